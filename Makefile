@@ -1,0 +1,46 @@
+# A thin front for CMake: `make run` and `make test` do everything on a fresh Debian or Ubuntu machine.
+
+BUILD = build/release
+PREFIX ?= /usr/local
+JOBS ?= $(shell nproc 2>/dev/null || echo 1)
+GENERATOR = $(shell command -v ninja >/dev/null && echo -G Ninja)
+
+SOURCES = find include src apps tool tests bench examples -name '*.[ch]' 2>/dev/null
+
+.PHONY: build run test bench install clean format check-format packages
+
+build: $(BUILD)/CMakeCache.txt
+	@cmake --build $(BUILD) --parallel $(JOBS)
+
+$(BUILD)/CMakeCache.txt:
+	@mkdir -p $(BUILD)
+	@echo "Configuring $(BUILD)"
+	@cmake --preset release $(GENERATOR) >$(BUILD)/configure.log 2>&1 || { cat $(BUILD)/configure.log; rm -f $@; exit 1; }
+
+# Installs what is missing to build, run and test.
+packages:
+	@tools/install-packages
+
+run: packages
+	@$(MAKE) --no-print-directory build
+	@mkdir -p out
+	$(BUILD)/bin/yoke fem examples/drill-hole.yaml --json out/drill-hole.json
+
+test: packages
+	@$(MAKE) --no-print-directory build
+	@ctest --test-dir $(BUILD) --output-on-failure --parallel $(JOBS)
+
+bench: build
+	@bench/run
+
+install: build
+	@cmake --install $(BUILD) --prefix $(PREFIX)
+
+clean:
+	@rm -rf build
+
+format:
+	@$(SOURCES) | xargs clang-format -i
+
+check-format:
+	@$(SOURCES) | xargs clang-format --dry-run -Werror

@@ -1,0 +1,31 @@
+/*
+ * file.h - result files that are there whole or not at all.
+ */
+#ifndef APP_FILE_H
+#define APP_FILE_H
+
+#include <stdio.h>
+
+#include "yoke/yoke.h"
+
+typedef struct app_file app_file;
+
+/*
+ * Starts to write the file at `path`.  What is written to `app_file_stream` goes to a temporary name in the same directory until
+ * app_file_commit; until then, and when the program ends otherwise, an old file at `path` stays as it was.  A path that is a symbolic link
+ * is followed; a pipe or a device (/dev/stdout) is written to directly.
+ * Errors: INPUT (no such directory, not writable, is a directory: path and cause), MEMORY.
+ */
+yoke_status app_file_create(yoke_context *context, const char *path, app_file **file);
+FILE *app_file_stream(app_file *file);
+
+/*
+ * Puts the file in place, safely on disk.  `file` is gone afterwards, also on failure, which leaves the old file.
+ * Errors: SYSTEM (something could not be written, as on a full disk: path and cause).
+ */
+yoke_status app_file_commit(app_file *file);
+
+/* Gives up: removes the temporary file.  NULL allowed. */
+void app_file_abandon(app_file *file);
+
+#endif

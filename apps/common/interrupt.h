@@ -1,0 +1,26 @@
+/*
+ * interrupt.h - SIGINT and SIGTERM become a question that long work asks, and statuses become exit codes.
+ */
+#ifndef APP_INTERRUPT_H
+#define APP_INTERRUPT_H
+
+#include "yoke/yoke.h"
+
+/*
+ * From now on the first SIGINT or SIGTERM is only noted, and the second one of the same kind ends the process at once.  Sleeping system
+ * calls are not restarted: they fail with EINTR.  Errors: SYSTEM.
+ */
+yoke_status app_interrupt_catch(yoke_context *context);
+
+/* The signal that was caught, or 0.  From any thread. */
+int app_interrupted(void);
+
+/* Fails with INTERRUPTED, naming the signal, if one was caught; else YOKE_OK. */
+yoke_status app_interrupt_check(yoke_context *context);
+
+/*
+ * The exit code of a program: 0 OK; 2 INPUT, ARGUMENT; 3 UNAVAILABLE; 128 + signal INTERRUPTED; 1 everything else.
+ */
+int app_exit_code(yoke_status status);
+
+#endif

@@ -1,0 +1,50 @@
+/*
+ * options.h - the command line of a program: a table says what there is, the parser and the help follow it.
+ */
+#ifndef APP_OPTIONS_H
+#define APP_OPTIONS_H
+
+#include <stdbool.h>
+
+#include "yoke/yoke.h"
+
+enum { APP_LIST_MAXIMUM = 256 };
+
+/* Texts in the order of the command line; borrowed from argv. */
+typedef struct app_list {
+    int count;
+    const char *text[APP_LIST_MAXIMUM];
+} app_list;
+
+/*
+ * An option `--name`, or `--name VALUE` which may also be written `--name=VALUE`.  Exactly one of flag, text, number, list is set:
+ * it is where the value goes, and it is left alone where the option is not given.  Of an option given twice the last value counts.
+ */
+typedef struct app_option {
+    const char *name;  /* without dashes; NULL ends a table */
+    const char *value; /* what the help calls the value; NULL for a flag */
+    const char *help;  /* one line */
+    bool *flag;        /* becomes true */
+    const char **text; /* borrowed from argv */
+    int64_t *number;   /* an integer from minimum to maximum */
+    int64_t minimum, maximum;
+    app_list *list; /* each value is appended */
+} app_option;
+
+typedef struct app_usage {
+    const char *program;  /* as typed: "yoke fem" */
+    const char *operands; /* "CASE", "" for none */
+    int operands_least, operands_most;
+    const char *summary;       /* one sentence */
+    const app_option *options; /* --help and --version are always there and not in the table */
+    const char *details;       /* text after the options, or NULL */
+} app_usage;
+
+/*
+ * Reads argv[1 .. argc).  `--` ends the options.  With --help or --version it prints them to standard output, sets *answered, checks nothing
+ * further, and the program is done (exit code 0).  operands may be NULL where there are none.
+ * Errors: INPUT: unknown option (with the nearest one there is), value missing, superfluous or not a number in range, number of operands.
+ */
+yoke_status app_options_parse(yoke_context *context, const app_usage *usage, int argc, char **argv, app_list *operands, bool *answered);
+
+#endif

@@ -1,0 +1,33 @@
+/*
+ * record.h - the run record: the JSON document that --json writes.
+ *
+ * jansson's functions return NULL where memory ends and take NULL from each other, so a value may be built without looking and is checked
+ * once, where app_record_set takes it.
+ */
+#ifndef APP_RECORD_H
+#define APP_RECORD_H
+
+#include <jansson.h>
+
+#include "yoke/yoke.h"
+
+/* A JSON number; null where the number is NaN or infinite, which mean "not known". */
+json_t *app_json_number(double number);
+/* An array of them. */
+json_t *app_json_numbers(const double *numbers, int count);
+/* A JSON string; bytes that are not UTF-8 (file names may hold any) become "?". */
+json_t *app_json_text(const char *text);
+
+/*
+ * A new record with what is common to all: program, version, date (UTC, ISO 8601), command[], machine {topology, devices[], ...} (yoke_describe).
+ * The caller gives it back with json_decref.  Errors: MEMORY, SYSTEM.
+ */
+yoke_status app_record_create(yoke_context *context, const char *program, int argc, char **argv, json_t **record);
+
+/* record[key] = value; value is given up, and NULL stands for a value that could not be built.  Errors: MEMORY. */
+yoke_status app_record_set(yoke_context *context, json_t *record, const char *key, json_t *value);
+
+/* Writes the record (or any document) as a whole file.  Errors: INPUT, SYSTEM, MEMORY, as app_file_create and app_file_commit. */
+yoke_status app_record_write(yoke_context *context, const json_t *record, const char *path);
+
+#endif

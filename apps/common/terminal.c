@@ -1,0 +1,77 @@
+#include "common/terminal.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/interrupt.h"
+
+void app_terminal_start(app_terminal *terminal, const char *program)
+{
+    const char *kind = getenv("TERM");
+    bool rewrite = isatty(STDERR_FILENO) && kind != NULL && strcmp(kind, "dumb") != 0;
+    *terminal = (app_terminal){.program = program, .rewrite = rewrite, .next_s = yoke_clock_s() + (rewrite ? 0.0 : 5.0)};
+}
+
+static void clear(app_terminal *terminal)
+{
+    if (terminal->shown)
+        fputs("\r\033[K", stderr);
+    terminal->shown = false;
+}
+
+void app_terminal_log(yoke_log_level level, const char *text, void *user)
+{
+    static const char *const names[] = {"error: ", "warning: ", "", "debug: "};
+    app_terminal *terminal = user;
+    if (terminal->quiet && level > YOKE_LOG_WARNING)
+        return;
+    clear(terminal);
+    fprintf(stderr, "%s: %s%s\n", terminal->program, names[level], text);
+}
+
+void app_print(app_terminal *terminal, const char *format, ...)
+{
+    if (terminal->quiet)
+        return;
+    clear(terminal);
+    va_list arguments;
+    va_start(arguments, format);
+    vprintf(format, arguments);
+    va_end(arguments);
+    fflush(stdout);
+}
+
+void app_progress(app_terminal *terminal, const char *format, ...)
+{
+    double now_s = yoke_clock_s();
+    if (terminal->quiet || now_s < terminal->next_s)
+        return;
+    terminal->next_s = now_s + (terminal->rewrite ? 0.1 : 5.0);
+    clear(terminal);
+    va_list arguments;
+    va_start(arguments, format);
+    vfprintf(stderr, format, arguments);
+    va_end(arguments);
+    if (terminal->rewrite)
+        fflush(stderr);
+    else
+        fputc('\n', stderr);
+    terminal->shown = terminal->rewrite;
+}
+
+int app_terminal_end(app_terminal *terminal, const yoke_context *context, yoke_status status)
+{
+    clear(terminal);
+    /* The sign of an earlier failure stays on the stream, its cause does not. */
+    bool printed = fflush(stdout) == 0 && !ferror(stdout);
+    if (status != YOKE_OK)
+        fprintf(stderr, "%s: %s%s\n", terminal->program, status == YOKE_ERROR_INTERRUPTED ? "" : "error: ", yoke_last_error(context));
+    if (status == YOKE_OK && !printed) {
+        fprintf(stderr, "%s: error: standard output cannot be written; is the disk full?\n", terminal->program);
+        return app_exit_code(YOKE_ERROR_SYSTEM);
+    }
+    return app_exit_code(status);
+}

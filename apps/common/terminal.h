@@ -1,0 +1,39 @@
+/*
+ * terminal.h - everything that a program prints: results on standard output; messages and progress on standard error.
+ */
+#ifndef APP_TERMINAL_H
+#define APP_TERMINAL_H
+
+#include <stdbool.h>
+
+#include "yoke/yoke.h"
+
+typedef struct app_terminal {
+    const char *program; /* before each message: "yoke fem" */
+    bool quiet;          /* no results, no progress, no messages but warnings and errors; may be changed at any time */
+    bool rewrite;        /* standard error is a terminal: progress is one line that is written over and over */
+    bool shown;          /* such a line stands there now */
+    double next_s;       /* progress before this time is not shown */
+} app_terminal;
+
+void app_terminal_start(app_terminal *terminal, const char *program);
+
+/* A log function for yoke_options, with the terminal as its user: "yoke fem: warning: text". */
+void app_terminal_log(yoke_log_level level, const char *text, void *terminal);
+
+/* Prints to standard output unless quiet; where a line of a table is printed, it is seen at once. */
+void app_print(app_terminal *terminal, const char *format, ...) YOKE_PRINTF(2, 3);
+
+/*
+ * Says where long work stands; call it as often as you like.  On a terminal the line is rewritten, at most ten times a second; elsewhere it is a
+ * plain line at most every five seconds.  app_print and messages clear it away first.
+ */
+void app_progress(app_terminal *terminal, const char *format, ...) YOKE_PRINTF(2, 3);
+
+/*
+ * The end of a program: clears progress away, prints the context's last error if status is one, flushes standard output, and returns the exit
+ * code (app_exit_code; 1 where the results could not be printed, as on a full disk).
+ */
+int app_terminal_end(app_terminal *terminal, const yoke_context *context, yoke_status status);
+
+#endif

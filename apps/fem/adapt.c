@@ -1,0 +1,383 @@
+#include "adapt.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/directory.h"
+#include "common/interrupt.h"
+#include "estimate.h"
+#include "mark.h"
+#include "record.h"
+#include "solve.h"
+#include "table.h"
+#include "vtu.h"
+
+enum { PATH_LENGTH = 4096 };
+
+/* One mesh and what was found on it. */
+typedef struct fem_step {
+    fem_space *space;
+    fem_boundary *boundary;
+    fem_constraints *constraints;
+    fem_solution *solution;
+    fem_stress *stress;
+    double *indicator;
+    fem_estimate_result estimate;
+    fem_step_record record;
+    fem_part_record part;
+} fem_step;
+
+typedef struct adapt {
+    const fem_run *run;
+    const fem_case *the_case;
+    const fem_problem *problem;
+    yoke_context *context;
+    fem_forest *forest;
+    fem_record *record;
+    fem_table table;
+    fem_hooks hooks;
+    int num_probes;
+    fem_probe *probes;
+    int64_t memory_bytes; /* of the machine */
+    int step;
+    int64_t dofs; /* for the progress line */
+    fem_step now, before;
+    double refine_s;
+    bool finished; /* at least one step is on disk */
+    char record_path[PATH_LENGTH];
+} adapt;
+
+static void release_step(fem_step *step)
+{
+    if (!step->space) return;
+    yoke_context *context = step->space->context;
+    yoke_release(context, step->indicator);
+    fem_stress_destroy(step->stress);
+    fem_solution_destroy(step->solution);
+    fem_constraints_destroy(step->constraints);
+    fem_boundary_destroy(step->boundary);
+    fem_space_destroy(step->space);
+    memset(step, 0, sizeof *step);
+}
+
+/* ---------------------------------------------------------------------------------------------------- hooks */
+
+static int interrupted(void *user)
+{
+    (void)user;
+    return app_interrupted();
+}
+
+static void show_progress(int iteration, double residual, void *user)
+{
+    const adapt *a = user;
+    app_progress(a->run->terminal, "step %d: %lld dofs, iteration %d, relative residual %.1e", a->step, (long long)a->dofs, iteration, residual);
+}
+
+/* --------------------------------------------------------------------------------------------- initial mesh */
+
+/* Marks leaves below the level of a box that their corners' bounding box touches; returns how many. */
+static yoke_status mark_boxes(const adapt *a, const fem_space *space, uint8_t *mark, int64_t *marked)
+{
+    const fem_case_refine *refine = &a->the_case->keys.refine;
+    *marked = 0;
+    for (int32_t e = 0; e < space->num_elements; e++) {
+        double x[8 * 3];
+        fem_space_geometry(space, e, x);
+        for (int b = 0; b < refine->boxes.count && !mark[e]; b++) {
+            const fem_case_box *box = &refine->boxes.items[b];
+            int touches = space->level[e] < box->level.value;
+            for (int i = 0; i < 3 && touches; i++) {
+                double low = INFINITY, high = -INFINITY;
+                for (int c = 0; c < 8; c++) {
+                    low = fmin(low, x[3 * c + i]);
+                    high = fmax(high, x[3 * c + i]);
+                }
+                touches = high >= box->from.value[i] && low <= box->to.value[i];
+            }
+            mark[e] = (uint8_t)touches;
+        }
+        *marked += mark[e];
+    }
+    return app_interrupt_check(a->context);
+}
+
+static yoke_status refine_boxes(adapt *a)
+{
+    int64_t marked = a->the_case->keys.refine.boxes.count;
+    while (marked) {
+        fem_space *space = NULL;
+        uint8_t *mark = NULL;
+        yoke_status status = fem_space_create(a->problem, a->forest, FEM_Q1, &space);
+        if (!status) status = yoke_allocate(a->context, space->num_elements, 1, (void **)&mark);
+        if (!status) status = mark_boxes(a, space, mark, &marked);
+        if (!status && marked) status = fem_forest_refine(a->forest, mark);
+        yoke_release(a->context, mark);
+        fem_space_destroy(space);
+        if (status) return status;
+    }
+    return YOKE_OK;
+}
+
+static yoke_status collect_probes(adapt *a)
+{
+    const fem_case_keys *keys = &a->the_case->keys;
+    a->num_probes = keys->probes.count;
+    yoke_status status = yoke_allocate(a->context, a->num_probes, sizeof *a->probes, (void **)&a->probes);
+    for (int i = 0; !status && i < a->num_probes; i++) {
+        a->probes[i].name = keys->probes.items[i].name.value;
+        memcpy(a->probes[i].x, keys->probes.items[i].x.value, sizeof a->probes[i].x);
+    }
+    return status;
+}
+
+static yoke_status begin(adapt *a)
+{
+    yoke_topology topology;
+    const char *directory = a->the_case->keys.output.directory.value;
+    yoke_status status = yoke_topology_get(a->context, &topology);
+    if (!status) status = fem_forest_create(a->problem->mesh, (int)a->the_case->keys.refine.initial.value, &a->forest);
+    if (!status) status = refine_boxes(a);
+    if (!status) status = collect_probes(a);
+    if (status) return status;
+    a->memory_bytes = topology.memory_bytes;
+    if (a->num_probes) {
+        fem_space *space;
+        status = fem_space_create(a->problem, a->forest, FEM_Q1, &space);
+        if (status) return status;
+        status = fem_probes_check(space, a->num_probes, a->probes);
+        fem_space_destroy(space);
+    }
+    if (!status) status = app_directory_make(a->context, directory);
+    if (status) return status;
+    snprintf(a->record_path, sizeof a->record_path, "%s/run.json", directory);
+    const char *paths[FEM_RECORD_PATHS] = {a->record_path, a->run->json};
+    return fem_record_create(a->the_case, a->run->argc, a->run->argv, FEM_RECORD_PATHS, paths, &a->record);
+}
+
+/* --------------------------------------------------------------------------------------------------- a step */
+
+/* The previous step's solution on the new mesh, or NULL. */
+static yoke_status start_value(const adapt *a, double **start)
+{
+    *start = NULL;
+    if (!a->before.space) return YOKE_OK;
+    fem_interpolation *interpolation = NULL;
+    int n = a->problem->components;
+    yoke_status status = fem_interpolation_create(a->before.space, a->now.space, 0, &interpolation);
+    if (!status) status = yoke_allocate(a->context, (int64_t)a->now.space->num_nodes * n, sizeof(double), (void **)start);
+    if (!status) fem_interpolation_apply(interpolation, n, a->before.solution->u, *start);
+    fem_interpolation_destroy(interpolation);
+    return status;
+}
+
+static fem_solve_options solve_options(const adapt *a)
+{
+    const fem_case_solver *solver = &a->the_case->keys.solver;
+    return (fem_solve_options){
+        .solver = solver->preconditioner.value == FEM_PRECONDITIONER_JACOBI ? FEM_SOLVER_JACOBI : FEM_SOLVER_MULTIGRID,
+        .operator_kind = solver->operator.value == FEM_OPERATOR_STORED ? FEM_STORED : FEM_MATRIXFREE,
+        .relative_residual = solver->relative_residual.value,
+        .max_iterations = (int)solver->max_iterations.value,
+        .threads = a->run->threads,
+    };
+}
+
+static yoke_status solve_step(adapt *a)
+{
+    fem_step *now = &a->now;
+    double start_s = yoke_clock_s(), *start = NULL;
+    yoke_status status = fem_space_create(a->problem, a->forest, a->problem->element, &now->space);
+    if (!status) status = fem_boundary_create(now->space, &now->boundary);
+    if (!status) status = fem_constraints_create(now->space, now->boundary, &now->constraints);
+    if (!status) status = start_value(a, &start);
+    release_step(&a->before);
+    if (!status) {
+        a->dofs = (int64_t)now->space->num_nodes * now->space->components;
+        double setup_s = yoke_clock_s() - start_s;
+        fem_solve_options options = solve_options(a);
+        status = fem_solve(now->space, now->boundary, now->constraints, start, &options, &a->hooks, &now->solution);
+        if (!status) now->solution->setup_s += setup_s;
+    }
+    yoke_release(a->context, start);
+    return status;
+}
+
+static double max_displacement(const fem_space *space, const double *u)
+{
+    double largest = 0;
+    for (int64_t i = 0; i < space->num_nodes; i++) {
+        double square = 0;
+        for (int c = 0; c < space->components; c++) square += u[i * space->components + c] * u[i * space->components + c];
+        if (square > largest) largest = square;
+    }
+    return sqrt(largest);
+}
+
+static yoke_status estimate_step(adapt *a)
+{
+    fem_step *now = &a->now;
+    yoke_status status = yoke_allocate(a->context, now->space->num_elements, sizeof(double), (void **)&now->indicator);
+    if (!status) status = fem_estimate(now->space, now->boundary, now->solution->u, now->indicator, &now->estimate);
+    return status;
+}
+
+static void fill_record(adapt *a)
+{
+    fem_step *now = &a->now;
+    const fem_solution *solution = now->solution;
+    now->part = (fem_part_record){.device = "cpu",
+                                  .elements = now->space->num_elements,
+                                  .seconds_per_product = solution->seconds_per_product,
+                                  .seconds_per_element = solution->seconds_per_product / now->space->num_elements};
+    fem_step_record *r = &now->record;
+    *r = fem_step_unknown(a->step);
+    r->elements = now->space->num_elements;
+    r->dofs = (int64_t)now->space->num_nodes * now->space->components;
+    r->hanging_nodes = now->space->num_hanging;
+    r->iterations = solution->iterations;
+    r->operator_applications = solution->operator_applications;
+    r->relative_residual = solution->relative_residual;
+    r->error_estimate = now->estimate.estimate;
+    r->relative_error_estimate = now->estimate.relative;
+    r->strain_energy_j = solution->strain_energy_j;
+    r->max_displacement_m = max_displacement(now->space, solution->u);
+    r->max_von_mises_pa = now->stress->max_von_mises_pa;
+    r->num_parts = 1;
+    r->parts = &now->part;
+    r->measured_time_s = solution->solve_s;
+    r->refine_s = a->refine_s;
+    r->setup_s = solution->setup_s;
+    r->solve_s = solution->solve_s;
+}
+
+static yoke_status write_fields(const adapt *a)
+{
+    const fem_case_output *output = &a->the_case->keys.output;
+    const fem_step *now = &a->now;
+    char name[FEM_VTU_NAME], path[PATH_LENGTH];
+    fem_vtu vtu = {.space = now->space, .stress = now->stress, .u = now->solution->u, .indicator = now->indicator, .fields = output->fields.value};
+    fem_vtu_name(a->step, name);
+    snprintf(path, sizeof path, "%s/%s", output->directory.value, name);
+    yoke_status status = fem_vtu_write(&vtu, path);
+    if (status) return status;
+    snprintf(path, sizeof path, "%s/series.pvd", output->directory.value);
+    return fem_vtu_write_series(a->context, path, a->step + 1);
+}
+
+static yoke_status write_record(adapt *a)
+{
+    fem_step *now = &a->now;
+    fem_step_results results = {.problem = a->problem, .num_probes = a->num_probes, .probes = a->probes};
+    fem_reaction *reactions = NULL;
+    fem_probe_value *values = NULL;
+    fem_resultant(now->space, now->solution->load, results.load_force_n, results.load_moment_nm);
+    yoke_status status = fem_reactions_create(now->space, now->constraints, now->solution->residual, &results.num_reactions, &reactions);
+    if (!status) status = yoke_allocate(a->context, a->num_probes, sizeof *values, (void **)&values);
+    if (!status && a->num_probes) status = fem_probes_evaluate(now->space, now->solution->u, now->stress, a->num_probes, a->probes, values);
+    results.reactions = reactions;
+    results.values = values;
+    if (!status) status = fem_record_step(a->record, &now->record, &results);
+    yoke_release(a->context, reactions);
+    yoke_release(a->context, values);
+    return status;
+}
+
+static yoke_status one_step(adapt *a)
+{
+    yoke_status status = solve_step(a);
+    double solved_s = yoke_clock_s();
+    if (!status) status = app_interrupt_check(a->context);
+    if (!status) status = estimate_step(a);
+    if (!status) status = fem_stress_create(a->now.space, a->now.solution->u, &a->now.stress);
+    double estimated_s = yoke_clock_s();
+    if (!status) status = app_interrupt_check(a->context);
+    if (status) return status;
+    fill_record(a);
+    a->now.record.estimate_s = estimated_s - solved_s;
+    status = write_fields(a);
+    if (status) return status;
+    a->now.record.write_s = yoke_clock_s() - estimated_s;
+    status = write_record(a);
+    if (status) return status;
+    a->finished = true;
+    char line[FEM_TABLE_LINE];
+    fem_table_row(&a->table, &a->now.record, line);
+    app_print(a->run->terminal, "%s\n", line);
+    return YOKE_OK;
+}
+
+/* ----------------------------------------------------------------------------------------------------- loop */
+
+/* Refines for the next step; *stopped_by is set where a limit forbids it, and the present step stays the last. */
+static yoke_status refine(adapt *a, const char **stopped_by)
+{
+    const fem_case_refine *limits = &a->the_case->keys.refine;
+    double start_s = yoke_clock_s();
+    uint8_t *mark = NULL;
+    int64_t marked = 0;
+    yoke_status status = yoke_allocate(a->context, a->now.space->num_elements, 1, (void **)&mark);
+    if (!status) status = fem_mark(a->context, a->now.space->num_elements, a->now.indicator, limits->fraction.value, mark, &marked);
+    if (!status && marked) status = fem_forest_refine(a->forest, mark);
+    yoke_release(a->context, mark);
+    if (status) return status;
+    int64_t leaves = fem_forest_leaves(a->forest);
+    double needed = fem_case_memory_bytes(a->the_case, (double)leaves);
+    if (leaves == a->now.space->num_elements) {
+        *stopped_by = marked ? "max_level" : "tolerance";
+    } else if (leaves > limits->max_elements.value) {
+        *stopped_by = "max_elements";
+    } else if (needed > (double)a->memory_bytes) {
+        *stopped_by = "memory";
+        yoke_log(a->context, YOKE_LOG_WARNING, "the next mesh (%lld elements) needs about %.1f GB, this machine has %.1f GB: ending here",
+                 (long long)leaves, needed / 1e9, (double)a->memory_bytes / 1e9);
+    }
+    a->refine_s = yoke_clock_s() - start_s;
+    return YOKE_OK;
+}
+
+static yoke_status loop(adapt *a)
+{
+    const fem_case_refine *limits = &a->the_case->keys.refine;
+    const char *stopped_by = NULL;
+    char line[FEM_TABLE_LINE];
+    fem_table_header(&a->table, line);
+    app_print(a->run->terminal, "%s\n", line);
+    while (!stopped_by) {
+        yoke_status status = one_step(a);
+        if (status) return status;
+        if (limits->tolerance.value > 0 && a->now.estimate.relative <= limits->tolerance.value)
+            stopped_by = "tolerance";
+        else if (a->step >= limits->steps.value)
+            stopped_by = "steps";
+        else
+            status = refine(a, &stopped_by);
+        if (status) return status;
+        if (stopped_by) break;
+        a->before = a->now;
+        memset(&a->now, 0, sizeof a->now);
+        a->step++;
+    }
+    app_print(a->run->terminal, "stopped by: %s; results in %s\n", stopped_by, a->the_case->keys.output.directory.value);
+    return fem_record_finish(a->record, stopped_by);
+}
+
+yoke_status fem_adapt(const fem_run *run, const fem_case *the_case, const fem_problem *problem)
+{
+    adapt a = {.run = run, .the_case = the_case, .problem = problem, .context = run->context};
+    a.hooks = (fem_hooks){interrupted, show_progress, &a};
+    a.table.components = problem->components;
+    yoke_status status = begin(&a);
+    if (!status) status = loop(&a);
+    if (status == YOKE_ERROR_INTERRUPTED && a.finished) {
+        yoke_status written = fem_record_finish(a.record, "interrupted");
+        if (written) status = written;
+    }
+    release_step(&a.now);
+    release_step(&a.before);
+    fem_record_destroy(a.record);
+    yoke_release(a.context, a.probes);
+    fem_forest_destroy(a.forest);
+    return status;
+}

@@ -1,0 +1,27 @@
+/*
+ * adapt.h - the adaptive loop: solve, estimate, write, mark, refine, and again.
+ */
+#ifndef FEM_ADAPT_H
+#define FEM_ADAPT_H
+
+#include "case.h"
+#include "common/terminal.h"
+#include "problem.h"
+
+typedef struct fem_run {
+    yoke_context *context;
+    app_terminal *terminal;
+    int argc; /* for the record */
+    char **argv;
+    const char *json; /* NULL, or where a copy of the run record goes */
+    int threads;      /* 0: as many as the process may use */
+} fem_run;
+
+/*
+ * Runs a case on its mesh: prints the table, writes step-NN.vtu, the series and run.json into the case's output directory.  MPI must be
+ * initialised.  Ends when one of the case's limits is reached; where a signal ends it (YOKE_ERROR_INTERRUPTED), the last finished step's
+ * results are on disk.  Errors: INPUT (nothing has been written then), NUMERIC, MEMORY, SYSTEM, INTERRUPTED.
+ */
+yoke_status fem_adapt(const fem_run *run, const fem_case *the_case, const fem_problem *problem);
+
+#endif

@@ -1,0 +1,296 @@
+/* Reading a case file, and what can be checked of it without its mesh. */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "case.h"
+#include "problem.h"
+
+static const char *const problem_names[] = {"elasticity", "poisson"};
+
+/* ------------------------------------------------------------------------------------------ checks */
+
+static yoke_status fail_of_type(const fem_case *the_case, app_place place, const char *item, int index, const char *key,
+                                fem_problem_type type)
+{
+    return app_yaml_fail(the_case->yaml, place, "%s[%d].%s belongs to problem: %s; this case's problem is %s", item, index, key,
+                         problem_names[type], problem_names[the_case->keys.problem.value]);
+}
+
+/* A key that this problem type needs (needed) or does not know (the other type's). */
+typedef struct typed_number {
+    const char *name;
+    const app_number *number;
+    fem_problem_type type;
+    bool needed;
+} typed_number;
+
+static yoke_status check_material(const fem_case *the_case, int index)
+{
+    const fem_case_material *material = &the_case->keys.materials.items[index];
+    const typed_number numbers[] = {
+        {"youngs_modulus", &material->youngs_modulus, FEM_ELASTICITY, true},
+        {"poisson_ratio", &material->poisson_ratio, FEM_ELASTICITY, true},
+        {"density", &material->density, FEM_ELASTICITY, false},
+        {"conductivity", &material->conductivity, FEM_POISSON, true},
+        {"source", &material->source, FEM_POISSON, false},
+    };
+    int64_t type = the_case->keys.problem.value;
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        bool given = app_given(numbers[i].number->place);
+        if (given && numbers[i].type != type)
+            return fail_of_type(the_case, numbers[i].number->place, "materials", index, numbers[i].name, numbers[i].type);
+        if (!given && numbers[i].type == type && numbers[i].needed)
+            return app_yaml_fail(the_case->yaml, material->place, "materials[%d] lacks the key '%s', which problem: %s needs", index,
+                                 numbers[i].name, problem_names[type]);
+    }
+    const app_vector *gravity = &the_case->keys.gravity;
+    bool heavy = gravity->value[0] != 0 || gravity->value[1] != 0 || gravity->value[2] != 0;
+    if (heavy && type == FEM_ELASTICITY && !app_given(material->density.place)) {
+        char where[1024];
+        app_yaml_where(the_case->yaml, gravity->place, where, sizeof where);
+        return app_yaml_fail(the_case->yaml, material->place, "materials[%d] lacks the key 'density', which gravity needs (%s)", index,
+                             where);
+    }
+    return YOKE_OK;
+}
+
+/* Checks that exactly one of the keys is given. */
+static yoke_status check_one_of(const fem_case *the_case, int index, app_place item, const char *const *names, const app_place *places,
+                                int count)
+{
+    int first = -1;
+    char text[256] = "";
+    for (int i = 0; i < count; i++) {
+        app_append(text, sizeof text, "%s%s", i > 0 ? ", " : "", names[i]);
+        if (!app_given(places[i]))
+            continue;
+        if (first >= 0)
+            return app_yaml_fail(the_case->yaml, places[i], "boundary[%d] has both '%s' and '%s'; write one item for each", index,
+                                 names[first], names[i]);
+        first = i;
+    }
+    if (first < 0)
+        return app_yaml_fail(the_case->yaml, item, "boundary[%d] lacks a key: one of %s is needed", index, text);
+    return YOKE_OK;
+}
+
+static yoke_status check_boundary(const fem_case *the_case, int index)
+{
+    const fem_case_boundary *item = &the_case->keys.boundary.items[index];
+    const char *const groups[] = {"face", "edge", "point"};
+    const app_place group_places[] = {item->face.place, item->edge.place, item->point.place};
+    const char *const kinds[] = {"displacement", "traction", "pressure", "value", "flux"};
+    const app_place kind_places[] = {item->displacement.place, item->traction.place, item->pressure.place, item->value.place,
+                                     item->flux.place};
+    bool poisson = the_case->keys.problem.value == FEM_POISSON;
+    for (int i = 0; i < 5; i++)
+        if (app_given(kind_places[i]) && (i >= 3) != poisson)
+            return fail_of_type(the_case, kind_places[i], "boundary", index, kinds[i], i >= 3 ? FEM_POISSON : FEM_ELASTICITY);
+    yoke_status status = check_one_of(the_case, index, item->place, groups, group_places, 3);
+    if (status == YOKE_OK)
+        status = check_one_of(the_case, index, item->place, poisson ? kinds + 3 : kinds, poisson ? kind_places + 3 : kind_places,
+                              poisson ? 2 : 3);
+    if (status != YOKE_OK)
+        return status;
+    for (int i = 0; i < 5; i++) {
+        bool load = i != 0 && i != 3;
+        if (app_given(kind_places[i]) && load && !app_given(item->face.place))
+            return app_yaml_fail(the_case->yaml, kind_places[i], "boundary[%d].%s acts on faces; name a face group instead of the %s group",
+                                 index, kinds[i], app_given(item->edge.place) ? "edge" : "point");
+    }
+    if (app_given(item->displacement.place) && item->displacement.mask == 0)
+        return app_yaml_fail(the_case->yaml, item->displacement.place,
+                             "boundary[%d].displacement prescribes nothing: all three components are free", index);
+    return YOKE_OK;
+}
+
+static yoke_status check_refinement(const fem_case *the_case)
+{
+    const fem_case_refine *refine = &the_case->keys.refine;
+    for (int i = 0; i < refine->boxes.count; i++) {
+        const fem_case_box *box = &refine->boxes.items[i];
+        for (int a = 0; a < 3; a++)
+            if (!(box->from.value[a] < box->to.value[a]))
+                return app_yaml_fail(the_case->yaml, box->from.place,
+                                     "refine.boxes[%d] is empty or inverted: from[%d] = %.9g must be less than to[%d] = %.9g", i, a,
+                                     box->from.value[a], a, box->to.value[a]);
+    }
+    if (refine->tolerance.value > 0 && refine->steps.value == 0) {
+        char where[1024];
+        app_yaml_where(the_case->yaml, refine->tolerance.place, where, sizeof where);
+        yoke_log(the_case->context, YOKE_LOG_WARNING, "%s: refine.tolerance has no effect because refine.steps is 0; give refine.steps",
+                 where);
+    }
+    return YOKE_OK;
+}
+
+/* Fields of the other problem type are an error where they are written; where none is written, all of this type are chosen. */
+static yoke_status check_fields(fem_case *the_case)
+{
+    const int64_t elastic = 1 << FEM_FIELD_DISPLACEMENT | 1 << FEM_FIELD_STRESS | 1 << FEM_FIELD_VON_MISES;
+    const int64_t scalar = 1 << FEM_FIELD_VALUE | 1 << FEM_FIELD_GRADIENT;
+    const int64_t common = 1 << FEM_FIELD_ERROR | 1 << FEM_FIELD_PART | 1 << FEM_FIELD_LEVEL | 1 << FEM_FIELD_MATERIAL;
+    app_integer *fields = &the_case->keys.output.fields;
+    bool poisson = the_case->keys.problem.value == FEM_POISSON;
+    if (!app_given(fields->place))
+        fields->value = common | (poisson ? scalar : elastic);
+    if ((fields->value & (poisson ? elastic : scalar)) != 0)
+        return app_yaml_fail(
+            the_case->yaml, fields->place, "output.fields: %s",
+            poisson ? "displacement, stress and von_mises belong to problem: elasticity; problem: poisson has value and gradient"
+                    : "value and gradient belong to problem: poisson; problem: elasticity has displacement, stress and von_mises");
+    return YOKE_OK;
+}
+
+static yoke_status check(fem_case *the_case)
+{
+    const fem_case_keys *keys = &the_case->keys;
+    yoke_status status = YOKE_OK;
+    const app_vector *gravity = &keys->gravity;
+    if (keys->problem.value == FEM_POISSON && app_given(gravity->place))
+        return app_yaml_fail(the_case->yaml, gravity->place, "gravity belongs to problem: elasticity; this case's problem is poisson");
+    for (int i = 0; i < keys->materials.count && status == YOKE_OK; i++)
+        status = check_material(the_case, i);
+    for (int i = 0; i < keys->boundary.count && status == YOKE_OK; i++)
+        status = check_boundary(the_case, i);
+    if (status == YOKE_OK)
+        status = check_refinement(the_case);
+    if (status == YOKE_OK)
+        status = check_fields(the_case);
+    return status;
+}
+
+/* ------------------------------------------------------------------------------------------ reading */
+
+static yoke_status resolve_mesh(fem_case *the_case)
+{
+    const char *mesh = the_case->keys.mesh.value, *slash = strrchr(the_case->path, '/');
+    size_t directory = mesh[0] == '/' || slash == NULL ? 0 : (size_t)(slash - the_case->path) + 1;
+    void *memory;
+    yoke_status status = app_yaml_allocate(the_case->yaml, (int64_t)(directory + strlen(mesh)) + 1, 1, &memory);
+    if (status != YOKE_OK)
+        return status;
+    memcpy(memory, the_case->path, directory);
+    strcpy((char *)memory + directory, mesh);
+    the_case->mesh_path = memory;
+    return YOKE_OK;
+}
+
+/* Takes the tree over, also when it fails. */
+static yoke_status create(yoke_context *context, app_yaml *yaml, fem_case **the_case)
+{
+    void *memory;
+    yoke_status status = yoke_allocate(context, 1, sizeof(fem_case), &memory);
+    if (status != YOKE_OK) {
+        app_yaml_destroy(yaml);
+        return status;
+    }
+    fem_case *made = memory;
+    made->context = context;
+    made->yaml = yaml;
+    made->path = app_yaml_path(yaml);
+    status = app_schema_read(yaml, fem_case_schema, &made->keys);
+    if (status == YOKE_OK)
+        status = resolve_mesh(made);
+    if (status == YOKE_OK)
+        status = check(made);
+    if (status != YOKE_OK) {
+        fem_case_destroy(made);
+        return status;
+    }
+    *the_case = made;
+    return YOKE_OK;
+}
+
+yoke_status fem_case_read(yoke_context *context, const char *path, const char *const *overrides, int num_overrides, fem_case **the_case)
+{
+    app_yaml *yaml;
+    yoke_status status = app_yaml_read(context, path, overrides, num_overrides, &yaml);
+    return status == YOKE_OK ? create(context, yaml, the_case) : status;
+}
+
+yoke_status fem_case_parse(yoke_context *context, const char *path, const char *text, size_t bytes, const char *const *overrides,
+                           int num_overrides, fem_case **the_case)
+{
+    app_yaml *yaml;
+    yoke_status status = app_yaml_parse(context, path, text, bytes, overrides, num_overrides, &yaml);
+    return status == YOKE_OK ? create(context, yaml, the_case) : status;
+}
+
+void fem_case_destroy(fem_case *the_case)
+{
+    if (the_case == NULL)
+        return;
+    yoke_context *context = the_case->context;
+    app_yaml_destroy(the_case->yaml);
+    yoke_release(context, the_case);
+}
+
+/* ------------------------------------------------------------------------------------------ output and memory */
+
+/* Makes and removes a file where the directory exists, a directory where a directory is to be made: permissions alone do not tell. */
+static int try_directory(const char *directory, bool exists)
+{
+    char probe[PATH_MAX];
+    if (snprintf(probe, sizeof probe, "%s/.yoke-XXXXXX", directory) >= (int)sizeof probe)
+        return ENAMETOOLONG;
+    if (!exists) {
+        if (mkdtemp(probe) == NULL)
+            return errno;
+        return rmdir(probe) == 0 ? 0 : errno;
+    }
+    int file = mkstemp(probe);
+    if (file < 0)
+        return errno;
+    close(file);
+    return unlink(probe) == 0 ? 0 : errno;
+}
+
+yoke_status fem_case_check_output(const fem_case *the_case)
+{
+    const app_text *directory = &the_case->keys.output.directory;
+    char part[PATH_MAX];
+    struct stat about;
+    if (strlen(directory->value) >= sizeof part)
+        return app_yaml_fail(the_case->yaml, directory->place, "output.directory is longer than %d bytes", PATH_MAX);
+    strcpy(part, directory->value);
+    bool exists = true;
+    while (stat(part, &about) != 0) { /* up to what is there */
+        int error = errno;
+        char *slash = strrchr(part, '/');
+        if (error != ENOENT || strcmp(part, ".") == 0)
+            return app_yaml_fail(the_case->yaml, directory->place, "output.directory %s cannot be used: %s", directory->value,
+                                 strerror(error));
+        exists = false;
+        if (slash == NULL)
+            strcpy(part, ".");
+        else
+            slash[slash == part] = '\0';
+    }
+    if (!S_ISDIR(about.st_mode))
+        return app_yaml_fail(the_case->yaml, directory->place, "output.directory %s cannot be used: %s is not a directory",
+                             directory->value, part);
+    int error = try_directory(part, exists);
+    if (error != 0)
+        return app_yaml_fail(the_case->yaml, directory->place, "output.directory %s is not writable: %s: %s", directory->value, part,
+                             strerror(error));
+    return YOKE_OK;
+}
+
+double fem_case_memory_bytes(const fem_case *the_case, double elements)
+{
+    static const double nodes_per_element[] = {[FEM_Q1] = 1, [FEM_S2] = 4, [FEM_Q2] = 8};
+    static const double element_nodes[] = {[FEM_Q1] = 8, [FEM_S2] = 20, [FEM_Q2] = 27};
+    const fem_case_keys *keys = &the_case->keys;
+    double components = keys->problem.value == FEM_POISSON ? 1 : 3;
+    double bytes = nodes_per_element[keys->element.value] * components * 800;
+    double rows = element_nodes[keys->element.value] * components;
+    if (keys->solver.operator.value == FEM_OPERATOR_STORED)
+        bytes += rows * (rows + 1) / 2 * sizeof(double);
+    return elements * bytes;
+}

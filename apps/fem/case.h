@@ -1,0 +1,123 @@
+/*
+ * case.h - a case file as it was written: every value with its place, defaults filled in, everything checked that needs no mesh.
+ *
+ * The keys, their units, ranges, defaults and meanings are in one table, case_schema.c; docs/case-file.md shows it.  Quantities are SI.
+ */
+#ifndef FEM_CASE_H
+#define FEM_CASE_H
+
+#include "common/schema.h"
+
+typedef enum fem_problem_type { FEM_ELASTICITY, FEM_POISSON } fem_problem_type;
+typedef enum fem_preconditioner { FEM_PRECONDITIONER_AUTO, FEM_PRECONDITIONER_JACOBI, FEM_PRECONDITIONER_MULTIGRID } fem_preconditioner;
+typedef enum fem_operator_choice { FEM_OPERATOR_MATRIXFREE, FEM_OPERATOR_STORED } fem_operator_choice;
+
+/* Bits of output.fields. */
+typedef enum fem_output_field {
+    FEM_FIELD_DISPLACEMENT,
+    FEM_FIELD_STRESS,
+    FEM_FIELD_VON_MISES,
+    FEM_FIELD_VALUE,
+    FEM_FIELD_GRADIENT,
+    FEM_FIELD_ERROR,
+    FEM_FIELD_PART,
+    FEM_FIELD_LEVEL,
+    FEM_FIELD_MATERIAL
+} fem_output_field;
+
+typedef struct fem_case_material {
+    app_place place;
+    app_text volume;
+    app_number youngs_modulus, poisson_ratio, density; /* elasticity; NaN: not given */
+    app_number conductivity, source;                   /* Poisson */
+} fem_case_material;
+
+/* Exactly one of face, edge, point, and exactly one of displacement, traction, pressure, value, flux is given. */
+typedef struct fem_case_boundary {
+    app_place place;
+    app_text face, edge, point;
+    app_vector displacement, traction;
+    app_number pressure, value, flux;
+} fem_case_boundary;
+
+typedef struct fem_case_box {
+    app_place place;
+    app_vector from, to;
+    app_integer level;
+} fem_case_box;
+
+typedef struct fem_case_refine {
+    app_place place;
+    app_integer initial;
+    APP_LIST(fem_case_box) boxes;
+    app_integer steps;
+    app_number tolerance, fraction;
+    app_integer max_elements;
+} fem_case_refine;
+
+typedef struct fem_case_solver {
+    app_place place;
+    app_number relative_residual;
+    app_integer preconditioner, operator, max_iterations; /* fem_preconditioner, fem_operator_choice */
+} fem_case_solver;
+
+typedef struct fem_case_output {
+    app_place place;
+    app_text directory; /* relative to the working directory */
+    app_integer fields; /* bits 1 << fem_output_field; those of the other problem type are never set */
+} fem_case_output;
+
+typedef struct fem_case_probe {
+    app_place place;
+    app_text name;
+    app_vector x;
+} fem_case_probe;
+
+/* What the schema table fills. */
+typedef struct fem_case_keys {
+    app_place place;
+    app_text mesh;
+    app_integer problem, element; /* fem_problem_type, fem_element */
+    APP_LIST(fem_case_material) materials;
+    APP_LIST(fem_case_boundary) boundary;
+    app_vector gravity;
+    fem_case_refine refine;
+    fem_case_solver solver;
+    fem_case_output output;
+    APP_LIST(fem_case_probe) probes;
+} fem_case_keys;
+
+typedef struct fem_case {
+    yoke_context *context; /* borrowed */
+    app_yaml *yaml;        /* owns all memory of `keys` */
+    const char *path;      /* of the case file, as given */
+    const char *mesh_path; /* where the mesh is: relative to the case file's directory */
+    fem_case_keys keys;
+} fem_case;
+
+extern const app_key fem_case_schema[];
+
+/*
+ * Reads and checks a case file and applies the overrides "a.b=value" (as --set gives them), which the case borrows.
+ * Errors: INPUT (the text names file, line, column, key and what was expected; or the override), MEMORY.
+ */
+yoke_status fem_case_read(yoke_context *context, const char *path, const char *const *overrides, int num_overrides, fem_case **the_case);
+
+/* As fem_case_read, from `bytes` characters at `text`; path is for messages and for where the mesh is. */
+yoke_status fem_case_parse(yoke_context *context, const char *path, const char *text, size_t bytes, const char *const *overrides,
+                           int num_overrides, fem_case **the_case);
+void fem_case_destroy(fem_case *the_case);
+
+/*
+ * Checks that files can be made in output.directory, or that the directory can be made; leaves nothing behind.
+ * Errors: INPUT (the text names place, directory and cause).
+ */
+yoke_status fem_case_check_output(const fem_case *the_case);
+
+/*
+ * Bytes that a solution of this case needs with so many elements, of its element type, operator and problem type: nodes for each element of
+ * a structured mesh (q1: 1, s2: 4, q2: 8) x components x 800 bytes, plus packed element matrices where they are stored.
+ */
+double fem_case_memory_bytes(const fem_case *the_case, double elements);
+
+#endif

@@ -1,0 +1,123 @@
+/* The keys of a case file. */
+#include "case.h"
+
+static const app_range positive = {0, INFINITY, true, false};
+static const app_range not_negative = {0, INFINITY, false, false};
+static const app_range poisson_ratios = {-1, 0.5, true, true};
+static const app_range levels = {0, 16, false, false}; /* FEM_MAX_LEVEL in forest.h */
+static const app_range step_counts = {0, 1000, false, false};
+static const app_range fractions = {0, 1, true, false};
+static const app_range tolerances = {0, 1, false, true};
+static const app_range residuals = {0, 1, true, true};
+static const app_range element_counts = {1, 2147483647, false, false};
+static const app_range iteration_counts = {1, 1000000000, false, false};
+
+static const char *const problems[] = {"elasticity", "poisson", NULL};
+static const char *const elements[] = {"q1", "s2", "q2", NULL};
+static const char *const preconditioners[] = {"auto", "jacobi", "multigrid", NULL};
+static const char *const operators[] = {"matrixfree", "stored", NULL};
+static const char *const fields[] = {"displacement", "stress", "von_mises", "value",    "gradient",
+                                     "error",        "part",   "level",     "material", NULL};
+
+/* A key of the member of that name. */
+#define KEY(container, member, kind) .name = #member, .type = (kind), .offset = offsetof(container, member)
+
+static const app_key material_keys[] = {
+    {KEY(fem_case_material, volume, APP_TEXT), .required = true,
+     .meaning = "the mesh's volume group that is made of this material: its name, or its number where it has none"},
+    {KEY(fem_case_material, youngs_modulus, APP_NUMBER), .range = &positive, .unit = "Pa",
+     .meaning = "Young's modulus E; needed in elasticity"},
+    {KEY(fem_case_material, poisson_ratio, APP_NUMBER), .range = &poisson_ratios,
+     .meaning = "Poisson's ratio; needed in elasticity. Above 0.45 use q2: q1 locks"},
+    {KEY(fem_case_material, density, APP_NUMBER), .range = &not_negative, .unit = "kg/m3", .meaning = "mass density; needed with gravity"},
+    {KEY(fem_case_material, conductivity, APP_NUMBER), .range = &positive, .unit = "W/(m K)", .meaning = "needed in poisson"},
+    {KEY(fem_case_material, source, APP_NUMBER), .unit = "W/m3",
+     .meaning = "poisson: what the material gives off per volume; 0 if not given"},
+    {.name = NULL},
+};
+
+static const app_key boundary_keys[] = {
+    {KEY(fem_case_boundary, face, APP_TEXT), .meaning = "the mesh's face group that the item is about (exactly one of face, edge, point)"},
+    {KEY(fem_case_boundary, edge, APP_TEXT), .meaning = "an edge group; takes displacement or value only"},
+    {KEY(fem_case_boundary, point, APP_TEXT), .meaning = "a point group; takes displacement or value only"},
+    {KEY(fem_case_boundary, displacement, APP_FREE_VECTOR), .unit = "m",
+     .meaning = "elasticity: prescribed displacement; a component that is `free` is not prescribed (symmetry planes, rollers)"},
+    {KEY(fem_case_boundary, traction, APP_VECTOR), .unit = "N/m2", .meaning = "elasticity: force per area"},
+    {KEY(fem_case_boundary, pressure, APP_NUMBER), .unit = "N/m2", .meaning = "elasticity: force per area against the outer normal"},
+    {KEY(fem_case_boundary, value, APP_NUMBER), .unit = "K", .meaning = "poisson: prescribed value"},
+    {KEY(fem_case_boundary, flux, APP_NUMBER), .unit = "W/m2", .meaning = "poisson: what flows into the body through the face, per area"},
+    {.name = NULL},
+};
+
+static const app_key box_keys[] = {
+    {KEY(fem_case_box, from, APP_VECTOR), .required = true, .unit = "m", .meaning = "the corner of the box with the smallest coordinates"},
+    {KEY(fem_case_box, to, APP_VECTOR), .required = true, .unit = "m", .meaning = "the corner of the box with the largest coordinates"},
+    {KEY(fem_case_box, level, APP_INTEGER), .required = true, .range = &levels,
+     .meaning = "elements that touch the box are halved until they have this level"},
+    {.name = NULL},
+};
+
+static const app_key refine_keys[] = {
+    {KEY(fem_case_refine, initial, APP_INTEGER), .range = &levels, .standard = "0",
+     .meaning = "uniform levels before the first solve; each makes eight elements of one"},
+    {KEY(fem_case_refine, boxes, APP_MAPS), .keys = box_keys, .size = sizeof(fem_case_box),
+     .meaning = "prescribed local levels before the first solve"},
+    {KEY(fem_case_refine, steps, APP_INTEGER), .range = &step_counts, .standard = "0",
+     .meaning = "at most so many adaptive refinements after the first solve"},
+    {KEY(fem_case_refine, tolerance, APP_NUMBER), .range = &tolerances, .standard = "0",
+     .meaning = "stop when the error estimate is below this fraction of the energy norm of the solution; 0 = off"},
+    {KEY(fem_case_refine, fraction, APP_NUMBER), .range = &fractions, .standard = "0.3",
+     .meaning = "refine the fewest elements that together hold this fraction of the squared estimate (Doerfler marking)"},
+    {KEY(fem_case_refine, max_elements, APP_INTEGER), .range = &element_counts, .standard = "2000000",
+     .meaning = "stop before a refinement that would give more elements"},
+    {.name = NULL},
+};
+
+static const app_key solver_keys[] = {
+    {KEY(fem_case_solver, relative_residual, APP_NUMBER), .range = &residuals, .standard = "1e-8",
+     .meaning = "iterate until the residual's 2-norm is below this fraction of the right-hand side's"},
+    {KEY(fem_case_solver, preconditioner, APP_CHOICE), .choices = preconditioners, .standard = "auto",
+     .meaning = "preconditioner of the conjugate gradient method"},
+    {KEY(fem_case_solver, operator, APP_CHOICE), .choices = operators, .standard = "matrixfree",
+     .meaning = "products by sum factorisation, or by element matrices kept in memory"},
+    {KEY(fem_case_solver, max_iterations, APP_INTEGER), .range = &iteration_counts, .standard = "10000",
+     .meaning = "more iterations than this are an error"},
+    {.name = NULL},
+};
+
+static const app_key output_keys[] = {
+    {KEY(fem_case_output, directory, APP_TEXT), .standard = "out",
+     .meaning = "where results are written, relative to the working directory; made if it is not there"},
+    {KEY(fem_case_output, fields, APP_CHOICES), .choices = fields,
+     .meaning = "what the VTU files hold; not given: all fields of the problem type. displacement, stress and von_mises belong to "
+                "elasticity, value "
+                "and gradient to poisson"},
+    {.name = NULL},
+};
+
+static const app_key probe_keys[] = {
+    {KEY(fem_case_probe, name, APP_TEXT), .required = true, .meaning = "name in the results"},
+    {KEY(fem_case_probe, x, APP_VECTOR), .required = true, .unit = "m", .meaning = "a point of the undeformed body"},
+    {.name = NULL},
+};
+
+const app_key fem_case_schema[] = {
+    {KEY(fem_case_keys, mesh, APP_TEXT), .required = true,
+     .meaning = "mesh file (MSH 2.2 or 4.x, UNV, BDF, MED), relative to the case file's directory"},
+    {KEY(fem_case_keys, problem, APP_CHOICE), .choices = problems, .standard = "elasticity", .meaning = "the equation that is solved"},
+    {KEY(fem_case_keys, element, APP_CHOICE), .choices = elements, .standard = "q2",
+     .meaning = "q1: 8 nodes, tri-linear; s2: 20 nodes, serendipity; q2: 27 nodes, tri-quadratic"},
+    {KEY(fem_case_keys, materials, APP_MAPS), .required = true, .keys = material_keys, .size = sizeof(fem_case_material),
+     .meaning = "one item for each volume group; every element needs a material"},
+    {KEY(fem_case_keys, boundary, APP_MAPS), .required = true, .keys = boundary_keys, .size = sizeof(fem_case_boundary),
+     .meaning = "supports and loads; a face group that no item names is free of traction (poisson: insulated)"},
+    {KEY(fem_case_keys, gravity, APP_VECTOR), .unit = "m/s2", .standard = "[0, 0, 0]",
+     .meaning = "acceleration that acts on every material's density; elasticity"},
+    {KEY(fem_case_keys, refine, APP_MAP), .keys = refine_keys, .size = sizeof(fem_case_refine),
+     .meaning = "refinement; whichever limit is met first ends the run"},
+    {KEY(fem_case_keys, solver, APP_MAP), .keys = solver_keys, .size = sizeof(fem_case_solver), .meaning = "the conjugate gradient method"},
+    {KEY(fem_case_keys, output, APP_MAP), .keys = output_keys, .size = sizeof(fem_case_output), .meaning = "result files"},
+    {KEY(fem_case_keys, probes, APP_MAPS), .keys = probe_keys, .size = sizeof(fem_case_probe),
+     .meaning = "points at which displacement and stress (poisson: value and gradient) are reported"},
+    {.name = NULL},
+};

@@ -1,0 +1,42 @@
+/*
+ * cg.h - the preconditioned conjugate gradient method on a part.
+ */
+#ifndef FEM_CG_H
+#define FEM_CG_H
+
+#include "part.h"
+
+/* Questions that long work asks its caller; each may be NULL. */
+typedef struct fem_hooks {
+    int (*interrupted)(void *user); /* nonzero: end with YOKE_ERROR_INTERRUPTED */
+    void (*progress)(int iteration, double relative_residual, void *user);
+    void *user;
+} fem_hooks;
+
+/* z = M r, M symmetric positive definite on the free dofs; z is 0 at prescribed ones. */
+typedef struct fem_approximate_inverse {
+    yoke_status (*apply)(void *state, const fem_vector *r, fem_vector *z);
+    void *state;
+} fem_approximate_inverse;
+
+typedef struct fem_cg_options {
+    double relative_residual; /* until |b - A x| <= relative_residual |b|, 2-norms over free dofs */
+    int max_iterations;
+    int stagnation; /* end when the smallest residual has not fallen for so many iterations */
+} fem_cg_options;
+
+typedef struct fem_cg_result {
+    int iterations;
+    double relative_residual; /* of the true residual, computed anew at the end */
+} fem_cg_result;
+
+/*
+ * Solves A x = b from the start value in x; b and x are 0 at prescribed dofs.  The residual that the recurrence carries is checked
+ * against the true one at the end; if rounding made them part, the iteration goes on from the true one.
+ * Errors: NUMERIC (not a number, direction of negative energy, stagnation, too many iterations: the text says what was reached, and
+ * *result is written), INTERRUPTED, MEMORY.
+ */
+yoke_status fem_cg(fem_part *part, const fem_approximate_inverse *m, const fem_vector *b, fem_vector *x, const fem_cg_options *options,
+                   const fem_hooks *hooks, fem_cg_result *result);
+
+#endif

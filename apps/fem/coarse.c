@@ -1,0 +1,200 @@
+#include "coarse_parts.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Exactly one of cholesky and hierarchy, or neither when nothing is free. */
+struct fem_coarse {
+    yoke_context *context;
+    int64_t size; /* num_nodes x components */
+    int64_t num_free;
+    int32_t *number; /* [size] of a free unknown among the free ones, -1: prescribed */
+    double *free_values; /* [num_free] for the direct solver */
+    fem_cholesky *cholesky;
+    fem_hierarchy *hierarchy;
+};
+
+/* -------------------------------------------------------------------------------------------------- checks */
+
+static yoke_status check_row(yoke_context *context, const fem_coarse_matrix *matrix, int32_t node)
+{
+    const int64_t first = matrix->row_start[node], end = matrix->row_start[node + 1];
+    const int square = matrix->components * matrix->components;
+    if (end < first) return yoke_fail(context, YOKE_ERROR_ARGUMENT, "coarse problem: row_start falls at node %d", (int)node);
+    for (int64_t entry = first; entry < end; entry++) {
+        if (matrix->column[entry] < 0 || matrix->column[entry] >= matrix->num_nodes) {
+            return yoke_fail(context, YOKE_ERROR_ARGUMENT, "coarse problem: node %d has column %d, outside 0 to %d", (int)node,
+                             (int)matrix->column[entry], (int)matrix->num_nodes - 1);
+        }
+    }
+    for (int64_t i = first * square; i < end * square; i++) {
+        if (!isfinite(matrix->value[i])) {
+            return yoke_fail(context, YOKE_ERROR_ARGUMENT,
+                             "coarse problem: an entry of node %d is not a finite number: check the moduli and the elements' shapes",
+                             (int)node);
+        }
+    }
+    return YOKE_OK;
+}
+
+static yoke_status check(yoke_context *context, fem_coarse_method method, const fem_coarse_matrix *matrix)
+{
+    if (matrix->components != 1 && matrix->components != 3) {
+        return yoke_fail(context, YOKE_ERROR_ARGUMENT, "coarse problem: 1 or 3 components, not %d", matrix->components);
+    }
+    if (method != FEM_COARSE_AUTO && method != FEM_COARSE_CHOLMOD && method != FEM_COARSE_AMG) {
+        return yoke_fail(context, YOKE_ERROR_ARGUMENT, "coarse problem: no method has the number %d", (int)method);
+    }
+    if (matrix->num_nodes < 0 || matrix->num_nodes > INT32_MAX / matrix->components) {
+        return yoke_fail(context, YOKE_ERROR_ARGUMENT, "coarse problem: %d nodes are outside 0 to %d", (int)matrix->num_nodes,
+                         INT32_MAX / matrix->components);
+    }
+    if (!matrix->row_start || matrix->row_start[0] != 0 || (matrix->num_nodes > 0 && (!matrix->column || !matrix->value || !matrix->prescribed))
+        || (matrix->num_nodes > 0 && matrix->components == 3 && !matrix->x)) {
+        return yoke_fail(context, YOKE_ERROR_ARGUMENT, "coarse problem: an array is missing or row_start does not start at 0");
+    }
+    for (int32_t node = 0; node < matrix->num_nodes; node++) {
+        yoke_status status = check_row(context, matrix, node);
+        if (status) return status;
+        for (int d = 0; matrix->x && d < 3; d++) {
+            if (!isfinite(matrix->x[3 * (int64_t)node + d])) {
+                return yoke_fail(context, YOKE_ERROR_ARGUMENT, "coarse problem: the position of node %d is not finite", (int)node);
+            }
+        }
+    }
+    return YOKE_OK;
+}
+
+/* -------------------------------------------------------------------------------------------- direct solver */
+
+/* Appends the scalar row of component i of a node, free columns only; returns the new end. */
+static int64_t gather_row(const fem_coarse *coarse, const fem_coarse_matrix *matrix, int32_t node, int i, int64_t end, int64_t *column,
+                          double *value)
+{
+    const int m = matrix->components;
+    for (int64_t entry = matrix->row_start[node]; entry < matrix->row_start[node + 1]; entry++) {
+        const int64_t other = matrix->column[entry];
+        for (int j = 0; j < m; j++) {
+            if (!fem_coarse_is_free(matrix, other, j)) continue;
+            column[end] = coarse->number[other * m + j];
+            value[end++] = matrix->value[(entry * m + i) * m + j];
+        }
+    }
+    return end;
+}
+
+static yoke_status make_direct(fem_coarse *coarse, const fem_coarse_matrix *matrix)
+{
+    yoke_context *context = coarse->context;
+    const int m = matrix->components;
+    const int64_t entries = matrix->row_start[matrix->num_nodes] * m * m;
+    int64_t *row_start = NULL, *column = NULL, row = 0;
+    double *value = NULL;
+    yoke_status status = yoke_allocate(context, coarse->num_free, sizeof *coarse->free_values, (void **)&coarse->free_values);
+    if (!status) status = yoke_allocate(context, coarse->num_free + 1, sizeof *row_start, (void **)&row_start);
+    if (!status) status = yoke_allocate(context, entries, sizeof *column, (void **)&column);
+    if (!status) status = yoke_allocate(context, entries, sizeof *value, (void **)&value);
+    for (int32_t node = 0; !status && node < matrix->num_nodes; node++) {
+        for (int i = 0; i < m; i++) {
+            if (!fem_coarse_is_free(matrix, node, i)) continue;
+            row_start[row + 1] = gather_row(coarse, matrix, node, i, row_start[row], column, value);
+            row++;
+        }
+    }
+    if (!status) status = fem_cholesky_create(context, coarse->num_free, row_start, column, value, 0.0, INFINITY, &coarse->cholesky);
+    yoke_release(context, value);
+    yoke_release(context, column);
+    yoke_release(context, row_start);
+    return status;
+}
+
+/* ------------------------------------------------------------------------------------------------ interface */
+
+void fem_coarse_destroy(fem_coarse *coarse)
+{
+    if (!coarse) return;
+    fem_cholesky_destroy(coarse->cholesky);
+    fem_hierarchy_destroy(coarse->hierarchy);
+    yoke_release(coarse->context, coarse->number);
+    yoke_release(coarse->context, coarse->free_values);
+    yoke_release(coarse->context, coarse);
+}
+
+static void number_free(fem_coarse *coarse, const fem_coarse_matrix *matrix)
+{
+    for (int64_t i = 0; i < coarse->size; i++) {
+        const int is_free = fem_coarse_is_free(matrix, i / matrix->components, (int)(i % matrix->components));
+        coarse->number[i] = is_free ? (int32_t)coarse->num_free++ : -1;
+    }
+}
+
+yoke_status fem_coarse_create(yoke_context *context, fem_coarse_method method, int32_t num_nodes, int components,
+                              const int64_t *row_start, const int32_t *column, const double *value, const double *x,
+                              const uint8_t *prescribed, fem_coarse **result)
+{
+    fem_coarse_matrix matrix = {.num_nodes = num_nodes, .components = components, .row_start = row_start, .column = column,
+                                .value = value, .x = x, .prescribed = prescribed};
+    yoke_status status = check(context, method, &matrix);
+    if (status) return status;
+    fem_coarse *coarse = NULL;
+    status = yoke_allocate(context, 1, sizeof *coarse, (void **)&coarse);
+    if (status) return status;
+    coarse->context = context;
+    coarse->size = (int64_t)num_nodes * components;
+    status = yoke_allocate(context, coarse->size, sizeof *coarse->number, (void **)&coarse->number);
+    if (!status) number_free(coarse, &matrix);
+    if (method == FEM_COARSE_AUTO) method = coarse->num_free <= FEM_COARSE_DIRECT_LIMIT ? FEM_COARSE_CHOLMOD : FEM_COARSE_AMG;
+    if (!status && coarse->num_free > 0) {
+        status = method == FEM_COARSE_CHOLMOD ? make_direct(coarse, &matrix) : fem_hierarchy_create(context, &matrix, &coarse->hierarchy);
+    }
+    if (status) {
+        fem_coarse_destroy(coarse);
+        return status;
+    }
+    *result = coarse;
+    return YOKE_OK;
+}
+
+static yoke_status solve_direct(fem_coarse *coarse, const double *b, double *x)
+{
+    for (int64_t i = 0; i < coarse->size; i++) {
+        if (coarse->number[i] >= 0) coarse->free_values[coarse->number[i]] = b[i];
+    }
+    yoke_status status = fem_cholesky_solve(coarse->cholesky, coarse->free_values, coarse->free_values);
+    if (status) return status;
+    for (int64_t i = 0; i < coarse->size; i++) x[i] = coarse->number[i] >= 0 ? coarse->free_values[coarse->number[i]] : 0.0;
+    return YOKE_OK;
+}
+
+static yoke_status solve_multigrid(fem_coarse *coarse, const double *b, double *x)
+{
+    fem_coarse_level *finest = &coarse->hierarchy->level[0];
+    for (int64_t i = 0; i < coarse->size; i++) finest->b[i] = coarse->number[i] >= 0 ? b[i] : 0.0;
+    yoke_status status = fem_hierarchy_cycle(coarse->hierarchy);
+    if (status) return status;
+    const double scale = coarse->hierarchy->scale;
+    for (int64_t i = 0; i < coarse->size; i++) x[i] = coarse->number[i] >= 0 ? scale * finest->x[i] : 0.0;
+    return YOKE_OK;
+}
+
+yoke_status fem_coarse_solve(fem_coarse *coarse, const double *b, double *x)
+{
+    if (coarse->cholesky) return solve_direct(coarse, b, x);
+    if (coarse->hierarchy) return solve_multigrid(coarse, b, x);
+    memset(x, 0, (size_t)coarse->size * sizeof *x);
+    return YOKE_OK;
+}
+
+const char *fem_coarse_name(const fem_coarse *coarse)
+{
+    if (coarse->cholesky) return "cholmod";
+    return coarse->hierarchy ? "boomeramg" : "none";
+}
+
+int64_t fem_coarse_memory_bytes(const fem_coarse *coarse)
+{
+    int64_t bytes = coarse->size * (int64_t)sizeof *coarse->number;
+    if (coarse->cholesky) bytes += fem_cholesky_memory_bytes(coarse->cholesky) + coarse->num_free * (int64_t)sizeof *coarse->free_values;
+    if (coarse->hierarchy) bytes += fem_hierarchy_memory_bytes(coarse->hierarchy);
+    return bytes;
+}

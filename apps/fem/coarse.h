@@ -1,0 +1,59 @@
+/*
+ * coarse.h - the coarsest problem of the multigrid preconditioner: a symmetric positive definite matrix of trilinear elements.
+ *
+ * Two methods.  CHOLMOD solves it (supernodal Cholesky factor, good up to about 50 000 unknowns).  AMG applies one V-cycle of an algebraic
+ * multigrid method, whose levels are set up by hypre's BoomerAMG: a fixed linear symmetric positive definite operator B that
+ * approximates the inverse, so that it may stand inside a preconditioner of conjugate gradients.
+ */
+#ifndef FEM_COARSE_H
+#define FEM_COARSE_H
+
+#include <stdint.h>
+#include "yoke/yoke.h"
+
+typedef struct fem_coarse fem_coarse;
+
+typedef enum fem_coarse_method {
+    FEM_COARSE_AUTO, /* CHOLMOD up to FEM_COARSE_DIRECT_LIMIT unknowns that are free, AMG above */
+    FEM_COARSE_CHOLMOD,
+    FEM_COARSE_AMG
+} fem_coarse_method;
+
+#define FEM_COARSE_DIRECT_LIMIT 50000
+
+/*
+ * The matrix is in block CSR by nodes, both triangles, each row's columns in any order without repetition:
+ *   components  1 (Poisson) or 3 (elasticity)
+ *   row_start   [num_nodes + 1], starts at 0
+ *   column      [row_start[num_nodes]] nodes
+ *   value       [row_start[num_nodes]][components][components], row by row: value[e][i][j] couples component i of the row's node to
+ *               component j of the column's node
+ *   x           [num_nodes][3] positions, m: AMG makes the rigid body rotations from them; may be NULL when components is 1
+ *   prescribed  [num_nodes] bit i set: component i is a Dirichlet value; its row and column are not read as anything but finite numbers
+ * Nothing is kept of these arrays: the caller may release them at once.  No unknown need be free.
+ *
+ * AMG calls MPI through hypre: the caller has initialised MPI (only MPI_COMM_SELF is used) and calls from the thread that did so; hypre's
+ * few global bytes stay until the process ends, and its error flags are cleared.  Solving does not use MPI; it uses OpenMP
+ * threads, and at any number of them gives the same bits.
+ *
+ * Errors: ARGUMENT (components, counts, indices out of range, non-finite values); NUMERIC (not positive definite: the
+ * text names the node, or what CHOLMOD found); MEMORY; INPUT (more entries than hypre can number); UNAVAILABLE (MPI not initialised).
+ */
+yoke_status fem_coarse_create(yoke_context *context, fem_coarse_method method, int32_t num_nodes, int components,
+                              const int64_t *row_start, const int32_t *column, const double *value, const double *x,
+                              const uint8_t *prescribed, fem_coarse **coarse);
+void fem_coarse_destroy(fem_coarse *coarse);
+
+/*
+ * x = (approximate) inverse times b, both [num_nodes][components]; prescribed components of b are not read, those of x are set to 0.
+ * b and x may be the same array.  Errors: MEMORY, NUMERIC (CHOLMOD failed).
+ */
+yoke_status fem_coarse_solve(fem_coarse *coarse, const double *b, double *x);
+
+/* "cholmod", "boomeramg" or "none" (nothing is free).  Never NULL. */
+const char *fem_coarse_name(const fem_coarse *coarse);
+
+/* Bytes that the factor or the levels hold. */
+int64_t fem_coarse_memory_bytes(const fem_coarse *coarse);
+
+#endif

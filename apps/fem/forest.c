@@ -1,0 +1,96 @@
+#include "forest.h"
+
+#include <limits.h>
+
+#include <p8est_extended.h>
+
+yoke_status fem_forest_create(const fem_mesh *mesh, int level, fem_forest **out)
+{
+    yoke_context *context = mesh->context;
+    if (level < 0 || level > FEM_MAX_LEVEL)
+        return yoke_fail(context, YOKE_ERROR_ARGUMENT, "uniform refinement level %d is outside 0..%d", level, FEM_MAX_LEVEL);
+    if (mesh->num_elements > INT_MAX / 8 || mesh->num_vertices > INT_MAX)
+        return yoke_fail(context, YOKE_ERROR_INPUT, "%s: %lld elements are more than the forest can number", mesh->path,
+                         (long long)mesh->num_elements);
+    fem_forest *forest;
+    yoke_status status = yoke_allocate(context, 1, sizeof *forest, (void **)&forest);
+    if (status) return status;
+    forest->context = context;
+    p8est_connectivity_t *c = p8est_connectivity_new((p4est_topidx_t)mesh->num_vertices, (p4est_topidx_t)mesh->num_elements, 0, 0, 0, 0);
+    forest->connectivity = c;
+    for (int64_t i = 0; i < 3 * mesh->num_vertices; i++) c->vertices[i] = mesh->vertices[i];
+    for (int64_t i = 0; i < 8 * mesh->num_elements; i++) c->tree_to_vertex[i] = mesh->corners[i];
+    for (p4est_topidx_t t = 0; t < c->num_trees; t++) {
+        for (int f = 0; f < 6; f++) { /* each tree its own neighbour: p8est_connectivity_complete finds the true ones by the vertices */
+            c->tree_to_tree[6 * t + f] = t;
+            c->tree_to_face[6 * t + f] = (int8_t)f;
+        }
+    }
+    p8est_connectivity_complete(c);
+    if (!p8est_connectivity_is_valid(c)) {
+        p8est_connectivity_destroy(c);
+        yoke_release(context, forest);
+        return yoke_fail(context, YOKE_ERROR_INPUT, "%s: the hexahedra do not join into a valid forest; check for faces shared by more than two",
+                         mesh->path);
+    }
+    forest->p8est = p8est_new_ext(sc_MPI_COMM_WORLD, c, 0, level, 1, 0, NULL, NULL);
+    *out = forest;
+    return YOKE_OK;
+}
+
+void fem_forest_destroy(fem_forest *forest)
+{
+    if (!forest) return;
+    p8est_destroy(forest->p8est);
+    if (forest->connectivity) p8est_connectivity_destroy(forest->connectivity);
+    yoke_release(forest->context, forest);
+}
+
+yoke_status fem_forest_copy(const fem_forest *forest, fem_forest **out)
+{
+    fem_forest *copy;
+    yoke_status status = yoke_allocate(forest->context, 1, sizeof *copy, (void **)&copy);
+    if (status) return status;
+    copy->context = forest->context;
+    copy->connectivity = NULL;
+    copy->p8est = p8est_copy(forest->p8est, 0);
+    *out = copy;
+    return YOKE_OK;
+}
+
+/* p8est visits leaves in Morton order, so the marks are read one after the other; leaves that refinement makes are not visited. */
+typedef struct mark_cursor {
+    const uint8_t *mark;
+} mark_cursor;
+
+static int refine_marked(p8est_t *p8est, p4est_topidx_t tree, p8est_quadrant_t *leaf)
+{
+    (void)tree;
+    mark_cursor *cursor = p8est->user_pointer;
+    uint8_t marked = *cursor->mark++;
+    return marked && leaf->level < FEM_MAX_LEVEL;
+}
+
+yoke_status fem_forest_refine(fem_forest *forest, const uint8_t *mark)
+{
+    mark_cursor cursor = {mark};
+    forest->p8est->user_pointer = &cursor;
+    p8est_refine(forest->p8est, 0, refine_marked, NULL);
+    forest->p8est->user_pointer = NULL;
+    p8est_balance(forest->p8est, P8EST_CONNECT_FULL, NULL);
+    p8est_partition(forest->p8est, 0, NULL);
+    return YOKE_OK;
+}
+
+static int coarsen_all(p8est_t *p8est, p4est_topidx_t tree, p8est_quadrant_t *family[])
+{
+    (void)p8est, (void)tree, (void)family;
+    return 1;
+}
+
+yoke_status fem_forest_coarsen(fem_forest *forest)
+{
+    p8est_coarsen(forest->p8est, 0, coarsen_all, NULL);
+    p8est_balance(forest->p8est, P8EST_CONNECT_FULL, NULL);
+    return YOKE_OK;
+}

@@ -1,0 +1,289 @@
+#include "mesh_private.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <math.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "mesh_wire.h"
+
+enum { LINK_BYTES = 64, FIRST_STREAM_BYTES = 1 << 20 };
+
+/* A directory of its own with nothing but a link to the mesh. */
+typedef struct workplace {
+    char directory[PATH_MAX];
+    char link[PATH_MAX + LINK_BYTES];
+} workplace;
+
+typedef struct reader {
+    yoke_context *context;
+    const char *path; /* for messages */
+    pid_t process;
+    int pipe;
+    int64_t memory_bytes;
+    double cpu_s, end_s; /* end_s: on yoke_clock_s */
+    int late, status;    /* status: of waitpid; -1: not known */
+} reader;
+
+/* -------------------------------------------------------------------------------------------- workplace */
+
+static yoke_status make_workplace(yoke_context *context, const fem_mesh_file *file, workplace *place)
+{
+    const char *parent = getenv("TMPDIR");
+    if (!parent || parent[0] != '/')
+        parent = "/tmp";
+    int length = snprintf(place->directory, sizeof place->directory, "%s/yoke-mesh-XXXXXX", parent);
+    if (length < 0 || (size_t)length >= sizeof place->directory || !mkdtemp(place->directory))
+        return yoke_fail(context, YOKE_ERROR_SYSTEM, "no directory can be made in '%s': %s; set TMPDIR to one that is writable", parent,
+                         strerror(errno));
+    snprintf(place->link, sizeof place->link, "%s/mesh%s", place->directory, file->extension);
+    if (symlink(file->absolute_path, place->link) != 0) {
+        rmdir(place->directory);
+        return yoke_fail(context, YOKE_ERROR_SYSTEM, "no link can be made in '%s': %s", place->directory, strerror(errno));
+    }
+    return YOKE_OK;
+}
+
+static void remove_workplace(const workplace *place)
+{
+    unlink(place->link);
+    rmdir(place->directory);
+}
+
+/* ------------------------------------------------------------------------------------------- the program */
+
+static int set_if_executable(char *program, size_t size, const char *directory, const char *rest)
+{
+    int length = snprintf(program, size, "%s%s", directory, rest);
+    return length > 0 && (size_t)length < size && access(program, X_OK) == 0;
+}
+
+static yoke_status find_program(yoke_context *context, char *program, size_t size)
+{
+    char own[PATH_MAX];
+    ssize_t length = readlink("/proc/self/exe", own, sizeof own - 1);
+    own[length > 0 ? length : 0] = 0;
+    char *slash = strrchr(own, '/');
+    if (slash) {
+        *slash = 0;
+        static const char *const places[] = {"/yoke-fem-mesh", "/../libexec/yoke/yoke-fem-mesh", "/../bin/yoke-fem-mesh"};
+        for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+            if (set_if_executable(program, size, own, places[i]))
+                return YOKE_OK;
+    }
+#ifdef FEM_MESH_READER
+    if (set_if_executable(program, size, FEM_MESH_READER, ""))
+        return YOKE_OK;
+#endif
+    return yoke_fail(context, YOKE_ERROR_SYSTEM,
+                     "the program yoke-fem-mesh, which reads meshes, was not found beside '%s'; install yoke again", own);
+}
+
+/* Standard output becomes the pipe; nothing else of this process is handed on. */
+static int start(reader *run, const char *program, const char *link, int output)
+{
+    char memory[32], seconds[32];
+    snprintf(memory, sizeof memory, "%lld", (long long)run->memory_bytes);
+    snprintf(seconds, sizeof seconds, "%.0f", ceil(run->cpu_s));
+    char *arguments[] = {(char *)program, (char *)link, memory, seconds, NULL};
+
+    /* A small environment: the user's settings must not change what a file means, nor an MPI launcher be spoken to. */
+    char libraries[2 * PATH_MAX];
+    const char *library_path = getenv("LD_LIBRARY_PATH");
+    if (library_path)
+        snprintf(libraries, sizeof libraries, "LD_LIBRARY_PATH=%s", library_path);
+    char *environment[] = {
+        "LC_ALL=C", "PATH=/usr/bin:/bin", "HOME=/dev/null", "OMP_NUM_THREADS=1", "OPENBLAS_NUM_THREADS=1", library_path ? libraries : NULL,
+        NULL};
+
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    sigset_t none;
+    sigemptyset(&none);
+    int error = posix_spawn_file_actions_init(&actions);
+    if (error)
+        return error;
+    error = posix_spawnattr_init(&attributes);
+    if (!error) {
+        posix_spawnattr_setsigmask(&attributes, &none);
+        posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+        error = posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
+        if (!error)
+            error = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+        if (!error)
+            error = posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+        if (!error)
+            error = posix_spawn(&run->process, program, &actions, &attributes, arguments, environment);
+        posix_spawnattr_destroy(&attributes);
+    }
+    posix_spawn_file_actions_destroy(&actions);
+    return error;
+}
+
+static yoke_status start_reader(reader *run, const char *link)
+{
+    char program[PATH_MAX];
+    yoke_status status = find_program(run->context, program, sizeof program);
+    if (status)
+        return status;
+    int ends[2];
+    if (pipe(ends) != 0)
+        return yoke_fail(run->context, YOKE_ERROR_SYSTEM, "no pipe for reading the mesh: %s", strerror(errno));
+    fcntl(ends[0], F_SETFD, FD_CLOEXEC);
+    fcntl(ends[1], F_SETFD, FD_CLOEXEC);
+    int error = start(run, program, link, ends[1]);
+    close(ends[1]);
+    if (error) {
+        close(ends[0]);
+        return yoke_fail(run->context, YOKE_ERROR_SYSTEM, "'%s' cannot be started: %s", program, strerror(error));
+    }
+    run->pipe = ends[0];
+    return YOKE_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------ stream */
+
+static yoke_status grow(reader *run, fem_mesh_stream *stream, int64_t *capacity)
+{
+    unsigned char *larger = NULL;
+    yoke_status status = yoke_allocate_untouched(run->context, 2 * *capacity, 1, (void **)&larger);
+    if (status)
+        return status;
+    memcpy(larger, stream->bytes, (size_t)stream->count);
+    yoke_release(run->context, stream->bytes);
+    stream->bytes = larger;
+    *capacity *= 2;
+    return YOKE_OK;
+}
+
+/* Waits until there is something to read (1), or too long (0). */
+static int wait_for_bytes(reader *run)
+{
+    for (;;) {
+        double left_s = run->end_s - yoke_clock_s();
+        if (!(left_s > 0))
+            return 0;
+        struct pollfd wanted = {run->pipe, POLLIN, 0};
+        int ready = poll(&wanted, 1, left_s < 3600 ? (int)(1000 * left_s) + 1 : 3600000);
+        if (ready > 0 || (ready < 0 && errno != EINTR))
+            return 1;
+    }
+}
+
+static yoke_status read_stream(reader *run, fem_mesh_stream *stream)
+{
+    int64_t capacity = FIRST_STREAM_BYTES;
+    yoke_status status = yoke_allocate_untouched(run->context, capacity, 1, (void **)&stream->bytes);
+    while (!status) {
+        if (!wait_for_bytes(run)) {
+            run->late = 1;
+            break;
+        }
+        ssize_t got = read(run->pipe, stream->bytes + stream->count, (size_t)(capacity - stream->count));
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return yoke_fail(run->context, YOKE_ERROR_SYSTEM, "mesh '%s': reading from yoke-fem-mesh failed: %s", run->path,
+                             strerror(errno));
+        if (got == 0)
+            break;
+        stream->count += got;
+        if (stream->count > run->memory_bytes)
+            return yoke_fail(run->context, YOKE_ERROR_INPUT,
+                             "mesh '%s' gives more data than its size allows (%lld bytes): the file is damaged", run->path,
+                             (long long)run->memory_bytes);
+        if (stream->count == capacity)
+            status = grow(run, stream, &capacity);
+    }
+    return status;
+}
+
+/* The pipe is closed or given up, so what still runs has nothing to say; an exit status that is there already is not changed by this. */
+static void stop(reader *run)
+{
+    kill(run->process, SIGKILL);
+    pid_t done;
+    do
+        done = waitpid(run->process, &run->status, 0);
+    while (done < 0 && errno == EINTR);
+    if (done < 0)
+        run->status = -1;
+    close(run->pipe);
+}
+
+static int is_complete(const fem_mesh_stream *stream)
+{
+    fem_wire_record last;
+    if (stream->count < (int64_t)sizeof last)
+        return 0;
+    memcpy(&last, stream->bytes + stream->count - sizeof last, sizeof last);
+    return last.kind == FEM_WIRE_END;
+}
+
+static yoke_status explain(const reader *run)
+{
+    const char *path = run->path;
+    int signal = run->status != -1 && WIFSIGNALED(run->status) ? WTERMSIG(run->status) : 0;
+    if (run->late || signal == SIGXCPU)
+        return yoke_fail(run->context, YOKE_ERROR_INPUT,
+                         "mesh '%s': Gmsh did not finish within %g s: the file is damaged, or too large for one "
+                         "coarse mesh (refine in yoke instead)",
+                         path, run->cpu_s);
+    if (signal == SIGINT || signal == SIGTERM || signal == SIGHUP)
+        return yoke_fail(run->context, YOKE_ERROR_INTERRUPTED, "mesh '%s': reading was interrupted", path);
+    if (signal)
+        return yoke_fail(run->context, YOKE_ERROR_INPUT,
+                         "mesh '%s': Gmsh crashed on it (signal %d) or needed more than %lld MiB: the file is "
+                         "damaged, or (UNV) has groups of elements that Gmsh does not know; write it again, best as MSH 4.1",
+                         path, signal, (long long)(run->memory_bytes >> 20));
+    return yoke_fail(run->context, YOKE_ERROR_INPUT, "mesh '%s': Gmsh gave up on it without a reason: the file is damaged; write it again",
+                     path);
+}
+
+static void set_limits(reader *run, const fem_mesh_file *file, const fem_mesh_limits *limits)
+{
+    static const int64_t gibibyte = (int64_t)1 << 30;
+    int64_t by_size = file->bytes < (INT64_MAX >> 8) ? 64 * file->bytes : INT64_MAX >> 1;
+    run->memory_bytes = limits && limits->memory_bytes > 0 ? limits->memory_bytes : 4 * gibibyte + by_size;
+    run->cpu_s = limits && limits->seconds > 0 && limits->seconds < 1e6 ? limits->seconds : 120;
+    /* On the clock it may wait for a slow disk. */
+    run->end_s = yoke_clock_s() + 2 * run->cpu_s;
+}
+
+yoke_status fem_mesh_run_reader(yoke_context *context, const char *path, const fem_mesh_file *file, const fem_mesh_limits *limits,
+                                fem_mesh_stream *stream)
+{
+    reader run = {.context = context, .path = path, .status = -1};
+    fem_mesh_stream got = {NULL, 0};
+    set_limits(&run, file, limits);
+    workplace *place = NULL;
+    yoke_status status = yoke_allocate(context, 1, sizeof *place, (void **)&place);
+    if (status)
+        return status;
+    status = make_workplace(context, file, place);
+    if (!status) {
+        status = start_reader(&run, place->link);
+        if (!status) {
+            status = read_stream(&run, &got);
+            stop(&run);
+            if (!status && !is_complete(&got))
+                status = explain(&run);
+        }
+        remove_workplace(place);
+    }
+    yoke_release(context, place);
+    if (status)
+        yoke_release(context, got.bytes);
+    else
+        *stream = got;
+    return status;
+}

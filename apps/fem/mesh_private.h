@@ -1,0 +1,177 @@
+/*
+ * mesh_private.h - what the files of the mesh reader share:
+ *
+ *     mesh_format.c   which format a file has, before Gmsh sees it
+ *     mesh_bdf.c      what Gmsh would misread in a BDF file
+ *     mesh_child.c    runs yoke-fem-mesh, gives its stream
+ *     mesh_raw.c      checks the stream: Gmsh's nodes, elements and groups as they came
+ *     mesh_numbers.c  from the file's node numbers to indices
+ *     mesh_convert.c  hexahedra, node orders, volume groups
+ *     mesh_check.c    elements (Jacobian) and nodes (coincident)
+ *     mesh_faces.c    which elements share a face; one body
+ *     mesh_groups.c   groups on faces, edges, corners
+ *     mesh.c          puts these together
+ *     mesh_arrays.c   the other source: a program's arrays
+ */
+#ifndef FEM_MESH_PRIVATE_H
+#define FEM_MESH_PRIVATE_H
+
+#include "mesh.h"
+
+/* ------------------------------------------------------------------------------------------------ format */
+
+/* X(extension, Gmsh's extension, format's name) */
+#define FEM_MESH_FORMATS(X)  \
+    X(".msh", ".msh", "MSH") \
+    X(".unv", ".unv", "UNV") \
+    X(".bdf", ".bdf", "BDF") \
+    X(".nas", ".bdf", "BDF") \
+    X(".med", ".med", "MED")
+
+typedef struct fem_mesh_file {
+    char *absolute_path;
+    const char *extension; /* by which Gmsh chooses the reader that was recognised */
+    int64_t bytes;
+} fem_mesh_file;
+
+/*
+ * Recognises a file by extension and by its first and last 64 KiB: a text file that lacks its end is truncated.
+ * Errors: INPUT (what was expected), MEMORY, SYSTEM.
+ */
+yoke_status fem_mesh_recognise(yoke_context *context, const char *path, fem_mesh_file *file);
+/* What Gmsh's BDF reader would read as another body.  Errors: INPUT (line). */
+yoke_status fem_mesh_check_bdf(yoke_context *context, const char *path);
+void fem_mesh_file_clear(yoke_context *context, fem_mesh_file *file);
+
+/* ------------------------------------------------------------------------------------------------- child */
+
+typedef struct fem_mesh_stream {
+    unsigned char *bytes; /* aligned to 64 */
+    int64_t count;
+} fem_mesh_stream;
+
+/*
+ * Runs yoke-fem-mesh on the file and takes what it writes.  It is looked for beside the running program, in ../libexec/yoke, in ../bin,
+ * and where it was installed (FEM_MESH_READER).
+ * Errors: INPUT (crash, hang, limit: the file's fault), INTERRUPTED (it was stopped by SIGINT or SIGTERM), SYSTEM, MEMORY.
+ */
+yoke_status fem_mesh_run_reader(yoke_context *context, const char *path, const fem_mesh_file *file, const fem_mesh_limits *limits,
+                                fem_mesh_stream *stream);
+
+/* --------------------------------------------------------------------------------------------------- raw */
+
+/* The elements of one type in one entity, numbered and connected as in the file.  All pointers point into the stream. */
+typedef struct fem_raw_block {
+    int dimension, type;
+    int64_t entity, count;
+    const int64_t *number; /* [count] */
+    const int64_t *node;   /* [count][fem_wire_nodes(type)]; NULL for a type that is not in the list */
+} fem_raw_block;
+
+typedef struct fem_raw_group {
+    int dimension, tag;
+    int name_bytes;   /* 0: unnamed */
+    const char *name; /* not terminated */
+    int64_t num_entities;
+    const int64_t *entity;
+} fem_raw_group;
+
+typedef struct fem_raw {
+    int64_t num_nodes;
+    const int64_t *node_number; /* [num_nodes] */
+    const double *x;            /* [num_nodes][3] */
+    int num_blocks, num_groups;
+    fem_raw_block *blocks;
+    fem_raw_group *groups;
+} fem_raw;
+
+/*
+ * Checks a stream (every count against its length and against the file's, which spends a byte at least on each number) and finds
+ * its records.  Errors: INPUT (Gmsh's own message, or a stream that cannot be right), MEMORY.
+ */
+yoke_status fem_raw_create(yoke_context *context, const char *path, int64_t file_bytes, const fem_mesh_stream *stream, fem_raw *raw);
+void fem_raw_clear(yoke_context *context, fem_raw *raw);
+
+/* The name of an element type, "element of Gmsh's type N" in `buffer` where it is not in the list. */
+const char *fem_raw_type_name(int type, char buffer[48]);
+/* Corners of a type of the list, which come first among its nodes; 0 for another. */
+int fem_raw_corners(int type);
+
+/* ---------------------------------------------------------------------------------------- node numbers */
+
+/* From the file's node numbers to indices. */
+typedef struct fem_numbers {
+    int64_t count, table_size;
+    int32_t *table;  /* [table_size] by number, -1: none; NULL: search instead */
+    int64_t *sorted; /* [count][2] number, index */
+} fem_numbers;
+
+/* Errors: INPUT (a number below 1 or used twice), MEMORY. */
+yoke_status fem_numbers_create(yoke_context *context, const char *path, int64_t count, const int64_t *number, fem_numbers *numbers);
+void fem_numbers_clear(yoke_context *context, fem_numbers *numbers);
+int64_t fem_numbers_find(const fem_numbers *numbers, int64_t number); /* -1: none */
+
+/* ------------------------------------------------------------------------------------------------- whole */
+
+/* A mesh with nothing but its context and path. */
+yoke_status fem_mesh_create_empty(yoke_context *context, const char *path, fem_mesh **mesh);
+
+/* The mesh in a stream of yoke-fem-mesh; path: for messages.  Errors: as fem_mesh_read. */
+yoke_status fem_mesh_from_stream(yoke_context *context, const char *path, int64_t file_bytes, const fem_mesh_stream *stream,
+                                 fem_mesh **mesh);
+
+/* ------------------------------------------------------------------------------------------- conversion */
+
+typedef struct fem_conversion {
+    fem_numbers numbers;
+    int32_t *vertex_of; /* [raw num_nodes] vertex of a node, -1: not a corner of an element */
+    uint8_t *used;      /* [raw num_nodes] is a node of an element */
+} fem_conversion;
+
+/* Elements, vertices, geometry and volume groups of a mesh that has context and path.  Errors: INPUT, MEMORY. */
+yoke_status fem_mesh_convert(fem_mesh *mesh, const fem_raw *raw, fem_conversion *conversion);
+void fem_conversion_clear(yoke_context *context, fem_conversion *conversion);
+
+/* Expands 20 positions in their lexicographic slots among 27 (face and volume centres missing) by the serendipity shape functions. */
+void fem_mesh_expand_serendipity(double position[27][3]);
+
+/* ----------------------------------------------------------------------------------------------- checks */
+
+/* Finite positions, no vertex twice in an element, positive Jacobian.  Errors: INPUT (element, determinant). */
+yoke_status fem_mesh_check_elements(const fem_mesh *mesh);
+
+/* No two of the points x [count][3] at one place; number [count]: for the message.  Errors: INPUT, MEMORY. */
+yoke_status fem_mesh_check_coincident(yoke_context *context, const char *path, int64_t count, const double *x, const int64_t *number);
+
+/* -------------------------------------------------------------------------------------------------- faces */
+
+typedef struct fem_face {
+    int32_t vertex[4];  /* ascending */
+    int32_t element[2]; /* element[1] = -1: on the boundary */
+    int8_t local[2];
+} fem_face;
+
+typedef struct fem_faces {
+    int64_t count, capacity; /* capacity: a power of two */
+    fem_face *face;          /* [count] */
+    int32_t *slot;           /* [capacity] hash table: index of a face, -1: empty */
+} fem_faces;
+
+/*
+ * All faces of the mesh.  Errors: INPUT (a face of more than two elements, two elements whose common face does not fit, a body in
+ * pieces), MEMORY.
+ */
+yoke_status fem_faces_create(const fem_mesh *mesh, fem_faces *faces);
+void fem_faces_clear(yoke_context *context, fem_faces *faces);
+const fem_face *fem_faces_find(const fem_faces *faces, const int32_t vertex[4]); /* vertices in any order; NULL: none */
+
+/* ------------------------------------------------------------------------------------------------- groups */
+
+/* All groups of the mesh, volumes included.  Errors: INPUT (group and element), MEMORY. */
+yoke_status fem_mesh_make_groups(fem_mesh *mesh, const fem_raw *raw, const fem_conversion *conversion, const fem_faces *faces);
+
+/* Vertices of face f (4) or edge e (2) of an element with these corners. */
+extern const int8_t fem_face_corner[6][4];
+extern const int8_t fem_edge_corner[12][2];
+
+#endif

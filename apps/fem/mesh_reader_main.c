@@ -1,0 +1,293 @@
+/*
+ * yoke-fem-mesh: opens one mesh file with Gmsh and writes nodes, elements and groups to standard output (mesh_wire.h).
+ *
+ * A program of its own, started by yoke-fem, because damaged files crash or hang Gmsh, because it can then run under limits, and because
+ * Gmsh's start-up is slow.  It trusts nothing, prints nothing, and leaves without Gmsh's cleaning up.
+ *
+ *     yoke-fem-mesh FILE MEMORY_BYTES CPU_SECONDS
+ *
+ * FILE is a link that yoke-fem made in an otherwise empty directory: Gmsh would run FILE.opt beside a file as a script.
+ */
+#include <dirent.h>
+#include <fcntl.h>
+#include <gmshc.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "mesh_wire.h"
+
+/* Sanitizers reserve terabytes of addresses that they do not use. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define RESERVES_ADDRESSES 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define RESERVES_ADDRESSES 1
+#endif
+#endif
+
+static FILE *stream;
+
+static void set_limit(int resource, rlim_t value)
+{
+    struct rlimit limit = {value, value};
+    setrlimit(resource, &limit);
+}
+
+/* Memory, time, no core file; and neither file nor process, which only a script would want, to speak of. */
+static void set_limits(const char *memory, const char *seconds)
+{
+    long long memory_bytes = strtoll(memory, NULL, 10), cpu = strtoll(seconds, NULL, 10);
+#ifdef RESERVES_ADDRESSES
+    memory_bytes = 0;
+#endif
+    if (memory_bytes > 0)
+        set_limit(RLIMIT_AS, (rlim_t)memory_bytes);
+    if (cpu > 0)
+        set_limit(RLIMIT_CPU, (rlim_t)cpu);
+    set_limit(RLIMIT_CORE, 0);
+    /* Gmsh's FLTK rewrites its preferences, about 100 bytes, where it may; a write beyond the limit shall fail, not kill. */
+    signal(SIGXFSZ, SIG_IGN);
+    set_limit(RLIMIT_FSIZE, 4096);
+    set_limit(RLIMIT_NPROC, 0);
+}
+
+/* Closes whatever the parent had open beside 0, 1, 2. */
+static void close_inherited(void)
+{
+    DIR *directory = opendir("/proc/self/fd");
+    if (!directory)
+        return;
+    int own = dirfd(directory);
+    for (struct dirent *entry; (entry = readdir(directory)) != NULL;) {
+        int descriptor = atoi(entry->d_name);
+        if (descriptor > 2 && descriptor != own)
+            close(descriptor);
+    }
+    closedir(directory);
+}
+
+/* Moves the pipe away from standard output, where Gmsh and its libraries may print. */
+static int open_stream(void)
+{
+    int pipe = dup(STDOUT_FILENO), null = open("/dev/null", O_WRONLY);
+    if (pipe < 0 || null < 0 || dup2(null, STDOUT_FILENO) < 0)
+        return -1;
+    close(null);
+    stream = fdopen(pipe, "wb");
+    return stream ? 0 : -1;
+}
+
+static void put(const void *bytes, size_t count)
+{
+    fwrite(bytes, 1, count, stream);
+}
+
+static void put_padding(size_t bytes)
+{
+    static const char zeros[8];
+    put(zeros, (8 - bytes % 8) % 8);
+}
+
+static void put_record(int kind, int dimension, int64_t tag, int64_t type, int64_t count)
+{
+    fem_wire_record record = {kind, dimension, tag, type, count};
+    put(&record, sizeof record);
+}
+
+static void put_tags(const size_t *tags, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        int64_t tag = (int64_t)tags[i];
+        put(&tag, sizeof tag);
+    }
+}
+
+static void leave(int code)
+{
+    int failed = fflush(stream);
+    _exit(failed ? 1 : code);
+}
+
+static void put_failure(const char *text)
+{
+    size_t bytes = strlen(text);
+    put_record(FEM_WIRE_FAILURE, 0, 0, 0, (int64_t)bytes);
+    put(text, bytes);
+    put_padding(bytes);
+}
+
+static void fail(const char *text)
+{
+    put_failure(text);
+    put_record(FEM_WIRE_END, 0, 0, 0, 0);
+    leave(0);
+}
+
+/* The first error in Gmsh's log is the cause; NULL when there is none. */
+static const char *first_error(void)
+{
+    char **log = NULL;
+    size_t count = 0;
+    int failed = 0;
+    gmshLoggerGet(&log, &count, &failed);
+    for (size_t i = 0; !failed && i < count; i++)
+        if (strncmp(log[i], "Error: ", 7) == 0)
+            return log[i] + 7;
+    return NULL;
+}
+
+static void check(int failed)
+{
+    if (!failed)
+        return;
+    const char *text = first_error();
+    fail(text ? text : "Gmsh gave no reason");
+}
+
+/* Debian builds Gmsh without the MED library. */
+static void check_med(const char *file)
+{
+    size_t length = strlen(file);
+    if (length < 4 || strcmp(file + length - 4, ".med") != 0)
+        return;
+    int failed = 0;
+    char *options = NULL;
+    gmshOptionGetString("General.BuildOptions", &options, &failed);
+    check(failed);
+    char list[4096];
+    snprintf(list, sizeof list, " %s ", options);
+    if (!strstr(list, " Med ") && !strstr(list, " Med["))
+        fail("this machine's Gmsh was built without support for MED files; save the mesh as MSH 4.1");
+}
+
+static void open_file(const char *file)
+{
+    int failed = 0;
+#if GMSH_API_VERSION_MAJOR > 4 || (GMSH_API_VERSION_MAJOR == 4 && GMSH_API_VERSION_MINOR >= 9)
+    gmshInitialize(0, NULL, 0, 0, &failed);
+#else
+    gmshInitialize(0, NULL, 0, &failed);
+#endif
+    check(failed);
+    gmshOptionSetNumber("General.Terminal", 0, &failed);
+    gmshOptionSetNumber("General.NumThreads", 1, &failed);
+    gmshOptionSetNumber("General.AbortOnError", 0, &failed);
+    gmshLoggerStart(&failed);
+    check(failed);
+    check_med(file);
+    gmshMerge(file, &failed);
+    check(failed);
+    check(first_error() != NULL);
+}
+
+static void put_nodes(void)
+{
+    size_t *tags = NULL, count = 0, coordinates = 0, parameters = 0;
+    double *x = NULL, *parameter = NULL;
+    int failed = 0;
+    gmshModelMeshGetNodes(&tags, &count, &x, &coordinates, &parameter, &parameters, -1, -1, 0, 0, &failed);
+    check(failed);
+    if (coordinates != 3 * count)
+        fail("Gmsh returned nodes without coordinates");
+    put_record(FEM_WIRE_NODES, 0, 0, 0, (int64_t)count);
+    put_tags(tags, count);
+    put(x, coordinates * sizeof *x);
+    gmshFree(tags);
+    gmshFree(x);
+    gmshFree(parameter);
+}
+
+static void put_elements(int dimension, int entity)
+{
+    int *types = NULL, failed = 0;
+    size_t **tags = NULL, *tag_counts = NULL, **nodes = NULL, *node_counts = NULL, count = 0, tag_lists = 0, node_lists = 0;
+    gmshModelMeshGetElements(&types, &count, &tags, &tag_counts, &tag_lists, &nodes, &node_counts, &node_lists, dimension, entity, &failed);
+    check(failed);
+    for (size_t i = 0; i < count; i++) {
+        size_t per_element = (size_t)fem_wire_nodes(types[i]);
+        if (per_element > 0 && node_counts[i] != per_element * tag_counts[i])
+            fail("Gmsh returned elements without their nodes");
+        put_record(FEM_WIRE_ELEMENTS, dimension, entity, types[i], (int64_t)tag_counts[i]);
+        put_tags(tags[i], tag_counts[i]);
+        put_tags(nodes[i], per_element * tag_counts[i]);
+        gmshFree(tags[i]);
+        gmshFree(nodes[i]);
+    }
+    gmshFree(types);
+    gmshFree(tags);
+    gmshFree(tag_counts);
+    gmshFree(nodes);
+    gmshFree(node_counts);
+}
+
+static void put_group(int dimension, int tag)
+{
+    char *name = NULL;
+    int *entities = NULL, failed = 0;
+    size_t count = 0;
+    gmshModelGetPhysicalName(dimension, tag, &name, &failed);
+    check(failed);
+    gmshModelGetEntitiesForPhysicalGroup(dimension, tag, &entities, &count, &failed);
+    check(failed);
+    size_t bytes = strlen(name);
+    put_record(FEM_WIRE_GROUP, dimension, tag, (int64_t)bytes, (int64_t)count);
+    put(name, bytes);
+    put_padding(bytes);
+    for (size_t i = 0; i < count; i++) {
+        int64_t entity = entities[i];
+        put(&entity, sizeof entity);
+    }
+    gmshFree(name);
+    gmshFree(entities);
+}
+
+static int in_a_group(int dimension, int entity)
+{
+    int *groups = NULL, failed = 0;
+    size_t count = 0;
+    gmshModelGetPhysicalGroupsForEntity(dimension, entity, &groups, &count, &failed);
+    check(failed);
+    gmshFree(groups);
+    return count > 0;
+}
+
+/* All volumes; of the rest what is in a group, or, in a file without groups, all faces. */
+static void put_model(void)
+{
+    int *groups = NULL, *entities = NULL, failed = 0;
+    size_t num_groups = 0, num_entities = 0;
+    gmshModelGetPhysicalGroups(&groups, &num_groups, -1, &failed);
+    check(failed);
+    for (size_t i = 0; i + 1 < num_groups; i += 2)
+        put_group(groups[i], groups[i + 1]);
+    gmshModelGetEntities(&entities, &num_entities, -1, &failed);
+    check(failed);
+    for (size_t i = 0; i + 1 < num_entities; i += 2) {
+        int dimension = entities[i], entity = entities[i + 1];
+        if (dimension == 3 || (num_groups == 0 ? dimension == 2 : in_a_group(dimension, entity)))
+            put_elements(dimension, entity);
+    }
+    gmshFree(groups);
+    gmshFree(entities);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc != 4) {
+        fputs("yoke-fem-mesh is started by yoke-fem: see yoke fem --help\n", stderr);
+        return 2;
+    }
+    close_inherited();
+    if (open_stream() != 0)
+        return 1;
+    set_limits(argv[2], argv[3]);
+    open_file(argv[1]);
+    put_nodes();
+    put_model();
+    put_record(FEM_WIRE_END, 0, 0, 0, 0);
+    leave(0);
+}

@@ -1,0 +1,216 @@
+#include "multigrid.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "multigrid_parts.h"
+
+enum { DEFAULT_DEGREE = 4, DEFAULT_DIRECT_DOFS = 3000 };
+static const double default_range = 20, eigenvalue_safety = 1.1;
+
+/* ---------------------------------------------------------------------------------------------------- cycle */
+
+/* x += p(B A) B (b - A x); from_zero: x is zero on entry and has not been written. */
+static void smooth(const fem_multigrid *m, multigrid_level *level, int from_zero)
+{
+    const fem_part_functions *call = level->part->call;
+    double centre = 0.5 * (level->eigenvalue_high + level->eigenvalue_low), half = 0.5 * (level->eigenvalue_high - level->eigenvalue_low);
+    double sigma = centre / half, rho = 1 / sigma;
+    if (from_zero) call->zero(level->x);
+    call->zero(level->d);
+    for (int k = 0; k < m->options.degree; k++) {
+        fem_vector *ax = from_zero && k == 0 ? NULL : level->t;
+        if (ax) call->product(level->part, 1, level->x, ax);
+        if (k == 0) {
+            call->chebyshev_step(level->part, 0, 1 / centre, level->b, ax, level->d, level->x);
+        } else {
+            double next = 1 / (2 * sigma - rho);
+            call->chebyshev_step(level->part, next * rho, 2 * next / half, level->b, ax, level->d, level->x);
+            rho = next;
+        }
+    }
+}
+
+/* The last level works on host vectors; its neighbours' restriction and prolongation go through a vector of the level's own part. */
+static yoke_status solve_last(fem_multigrid *m, multigrid_level *level)
+{
+    level->part->call->read(level->b, m->coarse_b);
+    yoke_status status = fem_coarse_solve(m->coarse, m->coarse_b, m->coarse_x);
+    if (!status) level->part->call->write(level->x, m->coarse_x);
+    return status;
+}
+
+static yoke_status cycle(fem_multigrid *m, int l)
+{
+    multigrid_level *level = &m->level[l];
+    if (l == m->num_levels - 1) return solve_last(m, level);
+    multigrid_level *coarser = level + 1;
+    const fem_part_functions *call = level->part->call;
+    smooth(m, level, 1);
+    call->product(level->part, 1, level->x, level->t);
+    call->subtract(level->b, level->t, level->t);
+    call->restrict_to(coarser->to_finer, level->t, coarser->b);
+    yoke_status status = cycle(m, l + 1);
+    if (status) return status;
+    call->prolongate_add(coarser->to_finer, coarser->x, level->x);
+    call->mask(level->x);
+    smooth(m, level, 0);
+    return YOKE_OK;
+}
+
+static yoke_status apply(void *state, const fem_vector *r, fem_vector *z)
+{
+    fem_multigrid *m = state;
+    multigrid_level *finest = &m->level[0];
+    const fem_part_functions *call = finest->part->call;
+    /* single precision has few exponents: work on a vector of norm about 1 */
+    double norm = sqrt(r->part->call->dot(r, r));
+    if (!(norm > 0) || !isfinite(norm)) {
+        z->part->call->zero(z);
+        return YOKE_OK;
+    }
+    call->copy_scaled(1 / norm, r, finest->b);
+    yoke_status status = cycle(m, 0);
+    if (!status) call->copy_scaled(norm, finest->x, z);
+    return status;
+}
+
+/* --------------------------------------------------------------------------------------------------- set-up */
+
+static yoke_status add_level(fem_multigrid *m, const fem_problem *problem, fem_forest *own_forest, const fem_forest *forest)
+{
+    multigrid_level *level = &m->level[m->num_levels++];
+    fem_boundary *boundary = NULL;
+    level->forest = own_forest;
+    yoke_status status = fem_space_create(problem, forest, FEM_Q1, &level->own_space);
+    if (!status) status = fem_boundary_create(level->own_space, &boundary);
+    if (!status) status = fem_constraints_create(level->own_space, boundary, &level->own_constraints);
+    fem_boundary_destroy(boundary);
+    level->space = level->own_space;
+    level->constraints = level->own_constraints;
+    if (status) return status;
+    return fem_interpolation_create(level->space, (level - 1)->space, 1, &level->to_finer);
+}
+
+static yoke_status coarsen(fem_multigrid *m, int *more)
+{
+    const multigrid_level *last = &m->level[m->num_levels - 1];
+    fem_forest *forest;
+    *more = 0;
+    if ((int64_t)last->space->num_nodes * last->space->components <= m->options.direct_dofs || m->num_levels == MULTIGRID_MOST_LEVELS)
+        return YOKE_OK;
+    yoke_status status = fem_forest_copy(last->space->forest, &forest);
+    if (!status) status = fem_forest_coarsen(forest);
+    if (status) return status;
+    if (fem_forest_leaves(forest) == last->space->num_elements) { /* the coarse mesh, or balance forbids more */
+        fem_forest_destroy(forest);
+        return YOKE_OK;
+    }
+    *more = 1;
+    return add_level(m, last->space->problem, forest, forest);
+}
+
+static yoke_status make_part(fem_multigrid *m, multigrid_level *level)
+{
+    fem_part_options options = {.precision = FEM_SINGLE, .operator_kind = FEM_MATRIXFREE, .threads = m->options.threads};
+    yoke_status status = fem_part_cpu_create(level->space, level->constraints, &options, &level->part);
+    fem_vector **vectors[] = {&level->b, &level->x, &level->d, &level->t};
+    for (int i = 0; i < 4 && !status; i++) status = level->part->call->vector_create(level->part, vectors[i]);
+    if (status || level == &m->level[m->num_levels - 1]) return status;
+    double largest;
+    status = multigrid_largest_eigenvalue(level, &largest);
+    level->eigenvalue_high = eigenvalue_safety * largest;
+    level->eigenvalue_low = level->eigenvalue_high / m->options.range;
+    return status;
+}
+
+static yoke_status interrupted(const fem_multigrid *m)
+{
+    if (!m->hooks || !m->hooks->interrupted || !m->hooks->interrupted(m->hooks->user)) return YOKE_OK;
+    return yoke_fail(m->context, YOKE_ERROR_INTERRUPTED, "interrupted while setting up the multigrid levels");
+}
+
+static yoke_status setup(fem_multigrid *m, const fem_space *space)
+{
+    yoke_status status = YOKE_OK;
+    int more = 1;
+    if (space->element != FEM_Q1) status = add_level(m, space->problem, NULL, space->forest);
+    while (!status && more) {
+        status = interrupted(m);
+        if (!status) status = coarsen(m, &more);
+    }
+    for (int l = 0; l < m->num_levels && !status; l++) {
+        status = interrupted(m);
+        if (!status) status = make_part(m, &m->level[l]);
+    }
+    if (!status) status = interrupted(m);
+    const fem_space *last = m->level[m->num_levels - 1].space;
+    int64_t dofs = (int64_t)last->num_nodes * last->components;
+    if (!status) status = yoke_allocate(m->context, dofs, sizeof(double), (void **)&m->coarse_b);
+    if (!status) status = yoke_allocate(m->context, dofs, sizeof(double), (void **)&m->coarse_x);
+    return status ? status : multigrid_create_coarse(m);
+}
+
+yoke_status fem_multigrid_create(const fem_space *space, const fem_constraints *constraints, const fem_multigrid_options *options,
+                                 const fem_hooks *hooks, fem_multigrid **out)
+{
+    fem_multigrid *m;
+    yoke_status status = yoke_allocate(space->context, 1, sizeof *m, (void **)&m);
+    if (status) return status;
+    m->context = space->context;
+    m->options = *options;
+    m->hooks = hooks;
+    if (!m->options.degree) m->options.degree = DEFAULT_DEGREE;
+    if (!(m->options.range > 0)) m->options.range = default_range;
+    if (!m->options.direct_dofs) m->options.direct_dofs = DEFAULT_DIRECT_DOFS;
+    m->num_levels = 1;
+    m->level[0].space = space;
+    m->level[0].constraints = constraints;
+    status = setup(m, space);
+    if (status) {
+        fem_multigrid_destroy(m);
+        return status;
+    }
+    *out = m;
+    return YOKE_OK;
+}
+
+void fem_multigrid_destroy(fem_multigrid *m)
+{
+    if (!m) return;
+    for (int l = m->num_levels - 1; l >= 0; l--) { /* a coarser level's forest borrows the finest one's connectivity */
+        multigrid_level *level = &m->level[l];
+        fem_vector *vectors[] = {level->b, level->x, level->d, level->t};
+        if (level->part) {
+            for (int i = 0; i < 4; i++) level->part->call->vector_destroy(vectors[i]);
+            level->part->call->destroy(level->part);
+        }
+        fem_interpolation_destroy(level->to_finer);
+        fem_constraints_destroy(level->own_constraints);
+        fem_space_destroy(level->own_space);
+        fem_forest_destroy(level->forest);
+    }
+    fem_coarse_destroy(m->coarse);
+    yoke_release(m->context, m->coarse_b);
+    yoke_release(m->context, m->coarse_x);
+    yoke_release(m->context, m);
+}
+
+fem_approximate_inverse fem_multigrid_inverse(fem_multigrid *m) { return (fem_approximate_inverse){apply, m}; }
+
+int64_t fem_multigrid_fine_products(const fem_multigrid *m) { return m->level[0].part->products; }
+
+int fem_multigrid_levels(const fem_multigrid *m) { return m->num_levels; }
+
+const char *fem_multigrid_coarse_name(const fem_multigrid *m) { return fem_coarse_name(m->coarse); }
+
+int64_t fem_multigrid_memory_bytes(const fem_multigrid *m)
+{
+    int64_t bytes = fem_coarse_memory_bytes(m->coarse);
+    for (int l = 0; l < m->num_levels; l++) {
+        const multigrid_level *level = &m->level[l];
+        bytes += level->part->call->memory_bytes(level->part) + 4 * (int64_t)sizeof(float) * level->part->dofs;
+        if (level->to_finer) bytes += fem_interpolation_bytes(level->to_finer);
+    }
+    return bytes;
+}

@@ -1,0 +1,40 @@
+/*
+ * multigrid.h - one V-cycle as preconditioner.
+ *
+ * Levels, from the finest: the space itself; its q1 space on the same leaves (if it is not q1 itself); q1 spaces on ever coarser forests,
+ * each made by replacing all complete families of leaves by their parents ("global coarsening"); the last one, the coarse mesh or any
+ * forest small enough, is handed to coarse.h.  Smoother: Chebyshev polynomial of the inverse node blocks (Adams, Brezina, Hu, Tuminaro,
+ * J. Comput. Phys. 188 (2003) 593-610), the same before and after, so the cycle is symmetric.  All levels work in single precision.
+ */
+#ifndef FEM_MULTIGRID_H
+#define FEM_MULTIGRID_H
+
+#include "cg.h"
+
+typedef struct fem_multigrid fem_multigrid;
+
+typedef struct fem_multigrid_options {
+    int degree;          /* of the smoothing polynomial: operator applications before, and after; 0: the default */
+    double range;        /* smooths eigenvalues above largest / range; 0: the default */
+    int64_t direct_dofs; /* a forest with at most so many q1 dofs is the last level; 0: the default */
+    int threads;         /* as in fem_part_options */
+} fem_multigrid_options;
+
+/*
+ * The preconditioner for problems on `space`; borrowed objects must outlive it.  hooks: asked between levels.
+ * Errors: MEMORY, NUMERIC (the coarse matrix is not positive definite), INTERRUPTED, INPUT (folded element).
+ */
+yoke_status fem_multigrid_create(const fem_space *space, const fem_constraints *constraints, const fem_multigrid_options *options,
+                                 const fem_hooks *hooks, fem_multigrid **multigrid);
+void fem_multigrid_destroy(fem_multigrid *multigrid);
+
+/* The cycle as a function for fem_cg, on vectors of any part of the same space. */
+fem_approximate_inverse fem_multigrid_inverse(fem_multigrid *multigrid);
+
+/* Products on the finest level so far: smoother, residual and the estimate of the largest eigenvalue. */
+int64_t fem_multigrid_fine_products(const fem_multigrid *multigrid);
+int fem_multigrid_levels(const fem_multigrid *multigrid);
+const char *fem_multigrid_coarse_name(const fem_multigrid *multigrid);
+int64_t fem_multigrid_memory_bytes(const fem_multigrid *multigrid);
+
+#endif

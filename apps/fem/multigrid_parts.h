@@ -1,0 +1,41 @@
+/* multigrid_parts.h - the levels of the multigrid, shared by set-up and cycle. */
+#ifndef FEM_MULTIGRID_PARTS_H
+#define FEM_MULTIGRID_PARTS_H
+
+#include "coarse.h"
+#include "multigrid.h"
+
+typedef struct multigrid_level {
+    fem_forest *forest; /* NULL where the next finer level's is used */
+    const fem_space *space;
+    const fem_constraints *constraints;
+    fem_space *own_space; /* NULL on the finest level, which borrows */
+    fem_constraints *own_constraints;
+    fem_part *part;
+    fem_vector *b, *x, *d, *t;
+    fem_interpolation *to_finer; /* from this level to the next finer one; NULL on the finest */
+    double eigenvalue_low, eigenvalue_high; /* range that the smoother works on */
+} multigrid_level;
+
+enum { MULTIGRID_MOST_LEVELS = FEM_MAX_LEVEL + 2 };
+
+struct fem_multigrid {
+    yoke_context *context;
+    fem_multigrid_options options;
+    const fem_hooks *hooks;
+    int num_levels;
+    multigrid_level level[MULTIGRID_MOST_LEVELS]; /* 0 is the finest */
+    fem_coarse *coarse;
+    double *coarse_b, *coarse_x; /* [dofs of the last level] */
+};
+
+/* The last level's matrix, assembled from its element matrices and handed to coarse.h.  Errors: MEMORY, NUMERIC. */
+yoke_status multigrid_create_coarse(fem_multigrid *multigrid);
+
+/*
+ * Largest eigenvalue of B A, B the inverse node blocks, by a few steps of the Lanczos method that conjugate gradients carry along.
+ * Uses the level's vectors.
+ */
+yoke_status multigrid_largest_eigenvalue(multigrid_level *level, double *eigenvalue);
+
+#endif

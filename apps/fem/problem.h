@@ -1,0 +1,67 @@
+/*
+ * problem.h - the boundary value problem on a coarse mesh, as the discretisation sees it: no file, no name is left.
+ *
+ * Elasticity (3 components): -div sigma = f, sigma = lambda tr(eps) I + 2 mu eps.  Poisson (1 component): -div(mu grad u) = f
+ * (the conductivity is kept in mu).
+ */
+#ifndef FEM_PROBLEM_H
+#define FEM_PROBLEM_H
+
+#include "mesh.h"
+
+typedef enum fem_element { FEM_Q1, FEM_S2, FEM_Q2 } fem_element;
+
+typedef struct fem_material { /* one per volume group that a case names */
+    int group;                /* index into mesh->groups */
+    double lambda, mu;        /* Lame's moduli, Pa; Poisson: lambda = 0, mu = conductivity */
+    double density;           /* kg/m3; NaN: not given */
+    double force[3];          /* body force, N/m3 (density x gravity); Poisson: force[0] = source */
+} fem_material;
+
+typedef enum fem_condition_kind {
+    FEM_DIRICHLET, /* u_i = value[i] for each component in `mask`                             */
+    FEM_TRACTION,  /* sigma n = value (Poisson: flux mu du/dn = value[0])                      */
+    FEM_PRESSURE   /* sigma n = -value[0] n, n the outer normal                                */
+} fem_condition_kind;
+
+typedef struct fem_condition {
+    fem_condition_kind kind;
+    int group;     /* index into mesh->groups: a face, edge or point group (loads: faces only) */
+    unsigned mask; /* Dirichlet: bit i set = component i is prescribed */
+    double value[3];
+} fem_condition;
+
+/* Functions of position that stand in for the constants above (manufactured solutions); each may be NULL.  x in m, results in SI. */
+typedef struct fem_fields {
+    void (*force)(const double x[3], double *f, void *user);                          /* f [components], instead of material force     */
+    void (*dirichlet)(const double x[3], double *g, void *user);                      /* g [components], instead of Dirichlet values    */
+    void (*traction)(const double x[3], const double normal[3], double *t, void *user); /* t [components], instead of traction values  */
+    void *user;
+} fem_fields;
+
+typedef struct fem_problem {
+    yoke_context *context; /* borrowed */
+    const fem_mesh *mesh;  /* borrowed */
+    int components;        /* 3 elasticity, 1 Poisson */
+    fem_element element;
+    int num_materials;
+    fem_material *materials;   /* [num_materials] */
+    int16_t *material_of;      /* [mesh->num_elements] index into materials */
+    int num_conditions;
+    fem_condition *conditions; /* [num_conditions], in the case file's order */
+    fem_fields fields;
+} fem_problem;
+
+typedef struct fem_case fem_case; /* case.h */
+
+/*
+ * Resolves a case against its mesh and checks everything about the two; logs warnings (locking, kinks in smooth faces).
+ * The problem borrows the mesh and the case's context; the case may be destroyed before it.
+ * Errors: INPUT (the text names file, line, column, key and what exists), MEMORY, SYSTEM.
+ * Checked here: names of groups; every element has one material; loads lie on outer faces; Dirichlet conditions agree where they meet;
+ * no rigid motion is left; the elements before the first solve fit the memory.
+ */
+yoke_status fem_problem_create(const fem_case *the_case, const fem_mesh *mesh, fem_problem **problem);
+void fem_problem_destroy(fem_problem *problem);
+
+#endif

@@ -1,0 +1,36 @@
+/*
+ * vtu.h - results for ParaView: one .vtu file for each refinement step (XML with appended raw binary, 64-bit headers) and a .pvd series.
+ *
+ * Cells are VTK_HEXAHEDRON (q1), VTK_QUADRATIC_HEXAHEDRON (s2) and VTK_TRIQUADRATIC_HEXAHEDRON (q2).  Points are those of the stress (pairs
+ * of a node and a material, so that what jumps between materials is not smeared); hanging nodes of a small element that do not lie on a
+ * node are points of their own.
+ *
+ * Point data: displacement (m), stress (Pa, xx yy zz yz xz xy) and von_mises (Pa), or value and gradient for Poisson; cell data: error,
+ * part, level and material (index in the case, from 0).
+ */
+#ifndef FEM_VTU_H
+#define FEM_VTU_H
+
+#include "case.h"
+#include "stress.h"
+
+typedef struct fem_vtu {
+    const fem_space *space;
+    const fem_stress *stress; /* of that space */
+    const double *u;          /* [num_nodes][components] */
+    const double *indicator;  /* [num_elements] error indicators, whose squares sum to the estimate's; NULL: not known, written as NaN */
+    const int32_t *part;      /* [num_elements] the part that works on the element; NULL: 0 */
+    int64_t fields;           /* bits 1 << fem_output_field; those of the other problem type are passed over */
+} fem_vtu;
+
+/* Writes one step, whole or not at all.  Errors: INPUT (path cannot be written), SYSTEM (disk full), MEMORY. */
+yoke_status fem_vtu_write(const fem_vtu *vtu, const char *path);
+
+/* Name of a step's file: step-00.vtu. */
+#define FEM_VTU_NAME 32
+void fem_vtu_name(int step, char name[FEM_VTU_NAME]);
+
+/* Writes the series `path` (.pvd) of the files of steps 0 to count - 1 beside it; time is the step.  Errors: as fem_vtu_write. */
+yoke_status fem_vtu_write_series(yoke_context *context, const char *path, int count);
+
+#endif

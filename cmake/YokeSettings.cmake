@@ -1,0 +1,64 @@
+# Language, warnings, sanitizers, where programs are put, and kernels for several instruction sets.
+
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+    set(CMAKE_BUILD_TYPE Release CACHE STRING "Release or Debug" FORCE)
+endif()
+
+set(CMAKE_C_STANDARD 11)
+set(CMAKE_C_STANDARD_REQUIRED ON)
+set(CMAKE_C_EXTENSIONS OFF)
+set(CMAKE_C_VISIBILITY_PRESET hidden)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
+set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
+set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
+
+option(YOKE_WERROR "Treat compiler warnings as errors" OFF)
+set(YOKE_SANITIZE "" CACHE STRING "Value of -fsanitize=, such as address,undefined or thread")
+
+add_compile_options(-Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla)
+add_compile_definitions(_POSIX_C_SOURCE=200809L)
+if(YOKE_WERROR)
+    add_compile_options(-Werror)
+endif()
+# Gmsh alone pulls in over a hundred shared libraries: a program that does not call it shall not load it.
+add_link_options(-Wl,--as-needed)
+
+if(YOKE_SANITIZE)
+    add_compile_definitions(YOKE_SANITIZED)
+    add_compile_options(-fsanitize=${YOKE_SANITIZE} -fno-omit-frame-pointer -g)
+    add_link_options(-fsanitize=${YOKE_SANITIZE})
+    if(YOKE_SANITIZE MATCHES "undefined")
+        add_compile_options(-fno-sanitize-recover=undefined)
+    endif()
+endif()
+
+# yoke_add_isa_kernels(<target> <file>)
+#
+# Compiles <file> into <target> once for each instruction set and defines FEM_ISA to v2, v3 or v4 (x86-64) or generic (elsewhere), so that
+# the file can give its functions different names and the caller can choose at run time.  ISO C switches the contraction of a*b+c to one
+# instruction off in gcc; kernels want it.
+function(yoke_add_isa_kernels target file)
+    if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|amd64|AMD64)$")
+        set(levels v2 v3 v4)
+    else()
+        set(levels generic)
+    endif()
+    get_filename_component(path ${file} ABSOLUTE)
+    get_filename_component(directory ${path} DIRECTORY)
+    get_filename_component(name ${path} NAME_WE)
+    foreach(level IN LISTS levels)
+        set(copy ${CMAKE_CURRENT_BINARY_DIR}/${name}-${level}.c)
+        file(CONFIGURE OUTPUT ${copy} CONTENT "#include \"${path}\"\n" @ONLY)
+        set(options -ffp-contract=fast -I${directory})
+        if(NOT level STREQUAL "generic")
+            list(APPEND options -march=x86-64-${level})
+        endif()
+        if(level STREQUAL "v4")
+            list(APPEND options -mprefer-vector-width=512)
+        endif()
+        set_source_files_properties(${copy} PROPERTIES COMPILE_OPTIONS "${options}" COMPILE_DEFINITIONS FEM_ISA=${level} OBJECT_DEPENDS ${path})
+        target_sources(${target} PRIVATE ${copy})
+    endforeach()
+endfunction()

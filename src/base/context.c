@@ -1,0 +1,86 @@
+#include "base/context.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Failures for which there is no context: a text for each thread. */
+static _Thread_local char thread_error[YOKE_TEXT_BYTES];
+
+void yoke_format_text(char text[YOKE_TEXT_BYTES], const char *format, va_list arguments)
+{
+    int length = vsnprintf(text, YOKE_TEXT_BYTES, format, arguments);
+    if (length < 0)
+        strcpy(text, "(this text could not be printed)");
+    else if (length >= YOKE_TEXT_BYTES)
+        strcpy(text + YOKE_TEXT_BYTES - 4, "...");
+}
+
+yoke_status yoke_fail(yoke_context *context, yoke_status status, const char *format, ...)
+{
+    /* Printed aside first: the arguments may name the text that is about to be replaced. */
+    char text[YOKE_TEXT_BYTES];
+    va_list arguments;
+    va_start(arguments, format);
+    yoke_format_text(text, format, arguments);
+    va_end(arguments);
+    if (context == NULL) {
+        strcpy(thread_error, text);
+        return status;
+    }
+    pthread_mutex_lock(&context->error_lock);
+    strcpy(context->error, text);
+    pthread_mutex_unlock(&context->error_lock);
+    return status;
+}
+
+const char *yoke_last_error(const yoke_context *context)
+{
+    return context != NULL ? context->error : thread_error;
+}
+
+static yoke_status check_options(const yoke_options *options)
+{
+    if ((options->allocate == NULL) != (options->release == NULL))
+        return yoke_fail(NULL, YOKE_ERROR_ARGUMENT,
+                         "yoke_context_create: options has only one of allocate and release; give both, or none for the default");
+    if ((int)options->log_level < YOKE_LOG_ERROR || (int)options->log_level > YOKE_LOG_DEBUG)
+        return yoke_fail(NULL, YOKE_ERROR_ARGUMENT, "yoke_context_create: log_level %d is not a yoke_log_level", (int)options->log_level);
+    return YOKE_OK;
+}
+
+yoke_status yoke_context_create(const yoke_options *options, yoke_context **context)
+{
+    if (context == NULL)
+        return yoke_fail(NULL, YOKE_ERROR_ARGUMENT, "yoke_context_create: context is NULL; pass the address of a pointer");
+    yoke_options chosen = {0};
+    if (options != NULL)
+        chosen = *options;
+    yoke_status status = check_options(&chosen);
+    if (status != YOKE_OK)
+        return status;
+    if (chosen.allocate == NULL) {
+        chosen.allocate = yoke_default_allocate;
+        chosen.release = yoke_default_release;
+    }
+    yoke_context *created = chosen.allocate(sizeof *created, chosen.memory_user);
+    if (created == NULL)
+        return yoke_fail(NULL, YOKE_ERROR_MEMORY, "yoke_context_create: out of memory (%zu bytes asked for)", sizeof *created);
+    memset(created, 0, sizeof *created);
+    created->options = chosen;
+    int error = pthread_mutex_init(&created->error_lock, NULL);
+    if (error != 0) {
+        chosen.release(created, chosen.memory_user);
+        return yoke_fail(NULL, YOKE_ERROR_SYSTEM, "yoke_context_create: no mutex: %s", strerror(error));
+    }
+    *context = created;
+    return YOKE_OK;
+}
+
+void yoke_context_destroy(yoke_context *context)
+{
+    if (context == NULL)
+        return;
+    yoke_topology_forget(context);
+    pthread_mutex_destroy(&context->error_lock);
+    context->options.release(context, context->options.memory_user);
+}

@@ -1,0 +1,18 @@
+/*
+ * json.h - JSON documents of the library.
+ */
+#ifndef YOKE_BASE_JSON_H
+#define YOKE_BASE_JSON_H
+
+#include <jansson.h>
+
+#include "yoke/yoke.h"
+
+/*
+ * Gives the document up and writes its text to memory of yoke_allocate's.  document may be NULL, which is how jansson says that it could not
+ * build it: so the result of json_pack can be handed over unchecked.
+ * Errors: MEMORY.
+ */
+yoke_status yoke_json_text(yoke_context *context, json_t *document, char **text);
+
+#endif

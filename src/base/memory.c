@@ -1,0 +1,66 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/context.h"
+
+enum { ALIGNMENT = 64 };
+
+void *yoke_default_allocate(size_t bytes, void *user)
+{
+    (void)user;
+    if (bytes > PTRDIFF_MAX - ALIGNMENT)
+        return NULL;
+    /* C11 wants a multiple of the alignment. */
+    return aligned_alloc(ALIGNMENT, (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
+}
+
+void yoke_default_release(void *memory, void *user)
+{
+    (void)user;
+    free(memory);
+}
+
+static yoke_status allocate(yoke_context *context, int64_t count, size_t size, void **memory, size_t *bytes)
+{
+    if (context == NULL || memory == NULL)
+        return yoke_fail(context, YOKE_ERROR_ARGUMENT, "yoke_allocate: %s is NULL", context == NULL ? "context" : "memory");
+    if (count < 0)
+        return yoke_fail(context, YOKE_ERROR_ARGUMENT, "yoke_allocate: a count of %lld is negative", (long long)count);
+    if (size != 0 && (uint64_t)count > PTRDIFF_MAX / size)
+        return yoke_fail(context, YOKE_ERROR_MEMORY, "out of memory: %lld x %zu bytes asked for, which is more than can be addressed",
+                         (long long)count, size);
+    *bytes = (size_t)count * size;
+    void *got = context->options.allocate(*bytes > 0 ? *bytes : 1, context->options.memory_user);
+    if (got == NULL)
+        return yoke_fail(context, YOKE_ERROR_MEMORY,
+                         "out of memory: %zu bytes (%lld x %zu) asked for; make the problem smaller or run where there is more memory",
+                         *bytes, (long long)count, size);
+    if ((uintptr_t)got % ALIGNMENT != 0) {
+        context->options.release(got, context->options.memory_user);
+        return yoke_fail(context, YOKE_ERROR_ARGUMENT,
+                         "the allocator given to yoke_context_create returned memory that is not aligned to %d bytes", ALIGNMENT);
+    }
+    *memory = got;
+    return YOKE_OK;
+}
+
+yoke_status yoke_allocate(yoke_context *context, int64_t count, size_t size, void **memory)
+{
+    size_t bytes = 0;
+    yoke_status status = allocate(context, count, size, memory, &bytes);
+    if (status == YOKE_OK)
+        memset(*memory, 0, bytes);
+    return status;
+}
+
+yoke_status yoke_allocate_untouched(yoke_context *context, int64_t count, size_t size, void **memory)
+{
+    size_t bytes = 0;
+    return allocate(context, count, size, memory, &bytes);
+}
+
+void yoke_release(yoke_context *context, void *memory)
+{
+    if (context != NULL && memory != NULL)
+        context->options.release(memory, context->options.memory_user);
+}

@@ -1,0 +1,112 @@
+#include <errno.h>
+#include <hwloc.h>
+#include <string.h>
+
+#include "base/context.h"
+#include "base/limits.h"
+
+static yoke_status load(yoke_context *context, hwloc_topology_t *topology)
+{
+    if (context->topology != NULL) {
+        *topology = context->topology;
+        return YOKE_OK;
+    }
+    hwloc_topology_t loaded;
+    errno = 0;
+    if (hwloc_topology_init(&loaded) != 0)
+        return yoke_fail(context, YOKE_ERROR_SYSTEM, "hwloc could not start: %s", strerror(errno));
+    /* hwloc leaves out what the container forbids by itself, and what the process is not bound to only on request. */
+    if (hwloc_topology_set_flags(loaded, HWLOC_TOPOLOGY_FLAG_IS_THISSYSTEM | HWLOC_TOPOLOGY_FLAG_RESTRICT_TO_CPUBINDING) != 0 ||
+        hwloc_topology_load(loaded) != 0) {
+        int error = errno;
+        hwloc_topology_destroy(loaded);
+        return yoke_fail(context, YOKE_ERROR_SYSTEM, "hwloc could not read the machine: %s; does lstopo work here?", strerror(error));
+    }
+    context->topology = loaded;
+    *topology = loaded;
+    return YOKE_OK;
+}
+
+void yoke_topology_forget(yoke_context *context)
+{
+    if (context->topology != NULL)
+        hwloc_topology_destroy(context->topology);
+    context->topology = NULL;
+}
+
+/* Some virtual machines show hardware threads but no cores. */
+static hwloc_obj_type_t core_type(hwloc_topology_t topology)
+{
+    return hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_CORE) > 0 ? HWLOC_OBJ_CORE : HWLOC_OBJ_PU;
+}
+
+static int64_t count(hwloc_topology_t topology, hwloc_obj_type_t type)
+{
+    int number = hwloc_get_nbobjs_by_type(topology, type);
+    return number > 0 ? number : 1;
+}
+
+static int64_t cache_bytes(hwloc_topology_t topology, hwloc_obj_type_t type)
+{
+    hwloc_obj_t cache = hwloc_get_obj_by_type(topology, type, 0);
+    return cache != NULL ? (int64_t)cache->attr->cache.size : 0;
+}
+
+/* The model name in printable ASCII, without the blanks that some processors put around it. */
+static void processor_name(hwloc_topology_t topology, char *name, size_t size)
+{
+    hwloc_obj_t package = hwloc_get_obj_by_type(topology, HWLOC_OBJ_PACKAGE, 0);
+    const char *model = package != NULL ? hwloc_obj_get_info_by_name(package, "CPUModel") : NULL;
+    if (model == NULL)
+        return;
+    model += strspn(model, " ");
+    size_t length = 0;
+    for (; model[length] != '\0' && length + 1 < size; length++)
+        name[length] = (char)(model[length] >= ' ' && model[length] <= '~' ? model[length] : '?');
+    while (length > 0 && name[length - 1] == ' ')
+        length--;
+    name[length] = '\0';
+}
+
+yoke_status yoke_topology_get(yoke_context *context, yoke_topology *topology)
+{
+    if (context == NULL || topology == NULL)
+        return yoke_fail(context, YOKE_ERROR_ARGUMENT, "yoke_topology_get: %s is NULL", context == NULL ? "context" : "topology");
+    hwloc_topology_t machine;
+    yoke_status status = load(context, &machine);
+    if (status != YOKE_OK)
+        return status;
+    *topology = (yoke_topology){
+        .packages = count(machine, HWLOC_OBJ_PACKAGE),
+        .numa_nodes = count(machine, HWLOC_OBJ_NUMANODE),
+        .cores = count(machine, core_type(machine)),
+        .hardware_threads = count(machine, HWLOC_OBJ_PU),
+        .l1_bytes = cache_bytes(machine, HWLOC_OBJ_L1CACHE),
+        .l2_bytes = cache_bytes(machine, HWLOC_OBJ_L2CACHE),
+        .l3_bytes = cache_bytes(machine, HWLOC_OBJ_L3CACHE),
+        .memory_bytes = yoke_memory_limit(),
+    };
+    processor_name(machine, topology->processor, sizeof topology->processor);
+    strcpy(topology->instruction_set, yoke_instruction_set());
+    return YOKE_OK;
+}
+
+yoke_status yoke_bind_thread(yoke_context *context, int64_t core)
+{
+    if (context == NULL)
+        return yoke_fail(context, YOKE_ERROR_ARGUMENT, "yoke_bind_thread: context is NULL");
+    hwloc_topology_t machine;
+    yoke_status status = load(context, &machine);
+    if (status != YOKE_OK)
+        return status;
+    hwloc_obj_type_t type = core_type(machine);
+    int64_t cores = count(machine, type);
+    if (core < 0 || core >= cores)
+        return yoke_fail(context, YOKE_ERROR_ARGUMENT, "yoke_bind_thread: there is no core %lld; this process may use cores 0 to %lld",
+                         (long long)core, (long long)cores - 1);
+    hwloc_obj_t object = hwloc_get_obj_by_type(machine, type, (unsigned)core);
+    if (hwloc_set_cpubind(machine, object->cpuset, HWLOC_CPUBIND_THREAD) != 0)
+        return yoke_fail(context, YOKE_ERROR_SYSTEM, "the system refuses to bind a thread to core %lld: %s", (long long)core,
+                         strerror(errno));
+    return YOKE_OK;
+}

@@ -1,0 +1,30 @@
+#!/usr/bin/env python3
+"""What libyoke.so exports, what yoke/*.h declare and what the list says must be the same.
+
+    exported_symbols.py NM LIBRARY LIST HEADER...
+"""
+import re
+import subprocess
+import sys
+
+
+def main():
+    nm, library, listed, *headers = sys.argv[1:]
+    output = subprocess.run([nm, "-D", "--defined-only", library], capture_output=True, text=True, check=True).stdout
+    exported = {line.split()[2] for line in output.splitlines()}
+    with open(listed, encoding="utf-8") as file:
+        names = set(file.read().split())
+    declared = set()
+    for header in headers:
+        with open(header, encoding="utf-8") as file:
+            declared |= set(re.findall(r"^YOKE_API [^;(]*?\b(yoke_\w+)\(", file.read(), re.MULTILINE))
+    wrong = [f"exported, but not in {listed}: {name}" for name in sorted(exported - names)]
+    wrong += [f"in {listed}, but not exported: {name}" for name in sorted(names - exported)]
+    wrong += [f"declared in a header, but not exported: {name}" for name in sorted(declared - exported)]
+    wrong += [f"exported, but declared in no header: {name}" for name in sorted(exported - declared)]
+    print("\n".join(wrong))
+    return 1 if wrong or not exported else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

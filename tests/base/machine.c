@@ -1,0 +1,184 @@
+/* Clock, topology and description against what the system itself says. */
+#define _GNU_SOURCE /* sched_getaffinity, CPU_COUNT */
+
+#include <jansson.h>
+#include <math.h>
+#include <sched.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#include "unit.h"
+#include "yoke/yoke.h"
+
+static int start(void **state)
+{
+    yoke_context *context = NULL;
+    if (yoke_context_create(NULL, &context) != YOKE_OK)
+        return -1;
+    *state = context;
+    return 0;
+}
+
+static int stop(void **state)
+{
+    yoke_context_destroy(*state);
+    return 0;
+}
+
+static void the_clock_never_runs_backwards(void **state)
+{
+    (void)state;
+    double last_s = yoke_clock_s();
+    assert_true(isfinite(last_s));
+    for (int i = 0; i < 100000; i++) {
+        double now_s = yoke_clock_s();
+        assert_true(now_s >= last_s);
+        last_s = now_s;
+    }
+}
+
+static void the_clock_counts_seconds(void **state)
+{
+    (void)state;
+    struct timespec pause = {.tv_nsec = 20000000}, before, after;
+    clock_gettime(CLOCK_MONOTONIC, &before);
+    double start_s = yoke_clock_s();
+    nanosleep(&pause, NULL);
+    double passed_s = yoke_clock_s() - start_s;
+    clock_gettime(CLOCK_MONOTONIC, &after);
+    double around_s = (double)(after.tv_sec - before.tv_sec) + 1e-9 * (double)(after.tv_nsec - before.tv_nsec);
+    assert_true(passed_s >= 0.02 - 1e-6);
+    assert_true(passed_s <= around_s + 1e-6);
+}
+
+/* MemTotal, the first line of /proc/meminfo, which is in KiB. */
+static int64_t kernel_memory_bytes(void)
+{
+    long long kibibytes = 0;
+    FILE *file = fopen("/proc/meminfo", "r");
+    assert_non_null(file);
+    assert_int_equal(fscanf(file, "MemTotal: %lld kB", &kibibytes), 1);
+    fclose(file);
+    return 1024 * kibibytes;
+}
+
+static void a_limit_of_address_space_is_a_limit_of_memory(void **state)
+{
+#ifdef YOKE_SANITIZED
+    skip(); /* sanitizers reserve terabytes of addresses */
+#endif
+    struct rlimit before, small;
+    yoke_topology topology;
+    assert_int_equal(getrlimit(RLIMIT_AS, &before), 0);
+    small = before;
+    small.rlim_cur = (rlim_t)kernel_memory_bytes() / 7;
+    assert_int_equal(setrlimit(RLIMIT_AS, &small), 0);
+    yoke_status status = yoke_topology_get(*state, &topology);
+    assert_int_equal(setrlimit(RLIMIT_AS, &before), 0);
+    assert_int_equal(status, YOKE_OK);
+    assert_true(topology.memory_bytes <= (int64_t)small.rlim_cur);
+}
+
+static void the_topology_agrees_with_the_scheduler(void **state)
+{
+    yoke_topology topology;
+    cpu_set_t allowed;
+    assert_int_equal(yoke_topology_get(*state, &topology), YOKE_OK);
+    assert_int_equal(sched_getaffinity(0, sizeof allowed, &allowed), 0);
+    assert_int_equal(topology.hardware_threads, CPU_COUNT(&allowed));
+    assert_in_range(topology.cores, 1, topology.hardware_threads);
+    assert_in_range(topology.packages, 1, topology.cores);
+    assert_true(topology.numa_nodes >= 1);
+    assert_true(topology.l1_bytes >= 0 && topology.l2_bytes >= 0 && topology.l3_bytes >= 0);
+    assert_true(topology.memory_bytes > 0);
+    assert_true(topology.memory_bytes <= kernel_memory_bytes());
+    assert_true(strlen(topology.instruction_set) > 0);
+}
+
+static void a_process_bound_to_one_hardware_thread_sees_one_core(void **state)
+{
+    (void)state;
+    cpu_set_t allowed, one;
+    assert_int_equal(sched_getaffinity(0, sizeof allowed, &allowed), 0);
+    int first = 0;
+    while (!CPU_ISSET(first, &allowed))
+        first++;
+    CPU_ZERO(&one);
+    CPU_SET(first, &one);
+    assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0);
+    yoke_context *context = NULL;
+    yoke_topology topology;
+    assert_int_equal(yoke_context_create(NULL, &context), YOKE_OK);
+    assert_int_equal(yoke_topology_get(context, &topology), YOKE_OK);
+    yoke_context_destroy(context);
+    assert_int_equal(sched_setaffinity(0, sizeof allowed, &allowed), 0);
+    assert_int_equal(topology.cores, 1);
+    assert_int_equal(topology.hardware_threads, 1);
+}
+
+static void a_thread_is_bound_to_each_core_in_turn(void **state)
+{
+    yoke_topology topology;
+    cpu_set_t before, all, bound;
+    assert_int_equal(sched_getaffinity(0, sizeof before, &before), 0);
+    assert_int_equal(yoke_topology_get(*state, &topology), YOKE_OK);
+    CPU_ZERO(&all);
+    for (int64_t core = 0; core < topology.cores; core++) {
+        cpu_set_t common;
+        assert_int_equal(yoke_bind_thread(*state, core), YOKE_OK);
+        assert_int_equal(sched_getaffinity(0, sizeof bound, &bound), 0);
+        CPU_AND(&common, &all, &bound);
+        assert_true(CPU_COUNT(&bound) >= 1);
+        assert_int_equal(CPU_COUNT(&common), 0); /* another core than all before */
+        CPU_OR(&all, &all, &bound);
+    }
+    assert_true(CPU_EQUAL(&all, &before));
+    assert_int_equal(sched_setaffinity(0, sizeof before, &before), 0);
+}
+
+static void a_core_that_is_not_there_is_refused(void **state)
+{
+    yoke_topology topology;
+    assert_int_equal(yoke_topology_get(*state, &topology), YOKE_OK);
+    assert_int_equal(yoke_bind_thread(*state, topology.cores), YOKE_ERROR_ARGUMENT);
+    assert_non_null(strstr(yoke_last_error(*state), "there is no core"));
+    assert_int_equal(yoke_bind_thread(*state, -1), YOKE_ERROR_ARGUMENT);
+    assert_int_equal(yoke_bind_thread(*state, INT64_MAX), YOKE_ERROR_ARGUMENT);
+    assert_int_equal(yoke_bind_thread(*state, (int64_t)1 << 32), YOKE_ERROR_ARGUMENT);
+}
+
+static void the_description_is_json_with_the_promised_keys(void **state)
+{
+    char *text = NULL;
+    yoke_topology topology;
+    assert_int_equal(yoke_describe(*state, &text), YOKE_OK);
+    assert_int_equal(yoke_topology_get(*state, &topology), YOKE_OK);
+    json_t *document = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+    yoke_release(*state, text);
+    assert_non_null(document);
+    json_t *device = json_array_get(json_object_get(document, "devices"), 0);
+    assert_string_equal(json_string_value(json_object_get(device, "kind")), "openmp");
+    assert_true(json_is_true(json_object_get(device, "usable")));
+    assert_true(json_is_null(json_object_get(device, "why_not")));
+    assert_non_null(strstr(json_string_value(json_object_get(device, "description")), topology.instruction_set));
+    assert_true(json_is_array(json_object_get(document, "meters")));
+    assert_true(json_is_array(json_object_get(document, "clocks")));
+    json_t *found = json_object_get(document, "topology");
+    assert_int_equal(json_integer_value(json_object_get(found, "cores")), topology.cores);
+    assert_int_equal(json_integer_value(json_object_get(found, "numa_nodes")), topology.numa_nodes);
+    assert_int_equal(json_integer_value(json_object_get(found, "memory_bytes")), topology.memory_bytes);
+    json_decref(document);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(the_clock_never_runs_backwards),
+    cmocka_unit_test(the_clock_counts_seconds),
+    cmocka_unit_test(the_topology_agrees_with_the_scheduler),
+    cmocka_unit_test(a_limit_of_address_space_is_a_limit_of_memory),
+    cmocka_unit_test(a_process_bound_to_one_hardware_thread_sees_one_core),
+    cmocka_unit_test(a_thread_is_bound_to_each_core_in_turn),
+    cmocka_unit_test(a_core_that_is_not_there_is_refused),
+    cmocka_unit_test(the_description_is_json_with_the_promised_keys),
+};
+
+UNIT_MAIN(tests, start, stop)

@@ -1,0 +1,208 @@
+#define _XOPEN_SOURCE 700 /* nftw, mkdtemp */
+
+#include "common/file.h"
+
+#include <ftw.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <dirent.h>
+#include <signal.h>
+
+#include "common/directory.h"
+#include "unit.h"
+
+typedef struct place {
+    yoke_context *context;
+    char directory[64];
+    char path[128]; /* a file in it */
+} place;
+
+static int start(void **state)
+{
+    static place here;
+    strcpy(here.directory, "/tmp/yoke-test-XXXXXX");
+    if (mkdtemp(here.directory) == NULL || yoke_context_create(NULL, &here.context) != YOKE_OK)
+        return -1;
+    snprintf(here.path, sizeof here.path, "%s/result.txt", here.directory);
+    *state = &here;
+    return 0;
+}
+
+static int remove_one(const char *path, const struct stat *found, int kind, struct FTW *walk)
+{
+    (void)found;
+    (void)kind;
+    (void)walk;
+    return remove(path);
+}
+
+static int stop(void **state)
+{
+    place *here = *state;
+    yoke_context_destroy(here->context);
+    return nftw(here->directory, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+}
+
+static void put(const char *path, const char *text)
+{
+    FILE *stream = fopen(path, "w");
+    assert_non_null(stream);
+    fputs(text, stream);
+    assert_int_equal(fclose(stream), 0);
+}
+
+static void assert_holds(const char *path, const char *expected)
+{
+    char text[256] = "";
+    FILE *stream = fopen(path, "r");
+    assert_non_null(stream);
+    text[fread(text, 1, sizeof text - 1, stream)] = '\0';
+    fclose(stream);
+    assert_string_equal(text, expected);
+}
+
+static int entries(const char *directory)
+{
+    int count = 0;
+    DIR *listing = opendir(directory);
+    assert_non_null(listing);
+    while (readdir(listing) != NULL)
+        count++;
+    closedir(listing);
+    return count - 2; /* . and .. */
+}
+
+static void a_committed_file_replaces_the_old_one(void **state)
+{
+    place *here = *state;
+    app_file *file = NULL;
+    put(here->path, "old");
+    assert_int_equal(app_file_create(here->context, here->path, &file), YOKE_OK);
+    fputs("new", app_file_stream(file));
+    fflush(app_file_stream(file));
+    assert_holds(here->path, "old");
+    assert_int_equal(app_file_commit(file), YOKE_OK);
+    assert_holds(here->path, "new");
+    assert_int_equal(entries(here->directory), 1);
+}
+
+static void an_abandoned_file_leaves_nothing(void **state)
+{
+    place *here = *state;
+    app_file *file = NULL;
+    assert_int_equal(app_file_create(here->context, here->path, &file), YOKE_OK);
+    fputs("half", app_file_stream(file));
+    app_file_abandon(file);
+    app_file_abandon(NULL);
+    assert_int_equal(entries(here->directory), 0);
+}
+
+static void a_full_disk_is_an_error_and_leaves_the_old_file(void **state)
+{
+    place *here = *state;
+    app_file *file = NULL;
+    struct rlimit before, small;
+    put(here->path, "old");
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    small = before;
+    small.rlim_cur = 4096; /* writing more fails as a full disk does */
+    signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+    assert_int_equal(app_file_create(here->context, here->path, &file), YOKE_OK);
+    for (int i = 0; i < 100000; i++)
+        fputs("too much", app_file_stream(file));
+    yoke_status status = app_file_commit(file);
+    setrlimit(RLIMIT_FSIZE, &before);
+    assert_int_equal(status, YOKE_ERROR_SYSTEM);
+    assert_non_null(strstr(yoke_last_error(here->context), here->path));
+    assert_holds(here->path, "old");
+    assert_int_equal(entries(here->directory), 1);
+}
+
+static void a_link_is_followed(void **state)
+{
+    place *here = *state;
+    char link_path[160];
+    snprintf(link_path, sizeof link_path, "%s.link", here->path);
+    put(here->path, "old");
+    assert_int_equal(symlink(here->path, link_path), 0);
+    app_file *file = NULL;
+    assert_int_equal(app_file_create(here->context, link_path, &file), YOKE_OK);
+    fputs("new", app_file_stream(file));
+    assert_int_equal(app_file_commit(file), YOKE_OK);
+    assert_holds(here->path, "new");
+    struct stat found;
+    assert_int_equal(lstat(link_path, &found), 0);
+    assert_true(S_ISLNK(found.st_mode));
+}
+
+static void a_device_is_written_to_directly(void **state)
+{
+    place *here = *state;
+    app_file *file = NULL;
+    assert_int_equal(app_file_create(here->context, "/dev/null", &file), YOKE_OK);
+    fputs("text", app_file_stream(file));
+    assert_int_equal(app_file_commit(file), YOKE_OK);
+    struct stat found;
+    assert_int_equal(stat("/dev/null", &found), 0);
+    assert_true(S_ISCHR(found.st_mode));
+    assert_int_equal(app_file_create(here->context, "/dev/full", &file), YOKE_OK);
+    fputs("text", app_file_stream(file));
+    assert_int_equal(app_file_commit(file), YOKE_ERROR_SYSTEM);
+}
+
+static void absurd_paths_are_refused(void **state)
+{
+    place *here = *state;
+    static char path[20000];
+    app_file *file = NULL;
+    memset(path, 'x', sizeof path - 1);
+    assert_int_equal(app_file_create(here->context, path, &file), YOKE_ERROR_INPUT);
+    assert_int_equal(app_file_create(here->context, "", &file), YOKE_ERROR_INPUT);
+    assert_int_equal(app_file_create(here->context, here->directory, &file), YOKE_ERROR_INPUT);
+    assert_int_equal(app_file_create(here->context, "/proc/missing/file", &file), YOKE_ERROR_INPUT);
+    assert_non_null(strstr(yoke_last_error(here->context), "/proc/missing/file"));
+    assert_null(file);
+}
+
+static void directories_are_made_with_those_above(void **state)
+{
+    place *here = *state;
+    char path[160];
+    snprintf(path, sizeof path, "%s/a//b/c/", here->directory);
+    assert_int_equal(app_directory_make(here->context, path), YOKE_OK);
+    assert_int_equal(app_directory_make(here->context, path), YOKE_OK);
+    assert_int_equal(access(path, W_OK), 0);
+    assert_int_equal(app_directory_make(here->context, "."), YOKE_OK);
+    assert_int_equal(app_directory_make(here->context, "/"), YOKE_OK);
+}
+
+static void a_directory_that_cannot_be_is_refused(void **state)
+{
+    place *here = *state;
+    char path[160];
+    put(here->path, "a file");
+    assert_int_equal(app_directory_make(here->context, here->path), YOKE_ERROR_INPUT);
+    assert_non_null(strstr(yoke_last_error(here->context), "is not a directory"));
+    snprintf(path, sizeof path, "%s/below", here->path);
+    assert_int_equal(app_directory_make(here->context, path), YOKE_ERROR_INPUT);
+    assert_int_equal(app_directory_make(here->context, ""), YOKE_ERROR_INPUT);
+    assert_int_equal(app_directory_make(here->context, "/proc/nothing/here"), YOKE_ERROR_INPUT);
+}
+
+#define AT_A_PLACE(test) cmocka_unit_test_setup_teardown(test, start, stop)
+
+static const struct CMUnitTest tests[] = {
+    AT_A_PLACE(a_committed_file_replaces_the_old_one),
+    AT_A_PLACE(an_abandoned_file_leaves_nothing),
+    AT_A_PLACE(a_full_disk_is_an_error_and_leaves_the_old_file),
+    AT_A_PLACE(a_link_is_followed),
+    AT_A_PLACE(a_device_is_written_to_directly),
+    AT_A_PLACE(absurd_paths_are_refused),
+    AT_A_PLACE(directories_are_made_with_those_above),
+    AT_A_PLACE(a_directory_that_cannot_be_is_refused),
+};
+
+UNIT_MAIN(tests, NULL, NULL)

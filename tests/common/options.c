@@ -1,0 +1,166 @@
+#include "common/options.h"
+#include "unit.h"
+
+typedef struct parsed {
+    bool quiet;
+    const char *json;
+    int64_t threads;
+    app_list set, operands;
+    bool answered;
+} parsed;
+
+/* Parses the words (NULL ends them) and returns the status; the error's text goes to `text`. */
+static yoke_status parse(parsed *result, char *text, char **words)
+{
+    *result = (parsed){.threads = -1};
+    const app_option options[] = {
+        {.name = "quiet", .help = "q", .flag = &result->quiet},
+        {.name = "json", .value = "FILE", .help = "j", .text = &result->json},
+        {.name = "threads", .value = "N", .help = "t", .number = &result->threads, .minimum = 1, .maximum = 4096},
+        {.name = "set", .value = "KEY=VALUE", .help = "s", .list = &result->set},
+        {0},
+    };
+    const app_usage usage = {
+        .program = "program", .operands = "CASE", .operands_least = 1, .operands_most = 2, .summary = "S", .options = options};
+    yoke_context *context = NULL;
+    assert_int_equal(yoke_context_create(NULL, &context), YOKE_OK);
+    int count = 0;
+    while (words[count] != NULL)
+        count++;
+    yoke_status status = app_options_parse(context, &usage, count, words, &result->operands, &result->answered);
+    strcpy(text, yoke_last_error(context));
+    yoke_context_destroy(context);
+    return status;
+}
+
+#define PARSE(...) parse(&result, text, (char *[]){"program", __VA_ARGS__, NULL})
+#define ASSERT_REFUSED(part, ...)                               \
+    do {                                                        \
+        assert_int_equal(PARSE(__VA_ARGS__), YOKE_ERROR_INPUT); \
+        if (strstr(text, part) == NULL)                         \
+            fail_msg("\"%s\" is not in \"%s\"", part, text);    \
+    } while (0)
+
+static void values_follow_or_are_joined(void **state)
+{
+    (void)state;
+    parsed result;
+    char text[4096];
+    assert_int_equal(PARSE("case.yaml", "--json", "a.json", "--threads=4", "--quiet"), YOKE_OK);
+    assert_string_equal(result.json, "a.json");
+    assert_int_equal(result.threads, 4);
+    assert_true(result.quiet);
+    assert_int_equal(result.operands.count, 1);
+    assert_string_equal(result.operands.text[0], "case.yaml");
+}
+
+static void what_is_not_given_is_left_alone(void **state)
+{
+    (void)state;
+    parsed result;
+    char text[4096];
+    assert_int_equal(PARSE("case.yaml"), YOKE_OK);
+    assert_false(result.quiet);
+    assert_null(result.json);
+    assert_int_equal(result.threads, -1);
+    assert_int_equal(result.set.count, 0);
+}
+
+static void a_list_keeps_every_value_in_order(void **state)
+{
+    (void)state;
+    parsed result;
+    char text[4096];
+    assert_int_equal(PARSE("--set", "a=1", "case.yaml", "--set=b=2=3"), YOKE_OK);
+    assert_int_equal(result.set.count, 2);
+    assert_string_equal(result.set.text[0], "a=1");
+    assert_string_equal(result.set.text[1], "b=2=3");
+}
+
+static void the_last_of_equal_options_counts(void **state)
+{
+    (void)state;
+    parsed result;
+    char text[4096];
+    assert_int_equal(PARSE("c", "--threads", "1", "--threads", "2"), YOKE_OK);
+    assert_int_equal(result.threads, 2);
+}
+
+static void two_dashes_end_the_options(void **state)
+{
+    (void)state;
+    parsed result;
+    char text[4096];
+    assert_int_equal(PARSE("--", "--quiet", "--help"), YOKE_OK);
+    assert_int_equal(result.operands.count, 2);
+    assert_false(result.quiet);
+    assert_false(result.answered);
+}
+
+static void numbers_are_whole_and_in_range(void **state)
+{
+    (void)state;
+    parsed result;
+    char text[4096];
+    assert_int_equal(PARSE("c", "--threads", "4096"), YOKE_OK);
+    ASSERT_REFUSED("from 1 to 4096", "c", "--threads", "4097");
+    ASSERT_REFUSED("from 1 to 4096", "c", "--threads", "0");
+    ASSERT_REFUSED("from 1 to 4096", "c", "--threads", "4x");
+    ASSERT_REFUSED("from 1 to 4096", "c", "--threads", "2.5");
+    ASSERT_REFUSED("from 1 to 4096", "c", "--threads=");
+    ASSERT_REFUSED("from 1 to 4096", "c", "--threads", "99999999999999999999");
+    ASSERT_REFUSED("from 1 to 4096", "c", "--threads", "nan");
+}
+
+static void mistakes_are_named(void **state)
+{
+    (void)state;
+    parsed result;
+    char text[4096];
+    ASSERT_REFUSED("did you mean --threads?", "c", "--thread", "3");
+    ASSERT_REFUSED("unknown option --frobnicate;", "c", "--frobnicate=3");
+    ASSERT_REFUSED("unknown option -x;", "c", "-x");
+    ASSERT_REFUSED("unknown option --;", "c", "--=x");
+    ASSERT_REFUSED("--json needs a value", "c", "--json");
+    ASSERT_REFUSED("--quiet takes no value", "c", "--quiet=1");
+    ASSERT_REFUSED("an argument is missing", "--quiet");
+    ASSERT_REFUSED("unexpected argument three", "one", "two", "three");
+}
+
+static void too_many_values_are_refused(void **state)
+{
+    (void)state;
+    parsed result;
+    char text[4096];
+    static char *words[APP_LIST_MAXIMUM + 4] = {"program", "case"};
+    static char value[] = "--set=a=1";
+    for (int i = 0; i <= APP_LIST_MAXIMUM; i++)
+        words[2 + i] = value;
+    assert_int_equal(parse(&result, text, words), YOKE_ERROR_INPUT);
+    assert_non_null(strstr(text, "more than 256"));
+}
+
+static void a_very_long_unknown_option_is_refused(void **state)
+{
+    (void)state;
+    parsed result;
+    char text[4096];
+    static char word[100000];
+    memset(word, '-', 3);
+    memset(word + 3, 'x', sizeof word - 4);
+    ASSERT_REFUSED("unknown option", "c", word);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(values_follow_or_are_joined),
+    cmocka_unit_test(what_is_not_given_is_left_alone),
+    cmocka_unit_test(a_list_keeps_every_value_in_order),
+    cmocka_unit_test(the_last_of_equal_options_counts),
+    cmocka_unit_test(two_dashes_end_the_options),
+    cmocka_unit_test(numbers_are_whole_and_in_range),
+    cmocka_unit_test(mistakes_are_named),
+    cmocka_unit_test(too_many_values_are_refused),
+    cmocka_unit_test(a_very_long_unknown_option_is_refused),
+};
+
+UNIT_MAIN(tests, NULL, NULL)

@@ -1,0 +1,70 @@
+/*
+ * block.h - meshes for tests of the discretisation: a block of mapped hexahedra, each turned in its own way (so that neighbours' axes differ),
+ * refined at random, with groups of all dimensions; and random numbers that repeat.
+ */
+#ifndef TEST_BLOCK_H
+#define TEST_BLOCK_H
+
+#include "boundary.h"
+#include "manufactured.h"
+
+/* The place of a point of the unit cube; body_bend and body_distort of body.h are such maps. */
+typedef void block_map(const double in[3], double out[3]);
+
+/* Groups of the block by their place in the unit cube.  Group of face f (-x +x -y +y -z +z) of the cube: f. */
+enum {
+    BLOCK_UPRIGHT = 6, /* the edge x = y = 0 */
+    BLOCK_AXIS,        /* the line x = y = 1/2 where it is an edge, listed from one of the elements around it */
+    BLOCK_ORIGIN,      /* points (0,0,0), (1,0,0), (0,1,0) */
+    BLOCK_ON_X,
+    BLOCK_ON_Y,
+    BLOCK_GROUPS
+};
+
+enum { BLOCK_TURNS = 24, BLOCK_MOST_CONDITIONS = 12 };
+
+typedef struct block_options {
+    int elements[3]; /* coarse elements in each direction */
+    block_map *map;  /* NULL: the unit cube itself */
+    int order;       /* of the geometry: 1, 2 */
+    int turn;        /* element e lies in position (turn x e) mod 24 of the 24 there are; 0: all along the axes */
+    int components;  /* 1, 3 */
+    const yoke_options *memory; /* NULL: plain */
+} block_options;
+
+typedef struct block {
+    yoke_context *context;
+    fem_mesh mesh; /* tags of the elements: 101, 102, ... */
+    fem_problem problem;
+    fem_material material[2];                           /* lambda and mu are set, force is 0; elements alternate if two_materials */
+    fem_condition condition[BLOCK_MOST_CONDITIONS];     /* none at first */
+    fem_forest *forest;
+    fem_space *space; /* this and the following by block_discretise */
+    fem_boundary *boundary;
+    fem_constraints *constraints;
+} block;
+
+/* Failures end the test.  b must stay where it is. */
+void block_create(const block_options *options, block *b);
+void block_destroy(block *b);
+
+void block_add_condition(block *b, fem_condition condition);
+/* The elements alternate between material 0 and 1, whose moduli are those of material 0 times factor. */
+void block_two_materials(block *b, double factor);
+
+/* Refines each leaf with the given probability. */
+void block_refine(block *b, double probability, uint64_t *random);
+
+/* Makes space, boundary and constraints anew. */
+void block_discretise(block *b, fem_element element);
+
+/* The next random number in [0, 1), in [-1, 1); in all of an array. */
+double block_random(uint64_t *random);
+double *block_random_array(int64_t count, uint64_t *random);
+/* malloc, set to zero, that ends the test where there is no memory. */
+void *block_zeros(int64_t count, size_t size);
+
+/* max |a - b| / max |b| */
+double block_difference(const double *a, const double *b, int64_t count);
+
+#endif

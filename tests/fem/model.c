@@ -1,0 +1,317 @@
+#include "model.h"
+
+#include <math.h>
+
+#include "unit.h"
+
+#include "shape.h"
+#include "solve.h"
+
+/* ----------------------------------------------------------------------------------------------------- mesh */
+
+static const char *const group_names[MODEL_GROUPS] = {"-x", "+x", "-y", "+y", "-z", "+z", "cut"};
+
+typedef struct grid {
+    const model_options *options;
+    int num_vertices, num_elements;
+    double *vertices, *geometry;
+    int32_t *corners;
+    double (*centre)[3]; /* [num_elements] in the unit cube */
+} grid;
+
+static void place(const grid *g, const double in[3], double out[3])
+{
+    if (g->options->map)
+        g->options->map(in, out);
+    else
+        memcpy(out, in, 3 * sizeof *in);
+}
+
+static void add_element(grid *g, int i, int j, int k, const int32_t *vertex_of)
+{
+    const int *n = g->options->elements;
+    int per_axis = g->options->order + 1, slots = per_axis * per_axis * per_axis, e = g->num_elements++;
+    for (int c = 0; c < 8; c++)
+        g->corners[8 * e + c] = vertex_of[i + (c & 1) + (n[0] + 1) * (j + (c >> 1 & 1) + (n[1] + 1) * (k + (c >> 2)))];
+    g->centre[e][0] = (i + 0.5) / n[0];
+    g->centre[e][1] = (j + 0.5) / n[1];
+    g->centre[e][2] = (k + 0.5) / n[2];
+    for (int s = 0; s < slots; s++) {
+        double r[3];
+        fem_slot_point(per_axis, s, r);
+        place(g, (double[3]){(i + r[0]) / n[0], (j + r[1]) / n[1], (k + r[2]) / n[2]}, g->geometry + 3 * (slots * e + s));
+    }
+}
+
+static int kept(const grid *g, int i, int j, int k)
+{
+    const int *n = g->options->elements;
+    if (i < 0 || j < 0 || k < 0 || i >= n[0] || j >= n[1] || k >= n[2])
+        return 0;
+    return !g->options->keep || g->options->keep((double[3]){(i + 0.5) / n[0], (j + 0.5) / n[1], (k + 0.5) / n[2]});
+}
+
+static void grid_create(grid *g)
+{
+    const int *n = g->options->elements;
+    size_t all_vertices = (size_t)((n[0] + 1) * (n[1] + 1) * (n[2] + 1)), all_elements = (size_t)(n[0] * n[1] * n[2]);
+    g->vertices = malloc(all_vertices * 3 * sizeof(double));
+    g->geometry = malloc(all_elements * 81 * sizeof(double));
+    g->corners = malloc(all_elements * 8 * sizeof(int32_t));
+    g->centre = malloc(all_elements * sizeof *g->centre);
+    int32_t *vertex_of = malloc(all_vertices * sizeof *vertex_of);
+    assert_true(g->vertices && g->geometry && g->corners && g->centre && vertex_of);
+    for (int k = 0, v = 0; k <= n[2]; k++)
+        for (int j = 0; j <= n[1]; j++)
+            for (int i = 0; i <= n[0]; i++, v++) {
+                int used = 0;
+                for (int c = 0; c < 8; c++)
+                    used |= kept(g, i - (c & 1), j - (c >> 1 & 1), k - (c >> 2));
+                vertex_of[v] = used ? g->num_vertices : -1;
+                if (used)
+                    place(g, (double[3]){(double)i / n[0], (double)j / n[1], (double)k / n[2]}, g->vertices + 3 * g->num_vertices++);
+            }
+    for (int k = 0; k < n[2]; k++)
+        for (int j = 0; j < n[1]; j++)
+            for (int i = 0; i < n[0]; i++)
+                if (kept(g, i, j, k))
+                    add_element(g, i, j, k, vertex_of);
+    free(vertex_of);
+}
+
+static void grid_destroy(grid *g)
+{
+    free(g->vertices);
+    free(g->geometry);
+    free(g->corners);
+    free(g->centre);
+}
+
+/* The group of the boundary face whose centre lies nearest: centres of other faces are farther than the difference between two definitions. */
+static const char *name_face(const double centre[3], void *user)
+{
+    const grid *g = user;
+    const int *n = g->options->elements;
+    double nearest = INFINITY;
+    int group = -1;
+    for (int k = 0; k < n[2]; k++)
+        for (int j = 0; j < n[1]; j++)
+            for (int i = 0; i < n[0]; i++)
+                for (int f = 0; f < 6 && kept(g, i, j, k); f++) {
+                    int at[3] = {i, j, k};
+                    at[f / 2] += f % 2 ? 1 : -1;
+                    if (kept(g, at[0], at[1], at[2]))
+                        continue;
+                    double r[3], x[3], distance = 0;
+                    fem_face_point(f, 0.5, 0.5, r);
+                    place(g, (double[3]){(i + r[0]) / n[0], (j + r[1]) / n[1], (k + r[2]) / n[2]}, x);
+                    for (int a = 0; a < 3; a++)
+                        distance += (x[a] - centre[a]) * (x[a] - centre[a]);
+                    if (distance >= nearest)
+                        continue;
+                    nearest = distance;
+                    group = at[f / 2] < 0 || at[f / 2] >= n[f / 2] ? f : MODEL_CUT;
+                }
+    return group_names[group];
+}
+
+/* -------------------------------------------------------------------------------------------------- problem */
+
+static void create_problem(const model_options *options, const grid *g, model *m)
+{
+    fem_problem *p = &m->problem;
+    const manufactured *solution = options->solution;
+    int count = g->num_elements;
+    *p = (fem_problem){.context = m->context, .mesh = m->mesh, .components = solution->components, .element = options->element};
+    p->fields = manufactured_fields(solution);
+    p->num_materials = count;
+    p->materials = calloc((size_t)count, sizeof *p->materials);
+    p->material_of = calloc((size_t)count, sizeof *p->material_of);
+    p->conditions = calloc((size_t)(2 * MODEL_GROUPS), sizeof *p->conditions);
+    assert_true(p->materials && p->material_of && p->conditions);
+    for (int e = 0; e < count; e++) {
+        double factor = options->stiffness ? options->stiffness(g->centre[e]) : 1;
+        p->materials[e] = (fem_material){.lambda = factor * solution->lambda, .mu = factor * solution->mu, .density = NAN};
+        p->material_of[e] = (int16_t)e;
+    }
+    for (int i = 0; i < MODEL_GROUPS; i++) {
+        int group = fem_mesh_find_group(m->mesh, 2, group_names[i]);
+        unsigned all = solution->components == 3 ? 7 : 1, mask = options->prescribed[i] & all;
+        if (group < 0)
+            continue;
+        if (mask)
+            p->conditions[p->num_conditions++] = (fem_condition){FEM_DIRICHLET, group, mask, {0, 0, 0}};
+        if (mask != all)
+            p->conditions[p->num_conditions++] = (fem_condition){FEM_TRACTION, group, 0, {0, 0, 0}};
+    }
+}
+
+static void make_space(model *m)
+{
+    fem_boundary_destroy(m->boundary);
+    fem_space_destroy(m->space);
+    assert_int_equal(fem_space_create(&m->problem, m->forest, m->problem.element, &m->space), YOKE_OK);
+    assert_int_equal(fem_boundary_create(m->space, &m->boundary), YOKE_OK);
+}
+
+void model_create(const model_options *options, model *m)
+{
+    grid g = {.options = options};
+    memset(m, 0, sizeof *m);
+    assert_int_equal(yoke_context_create(NULL, &m->context), YOKE_OK);
+    grid_create(&g);
+    yoke_status status = fem_mesh_from_arrays(m->context, g.num_vertices, g.vertices, g.num_elements, g.corners, options->order, g.geometry,
+                                              name_face, &g, &m->mesh);
+    if (status)
+        fail_msg("%s", yoke_last_error(m->context));
+    create_problem(options, &g, m);
+    grid_destroy(&g);
+    assert_int_equal(fem_forest_create(m->mesh, options->level, &m->forest), YOKE_OK);
+    make_space(m);
+}
+
+void model_destroy(model *m)
+{
+    fem_boundary_destroy(m->boundary);
+    fem_space_destroy(m->space);
+    fem_forest_destroy(m->forest);
+    free(m->problem.materials);
+    free(m->problem.material_of);
+    free(m->problem.conditions);
+    fem_mesh_destroy(m->mesh);
+    yoke_context_destroy(m->context);
+}
+
+void model_refine(model *m, const uint8_t *mark)
+{
+    int64_t leaves = fem_forest_leaves(m->forest);
+    uint8_t *all = malloc((size_t)leaves);
+    assert_non_null(all);
+    memset(all, 1, (size_t)leaves);
+    assert_int_equal(fem_forest_refine(m->forest, mark ? mark : all), YOKE_OK);
+    free(all);
+    make_space(m);
+}
+
+void model_refine_unevenly(model *m)
+{
+    int64_t leaves = fem_forest_leaves(m->forest);
+    uint8_t *mark = malloc((size_t)leaves);
+    assert_non_null(mark);
+    for (int64_t e = 0; e < leaves; e++)
+        mark[e] = e % 5 == 0;
+    model_refine(m, mark);
+    free(mark);
+    assert_true(m->space->num_hanging > 0);
+}
+
+double *model_interpolant(const model *m, const manufactured *solution)
+{
+    const fem_space *space = m->space;
+    double *u = malloc(sizeof(double) * (size_t)(space->num_nodes * space->components));
+    assert_non_null(u);
+    for (int64_t i = 0; i < space->num_nodes; i++)
+        solution->value(solution, space->x + 3 * i, u + space->components * i);
+    return u;
+}
+
+/* --------------------------------------------------------------------------------------------------- solver */
+
+double *model_solve(const model *m)
+{
+    static const fem_solve_options options = {FEM_SOLVER_JACOBI, FEM_MATRIXFREE, 1e-11, 5000, 1};
+    static const fem_hooks hooks = {NULL, NULL, NULL};
+    fem_constraints *constraints;
+    fem_solution *solution;
+    assert_int_equal(fem_constraints_create(m->space, m->boundary, &constraints), YOKE_OK);
+    if (fem_solve(m->space, m->boundary, constraints, NULL, &options, &hooks, &solution))
+        fail_msg("%s", yoke_last_error(m->context));
+    size_t bytes = sizeof(double) * (size_t)(m->space->num_nodes * m->space->components);
+    double *u = malloc(bytes);
+    assert_non_null(u);
+    memcpy(u, solution->u, bytes);
+    fem_solution_destroy(solution);
+    fem_constraints_destroy(constraints);
+    return u;
+}
+
+/* --------------------------------------------------------------------------------------------------- errors */
+
+/* Gradients by x of all slots at reference point r of an element with positions x; returns the determinant. */
+static double gradients(const fem_space *space, const double *x, const double r[3], double value[27], double gradient[27][3])
+{
+    double reference[81], jacobian[3][3], inverse[3][3];
+    fem_shape(space->slots_1d, r, value, reference, NULL);
+    double determinant = fem_map(space->slots, x, reference, jacobian, inverse);
+    assert_true(determinant > 0);
+    for (int s = 0; s < space->slots; s++)
+        for (int i = 0; i < 3; i++) {
+            gradient[s][i] = 0;
+            for (int j = 0; j < 3; j++)
+                gradient[s][i] += reference[3 * s + j] * inverse[j][i];
+        }
+    return determinant;
+}
+
+/* a(v, v) density of a gradient. */
+static double energy_density(int components, const fem_material *material, const double g[9])
+{
+    double square = 0, mixed = 0, trace = g[0];
+    for (int i = 0; i < 3 * components; i++)
+        square += g[i] * g[i];
+    if (components == 1)
+        return material->mu * square;
+    trace += g[4] + g[8];
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            mixed += g[3 * i + j] * g[3 * j + i];
+    return material->lambda * trace * trace + material->mu * (square + mixed);
+}
+
+model_errors model_error(const model *m, const manufactured *solution, const double *u)
+{
+    const fem_space *space = m->space;
+    int components = space->components;
+    double point[5], weight[5], energy = 0, l2 = 0;
+    fem_gauss(5, point, weight);
+    for (int32_t e = 0; e < space->num_elements; e++) {
+        double x[81], v[81];
+        fem_space_geometry(space, e, x);
+        fem_space_expand(space, e, components, u, v);
+        for (int q = 0; q < 125; q++) {
+            double value[27], g[27][3], at[3] = {0}, error[3], slope[9], r[3] = {point[q % 5], point[q / 5 % 5], point[q / 25]};
+            double w = weight[q % 5] * weight[q / 5 % 5] * weight[q / 25] * gradients(space, x, r, value, g);
+            for (int s = 0; s < space->slots; s++)
+                for (int i = 0; i < 3; i++)
+                    at[i] += value[s] * x[3 * s + i];
+            solution->value(solution, at, error);
+            solution->gradient(solution, at, slope);
+            for (int s = 0; s < space->slots; s++)
+                for (int c = 0; c < components; c++) {
+                    error[c] -= value[s] * v[components * s + c];
+                    for (int i = 0; i < 3; i++)
+                        slope[3 * c + i] -= g[s][i] * v[components * s + c];
+                }
+            energy += w * energy_density(components, fem_space_material(space, e), slope);
+            for (int c = 0; c < components; c++)
+                l2 += w * error[c] * error[c];
+        }
+    }
+    return (model_errors){sqrt(energy), sqrt(l2)};
+}
+
+int model_start(void **state)
+{
+    (void)state;
+    if (sc_MPI_Init(NULL, NULL) != sc_MPI_SUCCESS)
+        return -1;
+    sc_init(sc_MPI_COMM_WORLD, 0, 0, NULL, SC_LP_ERROR);
+    p4est_init(NULL, SC_LP_ERROR);
+    return 0;
+}
+
+int model_end(void **state)
+{
+    (void)state;
+    return sc_MPI_Finalize() == sc_MPI_SUCCESS ? 0 : -1;
+}

@@ -1,0 +1,78 @@
+#!/usr/bin/env python3
+"""Installs yoke, moves the installed tree, and builds a program with it in every way that is offered.
+
+    install.py CMAKE CC BUILD_DIRECTORY VERSION
+"""
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+
+
+def run(*command, **environment):
+    words = [str(word) for word in command]
+    done = subprocess.run(words, env={**os.environ, **environment}, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        sys.exit(f"failed ({done.returncode}): {' '.join(words)}\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def expect(program, version, **environment):
+    output = run(program, **environment)
+    if not output.startswith(f"yoke {version}: success, "):
+        sys.exit(f"{program} printed: {output}")
+
+
+def only(tree, pattern):
+    found = list(tree.rglob(pattern))
+    if not found:
+        sys.exit(f"{pattern} is not installed; there is: " + ", ".join(str(file.relative_to(tree)) for file in tree.rglob("*")))
+    return found[0]
+
+
+def main():
+    cmake, compiler, build, version = sys.argv[1:]
+    with tempfile.TemporaryDirectory() as directory:
+        work = pathlib.Path(directory)
+        run(cmake, "--install", build, "--prefix", work / "first")
+        prefix = work / "moved"
+        (work / "first").rename(prefix)
+
+        for pattern in ("bin/yoke", "bin/yoke-fem", "include/yoke/yoke.h", "man/man1/yoke.1", "LICENSE"):
+            only(prefix, pattern)
+        run(prefix / "bin/yoke", "info")
+        library = only(prefix, "libyoke.so").parent
+        for file in prefix.rglob("*"):
+            if file.suffix in (".pc", ".cmake", ".h") and build in file.read_text(encoding="utf-8"):
+                sys.exit(f"{file.relative_to(prefix)} names the build directory")
+
+        pkg_config = {"PKG_CONFIG_PATH": str(only(prefix, "yoke.pc").parent)}
+        if run("pkg-config", "--modversion", "yoke", **pkg_config).strip() != version:
+            sys.exit("yoke.pc has another version")
+        flags = run("pkg-config", "--cflags", "--libs", "yoke", **pkg_config).split()
+        run(compiler, "-std=c11", HERE / "consumer.c", "-o", work / "shared", *flags)
+        expect(work / "shared", version, LD_LIBRARY_PATH=str(library))
+        # Static: libyoke.a by its name; hwloc and jansson as what the system has.
+        flags = [str(library / "libyoke.a") if flag == "-lyoke" else flag
+                 for flag in run("pkg-config", "--static", "--cflags", "--libs", "yoke", **pkg_config).split()
+                 if flag.startswith(("-I", "-L")) or flag in ("-lyoke", "-lhwloc", "-ljansson", "-pthread")]
+        run(compiler, "-std=c11", HERE / "consumer.c", "-o", work / "static", *flags)
+        expect(work / "static", version)
+
+        project = work / "project"
+        project.mkdir()
+        shutil.copy(HERE / "consumer.c", project)
+        text = (HERE / "CMakeLists.txt.consumer").read_text(encoding="utf-8").replace("@version@", version)
+        (project / "CMakeLists.txt").write_text(text, encoding="utf-8")
+        run(cmake, "-S", project, "-B", work / "build", f"-DCMAKE_PREFIX_PATH={prefix}", f"-DCMAKE_C_COMPILER={compiler}")
+        run(cmake, "--build", work / "build")
+        expect(work / "build/consumer-shared", version)
+        expect(work / "build/consumer-static", version)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,203 @@
+#!/usr/bin/env python3
+"""Enforces the table of rooms in CONTRIBUTING.md over the sources.
+
+    rooms.py DIRECTORY       checks a source tree; prints file:line: what is wrong
+    rooms.py --self-test     checks that every rule can be broken
+"""
+import pathlib
+import re
+import sys
+import tempfile
+
+ROOMS_OF_LIBRARY = {
+    "base": set(),
+    "meter": {"base"},
+    "device": {"base"},
+    "model": {"base"},
+    "plan": {"base", "model"},
+    "run": {"base", "meter", "device", "model", "plan"},
+}
+OUTER_ROOMS = ("tool", "apps", "bench", "examples")
+
+C_HEADERS = """assert complex ctype errno fenv float inttypes iso646 limits locale math setjmp signal stdalign stdarg stdatomic stdbool stddef
+    stdint stdio stdlib stdnoreturn string tgmath threads time""".split()
+# Without files, clocks, threads and hardware: what a pure function needs.
+PURE_HEADERS = "assert float inttypes limits math stdarg stdbool stddef stdint stdlib string".split()
+SYSTEM = re.compile(r"^(sys|linux|arpa|netinet)/|^(cpuid|dirent|dlfcn|fcntl|fnmatch|ftw|glob|immintrin|omp|poll|pthread|regex|sched|spawn|termios|unistd)\.h$")
+LIBRARIES_OF_LIBYOKE = re.compile(r"^(hwloc|jansson)\b")
+VENDOR = re.compile(r"^(cuda|cublas|cusolver|cusparse|nvrtc|nvml|CL/|clblast|hip/|hip_|rocblas|rocm_smi|amd_smi|level_zero/|ze_|zes_|sycl)", re.IGNORECASE)
+ONLY_FEM = re.compile(r"^(p4est|p8est|p6est|sc\.h|sc_|gmsh|cholmod|suitesparse|umfpack|HYPRE|_hypre|hypre/)")
+ONLY_APPS = re.compile(r"^(yaml\.h|mpi\.h|hdf5)")
+
+CLOCKS = re.compile(r"\b(clock_gettime|gettimeofday|omp_get_wtime|MPI_Wtime|clock)\s*\(")
+ENDING = re.compile(r"\b(abort|exit|_exit|_Exit|quick_exit|assert)\s*\(")
+PRINTING = re.compile(r"\b(v?printf|puts|putchar|perror)\s*\(|\b(stdout|stderr)\b")
+MAY_PRINT = ("tool/", "bench/", "examples/", "apps/common/terminal.c", "apps/common/options.c")
+
+
+def without_comments_and_strings(text):
+    """The same text with comments and the insides of strings blanked, so that line numbers stay."""
+    def blank(match):
+        return re.sub(r"[^\n]", " ", match[0])
+    return re.sub(r"/\*.*?\*/|//[^\n]*|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'", blank, text, flags=re.DOTALL)
+
+
+def room_of(path):
+    parts = path.split("/")
+    if parts[0] == "src":
+        return "src/" + parts[1]
+    if parts[0] == "apps":
+        return "apps/" + parts[1]
+    return parts[0]
+
+
+def inner_include(path, name, tree):
+    """Why the file may not include "name", or None."""
+    room = room_of(path)
+    beside = (tree / path).parent / name
+    if room.startswith("src/"):
+        first = name.split("/")[0]
+        if first == "yoke" or beside.exists() and ".." not in name:
+            return None
+        if first in ROOMS_OF_LIBRARY and (first == room[4:] or first in ROOMS_OF_LIBRARY[room[4:]]):
+            return None
+        return f"src/{room[4:]} may include only yoke/, its own headers and " + (", ".join(sorted(ROOMS_OF_LIBRARY[room[4:]])) or "no other room")
+    if room == "include":
+        return None if name.startswith("yoke/") else "a public header may include only public headers"
+    if name.startswith("yoke/") or name.startswith("common/") and not room == "include":
+        return None
+    if ".." not in name and (beside.exists() or (tree / room / name).exists()):
+        return None
+    return f"{room} may include only yoke/, common/ and its own headers"
+
+
+def outer_include(path, name):
+    """Why the file may not include <name>, or None."""
+    room = room_of(path)
+    stem = name[:-2] if name.endswith(".h") else name
+    if VENDOR.search(name):
+        return None if room in ("src/device", "src/meter") else "only src/device and src/meter may name a vendor's header"
+    if ONLY_FEM.search(name):
+        return None if room == "apps/fem" else "only apps/fem may use this library (its licence is not libyoke's)"
+    if ONLY_APPS.search(name):
+        return None if room.startswith("apps/") else "only apps may use this library"
+    if room == "src/plan":
+        return None if stem in PURE_HEADERS else "a plan is a pure function: no I/O, no clock, no hardware"
+    if room == "include":
+        return None if stem in ("stddef", "stdint", "stdbool") else "a public header needs no other than stddef.h, stdint.h, stdbool.h"
+    if room.startswith("src/") and not (stem in C_HEADERS or SYSTEM.search(name) or LIBRARIES_OF_LIBYOKE.search(name)):
+        return "libyoke may use only the C library, POSIX, hwloc and jansson"
+    return None
+
+
+def check_text(path, text):
+    """Calls that belong elsewhere: (line, why)."""
+    main_program = path.endswith("main.c")
+    for number, line in enumerate(without_comments_and_strings(text).splitlines(), 1):
+        if CLOCKS.search(line) and path != "src/base/clock.c":
+            yield number, "yoke_clock_s is the only clock"
+        if ENDING.search(line) and not main_program and not path.startswith(("bench/", "examples/")):
+            yield number, "nothing but a main program ends the process: return a status"
+        if PRINTING.search(line) and not main_program and not path.startswith(MAY_PRINT):
+            yield number, "only main programs and apps/common/terminal.c print: use app_print, app_progress or yoke_log"
+
+
+def check_file(path, tree):
+    text = (tree / path).read_text(encoding="utf-8")
+    for number, line in enumerate(text.splitlines(), 1):
+        match = re.match(r'\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)', line)
+        if not match:
+            continue
+        ours, theirs = match[1], match[2]
+        if theirs and theirs.split("/")[0] in ("yoke", "common"):
+            yield number, f'our own header {theirs} is included with ""'
+            continue
+        why = inner_include(path, ours, tree) if ours else outer_include(path, theirs)
+        if why:
+            yield number, f"includes {ours or theirs}: {why}"
+    yield from check_text(path, text)
+
+
+def check_tree(tree):
+    wrong, count = [], 0
+    for top in ("include", "src", *OUTER_ROOMS):
+        for file in sorted((tree / top).rglob("*.[ch]")):
+            path = file.relative_to(tree).as_posix()
+            count += 1
+            if path.startswith("src/") and path.split("/")[1] not in ROOMS_OF_LIBRARY:
+                wrong.append(f"{path}:1: there is no such room")
+                continue
+            wrong += [f"{path}:{number}: {why}" for number, why in check_file(path, tree)]
+    return wrong, count
+
+
+SELF_TEST = {  # path: (text, the line that is wrong or 0, a part of the message)
+    "src/base/right.c": ('#include <stdio.h>\n#include <hwloc.h>\n#include "base/right.h"\n/* printf( in a comment */ char *s = "exit(1)";\n', 0, ""),
+    "src/base/right.h": ('#include "yoke/yoke.h"\n', 0, ""),
+    "src/base/clock.c": ("#include <time.h>\nclock_gettime(0, 0);\n", 0, ""),
+    "src/base/upward.c": ('\n#include "run/right.h"\n', 2, "no other room"),
+    "src/run/right.h": ('#include "plan/plan.h"\n', 0, ""),
+    "src/plan/plan.h": ('#include "model/model.h"\n#include <math.h>\n', 0, ""),
+    "src/plan/reads.c": ("#include <stdio.h>\n", 1, "pure function"),
+    "src/plan/measures.c": ('#include "meter/meter.h"\n', 1, "model"),
+    "src/model/device.c": ('#include "device/device.h"\n', 1, "base"),
+    "src/model/climbs.c": ('#include "../device/device.h"\n', 1, "base"),
+    "src/device/vendor.c": ("#include <cuda.h>\n", 0, ""),
+    "src/run/vendor.c": ("#include <CL/cl.h>\n", 1, "vendor"),
+    "src/base/yaml.c": ("#include <yaml.h>\n", 1, "only apps"),
+    "src/base/gpl.c": ("#include <p8est.h>\n", 1, "licence"),
+    "src/base/curl.c": ("#include <curl/curl.h>\n", 1, "only the C library"),
+    "src/base/prints.c": ('\n\nprintf("x");\n', 3, "print"),
+    "src/base/complains.c": ('fputs("x", stderr);\n', 1, "print"),
+    "src/base/ends.c": ("abort();\n", 1, "ends the process"),
+    "src/base/ticks.c": ("gettimeofday(0, 0);\n", 1, "only clock"),
+    "src/cellar/x.c": ("", 1, "no such room"),
+    "include/yoke/yoke.h": ("#include <stdint.h>\n", 0, ""),
+    "include/yoke/wide.h": ("#include <hwloc.h>\n", 1, "needs no other"),
+    "include/yoke/inner.h": ('#include "base/right.h"\n', 1, "public"),
+    "apps/fem/right.c": ('#include <p8est.h>\n#include <mpi.h>\n#include "common/right.h"\n#include "yoke/yoke.h"\n#include "own.h"\n', 0, ""),
+    "apps/fem/own.h": ("", 0, ""),
+    "apps/fem/kernels/k.c": ('#include "own.h"\n', 0, ""),
+    "apps/fem/inner.c": ('#include "base/right.h"\n', 1, "only yoke/"),
+    "apps/fem/climbs.c": ('#include "../../src/base/right.h"\n', 1, "only yoke/"),
+    "apps/fem/angle.c": ("#include <yoke/yoke.h>\n", 1, 'with ""'),
+    "apps/fem/vendor.c": ("#include <nvml.h>\n", 1, "vendor"),
+    "apps/fem/main.c": ('printf("x"); exit(1);\n', 0, ""),
+    "apps/fem/prints.c": ('printf("x");\n', 1, "print"),
+    "apps/fmm/other.c": ('#include "own.h"\n', 1, "only yoke/"),
+    "apps/common/right.h": ("#include <yaml.h>\n", 0, ""),
+    "apps/common/gpl.c": ("#include <gmshc.h>\n", 1, "licence"),
+    "tool/inner.c": ('#include "src/base/right.h"\n', 1, "only yoke/"),
+    "examples/inner.c": ('#include "base/right.h"\n', 1, "only yoke/"),
+}
+
+
+def self_test():
+    with tempfile.TemporaryDirectory() as directory:
+        tree = pathlib.Path(directory)
+        for path, (text, _, _) in SELF_TEST.items():
+            (tree / path).parent.mkdir(parents=True, exist_ok=True)
+            (tree / path).write_text(text, encoding="utf-8")
+        wrong, count = check_tree(tree)
+    failed = [] if count == len(SELF_TEST) else [f"{count} files seen instead of {len(SELF_TEST)}"]
+    for path, (_, line, part) in SELF_TEST.items():
+        found = [message for message in wrong if message.startswith(path + ":")]
+        if len(found) != (line > 0) or found and not (found[0].startswith(f"{path}:{line}: ") and part in found[0]):
+            failed.append(f"{path}: expected {part or 'nothing'!r} at line {line}, found {found}")
+    return failed
+
+
+def main():
+    if sys.argv[1:] == ["--self-test"]:
+        wrong = self_test()
+    else:
+        wrong, count = check_tree(pathlib.Path(sys.argv[1]))
+        print(f"{count} files looked at")
+        if count == 0:
+            wrong = [f"{sys.argv[1]}: no sources found"]
+    print("\n".join(wrong))
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,88 @@
+/*
+ * main.c - the yoke command: finds the subcommand and lets it run.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "common/nearest.h"
+#include "tool.h"
+
+static const tool_command commands[] = {
+    {"info", "show the machine, its devices, meters and clocks", tool_info},
+    {"fem", "solve a case of 3-D elasticity or Poisson adaptively", tool_fem},
+};
+
+enum { NUM_COMMANDS = sizeof commands / sizeof commands[0] };
+
+static void print_help(FILE *stream)
+{
+    fputs("yoke shares scientific work between CPU cores and GPUs.\n\nusage: yoke COMMAND [ARGUMENT]...\n\ncommands:\n", stream);
+    for (int i = 0; i < NUM_COMMANDS; i++)
+        fprintf(stream, "  %-10s %s\n", commands[i].name, commands[i].summary);
+    fputs("\nyoke help COMMAND (or yoke COMMAND --help) says more; yoke --version prints the version.\n"
+          "Exit codes: 0 done, 1 failed at run time, 2 bad input or usage, 3 a device, meter or program is not there,\n"
+          "128 + signal when interrupted.\n",
+          stream);
+}
+
+static const tool_command *find(const char *name)
+{
+    for (int i = 0; i < NUM_COMMANDS; i++)
+        if (strcmp(commands[i].name, name) == 0)
+            return &commands[i];
+    return NULL;
+}
+
+static yoke_status unknown(yoke_context *context, const char *name)
+{
+    const char *names[NUM_COMMANDS];
+    char list[256] = "";
+    for (int i = 0; i < NUM_COMMANDS; i++) {
+        names[i] = commands[i].name;
+        size_t length = strlen(list);
+        snprintf(list + length, sizeof list - length, "%s%s", i > 0 ? ", " : "", names[i]);
+    }
+    const char *nearest = app_nearest(name, NUM_COMMANDS, names);
+    return yoke_fail(context, YOKE_ERROR_INPUT, "unknown command %s%s%s%s; the commands are: %s", name,
+                     nearest != NULL ? "; did you mean " : "", nearest != NULL ? nearest : "", nearest != NULL ? "?" : "", list);
+}
+
+static yoke_status run(yoke_context *context, app_terminal *terminal, int argc, char **argv)
+{
+    if (argc < 2) {
+        print_help(stderr);
+        return yoke_fail(context, YOKE_ERROR_INPUT, "a command is missing");
+    }
+    bool help = strcmp(argv[1], "help") == 0;
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || (help && argc == 2)) {
+        print_help(stdout);
+        return YOKE_OK;
+    }
+    if (strcmp(argv[1], "--version") == 0) {
+        printf("yoke %s\n", yoke_version());
+        return YOKE_OK;
+    }
+    const tool_command *command = find(argv[help ? 2 : 1]);
+    if (command == NULL)
+        return unknown(context, argv[help ? 2 : 1]);
+    static char name[32];
+    snprintf(name, sizeof name, "yoke %s", command->name);
+    terminal->program = name;
+    char help_option[] = "--help";
+    char *help_words[] = {argv[0], help_option, NULL};
+    return help ? command->run(context, terminal, 2, help_words) : command->run(context, terminal, argc - 1, argv + 1);
+}
+
+int main(int argc, char **argv)
+{
+    app_terminal terminal;
+    app_terminal_start(&terminal, "yoke");
+    yoke_options options = {.log = app_terminal_log, .log_user = &terminal, .log_level = YOKE_LOG_INFO};
+    yoke_context *context = NULL;
+    yoke_status status = yoke_context_create(&options, &context);
+    if (status == YOKE_OK)
+        status = run(context, &terminal, argc, argv);
+    int code = app_terminal_end(&terminal, context, status);
+    yoke_context_destroy(context);
+    return code;
+}
