@@ -3,11 +3,12 @@
  *
  * With p the polynomial degree and C the calibration constant of the element type, the square of element T's indicator is
  *
- *   C^2 ( h_T^2/p^2 |f + div sigma(u_h)|^2_T + 1/2 sum over inner faces h_F/p |[sigma n]|^2_F + sum over boundary faces h_F/p |t - sigma n|^2_F )
+ *   C^2 ( h_T^2/p^2 |f + div sigma(u_h)|^2_T + 1/2 sum over inner faces h_F/p |[sigma n]|^2_F
+ *         + sum over boundary faces h_F/p |t - sigma n|^2_F )
  *
- * with h_T the cube root of the volume and h_F = volume / area of the face, over an inner face the mean of both sides.  Norms are weighted by
- * compliances: a traction's normal part by 1/(2 mu + lambda), its tangential part by 1/mu (the inverse of the acoustic tensor of the
- * face normal; moduli are means of both sides), the volume residual by the mean of these three.  Poisson: all by 1/conductivity.
+ * with h_T the cube root of the volume and h_F = volume / area of the face, over an inner face the mean of both sides.  Norms are weighted
+ * by compliances: a traction's normal part by 1/(2 mu + lambda), its tangential part by 1/mu (the inverse of the acoustic tensor of the
+ * face normal; moduli are means of both sides), the volume residual by 1/sqrt(mu (2 mu + lambda)).  Poisson: all by 1/conductivity.
  * On a face whose components are partly prescribed only the free ones count.  Faces in no group are free of traction.
  */
 #ifndef FEM_ESTIMATE_H

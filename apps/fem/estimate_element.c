@@ -1,6 +1,6 @@
 /*
- * The elements' part of the error estimate: residual in the volume, tractions on the faces, volumes, areas and energy.  Several elements are
- * computed side by side, one per lane of a vector; derivatives are formed by sum factorisation.
+ * The elements' part of the error estimate: residual in the volume, tractions on the faces, volumes, areas and energy.  Several elements
+ * are computed side by side, one per lane of a vector; derivatives are formed by sum factorisation.
  */
 #include <math.h>
 #include <string.h>

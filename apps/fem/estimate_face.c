@@ -1,6 +1,6 @@
 /*
- * The faces' part of the error estimate: jumps of the traction between leaves, and what the given tractions leave on the boundary.  Each face
- * has its value computed by one thread; the values are added to the elements in a fixed order.
+ * The faces' part of the error estimate: jumps of the traction between leaves, and what the given tractions leave on the boundary.  Each
+ * face has its value computed by one thread; the values are added to the elements in a fixed order.
  */
 #include <math.h>
 #include <string.h>

@@ -29,7 +29,7 @@ static yoke_status check(yoke_context *context, int64_t count, const double *ind
     return YOKE_OK;
 }
 
-/* The smallest member of the bulk.  sorted is descending, not all zero; squares are taken relative to the largest, so that none overflows. */
+/* The smallest member of the bulk.  sorted is descending, not all zero; squares are relative to the largest, so that none overflows. */
 static double bulk_threshold(int64_t count, const double *sorted, double fraction)
 {
     double total = 0, sum = 0;

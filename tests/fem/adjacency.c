@@ -99,7 +99,7 @@ static const char *name_all(const double centre[3], void *user)
     return "surface";
 }
 
-/* A sheared cube, and at its face `face` a second one whose own axes are turned by rotation r; refined 0: none, 1: first, 2: second, 3: both. */
+/* A sheared cube, and at its face `face` a second one whose own axes are turned by rotation r; refined: bits of both. */
 static void pair_create(int face, int r, int refined, fem_element element, pair *p)
 {
     double vertices[12][3];

@@ -27,12 +27,6 @@ void manufactured_value(const double x[3], double *u, void *user)
     solution->value(solution, x, u);
 }
 
-void manufactured_gradient(const double x[3], double *g, void *user)
-{
-    const manufactured *solution = user;
-    solution->gradient(solution, x, g);
-}
-
 void manufactured_force(const double x[3], double *f, void *user)
 {
     const manufactured *solution = user;

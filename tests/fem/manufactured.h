@@ -51,9 +51,8 @@ manufactured manufactured_poisson_corner(double k); /* r^(2/3) sin(2 theta/3) ab
 /* Stress (Poisson: flux k grad u in the first row) at x: sigma [components][3]. */
 void manufactured_stress(const manufactured *solution, const double x[3], double *sigma);
 
-/* The forms of fem_fields and of test_error_norms; user is a const manufactured *. */
+/* The forms of fem_fields; user is a const manufactured *. */
 void manufactured_value(const double x[3], double *u, void *user);
-void manufactured_gradient(const double x[3], double *g, void *user);
 void manufactured_force(const double x[3], double *f, void *user);
 void manufactured_traction(const double x[3], const double normal[3], double *t, void *user);
 fem_fields manufactured_fields(const manufactured *solution);

@@ -16,7 +16,6 @@ typedef struct grid {
     int num_vertices, num_elements;
     double *vertices, *geometry;
     int32_t *corners;
-    double (*centre)[3]; /* [num_elements] in the unit cube */
 } grid;
 
 static void place(const grid *g, const double in[3], double out[3])
@@ -33,9 +32,6 @@ static void add_element(grid *g, int i, int j, int k, const int32_t *vertex_of)
     int per_axis = g->options->order + 1, slots = per_axis * per_axis * per_axis, e = g->num_elements++;
     for (int c = 0; c < 8; c++)
         g->corners[8 * e + c] = vertex_of[i + (c & 1) + (n[0] + 1) * (j + (c >> 1 & 1) + (n[1] + 1) * (k + (c >> 2)))];
-    g->centre[e][0] = (i + 0.5) / n[0];
-    g->centre[e][1] = (j + 0.5) / n[1];
-    g->centre[e][2] = (k + 0.5) / n[2];
     for (int s = 0; s < slots; s++) {
         double r[3];
         fem_slot_point(per_axis, s, r);
@@ -58,9 +54,8 @@ static void grid_create(grid *g)
     g->vertices = malloc(all_vertices * 3 * sizeof(double));
     g->geometry = malloc(all_elements * 81 * sizeof(double));
     g->corners = malloc(all_elements * 8 * sizeof(int32_t));
-    g->centre = malloc(all_elements * sizeof *g->centre);
     int32_t *vertex_of = malloc(all_vertices * sizeof *vertex_of);
-    assert_true(g->vertices && g->geometry && g->corners && g->centre && vertex_of);
+    assert_true(g->vertices && g->geometry && g->corners && vertex_of);
     for (int k = 0, v = 0; k <= n[2]; k++)
         for (int j = 0; j <= n[1]; j++)
             for (int i = 0; i <= n[0]; i++, v++) {
@@ -84,10 +79,9 @@ static void grid_destroy(grid *g)
     free(g->vertices);
     free(g->geometry);
     free(g->corners);
-    free(g->centre);
 }
 
-/* The group of the boundary face whose centre lies nearest: centres of other faces are farther than the difference between two definitions. */
+/* The group of the boundary face whose centre lies nearest; the caller may define a curved face's centre a little differently. */
 static const char *name_face(const double centre[3], void *user)
 {
     const grid *g = user;
@@ -117,6 +111,7 @@ static const char *name_face(const double centre[3], void *user)
 
 /* -------------------------------------------------------------------------------------------------- problem */
 
+/* Each coarse element has a material of its own, which tests may change. */
 static void create_problem(const model_options *options, const grid *g, model *m)
 {
     fem_problem *p = &m->problem;
@@ -130,8 +125,7 @@ static void create_problem(const model_options *options, const grid *g, model *m
     p->conditions = calloc((size_t)(2 * MODEL_GROUPS), sizeof *p->conditions);
     assert_true(p->materials && p->material_of && p->conditions);
     for (int e = 0; e < count; e++) {
-        double factor = options->stiffness ? options->stiffness(g->centre[e]) : 1;
-        p->materials[e] = (fem_material){.lambda = factor * solution->lambda, .mu = factor * solution->mu, .density = NAN};
+        p->materials[e] = (fem_material){.lambda = solution->lambda, .mu = solution->mu, .density = NAN};
         p->material_of[e] = (int16_t)e;
     }
     for (int i = 0; i < MODEL_GROUPS; i++) {

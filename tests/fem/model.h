@@ -22,7 +22,6 @@ typedef struct model_options {
     int level;                           /* uniform refinements */
     unsigned prescribed[MODEL_GROUPS];   /* components prescribed on the cube's faces and, MODEL_CUT, on those that `keep` lays bare;
                                           the other components have the exact traction */
-    double (*stiffness)(const double centre[3]); /* factor on the moduli of a coarse element; NULL: 1 */
 } model_options;
 
 typedef struct model {
@@ -39,7 +38,7 @@ void model_create(const model_options *options, model *m);
 void model_destroy(model *m);
 /* Refines the marked leaves (NULL: all) and makes the space anew. */
 void model_refine(model *m, const uint8_t *mark);
-/* Refines all leaves that touch a corner, or lie at places that depend on their number, so that faces and edges hang. */
+/* Refines every fifth leaf, so that faces and edges hang. */
 void model_refine_unevenly(model *m);
 
 /* The exact solution's values at the nodes [num_nodes][components]; freed by the caller. */
@@ -52,7 +51,7 @@ typedef struct model_errors {
     double l2;     /* root of the integral of |u - u_h|^2 */
 } model_errors;
 
-/* Error of u against the exact solution, with 5 Gauss points per direction on the leaves' isoparametric geometry; moduli are the problem's. */
+/* Error of u against the exact solution, by 5 Gauss points per direction on the leaves' isoparametric geometry; moduli of the problem. */
 model_errors model_error(const model *m, const manufactured *solution, const double *u);
 
 /* Setup and teardown of a test group: MPI. */
