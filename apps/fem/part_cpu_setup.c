@@ -9,7 +9,8 @@
 #include "part_cpu.h"
 #include "shape.h"
 
-enum { LEAST_ELEMENTS_PER_CHUNK = 64 };
+/* Below this a barrier takes longer than what a second thread saves. */
+enum { LEAST_ELEMENTS_Q1 = 512, LEAST_ELEMENTS_Q2 = 64 };
 
 static yoke_status take(cpu_part *cpu, int64_t count, size_t size, void **memory)
 {
@@ -361,7 +362,7 @@ yoke_status cpu_part_setup(cpu_part *cpu, int threads)
     const fem_space *space = cpu->part.space;
     cpu->num_nodes = space->num_nodes;
     cpu->functions = &cpu->kernels->functions[cpu->part.precision][space->slots_1d - 2][space->components == 3];
-    int most = space->num_elements / LEAST_ELEMENTS_PER_CHUNK + 1;
+    int most = space->num_elements / (space->element == FEM_Q1 ? LEAST_ELEMENTS_Q1 : LEAST_ELEMENTS_Q2) + 1;
     if (threads <= 0) threads = omp_get_max_threads();
     if (threads > CPU_PART_MOST_CHUNKS) threads = CPU_PART_MOST_CHUNKS;
     cpu->num_chunks = threads < most ? threads : most;
