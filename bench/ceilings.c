@@ -71,8 +71,8 @@ int main(int argc, char **argv)
     if (status)
         fprintf(stderr, "ceilings: %s\n", yoke_last_error(context));
     else
-        printf("{\"threads\": %d, \"triad_gb_per_s\": %.1f, \"dgemm_gflop_per_s\": %.1f, \"blas\": \"%s\"}\n", omp_get_max_threads(), bandwidth * 1e-9,
-               rate * 1e-9, openblas_get_corename());
+        printf("{\"threads\": %d, \"triad_gb_per_s\": %.1f, \"dgemm_gflop_per_s\": %.1f, \"blas\": \"%s\"}\n", omp_get_max_threads(),
+               bandwidth * 1e-9, rate * 1e-9, openblas_get_corename());
     yoke_context_destroy(context);
     return status != YOKE_OK;
 }

@@ -23,8 +23,7 @@
  */
 static inline int unit_choose(const struct CMUnitTest *tests, size_t count, int argc, char **argv)
 {
-    if (argc == 1)
-        return 0;
+    if (argc == 1) return 0;
     if (argc != 3 || strtoul(argv[2], NULL, 10) != count) {
         fprintf(stderr, "ctest and the array of tests disagree: every test function belongs into the array\n");
         return 1;
@@ -39,12 +38,11 @@ static inline int unit_choose(const struct CMUnitTest *tests, size_t count, int 
 }
 
 /* setup and teardown (int function(void **state)) run once per program; NULL for none. */
-#define UNIT_MAIN(tests, setup, teardown)                                        \
-    int main(int argc, char **argv)                                              \
-    {                                                                            \
-        if (unit_choose(tests, sizeof tests / sizeof tests[0], argc, argv) != 0) \
-            return 1;                                                            \
-        return cmocka_run_group_tests(tests, setup, teardown);                   \
+#define UNIT_MAIN(tests, setup, teardown)                                                  \
+    int main(int argc, char **argv)                                                        \
+    {                                                                                      \
+        if (unit_choose(tests, sizeof tests / sizeof tests[0], argc, argv) != 0) return 1; \
+        return cmocka_run_group_tests(tests, setup, teardown);                             \
     }
 
 #endif

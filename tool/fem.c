@@ -10,12 +10,10 @@
 static bool beside(const char *program, char *path, size_t size)
 {
     ssize_t length = readlink("/proc/self/exe", path, size);
-    if (length <= 0 || (size_t)length >= size)
-        return false;
+    if (length <= 0 || (size_t)length >= size) return false;
     path[length] = '\0';
     char *slash = strrchr(path, '/');
-    if (slash == NULL || (size_t)(slash + 1 - path) + strlen(program) >= size)
-        return false;
+    if (slash == NULL || (size_t)(slash + 1 - path) + strlen(program) >= size) return false;
     strcpy(slash + 1, program);
     return true;
 }
@@ -28,8 +26,7 @@ yoke_status tool_fem(yoke_context *context, app_terminal *terminal, int argc, ch
     (void)argc;
     if (beside(program, path, sizeof path)) {
         execv(path, argv);
-        if (errno != ENOENT)
-            return yoke_fail(context, YOKE_ERROR_SYSTEM, "%s cannot be started: %s", path, strerror(errno));
+        if (errno != ENOENT) return yoke_fail(context, YOKE_ERROR_SYSTEM, "%s cannot be started: %s", path, strerror(errno));
     }
     execvp(program, argv);
     return yoke_fail(

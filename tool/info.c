@@ -11,15 +11,13 @@ static void print_size(app_terminal *terminal, const char *name, int64_t bytes)
         size /= 1024;
         unit++;
     }
-    if (bytes > 0)
-        app_print(terminal, "  %-18s %.4g %s\n", name, size, units[unit]);
+    if (bytes > 0) app_print(terminal, "  %-18s %.4g %s\n", name, size, units[unit]);
 }
 
 static void print_topology(app_terminal *terminal, const yoke_topology *topology)
 {
     app_print(terminal, "machine\n");
-    if (topology->processor[0] != '\0')
-        app_print(terminal, "  %-18s %s\n", "processor", topology->processor);
+    if (topology->processor[0] != '\0') app_print(terminal, "  %-18s %s\n", "processor", topology->processor);
     app_print(terminal, "  %-18s %s\n", "instruction set", topology->instruction_set);
     app_print(terminal, "  %-18s %lld\n", "packages", (long long)topology->packages);
     app_print(terminal, "  %-18s %lld\n", "NUMA nodes", (long long)topology->numa_nodes);
@@ -37,8 +35,7 @@ static void print_things(app_terminal *terminal, const char *title, const json_t
     size_t index;
     json_t *thing;
     app_print(terminal, "%s\n", title);
-    if (json_array_size(things) == 0)
-        app_print(terminal, "  none\n");
+    if (json_array_size(things) == 0) app_print(terminal, "  none\n");
     json_array_foreach (things, index, thing) {
         const char *why_not = json_string_value(json_object_get(thing, "why_not"));
         app_print(terminal, "  %-18s %s%s%s\n", json_string_value(json_object_get(thing, "name")),
@@ -72,24 +69,20 @@ yoke_status tool_info(yoke_context *context, app_terminal *terminal, int argc, c
     };
     bool answered;
     yoke_status status = app_options_parse(context, &usage, argc, argv, NULL, &answered);
-    if (status != YOKE_OK || answered)
-        return status;
+    if (status != YOKE_OK || answered) return status;
     yoke_topology topology;
     status = yoke_topology_get(context, &topology);
-    if (status != YOKE_OK)
-        return status;
+    if (status != YOKE_OK) return status;
     json_t *record = NULL;
     status = app_record_create(context, terminal->program, argc, argv, &record);
-    if (status != YOKE_OK)
-        return status;
+    if (status != YOKE_OK) return status;
     status = lift_machine(context, record);
     if (status == YOKE_OK) {
         print_topology(terminal, &topology);
         print_things(terminal, "devices", json_object_get(record, "devices"));
         print_things(terminal, "meters", json_object_get(record, "meters"));
         print_things(terminal, "clocks", json_object_get(record, "clocks"));
-        if (path != NULL)
-            status = app_record_write(context, record, path);
+        if (path != NULL) status = app_record_write(context, record, path);
     }
     json_decref(record);
     return status;

@@ -17,8 +17,7 @@ enum { NUM_COMMANDS = sizeof commands / sizeof commands[0] };
 static void print_help(FILE *stream)
 {
     fputs("yoke shares scientific work between CPU cores and GPUs.\n\nusage: yoke COMMAND [ARGUMENT]...\n\ncommands:\n", stream);
-    for (int i = 0; i < NUM_COMMANDS; i++)
-        fprintf(stream, "  %-10s %s\n", commands[i].name, commands[i].summary);
+    for (int i = 0; i < NUM_COMMANDS; i++) fprintf(stream, "  %-10s %s\n", commands[i].name, commands[i].summary);
     fputs("\nyoke help COMMAND (or yoke COMMAND --help) says more; yoke --version prints the version.\n"
           "Exit codes: 0 done, 1 failed at run time, 2 bad input or usage, 3 a device, meter or program is not there,\n"
           "128 + signal when interrupted.\n",
@@ -28,8 +27,7 @@ static void print_help(FILE *stream)
 static const tool_command *find(const char *name)
 {
     for (int i = 0; i < NUM_COMMANDS; i++)
-        if (strcmp(commands[i].name, name) == 0)
-            return &commands[i];
+        if (strcmp(commands[i].name, name) == 0) return &commands[i];
     return NULL;
 }
 
@@ -63,8 +61,7 @@ static yoke_status run(yoke_context *context, app_terminal *terminal, int argc, 
         return YOKE_OK;
     }
     const tool_command *command = find(argv[help ? 2 : 1]);
-    if (command == NULL)
-        return unknown(context, argv[help ? 2 : 1]);
+    if (command == NULL) return unknown(context, argv[help ? 2 : 1]);
     static char name[32];
     snprintf(name, sizeof name, "yoke %s", command->name);
     terminal->program = name;
@@ -80,8 +77,7 @@ int main(int argc, char **argv)
     yoke_options options = {.log = app_terminal_log, .log_user = &terminal, .log_level = YOKE_LOG_INFO};
     yoke_context *context = NULL;
     yoke_status status = yoke_context_create(&options, &context);
-    if (status == YOKE_OK)
-        status = run(context, &terminal, argc, argv);
+    if (status == YOKE_OK) status = run(context, &terminal, argc, argv);
     int code = app_terminal_end(&terminal, context, status);
     yoke_context_destroy(context);
     return code;

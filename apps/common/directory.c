@@ -9,11 +9,9 @@
 static yoke_status make_one(yoke_context *context, const char *path)
 {
     struct stat found;
-    if (mkdir(path, 0777) == 0)
-        return YOKE_OK;
+    if (mkdir(path, 0777) == 0) return YOKE_OK;
     int error = errno;
-    if (stat(path, &found) != 0)
-        return yoke_fail(context, YOKE_ERROR_INPUT, "directory %s cannot be made: %s", path, strerror(error));
+    if (stat(path, &found) != 0) return yoke_fail(context, YOKE_ERROR_INPUT, "directory %s cannot be made: %s", path, strerror(error));
     if (!S_ISDIR(found.st_mode))
         return yoke_fail(context, YOKE_ERROR_INPUT, "%s is not a directory; give another one for the results", path);
     return YOKE_OK;
@@ -27,12 +25,10 @@ yoke_status app_directory_make(yoke_context *context, const char *path)
         return yoke_fail(context, YOKE_ERROR_INPUT, "the name of a directory for results is %s", length == 0 ? "empty" : "too long");
     memcpy(part, path, length + 1);
     for (size_t i = 1; i <= length; i++) {
-        if (path[i] != '/' && path[i] != '\0')
-            continue;
+        if (path[i] != '/' && path[i] != '\0') continue;
         part[i] = '\0';
         yoke_status status = make_one(context, part);
-        if (status != YOKE_OK)
-            return status;
+        if (status != YOKE_OK) return status;
         part[i] = path[i];
     }
     if (access(path, W_OK | X_OK) != 0)

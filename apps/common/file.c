@@ -35,8 +35,7 @@ static int open_temporary(app_file *file)
     for (int attempt = 0; attempt < 100; attempt++) {
         snprintf(file->temporary, sizeof file->temporary, "%s.%ld-%d.part", file->path, (long)getpid(), attempt);
         int descriptor = open(file->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (descriptor >= 0 || errno != EEXIST)
-            return descriptor;
+        if (descriptor >= 0 || errno != EEXIST) return descriptor;
     }
     return -1;
 }
@@ -46,8 +45,7 @@ static int open_for(app_file *file, const char *path)
 {
     struct stat found;
     if (stat(path, &found) != 0) {
-        if (errno != ENOENT)
-            return -1;
+        if (errno != ENOENT) return -1;
         strcpy(file->path, path);
         return open_temporary(file);
     }
@@ -56,19 +54,22 @@ static int open_for(app_file *file, const char *path)
         return open(path, O_WRONLY | O_CLOEXEC);
     }
     /* Renaming would replace a file that may not be written to. */
-    if (access(path, W_OK) != 0 || realpath(path, file->path) == NULL)
-        return -1;
+    if (access(path, W_OK) != 0 || realpath(path, file->path) == NULL) return -1;
     return open_temporary(file);
+}
+
+static yoke_status check_length(yoke_context *context, const char *path)
+{
+    if (strlen(path) < PATH_MAX - SUFFIX_BYTES && path[0] != '\0') return YOKE_OK;
+    return yoke_fail(context, YOKE_ERROR_INPUT, "the name of a result file is %s", path[0] == '\0' ? "empty" : "too long");
 }
 
 yoke_status app_file_create(yoke_context *context, const char *path, app_file **file)
 {
-    if (strlen(path) >= PATH_MAX - SUFFIX_BYTES || path[0] == '\0')
-        return yoke_fail(context, YOKE_ERROR_INPUT, "the name of a result file is %s", path[0] == '\0' ? "empty" : "too long");
     void *memory = NULL;
-    yoke_status status = yoke_allocate(context, 1, sizeof(app_file), &memory);
-    if (status != YOKE_OK)
-        return status;
+    yoke_status status = check_length(context, path);
+    if (status == YOKE_OK) status = yoke_allocate(context, 1, sizeof(app_file), &memory);
+    if (status != YOKE_OK) return status;
     app_file *created = memory;
     created->context = context;
     int descriptor = open_for(created, path);
@@ -88,10 +89,25 @@ yoke_status app_file_create(yoke_context *context, const char *path, app_file **
     return YOKE_OK;
 }
 
-FILE *app_file_stream(app_file *file)
+yoke_status app_file_check(yoke_context *context, const char *path)
 {
-    return file->stream;
+    struct stat found;
+    char target[PATH_MAX], directory[PATH_MAX];
+    yoke_status status = check_length(context, path);
+    if (status != YOKE_OK) return status;
+    bool exists = stat(path, &found) == 0;
+    if (exists && S_ISDIR(found.st_mode))
+        errno = EISDIR;
+    else if ((exists && access(path, W_OK) == 0) || (!exists && errno == ENOENT)) {
+        if (exists && !S_ISREG(found.st_mode)) return YOKE_OK;
+        if (!exists || realpath(path, target) == NULL) strcpy(target, path);
+        directory_of(target, directory);
+        if (access(directory, W_OK | X_OK) == 0) return YOKE_OK;
+    }
+    return yoke_fail(context, YOKE_ERROR_INPUT, "%s cannot be written: %s", path, strerror(errno));
 }
+
+FILE *app_file_stream(app_file *file) { return file->stream; }
 
 /* The name, too, is on disk only when the directory is.  Where directories cannot be synchronised, the file system does it by itself. */
 static void synchronise_directory(const char *path)
@@ -99,8 +115,7 @@ static void synchronise_directory(const char *path)
     char directory[PATH_MAX];
     directory_of(path, directory);
     int descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (descriptor < 0)
-        return;
+    if (descriptor < 0) return;
     fsync(descriptor);
     close(descriptor);
 }
@@ -134,11 +149,8 @@ yoke_status app_file_commit(app_file *file)
 
 void app_file_abandon(app_file *file)
 {
-    if (file == NULL)
-        return;
-    if (file->stream != NULL)
-        fclose(file->stream);
-    if (file->temporary[0] != '\0')
-        unlink(file->temporary);
+    if (file == NULL) return;
+    if (file->stream != NULL) fclose(file->stream);
+    if (file->temporary[0] != '\0') unlink(file->temporary);
     yoke_release(file->context, file);
 }

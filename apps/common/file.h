@@ -20,6 +20,13 @@ yoke_status app_file_create(yoke_context *context, const char *path, app_file **
 FILE *app_file_stream(app_file *file);
 
 /*
+ * Whether app_file_create would succeed, as far as that can be known beforehand: for use before long work whose result goes to `path`.
+ * Touches nothing.
+ * Errors: INPUT, as app_file_create.
+ */
+yoke_status app_file_check(yoke_context *context, const char *path);
+
+/*
  * Puts the file in place, safely on disk.  `file` is gone afterwards, also on failure, which leaves the old file.
  * Errors: SYSTEM (something could not be written, as on a full disk: path and cause).
  */

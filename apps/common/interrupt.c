@@ -8,30 +8,25 @@
 /* Signals have no user pointer, so this one flag is shared by the process. Lock-free, hence safe in a handler and read by any thread. */
 static atomic_int caught;
 
-static void note(int number)
-{
-    atomic_store(&caught, number);
-}
+static void note(int number) { atomic_store(&caught, number); }
 
 yoke_status app_interrupt_catch(yoke_context *context)
 {
     struct sigaction action = {.sa_handler = note, .sa_flags = SA_RESETHAND};
     sigemptyset(&action.sa_mask);
-    if (sigaction(SIGINT, &action, NULL) != 0 || sigaction(SIGTERM, &action, NULL) != 0)
+    struct sigaction ignore = {.sa_handler = SIG_IGN};
+    sigemptyset(&ignore.sa_mask);
+    if (sigaction(SIGINT, &action, NULL) != 0 || sigaction(SIGTERM, &action, NULL) != 0 || sigaction(SIGXFSZ, &ignore, NULL) != 0)
         return yoke_fail(context, YOKE_ERROR_SYSTEM, "signals cannot be caught: %s", strerror(errno));
     return YOKE_OK;
 }
 
-int app_interrupted(void)
-{
-    return atomic_load(&caught);
-}
+int app_interrupted(void) { return atomic_load(&caught); }
 
 yoke_status app_interrupt_check(yoke_context *context)
 {
     int number = app_interrupted();
-    if (number == 0)
-        return YOKE_OK;
+    if (number == 0) return YOKE_OK;
     return yoke_fail(context, YOKE_ERROR_INTERRUPTED, "interrupted by %s", number == SIGINT ? "SIGINT" : "SIGTERM");
 }
 

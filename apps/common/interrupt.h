@@ -8,7 +8,8 @@
 
 /*
  * From now on the first SIGINT or SIGTERM is only noted, and the second one of the same kind ends the process at once.  Sleeping system
- * calls are not restarted: they fail with EINTR.  Errors: SYSTEM.
+ * calls are not restarted: they fail with EINTR.  A file that grows beyond the process's limit is a failed write and no longer a signal, so
+ * that temporary files are removed.  Errors: SYSTEM.
  */
 yoke_status app_interrupt_catch(yoke_context *context);
 

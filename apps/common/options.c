@@ -18,15 +18,13 @@ static void print_help(const app_usage *usage)
     }
     printf("  %-28s %s\n", "--help", "print this text and end");
     printf("  %-28s %s\n", "--version", "print the version and end");
-    if (usage->details != NULL)
-        printf("\n%s\n", usage->details);
+    if (usage->details != NULL) printf("\n%s\n", usage->details);
 }
 
 static const app_option *find(const app_usage *usage, const char *name, size_t length)
 {
     for (const app_option *option = usage->options; option->name != NULL; option++)
-        if (strlen(option->name) == length && strncmp(option->name, name, length) == 0)
-            return option;
+        if (strlen(option->name) == length && strncmp(option->name, name, length) == 0) return option;
     return NULL;
 }
 
@@ -47,8 +45,7 @@ static yoke_status unknown(yoke_context *context, const app_usage *usage, const 
 
 static yoke_status append(yoke_context *context, app_list *list, const char *text, const char *what)
 {
-    if (list->count == APP_LIST_MAXIMUM)
-        return yoke_fail(context, YOKE_ERROR_INPUT, "%s: more than %d are given", what, APP_LIST_MAXIMUM);
+    if (list->count == APP_LIST_MAXIMUM) return yoke_fail(context, YOKE_ERROR_INPUT, "%s: more than %d are given", what, APP_LIST_MAXIMUM);
     list->text[list->count++] = text;
     return YOKE_OK;
 }
@@ -59,8 +56,7 @@ static yoke_status store(yoke_context *context, const app_option *option, const 
         *option->text = value;
         return YOKE_OK;
     }
-    if (option->list != NULL)
-        return append(context, option->list, value, option->name);
+    if (option->list != NULL) return append(context, option->list, value, option->name);
     char *end = NULL;
     errno = 0;
     long long number = strtoll(value, &end, 10);
@@ -78,11 +74,9 @@ static yoke_status read_option(yoke_context *context, const app_usage *usage, in
     size_t length = strcspn(word, "=");
     const char *value = word[length] == '=' ? word + length + 1 : NULL;
     const app_option *option = length > 2 && word[1] == '-' ? find(usage, word + 2, length - 2) : NULL;
-    if (option == NULL)
-        return unknown(context, usage, word);
+    if (option == NULL) return unknown(context, usage, word);
     if (option->flag != NULL) {
-        if (value != NULL)
-            return yoke_fail(context, YOKE_ERROR_INPUT, "--%s takes no value, but %s is given", option->name, word);
+        if (value != NULL) return yoke_fail(context, YOKE_ERROR_INPUT, "--%s takes no value, but %s is given", option->name, word);
         *option->flag = true;
         return YOKE_OK;
     }
@@ -113,8 +107,7 @@ static bool answer(const app_usage *usage, int argc, char **argv)
 yoke_status app_options_parse(yoke_context *context, const app_usage *usage, int argc, char **argv, app_list *operands, bool *answered)
 {
     *answered = answer(usage, argc, argv);
-    if (*answered)
-        return YOKE_OK;
+    if (*answered) return YOKE_OK;
     int count = 0;
     bool options_end = false;
     for (int i = 1; i < argc; i++) {
@@ -129,8 +122,7 @@ yoke_status app_options_parse(yoke_context *context, const app_usage *usage, int
                                  usage->operands);
             status = append(context, operands, argv[i], "arguments");
         }
-        if (status != YOKE_OK)
-            return status;
+        if (status != YOKE_OK) return status;
     }
     if (count < usage->operands_least)
         return yoke_fail(context, YOKE_ERROR_INPUT, "an argument is missing; usage: %s %s [OPTION]... (%s --help says more)",

@@ -7,10 +7,7 @@
 
 #include "common/file.h"
 
-json_t *app_json_number(double number)
-{
-    return isfinite(number) ? json_real(number) : json_null();
-}
+json_t *app_json_number(double number) { return isfinite(number) ? json_real(number) : json_null(); }
 
 json_t *app_json_numbers(const double *numbers, int count)
 {
@@ -26,15 +23,12 @@ json_t *app_json_numbers(const double *numbers, int count)
 json_t *app_json_text(const char *text)
 {
     json_t *string = json_string(text);
-    if (string != NULL)
-        return string;
+    if (string != NULL) return string;
     /* Not UTF-8 (or no memory): keep ASCII. */
     size_t length = strlen(text);
     char *copy = malloc(length + 1);
-    if (copy == NULL)
-        return NULL;
-    for (size_t i = 0; i <= length; i++)
-        copy[i] = (char)((unsigned char)text[i] < 0x80 ? text[i] : '?');
+    if (copy == NULL) return NULL;
+    for (size_t i = 0; i <= length; i++) copy[i] = (char)((unsigned char)text[i] < 0x80 ? text[i] : '?');
     string = json_string(copy);
     free(copy);
     return string;
@@ -45,8 +39,7 @@ static json_t *date(void)
     char text[32];
     time_t now = time(NULL);
     struct tm utc;
-    if (gmtime_r(&now, &utc) == NULL || strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc) == 0)
-        return json_null();
+    if (gmtime_r(&now, &utc) == NULL || strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc) == 0) return json_null();
     return json_string(text);
 }
 
@@ -65,13 +58,11 @@ yoke_status app_record_create(yoke_context *context, const char *program, int ar
 {
     char *machine = NULL;
     yoke_status status = yoke_describe(context, &machine);
-    if (status != YOKE_OK)
-        return status;
+    if (status != YOKE_OK) return status;
     json_t *created = json_pack("{s:s, s:s, s:o, s:o, s:o}", "program", program, "version", yoke_version(), "date", date(), "command",
                                 command(argc, argv), "machine", json_loads(machine, 0, NULL));
     yoke_release(context, machine);
-    if (created == NULL)
-        return yoke_fail(context, YOKE_ERROR_MEMORY, "out of memory for the run record");
+    if (created == NULL) return yoke_fail(context, YOKE_ERROR_MEMORY, "out of memory for the run record");
     *record = created;
     return YOKE_OK;
 }
@@ -87,8 +78,7 @@ yoke_status app_record_write(yoke_context *context, const json_t *record, const 
 {
     app_file *file = NULL;
     yoke_status status = app_file_create(context, path, &file);
-    if (status != YOKE_OK)
-        return status;
+    if (status != YOKE_OK) return status;
     FILE *stream = app_file_stream(file);
     /* A failed write leaves its mark on the stream; the other failure is memory. */
     if (json_dumpf(record, stream, JSON_INDENT(2)) != 0 && !ferror(stream)) {

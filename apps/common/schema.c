@@ -17,10 +17,7 @@ typedef struct reader {
 
 static yoke_status read_map(reader *run, const app_yaml_node *node, const app_key *keys, void *target);
 
-static app_place place_of(const reader *run, const app_yaml_node *node)
-{
-    return run->defaults ? (app_place){0} : node->place;
-}
+static app_place place_of(const reader *run, const app_yaml_node *node) { return run->defaults ? (app_place){0} : node->place; }
 
 /* ------------------------------------------------------------------------------------------ texts */
 
@@ -28,8 +25,7 @@ static app_place place_of(const reader *run, const app_yaml_node *node)
 static const char *range_text(const app_range *range, char *out, size_t size)
 {
     out[0] = '\0';
-    if (range == NULL || (isinf(range->low) && isinf(range->high)))
-        return out;
+    if (range == NULL || (isinf(range->low) && isinf(range->high))) return out;
     if (isinf(range->high))
         snprintf(out, size, " %s %.10g", range->low_open ? ">" : ">=", range->low);
     else if (isinf(range->low))
@@ -57,8 +53,7 @@ static const char *expectation(const app_key *key, char *out, size_t size)
     snprintf(out, size, "%s", texts[key->type]);
     for (int i = 0; key->choices != NULL && key->choices[i] != NULL; i++)
         app_append(out, size, "%s%s", i > 0 ? ", " : " ", key->choices[i]);
-    if (key->unit != NULL)
-        app_append(out, size, " in %s", key->unit);
+    if (key->unit != NULL) app_append(out, size, " in %s", key->unit);
     app_append(out, size, "%s", range_text(key->range, range, sizeof range));
     return out;
 }
@@ -75,8 +70,7 @@ static yoke_status fail_of_type(const reader *run, const app_key *key, const app
     char expected[512], quoted[APP_QUOTED];
     const char *what = node->kind == APP_YAML_LIST ? "a list" : node->kind == APP_YAML_MAP ? "a map" : app_quote(node->text, quoted);
     expectation(key, expected, sizeof expected);
-    if (is_nothing(node))
-        return app_yaml_fail(run->yaml, node->place, "%s has no value; expected %s", run->path, expected);
+    if (is_nothing(node)) return app_yaml_fail(run->yaml, node->place, "%s has no value; expected %s", run->path, expected);
     return app_yaml_fail(run->yaml, node->place, "%s must be %s, not %s%s", run->path, expected, what,
                          node->kind == APP_YAML_TEXT && node->quoted ? " in quotes" : "");
 }
@@ -95,17 +89,14 @@ static number_result parse_number(const char *text, double *value)
         part = strspn(at + 1, "0123456789");
         at += 1 + part;
     }
-    if (whole + part == 0)
-        return NUMBER_NONE;
+    if (whole + part == 0) return NUMBER_NONE;
     if (*at == 'e' || *at == 'E') {
         at += 1 + (at[1] == '+' || at[1] == '-');
         size_t digits = strspn(at, "0123456789");
-        if (digits == 0)
-            return NUMBER_NONE;
+        if (digits == 0) return NUMBER_NONE;
         at += digits;
     }
-    if (*at != '\0')
-        return NUMBER_NONE;
+    if (*at != '\0') return NUMBER_NONE;
     errno = 0;
     char *end;
     *value = strtod(text, &end);
@@ -116,8 +107,7 @@ static number_result parse_number(const char *text, double *value)
 
 static bool inside(const app_range *range, double value)
 {
-    if (range == NULL)
-        return true;
+    if (range == NULL) return true;
     return (range->low_open ? value > range->low : value >= range->low) && (range->high_open ? value < range->high : value <= range->high);
 }
 
@@ -131,11 +121,9 @@ static yoke_status fail_of_range(const reader *run, const app_key *key, const ap
 static yoke_status read_number(reader *run, const app_key *key, const app_yaml_node *node, double *value)
 {
     char quoted[APP_QUOTED];
-    if (node->kind != APP_YAML_TEXT || node->quoted || is_nothing(node))
-        return fail_of_type(run, key, node);
+    if (node->kind != APP_YAML_TEXT || node->quoted || is_nothing(node)) return fail_of_type(run, key, node);
     number_result result = parse_number(node->text, value);
-    if (result == NUMBER_NONE)
-        return fail_of_type(run, key, node);
+    if (result == NUMBER_NONE) return fail_of_type(run, key, node);
     if (result == NUMBER_RANGE)
         return app_yaml_fail(run->yaml, node->place, "%s is %s, which is outside the range of double precision", run->path,
                              app_quote(node->text, quoted));
@@ -144,11 +132,9 @@ static yoke_status read_number(reader *run, const app_key *key, const app_yaml_n
 
 static yoke_status read_integer(reader *run, const app_key *key, const app_yaml_node *node, int64_t *value)
 {
-    if (node->kind != APP_YAML_TEXT || node->quoted || is_nothing(node))
-        return fail_of_type(run, key, node);
+    if (node->kind != APP_YAML_TEXT || node->quoted || is_nothing(node)) return fail_of_type(run, key, node);
     const char *digits = node->text + (*node->text == '+' || *node->text == '-');
-    if (*digits == '\0' || strspn(digits, "0123456789") != strlen(digits))
-        return fail_of_type(run, key, node);
+    if (*digits == '\0' || strspn(digits, "0123456789") != strlen(digits)) return fail_of_type(run, key, node);
     char quoted[APP_QUOTED];
     errno = 0;
     long long parsed = strtoll(node->text, NULL, 10);
@@ -161,23 +147,19 @@ static yoke_status read_integer(reader *run, const app_key *key, const app_yaml_
 
 static yoke_status read_vector(reader *run, const app_key *key, const app_yaml_node *node, app_vector *vector)
 {
-    if (node->kind != APP_YAML_LIST)
-        return fail_of_type(run, key, node);
+    if (node->kind != APP_YAML_LIST) return fail_of_type(run, key, node);
     if (node->count != 3)
         return app_yaml_fail(run->yaml, node->place, "%s has %d components; three are needed: [x, y, z]", run->path, node->count);
     size_t length = strlen(run->path);
     for (int i = 0; i < 3; i++) {
         const app_yaml_node *item = node->items[i];
         vector->value[i] = NAN;
-        if (key->type == APP_FREE_VECTOR && item->kind == APP_YAML_TEXT && !item->quoted && strcmp(item->text, "free") == 0)
-            continue;
+        if (key->type == APP_FREE_VECTOR && item->kind == APP_YAML_TEXT && !item->quoted && strcmp(item->text, "free") == 0) continue;
         app_append(run->path, sizeof run->path, "[%d]", i);
         app_key component = *key;
-        if (key->type == APP_VECTOR)
-            component.type = APP_NUMBER;
+        if (key->type == APP_VECTOR) component.type = APP_NUMBER;
         yoke_status status = read_number(run, &component, item, &vector->value[i]);
-        if (status != YOKE_OK)
-            return status;
+        if (status != YOKE_OK) return status;
         run->path[length] = '\0';
         vector->mask |= 1u << i;
     }
@@ -187,15 +169,13 @@ static yoke_status read_vector(reader *run, const app_key *key, const app_yaml_n
 static int count_choices(const app_key *key)
 {
     int count = 0;
-    while (key->choices[count] != NULL)
-        count++;
+    while (key->choices[count] != NULL) count++;
     return count;
 }
 
 static yoke_status read_choice(reader *run, const app_key *key, const app_yaml_node *node, int64_t *choice)
 {
-    if (node->kind != APP_YAML_TEXT || is_nothing(node))
-        return fail_of_type(run, key, node);
+    if (node->kind != APP_YAML_TEXT || is_nothing(node)) return fail_of_type(run, key, node);
     for (int i = 0; key->choices[i] != NULL; i++)
         if (strcmp(key->choices[i], node->text) == 0) {
             *choice = i;
@@ -209,13 +189,11 @@ static yoke_status read_choice(reader *run, const app_key *key, const app_yaml_n
 
 static yoke_status read_choices(reader *run, const app_key *key, const app_yaml_node *node, int64_t *set)
 {
-    if (node->kind != APP_YAML_LIST)
-        return fail_of_type(run, key, node);
+    if (node->kind != APP_YAML_LIST) return fail_of_type(run, key, node);
     for (int i = 0; i < node->count; i++) {
         int64_t choice = 0;
         yoke_status status = read_choice(run, key, node->items[i], &choice);
-        if (status != YOKE_OK)
-            return status;
+        if (status != YOKE_OK) return status;
         if ((*set >> choice & 1) != 0)
             return app_yaml_fail(run->yaml, node->items[i]->place, "%s names '%s' twice", run->path, key->choices[choice]);
         *set |= (int64_t)1 << choice;
@@ -225,10 +203,8 @@ static yoke_status read_choices(reader *run, const app_key *key, const app_yaml_
 
 static yoke_status read_text(reader *run, const app_key *key, const app_yaml_node *node, const char **value)
 {
-    if (node->kind != APP_YAML_TEXT || is_nothing(node))
-        return fail_of_type(run, key, node);
-    if (node->text[0] == '\0')
-        return app_yaml_fail(run->yaml, node->place, "%s is an empty text", run->path);
+    if (node->kind != APP_YAML_TEXT || is_nothing(node)) return fail_of_type(run, key, node);
+    if (node->text[0] == '\0') return app_yaml_fail(run->yaml, node->place, "%s is an empty text", run->path);
     *value = node->text;
     return YOKE_OK;
 }
@@ -236,8 +212,7 @@ static yoke_status read_text(reader *run, const app_key *key, const app_yaml_nod
 static yoke_status read_maps(reader *run, const app_key *key, const app_yaml_node *node, char *target)
 {
     typedef APP_LIST(void) any_list; /* the layout is the same for every type of item */
-    if (node->kind != APP_YAML_LIST)
-        return fail_of_type(run, key, node);
+    if (node->kind != APP_YAML_LIST) return fail_of_type(run, key, node);
     if (node->count > APP_SCHEMA_ITEMS)
         return app_yaml_fail(run->yaml, node->place, "%s has %d items; at most %d are read", run->path, node->count, APP_SCHEMA_ITEMS);
     if (key->required && node->count == 0)
@@ -279,8 +254,7 @@ static yoke_status read_value(reader *run, const app_key *key, const app_yaml_no
     }
     app_integer *integer = (app_integer *)(void *)at;
     integer->place = place;
-    if (key->type == APP_INTEGER)
-        return read_integer(run, key, node, &integer->value);
+    if (key->type == APP_INTEGER) return read_integer(run, key, node, &integer->value);
     return key->type == APP_CHOICE ? read_choice(run, key, node, &integer->value) : read_choices(run, key, node, &integer->value);
 }
 
@@ -321,8 +295,7 @@ static yoke_status read_default(reader *run, const app_key *key, const app_yaml_
         status = read_map(run, &nothing, key->keys, (char *)target + key->offset);
     } else if (key->standard != NULL) {
         status = app_yaml_value(run->yaml, key->standard, &node);
-        if (status == YOKE_OK)
-            status = read_value(run, key, node, target);
+        if (status == YOKE_OK) status = read_value(run, key, node, target);
     } else if (key->type == APP_NUMBER) {
         ((app_number *)(void *)((char *)target + key->offset))->value = NAN;
     } else if (key->type == APP_VECTOR || key->type == APP_FREE_VECTOR) {
@@ -346,23 +319,19 @@ static yoke_status read_map(reader *run, const app_yaml_node *node, const app_ke
     size_t length = strlen(run->path);
     for (int i = 0; i < node->count; i++) {
         int k = 0;
-        while (keys[k].name != NULL && strcmp(keys[k].name, node->keys[i]->text) != 0)
-            k++;
-        if (keys[k].name == NULL)
-            return fail_of_key(run, keys, node->keys[i]);
+        while (keys[k].name != NULL && strcmp(keys[k].name, node->keys[i]->text) != 0) k++;
+        if (keys[k].name == NULL) return fail_of_key(run, keys, node->keys[i]);
         app_append(run->path, sizeof run->path, "%s%s", length > 0 ? "." : "", keys[k].name);
         if (seen[k] != NULL)
             return app_yaml_fail(run->yaml, node->keys[i]->place, "%s is given twice (first at line %d)", run->path, seen[k]->place.line);
         seen[k] = node->keys[i];
         yoke_status status = read_value(run, &keys[k], node->items[i], target);
-        if (status != YOKE_OK)
-            return status;
+        if (status != YOKE_OK) return status;
         run->path[length] = '\0';
     }
     yoke_status status = YOKE_OK;
     for (int k = 0; keys[k].name != NULL && status == YOKE_OK; k++)
-        if (seen[k] == NULL)
-            status = read_default(run, &keys[k], node, target);
+        if (seen[k] == NULL) status = read_default(run, &keys[k], node, target);
     return status;
 }
 
@@ -402,8 +371,7 @@ static void write_tables(const char *path, const app_key *keys, char *text)
         range_text(key->range, range, sizeof range);
         for (int i = 0; key->choices != NULL && key->choices[i] != NULL; i++)
             app_append(range, sizeof range, "%s`%s`", i > 0 ? ", " : "", key->choices[i]);
-        if (key->standard != NULL)
-            snprintf(standard, sizeof standard, "`%s`", key->standard);
+        if (key->standard != NULL) snprintf(standard, sizeof standard, "`%s`", key->standard);
         app_append(text, REFERENCE_BYTES, "| `%s` | %s | %s | %s | %s | %s |\n", key->name, type_text(key),
                    key->unit != NULL ? key->unit : "", range + (range[0] == ' '), key->required ? "required" : standard, key->meaning);
     }
@@ -411,8 +379,7 @@ static void write_tables(const char *path, const app_key *keys, char *text)
     for (const app_key *key = keys; key->name != NULL; key++) {
         char below[128];
         snprintf(below, sizeof below, "%s%s%s%s", path, path[0] != '\0' ? "." : "", key->name, key->type == APP_MAPS ? "[]" : "");
-        if (key->type == APP_MAP || key->type == APP_MAPS)
-            write_tables(below, key->keys, text);
+        if (key->type == APP_MAP || key->type == APP_MAPS) write_tables(below, key->keys, text);
     }
 }
 
@@ -420,8 +387,7 @@ yoke_status app_schema_reference(yoke_context *context, const app_key *keys, cha
 {
     void *memory;
     yoke_status status = yoke_allocate(context, REFERENCE_BYTES, 1, &memory);
-    if (status != YOKE_OK)
-        return status;
+    if (status != YOKE_OK) return status;
     *text = memory;
     write_tables("", keys, *text);
     return YOKE_OK;

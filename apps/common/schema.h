@@ -42,10 +42,7 @@ typedef struct app_vector {
         type *items;     \
     }
 
-static inline bool app_given(app_place place)
-{
-    return place.line > 0;
-}
+static inline bool app_given(app_place place) { return place.line > 0; }
 
 typedef enum app_type {
     APP_TEXT,        /* app_text                                                              */

@@ -1,5 +1,6 @@
 #include "common/terminal.h"
 
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,8 +9,19 @@
 
 #include "common/interrupt.h"
 
+/*
+ * Where a standard stream is closed, the next file that is opened would take its number, and what is printed would go into that file.
+ * /dev/null takes it instead, opened so that reading or writing still fails as on the closed stream.
+ */
+static void fill_closed_streams(void)
+{
+    for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; stream++)
+        if (fcntl(stream, F_GETFD) == -1 && open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY) == -1) return;
+}
+
 void app_terminal_start(app_terminal *terminal, const char *program)
 {
+    fill_closed_streams();
     const char *kind = getenv("TERM");
     bool rewrite = isatty(STDERR_FILENO) && kind != NULL && strcmp(kind, "dumb") != 0;
     *terminal = (app_terminal){.program = program, .rewrite = rewrite, .next_s = yoke_clock_s() + (rewrite ? 0.0 : 5.0)};
@@ -17,8 +29,7 @@ void app_terminal_start(app_terminal *terminal, const char *program)
 
 static void clear(app_terminal *terminal)
 {
-    if (terminal->shown)
-        fputs("\r\033[K", stderr);
+    if (terminal->shown) fputs("\r\033[K", stderr);
     terminal->shown = false;
 }
 
@@ -26,16 +37,14 @@ void app_terminal_log(yoke_log_level level, const char *text, void *user)
 {
     static const char *const names[] = {"error: ", "warning: ", "", "debug: "};
     app_terminal *terminal = user;
-    if (terminal->quiet && level > YOKE_LOG_WARNING)
-        return;
+    if (terminal->quiet && level > YOKE_LOG_WARNING) return;
     clear(terminal);
     fprintf(stderr, "%s: %s%s\n", terminal->program, names[level], text);
 }
 
 void app_print(app_terminal *terminal, const char *format, ...)
 {
-    if (terminal->quiet)
-        return;
+    if (terminal->quiet) return;
     clear(terminal);
     va_list arguments;
     va_start(arguments, format);
@@ -47,8 +56,7 @@ void app_print(app_terminal *terminal, const char *format, ...)
 void app_progress(app_terminal *terminal, const char *format, ...)
 {
     double now_s = yoke_clock_s();
-    if (terminal->quiet || now_s < terminal->next_s)
-        return;
+    if (terminal->quiet || now_s < terminal->next_s) return;
     terminal->next_s = now_s + (terminal->rewrite ? 0.1 : 5.0);
     clear(terminal);
     va_list arguments;

@@ -16,6 +16,7 @@ typedef struct app_terminal {
     double next_s;       /* progress before this time is not shown */
 } app_terminal;
 
+/* To be called before any file is opened: fills standard streams that are closed, so that nothing is ever printed into another file. */
 void app_terminal_start(app_terminal *terminal, const char *program);
 
 /* A log function for yoke_options, with the terminal as its user: "yoke fem: warning: text". */

@@ -15,8 +15,7 @@ void app_append(char *out, size_t size, const char *format, ...)
     va_start(arguments, format);
     int length = vsnprintf(out + used, size - used, format, arguments);
     va_end(arguments);
-    if (length >= 0 && (size_t)length >= size - used && size >= 4)
-        memcpy(out + size - 4, "...", 4);
+    if (length >= 0 && (size_t)length >= size - used && size >= 4) memcpy(out + size - 4, "...", 4);
 }
 
 const char *app_quote(const char *text, char out[APP_QUOTED])
@@ -24,8 +23,7 @@ const char *app_quote(const char *text, char out[APP_QUOTED])
     size_t length = strlen(text), shown = length;
     if (length > 60) {
         shown = 60;
-        while (shown > 0 && ((unsigned char)text[shown] & 0xC0) == 0x80)
-            shown--;
+        while (shown > 0 && ((unsigned char)text[shown] & 0xC0) == 0x80) shown--;
     }
     size_t end = 0;
     out[end++] = '\'';
@@ -45,11 +43,8 @@ void app_append_names(char *out, size_t size, const char *items, const char *wor
         app_quote(names[i], quoted);
         app_append(out, size, "%s%.*s", i > 0 ? ", " : "", (int)strlen(quoted) - 2, quoted + 1);
     }
-    if (num_names == 0)
-        app_append(out, size, "none");
-    if (num_names > NAMES_SHOWN)
-        app_append(out, size, " and %d more", num_names - NAMES_SHOWN);
+    if (num_names == 0) app_append(out, size, "none");
+    if (num_names > NAMES_SHOWN) app_append(out, size, " and %d more", num_names - NAMES_SHOWN);
     const char *nearest = app_nearest(word, num_names, names);
-    if (nearest != NULL)
-        app_append(out, size, "; did you mean %s?", app_quote(nearest, quoted));
+    if (nearest != NULL) app_append(out, size, "; did you mean %s?", app_quote(nearest, quoted));
 }

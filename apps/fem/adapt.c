@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <omp.h>
+
 #include "common/directory.h"
 #include "common/interrupt.h"
 #include "estimate.h"
@@ -72,7 +74,8 @@ static int interrupted(void *user)
 static void show_progress(int iteration, double residual, void *user)
 {
     const adapt *a = user;
-    app_progress(a->run->terminal, "step %d: %lld dofs, iteration %d, relative residual %.1e", a->step, (long long)a->dofs, iteration, residual);
+    app_progress(a->run->terminal, "step %d: %lld dofs, iteration %d, relative residual %.1e", a->step, (long long)a->dofs, iteration,
+                 residual);
 }
 
 /* --------------------------------------------------------------------------------------------- initial mesh */
@@ -132,24 +135,43 @@ static yoke_status collect_probes(adapt *a)
     return status;
 }
 
-static yoke_status begin(adapt *a)
+/* A probe outside is an error at its place in the case file. */
+static yoke_status check_probes(const adapt *a)
+{
+    if (!a->num_probes) return YOKE_OK;
+    const fem_case *the_case = a->the_case;
+    fem_space *space;
+    yoke_status status = fem_space_create(a->problem, a->forest, FEM_Q1, &space);
+    if (status) return status;
+    status = fem_probes_check(space, a->num_probes, a->probes);
+    for (int i = 0; status == YOKE_ERROR_INPUT && i < a->num_probes; i++) {
+        if (!fem_probes_check(space, 1, &a->probes[i])) continue;
+        char outside[1024];
+        snprintf(outside, sizeof outside, "%s", yoke_last_error(a->context));
+        status = app_yaml_fail(the_case->yaml, the_case->keys.probes.items[i].x.place, "%s", outside);
+        break;
+    }
+    fem_space_destroy(space);
+    return status;
+}
+
+/* All that may find the input bad: writes nothing. */
+static yoke_status prepare(adapt *a)
 {
     yoke_topology topology;
-    const char *directory = a->the_case->keys.output.directory.value;
     yoke_status status = yoke_topology_get(a->context, &topology);
     if (!status) status = fem_forest_create(a->problem->mesh, (int)a->the_case->keys.refine.initial.value, &a->forest);
     if (!status) status = refine_boxes(a);
     if (!status) status = collect_probes(a);
-    if (status) return status;
-    a->memory_bytes = topology.memory_bytes;
-    if (a->num_probes) {
-        fem_space *space;
-        status = fem_space_create(a->problem, a->forest, FEM_Q1, &space);
-        if (status) return status;
-        status = fem_probes_check(space, a->num_probes, a->probes);
-        fem_space_destroy(space);
-    }
-    if (!status) status = app_directory_make(a->context, directory);
+    if (!status) status = check_probes(a);
+    if (!status) a->memory_bytes = topology.memory_bytes;
+    return status;
+}
+
+static yoke_status begin(adapt *a)
+{
+    const char *directory = a->the_case->keys.output.directory.value;
+    yoke_status status = app_directory_make(a->context, directory);
     if (status) return status;
     snprintf(a->record_path, sizeof a->record_path, "%s/run.json", directory);
     const char *paths[FEM_RECORD_PATHS] = {a->record_path, a->run->json};
@@ -227,7 +249,8 @@ static void fill_record(adapt *a)
 {
     fem_step *now = &a->now;
     const fem_solution *solution = now->solution;
-    now->part = (fem_part_record){.device = "cpu",
+    now->part = (fem_part_record){.device = "openmp",
+                                  .threads = a->run->threads ? a->run->threads : omp_get_max_threads(),
                                   .elements = now->space->num_elements,
                                   .seconds_per_product = solution->seconds_per_product,
                                   .seconds_per_element = solution->seconds_per_product / now->space->num_elements};
@@ -257,7 +280,8 @@ static yoke_status write_fields(const adapt *a)
     const fem_case_output *output = &a->the_case->keys.output;
     const fem_step *now = &a->now;
     char name[FEM_VTU_NAME], path[PATH_LENGTH];
-    fem_vtu vtu = {.space = now->space, .stress = now->stress, .u = now->solution->u, .indicator = now->indicator, .fields = output->fields.value};
+    fem_vtu vtu = {
+        .space = now->space, .stress = now->stress, .u = now->solution->u, .indicator = now->indicator, .fields = output->fields.value};
     fem_vtu_name(a->step, name);
     snprintf(path, sizeof path, "%s/%s", output->directory.value, name);
     yoke_status status = fem_vtu_write(&vtu, path);
@@ -368,8 +392,9 @@ yoke_status fem_adapt(const fem_run *run, const fem_case *the_case, const fem_pr
     adapt a = {.run = run, .the_case = the_case, .problem = problem, .context = run->context};
     a.hooks = (fem_hooks){interrupted, show_progress, &a};
     a.table.components = problem->components;
-    yoke_status status = begin(&a);
-    if (!status) status = loop(&a);
+    yoke_status status = prepare(&a);
+    if (!status && !run->check) status = begin(&a);
+    if (!status && !run->check) status = loop(&a);
     if (status == YOKE_ERROR_INTERRUPTED && a.finished) {
         yoke_status written = fem_record_finish(a.record, "interrupted");
         if (written) status = written;

@@ -14,6 +14,7 @@ typedef struct fem_run {
     int argc; /* for the record */
     char **argv;
     const char *json; /* NULL, or where a copy of the run record goes */
+    bool check;       /* end before the first solve: nothing is written */
     int threads;      /* 0: as many as the process may use */
 } fem_run;
 

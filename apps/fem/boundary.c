@@ -247,7 +247,17 @@ void fem_condition_traction(const fem_problem *problem, const fem_condition *con
     if (problem->fields.traction && condition->kind == FEM_TRACTION) problem->fields.traction(x, normal, traction, problem->fields.user);
 }
 
-static void surface_force(const fem_space *space, const load_rule *rule, const fem_condition *condition, int32_t e, int face, double *local)
+static yoke_status fail_folded(const fem_space *space, int32_t e, double determinant)
+{
+    const fem_mesh *mesh = space->problem->mesh;
+    return yoke_fail(space->context, YOKE_ERROR_INPUT,
+                     "%s: element %lld folds at its loaded face where it is refined (level %d): Jacobian determinant %g; "
+                     "make the mesh finer or its element less curved there",
+                     mesh->path, (long long)mesh->element_tag[space->tree[e]], space->level[e], determinant);
+}
+
+static yoke_status surface_force(const fem_space *space, const load_rule *rule, const fem_condition *condition, int32_t e, int face,
+                                 double *local)
 {
     int n = space->components, axis = face / 2;
     double positions[27 * 3], value[27], gradient[27 * 3];
@@ -257,8 +267,8 @@ static void surface_force(const fem_space *space, const load_rule *rule, const f
         fem_face_point(face, rule->point[q % rule->n], rule->point[q / rule->n], r);
         fem_shape(space->slots_1d, r, value, gradient, NULL);
         double determinant = fem_map(space->slots, positions, gradient, NULL, inverse);
-        if (!(determinant > 0)) continue; /* a folded element is reported by the operator */
-        for (int a = 0; a < 3; a++) {     /* Nanson's formula */
+        if (!(determinant > 0) || !isfinite(determinant)) return fail_folded(space, e, determinant);
+        for (int a = 0; a < 3; a++) { /* Nanson's formula */
             normal[a] = (face % 2 ? 1 : -1) * determinant * inverse[axis][a];
             area += normal[a] * normal[a];
         }
@@ -271,6 +281,7 @@ static void surface_force(const fem_space *space, const load_rule *rule, const f
         for (int s = 0; s < space->slots; s++)
             for (int a = 0; a < n; a++) local[s * n + a] += weight * value[s] * traction[a];
     }
+    return YOKE_OK;
 }
 
 static int has_body_force(const fem_space *space)
@@ -313,7 +324,8 @@ yoke_status fem_space_load(const fem_space *space, const fem_boundary *boundary,
         if (problem->conditions[c].kind == FEM_DIRICHLET) continue;
         for (int64_t i = boundary->first[c]; i < boundary->first[c + 1]; i++) {
             double local[27 * 3] = {0};
-            surface_force(space, &rule, &problem->conditions[c], boundary->element[i], boundary->local[i], local);
+            status = surface_force(space, &rule, &problem->conditions[c], boundary->element[i], boundary->local[i], local);
+            if (status) return status;
             fem_space_fold(space, boundary->element[i], space->components, local, load);
         }
     }

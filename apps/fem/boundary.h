@@ -33,7 +33,10 @@ typedef struct fem_constraints {
 yoke_status fem_constraints_create(const fem_space *space, const fem_boundary *boundary, fem_constraints **constraints);
 void fem_constraints_destroy(fem_constraints *constraints);
 
-/* Adds body forces, tractions and pressures to load [num_nodes][components], N (Poisson: source and flux).  Errors: MEMORY. */
+/*
+ * Adds body forces, tractions and pressures to load [num_nodes][components], N (Poisson: source and flux).
+ * Errors: MEMORY, INPUT (an element whose map folds at its loaded face, where the operator's points need not show it).
+ */
 yoke_status fem_space_load(const fem_space *space, const fem_boundary *boundary, double *load);
 
 /* Traction of a load condition at point x with outer unit normal; Poisson: flux in traction[0]. */

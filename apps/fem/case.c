@@ -67,15 +67,13 @@ static yoke_status check_one_of(const fem_case *the_case, int index, app_place i
     char text[256] = "";
     for (int i = 0; i < count; i++) {
         app_append(text, sizeof text, "%s%s", i > 0 ? ", " : "", names[i]);
-        if (!app_given(places[i]))
-            continue;
+        if (!app_given(places[i])) continue;
         if (first >= 0)
             return app_yaml_fail(the_case->yaml, places[i], "boundary[%d] has both '%s' and '%s'; write one item for each", index,
                                  names[first], names[i]);
         first = i;
     }
-    if (first < 0)
-        return app_yaml_fail(the_case->yaml, item, "boundary[%d] lacks a key: one of %s is needed", index, text);
+    if (first < 0) return app_yaml_fail(the_case->yaml, item, "boundary[%d] lacks a key: one of %s is needed", index, text);
     return YOKE_OK;
 }
 
@@ -95,8 +93,7 @@ static yoke_status check_boundary(const fem_case *the_case, int index)
     if (status == YOKE_OK)
         status = check_one_of(the_case, index, item->place, poisson ? kinds + 3 : kinds, poisson ? kind_places + 3 : kind_places,
                               poisson ? 2 : 3);
-    if (status != YOKE_OK)
-        return status;
+    if (status != YOKE_OK) return status;
     for (int i = 0; i < 5; i++) {
         bool load = i != 0 && i != 3;
         if (app_given(kind_places[i]) && load && !app_given(item->face.place))
@@ -137,8 +134,7 @@ static yoke_status check_fields(fem_case *the_case)
     const int64_t common = 1 << FEM_FIELD_ERROR | 1 << FEM_FIELD_PART | 1 << FEM_FIELD_LEVEL | 1 << FEM_FIELD_MATERIAL;
     app_integer *fields = &the_case->keys.output.fields;
     bool poisson = the_case->keys.problem.value == FEM_POISSON;
-    if (!app_given(fields->place))
-        fields->value = common | (poisson ? scalar : elastic);
+    if (!app_given(fields->place)) fields->value = common | (poisson ? scalar : elastic);
     if ((fields->value & (poisson ? elastic : scalar)) != 0)
         return app_yaml_fail(
             the_case->yaml, fields->place, "output.fields: %s",
@@ -154,14 +150,10 @@ static yoke_status check(fem_case *the_case)
     const app_vector *gravity = &keys->gravity;
     if (keys->problem.value == FEM_POISSON && app_given(gravity->place))
         return app_yaml_fail(the_case->yaml, gravity->place, "gravity belongs to problem: elasticity; this case's problem is poisson");
-    for (int i = 0; i < keys->materials.count && status == YOKE_OK; i++)
-        status = check_material(the_case, i);
-    for (int i = 0; i < keys->boundary.count && status == YOKE_OK; i++)
-        status = check_boundary(the_case, i);
-    if (status == YOKE_OK)
-        status = check_refinement(the_case);
-    if (status == YOKE_OK)
-        status = check_fields(the_case);
+    for (int i = 0; i < keys->materials.count && status == YOKE_OK; i++) status = check_material(the_case, i);
+    for (int i = 0; i < keys->boundary.count && status == YOKE_OK; i++) status = check_boundary(the_case, i);
+    if (status == YOKE_OK) status = check_refinement(the_case);
+    if (status == YOKE_OK) status = check_fields(the_case);
     return status;
 }
 
@@ -173,8 +165,7 @@ static yoke_status resolve_mesh(fem_case *the_case)
     size_t directory = mesh[0] == '/' || slash == NULL ? 0 : (size_t)(slash - the_case->path) + 1;
     void *memory;
     yoke_status status = app_yaml_allocate(the_case->yaml, (int64_t)(directory + strlen(mesh)) + 1, 1, &memory);
-    if (status != YOKE_OK)
-        return status;
+    if (status != YOKE_OK) return status;
     memcpy(memory, the_case->path, directory);
     strcpy((char *)memory + directory, mesh);
     the_case->mesh_path = memory;
@@ -195,10 +186,8 @@ static yoke_status create(yoke_context *context, app_yaml *yaml, fem_case **the_
     made->yaml = yaml;
     made->path = app_yaml_path(yaml);
     status = app_schema_read(yaml, fem_case_schema, &made->keys);
-    if (status == YOKE_OK)
-        status = resolve_mesh(made);
-    if (status == YOKE_OK)
-        status = check(made);
+    if (status == YOKE_OK) status = resolve_mesh(made);
+    if (status == YOKE_OK) status = check(made);
     if (status != YOKE_OK) {
         fem_case_destroy(made);
         return status;
@@ -224,8 +213,7 @@ yoke_status fem_case_parse(yoke_context *context, const char *path, const char *
 
 void fem_case_destroy(fem_case *the_case)
 {
-    if (the_case == NULL)
-        return;
+    if (the_case == NULL) return;
     yoke_context *context = the_case->context;
     app_yaml_destroy(the_case->yaml);
     yoke_release(context, the_case);
@@ -237,16 +225,13 @@ void fem_case_destroy(fem_case *the_case)
 static int try_directory(const char *directory, bool exists)
 {
     char probe[PATH_MAX];
-    if (snprintf(probe, sizeof probe, "%s/.yoke-XXXXXX", directory) >= (int)sizeof probe)
-        return ENAMETOOLONG;
+    if (snprintf(probe, sizeof probe, "%s/.yoke-XXXXXX", directory) >= (int)sizeof probe) return ENAMETOOLONG;
     if (!exists) {
-        if (mkdtemp(probe) == NULL)
-            return errno;
+        if (mkdtemp(probe) == NULL) return errno;
         return rmdir(probe) == 0 ? 0 : errno;
     }
     int file = mkstemp(probe);
-    if (file < 0)
-        return errno;
+    if (file < 0) return errno;
     close(file);
     return unlink(probe) == 0 ? 0 : errno;
 }
@@ -290,7 +275,6 @@ double fem_case_memory_bytes(const fem_case *the_case, double elements)
     double components = keys->problem.value == FEM_POISSON ? 1 : 3;
     double bytes = nodes_per_element[keys->element.value] * components * 800;
     double rows = element_nodes[keys->element.value] * components;
-    if (keys->solver.operator.value == FEM_OPERATOR_STORED)
-        bytes += rows * (rows + 1) / 2 * sizeof(double);
+    if (keys->solver.operator.value == FEM_OPERATOR_STORED) bytes += rows * (rows + 1) / 2 * sizeof(double);
     return elements * bytes;
 }

@@ -16,8 +16,8 @@ typedef struct cg {
 static yoke_status fail(cg *s, const char *what)
 {
     return yoke_fail(s->part->context, YOKE_ERROR_NUMERIC,
-                     "conjugate gradients: %s after %d iterations; relative residual reached %.3g, asked for %.3g", what, s->result.iterations,
-                     s->result.relative_residual, s->options->relative_residual);
+                     "conjugate gradients: %s after %d iterations; relative residual reached %.3g, asked for %.3g", what,
+                     s->result.iterations, s->result.relative_residual, s->options->relative_residual);
 }
 
 static yoke_status check(cg *s)
@@ -25,7 +25,8 @@ static yoke_status check(cg *s)
     const fem_hooks *h = s->hooks;
     double reached = s->result.relative_residual;
     if (h && h->progress) h->progress(s->result.iterations, reached, h->user);
-    if (h && h->interrupted && h->interrupted(h->user)) return yoke_fail(s->part->context, YOKE_ERROR_INTERRUPTED, "interrupted while solving");
+    if (h && h->interrupted && h->interrupted(h->user))
+        return yoke_fail(s->part->context, YOKE_ERROR_INTERRUPTED, "interrupted while solving");
     if (!isfinite(reached)) return fail(s, "the residual is not a number (overflow, or a NaN in the data)");
     if (reached < s->best) {
         s->best = reached;
@@ -55,7 +56,8 @@ static yoke_status iterate(cg *s, fem_vector *x)
         if (!status) status = s->m->apply(s->m->state, s->r, s->z);
         if (status) return status;
         double rz = call->dot(s->r, s->z);
-        if (!(rz > 0) || !isfinite(rz)) return fail(s, "the preconditioner is not positive definite (a material or an element is not valid)");
+        if (!(rz > 0) || !isfinite(rz))
+            return fail(s, "the preconditioner is not positive definite (a material or an element is not valid)");
         if (first)
             call->copy_scaled(1, s->z, s->p);
         else
@@ -63,7 +65,8 @@ static yoke_status iterate(cg *s, fem_vector *x)
         rz_old = rz;
         call->product(s->part, 1, s->p, s->q);
         double energy = call->dot(s->p, s->q);
-        if (!(energy > 0) || !isfinite(energy)) return fail(s, "a direction without positive energy: the body is not held, or a material is not valid");
+        if (!(energy > 0) || !isfinite(energy))
+            return fail(s, "a direction without positive energy: the body is not held, or a material is not valid");
         double rr = call->advance(rz / energy, s->p, s->q, x, s->r);
         s->result.iterations++;
         s->result.relative_residual = sqrt(rr) / s->norm_b;

@@ -1,14 +1,13 @@
 #include "coarse_parts.h"
 
 #include <math.h>
-#include <string.h>
 
 /* Exactly one of cholesky and hierarchy, or neither when nothing is free. */
 struct fem_coarse {
     yoke_context *context;
     int64_t size; /* num_nodes x components */
     int64_t num_free;
-    int32_t *number; /* [size] of a free unknown among the free ones, -1: prescribed */
+    int32_t *number;     /* [size] of a free unknown among the free ones, -1: prescribed */
     double *free_values; /* [num_free] for the direct solver */
     fem_cholesky *cholesky;
     fem_hierarchy *hierarchy;
@@ -49,8 +48,8 @@ static yoke_status check(yoke_context *context, fem_coarse_method method, const 
         return yoke_fail(context, YOKE_ERROR_ARGUMENT, "coarse problem: %d nodes are outside 0 to %d", (int)matrix->num_nodes,
                          INT32_MAX / matrix->components);
     }
-    if (!matrix->row_start || matrix->row_start[0] != 0 || (matrix->num_nodes > 0 && (!matrix->column || !matrix->value || !matrix->prescribed))
-        || (matrix->num_nodes > 0 && matrix->components == 3 && !matrix->x)) {
+    const int arrays = matrix->column && matrix->value && matrix->prescribed && (matrix->x || matrix->components == 1);
+    if (!matrix->row_start || matrix->row_start[0] != 0 || (matrix->num_nodes > 0 && !arrays)) {
         return yoke_fail(context, YOKE_ERROR_ARGUMENT, "coarse problem: an array is missing or row_start does not start at 0");
     }
     for (int32_t node = 0; node < matrix->num_nodes; node++) {
@@ -128,12 +127,16 @@ static void number_free(fem_coarse *coarse, const fem_coarse_matrix *matrix)
     }
 }
 
-yoke_status fem_coarse_create(yoke_context *context, fem_coarse_method method, int32_t num_nodes, int components,
-                              const int64_t *row_start, const int32_t *column, const double *value, const double *x,
-                              const uint8_t *prescribed, fem_coarse **result)
+yoke_status fem_coarse_create(yoke_context *context, fem_coarse_method method, int32_t num_nodes, int components, const int64_t *row_start,
+                              const int32_t *column, const double *value, const double *x, const uint8_t *prescribed, fem_coarse **result)
 {
-    fem_coarse_matrix matrix = {.num_nodes = num_nodes, .components = components, .row_start = row_start, .column = column,
-                                .value = value, .x = x, .prescribed = prescribed};
+    fem_coarse_matrix matrix = {.num_nodes = num_nodes,
+                                .components = components,
+                                .row_start = row_start,
+                                .column = column,
+                                .value = value,
+                                .x = x,
+                                .prescribed = prescribed};
     yoke_status status = check(context, method, &matrix);
     if (status) return status;
     fem_coarse *coarse = NULL;
@@ -170,7 +173,7 @@ static yoke_status solve_multigrid(fem_coarse *coarse, const double *b, double *
 {
     fem_coarse_level *finest = &coarse->hierarchy->level[0];
     for (int64_t i = 0; i < coarse->size; i++) finest->b[i] = coarse->number[i] >= 0 ? b[i] : 0.0;
-    yoke_status status = fem_hierarchy_cycle(coarse->hierarchy);
+    yoke_status status = fem_hierarchy_solve(coarse->hierarchy);
     if (status) return status;
     const double scale = coarse->hierarchy->scale;
     for (int64_t i = 0; i < coarse->size; i++) x[i] = coarse->number[i] >= 0 ? scale * finest->x[i] : 0.0;
@@ -181,7 +184,7 @@ yoke_status fem_coarse_solve(fem_coarse *coarse, const double *b, double *x)
 {
     if (coarse->cholesky) return solve_direct(coarse, b, x);
     if (coarse->hierarchy) return solve_multigrid(coarse, b, x);
-    memset(x, 0, (size_t)coarse->size * sizeof *x);
+    for (int64_t i = 0; i < coarse->size; i++) x[i] = 0.0;
     return YOKE_OK;
 }
 

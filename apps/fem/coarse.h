@@ -1,15 +1,15 @@
 /*
  * coarse.h - the coarsest problem of the multigrid preconditioner: a symmetric positive definite matrix of trilinear elements.
  *
- * Two methods.  CHOLMOD solves it (supernodal Cholesky factor, good up to about 50 000 unknowns).  AMG applies one V-cycle of an algebraic
+ * Two methods.  CHOLMOD solves it (supernodal Cholesky factor, best up to about 15 000 unknowns).  AMG applies two V-cycles of an algebraic
  * multigrid method, whose levels are set up by hypre's BoomerAMG: a fixed linear symmetric positive definite operator B that
  * approximates the inverse, so that it may stand inside a preconditioner of conjugate gradients.
  */
 #ifndef FEM_COARSE_H
 #define FEM_COARSE_H
 
-#include <stdint.h>
 #include "yoke/yoke.h"
+#include <stdint.h>
 
 typedef struct fem_coarse fem_coarse;
 
@@ -19,7 +19,7 @@ typedef enum fem_coarse_method {
     FEM_COARSE_AMG
 } fem_coarse_method;
 
-#define FEM_COARSE_DIRECT_LIMIT 50000
+#define FEM_COARSE_DIRECT_LIMIT 15000
 
 /*
  * The matrix is in block CSR by nodes, both triangles, each row's columns in any order without repetition:
@@ -39,9 +39,8 @@ typedef enum fem_coarse_method {
  * Errors: ARGUMENT (components, counts, indices out of range, non-finite values); NUMERIC (not positive definite: the
  * text names the node, or what CHOLMOD found); MEMORY; INPUT (more entries than hypre can number); UNAVAILABLE (MPI not initialised).
  */
-yoke_status fem_coarse_create(yoke_context *context, fem_coarse_method method, int32_t num_nodes, int components,
-                              const int64_t *row_start, const int32_t *column, const double *value, const double *x,
-                              const uint8_t *prescribed, fem_coarse **coarse);
+yoke_status fem_coarse_create(yoke_context *context, fem_coarse_method method, int32_t num_nodes, int components, const int64_t *row_start,
+                              const int32_t *column, const double *value, const double *x, const uint8_t *prescribed, fem_coarse **coarse);
 void fem_coarse_destroy(fem_coarse *coarse);
 
 /*

@@ -107,8 +107,8 @@ static void set_options(cholmod_common *common)
     common->postorder = 1;
 }
 
-yoke_status fem_cholesky_create(yoke_context *context, int64_t rows, const int64_t *row_start, const int64_t *column,
-                                const double *value, double shift, double operations, fem_cholesky **result)
+yoke_status fem_cholesky_create(yoke_context *context, int64_t rows, const int64_t *row_start, const int64_t *column, const double *value,
+                                double shift, double operations, fem_cholesky **result)
 {
     fem_cholesky *cholesky = NULL;
     yoke_status status = yoke_allocate(context, 1, sizeof *cholesky, (void **)&cholesky);
@@ -128,8 +128,10 @@ yoke_status fem_cholesky_create(yoke_context *context, int64_t rows, const int64
         return YOKE_OK;
     }
     if (cholesky->factor) cholmod_l_factorize(matrix, cholesky->factor, common);
-    if (!cholesky->factor || common->status < CHOLMOD_OK) status = fail(cholesky, rows);
-    else if (cholesky->factor->minor < (size_t)rows || !pivots_are_sound(cholesky)) status = fail_singular(cholesky);
+    if (!cholesky->factor || common->status < CHOLMOD_OK)
+        status = fail(cholesky, rows);
+    else if (cholesky->factor->minor < (size_t)rows || !pivots_are_sound(cholesky))
+        status = fail_singular(cholesky);
     cholmod_l_free_sparse(&matrix, common);
     if (status) {
         fem_cholesky_destroy(cholesky);
@@ -150,7 +152,4 @@ yoke_status fem_cholesky_solve(fem_cholesky *cholesky, const double *b, double *
     return YOKE_OK;
 }
 
-int64_t fem_cholesky_memory_bytes(const fem_cholesky *cholesky)
-{
-    return (int64_t)cholesky->common.memory_inuse;
-}
+int64_t fem_cholesky_memory_bytes(const fem_cholesky *cholesky) { return (int64_t)cholesky->common.memory_inuse; }

@@ -68,9 +68,12 @@ static double largest_eigenvalue(fem_coarse_level *level)
 yoke_status fem_hierarchy_prepare(fem_hierarchy *hierarchy)
 {
     yoke_context *context = hierarchy->context;
+    yoke_status status = yoke_allocate(context, hierarchy->level[0].size, sizeof(double), (void **)&hierarchy->x);
+    if (!status) status = yoke_allocate(context, hierarchy->level[0].size, sizeof(double), (void **)&hierarchy->b);
+    if (status) return status;
     for (int l = 0; l < hierarchy->num_levels; l++) {
         fem_coarse_level *level = &hierarchy->level[l];
-        yoke_status status = yoke_allocate(context, level->size, sizeof(double), (void **)&level->x);
+        status = yoke_allocate(context, level->size, sizeof(double), (void **)&level->x);
         if (!status) status = yoke_allocate(context, level->size, sizeof(double), (void **)&level->b);
         if (status) return status;
         if (!level->matrix) continue;
@@ -81,7 +84,8 @@ yoke_status fem_hierarchy_prepare(fem_hierarchy *hierarchy)
         if (status) return status;
         level->largest = power_margin * largest_eigenvalue(level);
         if (!isfinite(level->largest)) {
-            return yoke_fail(context, YOKE_ERROR_NUMERIC, "the eigenvalues of the coarse problem's matrix are not finite: check the moduli");
+            return yoke_fail(context, YOKE_ERROR_NUMERIC,
+                             "the eigenvalues of the coarse problem's matrix are not finite: check the materials' moduli");
         }
     }
     return YOKE_OK;
@@ -121,7 +125,7 @@ static void smooth(fem_coarse_level *level, int from_zero)
     }
 }
 
-yoke_status fem_hierarchy_cycle(fem_hierarchy *hierarchy)
+static yoke_status cycle(fem_hierarchy *hierarchy)
 {
     const int last = hierarchy->num_levels - 1;
     fem_coarse_level *level = hierarchy->level;
@@ -137,4 +141,25 @@ yoke_status fem_hierarchy_cycle(fem_hierarchy *hierarchy)
         smooth(&level[l], 0);
     }
     return YOKE_OK;
+}
+
+/*
+ * Two V-cycles B, combined by Chebyshev's semi-iteration for eigenvalues of B A in [smallest_reached, 1]: one alone reduces the error by
+ * too little for the levels above, two combined by more than one after the other, at the same cost.
+ */
+yoke_status fem_hierarchy_solve(fem_hierarchy *hierarchy)
+{
+    static const double smallest_reached = 0.2;
+    const double middle = 0.5 * (1.0 + smallest_reached), radius = 0.5 * (1.0 - smallest_reached), rho = radius / middle;
+    const double next = 1.0 / (2.0 / rho - rho);
+    fem_coarse_level *level = hierarchy->level;
+    yoke_status status = cycle(hierarchy);
+    if (status || hierarchy->num_levels == 1) return status;
+    double *b = hierarchy->b, *x = hierarchy->x;
+    memcpy(b, level->b, sizeof(double) * (size_t)level->size);
+    for (int32_t i = 0; i < level->size; i++) x[i] = level->x[i] / middle;
+    fem_sparse_multiply(level->matrix, -1.0, x, b, level->b);
+    status = cycle(hierarchy);
+    for (int32_t i = 0; i < level->size; i++) level->x[i] = (1.0 + next * rho) * x[i] + 2.0 * next / radius * level->x[i];
+    return status;
 }

@@ -34,8 +34,8 @@ typedef struct fem_cholesky fem_cholesky;
  * `operations` (INFINITY: no limit).
  * Errors: MEMORY; NUMERIC (not positive definite, or singular to working precision).
  */
-yoke_status fem_cholesky_create(yoke_context *context, int64_t rows, const int64_t *row_start, const int64_t *column,
-                                const double *value, double shift, double operations, fem_cholesky **cholesky);
+yoke_status fem_cholesky_create(yoke_context *context, int64_t rows, const int64_t *row_start, const int64_t *column, const double *value,
+                                double shift, double operations, fem_cholesky **cholesky);
 void fem_cholesky_destroy(fem_cholesky *cholesky);
 /* x = inverse times b [rows]; may be the same array. */
 yoke_status fem_cholesky_solve(fem_cholesky *cholesky, const double *b, double *x);
@@ -46,18 +46,19 @@ int64_t fem_cholesky_memory_bytes(const fem_cholesky *cholesky);
 #define FEM_COARSE_MAX_LEVELS 25
 
 typedef struct fem_coarse_level {
-    fem_sparse *matrix;                 /* NULL on the last level: there is the factor */
-    fem_sparse *prolong, *restriction;  /* from and to the next level; restriction is the transpose of prolong */
-    int32_t size;                       /* unknowns */
-    double *inverse_diagonal;           /* [size] */
-    double largest;                     /* bound of the eigenvalues of inverse_diagonal x matrix */
-    double *x, *b, *residual, *step;    /* [size] work vectors */
+    fem_sparse *matrix;                /* NULL on the last level: there is the factor */
+    fem_sparse *prolong, *restriction; /* from and to the next level; restriction is the transpose of prolong */
+    int32_t size;                      /* unknowns */
+    double *inverse_diagonal;          /* [size] */
+    double largest;                    /* bound of the eigenvalues of inverse_diagonal x matrix */
+    double *x, *b, *residual, *step;   /* [size] work vectors */
 } fem_coarse_level;
 
 typedef struct fem_hierarchy {
     yoke_context *context; /* borrowed */
     int num_levels;
-    double scale; /* the levels hold scale x the matrix */
+    double scale;  /* the levels hold scale x the matrix */
+    double *x, *b; /* [size of level 0] */
     fem_coarse_level level[FEM_COARSE_MAX_LEVELS];
     fem_cholesky *coarsest;
 } fem_hierarchy;
@@ -75,7 +76,7 @@ int64_t fem_hierarchy_memory_bytes(const fem_hierarchy *hierarchy);
 /* Work vectors, inverse diagonals and eigenvalue bounds of all levels but the last.  Errors: MEMORY, NUMERIC. */
 yoke_status fem_hierarchy_prepare(fem_hierarchy *hierarchy);
 
-/* One V-cycle: x of level 0 from b of level 0.  Errors: those of the factor on the last level. */
-yoke_status fem_hierarchy_cycle(fem_hierarchy *hierarchy);
+/* Two V-cycles: x of level 0 from b of level 0, which is overwritten.  Errors: those of the factor on the last level. */
+yoke_status fem_hierarchy_solve(fem_hierarchy *hierarchy);
 
 #endif

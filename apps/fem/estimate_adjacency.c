@@ -22,8 +22,7 @@ typedef struct face_visitor {
 
 static int32_t element_of(const fem_space *space, p4est_topidx_t tree, int is_ghost, p4est_locidx_t number)
 {
-    if (is_ghost)
-        return number < 0 ? -1 : space->num_elements + number;
+    if (is_ghost) return number < 0 ? -1 : space->num_elements + number;
     return p8est_tree_array_index(space->forest->p8est->trees, tree)->quadrants_offset + number;
 }
 
@@ -76,10 +75,8 @@ yoke_status face_lists_create(const fem_space *space, p8est_ghost_t *ghost, face
     int64_t most = 6 * (int64_t)space->num_elements;
     face_lists made = {0};
     yoke_status status = yoke_allocate_untouched(space->context, most, sizeof *made.full, (void **)&made.full);
-    if (!status)
-        status = yoke_allocate_untouched(space->context, most, sizeof *made.hanging, (void **)&made.hanging);
-    if (!status)
-        status = yoke_allocate_untouched(space->context, most, sizeof *made.boundary, (void **)&made.boundary);
+    if (!status) status = yoke_allocate_untouched(space->context, most, sizeof *made.hanging, (void **)&made.hanging);
+    if (!status) status = yoke_allocate_untouched(space->context, most, sizeof *made.boundary, (void **)&made.boundary);
     if (status) {
         face_lists_destroy(space->context, &made);
         return status;

@@ -48,8 +48,7 @@ static inline __attribute__((always_inline)) void contract_second(int n, const e
                                                                   lanes out[6][3])
 {
     for (int i = 0; i < n; i++) {
-        for (int a = 0; a < 6; a++)
-            out[a][i] = (lanes){0};
+        for (int a = 0; a < 6; a++) out[a][i] = (lanes){0};
         for (int m = 0; m < n; m++) {
             lanes value = in[0][m * n + i], first = in[1][m * n + i], second = in[2][m * n + i];
             out[0][i] += t->value[j][m] * value;
@@ -66,8 +65,7 @@ static inline __attribute__((always_inline)) void contract_first(int n, const es
                                                                  lanes d[9])
 {
     lanes sum = {0};
-    for (int a = 0; a < 9; a++)
-        d[a] = (lanes){0};
+    for (int a = 0; a < 9; a++) d[a] = (lanes){0};
     for (int m = 0; m < n; m++) {
         double v = t->value[i][m], f = t->first[i][m];
         sum += v * in[0][m];
@@ -94,8 +92,7 @@ static inline __attribute__((always_inline)) void invert(const lanes (*d)[9], la
         }
     lanes value = d[0][0] * inverse[0][0] + d[0][1] * inverse[1][0] + d[0][2] * inverse[2][0], scale = 1.0 / value;
     for (int j = 0; j < 3; j++)
-        for (int i = 0; i < 3; i++)
-            inverse[j][i] *= scale;
+        for (int i = 0; i < 3; i++) inverse[j][i] *= scale;
     *determinant = value;
 }
 
@@ -128,19 +125,15 @@ static inline __attribute__((always_inline)) void divergence(int components, con
         }
     for (int c = 0; c < components; c++) {
         lanes laplace = metric[0] * m[c][0];
-        for (int a = 1; a < 6; a++)
-            laplace += metric[a] * m[c][a];
+        for (int a = 1; a < 6; a++) laplace += metric[a] * m[c][a];
         out[c] = group->mu * laplace;
     }
-    if (components == 1)
-        return;
+    if (components == 1) return;
     for (int j = 0; j < 3; j++)
         for (int c = 0; c < 3; c++)
-            for (int k = 0; k < 3; k++)
-                along[j] += m[c][pair[j][k]] * inverse[k][c];
+            for (int k = 0; k < 3; k++) along[j] += m[c][pair[j][k]] * inverse[k][c];
     lanes modulus = group->lambda + group->mu;
-    for (int c = 0; c < 3; c++)
-        out[c] += modulus * (inverse[0][c] * along[0] + inverse[1][c] * along[1] + inverse[2][c] * along[2]);
+    for (int c = 0; c < 3; c++) out[c] += modulus * (inverse[0][c] * along[0] + inverse[1][c] * along[1] + inverse[2][c] * along[2]);
 }
 
 /* f at the lanes' points where the problem gives it as a function. */
@@ -149,8 +142,7 @@ static void force_at(const fem_fields *fields, int components, const lanes x[3],
     for (int l = 0; l < LANES; l++) {
         double at[3] = {x[0][l], x[1][l], x[2][l]}, f[3] = {0, 0, 0};
         fields->force(at, f, fields->user);
-        for (int c = 0; c < components; c++)
-            force[c][l] = f[c];
+        for (int c = 0; c < components; c++) force[c][l] = f[c];
     }
 }
 
@@ -162,19 +154,15 @@ static inline __attribute__((always_inline)) void add_point(int components, cons
     invert(at->d, inverse, &determinant);
     for (int c = 0; c < components; c++) {
         const lanes *d = at->d[3 + c];
-        for (int i = 0; i < 3; i++)
-            g[c][i] = d[0] * inverse[0][i] + d[1] * inverse[1][i] + d[2] * inverse[2][i];
-        for (int a = 0; a < 6; a++)
-            m[c][a] = d[3 + a] - g[c][0] * at->d[0][3 + a] - g[c][1] * at->d[1][3 + a] - g[c][2] * at->d[2][3 + a];
+        for (int i = 0; i < 3; i++) g[c][i] = d[0] * inverse[0][i] + d[1] * inverse[1][i] + d[2] * inverse[2][i];
+        for (int a = 0; a < 6; a++) m[c][a] = d[3 + a] - g[c][0] * at->d[0][3 + a] - g[c][1] * at->d[1][3 + a] - g[c][2] * at->d[2][3 + a];
         force[c] = group->force[c];
     }
-    if (self->space->problem->fields.force)
-        force_at(&self->space->problem->fields, components, at->value, force);
+    if (self->space->problem->fields.force) force_at(&self->space->problem->fields, components, at->value, force);
     divergence(components, group, inverse, m, residual);
     lanes square = {0}, density, scale = weight * determinant;
     energy_density(components, group, g, &density);
-    for (int c = 0; c < components; c++)
-        square += (residual[c] + force[c]) * (residual[c] + force[c]);
+    for (int c = 0; c < components; c++) square += (residual[c] + force[c]) * (residual[c] + force[c]);
     sums->volume += scale;
     sums->residual += scale * square;
     sums->energy += scale * density;
@@ -187,15 +175,12 @@ static inline __attribute__((always_inline)) void volume_sums(int n, int compone
     lanes third[6][3][9], second[6][6][3];
     *sums = (element_sums){{0}, {0}, {0}};
     for (int k = 0; k < n; k++) {
-        for (int f = 0; f < 3 + components; f++)
-            contract_third(n, t, k, group->field[f], third[f]);
+        for (int f = 0; f < 3 + components; f++) contract_third(n, t, k, group->field[f], third[f]);
         for (int j = 0; j < n; j++) {
-            for (int f = 0; f < 3 + components; f++)
-                contract_second(n, t, j, (const lanes(*)[9])third[f], second[f]);
+            for (int f = 0; f < 3 + components; f++) contract_second(n, t, j, (const lanes(*)[9])third[f], second[f]);
             for (int i = 0; i < n; i++) {
                 derivatives at;
-                for (int f = 0; f < 3 + components; f++)
-                    contract_first(n, t, i, (const lanes(*)[3])second[f], &at.value[f], at.d[f]);
+                for (int f = 0; f < 3 + components; f++) contract_first(n, t, i, (const lanes(*)[3])second[f], &at.value[f], at.d[f]);
                 add_point(components, self, group, t->weight[i] * t->weight[j] * t->weight[k], &at, sums);
             }
         }
@@ -214,16 +199,13 @@ static inline __attribute__((always_inline)) void face_traction(int components, 
         grad_t[i] = d[a][2] * d[b][0] - d[b][2] * d[a][0];
         square += cross[i] * cross[i];
     }
-    for (int l = 0; l < LANES; l++)
-        size[l] = sqrt(square[l]);
+    for (int l = 0; l < LANES; l++) size[l] = sqrt(square[l]);
     *area = size;
     lanes scale = 1.0 / (d[0][2] * cross[0] + d[1][2] * cross[1] + d[2][2] * cross[2]);
     double sign = (face % 2 ? 1 : -1) * (face / 2 == 1 ? -1 : 1); /* x cross z is -y */
-    for (int i = 0; i < 3; i++)
-        normal[i] = sign * cross[i] / size;
+    for (int i = 0; i < 3; i++) normal[i] = sign * cross[i] / size;
     for (int c = 0; c < components; c++)
-        for (int i = 0; i < 3; i++)
-            g[c][i] = scale * (d[3 + c][0] * grad_s[i] + d[3 + c][1] * grad_t[i] + d[3 + c][2] * cross[i]);
+        for (int i = 0; i < 3; i++) g[c][i] = scale * (d[3 + c][0] * grad_s[i] + d[3 + c][1] * grad_t[i] + d[3 + c][2] * cross[i]);
     if (components == 1) {
         traction[0] = group->mu * (g[0][0] * normal[0] + g[0][1] * normal[1] + g[0][2] * normal[2]);
         return;
@@ -232,8 +214,7 @@ static inline __attribute__((always_inline)) void face_traction(int components, 
     traction[3] = (lanes){0};
     for (int c = 0; c < 3; c++) {
         traction[c] = pressure * normal[c];
-        for (int i = 0; i < 3; i++)
-            traction[c] += group->mu * (g[c][i] + g[i][c]) * normal[i];
+        for (int i = 0; i < 3; i++) traction[c] += group->mu * (g[c][i] + g[i][c]) * normal[i];
         traction[3] += traction[c] * normal[c];
     }
 }
@@ -249,8 +230,7 @@ static inline __attribute__((always_inline)) void face_tractions(int n, int comp
         for (int a = 0; a < n * n; a++) {
             plane[f][0][a] = group->field[f][slots[a] + (face % 2) * (n - 1) * stride];
             plane[f][1][a] = t->end[face % 2][0] * group->field[f][slots[a]];
-            for (int m = 1; m < n; m++)
-                plane[f][1][a] += t->end[face % 2][m] * group->field[f][slots[a] + m * stride];
+            for (int m = 1; m < n; m++) plane[f][1][a] += t->end[face % 2][m] * group->field[f][slots[a] + m * stride];
         }
     *area = (lanes){0};
     for (int j = 0; j < n; j++) {
@@ -277,10 +257,8 @@ static inline __attribute__((always_inline)) void face_tractions(int n, int comp
             face_traction(components, group, face, d, traction, &weight);
             weight *= t->weight[i] * t->weight[j];
             *area += weight;
-            for (int l = 0; l < LANES; l++)
-                root[l] = sqrt(weight[l]);
-            for (int c = 0; c < width; c++)
-                traction[c] *= root;
+            for (int l = 0; l < LANES; l++) root[l] = sqrt(weight[l]);
+            for (int c = 0; c < width; c++) traction[c] *= root;
         }
     }
 }
@@ -295,12 +273,10 @@ static void gather(const estimator *self, int32_t first, element_group *group)
         group->element[l] = e;
         estimate_local(self, e, local);
         for (int s = 0; s < slots; s++)
-            for (int f = 0; f < 6; f++)
-                group->field[f][s][l] = local[s][f];
+            for (int f = 0; f < 6; f++) group->field[f][s][l] = local[s][f];
         group->lambda[l] = material->lambda;
         group->mu[l] = material->mu;
-        for (int c = 0; c < 3; c++)
-            group->force[c][l] = material->force[c];
+        for (int c = 0; c < 3; c++) group->force[c][l] = material->force[c];
     }
 }
 
@@ -311,8 +287,7 @@ static void store_volume(estimator *self, const element_group *group, const elem
         double volume = sums->volume[l], h = cbrt(volume), mu = group->mu[l], lambda = group->lambda[l];
         double compliance = self->components == 1 ? 1 / mu : 1 / sqrt(mu * (2 * mu + lambda));
         self->volume[e] = volume;
-        if (e >= self->space->num_elements)
-            continue;
+        if (e >= self->space->num_elements) continue;
         self->energy[e] = sums->energy[l];
         self->square[e] = h * h * compliance / (self->degree * self->degree) * sums->residual[l];
     }
@@ -325,8 +300,7 @@ static void store_face(estimator *self, const element_group *group, int face, co
         double *out = self->traction + at * self->face_points * self->width;
         self->area[at] = (*area)[l];
         for (int q = 0; q < self->face_points; q++)
-            for (int c = 0; c < self->width; c++)
-                out[q * self->width + c] = tractions[q][c][l];
+            for (int c = 0; c < self->width; c++) out[q * self->width + c] = tractions[q][c][l];
     }
 }
 
@@ -342,22 +316,10 @@ static inline __attribute__((always_inline)) void group_terms(int n, int compone
     }
 }
 
-static void group_terms_q1(estimator *self, const element_group *group)
-{
-    group_terms(2, 3, self, group);
-}
-static void group_terms_q2(estimator *self, const element_group *group)
-{
-    group_terms(3, 3, self, group);
-}
-static void group_terms_q1_scalar(estimator *self, const element_group *group)
-{
-    group_terms(2, 1, self, group);
-}
-static void group_terms_q2_scalar(estimator *self, const element_group *group)
-{
-    group_terms(3, 1, self, group);
-}
+static void group_terms_q1(estimator *self, const element_group *group) { group_terms(2, 3, self, group); }
+static void group_terms_q2(estimator *self, const element_group *group) { group_terms(3, 3, self, group); }
+static void group_terms_q1_scalar(estimator *self, const element_group *group) { group_terms(2, 1, self, group); }
+static void group_terms_q2_scalar(estimator *self, const element_group *group) { group_terms(3, 1, self, group); }
 
 void estimate_elements(estimator *self)
 {

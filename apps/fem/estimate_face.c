@@ -36,12 +36,10 @@ static const double *stored_traction(const estimator *self, int32_t element, int
  */
 static double jump_square(int components, const double *jump, unsigned mask, compliance weight)
 {
-    if (components == 1)
-        return mask & 1 ? 0 : weight.tangential * jump[0] * jump[0];
+    if (components == 1) return mask & 1 ? 0 : weight.tangential * jump[0] * jump[0];
     double square = 0, normal = mask ? 0 : jump[3] * jump[3];
     for (int c = 0; c < 3; c++)
-        if (!(mask >> c & 1))
-            square += jump[c] * jump[c];
+        if (!(mask >> c & 1)) square += jump[c] * jump[c];
     return weight.tangential * (square - normal) + weight.normal * normal;
 }
 
@@ -53,10 +51,8 @@ static double jump_over_face(const estimator *self, const double *a, const doubl
     for (int q = 0; q < self->face_points; q++) {
         const double *p = a + q * width, *r = b + turned_point(n, turn, q) * width;
         double jump[4];
-        for (int c = 0; c < width; c++)
-            jump[c] = p[c] + r[c];
-        if (width == 4)
-            jump[3] = p[3] - r[3]; /* the normal is the opposite one on the other side */
+        for (int c = 0; c < width; c++) jump[c] = p[c] + r[c];
+        if (width == 4) jump[3] = p[3] - r[3]; /* the normal is the opposite one on the other side */
         sum += jump_square(self->components, jump, mask, weight);
     }
     return sum;
@@ -88,24 +84,21 @@ static face_point point_traction(int components, int slots, const fem_material *
     face_point point = {{0}, {0}};
     for (int j = 0; j < 3; j++)
         for (int s = 0; s < slots; s++)
-            for (int f = 0; f < FIELDS; f++)
-                d[j][f] += gradient[j][s] * local[s][f];
+            for (int f = 0; f < FIELDS; f++) d[j][f] += gradient[j][s] * local[s][f];
     for (int j = 0; j < 3; j++)
         for (int i = 0; i < 3; i++) {
             const double *p = d[(j + 1) % 3], *q = d[(j + 2) % 3];
             cofactor[j][i] = p[(i + 1) % 3] * q[(i + 2) % 3] - p[(i + 2) % 3] * q[(i + 1) % 3];
         }
     double scale = 1 / (d[0][0] * cofactor[0][0] + d[0][1] * cofactor[0][1] + d[0][2] * cofactor[0][2]);
-    for (int i = 0; i < 3; i++)
-        point.area[i] = (face % 2 ? 1 : -1) * cofactor[face / 2][i];
+    for (int i = 0; i < 3; i++) point.area[i] = (face % 2 ? 1 : -1) * cofactor[face / 2][i];
     for (int c = 0; c < components; c++)
         for (int i = 0; i < 3; i++)
             g[c][i] = scale * (d[0][3 + c] * cofactor[0][i] + d[1][3 + c] * cofactor[1][i] + d[2][3 + c] * cofactor[2][i]);
     double pressure = components == 1 ? 0 : material->lambda * (g[0][0] + g[1][1] + g[2][2]);
     for (int c = 0; c < components; c++) {
         point.traction[c] = components == 1 ? 0 : pressure * point.area[c];
-        for (int i = 0; i < 3; i++)
-            point.traction[c] += material->mu * (g[c][i] + (components == 1 ? 0 : g[i][c])) * point.area[i];
+        for (int i = 0; i < 3; i++) point.traction[c] += material->mu * (g[c][i] + (components == 1 ? 0 : g[i][c])) * point.area[i];
     }
     return point;
 }
@@ -121,8 +114,7 @@ static void hanging_values(const estimator *self, const hanging_face *face, doub
         int quarter = turned_point(2, face->turn, k);
         int32_t fine = face->fine[k];
         value[k] = 0;
-        if (fine < 0)
-            continue;
+        if (fine < 0) continue;
         for (int q = 0; q < self->face_points; q++) {
             double *out = coarse + q * self->width;
             face_point point = point_traction(self->components, self->space->slots, material, face->coarse_face,
@@ -133,8 +125,7 @@ static void hanging_values(const estimator *self, const hanging_face *face, doub
                 out[c] = point.traction[c] * sqrt(weight / size);
                 normal += out[c] * point.area[c] / size;
             }
-            if (self->components == 3)
-                out[3] = normal;
+            if (self->components == 3) out[3] = normal;
         }
         double jump = jump_over_face(self, stored_traction(self, fine, face->fine_face), coarse, face->turn,
                                      prescribed_between(self, fine, face->fine_face, face->coarse, face->coarse_face),
@@ -164,25 +155,20 @@ static double boundary_value(const estimator *self, const boundary_face *face, c
         double x[3] = {0, 0, 0}, normal[3], rest[3], square = 0, along = 0;
         for (int i = 0; i < 3; i++) {
             normal[i] = point.area[i] / size;
-            for (int s = 0; s < self->space->slots; s++)
-                x[i] += t->face_value[face->face][q][s] * local[s][i];
+            for (int s = 0; s < self->space->slots; s++) x[i] += t->face_value[face->face][q][s] * local[s][i];
         }
-        for (int c = 0; c < self->components; c++)
-            rest[c] = -point.traction[c] / size;
+        for (int c = 0; c < self->components; c++) rest[c] = -point.traction[c] / size;
         for (int32_t i = 0; i < count; i++) {
             double given[3];
             fem_condition_traction(problem, &problem->conditions[condition[i]], x, normal, given);
-            for (int c = 0; c < self->components; c++)
-                rest[c] += given[c];
+            for (int c = 0; c < self->components; c++) rest[c] += given[c];
         }
         for (int c = 0; c < self->components; c++) {
-            if (self->prescribed[at] >> c & 1)
-                rest[c] = 0;
+            if (self->prescribed[at] >> c & 1) rest[c] = 0;
             square += rest[c] * rest[c];
             along += rest[c] * normal[c];
         }
-        if (self->components == 1)
-            along = 0;
+        if (self->components == 1) along = 0;
         sum += size * t->weight[q % t->n] * t->weight[q / t->n] *
                (weight.tangential * (square - along * along) + weight.normal * along * along);
     }
@@ -199,12 +185,10 @@ static int is_load(const estimator *self, int condition)
 static void collect_loads(const estimator *self, const int32_t *face_of, int32_t *first, int32_t *condition)
 {
     for (int c = 0; c < self->space->problem->num_conditions; c++) {
-        if (!is_load(self, c))
-            continue;
+        if (!is_load(self, c)) continue;
         for (int64_t i = self->boundary->first[c]; i < self->boundary->first[c + 1]; i++) {
             int32_t face = face_of[6 * (int64_t)self->boundary->element[i] + self->boundary->local[i]];
-            if (face < 0)
-                continue;
+            if (face < 0) continue;
             if (condition)
                 condition[first[face]++] = c;
             else
@@ -220,22 +204,18 @@ static yoke_status face_loads_create(const estimator *self, face_loads *loads)
     int64_t sides = 6 * (int64_t)self->space->num_elements;
     int32_t *face_of = NULL;
     yoke_status status = yoke_allocate_untouched(context, sides, sizeof *face_of, (void **)&face_of);
-    if (!status)
-        status = yoke_allocate(context, faces->num_boundary + 1, sizeof *loads->first, (void **)&loads->first);
+    if (!status) status = yoke_allocate(context, faces->num_boundary + 1, sizeof *loads->first, (void **)&loads->first);
     if (!status) {
-        for (int64_t i = 0; i < sides; i++)
-            face_of[i] = -1;
+        for (int64_t i = 0; i < sides; i++) face_of[i] = -1;
         for (int64_t i = 0; i < faces->num_boundary; i++)
             face_of[6 * (int64_t)faces->boundary[i].element + faces->boundary[i].face] = (int32_t)i;
         collect_loads(self, face_of, loads->first, NULL);
-        for (int64_t i = 0; i < faces->num_boundary; i++)
-            loads->first[i + 1] += loads->first[i];
+        for (int64_t i = 0; i < faces->num_boundary; i++) loads->first[i + 1] += loads->first[i];
         status = yoke_allocate(context, loads->first[faces->num_boundary], sizeof *loads->condition, (void **)&loads->condition);
     }
     if (!status) {
         collect_loads(self, face_of, loads->first, loads->condition);
-        for (int64_t i = faces->num_boundary; i > 0; i--)
-            loads->first[i] = loads->first[i - 1]; /* writing has moved them on */
+        for (int64_t i = faces->num_boundary; i > 0; i--) loads->first[i] = loads->first[i - 1]; /* writing has moved them on */
         loads->first[0] = 0;
     }
     yoke_release(context, face_of);
@@ -245,27 +225,23 @@ static yoke_status face_loads_create(const estimator *self, face_loads *loads)
 /* Adds to an element's square, if it is a leaf of this rank. */
 static void add_square(estimator *self, int32_t element, double value)
 {
-    if (element < self->space->num_elements)
-        self->square[element] += value;
+    if (element < self->space->num_elements) self->square[element] += value;
 }
 
 static void sum_values(estimator *self, const double *full, const double (*hanging)[4], const double *boundary)
 {
     const face_lists *faces = &self->faces;
     for (int64_t i = 0; i < faces->num_full; i++)
-        for (int side = 0; side < 2; side++)
-            add_square(self, faces->full[i].element[side], full[i]);
+        for (int side = 0; side < 2; side++) add_square(self, faces->full[i].element[side], full[i]);
     for (int64_t i = 0; i < faces->num_hanging; i++) {
         const hanging_face *face = &faces->hanging[i];
         for (int k = 0; k < 4; k++) {
-            if (face->fine[k] < 0)
-                continue;
+            if (face->fine[k] < 0) continue;
             add_square(self, face->fine[k], hanging[i][k]);
             add_square(self, face->coarse, hanging[i][k]);
         }
     }
-    for (int64_t i = 0; i < faces->num_boundary; i++)
-        self->square[faces->boundary[i].element] += boundary[i];
+    for (int64_t i = 0; i < faces->num_boundary; i++) self->square[faces->boundary[i].element] += boundary[i];
 }
 
 static void compute_values(const estimator *self, const face_loads *loads, double *full, double (*hanging)[4], double *boundary)
@@ -274,11 +250,9 @@ static void compute_values(const estimator *self, const face_loads *loads, doubl
 #pragma omp parallel
     {
 #pragma omp for schedule(static) nowait
-        for (int64_t i = 0; i < faces->num_full; i++)
-            full[i] = full_value(self, &faces->full[i]);
+        for (int64_t i = 0; i < faces->num_full; i++) full[i] = full_value(self, &faces->full[i]);
 #pragma omp for schedule(static) nowait
-        for (int64_t i = 0; i < faces->num_hanging; i++)
-            hanging_values(self, &faces->hanging[i], hanging[i]);
+        for (int64_t i = 0; i < faces->num_hanging; i++) hanging_values(self, &faces->hanging[i], hanging[i]);
 #pragma omp for schedule(static)
         for (int64_t i = 0; i < faces->num_boundary; i++)
             boundary[i] =
@@ -293,12 +267,9 @@ yoke_status estimate_faces(estimator *self)
     face_loads loads = {NULL, NULL};
     double *full = NULL, (*hanging)[4] = NULL, *boundary = NULL;
     yoke_status status = yoke_allocate_untouched(context, faces->num_full, sizeof *full, (void **)&full);
-    if (!status)
-        status = yoke_allocate_untouched(context, faces->num_hanging, sizeof *hanging, (void **)&hanging);
-    if (!status)
-        status = yoke_allocate_untouched(context, faces->num_boundary, sizeof *boundary, (void **)&boundary);
-    if (!status)
-        status = face_loads_create(self, &loads);
+    if (!status) status = yoke_allocate_untouched(context, faces->num_hanging, sizeof *hanging, (void **)&hanging);
+    if (!status) status = yoke_allocate_untouched(context, faces->num_boundary, sizeof *boundary, (void **)&boundary);
+    if (!status) status = face_loads_create(self, &loads);
     if (!status) {
         compute_values(self, &loads, full, hanging, boundary);
         sum_values(self, full, (const double(*)[4])hanging, boundary);

@@ -75,10 +75,8 @@ void estimate_local(const estimator *self, int32_t element, double local[MOST_SL
 static inline int turned_point(int n, int turn, int point)
 {
     int s = point % n, t = point / n;
-    if (turn & 1)
-        s = n - 1 - s;
-    if (turn & 2)
-        t = n - 1 - t;
+    if (turn & 1) s = n - 1 - s;
+    if (turn & 2) t = n - 1 - t;
     return turn & 4 ? s * n + t : t * n + s;
 }
 

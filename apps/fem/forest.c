@@ -27,12 +27,6 @@ yoke_status fem_forest_create(const fem_mesh *mesh, int level, fem_forest **out)
         }
     }
     p8est_connectivity_complete(c);
-    if (!p8est_connectivity_is_valid(c)) {
-        p8est_connectivity_destroy(c);
-        yoke_release(context, forest);
-        return yoke_fail(context, YOKE_ERROR_INPUT, "%s: the hexahedra do not join into a valid forest; check for faces shared by more than two",
-                         mesh->path);
-    }
     forest->p8est = p8est_new_ext(sc_MPI_COMM_WORLD, c, 0, level, 1, 0, NULL, NULL);
     *out = forest;
     return YOKE_OK;

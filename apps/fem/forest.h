@@ -18,7 +18,7 @@ typedef struct fem_forest {
 /* Deepest level of a leaf; a mark on such a leaf is ignored. */
 #define FEM_MAX_LEVEL 16
 
-/* Forest of the mesh's hexahedra, each refined `level` times.  Errors: MEMORY, INPUT (the mesh does not fit p8est's rules). */
+/* Forest of the mesh's hexahedra (checked when it was read), each refined `level` times.  Errors: MEMORY, INPUT (too many hexahedra). */
 yoke_status fem_forest_create(const fem_mesh *mesh, int level, fem_forest **forest);
 void fem_forest_destroy(fem_forest *forest);
 /* An independent copy (the connectivity is shared: the original must outlive it). */

@@ -38,8 +38,8 @@ static yoke_status find_parents(const fem_space *coarse, const fem_space *fine, 
     for (int32_t f = 0; f < fine->num_elements; f++) {
         while (c < coarse->num_elements && !contains(coarse, c, fine, f)) c++;
         if (c == coarse->num_elements)
-            return yoke_fail(fine->context, YOKE_ERROR_ARGUMENT, "interpolation: leaf %ld of the finer forest lies in no leaf of the coarser one",
-                             (long)f);
+            return yoke_fail(fine->context, YOKE_ERROR_ARGUMENT,
+                             "interpolation: leaf %ld of the finer forest lies in no leaf of the coarser one", (long)f);
         parent[f] = c;
     }
     return YOKE_OK;
@@ -140,7 +140,8 @@ void fem_interpolation_apply(const fem_interpolation *p, int n, const double *co
     for (int32_t i = 0; i < p->fine_nodes; i++) {
         for (int c = 0; c < n; c++) {
             double sum = 0;
-            for (int64_t k = rows->start[i]; k < rows->start[i + 1]; k++) sum += (double)rows->weight[k] * coarse[(int64_t)rows->node[k] * n + c];
+            for (int64_t k = rows->start[i]; k < rows->start[i + 1]; k++)
+                sum += (double)rows->weight[k] * coarse[(int64_t)rows->node[k] * n + c];
             fine[(int64_t)i * n + c] = sum;
         }
     }

@@ -9,6 +9,7 @@
 #include <p4est.h>
 
 #include "adapt.h"
+#include "common/file.h"
 #include "common/interrupt.h"
 #include "common/options.h"
 
@@ -22,10 +23,24 @@ typedef struct command_line {
 static yoke_status parse(yoke_context *context, int argc, char **argv, command_line *line, bool *answered)
 {
     const app_option options[] = {
-        {.name = "set", .value = "KEY=VALUE", .help = "replace a key of the case file, as in refine.steps=5; may be repeated", .list = &line->overrides},
-        {.name = "json", .value = "FILE", .help = "write the run record there too (it is always in the output directory)", .text = &line->json},
-        {.name = "operator", .value = "NAME", .help = "matrixfree or stored: short for --set solver.operator=NAME", .text = &line->operator_name},
-        {.name = "threads", .value = "N", .help = "threads to use; by default one per core", .number = &line->threads, .minimum = 1, .maximum = 1024},
+        {.name = "set",
+         .value = "KEY=VALUE",
+         .help = "replace a key of the case file, as in refine.steps=5; may be repeated",
+         .list = &line->overrides},
+        {.name = "json",
+         .value = "FILE",
+         .help = "write the run record there too (it is always in the output directory)",
+         .text = &line->json},
+        {.name = "operator",
+         .value = "NAME",
+         .help = "matrixfree or stored: short for --set solver.operator=NAME",
+         .text = &line->operator_name},
+        {.name = "threads",
+         .value = "N",
+         .help = "threads to use; by default one per core",
+         .number = &line->threads,
+         .minimum = 1,
+         .maximum = 1024},
         {.name = "check", .help = "read and check case and mesh, solve nothing, write nothing", .flag = &line->check},
         {.name = "quiet", .help = "print nothing but warnings and errors", .flag = &line->quiet},
         {.name = NULL},
@@ -52,7 +67,8 @@ static yoke_status start_mpi(yoke_context *context, int *argc, char ***argv)
     if (MPI_Init(argc, argv) != MPI_SUCCESS) return yoke_fail(context, YOKE_ERROR_SYSTEM, "MPI does not start; check the MPI installation");
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     if (ranks != 1)
-        return yoke_fail(context, YOKE_ERROR_INPUT, "started with %d MPI ranks, but this version works with one; its threads use all cores", ranks);
+        return yoke_fail(context, YOKE_ERROR_INPUT, "started with %d MPI ranks, but this version works with one; its threads use all cores",
+                         ranks);
     sc_init(MPI_COMM_WORLD, 0, 0, NULL, SC_LP_ERROR);
     p4est_init(NULL, SC_LP_ERROR);
     return YOKE_OK;
@@ -67,21 +83,27 @@ static void stop_mpi(void)
     MPI_Finalize();
 }
 
-static yoke_status run(yoke_context *context, app_terminal *terminal, int argc, char **argv, const command_line *line, const fem_case *the_case)
+static yoke_status run(yoke_context *context, app_terminal *terminal, int argc, char **argv, const command_line *line,
+                       const fem_case *the_case)
 {
     fem_mesh *mesh = NULL;
     fem_problem *problem = NULL;
+    fem_run settings = {.context = context,
+                        .terminal = terminal,
+                        .argc = argc,
+                        .argv = argv,
+                        .json = line->json,
+                        .check = line->check,
+                        .threads = (int)line->threads};
     yoke_status status = fem_case_check_output(the_case);
+    if (!status && line->json) status = app_file_check(context, line->json);
     if (!status) status = fem_mesh_read(context, the_case->mesh_path, NULL, &mesh);
     if (!status) status = fem_problem_create(the_case, mesh, &problem);
+    if (!status) status = start_mpi(context, &argc, &argv);
+    if (!status) status = fem_adapt(&settings, the_case, problem);
     if (!status && line->check)
-        app_print(terminal, "%s: %lld hexahedra of order %d, %d groups; case and mesh are valid\n", mesh->path, (long long)mesh->num_elements,
-                  mesh->order, mesh->num_groups);
-    if (!status && !line->check) {
-        fem_run settings = {.context = context, .terminal = terminal, .argc = argc, .argv = argv, .json = line->json, .threads = (int)line->threads};
-        status = start_mpi(context, &argc, &argv);
-        if (!status) status = fem_adapt(&settings, the_case, problem);
-    }
+        app_print(terminal, "%s: %lld hexahedra of order %d, %d groups; case and mesh are valid\n", mesh->path,
+                  (long long)mesh->num_elements, mesh->order, mesh->num_groups);
     fem_problem_destroy(problem);
     fem_mesh_destroy(mesh);
     return status;

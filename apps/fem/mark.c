@@ -22,8 +22,7 @@ static yoke_status check(yoke_context *context, int64_t count, const double *ind
                 context, YOKE_ERROR_NUMERIC,
                 "the error indicator of element %lld is %g: the solution before it is not usable; check loads, moduli and supports",
                 (long long)e, indicator[e]);
-        if (indicator[e] > most)
-            most = indicator[e];
+        if (indicator[e] > most) most = indicator[e];
     }
     *largest = most;
     return YOKE_OK;
@@ -33,13 +32,11 @@ static yoke_status check(yoke_context *context, int64_t count, const double *ind
 static double bulk_threshold(int64_t count, const double *sorted, double fraction)
 {
     double total = 0, sum = 0;
-    for (int64_t i = 0; i < count; i++)
-        total += (sorted[i] / sorted[0]) * (sorted[i] / sorted[0]);
+    for (int64_t i = 0; i < count; i++) total += (sorted[i] / sorted[0]) * (sorted[i] / sorted[0]);
     int64_t last = 0;
     for (; last < count; last++) {
         sum += (sorted[last] / sorted[0]) * (sorted[last] / sorted[0]);
-        if (sum >= fraction * total)
-            break;
+        if (sum >= fraction * total) break;
     }
     return sorted[last];
 }
@@ -51,16 +48,13 @@ yoke_status fem_mark(yoke_context *context, int64_t count, const double *indicat
                          fraction, (long long)count);
     double largest = 0;
     yoke_status status = check(context, count, indicator, &largest);
-    if (status)
-        return status;
+    if (status) return status;
     double threshold = INFINITY;
     if (largest > 0) {
         double *sorted;
         status = yoke_allocate_untouched(context, count, sizeof *sorted, (void **)&sorted);
-        if (status)
-            return status;
-        for (int64_t e = 0; e < count; e++)
-            sorted[e] = indicator[e];
+        if (status) return status;
+        for (int64_t e = 0; e < count; e++) sorted[e] = indicator[e];
         qsort(sorted, (size_t)count, sizeof *sorted, descending);
         threshold = (1 - closeness) * bulk_threshold(count, sorted, fraction);
         yoke_release(context, sorted);

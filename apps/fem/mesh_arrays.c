@@ -16,8 +16,7 @@ typedef struct arrays {
 static yoke_status copy(yoke_context *context, const void *from, int64_t count, size_t size, void **to)
 {
     yoke_status status = yoke_allocate(context, count, size, to);
-    if (!status)
-        memcpy(*to, from, (size_t)count * size);
+    if (!status) memcpy(*to, from, (size_t)count * size);
     return status;
 }
 
@@ -48,26 +47,18 @@ static yoke_status copy_arrays(fem_mesh *mesh, const arrays *given, int order)
     mesh->num_vertices = given->num_vertices;
     mesh->num_elements = given->num_elements;
     yoke_status status = copy(context, given->vertices, 3 * given->num_vertices, sizeof(double), (void **)&mesh->vertices);
-    if (!status)
-        status = copy(context, given->corners, 8 * given->num_elements, sizeof(int32_t), (void **)&mesh->corners);
+    if (!status) status = copy(context, given->corners, 8 * given->num_elements, sizeof(int32_t), (void **)&mesh->corners);
     if (!status && given->geometry)
         status = copy(context, given->geometry, 3 * positions * given->num_elements, sizeof(double), (void **)&mesh->geometry);
     else if (!status)
         status = yoke_allocate(context, 3 * positions * given->num_elements, sizeof(double), (void **)&mesh->geometry);
-    if (!status)
-        status = yoke_allocate(context, given->num_elements, sizeof(int32_t), (void **)&mesh->volume);
-    if (!status)
-        status = yoke_allocate(context, given->num_elements, sizeof(int64_t), (void **)&mesh->element_tag);
-    if (!status)
-        status = yoke_allocate(context, given->num_vertices, sizeof(int64_t), (void **)&mesh->vertex_tag);
-    if (status)
-        return status;
-    if (!given->geometry)
-        geometry_from_corners(mesh);
-    for (int64_t e = 0; e < mesh->num_elements; e++)
-        mesh->element_tag[e] = e + 1;
-    for (int64_t v = 0; v < mesh->num_vertices; v++)
-        mesh->vertex_tag[v] = v + 1;
+    if (!status) status = yoke_allocate(context, given->num_elements, sizeof(int32_t), (void **)&mesh->volume);
+    if (!status) status = yoke_allocate(context, given->num_elements, sizeof(int64_t), (void **)&mesh->element_tag);
+    if (!status) status = yoke_allocate(context, given->num_vertices, sizeof(int64_t), (void **)&mesh->vertex_tag);
+    if (status) return status;
+    if (!given->geometry) geometry_from_corners(mesh);
+    for (int64_t e = 0; e < mesh->num_elements; e++) mesh->element_tag[e] = e + 1;
+    for (int64_t v = 0; v < mesh->num_vertices; v++) mesh->vertex_tag[v] = v + 1;
     return YOKE_OK;
 }
 
@@ -105,13 +96,10 @@ static yoke_status make_body(fem_mesh *mesh)
     body->dimension = 3;
     body->tag = 1;
     yoke_status status = copy_name(mesh->context, "body", &body->name);
-    if (!status)
-        status = yoke_allocate(mesh->context, mesh->num_elements, sizeof *body->element, (void **)&body->element);
-    if (status)
-        return status;
+    if (!status) status = yoke_allocate(mesh->context, mesh->num_elements, sizeof *body->element, (void **)&body->element);
+    if (status) return status;
     body->count = mesh->num_elements;
-    for (int64_t e = 0; e < mesh->num_elements; e++)
-        body->element[e] = (int32_t)e;
+    for (int64_t e = 0; e < mesh->num_elements; e++) body->element[e] = (int32_t)e;
     return YOKE_OK;
 }
 
@@ -119,8 +107,7 @@ static void face_centre(const fem_mesh *mesh, const fem_face *face, double centr
 {
     for (int axis = 0; axis < 3; axis++) {
         centre[axis] = 0;
-        for (int k = 0; k < 4; k++)
-            centre[axis] += mesh->vertices[3 * (int64_t)face->vertex[k] + axis] / 4;
+        for (int k = 0; k < 4; k++) centre[axis] += mesh->vertices[3 * (int64_t)face->vertex[k] + axis] / 4;
     }
 }
 
@@ -131,8 +118,7 @@ static yoke_status add_group(fem_mesh *mesh, const char *name, int *index)
     if ((count & (count - 1)) == 0) {
         fem_group *larger = NULL;
         yoke_status status = yoke_allocate(mesh->context, 2 * (int64_t)count, sizeof *larger, (void **)&larger);
-        if (status)
-            return status;
+        if (status) return status;
         memcpy(larger, mesh->groups, (size_t)count * sizeof *larger);
         yoke_release(mesh->context, mesh->groups);
         mesh->groups = larger;
@@ -141,8 +127,7 @@ static yoke_status add_group(fem_mesh *mesh, const char *name, int *index)
     group->dimension = 2;
     group->tag = count;
     yoke_status status = copy_name(mesh->context, name, &group->name);
-    if (status)
-        return status;
+    if (status) return status;
     mesh->num_groups++;
     *index = count;
     return YOKE_OK;
@@ -153,17 +138,14 @@ static yoke_status name_faces(fem_mesh *mesh, const fem_faces *faces, fem_face_n
 {
     for (int64_t i = 0; i < faces->count; i++) {
         group_of[i] = -1;
-        if (faces->face[i].element[1] >= 0)
-            continue;
+        if (faces->face[i].element[1] >= 0) continue;
         double centre[3];
         face_centre(mesh, &faces->face[i], centre);
         const char *name = namer(centre, user);
-        if (!name)
-            continue;
+        if (!name) continue;
         int group = fem_mesh_find_group(mesh, 2, name);
         yoke_status status = group < 0 ? add_group(mesh, name, &group) : YOKE_OK;
-        if (status)
-            return status;
+        if (status) return status;
         group_of[i] = group;
         mesh->groups[group].count++;
     }
@@ -175,15 +157,12 @@ static yoke_status store_faces(fem_mesh *mesh, const fem_faces *faces, const int
     for (int g = 1; g < mesh->num_groups; g++) {
         fem_group *group = &mesh->groups[g];
         yoke_status status = yoke_allocate(mesh->context, group->count, sizeof *group->element, (void **)&group->element);
-        if (!status)
-            status = yoke_allocate(mesh->context, group->count, sizeof *group->local, (void **)&group->local);
-        if (status)
-            return status;
+        if (!status) status = yoke_allocate(mesh->context, group->count, sizeof *group->local, (void **)&group->local);
+        if (status) return status;
         group->count = 0;
     }
     for (int64_t i = 0; i < faces->count; i++) {
-        if (group_of[i] < 0)
-            continue;
+        if (group_of[i] < 0) continue;
         fem_group *group = &mesh->groups[group_of[i]];
         group->element[group->count] = faces->face[i].element[0];
         group->local[group->count++] = faces->face[i].local[0];
@@ -195,10 +174,8 @@ static yoke_status make_face_groups(fem_mesh *mesh, const fem_faces *faces, fem_
 {
     int32_t *group_of = NULL;
     yoke_status status = yoke_allocate(mesh->context, faces->count, sizeof *group_of, (void **)&group_of);
-    if (!status)
-        status = name_faces(mesh, faces, namer, user, group_of);
-    if (!status)
-        status = store_faces(mesh, faces, group_of);
+    if (!status) status = name_faces(mesh, faces, namer, user, group_of);
+    if (!status) status = store_faces(mesh, faces, group_of);
     yoke_release(mesh->context, group_of);
     return status;
 }
@@ -207,18 +184,12 @@ static yoke_status complete(fem_mesh *mesh, fem_face_namer *namer, void *user)
 {
     fem_faces faces = {.face = NULL};
     yoke_status status = fem_mesh_check_elements(mesh);
-    if (!status)
-        status = check_corners(mesh);
-    if (!status)
-        status = fem_mesh_check_coincident(mesh->context, mesh->path, mesh->num_vertices, mesh->vertices, mesh->vertex_tag);
-    if (!status)
-        status = fem_faces_create(mesh, &faces);
-    if (!status)
-        status = yoke_allocate(mesh->context, 1, sizeof *mesh->groups, (void **)&mesh->groups);
-    if (!status)
-        status = make_body(mesh);
-    if (!status && namer)
-        status = make_face_groups(mesh, &faces, namer, user);
+    if (!status) status = check_corners(mesh);
+    if (!status) status = fem_mesh_check_coincident(mesh->context, mesh->path, mesh->num_vertices, mesh->vertices, mesh->vertex_tag);
+    if (!status) status = fem_faces_create(mesh, &faces);
+    if (!status) status = yoke_allocate(mesh->context, 1, sizeof *mesh->groups, (void **)&mesh->groups);
+    if (!status) status = make_body(mesh);
+    if (!status && namer) status = make_face_groups(mesh, &faces, namer, user);
     fem_faces_clear(mesh->context, &faces);
     return status;
 }
@@ -230,12 +201,9 @@ yoke_status fem_mesh_from_arrays(yoke_context *context, int64_t num_vertices, co
     const arrays given = {num_vertices, num_elements, vertices, geometry, corners};
     fem_mesh *made = NULL;
     yoke_status status = check_arrays(context, &given, order);
-    if (!status)
-        status = fem_mesh_create_empty(context, arrays_name, &made);
-    if (!status)
-        status = copy_arrays(made, &given, order);
-    if (!status)
-        status = complete(made, face_group_of, user);
+    if (!status) status = fem_mesh_create_empty(context, arrays_name, &made);
+    if (!status) status = copy_arrays(made, &given, order);
+    if (!status) status = complete(made, face_group_of, user);
     if (status)
         fem_mesh_destroy(made);
     else

@@ -16,10 +16,7 @@ typedef struct bdf_line {
     int64_t number;
 } bdf_line;
 
-static int is_free(const bdf_line *line)
-{
-    return strchr(line->text, ',') != NULL;
-}
+static int is_free(const bdf_line *line) { return strchr(line->text, ',') != NULL; }
 
 static int is_long(const bdf_line *line)
 {
@@ -29,8 +26,7 @@ static int is_long(const bdf_line *line)
 
 static int next_line(FILE *file, bdf_line *line)
 {
-    if (!fgets(line->text, sizeof line->text, file))
-        return 0;
+    if (!fgets(line->text, sizeof line->text, file)) return 0;
     line->number++;
     line->text[strcspn(line->text, "\r\n")] = 0;
     return 1;
@@ -52,8 +48,7 @@ static int get_field(const bdf_line *line, int k, char field[LONG_FIELD + 1])
         begin = from < strlen(line->text) ? line->text + from : NULL;
         width = each;
     }
-    if (!begin)
-        return 0;
+    if (!begin) return 0;
     snprintf(field, LONG_FIELD + 1, "%.*s", (int)(width < LONG_FIELD ? width : LONG_FIELD), begin);
     return field[strspn(field, " \t")] != 0;
 }
@@ -62,15 +57,11 @@ static int count_fields(const bdf_line *line)
 {
     char field[LONG_FIELD + 1];
     int count = 0;
-    for (int k = 1; k <= (is_long(line) ? 4 : 8); k++)
-        count += get_field(line, k, field);
+    for (int k = 1; k <= (is_long(line) ? 4 : 8); k++) count += get_field(line, k, field);
     return count;
 }
 
-static int continues(const bdf_line *line)
-{
-    return line->text[0] && strchr("+*, ", line->text[0]) != NULL;
-}
+static int continues(const bdf_line *line) { return line->text[0] && strchr("+*, ", line->text[0]) != NULL; }
 
 static yoke_status check_grid(yoke_context *context, const char *path, const bdf_line *line)
 {
@@ -116,8 +107,7 @@ static yoke_status check_lines(yoke_context *context, const char *path, FILE *fi
             status = check_hexahedron(context, path, file, &line, &more);
             continue;
         }
-        if (strncmp(line.text, "GRID", 4) == 0)
-            status = check_grid(context, path, &line);
+        if (strncmp(line.text, "GRID", 4) == 0) status = check_grid(context, path, &line);
         more = next_line(file, &line);
     }
     return status;
@@ -126,8 +116,7 @@ static yoke_status check_lines(yoke_context *context, const char *path, FILE *fi
 yoke_status fem_mesh_check_bdf(yoke_context *context, const char *path)
 {
     FILE *file = fopen(path, "r");
-    if (!file)
-        return yoke_fail(context, YOKE_ERROR_INPUT, "mesh '%s' cannot be opened: %s", path, strerror(errno));
+    if (!file) return yoke_fail(context, YOKE_ERROR_INPUT, "mesh '%s' cannot be opened: %s", path, strerror(errno));
     yoke_status status = check_lines(context, path, file);
     fclose(file);
     return status;

@@ -19,8 +19,7 @@ typedef struct basis {
 static basis make_basis(int n, int points, const double *at)
 {
     basis made = {.n = n, .points = points};
-    for (int q = 0; q < points; q++)
-        fem_shape_1d(n, at[q], made.value[q], made.derivative[q], NULL);
+    for (int q = 0; q < points; q++) fem_shape_1d(n, at[q], made.value[q], made.derivative[q], NULL);
     return made;
 }
 
@@ -31,8 +30,7 @@ static void contract(int before, int n, int after, int points, double (*matrix)[
         for (int q = 0; q < points; q++)
             for (int a = 0; a < after; a++) {
                 double sum = 0;
-                for (int i = 0; i < n; i++)
-                    sum += matrix[q][i] * in[(b * n + i) * after + a];
+                for (int i = 0; i < n; i++) sum += matrix[q][i] * in[(b * n + i) * after + a];
                 out[(b * points + q) * after + a] = sum;
             }
 }
@@ -57,8 +55,7 @@ static void add_point(const double *dx, const double *dy, const double *dz, rang
         seen->least = quotient;
         seen->worst = det;
     }
-    if (quotient > seen->most)
-        seen->most = quotient;
+    if (quotient > seen->most) seen->most = quotient;
 }
 
 static void scan_grid(const double *geometry, basis *grid, range *seen)
@@ -75,8 +72,7 @@ static void scan_grid(const double *geometry, basis *grid, range *seen)
     contract(1, n, 3 * q * q, q, grid->value, dv, d0);
     contract(1, n, 3 * q * q, q, grid->value, vd, d1);
     contract(1, n, 3 * q * q, q, grid->derivative, vv, d2);
-    for (int p = 0; p < q * q * q; p++)
-        add_point(d0 + 3 * p, d1 + 3 * p, d2 + 3 * p, seen);
+    for (int p = 0; p < q * q * q; p++) add_point(d0 + 3 * p, d1 + 3 * p, d2 + 3 * p, seen);
 }
 
 static yoke_status check_finite(const fem_mesh *mesh, int64_t e, int positions)
@@ -107,8 +103,7 @@ static yoke_status bad_element(const fem_mesh *mesh, int64_t e, const range *see
         remedy = "give it a volume";
     }
     char others[48] = "";
-    if (count > 1)
-        snprintf(others, sizeof others, " (%lld elements are bad)", (long long)count);
+    if (count > 1) snprintf(others, sizeof others, " (%lld elements are bad)", (long long)count);
     return yoke_fail(mesh->context, YOKE_ERROR_INPUT, "mesh '%s': element %lld %s: the determinant of its Jacobian reaches %g m3%s; %s",
                      mesh->path, (long long)mesh->element_tag[e], what, seen->worst, others, remedy);
 }
@@ -126,14 +121,12 @@ yoke_status fem_mesh_check_elements(const fem_mesh *mesh)
     range first_seen = {0};
     for (int64_t e = 0; e < mesh->num_elements; e++) {
         yoke_status status = check_finite(mesh, e, n * n * n);
-        if (status)
-            return status;
+        if (status) return status;
         range seen = {INFINITY, -INFINITY, 0};
         const double *geometry = mesh->geometry + (int64_t)3 * n * n * n * e;
         scan_grid(geometry, &outside, &seen);
         scan_grid(geometry, &inside, &seen);
-        if (seen.least > least_allowed)
-            continue;
+        if (seen.least > least_allowed) continue;
         if (bad++ == 0) {
             first = e;
             first_seen = seen;
@@ -162,10 +155,7 @@ static int64_t bucket_of(const cells *grid, const int64_t cell[3])
     return (int64_t)(hash & (uint64_t)(grid->buckets - 1));
 }
 
-static int64_t cell_of(const cells *grid, double x, int axis)
-{
-    return (int64_t)floor((x - grid->origin[axis]) / grid->size);
-}
+static int64_t cell_of(const cells *grid, double x, int axis) { return (int64_t)floor((x - grid->origin[axis]) / grid->size); }
 
 /* An earlier point of the list within the tolerance, or -1. */
 static int32_t find_in_cell(const cells *grid, const double *x, const int64_t cell[3], int32_t i)
@@ -174,8 +164,7 @@ static int32_t find_in_cell(const cells *grid, const double *x, const int64_t ce
         double square = 0;
         for (int axis = 0; axis < 3; axis++)
             square += (x[3 * (int64_t)k + axis] - x[3 * (int64_t)i + axis]) * (x[3 * (int64_t)k + axis] - x[3 * (int64_t)i + axis]);
-        if (square <= grid->tolerance * grid->tolerance)
-            return k;
+        if (square <= grid->tolerance * grid->tolerance) return k;
     }
     return -1;
 }
@@ -192,8 +181,7 @@ static int32_t find_coincident(const cells *grid, const double *x, int32_t i)
         for (cell[1] = low[1]; cell[1] <= high[1]; cell[1]++)
             for (cell[0] = low[0]; cell[0] <= high[0]; cell[0]++) {
                 int32_t found = find_in_cell(grid, x, cell, i);
-                if (found >= 0)
-                    return found;
+                if (found >= 0) return found;
             }
     return -1;
 }
@@ -201,8 +189,7 @@ static int32_t find_coincident(const cells *grid, const double *x, int32_t i)
 static void insert(cells *grid, const double *x, int32_t i)
 {
     int64_t cell[3];
-    for (int axis = 0; axis < 3; axis++)
-        cell[axis] = cell_of(grid, x[3 * (int64_t)i + axis], axis);
+    for (int axis = 0; axis < 3; axis++) cell[axis] = cell_of(grid, x[3 * (int64_t)i + axis], axis);
     int64_t bucket = bucket_of(grid, cell);
     grid->next[i] = grid->head[bucket];
     grid->head[bucket] = i;
@@ -223,13 +210,10 @@ static yoke_status make_cells(yoke_context *context, int64_t count, const double
     grid->tolerance = 1e-9 * diagonal;
     grid->size = 64 * grid->tolerance;
     grid->buckets = 1024;
-    while (grid->buckets < 2 * count)
-        grid->buckets *= 2;
+    while (grid->buckets < 2 * count) grid->buckets *= 2;
     yoke_status status = yoke_allocate_untouched(context, grid->buckets, sizeof(int32_t), (void **)&grid->head);
-    if (!status)
-        status = yoke_allocate_untouched(context, count, sizeof(int32_t), (void **)&grid->next);
-    if (!status)
-        memset(grid->head, 0xff, (size_t)grid->buckets * sizeof(int32_t));
+    if (!status) status = yoke_allocate_untouched(context, count, sizeof(int32_t), (void **)&grid->next);
+    if (!status) memset(grid->head, 0xff, (size_t)grid->buckets * sizeof(int32_t));
     return status;
 }
 
@@ -246,8 +230,7 @@ static yoke_status search_cells(yoke_context *context, const char *path, int64_t
             other = i;
         }
     }
-    if (pairs == 0)
-        return YOKE_OK;
+    if (pairs == 0) return YOKE_OK;
     const double *at = x + 3 * (int64_t)other;
     return yoke_fail(context, YOKE_ERROR_INPUT,
                      "mesh '%s': %lld nodes lie where another one lies, e.g. nodes %lld and %lld at (%g, %g, %g), so the body "

@@ -39,8 +39,7 @@ typedef struct reader {
 static yoke_status make_workplace(yoke_context *context, const fem_mesh_file *file, workplace *place)
 {
     const char *parent = getenv("TMPDIR");
-    if (!parent || parent[0] != '/')
-        parent = "/tmp";
+    if (!parent || parent[0] != '/') parent = "/tmp";
     int length = snprintf(place->directory, sizeof place->directory, "%s/yoke-mesh-XXXXXX", parent);
     if (length < 0 || (size_t)length >= sizeof place->directory || !mkdtemp(place->directory))
         return yoke_fail(context, YOKE_ERROR_SYSTEM, "no directory can be made in '%s': %s; set TMPDIR to one that is writable", parent,
@@ -77,12 +76,10 @@ static yoke_status find_program(yoke_context *context, char *program, size_t siz
         *slash = 0;
         static const char *const places[] = {"/yoke-fem-mesh", "/../libexec/yoke/yoke-fem-mesh", "/../bin/yoke-fem-mesh"};
         for (size_t i = 0; i < sizeof places / sizeof *places; i++)
-            if (set_if_executable(program, size, own, places[i]))
-                return YOKE_OK;
+            if (set_if_executable(program, size, own, places[i])) return YOKE_OK;
     }
 #ifdef FEM_MESH_READER
-    if (set_if_executable(program, size, FEM_MESH_READER, ""))
-        return YOKE_OK;
+    if (set_if_executable(program, size, FEM_MESH_READER, "")) return YOKE_OK;
 #endif
     return yoke_fail(context, YOKE_ERROR_SYSTEM,
                      "the program yoke-fem-mesh, which reads meshes, was not found beside '%s'; install yoke again", own);
@@ -99,8 +96,7 @@ static int start(reader *run, const char *program, const char *link, int output)
     /* A small environment: the user's settings must not change what a file means, nor an MPI launcher be spoken to. */
     char libraries[2 * PATH_MAX];
     const char *library_path = getenv("LD_LIBRARY_PATH");
-    if (library_path)
-        snprintf(libraries, sizeof libraries, "LD_LIBRARY_PATH=%s", library_path);
+    if (library_path) snprintf(libraries, sizeof libraries, "LD_LIBRARY_PATH=%s", library_path);
     char *environment[] = {
         "LC_ALL=C", "PATH=/usr/bin:/bin", "HOME=/dev/null", "OMP_NUM_THREADS=1", "OPENBLAS_NUM_THREADS=1", library_path ? libraries : NULL,
         NULL};
@@ -110,19 +106,15 @@ static int start(reader *run, const char *program, const char *link, int output)
     sigset_t none;
     sigemptyset(&none);
     int error = posix_spawn_file_actions_init(&actions);
-    if (error)
-        return error;
+    if (error) return error;
     error = posix_spawnattr_init(&attributes);
     if (!error) {
         posix_spawnattr_setsigmask(&attributes, &none);
         posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
         error = posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
-        if (!error)
-            error = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-        if (!error)
-            error = posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-        if (!error)
-            error = posix_spawn(&run->process, program, &actions, &attributes, arguments, environment);
+        if (!error) error = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+        if (!error) error = posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+        if (!error) error = posix_spawn(&run->process, program, &actions, &attributes, arguments, environment);
         posix_spawnattr_destroy(&attributes);
     }
     posix_spawn_file_actions_destroy(&actions);
@@ -133,11 +125,9 @@ static yoke_status start_reader(reader *run, const char *link)
 {
     char program[PATH_MAX];
     yoke_status status = find_program(run->context, program, sizeof program);
-    if (status)
-        return status;
+    if (status) return status;
     int ends[2];
-    if (pipe(ends) != 0)
-        return yoke_fail(run->context, YOKE_ERROR_SYSTEM, "no pipe for reading the mesh: %s", strerror(errno));
+    if (pipe(ends) != 0) return yoke_fail(run->context, YOKE_ERROR_SYSTEM, "no pipe for reading the mesh: %s", strerror(errno));
     fcntl(ends[0], F_SETFD, FD_CLOEXEC);
     fcntl(ends[1], F_SETFD, FD_CLOEXEC);
     int error = start(run, program, link, ends[1]);
@@ -156,8 +146,7 @@ static yoke_status grow(reader *run, fem_mesh_stream *stream, int64_t *capacity)
 {
     unsigned char *larger = NULL;
     yoke_status status = yoke_allocate_untouched(run->context, 2 * *capacity, 1, (void **)&larger);
-    if (status)
-        return status;
+    if (status) return status;
     memcpy(larger, stream->bytes, (size_t)stream->count);
     yoke_release(run->context, stream->bytes);
     stream->bytes = larger;
@@ -170,12 +159,10 @@ static int wait_for_bytes(reader *run)
 {
     for (;;) {
         double left_s = run->end_s - yoke_clock_s();
-        if (!(left_s > 0))
-            return 0;
+        if (!(left_s > 0)) return 0;
         struct pollfd wanted = {run->pipe, POLLIN, 0};
         int ready = poll(&wanted, 1, left_s < 3600 ? (int)(1000 * left_s) + 1 : 3600000);
-        if (ready > 0 || (ready < 0 && errno != EINTR))
-            return 1;
+        if (ready > 0 || (ready < 0 && errno != EINTR)) return 1;
     }
 }
 
@@ -189,20 +176,17 @@ static yoke_status read_stream(reader *run, fem_mesh_stream *stream)
             break;
         }
         ssize_t got = read(run->pipe, stream->bytes + stream->count, (size_t)(capacity - stream->count));
-        if (got < 0 && errno == EINTR)
-            continue;
+        if (got < 0 && errno == EINTR) continue;
         if (got < 0)
             return yoke_fail(run->context, YOKE_ERROR_SYSTEM, "mesh '%s': reading from yoke-fem-mesh failed: %s", run->path,
                              strerror(errno));
-        if (got == 0)
-            break;
+        if (got == 0) break;
         stream->count += got;
         if (stream->count > run->memory_bytes)
             return yoke_fail(run->context, YOKE_ERROR_INPUT,
                              "mesh '%s' gives more data than its size allows (%lld bytes): the file is damaged", run->path,
                              (long long)run->memory_bytes);
-        if (stream->count == capacity)
-            status = grow(run, stream, &capacity);
+        if (stream->count == capacity) status = grow(run, stream, &capacity);
     }
     return status;
 }
@@ -212,19 +196,16 @@ static void stop(reader *run)
 {
     kill(run->process, SIGKILL);
     pid_t done;
-    do
-        done = waitpid(run->process, &run->status, 0);
+    do done = waitpid(run->process, &run->status, 0);
     while (done < 0 && errno == EINTR);
-    if (done < 0)
-        run->status = -1;
+    if (done < 0) run->status = -1;
     close(run->pipe);
 }
 
 static int is_complete(const fem_mesh_stream *stream)
 {
     fem_wire_record last;
-    if (stream->count < (int64_t)sizeof last)
-        return 0;
+    if (stream->count < (int64_t)sizeof last) return 0;
     memcpy(&last, stream->bytes + stream->count - sizeof last, sizeof last);
     return last.kind == FEM_WIRE_END;
 }
@@ -267,16 +248,14 @@ yoke_status fem_mesh_run_reader(yoke_context *context, const char *path, const f
     set_limits(&run, file, limits);
     workplace *place = NULL;
     yoke_status status = yoke_allocate(context, 1, sizeof *place, (void **)&place);
-    if (status)
-        return status;
+    if (status) return status;
     status = make_workplace(context, file, place);
     if (!status) {
         status = start_reader(&run, place->link);
         if (!status) {
             status = read_stream(&run, &got);
             stop(&run);
-            if (!status && !is_complete(&got))
-                status = explain(&run);
+            if (!status && !is_complete(&got)) status = explain(&run);
         }
         remove_workplace(place);
     }

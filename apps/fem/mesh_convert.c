@@ -17,10 +17,8 @@ void fem_mesh_expand_serendipity(double position[27][3])
         double corners = 0, edges = 0;
         for (int slot = 0; slot < 27; slot++) {
             int middles = (slot % 3 == 1) + (slot / 3 % 3 == 1) + (slot / 9 == 1);
-            if (middles == 0)
-                corners += position[slot][axis];
-            if (middles == 1)
-                edges += position[slot][axis];
+            if (middles == 0) corners += position[slot][axis];
+            if (middles == 1) edges += position[slot][axis];
         }
         position[13][axis] = edges / 4 - corners / 4;
         static const int8_t face_slot[6] = {12, 14, 10, 16, 4, 22}, stride[3] = {1, 3, 9};
@@ -53,10 +51,8 @@ static yoke_status count_elements(fem_mesh *mesh, const fem_raw *raw, int *type)
     const fem_raw_block *first = NULL;
     for (int b = 0; b < raw->num_blocks; b++) {
         const fem_raw_block *block = &raw->blocks[b];
-        if (block->dimension != 3 || block->count == 0)
-            continue;
-        if (block->type != GMSH_HEX8 && block->type != GMSH_HEX20 && block->type != GMSH_HEX27)
-            return wrong_element(mesh, block);
+        if (block->dimension != 3 || block->count == 0) continue;
+        if (block->type != GMSH_HEX8 && block->type != GMSH_HEX20 && block->type != GMSH_HEX27) return wrong_element(mesh, block);
         if (first && first->type != block->type) {
             char one[48], other[48];
             return yoke_fail(mesh->context, YOKE_ERROR_INPUT,
@@ -65,8 +61,7 @@ static yoke_status count_elements(fem_mesh *mesh, const fem_raw *raw, int *type)
                              mesh->path, (long long)first->number[0], fem_raw_type_name(first->type, one), (long long)block->number[0],
                              fem_raw_type_name(block->type, other));
         }
-        if (!first)
-            first = block;
+        if (!first) first = block;
         count += block->count;
     }
     if (!first)
@@ -90,16 +85,11 @@ static yoke_status allocate_elements(fem_mesh *mesh, const fem_raw *raw, fem_con
     int64_t elements = mesh->num_elements;
     int positions = mesh->order == 1 ? 8 : 27;
     yoke_status status = yoke_allocate(context, elements, 8 * sizeof(int32_t), (void **)&mesh->corners);
-    if (!status)
-        status = yoke_allocate(context, elements, (size_t)positions * 3 * sizeof(double), (void **)&mesh->geometry);
-    if (!status)
-        status = yoke_allocate(context, elements, sizeof(int32_t), (void **)&mesh->volume);
-    if (!status)
-        status = yoke_allocate(context, elements, sizeof(int64_t), (void **)&mesh->element_tag);
-    if (!status)
-        status = yoke_allocate(context, raw->num_nodes, sizeof(int32_t), (void **)&conversion->vertex_of);
-    if (!status)
-        status = yoke_allocate(context, raw->num_nodes, 1, (void **)&conversion->used);
+    if (!status) status = yoke_allocate(context, elements, (size_t)positions * 3 * sizeof(double), (void **)&mesh->geometry);
+    if (!status) status = yoke_allocate(context, elements, sizeof(int32_t), (void **)&mesh->volume);
+    if (!status) status = yoke_allocate(context, elements, sizeof(int64_t), (void **)&mesh->element_tag);
+    if (!status) status = yoke_allocate(context, raw->num_nodes, sizeof(int32_t), (void **)&conversion->vertex_of);
+    if (!status) status = yoke_allocate(context, raw->num_nodes, 1, (void **)&conversion->used);
     return status;
 }
 
@@ -134,11 +124,9 @@ static void place_element(fem_mesh *mesh, const fem_raw *raw, fem_conversion *co
     double(*geometry)[3] = (double(*)[3])(mesh->geometry + 3 * positions * e);
     for (int i = 0; i < nodes; i++) {
         conversion->used[index[i]] = 1;
-        for (int axis = 0; axis < 3; axis++)
-            geometry[slot[i]][axis] = raw->x[3 * (int64_t)index[i] + axis];
+        for (int axis = 0; axis < 3; axis++) geometry[slot[i]][axis] = raw->x[3 * (int64_t)index[i] + axis];
     }
-    if (type == GMSH_HEX20)
-        fem_mesh_expand_serendipity(geometry);
+    if (type == GMSH_HEX20) fem_mesh_expand_serendipity(geometry);
     for (int i = 0; i < 8; i++) {
         mesh->corners[8 * e + slot_of_hex8[i]] = index[i];
         conversion->vertex_of[index[i]] = 0;
@@ -151,13 +139,11 @@ static yoke_status convert_elements(fem_mesh *mesh, const fem_raw *raw, int type
     int nodes = fem_wire_nodes(type);
     for (int b = 0; b < raw->num_blocks; b++) {
         const fem_raw_block *block = &raw->blocks[b];
-        if (block->dimension != 3)
-            continue;
+        if (block->dimension != 3) continue;
         for (int64_t i = 0; i < block->count; i++, e++) {
             int32_t index[27];
             yoke_status status = find_nodes(mesh, raw, conversion, block->number[i], block->node + nodes * i, nodes, index);
-            if (status)
-                return status;
+            if (status) return status;
             mesh->element_tag[e] = block->number[i];
             mesh->volume[e] = -1;
             place_element(mesh, raw, conversion, e, type, index);
@@ -171,24 +157,18 @@ static yoke_status number_vertices(fem_mesh *mesh, const fem_raw *raw, fem_conve
 {
     int64_t vertices = 0;
     for (int64_t i = 0; i < raw->num_nodes; i++)
-        if (conversion->vertex_of[i] >= 0)
-            conversion->vertex_of[i] = (int32_t)vertices++;
+        if (conversion->vertex_of[i] >= 0) conversion->vertex_of[i] = (int32_t)vertices++;
     mesh->num_vertices = vertices;
     yoke_status status = yoke_allocate(mesh->context, vertices, 3 * sizeof(double), (void **)&mesh->vertices);
-    if (!status)
-        status = yoke_allocate(mesh->context, vertices, sizeof(int64_t), (void **)&mesh->vertex_tag);
-    if (status)
-        return status;
+    if (!status) status = yoke_allocate(mesh->context, vertices, sizeof(int64_t), (void **)&mesh->vertex_tag);
+    if (status) return status;
     for (int64_t i = 0; i < raw->num_nodes; i++) {
         int32_t vertex = conversion->vertex_of[i];
-        if (vertex < 0)
-            continue;
+        if (vertex < 0) continue;
         mesh->vertex_tag[vertex] = raw->node_number[i];
-        for (int axis = 0; axis < 3; axis++)
-            mesh->vertices[3 * (int64_t)vertex + axis] = raw->x[3 * i + axis];
+        for (int axis = 0; axis < 3; axis++) mesh->vertices[3 * (int64_t)vertex + axis] = raw->x[3 * i + axis];
     }
-    for (int64_t i = 0; i < 8 * mesh->num_elements; i++)
-        mesh->corners[i] = conversion->vertex_of[mesh->corners[i]];
+    for (int64_t i = 0; i < 8 * mesh->num_elements; i++) mesh->corners[i] = conversion->vertex_of[mesh->corners[i]];
     return YOKE_OK;
 }
 
@@ -196,21 +176,17 @@ static yoke_status number_vertices(fem_mesh *mesh, const fem_raw *raw, fem_conve
 static yoke_status check_nodes(const fem_mesh *mesh, const fem_raw *raw, const fem_conversion *conversion)
 {
     int64_t count = 0;
-    for (int64_t i = 0; i < raw->num_nodes; i++)
-        count += conversion->used[i];
+    for (int64_t i = 0; i < raw->num_nodes; i++) count += conversion->used[i];
     double *x = NULL;
     int64_t *number = NULL;
     yoke_status status = yoke_allocate_untouched(mesh->context, count, 3 * sizeof(double), (void **)&x);
-    if (!status)
-        status = yoke_allocate_untouched(mesh->context, count, sizeof(int64_t), (void **)&number);
+    if (!status) status = yoke_allocate_untouched(mesh->context, count, sizeof(int64_t), (void **)&number);
     if (!status) {
         int64_t k = 0;
         for (int64_t i = 0; i < raw->num_nodes; i++) {
-            if (!conversion->used[i])
-                continue;
+            if (!conversion->used[i]) continue;
             number[k] = raw->node_number[i];
-            for (int axis = 0; axis < 3; axis++)
-                x[3 * k + axis] = raw->x[3 * i + axis];
+            for (int axis = 0; axis < 3; axis++) x[3 * k + axis] = raw->x[3 * i + axis];
             k++;
         }
         status = fem_mesh_check_coincident(mesh->context, mesh->path, count, x, number);
@@ -224,19 +200,13 @@ yoke_status fem_mesh_convert(fem_mesh *mesh, const fem_raw *raw, fem_conversion 
 {
     int type = 0;
     yoke_status status = count_elements(mesh, raw, &type);
-    if (!status)
-        status = fem_numbers_create(mesh->context, mesh->path, raw->num_nodes, raw->node_number, &conversion->numbers);
-    if (!status)
-        status = allocate_elements(mesh, raw, conversion);
-    if (status)
-        return status;
-    for (int64_t i = 0; i < raw->num_nodes; i++)
-        conversion->vertex_of[i] = -1;
+    if (!status) status = fem_numbers_create(mesh->context, mesh->path, raw->num_nodes, raw->node_number, &conversion->numbers);
+    if (!status) status = allocate_elements(mesh, raw, conversion);
+    if (status) return status;
+    for (int64_t i = 0; i < raw->num_nodes; i++) conversion->vertex_of[i] = -1;
     status = convert_elements(mesh, raw, type, conversion);
-    if (!status)
-        status = number_vertices(mesh, raw, conversion);
-    if (!status)
-        status = check_nodes(mesh, raw, conversion);
+    if (!status) status = number_vertices(mesh, raw, conversion);
+    if (!status) status = check_nodes(mesh, raw, conversion);
     return status;
 }
 

@@ -30,8 +30,7 @@ static void sort_four(int32_t v[4])
 
 static void face_vertices(const fem_mesh *mesh, int64_t element, int local, int32_t vertex[4])
 {
-    for (int k = 0; k < 4; k++)
-        vertex[k] = mesh->corners[8 * element + fem_face_corner[local][k]];
+    for (int k = 0; k < 4; k++) vertex[k] = mesh->corners[8 * element + fem_face_corner[local][k]];
 }
 
 /* The table's place of a face with these ascending vertices: where it is, or the empty place for it. */
@@ -82,8 +81,7 @@ static yoke_status add_face(const fem_mesh *mesh, fem_faces *faces, int64_t elem
         return YOKE_OK;
     }
     fem_face *face = &faces->face[faces->slot[place]];
-    if (face->element[1] >= 0)
-        return shared_by_three(mesh, face, element);
+    if (face->element[1] >= 0) return shared_by_three(mesh, face, element);
     face->element[1] = (int32_t)element;
     face->local[1] = (int8_t)local;
     return YOKE_OK;
@@ -97,12 +95,10 @@ static int match_grids(int n, const int32_t own[4], const int32_t other[4], int 
     int at[4] = {0};
     for (int k = 0; k < 4; k++)
         for (int m = 0; m < 4; m++)
-            if (other[m] == own[k])
-                at[k] = m;
+            if (other[m] == own[k]) at[k] = m;
     /* Neighbours on one grid must be neighbours on the other: corner numbers that differ in one bit. */
     int along_s = at[0] ^ at[1], along_t = at[0] ^ at[2];
-    if (along_s == 3 || along_t == 3 || (at[0] ^ at[3]) != 3)
-        return 0;
+    if (along_s == 3 || along_t == 3 || (at[0] ^ at[3]) != 3) return 0;
     for (int t = 0; t < n; t++)
         for (int s = 0; s < n; s++) {
             int grid[2];
@@ -162,14 +158,11 @@ static yoke_status check_one_body(const fem_mesh *mesh, const fem_faces *faces)
 {
     int32_t *parent = NULL;
     yoke_status status = yoke_allocate_untouched(mesh->context, mesh->num_elements, sizeof *parent, (void **)&parent);
-    if (status)
-        return status;
-    for (int32_t e = 0; e < mesh->num_elements; e++)
-        parent[e] = e;
+    if (status) return status;
+    for (int32_t e = 0; e < mesh->num_elements; e++) parent[e] = e;
     int64_t bodies = mesh->num_elements;
     for (int64_t i = 0; i < faces->count; i++) {
-        if (faces->face[i].element[1] < 0)
-            continue;
+        if (faces->face[i].element[1] < 0) continue;
         int32_t a = root_of(parent, faces->face[i].element[0]), b = root_of(parent, faces->face[i].element[1]);
         bodies -= a != b;
         parent[a > b ? a : b] = a > b ? b : a;
@@ -194,13 +187,11 @@ static yoke_status fill(const fem_mesh *mesh, fem_faces *faces)
     for (int64_t e = 0; e < mesh->num_elements; e++)
         for (int local = 0; local < 6; local++) {
             yoke_status status = add_face(mesh, faces, e, local);
-            if (status)
-                return status;
+            if (status) return status;
         }
     for (int64_t i = 0; i < faces->count; i++) {
         yoke_status status = faces->face[i].element[1] >= 0 ? check_common_face(mesh, &faces->face[i]) : YOKE_OK;
-        if (status)
-            return status;
+        if (status) return status;
     }
     return check_one_body(mesh, faces);
 }
@@ -208,13 +199,10 @@ static yoke_status fill(const fem_mesh *mesh, fem_faces *faces)
 yoke_status fem_faces_create(const fem_mesh *mesh, fem_faces *faces)
 {
     fem_faces made = {.capacity = 64};
-    while (made.capacity < 8 * mesh->num_elements)
-        made.capacity *= 2;
+    while (made.capacity < 8 * mesh->num_elements) made.capacity *= 2;
     yoke_status status = yoke_allocate_untouched(mesh->context, 6 * mesh->num_elements, sizeof *made.face, (void **)&made.face);
-    if (!status)
-        status = yoke_allocate_untouched(mesh->context, made.capacity, sizeof *made.slot, (void **)&made.slot);
-    if (!status)
-        status = fill(mesh, &made);
+    if (!status) status = yoke_allocate_untouched(mesh->context, made.capacity, sizeof *made.slot, (void **)&made.slot);
+    if (!status) status = fill(mesh, &made);
     if (status)
         fem_faces_clear(mesh->context, &made);
     else

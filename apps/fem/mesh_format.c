@@ -31,8 +31,7 @@ static yoke_status read_part(yoke_context *context, const char *path, int descri
     int64_t done = 0;
     while (done < bytes) {
         ssize_t got = pread(descriptor, part + done, (size_t)(bytes - done), (off_t)(from + done));
-        if (got < 0 && errno == EINTR)
-            continue;
+        if (got < 0 && errno == EINTR) continue;
         if (got <= 0)
             return yoke_fail(context, YOKE_ERROR_INPUT, "mesh '%s' cannot be read: %s", path,
                              got < 0 ? strerror(errno) : "it became shorter");
@@ -47,21 +46,17 @@ static yoke_status take_sample(yoke_context *context, const char *path, int desc
     int64_t bytes = size < SAMPLE ? size : SAMPLE;
     part->head_bytes = part->tail_bytes = (size_t)bytes;
     yoke_status status = read_part(context, path, descriptor, 0, bytes, part->head);
-    if (!status)
-        status = read_part(context, path, descriptor, size - bytes, bytes, part->tail);
+    if (!status) status = read_part(context, path, descriptor, size - bytes, bytes, part->tail);
     return status;
 }
 
 /* The last line that is not blank; its length in *length. */
 static const char *last_line(const char *text, size_t bytes, size_t *length)
 {
-    while (bytes > 0 && isspace((unsigned char)text[bytes - 1]))
-        bytes--;
+    while (bytes > 0 && isspace((unsigned char)text[bytes - 1])) bytes--;
     size_t begin = bytes;
-    while (begin > 0 && text[begin - 1] != '\n' && text[begin - 1] != '\r')
-        begin--;
-    while (begin < bytes && isblank((unsigned char)text[begin]))
-        begin++;
+    while (begin > 0 && text[begin - 1] != '\n' && text[begin - 1] != '\r') begin--;
+    while (begin < bytes && isblank((unsigned char)text[begin])) begin++;
     *length = bytes - begin;
     return text + begin;
 }
@@ -78,11 +73,9 @@ static int closes_section(const char *line, size_t length)
     static const char *const sections[] = {"Elements", "Periodic",      "NodeData",      "ElementData",         "ElementNodeData",
                                            "Nodes",    "Entities",      "MeshFormat",    "InterpolationScheme", "PartitionedEntities",
                                            "Comments", "PhysicalNames", "GhostElements", "Parametrizations"};
-    if (length < 4 || strncmp(line, "$End", 4) != 0)
-        return 0;
+    if (length < 4 || strncmp(line, "$End", 4) != 0) return 0;
     for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
-        if (length - 4 == strlen(sections[i]) && strncmp(line + 4, sections[i], length - 4) == 0)
-            return 1;
+        if (length - 4 == strlen(sections[i]) && strncmp(line + 4, sections[i], length - 4) == 0) return 1;
     return 0;
 }
 
@@ -113,8 +106,7 @@ static yoke_status check_msh(yoke_context *context, const char *path, const samp
 static yoke_status check_unv(yoke_context *context, const char *path, const sample *part)
 {
     const char *line = part->head;
-    while (*line && isspace((unsigned char)*line) && strncmp(line, "    -1", 6) != 0)
-        line++;
+    while (*line && isspace((unsigned char)*line) && strncmp(line, "    -1", 6) != 0) line++;
     int dataset = 0;
     if (strncmp(line, "    -1", 6) != 0 || sscanf(next_line(line), "%d", &dataset) != 1 || dataset <= 0)
         return fail(context, path, "does not begin with a dataset (a line with -1 in columns 5 and 6, then its number): it is no UNV file");
@@ -128,8 +120,7 @@ static yoke_status check_unv(yoke_context *context, const char *path, const samp
 static int starts_with_one_of(const char *line, const char *const *words, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        if (strncasecmp(line, words[i], strlen(words[i])) == 0)
-            return 1;
+        if (strncasecmp(line, words[i], strlen(words[i])) == 0) return 1;
     return 0;
 }
 
@@ -140,8 +131,7 @@ static yoke_status check_bdf(yoke_context *context, const char *path, const samp
     if (strlen(part->head) == part->head_bytes)
         for (const char *line = part->head; *line && !found; line = next_line(line))
             found = starts_with_one_of(line, words, sizeof words / sizeof *words);
-    if (!found)
-        return fail(context, path, "has no line that begins with GRID, CHEXA, BEGIN BULK, CEND, SOL or NASTRAN: it is no BDF file");
+    if (!found) return fail(context, path, "has no line that begins with GRID, CHEXA, BEGIN BULK, CEND, SOL or NASTRAN: it is no BDF file");
     size_t length = 0, bytes = part->tail_bytes;
     const char *line = last_line(part->tail, bytes, &length);
     while (length > 0 && *line == '$') { /* comments may follow */
@@ -176,11 +166,9 @@ static yoke_status check_content(yoke_context *context, const char *path, const 
 static const char *find_extension(const char *path)
 {
     const char *base = strrchr(path, '/'), *dot = strrchr(base ? base : path, '.');
-    if (!dot)
-        return NULL;
+    if (!dot) return NULL;
 #define FIND(extension, canonical, name) \
-    if (strcasecmp(dot, extension) == 0) \
-        return canonical;
+    if (strcasecmp(dot, extension) == 0) return canonical;
     FEM_MESH_FORMATS(FIND)
 #undef FIND
     return NULL;
@@ -189,18 +177,13 @@ static const char *find_extension(const char *path)
 static yoke_status inspect(yoke_context *context, const char *path, int descriptor, const char *extension, int64_t *bytes)
 {
     struct stat facts;
-    if (fstat(descriptor, &facts) != 0)
-        return yoke_fail(context, YOKE_ERROR_INPUT, "mesh '%s' cannot be read: %s", path, strerror(errno));
-    if (!S_ISREG(facts.st_mode))
-        return fail(context, path, "is not a regular file");
-    if (facts.st_size == 0)
-        return fail(context, path, "is empty");
+    if (fstat(descriptor, &facts) != 0) return yoke_fail(context, YOKE_ERROR_INPUT, "mesh '%s' cannot be read: %s", path, strerror(errno));
+    if (!S_ISREG(facts.st_mode)) return fail(context, path, "is not a regular file");
+    if (facts.st_size == 0) return fail(context, path, "is empty");
     sample *part = NULL;
     yoke_status status = yoke_allocate(context, 1, sizeof *part, (void **)&part);
-    if (!status)
-        status = take_sample(context, path, descriptor, facts.st_size, part);
-    if (!status)
-        status = check_content(context, path, extension, part);
+    if (!status) status = take_sample(context, path, descriptor, facts.st_size, part);
+    if (!status) status = check_content(context, path, extension, part);
     yoke_release(context, part);
     *bytes = facts.st_size;
     return status;
@@ -214,27 +197,22 @@ static yoke_status copy_absolute_path(yoke_context *context, const char *path, c
         return yoke_fail(context, YOKE_ERROR_SYSTEM, "the working directory has no name: %s", strerror(errno));
     size_t bytes = strlen(directory) + strlen(path) + 2;
     yoke_status status = yoke_allocate(context, (int64_t)bytes, 1, (void **)copy);
-    if (!status)
-        snprintf(*copy, bytes, "%s%s%s", directory, path[0] == '/' ? "" : "/", path);
+    if (!status) snprintf(*copy, bytes, "%s%s%s", directory, path[0] == '/' ? "" : "/", path);
     return status;
 }
 
 yoke_status fem_mesh_recognise(yoke_context *context, const char *path, fem_mesh_file *file)
 {
     const char *extension = find_extension(path);
-    if (!extension)
-        return yoke_fail(context, YOKE_ERROR_INPUT, "mesh '%s' has an unknown extension: %s", path, expected);
+    if (!extension) return yoke_fail(context, YOKE_ERROR_INPUT, "mesh '%s' has an unknown extension: %s", path, expected);
     /* Without O_NONBLOCK a pipe of that name would be waited for. */
     int descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-    if (descriptor < 0)
-        return yoke_fail(context, YOKE_ERROR_INPUT, "mesh '%s' cannot be opened: %s", path, strerror(errno));
+    if (descriptor < 0) return yoke_fail(context, YOKE_ERROR_INPUT, "mesh '%s' cannot be opened: %s", path, strerror(errno));
     fem_mesh_file found = {NULL, extension, 0};
     yoke_status status = inspect(context, path, descriptor, extension, &found.bytes);
     close(descriptor);
-    if (!status)
-        status = copy_absolute_path(context, path, &found.absolute_path);
-    if (!status)
-        *file = found;
+    if (!status) status = copy_absolute_path(context, path, &found.absolute_path);
+    if (!status) *file = found;
     return status;
 }
 

@@ -22,11 +22,9 @@ static yoke_status damaged(const cursor *at, const char *what)
 /* Takes count x size bytes and the padding after them. */
 static yoke_status take(cursor *at, int64_t count, int64_t size, const void **payload)
 {
-    if (count < 0 || (size > 0 && count > at->left / size))
-        return damaged(at, "more than it could return");
+    if (count < 0 || (size > 0 && count > at->left / size)) return damaged(at, "more than it could return");
     int64_t padded = (count * size + 7) / 8 * 8;
-    if (padded > at->left)
-        return damaged(at, "more than it could return");
+    if (padded > at->left) return damaged(at, "more than it could return");
     *payload = at->bytes;
     at->bytes += padded;
     at->left -= padded;
@@ -37,31 +35,26 @@ static yoke_status take_record(cursor *at, fem_wire_record *record)
 {
     const void *header = NULL;
     yoke_status status = take(at, 1, sizeof *record, &header);
-    if (status)
-        return status;
+    if (status) return status;
     memcpy(record, header, sizeof *record);
     /* A file spends a byte at least on each number that it holds. */
     if (record->count < 0 || (record->count > at->file_bytes && record->kind != FEM_WIRE_FAILURE))
         return damaged(at, "more nodes, elements or groups than the file has bytes");
-    if (record->dimension < 0 || record->dimension > 3)
-        return damaged(at, "a dimension other than 0 to 3");
+    if (record->dimension < 0 || record->dimension > 3) return damaged(at, "a dimension other than 0 to 3");
     return YOKE_OK;
 }
 
 static yoke_status take_nodes(cursor *at, const fem_wire_record *record, fem_raw *raw)
 {
     const void *number = NULL, *x = NULL;
-    if (raw->node_number)
-        return damaged(at, "its nodes twice");
+    if (raw->node_number) return damaged(at, "its nodes twice");
     if (record->count > INT32_MAX)
         return yoke_fail(at->context, YOKE_ERROR_INPUT,
                          "mesh '%s' has %lld nodes; at most %d are possible: mesh more coarsely and refine in yoke", at->path,
                          (long long)record->count, INT32_MAX);
     yoke_status status = take(at, record->count, sizeof(int64_t), &number);
-    if (!status)
-        status = take(at, record->count, 3 * sizeof(double), &x);
-    if (status)
-        return status;
+    if (!status) status = take(at, record->count, 3 * sizeof(double), &x);
+    if (status) return status;
     raw->num_nodes = record->count;
     raw->node_number = number;
     raw->x = x;
@@ -71,14 +64,11 @@ static yoke_status take_nodes(cursor *at, const fem_wire_record *record, fem_raw
 static yoke_status take_elements(cursor *at, const fem_wire_record *record, fem_raw_block *block)
 {
     const void *number = NULL, *node = NULL;
-    if (record->type < 1 || record->type > INT_MAX)
-        return damaged(at, "an element type that does not exist");
+    if (record->type < 1 || record->type > INT_MAX) return damaged(at, "an element type that does not exist");
     yoke_status status = take(at, record->count, sizeof(int64_t), &number);
     int nodes = fem_wire_nodes(record->type);
-    if (!status && nodes > 0)
-        status = take(at, record->count, nodes * (int64_t)sizeof(int64_t), &node);
-    if (!status)
-        *block = (fem_raw_block){record->dimension, (int)record->type, record->tag, record->count, number, node};
+    if (!status && nodes > 0) status = take(at, record->count, nodes * (int64_t)sizeof(int64_t), &node);
+    if (!status) *block = (fem_raw_block){record->dimension, (int)record->type, record->tag, record->count, number, node};
     return status;
 }
 
@@ -88,10 +78,8 @@ static yoke_status take_group(cursor *at, const fem_wire_record *record, fem_raw
     if (record->type < 0 || record->type > 4096 || record->tag < INT_MIN || record->tag > INT_MAX)
         return damaged(at, "a group with an impossible name or number");
     yoke_status status = take(at, record->type, 1, &name);
-    if (!status)
-        status = take(at, record->count, sizeof(int64_t), &entity);
-    if (status)
-        return status;
+    if (!status) status = take(at, record->count, sizeof(int64_t), &entity);
+    if (status) return status;
     *group = (fem_raw_group){record->dimension, (int)record->tag, (int)record->type, name, record->count, entity};
     for (int i = 0; i < group->name_bytes; i++)
         if ((unsigned char)group->name[i] < 0x20 || group->name[i] == 0x7f)
@@ -106,15 +94,13 @@ static yoke_status take_failure(cursor *at, const fem_wire_record *record)
 {
     const void *payload = NULL;
     yoke_status status = take(at, record->count, 1, &payload);
-    if (status)
-        return status;
+    if (status) return status;
     char text[400];
     int64_t count = record->count < (int64_t)sizeof text - 1 ? record->count : (int64_t)sizeof text - 1;
     memcpy(text, payload, (size_t)count);
     text[count] = 0;
     for (int64_t i = 0; i < count; i++)
-        if ((unsigned char)text[i] < 0x20 || text[i] == 0x7f)
-            text[i] = '?';
+        if ((unsigned char)text[i] < 0x20 || text[i] == 0x7f) text[i] = '?';
     return yoke_fail(at->context, YOKE_ERROR_INPUT, "mesh '%s' cannot be read by Gmsh: %s", at->path, text);
 }
 
@@ -125,8 +111,7 @@ static yoke_status count_records(cursor at, int64_t *blocks, int64_t *groups)
         const void *skipped = NULL;
         yoke_status status = take_record(&at, &record);
         int nodes = fem_wire_nodes(record.type);
-        if (status || record.kind == FEM_WIRE_END)
-            return status;
+        if (status || record.kind == FEM_WIRE_END) return status;
         switch (record.kind) {
         case FEM_WIRE_NODES:
             status = take(&at, record.count, 4 * sizeof(double), &skipped);
@@ -138,16 +123,14 @@ static yoke_status count_records(cursor at, int64_t *blocks, int64_t *groups)
         case FEM_WIRE_GROUP:
             ++*groups;
             status = take(&at, record.type, 1, &skipped);
-            if (!status)
-                status = take(&at, record.count, sizeof(int64_t), &skipped);
+            if (!status) status = take(&at, record.count, sizeof(int64_t), &skipped);
             break;
         case FEM_WIRE_FAILURE:
             return take_failure(&at, &record);
         default:
             return damaged(&at, "something unknown");
         }
-        if (status)
-            return status;
+        if (status) return status;
     }
 }
 
@@ -156,16 +139,14 @@ static yoke_status take_all(cursor at, fem_raw *raw)
     for (;;) {
         fem_wire_record record;
         yoke_status status = take_record(&at, &record);
-        if (status || record.kind == FEM_WIRE_END)
-            return status;
+        if (status || record.kind == FEM_WIRE_END) return status;
         if (record.kind == FEM_WIRE_NODES)
             status = take_nodes(&at, &record, raw);
         else if (record.kind == FEM_WIRE_ELEMENTS)
             status = take_elements(&at, &record, &raw->blocks[raw->num_blocks++]);
         else
             status = take_group(&at, &record, &raw->groups[raw->num_groups++]);
-        if (status)
-            return status;
+        if (status) return status;
     }
 }
 
@@ -175,15 +156,11 @@ yoke_status fem_raw_create(yoke_context *context, const char *path, int64_t file
     int64_t blocks = 0, groups = 0;
     fem_raw made = {0};
     yoke_status status = count_records(begin, &blocks, &groups);
-    if (status)
-        return status;
-    if (blocks > INT_MAX || groups > INT16_MAX)
-        return damaged(&begin, "more groups than are possible (32767)");
+    if (status) return status;
+    if (blocks > INT_MAX || groups > INT16_MAX) return damaged(&begin, "more groups than are possible (32767)");
     status = yoke_allocate(context, blocks, sizeof *made.blocks, (void **)&made.blocks);
-    if (!status)
-        status = yoke_allocate(context, groups, sizeof *made.groups, (void **)&made.groups);
-    if (!status)
-        status = take_all(begin, &made);
+    if (!status) status = yoke_allocate(context, groups, sizeof *made.groups, (void **)&made.groups);
+    if (!status) status = take_all(begin, &made);
     if (!status && made.num_nodes == 0)
         status =
             yoke_fail(context, YOKE_ERROR_INPUT, "mesh '%s' holds no nodes that Gmsh understands: write it again, or as MSH 4.1", path);

@@ -44,10 +44,8 @@ static void set_limits(const char *memory, const char *seconds)
 #ifdef RESERVES_ADDRESSES
     memory_bytes = 0;
 #endif
-    if (memory_bytes > 0)
-        set_limit(RLIMIT_AS, (rlim_t)memory_bytes);
-    if (cpu > 0)
-        set_limit(RLIMIT_CPU, (rlim_t)cpu);
+    if (memory_bytes > 0) set_limit(RLIMIT_AS, (rlim_t)memory_bytes);
+    if (cpu > 0) set_limit(RLIMIT_CPU, (rlim_t)cpu);
     set_limit(RLIMIT_CORE, 0);
     /* Gmsh's FLTK rewrites its preferences, about 100 bytes, where it may; a write beyond the limit shall fail, not kill. */
     signal(SIGXFSZ, SIG_IGN);
@@ -59,13 +57,11 @@ static void set_limits(const char *memory, const char *seconds)
 static void close_inherited(void)
 {
     DIR *directory = opendir("/proc/self/fd");
-    if (!directory)
-        return;
+    if (!directory) return;
     int own = dirfd(directory);
     for (struct dirent *entry; (entry = readdir(directory)) != NULL;) {
         int descriptor = atoi(entry->d_name);
-        if (descriptor > 2 && descriptor != own)
-            close(descriptor);
+        if (descriptor > 2 && descriptor != own) close(descriptor);
     }
     closedir(directory);
 }
@@ -74,17 +70,13 @@ static void close_inherited(void)
 static int open_stream(void)
 {
     int pipe = dup(STDOUT_FILENO), null = open("/dev/null", O_WRONLY);
-    if (pipe < 0 || null < 0 || dup2(null, STDOUT_FILENO) < 0)
-        return -1;
+    if (pipe < 0 || null < 0 || dup2(null, STDOUT_FILENO) < 0) return -1;
     close(null);
     stream = fdopen(pipe, "wb");
     return stream ? 0 : -1;
 }
 
-static void put(const void *bytes, size_t count)
-{
-    fwrite(bytes, 1, count, stream);
-}
+static void put(const void *bytes, size_t count) { fwrite(bytes, 1, count, stream); }
 
 static void put_padding(size_t bytes)
 {
@@ -135,15 +127,13 @@ static const char *first_error(void)
     int failed = 0;
     gmshLoggerGet(&log, &count, &failed);
     for (size_t i = 0; !failed && i < count; i++)
-        if (strncmp(log[i], "Error: ", 7) == 0)
-            return log[i] + 7;
+        if (strncmp(log[i], "Error: ", 7) == 0) return log[i] + 7;
     return NULL;
 }
 
 static void check(int failed)
 {
-    if (!failed)
-        return;
+    if (!failed) return;
     const char *text = first_error();
     fail(text ? text : "Gmsh gave no reason");
 }
@@ -152,8 +142,7 @@ static void check(int failed)
 static void check_med(const char *file)
 {
     size_t length = strlen(file);
-    if (length < 4 || strcmp(file + length - 4, ".med") != 0)
-        return;
+    if (length < 4 || strcmp(file + length - 4, ".med") != 0) return;
     int failed = 0;
     char *options = NULL;
     gmshOptionGetString("General.BuildOptions", &options, &failed);
@@ -191,8 +180,7 @@ static void put_nodes(void)
     int failed = 0;
     gmshModelMeshGetNodes(&tags, &count, &x, &coordinates, &parameter, &parameters, -1, -1, 0, 0, &failed);
     check(failed);
-    if (coordinates != 3 * count)
-        fail("Gmsh returned nodes without coordinates");
+    if (coordinates != 3 * count) fail("Gmsh returned nodes without coordinates");
     put_record(FEM_WIRE_NODES, 0, 0, 0, (int64_t)count);
     put_tags(tags, count);
     put(x, coordinates * sizeof *x);
@@ -209,8 +197,7 @@ static void put_elements(int dimension, int entity)
     check(failed);
     for (size_t i = 0; i < count; i++) {
         size_t per_element = (size_t)fem_wire_nodes(types[i]);
-        if (per_element > 0 && node_counts[i] != per_element * tag_counts[i])
-            fail("Gmsh returned elements without their nodes");
+        if (per_element > 0 && node_counts[i] != per_element * tag_counts[i]) fail("Gmsh returned elements without their nodes");
         put_record(FEM_WIRE_ELEMENTS, dimension, entity, types[i], (int64_t)tag_counts[i]);
         put_tags(tags[i], tag_counts[i]);
         put_tags(nodes[i], per_element * tag_counts[i]);
@@ -262,14 +249,12 @@ static void put_model(void)
     size_t num_groups = 0, num_entities = 0;
     gmshModelGetPhysicalGroups(&groups, &num_groups, -1, &failed);
     check(failed);
-    for (size_t i = 0; i + 1 < num_groups; i += 2)
-        put_group(groups[i], groups[i + 1]);
+    for (size_t i = 0; i + 1 < num_groups; i += 2) put_group(groups[i], groups[i + 1]);
     gmshModelGetEntities(&entities, &num_entities, -1, &failed);
     check(failed);
     for (size_t i = 0; i + 1 < num_entities; i += 2) {
         int dimension = entities[i], entity = entities[i + 1];
-        if (dimension == 3 || (num_groups == 0 ? dimension == 2 : in_a_group(dimension, entity)))
-            put_elements(dimension, entity);
+        if (dimension == 3 || (num_groups == 0 ? dimension == 2 : in_a_group(dimension, entity))) put_elements(dimension, entity);
     }
     gmshFree(groups);
     gmshFree(entities);
@@ -282,8 +267,7 @@ int main(int argc, char **argv)
         return 2;
     }
     close_inherited();
-    if (open_stream() != 0)
-        return 1;
+    if (open_stream() != 0) return 1;
     set_limits(argv[2], argv[3]);
     open_file(argv[1]);
     put_nodes();

@@ -116,8 +116,8 @@ yoke_status multigrid_create_coarse(fem_multigrid *m)
     yoke_status status = make_pattern(&a);
     if (!status) status = add_elements(m, last, &a);
     if (!status)
-        status = fem_coarse_create(m->context, FEM_COARSE_AUTO, space->num_nodes, space->components, a.row_start, a.column, a.value, space->x,
-                                   last->constraints->prescribed, &m->coarse);
+        status = fem_coarse_create(m->context, FEM_COARSE_AUTO, space->num_nodes, space->components, a.row_start, a.column, a.value,
+                                   space->x, last->constraints->prescribed, &m->coarse);
     yoke_release(m->context, a.row_start);
     yoke_release(m->context, a.column);
     yoke_release(m->context, a.value);

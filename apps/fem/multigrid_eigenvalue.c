@@ -3,7 +3,7 @@
 
 #include "multigrid_parts.h"
 
-enum { LANCZOS_STEPS = 10 };
+enum { LANCZOS_STEPS = 15 };
 
 /* Number of eigenvalues of the symmetric tridiagonal matrix that are larger than x (Sturm sequence). */
 static int count_above(int n, const double *diagonal, const double *off, double x)

@@ -13,7 +13,7 @@ typedef struct multigrid_level {
     fem_constraints *own_constraints;
     fem_part *part;
     fem_vector *b, *x, *d, *t;
-    fem_interpolation *to_finer; /* from this level to the next finer one; NULL on the finest */
+    fem_interpolation *to_finer;            /* from this level to the next finer one; NULL on the finest */
     double eigenvalue_low, eigenvalue_high; /* range that the smoother works on */
 } multigrid_level;
 

@@ -32,17 +32,17 @@ typedef void fem_matrix_visitor(int32_t element, const double *packed, void *use
 
 /* What a kind of part provides; all slots are required. */
 typedef struct fem_part_functions {
-    const char *kind; /* "cpu" */
+    const char *kind; /* of device: "openmp" */
     void (*destroy)(fem_part *part);
     yoke_status (*vector_create)(fem_part *part, fem_vector **vector); /* all zero.  Errors: MEMORY */
     void (*vector_destroy)(fem_vector *vector);
-    void (*write)(fem_vector *to, const double *from);       /* from the host, [dofs] */
-    void (*read)(const fem_vector *from, double *to);        /* to the host */
+    void (*write)(fem_vector *to, const double *from); /* from the host, [dofs] */
+    void (*read)(const fem_vector *from, double *to);  /* to the host */
     void (*zero)(fem_vector *x);
     /* to = alpha from; the two may be of parts of the same space with different precision */
     void (*copy_scaled)(double alpha, const fem_vector *from, fem_vector *to);
-    void (*axpy)(double alpha, const fem_vector *x, fem_vector *y);       /* y += alpha x */
-    void (*xpby)(const fem_vector *x, double beta, fem_vector *y);        /* y = x + beta y */
+    void (*axpy)(double alpha, const fem_vector *x, fem_vector *y);            /* y += alpha x */
+    void (*xpby)(const fem_vector *x, double beta, fem_vector *y);             /* y = x + beta y */
     void (*subtract)(const fem_vector *x, const fem_vector *y, fem_vector *z); /* z = x - y */
     double (*dot)(const fem_vector *x, const fem_vector *y);
     /* x += alpha p, r -= alpha q; returns r.r */
@@ -77,7 +77,7 @@ struct fem_part {
 typedef struct fem_part_options {
     fem_precision precision;
     fem_operator operator_kind;
-    int threads; /* 0: as many as the process may use */
+    int threads;                /* 0: as many as the process may use */
     const fem_kernels *kernels; /* NULL: the best of this processor; tests ask for others */
 } fem_part_options;
 
@@ -85,6 +85,7 @@ typedef struct fem_part_options {
  * A part with all elements of the space on the CPU.  space and constraints are borrowed and must outlive it.
  * Errors: MEMORY, INPUT (an element whose map folds: coarse element and determinant).
  */
-yoke_status fem_part_cpu_create(const fem_space *space, const fem_constraints *constraints, const fem_part_options *options, fem_part **part);
+yoke_status fem_part_cpu_create(const fem_space *space, const fem_constraints *constraints, const fem_part_options *options,
+                                fem_part **part);
 
 #endif

@@ -15,7 +15,8 @@
 #undef REAL
 
 /* Calls one of the two instances of a vector operation by the part's precision. */
-#define BY_PRECISION(cpu, operation, ...) ((cpu)->part.precision == FEM_DOUBLE ? operation##_double(__VA_ARGS__) : operation##_float(__VA_ARGS__))
+#define BY_PRECISION(cpu, operation, ...) \
+    ((cpu)->part.precision == FEM_DOUBLE ? operation##_double(__VA_ARGS__) : operation##_float(__VA_ARGS__))
 
 /* Each chunk t of the part `cpu`, which must be in scope, on its own thread. */
 #define FOR_CHUNKS(t) _Pragma("omp parallel for num_threads(cpu->num_chunks) schedule(static, 1)") for (int t = 0; t < cpu->num_chunks; t++)
@@ -101,18 +102,18 @@ void cpu_part_diagonal(cpu_part *cpu, void *blocks)
 static void prolongate_add(const fem_interpolation *p, const fem_vector *coarse, fem_vector *fine)
 {
     cpu_part *cpu = of(fine);
-    FOR_CHUNKS(t)
-    BY_PRECISION(cpu, prolongate_add, cpu->part.space->components, &p->to_fine, coarse->data, fine->data, cpu->chunks[t].node_begin,
-                 cpu->chunks[t].node_end);
+    FOR_CHUNKS (t)
+        BY_PRECISION(cpu, prolongate_add, cpu->part.space->components, &p->to_fine, coarse->data, fine->data, cpu->chunks[t].node_begin,
+                     cpu->chunks[t].node_end);
 }
 
 static void restrict_to(const fem_interpolation *p, const fem_vector *fine, fem_vector *coarse)
 {
     cpu_part *cpu = of(coarse);
-    FOR_CHUNKS(t)
-    {
+    FOR_CHUNKS (t) {
         const cpu_chunk *chunk = &cpu->chunks[t];
-        BY_PRECISION(cpu, restrict_to, cpu->part.space->components, &p->to_coarse, fine->data, coarse->data, chunk->node_begin, chunk->node_end);
+        BY_PRECISION(cpu, restrict_to, cpu->part.space->components, &p->to_coarse, fine->data, coarse->data, chunk->node_begin,
+                     chunk->node_end);
         mask_chunk(cpu, chunk, coarse->data);
     }
 }
@@ -174,7 +175,7 @@ static yoke_status vector_create(fem_part *part, fem_vector **out)
         return status;
     }
     v->part = part;
-    FOR_CHUNKS(t) clear_chunk(cpu, &cpu->chunks[t], n, v->data);
+    FOR_CHUNKS (t) clear_chunk(cpu, &cpu->chunks[t], n, v->data);
     *out = v;
     return YOKE_OK;
 }
@@ -190,26 +191,25 @@ static void vector_destroy(fem_vector *v)
 static void write_vector(fem_vector *to, const double *from)
 {
     cpu_part *cpu = of(to);
-    FOR_CHUNKS(t) BY_PRECISION(cpu, write, to->data, from, first_dof(cpu, t), last_dof(cpu, t));
+    FOR_CHUNKS (t) BY_PRECISION(cpu, write, to->data, from, first_dof(cpu, t), last_dof(cpu, t));
 }
 
 static void read_vector(const fem_vector *from, double *to)
 {
     cpu_part *cpu = of(from);
-    FOR_CHUNKS(t) BY_PRECISION(cpu, read, from->data, to, first_dof(cpu, t), last_dof(cpu, t));
+    FOR_CHUNKS (t) BY_PRECISION(cpu, read, from->data, to, first_dof(cpu, t), last_dof(cpu, t));
 }
 
 static void zero(fem_vector *x)
 {
     cpu_part *cpu = of(x);
-    FOR_CHUNKS(t) clear_chunk(cpu, &cpu->chunks[t], cpu->part.space->components, x->data);
+    FOR_CHUNKS (t) clear_chunk(cpu, &cpu->chunks[t], cpu->part.space->components, x->data);
 }
 
 static void copy_scaled(double alpha, const fem_vector *from, fem_vector *to)
 {
     cpu_part *cpu = of(to);
-    FOR_CHUNKS(t)
-    {
+    FOR_CHUNKS (t) {
         int64_t begin = first_dof(cpu, t), end = last_dof(cpu, t);
         if (from->part->precision == FEM_DOUBLE)
             BY_PRECISION(cpu, scale_from_double, alpha, from->data, to->data, begin, end);
@@ -221,19 +221,19 @@ static void copy_scaled(double alpha, const fem_vector *from, fem_vector *to)
 static void axpy(double alpha, const fem_vector *x, fem_vector *y)
 {
     cpu_part *cpu = of(y);
-    FOR_CHUNKS(t) BY_PRECISION(cpu, axpy, alpha, x->data, y->data, first_dof(cpu, t), last_dof(cpu, t));
+    FOR_CHUNKS (t) BY_PRECISION(cpu, axpy, alpha, x->data, y->data, first_dof(cpu, t), last_dof(cpu, t));
 }
 
 static void xpby(const fem_vector *x, double beta, fem_vector *y)
 {
     cpu_part *cpu = of(y);
-    FOR_CHUNKS(t) BY_PRECISION(cpu, xpby, x->data, beta, y->data, first_dof(cpu, t), last_dof(cpu, t));
+    FOR_CHUNKS (t) BY_PRECISION(cpu, xpby, x->data, beta, y->data, first_dof(cpu, t), last_dof(cpu, t));
 }
 
 static void subtract(const fem_vector *x, const fem_vector *y, fem_vector *z)
 {
     cpu_part *cpu = of(z);
-    FOR_CHUNKS(t) BY_PRECISION(cpu, subtract, x->data, y->data, z->data, first_dof(cpu, t), last_dof(cpu, t));
+    FOR_CHUNKS (t) BY_PRECISION(cpu, subtract, x->data, y->data, z->data, first_dof(cpu, t), last_dof(cpu, t));
 }
 
 /* Sums of chunks are added in their order, so that the result does not depend on which thread ends first. */
@@ -248,7 +248,7 @@ static double dot(const fem_vector *x, const fem_vector *y)
 {
     cpu_part *cpu = of(x);
     double sum[CPU_PART_MOST_CHUNKS];
-    FOR_CHUNKS(t) sum[t] = BY_PRECISION(cpu, dot, x->data, y->data, first_dof(cpu, t), last_dof(cpu, t));
+    FOR_CHUNKS (t) sum[t] = BY_PRECISION(cpu, dot, x->data, y->data, first_dof(cpu, t), last_dof(cpu, t));
     return sum_chunks(sum, cpu->num_chunks);
 }
 
@@ -256,31 +256,31 @@ static double advance(double alpha, const fem_vector *p, const fem_vector *q, fe
 {
     cpu_part *cpu = of(x);
     double sum[CPU_PART_MOST_CHUNKS];
-    FOR_CHUNKS(t)
-    sum[t] = BY_PRECISION(cpu, advance, alpha, p->data, q->data, x->data, r->data, first_dof(cpu, t), last_dof(cpu, t));
+    FOR_CHUNKS (t) sum[t] = BY_PRECISION(cpu, advance, alpha, p->data, q->data, x->data, r->data, first_dof(cpu, t), last_dof(cpu, t));
     return sum_chunks(sum, cpu->num_chunks);
 }
 
 static void mask(fem_vector *x)
 {
     cpu_part *cpu = of(x);
-    FOR_CHUNKS(t) mask_chunk(cpu, &cpu->chunks[t], x->data);
+    FOR_CHUNKS (t) mask_chunk(cpu, &cpu->chunks[t], x->data);
 }
 
 static void block_solve(fem_part *part, const fem_vector *r, fem_vector *z)
 {
     cpu_part *cpu = (cpu_part *)part;
-    FOR_CHUNKS(t)
-    BY_PRECISION(cpu, block_solve, part->space->components, cpu->blocks, r->data, z->data, cpu->chunks[t].node_begin, cpu->chunks[t].node_end);
+    FOR_CHUNKS (t)
+        BY_PRECISION(cpu, block_solve, part->space->components, cpu->blocks, r->data, z->data, cpu->chunks[t].node_begin,
+                     cpu->chunks[t].node_end);
 }
 
 static void chebyshev_step(fem_part *part, double a, double c, const fem_vector *b, const fem_vector *ax, fem_vector *d, fem_vector *x)
 {
     cpu_part *cpu = (cpu_part *)part;
     const void *ax_data = ax ? ax->data : NULL;
-    FOR_CHUNKS(t)
-    BY_PRECISION(cpu, chebyshev_step, part->space->components, cpu->blocks, a, c, b->data, ax_data, d->data, x->data, cpu->chunks[t].node_begin,
-                 cpu->chunks[t].node_end);
+    FOR_CHUNKS (t)
+        BY_PRECISION(cpu, chebyshev_step, part->space->components, cpu->blocks, a, c, b->data, ax_data, d->data, x->data,
+                     cpu->chunks[t].node_begin, cpu->chunks[t].node_end);
 }
 
 static int64_t memory_bytes(const fem_part *part) { return ((const cpu_part *)part)->bytes; }
@@ -296,7 +296,7 @@ static void destroy(fem_part *part)
 }
 
 static const fem_part_functions functions = {
-    .kind = "cpu",
+    .kind = "openmp",
     .destroy = destroy,
     .vector_create = vector_create,
     .vector_destroy = vector_destroy,

@@ -3,8 +3,9 @@
  *
  * The elements are cut into one chunk per thread, contiguous in Morton order.  Since nodes are numbered as elements touch them, the nodes
  * that a chunk touches first are contiguous too: the chunk owns them.  A chunk adds its products into its own nodes directly, and into
- * copies, kept behind the vector's end (its tail), for nodes of earlier chunks; after a barrier each owner adds the copies of its nodes in
- * a fixed order (a vector's data is [num_nodes + tail_nodes][components] in the part's precision).  So there are no races and no atomics, and the result repeats bit by bit.
+ * copies for nodes of earlier chunks.  The copies are kept behind the vector's end: data is [num_nodes + tail_nodes][components] in the
+ * part's precision.  After a barrier each owner adds the copies of its nodes in a fixed order.  So there are no races and no atomics, and
+ * the result repeats bit by bit.
  */
 #ifndef FEM_PART_CPU_H
 #define FEM_PART_CPU_H

@@ -153,7 +153,8 @@ static void put_element(const cpu_part *cpu, const cpu_chunk *chunk, cpu_batches
         int64_t at = (batch * space->slots + s) * width + lane;
         int32_t node = space->element_nodes[(int64_t)e * space->slots + s];
         set->gather[at] = node < 0 ? 0 : node; /* slots without a node are not read: they are not in `used` */
-        if (set->scatter) set->scatter[at] = node >= 0 && node < chunk->node_begin ? chunk->tail_begin + tail_of[node] - 1 : set->gather[at];
+        if (set->scatter)
+            set->scatter[at] = node >= 0 && node < chunk->node_begin ? chunk->tail_begin + tail_of[node] - 1 : set->gather[at];
     }
     if (cpu->part.precision == FEM_DOUBLE) {
         double *moduli = (double *)set->moduli + 2 * batch * width + lane;

@@ -83,8 +83,8 @@ static void NAME(block_solve)(int components, const REAL *blocks, const REAL *r,
     }
 }
 
-static void NAME(chebyshev_step)(int components, const REAL *blocks, double old, double step, const REAL *b, const REAL *t, REAL *restrict d,
-                                 REAL *restrict x, int64_t first_node, int64_t last_node)
+static void NAME(chebyshev_step)(int components, const REAL *blocks, double old, double step, const REAL *b, const REAL *t,
+                                 REAL *restrict d, REAL *restrict x, int64_t first_node, int64_t last_node)
 {
     const int size = components == 3 ? 6 : 1;
     const REAL a = (REAL)old, s = (REAL)step;
@@ -118,12 +118,9 @@ static void NAME(invert_blocks)(int components, const uint8_t *prescribed, REAL 
         double xx = a[1][1] * a[2][2] - a[1][2] * a[1][2], xy = a[0][2] * a[1][2] - a[0][1] * a[2][2];
         double xz = a[0][1] * a[1][2] - a[0][2] * a[1][1];
         double inverse = 1 / (a[0][0] * xx + a[0][1] * xy + a[0][2] * xz);
-        double result[6] = {xx,
-                            a[0][0] * a[2][2] - a[0][2] * a[0][2],
-                            a[0][0] * a[1][1] - a[0][1] * a[0][1],
-                            a[0][1] * a[0][2] - a[0][0] * a[1][2],
-                            xz,
-                            xy};
+        double result[6] = {
+            xx, a[0][0] * a[2][2] - a[0][2] * a[0][2], a[0][0] * a[1][1] - a[0][1] * a[0][1], a[0][1] * a[0][2] - a[0][0] * a[1][2], xz,
+            xy};
         static const int row[6] = {0, 1, 2, 1, 0, 0}, column[6] = {0, 1, 2, 2, 2, 1};
         for (int k = 0; k < 6; k++) {
             int held = (prescribed[i] >> row[k] & 1) || (prescribed[i] >> column[k] & 1);
@@ -139,7 +136,8 @@ static void NAME(add_copies)(int components, const int32_t *node, const int32_t 
         for (int c = 0; c < components; c++) y[(int64_t)node[i] * components + c] += y[(int64_t)copy[i] * components + c];
 }
 
-static void NAME(prolongate_add)(int components, const fem_rows *p, const REAL *coarse, REAL *restrict fine, int64_t first_node, int64_t last_node)
+static void NAME(prolongate_add)(int components, const fem_rows *p, const REAL *coarse, REAL *restrict fine, int64_t first_node,
+                                 int64_t last_node)
 {
     for (int64_t i = first_node; i < last_node; i++) {
         REAL sum[3] = {0};
@@ -155,7 +153,8 @@ static void NAME(restrict_to)(int components, const fem_rows *transposed, const 
     for (int64_t i = first_node; i < last_node; i++) {
         REAL sum[3] = {0};
         for (int64_t k = transposed->start[i]; k < transposed->start[i + 1]; k++)
-            for (int c = 0; c < components; c++) sum[c] += (REAL)transposed->weight[k] * fine[(int64_t)transposed->node[k] * components + c];
+            for (int c = 0; c < components; c++)
+                sum[c] += (REAL)transposed->weight[k] * fine[(int64_t)transposed->node[k] * components + c];
         for (int c = 0; c < components; c++) coarse[i * components + c] = sum[c];
     }
 }

@@ -20,8 +20,7 @@ app_place fem_condition_place(const fem_case_boundary *item, const char **key)
     const char *const keys[] = {"displacement", "traction", "pressure", "value", "flux"};
     const app_place places[] = {item->displacement.place, item->traction.place, item->pressure.place, item->value.place, item->flux.place};
     int i = 0;
-    while (i < 4 && !app_given(places[i]))
-        i++;
+    while (i < 4 && !app_given(places[i])) i++;
     *key = keys[i];
     return places[i];
 }
@@ -33,13 +32,11 @@ static yoke_status append_groups(const fem_mesh *mesh, yoke_context *context, in
 {
     void *memory;
     yoke_status status = yoke_allocate(context, mesh->num_groups, sizeof(char *), &memory);
-    if (status != YOKE_OK)
-        return status;
+    if (status != YOKE_OK) return status;
     const char **names = memory;
     int count = 0;
     for (int g = 0; g < mesh->num_groups; g++)
-        if (mesh->groups[g].dimension == dimension)
-            names[count++] = mesh->groups[g].name;
+        if (mesh->groups[g].dimension == dimension) names[count++] = mesh->groups[g].name;
     char items[32];
     snprintf(items, sizeof items, "%s groups", group_kinds[dimension]);
     app_append_names(text, size, items, word, names, count);
@@ -132,17 +129,14 @@ static yoke_status resolve_materials(resolver *run)
 {
     fem_problem *problem = run->problem;
     const fem_mesh *mesh = run->mesh;
-    for (int64_t e = 0; e < mesh->num_elements; e++)
-        problem->material_of[e] = -1;
+    for (int64_t e = 0; e < mesh->num_elements; e++) problem->material_of[e] = -1;
     for (int m = 0; m < problem->num_materials; m++) {
         const fem_case_material *item = &run->the_case->keys.materials.items[m];
         fem_material *material = &problem->materials[m];
         convert_material(run->the_case, item, material);
         yoke_status status = find_group(run, "materials", m, "volume", &item->volume, 3, &material->group);
-        if (status == YOKE_OK)
-            status = check_moduli(run, m);
-        if (status != YOKE_OK)
-            return status;
+        if (status == YOKE_OK) status = check_moduli(run, m);
+        if (status != YOKE_OK) return status;
         const fem_group *group = &mesh->groups[material->group];
         for (int64_t i = 0; i < group->count; i++) {
             int16_t *slot = &problem->material_of[group->element[i]];
@@ -154,13 +148,11 @@ static yoke_status resolve_materials(resolver *run)
                                      "an element has one material",
                                      m, (long long)mesh->element_tag[group->element[i]], (int)*slot, where);
             }
-            if (*slot < 0)
-                *slot = (int16_t)m;
+            if (*slot < 0) *slot = (int16_t)m;
         }
     }
     for (int64_t e = 0; e < mesh->num_elements; e++)
-        if (problem->material_of[e] < 0)
-            return fail_of_bare_element(run, e);
+        if (problem->material_of[e] < 0) return fail_of_bare_element(run, e);
     return YOKE_OK;
 }
 
@@ -180,8 +172,7 @@ static void convert_condition(const fem_case_boundary *item, fem_condition *cond
         }
     condition->kind = vector == &item->displacement ? FEM_DIRICHLET : FEM_TRACTION;
     condition->mask = condition->kind == FEM_DIRICHLET ? vector->mask : 0;
-    for (int i = 0; i < 3; i++)
-        condition->value[i] = (vector->mask >> i & 1) != 0 ? vector->value[i] : 0;
+    for (int i = 0; i < 3; i++) condition->value[i] = (vector->mask >> i & 1) != 0 ? vector->value[i] : 0;
 }
 
 static yoke_status resolve_conditions(resolver *run)
@@ -206,16 +197,11 @@ static yoke_status check_connected(const fem_case *the_case, const fem_problem *
     void *shared = NULL, *piece = NULL;
     int32_t num_pieces = 0;
     yoke_status status = yoke_allocate(context, problem->mesh->num_elements, sizeof(uint8_t), &shared);
-    if (status == YOKE_OK)
-        status = yoke_allocate(context, problem->mesh->num_elements, sizeof(int32_t), &piece);
-    if (status == YOKE_OK)
-        status = fem_connect_elements(problem->mesh, shared, piece, &num_pieces);
-    if (status == YOKE_OK)
-        status = fem_check_loads(the_case, problem, shared);
-    if (status == YOKE_OK)
-        status = fem_check_conflicts(the_case, problem);
-    if (status == YOKE_OK)
-        status = fem_check_rigid(the_case, problem, piece, num_pieces);
+    if (status == YOKE_OK) status = yoke_allocate(context, problem->mesh->num_elements, sizeof(int32_t), &piece);
+    if (status == YOKE_OK) status = fem_connect_elements(problem->mesh, shared, piece, &num_pieces);
+    if (status == YOKE_OK) status = fem_check_loads(the_case, problem, shared);
+    if (status == YOKE_OK) status = fem_check_conflicts(the_case, problem);
+    if (status == YOKE_OK) status = fem_check_rigid(the_case, problem, piece, num_pieces);
     yoke_release(context, piece);
     yoke_release(context, shared);
     return status;
@@ -231,28 +217,21 @@ static yoke_status fill(resolver *run)
     problem->components = the_case->keys.problem.value == FEM_POISSON ? 1 : 3;
     problem->element = (fem_element)the_case->keys.element.value;
     yoke_status status = yoke_allocate(problem->context, the_case->keys.materials.count, sizeof(fem_material), &materials);
-    if (status != YOKE_OK)
-        return status;
+    if (status != YOKE_OK) return status;
     problem->materials = materials;
     problem->num_materials = the_case->keys.materials.count;
     status = yoke_allocate(problem->context, run->mesh->num_elements, sizeof(int16_t), &material_of);
-    if (status != YOKE_OK)
-        return status;
+    if (status != YOKE_OK) return status;
     problem->material_of = material_of;
     status = yoke_allocate(problem->context, the_case->keys.boundary.count, sizeof(fem_condition), &conditions);
-    if (status != YOKE_OK)
-        return status;
+    if (status != YOKE_OK) return status;
     problem->conditions = conditions;
     problem->num_conditions = the_case->keys.boundary.count;
     status = resolve_materials(run);
-    if (status == YOKE_OK)
-        status = resolve_conditions(run);
-    if (status == YOKE_OK)
-        status = check_connected(the_case, problem);
-    if (status == YOKE_OK)
-        status = fem_check_memory(the_case, run->mesh);
-    if (status == YOKE_OK)
-        status = fem_warn_of_kinks(problem);
+    if (status == YOKE_OK) status = resolve_conditions(run);
+    if (status == YOKE_OK) status = check_connected(the_case, problem);
+    if (status == YOKE_OK) status = fem_check_memory(the_case, run->mesh);
+    if (status == YOKE_OK) status = fem_warn_of_kinks(problem);
     return status;
 }
 
@@ -260,8 +239,7 @@ yoke_status fem_problem_create(const fem_case *the_case, const fem_mesh *mesh, f
 {
     void *memory;
     yoke_status status = yoke_allocate(the_case->context, 1, sizeof(fem_problem), &memory);
-    if (status != YOKE_OK)
-        return status;
+    if (status != YOKE_OK) return status;
     resolver run = {.the_case = the_case, .mesh = mesh, .problem = memory};
     run.problem->context = the_case->context;
     status = fill(&run);
@@ -275,8 +253,7 @@ yoke_status fem_problem_create(const fem_case *the_case, const fem_mesh *mesh, f
 
 void fem_problem_destroy(fem_problem *problem)
 {
-    if (problem == NULL)
-        return;
+    if (problem == NULL) return;
     yoke_context *context = problem->context;
     yoke_release(context, problem->materials);
     yoke_release(context, problem->material_of);

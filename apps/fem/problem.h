@@ -33,8 +33,8 @@ typedef struct fem_condition {
 
 /* Functions of position that stand in for the constants above (manufactured solutions); each may be NULL.  x in m, results in SI. */
 typedef struct fem_fields {
-    void (*force)(const double x[3], double *f, void *user);                          /* f [components], instead of material force     */
-    void (*dirichlet)(const double x[3], double *g, void *user);                      /* g [components], instead of Dirichlet values    */
+    void (*force)(const double x[3], double *f, void *user);                            /* f [components], instead of material force     */
+    void (*dirichlet)(const double x[3], double *g, void *user);                        /* g [components], instead of Dirichlet values    */
     void (*traction)(const double x[3], const double normal[3], double *t, void *user); /* t [components], instead of traction values  */
     void *user;
 } fem_fields;
@@ -45,8 +45,8 @@ typedef struct fem_problem {
     int components;        /* 3 elasticity, 1 Poisson */
     fem_element element;
     int num_materials;
-    fem_material *materials;   /* [num_materials] */
-    int16_t *material_of;      /* [mesh->num_elements] index into materials */
+    fem_material *materials; /* [num_materials] */
+    int16_t *material_of;    /* [mesh->num_elements] index into materials */
     int num_conditions;
     fem_condition *conditions; /* [num_conditions], in the case file's order */
     fem_fields fields;

@@ -14,16 +14,13 @@ int fem_member_corners(int dimension, int local, int corners[4])
         fixed[axis == 0 ? 1 : 0] = local % 2;
         fixed[axis == 2 ? 1 : 2] = local / 2 % 2;
     } else {
-        for (int a = 0; a < 3; a++)
-            fixed[a] = local >> a & 1;
+        for (int a = 0; a < 3; a++) fixed[a] = local >> a & 1;
     }
     int count = 0;
     for (int c = 0; c < 8; c++) {
         bool in = true;
-        for (int a = 0; a < 3; a++)
-            in = in && (fixed[a] < 0 || fixed[a] == (c >> a & 1));
-        if (in)
-            corners[count++] = c;
+        for (int a = 0; a < 3; a++) in = in && (fixed[a] < 0 || fixed[a] == (c >> a & 1));
+        if (in) corners[count++] = c;
     }
     return count;
 }
@@ -41,8 +38,7 @@ static int compare_faces(const void *left, const void *right)
 {
     const face_key *a = left, *b = right;
     for (int i = 0; i < 4; i++)
-        if (a->vertex[i] != b->vertex[i])
-            return a->vertex[i] < b->vertex[i] ? -1 : 1;
+        if (a->vertex[i] != b->vertex[i]) return a->vertex[i] < b->vertex[i] ? -1 : 1;
     return a->element < b->element ? -1 : a->element > b->element;
 }
 
@@ -54,8 +50,7 @@ static face_key key_of_face(const fem_mesh *mesh, int64_t element, int face)
     for (int i = 0; i < 4; i++) {
         int32_t vertex = mesh->corners[8 * element + corners[i]];
         int at = i;
-        for (; at > 0 && key.vertex[at - 1] > vertex; at--)
-            key.vertex[at] = key.vertex[at - 1];
+        for (; at > 0 && key.vertex[at - 1] > vertex; at--) key.vertex[at] = key.vertex[at - 1];
         key.vertex[at] = vertex;
     }
     return key;
@@ -74,10 +69,8 @@ static int32_t root_of(int32_t *parent, int32_t element)
 /* All faces, those with the same smallest vertex side by side: from first[v] on. */
 static void sort_faces(const fem_mesh *mesh, int64_t *first, face_key *faces)
 {
-    for (int64_t i = 0; i < 6 * mesh->num_elements; i++)
-        first[key_of_face(mesh, i / 6, (int)(i % 6)).vertex[0] + 2]++;
-    for (int64_t v = 0; v < mesh->num_vertices; v++)
-        first[v + 2] += first[v + 1];
+    for (int64_t i = 0; i < 6 * mesh->num_elements; i++) first[key_of_face(mesh, i / 6, (int)(i % 6)).vertex[0] + 2]++;
+    for (int64_t v = 0; v < mesh->num_vertices; v++) first[v + 2] += first[v + 1];
     for (int64_t i = 0; i < 6 * mesh->num_elements; i++) {
         face_key key = key_of_face(mesh, i / 6, (int)(i % 6));
         faces[first[key.vertex[0] + 1]++] = key;
@@ -90,8 +83,7 @@ yoke_status fem_connect_elements(const fem_mesh *mesh, uint8_t *shared, int32_t 
 {
     void *first, *memory;
     yoke_status status = yoke_allocate(mesh->context, mesh->num_vertices + 2, sizeof(int64_t), &first);
-    if (status != YOKE_OK)
-        return status;
+    if (status != YOKE_OK) return status;
     status = yoke_allocate(mesh->context, 6 * mesh->num_elements, sizeof(face_key), &memory);
     if (status != YOKE_OK) {
         yoke_release(mesh->context, first);
@@ -100,12 +92,10 @@ yoke_status fem_connect_elements(const fem_mesh *mesh, uint8_t *shared, int32_t 
     face_key *faces = memory;
     sort_faces(mesh, first, faces);
     memset(shared, 0, (size_t)mesh->num_elements);
-    for (int64_t e = 0; e < mesh->num_elements; e++)
-        piece[e] = (int32_t)e;
+    for (int64_t e = 0; e < mesh->num_elements; e++) piece[e] = (int32_t)e;
     for (int64_t i = 1; i < 6 * mesh->num_elements; i++) {
         face_key *a = &faces[i - 1], *b = &faces[i];
-        if (memcmp(a->vertex, b->vertex, sizeof a->vertex) != 0)
-            continue;
+        if (memcmp(a->vertex, b->vertex, sizeof a->vertex) != 0) continue;
         shared[a->element] |= (uint8_t)(1u << a->face);
         shared[b->element] |= (uint8_t)(1u << b->face);
         int32_t left = root_of(piece, a->element), right = root_of(piece, b->element);
@@ -114,8 +104,7 @@ yoke_status fem_connect_elements(const fem_mesh *mesh, uint8_t *shared, int32_t 
     int32_t count = 0;
     for (int64_t e = 0; e < mesh->num_elements; e++) /* a parent comes before its child, so that it is numbered (as -1 - number) by then */
         piece[e] = piece[e] == e ? -1 - count++ : piece[piece[e]];
-    for (int64_t e = 0; e < mesh->num_elements; e++)
-        piece[e] = -1 - piece[e];
+    for (int64_t e = 0; e < mesh->num_elements; e++) piece[e] = -1 - piece[e];
     *num_pieces = count;
     yoke_release(mesh->context, memory);
     yoke_release(mesh->context, first);
@@ -131,8 +120,7 @@ yoke_status fem_check_loads(const fem_case *the_case, const fem_problem *problem
         const fem_condition *condition = &problem->conditions[c];
         const fem_group *group = &mesh->groups[condition->group];
         for (int64_t i = 0; i < group->count && condition->kind != FEM_DIRICHLET; i++) {
-            if ((shared[group->element[i]] >> group->local[i] & 1) == 0)
-                continue;
+            if ((shared[group->element[i]] >> group->local[i] & 1) == 0) continue;
             const char *key;
             char quoted[APP_QUOTED];
             app_place place = fem_condition_place(&the_case->keys.boundary.items[c], &key);
@@ -170,8 +158,7 @@ yoke_status fem_check_conflicts(const fem_case *the_case, const fem_problem *pro
     const fem_mesh *mesh = problem->mesh;
     void *memory;
     yoke_status status = yoke_allocate(problem->context, mesh->num_vertices * 3, sizeof(int32_t), &memory);
-    if (status != YOKE_OK)
-        return status;
+    if (status != YOKE_OK) return status;
     int32_t *owner = memory; /* the first condition that prescribes the component, plus 1 */
     for (int c = 0; c < problem->num_conditions && status == YOKE_OK; c++) {
         const fem_condition *condition = &problem->conditions[c];
@@ -182,8 +169,7 @@ yoke_status fem_check_conflicts(const fem_case *the_case, const fem_problem *pro
                 int32_t vertex = mesh->corners[8 * (int64_t)group->element[i] + corners[k / 3]];
                 int component = k % 3;
                 int32_t *slot = &owner[3 * (int64_t)vertex + component];
-                if ((condition->mask >> component & 1) == 0)
-                    continue;
+                if ((condition->mask >> component & 1) == 0) continue;
                 if (*slot == 0)
                     *slot = c + 1;
                 else if (problem->conditions[*slot - 1].value[component] != condition->value[component])
@@ -235,12 +221,10 @@ yoke_status fem_check_memory(const fem_case *the_case, const fem_mesh *mesh)
     const fem_case_refine *refine = &the_case->keys.refine;
     yoke_topology topology;
     yoke_status status = yoke_topology_get(the_case->context, &topology);
-    if (status != YOKE_OK)
-        return status;
+    if (status != YOKE_OK) return status;
     double elements = estimate_elements(refine, mesh), bytes = fem_case_memory_bytes(the_case, elements);
     bool too_many = elements > 2147483647.0 || (topology.memory_bytes > 0 && bytes > (double)topology.memory_bytes);
-    if (!too_many)
-        return YOKE_OK;
+    if (!too_many) return YOKE_OK;
     app_place place = app_given(refine->initial.place) ? refine->initial.place
                       : refine->boxes.count > 0        ? refine->boxes.place
                                                        : the_case->keys.mesh.place;

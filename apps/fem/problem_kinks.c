@@ -19,8 +19,7 @@ static int compare_sides(const void *left, const void *right)
 {
     const side *a = left, *b = right;
     for (int i = 0; i < 2; i++)
-        if (a->vertex[i] != b->vertex[i])
-            return a->vertex[i] < b->vertex[i] ? -1 : 1;
+        if (a->vertex[i] != b->vertex[i]) return a->vertex[i] < b->vertex[i] ? -1 : 1;
     return a->element != b->element ? (a->element < b->element ? -1 : 1) : a->face - b->face;
 }
 
@@ -83,10 +82,7 @@ static double jump_at(const fem_mesh *mesh, const side *a, const side *b, double
     return largest;
 }
 
-static bool same_edge(const side *a, const side *b)
-{
-    return a->vertex[0] == b->vertex[0] && a->vertex[1] == b->vertex[1];
-}
+static bool same_edge(const side *a, const side *b) { return a->vertex[0] == b->vertex[0] && a->vertex[1] == b->vertex[1]; }
 
 /* Looks at the edges that exactly two faces of the group share. */
 static void warn_of_group(const fem_problem *problem, const fem_group *group, const side *sides)
@@ -95,13 +91,10 @@ static void warn_of_group(const fem_problem *problem, const fem_group *group, co
     int64_t total = 4 * group->count, kinks = 0;
     double largest = 0, where[3] = {0};
     for (int64_t i = 0, end; i < total; i = end) {
-        for (end = i + 1; end < total && same_edge(&sides[i], &sides[end]);)
-            end++;
-        if (end - i != 2)
-            continue;
+        for (end = i + 1; end < total && same_edge(&sides[i], &sides[end]);) end++;
+        if (end - i != 2) continue;
         double x[3] = {0}, jump = jump_at(mesh, &sides[i], &sides[i + 1], x);
-        if (jump <= KINK_DEGREES || jump > EDGE_DEGREES)
-            continue;
+        if (jump <= KINK_DEGREES || jump > EDGE_DEGREES) continue;
         kinks++;
         if (jump > largest) {
             largest = jump;
@@ -122,15 +115,12 @@ yoke_status fem_warn_of_kinks(const fem_problem *problem)
     const fem_mesh *mesh = problem->mesh;
     for (int g = 0; g < mesh->num_groups; g++) {
         const fem_group *group = &mesh->groups[g];
-        if (group->dimension != 2)
-            continue;
+        if (group->dimension != 2) continue;
         void *memory;
         yoke_status status = yoke_allocate(problem->context, 4 * group->count, sizeof(side), &memory);
-        if (status != YOKE_OK)
-            return status;
+        if (status != YOKE_OK) return status;
         side *sides = memory;
-        for (int64_t i = 0; i < 4 * group->count; i++)
-            sides[i] = side_of(mesh, group->element[i / 4], group->local[i / 4], (int)(i % 4));
+        for (int64_t i = 0; i < 4 * group->count; i++) sides[i] = side_of(mesh, group->element[i / 4], group->local[i / 4], (int)(i % 4));
         qsort(sides, (size_t)(4 * group->count), sizeof *sides, compare_sides);
         warn_of_group(problem, group, sides);
         yoke_release(problem->context, memory);

@@ -52,8 +52,7 @@ static void motion_row(const rigid *run, int32_t vertex, int component, double s
         return;
     }
     double d[3];
-    for (int a = 0; a < 3; a++)
-        d[a] = (run->problem->mesh->vertices[3 * (int64_t)vertex + a] - run->centre[a]) / run->scale;
+    for (int a = 0; a < 3; a++) d[a] = (run->problem->mesh->vertices[3 * (int64_t)vertex + a] - run->centre[a]) / run->scale;
     const double rotations[3][3] = {{0, d[2], -d[1]}, {-d[2], 0, d[0]}, {d[1], -d[0], 0}}; /* (e_j x d)_i at [i][j] */
     for (int j = 0; j < 3; j++) {
         row[j] = j == component ? sign : 0;
@@ -90,8 +89,7 @@ static void add_condition(const rigid *run, const fem_condition *condition)
         int corners[4], count = fem_member_corners(group->dimension, group->local[i], corners);
         for (int k = 0; k < count * 3; k++) {
             double row[12] = {0};
-            if ((condition->mask >> k % 3 & 1) == 0)
-                continue;
+            if ((condition->mask >> k % 3 & 1) == 0) continue;
             motion_row(run, mesh->corners[8 * (int64_t)group->element[i] + corners[k / 3]], k % 3, 1, row);
             add_row(run, run->part, row, run->piece[group->element[i]], -1);
             rows++;
@@ -106,16 +104,13 @@ static yoke_status add_joints(const rigid *run)
     const fem_mesh *mesh = run->problem->mesh;
     void *memory;
     yoke_status status = yoke_allocate(run->problem->context, mesh->num_vertices, sizeof(int32_t), &memory);
-    if (status != YOKE_OK)
-        return status;
+    if (status != YOKE_OK) return status;
     int32_t *seen = memory; /* piece + 1 */
     int64_t rows = 0;
     for (int64_t i = 0; i < 8 * mesh->num_elements; i++) {
         int32_t vertex = mesh->corners[i], piece = run->piece[i / 8];
-        if (seen[vertex] == 0)
-            seen[vertex] = piece + 1;
-        if (seen[vertex] == piece + 1)
-            continue;
+        if (seen[vertex] == 0) seen[vertex] = piece + 1;
+        if (seen[vertex] == piece + 1) continue;
         for (int component = 0; component < run->problem->components; component++) {
             double row[12] = {0};
             motion_row(run, vertex, component, 1, row);
@@ -153,18 +148,14 @@ static void rotate(double *a, double *v, int n, int p, int q)
 /* Cyclic Jacobi (Golub and Van Loan, Matrix Computations, 8.5): symmetric a becomes diagonal, v its eigenvectors in columns. */
 static void diagonalise(double *a, double *v, int n)
 {
-    for (int i = 0; i < n * n; i++)
-        v[i] = i / n == i % n ? 1 : 0;
+    for (int i = 0; i < n * n; i++) v[i] = i / n == i % n ? 1 : 0;
     for (int sweep = 0; sweep < 60; sweep++) {
         double off = 0, diagonal = 0;
-        for (int i = 0; i < n * n; i++)
-            *(i / n == i % n ? &diagonal : &off) += a[i] * a[i];
-        if (off <= 1e-28 * diagonal)
-            return;
+        for (int i = 0; i < n * n; i++) *(i / n == i % n ? &diagonal : &off) += a[i] * a[i];
+        if (off <= 1e-28 * diagonal) return;
         for (int p = 0; p < n; p++)
             for (int q = p + 1; q < n; q++)
-                if (a[p * n + q] != 0)
-                    rotate(a, v, n, p, q);
+                if (a[p * n + q] != 0) rotate(a, v, n, p, q);
     }
 }
 
@@ -180,29 +171,22 @@ static int reduce(double rows[][6], int count)
     for (int column = 0; column < 6 && rank < count; column++) {
         int best = rank;
         for (int i = rank; i < count; i++)
-            if (fabs(rows[i][column]) > fabs(rows[best][column]))
-                best = i;
-        if (fabs(rows[best][column]) < 1e-6)
-            continue;
+            if (fabs(rows[i][column]) > fabs(rows[best][column])) best = i;
+        if (fabs(rows[best][column]) < 1e-6) continue;
         for (int j = 0; j < 6; j++) {
             double swapped = rows[best][j];
             rows[best][j] = rows[rank][j];
             rows[rank][j] = swapped;
         }
-        for (int j = 5; j >= column; j--)
-            rows[rank][j] /= rows[rank][column];
+        for (int j = 5; j >= column; j--) rows[rank][j] /= rows[rank][column];
         for (int i = 0; i < count; i++)
-            for (int j = 5; j >= column && i != rank; j--)
-                rows[i][j] -= rows[i][column] * rows[rank][j];
+            for (int j = 5; j >= column && i != rank; j--) rows[i][j] -= rows[i][column] * rows[rank][j];
         rank++;
     }
     return rank;
 }
 
-static double snap(double value, double unit)
-{
-    return fabs(value) < 1e-6 * unit ? 0 : value;
-}
+static double snap(double value, double unit) { return fabs(value) < 1e-6 * unit ? 0 : value; }
 
 /* "x", "y", "z", or a unit vector. */
 static void name_direction(const double v[3], char *text, size_t size)
@@ -227,13 +211,11 @@ static void name_motion(const rigid *run, const double row[6], char *text, size_
     }
     const double across[3] = {w[1] * t[2] - w[2] * t[1], w[2] * t[0] - w[0] * t[2], w[0] * t[1] - w[1] * t[0]};
     double x[3], advance = run->scale * (w[0] * t[0] + w[1] * t[1] + w[2] * t[2]) / ww;
-    for (int a = 0; a < 3; a++)
-        x[a] = snap(run->centre[a] + run->scale * across[a] / ww, run->scale);
+    for (int a = 0; a < 3; a++) x[a] = snap(run->centre[a] + run->scale * across[a] / ww, run->scale);
     app_append(text, size, "rotation about an axis along ");
     name_direction(w, text, size);
     app_append(text, size, " through (%.4g, %.4g, %.4g)", x[0], x[1], x[2]);
-    if (fabs(advance) > 1e-6 * run->scale)
-        app_append(text, size, " with an advance of %.4g m per radian", advance);
+    if (fabs(advance) > 1e-6 * run->scale) app_append(text, size, " with an advance of %.4g m per radian", advance);
 }
 
 static int name_piece(const rigid *run, const double *eigenvalues, int piece, char *text, size_t size)
@@ -241,10 +223,8 @@ static int name_piece(const rigid *run, const double *eigenvalues, int piece, ch
     double rows[6 * MOST_PIECES][6];
     int count = 0;
     for (int k = 0; k < run->size; k++) {
-        if (eigenvalues[k] > SMALL)
-            continue;
-        for (int j = 0; j < 6; j++)
-            rows[count][j] = run->vectors[(6 * piece + (j + 3) % 6) * run->size + k];
+        if (eigenvalues[k] > SMALL) continue;
+        for (int j = 0; j < 6; j++) rows[count][j] = run->vectors[(6 * piece + (j + 3) % 6) * run->size + k];
         count++;
     }
     int rank = reduce(rows, count);
@@ -279,8 +259,7 @@ static yoke_status fail_of_piece(const rigid *run, int piece, const char *motion
 static yoke_status judge(const rigid *run)
 {
     double eigenvalues[6 * MOST_PIECES];
-    for (int k = 0; k < run->size; k++)
-        eigenvalues[k] = run->gram[k * run->size + k];
+    for (int k = 0; k < run->size; k++) eigenvalues[k] = run->gram[k * run->size + k];
     for (int k = 0; k < run->size && run->motions == 1; k++)
         if (eigenvalues[k] <= SMALL)
             return app_yaml_fail(
@@ -288,8 +267,7 @@ static yoke_status judge(const rigid *run)
                 "no boundary item prescribes a value, so that the solution is free by a constant; give one item a 'value'");
     for (int piece = 0; piece < run->pieces && run->motions == 6; piece++) {
         char text[1024] = "";
-        if (name_piece(run, eigenvalues, piece, text, sizeof text) > 0)
-            return fail_of_piece(run, piece, text);
+        if (name_piece(run, eigenvalues, piece, text, sizeof text) > 0) return fail_of_piece(run, piece, text);
     }
     return YOKE_OK;
 }
@@ -305,17 +283,14 @@ yoke_status fem_check_rigid(const fem_case *the_case, const fem_problem *problem
                              problem->mesh->path, (int)num_pieces, MOST_PIECES);
     void *memory;
     yoke_status status = yoke_allocate(problem->context, 3 * (int64_t)size * size, sizeof(double), &memory);
-    if (status != YOKE_OK)
-        return status;
+    if (status != YOKE_OK) return status;
     run.gram = memory;
     run.part = run.gram + size * size;
     run.vectors = run.part + size * size;
     measure_body(&run);
     for (int c = 0; c < problem->num_conditions; c++)
-        if (problem->conditions[c].kind == FEM_DIRICHLET)
-            add_condition(&run, &problem->conditions[c]);
-    if (num_pieces > 1)
-        status = add_joints(&run);
+        if (problem->conditions[c].kind == FEM_DIRICHLET) add_condition(&run, &problem->conditions[c]);
+    if (num_pieces > 1) status = add_joints(&run);
     if (status == YOKE_OK) {
         diagonalise(run.gram, run.vectors, size);
         status = judge(&run);

@@ -40,10 +40,7 @@ fem_step_record fem_step_unknown(int step)
 
 /* ------------------------------------------------------------------------------------------------- values */
 
-static json_t *text_or_null(const char *text)
-{
-    return text ? app_json_text(text) : json_null();
-}
+static json_t *text_or_null(const char *text) { return text ? app_json_text(text) : json_null(); }
 
 static json_t *case_value(const fem_case *the_case)
 {
@@ -68,8 +65,8 @@ static json_t *case_value(const fem_case *the_case)
 
 static json_t *part_value(const fem_part_record *part)
 {
-    return json_pack("{s:o, s:I, s:o, s:o, s:I}", "device", text_or_null(part->device), "elements", (json_int_t)part->elements,
-                     "seconds_per_element", app_json_number(part->seconds_per_element), "seconds_per_product",
+    return json_pack("{s:o, s:i, s:I, s:o, s:o, s:I}", "device", text_or_null(part->device), "threads", part->threads, "elements",
+                     (json_int_t)part->elements, "seconds_per_element", app_json_number(part->seconds_per_element), "seconds_per_product",
                      app_json_number(part->seconds_per_product), "halo_bytes", (json_int_t)part->halo_bytes);
 }
 
@@ -112,8 +109,7 @@ static json_t *step_value(const fem_step_record *step)
                                   json_pack("{s:o, s:o, s:o, s:o, s:o}", "refine", app_json_number(step->refine_s), "setup",
                                             app_json_number(step->setup_s), "solve", app_json_number(step->solve_s), "estimate",
                                             app_json_number(step->estimate_s), "write", app_json_number(step->write_s)));
-    if (!failed)
-        return value;
+    if (!failed) return value;
     json_decref(value);
     return NULL;
 }
@@ -121,8 +117,7 @@ static json_t *step_value(const fem_step_record *step)
 /* Force and moment; of a scalar problem the flow. */
 static json_t *force_value(const fem_problem *problem, const double force_n[3], const double moment_nm[3])
 {
-    if (problem->components == 1)
-        return json_pack("{s:o}", "flow", app_json_number(force_n[0]));
+    if (problem->components == 1) return json_pack("{s:o}", "flow", app_json_number(force_n[0]));
     return json_pack("{s:o, s:o}", "force_n", app_json_numbers(force_n, 3), "moment_nm", app_json_numbers(moment_nm, 3));
 }
 
@@ -171,13 +166,11 @@ yoke_status fem_record_create(const fem_case *the_case, int argc, char **argv, i
     if (num_paths < 0 || num_paths > FEM_RECORD_PATHS)
         return yoke_fail(context, YOKE_ERROR_ARGUMENT, "%d files for one run record; at most %d", num_paths, FEM_RECORD_PATHS);
     yoke_status status = yoke_allocate(context, 1, sizeof *record, (void **)&record);
-    if (status != YOKE_OK)
-        return status;
+    if (status != YOKE_OK) return status;
     record->context = context;
     record->start_s = yoke_clock_s();
     for (int i = 0; i < num_paths; i++)
-        if (paths[i])
-            record->paths[record->num_paths++] = paths[i];
+        if (paths[i]) record->paths[record->num_paths++] = paths[i];
     status = app_record_create(context, "yoke fem", argc, argv, &record->root);
     const struct {
         const char *key;
@@ -203,8 +196,7 @@ yoke_status fem_record_create(const fem_case *the_case, int argc, char **argv, i
 
 void fem_record_destroy(fem_record *record)
 {
-    if (!record)
-        return;
+    if (!record) return;
     json_decref(record->root);
     yoke_release(record->context, record);
 }
@@ -220,8 +212,7 @@ static yoke_status write_files(fem_record *record, int at_end)
 {
     yoke_status status = app_record_set(record->context, record->root, "elapsed_s", app_json_number(yoke_clock_s() - record->start_s));
     for (int i = 0; status == YOKE_OK && i < record->num_paths; i++)
-        if (at_end || is_rewritable(record->paths[i]))
-            status = app_record_write(record->context, record->root, record->paths[i]);
+        if (at_end || is_rewritable(record->paths[i])) status = app_record_write(record->context, record->root, record->paths[i]);
     return status;
 }
 
@@ -234,8 +225,7 @@ yoke_status fem_record_step(fem_record *record, const fem_step_record *step, con
     if (status == YOKE_OK)
         status =
             app_record_set(context, record->root, "loads", force_value(results->problem, results->load_force_n, results->load_moment_nm));
-    if (status == YOKE_OK)
-        status = app_record_set(context, record->root, "probes", probes_value(results));
+    if (status == YOKE_OK) status = app_record_set(context, record->root, "probes", probes_value(results));
     return status == YOKE_OK ? write_files(record, 0) : status;
 }
 

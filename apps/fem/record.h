@@ -12,7 +12,8 @@
 
 /* What one part did in a step. */
 typedef struct fem_part_record {
-    const char *device; /* borrowed: "cpu", "cuda:0" */
+    const char *device; /* borrowed: "openmp", "cuda:0" */
+    int threads;        /* of the host that work for it */
     int64_t elements;
     double seconds_per_element, seconds_per_product; /* of the fine operator */
     int64_t halo_bytes;                              /* sent per product */

@@ -31,7 +31,7 @@ typedef struct fem_solution {
 
 /*
  * Solves on the space from the start value [num_nodes][components] (NULL: zero; values at prescribed dofs do not matter).
- * Errors: those of fem_part_cpu_create, fem_multigrid_create and fem_cg.
+ * Errors: those of fem_part_cpu_create, fem_space_load, fem_multigrid_create and fem_cg.
  */
 yoke_status fem_solve(const fem_space *space, const fem_boundary *boundary, const fem_constraints *constraints, const double *start,
                       const fem_solve_options *options, const fem_hooks *hooks, fem_solution **solution);

@@ -167,8 +167,7 @@ static void fold_hanging(const fem_space *space, const hanging_parts *parts, int
         for (int to = 0; to < m * m; to++) {
             if (entity[s[to]] != h) continue;
             for (int from = 0; from < m * m; from++)
-                for (int c = 0; c < n; c++)
-                    local[s[from] * n + c] += ws[to % m][from % m] * wt[to / m][from / m] * values[s[to] * n + c];
+                for (int c = 0; c < n; c++) local[s[from] * n + c] += ws[to % m][from % m] * wt[to / m][from / m] * values[s[to] * n + c];
         }
     }
     for (int h = 0; h < parts->edges; h++) {
@@ -424,7 +423,7 @@ void fem_space_destroy(fem_space *space)
 {
     if (!space) return;
     yoke_context *c = space->context;
-    void *arrays[] = {space->element_nodes, space->face_code, space->x,    space->home_element,
+    void *arrays[] = {space->element_nodes, space->face_code, space->x,      space->home_element,
                       space->home_slot,     space->tree,      space->corner, space->level};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) yoke_release(c, arrays[i]);
     yoke_release(c, space);

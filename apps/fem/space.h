@@ -18,11 +18,11 @@ typedef struct fem_space {
     const fem_forest *forest;   /* borrowed: unchanged while the space lives */
     fem_element element;        /* may differ from problem->element: the multigrid's q1 spaces */
     int components;
-    int slots_1d;          /* 2 or 3 */
-    int slots;             /* 8 or 27 */
-    int32_t num_elements;  /* leaves in Morton order */
-    int32_t num_nodes;     /* independent nodes; dofs = components x num_nodes */
-    int32_t num_hanging;   /* local nodes, counted once each in space, that hang */
+    int slots_1d;           /* 2 or 3 */
+    int slots;              /* 8 or 27 */
+    int32_t num_elements;   /* leaves in Morton order */
+    int32_t num_nodes;      /* independent nodes; dofs = components x num_nodes */
+    int32_t num_hanging;    /* local nodes, counted once each in space, that hang */
     int32_t *element_nodes; /* [num_elements][slots] */
     int16_t *face_code;     /* [num_elements] */
     double *x;              /* [num_nodes][3] positions, m */
@@ -65,6 +65,5 @@ static inline void fem_space_tree_point(const fem_space *space, int32_t e, const
     double size = 1.0 / (1 << space->level[e]);
     for (int a = 0; a < 3; a++) tree_point[a] = space->corner[3 * (int64_t)e + a] / (double)P8EST_ROOT_LEN + size * r[a];
 }
-
 
 #endif

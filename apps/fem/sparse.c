@@ -84,8 +84,10 @@ yoke_status fem_sparse_create(yoke_context *context, int32_t rows, int32_t colum
         memset(place, 0xff, sizeof *place * (size_t)columns);
         const int64_t full = count_blocks(rows, row_start, column, block, (int32_t *)place);
         const int64_t entry_bytes = (int64_t)(sizeof(float) + sizeof(int32_t));
-        if (full * (4 * block * block + 4) < blocks * entry_bytes) blocks = full;
-        else block = 1;
+        if (full * (4 * block * block + 4) < blocks * entry_bytes)
+            blocks = full;
+        else
+            block = 1;
     } else {
         block = 1;
     }
@@ -126,7 +128,8 @@ yoke_status fem_sparse_transpose(yoke_context *context, const fem_sparse *sparse
 }
 
 /* One block row; block is a constant where this is called, so that the loops over it unroll. */
-static inline void multiply_row(const fem_sparse *sparse, int block, int32_t row, double factor, const double *x, const double *c, double *y)
+static inline void multiply_row(const fem_sparse *sparse, int block, int32_t row, double factor, const double *x, const double *c,
+                                double *y)
 {
     double sum[6] = {0};
     for (int64_t entry = sparse->row_start[row]; entry < sparse->row_start[row + 1]; entry++) {
@@ -145,9 +148,12 @@ void fem_sparse_multiply(const fem_sparse *sparse, double factor, const double *
     const int32_t rows = sparse->rows / sparse->block;
 #pragma omp parallel for schedule(static) if (rows > 500)
     for (int32_t row = 0; row < rows; row++) {
-        if (sparse->block == 3) multiply_row(sparse, 3, row, factor, x, c, y);
-        else if (sparse->block == 6) multiply_row(sparse, 6, row, factor, x, c, y);
-        else multiply_row(sparse, 1, row, factor, x, c, y);
+        if (sparse->block == 3)
+            multiply_row(sparse, 3, row, factor, x, c, y);
+        else if (sparse->block == 6)
+            multiply_row(sparse, 6, row, factor, x, c, y);
+        else
+            multiply_row(sparse, 1, row, factor, x, c, y);
     }
 }
 

@@ -7,8 +7,8 @@
 #ifndef FEM_SPARSE_H
 #define FEM_SPARSE_H
 
-#include <stdint.h>
 #include "yoke/yoke.h"
+#include <stdint.h>
 
 typedef struct fem_sparse {
     int32_t rows, columns; /* scalar ones, multiples of block */

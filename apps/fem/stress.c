@@ -40,8 +40,7 @@ static void fill_tables(int n, tables *t)
         double gradient[3 * SLOTS], r[3] = {point[g & 1], point[g >> 1 & 1], point[g >> 2]};
         fem_shape(n, r, NULL, gradient, NULL);
         for (int slot = 0; slot < n * n * n; slot++)
-            for (int a = 0; a < 3; a++)
-                t->gradient[g][a][slot] = gradient[3 * slot + a];
+            for (int a = 0; a < 3; a++) t->gradient[g][a][slot] = gradient[3 * slot + a];
     }
     for (int slot = 0; slot < n * n * n; slot++) {
         int index[3] = {slot % n, slot / n % n, slot / (n * n)};
@@ -90,17 +89,14 @@ static void element_stress(const fem_space *space, const tables *t, const double
     fem_space_geometry(space, e, x);
     fem_space_expand(space, e, components, u, v);
     for (int slot = 0; slot < space->slots; slot++) {
-        for (int a = 0; a < 3; a++)
-            local[slot][a] = x[3 * slot + a];
-        for (int a = 0; a < components; a++)
-            local[slot][3 + a] = v[components * slot + a];
+        for (int a = 0; a < 3; a++) local[slot][a] = x[3 * slot + a];
+        for (int a = 0; a < components; a++) local[slot][3 + a] = v[components * slot + a];
     }
     for (int g = 0; g < GAUSS; g++) {
         double d[3][COLUMNS] = {{0}};
         for (int j = 0; j < 3; j++)
             for (int slot = 0; slot < space->slots; slot++)
-                for (int c = 0; c < COLUMNS; c++)
-                    d[j][c] += t->gradient[g][j][slot] * local[slot][c];
+                for (int c = 0; c < COLUMNS; c++) d[j][c] += t->gradient[g][j][slot] * local[slot][c];
         tensor_at_point(d, components, fem_space_material(space, e), tensor + size * g);
     }
 }
@@ -116,8 +112,7 @@ static void find_sources(const fem_space *space, int32_t e, int8_t *source)
         source[slot] = -1;
         for (int i = 0; i < count; i++)
             for (int8_t from = 0; weight[i] > 1 - 1e-9 && weight[i] < 1 + 1e-9 && from < space->slots; from++)
-                if (own[from] == node[i])
-                    source[slot] = from;
+                if (own[from] == node[i]) source[slot] = from;
     }
 }
 
@@ -128,16 +123,14 @@ void fem_coincident_nodes(const fem_space *space, int32_t *node)
     int8_t source[CODES][SLOTS], known[CODES] = {0};
     for (int32_t e = 0; e < space->num_elements; e++) {
         int code = space->face_code[e] & (CODES - 1);
-        if (!known[code])
-            find_sources(space, e, source[code]);
+        if (!known[code]) find_sources(space, e, source[code]);
         known[code] = 1;
     }
 #pragma omp parallel for schedule(static)
     for (int32_t e = 0; e < space->num_elements; e++) {
         int64_t begin = (int64_t)space->slots * e;
         const int8_t *from = source[space->face_code[e] & (CODES - 1)];
-        for (int slot = 0; slot < space->slots; slot++)
-            node[begin + slot] = from[slot] < 0 ? -1 : space->element_nodes[begin + from[slot]];
+        for (int slot = 0; slot < space->slots; slot++) node[begin + slot] = from[slot] < 0 ? -1 : space->element_nodes[begin + from[slot]];
     }
 }
 
@@ -147,14 +140,10 @@ static yoke_status sort_by_material(const fem_space *space, int32_t *element)
     const fem_problem *problem = space->problem;
     int32_t *next = NULL;
     yoke_status status = yoke_allocate(space->context, problem->num_materials + 1, sizeof *next, (void **)&next);
-    if (status != YOKE_OK)
-        return status;
-    for (int32_t e = 0; e < space->num_elements; e++)
-        next[problem->material_of[space->tree[e]] + 1]++;
-    for (int m = 0; m < problem->num_materials; m++)
-        next[m + 1] += next[m];
-    for (int32_t e = 0; e < space->num_elements; e++)
-        element[next[problem->material_of[space->tree[e]]]++] = e;
+    if (status != YOKE_OK) return status;
+    for (int32_t e = 0; e < space->num_elements; e++) next[problem->material_of[space->tree[e]] + 1]++;
+    for (int m = 0; m < problem->num_materials; m++) next[m + 1] += next[m];
+    for (int32_t e = 0; e < space->num_elements; e++) element[next[problem->material_of[space->tree[e]]]++] = e;
     yoke_release(space->context, next);
     return YOKE_OK;
 }
@@ -163,10 +152,8 @@ static yoke_status sort_by_material(const fem_space *space, int32_t *element)
 static yoke_status number_points(const fem_space *space, recovery *work, fem_stress *stress)
 {
     yoke_status status = sort_by_material(space, work->element);
-    if (status != YOKE_OK)
-        return status;
-    for (int32_t i = 0; i < space->num_nodes; i++)
-        work->stamp[i] = -1;
+    if (status != YOKE_OK) return status;
+    for (int32_t i = 0; i < space->num_nodes; i++) work->stamp[i] = -1;
     int32_t count = 0;
     for (int32_t i = 0; i < space->num_elements; i++) {
         int32_t e = work->element[i];
@@ -174,8 +161,7 @@ static yoke_status number_points(const fem_space *space, recovery *work, fem_str
         for (int64_t k = (int64_t)e * space->slots; k < (int64_t)(e + 1) * space->slots; k++) {
             int32_t node = space->element_nodes[k];
             if (node >= 0 && work->stamp[node] != material) {
-                if (count == INT32_MAX)
-                    return yoke_fail(space->context, YOKE_ERROR_ARGUMENT, "more than 2^31 nodal stresses: refine less");
+                if (count == INT32_MAX) return yoke_fail(space->context, YOKE_ERROR_ARGUMENT, "more than 2^31 nodal stresses: refine less");
                 work->stamp[node] = material;
                 work->point_of[node] = count++;
             }
@@ -192,21 +178,17 @@ static void list_contributors(const fem_space *space, recovery *work, fem_stress
     int64_t slots = space->slots, total = slots * space->num_elements;
     for (int64_t k = 0; k < total; k++) {
         int32_t point = stress->points.element_nodes[k];
-        if (point < 0)
-            continue;
+        if (point < 0) continue;
         stress->node[point] = space->element_nodes[k];
         stress->material[point] = space->problem->material_of[space->tree[k / slots]];
     }
     fem_coincident_nodes(&stress->points, work->coincident);
     /* The beginnings are kept one place ahead while the lists are filled, so that they are right at the end. */
     for (int64_t k = 0; k < total; k++)
-        if (work->coincident[k] >= 0 && work->coincident[k] + 2 <= stress->points.num_nodes)
-            work->first[work->coincident[k] + 2]++;
-    for (int32_t i = 2; i <= stress->points.num_nodes; i++)
-        work->first[i] += work->first[i - 1];
+        if (work->coincident[k] >= 0 && work->coincident[k] + 2 <= stress->points.num_nodes) work->first[work->coincident[k] + 2]++;
+    for (int32_t i = 2; i <= stress->points.num_nodes; i++) work->first[i] += work->first[i - 1];
     for (int64_t k = 0; k < total; k++)
-        if (work->coincident[k] >= 0)
-            work->contributor[work->first[work->coincident[k] + 1]++] = (int32_t)k;
+        if (work->coincident[k] >= 0) work->contributor[work->first[work->coincident[k] + 1]++] = (int32_t)k;
 }
 
 /* The mean of all contributions to a point. */
@@ -217,12 +199,10 @@ static void average(const fem_space *space, const tables *t, const recovery *wor
         int32_t element = work->contributor[i] / space->slots, slot = work->contributor[i] % space->slots;
         const double *gauss = work->gauss + (int64_t)element * GAUSS * tensor;
         for (int g = 0; g < GAUSS; g++)
-            for (int c = 0; c < tensor; c++)
-                sum[c] += t->carry[slot][g] * gauss[g * tensor + c];
+            for (int c = 0; c < tensor; c++) sum[c] += t->carry[slot][g] * gauss[g * tensor + c];
     }
     double count = (double)(work->first[point + 1] - work->first[point]);
-    for (int c = 0; c < tensor; c++)
-        value[c] = sum[c] / count;
+    for (int c = 0; c < tensor; c++) value[c] = sum[c] / count;
 }
 
 static yoke_status average_all(const fem_space *space, const tables *t, const recovery *work, fem_stress *stress)
@@ -251,16 +231,13 @@ static yoke_status allocate_recovery(const fem_space *space, int tensor, recover
     yoke_context *context = space->context;
     int64_t elements = space->num_elements, slots = space->slots;
     yoke_status status = yoke_allocate(context, elements, sizeof *work->element, (void **)&work->element);
-    if (status == YOKE_OK)
-        status = yoke_allocate(context, space->num_nodes, sizeof *work->stamp, (void **)&work->stamp);
-    if (status == YOKE_OK)
-        status = yoke_allocate(context, space->num_nodes, sizeof *work->point_of, (void **)&work->point_of);
+    if (status == YOKE_OK) status = yoke_allocate(context, space->num_nodes, sizeof *work->stamp, (void **)&work->stamp);
+    if (status == YOKE_OK) status = yoke_allocate(context, space->num_nodes, sizeof *work->point_of, (void **)&work->point_of);
     if (status == YOKE_OK)
         status = yoke_allocate_untouched(context, elements * slots, sizeof *work->coincident, (void **)&work->coincident);
     if (status == YOKE_OK)
         status = yoke_allocate_untouched(context, elements * slots, sizeof *work->contributor, (void **)&work->contributor);
-    if (status == YOKE_OK)
-        status = yoke_allocate_untouched(context, elements * GAUSS * tensor, sizeof *work->gauss, (void **)&work->gauss);
+    if (status == YOKE_OK) status = yoke_allocate_untouched(context, elements * GAUSS * tensor, sizeof *work->gauss, (void **)&work->gauss);
     return status;
 }
 
@@ -280,12 +257,10 @@ static yoke_status allocate_points(recovery *work, fem_stress *stress)
 {
     int64_t count = stress->points.num_nodes;
     yoke_status status = yoke_allocate(stress->context, count, sizeof *stress->node, (void **)&stress->node);
-    if (status == YOKE_OK)
-        status = yoke_allocate(stress->context, count, sizeof *stress->material, (void **)&stress->material);
+    if (status == YOKE_OK) status = yoke_allocate(stress->context, count, sizeof *stress->material, (void **)&stress->material);
     if (status == YOKE_OK)
         status = yoke_allocate_untouched(stress->context, count * stress->tensor, sizeof *stress->value, (void **)&stress->value);
-    if (status == YOKE_OK)
-        status = yoke_allocate(stress->context, count + 1, sizeof *work->first, (void **)&work->first);
+    if (status == YOKE_OK) status = yoke_allocate(stress->context, count + 1, sizeof *work->first, (void **)&work->first);
     return status;
 }
 
@@ -294,15 +269,12 @@ static yoke_status recover(const fem_space *space, const double *u, recovery *wo
     tables t;
     fill_tables(space->slots_1d, &t);
     yoke_status status = number_points(space, work, stress);
-    if (status == YOKE_OK)
-        status = allocate_points(work, stress);
-    if (status != YOKE_OK)
-        return status;
+    if (status == YOKE_OK) status = allocate_points(work, stress);
+    if (status != YOKE_OK) return status;
     list_contributors(space, work, stress);
     int tensor = stress->tensor;
 #pragma omp parallel for schedule(static)
-    for (int32_t e = 0; e < space->num_elements; e++)
-        element_stress(space, &t, u, e, work->gauss + (int64_t)e * GAUSS * tensor);
+    for (int32_t e = 0; e < space->num_elements; e++) element_stress(space, &t, u, e, work->gauss + (int64_t)e * GAUSS * tensor);
     return average_all(space, &t, work, stress);
 }
 
@@ -314,8 +286,7 @@ yoke_status fem_stress_create(const fem_space *space, const double *u, fem_stres
                          (long long)space->num_elements);
     fem_stress *stress = NULL;
     yoke_status status = yoke_allocate(context, 1, sizeof *stress, (void **)&stress);
-    if (status != YOKE_OK)
-        return status;
+    if (status != YOKE_OK) return status;
     stress->context = context;
     stress->points = *space;
     stress->points.x = NULL;
@@ -324,10 +295,8 @@ yoke_status fem_stress_create(const fem_space *space, const double *u, fem_stres
     recovery work = {0};
     status = yoke_allocate_untouched(context, (int64_t)space->num_elements * space->slots, sizeof *stress->points.element_nodes,
                                      (void **)&stress->points.element_nodes);
-    if (status == YOKE_OK)
-        status = allocate_recovery(space, stress->tensor, &work);
-    if (status == YOKE_OK)
-        status = recover(space, u, &work, stress);
+    if (status == YOKE_OK) status = allocate_recovery(space, stress->tensor, &work);
+    if (status == YOKE_OK) status = recover(space, u, &work, stress);
     release_recovery(context, &work);
     if (status != YOKE_OK) {
         fem_stress_destroy(stress);
@@ -339,8 +308,7 @@ yoke_status fem_stress_create(const fem_space *space, const double *u, fem_stres
 
 void fem_stress_destroy(fem_stress *stress)
 {
-    if (!stress)
-        return;
+    if (!stress) return;
     yoke_release(stress->context, stress->points.element_nodes);
     yoke_release(stress->context, stress->node);
     yoke_release(stress->context, stress->material);

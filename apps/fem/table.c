@@ -33,17 +33,13 @@ void fem_table_header(const fem_table *table, char line[FEM_TABLE_LINE])
 {
     line[0] = 0;
     append(line, "%4s %8s %8s %4s", "step", "elements", "dofs", "iter");
-    if (table->gpu)
-        append(line, " %5s", "GPU %");
+    if (table->gpu) append(line, " %5s", "GPU %");
     append(line, " %9s", "s/product");
-    if (table->prediction)
-        append(line, " %9s", "s planned");
+    if (table->prediction) append(line, " %9s", "s planned");
     append(line, " %7s", "s solve");
-    if (table->energy)
-        append(line, " %8s", "energy J");
+    if (table->energy) append(line, " %8s", "energy J");
     append(line, " %9s", "estimate");
-    if (table->components == 3)
-        append(line, " %10s", "Mises Pa");
+    if (table->components == 3) append(line, " %10s", "Mises Pa");
     append(line, " %7s", "s total");
 }
 
@@ -53,8 +49,7 @@ static void append_products(char line[FEM_TABLE_LINE], const fem_step_record *st
     char text[FEM_TABLE_LINE] = "";
     for (int i = 0; i < step->num_parts; i++) {
         double seconds = step->parts[i].seconds_per_product;
-        if (i > 0)
-            append(text, "/");
+        if (i > 0) append(text, "/");
         if (isnan(seconds))
             append(text, "-");
         else
@@ -80,16 +75,12 @@ void fem_table_row(const fem_table *table, const fem_step_record *step, char lin
 {
     line[0] = 0;
     append(line, "%4d %8lld %8lld %4lld", step->step, (long long)step->elements, (long long)step->dofs, (long long)step->iterations);
-    if (table->gpu)
-        append_number(line, 5, "%.1f", 100 * step->gpu_share);
+    if (table->gpu) append_number(line, 5, "%.1f", 100 * step->gpu_share);
     append_products(line, step);
-    if (table->prediction)
-        append_seconds(line, 9, step->predicted_time_s);
+    if (table->prediction) append_seconds(line, 9, step->predicted_time_s);
     append_seconds(line, 7, step->measured_time_s);
-    if (table->energy)
-        append_number(line, 8, "%.4g", step->measured_energy_j);
+    if (table->energy) append_number(line, 8, "%.4g", step->measured_energy_j);
     append_number(line, 9, "%.2e", step->relative_error_estimate);
-    if (table->components == 3)
-        append_number(line, 10, "%.4e", step->max_von_mises_pa);
+    if (table->components == 3) append_number(line, 10, "%.4e", step->max_von_mises_pa);
     append_seconds(line, 7, total_s(step));
 }

@@ -47,8 +47,7 @@ static void find_points(layout *l, int32_t *coincident)
     fem_coincident_nodes(points, coincident);
 #pragma omp parallel for schedule(static) reduction(+ : hanging)
     for (int32_t e = 0; e < points->num_elements; e++)
-        for (int i = 0; i < l->cell_nodes; i++)
-            hanging += coincident[slots * e + l->order[i]] < 0;
+        for (int i = 0; i < l->cell_nodes; i++) hanging += coincident[slots * e + l->order[i]] < 0;
     l->num_hanging = hanging;
     l->num_points = points->num_nodes + hanging;
 }
@@ -93,8 +92,7 @@ static yoke_status create_layout(const fem_vtu *vtu, layout *l)
     }
     int32_t *coincident = NULL;
     yoke_status status = yoke_allocate_untouched(space->context, elements * space->slots, sizeof *coincident, (void **)&coincident);
-    if (status != YOKE_OK)
-        return status;
+    if (status != YOKE_OK) return status;
     find_points(l, coincident);
     status = yoke_allocate_untouched(space->context, elements * l->cell_nodes, sizeof *l->connectivity, (void **)&l->connectivity);
     if (status == YOKE_OK)
@@ -124,8 +122,7 @@ static void fill_hanging(const layout *l, const fem_space *space, int n, const d
 #pragma omp for schedule(static)
         for (int64_t i = 0; i < l->num_hanging; i++) {
             int32_t e = l->hanging_slot[i] / space->slots, slot = l->hanging_slot[i] % space->slots;
-            if (e != expanded)
-                fem_space_expand(space, e, n, nodal, local);
+            if (e != expanded) fem_space_expand(space, e, n, nodal, local);
             expanded = e;
             if (von_mises)
                 hanging[i] = fem_von_mises(local + n * slot);
@@ -144,15 +141,9 @@ static void fill_nodal(const layout *l, int n, const double *nodal, double *out)
     fill_hanging(l, l->vtu->space, n, nodal, 0, out);
 }
 
-static void fill_position(const layout *l, void *out)
-{
-    fill_nodal(l, 3, l->vtu->space->x, out);
-}
+static void fill_position(const layout *l, void *out) { fill_nodal(l, 3, l->vtu->space->x, out); }
 
-static void fill_solution(const layout *l, void *out)
-{
-    fill_nodal(l, l->vtu->space->components, l->vtu->u, out);
-}
+static void fill_solution(const layout *l, void *out) { fill_nodal(l, l->vtu->space->components, l->vtu->u, out); }
 
 static void fill_tensor(const layout *l, void *out)
 {
@@ -166,8 +157,7 @@ static void fill_von_mises(const layout *l, void *out)
     const fem_stress *stress = l->vtu->stress;
     double *value = out;
 #pragma omp parallel for schedule(static)
-    for (int64_t i = 0; i < stress->points.num_nodes; i++)
-        value[i] = fem_von_mises(stress->value + 6 * i);
+    for (int64_t i = 0; i < stress->points.num_nodes; i++) value[i] = fem_von_mises(stress->value + 6 * i);
     fill_hanging(l, &stress->points, 6, stress->value, 1, out);
 }
 
@@ -179,42 +169,34 @@ static void fill_connectivity(const layout *l, void *out)
 static void fill_offsets(const layout *l, void *out)
 {
     int64_t *offset = out;
-    for (int64_t e = 0; e < l->vtu->space->num_elements; e++)
-        offset[e] = (e + 1) * l->cell_nodes;
+    for (int64_t e = 0; e < l->vtu->space->num_elements; e++) offset[e] = (e + 1) * l->cell_nodes;
 }
 
-static void fill_types(const layout *l, void *out)
-{
-    memset(out, l->cell_type, (size_t)l->vtu->space->num_elements);
-}
+static void fill_types(const layout *l, void *out) { memset(out, l->cell_type, (size_t)l->vtu->space->num_elements); }
 
 static void fill_error(const layout *l, void *out)
 {
     double *error = out;
-    for (int64_t e = 0; e < l->vtu->space->num_elements; e++)
-        error[e] = l->vtu->indicator ? l->vtu->indicator[e] : NAN;
+    for (int64_t e = 0; e < l->vtu->space->num_elements; e++) error[e] = l->vtu->indicator ? l->vtu->indicator[e] : NAN;
 }
 
 static void fill_part(const layout *l, void *out)
 {
     int32_t *part = out;
-    for (int64_t e = 0; e < l->vtu->space->num_elements; e++)
-        part[e] = l->vtu->part ? l->vtu->part[e] : 0;
+    for (int64_t e = 0; e < l->vtu->space->num_elements; e++) part[e] = l->vtu->part ? l->vtu->part[e] : 0;
 }
 
 static void fill_level(const layout *l, void *out)
 {
     int32_t *level = out;
-    for (int64_t e = 0; e < l->vtu->space->num_elements; e++)
-        level[e] = l->vtu->space->level[e];
+    for (int64_t e = 0; e < l->vtu->space->num_elements; e++) level[e] = l->vtu->space->level[e];
 }
 
 static void fill_material(const layout *l, void *out)
 {
     int32_t *material = out;
     const fem_space *space = l->vtu->space;
-    for (int64_t e = 0; e < space->num_elements; e++)
-        material[e] = space->problem->material_of[space->tree[e]];
+    for (int64_t e = 0; e < space->num_elements; e++) material[e] = space->problem->material_of[space->tree[e]];
 }
 
 /* ------------------------------------------------------------------------------------------------- the file */
@@ -252,8 +234,7 @@ static int list_arrays(const layout *l, array *arrays, int *num_point_fields)
     arrays[count++] = (array){"types", "UInt8", SCALAR, cells, fill_types};
     *num_point_fields = 0;
     for (int i = 0; i < FIELDS; i++) {
-        if (!(fields & 1 << i))
-            continue;
+        if (!(fields & 1 << i)) continue;
         arrays[count++] = all[i];
         *num_point_fields += i < FEM_FIELD_ERROR;
     }
@@ -270,8 +251,7 @@ static void write_tag(FILE *out, const array *a, int64_t *offset)
 static void write_tags(FILE *out, const array *arrays, int count, const char *section, int64_t *offset)
 {
     fprintf(out, "      <%s>\n", section);
-    for (int i = 0; i < count; i++)
-        write_tag(out, &arrays[i], offset);
+    for (int i = 0; i < count; i++) write_tag(out, &arrays[i], offset);
     fprintf(out, "      </%s>\n", section);
 }
 
@@ -299,12 +279,10 @@ static yoke_status write_file(const layout *l, FILE *out)
     array arrays[MOST_ARRAYS];
     int num_point_fields, count = list_arrays(l, arrays, &num_point_fields);
     int64_t most = 0;
-    for (int i = 0; i < count; i++)
-        most = arrays[i].bytes > most ? arrays[i].bytes : most;
+    for (int i = 0; i < count; i++) most = arrays[i].bytes > most ? arrays[i].bytes : most;
     void *buffer = NULL;
     yoke_status status = yoke_allocate_untouched(l->vtu->space->context, most, 1, &buffer);
-    if (status != YOKE_OK)
-        return status;
+    if (status != YOKE_OK) return status;
     write_head(out, l, arrays, count, num_point_fields);
     for (int i = 0; i < count && !ferror(out); i++) {
         uint64_t bytes = (uint64_t)arrays[i].bytes;
@@ -321,8 +299,7 @@ yoke_status fem_vtu_write(const fem_vtu *vtu, const char *path)
 {
     app_file *file = NULL;
     yoke_status status = app_file_create(vtu->space->context, path, &file);
-    if (status != YOKE_OK)
-        return status;
+    if (status != YOKE_OK) return status;
     layout l;
     status = create_layout(vtu, &l);
     if (status == YOKE_OK) {
@@ -336,17 +313,13 @@ yoke_status fem_vtu_write(const fem_vtu *vtu, const char *path)
     return app_file_commit(file);
 }
 
-void fem_vtu_name(int step, char name[FEM_VTU_NAME])
-{
-    snprintf(name, FEM_VTU_NAME, "step-%02d.vtu", step);
-}
+void fem_vtu_name(int step, char name[FEM_VTU_NAME]) { snprintf(name, FEM_VTU_NAME, "step-%02d.vtu", step); }
 
 yoke_status fem_vtu_write_series(yoke_context *context, const char *path, int count)
 {
     app_file *file = NULL;
     yoke_status status = app_file_create(context, path, &file);
-    if (status != YOKE_OK)
-        return status;
+    if (status != YOKE_OK) return status;
     FILE *out = app_file_stream(file);
     fprintf(out, "<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"1.0\">\n  <Collection>\n");
     for (int step = 0; step < count; step++) {

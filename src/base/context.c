@@ -33,10 +33,7 @@ yoke_status yoke_fail(yoke_context *context, yoke_status status, const char *for
     return status;
 }
 
-const char *yoke_last_error(const yoke_context *context)
-{
-    return context != NULL ? context->error : thread_error;
-}
+const char *yoke_last_error(const yoke_context *context) { return context != NULL ? context->error : thread_error; }
 
 static yoke_status check_options(const yoke_options *options)
 {
@@ -50,14 +47,11 @@ static yoke_status check_options(const yoke_options *options)
 
 yoke_status yoke_context_create(const yoke_options *options, yoke_context **context)
 {
-    if (context == NULL)
-        return yoke_fail(NULL, YOKE_ERROR_ARGUMENT, "yoke_context_create: context is NULL; pass the address of a pointer");
+    if (context == NULL) return yoke_fail(NULL, YOKE_ERROR_ARGUMENT, "yoke_context_create: context is NULL; pass the address of a pointer");
     yoke_options chosen = {0};
-    if (options != NULL)
-        chosen = *options;
+    if (options != NULL) chosen = *options;
     yoke_status status = check_options(&chosen);
-    if (status != YOKE_OK)
-        return status;
+    if (status != YOKE_OK) return status;
     if (chosen.allocate == NULL) {
         chosen.allocate = yoke_default_allocate;
         chosen.release = yoke_default_release;
@@ -78,8 +72,7 @@ yoke_status yoke_context_create(const yoke_options *options, yoke_context **cont
 
 void yoke_context_destroy(yoke_context *context)
 {
-    if (context == NULL)
-        return;
+    if (context == NULL) return;
     yoke_topology_forget(context);
     pthread_mutex_destroy(&context->error_lock);
     context->options.release(context, context->options.memory_user);

@@ -7,13 +7,11 @@ yoke_status yoke_json_text(yoke_context *context, json_t *document, char **text)
 {
     char *dumped = document != NULL ? json_dumps(document, JSON_INDENT(2)) : NULL;
     json_decref(document);
-    if (dumped == NULL)
-        return yoke_fail(context, YOKE_ERROR_MEMORY, "out of memory for a JSON text");
+    if (dumped == NULL) return yoke_fail(context, YOKE_ERROR_MEMORY, "out of memory for a JSON text");
     size_t bytes = strlen(dumped) + 1;
     void *copy = NULL;
     yoke_status status = yoke_allocate_untouched(context, (int64_t)bytes, 1, &copy);
-    if (status == YOKE_OK)
-        *text = memcpy(copy, dumped, bytes);
+    if (status == YOKE_OK) *text = memcpy(copy, dumped, bytes);
     free(dumped);
     return status;
 }

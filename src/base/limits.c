@@ -13,10 +13,8 @@ static int64_t group_limit(const char *group)
     int64_t limit = INT64_MAX;
     snprintf(path, sizeof path, "/sys/fs/cgroup%s/memory.max", group);
     FILE *file = fopen(path, "r");
-    if (file == NULL)
-        return limit;
-    if (fscanf(file, "%" SCNd64, &limit) != 1 || limit < 0)
-        limit = INT64_MAX;
+    if (file == NULL) return limit;
+    if (fscanf(file, "%" SCNd64, &limit) != 1 || limit < 0) limit = INT64_MAX;
     fclose(file);
     return limit;
 }
@@ -27,18 +25,15 @@ static int64_t groups_limit(void)
     char line[4096] = "";
     int64_t limit = INT64_MAX;
     FILE *file = fopen("/proc/self/cgroup", "r");
-    if (file == NULL)
-        return limit;
+    if (file == NULL) return limit;
     while (fgets(line, sizeof line, file) != NULL) {
-        if (strncmp(line, "0::/", 4) != 0)
-            continue;
+        if (strncmp(line, "0::/", 4) != 0) continue;
         char *group = line + 3;
         group[strcspn(group, "\n")] = '\0';
         for (char *end = group + strlen(group); end != NULL; end = strrchr(group, '/')) {
             *end = '\0';
             int64_t of_group = group_limit(group);
-            if (of_group < limit)
-                limit = of_group;
+            if (of_group < limit) limit = of_group;
         }
     }
     fclose(file);
@@ -49,8 +44,7 @@ int64_t yoke_memory_limit(void)
 {
     int64_t bytes = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
     int64_t of_groups = groups_limit();
-    if (of_groups < bytes)
-        bytes = of_groups;
+    if (of_groups < bytes) bytes = of_groups;
     struct rlimit space;
     if (getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur != RLIM_INFINITY && space.rlim_cur < (rlim_t)bytes)
         bytes = (int64_t)space.rlim_cur;
@@ -64,16 +58,14 @@ int64_t yoke_memory_limit(void)
 static int has_movbe_f16c_lzcnt(void)
 {
     unsigned a, b, c, d;
-    if (!__get_cpuid(1, &a, &b, &c, &d) || (c & 1u << 22) == 0 || (c & 1u << 29) == 0)
-        return 0;
+    if (!__get_cpuid(1, &a, &b, &c, &d) || (c & 1u << 22) == 0 || (c & 1u << 29) == 0) return 0;
     return __get_cpuid(0x80000001u, &a, &b, &c, &d) && (c & 1u << 5) != 0;
 }
 
 const char *yoke_instruction_set(void)
 {
     __builtin_cpu_init();
-    if (!__builtin_cpu_supports("ssse3") || !__builtin_cpu_supports("sse4.2") || !__builtin_cpu_supports("popcnt"))
-        return "x86-64";
+    if (!__builtin_cpu_supports("ssse3") || !__builtin_cpu_supports("sse4.2") || !__builtin_cpu_supports("popcnt")) return "x86-64";
     if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("bmi") || !__builtin_cpu_supports("bmi2") ||
         !__builtin_cpu_supports("fma") || !has_movbe_f16c_lzcnt())
         return "x86-64-v2";
@@ -83,13 +75,7 @@ const char *yoke_instruction_set(void)
     return "x86-64-v4";
 }
 #elif defined(__aarch64__)
-const char *yoke_instruction_set(void)
-{
-    return "aarch64";
-}
+const char *yoke_instruction_set(void) { return "aarch64"; }
 #else
-const char *yoke_instruction_set(void)
-{
-    return "generic";
-}
+const char *yoke_instruction_set(void) { return "generic"; }
 #endif

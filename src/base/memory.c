@@ -8,8 +8,7 @@ enum { ALIGNMENT = 64 };
 void *yoke_default_allocate(size_t bytes, void *user)
 {
     (void)user;
-    if (bytes > PTRDIFF_MAX - ALIGNMENT)
-        return NULL;
+    if (bytes > PTRDIFF_MAX - ALIGNMENT) return NULL;
     /* C11 wants a multiple of the alignment. */
     return aligned_alloc(ALIGNMENT, (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
 }
@@ -24,8 +23,7 @@ static yoke_status allocate(yoke_context *context, int64_t count, size_t size, v
 {
     if (context == NULL || memory == NULL)
         return yoke_fail(context, YOKE_ERROR_ARGUMENT, "yoke_allocate: %s is NULL", context == NULL ? "context" : "memory");
-    if (count < 0)
-        return yoke_fail(context, YOKE_ERROR_ARGUMENT, "yoke_allocate: a count of %lld is negative", (long long)count);
+    if (count < 0) return yoke_fail(context, YOKE_ERROR_ARGUMENT, "yoke_allocate: a count of %lld is negative", (long long)count);
     if (size != 0 && (uint64_t)count > PTRDIFF_MAX / size)
         return yoke_fail(context, YOKE_ERROR_MEMORY, "out of memory: %lld x %zu bytes asked for, which is more than can be addressed",
                          (long long)count, size);
@@ -48,8 +46,7 @@ yoke_status yoke_allocate(yoke_context *context, int64_t count, size_t size, voi
 {
     size_t bytes = 0;
     yoke_status status = allocate(context, count, size, memory, &bytes);
-    if (status == YOKE_OK)
-        memset(*memory, 0, bytes);
+    if (status == YOKE_OK) memset(*memory, 0, bytes);
     return status;
 }
 
@@ -61,6 +58,5 @@ yoke_status yoke_allocate_untouched(yoke_context *context, int64_t count, size_t
 
 void yoke_release(yoke_context *context, void *memory)
 {
-    if (context != NULL && memory != NULL)
-        context->options.release(memory, context->options.memory_user);
+    if (context != NULL && memory != NULL) context->options.release(memory, context->options.memory_user);
 }

@@ -15,7 +15,4 @@ const char *yoke_status_text(yoke_status status)
 #define YOKE_QUOTE(number) #number
 #define YOKE_JOIN(major, minor, patch) YOKE_QUOTE(major) "." YOKE_QUOTE(minor) "." YOKE_QUOTE(patch)
 
-const char *yoke_version(void)
-{
-    return YOKE_JOIN(YOKE_VERSION_MAJOR, YOKE_VERSION_MINOR, YOKE_VERSION_PATCH);
-}
+const char *yoke_version(void) { return YOKE_JOIN(YOKE_VERSION_MAJOR, YOKE_VERSION_MINOR, YOKE_VERSION_PATCH); }

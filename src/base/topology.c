@@ -13,8 +13,7 @@ static yoke_status load(yoke_context *context, hwloc_topology_t *topology)
     }
     hwloc_topology_t loaded;
     errno = 0;
-    if (hwloc_topology_init(&loaded) != 0)
-        return yoke_fail(context, YOKE_ERROR_SYSTEM, "hwloc could not start: %s", strerror(errno));
+    if (hwloc_topology_init(&loaded) != 0) return yoke_fail(context, YOKE_ERROR_SYSTEM, "hwloc could not start: %s", strerror(errno));
     /* hwloc leaves out what the container forbids by itself, and what the process is not bound to only on request. */
     if (hwloc_topology_set_flags(loaded, HWLOC_TOPOLOGY_FLAG_IS_THISSYSTEM | HWLOC_TOPOLOGY_FLAG_RESTRICT_TO_CPUBINDING) != 0 ||
         hwloc_topology_load(loaded) != 0) {
@@ -29,8 +28,7 @@ static yoke_status load(yoke_context *context, hwloc_topology_t *topology)
 
 void yoke_topology_forget(yoke_context *context)
 {
-    if (context->topology != NULL)
-        hwloc_topology_destroy(context->topology);
+    if (context->topology != NULL) hwloc_topology_destroy(context->topology);
     context->topology = NULL;
 }
 
@@ -57,14 +55,12 @@ static void processor_name(hwloc_topology_t topology, char *name, size_t size)
 {
     hwloc_obj_t package = hwloc_get_obj_by_type(topology, HWLOC_OBJ_PACKAGE, 0);
     const char *model = package != NULL ? hwloc_obj_get_info_by_name(package, "CPUModel") : NULL;
-    if (model == NULL)
-        return;
+    if (model == NULL) return;
     model += strspn(model, " ");
     size_t length = 0;
     for (; model[length] != '\0' && length + 1 < size; length++)
         name[length] = (char)(model[length] >= ' ' && model[length] <= '~' ? model[length] : '?');
-    while (length > 0 && name[length - 1] == ' ')
-        length--;
+    while (length > 0 && name[length - 1] == ' ') length--;
     name[length] = '\0';
 }
 
@@ -74,8 +70,7 @@ yoke_status yoke_topology_get(yoke_context *context, yoke_topology *topology)
         return yoke_fail(context, YOKE_ERROR_ARGUMENT, "yoke_topology_get: %s is NULL", context == NULL ? "context" : "topology");
     hwloc_topology_t machine;
     yoke_status status = load(context, &machine);
-    if (status != YOKE_OK)
-        return status;
+    if (status != YOKE_OK) return status;
     *topology = (yoke_topology){
         .packages = count(machine, HWLOC_OBJ_PACKAGE),
         .numa_nodes = count(machine, HWLOC_OBJ_NUMANODE),
@@ -93,12 +88,10 @@ yoke_status yoke_topology_get(yoke_context *context, yoke_topology *topology)
 
 yoke_status yoke_bind_thread(yoke_context *context, int64_t core)
 {
-    if (context == NULL)
-        return yoke_fail(context, YOKE_ERROR_ARGUMENT, "yoke_bind_thread: context is NULL");
+    if (context == NULL) return yoke_fail(context, YOKE_ERROR_ARGUMENT, "yoke_bind_thread: context is NULL");
     hwloc_topology_t machine;
     yoke_status status = load(context, &machine);
-    if (status != YOKE_OK)
-        return status;
+    if (status != YOKE_OK) return status;
     hwloc_obj_type_t type = core_type(machine);
     int64_t cores = count(machine, type);
     if (core < 0 || core >= cores)

@@ -26,8 +26,7 @@ yoke_status yoke_describe(yoke_context *context, char **text)
         return yoke_fail(context, YOKE_ERROR_ARGUMENT, "yoke_describe: %s is NULL", context == NULL ? "context" : "text");
     yoke_topology topology;
     yoke_status status = yoke_topology_get(context, &topology);
-    if (status != YOKE_OK)
-        return status;
+    if (status != YOKE_OK) return status;
     return yoke_json_text(context,
                           json_pack("{s:o, s:[o], s:[], s:[]}", "topology", topology_document(&topology), "devices",
                                     openmp_document(&topology), "meters", "clocks"),

@@ -110,8 +110,7 @@ static void *fail_often(void *context)
 {
     for (int i = 0; i < 1000; i++) {
         void *memory = NULL;
-        if (yoke_allocate(context, -1, 1, &memory) != YOKE_ERROR_ARGUMENT || memory != NULL)
-            return context;
+        if (yoke_allocate(context, -1, 1, &memory) != YOKE_ERROR_ARGUMENT || memory != NULL) return context;
     }
     return NULL;
 }
@@ -122,8 +121,7 @@ static void threads_may_fail_on_one_context_at_once(void **state)
     yoke_context *context = NULL;
     pthread_t threads[4];
     assert_int_equal(yoke_context_create(NULL, &context), YOKE_OK);
-    for (int i = 0; i < 4; i++)
-        assert_int_equal(pthread_create(&threads[i], NULL, fail_often, context), 0);
+    for (int i = 0; i < 4; i++) assert_int_equal(pthread_create(&threads[i], NULL, fail_often, context), 0);
     for (int i = 0; i < 4; i++) {
         void *wrong = context;
         assert_int_equal(pthread_join(threads[i], &wrong), 0);

@@ -18,11 +18,9 @@ typedef struct failing {
 static inline void *failing_allocate(size_t bytes, void *user)
 {
     failing *state = user;
-    if (++state->calls >= state->fail_at && state->fail_at != 0)
-        return NULL;
+    if (++state->calls >= state->fail_at && state->fail_at != 0) return NULL;
     void *memory = aligned_alloc(64, (bytes + 63) / 64 * 64);
-    if (memory != NULL)
-        state->outstanding++;
+    if (memory != NULL) state->outstanding++;
     return memory;
 }
 

@@ -29,8 +29,7 @@ static void lines_above_the_level_are_not_made(void **state)
     for (int level = YOKE_LOG_ERROR; level <= YOKE_LOG_DEBUG; level++) {
         heard last = {0};
         yoke_context *context = context_at((yoke_log_level)level, &last);
-        for (int line = YOKE_LOG_ERROR; line <= YOKE_LOG_DEBUG; line++)
-            yoke_log(context, (yoke_log_level)line, "line %d", line);
+        for (int line = YOKE_LOG_ERROR; line <= YOKE_LOG_DEBUG; line++) yoke_log(context, (yoke_log_level)line, "line %d", line);
         assert_int_equal(last.count, level + 1);
         assert_int_equal(last.level, level);
         yoke_context_destroy(context);

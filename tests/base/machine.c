@@ -13,8 +13,7 @@
 static int start(void **state)
 {
     yoke_context *context = NULL;
-    if (yoke_context_create(NULL, &context) != YOKE_OK)
-        return -1;
+    if (yoke_context_create(NULL, &context) != YOKE_OK) return -1;
     *state = context;
     return 0;
 }
@@ -101,8 +100,7 @@ static void a_process_bound_to_one_hardware_thread_sees_one_core(void **state)
     cpu_set_t allowed, one;
     assert_int_equal(sched_getaffinity(0, sizeof allowed, &allowed), 0);
     int first = 0;
-    while (!CPU_ISSET(first, &allowed))
-        first++;
+    while (!CPU_ISSET(first, &allowed)) first++;
     CPU_ZERO(&one);
     CPU_SET(first, &one);
     assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0);

@@ -5,8 +5,7 @@
 static int start(void **state)
 {
     yoke_context *context = NULL;
-    if (yoke_context_create(NULL, &context) != YOKE_OK)
-        return -1;
+    if (yoke_context_create(NULL, &context) != YOKE_OK) return -1;
     *state = context;
     return 0;
 }
@@ -23,8 +22,7 @@ static void memory_is_zero_and_aligned_to_64_bytes(void **state)
         void *memory = NULL;
         assert_int_equal(yoke_allocate(*state, 3, size, &memory), YOKE_OK);
         assert_int_equal((uintptr_t)memory % 64, 0);
-        for (size_t i = 0; i < 3 * size; i++)
-            assert_int_equal(((unsigned char *)memory)[i], 0);
+        for (size_t i = 0; i < 3 * size; i++) assert_int_equal(((unsigned char *)memory)[i], 0);
         memset(memory, 0xff, 3 * size); /* the next block may be this one again */
         yoke_release(*state, memory);
     }
@@ -111,8 +109,7 @@ static void out_of_memory_names_the_bytes_asked_for(void **state)
 static void *misaligned_allocate(size_t bytes, void *user)
 {
     failing *memory = user;
-    if (memory->calls++ == 0)
-        return aligned_alloc(64, (bytes + 63) / 64 * 64);
+    if (memory->calls++ == 0) return aligned_alloc(64, (bytes + 63) / 64 * 64);
     char *block = aligned_alloc(64, (bytes + 127) / 64 * 64);
     return block != NULL ? block + 8 : NULL;
 }
@@ -151,8 +148,7 @@ static yoke_status use_everything(failing *memory)
     yoke_topology topology;
     char *text = NULL;
     status = yoke_topology_get(context, &topology);
-    if (status == YOKE_OK)
-        status = yoke_describe(context, &text);
+    if (status == YOKE_OK) status = yoke_describe(context, &text);
     assert_true((status == YOKE_OK) == (text != NULL));
     assert_true((status == YOKE_OK) == (yoke_last_error(context)[0] == '\0'));
     yoke_release(context, text);

@@ -13,8 +13,7 @@ static void every_status_has_its_own_text(void **state)
     for (int i = 0; i < count; i++) {
         assert_int_equal(all[i], i);
         assert_true(strlen(yoke_status_text(all[i])) > 0);
-        for (int j = 0; j < i; j++)
-            assert_string_not_equal(yoke_status_text(all[i]), yoke_status_text(all[j]));
+        for (int j = 0; j < i; j++) assert_string_not_equal(yoke_status_text(all[i]), yoke_status_text(all[j]));
         assert_string_not_equal(yoke_status_text(all[i]), "unknown status");
     }
 }

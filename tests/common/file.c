@@ -23,8 +23,7 @@ static int start(void **state)
 {
     static place here;
     strcpy(here.directory, "/tmp/yoke-test-XXXXXX");
-    if (mkdtemp(here.directory) == NULL || yoke_context_create(NULL, &here.context) != YOKE_OK)
-        return -1;
+    if (mkdtemp(here.directory) == NULL || yoke_context_create(NULL, &here.context) != YOKE_OK) return -1;
     snprintf(here.path, sizeof here.path, "%s/result.txt", here.directory);
     *state = &here;
     return 0;
@@ -68,8 +67,7 @@ static int entries(const char *directory)
     int count = 0;
     DIR *listing = opendir(directory);
     assert_non_null(listing);
-    while (readdir(listing) != NULL)
-        count++;
+    while (readdir(listing) != NULL) count++;
     closedir(listing);
     return count - 2; /* . and .. */
 }
@@ -111,8 +109,7 @@ static void a_full_disk_is_an_error_and_leaves_the_old_file(void **state)
     signal(SIGXFSZ, SIG_IGN);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
     assert_int_equal(app_file_create(here->context, here->path, &file), YOKE_OK);
-    for (int i = 0; i < 100000; i++)
-        fputs("too much", app_file_stream(file));
+    for (int i = 0; i < 100000; i++) fputs("too much", app_file_stream(file));
     yoke_status status = app_file_commit(file);
     setrlimit(RLIMIT_FSIZE, &before);
     assert_int_equal(status, YOKE_ERROR_SYSTEM);
@@ -167,6 +164,30 @@ static void absurd_paths_are_refused(void **state)
     assert_null(file);
 }
 
+static void a_check_beforehand_says_what_creating_would(void **state)
+{
+    place *here = *state;
+    char path[160];
+    assert_int_equal(app_file_check(here->context, here->path), YOKE_OK);
+    assert_int_not_equal(access(here->path, F_OK), 0);
+    put(here->path, "old");
+    assert_int_equal(app_file_check(here->context, here->path), YOKE_OK);
+    assert_holds(here->path, "old");
+    assert_int_equal(app_file_check(here->context, "/dev/null"), YOKE_OK);
+
+    app_file *file = NULL;
+    const char *const bad[] = {"", here->directory};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        assert_int_equal(app_file_check(here->context, bad[i]), YOKE_ERROR_INPUT);
+        assert_int_equal(app_file_create(here->context, bad[i], &file), YOKE_ERROR_INPUT);
+    }
+    snprintf(path, sizeof path, "%s/missing/result.txt", here->directory);
+    assert_int_equal(app_file_check(here->context, path), YOKE_ERROR_INPUT);
+    assert_non_null(strstr(yoke_last_error(here->context), "No such file or directory"));
+    snprintf(path, sizeof path, "%s/below", here->path);
+    assert_int_equal(app_file_check(here->context, path), YOKE_ERROR_INPUT);
+}
+
 static void directories_are_made_with_those_above(void **state)
 {
     place *here = *state;
@@ -201,6 +222,7 @@ static const struct CMUnitTest tests[] = {
     AT_A_PLACE(a_link_is_followed),
     AT_A_PLACE(a_device_is_written_to_directly),
     AT_A_PLACE(absurd_paths_are_refused),
+    AT_A_PLACE(a_check_beforehand_says_what_creating_would),
     AT_A_PLACE(directories_are_made_with_those_above),
     AT_A_PLACE(a_directory_that_cannot_be_is_refused),
 };

@@ -29,11 +29,9 @@ static int wait_status_of(int number, int times)
         if (yoke_context_create(NULL, &context) != YOKE_OK || app_interrupt_catch(context) != YOKE_OK ||
             app_interrupt_check(context) != YOKE_OK)
             _exit(99);
-        for (int i = 0; i < times; i++)
-            raise(number);
+        for (int i = 0; i < times; i++) raise(number);
         yoke_status status = app_interrupt_check(context);
-        if (strstr(yoke_last_error(context), number == SIGINT ? "SIGINT" : "SIGTERM") == NULL)
-            _exit(98);
+        if (strstr(yoke_last_error(context), number == SIGINT ? "SIGINT" : "SIGTERM") == NULL) _exit(98);
         yoke_context_destroy(context);
         _exit(app_exit_code(status));
     }

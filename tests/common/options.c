@@ -25,8 +25,7 @@ static yoke_status parse(parsed *result, char *text, char **words)
     yoke_context *context = NULL;
     assert_int_equal(yoke_context_create(NULL, &context), YOKE_OK);
     int count = 0;
-    while (words[count] != NULL)
-        count++;
+    while (words[count] != NULL) count++;
     yoke_status status = app_options_parse(context, &usage, count, words, &result->operands, &result->answered);
     strcpy(text, yoke_last_error(context));
     yoke_context_destroy(context);
@@ -34,11 +33,10 @@ static yoke_status parse(parsed *result, char *text, char **words)
 }
 
 #define PARSE(...) parse(&result, text, (char *[]){"program", __VA_ARGS__, NULL})
-#define ASSERT_REFUSED(part, ...)                               \
-    do {                                                        \
-        assert_int_equal(PARSE(__VA_ARGS__), YOKE_ERROR_INPUT); \
-        if (strstr(text, part) == NULL)                         \
-            fail_msg("\"%s\" is not in \"%s\"", part, text);    \
+#define ASSERT_REFUSED(part, ...)                                                        \
+    do {                                                                                 \
+        assert_int_equal(PARSE(__VA_ARGS__), YOKE_ERROR_INPUT);                          \
+        if (strstr(text, part) == NULL) fail_msg("\"%s\" is not in \"%s\"", part, text); \
     } while (0)
 
 static void values_follow_or_are_joined(void **state)
@@ -134,8 +132,7 @@ static void too_many_values_are_refused(void **state)
     char text[4096];
     static char *words[APP_LIST_MAXIMUM + 4] = {"program", "case"};
     static char value[] = "--set=a=1";
-    for (int i = 0; i <= APP_LIST_MAXIMUM; i++)
-        words[2 + i] = value;
+    for (int i = 0; i <= APP_LIST_MAXIMUM; i++) words[2 + i] = value;
     assert_int_equal(parse(&result, text, words), YOKE_ERROR_INPUT);
     assert_non_null(strstr(text, "more than 256"));
 }

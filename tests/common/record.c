@@ -11,8 +11,7 @@
 static int start(void **state)
 {
     yoke_context *context = NULL;
-    if (yoke_context_create(NULL, &context) != YOKE_OK)
-        return -1;
+    if (yoke_context_create(NULL, &context) != YOKE_OK) return -1;
     *state = context;
     return 0;
 }
@@ -30,8 +29,7 @@ static void unknown_numbers_are_null(void **state)
     json_t *array = app_json_numbers(numbers, 5);
     assert_int_equal(json_array_size(array), 5);
     assert_true(json_real_value(json_array_get(array, 0)) == 1.5);
-    for (size_t i = 1; i < 4; i++)
-        assert_true(json_is_null(json_array_get(array, i)));
+    for (size_t i = 1; i < 4; i++) assert_true(json_is_null(json_array_get(array, i)));
     assert_true(json_is_real(json_array_get(array, 4)));
     json_decref(array);
 }

@@ -50,10 +50,7 @@ static void a_refined_element_has_hanging_faces_towards_its_neighbours(void **st
     model_destroy(&m);
 }
 
-static int all_but_one(const double centre[3])
-{
-    return !(centre[0] > 0.5 && centre[1] > 0.5 && centre[2] > 0.5);
-}
+static int all_but_one(const double centre[3]) { return !(centre[0] > 0.5 && centre[1] > 0.5 && centre[2] > 0.5); }
 
 static void a_face_bare_by_a_missing_element_is_a_boundary_face(void **state)
 {
@@ -76,8 +73,7 @@ static void rotation(int r, int axis[3], int sign[3])
     sign[0] = bits & 1 ? -1 : 1;
     sign[1] = bits & 2 ? -1 : 1;
     sign[2] = sign[0] * sign[1] * (p < 3 ? 1 : -1);
-    for (int i = 0; i < 3; i++)
-        axis[i] = permutation[p][i];
+    for (int i = 0; i < 3; i++) axis[i] = permutation[p][i];
 }
 
 typedef struct pair {
@@ -108,21 +104,17 @@ static void pair_create(int face, int r, int refined, fem_element element, pair 
     memset(p, 0, sizeof *p);
     assert_int_equal(yoke_context_create(NULL, &p->context), YOKE_OK);
     for (int c = 0; c < 8; c++) {
-        for (int a = 0; a < 3; a++)
-            vertices[c][a] = c >> a & 1;
+        for (int a = 0; a < 3; a++) vertices[c][a] = c >> a & 1;
         corners[0][c] = c;
     }
     rotation(r, axis, sign);
     for (int c = 0; c < 8; c++) {
         double at[3] = {0, 0, 0};
-        for (int i = 0; i < 3; i++)
-            at[axis[i]] = 0.5 + sign[i] * ((c >> i & 1) - 0.5);
+        for (int i = 0; i < 3; i++) at[axis[i]] = 0.5 + sign[i] * ((c >> i & 1) - 0.5);
         at[face / 2] += face % 2 ? 1 : -1;
         int v = 0;
-        while (v < count_vertices && memcmp(vertices[v], at, sizeof at) != 0)
-            v++;
-        if (v == count_vertices)
-            memcpy(vertices[count_vertices++], at, sizeof at);
+        while (v < count_vertices && memcmp(vertices[v], at, sizeof at) != 0) v++;
+        if (v == count_vertices) memcpy(vertices[count_vertices++], at, sizeof at);
         corners[1][c] = v;
     }
     assert_int_equal(count_vertices, 12);
@@ -175,8 +167,7 @@ static void face_position(const fem_space *space, int32_t element, int face, int
     fem_space_geometry(space, element, local);
     for (int a = 0; a < 3; a++) {
         x[a] = 0;
-        for (int i = 0; i < space->slots; i++)
-            x[a] += value[i] * local[3 * i + a];
+        for (int i = 0; i < space->slots; i++) x[a] += value[i] * local[3 * i + a];
     }
 }
 
@@ -186,8 +177,7 @@ static void assert_same_place(const fem_space *space, int32_t a, int face_a, int
         double x[3], y[3];
         face_position(space, a, face_a, -1, q, x);
         face_position(space, b, face_b, fine_quarter < 0 ? -1 : turned_point(2, turn, fine_quarter), turned_point(3, turn, q), y);
-        for (int i = 0; i < 3; i++)
-            assert_true(fabs(x[i] - y[i]) < 1e-13);
+        for (int i = 0; i < 3; i++) assert_true(fabs(x[i] - y[i]) < 1e-13);
     }
 }
 
@@ -202,8 +192,7 @@ static void check_pair(const pair *p)
     }
     for (int64_t i = 0; i < faces.num_hanging; i++) {
         const hanging_face *f = &faces.hanging[i];
-        for (int k = 0; k < 4; k++)
-            assert_same_place(p->space, f->fine[k], f->fine_face, f->coarse, f->coarse_face, f->turn, k);
+        for (int k = 0; k < 4; k++) assert_same_place(p->space, f->fine[k], f->fine_face, f->coarse, f->coarse_face, f->turn, k);
     }
     face_lists_destroy(p->context, &faces);
     p8est_ghost_destroy(ghost);
@@ -241,8 +230,7 @@ static void a_global_quadratic_has_no_jumps_for_all_faces_and_rotations(void **s
                 double u[3 * 225], indicator[16];
                 fem_estimate_result result;
                 assert_true(p.space->num_nodes <= 225);
-                for (int32_t i = 0; i < p.space->num_nodes; i++)
-                    manufactured_value(p.space->x + 3 * i, u + 3 * i, &p.solution);
+                for (int32_t i = 0; i < p.space->num_nodes; i++) manufactured_value(p.space->x + 3 * i, u + 3 * i, &p.solution);
                 assert_int_equal(fem_estimate(p.space, p.boundary, u, indicator, &result), YOKE_OK);
                 assert_true(result.energy_norm > 0.1);
                 assert_true(result.relative < 1e-13);

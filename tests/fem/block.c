@@ -79,15 +79,9 @@ static void add_member(fem_group *group, int element, int local)
 }
 
 /* Whether both ends of an edge lie on the line (x, y, any z). */
-static int on_line(const double a[3], const double b[3], double x, double y)
-{
-    return a[0] == x && a[1] == y && b[0] == x && b[1] == y;
-}
+static int on_line(const double a[3], const double b[3], double x, double y) { return a[0] == x && a[1] == y && b[0] == x && b[1] == y; }
 
-static int is_at(const double corner[3], double x, double y, double z)
-{
-    return corner[0] == x && corner[1] == y && corner[2] == z;
-}
+static int is_at(const double corner[3], double x, double y, double z) { return corner[0] == x && corner[1] == y && corner[2] == z; }
 
 /* Adds the element's faces, edges and corners to the groups; corner [8]: places of its corners in the unit cube, exact there. */
 static void add_to_groups(fem_mesh *mesh, int e, double corner[8][3], int touched[BLOCK_GROUPS])
@@ -206,7 +200,7 @@ void block_destroy(block *b)
         free(b->mesh.groups[g].element);
         free(b->mesh.groups[g].local);
     }
-    void *arrays[] = {b->mesh.vertices, b->mesh.corners,    b->mesh.geometry, b->mesh.volume,
+    void *arrays[] = {b->mesh.vertices, b->mesh.corners,    b->mesh.geometry,    b->mesh.volume,
                       b->mesh.groups,   b->mesh.vertex_tag, b->mesh.element_tag, b->problem.material_of};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) free(arrays[i]);
     yoke_context_destroy(b->context);

@@ -24,11 +24,11 @@ enum {
 enum { BLOCK_TURNS = 24, BLOCK_MOST_CONDITIONS = 12 };
 
 typedef struct block_options {
-    int elements[3]; /* coarse elements in each direction */
-    block_map *map;  /* NULL: the unit cube itself */
-    int order;       /* of the geometry: 1, 2 */
-    int turn;        /* element e lies in position (turn x e) mod 24 of the 24 there are; 0: all along the axes */
-    int components;  /* 1, 3 */
+    int elements[3];            /* coarse elements in each direction */
+    block_map *map;             /* NULL: the unit cube itself */
+    int order;                  /* of the geometry: 1, 2 */
+    int turn;                   /* element e lies in position (turn x e) mod 24 of the 24 there are; 0: all along the axes */
+    int components;             /* 1, 3 */
     const yoke_options *memory; /* NULL: plain */
 } block_options;
 
@@ -36,8 +36,8 @@ typedef struct block {
     yoke_context *context;
     fem_mesh mesh; /* tags of the elements: 101, 102, ... */
     fem_problem problem;
-    fem_material material[2];                           /* lambda and mu are set, force is 0; elements alternate if two_materials */
-    fem_condition condition[BLOCK_MOST_CONDITIONS];     /* none at first */
+    fem_material material[2];                       /* lambda and mu are set, force is 0; elements alternate if two_materials */
+    fem_condition condition[BLOCK_MOST_CONDITIONS]; /* none at first */
     fem_forest *forest;
     fem_space *space; /* this and the following by block_discretise */
     fem_boundary *boundary;

@@ -34,18 +34,14 @@ static void release_limited(void *memory, void *user)
     free(memory);
 }
 
-static void identity(const double in[3], double out[3])
-{
-    memcpy(out, in, 3 * sizeof *in);
-}
+static void identity(const double in[3], double out[3]) { memcpy(out, in, 3 * sizeof *in); }
 
 static const char *name_face(const double centre[3], void *user)
 {
     static const char *const names[6] = {"-x", "+x", "-y", "+y", "-z", "+z"};
     (void)user;
     for (int face = 0; face < 6; face++)
-        if (fabs(centre[face / 2] - face % 2) < 1e-9)
-            return names[face];
+        if (fabs(centre[face / 2] - face % 2) < 1e-9) return names[face];
     return NULL;
 }
 
@@ -120,14 +116,12 @@ void body_create(const body_options *options, body *b)
         int64_t leaves = fem_forest_leaves(b->forest);
         uint8_t *mark = calloc((size_t)leaves, 1);
         assert_non_null(mark);
-        for (int64_t e = 0; e < leaves; e += 5)
-            mark[e] = 1;
+        for (int64_t e = 0; e < leaves; e += 5) mark[e] = 1;
         assert_int_equal(fem_forest_refine(b->forest, mark), YOKE_OK);
         free(mark);
     }
     assert_int_equal(fem_space_create(&b->problem, b->forest, options->element, &b->space), YOKE_OK);
-    if (options->uneven > 0)
-        assert_true(b->space->num_hanging > 0);
+    if (options->uneven > 0) assert_true(b->space->num_hanging > 0);
 }
 
 void body_destroy(body *b)
@@ -153,8 +147,7 @@ double *body_values(const body *b, const manufactured *solution)
 int body_start(void **state)
 {
     (void)state;
-    if (sc_MPI_Init(NULL, NULL) != sc_MPI_SUCCESS)
-        return -1;
+    if (sc_MPI_Init(NULL, NULL) != sc_MPI_SUCCESS) return -1;
     sc_init(sc_MPI_COMM_WORLD, 0, 0, NULL, SC_LP_SILENT);
     p4est_init(NULL, SC_LP_SILENT);
     return 0;

@@ -253,10 +253,10 @@ static void first_condition_owns_a_component_that_several_prescribe(void **state
     (void)state;
     block b;
     create(&b, NULL, 1, 3);
-    block_add_condition(&b, (fem_condition){FEM_DIRICHLET, 0, 1, {1, 0, 0}});                /* x = 0: u_x */
-    block_add_condition(&b, (fem_condition){FEM_TRACTION, 1, 0, {1, 0, 0}});                 /* holds nothing */
-    block_add_condition(&b, (fem_condition){FEM_DIRICHLET, 2, 7, {2, 3, 4}});                /* y = 0: all */
-    block_add_condition(&b, (fem_condition){FEM_DIRICHLET, BLOCK_UPRIGHT, 4, {0, 0, 5}});    /* its edge: u_z */
+    block_add_condition(&b, (fem_condition){FEM_DIRICHLET, 0, 1, {1, 0, 0}});             /* x = 0: u_x */
+    block_add_condition(&b, (fem_condition){FEM_TRACTION, 1, 0, {1, 0, 0}});              /* holds nothing */
+    block_add_condition(&b, (fem_condition){FEM_DIRICHLET, 2, 7, {2, 3, 4}});             /* y = 0: all */
+    block_add_condition(&b, (fem_condition){FEM_DIRICHLET, BLOCK_UPRIGHT, 4, {0, 0, 5}}); /* its edge: u_z */
     block_discretise(&b, FEM_Q2);
     for (int64_t k = 0; k < b.space->num_nodes; k++) {
         const double *x = b.space->x + 3 * k, *value = b.constraints->value + 3 * k;
@@ -295,6 +295,24 @@ static void given_function_prescribes_its_values_at_the_nodes(void **state)
         for (int a = 1; a < 3; a++) assert_near(b.constraints->value[3 * k + a], 10 * a + b.space->x[3 * k + a], 0);
     }
     assert_true(held > 25);
+    block_destroy(&b);
+}
+
+/* Middle nodes at a fifth of the height instead of a half: dz/dr is -1/5 at the bottom, but positive at the three Gauss points. */
+static void element_that_folds_at_its_loaded_face_is_refused(void **state)
+{
+    (void)state;
+    block b;
+    block_options options = {.elements = {1, 1, 1}, .order = 1, .components = 3};
+    block_create(&options, &b);
+    block_add_condition(&b, (fem_condition){FEM_PRESSURE, 4, 0, {1, 0, 0}});
+    block_discretise(&b, FEM_Q2);
+    for (int64_t k = 0; k < b.space->num_nodes; k++)
+        if (b.space->x[3 * k + 2] == 0.5) b.space->x[3 * k + 2] = 0.2;
+    double *load = block_zeros(3 * (int64_t)b.space->num_nodes, sizeof *load);
+    assert_int_equal(fem_space_load(b.space, b.boundary, load), YOKE_ERROR_INPUT);
+    assert_non_null(strstr(yoke_last_error(b.context), "element 101 folds at its loaded face"));
+    free(load);
     block_destroy(&b);
 }
 
@@ -348,6 +366,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(nodes_of_faces_edges_and_points_are_held_and_no_others),
     cmocka_unit_test(first_condition_owns_a_component_that_several_prescribe),
     cmocka_unit_test(given_function_prescribes_its_values_at_the_nodes),
+    cmocka_unit_test(element_that_folds_at_its_loaded_face_is_refused),
     cmocka_unit_test(lack_of_memory_at_any_place_is_reported_and_leaves_nothing),
 };
 

@@ -58,8 +58,7 @@ static fem_case *parse(const char *path, const char *text)
 {
     fem_case *the_case = NULL;
     yoke_status status = fem_case_parse(context, path, text, strlen(text), NULL, 0, &the_case);
-    if (status != YOKE_OK)
-        fail_msg("%s", yoke_last_error(context));
+    if (status != YOKE_OK) fail_msg("%s", yoke_last_error(context));
     return the_case;
 }
 
@@ -179,8 +178,7 @@ static void overrides_replace_add_and_append(void **state)
                                      "mesh=other.msh"};
     fem_case *the_case = NULL;
     yoke_status status = fem_case_parse(context, "dir/case.yaml", minimal, strlen(minimal), overrides, 7, &the_case);
-    if (status != YOKE_OK)
-        fail_msg("%s", yoke_last_error(context));
+    if (status != YOKE_OK) fail_msg("%s", yoke_last_error(context));
     const fem_case_keys *keys = &the_case->keys;
     assert_int_equal(keys->refine.steps.value, 6);
     assert_int_equal(keys->refine.steps.place.override, 5);
@@ -218,8 +216,7 @@ static void assert_refused(const char *path, const char *expected)
 {
     fem_case *the_case = NULL;
     assert_int_equal(fem_case_read(context, path, NULL, 0, &the_case), YOKE_ERROR_INPUT);
-    if (strstr(yoke_last_error(context), expected) == NULL)
-        fail_msg("expected '%s' in '%s'", expected, yoke_last_error(context));
+    if (strstr(yoke_last_error(context), expected) == NULL) fail_msg("expected '%s' in '%s'", expected, yoke_last_error(context));
     assert_null(the_case);
 }
 
@@ -256,8 +253,7 @@ static void a_megabyte_of_brackets_dashes_or_items_is_refused(void **state)
     assert_non_null(text);
     for (size_t p = 0; p < sizeof patterns / sizeof patterns[0]; p++) {
         size_t length = strlen(patterns[p]);
-        for (size_t i = 0; i < APP_YAML_BYTES; i++)
-            text[i] = patterns[p][i % length];
+        for (size_t i = 0; i < APP_YAML_BYTES; i++) text[i] = patterns[p][i % length];
         fem_case *the_case = NULL;
         assert_int_equal(fem_case_parse(context, "c", text, APP_YAML_BYTES, NULL, 0, &the_case), YOKE_ERROR_INPUT);
     }
@@ -270,8 +266,7 @@ static void too_many_items_are_refused(void **state)
     enum { ITEMS = 10001 };
     static char text[ITEMS * 40];
     size_t used = (size_t)sprintf(text, "mesh: a\nmaterials: [{volume: v, youngs_modulus: 1, poisson_ratio: 0}]\nboundary:\n");
-    for (int i = 0; i < ITEMS; i++)
-        used += (size_t)sprintf(text + used, "- {face: a, pressure: 1}\n");
+    for (int i = 0; i < ITEMS; i++) used += (size_t)sprintf(text + used, "- {face: a, pressure: 1}\n");
     fem_case *the_case = NULL;
     assert_int_equal(fem_case_parse(context, "c", text, used, NULL, 0, &the_case), YOKE_ERROR_INPUT);
     assert_non_null(strstr(yoke_last_error(context), "boundary has 10001 items; at most 10000 are read"));
@@ -287,8 +282,7 @@ typedef struct meter {
 static void *allocate(size_t bytes, void *user)
 {
     meter *count = user;
-    if (count->until-- <= 0)
-        return NULL;
+    if (count->until-- <= 0) return NULL;
     count->live++;
     return aligned_alloc(64, (bytes + 63) / 64 * 64);
 }
@@ -397,8 +391,7 @@ static char *read_file(const char *name)
     char path[4096];
     snprintf(path, sizeof path, "%s/%s", source != NULL ? source : ".", name);
     FILE *file = fopen(path, "r");
-    if (file == NULL)
-        fail_msg("%s cannot be opened; set YOKE_SOURCE_DIR to the source directory", path);
+    if (file == NULL) fail_msg("%s cannot be opened; set YOKE_SOURCE_DIR to the source directory", path);
     char *text = calloc(1, 1 << 17);
     assert_non_null(text);
     size_t length = fread(text, 1, (1 << 17) - 1, file);

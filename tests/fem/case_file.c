@@ -38,8 +38,7 @@ static void keep_warning(yoke_log_level level, const char *text, void *user)
 static int take(const char *line, const char *key, char *value)
 {
     size_t length = strlen(key);
-    if (strncmp(line, key, length) != 0)
-        return 0;
+    if (strncmp(line, key, length) != 0) return 0;
     snprintf(value, LINE_BYTES, "%s", line + length);
     value[strcspn(value, "\n")] = '\0';
     return 1;
@@ -49,8 +48,7 @@ static int read_wishes(const char *path, wishes *wish)
 {
     char line[LINE_BYTES];
     FILE *file = fopen(path, "r");
-    if (file == NULL)
-        return 0;
+    if (file == NULL) return 0;
     while (fgets(line, sizeof line, file) != NULL && wish->num_set < MOST && wish->num_expect < MOST && wish->num_warns < MOST) {
         take(line, "# mesh: ", wish->mesh);
         take(line, "# at: ", wish->place);
@@ -71,21 +69,17 @@ static int complain(const char *what, const char *wanted, const char *got)
 static int check_error(const char *path, const wishes *wish, yoke_status status, const char *text)
 {
     char begin[2 * LINE_BYTES];
-    if (wish->num_expect == 0)
-        return status == YOKE_OK ? 0 : complain("a good case was refused", "success", text);
-    if (status != YOKE_ERROR_INPUT)
-        return complain("a bad case was not refused as bad input", wish->expect[0], yoke_status_text(status));
+    if (wish->num_expect == 0) return status == YOKE_OK ? 0 : complain("a good case was refused", "success", text);
+    if (status != YOKE_ERROR_INPUT) return complain("a bad case was not refused as bad input", wish->expect[0], yoke_status_text(status));
     if (wish->place[0] != '\0')
         snprintf(begin, sizeof begin, "%s:%s: ", path, wish->place);
     else if (wish->num_set > 0)
         snprintf(begin, sizeof begin, "--set %s: ", wish->set[wish->num_set - 1]);
     else
         snprintf(begin, sizeof begin, "%s: ", path);
-    if (strncmp(text, begin, strlen(begin)) != 0)
-        return complain("the text names another place", begin, text);
+    if (strncmp(text, begin, strlen(begin)) != 0) return complain("the text names another place", begin, text);
     for (int i = 0; i < wish->num_expect; i++)
-        if (strstr(text, wish->expect[i]) == NULL)
-            return complain("a part of the text is not there", wish->expect[i], text);
+        if (strstr(text, wish->expect[i]) == NULL) return complain("a part of the text is not there", wish->expect[i], text);
     printf("%s\n", text);
     return 0;
 }
@@ -93,23 +87,18 @@ static int check_error(const char *path, const wishes *wish, yoke_status status,
 static yoke_status read_and_resolve(yoke_context *context, const char *path, const wishes *wish)
 {
     const char *overrides[MOST];
-    for (int i = 0; i < wish->num_set; i++)
-        overrides[i] = wish->set[i];
+    for (int i = 0; i < wish->num_set; i++) overrides[i] = wish->set[i];
     fem_case *the_case;
     yoke_status status = fem_case_read(context, path, overrides, wish->num_set, &the_case);
-    if (status != YOKE_OK)
-        return status;
+    if (status != YOKE_OK) return status;
     if (wish->mesh[0] != '\0') {
         fem_mesh *mesh = case_mesh_create(context, wish->mesh);
         fem_problem *problem = NULL;
         status = fem_case_check_output(the_case);
-        if (mesh == NULL)
-            status = yoke_fail(context, YOKE_ERROR_ARGUMENT, "no test mesh is named %s", wish->mesh);
-        if (status == YOKE_OK)
-            status = fem_problem_create(the_case, mesh, &problem);
+        if (mesh == NULL) status = yoke_fail(context, YOKE_ERROR_ARGUMENT, "no test mesh is named %s", wish->mesh);
+        if (status == YOKE_OK) status = fem_problem_create(the_case, mesh, &problem);
         fem_problem_destroy(problem);
-        if (mesh != NULL)
-            case_mesh_destroy(mesh);
+        if (mesh != NULL) case_mesh_destroy(mesh);
     }
     fem_case_destroy(the_case);
     return status;
@@ -127,10 +116,8 @@ int main(int argc, char **argv)
     yoke_status status = read_and_resolve(context, argv[1], &wish);
     int failed = check_error(argv[1], &wish, status, yoke_last_error(context));
     for (int i = 0; i < wish.num_warns && !failed; i++)
-        if (strstr(warnings, wish.warns[i]) == NULL)
-            failed = complain("a warning is not there", wish.warns[i], warnings);
-    if (wish.num_warns == 0 && warnings[0] != '\0' && !failed)
-        failed = complain("an unexpected warning", "none", warnings);
+        if (strstr(warnings, wish.warns[i]) == NULL) failed = complain("a warning is not there", wish.warns[i], warnings);
+    if (wish.num_warns == 0 && warnings[0] != '\0' && !failed) failed = complain("an unexpected warning", "none", warnings);
     yoke_context_destroy(context);
     return failed;
 }

@@ -37,12 +37,10 @@ static void add_group(fem_mesh *mesh, const char *name, int dimension, const dou
                     double x = mesh->vertices[3 * mesh->corners[8 * e + corners[k]] + a];
                     in = in && x > low[a] - 1e-9 && x < high[a] + 1e-9;
                 }
-            if (!in)
-                continue;
+            if (!in) continue;
             group->element[group->count] = (int32_t)e;
             group->local[group->count++] = (int8_t)local;
-            if (dimension == 3 && mesh->volume[e] < 0)
-                mesh->volume[e] = mesh->num_groups - 1;
+            if (dimension == 3 && mesh->volume[e] < 0) mesh->volume[e] = mesh->num_groups - 1;
         }
     if (dimension == 3) {
         free(group->local);
@@ -78,8 +76,7 @@ static fem_mesh *create(yoke_context *context, const char *name, int64_t element
         mesh->volume[e] = -1;
         mesh->element_tag[e] = 101 + e;
     }
-    for (int64_t v = 0; v < vertices; v++)
-        mesh->vertex_tag[v] = 1001 + v;
+    for (int64_t v = 0; v < vertices; v++) mesh->vertex_tag[v] = 1001 + v;
     return mesh;
 }
 
@@ -88,8 +85,7 @@ static fem_mesh *create_cube(yoke_context *context, const char *name)
 {
     fem_mesh *mesh = create(context, name, 8, 27);
     for (int v = 0; v < 27; v++)
-        for (int a = 0; a < 3; a++)
-            mesh->vertices[3 * v + a] = (a == 0 ? v % 3 : a == 1 ? v / 3 % 3 : v / 9) / 2.0;
+        for (int a = 0; a < 3; a++) mesh->vertices[3 * v + a] = (a == 0 ? v % 3 : a == 1 ? v / 3 % 3 : v / 9) / 2.0;
     for (int i = 0; i < 64; i++) {
         int e = i / 8, c = i % 8;
         mesh->corners[i] = (e % 2 + c % 2) + 3 * (e / 2 % 2 + c / 2 % 2) + 9 * (e / 4 + c / 4);
@@ -147,15 +143,11 @@ fem_mesh *case_mesh_create(yoke_context *context, const char *name)
     static const char *const cubes[] = {"cube", "materials", "loose", "kinked", "steep"};
     fem_mesh *mesh = NULL;
     for (int i = 0; i < 5; i++)
-        if (strcmp(name, cubes[i]) == 0)
-            mesh = create_cube(context, name);
-    if (strcmp(name, "hinge") == 0)
-        mesh = create_hinge(context);
-    if (mesh == NULL)
-        return NULL;
+        if (strcmp(name, cubes[i]) == 0) mesh = create_cube(context, name);
+    if (strcmp(name, "hinge") == 0) mesh = create_hinge(context);
+    if (mesh == NULL) return NULL;
     add_all_groups(mesh, name);
-    if (strcmp(name, "kinked") == 0 || strcmp(name, "steep") == 0)
-        raise_ridge(mesh, name[0] == 'k' ? 3 : 40);
+    if (strcmp(name, "kinked") == 0 || strcmp(name, "steep") == 0) raise_ridge(mesh, name[0] == 'k' ? 3 : 40);
     for (int64_t i = 0; i < 8 * mesh->num_elements; i++)
         memcpy(mesh->geometry + 3 * i, mesh->vertices + 3 * mesh->corners[i], 3 * sizeof(double));
     return mesh;

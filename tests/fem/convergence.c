@@ -38,8 +38,7 @@ static void assert_orders(const manufactured *solution, fem_element element, int
     model m;
     model_create(&options, &m);
     for (int level = 0; level < 2; level++) {
-        if (level)
-            model_refine(&m, NULL);
+        if (level) model_refine(&m, NULL);
         double *u = model_solve(&m);
         error[level] = model_error(&m, solution, u);
         free(u);

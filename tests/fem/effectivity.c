@@ -29,14 +29,8 @@ static void ring(double outer, const double in[3], double out[3])
     out[2] = 0.5 * in[2];
 }
 
-static void cylinder_wall(const double in[3], double out[3])
-{
-    ring(2, in, out);
-}
-static void around_hole(const double in[3], double out[3])
-{
-    ring(3, in, out);
-}
+static void cylinder_wall(const double in[3], double out[3]) { ring(2, in, out); }
+static void around_hole(const double in[3], double out[3]) { ring(3, in, out); }
 
 /* A sixth of a spherical shell, radii 1 and `outer`: the part that a cube's face +z covers from its centre. */
 static void shell(double outer, const double in[3], double out[3])
@@ -48,14 +42,8 @@ static void shell(double outer, const double in[3], double out[3])
     out[2] = factor;
 }
 
-static void sphere_wall(const double in[3], double out[3])
-{
-    shell(2, in, out);
-}
-static void around_cavity(const double in[3], double out[3])
-{
-    shell(3, in, out);
-}
+static void sphere_wall(const double in[3], double out[3]) { shell(2, in, out); }
+static void around_cavity(const double in[3], double out[3]) { shell(3, in, out); }
 
 static void ell(const double in[3], double out[3])
 {
@@ -64,17 +52,13 @@ static void ell(const double in[3], double out[3])
     out[2] = 0.5 * in[2];
 }
 
-static int without_quadrant(const double centre[3])
-{
-    return !(centre[0] > 0.5 && centre[1] < 0.5);
-}
+static int without_quadrant(const double centre[3]) { return !(centre[0] > 0.5 && centre[1] < 0.5); }
 
 static double effectivity(const model *m, const manufactured *solution, double *indicator)
 {
     double *u = model_solve(m);
     fem_estimate_result result;
-    if (fem_estimate(m->space, m->boundary, u, indicator, &result))
-        fail_msg("%s", yoke_last_error(m->context));
+    if (fem_estimate(m->space, m->boundary, u, indicator, &result)) fail_msg("%s", yoke_last_error(m->context));
     double error = model_error(m, solution, u).energy;
     free(u);
     return result.estimate / error;
@@ -98,8 +82,7 @@ static void check(model_options options, fem_element element, int adaptive_steps
     options.element = element;
     model_create(&options, &m);
     for (int level = 0; level < (element == FEM_Q1 ? 3 : 2); level++) {
-        if (level)
-            model_refine(&m, NULL);
+        if (level) model_refine(&m, NULL);
         assert_effective("uniform", &m, options.solution, indicator);
     }
     model_destroy(&m);
@@ -113,15 +96,13 @@ static void check(model_options options, fem_element element, int adaptive_steps
         assert_effective("adaptive", &m, options.solution, indicator);
         hanging |= m.space->num_hanging > 0;
     }
-    if (!hanging)
-        fail_msg("%s, element %d: no adaptive step had hanging nodes", options.solution->name, element);
+    if (!hanging) fail_msg("%s, element %d: no adaptive step had hanging nodes", options.solution->name, element);
     model_destroy(&m);
 }
 
 static void check_elements(const model_options *options, int adaptive_steps)
 {
-    for (fem_element element = FEM_Q1; element <= FEM_Q2; element++)
-        check(*options, element, adaptive_steps);
+    for (fem_element element = FEM_Q1; element <= FEM_Q2; element++) check(*options, element, adaptive_steps);
 }
 
 static const double nus[2] = {0.3, 0.45};

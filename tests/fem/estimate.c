@@ -10,19 +10,12 @@
 #include "shape.h"
 
 /* The calibration constants of docs/methods-estimator.md. */
-static double constant(fem_element element)
-{
-    return element == FEM_Q1 ? 0.33 : 0.38;
-}
-static int degree(fem_element element)
-{
-    return element == FEM_Q1 ? 1 : 2;
-}
+static double constant(fem_element element) { return element == FEM_Q1 ? 0.33 : 0.38; }
+static int degree(fem_element element) { return element == FEM_Q1 ? 1 : 2; }
 
 static void assert_close(double value, double expected, double tolerance)
 {
-    if (!(fabs(value - expected) <= tolerance * fabs(expected)))
-        fail_msg("%.15g, expected %.15g within %g", value, expected, tolerance);
+    if (!(fabs(value - expected) <= tolerance * fabs(expected))) fail_msg("%.15g, expected %.15g within %g", value, expected, tolerance);
 }
 
 static fem_estimate_result estimate(const model *m, const double *u, double *indicator)
@@ -30,10 +23,8 @@ static fem_estimate_result estimate(const model *m, const double *u, double *ind
     fem_estimate_result result = {0, 0, 0};
     double *own = indicator ? indicator : malloc(sizeof(double) * (size_t)m->space->num_elements);
     assert_non_null(own);
-    if (fem_estimate(m->space, m->boundary, u, own, &result))
-        fail_msg("%s", yoke_last_error(m->context));
-    if (!indicator)
-        free(own);
+    if (fem_estimate(m->space, m->boundary, u, own, &result)) fail_msg("%s", yoke_last_error(m->context));
+    if (!indicator) free(own);
     return result;
 }
 
@@ -64,8 +55,7 @@ static void assert_vanishes(const manufactured *solution, fem_element element, m
     double *u = model_interpolant(&m, solution);
     fem_estimate_result result = estimate(&m, u, NULL);
     assert_true(result.energy_norm > 0.1);
-    if (!(result.relative < 1e-12))
-        fail_msg("%s, element %d: %g", solution->name, element, result.relative);
+    if (!(result.relative < 1e-12)) fail_msg("%s, element %d: %g", solution->name, element, result.relative);
     free(u);
     model_destroy(&m);
 }
@@ -122,8 +112,7 @@ static double kink(fem_element element, const manufactured *solution, int compon
     row(2, element, solution, all_prescribed, &m);
     m.problem.materials[1].lambda *= factor;
     m.problem.materials[1].mu *= factor;
-    if (refined)
-        model_refine(&m, (uint8_t[]){1, 0});
+    if (refined) model_refine(&m, (uint8_t[]){1, 0});
     assert_true(m.space->num_nodes <= 200);
     fill(&m, u, component, slope);
     double value = estimate(&m, u, NULL).estimate;
@@ -166,8 +155,7 @@ static void a_jump_goes_to_both_sides_in_equal_parts(void **state)
     fill(&m, u, 0, 0.7);
     estimate(&m, u, indicator);
     double fine = 0;
-    for (int e = 0; e < 8; e++)
-        fine += indicator[e] * indicator[e];
+    for (int e = 0; e < 8; e++) fine += indicator[e] * indicator[e];
     assert_close(fine, indicator[8] * indicator[8], 1e-12);
     model_destroy(&m);
 }
@@ -184,20 +172,17 @@ static void given_tractions_and_forces_count_by_height_modulus_and_degree(void *
         row(1, element, &elastic, free_end, &m); /* of the face +x, the z component is prescribed */
         for (int i = 0; i < m.problem.num_conditions; i++) {
             fem_condition *condition = &m.problem.conditions[i];
-            if (condition->kind == FEM_TRACTION)
-                memcpy(condition->value, (double[3]){2, 3, 5}, sizeof condition->value);
+            if (condition->kind == FEM_TRACTION) memcpy(condition->value, (double[3]){2, 3, 5}, sizeof condition->value);
         }
         fem_estimate_result result = estimate(&m, u, NULL);
         assert_close(result.estimate * result.estimate, c2 * (4 / normal + 9 / mu), 1e-12);
         assert_true(result.energy_norm == 0);
         assert_true(isinf(result.relative));
         for (int i = 0; i < m.problem.num_conditions; i++)
-            if (m.problem.conditions[i].kind == FEM_TRACTION)
-                m.problem.conditions[i].kind = FEM_PRESSURE;
+            if (m.problem.conditions[i].kind == FEM_TRACTION) m.problem.conditions[i].kind = FEM_PRESSURE;
         result = estimate(&m, u, NULL);
         assert_close(result.estimate * result.estimate, c2 * 4 / normal, 1e-12);
-        for (int i = 0; i < m.problem.num_conditions; i++)
-            memset(m.problem.conditions[i].value, 0, sizeof m.problem.conditions[i].value);
+        for (int i = 0; i < m.problem.num_conditions; i++) memset(m.problem.conditions[i].value, 0, sizeof m.problem.conditions[i].value);
         assert_true(estimate(&m, u, NULL).estimate == 0);
         memcpy(m.problem.materials[0].force, (double[3]){1, -2, 3}, sizeof m.problem.materials[0].force);
         result = estimate(&m, u, NULL);
@@ -240,8 +225,7 @@ static void a_jump_over_a_support_inside_the_body_is_a_reaction(void **state)
     assert_true(estimate(&m, u, NULL).estimate > 0.1);
     fem_group *group = &m.mesh->groups[fem_mesh_find_group(m.mesh, 2, "-y")]; /* has both elements' faces: moved between them */
     assert_int_equal(group->count, 2);
-    for (int i = 0; i < 2; i++)
-        group->local[i] = (int8_t)(group->element[i] == 0 ? 1 : 0);
+    for (int i = 0; i < 2; i++) group->local[i] = (int8_t)(group->element[i] == 0 ? 1 : 0);
     fem_boundary_destroy(m.boundary);
     assert_int_equal(fem_boundary_create(m.space, &m.boundary), YOKE_OK);
     /* What remains is the traction mu a along x on the bare side -y of the second brick: area 1/2, height 1. */
@@ -262,12 +246,10 @@ static void stress_at(const model *m, const double *x, const double *u, const do
     for (int s = 0; s < m->space->slots; s++)
         for (int c = 0; c < 3; c++)
             for (int i = 0; i < 3; i++)
-                for (int j = 0; j < 3; j++)
-                    g[c][i] += u[3 * s + c] * gradient[3 * s + j] * inverse[j][i];
+                for (int j = 0; j < 3; j++) g[c][i] += u[3 * s + c] * gradient[3 * s + j] * inverse[j][i];
     trace = g[0][0] + g[1][1] + g[2][2];
     for (int c = 0; c < 3; c++)
-        for (int i = 0; i < 3; i++)
-            sigma[3 * c + i] = material->mu * (g[c][i] + g[i][c]) + (c == i ? material->lambda * trace : 0);
+        for (int i = 0; i < 3; i++) sigma[3 * c + i] = material->mu * (g[c][i] + g[i][c]) + (c == i ? material->lambda * trace : 0);
 }
 
 /* Square of the residual's norm, with div sigma from differences of the stress, and the volume. */
@@ -291,11 +273,9 @@ static double volume_residual(const model *m, const double *x, const double *u, 
             stress_at(m, x, u, low, other, s_low);
             stress_at(m, x, u, high, other, s_high);
             for (int c = 0; c < 3; c++)
-                for (int j = 0; j < 3; j++)
-                    divergence[c] += (s_high[3 * c + j] - s_low[3 * c + j]) / (2 * h) * inverse[k][j];
+                for (int j = 0; j < 3; j++) divergence[c] += (s_high[3 * c + j] - s_low[3 * c + j]) / (2 * h) * inverse[k][j];
         }
-        for (int c = 0; c < 3; c++)
-            sum += w * (divergence[c] + (c + 1)) * (divergence[c] + (c + 1));
+        for (int c = 0; c < 3; c++) sum += w * (divergence[c] + (c + 1)) * (divergence[c] + (c + 1));
         *volume += w;
     }
     return sum;
@@ -312,12 +292,10 @@ static void the_element_residual_agrees_with_differences_of_the_stress_on_a_curv
         memcpy(options.prescribed, all_prescribed, sizeof all_prescribed); /* so that faces add nothing */
         model_create(&options, &m);
         m.problem.fields = (fem_fields){NULL, NULL, NULL, NULL};
-        for (int c = 0; c < 3; c++)
-            m.problem.materials[0].force[c] = c + 1;
+        for (int c = 0; c < 3; c++) m.problem.materials[0].force[c] = c + 1;
         double *u = calloc((size_t)(3 * m.space->num_nodes), sizeof *u);
         assert_non_null(u);
-        for (int i = 0; i < 3 * m.space->num_nodes; i++)
-            u[i] = sin(7.0 * i + 1); /* rough: all second derivatives count */
+        for (int i = 0; i < 3 * m.space->num_nodes; i++) u[i] = sin(7.0 * i + 1); /* rough: all second derivatives count */
         fem_space_geometry(m.space, 0, x);
         fem_space_expand(m.space, 0, 3, u, local);
         double square = volume_residual(&m, x, local, &volume), h = cbrt(volume) / degree(element);
@@ -335,8 +313,7 @@ static double scale_length = 1;
 static void scaled_bend(const double in[3], double out[3])
 {
     bend(in, out);
-    for (int i = 0; i < 3; i++)
-        out[i] *= scale_length;
+    for (int i = 0; i < 3; i++) out[i] *= scale_length;
 }
 
 static fem_estimate_result rough_estimate(fem_element element, double e, double length)
@@ -351,8 +328,7 @@ static fem_estimate_result rough_estimate(fem_element element, double e, double 
     m.problem.fields = (fem_fields){NULL, NULL, NULL, NULL};
     double *u = malloc(sizeof *u * (size_t)(3 * m.space->num_nodes));
     assert_non_null(u);
-    for (int i = 0; i < 3 * m.space->num_nodes; i++)
-        u[i] = length * sin(7.0 * i + 1);
+    for (int i = 0; i < 3 * m.space->num_nodes; i++) u[i] = length * sin(7.0 * i + 1);
     fem_estimate_result result = estimate(&m, u, NULL);
     free(u);
     model_destroy(&m);
@@ -389,8 +365,7 @@ static void energy_norm_of_a_uniform_strain_is_density_times_volume(void **state
         double *u = model_interpolant(&m, solution), at[3] = {0.3, 0.3, 0.3};
         manufactured_stress(solution, at, sigma);
         solution->gradient(solution, at, g);
-        for (int i = 0; i < 3 * solution->components; i++)
-            density += sigma[i] * g[i];
+        for (int i = 0; i < 3 * solution->components; i++) density += sigma[i] * g[i];
         assert_close(estimate(&m, u, NULL).energy_norm, sqrt(density * volume), 1e-12);
         free(u);
         model_destroy(&m);
@@ -410,15 +385,13 @@ static void the_interpolants_estimate_falls_with_the_order_of_the_element(void *
             memcpy(options.prescribed, mixed, sizeof mixed);
             model_create(&options, &m);
             for (int level = 0; level < 2; level++) {
-                if (level)
-                    model_refine(&m, NULL);
+                if (level) model_refine(&m, NULL);
                 double *u = model_interpolant(&m, &solution[k]);
                 value[level] = estimate(&m, u, NULL).estimate;
                 free(u);
             }
             double order = log2(value[0] / value[1]);
-            if (fabs(order - degree(element)) > 0.2)
-                fail_msg("%s, element %d: order %g", solution[k].name, element, order);
+            if (fabs(order - degree(element)) > 0.2) fail_msg("%s, element %d: order %g", solution[k].name, element, order);
             model_destroy(&m);
         }
 }
@@ -504,8 +477,7 @@ static void lack_of_memory_is_reported_at_each_allocation(void **state)
     for (; status != YOKE_OK; allowed++) {
         ration.left = allowed;
         status = fem_estimate(m.space, m.boundary, u, indicator, &result);
-        if (status)
-            assert_int_equal(status, YOKE_ERROR_MEMORY);
+        if (status) assert_int_equal(status, YOKE_ERROR_MEMORY);
     }
     assert_true(allowed > 10);
     m.space->context = m.context;

@@ -10,8 +10,7 @@ static const double points[4][3] = {{0.9, 0.7, 0.4}, {1.1, 0.3, -0.6}, {-0.5, 1.
 
 static void assert_near(double value, double expected, double tolerance)
 {
-    if (!(fabs(value - expected) <= tolerance))
-        fail_msg("%.15g, expected %.15g within %g", value, expected, tolerance);
+    if (!(fabs(value - expected) <= tolerance)) fail_msg("%.15g, expected %.15g within %g", value, expected, tolerance);
 }
 
 /* u differentiated centrally is grad u; sigma differentiated is -f. */
@@ -39,8 +38,7 @@ static void assert_consistent(const manufactured *solution)
                 scale += fabs(s_high[3 * c + j]);
             }
         }
-        for (int c = 0; c < n; c++)
-            assert_near(divergence[c], -force[c], 1e-6 * (1 + scale));
+        for (int c = 0; c < n; c++) assert_near(divergence[c], -force[c], 1e-6 * (1 + scale));
     }
 }
 
@@ -57,13 +55,11 @@ static void gradient_and_force_of_each_solution_agree_with_differences(void **st
                                   manufactured_hollow_sphere(1, nus[i], 1, 2, 0.3, 0.1),
                                   manufactured_cavity(1, nus[i], 0.9, 0.2),
                                   manufactured_plate(1, nus[i], 0.8, 0.2)};
-        for (size_t k = 0; k < sizeof elastic / sizeof *elastic; k++)
-            assert_consistent(&elastic[k]);
+        for (size_t k = 0; k < sizeof elastic / sizeof *elastic; k++) assert_consistent(&elastic[k]);
     }
     manufactured scalar[] = {manufactured_poisson_linear(2), manufactured_poisson_quadratic(2), manufactured_poisson_trigonometric(2),
                              manufactured_poisson_sphere(2), manufactured_poisson_corner(2)};
-    for (size_t k = 0; k < sizeof scalar / sizeof *scalar; k++)
-        assert_consistent(&scalar[k]);
+    for (size_t k = 0; k < sizeof scalar / sizeof *scalar; k++) assert_consistent(&scalar[k]);
 }
 
 static double normal_stress(const manufactured *solution, const double x[3], const double n[3])
@@ -101,8 +97,7 @@ static void cavity_is_free_and_concentrates_stress_as_southwell_found(void **sta
         for (int i = 0; i < 12; i++) {
             double n[3] = {sin(0.3 * i) * cos(i), sin(0.3 * i) * sin(i), cos(0.3 * i)}, x[3] = {2 * n[0], 2 * n[1], 2 * n[2]}, t[3];
             manufactured_traction(x, n, t, &s);
-            for (int c = 0; c < 3; c++)
-                assert_near(t[c], 0, 1e-12);
+            for (int c = 0; c < 3; c++) assert_near(t[c], 0, 1e-12);
         }
         assert_near(normal_stress(&s, (double[3]){2, 0, 0}, (double[3]){0, 0, 1}) / 3, (27 - 15 * nu) / (14 - 10 * nu), 1e-12);
         assert_near(normal_stress(&s, (double[3]){2000, 1000, 3000}, (double[3]){0, 0, 1}), 3, 1e-8);
@@ -117,8 +112,7 @@ static void hole_is_free_and_concentrates_stress_threefold(void **state)
     for (int i = 0; i < 12; i++) {
         double n[3] = {cos(0.5 * i), sin(0.5 * i), 0}, x[3] = {2 * n[0], 2 * n[1], 0.7}, t[3];
         manufactured_traction(x, n, t, &s);
-        for (int c = 0; c < 3; c++)
-            assert_near(t[c], 0, 1e-12);
+        for (int c = 0; c < 3; c++) assert_near(t[c], 0, 1e-12);
     }
     assert_near(normal_stress(&s, (double[3]){0, 2, 0}, (double[3]){1, 0, 0}), 9, 1e-12);
     assert_near(normal_stress(&s, (double[3]){2, 0, 0}, (double[3]){0, 1, 0}), -3, 1e-12);

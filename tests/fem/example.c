@@ -32,8 +32,7 @@ static int end(void **state)
 
 static void check(yoke_status status)
 {
-    if (status != YOKE_OK)
-        fail_msg("%s", yoke_last_error(context));
+    if (status != YOKE_OK) fail_msg("%s", yoke_last_error(context));
 }
 
 static void assert_fits(const char *name, const char *volume)

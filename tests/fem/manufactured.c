@@ -11,8 +11,7 @@ void manufactured_stress(const manufactured *solution, const double x[3], double
     double g[9];
     solution->gradient(solution, x, g);
     if (solution->components == 1) {
-        for (int i = 0; i < 3; ++i)
-            sigma[i] = solution->mu * g[i];
+        for (int i = 0; i < 3; ++i) sigma[i] = solution->mu * g[i];
         return;
     }
     double trace = g[0] + g[4] + g[8];
@@ -31,13 +30,11 @@ void manufactured_force(const double x[3], double *f, void *user)
 {
     const manufactured *solution = user;
     double h[27] = {0};
-    if (solution->hessian)
-        solution->hessian(solution, x, h);
+    if (solution->hessian) solution->hessian(solution, x, h);
     for (int i = 0; i < solution->components; ++i) {
         double laplace = h[9 * i] + h[9 * i + 4] + h[9 * i + 8], grad_div = 0;
         if (solution->components == 3)
-            for (int j = 0; j < 3; ++j)
-                grad_div += h[9 * j + 3 * i + j];
+            for (int j = 0; j < 3; ++j) grad_div += h[9 * j + 3 * i + j];
         f[i] = -solution->mu * laplace - (solution->lambda + solution->mu) * grad_div;
     }
 }
@@ -92,8 +89,7 @@ static void polynomial_value(const manufactured *solution, const double x[3], do
         u[i] = constant_part[i] + solution->c[1] * m * m * m;
         for (int j = 0; j < 3; ++j) {
             u[i] += linear_part[i][j] * x[j];
-            for (int k = 0; k < 3; ++k)
-                u[i] += solution->c[0] * quadratic_part[i][j][k] * x[j] * x[k];
+            for (int k = 0; k < 3; ++k) u[i] += solution->c[0] * quadratic_part[i][j][k] * x[j] * x[k];
         }
     }
 }
@@ -104,8 +100,7 @@ static void polynomial_gradient(const manufactured *solution, const double x[3],
         int m = (i + 1) % 3;
         for (int j = 0; j < 3; ++j) {
             g[3 * i + j] = linear_part[i][j] + (j == m ? 3 * solution->c[1] * x[m] * x[m] : 0);
-            for (int k = 0; k < 3; ++k)
-                g[3 * i + j] += 2 * solution->c[0] * quadratic_part[i][j][k] * x[k];
+            for (int k = 0; k < 3; ++k) g[3 * i + j] += 2 * solution->c[0] * quadratic_part[i][j][k] * x[k];
         }
     }
 }
@@ -130,26 +125,11 @@ static manufactured polynomial(manufactured solution, double quadratic, double c
     return solution;
 }
 
-manufactured manufactured_linear(double e, double nu)
-{
-    return polynomial(elastic("linear", e, nu), 0, 0);
-}
-manufactured manufactured_quadratic(double e, double nu)
-{
-    return polynomial(elastic("quadratic", e, nu), 1, 0);
-}
-manufactured manufactured_cubic(double e, double nu)
-{
-    return polynomial(elastic("cubic", e, nu), 1, 0.8);
-}
-manufactured manufactured_poisson_linear(double k)
-{
-    return polynomial(poisson("poisson linear", k), 0, 0);
-}
-manufactured manufactured_poisson_quadratic(double k)
-{
-    return polynomial(poisson("poisson quadratic", k), 1, 0);
-}
+manufactured manufactured_linear(double e, double nu) { return polynomial(elastic("linear", e, nu), 0, 0); }
+manufactured manufactured_quadratic(double e, double nu) { return polynomial(elastic("quadratic", e, nu), 1, 0); }
+manufactured manufactured_cubic(double e, double nu) { return polynomial(elastic("cubic", e, nu), 1, 0.8); }
+manufactured manufactured_poisson_linear(double k) { return polynomial(poisson("poisson linear", k), 0, 0); }
+manufactured manufactured_poisson_quadratic(double k) { return polynomial(poisson("poisson quadratic", k), 1, 0); }
 
 /* ------------------------------------------------------------------------------------------ trigonometric */
 
@@ -158,30 +138,24 @@ static const double amplitude[3] = {1.0, -0.8, 1.2};
 static const double wave[3][3] = {{1.7, -2.1, 1.3}, {2.3, 1.1, -1.6}, {-1.4, 1.9, 2.2}};
 static const double phase[3] = {0.3, -0.5, 0.9};
 
-static double wave_argument(int i, const double x[3])
-{
-    return wave[i][0] * x[0] + wave[i][1] * x[1] + wave[i][2] * x[2] + phase[i];
-}
+static double wave_argument(int i, const double x[3]) { return wave[i][0] * x[0] + wave[i][1] * x[1] + wave[i][2] * x[2] + phase[i]; }
 
 static void trigonometric_value(const manufactured *solution, const double x[3], double *u)
 {
-    for (int i = 0; i < solution->components; ++i)
-        u[i] = amplitude[i] * sin(wave_argument(i, x));
+    for (int i = 0; i < solution->components; ++i) u[i] = amplitude[i] * sin(wave_argument(i, x));
 }
 
 static void trigonometric_gradient(const manufactured *solution, const double x[3], double *g)
 {
     for (int i = 0; i < solution->components; ++i)
-        for (int j = 0; j < 3; ++j)
-            g[3 * i + j] = amplitude[i] * wave[i][j] * cos(wave_argument(i, x));
+        for (int j = 0; j < 3; ++j) g[3 * i + j] = amplitude[i] * wave[i][j] * cos(wave_argument(i, x));
 }
 
 static void trigonometric_hessian(const manufactured *solution, const double x[3], double *h)
 {
     for (int i = 0; i < solution->components; ++i)
         for (int j = 0; j < 3; ++j)
-            for (int k = 0; k < 3; ++k)
-                h[9 * i + 3 * j + k] = -amplitude[i] * wave[i][j] * wave[i][k] * sin(wave_argument(i, x));
+            for (int k = 0; k < 3; ++k) h[9 * i + 3 * j + k] = -amplitude[i] * wave[i][j] * wave[i][k] * sin(wave_argument(i, x));
 }
 
 static manufactured trigonometric(manufactured solution)
@@ -192,14 +166,8 @@ static manufactured trigonometric(manufactured solution)
     return solution;
 }
 
-manufactured manufactured_trigonometric(double e, double nu)
-{
-    return trigonometric(elastic("trigonometric", e, nu));
-}
-manufactured manufactured_poisson_trigonometric(double k)
-{
-    return trigonometric(poisson("poisson trigonometric", k));
-}
+manufactured manufactured_trigonometric(double e, double nu) { return trigonometric(elastic("trigonometric", e, nu)); }
+manufactured manufactured_poisson_trigonometric(double k) { return trigonometric(poisson("poisson trigonometric", k)); }
 
 /* ----------------------------------------------------------------- radial fields: u = (A + B / r^n) (x, y[, z]) */
 
@@ -209,8 +177,7 @@ static void radial_value(const manufactured *solution, const double x[3], double
     int n = (int)solution->c[2];
     double r2 = x[0] * x[0] + x[1] * x[1] + (n == 3 ? x[2] * x[2] : 0);
     double factor = solution->c[0] + solution->c[1] * pow(r2, -0.5 * n);
-    for (int i = 0; i < 3; ++i)
-        u[i] = i < n ? factor * x[i] : 0;
+    for (int i = 0; i < 3; ++i) u[i] = i < n ? factor * x[i] : 0;
 }
 
 static void radial_gradient(const manufactured *solution, const double x[3], double *g)
@@ -259,8 +226,7 @@ typedef struct power_field {
 static double integer_power(double base, int exponent)
 {
     double result = 1;
-    for (int i = 0; i < exponent; ++i)
-        result *= base;
+    for (int i = 0; i < exponent; ++i) result *= base;
     return result;
 }
 
@@ -294,8 +260,7 @@ static void cavity_value(const manufactured *solution, const double x[3], double
     double dipole = power_of(1, 3, x).value;
     for (int i = 0; i < 3; ++i) {
         double sum = c[0] * p01.gradient[i] + c[1] * (1.5 * p25.gradient[i] - 0.5 * p03.gradient[i]) + c[2] * p23.gradient[i];
-        if (i == 2)
-            sum -= 4 * (1 - nu) * c[2] * dipole;
+        if (i == 2) sum -= 4 * (1 - nu) * c[2] * dipole;
         u[i] = half * sum + (i == 2 ? c[4] : c[3]) * x[i];
     }
 }
@@ -309,8 +274,7 @@ static void cavity_gradient(const manufactured *solution, const double x[3], dou
     for (int i = 0; i < 3; ++i)
         for (int j = 0; j < 3; ++j) {
             double sum = c[0] * p01.hessian[i][j] + c[1] * (1.5 * p25.hessian[i][j] - 0.5 * p03.hessian[i][j]) + c[2] * p23.hessian[i][j];
-            if (i == 2)
-                sum -= 4 * (1 - nu) * c[2] * dipole.gradient[j];
+            if (i == 2) sum -= 4 * (1 - nu) * c[2] * dipole.gradient[j];
             g[3 * i + j] = half * sum + (i == j ? (i == 2 ? c[4] : c[3]) : 0);
         }
 }
@@ -346,8 +310,7 @@ manufactured manufactured_cavity(double e, double nu, double a, double t)
         memset(solution.c, 0, sizeof solution.c);
         solution.c[j] = j == 1 ? a * a * a * a * a : a * a * a;
         cavity_surface(&solution, column);
-        for (int i = 0; i < 3; ++i)
-            matrix[i][j] = column[i];
+        for (int i = 0; i < 3; ++i) matrix[i][j] = column[i];
     }
     memset(solution.c, 0, sizeof solution.c);
     solution.c[3] = -nu * t / e;
@@ -356,8 +319,7 @@ manufactured manufactured_cavity(double e, double nu, double a, double t)
     for (int j = 0; j < 3; ++j) { /* Cramer's rule */
         double replaced[3][3];
         memcpy(replaced, matrix, sizeof replaced);
-        for (int i = 0; i < 3; ++i)
-            replaced[i][j] = -load[i];
+        for (int i = 0; i < 3; ++i) replaced[i][j] = -load[i];
         coefficient[j] = determinant(replaced) / determinant(matrix) * (j == 1 ? a * a * a * a * a : a * a * a);
     }
     memcpy(solution.c, coefficient, sizeof coefficient);

@@ -122,8 +122,7 @@ static void fractions_outside_zero_to_one_are_refused(void **state)
     (void)state;
     yoke_context *context;
     assert_int_equal(yoke_context_create(NULL, &context), YOKE_OK);
-    for (int i = 0; i < 5; i++)
-        assert_int_equal(mark_with(context, 2, (double[]){1, 2}, bad[i]).status, YOKE_ERROR_ARGUMENT);
+    for (int i = 0; i < 5; i++) assert_int_equal(mark_with(context, 2, (double[]){1, 2}, bad[i]).status, YOKE_ERROR_ARGUMENT);
     assert_int_equal(fem_mark(context, -1, NULL, 0.5, NULL, &(int64_t){0}), YOKE_ERROR_ARGUMENT);
     yoke_context_destroy(context);
 }

@@ -46,8 +46,7 @@ static void refuse(const mesh_files *files, const grid *from, int order, const d
     fem_mesh *mesh = NULL;
     assert_int_equal(build(files, from, order, geometry, &mesh), YOKE_ERROR_INPUT);
     assert_null(mesh);
-    if (!strstr(yoke_last_error(files->context), said))
-        fail_msg("'%s' does not say '%s'", yoke_last_error(files->context), said);
+    if (!strstr(yoke_last_error(files->context), said)) fail_msg("'%s' does not say '%s'", yoke_last_error(files->context), said);
 }
 
 static void a_grid_with_named_faces(void **state)
@@ -124,8 +123,7 @@ static void vertices_that_were_not_merged(void **state)
     const double two[16][3] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {1, 1, 0}, {0, 0, 1}, {1, 0, 1}, {0, 1, 1}, {1, 1, 1},
                                {1, 0, 0}, {2, 0, 0}, {1, 1, 0}, {2, 1, 0}, {1, 0, 1}, {2, 0, 1}, {1, 1, 1}, {2, 1, 1}};
     int32_t corners[16];
-    for (int i = 0; i < 16; i++)
-        corners[i] = i;
+    for (int i = 0; i < 16; i++) corners[i] = i;
     const mesh_files *files = *state;
     fem_mesh *mesh = NULL;
     assert_int_equal(fem_mesh_from_arrays(files->context, 16, &two[0][0], 2, corners, 1, NULL, NULL, NULL, &mesh), YOKE_ERROR_INPUT);
@@ -134,8 +132,7 @@ static void vertices_that_were_not_merged(void **state)
 
 static void bend(const double u[3], double x[3])
 {
-    for (int axis = 0; axis < 3; axis++)
-        x[axis] = u[axis] + 0.1 * sin(u[(axis + 1) % 3]);
+    for (int axis = 0; axis < 3; axis++) x[axis] = u[axis] + 0.1 * sin(u[(axis + 1) % 3]);
 }
 
 /* Tri-quadratic positions of the grid under a smooth map; its vertices are moved too. */
@@ -145,8 +142,7 @@ static double *bent_geometry(grid *from)
     for (int e = 0; e < ELEMENTS; e++)
         for (int slot = 0; slot < 27; slot++) {
             double u[3] = {slot % 3 / 2.0, slot / 3 % 3 / 2.0, slot / 9 / 2.0};
-            for (int axis = 0; axis < 3; axis++)
-                u[axis] += from->vertices[from->corners[e][0]][axis];
+            for (int axis = 0; axis < 3; axis++) u[axis] += from->vertices[from->corners[e][0]][axis];
             bend(u, geometry + 81 * e + 3 * slot);
         }
     for (int v = 0; v < VERTICES; v++) {
@@ -204,8 +200,7 @@ static void neighbours_in_every_orientation(void **state)
     for (int permutation = 0; permutation < 6; permutation++)
         for (int mirror = 0; mirror < 8; mirror++) {
             int odd = permutation >= 3, flips = (mirror & 1) + (mirror >> 1 & 1) + (mirror >> 2);
-            if ((odd + flips) % 2)
-                continue; /* left-handed */
+            if ((odd + flips) % 2) continue; /* left-handed */
             double vertices[12][3], geometry[2][27][3];
             int32_t corners[2][8];
             for (int v = 0; v < 12; v++) {
@@ -214,8 +209,7 @@ static void neighbours_in_every_orientation(void **state)
             }
             for (int slot = 0; slot < 27; slot++) {
                 int own[3] = {slot % 3, slot / 3 % 3, slot / 9}, turned[3];
-                for (int axis = 0; axis < 3; axis++)
-                    turned[orders[permutation][axis]] = mirror >> axis & 1 ? 2 - own[axis] : own[axis];
+                for (int axis = 0; axis < 3; axis++) turned[orders[permutation][axis]] = mirror >> axis & 1 ? 2 - own[axis] : own[axis];
                 for (int e = 0; e < 2; e++) {
                     const int *at = e ? turned : own;
                     double x[3] = {e + at[0] / 2.0, at[1] / 2.0, at[2] / 2.0};

@@ -3,10 +3,7 @@
 
 /* --------------------------------------------------------------------------------------------------- files */
 
-static void a_missing_file(void **state)
-{
-    must_refuse(*state, own_path(*state, "nothing.msh"), "cannot be opened", "No such file", NULL);
-}
+static void a_missing_file(void **state) { must_refuse(*state, own_path(*state, "nothing.msh"), "cannot be opened", "No such file", NULL); }
 
 static void an_empty_file(void **state)
 {
@@ -102,8 +99,7 @@ static void a_tetrahedron(void **state)
 static void hexahedra_of_two_orders(void **state)
 {
     sketch drawn = two_cubes();
-    for (int i = 0; i < 12; i++)
-        sketch_node(&drawn, 201 + i, "2.5", "0.5", i % 2 ? "0.1" : "0.2");
+    for (int i = 0; i < 12; i++) sketch_node(&drawn, 201 + i, "2.5", "0.5", i % 2 ? "0.1" : "0.2");
     sketch_add(&drawn, 78, 17, 1, 2, 102, 103, 108, 107, 112, 113, 118, 117, 201, 202, 203, 204, 205, 206, 207, 208, 209, 210, 211, 212, 0);
     must_refuse(*state, sketch_write(*state, &drawn, "orders.msh"), "element 11", "8 nodes", "element 78", "20 nodes", NULL);
 }
@@ -137,8 +133,7 @@ static void an_element_bent_inside_out(void **state)
 {
     sketch drawn = two_cubes();
     for (int i = 0; i < drawn.num_nodes; i++)
-        if (drawn.nodes[i].number == 118)
-            drawn.nodes[i].x = drawn.nodes[i].y = drawn.nodes[i].z = "0.2";
+        if (drawn.nodes[i].number == 118) drawn.nodes[i].x = drawn.nodes[i].y = drawn.nodes[i].z = "0.2";
     must_refuse(*state, sketch_write(*state, &drawn, "bent.msh"), "element 12", "tangled", NULL);
 }
 
@@ -146,8 +141,7 @@ static void a_flat_element(void **state)
 {
     sketch drawn = two_cubes();
     for (int i = 0; i < drawn.num_nodes; i++)
-        if (drawn.nodes[i].number % 5 == 3)
-            drawn.nodes[i].x = "1.00000000000001";
+        if (drawn.nodes[i].number % 5 == 3) drawn.nodes[i].x = "1.00000000000001";
     must_refuse(*state, sketch_write(*state, &drawn, "flat.msh"), "pieces", NULL); /* its nodes coincide */
     for (int i = 0; i < drawn.num_nodes; i++) {
         drawn.nodes[i].z = drawn.nodes[i].number > 110 ? "0" : drawn.nodes[i].z;
@@ -184,8 +178,7 @@ static void a_coordinate_that_is_not_a_number(void **state)
 static void a_body_without_extent(void **state)
 {
     sketch drawn = two_cubes();
-    for (int i = 0; i < drawn.num_nodes; i++)
-        drawn.nodes[i].x = drawn.nodes[i].y = drawn.nodes[i].z = "1";
+    for (int i = 0; i < drawn.num_nodes; i++) drawn.nodes[i].x = drawn.nodes[i].y = drawn.nodes[i].z = "1";
     must_refuse(*state, sketch_write(*state, &drawn, "point.msh"), "no extent", NULL);
 }
 
@@ -210,8 +203,7 @@ static void add_cube(sketch *drawn, const char *x[2], const char *y[2], int shar
     for (int k = 0; k < 2; k++)
         for (int j = 0; j < 2; j++)
             for (int i = 0; i < 2; i++)
-                if (i + j > 0 || !shared_low)
-                    sketch_node(drawn, 400 + 4 * k + 2 * j + i + 1, x[i], y[j], z[k]);
+                if (i + j > 0 || !shared_low) sketch_node(drawn, 400 + 4 * k + 2 * j + i + 1, x[i], y[j], z[k]);
     sketch_add(drawn, 13, 5, 1, 1, shared_low ? shared_low : 401, 402, 404, 403, shared_low ? shared_high : 405, 406, 408, 407, 0);
 }
 
@@ -235,8 +227,7 @@ static void three_elements_on_one_face(void **state)
 {
     sketch drawn = two_cubes();
     const char *ends[4][2] = {{"0", "0"}, {"1", "0"}, {"0", "1"}, {"1", "1"}};
-    for (int i = 0; i < 4; i++)
-        sketch_node(&drawn, 501 + i, "1.9", ends[i][0], ends[i][1]);
+    for (int i = 0; i < 4; i++) sketch_node(&drawn, 501 + i, "1.9", ends[i][0], ends[i][1]);
     sketch_add(&drawn, 14, 5, 1, 1, 102, 501, 502, 107, 112, 503, 504, 117, 0);
     must_refuse(*state, sketch_write(*state, &drawn, "three.msh"), "elements 11, 12 and 14", "one face", NULL);
 }

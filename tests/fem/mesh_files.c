@@ -20,8 +20,7 @@ int mesh_files_create(void **state)
 {
     mesh_files *files = calloc(1, sizeof *files);
     strcpy(files->directory, "/tmp/yoke-test-XXXXXX");
-    if (!mkdtemp(files->directory))
-        return 1;
+    if (!mkdtemp(files->directory)) return 1;
     setenv("TMPDIR", files->directory, 1);
     yoke_options options = {.allocate = counting_allocate, .release = counting_release, .memory_user = &files->outstanding};
     *state = files;
@@ -37,8 +36,7 @@ static int remove_files(const char *directory)
         char path[1024];
         snprintf(path, sizeof path, "%s/%s", directory, entry->d_name);
         left += strncmp(entry->d_name, "yoke-mesh-", 10) == 0;
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 && unlink(path) != 0)
-            rmdir(path);
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 && unlink(path) != 0) rmdir(path);
     }
     closedir(opened);
     rmdir(directory);
@@ -52,8 +50,7 @@ int mesh_files_destroy(void **state)
     int left = remove_files(files->directory);
     int64_t outstanding = files->outstanding;
     free(files);
-    if (left > 0 || outstanding != 0)
-        fprintf(stderr, "left behind: %d directories, %lld allocations\n", left, (long long)outstanding);
+    if (left > 0 || outstanding != 0) fprintf(stderr, "left behind: %d directories, %lld allocations\n", left, (long long)outstanding);
     return left > 0 || outstanding != 0;
 }
 
@@ -102,16 +99,12 @@ void write_file(const char *path, const void *bytes, size_t count)
     assert_int_equal(fclose(file), 0);
 }
 
-void write_text(const char *path, const char *text)
-{
-    write_file(path, text, strlen(text));
-}
+void write_text(const char *path, const char *text) { write_file(path, text, strlen(text)); }
 
 fem_mesh *must_read(const mesh_files *files, const char *path)
 {
     fem_mesh *mesh = NULL;
-    if (fem_mesh_read(files->context, path, NULL, &mesh) != YOKE_OK)
-        fail_msg("%s", yoke_last_error(files->context));
+    if (fem_mesh_read(files->context, path, NULL, &mesh) != YOKE_OK) fail_msg("%s", yoke_last_error(files->context));
     return mesh;
 }
 
@@ -120,16 +113,13 @@ void must_refuse(const mesh_files *files, const char *path, ...)
     fem_mesh *mesh = NULL;
     yoke_status status = fem_mesh_read(files->context, path, NULL, &mesh);
     const char *said = yoke_last_error(files->context);
-    if (status != YOKE_ERROR_INPUT)
-        fail_msg("status %d (%s) instead of bad input", (int)status, said);
+    if (status != YOKE_ERROR_INPUT) fail_msg("status %d (%s) instead of bad input", (int)status, said);
     assert_null(mesh);
-    if (!strstr(said, path))
-        fail_msg("'%s' does not name the file", said);
+    if (!strstr(said, path)) fail_msg("'%s' does not name the file", said);
     va_list texts;
     va_start(texts, path);
     for (const char *text; (text = va_arg(texts, const char *)) != NULL;)
-        if (!strstr(said, text))
-            fail_msg("'%s' does not say '%s'", said, text);
+        if (!strstr(said, text)) fail_msg("'%s' does not say '%s'", said, text);
     va_end(texts);
 }
 
@@ -150,8 +140,7 @@ void sketch_add(sketch *drawn, int number, int type, int group, int entity, ...)
     *element = (sketch_element){.number = number, .type = type, .group = group, .entity = entity};
     va_list nodes;
     va_start(nodes, entity);
-    for (int i = 0, node; (node = va_arg(nodes, int)) != 0; i++)
-        element->node[i] = node;
+    for (int i = 0, node; (node = va_arg(nodes, int)) != 0; i++) element->node[i] = node;
     va_end(nodes);
 }
 
@@ -161,8 +150,7 @@ sketch two_cubes(void)
     sketch drawn = {.names = "2\n2 2 \"left\"\n3 1 \"body\"\n"};
     for (int k = 0; k < 2; k++)
         for (int j = 0; j < 2; j++)
-            for (int i = 0; i < 3; i++)
-                sketch_node(&drawn, 100 + 10 * k + 5 * j + i + 1, digits[i], digits[j], digits[k]);
+            for (int i = 0; i < 3; i++) sketch_node(&drawn, 100 + 10 * k + 5 * j + i + 1, digits[i], digits[j], digits[k]);
     sketch_add(&drawn, 21, 3, 2, 1, 101, 106, 116, 111, 0);
     sketch_add(&drawn, 11, 5, 1, 1, 101, 102, 107, 106, 111, 112, 117, 116, 0);
     sketch_add(&drawn, 12, 5, 1, 1, 102, 103, 108, 107, 112, 113, 118, 117, 0);
@@ -175,8 +163,7 @@ const char *sketch_write(const mesh_files *files, const sketch *drawn, const cha
     FILE *out = fopen(path, "w");
     assert_non_null(out);
     fprintf(out, "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n");
-    if (drawn->names)
-        fprintf(out, "$PhysicalNames\n%s$EndPhysicalNames\n", drawn->names);
+    if (drawn->names) fprintf(out, "$PhysicalNames\n%s$EndPhysicalNames\n", drawn->names);
     fprintf(out, "$Nodes\n%d\n", drawn->num_nodes);
     for (int i = 0; i < drawn->num_nodes; i++)
         fprintf(out, "%d %s %s %s\n", drawn->nodes[i].number, drawn->nodes[i].x, drawn->nodes[i].y, drawn->nodes[i].z);
@@ -184,8 +171,7 @@ const char *sketch_write(const mesh_files *files, const sketch *drawn, const cha
     for (int i = 0; i < drawn->num_elements; i++) {
         const sketch_element *element = &drawn->elements[i];
         fprintf(out, "%d %d 2 %d %d", element->number, element->type, element->group, element->entity);
-        for (int k = 0; k < 20 && element->node[k]; k++)
-            fprintf(out, " %d", element->node[k]);
+        for (int k = 0; k < 20 && element->node[k]; k++) fprintf(out, " %d", element->node[k]);
         fprintf(out, "\n");
     }
     fprintf(out, "$EndElements\n");

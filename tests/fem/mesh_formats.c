@@ -21,10 +21,8 @@ static void check_positions(const fem_mesh *mesh)
         const int32_t *corner = mesh->corners + 8 * e;
         double edge[3][3], size = 1;
         for (int axis = 0; axis < 3; axis++)
-            for (int i = 0; i < 3; i++)
-                edge[axis][i] = mesh->vertices[3 * corner[1 << axis] + i] - mesh->vertices[3 * corner[0] + i];
-        for (int axis = 0; axis < 3; axis++)
-            size *= fabs(edge[axis][0]) + fabs(edge[axis][1]) + fabs(edge[axis][2]);
+            for (int i = 0; i < 3; i++) edge[axis][i] = mesh->vertices[3 * corner[1 << axis] + i] - mesh->vertices[3 * corner[0] + i];
+        for (int axis = 0; axis < 3; axis++) size *= fabs(edge[axis][0]) + fabs(edge[axis][1]) + fabs(edge[axis][2]);
         volume += size;
         for (int slot = 0; slot < n * n * n; slot++)
             for (int i = 0; i < 3; i++) {
@@ -33,8 +31,7 @@ static void check_positions(const fem_mesh *mesh)
                 assert_true(fabs(x[3 * slot + i] - expected) < 1e-9); /* Gmsh places mid-nodes to 1e-11 */
             }
         for (int c = 0; c < 8; c++)
-            for (int i = 0; i < 3; i++)
-                assert_true(mesh->vertices[3 * corner[c] + i] == x[3 * fem_corner_slot(n, c) + i]);
+            for (int i = 0; i < 3; i++) assert_true(mesh->vertices[3 * corner[c] + i] == x[3 * fem_corner_slot(n, c) + i]);
     }
     assert_true(fabs(volume - 6) < 1e-9);
 }
@@ -107,30 +104,15 @@ static void check_msh(void **state, const char *ending)
     }
 }
 
-static void msh_2_2_text(void **state)
-{
-    check_msh(state, "msh22");
-}
+static void msh_2_2_text(void **state) { check_msh(state, "msh22"); }
 
-static void msh_2_2_binary(void **state)
-{
-    check_msh(state, "msh22-binary");
-}
+static void msh_2_2_binary(void **state) { check_msh(state, "msh22-binary"); }
 
-static void msh_4_0_text(void **state)
-{
-    check_msh(state, "msh40");
-}
+static void msh_4_0_text(void **state) { check_msh(state, "msh40"); }
 
-static void msh_4_1_text(void **state)
-{
-    check_msh(state, "msh41");
-}
+static void msh_4_1_text(void **state) { check_msh(state, "msh41"); }
 
-static void msh_4_1_binary(void **state)
-{
-    check_msh(state, "msh41-binary");
-}
+static void msh_4_1_binary(void **state) { check_msh(state, "msh41-binary"); }
 
 static void check_file(void **state, const char *file, int order, const char *const names[6])
 {
@@ -157,10 +139,7 @@ static void bdf_with_small_fields(void **state)
     check_file(state, "tests/fem/meshes/box-20-fields1.bdf", 2, numbers);
 }
 
-static void bdf_with_long_fields(void **state)
-{
-    check_file(state, "tests/fem/meshes/box-8-fields2.bdf", 1, numbers);
-}
+static void bdf_with_long_fields(void **state) { check_file(state, "tests/fem/meshes/box-8-fields2.bdf", 1, numbers); }
 
 static void an_extension_in_capitals(void **state)
 {
@@ -213,11 +192,9 @@ static void entities_stand_in_where_a_file_has_no_groups(void **state)
 static void numbers_of_nodes_may_have_wide_gaps(void **state)
 {
     sketch drawn = two_cubes();
-    for (int i = 0; i < drawn.num_nodes; i++)
-        drawn.nodes[i].number *= 1000003;
+    for (int i = 0; i < drawn.num_nodes; i++) drawn.nodes[i].number *= 1000003;
     for (int i = 0; i < drawn.num_elements; i++)
-        for (int k = 0; k < 20; k++)
-            drawn.elements[i].node[k] *= 1000003;
+        for (int k = 0; k < 20; k++) drawn.elements[i].node[k] *= 1000003;
     fem_mesh *mesh = must_read(*state, sketch_write(*state, &drawn, "gaps.msh"));
     assert_int_equal(mesh->num_vertices, 12);
     assert_int_equal(mesh->vertex_tag[11], 118000354);
@@ -273,8 +250,7 @@ static void expanding_20_nodes_does_not_change_the_map(void **state)
                 map[0][axis] += value[slot] * expanded[slot][axis];
                 map[1][axis] += serendipity(slot, r) * position[slot][axis];
             }
-        for (int axis = 0; axis < 3; axis++)
-            assert_true(fabs(map[0][axis] - map[1][axis]) < 1e-13);
+        for (int axis = 0; axis < 3; axis++) assert_true(fabs(map[0][axis] - map[1][axis]) < 1e-13);
     }
 }
 

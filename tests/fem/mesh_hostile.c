@@ -17,10 +17,7 @@ static void make_script(const mesh_files *files, char script[1200])
     snprintf(script, 1200, "SystemCall \"touch %s\";\nPrint.X = 1;\n", own_path(files, "harm"));
 }
 
-static int harm_was_done(const mesh_files *files)
-{
-    return access(own_path(files, "harm"), F_OK) == 0;
-}
+static int harm_was_done(const mesh_files *files) { return access(own_path(files, "harm"), F_OK) == 0; }
 
 /* The script does harm if Gmsh runs it: otherwise the tests below would show nothing. */
 static void the_script_of_these_tests_works(void **state)
@@ -31,8 +28,7 @@ static void the_script_of_these_tests_works(void **state)
     write_text(own_path(files, "script.geo"), script);
     snprintf(command, sizeof command, "command -v gmsh >/dev/null || exit 99; gmsh -v 0 -0 -o /dev/null %s >/dev/null 2>&1; true",
              own_path(files, "script.geo"));
-    if (system(command) != 0)
-        skip();
+    if (system(command) != 0) skip();
     assert_true(harm_was_done(files));
 }
 
@@ -134,8 +130,7 @@ static void files_with_flipped_bytes(void **state)
             fem_mesh *mesh = NULL;
             yoke_status status = fem_mesh_read(files->context, own_path(files, damaged[i].own), NULL, &mesh);
             assert_true(status == YOKE_OK || status == YOKE_ERROR_INPUT);
-            if (status)
-                assert_non_null(strstr(yoke_last_error(files->context), own_path(files, damaged[i].own)));
+            if (status) assert_non_null(strstr(yoke_last_error(files->context), own_path(files, damaged[i].own)));
             refused += status != YOKE_OK;
             fem_mesh_destroy(mesh);
         }
@@ -233,8 +228,7 @@ static void every_failing_allocation_is_reported(void **state)
         fem_mesh_destroy(mesh);
         assert_int_equal(memory.outstanding, before);
         yoke_context_destroy(context);
-        if (status == YOKE_OK)
-            break;
+        if (status == YOKE_OK) break;
         assert_int_equal(status, YOKE_ERROR_MEMORY);
         calls = fail_at;
     }

@@ -58,10 +58,7 @@ static void radius_vector(const curved *surface, const double x[3], double out[3
     out[2] = surface->sphere ? x[2] : 0;
 }
 
-static double length_of(const double a[3])
-{
-    return sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2]);
-}
+static double length_of(const double a[3]) { return sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2]); }
 
 /* Degrees between the mapped face's normal and the true one at face coordinates (s, t). */
 static double normal_error(const fem_mesh *mesh, const curved *surface, int64_t element, int face, double s, double t)
@@ -73,8 +70,7 @@ static double normal_error(const fem_mesh *mesh, const curved *surface, int64_t 
     const double *geometry = mesh->geometry + 3 * slots * element;
     assert_true(fem_map(slots, geometry, gradient, jacobian, inverse) > 0);
     for (int slot = 0; slot < slots; slot++)
-        for (int i = 0; i < 3; i++)
-            x[i] += value[slot] * geometry[3 * slot + i];
+        for (int i = 0; i < 3; i++) x[i] += value[slot] * geometry[3 * slot + i];
     radius_vector(surface, x, radial);
     const double *normal = inverse[face / 2]; /* the gradient of the reference coordinate that is constant on the face */
     double cross[3] = {normal[1] * radial[2] - normal[2] * radial[1], normal[2] * radial[0] - normal[0] * radial[2],
@@ -110,16 +106,14 @@ static fem_mesh *check_mesh(const mesh_files *files, const char *file, int64_t e
     assert_int_equal(mesh->num_elements, elements);
     assert_true(fabs(volume_of(mesh) - volume) <= volume_error * volume);
     check_boundary(mesh);
-    for (int64_t e = 0; e < mesh->num_elements; e++)
-        assert_true(mesh->volume[e] >= 0);
+    for (int64_t e = 0; e < mesh->num_elements; e++) assert_true(mesh->volume[e] >= 0);
     return mesh;
 }
 
 static void check_groups(const fem_mesh *mesh, int dimension, const char *const *names)
 {
     for (int i = 0; names[i]; i++)
-        if (fem_mesh_find_group(mesh, dimension, names[i]) < 0)
-            fail_msg("no group '%s' of dimension %d", names[i], dimension);
+        if (fem_mesh_find_group(mesh, dimension, names[i]) < 0) fail_msg("no group '%s' of dimension %d", names[i], dimension);
 }
 
 #define NAMES(...) ((const char *const[]){__VA_ARGS__, NULL})

@@ -42,8 +42,7 @@ static void add_element(grid *g, int i, int j, int k, const int32_t *vertex_of)
 static int kept(const grid *g, int i, int j, int k)
 {
     const int *n = g->options->elements;
-    if (i < 0 || j < 0 || k < 0 || i >= n[0] || j >= n[1] || k >= n[2])
-        return 0;
+    if (i < 0 || j < 0 || k < 0 || i >= n[0] || j >= n[1] || k >= n[2]) return 0;
     return !g->options->keep || g->options->keep((double[3]){(i + 0.5) / n[0], (j + 0.5) / n[1], (k + 0.5) / n[2]});
 }
 
@@ -60,17 +59,14 @@ static void grid_create(grid *g)
         for (int j = 0; j <= n[1]; j++)
             for (int i = 0; i <= n[0]; i++, v++) {
                 int used = 0;
-                for (int c = 0; c < 8; c++)
-                    used |= kept(g, i - (c & 1), j - (c >> 1 & 1), k - (c >> 2));
+                for (int c = 0; c < 8; c++) used |= kept(g, i - (c & 1), j - (c >> 1 & 1), k - (c >> 2));
                 vertex_of[v] = used ? g->num_vertices : -1;
-                if (used)
-                    place(g, (double[3]){(double)i / n[0], (double)j / n[1], (double)k / n[2]}, g->vertices + 3 * g->num_vertices++);
+                if (used) place(g, (double[3]){(double)i / n[0], (double)j / n[1], (double)k / n[2]}, g->vertices + 3 * g->num_vertices++);
             }
     for (int k = 0; k < n[2]; k++)
         for (int j = 0; j < n[1]; j++)
             for (int i = 0; i < n[0]; i++)
-                if (kept(g, i, j, k))
-                    add_element(g, i, j, k, vertex_of);
+                if (kept(g, i, j, k)) add_element(g, i, j, k, vertex_of);
     free(vertex_of);
 }
 
@@ -94,15 +90,12 @@ static const char *name_face(const double centre[3], void *user)
                 for (int f = 0; f < 6 && kept(g, i, j, k); f++) {
                     int at[3] = {i, j, k};
                     at[f / 2] += f % 2 ? 1 : -1;
-                    if (kept(g, at[0], at[1], at[2]))
-                        continue;
+                    if (kept(g, at[0], at[1], at[2])) continue;
                     double r[3], x[3], distance = 0;
                     fem_face_point(f, 0.5, 0.5, r);
                     place(g, (double[3]){(i + r[0]) / n[0], (j + r[1]) / n[1], (k + r[2]) / n[2]}, x);
-                    for (int a = 0; a < 3; a++)
-                        distance += (x[a] - centre[a]) * (x[a] - centre[a]);
-                    if (distance >= nearest)
-                        continue;
+                    for (int a = 0; a < 3; a++) distance += (x[a] - centre[a]) * (x[a] - centre[a]);
+                    if (distance >= nearest) continue;
                     nearest = distance;
                     group = at[f / 2] < 0 || at[f / 2] >= n[f / 2] ? f : MODEL_CUT;
                 }
@@ -131,12 +124,9 @@ static void create_problem(const model_options *options, const grid *g, model *m
     for (int i = 0; i < MODEL_GROUPS; i++) {
         int group = fem_mesh_find_group(m->mesh, 2, group_names[i]);
         unsigned all = solution->components == 3 ? 7 : 1, mask = options->prescribed[i] & all;
-        if (group < 0)
-            continue;
-        if (mask)
-            p->conditions[p->num_conditions++] = (fem_condition){FEM_DIRICHLET, group, mask, {0, 0, 0}};
-        if (mask != all)
-            p->conditions[p->num_conditions++] = (fem_condition){FEM_TRACTION, group, 0, {0, 0, 0}};
+        if (group < 0) continue;
+        if (mask) p->conditions[p->num_conditions++] = (fem_condition){FEM_DIRICHLET, group, mask, {0, 0, 0}};
+        if (mask != all) p->conditions[p->num_conditions++] = (fem_condition){FEM_TRACTION, group, 0, {0, 0, 0}};
     }
 }
 
@@ -156,8 +146,7 @@ void model_create(const model_options *options, model *m)
     grid_create(&g);
     yoke_status status = fem_mesh_from_arrays(m->context, g.num_vertices, g.vertices, g.num_elements, g.corners, options->order, g.geometry,
                                               name_face, &g, &m->mesh);
-    if (status)
-        fail_msg("%s", yoke_last_error(m->context));
+    if (status) fail_msg("%s", yoke_last_error(m->context));
     create_problem(options, &g, m);
     grid_destroy(&g);
     assert_int_equal(fem_forest_create(m->mesh, options->level, &m->forest), YOKE_OK);
@@ -192,8 +181,7 @@ void model_refine_unevenly(model *m)
     int64_t leaves = fem_forest_leaves(m->forest);
     uint8_t *mark = malloc((size_t)leaves);
     assert_non_null(mark);
-    for (int64_t e = 0; e < leaves; e++)
-        mark[e] = e % 5 == 0;
+    for (int64_t e = 0; e < leaves; e++) mark[e] = e % 5 == 0;
     model_refine(m, mark);
     free(mark);
     assert_true(m->space->num_hanging > 0);
@@ -204,8 +192,7 @@ double *model_interpolant(const model *m, const manufactured *solution)
     const fem_space *space = m->space;
     double *u = malloc(sizeof(double) * (size_t)(space->num_nodes * space->components));
     assert_non_null(u);
-    for (int64_t i = 0; i < space->num_nodes; i++)
-        solution->value(solution, space->x + 3 * i, u + space->components * i);
+    for (int64_t i = 0; i < space->num_nodes; i++) solution->value(solution, space->x + 3 * i, u + space->components * i);
     return u;
 }
 
@@ -218,8 +205,7 @@ double *model_solve(const model *m)
     fem_constraints *constraints;
     fem_solution *solution;
     assert_int_equal(fem_constraints_create(m->space, m->boundary, &constraints), YOKE_OK);
-    if (fem_solve(m->space, m->boundary, constraints, NULL, &options, &hooks, &solution))
-        fail_msg("%s", yoke_last_error(m->context));
+    if (fem_solve(m->space, m->boundary, constraints, NULL, &options, &hooks, &solution)) fail_msg("%s", yoke_last_error(m->context));
     size_t bytes = sizeof(double) * (size_t)(m->space->num_nodes * m->space->components);
     double *u = malloc(bytes);
     assert_non_null(u);
@@ -241,8 +227,7 @@ static double gradients(const fem_space *space, const double *x, const double r[
     for (int s = 0; s < space->slots; s++)
         for (int i = 0; i < 3; i++) {
             gradient[s][i] = 0;
-            for (int j = 0; j < 3; j++)
-                gradient[s][i] += reference[3 * s + j] * inverse[j][i];
+            for (int j = 0; j < 3; j++) gradient[s][i] += reference[3 * s + j] * inverse[j][i];
         }
     return determinant;
 }
@@ -251,14 +236,11 @@ static double gradients(const fem_space *space, const double *x, const double r[
 static double energy_density(int components, const fem_material *material, const double g[9])
 {
     double square = 0, mixed = 0, trace = g[0];
-    for (int i = 0; i < 3 * components; i++)
-        square += g[i] * g[i];
-    if (components == 1)
-        return material->mu * square;
+    for (int i = 0; i < 3 * components; i++) square += g[i] * g[i];
+    if (components == 1) return material->mu * square;
     trace += g[4] + g[8];
     for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++)
-            mixed += g[3 * i + j] * g[3 * j + i];
+        for (int j = 0; j < 3; j++) mixed += g[3 * i + j] * g[3 * j + i];
     return material->lambda * trace * trace + material->mu * (square + mixed);
 }
 
@@ -276,19 +258,16 @@ model_errors model_error(const model *m, const manufactured *solution, const dou
             double value[27], g[27][3], at[3] = {0}, error[3], slope[9], r[3] = {point[q % 5], point[q / 5 % 5], point[q / 25]};
             double w = weight[q % 5] * weight[q / 5 % 5] * weight[q / 25] * gradients(space, x, r, value, g);
             for (int s = 0; s < space->slots; s++)
-                for (int i = 0; i < 3; i++)
-                    at[i] += value[s] * x[3 * s + i];
+                for (int i = 0; i < 3; i++) at[i] += value[s] * x[3 * s + i];
             solution->value(solution, at, error);
             solution->gradient(solution, at, slope);
             for (int s = 0; s < space->slots; s++)
                 for (int c = 0; c < components; c++) {
                     error[c] -= value[s] * v[components * s + c];
-                    for (int i = 0; i < 3; i++)
-                        slope[3 * c + i] -= g[s][i] * v[components * s + c];
+                    for (int i = 0; i < 3; i++) slope[3 * c + i] -= g[s][i] * v[components * s + c];
                 }
             energy += w * energy_density(components, fem_space_material(space, e), slope);
-            for (int c = 0; c < components; c++)
-                l2 += w * error[c] * error[c];
+            for (int c = 0; c < components; c++) l2 += w * error[c] * error[c];
         }
     }
     return (model_errors){sqrt(energy), sqrt(l2)};
@@ -297,8 +276,7 @@ model_errors model_error(const model *m, const manufactured *solution, const dou
 int model_start(void **state)
 {
     (void)state;
-    if (sc_MPI_Init(NULL, NULL) != sc_MPI_SUCCESS)
-        return -1;
+    if (sc_MPI_Init(NULL, NULL) != sc_MPI_SUCCESS) return -1;
     sc_init(sc_MPI_COMM_WORLD, 0, 0, NULL, SC_LP_ERROR);
     p4est_init(NULL, SC_LP_ERROR);
     return 0;

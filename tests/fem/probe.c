@@ -25,8 +25,7 @@ static void check_polynomial(const body_options *options)
     uint32_t random = 7;
     for (int i = 0; i < COUNT; i++) {
         double in[3];
-        for (int a = 0; a < 3; a++)
-            in[a] = 0.05 + 0.9 * next_random(&random);
+        for (int a = 0; a < 3; a++) in[a] = 0.05 + 0.9 * next_random(&random);
         probes[i].name = "random";
         if (options->map)
             options->map(in, probes[i].x);
@@ -39,20 +38,17 @@ static void check_polynomial(const body_options *options)
     for (int i = 0; i < COUNT; i++) {
         double exact[3], sigma[9];
         options->solution->value(options->solution, probes[i].x, exact);
-        for (int c = 0; c < components; c++)
-            assert_true(fabs(values[i].value[c] - exact[c]) <= 1e-10 * (1e-3 + fabs(exact[c])));
+        for (int c = 0; c < components; c++) assert_true(fabs(values[i].value[c] - exact[c]) <= 1e-10 * (1e-3 + fabs(exact[c])));
         if (components == 1) {
             options->solution->gradient(options->solution, probes[i].x, sigma);
-            for (int c = 0; c < 3; c++)
-                assert_true(fabs(values[i].tensor[c] - sigma[c]) <= 1e-9 * (1 + fabs(sigma[c])));
+            for (int c = 0; c < 3; c++) assert_true(fabs(values[i].tensor[c] - sigma[c]) <= 1e-9 * (1 + fabs(sigma[c])));
             assert_true(isnan(values[i].von_mises_pa));
             continue;
         }
         manufactured_stress(options->solution, probes[i].x, sigma);
         const double ordered[6] = {sigma[0], sigma[4], sigma[8], sigma[5], sigma[2], sigma[1]};
         double von_mises = fem_von_mises(ordered);
-        for (int c = 0; c < 6; c++)
-            assert_true(fabs(values[i].tensor[c] - ordered[c]) <= 1e-9 * von_mises);
+        for (int c = 0; c < 6; c++) assert_true(fabs(values[i].tensor[c] - ordered[c]) <= 1e-9 * von_mises);
         assert_true(fabs(values[i].von_mises_pa - von_mises) <= 1e-9 * von_mises);
     }
     fem_stress_destroy(stress);
@@ -102,8 +98,7 @@ static void a_point_between_elements_belongs_to_the_first(void **state)
     assert_true(first && coincident);
     fem_coincident_nodes(b.space, coincident);
     for (int64_t k = slots - 1; k >= 0; k--)
-        if (coincident[k] >= 0)
-            first[coincident[k]] = (int32_t)(k / b.space->slots);
+        if (coincident[k] >= 0) first[coincident[k]] = (int32_t)(k / b.space->slots);
     for (int32_t i = 0; i < b.space->num_nodes; i++) {
         fem_location location;
         fem_locator_find(locator, b.space->x + 3 * (int64_t)i, &location);
@@ -139,8 +134,7 @@ static void the_nearest_point_of_a_cuboid_is_found_from_all_sides(void **state)
             fem_locator_find(locator, x, &location);
             assert_true(fabs(location.distance_m - sqrt(square)) <= 1e-8 * (1 + sqrt(square)));
             /* Far away, rounding in the distance hides small movements of the point. */
-            for (int a = 0; a < 3; a++)
-                assert_true(fabs(location.x[a] - nearest[a]) <= 1e-5 * (1 + sqrt(square)));
+            for (int a = 0; a < 3; a++) assert_true(fabs(location.x[a] - nearest[a]) <= 1e-5 * (1 + sqrt(square)));
         }
         fem_locator_destroy(locator);
         body_destroy(&b);
@@ -188,8 +182,7 @@ static void memory_may_end_anywhere(void **state)
         fem_probe_value value;
         b.blocks_left = blocks;
         status = fem_probes_check(b.space, 1, &probe);
-        if (status == YOKE_OK)
-            status = fem_probes_evaluate(b.space, u, stress, 1, &probe, &value);
+        if (status == YOKE_OK) status = fem_probes_evaluate(b.space, u, stress, 1, &probe, &value);
         failures += status == YOKE_ERROR_MEMORY;
         assert_true(status == YOKE_OK || status == YOKE_ERROR_MEMORY);
     }

@@ -46,8 +46,7 @@ static fem_case *parse(yoke_context *own, const char *text, const char *const *o
 static fem_problem *resolve(const fem_case *the_case, const fem_mesh *mesh)
 {
     fem_problem *problem = NULL;
-    if (fem_problem_create(the_case, mesh, &problem) != YOKE_OK)
-        fail_msg("%s", yoke_last_error(the_case->context));
+    if (fem_problem_create(the_case, mesh, &problem) != YOKE_OK) fail_msg("%s", yoke_last_error(the_case->context));
     return problem;
 }
 
@@ -66,8 +65,7 @@ static void moduli_groups_and_conditions_are_those_of_the_case(void **state)
     assert_true(problem->materials[1].lambda == 0 && problem->materials[1].mu == 35e9);
     assert_true(problem->materials[0].density == 8000 && isnan(problem->materials[1].density));
     assert_true(problem->materials[1].force[2] == 0);
-    for (int e = 0; e < 8; e++)
-        assert_int_equal(problem->material_of[e], e % 2);
+    for (int e = 0; e < 8; e++) assert_int_equal(problem->material_of[e], e % 2);
     static const struct {
         fem_condition_kind kind;
         const char *group;
@@ -133,8 +131,7 @@ static void verdict_on_rigid_motions_does_not_depend_on_place_and_size(void **st
     fem_case *loose = parse(context, elastic, overrides, 2);
     for (int i = 0; i < 6; i++) {
         fem_mesh *mesh = case_mesh_create(context, "materials");
-        for (int v = 0; v < 81; v++)
-            mesh->vertices[v] = sizes[i % 3] * (mesh->vertices[v] + places[i / 3]);
+        for (int v = 0; v < 81; v++) mesh->vertices[v] = sizes[i % 3] * (mesh->vertices[v] + places[i / 3]);
         fem_problem *problem = resolve(held, mesh);
         fem_problem_destroy(problem);
         assert_int_equal(fem_problem_create(loose, mesh, &problem), YOKE_ERROR_INPUT);
@@ -151,8 +148,7 @@ static void corners_of_faces_and_edges_lie_on_them(void **state)
     int corners[4];
     for (int face = 0; face < 6; face++) {
         assert_int_equal(fem_member_corners(2, face, corners), 4);
-        for (int i = 0; i < 4; i++)
-            assert_int_equal(corners[i] >> face / 2 & 1, face % 2);
+        for (int i = 0; i < 4; i++) assert_int_equal(corners[i] >> face / 2 & 1, face % 2);
     }
     static const int edges[12][2] = {{0, 1}, {2, 3}, {4, 5}, {6, 7}, {0, 2}, {1, 3}, {4, 6}, {5, 7}, {0, 4}, {1, 5}, {2, 6}, {3, 7}};
     for (int edge = 0; edge < 12; edge++) {
@@ -225,8 +221,7 @@ typedef struct meter {
 static void *allocate(size_t bytes, void *user)
 {
     meter *count = user;
-    if (count->until-- <= 0)
-        return NULL;
+    if (count->until-- <= 0) return NULL;
     count->live++;
     return aligned_alloc(64, (bytes + 63) / 64 * 64);
 }

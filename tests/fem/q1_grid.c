@@ -11,15 +11,9 @@ static void *claim(size_t count, size_t size)
     return memory;
 }
 
-static int smaller(int a, int b)
-{
-    return a < b ? a : b;
-}
+static int smaller(int a, int b) { return a < b ? a : b; }
 
-static int larger(int a, int b)
-{
-    return a > b ? a : b;
-}
+static int larger(int a, int b) { return a > b ? a : b; }
 
 /* Pseudo-random number in [-1, 1), the same in every run. */
 static double scatter(uint64_t *state)

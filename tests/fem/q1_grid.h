@@ -1,6 +1,6 @@
 /*
- * q1_grid.h - an assembler for tests of the coarse problem: trilinear elements on a structured grid of a cuboid, independent of the program's
- * own discretisation.
+ * q1_grid.h - an assembler for tests of the coarse problem: trilinear elements on a structured grid of a cuboid, independent of the
+ * program's own discretisation.
  */
 #ifndef TEST_Q1_GRID_H
 #define TEST_Q1_GRID_H
@@ -8,12 +8,12 @@
 #include <stdint.h>
 
 typedef struct q1_grid_options {
-    int components;     /* 3: elasticity with E = 1, nu as below; 1: Poisson with conductivity 1 */
-    int elements[3];    /* per direction */
-    double length[3];   /* of the cuboid */
-    double distortion;  /* inner nodes are moved by up to this fraction of an element, pseudo-randomly but repeatably */
-    double nu;          /* Poisson's ratio */
-    double stiff;       /* modulus of the elements whose centre lies in every second octant; 1: one material */
+    int components;    /* 3: elasticity with E = 1, nu as below; 1: Poisson with conductivity 1 */
+    int elements[3];   /* per direction */
+    double length[3];  /* of the cuboid */
+    double distortion; /* inner nodes are moved by up to this fraction of an element, pseudo-randomly but repeatably */
+    double nu;         /* Poisson's ratio */
+    double stiff;      /* modulus of the elements whose centre lies in every second octant; 1: one material */
 } q1_grid_options;
 
 typedef struct q1_grid {

@@ -21,16 +21,13 @@ static void add_internal_forces(const body *b, const manufactured *solution, dou
             fem_shape(space->slots_1d, r, value, gradient, NULL);
             double volume = fem_map(space->slots, x, gradient, jacobian, inverse) * weight[g & 3] * weight[g >> 2 & 3] * weight[g >> 4];
             for (int slot = 0; slot < space->slots; slot++)
-                for (int a = 0; a < 3; a++)
-                    at[a] += value[slot] * x[3 * slot + a];
+                for (int a = 0; a < 3; a++) at[a] += value[slot] * x[3 * slot + a];
             manufactured_stress(solution, at, s);
             for (int slot = 0; slot < space->slots; slot++)
                 for (int i = 0; i < 3; i++) {
                     double derivative = 0;
-                    for (int j = 0; j < 3; j++)
-                        derivative += gradient[3 * slot + j] * inverse[j][i];
-                    for (int c = 0; c < n; c++)
-                        local[n * slot + c] += volume * s[3 * c + i] * derivative;
+                    for (int j = 0; j < 3; j++) derivative += gradient[3 * slot + j] * inverse[j][i];
+                    for (int c = 0; c < n; c++) local[n * slot + c] += volume * s[3 * c + i] * derivative;
                 }
         }
         fem_space_fold(space, e, n, local, nodal);
@@ -56,8 +53,7 @@ static void find_balance(const body *b, const manufactured *solution, balance *r
     assert_int_equal(fem_constraints_create(b->space, boundary, &constraints), YOKE_OK);
     assert_int_equal(fem_space_load(b->space, boundary, load), YOKE_OK);
     add_internal_forces(b, solution, residual);
-    for (size_t i = 0; i < dofs; i++)
-        residual[i] -= load[i];
+    for (size_t i = 0; i < dofs; i++) residual[i] -= load[i];
     assert_int_equal(fem_reactions_create(b->space, constraints, residual, &result->count, &result->reactions), YOKE_OK);
     fem_resultant(b->space, load, result->load_force, result->load_moment);
     for (int a = 0; a < 3; a++) {
@@ -92,8 +88,7 @@ static void a_clamped_face_holds_the_traction_of_a_homogeneous_stress(void **sta
         options.conditions[0] = (fem_condition){.kind = FEM_DIRICHLET, .group = 0, .mask = 7};
         for (int face = 1; face < 6; face++) {
             options.conditions[face] = (fem_condition){.kind = FEM_TRACTION, .group = face};
-            for (int c = 0; c < 3; c++)
-                options.conditions[face].value[c] = (face % 2 ? 1 : -1) * s[3 * c + face / 2];
+            for (int c = 0; c < 3; c++) options.conditions[face].value[c] = (face % 2 ? 1 : -1) * s[3 * c + face / 2];
         }
         body b;
         balance found;
@@ -150,11 +145,9 @@ static void symmetry_planes_hold_the_normal_force_of_tension(void **state)
     double scale = fabs(s[0]) + fabs(s[4]) + fabs(s[8]);
     for (int i = 0; i < 3; i++) {
         assert_string_equal(b.mesh->groups[found.reactions[i].group].name, names[i]);
-        for (int c = 0; c < 3; c++)
-            assert_true(fabs(found.reactions[i].force_n[c] + (c == i ? s[4 * i] : 0)) <= 1e-11 * scale);
+        for (int c = 0; c < 3; c++) assert_true(fabs(found.reactions[i].force_n[c] + (c == i ? s[4 * i] : 0)) <= 1e-11 * scale);
     }
-    for (int a = 0; a < 3; a++)
-        assert_true(fabs(found.sum_force[a]) <= 1e-11 * scale && fabs(found.sum_moment[a]) <= 1e-11 * scale);
+    for (int a = 0; a < 3; a++) assert_true(fabs(found.sum_force[a]) <= 1e-11 * scale && fabs(found.sum_moment[a]) <= 1e-11 * scale);
     yoke_release(b.context, found.reactions);
     body_destroy(&b);
 }
@@ -176,11 +169,9 @@ static void reactions_and_loads_sum_to_zero_under_body_force(void **state)
         find_balance(&b, &solution, &found);
         assert_int_equal(found.count, 2);
         double scale = 0;
-        for (int a = 0; a < 3; a++)
-            scale += fabs(found.reactions[0].force_n[a]) + fabs(found.load_force[a]);
+        for (int a = 0; a < 3; a++) scale += fabs(found.reactions[0].force_n[a]) + fabs(found.load_force[a]);
         assert_true(scale > 0);
-        for (int a = 0; a < 3; a++)
-            assert_true(fabs(found.sum_force[a]) <= 1e-11 * scale && fabs(found.sum_moment[a]) <= 1e-11 * scale);
+        for (int a = 0; a < 3; a++) assert_true(fabs(found.sum_force[a]) <= 1e-11 * scale && fabs(found.sum_moment[a]) <= 1e-11 * scale);
         yoke_release(b.context, found.reactions);
         body_destroy(&b);
     }
@@ -204,8 +195,7 @@ static void flow_through_a_held_face_is_conductivity_times_gradient(void **state
     assert_int_equal(found.count, 1);
     assert_true(fabs(found.reactions[0].force_n[0] - s[2]) <= 1e-11 * fabs(s[2]));
     assert_true(fabs(found.sum_force[0]) <= 1e-11 * fabs(s[2]));
-    for (int a = 0; a < 3; a++)
-        assert_true(found.reactions[0].moment_nm[a] == 0);
+    for (int a = 0; a < 3; a++) assert_true(found.reactions[0].moment_nm[a] == 0);
     yoke_release(b.context, found.reactions);
     body_destroy(&b);
 }

@@ -50,7 +50,8 @@ static void start(fixture *f)
                                     .num_probes = 1,
                                     .probes = &f->probe,
                                     .values = &f->value};
-    f->part = (fem_part_record){.device = "cpu", .elements = 64, .seconds_per_element = 1e-6, .seconds_per_product = 6.4e-5};
+    f->part =
+        (fem_part_record){.device = "openmp", .threads = 3, .elements = 64, .seconds_per_element = 1e-6, .seconds_per_product = 6.4e-5};
     strcpy(f->directory, "/tmp/yoke-record-XXXXXX");
     assert_non_null(mkdtemp(f->directory));
     snprintf(f->path, sizeof f->path, "%s/run.json", f->directory);
@@ -110,8 +111,7 @@ static json_t *at(json_t *root, const char *keys)
     strcpy(copy, keys);
     for (char *key = strtok_r(rest, ".", &rest); key; key = strtok_r(NULL, ".", &rest)) {
         root = json_is_array(root) ? json_array_get(root, strtoul(key, NULL, 10)) : json_object_get(root, key);
-        if (!root)
-            fail_msg("no key %s of %s", key, keys);
+        if (!root) fail_msg("no key %s of %s", key, keys);
     }
     return root;
 }
@@ -147,6 +147,7 @@ static void a_step_has_all_keys_with_their_values(void **state)
         {"steps.0.max_von_mises_pa", 123456.78},
         {"steps.0.parts.0.elements", 64},
         {"steps.0.parts.0.seconds_per_element", 1e-6},
+        {"steps.0.parts.0.threads", 3},
         {"steps.0.parts.0.seconds_per_product", 6.4e-5},
         {"steps.0.parts.0.halo_bytes", 0},
         {"steps.0.gpu_share", 0},
@@ -172,18 +173,23 @@ static void a_step_has_all_keys_with_their_values(void **state)
         json_t *value = at(root, numbers[i].keys);
         assert_true(json_is_number(value) && json_number_value(value) == numbers[i].value);
     }
-    const char *const texts[][2] = {{"program", "yoke fem"},           {"steps.0.case", "cpu"},
-                                    {"steps.0.parts.0.device", "cpu"}, {"reactions.0.face", "wall"},
-                                    {"reactions.1.face", "foot?"},     {"probes.0.name", "tip"},
-                                    {"case.path", "block.yaml"},       {"case.mesh", "block.msh"},
-                                    {"case.problem", "elasticity"},    {"case.element", "s2"},
-                                    {"command.1", "block.yaml"},       {"steps.0.measured.energy_kind", "estimated"},
-                                    {"version", yoke_version()},       {"case.solver.preconditioner", "multigrid"}};
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
-        assert_string_equal(json_string_value(at(root, texts[i][0])), texts[i][1]);
+    const char *const texts[][2] = {{"program", "yoke fem"},
+                                    {"steps.0.case", "cpu"},
+                                    {"steps.0.parts.0.device", "openmp"},
+                                    {"reactions.0.face", "wall"},
+                                    {"reactions.1.face", "foot?"},
+                                    {"probes.0.name", "tip"},
+                                    {"case.path", "block.yaml"},
+                                    {"case.mesh", "block.msh"},
+                                    {"case.problem", "elasticity"},
+                                    {"case.element", "s2"},
+                                    {"command.1", "block.yaml"},
+                                    {"steps.0.measured.energy_kind", "estimated"},
+                                    {"version", yoke_version()},
+                                    {"case.solver.preconditioner", "multigrid"}};
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) assert_string_equal(json_string_value(at(root, texts[i][0])), texts[i][1]);
     const char *const unknown[] = {"stopped_by", "steps.0.predicted.time_s", "steps.0.predicted.energy_j", "steps.0.seconds.write"};
-    for (size_t i = 0; i < sizeof unknown / sizeof unknown[0]; i++)
-        assert_true(json_is_null(at(root, unknown[i])));
+    for (size_t i = 0; i < sizeof unknown / sizeof unknown[0]; i++) assert_true(json_is_null(at(root, unknown[i])));
     json_decref(root);
     fem_record_destroy(record);
     end(&f);
@@ -202,10 +208,8 @@ static void unknown_numbers_are_null(void **state)
     assert_int_equal(fem_record_step(record, &step, &f.results), YOKE_OK);
     json_t *root = load(f.path), *value;
     const char *key;
-    json_object_foreach (at(root, "steps.0.seconds"), key, value)
-        assert_true(json_is_null(value));
-    json_object_foreach (at(root, "steps.0.measured"), key, value)
-        assert_true(json_is_null(value));
+    json_object_foreach (at(root, "steps.0.seconds"), key, value) assert_true(json_is_null(value));
+    json_object_foreach (at(root, "steps.0.measured"), key, value) assert_true(json_is_null(value));
     const char *const unknown[] = {"relative_residual",  "error_estimate",   "strain_energy_j",
                                    "max_displacement_m", "max_von_mises_pa", "gpu_share"};
     for (size_t i = 0; i < sizeof unknown / sizeof unknown[0]; i++)
@@ -266,8 +270,7 @@ static void a_pipe_gets_one_document_at_the_end(void **state)
     assert_int_equal(fem_record_finish(record, "steps"), YOKE_OK);
     close(ends[1]);
     size_t length = 0;
-    for (ssize_t got; (got = read(ends[0], text + length, sizeof text - length)) > 0;)
-        length += (size_t)got;
+    for (ssize_t got; (got = read(ends[0], text + length, sizeof text - length)) > 0;) length += (size_t)got;
     close(ends[0]);
     json_error_t error;
     json_t *root = json_loadb(text, length, 0, &error); /* refuses anything after the document */
@@ -326,10 +329,7 @@ static void a_file_that_cannot_be_written_is_named(void **state)
 /* jansson's memory ends after so many blocks. */
 static int blocks_left;
 
-static void *limited_malloc(size_t bytes)
-{
-    return blocks_left-- > 0 ? malloc(bytes) : NULL;
-}
+static void *limited_malloc(size_t bytes) { return blocks_left-- > 0 ? malloc(bytes) : NULL; }
 
 static void memory_may_end_anywhere(void **state)
 {
@@ -345,10 +345,8 @@ static void memory_may_end_anywhere(void **state)
         json_set_alloc_funcs(limited_malloc, free);
         blocks_left = blocks;
         status = fem_record_create(f.the_case, 0, NULL, 1, paths, &record);
-        if (status == YOKE_OK)
-            status = fem_record_step(record, &step, &f.results);
-        if (status == YOKE_OK)
-            status = fem_record_finish(record, "steps");
+        if (status == YOKE_OK) status = fem_record_step(record, &step, &f.results);
+        if (status == YOKE_OK) status = fem_record_finish(record, "steps");
         fem_record_destroy(record);
         json_set_alloc_funcs(malloc, free);
         assert_true(status == YOKE_OK || status == YOKE_ERROR_MEMORY);
@@ -394,7 +392,7 @@ static void several_parts_show_their_seconds_per_product_side_by_side(void **sta
     fixture f;
     char row[FEM_TABLE_LINE];
     start(&f);
-    const fem_part_record parts[3] = {{.device = "cpu", .seconds_per_product = 1.2e-3},
+    const fem_part_record parts[3] = {{.device = "openmp", .seconds_per_product = 1.2e-3},
                                       {.device = "cuda:0", .seconds_per_product = 3e-4},
                                       {.device = "cuda:1", .seconds_per_product = NAN}};
     fem_step_record step = full_step(&f, 2);
@@ -405,8 +403,7 @@ static void several_parts_show_their_seconds_per_product_side_by_side(void **sta
     fem_table_row(&table, &step, row);
     assert_non_null(strstr(row, "  75.0 1.2e-03/3.0e-04/- "));
     fem_part_record many[200];
-    for (int i = 0; i < 200; i++)
-        many[i] = parts[0];
+    for (int i = 0; i < 200; i++) many[i] = parts[0];
     step.num_parts = 200;
     step.parts = many;
     fem_table_row(&table, &step, row);

@@ -61,7 +61,8 @@ static void first_and_second_derivatives_agree_with_differences(void **state)
                     assert_near(gradient[3 * s + a], (high[s] - low[s]) / (2 * h), 1e-11);
                     for (int k = 0; k < 6; k++)
                         if (row[k] == a)
-                            assert_near(hessian[6 * s + k], (high_slope[3 * s + column[k]] - low_slope[3 * s + column[k]]) / (2 * h), 1e-11);
+                            assert_near(hessian[6 * s + k], (high_slope[3 * s + column[k]] - low_slope[3 * s + column[k]]) / (2 * h),
+                                        1e-11);
                 }
             }
         }

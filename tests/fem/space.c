@@ -269,10 +269,7 @@ static void functions_are_continuous_between_elements_turned_in_each_of_the_24_w
 
 /* --------------------------------------------------------------------------------------------------- counting */
 
-static int compare_places(const void *a, const void *b)
-{
-    return memcmp(a, b, 3 * sizeof(int32_t));
-}
+static int compare_places(const void *a, const void *b) { return memcmp(a, b, 3 * sizeof(int32_t)); }
 
 /* Place of a slot in units of 2^-20 of the unit cube: exact where elements per direction are powers of two. */
 static void lattice(const block *b, int32_t e, int slot, int32_t place[3])

@@ -47,8 +47,7 @@ static deviation compare(const body *b, const fem_stress *stress, const manufact
         fem_space_geometry(b->space, e, x);
         for (int slot = 0; slot < b->space->slots; slot++) {
             exact_tensor(solution, b->problem.material_of[b->space->tree[e]], x + 3 * slot, exact);
-            for (int c = 0; c < n; c++)
-                d.largest = fmax(d.largest, fabs(local[n * slot + c] - exact[c]));
+            for (int c = 0; c < n; c++) d.largest = fmax(d.largest, fabs(local[n * slot + c] - exact[c]));
         }
     }
     return d;
@@ -163,8 +162,7 @@ static void materials_are_never_averaged(void **state)
         assert_true(d.largest <= 1e-11 * d.scale);
         /* Each node of the plane between the halves, and no other, has a point in both materials. */
         int32_t between = 0;
-        for (int32_t i = 0; i < b.space->num_nodes; i++)
-            between += fabs(b.space->x[3 * i] - 0.5) < 1e-12;
+        for (int32_t i = 0; i < b.space->num_nodes; i++) between += fabs(b.space->x[3 * i] - 0.5) < 1e-12;
         for (int32_t i = 0; i < stress->points.num_nodes; i++) {
             double x = b.space->x[3 * stress->node[i]];
             assert_true(fabs(x - 0.5) < 1e-9 || (x > 0.5) == (stress->material[i] == 1));

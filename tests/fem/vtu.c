@@ -62,8 +62,7 @@ static void *array_of(const file *f, const char *name, int64_t bytes)
     uint64_t written;
     snprintf(tag, sizeof tag, "Name=\"%s\"", name);
     const char *at = strstr(f->text, tag);
-    if (!at || at > f->appended)
-        return NULL;
+    if (!at || at > f->appended) return NULL;
     int64_t offset = attribute(at, "offset=\"");
     assert_true(offset >= 0 && (size_t)offset + sizeof written <= f->bytes - (size_t)(f->appended - f->text));
     memcpy(&written, f->appended + offset, sizeof written);
@@ -104,10 +103,7 @@ static void end_run(run *r)
     assert_int_equal(rmdir(r->directory), 0); /* no temporary file is left */
 }
 
-static fem_vtu everything(const run *r)
-{
-    return (fem_vtu){.space = r->b.space, .stress = r->stress, .u = r->u, .fields = INT64_MAX};
-}
+static fem_vtu everything(const run *r) { return (fem_vtu){.space = r->b.space, .stress = r->stress, .u = r->u, .fields = INT64_MAX}; }
 
 /* ------------------------------------------------------------------------------------------------- tests */
 
@@ -140,14 +136,12 @@ static void check_cells(const run *r, int type, int nodes)
             fem_shape(space->slots_1d, vtk_coordinates[i], shape, NULL, NULL);
             for (int a = 0; a < 3; a++) {
                 double expected = 0;
-                for (int s = 0; s < space->slots; s++)
-                    expected += shape[s] * slot_x[3 * s + a];
+                for (int s = 0; s < space->slots; s++) expected += shape[s] * slot_x[3 * s + a];
                 assert_true(fabs(x[3 * point + a] - expected) < 1e-14);
             }
         }
     }
-    for (int64_t i = 0; i < f->points; i++)
-        assert_true(used[i]);
+    for (int64_t i = 0; i < f->points; i++) assert_true(used[i]);
     free(x);
     free(connectivity);
     free(offsets);
@@ -205,8 +199,7 @@ static void point_fields_are_exact_at_every_point_and_jump_between_materials(voi
         for (int64_t i = 0; i < f->points; i++) {
             double exact[3];
             solution.value(&solution, x + 3 * i, exact);
-            for (int c = 0; c < 3; c++)
-                assert_true(fabs(u[3 * i + c] - exact[c]) <= 1e-13 * (1 + fabs(exact[c])));
+            for (int c = 0; c < 3; c++) assert_true(fabs(u[3 * i + c] - exact[c]) <= 1e-13 * (1 + fabs(exact[c])));
         }
         manufactured_stress(&solution, origin, s);
         const double ordered[6] = {s[0], s[4], s[8], s[5], s[2], s[1]};
@@ -215,8 +208,7 @@ static void point_fields_are_exact_at_every_point_and_jump_between_materials(voi
             int64_t i = connectivity[k];
             double factor = material[k / nodes[element]] + 1;
             assert_int_equal(material[k / nodes[element]], r.b.problem.material_of[r.b.space->tree[k / nodes[element]]]);
-            for (int c = 0; c < 6; c++)
-                assert_true(fabs(stress[6 * i + c] - factor * ordered[c]) <= 1e-10 * scale);
+            for (int c = 0; c < 6; c++) assert_true(fabs(stress[6 * i + c] - factor * ordered[c]) <= 1e-10 * scale);
             assert_true(fabs(von_mises[i] - factor * scale) <= 1e-10 * scale);
         }
         free(x);
@@ -252,8 +244,7 @@ static void quadratic_fields_are_exact_at_hanging_nodes(void **state)
         solution.value(&solution, x + 3 * i, &exact);
         solution.gradient(&solution, x + 3 * i, exact_gradient);
         assert_true(fabs(value[i] - exact) <= 1e-12 * (1 + fabs(exact)));
-        for (int c = 0; c < 3; c++)
-            assert_true(fabs(gradient[3 * i + c] - exact_gradient[c]) <= 1e-11 * (1 + fabs(exact_gradient[c])));
+        for (int c = 0; c < 3; c++) assert_true(fabs(gradient[3 * i + c] - exact_gradient[c]) <= 1e-11 * (1 + fabs(exact_gradient[c])));
     }
     free(x);
     free(value);
@@ -273,8 +264,7 @@ static void cell_fields_and_the_choice_of_fields(void **state)
     double *indicator = malloc(sizeof *indicator * (size_t)cells);
     int32_t *part = malloc(sizeof *part * (size_t)cells);
     assert_true(indicator && part);
-    for (int64_t e = 0; e < cells; e++)
-        indicator[e] = 0.5 + (double)e, part[e] = (int32_t)(e % 3);
+    for (int64_t e = 0; e < cells; e++) indicator[e] = 0.5 + (double)e, part[e] = (int32_t)(e % 3);
     fem_vtu vtu = everything(&r);
     vtu.indicator = indicator;
     vtu.part = part;
@@ -286,11 +276,9 @@ static void cell_fields_and_the_choice_of_fields(void **state)
     assert_true(error && parts && level);
     assert_memory_equal(error, indicator, sizeof *error * (size_t)cells);
     assert_memory_equal(parts, part, sizeof *parts * (size_t)cells);
-    for (int64_t e = 0; e < cells; e++)
-        assert_int_equal(level[e], r.b.space->level[e]);
+    for (int64_t e = 0; e < cells; e++) assert_int_equal(level[e], r.b.space->level[e]);
     const char *const absent[] = {"displacement", "stress", "von_mises", "material"};
-    for (int i = 0; i < 4; i++)
-        assert_null(array_of(&r.f, absent[i], 0));
+    for (int i = 0; i < 4; i++) assert_null(array_of(&r.f, absent[i], 0));
     free(error);
     free(parts);
     free(level);

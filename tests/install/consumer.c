@@ -7,8 +7,7 @@ int main(void)
     yoke_context *context = NULL;
     yoke_topology topology = {0};
     yoke_status status = yoke_context_create(NULL, &context);
-    if (status == YOKE_OK)
-        status = yoke_topology_get(context, &topology);
+    if (status == YOKE_OK) status = yoke_topology_get(context, &topology);
     printf("yoke %s: %s, %lld cores\n", yoke_version(), yoke_status_text(status), (long long)topology.cores);
     yoke_context_destroy(context);
     return status == YOKE_OK && topology.cores > 0 ? 0 : 1;

@@ -35,17 +35,17 @@ static void basis(int n, double shape[3][3], double slope[3][3])
     }
 }
 
-#define DEFINE_BASIS                                                                                                                       \
-    static void NAME(basis)(REAL shape[N][N], REAL slope[N][N])                                                                            \
-    {                                                                                                                                      \
-        double v[3][3], d[3][3];                                                                                                           \
-        basis(N, v, d);                                                                                                                    \
-        for (int p = 0; p < N; p++) {                                                                                                      \
-            for (int i = 0; i < N; i++) {                                                                                                  \
-                shape[p][i] = (REAL)v[p][i];                                                                                               \
-                slope[p][i] = (REAL)d[p][i];                                                                                               \
-            }                                                                                                                              \
-        }                                                                                                                                  \
+#define DEFINE_BASIS                                            \
+    static void NAME(basis)(REAL shape[N][N], REAL slope[N][N]) \
+    {                                                           \
+        double v[3][3], d[3][3];                                \
+        basis(N, v, d);                                         \
+        for (int p = 0; p < N; p++) {                           \
+            for (int i = 0; i < N; i++) {                       \
+                shape[p][i] = (REAL)v[p][i];                    \
+                slope[p][i] = (REAL)d[p][i];                    \
+            }                                                   \
+        }                                                       \
     }
 
 #define REAL double
@@ -146,7 +146,8 @@ static double geometry(const fem_batches *b, const int32_t *gather, int stride, 
     return finish_geometry(3, gradient, factors);
 }
 
-static double geometry_q1(const fem_batches *b, const int32_t *gather, int stride, const int16_t *face_code, const double *x, double *factors)
+static double geometry_q1(const fem_batches *b, const int32_t *gather, int stride, const int16_t *face_code, const double *x,
+                          double *factors)
 {
     vector local[3 * 8], gradient[9 * 8];
     gather_double_n2_c3(b, gather, stride, 3, x, (double *)local);
@@ -158,10 +159,10 @@ static double geometry_q1(const fem_batches *b, const int32_t *gather, int strid
     return finish_geometry(2, gradient, factors);
 }
 
-#define FUNCTIONS(real, n, c)                                                                                                              \
-    {                                                                                                                                      \
-        VECTOR_LANES(real), apply_##real##_n##n##_c##c, apply_stored_##real##_n##n##_c##c, matrix_##real##_n##n##_c##c,                    \
-            diagonal_##real##_n##n##_c##c                                                                                                  \
+#define FUNCTIONS(real, n, c)                                                                                           \
+    {                                                                                                                   \
+        VECTOR_LANES(real), apply_##real##_n##n##_c##c, apply_stored_##real##_n##n##_c##c, matrix_##real##_n##n##_c##c, \
+            diagonal_##real##_n##n##_c##c                                                                               \
     }
 #define TABLE_NAME_2(isa) fem_kernels_##isa
 #define TABLE_NAME(isa) TABLE_NAME_2(isa)

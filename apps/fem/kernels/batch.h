@@ -30,20 +30,20 @@ typedef struct fem_hanging {
 
 /* Batches of elements with all that the kernels read.  `real` is double or float by the table that is used. */
 typedef struct fem_batches {
-    int width;             /* lanes */
-    int slots;             /* 8 or 27 */
-    int used;              /* slots that carry nodes: 8, 20 or 27 */
-    const int8_t *slot;    /* [used] their numbers */
-    int serendipity;       /* the other slots follow from these */
+    int width;          /* lanes */
+    int slots;          /* 8 or 27 */
+    int used;           /* slots that carry nodes: 8, 20 or 27 */
+    const int8_t *slot; /* [used] their numbers */
+    int serendipity;    /* the other slots follow from these */
     int32_t batches;
-    int32_t elements;                /* lanes used; the lanes after them in the last batch repeat an element and are not scattered */
-    const int32_t *gather;           /* [batches][slots][width] node read by a slot */
-    const int32_t *scatter;          /* [batches][slots][width] node that the slot's result is added to */
-    const int16_t *face_code;        /* [batches][width] */
-    const fem_hanging *hanging;      /* [FEM_FACE_CODES] */
-    const void *factors;             /* real [batches][points][FEM_FACTORS][width]; NULL for the stored operator */
-    const void *moduli;              /* real [batches][2][width]: lambda, mu */
-    const void *stored;              /* real [batches][m (m + 1) / 2][width], m = used x components, lower triangle by rows; or NULL */
+    int32_t elements;           /* lanes used; the lanes after them in the last batch repeat an element and are not scattered */
+    const int32_t *gather;      /* [batches][slots][width] node read by a slot */
+    const int32_t *scatter;     /* [batches][slots][width] node that the slot's result is added to */
+    const int16_t *face_code;   /* [batches][width] */
+    const fem_hanging *hanging; /* [FEM_FACE_CODES] */
+    const void *factors;        /* real [batches][points][FEM_FACTORS][width]; NULL for the stored operator */
+    const void *moduli;         /* real [batches][2][width]: lambda, mu */
+    const void *stored;         /* real [batches][m (m + 1) / 2][width], m = used x components, lower triangle by rows; or NULL */
 } fem_batches;
 
 /* All functions work on the batches begin .. end - 1. */
@@ -68,7 +68,8 @@ typedef struct fem_kernels {
      * and face_code start at the first element's lane.  Returns the smallest determinant over points and lanes (with respect to [0,1]^3).
      */
     double (*geometry)(const fem_batches *b, const int32_t *gather, int stride, const int16_t *face_code, const double *x, double *factors);
-    double (*geometry_q1)(const fem_batches *b, const int32_t *gather, int stride, const int16_t *face_code, const double *x, double *factors);
+    double (*geometry_q1)(const fem_batches *b, const int32_t *gather, int stride, const int16_t *face_code, const double *x,
+                          double *factors);
     fem_batch_functions functions[2][2][2]; /* [precision][slots_1d - 2][components == 3] */
 } fem_kernels;
 

@@ -16,18 +16,18 @@ typedef REAL V __attribute__((vector_size(VECTOR_BYTES)));
 /* ------------------------------------------------------------------------------- one-dimensional operations */
 
 #if N == 3
-#define INTERPOLATE_LINE(a, b, c)                                                                                                          \
-    do {                                                                                                                                   \
-        V slope = (c) - (a), curve = (a) + (c) - (REAL)2 * (b), even = (b) + (REAL)0.3 * curve;                                            \
-        (a) = even - (REAL)HALF_G3 * slope;                                                                                                \
-        (c) = even + (REAL)HALF_G3 * slope;                                                                                                \
+#define INTERPOLATE_LINE(a, b, c)                                                               \
+    do {                                                                                        \
+        V slope = (c) - (a), curve = (a) + (c) - (REAL)2 * (b), even = (b) + (REAL)0.3 * curve; \
+        (a) = even - (REAL)HALF_G3 * slope;                                                     \
+        (c) = even + (REAL)HALF_G3 * slope;                                                     \
     } while (0)
-#define INTERPOLATE_LINE_TRANSPOSED(a, b, c)                                                                                               \
-    do {                                                                                                                                   \
-        V even = (a) + (c), odd = (REAL)HALF_G3 * ((a) - (c)), part = (REAL)0.3 * even;                                                    \
-        (b) += (REAL)0.4 * even;                                                                                                           \
-        (a) = part + odd;                                                                                                                  \
-        (c) = part - odd;                                                                                                                  \
+#define INTERPOLATE_LINE_TRANSPOSED(a, b, c)                                            \
+    do {                                                                                \
+        V even = (a) + (c), odd = (REAL)HALF_G3 * ((a) - (c)), part = (REAL)0.3 * even; \
+        (b) += (REAL)0.4 * even;                                                        \
+        (a) = part + odd;                                                               \
+        (c) = part - odd;                                                               \
     } while (0)
 #endif
 
@@ -164,7 +164,8 @@ static void NAME(expand_lane)(REAL *local, int lane, int components, const fem_h
     for (int c = 0; c < components; c++) {
         REAL *p = local + (c * SLOTS) * W + lane;
         for (int f = 0; f < h->faces; f++) {
-            for (int i = 0; i < N * N; i++) face[f][i] = p[(h->face[f].base + i % N * h->face[f].stride_s + i / N * h->face[f].stride_t) * W];
+            for (int i = 0; i < N * N; i++)
+                face[f][i] = p[(h->face[f].base + i % N * h->face[f].stride_s + i / N * h->face[f].stride_t) * W];
             if (N == 3 && serendipity)
                 face[f][4] = (REAL)-0.25 * (face[f][0] + face[f][2] + face[f][6] + face[f][8]) +
                              (REAL)0.5 * (face[f][1] + face[f][3] + face[f][5] + face[f][7]);
@@ -174,7 +175,8 @@ static void NAME(expand_lane)(REAL *local, int lane, int components, const fem_h
         for (int f = 0; f < h->faces; f++) {
             for (int i = 0; i < N; i++) NAME(halve_line)(face[f] + N * i, 1, h->face[f].half_s);
             for (int i = 0; i < N; i++) NAME(halve_line)(face[f] + i, N, h->face[f].half_t);
-            for (int i = 0; i < N * N; i++) p[(h->face[f].base + i % N * h->face[f].stride_s + i / N * h->face[f].stride_t) * W] = face[f][i];
+            for (int i = 0; i < N * N; i++)
+                p[(h->face[f].base + i % N * h->face[f].stride_s + i / N * h->face[f].stride_t) * W] = face[f][i];
         }
         for (int e = 0; e < h->edges; e++) {
             NAME(halve_line)(edge[e], 1, h->edge[e].half);
@@ -211,7 +213,8 @@ static void NAME(fold_lane)(REAL *local, int lane, int components, const fem_han
                 for (int i = 0; i < N * N; i++) face[f][i] += (i % 2 ? middle : corner) * centre;
                 face[f][4] = 0;
             }
-            for (int i = 0; i < N * N; i++) p[(h->face[f].base + i % N * h->face[f].stride_s + i / N * h->face[f].stride_t) * W] += face[f][i];
+            for (int i = 0; i < N * N; i++)
+                p[(h->face[f].base + i % N * h->face[f].stride_s + i / N * h->face[f].stride_t) * W] += face[f][i];
         }
         for (int e = 0; e < h->edges; e++) {
             NAME(halve_line_transposed)(edge[e], 1, h->edge[e].half, power);
@@ -234,30 +237,29 @@ static void NAME(fill_serendipity)(V *v)
         const int normal = axis == 0 ? 1 : axis == 1 ? 3 : 9, s = axis == 0 ? 3 : 1, t = axis == 2 ? 3 : 9;
         for (int side = 0; side < 2; side++) {
             V *p = v + 2 * side * normal;
-            p[s + t] = (REAL)0.5 * (p[s] + p[t] + p[s + 2 * t] + p[2 * s + t]) - (REAL)0.25 * (p[0] + p[2 * s] + p[2 * t] + p[2 * s + 2 * t]);
+            p[s + t] =
+                (REAL)0.5 * (p[s] + p[t] + p[s + 2 * t] + p[2 * s + t]) - (REAL)0.25 * (p[0] + p[2 * s] + p[2 * t] + p[2 * s + 2 * t]);
         }
     }
 }
 
-static void NAME(fold_serendipity)(V *v, int power)
+static void NAME(fold_serendipity)(V *v)
 {
-    const REAL face_edge = power == 1 ? (REAL)0.5 : (REAL)0.25, face_corner = power == 1 ? (REAL)-0.25 : (REAL)0.0625;
-    const REAL volume_edge = power == 1 ? (REAL)0.25 : (REAL)0.0625, volume_corner = power == 1 ? (REAL)-0.25 : (REAL)0.0625;
     V centre = v[13];
     for (int s = 0; s < 27; s++) {
         int middles = (s % 3 == 1) + (s / 3 % 3 == 1) + (s / 9 == 1);
-        if (middles == 0) v[s] += volume_corner * centre;
-        if (middles == 1) v[s] += volume_edge * centre;
+        if (middles == 0) v[s] -= (REAL)0.25 * centre;
+        if (middles == 1) v[s] += (REAL)0.25 * centre;
     }
     v[13] = (V){0};
     for (int axis = 0; axis < 3; axis++) {
         const int normal = axis == 0 ? 1 : axis == 1 ? 3 : 9, s = axis == 0 ? 3 : 1, t = axis == 2 ? 3 : 9;
         for (int side = 0; side < 2; side++) {
             V *p = v + 2 * side * normal;
-            V edge = face_edge * p[s + t], corner = face_corner * p[s + t];
+            V edge = (REAL)0.5 * p[s + t], corner = (REAL)0.25 * p[s + t];
             p[s + t] = (V){0};
             p[s] += edge, p[t] += edge, p[s + 2 * t] += edge, p[2 * s + t] += edge;
-            p[0] += corner, p[2 * s] += corner, p[2 * t] += corner, p[2 * s + 2 * t] += corner;
+            p[0] -= corner, p[2 * s] -= corner, p[2 * t] -= corner, p[2 * s + 2 * t] -= corner;
         }
     }
 }
@@ -273,14 +275,14 @@ static inline void NAME(expand)(const fem_batches *b, const int16_t *face_code, 
 #endif
 }
 
-static inline void NAME(fold)(const fem_batches *b, const int16_t *face_code, int components, V *local, int power)
+static inline void NAME(fold)(const fem_batches *b, const int16_t *face_code, int components, V *local)
 {
 #if N == 3
     if (b->serendipity)
-        for (int c = 0; c < components; c++) NAME(fold_serendipity)(local + c * SLOTS, power);
+        for (int c = 0; c < components; c++) NAME(fold_serendipity)(local + c * SLOTS);
 #endif
     for (int lane = 0; lane < W; lane++)
-        if (face_code[lane]) NAME(fold_lane)((REAL *)local, lane, components, &b->hanging[face_code[lane]], b->serendipity, power);
+        if (face_code[lane]) NAME(fold_lane)((REAL *)local, lane, components, &b->hanging[face_code[lane]], b->serendipity, 1);
 }
 
 static inline void NAME(gather)(const fem_batches *b, const int32_t *index, int stride, int components, const REAL *u, REAL *local)
@@ -365,7 +367,7 @@ static void NAME(apply)(const fem_batches *b, int32_t begin, int32_t end, const 
         NAME(gather)(b, b->gather + table, W, C, u, (REAL *)local);
         NAME(expand)(b, face_code, W, C, local);
         NAME(element)(local, (const V *)b->factors + (int64_t)batch * SLOTS * FEM_FACTORS, moduli[0], moduli[1]);
-        NAME(fold)(b, face_code, C, local, 1);
+        NAME(fold)(b, face_code, C, local);
         NAME(scatter)(b, b->scatter + table, NAME(lanes)(b, batch), C, (const REAL *)local, y);
     }
 }
@@ -383,7 +385,7 @@ static void NAME(matrix)(const fem_batches *b, int32_t batch, void *packed)
         local[column % C * SLOTS + b->slot[column / C]] += (REAL)1;
         NAME(expand)(b, face_code, W, C, local);
         NAME(element)(local, (const V *)b->factors + (int64_t)batch * SLOTS * FEM_FACTORS, moduli[0], moduli[1]);
-        NAME(fold)(b, face_code, C, local, 1);
+        NAME(fold)(b, face_code, C, local);
         for (int row = column; row < b->used * C; row++) a[row * (row + 1) / 2 + column] = local[row % C * SLOTS + b->slot[row / C]];
     }
 }
@@ -416,6 +418,29 @@ static void NAME(apply_stored)(const fem_batches *b, int32_t begin, int32_t end,
 
 /* ------------------------------------------------------------------------------------------------- diagonal */
 
+/* Scaled slopes of the shape functions at the points: table [slot][point][axis]; slots without a node have none. */
+static void NAME(slopes)(int serendipity, REAL table[SLOTS][SLOTS][3])
+{
+    REAL shape[N][N], slope[N][N]; /* [point][node] */
+    NAME(basis)(shape, slope);
+    for (int q = 0; q < SLOTS; q++) {
+        const int qi = q % N, qj = q / N % N, ql = q / (N * N);
+        for (int axis = 0; axis < 3; axis++) {
+            V v[SLOTS];
+            for (int s = 0; s < SLOTS; s++) {
+                const int i = s % N, j = s / N % N, l = s / (N * N);
+                v[s] =
+                    (V){0} + (axis == 0 ? slope : shape)[qi][i] * (axis == 1 ? slope : shape)[qj][j] * (axis == 2 ? slope : shape)[ql][l];
+            }
+#if N == 3
+            if (serendipity) NAME(fold_serendipity)(v);
+#endif
+            for (int s = 0; s < SLOTS; s++) table[s][q][axis] = v[s][0];
+        }
+    }
+    (void)serendipity;
+}
+
 /*
  * Node blocks of the element matrices.  At hanging slots only the blocks on the element's own diagonal are carried to the nodes, with
  * squared weights: enough for a preconditioner, and never smaller than what matters (see docs/methods.md).
@@ -423,21 +448,18 @@ static void NAME(apply_stored)(const fem_batches *b, int32_t begin, int32_t end,
 static void NAME(diagonal)(const fem_batches *b, int32_t begin, int32_t end, void *diagonal)
 {
     enum { BLOCK = C == 3 ? 6 : 1 };
-    REAL shape[N][N], slope[N][N]; /* [point][node] */
-    NAME(basis)(shape, slope);
+    REAL slopes[SLOTS][SLOTS][3];
+    NAME(slopes)(b->serendipity, slopes);
     for (int32_t batch = begin; batch < end; batch++) {
         V local[BLOCK * SLOTS];
         const V *moduli = (const V *)b->moduli + 2 * (int64_t)batch, lambda = moduli[0], mu = moduli[1];
         const V *factors = (const V *)b->factors + (int64_t)batch * SLOTS * FEM_FACTORS;
         const int16_t *face_code = b->face_code + (int64_t)batch * W;
         for (int s = 0; s < SLOTS; s++) {
-            int i = s % N, j = s / N % N, l = s / (N * N);
             V block[BLOCK];
             for (int c = 0; c < BLOCK; c++) block[c] = (V){0};
             for (int q = 0; q < SLOTS; q++) {
-                int qi = q % N, qj = q / N % N, ql = q / (N * N);
-                REAL gx = slope[qi][i] * shape[qj][j] * shape[ql][l], gy = shape[qi][i] * slope[qj][j] * shape[ql][l];
-                REAL gz = shape[qi][i] * shape[qj][j] * slope[ql][l];
+                const REAL gx = slopes[s][q][0], gy = slopes[s][q][1], gz = slopes[s][q][2];
                 const V *k = factors + q * FEM_FACTORS;
                 V x = gx * k[0] + gy * k[3] + gz * k[6], y = gx * k[1] + gy * k[4] + gz * k[7], z = gx * k[2] + gy * k[5] + gz * k[8];
                 V wx = k[9] * x, wy = k[9] * y, wz = k[9] * z;
@@ -456,7 +478,8 @@ static void NAME(diagonal)(const fem_batches *b, int32_t begin, int32_t end, voi
 #endif
         }
         (void)lambda;
-        NAME(fold)(b, face_code, BLOCK, local, 2);
+        for (int lane = 0; lane < W; lane++)
+            if (face_code[lane]) NAME(fold_lane)((REAL *)local, lane, BLOCK, &b->hanging[face_code[lane]], b->serendipity, 2);
         NAME(scatter)(b, b->scatter + (int64_t)batch * SLOTS * W, NAME(lanes)(b, batch), BLOCK, (const REAL *)local, diagonal);
     }
 }

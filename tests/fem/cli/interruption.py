@@ -1,0 +1,114 @@
+"""SIGINT and SIGTERM: a run ends soon, with what it has finished whole on disk."""
+import os
+import pathlib
+import signal
+import subprocess
+import time
+
+from command import EXAMPLES, SLOWER, check_results, contents, environment, fill_disk, words
+
+# How long a run may take to end.  It is to be 2 s on a machine of its own; tests run on busy ones.
+PATIENCE_S = 10 * (6 if SLOWER > 1 else 1)
+
+
+def start(*options, **keys):
+    """A long run of the drill hole, without limits that would end it soon."""
+    keys = {"refine__steps": 1000, "refine__fraction": 0.3, **keys}
+    return subprocess.Popen(words(EXAMPLES / "drill-hole.yaml", *options, **keys), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                            stderr=subprocess.PIPE, text=True, env=environment(), start_new_session=True)
+
+
+def wait_for_row(process, step):
+    """Reads the table until the row of a step is there; what was read."""
+    lines = []
+    for line in process.stdout:
+        lines.append(line)
+        if line.split()[0] == str(step):
+            return lines
+    raise AssertionError(f"the run ended too soon: {lines} {process.communicate()}")
+
+
+def interrupt(process, number):
+    """Interrupts a run and waits for its end, whose exit code and message are checked; what it still printed."""
+    sent = time.monotonic()
+    process.send_signal(number)
+    try:
+        output, error = process.communicate(timeout=PATIENCE_S)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        raise AssertionError(f"{PATIENCE_S} s after {number.name} it still runs") from None
+    print(f"ended {time.monotonic() - sent:.2f} s after {number.name}")
+    assert process.returncode == 128 + number, f"exit code {process.returncode} after {number.name}\n{output}\n{error}"
+    *progress, message = error.splitlines()
+    assert message.startswith("yoke fem: interrupted ") and all(line.startswith("step ") for line in progress), error
+    return output
+
+
+def check_interrupted_at(step, delay_s, number, **keys):
+    """Interrupts some time after a step's row was printed."""
+    process = start("--json", "copy.json", **keys)
+    lines = wait_for_row(process, step)
+    time.sleep(delay_s)
+    lines += interrupt(process, number).splitlines()
+    found = check_results("out")
+    assert found["stopped_by"] == "interrupted"
+    # Every step that the table shows is on disk; a step more may be, whose row was still to be printed.
+    assert len(lines) - 1 <= len(found["steps"]) <= len(lines), (lines, len(found["steps"]))
+    assert pathlib.Path("copy.json").read_bytes() == pathlib.Path("out/run.json").read_bytes()
+    assert sorted(os.listdir()) == ["copy.json", "out"]
+
+
+def test_interrupt_just_after_the_first_step():
+    check_interrupted_at(0, 0, signal.SIGINT)
+
+
+def test_interrupt_while_refining_and_setting_up():
+    check_interrupted_at(2, 0.01 * SLOWER, signal.SIGINT)
+
+
+def test_interrupt_in_the_middle_of_a_step():
+    check_interrupted_at(3, 0.2, signal.SIGINT, refine__fraction=0.6)
+
+
+def test_interrupt_late_on_a_large_mesh():
+    check_interrupted_at(1, 1.0, signal.SIGINT, refine__fraction=1)
+
+
+def test_terminate_just_after_the_first_step():
+    check_interrupted_at(0, 0, signal.SIGTERM)
+
+
+def test_terminate_in_the_middle_of_a_step():
+    check_interrupted_at(3, 0.15, signal.SIGTERM, refine__fraction=0.6)
+
+
+def test_terminate_with_stored_operator():
+    check_interrupted_at(2, 0.1, signal.SIGTERM, solver__operator="stored")
+
+
+def test_interrupt_before_the_first_step_leaves_an_earlier_run_whole():
+    before = fill_disk("out")
+    for delay_s in (0.3, 0.6):
+        process = start(refine__initial=2)
+        time.sleep(delay_s)
+        if interrupt(process, signal.SIGINT).count("\n") <= 1:  # the header at most
+            assert contents("out") == before, f"after {delay_s} s: {sorted(contents('out'))}"
+        else:
+            raise AssertionError("the first step of 190 000 dofs was done too soon for this test")
+
+
+def test_terminate_before_the_first_step_leaves_no_files():
+    process = start(refine__initial=2)
+    time.sleep(0.5)
+    interrupt(process, signal.SIGTERM)
+    assert not contents("."), sorted(contents("."))
+
+
+def test_reader_of_the_output_that_goes_away_leaves_whole_files():
+    """As in `yoke fem CASE | head -2`."""
+    process = start()
+    wait_for_row(process, 0)
+    process.stdout.close()
+    error = process.stderr.read()
+    assert process.wait(timeout=60 * SLOWER) in (1, -signal.SIGPIPE), error
+    assert len(check_results("out")["steps"]) >= 1
