@@ -49,48 +49,10 @@ static void basis(int n, double shape[3][3], double slope[3][3])
     }
 
 #define REAL double
-#define N 2
-#define C 1
-DEFINE_BASIS
-#include "batch_body.h"
-#undef C
-#define C 3
-DEFINE_BASIS
-#include "batch_body.h"
-#undef C
-#undef N
-#define N 3
-#define C 1
-DEFINE_BASIS
-#include "batch_body.h"
-#undef C
-#define C 3
-DEFINE_BASIS
-#include "batch_body.h"
-#undef C
-#undef N
+#include "batch_instances.h"
 #undef REAL
 #define REAL float
-#define N 2
-#define C 1
-DEFINE_BASIS
-#include "batch_body.h"
-#undef C
-#define C 3
-DEFINE_BASIS
-#include "batch_body.h"
-#undef C
-#undef N
-#define N 3
-#define C 1
-DEFINE_BASIS
-#include "batch_body.h"
-#undef C
-#define C 3
-DEFINE_BASIS
-#include "batch_body.h"
-#undef C
-#undef N
+#include "batch_instances.h"
 #undef REAL
 
 /* ------------------------------------------------------------------------------------------------- geometry */

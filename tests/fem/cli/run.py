@@ -24,17 +24,12 @@ def main():
     program, topic, name = sys.argv[1:]
     command.PROGRAM = os.path.abspath(program)
     test = getattr(importlib.import_module(topic), "test_" + name)
-    for attempts_left in (2, 1, 0):
-        with tempfile.TemporaryDirectory(prefix="yoke-cli-") as directory:
-            os.chdir(directory)
-            try:
-                return test()
-            except AssertionError as failure:
-                # A known fault of the leak sanitizer itself: now and then it crashes on threads that are just ending.
-                if not attempts_left or "LeakSanitizer has encountered a fatal error" not in str(failure):
-                    raise
-            finally:
-                os.chdir("/")
+    with tempfile.TemporaryDirectory(prefix="yoke-cli-") as directory:
+        os.chdir(directory)
+        try:
+            test()
+        finally:
+            os.chdir("/")
 
 
 if __name__ == "__main__":
