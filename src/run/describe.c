@@ -17,7 +17,7 @@ static json_t *openmp_document(const yoke_topology *topology)
     char description[256];
     snprintf(description, sizeof description, "%lld core%s of %s, %s", (long long)topology->cores, topology->cores == 1 ? "" : "s",
              topology->processor[0] != '\0' ? topology->processor : "the processor", topology->instruction_set);
-    return json_pack("{s:s, s:s, s:s, s:b, s:n}", "name", "openmp:0", "kind", "openmp", "description", description, "usable", 1, "why_not");
+    return json_pack("{s:s, s:s, s:s, s:b, s:n}", "name", "openmp", "kind", "openmp", "description", description, "usable", 1, "why_not");
 }
 
 yoke_status yoke_describe(yoke_context *context, char **text)
