@@ -44,6 +44,8 @@ endif()
 yoke_pkg(hwloc hwloc libhwloc-dev)
 yoke_pkg(jansson jansson>=2.13 libjansson-dev)
 yoke_pkg(yaml yaml-0.1 libyaml-dev)
+# CL/cl.h alone: the library itself is opened at run time, where there is one.
+yoke_library(opencl_headers CL/cl.h opencl-headers)
 yoke_library(p4est p8est.h libp4est-dev LIBRARIES p4est sc)
 yoke_library(gmsh gmshc.h libgmsh-dev LIBRARIES gmsh)
 yoke_library(cholmod cholmod.h libsuitesparse-dev LIBRARIES cholmod suitesparseconfig PATH_SUFFIXES suitesparse)

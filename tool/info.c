@@ -29,7 +29,10 @@ static void print_topology(app_terminal *terminal, const yoke_topology *topology
     print_size(terminal, "memory", topology->memory_bytes);
 }
 
-/* One line for each member of an array of {name, description, usable, why_not}. */
+/* The text of a key, or NULL where it is null. */
+static const char *text_of(const json_t *thing, const char *key) { return json_string_value(json_object_get(thing, key)); }
+
+/* Members of an array of {name, description, usable, why_not, remedy}: a line each, and under what cannot be used why, and what to do. */
 static void print_things(app_terminal *terminal, const char *title, const json_t *things)
 {
     size_t index;
@@ -37,10 +40,13 @@ static void print_things(app_terminal *terminal, const char *title, const json_t
     app_print(terminal, "%s\n", title);
     if (json_array_size(things) == 0) app_print(terminal, "  none\n");
     json_array_foreach (things, index, thing) {
-        const char *why_not = json_string_value(json_object_get(thing, "why_not"));
-        app_print(terminal, "  %-18s %s%s%s\n", json_string_value(json_object_get(thing, "name")),
-                  json_string_value(json_object_get(thing, "description")), why_not != NULL ? "; not usable: " : "",
-                  why_not != NULL ? why_not : "");
+        const char *why_not = text_of(thing, "why_not"), *remedy = text_of(thing, "remedy"), *pci = text_of(thing, "pci");
+        const char *description = text_of(thing, "description");
+        app_print(terminal, "  %-18s ", text_of(thing, "name"));
+        if (description != NULL) app_print(terminal, "%s%s%s\n", description, pci != NULL ? "; PCI " : "", pci != NULL ? pci : "");
+        if (why_not != NULL && description == NULL) app_print(terminal, "not usable: %s\n", why_not);
+        if (why_not != NULL && description != NULL) app_print(terminal, "  %-18s not usable: %s\n", "", why_not);
+        if (why_not != NULL && remedy != NULL) app_print(terminal, "  %-18s what to do: %s\n", "", remedy);
     }
 }
 
@@ -55,9 +61,10 @@ static yoke_status lift_machine(yoke_context *context, json_t *record)
 
 yoke_status tool_info(yoke_context *context, app_terminal *terminal, int argc, char **argv)
 {
-    const char *path = NULL;
+    const char *path = NULL, *machine = NULL;
     const app_option options[] = {
         {.name = "json", .value = "FILE", .help = "write what is known as JSON", .text = &path},
+        {.name = "machine", .value = "FILE", .help = "show the simulated devices of a machine file too", .text = &machine},
         {.name = "quiet", .help = "print nothing", .flag = &terminal->quiet},
         {0},
     };
@@ -70,6 +77,8 @@ yoke_status tool_info(yoke_context *context, app_terminal *terminal, int argc, c
     bool answered;
     yoke_status status = app_options_parse(context, &usage, argc, argv, NULL, &answered);
     if (status != YOKE_OK || answered) return status;
+    if (machine != NULL) status = yoke_machine_read(context, machine);
+    if (status != YOKE_OK) return status;
     yoke_topology topology;
     status = yoke_topology_get(context, &topology);
     if (status != YOKE_OK) return status;

@@ -10,6 +10,7 @@
 static const tool_command commands[] = {
     {"info", "show the machine, its devices, meters and clocks", tool_info},
     {"fem", "solve a case of 3-D elasticity or Poisson adaptively", tool_fem},
+    {"bench", "run a benchmark", tool_bench},
 };
 
 enum { NUM_COMMANDS = sizeof commands / sizeof commands[0] };

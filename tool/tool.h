@@ -17,7 +17,16 @@ typedef struct tool_command {
 /* Shows the machine. */
 yoke_status tool_info(yoke_context *context, app_terminal *terminal, int argc, char **argv);
 
-/* Becomes the program yoke-fem, which lies beside yoke or in PATH; returns only on failure.  Errors: UNAVAILABLE (not installed), SYSTEM. */
+/* Becomes the program yoke-fem. */
 yoke_status tool_fem(yoke_context *context, app_terminal *terminal, int argc, char **argv);
+
+/* Becomes the program yoke-bench-NAME of the benchmark in argv[1], or lists the benchmarks. */
+yoke_status tool_bench(yoke_context *context, app_terminal *terminal, int argc, char **argv);
+
+/*
+ * Becomes a program that lies beside yoke, in ../libexec/yoke, where such programs are installed, or in PATH, so that arguments, signals and
+ * exit code are its own; returns only on failure.  Errors: UNAVAILABLE (not there), SYSTEM (there, but it does not start).
+ */
+yoke_status tool_become(yoke_context *context, const char *program, char **argv);
 
 #endif

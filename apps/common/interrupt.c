@@ -46,6 +46,8 @@ int app_exit_code(yoke_status status)
     case YOKE_ERROR_SYSTEM:
     case YOKE_ERROR_NUMERIC:
     case YOKE_ERROR_INTERNAL:
+    case YOKE_ERROR_DEVICE:
+    case YOKE_ERROR_DEVICE_MEMORY:
         break;
     }
     return 1;

@@ -73,6 +73,7 @@ yoke_status yoke_context_create(const yoke_options *options, yoke_context **cont
 void yoke_context_destroy(yoke_context *context)
 {
     if (context == NULL) return;
+    if (context->devices != NULL) context->devices_forget(context->devices);
     yoke_topology_forget(context);
     pthread_mutex_destroy(&context->error_lock);
     context->options.release(context, context->options.memory_user);

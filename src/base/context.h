@@ -16,6 +16,8 @@ struct yoke_context {
     pthread_mutex_t error_lock; /* several threads may allocate, and so fail, at once */
     char error[YOKE_TEXT_BYTES];
     void *topology; /* hwloc's, read at the first question and then kept, so that core numbers stay the same; NULL until then */
+    void *devices;  /* the kinds of device and what they keep (src/device), NULL until asked for */
+    void (*devices_forget)(void *devices); /* gives that back at the end of the context */
 };
 
 /* The printed text, cut at YOKE_TEXT_BYTES - 1 bytes with "..." as its end where it is longer. */
@@ -27,5 +29,8 @@ void yoke_default_release(void *memory, void *user);
 
 /* Gives back what yoke_topology_get keeps on the context. */
 void yoke_topology_forget(yoke_context *context);
+
+/* Lets the calling thread run on all cores again that this process may use.  Errors: SYSTEM. */
+yoke_status yoke_unbind_thread(yoke_context *context);
 
 #endif

@@ -103,3 +103,13 @@ yoke_status yoke_bind_thread(yoke_context *context, int64_t core)
                          strerror(errno));
     return YOKE_OK;
 }
+
+yoke_status yoke_unbind_thread(yoke_context *context)
+{
+    hwloc_topology_t machine = NULL;
+    yoke_status status = load(context, &machine);
+    if (status != YOKE_OK) return status;
+    if (hwloc_set_cpubind(machine, hwloc_topology_get_topology_cpuset(machine), HWLOC_CPUBIND_THREAD) != 0)
+        return yoke_fail(context, YOKE_ERROR_SYSTEM, "the system refuses to free a thread from its core: %s", strerror(errno));
+    return YOKE_OK;
+}

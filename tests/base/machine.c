@@ -154,11 +154,25 @@ static void the_description_is_json_with_the_promised_keys(void **state)
     json_t *document = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
     yoke_release(*state, text);
     assert_non_null(document);
+    static const char *const keys[] = {"name",   "kind",    "class",  "description",  "driver",        "pci",
+                                       "usable", "why_not", "remedy", "memory_bytes", "compute_units", "double_precision"};
     json_t *device = json_array_get(json_object_get(document, "devices"), 0);
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) assert_non_null(json_object_get(device, keys[i]));
+    assert_string_equal(json_string_value(json_object_get(device, "name")), "openmp");
+    assert_string_equal(json_string_value(json_object_get(device, "class")), "cpu");
+    assert_int_equal(json_integer_value(json_object_get(device, "compute_units")), topology.cores);
+    assert_int_equal(json_integer_value(json_object_get(device, "memory_bytes")), topology.memory_bytes);
     assert_string_equal(json_string_value(json_object_get(device, "kind")), "openmp");
     assert_true(json_is_true(json_object_get(device, "usable")));
     assert_true(json_is_null(json_object_get(device, "why_not")));
     assert_non_null(strstr(json_string_value(json_object_get(device, "description")), topology.instruction_set));
+    /* Whatever cannot be used says why, and what to do. */
+    size_t index;
+    json_array_foreach (json_object_get(document, "devices"), index, device) {
+        int usable = json_is_true(json_object_get(device, "usable"));
+        assert_true(usable == json_is_null(json_object_get(device, "why_not")));
+        assert_true(usable == json_is_null(json_object_get(device, "remedy")));
+    }
     assert_true(json_is_array(json_object_get(document, "meters")));
     assert_true(json_is_array(json_object_get(document, "clocks")));
     json_t *found = json_object_get(document, "topology");

@@ -14,6 +14,8 @@ static void statuses_become_the_promised_exit_codes(void **state)
     assert_int_equal(app_exit_code(YOKE_ERROR_SYSTEM), 1);
     assert_int_equal(app_exit_code(YOKE_ERROR_NUMERIC), 1);
     assert_int_equal(app_exit_code(YOKE_ERROR_INTERNAL), 1);
+    assert_int_equal(app_exit_code(YOKE_ERROR_DEVICE), 1);
+    assert_int_equal(app_exit_code(YOKE_ERROR_DEVICE_MEMORY), 1);
     assert_int_equal(app_exit_code(YOKE_ERROR_INPUT), 2);
     assert_int_equal(app_exit_code(YOKE_ERROR_ARGUMENT), 2);
     assert_int_equal(app_exit_code(YOKE_ERROR_UNAVAILABLE), 3);

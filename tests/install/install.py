@@ -56,10 +56,10 @@ def main():
         flags = run("pkg-config", "--cflags", "--libs", "yoke", **pkg_config).split()
         run(compiler, "-std=c11", HERE / "consumer.c", "-o", work / "shared", *flags)
         expect(work / "shared", version, LD_LIBRARY_PATH=str(library))
-        # Static: libyoke.a by its name; hwloc and jansson as what the system has.
+        # Static: libyoke.a by its name; the libraries that it calls as what the system has.
         flags = [str(library / "libyoke.a") if flag == "-lyoke" else flag
                  for flag in run("pkg-config", "--static", "--cflags", "--libs", "yoke", **pkg_config).split()
-                 if flag.startswith(("-I", "-L")) or flag in ("-lyoke", "-lhwloc", "-ljansson", "-pthread")]
+                 if flag.startswith(("-I", "-L", "-fopenmp")) or flag in ("-lyoke", "-lhwloc", "-ljansson", "-pthread", "-ldl", "-lm")]
         run(compiler, "-std=c11", HERE / "consumer.c", "-o", work / "static", *flags)
         expect(work / "static", version)
 

@@ -1,0 +1,42 @@
+#define _GNU_SOURCE /* posix_spawn_file_actions_addchdir_np */
+#include "common/plot.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+static int start(const char *directory, const char *script, pid_t *process)
+{
+    char program[] = "gnuplot", name[256];
+    char *arguments[] = {program, name, NULL};
+    posix_spawn_file_actions_t actions;
+    if (snprintf(name, sizeof name, "%s", script) >= (int)sizeof name) return ENAMETOOLONG;
+    int error = posix_spawn_file_actions_init(&actions);
+    if (error) return error;
+    error = posix_spawn_file_actions_addchdir_np(&actions, directory);
+    if (!error) error = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    if (!error) error = posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+    if (!error) error = posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+    if (!error) error = posix_spawnp(process, program, &actions, NULL, arguments, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    return error;
+}
+
+yoke_status app_plot_draw(yoke_context *context, const char *directory, const char *script, bool *drawn)
+{
+    pid_t process, ended;
+    int status = 0, error = start(directory, script, &process);
+    *drawn = false;
+    if (error == ENOENT) return YOKE_OK;
+    if (error) return yoke_fail(context, YOKE_ERROR_SYSTEM, "gnuplot cannot be started: %s", strerror(error));
+    do ended = waitpid(process, &status, 0);
+    while (ended < 0 && errno == EINTR);
+    *drawn = ended == process && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    return YOKE_OK;
+}

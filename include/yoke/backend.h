@@ -1,0 +1,91 @@
+/*
+ * backend.h - for authors of devices: the table of functions that one kind of device provides.
+ *
+ * libyoke's own kinds (openmp, opencl, cuda, sim) fill this table too, and the device suite (tests/device) runs over all of them; docs/how-to.md
+ * shows how to write and test another one.  The front (yoke.h) checks arguments, keeps books on memory, and remembers lost devices, so a
+ * backend sees only valid handles, ranges inside buffers, bytes > 0, and no calls after a loss but the destroying ones.
+ *
+ * Failing: `return yoke_fail(context, STATUS, "what the driver said, what to do", ...)`.  YOKE_ERROR_DEVICE loses the device;
+ * YOKE_ERROR_DEVICE_MEMORY does not.  A destroying function cannot fail, and must not leak even when the driver is gone.
+ * Handles (void *) are the backend's own.  All calls on one device come from one thread at a time.
+ */
+#ifndef YOKE_BACKEND_H
+#define YOKE_BACKEND_H
+
+#include "yoke/yoke.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define YOKE_BACKEND_VERSION 1
+
+/* Called by `list` for each device, usable or not; the info is copied. */
+typedef yoke_status yoke_backend_found(const yoke_device_info *info, void *user);
+
+typedef struct yoke_backend {
+    int version;      /* YOKE_BACKEND_VERSION; the table may only grow at its end */
+    const char *kind; /* "opencl": devices are named "opencl" or "opencl:..." */
+
+    /* ------------------------------------------------------------------------------------------ required */
+
+    /* Loads the driver.  *state is handed to list and open.  What is absent is no error: list says it.  Errors: MEMORY. */
+    yoke_status (*start)(yoke_context *context, void **state);
+    void (*stop)(void *state); /* at the end of the context, after all devices were closed */
+    /* Shows each device; where there is none, one unusable entry whose name is the kind, with why_not and remedy. */
+    yoke_status (*list)(void *state, yoke_backend_found *found, void *user);
+    /* name: as typed, of this kind or one that list has shown.  Fills *info.  Errors: INPUT, UNAVAILABLE, DEVICE, MEMORY. */
+    yoke_status (*open)(void *state, const char *name, yoke_device_info *info, void **device);
+    void (*close)(void *device);
+
+    yoke_status (*buffer_create)(void *device, int64_t bytes, void **buffer);
+    void (*buffer_destroy)(void *device, void *buffer);
+
+    yoke_status (*queue_create)(void *device, int flags, void **queue);
+    void (*queue_destroy)(void *device, void *queue); /* the front has finished it, unless the device is lost */
+    yoke_status (*write)(void *queue, void *buffer, int64_t offset, int64_t bytes, const void *from);
+    yoke_status (*read)(void *queue, void *buffer, int64_t offset, int64_t bytes, void *to);
+    yoke_status (*clear)(void *queue, void *buffer, int64_t offset, int64_t bytes);
+    yoke_status (*finish)(void *queue);
+
+    yoke_status (*event_create)(void *device, void **event);
+    void (*event_destroy)(void *device, void *event);
+    yoke_status (*record)(void *queue, void *event);
+    yoke_status (*wait)(void *queue, void *event); /* the event was recorded */
+    yoke_status (*event_wait)(void *event);        /* the event was recorded */
+    yoke_status (*elapsed_s)(void *begin, void *end, double *seconds);
+
+    yoke_status (*program_create)(void *device, const yoke_program_source *source, void **program);
+    void (*program_destroy)(void *device, void *program);
+    yoke_status (*function)(void *program, const char *name, void **function); /* lives as long as the program */
+    /* The arguments' buffers are given as the backend's handles: arguments[i].value.buffer stays the front's, buffers[i] is the handle. */
+    yoke_status (*launch)(void *queue, void *function, int64_t groups, int64_t group_size, int64_t units, const yoke_argument *arguments,
+                          void *const *buffers, int64_t num_arguments);
+
+    /* ------------------------------------------------------------------------------------ optional: or NULL */
+
+    /* Free and all memory as the driver sees it; NULL: the front counts. */
+    yoke_status (*memory)(void *device, int64_t *free_bytes, int64_t *all_bytes);
+    /* Pinned host memory; NULL: ordinary memory. */
+    yoke_status (*host_allocate)(void *device, int64_t bytes, void **memory);
+    void (*host_release)(void *device, void *memory);
+    /* The device's clock; NULL: yoke_clock_s. */
+    double (*clock_s)(const void *device);
+    /* Host functions; NULL: UNAVAILABLE. */
+    yoke_status (*call)(void *queue, yoke_task_function *task, void *user, int64_t units);
+    /* BLAS; NULL: UNAVAILABLE. */
+    yoke_status (*dspmv)(void *queue, int64_t n, double alpha, void *a, int64_t a_offset, void *x, int64_t x_offset, double beta, void *y,
+                         int64_t y_offset);
+} yoke_backend;
+
+/*
+ * Makes a kind of device known to the context; the table is borrowed and must outlive the context.
+ * Errors: ARGUMENT (version, kind taken or empty, a required slot is NULL: which), MEMORY.
+ */
+YOKE_API yoke_status yoke_backend_register(yoke_context *context, const yoke_backend *backend);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

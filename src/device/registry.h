@@ -1,0 +1,15 @@
+/*
+ * registry.h - which kinds of device a context knows.
+ */
+#ifndef YOKE_DEVICE_REGISTRY_H
+#define YOKE_DEVICE_REGISTRY_H
+
+#include "yoke/backend.h"
+
+/* The backend of this kind, started, and its state.  Errors: INPUT (no such kind; says which there are), whatever its start failed with. */
+yoke_status yoke_registry_find(yoke_context *context, const char *kind, size_t kind_length, const yoke_backend **backend, void **state);
+
+/* The name of the usable device with this PCI address ("0000:3b:00.0", in any case).  Errors: INPUT, UNAVAILABLE, MEMORY. */
+yoke_status yoke_registry_find_pci(yoke_context *context, const char *address, char name[64]);
+
+#endif

@@ -1,0 +1,198 @@
+/* What each policy decides, where that can be said exactly. */
+#include "balancer.h"
+
+static void paper_shares_follow_equation_26(void **state)
+{
+    /* t_c = 27.2 us / 16 cores and t_g = 1.69 us: r = 0.5014749 (sect. 3.9 of the paper); with q GPUs eq. 42. */
+    static const double share_of_gpus[] = {0.5014749262536873, 0.6679764243614931, 0.7511045655375552, 0.800942285041225};
+    const int64_t n = 1000000000000;
+    for (int q = 1; q <= 4; q++) {
+        const double rate[] = {1.70e-6, 1.69e-6, 1.69e-6, 1.69e-6, 1.69e-6};
+        int64_t units[5], gpus = 0;
+        yoke_balancer *balancer = make_balancer(*state, &(yoke_balancer_options){.devices = q + 1, .policy = YOKE_BALANCE_PAPER});
+        assert_int_equal(yoke_balancer_units(balancer, n, units), YOKE_OK);
+        for (int i = 0; i <= q; i++) assert_true(llabs(units[i] - n / (q + 1)) <= 1); /* equal at first */
+        do_round(balancer, q + 1, NULL, rate, n, units);
+        for (int i = 1; i <= q; i++) gpus += units[i];
+        assert_true(fabs((double)gpus / (double)n - share_of_gpus[q - 1]) < 1e-11);
+        yoke_balancer_destroy(balancer);
+    }
+}
+
+static void paper_uses_the_last_round_alone_and_keeps_what_it_cannot_measure(void **state)
+{
+    int64_t units[2];
+    yoke_balancer *balancer = make_balancer(*state, &(yoke_balancer_options){.devices = 2, .policy = YOKE_BALANCE_PAPER});
+    assert_int_equal(yoke_balancer_update(balancer, (yoke_share_report[]){report(500, 1), report(500, 4)}, 1000, units), YOKE_OK);
+    assert_true(units[0] == 800 && units[1] == 200);
+    assert_int_equal(yoke_balancer_update(balancer, (yoke_share_report[]){report(800, 0.8), report(200, 0.6)}, 1000, units), YOKE_OK);
+    assert_true(units[0] == 750 && units[1] == 250);
+    assert_int_equal(yoke_balancer_update(balancer, (yoke_share_report[]){report(1000, 9), report(0, NAN)}, 1200, units), YOKE_OK);
+    assert_true(units[0] == 300 && units[1] == 900); /* 9 ms and, as before, 3 ms a unit */
+    yoke_balancer_destroy(balancer);
+}
+
+/* Eq. 23: the GPU is used while copying an element takes less than l products of it on the CPU. */
+static void paper_drops_a_device_whose_copies_cost_more_than_they_bring(void **state)
+{
+    static const struct {
+        double copy_s;
+        int dropped;
+    } cases[] = {{9.9e-3, 0}, {10.1e-3, 1}};
+    for (int k = 0; k < 2; k++) { /* t_c = 1 ms, l = 10 */
+        int64_t units[2];
+        char *text = NULL;
+        yoke_balancer *balancer =
+            make_balancer(*state, &(yoke_balancer_options){.devices = 2, .policy = YOKE_BALANCE_PAPER, .calls_per_round = 10});
+        yoke_share_report reports[] = {report(500, 0.5), report(500, 0.5)};
+        reports[1].moved_units = 500;
+        reports[1].moved_s = 500 * cases[k].copy_s;
+        assert_int_equal(yoke_balancer_update(balancer, reports, 1000, units), YOKE_OK);
+        assert_int_equal(units[1], cases[k].dropped ? 0 : 500);
+        assert_int_equal(yoke_balancer_explain(balancer, &text), YOKE_OK);
+        assert_true((strstr(text, "eq. 23") != NULL) == cases[k].dropped);
+        yoke_release(*state, text);
+        yoke_balancer_destroy(balancer);
+    }
+}
+
+/* The same for a run whose data moves in every round; and data that stays serves for many rounds. */
+static void adaptive_drops_a_device_only_if_its_data_moves_again_and_again(void **state)
+{
+    for (int stays = 0; stays < 2; stays++) {
+        int64_t units[2] = {500, 500};
+        yoke_balancer *balancer = make_balancer(*state, &(yoke_balancer_options){.devices = 2, .rounds = 100, .calls_per_round = 10});
+        for (int r = 0; r < 4; r++) {
+            yoke_share_report reports[] = {report(units[0], 1e-3 * (double)units[0]), report(units[1], 1e-3 * (double)units[1])};
+            reports[1].moved_units = r == 0 || !stays ? units[1] : 0;
+            reports[1].moved_s = 20e-3 * (double)reports[1].moved_units;
+            assert_int_equal(yoke_balancer_update(balancer, reports, 1000, units), YOKE_OK);
+        }
+        assert_int_equal(units[1] > 0, stays);
+        yoke_balancer_destroy(balancer);
+    }
+}
+
+static void fixed_shares_stay(void **state)
+{
+    const double shares[] = {0.2, 0.5, 0.3}, rate[] = {1, 2, 30};
+    int64_t units[3];
+    yoke_balancer *balancer = make_balancer(*state, &(yoke_balancer_options){.devices = 3, .policy = YOKE_BALANCE_FIXED, .shares = shares});
+    assert_int_equal(yoke_balancer_units(balancer, 1000, units), YOKE_OK);
+    for (int64_t n = 1000; n < 4000; n += 1000) {
+        assert_true(units[0] == n / 5 && units[1] == n / 2 && units[2] == n * 3 / 10);
+        do_round(balancer, 3, NULL, rate, n + 1000, units);
+    }
+    yoke_balancer_destroy(balancer);
+}
+
+static void fixed_shares_of_nothing_stay_nothing(void **state)
+{
+    const double shares[] = {1, 0};
+    const int64_t most[] = {100, 1000};
+    int64_t units[2];
+    yoke_balancer *balancer =
+        make_balancer(*state, &(yoke_balancer_options){.devices = 2, .policy = YOKE_BALANCE_FIXED, .shares = shares, .most = most});
+    assert_int_equal(yoke_balancer_units(balancer, 77, units), YOKE_OK);
+    assert_true(units[0] == 77 && units[1] == 0);
+    assert_int_equal(yoke_balancer_units(balancer, 300, units), YOKE_OK); /* unless the others cannot hold it */
+    assert_true(units[0] == 100 && units[1] == 200);
+    yoke_balancer_destroy(balancer);
+}
+
+static void known_speeds_are_the_start(void **state)
+{
+    const double start[] = {1e-3, 3e-3, NAN};
+    int64_t units[3];
+    yoke_balancer *balancer = make_balancer(*state, &(yoke_balancer_options){.devices = 3, .start_s = start});
+    assert_int_equal(yoke_balancer_units(balancer, 6000, units), YOKE_OK);
+    assert_true(units[0] == 3000 && units[1] == 1000 && units[2] == 2000); /* the unknown one gets the mean speed */
+    yoke_balancer_destroy(balancer);
+}
+
+static void adaptive_finds_constant_speeds_in_one_step_up_to_noise(void **state)
+{
+    const double rate[] = {1e-6, 5e-6, 2e-6, 50e-6};
+    double inverse = 0;
+    int64_t units[4], n = 10000000;
+    for (int i = 0; i < 4; i++) inverse += 1 / rate[i];
+    yoke_balancer *balancer = make_balancer(*state, &(yoke_balancer_options){.devices = 4});
+    assert_int_equal(yoke_balancer_units(balancer, n, units), YOKE_OK);
+    do_round(balancer, 4, NULL, rate, n, units);
+    for (int i = 0; i < 4; i++) assert_true(fabs((double)units[i] - (double)n / rate[i] / inverse) < 0.02 * (double)n / rate[i] / inverse);
+    yoke_balancer_destroy(balancer);
+}
+
+static void adaptive_moves_only_what_pays(void **state)
+{
+    /* 10 % gain of 1 s a round: worth 4 s of moving with 100 rounds to come, not with 10. */
+    for (int rounds = 10; rounds <= 100; rounds += 90) {
+        const double shares[] = {0.55, 0.45};
+        int64_t units[2];
+        yoke_balancer *balancer = make_balancer(*state, &(yoke_balancer_options){.devices = 2, .shares = shares, .rounds = rounds});
+        yoke_share_report reports[] = {report(550, 1.1), report(450, 0.9)};
+        for (int i = 0; i < 2; i++) {
+            reports[i].moved_units = 100;
+            reports[i].moved_s = 8;
+        }
+        assert_int_equal(yoke_balancer_update(balancer, reports, 1000, units), YOKE_OK);
+        assert_int_equal(units[0] < 550, rounds == 100);
+        yoke_balancer_destroy(balancer);
+    }
+}
+
+/* A device so slow that it gets nothing is measured again from time to time, and comes back when it has become fast. */
+static void adaptive_measures_an_idle_device_again(void **state)
+{
+    double rate[] = {1, 200};
+    int64_t units[2];
+    int probes = 0;
+    yoke_balancer *balancer = make_balancer(*state, &(yoke_balancer_options){.devices = 2, .rounds = 1000});
+    assert_int_equal(yoke_balancer_units(balancer, 100, units), YOKE_OK);
+    for (int r = 0; r < 300; r++) {
+        do_round(balancer, 2, NULL, rate, 100, units);
+        probes += units[1] == 1;
+        assert_true(units[1] <= 1);
+    }
+    assert_true(probes >= 2 && probes <= 6);
+    rate[1] = 1;
+    for (int r = 0; r < 140; r++) do_round(balancer, 2, NULL, rate, 100, units);
+    assert_true(units[1] >= 45 && units[1] <= 55);
+    yoke_balancer_destroy(balancer);
+}
+
+/* A spike must not starve a device; a device that has really become slower is believed at the second look. */
+static void adaptive_believes_a_change_when_it_is_seen_twice(void **state)
+{
+    double rate[] = {1e-5, 1e-5}, spiked[] = {1e-5, 1e-3};
+    int64_t units[2];
+    yoke_balancer *balancer = make_balancer(*state, &(yoke_balancer_options){.devices = 2});
+    assert_int_equal(yoke_balancer_units(balancer, 10000, units), YOKE_OK);
+    for (int r = 0; r < 5; r++) do_round(balancer, 2, NULL, rate, 10000, units);
+    do_round(balancer, 2, NULL, spiked, 10000, units);
+    assert_true(units[1] > 4900);
+    do_round(balancer, 2, NULL, rate, 10000, units);
+    assert_true(units[1] > 4900);
+    do_round(balancer, 2, NULL, spiked, 10000, units);
+    do_round(balancer, 2, NULL, spiked, 10000, units);
+    assert_true(units[1] < 150);
+    for (int r = 0; r < 5; r++) do_round(balancer, 2, NULL, spiked, 10000, units);
+    assert_true(units[1] > 80 && units[1] < 120);
+    yoke_balancer_destroy(balancer);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(paper_shares_follow_equation_26),
+    cmocka_unit_test(paper_uses_the_last_round_alone_and_keeps_what_it_cannot_measure),
+    cmocka_unit_test(paper_drops_a_device_whose_copies_cost_more_than_they_bring),
+    cmocka_unit_test(adaptive_drops_a_device_only_if_its_data_moves_again_and_again),
+    cmocka_unit_test(fixed_shares_stay),
+    cmocka_unit_test(fixed_shares_of_nothing_stay_nothing),
+    cmocka_unit_test(known_speeds_are_the_start),
+    cmocka_unit_test(adaptive_finds_constant_speeds_in_one_step_up_to_noise),
+    cmocka_unit_test(adaptive_moves_only_what_pays),
+    cmocka_unit_test(adaptive_measures_an_idle_device_again),
+    cmocka_unit_test(adaptive_believes_a_change_when_it_is_seen_twice),
+};
+
+UNIT_MAIN(tests, start_context, stop_context)

@@ -1,0 +1,75 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "common/nearest.h"
+#include "common/options.h"
+#include "tool.h"
+
+/* Each is a program of its own, yoke-bench-NAME: what one measures may need libraries that the tool itself does without. */
+static const struct {
+    const char *name, *summary;
+} benchmarks[] = {
+    {"axmebe", "products y = A u of finite elements: variants, devices, numbers of elements"},
+    {"balance", "the balancer on simulated devices with noise, knees and cliffs"},
+    {"overhead", "the solver with and without measuring what the balancer needs"},
+};
+
+enum { NUM_BENCHMARKS = sizeof benchmarks / sizeof benchmarks[0], LIST_LENGTH = 1024 };
+
+static void list_benchmarks(char list[LIST_LENGTH])
+{
+    int length = snprintf(list, LIST_LENGTH, "benchmarks:");
+    for (int i = 0; i < NUM_BENCHMARKS; i++)
+        length += snprintf(list + length, (size_t)(LIST_LENGTH - length), "\n  %-10s %s", benchmarks[i].name, benchmarks[i].summary);
+}
+
+static yoke_status unknown(yoke_context *context, const char *name)
+{
+    const char *names[NUM_BENCHMARKS];
+    char list[LIST_LENGTH] = "";
+    for (int i = 0; i < NUM_BENCHMARKS; i++) {
+        names[i] = benchmarks[i].name;
+        size_t length = strlen(list);
+        snprintf(list + length, sizeof list - length, "%s%s", i > 0 ? ", " : "", names[i]);
+    }
+    const char *nearest = app_nearest(name, NUM_BENCHMARKS, names);
+    return yoke_fail(context, YOKE_ERROR_INPUT, "unknown benchmark %s%s%s%s; the benchmarks are: %s", name,
+                     nearest != NULL ? "; did you mean " : "", nearest != NULL ? nearest : "", nearest != NULL ? "?" : "", list);
+}
+
+/* Options before the name of a benchmark are those of `yoke bench` itself. */
+static yoke_status parse_own(yoke_context *context, const app_terminal *terminal, char **argv)
+{
+    static const app_option none[] = {{0}};
+    char list[LIST_LENGTH];
+    list_benchmarks(list);
+    const app_usage usage = {
+        .program = terminal->program,
+        .operands = "NAME [ARGUMENT]...",
+        .operands_most = 1,
+        .summary = "Runs a benchmark; without a name, lists them. yoke bench NAME --help says more about one.",
+        .options = none,
+        .details = list,
+    };
+    bool answered;
+    app_list operands = {0};
+    return app_options_parse(context, &usage, 2, argv, &operands, &answered);
+}
+
+yoke_status tool_bench(yoke_context *context, app_terminal *terminal, int argc, char **argv)
+{
+    if (argc >= 2 && argv[1][0] == '-') return parse_own(context, terminal, argv);
+    if (argc < 2) {
+        char list[LIST_LENGTH];
+        list_benchmarks(list);
+        app_print(terminal, "%s\n", list);
+        return YOKE_OK;
+    }
+    for (int i = 0; i < NUM_BENCHMARKS; i++) {
+        if (strcmp(argv[1], benchmarks[i].name) != 0) continue;
+        char program[64];
+        snprintf(program, sizeof program, "yoke-bench-%s", benchmarks[i].name);
+        return tool_become(context, program, argv + 1);
+    }
+    return unknown(context, argv[1]);
+}

@@ -1,0 +1,43 @@
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tool.h"
+
+/* The directory of the running executable with its last slash; false where that is not known. */
+static bool own_directory(char *directory, size_t size)
+{
+    ssize_t length = readlink("/proc/self/exe", directory, size - 1);
+    if (length <= 0 || (size_t)length >= size - 1) return false;
+    directory[length] = '\0';
+    char *slash = strrchr(directory, '/');
+    if (slash == NULL) return false;
+    slash[1] = '\0';
+    return true;
+}
+
+/* Becomes the program in that directory, if it is there; whether the search goes on. */
+static bool try_directory(const char *directory, const char *below, const char *program, char **argv, char *path, size_t size)
+{
+    int length = snprintf(path, size, "%s%s%s", directory, below, program);
+    if (length < 0 || (size_t)length >= size) return true;
+    execv(path, argv);
+    return errno == ENOENT || errno == ENOTDIR;
+}
+
+yoke_status tool_become(yoke_context *context, const char *program, char **argv)
+{
+    char own[PATH_MAX], path[2 * PATH_MAX];
+    bool known = own_directory(own, sizeof own);
+    if ((known && !try_directory(own, "", program, argv, path, sizeof path)) ||
+        (known && !try_directory(own, "../libexec/yoke/", program, argv, path, sizeof path)) ||
+        !try_directory(TOOL_LIBEXEC "/", "", program, argv, path, sizeof path))
+        return yoke_fail(context, YOKE_ERROR_SYSTEM, "%s cannot be started: %s", path, strerror(errno));
+    execvp(program, argv);
+    return yoke_fail(
+        context, YOKE_ERROR_UNAVAILABLE,
+        "%s cannot be started (%s): it lies neither beside yoke nor in PATH; build it with make build, or install it with make install",
+        program, strerror(errno));
+}
