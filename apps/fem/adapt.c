@@ -4,14 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <omp.h>
-
 #include "common/directory.h"
 #include "common/interrupt.h"
 #include "estimate.h"
 #include "mark.h"
 #include "record.h"
-#include "solve.h"
 #include "table.h"
 #include "vtu.h"
 
@@ -27,7 +24,6 @@ typedef struct fem_step {
     double *indicator;
     fem_estimate_result estimate;
     fem_step_record record;
-    fem_part_record part;
 } fem_step;
 
 typedef struct adapt {
@@ -36,6 +32,8 @@ typedef struct adapt {
     const fem_problem *problem;
     yoke_context *context;
     fem_forest *forest;
+    fem_distribution *distribution;
+    char work[64]; /* what an element costs depends on */
     fem_record *record;
     fem_table table;
     fem_hooks hooks;
@@ -155,6 +153,23 @@ static yoke_status check_probes(const adapt *a)
     return status;
 }
 
+static yoke_status create_distribution(adapt *a)
+{
+    static const char *const elements[] = {"q1", "s2", "q2"}, *const problems[] = {"elasticity", "poisson"};
+    static const char *const operators[] = {"matrixfree", "stored"};
+    const fem_case_keys *keys = &a->the_case->keys;
+    fem_distribution_options options = a->run->distribution;
+    snprintf(a->work, sizeof a->work, "%s %s %s", elements[keys->element.value], problems[keys->problem.value],
+             operators[keys->solver.operator.value]);
+    options.work = a->work;
+    options.rounds = keys->refine.steps.value;
+    yoke_status status = fem_distribution_create(a->context, &options, &a->distribution);
+    if (status) return status;
+    a->table.gpu = fem_distribution_has_gpu(a->distribution);
+    a->table.prediction = true;
+    return YOKE_OK;
+}
+
 /* All that may find the input bad: writes nothing. */
 static yoke_status prepare(adapt *a)
 {
@@ -164,6 +179,7 @@ static yoke_status prepare(adapt *a)
     if (!status) status = refine_boxes(a);
     if (!status) status = collect_probes(a);
     if (!status) status = check_probes(a);
+    if (!status) status = create_distribution(a);
     if (!status) a->memory_bytes = topology.memory_bytes;
     return status;
 }
@@ -202,7 +218,6 @@ static fem_solve_options solve_options(const adapt *a)
         .operator_kind = solver->operator.value == FEM_OPERATOR_STORED ? FEM_STORED : FEM_MATRIXFREE,
         .relative_residual = solver->relative_residual.value,
         .max_iterations = (int)solver->max_iterations.value,
-        .threads = a->run->threads,
     };
 }
 
@@ -219,7 +234,8 @@ static yoke_status solve_step(adapt *a)
         a->dofs = (int64_t)now->space->num_nodes * now->space->components;
         double setup_s = yoke_clock_s() - start_s;
         fem_solve_options options = solve_options(a);
-        status = fem_solve(now->space, now->boundary, now->constraints, start, &options, &a->hooks, &now->solution);
+        status = fem_distribution_plan(a->distribution, now->space->num_elements, &options);
+        if (!status) status = fem_solve(now->space, now->boundary, now->constraints, start, &options, &a->hooks, &now->solution);
         if (!status) now->solution->setup_s += setup_s;
     }
     yoke_release(a->context, start);
@@ -245,15 +261,10 @@ static yoke_status estimate_step(adapt *a)
     return status;
 }
 
-static void fill_record(adapt *a)
+static yoke_status fill_record(adapt *a)
 {
     fem_step *now = &a->now;
     const fem_solution *solution = now->solution;
-    now->part = (fem_part_record){.device = "openmp",
-                                  .threads = a->run->threads ? a->run->threads : omp_get_max_threads(),
-                                  .elements = now->space->num_elements,
-                                  .seconds_per_product = solution->seconds_per_product,
-                                  .seconds_per_element = solution->seconds_per_product / now->space->num_elements};
     fem_step_record *r = &now->record;
     *r = fem_step_unknown(a->step);
     r->elements = now->space->num_elements;
@@ -267,12 +278,10 @@ static void fill_record(adapt *a)
     r->strain_energy_j = solution->strain_energy_j;
     r->max_displacement_m = max_displacement(now->space, solution->u);
     r->max_von_mises_pa = now->stress->max_von_mises_pa;
-    r->num_parts = 1;
-    r->parts = &now->part;
-    r->measured_time_s = solution->solve_s;
     r->refine_s = a->refine_s;
     r->setup_s = solution->setup_s;
     r->solve_s = solution->solve_s;
+    return fem_distribution_report(a->distribution, solution, r);
 }
 
 static yoke_status write_fields(const adapt *a)
@@ -280,11 +289,20 @@ static yoke_status write_fields(const adapt *a)
     const fem_case_output *output = &a->the_case->keys.output;
     const fem_step *now = &a->now;
     char name[FEM_VTU_NAME], path[PATH_LENGTH];
-    fem_vtu vtu = {
-        .space = now->space, .stress = now->stress, .u = now->solution->u, .indicator = now->indicator, .fields = output->fields.value};
+    int32_t *part;
+    yoke_status status = yoke_allocate(a->context, now->space->num_elements, sizeof *part, (void **)&part);
+    if (status) return status;
+    fem_distribution_parts(a->distribution, now->space->num_elements, part);
+    fem_vtu vtu = {.space = now->space,
+                   .stress = now->stress,
+                   .u = now->solution->u,
+                   .indicator = now->indicator,
+                   .part = part,
+                   .fields = output->fields.value};
     fem_vtu_name(a->step, name);
     snprintf(path, sizeof path, "%s/%s", output->directory.value, name);
-    yoke_status status = fem_vtu_write(&vtu, path);
+    status = fem_vtu_write(&vtu, path);
+    yoke_release(a->context, part);
     if (status) return status;
     snprintf(path, sizeof path, "%s/series.pvd", output->directory.value);
     return fem_vtu_write_series(a->context, path, a->step + 1);
@@ -318,7 +336,8 @@ static yoke_status one_step(adapt *a)
     double estimated_s = yoke_clock_s();
     if (!status) status = app_interrupt_check(a->context);
     if (status) return status;
-    fill_record(a);
+    status = fill_record(a);
+    if (status) return status;
     a->now.record.estimate_s = estimated_s - solved_s;
     status = write_fields(a);
     if (status) return status;
@@ -329,6 +348,7 @@ static yoke_status one_step(adapt *a)
     char line[FEM_TABLE_LINE];
     fem_table_row(&a->table, &a->now.record, line);
     app_print(a->run->terminal, "%s\n", line);
+    if (a->run->explain && a->now.record.decision) app_print(a->run->terminal, "     %s\n", a->now.record.decision);
     return YOKE_OK;
 }
 
@@ -402,6 +422,7 @@ yoke_status fem_adapt(const fem_run *run, const fem_case *the_case, const fem_pr
     release_step(&a.now);
     release_step(&a.before);
     fem_record_destroy(a.record);
+    fem_distribution_destroy(a.distribution);
     yoke_release(a.context, a.probes);
     fem_forest_destroy(a.forest);
     return status;

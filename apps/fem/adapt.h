@@ -6,6 +6,7 @@
 
 #include "case.h"
 #include "common/terminal.h"
+#include "distribution.h"
 #include "problem.h"
 
 typedef struct fem_run {
@@ -13,9 +14,10 @@ typedef struct fem_run {
     app_terminal *terminal;
     int argc; /* for the record */
     char **argv;
-    const char *json; /* NULL, or where a copy of the run record goes */
-    bool check;       /* end before the first solve: nothing is written */
-    int threads;      /* 0: as many as the process may use */
+    const char *json;                      /* NULL, or where a copy of the run record goes */
+    bool check;                            /* end before the first solve: nothing is written */
+    bool explain;                          /* print why the elements lie as they do, under each line of the table */
+    fem_distribution_options distribution; /* `work` and `rounds` are filled in from the case */
 } fem_run;
 
 /*

@@ -2,20 +2,30 @@
 
 #include <math.h>
 
+/* A squared norm is trusted as long as what rounding may have added to it is below this part of it. */
+static const double trusted_doubt = 1e-6;
+/* Rounding of a sum of products, with room for many terms. */
+static const double rounding = 1e-15;
+
 typedef struct cg {
-    fem_part *part;
+    fem_team *team;
+    yoke_context *context;
     const fem_approximate_inverse *m;
     const fem_cg_options *options;
     const fem_hooks *hooks;
     fem_vector *r, *z, *p, *q;
+    double rr, doubt; /* |r|^2, and how far it may be off */
     double norm_b, best;
     int best_at;
     fem_cg_result result;
 } cg;
 
+/* Numbers that make no sense may come from a device that failed. */
 static yoke_status fail(cg *s, const char *what)
 {
-    return yoke_fail(s->part->context, YOKE_ERROR_NUMERIC,
+    yoke_status status = fem_team_status(s->team);
+    if (status) return status;
+    return yoke_fail(s->context, YOKE_ERROR_NUMERIC,
                      "conjugate gradients: %s after %d iterations; relative residual reached %.3g, asked for %.3g", what,
                      s->result.iterations, s->result.relative_residual, s->options->relative_residual);
 }
@@ -25,8 +35,7 @@ static yoke_status check(cg *s)
     const fem_hooks *h = s->hooks;
     double reached = s->result.relative_residual;
     if (h && h->progress) h->progress(s->result.iterations, reached, h->user);
-    if (h && h->interrupted && h->interrupted(h->user))
-        return yoke_fail(s->part->context, YOKE_ERROR_INTERRUPTED, "interrupted while solving");
+    if (h && h->interrupted && h->interrupted(h->user)) return yoke_fail(s->context, YOKE_ERROR_INTERRUPTED, "interrupted while solving");
     if (!isfinite(reached)) return fail(s, "the residual is not a number (overflow, or a NaN in the data)");
     if (reached < s->best) {
         s->best = reached;
@@ -38,75 +47,103 @@ static yoke_status check(cg *s)
     return YOKE_OK;
 }
 
-/* r = b - A x; returns its relative norm. */
-static double true_residual(cg *s, const fem_vector *b, const fem_vector *x)
+static int small_enough(const cg *s) { return s->result.relative_residual <= s->options->relative_residual; }
+
+static void set_norm(cg *s, double rr, double doubt)
 {
-    s->part->call->product(s->part, 1, x, s->r);
-    s->part->call->subtract(b, s->r, s->r);
-    return sqrt(s->part->call->dot(s->r, s->r)) / s->norm_b;
+    s->rr = rr;
+    s->doubt = doubt;
+    s->result.relative_residual = sqrt(rr) / s->norm_b;
+}
+
+static void sum_norm(cg *s)
+{
+    double rr = fem_vector_dot(s->r, s->r);
+    set_norm(s, rr, rounding * rr);
+}
+
+/* r = b - A x and its norm. */
+static void true_residual(cg *s, const fem_vector *b, const fem_vector *x)
+{
+    fem_team_product(s->team, 1, x, s->r);
+    fem_vector_subtract(b, s->r, s->r);
+    sum_norm(s);
+}
+
+/*
+ * x += alpha p, r -= alpha q.  |r - alpha q|^2 = |r|^2 - 2 alpha (r, q) + alpha^2 |q|^2 is exact but for cancellation: where that leaves too
+ * little, and where the iteration is about to end, the norm is summed anew.
+ */
+static void advance(cg *s, double alpha, double rq, double qq, fem_vector *x)
+{
+    fem_vector_advance(alpha, s->p, s->q, x, s->r);
+    double rr = s->rr - 2 * alpha * rq + alpha * alpha * qq;
+    set_norm(s, rr, s->doubt + rounding * (s->rr + 2 * fabs(alpha * rq) + alpha * alpha * qq));
+    if (!(s->doubt <= trusted_doubt * rr) || small_enough(s)) sum_norm(s);
 }
 
 /* Iterates until the carried residual is small enough.  On entry r is the true residual. */
 static yoke_status iterate(cg *s, fem_vector *x)
 {
-    const fem_part_functions *call = s->part->call;
     double rz_old = 0;
-    for (int first = 1; !(s->result.relative_residual <= s->options->relative_residual); first = 0) {
+    for (int first = 1; !small_enough(s); first = 0) {
         yoke_status status = check(s);
-        if (!status) status = s->m->apply(s->m->state, s->r, s->z);
+        if (!status) status = s->m->apply(s->m->state, s->r, sqrt(s->rr), s->z);
         if (status) return status;
-        double rz = call->dot(s->r, s->z);
+        /* else x would have several values at a node, and rounding would slow the iteration */
+        fem_vector_agree(s->z);
+        double rz = fem_vector_dot(s->r, s->z);
         if (!(rz > 0) || !isfinite(rz))
             return fail(s, "the preconditioner is not positive definite (a material or an element is not valid)");
         if (first)
-            call->copy_scaled(1, s->z, s->p);
+            fem_vector_copy_scaled(1, s->z, s->p);
         else
-            call->xpby(s->z, rz / rz_old, s->p);
+            fem_vector_xpby(s->z, rz / rz_old, s->p);
         rz_old = rz;
-        call->product(s->part, 1, s->p, s->q);
-        double energy = call->dot(s->p, s->q);
-        if (!(energy > 0) || !isfinite(energy))
+        fem_team_product(s->team, 1, s->p, s->q);
+        const fem_vector *left[3] = {s->p, s->r, s->q}, *right[3] = {s->q, s->q, s->q};
+        double sums[3];
+        fem_vector_dots(3, left, right, sums);
+        if (!(sums[0] > 0) || !isfinite(sums[0]))
             return fail(s, "a direction without positive energy: the body is not held, or a material is not valid");
-        double rr = call->advance(rz / energy, s->p, s->q, x, s->r);
+        advance(s, rz / sums[0], sums[1], sums[2], x);
         s->result.iterations++;
-        s->result.relative_residual = sqrt(rr) / s->norm_b;
     }
     return YOKE_OK;
 }
 
 static yoke_status solve(cg *s, const fem_vector *b, fem_vector *x)
 {
-    const fem_part_functions *call = s->part->call;
-    s->norm_b = sqrt(call->dot(b, b));
+    s->norm_b = sqrt(fem_vector_dot(b, b));
     if (s->norm_b == 0) { /* nothing loads the body: the solution is zero */
-        call->zero(x);
+        fem_vector_zero(x);
         return YOKE_OK;
     }
-    s->result.relative_residual = true_residual(s, b, x);
-    while (!(s->result.relative_residual <= s->options->relative_residual)) {
+    true_residual(s, b, x);
+    while (!small_enough(s)) {
         int before = s->result.iterations;
         s->best = INFINITY;
         s->best_at = before;
         yoke_status status = iterate(s, x);
         if (status) return status;
-        s->result.relative_residual = true_residual(s, b, x);
+        true_residual(s, b, x);
         if (s->result.relative_residual > s->options->relative_residual && s->result.iterations - before < 2)
             return fail(s, "the accuracy asked for is below rounding");
     }
     return YOKE_OK;
 }
 
-yoke_status fem_cg(fem_part *part, const fem_approximate_inverse *m, const fem_vector *b, fem_vector *x, const fem_cg_options *options,
+yoke_status fem_cg(fem_team *team, const fem_approximate_inverse *m, const fem_vector *b, fem_vector *x, const fem_cg_options *options,
                    const fem_hooks *hooks, fem_cg_result *result)
 {
-    cg s = {.part = part, .m = m, .options = options, .hooks = hooks};
+    cg s = {.team = team, .context = fem_team_space(team)->context, .m = m, .options = options, .hooks = hooks};
     fem_vector **vectors[] = {&s.r, &s.z, &s.p, &s.q};
     yoke_status status = YOKE_OK;
-    for (int i = 0; i < 4 && !status; i++) status = part->call->vector_create(part, vectors[i]);
+    for (int i = 0; i < 4 && !status; i++) status = fem_vector_create(team, vectors[i]);
     if (!status) {
         status = solve(&s, b, x);
         *result = s.result;
     }
-    for (int i = 0; i < 4; i++) part->call->vector_destroy(*vectors[i]);
+    for (int i = 0; i < 4; i++) fem_vector_destroy(*vectors[i]);
     return status;
 }

@@ -1,10 +1,13 @@
 /*
- * cg.h - the preconditioned conjugate gradient method on a part.
+ * cg.h - the preconditioned conjugate gradient method on a team.
+ *
+ * In each iteration the parts wait for each other's sums twice: for (r, z), and after the product for (p, q), (r, q) and (q, q) together,
+ * from which the next residual's norm follows.
  */
 #ifndef FEM_CG_H
 #define FEM_CG_H
 
-#include "part.h"
+#include "team.h"
 
 /* Questions that long work asks its caller; each may be NULL. */
 typedef struct fem_hooks {
@@ -13,9 +16,9 @@ typedef struct fem_hooks {
     void *user;
 } fem_hooks;
 
-/* z = M r, M symmetric positive definite on the free dofs; z is 0 at prescribed ones. */
+/* z = M r, M symmetric positive definite on the free dofs; z is 0 at prescribed ones.  norm_r: |r|, about. */
 typedef struct fem_approximate_inverse {
-    yoke_status (*apply)(void *state, const fem_vector *r, fem_vector *z);
+    yoke_status (*apply)(void *state, const fem_vector *r, double norm_r, fem_vector *z);
     void *state;
 } fem_approximate_inverse;
 
@@ -34,9 +37,9 @@ typedef struct fem_cg_result {
  * Solves A x = b from the start value in x; b and x are 0 at prescribed dofs.  The residual that the recurrence carries is checked
  * against the true one at the end; if rounding made them part, the iteration goes on from the true one.
  * Errors: NUMERIC (not a number, direction of negative energy, stagnation, too many iterations: the text says what was reached, and
- * *result is written), INTERRUPTED, MEMORY.
+ * *result is written), INTERRUPTED, MEMORY, and those of fem_team_status.
  */
-yoke_status fem_cg(fem_part *part, const fem_approximate_inverse *m, const fem_vector *b, fem_vector *x, const fem_cg_options *options,
+yoke_status fem_cg(fem_team *team, const fem_approximate_inverse *m, const fem_vector *b, fem_vector *x, const fem_cg_options *options,
                    const fem_hooks *hooks, fem_cg_result *result);
 
 #endif

@@ -146,9 +146,3 @@ void fem_interpolation_apply(const fem_interpolation *p, int n, const double *co
         }
     }
 }
-
-int64_t fem_interpolation_bytes(const fem_interpolation *p)
-{
-    int64_t entries = p->to_fine.start[p->fine_nodes], bytes = entries * 8 + 8 * (int64_t)p->fine_nodes;
-    return p->to_coarse.start ? bytes + entries * 8 + 8 * (int64_t)p->coarse_nodes : bytes;
-}

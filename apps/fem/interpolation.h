@@ -31,6 +31,4 @@ void fem_interpolation_destroy(fem_interpolation *interpolation);
 /* fine [fine_nodes][n] = the field coarse [coarse_nodes][n]. */
 void fem_interpolation_apply(const fem_interpolation *interpolation, int n, const double *coarse, double *fine);
 
-int64_t fem_interpolation_bytes(const fem_interpolation *interpolation);
-
 #endif

@@ -1,21 +1,21 @@
 /* yoke-fem: reads a case and its mesh, runs it. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include <mpi.h>
 #include <omp.h>
-#include <sc.h>
-
-#include <p4est.h>
 
 #include "adapt.h"
 #include "common/file.h"
 #include "common/interrupt.h"
 #include "common/options.h"
+#include "session.h"
 
 typedef struct command_line {
-    bool quiet, check;
+    bool quiet, check, explain;
     const char *json, *operator_name;
+    const char *devices, *machine, *use, *share, *balance, *exchange, *store;
     int64_t threads;
     app_list overrides, operands;
 } command_line;
@@ -35,12 +35,35 @@ static yoke_status parse(yoke_context *context, int argc, char **argv, command_l
          .value = "NAME",
          .help = "matrixfree or stored: short for --set solver.operator=NAME",
          .text = &line->operator_name},
+        {.name = "devices",
+         .value = "LIST",
+         .help = "where to work, as in openmp:0-7,cuda:0; by default auto: all cores and every GPU",
+         .text = &line->devices},
+        {.name = "case", .value = "CASE", .help = "which of them: cpu, gpu, both, or auto (all that pay)", .text = &line->use},
+        {.name = "share",
+         .value = "R",
+         .help = "part of the elements for the GPUs, 0 to 1; by default what is measured decides",
+         .text = &line->share},
+        {.name = "balance",
+         .value = "POLICY",
+         .help = "shares from what is measured: adaptive, or paper (Lang and Ruenger 2014)",
+         .text = &line->balance},
+        {.name = "exchange",
+         .value = "SCHEME",
+         .help = "what travels in a product: halo, or full (whole vectors, as in the papers)",
+         .text = &line->exchange},
+        {.name = "store",
+         .value = "FILE",
+         .help = "start from what earlier runs measured, and keep what this one measures",
+         .text = &line->store},
+        {.name = "machine", .value = "FILE", .help = "a simulated machine, for devices sim:NAME", .text = &line->machine},
         {.name = "threads",
          .value = "N",
-         .help = "threads to use; by default one per core",
+         .help = "threads of the device openmp; by default one per core",
          .number = &line->threads,
          .minimum = 1,
          .maximum = 1024},
+        {.name = "explain", .help = "say under each step why the elements lie as they do", .flag = &line->explain},
         {.name = "check", .help = "read and check case and mesh, solve nothing, write nothing", .flag = &line->check},
         {.name = "quiet", .help = "print nothing but warnings and errors", .flag = &line->quiet},
         {.name = NULL},
@@ -59,28 +82,46 @@ static yoke_status parse(yoke_context *context, int argc, char **argv, command_l
     return app_options_parse(context, &usage, argc, argv, &line->operands, answered);
 }
 
-static yoke_status start_mpi(yoke_context *context, int *argc, char ***argv)
+/* The number of a word in a list that ends with NULL; a missing word is the first. */
+static yoke_status choose(yoke_context *context, const char *option, const char *word, const char *const *words, int *number)
 {
-    int ranks;
-    /* Without this a program started outside of mpirun starts a daemon of Open MPI that it does not need. */
-    if (!getenv("OMPI_COMM_WORLD_SIZE")) setenv("OMPI_MCA_ess_singleton_isolated", "1", 0);
-    if (MPI_Init(argc, argv) != MPI_SUCCESS) return yoke_fail(context, YOKE_ERROR_SYSTEM, "MPI does not start; check the MPI installation");
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    if (ranks != 1)
-        return yoke_fail(context, YOKE_ERROR_INPUT, "started with %d MPI ranks, but this version works with one; its threads use all cores",
-                         ranks);
-    sc_init(MPI_COMM_WORLD, 0, 0, NULL, SC_LP_ERROR);
-    p4est_init(NULL, SC_LP_ERROR);
-    return YOKE_OK;
+    char list[256] = "";
+    *number = 0;
+    if (!word) return YOKE_OK;
+    for (int i = 0; words[i]; i++) {
+        *number = i;
+        if (!strcmp(word, words[i])) return YOKE_OK;
+        size_t length = strlen(list);
+        snprintf(list + length, sizeof list - length, "%s%s", i ? ", " : "", words[i]);
+    }
+    return yoke_fail(context, YOKE_ERROR_INPUT, "--%s %s: there is no such one; there are %s", option, word, list);
 }
 
-static void stop_mpi(void)
+static yoke_status read_share(yoke_context *context, const char *text, double *share)
 {
-    int started = 0;
-    MPI_Initialized(&started);
-    if (!started) return;
-    if (sc_package_id >= 0) sc_finalize();
-    MPI_Finalize();
+    char *end;
+    *share = NAN;
+    if (!text) return YOKE_OK;
+    *share = strtod(text, &end);
+    if (end != text && !*end && *share >= 0 && *share <= 1) return YOKE_OK;
+    return yoke_fail(context, YOKE_ERROR_INPUT, "--share %s: expected a number from 0 to 1", text);
+}
+
+static yoke_status read_distribution(yoke_context *context, const command_line *line, fem_distribution_options *options)
+{
+    static const char *const uses[] = {"auto", "cpu", "gpu", "both", NULL}, *const policies[] = {"adaptive", "paper", NULL};
+    static const char *const exchanges[] = {"halo", "full", NULL};
+    int use = 0, policy = 0, exchange = 0;
+    yoke_status status = choose(context, "case", line->use, uses, &use);
+    if (!status) status = choose(context, "balance", line->balance, policies, &policy);
+    if (!status) status = choose(context, "exchange", line->exchange, exchanges, &exchange);
+    *options = (fem_distribution_options){.devices = line->devices,
+                                          .machine = line->machine,
+                                          .store = line->store,
+                                          .use = (fem_use[]){FEM_USE_AUTO, FEM_USE_CPU, FEM_USE_GPU, FEM_USE_BOTH}[use],
+                                          .policy = policy ? YOKE_BALANCE_PAPER : YOKE_BALANCE_ADAPTIVE,
+                                          .exchange = exchange ? FEM_EXCHANGE_FULL : FEM_EXCHANGE_HALO};
+    return status ? status : read_share(context, line->share, &options->gpu_share);
 }
 
 static yoke_status run(yoke_context *context, app_terminal *terminal, int argc, char **argv, const command_line *line,
@@ -94,12 +135,14 @@ static yoke_status run(yoke_context *context, app_terminal *terminal, int argc, 
                         .argv = argv,
                         .json = line->json,
                         .check = line->check,
-                        .threads = (int)line->threads};
-    yoke_status status = fem_case_check_output(the_case);
+                        .explain = line->explain};
+    yoke_status status = read_distribution(context, line, &settings.distribution);
+    if (!status) status = fem_case_check_output(the_case);
     if (!status && line->json) status = app_file_check(context, line->json);
+    if (!status && line->store) status = app_file_check(context, line->store);
     if (!status) status = fem_mesh_read(context, the_case->mesh_path, NULL, &mesh);
     if (!status) status = fem_problem_create(the_case, mesh, &problem);
-    if (!status) status = start_mpi(context, &argc, &argv);
+    if (!status) status = fem_session_start(context, &argc, &argv);
     if (!status) status = fem_adapt(&settings, the_case, problem);
     if (!status && line->check)
         app_print(terminal, "%s: %lld hexahedra of order %d, %d groups; case and mesh are valid\n", mesh->path,
@@ -141,6 +184,6 @@ int main(int argc, char **argv)
     if (!status) status = start(context, &terminal, argc, argv);
     int code = app_terminal_end(&terminal, context, status);
     yoke_context_destroy(context);
-    stop_mpi();
+    fem_session_end();
     return code;
 }

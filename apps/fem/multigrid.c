@@ -5,7 +5,7 @@
 
 #include "multigrid_parts.h"
 
-enum { DEFAULT_DEGREE = 4, DEFAULT_DIRECT_DOFS = 3000 };
+enum { DEFAULT_DEGREE = 4, DEFAULT_DIRECT_DOFS = 3000, DEFAULT_SHARED_ELEMENTS = 4000 };
 static const double default_range = 20;
 /*
  * The smoother amplifies what lies above about 1.05 times the range's end, and then the cycle is not positive definite.  Near hanging nodes
@@ -18,30 +18,29 @@ static const double eigenvalue_safety = 1.2;
 /* x += p(B A) B (b - A x); from_zero: x is zero on entry and has not been written. */
 static void smooth(const fem_multigrid *m, multigrid_level *level, int from_zero)
 {
-    const fem_part_functions *call = level->part->call;
     double centre = 0.5 * (level->eigenvalue_high + level->eigenvalue_low), half = 0.5 * (level->eigenvalue_high - level->eigenvalue_low);
     double sigma = centre / half, rho = 1 / sigma;
-    if (from_zero) call->zero(level->x);
-    call->zero(level->d);
+    if (from_zero) fem_vector_zero(level->x);
+    fem_vector_zero(level->d);
     for (int k = 0; k < m->options.degree; k++) {
         fem_vector *ax = from_zero && k == 0 ? NULL : level->t;
-        if (ax) call->product(level->part, 1, level->x, ax);
+        if (ax) fem_team_product(level->team, 1, level->x, ax);
         if (k == 0) {
-            call->chebyshev_step(level->part, 0, 1 / centre, level->b, ax, level->d, level->x);
+            fem_team_chebyshev_step(level->team, 0, 1 / centre, level->b, ax, level->d, level->x);
         } else {
             double next = 1 / (2 * sigma - rho);
-            call->chebyshev_step(level->part, next * rho, 2 * next / half, level->b, ax, level->d, level->x);
+            fem_team_chebyshev_step(level->team, next * rho, 2 * next / half, level->b, ax, level->d, level->x);
             rho = next;
         }
     }
 }
 
-/* The last level works on host vectors; its neighbours' restriction and prolongation go through a vector of the level's own part. */
+/* The last level works on host vectors; its neighbours' restriction and prolongation go through vectors of the level's own team. */
 static yoke_status solve_last(fem_multigrid *m, multigrid_level *level)
 {
-    level->part->call->read(level->b, m->coarse_b);
+    fem_vector_read(level->b, m->coarse_b);
     yoke_status status = fem_coarse_solve(m->coarse, m->coarse_b, m->coarse_x);
-    if (!status) level->part->call->write(level->x, m->coarse_x);
+    if (!status) fem_vector_write(level->x, m->coarse_x);
     return status;
 }
 
@@ -50,33 +49,32 @@ static yoke_status cycle(fem_multigrid *m, int l)
     multigrid_level *level = &m->level[l];
     if (l == m->num_levels - 1) return solve_last(m, level);
     multigrid_level *coarser = level + 1;
-    const fem_part_functions *call = level->part->call;
     smooth(m, level, 1);
-    call->product(level->part, 1, level->x, level->t);
-    call->subtract(level->b, level->t, level->t);
-    call->restrict_to(coarser->to_finer, level->t, coarser->b);
+    fem_team_product(level->team, 1, level->x, level->t);
+    fem_vector_subtract(level->b, level->t, level->t);
+    fem_team_restrict_to(coarser->team, level->t, coarser->b);
     yoke_status status = cycle(m, l + 1);
     if (status) return status;
-    call->prolongate_add(coarser->to_finer, coarser->x, level->x);
-    call->mask(level->x);
+    fem_team_prolongate_add(coarser->team, coarser->x, level->x);
+    fem_vector_mask(level->x);
     smooth(m, level, 0);
     return YOKE_OK;
 }
 
-static yoke_status apply(void *state, const fem_vector *r, fem_vector *z)
+static yoke_status apply(void *state, const fem_vector *r, double norm_r, fem_vector *z)
 {
     fem_multigrid *m = state;
     multigrid_level *finest = &m->level[0];
-    const fem_part_functions *call = finest->part->call;
-    /* single precision has few exponents: work on a vector of norm about 1 */
-    double norm = sqrt(r->part->call->dot(r, r));
-    if (!(norm > 0) || !isfinite(norm)) {
-        z->part->call->zero(z);
+    if (!(norm_r > 0) || !isfinite(norm_r)) {
+        fem_vector_zero(z);
         return YOKE_OK;
     }
-    call->copy_scaled(1 / norm, r, finest->b);
+    /* single precision has few exponents: work on a vector of norm about 1 */
+    fem_vector_copy_scaled(1 / norm_r, r, finest->b);
     yoke_status status = cycle(m, 0);
-    if (!status) call->copy_scaled(norm, finest->x, z);
+    for (int l = 0; l < m->num_levels && !status; l++)
+        if (fem_team_failed(m->level[l].team)) status = fem_team_status(m->level[l].team);
+    if (!status) fem_vector_copy_scaled(norm_r, finest->x, z);
     return status;
 }
 
@@ -115,13 +113,24 @@ static yoke_status coarsen(fem_multigrid *m, int *more)
     return add_level(m, last->space->problem, forest, forest);
 }
 
-static yoke_status make_part(fem_multigrid *m, multigrid_level *level)
+static yoke_status make_team(fem_multigrid *m, int l)
 {
-    fem_part_options options = {.precision = FEM_SINGLE, .operator_kind = FEM_MATRIXFREE, .threads = m->options.threads};
-    yoke_status status = fem_part_cpu_create(level->space, level->constraints, &options, &level->part);
+    multigrid_level *level = &m->level[l];
+    fem_team_options options = {.devices = m->options.devices,
+                                .cut = level->cut,
+                                .precision = FEM_SINGLE,
+                                .operator_kind = FEM_MATRIXFREE,
+                                .exchange = m->options.exchange,
+                                .unmeasured = m->options.unmeasured,
+                                .finer = l ? m->level[l - 1].team : NULL,
+                                .to_finer = level->to_finer};
+    yoke_status status = l ? multigrid_cut(m, l) : YOKE_OK;
+    if (!status) status = fem_team_create(level->space, level->constraints, &options, &level->team);
+    fem_interpolation_destroy(level->to_finer); /* the parts have their own copies */
+    level->to_finer = NULL;
     fem_vector **vectors[] = {&level->b, &level->x, &level->d, &level->t};
-    for (int i = 0; i < 4 && !status; i++) status = level->part->call->vector_create(level->part, vectors[i]);
-    if (status || level == &m->level[m->num_levels - 1]) return status;
+    for (int i = 0; i < 4 && !status; i++) status = fem_vector_create(level->team, vectors[i]);
+    if (status || l == m->num_levels - 1) return status;
     double largest;
     status = multigrid_largest_eigenvalue(level, &largest);
     level->eigenvalue_high = eigenvalue_safety * largest;
@@ -146,7 +155,7 @@ static yoke_status setup(fem_multigrid *m, const fem_space *space)
     }
     for (int l = 0; l < m->num_levels && !status; l++) {
         status = interrupted(m);
-        if (!status) status = make_part(m, &m->level[l]);
+        if (!status) status = make_team(m, l);
     }
     if (!status) status = interrupted(m);
     if (status) return status;
@@ -169,9 +178,11 @@ yoke_status fem_multigrid_create(const fem_space *space, const fem_constraints *
     if (!m->options.degree) m->options.degree = DEFAULT_DEGREE;
     if (!(m->options.range > 0)) m->options.range = default_range;
     if (!m->options.direct_dofs) m->options.direct_dofs = DEFAULT_DIRECT_DOFS;
+    if (!m->options.shared_elements) m->options.shared_elements = DEFAULT_SHARED_ELEMENTS;
     m->num_levels = 1;
     m->level[0].space = space;
     m->level[0].constraints = constraints;
+    memcpy(m->level[0].cut, options->cut, sizeof(int32_t) * ((size_t)options->devices->count + 1));
     status = setup(m, space);
     if (status) {
         fem_multigrid_destroy(m);
@@ -187,10 +198,8 @@ void fem_multigrid_destroy(fem_multigrid *m)
     for (int l = m->num_levels - 1; l >= 0; l--) { /* a coarser level's forest borrows the finest one's connectivity */
         multigrid_level *level = &m->level[l];
         fem_vector *vectors[] = {level->b, level->x, level->d, level->t};
-        if (level->part) {
-            for (int i = 0; i < 4; i++) level->part->call->vector_destroy(vectors[i]);
-            level->part->call->destroy(level->part);
-        }
+        for (int i = 0; i < 4; i++) fem_vector_destroy(vectors[i]);
+        fem_team_destroy(level->team);
         fem_interpolation_destroy(level->to_finer);
         fem_constraints_destroy(level->own_constraints);
         fem_space_destroy(level->own_space);
@@ -204,7 +213,9 @@ void fem_multigrid_destroy(fem_multigrid *m)
 
 fem_approximate_inverse fem_multigrid_inverse(fem_multigrid *m) { return (fem_approximate_inverse){apply, m}; }
 
-int64_t fem_multigrid_fine_products(const fem_multigrid *m) { return m->level[0].part->products; }
+int64_t fem_multigrid_fine_products(const fem_multigrid *m) { return fem_team_products(m->level[0].team); }
+
+fem_team *fem_multigrid_team(fem_multigrid *m) { return m->level[0].team; }
 
 int fem_multigrid_levels(const fem_multigrid *m) { return m->num_levels; }
 
@@ -215,8 +226,7 @@ int64_t fem_multigrid_memory_bytes(const fem_multigrid *m)
     int64_t bytes = fem_coarse_memory_bytes(m->coarse);
     for (int l = 0; l < m->num_levels; l++) {
         const multigrid_level *level = &m->level[l];
-        bytes += level->part->call->memory_bytes(level->part) + 4 * (int64_t)sizeof(float) * level->part->dofs;
-        if (level->to_finer) bytes += fem_interpolation_bytes(level->to_finer);
+        bytes += fem_team_memory_bytes(level->team) + 4 * (int64_t)sizeof(float) * level->space->num_nodes * level->space->components;
     }
     return bytes;
 }

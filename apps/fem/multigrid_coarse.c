@@ -96,10 +96,10 @@ static void add_element(int32_t element, const double *packed, void *user)
     }
 }
 
-static yoke_status add_elements(const fem_multigrid *m, const multigrid_level *last, assembly *a)
+static yoke_status add_elements(const multigrid_level *last, assembly *a)
 {
-    /* the level's own part works in single precision, too little for a factorisation */
-    fem_part_options options = {.precision = FEM_DOUBLE, .operator_kind = FEM_MATRIXFREE, .threads = m->options.threads};
+    /* the level's own team works in single precision, too little for a factorisation */
+    fem_part_options options = {.precision = FEM_DOUBLE, .operator_kind = FEM_MATRIXFREE};
     fem_part *part;
     yoke_status status = fem_part_cpu_create(last->space, last->constraints, &options, &part);
     if (status) return status;
@@ -114,7 +114,7 @@ yoke_status multigrid_create_coarse(fem_multigrid *m)
     const fem_space *space = last->space;
     assembly a = {.space = space};
     yoke_status status = make_pattern(&a);
-    if (!status) status = add_elements(m, last, &a);
+    if (!status) status = add_elements(last, &a);
     if (!status)
         status = fem_coarse_create(m->context, FEM_COARSE_AUTO, space->num_nodes, space->components, a.row_start, a.column, a.value,
                                    space->x, last->constraints->prescribed, &m->coarse);

@@ -36,50 +36,49 @@ static double largest_of_tridiagonal(int n, const double *diagonal, const double
 }
 
 /* Values in (-1, 1) that depend on the dof's number only. */
-static yoke_status fill_random(fem_vector *v, const fem_part *part)
+static yoke_status fill_random(fem_vector *v, const fem_space *space)
 {
     double *values;
-    yoke_status status = yoke_allocate_untouched(part->context, part->dofs, sizeof *values, (void **)&values);
+    int64_t dofs = (int64_t)space->num_nodes * space->components;
+    yoke_status status = yoke_allocate_untouched(space->context, dofs, sizeof *values, (void **)&values);
     if (status) return status;
-    for (int64_t i = 0; i < part->dofs; i++) {
+    for (int64_t i = 0; i < dofs; i++) {
         uint64_t z = ((uint64_t)i + 1) * 0x9E3779B97F4A7C15u; /* splitmix64 */
         z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
         z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
         values[i] = (double)((z ^ (z >> 31)) >> 11) * 0x1p-52 - 1;
     }
-    part->call->write(v, values);
-    part->call->mask(v);
-    yoke_release(part->context, values);
+    fem_vector_write(v, values);
+    fem_vector_mask(v);
+    yoke_release(space->context, values);
     return YOKE_OK;
 }
 
 yoke_status multigrid_largest_eigenvalue(multigrid_level *level, double *eigenvalue)
 {
-    const fem_part *part = level->part;
-    const fem_part_functions *call = part->call;
     fem_vector *r = level->b, *z = level->d, *p = level->x, *q = level->t;
     double diagonal[LANCZOS_STEPS], off[LANCZOS_STEPS], rz = 0, alpha_old = 0, beta = 0;
     int steps = 0;
-    yoke_status status = fill_random(r, part);
+    yoke_status status = fill_random(r, level->space);
     if (status) return status;
     for (; steps < LANCZOS_STEPS; steps++) {
-        call->block_solve(level->part, r, z);
-        double next = call->dot(r, z);
+        fem_team_block_solve(level->team, r, z);
+        double next = fem_vector_dot(r, z);
         if (!(next > 0)) break;
         if (steps) {
             beta = next / rz;
             off[steps - 1] = sqrt(beta) / alpha_old;
         }
         rz = next;
-        call->xpby(z, steps ? beta : 0, p);
-        call->product(level->part, 1, p, q);
-        double energy = call->dot(p, q);
+        fem_vector_xpby(z, steps ? beta : 0, p);
+        fem_team_product(level->team, 1, p, q);
+        double energy = fem_vector_dot(p, q);
         if (!(energy > 0) || !isfinite(energy)) break;
         double alpha = rz / energy;
         diagonal[steps] = 1 / alpha + (steps ? beta / alpha_old : 0);
         alpha_old = alpha;
-        call->axpy(-alpha, q, r);
+        fem_vector_axpy(-alpha, q, r);
     }
     *eigenvalue = steps ? largest_of_tridiagonal(steps, diagonal, off) : 1;
-    return YOKE_OK;
+    return fem_team_status(level->team);
 }

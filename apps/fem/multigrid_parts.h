@@ -11,9 +11,10 @@ typedef struct multigrid_level {
     const fem_constraints *constraints;
     fem_space *own_space; /* NULL on the finest level, which borrows */
     fem_constraints *own_constraints;
-    fem_part *part;
+    int32_t cut[FEM_MOST_DEVICES + 1]; /* as in fem_team_options */
+    fem_team *team;
     fem_vector *b, *x, *d, *t;
-    fem_interpolation *to_finer;            /* from this level to the next finer one; NULL on the finest */
+    fem_interpolation *to_finer;            /* from this level to the next finer one, until the team is made; NULL on the finest */
     double eigenvalue_low, eigenvalue_high; /* range that the smoother works on */
 } multigrid_level;
 
@@ -29,12 +30,18 @@ struct fem_multigrid {
     double *coarse_b, *coarse_x; /* [dofs of the last level] */
 };
 
+/*
+ * Cuts a level: each element goes to the device that has its first descendant on the next finer level, whose cut is known; or, where the
+ * level is small, all go to one device.  Errors: INTERNAL (the levels do not match).
+ */
+yoke_status multigrid_cut(fem_multigrid *multigrid, int level);
+
 /* The last level's matrix, assembled from its element matrices and handed to coarse.h.  Errors: MEMORY, NUMERIC. */
 yoke_status multigrid_create_coarse(fem_multigrid *multigrid);
 
 /*
  * Largest eigenvalue of B A, B the inverse node blocks, by a few steps of the Lanczos method that conjugate gradients carry along.
- * Uses the level's vectors.
+ * Uses the level's vectors.  Errors: MEMORY, those of fem_team_status.
  */
 yoke_status multigrid_largest_eigenvalue(multigrid_level *level, double *eigenvalue);
 

@@ -1,4 +1,4 @@
-/* part_cpu.c - products and vector operations of the CPU part. */
+/* part_cpu.c - products, interface values and node blocks of the CPU part. */
 #include "part_cpu.h"
 
 #include <math.h>
@@ -8,37 +8,61 @@
 #define PASTE(a, b) PASTE_2(a, b)
 #define NAME(name) PASTE(name, REAL)
 #define REAL double
-#include "part_vector.h"
+#include "part_node.h"
 #undef REAL
 #define REAL float
-#include "part_vector.h"
+#include "part_node.h"
 #undef REAL
-
-/* Calls one of the two instances of a vector operation by the part's precision. */
-#define BY_PRECISION(cpu, operation, ...) \
-    ((cpu)->part.precision == FEM_DOUBLE ? operation##_double(__VA_ARGS__) : operation##_float(__VA_ARGS__))
-
-/* Each chunk t of the part `cpu`, which must be in scope, on its own thread. */
-#define FOR_CHUNKS(t) _Pragma("omp parallel for num_threads(cpu->num_chunks) schedule(static, 1)") for (int t = 0; t < cpu->num_chunks; t++)
-
-static cpu_part *of(const fem_vector *v) { return (cpu_part *)v->part; }
-
-static int64_t first_dof(const cpu_part *cpu, int t) { return (int64_t)cpu->chunks[t].node_begin * cpu->part.space->components; }
-static int64_t last_dof(const cpu_part *cpu, int t) { return (int64_t)cpu->chunks[t].node_end * cpu->part.space->components; }
-static size_t real_size(const cpu_part *cpu) { return cpu->part.precision == FEM_DOUBLE ? sizeof(double) : sizeof(float); }
 
 /* ------------------------------------------------------------------------------------------------- products */
 
-static void clear_chunk(const cpu_part *cpu, const cpu_chunk *chunk, int components, void *y)
+static void add_copies(const cpu_part *cpu, const cpu_chunk *chunk, int phase, int width, void *y)
 {
-    size_t node = real_size(cpu) * (size_t)components;
-    memset((char *)y + (size_t)chunk->node_begin * node, 0, (size_t)(chunk->node_end - chunk->node_begin) * node);
-    memset((char *)y + (size_t)chunk->tail_begin * node, 0, (size_t)(chunk->tail_end - chunk->tail_begin) * node);
+    int64_t begin = chunk->copies_begin[phase], count = chunk->copies_begin[phase + 1] - begin;
+    BY_PRECISION(cpu, add_copies, width, chunk->copied_node + begin, chunk->copied_from + begin, count, y);
 }
 
-static void add_copies(const cpu_part *cpu, const cpu_chunk *chunk, int components, void *y)
+/* The first phase that has anything to do begins with y = 0. */
+static int first_phase(const cpu_part *cpu) { return cpu->part.num_interface ? CPU_INTERFACE : CPU_INTERIOR; }
+
+static void run_product(void *user)
 {
-    BY_PRECISION(cpu, add_copies, components, chunk->copied_node, chunk->copied_from, chunk->copies, y);
+    const cpu_task *task = user;
+    const cpu_part *cpu = task->cpu;
+    int n = cpu->part.space->components, phase = task->phase;
+    void (*apply)(const fem_batches *, int32_t, int32_t, const void *, void *) =
+        cpu->part.operator_kind == FEM_STORED ? cpu->functions->apply_stored : cpu->functions->apply;
+#pragma omp parallel num_threads(cpu->num_chunks)
+    {
+#pragma omp for schedule(static, 1)
+        for (int t = 0; t < cpu->num_chunks; t++) {
+            const cpu_chunk *chunk = &cpu->chunks[t];
+            if (phase == first_phase(cpu)) cpu_part_clear_chunk(cpu, chunk, n, task->c);
+            for (int i = 0; i < CPU_CLASSES; i++) {
+                const fem_batches *b = &chunk->set[CPU_SET(phase, i)].b;
+                apply(b, 0, b->batches, task->a, task->c);
+            }
+        }
+#pragma omp for schedule(static, 1)
+        for (int t = 0; t < cpu->num_chunks; t++) add_copies(cpu, &cpu->chunks[t], phase, n, task->c);
+    }
+}
+
+static void product(cpu_part *cpu, int phase, const fem_part_vector *x, fem_part_vector *y)
+{
+    cpu_task task = {.phase = phase, .a = x->data, .c = y->data};
+    if (phase == first_phase(cpu) || cpu->phase_elements[phase] || cpu->phase_copies[phase])
+        cpu_part_start_measured(cpu, run_product, &task, cpu->phase_elements[phase]);
+}
+
+static void product_interface(fem_part *part, const fem_part_vector *x, fem_part_vector *y)
+{
+    product((cpu_part *)part, CPU_INTERFACE, x, y);
+}
+
+static void product_interior(fem_part *part, const fem_part_vector *x, fem_part_vector *y)
+{
+    product((cpu_part *)part, CPU_INTERIOR, x, y);
 }
 
 static void mask_chunk(const cpu_part *cpu, const cpu_chunk *chunk, void *y)
@@ -51,72 +75,149 @@ static void mask_chunk(const cpu_part *cpu, const cpu_chunk *chunk, void *y)
     }
 }
 
-static void product(fem_part *part, int masked, const fem_vector *x, fem_vector *y)
+/* Where only few values are touched, waking other threads takes longer than they save. */
+static int threads_for(const cpu_part *cpu, int64_t values) { return values < 4096 ? 1 : cpu->num_chunks; }
+
+static void run_mask(void *user)
+{
+    const cpu_task *task = user;
+    const cpu_part *cpu = task->cpu;
+#pragma omp parallel for num_threads(threads_for(cpu, cpu->num_masked)) schedule(static, 1)
+    for (int t = 0; t < cpu->num_chunks; t++) mask_chunk(cpu, &cpu->chunks[t], task->c);
+}
+
+static void mask(fem_part *part, fem_part_vector *x)
 {
     cpu_part *cpu = (cpu_part *)part;
-    int n = part->space->components;
-    double start = yoke_clock_s();
-    void (*apply)(const fem_batches *, int32_t, int32_t, const void *, void *) =
-        part->operator_kind == FEM_STORED ? cpu->functions->apply_stored : cpu->functions->apply;
+    if (cpu->num_masked) cpu_part_start(cpu, run_mask, &(cpu_task){.c = x->data});
+}
+
+/* ------------------------------------------------------------------------------------------- interface values */
+
+static void pack(const cpu_part *cpu, int width, const void *y)
+{
+    const fem_part *part = &cpu->part;
+#pragma omp parallel for num_threads(threads_for(cpu, part->num_interface)) schedule(static, 1)
+    for (int t = 0; t < cpu->num_chunks; t++)
+        BY_PRECISION(cpu, pack, width, part->interface_nodes, y, part->interface_own, cpu->chunks[t].interface_begin,
+                     cpu->chunks[t].interface_end);
+}
+
+static void unpack(const cpu_part *cpu, int width, void *y)
+{
+    const fem_part *part = &cpu->part;
+#pragma omp parallel for num_threads(threads_for(cpu, part->num_interface)) schedule(static, 1)
+    for (int t = 0; t < cpu->num_chunks; t++)
+        BY_PRECISION(cpu, unpack, width, part->interface_nodes, part->interface_total, y, cpu->chunks[t].interface_begin,
+                     cpu->chunks[t].interface_end);
+}
+
+static void run_pack(void *user)
+{
+    const cpu_task *task = user;
+    pack(task->cpu, task->cpu->part.space->components, task->a);
+}
+
+static void run_unpack(void *user)
+{
+    const cpu_task *task = user;
+    unpack(task->cpu, task->cpu->part.space->components, task->c);
+}
+
+static void interface_read(fem_part *part, const fem_part_vector *y)
+{
+    cpu_part *cpu = (cpu_part *)part;
+    if (!part->num_interface) return;
+    cpu_part_start_measured(cpu, run_pack, &(cpu_task){.a = y->data}, 0);
+    cpu_part_record(cpu, cpu->interface_done);
+}
+
+static void interface_wait(fem_part *part)
+{
+    cpu_part *cpu = (cpu_part *)part;
+    if (part->num_interface) cpu_part_wait(cpu, cpu->interface_done);
+}
+
+static void interface_write(fem_part *part, fem_part_vector *y)
+{
+    if (part->num_interface) cpu_part_start_measured((cpu_part *)part, run_unpack, &(cpu_task){.c = y->data}, 0);
+}
+
+/* --------------------------------------------------------------------------------------------------- node blocks */
+
+void cpu_part_add_diagonal(cpu_part *cpu, void *blocks)
+{
+    int size = cpu_part_block_size(cpu);
 #pragma omp parallel num_threads(cpu->num_chunks)
     {
 #pragma omp for schedule(static, 1)
         for (int t = 0; t < cpu->num_chunks; t++) {
             const cpu_chunk *chunk = &cpu->chunks[t];
-            clear_chunk(cpu, chunk, n, y->data);
-            apply(&chunk->border.b, 0, chunk->border.b.batches, x->data, y->data);
-            apply(&chunk->interior.b, 0, chunk->interior.b.batches, x->data, y->data);
+            cpu_part_clear_chunk(cpu, chunk, size, blocks);
+            for (int i = 0; i < CPU_SETS; i++) cpu->functions->diagonal(&chunk->set[i].b, 0, chunk->set[i].b.batches, blocks);
         }
 #pragma omp for schedule(static, 1)
-        for (int t = 0; t < cpu->num_chunks; t++) {
-            add_copies(cpu, &cpu->chunks[t], n, y->data);
-            if (masked) mask_chunk(cpu, &cpu->chunks[t], y->data);
-        }
-    }
-    part->products++;
-    cpu->product_seconds += yoke_clock_s() - start;
-}
-
-void cpu_part_diagonal(cpu_part *cpu, void *blocks)
-{
-    int n = cpu->part.space->components, size = n == 3 ? 6 : 1;
-#pragma omp parallel num_threads(cpu->num_chunks)
-    {
-#pragma omp for schedule(static, 1)
-        for (int t = 0; t < cpu->num_chunks; t++) {
-            const cpu_chunk *chunk = &cpu->chunks[t];
-            clear_chunk(cpu, chunk, size, blocks);
-            cpu->functions->diagonal(&chunk->border.b, 0, chunk->border.b.batches, blocks);
-            cpu->functions->diagonal(&chunk->interior.b, 0, chunk->interior.b.batches, blocks);
-        }
-#pragma omp for schedule(static, 1)
-        for (int t = 0; t < cpu->num_chunks; t++) {
-            add_copies(cpu, &cpu->chunks[t], size, blocks);
-            BY_PRECISION(cpu, invert_blocks, n, cpu->constraints->prescribed, blocks, cpu->chunks[t].node_begin, cpu->chunks[t].node_end);
-        }
+        for (int t = 0; t < cpu->num_chunks; t++)
+            for (int phase = 0; phase < CPU_PHASES; phase++) add_copies(cpu, &cpu->chunks[t], phase, size, blocks);
     }
 }
 
-/* ------------------------------------------------------------------------------------- between levels, matrices */
-
-static void prolongate_add(const fem_interpolation *p, const fem_vector *coarse, fem_vector *fine)
+static void run_diagonal(void *user)
 {
-    cpu_part *cpu = of(fine);
+    const cpu_task *task = user;
+    pack(task->cpu, cpu_part_block_size(task->cpu), task->cpu->blocks);
+}
+
+static void diagonal(fem_part *part)
+{
+    cpu_part *cpu = (cpu_part *)part;
+    cpu_part_start(cpu, run_diagonal, &(cpu_task){0});
+    cpu_part_finish(cpu);
+}
+
+static void run_diagonal_finish(void *user)
+{
+    const cpu_task *task = user;
+    const cpu_part *cpu = task->cpu;
+    unpack(cpu, cpu_part_block_size(cpu), cpu->blocks);
     FOR_CHUNKS (t)
-        BY_PRECISION(cpu, prolongate_add, cpu->part.space->components, &p->to_fine, coarse->data, fine->data, cpu->chunks[t].node_begin,
+        BY_PRECISION(cpu, invert_blocks, cpu->part.space->components, cpu->part.constraints->prescribed, cpu->blocks,
+                     cpu->chunks[t].node_begin, cpu->chunks[t].node_end);
+}
+
+static void diagonal_finish(fem_part *part) { cpu_part_start((cpu_part *)part, run_diagonal_finish, &(cpu_task){0}); }
+
+static void run_block_solve(void *user)
+{
+    const cpu_task *task = user;
+    const cpu_part *cpu = task->cpu;
+    FOR_CHUNKS (t)
+        BY_PRECISION(cpu, block_solve, cpu->part.space->components, cpu->blocks, task->a, task->c, cpu->chunks[t].node_begin,
                      cpu->chunks[t].node_end);
 }
 
-static void restrict_to(const fem_interpolation *p, const fem_vector *fine, fem_vector *coarse)
+static void block_solve(fem_part *part, const fem_part_vector *r, fem_part_vector *z)
 {
-    cpu_part *cpu = of(coarse);
-    FOR_CHUNKS (t) {
-        const cpu_chunk *chunk = &cpu->chunks[t];
-        BY_PRECISION(cpu, restrict_to, cpu->part.space->components, &p->to_coarse, fine->data, coarse->data, chunk->node_begin,
-                     chunk->node_end);
-        mask_chunk(cpu, chunk, coarse->data);
-    }
+    cpu_part_start((cpu_part *)part, run_block_solve, &(cpu_task){.a = r->data, .c = z->data});
 }
+
+static void run_chebyshev_step(void *user)
+{
+    const cpu_task *task = user;
+    const cpu_part *cpu = task->cpu;
+    FOR_CHUNKS (t)
+        BY_PRECISION(cpu, chebyshev_step, cpu->part.space->components, cpu->blocks, task->alpha, task->beta, task->a, task->b, task->c,
+                     task->d, cpu->chunks[t].node_begin, cpu->chunks[t].node_end);
+}
+
+static void chebyshev_step(fem_part *part, double a, double c, const fem_part_vector *b, const fem_part_vector *t, fem_part_vector *d,
+                           fem_part_vector *x)
+{
+    cpu_task task = {.alpha = a, .beta = c, .a = b->data, .b = t ? t->data : NULL, .c = d->data, .d = x->data};
+    cpu_part_start((cpu_part *)part, run_chebyshev_step, &task);
+}
+
+/* ------------------------------------------------------------------------------------------- element matrices */
 
 static void visit_batch(const cpu_part *cpu, const cpu_batches *set, int32_t batch, const void *matrix, double *packed,
                         fem_matrix_visitor *visit, void *user)
@@ -138,20 +239,21 @@ static yoke_status visit_matrices(fem_part *part, fem_matrix_visitor *visit, voi
     int64_t size = (int64_t)m * (m + 1) / 2;
     void *matrix;
     double *packed;
-    yoke_status status = yoke_allocate(part->context, size * cpu->functions->width, real_size(cpu), &matrix);
+    cpu_part_finish(cpu);
+    yoke_status status = yoke_allocate(part->context, size * cpu->functions->width, cpu_part_real_size(cpu), &matrix);
     if (status) return status;
     status = yoke_allocate(part->context, size, sizeof(double), (void **)&packed);
     for (int t = 0; !status && t < cpu->num_chunks; t++) {
-        const cpu_batches *sets[2] = {&cpu->chunks[t].border, &cpu->chunks[t].interior};
-        for (int i = 0; i < 2; i++) {
-            for (int32_t batch = 0; batch < sets[i]->b.batches; batch++) {
-                const char *stored = sets[i]->stored;
+        for (int i = 0; i < CPU_SETS; i++) {
+            const cpu_batches *set = &cpu->chunks[t].set[i];
+            for (int32_t batch = 0; batch < set->b.batches; batch++) {
+                const char *stored = set->stored;
                 if (stored)
-                    memcpy(matrix, stored + (size_t)(batch * size * cpu->functions->width) * real_size(cpu),
-                           (size_t)(size * cpu->functions->width) * real_size(cpu));
+                    memcpy(matrix, stored + (size_t)(batch * size * cpu->functions->width) * cpu_part_real_size(cpu),
+                           (size_t)(size * cpu->functions->width) * cpu_part_real_size(cpu));
                 else
-                    cpu->functions->matrix(&sets[i]->b, batch, matrix);
-                visit_batch(cpu, sets[i], batch, matrix, packed, visit, user);
+                    cpu->functions->matrix(&set->b, batch, matrix);
+                visit_batch(cpu, set, batch, matrix, packed, visit, user);
             }
         }
     }
@@ -160,165 +262,82 @@ static yoke_status visit_matrices(fem_part *part, fem_matrix_visitor *visit, voi
     return status;
 }
 
-/* -------------------------------------------------------------------------------------------------- vectors */
-
-static yoke_status vector_create(fem_part *part, fem_vector **out)
-{
-    cpu_part *cpu = (cpu_part *)part;
-    fem_vector *v;
-    yoke_status status = yoke_allocate(part->context, 1, sizeof *v, (void **)&v);
-    if (status) return status;
-    int n = part->space->components;
-    status = yoke_allocate_untouched(part->context, ((int64_t)cpu->num_nodes + cpu->tail_nodes) * n, real_size(cpu), &v->data);
-    if (status) {
-        yoke_release(part->context, v);
-        return status;
-    }
-    v->part = part;
-    FOR_CHUNKS (t) clear_chunk(cpu, &cpu->chunks[t], n, v->data);
-    *out = v;
-    return YOKE_OK;
-}
-
-static void vector_destroy(fem_vector *v)
-{
-    if (!v) return;
-    yoke_context *context = v->part->context;
-    yoke_release(context, v->data);
-    yoke_release(context, v);
-}
-
-static void write_vector(fem_vector *to, const double *from)
-{
-    cpu_part *cpu = of(to);
-    FOR_CHUNKS (t) BY_PRECISION(cpu, write, to->data, from, first_dof(cpu, t), last_dof(cpu, t));
-}
-
-static void read_vector(const fem_vector *from, double *to)
-{
-    cpu_part *cpu = of(from);
-    FOR_CHUNKS (t) BY_PRECISION(cpu, read, from->data, to, first_dof(cpu, t), last_dof(cpu, t));
-}
-
-static void zero(fem_vector *x)
-{
-    cpu_part *cpu = of(x);
-    FOR_CHUNKS (t) clear_chunk(cpu, &cpu->chunks[t], cpu->part.space->components, x->data);
-}
-
-static void copy_scaled(double alpha, const fem_vector *from, fem_vector *to)
-{
-    cpu_part *cpu = of(to);
-    FOR_CHUNKS (t) {
-        int64_t begin = first_dof(cpu, t), end = last_dof(cpu, t);
-        if (from->part->precision == FEM_DOUBLE)
-            BY_PRECISION(cpu, scale_from_double, alpha, from->data, to->data, begin, end);
-        else
-            BY_PRECISION(cpu, scale_from_float, alpha, from->data, to->data, begin, end);
-    }
-}
-
-static void axpy(double alpha, const fem_vector *x, fem_vector *y)
-{
-    cpu_part *cpu = of(y);
-    FOR_CHUNKS (t) BY_PRECISION(cpu, axpy, alpha, x->data, y->data, first_dof(cpu, t), last_dof(cpu, t));
-}
-
-static void xpby(const fem_vector *x, double beta, fem_vector *y)
-{
-    cpu_part *cpu = of(y);
-    FOR_CHUNKS (t) BY_PRECISION(cpu, xpby, x->data, beta, y->data, first_dof(cpu, t), last_dof(cpu, t));
-}
-
-static void subtract(const fem_vector *x, const fem_vector *y, fem_vector *z)
-{
-    cpu_part *cpu = of(z);
-    FOR_CHUNKS (t) BY_PRECISION(cpu, subtract, x->data, y->data, z->data, first_dof(cpu, t), last_dof(cpu, t));
-}
-
-/* Sums of chunks are added in their order, so that the result does not depend on which thread ends first. */
-static double sum_chunks(const double *sum, int count)
-{
-    double total = 0;
-    for (int t = 0; t < count; t++) total += sum[t];
-    return total;
-}
-
-static double dot(const fem_vector *x, const fem_vector *y)
-{
-    cpu_part *cpu = of(x);
-    double sum[CPU_PART_MOST_CHUNKS];
-    FOR_CHUNKS (t) sum[t] = BY_PRECISION(cpu, dot, x->data, y->data, first_dof(cpu, t), last_dof(cpu, t));
-    return sum_chunks(sum, cpu->num_chunks);
-}
-
-static double advance(double alpha, const fem_vector *p, const fem_vector *q, fem_vector *x, fem_vector *r)
-{
-    cpu_part *cpu = of(x);
-    double sum[CPU_PART_MOST_CHUNKS];
-    FOR_CHUNKS (t) sum[t] = BY_PRECISION(cpu, advance, alpha, p->data, q->data, x->data, r->data, first_dof(cpu, t), last_dof(cpu, t));
-    return sum_chunks(sum, cpu->num_chunks);
-}
-
-static void mask(fem_vector *x)
-{
-    cpu_part *cpu = of(x);
-    FOR_CHUNKS (t) mask_chunk(cpu, &cpu->chunks[t], x->data);
-}
-
-static void block_solve(fem_part *part, const fem_vector *r, fem_vector *z)
-{
-    cpu_part *cpu = (cpu_part *)part;
-    FOR_CHUNKS (t)
-        BY_PRECISION(cpu, block_solve, part->space->components, cpu->blocks, r->data, z->data, cpu->chunks[t].node_begin,
-                     cpu->chunks[t].node_end);
-}
-
-static void chebyshev_step(fem_part *part, double a, double c, const fem_vector *b, const fem_vector *ax, fem_vector *d, fem_vector *x)
-{
-    cpu_part *cpu = (cpu_part *)part;
-    const void *ax_data = ax ? ax->data : NULL;
-    FOR_CHUNKS (t)
-        BY_PRECISION(cpu, chebyshev_step, part->space->components, cpu->blocks, a, c, b->data, ax_data, d->data, x->data,
-                     cpu->chunks[t].node_begin, cpu->chunks[t].node_end);
-}
+/* ----------------------------------------------------------------------------------------------------- the part */
 
 static int64_t memory_bytes(const fem_part *part) { return ((const cpu_part *)part)->bytes; }
 
-static double seconds_per_product(const fem_part *part)
-{
-    return part->products ? ((const cpu_part *)part)->product_seconds / (double)part->products : (double)NAN;
-}
+static double product_seconds_wait(fem_part *part) { return cpu_part_measured_wait((cpu_part *)part); }
+
+static void finish(fem_part *part) { cpu_part_finish((cpu_part *)part); }
 
 static void destroy(fem_part *part)
 {
-    if (part) cpu_part_release((cpu_part *)part);
+    if (!part) return;
+    cpu_part_finish((cpu_part *)part);
+    cpu_part_release((cpu_part *)part);
 }
 
 static const fem_part_functions functions = {
     .kind = "openmp",
     .destroy = destroy,
-    .vector_create = vector_create,
-    .vector_destroy = vector_destroy,
-    .write = write_vector,
-    .read = read_vector,
-    .zero = zero,
-    .copy_scaled = copy_scaled,
-    .axpy = axpy,
-    .xpby = xpby,
-    .subtract = subtract,
-    .dot = dot,
-    .advance = advance,
-    .product = product,
+    .vector_create = cpu_vector_create,
+    .vector_destroy = cpu_vector_destroy,
+    .write = cpu_vector_write,
+    .read_wait = cpu_vector_read_wait,
+    .zero = cpu_vector_zero,
+    .copy_scaled = cpu_vector_copy_scaled,
+    .axpy = cpu_vector_axpy,
+    .xpby = cpu_vector_xpby,
+    .subtract = cpu_vector_subtract,
+    .advance = cpu_vector_advance,
+    .dots = cpu_vector_dots,
+    .dots_wait = cpu_vector_dots_wait,
+    .product_interface = product_interface,
+    .product_interior = product_interior,
     .mask = mask,
+    .interface_read = interface_read,
+    .interface_wait = interface_wait,
+    .interface_write = interface_write,
+    .diagonal = diagonal,
+    .diagonal_finish = diagonal_finish,
     .block_solve = block_solve,
     .chebyshev_step = chebyshev_step,
-    .prolongate_add = prolongate_add,
-    .restrict_to = restrict_to,
+    .rows_create = cpu_rows_create,
+    .rows_destroy = cpu_rows_destroy,
+    .rows_add = cpu_rows_add,
+    .rows_set = cpu_rows_set,
     .visit_matrices = visit_matrices,
     .memory_bytes = memory_bytes,
-    .seconds_per_product = seconds_per_product,
+    .product_seconds_wait = product_seconds_wait,
+    .finish = finish,
 };
+
+/* The set-up, on the threads that will work with what it makes. */
+typedef struct setup_task {
+    cpu_part *cpu;
+    yoke_status status;
+} setup_task;
+
+static void run_setup(void *user)
+{
+    setup_task *task = user;
+    task->status = cpu_part_setup(task->cpu);
+}
+
+static yoke_status setup(cpu_part *cpu)
+{
+    setup_task task = {cpu, YOKE_OK};
+    yoke_status status = cpu_part_queue_create(cpu);
+    if (status) return status;
+    if (cpu->queue) {
+        status = yoke_queue_call(cpu->queue, run_setup, &task, 0);
+        if (!status) status = yoke_queue_finish(cpu->queue);
+        if (status) return status;
+    } else {
+        run_setup(&task);
+    }
+    return task.status;
+}
 
 yoke_status fem_part_cpu_create(const fem_space *space, const fem_constraints *constraints, const fem_part_options *options, fem_part **out)
 {
@@ -327,13 +346,20 @@ yoke_status fem_part_cpu_create(const fem_space *space, const fem_constraints *c
     if (status) return status;
     cpu->part = (fem_part){.call = &functions,
                            .context = space->context,
+                           .device = options->device,
                            .space = space,
+                           .constraints = constraints,
                            .precision = options->precision,
                            .operator_kind = options->operator_kind,
-                           .dofs = (int64_t)space->num_nodes * space->components};
-    cpu->constraints = constraints;
+                           .dofs = (int64_t)space->num_nodes * space->components,
+                           .num_interface = options->num_interface,
+                           .interface_nodes = options->interface_nodes,
+                           .owned = options->owned,
+                           .setup_moved_s = (double)NAN};
+    cpu->queue = options->queue;
+    cpu->unmeasured = options->unmeasured;
     cpu->kernels = options->kernels ? options->kernels : fem_kernels_select();
-    status = cpu_part_setup(cpu, options->threads);
+    status = setup(cpu);
     if (status) {
         cpu_part_release(cpu);
         return status;

@@ -65,9 +65,23 @@ static json_t *case_value(const fem_case *the_case)
 
 static json_t *part_value(const fem_part_record *part)
 {
-    return json_pack("{s:o, s:i, s:I, s:o, s:o, s:I}", "device", text_or_null(part->device), "threads", part->threads, "elements",
+    return json_pack("{s:o, s:i, s:I, s:o, s:o, s:o, s:I, s:o}", "device", text_or_null(part->device), "threads", part->threads, "elements",
                      (json_int_t)part->elements, "seconds_per_element", app_json_number(part->seconds_per_element), "seconds_per_product",
-                     app_json_number(part->seconds_per_product), "halo_bytes", (json_int_t)part->halo_bytes);
+                     app_json_number(part->seconds_per_product), "predicted_seconds_per_product",
+                     app_json_number(part->predicted_seconds_per_product), "halo_bytes", (json_int_t)part->halo_bytes, "setup_moved_s",
+                     app_json_number(part->setup_moved_s));
+}
+
+static json_t *failures_value(const fem_step_record *step)
+{
+    json_t *array = json_array();
+    for (int i = 0; i < step->num_failures; i++)
+        if (json_array_append_new(array, json_pack("{s:o, s:o}", "device", text_or_null(step->failures[i].device), "why",
+                                                   text_or_null(step->failures[i].why))) != 0) {
+            json_decref(array);
+            return NULL;
+        }
+    return array;
 }
 
 static json_t *step_value(const fem_step_record *step)
@@ -99,6 +113,8 @@ static json_t *step_value(const fem_step_record *step)
         failed |= json_object_set_new(value, numbers[i].key, app_json_number(numbers[i].number));
     failed |= json_object_set_new(value, "parts", parts);
     failed |= json_object_set_new(value, "case", json_string(shares[step->share]));
+    failed |= json_object_set_new(value, "decision", text_or_null(step->decision));
+    failed |= json_object_set_new(value, "failed_devices", failures_value(step));
     failed |= json_object_set_new(
         value, "predicted",
         json_pack("{s:o, s:o}", "time_s", app_json_number(step->predicted_time_s), "energy_j", app_json_number(step->predicted_energy_j)));

@@ -16,8 +16,15 @@ typedef struct fem_part_record {
     int threads;        /* of the host that work for it */
     int64_t elements;
     double seconds_per_element, seconds_per_product; /* of the fine operator */
-    int64_t halo_bytes;                              /* sent per product */
+    double predicted_seconds_per_product;            /* before the step */
+    int64_t halo_bytes;                              /* to and from the device per product */
+    double setup_moved_s;                            /* that its elements' data took to get there */
 } fem_part_record;
+
+/* A device that failed while the step was solved, and was left out from then on. */
+typedef struct fem_failure_record {
+    const char *device, *why; /* borrowed */
+} fem_failure_record;
 
 /* Which parts have elements. */
 typedef enum fem_share { FEM_SHARE_CPU, FEM_SHARE_GPU, FEM_SHARE_BOTH } fem_share;
@@ -34,7 +41,10 @@ typedef struct fem_step_record {
     int num_parts;
     const fem_part_record *parts; /* [num_parts] borrowed */
     fem_share share;
-    double gpu_share;                            /* elements on GPUs over all elements */
+    double gpu_share;     /* elements on devices other than the host's cores over all elements */
+    const char *decision; /* why the elements lie as they do; NULL: nothing was decided.  Borrowed */
+    int num_failures;
+    const fem_failure_record *failures;          /* [num_failures] borrowed */
     double predicted_time_s, predicted_energy_j; /* of the solve, by the models, before it */
     double measured_time_s, measured_energy_j;
     const char *energy_kind; /* "measured", "estimated", "simulated", "replayed"; NULL: not metered */

@@ -1,6 +1,10 @@
 #include "solve.h"
 
+#include <math.h>
+#include <string.h>
+
 #include "multigrid.h"
+#include "solve_cut.h"
 
 enum { JACOBI_STAGNATION = 2000, MULTIGRID_STAGNATION = 60 };
 
@@ -9,7 +13,8 @@ typedef struct solve {
     const fem_constraints *constraints;
     const fem_solve_options *options;
     const fem_hooks *hooks;
-    fem_part *part;
+    int32_t cut[FEM_MOST_DEVICES + 1]; /* of this start */
+    fem_team *team;
     fem_multigrid *multigrid;
     fem_vector *b, *x, *work;
     fem_solution *solution;
@@ -24,84 +29,163 @@ void fem_solution_destroy(fem_solution *solution)
     yoke_release(solution->context, solution);
 }
 
-static yoke_status apply_blocks(void *state, const fem_vector *r, fem_vector *z)
+/* Where all that work are simulated, their clock counts. */
+static double clock_s(const solve *s)
 {
-    fem_part *part = state;
-    part->call->block_solve(part, r, z);
+    const fem_devices *devices = s->options->devices;
+    const yoke_device *simulated = NULL;
+    for (int i = 0; i < devices->count; i++) {
+        if (s->cut[i] == s->cut[i + 1]) continue;
+        if (strcmp(devices->list[i].info->kind, "sim") != 0) return yoke_clock_s();
+        simulated = devices->list[i].device;
+    }
+    return simulated ? yoke_device_clock_s(simulated) : yoke_clock_s();
+}
+
+static yoke_status apply_blocks(void *state, const fem_vector *r, double norm_r, fem_vector *z)
+{
+    (void)norm_r;
+    fem_team_block_solve(state, r, z);
     return YOKE_OK;
 }
 
-static yoke_status make_operators(solve *s, const fem_boundary *boundary)
+static yoke_status make_operators(solve *s)
 {
-    fem_part_options options = {.precision = FEM_DOUBLE, .operator_kind = s->options->operator_kind, .threads = s->options->threads};
-    yoke_status status = fem_part_cpu_create(s->space, s->constraints, &options, &s->part);
+    fem_team_options options = {.devices = s->options->devices,
+                                .cut = s->cut,
+                                .precision = FEM_DOUBLE,
+                                .operator_kind = s->options->operator_kind,
+                                .exchange = s->options->exchange,
+                                .unmeasured = s->options->unmeasured};
+    yoke_status status = fem_team_create(s->space, s->constraints, &options, &s->team);
     fem_vector **vectors[] = {&s->b, &s->x, &s->work};
-    for (int i = 0; i < 3 && !status; i++) status = s->part->call->vector_create(s->part, vectors[i]);
-    if (!status) status = fem_space_load(s->space, boundary, s->solution->load);
+    for (int i = 0; i < 3 && !status; i++) status = fem_vector_create(s->team, vectors[i]);
     if (!status && s->options->solver == FEM_SOLVER_MULTIGRID) {
-        fem_multigrid_options multigrid = {.threads = s->options->threads};
+        fem_multigrid_options multigrid = {.devices = s->options->devices,
+                                           .cut = s->cut,
+                                           .exchange = s->options->exchange,
+                                           .unmeasured = s->options->unmeasured,
+                                           .shared_elements = s->options->shared_elements};
         status = fem_multigrid_create(s->space, s->constraints, &multigrid, s->hooks, &s->multigrid);
     }
     return status;
 }
 
+static void destroy_operators(solve *s)
+{
+    fem_multigrid_destroy(s->multigrid);
+    fem_vector_destroy(s->b);
+    fem_vector_destroy(s->x);
+    fem_vector_destroy(s->work);
+    fem_team_destroy(s->team);
+    s->multigrid = NULL;
+    s->b = s->x = s->work = NULL;
+    s->team = NULL;
+}
+
 /* b = load - A g at free dofs, g the prescribed values; x = the start value at free dofs. */
 static void lift(solve *s, const double *start)
 {
-    const fem_part_functions *call = s->part->call;
-    call->write(s->x, s->constraints->value);
-    call->product(s->part, 0, s->x, s->work);
-    call->write(s->b, s->solution->load);
-    call->subtract(s->b, s->work, s->b);
-    call->mask(s->b);
+    fem_vector_write(s->x, s->constraints->value);
+    fem_team_product(s->team, 0, s->x, s->work);
+    fem_vector_write(s->b, s->solution->load);
+    fem_vector_subtract(s->b, s->work, s->b);
+    fem_vector_mask(s->b);
     if (start)
-        call->write(s->x, start);
+        fem_vector_write(s->x, start);
     else
-        call->zero(s->x);
-    call->mask(s->x);
+        fem_vector_zero(s->x);
+    fem_vector_mask(s->x);
 }
 
 /* u = x + g, then residual and energy from A u. */
-static void finish(solve *s)
+static yoke_status finish(solve *s)
 {
-    const fem_part_functions *call = s->part->call;
     fem_solution *out = s->solution;
-    call->write(s->b, s->constraints->value);
-    call->axpy(1, s->b, s->x);
-    call->product(s->part, 0, s->x, s->work);
-    out->strain_energy_j = 0.5 * call->dot(s->x, s->work);
-    call->write(s->b, out->load);
-    call->subtract(s->work, s->b, s->work);
-    call->read(s->x, out->u);
-    call->read(s->work, out->residual);
-    out->operator_applications = s->part->products + (s->multigrid ? fem_multigrid_fine_products(s->multigrid) : 0);
-    out->seconds_per_product = call->seconds_per_product(s->part);
-    enum { VECTORS = 3 + 4 }; /* here and in the conjugate gradients */
-    out->memory_bytes = call->memory_bytes(s->part) + VECTORS * (int64_t)sizeof(double) * s->part->dofs +
-                        (s->multigrid ? fem_multigrid_memory_bytes(s->multigrid) : 0);
+    fem_vector_write(s->b, s->constraints->value);
+    fem_vector_axpy(1, s->b, s->x);
+    fem_team_product(s->team, 0, s->x, s->work);
+    out->strain_energy_j = 0.5 * fem_vector_dot(s->x, s->work);
+    fem_vector_write(s->b, out->load);
+    fem_vector_subtract(s->work, s->b, s->work);
+    fem_vector_read(s->x, out->u);
+    fem_vector_read(s->work, out->residual);
+    return fem_team_status(s->team);
 }
 
-static yoke_status run(solve *s, const fem_boundary *boundary, const double *start)
+/* A number that is not known counts as nothing beside one that is. */
+static double add_known(double a, double b) { return isnan(a) ? b : isnan(b) ? a : a + b; }
+
+static void fill_shares(solve *s)
 {
-    double begin = yoke_clock_s();
-    yoke_status status = make_operators(s, boundary);
+    fem_solution *out = s->solution;
+    out->num_shares = s->options->devices->count;
+    for (int i = 0; i < out->num_shares; i++) {
+        fem_team_share fine, level = {.product_seconds = NAN, .setup_moved_s = NAN};
+        fem_team_get_share(s->team, i, &fine);
+        if (s->multigrid) fem_team_get_share(fem_multigrid_team(s->multigrid), i, &level);
+        double seconds = add_known(fine.product_seconds, level.product_seconds) / (double)out->operator_applications;
+        out->shares[i] = (fem_solve_share){.elements = fine.elements,
+                                           .seconds_per_product = seconds,
+                                           .seconds_per_element = fine.elements ? seconds / fine.elements : (double)NAN,
+                                           .interface_bytes = fine.interface_bytes,
+                                           .setup_moved_s = add_known(fine.setup_moved_s, level.setup_moved_s)};
+    }
+}
+
+static void fill_counts(solve *s, const fem_cg_result *result)
+{
+    enum { VECTORS = 3 + 4 }; /* here and in the conjugate gradients */
+    fem_solution *out = s->solution;
+    int64_t dofs = (int64_t)s->space->num_nodes * s->space->components;
+    out->iterations = result->iterations;
+    out->relative_residual = result->relative_residual;
+    out->operator_applications = fem_team_products(s->team) + (s->multigrid ? fem_multigrid_fine_products(s->multigrid) : 0);
+    out->memory_bytes = fem_team_memory_bytes(s->team) + VECTORS * (int64_t)sizeof(double) * dofs +
+                        (s->multigrid ? fem_multigrid_memory_bytes(s->multigrid) : 0);
+    fill_shares(s);
+}
+
+/* One start, on the devices of s->cut. */
+static yoke_status run(solve *s, const double *start)
+{
+    double begin = clock_s(s);
+    yoke_status status = make_operators(s);
     if (status) return status;
-    double ready = yoke_clock_s();
-    s->solution->setup_s = ready - begin;
+    double ready = clock_s(s);
     lift(s, start);
-    fem_approximate_inverse blocks = {apply_blocks, s->part};
+    fem_approximate_inverse blocks = {apply_blocks, s->team};
     fem_approximate_inverse inverse = s->multigrid ? fem_multigrid_inverse(s->multigrid) : blocks;
     fem_cg_options options = {.relative_residual = s->options->relative_residual,
                               .max_iterations = s->options->max_iterations,
                               .stagnation = s->multigrid ? MULTIGRID_STAGNATION : JACOBI_STAGNATION};
     fem_cg_result result = {0, 0};
-    status = fem_cg(s->part, &inverse, s->b, s->x, &options, s->hooks, &result);
+    status = fem_cg(s->team, &inverse, s->b, s->x, &options, s->hooks, &result);
+    if (!status) status = finish(s);
     if (status) return status;
-    s->solution->iterations = result.iterations;
-    s->solution->relative_residual = result.relative_residual;
-    finish(s);
-    s->solution->solve_s = yoke_clock_s() - ready;
+    s->solution->setup_s += ready - begin;
+    s->solution->solve_s = clock_s(s) - ready;
+    fill_counts(s, &result);
     return YOKE_OK;
+}
+
+/* Starts again on fewer devices, or with less on them, as long as that makes sense. */
+static yoke_status run_on_what_works(solve *s, const double *start)
+{
+    fem_devices *devices = s->options->devices;
+    yoke_status status = fem_solve_cut(devices, s->options->cut, s->cut);
+    while (!status) {
+        int lost = 0;
+        for (int i = 0; i < devices->count; i++) lost -= devices->list[i].failed;
+        status = run(s, start);
+        destroy_operators(s);
+        if (status != YOKE_ERROR_DEVICE && status != YOKE_ERROR_DEVICE_MEMORY) break;
+        for (int i = 0; i < devices->count; i++) lost += devices->list[i].failed;
+        if (!fem_solve_limit(s->space, s->options, s->cut) && !lost) break;
+        status = fem_solve_cut(devices, s->cut, s->cut);
+        s->solution->restarts++;
+    }
+    return status;
 }
 
 static yoke_status create_solution(const fem_space *space, fem_solution **out)
@@ -127,14 +211,10 @@ yoke_status fem_solve(const fem_space *space, const fem_boundary *boundary, cons
     solve s = {.space = space, .constraints = constraints, .options = options, .hooks = hooks};
     yoke_status status = create_solution(space, &s.solution);
     if (status) return status;
-    status = run(&s, boundary, start);
-    fem_multigrid_destroy(s.multigrid);
-    if (s.part) {
-        s.part->call->vector_destroy(s.b);
-        s.part->call->vector_destroy(s.x);
-        s.part->call->vector_destroy(s.work);
-        s.part->call->destroy(s.part);
-    }
+    double begin = yoke_clock_s();
+    status = fem_space_load(space, boundary, s.solution->load);
+    s.solution->setup_s = yoke_clock_s() - begin;
+    if (!status) status = run_on_what_works(&s, start);
     if (status)
         fem_solution_destroy(s.solution);
     else

@@ -5,6 +5,7 @@
 #define FEM_SOLVE_H
 
 #include "cg.h"
+#include "team.h"
 
 typedef enum fem_solver { FEM_SOLVER_JACOBI, FEM_SOLVER_MULTIGRID } fem_solver;
 
@@ -13,8 +14,20 @@ typedef struct fem_solve_options {
     fem_operator operator_kind;
     double relative_residual;
     int max_iterations;
-    int threads; /* 0: as many as the process may use */
+    fem_devices *devices; /* borrowed; a device that fails is marked there and gets nothing any more */
+    const int32_t *cut;   /* [devices->count + 1] as in fem_team_options */
+    fem_exchange exchange;
+    int unmeasured;          /* nonzero: as in fem_team_options, for all teams of the solve; the shares' seconds are then NaN */
+    int64_t shared_elements; /* as in fem_multigrid_options */
 } fem_solve_options;
+
+/* What one device did for a solve. */
+typedef struct fem_solve_share {
+    int32_t elements;                                /* at the end: not as it was asked for where a device failed */
+    double seconds_per_product, seconds_per_element; /* busy, mean over the finest level's products in both precisions; NaN: none */
+    int64_t interface_bytes;                         /* to and from the device in one product in double precision */
+    double setup_moved_s;                            /* that moving its elements' data to it took; NaN where nothing moves */
+} fem_solve_share;
 
 typedef struct fem_solution {
     yoke_context *context;
@@ -24,14 +37,18 @@ typedef struct fem_solution {
     double strain_energy_j;
     int64_t iterations, operator_applications;
     double relative_residual;
-    double seconds_per_product; /* of the fine operator, mean */
-    double setup_s, solve_s;
-    int64_t memory_bytes; /* held by operator, preconditioner and vectors */
+    int num_shares;
+    fem_solve_share shares[FEM_MOST_DEVICES]; /* [num_shares] of options->devices */
+    int restarts;                             /* because of devices that failed, or whose memory was too small */
+    double setup_s, solve_s;                  /* of the last start; on the virtual clock where all devices are simulated */
+    int64_t memory_bytes;                     /* held by operator, preconditioner and vectors */
 } fem_solution;
 
 /*
- * Solves on the space from the start value [num_nodes][components] (NULL: zero; values at prescribed dofs do not matter).
- * Errors: those of fem_part_cpu_create, fem_space_load, fem_multigrid_create and fem_cg.
+ * Solves on the space from the start value [num_nodes][components] (NULL: zero; values at prescribed dofs do not matter).  Where a device
+ * fails, or cannot hold its elements, they go to the others in proportion to theirs, and the solve begins again.
+ * Errors: those of fem_team_create, fem_space_load, fem_multigrid_create and fem_cg; DEVICE: no device is left, with all reasons;
+ * DEVICE_MEMORY: the elements do not fit those that are left.
  */
 yoke_status fem_solve(const fem_space *space, const fem_boundary *boundary, const fem_constraints *constraints, const double *start,
                       const fem_solve_options *options, const fem_hooks *hooks, fem_solution **solution);

@@ -5,7 +5,7 @@
 #include "unit.h"
 
 #include "shape.h"
-#include "solve.h"
+#include "solving.h"
 
 /* ----------------------------------------------------------------------------------------------------- mesh */
 
@@ -200,12 +200,11 @@ double *model_interpolant(const model *m, const manufactured *solution)
 
 double *model_solve(const model *m)
 {
-    static const fem_solve_options options = {FEM_SOLVER_JACOBI, FEM_MATRIXFREE, 1e-11, 5000, 1};
-    static const fem_hooks hooks = {NULL, NULL, NULL};
+    static const fem_solve_options options = {.solver = FEM_SOLVER_JACOBI, .relative_residual = 1e-11, .max_iterations = 5000};
     fem_constraints *constraints;
     fem_solution *solution;
     assert_int_equal(fem_constraints_create(m->space, m->boundary, &constraints), YOKE_OK);
-    if (fem_solve(m->space, m->boundary, constraints, NULL, &options, &hooks, &solution)) fail_msg("%s", yoke_last_error(m->context));
+    if (solve_alone(m->space, m->boundary, constraints, NULL, &options, NULL, &solution)) fail_msg("%s", yoke_last_error(m->context));
     size_t bytes = sizeof(double) * (size_t)(m->space->num_nodes * m->space->components);
     double *u = malloc(bytes);
     assert_non_null(u);

@@ -8,7 +8,7 @@
 
 #include "block.h"
 #include "model.h"
-#include "solve.h"
+#include "solving.h"
 
 static void distort(const double in[3], double out[3])
 {
@@ -24,9 +24,9 @@ static double *solve(const model *m, double relative_residual)
     fem_constraints *constraints;
     fem_solution *solution;
     int64_t dofs = (int64_t)m->space->num_nodes * m->space->components;
-    fem_solve_options options = {FEM_SOLVER_MULTIGRID, FEM_MATRIXFREE, relative_residual, 200, 2};
+    fem_solve_options options = {.solver = FEM_SOLVER_MULTIGRID, .relative_residual = relative_residual, .max_iterations = 200};
     assert_int_equal(fem_constraints_create(m->space, m->boundary, &constraints), YOKE_OK);
-    if (fem_solve(m->space, m->boundary, constraints, NULL, &options, NULL, &solution)) fail_msg("%s", yoke_last_error(m->context));
+    if (solve_alone(m->space, m->boundary, constraints, NULL, &options, NULL, &solution)) fail_msg("%s", yoke_last_error(m->context));
     double *u = block_zeros(dofs, sizeof *u);
     memcpy(u, solution->u, sizeof *u * (size_t)dofs);
     fem_solution_destroy(solution);

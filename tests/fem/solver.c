@@ -6,7 +6,7 @@
 #include "base/failing.h"
 #include "block.h"
 #include "body.h"
-#include "solve.h"
+#include "solving.h"
 
 static const fem_element elements[3] = {FEM_Q1, FEM_S2, FEM_Q2};
 
@@ -44,11 +44,11 @@ static void refine(block *b, int times, double probability, uint64_t *random)
 static yoke_status solve(const block *b, const fem_solve_options *options, const fem_hooks *hooks, fem_solution **solution)
 {
     *solution = NULL;
-    return fem_solve(b->space, b->boundary, b->constraints, NULL, options, hooks, solution);
+    return solve_alone(b->space, b->boundary, b->constraints, NULL, options, hooks, solution);
 }
 
-static const fem_solve_options with_multigrid = {FEM_SOLVER_MULTIGRID, FEM_MATRIXFREE, 1e-8, 1000, 2};
-static const fem_solve_options with_jacobi = {FEM_SOLVER_JACOBI, FEM_MATRIXFREE, 1e-8, 20000, 2};
+static const fem_solve_options with_multigrid = {.solver = FEM_SOLVER_MULTIGRID, .relative_residual = 1e-8, .max_iterations = 1000};
+static const fem_solve_options with_jacobi = {.solver = FEM_SOLVER_JACOBI, .relative_residual = 1e-8, .max_iterations = 20000};
 
 /* -------------------------------------------------------------------------------------------------- iterations */
 
@@ -242,7 +242,7 @@ static void good_start_value_saves_iterations_and_changes_nothing_else(void **st
     double *start = block_zeros(3 * (int64_t)b.space->num_nodes, sizeof *start);
     for (int64_t k = 0; k < 3 * (int64_t)b.space->num_nodes; k++)
         start[k] = b.constraints->prescribed[k / 3] ? 1e30 : first->u[k]; /* values at held dofs do not matter */
-    assert_int_equal(fem_solve(b.space, b.boundary, b.constraints, start, &with_multigrid, NULL, &again), YOKE_OK);
+    assert_int_equal(solve_alone(b.space, b.boundary, b.constraints, start, &with_multigrid, NULL, &again), YOKE_OK);
     assert_int_equal(again->iterations, 0);
     assert_true(block_difference(again->u, first->u, 3 * (int64_t)b.space->num_nodes) < 1e-14);
     free(start);
@@ -265,7 +265,7 @@ static void nothing_loaded_gives_zero_at_once(void **state)
         block_refine(&b, 0.6, &random);
         block_discretise(&b, FEM_Q2);
         double *start = block_random_array(3 * (int64_t)b.space->num_nodes, &random);
-        assert_int_equal(fem_solve(b.space, b.boundary, b.constraints, start, k ? &with_multigrid : &with_jacobi, NULL, &solution),
+        assert_int_equal(solve_alone(b.space, b.boundary, b.constraints, start, k ? &with_multigrid : &with_jacobi, NULL, &solution),
                          YOKE_OK);
         for (int64_t i = 0; i < 3 * (int64_t)b.space->num_nodes; i++) assert_true(solution->u[i] == 0);
         assert_true(solution->strain_energy_j == 0);
@@ -486,6 +486,12 @@ static void interruption_ends_at_the_next_question(void **state)
 
 /* -------------------------------------------------------------------------------------------------------- memory */
 
+static yoke_status solve_with(const block *b, fem_devices *devices, int multigrid, fem_solution **solution)
+{
+    *solution = NULL;
+    return solve_on(devices, b->space, b->boundary, b->constraints, NULL, multigrid ? &with_multigrid : &with_jacobi, NULL, solution);
+}
+
 static void lack_of_memory_at_any_place_is_reported_and_leaves_nothing(void **state)
 {
     (void)state;
@@ -499,24 +505,27 @@ static void lack_of_memory_at_any_place_is_reported_and_leaves_nothing(void **st
         create_beam(&b, &beam);
         refine(&b, k == 2 ? 3 : 1, k == 2 ? 1 : 0.5, &random); /* the last: three levels of multigrid */
         block_discretise(&b, k == 2 ? FEM_Q1 : FEM_Q2);
+        fem_devices *devices;
+        assert_int_equal(fem_devices_open(b.context, NULL, &devices), YOKE_OK);
         int64_t outstanding = memory.outstanding;
         fem_solution *solution;
-        assert_int_equal(solve(&b, k ? &with_multigrid : &with_jacobi, NULL, &solution), YOKE_OK);
+        assert_int_equal(solve_with(&b, devices, k, &solution), YOKE_OK);
         fem_solution_destroy(solution);
         assert_int_equal(memory.outstanding, outstanding);
         int64_t before = memory.calls, calls;
-        assert_int_equal(solve(&b, k ? &with_multigrid : &with_jacobi, NULL, &solution), YOKE_OK);
+        assert_int_equal(solve_with(&b, devices, k, &solution), YOKE_OK);
         fem_solution_destroy(solution);
         calls = memory.calls - before;
         assert_true(calls > 20);
         for (int64_t n = 1; n <= calls; n += k == 2 && n > 60 ? 5 : 1) {
             memory.fail_at = memory.calls + n;
-            yoke_status status = solve(&b, k ? &with_multigrid : &with_jacobi, NULL, &solution);
+            yoke_status status = solve_with(&b, devices, k, &solution);
             if (status != YOKE_ERROR_MEMORY) fail_msg("allocation %lld of %lld: status %d", (long long)n, (long long)calls, status);
             assert_null(solution);
             assert_int_equal(memory.outstanding, outstanding);
         }
         memory.fail_at = 0;
+        fem_devices_close(devices);
         block_destroy(&b);
         assert_int_equal(memory.outstanding, 0);
     }

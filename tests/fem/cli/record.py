@@ -15,7 +15,11 @@ STEP = {
     "step": int, "elements": int, "dofs": int, "hanging_nodes": int, "iterations": int, "operator_applications": int,
     "relative_residual": NUMBER, "error_estimate": NUMBER, "relative_error_estimate": NUMBER, "strain_energy_j": NUMBER,
     "max_displacement_m": NUMBER, "max_von_mises_pa": NUMBER, "case": TEXT, "gpu_share": UNKNOWN,
-    "parts": [{"device": TEXT, "threads": int, "elements": int, "seconds_per_element": NUMBER, "seconds_per_product": NUMBER, "halo_bytes": int}],
+    "parts": [{
+        "device": TEXT, "threads": int, "elements": int, "seconds_per_element": NUMBER, "seconds_per_product": NUMBER,
+        "predicted_seconds_per_product": UNKNOWN, "halo_bytes": int, "setup_moved_s": UNKNOWN,
+    }],
+    "decision": (TEXT, NULL), "failed_devices": list,
     "predicted": {"time_s": UNKNOWN, "energy_j": UNKNOWN},
     "measured": {"time_s": NUMBER, "energy_j": UNKNOWN, "energy_kind": (TEXT, NULL)},
     "seconds": {"refine": NUMBER, "setup": NUMBER, "solve": NUMBER, "estimate": NUMBER, "write": NUMBER},
@@ -101,6 +105,10 @@ def test_printed_table_agrees_with_the_record():
         close_to(row["estimate"], step["relative_error_estimate"], 6e-3, "estimate")
         close_to(row["Mises Pa"], step["max_von_mises_pa"], 6e-5, "von Mises")
         close_to(row["s solve"], step["seconds"]["solve"], 6e-3, "seconds of the solve")
+        if step["step"]:
+            close_to(row["s planned"], step["predicted"]["time_s"], 6e-3, "predicted seconds of the solve")
+        else:
+            assert row["s planned"] is step["predicted"]["time_s"] is None
     assert done.stdout.splitlines()[-1] == "stopped by: steps; results in out"
 
 

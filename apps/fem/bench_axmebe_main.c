@@ -1,0 +1,262 @@
+/* yoke-bench-axmebe: which `yoke bench axmebe` starts. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench_axmebe_output.h"
+#include "common/directory.h"
+#include "common/file.h"
+#include "common/interrupt.h"
+#include "common/options.h"
+#include "common/record.h"
+#include "session.h"
+
+static const int64_t quick_triad = 100000; /* triples for a run that only looks */
+
+typedef struct command_line {
+    bool quiet;
+    const char *devices, *sizes, *element, *components, *variants, *exchange, *seconds, *json, *directory, *case_file;
+} command_line;
+
+static yoke_status parse(yoke_context *context, int argc, char **argv, command_line *line, bool *answered)
+{
+    const app_option options[] = {
+        {.name = "devices",
+         .value = "LIST",
+         .help = "devices, and sets of them that work together, as in openmp,cuda:0,openmp:0-0+opencl:0.0; by default all usable ones",
+         .text = &line->devices},
+        {.name = "elements",
+         .value = "LIST",
+         .help = "numbers of elements, about; by default 512,1000,4096,8000,32768",
+         .text = &line->sizes},
+        {.name = "element", .value = "KIND", .help = "q1, s2 or q2 (the default)", .text = &line->element},
+        {.name = "components", .value = "N", .help = "values at a node: 3 (the default), or 1: Poisson", .text = &line->components},
+        {.name = "case", .value = "FILE", .help = "mesh, materials and element of a case file instead of a cube", .text = &line->case_file},
+        {.name = "variants",
+         .value = "LIST",
+         .help = "matrixfree,stored,alg3-1,alg3-2,alg3-3,alg3-4; by default all",
+         .text = &line->variants},
+        {.name = "exchange", .value = "SCHEME", .help = "for sets of devices: halo, full or both (the default)", .text = &line->exchange},
+        {.name = "seconds", .value = "S", .help = "time for each measurement; by default 0.5; 0 is a quick look", .text = &line->seconds},
+        {.name = "out", .value = "DIRECTORY", .help = "where data and figures go; by default out/bench-axmebe", .text = &line->directory},
+        {.name = "json", .value = "FILE", .help = "write the complete record", .text = &line->json},
+        {.name = "quiet", .help = "print nothing but warnings and errors", .flag = &line->quiet},
+        {0},
+    };
+    const app_usage usage = {
+        .program = "yoke bench axmebe",
+        .operands = "",
+        .summary = "Measures the product y = A u of finite elements: variants x devices x numbers of elements.",
+        .options = options,
+        .details =
+            "alg3-1 ... alg3-4 are the variants of Lang and Ruenger 2013, Alg. 3: the vendor's BLAS for each element, an own kernel for\n"
+            "each element, one for all, and everything in one kernel. docs/benchmarks.md says what the columns mean.\n"
+            "Exit codes: 0 done, 1 a variant gave a wrong result or the run failed, 2 bad input, 3 a device is not there.",
+    };
+    return app_options_parse(context, &usage, argc, argv, NULL, answered);
+}
+
+/* --------------------------------------------------------------------------------------------------- options */
+
+/* Takes the next word of a list with commas; false at its end. */
+static bool next_word(const char **list, char *word, size_t size)
+{
+    if (!*list) return false;
+    size_t length = strcspn(*list, ",");
+    size_t kept = length < size - 1 ? length : size - 1;
+    memcpy(word, *list, kept);
+    word[kept] = 0;
+    *list = (*list)[length] ? *list + length + 1 : NULL;
+    return true;
+}
+
+static yoke_status read_sizes(yoke_context *context, const char *list, fem_axmebe_options *options)
+{
+    char word[64];
+    while (next_word(&list, word, sizeof word)) {
+        char *end;
+        long long size = strtoll(word, &end, 10);
+        if (end == word || *end || size < 1 || size > 100000000)
+            return yoke_fail(context, YOKE_ERROR_INPUT, "--elements: %s: expected numbers from 1 to 100000000, between commas", word);
+        if (options->num_sizes == FEM_AXMEBE_MOST_SIZES)
+            return yoke_fail(context, YOKE_ERROR_INPUT, "--elements: more than %d numbers", FEM_AXMEBE_MOST_SIZES);
+        options->size[options->num_sizes++] = size;
+    }
+    return YOKE_OK;
+}
+
+static yoke_status add_set(yoke_context *context, const char *name, fem_axmebe_options *options)
+{
+    if (options->num_sets == FEM_AXMEBE_MOST_SETS || strlen(name) >= FEM_AXMEBE_NAME - 1)
+        return yoke_fail(context, YOKE_ERROR_INPUT, "--devices: at most %d sets, each of at most %d characters", FEM_AXMEBE_MOST_SETS,
+                         FEM_AXMEBE_NAME - 2);
+    strcpy(options->set[options->num_sets++], name);
+    return YOKE_OK;
+}
+
+static yoke_status read_devices(yoke_context *context, const char *list, fem_axmebe_options *options)
+{
+    char word[FEM_AXMEBE_NAME];
+    yoke_device_info *devices = NULL;
+    int64_t count = 0;
+    yoke_status status = YOKE_OK;
+    while (!status && next_word(&list, word, sizeof word)) status = add_set(context, word, options);
+    if (status || options->num_sets) return status;
+    status = yoke_devices_list(context, &devices, &count);
+    for (int64_t i = 0; !status && i < count; i++)
+        if (devices[i].usable) status = add_set(context, devices[i].name, options);
+    yoke_release(context, devices);
+    return status;
+}
+
+/* The number of a word, or -1. */
+static int find(const char *word, const char *const *words, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (!strcmp(word, words[i])) return i;
+    return -1;
+}
+
+static yoke_status read_variants(yoke_context *context, const char *list, fem_axmebe_options *options)
+{
+    char word[64];
+    options->variants = list ? 0 : (1u << FEM_AXMEBE_VARIANTS) - 1;
+    while (next_word(&list, word, sizeof word)) {
+        int number = find(word, fem_axmebe_variant_name, FEM_AXMEBE_VARIANTS);
+        if (number < 0)
+            return yoke_fail(context, YOKE_ERROR_INPUT,
+                             "--variants: %s: there are matrixfree, stored, alg3-1, alg3-2, alg3-3 and alg3-4, between commas", word);
+        options->variants |= 1u << number;
+    }
+    return YOKE_OK;
+}
+
+static yoke_status read_words(yoke_context *context, const command_line *line, fem_axmebe_options *options)
+{
+    static const char *const elements[] = {"q1", "s2", "q2"}, *const exchanges[] = {"halo", "full", "both"};
+    int element = find(line->element ? line->element : "q2", elements, 3),
+        exchange = find(line->exchange ? line->exchange : "both", exchanges, 3);
+    const char *components = line->components ? line->components : "3";
+    if (line->case_file && (line->element || line->components))
+        return yoke_fail(context, YOKE_ERROR_INPUT,
+                         "--case says which element and how many components: leave --element and --components out");
+    if (element < 0) return yoke_fail(context, YOKE_ERROR_INPUT, "--element %s: expected q1, s2 or q2", line->element);
+    if (exchange < 0) return yoke_fail(context, YOKE_ERROR_INPUT, "--exchange %s: expected halo, full or both", line->exchange);
+    if (strcmp(components, "1") != 0 && strcmp(components, "3") != 0)
+        return yoke_fail(context, YOKE_ERROR_INPUT, "--components %s: expected 1 or 3", components);
+    options->element = (fem_element[]){FEM_Q1, FEM_S2, FEM_Q2}[element];
+    options->components = components[0] - '0';
+    options->exchanges = exchange == 2 ? 3 : 1u << exchange;
+    return YOKE_OK;
+}
+
+static yoke_status read_seconds(yoke_context *context, const char *text, double *seconds)
+{
+    char *end;
+    *seconds = 0.5;
+    if (!text) return YOKE_OK;
+    *seconds = strtod(text, &end);
+    if (end != text && !*end && *seconds >= 0 && *seconds <= 3600) return YOKE_OK;
+    return yoke_fail(context, YOKE_ERROR_INPUT, "--seconds %s: expected a number from 0 to 3600", text);
+}
+
+static yoke_status read_options(yoke_context *context, const command_line *line, fem_axmebe_options *options)
+{
+    yoke_status status = read_sizes(context, line->sizes ? line->sizes : "512,1000,4096,8000,32768", options);
+    if (!status) status = read_words(context, line, options);
+    if (!status) status = read_variants(context, line->variants, options);
+    if (!status) status = read_seconds(context, line->seconds, &options->seconds);
+    if (!status && options->seconds == 0) options->triad = quick_triad;
+    if (!status) status = read_devices(context, line->devices, options);
+    return status;
+}
+
+/* ----------------------------------------------------------------------------------------------------- run */
+
+static yoke_status write_record(yoke_context *context, const command_line *line, const fem_axmebe_options *options,
+                                const fem_axmebe_result *result, int argc, char **argv)
+{
+    static const char *const elements[] = {[FEM_Q1] = "q1", [FEM_S2] = "s2", [FEM_Q2] = "q2"};
+    json_t *record = NULL;
+    if (!line->json) return YOKE_OK;
+    yoke_status status = app_record_create(context, "yoke bench axmebe", argc, argv, &record);
+    if (status) return status;
+    status = app_record_set(context, record, "element", json_string(elements[options->element]));
+    if (!status) status = app_record_set(context, record, "components", json_integer(options->components));
+    if (!status) status = app_record_set(context, record, "rows", fem_axmebe_rows(result));
+    if (!status) status = app_record_write(context, record, line->json);
+    json_decref(record);
+    return status;
+}
+
+/* What was measured is written even where the run failed afterwards: `status` is how it ended. */
+static yoke_status finish(yoke_context *context, app_terminal *terminal, const command_line *line, const fem_axmebe_options *options,
+                          const fem_axmebe_result *result, int argc, char **argv)
+{
+    bool drawn = false;
+    yoke_status status = YOKE_OK;
+    fem_axmebe_print_exchange(terminal, result);
+    if (result->num_rows) status = fem_axmebe_write(result, line->directory, &drawn);
+    if (!status) status = write_record(context, line, options, result, argc, argv);
+    if (!status && result->num_rows)
+        app_print(terminal, "data%s in %s\n", drawn ? " and figures" : "; figures: gnuplot axmebe.gp", line->directory);
+    return status;
+}
+
+static yoke_status run(yoke_context *context, app_terminal *terminal, const command_line *line, fem_axmebe_options *options, int argc,
+                       char **argv)
+{
+    fem_case *the_case = NULL;
+    fem_mesh *mesh = NULL;
+    fem_problem *problem = NULL;
+    fem_axmebe_result result = {0};
+    yoke_status status = app_directory_make(context, line->directory);
+    if (!status && line->json) status = app_file_check(context, line->json);
+    if (!status && line->case_file) status = fem_case_read(context, line->case_file, NULL, 0, &the_case);
+    if (!status && the_case) status = fem_mesh_read(context, the_case->mesh_path, NULL, &mesh);
+    if (!status && the_case) status = fem_problem_create(the_case, mesh, &problem);
+    if (!status && problem) {
+        options->problem = problem;
+        options->element = problem->element;
+        options->components = problem->components;
+    }
+    if (!status) {
+        fem_axmebe_print_header(terminal);
+        status = fem_axmebe_run(context, options, fem_axmebe_print_row, terminal, &result);
+        yoke_status written = finish(context, terminal, line, options, &result, argc, argv);
+        if (!status) status = written;
+    }
+    fem_axmebe_result_destroy(&result);
+    fem_problem_destroy(problem);
+    fem_mesh_destroy(mesh);
+    fem_case_destroy(the_case);
+    return status;
+}
+
+static yoke_status start(yoke_context *context, app_terminal *terminal, int argc, char **argv)
+{
+    fem_axmebe_options options = {0};
+    command_line line = {.directory = "out/bench-axmebe"};
+    bool answered = false;
+    yoke_status status = parse(context, argc, argv, &line, &answered);
+    if (status || answered) return status;
+    terminal->quiet = line.quiet;
+    status = read_options(context, &line, &options);
+    if (!status) status = app_interrupt_catch(context);
+    if (!status) status = fem_session_start(context, &argc, &argv);
+    return status ? status : run(context, terminal, &line, &options, argc, argv);
+}
+
+int main(int argc, char **argv)
+{
+    app_terminal terminal;
+    app_terminal_start(&terminal, "yoke bench axmebe");
+    yoke_options options = {.log = app_terminal_log, .log_user = &terminal, .log_level = YOKE_LOG_INFO};
+    yoke_context *context = NULL;
+    yoke_status status = yoke_context_create(&options, &context);
+    if (!status) status = start(context, &terminal, argc, argv);
+    int code = app_terminal_end(&terminal, context, status);
+    yoke_context_destroy(context);
+    fem_session_end();
+    return code;
+}

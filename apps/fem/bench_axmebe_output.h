@@ -1,0 +1,27 @@
+/*
+ * bench_axmebe_output.h - the table, the data, the figures and the record of `yoke bench axmebe`.
+ */
+#ifndef FEM_BENCH_AXMEBE_OUTPUT_H
+#define FEM_BENCH_AXMEBE_OUTPUT_H
+
+#include <jansson.h>
+
+#include "bench_axmebe.h"
+
+void fem_axmebe_print_header(app_terminal *terminal);
+/* A fem_axmebe_report with the terminal as its user. */
+void fem_axmebe_print_row(const fem_axmebe_row *row, void *terminal);
+/* How many times less halo exchange moves than full exchange, wherever both were measured. */
+void fem_axmebe_print_exchange(app_terminal *terminal, const fem_axmebe_result *result);
+
+/* An array with an object for each row (docs/benchmarks.md).  NULL where memory ends. */
+json_t *fem_axmebe_rows(const fem_axmebe_result *result);
+
+/*
+ * axmebe.dat (a block for each set of devices and variant), axmebe.gp, and, where gnuplot is installed, throughput.svg (all variants) and
+ * variants.svg (fig. 7 of Lang and Ruenger 2013: time of a product with transfers, by variant) into a directory that exists.
+ * *drawn: whether the figures were made.  Errors: INPUT, SYSTEM.
+ */
+yoke_status fem_axmebe_write(const fem_axmebe_result *result, const char *directory, bool *drawn);
+
+#endif
