@@ -135,20 +135,41 @@ static void add_knot(yoke_curve *curve, double units, double seconds)
 }
 
 /*
- * The slope with which the curve goes on outside the points at `end`: that of the line to the next point at least a quarter away, as far
+ * Relative standard deviation of the points.  Where totals grow nothing is measured twice, and that seconds fall where units rise is the
+ * only sign of noise: a little for each pair of neighbours, or much for some.
+ */
+static double scatter(const speed_model *model)
+{
+    double squares = 0, noise = model_noise(model);
+    for (int i = 1; i < model->points; i++) {
+        const model_point *a = &model->point[i - 1], *b = &model->point[i];
+        double fall = fmax(1 - b->seconds / a->seconds, 0);
+        squares += fall * fall / (1 / a->weight + 1 / b->weight);
+    }
+    return model->points < 2 ? noise : fmax(noise, sqrt(squares / (model->points - 1)));
+}
+
+/*
+ * The slope with which the curve goes on outside the points at `end`: that of the line to another point at least a quarter away, as far
  * as noise lets it be known, else that of constant speed.  A device that costs time to start has less, one beyond a full cache more.
+ * Towards fewer units it is the line to the next such point; towards more, where too little costs most, the steepest of all such lines,
+ * since that to the next point alone may be flat by noise.
  */
 static double slope_outside(const model_point *p, int count, int end, double noise)
 {
-    double constant = p[end].seconds / p[end].units;
-    int step = end == 0 ? 1 : -1, other = end + step;
-    while (other >= 0 && other < count && fmax(p[other].units / p[end].units, p[end].units / p[other].units) < far_apart) other += step;
-    if (other < 0 || other >= count) return constant;
-    const model_point *a = &p[end], *b = &p[other];
-    double slope = (b->seconds - a->seconds) / (b->units - a->units), distance = (b->units - a->units) / a->units;
-    double sigma = noise * noise * (1 / a->weight + 1 / b->weight), known = distance * distance / (distance * distance + 4 * sigma);
-    if (slope > 2 * constant) return constant; /* a cliff, and not the way on */
-    return fmax(known * slope + (1 - known) * constant, 1e-3 * constant);
+    double constant = p[end].seconds / p[end].units, steepest = 0;
+    int step = end == 0 ? 1 : -1;
+    const model_point *a = &p[end];
+    for (int other = end + step; other >= 0 && other < count; other += step) {
+        const model_point *b = &p[other];
+        if (fmax(b->units / a->units, a->units / b->units) < far_apart) continue;
+        double slope = (b->seconds - a->seconds) / (b->units - a->units), distance = (b->units - a->units) / a->units;
+        double sigma = noise * noise * (1 / a->weight + 1 / b->weight), known = distance * distance / (distance * distance + 4 * sigma);
+        if (slope > 2 * constant) return constant; /* a cliff, and not the way on */
+        steepest = fmax(steepest, known * slope + (1 - known) * constant);
+        if (end == 0) break;
+    }
+    return steepest > 0 ? fmax(steepest, 1e-3 * constant) : constant;
 }
 
 /*
@@ -160,7 +181,7 @@ static void draw(speed_model *model)
     model_point p[MODEL_MOST_POINTS];
     int count = increasing(model, p);
     yoke_curve *curve = &model->curve;
-    double noise = model_noise(model);
+    double noise = scatter(model);
     curve->knots = 0;
     for (int i = 0; i < count; i++) {
         if (i > 0) {
@@ -227,11 +248,15 @@ static void look_back(speed_model *model, double units, double seconds)
     if (model->points > 0) draw(model);
 }
 
-/* Which seconds are possible for these units, away from all points, if seconds increase with units and the points are right. */
+/*
+ * Which seconds are possible for these units, away from all points, if seconds increase with units and the points are right.  For more
+ * units than ever constant speed is as possible as what the curve says.
+ */
 static void possible(const speed_model *model, double units, double predicted, double *least, double *most)
 {
+    const model_point *last = &model->point[model->points - 1];
     *least = 0;
-    *most = predicted * spike_factor;
+    *most = fmax(predicted, last->seconds / last->units * units) * spike_factor;
     for (int i = 0; i < model->points; i++) {
         if (model->point[i].units < units) *least = model->point[i].seconds;
         if (model->point[i].units > units) {

@@ -181,6 +181,31 @@ static void adaptive_believes_a_change_when_it_is_seen_twice(void **state)
     yoke_balancer_destroy(balancer);
 }
 
+/* Seconds of a CPU core and of PoCL on another one, as measured on a machine with other work: what PoCL took said nothing of its slope. */
+static void noise_among_small_numbers_does_not_buy_a_slow_device_many_units(void **state)
+{
+    static const struct {
+        int64_t units[2];
+        double seconds[2];
+    } rounds[] = {
+        {{60, 60}, {2.54e-5, 2.04e-4}},   {{176, 21}, {5.74e-5, 8.56e-5}},  {{320, 24}, {1.08e-4, 1.21e-4}},
+        {{514, 47}, {1.46e-4, 2.81e-4}},  {{849, 62}, {1.89e-4, 3.78e-4}},  {{1369, 60}, {3.13e-4, 2.73e-4}},
+        {{2494, 90}, {8.35e-4, 3.55e-4}}, {{3600, 629}, {9.3e-4, 2.75e-3}},
+    };
+    const int count = sizeof rounds / sizeof rounds[0];
+    int64_t units[2];
+    yoke_balancer *balancer = make_balancer(*state, &(yoke_balancer_options){.devices = 2, .rounds = count + 1});
+    for (int r = 0; r < count; r++) {
+        yoke_share_report reports[2];
+        for (int i = 0; i < 2; i++) reports[i] = report(rounds[r].units[i], rounds[r].seconds[i]);
+        int64_t next = r + 1 < count ? rounds[r + 1].units[0] + rounds[r + 1].units[1] : 6581;
+        assert_int_equal(yoke_balancer_update(balancer, reports, next, units), YOKE_OK);
+        assert_true(r == 0 || units[1] <= 900); /* it would be 2626 of the 4229 with the flat line through what was seen */
+    }
+    assert_true(units[1] >= 200 && units[1] <= 500); /* the time for 629 was believed at once: 4.4e-6 s a unit */
+    yoke_balancer_destroy(balancer);
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(paper_shares_follow_equation_26),
     cmocka_unit_test(paper_uses_the_last_round_alone_and_keeps_what_it_cannot_measure),
@@ -193,6 +218,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(adaptive_moves_only_what_pays),
     cmocka_unit_test(adaptive_measures_an_idle_device_again),
     cmocka_unit_test(adaptive_believes_a_change_when_it_is_seen_twice),
+    cmocka_unit_test(noise_among_small_numbers_does_not_buy_a_slow_device_many_units),
 };
 
 UNIT_MAIN(tests, start_context, stop_context)
