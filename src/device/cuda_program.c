@@ -238,7 +238,10 @@ static yoke_status load_program(const yoke_cuda_device *device, const yoke_progr
     if (status != YOKE_OK) return status;
     int loaded;
     status = load_cached(device, &key, source->name, module, &loaded);
-    if (status == YOKE_OK && !loaded) status = load_compiled(device, &key, &chosen, source, module);
+    if (status == YOKE_OK && !loaded) {
+        yoke_log(state->context, YOKE_LOG_INFO, "%s: compiling %s, once", device->name, source->name);
+        status = load_compiled(device, &key, &chosen, source, module);
+    }
     yoke_cache_key_destroy(&state->cache, &key);
     return status;
 }

@@ -138,6 +138,8 @@ static yoke_status build_with_key(opencl_program *program, const yoke_program_so
     if (binary != NULL) build_binary(program, binary, bytes, options);
     yoke_release(cache->context, binary);
     if (program->program != NULL) return YOKE_OK;
+    /* This takes seconds with some drivers, and PoCL compiles once more at the first launch. */
+    yoke_log(cache->context, YOKE_LOG_INFO, "%s: compiling %s, once", program->device->name, program->name);
     status = build_texts(program, source, options);
     return status == YOKE_OK ? keep_binary(program, key) : status;
 }
