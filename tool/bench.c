@@ -11,7 +11,10 @@ static const struct {
 } benchmarks[] = {
     {"axmebe", "products y = A u of finite elements: variants, devices, numbers of elements"},
     {"balance", "the balancer on simulated devices with noise, knees and cliffs"},
+    {"energy", "time, energy and power: the measurements of Lang and Ruenger 2014, with their fits"},
+    {"meter", "what metering itself costs: beginning and ending a region, and sampling"},
     {"overhead", "the solver with and without measuring what the balancer needs"},
+    {"profile", "power profiles and energies of short kernels on simulated sensors, against their truth"},
 };
 
 enum { NUM_BENCHMARKS = sizeof benchmarks / sizeof benchmarks[0], LIST_LENGTH = 1024 };

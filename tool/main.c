@@ -9,6 +9,9 @@
 
 static const tool_command commands[] = {
     {"info", "show the machine, its devices, meters and clocks", tool_info},
+    {"energy", "run a command and say what it cost in joules", tool_energy},
+    {"profile", "power over time and energy of a short kernel", tool_profile},
+    {"gather", "record what meters and clocks of this machine look at", tool_gather},
     {"fem", "solve a case of 3-D elasticity or Poisson adaptively", tool_fem},
     {"bench", "run a benchmark", tool_bench},
 };
@@ -81,5 +84,6 @@ int main(int argc, char **argv)
     if (status == YOKE_OK) status = run(context, &terminal, argc, argv);
     int code = app_terminal_end(&terminal, context, status);
     yoke_context_destroy(context);
+    if (terminal.signal != 0 && code == terminal.code) code = tool_end_by_signal(terminal.signal);
     return code;
 }

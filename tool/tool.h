@@ -16,6 +16,22 @@ typedef struct tool_command {
 
 /* Shows the machine. */
 yoke_status tool_info(yoke_context *context, app_terminal *terminal, int argc, char **argv);
+/*
+ * From now on everything looks at a recorded tree: that of the option, else of $YOKE_SYSROOT, which then stands in *sysroot, else of none.
+ * Errors: INPUT (it is no directory), MEMORY.
+ */
+yoke_status tool_set_sysroot(yoke_context *context, const char **sysroot);
+
+/* Runs a command, or watches, and says what it cost in joules. */
+yoke_status tool_energy(yoke_context *context, app_terminal *terminal, int argc, char **argv);
+/* Ends this process by a signal, as a command that it ran was ended; returns the exit code to end with where the signal does not end it. */
+int tool_end_by_signal(int number);
+
+/* Power over time of a short kernel. */
+yoke_status tool_profile(yoke_context *context, app_terminal *terminal, int argc, char **argv);
+
+/* Copies what meters and clocks look at into a directory. */
+yoke_status tool_gather(yoke_context *context, app_terminal *terminal, int argc, char **argv);
 
 /* Becomes the program yoke-fem. */
 yoke_status tool_fem(yoke_context *context, app_terminal *terminal, int argc, char **argv);

@@ -9,8 +9,8 @@
 
 static void print_help(const app_usage *usage)
 {
-    printf("%s\n\nusage: %s%s%s [OPTION]...\n\noptions:\n", usage->summary, usage->program, usage->operands[0] != '\0' ? " " : "",
-           usage->operands);
+    printf("%s\n\nusage: %s%s%s [OPTION]...%s%s\n\noptions:\n", usage->summary, usage->program, usage->operands[0] != '\0' ? " " : "",
+           usage->operands, usage->command != NULL ? " -- " : "", usage->command != NULL ? usage->command : "");
     for (const app_option *option = usage->options; option->name != NULL; option++) {
         char left[64];
         snprintf(left, sizeof left, "--%s%s%s", option->name, option->value != NULL ? " " : "", option->value != NULL ? option->value : "");
@@ -81,6 +81,8 @@ static yoke_status read_option(yoke_context *context, const app_usage *usage, in
         return YOKE_OK;
     }
     if (value == NULL) {
+        if (option->otherwise != NULL && (*index + 1 >= argc || argv[*index + 1][0] == '-'))
+            return store(context, option, option->otherwise);
         if (*index + 1 >= argc || strncmp(argv[*index + 1], "--", 2) == 0)
             return yoke_fail(context, YOKE_ERROR_INPUT, "--%s needs a value: --%s %s", option->name, option->name, option->value);
         value = argv[++*index];
@@ -113,13 +115,18 @@ yoke_status app_options_parse(yoke_context *context, const app_usage *usage, int
     for (int i = 1; i < argc; i++) {
         yoke_status status = YOKE_OK;
         if (!options_end && strcmp(argv[i], "--") == 0) {
+            if (usage->command != NULL) {
+                *usage->command_at = i + 1;
+                break;
+            }
             options_end = true;
         } else if (!options_end && argv[i][0] == '-' && argv[i][1] != '\0') {
             status = read_option(context, usage, argc, argv, &i);
         } else {
             if (++count > usage->operands_most)
-                return yoke_fail(context, YOKE_ERROR_INPUT, "unexpected argument %s; usage: %s %s [OPTION]...", argv[i], usage->program,
-                                 usage->operands);
+                return yoke_fail(context, YOKE_ERROR_INPUT, "unexpected argument %s; usage: %s%s%s [OPTION]...%s%s", argv[i],
+                                 usage->program, usage->operands[0] != '\0' ? " " : "", usage->operands,
+                                 usage->command != NULL ? " -- " : "", usage->command != NULL ? usage->command : "");
             status = append(context, operands, argv[i], "arguments");
         }
         if (status != YOKE_OK) return status;

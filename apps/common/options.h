@@ -19,14 +19,16 @@ typedef struct app_list {
 /*
  * An option `--name`, or `--name VALUE` which may also be written `--name=VALUE`.  Exactly one of flag, text, number, list is set:
  * it is where the value goes, and it is left alone where the option is not given.  Of an option given twice the last value counts.
+ * With `otherwise`, a word that begins with a dash, or no more words, after `--name` means that value.
  */
 typedef struct app_option {
-    const char *name;  /* without dashes; NULL ends a table */
-    const char *value; /* what the help calls the value; NULL for a flag */
-    const char *help;  /* one line */
-    bool *flag;        /* becomes true */
-    const char **text; /* borrowed from argv */
-    int64_t *number;   /* an integer from minimum to maximum */
+    const char *name;      /* without dashes; NULL ends a table */
+    const char *value;     /* what the help calls the value; NULL for a flag */
+    const char *help;      /* one line */
+    const char *otherwise; /* the value where none follows; NULL: one must follow */
+    bool *flag;            /* becomes true */
+    const char **text;     /* borrowed from argv */
+    int64_t *number;       /* an integer from minimum to maximum */
     int64_t minimum, maximum;
     app_list *list; /* each value is appended */
 } app_option;
@@ -37,12 +39,14 @@ typedef struct app_usage {
     int operands_least, operands_most;
     const char *summary;       /* one sentence */
     const app_option *options; /* --help and --version are always there and not in the table */
+    const char *command;       /* how a command line that follows `--` is called: "COMMAND [ARGUMENT]..."; NULL: there is none */
+    int *command_at;           /* its first word in argv, argc where it is empty; left alone where there is no `--` */
     const char *details;       /* text after the options, or NULL */
 } app_usage;
 
 /*
- * Reads argv[1 .. argc).  `--` ends the options.  With --help or --version it prints them to standard output, sets *answered, checks nothing
- * further, and the program is done (exit code 0).  operands may be NULL where there are none.
+ * Reads argv[1 .. argc).  `--` ends the options, and the reading where a command line follows it.  With --help or --version it prints them to
+ * standard output, sets *answered, checks nothing further, and the program is done (exit code 0).  operands may be NULL where there are none.
  * Errors: INPUT: unknown option (with the nearest one there is), value missing, superfluous or not a number in range, number of operands.
  */
 yoke_status app_options_parse(yoke_context *context, const app_usage *usage, int argc, char **argv, app_list *operands, bool *answered);

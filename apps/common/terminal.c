@@ -81,5 +81,5 @@ int app_terminal_end(app_terminal *terminal, const yoke_context *context, yoke_s
         fprintf(stderr, "%s: error: standard output cannot be written; is the disk full?\n", terminal->program);
         return app_exit_code(YOKE_ERROR_SYSTEM);
     }
-    return app_exit_code(status);
+    return terminal->code != 0 ? terminal->code : app_exit_code(status);
 }

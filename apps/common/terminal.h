@@ -14,6 +14,8 @@ typedef struct app_terminal {
     bool rewrite;        /* standard error is a terminal: progress is one line that is written over and over */
     bool shown;          /* such a line stands there now */
     double next_s;       /* progress before this time is not shown */
+    int code;            /* not 0: the program ends with this exit code, whatever the status says (it hands on another program's) */
+    int signal;          /* not 0: it shall end by this signal, as a command that it ran was ended */
 } app_terminal;
 
 /* To be called before any file is opened: fills standard streams that are closed, so that nothing is ever printed into another file. */
@@ -33,7 +35,7 @@ void app_progress(app_terminal *terminal, const char *format, ...) YOKE_PRINTF(2
 
 /*
  * The end of a program: clears progress away, prints the context's last error if status is one, flushes standard output, and returns the exit
- * code (app_exit_code; 1 where the results could not be printed, as on a full disk).
+ * code (that of the terminal, else app_exit_code; 1 where the results could not be printed, as on a full disk).
  */
 int app_terminal_end(app_terminal *terminal, const yoke_context *context, yoke_status status);
 

@@ -33,6 +33,8 @@ typedef struct adapt {
     yoke_context *context;
     fem_forest *forest;
     fem_distribution *distribution;
+    yoke_meter *meter; /* NULL: nothing is metered here */
+    int meter_simulated;
     char work[64]; /* what an element costs depends on */
     fem_record *record;
     fem_table table;
@@ -170,6 +172,22 @@ static yoke_status create_distribution(adapt *a)
     return YOKE_OK;
 }
 
+/* After the machine file was read, which may have meters. */
+static yoke_status open_meter(adapt *a)
+{
+    const yoke_meter_options options = {.declared = a->run->declared, .probe_s = -1};
+    const yoke_meter_info *infos;
+    int64_t count = 0;
+    yoke_status status = yoke_meter_open(a->context, &options, &a->meter);
+    if (!status) status = yoke_meter_infos(a->meter, &infos, &count);
+    for (int64_t i = 0; !status && i < count; i++) a->meter_simulated |= infos[i].source == YOKE_ENERGY_SIMULATED;
+    a->table.energy = count > 0;
+    if (status || count) return status;
+    yoke_meter_close(a->meter);
+    a->meter = NULL;
+    return YOKE_OK;
+}
+
 /* All that may find the input bad: writes nothing. */
 static yoke_status prepare(adapt *a)
 {
@@ -180,6 +198,7 @@ static yoke_status prepare(adapt *a)
     if (!status) status = collect_probes(a);
     if (!status) status = check_probes(a);
     if (!status) status = create_distribution(a);
+    if (!status) status = open_meter(a);
     if (!status) a->memory_bytes = topology.memory_bytes;
     return status;
 }
@@ -218,6 +237,8 @@ static fem_solve_options solve_options(const adapt *a)
         .operator_kind = solver->operator.value == FEM_OPERATOR_STORED ? FEM_STORED : FEM_MATRIXFREE,
         .relative_residual = solver->relative_residual.value,
         .max_iterations = (int)solver->max_iterations.value,
+        .meter = a->meter,
+        .meter_simulated = a->meter_simulated,
     };
 }
 
@@ -281,6 +302,8 @@ static yoke_status fill_record(adapt *a)
     r->refine_s = a->refine_s;
     r->setup_s = solution->setup_s;
     r->solve_s = solution->solve_s;
+    r->measured_energy_j = solution->energy.value_j;
+    r->energy_kind = isnan(solution->energy.value_j) ? NULL : yoke_energy_kind_text(solution->energy.kind);
     return fem_distribution_report(a->distribution, solution, r);
 }
 
@@ -349,6 +372,8 @@ static yoke_status one_step(adapt *a)
     fem_table_row(&a->table, &a->now.record, line);
     app_print(a->run->terminal, "%s\n", line);
     if (a->run->explain && a->now.record.decision) app_print(a->run->terminal, "     %s\n", a->now.record.decision);
+    const char *why_not = a->now.solution->energy.why_not;
+    if (a->run->explain && a->meter && why_not[0]) app_print(a->run->terminal, "     energy: %s\n", why_not);
     return YOKE_OK;
 }
 
@@ -422,6 +447,7 @@ yoke_status fem_adapt(const fem_run *run, const fem_case *the_case, const fem_pr
     release_step(&a.now);
     release_step(&a.before);
     fem_record_destroy(a.record);
+    yoke_meter_close(a.meter);
     fem_distribution_destroy(a.distribution);
     yoke_release(a.context, a.probes);
     fem_forest_destroy(a.forest);

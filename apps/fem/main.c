@@ -15,7 +15,7 @@
 typedef struct command_line {
     bool quiet, check, explain;
     const char *json, *operator_name;
-    const char *devices, *machine, *use, *share, *balance, *exchange, *store;
+    const char *devices, *machine, *use, *share, *balance, *exchange, *store, *declared;
     int64_t threads;
     app_list overrides, operands;
 } command_line;
@@ -57,6 +57,10 @@ static yoke_status parse(yoke_context *context, int argc, char **argv, command_l
          .help = "start from what earlier runs measured, and keep what this one measures",
          .text = &line->store},
         {.name = "machine", .value = "FILE", .help = "a simulated machine, for devices sim:NAME", .text = &line->machine},
+        {.name = "declare",
+         .value = "idle=W,busy=W",
+         .help = "powers of this machine, for an estimate of the energy where it has no meter",
+         .text = &line->declared},
         {.name = "threads",
          .value = "N",
          .help = "threads of the device openmp; by default one per core",
@@ -135,7 +139,8 @@ static yoke_status run(yoke_context *context, app_terminal *terminal, int argc, 
                         .argv = argv,
                         .json = line->json,
                         .check = line->check,
-                        .explain = line->explain};
+                        .explain = line->explain,
+                        .declared = line->declared};
     yoke_status status = read_distribution(context, line, &settings.distribution);
     if (!status) status = fem_case_check_output(the_case);
     if (!status && line->json) status = app_file_check(context, line->json);

@@ -1,6 +1,7 @@
 #include "solve.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "multigrid.h"
@@ -29,17 +30,44 @@ void fem_solution_destroy(fem_solution *solution)
     yoke_release(solution->context, solution);
 }
 
-/* Where all that work are simulated, their clock counts. */
-static double clock_s(const solve *s)
+/* One of the devices that work, where all of them are simulated; or NULL. */
+static const yoke_device *simulated_device(const solve *s)
 {
     const fem_devices *devices = s->options->devices;
     const yoke_device *simulated = NULL;
     for (int i = 0; i < devices->count; i++) {
         if (s->cut[i] == s->cut[i + 1]) continue;
-        if (strcmp(devices->list[i].info->kind, "sim") != 0) return yoke_clock_s();
+        if (strcmp(devices->list[i].info->kind, "sim") != 0) return NULL;
         simulated = devices->list[i].device;
     }
+    return simulated;
+}
+
+/* Where all that work are simulated, their clock counts. */
+static double clock_s(const solve *s)
+{
+    const yoke_device *simulated = simulated_device(s);
     return simulated ? yoke_device_clock_s(simulated) : yoke_clock_s();
+}
+
+static yoke_status begin_energy(const solve *s, yoke_region **region)
+{
+    const fem_solve_options *options = s->options;
+    yoke_energy *energy = &s->solution->energy;
+    *region = NULL;
+    *energy = (yoke_energy){.value_j = NAN, .uncertainty_j = NAN, .kind = YOKE_ENERGY_NONE};
+    if (options->meter && !options->meter_simulated == !simulated_device(s)) return yoke_region_begin(options->meter, region);
+    snprintf(energy->why_not, sizeof energy->why_not, "%s",
+             !options->meter            ? "there is no meter"
+             : options->meter_simulated ? "only simulated devices are metered, and others work too"
+                                        : "the devices are simulated, and their machine file gives no powers");
+    return YOKE_OK;
+}
+
+static yoke_status end_energy(const solve *s, yoke_region *region)
+{
+    double seconds;
+    return region ? yoke_region_end(region, &seconds, NULL, &s->solution->energy) : YOKE_OK;
 }
 
 static yoke_status apply_blocks(void *state, const fem_vector *r, double norm_r, fem_vector *z)
@@ -146,25 +174,35 @@ static void fill_counts(solve *s, const fem_cg_result *result)
     fill_shares(s);
 }
 
-/* One start, on the devices of s->cut. */
-static yoke_status run(solve *s, const double *start)
+static yoke_status iterate(solve *s, const double *start, fem_cg_result *result)
 {
-    double begin = clock_s(s);
-    yoke_status status = make_operators(s);
-    if (status) return status;
-    double ready = clock_s(s);
     lift(s, start);
     fem_approximate_inverse blocks = {apply_blocks, s->team};
     fem_approximate_inverse inverse = s->multigrid ? fem_multigrid_inverse(s->multigrid) : blocks;
     fem_cg_options options = {.relative_residual = s->options->relative_residual,
                               .max_iterations = s->options->max_iterations,
                               .stagnation = s->multigrid ? MULTIGRID_STAGNATION : JACOBI_STAGNATION};
+    yoke_status status = fem_cg(s->team, &inverse, s->b, s->x, &options, s->hooks, result);
+    return status ? status : finish(s);
+}
+
+/* One start, on the devices of s->cut. */
+static yoke_status run(solve *s, const double *start)
+{
     fem_cg_result result = {0, 0};
-    status = fem_cg(s->team, &inverse, s->b, s->x, &options, s->hooks, &result);
-    if (!status) status = finish(s);
+    yoke_region *region = NULL;
+    double begin = clock_s(s);
+    yoke_status status = make_operators(s);
+    if (!status) status = begin_energy(s, &region);
+    if (status) return status;
+    double ready = clock_s(s);
+    status = iterate(s, start, &result);
+    double done = clock_s(s);
+    yoke_status metered = end_energy(s, region); /* a region is given back in any case */
+    if (!status) status = metered;
     if (status) return status;
     s->solution->setup_s += ready - begin;
-    s->solution->solve_s = clock_s(s) - ready;
+    s->solution->solve_s = done - ready;
     fill_counts(s, &result);
     return YOKE_OK;
 }

@@ -19,6 +19,8 @@ typedef struct fem_solve_options {
     fem_exchange exchange;
     int unmeasured;          /* nonzero: as in fem_team_options, for all teams of the solve; the shares' seconds are then NaN */
     int64_t shared_elements; /* as in fem_multigrid_options */
+    yoke_meter *meter;       /* borrowed; or NULL: not metered */
+    int meter_simulated;     /* nonzero: the meter is of simulated devices, and tells nothing of others; zero: the reverse */
 } fem_solve_options;
 
 /* What one device did for a solve. */
@@ -41,6 +43,7 @@ typedef struct fem_solution {
     fem_solve_share shares[FEM_MOST_DEVICES]; /* [num_shares] of options->devices */
     int restarts;                             /* because of devices that failed, or whose memory was too small */
     double setup_s, solve_s;                  /* of the last start; on the virtual clock where all devices are simulated */
+    yoke_energy energy;                       /* of the same stretch as solve_s */
     int64_t memory_bytes;                     /* held by operator, preconditioner and vectors */
 } fem_solution;
 

@@ -312,6 +312,246 @@ YOKE_API yoke_status yoke_queue_dspmv(yoke_queue *queue, int64_t n, double alpha
  * A context has one machine; a second call fails.  Errors: INPUT (file, key, what was expected), ARGUMENT, MEMORY.
  */
 YOKE_API yoke_status yoke_machine_read(yoke_context *context, const char *path);
+/*
+ * The host of the context's simulated machine does nothing for so many seconds: its virtual clock moves, devices go on with what they have.
+ * Errors: ARGUMENT (no machine; not 0 to 1e9 s).
+ */
+YOKE_API yoke_status yoke_machine_sleep(yoke_context *context, double seconds);
+
+/* ------------------------------------------------------------------------------------------------- meters */
+
+/*
+ * A meter tells the energy of one domain of the machine ("powercap:package-0", "nvml:0").  Meters form a tree, so that nothing is added
+ * twice, and those at its disjoint top make up the total.  What a meter cannot say is NaN with a reason: never zero.
+ */
+
+/* Where a number of joules comes from. */
+typedef enum yoke_energy_kind {
+    YOKE_ENERGY_NONE,      /* not metered */
+    YOKE_ENERGY_MEASURED,  /* by the hardware: a counter, or readings of power */
+    YOKE_ENERGY_ESTIMATED, /* from powers that the user declared */
+    YOKE_ENERGY_SIMULATED, /* of a simulated machine */
+    YOKE_ENERGY_REPLAYED   /* from a recording */
+} yoke_energy_kind;
+/* "none", "measured", "estimated", "simulated", "replayed".  Never NULL. */
+YOKE_API const char *yoke_energy_kind_text(yoke_energy_kind kind);
+
+typedef struct yoke_meter_info {
+    char name[64];         /* kind:domain, "powercap:package-0", "nvml:0"; the kind alone where a source has no domain here */
+    char kind[16];         /* powercap, perf, nvml, amdsmi, hwmon, declared, replay, sim */
+    char description[256]; /* what hardware it covers and where it is read */
+    char covers[64]; /* the hardware in words that agree between kinds: package-0, package-0/core, dram-0, psys, gpu-0000:3b:00.0, host */
+    char parent[64]; /* name of the meter of the same kind whose energy contains this one's; "" at the top */
+    char pci[16];    /* "" if it is no PCI device */
+    yoke_energy_kind source; /* kind of its energies */
+    int usable;              /* 0: see why_not and remedy */
+    int counted;             /* nonzero: part of the total */
+    int integrated;          /* nonzero: energy by integrating readings of power, else from a counter */
+    char why_not[256];       /* why it is not usable; "" if it is */
+    char remedy[512];        /* what to do about it; "" if usable or nothing helps */
+    double resolution_j;     /* energy of one count; NaN: not known */
+    double period_s;         /* between updates; measured while opening where that is possible, else as documented; NaN: not known */
+    int period_measured;
+    double wrap_j;     /* the counter starts again at so many joules; NaN: never, or there is no counter */
+    double gain_error; /* relative: half width of the factor's interval; NaN: not known */
+} yoke_meter_info;
+
+/* All members may be zero. */
+typedef struct yoke_meter_options {
+    const char *select;   /* names and kinds, comma-separated; NULL: the best source of each piece of hardware */
+    const char *sysroot;  /* stands for the root directory, as recorded by `yoke gather`; NULL: $YOKE_SYSROOT, else / */
+    const char *declared; /* "idle=W,busy=W": powers of the machine; NULL: none (docs/methods-energy.md) */
+    const char *replay;   /* a recorded stream (docs/methods-energy.md); NULL: none */
+    double probe_s;       /* how long update periods may be measured while opening; 0: 0.25 s; negative: not at all */
+    int64_t pid;          /* whose CPU time declared powers are weighed with; 0: this process and its children that were waited for */
+} yoke_meter_options;
+
+/*
+ * All meters of the machine, usable or not, and one entry for each kind that finds none, with reason and remedy.  options may be NULL.
+ * *list is given back with yoke_release.  Errors: INPUT (options), MEMORY.
+ */
+YOKE_API yoke_status yoke_meters_list(yoke_context *context, const yoke_meter_options *options, yoke_meter_info **list, int64_t *count);
+
+/*
+ * The selected usable meters, open.  That there is none is no error: energies are then NaN, with the reason.  A thread reads counters often
+ * enough that no wrap is missed, and integrates powers.  Regions may begin and end on any thread, nested or overlapping.
+ * Errors: INPUT (options: what is wrong with them), UNAVAILABLE (a meter named in `select` is not usable: why, remedy), MEMORY, SYSTEM.
+ */
+typedef struct yoke_meter yoke_meter;
+YOKE_API yoke_status yoke_meter_open(yoke_context *context, const yoke_meter_options *options, yoke_meter **meter);
+/* All regions must have ended. */
+YOKE_API void yoke_meter_close(yoke_meter *meter);
+/* The open meters, in the order of energies; borrowed until the meter is closed. */
+YOKE_API yoke_status yoke_meter_infos(yoke_meter *meter, const yoke_meter_info **infos, int64_t *count);
+/*
+ * Power now, in watts, as the hardware of an open meter (index into yoke_meter_infos) shows it; for power profiles.
+ * Errors: ARGUMENT, UNAVAILABLE (it counts energy only, or cannot be read: why).
+ */
+YOKE_API yoke_status yoke_meter_power(yoke_meter *meter, int64_t index, double *watts);
+
+typedef struct yoke_energy {
+    double value_j; /* NaN: not metered, or a fault: see why_not */
+    double
+        uncertainty_j; /* half width of the interval that holds the truth: 2 counts + power x period + gain error (docs/methods-energy.md) */
+    yoke_energy_kind kind;
+    char why_not[256]; /* why there is no value, or which part of the machine the total lacks; "" otherwise */
+} yoke_energy;
+
+/* A stretch of time whose energy is wanted. */
+typedef struct yoke_region yoke_region;
+YOKE_API yoke_status yoke_region_begin(yoke_meter *meter, yoke_region **region);
+/*
+ * Ends the region and gives it back, whatever is returned.  seconds: its length on the meter's clock.  energies: one for each open meter, in
+ * their order, or NULL.  total: over the meters that are counted, or NULL.
+ * A region shorter than a meter's period has no value there, and the reason names the shortest length that would have one.
+ * Errors: ARGUMENT.  A meter that failed is no error but a value of NaN with the reason.
+ */
+YOKE_API yoke_status yoke_region_end(yoke_region *region, double *seconds, yoke_energy *energies, yoke_energy *total);
+
+/* ------------------------------------------------------------------------------------------------- clocks */
+
+/*
+ * Clock frequencies.  Before a clock is changed for the first time what it had is saved, and a small guard process (yoke-clock-guard) restores
+ * that, in an order the hardware accepts, when the set is closed, and also when this process ends in any other way, SIGKILL included.
+ */
+typedef struct yoke_clock_info {
+    char name[64];         /* "cpu" (all cores), "nvml:0" */
+    char kind[16];         /* cpufreq, nvml */
+    char description[256]; /* driver, governor, what is behind the name */
+    char pci[16];
+    int settable;
+    char why_not[256]; /* "" if settable */
+    char remedy[512];
+    double current_hz; /* NaN: not known */
+    double least_hz, most_hz;
+    double levels_hz[128]; /* ascending; num_levels 0: any between least and most */
+    int64_t num_levels;
+} yoke_clock_info;
+
+/* All members may be zero; docs/clocks.md says how frequencies are set and what is restored. */
+typedef struct yoke_clock_options {
+    const char *sysroot; /* as in yoke_meter_options */
+    double settle_s;     /* how long a clock may take to reach what was asked for, at most 60; 0: 0.2 s */
+} yoke_clock_options;
+
+/* As yoke_meters_list.  options may be NULL. */
+YOKE_API yoke_status yoke_clocks_list(yoke_context *context, const yoke_clock_options *options, yoke_clock_info **list, int64_t *count);
+typedef struct yoke_clocks yoke_clocks;
+/*
+ * Takes the machine's clocks for this process; nothing is changed yet.
+ * Errors: ARGUMENT, INPUT (options), UNAVAILABLE (another yoke holds the machine's clocks: which process), MEMORY, SYSTEM.
+ */
+YOKE_API yoke_status yoke_clocks_open(yoke_context *context, const yoke_clock_options *options, yoke_clocks **clocks);
+/* Restores, and says so as a log line where a clock could not be restored.  Takes NULL. */
+YOKE_API void yoke_clocks_close(yoke_clocks *clocks);
+/*
+ * Asks for a frequency (the nearest level) and reads back.  reached_hz: what the hardware says then, NaN where it does not say.
+ * reached_hz may be NULL.  Errors: INPUT (no such clock; outside its range), UNAVAILABLE (not settable: why, remedy), SYSTEM (refused; then
+ * cores have what they had before the first change).  That another frequency was reached than asked for is no error but a warning in the log
+ * with the hardware's reason (power cap, heat).
+ */
+YOKE_API yoke_status yoke_clock_set(yoke_clocks *clocks, const char *name, double hz, double *reached_hz);
+
+/* ----------------------------------------------------------------------------------------- power profiles */
+
+/*
+ * Energy and power over time of a kernel that is much shorter than the period of the power sensor, from many runs at different phases of the
+ * sensor's updates (Lang 2014, dissertation, ch. 5; docs/methods-profile.md).  First the sensor is identified, then the kernel is profiled:
+ * offline, in runs that are made for it, or online, in the calls that an application makes anyway.
+ */
+
+/* How a sensor follows power that steps from 0 to 1, `delay_s` later. */
+typedef enum yoke_sensor_shape {
+    YOKE_SENSOR_MEAN,    /* it shows the mean of the last window_s */
+    YOKE_SENSOR_HALVES,  /* one half steps at once, the other window_s later (Tesla C2075) */
+    YOKE_SENSOR_LOW_PASS /* 1 - exp(-t / window_s) */
+} yoke_sensor_shape;
+
+typedef struct yoke_sensor {
+    yoke_sensor_shape shape;
+    double period_s;   /* between updates */
+    double delay_s;    /* from the start of a run, as it is timed, until it begins to show */
+    double window_s;   /* see the shape */
+    double noise_w;    /* standard deviation of one update at constant power */
+    double quantum_w;  /* smallest step; 0: none seen */
+    double gain_error; /* relative half width of the factor's interval; NaN: not known.  Not identified: of the meter, or the data sheet */
+} yoke_sensor;
+
+/* What is profiled, and on which sensor.  Times are seconds on one clock.  A status that is not YOKE_OK is handed on. */
+typedef struct yoke_profile_subject {
+    yoke_status (*launch)(void *user); /* starts one run and, where it can, returns before that is done */
+    /* Waits for its end.  Where the times of start and end are known better than from outside they are filled. */
+    yoke_status (*finish)(double *start_s, double *finish_s, void *user);
+    yoke_status (*power_w)(double *watts, void *user);         /* what the sensor shows now */
+    yoke_status (*temperature_c)(double *celsius, void *user); /* NULL: not known */
+    double (*clock_s)(void *user);                             /* NULL: yoke_clock_s */
+    yoke_status (*wait_until)(double time_s, void *user);      /* NULL: sleeps */
+    void *user;
+} yoke_profile_subject;
+
+/* All members may be zero. */
+typedef struct yoke_profile_options {
+    double target;        /* relative statistical uncertainty of the energy at which to stop; 0: 0.02 */
+    double most_s;        /* of device time; 0: 300 s */
+    int64_t runs;         /* single runs to make, instead of as many as the target needs; 0: as needed */
+    int64_t points;       /* of the profile at most; 0: 64; negative: energy only */
+    double overhead;      /* online: part of the time that may be spent waiting for updates; 0: 0.01 */
+    double low_c, high_c; /* band of temperature to run in (54 in the dissertation); both 0: any */
+} yoke_profile_options;
+
+typedef struct yoke_profile_point {
+    double time_s, power_w; /* since the start of a run */
+    double uncertainty_w;   /* 95 %; NaN for readings */
+} yoke_profile_point;
+
+typedef struct yoke_profile {
+    double energy_j;            /* of one run: all power of what the sensor covers, from its start to its end.  Never 0 for "not known" */
+    double uncertainty_j;       /* 95 %, with the sensor's gain error where that is known */
+    double statistical_j;       /* 95 %, against what the sensor would show on the average: more runs reduce it */
+    double dynamic_j;           /* the part of energy_j above idle power */
+    double idle_w, run_s;       /* power between runs; seconds of one run */
+    double low_c, high_c;       /* temperatures seen; NaN: not known */
+    double device_s;            /* how long all took */
+    double reading_s;           /* of that, in reading the sensor (online: also in waiting for it) */
+    int64_t runs, reads, burst; /* burst: runs that followed each other without a pause where the energy was measured */
+    double resolution_s;        /* of the profile: shorter structure is blurred; NaN: there is none */
+    char why_no_profile[256];   /* "" where there is one */
+    int64_t num_points, num_readings;
+    yoke_profile_point *points;   /* the profile, the sensor's window removed */
+    yoke_profile_point *readings; /* what the sensor showed in updates after starts of single runs, ascending in time */
+} yoke_profile;
+
+/*
+ * Finds period, delay, window and noise of the sensor by runs of the subject, which should draw constant power, much more than idle, and be
+ * short beside the period (or return before they are done).  Takes 10 to 90 s of device time.
+ * Errors: ARGUMENT, MEMORY, UNAVAILABLE (the sensor never changes, or has no period, or the load does not show), those of the subject.
+ */
+YOKE_API yoke_status yoke_sensor_identify(yoke_context *context, const yoke_profile_subject *subject, yoke_sensor *sensor);
+/*
+ * Offline.  options may be NULL.  Single runs where they reach the target, else bursts of runs (always for means over more than 0.3 s and low-pass
+ * sensors, which show no profile).  *profile is given back with yoke_profile_clear.
+ * Errors: ARGUMENT, MEMORY, UNAVAILABLE (not in most_s: the text says how long it would take; temperature not reached; nothing shows), those
+ * of the subject.
+ */
+YOKE_API yoke_status yoke_profile_measure(yoke_context *context, const yoke_profile_subject *subject, const yoke_sensor *sensor,
+                                          const yoke_profile_options *options, yoke_profile *profile);
+YOKE_API void yoke_profile_clear(yoke_context *context, yoke_profile *profile);
+
+/*
+ * Online.  Of the subject only power_w, clock_s, wait_until and temperature_c are used, on the thread that calls.  Between calls of the kernel
+ * the device must be idle but for what every call brings with it.
+ */
+typedef struct yoke_profiler yoke_profiler;
+/* Waits for an update of the sensor.  Errors: ARGUMENT, MEMORY, UNAVAILABLE (no update is seen), those of the subject. */
+YOKE_API yoke_status yoke_profiler_create(yoke_context *context, const yoke_profile_subject *subject, const yoke_sensor *sensor,
+                                          const yoke_profile_options *options, yoke_profiler **profiler);
+YOKE_API void yoke_profiler_destroy(yoke_profiler *profiler);
+/* Right before the kernel is launched; after the launch, if it returned before the kernel's end (may be left out); after the end. */
+YOKE_API yoke_status yoke_profiler_begin(yoke_profiler *profiler);
+YOKE_API yoke_status yoke_profiler_running(yoke_profiler *profiler);
+YOKE_API yoke_status yoke_profiler_end(yoke_profiler *profiler);
+/* What is known so far.  Errors: MEMORY, UNAVAILABLE (too few updates yet, or nothing shows: how many calls it would take). */
+YOKE_API yoke_status yoke_profiler_result(yoke_profiler *profiler, yoke_profile *profile);
 
 /* ---------------------------------------------------------------------------------------------- balancer */
 

@@ -4,14 +4,15 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/context.h"
 #include "device/backends.h"
 #include "device/registry.h"
 
 typedef struct sim_device {
     sim_state *state;
     yoke_context *context;
-    const sim_profile *profile;
-    double *host_s; /* the machine's clock */
+    sim_machine *machine;
+    sim_profile *profile;
     sim_random random;
     int64_t calls; /* of the driver since opening */
 } sim_device;
@@ -47,29 +48,64 @@ static yoke_status enter(sim_device *device, const char *call)
 
 static double later(double a, double b) { return a > b ? a : b; }
 
-/* The queue's next operation takes so long. */
-static void take(sim_queue *queue, double seconds) { queue->end_s = later(*queue->device->host_s, queue->end_s) + seconds; }
+typedef yoke_status note_power(sim_machine *machine, sim_profile *device, double begin_s, double end_s);
 
-static void take_copy(sim_queue *queue, int64_t bytes)
+/* The queue's next operation takes so long; note: what draws power for it, or NULL. */
+static yoke_status take(sim_queue *queue, double seconds, note_power *note)
 {
-    const sim_copy *copy = &queue->device->profile->copy;
-    take(queue, copy->latency_s + (double)bytes / copy->bytes_per_s);
+    sim_device *device = queue->device;
+    double begin_s = later(device->machine->host_s, queue->end_s), end_s = begin_s + seconds;
+    if (note != NULL && device->machine->powered) {
+        yoke_status status = note(device->machine, device->profile, begin_s, end_s);
+        if (status != YOKE_OK) return status;
+    }
+    queue->end_s = end_s;
+    return YOKE_OK;
 }
 
-static void take_units(sim_queue *queue, int64_t units)
+static yoke_status take_copy(sim_queue *queue, int64_t bytes)
+{
+    const sim_copy *copy = &queue->device->profile->copy;
+    double paid = (double)bytes - copy->free_bytes;
+    return take(queue, copy->latency_s + (paid > 0 ? paid / copy->bytes_per_s : 0), sim_energy_copy);
+}
+
+static yoke_status take_units(sim_queue *queue, int64_t units)
 {
     sim_device *device = queue->device;
     const sim_profile *profile = device->profile;
-    if (units == 0) {
-        take(queue, 0);
-        return;
-    }
+    if (units == 0) return take(queue, 0, NULL);
     double seconds = profile->start_s + (double)units * sim_seconds_per_unit(&profile->speed, (double)units);
-    take(queue, seconds * sim_noise_factor(&device->random, profile->noise));
+    return take(queue, seconds * sim_noise_factor(&device->random, profile->noise), sim_energy_launch);
 }
 
 /* The host waits until then. */
-static void host_waits(const sim_device *device, double time_s) { *device->host_s = later(*device->host_s, time_s); }
+static void host_waits(const sim_device *device, double time_s) { sim_machine_wait(device->machine, time_s); }
+
+/* A jump of the clock is looked at so often at most. */
+enum { MOST_LOOKS = 1000000 };
+
+/* The watch that is to be called first, if that is before time_s. */
+static sim_watch *next_watch(const sim_machine *machine, double time_s)
+{
+    sim_watch *first = NULL;
+    for (sim_watch *watch = machine->watches; watch != NULL; watch = watch->next)
+        if (watch->next_s < time_s && (first == NULL || watch->next_s < first->next_s)) first = watch;
+    return first;
+}
+
+void sim_machine_wait(sim_machine *machine, double time_s)
+{
+    if (!(time_s > machine->host_s)) return;
+    double least_s = (time_s - machine->host_s) / MOST_LOOKS;
+    for (sim_watch *watch = next_watch(machine, time_s); watch != NULL; watch = next_watch(machine, time_s)) {
+        machine->host_s = later(machine->host_s, watch->next_s);
+        double next_s = machine->host_s + later(watch->every_s, least_s);
+        watch->next_s = next_s > machine->host_s ? next_s : time_s; /* a step too small for the clock's digits would never get there */
+        watch->moved(watch->user);
+    }
+    machine->host_s = time_s;
+}
 
 /* ------------------------------------------------------------------------------------------ start and list */
 
@@ -103,6 +139,27 @@ yoke_status yoke_machine_read(yoke_context *context, const char *path)
         return yoke_fail(context, YOKE_ERROR_ARGUMENT,
                          "yoke_machine_read: the context has the machine \"%s\" already; take another context", state->machine->name);
     return sim_machine_create(context, path, &state->machine);
+}
+
+yoke_status yoke_machine_sleep(yoke_context *context, double seconds)
+{
+    if (context == NULL || !(seconds >= 0 && seconds <= 1e9))
+        return yoke_fail(context, YOKE_ERROR_ARGUMENT, "yoke_machine_sleep: %s",
+                         context == NULL ? "context is NULL" : "expected 0 to 1e9 seconds");
+    sim_machine *machine = sim_machine_of(context);
+    if (machine == NULL)
+        return yoke_fail(context, YOKE_ERROR_ARGUMENT, "yoke_machine_sleep: the context has no machine; read one with yoke_machine_read");
+    sim_machine_wait(machine, machine->host_s + seconds);
+    return YOKE_OK;
+}
+
+sim_machine *sim_machine_of(yoke_context *context)
+{
+    const yoke_backend *backend = NULL;
+    void *state = NULL;
+    if (context->devices == NULL) return NULL; /* then no file was read, and nothing need be started */
+    yoke_status status = yoke_registry_find(context, yoke_backend_sim.kind, strlen(yoke_backend_sim.kind), &backend, &state);
+    return status == YOKE_OK ? ((sim_state *)state)->machine : NULL;
 }
 
 static void describe(const sim_machine *machine, const sim_profile *profile, yoke_device_info *info)
@@ -142,9 +199,9 @@ static yoke_status list(void *state, yoke_backend_found *found, void *user)
 
 /* ----------------------------------------------------------------------------------------------- devices */
 
-static yoke_status find_profile(const sim_state *state, const char *name, const sim_profile **profile)
+static yoke_status find_profile(const sim_state *state, const char *name, sim_profile **profile)
 {
-    const sim_machine *machine = state->machine;
+    sim_machine *machine = state->machine;
     if (machine == NULL)
         return yoke_fail(
             state->context, YOKE_ERROR_UNAVAILABLE,
@@ -169,7 +226,7 @@ static yoke_status find_profile(const sim_state *state, const char *name, const 
 static yoke_status open_device(void *state, const char *name, yoke_device_info *info, void **device)
 {
     sim_state *owner = state;
-    const sim_profile *profile = NULL;
+    sim_profile *profile = NULL;
     void *memory = NULL;
     yoke_status status = find_profile(owner, name, &profile);
     if (status == YOKE_OK) status = yoke_allocate(owner->context, 1, sizeof(sim_device), &memory);
@@ -177,8 +234,8 @@ static yoke_status open_device(void *state, const char *name, yoke_device_info *
     sim_device *opened = memory;
     *opened = (sim_device){.state = owner,
                            .context = owner->context,
+                           .machine = owner->machine,
                            .profile = profile,
-                           .host_s = &owner->machine->host_s,
                            .random = {.state = (uint64_t)profile->seed}};
     describe(owner->machine, profile, info);
     *device = opened;
@@ -187,7 +244,7 @@ static yoke_status open_device(void *state, const char *name, yoke_device_info *
 
 static void close_device(void *device) { yoke_release(((sim_device *)device)->context, device); }
 
-static double clock_s(const void *device) { return *((const sim_device *)device)->host_s; }
+static double clock_s(const void *device) { return ((const sim_device *)device)->machine->host_s; }
 
 static yoke_status buffer_create(void *device, int64_t bytes, void **buffer)
 {
@@ -231,8 +288,7 @@ static yoke_status write_buffer(void *queue, void *buffer, int64_t offset, int64
     yoke_status status = enter(((sim_queue *)queue)->device, "write");
     if (status != YOKE_OK) return status;
     memmove((char *)buffer + offset, from, (size_t)bytes);
-    take_copy(queue, bytes);
-    return YOKE_OK;
+    return take_copy(queue, bytes);
 }
 
 static yoke_status read_buffer(void *queue, void *buffer, int64_t offset, int64_t bytes, void *to)
@@ -240,8 +296,7 @@ static yoke_status read_buffer(void *queue, void *buffer, int64_t offset, int64_
     yoke_status status = enter(((sim_queue *)queue)->device, "read");
     if (status != YOKE_OK) return status;
     memmove(to, (const char *)buffer + offset, (size_t)bytes);
-    take_copy(queue, bytes);
-    return YOKE_OK;
+    return take_copy(queue, bytes);
 }
 
 static yoke_status clear_buffer(void *queue, void *buffer, int64_t offset, int64_t bytes)
@@ -249,8 +304,7 @@ static yoke_status clear_buffer(void *queue, void *buffer, int64_t offset, int64
     yoke_status status = enter(((sim_queue *)queue)->device, "clear");
     if (status != YOKE_OK) return status;
     memset((char *)buffer + offset, 0, (size_t)bytes);
-    take(queue, 0);
-    return YOKE_OK;
+    return take(queue, 0, NULL);
 }
 
 static yoke_status finish(void *queue)
@@ -280,7 +334,7 @@ static yoke_status record(void *queue, void *event)
     sim_queue *recorded = queue;
     yoke_status status = enter(recorded->device, "record");
     if (status != YOKE_OK) return status;
-    take(recorded, 0);
+    recorded->end_s = later(recorded->device->machine->host_s, recorded->end_s);
     ((sim_event *)event)->time_s = recorded->end_s;
     return YOKE_OK;
 }
@@ -355,8 +409,7 @@ static yoke_status launch(void *queue, void *function, int64_t groups, int64_t g
     host_launch prepared;
     host_launch_prepare(&prepared, function, groups, arguments, buffers, num_arguments);
     host_launch_do(&prepared, (int)device->profile->threads);
-    take_units(queue, units);
-    return YOKE_OK;
+    return take_units(queue, units);
 }
 
 static yoke_status call(void *queue, yoke_task_function *task, void *user, int64_t units)
@@ -371,8 +424,7 @@ static yoke_status call(void *queue, yoke_task_function *task, void *user, int64
     omp_set_num_threads((int)device->profile->threads);
     task(user);
     omp_set_num_threads(before);
-    take_units(queue, units);
-    return YOKE_OK;
+    return take_units(queue, units);
 }
 
 const yoke_backend yoke_backend_sim = {

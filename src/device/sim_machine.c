@@ -235,6 +235,7 @@ static yoke_status read_copy(reader *r, const key *expected, const json_t *value
     static const key keys[] = {
         {"latency_s", NUMBER, offsetof(sim_copy, latency_s), .least = 0, .most = 1e6, .required = 1},
         {"bytes_per_s", NUMBER, offsetof(sim_copy, bytes_per_s), .least = 1, .most = 1e18, .required = 1},
+        {"free_bytes", NUMBER, offsetof(sim_copy, free_bytes), .least = 0, .most = 1e15},
     };
     return read_inner(r, expected->name, keys, sizeof keys / sizeof keys[0], value, member);
 }
@@ -261,6 +262,60 @@ static yoke_status read_fault(reader *r, const key *expected, const json_t *valu
     return read_inner(r, expected->name, keys, sizeof keys / sizeof keys[0], value, member);
 }
 
+/* ------------------------------------------------------------------------------------------------- powers */
+
+static yoke_status read_power(reader *r, const key *expected, const json_t *value, void *member)
+{
+    static const key keys[] = {
+        {"idle_w", NUMBER, offsetof(sim_domain, idle_w), .least = 0, .most = 1e7, .required = 1},
+        {"busy_w", NUMBER, offsetof(sim_domain, busy_w), .least = 0, .most = 1e7, .required = 1},
+        {"copy_w", NUMBER, offsetof(sim_domain, copy_w), .least = 0, .most = 1e7},
+    };
+    ((sim_domain *)member)->powered = 1;
+    return read_inner(r, expected->name, keys, sizeof keys / sizeof keys[0], value, member);
+}
+
+static yoke_status read_meter(reader *r, const key *expected, const json_t *value, void *member)
+{
+    static const key keys[] = {
+        {"period_s", NUMBER, offsetof(sim_domain, period_s), .least = 0, .most = 1e3},
+        {"resolution_j", NUMBER, offsetof(sim_domain, resolution_j), .least = 1e-12, .most = 1e6},
+        {"wrap_j", NUMBER, offsetof(sim_domain, wrap_j), .least = 1e-9, .most = 1e15},
+        {"gain", NUMBER, offsetof(sim_domain, gain), .least = 0.1, .most = 10},
+        {"gain_error", NUMBER, offsetof(sim_domain, gain_error), .least = 0, .most = 1},
+    };
+    sim_domain *domain = member;
+    yoke_status status = read_inner(r, expected->name, keys, sizeof keys / sizeof keys[0], value, domain);
+    if (status != YOKE_OK || domain->wrap_j == 0) return status;
+    double counts = domain->resolution_j > 0 ? floor(domain->wrap_j / domain->resolution_j + 0.5) : 0;
+    if (!(counts >= 2 && counts <= 9007199254740992.0 && fabs(counts * domain->resolution_j / domain->wrap_j - 1) <= 1e-9))
+        return fail_at(r, "meter.wrap_j", "expected 2 to 2^53 times resolution_j (%g), found %.17g", domain->resolution_j, domain->wrap_j);
+    return YOKE_OK;
+}
+
+/* Host and memory of the machine, which are no devices: their powers and meter stand together. */
+static yoke_status read_host(reader *r, const key *expected, const json_t *value, void *member)
+{
+    static const key keys[] = {
+        {"idle_w", NUMBER, offsetof(sim_domain, idle_w), .least = 0, .most = 1e7, .required = 1},
+        {"meter", OTHER, 0, .read = read_meter},
+    };
+    ((sim_domain *)member)->powered = 1;
+    return read_inner(r, expected->name, keys, sizeof keys / sizeof keys[0], value, member);
+}
+
+static yoke_status read_dram(reader *r, const key *expected, const json_t *value, void *member)
+{
+    static const key keys[] = {
+        {"idle_w", NUMBER, offsetof(sim_domain, idle_w), .least = 0, .most = 1e7, .required = 1},
+        {"busy_w", NUMBER, offsetof(sim_domain, busy_w), .least = 0, .most = 1e7, .required = 1},
+        {"copy_w", NUMBER, offsetof(sim_domain, copy_w), .least = 0, .most = 1e7},
+        {"meter", OTHER, 0, .read = read_meter},
+    };
+    ((sim_domain *)member)->powered = 1;
+    return read_inner(r, expected->name, keys, sizeof keys / sizeof keys[0], value, member);
+}
+
 static yoke_status read_device(reader *r, const json_t *document, sim_profile *device)
 {
     static const key keys[] = {
@@ -276,8 +331,13 @@ static yoke_status read_device(reader *r, const json_t *document, sim_profile *d
         {"noise", NUMBER, offsetof(sim_profile, noise), .least = 0, .most = 1},
         {"seed", COUNT, offsetof(sim_profile, seed), .least = 0, .most = 9007199254740992.0},
         {"fault", OTHER, offsetof(sim_profile, fault), .read = read_fault},
+        {"power", OTHER, offsetof(sim_profile, domain), .read = read_power},
+        {"meter", OTHER, offsetof(sim_profile, domain), .read = read_meter},
     };
-    return read_object(r, keys, sizeof keys / sizeof keys[0], document, device);
+    yoke_status status = read_object(r, keys, sizeof keys / sizeof keys[0], document, device);
+    if (status == YOKE_OK && !device->domain.powered && json_object_get(document, "meter") != NULL)
+        return fail_at(r, "meter", "a meter without a power shows nothing; expected the key \"power\" beside it");
+    return status;
 }
 
 /* ----------------------------------------------------------------------------------------- keys of the file */
@@ -289,7 +349,8 @@ static sim_profile default_profile(int64_t number)
                          .compute_units = 1,
                          .threads = 1,
                          .copy = {.latency_s = 0, .bytes_per_s = INFINITY},
-                         .seed = number};
+                         .seed = number,
+                         .domain = {.gain = 1}};
 }
 
 static yoke_status read_devices(reader *r, const key *expected, const json_t *value, void *member)
@@ -319,18 +380,39 @@ static yoke_status read_devices(reader *r, const key *expected, const json_t *va
     return status;
 }
 
+/* The names of meters are those of devices, host and memory. */
+static yoke_status check_powers(reader *r, sim_machine *machine)
+{
+    machine->powered = machine->host.powered || machine->dram.powered;
+    for (int64_t i = 0; i < machine->count; i++) {
+        const sim_profile *device = &machine->devices[i];
+        int taken =
+            (machine->host.powered && strcmp(device->name, "host") == 0) || (machine->dram.powered && strcmp(device->name, "dram") == 0);
+        snprintf(r->where, sizeof r->where, "devices[%lld].", (long long)i);
+        if (taken && device->domain.powered)
+            return fail_at(r, "name", "\"%s\" is what the machine's own meter is called; expected another name", device->name);
+        r->where[0] = '\0';
+        machine->powered |= device->domain.powered;
+    }
+    return YOKE_OK;
+}
+
 static yoke_status read_machine(reader *r, const json_t *document, sim_machine *machine)
 {
     static const key keys[] = {
         {"name", TEXT, offsetof(sim_machine, name), .size = sizeof machine->name, .required = 1},
         {"description", TEXT, offsetof(sim_machine, description), .size = sizeof machine->description},
         {"devices", OTHER, offsetof(sim_machine, devices), .required = 1, .read = read_devices},
+        {"host", OTHER, offsetof(sim_machine, host), .read = read_host},
+        {"dram", OTHER, offsetof(sim_machine, dram), .read = read_dram},
     };
     char text[64];
     if (!json_is_object(document))
         return yoke_fail(r->context, YOKE_ERROR_INPUT, "%s: expected an object {\"name\": ..., \"devices\": [...]}, found %s", r->file,
                          shown(document, text));
-    return read_object(r, keys, sizeof keys / sizeof keys[0], document, machine);
+    machine->host.gain = machine->dram.gain = 1;
+    yoke_status status = read_object(r, keys, sizeof keys / sizeof keys[0], document, machine);
+    return status == YOKE_OK ? check_powers(r, machine) : status;
 }
 
 yoke_status sim_machine_create(yoke_context *context, const char *path, sim_machine **machine)
@@ -360,7 +442,12 @@ yoke_status sim_machine_create(yoke_context *context, const char *path, sim_mach
 void sim_machine_destroy(sim_machine *machine)
 {
     if (machine == NULL) return;
-    for (int64_t i = 0; i < machine->count; i++) yoke_release(machine->context, machine->devices[i].speed.units);
+    for (int64_t i = 0; i < machine->count; i++) {
+        yoke_release(machine->context, machine->devices[i].speed.units);
+        sim_domain_clear(machine->context, &machine->devices[i].domain);
+    }
+    sim_domain_clear(machine->context, &machine->host);
+    sim_domain_clear(machine->context, &machine->dram);
     yoke_release(machine->context, machine->devices);
     yoke_release(machine->context, machine);
 }

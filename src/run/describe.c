@@ -1,3 +1,5 @@
+#include <math.h>
+
 #include "base/json.h"
 
 static json_t *topology_document(const yoke_topology *topology)
@@ -45,19 +47,103 @@ static json_t *devices_document(const yoke_device_info *list, int64_t count)
     return devices;
 }
 
+/* JSON has no NaN and no infinity: what is not known is null. */
+static json_t *number_document(double number) { return isfinite(number) ? json_real(number) : json_null(); }
+
+static json_t *meter_document(const yoke_meter_info *info)
+{
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:b, s:o, s:o, s:b, s:b, s:o, s:o, s:b, s:o, s:o}", "name",
+                     text_document(info->name), "kind", text_document(info->kind), "description", text_document(info->description),
+                     "covers", text_document(info->covers), "parent", text_document(info->parent), "pci", text_document(info->pci),
+                     "source", yoke_energy_kind_text(info->source), "usable", info->usable, "why_not", text_document(info->why_not),
+                     "remedy", text_document(info->remedy), "counted", info->counted, "integrated", info->integrated, "resolution_j",
+                     number_document(info->resolution_j), "period_s", number_document(info->period_s), "period_measured",
+                     info->period_measured, "wrap_j", number_document(info->wrap_j), "gain_error", number_document(info->gain_error));
+}
+
+/* NULL where jansson has no memory. */
+static json_t *levels_document(const yoke_clock_info *info)
+{
+    json_t *levels = json_array();
+    for (int64_t i = 0; i < info->num_levels; i++)
+        if (json_array_append_new(levels, number_document(info->levels_hz[i])) != 0) {
+            json_decref(levels);
+            return NULL;
+        }
+    return levels;
+}
+
+static json_t *clock_document(const yoke_clock_info *info)
+{
+    return json_pack("{s:o, s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o}", "name", text_document(info->name), "kind",
+                     text_document(info->kind), "description", text_document(info->description), "pci", text_document(info->pci),
+                     "settable", info->settable, "why_not", text_document(info->why_not), "remedy", text_document(info->remedy),
+                     "current_hz", number_document(info->current_hz), "least_hz", number_document(info->least_hz), "most_hz",
+                     number_document(info->most_hz), "levels_hz", levels_document(info));
+}
+
+static yoke_status describe_devices(yoke_context *context, json_t **document)
+{
+    yoke_device_info *list = NULL;
+    int64_t count = 0;
+    yoke_status status = yoke_devices_list(context, &list, &count);
+    if (status != YOKE_OK) return status;
+    *document = devices_document(list, count);
+    yoke_release(context, list);
+    return YOKE_OK;
+}
+
+static yoke_status describe_meters(yoke_context *context, json_t **document)
+{
+    yoke_meter_info *list = NULL;
+    int64_t count = 0;
+    yoke_status status = yoke_meters_list(context, NULL, &list, &count);
+    if (status != YOKE_OK) return status;
+    json_t *meters = json_array();
+    for (int64_t i = 0; i < count && meters != NULL; i++)
+        if (json_array_append_new(meters, meter_document(&list[i])) != 0) {
+            json_decref(meters);
+            meters = NULL;
+        }
+    yoke_release(context, list);
+    *document = meters;
+    return YOKE_OK;
+}
+
+static yoke_status describe_clocks(yoke_context *context, json_t **document)
+{
+    yoke_clock_info *list = NULL;
+    int64_t count = 0;
+    yoke_status status = yoke_clocks_list(context, NULL, &list, &count);
+    if (status != YOKE_OK) return status;
+    json_t *clocks = json_array();
+    for (int64_t i = 0; i < count && clocks != NULL; i++)
+        if (json_array_append_new(clocks, clock_document(&list[i])) != 0) {
+            json_decref(clocks);
+            clocks = NULL;
+        }
+    yoke_release(context, list);
+    *document = clocks;
+    return YOKE_OK;
+}
+
 yoke_status yoke_describe(yoke_context *context, char **text)
 {
     if (context == NULL || text == NULL)
         return yoke_fail(context, YOKE_ERROR_ARGUMENT, "yoke_describe: %s is NULL", context == NULL ? "context" : "text");
     yoke_topology topology;
+    json_t *devices = NULL, *meters = NULL, *clocks = NULL;
     yoke_status status = yoke_topology_get(context, &topology);
-    yoke_device_info *list = NULL;
-    int64_t count = 0;
-    if (status == YOKE_OK) status = yoke_devices_list(context, &list, &count);
-    if (status != YOKE_OK) return status;
-    json_t *devices = devices_document(list, count);
-    yoke_release(context, list);
-    return yoke_json_text(
-        context, json_pack("{s:o, s:o, s:[], s:[]}", "topology", topology_document(&topology), "devices", devices, "meters", "clocks"),
-        text);
+    if (status == YOKE_OK) status = describe_devices(context, &devices);
+    if (status == YOKE_OK) status = describe_meters(context, &meters);
+    if (status == YOKE_OK) status = describe_clocks(context, &clocks);
+    if (status == YOKE_OK)
+        return yoke_json_text(context,
+                              json_pack("{s:o, s:o, s:o, s:o}", "topology", topology_document(&topology), "devices", devices, "meters",
+                                        meters, "clocks", clocks),
+                              text);
+    json_decref(devices);
+    json_decref(meters);
+    json_decref(clocks);
+    return status;
 }

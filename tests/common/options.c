@@ -148,6 +148,64 @@ static void a_very_long_unknown_option_is_refused(void **state)
     ASSERT_REFUSED("unknown option", "c", word);
 }
 
+/* A program with an option whose value may be left out, and a command line after `--`. */
+static yoke_status parse_command(const char **watch, int *command_at, char *text, char **words)
+{
+    const app_option options[] = {
+        {.name = "watch", .value = "[S]", .help = "w", .otherwise = "1", .text = watch},
+        {.name = "quiet", .help = "q", .flag = &(bool){false}},
+        {0},
+    };
+    const app_usage usage = {
+        .program = "program", .operands = "", .summary = "S", .options = options, .command = "COMMAND", .command_at = command_at};
+    yoke_context *context = NULL;
+    assert_int_equal(yoke_context_create(NULL, &context), YOKE_OK);
+    int count = 0;
+    bool answered;
+    while (words[count] != NULL) count++;
+    yoke_status status = app_options_parse(context, &usage, count, words, NULL, &answered);
+    strcpy(text, yoke_last_error(context));
+    yoke_context_destroy(context);
+    return status;
+}
+
+#define PARSE_COMMAND(...) parse_command(&watch, &command_at, text, (char *[]){"program", __VA_ARGS__, NULL})
+
+static void a_value_may_be_left_out_where_there_is_another(void **state)
+{
+    (void)state;
+    char text[4096];
+    const char *watch = NULL;
+    int command_at = 0;
+    assert_int_equal(PARSE_COMMAND("--watch"), YOKE_OK);
+    assert_string_equal(watch, "1");
+    assert_int_equal(PARSE_COMMAND("--watch", "0.5", "--quiet"), YOKE_OK);
+    assert_string_equal(watch, "0.5");
+    assert_int_equal(PARSE_COMMAND("--watch", "--quiet"), YOKE_OK);
+    assert_string_equal(watch, "1");
+    assert_int_equal(PARSE_COMMAND("--watch=2"), YOKE_OK);
+    assert_string_equal(watch, "2");
+    assert_int_equal(PARSE_COMMAND("--watch", "--", "3"), YOKE_OK);
+    assert_string_equal(watch, "1");
+    assert_int_equal(PARSE_COMMAND("--watch", "-1"), YOKE_ERROR_INPUT);
+}
+
+static void what_follows_two_dashes_is_left_to_a_command(void **state)
+{
+    (void)state;
+    char text[4096];
+    const char *watch = NULL;
+    int command_at = 0;
+    assert_int_equal(PARSE_COMMAND("--quiet"), YOKE_OK);
+    assert_int_equal(command_at, 0);
+    assert_int_equal(PARSE_COMMAND("--quiet", "--", "ls", "--frobnicate", "--", "--help"), YOKE_OK);
+    assert_int_equal(command_at, 3);
+    assert_int_equal(PARSE_COMMAND("--"), YOKE_OK);
+    assert_int_equal(command_at, 2);
+    assert_int_equal(PARSE_COMMAND("ls", "--", "x"), YOKE_ERROR_INPUT);
+    assert_string_equal(text, "unexpected argument ls; usage: program [OPTION]... -- COMMAND");
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(values_follow_or_are_joined),
     cmocka_unit_test(what_is_not_given_is_left_alone),
@@ -158,6 +216,8 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(mistakes_are_named),
     cmocka_unit_test(too_many_values_are_refused),
     cmocka_unit_test(a_very_long_unknown_option_is_refused),
+    cmocka_unit_test(a_value_may_be_left_out_where_there_is_another),
+    cmocka_unit_test(what_follows_two_dashes_is_left_to_a_command),
 };
 
 UNIT_MAIN(tests, NULL, NULL)

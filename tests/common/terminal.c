@@ -66,10 +66,23 @@ static void nothing_is_printed_and_nothing_fails_when_quiet(void **state)
     assert_int_equal(code_with_closed(STDOUT_FILENO, print_quietly), 0);
 }
 
+static int end_with_a_code_of_its_own(app_terminal *terminal)
+{
+    terminal->code = 42;
+    return print_quietly(terminal);
+}
+
+static void a_program_may_end_with_the_code_of_another(void **state)
+{
+    (void)state;
+    assert_int_equal(code_with_closed(STDIN_FILENO, end_with_a_code_of_its_own), 42);
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_file_never_takes_the_place_of_a_closed_standard_stream),
     cmocka_unit_test(results_that_cannot_be_printed_are_a_failure),
     cmocka_unit_test(nothing_is_printed_and_nothing_fails_when_quiet),
+    cmocka_unit_test(a_program_may_end_with_the_code_of_another),
 };
 
 UNIT_MAIN(tests, NULL, NULL)

@@ -44,8 +44,11 @@ static const char *const complete =
     "  {\"name\": \"cpu\", \"class\": \"cpu\", \"description\": \"eight cores\", \"memory_bytes\": 64e9, \"compute_units\": 8, "
     "\"threads\": 2,\n"
     "   \"seconds_per_unit\": 1e-6, \"start_s\": 0, \"copy\": {\"latency_s\": 0, \"bytes_per_s\": 1e10}, \"noise\": 0.01, \"seed\": 3,\n"
-    "   \"fault\": {\"call\": 5, \"kind\": \"lost\"}},\n"
-    "  {\"name\": \"G-1_x.2\", \"class\": \"gpu\", \"seconds_per_unit\": [[0, 1], [1, 2.5], [10, 0.5]]}]}";
+    "   \"fault\": {\"call\": 5, \"kind\": \"lost\"}, \"power\": {\"idle_w\": 10, \"busy_w\": 60.5, \"copy_w\": 3},\n"
+    "   \"meter\": {\"period_s\": 1e-3, \"resolution_j\": 1e-6, \"wrap_j\": 4e3, \"gain\": 1.02, \"gain_error\": 0.05}},\n"
+    "  {\"name\": \"G-1_x.2\", \"class\": \"gpu\", \"seconds_per_unit\": [[0, 1], [1, 2.5], [10, 0.5]],\n"
+    "   \"copy\": {\"latency_s\": 0, \"bytes_per_s\": 1e10, \"free_bytes\": 12e6}}],\n"
+    " \"host\": {\"idle_w\": 20}, \"dram\": {\"idle_w\": 1, \"busy_w\": 8, \"copy_w\": 12, \"meter\": {\"period_s\": 0.1}}}";
 
 static void what_it_says_is_shown(void **state)
 {
@@ -96,6 +99,7 @@ static void without_a_file_there_is_no_device(void **state)
 /* A device with these keys beside name and class. */
 #define DEVICE(keys) "{\"name\": \"m\", \"devices\": [{\"name\": \"a\", \"class\": \"cpu\", " keys "}]}"
 #define SPEED "\"seconds_per_unit\": 1, "
+#define POWER "\"power\": {\"idle_w\": 1, \"busy_w\": 2}, "
 
 static void what_is_wrong_is_named(void **state)
 {
@@ -168,6 +172,23 @@ static void what_is_wrong_is_named(void **state)
         {DEVICE(SPEED "\"fault\": []"), "fault: expected an object"},
         {DEVICE(SPEED "\"speed\": 1"), "devices[0].speed: there is no such key here; there are: name, class,"},
         {DEVICE(SPEED "\"description\": [\"x\"]"), "description: expected a text, found an array"},
+        {DEVICE(SPEED "\"power\": 100"), "power: expected an object {...}, found 100"},
+        {DEVICE(SPEED "\"power\": {\"idle_w\": 1}"), "devices[0].power.busy_w: this key is missing"},
+        {DEVICE(SPEED "\"power\": {\"idle_w\": -1, \"busy_w\": 2}"), "devices[0].power.idle_w: expected a number from 0"},
+        {DEVICE(SPEED "\"power\": {\"idle\": 1}"), "devices[0].power.idle: there is no such key here; there are: idle_w, busy_w, copy_w"},
+        {DEVICE(SPEED "\"meter\": {\"period_s\": 1}"), "devices[0].meter: a meter without a power shows nothing"},
+        {DEVICE(SPEED POWER "\"meter\": {\"period_s\": -1}"), "devices[0].meter.period_s: expected a number from 0"},
+        {DEVICE(SPEED POWER "\"meter\": {\"wrap_j\": 100}"), "devices[0].meter.wrap_j: expected 2 to 2^53 times resolution_j (0)"},
+        {DEVICE(SPEED POWER "\"meter\": {\"wrap_j\": 10, \"resolution_j\": 3}"), "times resolution_j (3), found 10"},
+        {DEVICE(SPEED POWER "\"meter\": {\"wrap_j\": 1, \"resolution_j\": 1}"), "times resolution_j (1), found 1"},
+        {DEVICE(SPEED POWER "\"meter\": {\"noise\": 1}"), "devices[0].meter.noise: there is no such key here; there are: period_s,"},
+        {"{\"host\": {}, \"name\": \"m\"}", "host.idle_w: this key is missing"},
+        {"{\"host\": {\"idle_w\": 1, \"busy_w\": 2}}", "host.busy_w: there is no such key here; there are: idle_w, meter"},
+        {"{\"dram\": {\"idle_w\": 1}}", "dram.busy_w: this key is missing"},
+        {"{\"dram\": {\"idle_w\": 1, \"busy_w\": 1, \"meter\": {\"gain\": 0}}}", "dram.meter.gain: expected a number from 0.1 to 10"},
+        {"{\"name\": \"m\", \"host\": {\"idle_w\": 1}, \"devices\": [{\"name\": \"host\", \"class\": \"cpu\", " SPEED POWER
+         "\"seed\": 1}]}",
+         "devices[0].name: \"host\" is what the machine's own meter is called"},
     };
     char error[2048];
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {

@@ -28,7 +28,7 @@ def assert_same_solution(one, other, relative):
 
 def test_help_names_every_option():
     text = run([command.PROGRAM, "fem", "--help"]).stdout
-    for option in ("--set", "--json", "--operator", "--devices", "--case", "--share", "--balance", "--exchange", "--store", "--machine", "--threads",
+    for option in ("--set", "--json", "--operator", "--devices", "--case", "--share", "--balance", "--exchange", "--store", "--machine", "--declare", "--threads",
                    "--explain", "--check", "--quiet", "--help", "--version"):
         assert f"  {option} " in text, option
     assert text == run([command.PROGRAM, "help", "fem"]).stdout == run([command.PROGRAM, "fem", "-h"]).stdout

@@ -1,0 +1,181 @@
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "meter/amdsmi.h"
+
+/*
+ * Energy of AMD GPUs: the accumulator of the card's firmware, else readings of the socket's power.  Cards are matched by PCI address: the
+ * order of AMD SMI is not that of HIP.
+ */
+
+/* The library, of all meters that are open. */
+typedef struct amd_shared {
+    yoke_amd amd;
+    yoke_context *context;
+    int users;
+} amd_shared;
+
+typedef struct amd_meter {
+    amd_shared *shared;
+    uint32_t index;
+    int integrated;
+    char pci[16];
+} amd_meter;
+
+/* ------------------------------------------------------------------------------------------------ reading */
+
+static meter_result read_meter(void *state, meter_sample *sample, char why[METER_WHY_BYTES])
+{
+    const amd_meter *meter = state;
+    const yoke_amd *amd = &meter->shared->amd;
+    uint64_t count = 0;
+    double resolution_j = 0, power_w = NAN;
+    char error[160];
+    int status =
+        meter->integrated ? yoke_amd_power(amd, meter->index, &power_w) : yoke_amd_energy(amd, meter->index, &count, &resolution_j);
+    if (status == 0) {
+        sample->time_s = NAN; /* the library's time is of the firmware's last update, on another clock */
+        sample->count = count;
+        sample->power_w = power_w;
+        sample->energy_j = NAN;
+        return METER_READ;
+    }
+    int lost = yoke_amd_lost(amd, status);
+    yoke_amd_error_text(amd, status, error, sizeof error);
+    snprintf(why, METER_WHY_BYTES, "GPU %s%s: %s cannot be read: %s", meter->pci, lost ? " is lost" : "",
+             meter->integrated ? "power" : "the energy counter", error);
+    return lost ? METER_GONE : METER_FAILED;
+}
+
+static void release_shared(amd_shared *shared)
+{
+    if (--shared->users > 0) return;
+    yoke_amd_unload(&shared->amd);
+    yoke_release(shared->context, shared);
+}
+
+static void close_meter(void *state)
+{
+    amd_meter *meter = state;
+    amd_shared *shared = meter->shared;
+    yoke_release(shared->context, meter);
+    release_shared(shared);
+}
+
+/* ------------------------------------------------------------------------------------------------- domains */
+
+/*
+ * The libraries say 15.3 uJ for a count; the kernel's drivers, from which they have it, say 2^-16 J = 15.2588 uJ (kgd_pp_interface.h: "15.259uJ
+ * (2^-16) units"), and no firmware counts in decimal steps: so 15.3 is 2^-16 J rounded, and 0.27 % too much.  A quite different number is
+ * of firmware that is not known here, and believed.
+ */
+static double unit_of(double resolution_j)
+{
+    const double kernel = 0x1p-16;
+    return fabs(resolution_j / kernel - 1) < 0.005 ? kernel : resolution_j;
+}
+
+static void describe(const yoke_amd *amd, uint32_t index, const char *pci, const char *model, double resolution_j, meter_domain *domain)
+{
+    yoke_meter_info *info = &domain->info;
+    const double most_w = yoke_amd_most_power(amd, index);
+    const int integrated = isnan(resolution_j);
+    snprintf(info->description, sizeof info->description, "%s, %.80s, by %s: %s; all partitions of the card", pci, model,
+             amd->rocm ? "ROCm SMI" : "AMD SMI",
+             integrated ? "no energy counter: socket power, integrated; the sensor's error is not published, 5 % are assumed"
+                        : "energy counter; its unit is known to 0.3 %, the sensor's own error is not published");
+    snprintf(info->covers, sizeof info->covers, "gpu-%s", pci);
+    snprintf(info->pci, sizeof info->pci, "%s", pci);
+    info->source = YOKE_ENERGY_MEASURED;
+    info->usable = 1;
+    info->integrated = integrated;
+    info->resolution_j = integrated ? NAN : unit_of(resolution_j);
+    info->period_s = NAN; /* nowhere documented: measured while opening */
+    info->gain_error = integrated ? 0.05 : 0.003;
+    domain->quantity = integrated ? METER_POWER : METER_COUNTER;
+    domain->unit_j = info->resolution_j;
+    domain->range = 0;
+    domain->rank = 10;
+    domain->most_w = isnan(most_w) ? 3000 : 2 * most_w; /* limits hold on average only */
+    domain->quantum_w = 1;
+    domain->window_s = NAN;
+    domain->always_moves = 1;
+}
+
+static yoke_status add_gpu(meter_list *list, amd_shared *shared, uint32_t index, const char *pci, const char *model, double resolution_j)
+{
+    meter_domain domain;
+    amd_meter *meter;
+    char name[64];
+    yoke_status status = yoke_allocate(list->context, 1, sizeof *meter, (void **)&meter);
+    if (status != YOKE_OK) return status;
+    *meter = (amd_meter){.shared = shared, .index = index, .integrated = isnan(resolution_j)};
+    snprintf(meter->pci, sizeof meter->pci, "%s", pci);
+    shared->users++;
+    snprintf(name, sizeof name, "amdsmi:%u", (unsigned)index);
+    meter_domain_start(&domain, "amdsmi", name);
+    describe(&shared->amd, index, pci, model, resolution_j, &domain);
+    domain.read = read_meter;
+    domain.close = close_meter;
+    domain.state = meter;
+    return meter_list_add(list, &domain);
+}
+
+/* Partitions of a card are listed as GPUs of their own, and each tells the energy of all. */
+static int already_metered(const meter_list *list, const char *pci)
+{
+    for (int64_t i = 0; i < list->count; i++) {
+        const yoke_meter_info *info = &list->domains[i].info;
+        if (info->usable && strcmp(info->kind, "amdsmi") == 0 && strcmp(info->pci, pci) == 0) return 1;
+    }
+    return 0;
+}
+
+static yoke_status add_unusable(meter_list *list, const yoke_amd *amd, uint32_t index, const char *description, int status)
+{
+    char name[64], why[METER_WHY_BYTES], error[160];
+    snprintf(name, sizeof name, "amdsmi:%u", (unsigned)index);
+    if (status == AMDSMI_STATUS_NOT_SUPPORTED)
+        return meter_list_add_missing(list, "amdsmi", name, description,
+                                      "this GPU tells neither energy nor power (a virtual function, or old)",
+                                      "measure on the host, or use a wattmeter and declare the powers (--declare)");
+    yoke_amd_error_text(amd, status, error, sizeof error);
+    snprintf(why, sizeof why, "this GPU cannot be read: %s", error);
+    return meter_list_add_missing(list, "amdsmi", name, description, why, yoke_amd_remedy(amd, status));
+}
+
+static yoke_status find_gpu(meter_list *list, amd_shared *shared, uint32_t index)
+{
+    const yoke_amd *amd = &shared->amd;
+    char pci[16] = "", model[96], description[256];
+    uint64_t count;
+    double resolution_j = NAN, power_w;
+    int status = yoke_amd_pci(amd, index, pci);
+    if (status != 0) return add_unusable(list, amd, index, "AMD GPU", status);
+    if (already_metered(list, pci)) return YOKE_OK;
+    yoke_amd_model(amd, index, model);
+    snprintf(description, sizeof description, "%s, %.80s", pci, model);
+    int counter = yoke_amd_energy(amd, index, &count, &resolution_j);
+    if (counter == 0) return add_gpu(list, shared, index, pci, model, resolution_j);
+    status = yoke_amd_power(amd, index, &power_w);
+    if (status == 0) return add_gpu(list, shared, index, pci, model, NAN);
+    return add_unusable(list, amd, index, description, status != AMDSMI_STATUS_NOT_SUPPORTED ? status : counter);
+}
+
+static yoke_status find(const meter_site *site, meter_list *list)
+{
+    amd_shared *shared;
+    yoke_status status = yoke_allocate(list->context, 1, sizeof *shared, (void **)&shared);
+    if (status != YOKE_OK) return status;
+    shared->context = list->context;
+    shared->users = 1; /* this function, so that the library stays until all cards are looked at */
+    if (yoke_amd_load(site, &shared->amd))
+        for (uint32_t i = 0; i < shared->amd.num_gpus && status == YOKE_OK; i++) status = find_gpu(list, shared, i);
+    else
+        status = meter_list_add_missing(list, "amdsmi", "amdsmi", "AMD GPUs", shared->amd.why_not, shared->amd.remedy);
+    release_shared(shared);
+    return status;
+}
+
+const meter_kind meter_amdsmi = {"amdsmi", find};

@@ -1,0 +1,121 @@
+/*
+ * meter.h - what the files of this room share: where things are read, what a domain is, and what a kind of meter provides.
+ *
+ *     powercap.c perf.c nvml.c amdsmi.c hwmon.c declared.c replay.c    one kind each: finds its domains and reads them
+ *     sysfs.c     directories and numbers, for the kinds that are files
+ *     track.c     counters and readings of power to joules: wraps, faults, uncertainty; arithmetic only
+ *     set.c       selection, the tree, what is counted, opening
+ *     watch.c     the thread that reads often enough
+ *     region.c    stretches of time
+ */
+#ifndef YOKE_METER_METER_H
+#define YOKE_METER_METER_H
+
+#include <stdint.h>
+
+#include "yoke/yoke.h"
+
+enum { METER_WHY_BYTES = 256 };
+
+/* The clock of a meter set: yoke_clock_s, or the virtual one of a simulated machine or a replay. */
+typedef struct meter_time {
+    double (*now_s)(void *user);
+    double (*suspended_s)(void *user); /* seconds that the machine was suspended since some start, on top of now_s */
+    int virtual_time;                  /* nonzero: the clock moves only when somebody moves it: there is no watching thread */
+    void *user;
+} meter_time;
+
+/* Where a kind looks. */
+typedef struct meter_site {
+    yoke_context *context;
+    const char *root;     /* goes before absolute paths: "" or a directory of a recorded tree (no slash at its end) */
+    const char *declared; /* see yoke_meter_options; NULL: none */
+    const char *replay;
+    int64_t pid;
+    const meter_time *time;
+} meter_site;
+
+/*
+ * Vendor libraries and system calls belong to this machine, not to a recorded tree: with a root other than "" a kind uses them only where the
+ * environment names a stand-in (YOKE_NVML, YOKE_AMDSMI, ...; "" means that there is no such library).
+ */
+
+/* One reading. */
+typedef struct meter_sample {
+    double time_s;   /* when, on the set's clock; the caller fills it with the time before the reading where the kind leaves NaN */
+    uint64_t count;  /* of a counter */
+    double power_w;  /* of a power meter */
+    double energy_j; /* of what knows joules itself */
+    double took_s;   /* how long the reading took; filled by the caller */
+} meter_sample;
+
+typedef enum meter_quantity { METER_COUNTER, METER_POWER, METER_ENERGY } meter_quantity;
+
+typedef enum meter_result {
+    METER_READ,   /* the sample is filled */
+    METER_FAILED, /* not this time; may come back; why says what happened */
+    METER_GONE    /* and will not come back: the device is lost */
+} meter_result;
+
+/* Reads once.  One thread at a time for a domain; no allocation, no text on the context. */
+typedef meter_result meter_read_function(void *state, meter_sample *sample, char why[METER_WHY_BYTES]);
+
+/* A piece of hardware with a meter. */
+typedef struct meter_domain {
+    yoke_meter_info info; /* all but parent's check, counted, and a measured period is filled by the kind */
+    meter_quantity quantity;
+    double unit_j;             /* joules of one count of a counter */
+    uint64_t range;            /* a counter is counted modulo this; 0: modulo 2^64 */
+    int64_t rank;              /* of two that cover the same the smaller is taken */
+    double most_w;             /* what no such hardware exceeds; for polling in time for wraps, and to tell wraps from faults; never NaN */
+    double quantum_w;          /* a power meter's smallest step; NaN: not known */
+    double window_s;           /* a power meter shows the mean over so long; 0: instantaneous; NaN: not known */
+    int always_moves;          /* nonzero: idle hardware draws power too, so a counter that stands still for a second is stuck */
+    int overlaps;              /* nonzero: what else it contains is not known (psu, battery, board rail): shown, never part of the total */
+    meter_read_function *read; /* NULL where info.usable is 0 */
+    meter_read_function *read_power; /* of a counter whose hardware shows power too, into power_w; NULL: it does not */
+    void (*close)(void *state);      /* NULL: nothing to close */
+    void *state;
+} meter_domain;
+
+/* The domains that were found so far. */
+typedef struct meter_list {
+    yoke_context *context;
+    meter_domain *domains;
+    int64_t count, capacity;
+} meter_list;
+
+/* Copies the domain to the list, which owns its state from then on; where it fails, the state is closed.  Errors: MEMORY. */
+yoke_status meter_list_add(meter_list *list, const meter_domain *domain);
+/* A domain with every number NaN, rank 0, and kind and name set; both are cut where they are too long. */
+void meter_domain_start(meter_domain *domain, const char *kind, const char *name);
+/* An unusable entry. */
+yoke_status meter_list_add_missing(meter_list *list, const char *kind, const char *name, const char *description, const char *why_not,
+                                   const char *remedy);
+/* Closes all states and forgets the domains. */
+void meter_list_clear(meter_list *list);
+
+typedef struct meter_kind {
+    const char *kind;
+    /* Appends what it finds, open for reading, and where it finds nothing one unusable entry (not for declared, replay and sim, which are
+     * shown only where they were asked for).  Errors: MEMORY, INPUT (options). */
+    yoke_status (*find)(const meter_site *site, meter_list *list);
+} meter_kind;
+
+/* powercap 10, perf 20 (ranks: smaller is preferred where two cover the same); nvml 10, amdsmi 10, hwmon 30; declared 90. */
+extern const meter_kind meter_powercap, meter_perf, meter_nvml, meter_amdsmi, meter_hwmon, meter_declared, meter_replay;
+
+/* ------------------------------------------------------------------------------------------- files (site.c) */
+
+/* root + path into text.  Errors: INPUT (too long). */
+yoke_status meter_path(const meter_site *site, char *text, size_t bytes, const char *format, ...) YOKE_PRINTF(4, 5);
+/* A small file's first line without the newline.  Returns 0, or errno. */
+int meter_read_line(const char *path, char *text, size_t bytes);
+/* A whole non-negative decimal number and nothing else; returns 0, EINVAL, or errno of reading. */
+int meter_read_number(const char *path, uint64_t *number);
+/* As meter_read_number, of an open descriptor, by pread: for counters. */
+int meter_pread_number(int descriptor, uint64_t *number);
+/* "a virtual machine (kvm)" and the like where the CPU says that it is one and the root is "", else "" . */
+void meter_virtual_machine(const meter_site *site, char text[64]);
+
+#endif

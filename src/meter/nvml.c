@@ -1,0 +1,384 @@
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "meter/nvml.h"
+
+/*
+ * Energy of NVIDIA GPUs: the counter of millijoules where the card has one (Volta and newer), else readings of power.
+ *
+ * Scopes: a card alone, or a module of GPU and CPU (GH200, GB200).  Queries of fields say which is meant; older functions do not, and answer
+ * for the module where there is one (github.com/ml-energy/zeus, pull request 172).
+ */
+
+/* Where a meter's numbers come from. */
+typedef enum nvml_source { ENERGY_FIELD, ENERGY_FUNCTION, POWER_INSTANT_FIELD, POWER_AVERAGE_FIELD, POWER_FUNCTION } nvml_source;
+
+/* The library, of all meters that are open. */
+typedef struct nvml_shared {
+    yoke_nvml nvml;
+    yoke_context *context;
+    int users;
+} nvml_shared;
+
+typedef struct nvml_meter {
+    nvml_shared *shared;
+    nvmlDevice_t device;
+    nvml_source source;
+    char pci[16];
+} nvml_meter;
+
+/* ------------------------------------------------------------------------------------------------ reading */
+
+/* A field's number as a count; FUNCTION_NOT_FOUND where the driver does not know fields, NO_DATA for what is no count. */
+static nvmlReturn_t get_field(const yoke_nvml *nvml, nvmlDevice_t device, unsigned int id, unsigned int scope, uint64_t *number)
+{
+    nvmlFieldValue_t field;
+    memset(&field, 0, sizeof field);
+    field.fieldId = id;
+    field.scopeId = scope;
+    if (nvml->call.nvmlDeviceGetFieldValues == NULL) return NVML_ERROR_FUNCTION_NOT_FOUND;
+    nvmlReturn_t result = nvml->call.nvmlDeviceGetFieldValues(device, 1, &field);
+    if (result == NVML_SUCCESS) result = field.nvmlReturn;
+    if (result != NVML_SUCCESS) return result;
+    switch (field.valueType) {
+    case NVML_VALUE_TYPE_UNSIGNED_INT:
+        *number = field.value.uiVal;
+        return NVML_SUCCESS;
+    case NVML_VALUE_TYPE_UNSIGNED_LONG:
+        *number = field.value.ulVal;
+        return NVML_SUCCESS;
+    case NVML_VALUE_TYPE_UNSIGNED_LONG_LONG:
+        *number = field.value.ullVal;
+        return NVML_SUCCESS;
+    case NVML_VALUE_TYPE_SIGNED_LONG_LONG:
+        if (field.value.sllVal < 0) return NVML_ERROR_NO_DATA;
+        *number = (uint64_t)field.value.sllVal;
+        return NVML_SUCCESS;
+    case NVML_VALUE_TYPE_DOUBLE:
+        if (!(field.value.dVal >= 0 && field.value.dVal < 0x1p63)) return NVML_ERROR_NO_DATA;
+        *number = (uint64_t)field.value.dVal;
+        return NVML_SUCCESS;
+    default:
+        return NVML_ERROR_NO_DATA;
+    }
+}
+
+/* One number of a source: millijoules or milliwatts.  *call is the function's name, for messages. */
+static nvmlReturn_t get_number(const yoke_nvml *nvml, nvmlDevice_t device, nvml_source source, uint64_t *number, const char **call)
+{
+    unsigned long long millijoules = 0;
+    unsigned int milliwatts = 0;
+    nvmlReturn_t result;
+    *call = "nvmlDeviceGetFieldValues";
+    switch (source) {
+    case ENERGY_FIELD:
+        return get_field(nvml, device, NVML_FI_DEV_ENERGY, NVML_POWER_SCOPE_GPU, number);
+    case POWER_INSTANT_FIELD:
+        return get_field(nvml, device, NVML_FI_DEV_POWER_INSTANT, NVML_POWER_SCOPE_GPU, number);
+    case POWER_AVERAGE_FIELD:
+        return get_field(nvml, device, NVML_FI_DEV_POWER_AVERAGE, NVML_POWER_SCOPE_GPU, number);
+    case ENERGY_FUNCTION:
+        *call = "nvmlDeviceGetTotalEnergyConsumption";
+        if (nvml->call.nvmlDeviceGetTotalEnergyConsumption == NULL) return NVML_ERROR_FUNCTION_NOT_FOUND;
+        result = nvml->call.nvmlDeviceGetTotalEnergyConsumption(device, &millijoules);
+        if (result == NVML_SUCCESS) *number = millijoules;
+        return result;
+    case POWER_FUNCTION:
+        break;
+    }
+    *call = "nvmlDeviceGetPowerUsage";
+    result = nvml->call.nvmlDeviceGetPowerUsage(device, &milliwatts);
+    if (result == NVML_SUCCESS) *number = milliwatts;
+    return result;
+}
+
+static meter_result read_meter(void *state, meter_sample *sample, char why[METER_WHY_BYTES])
+{
+    const nvml_meter *meter = state;
+    const yoke_nvml *nvml = &meter->shared->nvml;
+    const char *call;
+    char error[160];
+    uint64_t number = 0;
+    nvmlReturn_t result = get_number(nvml, meter->device, meter->source, &number, &call);
+    if (result == NVML_SUCCESS) {
+        sample->time_s = NAN; /* NVML's own times are the wall clock's */
+        sample->count = number;
+        sample->power_w = (double)number * 1e-3;
+        sample->energy_j = NAN;
+        return METER_READ;
+    }
+    yoke_nvml_error_text(nvml, result, error, sizeof error);
+    snprintf(why, METER_WHY_BYTES, "GPU %s%s: %s: %s", meter->pci, yoke_nvml_lost(result) ? " is lost" : "", call, error);
+    return yoke_nvml_lost(result) ? METER_GONE : METER_FAILED;
+}
+
+/* Power now, for power profiles: the instantaneous one where the driver knows it. */
+static meter_result read_power(void *state, meter_sample *sample, char why[METER_WHY_BYTES])
+{
+    nvml_meter meter = *(const nvml_meter *)state;
+    meter.source = POWER_INSTANT_FIELD;
+    meter_result result = read_meter(&meter, sample, why);
+    if (result != METER_FAILED) return result;
+    meter.source = POWER_FUNCTION;
+    return read_meter(&meter, sample, why);
+}
+
+static void release_shared(nvml_shared *shared)
+{
+    if (--shared->users > 0) return;
+    yoke_nvml_unload(&shared->nvml);
+    yoke_release(shared->context, shared);
+}
+
+static void close_meter(void *state)
+{
+    nvml_meter *meter = state;
+    nvml_shared *shared = meter->shared;
+    yoke_release(shared->context, meter);
+    release_shared(shared);
+}
+
+/* ------------------------------------------------------------------------------------------- what a card is */
+
+/*
+ * How the sensors of a generation behave, by compute capability: period of updates, window of instantaneous power and of
+ * nvmlDeviceGetPowerUsage, and how far a card's gain was found from 1.
+ * Source: Z. Yang, K. Adamek, W. Armour, "Accurate and convenient energy measurements for GPUs: a detailed study of NVIDIA GPU's built-in power
+ * sensor" (SC24, arXiv 2312.02741) and its data sheet: A100 -5.8 %, RTX 3090 -4.5 to -5.6 %, A5000 -7 %, RTX 4090 -5.2 %, RTX 2060S +12.8 %.
+ * Where no card was measured it is the 5 % that NVIDIA states.  NaN: not known.
+ */
+typedef struct nvml_generation {
+    int capability; /* 10 major + minor, of the first card of this kind */
+    const char *name;
+    double period_s, instant_window_s, usage_window_s, gain_error;
+} nvml_generation;
+
+static const nvml_generation generations[] = {
+    {100, "Blackwell or newer", 0.1, NAN, 1, 0.05},
+    {90, "Hopper", 0.1, 0.025, 1, 0.05},
+    {89, "Ada", 0.1, 0.1, 1, 0.06},
+    {81, "GA10x", 0.1, 0.1, 1, 0.07},
+    {80, "GA100", 0.1, 0.025, 0.025, 0.06},
+    {75, "Turing", 0.1, 0.1, 0.1, 0.13},
+    {70, "Volta", 0.02, 0.01, 0.01, 0.05},
+    {60, "Pascal", 0.02, 0.01, 0.01, 0.05},
+    {0, "Maxwell or older", NAN, NAN, NAN, 0.05}, /* a low pass, no window */
+};
+static const nvml_generation unknown_generation = {0, "unknown", 0.1, NAN, NAN, 0.13};
+
+static const nvml_generation *find_generation(const yoke_nvml *nvml, nvmlDevice_t device)
+{
+    int major = 0, minor = 0;
+    if (nvml->call.nvmlDeviceGetCudaComputeCapability == NULL ||
+        nvml->call.nvmlDeviceGetCudaComputeCapability(device, &major, &minor) != NVML_SUCCESS || major < 1 || major > 1000 || minor < 0)
+        return &unknown_generation;
+    const nvml_generation *generation = generations;
+    while (10 * major + (minor < 10 ? minor : 9) < generation->capability) generation++;
+    return generation;
+}
+
+/* A GPU as it is found. */
+typedef struct nvml_card {
+    const yoke_nvml *nvml;
+    nvmlDevice_t device;
+    unsigned int index;
+    char pci[16], model[96];
+    const nvml_generation *generation;
+    nvml_source source;
+    int module; /* the source tells of the whole module */
+    int mig, virtual_gpu;
+    char why[METER_WHY_BYTES], remedy[512];
+} nvml_card;
+
+/* Is the GPU part of a module whose meters it answers for, where no scope is named? */
+static int in_module(const nvml_card *card)
+{
+    uint64_t number;
+    return get_field(card->nvml, card->device, NVML_FI_DEV_ENERGY, NVML_POWER_SCOPE_MODULE, &number) == NVML_SUCCESS ||
+           get_field(card->nvml, card->device, NVML_FI_DEV_POWER_INSTANT, NVML_POWER_SCOPE_MODULE, &number) == NVML_SUCCESS ||
+           get_field(card->nvml, card->device, NVML_FI_DEV_POWER_AVERAGE, NVML_POWER_SCOPE_MODULE, &number) == NVML_SUCCESS ||
+           strstr(card->model, "GH200") != NULL; /* with a driver that knows no scopes */
+}
+
+static void explain_no_source(nvml_card *card, nvmlReturn_t result)
+{
+    char error[160];
+    yoke_nvml_error_text(card->nvml, result, error, sizeof error);
+    if (card->virtual_gpu) {
+        snprintf(card->why, sizeof card->why, "GPU %s is a virtual GPU (vGPU), which has no meter: %s", card->pci, error);
+        snprintf(card->remedy, sizeof card->remedy, "measure on the host, or have the whole card passed through");
+    } else if (result == NVML_ERROR_NOT_SUPPORTED) {
+        snprintf(card->why, sizeof card->why, "GPU %s (%.60s) tells neither energy nor power", card->pci, card->model);
+        snprintf(card->remedy, sizeof card->remedy, "%s",
+                 card->mig ? "MIG is on, and this process may see a slice only: ask for access to the whole card"
+                           : "use a wattmeter and declare the powers (--declare)");
+    } else {
+        snprintf(card->why, sizeof card->why, "GPU %s: energy and power cannot be read: %s", card->pci, error);
+        snprintf(card->remedy, sizeof card->remedy, "%s", yoke_nvml_remedy(result));
+    }
+}
+
+/* The best source that answers now: counters before powers, the GPU alone before a module.  Returns 1, or 0 and why not. */
+static int choose_source(nvml_card *card)
+{
+    static const nvml_source sources[] = {ENERGY_FIELD, ENERGY_FUNCTION, POWER_INSTANT_FIELD, POWER_AVERAGE_FIELD, POWER_FUNCTION};
+    nvmlReturn_t worst = NVML_ERROR_NOT_SUPPORTED;
+    for (size_t i = 0; i < sizeof sources / sizeof sources[0]; i++) {
+        uint64_t number;
+        const char *call;
+        nvmlReturn_t result = get_number(card->nvml, card->device, sources[i], &number, &call);
+        if (result == NVML_SUCCESS) {
+            card->source = sources[i];
+            card->module = (sources[i] == ENERGY_FUNCTION || sources[i] == POWER_FUNCTION) && in_module(card);
+            return 1;
+        }
+        /* That an old driver does not know a way is no news; the last other error is. */
+        if (result != NVML_ERROR_NOT_SUPPORTED && result != NVML_ERROR_FUNCTION_NOT_FOUND && result != NVML_ERROR_INVALID_ARGUMENT)
+            worst = result;
+    }
+    explain_no_source(card, worst);
+    return 0;
+}
+
+/* What the card says of itself. */
+static void ask_card(nvml_card *card)
+{
+    const yoke_nvml_functions *call = &card->nvml->call;
+    unsigned int current = 0, pending = 0;
+    nvmlGpuVirtualizationMode_t mode = NVML_GPU_VIRTUALIZATION_MODE_NONE;
+    card->generation = find_generation(card->nvml, card->device);
+    card->mig = call->nvmlDeviceGetMigMode != NULL && call->nvmlDeviceGetMigMode(card->device, &current, &pending) == NVML_SUCCESS &&
+                current == NVML_DEVICE_MIG_ENABLE;
+    card->virtual_gpu = call->nvmlDeviceGetVirtualizationMode != NULL &&
+                        call->nvmlDeviceGetVirtualizationMode(card->device, &mode) == NVML_SUCCESS &&
+                        mode == NVML_GPU_VIRTUALIZATION_MODE_VGPU;
+}
+
+/* ------------------------------------------------------------------------------------------------- domains */
+
+/* What no such hardware exceeds: twice the greatest limit that can be set, since limits hold on average only. */
+static double most_power(const nvml_card *card)
+{
+    unsigned int least = 0, most = 0;
+    if (card->module) return 6000; /* its limit is not the GPU's */
+    if (card->nvml->call.nvmlDeviceGetPowerManagementLimitConstraints == NULL ||
+        card->nvml->call.nvmlDeviceGetPowerManagementLimitConstraints(card->device, &least, &most) != NVML_SUCCESS || most < 10000 ||
+        most > 10000000)
+        return 3000;
+    return most * 2e-3;
+}
+
+static const char *source_text(nvml_source source)
+{
+    switch (source) {
+    case ENERGY_FIELD:
+        return "energy counter, scope GPU";
+    case ENERGY_FUNCTION:
+        return "energy counter";
+    case POWER_INSTANT_FIELD:
+        return "no energy counter: instantaneous power, scope GPU";
+    case POWER_AVERAGE_FIELD:
+        return "no energy counter: power of 1 s, scope GPU";
+    case POWER_FUNCTION:
+        break;
+    }
+    return "no energy counter: power usage";
+}
+
+static double window_of(const nvml_card *card)
+{
+    if (card->source == POWER_INSTANT_FIELD) return card->generation->instant_window_s;
+    return card->source == POWER_AVERAGE_FIELD ? 1 : card->generation->usage_window_s;
+}
+
+static void describe(const nvml_card *card, meter_domain *domain)
+{
+    yoke_meter_info *info = &domain->info;
+    snprintf(info->description, sizeof info->description, "%s, %.40s (%s), driver %.16s: %s%s%s", card->pci, card->model,
+             card->generation->name, card->nvml->driver[0] != '\0' ? card->nvml->driver : "not known", source_text(card->source),
+             card->module ? "; of the WHOLE MODULE, with CPU and memory: no other is offered" : "",
+             card->mig ? "; MIG: the whole card" : "");
+    snprintf(info->covers, sizeof info->covers, "%s-%s", card->module ? "module" : "gpu", card->pci);
+    snprintf(info->pci, sizeof info->pci, "%s", card->pci);
+    info->source = YOKE_ENERGY_MEASURED;
+    info->usable = 1;
+    info->integrated = card->source != ENERGY_FIELD && card->source != ENERGY_FUNCTION;
+    info->resolution_j = info->integrated ? NAN : 1e-3;
+    info->period_s = card->generation->period_s;
+    info->gain_error = card->generation->gain_error;
+    domain->quantity = info->integrated ? METER_POWER : METER_COUNTER;
+    domain->unit_j = 1e-3;
+    domain->range = 0;
+    domain->rank = 10;
+    domain->most_w = most_power(card);
+    domain->quantum_w = 1e-3;
+    domain->window_s = window_of(card);
+    domain->always_moves = 1;
+}
+
+static yoke_status add_card(meter_list *list, nvml_shared *shared, const nvml_card *card)
+{
+    meter_domain domain;
+    nvml_meter *meter;
+    char name[64];
+    yoke_status status = yoke_allocate(list->context, 1, sizeof *meter, (void **)&meter);
+    if (status != YOKE_OK) return status;
+    *meter = (nvml_meter){.shared = shared, .device = card->device, .source = card->source};
+    memcpy(meter->pci, card->pci, sizeof meter->pci);
+    shared->users++;
+    snprintf(name, sizeof name, "nvml:%u", card->index);
+    meter_domain_start(&domain, "nvml", name);
+    describe(card, &domain);
+    domain.read = read_meter;
+    domain.read_power = read_power;
+    domain.close = close_meter;
+    domain.state = meter;
+    return meter_list_add(list, &domain);
+}
+
+/* Is there a usable meter of this card already?  MIG slices and duplicates in what a driver lists have their card's address. */
+static const char *already_metered(const meter_list *list, const char *pci)
+{
+    for (int64_t i = 0; i < list->count; i++) {
+        const yoke_meter_info *info = &list->domains[i].info;
+        if (info->usable && strcmp(info->kind, "nvml") == 0 && strcmp(info->pci, pci) == 0) return info->name;
+    }
+    return NULL;
+}
+
+static yoke_status find_card(meter_list *list, nvml_shared *shared, unsigned int index)
+{
+    nvml_card card = {.nvml = &shared->nvml, .index = index};
+    char name[64], description[256];
+    snprintf(name, sizeof name, "nvml:%u", index);
+    if (!yoke_nvml_device(&shared->nvml, index, &card.device, card.pci, card.model, card.why, card.remedy))
+        return meter_list_add_missing(list, "nvml", name, "NVIDIA GPU", card.why, card.remedy);
+    snprintf(description, sizeof description, "%s, %.60s", card.pci, card.model);
+    const char *other = already_metered(list, card.pci);
+    if (other != NULL) {
+        snprintf(card.why, sizeof card.why, "GPU %u is a part of the card at %s (MIG), whose energy is all that there is", index, card.pci);
+        snprintf(card.remedy, sizeof card.remedy, "use %s, which tells the energy of the whole card", other);
+        return meter_list_add_missing(list, "nvml", name, description, card.why, card.remedy);
+    }
+    ask_card(&card);
+    if (!choose_source(&card)) return meter_list_add_missing(list, "nvml", name, description, card.why, card.remedy);
+    return add_card(list, shared, &card);
+}
+
+static yoke_status find(const meter_site *site, meter_list *list)
+{
+    nvml_shared *shared;
+    yoke_status status = yoke_allocate(list->context, 1, sizeof *shared, (void **)&shared);
+    if (status != YOKE_OK) return status;
+    shared->context = list->context;
+    shared->users = 1; /* this function, so that the library stays until all cards are looked at */
+    if (yoke_nvml_load(site, &shared->nvml))
+        for (unsigned int i = 0; i < shared->nvml.num_devices && status == YOKE_OK; i++) status = find_card(list, shared, i);
+    else
+        status = meter_list_add_missing(list, "nvml", "nvml", "NVIDIA GPUs", shared->nvml.why_not, shared->nvml.remedy);
+    release_shared(shared);
+    return status;
+}
+
+const meter_kind meter_nvml = {"nvml", find};

@@ -1,0 +1,221 @@
+/* The public face of the meters: which kinds there are, and on whose clock they are read. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "meter/set.h"
+#include "run/meter_sim.h"
+
+/* In this order they are listed. */
+static const meter_kind *const kinds[] = {
+    &meter_powercap, /* package, cores, memory of Intel's and AMD's CPUs */
+    &meter_perf,     /* the same by another way */
+    &meter_nvml,     /* NVIDIA's GPUs */
+    &meter_amdsmi,   /* AMD's GPUs */
+    &meter_hwmon,    /* sensors of cards and boards */
+    &meter_declared, /* powers that the user stated */
+    &meter_replay,   /* a recording */
+    &run_meter_sim,  /* a machine file */
+};
+
+enum { NUM_KINDS = sizeof kinds / sizeof kinds[0], ROOT_BYTES = 1024 };
+
+struct yoke_meter {
+    yoke_context *context;
+    meter_time time;
+    meter_set *set;
+    run_sim_watch watch; /* of a simulated machine's clock */
+};
+
+const char *yoke_energy_kind_text(yoke_energy_kind kind)
+{
+    switch (kind) {
+    case YOKE_ENERGY_NONE:
+        break;
+    case YOKE_ENERGY_MEASURED:
+        return "measured";
+    case YOKE_ENERGY_ESTIMATED:
+        return "estimated";
+    case YOKE_ENERGY_SIMULATED:
+        return "simulated";
+    case YOKE_ENERGY_REPLAYED:
+        return "replayed";
+    }
+    return "none";
+}
+
+/* --------------------------------------------------------------------------------------------------- site */
+
+static double now_s(void *user)
+{
+    (void)user;
+    return yoke_clock_s();
+}
+
+static double suspended_s(void *user)
+{
+    (void)user;
+    return yoke_suspended_s();
+}
+
+/* "/", "" and trailing slashes stand for this machine. */
+static yoke_status set_root(yoke_context *context, const char *sysroot, char root[ROOT_BYTES])
+{
+    if (sysroot == NULL) sysroot = getenv("YOKE_SYSROOT");
+    if (sysroot == NULL) sysroot = "";
+    size_t length = strlen(sysroot);
+    while (length > 0 && sysroot[length - 1] == '/') length--;
+    if (length >= ROOT_BYTES)
+        return yoke_fail(context, YOKE_ERROR_INPUT, "the root directory of the meters has %zu characters; at most %d can be used", length,
+                         ROOT_BYTES - 1);
+    memcpy(root, sysroot, length);
+    root[length] = '\0';
+    return YOKE_OK;
+}
+
+typedef struct place { /* what meter_site refers to */
+    meter_site site;
+    char root[ROOT_BYTES];
+    const char *sole; /* see meter_set_options */
+} place;
+
+/* A recording stands for the whole machine, and so does a simulated machine. */
+static yoke_status prepare(yoke_context *context, const yoke_meter_options *options, meter_time *time, place *where)
+{
+    static const yoke_meter_options none = {0};
+    if (options == NULL) options = &none;
+    if (isnan(options->probe_s)) return yoke_fail(context, YOKE_ERROR_INPUT, "the time for measuring the meters' update periods is NaN");
+    if (options->pid < 0)
+        return yoke_fail(context, YOKE_ERROR_INPUT, "%lld is no process; expected the number of a process, or 0 for this one",
+                         (long long)options->pid);
+    yoke_status status = set_root(context, options->sysroot, where->root);
+    if (status != YOKE_OK) return status;
+    *time = (meter_time){.now_s = now_s, .suspended_s = suspended_s};
+    where->sole = run_meter_sim_time(context, time) ? "sim" : NULL;
+    if (options->replay != NULL) where->sole = "replay";
+    where->site = (meter_site){.context = context,
+                               .root = where->root,
+                               .declared = options->declared,
+                               .replay = options->replay,
+                               .pid = options->pid,
+                               .time = time};
+    return YOKE_OK;
+}
+
+/* --------------------------------------------------------------------------------------------------- list */
+
+yoke_status yoke_meters_list(yoke_context *context, const yoke_meter_options *options, yoke_meter_info **list, int64_t *count)
+{
+    if (context == NULL || list == NULL || count == NULL)
+        return yoke_fail(context, YOKE_ERROR_ARGUMENT, "yoke_meters_list: an argument is NULL");
+    meter_time time;
+    place where;
+    meter_list found;
+    void *infos = NULL;
+    yoke_status status = prepare(context, options, &time, &where);
+    if (status == YOKE_OK) status = meter_find(&where.site, kinds, NUM_KINDS, &found);
+    if (status != YOKE_OK) return status;
+    status = meter_list_count(&found, where.sole);
+    if (status == YOKE_OK) status = yoke_allocate(context, found.count, sizeof(yoke_meter_info), &infos);
+    if (status == YOKE_OK) {
+        for (int64_t i = 0; i < found.count; i++) ((yoke_meter_info *)infos)[i] = found.domains[i].info;
+        *list = infos;
+        *count = found.count;
+    }
+    meter_list_clear(&found);
+    return status;
+}
+
+/* -------------------------------------------------------------------------------------------------- meters */
+
+static void moved(void *user) { meter_set_poll(user); }
+
+/* On a virtual clock there is no thread: who moves the clock reads. */
+static void watch_virtual_clock(yoke_meter *meter)
+{
+    double every_s = meter_set_interval_s(meter->set);
+    if (!meter->time.virtual_time || isinf(every_s)) return;
+    meter->watch = (run_sim_watch){.every_s = every_s, .moved = moved, .user = meter->set};
+    run_sim_watch_begin(meter->context, &meter->watch);
+}
+
+yoke_status yoke_meter_open(yoke_context *context, const yoke_meter_options *options, yoke_meter **meter)
+{
+    if (context == NULL || meter == NULL)
+        return yoke_fail(context, YOKE_ERROR_ARGUMENT, "yoke_meter_open: %s is NULL", context == NULL ? "context" : "meter");
+    static const double usual_probe_s = 0.25;
+    place where;
+    void *memory = NULL;
+    yoke_status status = yoke_allocate(context, 1, sizeof(yoke_meter), &memory);
+    if (status != YOKE_OK) return status;
+    yoke_meter *made = memory;
+    made->context = context;
+    status = prepare(context, options, &made->time, &where);
+    if (status == YOKE_OK) {
+        double probe_s = options != NULL ? options->probe_s : 0;
+        meter_set_options opening = {.select = options != NULL ? options->select : NULL,
+                                     .sole = where.sole,
+                                     .probe_s = probe_s == 0 ? usual_probe_s : fmin(probe_s, 60)};
+        status = meter_set_open(&where.site, kinds, NUM_KINDS, &opening, &made->set);
+    }
+    if (status != YOKE_OK) {
+        yoke_release(context, memory);
+        return status;
+    }
+    watch_virtual_clock(made);
+    *meter = made;
+    return YOKE_OK;
+}
+
+void yoke_meter_close(yoke_meter *meter)
+{
+    if (meter == NULL) return;
+    yoke_context *context = meter->context;
+    if (meter->watch.every_s > 0) run_sim_watch_end(&meter->watch);
+    meter_set_close(meter->set);
+    yoke_release(context, meter);
+}
+
+yoke_status yoke_meter_infos(yoke_meter *meter, const yoke_meter_info **infos, int64_t *count)
+{
+    if (meter == NULL || infos == NULL || count == NULL)
+        return yoke_fail(NULL, YOKE_ERROR_ARGUMENT, "yoke_meter_infos: an argument is NULL");
+    *infos = meter->set->infos;
+    *count = meter->set->count;
+    return YOKE_OK;
+}
+
+yoke_status yoke_meter_power(yoke_meter *meter, int64_t index, double *watts)
+{
+    if (meter == NULL || watts == NULL || index < 0 || index >= meter->set->count)
+        return yoke_fail(meter != NULL ? meter->context : NULL, YOKE_ERROR_ARGUMENT, "yoke_meter_power: %s",
+                         meter == NULL || watts == NULL ? "an argument is NULL" : "there is no such meter");
+    char why[METER_WHY_BYTES] = "";
+    meter_member *member = &meter->set->members[index];
+    meter_sample sample = {.time_s = NAN, .power_w = NAN, .energy_j = NAN};
+    meter_read_function *read = member->domain.quantity == METER_POWER ? member->domain.read : member->domain.read_power;
+    if (read == NULL)
+        return yoke_fail(meter->context, YOKE_ERROR_UNAVAILABLE, "%s shows energy only, and no power", member->domain.info.name);
+    pthread_mutex_lock(&member->lock);
+    meter_result result = member->track.gone ? METER_GONE : read(member->domain.state, &sample, why);
+    pthread_mutex_unlock(&member->lock);
+    why[sizeof why - 1] = '\0';
+    if (result != METER_READ || !isfinite(sample.power_w))
+        return yoke_fail(meter->context, YOKE_ERROR_UNAVAILABLE, "%s cannot be read: %s", member->domain.info.name,
+                         why[0] != '\0' ? why : "the device is lost");
+    *watts = sample.power_w;
+    return YOKE_OK;
+}
+
+yoke_status yoke_region_begin(yoke_meter *meter, yoke_region **region)
+{
+    if (meter == NULL || region == NULL) return yoke_fail(NULL, YOKE_ERROR_ARGUMENT, "yoke_region_begin: an argument is NULL");
+    return meter_region_begin(meter->set, region);
+}
+
+yoke_status yoke_region_end(yoke_region *region, double *seconds, yoke_energy *energies, yoke_energy *total)
+{
+    if (region == NULL) return yoke_fail(NULL, YOKE_ERROR_ARGUMENT, "yoke_region_end: region is NULL");
+    return meter_region_end(region, seconds, energies, total);
+}
