@@ -9,8 +9,8 @@
 #include "common/file.h"
 #include "common/interrupt.h"
 #include "common/options.h"
+#include "common/program.h"
 #include "common/record.h"
-#include "common/terminal.h"
 
 enum { MOST_ROWS = 64, DECISIONS = 2000, DEVICES_TIMED = 8 };
 
@@ -245,22 +245,15 @@ static yoke_status run(yoke_context *context, app_terminal *terminal, const comm
     return status;
 }
 
-int main(int argc, char **argv)
+static yoke_status start(yoke_context *context, app_terminal *terminal, int argc, char **argv)
 {
-    app_terminal terminal;
-    app_terminal_start(&terminal, "yoke bench balance");
-    yoke_options options = {.log = app_terminal_log, .log_user = &terminal, .log_level = YOKE_LOG_INFO};
-    yoke_context *context = NULL;
     command_line line = {.pairs = 10000, .seed = 1, .directory = "out/bench-balance"};
     bool answered = false;
-    yoke_status status = yoke_context_create(&options, &context);
-    if (!status) status = parse(context, argc, argv, &line, &answered);
-    if (!status && !answered) {
-        terminal.quiet = line.quiet;
-        status = app_interrupt_catch(context);
-        if (!status) status = run(context, &terminal, &line, argc, argv);
-    }
-    int code = app_terminal_end(&terminal, context, status);
-    yoke_context_destroy(context);
-    return code;
+    yoke_status status = parse(context, argc, argv, &line, &answered);
+    if (status || answered) return status;
+    terminal->quiet = line.quiet;
+    status = app_interrupt_catch(context);
+    return status ? status : run(context, terminal, &line, argc, argv);
 }
+
+int main(int argc, char **argv) { return app_program("yoke bench balance", start, argc, argv); }

@@ -8,6 +8,7 @@
 #include "common/interrupt.h"
 #include "common/nearest.h"
 #include "common/options.h"
+#include "common/program.h"
 #include "common/record.h"
 #include "energy_experiment.h"
 #include "energy_output.h"
@@ -157,22 +158,15 @@ static yoke_status run(yoke_context *context, app_terminal *terminal, command_li
     return status;
 }
 
-int main(int argc, char **argv)
+static yoke_status start(yoke_context *context, app_terminal *terminal, int argc, char **argv)
 {
-    app_terminal terminal;
-    app_terminal_start(&terminal, "yoke bench energy");
-    yoke_options options = {.log = app_terminal_log, .log_user = &terminal, .log_level = YOKE_LOG_INFO};
-    yoke_context *context = NULL;
     command_line line = {.settings = {.repeats = 5, .points = 10, .most_units = 2000}, .directory = "out/bench-energy"};
     bool answered = false;
-    yoke_status status = yoke_context_create(&options, &context);
-    if (!status) status = parse(context, argc, argv, &line, &answered);
-    if (!status && !answered) {
-        terminal.quiet = line.quiet;
-        status = app_interrupt_catch(context);
-        if (!status) status = run(context, &terminal, &line, argc, argv);
-    }
-    int code = app_terminal_end(&terminal, context, status);
-    yoke_context_destroy(context);
-    return code;
+    yoke_status status = parse(context, argc, argv, &line, &answered);
+    if (status || answered) return status;
+    terminal->quiet = line.quiet;
+    status = app_interrupt_catch(context);
+    return status ? status : run(context, terminal, &line, argc, argv);
 }
+
+int main(int argc, char **argv) { return app_program("yoke bench energy", start, argc, argv); }

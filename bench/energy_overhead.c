@@ -15,8 +15,8 @@
 #include "common/file.h"
 #include "common/interrupt.h"
 #include "common/options.h"
+#include "common/program.h"
 #include "common/record.h"
-#include "common/terminal.h"
 
 enum { PATH_BYTES = 512 };
 
@@ -273,22 +273,15 @@ static yoke_status parse(yoke_context *context, int argc, char **argv, command_l
     return app_options_parse(context, &usage, argc, argv, NULL, answered);
 }
 
-int main(int argc, char **argv)
+static yoke_status start(yoke_context *context, app_terminal *terminal, int argc, char **argv)
 {
-    app_terminal terminal;
-    app_terminal_start(&terminal, "yoke bench meter");
-    yoke_options options = {.log = app_terminal_log, .log_user = &terminal, .log_level = YOKE_LOG_INFO};
-    yoke_context *context = NULL;
     command_line line = {.regions = 20000, .seconds = 10, .directory = "/dev/shm"};
     bool answered = false;
-    yoke_status status = yoke_context_create(&options, &context);
-    if (!status) status = parse(context, argc, argv, &line, &answered);
-    if (!status && !answered) {
-        terminal.quiet = line.quiet;
-        status = app_interrupt_catch(context);
-        if (!status) status = run(context, &terminal, &line, argc, argv);
-    }
-    int code = app_terminal_end(&terminal, context, status);
-    yoke_context_destroy(context);
-    return code;
+    yoke_status status = parse(context, argc, argv, &line, &answered);
+    if (status || answered) return status;
+    terminal->quiet = line.quiet;
+    status = app_interrupt_catch(context);
+    return status ? status : run(context, terminal, &line, argc, argv);
 }
+
+int main(int argc, char **argv) { return app_program("yoke bench meter", start, argc, argv); }

@@ -10,8 +10,8 @@
 #include "common/interrupt.h"
 #include "common/options.h"
 #include "common/plot.h"
+#include "common/program.h"
 #include "common/record.h"
-#include "common/terminal.h"
 #include "profile_simulate.h"
 
 /* Sensors with a window that a profile can be seen through, for kernels of 0.5, 2 and 10 ms; the others tell energies only. */
@@ -271,22 +271,15 @@ static yoke_status parse(yoke_context *context, int argc, char **argv, command_l
     return app_options_parse(context, &usage, argc, argv, NULL, answered);
 }
 
-int main(int argc, char **argv)
+static yoke_status start(yoke_context *context, app_terminal *terminal, int argc, char **argv)
 {
-    app_terminal terminal;
-    app_terminal_start(&terminal, "yoke bench profile");
-    yoke_options options = {.log = app_terminal_log, .log_user = &terminal, .log_level = YOKE_LOG_INFO};
-    yoke_context *context = NULL;
     command_line line = {.seeds = 1000, .first = 1, .directory = "out/bench-profile"};
     bool answered = false;
-    yoke_status status = yoke_context_create(&options, &context);
-    if (!status) status = parse(context, argc, argv, &line, &answered);
-    if (!status && !answered) {
-        terminal.quiet = line.quiet;
-        status = app_interrupt_catch(context);
-        if (!status) status = run(context, &terminal, &line, argc, argv);
-    }
-    int code = app_terminal_end(&terminal, context, status);
-    yoke_context_destroy(context);
-    return code;
+    yoke_status status = parse(context, argc, argv, &line, &answered);
+    if (status || answered) return status;
+    terminal->quiet = line.quiet;
+    status = app_interrupt_catch(context);
+    return status ? status : run(context, terminal, &line, argc, argv);
 }
+
+int main(int argc, char **argv) { return app_program("yoke bench profile", start, argc, argv); }

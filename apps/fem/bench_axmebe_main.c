@@ -8,6 +8,7 @@
 #include "common/file.h"
 #include "common/interrupt.h"
 #include "common/options.h"
+#include "common/program.h"
 #include "common/record.h"
 #include "session.h"
 
@@ -249,14 +250,7 @@ static yoke_status start(yoke_context *context, app_terminal *terminal, int argc
 
 int main(int argc, char **argv)
 {
-    app_terminal terminal;
-    app_terminal_start(&terminal, "yoke bench axmebe");
-    yoke_options options = {.log = app_terminal_log, .log_user = &terminal, .log_level = YOKE_LOG_INFO};
-    yoke_context *context = NULL;
-    yoke_status status = yoke_context_create(&options, &context);
-    if (!status) status = start(context, &terminal, argc, argv);
-    int code = app_terminal_end(&terminal, context, status);
-    yoke_context_destroy(context);
+    int code = app_program("yoke bench axmebe", start, argc, argv);
     fem_session_end();
     return code;
 }
