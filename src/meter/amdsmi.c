@@ -48,6 +48,14 @@ static meter_result read_meter(void *state, meter_sample *sample, char why[METER
     return lost ? METER_GONE : METER_FAILED;
 }
 
+/* Power now, for power profiles. */
+static meter_result read_power(void *state, meter_sample *sample, char why[METER_WHY_BYTES])
+{
+    amd_meter meter = *(const amd_meter *)state;
+    meter.integrated = 1;
+    return read_meter(&meter, sample, why);
+}
+
 static void release_shared(amd_shared *shared)
 {
     if (--shared->users > 0) return;
@@ -117,6 +125,7 @@ static yoke_status add_gpu(meter_list *list, amd_shared *shared, uint32_t index,
     meter_domain_start(&domain, "amdsmi", name);
     describe(&shared->amd, index, pci, model, resolution_j, &domain);
     domain.read = read_meter;
+    domain.read_power = read_power;
     domain.close = close_meter;
     domain.state = meter;
     return meter_list_add(list, &domain);

@@ -3,7 +3,7 @@
 
 #include "vendor.h"
 
-static vendor_stub stub;
+static vendor_stub stub, amd;
 static yoke_context *context;
 
 static int setup(void **state)
@@ -11,6 +11,7 @@ static int setup(void **state)
     (void)state;
     unsetenv("YOKE_SYSROOT");
     vendor_use(&stub, "YOKE_NVML", "YOKE_STUB_NVML", STUB_DIRECTORY "/libstub_nvml.so");
+    vendor_use(&amd, "YOKE_AMDSMI", "YOKE_STUB_AMDSMI", STUB_DIRECTORY "/libstub_amdsmi.so");
     return yoke_context_create(NULL, &context) != YOKE_OK;
 }
 
@@ -18,6 +19,7 @@ static int teardown(void **state)
 {
     (void)state;
     vendor_set(&stub, NULL);
+    vendor_set(&amd, NULL);
     yoke_context_destroy(context);
     return 0;
 }
@@ -51,6 +53,21 @@ static void a_card_whose_energy_is_counted_shows_instantaneous_power_too(void **
     yoke_meter_close(meter);
 }
 
+static void so_does_a_card_of_amd(void **state)
+{
+    (void)state;
+    double watts = 77;
+    vendor_set(&amd, "power_w=123");
+    yoke_meter *meter = open_meter(NULL, "amdsmi");
+    assert_int_equal(yoke_meter_power(meter, 0, &watts), YOKE_OK);
+    assert_float_equal(watts, 123, 1e-9);
+    vendor_set(&amd, "fail.amdsmi_get_power_info=2");
+    assert_int_equal(yoke_meter_power(meter, 0, &watts), YOKE_ERROR_UNAVAILABLE);
+    assert_non_null(strstr(yoke_last_error(context), "power"));
+    assert_float_equal(watts, 123, 0);
+    yoke_meter_close(meter);
+}
+
 static void a_meter_of_power_shows_what_its_file_says(void **state)
 {
     (void)state;
@@ -78,6 +95,7 @@ static void a_meter_that_counts_energy_only_has_no_power(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_card_whose_energy_is_counted_shows_instantaneous_power_too),
+    cmocka_unit_test(so_does_a_card_of_amd),
     cmocka_unit_test(a_meter_of_power_shows_what_its_file_says),
     cmocka_unit_test(a_meter_that_counts_energy_only_has_no_power),
 };
