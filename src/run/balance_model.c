@@ -143,7 +143,8 @@ static double scatter(const speed_model *model)
     double squares = 0, noise = model_noise(model);
     for (int i = 1; i < model->points; i++) {
         const model_point *a = &model->point[i - 1], *b = &model->point[i];
-        double fall = fmax(1 - b->seconds / a->seconds, 0);
+        if (b->seconds >= a->seconds) continue;
+        double fall = 1 - b->seconds / a->seconds;
         squares += fall * fall / (1 / a->weight + 1 / b->weight);
     }
     return model->points < 2 ? noise : fmax(noise, sqrt(squares / (model->points - 1)));
@@ -162,7 +163,7 @@ static double slope_outside(const model_point *p, int count, int end, double noi
     const model_point *a = &p[end];
     for (int other = end + step; other >= 0 && other < count; other += step) {
         const model_point *b = &p[other];
-        if (fmax(b->units / a->units, a->units / b->units) < far_apart) continue;
+        if (fmax(a->units, b->units) < far_apart * fmin(a->units, b->units)) continue;
         double slope = (b->seconds - a->seconds) / (b->units - a->units), distance = (b->units - a->units) / a->units;
         double sigma = noise * noise * (1 / a->weight + 1 / b->weight), known = distance * distance / (distance * distance + 4 * sigma);
         if (slope > 2 * constant) return constant; /* a cliff, and not the way on */

@@ -3,34 +3,13 @@
 
 #include <math.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 static const char *const drivers[] = {"intel_pstate", "intel_cpufreq", "amd-pstate-epp", "amd-pstate", "acpi-cpufreq"};
 enum { NUM_DRIVERS = 5, NUM_POLICIES = 4 };
 #define CPUFREQ "sys/devices/system/cpu/cpufreq/"
-
-/* Frees all of a list but the clock of that name; the test fails where there is none. */
-static yoke_clock_info find_clock(yoke_context *context, const yoke_clock_options *options, const char *name)
-{
-    yoke_clock_info *list = NULL, found = {.name = ""};
-    int64_t count = 0;
-    assert_int_equal(yoke_clocks_list(context, options, &list, &count), YOKE_OK);
-    for (int64_t i = 0; i < count; i++)
-        if (strcmp(list[i].name, name) == 0) found = list[i];
-    yoke_release(context, list);
-    assert_string_equal(found.name, name);
-    return found;
-}
-
-static void mentions(const char *text, const char *word)
-{
-    if (strstr(text, word) == NULL) fail_msg("'%s' does not mention '%s'", text, word);
-}
 
 /* ---------------------------------------------------------------------------------------------------- list */
 
@@ -41,7 +20,7 @@ static void every_driver_is_listed_with_its_range_and_way(void **state)
         clock_tree machine;
         clock_tree_begin(&machine, drivers[i], NUM_POLICIES);
         yoke_clock_options options = clock_tree_options(&machine);
-        yoke_clock_info cpu = find_clock(machine.context, &options, "cpu");
+        yoke_clock_info cpu = clock_tree_find(machine.context, &options, "cpu");
         int active = strcmp(drivers[i], "intel_pstate") == 0 || strcmp(drivers[i], "amd-pstate-epp") == 0;
         assert_true(cpu.settable);
         assert_string_equal(cpu.why_not, "");
@@ -51,8 +30,8 @@ static void every_driver_is_listed_with_its_range_and_way(void **state)
         assert_true(cpu.least_hz == (strncmp(drivers[i], "amd", 3) == 0 ? 0.4e9 : 0.8e9));
         assert_int_equal(cpu.num_levels, strcmp(drivers[i], "acpi-cpufreq") == 0 ? 5 : 0);
         for (int64_t k = 1; k < cpu.num_levels; k++) assert_true(cpu.levels_hz[k - 1] < cpu.levels_hz[k]);
-        mentions(cpu.description, drivers[i]);
-        mentions(cpu.description, active ? "equal limits" : "userspace");
+        clock_tree_mentions(cpu.description, drivers[i]);
+        clock_tree_mentions(cpu.description, active ? "equal limits" : "userspace");
         clock_tree_end(&machine);
     }
 }
@@ -64,7 +43,7 @@ static void listing_changes_nothing(void **state)
     clock_tree_begin(&machine, "intel_cpufreq", NUM_POLICIES);
     char *before = clock_tree_picture(&machine);
     yoke_clock_options options = clock_tree_options(&machine);
-    find_clock(machine.context, &options, "cpu");
+    clock_tree_find(machine.context, &options, "cpu");
     yoke_clocks_close(clock_tree_open(&machine));
     char *after = clock_tree_picture(&machine);
     assert_string_equal(after, before);
@@ -78,15 +57,15 @@ static void listing_changes_nothing(void **state)
 static void expect_refused(clock_tree *machine, const char *why, const char *remedy)
 {
     yoke_clock_options options = clock_tree_options(machine);
-    yoke_clock_info cpu = find_clock(machine->context, &options, "cpu");
+    yoke_clock_info cpu = clock_tree_find(machine->context, &options, "cpu");
     assert_false(cpu.settable);
-    mentions(cpu.why_not, why);
-    mentions(cpu.remedy, remedy);
+    clock_tree_mentions(cpu.why_not, why);
+    clock_tree_mentions(cpu.remedy, remedy);
     yoke_clocks *clocks = clock_tree_open(machine);
     double reached_hz = -1;
     assert_int_equal(yoke_clock_set(clocks, "cpu", 2e9, &reached_hz), YOKE_ERROR_UNAVAILABLE);
-    mentions(yoke_last_error(machine->context), why);
-    mentions(yoke_last_error(machine->context), remedy);
+    clock_tree_mentions(yoke_last_error(machine->context), why);
+    clock_tree_mentions(yoke_last_error(machine->context), remedy);
     assert_true(reached_hz == -1);
     yoke_clocks_close(clocks);
 }
@@ -124,14 +103,14 @@ static void without_the_right_to_write_the_rule_for_it_is_named(void **state)
     int root = geteuid() == 0;
     if (root) assert_int_equal(seteuid(65534), 0);
     yoke_clock_options options = clock_tree_options(&machine);
-    yoke_clock_info cpu = find_clock(machine.context, &options, "cpu");
+    yoke_clock_info cpu = clock_tree_find(machine.context, &options, "cpu");
     if (root) assert_int_equal(seteuid(0), 0);
     assert_false(cpu.settable);
-    mentions(cpu.why_not, "Permission denied");
-    mentions(cpu.remedy, "run as root");
-    mentions(cpu.remedy, "/etc/tmpfiles.d/yoke-clocks.conf");
-    mentions(cpu.remedy, "docs/clocks.md"); /* the end of it: it is not cut */
-    assert_true(cpu.current_hz == 1.2e9);   /* seen all the same */
+    clock_tree_mentions(cpu.why_not, "Permission denied");
+    clock_tree_mentions(cpu.remedy, "run as root");
+    clock_tree_mentions(cpu.remedy, "/etc/tmpfiles.d/yoke-clocks.conf");
+    clock_tree_mentions(cpu.remedy, "docs/clocks.md"); /* the end of it: it is not cut */
+    assert_true(cpu.current_hz == 1.2e9);              /* seen all the same */
     clock_tree_end(&machine);
 }
 
@@ -148,9 +127,9 @@ static void policies_that_are_nonsense_are_no_clock(void **state)
         clock_tree_begin(&machine, "intel_pstate", 1);
         clock_tree_write(&machine, 0, bad[i][0], bad[i][1]);
         yoke_clock_options options = clock_tree_options(&machine);
-        yoke_clock_info cpu = find_clock(machine.context, &options, "cpu");
+        yoke_clock_info cpu = clock_tree_find(machine.context, &options, "cpu");
         assert_false(cpu.settable);
-        mentions(cpu.why_not, "limits");
+        clock_tree_mentions(cpu.why_not, "limits");
         assert_true(isnan(cpu.most_hz) && isnan(cpu.current_hz));
         clock_tree_end(&machine);
     }
@@ -166,12 +145,12 @@ static void trees_recorded_without_links_are_read_too(void **state)
     for (size_t i = 0; i < sizeof machines / sizeof *machines; i++) {
         snprintf(root, sizeof root, "%s/tests/machines/%s", getenv("YOKE_SOURCE_DIR"), machines[i]);
         yoke_clock_options options = {.sysroot = root};
-        yoke_clock_info cpu = find_clock(context, &options, "cpu");
+        yoke_clock_info cpu = clock_tree_find(context, &options, "cpu");
         assert_true(cpu.least_hz > 0 && cpu.most_hz > cpu.least_hz);
     }
     snprintf(root, sizeof root, "%s/tests/machines/virtual-machine", getenv("YOKE_SOURCE_DIR"));
     yoke_clock_options options = {.sysroot = root};
-    assert_false(find_clock(context, &options, "cpu").settable);
+    assert_false(clock_tree_find(context, &options, "cpu").settable);
     yoke_context_destroy(context);
 }
 
@@ -257,7 +236,7 @@ static void cores_of_two_kinds_get_each_what_they_can(void **state)
     clock_tree_write(&machine, 1, "cpuinfo_max_freq", "2000000");
     clock_tree_write(&machine, 1, "scaling_max_freq", "2000000");
     yoke_clock_options options = clock_tree_options(&machine);
-    assert_true(find_clock(machine.context, &options, "cpu").most_hz == 3.6e9);
+    assert_true(clock_tree_find(machine.context, &options, "cpu").most_hz == 3.6e9);
     yoke_clocks *clocks = clock_tree_open(&machine);
     assert_int_equal(yoke_clock_set(clocks, "cpu", 3e9, NULL), YOKE_OK);
     clock_tree_holds(&machine, 0, "scaling_max_freq", "3000000");
@@ -310,9 +289,9 @@ static void names_and_frequencies_that_are_wrong_are_refused(void **state)
     yoke_clocks *clocks = clock_tree_open(&machine);
     static const double bad[] = {NAN, INFINITY, -INFINITY, 0, -1e9, 0.5e9, 3.7e9, 1e300};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) assert_int_equal(yoke_clock_set(clocks, "cpu", bad[i], NULL), YOKE_ERROR_INPUT);
-    mentions(yoke_last_error(machine.context), "from 0.8 to 3.6 GHz");
+    clock_tree_mentions(yoke_last_error(machine.context), "from 0.8 to 3.6 GHz");
     assert_int_equal(yoke_clock_set(clocks, "gpu", 1e9, NULL), YOKE_ERROR_INPUT);
-    mentions(yoke_last_error(machine.context), "there are: cpu, nvml");
+    clock_tree_mentions(yoke_last_error(machine.context), "there are: cpu, nvml");
     assert_int_equal(yoke_clock_set(clocks, NULL, 1e9, NULL), YOKE_ERROR_ARGUMENT);
     assert_int_equal(yoke_clock_set(NULL, "cpu", 1e9, NULL), YOKE_ERROR_ARGUMENT);
     char *after = clock_tree_picture(&machine);
@@ -332,7 +311,7 @@ static void options_that_are_wrong_are_refused(void **state)
     yoke_clock_options options = {.sysroot = "/nowhere/at/all"};
     yoke_clocks *clocks = NULL;
     assert_int_equal(yoke_clocks_open(machine.context, &options, &clocks), YOKE_ERROR_INPUT);
-    mentions(yoke_last_error(machine.context), "/nowhere/at/all");
+    clock_tree_mentions(yoke_last_error(machine.context), "/nowhere/at/all");
     static const double bad[] = {NAN, INFINITY, -1, 61};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         options = (yoke_clock_options){.sysroot = machine.files.root, .settle_s = bad[i]};
@@ -355,7 +334,7 @@ static void a_change_that_is_refused_half_way_is_taken_back(void **state)
     yoke_clocks *clocks = clock_tree_open(&machine);
     double reached_hz = -1;
     assert_int_equal(yoke_clock_set(clocks, "cpu", 2e9, &reached_hz), YOKE_ERROR_SYSTEM);
-    mentions(yoke_last_error(machine.context), "policy2/scaling_max_freq does not take '2000000': No space left on device");
+    clock_tree_mentions(yoke_last_error(machine.context), "policy2/scaling_max_freq does not take '2000000': No space left on device");
     assert_true(reached_hz == -1);
     char *after = clock_tree_picture(&machine); /* before closing */
     assert_string_equal(after, before);
@@ -427,7 +406,7 @@ static void directories_that_are_no_policies_are_left_out(void **state)
         tree_write(&machine.files, path, "800000\n");
     }
     yoke_clock_options options = clock_tree_options(&machine);
-    mentions(find_clock(machine.context, &options, "cpu").description, "1 policy;");
+    clock_tree_mentions(clock_tree_find(machine.context, &options, "cpu").description, "1 policy;");
     clock_tree_end(&machine);
 }
 
@@ -445,8 +424,8 @@ static void a_policy_that_vanishes_is_reported_and_the_others_are_restored(void 
     clock_tree_holds(&machine, 3, "scaling_min_freq", "1000000");
     machine.log[0] = '\0';
     yoke_clocks_close(clocks);
-    mentions(machine.log, "E a clock could not be restored");
-    mentions(machine.log, "policy1");
+    clock_tree_mentions(machine.log, "E a clock could not be restored");
+    clock_tree_mentions(machine.log, "policy1");
     static const int left[] = {0, 2, 3};
     for (int i = 0; i < 3; i++) {
         clock_tree_holds(&machine, left[i], "scaling_min_freq", "800000");
@@ -465,7 +444,7 @@ static void a_policy_that_comes_is_saved_set_and_restored(void **state)
     clock_tree_add_policy(&machine, "intel_pstate", 7);
     clock_tree_write(&machine, 7, "scaling_max_freq", "3100000");
     assert_int_equal(yoke_clock_set(clocks, "cpu", 2.5e9, NULL), YOKE_OK);
-    mentions(machine.log, "policy7 has come");
+    clock_tree_mentions(machine.log, "policy7 has come");
     clock_tree_holds(&machine, 7, "scaling_max_freq", "2500000");
     yoke_clocks_close(clocks);
     clock_tree_holds(&machine, 7, "scaling_max_freq", "3100000");
@@ -484,12 +463,12 @@ static void a_clock_that_is_not_reached_is_a_warning_with_a_reason(void **state)
     yoke_clocks *clocks = clock_tree_open(&machine);
     assert_int_equal(yoke_clock_set(clocks, "cpu", 3e9, &reached_hz), YOKE_OK);
     assert_true(reached_hz == 1.2e9);
-    mentions(machine.log, "W cpu was asked for 3 GHz and runs at 1.2 GHz");
-    mentions(machine.log, "no reason");
+    clock_tree_mentions(machine.log, "W cpu was asked for 3 GHz and runs at 1.2 GHz");
+    clock_tree_mentions(machine.log, "no reason");
     machine.log[0] = '\0';
     clock_tree_write(&machine, 1, "bios_limit", "1200000");
     assert_int_equal(yoke_clock_set(clocks, "cpu", 3e9, &reached_hz), YOKE_OK);
-    mentions(machine.log, "the firmware limits policy1 to 1200 MHz");
+    clock_tree_mentions(machine.log, "the firmware limits policy1 to 1200 MHz");
     yoke_clocks_close(clocks);
     clock_tree_end(&machine);
 }
@@ -525,7 +504,7 @@ static void heat_is_named_as_the_reason(void **state)
         assert_int_equal(yoke_clock_set(clocks, "cpu", 3e9, NULL), YOKE_OK);
     atomic_store(&heats.stop, 1);
     pthread_join(thread, NULL);
-    mentions(machine.log, "heat: ");
+    clock_tree_mentions(machine.log, "heat: ");
     yoke_clocks_close(clocks);
     clock_tree_end(&machine);
 }
@@ -540,128 +519,6 @@ static void a_clock_that_cannot_be_read_is_not_known(void **state)
     yoke_clocks *clocks = clock_tree_open(&machine);
     assert_int_equal(yoke_clock_set(clocks, "cpu", 3e9, &reached_hz), YOKE_OK);
     assert_true(isnan(reached_hz));
-    yoke_clocks_close(clocks);
-    clock_tree_end(&machine);
-}
-
-/* ------------------------------------------------------------------------------------------------------ lock */
-
-static void a_second_yoke_leaves_the_clocks_alone_and_names_the_first(void **state)
-{
-    (void)state;
-    clock_tree machine, other;
-    clock_tree_begin(&machine, "intel_pstate", 1);
-    clock_tree_begin(&other, "intel_pstate", 1);
-    yoke_clock_options options = clock_tree_options(&machine);
-    yoke_clocks *first = clock_tree_open(&machine), *second = NULL;
-    char owner[64];
-    snprintf(owner, sizeof owner, "process %ld", (long)getpid());
-    assert_int_equal(yoke_clocks_open(machine.context, &options, &second), YOKE_ERROR_UNAVAILABLE);
-    mentions(yoke_last_error(machine.context), owner);
-    assert_null(second);
-    find_clock(machine.context, &options, "cpu"); /* listing needs no lock */
-    yoke_clocks_close(clock_tree_open(&other));   /* another machine has its own lock */
-    yoke_clocks_close(first);
-    yoke_clocks_close(clock_tree_open(&machine));
-    clock_tree_end(&machine);
-    clock_tree_end(&other);
-}
-
-/* ----------------------------------------------------------------------------------------------------- guard */
-
-static void wait_for_end(pid_t process)
-{
-    for (int i = 0; i < 60000 && kill(process, 0) == 0; i++) {
-        const struct timespec moment = {0, 1000000};
-        nanosleep(&moment, NULL);
-    }
-}
-
-static void a_guard_that_was_killed_is_started_again(void **state)
-{
-    (void)state;
-    clock_tree machine;
-    clock_tree_begin(&machine, "intel_pstate", 2);
-    char *before = clock_tree_picture(&machine);
-    yoke_clocks *clocks = clock_tree_open(&machine);
-    assert_int_equal(yoke_clock_set(clocks, "cpu", 2e9, NULL), YOKE_OK);
-    pid_t guard = clock_tree_guard_of(getpid());
-    assert_true(guard > 0);
-    assert_int_equal(kill(guard, SIGKILL), 0);
-    wait_for_end(guard);
-    assert_int_equal(yoke_clock_set(clocks, "cpu", 1e9, NULL), YOKE_OK);
-    mentions(machine.log, "another is started");
-    pid_t next = clock_tree_guard_of(getpid());
-    assert_true(next > 0 && next != guard);
-    yoke_clocks_close(clocks);
-    char *after = clock_tree_picture(&machine);
-    assert_string_equal(after, before);
-    free(before);
-    free(after);
-    clock_tree_end(&machine);
-}
-
-static void without_its_guard_the_process_itself_restores(void **state)
-{
-    (void)state;
-    clock_tree machine;
-    clock_tree_begin(&machine, "intel_cpufreq", 2);
-    char *before = clock_tree_picture(&machine);
-    yoke_clocks *clocks = clock_tree_open(&machine);
-    assert_int_equal(yoke_clock_set(clocks, "cpu", 2e9, NULL), YOKE_OK);
-    pid_t guard = clock_tree_guard_of(getpid());
-    assert_int_equal(kill(guard, SIGKILL), 0);
-    wait_for_end(guard);
-    yoke_clocks_close(clocks);
-    mentions(machine.log, "restored without it");
-    char *after = clock_tree_picture(&machine);
-    assert_string_equal(after, before);
-    free(before);
-    free(after);
-    clock_tree_end(&machine);
-}
-
-static void a_program_that_is_no_guard_gets_no_clocks(void **state)
-{
-    (void)state;
-    clock_tree machine;
-    clock_tree_begin(&machine, "intel_pstate", 1);
-    char *before = clock_tree_picture(&machine);
-    setenv("YOKE_CLOCK_GUARD", "/bin/true", 1);
-    yoke_clocks *clocks = clock_tree_open(&machine);
-    assert_int_equal(yoke_clock_set(clocks, "cpu", 2e9, NULL), YOKE_ERROR_SYSTEM);
-    mentions(yoke_last_error(machine.context), "clocks are not changed");
-    yoke_clocks_close(clocks);
-    unsetenv("YOKE_CLOCK_GUARD");
-    char *after = clock_tree_picture(&machine);
-    assert_string_equal(after, before);
-    free(before);
-    free(after);
-    clock_tree_end(&machine);
-}
-
-static void the_guard_refuses_to_run_by_hand(void **state)
-{
-    (void)state;
-    static const char *const arguments[] = {"", "--help", "0 /", "abc /", "-5 /", "1"};
-    for (size_t i = 0; i < sizeof arguments / sizeof *arguments; i++) {
-        char command[1024];
-        snprintf(command, sizeof command, "%s/bin/yoke-clock-guard %s 2>/dev/null </dev/null", getenv("YOKE_BUILD_DIR"), arguments[i]);
-        int status = system(command);
-        assert_true(WIFEXITED(status));
-        assert_int_equal(WEXITSTATUS(status), 2);
-    }
-}
-
-static void a_program_that_waits_for_all_its_children_does_not_wait_for_the_guard(void **state)
-{
-    (void)state;
-    clock_tree machine;
-    clock_tree_begin(&machine, "intel_pstate", 1);
-    yoke_clocks *clocks = clock_tree_open(&machine);
-    assert_int_equal(yoke_clock_set(clocks, "cpu", 2e9, NULL), YOKE_OK);
-    assert_true(clock_tree_guard_of(getpid()) > 0);
-    assert_int_equal(wait(NULL), -1);
     yoke_clocks_close(clocks);
     clock_tree_end(&machine);
 }
@@ -730,12 +587,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_clock_that_is_not_reached_is_a_warning_with_a_reason),
     cmocka_unit_test(heat_is_named_as_the_reason),
     cmocka_unit_test(a_clock_that_cannot_be_read_is_not_known),
-    cmocka_unit_test(a_second_yoke_leaves_the_clocks_alone_and_names_the_first),
-    cmocka_unit_test(a_guard_that_was_killed_is_started_again),
-    cmocka_unit_test(without_its_guard_the_process_itself_restores),
-    cmocka_unit_test(a_program_that_is_no_guard_gets_no_clocks),
-    cmocka_unit_test(the_guard_refuses_to_run_by_hand),
-    cmocka_unit_test(a_program_that_waits_for_all_its_children_does_not_wait_for_the_guard),
     cmocka_unit_test(no_failing_allocation_is_missed),
 };
 

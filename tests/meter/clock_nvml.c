@@ -20,11 +20,6 @@ typedef struct cards {
     yoke_clocks *clocks;
 } cards;
 
-static void mentions(const char *text, const char *word)
-{
-    if (strstr(text, word) == NULL) fail_msg("'%s' does not mention '%s'", text, word);
-}
-
 static void cards_begin(cards *here, const char *settings)
 {
     vendor_use(&stub, "YOKE_NVML", "YOKE_STUB_NVML", STUB_DIRECTORY "/libstub_nvml.so");
@@ -135,8 +130,8 @@ static void a_power_cap_is_named(void **state)
     here.clocks = clock_tree_open(&here.machine);
     assert_int_equal(yoke_clock_set(here.clocks, "nvml:0", 1410e6, &reached_hz), YOKE_OK);
     assert_true(reached_hz == 900e6);
-    mentions(here.machine.log, "W nvml:0 was asked for 1.41 GHz and runs at 0.9 GHz");
-    mentions(here.machine.log, "its power limit");
+    clock_tree_mentions(here.machine.log, "W nvml:0 was asked for 1.41 GHz and runs at 0.9 GHz");
+    clock_tree_mentions(here.machine.log, "its power limit");
     cards_end(&here);
 }
 
@@ -147,7 +142,7 @@ static void heat_is_named(void **state)
     cards_begin(&here, "cap_mhz=900,reasons=64");
     here.clocks = clock_tree_open(&here.machine);
     assert_int_equal(yoke_clock_set(here.clocks, "nvml:0", 1410e6, NULL), YOKE_OK);
-    mentions(here.machine.log, "reason: heat");
+    clock_tree_mentions(here.machine.log, "reason: heat");
     cards_end(&here);
 }
 
@@ -159,8 +154,8 @@ static void without_permission_there_is_a_remedy_and_nothing_is_changed(void **s
     here.clocks = clock_tree_open(&here.machine);
     for (int i = 0; i < 2; i++) { /* known from the first time on */
         assert_int_equal(yoke_clock_set(here.clocks, "nvml:0", 1e9, NULL), YOKE_ERROR_UNAVAILABLE);
-        mentions(yoke_last_error(here.machine.context), "clocks cannot be locked");
-        mentions(yoke_last_error(here.machine.context), "run as root");
+        clock_tree_mentions(yoke_last_error(here.machine.context), "clocks cannot be locked");
+        clock_tree_mentions(yoke_last_error(here.machine.context), "run as root");
     }
     assert_false(is_locked(0, 0));
     cards_end(&here);
@@ -173,7 +168,7 @@ static void a_card_that_cannot_says_so(void **state)
     cards_begin(&here, "fail.nvmlDeviceSetGpuLockedClocks=3");
     here.clocks = clock_tree_open(&here.machine);
     assert_int_equal(yoke_clock_set(here.clocks, "nvml:0", 1e9, NULL), YOKE_ERROR_UNAVAILABLE);
-    mentions(yoke_last_error(here.machine.context), "Volta");
+    clock_tree_mentions(yoke_last_error(here.machine.context), "Volta");
     cards_end(&here);
 }
 
@@ -186,8 +181,8 @@ static void a_library_without_locked_clocks_says_so(void **state)
     yoke_clock_info card = find_clock(&here, "nvml:0");
     setenv("YOKE_NVML", STUB_DIRECTORY "/libstub_nvml.so", 1);
     assert_false(card.settable);
-    mentions(card.why_not, "cannot lock clocks");
-    mentions(card.remedy, "driver");
+    clock_tree_mentions(card.why_not, "cannot lock clocks");
+    clock_tree_mentions(card.remedy, "driver");
     cards_end(&here);
 }
 
@@ -200,7 +195,7 @@ static void without_a_library_there_is_one_entry_with_the_reason(void **state)
     yoke_clock_info card = find_clock(&here, "nvml");
     setenv("YOKE_NVML", STUB_DIRECTORY "/libstub_nvml.so", 1);
     assert_false(card.settable);
-    mentions(card.why_not, "YOKE_NVML");
+    clock_tree_mentions(card.why_not, "YOKE_NVML");
     assert_true(card.remedy[0] != '\0');
     cards_end(&here);
 }
@@ -215,8 +210,8 @@ static void a_reset_that_fails_is_reported(void **state)
     assert_int_equal(yoke_clock_set(here.clocks, "nvml:0", 1e9, NULL), YOKE_OK);
     yoke_clocks_close(here.clocks);
     here.clocks = NULL;
-    mentions(here.machine.log, "E a clock could not be restored: GPU ");
-    mentions(here.machine.log, "nvidia-smi --reset-gpu-clocks");
+    clock_tree_mentions(here.machine.log, "E a clock could not be restored: GPU ");
+    clock_tree_mentions(here.machine.log, "nvidia-smi --reset-gpu-clocks");
     cards_end(&here);
 }
 
@@ -228,7 +223,7 @@ static void a_card_whose_driver_the_guard_cannot_use_is_not_changed(void **state
     here.clocks = clock_tree_open(&here.machine);
     vendor_set(&stub, "fail.nvmlInit_v2=9"); /* for the guard: the library here is initialised */
     assert_int_equal(yoke_clock_set(here.clocks, "nvml:0", 1e9, NULL), YOKE_ERROR_SYSTEM);
-    mentions(yoke_last_error(here.machine.context), "cannot restore this clock");
+    clock_tree_mentions(yoke_last_error(here.machine.context), "cannot restore this clock");
     vendor_set(&stub, NULL);
     assert_false(is_locked(0, 0));
     cards_end(&here);

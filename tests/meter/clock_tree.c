@@ -189,3 +189,20 @@ pid_t clock_tree_guard_of(pid_t process)
     closedir(directory);
     return guard;
 }
+
+yoke_clock_info clock_tree_find(yoke_context *context, const yoke_clock_options *options, const char *name)
+{
+    yoke_clock_info *list = NULL, found = {.name = ""};
+    int64_t count = 0;
+    assert_int_equal(yoke_clocks_list(context, options, &list, &count), YOKE_OK);
+    for (int64_t i = 0; i < count; i++)
+        if (strcmp(list[i].name, name) == 0) found = list[i];
+    yoke_release(context, list);
+    assert_string_equal(found.name, name);
+    return found;
+}
+
+void clock_tree_mentions(const char *text, const char *word)
+{
+    if (strstr(text, word) == NULL) fail_msg("'%s' does not mention '%s'", text, word);
+}

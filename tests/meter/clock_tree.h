@@ -40,6 +40,10 @@ char *clock_tree_picture(const clock_tree *machine);
 double clock_tree_wait_for(const clock_tree *machine, const char *picture, double most_s);
 /* Waits until no process holds the lock of the clocks. */
 void clock_tree_wait_unlocked(clock_tree *machine);
+/* The clock of that name as it is listed; the test fails where there is none. */
+yoke_clock_info clock_tree_find(yoke_context *context, const yoke_clock_options *options, const char *name);
+/* Shows that the text holds the word. */
+void clock_tree_mentions(const char *text, const char *word);
 /* The guard of a process; 0: there is none. */
 pid_t clock_tree_guard_of(pid_t process);
 
