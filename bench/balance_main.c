@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "balance_decision.h"
 #include "balance_output.h"
 #include "common/directory.h"
 #include "common/file.h"
@@ -12,7 +13,7 @@
 #include "common/program.h"
 #include "common/record.h"
 
-enum { MOST_ROWS = 64, DECISIONS = 2000, DEVICES_TIMED = 8 };
+enum { MOST_ROWS = 64 };
 
 typedef struct command_line {
     int64_t pairs, seed;
@@ -140,47 +141,6 @@ static yoke_status write_record(yoke_context *context, const command_line *line,
 
 /* ------------------------------------------------------------------------------------------------------- run */
 
-static int by_value(const void *left, const void *right)
-{
-    double a = *(const double *)left, b = *(const double *)right;
-    return (a > b) - (a < b);
-}
-
-/* Median seconds of one update for 8 devices with 1 % noise, over sets of 30 rounds from the start on. */
-static yoke_status time_decisions(yoke_context *context, uint64_t seed, double *median)
-{
-    static double seconds[DECISIONS];
-    yoke_balancer *balancer = NULL;
-    random_state random = {seed};
-    int64_t units[DEVICES_TIMED];
-    yoke_share_report reports[DEVICES_TIMED];
-    double speed[DEVICES_TIMED];
-    yoke_status status = YOKE_OK;
-    for (int k = 0; k < DECISIONS && !status; k++) {
-        if (k % SIMULATE_ROUNDS == 0) {
-            yoke_balancer_destroy(balancer);
-            balancer = NULL;
-            const yoke_balancer_options options = {.devices = DEVICES_TIMED};
-            status = yoke_balancer_create(context, &options, &balancer);
-            if (!status) status = yoke_balancer_units(balancer, 100000, units);
-            for (int i = 0; i < DEVICES_TIMED; i++) speed[i] = random_uniform(&random, 0.5, 8);
-            if (status) break;
-        }
-        for (int i = 0; i < DEVICES_TIMED; i++) {
-            double taken = (0.01 + (double)units[i] * 1e-5 / speed[i]) * (1 + 0.01 * random_normal(&random));
-            reports[i] = (yoke_share_report){.units = units[i], .seconds = units[i] > 0 ? taken : NAN, .moved_s = NAN, .energy_j = NAN};
-        }
-        double begin = yoke_clock_s();
-        status = yoke_balancer_update(balancer, reports, 100000, units);
-        seconds[k] = yoke_clock_s() - begin;
-    }
-    yoke_balancer_destroy(balancer);
-    if (status) return status;
-    qsort(seconds, DECISIONS, sizeof *seconds, by_value);
-    *median = seconds[DECISIONS / 2];
-    return YOKE_OK;
-}
-
 static bool wanted(const command_line *line, const table_row *row, yoke_balance_policy policy)
 {
     if (line->family && strcmp(line->family, family_name(row->simulation.family)) != 0) return false;
@@ -235,10 +195,10 @@ static yoke_status run(yoke_context *context, app_terminal *terminal, const comm
     void *pairs = NULL;
     yoke_status status = check_line(context, line);
     if (!status) status = yoke_allocate(context, line->pairs, sizeof(simulated_pair), &pairs);
-    if (!status) status = time_decisions(context, (uint64_t)line->seed, &results.decision_s);
+    if (!status) status = decision_seconds(context, (uint64_t)line->seed, &results.decision_s);
     if (!status) status = run_rows(context, terminal, line, pairs, &results);
     yoke_release(context, pairs);
-    if (!status) app_print(terminal, "a decision for %d devices: %.2f us (median; goal 2)\n", DEVICES_TIMED, 1e6 * results.decision_s);
+    if (!status) app_print(terminal, "a decision for %d devices: %.2f us (median; goal 2)\n", DECISION_DEVICES, 1e6 * results.decision_s);
     if (!status) status = output_write(context, results.rows, results.count, line->directory, &drawn);
     if (!status && line->json) status = write_record(context, line, &results, argc, argv);
     if (!status) app_print(terminal, "data%s in %s\n", drawn ? " and figure" : "; figure: gnuplot balance.gp", line->directory);

@@ -71,57 +71,11 @@ static yoke_status measure_levels(powers *p, yoke_clocks *clocks, const yoke_clo
     return status;
 }
 
-/* A simulated device stands for one clock: NAME@HZ. */
-static yoke_status measure_state(powers *p, const char *name, double hz, data *d)
-{
-    work_device device = {0};
-    int64_t own = 0, units = p->settings->most_units, calls = 1;
-    while (own < p->meters.count && strcmp(p->meters.infos[own].name, name) != 0) own++;
-    if (own == p->meters.count && p->meters.count > 0) data_note(d, "%s has no power in the machine file", name);
-    yoke_status status = work_device_open(p->context, name, units, &device);
-    if (!status) status = work_calls(&device, work_launch, units, p->seconds, &calls);
-    for (int64_t r = 0; r < p->settings->repeats && !status; r++) {
-        double seconds, energies[WORK_ENERGIES];
-        status = work_measure(&p->meters, &device, 1, work_launch, units, calls, &seconds, energies);
-        const double row[] = {hz, (double)units * (double)calls / seconds,
-                              own < p->meters.count ? energies[2 * (1 + own)] / seconds : (double)NAN};
-        if (!status) status = data_add(d, row);
-        if (!status) status = app_interrupt_check(p->context);
-    }
-    work_device_close(&device);
-    return status;
-}
-
-static yoke_status measure_states(powers *p, data *d)
-{
-    const char *list = p->settings->devices;
-    yoke_status status = start(p, 1, d);
-    data_column(d, "hz");
-    data_column(d, "units_per_s");
-    data_column(d, "device_w");
-    while (*list && !status) {
-        char name[64] = "", *end = name;
-        size_t length = strcspn(list, "@");
-        double hz = NAN;
-        if (length < sizeof name && list[length]) {
-            snprintf(name, sizeof name, "%.*s", (int)length, list);
-            hz = strtod(list + length + 1, &end);
-        }
-        if (!(hz > 0 && hz < 1e15) || (*end && *end != ',') || !energy_is_simulated(name))
-            status = yoke_fail(p->context, YOKE_ERROR_INPUT,
-                               "--device: expected a simulated device for each clock, sim:NAME@HZ, found %.80s", list);
-        else
-            list = end + (*end == ',');
-        if (!status) status = measure_state(p, name, hz, d);
-    }
-    work_meters_close(&p->meters);
-    return status;
-}
-
 /* The clock of the command line among those there are; what cannot be set is noted. */
-static yoke_status find_clock(powers *p, yoke_clock_info *found, int *settable, data *d)
+static yoke_status find_clock(powers *p, const char *device, yoke_clock_info *found, int *settable, data *d)
 {
-    const char *wanted = p->settings->clock ? p->settings->clock : "cpu";
+    /* The clock of a simulated device has its name. */
+    const char *wanted = p->settings->clock ? p->settings->clock : energy_is_simulated(device) ? device : "cpu";
     const yoke_clock_options options = {.sysroot = p->settings->sysroot};
     yoke_clock_info *list = NULL;
     int64_t count = 0;
@@ -150,13 +104,10 @@ yoke_status energy_measure_clock(yoke_context *context, app_terminal *terminal, 
     yoke_clock_info clock;
     yoke_clocks *clocks = NULL;
     int settable = 0;
-    if (settings->devices && strchr(settings->devices, '@')) return measure_states(&p, d);
-    if (settings->machine) {
-        data_note(d, "simulated devices have one clock each: give one for each clock, --device sim:NAME@HZ,...");
-        return YOKE_OK;
-    }
-    yoke_status status = start(&p, 0, d);
-    if (!status) status = find_clock(&p, &clock, &settable, d);
+    char name[64];
+    yoke_status status = energy_device_name(context, settings, name);
+    if (!status) status = start(&p, energy_is_simulated(name), d);
+    if (!status) status = find_clock(&p, name, &clock, &settable, d);
     data_column(d, "hz");
     data_column(d, "reached_hz");
     data_column(d, "units_per_s");
@@ -168,15 +119,34 @@ yoke_status energy_measure_clock(yoke_context *context, app_terminal *terminal, 
     return status;
 }
 
-/* The clock that was reached, where that is known, in GHz as in the paper. */
-static yoke_status get_clock(const data *d, double **ghz)
+/* The turbo mode as ACPI lists it: a level of its own, 1 MHz above the highest that is a frequency.  Infinity where there is none. */
+static double turbo_hz(const data *d, int asked)
 {
-    int reached = data_find(d, "reached_hz"), asked = data_find(d, "hz");
+    double highest = -INFINITY, next = -INFINITY;
+    for (int64_t i = 0; i < d->rows; i++) highest = fmax(highest, d->values[i * d->columns + asked]);
+    for (int64_t i = 0; i < d->rows; i++) {
+        double hz = d->values[i * d->columns + asked];
+        if (hz < highest) next = fmax(next, hz);
+    }
+    return highest - next > 0.5e6 && highest - next < 1.5e6 ? highest : INFINITY;
+}
+
+/* The clock that was reached, where that is known, in GHz as in the paper; NaN in the turbo mode where it is not. */
+static yoke_status get_clock(data *d, double **ghz)
+{
+    int reached = data_find(d, "reached_hz"), asked = data_find(d, "hz"), turbos = 0;
+    double turbo = turbo_hz(d, asked);
     yoke_status status = data_get(d, asked, ghz);
     for (int64_t i = 0; i < d->rows && !status; i++) {
         double hz = reached >= 0 ? d->values[i * d->columns + reached] : (double)NAN;
-        (*ghz)[i] = (isnan(hz) ? (*ghz)[i] : hz) / 1e9;
+        if (isnan(hz)) hz = (*ghz)[i];
+        int unknown = (*ghz)[i] == turbo && fabs(hz / turbo - 1) < 1e-3;
+        turbos += unknown;
+        (*ghz)[i] = unknown ? (double)NAN : hz / 1e9;
     }
+    if (turbos > 0)
+        data_note(d, "%.4g GHz stands for the turbo mode, whose frequency is not known: it is in the table, but not in the fits",
+                  turbo / 1e9);
     return status;
 }
 

@@ -43,6 +43,7 @@ endif()
 
 yoke_pkg(hwloc hwloc libhwloc-dev)
 yoke_pkg(jansson jansson>=2.13 libjansson-dev)
+yoke_pkg(cminpack cminpack libcminpack-dev)
 yoke_pkg(yaml yaml-0.1 libyaml-dev)
 # CL/cl.h alone: the library itself is opened at run time, where there is one.
 yoke_library(opencl_headers CL/cl.h opencl-headers)

@@ -13,8 +13,11 @@ static const struct {
     {"balance", "the balancer on simulated devices with noise, knees and cliffs"},
     {"energy", "time, energy and power: the measurements of Lang and Ruenger 2014, with their fits"},
     {"meter", "what metering itself costs: beginning and ending a region, and sampling"},
+    {"numa", "vectors on the right, the wrong and interleaved NUMA nodes: Lang's dissertation, sect. 4.3"},
     {"overhead", "the solver with and without measuring what the balancer needs"},
+    {"plan", "plans for random problems: what they take, and whether they are optimal"},
     {"profile", "power profiles and energies of short kernels on simulated sensors, against their truth"},
+    {"reduction", "element vectors added into one vector by several threads: Lang's dissertation, sect. 4.2"},
 };
 
 enum { NUM_BENCHMARKS = sizeof benchmarks / sizeof benchmarks[0], LIST_LENGTH = 1024 };

@@ -12,6 +12,9 @@ static const tool_command commands[] = {
     {"energy", "run a command and say what it cost in joules", tool_energy},
     {"profile", "power over time and energy of a short kernel", tool_profile},
     {"gather", "record what meters and clocks of this machine look at", tool_gather},
+    {"calibrate", "measure this machine for plans: speeds, copies, powers, clocks", tool_calibrate},
+    {"plan", "find shares and clocks for least time or energy from a model", tool_plan},
+    {"reproduce", "print published tables beside what the planner makes of them", tool_reproduce},
     {"fem", "solve a case of 3-D elasticity or Poisson adaptively", tool_fem},
     {"bench", "run a benchmark", tool_bench},
 };

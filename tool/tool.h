@@ -30,6 +30,15 @@ int tool_end_by_signal(int number);
 /* Power over time of a short kernel. */
 yoke_status tool_profile(yoke_context *context, app_terminal *terminal, int argc, char **argv);
 
+/* How many units each device gets, from a model file. */
+yoke_status tool_plan(yoke_context *context, app_terminal *terminal, int argc, char **argv);
+
+/* Published tables beside what the planner makes of them. */
+yoke_status tool_reproduce(yoke_context *context, app_terminal *terminal, int argc, char **argv);
+
+/* Measures speeds, copies, powers and clocks for plans. */
+yoke_status tool_calibrate(yoke_context *context, app_terminal *terminal, int argc, char **argv);
+
 /* Copies what meters and clocks look at into a directory. */
 yoke_status tool_gather(yoke_context *context, app_terminal *terminal, int argc, char **argv);
 

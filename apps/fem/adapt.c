@@ -155,6 +155,16 @@ static yoke_status check_probes(const adapt *a)
     return status;
 }
 
+static fem_solver solver_of(const adapt *a)
+{
+    return a->the_case->keys.solver.preconditioner.value == FEM_PRECONDITIONER_JACOBI ? FEM_SOLVER_JACOBI : FEM_SOLVER_MULTIGRID;
+}
+
+static fem_operator operator_of(const adapt *a)
+{
+    return a->the_case->keys.solver.operator.value == FEM_OPERATOR_STORED ? FEM_STORED : FEM_MATRIXFREE;
+}
+
 static yoke_status create_distribution(adapt *a)
 {
     static const char *const elements[] = {"q1", "s2", "q2"}, *const problems[] = {"elasticity", "poisson"};
@@ -163,7 +173,16 @@ static yoke_status create_distribution(adapt *a)
     fem_distribution_options options = a->run->distribution;
     snprintf(a->work, sizeof a->work, "%s %s %s", elements[keys->element.value], problems[keys->problem.value],
              operators[keys->solver.operator.value]);
+    const fem_case_objective *objective = &keys->objective;
     options.work = a->work;
+    options.the_case = a->the_case;
+    options.solver = solver_of(a);
+    options.operator_kind = operator_of(a);
+    options.plan = (fem_plan_options){.objective = (yoke_objective)objective->minimise.value,
+                                      .max_slowdown = objective->max_slowdown.value,
+                                      .power_cap_w = objective->power_cap_w.value,
+                                      .deadline_s = objective->deadline_s.value,
+                                      .set_clocks = objective->clocks.value == 0};
     options.rounds = keys->refine.steps.value;
     yoke_status status = fem_distribution_create(a->context, &options, &a->distribution);
     if (status) return status;
@@ -199,6 +218,7 @@ static yoke_status prepare(adapt *a)
     if (!status) status = check_probes(a);
     if (!status) status = create_distribution(a);
     if (!status) status = open_meter(a);
+    if (!status) status = fem_distribution_meter(a->distribution, a->meter, a->meter_simulated);
     if (!status) a->memory_bytes = topology.memory_bytes;
     return status;
 }
@@ -233,8 +253,8 @@ static fem_solve_options solve_options(const adapt *a)
 {
     const fem_case_solver *solver = &a->the_case->keys.solver;
     return (fem_solve_options){
-        .solver = solver->preconditioner.value == FEM_PRECONDITIONER_JACOBI ? FEM_SOLVER_JACOBI : FEM_SOLVER_MULTIGRID,
-        .operator_kind = solver->operator.value == FEM_OPERATOR_STORED ? FEM_STORED : FEM_MATRIXFREE,
+        .solver = solver_of(a),
+        .operator_kind = operator_of(a),
         .relative_residual = solver->relative_residual.value,
         .max_iterations = (int)solver->max_iterations.value,
         .meter = a->meter,
@@ -255,7 +275,7 @@ static yoke_status solve_step(adapt *a)
         a->dofs = (int64_t)now->space->num_nodes * now->space->components;
         double setup_s = yoke_clock_s() - start_s;
         fem_solve_options options = solve_options(a);
-        status = fem_distribution_plan(a->distribution, now->space->num_elements, &options);
+        status = fem_distribution_plan(a->distribution, now->space, now->constraints, &options);
         if (!status) status = fem_solve(now->space, now->boundary, now->constraints, start, &options, &a->hooks, &now->solution);
         if (!status) now->solution->setup_s += setup_s;
     }
@@ -349,6 +369,19 @@ static yoke_status write_record(adapt *a)
     return status;
 }
 
+static void explain_step(const adapt *a)
+{
+    char line[FEM_EXPLANATION];
+    const char *decision = a->now.record.decision;
+    for (const char *rest = decision; rest && *rest;) { /* each line of it under the table's */
+        size_t length = strcspn(rest, "\n");
+        app_print(a->run->terminal, "     %.*s\n", (int)length, rest);
+        rest += length + (rest[length] != 0);
+    }
+    fem_table_explain(&a->now.record, line);
+    if (line[0]) app_print(a->run->terminal, "     %s\n", line);
+}
+
 static yoke_status one_step(adapt *a)
 {
     yoke_status status = solve_step(a);
@@ -371,7 +404,7 @@ static yoke_status one_step(adapt *a)
     char line[FEM_TABLE_LINE];
     fem_table_row(&a->table, &a->now.record, line);
     app_print(a->run->terminal, "%s\n", line);
-    if (a->run->explain && a->now.record.decision) app_print(a->run->terminal, "     %s\n", a->now.record.decision);
+    if (a->run->explain) explain_step(a);
     const char *why_not = a->now.solution->energy.why_not;
     if (a->run->explain && a->meter && why_not[0]) app_print(a->run->terminal, "     energy: %s\n", why_not);
     return YOKE_OK;

@@ -67,6 +67,25 @@ typedef struct fem_case_output {
     app_integer fields; /* bits 1 << fem_output_field; those of the other problem type are never set */
 } fem_case_output;
 
+typedef struct fem_case_objective {
+    app_place place;
+    app_integer minimise;                             /* yoke_objective */
+    app_number max_slowdown, power_cap_w, deadline_s; /* NaN: none */
+    app_integer clocks;                               /* 0: set, 1: keep */
+} fem_case_objective;
+
+typedef struct fem_case_power {
+    app_place place;
+    app_text name;
+    app_number idle_w, busy_w;
+} fem_case_power;
+
+typedef struct fem_case_energy { /* powers that are declared; place all zero: none are */
+    app_place place;
+    app_number base_w, hosting_w;
+    APP_LIST(fem_case_power) devices;
+} fem_case_energy;
+
 typedef struct fem_case_probe {
     app_place place;
     app_text name;
@@ -83,6 +102,8 @@ typedef struct fem_case_keys {
     app_vector gravity;
     fem_case_refine refine;
     fem_case_solver solver;
+    fem_case_objective objective;
+    fem_case_energy energy;
     fem_case_output output;
     APP_LIST(fem_case_probe) probes;
 } fem_case_keys;

@@ -12,9 +12,13 @@ static const app_range residuals = {0, 1, true, true};
 static const app_range element_counts = {1, 2147483647, false, false};
 static const app_range iteration_counts = {1, 1000000000, false, false};
 
+static const app_range slowdowns = {1, INFINITY, false, false};
+
 static const char *const problems[] = {"elasticity", "poisson", NULL};
 static const char *const elements[] = {"q1", "s2", "q2", NULL};
 static const char *const preconditioners[] = {"auto", "jacobi", "multigrid", NULL};
+static const char *const objectives[] = {"time", "energy", "edp", "ed2p", NULL};
+static const char *const clocks[] = {"set", "keep", NULL};
 static const char *const operators[] = {"matrixfree", "stored", NULL};
 static const char *const fields[] = {"displacement", "stress", "von_mises", "value",    "gradient",
                                      "error",        "part",   "level",     "material", NULL};
@@ -85,6 +89,40 @@ static const app_key solver_keys[] = {
     {.name = NULL},
 };
 
+static const app_key objective_keys[] = {
+    {KEY(fem_case_objective, minimise, APP_CHOICE), .choices = objectives, .standard = "time",
+     .meaning = "what is to be least: time T, energy E, edp: E T, ed2p: E T T"},
+    {KEY(fem_case_objective, max_slowdown, APP_NUMBER), .range = &slowdowns,
+     .meaning = "a step takes at most so many times its least time; 1.22: at most 22 % more"},
+    {KEY(fem_case_objective, power_cap_w, APP_NUMBER), .range = &positive, .unit = "W",
+     .meaning = "the whole machine draws at most so much at any moment"},
+    {KEY(fem_case_objective, deadline_s, APP_NUMBER), .range = &positive, .unit = "s",
+     .meaning = "the solve of a step takes at most so long; where that cannot be, it is as fast as can be, with a warning"},
+    {KEY(fem_case_objective, clocks, APP_CHOICE), .choices = clocks, .standard = "set",
+     .meaning = "set: clocks are chosen together with the shares, where they can be set and time is not the only objective; keep: they "
+                "stay as they are"},
+    {.name = NULL},
+};
+
+static const app_key power_keys[] = {
+    {KEY(fem_case_power, name, APP_TEXT), .required = true, .meaning = "the device as `yoke info` names it"},
+    {KEY(fem_case_power, idle_w, APP_NUMBER), .required = true, .range = &not_negative, .unit = "W",
+     .meaning = "what it draws without work, its context open"},
+    {KEY(fem_case_power, busy_w, APP_NUMBER), .required = true, .range = &not_negative, .unit = "W",
+     .meaning = "what it draws in all while it works"},
+    {.name = NULL},
+};
+
+static const app_key energy_keys[] = {
+    {KEY(fem_case_energy, base_w, APP_NUMBER), .range = &not_negative, .unit = "W", .standard = "0",
+     .meaning = "what all else draws, whatever works"},
+    {KEY(fem_case_energy, hosting_w, APP_NUMBER), .range = &not_negative, .unit = "W", .standard = "0",
+     .meaning = "what the host draws beyond idle while it waits for a GPU"},
+    {KEY(fem_case_energy, devices, APP_MAPS), .keys = power_keys, .size = sizeof(fem_case_power),
+     .meaning = "one item for each device of the run"},
+    {.name = NULL},
+};
+
 static const app_key output_keys[] = {
     {KEY(fem_case_output, directory, APP_TEXT), .standard = "out",
      .meaning = "where results are written, relative to the working directory; made if it is not there"},
@@ -116,6 +154,10 @@ const app_key fem_case_schema[] = {
     {KEY(fem_case_keys, refine, APP_MAP), .keys = refine_keys, .size = sizeof(fem_case_refine),
      .meaning = "refinement; whichever limit is met first ends the run"},
     {KEY(fem_case_keys, solver, APP_MAP), .keys = solver_keys, .size = sizeof(fem_case_solver), .meaning = "the conjugate gradient method"},
+    {KEY(fem_case_keys, objective, APP_MAP), .keys = objective_keys, .size = sizeof(fem_case_objective),
+     .meaning = "what the devices' shares and clocks are chosen for"},
+    {KEY(fem_case_keys, energy, APP_MAP), .keys = energy_keys, .size = sizeof(fem_case_energy),
+     .meaning = "powers of the devices, for objectives that need energy, where no meter tells them"},
     {KEY(fem_case_keys, output, APP_MAP), .keys = output_keys, .size = sizeof(fem_case_output), .meaning = "result files"},
     {KEY(fem_case_keys, probes, APP_MAPS), .keys = probe_keys, .size = sizeof(fem_case_probe),
      .meaning = "points at which displacement and stress (poisson: value and gradient) are reported"},

@@ -16,6 +16,7 @@
 typedef struct command_line {
     bool quiet, check, explain;
     const char *json, *operator_name;
+    const char *objective, *max_slowdown, *power_cap, *deadline, *clocks;
     const char *devices, *machine, *use, *share, *balance, *exchange, *store, *declared;
     int64_t threads;
     app_list overrides, operands;
@@ -36,9 +37,14 @@ static yoke_status parse(yoke_context *context, int argc, char **argv, command_l
          .value = "NAME",
          .help = "matrixfree or stored: short for --set solver.operator=NAME",
          .text = &line->operator_name},
+        {.name = "objective", .value = "NAME", .help = "what is to be least: time, energy, edp or ed2p", .text = &line->objective},
+        {.name = "max-slowdown", .value = "X", .help = "a step takes at most X times its least time", .text = &line->max_slowdown},
+        {.name = "power-cap", .value = "W", .help = "the machine draws at most so much", .text = &line->power_cap},
+        {.name = "deadline", .value = "S", .help = "a step's solve takes at most S seconds", .text = &line->deadline},
+        {.name = "clocks", .value = "WORD", .help = "set: chosen with the shares where energy counts; or keep", .text = &line->clocks},
         {.name = "devices",
          .value = "LIST",
-         .help = "where to work, as in openmp:0-7,cuda:0; by default auto: all cores and every GPU",
+         .help = "where to work, as in openmp:0-7,cuda:0; by default auto: all that is there",
          .text = &line->devices},
         {.name = "case", .value = "CASE", .help = "which of them: cpu, gpu, both, or auto (all that pay)", .text = &line->use},
         {.name = "share",
@@ -57,7 +63,7 @@ static yoke_status parse(yoke_context *context, int argc, char **argv, command_l
          .value = "FILE",
          .help = "start from what earlier runs measured, and keep what this one measures",
          .text = &line->store},
-        {.name = "machine", .value = "FILE", .help = "a simulated machine, for devices sim:NAME", .text = &line->machine},
+        {.name = "machine", .value = "FILE", .help = "a simulated machine, with devices sim:NAME", .text = &line->machine},
         {.name = "declare",
          .value = "idle=W,busy=W",
          .help = "powers of this machine, for an estimate of the energy where it has no meter",
@@ -158,20 +164,36 @@ static yoke_status run(yoke_context *context, app_terminal *terminal, int argc, 
     return status;
 }
 
+enum { SHORT_OPTIONS = 6, SHORT_BYTES = 96 };
+
+/* Options that are short for --set: their texts are kept in `memory`. */
+static yoke_status add_overrides(yoke_context *context, command_line *line, char memory[SHORT_OPTIONS][SHORT_BYTES])
+{
+    const struct {
+        const char *key, *value;
+    } options[SHORT_OPTIONS] = {{"solver.operator", line->operator_name},       {"objective.minimise", line->objective},
+                                {"objective.max_slowdown", line->max_slowdown}, {"objective.power_cap_w", line->power_cap},
+                                {"objective.deadline_s", line->deadline},       {"objective.clocks", line->clocks}};
+    for (int i = 0; i < SHORT_OPTIONS; i++) {
+        if (!options[i].value) continue;
+        if (line->overrides.count == APP_LIST_MAXIMUM) return yoke_fail(context, YOKE_ERROR_INPUT, "too many --set options");
+        snprintf(memory[i], SHORT_BYTES, "%s=%s", options[i].key, options[i].value);
+        line->overrides.text[line->overrides.count++] = memory[i];
+    }
+    return YOKE_OK;
+}
+
 static yoke_status start(yoke_context *context, app_terminal *terminal, int argc, char **argv)
 {
     command_line line = {.quiet = false};
     bool answered = false;
-    char operator_override[64];
+    char short_options[SHORT_OPTIONS][SHORT_BYTES];
     fem_case *the_case = NULL;
     yoke_status status = parse(context, argc, argv, &line, &answered);
     if (status || answered) return status;
     terminal->quiet = line.quiet;
-    if (line.operator_name) {
-        if (line.overrides.count == APP_LIST_MAXIMUM) return yoke_fail(context, YOKE_ERROR_INPUT, "too many --set options");
-        snprintf(operator_override, sizeof operator_override, "solver.operator=%s", line.operator_name);
-        line.overrides.text[line.overrides.count++] = operator_override;
-    }
+    status = add_overrides(context, &line, short_options);
+    if (status) return status;
     if (line.threads) omp_set_num_threads((int)line.threads);
     status = app_interrupt_catch(context);
     if (!status) status = fem_case_read(context, line.operands.text[0], line.overrides.text, line.overrides.count, &the_case);

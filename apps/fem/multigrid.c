@@ -5,7 +5,7 @@
 
 #include "multigrid_parts.h"
 
-enum { DEFAULT_DEGREE = 4, DEFAULT_DIRECT_DOFS = 3000, DEFAULT_SHARED_ELEMENTS = 4000 };
+enum { DEFAULT_DEGREE = 4 };
 static const double default_range = 20;
 /*
  * The smoother amplifies what lies above about 1.05 times the range's end, and then the cycle is not positive definite.  Near hanging nodes
@@ -177,8 +177,8 @@ yoke_status fem_multigrid_create(const fem_space *space, const fem_constraints *
     m->hooks = hooks;
     if (!m->options.degree) m->options.degree = DEFAULT_DEGREE;
     if (!(m->options.range > 0)) m->options.range = default_range;
-    if (!m->options.direct_dofs) m->options.direct_dofs = DEFAULT_DIRECT_DOFS;
-    if (!m->options.shared_elements) m->options.shared_elements = DEFAULT_SHARED_ELEMENTS;
+    if (!m->options.direct_dofs) m->options.direct_dofs = FEM_DIRECT_DOFS;
+    if (!m->options.shared_elements) m->options.shared_elements = FEM_SHARED_ELEMENTS;
     m->num_levels = 1;
     m->level[0].space = space;
     m->level[0].constraints = constraints;
@@ -216,6 +216,8 @@ fem_approximate_inverse fem_multigrid_inverse(fem_multigrid *m) { return (fem_ap
 int64_t fem_multigrid_fine_products(const fem_multigrid *m) { return fem_team_products(m->level[0].team); }
 
 fem_team *fem_multigrid_team(fem_multigrid *m) { return m->level[0].team; }
+
+fem_team *fem_multigrid_level_team(fem_multigrid *m, int level) { return m->level[level].team; }
 
 int fem_multigrid_levels(const fem_multigrid *m) { return m->num_levels; }
 

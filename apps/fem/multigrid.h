@@ -16,6 +16,9 @@
 
 typedef struct fem_multigrid fem_multigrid;
 
+/* Defaults of direct_dofs and shared_elements. */
+enum { FEM_DIRECT_DOFS = 3000, FEM_SHARED_ELEMENTS = 4000 };
+
 typedef struct fem_multigrid_options {
     int degree;          /* of the smoothing polynomial: operator applications before, and after; 0: the default */
     double range;        /* smooths eigenvalues above largest / range; 0: the default */
@@ -47,5 +50,7 @@ const char *fem_multigrid_coarse_name(const fem_multigrid *multigrid);
 int64_t fem_multigrid_memory_bytes(const fem_multigrid *multigrid);
 /* The finest level's team, for what its devices did. */
 fem_team *fem_multigrid_team(fem_multigrid *multigrid);
+/* The same of level `level` (0: the finest, at most fem_multigrid_levels - 1). */
+fem_team *fem_multigrid_level_team(fem_multigrid *multigrid, int level);
 
 #endif

@@ -137,7 +137,9 @@ static void product_interior(fem_part *part, const fem_part_vector *x, fem_part_
     device_part *d = (device_part *)part;
     multiply_elements(d, d->num_border, d->num_elements, x);
     sum_nodes(d, part->num_interface, d->num_nodes, y);
-    if (d->product) record(d, d->queue, d->product->end);
+    if (!d->product) return;
+    record(d, d->queue, d->product->end);
+    if (!d->product->has_read) d->product = NULL; /* it has no partners: what travels later is not part of it */
 }
 
 static void mask(fem_part *part, fem_part_vector *x)

@@ -28,8 +28,15 @@ fem_step_record fem_step_unknown(int step)
         .gpu_share = NAN,
         .predicted_time_s = NAN,
         .predicted_energy_j = NAN,
+        .predicted_product_s = NAN,
+        .predicted_product_j = NAN,
+        .predicted_applications = NAN,
+        .time_with_l_s = NAN,
+        .energy_with_l_j = NAN,
         .measured_time_s = NAN,
         .measured_energy_j = NAN,
+        .measured_product_s = NAN,
+        .measured_product_j = NAN,
         .refine_s = NAN,
         .setup_s = NAN,
         .solve_s = NAN,
@@ -65,11 +72,11 @@ static json_t *case_value(const fem_case *the_case)
 
 static json_t *part_value(const fem_part_record *part)
 {
-    return json_pack("{s:o, s:i, s:I, s:o, s:o, s:o, s:I, s:o}", "device", text_or_null(part->device), "threads", part->threads, "elements",
-                     (json_int_t)part->elements, "seconds_per_element", app_json_number(part->seconds_per_element), "seconds_per_product",
-                     app_json_number(part->seconds_per_product), "predicted_seconds_per_product",
+    return json_pack("{s:o, s:i, s:I, s:o, s:o, s:o, s:I, s:o, s:o}", "device", text_or_null(part->device), "threads", part->threads,
+                     "elements", (json_int_t)part->elements, "seconds_per_element", app_json_number(part->seconds_per_element),
+                     "seconds_per_product", app_json_number(part->seconds_per_product), "predicted_seconds_per_product",
                      app_json_number(part->predicted_seconds_per_product), "halo_bytes", (json_int_t)part->halo_bytes, "setup_moved_s",
-                     app_json_number(part->setup_moved_s));
+                     app_json_number(part->setup_moved_s), "frequency_hz", app_json_number(part->frequency_hz));
 }
 
 static json_t *failures_value(const fem_step_record *step)
@@ -82,6 +89,62 @@ static json_t *failures_value(const fem_step_record *step)
             return NULL;
         }
     return array;
+}
+
+/* Shares that were weighed; null where nothing was. */
+static json_t *alternatives_value(const fem_step_record *step)
+{
+    if (!step->num_weighed) return json_null();
+    json_t *array = json_array();
+    for (int k = 0; k < step->num_weighed; k++) {
+        const fem_weighed_record *weighed = &step->weighed[k];
+        json_t *elements = json_object();
+        for (int i = 0; i < step->num_devices; i++)
+            json_object_set_new(elements, step->device_names[i], json_integer((json_int_t)weighed->elements[i]));
+        json_t *value =
+            json_pack("{s:o, s:o, s:o, s:o, s:o}", "name", text_or_null(weighed->name), "note", text_or_null(weighed->note), "elements",
+                      elements, "time_s", app_json_number(weighed->time_s), "energy_j", app_json_number(weighed->energy_j));
+        if (json_array_append_new(array, value) != 0) {
+            json_decref(array);
+            return NULL;
+        }
+    }
+    return array;
+}
+
+static double relative_error(double predicted, double measured) { return predicted / measured - 1; }
+
+/* What was foretold and what came, apart for products, the step, and how many products there were. */
+static int set_predictions(json_t *value, const fem_step_record *step)
+{
+    int failed = json_object_set_new(value, "predicted",
+                                     json_pack("{s:o, s:o, s:o, s:o, s:o}", "time_s", app_json_number(step->predicted_time_s), "energy_j",
+                                               app_json_number(step->predicted_energy_j), "seconds_per_product",
+                                               app_json_number(step->predicted_product_s), "joules_per_product",
+                                               app_json_number(step->predicted_product_j), "operator_applications",
+                                               app_json_number(step->predicted_applications)));
+    failed |= json_object_set_new(
+        value, "predicted_with_l",
+        json_pack("{s:o, s:o}", "time_s", app_json_number(step->time_with_l_s), "energy_j", app_json_number(step->energy_with_l_j)));
+    failed |= json_object_set_new(value, "measured",
+                                  json_pack("{s:o, s:o, s:o, s:o, s:o}", "time_s", app_json_number(step->measured_time_s), "energy_j",
+                                            app_json_number(step->measured_energy_j), "energy_kind", text_or_null(step->energy_kind),
+                                            "seconds_per_product", app_json_number(step->measured_product_s), "joules_per_product",
+                                            app_json_number(step->measured_product_j)));
+    const struct {
+        const char *key;
+        double error;
+    } errors[] = {
+        {"seconds_per_product", relative_error(step->predicted_product_s, step->measured_product_s)},
+        {"joules_per_product", relative_error(step->predicted_product_j, step->measured_product_j)},
+        {"time_with_l", relative_error(step->time_with_l_s, step->measured_time_s)},
+        {"energy_with_l", relative_error(step->energy_with_l_j, step->measured_energy_j)},
+        {"operator_applications", relative_error(step->predicted_applications, (double)step->operator_applications)},
+    };
+    json_t *object = json_object();
+    for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++)
+        failed |= json_object_set_new(object, errors[i].key, app_json_number(errors[i].error));
+    return failed | json_object_set_new(value, "prediction_errors", object);
 }
 
 static json_t *step_value(const fem_step_record *step)
@@ -115,12 +178,10 @@ static json_t *step_value(const fem_step_record *step)
     failed |= json_object_set_new(value, "case", json_string(shares[step->share]));
     failed |= json_object_set_new(value, "decision", text_or_null(step->decision));
     failed |= json_object_set_new(value, "failed_devices", failures_value(step));
-    failed |= json_object_set_new(
-        value, "predicted",
-        json_pack("{s:o, s:o}", "time_s", app_json_number(step->predicted_time_s), "energy_j", app_json_number(step->predicted_energy_j)));
-    failed |= json_object_set_new(value, "measured",
-                                  json_pack("{s:o, s:o, s:o}", "time_s", app_json_number(step->measured_time_s), "energy_j",
-                                            app_json_number(step->measured_energy_j), "energy_kind", text_or_null(step->energy_kind)));
+    failed |= json_object_set_new(value, "objective", text_or_null(step->objective));
+    failed |= json_object_set_new(value, "powers", text_or_null(step->powers));
+    failed |= json_object_set_new(value, "alternatives", alternatives_value(step));
+    failed |= set_predictions(value, step);
     failed |= json_object_set_new(value, "seconds",
                                   json_pack("{s:o, s:o, s:o, s:o, s:o}", "refine", app_json_number(step->refine_s), "setup",
                                             app_json_number(step->setup_s), "solve", app_json_number(step->solve_s), "estimate",

@@ -19,7 +19,15 @@ typedef struct fem_part_record {
     double predicted_seconds_per_product;            /* before the step */
     int64_t halo_bytes;                              /* to and from the device per product */
     double setup_moved_s;                            /* that its elements' data took to get there */
+    double frequency_hz;                             /* of its clock; NaN: not set */
 } fem_part_record;
+
+/* A share that was weighed: elements of each device, time and energy of the solve and the copies before it. */
+typedef struct fem_weighed_record {
+    const char *name, *note; /* borrowed */
+    const int64_t *elements; /* [num_devices] borrowed */
+    double time_s, energy_j;
+} fem_weighed_record;
 
 /* A device that failed while the step was solved, and was left out from then on. */
 typedef struct fem_failure_record {
@@ -45,9 +53,17 @@ typedef struct fem_step_record {
     const char *decision; /* why the elements lie as they do; NULL: nothing was decided.  Borrowed */
     int num_failures;
     const fem_failure_record *failures;          /* [num_failures] borrowed */
+    const char *objective, *powers;              /* "time", ...; where powers are from: "measured", ... */
     double predicted_time_s, predicted_energy_j; /* of the solve, by the models, before it */
+    double predicted_product_s, predicted_product_j;
+    double predicted_applications;         /* l, as operator_applications */
+    double time_with_l_s, energy_with_l_j; /* by the same models with the products that it turned out to be */
     double measured_time_s, measured_energy_j;
-    const char *energy_kind; /* "measured", "estimated", "simulated", "replayed"; NULL: not metered */
+    double measured_product_s, measured_product_j;
+    int num_devices, num_weighed;
+    const char *const *device_names;   /* [num_devices] borrowed */
+    const fem_weighed_record *weighed; /* [num_weighed] borrowed */
+    const char *energy_kind;           /* "measured", "estimated", "simulated", "replayed"; NULL: not metered */
     double refine_s, setup_s, solve_s, estimate_s, write_s;
 } fem_step_record;
 

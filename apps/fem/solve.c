@@ -27,6 +27,7 @@ void fem_solution_destroy(fem_solution *solution)
     yoke_release(solution->context, solution->u);
     yoke_release(solution->context, solution->load);
     yoke_release(solution->context, solution->residual);
+    yoke_release(solution->context, solution->energies);
     yoke_release(solution->context, solution);
 }
 
@@ -50,13 +51,26 @@ static double clock_s(const solve *s)
     return simulated ? yoke_device_clock_s(simulated) : yoke_clock_s();
 }
 
+static yoke_status begin_meters(const solve *s, yoke_region **region)
+{
+    const yoke_meter_info *infos;
+    fem_solution *solution = s->solution;
+    yoke_release(solution->context, solution->energies); /* of an earlier start */
+    solution->energies = NULL;
+    yoke_status status = yoke_meter_infos(s->options->meter, &infos, &solution->num_energies);
+    if (!status)
+        status = yoke_allocate(solution->context, solution->num_energies, sizeof *solution->energies, (void **)&solution->energies);
+    return status ? status : yoke_region_begin(s->options->meter, region);
+}
+
 static yoke_status begin_energy(const solve *s, yoke_region **region)
 {
     const fem_solve_options *options = s->options;
     yoke_energy *energy = &s->solution->energy;
     *region = NULL;
     *energy = (yoke_energy){.value_j = NAN, .uncertainty_j = NAN, .kind = YOKE_ENERGY_NONE};
-    if (options->meter && !options->meter_simulated == !simulated_device(s)) return yoke_region_begin(options->meter, region);
+    s->solution->num_energies = 0;
+    if (options->meter && !options->meter_simulated == !simulated_device(s)) return begin_meters(s, region);
     snprintf(energy->why_not, sizeof energy->why_not, "%s",
              !options->meter            ? "there is no meter"
              : options->meter_simulated ? "only simulated devices are metered, and others work too"
@@ -67,7 +81,7 @@ static yoke_status begin_energy(const solve *s, yoke_region **region)
 static yoke_status end_energy(const solve *s, yoke_region *region)
 {
     double seconds;
-    return region ? yoke_region_end(region, &seconds, NULL, &s->solution->energy) : YOKE_OK;
+    return region ? yoke_region_end(region, &seconds, s->solution->energies, &s->solution->energy) : YOKE_OK;
 }
 
 static yoke_status apply_blocks(void *state, const fem_vector *r, double norm_r, fem_vector *z)
@@ -161,6 +175,41 @@ static void fill_shares(solve *s)
     }
 }
 
+static int64_t fine_products(const solve *s)
+{
+    return fem_team_products(s->team) + (s->multigrid ? fem_multigrid_fine_products(s->multigrid) : 0);
+}
+
+/* Products so far of each coarser level; returns how many levels there are. */
+static int count_level_products(const solve *s, int64_t *products)
+{
+    int count = s->multigrid ? fem_multigrid_levels(s->multigrid) - 1 : 0;
+    if (count > FEM_MOST_SOLVE_LEVELS) count = FEM_MOST_SOLVE_LEVELS;
+    for (int l = 0; l < count; l++) products[l] = fem_team_products(fem_multigrid_level_team(s->multigrid, l + 1));
+    return count;
+}
+
+/* before: products of each level when the iteration began. */
+static void fill_levels(solve *s, const int64_t *before)
+{
+    fem_solution *out = s->solution;
+    int64_t products[FEM_MOST_SOLVE_LEVELS];
+    out->num_levels = count_level_products(s, products);
+    for (int l = 0; l < out->num_levels; l++) {
+        fem_team *team = fem_multigrid_level_team(s->multigrid, l + 1);
+        const fem_space *space = fem_team_space(team);
+        fem_solve_level *level = &out->levels[l];
+        *level = (fem_solve_level){
+            .elements = space->num_elements, .dofs = (int64_t)space->num_nodes * space->components, .products = products[l] - before[l]};
+        for (int i = 0; i < s->options->devices->count; i++) {
+            fem_team_share share;
+            fem_team_get_share(team, i, &share);
+            level->part_elements[i] = share.elements;
+            level->seconds_per_product[i] = products[l] ? share.product_seconds / (double)products[l] : (double)NAN;
+        }
+    }
+}
+
 static void fill_counts(solve *s, const fem_cg_result *result)
 {
     enum { VECTORS = 3 + 4 }; /* here and in the conjugate gradients */
@@ -168,7 +217,7 @@ static void fill_counts(solve *s, const fem_cg_result *result)
     int64_t dofs = (int64_t)s->space->num_nodes * s->space->components;
     out->iterations = result->iterations;
     out->relative_residual = result->relative_residual;
-    out->operator_applications = fem_team_products(s->team) + (s->multigrid ? fem_multigrid_fine_products(s->multigrid) : 0);
+    out->operator_applications = fine_products(s);
     out->memory_bytes = fem_team_memory_bytes(s->team) + VECTORS * (int64_t)sizeof(double) * dofs +
                         (s->multigrid ? fem_multigrid_memory_bytes(s->multigrid) : 0);
     fill_shares(s);
@@ -191,10 +240,13 @@ static yoke_status run(solve *s, const double *start)
 {
     fem_cg_result result = {0, 0};
     yoke_region *region = NULL;
+    int64_t level_products[FEM_MOST_SOLVE_LEVELS];
     double begin = clock_s(s);
     yoke_status status = make_operators(s);
     if (!status) status = begin_energy(s, &region);
     if (status) return status;
+    s->solution->setup_products = fine_products(s);
+    count_level_products(s, level_products);
     double ready = clock_s(s);
     status = iterate(s, start, &result);
     double done = clock_s(s);
@@ -204,6 +256,7 @@ static yoke_status run(solve *s, const double *start)
     s->solution->setup_s += ready - begin;
     s->solution->solve_s = done - ready;
     fill_counts(s, &result);
+    fill_levels(s, level_products);
     return YOKE_OK;
 }
 

@@ -31,6 +31,16 @@ typedef struct fem_solve_share {
     double setup_moved_s;                            /* that moving its elements' data to it took; NaN where nothing moves */
 } fem_solve_share;
 
+/* What the products on one level of the multigrid took while a solve iterated.  The last level, which is solved directly, has no products. */
+typedef struct fem_solve_level {
+    int32_t elements;
+    int64_t dofs, products;
+    int32_t part_elements[FEM_MOST_DEVICES];
+    double seconds_per_product[FEM_MOST_DEVICES]; /* busy; NaN: none */
+} fem_solve_level;
+
+enum { FEM_MOST_SOLVE_LEVELS = 24 };
+
 typedef struct fem_solution {
     yoke_context *context;
     double *u;        /* [num_nodes][components] m; Poisson: the value */
@@ -39,12 +49,17 @@ typedef struct fem_solution {
     double strain_energy_j;
     int64_t iterations, operator_applications;
     double relative_residual;
+    int64_t setup_products; /* of operator_applications, those before the iteration: not in solve_s */
+    int num_levels;         /* coarser than the space itself */
+    fem_solve_level levels[FEM_MOST_SOLVE_LEVELS];
     int num_shares;
     fem_solve_share shares[FEM_MOST_DEVICES]; /* [num_shares] of options->devices */
     int restarts;                             /* because of devices that failed, or whose memory was too small */
     double setup_s, solve_s;                  /* of the last start; on the virtual clock where all devices are simulated */
     yoke_energy energy;                       /* of the same stretch as solve_s */
-    int64_t memory_bytes;                     /* held by operator, preconditioner and vectors */
+    int64_t num_energies;
+    yoke_energy *energies; /* [num_energies] of each open meter, likewise */
+    int64_t memory_bytes;  /* held by operator, preconditioner and vectors */
 } fem_solution;
 
 /*

@@ -16,6 +16,25 @@ static void append(char line[FEM_TABLE_LINE], const char *format, ...)
     va_end(arguments);
 }
 
+/* "; what predicted p unit, measured m (+1.2 %)", where both are known. */
+static void append_pair(char line[FEM_EXPLANATION], const char *what, double predicted, double measured, const char *unit)
+{
+    size_t length = strlen(line);
+    if (isnan(predicted) || isnan(measured)) return;
+    snprintf(line + length, FEM_EXPLANATION - length, "%s%s %.4g%s, predicted %.4g (%+.1f %%)", length ? "; " : "", what, measured, unit,
+             predicted, 100 * (predicted / measured - 1));
+}
+
+void fem_table_explain(const fem_step_record *step, char line[FEM_EXPLANATION])
+{
+    line[0] = 0;
+    append_pair(line, "a product", step->predicted_product_s, step->measured_product_s, " s");
+    append_pair(line, "of it", step->predicted_product_j, step->measured_product_j, " J");
+    append_pair(line, "products", step->predicted_applications, (double)step->operator_applications, "");
+    append_pair(line, "the solve, knowing these,", step->time_with_l_s, step->measured_time_s, " s");
+    append_pair(line, "of it", step->energy_with_l_j, step->measured_energy_j, " J");
+}
+
 static void append_number(char line[FEM_TABLE_LINE], int width, const char *format, double number)
 {
     char text[64];

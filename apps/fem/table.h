@@ -27,4 +27,9 @@ typedef struct fem_table {
 void fem_table_header(const fem_table *table, char line[FEM_TABLE_LINE]);
 void fem_table_row(const fem_table *table, const fem_step_record *step, char line[FEM_TABLE_LINE]);
 
+/* Longest line of fem_table_explain, with its end. */
+#define FEM_EXPLANATION 512
+/* How predictions turned out: of a product, of the step with the products that it was, and of their number.  "" where nothing was predicted. */
+void fem_table_explain(const fem_step_record *step, char line[FEM_EXPLANATION]);
+
 #endif

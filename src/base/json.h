@@ -15,4 +15,10 @@
  */
 yoke_status yoke_json_text(yoke_context *context, json_t *document, char **text);
 
+/*
+ * As yoke_json_text, to a file, which is written under a temporary name beside it and then renamed: it is there whole or not at all.
+ * Errors: MEMORY, SYSTEM.
+ */
+yoke_status yoke_json_save(yoke_context *context, json_t *document, const char *path);
+
 #endif

@@ -19,12 +19,12 @@ typedef struct sim_device {
 
 typedef struct sim_queue {
     sim_device *device;
-    double end_s; /* when its latest operation ends */
+    sim_line line;
 } sim_queue;
 
 typedef struct sim_event {
     sim_device *device;
-    double time_s;
+    sim_mark *mark; /* of its latest record; NULL: none */
 } sim_event;
 
 typedef struct sim_program {
@@ -46,65 +46,20 @@ static yoke_status enter(sim_device *device, const char *call)
 
 /* --------------------------------------------------------------------------------------------------- time */
 
-static double later(double a, double b) { return a > b ? a : b; }
-
-typedef yoke_status note_power(sim_machine *machine, sim_profile *device, double begin_s, double end_s);
-
-/* The queue's next operation takes so long; note: what draws power for it, or NULL. */
-static yoke_status take(sim_queue *queue, double seconds, note_power *note)
-{
-    sim_device *device = queue->device;
-    double begin_s = later(device->machine->host_s, queue->end_s), end_s = begin_s + seconds;
-    if (note != NULL && device->machine->powered) {
-        yoke_status status = note(device->machine, device->profile, begin_s, end_s);
-        if (status != YOKE_OK) return status;
-    }
-    queue->end_s = end_s;
-    return YOKE_OK;
-}
-
 static yoke_status take_copy(sim_queue *queue, int64_t bytes)
 {
     const sim_copy *copy = &queue->device->profile->copy;
     double paid = (double)bytes - copy->free_bytes;
-    return take(queue, copy->latency_s + (paid > 0 ? paid / copy->bytes_per_s : 0), sim_energy_copy);
+    const sim_operation operation = {.kind = SIM_COPY, .seconds = copy->latency_s + (paid > 0 ? paid / copy->bytes_per_s : 0)};
+    return sim_line_add(&queue->line, &operation);
 }
 
 static yoke_status take_units(sim_queue *queue, int64_t units)
 {
     sim_device *device = queue->device;
-    const sim_profile *profile = device->profile;
-    if (units == 0) return take(queue, 0, NULL);
-    double seconds = profile->start_s + (double)units * sim_seconds_per_unit(&profile->speed, (double)units);
-    return take(queue, seconds * sim_noise_factor(&device->random, profile->noise), sim_energy_launch);
-}
-
-/* The host waits until then. */
-static void host_waits(const sim_device *device, double time_s) { sim_machine_wait(device->machine, time_s); }
-
-/* A jump of the clock is looked at so often at most. */
-enum { MOST_LOOKS = 1000000 };
-
-/* The watch that is to be called first, if that is before time_s. */
-static sim_watch *next_watch(const sim_machine *machine, double time_s)
-{
-    sim_watch *first = NULL;
-    for (sim_watch *watch = machine->watches; watch != NULL; watch = watch->next)
-        if (watch->next_s < time_s && (first == NULL || watch->next_s < first->next_s)) first = watch;
-    return first;
-}
-
-void sim_machine_wait(sim_machine *machine, double time_s)
-{
-    if (!(time_s > machine->host_s)) return;
-    double least_s = (time_s - machine->host_s) / MOST_LOOKS;
-    for (sim_watch *watch = next_watch(machine, time_s); watch != NULL; watch = next_watch(machine, time_s)) {
-        machine->host_s = later(machine->host_s, watch->next_s);
-        double next_s = machine->host_s + later(watch->every_s, least_s);
-        watch->next_s = next_s > machine->host_s ? next_s : time_s; /* a step too small for the clock's digits would never get there */
-        watch->moved(watch->user);
-    }
-    machine->host_s = time_s;
+    sim_operation operation = {.kind = SIM_LAUNCH, .units = units};
+    if (units > 0) operation.factor = sim_noise_factor(&device->random, device->profile->noise);
+    return sim_line_add(&queue->line, &operation);
 }
 
 /* ------------------------------------------------------------------------------------------ start and list */
@@ -276,12 +231,21 @@ static yoke_status queue_create(void *device, int flags, void **queue)
     yoke_status status = enter(owner, "queue_create");
     if (status == YOKE_OK) status = yoke_allocate(owner->context, 1, sizeof(sim_queue), &memory);
     if (status != YOKE_OK) return status;
-    ((sim_queue *)memory)->device = owner;
-    *queue = memory;
-    return YOKE_OK;
+    sim_queue *created = memory;
+    created->device = owner;
+    status = sim_line_open(&created->line, owner->machine, owner->profile);
+    if (status == YOKE_OK)
+        *queue = created;
+    else
+        yoke_release(owner->context, created);
+    return status;
 }
 
-static void queue_destroy(void *device, void *queue) { yoke_release(((sim_device *)device)->context, queue); }
+static void queue_destroy(void *device, void *queue)
+{
+    sim_line_close(&((sim_queue *)queue)->line);
+    yoke_release(((sim_device *)device)->context, queue);
+}
 
 static yoke_status write_buffer(void *queue, void *buffer, int64_t offset, int64_t bytes, const void *from)
 {
@@ -304,14 +268,14 @@ static yoke_status clear_buffer(void *queue, void *buffer, int64_t offset, int64
     yoke_status status = enter(((sim_queue *)queue)->device, "clear");
     if (status != YOKE_OK) return status;
     memset((char *)buffer + offset, 0, (size_t)bytes);
-    return take(queue, 0, NULL);
+    return YOKE_OK; /* takes no time */
 }
 
 static yoke_status finish(void *queue)
 {
     sim_queue *finished = queue;
     yoke_status status = enter(finished->device, "finish");
-    if (status == YOKE_OK) host_waits(finished->device, finished->end_s);
+    if (status == YOKE_OK) sim_line_finish(&finished->line);
     return status;
 }
 
@@ -327,31 +291,54 @@ static yoke_status event_create(void *device, void **event)
     return YOKE_OK;
 }
 
-static void event_destroy(void *device, void *event) { yoke_release(((sim_device *)device)->context, event); }
+static void event_destroy(void *device, void *event)
+{
+    yoke_context *context = ((sim_device *)device)->context;
+    sim_mark_release(context, ((sim_event *)event)->mark);
+    yoke_release(context, event);
+}
 
 static yoke_status record(void *queue, void *event)
 {
     sim_queue *recorded = queue;
+    sim_event *recording = event;
+    yoke_context *context = recorded->device->context;
+    sim_operation operation = {.kind = SIM_RECORD};
     yoke_status status = enter(recorded->device, "record");
+    if (status == YOKE_OK) status = sim_mark_create(context, &operation.mark);
     if (status != YOKE_OK) return status;
-    recorded->end_s = later(recorded->device->machine->host_s, recorded->end_s);
-    ((sim_event *)event)->time_s = recorded->end_s;
-    return YOKE_OK;
+    sim_mark *mark = operation.mark;
+    mark->holders++; /* the event */
+    status = sim_line_add(&recorded->line, &operation);
+    sim_mark_release(context, status == YOKE_OK ? recording->mark : mark);
+    if (status == YOKE_OK) recording->mark = mark;
+    return status;
 }
 
 static yoke_status wait_in_queue(void *queue, void *event)
 {
     sim_queue *waiting = queue;
+    sim_mark *mark = ((const sim_event *)event)->mark;
     yoke_status status = enter(waiting->device, "wait");
-    if (status == YOKE_OK) waiting->end_s = later(waiting->end_s, ((const sim_event *)event)->time_s);
-    return status;
+    if (status != YOKE_OK || mark == NULL || mark->reached) return status;
+    const sim_operation operation = {.kind = SIM_WAIT, .mark = mark};
+    mark->holders++;
+    return sim_line_add(&waiting->line, &operation);
+}
+
+/* Seconds on the clock when the event was reached, which the host waits for. */
+static double event_s(const sim_event *event)
+{
+    if (event->mark == NULL) return 0;
+    sim_mark_wait(event->device->machine, event->mark);
+    return event->mark->time_s;
 }
 
 static yoke_status event_wait(void *event)
 {
     const sim_event *awaited = event;
     yoke_status status = enter(awaited->device, "event_wait");
-    if (status == YOKE_OK) host_waits(awaited->device, awaited->time_s);
+    if (status == YOKE_OK) (void)event_s(awaited);
     return status;
 }
 
@@ -360,8 +347,8 @@ static yoke_status elapsed_s(void *begin, void *end, double *seconds)
     const sim_event *first = begin, *last = end;
     yoke_status status = enter(first->device, "elapsed_s");
     if (status != YOKE_OK) return status;
-    host_waits(first->device, later(first->time_s, last->time_s));
-    *seconds = last->time_s - first->time_s;
+    double first_s = event_s(first);
+    *seconds = event_s(last) - first_s;
     return YOKE_OK;
 }
 

@@ -1,8 +1,8 @@
 /*
  * sim.h - simulated devices: what they compute is real, the time that it takes is what a machine file says.
  *
- * sim_machine.c reads the file (docs/machine-file.md), sim_time.c has speed functions and noise, sim_energy.c powers, sim.c the table of
- * functions.
+ * sim_machine.c reads the file (docs/machine-file.md), sim_time.c has speed functions and noise, sim_line.c what runs when,
+ * sim_energy.c powers, sim.c the table of functions.
  */
 #ifndef YOKE_DEVICE_SIM_H
 #define YOKE_DEVICE_SIM_H
@@ -25,34 +25,41 @@ typedef struct sim_fault {
     yoke_status status; /* DEVICE or DEVICE_MEMORY */
 } sim_fault;
 
-/* When something runs, as disjoint stretches of time in ascending order: begin, end, begin, end, ... */
-typedef struct sim_stretches {
-    double *ends;
-    int64_t count, capacity; /* of stretches */
-    double before_s;         /* length of those that were dropped, all of which ended before the first one here */
-} sim_stretches;
-
-/* What draws power: E(t) = idle_w t + (busy_w - idle_w) x seconds busy + copy_w x seconds copying, exactly. */
+/* What draws power: constant from one change to the next. */
 typedef struct sim_domain {
-    int powered; /* nonzero: the file gives it a power; else nothing is kept */
-    double idle_w, busy_w, copy_w;
+    int powered;                   /* nonzero: the file gives it a power; else nothing is kept */
+    double idle_w, busy_w, copy_w; /* of host and memory: idle, busy, and what copies add to either; a device has them for each level */
     double period_s, resolution_j, wrap_j; /* of its meter; 0: shows every change; none; never */
     double gain, gain_error;               /* the meter shows gain x E; gain_error is what it states of that */
-    sim_stretches busy, copying;
+    double watts, since_s, since_j;        /* draws so much since then, when it had drawn so many joules */
+    double shown_j;                        /* drawn at the latest update of its meter not after since_s */
 } sim_domain;
 
-typedef struct sim_profile { /* of a device, as the file describes it, and what it has drawn */
+/* A device at one frequency of its clock. */
+typedef struct sim_level {
+    double frequency_hz; /* NaN: the file gives it no clock */
+    sim_speed speed;
+    double start_s; /* of every launch that has units */
+    int powered;
+    double idle_w, busy_w, copy_w;
+} sim_level;
+
+typedef struct sim_profile { /* of a device, as the file describes it, and what it does */
     char name[48];           /* NAME of sim:NAME */
     char description[256];
     yoke_device_class device_class; /* CPU or GPU */
     int64_t memory_bytes, compute_units, threads;
-    sim_speed speed;
-    double start_s; /* of every launch that has units */
+    sim_level own; /* what all levels have that do not say otherwise */
     sim_copy copy;
-    double noise;
+    double noise, contention; /* a launch takes 1 + contention times as long while another device runs one */
     int64_t seed;
     sim_fault fault;
     sim_domain domain;
+    sim_level *levels;        /* by ascending frequency; at least one */
+    int64_t num_levels;       /* at least 1 */
+    int64_t level;            /* of the clock: launches that begin have it */
+    int64_t busy_level;       /* of the launch that began last */
+    int64_t launches, copies; /* that run now */
 } sim_profile;
 
 /* Somebody who looks at the virtual clock while it moves: see run/meter_sim.h. */
@@ -68,10 +75,13 @@ typedef struct sim_machine {
     char name[64], description[256];
     sim_profile *devices;
     int64_t count;
-    sim_domain host, dram;
+    sim_domain host, dram; /* the host is busy where it does nothing but host GPUs that work */
+    double hosting_w, contention;
+    int host_described; /* nonzero: the file has the key "host" */
     int powered;        /* nonzero: there is a domain with a power */
     double host_s;      /* the host's virtual clock, which all devices share */
     sim_watch *watches; /* their owners' */
+    struct sim_line *lines;
 } sim_machine;
 
 typedef struct sim_state { /* of a context */
@@ -86,23 +96,76 @@ void sim_machine_destroy(sim_machine *machine);
 /* The machine of the context, or NULL where no file was read.  Allocates nothing where nobody asked for devices. */
 sim_machine *sim_machine_of(yoke_context *context);
 
-/* The host's clock goes to time_s, unless it is there already, past all who watch. */
+/* The level of the device whose frequency is nearest to that. */
+int64_t sim_nearest_level(const sim_profile *device, double frequency_hz);
+
+/* ---------------------------------------------------------------------------------------------- sim_line.c */
+
+/* A moment that a queue reaches, or has reached. */
+typedef struct sim_mark {
+    int64_t holders; /* events and operations that know it */
+    int reached;
+    double time_s;
+} sim_mark;
+
+yoke_status sim_mark_create(yoke_context *context, sim_mark **mark); /* with one holder */
+void sim_mark_release(yoke_context *context, sim_mark *mark);        /* by a holder; NULL allowed */
+
+typedef enum sim_operation_kind { SIM_LAUNCH, SIM_COPY, SIM_RECORD, SIM_WAIT } sim_operation_kind;
+
+typedef struct sim_operation {
+    sim_operation_kind kind;
+    int64_t units;  /* of a launch */
+    double factor;  /* of a launch: noise */
+    double seconds; /* of a copy */
+    sim_mark *mark; /* of RECORD and WAIT, one holder of it */
+} sim_operation;
+
+/* What a queue was asked to do and has not done, in order.  The first operation may be running. */
+typedef struct sim_line {
+    sim_machine *machine;
+    sim_profile *device;
+    sim_operation *operations; /* a ring */
+    int64_t first, count, capacity;
+    int running;
+    double from_s, left_s, slows; /* what runs has left_s to do since from_s, which takes slows times as long, */
+    double until_s;               /* until then */
+    struct sim_line *next;
+} sim_line;
+
+/* With room for some operations.  Errors: MEMORY. */
+yoke_status sim_line_open(sim_line *line, sim_machine *machine, sim_profile *device);
+/* What it has not done is not done any more; who waits for it goes on. */
+void sim_line_close(sim_line *line);
+/* Takes the operation over, its mark included, also where it fails.  Errors: MEMORY. */
+yoke_status sim_line_add(sim_line *line, const sim_operation *operation);
+
+/* The host's clock goes to time_s, unless it is there already, past all who watch, and the devices go on until then. */
 void sim_machine_wait(sim_machine *machine, double time_s);
+/* The host waits until the line has done everything, or the mark is reached. */
+void sim_line_finish(sim_line *line);
+void sim_mark_wait(sim_machine *machine, const sim_mark *mark);
+
+/* Launches that begin from now on are done at that level. */
+void sim_set_level(sim_machine *machine, sim_profile *device, int64_t level);
 
 /* -------------------------------------------------------------------------------------------- sim_energy.c */
 
-/* The device runs a launch, or copies, from begin_s to end_s: its own domain and, where that has powers, the memory's.  Errors: MEMORY. */
-yoke_status sim_energy_launch(sim_machine *machine, sim_profile *device, double begin_s, double end_s);
-yoke_status sim_energy_copy(sim_machine *machine, sim_profile *device, double begin_s, double end_s);
+/* To be called where something has begun or ended on the device: its power and those of host and memory change, at the host's time. */
+void sim_energy_change(sim_machine *machine, sim_profile *device);
+/* The powers of a machine whose clock stands at 0. */
+void sim_energy_start(sim_machine *machine);
 
-/* Seconds of the stretches before time_s, and joules of a domain; time_s not before the latest update of its meter, on the host's clock. */
-double sim_stretches_s(const sim_stretches *stretches, double time_s);
-double sim_energy_j(const sim_domain *domain, double time_s);
+/* Joules drawn until now_s, which is the host's time, and until the latest update of the meter. */
+double sim_energy_j(const sim_domain *domain, double now_s);
+double sim_energy_shown_j(const sim_domain *domain, double now_s);
 
 /* When the domain's meter was updated last, at the host's time now_s. */
 double sim_meter_update_s(const sim_domain *domain, double now_s);
 
-void sim_domain_clear(yoke_context *context, sim_domain *domain);
+/* The idle device's least power, and the device's greatest, at any level. */
+double sim_least_w(const sim_profile *device);
+double sim_most_w(const sim_profile *device);
 
 /* ---------------------------------------------------------------------------------------------- sim_time.c */
 

@@ -267,11 +267,11 @@ static yoke_status read_fault(reader *r, const key *expected, const json_t *valu
 static yoke_status read_power(reader *r, const key *expected, const json_t *value, void *member)
 {
     static const key keys[] = {
-        {"idle_w", NUMBER, offsetof(sim_domain, idle_w), .least = 0, .most = 1e7, .required = 1},
-        {"busy_w", NUMBER, offsetof(sim_domain, busy_w), .least = 0, .most = 1e7, .required = 1},
-        {"copy_w", NUMBER, offsetof(sim_domain, copy_w), .least = 0, .most = 1e7},
+        {"idle_w", NUMBER, offsetof(sim_level, idle_w), .least = 0, .most = 1e7, .required = 1},
+        {"busy_w", NUMBER, offsetof(sim_level, busy_w), .least = 0, .most = 1e7, .required = 1},
+        {"copy_w", NUMBER, offsetof(sim_level, copy_w), .least = 0, .most = 1e7},
     };
-    ((sim_domain *)member)->powered = 1;
+    ((sim_level *)member)->powered = 1;
     return read_inner(r, expected->name, keys, sizeof keys / sizeof keys[0], value, member);
 }
 
@@ -316,6 +316,90 @@ static yoke_status read_dram(reader *r, const key *expected, const json_t *value
     return read_inner(r, expected->name, keys, sizeof keys / sizeof keys[0], value, member);
 }
 
+/* -------------------------------------------------------------------------------------------------- clocks */
+
+/* A level holds what all have until its own keys replace that. */
+static yoke_status read_level(reader *r, const json_t *document, sim_level *level)
+{
+    static const key keys[] = {
+        {"frequency_hz", NUMBER, offsetof(sim_level, frequency_hz), .least = 1, .most = 1e12, .required = 1},
+        {"seconds_per_unit", OTHER, offsetof(sim_level, speed), .least = 1e-30, .most = 1e9, .read = read_speed},
+        {"start_s", NUMBER, offsetof(sim_level, start_s), .least = 0, .most = 1e6},
+        {"power", OTHER, 0, .read = read_power},
+    };
+    char text[64];
+    if (!json_is_object(document)) return fail_at(r, "", "expected an object {...}, found %s", shown(document, text));
+    strcat(r->where, ".");
+    return read_object(r, keys, sizeof keys / sizeof keys[0], document, level);
+}
+
+enum { MOST_LEVELS = 128 }; /* as many as yoke_clock_info shows */
+
+static yoke_status read_levels(reader *r, const key *expected, const json_t *value, void *member)
+{
+    char text[64], outer[sizeof r->where];
+    sim_profile *device = member;
+    int64_t count = (int64_t)json_array_size(value);
+    if (count > MOST_LEVELS)
+        return fail_at(r, expected->name, "expected an array of 1 to %d levels, found %lld", MOST_LEVELS, (long long)count);
+    if (count < 1) return fail_at(r, expected->name, "expected an array of 1 to %d levels, found %s", MOST_LEVELS, shown(value, text));
+    void *memory = NULL;
+    yoke_status status = yoke_allocate(r->context, count, sizeof(sim_level), &memory);
+    if (status != YOKE_OK) return status;
+    sim_level *levels = device->levels = memory;
+    device->num_levels = count;
+    strcpy(outer, r->where);
+    for (int64_t i = 0; status == YOKE_OK && i < count; i++) {
+        levels[i] = (sim_level){.frequency_hz = NAN, .start_s = NAN};
+        snprintf(r->where + strlen(outer), sizeof r->where - strlen(outer), "%s[%lld]", expected->name, (long long)i);
+        status = read_level(r, json_array_get(value, (size_t)i), &levels[i]);
+        if (status == YOKE_OK && i > 0 && !(levels[i].frequency_hz > levels[i - 1].frequency_hz))
+            status = fail_at(r, "frequency_hz", "expected more than in the level before (%g), found %g", levels[i - 1].frequency_hz,
+                             levels[i].frequency_hz);
+    }
+    if (status == YOKE_OK) strcpy(r->where, outer);
+    return status;
+}
+
+static yoke_status read_clock(reader *r, const key *expected, const json_t *value, void *member)
+{
+    static const key keys[] = {{"levels", OTHER, 0, .required = 1, .read = read_levels}};
+    return read_inner(r, expected->name, keys, sizeof keys / sizeof keys[0], value, member);
+}
+
+/* What the device has is that of each level which does not say otherwise; without a clock the device is at its only level. */
+static yoke_status complete_levels(reader *r, sim_profile *device)
+{
+    if (device->num_levels == 0) {
+        void *memory = NULL;
+        yoke_status status = yoke_allocate(r->context, 1, sizeof(sim_level), &memory);
+        if (status != YOKE_OK) return status;
+        device->levels = memory;
+        device->num_levels = 1;
+        device->levels[0] = (sim_level){.frequency_hz = NAN, .start_s = NAN};
+    }
+    int64_t powered = 0;
+    for (int64_t i = 0; i < device->num_levels; i++) {
+        sim_level *level = &device->levels[i];
+        if (level->speed.num_points == 0) level->speed = device->own.speed;
+        if (isnan(level->start_s)) level->start_s = device->own.start_s;
+        if (!level->powered && device->own.powered) {
+            level->idle_w = device->own.idle_w;
+            level->busy_w = device->own.busy_w;
+            level->copy_w = device->own.copy_w;
+        }
+        powered += level->powered || device->own.powered;
+        if (level->speed.num_points == 0)
+            return fail_at(r, "seconds_per_unit", "this key is missing%s",
+                           isnan(level->frequency_hz) ? "" : ", and not all levels of the clock have it");
+    }
+    if (powered > 0 && powered < device->num_levels)
+        return fail_at(r, "power", "this key is missing, and some levels of the clock have it, but not all");
+    device->domain.powered = powered > 0;
+    device->level = device->num_levels - 1;
+    return YOKE_OK;
+}
+
 static yoke_status read_device(reader *r, const json_t *document, sim_profile *device)
 {
     static const key keys[] = {
@@ -325,19 +409,30 @@ static yoke_status read_device(reader *r, const json_t *document, sim_profile *d
         {"memory_bytes", COUNT, offsetof(sim_profile, memory_bytes), .least = 1, .most = 1e15},
         {"compute_units", COUNT, offsetof(sim_profile, compute_units), .least = 1, .most = 1e6},
         {"threads", COUNT, offsetof(sim_profile, threads), .least = 1, .most = 1024},
-        {"seconds_per_unit", OTHER, offsetof(sim_profile, speed), .least = 1e-30, .most = 1e9, .required = 1, .read = read_speed},
-        {"start_s", NUMBER, offsetof(sim_profile, start_s), .least = 0, .most = 1e6},
+        {"seconds_per_unit", OTHER, offsetof(sim_profile, own.speed), .least = 1e-30, .most = 1e9, .read = read_speed},
+        {"start_s", NUMBER, offsetof(sim_profile, own.start_s), .least = 0, .most = 1e6},
         {"copy", OTHER, offsetof(sim_profile, copy), .read = read_copy},
+        {"clock", OTHER, 0, .read = read_clock},
         {"noise", NUMBER, offsetof(sim_profile, noise), .least = 0, .most = 1},
+        {"contention", NUMBER, offsetof(sim_profile, contention), .least = 0, .most = 1e3},
         {"seed", COUNT, offsetof(sim_profile, seed), .least = 0, .most = 9007199254740992.0},
         {"fault", OTHER, offsetof(sim_profile, fault), .read = read_fault},
-        {"power", OTHER, offsetof(sim_profile, domain), .read = read_power},
+        {"power", OTHER, offsetof(sim_profile, own), .read = read_power},
         {"meter", OTHER, offsetof(sim_profile, domain), .read = read_meter},
     };
     yoke_status status = read_object(r, keys, sizeof keys / sizeof keys[0], document, device);
+    if (status == YOKE_OK) status = complete_levels(r, device);
     if (status == YOKE_OK && !device->domain.powered && json_object_get(document, "meter") != NULL)
         return fail_at(r, "meter", "a meter without a power shows nothing; expected the key \"power\" beside it");
     return status;
+}
+
+int64_t sim_nearest_level(const sim_profile *device, double frequency_hz)
+{
+    int64_t nearest = 0;
+    for (int64_t i = 1; i < device->num_levels; i++)
+        if (fabs(device->levels[i].frequency_hz - frequency_hz) < fabs(device->levels[nearest].frequency_hz - frequency_hz)) nearest = i;
+    return nearest;
 }
 
 /* ----------------------------------------------------------------------------------------- keys of the file */
@@ -349,6 +444,7 @@ static sim_profile default_profile(int64_t number)
                          .compute_units = 1,
                          .threads = 1,
                          .copy = {.latency_s = 0, .bytes_per_s = INFINITY},
+                         .contention = NAN, /* of the machine */
                          .seed = number,
                          .domain = {.gain = 1}};
 }
@@ -383,16 +479,20 @@ static yoke_status read_devices(reader *r, const key *expected, const json_t *va
 /* The names of meters are those of devices, host and memory. */
 static yoke_status check_powers(reader *r, sim_machine *machine)
 {
+    const char *host = machine->host_described ? "host" : "hosting";
+    machine->host.powered |= machine->hosting_w > 0;
+    machine->host.busy_w = machine->host.idle_w + machine->hosting_w;
     machine->powered = machine->host.powered || machine->dram.powered;
     for (int64_t i = 0; i < machine->count; i++) {
-        const sim_profile *device = &machine->devices[i];
+        sim_profile *device = &machine->devices[i];
         int taken =
-            (machine->host.powered && strcmp(device->name, "host") == 0) || (machine->dram.powered && strcmp(device->name, "dram") == 0);
+            (machine->host.powered && strcmp(device->name, host) == 0) || (machine->dram.powered && strcmp(device->name, "dram") == 0);
         snprintf(r->where, sizeof r->where, "devices[%lld].", (long long)i);
         if (taken && device->domain.powered)
             return fail_at(r, "name", "\"%s\" is what the machine's own meter is called; expected another name", device->name);
         r->where[0] = '\0';
         machine->powered |= device->domain.powered;
+        if (isnan(device->contention)) device->contention = machine->contention;
     }
     return YOKE_OK;
 }
@@ -405,6 +505,8 @@ static yoke_status read_machine(reader *r, const json_t *document, sim_machine *
         {"devices", OTHER, offsetof(sim_machine, devices), .required = 1, .read = read_devices},
         {"host", OTHER, offsetof(sim_machine, host), .read = read_host},
         {"dram", OTHER, offsetof(sim_machine, dram), .read = read_dram},
+        {"hosting_w", NUMBER, offsetof(sim_machine, hosting_w), .least = 0, .most = 1e7},
+        {"contention", NUMBER, offsetof(sim_machine, contention), .least = 0, .most = 1e3},
     };
     char text[64];
     if (!json_is_object(document))
@@ -412,7 +514,10 @@ static yoke_status read_machine(reader *r, const json_t *document, sim_machine *
                          shown(document, text));
     machine->host.gain = machine->dram.gain = 1;
     yoke_status status = read_object(r, keys, sizeof keys / sizeof keys[0], document, machine);
-    return status == YOKE_OK ? check_powers(r, machine) : status;
+    machine->host_described = json_object_get(document, "host") != NULL;
+    if (status == YOKE_OK) status = check_powers(r, machine);
+    if (status == YOKE_OK) sim_energy_start(machine);
+    return status;
 }
 
 yoke_status sim_machine_create(yoke_context *context, const char *path, sim_machine **machine)
@@ -443,11 +548,12 @@ void sim_machine_destroy(sim_machine *machine)
 {
     if (machine == NULL) return;
     for (int64_t i = 0; i < machine->count; i++) {
-        yoke_release(machine->context, machine->devices[i].speed.units);
-        sim_domain_clear(machine->context, &machine->devices[i].domain);
+        sim_profile *device = &machine->devices[i];
+        for (int64_t k = 0; k < device->num_levels; k++) /* speeds are the level's own, or the device's */
+            if (device->levels[k].speed.units != device->own.speed.units) yoke_release(machine->context, device->levels[k].speed.units);
+        yoke_release(machine->context, device->own.speed.units);
+        yoke_release(machine->context, device->levels);
     }
-    sim_domain_clear(machine->context, &machine->host);
-    sim_domain_clear(machine->context, &machine->dram);
     yoke_release(machine->context, machine->devices);
     yoke_release(machine->context, machine);
 }

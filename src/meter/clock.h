@@ -194,6 +194,11 @@ int clock_guard_finish(clock_guard *guard, clock_report *report, void *user);
 
 /* What yoke_clocks is.  site.root is the set's own copy. */
 yoke_status clocks_open(const meter_site *site, double settle_s, yoke_clocks **clocks);
+/*
+ * A set of clocks that are no hardware's: they reach what they are asked for at once, need neither lock nor guard, and are restored by being closed.
+ * The list is taken over, also where it fails.  Errors: MEMORY.
+ */
+yoke_status clocks_open_simulated(yoke_context *context, clock_list *list, yoke_clocks **clocks);
 void clocks_close(yoke_clocks *clocks);
 yoke_status clocks_set(yoke_clocks *clocks, const char *name, double hz, double *reached_hz);
 

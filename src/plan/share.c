@@ -3,18 +3,12 @@
 #include <math.h>
 #include <stddef.h>
 
-/* The knot at whose right side x lies, or -1 left of the first. */
+/* The knot at whose right side x lies, or -1 left of the first: values[k] <= value < values[k + 1].  Knots are few: counting beats bisection. */
 static int find(const double *values, int count, double value)
 {
-    int low = -1, high = count; /* values[low] <= value < values[high] */
-    while (high - low > 1) {
-        int middle = (low + high) / 2;
-        if (values[middle] <= value)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
+    int k = -1;
+    for (int i = 0; i < count; i++) k += values[i] <= value;
+    return k;
 }
 
 double yoke_curve_seconds(const yoke_curve *curve, double units)
@@ -86,16 +80,6 @@ double yoke_share_real(const yoke_curve *const *curves, int devices, double n, c
     return seconds;
 }
 
-/* One unit more for the device whose rounding took most from it; with `slowest` shares all at their limits, to any that has room. */
-static int neediest(const yoke_curve *const *curves, int devices, const double *shares, const int64_t *units)
-{
-    int best = -1;
-    for (int i = 0; i < devices; i++)
-        if ((double)units[i] + 1 <= curves[i]->most && (best < 0 || shares[i] - (double)units[i] > shares[best] - (double)units[best]))
-            best = i;
-    return best;
-}
-
 /* Seconds of a device with the units that it has and with one more; the latter infinite where that does not fit. */
 typedef struct rounded {
     double now, more;
@@ -103,9 +87,8 @@ typedef struct rounded {
 
 static rounded seconds_of(const yoke_curve *curve, double slack, int64_t units)
 {
-    double x = (double)units;
-    return (rounded){.now = yoke_curve_seconds(curve, x) / slack,
-                     .more = x + 1 <= curve->most ? yoke_curve_seconds(curve, x + 1) / slack : INFINITY};
+    double x = (double)units, now = yoke_curve_seconds(curve, x), more = x + 1 <= curve->most ? yoke_curve_seconds(curve, x + 1) : INFINITY;
+    return slack == 1 ? (rounded){now, more} : (rounded){now / slack, more / slack};
 }
 
 /* Returns the makespan, seconds. */
@@ -130,24 +113,36 @@ static double improve(const yoke_curve *const *curves, int devices, const double
     return makespan;
 }
 
+/* What rounding took from a device; -INFINITY: it has no room for a unit more. */
+static double missing_units(const yoke_curve *curve, double share, int64_t units)
+{
+    return (double)units + 1 <= curve->most ? (share > 0 ? share : 0) - (double)units : -INFINITY;
+}
+
 double yoke_share_integer(const yoke_curve *const *curves, int devices, int64_t n, const double *slack, const double *shares,
                           int64_t *units)
 {
+    double missing[YOKE_SHARE_MOST_DEVICES];
     int64_t left = n;
     for (int i = 0; i < devices; i++) {
-        double whole = floor(fmin(fmax(shares[i], 0), curves[i]->most));
+        double share = shares[i] > 0 ? shares[i] : 0, whole = share < curves[i]->most ? share : curves[i]->most;
         units[i] = whole < (double)left ? (int64_t)whole : left;
         left -= units[i];
+        missing[i] = missing_units(curves[i], shares[i], units[i]);
     }
     while (left > 0) {
-        int i = neediest(curves, devices, shares, units);
-        if (i < 0) break;
+        /* One unit more for the device whose rounding took most from it; where shares are all at their limits, for any that has room. */
+        int most = 0;
+        for (int i = 1; i < devices; i++)
+            if (missing[i] > missing[most]) most = i;
+        if (missing[most] == -INFINITY) break;
         /* More than a unit each is missing where limits cut shares short, and by rounding where n is huge. */
-        double more_most = curves[i]->most - (double)units[i];
+        double room = curves[most]->most - (double)units[most];
         int64_t more = left > devices ? left / devices : 1;
-        if ((double)more > more_most) more = (int64_t)more_most;
-        units[i] += more;
+        if ((double)more > room) more = (int64_t)room;
+        units[most] += more;
         left -= more;
+        missing[most] = missing_units(curves[most], shares[most], units[most]);
     }
     return improve(curves, devices, slack, units);
 }

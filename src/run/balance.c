@@ -86,7 +86,8 @@ yoke_status yoke_balancer_create(yoke_context *context, const yoke_balancer_opti
         balance_device *device = &made->device[i];
         device->most = options->most && options->most[i] < BALANCE_MOST_UNITS ? options->most[i] : BALANCE_MOST_UNITS;
         device->rate = options->start_s ? options->start_s[i] : NAN;
-        device->copy_s = device->moved = device->copy_limit_s = device->planned_s = device->measured_s = device->energy_j = NAN;
+        device->copy_s = device->copy_each_s = device->moved = device->copy_limit_s = device->planned_s = device->measured_s =
+            device->energy_j = NAN;
         device->probe_at = 4;
     }
     set_shares(made, options);
@@ -148,13 +149,31 @@ static yoke_status check_reports(const yoke_balancer *balancer, const yoke_share
     return YOKE_OK;
 }
 
+/* whole: all its units were moved, so that the next time it will be all that it has then. */
+static void take_copy(balance_device *device, double units, double seconds, bool whole)
+{
+    double copy = seconds / units, before = device->copied;
+    if (whole && before > 0 && fabs(units / before - 1) > 0.25)
+        device->copy_each_s = fmin(fmax((seconds - device->copy_s * before) / (units - before), 0), copy);
+    else if (!isnan(device->copy_s))
+        copy = 0.5 * (device->copy_s + copy);
+    device->copy_s = copy;
+    device->copied = whole ? units : 0;
+}
+
+double balance_copy_s(const balance_device *device, double units)
+{
+    if (!(device->copied > 0) || (isnan(device->copy_each_s) && units <= device->copied)) return device->copy_s;
+    double each = isnan(device->copy_each_s) ? 0 : fmin(device->copy_each_s, device->copy_s);
+    return each + (device->copy_s - each) * device->copied / fmax(units, 1);
+}
+
 /* What moving units to the device costs, and how many of its units are moved in a round. */
 static void take_move(balance_device *device, const yoke_share_report *report)
 {
     if (isnan(report->moved_s)) return;
     if (report->moved_units > 0) {
-        double copy = report->moved_s / (double)report->moved_units;
-        device->copy_s = isnan(device->copy_s) ? copy : 0.5 * (device->copy_s + copy);
+        take_copy(device, (double)report->moved_units, report->moved_s, report->moved_units >= report->units);
     }
     if (report->units == 0) return;
     /* The first round has to move everything and says nothing about the others. */

@@ -25,6 +25,8 @@ typedef struct balance_device {
     double rate;          /* seconds per unit: given at the start, or of the latest round with a measurement; NaN: not known */
     speed_model model;    /* of the adaptive policy */
     double copy_s;        /* seconds to move a unit there, smoothed; NaN: not known */
+    double copied;        /* so many units at once; 0: how the seconds depend on that is not to be asked */
+    double copy_each_s;   /* of these seconds what another unit adds; NaN: only one size was seen */
     double moved;         /* part of its units that is moved to it in a round, smoothed; NaN: not known before two rounds told */
     int64_t moved_rounds; /* rounds that told what was moved */
     int64_t idle;         /* rounds without units since it worked last */
@@ -62,6 +64,12 @@ double balance_shares(yoke_balancer *balancer, int64_t n, int64_t *units);
 
 /* Decides `next`, n in all, after the reports of a round were taken into account, and fills what explains it. */
 void balance_decide(yoke_balancer *balancer, int64_t n);
+
+/*
+ * Seconds to move a unit where so many are moved at once: a part of the cost is that of starting copies.  As long as one size only was seen, and
+ * more are moved now, all of it may be: being wrong costs one round, and never asking again all that come.
+ */
+double balance_copy_s(const balance_device *device, double units);
 
 /* Predicted seconds per call; 0 for 0 units, NaN where nothing is known. */
 double balance_predict(const yoke_balancer *balancer, int device, int64_t units);

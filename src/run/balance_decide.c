@@ -146,6 +146,12 @@ static double copies_per_round(const yoke_balancer *balancer, const balance_devi
     return device->moved_rounds < 2 ? NAN : fmin(fmax(device->moved, 1 / remaining_rounds(balancer)), 1);
 }
 
+/* Seconds to move a unit of the part that the device would have. */
+static double drop_cost(const yoke_balancer *balancer, const balance_device *device, double part)
+{
+    return balancer->policy == YOKE_BALANCE_PAPER ? device->copy_s : balance_copy_s(device, part * (double)balancer->n);
+}
+
 /*
  * Lang and Ruenger 2014, eq. 23: a device is used only if copying a unit to it takes less time than the others need for that unit in all
  * calls for which the copy serves.  The worst offender goes first, since that makes the others' case better.
@@ -156,15 +162,19 @@ static void drop_devices(yoke_balancer *balancer)
     bool was[YOKE_BALANCER_MOST_DEVICES], copies = false;
     for (int i = 0; i < balancer->devices; i++) {
         balance_device *device = &balancer->device[i];
-        int64_t units = device->had > 0 ? device->had : balancer->n / balancer->devices + 1;
-        speed[i] = device->most == 0 || isnan(device->rate) ? 0 : (double)units / balance_predict(balancer, i, units);
-        all += speed[i];
         was[i] = device->dropped;
         device->dropped = false;
         device->copy_limit_s = NAN;
         copies = copies || device->copy_s > 0;
     }
-    while (copies && !balancer->keep_all) {
+    if (!copies || balancer->keep_all) return;
+    for (int i = 0; i < balancer->devices; i++) {
+        const balance_device *device = &balancer->device[i];
+        int64_t units = device->had > 0 ? device->had : balancer->n / balancer->devices + 1;
+        speed[i] = device->most == 0 || isnan(device->rate) ? 0 : (double)units / balance_predict(balancer, i, units);
+        all += speed[i];
+    }
+    for (;;) {
         int worst = -1;
         double most = 0;
         for (int i = 0; i < balancer->devices; i++) {
@@ -173,7 +183,7 @@ static void drop_devices(yoke_balancer *balancer)
             if (device->dropped || device->most == 0 || !(device->copy_s > 0) || !(others > 1e-9 * all)) continue;
             device->copy_limit_s = balancer->calls / others / copies_per_round(balancer, device);
             if (was[i] && balancer->policy == YOKE_BALANCE_ADAPTIVE) device->copy_limit_s *= return_below;
-            double part = device->copy_s / device->copy_limit_s;
+            double part = drop_cost(balancer, device, speed[i] / all) / device->copy_limit_s;
             if (part >= 1 && part > most) {
                 most = part;
                 worst = i;

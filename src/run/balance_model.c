@@ -19,10 +19,11 @@ static const double trend_begins = 1.2, trend_ends = 0.6, drift_ends = 0.3;
 static const double drift_gain = 0.4, drift_rate_gain = 0.12; /* Holt's alpha and alpha x beta */
 static const double least_seconds = 1e-15, most_seconds = 1e15;
 
-double model_noise(const speed_model *model)
-{
-    return sqrt((model->squares + prior_weight * prior_noise * prior_noise) / (model->freedom + prior_weight));
-}
+double model_noise(const speed_model *model) { return model->noise > 0 ? model->noise : prior_noise; }
+
+/* fmax for numbers that are no NaN: libm's is a call, and this file's time counts (docs/benchmarks.md). */
+static inline double larger(double a, double b) { return a > b ? a : b; }
+static inline double smaller(double a, double b) { return a < b ? a : b; }
 
 static int nearest(const speed_model *model, double units)
 {
@@ -44,7 +45,7 @@ static double apart(const speed_model *model, int at, double units)
     if (other < 0 || other >= model->points) return distance;
     const model_point *b = &model->point[other];
     double slope = (b->seconds - a->seconds) / (b->units - a->units) * a->units / a->seconds;
-    return distance * fmax(slope, 1);
+    return distance * larger(slope, 1);
 }
 
 double model_uncertainty(const speed_model *model, double units)
@@ -102,6 +103,20 @@ static void pool(pooled *into, const pooled *from)
     into->last = from->last;
 }
 
+/* The point does not come behind the block before it. */
+static bool falls(double units, double seconds, double units_before, double seconds_before)
+{
+    return seconds <= seconds_before * (1 + 1e-6) || units <= units_before * (1 + 1e-12);
+}
+
+static bool is_increasing(const speed_model *model)
+{
+    const model_point *p = model->point;
+    for (int i = 1; i < model->points; i++)
+        if (falls(p[i].units, p[i].seconds, p[i - 1].units, p[i - 1].seconds)) return false;
+    return true;
+}
+
 /* Increasing points; one for a block whose points are near each other, else its two ends: the function is flat there. */
 static int increasing(const speed_model *model, model_point *p)
 {
@@ -110,8 +125,8 @@ static int increasing(const speed_model *model, model_point *p)
     for (int i = 0; i < model->points; i++) {
         const model_point *point = &model->point[i];
         blocks[count++] = (pooled){.mean = *point, .first = point->units, .last = point->units};
-        while (count > 1 && (blocks[count - 1].mean.seconds <= blocks[count - 2].mean.seconds * (1 + 1e-6) ||
-                             blocks[count - 1].first <= blocks[count - 2].last * (1 + 1e-12))) {
+        while (count > 1 &&
+               falls(blocks[count - 1].first, blocks[count - 1].mean.seconds, blocks[count - 2].last, blocks[count - 2].mean.seconds)) {
             pool(&blocks[count - 2], &blocks[count - 1]);
             count--;
         }
@@ -147,7 +162,7 @@ static double scatter(const speed_model *model)
         double fall = 1 - b->seconds / a->seconds;
         squares += fall * fall / (1 / a->weight + 1 / b->weight);
     }
-    return model->points < 2 ? noise : fmax(noise, sqrt(squares / (model->points - 1)));
+    return squares > 0 ? larger(noise, sqrt(squares / (model->points - 1))) : noise;
 }
 
 /*
@@ -163,44 +178,52 @@ static double slope_outside(const model_point *p, int count, int end, double noi
     const model_point *a = &p[end];
     for (int other = end + step; other >= 0 && other < count; other += step) {
         const model_point *b = &p[other];
-        if (fmax(a->units, b->units) < far_apart * fmin(a->units, b->units)) continue;
+        if (larger(a->units, b->units) < far_apart * smaller(a->units, b->units)) continue;
         double slope = (b->seconds - a->seconds) / (b->units - a->units), distance = (b->units - a->units) / a->units;
         double sigma = noise * noise * (1 / a->weight + 1 / b->weight), known = distance * distance / (distance * distance + 4 * sigma);
         if (slope > 2 * constant) return constant; /* a cliff, and not the way on */
-        steepest = fmax(steepest, known * slope + (1 - known) * constant);
+        steepest = larger(known * slope + (1 - known) * constant, steepest);
         if (end == 0) break;
     }
-    return steepest > 0 ? fmax(steepest, 1e-3 * constant) : constant;
+    return steepest > 0 ? larger(steepest, 1e-3 * constant) : constant;
 }
 
 /*
- * Straight lines from point to point and outside.  Where seconds rise by far more than units, a cliff lies somewhere between, which
- * is most probably narrower than the way: constant speeds reach into it from both sides, so that the next measurement halves it.
+ * Where seconds rise by far more than units, a cliff lies somewhere between, which is most probably narrower than the way: constant speeds
+ * reach into it from both sides, so that the next measurement halves it.
  */
+static void draw_cliff(yoke_curve *curve, const model_point *a, const model_point *b, double noise)
+{
+    if (b->seconds <= cliff_jump * a->seconds) return; /* without a division */
+    double jump = b->seconds / a->seconds - b->units / a->units, edge = cliff_edge * (b->units - a->units);
+    if (!(jump > cliff_jump && jump > 6 * noise * sqrt(1 / a->weight + 1 / b->weight))) return;
+    double before = a->seconds * (1 + edge / a->units), after = b->seconds * (1 - edge / b->units);
+    if (before >= after) return;
+    add_knot(curve, a->units + edge, before);
+    add_knot(curve, b->units - edge, after);
+}
+
+/* Straight lines from point to point and outside. */
 static void draw(speed_model *model)
 {
-    model_point p[MODEL_MOST_POINTS];
-    int count = increasing(model, p);
+    model_point pooled_points[MODEL_MOST_POINTS];
+    const model_point *p = model->point;
+    int count = model->points;
+    if (!is_increasing(model)) {
+        count = increasing(model, pooled_points);
+        p = pooled_points;
+    }
     yoke_curve *curve = &model->curve;
     double noise = scatter(model);
     curve->knots = 0;
     for (int i = 0; i < count; i++) {
-        if (i > 0) {
-            const model_point *a = &p[i - 1], *b = &p[i];
-            double jump = b->seconds / a->seconds - b->units / a->units, edge = cliff_edge * (b->units - a->units);
-            double sigmas = 6 * noise * sqrt(1 / a->weight + 1 / b->weight);
-            double before = a->seconds * (1 + edge / a->units), after = b->seconds * (1 - edge / b->units);
-            if (jump > fmax(cliff_jump, sigmas) && before < after) {
-                add_knot(curve, a->units + edge, before);
-                add_knot(curve, b->units - edge, after);
-            }
-        }
+        if (i > 0) draw_cliff(curve, &p[i - 1], &p[i], noise);
         add_knot(curve, p[i].units, p[i].seconds);
     }
     /* A cost of starting takes work away from a device and is believed only where it was seen twice. */
     curve->at_zero = 0;
     if (p[0].weight > 1 && count > 1 && p[1].weight > 1)
-        curve->at_zero = fmax(p[0].seconds - slope_outside(p, count, 0, noise) * p[0].units, 0);
+        curve->at_zero = larger(p[0].seconds - slope_outside(p, count, 0, noise) * p[0].units, 0);
     curve->beyond = slope_outside(p, count, count - 1, noise);
 }
 
@@ -219,8 +242,10 @@ static void forget_spikes(speed_model *model, double units, double seconds)
 {
     int kept = 0, points = model->points;
     for (int i = 0; i < points; i++) {
-        model_point p = model->point[i];
-        if (p.weight > 1 || p.units < units || p.seconds / p.units < spike_factor * seconds / units) model->point[kept++] = p;
+        const model_point *p = &model->point[i];
+        if (!(p->weight > 1 || p->units < units || p->seconds / p->units < spike_factor * seconds / units)) continue;
+        if (kept < i) model->point[kept] = *p;
+        kept++;
     }
     model->points = kept;
     if (kept > 0 && kept < points) draw(model);
@@ -293,6 +318,7 @@ static void learn(speed_model *model, int at, double units, double residual)
             model->freedom /= 2;
             model->squares /= 2;
         }
+        model->noise = sqrt((model->squares + prior_weight * prior_noise * prior_noise) / (model->freedom + prior_weight));
     }
     follow(model, residual, residual / sqrt(variance) / noise);
 }
@@ -310,7 +336,7 @@ model_verdict model_measure(speed_model *model, double units, double seconds)
     int at = nearest(model, units);
     const model_point *point = &model->point[at];
     double predicted = yoke_curve_seconds(&model->curve, units), ratio = seconds / predicted, least = predicted, most = predicted;
-    double noise = model_noise(model), sigma = noise * sqrt(1 + 1 / point->weight), band = fmax(6 * sigma, 0.1);
+    double noise = model_noise(model), sigma = noise * sqrt(1 + 1 / point->weight), band = larger(6 * sigma, 0.1);
     bool same = fabs(units / point->units - 1) <= same_within * noise, near = same || apart(model, at, units) <= merge_within * noise;
     /* Far off on the side where an increasing function may be: a cliff that was not seen before. */
     if (!same && fabs(ratio - 1) > 4 * sigma && (seconds > predicted) == (units > point->units)) near = false;

@@ -28,6 +28,7 @@ typedef struct speed_model {
     int points;
     model_point point[MODEL_MOST_POINTS]; /* by units */
     double squares, freedom;              /* of relative residuals of repeated measurements: their quotient is the variance of the noise */
+    double noise;                         /* relative standard deviation of one measurement, of these and what is assumed; 0: as assumed */
     double suspect;                       /* measured over predicted seconds of the latest measurement, if it was not believed; else 0 */
     double changed;                       /* the factor by which the latest measurement changed the whole curve; 0: it did not */
     double trend;                         /* mean of the latest normalised residuals: far from 0 when the device changes its speed */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "meter/clock.h"
+#include "run/clock_sim.h"
 
 static const double usual_settle_s = 0.2;
 
@@ -33,7 +34,8 @@ yoke_status yoke_clocks_list(yoke_context *context, const yoke_clock_options *op
     meter_site site = {.context = context, .root = root};
     clock_list found = {.context = context};
     void *memory = NULL;
-    status = clocks_find(&site, &found);
+    status = run_clock_sim_find(context, &found);
+    if (status == YOKE_OK && found.count == 0) status = clocks_find(&site, &found); /* those of the real machine */
     if (status == YOKE_OK) status = yoke_allocate(context, found.count, sizeof(yoke_clock_info), &memory);
     if (status == YOKE_OK) {
         yoke_clock_info *infos = memory;
@@ -53,6 +55,11 @@ yoke_status yoke_clocks_open(yoke_context *context, const yoke_clock_options *op
     if (!(settle_s > 0 && settle_s <= 60))
         return yoke_fail(context, YOKE_ERROR_ARGUMENT, "yoke_clocks_open: settle_s is %g; it must be above 0 and at most 60", settle_s);
     yoke_status status = find_root(context, options, root);
+    if (status != YOKE_OK) return status;
+    clock_list simulated = {.context = context};
+    status = run_clock_sim_find(context, &simulated);
+    if (status == YOKE_OK && simulated.count > 0) return clocks_open_simulated(context, &simulated, clocks);
+    clock_list_clear(&simulated);
     if (status != YOKE_OK) return status;
     meter_site site = {.context = context, .root = root};
     return clocks_open(&site, settle_s, clocks);

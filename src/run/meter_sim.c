@@ -22,11 +22,7 @@ static sim_machine *powered_machine(yoke_context *context)
 /* ------------------------------------------------------------------------------------------------- reading */
 
 /* Joules at the meter's latest update, with its gain. */
-static double shown_j(const reading *from)
-{
-    const sim_domain *domain = from->domain;
-    return domain->gain * sim_energy_j(domain, sim_meter_update_s(domain, from->machine->host_s));
-}
+static double shown_j(const reading *from) { return from->domain->gain * sim_energy_shown_j(from->domain, from->machine->host_s); }
 
 static meter_result read_energy(void *state, meter_sample *sample, char why[METER_WHY_BYTES])
 {
@@ -56,7 +52,7 @@ static void close_reading(void *state) { yoke_release(((reading *)state)->contex
 /* ------------------------------------------------------------------------------------------------- finding */
 
 static yoke_status add_domain(const meter_site *site, meter_list *list, const sim_machine *machine, const sim_domain *domain,
-                              const char *name, const char *what)
+                              double least_w, double most_w, const char *name, const char *what)
 {
     char full[64];
     void *state = NULL;
@@ -86,8 +82,8 @@ static yoke_status add_domain(const meter_site *site, meter_list *list, const si
         found.range = (uint64_t)counts_of(domain);
     }
     /* A tenth more, lest rounding looks like a fault. */
-    found.most_w = fmax(1.1 * domain->gain * (fmax(domain->idle_w, domain->busy_w) + domain->copy_w), 1);
-    found.always_moves = domain->gain * domain->idle_w * 0.5 > domain->resolution_j && domain->period_s <= 0.5;
+    found.most_w = fmax(1.1 * domain->gain * most_w, 1);
+    found.always_moves = domain->gain * least_w * 0.5 > domain->resolution_j && domain->period_s <= 0.5;
     found.close = close_reading;
     found.state = state;
     return meter_list_add(list, &found);
@@ -102,10 +98,16 @@ static yoke_status find(const meter_site *site, meter_list *list)
         const sim_profile *device = &machine->devices[i];
         char what[80];
         snprintf(what, sizeof what, "the device %s", device->name);
-        status = add_domain(site, list, machine, &device->domain, device->name, what);
+        status = add_domain(site, list, machine, &device->domain, sim_least_w(device), sim_most_w(device), device->name, what);
     }
-    if (status == YOKE_OK) status = add_domain(site, list, machine, &machine->host, "host", "the host, without devices and memory,");
-    if (status == YOKE_OK) status = add_domain(site, list, machine, &machine->dram, "dram", "the main memory");
+    const sim_domain *host = &machine->host, *dram = &machine->dram;
+    if (status == YOKE_OK)
+        status = machine->host_described
+                     ? add_domain(site, list, machine, host, host->idle_w, host->busy_w, "host", "the host, without devices and memory,")
+                     : add_domain(site, list, machine, host, 0, host->busy_w, "hosting", "the host, only while it hosts GPUs that work,");
+    if (status == YOKE_OK)
+        status =
+            add_domain(site, list, machine, dram, dram->idle_w, fmax(dram->idle_w, dram->busy_w) + dram->copy_w, "dram", "the main memory");
     return status;
 }
 

@@ -47,7 +47,11 @@ static const char *const complete =
     "   \"fault\": {\"call\": 5, \"kind\": \"lost\"}, \"power\": {\"idle_w\": 10, \"busy_w\": 60.5, \"copy_w\": 3},\n"
     "   \"meter\": {\"period_s\": 1e-3, \"resolution_j\": 1e-6, \"wrap_j\": 4e3, \"gain\": 1.02, \"gain_error\": 0.05}},\n"
     "  {\"name\": \"G-1_x.2\", \"class\": \"gpu\", \"seconds_per_unit\": [[0, 1], [1, 2.5], [10, 0.5]],\n"
-    "   \"copy\": {\"latency_s\": 0, \"bytes_per_s\": 1e10, \"free_bytes\": 12e6}}],\n"
+    "   \"copy\": {\"latency_s\": 0, \"bytes_per_s\": 1e10, \"free_bytes\": 12e6}, \"contention\": 0.1},\n"
+    "  {\"name\": \"c\", \"clock\": {\"levels\": [{\"frequency_hz\": 1e9, \"seconds_per_unit\": [[0, 2], [5, 3]], \"start_s\": 1,\n"
+    "   \"power\": {\"idle_w\": 1, \"busy_w\": 2}}, {\"frequency_hz\": 2e9}]}, \"class\": \"gpu\", \"seconds_per_unit\": [[0, 1], [5, "
+    "2]],\n"
+    "   \"power\": {\"idle_w\": 1, \"busy_w\": 3}}], \"hosting_w\": 30, \"contention\": 0.04,\n"
     " \"host\": {\"idle_w\": 20}, \"dram\": {\"idle_w\": 1, \"busy_w\": 8, \"copy_w\": 12, \"meter\": {\"period_s\": 0.1}}}";
 
 static void what_it_says_is_shown(void **state)
@@ -99,6 +103,7 @@ static void without_a_file_there_is_no_device(void **state)
 /* A device with these keys beside name and class. */
 #define DEVICE(keys) "{\"name\": \"m\", \"devices\": [{\"name\": \"a\", \"class\": \"cpu\", " keys "}]}"
 #define SPEED "\"seconds_per_unit\": 1, "
+#define LEVELS(levels) "\"clock\": {\"levels\": [" levels "]}"
 #define POWER "\"power\": {\"idle_w\": 1, \"busy_w\": 2}, "
 
 static void what_is_wrong_is_named(void **state)
@@ -182,6 +187,32 @@ static void what_is_wrong_is_named(void **state)
         {DEVICE(SPEED POWER "\"meter\": {\"wrap_j\": 10, \"resolution_j\": 3}"), "times resolution_j (3), found 10"},
         {DEVICE(SPEED POWER "\"meter\": {\"wrap_j\": 1, \"resolution_j\": 1}"), "times resolution_j (1), found 1"},
         {DEVICE(SPEED POWER "\"meter\": {\"noise\": 1}"), "devices[0].meter.noise: there is no such key here; there are: period_s,"},
+        {DEVICE(SPEED "\"contention\": -0.1"), "devices[0].contention: expected a number from 0 to 1000, found -0.1"},
+        {DEVICE(SPEED "\"clock\": 1e9"), "devices[0].clock: expected an object {...}, found 1000000000"},
+        {DEVICE(SPEED "\"clock\": {}"), "devices[0].clock.levels: this key is missing"},
+        {DEVICE(SPEED "\"clock\": {\"step_hz\": 1}"), "devices[0].clock.step_hz: there is no such key here; there are: levels"},
+        {DEVICE(SPEED LEVELS("")), "devices[0].clock.levels: expected an array of 1 to 128 levels, found an empty array"},
+        {DEVICE(SPEED "\"clock\": {\"levels\": 2}"), "devices[0].clock.levels: expected an array of 1 to 128 levels, found 2"},
+        {DEVICE(SPEED LEVELS("1e9")), "devices[0].clock.levels[0]: expected an object {...}, found 1000000000"},
+        {DEVICE(SPEED LEVELS("{}")), "devices[0].clock.levels[0].frequency_hz: this key is missing"},
+        {DEVICE(SPEED LEVELS("{\"frequency_hz\": 0}")), "levels[0].frequency_hz: expected a number from 1 to 1e+12, found 0"},
+        {DEVICE(SPEED LEVELS("{\"frequency_hz\": 2}, {\"frequency_hz\": 2}")),
+         "levels[1].frequency_hz: expected more than in the level before (2), found 2"},
+        {DEVICE(SPEED LEVELS("{\"frequency_hz\": 2, \"noise\": 0}")),
+         "levels[0].noise: there is no such key here; there are: frequency_hz, seconds_per_unit, start_s, power"},
+        {DEVICE(SPEED LEVELS("{\"frequency_hz\": 2, \"seconds_per_unit\": -1}")), "levels[0].seconds_per_unit: expected a number"},
+        {DEVICE(SPEED LEVELS("{\"frequency_hz\": 2, \"seconds_per_unit\": [[2, 1], [1, 1]]}")),
+         "levels[0].seconds_per_unit[1]: expected more units"},
+        {DEVICE(SPEED LEVELS("{\"frequency_hz\": 2, \"start_s\": -1}")), "levels[0].start_s: expected a number from 0"},
+        {DEVICE(SPEED LEVELS("{\"frequency_hz\": 2, \"power\": {\"idle_w\": 1}}")), "levels[0].power.busy_w: this key is missing"},
+        {DEVICE(SPEED LEVELS("{\"frequency_hz\": 1, \"power\": {\"idle_w\": 1, \"busy_w\": 2}}, {\"frequency_hz\": 2}")),
+         "devices[0].power: this key is missing, and some levels of the clock have it, but not all"},
+        {DEVICE(LEVELS("{\"frequency_hz\": 1, \"seconds_per_unit\": 1}, {\"frequency_hz\": 2}")),
+         "devices[0].seconds_per_unit: this key is missing, and not all levels of the clock have it"},
+        {"{\"hosting_w\": -1}", "hosting_w: expected a number from 0 to 1e+07, found -1"},
+        {"{\"contention\": true}", "contention: expected a number from 0 to 1000, found true"},
+        {"{\"name\": \"m\", \"hosting_w\": 1, \"devices\": [{\"name\": \"hosting\", \"class\": \"cpu\", " SPEED POWER "\"seed\": 1}]}",
+         "devices[0].name: \"hosting\" is what the machine's own meter is called"},
         {"{\"host\": {}, \"name\": \"m\"}", "host.idle_w: this key is missing"},
         {"{\"host\": {\"idle_w\": 1, \"busy_w\": 2}}", "host.busy_w: there is no such key here; there are: idle_w, meter"},
         {"{\"dram\": {\"idle_w\": 1}}", "dram.busy_w: this key is missing"},
@@ -196,6 +227,22 @@ static void what_is_wrong_is_named(void **state)
         if (status != YOKE_ERROR_INPUT) fail_msg("status %d for %s", (int)status, wrong[i].text);
         if (strstr(error, wrong[i].words) == NULL) fail_msg("no \"%s\" in: %s", wrong[i].words, error);
         assert_memory_equal(error, *state, strlen(*state)); /* the file comes first */
+    }
+}
+
+/* More levels than a list of clocks can show. */
+static void a_clock_has_no_end_of_levels(void **state)
+{
+    for (int count = 128; count <= 129; count++) {
+        char text[8192], error[2048];
+        size_t length = (size_t)snprintf(
+            text, sizeof text, "{\"name\": \"m\", \"devices\": [{\"name\": \"a\", \"class\": \"cpu\", " SPEED "\"clock\": {\"levels\": [");
+        for (int i = 0; i < count; i++)
+            length += (size_t)snprintf(text + length, sizeof text - length, "%s{\"frequency_hz\": %d}", i > 0 ? ", " : "", i + 1);
+        length += (size_t)snprintf(text + length, sizeof text - length, "]}}]}");
+        yoke_status status = read_text(*state, text, length, 0, error);
+        assert_int_equal(status, count == 128 ? YOKE_OK : YOKE_ERROR_INPUT);
+        if (count == 129) assert_non_null(strstr(error, "expected an array of 1 to 128 levels, found 129"));
     }
 }
 
@@ -247,13 +294,10 @@ static void files_that_cannot_be_read_are_named(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(what_it_says_is_shown),
-    cmocka_unit_test(without_a_file_there_is_no_device),
-    cmocka_unit_test(what_is_wrong_is_named),
-    cmocka_unit_test(every_part_of_a_file_is_refused),
-    cmocka_unit_test(damaged_files_do_no_harm),
-    cmocka_unit_test(memory_may_end_while_reading),
-    cmocka_unit_test(files_that_cannot_be_read_are_named),
+    cmocka_unit_test(what_it_says_is_shown),           cmocka_unit_test(without_a_file_there_is_no_device),
+    cmocka_unit_test(what_is_wrong_is_named),          cmocka_unit_test(a_clock_has_no_end_of_levels),
+    cmocka_unit_test(every_part_of_a_file_is_refused), cmocka_unit_test(damaged_files_do_no_harm),
+    cmocka_unit_test(memory_may_end_while_reading),    cmocka_unit_test(files_that_cannot_be_read_are_named),
 };
 
 UNIT_MAIN(tests, start, stop)

@@ -59,7 +59,7 @@ def main():
         # Static: libyoke.a by its name; the libraries that it calls as what the system has.
         flags = [str(library / "libyoke.a") if flag == "-lyoke" else flag
                  for flag in run("pkg-config", "--static", "--cflags", "--libs", "yoke", **pkg_config).split()
-                 if flag.startswith(("-I", "-L", "-fopenmp")) or flag in ("-lyoke", "-lhwloc", "-ljansson", "-pthread", "-ldl", "-lm")]
+                 if flag.startswith(("-I", "-L", "-fopenmp")) or flag in ("-lyoke", "-lhwloc", "-ljansson", "-lcminpack", "-pthread", "-ldl", "-lm")]
         run(compiler, "-std=c11", HERE / "consumer.c", "-o", work / "static", *flags)
         expect(work / "static", version)
 

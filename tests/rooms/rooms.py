@@ -24,7 +24,7 @@ C_HEADERS = """assert complex ctype errno fenv float inttypes iso646 limits loca
 # Without files, clocks, threads and hardware: what a pure function needs.
 PURE_HEADERS = "assert float inttypes limits math stdarg stdbool stddef stdint stdlib string".split()
 SYSTEM = re.compile(r"^(sys|linux|arpa|netinet)/|^(cpuid|dirent|dlfcn|fcntl|fnmatch|ftw|glob|immintrin|omp|poll|pthread|regex|sched|spawn|termios|unistd)\.h$")
-LIBRARIES_OF_LIBYOKE = re.compile(r"^(hwloc|jansson)\b")
+LIBRARIES_OF_LIBYOKE = re.compile(r"^(hwloc|jansson|cminpack)\b")
 VENDOR = re.compile(r"^(cuda|cublas|cusolver|cusparse|nvrtc|nvml|CL/|clblast|hip/|hip_|rocblas|rocm_smi|amd_smi|level_zero/|ze_|zes_|sycl)", re.IGNORECASE)
 ONLY_FEM = re.compile(r"^(p4est|p8est|p6est|sc\.h|sc_|gmsh|cholmod|suitesparse|umfpack|HYPRE|_hypre|hypre/)")
 ONLY_APPS = re.compile(r"^(yaml\.h|mpi\.h|hdf5)")
@@ -86,7 +86,7 @@ def outer_include(path, name):
     if room == "include":
         return None if stem in ("stddef", "stdint", "stdbool") else "a public header needs no other than stddef.h, stdint.h, stdbool.h"
     if room.startswith("src/") and not (stem in C_HEADERS or SYSTEM.search(name) or LIBRARIES_OF_LIBYOKE.search(name)):
-        return "libyoke may use only the C library, POSIX, hwloc and jansson"
+        return "libyoke may use only the C library, POSIX, hwloc, jansson and cminpack"
     return None
 
 

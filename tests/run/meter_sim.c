@@ -149,6 +149,35 @@ static void a_region_is_the_arithmetic_of_the_file(void **state)
     close_all(&f);
 }
 
+/* Beside the host's power where that is described, else on a meter of its own. */
+static void hosting_is_metered(void **state)
+{
+    (void)state;
+    for (int described = 0; described < 2; described++) {
+        fixture f;
+        yoke_region *region = NULL;
+        yoke_energy energies[MOST_METERS], total;
+        open_all(&f,
+                 described
+                     ? "{\"name\": \"m\", \"hosting_w\": 30, \"host\": {\"idle_w\": 20}, \"devices\": [{\"name\": \"b\", \"class\": "
+                       "\"gpu\", \"seconds_per_unit\": 1}]}"
+                     : "{\"name\": \"m\", \"hosting_w\": 30, \"devices\": [{\"name\": \"b\", \"class\": \"gpu\", \"seconds_per_unit\": "
+                       "1, \"power\": {\"idle_w\": 50, \"busy_w\": 300}}]}",
+                 "sim:b");
+        int64_t own = f.count - 1;
+        assert_int_equal(f.count, described ? 1 : 2);
+        assert_string_equal(f.infos[own].name, described ? "sim:host" : "sim:hosting");
+        assert_true(f.infos[own].counted);
+        assert_int_equal(yoke_region_begin(f.meter, &region), YOKE_OK);
+        assert_int_equal(yoke_machine_sleep(f.context, 5), YOKE_OK);
+        work(&f, 8);
+        assert_int_equal(yoke_region_end(region, NULL, energies, &total), YOKE_OK);
+        expect(energies[own].value_j, 8 * 30 + (described ? 13 * 20 : 0), "host");
+        expect(total.value_j, described ? 8 * 30 + 13 * 20 : 8 * 30 + 5 * 50 + 8 * 300, "total");
+        close_all(&f);
+    }
+}
+
 static void a_region_without_length_has_no_energy(void **state)
 {
     (void)state;
@@ -292,6 +321,7 @@ static void memory_may_end_while_opening(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(every_power_has_a_meter_and_all_are_counted),
     cmocka_unit_test(a_region_is_the_arithmetic_of_the_file),
+    cmocka_unit_test(hosting_is_metered),
     cmocka_unit_test(a_region_without_length_has_no_energy),
     cmocka_unit_test(counters_may_wrap_within_one_wait),
     cmocka_unit_test(what_is_less_than_a_count_has_no_value),

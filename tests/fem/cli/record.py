@@ -18,10 +18,16 @@ STEP = {
     "parts": [{
         "device": TEXT, "threads": int, "elements": int, "seconds_per_element": NUMBER, "seconds_per_product": NUMBER,
         "predicted_seconds_per_product": UNKNOWN, "halo_bytes": int, "setup_moved_s": UNKNOWN,
+        "frequency_hz": UNKNOWN,
     }],
     "decision": (TEXT, NULL), "failed_devices": list,
-    "predicted": {"time_s": UNKNOWN, "energy_j": UNKNOWN},
-    "measured": {"time_s": NUMBER, "energy_j": UNKNOWN, "energy_kind": (TEXT, NULL)},
+    "objective": TEXT, "powers": (TEXT, NULL), "alternatives": (list, NULL),
+    "predicted": {"time_s": UNKNOWN, "energy_j": UNKNOWN, "seconds_per_product": UNKNOWN, "joules_per_product": UNKNOWN, "operator_applications": UNKNOWN},
+    "predicted_with_l": {"time_s": UNKNOWN, "energy_j": UNKNOWN},
+    "measured": {"time_s": NUMBER, "energy_j": UNKNOWN, "energy_kind": (TEXT, NULL), "seconds_per_product": NUMBER, "joules_per_product": UNKNOWN},
+    "prediction_errors": {
+        "seconds_per_product": UNKNOWN, "joules_per_product": UNKNOWN, "time_with_l": UNKNOWN, "energy_with_l": UNKNOWN, "operator_applications": UNKNOWN,
+    },
     "seconds": {"refine": NUMBER, "setup": NUMBER, "solve": NUMBER, "estimate": NUMBER, "write": NUMBER},
 }
 FORCE = {"force_n": [NUMBER] * 3, "moment_nm": [NUMBER] * 3}

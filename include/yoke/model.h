@@ -1,0 +1,159 @@
+/*
+ * model.h - samples, models of time and energy made of them, and the store that keeps them.  Part of yoke.h.
+ */
+#ifndef YOKE_MODEL_H
+#define YOKE_MODEL_H
+
+#include "yoke/yoke.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---------------------------------------------------------------------------------------------- samples */
+
+/* What a device took for a number of units, measured several times.  NaN: not known. */
+typedef struct yoke_sample {
+    double units;
+    double frequency_hz;     /* of the device's clock; NaN: whatever it had */
+    double seconds;          /* of one call: mean without outliers */
+    double seconds_interval; /* half width of the 95 % interval of that mean (Student t); NaN with one repeat */
+    double joules;           /* of one call above idle; NaN: not metered */
+    double joules_interval;
+    int64_t repeats,
+        rejected; /* that count, and outliers (more than 3.5 robust standard deviations from the median, Iglewicz and Hoaglin 1993) */
+    int together; /* nonzero: other devices were working at the same time */
+} yoke_sample;
+
+/* One call of what is measured: its seconds, and joules above idle (NaN: not metered). */
+typedef yoke_status yoke_measured_call(void *user, double *seconds, double *joules);
+
+/* All members may be zero. */
+typedef struct yoke_measure_options {
+    double relative;     /* stop when the 95 % interval is within this part of the mean to either side; 0: 0.025 */
+    double budget_s;     /* stop when the calls have taken so long (by the seconds that they say); 0: 1 s */
+    int64_t least, most; /* calls; 0: 3 and 1000 */
+} yoke_measure_options;
+
+/*
+ * Repeats a call until its time is known well enough (and still is half as many calls later) or the budget is spent, which may be after one call.
+ * Writes all of *sample but units, frequency_hz and together; none of them on an error.  options may be NULL.
+ * Errors: ARGUMENT, NUMERIC (the call's seconds are no number above 0), MEMORY, those of the call.
+ */
+YOKE_API yoke_status yoke_measure(yoke_context *context, yoke_measured_call *call, void *user, const yoke_measure_options *options,
+                                  yoke_sample *sample);
+
+/* ----------------------------------------------------------------------------------------------- models */
+
+/* t(x) of one call on x units at one frequency. */
+typedef enum yoke_model_kind {
+    YOKE_MODEL_AUTO,     /* the kind that predicts samples best that were held out; of equals the simplest */
+    YOKE_MODEL_CONSTANT, /* x t_el (Lang and Ruenger 2013) */
+    YOKE_MODEL_AFFINE,   /* t_0 + max(x, x_0) t_el */
+    YOKE_MODEL_PIECEWISE, /* speed linear between samples (functional performance model, Clarke sect. 1.3); times never fall with more units */
+    YOKE_MODEL_AKIMA      /* speed smooth between samples (Akima 1970); the same */
+} yoke_model_kind;
+
+typedef enum yoke_law_kind {
+    YOKE_LAW_NONE,   /* one frequency only, or none known */
+    YOKE_LAW_LINEAR, /* a f + b */
+    YOKE_LAW_CUBIC,  /* a f^3 + b f + c (Lang and Ruenger 2014, sect. 3.4) */
+    YOKE_LAW_TABLE   /* a value for each frequency that was sampled: no law fits within its samples' uncertainty */
+} yoke_law_kind;
+
+/* A fitted law: parameters a, b, c for f in Hz with standard errors. */
+typedef struct yoke_law {
+    yoke_law_kind kind;
+    int64_t num_parameters;
+    double parameters[3], standard_errors[3];
+    double worst; /* largest relative residual */
+} yoke_law;
+
+typedef struct yoke_model yoke_model;
+
+/* What a model is.  Texts and arrays are borrowed. */
+typedef struct yoke_model_info {
+    yoke_model_kind kind;                         /* never AUTO */
+    double least_units, most_units;               /* range of validity: of the samples */
+    double least_hz, most_hz;                     /* NaN: no frequencies */
+    int repaired;                                 /* nonzero: times that fell with more units were replaced by their running maximum */
+    double start_s, seconds_per_unit, from_units; /* t_0, t_el, x_0 of constant and affine at the highest frequency; NaN for the others */
+    yoke_law rate;                                /* speed over its value at the highest frequency; linear, or a table */
+    yoke_law power;                               /* dynamic power in W: linear, cubic, or a table */
+    double contention;                            /* speed together with other devices over speed alone; NaN: not sampled */
+    double held_out_error; /* median relative error of seconds on samples held out, each in turn; NaN: fewer than 4 */
+    int64_t num_samples;
+    double start_error_s, seconds_per_unit_error; /* standard errors of start_s and seconds_per_unit; NaN: not known */
+    double power_w;                               /* dynamic power at the highest frequency; NaN: not metered */
+} yoke_model_info;
+
+typedef struct yoke_prediction {
+    double seconds, seconds_uncertainty; /* half width of the 95 % interval; NaN: single calls do not tell it */
+    double joules, joules_uncertainty;   /* above idle; NaN: not metered */
+    int inside; /* nonzero: within the range of validity; outside the line, or the speed at its end, goes on, and the uncertainty grows */
+} yoke_prediction;
+
+/*
+ * Fits a model to samples, each weighed by its uncertainty.  Samples of several frequencies make laws; those taken together with other devices a
+ * contention (and where all samples were, they are the model).  The order of the samples does not matter.
+ * Errors: ARGUMENT (no sample, or more than 100 000; numbers outside their contracts), INPUT (the kind needs more samples: how many), NUMERIC, MEMORY.
+ */
+YOKE_API yoke_status yoke_model_fit(yoke_context *context, yoke_model_kind kind, const yoke_sample *samples, int64_t count,
+                                    yoke_model **model);
+YOKE_API void yoke_model_destroy(yoke_model *model);
+YOKE_API yoke_status yoke_model_describe(const yoke_model *model, yoke_model_info *info);
+/* One call on `units` > 0 units at a frequency (NaN: the highest sampled); together: while other devices work.  Errors: ARGUMENT. */
+YOKE_API yoke_status yoke_model_predict(const yoke_model *model, double units, double frequency_hz, int together,
+                                        yoke_prediction *prediction);
+
+/* ----------------------------------------------------------------------------------------------- store */
+
+/*
+ * What this machine has measured, in one readable JSON file (docs/store.md).  Entries are told apart by work and device; each says for which device and
+ * kernel text it holds.  What does not fit is declined with a reason, and never used.
+ */
+typedef struct yoke_store yoke_store;
+
+/* Of one kind of work on one device.  NaN: not known. */
+typedef struct yoke_store_entry {
+    const char *work;        /* what a unit is: "q2 elasticity matrixfree", "fma" */
+    const char *device;      /* name */
+    const char *description; /* of the device, as yoke_device_info has it */
+    const char *kernel;      /* hash of the kernel's text and version, or "" */
+    int64_t num_samples;     /* may be 0 */
+    const yoke_sample *samples;
+    double idle_power_w, idle_power_interval_w; /* of the device, with its context open */
+    double busy_power_w, busy_power_interval_w; /* while it works */
+    double copy_start_s, copy_seconds_per_byte; /* to the device */
+    yoke_energy_kind power_kind;                /* where the powers come from */
+} yoke_store_entry;
+
+/*
+ * Opens a store; a file that is not there is an empty one.  path NULL: $YOKE_STORE, else the file for this machine's fingerprint under
+ * $XDG_DATA_HOME/yoke (~/.local/share/yoke), whose directories the first write makes.  machine: text that the store is for: NULL: this machine's
+ * fingerprint (processor, all its hardware threads, memory), or where the context has read a machine file that of the simulated machine (its name, and
+ * a hash of what its file says); else a text of the caller's.
+ * A file of another machine or format: opened as empty with *declined (may be NULL; borrowed from the store) saying why, and at the first write to its
+ * path kept as PATH.bak.  *declined is NULL where nothing was declined.
+ * Errors: ARGUMENT, INPUT (this is no store at all: file, place, what was expected), MEMORY, SYSTEM.
+ */
+YOKE_API yoke_status yoke_store_open(yoke_context *context, const char *path, const char *machine, yoke_store **store,
+                                     const char **declined);
+YOKE_API void yoke_store_close(yoke_store *store);
+YOKE_API const char *yoke_store_path(const yoke_store *store);
+/*
+ * The entry for this work on this device, borrowed until the next put; NULL where there is none or where it is declined, and *why (may be NULL) says so.
+ * description and kernel must be equal to the entry's.
+ */
+YOKE_API const yoke_store_entry *yoke_store_find(const yoke_store *store, const char *work, const char *device, const char *description,
+                                                 const char *kernel, const char **why);
+/* Adds an entry (copied; bytes that are not UTF-8 as "?"), or replaces that of the same work and device.  Errors: ARGUMENT (which member), MEMORY. */
+YOKE_API yoke_status yoke_store_put(yoke_store *store, const yoke_store_entry *entry);
+/* Writes the file whole, or leaves the old one.  Errors: SYSTEM, MEMORY. */
+YOKE_API yoke_status yoke_store_write(yoke_store *store);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

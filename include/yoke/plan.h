@@ -1,0 +1,202 @@
+/*
+ * plan.h - plans: how many units each device gets, and at which clock, for least time or least energy.  Part of yoke.h.
+ *
+ * A plan is a pure function of a problem and options: it measures nothing, sets nothing, and asks no hardware.
+ */
+#ifndef YOKE_PLAN_H
+#define YOKE_PLAN_H
+
+#include "yoke/yoke.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What is to be least: T, E, E T, E T^2. */
+typedef enum yoke_objective { YOKE_OBJECTIVE_TIME, YOKE_OBJECTIVE_ENERGY, YOKE_OBJECTIVE_EDP, YOKE_OBJECTIVE_ED2P } yoke_objective;
+
+/*
+ * What a device does at one clock frequency: a call on x > 0 units takes start_seconds + t(x).  t is seconds_per_unit x or, where there are
+ * points, a functional performance model (Clarke, sect. 1.3): the speed x / t is linear between points and constant before the first and behind
+ * the last.  Where t would fall with more units it is replaced by its running maximum.
+ */
+typedef struct yoke_plan_level {
+    double frequency_hz;      /* NaN: not known, or not to be set */
+    double seconds_per_unit;  /* of one call, > 0; ignored where there are points */
+    double start_seconds;     /* of a call that has units */
+    double dynamic_power_w;   /* while it works, above idle; NaN: not known */
+    double idle_power_w;      /* NaN: not known */
+    double time_uncertainty;  /* relative, half width of the 95 % interval, of seconds; 0: as good as exact */
+    double power_uncertainty; /* the same of both powers */
+    int64_t num_points;
+    const double *points; /* [num_points][2]: units (ascending, > 0), seconds (> 0) of a call without its start */
+} yoke_plan_level;
+
+typedef struct yoke_plan_device {
+    const char *name;
+    int host;           /* nonzero: a host (CPU); 0: an accelerator */
+    int removable;      /* nonzero: draws nothing where it has no unit */
+    int64_t num_levels; /* at least 1 */
+    const yoke_plan_level *levels;
+    double copy_seconds;          /* once, where it has units */
+    double copy_seconds_per_unit; /* once for each unit */
+    double copy_joules_per_unit;  /* above the idle powers of both ends */
+    int64_t max_units;            /* that fit; INT64_MAX: no limit */
+} yoke_plan_device;
+
+/*
+ * n units for l calls (repetitions) after one distribution.  With c_i = copy_seconds (if n_i > 0) + copy_seconds_per_unit n_i and
+ * w_i = l (start_i (if n_i > 0) + t_i(n_i)):
+ *   T = max c_i + max w_i where all copies end before the first call and every call ends at a barrier (copies_before; Lang and Ruenger 2014,
+ *   eq. 17), else max (c_i + w_i);
+ *   E = base T + sum idle_i T (not of a removable device without units; a device without units is parked at its level of least idle power)
+ *       + sum (dynamic_i w_i + copy_joules_per_unit_i n_i) + hosting max(0, max over accelerators of w - max over hosts of w)
+ *   (2014 paper, eq. 37; PEACH, eq. 11, whose P_OH is hosting);
+ *   peak power = base + idle and dynamic powers of devices with units + idle powers of the others (not of removable ones) + hosting, where an
+ *   accelerator has units.
+ */
+typedef struct yoke_plan_problem {
+    int64_t units;      /* n, 0 .. 10^18 */
+    double repetitions; /* l > 0 */
+    int copies_before;
+    double base_power_w, hosting_power_w; /* NaN: not known */
+    int64_t num_devices;                  /* 1 .. YOKE_PLAN_MOST_DEVICES */
+    const yoke_plan_device *devices;
+} yoke_plan_problem;
+
+enum { YOKE_PLAN_MOST_DEVICES = 64 };
+
+/* All members may be zero. */
+typedef struct yoke_plan_options {
+    yoke_objective objective;
+    double deadline_s;   /* T at most; 0: none */
+    double max_slowdown; /* T at most so many times the least time (under the power cap, where there is one), >= 1; 0: none */
+    double power_cap_w;  /* peak power at most; 0: none */
+    int pareto;          /* nonzero: the whole front of time and energy too */
+    int bare;            /* nonzero: neither alternatives nor words, as fast as can be */
+    int64_t most_nodes;  /* of the search, after which the best so far is returned with its gap; 0: 10^6 */
+} yoke_plan_options;
+
+/* Units and levels of all devices, in the order of the problem, and what they cost. */
+typedef struct yoke_plan_choice {
+    char name[80];                                   /* of an alternative: only:NAME, balanced, published, best */
+    int feasible;                                    /* nonzero: keeps memory limits, deadline, slowdown and power cap */
+    const int64_t *units;                            /* [num_devices]; sum n where it is feasible */
+    const int64_t *levels;                           /* [num_devices]; where a device without units is parked */
+    double time_s, energy_j, peak_power_w;           /* energies and powers are NaN where a power is not known */
+    double time_uncertainty_s, energy_uncertainty_j; /* half widths of 95 % intervals; errors of devices are independent */
+    char note[256];                                  /* what there is to say about it: "case 3: shared by eq. 26"; "" */
+} yoke_plan_choice;
+
+typedef struct yoke_plan {
+    yoke_objective objective;
+    int feasible;
+    int optimal; /* nonzero: no other choice is better (to rounding, 1e-12 relative) */
+    double gap;  /* no choice is better than this by more than this part of the objective; 0 where it is optimal; NaN: no bound is known */
+    int64_t num_devices;
+    yoke_plan_choice best; /* where feasible; else of all zeros and NaN */
+    int tie; /* nonzero: another alternative's objective is within the joint uncertainty; then the faster was taken, then that of fewer devices */
+    const char *binding;  /* the constraint that cannot be met: "deadline", "power-cap", "memory"; "" */
+    double nearest;       /* the nearest value of that constraint that could be met (s, W, units); NaN */
+    const char *decision; /* in words, one or several lines; "" where bare */
+    int64_t num_alternatives, num_front;
+    const yoke_plan_choice *alternatives;
+    const yoke_plan_choice *front; /* by ascending time: none is faster and at most as costly as another */
+    int front_optimal;
+    int64_t nodes; /* that the search looked at */
+} yoke_plan;
+
+/*
+ * The best plan.  Shares sum to n exactly; the result does not depend on the order of the devices (but for devices that are equal in all numbers).
+ * options may be NULL: least time.  What cannot be met is no error: feasible is 0 then.  The problem is not kept.
+ * Errors: ARGUMENT (problem or options outside their contracts: which device and number; an objective with energy where a power is not known),
+ * MEMORY.
+ */
+YOKE_API yoke_status yoke_plan_create(yoke_context *context, const yoke_plan_problem *problem, const yoke_plan_options *options,
+                                      yoke_plan **plan);
+YOKE_API void yoke_plan_destroy(yoke_context *context, yoke_plan *plan);
+
+/*
+ * What a given choice costs: reads units and levels [num_devices] (levels NULL: 0, the first), writes times, energies, uncertainties and feasible of
+ * *choice, and borrows units and levels there.  Errors: ARGUMENT, MEMORY.
+ */
+YOKE_API yoke_status yoke_plan_evaluate(yoke_context *context, const yoke_plan_problem *problem, const yoke_plan_options *options,
+                                        const int64_t *units, const int64_t *levels, yoke_plan_choice *choice);
+
+/*
+ * Reads a model file (JSON, docs/model-file.md), and writes one.  Laws become levels.  Seconds that do not increase with units are a warning in the
+ * log (a plan repairs them).  Errors of reading: INPUT (file, JSON pointer or line and column, what was expected), MEMORY, SYSTEM.
+ */
+YOKE_API yoke_status yoke_plan_problem_read(yoke_context *context, const char *path, yoke_plan_problem **problem);
+YOKE_API yoke_status yoke_plan_problem_write(yoke_context *context, const char *path, const yoke_plan_problem *problem);
+YOKE_API void yoke_plan_problem_destroy(yoke_context *context, yoke_plan_problem *problem);
+
+/* ------------------------------------------------------------------------------------------- partitions of matrices */
+
+/* Rows [row, row + rows) and columns [column, column + columns) of a matrix of blocks. */
+typedef struct yoke_rectangle {
+    int64_t row, column, rows, columns;
+} yoke_rectangle;
+
+/*
+ * The column-based arrangement of a matrix of rows x columns blocks into rectangles of given relative areas (>= 0, one > 0) with the least sum of half
+ * perimeters (communication-minimising, CMA; Beaumont et al. 2001, as in Clarke sect. 1.9), rounded so that they cover the matrix exactly.
+ * rectangles [count]: in the order of areas, 0 x 0 for an area of 0, else at least one block.  Where no exact height or width is below a block, each is
+ * within one of it.  half_perimeter: of the unit square before rounding; may be NULL.  Takes time like count^2 times the number of columns.
+ * Errors: ARGUMENT (no area above 0, one that is negative or not finite; more areas than blocks; a side not of 1 to 10^9 blocks), MEMORY.
+ */
+YOKE_API yoke_status yoke_plan_columns(yoke_context *context, int64_t count, const double *areas, int64_t rows, int64_t columns,
+                                       yoke_rectangle *rectangles, double *half_perimeter);
+
+/*
+ * Times the kernel on all devices that have columns, at the same time, so that what they share shows: rows [num_nodes] are those of the nodes'
+ * rectangles, columns those of the devices, first all of node 0, then of node 1 and so on.  Writes the seconds of each device that has columns.
+ */
+typedef yoke_status yoke_plan_kernel(void *user, const int64_t *rows, const int64_t *columns, double *seconds);
+
+/* The strategies of Clarke, sect. 1.9: INPA with IDPA inside; the same with constant speeds, measured once or iterated; all devices alike. */
+typedef enum yoke_nested_strategy {
+    YOKE_NESTED_FPM,
+    YOKE_NESTED_SINGLE_CPM,
+    YOKE_NESTED_MULTIPLE_CPM,
+    YOKE_NESTED_HOMOGENEOUS
+} yoke_nested_strategy;
+
+typedef struct yoke_nested_options {
+    int64_t blocks;         /* the matrix has blocks x blocks; at most 10^9 */
+    int64_t num_nodes;      /* at least 1, at most as many as there are blocks */
+    const int64_t *devices; /* [num_nodes], each at least 1 */
+    yoke_nested_strategy strategy;
+    double node_tolerance, device_tolerance; /* eps of INPA and IDPA: (longest - shortest) / shortest; 0: 0.05 */
+    int64_t most_rounds;                     /* of INPA, and of each IDPA in it; at most 1000; 0: 20 */
+    yoke_plan_kernel *kernel;                /* measures, or simulates */
+    void *user;
+} yoke_nested_options;
+
+/*
+ * The first balanced partition, or of those that were measured the one whose longest device takes least (single CPM and homogeneous: the last one).
+ * A node that is too slow for a block, or a device for a column, has none.
+ */
+typedef struct yoke_nested_plan {
+    const yoke_rectangle *nodes;          /* [num_nodes] */
+    const int64_t *const *device_columns; /* [num_nodes][devices]: columns of the node's rectangle for each of its devices */
+    const double *node_s;                 /* [num_nodes]: longest device of the node, as measured; 0 where it has no block */
+    double imbalance;                     /* of the nodes with blocks: (longest - shortest) / shortest */
+    double measuring_s;                   /* sum over the kernel's calls of their longest device */
+    int64_t rounds, kernel_calls;         /* of INPA; calls of the kernel for all nodes */
+    int64_t timings;                      /* of one device each, in those calls */
+    int converged;                        /* nonzero: the imbalance of the nodes is within the tolerance */
+} yoke_nested_plan;
+
+/*
+ * A two-level partition: rectangles for nodes, columns of these for the devices of a node.  The kernel's times are all that is known of the nodes.
+ * Errors: ARGUMENT, MEMORY, NUMERIC (seconds that are no number above 0), those of the kernel.
+ */
+YOKE_API yoke_status yoke_plan_nested(yoke_context *context, const yoke_nested_options *options, yoke_nested_plan **plan);
+YOKE_API void yoke_nested_plan_destroy(yoke_context *context, yoke_nested_plan *plan);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

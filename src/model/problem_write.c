@@ -1,0 +1,92 @@
+/* Writes model files: every number with all its digits, so that what is read again is the same. */
+#include <math.h>
+#include <stdint.h>
+
+#include "base/json.h"
+#include "yoke/yoke.h"
+
+static json_t *number(double value) { return isfinite(value) ? json_real(value) : json_null(); }
+
+/* Sets object[key] = value, unless memory ended before: then object becomes NULL, as jansson has it. */
+static void set(json_t **object, const char *key, json_t *value)
+{
+    if (json_object_set_new(*object, key, value) == 0) return;
+    json_decref(*object);
+    *object = NULL;
+}
+
+static json_t *points_array(const yoke_plan_level *level)
+{
+    json_t *array = json_array();
+    for (int64_t i = 0; i < level->num_points; i++)
+        if (json_array_append_new(array, json_pack("[f, f]", level->points[2 * i], level->points[2 * i + 1])) != 0) {
+            json_decref(array);
+            return NULL;
+        }
+    return array;
+}
+
+static json_t *level_object(const yoke_plan_level *level)
+{
+    json_t *object = json_object();
+    set(&object, "frequency_hz", number(level->frequency_hz));
+    if (level->num_points > 0)
+        set(&object, "points", points_array(level));
+    else
+        set(&object, "seconds_per_unit", number(level->seconds_per_unit));
+    set(&object, "start_seconds", number(level->start_seconds));
+    set(&object, "dynamic_power_w", number(level->dynamic_power_w));
+    set(&object, "idle_power_w", number(level->idle_power_w));
+    if (level->time_uncertainty > 0) set(&object, "time_uncertainty", number(level->time_uncertainty));
+    if (level->power_uncertainty > 0) set(&object, "power_uncertainty", number(level->power_uncertainty));
+    return object;
+}
+
+static json_t *device_object(const yoke_plan_device *device)
+{
+    json_t *object = json_object(), *levels = json_array();
+    for (int64_t i = 0; levels != NULL && i < device->num_levels; i++)
+        if (json_array_append_new(levels, level_object(&device->levels[i])) != 0) {
+            json_decref(levels);
+            levels = NULL;
+        }
+    set(&object, "name", json_string(device->name));
+    set(&object, "kind", json_string(device->host ? "host" : "accelerator"));
+    set(&object, "removable", json_boolean(device->removable));
+    set(&object, "levels", levels);
+    set(&object, "copy_seconds", number(device->copy_seconds));
+    set(&object, "copy_seconds_per_unit", number(device->copy_seconds_per_unit));
+    set(&object, "copy_joules_per_unit", number(device->copy_joules_per_unit));
+    if (device->max_units < 1000000000000000000) set(&object, "max_units", json_integer((json_int_t)device->max_units));
+    return object;
+}
+
+static json_t *problem_object(const yoke_plan_problem *problem)
+{
+    json_t *object = json_object(), *devices = json_array();
+    for (int64_t i = 0; devices != NULL && i < problem->num_devices; i++)
+        if (json_array_append_new(devices, device_object(&problem->devices[i])) != 0) {
+            json_decref(devices);
+            devices = NULL;
+        }
+    set(&object, "units", json_integer((json_int_t)problem->units));
+    set(&object, "repetitions", number(problem->repetitions));
+    set(&object, "copies", json_string(problem->copies_before ? "before" : "overlapped"));
+    set(&object, "base_power_w", number(problem->base_power_w));
+    set(&object, "hosting_power_w", number(problem->hosting_power_w));
+    set(&object, "devices", devices);
+    return object;
+}
+
+yoke_status yoke_plan_problem_write(yoke_context *context, const char *path, const yoke_plan_problem *problem)
+{
+    if (context == NULL || path == NULL || problem == NULL)
+        return yoke_fail(context, YOKE_ERROR_ARGUMENT, "yoke_plan_problem_write: %s is NULL",
+                         context == NULL ? "context"
+                         : path == NULL  ? "path"
+                                         : "problem");
+    if (problem->units > INT64_C(9007199254740992))
+        return yoke_fail(context, YOKE_ERROR_ARGUMENT, "yoke_plan_problem_write: %lld units; a file has 2^53 at most",
+                         (long long)problem->units);
+    return yoke_json_save(context, problem_object(problem), path);
+}

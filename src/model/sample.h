@@ -1,0 +1,12 @@
+/*
+ * sample.h - what a sample may hold.
+ */
+#ifndef YOKE_MODEL_SAMPLE_H
+#define YOKE_MODEL_SAMPLE_H
+
+#include "yoke/yoke.h"
+
+/* NULL if the sample keeps its contract in model.h, else what is wrong with it, and *member (may be NULL) is that member's name. */
+const char *sample_fault(const yoke_sample *sample, const char **member);
+
+#endif

@@ -1,0 +1,286 @@
+#include "model/store.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "model/sample.h"
+
+/* ------------------------------------------------------------------------------------------------- texts */
+
+/* Length of the character at the start of the text in UTF-8, 0 where there is none. */
+static size_t character_length(const char *text)
+{
+    const unsigned char *c = (const unsigned char *)text;
+    size_t length = c[0] < 0x80                    ? 1
+                    : c[0] >= 0xc2 && c[0] <= 0xdf ? 2
+                    : c[0] >= 0xe0 && c[0] <= 0xef ? 3
+                    : c[0] >= 0xf0 && c[0] <= 0xf4 ? 4
+                                                   : 0;
+    for (size_t i = 1; i < length; i++)
+        if ((c[i] & 0xc0) != 0x80) return 0;                                                       /* the end of the text among them */
+    if (length == 3 && ((c[0] == 0xe0 && c[1] < 0xa0) || (c[0] == 0xed && c[1] > 0x9f))) return 0; /* too long a form; half a surrogate */
+    if (length == 4 && ((c[0] == 0xf0 && c[1] < 0x90) || (c[0] == 0xf4 && c[1] > 0x8f))) return 0; /* too long a form; beyond Unicode */
+    return length;
+}
+
+/* The text to the memory behind `to`, which is returned, moved behind the zero at its end. */
+static char *write_plain(char *to, const char *text)
+{
+    while (*text != '\0') {
+        size_t length = character_length(text);
+        if (length == 0) {
+            *to++ = '?';
+            text++;
+            continue;
+        }
+        memcpy(to, text, length);
+        to += length;
+        text += length;
+    }
+    *to++ = '\0';
+    return to;
+}
+
+yoke_status store_plain_text(yoke_context *context, const char *text, char **plain)
+{
+    void *memory = NULL;
+    yoke_status status = yoke_allocate_untouched(context, (int64_t)strlen(text) + 1, 1, &memory);
+    if (status != YOKE_OK) return status;
+    write_plain(memory, text);
+    *plain = memory;
+    return YOKE_OK;
+}
+
+/* Whether the stored text is what write_plain makes of the other. */
+static int equal_plain(const char *stored, const char *text)
+{
+    while (*text != '\0') {
+        size_t length = character_length(text);
+        if (length == 0 ? *stored != '?' : strncmp(stored, text, length) != 0) return 0;
+        stored += length == 0 ? 1 : length;
+        text += length == 0 ? 1 : length;
+    }
+    return *stored == '\0';
+}
+
+/* ----------------------------------------------------------------------------------------------- entries */
+
+static int is_power(double number) { return isnan(number) || (isfinite(number) && number >= 0); }
+
+const char *store_entry_fault(const yoke_store_entry *entry, char where[64])
+{
+    const struct {
+        const char *name;
+        double value;
+    } numbers[] = {{"idle_power_w", entry->idle_power_w}, {"idle_power_interval_w", entry->idle_power_interval_w},
+                   {"busy_power_w", entry->busy_power_w}, {"busy_power_interval_w", entry->busy_power_interval_w},
+                   {"copy_start_s", entry->copy_start_s}, {"copy_seconds_per_byte", entry->copy_seconds_per_byte}};
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        if (!is_power(numbers[i].value)) {
+            snprintf(where, 64, "/%s", numbers[i].name);
+            return "must be 0 or more, or not known";
+        }
+    for (int64_t i = 0; i < entry->num_samples; i++) {
+        const char *member = NULL, *fault = sample_fault(&entry->samples[i], &member);
+        if (fault == NULL) continue;
+        snprintf(where, 64, "/samples/%lld/%s", (long long)i, member);
+        return fault;
+    }
+    return NULL;
+}
+
+int store_compare(const yoke_store_entry *a, const yoke_store_entry *b)
+{
+    int order = strcmp(a->work, b->work);
+    return order != 0 ? order : strcmp(a->device, b->device);
+}
+
+static int compare_items(const void *a, const void *b)
+{
+    return store_compare(&((const store_item *)a)->entry, &((const store_item *)b)->entry);
+}
+
+void store_sort(yoke_store *store)
+{
+    if (store->count > 1) qsort(store->items, (size_t)store->count, sizeof store->items[0], compare_items);
+}
+
+/* A copy whose texts and samples lie in one block of memory. */
+static yoke_status copy_entry(yoke_context *context, const yoke_store_entry *entry, store_item *item)
+{
+    const char *texts[] = {entry->work, entry->device, entry->description, entry->kernel};
+    const char **copies[] = {&item->entry.work, &item->entry.device, &item->entry.description, &item->entry.kernel};
+    int64_t samples_bytes = entry->num_samples * (int64_t)sizeof(yoke_sample), bytes = samples_bytes;
+    for (size_t i = 0; i < 4; i++) bytes += (int64_t)strlen(texts[i]) + 1;
+    yoke_status status = yoke_allocate_untouched(context, bytes, 1, &item->memory);
+    if (status != YOKE_OK) return status;
+    item->entry = *entry;
+    item->entry.samples = item->memory;
+    if (samples_bytes > 0) memcpy(item->memory, entry->samples, (size_t)samples_bytes);
+    char *text = (char *)item->memory + samples_bytes;
+    for (size_t i = 0; i < 4; i++) {
+        *copies[i] = text;
+        text = write_plain(text, texts[i]);
+    }
+    return YOKE_OK;
+}
+
+static yoke_status make_room(yoke_store *store)
+{
+    if (store->count < store->capacity) return YOKE_OK;
+    int64_t capacity = store->capacity < 8 ? 8 : 2 * store->capacity;
+    void *memory = NULL;
+    yoke_status status = yoke_allocate(store->context, capacity, sizeof store->items[0], &memory);
+    if (status != YOKE_OK) return status;
+    if (store->count > 0) memcpy(memory, store->items, (size_t)store->count * sizeof store->items[0]);
+    yoke_release(store->context, store->items);
+    store->items = memory;
+    store->capacity = capacity;
+    return YOKE_OK;
+}
+
+yoke_status store_append(yoke_store *store, const yoke_store_entry *entry)
+{
+    yoke_status status = make_room(store);
+    if (status == YOKE_OK) status = copy_entry(store->context, entry, &store->items[store->count]);
+    if (status == YOKE_OK) store->count++;
+    return status;
+}
+
+/* Index of the first entry that is not before this one. */
+static int64_t place_of(const yoke_store *store, const yoke_store_entry *entry)
+{
+    int64_t low = 0, high = store->count;
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        if (store_compare(&store->items[middle].entry, entry) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* ------------------------------------------------------------------------------------------------ public */
+
+yoke_status yoke_store_put(yoke_store *store, const yoke_store_entry *entry)
+{
+    char where[64] = "";
+    if (store == NULL) return yoke_fail(NULL, YOKE_ERROR_ARGUMENT, "yoke_store_put: store is NULL");
+    yoke_context *context = store->context;
+    if (entry == NULL || entry->work == NULL || entry->device == NULL || entry->description == NULL || entry->kernel == NULL)
+        return yoke_fail(context, YOKE_ERROR_ARGUMENT, "yoke_store_put: the entry, or one of its texts, is NULL");
+    if (entry->num_samples < 0 || (entry->num_samples > 0 && entry->samples == NULL) || entry->num_samples > INT32_MAX)
+        return yoke_fail(context, YOKE_ERROR_ARGUMENT, "yoke_store_put: %lld samples%s", (long long)entry->num_samples,
+                         entry->samples == NULL ? " at NULL" : "");
+    const char *fault = (int)entry->power_kind < YOKE_ENERGY_NONE || (int)entry->power_kind > YOKE_ENERGY_REPLAYED
+                            ? "must be a yoke_energy_kind"
+                            : store_entry_fault(entry, where);
+    if (fault != NULL)
+        return yoke_fail(context, YOKE_ERROR_ARGUMENT, "yoke_store_put: %s of %s on %s %s", where[0] != '\0' ? where + 1 : "power_kind",
+                         entry->work, entry->device, fault);
+    store_item item = {0};
+    yoke_status status = make_room(store);
+    if (status == YOKE_OK) status = copy_entry(context, entry, &item);
+    if (status != YOKE_OK) return status;
+    int64_t place = place_of(store, &item.entry);
+    if (place < store->count && store_compare(&store->items[place].entry, &item.entry) == 0) {
+        yoke_release(context, store->items[place].memory);
+    } else {
+        memmove(&store->items[place + 1], &store->items[place], (size_t)(store->count - place) * sizeof item);
+        store->count++;
+    }
+    store->items[place] = item;
+    return YOKE_OK;
+}
+
+static const yoke_store_entry *look_for(const yoke_store *store, const char *work, const char *device)
+{
+    for (int64_t i = 0; i < store->count; i++) /* few, and texts may have to be compared as if they were plain */
+        if (equal_plain(store->items[i].entry.work, work) && equal_plain(store->items[i].entry.device, device))
+            return &store->items[i].entry;
+    return NULL;
+}
+
+const yoke_store_entry *yoke_store_find(const yoke_store *store, const char *work, const char *device, const char *description,
+                                        const char *kernel, const char **why)
+{
+    const char *unused, **reason = why != NULL ? why : &unused;
+    *reason = "";
+    if (store == NULL || work == NULL || device == NULL || description == NULL || kernel == NULL) {
+        *reason = "yoke_store_find: an argument is NULL";
+        return NULL;
+    }
+    const yoke_store_entry *entry = look_for(store, work, device);
+    char *text = store->found->text;
+    *reason = text;
+    if (entry == NULL) {
+        snprintf(text, STORE_REASON_BYTES, "nothing was measured yet for %s on %s", work, device);
+    } else if (!equal_plain(entry->description, description)) {
+        snprintf(text, STORE_REASON_BYTES,
+                 "what was measured for %s on %s was on another device, or with another driver: \"%.120s\", here \"%.120s\"", work, device,
+                 entry->description, description);
+    } else if (!equal_plain(entry->kernel, kernel)) {
+        snprintf(text, STORE_REASON_BYTES,
+                 "what was measured for %s on %s was with another version of the kernel: \"%.80s\", here \"%.80s\"", work, device,
+                 entry->kernel, kernel);
+    } else {
+        *reason = "";
+        return entry;
+    }
+    return NULL;
+}
+
+const char *yoke_store_path(const yoke_store *store) { return store != NULL ? store->path : ""; }
+
+static yoke_status create(yoke_context *context, const char *path, const char *machine, yoke_store **store)
+{
+    void *memory = NULL;
+    yoke_status status = yoke_allocate(context, 1, sizeof(yoke_store), &memory);
+    if (status != YOKE_OK) return status;
+    yoke_store *created = memory;
+    created->context = context;
+    *store = created;
+    status = yoke_allocate(context, 2, sizeof(store_reason), &memory);
+    if (status != YOKE_OK) return status;
+    created->declined = memory;
+    created->found = created->declined + 1;
+    status = yoke_allocate(context, (int64_t)strlen(path) + 1, 1, &memory);
+    if (status != YOKE_OK) return status;
+    created->path = strcpy(memory, path);
+    return store_plain_text(context, machine, &created->machine);
+}
+
+yoke_status store_open(yoke_context *context, const char *path, const char *machine, int own_directory, yoke_store **store,
+                       const char **declined)
+{
+    yoke_store *created = NULL;
+    yoke_status status = create(context, path, machine, &created);
+    if (status == YOKE_OK) status = store_read(created);
+    if (status != YOKE_OK) {
+        yoke_store_close(created);
+        return status;
+    }
+    created->own_directory = own_directory;
+    created->keep_old = created->declined->text[0] != '\0';
+    *store = created;
+    if (declined != NULL) *declined = created->keep_old ? created->declined->text : NULL;
+    return YOKE_OK;
+}
+
+void yoke_store_close(yoke_store *store)
+{
+    if (store == NULL) return;
+    yoke_context *context = store->context;
+    for (int64_t i = 0; i < store->count; i++) yoke_release(context, store->items[i].memory);
+    yoke_release(context, store->items);
+    yoke_release(context, store->declined);
+    yoke_release(context, store->path);
+    yoke_release(context, store->machine);
+    yoke_release(context, store);
+}

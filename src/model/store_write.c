@@ -1,0 +1,188 @@
+#define _XOPEN_SOURCE 700 /* realpath */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <locale.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "model/store.h"
+
+enum { SUFFIX_BYTES = 40 };
+
+/* ---------------------------------------------------------------------------------------------- the text */
+
+static void write_text(FILE *file, const char *text)
+{
+    fputc('"', file);
+    for (const unsigned char *c = (const unsigned char *)text; *c != '\0'; c++)
+        if (*c == '"' || *c == '\\')
+            fprintf(file, "\\%c", *c);
+        else if (*c < 0x20)
+            fprintf(file, "\\u%04x", *c);
+        else
+            fputc(*c, file);
+    fputc('"', file);
+}
+
+/* The shortest of the usual texts that gives the same number back, in any locale. */
+static void write_number(FILE *file, double number)
+{
+    char text[40];
+    if (isnan(number)) {
+        fputs("null", file);
+        return;
+    }
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, number);
+        double back = strtod(text, NULL);
+        if (back <= number && back >= number) break;
+    }
+    const char *point = localeconv()->decimal_point;
+    char *found = point[0] != '\0' && strcmp(point, ".") != 0 ? strstr(text, point) : NULL;
+    if (found != NULL) {
+        *found = '.';
+        memmove(found + 1, found + strlen(point), strlen(found + strlen(point)) + 1);
+    }
+    fputs(text, file);
+}
+
+static void write_named_number(FILE *file, const char *before, const char *name, double number)
+{
+    fprintf(file, "%s\"%s\": ", before, name);
+    write_number(file, number);
+}
+
+static void write_sample(FILE *file, const yoke_sample *sample)
+{
+    write_named_number(file, "        {", "units", sample->units);
+    write_named_number(file, ", ", "frequency_hz", sample->frequency_hz);
+    write_named_number(file, ", ", "seconds", sample->seconds);
+    write_named_number(file, ", ", "seconds_interval", sample->seconds_interval);
+    write_named_number(file, ", ", "joules", sample->joules);
+    write_named_number(file, ", ", "joules_interval", sample->joules_interval);
+    fprintf(file, ", \"repeats\": %lld, \"rejected\": %lld, \"together\": %s}", (long long)sample->repeats, (long long)sample->rejected,
+            sample->together ? "true" : "false");
+}
+
+static void write_named_text(FILE *file, const char *before, const char *name, const char *text)
+{
+    fprintf(file, "%s\"%s\": ", before, name);
+    write_text(file, text);
+}
+
+static void write_entry(FILE *file, const yoke_store_entry *entry)
+{
+    write_named_text(file, "    {", "work", entry->work);
+    write_named_text(file, ",\n      ", "device", entry->device);
+    write_named_text(file, ",\n      ", "description", entry->description);
+    write_named_text(file, ",\n      ", "kernel", entry->kernel);
+    write_named_number(file, ",\n      ", "idle_power_w", entry->idle_power_w);
+    write_named_number(file, ", ", "idle_power_interval_w", entry->idle_power_interval_w);
+    write_named_number(file, ",\n      ", "busy_power_w", entry->busy_power_w);
+    write_named_number(file, ", ", "busy_power_interval_w", entry->busy_power_interval_w);
+    write_named_text(file, ",\n      ", "power_kind", yoke_energy_kind_text(entry->power_kind));
+    write_named_number(file, ",\n      ", "copy_start_s", entry->copy_start_s);
+    write_named_number(file, ", ", "copy_seconds_per_byte", entry->copy_seconds_per_byte);
+    fputs(",\n      \"samples\": [", file);
+    for (int64_t i = 0; i < entry->num_samples; i++) {
+        fputs(i == 0 ? "\n" : ",\n", file);
+        write_sample(file, &entry->samples[i]);
+    }
+    fputs("] }", file);
+}
+
+static void write_store(FILE *file, const yoke_store *store)
+{
+    fprintf(file, "{ \"format\": %d,\n", STORE_FORMAT);
+    write_named_text(file, "  ", "machine", store->machine);
+    fputs(",\n  \"entries\": [", file);
+    for (int64_t i = 0; i < store->count; i++) {
+        fputs(i == 0 ? "\n" : ",\n", file);
+        write_entry(file, &store->items[i].entry);
+    }
+    fputs("] }\n", file);
+}
+
+/* ---------------------------------------------------------------------------------------------- the file */
+
+/* Makes the directories above the file that are missing; what goes wrong shows when the file is opened. */
+static void make_directories(char *path)
+{
+    for (char *slash = path + 1; *slash != '\0'; slash++) {
+        if (*slash != '/') continue;
+        *slash = '\0';
+        mkdir(path, 0700);
+        *slash = '/';
+    }
+}
+
+/* Opens a new file beside the path, whose name it writes.  -1 with errno. */
+static int open_beside(const char *path, char name[PATH_MAX + SUFFIX_BYTES])
+{
+    for (int attempt = 0; attempt < 100; attempt++) {
+        snprintf(name, PATH_MAX + SUFFIX_BYTES, "%s.%ld-%d.part", path, (long)getpid(), attempt);
+        int file = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (file >= 0 || errno != EEXIST) return file;
+    }
+    return -1;
+}
+
+/* Writes all to a file that was opened, and closes it.  Returns 0, or the system's error. */
+static int fill(int descriptor, const yoke_store *store)
+{
+    FILE *file = fdopen(descriptor, "w");
+    if (file == NULL) {
+        int error = errno;
+        close(descriptor);
+        return error;
+    }
+    errno = 0;
+    write_store(file, store);
+    int written = fflush(file) == 0 && !ferror(file) && fsync(descriptor) == 0, error = errno;
+    if (fclose(file) != 0 && written) return errno;
+    return written ? 0 : error != 0 ? error : EIO;
+}
+
+/* The path with links followed, so that a link stays one.  0 where it is too long. */
+static int follow(const char *path, char target[PATH_MAX])
+{
+    if (strlen(path) >= PATH_MAX - SUFFIX_BYTES) return 0;
+    if (realpath(path, target) == NULL) strcpy(target, path);
+    return strlen(target) < PATH_MAX - SUFFIX_BYTES;
+}
+
+/* Returns 0, or the system's error. */
+static int replace(const yoke_store *store, const char *target)
+{
+    char beside[PATH_MAX + SUFFIX_BYTES], old[PATH_MAX + SUFFIX_BYTES];
+    if (access(target, W_OK) != 0 && errno != ENOENT) return errno; /* renaming would replace what may not be written to */
+    int descriptor = open_beside(target, beside);
+    if (descriptor < 0) return errno;
+    int error = fill(descriptor, store);
+    if (error == 0 && store->keep_old) {
+        snprintf(old, sizeof old, "%s.bak", target);
+        if (rename(target, old) != 0 && errno != ENOENT) error = errno;
+    }
+    if (error == 0 && rename(beside, target) != 0) error = errno;
+    if (error != 0) unlink(beside);
+    return error;
+}
+
+yoke_status yoke_store_write(yoke_store *store)
+{
+    char target[PATH_MAX];
+    if (store == NULL) return yoke_fail(NULL, YOKE_ERROR_ARGUMENT, "yoke_store_write: store is NULL");
+    if (store->own_directory) make_directories(store->path);
+    int error = follow(store->path, target) ? replace(store, target) : ENAMETOOLONG;
+    if (error != 0)
+        return yoke_fail(store->context, error == ENOMEM ? YOKE_ERROR_MEMORY : YOKE_ERROR_SYSTEM, "the store %s could not be written: %s",
+                         store->path, strerror(error));
+    store->keep_old = 0;
+    return YOKE_OK;
+}

@@ -1,0 +1,281 @@
+/*
+ * nested.c - INPA (Clarke, sect. 1.9): a matrix cut into rectangles for nodes, by partial functional performance models of nodes that are measured
+ * with their columns shared by their devices (nested_devices.c), for all nodes at the same time.
+ *
+ * Unlike the published outline a node's speed is that of the rectangle it got, m_i n_i blocks, and not of the w_i blocks that were asked for; its
+ * first point is one block on its fastest device, since one block cannot be split; and it ends where an arrangement comes up again.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "plan/nested.h"
+
+enum { MOST_BLOCKS = 1000000000, MOST_ROUNDS = 1000, DEFAULT_ROUNDS = 20 };
+static const double default_tolerance = 0.05, least_seconds = 1e-100, most_seconds = 1e100;
+
+typedef struct inpa {
+    yoke_context *context;
+    const yoke_nested_options *options;
+    nested_settings settings;
+    int64_t num_nodes, num_devices; /* of all nodes */
+    nested_node *nodes;             /* [num_nodes] */
+    nested_model *models;           /* [num_nodes + num_devices]: of nodes, then of devices */
+    yoke_speed_piece *pieces;
+    int64_t *counts, *blocks, *rows;    /* counts is all memory; [num_nodes]: asked for, got; rows of rectangles */
+    int64_t *columns;                   /* [num_devices] */
+    int64_t *tried;                     /* [most_rounds][2 num_nodes]: rows and columns of rectangles */
+    double *numbers, *seconds, *node_s; /* numbers is all memory; [num_devices]; [num_nodes] */
+    double *areas;                      /* [num_nodes] */
+    yoke_rectangle *rectangles;         /* [num_nodes]: being measured */
+    double longest;                     /* of the best arrangement */
+    yoke_nested_plan *plan;
+    yoke_rectangle *plan_nodes; /* the same memory as in *plan, to be written */
+    int64_t **plan_columns;
+    double *plan_node_s;
+} inpa;
+
+static double tolerance(double given) { return given > 0 ? given : default_tolerance; }
+
+static yoke_status check(yoke_context *context, const yoke_nested_options *options)
+{
+    if (options->blocks < 1 || options->blocks > MOST_BLOCKS)
+        return yoke_fail(context, YOKE_ERROR_ARGUMENT, "a matrix of %lld x %lld blocks; each side must have 1 to %d",
+                         (long long)options->blocks, (long long)options->blocks, MOST_BLOCKS);
+    if (options->num_nodes < 1 || options->num_nodes > options->blocks * options->blocks)
+        return yoke_fail(context, YOKE_ERROR_ARGUMENT, "%lld nodes for %lld x %lld blocks; give at least one node, and a block for each",
+                         (long long)options->num_nodes, (long long)options->blocks, (long long)options->blocks);
+    if (options->devices == NULL || options->kernel == NULL)
+        return yoke_fail(context, YOKE_ERROR_ARGUMENT,
+                         "devices or kernel is missing; say how many devices each node has, and how they are timed");
+    int64_t devices = 0;
+    for (int64_t i = 0; i < options->num_nodes; i++) {
+        if (options->devices[i] < 1 || options->devices[i] > MOST_BLOCKS || (devices += options->devices[i]) > MOST_BLOCKS)
+            return yoke_fail(context, YOKE_ERROR_ARGUMENT,
+                             "node %lld has %lld devices; it must have at least one, and all nodes at most %d", (long long)i,
+                             (long long)options->devices[i], MOST_BLOCKS);
+    }
+    if (options->strategy < YOKE_NESTED_FPM || options->strategy > YOKE_NESTED_HOMOGENEOUS)
+        return yoke_fail(context, YOKE_ERROR_ARGUMENT, "strategy %d; take one of yoke_nested_strategy", (int)options->strategy);
+    if (!(options->node_tolerance >= 0) || !(options->device_tolerance >= 0))
+        return yoke_fail(context, YOKE_ERROR_ARGUMENT, "tolerances of %g and %g; they must not be negative", options->node_tolerance,
+                         options->device_tolerance);
+    if (options->most_rounds < 0 || options->most_rounds > MOST_ROUNDS)
+        return yoke_fail(context, YOKE_ERROR_ARGUMENT, "%lld rounds; at most %d are possible", (long long)options->most_rounds,
+                         MOST_ROUNDS);
+    return YOKE_OK;
+}
+
+static yoke_status get(inpa *all, int64_t count, size_t size, void *pointer)
+{
+    void *memory;
+    yoke_status status = yoke_allocate(all->context, count, size, &memory);
+    if (status == YOKE_OK) memcpy(pointer, &memory, sizeof memory);
+    return status;
+}
+
+static void set_up_nodes(inpa *all)
+{
+    int64_t rounds = all->settings.most_rounds, most_pieces = yoke_speed_most_pieces(NESTED_MOST_POINTS);
+    for (int64_t k = 0; k < all->num_nodes + all->num_devices; k++) all->models[k].pieces = all->pieces + k * most_pieces;
+    all->blocks = all->counts;
+    all->rows = all->blocks + all->num_nodes;
+    all->tried = all->rows + all->num_nodes;
+    all->columns = all->tried + 2 * rounds * all->num_nodes;
+    all->seconds = all->numbers;
+    all->node_s = all->seconds + all->num_devices;
+    all->areas = all->node_s + all->num_nodes;
+    int64_t *best = all->columns + all->num_devices, *tried = best + all->num_devices;
+    for (int64_t i = 0, device = 0; i < all->num_nodes; i++) {
+        int64_t devices = all->options->devices[i];
+        all->nodes[i] = (nested_node){.devices = devices,
+                                      .models = all->models + all->num_nodes + device,
+                                      .columns = all->columns + device,
+                                      .best = best + device,
+                                      .tried = tried + device * rounds};
+        device += devices;
+    }
+}
+
+static yoke_status get_memory(inpa *all)
+{
+    int64_t q = all->num_nodes, p = all->num_devices, rounds = all->settings.most_rounds;
+    yoke_status status = get(all, q, sizeof *all->nodes, &all->nodes);
+    if (status == YOKE_OK) status = get(all, q + p, sizeof *all->models, &all->models);
+    if (status == YOKE_OK) status = get(all, (q + p) * yoke_speed_most_pieces(NESTED_MOST_POINTS), sizeof *all->pieces, &all->pieces);
+    if (status == YOKE_OK) status = get(all, (2 + 2 * rounds) * q + (2 + rounds) * p, sizeof *all->counts, &all->counts);
+    if (status == YOKE_OK) status = get(all, p + 2 * q, sizeof *all->numbers, &all->numbers);
+    if (status == YOKE_OK) status = get(all, q, sizeof *all->rectangles, &all->rectangles);
+    if (status == YOKE_OK) status = get(all, 1, sizeof *all->plan, &all->plan);
+    if (status == YOKE_OK) status = get(all, q, sizeof *all->plan_nodes, &all->plan_nodes);
+    if (status == YOKE_OK) all->plan->nodes = all->plan_nodes;
+    if (status == YOKE_OK) status = get(all, q, sizeof *all->plan_node_s, &all->plan_node_s);
+    if (status == YOKE_OK) all->plan->node_s = all->plan_node_s;
+    if (status == YOKE_OK) status = get(all, q, sizeof *all->plan_columns, &all->plan_columns);
+    if (status == YOKE_OK) all->plan->device_columns = (const int64_t *const *)all->plan_columns;
+    if (status == YOKE_OK) status = get(all, p, sizeof(int64_t), &all->plan_columns[0]);
+    if (status != YOKE_OK) return status;
+    for (int64_t i = 1; i < q; i++) all->plan_columns[i] = all->plan_columns[i - 1] + all->options->devices[i - 1];
+    set_up_nodes(all);
+    return YOKE_OK;
+}
+
+/* Lets the kernel work on all->rows and all->columns, and checks its seconds. */
+static yoke_status measure(inpa *all)
+{
+    memset(all->seconds, 0, (size_t)all->num_devices * sizeof *all->seconds);
+    yoke_status status = all->options->kernel(all->options->user, all->rows, all->columns, all->seconds);
+    if (status != YOKE_OK) return status;
+    double longest = 0;
+    for (int64_t i = 0, k = 0; i < all->num_nodes; i++)
+        for (int64_t j = 0; j < all->options->devices[i]; j++, k++) {
+            if (all->columns[k] == 0) continue;
+            if (!(all->seconds[k] >= least_seconds && all->seconds[k] <= most_seconds))
+                return yoke_fail(all->context, YOKE_ERROR_NUMERIC,
+                                 "device %lld of node %lld is said to take %g s for %lld x %lld blocks; see to it that its kernel is timed",
+                                 (long long)j, (long long)i, all->seconds[k], (long long)all->rows[i], (long long)all->columns[k]);
+            longest = fmax(longest, all->seconds[k]);
+            all->plan->timings++;
+        }
+    all->plan->kernel_calls++;
+    all->plan->measuring_s += longest;
+    return YOKE_OK;
+}
+
+/* Step 1 of INPA and of IDPA: one block on each device, and on the fastest one of each node. */
+static yoke_status measure_one_block(inpa *all)
+{
+    for (int64_t i = 0; i < all->num_nodes; i++) all->rows[i] = 1;
+    for (int64_t k = 0; k < all->num_devices; k++) all->columns[k] = 1;
+    yoke_status status = measure(all);
+    if (status != YOKE_OK) return status;
+    bool constant = all->settings.strategy != YOKE_NESTED_FPM;
+    for (int64_t i = 0, k = 0; i < all->num_nodes; i++) {
+        double least = INFINITY;
+        for (int64_t j = 0; j < all->nodes[i].devices; j++, k++) {
+            nested_model_add(&all->nodes[i].models[j], 1, all->seconds[k], 0, constant);
+            least = fmin(least, all->seconds[k]);
+        }
+        nested_model_add(&all->models[i], 1, least, 0, constant);
+    }
+    return YOKE_OK;
+}
+
+/* IDPA on all nodes at the same time, until the last is done. */
+static yoke_status balance_devices(inpa *all, int64_t round)
+{
+    for (int64_t i = 0; i < all->num_nodes; i++) {
+        all->rows[i] = all->rectangles[i].rows;
+        nested_node_begin(&all->nodes[i], &all->settings, all->rectangles[i].rows, all->rectangles[i].columns);
+    }
+    for (;;) {
+        bool done = true;
+        for (int64_t i = 0; i < all->num_nodes; i++) {
+            nested_node *node = &all->nodes[i];
+            if (node->done) memset(node->columns, 0, (size_t)node->devices * sizeof *node->columns);
+            done = done && node->done;
+        }
+        if (done) return YOKE_OK;
+        yoke_status status = measure(all);
+        if (status != YOKE_OK) return status;
+        for (int64_t i = 0; i < all->num_nodes; i++)
+            if (!all->nodes[i].done)
+                nested_node_take(&all->nodes[i], &all->settings, all->seconds + (all->nodes[i].columns - all->columns), round);
+    }
+}
+
+static void take_as_best(inpa *all, double longest, double imbalance, bool balanced)
+{
+    all->longest = longest;
+    all->plan->imbalance = imbalance;
+    all->plan->converged = balanced;
+    memcpy(all->plan_nodes, all->rectangles, (size_t)all->num_nodes * sizeof *all->rectangles);
+    memcpy(all->plan_node_s, all->node_s, (size_t)all->num_nodes * sizeof *all->node_s);
+    for (int64_t i = 0; i < all->num_nodes; i++)
+        memcpy(all->plan_columns[i], all->nodes[i].best, (size_t)all->nodes[i].devices * sizeof(int64_t));
+}
+
+/* Arranges, measures, and says what was asked for next.  *done: this was the last round. */
+static yoke_status take_round(inpa *all, int64_t round, bool *done)
+{
+    yoke_nested_strategy strategy = all->settings.strategy;
+    yoke_status status =
+        yoke_plan_columns(all->context, all->num_nodes, all->areas, all->options->blocks, all->options->blocks, all->rectangles, NULL);
+    if (status != YOKE_OK) return status;
+    int64_t length = 2 * all->num_nodes, *shapes = all->tried + length * (round - 1);
+    for (int64_t i = 0; i < all->num_nodes; i++) {
+        shapes[2 * i] = all->rectangles[i].rows;
+        shapes[2 * i + 1] = all->rectangles[i].columns;
+        all->blocks[i] = all->rectangles[i].rows * all->rectangles[i].columns;
+    }
+    if (nested_tried(round - 1, length, all->tried, shapes)) {
+        *done = true;
+        return YOKE_OK;
+    }
+    status = balance_devices(all, round);
+    if (status != YOKE_OK) return status;
+    all->plan->rounds = round;
+    bool working = true, iterated = strategy == YOKE_NESTED_FPM || strategy == YOKE_NESTED_MULTIPLE_CPM;
+    for (int64_t i = 0; i < all->num_nodes; i++) {
+        all->node_s[i] = all->nodes[i].best_s;
+        working = working && all->blocks[i] > 0;
+        if (all->blocks[i] > 0)
+            nested_model_add(&all->models[i], (double)all->blocks[i], all->node_s[i], round, strategy != YOKE_NESTED_FPM);
+    }
+    double longest, imbalance = nested_imbalance(all->num_nodes, all->blocks, all->node_s, &longest);
+    bool balanced = imbalance <= all->settings.node_tolerance;
+    *done = (balanced && working) || strategy == YOKE_NESTED_HOMOGENEOUS || (strategy == YOKE_NESTED_SINGLE_CPM && round == 2) ||
+            round == all->settings.most_rounds;
+    if (!iterated || (balanced && working) || round == 1 || longest < all->longest) take_as_best(all, longest, imbalance, balanced);
+    return YOKE_OK;
+}
+
+static yoke_status partition(inpa *all)
+{
+    yoke_status status = all->settings.strategy == YOKE_NESTED_HOMOGENEOUS ? YOKE_OK : measure_one_block(all);
+    for (int64_t i = 0; i < all->num_nodes; i++) all->areas[i] = 1;
+    bool done = false;
+    for (int64_t round = 1; !done && status == YOKE_OK; round++) {
+        status = take_round(all, round, &done);
+        if (done || status != YOKE_OK) break;
+        nested_share(all->num_nodes, all->models, all->options->blocks * all->options->blocks, 1, all->blocks);
+        for (int64_t i = 0; i < all->num_nodes; i++) all->areas[i] = (double)all->blocks[i];
+    }
+    return status;
+}
+
+yoke_status yoke_plan_nested(yoke_context *context, const yoke_nested_options *options, yoke_nested_plan **plan)
+{
+    yoke_status status = check(context, options);
+    if (status != YOKE_OK) return status;
+    inpa all = {.context = context,
+                .options = options,
+                .num_nodes = options->num_nodes,
+                .settings = {.strategy = options->strategy,
+                             .node_tolerance = tolerance(options->node_tolerance),
+                             .device_tolerance = tolerance(options->device_tolerance),
+                             .most_rounds = options->most_rounds > 0 ? options->most_rounds : DEFAULT_ROUNDS}};
+    for (int64_t i = 0; i < options->num_nodes; i++) all.num_devices += options->devices[i];
+    status = get_memory(&all);
+    if (status == YOKE_OK) status = partition(&all);
+    yoke_release(context, all.nodes);
+    yoke_release(context, all.models);
+    yoke_release(context, all.pieces);
+    yoke_release(context, all.counts);
+    yoke_release(context, all.numbers);
+    yoke_release(context, all.rectangles);
+    if (status == YOKE_OK)
+        *plan = all.plan;
+    else
+        yoke_nested_plan_destroy(context, all.plan);
+    return status;
+}
+
+void yoke_nested_plan_destroy(yoke_context *context, yoke_nested_plan *plan)
+{
+    if (plan == NULL) return;
+    if (plan->device_columns != NULL) yoke_release(context, (void *)plan->device_columns[0]);
+    yoke_release(context, (void *)plan->device_columns);
+    yoke_release(context, (void *)plan->node_s);
+    yoke_release(context, (void *)plan->nodes);
+    yoke_release(context, plan);
+}

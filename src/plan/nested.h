@@ -1,0 +1,74 @@
+/*
+ * nested.h - the two levels of yoke_plan_nested: partial models of devices and nodes, and the partition of one node's columns among its devices (IDPA).
+ */
+#ifndef YOKE_PLAN_NESTED_H
+#define YOKE_PLAN_NESTED_H
+
+#include <stdbool.h>
+
+#include "model/speed.h"
+#include "yoke/plan.h"
+
+enum { NESTED_MOST_POINTS = 32 };
+
+/*
+ * A partial functional performance model (Clarke, sect. 1.8): the points that were measured so far, in blocks and seconds.  A constant model (CPM)
+ * is one whose only point is the last one: then FPM-PA gives n s_i / sum s.
+ */
+typedef struct nested_model {
+    int64_t count;
+    double points[NESTED_MOST_POINTS][2];
+    int64_t rounds[NESTED_MOST_POINTS]; /* of the node partition in which each was measured */
+    yoke_speed speed;                   /* made of them */
+    yoke_speed_piece *pieces;           /* [yoke_speed_most_pieces(NESTED_MOST_POINTS)] */
+} nested_model;
+
+/*
+ * Adds a point.  Those of earlier rounds that contradict it, with as many blocks or with more in less time, are dropped: then the rectangle had
+ * another shape, or the node another partition.  Where there is no room left the oldest goes.
+ */
+void nested_model_add(nested_model *model, double blocks, double seconds, int64_t round, bool constant);
+
+/*
+ * FPM-PA (Clarke, sect. 1.3): shares with the sum n of units of so many blocks each.  Seconds are bisected until the models' blocks within them are
+ * n units; these are rounded down, and units that are left go one by one to the model that is first done with one more.
+ */
+void nested_share(int64_t count, const nested_model *models, int64_t n, double blocks_per_unit, int64_t *units);
+
+/* The same for all, to one unit. */
+void nested_share_evenly(int64_t count, int64_t n, int64_t *units);
+
+/* (longest - shortest) / shortest of the seconds of those that have units; *longest may be NULL. */
+double nested_imbalance(int64_t count, const int64_t *units, const double *seconds, double *longest);
+
+/* Whether one of `count` rows of so many numbers is the same as this one. */
+bool nested_tried(int64_t count, int64_t length, const int64_t *rows, const int64_t *row);
+
+/* Some parts of yoke_nested_options, with their defaults. */
+typedef struct nested_settings {
+    yoke_nested_strategy strategy;
+    double node_tolerance, device_tolerance;
+    int64_t most_rounds;
+} nested_settings;
+
+/* A node while its columns are shared. */
+typedef struct nested_node {
+    int64_t devices;
+    nested_model *models; /* [devices], of blocks */
+    int64_t rows, width;  /* of its rectangle */
+    int64_t *columns;     /* [devices]: the shares to measure next */
+    int64_t *best;        /* [devices]: the shares taken in the end */
+    double best_s;        /* their longest seconds; 0 for a node without blocks */
+    int64_t *tried;       /* [most_rounds][devices] */
+    int64_t rounds;       /* that were measured with this rectangle */
+    bool placed;          /* its models have points of real shares */
+    bool done;            /* columns are not to be measured any more */
+} nested_node;
+
+/* Begins with a rectangle (0 x 0: nothing to do): with even shares, or with what the models say where there were real ones before. */
+void nested_node_begin(nested_node *node, const nested_settings *settings, int64_t rows, int64_t width);
+
+/* Takes what node->columns took (seconds [devices], read where there are columns), and sets those to be measured next, or is done. */
+void nested_node_take(nested_node *node, const nested_settings *settings, const double *seconds, int64_t round);
+
+#endif

@@ -1,0 +1,145 @@
+/*
+ * plan.h - what the files of src/plan share: a problem made ready, searches in it, what a choice costs, and the memory of a plan.
+ *
+ * Formulas: include/yoke/plan.h and docs/methods-plan.md.  Inside, devices stand in an order of their own (by their numbers, then names), so that
+ * nothing depends on the caller's order; `given` leads back.
+ */
+#ifndef YOKE_PLAN_PLAN_H
+#define YOKE_PLAN_PLAN_H
+
+#include "model/speed.h"
+#include "yoke/plan.h"
+
+/* Levels and points are counted over all devices. */
+enum { PLAN_MOST_DEVICES = YOKE_PLAN_MOST_DEVICES, PLAN_MOST_LEVELS = 4096, PLAN_MOST_POINTS = 200000 };
+
+/* What equal means for results of different sums. */
+#define PLAN_ROUNDING 1e-12
+
+/* A level with repetitions multiplied in: n > 0 units work w(n) = start + per_unit n, or start + repetitions t(n). */
+typedef struct plan_level {
+    double start_s, per_unit_s;
+    yoke_speed speed; /* count 0: linear */
+    double dynamic_w, idle_w;
+    double time_uncertainty, power_uncertainty;
+    /* Of a linear level: n units with their copies end after offset_s + n / rate, and take start_j + unit_j n above idle. */
+    double offset_s, rate, start_j, unit_j;
+    int64_t given; /* number of the level in the problem */
+} plan_level;
+
+/* Levels stand by ascending power at work (NaN: as given). */
+typedef struct plan_device {
+    const yoke_plan_device *source;
+    int64_t given; /* place of the device in the problem */
+    int host, removable;
+    double copy_s, copy_per_unit_s, copy_j;
+    int64_t most; /* units that fit, at most n */
+    int num_levels;
+    plan_level *levels;
+    int parked;      /* level of least idle power */
+    double parked_w; /* what it draws there, or 0 where it is removed; NaN: not known */
+    double parked_uncertainty;
+} plan_device;
+
+/* A problem made ready.  One thread may search in it at a time. */
+typedef struct plan_work {
+    yoke_context *context;
+    const yoke_plan_problem *problem;
+    yoke_plan_options options; /* most_nodes is never 0 */
+    int64_t units;
+    double repetitions, base_w, hosting_w;
+    int copies_before; /* nonzero: and some device has copies that take time */
+    int powers_known;  /* nonzero: all of them */
+    int linear;        /* nonzero: no level has points */
+    int num_devices;
+    plan_device devices[PLAN_MOST_DEVICES];
+    int place[PLAN_MOST_DEVICES]; /* place[i]: where device i of the problem stands here */
+    plan_level *levels;
+    yoke_speed_piece *pieces;
+} plan_work;
+
+/* What a choice costs; what depends on a power that is not known is NaN. */
+typedef struct plan_cost {
+    double time_s, energy_j, peak_w, time_uncertainty_s, energy_uncertainty_j;
+} plan_cost;
+
+/* What to search for.  Arrays are in the order of the problem. */
+typedef struct plan_request {
+    yoke_objective objective;
+    double deadline_s, power_cap_w; /* INFINITY: none */
+    const int *allowed;             /* devices that may have units; NULL: all */
+    const int64_t *levels;          /* level that a device has if it has units, -1: any; NULL: any for all */
+} plan_request;
+
+typedef struct plan_result {
+    int feasible;
+    int optimal;
+    double gap; /* 0 where it is optimal, NaN where no bound is known */
+    const char *binding;
+    double nearest;
+    int64_t units[PLAN_MOST_DEVICES], levels[PLAN_MOST_DEVICES]; /* in the order of the problem */
+    plan_cost cost;
+    int64_t nodes;
+} plan_result;
+
+/* ------------------------------------------------------------------------------------------------ plan_check.c, plan_prepare.c */
+
+/* Errors: ARGUMENT (which device, level and number). */
+yoke_status plan_check(yoke_context *context, const yoke_plan_problem *problem, const yoke_plan_options *options);
+
+/* Makes a checked problem ready; the problem must outlive *work.  Errors: MEMORY. */
+yoke_status plan_prepare(yoke_context *context, const yoke_plan_problem *problem, const yoke_plan_options *options, plan_work **work);
+void plan_work_destroy(plan_work *work);
+
+/* ------------------------------------------------------------------------------------------------ cost.c */
+
+/* Seconds of a device's copies, of its work, and at its end where both follow one another, for n units. */
+double plan_copy_s(const plan_device *device, int64_t n);
+double plan_work_s(const plan_work *work, const plan_level *level, int64_t n);
+double plan_finish_s(const plan_work *work, const plan_device *device, const plan_level *level, int64_t n);
+
+/* The most units up to `most` whose copies, work, or end take at most so many seconds: exact for the three functions above. */
+int64_t plan_copy_units(const plan_device *device, double seconds, int64_t most);
+int64_t plan_work_units(const plan_work *work, const plan_level *level, double seconds, int64_t most);
+int64_t plan_finish_units(const plan_work *work, const plan_device *device, const plan_level *level, double seconds, int64_t most);
+
+/* units and levels in the order of the problem (levels by their numbers there); units need not sum to n. */
+plan_cost plan_cost_of(const plan_work *work, const int64_t *units, const int64_t *levels);
+
+/* The objective's value, and the half width of its 95 % interval. */
+double plan_objective_value(yoke_objective objective, const plan_cost *cost);
+double plan_objective_uncertainty(yoke_objective objective, const plan_cost *cost);
+
+/* Nonzero where a is better: less objective, then (equal to rounding) faster, then less energy, then fewer devices. */
+int plan_better(const plan_work *work, yoke_objective objective, const plan_result *a, const plan_result *b);
+
+/* ------------------------------------------------------------------------------------------------ search.c */
+
+/* The request of the plan's own options, but for the slowdown: deadline_s is that of the options. */
+plan_request plan_request_of(const plan_work *work);
+
+/*
+ * The best choice under a request.  What cannot be met is no error: feasible is 0 then, with binding and nearest.
+ * Errors: ARGUMENT (a power that the request needs is not known), MEMORY.
+ */
+yoke_status plan_search(plan_work *work, const plan_request *request, plan_result *result);
+
+/* ------------------------------------------------------------------------------------------------ plan_keep.c */
+
+/* Zeroed memory that lives as long as the plan (one that yoke_plan_create is making).  Errors: MEMORY. */
+yoke_status plan_keep(plan_work *work, yoke_plan *plan, int64_t count, size_t size, void **memory);
+
+/* Writes a choice with arrays of its own, kept with the plan.  An infeasible result's choice has zeros and NaN.  Errors: MEMORY. */
+yoke_status plan_keep_choice(plan_work *work, yoke_plan *plan, const char *name, const plan_result *result, yoke_plan_choice *choice);
+
+/* ------------------------------------------------------------------------------------------------ alternatives.c, explain.c */
+
+/*
+ * Called by yoke_plan_create unless bare, after the best choice and the front are there.  plan->best, optimal, gap, binding are set.
+ * plan_alternatives fills plan->alternatives and num_alternatives (plan_keep); ties are then looked for by yoke_plan_create (plan_break_tie).
+ */
+yoke_status plan_alternatives(plan_work *work, yoke_plan *plan);
+/* Fills plan->decision; called after ties are decided. */
+yoke_status plan_explain(plan_work *work, yoke_plan *plan);
+
+#endif

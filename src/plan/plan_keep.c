@@ -1,0 +1,73 @@
+/*
+ * plan_keep.c - the memory of a plan.
+ */
+#include "plan/plan_keep.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Before each block that a plan keeps; as long as an allocation is aligned. */
+typedef union block {
+    union block *next;
+    char alignment[64];
+} block;
+
+/* The plan comes first, so that a pointer to it is one to its store. */
+typedef struct store {
+    yoke_plan plan;
+    block *blocks;
+} store;
+
+yoke_status plan_store_create(yoke_context *context, yoke_plan **plan)
+{
+    store *made;
+    yoke_status status = yoke_allocate(context, 1, sizeof *made, (void **)&made);
+    if (status == YOKE_OK) *plan = &made->plan;
+    return status;
+}
+
+yoke_status plan_keep(plan_work *work, yoke_plan *plan, int64_t count, size_t size, void **memory)
+{
+    store *owner = (store *)plan;
+    if (count < 0 || (size > 0 && count > INT64_MAX / 4 / (int64_t)size))
+        return yoke_fail(work->context, YOKE_ERROR_MEMORY, "out of memory: a plan with %lld parts", (long long)count);
+    block *made;
+    yoke_status status = yoke_allocate(work->context, (int64_t)sizeof(block) + count * (int64_t)size, 1, (void **)&made);
+    if (status != YOKE_OK) return status;
+    made->next = owner->blocks;
+    owner->blocks = made;
+    *memory = made + 1;
+    return YOKE_OK;
+}
+
+yoke_status plan_keep_choice(plan_work *work, yoke_plan *plan, const char *name, const plan_result *result, yoke_plan_choice *choice)
+{
+    int64_t *units = NULL, count = work->num_devices;
+    yoke_status status = plan_keep(work, plan, 2 * count, sizeof *units, (void **)&units);
+    if (status != YOKE_OK) return status;
+    *choice = (yoke_plan_choice){.feasible = result->feasible, .units = units, .levels = units + count};
+    size_t length = strlen(name);
+    memcpy(choice->name, name, length < sizeof choice->name ? length : sizeof choice->name - 1);
+    choice->time_s = choice->energy_j = choice->peak_power_w = choice->time_uncertainty_s = choice->energy_uncertainty_j = NAN;
+    if (!result->feasible) return YOKE_OK;
+    memcpy(units, result->units, (size_t)count * sizeof *units);
+    memcpy(units + count, result->levels, (size_t)count * sizeof *units);
+    choice->time_s = result->cost.time_s;
+    choice->energy_j = result->cost.energy_j;
+    choice->peak_power_w = result->cost.peak_w;
+    choice->time_uncertainty_s = result->cost.time_uncertainty_s;
+    choice->energy_uncertainty_j = result->cost.energy_uncertainty_j;
+    return YOKE_OK;
+}
+
+void yoke_plan_destroy(yoke_context *context, yoke_plan *plan)
+{
+    if (plan == NULL) return;
+    store *owner = (store *)plan;
+    for (block *here = owner->blocks; here != NULL;) {
+        block *next = here->next;
+        yoke_release(context, here);
+        here = next;
+    }
+    yoke_release(context, owner);
+}

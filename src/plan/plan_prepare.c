@@ -1,0 +1,168 @@
+/*
+ * plan_prepare.c - a problem made ready: devices in an order that does not depend on the caller's, levels by power, repetitions multiplied in.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plan/plan.h"
+
+/* Unknown numbers come last and are equal to one another. */
+static int order_numbers(double a, double b)
+{
+    if (isnan(a) || isnan(b)) return isnan(a) - isnan(b);
+    return (a > b) - (a < b);
+}
+
+static int order_levels(const yoke_plan_level *a, const yoke_plan_level *b)
+{
+    const double of_a[] = {a->num_points > 0 ? 0 : a->seconds_per_unit,
+                           a->start_seconds,
+                           a->dynamic_power_w,
+                           a->idle_power_w,
+                           a->frequency_hz,
+                           a->time_uncertainty,
+                           a->power_uncertainty,
+                           (double)a->num_points};
+    const double of_b[] = {b->num_points > 0 ? 0 : b->seconds_per_unit,
+                           b->start_seconds,
+                           b->dynamic_power_w,
+                           b->idle_power_w,
+                           b->frequency_hz,
+                           b->time_uncertainty,
+                           b->power_uncertainty,
+                           (double)b->num_points};
+    for (size_t k = 0; k < sizeof of_a / sizeof of_a[0]; k++)
+        if (order_numbers(of_a[k], of_b[k]) != 0) return order_numbers(of_a[k], of_b[k]);
+    for (int64_t k = 0; k < 2 * a->num_points; k++)
+        if (order_numbers(a->points[k], b->points[k]) != 0) return order_numbers(a->points[k], b->points[k]);
+    return 0;
+}
+
+static int order_devices(const void *left, const void *right)
+{
+    const yoke_plan_device *a = ((const plan_device *)left)->source, *b = ((const plan_device *)right)->source;
+    if ((a->host != 0) != (b->host != 0)) return a->host != 0 ? -1 : 1;
+    if ((a->removable != 0) != (b->removable != 0)) return a->removable != 0 ? 1 : -1;
+    const double of_a[] = {a->copy_seconds, a->copy_seconds_per_unit, a->copy_joules_per_unit, (double)a->max_units, (double)a->num_levels};
+    const double of_b[] = {b->copy_seconds, b->copy_seconds_per_unit, b->copy_joules_per_unit, (double)b->max_units, (double)b->num_levels};
+    for (size_t k = 0; k < sizeof of_a / sizeof of_a[0]; k++)
+        if (order_numbers(of_a[k], of_b[k]) != 0) return order_numbers(of_a[k], of_b[k]);
+    for (int64_t k = 0; k < a->num_levels; k++)
+        if (order_levels(&a->levels[k], &b->levels[k]) != 0) return order_levels(&a->levels[k], &b->levels[k]);
+    return strcmp(a->name != NULL ? a->name : "", b->name != NULL ? b->name : "");
+}
+
+/* By power at work; where that is not known or equal, as given. */
+static int order_powers(const void *left, const void *right)
+{
+    const plan_level *a = left, *b = right;
+    int order = order_numbers(a->dynamic_w + a->idle_w, b->dynamic_w + b->idle_w);
+    return order != 0 ? order : (a->given > b->given) - (a->given < b->given);
+}
+
+static void prepare_levels(plan_work *work, plan_device *device, yoke_speed_piece **pieces)
+{
+    const yoke_plan_device *source = device->source;
+    for (int k = 0; k < device->num_levels; k++) {
+        const yoke_plan_level *from = &source->levels[k];
+        plan_level *level = &device->levels[k];
+        *level = (plan_level){.start_s = work->repetitions * from->start_seconds,
+                              .per_unit_s = work->repetitions * from->seconds_per_unit,
+                              .dynamic_w = from->dynamic_power_w,
+                              .idle_w = from->idle_power_w,
+                              .time_uncertainty = from->time_uncertainty,
+                              .power_uncertainty = from->power_uncertainty,
+                              .given = k};
+        level->offset_s = device->copy_s + level->start_s;
+        level->rate = 1 / (device->copy_per_unit_s + level->per_unit_s);
+        level->start_j = level->dynamic_w * level->start_s;
+        level->unit_j = level->dynamic_w * level->per_unit_s + device->copy_j;
+        if (from->num_points > 0) {
+            work->linear = 0;
+            yoke_speed_fill(&level->speed, *pieces, from->num_points, from->points);
+            *pieces += yoke_speed_most_pieces(from->num_points);
+        }
+        if (isnan(level->dynamic_w) || isnan(level->idle_w)) work->powers_known = 0;
+    }
+    qsort(device->levels, (size_t)device->num_levels, sizeof device->levels[0], order_powers);
+    for (int k = 1; k < device->num_levels; k++) {
+        double idle = device->levels[k].idle_w, least = device->levels[device->parked].idle_w;
+        if (idle < least || (isnan(least) && !isnan(idle))) device->parked = k;
+    }
+    const plan_level *parked = &device->levels[device->parked];
+    device->parked_w = device->removable ? 0 : parked->idle_w;
+    device->parked_uncertainty = parked->power_uncertainty;
+}
+
+static void prepare_devices(plan_work *work)
+{
+    const yoke_plan_problem *problem = work->problem;
+    int copies = 0;
+    for (int i = 0; i < work->num_devices; i++) {
+        const yoke_plan_device *source = &problem->devices[i];
+        work->devices[i] = (plan_device){.source = source,
+                                         .given = i,
+                                         .host = source->host != 0,
+                                         .removable = source->removable != 0,
+                                         .copy_s = source->copy_seconds,
+                                         .copy_per_unit_s = source->copy_seconds_per_unit,
+                                         .copy_j = source->copy_joules_per_unit,
+                                         .most = source->max_units < work->units ? source->max_units : work->units,
+                                         .num_levels = (int)source->num_levels};
+        if (source->copy_seconds > 0 || source->copy_seconds_per_unit > 0) copies = 1;
+    }
+    work->copies_before = problem->copies_before != 0 && copies;
+    qsort(work->devices, (size_t)work->num_devices, sizeof work->devices[0], order_devices);
+    plan_level *levels = work->levels;
+    yoke_speed_piece *pieces = work->pieces;
+    for (int i = 0; i < work->num_devices; i++) {
+        work->devices[i].levels = levels;
+        work->place[work->devices[i].given] = i;
+        levels += work->devices[i].num_levels;
+        prepare_levels(work, &work->devices[i], &pieces);
+    }
+}
+
+yoke_status plan_prepare(yoke_context *context, const yoke_plan_problem *problem, const yoke_plan_options *options, plan_work **result)
+{
+    static const yoke_plan_options least_time = {.objective = YOKE_OBJECTIVE_TIME};
+    plan_work *work;
+    yoke_status status = yoke_allocate(context, 1, sizeof *work, (void **)&work);
+    if (status != YOKE_OK) return status;
+    *work = (plan_work){.context = context,
+                        .problem = problem,
+                        .options = options != NULL ? *options : least_time,
+                        .units = problem->units,
+                        .repetitions = problem->repetitions,
+                        .base_w = problem->base_power_w,
+                        .hosting_w = problem->hosting_power_w,
+                        .linear = 1,
+                        .powers_known = !isnan(problem->base_power_w) && !isnan(problem->hosting_power_w),
+                        .num_devices = (int)problem->num_devices};
+    if (work->options.most_nodes == 0) work->options.most_nodes = 1000000;
+    int64_t levels = 0, pieces = 0;
+    for (int64_t i = 0; i < problem->num_devices; i++)
+        for (int64_t k = 0; k < problem->devices[i].num_levels; k++) {
+            levels++;
+            int64_t points = problem->devices[i].levels[k].num_points;
+            if (points > 0) pieces += yoke_speed_most_pieces(points);
+        }
+    status = yoke_allocate(context, levels, sizeof *work->levels, (void **)&work->levels);
+    if (status == YOKE_OK) status = yoke_allocate(context, pieces, sizeof *work->pieces, (void **)&work->pieces);
+    if (status != YOKE_OK) {
+        plan_work_destroy(work);
+        return status;
+    }
+    prepare_devices(work);
+    *result = work;
+    return YOKE_OK;
+}
+
+void plan_work_destroy(plan_work *work)
+{
+    if (work == NULL) return;
+    yoke_release(work->context, work->levels);
+    yoke_release(work->context, work->pieces);
+    yoke_release(work->context, work);
+}

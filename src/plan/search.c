@@ -1,0 +1,185 @@
+/*
+ * search.c - which search answers a request, and what to say where nothing can.
+ */
+#include "plan/search.h"
+
+#include <math.h>
+
+plan_request plan_request_of(const plan_work *work)
+{
+    const yoke_plan_options *options = &work->options;
+    return (plan_request){.objective = options->objective,
+                          .deadline_s = options->deadline_s > 0 ? options->deadline_s : INFINITY,
+                          .power_cap_w = options->power_cap_w > 0 ? options->power_cap_w : INFINITY};
+}
+
+static search_limits limits_of(const plan_work *work, const plan_request *request)
+{
+    search_limits limits = {.objective = request->objective,
+                            .deadline_s = request->deadline_s * (1 + PLAN_ROUNDING),
+                            .power_cap_w = request->power_cap_w * (1 + PLAN_ROUNDING)};
+    for (int i = 0; i < work->num_devices; i++) {
+        const plan_device *device = &work->devices[i];
+        limits.most[i] = request->allowed == NULL || request->allowed[device->given] ? device->most : 0;
+        limits.last_level[i] = device->num_levels - 1;
+        int64_t given = request->levels != NULL ? request->levels[device->given] : -1;
+        for (int k = 0; k < device->num_levels && given >= 0; k++)
+            if (device->levels[k].given == given) limits.first_level[i] = limits.last_level[i] = k;
+    }
+    return limits;
+}
+
+plan_cost search_offer(const plan_work *work, const search_limits *limits, const int64_t *units, const int *levels, search_best *best)
+{
+    plan_result *candidate = &(plan_result){.feasible = 1};
+    for (int i = 0; i < work->num_devices; i++) {
+        const plan_device *device = &work->devices[i];
+        candidate->units[device->given] = units[i];
+        candidate->levels[device->given] = device->levels[units[i] > 0 ? levels[i] : device->parked].given;
+    }
+    candidate->cost = plan_cost_of(work, candidate->units, candidate->levels);
+    if (candidate->cost.time_s > limits->deadline_s || candidate->cost.peak_w > limits->power_cap_w) return candidate->cost;
+    if (!plan_better(work, limits->objective, candidate, &best->result)) return candidate->cost;
+    candidate->nodes = best->result.nodes;
+    best->result = *candidate;
+    best->value = plan_objective_value(limits->objective, &candidate->cost);
+    return candidate->cost;
+}
+
+/* Which device's power is missing that the request needs; NULL: none. */
+static yoke_status check_powers(plan_work *work, const plan_request *request)
+{
+    if ((request->objective == YOKE_OBJECTIVE_TIME && isinf(request->power_cap_w)) || work->powers_known) return YOKE_OK;
+    static const char why[] = "give it, or ask for least time without a power cap";
+    if (isnan(work->base_w)) return yoke_fail(work->context, YOKE_ERROR_ARGUMENT, "plan: the base power is not known; %s", why);
+    if (isnan(work->hosting_w)) return yoke_fail(work->context, YOKE_ERROR_ARGUMENT, "plan: the hosting power is not known; %s", why);
+    for (int64_t i = 0; i < work->problem->num_devices; i++) {
+        const yoke_plan_device *device = &work->problem->devices[i];
+        for (int64_t k = 0; k < device->num_levels; k++)
+            if (isnan(device->levels[k].dynamic_power_w) || isnan(device->levels[k].idle_power_w))
+                return yoke_fail(work->context, YOKE_ERROR_ARGUMENT, "plan: device %lld (%s), level %lld: its %s power is not known; %s",
+                                 (long long)i, device->name != NULL ? device->name : "without a name", (long long)k,
+                                 isnan(device->levels[k].dynamic_power_w) ? "dynamic" : "idle", why);
+    }
+    return YOKE_OK;
+}
+
+static yoke_status search_one(plan_work *work, const search_limits *limits, search_best *best)
+{
+    if (limits->objective == YOKE_OBJECTIVE_TIME && isinf(limits->power_cap_w) && !work->copies_before) {
+        search_least_time(work, limits, best);
+        return YOKE_OK;
+    }
+    return search_ranges(work, limits, best);
+}
+
+/* Least time, then least energy in that time. */
+static yoke_status search_time(plan_work *work, const search_limits *limits, search_best *best)
+{
+    yoke_status status = search_one(work, limits, best);
+    if (status != YOKE_OK || !best->result.feasible || !work->powers_known) return status;
+    search_limits again = *limits;
+    again.objective = YOKE_OBJECTIVE_ENERGY;
+    again.deadline_s = fmin(limits->deadline_s, best->result.cost.time_s);
+    search_best cheaper = {.result = best->result, .value = best->result.cost.energy_j};
+    status = search_ranges(work, &again, &cheaper);
+    if (status != YOKE_OK) return status;
+    plan_result first = best->result;
+    best->result = cheaper.result;
+    best->result.optimal = first.optimal;
+    best->result.gap = first.gap;
+    return YOKE_OK;
+}
+
+static yoke_status search_any(plan_work *work, const search_limits *limits, search_best *best)
+{
+    return limits->objective == YOKE_OBJECTIVE_TIME ? search_time(work, limits, best) : search_one(work, limits, best);
+}
+
+/* The least power cap under which the deadline can be met, by bisection over least times; INFINITY where there is none. */
+static yoke_status least_cap(plan_work *work, search_limits limits, double *cap)
+{
+    limits.objective = YOKE_OBJECTIVE_TIME;
+    limits.power_cap_w = INFINITY;
+    search_best best = {.value = INFINITY};
+    yoke_status status = search_time(work, &limits, &best);
+    *cap = best.result.feasible ? best.result.cost.peak_w : INFINITY;
+    double low = 0;
+    while (status == YOKE_OK && isfinite(*cap) && *cap - low > 1e-9 * *cap) {
+        limits.power_cap_w = low + (*cap - low) / 2;
+        best = (search_best){.value = INFINITY};
+        status = search_one(work, &limits, &best);
+        if (best.result.feasible)
+            *cap = fmin(best.result.cost.peak_w, limits.power_cap_w);
+        else
+            low = limits.power_cap_w;
+    }
+    return status;
+}
+
+/* Why there is no choice: deadline or power cap, and the nearest value that could be met. */
+static yoke_status diagnose(plan_work *work, const search_limits *limits, plan_result *result)
+{
+    search_limits relaxed = *limits;
+    relaxed.objective = YOKE_OBJECTIVE_TIME;
+    relaxed.deadline_s = relaxed.power_cap_w = INFINITY;
+    search_best best = {.value = INFINITY};
+    yoke_status status = search_one(work, &relaxed, &best);
+    int too_late = best.result.feasible && best.result.cost.time_s > limits->deadline_s;
+    if (status == YOKE_OK && too_late && isfinite(limits->power_cap_w)) {
+        relaxed.power_cap_w = limits->power_cap_w;
+        best = (search_best){.value = INFINITY};
+        status = search_one(work, &relaxed, &best);
+        too_late = best.result.feasible;
+        relaxed.power_cap_w = INFINITY;
+    }
+    if (status != YOKE_OK) return status;
+    if (too_late) {
+        result->binding = "deadline";
+        result->nearest = best.result.cost.time_s;
+        return YOKE_OK;
+    }
+    /* The deadline can be met, or not even without it can the cap be kept. */
+    result->binding = "power-cap";
+    if (best.result.feasible) relaxed.deadline_s = limits->deadline_s;
+    status = least_cap(work, relaxed, &result->nearest);
+    return status;
+}
+
+static int64_t fitting(const plan_work *work, const search_limits *limits)
+{
+    int64_t sum = 0;
+    for (int i = 0; i < work->num_devices && sum < work->units; i++) sum += limits->most[i];
+    return sum;
+}
+
+yoke_status plan_search(plan_work *work, const plan_request *request, plan_result *result)
+{
+    *result = (plan_result){.gap = NAN, .binding = "", .nearest = NAN};
+    yoke_status status = check_powers(work, request);
+    if (status != YOKE_OK) return status;
+    search_limits limits = limits_of(work, request);
+    int64_t fit = fitting(work, &limits);
+    if (fit < work->units) {
+        result->binding = "memory";
+        result->nearest = (double)fit;
+        return YOKE_OK;
+    }
+    search_best best = {.value = INFINITY};
+    if (work->units == 0) {
+        int64_t none[PLAN_MOST_DEVICES] = {0};
+        search_offer(work, &limits, none, limits.first_level, &best);
+        best.result.optimal = 1;
+    } else
+        status = search_any(work, &limits, &best);
+    if (status != YOKE_OK) return status;
+    int64_t nodes = best.result.nodes;
+    if (best.result.feasible) {
+        *result = best.result;
+        result->binding = "";
+        result->nearest = NAN;
+        return YOKE_OK;
+    }
+    result->nodes = nodes;
+    return work->units > 0 && !best.open ? diagnose(work, &limits, result) : YOKE_OK;
+}

@@ -1,0 +1,254 @@
+/*
+ * search_range.c - branch and bound over ranges of makespans, units and levels, depth first, the better half first.
+ */
+#include "plan/search_range.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { MOST_OPEN_NODES = 20000 };
+
+/* The first value above `seconds` that the makespan (or second time) of a choice in the node can have; INFINITY: none. */
+static double next_time(const range_search *search, const range_node *node, int second, double seconds)
+{
+    const plan_work *work = search->work;
+    double next = INFINITY;
+    for (int i = 0; i < work->num_devices; i++) {
+        const plan_device *device = &work->devices[i];
+        if (second && search->second == RANGE_ACCELERATORS && device->host) continue;
+        for (int k = node->first_level[i]; k <= node->last_level[i]; k++) {
+            if (!range_has(node, i, k)) continue;
+            const plan_level *level = &device->levels[k];
+            int only_copy = second && search->second == RANGE_COPIES, only_work = second || search->second == RANGE_COPIES;
+            int64_t units = only_copy   ? plan_copy_units(device, seconds, node->most[i])
+                            : only_work ? plan_work_units(work, level, seconds, node->most[i])
+                                        : plan_finish_units(work, device, level, seconds, node->most[i]);
+            if (++units < node->least[i]) units = node->least[i];
+            if (units > node->most[i]) continue;
+            next = fmin(next, only_copy   ? plan_copy_s(device, units)
+                              : only_work ? plan_work_s(work, level, units)
+                                          : plan_finish_s(work, device, level, units));
+        }
+    }
+    return next;
+}
+
+int range_split(const range_search *search, const range_node *node, range_node parts[2])
+{
+    int i = node->split_device, s = node->split_second;
+    parts[0] = parts[1] = *node;
+    if (i < 0) {
+        parts[0].high[s] = node->split_s;
+        parts[1].low[s] = next_time(search, node, s, node->split_s);
+        return parts[1].low[s] <= node->high[s] ? 2 : 1;
+    }
+    if (node->split_levels >= 0) {
+        parts[0].last_level[i] = node->split_levels;
+        parts[1].first_level[i] = node->split_levels + 1;
+    } else {
+        parts[0].most[i] = node->split_units;
+        parts[1].least[i] = node->split_units + 1;
+    }
+    return 2;
+}
+
+static yoke_status push(range_search *search, const range_node *node, int *full)
+{
+    if (search->count == search->room) {
+        if (search->room >= MOST_OPEN_NODES) {
+            *full = 1;
+            return YOKE_OK;
+        }
+        int64_t room = search->room > 0 ? 2 * search->room : 64;
+        range_node *grown;
+        yoke_status status = yoke_allocate_untouched(search->work->context, room, sizeof *grown, (void **)&grown);
+        if (status != YOKE_OK) return status;
+        if (search->count > 0) memcpy(grown, search->stack, (size_t)search->count * sizeof *grown);
+        yoke_release(search->work->context, search->stack);
+        search->stack = grown;
+        search->room = room;
+    }
+    search->stack[search->count++] = *node;
+    return YOKE_OK;
+}
+
+static int has_copies(const plan_device *device) { return device->copy_s > 0 || device->copy_per_unit_s > 0; }
+
+static void set_up(range_search *search)
+{
+    const plan_work *work = search->work;
+    int accelerators = 0, copying = 0;
+    for (int i = 0; i < work->num_devices; i++)
+        if (!work->devices[i].host && search->limits->most[i] > 0) {
+            accelerators = 1;
+            copying |= has_copies(&work->devices[i]);
+        } else if (search->limits->most[i] > 0)
+            copying |= has_copies(&work->devices[i]);
+    search->hosting_w = search->limits->objective != YOKE_OBJECTIVE_TIME && accelerators ? work->hosting_w : 0;
+    if (work->copies_before)
+        search->second = RANGE_COPIES;
+    else if (search->hosting_w > 0 && copying)
+        search->second = RANGE_ACCELERATORS;
+}
+
+static range_node root_of(const range_search *search, int leader)
+{
+    const plan_work *work = search->work;
+    range_node root = {.leader = leader, .price = NAN, .tight = -1, .hosting_part = 1};
+    for (int i = 0; i < work->num_devices; i++) {
+        const plan_device *device = &work->devices[i];
+        int64_t most = search->limits->most[i];
+        root.first_level[i] = search->limits->first_level[i];
+        root.last_level[i] = search->limits->last_level[i];
+        root.most[i] = leader == RANGE_NO_HOST && device->host ? 0 : most;
+        root.least[i] = leader == i ? 1 : 0;
+        for (int k = root.first_level[i]; k <= root.last_level[i]; k++) {
+            double copy = plan_copy_s(device, most), seconds = plan_work_s(work, &device->levels[k], most);
+            root.high[0] = fmax(root.high[0], search->second == RANGE_COPIES ? seconds : copy + seconds);
+            if (search->second == RANGE_COPIES) root.high[1] = fmax(root.high[1], copy);
+            if (search->second == RANGE_ACCELERATORS && !device->host) root.high[1] = fmax(root.high[1], seconds);
+        }
+    }
+    return root;
+}
+
+/* The least time without a power cap bounds that of every choice, and its choice is a first one. */
+static double least_makespan(range_search *search)
+{
+    if (search->second == RANGE_COPIES) return 0;
+    search_limits fastest = *search->limits;
+    fastest.objective = YOKE_OBJECTIVE_TIME;
+    fastest.deadline_s = fastest.power_cap_w = INFINITY;
+    search_best best = {.value = INFINITY};
+    search_least_time(search->work, &fastest, &best);
+    if (!best.result.feasible) return 0;
+    int64_t units[PLAN_MOST_DEVICES];
+    int levels[PLAN_MOST_DEVICES];
+    for (int i = 0; i < search->work->num_devices; i++) {
+        const plan_device *device = &search->work->devices[i];
+        units[i] = best.result.units[device->given];
+        levels[i] = 0;
+        for (int k = 0; k < device->num_levels; k++)
+            if (device->levels[k].given == best.result.levels[device->given]) levels[i] = k;
+    }
+    search_offer(search->work, search->limits, units, levels, search->best);
+    return best.result.cost.time_s;
+}
+
+static yoke_status open_roots(range_search *search, int *full)
+{
+    double least = least_makespan(search);
+    yoke_status status = YOKE_OK;
+    for (int leader = RANGE_NO_HOSTING; leader < search->work->num_devices && status == YOKE_OK; leader++) {
+        if ((leader == RANGE_NO_HOSTING) != !(search->hosting_w > 0)) continue;
+        if (leader >= 0 && (!search->work->devices[leader].host || search->limits->most[leader] == 0)) continue;
+        range_node root = root_of(search, leader);
+        root.low[0] = least;
+        if (range_look(search, &root)) status = push(search, &root, full);
+    }
+    return status;
+}
+
+static yoke_status split_all(range_search *search, int *full)
+{
+    yoke_status status = YOKE_OK;
+    while (search->count > 0 && status == YOKE_OK && !*full && search->best->result.nodes < search->last_node) {
+        range_node node = search->stack[--search->count], parts[2];
+        const search_best *best = search->best;
+        if (node.bound >= search_enough(best)) continue;
+        int count = range_split(search, &node, parts), kept = 0;
+        for (int k = 0; k < count; k++)
+            if (range_look(search, &parts[k])) {
+                if (kept != k) parts[kept] = parts[k];
+                kept++;
+            }
+        if (kept == 2 && parts[1].bound > parts[0].bound) {
+            status = push(search, &parts[1], full);
+            kept = 1;
+        } else if (kept == 2) {
+            status = push(search, &parts[0], full);
+            parts[0] = parts[1];
+            kept = 1;
+        }
+        if (kept == 1 && status == YOKE_OK) status = push(search, &parts[0], full);
+        if (*full) search->stack[search->count - 1].bound = fmin(search->stack[search->count - 1].bound, node.bound);
+    }
+    return status;
+}
+
+/* What is proven once the stack is empty, or was left. */
+static void judge(const range_search *search)
+{
+    search_best *best = search->best;
+    plan_result *result = &best->result;
+    best->open = !result->feasible && search->count > 0;
+    if (!result->feasible) {
+        result->gap = NAN;
+        return;
+    }
+    double least = search_enough(best); /* of what was not looked into */
+    for (int64_t k = 0; k < search->count; k++) least = fmin(least, search->stack[k].bound);
+    double gap = best->value > 0 ? fmin(1, (best->value - least) / best->value) : 0;
+    result->optimal = !(gap > 2 * PLAN_ROUNDING);
+    result->gap = result->optimal ? 0 : gap;
+}
+
+/* One search with a number of nodes, from the roots. */
+static yoke_status search_once(range_search *search, double slack, int64_t nodes)
+{
+    search->count = 0;
+    search->last_node = search->best->result.nodes + nodes;
+    search->best->slack = slack;
+    int full = 0;
+    yoke_status status = open_roots(search, &full);
+    if (status == YOKE_OK) status = split_all(search, &full);
+    if (status == YOKE_OK) judge(search);
+    search->best->slack = 0;
+    return status;
+}
+
+/*
+ * To rounding at first, with a twentieth of the nodes.  Where that takes too long (many choices are nearly equal, or the units are beyond what doubles tell apart) to a part in
+ * 10^9, so that the gap is known to be that small, then to rounding with what nodes are left.
+ */
+static yoke_status search_repeatedly(range_search *search)
+{
+    enum { FEW_NODES = 20000 };
+    plan_result *result = &search->best->result;
+    const int64_t last = result->nodes + search->work->options.most_nodes, part = search->work->options.most_nodes / 20;
+    static const double slacks[] = {PLAN_ROUNDING, 1e-9, PLAN_ROUNDING};
+    double gap = NAN; /* the least that was proven */
+    for (int step = 0; step < 3 && result->nodes < last; step++) {
+        int64_t nodes = step == 0 ? (part > FEW_NODES ? part : FEW_NODES) : step == 1 ? 10 * part : 4 * part;
+        if (nodes > last - result->nodes) nodes = last - result->nodes;
+        yoke_status status = search_once(search, slacks[step], nodes);
+        if (status != YOKE_OK) return status;
+        if (result->optimal || (search->count == 0 && !result->feasible)) return YOKE_OK;
+        gap = fmin(gap, result->gap); /* fmin leaves out what is not known */
+        result->gap = gap;
+        if (step == 1 && !(gap < 1e-8)) break;
+    }
+    return YOKE_OK;
+}
+
+yoke_status search_ranges(plan_work *work, const search_limits *limits, search_best *best)
+{
+    range_search search = {.work = work, .limits = limits, .best = best};
+    set_up(&search);
+    int64_t points = work->num_devices, levels = 0;
+    for (int i = 0; i < work->num_devices; i++)
+        for (int k = 0; k < work->devices[i].num_levels; k++) {
+            points += envelope_most_points(&work->devices[i].levels[k]);
+            levels++;
+        }
+    yoke_status status = yoke_allocate_untouched(work->context, points, sizeof *search.points, (void **)&search.points);
+    if (status == YOKE_OK) status = yoke_allocate_untouched(work->context, levels, sizeof *search.capacities, (void **)&search.capacities);
+    if (status == YOKE_OK)
+        status = yoke_allocate_untouched(work->context, (levels + work->num_devices) * range_state_bytes(), 1, (void **)&search.states);
+    if (status == YOKE_OK) status = search_repeatedly(&search);
+    yoke_release(work->context, search.stack);
+    yoke_release(work->context, search.states);
+    yoke_release(work->context, search.capacities);
+    yoke_release(work->context, search.points);
+    return status;
+}

@@ -1,0 +1,75 @@
+/*
+ * search_time.c - least time by bisection over the makespan (FPM-PA, Clarke sect. 1.3, with whole units).
+ */
+#include <math.h>
+
+#include "plan/search.h"
+
+/* The most units of a device within so many seconds, and the level that does them (of equals that which ends first). */
+static int64_t capacity(const plan_work *work, const search_limits *limits, int i, double seconds, int *chosen)
+{
+    const plan_device *device = &work->devices[i];
+    int64_t most = 0;
+    *chosen = limits->first_level[i];
+    for (int k = limits->first_level[i]; k <= limits->last_level[i]; k++) {
+        int64_t units = plan_finish_units(work, device, &device->levels[k], seconds, limits->most[i]);
+        if (units < most || units == 0) continue;
+        if (units == most &&
+            plan_finish_s(work, device, &device->levels[k], units) >= plan_finish_s(work, device, &device->levels[*chosen], units))
+            continue;
+        most = units;
+        *chosen = k;
+    }
+    return most;
+}
+
+/* Nonzero where n units can be done in so many seconds; then units and levels are how. */
+static int enough(const plan_work *work, const search_limits *limits, double seconds, int64_t *units, int *levels)
+{
+    int64_t left = work->units;
+    for (int i = 0; i < work->num_devices; i++) {
+        int64_t most = capacity(work, limits, i, seconds, &levels[i]);
+        units[i] = most < left ? most : left;
+        left -= units[i];
+    }
+    return left == 0;
+}
+
+/* The longest of the devices' shortest times for all n units, at which there is surely enough. */
+static double long_enough(const plan_work *work, const search_limits *limits)
+{
+    double longest = 0;
+    for (int i = 0; i < work->num_devices; i++) {
+        const plan_device *device = &work->devices[i];
+        double shortest = INFINITY;
+        for (int k = limits->first_level[i]; k <= limits->last_level[i]; k++)
+            shortest = fmin(shortest, plan_finish_s(work, device, &device->levels[k], limits->most[i]));
+        longest = fmax(longest, shortest);
+    }
+    return longest;
+}
+
+void search_least_time(plan_work *work, const search_limits *limits, search_best *best)
+{
+    int64_t units[PLAN_MOST_DEVICES];
+    int levels[PLAN_MOST_DEVICES];
+    double low = 0, high = long_enough(work, limits);
+    while (low < high) {
+        double middle = low + (high - low) / 2;
+        if (!(middle > low && middle < high)) break;
+        best->result.nodes++;
+        if (enough(work, limits, middle, units, levels)) {
+            /* Down to the end of the last device. */
+            double longest = 0;
+            for (int i = 0; i < work->num_devices; i++)
+                if (units[i] > 0)
+                    longest = fmax(longest, plan_finish_s(work, &work->devices[i], &work->devices[i].levels[levels[i]], units[i]));
+            high = fmin(middle, longest);
+        } else
+            low = middle;
+    }
+    if (!enough(work, limits, high, units, levels)) return;
+    search_offer(work, limits, units, levels, best);
+    best->result.optimal = best->result.feasible;
+    best->result.gap = best->result.feasible ? 0 : NAN;
+}

@@ -1,0 +1,34 @@
+/* sim_fixture.h - a context with a machine file, and its devices with a few queues each. */
+#ifndef TESTS_DEVICE_SIM_FIXTURE_H
+#define TESTS_DEVICE_SIM_FIXTURE_H
+
+#include "../base/failing.h"
+#include "device/sim.h"
+#include "unit.h"
+
+enum { QUEUES = 3 };
+
+typedef struct device {
+    yoke_device *device;
+    yoke_queue *queues[QUEUES];
+    yoke_buffer *buffer;
+    yoke_program *program;
+    yoke_function *function;
+} device;
+
+/* A context whose memory is `memory`, with the machine that the text describes. */
+yoke_context *machine(const char *text, failing *memory);
+
+device open_device(yoke_context *context, const char *name);
+void close_device(device *d);
+
+/* Asked for on one of the queues: a launch, or a copy of up to 1000 bytes to the device. */
+yoke_status launch(device *d, int queue, int64_t units);
+yoke_status copy(device *d, int queue, int64_t bytes);
+/* Waits for all queues. */
+void finish(device *d);
+
+/* To 1e-12. */
+void expect(double found, double expected, const char *what);
+
+#endif

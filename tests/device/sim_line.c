@@ -1,0 +1,438 @@
+/* What runs when on simulated devices: contention, clocks, and what both draw. */
+#include <math.h>
+#include <string.h>
+
+#include "sim_fixture.h"
+
+static double host_s(yoke_context *context) { return sim_machine_of(context)->host_s; }
+
+static double device_j(yoke_context *context, int i)
+{
+    const sim_machine *all = sim_machine_of(context);
+    return sim_energy_j(&all->devices[i].domain, all->host_s);
+}
+
+static void wait_until(yoke_context *context, double time_s)
+{
+    assert_int_equal(yoke_machine_sleep(context, time_s - host_s(context)), YOKE_OK);
+}
+
+/* Ends a test: nothing may be left. */
+static void close_all(yoke_context *context, const failing *memory)
+{
+    yoke_context_destroy(context);
+    assert_int_equal(memory->outstanding, 0);
+}
+
+/* ------------------------------------------------------------------------------------------- contention */
+
+#define THREE(own)                                                                                                        \
+    "{\"name\": \"m\", \"contention\": 0.5, \"devices\": ["                                                               \
+    "{\"name\": \"a\", \"class\": \"cpu\", \"seconds_per_unit\": 1, \"power\": {\"idle_w\": 1, \"busy_w\": 3}, "          \
+    " \"copy\": {\"latency_s\": 1, \"bytes_per_s\": 10}" own "},"                                                         \
+    "{\"name\": \"b\", \"class\": \"gpu\", \"seconds_per_unit\": 1, \"copy\": {\"latency_s\": 8, \"bytes_per_s\": 1e3}}," \
+    "{\"name\": \"c\", \"class\": \"gpu\", \"seconds_per_unit\": 1}]}"
+
+/* 10 s and 4 s of work begin together, each takes half as long again while the other works: to 6 s, and to 6 + (10 - 4). */
+static void both_devices_suffer_whichever_was_asked_first(void **state)
+{
+    (void)state;
+    for (int first = 0; first < 2; first++) {
+        failing memory = {0};
+        yoke_context *context = machine(THREE(""), &memory);
+        device a = open_device(context, "sim:a"), b = open_device(context, "sim:b");
+        assert_int_equal(first == 0 ? launch(&a, 0, 10) : launch(&b, 0, 4), YOKE_OK);
+        assert_int_equal(first == 0 ? launch(&b, 0, 4) : launch(&a, 0, 10), YOKE_OK);
+        finish(&b);
+        assert_true(host_s(context) == 6);
+        finish(&a);
+        assert_true(host_s(context) == 12);
+        expect(device_j(context, 0), 12 * 3, "busy for as long as it takes");
+        close_device(&a);
+        close_device(&b);
+        close_all(context, &memory);
+    }
+}
+
+static void only_the_time_together_costs(void **state)
+{
+    (void)state;
+    failing memory = {0};
+    yoke_context *context = machine(THREE(""), &memory);
+    device a = open_device(context, "sim:a"), b = open_device(context, "sim:b");
+    assert_int_equal(launch(&a, 0, 10), YOKE_OK);
+    wait_until(context, 3);
+    assert_int_equal(launch(&b, 0, 4), YOKE_OK); /* 3 to 9 */
+    wait_until(context, 8.5);
+    finish(&a); /* 3 before, 4 of 6 together, 3 after */
+    assert_true(host_s(context) == 12);
+    assert_int_equal(launch(&b, 0, 2), YOKE_OK); /* alone again */
+    finish(&b);
+    assert_true(host_s(context) == 14);
+    close_device(&a);
+    close_device(&b);
+    close_all(context, &memory);
+}
+
+static void a_device_may_suffer_more_than_the_machine_says(void **state)
+{
+    (void)state;
+    failing memory = {0};
+    yoke_context *context = machine(THREE(", \"contention\": 1"), &memory);
+    device a = open_device(context, "sim:a"), b = open_device(context, "sim:b"), c = open_device(context, "sim:c");
+    assert_int_equal(launch(&a, 0, 10), YOKE_OK);
+    assert_int_equal(launch(&b, 0, 4), YOKE_OK);
+    assert_int_equal(launch(&c, 0, 2), YOKE_OK); /* two others cost no more than one: 0 to 3 */
+    finish(&c);
+    assert_true(host_s(context) == 3);
+    finish(&b);
+    assert_true(host_s(context) == 6);
+    finish(&a); /* 3 of 6 together */
+    assert_true(host_s(context) == 13);
+    close_device(&a);
+    close_device(&b);
+    close_device(&c);
+    close_all(context, &memory);
+}
+
+static void copies_and_queues_of_the_same_device_do_not_disturb(void **state)
+{
+    (void)state;
+    failing memory = {0};
+    yoke_context *context = machine(THREE(""), &memory);
+    device a = open_device(context, "sim:a"), b = open_device(context, "sim:b");
+    assert_int_equal(launch(&a, 0, 10), YOKE_OK);
+    assert_int_equal(launch(&a, 1, 7), YOKE_OK);
+    assert_int_equal(copy(&b, 0, 1), YOKE_OK); /* 8 s */
+    assert_int_equal(launch(&b, 1, 0), YOKE_OK);
+    finish(&a);
+    assert_true(host_s(context) == 10);
+    close_device(&a);
+    close_device(&b);
+    close_all(context, &memory);
+}
+
+enum { LAUNCHES = 600, DEVICES = 3 };
+
+typedef struct interval {
+    int device;
+    double units, begin_s, end_s;
+} interval;
+
+/* Seconds of [begin_s, end_s] in which a launch runs on another device than `own`. */
+static double disturbed_s(const interval *all, int count, int own, double begin_s, double end_s)
+{
+    double seconds = 0, at = begin_s;
+    while (at < end_s) { /* from one change to the next */
+        double next = end_s;
+        int others = 0;
+        for (int i = 0; i < count; i++) {
+            if (all[i].begin_s > at) next = fmin(next, all[i].begin_s);
+            if (all[i].end_s > at) next = fmin(next, all[i].end_s);
+            others |= all[i].device != own && all[i].begin_s <= at && all[i].end_s > at;
+        }
+        if (others) seconds += next - at;
+        at = next;
+    }
+    return seconds;
+}
+
+/* Random launches and waits; the times of events around each launch are its begin and its end. */
+static void any_work_is_done_in_full_at_the_speed_that_the_others_leave(void **state)
+{
+    (void)state;
+    static interval done[LAUNCHES];
+    static yoke_event *events[LAUNCHES][2];
+    static const char *const names[] = {"sim:a", "sim:b", "sim:c"};
+    failing memory = {0};
+    yoke_context *context = machine(THREE(", \"contention\": 0.3"), &memory);
+    const double slows[] = {1.3, 1.5, 1.5};
+    device all[DEVICES];
+    yoke_event *zero[DEVICES];
+    for (int i = 0; i < DEVICES; i++) {
+        all[i] = open_device(context, names[i]);
+        assert_int_equal(yoke_event_create(all[i].device, &zero[i]), YOKE_OK);
+        assert_int_equal(yoke_queue_record(all[i].queues[0], zero[i]), YOKE_OK);
+    }
+    uint32_t random = 7;
+    for (int k = 0; k < LAUNCHES; k++) {
+        random = random * 1664525u + 1013904223u;
+        int i = (int)(random >> 8) % DEVICES, queue = (int)(random >> 12) % QUEUES;
+        done[k] = (interval){.device = i, .units = 1 + (random >> 20) % 50};
+        for (int end = 0; end < 2; end++) {
+            assert_int_equal(yoke_event_create(all[i].device, &events[k][end]), YOKE_OK);
+            assert_int_equal(yoke_queue_record(all[i].queues[queue], events[k][end]), YOKE_OK);
+            if (end == 0) assert_int_equal(launch(&all[i], queue, (int64_t)done[k].units), YOKE_OK);
+        }
+        if ((random >> 16) % 3 == 0) assert_int_equal(yoke_machine_sleep(context, (random >> 18) % 60), YOKE_OK);
+        if ((random >> 16) % 7 == 0) assert_int_equal(yoke_queue_finish(all[i].queues[queue]), YOKE_OK);
+    }
+    for (int k = 0; k < LAUNCHES; k++) {
+        int i = done[k].device;
+        assert_int_equal(yoke_event_elapsed_s(zero[i], events[k][0], &done[k].begin_s), YOKE_OK);
+        assert_int_equal(yoke_event_elapsed_s(zero[i], events[k][1], &done[k].end_s), YOKE_OK);
+    }
+    double together = 0;
+    for (int k = 0; k < LAUNCHES; k++) {
+        double length = done[k].end_s - done[k].begin_s;
+        double disturbed = disturbed_s(done, LAUNCHES, done[k].device, done[k].begin_s, done[k].end_s);
+        double work = length - disturbed + disturbed / slows[done[k].device];
+        if (!(fabs(work - done[k].units) <= 1e-9 * done[k].units)) fail_msg("launch %d: %.17g of %g", k, work, done[k].units);
+        together += disturbed;
+    }
+    assert_true(together > 1000);
+    for (int k = 0; k < 2 * LAUNCHES; k++) yoke_event_destroy(events[k / 2][k % 2]);
+    for (int i = 0; i < DEVICES; i++) {
+        yoke_event_destroy(zero[i]);
+        close_device(&all[i]);
+    }
+    close_all(context, &memory);
+}
+
+/* Events are those of the moment when they were recorded, also where they are recorded again before that is reached. */
+static void queues_wait_for_what_was_recorded_then(void **state)
+{
+    (void)state;
+    failing memory = {0};
+    yoke_context *context = machine(THREE(""), &memory);
+    device a = open_device(context, "sim:a");
+    yoke_event *event = NULL, *end = NULL;
+    double seconds = 0;
+    assert_int_equal(yoke_event_create(a.device, &event), YOKE_OK);
+    assert_int_equal(yoke_event_create(a.device, &end), YOKE_OK);
+    assert_int_equal(launch(&a, 0, 5), YOKE_OK); /* 0 to 5 */
+    assert_int_equal(yoke_queue_record(a.queues[0], event), YOKE_OK);
+    assert_int_equal(yoke_queue_wait(a.queues[1], event), YOKE_OK);
+    assert_int_equal(launch(&a, 0, 20), YOKE_OK);
+    assert_int_equal(yoke_queue_record(a.queues[0], event), YOKE_OK); /* again, at 25 */
+    assert_int_equal(launch(&a, 1, 3), YOKE_OK);                      /* 5 to 8 */
+    assert_int_equal(yoke_queue_record(a.queues[1], end), YOKE_OK);
+    assert_int_equal(yoke_event_wait(end), YOKE_OK);
+    assert_true(host_s(context) == 8);
+    assert_int_equal(yoke_event_elapsed_s(end, event, &seconds), YOKE_OK);
+    assert_true(seconds == 17 && host_s(context) == 25);
+    assert_int_equal(yoke_queue_wait(a.queues[2], event), YOKE_OK); /* reached already */
+    yoke_event_destroy(event);
+    assert_int_equal(launch(&a, 2, 1), YOKE_OK);
+    finish(&a);
+    assert_true(host_s(context) == 26);
+    yoke_event_destroy(end);
+    close_device(&a);
+    close_all(context, &memory);
+}
+
+/* -------------------------------------------------------------------------------------------------- clocks */
+
+#define LEVELS                                                                                                            \
+    "{\"name\": \"m\", \"devices\": [{\"name\": \"a\", \"class\": \"cpu\", \"seconds_per_unit\": 1, \"start_s\": 2,"      \
+    " \"power\": {\"idle_w\": 10, \"busy_w\": 100, \"copy_w\": 5}, \"copy\": {\"latency_s\": 1, \"bytes_per_s\": 10}, %s" \
+    " \"clock\": {\"levels\": ["                                                                                          \
+    "  {\"frequency_hz\": 1e9, \"seconds_per_unit\": [[0, 4], [10, 2]], \"power\": {\"idle_w\": 5, \"busy_w\": 50}},"     \
+    "  {\"frequency_hz\": 15e8, \"start_s\": 0, \"power\": {\"idle_w\": 8, \"busy_w\": 70, \"copy_w\": 2}},"              \
+    "  {\"frequency_hz\": 2e9}]}}]}"
+
+static yoke_context *machine_with_levels(const char *more, failing *memory)
+{
+    char text[2048];
+    snprintf(text, sizeof text, LEVELS, more);
+    return machine(text, memory);
+}
+
+static void set_level(yoke_context *context, int64_t level)
+{
+    sim_machine *all = sim_machine_of(context);
+    sim_set_level(all, &all->devices[0], level);
+}
+
+static void launches_have_the_clock_that_they_begin_with(void **state)
+{
+    (void)state;
+    failing memory = {0};
+    yoke_context *context = machine_with_levels("", &memory);
+    device a = open_device(context, "sim:a");
+    assert_int_equal(launch(&a, 0, 10), YOKE_OK); /* at the highest clock: 0 to 12 at 100 W */
+    assert_int_equal(launch(&a, 0, 20), YOKE_OK); /* asked for before the change, begins after it: 12 to 54 at 50 W */
+    wait_until(context, 4);
+    set_level(context, 0);
+    expect(device_j(context, 0), 400, "under way");
+    wait_until(context, 12);
+    expect(device_j(context, 0), 1200, "what runs is not changed");
+    finish(&a);
+    assert_true(host_s(context) == 54);
+    expect(device_j(context, 0), 1200 + 42 * 50, "at the lowest clock");
+    wait_until(context, 60);
+    expect(device_j(context, 0), 3300 + 6 * 5, "idle at it");
+    assert_int_equal(launch(&a, 0, 5), YOKE_OK); /* 5 units between two points: 3 s each */
+    finish(&a);
+    assert_true(host_s(context) == 77);
+    set_level(context, 1); /* has the device's own seconds a unit, and no start */
+    wait_until(context, 80);
+    expect(device_j(context, 0), 3330 + 17 * 50 + 3 * 8, "idle at the middle clock");
+    assert_int_equal(launch(&a, 0, 7), YOKE_OK);
+    assert_int_equal(copy(&a, 1, 30), YOKE_OK); /* 4 s */
+    finish(&a);
+    assert_true(host_s(context) == 87);
+    expect(device_j(context, 0), 4204 + 7 * 70 + 4 * 2, "busy and copying at the middle clock");
+    close_device(&a);
+    close_all(context, &memory);
+}
+
+/* Two launches of two clocks at once: the power of the one that began last until both are done. */
+static void launches_of_two_clocks_draw_what_the_later_one_draws(void **state)
+{
+    (void)state;
+    failing memory = {0};
+    yoke_context *context = machine_with_levels("", &memory);
+    device a = open_device(context, "sim:a");
+    assert_int_equal(launch(&a, 0, 18), YOKE_OK); /* 0 to 20 */
+    wait_until(context, 5);
+    set_level(context, 1);
+    assert_int_equal(launch(&a, 1, 4), YOKE_OK); /* 5 to 9 */
+    wait_until(context, 30);
+    expect(device_j(context, 0), 5 * 100 + 15 * 70 + 10 * 8, "both");
+    close_device(&a);
+    close_all(context, &memory);
+}
+
+static void a_slow_meter_shows_what_was_drawn_at_its_update(void **state)
+{
+    (void)state;
+    failing memory = {0};
+    yoke_context *context = machine_with_levels("\"meter\": {\"period_s\": 8},", &memory);
+    const sim_machine *all = sim_machine_of(context);
+    const sim_domain *domain = &all->devices[0].domain;
+    device a = open_device(context, "sim:a");
+    static const int64_t levels[] = {0, 2, 1};
+    static const double idle_w[] = {5, 10, 8};
+    double drawn = 0, shown = 0, now = 0;
+    for (int k = 0; k < 300; k++) { /* idle at one level after the other, second by second */
+        set_level(context, levels[k / 5 % 3]);
+        assert_int_equal(yoke_machine_sleep(context, 1), YOKE_OK);
+        drawn += idle_w[k / 5 % 3];
+        now += 1;
+        if (fmod(now, 8) == 0) shown = drawn;
+        expect(sim_energy_j(domain, all->host_s), drawn, "drawn");
+        expect(sim_energy_shown_j(domain, all->host_s), shown, "shown");
+    }
+    close_device(&a);
+    close_all(context, &memory);
+}
+
+/* -------------------------------------------------------------------------------------------------- hosting */
+
+#define HOSTED(host)                                                                                                       \
+    "{\"name\": \"m\", \"hosting_w\": 30, " host                                                                           \
+    "\"devices\": [{\"name\": \"a\", \"class\": \"cpu\", \"seconds_per_unit\": 1}, {\"name\": \"b\", \"class\": \"gpu\", " \
+    "\"seconds_per_unit\": 1, \"copy\": {\"latency_s\": 7, \"bytes_per_s\": 1e9}}, {\"name\": \"c\", \"class\": \"gpu\", " \
+    "\"seconds_per_unit\": 1}]}"
+
+static void hosting_is_drawn_while_only_gpus_work(void **state)
+{
+    (void)state;
+    for (int described = 0; described < 2; described++) {
+        failing memory = {0};
+        yoke_context *context = machine(described ? HOSTED("\"host\": {\"idle_w\": 20}, ") : HOSTED(""), &memory);
+        const sim_machine *all = sim_machine_of(context);
+        double idle_w = described ? 20 : 0;
+        device a = open_device(context, "sim:a"), b = open_device(context, "sim:b"), c = open_device(context, "sim:c");
+        assert_int_equal(launch(&a, 0, 10), YOKE_OK); /* 0 to 10 */
+        assert_int_equal(launch(&b, 0, 25), YOKE_OK); /* 0 to 25 */
+        assert_int_equal(launch(&c, 0, 28), YOKE_OK); /* 0 to 28: one host for both */
+        wait_until(context, 12);
+        expect(sim_energy_j(&all->host, all->host_s), 12 * idle_w + 2 * 30, "the GPUs alone");
+        assert_int_equal(launch(&a, 0, 2), YOKE_OK); /* 12 to 14 */
+        finish(&c);
+        assert_int_equal(copy(&b, 0, 100), YOKE_OK); /* hosts nothing */
+        wait_until(context, 40);
+        expect(sim_energy_j(&all->host, all->host_s), 40 * idle_w + (2 + 14) * 30, "all");
+        close_device(&a);
+        close_device(&b);
+        close_device(&c);
+        close_all(context, &memory);
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------- everything */
+
+#define EVERYTHING                                                                                                                     \
+    "{\"name\": \"m\", \"hosting_w\": 13, \"contention\": 0.04, \"devices\": ["                                                        \
+    "{\"name\": \"a\", \"class\": \"cpu\", \"seconds_per_unit\": 1e-6, \"noise\": 0.03, \"power\": {\"idle_w\": 90, \"busy_w\": 250}," \
+    " \"clock\": {\"levels\": [{\"frequency_hz\": 1, \"seconds_per_unit\": 2e-6}, {\"frequency_hz\": 2}]}},"                           \
+    "{\"name\": \"b\", \"class\": \"gpu\", \"seconds_per_unit\": 4e-7, \"noise\": 0.03, \"power\": {\"idle_w\": 60, \"busy_w\": 450}}]}"
+
+static void run_everything(double found[4])
+{
+    failing memory = {0};
+    yoke_context *context = machine(EVERYTHING, &memory);
+    device a = open_device(context, "sim:a"), b = open_device(context, "sim:b");
+    for (int k = 0; k < 500; k++) {
+        if (k % 50 == 0) set_level(context, k / 50 % 2);
+        assert_int_equal(launch(&a, k % QUEUES, 1000 + k), YOKE_OK);
+        assert_int_equal(launch(&b, k % QUEUES, 3000 - k), YOKE_OK);
+        if (k % 3 == 0) finish(k % 2 ? &a : &b);
+    }
+    finish(&a);
+    finish(&b);
+    found[0] = host_s(context);
+    found[1] = device_j(context, 0);
+    found[2] = device_j(context, 1);
+    found[3] = sim_energy_j(&sim_machine_of(context)->host, host_s(context));
+    close_device(&a);
+    close_device(&b);
+    close_all(context, &memory);
+}
+
+static void the_same_is_the_same_to_the_bit(void **state)
+{
+    (void)state;
+    double first[4], second[4];
+    run_everything(first);
+    run_everything(second);
+    assert_memory_equal(first, second, sizeof first);
+    for (int i = 0; i < 4; i++) assert_true(first[i] > 0);
+}
+
+/* A lost device's queue is destroyed without being finished: what it ran ends there. */
+static void a_queue_that_is_given_up_stops(void **state)
+{
+    (void)state;
+    failing memory = {0};
+    yoke_context *context =
+        machine("{\"name\": \"m\", \"contention\": 1, \"devices\": [{\"name\": \"a\", \"class\": \"cpu\", \"seconds_per_unit\": 1, "
+                "\"power\": {\"idle_w\": 1, \"busy_w\": 3}, \"fault\": {\"call\": 11, \"kind\": \"lost\"}},"
+                "{\"name\": \"b\", \"class\": \"gpu\", \"seconds_per_unit\": 1}]}",
+                &memory);
+    device a = open_device(context, "sim:a"), b = open_device(context, "sim:b"); /* 6 calls */
+    yoke_event *event = NULL;
+    assert_int_equal(yoke_event_create(a.device, &event), YOKE_OK);
+    assert_int_equal(launch(&a, 0, 100), YOKE_OK);
+    assert_int_equal(yoke_queue_record(a.queues[0], event), YOKE_OK);
+    assert_int_equal(yoke_queue_wait(a.queues[1], event), YOKE_OK);
+    assert_int_equal(launch(&a, 1, 5), YOKE_ERROR_DEVICE);
+    assert_int_equal(launch(&b, 0, 10), YOKE_OK);
+    wait_until(context, 4); /* 2 of 10 done */
+    yoke_event_destroy(event);
+    close_device(&a);
+    finish(&b);
+    assert_true(host_s(context) == 12);
+    expect(device_j(context, 0), 4 * 3 + 8 * 1, "busy until it was given up");
+    close_device(&b);
+    close_all(context, &memory);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(both_devices_suffer_whichever_was_asked_first),
+    cmocka_unit_test(only_the_time_together_costs),
+    cmocka_unit_test(a_device_may_suffer_more_than_the_machine_says),
+    cmocka_unit_test(copies_and_queues_of_the_same_device_do_not_disturb),
+    cmocka_unit_test(any_work_is_done_in_full_at_the_speed_that_the_others_leave),
+    cmocka_unit_test(queues_wait_for_what_was_recorded_then),
+    cmocka_unit_test(launches_have_the_clock_that_they_begin_with),
+    cmocka_unit_test(launches_of_two_clocks_draw_what_the_later_one_draws),
+    cmocka_unit_test(a_slow_meter_shows_what_was_drawn_at_its_update),
+    cmocka_unit_test(hosting_is_drawn_while_only_gpus_work),
+    cmocka_unit_test(the_same_is_the_same_to_the_bit),
+    cmocka_unit_test(a_queue_that_is_given_up_stops),
+};
+
+UNIT_MAIN(tests, NULL, NULL)

@@ -1,0 +1,207 @@
+/* Model files: what is read is what is written, with what may be left out, and without losing memory. */
+#define _XOPEN_SOURCE 700 /* mkdtemp */
+
+#include <math.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "problem_text.h"
+
+static void what_is_in_the_file_is_in_the_problem(void **state)
+{
+    place *p = *state;
+    yoke_context *context = open_context(p);
+    write_file(p->path, complete_model, strlen(complete_model));
+    yoke_plan_problem *problem = read_good(context, p->path);
+    assert_int_equal(problem->units, 9007199254740992);
+    assert_true(problem->repetitions == 32.4 && problem->copies_before && problem->base_power_w == 12.5 && isnan(problem->hosting_power_w));
+    assert_int_equal(problem->num_devices, 2);
+    const yoke_plan_device *cpu = &problem->devices[0], *gpu = &problem->devices[1];
+    assert_string_equal(cpu->name, "cpu \xc3\xa4");
+    assert_true(cpu->host && !cpu->removable && cpu->max_units == INT64_MAX && cpu->num_levels == 2);
+    assert_true(cpu->levels[0].frequency_hz == 2e9 && cpu->levels[0].seconds_per_unit == 1.7e-6 && cpu->levels[0].start_seconds == 1e-5);
+    assert_true(cpu->levels[0].dynamic_power_w == 84 && cpu->levels[0].idle_power_w == 84.3 && cpu->levels[0].num_points == 0);
+    assert_true(isnan(cpu->levels[1].frequency_hz) && isnan(cpu->levels[1].dynamic_power_w) && isnan(cpu->levels[1].idle_power_w));
+    assert_true(cpu->levels[1].time_uncertainty == 0.02 && cpu->levels[1].power_uncertainty == 0.05);
+    assert_int_equal(cpu->levels[1].num_points, 3);
+    assert_true(cpu->levels[1].points[2] == 10.5 && cpu->levels[1].points[3] == 2e-5);
+    assert_true(!gpu->host && gpu->removable && gpu->max_units == 1000000 && gpu->copy_seconds == 0.25);
+    assert_true(gpu->copy_seconds_per_unit == 1e-9 && gpu->copy_joules_per_unit == 8.14e-4);
+    assert_string_equal(p->warnings, "");
+    yoke_plan_problem_destroy(context, problem);
+    yoke_plan_problem_destroy(context, NULL);
+    yoke_context_destroy(context);
+}
+
+static void laws_of_the_clock_become_levels(void **state)
+{
+    place *p = *state;
+    yoke_context *context = open_context(p);
+    write_file(p->path, complete_model, strlen(complete_model));
+    yoke_plan_problem *problem = read_good(context, p->path);
+    const yoke_plan_device *gpu = &problem->devices[1];
+    assert_int_equal(gpu->num_levels, 2);
+    for (int i = 0; i < 2; i++) {
+        double f = (i + 1) * 1e9;
+        assert_true(gpu->levels[i].frequency_hz == f);
+        assert_float_equal(gpu->levels[i].seconds_per_unit, 1 / (1e-3 * f + 5), 1e-20);
+        assert_float_equal(gpu->levels[i].dynamic_power_w, 1e-27 * f * f * f + 2e-9 * f + 3 - 2, 1e-12);
+        assert_true(gpu->levels[i].idle_power_w == 2 && gpu->levels[i].start_seconds == 0.5);
+    }
+    yoke_plan_problem_destroy(context, problem);
+    yoke_context_destroy(context);
+}
+
+static void what_may_be_left_out_has_its_default(void **state)
+{
+    static const char text[] =
+        "{\"units\": 5, \"devices\": [{\"name\": \"a\", \"kind\": \"host\", \"levels\": [{\"seconds_per_unit\": 2}]}]}";
+    place *p = *state;
+    yoke_context *context = open_context(p);
+    write_file(p->path, text, strlen(text));
+    yoke_plan_problem *problem = read_good(context, p->path);
+    const yoke_plan_device *device = &problem->devices[0];
+    assert_true(problem->repetitions == 1 && !problem->copies_before && problem->base_power_w == 0 && problem->hosting_power_w == 0);
+    assert_true(!device->removable && device->copy_seconds == 0 && device->copy_seconds_per_unit == 0 && device->copy_joules_per_unit == 0);
+    assert_true(device->max_units == INT64_MAX && isnan(device->levels[0].frequency_hz) && device->levels[0].start_seconds == 0);
+    /* What nobody said of powers is not known, and not nothing. */
+    assert_true(isnan(device->levels[0].dynamic_power_w) && isnan(device->levels[0].idle_power_w));
+    yoke_plan_problem_destroy(context, problem);
+    yoke_context_destroy(context);
+}
+
+static int same(double a, double b) { return a == b || (isnan(a) && isnan(b)); }
+
+static void assert_same_level(const yoke_plan_level *a, const yoke_plan_level *b)
+{
+    assert_true(same(a->frequency_hz, b->frequency_hz) && same(a->dynamic_power_w, b->dynamic_power_w));
+    assert_true(same(a->idle_power_w, b->idle_power_w) && a->start_seconds == b->start_seconds);
+    assert_true(a->time_uncertainty == b->time_uncertainty && a->power_uncertainty == b->power_uncertainty);
+    assert_int_equal(a->num_points, b->num_points);
+    if (a->num_points == 0) assert_true(a->seconds_per_unit == b->seconds_per_unit);
+    for (int64_t i = 0; i < 2 * a->num_points; i++) assert_true(a->points[i] == b->points[i]);
+}
+
+static void assert_same_problem(const yoke_plan_problem *a, const yoke_plan_problem *b)
+{
+    assert_true(a->units == b->units && a->repetitions == b->repetitions && !a->copies_before == !b->copies_before);
+    assert_true(same(a->base_power_w, b->base_power_w) && same(a->hosting_power_w, b->hosting_power_w));
+    assert_int_equal(a->num_devices, b->num_devices);
+    for (int64_t i = 0; i < a->num_devices; i++) {
+        const yoke_plan_device *d = &a->devices[i], *e = &b->devices[i];
+        assert_string_equal(d->name, e->name);
+        assert_true(!d->host == !e->host && !d->removable == !e->removable && d->max_units == e->max_units);
+        assert_true(same(d->copy_seconds, e->copy_seconds) && same(d->copy_seconds_per_unit, e->copy_seconds_per_unit));
+        assert_true(same(d->copy_joules_per_unit, e->copy_joules_per_unit));
+        assert_int_equal(d->num_levels, e->num_levels);
+        for (int64_t k = 0; k < d->num_levels; k++) assert_same_level(&d->levels[k], &e->levels[k]);
+    }
+}
+
+static void what_is_written_is_read_to_the_last_bit(void **state)
+{
+    place *p = *state;
+    yoke_context *context = open_context(p);
+    write_file(p->path, complete_model, strlen(complete_model));
+    yoke_plan_problem *first = read_good(context, p->path), *second = NULL;
+    /* Numbers whose digits matter. */
+    ((yoke_plan_level *)(uintptr_t)first->devices[0].levels)[0].seconds_per_unit = nextafter(1.0 / 3, 1);
+    ((yoke_plan_level *)(uintptr_t)first->devices[0].levels)[0].start_seconds = 0x1.fffffffffffffp-40;
+    assert_int_equal(yoke_plan_problem_write(context, p->other, first), YOKE_OK);
+    second = read_good(context, p->other);
+    assert_same_problem(first, second);
+    yoke_plan_problem_destroy(context, first);
+    yoke_plan_problem_destroy(context, second);
+    yoke_context_destroy(context);
+}
+
+static void what_cannot_be_written_leaves_the_old_file(void **state)
+{
+    place *p = *state;
+    char path[128];
+    yoke_context *context = open_context(p);
+    write_file(p->path, complete_model, strlen(complete_model));
+    yoke_plan_problem *problem = read_good(context, p->path);
+    snprintf(path, sizeof path, "%s/missing/model.json", p->directory);
+    assert_int_equal(yoke_plan_problem_write(context, path, problem), YOKE_ERROR_SYSTEM);
+    assert_non_null(strstr(yoke_last_error(context), "missing/model.json cannot be written: No such file"));
+    /* A directory cannot be replaced by a file, and nothing else is left beside it. */
+    remove(p->other);
+    assert_int_equal(mkdir(p->other, 0777), 0);
+    assert_int_equal(yoke_plan_problem_write(context, p->other, problem), YOKE_ERROR_SYSTEM);
+    assert_int_equal(rmdir(p->other), 0);
+    assert_int_equal(yoke_plan_problem_write(context, p->path, NULL), YOKE_ERROR_ARGUMENT);
+    yoke_plan_problem_destroy(context, problem);
+    /* stop() finds the directory empty but for the two files. */
+    yoke_context_destroy(context);
+}
+
+static void no_failing_allocation_is_missed(void **state)
+{
+    char error[2048];
+    yoke_status status = YOKE_ERROR_MEMORY;
+    int64_t fail_at = 2; /* the first is the context's */
+    for (; status == YOKE_ERROR_MEMORY && fail_at < 100; fail_at++)
+        status = read_bytes(*state, complete_model, strlen(complete_model), fail_at, error);
+    assert_int_equal(status, YOKE_OK);
+    assert_true(fail_at > 10);
+}
+
+static void no_failing_allocation_is_missed_in_writing(void **state)
+{
+    place *p = *state;
+    yoke_context *plain = open_context(p);
+    write_file(p->path, complete_model, strlen(complete_model));
+    yoke_plan_problem *problem = read_good(plain, p->path);
+    yoke_status status = YOKE_ERROR_MEMORY;
+    remove(p->other);
+    for (int64_t fail_at = 2; status == YOKE_ERROR_MEMORY && fail_at < 100; fail_at++) {
+        failing memory = {.fail_at = fail_at};
+        yoke_options options = failing_options(&memory);
+        yoke_context *context = NULL;
+        assert_int_equal(yoke_context_create(&options, &context), YOKE_OK);
+        status = yoke_plan_problem_write(context, p->other, problem);
+        yoke_context_destroy(context);
+        assert_int_equal(memory.outstanding, 0);
+        assert_true((status == YOKE_OK) == (access(p->other, F_OK) == 0));
+    }
+    assert_int_equal(status, YOKE_OK);
+    yoke_plan_problem_destroy(plain, problem);
+    yoke_context_destroy(plain);
+}
+
+static void shipped_models_are_read(void **state)
+{
+    static const struct {
+        const char *name;
+        int64_t units, devices, levels;
+    } shipped[] = {{"lang-ruenger-2014", 10000, 2, 1},
+                   {"peach-system-1", 10000, 2, 1},
+                   {"peach-system-2", 10000, 2, 1},
+                   {"peach-system-1-clocks", 50, 2, 8},
+                   {"node-2024", 400000, 2, 4}};
+    place *p = *state;
+    yoke_context *context = open_context(p);
+    const char *source = getenv("YOKE_SOURCE_DIR");
+    assert_non_null(source);
+    for (size_t i = 0; i < COUNT_OF(shipped); i++) {
+        char path[1024];
+        snprintf(path, sizeof path, "%s/examples/models/%s.json", source, shipped[i].name);
+        yoke_plan_problem *problem = read_good(context, path);
+        assert_int_equal(problem->units, shipped[i].units);
+        assert_int_equal(problem->num_devices, shipped[i].devices);
+        assert_int_equal(problem->devices[0].num_levels, shipped[i].levels);
+        yoke_plan_problem_destroy(context, problem);
+    }
+    assert_string_equal(p->warnings, "");
+    yoke_context_destroy(context);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(what_is_in_the_file_is_in_the_problem),      cmocka_unit_test(laws_of_the_clock_become_levels),
+    cmocka_unit_test(what_may_be_left_out_has_its_default),       cmocka_unit_test(what_is_written_is_read_to_the_last_bit),
+    cmocka_unit_test(what_cannot_be_written_leaves_the_old_file), cmocka_unit_test(no_failing_allocation_is_missed),
+    cmocka_unit_test(no_failing_allocation_is_missed_in_writing), cmocka_unit_test(shipped_models_are_read),
+};
+
+UNIT_MAIN(tests, start, stop)

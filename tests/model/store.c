@@ -1,0 +1,550 @@
+#define _POSIX_C_SOURCE 200809L
+
+#include <fcntl.h>
+#include <float.h>
+#include <math.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/failing.h"
+#include "unit.h"
+#include "yoke/yoke.h"
+
+#define MACHINE "a machine of these tests"
+#define WORK "q2 elasticity matrixfree"
+
+/* A directory of its own for each test, and a context whose memory is counted. */
+typedef struct fixture {
+    char directory[64], path[96], other[96];
+    failing memory;
+    yoke_context *context;
+} fixture;
+
+static int start(void **state)
+{
+    fixture *f = calloc(1, sizeof *f);
+    strcpy(f->directory, "/tmp/yoke-store-XXXXXX");
+    if (mkdtemp(f->directory) == NULL) return -1;
+    snprintf(f->path, sizeof f->path, "%s/store.json", f->directory);
+    snprintf(f->other, sizeof f->other, "%s/store.json.bak", f->directory);
+    yoke_options options = failing_options(&f->memory);
+    if (yoke_context_create(&options, &f->context) != YOKE_OK) return -1;
+    *state = f;
+    return 0;
+}
+
+static int stop(void **state)
+{
+    fixture *f = *state;
+    yoke_context_destroy(f->context);
+    int64_t outstanding = f->memory.outstanding;
+    unlink(f->path);
+    unlink(f->other);
+    int left = rmdir(f->directory); /* nothing else may lie there */
+    free(f);
+    return outstanding != 0 || left != 0 ? -1 : 0;
+}
+
+static void write_file(const char *path, const char *text, size_t length)
+{
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(text, 1, length, file), length);
+    assert_int_equal(fclose(file), 0);
+}
+
+static char *read_file(const char *path, size_t *length)
+{
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    char *text = calloc(1, 1 << 20);
+    *length = fread(text, 1, (1 << 20) - 1, file);
+    fclose(file);
+    return text;
+}
+
+static const yoke_sample samples[] = {
+    {.units = 1000, .frequency_hz = NAN, .seconds = 0.1, .seconds_interval = NAN, .joules = NAN, .joules_interval = NAN, .repeats = 1},
+    {.units = 1.0 / 3,
+     .frequency_hz = 2.1e9,
+     .seconds = DBL_MIN / 4,
+     .seconds_interval = DBL_MAX,
+     .joules = -1e-300,
+     .joules_interval = 0,
+     .repeats = 1000,
+     .rejected = 9007199254740992,
+     .together = 1}};
+
+static yoke_store_entry entry_for(const char *work, const char *device)
+{
+    return (yoke_store_entry){.work = work,
+                              .device = device,
+                              .description = "16 cores",
+                              .kernel = "00ff",
+                              .num_samples = 2,
+                              .samples = samples,
+                              .idle_power_w = 10.1,
+                              .idle_power_interval_w = 0.1,
+                              .busy_power_w = NAN,
+                              .busy_power_interval_w = NAN,
+                              .copy_start_s = 1e-5,
+                              .copy_seconds_per_byte = 1.0 / 12e9,
+                              .power_kind = YOKE_ENERGY_MEASURED};
+}
+
+static yoke_store *open_store(fixture *f, const char **declined)
+{
+    yoke_store *store = NULL;
+    yoke_status status = yoke_store_open(f->context, f->path, MACHINE, &store, declined);
+    if (status != YOKE_OK) fail_msg("%s", yoke_last_error(f->context));
+    return store;
+}
+
+static void write_one(fixture *f)
+{
+    yoke_store *store = open_store(f, NULL);
+    yoke_store_entry entry = entry_for(WORK, "openmp");
+    assert_int_equal(yoke_store_put(store, &entry), YOKE_OK);
+    assert_int_equal(yoke_store_write(store), YOKE_OK);
+    yoke_store_close(store);
+}
+
+static int same_number(double a, double b) { return memcmp(&a, &b, sizeof a) == 0 || (isnan(a) && isnan(b)); }
+
+static void assert_same_entry(const yoke_store_entry *a, const yoke_store_entry *b)
+{
+    assert_non_null(a);
+    assert_string_equal(a->work, b->work);
+    assert_string_equal(a->device, b->device);
+    assert_string_equal(a->description, b->description);
+    assert_string_equal(a->kernel, b->kernel);
+    assert_true(same_number(a->idle_power_w, b->idle_power_w) && same_number(a->idle_power_interval_w, b->idle_power_interval_w));
+    assert_true(same_number(a->busy_power_w, b->busy_power_w) && same_number(a->busy_power_interval_w, b->busy_power_interval_w));
+    assert_true(same_number(a->copy_start_s, b->copy_start_s) && same_number(a->copy_seconds_per_byte, b->copy_seconds_per_byte));
+    assert_int_equal(a->power_kind, b->power_kind);
+    assert_int_equal(a->num_samples, b->num_samples);
+    for (int64_t i = 0; i < a->num_samples; i++) {
+        const yoke_sample *p = &a->samples[i], *q = &b->samples[i];
+        assert_true(same_number(p->units, q->units) && same_number(p->frequency_hz, q->frequency_hz));
+        assert_true(same_number(p->seconds, q->seconds) && same_number(p->seconds_interval, q->seconds_interval));
+        assert_true(same_number(p->joules, q->joules) && same_number(p->joules_interval, q->joules_interval));
+        assert_int_equal(p->repeats, q->repeats);
+        assert_int_equal(p->rejected, q->rejected);
+        assert_int_equal(p->together, q->together);
+    }
+}
+
+static void what_is_put_comes_back_bit_for_bit(void **state)
+{
+    fixture *f = *state;
+    const char *declined = "not touched";
+    write_one(f);
+    yoke_store *store = open_store(f, &declined);
+    assert_null(declined);
+    assert_string_equal(yoke_store_path(store), f->path);
+    yoke_store_entry entry = entry_for(WORK, "openmp");
+    const char *why = NULL;
+    assert_same_entry(yoke_store_find(store, WORK, "openmp", "16 cores", "00ff", &why), &entry);
+    assert_string_equal(why, "");
+    yoke_store_close(store);
+}
+
+/* Numbers of all magnitudes, drawn by their bits. */
+static void any_finite_number_round_trips(void **state)
+{
+    fixture *f = *state;
+    enum { COUNT = 3000 };
+    yoke_sample *many = calloc(COUNT, sizeof *many);
+    uint64_t bits = 88172645463325252u;
+    for (int i = 0; i < COUNT; i++) {
+        double number = NAN;
+        while (!isfinite(number) || number == 0) {
+            bits ^= bits << 13, bits ^= bits >> 7, bits ^= bits << 17;
+            memcpy(&number, &bits, sizeof number);
+        }
+        many[i] = (yoke_sample){.units = fabs(number), .frequency_hz = NAN, .seconds = i + 1.0 / 7, .joules = number, .repeats = 1};
+    }
+    yoke_store_entry entry = entry_for("fma", "cuda:0");
+    entry.samples = many;
+    entry.num_samples = COUNT;
+    yoke_store *store = open_store(f, NULL);
+    assert_int_equal(yoke_store_put(store, &entry), YOKE_OK);
+    assert_int_equal(yoke_store_write(store), YOKE_OK);
+    yoke_store_close(store);
+    store = open_store(f, NULL);
+    assert_same_entry(yoke_store_find(store, "fma", "cuda:0", "16 cores", "00ff", NULL), &entry);
+    yoke_store_close(store);
+    free(many);
+}
+
+static void the_file_does_not_depend_on_the_order_of_puts(void **state)
+{
+    fixture *f = *state;
+    static const char *const works[] = {"fma", WORK, "copy"}, *const devices[] = {"openmp", "cuda:0", "cuda:1"};
+    char *first = NULL;
+    size_t length = 0;
+    for (int turn = 0; turn < 9; turn++) {
+        unlink(f->path);
+        yoke_store *store = open_store(f, NULL);
+        for (int k = 0; k < 9; k++) {
+            int i = (turn * 4 + k * (turn % 2 ? 2 : 1)) % 9;
+            yoke_store_entry entry = entry_for(works[i / 3], devices[i % 3]);
+            assert_int_equal(yoke_store_put(store, &entry), YOKE_OK);
+        }
+        assert_int_equal(yoke_store_write(store), YOKE_OK);
+        yoke_store_close(store);
+        char *text = read_file(f->path, &length);
+        if (first == NULL)
+            first = text;
+        else {
+            assert_string_equal(text, first);
+            free(text);
+        }
+    }
+    free(first);
+}
+
+static void a_put_replaces_the_entry_of_the_same_work_and_device(void **state)
+{
+    fixture *f = *state;
+    yoke_store *store = open_store(f, NULL);
+    yoke_store_entry entry = entry_for(WORK, "openmp");
+    assert_int_equal(yoke_store_put(store, &entry), YOKE_OK);
+    entry.description = "8 cores";
+    entry.num_samples = 0;
+    assert_int_equal(yoke_store_put(store, &entry), YOKE_OK);
+    const char *why = NULL;
+    assert_null(yoke_store_find(store, WORK, "openmp", "16 cores", "00ff", &why));
+    const yoke_store_entry *found = yoke_store_find(store, WORK, "openmp", "8 cores", "00ff", &why);
+    assert_non_null(found);
+    assert_int_equal(found->num_samples, 0);
+    yoke_store_close(store);
+}
+
+static void an_entry_that_does_not_fit_is_declined_with_the_reason(void **state)
+{
+    fixture *f = *state;
+    const char *why = NULL;
+    write_one(f);
+    yoke_store *store = open_store(f, NULL);
+    assert_null(yoke_store_find(store, WORK, "cuda:0", "16 cores", "00ff", &why));
+    assert_non_null(strstr(why, "nothing was measured yet for " WORK " on cuda:0"));
+    assert_null(yoke_store_find(store, WORK, "openmp", "12 cores", "00ff", &why));
+    assert_non_null(strstr(why, "\"16 cores\", here \"12 cores\""));
+    assert_null(yoke_store_find(store, WORK, "openmp", "16 cores", "00fe", &why));
+    assert_non_null(strstr(why, "another version of the kernel"));
+    yoke_store_close(store);
+}
+
+static void a_store_of_another_machine_is_declined_and_kept_beside(void **state)
+{
+    fixture *f = *state;
+    size_t length = 0, kept_length = 0;
+    const char *declined = NULL;
+    yoke_store *store = NULL;
+    write_one(f);
+    char *before = read_file(f->path, &length);
+    assert_int_equal(yoke_store_open(f->context, f->path, "another machine", &store, &declined), YOKE_OK);
+    assert_non_null(declined);
+    assert_non_null(strstr(declined, "is of another machine: \"" MACHINE "\"; this is \"another machine\""));
+    assert_null(yoke_store_find(store, WORK, "openmp", "16 cores", "00ff", NULL));
+    char *untouched = read_file(f->path, &kept_length);
+    assert_string_equal(untouched, before); /* opening alone changes nothing */
+    yoke_store_entry entry = entry_for("fma", "openmp");
+    assert_int_equal(yoke_store_put(store, &entry), YOKE_OK);
+    assert_int_equal(yoke_store_write(store), YOKE_OK);
+    assert_int_equal(yoke_store_write(store), YOKE_OK); /* the second write keeps what the first kept */
+    char *kept = read_file(f->other, &kept_length);
+    assert_string_equal(kept, before);
+    yoke_store_close(store);
+    free(before);
+    free(untouched);
+    free(kept);
+}
+
+static void other_formats_are_declined(void **state)
+{
+    fixture *f = *state;
+    static const char *const texts[] = {"{\"format\": 1, \"entries\": [{\"work\": \"w\"}]}",
+                                        "{\"format\": 3, \"machine\": 7, \"entries\": [], \"new\": {}}"};
+    for (size_t i = 0; i < 2; i++) {
+        const char *declined = NULL;
+        write_file(f->path, texts[i], strlen(texts[i]));
+        yoke_store *store = open_store(f, &declined);
+        assert_non_null(declined);
+        assert_non_null(strstr(declined, i == 0 ? "has format 1" : "has format 3"));
+        yoke_store_close(store);
+    }
+}
+
+#define HEAD "{\"format\": 2, \"machine\": \"" MACHINE "\", \"entries\": ["
+#define ENTRY                                                                                                                           \
+    "{\"work\": \"w\", \"device\": \"d\", \"description\": \"\", \"kernel\": \"\", \"idle_power_w\": null, \"idle_power_interval_w\": " \
+    "null, \"busy_power_w\": null, \"busy_power_interval_w\": null, \"power_kind\": \"none\", \"copy_start_s\": null, "                 \
+    "\"copy_seconds_per_byte\": null, \"samples\": ["
+#define SAMPLE(units, seconds)                                                                                                \
+    "{\"units\": " units ", \"frequency_hz\": null, \"seconds\": " seconds ", \"seconds_interval\": null, \"joules\": null, " \
+    "\"joules_interval\": null, \"repeats\": 1, \"rejected\": 0, \"together\": false}"
+
+static void a_file_that_is_no_store_is_refused_with_the_place(void **state)
+{
+    fixture *f = *state;
+    static const struct {
+        const char *text, *expected;
+    } cases[] = {{"", "not JSON"},
+                 {"[1, 2", ":1:"},
+                 {"7", "no store of yoke"},
+                 {"[]", "no store of yoke"},
+                 {"{}", "no store of yoke"},
+                 {"{\"format\": \"2\", \"entries\": []}", "no store of yoke"},
+                 {"{\"format\": 2, \"entries\": {}}", "no store of yoke"},
+                 {"{\"format\": 2, \"entries\": []}", "/machine"},
+                 {"{\"format\": 2, \"machine\": 1, \"entries\": []}", "/machine"},
+                 {HEAD "]} x", "not JSON"},
+                 {HEAD "7]}", "/entries/0"},
+                 {HEAD "{}]}", "/entries/0/"},
+                 {HEAD ENTRY "]}, " ENTRY "]}]}", "two entries for w on d"},
+                 {HEAD ENTRY "], \"colour\": 1}]}", "/entries/0/colour"},
+                 {HEAD ENTRY "7]}]}", "/entries/0/samples/0"},
+                 {HEAD ENTRY SAMPLE("1", "1") ", " SAMPLE("0", "1") "]}]}", "/entries/0/samples/1/units"},
+                 {HEAD ENTRY SAMPLE("1", "-1") "]}]}", "/entries/0/samples/0/seconds"},
+                 {HEAD ENTRY SAMPLE("1", "null") "]}]}", "/entries/0/samples/0/seconds"},
+                 {HEAD ENTRY SAMPLE("1", "NaN") "]}]}", "not JSON"},
+                 {HEAD ENTRY SAMPLE("1", "1e999") "]}]}", ":1:"},
+                 {HEAD ENTRY SAMPLE("\"1\"", "1") "]}]}", "/entries/0/samples/0/units"},
+                 {HEAD "], \"more\": 1}", "/more"}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        yoke_store *store = NULL;
+        write_file(f->path, cases[i].text, strlen(cases[i].text));
+        assert_int_equal(yoke_store_open(f->context, f->path, MACHINE, &store, NULL), YOKE_ERROR_INPUT);
+        assert_null(store);
+        if (strstr(yoke_last_error(f->context), cases[i].expected) == NULL || strstr(yoke_last_error(f->context), f->path) == NULL)
+            fail_msg("%s: %s", cases[i].text, yoke_last_error(f->context));
+        size_t length = 0;
+        char *text = read_file(f->path, &length);
+        assert_string_equal(text, cases[i].text);
+        free(text);
+    }
+}
+
+static void whole_files_that_cannot_be_stores_are_refused(void **state)
+{
+    fixture *f = *state;
+    yoke_store *store = NULL;
+    assert_int_equal(yoke_store_open(f->context, f->directory, MACHINE, &store, NULL), YOKE_ERROR_INPUT);
+    assert_int_equal(yoke_store_open(f->context, "", MACHINE, &store, NULL), YOKE_ERROR_INPUT);
+    assert_int_equal(mkfifo(f->path, 0600), 0); /* nobody writes to it: opening it must not wait */
+    assert_int_equal(yoke_store_open(f->context, f->path, MACHINE, &store, NULL), YOKE_ERROR_INPUT);
+    unlink(f->path);
+    int file = open(f->path, O_WRONLY | O_CREAT, 0600);
+    assert_int_equal(ftruncate(file, ((off_t)64 << 20) + 1), 0);
+    close(file);
+    assert_int_equal(yoke_store_open(f->context, f->path, MACHINE, &store, NULL), YOKE_ERROR_INPUT);
+    assert_non_null(strstr(yoke_last_error(f->context), "64 MiB"));
+}
+
+/* Cut at every length and with bytes changed at every place: refused, declined or read, but nothing worse, and no memory is lost. */
+static void damaged_files_do_no_harm(void **state)
+{
+    fixture *f = *state;
+    static const char changes[] = {'\0', '"', '{', '}', ']', ',', '9', '-', 'e', '\\', (char)0xff, ' '};
+    size_t length = 0, read = 0, refused = 0;
+    write_one(f);
+    char *text = read_file(f->path, &length);
+    int64_t outstanding = f->memory.outstanding;
+    for (size_t i = 0; i < 2 * length; i++) {
+        size_t cut = i < length ? i : length, place = i % length;
+        yoke_store *store = NULL;
+        char old = text[place];
+        if (cut == length) text[place] = changes[(7 * i) % sizeof changes];
+        write_file(f->path, text, cut);
+        yoke_status status = yoke_store_open(f->context, f->path, MACHINE, &store, NULL);
+        assert_true(status == YOKE_OK || status == YOKE_ERROR_INPUT);
+        if (status == YOKE_OK) {
+            assert_true(yoke_store_find(store, WORK, "openmp", "16 cores", "00ff", NULL) == NULL ||
+                        i + 1 >= length); /* without its last line end it is whole */
+            read++;
+        } else
+            refused++;
+        yoke_store_close(store);
+        text[place] = old;
+        assert_int_equal(f->memory.outstanding, outstanding);
+    }
+    assert_true(refused > length && read > 0);
+    free(text);
+}
+
+static void texts_of_drivers_may_hold_any_bytes(void **state)
+{
+    fixture *f = *state;
+    const char *description = "GeForce\xae \"quoted\\\" \n\t\x01 \xc3\xa4 \xf0\x9f\x90\x82 \xed\xa0\x80";
+    yoke_store *store = open_store(f, NULL);
+    yoke_store_entry entry = entry_for(WORK, "cuda:0");
+    entry.description = description;
+    entry.kernel = "";
+    assert_int_equal(yoke_store_put(store, &entry), YOKE_OK);
+    assert_non_null(yoke_store_find(store, WORK, "cuda:0", description, "", NULL));
+    assert_int_equal(yoke_store_write(store), YOKE_OK);
+    yoke_store_close(store);
+    store = open_store(f, NULL);
+    const yoke_store_entry *found = yoke_store_find(store, WORK, "cuda:0", description, "", NULL);
+    assert_non_null(found);
+    assert_non_null(strstr(found->description, "\xc3\xa4 \xf0\x9f\x90\x82 ???"));
+    yoke_store_close(store);
+}
+
+static void entries_outside_their_contract_are_refused(void **state)
+{
+    fixture *f = *state;
+    yoke_store *store = open_store(f, NULL);
+    yoke_sample sample = samples[0];
+    yoke_store_entry entry = entry_for(WORK, "openmp");
+    entry.samples = &sample;
+    entry.num_samples = 1;
+    sample.seconds = NAN;
+    assert_int_equal(yoke_store_put(store, &entry), YOKE_ERROR_ARGUMENT);
+    assert_non_null(strstr(yoke_last_error(f->context), "samples/0/seconds"));
+    sample = samples[0];
+    sample.units = INFINITY;
+    assert_int_equal(yoke_store_put(store, &entry), YOKE_ERROR_ARGUMENT);
+    sample = samples[0];
+    sample.repeats = 0;
+    assert_int_equal(yoke_store_put(store, &entry), YOKE_ERROR_ARGUMENT);
+    sample = samples[0];
+    entry.idle_power_w = -1;
+    assert_int_equal(yoke_store_put(store, &entry), YOKE_ERROR_ARGUMENT);
+    entry.idle_power_w = NAN;
+    entry.num_samples = -1;
+    assert_int_equal(yoke_store_put(store, &entry), YOKE_ERROR_ARGUMENT);
+    entry.num_samples = 1;
+    entry.device = NULL;
+    assert_int_equal(yoke_store_put(store, &entry), YOKE_ERROR_ARGUMENT);
+    assert_int_equal(yoke_store_put(store, NULL), YOKE_ERROR_ARGUMENT);
+    assert_int_equal(yoke_store_put(NULL, &entry), YOKE_ERROR_ARGUMENT);
+    assert_int_equal(yoke_store_write(NULL), YOKE_ERROR_ARGUMENT);
+    yoke_store_close(NULL);
+    yoke_store_close(store);
+}
+
+static void a_store_that_cannot_be_written_leaves_the_old_one(void **state)
+{
+    fixture *f = *state;
+    write_one(f);
+    size_t length = 0, after = 0;
+    char *before = read_file(f->path, &length);
+    yoke_store *store = open_store(f, NULL);
+    yoke_store_entry entry = entry_for("fma", "openmp");
+    assert_int_equal(yoke_store_put(store, &entry), YOKE_OK);
+    char moved[sizeof f->directory + 8];
+    snprintf(moved, sizeof moved, "%s.moved", f->directory);
+    assert_int_equal(rename(f->directory, moved), 0);
+    assert_int_equal(yoke_store_write(store), YOKE_ERROR_SYSTEM);
+    assert_non_null(strstr(yoke_last_error(f->context), f->path));
+    assert_int_equal(rename(moved, f->directory), 0);
+    char *text = read_file(f->path, &after);
+    assert_string_equal(text, before);
+    assert_int_equal(yoke_store_write(store), YOKE_OK); /* and what was put is not lost */
+    yoke_store_close(store);
+    free(before);
+    free(text);
+}
+
+static void links_stay_links(void **state)
+{
+    fixture *f = *state;
+    struct stat found;
+    assert_int_equal(symlink("store.json.bak", f->path), 0);
+    write_file(f->other, HEAD "]}", strlen(HEAD "]}"));
+    write_one(f);
+    assert_int_equal(lstat(f->path, &found), 0);
+    assert_true(S_ISLNK(found.st_mode));
+}
+
+static void the_default_path_follows_the_environment(void **state)
+{
+    fixture *f = *state;
+    yoke_store *store = NULL, *second = NULL;
+    char named[160];
+    setenv("YOKE_STORE", f->path, 1);
+    assert_int_equal(yoke_store_open(f->context, NULL, NULL, &store, NULL), YOKE_OK);
+    assert_string_equal(yoke_store_path(store), f->path);
+    yoke_store_close(store);
+    unsetenv("YOKE_STORE");
+    setenv("XDG_DATA_HOME", f->directory, 1);
+    assert_int_equal(yoke_store_open(f->context, NULL, MACHINE, &store, NULL), YOKE_OK);
+    assert_int_equal(yoke_store_open(f->context, NULL, "another", &second, NULL), YOKE_OK);
+    assert_string_not_equal(yoke_store_path(store), yoke_store_path(second));
+    snprintf(named, sizeof named, "%s/yoke/store-", f->directory);
+    assert_memory_equal(yoke_store_path(store), named, strlen(named));
+    assert_int_equal(yoke_store_write(store), YOKE_OK); /* makes the directory */
+    assert_int_equal(access(yoke_store_path(store), R_OK), 0);
+    unlink(yoke_store_path(store));
+    snprintf(named, sizeof named, "%s/yoke", f->directory);
+    assert_int_equal(rmdir(named), 0);
+    yoke_store_close(store);
+    yoke_store_close(second);
+    unsetenv("XDG_DATA_HOME");
+    setenv("HOME", "nowhere", 1);
+    assert_int_equal(yoke_store_open(f->context, NULL, MACHINE, &store, NULL), YOKE_ERROR_INPUT);
+}
+
+static void this_machine_has_one_fingerprint(void **state)
+{
+    fixture *f = *state;
+    const char *declined = NULL;
+    yoke_store *store = NULL;
+    for (int turn = 0; turn < 2; turn++) {
+        assert_int_equal(yoke_store_open(f->context, f->path, NULL, &store, &declined), YOKE_OK);
+        assert_null(declined);
+        assert_int_equal(yoke_store_write(store), YOKE_OK);
+        yoke_store_close(store);
+    }
+    store = open_store(f, &declined);
+    assert_non_null(declined);
+    yoke_store_close(store);
+}
+
+static void no_failing_allocation_is_missed(void **state)
+{
+    fixture *f = *state;
+    write_one(f);
+    int64_t outstanding = f->memory.outstanding, failures = 0;
+    for (int64_t fail_at = 1;; fail_at++) {
+        yoke_store *store = NULL;
+        f->memory.calls = 0;
+        f->memory.fail_at = fail_at;
+        yoke_status status = yoke_store_open(f->context, f->path, MACHINE, &store, NULL);
+        yoke_store_entry entry = entry_for("fma", "openmp");
+        if (status == YOKE_OK) status = yoke_store_put(store, &entry);
+        if (status == YOKE_OK) assert_non_null(yoke_store_find(store, "fma", "openmp", "16 cores", "00ff", NULL));
+        f->memory.fail_at = 0;
+        yoke_store_close(store);
+        assert_int_equal(f->memory.outstanding, outstanding);
+        if (status == YOKE_OK) break;
+        assert_int_equal(status, YOKE_ERROR_MEMORY);
+        failures++;
+    }
+    assert_true(failures >= 6);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, start, stop)
+
+static const struct CMUnitTest tests[] = {TEST(what_is_put_comes_back_bit_for_bit),
+                                          TEST(any_finite_number_round_trips),
+                                          TEST(the_file_does_not_depend_on_the_order_of_puts),
+                                          TEST(a_put_replaces_the_entry_of_the_same_work_and_device),
+                                          TEST(an_entry_that_does_not_fit_is_declined_with_the_reason),
+                                          TEST(a_store_of_another_machine_is_declined_and_kept_beside),
+                                          TEST(other_formats_are_declined),
+                                          TEST(a_file_that_is_no_store_is_refused_with_the_place),
+                                          TEST(whole_files_that_cannot_be_stores_are_refused),
+                                          TEST(damaged_files_do_no_harm),
+                                          TEST(texts_of_drivers_may_hold_any_bytes),
+                                          TEST(entries_outside_their_contract_are_refused),
+                                          TEST(a_store_that_cannot_be_written_leaves_the_old_one),
+                                          TEST(links_stay_links),
+                                          TEST(the_default_path_follows_the_environment),
+                                          TEST(this_machine_has_one_fingerprint),
+                                          TEST(no_failing_allocation_is_missed)};
+
+UNIT_MAIN(tests, NULL, NULL)

@@ -1,0 +1,145 @@
+/* Plans for the machines of PEACH (Ge et al. 2014) and of Lang and Ruenger (2014): their shares and energies follow from the planner. */
+#include "unit.h"
+
+#include <math.h>
+
+#include "yoke/plan.h"
+
+static int setup(void **state)
+{
+    yoke_context *context;
+    if (yoke_context_create(NULL, &context) != YOKE_OK) return 1;
+    *state = context;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    yoke_context_destroy(*state);
+    return 0;
+}
+
+enum { UNITS = 1000000 };
+
+/* PEACH, tables V and VI: rates in units of work per second, powers in W. */
+typedef struct peach_system {
+    double base_w, cpu_rate, cpu_w, gpu_rate, gpu_w, hosting_w;
+    double fastest, cheapest;                  /* share of the GPU (13, and the least of (12)) */
+    double joules_at_fastest, joules_cheapest; /* per unit of work */
+} peach_system;
+
+static const peach_system systems[] = {
+    {165.7, 293.0, 239.4, 1052.4, 128.6, 30.0, 0.7822209, 1.0, 0.39668500074327334, 0.3081527936145952},
+    {201.4, 293.0, 239.4, 302.53, 117.8, 28.0, 0.50800128, 0.50800128, 0.9379880106795627, 0.9379880106795627},
+};
+
+static yoke_plan *plan_of(yoke_context *context, const yoke_plan_problem *problem, yoke_objective objective)
+{
+    const yoke_plan_options options = {.objective = objective, .bare = 1};
+    yoke_plan *plan = NULL;
+    assert_int_equal(yoke_plan_create(context, problem, &options, &plan), YOKE_OK);
+    assert_true(plan->feasible && plan->optimal);
+    return plan;
+}
+
+static void both_peach_systems_get_the_shares_of_table_VI(void **state)
+{
+    for (size_t k = 0; k < sizeof systems / sizeof systems[0]; k++) {
+        const peach_system *s = &systems[k];
+        const yoke_plan_level levels[] = {{.frequency_hz = NAN, .seconds_per_unit = 1 / s->cpu_rate, .dynamic_power_w = s->cpu_w},
+                                          {.frequency_hz = NAN, .seconds_per_unit = 1 / s->gpu_rate, .dynamic_power_w = s->gpu_w}};
+        const yoke_plan_device devices[] = {{.name = "cpu", .host = 1, .num_levels = 1, .levels = &levels[0], .max_units = INT64_MAX},
+                                            {.name = "gpu", .num_levels = 1, .levels = &levels[1], .max_units = INT64_MAX}};
+        const yoke_plan_problem problem = {.units = UNITS,
+                                           .repetitions = 1,
+                                           .base_power_w = s->base_w,
+                                           .hosting_power_w = s->hosting_w,
+                                           .num_devices = 2,
+                                           .devices = devices};
+        yoke_plan *fastest = plan_of(*state, &problem, YOKE_OBJECTIVE_TIME), *cheapest = plan_of(*state, &problem, YOKE_OBJECTIVE_ENERGY);
+        assert_true(fabs((double)fastest->best.units[1] / UNITS - s->fastest) < 2e-6);
+        assert_true(fabs((double)cheapest->best.units[1] / UNITS - s->cheapest) < 2e-6);
+        assert_true(fabs(fastest->best.energy_j / UNITS / s->joules_at_fastest - 1) < 1e-5);
+        assert_true(fabs(cheapest->best.energy_j / UNITS / s->joules_cheapest - 1) < 1e-5);
+        assert_true(cheapest->best.energy_j <= fastest->best.energy_j);
+        yoke_plan_destroy(*state, fastest);
+        yoke_plan_destroy(*state, cheapest);
+    }
+}
+
+/* The 2014 paper's machine: 1.70 and 1.69 us per element; idle powers are part of E*. */
+static yoke_plan_problem elements(double cpu_uj, double gpu_uj, yoke_plan_level *levels, yoke_plan_device *devices)
+{
+    const double cpu_idle_w = 84.3, gpu_idle_w = 78.0;
+    levels[0] = (yoke_plan_level){.frequency_hz = NAN, .seconds_per_unit = 1.70e-6, .idle_power_w = cpu_idle_w};
+    levels[1] = (yoke_plan_level){.frequency_hz = NAN, .seconds_per_unit = 1.69e-6, .idle_power_w = gpu_idle_w};
+    levels[0].dynamic_power_w = cpu_uj / 1.70 - cpu_idle_w;
+    levels[1].dynamic_power_w = gpu_uj / 1.69 - gpu_idle_w;
+    devices[0] = (yoke_plan_device){.name = "cpu", .host = 1, .num_levels = 1, .levels = &levels[0], .max_units = INT64_MAX};
+    devices[1] = (yoke_plan_device){.name = "gpu", .removable = 1, .num_levels = 1, .levels = &levels[1], .max_units = INT64_MAX};
+    return (yoke_plan_problem){.units = UNITS, .repetitions = 1, .num_devices = 2, .devices = devices};
+}
+
+static double energy_of_shares(yoke_context *context, const yoke_plan_problem *problem, int64_t gpu)
+{
+    const int64_t units[] = {UNITS - gpu, gpu};
+    yoke_plan_choice choice;
+    assert_int_equal(yoke_plan_evaluate(context, problem, NULL, units, NULL, &choice), YOKE_OK);
+    return choice.energy_j * 1e6 / UNITS;
+}
+
+/* 286 uJ on the CPU, 260 + 84.3 W x 1.69 us = 402.5 on the GPU with the CPU idle: case 3, shared by eq. 26 (0.5015). */
+static void sharing_is_best_for_the_elements_of_the_2014_paper(void **state)
+{
+    yoke_plan_level levels[2];
+    yoke_plan_device devices[2];
+    yoke_plan_problem problem = elements(286, 260, levels, devices);
+    yoke_plan *plan = plan_of(*state, &problem, YOKE_OBJECTIVE_ENERGY);
+    assert_true(fabs((double)plan->best.units[1] / UNITS - 1 / (1 + 1.69 / 1.70)) < 2e-6);
+    assert_true(fabs(energy_of_shares(*state, &problem, 0) - 286) < 1e-6);
+    assert_true(fabs(energy_of_shares(*state, &problem, UNITS) - 402.467) < 1e-6);
+    assert_true(fabs(plan->best.energy_j * 1e6 / UNITS - 272.96) < 0.01);
+    yoke_plan_destroy(*state, plan);
+}
+
+/* The published case 2 (GPU only where E*_c > E*_g + P*_c t_g) is not the least of its own eq. 37: here it takes 402.5 uJ, sharing needs 354.7. */
+static void the_published_second_case_is_not_the_minimum(void **state)
+{
+    yoke_plan_level levels[2];
+    yoke_plan_device devices[2];
+    yoke_plan_problem problem = elements(450, 260, levels, devices);
+    assert_true(450 > 260 + 84.3 * 1.69);
+    yoke_plan *plan = plan_of(*state, &problem, YOKE_OBJECTIVE_ENERGY);
+    assert_true(fabs(plan->best.energy_j * 1e6 / UNITS - 354.72) < 0.01);
+    assert_true(fabs(energy_of_shares(*state, &problem, UNITS) - 402.467) < 1e-6);
+    assert_true(fabs((double)plan->best.units[1] / UNITS - 0.50147) < 1e-4);
+    yoke_plan_destroy(*state, plan);
+}
+
+/* 814 uJ to copy an element pay from the 16th call on, at 51 uJ saved per call. */
+static void copying_pays_from_sixteen_calls_on(void **state)
+{
+    yoke_plan_level levels[2];
+    yoke_plan_device devices[2];
+    yoke_plan_problem problem = elements(286, 235, levels, devices);
+    /* The CPU idles beside the GPU at no cost, and time does not matter: only joules of elements count. */
+    levels[0].idle_power_w = levels[1].idle_power_w = 0;
+    levels[0].dynamic_power_w = 286 / 1.70;
+    levels[1].dynamic_power_w = (286 - 51) / 1.69;
+    devices[1].copy_joules_per_unit = 814e-6;
+    for (int calls = 10; calls <= 20; calls++) {
+        problem.repetitions = calls;
+        yoke_plan *plan = plan_of(*state, &problem, YOKE_OBJECTIVE_ENERGY);
+        assert_int_equal(plan->best.units[1], calls >= 16 ? UNITS : 0);
+        yoke_plan_destroy(*state, plan);
+    }
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(both_peach_systems_get_the_shares_of_table_VI),
+    cmocka_unit_test(sharing_is_best_for_the_elements_of_the_2014_paper),
+    cmocka_unit_test(the_published_second_case_is_not_the_minimum),
+    cmocka_unit_test(copying_pays_from_sixteen_calls_on),
+};
+
+UNIT_MAIN(tests, setup, teardown)

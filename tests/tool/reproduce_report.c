@@ -1,0 +1,145 @@
+/*
+ * reproduce_report.c - what `yoke reproduce` calls reproduced, with parts that are wrong on purpose in the place of the papers.
+ */
+#include "unit.h"
+
+#include <math.h>
+
+#include "common/terminal.h"
+#include "reproduce.h"
+#include "tool.h"
+
+static reproduce_row rows[4];
+static int num_rows;
+
+yoke_status reproduce_peach(reproduce_report *report)
+{
+    reproduce_section(report, "a section", "its note");
+    for (int i = 0; i < num_rows; i++) reproduce_add(report, &rows[i]);
+    return YOKE_OK;
+}
+
+yoke_status reproduce_lang(reproduce_report *report)
+{
+    return yoke_fail(reproduce_context(report), YOKE_ERROR_INTERNAL, "the planner does not work");
+}
+
+yoke_status reproduce_clarke(reproduce_report *report)
+{
+    (void)report;
+    return YOKE_OK;
+}
+
+/* Runs `yoke reproduce peach` on rows; text gets the error. */
+static yoke_status run(const char *part, char text[512])
+{
+    char command[] = "reproduce", quiet[] = "--quiet", name[16];
+    char *words[] = {command, name, quiet, NULL};
+    app_terminal terminal;
+    yoke_context *context = NULL;
+    snprintf(name, sizeof name, "%s", part);
+    app_terminal_start(&terminal, "yoke reproduce");
+    assert_int_equal(yoke_context_create(NULL, &context), YOKE_OK);
+    yoke_status status = tool_reproduce(context, &terminal, 3, words);
+    snprintf(text, 512, "%s", yoke_last_error(context));
+    yoke_context_destroy(context);
+    return status;
+}
+
+/* One row alone. */
+static yoke_status run_row(reproduce_row row)
+{
+    char text[512];
+    row.id = "x.number";
+    rows[0] = row;
+    num_rows = 1;
+    return run("peach", text);
+}
+
+static reproduce_row row_of(reproduce_status status, double published, double recomputed)
+{
+    return (reproduce_row){.published = published, .recomputed = recomputed, .absolute = 0.5, .status = status};
+}
+
+static void a_number_within_its_tolerance_is_reproduced(void **state)
+{
+    (void)state;
+    assert_int_equal(run_row(row_of(REPRODUCE_MATCHES, 286, 285.5)), YOKE_OK);
+    reproduce_row row = {.published = -286, .recomputed = -286.2, .relative = 1e-3};
+    assert_int_equal(run_row(row), YOKE_OK);
+}
+
+static void a_number_outside_its_tolerance_fails_the_command(void **state)
+{
+    (void)state;
+    assert_int_equal(run_row(row_of(REPRODUCE_MATCHES, 286, 285.499)), YOKE_ERROR_NUMERIC);
+    assert_int_equal(run_row(row_of(REPRODUCE_MATCHES, 286, 286.501)), YOKE_ERROR_NUMERIC);
+    reproduce_row row = {.published = -286, .recomputed = -286.3, .relative = 1e-3};
+    assert_int_equal(run_row(row), YOKE_ERROR_NUMERIC);
+}
+
+static void a_number_that_is_not_there_fails_the_command(void **state)
+{
+    (void)state;
+    assert_int_equal(run_row(row_of(REPRODUCE_MATCHES, 286, NAN)), YOKE_ERROR_NUMERIC);
+    assert_int_equal(run_row(row_of(REPRODUCE_MATCHES, 286, INFINITY)), YOKE_ERROR_NUMERIC);
+    assert_int_equal(run_row(row_of(REPRODUCE_MATCHES, NAN, 286)), YOKE_ERROR_NUMERIC);
+    assert_int_equal(run_row(row_of(REPRODUCE_DERIVED, NAN, NAN)), YOKE_ERROR_NUMERIC);
+}
+
+static void what_is_found_in_two_ways_has_to_agree(void **state)
+{
+    (void)state;
+    reproduce_row row = row_of(REPRODUCE_MATCHES, 286, 285.8);
+    row.checked = true;
+    row.check = 285.8 * (1 + 1e-12);
+    assert_int_equal(run_row(row), YOKE_OK);
+    row.check = 285.8 * (1 + 1e-8);
+    assert_int_equal(run_row(row), YOKE_ERROR_NUMERIC);
+    row = row_of(REPRODUCE_DERIVED, NAN, 3);
+    row.checked = true;
+    row.check = 3.4;
+    assert_int_equal(run_row(row), YOKE_OK);
+    row.check = 3.6;
+    assert_int_equal(run_row(row), YOKE_ERROR_NUMERIC);
+}
+
+static void what_is_inconsistent_need_not_be_met(void **state)
+{
+    (void)state;
+    assert_int_equal(run_row(row_of(REPRODUCE_INCONSISTENT, 5.77, 400)), YOKE_OK);
+    assert_int_equal(run_row(row_of(REPRODUCE_UNDETERMINED, 5.77, NAN)), YOKE_OK);
+}
+
+static void the_error_names_what_is_missed_once(void **state)
+{
+    (void)state;
+    char text[512];
+    num_rows = 4;
+    for (int i = 0; i < num_rows; i++) {
+        rows[i] = row_of(REPRODUCE_MATCHES, 10, i == 0 ? 10 : 20);
+        rows[i].id = i == 0 ? "x.good" : i < 3 ? "x.bad" : "x.worse";
+        rows[i].silent = true;
+    }
+    assert_int_equal(run("peach", text), YOKE_ERROR_NUMERIC);
+    assert_string_equal(text, "not reproduced: x.bad, x.worse");
+}
+
+static void a_planner_that_fails_is_no_reproduction(void **state)
+{
+    (void)state;
+    char text[512];
+    assert_int_equal(run("lang", text), YOKE_ERROR_INTERNAL);
+    assert_string_equal(text, "the planner does not work");
+    num_rows = 0;
+    assert_int_equal(run("all", text), YOKE_ERROR_INTERNAL);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(a_number_within_its_tolerance_is_reproduced),  cmocka_unit_test(a_number_outside_its_tolerance_fails_the_command),
+    cmocka_unit_test(a_number_that_is_not_there_fails_the_command), cmocka_unit_test(what_is_found_in_two_ways_has_to_agree),
+    cmocka_unit_test(what_is_inconsistent_need_not_be_met),         cmocka_unit_test(the_error_names_what_is_missed_once),
+    cmocka_unit_test(a_planner_that_fails_is_no_reproduction),
+};
+
+UNIT_MAIN(tests, NULL, NULL)
