@@ -1,9 +1,8 @@
 /* Simulated devices: what they compute is right, and the time that it takes is what the machine file says, to the digit. */
 #include <math.h>
 
-#include "../base/failing.h"
+#include "machine_text.h"
 #include "unit.h"
-#include "yoke/yoke.h"
 
 static void add_one(const yoke_group *group, void *const *arguments)
 {
@@ -15,25 +14,6 @@ static const yoke_host_kernel kernels[] = {{"add_one", add_one}};
 static const yoke_program_source source = {.name = "one kernel", .host_kernels = kernels, .num_host_kernels = 1};
 
 static void add_two(void *user) { *(int64_t *)user += 2; }
-
-/* A context with the machine that the text describes. */
-static yoke_context *machine(const char *text, failing *memory)
-{
-    char path[] = "/tmp/yoke-machine-XXXXXX";
-    int descriptor = mkstemp(path);
-    assert_true(descriptor >= 0);
-    FILE *file = fdopen(descriptor, "w");
-    assert_non_null(file);
-    assert_true(fputs(text, file) >= 0);
-    assert_int_equal(fclose(file), 0);
-    yoke_context *context = NULL;
-    yoke_options options = failing_options(memory);
-    assert_int_equal(yoke_context_create(&options, &context), YOKE_OK);
-    yoke_status status = yoke_machine_read(context, path);
-    remove(path);
-    if (status != YOKE_OK) fail_msg("%s", yoke_last_error(context));
-    return context;
-}
 
 typedef struct device { /* with all that a test of times needs */
     yoke_device *device;

@@ -2,8 +2,8 @@
 #ifndef TESTS_DEVICE_SIM_FIXTURE_H
 #define TESTS_DEVICE_SIM_FIXTURE_H
 
-#include "../base/failing.h"
 #include "device/sim.h"
+#include "machine_text.h"
 #include "unit.h"
 
 enum { QUEUES = 3 };
@@ -15,9 +15,6 @@ typedef struct device {
     yoke_program *program;
     yoke_function *function;
 } device;
-
-/* A context whose memory is `memory`, with the machine that the text describes. */
-yoke_context *machine(const char *text, failing *memory);
 
 device open_device(yoke_context *context, const char *name);
 void close_device(device *d);

@@ -6,6 +6,10 @@
 
 #include "problem_text.h"
 
+#ifndef DAMAGED_PART
+#define DAMAGED_PART 1 /* of the long tests: 1 of so many */
+#endif
+
 #define TOP(rest) "{\"units\": 9, \"devices\": [{\"name\": \"a\", \"kind\": \"host\", \"levels\": [{\"seconds_per_unit\": 1}]}]" rest "}"
 #define UNITS(value) "{\"units\": " value ", \"devices\": [{\"name\": \"a\", \"kind\": \"host\", \"levels\": [{\"seconds_per_unit\": 1}]}]}"
 #define DEVICES(value) "{\"units\": 9, \"devices\": " value "}"
@@ -168,7 +172,9 @@ static void too_much_of_something_is_refused(void **state)
          ": /devices: expected at most 64 devices, found 65", 65},
         {"{\"units\": 9, \"devices\": [{\"name\": \"a\", \"kind\": \"host\", \"laws\": {\"frequencies_hz\": [", "%", "]}}]}",
          ": /devices/0/laws/frequencies_hz: expected at most 1000 frequencies, found 1001", 1001},
+#if DAMAGED_PART == 1
         {"[", "1", "]", ": there are too many values in the file; expected at most 10000000", 10000001},
+#endif
     };
     for (size_t i = 0; i < COUNT_OF(too_much); i++) {
         size_t length = 0;
@@ -325,7 +331,7 @@ static void damaged_files_are_read_or_refused_but_never_followed(void **state)
     char text[4096], error[2048];
     uint64_t seed = 20140607;
     int64_t good = 0, bad = 0;
-    for (int round = 0; round < 4000; round++) {
+    for (int round = 0; round < 4000 / DAMAGED_PART; round++) {
         strcpy(text, complete_model);
         size_t length = mutate(text, strlen(text), &seed);
         yoke_status status = read_bytes(*state, text, length, 0, error);
@@ -335,7 +341,7 @@ static void damaged_files_are_read_or_refused_but_never_followed(void **state)
         bad += status != YOKE_OK;
     }
     /* Both ways were gone often. */
-    assert_true(good > 200 && bad > 2000);
+    assert_true(good > 200 / DAMAGED_PART && bad > 2000 / DAMAGED_PART);
 }
 
 static const struct CMUnitTest tests[] = {

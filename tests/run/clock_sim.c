@@ -1,26 +1,8 @@
 /* The clocks of a simulated machine, through the public interface. */
 #include <math.h>
 
-#include "../base/failing.h"
+#include "../device/machine_text.h"
 #include "unit.h"
-#include "yoke/yoke.h"
-
-static yoke_context *open_context(const char *text, failing *memory)
-{
-    char path[] = "/tmp/yoke-clock-XXXXXX";
-    int descriptor = mkstemp(path);
-    assert_true(descriptor >= 0);
-    FILE *file = fdopen(descriptor, "w");
-    assert_non_null(file);
-    assert_true(fputs(text, file) >= 0);
-    assert_int_equal(fclose(file), 0);
-    yoke_context *context = NULL;
-    yoke_options options = failing_options(memory);
-    assert_int_equal(yoke_context_create(&options, &context), YOKE_OK);
-    if (yoke_machine_read(context, path) != YOKE_OK) fail_msg("%s", yoke_last_error(context));
-    remove(path);
-    return context;
-}
 
 static void close_context(yoke_context *context, const failing *memory)
 {
@@ -68,7 +50,7 @@ static void devices_with_levels_have_a_clock_and_the_real_machine_none(void **st
 {
     (void)state;
     failing memory = {0};
-    yoke_context *context = open_context(MACHINE, &memory);
+    yoke_context *context = machine(MACHINE, &memory);
     yoke_clock_info *list = NULL;
     int64_t count = 0;
     assert_int_equal(yoke_clocks_list(context, NULL, &list, &count), YOKE_OK);
@@ -93,7 +75,7 @@ static void a_machine_without_levels_leaves_the_real_clocks(void **state)
     (void)state;
     failing memory = {0};
     yoke_context *context =
-        open_context("{\"name\": \"m\", \"devices\": [{\"name\": \"a\", \"class\": \"cpu\", \"seconds_per_unit\": 1}]}", &memory);
+        machine("{\"name\": \"m\", \"devices\": [{\"name\": \"a\", \"class\": \"cpu\", \"seconds_per_unit\": 1}]}", &memory);
     const yoke_clock_options nowhere = {.sysroot = "/proc/self/fdinfo"};
     yoke_clock_info *list = NULL;
     int64_t count = 0;
@@ -108,7 +90,7 @@ static void what_is_set_is_reached_at_once_and_restored_by_closing(void **state)
 {
     (void)state;
     failing memory = {0};
-    yoke_context *context = open_context(MACHINE, &memory);
+    yoke_context *context = machine(MACHINE, &memory);
     yoke_clocks *clocks = NULL;
     double reached = 0;
     assert_true(measure_s(context) == 10);
@@ -137,7 +119,7 @@ static void joules_are_those_of_each_stretch(void **state)
 {
     (void)state;
     failing memory = {0};
-    yoke_context *context = open_context(MACHINE, &memory);
+    yoke_context *context = machine(MACHINE, &memory);
     yoke_clocks *clocks = NULL;
     yoke_meter *meter = NULL;
     yoke_region *region = NULL;
@@ -164,7 +146,7 @@ static void what_cannot_be_set_is_named(void **state)
     (void)state;
     static const double wrong_hz[] = {0.5e9, 2.1e9, 0, -1e9, INFINITY, NAN};
     failing memory = {0};
-    yoke_context *context = open_context(MACHINE, &memory);
+    yoke_context *context = machine(MACHINE, &memory);
     yoke_clocks *clocks = NULL;
     const yoke_clock_options hasty = {.settle_s = -1};
     assert_int_equal(yoke_clocks_open(context, &hasty, &clocks), YOKE_ERROR_ARGUMENT);
@@ -193,7 +175,7 @@ static void memory_may_end(void **state)
             yoke_clocks *clocks = NULL;
             yoke_clock_info *list = NULL;
             int64_t count = 0;
-            yoke_context *context = open_context(MACHINE, &memory);
+            yoke_context *context = machine(MACHINE, &memory);
             memory.fail_at = memory.calls + ++at;
             status = listed ? yoke_clocks_list(context, NULL, &list, &count) : yoke_clocks_open(context, NULL, &clocks);
             memory.fail_at = 0;

@@ -1,7 +1,7 @@
 /* The meters of a simulated machine, through the public interface: what they show is the machine file's arithmetic, and says what it is. */
 #include <math.h>
 
-#include "../base/failing.h"
+#include "../device/machine_text.h"
 #include "unit.h"
 #include "yoke/yoke.h"
 
@@ -29,22 +29,10 @@ typedef struct fixture {
     int64_t count;
 } fixture;
 
-static yoke_status read_machine(fixture *f, const char *text)
+static void read_machine(fixture *f, const char *text)
 {
-    char path[] = "/tmp/yoke-meter-XXXXXX";
-    int descriptor = mkstemp(path);
-    assert_true(descriptor >= 0);
-    FILE *file = fdopen(descriptor, "w");
-    assert_non_null(file);
-    assert_true(fputs(text, file) >= 0);
-    assert_int_equal(fclose(file), 0);
     *f = (fixture){.memory = {0}};
-    yoke_options options = failing_options(&f->memory);
-    assert_int_equal(yoke_context_create(&options, &f->context), YOKE_OK);
-    yoke_status status = yoke_machine_read(f->context, path);
-    remove(path);
-    if (status != YOKE_OK) fail_msg("%s", yoke_last_error(f->context));
-    return status;
+    f->context = machine(text, &f->memory);
 }
 
 static void open_all(fixture *f, const char *text, const char *device)
