@@ -48,15 +48,12 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
 
 static yoke_status check(yoke_context *context, command_line *line, calibration *c)
 {
-    char *end = NULL;
     c->kernel = line->kernel ? line->kernel : "fma";
-    c->budget_s = line->seconds ? strtod(line->seconds, &end) : 60;
-    if (line->seconds && (end == line->seconds || *end || !(c->budget_s >= 1 && c->budget_s <= 3600)))
-        return yoke_fail(context, YOKE_ERROR_INPUT, "--seconds %s: expected a number from 1 to 3600", line->seconds);
+    c->budget_s = 60;
     if (strcmp(c->kernel, "fma") != 0 && strcmp(c->kernel, "triad") != 0)
         return yoke_fail(context, YOKE_ERROR_INPUT, "--kernel %s: there are fma (arithmetic) and triad (memory)", c->kernel);
     const char *files[] = {line->store, line->model, line->json};
-    yoke_status status = YOKE_OK;
+    yoke_status status = app_option_real(context, "seconds", line->seconds, 1, 3600, &c->budget_s);
     for (int i = 0; i < 3 && !status; i++)
         if (files[i]) status = app_file_check(context, files[i]);
     return status;

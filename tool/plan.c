@@ -64,18 +64,6 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
     return status;
 }
 
-/* A number in a range, where the option is given. */
-static yoke_status take_number(yoke_context *context, const char *name, const char *text, double least, double most, double *number)
-{
-    char *end = NULL;
-    if (text == NULL) return YOKE_OK;
-    double value = strtod(text, &end);
-    if (end == text || *end != '\0' || !(value >= least && value <= most))
-        return yoke_fail(context, YOKE_ERROR_INPUT, "--%s %s: expected a number from %g to %g", name, text, least, most);
-    *number = value;
-    return YOKE_OK;
-}
-
 static yoke_status take_objective(yoke_context *context, const char *text, yoke_objective *objective)
 {
     *objective = YOKE_OBJECTIVE_TIME;
@@ -112,9 +100,9 @@ static yoke_status take_options(yoke_context *context, const command_line *line,
 {
     *options = (yoke_plan_options){.most_nodes = line->nodes, .pareto = line->csv != NULL || line->plot != NULL};
     yoke_status status = take_objective(context, line->objective, &options->objective);
-    if (!status) status = take_number(context, "deadline", line->deadline, 1e-30, 1e30, &options->deadline_s);
-    if (!status) status = take_number(context, "max-slowdown", line->slowdown, 1, 1e9, &options->max_slowdown);
-    if (!status) status = take_number(context, "power-cap", line->cap, 1e-9, 1e12, &options->power_cap_w);
+    if (!status) status = app_option_real(context, "deadline", line->deadline, 1e-30, 1e30, &options->deadline_s);
+    if (!status) status = app_option_real(context, "max-slowdown", line->slowdown, 1, 1e9, &options->max_slowdown);
+    if (!status) status = app_option_real(context, "power-cap", line->cap, 1e-9, 1e12, &options->power_cap_w);
     return status ? status : check_files(context, line);
 }
 
@@ -151,7 +139,7 @@ static yoke_status run(yoke_context *context, app_terminal *terminal, const comm
     if (!status) status = yoke_plan_problem_read(context, line->model, &problem);
     if (status) return status;
     if (line->units >= 0) problem->units = line->units;
-    status = take_number(context, "repetitions", line->repetitions, 1e-9, 1e15, &problem->repetitions);
+    status = app_option_real(context, "repetitions", line->repetitions, 1e-9, 1e15, &problem->repetitions);
     if (!status) status = yoke_plan_create(context, problem, &options, &plan);
     plan_answer answer = {.context = context, .model = line->model, .problem = problem, .options = &options, .plan = plan};
     if (!status) status = answer_with(terminal, line, &answer, argc, argv);

@@ -68,18 +68,6 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
     return status;
 }
 
-/* A number in a range, where the option is given. */
-static yoke_status take_number(yoke_context *context, const char *name, const char *text, double least, double most, double *number)
-{
-    char *end = NULL;
-    if (text == NULL) return YOKE_OK;
-    double value = strtod(text, &end);
-    if (end == text || *end != '\0' || !(value >= least && value <= most))
-        return yoke_fail(context, YOKE_ERROR_INPUT, "--%s %s: expected a number from %g to %g", name, text, least, most);
-    *number = value;
-    return YOKE_OK;
-}
-
 static yoke_status take_band(yoke_context *context, const char *text, yoke_profile_options *options)
 {
     char *end = NULL, *last = NULL;
@@ -101,9 +89,9 @@ static yoke_status check(yoke_context *context, command_line *line)
     if (line->load && line->simulate)
         return yoke_fail(context, YOKE_ERROR_INPUT, "--load: a simulated sensor is identified with its own kernel");
     line->run_s = 0.005;
-    yoke_status status = take_number(context, "seconds", line->seconds, 1e-5, 100, &line->run_s);
-    if (!status) status = take_number(context, "target", line->target, 0.01, 50, &percent);
-    if (!status) status = take_number(context, "most", line->most, 1, 1e6, &line->options.most_s);
+    yoke_status status = app_option_real(context, "seconds", line->seconds, 1e-5, 100, &line->run_s);
+    if (!status) status = app_option_real(context, "target", line->target, 0.01, 50, &percent);
+    if (!status) status = app_option_real(context, "most", line->most, 1, 1e6, &line->options.most_s);
     if (!status) status = take_band(context, line->temperature, &line->options);
     line->options.target = percent / 100;
     line->options.runs = line->runs;

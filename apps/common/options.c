@@ -136,3 +136,14 @@ yoke_status app_options_parse(yoke_context *context, const app_usage *usage, int
                          usage->program, usage->operands, usage->program);
     return YOKE_OK;
 }
+
+yoke_status app_option_real(yoke_context *context, const char *name, const char *text, double least, double most, double *number)
+{
+    char *end = NULL;
+    if (text == NULL) return YOKE_OK;
+    double value = strtod(text, &end);
+    if (end == text || *end != '\0' || !(value >= least && value <= most))
+        return yoke_fail(context, YOKE_ERROR_INPUT, "--%s %s: expected a number from %g to %g", name, text, least, most);
+    *number = value;
+    return YOKE_OK;
+}

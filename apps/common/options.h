@@ -51,4 +51,10 @@ typedef struct app_usage {
  */
 yoke_status app_options_parse(yoke_context *context, const app_usage *usage, int argc, char **argv, app_list *operands, bool *answered);
 
+/*
+ * The number from least to most that the text after --NAME says; text NULL, the option was not given: *number stays.
+ * Errors: INPUT (no number, or outside the range).
+ */
+yoke_status app_option_real(yoke_context *context, const char *name, const char *text, double least, double most, double *number);
+
 #endif
