@@ -486,6 +486,42 @@ static void interruption_ends_at_the_next_question(void **state)
 
 /* -------------------------------------------------------------------------------------------------------- memory */
 
+typedef struct watched_memory {
+    failing memory;
+    int64_t calls_at_second; /* allocations before the second iteration, when all that is made once has been made */
+} watched_memory;
+
+static void watch(int iteration, double relative_residual, void *user)
+{
+    watched_memory *watched = user;
+    (void)relative_residual;
+    if (iteration == 1) watched->calls_at_second = watched->memory.calls;
+    if (iteration > 1) assert_int_equal(watched->memory.calls, watched->calls_at_second);
+}
+
+static void iterations_allocate_nothing(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        watched_memory watched = {0};
+        yoke_options options = failing_options(&watched.memory);
+        beam_options beam = plain_beam;
+        fem_hooks hooks = {.progress = watch, .user = &watched};
+        block b;
+        uint64_t random = 3;
+        fem_solution *solution;
+        beam.memory = &options;
+        create_beam(&b, &beam);
+        refine(&b, 2, 0.5, &random);
+        block_discretise(&b, FEM_Q2);
+        assert_int_equal(solve(&b, k ? &with_multigrid : &with_jacobi, &hooks, &solution), YOKE_OK);
+        assert_true(solution->iterations > 3 && watched.calls_at_second > 0);
+        fem_solution_destroy(solution);
+        block_destroy(&b);
+        assert_int_equal(watched.memory.outstanding, 0);
+    }
+}
+
 static yoke_status solve_with(const block *b, fem_devices *devices, int multigrid, fem_solution **solution)
 {
     *solution = NULL;
@@ -551,6 +587,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(too_few_iterations_are_an_error_that_names_the_key),
     cmocka_unit_test(accuracy_below_rounding_comes_to_an_end),
     cmocka_unit_test(interruption_ends_at_the_next_question),
+    cmocka_unit_test(iterations_allocate_nothing),
     cmocka_unit_test(lack_of_memory_at_any_place_is_reported_and_leaves_nothing),
 };
 
