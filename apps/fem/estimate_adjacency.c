@@ -69,22 +69,21 @@ static void visit_face(p8est_iter_face_info_t *info, void *user)
     }
 }
 
-yoke_status face_lists_create(const fem_space *space, p8est_ghost_t *ghost, face_lists *faces)
+yoke_status face_lists_allocate(const fem_space *space, face_lists *faces)
 {
     /* Each face has a leaf on one side at least; memory beyond the faces there are is never touched. */
     int64_t most = 6 * (int64_t)space->num_elements;
-    face_lists made = {0};
-    yoke_status status = yoke_allocate_untouched(space->context, most, sizeof *made.full, (void **)&made.full);
-    if (!status) status = yoke_allocate_untouched(space->context, most, sizeof *made.hanging, (void **)&made.hanging);
-    if (!status) status = yoke_allocate_untouched(space->context, most, sizeof *made.boundary, (void **)&made.boundary);
-    if (status) {
-        face_lists_destroy(space->context, &made);
-        return status;
-    }
-    face_visitor visitor = {space, &made};
+    *faces = (face_lists){0};
+    yoke_status status = yoke_allocate_untouched(space->context, most, sizeof *faces->full, (void **)&faces->full);
+    if (!status) status = yoke_allocate_untouched(space->context, most, sizeof *faces->hanging, (void **)&faces->hanging);
+    if (!status) status = yoke_allocate_untouched(space->context, most, sizeof *faces->boundary, (void **)&faces->boundary);
+    return status;
+}
+
+void face_lists_fill(const fem_space *space, p8est_ghost_t *ghost, face_lists *faces)
+{
+    face_visitor visitor = {space, faces};
     p8est_iterate(space->forest->p8est, ghost, &visitor, NULL, visit_face, NULL, NULL);
-    *faces = made;
-    return YOKE_OK;
 }
 
 void face_lists_destroy(yoke_context *context, face_lists *faces)
@@ -92,4 +91,12 @@ void face_lists_destroy(yoke_context *context, face_lists *faces)
     yoke_release(context, faces->full);
     yoke_release(context, faces->hanging);
     yoke_release(context, faces->boundary);
+}
+
+int turned_point(int n, int turn, int point)
+{
+    int s = point % n, t = point / n;
+    if (turn & 1) s = n - 1 - s;
+    if (turn & 2) t = n - 1 - t;
+    return turn & 4 ? s * n + t : t * n + s;
 }

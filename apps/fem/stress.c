@@ -1,104 +1,30 @@
 #include "stress.h"
 
 #include <math.h>
+#include <omp.h>
 #include <string.h>
 
-#include "shape.h"
+#include "nodal.h"
 
-#define GAUSS 8   /* 2 x 2 x 2 */
-#define SLOTS 27  /* most slots of an element */
-#define COLUMNS 8 /* position and displacement of a slot, padded to whole vectors */
-
-/* What is the same for all elements of a space. */
-typedef struct tables {
-    double gradient[GAUSS][3][SLOTS]; /* derivatives of the shape functions at the Gauss points */
-    double carry[SLOTS][GAUSS];       /* tri-linear values at the slots from those at the Gauss points */
-} tables;
+#define GAUSS FEM_STRESS_POINTS /* 2 x 2 x 2 */
+#define SLOTS FEM_MOST_SLOTS
 
 /* Working memory of one recovery. */
 typedef struct recovery {
-    int32_t *element;     /* [num_elements] the elements, by material and then in Morton order */
-    int32_t *stamp;       /* [num_nodes] the material that has last counted the node */
-    int32_t *point_of;    /* [num_nodes] the point of the node in that material */
-    int32_t *coincident;  /* [num_elements][slots] the point that the slot lies on, or -1 */
-    int64_t *first;       /* [num_points + 1] where the contributions to a point begin */
-    int32_t *contributor; /* [first[num_points]] element x slots + slot, ascending for each point */
-    double *gauss;        /* [num_elements][GAUSS][tensor] */
+    fem_nodal_data data;
+    int32_t *element;    /* [num_elements] the elements, by material and then in Morton order */
+    int32_t *stamp;      /* [num_nodes] the material that has last counted the node */
+    int32_t *point_of;   /* [num_nodes] the point of the node in that material */
+    int32_t *coincident; /* [num_elements][slots] the point that the slot lies on, or -1 */
+    int32_t *low, *high; /* [num_elements] the least and the greatest of these */
+    int32_t *count;      /* [num_points] slots that lie on the point */
+    double *gauss;       /* [num_elements][GAUSS][FEM_PACKED] */
 } recovery;
 
 double fem_von_mises(const double s[6])
 {
     double a = s[0] - s[1], b = s[1] - s[2], c = s[2] - s[0];
     return sqrt(0.5 * (a * a + b * b + c * c) + 3 * (s[3] * s[3] + s[4] * s[4] + s[5] * s[5]));
-}
-
-static void fill_tables(int n, tables *t)
-{
-    double point[2], weight[2];
-    fem_gauss(2, point, weight);
-    for (int g = 0; g < GAUSS; g++) {
-        double gradient[3 * SLOTS], r[3] = {point[g & 1], point[g >> 1 & 1], point[g >> 2]};
-        fem_shape(n, r, NULL, gradient, NULL);
-        for (int slot = 0; slot < n * n * n; slot++)
-            for (int a = 0; a < 3; a++) t->gradient[g][a][slot] = gradient[3 * slot + a];
-    }
-    for (int slot = 0; slot < n * n * n; slot++) {
-        int index[3] = {slot % n, slot / n % n, slot / (n * n)};
-        for (int g = 0; g < GAUSS; g++) {
-            t->carry[slot][g] = 1;
-            for (int a = 0; a < 3; a++) {
-                double at = (double)index[a] / (n - 1), own = point[g >> a & 1], other = point[1 - (g >> a & 1)];
-                t->carry[slot][g] *= (at - other) / (own - other);
-            }
-        }
-    }
-}
-
-/* Stress (or the gradient, with one component) from d[j] = derivatives by r_j of position [0..2] and solution [3..]. */
-static void tensor_at_point(double d[3][COLUMNS], int components, const fem_material *material, double *tensor)
-{
-    double inverse[3][3]; /* [j][i] = dr_j/dx_i, times the determinant */
-    for (int j = 0; j < 3; j++) {
-        const double *a = d[(j + 1) % 3], *b = d[(j + 2) % 3];
-        for (int i = 0; i < 3; i++) {
-            int k = (i + 1) % 3, l = (i + 2) % 3;
-            inverse[j][i] = a[k] * b[l] - a[l] * b[k];
-        }
-    }
-    double scale = 1 / (d[0][0] * inverse[0][0] + d[0][1] * inverse[0][1] + d[0][2] * inverse[0][2]);
-    double gradient[3][3] = {{0}}; /* [component][i] */
-    for (int c = 0; c < components; c++)
-        for (int i = 0; i < 3; i++)
-            gradient[c][i] = scale * (d[0][3 + c] * inverse[0][i] + d[1][3 + c] * inverse[1][i] + d[2][3 + c] * inverse[2][i]);
-    if (components == 1) {
-        memcpy(tensor, gradient[0], sizeof gradient[0]);
-        return;
-    }
-    double volumetric = material->lambda * (gradient[0][0] + gradient[1][1] + gradient[2][2]);
-    for (int i = 0; i < 3; i++) {
-        int k = (i + 1) % 3, l = (i + 2) % 3;
-        tensor[i] = volumetric + 2 * material->mu * gradient[i][i];
-        tensor[3 + i] = material->mu * (gradient[k][l] + gradient[l][k]);
-    }
-}
-
-static void element_stress(const fem_space *space, const tables *t, const double *u, int32_t e, double *tensor)
-{
-    int components = space->components, size = components == 3 ? 6 : 3;
-    double x[SLOTS * 3], v[SLOTS * 3], local[SLOTS][COLUMNS] = {{0}};
-    fem_space_geometry(space, e, x);
-    fem_space_expand(space, e, components, u, v);
-    for (int slot = 0; slot < space->slots; slot++) {
-        for (int a = 0; a < 3; a++) local[slot][a] = x[3 * slot + a];
-        for (int a = 0; a < components; a++) local[slot][3 + a] = v[components * slot + a];
-    }
-    for (int g = 0; g < GAUSS; g++) {
-        double d[3][COLUMNS] = {{0}};
-        for (int j = 0; j < 3; j++)
-            for (int slot = 0; slot < space->slots; slot++)
-                for (int c = 0; c < COLUMNS; c++) d[j][c] += t->gradient[g][j][slot] * local[slot][c];
-        tensor_at_point(d, components, fem_space_material(space, e), tensor + size * g);
-    }
 }
 
 /* source [slots] = the slot whose node each slot of element e lies on, -1: none.  It depends on the element's face code alone. */
@@ -148,9 +74,21 @@ static yoke_status sort_by_material(const fem_space *space, int32_t *element)
     return YOKE_OK;
 }
 
+/* With one material the points are the nodes. */
+static void copy_nodes(const fem_space *space, fem_stress *stress)
+{
+    stress->points.num_nodes = space->num_nodes;
+#pragma omp parallel for schedule(static)
+    for (int64_t k = 0; k < (int64_t)space->num_elements * space->slots; k++) stress->points.element_nodes[k] = space->element_nodes[k];
+}
+
 /* Numbers the points, by material and then as the elements touch them. */
 static yoke_status number_points(const fem_space *space, recovery *work, fem_stress *stress)
 {
+    if (space->problem->num_materials == 1) {
+        copy_nodes(space, stress);
+        return YOKE_OK;
+    }
     yoke_status status = sort_by_material(space, work->element);
     if (status != YOKE_OK) return status;
     for (int32_t i = 0; i < space->num_nodes; i++) work->stamp[i] = -1;
@@ -172,51 +110,105 @@ static yoke_status number_points(const fem_space *space, recovery *work, fem_str
     return YOKE_OK;
 }
 
-/* Records node and material of each point and lists the slots that lie on it. */
-static void list_contributors(const fem_space *space, recovery *work, fem_stress *stress)
+/* Records node and material of each point. */
+static void identify_points(const fem_space *space, fem_stress *stress)
 {
-    int64_t slots = space->slots, total = slots * space->num_elements;
-    for (int64_t k = 0; k < total; k++) {
+    if (space->problem->num_materials == 1) {
+#pragma omp parallel for schedule(static)
+        for (int32_t i = 0; i < space->num_nodes; i++) {
+            stress->node[i] = i;
+            stress->material[i] = 0;
+        }
+        return;
+    }
+    int64_t slots = space->slots;
+    for (int64_t k = 0; k < slots * space->num_elements; k++) {
         int32_t point = stress->points.element_nodes[k];
         if (point < 0) continue;
         stress->node[point] = space->element_nodes[k];
         stress->material[point] = space->problem->material_of[space->tree[k / slots]];
     }
-    fem_coincident_nodes(&stress->points, work->coincident);
-    /* The beginnings are kept one place ahead while the lists are filled, so that they are right at the end. */
-    for (int64_t k = 0; k < total; k++)
-        if (work->coincident[k] >= 0 && work->coincident[k] + 2 <= stress->points.num_nodes) work->first[work->coincident[k] + 2]++;
-    for (int32_t i = 2; i <= stress->points.num_nodes; i++) work->first[i] += work->first[i - 1];
-    for (int64_t k = 0; k < total; k++)
-        if (work->coincident[k] >= 0) work->contributor[work->first[work->coincident[k] + 1]++] = (int32_t)k;
 }
 
-/* The mean of all contributions to a point. */
-static void average(const fem_space *space, const tables *t, const recovery *work, int64_t point, int tensor, double *value)
+static void bound_points(const fem_space *space, recovery *work)
 {
-    double sum[FEM_MAX_TENSOR] = {0};
-    for (int64_t i = work->first[point]; i < work->first[point + 1]; i++) {
-        int32_t element = work->contributor[i] / space->slots, slot = work->contributor[i] % space->slots;
-        const double *gauss = work->gauss + (int64_t)element * GAUSS * tensor;
-        for (int g = 0; g < GAUSS; g++)
-            for (int c = 0; c < tensor; c++) sum[c] += t->carry[slot][g] * gauss[g * tensor + c];
+#pragma omp parallel for schedule(static)
+    for (int32_t e = 0; e < space->num_elements; e++) {
+        const int32_t *point = work->coincident + (int64_t)space->slots * e;
+        int32_t low = INT32_MAX, high = -1;
+        for (int slot = 0; slot < space->slots; slot++) {
+            if (point[slot] < 0) continue;
+            low = point[slot] < low ? point[slot] : low;
+            high = point[slot] > high ? point[slot] : high;
+        }
+        work->low[e] = low;
+        work->high[e] = high;
     }
-    double count = (double)(work->first[point + 1] - work->first[point]);
-    for (int c = 0; c < tensor; c++) value[c] = sum[c] / count;
 }
 
-static yoke_status average_all(const fem_space *space, const tables *t, const recovery *work, fem_stress *stress)
+typedef double tensor8 __attribute__((vector_size(FEM_PACKED * sizeof(double))));
+
+/* value [n] at the nodes of a line, linear, from those at its two Gauss points; stride between the latter. */
+static inline void carry_line(int n, const tensor8 *gauss, int stride, tensor8 *value, int value_stride)
+{
+    const double beyond = 0.36602540378443864676; /* (sqrt(3) - 1) / 2, of the Gauss points' distance */
+    tensor8 change = beyond * (gauss[stride] - gauss[0]);
+    value[0] = gauss[0] - change;
+    if (n == 3) value[value_stride] = 0.5 * (gauss[0] + gauss[stride]);
+    value[(n - 1) * value_stride] = gauss[stride] + change;
+}
+
+/* Tri-linear values at the slots from those at the Gauss points. */
+static void carry(int n, const tensor8 *gauss, tensor8 *slot)
+{
+    tensor8 x[4 * 3], xy[2 * 9];
+    for (int i = 0; i < 4; i++) carry_line(n, gauss + 2 * i, 1, x + n * i, 1);
+    for (int k = 0; k < 2; k++)
+        for (int i = 0; i < n; i++) carry_line(n, x + 2 * n * k + i, n, xy + n * n * k + i, n);
+    for (int i = 0; i < n * n; i++) carry_line(n, xy + i, n * n, slot + i, n * n);
+}
+
+/*
+ * Adds the elements' stress to the points begin .. end - 1, in the order of the elements whatever the bounds are: the same bits for any
+ * number of threads.
+ */
+static void add_stress(const fem_space *space, const recovery *work, int32_t begin, int32_t end, fem_stress *stress)
 {
     int tensor = stress->tensor;
-    int64_t bad = 0;
+    memset(stress->value + (int64_t)tensor * begin, 0, sizeof *stress->value * (size_t)tensor * (size_t)(end - begin));
+    memset(work->count + begin, 0, sizeof *work->count * (size_t)(end - begin));
+    for (int32_t e = 0; e < space->num_elements; e++) {
+        if (work->high[e] < begin || work->low[e] >= end) continue;
+        const int32_t *point = work->coincident + (int64_t)space->slots * e;
+        tensor8 at[SLOTS];
+        carry(space->slots_1d, (const tensor8 *)work->gauss + (int64_t)GAUSS * e, at);
+        for (int slot = 0; slot < space->slots; slot++) {
+            if (point[slot] < begin || point[slot] >= end) continue;
+            double *value = stress->value + (int64_t)tensor * point[slot];
+            for (int c = 0; c < tensor; c++) value[c] += at[slot][c];
+            work->count[point[slot]]++;
+        }
+    }
+}
+
+/* The mean of all contributions to each point. */
+static yoke_status average_all(const fem_space *space, const recovery *work, fem_stress *stress)
+{
+    int tensor = stress->tensor;
+    int64_t bad = 0, points = stress->points.num_nodes;
     double maximum = 0;
-#pragma omp parallel for schedule(static) reduction(+ : bad) reduction(max : maximum)
-    for (int32_t i = 0; i < stress->points.num_nodes; i++) {
-        double *value = stress->value + (int64_t)tensor * i;
-        average(space, t, work, i, tensor, value);
-        double size = tensor == 6 ? fem_von_mises(value) : fabs(value[0]) + fabs(value[1]) + fabs(value[2]);
-        bad += !isfinite(size);
-        maximum = size > maximum ? size : maximum;
+#pragma omp parallel reduction(+ : bad) reduction(max : maximum)
+    {
+        int threads = omp_get_num_threads(), thread = omp_get_thread_num();
+        int32_t begin = (int32_t)(points * thread / threads), end = (int32_t)(points * (thread + 1) / threads);
+        add_stress(space, work, begin, end, stress);
+        for (int32_t i = begin; i < end; i++) {
+            double *value = stress->value + (int64_t)tensor * i;
+            for (int c = 0; c < tensor; c++) value[c] /= work->count[i];
+            double size = tensor == 6 ? fem_von_mises(value) : fabs(value[0]) + fabs(value[1]) + fabs(value[2]);
+            bad += !isfinite(size);
+            maximum = size > maximum ? size : maximum;
+        }
     }
     if (bad > 0)
         return yoke_fail(space->context, YOKE_ERROR_NUMERIC,
@@ -226,18 +218,20 @@ static yoke_status average_all(const fem_space *space, const tables *t, const re
     return YOKE_OK;
 }
 
-static yoke_status allocate_recovery(const fem_space *space, int tensor, recovery *work)
+static yoke_status allocate_recovery(const fem_space *space, recovery *work)
 {
     yoke_context *context = space->context;
     int64_t elements = space->num_elements, slots = space->slots;
-    yoke_status status = yoke_allocate(context, elements, sizeof *work->element, (void **)&work->element);
-    if (status == YOKE_OK) status = yoke_allocate(context, space->num_nodes, sizeof *work->stamp, (void **)&work->stamp);
-    if (status == YOKE_OK) status = yoke_allocate(context, space->num_nodes, sizeof *work->point_of, (void **)&work->point_of);
+    int64_t nodes = space->problem->num_materials == 1 ? 0 : space->num_nodes;
+    yoke_status status = yoke_allocate_untouched(context, elements, sizeof *work->element, (void **)&work->element);
+    if (status == YOKE_OK) status = yoke_allocate_untouched(context, nodes, sizeof *work->stamp, (void **)&work->stamp);
+    if (status == YOKE_OK) status = yoke_allocate_untouched(context, nodes, sizeof *work->point_of, (void **)&work->point_of);
     if (status == YOKE_OK)
         status = yoke_allocate_untouched(context, elements * slots, sizeof *work->coincident, (void **)&work->coincident);
+    if (status == YOKE_OK) status = yoke_allocate_untouched(context, elements, sizeof *work->low, (void **)&work->low);
+    if (status == YOKE_OK) status = yoke_allocate_untouched(context, elements, sizeof *work->high, (void **)&work->high);
     if (status == YOKE_OK)
-        status = yoke_allocate_untouched(context, elements * slots, sizeof *work->contributor, (void **)&work->contributor);
-    if (status == YOKE_OK) status = yoke_allocate_untouched(context, elements * GAUSS * tensor, sizeof *work->gauss, (void **)&work->gauss);
+        status = yoke_allocate_untouched(context, elements * GAUSS * FEM_PACKED, sizeof *work->gauss, (void **)&work->gauss);
     return status;
 }
 
@@ -247,35 +241,46 @@ static void release_recovery(yoke_context *context, recovery *work)
     yoke_release(context, work->stamp);
     yoke_release(context, work->point_of);
     yoke_release(context, work->coincident);
-    yoke_release(context, work->first);
-    yoke_release(context, work->contributor);
+    yoke_release(context, work->low);
+    yoke_release(context, work->high);
+    yoke_release(context, work->count);
     yoke_release(context, work->gauss);
+    fem_nodal_destroy(&work->data);
 }
 
 /* Allocates what needs the number of points. */
 static yoke_status allocate_points(recovery *work, fem_stress *stress)
 {
     int64_t count = stress->points.num_nodes;
-    yoke_status status = yoke_allocate(stress->context, count, sizeof *stress->node, (void **)&stress->node);
-    if (status == YOKE_OK) status = yoke_allocate(stress->context, count, sizeof *stress->material, (void **)&stress->material);
+    yoke_status status = yoke_allocate_untouched(stress->context, count, sizeof *stress->node, (void **)&stress->node);
+    if (status == YOKE_OK) status = yoke_allocate_untouched(stress->context, count, sizeof *stress->material, (void **)&stress->material);
     if (status == YOKE_OK)
         status = yoke_allocate_untouched(stress->context, count * stress->tensor, sizeof *stress->value, (void **)&stress->value);
-    if (status == YOKE_OK) status = yoke_allocate(stress->context, count + 1, sizeof *work->first, (void **)&work->first);
+    if (status == YOKE_OK) status = yoke_allocate_untouched(stress->context, count, sizeof *work->count, (void **)&work->count);
     return status;
+}
+
+static void stress_of_elements(const fem_space *space, recovery *work)
+{
+    const fem_nodal_kernels *kernels = fem_nodal_kernels_select();
+    const fem_nodal_functions *functions = &kernels->functions[space->slots_1d - 2][space->components == 3];
+    int32_t total = space->num_elements, chunk = 16 * kernels->lanes;
+#pragma omp parallel for schedule(static)
+    for (int32_t begin = 0; begin < total; begin += chunk)
+        functions->stress(&work->data.nodal, begin, total - begin < chunk ? total : begin + chunk, work->gauss);
 }
 
 static yoke_status recover(const fem_space *space, const double *u, recovery *work, fem_stress *stress)
 {
-    tables t;
-    fill_tables(space->slots_1d, &t);
-    yoke_status status = number_points(space, work, stress);
+    yoke_status status = fem_nodal_create(space, u, 0, &work->data);
+    if (status == YOKE_OK) status = number_points(space, work, stress);
     if (status == YOKE_OK) status = allocate_points(work, stress);
     if (status != YOKE_OK) return status;
-    list_contributors(space, work, stress);
-    int tensor = stress->tensor;
-#pragma omp parallel for schedule(static)
-    for (int32_t e = 0; e < space->num_elements; e++) element_stress(space, &t, u, e, work->gauss + (int64_t)e * GAUSS * tensor);
-    return average_all(space, &t, work, stress);
+    identify_points(space, stress);
+    fem_coincident_nodes(&stress->points, work->coincident);
+    bound_points(space, work);
+    stress_of_elements(space, work);
+    return average_all(space, work, stress);
 }
 
 yoke_status fem_stress_create(const fem_space *space, const double *u, fem_stress **result)
@@ -292,10 +297,10 @@ yoke_status fem_stress_create(const fem_space *space, const double *u, fem_stres
     stress->points.x = NULL;
     stress->points.element_nodes = NULL;
     stress->tensor = space->components == 3 ? 6 : 3;
-    recovery work = {0};
+    recovery work = {.data.context = context};
     status = yoke_allocate_untouched(context, (int64_t)space->num_elements * space->slots, sizeof *stress->points.element_nodes,
                                      (void **)&stress->points.element_nodes);
-    if (status == YOKE_OK) status = allocate_recovery(space, stress->tensor, &work);
+    if (status == YOKE_OK) status = allocate_recovery(space, &work);
     if (status == YOKE_OK) status = recover(space, u, &work, stress);
     release_recovery(context, &work);
     if (status != YOKE_OK) {

@@ -12,7 +12,8 @@ static void count(const fem_space *space, int64_t full, int64_t hanging, int64_t
 {
     face_lists faces;
     p8est_ghost_t *ghost = p8est_ghost_new(space->forest->p8est, P8EST_CONNECT_FACE);
-    assert_int_equal(face_lists_create(space, ghost, &faces), YOKE_OK);
+    assert_int_equal(face_lists_allocate(space, &faces), YOKE_OK);
+    face_lists_fill(space, ghost, &faces);
     assert_int_equal(faces.num_full, full);
     assert_int_equal(faces.num_hanging, hanging);
     assert_int_equal(faces.num_boundary, boundary);
@@ -185,7 +186,8 @@ static void check_pair(const pair *p)
 {
     face_lists faces;
     p8est_ghost_t *ghost = p8est_ghost_new(p->forest->p8est, P8EST_CONNECT_FACE);
-    assert_int_equal(face_lists_create(p->space, ghost, &faces), YOKE_OK);
+    assert_int_equal(face_lists_allocate(p->space, &faces), YOKE_OK);
+    face_lists_fill(p->space, ghost, &faces);
     for (int64_t i = 0; i < faces.num_full; i++) {
         const full_face *f = &faces.full[i];
         assert_same_place(p->space, f->element[0], f->face[0], f->element[1], f->face[1], f->turn, -1);

@@ -1,0 +1,121 @@
+#include "nodal.h"
+
+#include <string.h>
+
+#include <p8est_lnodes.h>
+
+#include "shape.h"
+
+static void fill_hanging(int n, fem_hanging *hanging)
+{
+    int stride[3] = {1, n, n * n};
+    for (int code = 1; code < FEM_FACE_CODES; code++) {
+        int hanging_face[6], hanging_edge[12], slots[9];
+        fem_hanging *h = &hanging[code];
+        p8est_lnodes_decode((p8est_lnodes_code_t)code, hanging_face, hanging_edge);
+        for (int f = 0; f < 6; f++) {
+            if (hanging_face[f] < 0 || h->faces == 3) continue;
+            fem_face_slots(n, f, slots);
+            h->face[h->faces].base = (int8_t)slots[0];
+            h->face[h->faces].stride_s = (int8_t)stride[f / 2 == 0 ? 1 : 0];
+            h->face[h->faces].stride_t = (int8_t)stride[f / 2 == 2 ? 1 : 2];
+            h->face[h->faces].half_s = (int8_t)(hanging_face[f] & 1);
+            h->face[h->faces++].half_t = (int8_t)(hanging_face[f] >> 1);
+        }
+        for (int e = 0; e < 12; e++) { /* an edge of a hanging face (2, 3, 4) is interpolated with the face */
+            if ((hanging_edge[e] != 0 && hanging_edge[e] != 1) || h->edges == 3) continue;
+            fem_edge_slots(n, e, slots);
+            h->edge[h->edges].base = (int8_t)slots[0];
+            h->edge[h->edges].stride = (int8_t)stride[e / 4];
+            h->edge[h->edges++].half = (int8_t)hanging_edge[e];
+        }
+    }
+}
+
+static void fill_tables(int n, fem_nodal *nodal)
+{
+    int stride[3] = {1, n, n * n};
+    for (int face = 0; face < 6; face++) {
+        int slots[9];
+        fem_face_slots(n, face, slots);
+        for (int s = 0; s < n * n * n; s++)
+            nodal->inward[face][s] = (int8_t)(slots[s % (n * n)] + s / (n * n) * stride[face / 2] * (face % 2 ? -1 : 1));
+    }
+    double point[3], two[2], unused[2];
+    fem_gauss(n, point, nodal->weight);
+    fem_gauss(2, two, unused);
+    fem_shape_1d(n, 0, NULL, nodal->end, NULL);
+    for (int q = 0; q < n; q++) {
+        fem_shape_1d(n, point[q], nodal->value[FEM_WHOLE_POINTS + q], nodal->first[FEM_WHOLE_POINTS + q], NULL);
+        for (int half = 0; half < 2; half++) {
+            int at = FEM_HALF_POINTS + half * n + q;
+            fem_shape_1d(n, 0.5 * (half + point[q]), nodal->value[at], nodal->first[at], NULL);
+        }
+    }
+    for (int q = 0; q < 2; q++) fem_shape_1d(n, two[q], nodal->value[FEM_TWO_POINTS + q], nodal->first[FEM_TWO_POINTS + q], NULL);
+}
+
+static void pack_nodes(const fem_space *space, const double *u, double *packed)
+{
+    int components = space->components;
+#pragma omp parallel for schedule(static)
+    for (int32_t i = 0; i < space->num_nodes; i++) {
+        double *to = packed + (int64_t)FEM_PACKED * i;
+        for (int a = 0; a < 3; a++) to[a] = space->x[3 * (int64_t)i + a];
+        for (int a = 3; a < FEM_PACKED; a++) to[a] = a - 3 < components ? u[(int64_t)components * i + a - 3] : 0;
+    }
+}
+
+yoke_status fem_nodal_create(const fem_space *space, const double *u, int32_t ghosts, fem_nodal_data *data)
+{
+    yoke_context *context = space->context;
+    int64_t total = (int64_t)space->num_elements + ghosts;
+    *data = (fem_nodal_data){.context = context};
+    yoke_status status = yoke_allocate(context, FEM_FACE_CODES, sizeof *data->hanging, (void **)&data->hanging);
+    if (!status)
+        status = yoke_allocate_untouched(context, (int64_t)FEM_PACKED * space->num_nodes, sizeof *data->packed, (void **)&data->packed);
+    if (!status)
+        status =
+            yoke_allocate_untouched(context, (int64_t)FEM_PACKED * space->slots * ghosts, sizeof *data->ghosts, (void **)&data->ghosts);
+    if (!status) status = yoke_allocate_untouched(context, total, sizeof *data->material, (void **)&data->material);
+    if (status) return status;
+    fill_hanging(space->slots_1d, data->hanging);
+    pack_nodes(space, u, data->packed);
+    for (int32_t e = 0; e < space->num_elements; e++) data->material[e] = space->problem->material_of[space->tree[e]];
+    data->nodal = (fem_nodal){.slots_1d = space->slots_1d,
+                              .components = space->components,
+                              .serendipity = space->element == FEM_S2,
+                              .num_elements = space->num_elements,
+                              .num_total = (int32_t)total,
+                              .element_nodes = space->element_nodes,
+                              .face_code = space->face_code,
+                              .hanging = data->hanging,
+                              .packed = data->packed,
+                              .ghosts = data->ghosts,
+                              .material = data->material,
+                              .materials = space->problem->materials,
+                              .fields = &space->problem->fields};
+    fill_tables(space->slots_1d, &data->nodal);
+    return YOKE_OK;
+}
+
+void fem_nodal_destroy(fem_nodal_data *data)
+{
+    yoke_release(data->context, data->hanging);
+    yoke_release(data->context, data->packed);
+    yoke_release(data->context, data->ghosts);
+    yoke_release(data->context, data->material);
+}
+
+void fem_nodal_expand(const fem_space *space, const double *u, int32_t e, double *local)
+{
+    int components = space->components, slots = space->slots;
+    double x[3 * FEM_MOST_SLOTS], v[3 * FEM_MOST_SLOTS];
+    fem_space_geometry(space, e, x);
+    fem_space_expand(space, e, components, u, v);
+    memset(local, 0, sizeof *local * (size_t)(FEM_PACKED * slots));
+    for (int s = 0; s < slots; s++) {
+        for (int a = 0; a < 3; a++) local[FEM_PACKED * s + a] = x[3 * s + a];
+        for (int a = 0; a < components; a++) local[FEM_PACKED * s + 3 + a] = v[components * s + a];
+    }
+}
