@@ -9,8 +9,11 @@
 static const struct {
     const char *name, *summary;
 } benchmarks[] = {
+    {"adapt", "an adaptive run: seconds by phase of each step"},
     {"axmebe", "products y = A u of finite elements: variants, devices, numbers of elements"},
     {"balance", "the balancer on simulated devices with noise, knees and cliffs"},
+    {"ceilings", "what the cores can do at most: STREAM's triad and DGEMM"},
+    {"cg", "solves of a cube by conjugate gradients: meshes, preconditioners, threads"},
     {"energy", "time, energy and power: the measurements of Lang and Ruenger 2014, with their fits"},
     {"meter", "what metering itself costs: beginning and ending a region, and sampling"},
     {"numa", "vectors on the right, the wrong and interleaved NUMA nodes: Lang's dissertation, sect. 4.3"},

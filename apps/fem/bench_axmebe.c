@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bench_roofline.h"
 #include "kernels/batch.h"
 
 const char *const fem_axmebe_variant_name[FEM_AXMEBE_VARIANTS] = {"matrixfree", "stored", "alg3-1", "alg3-2", "alg3-3", "alg3-4"};
@@ -18,7 +19,10 @@ typedef struct run {
     void *user;
     fem_axmebe_result *result;
     double triad[FEM_AXMEBE_MOST_SETS]; /* bytes per second; 0: not measured yet */
+    double dgemm[FEM_AXMEBE_MOST_SETS]; /* operations per second; NaN: not known */
     /* of one size */
+    const char *mesh;
+    int64_t asked;
     const fem_bench_model *model;
     fem_bench_elements *elements; /* made when they are first needed */
     double *u, *expected, *y;     /* [dofs] */
@@ -39,13 +43,17 @@ static fem_axmebe_row new_row(const run *r, int set, int variant, int exchange)
     const fem_space *space = r->model->space;
     fem_axmebe_row row = {.variant = variant,
                           .exchange = exchange,
+                          .mesh = r->mesh,
+                          .asked = r->asked,
                           .elements = space->num_elements,
                           .dofs = (int64_t)space->num_nodes * space->components,
                           .hanging_nodes = space->num_hanging,
                           .time = {.median_s = NAN, .quartile_low_s = NAN, .quartile_high_s = NAN},
                           .transferred_s = NAN,
                           .bytes = fem_axmebe_least_bytes(space, variant),
+                          .flops = fem_bench_flops(space, variant),
                           .triad_bytes_per_s = exchange < 0 ? r->triad[set] : NAN,
+                          .dgemm_flops_per_s = r->dgemm[set],
                           .difference = NAN};
     snprintf(row.set, sizeof row.set, "%s", r->options->set[set]);
     return row;
@@ -84,7 +92,20 @@ const fem_axmebe_row *fem_axmebe_find(const fem_axmebe_result *result, const fem
     for (int64_t i = 0; i < result->num_rows; i++) {
         const fem_axmebe_row *other = &result->rows[i];
         if (other->exchange == exchange && other->variant == row->variant && other->elements == row->elements &&
-            !strcmp(other->set, row->set))
+            !strcmp(other->set, row->set) && !strcmp(other->mesh, row->mesh))
+            return other;
+    }
+    return NULL;
+}
+
+const fem_axmebe_row *fem_axmebe_find_conforming(const fem_axmebe_result *result, const fem_axmebe_row *row)
+{
+    const char *dash = strchr(row->mesh, '-');
+    const size_t length = dash ? (size_t)(dash - row->mesh) : 0;
+    for (int64_t i = 0; dash && i < result->num_rows; i++) {
+        const fem_axmebe_row *other = &result->rows[i];
+        if (other->exchange == row->exchange && other->variant == row->variant && other->asked == row->asked &&
+            !strcmp(other->set, row->set) && strlen(other->mesh) == length && !strncmp(other->mesh, row->mesh, length))
             return other;
     }
     return NULL;
@@ -296,6 +317,28 @@ static yoke_status measure_triad(run *r, int set)
     return excuse(r, status, &unused);
 }
 
+/* For each number of threads that works on a set; before anything else runs in this process, so that no thread of it disturbs. */
+static yoke_status measure_ceilings(run *r)
+{
+    const fem_axmebe_options *options = r->options;
+    fem_axmebe_result *result = r->result;
+    yoke_status status = YOKE_OK;
+    for (int set = 0; !status && set < options->num_sets; set++) {
+        const int threads = fem_bench_host_threads(options->set[set]);
+        int at = 0;
+        r->dgemm[set] = NAN;
+        if (!threads || !options->ceilings) continue;
+        while (at < result->num_ceilings && result->ceilings[at].threads != threads) at++;
+        if (at == FEM_AXMEBE_MOST_CEILINGS) continue;
+        if (at == result->num_ceilings) {
+            status = app_ceilings_measure(r->context, threads, options->ceilings == 1, NULL, &result->ceilings[at]);
+            if (!status) result->num_ceilings++;
+        }
+        if (!status) r->dgemm[set] = result->ceilings[at].dgemm_flops_per_s;
+    }
+    return status;
+}
+
 static yoke_status measure_set(run *r, int set)
 {
     const int several = strchr(r->options->set[set], '+') != NULL;
@@ -349,14 +392,25 @@ static yoke_status check_memory(const run *r, int64_t size)
                      (long long)size, needed / 1e9, (double)topology.memory_bytes / 1e9);
 }
 
-static yoke_status measure_size(run *r, int64_t size)
+/* mesh: its number, as in fem_bench_mesh_name */
+static yoke_status make_model(run *r, int mesh, int64_t size, fem_bench_model **model)
+{
+    const fem_axmebe_options *options = r->options;
+    const fem_bench_cube_options cube = {.elements = size,
+                                         .mesh = {(fem_bench_shape)(mesh % FEM_BENCH_SHAPES), mesh / FEM_BENCH_SHAPES},
+                                         .element = options->element,
+                                         .components = options->components};
+    r->mesh = options->problem ? "case" : fem_bench_mesh_name[mesh];
+    r->asked = size;
+    return options->problem ? fem_bench_refined(options->problem, size, model) : fem_bench_cube_of(r->context, &cube, model);
+}
+
+static yoke_status measure_size(run *r, int mesh, int64_t size)
 {
     const fem_axmebe_options *options = r->options;
     fem_bench_model *model = NULL;
     yoke_status status = check_memory(r, size);
-    if (status) return status;
-    status = options->problem ? fem_bench_refined(options->problem, size, &model)
-                              : fem_bench_cube(r->context, size, options->element, options->components, &model);
+    if (!status) status = make_model(r, mesh, size, &model);
     if (status) return status;
     const int64_t dofs = (int64_t)model->space->num_nodes * model->space->components;
     r->model = model;
@@ -381,8 +435,12 @@ yoke_status fem_axmebe_run(yoke_context *context, const fem_axmebe_options *opti
 {
     run r = {.context = context, .options = options, .report = report, .user = user, .result = result};
     yoke_status status = YOKE_OK;
+    const unsigned meshes = options->problem || !options->meshes ? 1u << FEM_BENCH_BENT : options->meshes;
     *result = (fem_axmebe_result){.context = context};
-    for (int i = 0; !status && i < options->num_sizes; i++) status = measure_size(&r, options->size[i]);
+    status = measure_ceilings(&r);
+    for (int mesh = 0; mesh < FEM_BENCH_MESHES; mesh++)
+        for (int i = 0; !status && i < options->num_sizes; i++)
+            if (meshes >> mesh & 1) status = measure_size(&r, mesh, options->size[i]);
     if (!status && result->wrong)
         status = yoke_fail(context, YOKE_ERROR_NUMERIC, "%d of %lld variants gave another result than the stored operator", result->wrong,
                            (long long)result->num_rows);

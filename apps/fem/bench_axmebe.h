@@ -11,6 +11,7 @@
 #include "bench_measure.h"
 #include "bench_model.h"
 #include "bench_variants.h"
+#include "common/ceilings.h"
 #include "common/terminal.h"
 
 /* Variants by number: the operators, then those of Alg. 3. */
@@ -18,7 +19,7 @@ enum { FEM_AXMEBE_MATRIXFREE, FEM_AXMEBE_STORED, FEM_AXMEBE_ALG3, FEM_AXMEBE_VAR
 extern const char *const fem_axmebe_variant_name[FEM_AXMEBE_VARIANTS];
 extern const char *const fem_axmebe_exchange_name[2];
 
-enum { FEM_AXMEBE_MOST_SETS = 64, FEM_AXMEBE_MOST_SIZES = 64, FEM_AXMEBE_NAME = 256 };
+enum { FEM_AXMEBE_MOST_SETS = 64, FEM_AXMEBE_MOST_SIZES = 64, FEM_AXMEBE_NAME = 256, FEM_AXMEBE_MOST_CEILINGS = 16 };
 
 /* Largest difference from the stored operator, in 2-norms, for which a variant is timed. */
 #define FEM_AXMEBE_TOLERANCE 1e-12
@@ -28,24 +29,29 @@ typedef struct fem_axmebe_options {
     char set[FEM_AXMEBE_MOST_SETS][FEM_AXMEBE_NAME]; /* a device, or several that work together, joined by "+" */
     int num_sizes;
     int64_t size[FEM_AXMEBE_MOST_SIZES]; /* numbers of elements asked for */
+    unsigned meshes;                     /* bit i: mesh i (fem_bench_mesh_name); 0: bent */
     fem_element element;
     int components;
-    const fem_problem *problem; /* instead of a cube, element and components; NULL */
+    const fem_problem *problem; /* instead of a cube, its mesh, element and components; NULL */
     unsigned variants;          /* bit v: variant v */
     unsigned exchanges;         /* bit e: scheme e, for sets of several devices */
     double seconds;             /* for each measurement */
     int64_t triad;              /* triples of the triad; 0: what a quarter of the device's memory holds, at most 30 million */
+    int ceilings;               /* 0: DGEMM is not measured; 1: quickly; 2: well */
 } fem_axmebe_options;
 
 /* One measurement; NaN: not known or without meaning there. */
 typedef struct fem_axmebe_row {
     char set[FEM_AXMEBE_NAME];
     int variant, exchange; /* exchange -1: one device */
-    int64_t elements, dofs, hanging_nodes;
+    const char *mesh;      /* a name of fem_bench_mesh_name, or "case" */
+    int64_t asked, elements, dofs, hanging_nodes;
     fem_bench_time time;      /* of a product, vectors staying where they are */
     double transferred_s;     /* of a product with u to the device before it and y back after it, as in the papers */
     double bytes;             /* that a product must move on the device at least: element data once, u and y once */
+    double flops;             /* additions and multiplications of a product, by fem_bench_flops */
     double triad_bytes_per_s; /* of the device, in this run */
+    double dgemm_flops_per_s; /* of as many threads of the host's cores, in this run; NaN: other devices */
     double difference;        /* from the stored operator */
     int64_t exchange_bytes;   /* to and from all devices in one product */
     char why_not[512];        /* "" where it was measured */
@@ -56,6 +62,8 @@ typedef struct fem_axmebe_result {
     int64_t num_rows, room;
     fem_axmebe_row *rows;
     int wrong; /* rows whose result differed */
+    int num_ceilings;
+    app_ceilings ceilings[FEM_AXMEBE_MOST_CEILINGS]; /* by number of threads */
 } fem_axmebe_result;
 
 /* Called for each row when it is there. */
@@ -73,7 +81,9 @@ void fem_axmebe_result_destroy(fem_axmebe_result *result);
 /* Bytes that a product must move at least: element data (matrices, or factors at the points), node numbers, u and y, each once. */
 double fem_axmebe_least_bytes(const fem_space *space, int variant);
 
-/* The row of the same set, variant and number of elements as `row` by that scheme of exchange, or NULL. */
+/* The row of the same set, variant, mesh and number of elements as `row` by that scheme of exchange, or NULL. */
 const fem_axmebe_row *fem_axmebe_find(const fem_axmebe_result *result, const fem_axmebe_row *row, int exchange);
+/* For a row of a mesh with hanging nodes: the same without them, or NULL. */
+const fem_axmebe_row *fem_axmebe_find_conforming(const fem_axmebe_result *result, const fem_axmebe_row *row);
 
 #endif

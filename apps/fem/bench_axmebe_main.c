@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "bench_axmebe_output.h"
+#include "bench_words.h"
 #include "common/directory.h"
 #include "common/file.h"
 #include "common/interrupt.h"
@@ -16,7 +17,7 @@ static const int64_t quick_triad = 100000; /* triples for a run that only looks 
 
 typedef struct command_line {
     bool quiet;
-    const char *devices, *sizes, *element, *components, *variants, *exchange, *seconds, *json, *directory, *case_file;
+    const char *devices, *sizes, *element, *components, *variants, *exchange, *seconds, *json, *directory, *case_file, *meshes;
 } command_line;
 
 static yoke_status parse(yoke_context *context, int argc, char **argv, command_line *line, bool *answered)
@@ -32,6 +33,10 @@ static yoke_status parse(yoke_context *context, int argc, char **argv, command_l
          .text = &line->sizes},
         {.name = "element", .value = "KIND", .help = "q1, s2 or q2 (the default)", .text = &line->element},
         {.name = "components", .value = "N", .help = "values at a node: 3 (the default), or 1: Poisson", .text = &line->components},
+        {.name = "mesh",
+         .value = "LIST",
+         .help = "cubes: bent (the default), affine, deformed, or these with -hanging nodes, as in bent,bent-hanging",
+         .text = &line->meshes},
         {.name = "case", .value = "FILE", .help = "mesh, materials and element of a case file instead of a cube", .text = &line->case_file},
         {.name = "variants",
          .value = "LIST",
@@ -59,33 +64,6 @@ static yoke_status parse(yoke_context *context, int argc, char **argv, command_l
 
 /* --------------------------------------------------------------------------------------------------- options */
 
-/* Takes the next word of a list with commas; false at its end. */
-static bool next_word(const char **list, char *word, size_t size)
-{
-    if (!*list) return false;
-    size_t length = strcspn(*list, ",");
-    size_t kept = length < size - 1 ? length : size - 1;
-    memcpy(word, *list, kept);
-    word[kept] = 0;
-    *list = (*list)[length] ? *list + length + 1 : NULL;
-    return true;
-}
-
-static yoke_status read_sizes(yoke_context *context, const char *list, fem_axmebe_options *options)
-{
-    char word[64];
-    while (next_word(&list, word, sizeof word)) {
-        char *end;
-        long long size = strtoll(word, &end, 10);
-        if (end == word || *end || size < 1 || size > 100000000)
-            return yoke_fail(context, YOKE_ERROR_INPUT, "--elements: %s: expected numbers from 1 to 100000000, between commas", word);
-        if (options->num_sizes == FEM_AXMEBE_MOST_SIZES)
-            return yoke_fail(context, YOKE_ERROR_INPUT, "--elements: more than %d numbers", FEM_AXMEBE_MOST_SIZES);
-        options->size[options->num_sizes++] = size;
-    }
-    return YOKE_OK;
-}
-
 static yoke_status add_set(yoke_context *context, const char *name, fem_axmebe_options *options)
 {
     if (options->num_sets == FEM_AXMEBE_MOST_SETS || strlen(name) >= FEM_AXMEBE_NAME - 1)
@@ -101,7 +79,7 @@ static yoke_status read_devices(yoke_context *context, const char *list, fem_axm
     yoke_device_info *devices = NULL;
     int64_t count = 0;
     yoke_status status = YOKE_OK;
-    while (!status && next_word(&list, word, sizeof word)) status = add_set(context, word, options);
+    while (!status && fem_bench_next_word(&list, word, sizeof word)) status = add_set(context, word, options);
     if (status || options->num_sets) return status;
     status = yoke_devices_list(context, &devices, &count);
     for (int64_t i = 0; !status && i < count; i++)
@@ -110,37 +88,30 @@ static yoke_status read_devices(yoke_context *context, const char *list, fem_axm
     return status;
 }
 
-/* The number of a word, or -1. */
-static int find(const char *word, const char *const *words, int count)
+static yoke_status read_lists(yoke_context *context, const command_line *line, fem_axmebe_options *options)
 {
-    for (int i = 0; i < count; i++)
-        if (!strcmp(word, words[i])) return i;
-    return -1;
-}
-
-static yoke_status read_variants(yoke_context *context, const char *list, fem_axmebe_options *options)
-{
-    char word[64];
-    options->variants = list ? 0 : (1u << FEM_AXMEBE_VARIANTS) - 1;
-    while (next_word(&list, word, sizeof word)) {
-        int number = find(word, fem_axmebe_variant_name, FEM_AXMEBE_VARIANTS);
-        if (number < 0)
-            return yoke_fail(context, YOKE_ERROR_INPUT,
-                             "--variants: %s: there are matrixfree, stored, alg3-1, alg3-2, alg3-3 and alg3-4, between commas", word);
-        options->variants |= 1u << number;
-    }
-    return YOKE_OK;
+    options->variants = (1u << FEM_AXMEBE_VARIANTS) - 1;
+    options->meshes = 1u << FEM_BENCH_BENT;
+    yoke_status status = fem_bench_read_numbers(context, "elements", line->sizes ? line->sizes : "512,1000,4096,8000,32768", 100000000,
+                                                FEM_AXMEBE_MOST_SIZES, options->size, &options->num_sizes);
+    if (!status && line->variants)
+        status = fem_bench_read_words(context, "variants", line->variants, fem_axmebe_variant_name, FEM_AXMEBE_VARIANTS,
+                                      "matrixfree, stored, alg3-1, alg3-2, alg3-3 and alg3-4", &options->variants);
+    if (!status && line->meshes)
+        status = fem_bench_read_words(context, "mesh", line->meshes, fem_bench_mesh_name, FEM_BENCH_MESHES,
+                                      "bent, affine and deformed, and each with -hanging", &options->meshes);
+    return status;
 }
 
 static yoke_status read_words(yoke_context *context, const command_line *line, fem_axmebe_options *options)
 {
     static const char *const elements[] = {"q1", "s2", "q2"}, *const exchanges[] = {"halo", "full", "both"};
-    int element = find(line->element ? line->element : "q2", elements, 3),
-        exchange = find(line->exchange ? line->exchange : "both", exchanges, 3);
+    int element = fem_bench_find_word(line->element ? line->element : "q2", elements, 3),
+        exchange = fem_bench_find_word(line->exchange ? line->exchange : "both", exchanges, 3);
     const char *components = line->components ? line->components : "3";
-    if (line->case_file && (line->element || line->components))
+    if (line->case_file && (line->element || line->components || line->meshes))
         return yoke_fail(context, YOKE_ERROR_INPUT,
-                         "--case says which element and how many components: leave --element and --components out");
+                         "--case says which mesh, element and how many components: leave --mesh, --element and --components out");
     if (element < 0) return yoke_fail(context, YOKE_ERROR_INPUT, "--element %s: expected q1, s2 or q2", line->element);
     if (exchange < 0) return yoke_fail(context, YOKE_ERROR_INPUT, "--exchange %s: expected halo, full or both", line->exchange);
     if (strcmp(components, "1") != 0 && strcmp(components, "3") != 0)
@@ -151,23 +122,14 @@ static yoke_status read_words(yoke_context *context, const command_line *line, f
     return YOKE_OK;
 }
 
-static yoke_status read_seconds(yoke_context *context, const char *text, double *seconds)
-{
-    char *end;
-    *seconds = 0.5;
-    if (!text) return YOKE_OK;
-    *seconds = strtod(text, &end);
-    if (end != text && !*end && *seconds >= 0 && *seconds <= 3600) return YOKE_OK;
-    return yoke_fail(context, YOKE_ERROR_INPUT, "--seconds %s: expected a number from 0 to 3600", text);
-}
-
 static yoke_status read_options(yoke_context *context, const command_line *line, fem_axmebe_options *options)
 {
-    yoke_status status = read_sizes(context, line->sizes ? line->sizes : "512,1000,4096,8000,32768", options);
+    options->seconds = 0.5;
+    yoke_status status = read_lists(context, line, options);
     if (!status) status = read_words(context, line, options);
-    if (!status) status = read_variants(context, line->variants, options);
-    if (!status) status = read_seconds(context, line->seconds, &options->seconds);
+    if (!status) status = app_option_real(context, "seconds", line->seconds, 0, 3600, &options->seconds);
     if (!status && options->seconds == 0) options->triad = quick_triad;
+    options->ceilings = options->seconds == 0 ? 1 : 2;
     if (!status) status = read_devices(context, line->devices, options);
     return status;
 }
@@ -184,6 +146,7 @@ static yoke_status write_record(yoke_context *context, const command_line *line,
     if (status) return status;
     status = app_record_set(context, record, "element", json_string(elements[options->element]));
     if (!status) status = app_record_set(context, record, "components", json_integer(options->components));
+    if (!status) status = app_record_set(context, record, "ceilings", fem_axmebe_ceilings(result));
     if (!status) status = app_record_set(context, record, "rows", fem_axmebe_rows(result));
     if (!status) status = app_record_write(context, record, line->json);
     json_decref(record);
@@ -196,7 +159,10 @@ static yoke_status finish(yoke_context *context, app_terminal *terminal, const c
 {
     bool drawn = false;
     yoke_status status = YOKE_OK;
+    fem_axmebe_print_ceilings(terminal, result);
     fem_axmebe_print_exchange(terminal, result);
+    fem_axmebe_print_hanging(terminal, result);
+    fem_axmebe_print_scaling(terminal, result);
     if (result->num_rows) status = fem_axmebe_write(result, line->directory, &drawn);
     if (!status) status = write_record(context, line, options, result, argc, argv);
     if (!status && result->num_rows)
