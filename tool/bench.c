@@ -23,7 +23,7 @@ static const struct {
     {"reduction", "element vectors added into one vector by several threads: Lang's dissertation, sect. 4.2"},
 };
 
-enum { NUM_BENCHMARKS = sizeof benchmarks / sizeof benchmarks[0], LIST_LENGTH = 1024 };
+enum { NUM_BENCHMARKS = sizeof benchmarks / sizeof benchmarks[0], LIST_LENGTH = 2048 };
 
 static void list_benchmarks(char list[LIST_LENGTH])
 {

@@ -111,7 +111,7 @@ static yoke_status read_words(yoke_context *context, const command_line *line, f
     const char *components = line->components ? line->components : "3";
     if (line->case_file && (line->element || line->components || line->meshes))
         return yoke_fail(context, YOKE_ERROR_INPUT,
-                         "--case says which mesh, element and how many components: leave --mesh, --element and --components out");
+                         "--case says which mesh, element and how many components: leave --element, --mesh and --components out");
     if (element < 0) return yoke_fail(context, YOKE_ERROR_INPUT, "--element %s: expected q1, s2 or q2", line->element);
     if (exchange < 0) return yoke_fail(context, YOKE_ERROR_INPUT, "--exchange %s: expected halo, full or both", line->exchange);
     if (strcmp(components, "1") != 0 && strcmp(components, "3") != 0)
