@@ -14,6 +14,10 @@
  * Parameters are buffers (YOKE_GLOBAL T *), yoke_int, yoke_long, float and double.  Functions are YOKE_FUNCTION; they may use YOKE_ITEM,
  * YOKE_ITEMS and YOKE_BARRIER, but YOKE_GROUP only in kernels.  YOKE_LOCAL arrays (shared by a group) have constant size and stand at a
  * kernel's outermost level; functions take them as YOKE_LOCAL T * parameters.  Tables are YOKE_CONSTANT arrays at file level.
+ * YOKE_ATOMIC_ADD(pointer, value) adds to a float or double in a YOKE_GLOBAL buffer while others add to it, and returns nothing; the order of
+ * additions, and so the last bits, change from run to run.  In OpenCL it is a loop of compare and exchange, and only there where the device
+ * has cl_khr_int64_base_atomics (a kernel that uses it does not compile elsewhere); in CUDA doubles need an architecture of sm_60 or later.
+ *
  * No recursion, function pointers, variable length arrays, variadic macros, or headers other than this one.
  */
 #ifndef YOKE_DIALECT_H
@@ -40,6 +44,27 @@ typedef uchar yoke_ubyte;
 #define YOKE_ITEMS ((int)get_local_size(0))
 #define YOKE_BARRIER() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
 
+#if defined(cl_khr_int64_base_atomics)
+#pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
+static inline void yoke_atomic_add_float(volatile __global uint *to, float value)
+{
+    uint old = *to, seen;
+    while ((seen = atomic_cmpxchg(to, old, as_uint(as_float(old) + value))) != old) old = seen;
+}
+#if defined(cl_khr_fp64)
+static inline void yoke_atomic_add_double(volatile __global ulong *to, double value)
+{
+    ulong old = *to, seen;
+    while ((seen = atom_cmpxchg(to, old, as_ulong(as_double(old) + value))) != old) old = seen;
+}
+#define YOKE_ATOMIC_ADD(pointer, value)                                                                     \
+    (sizeof *(pointer) == 8 ? yoke_atomic_add_double((volatile __global ulong *)(pointer), (double)(value)) \
+                            : yoke_atomic_add_float((volatile __global uint *)(pointer), (float)(value)))
+#else
+#define YOKE_ATOMIC_ADD(pointer, value) yoke_atomic_add_float((volatile __global uint *)(pointer), (float)(value))
+#endif
+#endif
+
 #elif defined(__CUDACC__) || defined(__CUDACC_RTC__) /* ---------------------------------------------- CUDA C++ */
 
 typedef int yoke_int;
@@ -57,6 +82,7 @@ typedef unsigned char yoke_ubyte;
 #define YOKE_ITEM ((int)threadIdx.x)
 #define YOKE_ITEMS ((int)blockDim.x)
 #define YOKE_BARRIER() __syncthreads()
+#define YOKE_ATOMIC_ADD(pointer, value) ((void)atomicAdd((pointer), (value)))
 
 #else /* -------------------------------------------------------------------------------------------- host C */
 
@@ -78,6 +104,24 @@ typedef uint8_t yoke_ubyte;
 #define YOKE_ITEM 0
 #define YOKE_ITEMS 1
 #define YOKE_BARRIER() ((void)0)
+
+static inline void yoke_atomic_add_float(float *to, float value)
+{
+    float old, sum;
+    __atomic_load(to, &old, __ATOMIC_RELAXED);
+    do sum = old + value;
+    while (!__atomic_compare_exchange(to, &old, &sum, 1, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+}
+
+static inline void yoke_atomic_add_double(double *to, double value)
+{
+    double old, sum;
+    __atomic_load(to, &old, __ATOMIC_RELAXED);
+    do sum = old + value;
+    while (!__atomic_compare_exchange(to, &old, &sum, 1, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+}
+#define YOKE_ATOMIC_ADD(pointer, value) \
+    _Generic(*(pointer), float : yoke_atomic_add_float, double : yoke_atomic_add_double)((pointer), (value))
 
 #endif
 

@@ -82,3 +82,16 @@ YOKE_KERNEL_3(go_round, yoke_long, n, yoke_int, rounds, YOKE_GLOBAL yoke_long *,
         x[i] = value;
     }
 }
+
+/* Each of the three sums of both kinds = how many i < n fall to it; the first is -1 where there is no atomic addition. */
+YOKE_KERNEL_3(count_by_atomics, yoke_long, n, YOKE_GLOBAL double *, sum, YOKE_GLOBAL float *, small_sum)
+{
+#if defined(YOKE_ATOMIC_ADD)
+    YOKE_FOR_ALL (i, n) {
+        YOKE_ATOMIC_ADD(&sum[i % 3], 1.0);
+        YOKE_ATOMIC_ADD(&small_sum[i % 3], 1.0f);
+    }
+#else
+    YOKE_FOR_ALL (i, n) sum[0] = -1;
+#endif
+}

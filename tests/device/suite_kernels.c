@@ -9,7 +9,7 @@ extern const char device_kernels_text[];
 
 static const yoke_host_kernel host_kernels[] = {
     {"double_and_one", double_and_one}, {"axpy", axpy},         {"every_kind", every_kind}, {"sizes", sizes},
-    {"count_visits", count_visits},     {"row_sums", row_sums}, {"go_round", go_round},
+    {"count_visits", count_visits},     {"row_sums", row_sums}, {"go_round", go_round},     {"count_by_atomics", count_by_atomics},
 };
 
 yoke_program_source suite_source(void)
@@ -244,6 +244,26 @@ static void host_functions_run_on_the_devices_threads(void **state)
     FAILS(s, YOKE_ERROR_ARGUMENT, "task is NULL", yoke_queue_call(s->queue, NULL, &t, 1));
 }
 
+/* Items of all groups add to the same few numbers. */
+static void atomic_additions_lose_nothing(void **state)
+{
+    suite *s = *state;
+    enum { N = 30000 };
+    double sum[3] = {0}, zeros[3] = {0};
+    float small_sum[3] = {0};
+    yoke_buffer *large = suite_buffer(s, sizeof zeros, zeros), *small = suite_buffer(s, sizeof small_sum, small_sum);
+    const yoke_argument arguments[] = {suite_int64(N), suite_argument(large), suite_argument(small)};
+    OK(s, yoke_queue_launch(s->queue, suite_function(s, "count_by_atomics"), 40, 64, 0, arguments, 3));
+    suite_read(s, large, sizeof sum, sum);
+    suite_read(s, small, sizeof small_sum, small_sum);
+    if (sum[0] < 0)
+        print_message("no atomic additions here\n");
+    else
+        for (int i = 0; i < 3; i++) assert_true(sum[i] == N / 3 && small_sum[i] == N / 3);
+    yoke_buffer_destroy(large);
+    yoke_buffer_destroy(small);
+}
+
 static void blas_multiplies_a_packed_matrix(void **state)
 {
     suite *s = *state;
@@ -281,12 +301,12 @@ static void blas_multiplies_a_packed_matrix(void **state)
 int suite_run_kernels(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_kind_of_argument_arrives),  cmocka_unit_test(arguments_are_taken_at_the_launch),
-        cmocka_unit_test(types_have_their_sizes),          cmocka_unit_test(groups_of_any_size_meet_each_row_once),
-        cmocka_unit_test(groups_add_up_in_local_memory),   cmocka_unit_test(a_long_launch_is_waited_for),
-        cmocka_unit_test(wrong_launches_are_refused),      cmocka_unit_test(wrong_arguments_are_refused_where_the_device_can_tell),
-        cmocka_unit_test(an_unknown_kernel_is_refused),    cmocka_unit_test(host_functions_run_on_the_devices_threads),
-        cmocka_unit_test(blas_multiplies_a_packed_matrix),
+        cmocka_unit_test(every_kind_of_argument_arrives), cmocka_unit_test(arguments_are_taken_at_the_launch),
+        cmocka_unit_test(types_have_their_sizes),         cmocka_unit_test(groups_of_any_size_meet_each_row_once),
+        cmocka_unit_test(groups_add_up_in_local_memory),  cmocka_unit_test(a_long_launch_is_waited_for),
+        cmocka_unit_test(wrong_launches_are_refused),     cmocka_unit_test(wrong_arguments_are_refused_where_the_device_can_tell),
+        cmocka_unit_test(an_unknown_kernel_is_refused),   cmocka_unit_test(host_functions_run_on_the_devices_threads),
+        cmocka_unit_test(atomic_additions_lose_nothing),  cmocka_unit_test(blas_multiplies_a_packed_matrix),
     };
     return cmocka_run_group_tests_name("kernels", tests, suite_open, suite_close);
 }

@@ -31,6 +31,13 @@ void (*stub_barrier)(int line);
 /* One copy for all threads of a block, since blocks run one after another; in a section of its own, which the driver fills before each block. */
 #define __shared__ static __attribute__((section("stub_shared_memory")))
 #define __syncthreads() stub_barrier(__LINE__)
+/* Threads take turns at barriers only. */
+template <class Value> static inline Value atomicAdd(Value *to, Value value)
+{
+    const Value old = *to;
+    *to = old + value;
+    return old;
+}
 
 template <class Function> struct stub_launcher;
 template <class... Types> struct stub_launcher<void(Types...)> {
