@@ -26,6 +26,13 @@ typedef struct fem_part_rows fem_part_rows;     /* sparse rows on the part's dev
 
 typedef enum fem_operator { FEM_MATRIXFREE, FEM_STORED } fem_operator;
 
+/*
+ * How device parts add up what the elements have for a node (matrix-free operator; the stored one always sums): each element's own values are
+ * kept and then summed node by node; elements are taken by colours, of which no two share a node, and add to the result; or all add to it at
+ * once by atomic operations, whose order, and so the last bits, change from product to product.
+ */
+typedef enum fem_adding { FEM_ADD_SUM, FEM_ADD_COLOUR, FEM_ADD_ATOMIC } fem_adding;
+
 /* Most pairs of one call of `dots`. */
 enum { FEM_MOST_DOTS = 4 };
 
@@ -127,12 +134,14 @@ typedef struct fem_part_options {
     yoke_queue *queue;
     fem_precision precision;
     fem_operator operator_kind;
+    fem_adding adding;     /* of device parts */
     int32_t num_interface; /* as in fem_part; borrowed */
     const int32_t *interface_nodes;
     const uint8_t *owned;
     const fem_kernels *kernels; /* for CPU parts; NULL: the best of this processor; tests ask for others */
     fem_programs *programs;     /* for device parts, of the same device; borrowed.  NULL: the part makes its own */
     int group_items;            /* of device kernels that work on elements; 0: the default; tests ask for others */
+    int all_bent;               /* nonzero: device parts look for no affine elements; tests ask for it */
     int unmeasured;             /* nonzero: no clock is read and no event recorded for products; product_seconds_wait is NaN */
 } fem_part_options;
 
@@ -146,7 +155,8 @@ yoke_status fem_part_cpu_create(const fem_space *space, const fem_constraints *c
 
 /*
  * The same on any device by kernels in yoke's dialect (part_device.c, kernels/part_*.h).
- * Errors: as above, and DEVICE_MEMORY, DEVICE, UNAVAILABLE (no double precision).
+ * Errors: as above, and DEVICE_MEMORY, DEVICE (also where it has no atomic addition and that is asked for), UNAVAILABLE (no double
+ * precision).
  */
 yoke_status fem_part_device_create(const fem_space *space, const fem_constraints *constraints, const fem_part_options *options,
                                    fem_part **part);

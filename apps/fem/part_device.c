@@ -26,6 +26,15 @@ device_launch device_launch_elements(const device_part *d, int kernel, int64_t e
     return (device_launch){kernel, groups < MOST_GROUPS ? groups : MOST_GROUPS, d->group_items ? d->group_items : items, 0};
 }
 
+device_launch device_launch_batch(const device_part *d, int kernel, device_batch batch)
+{
+    int n = d->part.space->slots_1d, c = d->part.space->components, at_once = FEM_PRODUCT_ELEMENTS(n, c);
+    device_launch launch = device_launch_elements(d, kernel, batch.middle - batch.begin, at_once, FEM_PRODUCT_ITEMS(n, c));
+    int64_t groups = launch.groups + device_launch_elements(d, kernel, batch.end - batch.middle, at_once, 0).groups;
+    launch.groups = groups < MOST_GROUPS ? groups : MOST_GROUPS;
+    return launch;
+}
+
 void device_part_launch(device_part *d, device_launch launch, const yoke_argument *arguments, int64_t count)
 {
     if (d->part.status || launch.groups == 0) return;
@@ -88,29 +97,53 @@ static double product_seconds_wait(fem_part *part)
 
 /* ----------------------------------------------------------------------------------------------------- products */
 
-/* Own results of the elements begin .. end - 1. */
-static void multiply_elements(device_part *d, int32_t begin, int32_t end, const fem_part_vector *x)
+static void multiply_stored(device_part *d, const device_batch *batch, const fem_part_vector *x)
 {
     int n = d->part.space->slots_1d, c = d->part.space->components;
-    device_launch launch;
-    if (d->stored) {
-        const yoke_argument arguments[] = {ARGUMENT_INT(begin),        ARGUMENT_INT(end),          ARGUMENT_INT(d->used),
-                                           ARGUMENT_BUFFER(d->nodes),  ARGUMENT_BUFFER(d->stored), ARGUMENT_BUFFER(x->data),
-                                           ARGUMENT_BUFFER(d->results)};
-        launch = device_launch_elements(d, FEM_PART_KERNEL_product_stored, end - begin, FEM_STORED_ELEMENTS(n, c), FEM_STORED_ITEMS(n, c));
-        launch.units = end - begin;
-        device_part_launch(d, launch, arguments, 7);
-    } else {
-        const yoke_argument arguments[] = {ARGUMENT_INT(begin),           ARGUMENT_INT(end),
-                                           ARGUMENT_INT(d->used),         ARGUMENT_INT(d->identity),
-                                           ARGUMENT_INT(d->patterns),     ARGUMENT_BUFFER(d->nodes),
-                                           ARGUMENT_BUFFER(d->pattern),   ARGUMENT_BUFFER(d->row_start),
-                                           ARGUMENT_BUFFER(d->row_entry), ARGUMENT_BUFFER(d->row_weight),
-                                           ARGUMENT_BUFFER(d->factors),   ARGUMENT_BUFFER(d->moduli),
-                                           ARGUMENT_BUFFER(x->data),      ARGUMENT_BUFFER(d->results)};
-        launch = device_launch_elements(d, FEM_PART_KERNEL_product, end - begin, FEM_PRODUCT_ELEMENTS(n, c), FEM_PRODUCT_ITEMS(n, c));
-        launch.units = end - begin;
-        device_part_launch(d, launch, arguments, 14);
+    const yoke_argument arguments[] = {ARGUMENT_INT(batch->begin), ARGUMENT_INT(batch->end),   ARGUMENT_INT(d->used),
+                                       ARGUMENT_BUFFER(d->nodes),  ARGUMENT_BUFFER(d->stored), ARGUMENT_BUFFER(x->data),
+                                       ARGUMENT_BUFFER(d->results)};
+    device_launch launch = device_launch_elements(d, FEM_PART_KERNEL_product_stored, batch->end - batch->begin, FEM_STORED_ELEMENTS(n, c),
+                                                  FEM_STORED_ITEMS(n, c));
+    launch.units = batch->end - batch->begin;
+    device_part_launch(d, launch, arguments, 7);
+}
+
+static void multiply_free(device_part *d, const device_batch *batch, const fem_part_vector *x, fem_part_vector *y)
+{
+    static const int adding[] = {[FEM_ADD_SUM] = FEM_PART_KEEP, [FEM_ADD_COLOUR] = FEM_PART_ADD, [FEM_ADD_ATOMIC] = FEM_PART_ADD_ATOMIC};
+    const yoke_argument arguments[] = {ARGUMENT_INT(batch->begin),
+                                       ARGUMENT_INT(batch->middle),
+                                       ARGUMENT_INT(batch->end),
+                                       ARGUMENT_INT(batch->bent_at),
+                                       ARGUMENT_INT(batch->affine_at),
+                                       ARGUMENT_INT(d->used),
+                                       ARGUMENT_INT(d->identity),
+                                       ARGUMENT_INT(d->patterns),
+                                       ARGUMENT_BUFFER(d->nodes),
+                                       ARGUMENT_BUFFER(d->pattern),
+                                       ARGUMENT_BUFFER(d->row_start),
+                                       ARGUMENT_BUFFER(d->row_entry),
+                                       ARGUMENT_BUFFER(d->row_weight),
+                                       ARGUMENT_BUFFER(d->factors),
+                                       ARGUMENT_BUFFER(d->affine),
+                                       ARGUMENT_BUFFER(d->moduli),
+                                       ARGUMENT_BUFFER(x->data),
+                                       ARGUMENT_INT(adding[d->adding]),
+                                       ARGUMENT_BUFFER(d->results ? d->results : y->data)};
+    device_launch launch = device_launch_batch(d, FEM_PART_KERNEL_product, *batch);
+    launch.units = batch->end - batch->begin;
+    device_part_launch(d, launch, arguments, 19);
+}
+
+/* The batches begin .. end - 1: the elements' own results, or what they add to y. */
+static void multiply_batches(device_part *d, int32_t begin, int32_t end, const fem_part_vector *x, fem_part_vector *y)
+{
+    for (int32_t b = begin; b < end; b++) {
+        if (d->stored)
+            multiply_stored(d, &d->batch[b], x);
+        else
+            multiply_free(d, &d->batch[b], x, y);
     }
 }
 
@@ -128,15 +161,16 @@ static void product_interface(fem_part *part, const fem_part_vector *x, fem_part
 {
     device_part *d = (device_part *)part;
     begin_product(d);
-    multiply_elements(d, 0, d->num_border, x);
-    sum_nodes(d, 0, part->num_interface, y);
+    if (d->adding != FEM_ADD_SUM) device_vector_zero(part, y);
+    multiply_batches(d, 0, d->border_batches, x, y);
+    if (d->adding == FEM_ADD_SUM) sum_nodes(d, 0, part->num_interface, y);
 }
 
 static void product_interior(fem_part *part, const fem_part_vector *x, fem_part_vector *y)
 {
     device_part *d = (device_part *)part;
-    multiply_elements(d, d->num_border, d->num_elements, x);
-    sum_nodes(d, part->num_interface, d->num_nodes, y);
+    multiply_batches(d, d->border_batches, d->num_batches, x, y);
+    if (d->adding == FEM_ADD_SUM) sum_nodes(d, part->num_interface, d->num_nodes, y);
     if (!d->product) return;
     record(d, d->queue, d->product->end);
     if (!d->product->has_read) d->product = NULL; /* it has no partners: what travels later is not part of it */
@@ -261,7 +295,8 @@ typedef struct visit_memory {
 static yoke_status visit_some(device_part *d, const visit_memory *v, int32_t begin, int32_t end, fem_matrix_visitor *visit, void *user)
 {
     int64_t real = device_part_real_size(d), bytes = v->size * real;
-    if (v->made) device_part_matrices(d, begin, end, d->factors, 0, v->made, begin);
+    for (int32_t b = 0; b < d->num_batches && v->made; b++)
+        device_part_matrices(d, device_batch_cut(d->batch[b], begin, end), d->factors, d->affine, v->made, begin);
     if (d->part.status) return d->part.status;
     yoke_status status = v->made ? yoke_queue_read(d->queue, v->made, 0, (end - begin) * bytes, v->read)
                                  : yoke_queue_read(d->queue, d->stored, begin * bytes, (end - begin) * bytes, v->read);
@@ -356,7 +391,9 @@ static yoke_status setup(device_part *d, fem_programs *programs)
                          info->name);
     yoke_status status = programs ? YOKE_OK : fem_programs_create(d->part.context, d->part.device, &d->own_programs);
     if (!programs) programs = d->own_programs;
-    if (!status) status = device_programs_get(programs, d->part.precision, space->slots_1d, space->components, &d->program);
+    if (!status)
+        status =
+            device_programs_get(programs, d->part.precision, space->slots_1d, space->components, d->adding == FEM_ADD_ATOMIC, &d->program);
     return status ? status : device_part_setup(d);
 }
 
@@ -364,7 +401,7 @@ static yoke_status setup(device_part *d, fem_programs *programs)
 static yoke_status warm_up(device_part *d)
 {
     fem_part *part = &d->part;
-    int *warm = &d->program->warm[part->operator_kind], measured = d->measured;
+    int *warm = &d->program->warm[part->operator_kind][d->adding], measured = d->measured;
     fem_part_vector *x = NULL, *y = NULL;
     if (*warm || !d->num_elements) return YOKE_OK;
     yoke_status status = device_vector_create(part, &x);
@@ -402,6 +439,8 @@ yoke_status fem_part_device_create(const fem_space *space, const fem_constraints
                          .owned = options->owned};
     d->queue = options->queue;
     d->group_items = options->group_items;
+    d->adding = options->operator_kind == FEM_STORED ? FEM_ADD_SUM : options->adding;
+    d->all_bent = options->operator_kind == FEM_STORED || options->all_bent;
     d->measured = !options->unmeasured;
     status = setup(d, options->programs);
     if (!status) status = warm_up(d);

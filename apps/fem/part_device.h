@@ -1,9 +1,12 @@
 /*
  * part_device.h - the inside of the device part, shared by its tables, its set-up and its operations.
  *
- * Elements are reordered: those that touch interface nodes come first.  A product is two kernels for each of the two groups of elements:
- * each element's own result, then the sum at each node over its elements in a fixed order.  So nothing is added by two at once, and results
- * repeat bit by bit.
+ * Elements are reordered: those that touch interface nodes come first.  Within these two phases they make batches, one launch each: one for
+ * a phase, or one for each of its colours.  Within a batch bent elements come before affine ones, which need no factors at their points.
+ *
+ * A product is two kernels for each phase: each element's own result, then the sum at each node over its elements in a fixed order.  So
+ * nothing is added by two at once, and results repeat bit by bit.  Or elements add to the result themselves, by colours or by atomic
+ * additions (fem_adding).
  *
  * Everything but the functions that wait is only put into the device's queue.  On a GPU the interface values travel by a second queue,
  * beside the interior elements.
@@ -18,18 +21,33 @@
 typedef struct device_program {
     yoke_program *program;
     yoke_function *function[FEM_PART_NUM_KERNELS];
-    int warm[2]; /* by operator: its kernels have run */
+    int warm[2][3]; /* by operator and way of adding: its kernels have run */
 } device_program;
 
-/* The instance for these; compiled at the first call.  Borrowed.  Errors: DEVICE, UNAVAILABLE, MEMORY. */
-yoke_status device_programs_get(fem_programs *programs, fem_precision precision, int slots_1d, int components, device_program **program);
+/* The instance for these, `atomic`: with atomic additions; compiled at the first call.  Borrowed.  Errors: DEVICE, UNAVAILABLE, MEMORY. */
+yoke_status device_programs_get(fem_programs *programs, fem_precision precision, int slots_1d, int components, int atomic,
+                                device_program **program);
 
-/* ---- tables on the host (part_device_tables.c) */
+/* ---- elements that are launched together, as in kernels/part_element.h */
+
+typedef struct device_batch {
+    int32_t begin, middle, end, bent_at, affine_at;
+} device_batch;
+
+/* Those of its elements that lie in begin .. end - 1; maybe none. */
+device_batch device_batch_cut(device_batch batch, int32_t begin, int32_t end);
+
+/* The part of the space's elements that are affine, about: some thousands are looked at. */
+double device_affine_fraction(const fem_space *space);
+
+/* ---- tables on the host (part_device_tables.c, part_device_order.c) */
 
 /* All that is uploaded, in the order of the device's elements. */
 typedef struct device_tables {
-    int32_t *element;       /* [elements] the space's number */
-    int32_t num_border;     /* elements 0 .. num_border - 1 touch interface nodes */
+    int32_t *element;    /* [elements] the space's number */
+    device_batch *batch; /* [num_batches]; the first border_batches have the elements that touch interface nodes */
+    int32_t num_batches, border_batches;
+    int32_t num_affine;
     int used;               /* slots that carry nodes */
     int8_t slot[27];        /* [used] their numbers */
     int32_t *nodes;         /* [elements][used] */
@@ -48,8 +66,14 @@ typedef struct device_tables {
 } device_tables;
 
 /* Errors: MEMORY, DEVICE_MEMORY (more elements than the kernels can count).  What was made is released by device_tables_release. */
-yoke_status device_tables_make(const fem_part *part, device_tables *tables);
+yoke_status device_tables_make(const fem_part *part, fem_adding adding, int all_bent, device_tables *tables);
 void device_tables_release(yoke_context *context, device_tables *tables);
+
+/*
+ * Element, batches and node_list (part_device_order.c); `used` and `slot` are there, and memory for `element` and `node_list`.
+ * Errors: MEMORY.
+ */
+yoke_status device_tables_order(const fem_part *part, fem_adding adding, int all_bent, device_tables *tables);
 
 /* ---- the part */
 
@@ -83,12 +107,16 @@ typedef struct device_part {
     yoke_queue *queue;    /* borrowed */
     yoke_queue *transfer; /* for interface values: own, or the same queue */
     int group_items;
-    int32_t num_nodes, num_elements, num_border;
+    fem_adding adding;
+    int all_bent; /* no element is looked at for being affine */
+    int32_t num_nodes, num_elements, num_affine, num_batches, border_batches;
+    device_batch *batch; /* as in device_tables */
     int used, identity, patterns;
     int64_t num_masked;
     yoke_buffer *nodes, *pattern, *row_start, *row_entry, *row_weight, *moduli;
     yoke_buffer *factors, *stored; /* one of them */
-    yoke_buffer *results;          /* [elements][used][components] */
+    yoke_buffer *affine;           /* factors of the affine elements; NULL with stored matrices */
+    yoke_buffer *results;          /* [elements][used][components]; NULL where elements add to the result */
     yoke_buffer *sum_start, *sum_place, *node_list, *masked, *prescribed, *owned;
     yoke_buffer *blocks;                    /* [nodes][6 or 1]: own sums, after diagonal_finish inverses */
     yoke_buffer *packed_own, *packed_total; /* [num_interface][6 or 1] */
@@ -134,6 +162,8 @@ typedef struct device_launch {
 device_launch device_launch_values(int kernel, int64_t values);
 /* Kernels over elements, `at_once` to a group. */
 device_launch device_launch_elements(const device_part *d, int kernel, int64_t elements, int at_once, int items);
+/* Kernels over a batch's elements, at most FEM_PRODUCT_ELEMENTS of one kind to a group. */
+device_launch device_launch_batch(const device_part *d, int kernel, device_batch batch);
 
 /* Starts a kernel, if nothing has failed. */
 void device_part_launch(device_part *d, device_launch launch, const yoke_argument *arguments, int64_t count);
@@ -148,10 +178,8 @@ yoke_status device_part_take(device_part *d, int64_t bytes, yoke_buffer **buffer
 yoke_status device_part_setup(device_part *d);
 void device_part_release(device_part *d);
 
-/*
- * Matrices of the elements begin .. end - 1 from their factors; these buffers begin with the elements factors_begin and stored_begin.
- */
-void device_part_matrices(device_part *d, int32_t begin, int32_t end, yoke_buffer *factors, int32_t factors_begin, yoke_buffer *stored,
+/* Matrices of a batch from its factors; `stored` begins with the element stored_begin.  affine may be NULL where there are none. */
+void device_part_matrices(device_part *d, device_batch batch, yoke_buffer *factors, yoke_buffer *affine, yoke_buffer *stored,
                           int32_t stored_begin);
 
 /* The table's functions that are not in part_device.c. */

@@ -54,8 +54,6 @@ static yoke_status take_buffers(device_part *d, const device_tables *t)
         {&d->row_entry, t->row_entries},
         {&d->row_weight, t->row_entries * 4},
         {&d->moduli, elements * 2 * real},
-        {stored ? &d->stored : &d->factors, elements * real * (stored ? m * (m + 1) / 2 : space->slots * FEM_FACTORS)},
-        {&d->results, elements * m * real},
         {&d->sum_start, (nodes + 1) * 4},
         {&d->sum_place, elements * t->used * 4},
         {&d->masked, t->num_masked * 8},
@@ -65,7 +63,12 @@ static yoke_status take_buffers(device_part *d, const device_tables *t)
     };
     const request with_interface[] = {
         {&d->node_list, nodes * 4}, {&d->packed_own, interface * block * real}, {&d->packed_total, interface * block * real}};
+    const request with_factors[] = {{&d->factors, (elements - t->num_affine) * space->slots * FEM_FACTORS * real},
+                                    {&d->affine, t->num_affine * FEM_FACTORS * real}};
     yoke_status status = take_all(d, list, sizeof list / sizeof *list);
+    if (!status && stored) status = device_part_take(d, elements * m * (m + 1) / 2 * real, &d->stored);
+    if (!status && !stored) status = take_all(d, with_factors, 2);
+    if (!status && d->adding == FEM_ADD_SUM) status = device_part_take(d, elements * m * real, &d->results);
     if (!status && interface) status = take_all(d, with_interface, 3);
     if (!status && d->part.owned) status = device_part_take(d, nodes, &d->owned);
     return status;
@@ -182,62 +185,52 @@ static yoke_status upload_measured(device_part *d, const device_tables *t, const
 
 /* ------------------------------------------------------------------------------------- factors, matrices, blocks */
 
-void device_part_matrices(device_part *d, int32_t begin, int32_t end, yoke_buffer *factors, int32_t factors_begin, yoke_buffer *stored,
+void device_part_matrices(device_part *d, device_batch batch, yoke_buffer *factors, yoke_buffer *affine, yoke_buffer *stored,
                           int32_t stored_begin)
 {
     int n = d->part.space->slots_1d, c = d->part.space->components;
     const yoke_argument arguments[] = {
-        ARGUMENT_INT(begin),
-        ARGUMENT_INT(end),
-        ARGUMENT_INT(factors_begin),
-        ARGUMENT_INT(stored_begin),
-        ARGUMENT_INT(d->used),
-        ARGUMENT_INT(d->identity),
-        ARGUMENT_INT(d->patterns),
-        ARGUMENT_BUFFER(d->pattern),
-        ARGUMENT_BUFFER(d->row_start),
-        ARGUMENT_BUFFER(d->row_entry),
-        ARGUMENT_BUFFER(d->row_weight),
-        ARGUMENT_BUFFER(factors),
-        ARGUMENT_BUFFER(d->moduli),
+        ARGUMENT_INT(batch.begin),      ARGUMENT_INT(batch.middle),  ARGUMENT_INT(batch.end),       ARGUMENT_INT(batch.bent_at),
+        ARGUMENT_INT(batch.affine_at),  ARGUMENT_INT(stored_begin),  ARGUMENT_INT(d->used),         ARGUMENT_INT(d->identity),
+        ARGUMENT_INT(d->patterns),      ARGUMENT_BUFFER(d->pattern), ARGUMENT_BUFFER(d->row_start), ARGUMENT_BUFFER(d->row_entry),
+        ARGUMENT_BUFFER(d->row_weight), ARGUMENT_BUFFER(factors),    ARGUMENT_BUFFER(affine),       ARGUMENT_BUFFER(d->moduli),
         ARGUMENT_BUFFER(stored),
     };
-    device_part_launch(d, device_launch_elements(d, FEM_PART_KERNEL_matrices, end - begin, 1, FEM_PRODUCT_ITEMS(n, c)), arguments, 14);
+    device_part_launch(d, device_launch_elements(d, FEM_PART_KERNEL_matrices, batch.end - batch.begin, 1, FEM_PRODUCT_ITEMS(n, c)),
+                       arguments, 17);
 }
 
-/* Factors, which begin with the element factors_begin, determinants and node blocks of the elements begin .. end - 1. */
-static void make_factors(device_part *d, int32_t begin, int32_t end, const scratch *s, yoke_buffer *factors, int32_t factors_begin)
+/* Factors, determinants and node blocks of a batch. */
+static void make_factors(device_part *d, device_batch batch, const scratch *s, yoke_buffer *factors)
 {
-    int n = d->part.space->slots_1d, c = d->part.space->components;
     const yoke_argument geometry[] = {
-        ARGUMENT_INT(begin),
-        ARGUMENT_INT(end),
-        ARGUMENT_INT(factors_begin),
-        ARGUMENT_INT(d->used),
-        ARGUMENT_INT(d->identity),
-        ARGUMENT_INT(d->patterns),
-        ARGUMENT_BUFFER(d->nodes),
-        ARGUMENT_BUFFER(d->pattern),
-        ARGUMENT_BUFFER(d->row_start),
-        ARGUMENT_BUFFER(d->row_entry),
-        ARGUMENT_BUFFER(d->row_weight),
-        ARGUMENT_BUFFER(s->position),
-        ARGUMENT_BUFFER(s->slopes),
-        ARGUMENT_BUFFER(factors),
-        ARGUMENT_BUFFER(s->determinant),
+        ARGUMENT_INT(batch.begin),      ARGUMENT_INT(batch.middle),      ARGUMENT_INT(batch.end),       ARGUMENT_INT(batch.bent_at),
+        ARGUMENT_INT(batch.affine_at),  ARGUMENT_INT(d->used),           ARGUMENT_INT(d->identity),     ARGUMENT_INT(d->patterns),
+        ARGUMENT_BUFFER(d->nodes),      ARGUMENT_BUFFER(d->pattern),     ARGUMENT_BUFFER(d->row_start), ARGUMENT_BUFFER(d->row_entry),
+        ARGUMENT_BUFFER(d->row_weight), ARGUMENT_BUFFER(s->position),    ARGUMENT_BUFFER(s->slopes),    ARGUMENT_BUFFER(factors),
+        ARGUMENT_BUFFER(d->affine),     ARGUMENT_BUFFER(s->determinant),
     };
     const yoke_argument diagonal[] = {
-        ARGUMENT_INT(begin),           ARGUMENT_INT(end),
-        ARGUMENT_INT(factors_begin),   ARGUMENT_INT(d->used),
-        ARGUMENT_INT(d->identity),     ARGUMENT_INT(d->patterns),
-        ARGUMENT_BUFFER(d->pattern),   ARGUMENT_BUFFER(d->row_start),
-        ARGUMENT_BUFFER(d->row_entry), ARGUMENT_BUFFER(d->row_weight),
-        ARGUMENT_BUFFER(s->slopes),    ARGUMENT_BUFFER(factors),
-        ARGUMENT_BUFFER(d->moduli),    ARGUMENT_BUFFER(s->results),
+        ARGUMENT_INT(batch.begin),     ARGUMENT_INT(batch.middle),    ARGUMENT_INT(batch.end),       ARGUMENT_INT(batch.bent_at),
+        ARGUMENT_INT(batch.affine_at), ARGUMENT_INT(d->used),         ARGUMENT_INT(d->identity),     ARGUMENT_INT(d->patterns),
+        ARGUMENT_BUFFER(d->pattern),   ARGUMENT_BUFFER(d->row_start), ARGUMENT_BUFFER(d->row_entry), ARGUMENT_BUFFER(d->row_weight),
+        ARGUMENT_BUFFER(s->slopes),    ARGUMENT_BUFFER(factors),      ARGUMENT_BUFFER(d->affine),    ARGUMENT_BUFFER(d->moduli),
+        ARGUMENT_BUFFER(s->results),
     };
-    int at_once = FEM_PRODUCT_ELEMENTS(n, c), items = FEM_PRODUCT_ITEMS(n, c);
-    device_part_launch(d, device_launch_elements(d, FEM_PART_KERNEL_geometry, end - begin, at_once, items), geometry, 15);
-    device_part_launch(d, device_launch_elements(d, FEM_PART_KERNEL_diagonal, end - begin, at_once, items), diagonal, 14);
+    device_part_launch(d, device_launch_batch(d, FEM_PART_KERNEL_geometry, batch), geometry, 18);
+    device_part_launch(d, device_launch_batch(d, FEM_PART_KERNEL_diagonal, batch), diagonal, 17);
+}
+
+/* The same, and matrices, by runs of elements whose factors are used up at once. */
+static void make_stored(device_part *d, device_batch batch, const scratch *s)
+{
+    int32_t at_once = factors_at_once(&d->part);
+    for (int32_t begin = batch.begin; begin < batch.end; begin += at_once) {
+        device_batch run = device_batch_cut(batch, begin, batch.end - begin < at_once ? batch.end : begin + at_once);
+        run.bent_at = 0;
+        make_factors(d, run, s, s->factors);
+        device_part_matrices(d, run, s->factors, NULL, d->stored, 0);
+    }
 }
 
 /* Fails where an element folds: the first one in the space's order. */
@@ -265,18 +258,13 @@ static yoke_status check_determinants(device_part *d, const scratch *s)
                      mesh->path, (long long)mesh->element_tag[space->tree[folded]], space->level[folded], folded_value);
 }
 
-/* The stored operator's factors are made and used up by runs of elements. */
 static yoke_status make_operator(device_part *d, const scratch *s)
 {
-    int32_t at_once = factors_at_once(&d->part);
-    for (int32_t begin = 0; begin < d->num_elements; begin += at_once) {
-        int32_t end = d->num_elements - begin < at_once ? d->num_elements : begin + at_once;
-        if (d->factors) {
-            make_factors(d, begin, end, s, d->factors, 0);
-        } else {
-            make_factors(d, begin, end, s, s->factors, begin);
-            device_part_matrices(d, begin, end, s->factors, begin, d->stored, 0);
-        }
+    for (int32_t b = 0; b < d->num_batches; b++) {
+        if (d->stored)
+            make_stored(d, d->batch[b], s);
+        else
+            make_factors(d, d->batch[b], s, d->factors);
     }
     const yoke_argument sums[] = {ARGUMENT_INT(d->num_nodes), ARGUMENT_BUFFER(d->sum_start), ARGUMENT_BUFFER(d->sum_place),
                                   ARGUMENT_BUFFER(s->results), ARGUMENT_BUFFER(d->blocks)};
@@ -289,9 +277,13 @@ static yoke_status make_operator(device_part *d, const scratch *s)
 
 static yoke_status setup(device_part *d, device_tables *t, scratch *s)
 {
-    yoke_status status = device_tables_make(&d->part, t);
+    yoke_status status = device_tables_make(&d->part, d->adding, d->all_bent, t);
     if (status) return status;
-    d->num_border = t->num_border;
+    d->num_affine = t->num_affine;
+    d->num_batches = t->num_batches;
+    d->border_batches = t->border_batches;
+    d->batch = t->batch;
+    t->batch = NULL;
     d->used = t->used;
     d->identity = t->identity;
     d->patterns = t->patterns;
@@ -328,9 +320,9 @@ yoke_status device_part_setup(device_part *d)
 void device_part_release(device_part *d)
 {
     yoke_context *context = d->part.context;
-    yoke_buffer *buffers[] = {d->nodes,  d->pattern, d->row_start,  d->row_entry,    d->row_weight, d->moduli, d->factors,
-                              d->stored, d->results, d->sum_start,  d->sum_place,    d->node_list,  d->masked, d->prescribed,
-                              d->owned,  d->blocks,  d->packed_own, d->packed_total, d->dot_sums};
+    yoke_buffer *buffers[] = {d->nodes,      d->pattern, d->row_start, d->row_entry,  d->row_weight,   d->moduli,    d->factors,
+                              d->affine,     d->stored,  d->results,   d->sum_start,  d->sum_place,    d->node_list, d->masked,
+                              d->prescribed, d->owned,   d->blocks,    d->packed_own, d->packed_total, d->dot_sums};
     void *host[] = {d->staging, d->dot_host, d->part.interface_own, d->part.interface_total};
     yoke_event *events[] = {d->staging_free, d->dots_done, d->plain.packed, d->plain.read, d->plain.written};
     if (d->transfer && d->transfer != d->queue) yoke_queue_destroy(d->transfer);
@@ -344,6 +336,7 @@ void device_part_release(device_part *d)
     for (int i = 0; i < 4; i++)
         if (host[i]) yoke_host_release(d->part.device, host[i]);
     fem_programs_destroy(d->own_programs);
+    yoke_release(context, d->batch);
     yoke_release(context, d->element);
     yoke_release(context, d);
 }
@@ -353,14 +346,15 @@ double fem_part_device_bytes(const fem_space *space, const fem_part_options *opt
     /* Nodes as there are to an element in this space; where it has none, as in a large regular mesh. */
     double per_element = space->element == FEM_Q1 ? 1 : space->element == FEM_S2 ? 4 : 8;
     if (space->num_elements > 0) per_element = (double)space->num_nodes / space->num_elements;
+    int is_stored = options->operator_kind == FEM_STORED, bent = is_stored || options->all_bent;
     double real = options->precision == FEM_DOUBLE ? 8 : 4, n = space->components, block = n == 3 ? 6 : 1;
     double used = space->element == FEM_Q1 ? 8 : space->element == FEM_S2 ? 20 : 27, m = used * n;
-    double factors = space->slots * FEM_FACTORS * real, stored = m * (m + 1) / 2 * real;
-    double tables = used * 8 + 2 + 2 * real + m * real;
+    double affine = bent ? 0 : device_affine_fraction(space);
+    double factors = ((1 - affine) * space->slots + affine) * FEM_FACTORS * real, stored = m * (m + 1) / 2 * real;
+    double tables = used * 8 + 2 + 2 * real + (is_stored || options->adding == FEM_ADD_SUM ? m * real : 0);
     double setup = 8 + used * block * real;
     double node = 4 + 1 + 1 + 4 + block * real + vectors * n * real, node_setup = 24;
-    double kept = tables + (options->operator_kind == FEM_STORED ? stored : factors) + setup + per_element * (node + node_setup);
+    double kept = tables + (is_stored ? stored : factors) + setup + per_element * (node + node_setup);
     double most_at_once = elements < STORED_AT_ONCE ? elements : STORED_AT_ONCE;
-    return elements * kept + (options->operator_kind == FEM_STORED ? most_at_once * factors : 0) +
-           options->num_interface * 2.0 * block * real;
+    return elements * kept + (is_stored ? most_at_once * factors : 0) + options->num_interface * 2.0 * block * real;
 }

@@ -1,4 +1,4 @@
-/* part_device_tables.c - the order of a device part's elements, and the tables that its kernels read. */
+/* part_device_tables.c - the tables that a device part's kernels read. */
 #include <math.h>
 #include <string.h>
 
@@ -126,35 +126,6 @@ static void make_slopes(const fem_space *space, double *slopes)
 
 /* ------------------------------------------------------------------------------------------- elements and nodes */
 
-static int touches(const fem_space *space, const device_tables *t, const uint8_t *at_interface, int32_t e)
-{
-    for (int i = 0; i < t->used; i++)
-        if (at_interface[space->element_nodes[(int64_t)e * space->slots + t->slot[i]]]) return 1;
-    return 0;
-}
-
-static yoke_status order_elements(const fem_part *part, device_tables *t)
-{
-    const fem_space *space = part->space;
-    uint8_t *at_interface;
-    yoke_status status = yoke_allocate(part->context, space->num_nodes, 1, (void **)&at_interface);
-    if (status) return status;
-    for (int32_t i = 0; i < part->num_interface; i++) at_interface[part->interface_nodes[i]] = 1;
-    for (int32_t e = 0; part->num_interface && e < space->num_elements; e++)
-        if (touches(space, t, at_interface, e)) t->element[t->num_border++] = e;
-    int32_t last = t->num_border;
-    for (int32_t e = 0; e < space->num_elements; e++)
-        if (!part->num_interface || !touches(space, t, at_interface, e)) t->element[last++] = e;
-    if (part->num_interface) {
-        int32_t other = part->num_interface;
-        memcpy(t->node_list, part->interface_nodes, sizeof(int32_t) * (size_t)part->num_interface);
-        for (int32_t node = 0; node < space->num_nodes; node++)
-            if (!at_interface[node]) t->node_list[other++] = node;
-    }
-    yoke_release(part->context, at_interface);
-    return YOKE_OK;
-}
-
 static void gather_elements(const fem_part *part, device_tables *t)
 {
     const fem_space *space = part->space;
@@ -198,7 +169,7 @@ static yoke_status list_masked(const fem_part *part, device_tables *t)
     return YOKE_OK;
 }
 
-yoke_status device_tables_make(const fem_part *part, device_tables *t)
+yoke_status device_tables_make(const fem_part *part, fem_adding adding, int all_bent, device_tables *t)
 {
     const fem_space *space = part->space;
     yoke_context *context = part->context;
@@ -217,7 +188,7 @@ yoke_status device_tables_make(const fem_part *part, device_tables *t)
     if (!status) status = yoke_allocate(context, (int64_t)space->num_nodes + 1, sizeof(int32_t), (void **)&t->sum_start);
     if (!status) status = yoke_allocate(context, elements * t->used, sizeof(int32_t), (void **)&t->sum_place);
     if (!status && part->num_interface) status = yoke_allocate(context, space->num_nodes, sizeof(int32_t), (void **)&t->node_list);
-    if (!status) status = order_elements(part, t);
+    if (!status) status = device_tables_order(part, adding, all_bent, t);
     if (!status) status = make_patterns(part, t);
     if (!status) status = list_masked(part, t);
     if (status) return status;
@@ -229,7 +200,7 @@ yoke_status device_tables_make(const fem_part *part, device_tables *t)
 
 void device_tables_release(yoke_context *context, device_tables *t)
 {
-    void *arrays[] = {t->element, t->nodes,  t->pattern,   t->row_start, t->row_entry, t->row_weight,
+    void *arrays[] = {t->element, t->batch,  t->nodes,     t->pattern,   t->row_start, t->row_entry, t->row_weight,
                       t->slopes,  t->moduli, t->sum_start, t->sum_place, t->node_list, t->masked};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) yoke_release(context, arrays[i]);
 }

@@ -10,7 +10,7 @@ extern const char fem_part_sizes_text[], fem_part_element_text[], fem_part_setup
 struct fem_programs {
     yoke_context *context;
     yoke_device *device;
-    device_program list[2][2][2]; /* by precision, slots_1d == 3, components == 3 */
+    device_program list[2][2][2][2]; /* by precision, slots_1d == 3, components == 3, atomic */
 };
 
 static const yoke_host_kernel *const host_kernels[2][2][2] = {
@@ -32,16 +32,16 @@ yoke_status fem_programs_create(yoke_context *context, yoke_device *device, fem_
 void fem_programs_destroy(fem_programs *programs)
 {
     if (!programs) return;
-    for (int i = 0; i < 8; i++) yoke_program_destroy(programs->list[i / 4][i / 2 % 2][i % 2].program);
+    for (int i = 0; i < 16; i++) yoke_program_destroy(programs->list[i / 8][i / 4 % 2][i / 2 % 2][i % 2].program);
     yoke_release(programs->context, programs);
 }
 
-static yoke_status compile(fem_programs *programs, fem_precision precision, int slots_1d, int components, device_program *made)
+static yoke_status compile(fem_programs *programs, fem_precision precision, int slots_1d, int components, int atomic, device_program *made)
 {
     const char *texts[] = {fem_part_sizes_text, fem_part_element_text, fem_part_setup_text, fem_part_values_text};
     char options[80];
-    snprintf(options, sizeof options, "-DFEM_N=%d -DFEM_C=%d -DFEM_REAL=%s", slots_1d, components,
-             precision == FEM_DOUBLE ? "double" : "float");
+    snprintf(options, sizeof options, "-DFEM_N=%d -DFEM_C=%d -DFEM_REAL=%s%s", slots_1d, components,
+             precision == FEM_DOUBLE ? "double" : "float", atomic ? " -DFEM_ATOMIC" : "");
     yoke_program_source source = {.name = "fem part",
                                   .texts = texts,
                                   .num_texts = sizeof texts / sizeof *texts,
@@ -59,12 +59,13 @@ static yoke_status compile(fem_programs *programs, fem_precision precision, int 
     return status;
 }
 
-yoke_status device_programs_get(fem_programs *programs, fem_precision precision, int slots_1d, int components, device_program **out)
+yoke_status device_programs_get(fem_programs *programs, fem_precision precision, int slots_1d, int components, int atomic,
+                                device_program **out)
 {
-    device_program *kept = &programs->list[precision][slots_1d == 3][components == 3];
+    device_program *kept = &programs->list[precision][slots_1d == 3][components == 3][atomic];
     if (!kept->program) {
         device_program made = {0};
-        yoke_status status = compile(programs, precision, slots_1d, components, &made);
+        yoke_status status = compile(programs, precision, slots_1d, components, atomic, &made);
         if (status) {
             yoke_program_destroy(made.program);
             return status;

@@ -107,6 +107,7 @@ static yoke_status make_part(fem_team *team, const fem_team_options *options, te
                                      .queue = device->queue,
                                      .precision = options->precision,
                                      .operator_kind = options->operator_kind,
+                                     .adding = options->adding,
                                      .num_interface = part->num_interface,
                                      .interface_nodes = part->interface_nodes,
                                      .owned = part->owned,

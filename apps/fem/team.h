@@ -31,6 +31,7 @@ typedef struct fem_team_options {
     const int32_t *cut;   /* [devices->count + 1] device i gets elements cut[i] .. cut[i + 1] - 1; copied */
     fem_precision precision;
     fem_operator operator_kind;
+    fem_adding adding; /* as in fem_part_options */
     fem_exchange exchange;
     const fem_kernels *kernels; /* as in fem_part_options */
     int unmeasured;             /* as in fem_part_options */

@@ -10,7 +10,12 @@
  *     ROWS_SQUARE  the same for diagonals, with squared weights
  * Patterns below `identity` are the identity, and need no rows.
  *
- * A product writes each element's own result, [elements][used][FEM_C]; sum_nodes (part_values.h) adds them up in a fixed order.
+ * A launch works on a batch: the elements begin .. middle - 1 are bent, with factors [FEM_PART_FACTORS][SLOTS] each from place bent_at of
+ * `factors` on; middle .. end - 1 are affine, with [FEM_PART_FACTORS] each from place affine_at of `affine` on.  What a group works on at a
+ * time is of one kind.
+ *
+ * A product writes each element's own result, [elements][used][FEM_C], and sum_nodes (part_values.h) adds them up in a fixed order; or it
+ * adds to y itself (part_sizes.h).
  */
 #include "yoke/dialect.h"
 
@@ -43,6 +48,45 @@ YOKE_FUNCTION int line_stride(int axis) { return axis == 0 ? 1 : axis == 1 ? FEM
 YOKE_FUNCTION int line_begin(int axis, int line)
 {
     return axis == 0 ? line * FEM_N : axis == 1 ? line / FEM_N * LINES + line % FEM_N : line;
+}
+
+/* The elements of a batch that are the chunk's: how many, 0 behind the last chunk, and the first of them. */
+YOKE_FUNCTION int chunk_elements(yoke_long chunk, int begin, int middle, int end, yoke_long *first)
+{
+    const yoke_long bent = (middle - begin + ELEMENTS - 1) / ELEMENTS;
+    const int from = chunk < bent ? begin : middle, to = chunk < bent ? middle : end;
+    *first = from + (chunk < bent ? chunk : chunk - bent) * ELEMENTS;
+    return to - *first < ELEMENTS ? (*first < to ? (int)(to - *first) : 0) : ELEMENTS;
+}
+
+/* Where the factors of a batch's element are. */
+YOKE_FUNCTION YOKE_GLOBAL const real *element_factors(yoke_long e, int begin, int middle, int bent_at, int affine_at,
+                                                      YOKE_GLOBAL const real *factors, YOKE_GLOBAL const real *affine)
+{
+    return e < middle ? factors + (bent_at + e - begin) * FEM_PART_FACTORS * SLOTS : affine + (affine_at + e - middle) * FEM_PART_FACTORS;
+}
+
+/* The weight of point q. */
+YOKE_FUNCTION double rule_weight(int q)
+{
+#if FEM_N == 3
+    const int i = q % 3, j = q / 3 % 3, l = q / 9;
+    return (double)((i == 1 ? 8 : 5) * (j == 1 ? 8 : 5) * (l == 1 ? 8 : 5)) / 5832;
+#else
+    (void)q;
+    return 0.125;
+#endif
+}
+
+/* The factors of a point: of an affine element those of the element. */
+YOKE_FUNCTION void point_factors(int q, int is_affine, YOKE_GLOBAL const real *factors, real *k)
+{
+    if (is_affine) {
+        for (int n = 0; n < FEM_PART_FACTORS; n++) k[n] = factors[n];
+        k[9] *= (real)rule_weight(q);
+    } else {
+        for (int n = 0; n < FEM_PART_FACTORS; n++) k[n] = factors[n * SLOTS + q];
+    }
 }
 
 /* ------------------------------------------------------------------------------------------------------ sweeps */
@@ -113,15 +157,15 @@ YOKE_FUNCTION real slope_transposed_at(YOKE_LOCAL_POINTER const real *g, int str
 
 /*
  * At point q of one element: from values v [FEM_C][SLOTS] to the weighted stress (flux) in scaled reference coordinates,
- * stress [FEM_C][3][SLOTS].  factors [FEM_PART_FACTORS][SLOTS].
+ * stress [FEM_C][3][SLOTS].
  */
-YOKE_FUNCTION void stress_at(int q, YOKE_GLOBAL const real *factors, real lambda, real mu, YOKE_LOCAL_POINTER const real *v,
+YOKE_FUNCTION void stress_at(int q, int is_affine, YOKE_GLOBAL const real *factors, real lambda, real mu, YOKE_LOCAL_POINTER const real *v,
                              YOKE_LOCAL_POINTER real *stress)
 {
     const int i = q % FEM_N, j = q / FEM_N % FEM_N, l = q / LINES;
-    real k[9], h[FEM_C][3];
-    for (int n = 0; n < 9; n++) k[n] = factors[n * SLOTS + q];
-    const real weight = factors[9 * SLOTS + q];
+    real k[FEM_PART_FACTORS], h[FEM_C][3];
+    point_factors(q, is_affine, factors, k);
+    const real weight = k[9];
     for (int c = 0; c < FEM_C; c++) {
         const real gx = slope_at(v + c * SLOTS + q - i, 1, i), gy = slope_at(v + c * SLOTS + q - j * FEM_N, FEM_N, j),
                    gz = slope_at(v + c * SLOTS + q - l * LINES, LINES, l);
@@ -144,18 +188,18 @@ YOKE_FUNCTION void stress_at(int q, YOKE_GLOBAL const real *factors, real lambda
 }
 
 /*
- * Nodal values v [count][FEM_C][SLOTS] become the products of `count` elements, whose factors and moduli are `element_step` (1, or 0: all
- * have those of the first) elements apart.  work [count][FEM_C][3][SLOTS].  Begins behind a barrier and ends with one.
+ * Nodal values v [count][FEM_C][SLOTS] become the products of `count` elements of one kind, whose factors and moduli are `element_step`
+ * (1, or 0: all have those of the first) elements apart.  work [count][FEM_C][3][SLOTS].  Begins behind a barrier and ends with one.
  */
-YOKE_FUNCTION void multiply(int count, int element_step, YOKE_GLOBAL const real *factors, YOKE_GLOBAL const real *moduli,
+YOKE_FUNCTION void multiply(int count, int element_step, int is_affine, YOKE_GLOBAL const real *factors, YOKE_GLOBAL const real *moduli,
                             YOKE_LOCAL_POINTER real *v, YOKE_LOCAL_POINTER real *work)
 {
-    const int fields = count * FEM_C;
+    const int fields = count * FEM_C, size = is_affine ? FEM_PART_FACTORS : FEM_PART_FACTORS * SLOTS;
     for (int axis = 0; axis < 3; axis++) interpolate(v, fields, axis);
     YOKE_FOR_ITEMS (t, count * SLOTS) {
         const int e = t / SLOTS, from = e * element_step;
-        stress_at(t % SLOTS, factors + (yoke_long)from * FEM_PART_FACTORS * SLOTS, moduli[2 * from], moduli[2 * from + 1],
-                  v + e * FEM_C * SLOTS, work + e * FEM_C * 3 * SLOTS);
+        stress_at(t % SLOTS, is_affine, factors + from * size, moduli[2 * from], moduli[2 * from + 1], v + e * FEM_C * SLOTS,
+                  work + e * FEM_C * 3 * SLOTS);
     }
     YOKE_BARRIER();
     YOKE_FOR_ITEMS (t, fields * SLOTS) {
@@ -168,17 +212,19 @@ YOKE_FUNCTION void multiply(int count, int element_step, YOKE_GLOBAL const real 
     for (int axis = 0; axis < 3; axis++) interpolate_transposed(v, fields, axis);
 }
 
-/* out [elements][used][FEM_C] of the elements begin .. end - 1: their products with u [nodes][FEM_C] */
-YOKE_KERNEL_14(product, yoke_int, begin, yoke_int, end, yoke_int, used, yoke_int, identity, yoke_int, patterns,
-               YOKE_GLOBAL const yoke_int *restrict, nodes, YOKE_GLOBAL const yoke_short *restrict, pattern,
+/* The products of a batch with u [nodes][FEM_C]; out [elements][used][FEM_C] of all elements, or where `adding` adds, [nodes][FEM_C]. */
+YOKE_KERNEL_19(product, yoke_int, begin, yoke_int, middle, yoke_int, end, yoke_int, bent_at, yoke_int, affine_at, yoke_int, used, yoke_int,
+               identity, yoke_int, patterns, YOKE_GLOBAL const yoke_int *restrict, nodes, YOKE_GLOBAL const yoke_short *restrict, pattern,
                YOKE_GLOBAL const yoke_int *restrict, start, YOKE_GLOBAL const yoke_ubyte *restrict, entry,
                YOKE_GLOBAL const float *restrict, weight, YOKE_GLOBAL const real *restrict, factors, YOKE_GLOBAL const real *restrict,
-               moduli, YOKE_GLOBAL const real *restrict, u, YOKE_GLOBAL real *restrict, out)
+               affine, YOKE_GLOBAL const real *restrict, moduli, YOKE_GLOBAL const real *restrict, u, yoke_int, adding,
+               YOKE_GLOBAL real *restrict, out)
 {
     YOKE_LOCAL real v[ELEMENTS * FEM_C * SLOTS];
     YOKE_LOCAL real work[ELEMENTS * FEM_C * 3 * SLOTS];
-    for (yoke_long first = begin + YOKE_GROUP * ELEMENTS; first < end; first += YOKE_GROUPS * ELEMENTS) {
-        const int count = end - first < ELEMENTS ? (int)(end - first) : ELEMENTS;
+    yoke_long first;
+    int count;
+    for (yoke_long chunk = YOKE_GROUP; (count = chunk_elements(chunk, begin, middle, end, &first)) > 0; chunk += YOKE_GROUPS) {
         YOKE_FOR_ITEMS (t, count * used * FEM_C) {
             const int c = t % FEM_C, i = t / FEM_C % used, e = t / (FEM_C * used);
             const real value = u[(yoke_long)nodes[first * used + t / FEM_C] * FEM_C + c];
@@ -194,12 +240,18 @@ YOKE_KERNEL_14(product, yoke_int, begin, yoke_int, end, yoke_int, used, yoke_int
                 v[t] = row_sum(row_number(ROWS_EXPAND, patterns, p, t % SLOTS), start, entry, weight, work + t / SLOTS * SLOTS);
         }
         YOKE_BARRIER();
-        multiply(count, 1, factors + first * FEM_PART_FACTORS * SLOTS, moduli + 2 * first, v, work);
+        multiply(count, 1, first >= middle, element_factors(first, begin, middle, bent_at, affine_at, factors, affine), moduli + 2 * first,
+                 v, work);
         YOKE_FOR_ITEMS (t, count * used * FEM_C) {
             const int c = t % FEM_C, i = t / FEM_C % used, e = t / (FEM_C * used), p = pattern[first + e];
             YOKE_LOCAL_POINTER const real *field = v + (e * FEM_C + c) * SLOTS;
-            out[first * used * FEM_C + t] =
-                p < identity ? field[i] : row_sum(row_number(ROWS_FOLD, patterns, p, i), start, entry, weight, field);
+            const real value = p < identity ? field[i] : row_sum(row_number(ROWS_FOLD, patterns, p, i), start, entry, weight, field);
+            const yoke_long dof = (yoke_long)nodes[first * used + t / FEM_C] * FEM_C + c;
+            if (adding == FEM_PART_KEEP) out[first * used * FEM_C + t] = value;
+            if (adding == FEM_PART_ADD) out[dof] += value;
+#if defined(YOKE_HOST) || defined(FEM_ATOMIC)
+            if (adding == FEM_PART_ADD_ATOMIC) YOKE_ATOMIC_ADD(out + dof, value);
+#endif
         }
         YOKE_BARRIER();
     }

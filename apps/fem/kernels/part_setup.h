@@ -2,7 +2,7 @@
  * part_setup.h - what is made once for a device part: geometry factors, element matrices, node blocks of the diagonal.
  *
  * slopes [points][SLOTS][3] doubles: scaled slopes of the nodal shape functions at the points, 0 at slots without a node.
- * `factors` begin with the element factors_begin.
+ * Batches of elements are those of part_element.h.
  */
 #include "yoke/dialect.h"
 
@@ -34,8 +34,9 @@ YOKE_FUNCTION void place_slots(int count, int used, int identity, int patterns, 
     YOKE_BARRIER();
 }
 
-/* Factors [FEM_PART_FACTORS][SLOTS] at point q; returns the weighted determinant. */
-YOKE_FUNCTION double factors_at(int q, YOKE_GLOBAL const double *slopes, YOKE_LOCAL_POINTER const double *x, YOKE_GLOBAL real *factors)
+/* Factors at point q to factors [FEM_PART_FACTORS], `step` apart; returns the determinant, not weighted. */
+YOKE_FUNCTION double factors_at(int q, YOKE_GLOBAL const double *slopes, YOKE_LOCAL_POINTER const double *x, int step,
+                                YOKE_GLOBAL real *factors)
 {
     double j[3][3]; /* scaled dx_a/dr_b */
     for (int a = 0; a < 3; a++) {
@@ -55,35 +56,52 @@ YOKE_FUNCTION double factors_at(int q, YOKE_GLOBAL const double *slopes, YOKE_LO
     }
     const double determinant = j[0][0] * cofactor[0][0] + j[0][1] * cofactor[0][1] + j[0][2] * cofactor[0][2];
     for (int r = 0; r < 3; r++)
-        for (int a = 0; a < 3; a++) factors[(3 * r + a) * SLOTS + q] = (real)(cofactor[a][r] / determinant);
-#if FEM_N == 3
-    const int middles = (q % 3 == 1) + (q / 3 % 3 == 1) + (q / 9 == 1);
-    const double g = GAUSS_3, rule = (middles == 0 ? 125.0 : middles == 1 ? 200.0 : middles == 2 ? 320.0 : 512.0) / 5832;
-#else
-    const double g = GAUSS_2, rule = 0.125;
-#endif
-    const double weighted = determinant / (g * g * g) * rule;
-    factors[9 * SLOTS + q] = (real)weighted;
-    return weighted;
+        for (int a = 0; a < 3; a++) factors[(3 * r + a) * step] = (real)(cofactor[a][r] / determinant);
+    const double g = FEM_N == 3 ? GAUSS_3 : GAUSS_2;
+    return determinant / (g * g * g);
+}
+
+/* Factors of the points of `count` bent elements; weighted [count][SLOTS] determinants. */
+YOKE_FUNCTION void bent_factors(int count, YOKE_GLOBAL const double *slopes, YOKE_LOCAL_POINTER const double *x, YOKE_GLOBAL real *factors,
+                                YOKE_LOCAL_POINTER double *weighted)
+{
+    YOKE_FOR_ITEMS (t, count * SLOTS) {
+        const int e = t / SLOTS, q = t % SLOTS;
+        YOKE_GLOBAL real *own = factors + e * FEM_PART_FACTORS * SLOTS + q;
+        weighted[t] = factors_at(q, slopes, x + e * 3 * SLOTS, SLOTS, own) * rule_weight(q);
+        own[9 * SLOTS] = (real)weighted[t];
+    }
+}
+
+/* The same of affine elements, whose Jacobian is the same at all points: it is taken where the fewest nodes count most. */
+YOKE_FUNCTION void affine_factors(int count, YOKE_GLOBAL const double *slopes, YOKE_LOCAL_POINTER const double *x,
+                                  YOKE_GLOBAL real *factors, YOKE_LOCAL_POINTER double *weighted)
+{
+    YOKE_FOR_ITEMS (e, count) {
+        YOKE_GLOBAL real *own = factors + e * FEM_PART_FACTORS;
+        const double determinant = factors_at(SLOTS / 2, slopes, x + e * 3 * SLOTS, 1, own);
+        own[9] = (real)determinant;
+        for (int q = 0; q < SLOTS; q++) weighted[e * SLOTS + q] = determinant * rule_weight(q);
+    }
 }
 
 /* determinant [elements]: 1, or where an element folds its first weighted determinant that is not a positive number */
-YOKE_KERNEL_15(geometry, yoke_int, begin, yoke_int, end, yoke_int, factors_begin, yoke_int, used, yoke_int, identity, yoke_int, patterns,
-               YOKE_GLOBAL const yoke_int *restrict, nodes, YOKE_GLOBAL const yoke_short *restrict, pattern,
+YOKE_KERNEL_18(geometry, yoke_int, begin, yoke_int, middle, yoke_int, end, yoke_int, bent_at, yoke_int, affine_at, yoke_int, used, yoke_int,
+               identity, yoke_int, patterns, YOKE_GLOBAL const yoke_int *restrict, nodes, YOKE_GLOBAL const yoke_short *restrict, pattern,
                YOKE_GLOBAL const yoke_int *restrict, start, YOKE_GLOBAL const yoke_ubyte *restrict, entry,
                YOKE_GLOBAL const float *restrict, weight, YOKE_GLOBAL const double *restrict, position, YOKE_GLOBAL const double *restrict,
-               slopes, YOKE_GLOBAL real *restrict, factors, YOKE_GLOBAL double *restrict, determinant)
+               slopes, YOKE_GLOBAL real *restrict, factors, YOKE_GLOBAL real *restrict, affine, YOKE_GLOBAL double *restrict, determinant)
 {
     YOKE_LOCAL double x[ELEMENTS * 3 * SLOTS];
     YOKE_LOCAL double weighted[ELEMENTS * SLOTS];
-    for (yoke_long first = begin + YOKE_GROUP * ELEMENTS; first < end; first += YOKE_GROUPS * ELEMENTS) {
-        const int count = end - first < ELEMENTS ? (int)(end - first) : ELEMENTS;
+    yoke_long first;
+    int count;
+    for (yoke_long chunk = YOKE_GROUP; (count = chunk_elements(chunk, begin, middle, end, &first)) > 0; chunk += YOKE_GROUPS) {
         place_slots(count, used, identity, patterns, nodes + first * used, pattern + first, start, entry, weight, position, x);
-        YOKE_FOR_ITEMS (t, count * SLOTS) {
-            const int e = t / SLOTS;
-            weighted[t] =
-                factors_at(t % SLOTS, slopes, x + e * 3 * SLOTS, factors + (first - factors_begin + e) * FEM_PART_FACTORS * SLOTS);
-        }
+        if (first < middle)
+            bent_factors(count, slopes, x, factors + (bent_at + first - begin) * FEM_PART_FACTORS * SLOTS, weighted);
+        else
+            affine_factors(count, slopes, x, affine + (affine_at + first - middle) * FEM_PART_FACTORS, weighted);
         YOKE_BARRIER();
         YOKE_FOR_ITEMS (e, count) {
             double found = 1;
@@ -121,10 +139,11 @@ YOKE_FUNCTION void unit_vectors(int first_column, int count, int identity, int p
 }
 
 /* stored [elements][m (m + 1) / 2], beginning with the element stored_begin: their matrices, hanging nodes folded in */
-YOKE_KERNEL_14(matrices, yoke_int, begin, yoke_int, end, yoke_int, factors_begin, yoke_int, stored_begin, yoke_int, used, yoke_int,
-               identity, yoke_int, patterns, YOKE_GLOBAL const yoke_short *restrict, pattern, YOKE_GLOBAL const yoke_int *restrict, start,
-               YOKE_GLOBAL const yoke_ubyte *restrict, entry, YOKE_GLOBAL const float *restrict, weight, YOKE_GLOBAL const real *restrict,
-               factors, YOKE_GLOBAL const real *restrict, moduli, YOKE_GLOBAL real *restrict, stored)
+YOKE_KERNEL_17(matrices, yoke_int, begin, yoke_int, middle, yoke_int, end, yoke_int, bent_at, yoke_int, affine_at, yoke_int, stored_begin,
+               yoke_int, used, yoke_int, identity, yoke_int, patterns, YOKE_GLOBAL const yoke_short *restrict, pattern,
+               YOKE_GLOBAL const yoke_int *restrict, start, YOKE_GLOBAL const yoke_ubyte *restrict, entry,
+               YOKE_GLOBAL const float *restrict, weight, YOKE_GLOBAL const real *restrict, factors, YOKE_GLOBAL const real *restrict,
+               affine, YOKE_GLOBAL const real *restrict, moduli, YOKE_GLOBAL real *restrict, stored)
 {
     YOKE_LOCAL real v[ELEMENTS * FEM_C * SLOTS];
     YOKE_LOCAL real work[ELEMENTS * FEM_C * 3 * SLOTS];
@@ -135,7 +154,8 @@ YOKE_KERNEL_14(matrices, yoke_int, begin, yoke_int, end, yoke_int, factors_begin
         for (int column = 0; column < m; column += ELEMENTS) {
             const int count = m - column < ELEMENTS ? m - column : ELEMENTS;
             unit_vectors(column, count, identity, patterns, p, start, entry, weight, v);
-            multiply(count, 0, factors + (e - factors_begin) * FEM_PART_FACTORS * SLOTS, moduli + 2 * e, v, work);
+            multiply(count, 0, e >= middle, element_factors(e, begin, middle, bent_at, affine_at, factors, affine), moduli + 2 * e, v,
+                     work);
             YOKE_FOR_ITEMS (t, count * m) {
                 const int k = t / m, row = t % m, i = row / FEM_C;
                 YOKE_LOCAL_POINTER const real *field = v + (k * FEM_C + row % FEM_C) * SLOTS;
@@ -151,16 +171,16 @@ YOKE_KERNEL_14(matrices, yoke_int, begin, yoke_int, end, yoke_int, factors_begin
 /* ---------------------------------------------------------------------------------------------------- diagonal */
 
 /* The block of slot s of one element into block [BLOCK][SLOTS]. */
-YOKE_FUNCTION void block_at(int s, YOKE_GLOBAL const double *slopes, YOKE_GLOBAL const real *factors, real lambda, real mu,
+YOKE_FUNCTION void block_at(int s, YOKE_GLOBAL const double *slopes, int is_affine, YOKE_GLOBAL const real *factors, real lambda, real mu,
                             YOKE_LOCAL_POINTER real *block)
 {
     real b[6] = {0, 0, 0, 0, 0, 0};
     for (int q = 0; q < SLOTS; q++) {
-        real g[3], h[3];
+        real g[3], h[3], k[FEM_PART_FACTORS];
+        point_factors(q, is_affine, factors, k);
         for (int a = 0; a < 3; a++) g[a] = (real)slopes[(q * SLOTS + s) * 3 + a];
-        for (int a = 0; a < 3; a++)
-            h[a] = g[0] * factors[a * SLOTS + q] + g[1] * factors[(3 + a) * SLOTS + q] + g[2] * factors[(6 + a) * SLOTS + q];
-        const real weight = factors[9 * SLOTS + q];
+        for (int a = 0; a < 3; a++) h[a] = g[0] * k[a] + g[1] * k[3 + a] + g[2] * k[6 + a];
+        const real weight = k[9];
         for (int a = 0; a < 3; a++) b[a] += weight * h[a] * h[a];
         b[3] += weight * h[1] * h[2];
         b[4] += weight * h[0] * h[2];
@@ -176,18 +196,20 @@ YOKE_FUNCTION void block_at(int s, YOKE_GLOBAL const double *slopes, YOKE_GLOBAL
 }
 
 /* out [elements][used][BLOCK (xx yy zz yz xz xy)]: node blocks of the elements' matrices, at hanging slots as in batch_body.h */
-YOKE_KERNEL_14(diagonal, yoke_int, begin, yoke_int, end, yoke_int, factors_begin, yoke_int, used, yoke_int, identity, yoke_int, patterns,
-               YOKE_GLOBAL const yoke_short *restrict, pattern, YOKE_GLOBAL const yoke_int *restrict, start,
+YOKE_KERNEL_17(diagonal, yoke_int, begin, yoke_int, middle, yoke_int, end, yoke_int, bent_at, yoke_int, affine_at, yoke_int, used, yoke_int,
+               identity, yoke_int, patterns, YOKE_GLOBAL const yoke_short *restrict, pattern, YOKE_GLOBAL const yoke_int *restrict, start,
                YOKE_GLOBAL const yoke_ubyte *restrict, entry, YOKE_GLOBAL const float *restrict, weight, YOKE_GLOBAL const double *restrict,
-               slopes, YOKE_GLOBAL const real *restrict, factors, YOKE_GLOBAL const real *restrict, moduli, YOKE_GLOBAL real *restrict, out)
+               slopes, YOKE_GLOBAL const real *restrict, factors, YOKE_GLOBAL const real *restrict, affine,
+               YOKE_GLOBAL const real *restrict, moduli, YOKE_GLOBAL real *restrict, out)
 {
     YOKE_LOCAL real block[ELEMENTS * BLOCK * SLOTS];
-    for (yoke_long first = begin + YOKE_GROUP * ELEMENTS; first < end; first += YOKE_GROUPS * ELEMENTS) {
-        const int count = end - first < ELEMENTS ? (int)(end - first) : ELEMENTS;
+    yoke_long first;
+    int count;
+    for (yoke_long chunk = YOKE_GROUP; (count = chunk_elements(chunk, begin, middle, end, &first)) > 0; chunk += YOKE_GROUPS) {
         YOKE_FOR_ITEMS (t, count * SLOTS) {
-            const int e = t / SLOTS;
-            block_at(t % SLOTS, slopes, factors + (first - factors_begin + e) * FEM_PART_FACTORS * SLOTS, moduli[2 * (first + e)],
-                     moduli[2 * (first + e) + 1], block + e * BLOCK * SLOTS);
+            const yoke_long e = first + t / SLOTS;
+            block_at(t % SLOTS, slopes, e >= middle, element_factors(e, begin, middle, bent_at, affine_at, factors, affine), moduli[2 * e],
+                     moduli[2 * e + 1], block + t / SLOTS * BLOCK * SLOTS);
         }
         YOKE_BARRIER();
         YOKE_FOR_ITEMS (t, count * used * BLOCK) {

@@ -10,8 +10,16 @@
     X(block_solve) X(chebyshev_step) X(rows_add) X(rows_set)
 /* clang-format on */
 
-/* Factors kept per quadrature point: 9 of the scaled inverse Jacobian and the weighted determinant (see batch_body.h). */
+/*
+ * Factors kept per quadrature point: 9 of the scaled inverse Jacobian and the weighted determinant (see batch_body.h).  An affine element has
+ * them once, the determinant without the point's weight.
+ */
 #define FEM_PART_FACTORS 10
+
+/* What becomes of the elements' products: kept for sum_nodes, added to y (no two elements of a launch share a node), added by atomics. */
+#define FEM_PART_KEEP 0
+#define FEM_PART_ADD 1
+#define FEM_PART_ADD_ATOMIC 2
 
 /*
  * Elements that a group works on at a time and the group's items, by nodes per direction n and components c: a sweep over the lines of all
