@@ -7,7 +7,8 @@
 #include "bench_roofline.h"
 #include "kernels/batch.h"
 
-const char *const fem_axmebe_variant_name[FEM_AXMEBE_VARIANTS] = {"matrixfree", "stored", "alg3-1", "alg3-2", "alg3-3", "alg3-4"};
+const char *const fem_axmebe_variant_name[FEM_AXMEBE_VARIANTS] = {
+    "matrixfree", "stored", "matrixfree-colour", "matrixfree-atomic", "alg3-1", "alg3-2", "alg3-3", "alg3-4"};
 const char *const fem_axmebe_exchange_name[2] = {"halo", "full"};
 
 static const int64_t most_triad = 30000000;
@@ -30,10 +31,16 @@ typedef struct run {
 
 /* ----------------------------------------------------------------------------------------------------- rows */
 
+static int is_matrix_free(int variant)
+{
+    return variant == FEM_AXMEBE_MATRIXFREE || variant == FEM_AXMEBE_COLOUR || variant == FEM_AXMEBE_ATOMIC;
+}
+
 double fem_axmebe_least_bytes(const fem_space *space, int variant)
 {
     const int nodes = space->element == FEM_S2 ? 20 : space->slots, m = nodes * space->components;
-    const double data = variant == FEM_AXMEBE_MATRIXFREE ? (double)space->slots * FEM_FACTORS : m * (m + 1) / 2.0;
+    const double affine = is_matrix_free(variant) ? fem_part_affine_fraction(space) : 0;
+    const double data = is_matrix_free(variant) ? ((1 - affine) * space->slots + affine) * FEM_FACTORS : m * (m + 1) / 2.0;
     return space->num_elements * (data * sizeof(double) + nodes * sizeof(int32_t)) +
            2.0 * space->num_nodes * space->components * sizeof(double);
 }
@@ -175,12 +182,13 @@ static void release_team(team_work *work)
 }
 
 /* The team at equal shares, and the product of r->u by it in r->y. */
-static yoke_status make_team(run *r, fem_devices *devices, fem_operator operator_kind, fem_exchange exchange, team_work *work)
+static yoke_status make_team(run *r, fem_devices *devices, fem_operator operator_kind, fem_adding adding, fem_exchange exchange,
+                             team_work *work)
 {
     int32_t cut[FEM_MOST_DEVICES + 1];
     for (int i = 0; i <= devices->count; i++) cut[i] = (int32_t)((int64_t)r->model->space->num_elements * i / devices->count);
     const fem_team_options options = {
-        .devices = devices, .cut = cut, .precision = FEM_DOUBLE, .operator_kind = operator_kind, .exchange = exchange};
+        .devices = devices, .cut = cut, .precision = FEM_DOUBLE, .operator_kind = operator_kind, .adding = adding, .exchange = exchange};
     yoke_status status = fem_team_create(r->model->space, r->model->constraints, &options, &work->team);
     if (!status) status = fem_vector_create(work->team, &work->x);
     if (!status) status = fem_vector_create(work->team, &work->y);
@@ -191,10 +199,26 @@ static yoke_status make_team(run *r, fem_devices *devices, fem_operator operator
     return fem_team_status(work->team);
 }
 
+static fem_adding adding_of(int variant)
+{
+    return variant == FEM_AXMEBE_COLOUR ? FEM_ADD_COLOUR : variant == FEM_AXMEBE_ATOMIC ? FEM_ADD_ATOMIC : FEM_ADD_SUM;
+}
+
+static int has_device_parts(const fem_devices *devices)
+{
+    for (int i = 0; i < devices->count; i++)
+        if (!devices->list[i].host_functions) return 1;
+    return 0;
+}
+
 static yoke_status measure_team(run *r, fem_devices *devices, fem_axmebe_row *row)
 {
     team_work work = {0};
-    yoke_status status = make_team(r, devices, row->variant == FEM_AXMEBE_STORED ? FEM_STORED : FEM_MATRIXFREE,
+    if (adding_of(row->variant) != FEM_ADD_SUM && !has_device_parts(devices)) {
+        snprintf(row->why_not, sizeof row->why_not, "the host's cores know one way of adding up");
+        return YOKE_OK;
+    }
+    yoke_status status = make_team(r, devices, row->variant == FEM_AXMEBE_STORED ? FEM_STORED : FEM_MATRIXFREE, adding_of(row->variant),
                                    row->exchange == FEM_EXCHANGE_FULL ? FEM_EXCHANGE_FULL : FEM_EXCHANGE_HALO, &work);
     if (!status && is_right(r, row)) {
         status = fem_bench_measure(r->context, r->options->seconds, multiply, &work, &row->time);
@@ -368,7 +392,7 @@ static yoke_status make_expected(run *r)
     if (status) return status;
     double *y = r->y;
     r->y = r->expected;
-    status = make_team(r, host, FEM_STORED, FEM_EXCHANGE_HALO, &work);
+    status = make_team(r, host, FEM_STORED, FEM_ADD_SUM, FEM_EXCHANGE_HALO, &work);
     r->y = y;
     release_team(&work);
     fem_devices_close(host);

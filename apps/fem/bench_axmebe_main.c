@@ -40,7 +40,7 @@ static yoke_status parse(yoke_context *context, int argc, char **argv, command_l
         {.name = "case", .value = "FILE", .help = "mesh, materials and element of a case file instead of a cube", .text = &line->case_file},
         {.name = "variants",
          .value = "LIST",
-         .help = "matrixfree,stored,alg3-1,alg3-2,alg3-3,alg3-4; by default all",
+         .help = "matrixfree,stored,matrixfree-colour,matrixfree-atomic,alg3-1,alg3-2,alg3-3,alg3-4; by default all",
          .text = &line->variants},
         {.name = "exchange", .value = "SCHEME", .help = "for sets of devices: halo, full or both (the default)", .text = &line->exchange},
         {.name = "seconds", .value = "S", .help = "time for each measurement; by default 0.5; 0 is a quick look", .text = &line->seconds},
@@ -55,6 +55,7 @@ static yoke_status parse(yoke_context *context, int argc, char **argv, command_l
         .summary = "Measures the product y = A u of finite elements: variants x devices x numbers of elements.",
         .options = options,
         .details =
+            "matrixfree-colour and matrixfree-atomic add up by colours and by atomic additions, on devices other than the host's cores.\n"
             "alg3-1 ... alg3-4 are the variants of Lang and Ruenger 2013, Alg. 3: the vendor's BLAS for each element, an own kernel for\n"
             "each element, one for all, and everything in one kernel. docs/benchmarks.md says what the columns mean.\n"
             "Exit codes: 0 done, 1 a variant gave a wrong result or the run failed, 2 bad input, 3 a device is not there.",
@@ -96,7 +97,8 @@ static yoke_status read_lists(yoke_context *context, const command_line *line, f
                                                 FEM_AXMEBE_MOST_SIZES, options->size, &options->num_sizes);
     if (!status && line->variants)
         status = fem_bench_read_words(context, "variants", line->variants, fem_axmebe_variant_name, FEM_AXMEBE_VARIANTS,
-                                      "matrixfree, stored, alg3-1, alg3-2, alg3-3 and alg3-4", &options->variants);
+                                      "matrixfree, stored, matrixfree-colour, matrixfree-atomic, alg3-1, alg3-2, alg3-3 and alg3-4",
+                                      &options->variants);
     if (!status && line->meshes)
         status = fem_bench_read_words(context, "mesh", line->meshes, fem_bench_mesh_name, FEM_BENCH_MESHES,
                                       "bent, affine and deformed, and each with -hanging", &options->meshes);

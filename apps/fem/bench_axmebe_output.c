@@ -19,7 +19,7 @@ static const char *exchange(const fem_axmebe_row *row) { return row->exchange < 
 
 void fem_axmebe_print_header(app_terminal *terminal)
 {
-    app_print(terminal, "%-24s %-10s %-8s %8s %9s %9s %8s %7s %7s %7s %7s %9s %12s %10s  %s\n", "devices", "variant", "exchange",
+    app_print(terminal, "%-24s %-17s %-8s %8s %9s %9s %8s %7s %7s %7s %7s %9s %12s %10s  %s\n", "devices", "variant", "exchange",
               "elements", "dofs", "us/elem", "Mdof/s", "GB/s", "/triad", "/DGEMM", "GFLOP/s", "us/elem+", "bytes moved", "difference",
               "mesh");
 }
@@ -39,11 +39,11 @@ void fem_axmebe_print_row(const fem_axmebe_row *row, void *user)
     app_terminal *terminal = user;
     char text[7][32];
     if (row->why_not[0]) {
-        app_print(terminal, "%-24s %-10s %-8s %8lld %9lld  not measured: %.160s  %s\n", row->set, fem_axmebe_variant_name[row->variant],
+        app_print(terminal, "%-24s %-17s %-8s %8lld %9lld  not measured: %.160s  %s\n", row->set, fem_axmebe_variant_name[row->variant],
                   exchange(row), (long long)row->elements, (long long)row->dofs, row->why_not, row->mesh);
         return;
     }
-    app_print(terminal, "%-24s %-10s %-8s %8lld %9lld %s %s %s %s %s %s %s %12lld %10.1e  %s\n", row->set,
+    app_print(terminal, "%-24s %-17s %-8s %8lld %9lld %s %s %s %s %s %s %s %12lld %10.1e  %s\n", row->set,
               fem_axmebe_variant_name[row->variant], exchange(row), (long long)row->elements, (long long)row->dofs,
               number(text[0], 9, 3, row->time.median_s / (double)row->elements * 1e6), number(text[1], 8, 2, rate(row) * 1e-6),
               number(text[2], 7, 2, bandwidth(row) * 1e-9), number(text[3], 7, 3, bandwidth(row) / row->triad_bytes_per_s),

@@ -162,5 +162,7 @@ yoke_status fem_part_device_create(const fem_space *space, const fem_constraints
                                    fem_part **part);
 /* Device bytes that such a part and `vectors` vectors need for so many elements of this kind, about (for limits before they are made). */
 double fem_part_device_bytes(const fem_space *space, const fem_part_options *options, double elements, int vectors);
+/* The part of the space's elements whose map is affine, for which a device part keeps less: about, some thousands are looked at. */
+double fem_part_affine_fraction(const fem_space *space);
 
 #endif

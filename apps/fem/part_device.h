@@ -37,9 +37,6 @@ typedef struct device_batch {
 /* Those of its elements that lie in begin .. end - 1; maybe none. */
 device_batch device_batch_cut(device_batch batch, int32_t begin, int32_t end);
 
-/* The part of the space's elements that are affine, about: some thousands are looked at. */
-double device_affine_fraction(const fem_space *space);
-
 /* ---- tables on the host (part_device_tables.c, part_device_order.c) */
 
 /* All that is uploaded, in the order of the device's elements. */

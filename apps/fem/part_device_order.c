@@ -79,7 +79,7 @@ static int is_affine(const fem_space *space, int32_t e)
     return apart <= 8 * DBL_EPSILON * largest;
 }
 
-double device_affine_fraction(const fem_space *space)
+double fem_part_affine_fraction(const fem_space *space)
 {
     enum { MOST = 4096 };
     const int32_t n = space->num_elements, looked_at = n < MOST ? n : MOST;

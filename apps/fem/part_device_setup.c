@@ -349,7 +349,7 @@ double fem_part_device_bytes(const fem_space *space, const fem_part_options *opt
     int is_stored = options->operator_kind == FEM_STORED, bent = is_stored || options->all_bent;
     double real = options->precision == FEM_DOUBLE ? 8 : 4, n = space->components, block = n == 3 ? 6 : 1;
     double used = space->element == FEM_Q1 ? 8 : space->element == FEM_S2 ? 20 : 27, m = used * n;
-    double affine = bent ? 0 : device_affine_fraction(space);
+    double affine = bent ? 0 : fem_part_affine_fraction(space);
     double factors = ((1 - affine) * space->slots + affine) * FEM_FACTORS * real, stored = m * (m + 1) / 2 * real;
     double tables = used * 8 + 2 + 2 * real + (is_stored || options->adding == FEM_ADD_SUM ? m * real : 0);
     double setup = 8 + used * block * real;

@@ -368,6 +368,10 @@ static void test_a_run_has_a_row_for_each_variant_and_size(void **state)
             assert_int_equal(row->elements, k < FEM_AXMEBE_VARIANTS ? 8 : 27);
             assert_int_equal(row->exchange, -1);
             if (row->variant == FEM_AXMEBE_ALG3 + FEM_BENCH_BLAS && row->why_not[0]) continue;
+            if (row->variant == FEM_AXMEBE_COLOUR || row->variant == FEM_AXMEBE_ATOMIC) { /* the run is one of the host's cores */
+                assert_non_null(strstr(row->why_not, "one way"));
+                continue;
+            }
             assert_string_equal(row->why_not, "");
             assert_true(row->difference <= FEM_AXMEBE_TOLERANCE && row->time.median_s > 0 && row->triad_bytes_per_s > 0);
             assert_int_equal(isnan(row->transferred_s), row->variant < FEM_AXMEBE_ALG3);
@@ -387,6 +391,12 @@ static void test_the_least_bytes_are_those_of_one_element(void **state)
     assert_true(fem_axmebe_least_bytes(model->space, FEM_AXMEBE_STORED) == 3321 * 8 + 27 * 4 + 2 * 81 * 8);
     assert_true(fem_axmebe_least_bytes(model->space, FEM_AXMEBE_ALG3) == 3321 * 8 + 27 * 4 + 2 * 81 * 8);
     assert_true(fem_axmebe_least_bytes(model->space, FEM_AXMEBE_MATRIXFREE) == 27 * 10 * 8 + 27 * 4 + 2 * 81 * 8);
+    assert_true(fem_axmebe_least_bytes(model->space, FEM_AXMEBE_ATOMIC) == fem_axmebe_least_bytes(model->space, FEM_AXMEBE_COLOUR));
+    for (int32_t node = 0; node < model->space->num_nodes; node++) /* lexicographic or not: a cube of 3 x 3 x 3 */
+        for (int s = 0; s < 27; s++)
+            if (model->space->element_nodes[s] == node)
+                for (int a = 0; a < 3; a++) model->space->x[3 * node + a] = (double)(s / (a == 0 ? 1 : a == 1 ? 3 : 9) % 3);
+    assert_true(fem_axmebe_least_bytes(model->space, FEM_AXMEBE_COLOUR) == 10 * 8 + 27 * 4 + 2 * 81 * 8);
     fem_bench_model_destroy(model);
     yoke_context_destroy(context);
 }
@@ -418,6 +428,30 @@ static void test_halo_moves_the_cut_and_full_exchange_all(void **state)
     yoke_context_destroy(context);
 }
 
+/* Each way of adding up, on a device alone and beside another. */
+static void test_ways_of_adding_up_are_measured_on_devices(void **state)
+{
+    (void)state;
+    yoke_context *context = new_context();
+    read_machine(context, two_gpus);
+    fem_axmebe_options options = small_options(3, FEM_Q2);
+    fem_axmebe_result result;
+    options.num_sets = 2;
+    options.num_sizes = 1;
+    options.variants = 1u << FEM_AXMEBE_MATRIXFREE | 1u << FEM_AXMEBE_COLOUR | 1u << FEM_AXMEBE_ATOMIC;
+    options.exchanges = 1;
+    strcpy(options.set[0], "sim:a");
+    strcpy(options.set[1], "openmp+sim:b");
+    must(context, fem_axmebe_run(context, &options, NULL, NULL, &result));
+    assert_int_equal(result.num_rows, 6);
+    for (int64_t k = 0; k < 6; k++) {
+        assert_string_equal(result.rows[k].why_not, "");
+        assert_true(result.rows[k].difference <= FEM_AXMEBE_TOLERANCE && result.rows[k].time.median_s > 0);
+    }
+    fem_axmebe_result_destroy(&result);
+    yoke_context_destroy(context);
+}
+
 static void test_a_device_that_fails_becomes_a_reason(void **state)
 {
     (void)state;
@@ -433,7 +467,8 @@ static void test_a_device_that_fails_becomes_a_reason(void **state)
     assert_int_equal(result.num_rows, 2 * FEM_AXMEBE_VARIANTS);
     for (int64_t k = 0; k < FEM_AXMEBE_ALG3; k++) assert_string_not_equal(result.rows[k].why_not, "");
     for (int64_t k = FEM_AXMEBE_VARIANTS; k < result.num_rows; k++)
-        if (result.rows[k].variant != FEM_AXMEBE_ALG3 + FEM_BENCH_BLAS) assert_string_equal(result.rows[k].why_not, "");
+        if (result.rows[k].variant < FEM_AXMEBE_COLOUR || result.rows[k].variant > FEM_AXMEBE_ALG3 + FEM_BENCH_BLAS)
+            assert_string_equal(result.rows[k].why_not, "");
     fem_axmebe_result_destroy(&result);
     yoke_context_destroy(context);
 }
@@ -558,6 +593,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_a_run_has_a_row_for_each_variant_and_size),
     cmocka_unit_test(test_the_least_bytes_are_those_of_one_element),
     cmocka_unit_test(test_halo_moves_the_cut_and_full_exchange_all),
+    cmocka_unit_test(test_ways_of_adding_up_are_measured_on_devices),
     cmocka_unit_test(test_a_device_that_fails_becomes_a_reason),
     cmocka_unit_test(test_too_many_elements_are_refused),
     cmocka_unit_test(test_no_failing_allocation_is_missed),
