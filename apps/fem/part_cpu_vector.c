@@ -41,7 +41,7 @@ yoke_status cpu_vector_create(fem_part *part, fem_part_vector **out)
     fem_part_vector *v;
     yoke_status status = yoke_allocate(part->context, 1, sizeof *v, (void **)&v);
     if (status) return status;
-    int64_t values = ((int64_t)cpu->num_nodes + cpu->tail_nodes) * part->space->components;
+    int64_t values = ((int64_t)cpu->num_nodes + cpu->tail_nodes) * part->space->components + FEM_VALUES_BEHIND;
     status = yoke_allocate_untouched(part->context, values, cpu_part_real_size(cpu), &v->data);
     if (!status) {
         cpu_vector_zero(part, v);

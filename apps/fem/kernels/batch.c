@@ -2,6 +2,7 @@
  * batch.c - the element kernels for one instruction set (FEM_ISA: v2, v3, v4 of x86-64, or generic); compiled once for each.
  */
 #include "batch.h"
+#include "batch_shuffle.h"
 
 #if defined(__AVX512F__)
 #define VECTOR_BYTES 64
@@ -49,11 +50,15 @@ static void basis(int n, double shape[3][3], double slope[3][3])
     }
 
 #define REAL double
+#define REAL_SIZE 8
 #include "batch_instances.h"
 #undef REAL
+#undef REAL_SIZE
 #define REAL float
+#define REAL_SIZE 4
 #include "batch_instances.h"
 #undef REAL
+#undef REAL_SIZE
 
 /* ------------------------------------------------------------------------------------------------- geometry */
 
@@ -101,10 +106,7 @@ static double geometry(const fem_batches *b, const int32_t *gather, int stride, 
     vector local[3 * 27], gradient[9 * 27];
     gather_double_n3_c3(b, gather, stride, 3, x, (double *)local);
     expand_double_n3_c3(b, face_code, LANES, 3, local);
-    for (int a = 0; a < 3; a++) {
-        interpolate_double_n3_c3(local + a * 27);
-        differentiate_double_n3_c3(local + a * 27, gradient + a * 3 * 27);
-    }
+    for (int a = 0; a < 3; a++) gradient_double_n3_c3(local + a * 27, gradient + a * 3 * 27);
     return finish_geometry(3, gradient, factors);
 }
 
@@ -114,10 +116,7 @@ static double geometry_q1(const fem_batches *b, const int32_t *gather, int strid
     vector local[3 * 8], gradient[9 * 8];
     gather_double_n2_c3(b, gather, stride, 3, x, (double *)local);
     expand_double_n2_c3(b, face_code, LANES, 3, local);
-    for (int a = 0; a < 3; a++) {
-        interpolate_double_n2_c3(local + a * 8);
-        differentiate_double_n2_c3(local + a * 8, gradient + a * 3 * 8);
-    }
+    for (int a = 0; a < 3; a++) gradient_double_n2_c3(local + a * 8, gradient + a * 3 * 8);
     return finish_geometry(2, gradient, factors);
 }
 

@@ -28,6 +28,9 @@ typedef struct fem_hanging {
 /* Factors kept per quadrature point: 9 of the inverse Jacobian (scaled, see batch_body.h) and the weighted determinant. */
 #define FEM_FACTORS 10
 
+/* Values behind the last node that the kernels read, without using them: vectors have room for so many more. */
+#define FEM_VALUES_BEHIND 1
+
 /* Batches of elements with all that the kernels read.  `real` is double or float by the table that is used. */
 typedef struct fem_batches {
     int width;          /* lanes */
