@@ -28,6 +28,7 @@ typedef struct cpu_batches {
     int32_t *element; /* [batches][width] element of the space; padding lanes repeat the last */
     int32_t *gather, *scatter;
     int16_t *face_code;
+    int64_t *first_factor;
     void *factors, *moduli, *stored;
 } cpu_batches;
 
@@ -144,7 +145,7 @@ yoke_status cpu_part_take(cpu_part *cpu, int64_t count, size_t size, void **memo
 yoke_status cpu_part_setup(cpu_part *cpu);
 void cpu_part_release(cpu_part *cpu);
 
-/* Cuts the elements into num_chunks chunks with everything in cpu_chunk but factors and element matrices, which are only allocated. */
+/* Cuts the elements into num_chunks chunks with everything in cpu_chunk but factors; element matrices are only allocated. */
 yoke_status cpu_part_make_chunks(cpu_part *cpu);
 void cpu_part_release_chunks(cpu_part *cpu);
 

@@ -74,14 +74,14 @@ static yoke_status allocate_batches(cpu_part *cpu, cpu_batches *set, int32_t ele
     if (!status) status = cpu_part_take(cpu, lanes * space->slots, sizeof(int32_t), (void **)&set->gather);
     if (!status && own_scatter) status = cpu_part_take(cpu, lanes * space->slots, sizeof(int32_t), (void **)&set->scatter);
     if (!status) status = cpu_part_take(cpu, lanes, sizeof(int16_t), (void **)&set->face_code);
-    if (!status) status = cpu_part_take(cpu, lanes * space->slots * FEM_FACTORS, cpu_part_real_size(cpu), &set->factors);
+    if (!status) status = cpu_part_take(cpu, (int64_t)b->batches + 1, sizeof(int64_t), (void **)&set->first_factor);
     if (!status) status = cpu_part_take(cpu, lanes * 2, cpu_part_real_size(cpu), &set->moduli);
     if (!status && cpu->part.operator_kind == FEM_STORED)
         status = cpu_part_take(cpu, lanes * m * (m + 1) / 2, cpu_part_real_size(cpu), &set->stored);
     b->gather = set->gather;
     b->scatter = own_scatter ? set->scatter : set->gather;
     b->face_code = set->face_code;
-    b->factors = set->factors;
+    b->first_factor = set->first_factor;
     b->moduli = set->moduli;
     b->stored = set->stored;
     return status;
@@ -224,7 +224,8 @@ void cpu_part_release_chunks(cpu_part *cpu)
         cpu_chunk *chunk = &cpu->chunks[t];
         for (int i = 0; i < CPU_SETS; i++) {
             cpu_batches *set = &chunk->set[i];
-            void *arrays[] = {set->element, set->gather, set->scatter, set->face_code, set->factors, set->moduli, set->stored};
+            void *arrays[] = {set->element,      set->gather,  set->scatter, set->face_code,
+                              set->first_factor, set->factors, set->moduli,  set->stored};
             for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) yoke_release(context, arrays[k]);
         }
         yoke_release(context, chunk->copied_node);

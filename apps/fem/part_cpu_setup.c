@@ -61,25 +61,58 @@ static void list_used_slots(cpu_part *cpu)
 
 /* --------------------------------------------------------------------------------------------------- factors */
 
+static fem_batch_shape batch_shape(const cpu_part *cpu, const cpu_batches *set, int32_t batch)
+{
+    const fem_space *space = cpu->part.space;
+    int width = set->b.width;
+    fem_batch_shape shape = FEM_BOX;
+    for (int lane = 0; lane < width && shape != FEM_CURVED; lane += cpu->kernels->lanes) {
+        const int32_t *gather = set->gather + (int64_t)batch * space->slots * width + lane;
+        fem_batch_shape s = (space->slots_1d == 3 ? cpu->kernels->shape : cpu->kernels->shape_q1)(
+            &set->b, gather, width, set->face_code + (int64_t)batch * width + lane, space->x);
+        if (s < shape) shape = s;
+    }
+    return shape;
+}
+
+/* Where the factors of each batch will be. */
+static void place_factors(const cpu_part *cpu, cpu_batches *set)
+{
+    set->first_factor[0] = 0;
+    for (int32_t batch = 0; batch < set->b.batches; batch++)
+        set->first_factor[batch + 1] =
+            set->first_factor[batch] + fem_batch_shape_factors(batch_shape(cpu, set, batch), cpu->part.space->slots);
+}
+
+/* `lanes` elements' factors from `from` [points][FEM_FACTORS][lanes] to the batch's rows, from lane `lane` on. */
+static void store_factors(const cpu_part *cpu, cpu_batches *set, int32_t batch, int lane, const double *from)
+{
+    int width = set->b.width, lanes = cpu->kernels->lanes, points = cpu->part.space->slots;
+    int64_t first = set->first_factor[batch], rows = set->first_factor[batch + 1] - first;
+    double weight = points == 8 ? 1.0 / 8 : 125.0 / 5832; /* of the first point */
+    for (int i = 0; i < rows; i++) {
+        int row = rows == FEM_BOX_FACTORS ? (i < 3 ? 4 * i : 9) : i; /* the diagonal, the determinant */
+        double scale = rows <= FEM_FACTORS && row == 9 ? 1 / weight : 1;
+        for (int l = 0; l < lanes; l++) {
+            int64_t at = (first + i) * width + lane + l;
+            if (cpu->part.precision == FEM_DOUBLE)
+                ((double *)set->factors)[at] = scale * from[row * lanes + l];
+            else
+                ((float *)set->factors)[at] = (float)(scale * from[row * lanes + l]);
+        }
+    }
+}
+
 /* Geometry factors of one batch; returns the lane of the first folded element, or -1, with its determinant. */
 static int batch_factors(const cpu_part *cpu, cpu_batches *set, int32_t batch, double *work, double *determinant)
 {
     const fem_space *space = cpu->part.space;
     int width = set->b.width, lanes = cpu->kernels->lanes, points = space->slots;
-    int64_t first = (int64_t)batch * points * FEM_FACTORS * width;
     for (int lane = 0; lane < width; lane += lanes) {
         const int32_t *gather = set->gather + (int64_t)batch * points * width + lane;
         double smallest = (space->slots_1d == 3 ? cpu->kernels->geometry : cpu->kernels->geometry_q1)(
             &set->b, gather, width, set->face_code + (int64_t)batch * width + lane, space->x, work);
-        for (int i = 0; i < points * FEM_FACTORS; i++) {
-            for (int l = 0; l < lanes; l++) {
-                int64_t at = first + (int64_t)i * width + lane + l;
-                if (cpu->part.precision == FEM_DOUBLE)
-                    ((double *)set->factors)[at] = work[i * lanes + l];
-                else
-                    ((float *)set->factors)[at] = (float)work[i * lanes + l];
-            }
-        }
+        store_factors(cpu, set, batch, lane, work);
         if (smallest > 0 && isfinite(smallest)) continue;
         for (int l = 0; l < lanes; l++) {
             for (int q = 0; q < points; q++) {
@@ -93,14 +126,27 @@ static int batch_factors(const cpu_part *cpu, cpu_batches *set, int32_t batch, d
     return -1;
 }
 
-static yoke_status make_factors(cpu_part *cpu)
+/* Memory for the factors: each batch has as many as its shape needs. */
+static yoke_status take_factors(cpu_part *cpu)
 {
-    const fem_space *space = cpu->part.space;
-    int64_t work_size = (int64_t)27 * FEM_FACTORS * 8;
-    double *work, folded_determinant = 0;
+    FOR_CHUNKS (t)
+        for (int i = 0; i < CPU_SETS; i++) place_factors(cpu, &cpu->chunks[t].set[i]);
+    for (int t = 0; t < cpu->num_chunks; t++) {
+        for (int i = 0; i < CPU_SETS; i++) {
+            cpu_batches *set = &cpu->chunks[t].set[i];
+            int64_t rows = set->first_factor[set->b.batches];
+            yoke_status status = cpu_part_take(cpu, rows * set->b.width, cpu_part_real_size(cpu), &set->factors);
+            if (status) return status;
+            set->b.factors = set->factors;
+        }
+    }
+    return YOKE_OK;
+}
+
+/* `work`: [chunks][work_size].  Returns the first folded element, or -1, with its determinant. */
+static int32_t fill_factors(cpu_part *cpu, double *work, int64_t work_size, double *folded_determinant)
+{
     int32_t folded = -1;
-    yoke_status status = yoke_allocate(cpu->part.context, work_size * cpu->num_chunks, sizeof(double), (void **)&work);
-    if (status) return status;
     FOR_CHUNKS (t) {
         for (int i = 0; i < CPU_SETS; i++) {
             cpu_batches *set = &cpu->chunks[t].set[i];
@@ -113,12 +159,24 @@ static yoke_status make_factors(cpu_part *cpu)
                     int32_t element = set->element[(int64_t)batch * set->b.width + lane];
                     if (folded < 0 || element < folded) { /* the first one, whichever thread comes first */
                         folded = element;
-                        folded_determinant = determinant;
+                        *folded_determinant = determinant;
                     }
                 }
             }
         }
     }
+    return folded;
+}
+
+static yoke_status make_factors(cpu_part *cpu)
+{
+    const fem_space *space = cpu->part.space;
+    int64_t work_size = (int64_t)27 * FEM_FACTORS * 8;
+    double *work = NULL, folded_determinant = 0;
+    yoke_status status = take_factors(cpu);
+    if (!status) status = yoke_allocate(cpu->part.context, work_size * cpu->num_chunks, sizeof(double), (void **)&work);
+    if (status) return status;
+    int32_t folded = fill_factors(cpu, work, work_size, &folded_determinant);
     yoke_release(cpu->part.context, work);
     if (folded < 0) return YOKE_OK;
     const fem_mesh *mesh = space->problem->mesh;
@@ -144,11 +202,10 @@ static void make_stored(cpu_part *cpu)
 /* The stored operator does not read the factors again. */
 static void drop_factors(cpu_part *cpu)
 {
-    int64_t element = (int64_t)cpu->part.space->slots * FEM_FACTORS * (int64_t)cpu_part_real_size(cpu);
     for (int t = 0; t < cpu->num_chunks; t++) {
         for (int i = 0; i < CPU_SETS; i++) {
             cpu_batches *set = &cpu->chunks[t].set[i];
-            cpu->bytes -= (int64_t)set->b.batches * set->b.width * element;
+            cpu->bytes -= set->first_factor[set->b.batches] * set->b.width * (int64_t)cpu_part_real_size(cpu);
             yoke_release(cpu->part.context, set->factors);
             set->factors = NULL;
             set->b.factors = NULL;

@@ -8,44 +8,15 @@
 #include "base/failing.h"
 #include "body.h"
 #include "part_settings.h"
+#include "product.h"
 #include "reference_operator.h"
 #include "shape.h"
 
 static const fem_element elements[3] = {FEM_Q1, FEM_S2, FEM_Q2};
-static const char *const element_names[3] = {"q1", "s2", "q2"};
 
 static void assert_near(double value, double expected, double tolerance)
 {
     if (!(fabs(value - expected) <= tolerance)) fail_msg("%.17g, expected %.17g within %g", value, expected, tolerance);
-}
-
-static double tolerance(const part_setting *s) { return s->options.precision == FEM_DOUBLE ? 1e-12 : 1e-5; }
-
-/* ---------------------------------------------------------------------------------------------------- products */
-
-static void assert_product(const block *b, const part_setting *s, const double *u, const double *expected)
-{
-    double *y = block_zeros(part_dofs(b), sizeof *y);
-    fem_part *part = part_make(b, s->threads, &s->options);
-    part_multiply(part, 0, u, y);
-    double difference = block_difference(y, expected, part_dofs(b));
-    if (!(difference <= tolerance(s)))
-        fail_msg("%s, %d components, %d elements, %s: off by %g", element_names[b->space->element], b->problem.components,
-                 b->space->num_elements, s->text, difference);
-    part->call->destroy(part);
-    free(y);
-}
-
-static void assert_products(const block *b)
-{
-    part_setting settings[PART_MOST_SETTINGS];
-    uint64_t random = 3;
-    int count = part_settings(settings);
-    double *u = block_random_array(part_dofs(b), &random), *expected = block_zeros(part_dofs(b), sizeof *expected);
-    reference_product(b->space, u, expected);
-    for (int i = 0; i < count; i++) assert_product(b, &settings[i], u, expected);
-    free(expected);
-    free(u);
 }
 
 static void assert_products_of(fem_element element)
@@ -54,7 +25,7 @@ static void assert_products_of(fem_element element)
         block b;
         part_create_hanging(&b, components);
         block_discretise(&b, element);
-        assert_products(&b);
+        product_assert_all(&b);
         block_destroy(&b);
     }
 }
@@ -87,7 +58,7 @@ static void product_is_right_for_any_number_of_elements_in_the_last_vector(void 
             block_options options = {.elements = {n, 1, 1}, .map = body_bend, .order = 2, .turn = 7, .components = components};
             block_create(&options, &b);
             block_discretise(&b, elements[n % 3]);
-            assert_products(&b);
+            product_assert_all(&b);
             block_destroy(&b);
         }
 }
@@ -134,7 +105,7 @@ static void product_is_right_for_every_pattern_of_hanging_faces_and_edges(void *
             }
             double *u = block_random_array(part_dofs(&b), &random), *expected = block_zeros(part_dofs(&b), sizeof *expected);
             reference_product(b.space, u, expected);
-            for (int k = (bits + i) % 13; k < count; k += 13) assert_product(&b, &settings[k], u, expected);
+            for (int k = (bits + i) % 13; k < count; k += 13) product_assert(&b, &settings[k], u, expected);
             free(expected);
             free(u);
             block_destroy(&b);
@@ -429,7 +400,7 @@ static void visited_element_matrices_add_up_to_the_product(void **state)
                 matrices m = {&b, u, block_zeros(n, sizeof(double)), block_zeros(b.space->num_elements, sizeof(int32_t))};
                 assert_int_equal(part->call->visit_matrices(part, add_matrix, &m), YOKE_OK);
                 for (int32_t e = 0; e < b.space->num_elements; e++) assert_int_equal(m.visits[e], 1);
-                assert_true(block_difference(m.y, expected, n) <= tolerance(&settings[k]));
+                assert_true(block_difference(m.y, expected, n) <= product_tolerance(&settings[k]));
                 free(m.visits);
                 free(m.y);
                 part->call->destroy(part);

@@ -1,6 +1,8 @@
 /*
  * batch.c - the element kernels for one instruction set (FEM_ISA: v2, v3, v4 of x86-64, or generic); compiled once for each.
  */
+#include <float.h>
+
 #include "batch.h"
 #include "batch_shuffle.h"
 
@@ -120,6 +122,53 @@ static double geometry_q1(const fem_batches *b, const int32_t *gather, int strid
     return finish_geometry(2, gradient, factors);
 }
 
+/*
+ * Positions carry the rounding of some operations on coordinates of their size: what lies below that is no shape.  The sums are of squares
+ * over all nodes.
+ */
+static fem_batch_shape shape_of(int n, const vector *positions)
+{
+    const int last = n - 1, slots = n * n * n, stride[3] = {1, n, n * n};
+    const double rounding = 16 * DBL_EPSILON;
+    vector size = {0}, bent = {0}, skew = {0};
+    for (int a = 0; a < 3; a++) {
+        const vector *p = positions + a * slots;
+        vector edge[3];
+        for (int d = 0; d < 3; d++) {
+            edge[d] = (p[last * stride[d]] - p[0]) / (double)last;
+            if (d != a) skew += edge[d] * edge[d];
+        }
+        for (int s = 0; s < slots; s++) {
+            vector off = p[s] - p[0] - (double)(s % n) * edge[0] - (double)(s / n % n) * edge[1] - (double)(s / (n * n)) * edge[2];
+            bent += off * off;
+            size += p[s] * p[s];
+        }
+    }
+    fem_batch_shape shape = FEM_BOX;
+    for (int lane = 0; lane < LANES; lane++) {
+        double most = rounding * rounding * size[lane];
+        if (!(bent[lane] <= most)) return FEM_CURVED;
+        if (!(skew[lane] <= most / slots)) shape = FEM_AFFINE;
+    }
+    return shape;
+}
+
+static fem_batch_shape shape(const fem_batches *b, const int32_t *gather, int stride, const int16_t *face_code, const double *x)
+{
+    vector local[3 * 27];
+    gather_double_n3_c3(b, gather, stride, 3, x, (double *)local);
+    expand_double_n3_c3(b, face_code, LANES, 3, local);
+    return shape_of(3, local);
+}
+
+static fem_batch_shape shape_q1(const fem_batches *b, const int32_t *gather, int stride, const int16_t *face_code, const double *x)
+{
+    vector local[3 * 8];
+    gather_double_n2_c3(b, gather, stride, 3, x, (double *)local);
+    expand_double_n2_c3(b, face_code, LANES, 3, local);
+    return shape_of(2, local);
+}
+
 #define FUNCTIONS(real, n, c)                                                                                           \
     {                                                                                                                   \
         VECTOR_LANES(real), apply_##real##_n##n##_c##c, apply_stored_##real##_n##n##_c##c, matrix_##real##_n##n##_c##c, \
@@ -136,6 +185,8 @@ const fem_kernels TABLE_NAME(FEM_ISA) = {
     LANES,
     geometry,
     geometry_q1,
+    shape,
+    shape_q1,
     {{{FUNCTIONS(double, 2, 1), FUNCTIONS(double, 2, 3)}, {FUNCTIONS(double, 3, 1), FUNCTIONS(double, 3, 3)}},
      {{FUNCTIONS(float, 2, 1), FUNCTIONS(float, 2, 3)}, {FUNCTIONS(float, 3, 1), FUNCTIONS(float, 3, 3)}}},
 };

@@ -28,6 +28,14 @@ typedef struct fem_hanging {
 /* Factors kept per quadrature point: 9 of the inverse Jacobian (scaled, see batch_body.h) and the weighted determinant. */
 #define FEM_FACTORS 10
 
+/*
+ * How a batch's elements are mapped from the unit cube, from the most general to the most special way; a batch is what its most general
+ * element is.  Curved: factors at each point.  Affine: FEM_FACTORS for all points, with the determinant not weighted.  Box (edges along the
+ * coordinate axes, in their order): FEM_BOX_FACTORS, the inverse Jacobian's diagonal and the determinant.
+ */
+typedef enum fem_batch_shape { FEM_CURVED, FEM_AFFINE, FEM_BOX } fem_batch_shape;
+#define FEM_BOX_FACTORS 4
+
 /* Values behind the last node that the kernels read, without using them: vectors have room for so many more. */
 #define FEM_VALUES_BEHIND 1
 
@@ -39,14 +47,15 @@ typedef struct fem_batches {
     const int8_t *slot; /* [used] their numbers */
     int serendipity;    /* the other slots follow from these */
     int32_t batches;
-    int32_t elements;           /* lanes used; the lanes after them in the last batch repeat an element and are not scattered */
-    const int32_t *gather;      /* [batches][slots][width] node read by a slot */
-    const int32_t *scatter;     /* [batches][slots][width] node that the slot's result is added to */
-    const int16_t *face_code;   /* [batches][width] */
-    const fem_hanging *hanging; /* [FEM_FACE_CODES] */
-    const void *factors;        /* real [batches][points][FEM_FACTORS][width]; NULL for the stored operator */
-    const void *moduli;         /* real [batches][2][width]: lambda, mu */
-    const void *stored;         /* real [batches][m (m + 1) / 2][width], m = used x components, lower triangle by rows; or NULL */
+    int32_t elements;            /* lanes used; the lanes after them in the last batch repeat an element and are not scattered */
+    const int32_t *gather;       /* [batches][slots][width] node read by a slot */
+    const int32_t *scatter;      /* [batches][slots][width] node that the slot's result is added to */
+    const int16_t *face_code;    /* [batches][width] */
+    const fem_hanging *hanging;  /* [FEM_FACE_CODES] */
+    const void *factors;         /* real [..][width]; NULL for the stored operator */
+    const int64_t *first_factor; /* [batches + 1] rows of `factors` where those of a batch begin; their number tells its shape */
+    const void *moduli;          /* real [batches][2][width]: lambda, mu */
+    const void *stored;          /* real [batches][m (m + 1) / 2][width], m = used x components, lower triangle by rows; or NULL */
 } fem_batches;
 
 /* All functions work on the batches begin .. end - 1. */
@@ -63,6 +72,12 @@ typedef struct fem_batch_functions {
 
 typedef enum fem_precision { FEM_DOUBLE, FEM_SINGLE } fem_precision;
 
+/* Rows of factors of a batch. */
+static inline int fem_batch_shape_factors(fem_batch_shape shape, int points)
+{
+    return shape == FEM_BOX ? FEM_BOX_FACTORS : shape == FEM_AFFINE ? FEM_FACTORS : points * FEM_FACTORS;
+}
+
 typedef struct fem_kernels {
     const char *instruction_set;
     int lanes; /* lanes of `geometry` */
@@ -73,6 +88,9 @@ typedef struct fem_kernels {
     double (*geometry)(const fem_batches *b, const int32_t *gather, int stride, const int16_t *face_code, const double *x, double *factors);
     double (*geometry_q1)(const fem_batches *b, const int32_t *gather, int stride, const int16_t *face_code, const double *x,
                           double *factors);
+    /* Shape of the same elements.  What a map differs from an affine one by rounding of the positions is not seen. */
+    fem_batch_shape (*shape)(const fem_batches *b, const int32_t *gather, int stride, const int16_t *face_code, const double *x);
+    fem_batch_shape (*shape_q1)(const fem_batches *b, const int32_t *gather, int stride, const int16_t *face_code, const double *x);
     fem_batch_functions functions[2][2][2]; /* [precision][slots_1d - 2][components == 3] */
 } fem_kernels;
 

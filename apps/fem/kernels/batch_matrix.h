@@ -5,12 +5,14 @@ static void NAME(matrix)(const fem_batches *b, int32_t batch, void *packed)
     V *a = packed;
     const V *moduli = (const V *)b->moduli + 2 * (int64_t)batch;
     const int16_t *face_code = b->face_code + (int64_t)batch * W;
+    fem_batch_shape shape;
+    const V *factors = NAME(factors)(b, batch, &shape);
     for (int column = 0; column < b->used * C; column++) {
         V local[C * SLOTS];
         for (int i = 0; i < C * SLOTS; i++) local[i] = (V){0};
         local[column % C * SLOTS + b->slot[column / C]] += (REAL)1;
         NAME(expand)(b, face_code, W, C, local);
-        NAME(element)(local, (const V *)b->factors + (int64_t)batch * SLOTS * FEM_FACTORS, moduli[0], moduli[1]);
+        NAME(element)(local, shape, factors, moduli[0], moduli[1]);
         NAME(fold)(b, face_code, C, local);
         for (int row = column; row < b->used * C; row++) a[row * (row + 1) / 2 + column] = local[row % C * SLOTS + b->slot[row / C]];
     }
@@ -67,6 +69,17 @@ static void NAME(slopes)(int serendipity, REAL table[SLOTS][SLOTS][3])
     (void)serendipity;
 }
 
+/* The factors of an affine or box batch at all points, as those of a curved one. */
+static const V *NAME(spread)(fem_batch_shape shape, const V *factors, V all[SLOTS * FEM_FACTORS])
+{
+    for (int q = 0; q < SLOTS; q++) {
+        V *k = all + q * FEM_FACTORS;
+        for (int i = 0; i < 9; i++) k[i] = shape == FEM_AFFINE ? factors[i] : i % 4 ? (V){0} : factors[i / 4];
+        k[9] = NAME(weight)[NAME(kind)[q]] * factors[shape == FEM_AFFINE ? 9 : 3];
+    }
+    return all;
+}
+
 /*
  * Node blocks of the element matrices.  At hanging slots only the blocks on the element's own diagonal are carried to the nodes, with
  * squared weights: enough for a preconditioner, and never smaller than what matters (see docs/methods.md).
@@ -75,11 +88,14 @@ static void NAME(diagonal)(const fem_batches *b, int32_t begin, int32_t end, voi
 {
     enum { BLOCK = C == 3 ? 6 : 1 };
     REAL slopes[SLOTS][SLOTS][3];
+    V all[SLOTS * FEM_FACTORS];
     NAME(slopes)(b->serendipity, slopes);
     for (int32_t batch = begin; batch < end; batch++) {
         V local[BLOCK * SLOTS];
         const V *moduli = (const V *)b->moduli + 2 * (int64_t)batch, lambda = moduli[0], mu = moduli[1];
-        const V *factors = (const V *)b->factors + (int64_t)batch * SLOTS * FEM_FACTORS;
+        fem_batch_shape shape;
+        const V *factors = NAME(factors)(b, batch, &shape);
+        if (shape != FEM_CURVED) factors = NAME(spread)(shape, factors, all);
         const int16_t *face_code = b->face_code + (int64_t)batch * W;
         for (int s = 0; s < SLOTS; s++) {
             V block[BLOCK];
