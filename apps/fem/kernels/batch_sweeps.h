@@ -50,7 +50,7 @@
         to[i + d] = slope_;                                                                \
         to[i + 2 * d] = slope_ + (REAL)2 * curve_;                                         \
     }
-/* v = or += the transpose of a line of `from`; the factor: of a line's values that are not there yet */
+/* v = (SET) or v += (ADD) the transpose, applied to `from` */
 #define SET_LINE_TRANSPOSED(v, i, d)                                                         \
     {                                                                                        \
         V odd_ = from[i] - from[i + 2 * d], even_ = from[i] + from[i + 2 * d] + from[i + d]; \
