@@ -1,15 +1,32 @@
 #include "session.h"
 
+#include <dlfcn.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <mpi.h>
 #include <sc.h>
 
 #include <p4est.h>
 
+/*
+ * OpenBLAS, where it is the BLAS of CHOLMOD and hypre, on one thread, unless the user says how many.  The coarse problem is too small for
+ * more, and after each call OpenBLAS's own threads would go on asking for work on the cores that the solver's threads need.
+ */
+static void leave_cores_to_solver(void)
+{
+    void (*set_threads)(int);
+    void *program = dlopen(NULL, RTLD_LAZY), *symbol = NULL;
+    if (program && !getenv("OPENBLAS_NUM_THREADS")) symbol = dlsym(program, "openblas_set_num_threads");
+    memcpy(&set_threads, &symbol, sizeof symbol); /* ISO C has no cast from an object to a function */
+    if (set_threads) set_threads(1);
+    if (program) dlclose(program);
+}
+
 yoke_status fem_session_start(yoke_context *context, int *argc, char ***argv)
 {
     int ranks;
+    leave_cores_to_solver();
     /* Without this a program started outside of mpirun starts a daemon of Open MPI that it does not need. */
     if (!getenv("OMPI_COMM_WORLD_SIZE")) setenv("OMPI_MCA_ess_singleton_isolated", "1", 0);
     /* MPI looks at the machine through hwloc, whose plugins would start the drivers of all GPUs; yoke does that itself, where it is needed. */
