@@ -62,11 +62,12 @@ static void sum_norm(cg *s)
     set_norm(s, rr, rounding * rr);
 }
 
-/* r = b - A x and its norm. */
+/* q = A x, r = b - q at free dofs, and its norm. */
 static void true_residual(cg *s, const fem_vector *b, const fem_vector *x)
 {
-    fem_team_product(s->team, 1, x, s->r);
-    fem_vector_subtract(b, s->r, s->r);
+    fem_team_product(s->team, 0, x, s->q);
+    fem_vector_subtract(b, s->q, s->r);
+    fem_vector_mask(s->r);
     sum_norm(s);
 }
 
@@ -114,12 +115,21 @@ static yoke_status iterate(cg *s, fem_vector *x)
 
 static yoke_status solve(cg *s, const fem_vector *b, fem_vector *x)
 {
-    s->norm_b = sqrt(fem_vector_dot(b, b));
+    fem_vector_copy_scaled(1, b, s->r);
+    fem_vector_mask(s->r);
+    double bb = fem_vector_dot(s->r, s->r);
+    s->norm_b = sqrt(bb);
     if (s->norm_b == 0) { /* nothing loads the body: the solution is zero */
         fem_vector_zero(x);
+        fem_vector_zero(s->q);
         return YOKE_OK;
     }
-    true_residual(s, b, x);
+    if (s->options->from_zero) {
+        fem_vector_zero(s->q);
+        set_norm(s, bb, rounding * bb);
+    } else {
+        true_residual(s, b, x);
+    }
     while (!small_enough(s)) {
         int before = s->result.iterations;
         s->best = INFINITY;
@@ -133,17 +143,17 @@ static yoke_status solve(cg *s, const fem_vector *b, fem_vector *x)
     return YOKE_OK;
 }
 
-yoke_status fem_cg(fem_team *team, const fem_approximate_inverse *m, const fem_vector *b, fem_vector *x, const fem_cg_options *options,
-                   const fem_hooks *hooks, fem_cg_result *result)
+yoke_status fem_cg(fem_team *team, const fem_approximate_inverse *m, const fem_vector *b, fem_vector *x, fem_vector *ax,
+                   const fem_cg_options *options, const fem_hooks *hooks, fem_cg_result *result)
 {
-    cg s = {.team = team, .context = fem_team_space(team)->context, .m = m, .options = options, .hooks = hooks};
-    fem_vector **vectors[] = {&s.r, &s.z, &s.p, &s.q};
+    cg s = {.team = team, .context = fem_team_space(team)->context, .m = m, .options = options, .hooks = hooks, .q = ax};
+    fem_vector **vectors[] = {&s.r, &s.z, &s.p};
     yoke_status status = YOKE_OK;
-    for (int i = 0; i < 4 && !status; i++) status = fem_vector_create(team, vectors[i]);
+    for (int i = 0; i < 3 && !status; i++) status = fem_vector_create(team, vectors[i]);
     if (!status) {
         status = solve(&s, b, x);
         *result = s.result;
     }
-    for (int i = 0; i < 4; i++) fem_vector_destroy(*vectors[i]);
+    for (int i = 0; i < 3; i++) fem_vector_destroy(*vectors[i]);
     return status;
 }

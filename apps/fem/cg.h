@@ -26,6 +26,7 @@ typedef struct fem_cg_options {
     double relative_residual; /* until |b - A x| <= relative_residual |b|, 2-norms over free dofs */
     int max_iterations;
     int stagnation; /* end when the smallest residual has not fallen for so many iterations */
+    int from_zero;  /* nonzero: x is zero on entry */
 } fem_cg_options;
 
 typedef struct fem_cg_result {
@@ -34,12 +35,12 @@ typedef struct fem_cg_result {
 } fem_cg_result;
 
 /*
- * Solves A x = b from the start value in x; b and x are 0 at prescribed dofs.  The residual that the recurrence carries is checked
+ * Solves A x = b at the free dofs from the start value in x, which is 0 at prescribed dofs.  On return ax = A x at all dofs.  The residual that the recurrence carries is checked
  * against the true one at the end; if rounding made them part, the iteration goes on from the true one.
  * Errors: NUMERIC (not a number, direction of negative energy, stagnation, too many iterations: the text says what was reached, and
  * *result is written), INTERRUPTED, MEMORY, and those of fem_team_status.
  */
-yoke_status fem_cg(fem_team *team, const fem_approximate_inverse *m, const fem_vector *b, fem_vector *x, const fem_cg_options *options,
-                   const fem_hooks *hooks, fem_cg_result *result);
+yoke_status fem_cg(fem_team *team, const fem_approximate_inverse *m, const fem_vector *b, fem_vector *x, fem_vector *ax,
+                   const fem_cg_options *options, const fem_hooks *hooks, fem_cg_result *result);
 
 #endif

@@ -19,6 +19,7 @@ typedef struct solve {
     fem_multigrid *multigrid;
     fem_vector *b, *x, *work;
     fem_solution *solution;
+    int lifted; /* some prescribed value is not zero */
 } solve;
 
 void fem_solution_destroy(fem_solution *solution)
@@ -125,34 +126,43 @@ static void destroy_operators(solve *s)
     s->team = NULL;
 }
 
-/* b = load - A g at free dofs, g the prescribed values; x = the start value at free dofs. */
-static void lift(solve *s, const double *start)
+static int has_values(const fem_constraints *constraints, const fem_space *space)
 {
-    fem_vector_write(s->x, s->constraints->value);
-    fem_team_product(s->team, 0, s->x, s->work);
-    fem_vector_write(s->b, s->solution->load);
-    fem_vector_subtract(s->b, s->work, s->b);
-    fem_vector_mask(s->b);
-    if (start)
-        fem_vector_write(s->x, start);
-    else
-        fem_vector_zero(s->x);
-    fem_vector_mask(s->x);
+    int64_t i = 0, dofs = (int64_t)space->num_nodes * space->components;
+    while (i < dofs && constraints->value[i] == 0) i++;
+    return i < dofs;
 }
 
-/* u = x + g, then residual and energy from A u. */
-static yoke_status finish(solve *s)
+/* b = load - A g, g the prescribed values; x = the start value at free dofs. */
+static void lift(solve *s, const double *start)
+{
+    fem_vector_write(s->b, s->solution->load);
+    if (s->lifted) {
+        fem_vector_write(s->x, s->constraints->value);
+        fem_team_product(s->team, 0, s->x, s->work);
+        fem_vector_subtract(s->b, s->work, s->b);
+    }
+    if (start)
+        fem_vector_write(s->x, start);
+    else if (s->lifted)
+        fem_vector_zero(s->x);
+    if (start) fem_vector_mask(s->x);
+}
+
+/* From work = A x: u = x + g, the residual A u - load = A x - b, and the energy. */
+static void finish(solve *s)
 {
     fem_solution *out = s->solution;
-    fem_vector_write(s->b, s->constraints->value);
-    fem_vector_axpy(1, s->b, s->x);
-    fem_team_product(s->team, 0, s->x, s->work);
+    fem_vector_subtract(s->work, s->b, s->b);
+    fem_vector_read(s->b, out->residual);
+    if (s->lifted) {
+        fem_vector_write(s->work, out->load);
+        fem_vector_axpy(1, s->b, s->work); /* A u */
+        fem_vector_write(s->b, s->constraints->value);
+        fem_vector_axpy(1, s->b, s->x);
+    }
     out->strain_energy_j = 0.5 * fem_vector_dot(s->x, s->work);
-    fem_vector_write(s->b, out->load);
-    fem_vector_subtract(s->work, s->b, s->work);
     fem_vector_read(s->x, out->u);
-    fem_vector_read(s->work, out->residual);
-    return fem_team_status(s->team);
 }
 
 /* A number that is not known counts as nothing beside one that is. */
@@ -212,7 +222,7 @@ static void fill_levels(solve *s, const int64_t *before)
 
 static void fill_counts(solve *s, const fem_cg_result *result)
 {
-    enum { VECTORS = 3 + 4 }; /* here and in the conjugate gradients */
+    enum { VECTORS = 3 + 3 }; /* here and in the conjugate gradients */
     fem_solution *out = s->solution;
     int64_t dofs = (int64_t)s->space->num_nodes * s->space->components;
     out->iterations = result->iterations;
@@ -230,9 +240,12 @@ static yoke_status iterate(solve *s, const double *start, fem_cg_result *result)
     fem_approximate_inverse inverse = s->multigrid ? fem_multigrid_inverse(s->multigrid) : blocks;
     fem_cg_options options = {.relative_residual = s->options->relative_residual,
                               .max_iterations = s->options->max_iterations,
-                              .stagnation = s->multigrid ? MULTIGRID_STAGNATION : JACOBI_STAGNATION};
-    yoke_status status = fem_cg(s->team, &inverse, s->b, s->x, &options, s->hooks, result);
-    return status ? status : finish(s);
+                              .stagnation = s->multigrid ? MULTIGRID_STAGNATION : JACOBI_STAGNATION,
+                              .from_zero = !start};
+    yoke_status status = fem_cg(s->team, &inverse, s->b, s->x, s->work, &options, s->hooks, result);
+    if (status) return status;
+    finish(s);
+    return fem_team_status(s->team);
 }
 
 /* One start, on the devices of s->cut. */
@@ -299,7 +312,7 @@ static yoke_status create_solution(const fem_space *space, fem_solution **out)
 yoke_status fem_solve(const fem_space *space, const fem_boundary *boundary, const fem_constraints *constraints, const double *start,
                       const fem_solve_options *options, const fem_hooks *hooks, fem_solution **out)
 {
-    solve s = {.space = space, .constraints = constraints, .options = options, .hooks = hooks};
+    solve s = {.space = space, .constraints = constraints, .options = options, .hooks = hooks, .lifted = has_values(constraints, space)};
     yoke_status status = create_solution(space, &s.solution);
     if (status) return status;
     double begin = yoke_clock_s();
