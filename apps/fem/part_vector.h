@@ -59,28 +59,31 @@ static void NAME(advance)(double alpha, const REAL *p, const REAL *q, REAL *rest
     }
 }
 
-/* Sum of the sparse row i, for each component. */
-static inline void NAME(row)(int components, const fem_rows *rows, int64_t i, const REAL *from, REAL sum[3])
+/* to [components] = add x to + the sparse row i of `from`; components and add are constants where this is called. */
+static inline __attribute__((always_inline)) void NAME(row)(const int components, const int add, const fem_rows *rows, int64_t i,
+                                                            const REAL *from, REAL *to)
 {
-    for (int c = 0; c < 3; c++) sum[c] = 0;
-    for (int64_t k = rows->start[i]; k < rows->start[i + 1]; k++)
-        for (int c = 0; c < components; c++) sum[c] += (REAL)rows->weight[k] * from[(int64_t)rows->node[k] * components + c];
+    REAL sum[3];
+    for (int c = 0; c < components; c++) sum[c] = add ? to[c] : 0;
+    for (int64_t k = rows->start[i], end = rows->start[i + 1]; k < end; k++) {
+        const REAL weight = (REAL)rows->weight[k], *value = from + (int64_t)rows->node[k] * components;
+        for (int c = 0; c < components; c++) sum[c] += weight * value[c];
+    }
+    for (int c = 0; c < components; c++) to[c] = sum[c];
 }
 
 static void NAME(rows_add)(int components, const fem_rows *rows, const REAL *from, REAL *restrict to, int64_t first_node, int64_t last_node)
 {
-    for (int64_t i = first_node; i < last_node; i++) {
-        REAL sum[3];
-        NAME(row)(components, rows, i, from, sum);
-        for (int c = 0; c < components; c++) to[i * components + c] += sum[c];
-    }
+    if (components == 3)
+        for (int64_t i = first_node; i < last_node; i++) NAME(row)(3, 1, rows, i, from, to + 3 * i);
+    else
+        for (int64_t i = first_node; i < last_node; i++) NAME(row)(1, 1, rows, i, from, to + i);
 }
 
 static void NAME(rows_set)(int components, const fem_rows *rows, const REAL *from, REAL *restrict to, int64_t first_node, int64_t last_node)
 {
-    for (int64_t i = first_node; i < last_node; i++) {
-        REAL sum[3];
-        NAME(row)(components, rows, i, from, sum);
-        for (int c = 0; c < components; c++) to[i * components + c] = sum[c];
-    }
+    if (components == 3)
+        for (int64_t i = first_node; i < last_node; i++) NAME(row)(3, 0, rows, i, from, to + 3 * i);
+    else
+        for (int64_t i = first_node; i < last_node; i++) NAME(row)(1, 0, rows, i, from, to + i);
 }
