@@ -15,16 +15,14 @@ static const double eigenvalue_safety = 1.2;
 
 /* ---------------------------------------------------------------------------------------------------- cycle */
 
-/* x += p(B A) B (b - A x); from_zero: x is zero on entry and has not been written. */
+/* x += p(B A) B (b - A x); from_zero: x counts as zero on entry, whatever it holds. */
 static void smooth(const fem_multigrid *m, multigrid_level *level, int from_zero)
 {
     double centre = 0.5 * (level->eigenvalue_high + level->eigenvalue_low), half = 0.5 * (level->eigenvalue_high - level->eigenvalue_low);
     double sigma = centre / half, rho = 1 / sigma;
-    if (from_zero) fem_vector_zero(level->x);
-    fem_vector_zero(level->d);
     for (int k = 0; k < m->options.degree; k++) {
         fem_vector *ax = from_zero && k == 0 ? NULL : level->t;
-        if (ax) fem_team_product(level->team, 1, level->x, ax);
+        if (ax) fem_team_product(level->team, 0, level->x, ax); /* B does not look at prescribed dofs */
         if (k == 0) {
             fem_team_chebyshev_step(level->team, 0, 1 / centre, level->b, ax, level->d, level->x);
         } else {

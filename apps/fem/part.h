@@ -88,7 +88,7 @@ typedef struct fem_part_functions {
     void (*diagonal_finish)(fem_part *part);
     /* z = B r, B the inverse node blocks, 0 at prescribed dofs */
     void (*block_solve)(fem_part *part, const fem_part_vector *r, fem_part_vector *z);
-    /* d = a d + c B (b - t), x += d; t NULL: zero */
+    /* d = a d + c B (b - t), x += d; a = 0: d is not read; t NULL: the first step from zero, d = x = c B b */
     void (*chebyshev_step)(fem_part *part, double a, double c, const fem_part_vector *b, const fem_part_vector *t, fem_part_vector *d,
                            fem_part_vector *x);
 

@@ -180,9 +180,12 @@ static void run_diagonal_finish(void *user)
     const cpu_task *task = user;
     const cpu_part *cpu = task->cpu;
     unpack(cpu, cpu_part_block_size(cpu), cpu->blocks);
-    FOR_CHUNKS (t)
-        BY_PRECISION(cpu, invert_blocks, cpu->part.space->components, cpu->part.constraints->prescribed, cpu->blocks,
-                     cpu->chunks[t].node_begin, cpu->chunks[t].node_end);
+    FOR_CHUNKS (t) { /* a group that lies in two chunks is worked on by the one that has its first node */
+        const int64_t group = FEM_NODE_GROUP;
+        const cpu_chunk *chunk = &cpu->chunks[t];
+        BY_PRECISION(cpu, invert_groups, cpu->part.space->components, cpu->part.constraints->prescribed, cpu->blocks,
+                     (chunk->node_begin + group - 1) / group, (chunk->node_end + group - 1) / group, cpu->num_nodes);
+    }
 }
 
 static void diagonal_finish(fem_part *part) { cpu_part_start((cpu_part *)part, run_diagonal_finish, &(cpu_task){0}); }
@@ -192,8 +195,8 @@ static void run_block_solve(void *user)
     const cpu_task *task = user;
     const cpu_part *cpu = task->cpu;
     FOR_CHUNKS (t)
-        BY_PRECISION(cpu, block_solve, cpu->part.space->components, cpu->blocks, task->a, task->c, cpu->chunks[t].node_begin,
-                     cpu->chunks[t].node_end);
+        cpu->node_functions->block_solve(cpu->part.space->components, cpu->blocks, task->a, task->c, cpu->chunks[t].node_begin,
+                                         cpu->chunks[t].node_end);
 }
 
 static void block_solve(fem_part *part, const fem_part_vector *r, fem_part_vector *z)
@@ -206,8 +209,8 @@ static void run_chebyshev_step(void *user)
     const cpu_task *task = user;
     const cpu_part *cpu = task->cpu;
     FOR_CHUNKS (t)
-        BY_PRECISION(cpu, chebyshev_step, cpu->part.space->components, cpu->blocks, task->alpha, task->beta, task->a, task->b, task->c,
-                     task->d, cpu->chunks[t].node_begin, cpu->chunks[t].node_end);
+        cpu->node_functions->chebyshev_step(cpu->part.space->components, cpu->blocks, task->alpha, task->beta, task->a, task->b, task->c,
+                                            task->d, cpu->chunks[t].node_begin, cpu->chunks[t].node_end);
 }
 
 static void chebyshev_step(fem_part *part, double a, double c, const fem_part_vector *b, const fem_part_vector *t, fem_part_vector *d,
@@ -359,6 +362,7 @@ yoke_status fem_part_cpu_create(const fem_space *space, const fem_constraints *c
     cpu->queue = options->queue;
     cpu->unmeasured = options->unmeasured;
     cpu->kernels = options->kernels ? options->kernels : fem_kernels_select();
+    cpu->node_functions = fem_node_functions_of(cpu->kernels, options->precision);
     status = setup(cpu);
     if (status) {
         cpu_part_release(cpu);

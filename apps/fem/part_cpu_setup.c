@@ -284,8 +284,8 @@ yoke_status cpu_part_setup(cpu_part *cpu)
     yoke_status status = make_tables(cpu);
     if (!status) status = make_factors(cpu);
     if (!status)
-        status = cpu_part_take(cpu, ((int64_t)cpu->num_nodes + cpu->tail_nodes) * cpu_part_block_size(cpu), cpu_part_real_size(cpu),
-                               &cpu->blocks);
+        status = cpu_part_take(cpu, ((int64_t)cpu->num_nodes + cpu->tail_nodes + FEM_NODE_GROUP - 1) * cpu_part_block_size(cpu),
+                               cpu_part_real_size(cpu), &cpu->blocks);
     if (status) return status;
     cpu_part_add_diagonal(cpu, cpu->blocks);
     if (cpu->part.operator_kind == FEM_STORED) {

@@ -163,7 +163,7 @@ YOKE_KERNEL_4(block_solve, yoke_int, nodes, YOKE_GLOBAL const real *restrict, bl
     }
 }
 
-/* d = a d + s B (b - t), x += d; t NULL: zero */
+/* d = a d + s B (b - t), x += d; a = 0: d is not read; t NULL: d = x = s B b */
 YOKE_KERNEL_8(chebyshev_step, yoke_int, nodes, double, a, double, s, YOKE_GLOBAL const real *restrict, blocks, YOKE_GLOBAL const real *, b,
               YOKE_GLOBAL const real *, t, YOKE_GLOBAL real *, d, YOKE_GLOBAL real *, x)
 {
@@ -173,9 +173,9 @@ YOKE_KERNEL_8(chebyshev_step, yoke_int, nodes, double, a, double, s, YOKE_GLOBAL
         for (int c = 0; c < FEM_C; c++) in[c] = t ? b[i * FEM_C + c] - t[i * FEM_C + c] : b[i * FEM_C + c];
         apply_block(blocks + i * BLOCK, in, out);
         for (int c = 0; c < FEM_C; c++) {
-            const real change = old * d[i * FEM_C + c] + step * out[c];
+            const real change = t && old != 0 ? old * d[i * FEM_C + c] + step * out[c] : step * out[c];
             d[i * FEM_C + c] = change;
-            x[i * FEM_C + c] += change;
+            x[i * FEM_C + c] = t ? x[i * FEM_C + c] + change : change;
         }
     }
 }
