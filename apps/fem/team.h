@@ -83,7 +83,7 @@ double fem_vector_dot(const fem_vector *x, const fem_vector *y);
 void fem_team_product(fem_team *team, int masked, const fem_vector *x, fem_vector *y);
 /* z = B r, B the inverse node blocks of the diagonal, 0 at prescribed dofs */
 void fem_team_block_solve(fem_team *team, const fem_vector *r, fem_vector *z);
-/* d = a d + c B (b - t), x += d; t NULL: zero */
+/* d = a d + c B (b - t), x += d; a = 0: d is not read; t NULL: the first step from zero, d = x = c B b */
 void fem_team_chebyshev_step(fem_team *team, double a, double c, const fem_vector *b, const fem_vector *t, fem_vector *d, fem_vector *x);
 
 /* Between a team and the next finer one, which was named when it was created; both have one precision. */
