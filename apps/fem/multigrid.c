@@ -83,7 +83,8 @@ static yoke_status add_level(fem_multigrid *m, const fem_problem *problem, fem_f
     multigrid_level *level = &m->level[m->num_levels++];
     fem_boundary *boundary = NULL;
     level->forest = own_forest;
-    yoke_status status = fem_space_create(problem, forest, FEM_Q1, &level->own_space);
+    yoke_status status = own_forest ? fem_space_create(problem, forest, FEM_Q1, &level->own_space)
+                                    : fem_space_create_corners((level - 1)->space, &level->own_space);
     if (!status) status = fem_boundary_create(level->own_space, &boundary);
     if (!status) status = fem_constraints_create(level->own_space, boundary, &level->own_constraints);
     fem_boundary_destroy(boundary);

@@ -258,21 +258,30 @@ static void copy_leaves(fem_space *space)
     }
 }
 
-/* Numbers the nodes in the order in which the elements touch them (p8est's face and volume nodes get none for s2). */
-static void number_nodes(fem_space *space, const p8est_lnodes_t *lnodes, int32_t *number)
+/*
+ * Numbers the nodes in the order in which the elements touch them, s2 without its face and volume nodes: given [elements][points_1d^3] are
+ * the numbers of a space with as many points or with more.  number [given numbers] becomes the new number, -1: none.
+ */
+static void number_nodes(fem_space *space, const int32_t *given, int points_1d, int64_t num_given, int32_t *number)
 {
-    for (p4est_locidx_t i = 0; i < lnodes->num_local_nodes; i++) number[i] = -1;
+    int from[27], points = points_1d * points_1d * points_1d, step = (points_1d - 1) / (space->slots_1d - 1);
+    for (int s = 0; s < space->slots; s++) {
+        int n = space->slots_1d, i = s % n, j = s / n % n, k = s / (n * n);
+        from[s] = space->element == FEM_S2 && middles(s) >= 2 ? -1 : step * (i + points_1d * (j + points_1d * k));
+    }
+    for (int64_t i = 0; i < num_given; i++) number[i] = -1;
     int32_t count = 0;
     for (int32_t e = 0; e < space->num_elements; e++) {
+        int32_t *nodes = space->element_nodes + (int64_t)e * space->slots;
+        const int32_t *own = given + (int64_t)e * points;
         for (int s = 0; s < space->slots; s++) {
-            int64_t at = (int64_t)e * space->slots + s;
-            if (space->element == FEM_S2 && middles(s) >= 2) {
-                space->element_nodes[at] = -1;
-            } else {
-                int32_t *n = &number[lnodes->element_nodes[at]];
-                if (*n < 0) *n = count++;
-                space->element_nodes[at] = *n;
+            if (from[s] < 0) {
+                nodes[s] = -1;
+                continue;
             }
+            int32_t *n = &number[own[from[s]]];
+            if (*n < 0) *n = count++;
+            nodes[s] = *n;
         }
     }
     space->num_nodes = count;
@@ -362,17 +371,17 @@ static yoke_status count_hanging(fem_space *space)
     return YOKE_OK;
 }
 
-static yoke_status allocate_arrays(fem_space *space, int32_t most_nodes)
+static yoke_status allocate_arrays(fem_space *space, int64_t most_nodes)
 {
     yoke_context *c = space->context;
     int64_t elements = space->num_elements;
-    yoke_status status = yoke_allocate(c, elements * space->slots, sizeof(int32_t), (void **)&space->element_nodes);
-    if (!status) status = yoke_allocate(c, elements, sizeof(int16_t), (void **)&space->face_code);
-    if (!status) status = yoke_allocate(c, elements, sizeof(int32_t), (void **)&space->tree);
-    if (!status) status = yoke_allocate(c, 3 * elements, sizeof(int32_t), (void **)&space->corner);
-    if (!status) status = yoke_allocate(c, elements, sizeof(int8_t), (void **)&space->level);
-    if (!status) status = yoke_allocate(c, most_nodes, sizeof(int32_t), (void **)&space->home_element);
-    if (!status) status = yoke_allocate(c, most_nodes, sizeof(int8_t), (void **)&space->home_slot);
+    yoke_status status = yoke_allocate_untouched(c, elements * space->slots, sizeof(int32_t), (void **)&space->element_nodes);
+    if (!status) status = yoke_allocate_untouched(c, elements, sizeof(int16_t), (void **)&space->face_code);
+    if (!status) status = yoke_allocate_untouched(c, elements, sizeof(int32_t), (void **)&space->tree);
+    if (!status) status = yoke_allocate_untouched(c, 3 * elements, sizeof(int32_t), (void **)&space->corner);
+    if (!status) status = yoke_allocate_untouched(c, elements, sizeof(int8_t), (void **)&space->level);
+    if (!status) status = yoke_allocate_untouched(c, most_nodes, sizeof(int32_t), (void **)&space->home_element);
+    if (!status) status = yoke_allocate_untouched(c, most_nodes, sizeof(int8_t), (void **)&space->home_slot);
     return status;
 }
 
@@ -380,20 +389,60 @@ static yoke_status build(fem_space *space, const p8est_lnodes_t *lnodes)
 {
     int32_t *number;
     yoke_status status = allocate_arrays(space, lnodes->num_local_nodes);
-    if (!status) status = yoke_allocate(space->context, lnodes->num_local_nodes, sizeof(int32_t), (void **)&number);
+    if (!status) status = yoke_allocate_untouched(space->context, lnodes->num_local_nodes, sizeof(int32_t), (void **)&number);
     if (status) return status;
     memcpy(space->face_code, lnodes->face_code, sizeof(int16_t) * (size_t)space->num_elements);
     copy_leaves(space);
-    number_nodes(space, lnodes, number);
+    number_nodes(space, lnodes->element_nodes, space->slots_1d, lnodes->num_local_nodes, number);
     yoke_release(space->context, number);
     find_homes(space);
-    status = yoke_allocate(space->context, 3 * (int64_t)space->num_nodes, sizeof(double), (void **)&space->x);
+    status = yoke_allocate_untouched(space->context, 3 * (int64_t)space->num_nodes, sizeof(double), (void **)&space->x);
     if (status) return status;
     place_nodes(space);
     return count_hanging(space);
 }
 
-yoke_status fem_space_create(const fem_problem *problem, const fem_forest *forest, fem_element element, fem_space **out)
+/*
+ * The ghost layer that p8est_lnodes_new asks for.  Where one process has all leaves there are no ghosts, and looking for them would take
+ * a fifth of the time of the numbering: `zeros` then serves as all of its offsets.
+ */
+typedef struct ghost_layer {
+    p8est_ghost_t none, *found;
+    p4est_locidx_t *zeros;
+} ghost_layer;
+
+static yoke_status make_ghosts(const fem_space *space, ghost_layer *layer, p8est_ghost_t **ghosts)
+{
+    p8est_t *p8est = space->forest->p8est;
+    memset(layer, 0, sizeof *layer);
+    if (p8est->mpisize > 1) {
+        *ghosts = layer->found = p8est_ghost_new(p8est, P8EST_CONNECT_FULL);
+        return YOKE_OK;
+    }
+    int64_t trees = p8est->connectivity->num_trees;
+    yoke_status status = yoke_allocate(space->context, trees + 2, sizeof *layer->zeros, (void **)&layer->zeros);
+    if (status) return status;
+    layer->none = (p8est_ghost_t){.mpisize = 1,
+                                  .num_trees = (p4est_topidx_t)trees,
+                                  .btype = P8EST_CONNECT_FULL,
+                                  .tree_offsets = layer->zeros,
+                                  .proc_offsets = layer->zeros,
+                                  .mirror_tree_offsets = layer->zeros,
+                                  .mirror_proc_mirrors = layer->zeros,
+                                  .mirror_proc_offsets = layer->zeros};
+    sc_array_init(&layer->none.ghosts, sizeof(p8est_quadrant_t));
+    sc_array_init(&layer->none.mirrors, sizeof(p8est_quadrant_t));
+    *ghosts = &layer->none;
+    return YOKE_OK;
+}
+
+static void destroy_ghosts(const fem_space *space, ghost_layer *layer)
+{
+    if (layer->found) p8est_ghost_destroy(layer->found);
+    yoke_release(space->context, layer->zeros);
+}
+
+static yoke_status allocate_space(const fem_problem *problem, const fem_forest *forest, fem_element element, fem_space **out)
 {
     fem_space *space;
     yoke_status status = yoke_allocate(problem->context, 1, sizeof *space, (void **)&space);
@@ -406,11 +455,62 @@ yoke_status fem_space_create(const fem_problem *problem, const fem_forest *fores
     space->slots_1d = element == FEM_Q1 ? 2 : 3;
     space->slots = element == FEM_Q1 ? 8 : 27;
     space->num_elements = forest->p8est->local_num_quadrants;
-    p8est_ghost_t *ghost = p8est_ghost_new(forest->p8est, P8EST_CONNECT_FULL);
-    p8est_lnodes_t *lnodes = p8est_lnodes_new(forest->p8est, ghost, space->slots_1d - 1);
-    status = build(space, lnodes);
-    p8est_lnodes_destroy(lnodes);
-    p8est_ghost_destroy(ghost);
+    *out = space;
+    return YOKE_OK;
+}
+
+yoke_status fem_space_create(const fem_problem *problem, const fem_forest *forest, fem_element element, fem_space **out)
+{
+    fem_space *space;
+    ghost_layer layer;
+    p8est_ghost_t *ghosts = NULL;
+    yoke_status status = allocate_space(problem, forest, element, &space);
+    if (status) return status;
+    status = make_ghosts(space, &layer, &ghosts);
+    if (!status) {
+        p8est_lnodes_t *lnodes = p8est_lnodes_new(forest->p8est, ghosts, space->slots_1d - 1);
+        status = build(space, lnodes);
+        p8est_lnodes_destroy(lnodes);
+        destroy_ghosts(space, &layer);
+    }
+    if (status) {
+        fem_space_destroy(space);
+        return status;
+    }
+    *out = space;
+    return YOKE_OK;
+}
+
+/* Corner nodes of the finer space, in places that it has found already. */
+static yoke_status build_corners(fem_space *space, const fem_space *from)
+{
+    int32_t *number;
+    size_t elements = (size_t)space->num_elements;
+    yoke_status status = allocate_arrays(space, from->num_nodes);
+    if (!status) status = yoke_allocate_untouched(space->context, from->num_nodes, sizeof(int32_t), (void **)&number);
+    if (status) return status;
+    memcpy(space->face_code, from->face_code, elements * sizeof *space->face_code);
+    memcpy(space->tree, from->tree, elements * sizeof *space->tree);
+    memcpy(space->corner, from->corner, 3 * elements * sizeof *space->corner);
+    memcpy(space->level, from->level, elements * sizeof *space->level);
+    number_nodes(space, from->element_nodes, from->slots_1d, from->num_nodes, number);
+    status = yoke_allocate_untouched(space->context, 3 * (int64_t)space->num_nodes, sizeof(double), (void **)&space->x);
+    for (int32_t i = 0; i < from->num_nodes && !status; i++) {
+        int32_t node = number[i], slot = from->home_slot[i], n = from->slots_1d;
+        if (node < 0) continue;
+        space->home_element[node] = from->home_element[i];
+        space->home_slot[node] = (int8_t)((slot % n + 2 * (slot / n % n) + 4 * (slot / (n * n))) / (n - 1));
+        memcpy(space->x + 3 * (int64_t)node, from->x + 3 * (int64_t)i, 3 * sizeof *space->x);
+    }
+    yoke_release(space->context, number);
+    return status ? status : count_hanging(space);
+}
+
+yoke_status fem_space_create_corners(const fem_space *from, fem_space **out)
+{
+    fem_space *space;
+    yoke_status status = allocate_space(from->problem, from->forest, FEM_Q1, &space);
+    if (!status) status = build_corners(space, from);
     if (status) {
         fem_space_destroy(space);
         return status;

@@ -35,7 +35,9 @@ typedef struct fem_space {
 
 /* Space of `element` on the forest's leaves, nodes numbered as the elements first touch them.  Errors: MEMORY. */
 yoke_status fem_space_create(const fem_problem *problem, const fem_forest *forest, fem_element element, fem_space **space);
-void fem_space_destroy(fem_space *space);
+/* The q1 space on the leaves of `from`: the same as fem_space_create makes, by far quicker.  Errors: MEMORY. */
+yoke_status fem_space_create_corners(const fem_space *from, fem_space **space);
+void fem_space_destroy(fem_space *space); /* NULL allowed */
 
 /* local [slots][n] = the values of the nodal field [num_nodes][n] at all slots of element e, hanging and serendipity slots interpolated. */
 void fem_space_expand(const fem_space *space, int32_t e, int n, const double *nodal, double *local);

@@ -332,12 +332,13 @@ static void lack_of_memory_at_any_place_is_reported_and_leaves_nothing(void **st
     yoke_status status = YOKE_ERROR_MEMORY;
     int64_t outstanding = memory.outstanding;
     for (int n = 1; status; n++) {
-        fem_space *space = NULL;
+        fem_space *space = NULL, *corners = NULL;
         fem_boundary *boundary = NULL;
         fem_constraints *constraints = NULL;
         double *load = NULL;
         memory.fail_at = memory.calls + n;
         status = fem_space_create(&b.problem, b.forest, FEM_Q2, &space);
+        if (!status) status = fem_space_create_corners(space, &corners);
         if (!status) status = fem_boundary_create(space, &boundary);
         if (!status) status = fem_constraints_create(space, boundary, &constraints);
         if (!status) status = yoke_allocate(b.context, 3 * (int64_t)space->num_nodes, sizeof *load, (void **)&load);
@@ -347,6 +348,7 @@ static void lack_of_memory_at_any_place_is_reported_and_leaves_nothing(void **st
         yoke_release(b.context, load);
         fem_constraints_destroy(constraints);
         fem_boundary_destroy(boundary);
+        fem_space_destroy(corners);
         fem_space_destroy(space);
         assert_int_equal(memory.outstanding, outstanding);
     }

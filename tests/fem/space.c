@@ -457,6 +457,35 @@ static void home_of_a_node_is_the_first_element_that_has_it_as_its_own(void **st
     block_destroy(&b);
 }
 
+static void corners_of_a_space_are_the_q1_space_on_its_leaves_to_the_bit(void **state)
+{
+    (void)state;
+    block b;
+    create(&b, (int[3]){2, 2, 2}, body_bend, 2, 5, 71);
+    for (int i = 0; i < 3; i++) {
+        fem_space *q1, *corners;
+        block_discretise(&b, elements[i]);
+        assert_int_equal(fem_space_create(&b.problem, b.forest, FEM_Q1, &q1), YOKE_OK);
+        assert_int_equal(fem_space_create_corners(b.space, &corners), YOKE_OK);
+        size_t n = (size_t)q1->num_elements, nodes = (size_t)q1->num_nodes;
+        assert_int_equal(corners->element, FEM_Q1);
+        assert_int_equal(corners->num_elements, q1->num_elements);
+        assert_int_equal(corners->num_nodes, q1->num_nodes);
+        assert_int_equal(corners->num_hanging, q1->num_hanging);
+        assert_memory_equal(corners->element_nodes, q1->element_nodes, 8 * n * sizeof *q1->element_nodes);
+        assert_memory_equal(corners->face_code, q1->face_code, n * sizeof *q1->face_code);
+        assert_memory_equal(corners->tree, q1->tree, n * sizeof *q1->tree);
+        assert_memory_equal(corners->corner, q1->corner, 3 * n * sizeof *q1->corner);
+        assert_memory_equal(corners->level, q1->level, n * sizeof *q1->level);
+        assert_memory_equal(corners->x, q1->x, 3 * nodes * sizeof *q1->x);
+        assert_memory_equal(corners->home_element, q1->home_element, nodes * sizeof *q1->home_element);
+        assert_memory_equal(corners->home_slot, q1->home_slot, nodes * sizeof *q1->home_slot);
+        fem_space_destroy(corners);
+        fem_space_destroy(q1);
+    }
+    block_destroy(&b);
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(positions_follow_straight_coarse_elements_exactly),
     cmocka_unit_test(positions_of_q2_follow_curved_coarse_elements_exactly),
@@ -471,6 +500,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(fold_is_the_transpose_of_expand),
     cmocka_unit_test(rows_sum_to_one_and_agree_with_expand),
     cmocka_unit_test(home_of_a_node_is_the_first_element_that_has_it_as_its_own),
+    cmocka_unit_test(corners_of_a_space_are_the_q1_space_on_its_leaves_to_the_bit),
 };
 
 UNIT_MAIN(tests, body_start, body_end)
