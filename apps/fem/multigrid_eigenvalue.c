@@ -3,7 +3,7 @@
 
 #include "multigrid_parts.h"
 
-enum { LANCZOS_STEPS = 15 };
+enum { MOST_STEPS = 15 };
 
 /* Number of eigenvalues of the symmetric tridiagonal matrix that are larger than x (Sturm sequence). */
 static int count_above(int n, const double *diagonal, const double *off, double x)
@@ -54,14 +54,14 @@ static yoke_status fill_random(fem_vector *v, const fem_space *space)
     return YOKE_OK;
 }
 
-yoke_status multigrid_largest_eigenvalue(multigrid_level *level, double *eigenvalue)
+yoke_status multigrid_largest_eigenvalue(multigrid_level *level, int most_steps, double *eigenvalue)
 {
     fem_vector *r = level->b, *z = level->d, *p = level->x, *q = level->t;
-    double diagonal[LANCZOS_STEPS], off[LANCZOS_STEPS], rz = 0, alpha_old = 0, beta = 0;
+    double diagonal[MOST_STEPS], off[MOST_STEPS], rz = 0, alpha_old = 0, beta = 0;
     int steps = 0;
     yoke_status status = fill_random(r, level->space);
     if (status) return status;
-    for (; steps < LANCZOS_STEPS; steps++) {
+    for (; steps < most_steps && steps < MOST_STEPS; steps++) {
         fem_team_block_solve(level->team, r, z);
         double next = fem_vector_dot(r, z);
         if (!(next > 0)) break;

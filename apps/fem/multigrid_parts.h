@@ -40,9 +40,9 @@ yoke_status multigrid_cut(fem_multigrid *multigrid, int level);
 yoke_status multigrid_create_coarse(fem_multigrid *multigrid);
 
 /*
- * Largest eigenvalue of B A, B the inverse node blocks, by a few steps of the Lanczos method that conjugate gradients carry along.
- * Uses the level's vectors.  Errors: MEMORY, those of fem_team_status.
+ * Largest eigenvalue of B A, B the inverse node blocks, by most_steps (at most 15) of the Lanczos method that conjugate
+ * gradients carry along.  Uses the level's vectors.  Errors: MEMORY, those of fem_team_status.
  */
-yoke_status multigrid_largest_eigenvalue(multigrid_level *level, double *eigenvalue);
+yoke_status multigrid_largest_eigenvalue(multigrid_level *level, int most_steps, double *eigenvalue);
 
 #endif

@@ -83,6 +83,13 @@ def test_preconditioners_agree():
     assert max(row["iterations"] for row in multigrid["steps"]) < min(row["iterations"] for row in jacobi["steps"])
 
 
+def test_multigrid_needs_few_products_on_curved_and_adaptive_meshes():
+    for name, steps in (("cylinder", 1), ("drill-hole", 4), ("lame", 1), ("hollow-sphere", 0)):
+        found = solve(EXAMPLES / f"{name}.yaml", refine__steps=steps, solver__preconditioner="multigrid", out=name)
+        for row in found["steps"]:
+            assert row["iterations"] <= 12 and row["operator_applications"] <= 120, (name, row["iterations"], row["operator_applications"])
+
+
 def test_two_runs_repeat_bit_by_bit():
     for out in ("first", "second"):
         solve(EXAMPLES / "drill-hole.yaml", refine__steps=3, out=out)
