@@ -510,7 +510,8 @@ yoke_status fem_space_create_corners(const fem_space *from, fem_space **out)
 {
     fem_space *space;
     yoke_status status = allocate_space(from->problem, from->forest, FEM_Q1, &space);
-    if (!status) status = build_corners(space, from);
+    if (status) return status;
+    status = build_corners(space, from);
     if (status) {
         fem_space_destroy(space);
         return status;
