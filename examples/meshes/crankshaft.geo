@@ -1,6 +1,7 @@
 // Crankshaft: one throw, simplified: two main journals along z, two webs with rounded ends, and the crank pin, cut at the symmetry plane
 // x = 0; x >= 0.  No fillets: the stress at the corners between journal and web is singular.  "pin-load" is the upper eighth of the pin.
 // All elements are hexahedra with 20 nodes; 8 of them span each quarter circle.
+// None is longer than two and a half times its thickness: iterative solvers take more iterations on stretched elements.
 SetFactory("Built-in");
 
 journal = 0.03;          // radius of the main journals, axis x = y = 0
@@ -12,15 +13,16 @@ web = 0.025;
 pin_length = 0.05;
 
 around = 4;              // elements on an eighth of a circle
-journal_layers = 5;
+web_outward = 2;         // around a disc, out to the web's edge
+journal_layers = 6;
 web_layers = 3;
-pin_layers = 5;
+pin_layers = 6;
 
 // A half disc in the plane z: centre (0, y), radius r.  Numbers from p on: curves p + 5 to p + 7 are its arcs, points p + 5 to p + 8 their
 // ends, surfaces p to p + 3 a square core and three sectors.
 Macro Disc
     d = r * Sqrt(0.5);
-    q = 0.45 * r;
+    q = 0.6 * r;
     Point(p) = {0, y, z};
     Point(p + 1) = {0, y - q, z};
     Point(p + 2) = {q, y - q, z};
@@ -85,7 +87,7 @@ Macro Web
     EndFor
     Transfinite Curve{w + 1, w + 3, w + 5} = around + 1;
     Transfinite Curve{w + 2, w + 4} = 2 * around + 1;
-    Transfinite Curve{w + 11 : w + 18} = 2;
+    Transfinite Curve{w + 11 : w + 18} = web_outward + 1;
 Return
 
 // The first web's lower plane: both discs and what is around them.

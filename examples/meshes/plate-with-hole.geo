@@ -1,11 +1,11 @@
-// Plate with a hole: quarter of a plate 0.4 m x 0.4 m with a hole of 0.02 m diameter, pulled along x; x, y >= 0.
+// Plate with a hole: quarter of a plate 0.4 m x 0.4 m x 0.015 m with a hole of 0.02 m diameter, pulled along x; x, y >= 0.
 // With rollers on both z faces it is in plane strain, and the hole's edge carries three times the load (Kirsch).
 // All elements are hexahedra with 27 nodes; 8 of them span the quarter circle.
 SetFactory("Built-in");
 
 radius = 0.01;
 width = 20 * radius;     // half of the plate
-thickness = radius;
+thickness = 1.5 * radius; // thinner, elements far from the hole would be flat; thicker, those beside it needles
 
 around = 4;              // elements on an eighth of the circle
 outward = 10;

@@ -84,7 +84,7 @@ def test_preconditioners_agree():
 
 
 def test_multigrid_needs_few_products_on_curved_and_adaptive_meshes():
-    for name, steps in (("cylinder", 1), ("drill-hole", 4), ("lame", 1), ("hollow-sphere", 0)):
+    for name, steps in (("cylinder", 1), ("drill-hole", 4), ("lame", 1), ("hollow-sphere", 0), ("plate-with-hole", 4), ("crankshaft", 1)):
         found = solve(EXAMPLES / f"{name}.yaml", refine__steps=steps, solver__preconditioner="multigrid", out=name)
         for row in found["steps"]:
             assert row["iterations"] <= 12 and row["operator_applications"] <= 120, (name, row["iterations"], row["operator_applications"])
