@@ -9,6 +9,7 @@
 #include "estimate.h"
 #include "mark.h"
 #include "record.h"
+#include "solver_choice.h"
 #include "table.h"
 #include "vtu.h"
 
@@ -36,6 +37,7 @@ typedef struct adapt {
     yoke_meter *meter; /* NULL: nothing is metered here */
     int meter_simulated;
     char work[64]; /* what an element costs depends on */
+    fem_solver_choice choice;
     fem_record *record;
     fem_table table;
     fem_hooks hooks;
@@ -155,11 +157,6 @@ static yoke_status check_probes(const adapt *a)
     return status;
 }
 
-static fem_solver solver_of(const adapt *a)
-{
-    return a->the_case->keys.solver.preconditioner.value == FEM_PRECONDITIONER_JACOBI ? FEM_SOLVER_JACOBI : FEM_SOLVER_MULTIGRID;
-}
-
 static fem_operator operator_of(const adapt *a)
 {
     return a->the_case->keys.solver.operator.value == FEM_OPERATOR_STORED ? FEM_STORED : FEM_MATRIXFREE;
@@ -176,7 +173,6 @@ static yoke_status create_distribution(adapt *a)
     const fem_case_objective *objective = &keys->objective;
     options.work = a->work;
     options.the_case = a->the_case;
-    options.solver = solver_of(a);
     options.operator_kind = operator_of(a);
     options.plan = (fem_plan_options){.objective = (yoke_objective)objective->minimise.value,
                                       .max_slowdown = objective->max_slowdown.value,
@@ -184,6 +180,11 @@ static yoke_status create_distribution(adapt *a)
                                       .deadline_s = objective->deadline_s.value,
                                       .set_clocks = objective->clocks.value == 0};
     options.rounds = keys->refine.steps.value;
+    a->choice = (fem_solver_choice){.asked = (fem_preconditioner)keys->solver.preconditioner.value,
+                                    .steady = fem_plan_wanted(&options.plan),
+                                    .relative_residual = keys->solver.relative_residual.value,
+                                    .max_iterations = (int)keys->solver.max_iterations.value,
+                                    .steps = (int)keys->refine.steps.value};
     yoke_status status = fem_distribution_create(a->context, &options, &a->distribution);
     if (status) return status;
     a->table.gpu = fem_distribution_has_gpu(a->distribution);
@@ -253,13 +254,35 @@ static fem_solve_options solve_options(const adapt *a)
 {
     const fem_case_solver *solver = &a->the_case->keys.solver;
     return (fem_solve_options){
-        .solver = solver_of(a),
+        .solver = a->choice.solver,
         .operator_kind = operator_of(a),
         .relative_residual = solver->relative_residual.value,
-        .max_iterations = (int)solver->max_iterations.value,
+        .max_iterations = a->choice.solver_iterations,
         .meter = a->meter,
         .meter_simulated = a->meter_simulated,
     };
+}
+
+/* Distributes and solves, with the other preconditioner too where the one that was chosen does not come to an end. */
+static yoke_status distribute_and_solve(adapt *a, const double *start)
+{
+    fem_step *now = &a->now;
+    double begin_s = yoke_clock_s();
+    fem_solver_choose(&a->choice, now->space);
+    fem_solve_options options = solve_options(a);
+    yoke_status status = fem_distribution_plan(a->distribution, now->space, now->constraints, &options);
+    if (status) return status;
+    status = fem_solve(now->space, now->boundary, now->constraints, start, &options, &a->hooks, &now->solution);
+    if (status == YOKE_ERROR_NUMERIC && a->choice.asked == FEM_PRECONDITIONER_AUTO && options.solver == FEM_SOLVER_JACOBI) {
+        fem_solver_choose_other(&a->choice, now->space);
+        options.solver = a->choice.solver;
+        options.max_iterations = a->choice.solver_iterations;
+        double lost_s = yoke_clock_s() - begin_s;
+        status = fem_solve(now->space, now->boundary, now->constraints, start, &options, &a->hooks, &now->solution);
+        if (!status) now->solution->setup_s += lost_s;
+    }
+    if (!status) fem_solver_learn(&a->choice, now->space, now->solution);
+    return status;
 }
 
 static yoke_status solve_step(adapt *a)
@@ -274,9 +297,7 @@ static yoke_status solve_step(adapt *a)
     if (!status) {
         a->dofs = (int64_t)now->space->num_nodes * now->space->components;
         double setup_s = yoke_clock_s() - start_s;
-        fem_solve_options options = solve_options(a);
-        status = fem_distribution_plan(a->distribution, now->space, now->constraints, &options);
-        if (!status) status = fem_solve(now->space, now->boundary, now->constraints, start, &options, &a->hooks, &now->solution);
+        status = distribute_and_solve(a, start);
         if (!status) now->solution->setup_s += setup_s;
     }
     yoke_release(a->context, start);
@@ -311,6 +332,9 @@ static yoke_status fill_record(adapt *a)
     r->elements = now->space->num_elements;
     r->dofs = (int64_t)now->space->num_nodes * now->space->components;
     r->hanging_nodes = now->space->num_hanging;
+    r->preconditioner = fem_solver_text(solution->solver);
+    r->jacobi_model_s = a->choice.model_s[FEM_SOLVER_JACOBI];
+    r->multigrid_model_s = a->choice.model_s[FEM_SOLVER_MULTIGRID];
     r->iterations = solution->iterations;
     r->operator_applications = solution->operator_applications;
     r->relative_residual = solution->relative_residual;

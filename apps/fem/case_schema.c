@@ -81,7 +81,7 @@ static const app_key solver_keys[] = {
     {KEY(fem_case_solver, relative_residual, APP_NUMBER), .range = &residuals, .standard = "1e-8",
      .meaning = "iterate until the residual's 2-norm is below this fraction of the right-hand side's"},
     {KEY(fem_case_solver, preconditioner, APP_CHOICE), .choices = preconditioners, .standard = "auto",
-     .meaning = "preconditioner of the conjugate gradient method"},
+     .meaning = "preconditioner of the conjugate gradient method; auto: in each step the one foretold to take less time"},
     {KEY(fem_case_solver, operator, APP_CHOICE), .choices = operators, .standard = "matrixfree",
      .meaning = "products by sum factorisation, or by element matrices kept in memory"},
     {KEY(fem_case_solver, max_iterations, APP_INTEGER), .range = &iteration_counts, .standard = "10000",

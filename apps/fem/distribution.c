@@ -89,7 +89,7 @@ yoke_status fem_distribution_create(yoke_context *context, const fem_distributio
     if (!status) status = make_balancer(d);
     if (!status) {
         fem_powers_clear(&d->powers, d->devices->count);
-        fem_prediction_start(&d->prediction, d->devices, d->balancer, &d->powers, options->solver);
+        fem_prediction_start(&d->prediction, d->devices, d->balancer, &d->powers);
         for (int i = 0; i < d->devices->count; i++) d->names[i] = d->devices->list[i].info->name;
         *out = d;
     } else {
@@ -279,7 +279,7 @@ static yoke_status plan(fem_distribution *d)
     int fixed = !isnan(d->options.gpu_share);
     for (int i = 0; i < d->devices->count; i++) d->levels[i] = d->powers.device[i].num_levels - 1;
     d->choice = (fem_choice){.decision = NULL};
-    if (fixed || !d->steps) return YOKE_OK;
+    if (fixed || !d->prediction.num_steps) return YOKE_OK;
     if (!d->planned) return leave_alone(d);
     yoke_status status = fem_plan_choose(&site, &d->work, &d->choice);
     if (!status) {
@@ -306,7 +306,7 @@ static yoke_status predict(fem_distribution *d)
     yoke_status status = fem_prediction_seconds(&d->prediction, d->units, d->predicted_s);
     for (int i = 0; i < d->devices->count; i++) d->predicted_s[i] *= d->powers.device[i].slowness[d->levels[i]];
     d->cost = (fem_cost){.product_s = NAN, .product_j = NAN, .time_s = NAN, .energy_j = NAN};
-    return status || !d->steps ? status : fem_prediction_cost(&d->prediction, &d->work, d->units, d->levels, &d->cost);
+    return status || !d->prediction.num_steps ? status : fem_prediction_cost(&d->prediction, &d->work, d->units, d->levels, &d->cost);
 }
 
 yoke_status fem_distribution_plan(fem_distribution *d, const fem_space *space, const fem_constraints *constraints,
@@ -317,7 +317,8 @@ yoke_status fem_distribution_plan(fem_distribution *d, const fem_space *space, c
     if (!status) status = balance(d, space->num_elements);
     yoke_release(d->context, d->decision);
     d->decision = NULL;
-    if (!status && d->steps) status = fem_prediction_work(&d->prediction, space, &d->work);
+    if (options->solver != d->prediction.solver) fem_prediction_change(&d->prediction, options->solver);
+    if (!status && d->prediction.num_steps) status = fem_prediction_work(&d->prediction, space, &d->work);
     if (!status) status = plan(d);
     if (!status && d->devices->count > 1 && !d->decision) status = yoke_balancer_explain(d->balancer, &d->decision);
     if (!status) status = set_clocks(d);
@@ -440,9 +441,9 @@ static yoke_status record_costs(fem_distribution *d, const fem_solution *solutio
     record->measured_time_s = solution->solve_s;
     record->measured_product_s = product_s;
     record->measured_product_j = solution->energy.value_j / (double)solution->operator_applications;
-    if (solution->restarts) return YOKE_OK;
+    if (solution->restarts || solution->solver != d->prediction.solver) return YOKE_OK; /* not what was foretold */
     record->predicted_product_s = longest(d->devices->count, d->predicted_s);
-    if (!d->steps) return YOKE_OK;
+    if (!d->prediction.num_steps) return YOKE_OK;
     status = fem_prediction_cost(&d->prediction, &actual, d->units, d->levels, &with_l);
     record->predicted_time_s = d->cost.time_s;
     record->predicted_energy_j = d->cost.energy_j;

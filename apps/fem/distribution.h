@@ -21,7 +21,6 @@ typedef struct fem_distribution_options {
     fem_exchange exchange;
     fem_plan_options plan;
     const fem_case *the_case; /* for the powers that it declares; borrowed */
-    fem_solver solver;
     fem_operator operator_kind;
     const char *work; /* what an element costs, for the store: "q2 elasticity matrixfree" */
     int64_t rounds;   /* refinement steps that may come */

@@ -11,14 +11,19 @@ static const double residual_sigma = 0.01, overhead_sigma = 0.3;
 /* Iterations of conjugate gradients with node blocks grow with the number of elements in one direction. */
 static const double usual_growth = 1.0 / 3, most_growth = 0.5;
 
-void fem_prediction_start(fem_prediction *p, const fem_devices *devices, const yoke_balancer *balancer, const fem_powers *powers,
-                          fem_solver solver)
+void fem_prediction_start(fem_prediction *p, const fem_devices *devices, const yoke_balancer *balancer, const fem_powers *powers)
 {
-    *p = (fem_prediction){.devices = devices, .balancer = balancer, .powers = powers, .solver = solver};
-    for (int i = 0; i < FEM_MOST_DEVICES; i++) {
-        p->shared_factor[i] = p->alone_factor[i] = NAN;
-        p->contention[i] = 1;
-    }
+    *p = (fem_prediction){.devices = devices, .balancer = balancer, .powers = powers};
+    for (int i = 0; i < FEM_MOST_DEVICES; i++) p->contention[i] = 1;
+    fem_prediction_change(p, FEM_SOLVER_MULTIGRID);
+}
+
+void fem_prediction_change(fem_prediction *p, fem_solver solver)
+{
+    p->solver = solver;
+    p->num_steps = p->num_levels = 0;
+    p->setup_products = p->other_products = 0;
+    for (int i = 0; i < FEM_MOST_DEVICES; i++) p->shared_factor[i] = p->alone_factor[i] = NAN;
 }
 
 /* --------------------------------------------------------------------------------------------------------- work */
@@ -470,6 +475,7 @@ yoke_status fem_prediction_learn(fem_prediction *p, const fem_solution *solution
     int64_t had[FEM_MOST_DEVICES];
     tally sum = {0, 0, 0};
     fem_work work;
+    if (solution->solver != p->solver) fem_prediction_change(p, solution->solver);
     fem_prediction_actual(solution, &work);
     for (int i = 0; i < p->devices->count; i++) seconds[i] = solution->shares[i].elements ? solution->shares[i].seconds_per_product : 0;
     add_products(p, work.products, seconds, clock, &sum);

@@ -46,7 +46,7 @@ typedef struct fem_prediction {
     const yoke_balancer *balancer; /* its seconds are those at the highest clock levels, with the others at work */
     const fem_powers *powers;
     fem_solver solver;
-    int num_steps; /* that were learned from, the latest last; at most FEM_STEPS_REMEMBERED are kept */
+    int num_steps; /* with this solver, that were learned from, the latest last; at most FEM_STEPS_REMEMBERED are kept */
     struct {
         uint64_t working; /* bit i: device i had elements */
         double elements, iterations, products_per_iteration;
@@ -67,8 +67,10 @@ typedef struct fem_prediction {
     } copies[FEM_MOST_DEVICES];
 } fem_prediction;
 
-void fem_prediction_start(fem_prediction *prediction, const fem_devices *devices, const yoke_balancer *balancer, const fem_powers *powers,
-                          fem_solver solver);
+void fem_prediction_start(fem_prediction *prediction, const fem_devices *devices, const yoke_balancer *balancer, const fem_powers *powers);
+
+/* Forgets what steps with another solver taught: how many products there are on which levels, and what they took beside each other. */
+void fem_prediction_change(fem_prediction *prediction, fem_solver solver);
 
 /*
  * The work of the next solve, on `space`; num_steps must be at least 1.  The coarser levels are found by coarsening the space's forest.
@@ -103,7 +105,7 @@ double fem_prediction_standing_w(const fem_prediction *prediction, const int *le
 /* T = a x seconds of products + b x products on all levels, as learned so far of these devices. */
 void fem_prediction_overhead(const fem_prediction *prediction, const int64_t *units, double *a, double *b);
 
-/* Learns from a solve with these clock levels (NULL: the highest). */
+/* Learns from a solve with these clock levels (NULL: the highest); one with another solver changes it. */
 yoke_status fem_prediction_learn(fem_prediction *prediction, const fem_solution *solution, const int *levels);
 
 #endif

@@ -19,6 +19,8 @@ fem_step_record fem_step_unknown(int step)
 {
     return (fem_step_record){
         .step = step,
+        .jacobi_model_s = NAN,
+        .multigrid_model_s = NAN,
         .relative_residual = NAN,
         .error_estimate = NAN,
         .relative_error_estimate = NAN,
@@ -174,6 +176,10 @@ static json_t *step_value(const fem_step_record *step)
     int failed = value == NULL;
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
         failed |= json_object_set_new(value, numbers[i].key, app_json_number(numbers[i].number));
+    failed |= json_object_set_new(value, "preconditioner", text_or_null(step->preconditioner));
+    failed |= json_object_set_new(value, "preconditioner_models",
+                                  json_pack("{s:o, s:o}", "jacobi_s", app_json_number(step->jacobi_model_s), "multigrid_s",
+                                            app_json_number(step->multigrid_model_s)));
     failed |= json_object_set_new(value, "parts", parts);
     failed |= json_object_set_new(value, "case", json_string(shares[step->share]));
     failed |= json_object_set_new(value, "decision", text_or_null(step->decision));

@@ -315,6 +315,7 @@ yoke_status fem_solve(const fem_space *space, const fem_boundary *boundary, cons
     solve s = {.space = space, .constraints = constraints, .options = options, .hooks = hooks, .lifted = has_values(constraints, space)};
     yoke_status status = create_solution(space, &s.solution);
     if (status) return status;
+    s.solution->solver = options->solver;
     double begin = yoke_clock_s();
     status = fem_space_load(space, boundary, s.solution->load);
     s.solution->setup_s = yoke_clock_s() - begin;

@@ -43,6 +43,7 @@ enum { FEM_MOST_SOLVE_LEVELS = 24 };
 
 typedef struct fem_solution {
     yoke_context *context;
+    fem_solver solver;
     double *u;        /* [num_nodes][components] m; Poisson: the value */
     double *load;     /* [num_nodes][components] N */
     double *residual; /* [num_nodes][components] A u - load without constraints: the supports' forces where u is prescribed */

@@ -29,7 +29,10 @@ void fem_table_row(const fem_table *table, const fem_step_record *step, char lin
 
 /* Longest line of fem_table_explain, with its end. */
 #define FEM_EXPLANATION 512
-/* How predictions turned out: of a product, of the step with the products that it was, and of their number.  "" where nothing was predicted. */
+/*
+ * Which preconditioner was chosen and why, where there was a choice; how predictions turned out: of a product, of the step with the products
+ * that it was, and of their number.  "" where there is nothing to say.
+ */
 void fem_table_explain(const fem_step_record *step, char line[FEM_EXPLANATION]);
 
 #endif

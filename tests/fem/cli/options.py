@@ -83,6 +83,44 @@ def test_preconditioners_agree():
     assert max(row["iterations"] for row in multigrid["steps"]) < min(row["iterations"] for row in jacobi["steps"])
 
 
+def chosen(found):
+    return [row["preconditioner"] for row in found["steps"]]
+
+
+def test_auto_takes_the_preconditioner_that_the_models_prefer():
+    found = solve(EXAMPLES / "drill-hole.yaml", refine__steps=4)
+    assert set(chosen(found)) == {"jacobi", "multigrid"}
+    for row in found["steps"]:
+        models = row["preconditioner_models"]
+        assert 0 < models[row["preconditioner"] + "_s"] == min(models.values()), models
+    for name in ("jacobi", "multigrid"):
+        asked = solve(SMALL, refine__steps=1, solver__preconditioner=name, out=name)
+        assert chosen(asked) == [name, name] and {row["preconditioner_models"]["jacobi_s"] for row in asked["steps"]} == {None}
+
+
+def test_the_choice_does_not_depend_on_threads_or_operator():
+    one, two, stored = (
+        solve(EXAMPLES / "drill-hole.yaml", *line, refine__steps=3, out=f"with-{number}")
+        for number, line in enumerate((("--threads", "1"), ("--threads", "2"), ("--operator", "stored")))
+    )
+    for other in (two, stored):
+        assert chosen(one) == chosen(other)
+        assert [row["preconditioner_models"] for row in one["steps"]] == [row["preconditioner_models"] for row in other["steps"]]
+
+
+def test_where_jacobi_takes_far_longer_than_foretold_multigrid_takes_over():
+    nearly_incompressible = {"materials__0__poisson_ratio": 0.4995, "materials__1__poisson_ratio": 0.4995}
+    done = run(words(SMALL, "--explain", refine__steps=1, **nearly_incompressible))
+    found = record()
+    first = found["steps"][0]
+    assert first["preconditioner_models"]["jacobi_s"] < first["preconditioner_models"]["multigrid_s"]
+    assert chosen(found) == ["multigrid", "multigrid"] and "jacobi did not come to an end" in done.stdout, done.stdout
+    asked = solve(SMALL, refine__steps=1, solver__preconditioner="jacobi", out="jacobi", **nearly_incompressible)
+    assert_same_mesh(found, asked)
+    for a, b in zip(energies(found), energies(asked)):
+        close_to(a, b, 1e-7, "strain energy")
+
+
 def test_multigrid_needs_few_products_on_curved_and_adaptive_meshes():
     for name, steps in (("cylinder", 1), ("drill-hole", 4), ("lame", 1), ("hollow-sphere", 0), ("plate-with-hole", 4), ("crankshaft", 1)):
         found = solve(EXAMPLES / f"{name}.yaml", refine__steps=steps, solver__preconditioner="multigrid", out=name)

@@ -15,6 +15,7 @@ STEP = {
     "step": int, "elements": int, "dofs": int, "hanging_nodes": int, "iterations": int, "operator_applications": int,
     "relative_residual": NUMBER, "error_estimate": NUMBER, "relative_error_estimate": NUMBER, "strain_energy_j": NUMBER,
     "max_displacement_m": NUMBER, "max_von_mises_pa": NUMBER, "case": TEXT, "gpu_share": UNKNOWN,
+    "preconditioner": TEXT, "preconditioner_models": {"jacobi_s": UNKNOWN, "multigrid_s": UNKNOWN},
     "parts": [{
         "device": TEXT, "threads": int, "elements": int, "seconds_per_element": NUMBER, "seconds_per_product": NUMBER,
         "predicted_seconds_per_product": UNKNOWN, "halo_bytes": int, "setup_moved_s": UNKNOWN,
