@@ -369,7 +369,7 @@ static int too_short(const meter_track *track, double seconds, double power_w, y
 {
     double resolved_s = longer(track->period_s, track->window_s);
     if (seconds > 0 && seconds >= resolved_s) return 0;
-    double enough_s = (track->period_s + track->window_s) / wanted;
+    double enough_s = (track->period_s + track->window_s) / wanted + (track->quantity == METER_COUNTER ? track->period_s : 0);
     if (power_w > 0) enough_s += 2 * track->resolution_j / power_w / wanted;
     if (resolved_s > 0)
         no_value(energy, "too short: %.3g s, and the meter resolves %.3g s; at least %.3g s would be known to %.0f %%", seconds, resolved_s,
@@ -392,10 +392,12 @@ void meter_track_energy(const meter_track *track, const meter_mark *mark, double
         no_value(energy, "it showed no energy at all in %.3g s: less than it resolves, or it does not work", seconds);
         return;
     }
-    /* The power at both ends is not that of the whole, as far as it is known. */
-    double end_w = longer(mean_w, longer(mark->recent_w, track->recent_w));
-    if (track->source == YOKE_ENERGY_SIMULATED) end_w = longer(end_w, track->most_w); /* its power is known, and nobody polls it */
     double blurred_s = track->period_s + track->window_s + fabs(sampled_s - seconds) + mark->took_s + track->last.took_s;
+    /* A counter may lack a period's energy, and the mean power with it; and that at both ends is not that of the whole, as far as it is known. */
+    double lack_s = track->quantity == METER_COUNTER ? track->period_s : 0;
+    double most_mean_w = sampled_s > 2 * lack_s ? value_j / (sampled_s - lack_s) : 2 * mean_w;
+    double end_w = longer(most_mean_w, longer(mark->recent_w, track->recent_w));
+    if (track->source == YOKE_ENERGY_SIMULATED) end_w = longer(end_w, track->most_w); /* its power is known, and nobody polls it */
     energy->value_j = value_j;
     energy->uncertainty_j = 2 * track->resolution_j + end_w * blurred_s + track->gain_error * value_j + track->quantum_w * seconds +
                             (track->between_j - mark->between_j);
