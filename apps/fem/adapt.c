@@ -34,6 +34,7 @@ typedef struct adapt {
     yoke_context *context;
     fem_forest *forest;
     fem_distribution *distribution;
+    fem_coarse_keeper *keeper; /* the last level of the multigrid often stays from step to step */
     yoke_meter *meter; /* NULL: nothing is metered here */
     int meter_simulated;
     char work[64]; /* what an element costs depends on */
@@ -218,6 +219,7 @@ static yoke_status prepare(adapt *a)
     if (!status) status = collect_probes(a);
     if (!status) status = check_probes(a);
     if (!status) status = create_distribution(a);
+    if (!status) status = fem_coarse_keeper_create(a->context, &a->keeper);
     if (!status) status = open_meter(a);
     if (!status) status = fem_distribution_meter(a->distribution, a->meter, a->meter_simulated);
     if (!status) a->memory_bytes = topology.memory_bytes;
@@ -260,6 +262,7 @@ static fem_solve_options solve_options(const adapt *a)
         .max_iterations = a->choice.solver_iterations,
         .meter = a->meter,
         .meter_simulated = a->meter_simulated,
+        .keeper = a->keeper,
     };
 }
 
@@ -506,6 +509,7 @@ yoke_status fem_adapt(const fem_run *run, const fem_case *the_case, const fem_pr
     fem_record_destroy(a.record);
     yoke_meter_close(a.meter);
     fem_distribution_destroy(a.distribution);
+    fem_coarse_keeper_destroy(a.keeper);
     yoke_release(a.context, a.probes);
     fem_forest_destroy(a.forest);
     return status;

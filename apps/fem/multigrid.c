@@ -207,7 +207,7 @@ void fem_multigrid_destroy(fem_multigrid *m)
         fem_space_destroy(level->own_space);
         fem_forest_destroy(level->forest);
     }
-    fem_coarse_destroy(m->coarse);
+    if (!m->options.keeper) fem_coarse_destroy(m->coarse);
     yoke_release(m->context, m->coarse_b);
     yoke_release(m->context, m->coarse_x);
     yoke_release(m->context, m);

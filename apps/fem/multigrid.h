@@ -13,6 +13,7 @@
 #define FEM_MULTIGRID_H
 
 #include "cg.h"
+#include "coarse_keeper.h"
 
 typedef struct fem_multigrid fem_multigrid;
 
@@ -30,6 +31,7 @@ typedef struct fem_multigrid_options {
     int unmeasured;
     /* A level with fewer elements than so many for each device that works lies on one device; 0: the default, < 0: none does. */
     int64_t shared_elements;
+    fem_coarse_keeper *keeper; /* borrowed: takes over the last level's solver, for a later multigrid; NULL: none */
 } fem_multigrid_options;
 
 /*

@@ -1,4 +1,4 @@
-/* multigrid_coarse.c - assembles the last level's matrix for coarse.h. */
+/* multigrid_coarse.c - the last level's solver: a kept one, or its matrix is assembled for coarse.h. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -108,9 +108,8 @@ static yoke_status add_elements(const multigrid_level *last, assembly *a)
     return status;
 }
 
-yoke_status multigrid_create_coarse(fem_multigrid *m)
+static yoke_status assemble_and_create(fem_multigrid *m, const multigrid_level *last)
 {
-    const multigrid_level *last = &m->level[m->num_levels - 1];
     const fem_space *space = last->space;
     assembly a = {.space = space};
     yoke_status status = make_pattern(&a);
@@ -121,5 +120,18 @@ yoke_status multigrid_create_coarse(fem_multigrid *m)
     yoke_release(m->context, a.row_start);
     yoke_release(m->context, a.column);
     yoke_release(m->context, a.value);
+    return status;
+}
+
+yoke_status multigrid_create_coarse(fem_multigrid *m)
+{
+    const multigrid_level *last = &m->level[m->num_levels - 1];
+    fem_coarse_keeper *keeper = m->options.keeper;
+    if (!keeper) return assemble_and_create(m, last);
+    m->coarse = fem_coarse_keeper_find(keeper, last->space, last->constraints);
+    if (m->coarse) return YOKE_OK;
+    yoke_status status = fem_coarse_keeper_start(keeper, last->space, last->constraints);
+    if (!status) status = assemble_and_create(m, last);
+    if (!status) fem_coarse_keeper_keep(keeper, m->coarse);
     return status;
 }

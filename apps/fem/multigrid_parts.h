@@ -26,8 +26,8 @@ struct fem_multigrid {
     const fem_hooks *hooks;
     int num_levels;
     multigrid_level level[MULTIGRID_MOST_LEVELS]; /* 0 is the finest */
-    fem_coarse *coarse;
-    double *coarse_b, *coarse_x; /* [dofs of the last level] */
+    fem_coarse *coarse;                           /* options.keeper's, where there is one */
+    double *coarse_b, *coarse_x;                  /* [dofs of the last level] */
 };
 
 /*
@@ -36,7 +36,7 @@ struct fem_multigrid {
  */
 yoke_status multigrid_cut(fem_multigrid *multigrid, int level);
 
-/* The last level's matrix, assembled from its element matrices and handed to coarse.h.  Errors: MEMORY, NUMERIC. */
+/* The last level's solver: the one that is kept, where it fits; or the matrix is assembled and handed to coarse.h.  Errors: MEMORY, NUMERIC. */
 yoke_status multigrid_create_coarse(fem_multigrid *multigrid);
 
 /*

@@ -108,7 +108,8 @@ static yoke_status make_operators(solve *s)
                                            .cut = s->cut,
                                            .exchange = s->options->exchange,
                                            .unmeasured = s->options->unmeasured,
-                                           .shared_elements = s->options->shared_elements};
+                                           .shared_elements = s->options->shared_elements,
+                                           .keeper = s->options->keeper};
         status = fem_multigrid_create(s->space, s->constraints, &multigrid, s->hooks, &s->multigrid);
     }
     return status;

@@ -5,6 +5,7 @@
 #define FEM_SOLVE_H
 
 #include "cg.h"
+#include "coarse_keeper.h"
 #include "team.h"
 
 typedef enum fem_solver { FEM_SOLVER_JACOBI, FEM_SOLVER_MULTIGRID } fem_solver;
@@ -17,10 +18,11 @@ typedef struct fem_solve_options {
     fem_devices *devices; /* borrowed; a device that fails is marked there and gets nothing any more */
     const int32_t *cut;   /* [devices->count + 1] as in fem_team_options */
     fem_exchange exchange;
-    int unmeasured;          /* nonzero: as in fem_team_options, for all teams of the solve; the shares' seconds are then NaN */
-    int64_t shared_elements; /* as in fem_multigrid_options */
-    yoke_meter *meter;       /* borrowed; or NULL: not metered */
-    int meter_simulated;     /* nonzero: the meter is of simulated devices, and tells nothing of others; zero: the reverse */
+    int unmeasured;            /* nonzero: as in fem_team_options, for all teams of the solve; the shares' seconds are then NaN */
+    int64_t shared_elements;   /* as in fem_multigrid_options */
+    fem_coarse_keeper *keeper; /* likewise: a solver kept over several solves; or NULL */
+    yoke_meter *meter;         /* borrowed; or NULL: not metered */
+    int meter_simulated;       /* nonzero: the meter is of simulated devices, and tells nothing of others; zero: the reverse */
 } fem_solve_options;
 
 /* What one device did for a solve. */
