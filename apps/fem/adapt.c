@@ -35,7 +35,7 @@ typedef struct adapt {
     fem_forest *forest;
     fem_distribution *distribution;
     fem_coarse_keeper *keeper; /* the last level of the multigrid often stays from step to step */
-    yoke_meter *meter; /* NULL: nothing is metered here */
+    yoke_meter *meter;         /* NULL: nothing is metered here */
     int meter_simulated;
     char work[64]; /* what an element costs depends on */
     fem_solver_choice choice;
@@ -185,7 +185,7 @@ static yoke_status create_distribution(adapt *a)
                                     .steady = fem_plan_wanted(&options.plan),
                                     .relative_residual = keys->solver.relative_residual.value,
                                     .max_iterations = (int)keys->solver.max_iterations.value,
-                                    .steps = (int)keys->refine.steps.value};
+                                    .across = fem_solver_across(a->problem->mesh)};
     yoke_status status = fem_distribution_create(a->context, &options, &a->distribution);
     if (status) return status;
     a->table.gpu = fem_distribution_has_gpu(a->distribution);
@@ -277,7 +277,7 @@ static yoke_status distribute_and_solve(adapt *a, const double *start)
     if (status) return status;
     status = fem_solve(now->space, now->boundary, now->constraints, start, &options, &a->hooks, &now->solution);
     if (status == YOKE_ERROR_NUMERIC && a->choice.asked == FEM_PRECONDITIONER_AUTO && options.solver == FEM_SOLVER_JACOBI) {
-        fem_solver_choose_other(&a->choice, now->space);
+        fem_solver_choose_other(&a->choice);
         options.solver = a->choice.solver;
         options.max_iterations = a->choice.solver_iterations;
         double lost_s = yoke_clock_s() - begin_s;

@@ -12,6 +12,33 @@ static double seconds_per_dof(const fem_space *space)
     return (space->components == 1 ? 1.4 : 1) * elasticity[space->element];
 }
 
+/* The shortest of an element's three mean edges. */
+static double shortest(const fem_mesh *mesh, int64_t element)
+{
+    double least = INFINITY;
+    for (int a = 0; a < 3; a++) {
+        double edge[3] = {0, 0, 0};
+        for (int c = 0; c < 8; c++)
+            for (int i = 0; i < 3; i++)
+                edge[i] += (c >> a & 1 ? 0.25 : -0.25) * mesh->vertices[3 * (int64_t)mesh->corners[8 * element + c] + i];
+        least = fmin(least, hypot(hypot(edge[0], edge[1]), edge[2]));
+    }
+    return least;
+}
+
+double fem_solver_across(const fem_mesh *mesh)
+{
+    double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY}, sum = 0;
+    for (int64_t v = 0; v < mesh->num_vertices; v++) {
+        for (int i = 0; i < 3; i++) {
+            low[i] = fmin(low[i], mesh->vertices[3 * v + i]);
+            high[i] = fmax(high[i], mesh->vertices[3 * v + i]);
+        }
+    }
+    for (int64_t e = 0; e < mesh->num_elements; e++) sum += shortest(mesh, e);
+    return hypot(hypot(high[0] - low[0], high[1] - low[1]), high[2] - low[2]) * (double)mesh->num_elements / sum;
+}
+
 static double dofs_of(const fem_space *space) { return (double)space->num_nodes * space->components; }
 
 static double coarse_mesh_dofs(const fem_space *space) { return (double)space->problem->mesh->num_vertices * space->components; }
@@ -25,12 +52,18 @@ static double factor_seconds(const fem_space *space)
     return dofs > FEM_COARSE_DIRECT_LIMIT ? 20e-6 * dofs : 0.15e-6 * pow(dofs, 1.5);
 }
 
-/* Iterations are as many as digits of the residual. */
+/* By geometry alone; iterations are as many as digits of the residual. */
+static double usual_jacobi_iterations(const fem_solver_choice *choice, const fem_space *space)
+{
+    double leaves = (double)space->num_elements / (double)space->problem->mesh->num_elements;
+    double nodes_across = choice->across * (space->slots_1d - 1) * cbrt(leaves);
+    return (space->components == 1 ? 1.2 : 5) * nodes_across * log10(choice->relative_residual) / -8;
+}
+
 static double jacobi_iterations(const fem_solver_choice *choice, const fem_space *space)
 {
-    double dofs = dofs_of(space);
-    if (choice->jacobi_dofs > 0) return choice->jacobi_iterations * fmax(cbrt(dofs / choice->jacobi_dofs), 1);
-    return (space->components == 1 ? 2.5 : 12) * cbrt(dofs) * log10(choice->relative_residual) / -8;
+    if (!(choice->jacobi_dofs > 0)) return usual_jacobi_iterations(choice, space);
+    return choice->jacobi_iterations * fmax(cbrt(dofs_of(space) / choice->jacobi_dofs), 1);
 }
 
 static double multigrid_iterations(const fem_solver_choice *choice)
@@ -51,14 +84,14 @@ void fem_solver_choose(fem_solver_choice *choice, const fem_space *space)
     if (choice->model_s[FEM_SOLVER_JACOBI] >= choice->model_s[FEM_SOLVER_MULTIGRID] || jacobi > choice->max_iterations) return;
     /* stretched elements or soft materials may take many more: then little shall be lost */
     const double doubt = 2;
-    choice->solver_iterations = (int)fmin(ceil(doubt * jacobi), choice->max_iterations);
+    double given = ceil(doubt * fmax(jacobi, usual_jacobi_iterations(choice, space)));
+    choice->solver_iterations = (int)fmin(given, choice->max_iterations);
     choice->solver = FEM_SOLVER_JACOBI;
 }
 
-void fem_solver_choose_other(fem_solver_choice *choice, const fem_space *space)
+void fem_solver_choose_other(fem_solver_choice *choice)
 {
-    choice->jacobi_iterations = 2.0 * choice->solver_iterations; /* how many, nobody knows: not again soon */
-    choice->jacobi_dofs = dofs_of(space);
+    choice->steady = 1;
     choice->solver = FEM_SOLVER_MULTIGRID;
     choice->solver_iterations = choice->max_iterations;
 }

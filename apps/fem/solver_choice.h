@@ -8,8 +8,8 @@
  *   Jacobi     n (10 us + t d)                             d dofs, n iterations, t seconds per dof of an iteration
  *   multigrid  2 ms + 1.2 us N + f + m (150 us + 8 t d)    N nodes, m iterations, f for the last level's factor
  *
- * n is that of the latest step that Jacobi solved times the cube root of the dofs' ratio; before the first one, to a residual of 1e-8,
- * 12 cbrt(d) (Poisson 2.5 cbrt(d)).  m is that of the latest multigrid step; before the first one, to 1e-8, 9.
+ * n is that of the latest step that Jacobi solved times the cube root of the dofs' ratio; before the first one, to a residual of 1e-8, five
+ * for each node (Poisson 1.2) from one end of the body to the other.  m is that of the latest multigrid step; before the first one, to 1e-8, 9.
  */
 #ifndef FEM_SOLVER_CHOICE_H
 #define FEM_SOLVER_CHOICE_H
@@ -19,23 +19,25 @@
 
 typedef struct fem_solver_choice {
     fem_preconditioner asked;
-    int steady; /* nonzero: "auto" is multigrid in every step, for plans that build on the steps before */
+    int steady; /* nonzero: "auto" is multigrid: for plans, which build on the steps before; and where Jacobi failed */
     double relative_residual;
     int max_iterations; /* that the case allows */
-    int steps;          /* refinements that may come after the first step */
+    double across;      /* of fem_solver_across */
     /* of the present step */
     fem_solver solver;
     double model_s[2];     /* by fem_solver; NaN where there is nothing to choose */
     int solver_iterations; /* that it may take: Jacobi may be given fewer than the case allows, and multigrid takes over then */
     /* what was learned; 0: nothing yet */
     double jacobi_iterations, jacobi_dofs, multigrid_iterations;
-    int factored; /* nonzero: the coarse mesh's factor is there already */
 } fem_solver_choice;
+
+/* Elements of the coarse mesh from one end of the body to the other: its diagonal over the mean of their shortest edges. */
+double fem_solver_across(const fem_mesh *mesh);
 
 /* Decides for the next step, on `space`. */
 void fem_solver_choose(fem_solver_choice *choice, const fem_space *space);
-/* Jacobi did not come to an end with what it was given: the step is multigrid's. */
-void fem_solver_choose_other(fem_solver_choice *choice, const fem_space *space);
+/* Jacobi did not come to an end with what it was given: this step and all later ones are multigrid's. */
+void fem_solver_choose_other(fem_solver_choice *choice);
 /* What the step took. */
 void fem_solver_learn(fem_solver_choice *choice, const fem_space *space, const fem_solution *solution);
 
