@@ -1,12 +1,10 @@
 #include "balance_output.h"
 
-#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "common/directory.h"
-#include "common/file.h"
 #include "common/plot.h"
 
 static int by_value(const void *left, const void *right)
@@ -34,16 +32,23 @@ void output_collect(simulated_row *row, simulated_pair *pairs, int64_t count)
 
 static const char *policy_name(yoke_balance_policy policy) { return policy == YOKE_BALANCE_PAPER ? "paper" : "adaptive"; }
 
-static void write_data(FILE *out, const simulated_row *rows, int count)
+typedef struct table {
+    const simulated_row *rows;
+    int count;
+} table;
+
+static void print_data(FILE *out, const void *data)
 {
+    const table *t = data;
     fprintf(out, "# Two blocks for each row of the table, in its order: quantiles of the excess, and the course of the excess.\n");
-    for (int i = 0; i < count; i++) {
-        const simulated_case *s = &rows[i].simulation;
+    for (int i = 0; i < t->count; i++) {
+        const simulated_row *row = &t->rows[i];
+        const simulated_case *s = &row->simulation;
         fprintf(out, "# %s, noise %g %%, disturbance %s, devices %s, policy %s\n# part of the pairs  excess %%\n", family_name(s->family),
                 100 * s->noise, disturbance_name(s->disturbance), s->devices ? "2" : "3-8", policy_name(s->policy));
-        for (int q = 0; q < OUTPUT_QUANTILES; q++) fprintf(out, "%g %.6g\n", q / (OUTPUT_QUANTILES - 1.0), 100 * rows[i].quantile[q]);
+        for (int q = 0; q < OUTPUT_QUANTILES; q++) fprintf(out, "%g %.6g\n", q / (OUTPUT_QUANTILES - 1.0), 100 * row->quantile[q]);
         fprintf(out, "\n\n# round  median excess %%  95 %% quantile\n");
-        for (int r = 0; r < SIMULATE_ROUNDS; r++) fprintf(out, "%d %.6g %.6g\n", r + 1, 100 * rows[i].median[r], 100 * rows[i].p95[r]);
+        for (int r = 0; r < SIMULATE_ROUNDS; r++) fprintf(out, "%d %.6g %.6g\n", r + 1, 100 * row->median[r], 100 * row->p95[r]);
         fprintf(out, "\n\n");
     }
 }
@@ -51,11 +56,11 @@ static void write_data(FILE *out, const simulated_row *rows, int count)
 /* Undisturbed pairs of devices: the rows whose curves can be compared. */
 static bool in_figure(const simulated_case *s) { return s->disturbance == DISTURBANCE_NONE && s->devices == 2; }
 
-static void write_plots(FILE *out, const simulated_row *rows, int count, int block, const char *columns)
+static void print_curves(FILE *out, const table *t, int block, const char *columns)
 {
     bool first = true;
-    for (int i = 0; i < count; i++) {
-        const simulated_case *s = &rows[i].simulation;
+    for (int i = 0; i < t->count; i++) {
+        const simulated_case *s = &t->rows[i].simulation;
         if (!in_figure(s)) continue;
         fprintf(out, "%s 'balance.dat' index %d using %s with lines title '%s, %g %%, %s'", first ? "plot" : ", \\\n    ", 2 * i + block,
                 columns, family_name(s->family), 100 * s->noise, policy_name(s->policy));
@@ -64,7 +69,7 @@ static void write_plots(FILE *out, const simulated_row *rows, int count, int blo
     fprintf(out, "%s\n", first ? "# no row without disturbance" : "");
 }
 
-static void write_script(FILE *out, const simulated_row *rows, int count)
+static void print_script(FILE *out, const void *data)
 {
     fputs("# gnuplot balance.gp, in the directory of balance.dat\n"
           "set terminal svg size 1000, 900 background 'white'\nset output 'balance.svg'\nset multiplot layout 2, 1\nset logscale y\nset "
@@ -72,30 +77,15 @@ static void write_script(FILE *out, const simulated_row *rows, int count)
           "set key outside right\nset ylabel 'makespan over best fixed share, %'\n"
           "set xlabel 'part of the pairs'\nset title 'Mean excess of rounds 5 to 30'\nset yrange [1e-3:200]\n",
           out);
-    write_plots(out, rows, count, 0, "1:2");
+    print_curves(out, data, 0, "1:2");
     fputs("set xlabel 'round'\nset title 'Excess of each round, 95 % quantile'\n", out);
-    write_plots(out, rows, count, 1, "1:3");
+    print_curves(out, data, 1, "1:3");
     fputs("unset multiplot\n", out);
-}
-
-static yoke_status write_file(yoke_context *context, const char *directory, const char *name, const simulated_row *rows, int count,
-                              void (*write)(FILE *, const simulated_row *, int))
-{
-    char path[PATH_MAX];
-    app_file *file = NULL;
-    if (snprintf(path, sizeof path, "%s/%s", directory, name) >= (int)sizeof path)
-        return yoke_fail(context, YOKE_ERROR_INPUT, "the name of the directory %s is too long", directory);
-    yoke_status status = app_file_create(context, path, &file);
-    if (status) return status;
-    write(app_file_stream(file), rows, count);
-    return app_file_commit(file);
 }
 
 yoke_status output_write(yoke_context *context, const simulated_row *rows, int count, const char *directory, bool *drawn)
 {
     yoke_status status = app_directory_make(context, directory);
-    if (!status) status = write_file(context, directory, "balance.dat", rows, count, write_data);
-    if (!status) status = write_file(context, directory, "balance.gp", rows, count, write_script);
-    if (!status) status = app_plot_draw(context, directory, "balance.gp", drawn);
-    return status;
+    const app_plot plot = {.directory = directory, .base = "balance", .print_data = print_data, .print_script = print_script};
+    return status ? status : app_plot_write(context, &plot, &(table){rows, count}, drawn);
 }

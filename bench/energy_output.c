@@ -1,10 +1,8 @@
 #include "energy_output.h"
 
-#include <limits.h>
 #include <math.h>
 
 #include "common/directory.h"
-#include "common/file.h"
 #include "common/plot.h"
 #include "common/record.h"
 
@@ -19,32 +17,36 @@ void energy_print(app_terminal *terminal, const data *d)
     for (int i = 0; i < d->num_notes; i++) app_print(terminal, "%s\n", d->note[i]);
 }
 
-static yoke_status open_file(yoke_context *context, const char *directory, const char *name, const char *ending, app_file **file)
+typedef struct named_data {
+    const data *d;
+    char name[64];
+} named_data;
+
+static void print_csv(FILE *out, const void *of)
 {
-    char path[PATH_MAX];
-    if (snprintf(path, sizeof path, "%s/%s.%s", directory, name, ending) >= (int)sizeof path)
-        return yoke_fail(context, YOKE_ERROR_INPUT, "the name of the directory %s is too long", directory);
-    return app_file_create(context, path, file);
+    const named_data *named = of;
+    data_write_csv(named->d, out);
+}
+
+static void print_script(FILE *out, const void *of)
+{
+    const named_data *named = of;
+    data_write_script(named->d, named->name, out);
 }
 
 yoke_status energy_write(yoke_context *context, const char *directory, const char *experiment, const data *d, bool *drawn)
 {
-    char name[64], script[72];
-    app_file *file;
-    snprintf(name, sizeof name, "energy-%.40s", experiment);
-    snprintf(script, sizeof script, "%s.gp", name);
+    char file[72];
+    named_data named = {.d = d};
+    snprintf(named.name, sizeof named.name, "energy-%.40s", experiment);
+    snprintf(file, sizeof file, "%s.csv", named.name);
     *drawn = false;
     yoke_status status = app_directory_make(context, directory);
-    if (!status) status = open_file(context, directory, name, "csv", &file);
     if (status) return status;
-    data_write_csv(d, app_file_stream(file));
-    status = app_file_commit(file);
-    if (status || d->rows == 0 || d->num_curves == 0) return status;
-    status = open_file(context, directory, name, "gp", &file);
-    if (status) return status;
-    data_write_script(d, name, app_file_stream(file));
-    status = app_file_commit(file);
-    return status ? status : app_plot_draw(context, directory, script, drawn);
+    if (d->rows == 0 || d->num_curves == 0) return app_file_write(context, directory, file, print_csv, &named);
+    const app_plot plot = {
+        .directory = directory, .base = named.name, .ending = ".csv", .print_data = print_csv, .print_script = print_script};
+    return app_plot_write(context, &plot, &named, drawn);
 }
 
 /* Appends, and gives up both where memory ends. */

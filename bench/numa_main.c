@@ -145,8 +145,9 @@ static void write_number(FILE *out, double value)
     if (isfinite(value)) fprintf(out, "%.9g", value);
 }
 
-static void write_csv(const bench *b, FILE *out)
+static void print_csv(FILE *out, const void *data)
 {
+    const bench *b = data;
     fputs("kernel,placement,mean_s,interval_s,bytes_per_s,mean_j,interval_j,misplaced\n", out);
     for (int i = 0; i < b->num_rows; i++) {
         const numa_row *row = &b->row[i];
@@ -157,9 +158,9 @@ static void write_csv(const bench *b, FILE *out)
     }
 }
 
-static void write_script(const bench *b, FILE *out)
+static void print_script(FILE *out, const void *data)
 {
-    (void)b;
+    (void)data;
     fprintf(
         out,
         "# gnuplot numa.gp, in the directory of numa.csv\nset datafile separator ','\nset terminal svg size 900, 420 noenhanced background "
@@ -171,18 +172,6 @@ static void write_script(const bench *b, FILE *out)
         fprintf(out, "plot 'numa.csv' skip 1 every ::%d::%d using 0:(1e3*$3):(1e3*$4):xtic(2) with yerrorbars pointtype 7 title '%s'\n",
                 kernel * NUMA_PLACEMENTS, (kernel + 1) * NUMA_PLACEMENTS - 1, kernel ? "product" : "triad");
     fputs("unset multiplot\n", out);
-}
-
-static yoke_status write_file(const bench *b, const char *name, void (*write)(const bench *b, FILE *out))
-{
-    char path[PATH_MAX];
-    app_file *file;
-    if (snprintf(path, sizeof path, "%s/%s", b->line->directory, name) >= (int)sizeof path)
-        return yoke_fail(b->context, YOKE_ERROR_INPUT, "the name of the directory %s is too long", b->line->directory);
-    yoke_status status = app_file_create(b->context, path, &file);
-    if (status) return status;
-    write(b, app_file_stream(file));
-    return app_file_commit(file);
 }
 
 /* NULL where memory ended. */
@@ -278,9 +267,9 @@ static yoke_status run(bench *b)
     if (!status) status = measure(b);
     if (status) return status;
     print_rows(b);
-    status = write_file(b, "numa.csv", write_csv);
-    if (!status) status = write_file(b, "numa.gp", write_script);
-    if (!status) status = app_plot_draw(b->context, b->line->directory, "numa.gp", &drawn);
+    const app_plot plot = {
+        .directory = b->line->directory, .base = "numa", .ending = ".csv", .print_data = print_csv, .print_script = print_script};
+    status = app_plot_write(b->context, &plot, b, &drawn);
     if (!status) app_print(b->terminal, "data%s in %s\n", drawn ? " and figure" : "", b->line->directory);
     return status;
 }

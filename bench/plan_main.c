@@ -1,5 +1,4 @@
 /* yoke-bench-plan: what a plan takes, and a decision of the balancer. */
-#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -124,15 +123,9 @@ static yoke_status write_record(yoke_context *context, const command_line *line,
     return status;
 }
 
-static yoke_status write_table(yoke_context *context, const char *directory, const all_results *results)
+static void print_table(FILE *out, const void *data)
 {
-    char path[PATH_MAX];
-    app_file *file = NULL;
-    if (snprintf(path, sizeof path, "%s/plan.csv", directory) >= (int)sizeof path)
-        return yoke_fail(context, YOKE_ERROR_INPUT, "the name of the directory %s is too long", directory);
-    yoke_status status = app_file_create(context, path, &file);
-    if (status) return status;
-    FILE *out = app_file_stream(file);
+    const all_results *results = data;
     fprintf(out, "problems,units,objective,median_s,p99_s,most_s,feasible,optimal,gap,nodes_median,nodes_most\n");
     for (int i = 0; i < results->count; i++) {
         const timed_row *row = &results->rows[i];
@@ -141,7 +134,6 @@ static yoke_status write_table(yoke_context *context, const char *directory, con
                 plan_objective_name(row->objective), f->median_s, f->p99_s, f->most_s, f->feasible, f->optimal, f->gap, f->nodes,
                 f->most_nodes);
     }
-    return app_file_commit(file);
 }
 
 /* ------------------------------------------------------------------------------------------------------- run */
@@ -183,7 +175,7 @@ static yoke_status run(yoke_context *context, app_terminal *terminal, const comm
     if (!status)
         app_print(terminal, "a decision of the balancer for %d devices: %.2f us (median; goal 2)\n", DECISION_DEVICES,
                   1e6 * results.decision_s);
-    if (!status) status = write_table(context, line->directory, &results);
+    if (!status) status = app_file_write(context, line->directory, "plan.csv", print_table, &results);
     if (!status && line->json) status = write_record(context, line, &results, argc, argv);
     if (!status) app_print(terminal, "data in %s\n", line->directory);
     return status;

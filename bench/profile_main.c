@@ -140,20 +140,35 @@ static json_t *row_object(const profile_case *c, const case_figures *f)
                      app_json_number(f->profiles ? f->profile_error : NAN), "met", f->met);
 }
 
+static void print_profile(FILE *out, const void *data)
+{
+    const yoke_profile *profile = data;
+    for (int64_t i = 0; i < profile->num_readings; i++)
+        fprintf(out, "%.6g %.6g\n", 1e3 * profile->readings[i].time_s, profile->readings[i].power_w);
+    fputs("\n\n", out);
+    for (int64_t i = 0; i < profile->num_points; i++)
+        fprintf(out, "%.6g %.6g\n", 1e3 * profile->points[i].time_s, profile->points[i].power_w);
+    fputs("\n\n-1 70\n0 300\n6 185\n12 70\n20 70\n", out);
+}
+
+static void print_script(FILE *out, const void *data)
+{
+    (void)data;
+    fputs("set terminal svg size 800,600 noenhanced\nset output 'profile.svg'\nset xlabel 'time since the start of a run, ms'\n"
+          "set ylabel 'power, W'\nplot 'profile.dat' index 0 using 1:2 with dots title 'shown by the sensor', '' index 1 "
+          "using 1:2 with lines linewidth 2 title 'profile', '' index 2 using 1:2 with steps title 'truth'\n",
+          out);
+}
+
 /* One profile as a figure: a kernel of two steps as a sensor shows it, and what is made of that. */
 static yoke_status write_example(yoke_context *context, const char *directory, bool *drawn)
 {
-    static const char script[] =
-        "set terminal svg size 800,600 noenhanced\nset output 'profile.svg'\nset xlabel 'time since the start of a run, ms'\n"
-        "set ylabel 'power, W'\nplot 'profile.dat' index 0 using 1:2 with dots title 'shown by the sensor', '' index 1 "
-        "using 1:2 with lines linewidth 2 title 'profile', '' index 2 using 1:2 with steps title 'truth'\n";
     app_simulated_options options;
     app_simulated *simulated = NULL;
     yoke_sensor sensor;
     yoke_profile profile = {0};
     double seconds = 0;
-    char path[4096];
-    app_file *file = NULL;
+    const app_plot plot = {.directory = directory, .base = "profile", .print_data = print_profile, .print_script = print_script};
     yoke_status status = app_simulated_preset(context, "hopper-instant", &options);
     options.num_segments = 2;
     options.seconds[0] = options.seconds[1] = 0.006;
@@ -164,25 +179,9 @@ static yoke_status write_example(yoke_context *context, const char *directory, b
     yoke_profile_subject subject = app_simulated_subject(simulated);
     status = yoke_profile_measure(context, &subject, &sensor, NULL, &profile);
     app_simulated_destroy(simulated);
-    snprintf(path, sizeof path, "%s/profile.dat", directory);
-    if (!status) status = app_file_create(context, path, &file);
-    if (!status) {
-        FILE *out = app_file_stream(file);
-        for (int64_t i = 0; i < profile.num_readings; i++)
-            fprintf(out, "%.6g %.6g\n", 1e3 * profile.readings[i].time_s, profile.readings[i].power_w);
-        fputs("\n\n", out);
-        for (int64_t i = 0; i < profile.num_points; i++)
-            fprintf(out, "%.6g %.6g\n", 1e3 * profile.points[i].time_s, profile.points[i].power_w);
-        fputs("\n\n-1 70\n0 300\n6 185\n12 70\n20 70\n", out);
-        status = app_file_commit(file);
-    }
+    if (!status) status = app_plot_write(context, &plot, &profile, drawn);
     yoke_profile_clear(context, &profile);
-    snprintf(path, sizeof path, "%s/profile.gp", directory);
-    if (!status) status = app_file_create(context, path, &file);
-    if (status) return status;
-    fputs(script, app_file_stream(file));
-    status = app_file_commit(file);
-    return status ? status : app_plot_draw(context, directory, "profile.gp", drawn);
+    return status;
 }
 
 static yoke_status write_record(yoke_context *context, const command_line *line, json_t *rows, int argc, char **argv)

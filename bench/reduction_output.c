@@ -1,11 +1,9 @@
 #include "reduction_output.h"
 
-#include <limits.h>
 #include <math.h>
 #include <string.h>
 
 #include "common/directory.h"
-#include "common/file.h"
 #include "common/plot.h"
 #include "common/record.h"
 
@@ -62,8 +60,9 @@ static void write_number(FILE *out, double value)
     if (isfinite(value)) fprintf(out, "%.9g", value);
 }
 
-static void write_rows(const reduction_results *results, FILE *out)
+static void print_rows(FILE *out, const void *data)
 {
+    const reduction_results *results = data;
     fputs("vectors,method,locks,threads,seconds,least_s,most_s,seconds_per_addition,over_unsynchronised,over_triad,speedup,error,wrong_"
           "dofs\n",
           out);
@@ -77,8 +76,9 @@ static void write_rows(const reduction_results *results, FILE *out)
     }
 }
 
-static void write_synthetic(const reduction_results *results, FILE *out)
+static void print_synthetic(FILE *out, const void *data)
 {
+    const reduction_results *results = data;
     fputs("method,threads,work,work_s,seconds_per_addition,lost\n", out);
     for (int i = 0; i < results->num_synthetic; i++) {
         const synthetic_row *row = &results->synthetic[i];
@@ -171,8 +171,9 @@ static void draw_speedups(const reduction_results *results, bool product, FILE *
     fputc('\n', out);
 }
 
-static void write_script(const reduction_results *results, FILE *out)
+static void print_script(FILE *out, const void *data)
 {
+    const reduction_results *results = data;
     fputs("# gnuplot reduction.gp\nset terminal svg size 1100, 1300 noenhanced background 'white'\nset output 'reduction.svg'\nset grid\n"
           "set yrange [0:*]\nset key left top\nset multiplot layout 3, 2\n",
           out);
@@ -183,26 +184,13 @@ static void write_script(const reduction_results *results, FILE *out)
     fputs("unset multiplot\n", out);
 }
 
-static yoke_status write_file(yoke_context *context, const char *directory, const char *name, const reduction_results *results,
-                              void (*write)(const reduction_results *results, FILE *out))
-{
-    char path[PATH_MAX];
-    app_file *file;
-    if (snprintf(path, sizeof path, "%s/%s", directory, name) >= (int)sizeof path)
-        return yoke_fail(context, YOKE_ERROR_INPUT, "the name of the directory %s is too long", directory);
-    yoke_status status = app_file_create(context, path, &file);
-    if (status) return status;
-    write(results, app_file_stream(file));
-    return app_file_commit(file);
-}
-
 yoke_status reduction_write(yoke_context *context, const char *directory, const reduction_results *results, bool *drawn)
 {
     yoke_status status = app_directory_make(context, directory);
-    if (!status) status = write_file(context, directory, "reduction.csv", results, write_rows);
-    if (!status) status = write_file(context, directory, "reduction-synthetic.csv", results, write_synthetic);
-    if (!status) status = write_file(context, directory, "reduction.gp", results, write_script);
-    return status ? status : app_plot_draw(context, directory, "reduction.gp", drawn);
+    if (!status) status = app_file_write(context, directory, "reduction-synthetic.csv", print_synthetic, results);
+    const app_plot plot = {
+        .directory = directory, .base = "reduction", .ending = ".csv", .print_data = print_rows, .print_script = print_script};
+    return status ? status : app_plot_write(context, &plot, results, drawn);
 }
 
 /* -------------------------------------------------------------------------------------------------- record */

@@ -6,6 +6,7 @@
 
 #include "common/file.h"
 #include "common/options.h"
+#include "common/plot.h"
 #include "tool.h"
 
 typedef struct command_line {
@@ -83,17 +84,16 @@ static int ends_with(const char *text, const char *ending)
 static yoke_status check_files(yoke_context *context, const command_line *line)
 {
     const char *files[] = {line->csv, line->plot, line->json};
+    app_plot_place place;
+    yoke_status status = line->plot ? app_plot_split(context, line->plot, &place) : YOKE_OK;
+    if (status) return status;
     if (line->csv && line->csv[0] && !ends_with(line->csv, ".csv") && strncmp(line->csv, "/dev/", 5) != 0)
         return yoke_fail(context, YOKE_ERROR_INPUT, "--pareto %s: expected a name that ends in .csv", line->csv);
-    if (line->plot && !ends_with(line->plot, ".svg"))
-        return yoke_fail(context, YOKE_ERROR_INPUT, "--plot %s: expected a name that ends in .svg", line->plot);
     if (line->json && strcmp(line->json, line->model) == 0)
         return yoke_fail(context, YOKE_ERROR_INPUT, "--json %s: this is the model file; expected another name", line->json);
-    for (int i = 0; i < 3; i++) {
-        yoke_status status = files[i] && files[i][0] ? app_file_check(context, files[i]) : YOKE_OK;
-        if (status) return status;
-    }
-    return YOKE_OK;
+    for (int i = 0; !status && i < 3; i++)
+        if (files[i] && files[i][0]) status = app_file_check(context, files[i]);
+    return status;
 }
 
 static yoke_status take_options(yoke_context *context, const command_line *line, yoke_plan_options *options)

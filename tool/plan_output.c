@@ -1,4 +1,3 @@
-#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -51,21 +50,9 @@ yoke_status plan_write_csv(const plan_answer *answer, const char *path)
 /* ------------------------------------------------------------------------------------------------------ figure */
 
 typedef struct figure {
-    char directory[PATH_MAX], base[NAME_MAX + 8]; /* of the picture; base without its ending */
+    const plan_answer *answer;
+    app_plot_place place;
 } figure;
-
-static yoke_status split(yoke_context *context, const char *path, figure *f)
-{
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-    size_t length = strlen(name);
-    if (length < 5 || length > NAME_MAX - 4 || strpbrk(name, "'\n\\") != NULL)
-        return yoke_fail(context, YOKE_ERROR_INPUT, "--plot %s: expected a name that ends in .svg, without quotes and backslashes", path);
-    if (snprintf(f->directory, sizeof f->directory, "%.*s", slash ? (int)(slash - path) : 1, slash ? path : ".") >= PATH_MAX)
-        return yoke_fail(context, YOKE_ERROR_INPUT, "--plot: the name is too long");
-    if (slash == path) strcpy(f->directory, "/");
-    snprintf(f->base, sizeof f->base, "%.*s", (int)(length - 4), name);
-    return YOKE_OK;
-}
 
 /* A text without what gnuplot would take for the end of a column or of the text. */
 static void write_plain(FILE *out, const char *name)
@@ -104,9 +91,10 @@ static void write_alternative(FILE *out, const yoke_plan *plan, int64_t number)
     fputs("\"\n", out);
 }
 
-static void write_data(FILE *out, const plan_answer *answer)
+static void print_data(FILE *out, const void *data)
 {
-    const yoke_plan *plan = answer->plan;
+    const figure *f = data;
+    const yoke_plan *plan = f->answer->plan;
     fputs("# time s, energy J: the front\n", out);
     for (int64_t i = 0; i < plan->num_front; i++) fprintf(out, "%.9g %.9g\n", plan->front[i].time_s, plan->front[i].energy_j);
     if (plan->num_front == 0) fputs("NaN NaN\n", out);
@@ -115,10 +103,12 @@ static void write_data(FILE *out, const plan_answer *answer)
         if (in_picture(plan, &plan->alternatives[i])) write_alternative(out, plan, i);
 }
 
-static void write_script(FILE *out, const figure *f, const plan_answer *answer)
+static void print_script(FILE *out, const void *data)
 {
+    const figure *f = data;
+    const plan_answer *answer = f->answer;
     const yoke_plan *plan = answer->plan;
-    fprintf(out, "set terminal svg size 800,600 noenhanced\nset output '%s.svg'\n", f->base);
+    fprintf(out, "set terminal svg size 800,600 noenhanced\nset output '%s.svg'\n", f->place.base);
     fprintf(out, "set title '%lld units, repeated %.6g times: least %s'\n", (long long)answer->problem->units, answer->problem->repetitions,
             plan_objective_name(plan->objective));
     fputs("set xlabel 'time, s", out);
@@ -137,32 +127,15 @@ static void write_script(FILE *out, const figure *f, const plan_answer *answer)
     fprintf(out,
             "plot '%s.dat' index 0 using 1:2 with linespoints pointtype 7 pointsize 0.4 title 'none is faster and cheaper', '' index 1 "
             "using 1:2:3 with labels rotate by 30 point pointtype 6 left offset 0.7,0.5 title 'alternatives'\n",
-            f->base);
-}
-
-static yoke_status create(yoke_context *context, const figure *f, const char *ending, app_file **file)
-{
-    char path[PATH_MAX + NAME_MAX + 16];
-    snprintf(path, sizeof path, "%s/%s%s", f->directory, f->base, ending);
-    return app_file_create(context, path, file);
+            f->place.base);
 }
 
 yoke_status plan_write_plot(const plan_answer *answer, const char *path, bool *drawn)
 {
-    figure f;
-    app_file *file = NULL;
-    char script[NAME_MAX + 16];
-    yoke_status status = split(answer->context, path, &f);
-    if (!status) status = create(answer->context, &f, ".dat", &file);
-    if (status) return status;
-    write_data(app_file_stream(file), answer);
-    status = app_file_commit(file);
-    if (!status) status = create(answer->context, &f, ".gp", &file);
-    if (status) return status;
-    write_script(app_file_stream(file), &f, answer);
-    status = app_file_commit(file);
-    snprintf(script, sizeof script, "%s.gp", f.base);
-    return status ? status : app_plot_draw(answer->context, f.directory, script, drawn);
+    figure f = {.answer = answer};
+    const app_plot plot = {.directory = f.place.directory, .base = f.place.base, .print_data = print_data, .print_script = print_script};
+    yoke_status status = app_plot_split(answer->context, path, &f.place);
+    return status ? status : app_plot_write(answer->context, &plot, &f, drawn);
 }
 
 /* ------------------------------------------------------------------------------------------------------ record */

@@ -7,6 +7,7 @@
 #include "common/file.h"
 #include "common/interrupt.h"
 #include "common/options.h"
+#include "common/plot.h"
 #include "tool.h"
 
 static const char default_device[] = "cuda:0";
@@ -98,9 +99,8 @@ static yoke_status check(yoke_context *context, command_line *line)
     const char *files[] = {line->csv, line->plot, line->json};
     for (int i = 0; i < 3 && !status; i++)
         if (files[i]) status = app_file_check(context, files[i]);
-    if (!status && line->plot && (strlen(line->plot) < 5 || strcmp(line->plot + strlen(line->plot) - 4, ".svg") != 0))
-        status = yoke_fail(context, YOKE_ERROR_INPUT, "--plot %s: expected a name that ends in .svg", line->plot);
-    return status;
+    app_plot_place place;
+    return status || !line->plot ? status : app_plot_split(context, line->plot, &place);
 }
 
 static yoke_status open_work(const command_line *line, profile_work *work)

@@ -1,4 +1,3 @@
-#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -48,25 +47,14 @@ yoke_status profile_write_csv(yoke_context *context, const yoke_profile *profile
 /* ------------------------------------------------------------------------------------------------------ figure */
 
 typedef struct figure {
-    char directory[PATH_MAX], base[NAME_MAX + 8]; /* of the picture; base without its ending */
+    const profile_work *work;
+    const yoke_profile *profile;
+    app_plot_place place;
 } figure;
 
-static yoke_status split(yoke_context *context, const char *path, figure *f)
+static void print_data(FILE *out, const void *data)
 {
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-    size_t length = strlen(name);
-    if (length < 5 || strcmp(name + length - 4, ".svg") != 0 || length > NAME_MAX - 4 || strpbrk(name, "'\n\\") != NULL)
-        return yoke_fail(context, YOKE_ERROR_INPUT, "--plot %s: expected a name that ends in .svg, without quotes and backslashes", path);
-    if (snprintf(f->directory, sizeof f->directory, "%.*s", slash ? (int)(slash - path) : 1, slash ? path : ".") >= PATH_MAX)
-        return yoke_fail(context, YOKE_ERROR_INPUT, "--plot: the name is too long");
-    if (slash == path) strcpy(f->directory, "/");
-    snprintf(f->base, sizeof f->base, "%.*s", (int)(length - 4), name);
-    return YOKE_OK;
-}
-
-static void write_data(FILE *out, const profile_work *work, const yoke_profile *profile)
-{
-    (void)work;
+    const yoke_profile *profile = ((const figure *)data)->profile;
     fputs("# time ms, power W, uncertainty W: the profile\n", out);
     for (int64_t i = 0; i < profile->num_points; i++)
         fprintf(out, "%.9g %.9g %.9g\n", 1e3 * profile->points[i].time_s, profile->points[i].power_w, profile->points[i].uncertainty_w);
@@ -77,13 +65,16 @@ static void write_data(FILE *out, const profile_work *work, const yoke_profile *
     if (profile->num_readings == 0) fputs("0 NaN\n", out);
 }
 
-static void write_script(FILE *out, const figure *f, const profile_work *work, const yoke_profile *profile)
+static void print_script(FILE *out, const void *data)
 {
+    const figure *f = data;
+    const profile_work *work = f->work;
+    const yoke_profile *profile = f->profile;
     char title[256];
     snprintf(title, sizeof title, "%.120s, %.60s%s", work->name, work->meter_name, work->simulated ? " (simulated)" : "");
     for (char *c = title; *c; c++)
         if (*c == '\'' || *c == '\n' || *c == '\\') *c = ' ';
-    fprintf(out, "set terminal svg size 800,600 noenhanced\nset output '%s.svg'\nset title '%s'\n", f->base, title);
+    fprintf(out, "set terminal svg size 800,600 noenhanced\nset output '%s.svg'\nset title '%s'\n", f->place.base, title);
     fputs("set xlabel 'time since the start of a run, ms'\nset ylabel 'power, W'\nset style fill transparent solid 0.3 noborder\n", out);
     fprintf(out, "set arrow from first %.9g, graph 0 to first %.9g, graph 1 nohead dashtype 2\n", 1e3 * profile->run_s,
             1e3 * profile->run_s);
@@ -91,32 +82,15 @@ static void write_script(FILE *out, const figure *f, const profile_work *work, c
         out,
         "plot '%s.dat' index 0 using 1:($2-$3):($2+$3) with filledcurves title '95 %%', '' index 0 using 1:2 with lines linewidth 2 title "
         "'profile', '' index 1 using 1:2 with dots title 'shown by the sensor'\n",
-        f->base);
-}
-
-static yoke_status create(yoke_context *context, const figure *f, const char *ending, app_file **file)
-{
-    char path[PATH_MAX + NAME_MAX + 16];
-    snprintf(path, sizeof path, "%s/%s%s", f->directory, f->base, ending);
-    return app_file_create(context, path, file);
+        f->place.base);
 }
 
 yoke_status profile_write_plot(const profile_work *work, const yoke_profile *profile, const char *path, bool *drawn)
 {
-    figure f;
-    app_file *file = NULL;
-    char script[NAME_MAX + 16];
-    yoke_status status = split(work->context, path, &f);
-    if (!status) status = create(work->context, &f, ".dat", &file);
-    if (status) return status;
-    write_data(app_file_stream(file), work, profile);
-    status = app_file_commit(file);
-    if (!status) status = create(work->context, &f, ".gp", &file);
-    if (status) return status;
-    write_script(app_file_stream(file), &f, work, profile);
-    status = app_file_commit(file);
-    snprintf(script, sizeof script, "%s.gp", f.base);
-    return status ? status : app_plot_draw(work->context, f.directory, script, drawn);
+    figure f = {.work = work, .profile = profile};
+    const app_plot plot = {.directory = f.place.directory, .base = f.place.base, .print_data = print_data, .print_script = print_script};
+    yoke_status status = app_plot_split(work->context, path, &f.place);
+    return status ? status : app_plot_write(work->context, &plot, &f, drawn);
 }
 
 /* ------------------------------------------------------------------------------------------------------ record */

@@ -154,3 +154,15 @@ void app_file_abandon(app_file *file)
     if (file->temporary[0] != '\0') unlink(file->temporary);
     yoke_release(file->context, file);
 }
+
+yoke_status app_file_write(yoke_context *context, const char *directory, const char *name, app_file_printer *print, const void *data)
+{
+    char path[PATH_MAX];
+    app_file *file;
+    if (snprintf(path, sizeof path, "%s/%s", directory, name) >= (int)sizeof path)
+        return yoke_fail(context, YOKE_ERROR_INPUT, "the name of the directory is too long: %s", directory);
+    yoke_status status = app_file_create(context, path, &file);
+    if (status != YOKE_OK) return status;
+    print(app_file_stream(file), data);
+    return app_file_commit(file);
+}

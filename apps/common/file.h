@@ -35,4 +35,10 @@ yoke_status app_file_commit(app_file *file);
 /* Gives up: removes the temporary file.  NULL allowed. */
 void app_file_abandon(app_file *file);
 
+/* Prints what a file is to hold. */
+typedef void app_file_printer(FILE *out, const void *data);
+
+/* All of this at once: the file DIRECTORY/NAME, printed by `print`.  Errors: INPUT, MEMORY, SYSTEM, as above. */
+yoke_status app_file_write(yoke_context *context, const char *directory, const char *name, app_file_printer *print, const void *data);
+
 #endif

@@ -40,3 +40,27 @@ yoke_status app_plot_draw(yoke_context *context, const char *directory, const ch
     *drawn = ended == process && WIFEXITED(status) && WEXITSTATUS(status) == 0;
     return YOKE_OK;
 }
+
+yoke_status app_plot_write(yoke_context *context, const app_plot *plot, const void *data, bool *drawn)
+{
+    char name[NAME_MAX + 8], script[NAME_MAX + 8];
+    *drawn = false;
+    snprintf(name, sizeof name, "%s%s", plot->base, plot->ending ? plot->ending : ".dat");
+    snprintf(script, sizeof script, "%s.gp", plot->base);
+    yoke_status status = app_file_write(context, plot->directory, name, plot->print_data, data);
+    if (!status) status = app_file_write(context, plot->directory, script, plot->print_script, data);
+    return status ? status : app_plot_draw(context, plot->directory, script, drawn);
+}
+
+yoke_status app_plot_split(yoke_context *context, const char *path, app_plot_place *place)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    size_t length = strlen(name);
+    if (length < 5 || strcmp(name + length - 4, ".svg") != 0 || length > NAME_MAX - 4 || strpbrk(name, "'\n\\") != NULL)
+        return yoke_fail(context, YOKE_ERROR_INPUT, "--plot %s: expected a name that ends in .svg, without quotes and backslashes", path);
+    if (snprintf(place->directory, sizeof place->directory, "%.*s", slash ? (int)(slash - path) : 1, slash ? path : ".") >= PATH_MAX)
+        return yoke_fail(context, YOKE_ERROR_INPUT, "--plot: the name is too long");
+    if (slash == path) strcpy(place->directory, "/");
+    snprintf(place->base, sizeof place->base, "%.*s", (int)(length - 4), name);
+    return YOKE_OK;
+}

@@ -3,11 +3,8 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "common/file.h"
 #include "common/plot.h"
 #include "common/record.h"
-
-enum { PATH_LENGTH = 4096 };
 
 double fem_bench_adapt_rest(const fem_bench_adapt_step *step) { return step->refine_s + step->setup_s + step->estimate_s; }
 
@@ -116,8 +113,9 @@ void fem_bench_adapt_print(app_terminal *terminal, const fem_bench_adapt_result 
 
 /* ---------------------------------------------------------------------------------------------------- figure */
 
-static void print_data(FILE *out, const fem_bench_adapt_result *result)
+static void print_data(FILE *out, const void *data)
 {
+    const fem_bench_adapt_result *result = data;
     fputs(
         "# yoke bench adapt: seconds of an adaptive run by step and phase\n"
         "# 1 step  2 elements  3 dofs  4 hanging nodes  5 iterations  6 applications  7 refine  8 set-up  9 solve  10 estimate  11 write\n",
@@ -130,9 +128,9 @@ static void print_data(FILE *out, const fem_bench_adapt_result *result)
     }
 }
 
-static void print_script(FILE *out, const fem_bench_adapt_result *result)
+static void print_script(FILE *out, const void *data)
 {
-    (void)result;
+    (void)data;
     fputs("# gnuplot adapt.gp, in the directory of adapt.dat\n"
           "set terminal svg size 800,480 dynamic background rgb 'white'\nset encoding utf8\n"
           "set output 'adapt.svg'\nset title 'An adaptive run: seconds by phase'\n"
@@ -143,24 +141,8 @@ static void print_script(FILE *out, const fem_bench_adapt_result *result)
           out);
 }
 
-typedef void printer(FILE *out, const fem_bench_adapt_result *result);
-
-static yoke_status write_file(const fem_bench_adapt_result *result, const char *directory, const char *name, printer *print)
-{
-    char path[PATH_LENGTH];
-    app_file *file;
-    if (snprintf(path, sizeof path, "%s/%s", directory, name) >= (int)sizeof path)
-        return yoke_fail(result->context, YOKE_ERROR_INPUT, "the name of the directory is too long: %s", directory);
-    yoke_status status = app_file_create(result->context, path, &file);
-    if (status) return status;
-    print(app_file_stream(file), result);
-    return app_file_commit(file);
-}
-
 yoke_status fem_bench_adapt_write(const fem_bench_adapt_result *result, const char *directory, bool *drawn)
 {
-    *drawn = false;
-    yoke_status status = write_file(result, directory, "adapt.dat", print_data);
-    if (!status) status = write_file(result, directory, "adapt.gp", print_script);
-    return status ? status : app_plot_draw(result->context, directory, "adapt.gp", drawn);
+    const app_plot plot = {.directory = directory, .base = "adapt", .print_data = print_data, .print_script = print_script};
+    return app_plot_write(result->context, &plot, result, drawn);
 }

@@ -5,11 +5,8 @@
 #include <string.h>
 
 #include "bench_roofline.h"
-#include "common/file.h"
 #include "common/plot.h"
 #include "common/record.h"
-
-enum { PATH_LENGTH = 4096 };
 
 static double rate(const fem_axmebe_row *row) { return (double)row->dofs / row->time.median_s; }
 static double bandwidth(const fem_axmebe_row *row) { return row->bytes / row->time.median_s; }
@@ -171,8 +168,9 @@ static int begins_series(const fem_axmebe_result *result, int64_t i)
     return 1;
 }
 
-static void print_data(FILE *out, const fem_axmebe_result *result)
+static void print_data(FILE *out, const void *data)
 {
+    const fem_axmebe_result *result = data;
     fputs(
         "# yoke bench axmebe: products y = A u.  One block for each set of devices, variant, exchange and mesh; nan: not measured.\n"
         "# 1 devices  2 variant  3 exchange  4 elements  5 dofs  6 seconds per product  7 lower quartile  8 upper quartile\n"
@@ -218,8 +216,9 @@ static int any_series(const fem_axmebe_result *result, int alg3_only)
     return 0;
 }
 
-static void print_script(FILE *out, const fem_axmebe_result *result)
+static void print_script(FILE *out, const void *data)
 {
+    const fem_axmebe_result *result = data;
     fputs("# gnuplot axmebe.gp, in the directory of axmebe.dat\n"
           "set terminal svg size 800,560 dynamic background rgb 'white'\n"
           "set encoding utf8\n"
@@ -238,23 +237,11 @@ static void print_script(FILE *out, const fem_axmebe_result *result)
     }
 }
 
-yoke_status fem_axmebe_write_file(const fem_axmebe_result *result, const char *directory, const char *name, fem_axmebe_printer *print)
-{
-    char path[PATH_LENGTH];
-    app_file *file;
-    if (snprintf(path, sizeof path, "%s/%s", directory, name) >= (int)sizeof path)
-        return yoke_fail(result->context, YOKE_ERROR_INPUT, "the name of the directory is too long: %s", directory);
-    yoke_status status = app_file_create(result->context, path, &file);
-    if (status) return status;
-    print(app_file_stream(file), result);
-    return app_file_commit(file);
-}
-
 yoke_status fem_axmebe_write(const fem_axmebe_result *result, const char *directory, bool *drawn)
 {
     *drawn = false;
-    yoke_status status = fem_axmebe_write_file(result, directory, "axmebe.dat", print_data);
-    if (!status) status = fem_axmebe_write_file(result, directory, "axmebe.gp", print_script);
+    yoke_status status = app_file_write(result->context, directory, "axmebe.dat", print_data, result);
+    if (!status) status = app_file_write(result->context, directory, "axmebe.gp", print_script, result);
     if (!status && any_series(result, 0)) status = app_plot_draw(result->context, directory, "axmebe.gp", drawn);
     return status ? status : fem_bench_write_roofline(result, directory);
 }

@@ -5,7 +5,6 @@
 #define FEM_BENCH_AXMEBE_OUTPUT_H
 
 #include <jansson.h>
-#include <stdio.h>
 
 #include "bench_axmebe.h"
 
@@ -25,10 +24,6 @@ void fem_axmebe_print_scaling(app_terminal *terminal, const fem_axmebe_result *r
 /* Arrays with an object for each row (docs/benchmarks.md), and for each number of threads.  NULL where memory ends. */
 json_t *fem_axmebe_rows(const fem_axmebe_result *result);
 json_t *fem_axmebe_ceilings(const fem_axmebe_result *result);
-
-/* A file of the result in a directory that exists, written by `print`.  Errors: INPUT, SYSTEM. */
-typedef void fem_axmebe_printer(FILE *out, const fem_axmebe_result *result);
-yoke_status fem_axmebe_write_file(const fem_axmebe_result *result, const char *directory, const char *name, fem_axmebe_printer *print);
 
 /*
  * axmebe.dat (a block for each set of devices and variant), axmebe.gp, and, where gnuplot is installed, throughput.svg (all variants) and

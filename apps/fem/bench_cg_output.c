@@ -2,11 +2,8 @@
 #include <string.h>
 
 #include "bench_cg.h"
-#include "common/file.h"
 #include "common/plot.h"
 #include "common/record.h"
-
-enum { PATH_LENGTH = 4096 };
 
 static double speedup(const fem_bench_cg_result *result, const fem_bench_cg_row *row)
 {
@@ -102,8 +99,9 @@ static int begins_series(const fem_bench_cg_result *result, int64_t i)
     return 1;
 }
 
-static void print_data(FILE *out, const fem_bench_cg_result *result)
+static void print_data(FILE *out, const void *data)
 {
+    const fem_bench_cg_result *result = data;
     fputs("# yoke bench cg: solves of a cube.  One block for each mesh, preconditioner and number of threads; nan: not known\n"
           "# 1 mesh  2 preconditioner  3 threads  4 elements  5 dofs  6 iterations  7 applications  8 set-up s  9 solve s\n"
           "# 10 seconds per product  11 dofs per second and iteration  12 peak bytes  13 compliance\n",
@@ -122,8 +120,9 @@ static void print_data(FILE *out, const fem_bench_cg_result *result)
     }
 }
 
-static void print_script(FILE *out, const fem_bench_cg_result *result)
+static void print_script(FILE *out, const void *data)
 {
+    const fem_bench_cg_result *result = data;
     int block = 0;
     fputs("# gnuplot cg.gp, in the directory of cg.dat\n"
           "set terminal svg size 800,560 dynamic background rgb 'white'\nset encoding utf8\nset termoption noenhanced\n"
@@ -140,24 +139,8 @@ static void print_script(FILE *out, const fem_bench_cg_result *result)
     fputs("\n", out);
 }
 
-typedef void printer(FILE *out, const fem_bench_cg_result *result);
-
-static yoke_status write_file(const fem_bench_cg_result *result, const char *directory, const char *name, printer *print)
-{
-    char path[PATH_LENGTH];
-    app_file *file;
-    if (snprintf(path, sizeof path, "%s/%s", directory, name) >= (int)sizeof path)
-        return yoke_fail(result->context, YOKE_ERROR_INPUT, "the name of the directory is too long: %s", directory);
-    yoke_status status = app_file_create(result->context, path, &file);
-    if (status) return status;
-    print(app_file_stream(file), result);
-    return app_file_commit(file);
-}
-
 yoke_status fem_bench_cg_write(const fem_bench_cg_result *result, const char *directory, bool *drawn)
 {
-    *drawn = false;
-    yoke_status status = write_file(result, directory, "cg.dat", print_data);
-    if (!status) status = write_file(result, directory, "cg.gp", print_script);
-    return status ? status : app_plot_draw(result->context, directory, "cg.gp", drawn);
+    const app_plot plot = {.directory = directory, .base = "cg", .print_data = print_data, .print_script = print_script};
+    return app_plot_write(result->context, &plot, result, drawn);
 }

@@ -4,13 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/file.h"
 #include "common/interrupt.h"
 #include "common/plot.h"
 #include "estimate.h"
 #include "mark.h"
-
-enum { PATH_LENGTH = 4096 };
 
 typedef struct run {
     yoke_context *context;
@@ -182,8 +179,9 @@ void fem_overhead_result_destroy(fem_overhead_result *result)
 
 /* ---------------------------------------------------------------------------------------------------- figure */
 
-static void print_data(FILE *out, const fem_overhead_result *result)
+static void print_data(FILE *out, const void *data)
 {
+    const fem_overhead_result *result = data;
     fputs("# yoke bench overhead: seconds of a solve with and without measuring, medians; nan: not known\n"
           "# 1 step  2 elements  3 dofs  4 iterations  5 measuring  6 plain  7 difference  8 its uncertainty (95 %)  9 pairs\n",
           out);
@@ -195,9 +193,9 @@ static void print_data(FILE *out, const fem_overhead_result *result)
     }
 }
 
-static void print_script(FILE *out, const fem_overhead_result *result)
+static void print_script(FILE *out, const void *data)
 {
-    (void)result;
+    (void)data;
     fputs("# gnuplot overhead.gp, in the directory of overhead.dat\n"
           "set terminal svg size 800,480 dynamic background rgb 'white'\n"
           "set encoding utf8\n"
@@ -209,24 +207,8 @@ static void print_script(FILE *out, const fem_overhead_result *result)
           out);
 }
 
-typedef void printer(FILE *out, const fem_overhead_result *result);
-
-static yoke_status write_file(const fem_overhead_result *result, const char *directory, const char *name, printer *print)
-{
-    char path[PATH_LENGTH];
-    app_file *file;
-    if (snprintf(path, sizeof path, "%s/%s", directory, name) >= (int)sizeof path)
-        return yoke_fail(result->context, YOKE_ERROR_INPUT, "the name of the directory is too long: %s", directory);
-    yoke_status status = app_file_create(result->context, path, &file);
-    if (status) return status;
-    print(app_file_stream(file), result);
-    return app_file_commit(file);
-}
-
 yoke_status fem_overhead_write(const fem_overhead_result *result, const char *directory, bool *drawn)
 {
-    *drawn = false;
-    yoke_status status = write_file(result, directory, "overhead.dat", print_data);
-    if (!status) status = write_file(result, directory, "overhead.gp", print_script);
-    return status ? status : app_plot_draw(result->context, directory, "overhead.gp", drawn);
+    const app_plot plot = {.directory = directory, .base = "overhead", .print_data = print_data, .print_script = print_script};
+    return app_plot_write(result->context, &plot, result, drawn);
 }

@@ -64,8 +64,9 @@ static int begins_set(const fem_axmebe_result *result, int64_t i)
     return 1;
 }
 
-static void print_data(FILE *out, const fem_axmebe_result *result)
+static void print_data(FILE *out, const void *data)
 {
+    const fem_axmebe_result *result = data;
     fputs("# yoke bench axmebe: roofline.  One block for each device: its ceilings stand in its comment.\n"
           "# 1 operations per byte  2 operations per second  3 devices  4 variant  5 mesh  6 elements\n",
           out);
@@ -83,8 +84,9 @@ static void print_data(FILE *out, const fem_axmebe_result *result)
     }
 }
 
-static void print_script(FILE *out, const fem_axmebe_result *result)
+static void print_script(FILE *out, const void *data)
 {
+    const fem_axmebe_result *result = data;
     int block = 0;
     fputs("# gnuplot roofline.gp, in the directory of roofline.dat\n"
           "set terminal svg size 800,560 dynamic background rgb 'white'\n"
@@ -115,7 +117,6 @@ yoke_status fem_bench_write_roofline(const fem_axmebe_result *result, const char
     int any = 0;
     for (int64_t i = 0; i < result->num_rows; i++) any |= belongs(&result->rows[i]);
     if (!any) return YOKE_OK;
-    yoke_status status = fem_axmebe_write_file(result, directory, "roofline.dat", print_data);
-    if (!status) status = fem_axmebe_write_file(result, directory, "roofline.gp", print_script);
-    return status ? status : app_plot_draw(result->context, directory, "roofline.gp", &drawn);
+    const app_plot plot = {.directory = directory, .base = "roofline", .print_data = print_data, .print_script = print_script};
+    return app_plot_write(result->context, &plot, result, &drawn);
 }

@@ -11,6 +11,7 @@
 #include <signal.h>
 
 #include "common/directory.h"
+#include "common/plot.h"
 #include "unit.h"
 
 typedef struct place {
@@ -118,6 +119,57 @@ static void a_full_disk_is_an_error_and_leaves_the_old_file(void **state)
     assert_int_equal(entries(here->directory), 1);
 }
 
+static void print_text(FILE *out, const void *text) { fputs(text, out); }
+
+static void a_file_is_written_at_once(void **state)
+{
+    place *here = *state;
+    static char directory[PATH_MAX];
+    const char *name = strrchr(here->path, '/') + 1;
+    put(here->path, "old");
+    assert_int_equal(app_file_write(here->context, here->directory, name, print_text, "new"), YOKE_OK);
+    assert_holds(here->path, "new");
+    assert_int_equal(entries(here->directory), 1);
+    memset(directory, 'x', sizeof directory - 1);
+    assert_int_equal(app_file_write(here->context, directory, name, print_text, "new"), YOKE_ERROR_INPUT);
+    assert_int_equal(app_file_write(here->context, "/proc/missing", name, print_text, "new"), YOKE_ERROR_INPUT);
+}
+
+static void data_and_script_stand_beside_the_picture(void **state)
+{
+    place *here = *state;
+    char path[160], data[160], script[160];
+    app_plot_place split;
+    bool drawn = true;
+    snprintf(path, sizeof path, "%s/figure.one.svg", here->directory);
+    snprintf(data, sizeof data, "%s/figure.one.dat", here->directory);
+    snprintf(script, sizeof script, "%s/figure.one.gp", here->directory);
+    assert_int_equal(app_plot_split(here->context, path, &split), YOKE_OK);
+    assert_string_equal(split.directory, here->directory);
+    assert_string_equal(split.base, "figure.one");
+    const app_plot plot = {.directory = split.directory, .base = split.base, .print_data = print_text, .print_script = print_text};
+    assert_int_equal(app_plot_write(here->context, &plot, "exit status 1\n", &drawn), YOKE_OK);
+    assert_false(drawn);
+    assert_holds(data, "exit status 1\n");
+    assert_holds(script, "exit status 1\n");
+}
+
+static void names_of_pictures_are_looked_at(void **state)
+{
+    place *here = *state;
+    static char path[PATH_MAX + 8];
+    app_plot_place split;
+    assert_int_equal(app_plot_split(here->context, "/a.svg", &split), YOKE_OK);
+    assert_string_equal(split.directory, "/");
+    assert_int_equal(app_plot_split(here->context, "a.svg", &split), YOKE_OK);
+    assert_string_equal(split.directory, ".");
+    const char *const bad[] = {"", ".svg", "a.png", "a/.svg", "it's.svg", "a\\b.svg", "a.svg/"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) assert_int_equal(app_plot_split(here->context, bad[i], &split), YOKE_ERROR_INPUT);
+    memset(path, '/', sizeof path - 1);
+    memcpy(path + sizeof path - 6, "a.svg", 5);
+    assert_int_equal(app_plot_split(here->context, path, &split), YOKE_ERROR_INPUT);
+}
+
 static void a_link_is_followed(void **state)
 {
     place *here = *state;
@@ -219,6 +271,9 @@ static const struct CMUnitTest tests[] = {
     AT_A_PLACE(a_committed_file_replaces_the_old_one),
     AT_A_PLACE(an_abandoned_file_leaves_nothing),
     AT_A_PLACE(a_full_disk_is_an_error_and_leaves_the_old_file),
+    AT_A_PLACE(a_file_is_written_at_once),
+    AT_A_PLACE(data_and_script_stand_beside_the_picture),
+    AT_A_PLACE(names_of_pictures_are_looked_at),
     AT_A_PLACE(a_link_is_followed),
     AT_A_PLACE(a_device_is_written_to_directly),
     AT_A_PLACE(absurd_paths_are_refused),
