@@ -18,7 +18,6 @@ enum { MOST_ROWS = 64 };
 typedef struct command_line {
     int64_t pairs, seed;
     const char *family, *noise, *policy, *json, *directory;
-    bool quiet;
 } command_line;
 
 typedef struct all_results {
@@ -27,7 +26,7 @@ typedef struct all_results {
     double decision_s; /* median seconds of a decision for 8 devices */
 } all_results;
 
-static yoke_status parse(yoke_context *context, int argc, char **argv, command_line *line, bool *answered)
+static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc, char **argv, command_line *line, bool *answered)
 {
     const app_option options[] = {
         {.name = "pairs",
@@ -48,13 +47,13 @@ static yoke_status parse(yoke_context *context, int argc, char **argv, command_l
          .value = "NAME",
          .help = "adaptive or paper (Lang and Ruenger 2014, eq. 26); by default both",
          .text = &line->policy},
-        {.name = "out", .value = "DIRECTORY", .help = "where data and figure go; by default out/bench-balance", .text = &line->directory},
-        {.name = "json", .value = "FILE", .help = "write the complete record", .text = &line->json},
-        {.name = "quiet", .help = "print nothing but warnings and errors", .flag = &line->quiet},
+        app_option_out(&line->directory, "where data and figure go; by default out/bench-balance"),
+        app_option_json(&line->json),
+        app_option_quiet(&terminal->quiet),
         {0},
     };
     const app_usage usage = {
-        .program = "yoke bench balance",
+        .program = terminal->program,
         .summary = "Lets the balancer share work among simulated devices with noise, knees, cliffs and disturbances.",
         .operands = "",
         .options = options,
@@ -117,20 +116,18 @@ static json_t *row_object(const simulated_row *row)
                      app_json_numbers(row->p95, SIMULATE_ROUNDS));
 }
 
+static json_t *rows_array(const all_results *results)
+{
+    json_t *array = json_array();
+    for (int i = 0; i < results->count; i++) array = app_json_append(array, row_object(&results->rows[i]));
+    return array;
+}
+
 static yoke_status write_record(yoke_context *context, const command_line *line, const all_results *results, int argc, char **argv)
 {
-    json_t *record = NULL, *rows = json_array();
-    for (int i = 0; i < results->count; i++)
-        if (json_array_append_new(rows, row_object(&results->rows[i])) != 0) {
-            json_decref(rows);
-            rows = NULL;
-        }
+    json_t *record = NULL;
     yoke_status status = app_record_create(context, "yoke bench balance", argc, argv, &record);
-    if (status) {
-        json_decref(rows);
-        return status;
-    }
-    status = app_record_set(context, record, "rows", rows);
+    if (!status) status = app_record_set(context, record, "rows", rows_array(results));
     if (!status) status = app_record_set(context, record, "pairs", json_integer(line->pairs));
     if (!status) status = app_record_set(context, record, "seed", json_integer(line->seed));
     if (!status) status = app_record_set(context, record, "decision_8_devices_s", app_json_number(results->decision_s));
@@ -157,7 +154,7 @@ static yoke_status check_line(yoke_context *context, const command_line *line)
     if (line->noise && strcmp(line->noise, "0") != 0 && strcmp(line->noise, "1") != 0 && strcmp(line->noise, "3") != 0)
         return yoke_fail(context, YOKE_ERROR_INPUT, "--noise %s: expected 0, 1 or 3", line->noise);
     yoke_status status = app_directory_make(context, line->directory);
-    if (!status && line->json) status = app_file_check(context, line->json);
+    if (!status) status = app_file_check(context, line->json);
     return status;
 }
 
@@ -209,9 +206,8 @@ static yoke_status start(yoke_context *context, app_terminal *terminal, int argc
 {
     command_line line = {.pairs = 10000, .seed = 1, .directory = "out/bench-balance"};
     bool answered = false;
-    yoke_status status = parse(context, argc, argv, &line, &answered);
+    yoke_status status = parse(context, terminal, argc, argv, &line, &answered);
     if (status || answered) return status;
-    terminal->quiet = line.quiet;
     status = app_interrupt_catch(context);
     return status ? status : run(context, terminal, &line, argc, argv);
 }

@@ -11,23 +11,23 @@
 #include "common/record.h"
 
 typedef struct command_line {
-    bool quick, line, quiet;
+    bool quick, line;
     int64_t threads;
     const char *json;
 } command_line;
 
-static yoke_status parse(yoke_context *context, int argc, char **argv, command_line *line, bool *answered)
+static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc, char **argv, command_line *line, bool *answered)
 {
     const app_option options[] = {
         {.name = "threads", .value = "N", .help = "by default one for each core", .number = &line->threads, .minimum = 1, .maximum = 4096},
         {.name = "quick", .help = "small and short: to see that it works", .flag = &line->quick},
         {.name = "line", .help = "print one line of JSON instead of the table", .flag = &line->line},
-        {.name = "json", .value = "FILE", .help = "write the complete record", .text = &line->json},
-        {.name = "quiet", .help = "print nothing but warnings and errors", .flag = &line->quiet},
+        app_option_json(&line->json),
+        app_option_quiet(&terminal->quiet),
         {0},
     };
     const app_usage usage = {
-        .program = "yoke bench ceilings",
+        .program = terminal->program,
         .operands = "",
         .summary = "Measures what the cores can do at most: STREAM's triad and OpenBLAS's DGEMM on all threads.",
         .options = options,
@@ -88,11 +88,10 @@ static yoke_status start(yoke_context *context, app_terminal *terminal, int argc
     static const bench_ceilings_size full = {30000000, 1600, 4}, small = {100000, 128, 2};
     command_line line = {.threads = 0};
     bool answered = false;
-    yoke_status status = parse(context, argc, argv, &line, &answered);
+    yoke_status status = parse(context, terminal, argc, argv, &line, &answered);
     if (status || answered) return status;
-    terminal->quiet = line.quiet;
     app_ceilings ceilings = app_ceilings_unknown(line.threads ? (int)line.threads : omp_get_max_threads());
-    if (line.json) status = app_file_check(context, line.json);
+    status = app_file_check(context, line.json);
     if (!status) status = bench_ceilings_measure(context, line.quick ? &small : &full, &ceilings);
     if (!status) status = try_other_kernel(context, line.quick, &ceilings);
     if (status) return status;

@@ -16,7 +16,6 @@
 typedef struct command_line {
     work_settings settings;
     const char *samples, *seconds, *json, *directory;
-    bool quiet;
     app_list operands;
 } command_line;
 
@@ -31,7 +30,7 @@ static void describe(char *text, size_t size)
                  "Exit codes: 0 done, 1 failed while running, 2 bad input, 3 a device or meter is not there, 130 or 143 interrupted.");
 }
 
-static yoke_status parse(yoke_context *context, int argc, char **argv, command_line *line, bool *answered)
+static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc, char **argv, command_line *line, bool *answered)
 {
     work_settings *settings = &line->settings;
     const app_option options[] = {
@@ -77,15 +76,15 @@ static yoke_status parse(yoke_context *context, int argc, char **argv, command_l
          .number = &settings->most_units,
          .minimum = 1,
          .maximum = 10000000},
-        {.name = "out", .value = "DIRECTORY", .help = "where data and figure go; by default out/bench-energy", .text = &line->directory},
-        {.name = "json", .value = "FILE", .help = "write the complete record", .text = &line->json},
-        {.name = "quiet", .help = "print nothing but warnings and errors", .flag = &line->quiet},
+        app_option_out(&line->directory, "where data and figure go; by default out/bench-energy"),
+        app_option_json(&line->json),
+        app_option_quiet(&terminal->quiet),
         {0},
     };
     char details[1024];
     describe(details, sizeof details);
     const app_usage usage = {
-        .program = "yoke bench energy",
+        .program = terminal->program,
         .operands = "EXPERIMENT",
         .operands_least = 1,
         .operands_most = 1,
@@ -114,13 +113,10 @@ static yoke_status find(yoke_context *context, const char *name, const energy_ex
 
 static yoke_status check_line(yoke_context *context, command_line *line)
 {
-    char *end;
     line->settings.seconds = 0.1;
-    if (line->seconds) line->settings.seconds = strtod(line->seconds, &end);
-    if (line->seconds && (end == line->seconds || *end || !(line->settings.seconds > 0 && line->settings.seconds <= 1000)))
-        return yoke_fail(context, YOKE_ERROR_INPUT, "--seconds %s: expected a number above 0, up to 1000", line->seconds);
-    yoke_status status = app_directory_make(context, line->directory);
-    if (!status && line->json) status = app_file_check(context, line->json);
+    yoke_status status = app_option_real(context, "seconds", line->seconds, 1e-9, 1000, &line->settings.seconds);
+    if (!status) status = app_directory_make(context, line->directory);
+    if (!status) status = app_file_check(context, line->json);
     return status;
 }
 
@@ -165,9 +161,8 @@ static yoke_status start(yoke_context *context, app_terminal *terminal, int argc
 {
     command_line line = {.settings = {.repeats = 5, .points = 10, .most_units = 2000}, .directory = "out/bench-energy"};
     bool answered = false;
-    yoke_status status = parse(context, argc, argv, &line, &answered);
+    yoke_status status = parse(context, terminal, argc, argv, &line, &answered);
     if (status || answered) return status;
-    terminal->quiet = line.quiet;
     status = app_interrupt_catch(context);
     return status ? status : run(context, terminal, &line, argc, argv);
 }

@@ -49,28 +49,20 @@ yoke_status energy_write(yoke_context *context, const char *directory, const cha
     return app_plot_write(context, &plot, &named, drawn);
 }
 
-/* Appends, and gives up both where memory ends. */
-static json_t *append(json_t *array, json_t *value)
-{
-    if (json_array_append_new(array, value) == 0) return array;
-    json_decref(array);
-    return NULL;
-}
-
 json_t *energy_results_value(const data *d)
 {
     json_t *array = json_array();
     for (int i = 0; i < d->num_results; i++)
-        array = append(array,
-                       json_pack("{s:o, s:o, s:o, s:o}", "name", app_json_text(d->result[i].name), "unit", app_json_text(d->result[i].unit),
-                                 "value", app_json_number(d->result[i].value), "standard_error", app_json_number(d->result[i].error)));
+        array = app_json_append(array, json_pack("{s:o, s:o, s:o, s:o}", "name", app_json_text(d->result[i].name), "unit",
+                                                 app_json_text(d->result[i].unit), "value", app_json_number(d->result[i].value),
+                                                 "standard_error", app_json_number(d->result[i].error)));
     return array;
 }
 
 json_t *energy_notes_value(const data *d)
 {
     json_t *array = json_array();
-    for (int i = 0; i < d->num_notes; i++) array = append(array, app_json_text(d->note[i]));
+    for (int i = 0; i < d->num_notes; i++) array = app_json_append(array, app_json_text(d->note[i]));
     return array;
 }
 
@@ -79,7 +71,7 @@ json_t *energy_columns_value(const data *d)
     json_t *object = json_object();
     for (int k = 0; k < d->columns; k++) {
         json_t *array = json_array();
-        for (int64_t i = 0; i < d->rows; i++) array = append(array, app_json_number(d->values[i * d->columns + k]));
+        for (int64_t i = 0; i < d->rows; i++) array = app_json_append(array, app_json_number(d->values[i * d->columns + k]));
         if (json_object_set_new(object, d->column[k], array) == 0) continue;
         json_decref(object);
         return NULL;

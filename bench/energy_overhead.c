@@ -26,7 +26,6 @@ static const double goal_region_us = 10, goal_share = 1e-3;
 typedef struct command_line {
     int64_t regions, seconds;
     const char *directory, *json;
-    bool quiet;
 } command_line;
 
 typedef struct figures {
@@ -229,7 +228,7 @@ static yoke_status run(yoke_context *context, app_terminal *terminal, const comm
     if (length < 0 || length >= (int)sizeof root || mkdtemp(root) == NULL)
         return yoke_fail(context, YOKE_ERROR_INPUT, "--directory %.200s: no directory can be made there; name one in memory (tmpfs)",
                          line->directory);
-    yoke_status status = line->json ? app_file_check(context, line->json) : YOKE_OK;
+    yoke_status status = app_file_check(context, line->json);
     if (!status) status = make_tree(context, root);
     if (!status) status = time_regions(context, root, line->regions, &found);
     if (!status) status = time_sampling(context, root, line->seconds, &found);
@@ -243,7 +242,7 @@ static yoke_status run(yoke_context *context, app_terminal *terminal, const comm
     return line->json ? write_record(context, line, &found, argc, argv) : YOKE_OK;
 }
 
-static yoke_status parse(yoke_context *context, int argc, char **argv, command_line *line, bool *answered)
+static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc, char **argv, command_line *line, bool *answered)
 {
     const app_option options[] = {
         {.name = "regions",
@@ -259,12 +258,12 @@ static yoke_status parse(yoke_context *context, int argc, char **argv, command_l
          .minimum = 1,
          .maximum = 3600},
         {.name = "directory", .value = "DIRECTORY", .help = "where the files are made; by default /dev/shm", .text = &line->directory},
-        {.name = "json", .value = "FILE", .help = "write the complete record", .text = &line->json},
-        {.name = "quiet", .help = "print nothing but warnings and errors", .flag = &line->quiet},
+        app_option_json(&line->json),
+        app_option_quiet(&terminal->quiet),
         {0},
     };
     const app_usage usage = {
-        .program = "yoke bench meter",
+        .program = terminal->program,
         .summary = "Times what metering itself costs, on files in memory that look like counters of two packages and two power sensors.",
         .operands = "",
         .options = options,
@@ -277,9 +276,8 @@ static yoke_status start(yoke_context *context, app_terminal *terminal, int argc
 {
     command_line line = {.regions = 20000, .seconds = 10, .directory = "/dev/shm"};
     bool answered = false;
-    yoke_status status = parse(context, argc, argv, &line, &answered);
+    yoke_status status = parse(context, terminal, argc, argv, &line, &answered);
     if (status || answered) return status;
-    terminal->quiet = line.quiet;
     status = app_interrupt_catch(context);
     return status ? status : run(context, terminal, &line, argc, argv);
 }

@@ -19,7 +19,6 @@ typedef struct command_line {
     int64_t megabytes, repeats, pretend;
     double seconds;
     const char *seconds_text, *directory, *json;
-    bool quiet;
 } command_line;
 
 /* Seconds of a pass and joules of the machine's meters in it: means with half widths of 95 % intervals. */
@@ -185,9 +184,7 @@ static json_t *rows_value(const bench *b)
                                   app_json_number(row->interval_s), "bytes_per_s", app_json_number(row->bytes_per_s), "mean_j",
                                   app_json_number(row->mean_j), "interval_j", app_json_number(row->interval_j), "misplaced",
                                   app_json_number(row->misplaced));
-        if (json_array_append_new(array, value) == 0) continue;
-        json_decref(array);
-        return NULL;
+        array = app_json_append(array, value);
     }
     return array;
 }
@@ -207,7 +204,7 @@ static yoke_status write_record(const bench *b, int argc, char **argv)
 
 /* ------------------------------------------------------------------------------------------------- program */
 
-static yoke_status parse(yoke_context *context, int argc, char **argv, command_line *line, bool *answered)
+static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc, char **argv, command_line *line, bool *answered)
 {
     const app_option options[] = {
         {.name = "megabytes",
@@ -229,13 +226,13 @@ static yoke_status parse(yoke_context *context, int argc, char **argv, command_l
          .number = &line->pretend,
          .minimum = 2,
          .maximum = NUMA_MOST_NODES},
-        {.name = "out", .value = "DIRECTORY", .help = "where data and figure go; by default out/bench-numa", .text = &line->directory},
-        {.name = "json", .value = "FILE", .help = "write the complete record", .text = &line->json},
-        {.name = "quiet", .help = "print nothing but warnings and errors", .flag = &line->quiet},
+        app_option_out(&line->directory, "where data and figure go; by default out/bench-numa"),
+        app_option_json(&line->json),
+        app_option_quiet(&terminal->quiet),
         {0},
     };
     const app_usage usage = {
-        .program = "yoke bench numa",
+        .program = terminal->program,
         .operands = "",
         .summary = "Triad and product of vectors on the right, the wrong and interleaved NUMA nodes (Lang's dissertation, sect. 4.3).",
         .options = options,
@@ -247,13 +244,8 @@ static yoke_status parse(yoke_context *context, int argc, char **argv, command_l
 
 static yoke_status check_line(yoke_context *context, command_line *line)
 {
-    char *end;
-    if (line->seconds_text) {
-        line->seconds = strtod(line->seconds_text, &end);
-        if (end == line->seconds_text || *end || !(line->seconds > 0 && line->seconds <= 1000))
-            return yoke_fail(context, YOKE_ERROR_INPUT, "--seconds %s: expected a number above 0, up to 1000", line->seconds_text);
-    }
-    return line->json ? app_file_check(context, line->json) : YOKE_OK;
+    yoke_status status = app_option_real(context, "seconds", line->seconds_text, 1e-9, 1000, &line->seconds);
+    return status ? status : app_file_check(context, line->json);
 }
 
 static yoke_status run(bench *b)
@@ -278,9 +270,8 @@ static yoke_status start(yoke_context *context, app_terminal *terminal, int argc
 {
     command_line line = {.megabytes = 100, .repeats = 20, .seconds = 0.1, .directory = "out/bench-numa"};
     bool answered = false;
-    yoke_status status = parse(context, argc, argv, &line, &answered);
+    yoke_status status = parse(context, terminal, argc, argv, &line, &answered);
     if (status || answered) return status;
-    terminal->quiet = line.quiet;
     bench b = {.context = context, .terminal = terminal, .line = &line};
     status = app_interrupt_catch(context);
     if (!status) status = check_line(context, &line);

@@ -18,7 +18,6 @@ enum { MOST_ROWS = 64 };
 typedef struct command_line {
     int64_t problems, seed;
     const char *objective, *json, *directory;
-    bool quiet;
 } command_line;
 
 typedef struct timed_row {
@@ -33,7 +32,7 @@ typedef struct all_results {
     double decision_s;
 } all_results;
 
-static yoke_status parse(yoke_context *context, int argc, char **argv, command_line *line, bool *answered)
+static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc, char **argv, command_line *line, bool *answered)
 {
     const app_option options[] = {
         {.name = "problems",
@@ -49,13 +48,13 @@ static yoke_status parse(yoke_context *context, int argc, char **argv, command_l
          .minimum = 0,
          .maximum = INT64_MAX},
         {.name = "objective", .value = "NAME", .help = "time, energy, edp or ed2p; by default all", .text = &line->objective},
-        {.name = "out", .value = "DIRECTORY", .help = "where plan.csv goes; by default out/bench-plan", .text = &line->directory},
-        {.name = "json", .value = "FILE", .help = "write the complete record", .text = &line->json},
-        {.name = "quiet", .help = "print nothing but warnings and errors", .flag = &line->quiet},
+        app_option_out(&line->directory, "where plan.csv goes; by default out/bench-plan"),
+        app_option_json(&line->json),
+        app_option_quiet(&terminal->quiet),
         {0},
     };
     const app_usage usage = {
-        .program = "yoke bench plan",
+        .program = terminal->program,
         .summary = "Times plans for random problems, and a decision of the balancer.",
         .operands = "",
         .options = options,
@@ -101,20 +100,18 @@ static json_t *row_object(const timed_row *row)
                      "optimal", f->optimal, "gap", app_json_number(f->gap), "nodes_median", f->nodes, "nodes_most", f->most_nodes);
 }
 
+static json_t *rows_array(const all_results *results)
+{
+    json_t *array = json_array();
+    for (int i = 0; i < results->count; i++) array = app_json_append(array, row_object(&results->rows[i]));
+    return array;
+}
+
 static yoke_status write_record(yoke_context *context, const command_line *line, const all_results *results, int argc, char **argv)
 {
-    json_t *record = NULL, *rows = json_array();
-    for (int i = 0; i < results->count; i++)
-        if (json_array_append_new(rows, row_object(&results->rows[i])) != 0) {
-            json_decref(rows);
-            rows = NULL;
-        }
+    json_t *record = NULL;
     yoke_status status = app_record_create(context, "yoke bench plan", argc, argv, &record);
-    if (status) {
-        json_decref(rows);
-        return status;
-    }
-    status = app_record_set(context, record, "rows", rows);
+    if (!status) status = app_record_set(context, record, "rows", rows_array(results));
     if (!status) status = app_record_set(context, record, "problems", json_integer(line->problems));
     if (!status) status = app_record_set(context, record, "seed", json_integer(line->seed));
     if (!status) status = app_record_set(context, record, "decision_8_devices_s", app_json_number(results->decision_s));
@@ -144,7 +141,7 @@ static yoke_status check_line(yoke_context *context, const command_line *line)
     for (int k = 0; k < PLAN_OBJECTIVES; k++) known = known || strcmp(line->objective, plan_objective_name((yoke_objective)k)) == 0;
     if (!known) return yoke_fail(context, YOKE_ERROR_INPUT, "--objective %s: expected time, energy, edp or ed2p", line->objective);
     yoke_status status = app_directory_make(context, line->directory);
-    if (!status && line->json) status = app_file_check(context, line->json);
+    if (!status) status = app_file_check(context, line->json);
     return status;
 }
 
@@ -185,9 +182,8 @@ static yoke_status start(yoke_context *context, app_terminal *terminal, int argc
 {
     command_line line = {.problems = 200, .seed = 1, .directory = "out/bench-plan"};
     bool answered = false;
-    yoke_status status = parse(context, argc, argv, &line, &answered);
+    yoke_status status = parse(context, terminal, argc, argv, &line, &answered);
     if (status || answered) return status;
-    terminal->quiet = line.quiet;
     status = app_interrupt_catch(context);
     return status ? status : run(context, terminal, &line, argc, argv);
 }

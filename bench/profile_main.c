@@ -47,7 +47,6 @@ typedef struct case_figures {
 typedef struct command_line {
     int64_t seeds, first;
     const char *sensor, *json, *directory;
-    bool quiet;
 } command_line;
 
 static int by_value(const void *left, const void *right)
@@ -188,18 +187,14 @@ static yoke_status write_record(yoke_context *context, const command_line *line,
 {
     json_t *record = NULL;
     yoke_status status = app_record_create(context, "yoke bench profile", argc, argv, &record);
-    if (status) {
-        json_decref(rows);
-        return status;
-    }
-    status = app_record_set(context, record, "rows", rows);
+    if (!status) status = app_record_set(context, record, "rows", json_incref(rows));
     if (!status) status = app_record_set(context, record, "seeds", json_integer(line->seeds));
     if (!status) status = app_record_write(context, record, line->json);
     json_decref(record);
     return status;
 }
 
-static yoke_status run_cases(yoke_context *context, app_terminal *terminal, const command_line *line, json_t *rows)
+static yoke_status run_cases(yoke_context *context, app_terminal *terminal, const command_line *line, json_t **rows)
 {
     void *trials = NULL, *errors = NULL;
     yoke_status status = yoke_allocate(context, line->seeds, sizeof(profile_trial), &trials);
@@ -212,7 +207,7 @@ static yoke_status run_cases(yoke_context *context, app_terminal *terminal, cons
         if (status) break;
         case_figures f = find_figures(trials, line->seeds, errors);
         print_row(terminal, &cases[i], &f);
-        json_array_append_new(rows, row_object(&cases[i], &f));
+        *rows = app_json_append(*rows, row_object(&cases[i], &f));
     }
     yoke_release(context, errors);
     yoke_release(context, trials);
@@ -228,18 +223,16 @@ static yoke_status run(yoke_context *context, app_terminal *terminal, const comm
                          line->sensor);
     json_t *rows = json_array();
     yoke_status status = app_directory_make(context, line->directory);
-    if (!status && line->json) status = app_file_check(context, line->json);
-    if (!status) status = run_cases(context, terminal, line, rows);
+    if (!status) status = app_file_check(context, line->json);
+    if (!status) status = run_cases(context, terminal, line, &rows);
     if (!status) status = write_example(context, line->directory, &drawn);
     if (!status) app_print(terminal, "data%s in %s\n", drawn ? " and figure" : "; figure: gnuplot profile.gp", line->directory);
-    if (status || !line->json) {
-        json_decref(rows);
-        return status;
-    }
-    return write_record(context, line, rows, argc, argv);
+    if (!status && line->json) status = write_record(context, line, rows, argc, argv);
+    json_decref(rows);
+    return status;
 }
 
-static yoke_status parse(yoke_context *context, int argc, char **argv, command_line *line, bool *answered)
+static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc, char **argv, command_line *line, bool *answered)
 {
     const app_option options[] = {
         {.name = "seeds", .value = "N", .help = "for each row; by default 1000", .number = &line->seeds, .minimum = 1, .maximum = 1000000},
@@ -250,13 +243,13 @@ static yoke_status parse(yoke_context *context, int argc, char **argv, command_l
          .minimum = 0,
          .maximum = 1000000000},
         {.name = "sensor", .value = "NAME", .help = "only rows of this sensor", .text = &line->sensor},
-        {.name = "out", .value = "DIRECTORY", .help = "where data and figure go; by default out/bench-profile", .text = &line->directory},
-        {.name = "json", .value = "FILE", .help = "write the complete record", .text = &line->json},
-        {.name = "quiet", .help = "print nothing but warnings and errors", .flag = &line->quiet},
+        app_option_out(&line->directory, "where data and figure go; by default out/bench-profile"),
+        app_option_json(&line->json),
+        app_option_quiet(&terminal->quiet),
         {0},
     };
     const app_usage usage = {
-        .program = "yoke bench profile",
+        .program = terminal->program,
         .summary = "Identifies simulated sensors of power and profiles short kernels with them, against the truth.",
         .operands = "",
         .options = options,
@@ -274,9 +267,8 @@ static yoke_status start(yoke_context *context, app_terminal *terminal, int argc
 {
     command_line line = {.seeds = 1000, .first = 1, .directory = "out/bench-profile"};
     bool answered = false;
-    yoke_status status = parse(context, argc, argv, &line, &answered);
+    yoke_status status = parse(context, terminal, argc, argv, &line, &answered);
     if (status || answered) return status;
-    terminal->quiet = line.quiet;
     status = app_interrupt_catch(context);
     return status ? status : run(context, terminal, &line, argc, argv);
 }

@@ -18,7 +18,6 @@ typedef struct command_line {
     double seconds;
     reduction_order order;
     const char *seconds_text, *order_text, *directory, *json;
-    bool quiet;
 } command_line;
 
 /* What all measurements need. */
@@ -260,7 +259,7 @@ static yoke_status measure_synthetic(bench *b)
 
 /* ------------------------------------------------------------------------------------------------- program */
 
-static yoke_status parse(yoke_context *context, int argc, char **argv, command_line *line, bool *answered)
+static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc, char **argv, command_line *line, bool *answered)
 {
     const app_option options[] = {
         {.name = "elements",
@@ -286,13 +285,13 @@ static yoke_status parse(yoke_context *context, int argc, char **argv, command_l
          .minimum = 1,
          .maximum = MOST_REPEATS},
         {.name = "seconds", .value = "S", .help = "least length of a measurement; by default 0.05", .text = &line->seconds_text},
-        {.name = "out", .value = "DIRECTORY", .help = "where data and figure go; by default out/bench-reduction", .text = &line->directory},
-        {.name = "json", .value = "FILE", .help = "write the complete record", .text = &line->json},
-        {.name = "quiet", .help = "print nothing but warnings and errors", .flag = &line->quiet},
+        app_option_out(&line->directory, "where data and figure go; by default out/bench-reduction"),
+        app_option_json(&line->json),
+        app_option_quiet(&terminal->quiet),
         {0},
     };
     const app_usage usage = {
-        .program = "yoke bench reduction",
+        .program = terminal->program,
         .operands = "",
         .summary = "Adds vectors of finite elements into one global vector with several threads, in several ways (Lang's dissertation, "
                    "sect. 4.2).",
@@ -310,22 +309,18 @@ static yoke_status parse(yoke_context *context, int argc, char **argv, command_l
 static yoke_status check_line(yoke_context *context, command_line *line)
 {
     static const char *const orders[] = {"morton", "rows", "random"};
-    char *end;
-    if (line->seconds_text) {
-        line->seconds = strtod(line->seconds_text, &end);
-        if (end == line->seconds_text || *end || !(line->seconds > 0 && line->seconds <= 1000))
-            return yoke_fail(context, YOKE_ERROR_INPUT, "--seconds %s: expected a number above 0, up to 1000", line->seconds_text);
-    }
+    yoke_status status = app_option_real(context, "seconds", line->seconds_text, 1e-9, 1000, &line->seconds);
+    if (status) return status;
     int order = 0;
     while (order < 3 && line->order_text && strcmp(line->order_text, orders[order]) != 0) order++;
     if (order == 3) return yoke_fail(context, YOKE_ERROR_INPUT, "--order %s: expected morton, rows or random", line->order_text);
     line->order = (reduction_order)order;
     yoke_topology topology;
-    yoke_status status = yoke_topology_get(context, &topology);
+    status = yoke_topology_get(context, &topology);
     line->cores = status ? 1 : topology.cores;
     if (!status && line->threads == 0) line->threads = topology.cores < MOST_THREADS ? topology.cores : MOST_THREADS;
     if (!status) status = app_directory_make(context, line->directory);
-    if (!status && line->json) status = app_file_check(context, line->json);
+    if (!status) status = app_file_check(context, line->json);
     return status;
 }
 
@@ -373,9 +368,8 @@ static yoke_status start(yoke_context *context, app_terminal *terminal, int argc
     command_line line = {.elements = 125000, .repeats = 5, .seconds = 0.05, .directory = "out/bench-reduction"};
     bool answered = false, drawn = false;
     void *results = NULL;
-    yoke_status status = parse(context, argc, argv, &line, &answered);
+    yoke_status status = parse(context, terminal, argc, argv, &line, &answered);
     if (status || answered) return status;
-    terminal->quiet = line.quiet;
     status = app_interrupt_catch(context);
     if (!status) status = check_line(context, &line);
     if (!status) status = yoke_allocate(context, 1, sizeof(reduction_results), &results);

@@ -195,26 +195,18 @@ yoke_status reduction_write(yoke_context *context, const char *directory, const 
 
 /* -------------------------------------------------------------------------------------------------- record */
 
-/* Appends, and gives up both where memory ends. */
-static json_t *append(json_t *array, json_t *value)
-{
-    if (json_array_append_new(array, value) == 0) return array;
-    json_decref(array);
-    return NULL;
-}
-
 json_t *reduction_rows_value(const reduction_results *results)
 {
     json_t *array = json_array();
     for (int i = 0; i < results->num_rows; i++) {
         const reduction_row *row = &results->row[i];
-        array = append(array, json_pack("{s:s, s:s, s:I, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I}", "vectors",
-                                        source_name(row->product), "method", reduction_name(row->kind), "locks", (json_int_t)row->num_locks,
-                                        "threads", row->threads, "seconds", app_json_number(row->seconds), "least_s",
-                                        app_json_number(row->least_s), "most_s", app_json_number(row->most_s), "seconds_per_addition",
-                                        app_json_number(row->addition_s), "over_unsynchronised", app_json_number(row->unsynchronised),
-                                        "over_triad", app_json_number(row->triad), "speedup", app_json_number(row->speedup), "error",
-                                        app_json_number(row->error), "wrong_dofs", (json_int_t)row->wrong));
+        array = app_json_append(
+            array, json_pack("{s:s, s:s, s:I, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I}", "vectors", source_name(row->product),
+                             "method", reduction_name(row->kind), "locks", (json_int_t)row->num_locks, "threads", row->threads, "seconds",
+                             app_json_number(row->seconds), "least_s", app_json_number(row->least_s), "most_s",
+                             app_json_number(row->most_s), "seconds_per_addition", app_json_number(row->addition_s), "over_unsynchronised",
+                             app_json_number(row->unsynchronised), "over_triad", app_json_number(row->triad), "speedup",
+                             app_json_number(row->speedup), "error", app_json_number(row->error), "wrong_dofs", (json_int_t)row->wrong));
     }
     return array;
 }
@@ -224,9 +216,10 @@ json_t *reduction_synthetic_value(const reduction_results *results)
     json_t *array = json_array();
     for (int i = 0; i < results->num_synthetic; i++) {
         const synthetic_row *row = &results->synthetic[i];
-        array = append(array, json_pack("{s:s, s:i, s:I, s:o, s:o, s:o}", "method", synthetic_name(row->kind), "threads", row->threads,
-                                        "work", (json_int_t)row->work, "work_s", app_json_number(row->work_s), "seconds_per_addition",
-                                        app_json_number(row->addition_s), "lost", app_json_number(row->lost)));
+        array =
+            app_json_append(array, json_pack("{s:s, s:i, s:I, s:o, s:o, s:o}", "method", synthetic_name(row->kind), "threads", row->threads,
+                                             "work", (json_int_t)row->work, "work_s", app_json_number(row->work_s), "seconds_per_addition",
+                                             app_json_number(row->addition_s), "lost", app_json_number(row->lost)));
     }
     return array;
 }
@@ -235,7 +228,7 @@ json_t *reduction_triads_value(const reduction_results *results)
 {
     json_t *array = json_array();
     for (int i = 0; i < results->num_triads; i++)
-        array = append(array, json_pack("{s:i, s:o}", "threads", results->triad[i].threads, "bytes_per_s",
-                                        app_json_number(results->triad[i].bytes_per_s)));
+        array = app_json_append(array, json_pack("{s:i, s:o}", "threads", results->triad[i].threads, "bytes_per_s",
+                                                 app_json_number(results->triad[i].bytes_per_s)));
     return array;
 }

@@ -30,8 +30,8 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
         {.name = "no-clocks", .help = "leave clock frequencies alone", .flag = &line->no_clocks},
         {.name = "declare", .value = "idle=W,busy=W", .help = "powers of this machine where it has no meter", .text = &line->declared},
         {.name = "sysroot", .value = "DIR", .help = "meters and clocks of a directory of yoke gather", .text = &line->sysroot},
-        {.name = "json", .value = "FILE", .help = "write the complete record", .text = &line->json},
-        {.name = "quiet", .help = "print nothing but warnings and errors", .flag = &terminal->quiet},
+        app_option_json(&line->json),
+        app_option_quiet(&terminal->quiet),
         {0},
     };
     const app_usage usage = {
@@ -54,8 +54,7 @@ static yoke_status check(yoke_context *context, command_line *line, calibration 
         return yoke_fail(context, YOKE_ERROR_INPUT, "--kernel %s: there are fma (arithmetic) and triad (memory)", c->kernel);
     const char *files[] = {line->store, line->model, line->json};
     yoke_status status = app_option_real(context, "seconds", line->seconds, 1, 3600, &c->budget_s);
-    for (int i = 0; i < 3 && !status; i++)
-        if (files[i]) status = app_file_check(context, files[i]);
+    for (int i = 0; i < 3 && !status; i++) status = app_file_check(context, files[i]);
     return status;
 }
 

@@ -184,9 +184,9 @@ static json_t *device_json(const calibrate_device *d)
     yoke_model_info info;
     if (yoke_model_describe(d->model, &info)) return NULL;
     json_t *levels = json_array(), *samples = json_array(), *held_out = json_array();
-    for (int i = 0; i < d->num_levels; i++) json_array_append_new(levels, level_json(&d->levels[i]));
-    for (int i = 0; i < d->num_samples; i++) json_array_append_new(samples, sample_json(&d->samples[i]));
-    for (int i = 0; i < d->num_held_out; i++) json_array_append_new(held_out, sample_json(&d->held_out[i]));
+    for (int i = 0; i < d->num_levels; i++) levels = app_json_append(levels, level_json(&d->levels[i]));
+    for (int i = 0; i < d->num_samples; i++) samples = app_json_append(samples, sample_json(&d->samples[i]));
+    for (int i = 0; i < d->num_held_out; i++) held_out = app_json_append(held_out, sample_json(&d->held_out[i]));
     return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "device", d->info->name, "model",
                      calibrate_kind_text(info.kind), "contention", app_json_number(info.contention), "held_out_error",
                      app_json_number(d->error), "held_out_worst", app_json_number(d->worst), "copy_power_w",
@@ -194,21 +194,23 @@ static json_t *device_json(const calibrate_device *d)
                      app_json_number(d->copy_seconds_per_byte), "levels", levels, "samples", samples, "held_out", held_out);
 }
 
+static json_t *devices_json(const calibration *c)
+{
+    json_t *devices = json_array();
+    for (int i = 0; i < c->num_devices; i++) devices = app_json_append(devices, device_json(&c->devices[i]));
+    return devices;
+}
+
 yoke_status calibrate_write_record(calibration *c, int argc, char **argv, const char *path)
 {
-    json_t *record = NULL, *devices = json_array();
+    json_t *record = NULL;
     yoke_status status = app_record_create(c->context, "yoke calibrate", argc, argv, &record);
-    for (int i = 0; i < c->num_devices; i++) json_array_append_new(devices, device_json(&c->devices[i]));
     if (!status) status = app_record_set(c->context, record, "kernel", json_string(c->kernel));
     if (!status) status = app_record_set(c->context, record, "seconds", app_json_number(yoke_clock_s() - c->begin_s));
     if (!status) status = app_record_set(c->context, record, "idle_before_opening", power_json(&c->idle_before));
     if (!status) status = app_record_set(c->context, record, "idle", power_json(&c->idle));
-    if (!status) {
-        status = app_record_set(c->context, record, "devices", devices);
-        devices = NULL;
-    }
+    if (!status) status = app_record_set(c->context, record, "devices", devices_json(c));
     if (!status) status = app_record_write(c->context, record, path);
-    json_decref(devices);
     json_decref(record);
     return status;
 }

@@ -75,8 +75,8 @@ static yoke_status check(yoke_context *context, energy_request *request, int arg
     yoke_status status = YOKE_OK;
     request->interval_s = INFINITY;
     if (request->watch != NULL) status = read_seconds(context, "watch", request->watch, 0.01, 86400, &request->interval_s);
-    if (status == YOKE_OK && request->csv != NULL) status = app_file_check(context, request->csv);
-    if (status == YOKE_OK && request->json != NULL) status = app_file_check(context, request->json);
+    if (status == YOKE_OK) status = app_file_check(context, request->csv);
+    if (status == YOKE_OK) status = app_file_check(context, request->json);
     return status;
 }
 
@@ -104,7 +104,7 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
          .maximum = INT_MAX},
         {.name = "watch", .value = "[S]", .help = "show the power every S seconds (1)", .otherwise = "1", .text = &request->watch},
         {.name = "csv", .value = "FILE", .help = "write each run, or interval of --watch, as a row", .text = &request->csv},
-        {.name = "json", .value = "FILE", .help = "write the run record", .text = &request->json},
+        app_option_json(&request->json),
         {.name = "replay", .value = "FILE", .help = "a recorded stream in place of meters", .text = &request->meters.replay},
         {.name = "sysroot",
          .value = "DIR",

@@ -71,7 +71,7 @@ static yoke_status keep_sample(energy_account *account, const energy_sample *sam
 {
     if (++account->num_samples > MOST_SAMPLES) return YOKE_OK;
     json_t *energies = json_array();
-    for (int64_t i = 0; i < account->num_meters; i++) json_array_append_new(energies, app_json_number(account->energies[i].value_j));
+    for (int64_t i = 0; i < account->num_meters; i++) energies = app_json_append(energies, app_json_number(account->energies[i].value_j));
     json_t *document = json_pack("{s:I, s:o, s:o, s:o, s:o, s:o}", "run", (json_int_t)sample->run, "start_s",
                                  app_json_number(sample->start_s), "seconds", app_json_number(sample->seconds), "energies_j", energies,
                                  "total_j", app_json_number(account->latest.value_j), "exit_code", code_document(sample->code));

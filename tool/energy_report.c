@@ -182,13 +182,10 @@ static json_t *result_document(const char *name, const energy_result *result)
 static json_t *energies_document(const energy_account *account)
 {
     json_t *energies = json_array();
-    for (int64_t i = 0; i < account->num_meters && energies != NULL; i++) {
+    for (int64_t i = 0; i < account->num_meters; i++) {
         json_t *document = result_document(account->infos[i].name, &account->results[i]);
         if (document != NULL) json_object_set_new(document, "counted", json_boolean(account->infos[i].counted));
-        if (json_array_append_new(energies, document) != 0) {
-            json_decref(energies);
-            energies = NULL;
-        }
+        energies = app_json_append(energies, document);
     }
     return energies;
 }
@@ -196,13 +193,10 @@ static json_t *energies_document(const energy_account *account)
 static json_t *clocks_document(const energy_clock *clocks, int num_clocks)
 {
     json_t *documents = json_array();
-    for (int i = 0; i < num_clocks && documents != NULL; i++) {
+    for (int i = 0; i < num_clocks; i++) {
         json_t *document = json_pack("{s:o, s:o, s:o}", "name", app_json_text(clocks[i].name), "asked_hz",
                                      app_json_number(clocks[i].asked_hz), "reached_hz", app_json_number(clocks[i].reached_hz));
-        if (json_array_append_new(documents, document) != 0) {
-            json_decref(documents);
-            documents = NULL;
-        }
+        documents = app_json_append(documents, document);
     }
     return documents;
 }

@@ -175,7 +175,7 @@ typedef struct gather_request {
 static yoke_status prepare(yoke_context *context, gather_request *request, char directory[PATH_MAX], char root[PATH_MAX])
 {
     yoke_status status = trim(context, request->target, directory);
-    if (status == YOKE_OK && request->json != NULL) status = app_file_check(context, request->json);
+    if (status == YOKE_OK) status = app_file_check(context, request->json);
     if (status == YOKE_OK) status = tool_set_sysroot(context, &request->sysroot);
     if (status == YOKE_OK && request->sysroot != NULL) status = trim(context, request->sysroot, root);
     if (strcmp(root, "/") == 0) root[0] = '\0';
@@ -202,8 +202,8 @@ yoke_status tool_gather(yoke_context *context, app_terminal *terminal, int argc,
     gather_request request = {0};
     const app_option options[] = {
         {.name = "sysroot", .value = "ROOT", .help = "record from this tree instead of /", .text = &request.sysroot},
-        {.name = "json", .value = "FILE", .help = "write the run record", .text = &request.json},
-        {.name = "quiet", .help = "print nothing", .flag = &terminal->quiet},
+        app_option_json(&request.json),
+        app_option_quiet(&terminal->quiet),
         {0},
     };
     const app_usage usage = {

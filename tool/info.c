@@ -223,7 +223,7 @@ yoke_status tool_info(yoke_context *context, app_terminal *terminal, int argc, c
         {.name = "json", .value = "FILE", .help = "write what is known as JSON", .text = &path},
         {.name = "machine", .value = "FILE", .help = "show the simulated devices of a machine file too", .text = &machine},
         {.name = "sysroot", .value = "DIR", .help = "meters and clocks of a directory of yoke gather", .text = &sysroot},
-        {.name = "quiet", .help = "print nothing", .flag = &terminal->quiet},
+        app_option_quiet(&terminal->quiet),
         {0},
     };
     const app_usage usage = {

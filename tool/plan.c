@@ -43,7 +43,7 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
         {.name = "explain", .help = "say in words what was chosen, and why", .flag = &line->explain},
         {.name = "plot", .value = "FILE.svg", .help = "draw time and energy of the choices (with gnuplot)", .text = &line->plot},
         {.name = "json", .value = "FILE", .help = "write the plan as JSON", .text = &line->json},
-        {.name = "quiet", .help = "print nothing but warnings and errors", .flag = &terminal->quiet},
+        app_option_quiet(&terminal->quiet),
         {0},
     };
     const app_usage usage = {

@@ -150,10 +150,7 @@ static json_t *parts_array(const plan_answer *answer, const yoke_plan_choice *ch
         json_t *part = json_pack("{s:o, s:o, s:I, s:I, s:o}", "device", app_json_text(problem->devices[i].name), "share",
                                  app_json_number(share), "units", (json_int_t)choice->units[i], "level", (json_int_t)choice->levels[i],
                                  "frequency_hz", app_json_number(problem->devices[i].levels[choice->levels[i]].frequency_hz));
-        if (json_array_append_new(array, part) != 0) {
-            json_decref(array);
-            return NULL;
-        }
+        array = app_json_append(array, part);
     }
     return array;
 }
@@ -170,23 +167,8 @@ static json_t *choice_object(const plan_answer *answer, const yoke_plan_choice *
 static json_t *choices_array(const plan_answer *answer, const yoke_plan_choice *choices, int64_t count)
 {
     json_t *array = json_array();
-    for (int64_t i = 0; i < count; i++)
-        if (json_array_append_new(array, choice_object(answer, &choices[i])) != 0) {
-            json_decref(array);
-            return NULL;
-        }
+    for (int64_t i = 0; i < count; i++) array = app_json_append(array, choice_object(answer, &choices[i]));
     return array;
-}
-
-static json_t *command_array(int argc, char **argv)
-{
-    json_t *words = json_array();
-    for (int i = 0; i < argc; i++)
-        if (json_array_append_new(words, app_json_text(argv[i])) != 0) {
-            json_decref(words);
-            return NULL;
-        }
-    return words;
 }
 
 static json_t *number_or_null(double number) { return number > 0 ? json_real(number) : json_null(); }
@@ -196,10 +178,10 @@ static json_t *question_object(const plan_answer *answer, int argc, char **argv)
 {
     const yoke_plan_options *options = answer->options;
     return json_pack("{s:s, s:s, s:o, s:o, s:I, s:o, s:s, s:o, s:o, s:o}", "program", "yoke plan", "version", yoke_version(), "command",
-                     command_array(argc, argv), "model", app_json_text(answer->model), "units", (json_int_t)answer->problem->units,
-                     "repetitions", app_json_number(answer->problem->repetitions), "objective", plan_objective_name(options->objective),
-                     "deadline_s", number_or_null(options->deadline_s), "max_slowdown", number_or_null(options->max_slowdown),
-                     "power_cap_w", number_or_null(options->power_cap_w));
+                     app_json_texts((const char *const *)argv, argc), "model", app_json_text(answer->model), "units",
+                     (json_int_t)answer->problem->units, "repetitions", app_json_number(answer->problem->repetitions), "objective",
+                     plan_objective_name(options->objective), "deadline_s", number_or_null(options->deadline_s), "max_slowdown",
+                     number_or_null(options->max_slowdown), "power_cap_w", number_or_null(options->power_cap_w));
 }
 
 static json_t *result_object(const plan_answer *answer)

@@ -44,10 +44,10 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
          .text = &line->temperature},
         {.name = "out", .value = "FILE", .help = "write profile and readings as CSV", .text = &line->csv},
         {.name = "plot", .value = "FILE.svg", .help = "draw them (with gnuplot)", .text = &line->plot},
-        {.name = "json", .value = "FILE", .help = "write the complete record", .text = &line->json},
+        app_option_json(&line->json),
         {.name = "simulate", .value = "NAME[,KEY=VALUE]...", .help = "try it on a simulated sensor and kernel", .text = &line->simulate},
         {.name = "sysroot", .value = "DIR", .help = "meters of a directory of yoke gather", .text = &line->sysroot},
-        {.name = "quiet", .help = "print nothing but warnings and errors", .flag = &terminal->quiet},
+        app_option_quiet(&terminal->quiet),
         {0},
     };
     const app_usage usage = {
@@ -97,8 +97,7 @@ static yoke_status check(yoke_context *context, command_line *line)
     line->options.target = percent / 100;
     line->options.runs = line->runs;
     const char *files[] = {line->csv, line->plot, line->json};
-    for (int i = 0; i < 3 && !status; i++)
-        if (files[i]) status = app_file_check(context, files[i]);
+    for (int i = 0; i < 3 && !status; i++) status = app_file_check(context, files[i]);
     app_plot_place place;
     return status || !line->plot ? status : app_plot_split(context, line->plot, &place);
 }

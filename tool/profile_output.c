@@ -99,11 +99,8 @@ static json_t *points_array(const yoke_profile_point *points, int64_t count)
 {
     json_t *array = json_array();
     for (int64_t i = 0; i < count; i++)
-        if (json_array_append_new(array, json_pack("[o, o, o]", app_json_number(points[i].time_s), app_json_number(points[i].power_w),
-                                                   app_json_number(points[i].uncertainty_w))) != 0) {
-            json_decref(array);
-            return NULL;
-        }
+        array = app_json_append(array, json_pack("[o, o, o]", app_json_number(points[i].time_s), app_json_number(points[i].power_w),
+                                                 app_json_number(points[i].uncertainty_w)));
     return array;
 }
 

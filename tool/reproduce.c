@@ -301,8 +301,8 @@ static yoke_status reproduce(yoke_context *context, app_terminal *terminal, cons
 {
     reproduce_report report = {.context = context, .terminal = terminal, .rows = json_array()};
     yoke_status status = report.rows != NULL ? YOKE_OK : yoke_fail(context, YOKE_ERROR_MEMORY, "out of memory for the rows");
-    if (!status && json) status = app_file_check(context, json);
-    if (!status && csv) status = app_file_check(context, csv);
+    if (!status) status = app_file_check(context, json);
+    if (!status) status = app_file_check(context, csv);
     if (!status) status = run_parts(&report, name);
     if (!status && json) status = write_json(&report, json);
     if (!status && csv) status = write_csv(&report, csv);
@@ -317,7 +317,7 @@ yoke_status tool_reproduce(yoke_context *context, app_terminal *terminal, int ar
     const app_option options[] = {
         {.name = "json", .value = "FILE", .help = "write all numbers as JSON", .text = &json},
         {.name = "csv", .value = "FILE", .help = "write all numbers as CSV", .text = &csv},
-        {.name = "quiet", .help = "print nothing but warnings and errors", .flag = &terminal->quiet},
+        app_option_quiet(&terminal->quiet),
         {0},
     };
     const app_usage usage = {

@@ -93,6 +93,7 @@ yoke_status app_file_check(yoke_context *context, const char *path)
 {
     struct stat found;
     char target[PATH_MAX], directory[PATH_MAX];
+    if (path == NULL) return YOKE_OK;
     yoke_status status = check_length(context, path);
     if (status != YOKE_OK) return status;
     bool exists = stat(path, &found) == 0;

@@ -21,7 +21,7 @@ FILE *app_file_stream(app_file *file);
 
 /*
  * Whether app_file_create would succeed, as far as that can be known beforehand: for use before long work whose result goes to `path`.
- * Touches nothing.
+ * NULL stands for a result that is not wanted.  Touches nothing.
  * Errors: INPUT, as app_file_create.
  */
 yoke_status app_file_check(yoke_context *context, const char *path);

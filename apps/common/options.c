@@ -7,6 +7,21 @@
 
 #include "common/nearest.h"
 
+app_option app_option_json(const char **path)
+{
+    return (app_option){.name = "json", .value = "FILE", .help = "write the complete record", .text = path};
+}
+
+app_option app_option_quiet(bool *quiet)
+{
+    return (app_option){.name = "quiet", .help = "print nothing but warnings and errors", .flag = quiet};
+}
+
+app_option app_option_out(const char **directory, const char *help)
+{
+    return (app_option){.name = "out", .value = "DIRECTORY", .help = help, .text = directory};
+}
+
 static void print_help(const app_usage *usage)
 {
     printf("%s\n\nusage: %s%s%s [OPTION]...%s%s\n\noptions:\n", usage->summary, usage->program, usage->operands[0] != '\0' ? " " : "",

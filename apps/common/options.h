@@ -33,6 +33,11 @@ typedef struct app_option {
     app_list *list; /* each value is appended */
 } app_option;
 
+/* Options that read the same in every program that has them. */
+app_option app_option_json(const char **path);                       /* --json FILE: the run record (record.h) */
+app_option app_option_quiet(bool *quiet);                            /* --quiet */
+app_option app_option_out(const char **directory, const char *help); /* --out DIRECTORY */
+
 typedef struct app_usage {
     const char *program;  /* as typed: "yoke fem" */
     const char *operands; /* "CASE", "" for none */

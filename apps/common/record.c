@@ -9,14 +9,17 @@
 
 json_t *app_json_number(double number) { return isfinite(number) ? json_real(number) : json_null(); }
 
+json_t *app_json_append(json_t *array, json_t *value)
+{
+    if (json_array_append_new(array, value) == 0) return array;
+    json_decref(array);
+    return NULL;
+}
+
 json_t *app_json_numbers(const double *numbers, int count)
 {
     json_t *array = json_array();
-    for (int i = 0; i < count; i++)
-        if (json_array_append_new(array, app_json_number(numbers[i])) != 0) {
-            json_decref(array);
-            return NULL;
-        }
+    for (int i = 0; i < count; i++) array = app_json_append(array, app_json_number(numbers[i]));
     return array;
 }
 
@@ -34,6 +37,13 @@ json_t *app_json_text(const char *text)
     return string;
 }
 
+json_t *app_json_texts(const char *const *texts, int count)
+{
+    json_t *array = json_array();
+    for (int i = 0; i < count; i++) array = app_json_append(array, app_json_text(texts[i]));
+    return array;
+}
+
 static json_t *date(void)
 {
     char text[32];
@@ -43,24 +53,13 @@ static json_t *date(void)
     return json_string(text);
 }
 
-static json_t *command(int argc, char **argv)
-{
-    json_t *words = json_array();
-    for (int i = 0; i < argc; i++)
-        if (json_array_append_new(words, app_json_text(argv[i])) != 0) {
-            json_decref(words);
-            return NULL;
-        }
-    return words;
-}
-
 yoke_status app_record_create(yoke_context *context, const char *program, int argc, char **argv, json_t **record)
 {
     char *machine = NULL;
     yoke_status status = yoke_describe(context, &machine);
     if (status != YOKE_OK) return status;
     json_t *created = json_pack("{s:s, s:s, s:o, s:o, s:o}", "program", program, "version", yoke_version(), "date", date(), "command",
-                                command(argc, argv), "machine", json_loads(machine, 0, NULL));
+                                app_json_texts((const char *const *)argv, argc), "machine", json_loads(machine, 0, NULL));
     yoke_release(context, machine);
     if (created == NULL) return yoke_fail(context, YOKE_ERROR_MEMORY, "out of memory for the run record");
     *record = created;

@@ -17,6 +17,11 @@ json_t *app_json_number(double number);
 json_t *app_json_numbers(const double *numbers, int count);
 /* A JSON string; bytes that are not UTF-8 (file names may hold any) become "?". */
 json_t *app_json_text(const char *text);
+/* An array of them. */
+json_t *app_json_texts(const char *const *texts, int count);
+
+/* Appends a value, which is given up; returns the array, or NULL where memory ended (then or before) and both are gone. */
+json_t *app_json_append(json_t *array, json_t *value);
 
 /*
  * A new record with what is common to all: program, version, date (UTC, ISO 8601), command[], machine {topology, devices[], ...} (yoke_describe).

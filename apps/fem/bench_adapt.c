@@ -68,10 +68,7 @@ json_t *fem_bench_adapt_steps(const fem_bench_adapt_result *result)
             "setup_s", app_json_number(s->setup_s), "solve_s", app_json_number(s->solve_s), "estimate_s", app_json_number(s->estimate_s),
             "write_s", app_json_number(s->write_s), "rest_s", app_json_number(fem_bench_adapt_rest(s)), "rest_over_solve",
             app_json_number(fem_bench_adapt_rest(s) / s->solve_s), "seconds_per_product", app_json_number(s->product_s));
-        if (json_array_append_new(array, object) != 0) {
-            json_decref(array);
-            return NULL;
-        }
+        array = app_json_append(array, object);
     }
     return array;
 }

@@ -19,13 +19,13 @@ enum { PATH_LENGTH = 4096, SETTINGS = 2 };
 static const char default_case[] = "examples/drill-hole.yaml", default_steps[] = "refine.steps=12"; /* to 1.17 million dofs */
 
 typedef struct command_line {
-    bool quiet, quick;
+    bool quick;
     const char *devices, *json, *directory;
     int64_t threads;
     app_list overrides, operands;
 } command_line;
 
-static yoke_status parse(yoke_context *context, int argc, char **argv, command_line *line, bool *answered)
+static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc, char **argv, command_line *line, bool *answered)
 {
     const app_option options[] = {
         {.name = "set", .value = "KEY=VALUE", .help = "replace a key of the case file; may be repeated", .list = &line->overrides},
@@ -37,13 +37,13 @@ static yoke_status parse(yoke_context *context, int argc, char **argv, command_l
          .minimum = 1,
          .maximum = 1024},
         {.name = "quick", .help = "measure the ceilings quickly: to see that it works", .flag = &line->quick},
-        {.name = "out", .value = "DIRECTORY", .help = "where data and figure go; by default out/bench-adapt", .text = &line->directory},
-        {.name = "json", .value = "FILE", .help = "write the complete record", .text = &line->json},
-        {.name = "quiet", .help = "print nothing but warnings and errors", .flag = &line->quiet},
+        app_option_out(&line->directory, "where data and figure go; by default out/bench-adapt"),
+        app_option_json(&line->json),
+        app_option_quiet(&terminal->quiet),
         {0},
     };
     const app_usage usage = {
-        .program = "yoke bench adapt",
+        .program = terminal->program,
         .operands = "[CASE]",
         .operands_most = 1,
         .summary = "Runs a case adaptively, as yoke fem does, and says where the seconds go, by step and phase.",
@@ -138,14 +138,13 @@ static yoke_status start(yoke_context *context, app_terminal *terminal, int argc
     char output[PATH_LENGTH];
     fem_case *the_case = NULL;
     fem_bench_adapt_result result = {0};
-    yoke_status status = parse(context, argc, argv, &line, &answered);
+    yoke_status status = parse(context, terminal, argc, argv, &line, &answered);
     if (status || answered) return status;
-    terminal->quiet = line.quiet;
     if (line.threads) omp_set_num_threads((int)line.threads);
     status = app_interrupt_catch(context);
     if (!status) status = read_case(context, &line, output, sizeof output, &the_case);
     if (!status) status = app_directory_make(context, line.directory);
-    if (!status && line.json) status = app_file_check(context, line.json);
+    if (!status) status = app_file_check(context, line.json);
     if (!status) status = fem_session_start(context, &argc, &argv);
     if (!status) status = measure(context, &line, the_case, argc, argv, &result);
     if (!status) fem_bench_adapt_print(terminal, &result);

@@ -16,11 +16,10 @@
 static const int64_t quick_triad = 100000; /* triples for a run that only looks */
 
 typedef struct command_line {
-    bool quiet;
     const char *devices, *sizes, *element, *components, *variants, *exchange, *seconds, *json, *directory, *case_file, *meshes;
 } command_line;
 
-static yoke_status parse(yoke_context *context, int argc, char **argv, command_line *line, bool *answered)
+static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc, char **argv, command_line *line, bool *answered)
 {
     const app_option options[] = {
         {.name = "devices",
@@ -44,13 +43,13 @@ static yoke_status parse(yoke_context *context, int argc, char **argv, command_l
          .text = &line->variants},
         {.name = "exchange", .value = "SCHEME", .help = "for sets of devices: halo, full or both (the default)", .text = &line->exchange},
         {.name = "seconds", .value = "S", .help = "time for each measurement; by default 0.5; 0 is a quick look", .text = &line->seconds},
-        {.name = "out", .value = "DIRECTORY", .help = "where data and figures go; by default out/bench-axmebe", .text = &line->directory},
-        {.name = "json", .value = "FILE", .help = "write the complete record", .text = &line->json},
-        {.name = "quiet", .help = "print nothing but warnings and errors", .flag = &line->quiet},
+        app_option_out(&line->directory, "where data and figures go; by default out/bench-axmebe"),
+        app_option_json(&line->json),
+        app_option_quiet(&terminal->quiet),
         {0},
     };
     const app_usage usage = {
-        .program = "yoke bench axmebe",
+        .program = terminal->program,
         .operands = "",
         .summary = "Measures the product y = A u of finite elements: variants x devices x numbers of elements.",
         .options = options,
@@ -107,21 +106,18 @@ static yoke_status read_lists(yoke_context *context, const command_line *line, f
 
 static yoke_status read_words(yoke_context *context, const command_line *line, fem_axmebe_options *options)
 {
-    static const char *const elements[] = {"q1", "s2", "q2"}, *const exchanges[] = {"halo", "full", "both"};
-    int element = fem_bench_find_word(line->element ? line->element : "q2", elements, 3),
-        exchange = fem_bench_find_word(line->exchange ? line->exchange : "both", exchanges, 3);
+    static const char *const exchanges[] = {"halo", "full", "both"};
+    const int exchange = fem_bench_find_word(line->exchange ? line->exchange : "both", exchanges, 3);
     const char *components = line->components ? line->components : "3";
     if (line->case_file && (line->element || line->components || line->meshes))
         return yoke_fail(context, YOKE_ERROR_INPUT,
                          "--case says which mesh, element and how many components: leave --element, --mesh and --components out");
-    if (element < 0) return yoke_fail(context, YOKE_ERROR_INPUT, "--element %s: expected q1, s2 or q2", line->element);
     if (exchange < 0) return yoke_fail(context, YOKE_ERROR_INPUT, "--exchange %s: expected halo, full or both", line->exchange);
     if (strcmp(components, "1") != 0 && strcmp(components, "3") != 0)
         return yoke_fail(context, YOKE_ERROR_INPUT, "--components %s: expected 1 or 3", components);
-    options->element = (fem_element[]){FEM_Q1, FEM_S2, FEM_Q2}[element];
     options->components = components[0] - '0';
     options->exchanges = exchange == 2 ? 3 : 1u << exchange;
-    return YOKE_OK;
+    return fem_bench_read_element(context, line->element, &options->element);
 }
 
 static yoke_status read_options(yoke_context *context, const command_line *line, fem_axmebe_options *options)
@@ -141,12 +137,11 @@ static yoke_status read_options(yoke_context *context, const command_line *line,
 static yoke_status write_record(yoke_context *context, const command_line *line, const fem_axmebe_options *options,
                                 const fem_axmebe_result *result, int argc, char **argv)
 {
-    static const char *const elements[] = {[FEM_Q1] = "q1", [FEM_S2] = "s2", [FEM_Q2] = "q2"};
     json_t *record = NULL;
     if (!line->json) return YOKE_OK;
     yoke_status status = app_record_create(context, "yoke bench axmebe", argc, argv, &record);
     if (status) return status;
-    status = app_record_set(context, record, "element", json_string(elements[options->element]));
+    status = app_record_set(context, record, "element", json_string(fem_bench_element_name[options->element]));
     if (!status) status = app_record_set(context, record, "components", json_integer(options->components));
     if (!status) status = app_record_set(context, record, "ceilings", fem_axmebe_ceilings(result));
     if (!status) status = app_record_set(context, record, "rows", fem_axmebe_rows(result));
@@ -180,7 +175,7 @@ static yoke_status run(yoke_context *context, app_terminal *terminal, const comm
     fem_problem *problem = NULL;
     fem_axmebe_result result = {0};
     yoke_status status = app_directory_make(context, line->directory);
-    if (!status && line->json) status = app_file_check(context, line->json);
+    if (!status) status = app_file_check(context, line->json);
     if (!status && line->case_file) status = fem_case_read(context, line->case_file, NULL, 0, &the_case);
     if (!status && the_case) status = fem_mesh_read(context, the_case->mesh_path, NULL, &mesh);
     if (!status && the_case) status = fem_problem_create(the_case, mesh, &problem);
@@ -207,9 +202,8 @@ static yoke_status start(yoke_context *context, app_terminal *terminal, int argc
     fem_axmebe_options options = {0};
     command_line line = {.directory = "out/bench-axmebe"};
     bool answered = false;
-    yoke_status status = parse(context, argc, argv, &line, &answered);
+    yoke_status status = parse(context, terminal, argc, argv, &line, &answered);
     if (status || answered) return status;
-    terminal->quiet = line.quiet;
     status = read_options(context, &line, &options);
     if (!status) status = app_interrupt_catch(context);
     if (!status) status = fem_session_start(context, &argc, &argv);

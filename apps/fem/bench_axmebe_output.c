@@ -133,22 +133,14 @@ static json_t *row_object(const fem_axmebe_row *row)
 json_t *fem_axmebe_rows(const fem_axmebe_result *result)
 {
     json_t *array = json_array();
-    for (int64_t i = 0; i < result->num_rows; i++)
-        if (json_array_append_new(array, row_object(&result->rows[i])) != 0) {
-            json_decref(array);
-            return NULL;
-        }
+    for (int64_t i = 0; i < result->num_rows; i++) array = app_json_append(array, row_object(&result->rows[i]));
     return array;
 }
 
 json_t *fem_axmebe_ceilings(const fem_axmebe_result *result)
 {
     json_t *array = json_array();
-    for (int i = 0; i < result->num_ceilings; i++)
-        if (json_array_append_new(array, app_ceilings_json(&result->ceilings[i])) != 0) {
-            json_decref(array);
-            return NULL;
-        }
+    for (int i = 0; i < result->num_ceilings; i++) array = app_json_append(array, app_ceilings_json(&result->ceilings[i]));
     return array;
 }
 

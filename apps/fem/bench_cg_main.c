@@ -13,14 +13,13 @@
 #include "common/record.h"
 #include "session.h"
 
-static const char *const element_names[] = {"q1", "s2", "q2"}, *const operator_names[] = {"matrixfree", "stored"};
+static const char *const operator_names[] = {"matrixfree", "stored"};
 
 typedef struct command_line {
-    bool quiet;
     const char *elements, *element, *meshes, *preconditioners, *threads, *operator_name, *residual, *seconds, *json, *directory;
 } command_line;
 
-static yoke_status parse(yoke_context *context, int argc, char **argv, command_line *line, bool *answered)
+static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc, char **argv, command_line *line, bool *answered)
 {
     const app_option options[] = {
         {.name = "elements", .value = "LIST", .help = "numbers of elements, about; by default 4096,32768", .text = &line->elements},
@@ -37,13 +36,13 @@ static yoke_status parse(yoke_context *context, int argc, char **argv, command_l
          .value = "S",
          .help = "solves of a row are repeated for so long, at least one; by default 3; 0 is a quick look",
          .text = &line->seconds},
-        {.name = "out", .value = "DIRECTORY", .help = "where data and figure go; by default out/bench-cg", .text = &line->directory},
-        {.name = "json", .value = "FILE", .help = "write the complete record", .text = &line->json},
-        {.name = "quiet", .help = "print nothing but warnings and errors", .flag = &line->quiet},
+        app_option_out(&line->directory, "where data and figure go; by default out/bench-cg"),
+        app_option_json(&line->json),
+        app_option_quiet(&terminal->quiet),
         {0},
     };
     const app_usage usage = {
-        .program = "yoke bench cg",
+        .program = terminal->program,
         .operands = "",
         .summary = "Solves a cube of elasticity by conjugate gradients: meshes x numbers of elements x preconditioners x threads.",
         .options = options,
@@ -69,17 +68,14 @@ static yoke_status read_options(yoke_context *context, const command_line *line,
 {
     char threads[32];
     const int all = omp_get_max_threads();
-    const int element = fem_bench_find_word(line->element ? line->element : "q2", element_names, 3),
-              kind = fem_bench_find_word(line->operator_name ? line->operator_name : "matrixfree", operator_names, 2);
+    const int kind = fem_bench_find_word(line->operator_name ? line->operator_name : "matrixfree", operator_names, 2);
     snprintf(threads, sizeof threads, all > 1 ? "1,%d" : "%d", all);
-    if (element < 0) return yoke_fail(context, YOKE_ERROR_INPUT, "--element %s: expected q1, s2 or q2", line->element);
     if (kind < 0) return yoke_fail(context, YOKE_ERROR_INPUT, "--operator %s: expected matrixfree or stored", line->operator_name);
-    *options = (fem_bench_cg_options){.element = (fem_element[]){FEM_Q1, FEM_S2, FEM_Q2}[element],
-                                      .operator_kind = kind ? FEM_STORED : FEM_MATRIXFREE,
-                                      .relative_residual = 1e-8,
-                                      .seconds = 3};
-    yoke_status status = fem_bench_read_numbers(context, "elements", line->elements ? line->elements : "4096,32768", 100000000, FEM_CG_MOST,
-                                                options->size, &options->num_sizes);
+    *options = (fem_bench_cg_options){.operator_kind = kind ? FEM_STORED : FEM_MATRIXFREE, .relative_residual = 1e-8, .seconds = 3};
+    yoke_status status = fem_bench_read_element(context, line->element, &options->element);
+    if (!status)
+        status = fem_bench_read_numbers(context, "elements", line->elements ? line->elements : "4096,32768", 100000000, FEM_CG_MOST,
+                                        options->size, &options->num_sizes);
     if (!status)
         status = fem_bench_read_numbers(context, "threads", line->threads ? line->threads : threads, 4096, FEM_CG_MOST, options->threads,
                                         &options->num_threads);
@@ -101,7 +97,7 @@ static yoke_status write_record(yoke_context *context, const command_line *line,
     if (!line->json) return YOKE_OK;
     yoke_status status = app_record_create(context, "yoke bench cg", argc, argv, &record);
     if (status) return status;
-    status = app_record_set(context, record, "element", json_string(line->element ? line->element : "q2"));
+    status = app_record_set(context, record, "element", json_string(fem_bench_element_name[options->element]));
     if (!status) status = app_record_set(context, record, "operator", json_string(operator_names[options->operator_kind == FEM_STORED]));
     if (!status) status = app_record_set(context, record, "asked_residual", json_real(options->relative_residual));
     if (!status) status = app_record_set(context, record, "rows", fem_bench_cg_rows(result));
@@ -141,13 +137,12 @@ static yoke_status start(yoke_context *context, app_terminal *terminal, int argc
     fem_bench_cg_result result = {0};
     command_line line = {.directory = "out/bench-cg"};
     bool answered = false;
-    yoke_status status = parse(context, argc, argv, &line, &answered);
+    yoke_status status = parse(context, terminal, argc, argv, &line, &answered);
     if (status || answered) return status;
-    terminal->quiet = line.quiet;
     status = read_options(context, &line, &options);
     if (!status) status = app_interrupt_catch(context);
     if (!status) status = app_directory_make(context, line.directory);
-    if (!status && line.json) status = app_file_check(context, line.json);
+    if (!status) status = app_file_check(context, line.json);
     if (!status) status = fem_session_start(context, &argc, &argv);
     if (status) return status;
     fem_bench_cg_print_header(terminal);

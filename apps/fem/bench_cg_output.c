@@ -77,11 +77,7 @@ static json_t *row_object(const fem_bench_cg_result *result, const fem_bench_cg_
 json_t *fem_bench_cg_rows(const fem_bench_cg_result *result)
 {
     json_t *array = json_array();
-    for (int64_t i = 0; i < result->num_rows; i++)
-        if (json_array_append_new(array, row_object(result, &result->rows[i])) != 0) {
-            json_decref(array);
-            return NULL;
-        }
+    for (int64_t i = 0; i < result->num_rows; i++) array = app_json_append(array, row_object(result, &result->rows[i]));
     return array;
 }
 

@@ -13,13 +13,12 @@
 #include "session.h"
 
 typedef struct command_line {
-    bool quiet;
     const char *devices, *share, *json, *directory;
     int64_t steps, pairs;
     app_list overrides, operands;
 } command_line;
 
-static yoke_status parse(yoke_context *context, int argc, char **argv, command_line *line, bool *answered)
+static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc, char **argv, command_line *line, bool *answered)
 {
     const app_option options[] = {
         {.name = "set", .value = "KEY=VALUE", .help = "replace a key of the case file; may be repeated", .list = &line->overrides},
@@ -40,13 +39,13 @@ static yoke_status parse(yoke_context *context, int argc, char **argv, command_l
          .number = &line->pairs,
          .minimum = 1,
          .maximum = FEM_OVERHEAD_MOST_PAIRS},
-        {.name = "out", .value = "DIRECTORY", .help = "where data and figure go; by default out/bench-overhead", .text = &line->directory},
-        {.name = "json", .value = "FILE", .help = "write the complete record", .text = &line->json},
-        {.name = "quiet", .help = "print nothing but warnings and errors", .flag = &line->quiet},
+        app_option_out(&line->directory, "where data and figure go; by default out/bench-overhead"),
+        app_option_json(&line->json),
+        app_option_quiet(&terminal->quiet),
         {0},
     };
     const app_usage usage = {
-        .program = "yoke bench overhead",
+        .program = terminal->program,
         .operands = "CASE",
         .operands_least = 1,
         .operands_most = 1,
@@ -58,16 +57,6 @@ static yoke_status parse(yoke_context *context, int argc, char **argv, command_l
             "Exit codes: 0 done, 1 failed while running, 2 bad input, 3 a device is not there, 130 or 143 interrupted.",
     };
     return app_options_parse(context, &usage, argc, argv, &line->operands, answered);
-}
-
-static yoke_status read_share(yoke_context *context, const char *text, double *share)
-{
-    char *end;
-    *share = NAN;
-    if (!text) return YOKE_OK;
-    *share = strtod(text, &end);
-    if (end != text && !*end && *share >= 0 && *share <= 1) return YOKE_OK;
-    return yoke_fail(context, YOKE_ERROR_INPUT, "--share %s: expected a number from 0 to 1", text);
 }
 
 /* ---------------------------------------------------------------------------------------------------- output */
@@ -90,20 +79,18 @@ static json_t *step_object(const fem_overhead_step *step)
                      app_json_numbers(step->measuring_s, step->pairs), "all_plain_s", app_json_numbers(step->plain_s, step->pairs));
 }
 
+static json_t *steps_array(const fem_overhead_result *result)
+{
+    json_t *array = json_array();
+    for (int i = 0; i < result->num_steps; i++) array = app_json_append(array, step_object(&result->steps[i]));
+    return array;
+}
+
 static yoke_status write_record(yoke_context *context, const char *path, const fem_overhead_result *result, int argc, char **argv)
 {
-    json_t *record = NULL, *steps = json_array();
-    for (int i = 0; i < result->num_steps; i++)
-        if (json_array_append_new(steps, step_object(&result->steps[i])) != 0) {
-            json_decref(steps);
-            steps = NULL;
-        }
+    json_t *record = NULL;
     yoke_status status = app_record_create(context, "yoke bench overhead", argc, argv, &record);
-    if (status) {
-        json_decref(steps);
-        return status;
-    }
-    status = app_record_set(context, record, "steps", steps);
+    if (!status) status = app_record_set(context, record, "steps", steps_array(result));
     if (!status) status = app_record_write(context, record, path);
     json_decref(record);
     return status;
@@ -145,7 +132,7 @@ static yoke_status run(yoke_context *context, app_terminal *terminal, const comm
     fem_problem *problem = NULL;
     yoke_status status = fem_case_read(context, line->operands.text[0], line->overrides.text, line->overrides.count, &the_case);
     if (!status) status = app_directory_make(context, line->directory);
-    if (!status && line->json) status = app_file_check(context, line->json);
+    if (!status) status = app_file_check(context, line->json);
     if (!status) status = fem_mesh_read(context, the_case->mesh_path, NULL, &mesh);
     if (!status) status = fem_problem_create(the_case, mesh, &problem);
     if (!status) {
@@ -169,10 +156,9 @@ static yoke_status start(yoke_context *context, app_terminal *terminal, int argc
     command_line line = {.directory = "out/bench-overhead", .steps = -1, .pairs = 15};
     bool answered = false;
     double share = NAN;
-    yoke_status status = parse(context, argc, argv, &line, &answered);
+    yoke_status status = parse(context, terminal, argc, argv, &line, &answered);
     if (status || answered) return status;
-    terminal->quiet = line.quiet;
-    status = read_share(context, line.share, &share);
+    status = app_option_real(context, "share", line.share, 0, 1, &share);
     if (!status) status = app_interrupt_catch(context);
     if (!status) status = fem_session_start(context, &argc, &argv);
     return status ? status : run(context, terminal, &line, share, argc, argv);

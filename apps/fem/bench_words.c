@@ -50,3 +50,13 @@ yoke_status fem_bench_read_words(yoke_context *context, const char *option, cons
     }
     return YOKE_OK;
 }
+
+const char *const fem_bench_element_name[] = {[FEM_Q1] = "q1", [FEM_S2] = "s2", [FEM_Q2] = "q2"};
+
+yoke_status fem_bench_read_element(yoke_context *context, const char *text, fem_element *element)
+{
+    int number = text ? fem_bench_find_word(text, fem_bench_element_name, 3) : FEM_Q2;
+    if (number < 0) return yoke_fail(context, YOKE_ERROR_INPUT, "--element %s: expected q1, s2 or q2", text);
+    *element = (fem_element)number;
+    return YOKE_OK;
+}

@@ -14,7 +14,7 @@
 #include "session.h"
 
 typedef struct command_line {
-    bool quiet, check, explain;
+    bool check, explain;
     const char *json, *operator_name;
     const char *objective, *max_slowdown, *power_cap, *deadline, *clocks;
     const char *devices, *machine, *use, *share, *balance, *exchange, *store, *declared;
@@ -22,7 +22,7 @@ typedef struct command_line {
     app_list overrides, operands;
 } command_line;
 
-static yoke_status parse(yoke_context *context, int argc, char **argv, command_line *line, bool *answered)
+static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc, char **argv, command_line *line, bool *answered)
 {
     const app_option options[] = {
         {.name = "set",
@@ -76,11 +76,11 @@ static yoke_status parse(yoke_context *context, int argc, char **argv, command_l
          .maximum = 1024},
         {.name = "explain", .help = "say under each step why the elements lie as they do", .flag = &line->explain},
         {.name = "check", .help = "read and check case and mesh, solve nothing, write nothing", .flag = &line->check},
-        {.name = "quiet", .help = "print nothing but warnings and errors", .flag = &line->quiet},
+        app_option_quiet(&terminal->quiet),
         {.name = NULL},
     };
     const app_usage usage = {
-        .program = "yoke fem",
+        .program = terminal->program,
         .operands = "CASE",
         .operands_least = 1,
         .operands_most = 1,
@@ -150,8 +150,8 @@ static yoke_status run(yoke_context *context, app_terminal *terminal, int argc, 
                         .declared = line->declared};
     yoke_status status = read_distribution(context, line, &settings.distribution);
     if (!status) status = fem_case_check_output(the_case);
-    if (!status && line->json) status = app_file_check(context, line->json);
-    if (!status && line->store) status = app_file_check(context, line->store);
+    if (!status) status = app_file_check(context, line->json);
+    if (!status) status = app_file_check(context, line->store);
     if (!status) status = fem_mesh_read(context, the_case->mesh_path, NULL, &mesh);
     if (!status) status = fem_problem_create(the_case, mesh, &problem);
     if (!status) status = fem_session_start(context, &argc, &argv);
@@ -185,13 +185,12 @@ static yoke_status add_overrides(yoke_context *context, command_line *line, char
 
 static yoke_status start(yoke_context *context, app_terminal *terminal, int argc, char **argv)
 {
-    command_line line = {.quiet = false};
+    command_line line = {0};
     bool answered = false;
     char short_options[SHORT_OPTIONS][SHORT_BYTES];
     fem_case *the_case = NULL;
-    yoke_status status = parse(context, argc, argv, &line, &answered);
+    yoke_status status = parse(context, terminal, argc, argv, &line, &answered);
     if (status || answered) return status;
-    terminal->quiet = line.quiet;
     status = add_overrides(context, &line, short_options);
     if (status) return status;
     if (line.threads) omp_set_num_threads((int)line.threads);
