@@ -1,74 +1,15 @@
-/* `yoke bench cg` and `adapt`, meshes and counts of `axmebe`, from the inside: what is solved is the peers' problem, and the numbers are right. */
+/* `yoke bench cg`, `adapt` and `overhead`, and counts of `axmebe`, from the inside: what is solved is the peers' problem, and the numbers are right. */
 #include <math.h>
 
-#include "unit.h"
+#include "bench_fixture.h"
 
 #include "base/failing.h"
 #include "bench_adapt.h"
 #include "bench_axmebe.h"
 #include "bench_cg.h"
 #include "bench_roofline.h"
+#include "block.h"
 #include "body.h"
-
-static yoke_context *new_context(void)
-{
-    yoke_context *context;
-    assert_int_equal(yoke_context_create(NULL, &context), YOKE_OK);
-    return context;
-}
-
-static void must(yoke_context *context, yoke_status status)
-{
-    if (status) fail_msg("%s", yoke_last_error(context));
-}
-
-/* ---------------------------------------------------------------------------------------------------- meshes */
-
-static void test_cubes_of_all_kinds_have_about_the_elements_asked_for(void **state)
-{
-    (void)state;
-    yoke_context *context = new_context();
-    for (int i = 0; i < FEM_BENCH_MESHES; i++) {
-        fem_bench_model *model;
-        const fem_bench_cube_options options = {
-            .elements = 512, .mesh = {(fem_bench_shape)(i % FEM_BENCH_SHAPES), i / FEM_BENCH_SHAPES}, .element = FEM_Q1, .components = 1};
-        must(context, fem_bench_cube_of(context, &options, &model));
-        assert_int_equal(model->space->num_hanging > 0, options.mesh.hanging);
-        assert_in_range(model->space->num_elements, options.mesh.hanging ? 400 : 512, options.mesh.hanging ? 700 : 512);
-        assert_int_equal(model->problem->num_conditions, 0);
-        fem_bench_model_destroy(model);
-    }
-    yoke_context_destroy(context);
-}
-
-/* The body is the unit cube whatever its inner vertices do, so the sum of the load is the traction times the face. */
-static void test_a_loaded_cube_is_held_and_pulled(void **state)
-{
-    (void)state;
-    yoke_context *context = new_context();
-    for (int hanging = 0; hanging < 2; hanging++) {
-        fem_bench_model *model;
-        fem_bench_cube_options options = {
-            .elements = 512, .mesh = {FEM_BENCH_DEFORMED, hanging}, .element = FEM_Q2, .components = 3, .loaded = 1};
-        must(context, fem_bench_cube_of(context, &options, &model));
-        double *load, sum = 0;
-        int64_t held = 0;
-        must(context, yoke_allocate(context, 3 * (int64_t)model->space->num_nodes, sizeof *load, (void **)&load));
-        must(context, fem_space_load(model->space, model->boundary, load));
-        for (int32_t n = 0; n < model->space->num_nodes; n++) {
-            sum += load[3 * n + 2];
-            held += model->constraints->prescribed[n] == 7;
-            assert_true(fabs(load[3 * n]) < 1e-15 && fabs(load[3 * n + 1]) < 1e-15);
-        }
-        assert_true(fabs(sum + 1e-3) < 1e-12);
-        if (!hanging) assert_int_equal(held, 17 * 17);
-        yoke_release(context, load);
-        fem_bench_model_destroy(model);
-        options.mesh.shape = FEM_BENCH_BENT;
-        assert_int_equal(fem_bench_cube_of(context, &options, &model), YOKE_ERROR_ARGUMENT);
-    }
-    yoke_context_destroy(context);
-}
 
 /* ---------------------------------------------------------------------------------------------------- counts */
 
@@ -269,17 +210,56 @@ static void test_ceilings_survive_their_record(void **state)
     assert_true(isnan(read.triad_bytes_per_s) && isnan(read.dgemm_flops_per_s) && read.kernel[0] == 0);
 }
 
+/* ------------------------------------------------------------------------------------------------- overhead */
+
+/* Measuring must not change what is computed, nor its absence. */
+static void test_without_measuring_the_solution_is_the_same(void **state)
+{
+    (void)state;
+    yoke_context *context = new_context();
+    read_gpus(context);
+    fem_devices *devices;
+    fem_bench_model *model;
+    fem_solution *solution[2];
+    must(context, fem_bench_cube(context, 64, FEM_Q2, 1, &model));
+    for (int32_t n = 0; n < model->space->num_nodes / 4; n++) {
+        model->constraints->prescribed[n] = 1;
+        model->constraints->value[n] = n % 7; /* without values and loads there is nothing to solve */
+    }
+    must(context, fem_devices_open(context, "openmp,sim:a", &devices));
+    const int32_t cut[] = {0, 30, 64};
+    const int64_t dofs = model->space->num_nodes;
+    uint64_t random = 2;
+    double *start = block_random_array(dofs, &random);
+    for (int unmeasured = 0; unmeasured < 2; unmeasured++) {
+        const fem_solve_options options = {.solver = FEM_SOLVER_JACOBI,
+                                           .relative_residual = 1e-8,
+                                           .max_iterations = 1000,
+                                           .devices = devices,
+                                           .cut = cut,
+                                           .unmeasured = unmeasured};
+        must(context, fem_solve(model->space, model->boundary, model->constraints, start, &options, NULL, &solution[unmeasured]));
+    }
+    assert_memory_equal(solution[0]->u, solution[1]->u, (size_t)dofs * sizeof(double));
+    assert_int_equal(solution[0]->iterations, solution[1]->iterations);
+    assert_true(solution[0]->iterations > 3);
+    for (int i = 0; i < 2; i++) {
+        assert_true(solution[0]->shares[i].seconds_per_product > 0);
+        assert_true(isnan(solution[1]->shares[i].seconds_per_product));
+    }
+    for (int i = 0; i < 2; i++) fem_solution_destroy(solution[i]);
+    free(start);
+    fem_devices_close(devices);
+    fem_bench_model_destroy(model);
+    yoke_context_destroy(context);
+}
+
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_cubes_of_all_kinds_have_about_the_elements_asked_for),
-    cmocka_unit_test(test_a_loaded_cube_is_held_and_pulled),
-    cmocka_unit_test(test_operations_of_one_element_are_counted),
-    cmocka_unit_test(test_threads_of_a_set_are_those_of_the_cores),
-    cmocka_unit_test(test_hanging_rows_find_their_like_without),
-    cmocka_unit_test(test_all_solves_of_a_mesh_give_one_compliance),
-    cmocka_unit_test(test_the_compliance_is_that_of_the_peers),
-    cmocka_unit_test(test_no_failing_allocation_of_a_solve_is_missed),
-    cmocka_unit_test(test_an_adaptive_run_is_read_from_its_record),
-    cmocka_unit_test(test_ceilings_survive_their_record),
+    cmocka_unit_test(test_operations_of_one_element_are_counted),      cmocka_unit_test(test_threads_of_a_set_are_those_of_the_cores),
+    cmocka_unit_test(test_hanging_rows_find_their_like_without),       cmocka_unit_test(test_all_solves_of_a_mesh_give_one_compliance),
+    cmocka_unit_test(test_the_compliance_is_that_of_the_peers),        cmocka_unit_test(test_no_failing_allocation_of_a_solve_is_missed),
+    cmocka_unit_test(test_an_adaptive_run_is_read_from_its_record),    cmocka_unit_test(test_ceilings_survive_their_record),
+    cmocka_unit_test(test_without_measuring_the_solution_is_the_same),
 };
 
 UNIT_MAIN(tests, body_start, body_end)
