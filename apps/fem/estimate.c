@@ -19,7 +19,7 @@ static yoke_status exchange_ghosts(estimator *self)
     if (!status) {
         for (int64_t i = 0; i < mirrors; i++) {
             at[i] = data + i * size;
-            fem_nodal_expand(space, self->u, p8est_quadrant_array_index(&self->ghost->mirrors, (size_t)i)->p.piggy3.local_num, at[i]);
+            fem_packed_expand(space, self->u, p8est_quadrant_array_index(&self->ghost->mirrors, (size_t)i)->p.piggy3.local_num, at[i]);
         }
         p8est_ghost_exchange_custom(space->forest->p8est, self->ghost, (size_t)size * sizeof *data, at, self->data.ghosts);
         for (int32_t i = 0; i < self->num_total - space->num_elements; i++)
@@ -72,7 +72,7 @@ static void find_terms_and_faces(estimator *self)
         face_lists_fill(self->space, self->ghost, &self->faces);
 #pragma omp for schedule(dynamic)
         for (int32_t begin = 0; begin < total; begin += chunk)
-            self->kernels.terms(&self->data.nodal, begin, total - begin < chunk ? total : begin + chunk, &self->terms);
+            self->kernels.terms(&self->data.solution, begin, total - begin < chunk ? total : begin + chunk, &self->terms);
     }
 }
 
@@ -130,13 +130,13 @@ static void estimator_destroy(estimator *self)
                       self->terms.traction, self->side,           self->square,       self->prescribed};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) yoke_release(c, arrays[i]);
     face_lists_destroy(c, &self->faces);
-    fem_nodal_destroy(&self->data);
+    fem_packed_destroy(&self->data);
     p8est_ghost_destroy(self->ghost);
 }
 
 static void choose_kernels(estimator *self)
 {
-    const fem_nodal_kernels *kernels = fem_nodal_kernels_select();
+    const fem_derivative_kernels *kernels = fem_kernels_select()->derivatives;
     int n = self->space->slots_1d;
     self->lanes = kernels->lanes;
     self->kernels = kernels->functions[n - 2][self->components == 3];
@@ -157,7 +157,7 @@ yoke_status fem_estimate(const fem_space *space, const fem_boundary *boundary, c
     choose_kernels(&self);
     yoke_status status = allocate_arrays(&self);
     if (!status) status = face_lists_allocate(space, &self.faces);
-    if (!status) status = fem_nodal_create(space, u, (int32_t)self.ghost->ghosts.elem_count, &self.data);
+    if (!status) status = fem_packed_create(space, u, (int32_t)self.ghost->ghosts.elem_count, &self.data);
     if (!status) status = exchange_ghosts(&self);
     if (!status) {
         find_prescribed(&self);

@@ -103,7 +103,7 @@ static void hanging_jumps(estimator *self, int64_t begin, int64_t end)
     int count = (int)(end - begin);
     for (int i = 0; i < count; i++)
         sides[i] = (fem_element_face){self->faces.hanging[begin + i].coarse, self->faces.hanging[begin + i].coarse_face};
-    self->kernels.quarters(&self->data.nodal, count, sides, coarse);
+    self->kernels.quarters(&self->data.solution, count, sides, coarse);
     for (int i = 0; i < count; i++)
         hanging_face_jump(self, &self->faces.hanging[begin + i], coarse + (int64_t)i * 4 * self->face_points * self->width);
 }
@@ -140,11 +140,11 @@ static void loaded_faces(estimator *self, const face_loads *loads, const int32_t
 {
     fem_face_traction points[FEM_MOST_LANES * MOST_FACE_POINTS];
     fem_element_face sides[FEM_MOST_LANES] = {{0, 0}};
-    const double *w = self->data.nodal.weight;
+    const double *w = self->data.solution.weight;
     int n = self->space->slots_1d;
     for (int i = 0; i < count; i++)
         sides[i] = (fem_element_face){self->faces.boundary[chosen[i]].element, self->faces.boundary[chosen[i]].face};
-    self->kernels.points(&self->data.nodal, count, sides, points);
+    self->kernels.points(&self->data.solution, count, sides, points);
     for (int i = 0; i < count; i++) {
         int64_t at = 6 * (int64_t)sides[i].element + sides[i].face;
         int32_t first = loads->first[chosen[i]], end = loads->first[chosen[i] + 1];

@@ -7,7 +7,7 @@
 #include <p8est_ghost.h>
 
 #include "estimate.h"
-#include "nodal.h"
+#include "packed.h"
 
 enum { MOST_FACE_POINTS = 9, TURNS = 8 };
 
@@ -45,8 +45,8 @@ typedef struct estimator {
     int width;       /* numbers kept per face point: the traction's components and, for elasticity, its normal part */
     int8_t turned[TURNS][MOST_FACE_POINTS]; /* [turn][point of the first side] the second side's point that meets it */
     int lanes;                              /* faces that the kernels take at once */
-    fem_nodal_functions kernels;
-    fem_nodal_data data;
+    fem_derivative_functions kernels;
+    fem_packed data;
     p8est_ghost_t *ghost;
     int32_t num_total;
     fem_element_terms terms; /* of leaves and ghosts */

@@ -195,8 +195,8 @@ static void run_block_solve(void *user)
     const cpu_task *task = user;
     const cpu_part *cpu = task->cpu;
     FOR_CHUNKS (t)
-        cpu->node_functions->block_solve(cpu->part.space->components, cpu->blocks, task->a, task->c, cpu->chunks[t].node_begin,
-                                         cpu->chunks[t].node_end);
+        cpu->smoother->block_solve(cpu->part.space->components, cpu->blocks, task->a, task->c, cpu->chunks[t].node_begin,
+                                   cpu->chunks[t].node_end);
 }
 
 static void block_solve(fem_part *part, const fem_part_vector *r, fem_part_vector *z)
@@ -209,8 +209,8 @@ static void run_chebyshev_step(void *user)
     const cpu_task *task = user;
     const cpu_part *cpu = task->cpu;
     FOR_CHUNKS (t)
-        cpu->node_functions->chebyshev_step(cpu->part.space->components, cpu->blocks, task->alpha, task->beta, task->a, task->b, task->c,
-                                            task->d, cpu->chunks[t].node_begin, cpu->chunks[t].node_end);
+        cpu->smoother->chebyshev_step(cpu->part.space->components, cpu->blocks, task->alpha, task->beta, task->a, task->b, task->c, task->d,
+                                      cpu->chunks[t].node_begin, cpu->chunks[t].node_end);
 }
 
 static void chebyshev_step(fem_part *part, double a, double c, const fem_part_vector *b, const fem_part_vector *t, fem_part_vector *d,
@@ -362,7 +362,7 @@ yoke_status fem_part_cpu_create(const fem_space *space, const fem_constraints *c
     cpu->queue = options->queue;
     cpu->unmeasured = options->unmeasured;
     cpu->kernels = options->kernels ? options->kernels : fem_kernels_select();
-    cpu->node_functions = fem_node_functions_of(cpu->kernels, options->precision);
+    cpu->smoother = &cpu->kernels->smoother[options->precision];
     status = setup(cpu);
     if (status) {
         cpu_part_release(cpu);

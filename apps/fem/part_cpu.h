@@ -15,7 +15,7 @@
 #ifndef FEM_PART_CPU_H
 #define FEM_PART_CPU_H
 
-#include "kernels/nodes.h"
+#include "kernels/smoother.h"
 #include "part.h"
 
 enum { CPU_PART_MOST_CHUNKS = 1024 };
@@ -92,7 +92,7 @@ struct cpu_part {
     yoke_queue *queue; /* NULL: the calling thread works */
     const fem_kernels *kernels;
     const fem_batch_functions *functions;
-    const fem_node_functions *node_functions;
+    const fem_smoother_functions *smoother;
     int num_chunks;
     cpu_chunk *chunks;
     int32_t num_nodes, tail_nodes;
@@ -104,7 +104,7 @@ struct cpu_part {
     cpu_sums *sums; /* [num_chunks] of the latest `dots` */
     /*
      * [num_nodes + tail_nodes][6 or 1] in the part's precision: the node blocks of the diagonal, the part's own sums at first (the stored
-     * operator drops what they are made from).  After diagonal_finish their inverses, in the order of kernels/nodes.h.
+     * operator drops what they are made from).  After diagonal_finish their inverses, in the order of kernels/smoother.h.
      */
     void *blocks;
     fem_hanging *hanging;

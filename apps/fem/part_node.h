@@ -23,7 +23,7 @@ static void NAME(invert_block)(int prescribed, const REAL *m, REAL *inverse)
     }
 }
 
-/* Inverts the blocks of the groups begin .. end - 1 in place: from [nodes][6 or 1] to the order of kernels/nodes.h. */
+/* Inverts the blocks of the groups begin .. end - 1 in place: from [nodes][6 or 1] to the order of kernels/smoother.h. */
 static void NAME(invert_groups)(int components, const uint8_t *prescribed, REAL *blocks, int64_t begin, int64_t end, int64_t num_nodes)
 {
     enum { GROUP = FEM_NODE_GROUP };

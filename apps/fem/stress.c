@@ -4,14 +4,14 @@
 #include <omp.h>
 #include <string.h>
 
-#include "nodal.h"
+#include "packed.h"
 
 #define GAUSS FEM_STRESS_POINTS /* 2 x 2 x 2 */
 #define SLOTS FEM_MOST_SLOTS
 
 /* Working memory of one recovery. */
 typedef struct recovery {
-    fem_nodal_data data;
+    fem_packed data;
     int32_t *element;    /* [num_elements] the elements, by material and then in Morton order */
     int32_t *stamp;      /* [num_nodes] the material that has last counted the node */
     int32_t *point_of;   /* [num_nodes] the point of the node in that material */
@@ -245,7 +245,7 @@ static void release_recovery(yoke_context *context, recovery *work)
     yoke_release(context, work->high);
     yoke_release(context, work->count);
     yoke_release(context, work->gauss);
-    fem_nodal_destroy(&work->data);
+    fem_packed_destroy(&work->data);
 }
 
 /* Allocates what needs the number of points. */
@@ -262,17 +262,17 @@ static yoke_status allocate_points(recovery *work, fem_stress *stress)
 
 static void stress_of_elements(const fem_space *space, recovery *work)
 {
-    const fem_nodal_kernels *kernels = fem_nodal_kernels_select();
-    const fem_nodal_functions *functions = &kernels->functions[space->slots_1d - 2][space->components == 3];
+    const fem_derivative_kernels *kernels = fem_kernels_select()->derivatives;
+    const fem_derivative_functions *functions = &kernels->functions[space->slots_1d - 2][space->components == 3];
     int32_t total = space->num_elements, chunk = 16 * kernels->lanes;
 #pragma omp parallel for schedule(static)
     for (int32_t begin = 0; begin < total; begin += chunk)
-        functions->stress(&work->data.nodal, begin, total - begin < chunk ? total : begin + chunk, work->gauss);
+        functions->stress(&work->data.solution, begin, total - begin < chunk ? total : begin + chunk, work->gauss);
 }
 
 static yoke_status recover(const fem_space *space, const double *u, recovery *work, fem_stress *stress)
 {
-    yoke_status status = fem_nodal_create(space, u, 0, &work->data);
+    yoke_status status = fem_packed_create(space, u, 0, &work->data);
     if (status == YOKE_OK) status = number_points(space, work, stress);
     if (status == YOKE_OK) status = allocate_points(work, stress);
     if (status != YOKE_OK) return status;

@@ -7,7 +7,7 @@
 #include "block.h"
 #include "body.h"
 #include "estimate.h"
-#include "nodal.h"
+#include "packed.h"
 #include "reference_estimate.h"
 #include "shape.h"
 #include "stress.h"
@@ -256,7 +256,7 @@ static void note_scaled(largest_difference *d, int components, double weight, co
 typedef struct tables_test {
     const block *b;
     const double *u;
-    fem_nodal_data data;
+    fem_packed data;
     int32_t ghosts, *leaf;
     int count;
     fem_element_terms terms;
@@ -268,12 +268,12 @@ static void tables_create(const block *b, const double *u, int32_t ghosts, table
     const fem_space *space = b->space;
     int n = space->slots_1d;
     *t = (tables_test){.b = b, .u = u, .ghosts = ghosts};
-    assert_int_equal(fem_nodal_create(space, u, ghosts, &t->data), YOKE_OK);
+    assert_int_equal(fem_packed_create(space, u, ghosts, &t->data), YOKE_OK);
     for (int32_t g = 0; g < ghosts; g++) {
-        fem_nodal_expand(space, u, g, t->data.ghosts + (int64_t)g * space->slots * FEM_PACKED);
+        fem_packed_expand(space, u, g, t->data.ghosts + (int64_t)g * space->slots * FEM_PACKED);
         t->data.material[space->num_elements + g] = t->data.material[g];
     }
-    int64_t total = t->data.nodal.num_total;
+    int64_t total = t->data.solution.num_total;
     t->leaf = block_zeros(total, sizeof *t->leaf);
     t->terms =
         (fem_element_terms){block_zeros(total, sizeof(double)), block_zeros(total, sizeof(double)), block_zeros(total, sizeof(double)),
@@ -283,23 +283,23 @@ static void tables_create(const block *b, const double *u, int32_t ghosts, table
 
 static void tables_destroy(tables_test *t)
 {
-    fem_nodal_destroy(&t->data);
+    fem_packed_destroy(&t->data);
     void *arrays[] = {t->leaf, t->terms.volume, t->terms.residual, t->terms.energy, t->terms.area, t->terms.traction, t->stress};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) free(arrays[i]);
 }
 
 static int32_t leaf_of(const tables_test *t, int32_t e) { return e < t->b->space->num_elements ? e : e - t->b->space->num_elements; }
 
-static void assert_terms(tables_test *t, const fem_nodal_kernels *table, const fem_nodal_functions *functions)
+static void assert_terms(tables_test *t, const fem_derivative_kernels *table, const fem_derivative_functions *functions)
 {
     const fem_space *space = t->b->space;
     int n = space->slots_1d, components = space->components, width = components == 3 ? 4 : 1;
     largest_difference volume = {0}, residual = {0}, energy = {0}, area = {0}, traction = {0};
     double point[3], weight[3];
     fem_gauss(n, point, weight);
-    int32_t total = t->data.nodal.num_total, cut = total / 3; /* where a call ends does not matter */
-    functions->terms(&t->data.nodal, 0, cut, &t->terms);
-    functions->terms(&t->data.nodal, cut, total, &t->terms);
+    int32_t total = t->data.solution.num_total, cut = total / 3; /* where a call ends does not matter */
+    functions->terms(&t->data.solution, 0, cut, &t->terms);
+    functions->terms(&t->data.solution, cut, total, &t->terms);
     for (int i = 0; i < t->count; i++) {
         int32_t e = t->leaf[i];
         reference_volume_sums truth = reference_element(space, t->u, leaf_of(t, e));
@@ -324,7 +324,7 @@ static void assert_terms(tables_test *t, const fem_nodal_kernels *table, const f
     assert_small(&traction, table->lanes, "traction");
 }
 
-static void assert_quarters(const tables_test *t, const fem_nodal_kernels *table, const fem_nodal_functions *functions, int count,
+static void assert_quarters(const tables_test *t, const fem_derivative_kernels *table, const fem_derivative_functions *functions, int count,
                             const fem_element_face *faces)
 {
     const fem_space *space = t->b->space;
@@ -332,7 +332,7 @@ static void assert_quarters(const tables_test *t, const fem_nodal_kernels *table
     double point[3], weight[3], value[FEM_MOST_LANES * 4 * MOST_POINTS * MOST_WIDTH];
     largest_difference d = {0};
     fem_gauss(n, point, weight);
-    functions->quarters(&t->data.nodal, count, faces, value);
+    functions->quarters(&t->data.solution, count, faces, value);
     for (int i = 0; i < count; i++)
         for (int k = 0; k < 4 * n * n; k++) {
             int quarter = k / (n * n), a = k % n, b = k % (n * n) / n;
@@ -343,7 +343,7 @@ static void assert_quarters(const tables_test *t, const fem_nodal_kernels *table
     assert_small(&d, table->lanes, "traction on quarters");
 }
 
-static void assert_points(const tables_test *t, const fem_nodal_kernels *table, const fem_nodal_functions *functions, int count,
+static void assert_points(const tables_test *t, const fem_derivative_kernels *table, const fem_derivative_functions *functions, int count,
                           const fem_element_face *faces)
 {
     const fem_space *space = t->b->space;
@@ -352,7 +352,7 @@ static void assert_points(const tables_test *t, const fem_nodal_kernels *table, 
     fem_face_traction value[FEM_MOST_LANES * MOST_POINTS];
     largest_difference area = {0}, x = {0}, normal = {0}, traction = {0};
     fem_gauss(n, point, weight);
-    functions->points(&t->data.nodal, count, faces, value);
+    functions->points(&t->data.solution, count, faces, value);
     for (int i = 0; i < count; i++)
         for (int q = 0; q < n * n; q++) {
             const fem_face_traction *own = &value[i * n * n + q];
@@ -370,13 +370,13 @@ static void assert_points(const tables_test *t, const fem_nodal_kernels *table, 
     assert_small(&traction, table->lanes, "traction at points");
 }
 
-static void assert_gauss_stress(tables_test *t, const fem_nodal_kernels *table, const fem_nodal_functions *functions)
+static void assert_gauss_stress(tables_test *t, const fem_derivative_kernels *table, const fem_derivative_functions *functions)
 {
     const fem_space *space = t->b->space;
     double point[2], weight[2];
     largest_difference d = {0};
     fem_gauss(2, point, weight);
-    functions->stress(&t->data.nodal, 0, space->num_elements, t->stress);
+    functions->stress(&t->data.solution, 0, space->num_elements, t->stress);
     for (int i = 0; i < t->count; i++)
         for (int q = 0; q < FEM_STRESS_POINTS && t->leaf[i] < space->num_elements; q++) {
             double truth[6];
@@ -387,9 +387,9 @@ static void assert_gauss_stress(tables_test *t, const fem_nodal_kernels *table, 
 }
 
 /* All functions of a table, on t->leaf; from 1 to all lanes are filled. */
-static void assert_table(tables_test *t, const fem_nodal_kernels *table)
+static void assert_table(tables_test *t, const fem_derivative_kernels *table)
 {
-    const fem_nodal_functions *functions = &table->functions[t->b->space->slots_1d - 2][t->b->space->components == 3];
+    const fem_derivative_functions *functions = &table->functions[t->b->space->slots_1d - 2][t->b->space->components == 3];
     assert_terms(t, table, functions);
     assert_gauss_stress(t, table, functions);
     fem_element_face faces[FEM_MOST_LANES];
@@ -403,8 +403,8 @@ static void assert_table(tables_test *t, const fem_nodal_kernels *table)
 
 static void each_table_of_kernels_is_right_for_leaves_and_ghosts(void **state)
 {
-    const fem_nodal_kernels *tables[FEM_MOST_KERNELS];
-    int count = fem_nodal_kernels_list(tables);
+    const fem_kernels *tables[FEM_MOST_KERNELS];
+    int count = fem_kernels_list(tables);
     uint64_t random = 29;
     (void)state;
     for (int i = 0; i < 3; i++)
@@ -418,11 +418,11 @@ static void each_table_of_kernels_is_right_for_leaves_and_ghosts(void **state)
                 block_discretise(&b, elements[i]);
                 double *u = random_solution(&b, &random);
                 tables_create(&b, u, b.space->num_elements < 5 ? 1 : 5, &t);
-                while (t.count < t.data.nodal.num_total) {
+                while (t.count < t.data.solution.num_total) {
                     t.leaf[t.count] = t.count;
                     t.count++;
                 }
-                assert_table(&t, tables[k]);
+                assert_table(&t, tables[k]->derivatives);
                 tables_destroy(&t);
                 free(u);
                 block_destroy(&b);
@@ -450,8 +450,8 @@ static void refine_pattern(block *b, int bits)
 /* 17 patterns for each of the 8 places in a family: see operator.c. */
 static void each_table_of_kernels_is_right_for_every_pattern_of_hanging_faces_and_edges(void **state)
 {
-    const fem_nodal_kernels *tables[FEM_MOST_KERNELS];
-    int count = fem_nodal_kernels_list(tables), patterns = 0;
+    const fem_kernels *tables[FEM_MOST_KERNELS];
+    int count = fem_kernels_list(tables), patterns = 0;
     uint8_t seen[3][FEM_FACE_CODES] = {{0}};
     uint64_t random = 31;
     int first = PATTERN_ELEMENTS == 3 ? 0 : count - 1; /* with the sanitizers the best table alone */
@@ -470,7 +470,7 @@ static void each_table_of_kernels_is_right_for_every_pattern_of_hanging_faces_an
                 if (b.space->face_code[e] && !seen[i][b.space->face_code[e]]) t.leaf[t.count++] = e;
                 seen[i][b.space->face_code[e]] = 1;
             }
-            for (int k = first; k < count && t.count > 0; k++) assert_table(&t, tables[k]);
+            for (int k = first; k < count && t.count > 0; k++) assert_table(&t, tables[k]->derivatives);
             tables_destroy(&t);
             free(u);
         }

@@ -1,10 +1,13 @@
 /*
- * batch.c - the element kernels for one instruction set (FEM_ISA: v2, v3, v4 of x86-64, or generic); compiled once for each.
+ * batch.c - the element kernels for one instruction set (FEM_ISA: v2, v3, v4 of x86-64, or generic), and the table of all of its kernels;
+ * compiled once for each.
  */
 #include <float.h>
 
 #include "batch.h"
 #include "batch_shuffle.h"
+#include "derivatives.h"
+#include "smoother.h"
 
 #if defined(__AVX512F__)
 #define VECTOR_BYTES 64
@@ -174,13 +177,15 @@ static fem_batch_shape shape_q1(const fem_batches *b, const int32_t *gather, int
         VECTOR_LANES(real), apply_##real##_n##n##_c##c, apply_stored_##real##_n##n##_c##c, matrix_##real##_n##n##_c##c, \
             diagonal_##real##_n##n##_c##c                                                                               \
     }
-#define TABLE_NAME_2(isa) fem_kernels_##isa
-#define TABLE_NAME(isa) TABLE_NAME_2(isa)
+#define TABLE_NAME_2(what, isa) what##_##isa
+#define TABLE_NAME(what, isa) TABLE_NAME_2(what, isa)
 #define TEXT_2(isa) #isa
 #define TEXT(isa) TEXT_2(isa)
 
-extern const fem_kernels TABLE_NAME(FEM_ISA);
-const fem_kernels TABLE_NAME(FEM_ISA) = {
+extern const fem_smoother_functions TABLE_NAME(fem_smoother_functions, FEM_ISA)[2];
+extern const fem_derivative_kernels TABLE_NAME(fem_derivative_kernels, FEM_ISA);
+extern const fem_kernels TABLE_NAME(fem_kernels, FEM_ISA);
+const fem_kernels TABLE_NAME(fem_kernels, FEM_ISA) = {
     TEXT(FEM_ISA),
     LANES,
     geometry,
@@ -189,4 +194,6 @@ const fem_kernels TABLE_NAME(FEM_ISA) = {
     shape_q1,
     {{{FUNCTIONS(double, 2, 1), FUNCTIONS(double, 2, 3)}, {FUNCTIONS(double, 3, 1), FUNCTIONS(double, 3, 3)}},
      {{FUNCTIONS(float, 2, 1), FUNCTIONS(float, 2, 3)}, {FUNCTIONS(float, 3, 1), FUNCTIONS(float, 3, 3)}}},
+    TABLE_NAME(fem_smoother_functions, FEM_ISA),
+    &TABLE_NAME(fem_derivative_kernels, FEM_ISA),
 };

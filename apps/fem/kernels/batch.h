@@ -91,7 +91,9 @@ typedef struct fem_kernels {
     /* Shape of the same elements.  What a map differs from an affine one by rounding of the positions is not seen. */
     fem_batch_shape (*shape)(const fem_batches *b, const int32_t *gather, int stride, const int16_t *face_code, const double *x);
     fem_batch_shape (*shape_q1)(const fem_batches *b, const int32_t *gather, int stride, const int16_t *face_code, const double *x);
-    fem_batch_functions functions[2][2][2]; /* [precision][slots_1d - 2][components == 3] */
+    fem_batch_functions functions[2][2][2];           /* [precision][slots_1d - 2][components == 3] */
+    const struct fem_smoother_functions *smoother;    /* [precision], of smoother.h */
+    const struct fem_derivative_kernels *derivatives; /* of derivatives.h */
 } fem_kernels;
 
 enum { FEM_MOST_KERNELS = 3 };

@@ -1,10 +1,7 @@
 #include "batch.h"
-#include "nodal.h"
 
 #if defined(__x86_64__)
 extern const fem_kernels fem_kernels_v2, fem_kernels_v3, fem_kernels_v4;
-extern const fem_nodal_kernels fem_nodal_kernels_v2, fem_nodal_kernels_v3, fem_nodal_kernels_v4;
-static const fem_nodal_kernels *const nodal[FEM_MOST_KERNELS] = {&fem_nodal_kernels_v2, &fem_nodal_kernels_v3, &fem_nodal_kernels_v4};
 
 int fem_kernels_list(const fem_kernels *list[FEM_MOST_KERNELS])
 {
@@ -19,8 +16,6 @@ int fem_kernels_list(const fem_kernels *list[FEM_MOST_KERNELS])
 }
 #else
 extern const fem_kernels fem_kernels_generic;
-extern const fem_nodal_kernels fem_nodal_kernels_generic;
-static const fem_nodal_kernels *const nodal[FEM_MOST_KERNELS] = {&fem_nodal_kernels_generic};
 
 int fem_kernels_list(const fem_kernels *list[FEM_MOST_KERNELS])
 {
@@ -33,18 +28,4 @@ const fem_kernels *fem_kernels_select(void)
 {
     const fem_kernels *list[FEM_MOST_KERNELS];
     return list[fem_kernels_list(list) - 1];
-}
-
-int fem_nodal_kernels_list(const fem_nodal_kernels *list[FEM_MOST_KERNELS])
-{
-    const fem_kernels *same[FEM_MOST_KERNELS];
-    int count = fem_kernels_list(same);
-    for (int i = 0; i < count; i++) list[i] = nodal[i];
-    return count;
-}
-
-const fem_nodal_kernels *fem_nodal_kernels_select(void)
-{
-    const fem_nodal_kernels *list[FEM_MOST_KERNELS];
-    return list[fem_nodal_kernels_list(list) - 1];
 }

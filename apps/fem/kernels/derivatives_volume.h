@@ -1,5 +1,5 @@
 /*
- * nodal_volume.h - included by nodal.c: what the error estimate needs of the elements' insides, and of their faces.
+ * derivatives_volume.h - included by derivatives.c: what the error estimate needs of the elements' insides, and of their faces.
  *
  * Positions and solution are interpolated to the Gauss points by sweeps over lines and differentiated among the points (see
  * batch_body.h).  Along a line with the values p0, p1, p2 the derivative by rho = r / g, g = sqrt(3/5) (points 1/2 apart), is p2 - p0 in the
@@ -157,7 +157,7 @@ INLINE void differentiate_layer(int n, const lanes *value, const lanes *z, layer
 }
 
 /* g->field holds values at the Gauss points. */
-INLINE void volume_sums(int n, int components, const fem_nodal *in, const group *own, element_sums *sums)
+INLINE void volume_sums(int n, int components, const fem_packed_solution *in, const group *own, element_sums *sums)
 {
     const double g = line_scale(n), scale = 1 / (g * g * g);
     lanes z[6][FEM_MOST_SLOTS], zz[6][9];

@@ -1,30 +1,26 @@
 /*
- * nodes.h - what a smoother does at each node, compiled once per instruction set like the element kernels (batch.h).
+ * smoother.h - what a smoother does at each node, compiled once per instruction set like the element kernels; their table (fem_kernels of
+ * batch.h) points to it.
  *
  * Node blocks lie in groups of FEM_NODE_GROUP nodes, so that a group is worked on as vectors: entry k (xx yy zz yz xz xy; one component: the
  * only one) of node n's block is blocks[FEM_NODE_BLOCK(size, n, k)], size 6 or 1.  The last group is there in full.
  */
-#ifndef FEM_NODES_H
-#define FEM_NODES_H
+#ifndef FEM_SMOOTHER_H
+#define FEM_SMOOTHER_H
 
 #include <stdint.h>
-
-#include "batch.h"
 
 enum { FEM_NODE_GROUP = 16 };
 
 #define FEM_NODE_BLOCK(size, n, k) ((((n) / FEM_NODE_GROUP) * (size) + (k)) * FEM_NODE_GROUP + (n) % FEM_NODE_GROUP)
 
 /* All vectors are [nodes][components] in the table's precision; functions work on the nodes begin .. end - 1. */
-typedef struct fem_node_functions {
+typedef struct fem_smoother_functions {
     /* z = B r */
     void (*block_solve)(int components, const void *blocks, const void *r, void *z, int64_t begin, int64_t end);
     /* d = a d + c B (b - t), x += d; a = 0: d is not read; t NULL: d = x = c B b */
     void (*chebyshev_step)(int components, const void *blocks, double a, double c, const void *b, const void *t, void *d, void *x,
                            int64_t begin, int64_t end);
-} fem_node_functions;
-
-/* The functions for the instruction set of these element kernels. */
-const fem_node_functions *fem_node_functions_of(const fem_kernels *kernels, fem_precision precision);
+} fem_smoother_functions;
 
 #endif

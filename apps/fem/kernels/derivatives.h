@@ -1,12 +1,12 @@
 /*
- * nodal.h - element kernels on positions and solution at the nodes: derivatives at points inside elements and on their faces, for the error
+ * derivatives.h - element kernels on positions and solution at the nodes: derivatives at points inside elements and on their faces, for the error
  * estimate (estimate.h) and the nodal stress (stress.h).
  *
- * Like batch.h's kernels they work on several elements side by side, one per lane of a SIMD vector, and are compiled once per instruction
- * set.  They read what fem_nodal_create of ../nodal.h makes.
+ * Like the kernels of batch.h they work on several elements side by side, one per lane of a SIMD vector; the table of an instruction set
+ * (fem_kernels) points to them.  They read what fem_packed_create of ../packed.h makes.
  */
-#ifndef FEM_NODAL_KERNELS_H
-#define FEM_NODAL_KERNELS_H
+#ifndef FEM_DERIVATIVES_H
+#define FEM_DERIVATIVES_H
 
 #include "batch.h"
 #include "problem.h"
@@ -14,7 +14,7 @@
 enum { FEM_PACKED = 8, FEM_MOST_SLOTS = 27, FEM_STRESS_POINTS = 8 };
 
 /* Elements are numbered leaves first, then ghosts. */
-typedef struct fem_nodal {
+typedef struct fem_packed_solution {
     int slots_1d, components, serendipity;
     int32_t num_elements;         /* leaves */
     int32_t num_total;            /* leaves and ghosts */
@@ -30,7 +30,7 @@ typedef struct fem_nodal {
     double end[3];                     /* derivative at the lower end of a direction, from the nodes of it */
     double weight[3];                  /* of the slots_1d Gauss points */
     double value[11][3], first[11][3]; /* [point][node] shape functions in one direction, at the points named below */
-} fem_nodal;
+} fem_packed_solution;
 
 /* Where those of the Gauss points begin, of the Gauss points of both halves, and of the two Gauss points of the stress. */
 enum { FEM_WHOLE_POINTS = 0, FEM_HALF_POINTS = 3, FEM_TWO_POINTS = 9 };
@@ -56,28 +56,22 @@ typedef struct fem_face_traction {
     double x[3], normal[3], traction[3];
 } fem_face_traction;
 
-typedef struct fem_nodal_functions {
+typedef struct fem_derivative_functions {
     /* Elements begin .. end - 1. */
-    void (*terms)(const fem_nodal *nodal, int32_t begin, int32_t end, const fem_element_terms *terms);
+    void (*terms)(const fem_packed_solution *solution, int32_t begin, int32_t end, const fem_element_terms *terms);
     /* At most `lanes` faces: traction [faces][4 quarters][points][width], as terms.traction but at the points of the quarters. */
-    void (*quarters)(const fem_nodal *nodal, int count, const fem_element_face *faces, double *traction);
+    void (*quarters)(const fem_packed_solution *solution, int count, const fem_element_face *faces, double *traction);
     /* At most `lanes` faces: at [faces][points]. */
-    void (*points)(const fem_nodal *nodal, int count, const fem_element_face *faces, fem_face_traction *at);
+    void (*points)(const fem_packed_solution *solution, int count, const fem_element_face *faces, fem_face_traction *at);
     /* stress [num_elements][FEM_STRESS_POINTS][FEM_PACKED] of the elements begin .. end - 1: xx, yy, zz, yz, xz, xy; Poisson: gradient. */
-    void (*stress)(const fem_nodal *nodal, int32_t begin, int32_t end, double *stress);
-} fem_nodal_functions;
+    void (*stress)(const fem_packed_solution *solution, int32_t begin, int32_t end, double *stress);
+} fem_derivative_functions;
 
 enum { FEM_MOST_LANES = 8 };
 
-typedef struct fem_nodal_kernels {
+typedef struct fem_derivative_kernels {
     int lanes;
-    fem_nodal_functions functions[2][2]; /* [slots_1d - 2][components == 3] */
-} fem_nodal_kernels;
-
-/* Those that this processor can run, the best ones last; returns how many (at least 1). */
-int fem_nodal_kernels_list(const fem_nodal_kernels *list[FEM_MOST_KERNELS]);
-
-/* The best ones for this processor. */
-const fem_nodal_kernels *fem_nodal_kernels_select(void);
+    fem_derivative_functions functions[2][2]; /* [slots_1d - 2][components == 3] */
+} fem_derivative_kernels;
 
 #endif

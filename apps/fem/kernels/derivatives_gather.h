@@ -1,5 +1,5 @@
 /*
- * nodal_gather.h - included by nodal.c: positions and solution of elements, from the nodes into lanes.
+ * derivatives_gather.h - included by derivatives.c: positions and solution of elements, from the nodes into lanes.
  *
  * An element's slots are gathered with position and solution of a node in one vector, which hanging nodes are interpolated in; then
  * elements are brought side by side.
@@ -61,7 +61,7 @@ INLINE void fill_serendipity(packed *v)
 }
 
 /* local [slots] of one element, in whatever order its slots have. */
-INLINE void load_element(int n, const fem_nodal *in, int32_t e, packed *local)
+INLINE void load_element(int n, const fem_packed_solution *in, int32_t e, packed *local)
 {
     const int slots = n * n * n;
     if (e >= in->num_elements) {
@@ -125,7 +125,7 @@ typedef struct group {
     lanes lambda, mu, force[3];
 } group;
 
-INLINE void load_materials(const fem_nodal *in, group *g)
+INLINE void load_materials(const fem_packed_solution *in, group *g)
 {
     for (int l = 0; l < LANES; l++) {
         const fem_material *material = &in->materials[in->material[g->element[l]]];
@@ -135,7 +135,7 @@ INLINE void load_materials(const fem_nodal *in, group *g)
     }
 }
 
-INLINE void load_group(int n, int components, const fem_nodal *in, int32_t begin, int32_t end, group *g)
+INLINE void load_group(int n, int components, const fem_packed_solution *in, int32_t begin, int32_t end, group *g)
 {
     packed local[LANES][FEM_MOST_SLOTS];
     for (int l = 0; l < LANES; l++) {

@@ -1,5 +1,5 @@
 /*
- * nodal_face.h - included by nodal.c: tractions on the faces of elements.
+ * derivatives_face.h - included by derivatives.c: tractions on the faces of elements.
  */
 typedef struct traction_point {
     lanes area[3], size; /* outer area vector, its length */
@@ -88,8 +88,8 @@ INLINE void extrapolate_line(int n, const lanes *p, int stride, lanes value[2], 
 }
 
 /* plane[f]: values on a face, derivatives along its axis. */
-INLINE void tractions_of_face(int n, int components, const fem_nodal *in, const group *own, int face, lanes (*plane)[2][9], int count,
-                              const fem_element_terms *out)
+INLINE void tractions_of_face(int n, int components, const fem_packed_solution *in, const group *own, int face, lanes (*plane)[2][9],
+                              int count, const fem_element_terms *out)
 {
     const int points = n * n, width = components == 3 ? 4 : 1;
     const int64_t apart = 6 * points * width;
@@ -114,7 +114,8 @@ INLINE void tractions_of_face(int n, int components, const fem_nodal *in, const 
     for (int l = 0; l < count; l++) out->area[6 * (int64_t)own->element[l] + face] = area[l];
 }
 
-INLINE void face_terms(int n, int components, const fem_nodal *in, const group *own, int axis, int count, const fem_element_terms *out)
+INLINE void face_terms(int n, int components, const fem_packed_solution *in, const group *own, int axis, int count,
+                       const fem_element_terms *out)
 {
     lanes plane[2][6][2][9];
     for (int f = 0; f < 3 + components; f++)
@@ -126,7 +127,7 @@ INLINE void face_terms(int n, int components, const fem_nodal *in, const group *
     for (int side = 0; side < 2; side++) tractions_of_face(n, components, in, own, 2 * axis + side, plane[side], count, out);
 }
 
-INLINE void element_terms(int n, int components, const fem_nodal *in, int32_t begin, int32_t end, const fem_element_terms *out)
+INLINE void element_terms(int n, int components, const fem_packed_solution *in, int32_t begin, int32_t end, const fem_element_terms *out)
 {
     for (int32_t first = begin; first < end; first += LANES) {
         const int count = end - first < LANES ? end - first : LANES;
@@ -147,7 +148,8 @@ INLINE void element_terms(int n, int components, const fem_nodal *in, int32_t be
 /* --------------------------------------------------------------------------------------------- chosen faces */
 
 /* field [f][layer][t][s] of each lane's element, with its face first. */
-INLINE void load_faces(int n, int components, const fem_nodal *in, int count, const fem_element_face *faces, group *g, lanes *sign)
+INLINE void load_faces(int n, int components, const fem_packed_solution *in, int count, const fem_element_face *faces, group *g,
+                       lanes *sign)
 {
     packed local[FEM_MOST_SLOTS], turned[LANES][FEM_MOST_SLOTS];
     for (int l = 0; l < LANES; l++) {
@@ -163,7 +165,7 @@ INLINE void load_faces(int n, int components, const fem_nodal *in, int count, co
 }
 
 /* Values on the face and derivatives along its axis: plane[f][0 .. 1][t][s]. */
-INLINE void cut_face(int n, int components, const fem_nodal *in, const group *own, lanes (*plane)[2][9])
+INLINE void cut_face(int n, int components, const fem_packed_solution *in, const group *own, lanes (*plane)[2][9])
 {
     for (int f = 0; f < 3 + components; f++)
         for (int a = 0; a < n * n; a++) {
@@ -174,7 +176,7 @@ INLINE void cut_face(int n, int components, const fem_nodal *in, const group *ow
 }
 
 /* On the line of points with t's shape functions at point j: values, derivatives by t, derivatives along the axis. */
-INLINE void cut_line(int n, int components, const fem_nodal *in, int j, lanes (*plane)[2][9], lanes (*line)[3][3])
+INLINE void cut_line(int n, int components, const fem_packed_solution *in, int j, lanes (*plane)[2][9], lanes (*line)[3][3])
 {
     for (int f = 0; f < 3 + components; f++)
         for (int i = 0; i < n; i++) {
@@ -187,7 +189,7 @@ INLINE void cut_line(int n, int components, const fem_nodal *in, int j, lanes (*
         }
 }
 
-INLINE void cut_point(int n, int components, const fem_nodal *in, int i, lanes (*line)[3][3], lanes (*d)[3])
+INLINE void cut_point(int n, int components, const fem_packed_solution *in, int i, lanes (*line)[3][3], lanes (*d)[3])
 {
     for (int f = 0; f < 3 + components; f++) {
         d[f][0] = d[f][1] = d[f][2] = (lanes){0};
@@ -199,7 +201,7 @@ INLINE void cut_point(int n, int components, const fem_nodal *in, int i, lanes (
     }
 }
 
-INLINE void face_quarters(int n, int components, const fem_nodal *in, int count, const fem_element_face *faces, double *out)
+INLINE void face_quarters(int n, int components, const fem_packed_solution *in, int count, const fem_element_face *faces, double *out)
 {
     const int width = components == 3 ? 4 : 1, points = n * n;
     group own;
@@ -221,7 +223,8 @@ INLINE void face_quarters(int n, int components, const fem_nodal *in, int count,
     }
 }
 
-INLINE void face_points(int n, int components, const fem_nodal *in, int count, const fem_element_face *faces, fem_face_traction *out)
+INLINE void face_points(int n, int components, const fem_packed_solution *in, int count, const fem_element_face *faces,
+                        fem_face_traction *out)
 {
     group own;
     lanes sign, plane[6][2][9];

@@ -1,4 +1,4 @@
-/* nodes_body.h - the node functions of one precision (REAL); included by nodes.c. */
+/* smoother_body.h - the functions of one precision (REAL); included by smoother.c. */
 #define G FEM_NODE_GROUP
 
 typedef enum NAME(form) { NAME(SOLVE), NAME(START), NAME(RESTART), NAME(STEP) } NAME(form);

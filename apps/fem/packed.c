@@ -1,4 +1,4 @@
-#include "nodal.h"
+#include "packed.h"
 
 #include <string.h>
 
@@ -32,27 +32,27 @@ static void fill_hanging(int n, fem_hanging *hanging)
     }
 }
 
-static void fill_tables(int n, fem_nodal *nodal)
+static void fill_tables(int n, fem_packed_solution *solution)
 {
     int stride[3] = {1, n, n * n};
     for (int face = 0; face < 6; face++) {
         int slots[9];
         fem_face_slots(n, face, slots);
         for (int s = 0; s < n * n * n; s++)
-            nodal->inward[face][s] = (int8_t)(slots[s % (n * n)] + s / (n * n) * stride[face / 2] * (face % 2 ? -1 : 1));
+            solution->inward[face][s] = (int8_t)(slots[s % (n * n)] + s / (n * n) * stride[face / 2] * (face % 2 ? -1 : 1));
     }
     double point[3], two[2], unused[2];
-    fem_gauss(n, point, nodal->weight);
+    fem_gauss(n, point, solution->weight);
     fem_gauss(2, two, unused);
-    fem_shape_1d(n, 0, NULL, nodal->end, NULL);
+    fem_shape_1d(n, 0, NULL, solution->end, NULL);
     for (int q = 0; q < n; q++) {
-        fem_shape_1d(n, point[q], nodal->value[FEM_WHOLE_POINTS + q], nodal->first[FEM_WHOLE_POINTS + q], NULL);
+        fem_shape_1d(n, point[q], solution->value[FEM_WHOLE_POINTS + q], solution->first[FEM_WHOLE_POINTS + q], NULL);
         for (int half = 0; half < 2; half++) {
             int at = FEM_HALF_POINTS + half * n + q;
-            fem_shape_1d(n, 0.5 * (half + point[q]), nodal->value[at], nodal->first[at], NULL);
+            fem_shape_1d(n, 0.5 * (half + point[q]), solution->value[at], solution->first[at], NULL);
         }
     }
-    for (int q = 0; q < 2; q++) fem_shape_1d(n, two[q], nodal->value[FEM_TWO_POINTS + q], nodal->first[FEM_TWO_POINTS + q], NULL);
+    for (int q = 0; q < 2; q++) fem_shape_1d(n, two[q], solution->value[FEM_TWO_POINTS + q], solution->first[FEM_TWO_POINTS + q], NULL);
 }
 
 static void pack_nodes(const fem_space *space, const double *u, double *packed)
@@ -66,11 +66,11 @@ static void pack_nodes(const fem_space *space, const double *u, double *packed)
     }
 }
 
-yoke_status fem_nodal_create(const fem_space *space, const double *u, int32_t ghosts, fem_nodal_data *data)
+yoke_status fem_packed_create(const fem_space *space, const double *u, int32_t ghosts, fem_packed *data)
 {
     yoke_context *context = space->context;
     int64_t total = (int64_t)space->num_elements + ghosts;
-    *data = (fem_nodal_data){.context = context};
+    *data = (fem_packed){.context = context};
     yoke_status status = yoke_allocate(context, FEM_FACE_CODES, sizeof *data->hanging, (void **)&data->hanging);
     if (!status)
         status = yoke_allocate_untouched(context, (int64_t)FEM_PACKED * space->num_nodes, sizeof *data->packed, (void **)&data->packed);
@@ -82,24 +82,24 @@ yoke_status fem_nodal_create(const fem_space *space, const double *u, int32_t gh
     fill_hanging(space->slots_1d, data->hanging);
     pack_nodes(space, u, data->packed);
     for (int32_t e = 0; e < space->num_elements; e++) data->material[e] = space->problem->material_of[space->tree[e]];
-    data->nodal = (fem_nodal){.slots_1d = space->slots_1d,
-                              .components = space->components,
-                              .serendipity = space->element == FEM_S2,
-                              .num_elements = space->num_elements,
-                              .num_total = (int32_t)total,
-                              .element_nodes = space->element_nodes,
-                              .face_code = space->face_code,
-                              .hanging = data->hanging,
-                              .packed = data->packed,
-                              .ghosts = data->ghosts,
-                              .material = data->material,
-                              .materials = space->problem->materials,
-                              .fields = &space->problem->fields};
-    fill_tables(space->slots_1d, &data->nodal);
+    data->solution = (fem_packed_solution){.slots_1d = space->slots_1d,
+                                           .components = space->components,
+                                           .serendipity = space->element == FEM_S2,
+                                           .num_elements = space->num_elements,
+                                           .num_total = (int32_t)total,
+                                           .element_nodes = space->element_nodes,
+                                           .face_code = space->face_code,
+                                           .hanging = data->hanging,
+                                           .packed = data->packed,
+                                           .ghosts = data->ghosts,
+                                           .material = data->material,
+                                           .materials = space->problem->materials,
+                                           .fields = &space->problem->fields};
+    fill_tables(space->slots_1d, &data->solution);
     return YOKE_OK;
 }
 
-void fem_nodal_destroy(fem_nodal_data *data)
+void fem_packed_destroy(fem_packed *data)
 {
     yoke_release(data->context, data->hanging);
     yoke_release(data->context, data->packed);
@@ -107,7 +107,7 @@ void fem_nodal_destroy(fem_nodal_data *data)
     yoke_release(data->context, data->material);
 }
 
-void fem_nodal_expand(const fem_space *space, const double *u, int32_t e, double *local)
+void fem_packed_expand(const fem_space *space, const double *u, int32_t e, double *local)
 {
     int components = space->components, slots = space->slots;
     double x[3 * FEM_MOST_SLOTS], v[3 * FEM_MOST_SLOTS];

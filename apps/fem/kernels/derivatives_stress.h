@@ -1,5 +1,5 @@
 /*
- * nodal_stress.h - included by nodal.c: the stress at the 2 x 2 x 2 Gauss points of elements.
+ * derivatives_stress.h - included by derivatives.c: the stress at the 2 x 2 x 2 Gauss points of elements.
  */
 
 /* Sum over a direction of n with the shape functions of point i; stride: between its nodes. */
@@ -10,7 +10,7 @@ INLINE lanes contract(int n, const double *shape, const lanes *in, int stride)
     return sum;
 }
 
-INLINE void differentiate_at_two(int n, const fem_nodal *in, const lanes *field, lanes (*d)[3])
+INLINE void differentiate_at_two(int n, const fem_packed_solution *in, const lanes *field, lanes (*d)[3])
 {
     const double(*value)[3] = in->value + FEM_TWO_POINTS, (*first)[3] = in->first + FEM_TWO_POINTS;
     for (int k = 0; k < 2; k++) {
@@ -55,7 +55,7 @@ INLINE void stress_at_point(int components, const group *own, lanes (*d)[9], lan
     }
 }
 
-INLINE void element_stress(int n, int components, const fem_nodal *in, int32_t begin, int32_t end, double *out)
+INLINE void element_stress(int n, int components, const fem_packed_solution *in, int32_t begin, int32_t end, double *out)
 {
     for (int32_t first = begin; first < end; first += LANES) {
         const int count = end - first < LANES ? end - first : LANES;

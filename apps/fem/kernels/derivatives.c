@@ -1,0 +1,67 @@
+/*
+ * derivatives.c - the kernels of derivatives.h for one instruction set (FEM_ISA: v2, v3, v4 of x86-64, or generic); compiled once for each.
+ */
+#include "derivatives.h"
+
+#include <math.h>
+#include <string.h>
+
+#if defined(__AVX512F__)
+#define LANES 8
+#elif defined(__AVX__)
+#define LANES 4
+#else
+#define LANES 2
+#endif
+#define INLINE static inline __attribute__((always_inline))
+#define SHUFFLE __builtin_shufflevector
+
+typedef double lanes __attribute__((vector_size(LANES * sizeof(double))));
+
+INLINE lanes root(lanes square)
+{
+    for (int l = 0; l < LANES; l++) square[l] = sqrt(square[l]);
+    return square;
+}
+
+#include "derivatives_gather.h"
+
+#include "derivatives_volume.h"
+
+#include "derivatives_face.h"
+
+#include "derivatives_stress.h"
+
+#define INSTANCES(n, components)                                                                                                    \
+    static void terms_n##n##_c##components(const fem_packed_solution *in, int32_t begin, int32_t end, const fem_element_terms *out) \
+    {                                                                                                                               \
+        element_terms(n, components, in, begin, end, out);                                                                          \
+    }                                                                                                                               \
+    static void quarters_n##n##_c##components(const fem_packed_solution *in, int count, const fem_element_face *faces, double *out) \
+    {                                                                                                                               \
+        face_quarters(n, components, in, count, faces, out);                                                                        \
+    }                                                                                                                               \
+    static void points_n##n##_c##components(const fem_packed_solution *in, int count, const fem_element_face *faces,                \
+                                            fem_face_traction *out)                                                                 \
+    {                                                                                                                               \
+        face_points(n, components, in, count, faces, out);                                                                          \
+    }                                                                                                                               \
+    static void stress_n##n##_c##components(const fem_packed_solution *in, int32_t begin, int32_t end, double *out)                 \
+    {                                                                                                                               \
+        element_stress(n, components, in, begin, end, out);                                                                         \
+    }
+
+INSTANCES(2, 1)
+INSTANCES(2, 3)
+INSTANCES(3, 1)
+INSTANCES(3, 3)
+
+#define FUNCTIONS(n, c)                                                                 \
+    {                                                                                   \
+        terms_n##n##_c##c, quarters_n##n##_c##c, points_n##n##_c##c, stress_n##n##_c##c \
+    }
+#define TABLE_NAME_2(isa) fem_derivative_kernels_##isa
+#define TABLE_NAME(isa) TABLE_NAME_2(isa)
+
+extern const fem_derivative_kernels TABLE_NAME(FEM_ISA);
+const fem_derivative_kernels TABLE_NAME(FEM_ISA) = {LANES, {{FUNCTIONS(2, 1), FUNCTIONS(2, 3)}, {FUNCTIONS(3, 1), FUNCTIONS(3, 3)}}};
