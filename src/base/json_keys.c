@@ -124,18 +124,26 @@ static yoke_status read_count(const yoke_json_reader *reader, const yoke_json_ke
     return yoke_json_expected(reader, expected, value);
 }
 
-static yoke_status read_text(const yoke_json_reader *reader, const yoke_json_key *key, const json_t *value, char *member)
+yoke_status yoke_json_read_text(const yoke_json_reader *reader, const json_t *value, size_t least, size_t most, const char **text)
 {
     if (!json_is_string(value)) return yoke_json_expected(reader, "a text", value);
     const char *found = json_string_value(value);
     size_t length = json_string_length(value);
-    if (length < (size_t)key->least || length > (size_t)key->most)
-        return yoke_json_fail(reader, "expected a text of %.0f to %.0f bytes, found %zu", key->least, key->most, length);
+    if (length < least || length > most)
+        return yoke_json_fail(reader, "expected a text of %zu to %zu bytes, found %zu", least, most, length);
     for (size_t i = 0; i < length; i++)
         if ((unsigned char)found[i] < ' ' || found[i] == 0x7f)
             return yoke_json_fail(reader, "expected a text of one line, found the control character %d", found[i]);
-    memcpy(member, found, length + 1);
+    *text = found;
     return YOKE_OK;
+}
+
+static yoke_status copy_text(const yoke_json_reader *reader, const yoke_json_key *key, const json_t *value, char *member)
+{
+    const char *text = NULL;
+    yoke_status status = yoke_json_read_text(reader, value, (size_t)key->least, (size_t)key->most, &text);
+    if (status == YOKE_OK) strcpy(member, text);
+    return status;
 }
 
 static yoke_status read_value(yoke_json_reader *reader, const yoke_json_key *key, const json_t *value, char *member)
@@ -155,7 +163,7 @@ static yoke_status read_value(yoke_json_reader *reader, const yoke_json_key *key
         *(int *)(void *)member = json_is_true(value);
         return YOKE_OK;
     case YOKE_JSON_TEXT:
-        return read_text(reader, key, value, member);
+        return copy_text(reader, key, value, member);
     case YOKE_JSON_OTHER:
         break;
     }

@@ -54,7 +54,8 @@ yoke_status yoke_json_fail(const yoke_json_reader *reader, const char *format, .
 /* Fills the members of `object` whose keys the document has; the others keep what they are.  Errors: INPUT, those of the functions. */
 yoke_status yoke_json_read_object(yoke_json_reader *reader, const yoke_json_key *keys, int count, const json_t *document, void *object);
 
-/* A number from least to most.  Errors: INPUT. */
+/* A number from least to most; a text of one line, least to most bytes, which is the document's.  Errors: INPUT. */
 yoke_status yoke_json_read_number(const yoke_json_reader *reader, const json_t *value, double least, double most, double *number);
+yoke_status yoke_json_read_text(const yoke_json_reader *reader, const json_t *value, size_t least, size_t most, const char **text);
 
 #endif

@@ -1,378 +1,216 @@
 /* Reads machine files. */
 #include <jansson.h>
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
+#include "base/json_keys.h"
 #include "base/limits.h"
 #include "device/sim.h"
 
-typedef struct reader {
-    yoke_context *context;
-    const char *file;
-    char where[128]; /* "devices[1].copy." stands before a key */
-} reader;
+#define COUNT_OF(array) ((int)(sizeof(array) / sizeof(array)[0]))
 
-typedef enum key_kind {
-    NUMBER, /* double */
-    COUNT,  /* int64_t: an integer, or a number without a fraction as in 8e9 */
-    TEXT,   /* char[size], 1 to size - 1 printable bytes */
-    OTHER   /* by the key's own function */
-} key_kind;
-
-/* A key of an object; a table of them is all that an object may hold. */
-typedef struct key {
-    const char *name;
-    key_kind kind;
-    size_t offset; /* of the member in the structure that is filled */
-    double least, most;
-    size_t size;
-    int required;
-    yoke_status (*read)(reader *r, const struct key *key, const json_t *value, void *member);
-} key;
-
-/* ------------------------------------------------------------------------------------------------ failures */
-
-static YOKE_PRINTF(3, 4) yoke_status fail_at(const reader *r, const char *name, const char *format, ...)
-{
-    char text[YOKE_TEXT_BYTES];
-    va_list arguments;
-    va_start(arguments, format);
-    yoke_format_text(text, format, arguments);
-    va_end(arguments);
-    return yoke_fail(r->context, YOKE_ERROR_INPUT, "%s: %s%.64s: %s", r->file, r->where, name, text);
-}
-
-/* What stands there, for messages. */
-static const char *shown(const json_t *value, char text[64])
-{
-    switch (json_typeof(value)) {
-    case JSON_OBJECT:
-        return "an object";
-    case JSON_ARRAY:
-        return json_array_size(value) == 0 ? "an empty array" : "an array";
-    case JSON_STRING:
-        snprintf(text, 64, "the text \"%.40s\"", json_string_value(value));
-        return text;
-    case JSON_INTEGER:
-        snprintf(text, 64, "%lld", (long long)json_integer_value(value));
-        return text;
-    case JSON_REAL:
-        snprintf(text, 64, "%.17g", json_real_value(value));
-        return text;
-    case JSON_TRUE:
-        return "true";
-    case JSON_FALSE:
-        return "false";
-    case JSON_NULL:
-        break;
-    }
-    return "null";
-}
-
-/* ------------------------------------------------------------------------------------------- single values */
-
-static yoke_status read_number(reader *r, const key *expected, const json_t *value, double *number)
-{
-    char text[64];
-    double found = json_is_number(value) ? json_number_value(value) : NAN;
-    if (!(found >= expected->least && found <= expected->most))
-        return fail_at(r, expected->name, "expected a number from %g to %g, found %s", expected->least, expected->most, shown(value, text));
-    *number = found;
-    return YOKE_OK;
-}
-
-static yoke_status read_count(reader *r, const key *expected, const json_t *value, int64_t *count)
-{
-    char text[64];
-    double found = json_is_number(value) ? json_number_value(value) : NAN;
-    if (!(found >= expected->least && found <= expected->most && floor(found) == found))
-        return fail_at(r, expected->name, "expected a whole number from %.0f to %.0f, found %s", expected->least, expected->most,
-                       shown(value, text));
-    *count = json_is_integer(value) ? (int64_t)json_integer_value(value) : (int64_t)found;
-    return YOKE_OK;
-}
-
-static yoke_status read_text(reader *r, const key *expected, const json_t *value, char *member)
-{
-    char text[64];
-    if (!json_is_string(value)) return fail_at(r, expected->name, "expected a text, found %s", shown(value, text));
-    const char *found = json_string_value(value);
-    size_t length = json_string_length(value);
-    if (length == 0 || length >= expected->size || strlen(found) != length)
-        return fail_at(r, expected->name, "expected a text of 1 to %zu bytes, found %zu", expected->size - 1, length);
-    for (size_t i = 0; i < length; i++)
-        if ((unsigned char)found[i] < ' ' || found[i] == 0x7f)
-            return fail_at(r, expected->name, "expected a text of one line, found the control character %d", found[i]);
-    strcpy(member, found);
-    return YOKE_OK;
-}
-
-/* ------------------------------------------------------------------------------------------------- objects */
-
-static const key *find_key(const key *keys, int count, const char *name)
-{
-    for (int i = 0; i < count; i++)
-        if (strcmp(keys[i].name, name) == 0) return &keys[i];
-    return NULL;
-}
-
-static yoke_status fail_unknown(const reader *r, const key *keys, int count, const char *name)
-{
-    char names[512] = "";
-    size_t used = 0;
-    for (int i = 0; i < count && used < sizeof names; i++)
-        used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i > 0 ? ", " : "", keys[i].name);
-    return fail_at(r, name, "there is no such key here; there are: %s", names);
-}
-
-static yoke_status read_value(reader *r, const key *expected, const json_t *value, char *member)
-{
-    switch (expected->kind) {
-    case NUMBER:
-        return read_number(r, expected, value, (double *)(void *)member);
-    case COUNT:
-        return read_count(r, expected, value, (int64_t *)(void *)member);
-    case TEXT:
-        return read_text(r, expected, value, member);
-    case OTHER:
-        break;
-    }
-    return expected->read(r, expected, value, member);
-}
-
-/* Fills the members of `object` whose keys the document has; the others keep what they are. */
-static yoke_status read_object(reader *r, const key *keys, int count, const json_t *document, void *object)
-{
-    const char *name;
-    const json_t *value;
-    yoke_status status = YOKE_OK;
-    /* jansson's loop wants an object that is not const, though it does not change it. */
-    json_object_foreach ((json_t *)(uintptr_t)document, name, value) {
-        const key *expected = find_key(keys, count, name);
-        status = expected != NULL ? read_value(r, expected, value, (char *)object + expected->offset) : fail_unknown(r, keys, count, name);
-        if (status != YOKE_OK) return status;
-    }
-    for (int i = 0; i < count; i++)
-        if (keys[i].required && json_object_get(document, keys[i].name) == NULL) return fail_at(r, keys[i].name, "this key is missing");
-    return YOKE_OK;
-}
-
-/* The value of a key that is an object itself. */
-static yoke_status read_inner(reader *r, const char *name, const key *keys, int count, const json_t *document, void *object)
-{
-    char text[64], outer[sizeof r->where];
-    if (!json_is_object(document)) return fail_at(r, name, "expected an object {...}, found %s", shown(document, text));
-    strcpy(outer, r->where);
-    snprintf(r->where + strlen(outer), sizeof r->where - strlen(outer), "%.40s.", name);
-    yoke_status status = read_object(r, keys, count, document, object);
-    strcpy(r->where, outer);
-    return status;
-}
+/* What is wrong with the member `name` of the object that is read, rather than with one of its keys by itself. */
+#define FAIL_AT(reader, name, ...) (yoke_json_enter(reader, name), yoke_json_fail(reader, __VA_ARGS__))
 
 /* ------------------------------------------------------------------------------------------ keys of a device */
 
-static yoke_status read_class(reader *r, const key *expected, const json_t *value, void *member)
+static yoke_status read_class(yoke_json_reader *reader, const json_t *value, void *member)
 {
-    char text[64];
     const char *name = json_string_value(value);
     if (name != NULL && strcmp(name, "cpu") == 0)
         *(yoke_device_class *)member = YOKE_DEVICE_CPU;
     else if (name != NULL && strcmp(name, "gpu") == 0)
         *(yoke_device_class *)member = YOKE_DEVICE_GPU;
     else
-        return fail_at(r, expected->name, "expected \"cpu\" or \"gpu\", found %s", shown(value, text));
+        return yoke_json_expected(reader, "\"cpu\" or \"gpu\"", value);
     return YOKE_OK;
 }
 
-static yoke_status read_name(reader *r, const key *expected, const json_t *value, void *member)
+static yoke_status read_name(yoke_json_reader *reader, const json_t *value, void *member)
 {
-    yoke_status status = read_text(r, expected, value, member);
-    if (status != YOKE_OK) return status;
     static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-";
-    if (strspn(member, allowed) != strlen(member))
-        return fail_at(r, expected->name, "expected letters, digits, '_', '.' and '-', found \"%s\"", (const char *)member);
+    const char *name = NULL;
+    yoke_status status = yoke_json_read_text(reader, value, 1, sizeof((sim_profile *)0)->name - 1, &name);
+    if (status != YOKE_OK) return status;
+    if (strspn(name, allowed) != strlen(name))
+        return yoke_json_fail(reader, "expected letters, digits, '_', '.' and '-', found \"%s\"", name);
+    strcpy(member, name);
     return YOKE_OK;
 }
+
+static const double least_speed = 1e-30, most_speed = 1e9; /* seconds per unit */
 
 /* Point i of a speed function: [units, seconds per unit], with more units than the one before. */
-static yoke_status read_point(reader *r, const key *expected, const json_t *point, int64_t i, sim_speed *speed)
+static yoke_status read_point(yoke_json_reader *reader, const json_t *point, int64_t i, sim_speed *speed)
 {
-    char text[64], name[64];
-    snprintf(name, sizeof name, "%s[%lld]", expected->name, (long long)i);
-    if (!json_is_array(point) || json_array_size(point) != 2)
-        return fail_at(r, name, "expected a pair [units, seconds per unit], found %s", shown(point, text));
-    const key units = {.name = name, .least = 0, .most = 1e18};
-    const key seconds = {.name = name, .least = expected->least, .most = expected->most};
-    yoke_status status = read_number(r, &units, json_array_get(point, 0), &speed->units[i]);
-    if (status == YOKE_OK) status = read_number(r, &seconds, json_array_get(point, 1), &speed->seconds_per_unit[i]);
-    if (status == YOKE_OK && i > 0 && !(speed->units[i] > speed->units[i - 1]))
-        return fail_at(r, name, "expected more units than in the point before (%g), found %g", speed->units[i - 1], speed->units[i]);
+    if (json_array_size(point) != 2) return yoke_json_expected(reader, "a pair [units, seconds per unit]", point);
+    size_t outer = yoke_json_enter_item(reader, 0);
+    yoke_status status = yoke_json_read_number(reader, json_array_get(point, 0), 0, 1e18, &speed->units[i]);
+    if (status != YOKE_OK) return status;
+    if (i > 0 && !(speed->units[i] > speed->units[i - 1]))
+        return yoke_json_fail(reader, "expected more units than in the point before (%g), found %g", speed->units[i - 1], speed->units[i]);
+    yoke_json_leave(reader, outer);
+    yoke_json_enter_item(reader, 1);
+    status = yoke_json_read_number(reader, json_array_get(point, 1), least_speed, most_speed, &speed->seconds_per_unit[i]);
+    if (status == YOKE_OK) yoke_json_leave(reader, outer);
     return status;
 }
 
 /* A number, or points of a piecewise linear function. */
-static yoke_status read_speed(reader *r, const key *expected, const json_t *value, void *member)
+static yoke_status read_speed(yoke_json_reader *reader, const json_t *value, void *member)
 {
-    char text[64];
     sim_speed *speed = member;
     if (!json_is_number(value) && json_array_size(value) == 0)
-        return fail_at(r, expected->name, "expected a number, or an array of pairs [units, seconds per unit], found %s",
-                       shown(value, text));
+        return yoke_json_expected(reader, "a number, or an array of pairs [units, seconds per unit]", value);
     int64_t count = json_is_array(value) ? (int64_t)json_array_size(value) : 1;
     void *memory = NULL;
-    yoke_status status = yoke_allocate(r->context, count, 2 * sizeof(double), &memory);
+    yoke_status status = yoke_allocate(reader->context, count, 2 * sizeof(double), &memory);
     if (status != YOKE_OK) return status;
     *speed = (sim_speed){.num_points = count, .units = memory, .seconds_per_unit = (double *)memory + count};
-    if (json_is_number(value)) return read_number(r, expected, value, &speed->seconds_per_unit[0]);
-    for (int64_t i = 0; status == YOKE_OK && i < count; i++) status = read_point(r, expected, json_array_get(value, (size_t)i), i, speed);
+    if (json_is_number(value)) return yoke_json_read_number(reader, value, least_speed, most_speed, &speed->seconds_per_unit[0]);
+    for (int64_t i = 0; status == YOKE_OK && i < count; i++) {
+        size_t outer = yoke_json_enter_item(reader, i);
+        status = read_point(reader, json_array_get(value, (size_t)i), i, speed);
+        if (status == YOKE_OK) yoke_json_leave(reader, outer);
+    }
     return status;
 }
 
-static yoke_status read_copy(reader *r, const key *expected, const json_t *value, void *member)
+static yoke_status read_copy(yoke_json_reader *reader, const json_t *value, void *member)
 {
-    static const key keys[] = {
-        {"latency_s", NUMBER, offsetof(sim_copy, latency_s), .least = 0, .most = 1e6, .required = 1},
-        {"bytes_per_s", NUMBER, offsetof(sim_copy, bytes_per_s), .least = 1, .most = 1e18, .required = 1},
-        {"free_bytes", NUMBER, offsetof(sim_copy, free_bytes), .least = 0, .most = 1e15},
+    static const yoke_json_key keys[] = {
+        {"latency_s", YOKE_JSON_NUMBER, offsetof(sim_copy, latency_s), .least = 0, .most = 1e6, .required = 1},
+        {"bytes_per_s", YOKE_JSON_NUMBER, offsetof(sim_copy, bytes_per_s), .least = 1, .most = 1e18, .required = 1},
+        {"free_bytes", YOKE_JSON_NUMBER, offsetof(sim_copy, free_bytes), .least = 0, .most = 1e15},
     };
-    return read_inner(r, expected->name, keys, sizeof keys / sizeof keys[0], value, member);
+    return yoke_json_read_object(reader, keys, COUNT_OF(keys), value, member);
 }
 
-static yoke_status read_fault_kind(reader *r, const key *expected, const json_t *value, void *member)
+static yoke_status read_fault_kind(yoke_json_reader *reader, const json_t *value, void *member)
 {
-    char text[64];
     const char *name = json_string_value(value);
     if (name != NULL && strcmp(name, "lost") == 0)
         *(yoke_status *)member = YOKE_ERROR_DEVICE;
     else if (name != NULL && strcmp(name, "memory") == 0)
         *(yoke_status *)member = YOKE_ERROR_DEVICE_MEMORY;
     else
-        return fail_at(r, expected->name, "expected \"lost\" or \"memory\", found %s", shown(value, text));
+        return yoke_json_expected(reader, "\"lost\" or \"memory\"", value);
     return YOKE_OK;
 }
 
-static yoke_status read_fault(reader *r, const key *expected, const json_t *value, void *member)
+static yoke_status read_fault(yoke_json_reader *reader, const json_t *value, void *member)
 {
-    static const key keys[] = {
-        {"call", COUNT, offsetof(sim_fault, call), .least = 1, .most = 1e15, .required = 1},
-        {"kind", OTHER, offsetof(sim_fault, status), .required = 1, .read = read_fault_kind},
+    static const yoke_json_key keys[] = {
+        {"call", YOKE_JSON_COUNT, offsetof(sim_fault, call), .least = 1, .most = 1e15, .required = 1},
+        {"kind", YOKE_JSON_OTHER, offsetof(sim_fault, status), .required = 1, .read = read_fault_kind},
     };
-    return read_inner(r, expected->name, keys, sizeof keys / sizeof keys[0], value, member);
+    return yoke_json_read_object(reader, keys, COUNT_OF(keys), value, member);
 }
 
 /* ------------------------------------------------------------------------------------------------- powers */
 
-static yoke_status read_power(reader *r, const key *expected, const json_t *value, void *member)
+static yoke_status read_power(yoke_json_reader *reader, const json_t *value, void *member)
 {
-    static const key keys[] = {
-        {"idle_w", NUMBER, offsetof(sim_level, idle_w), .least = 0, .most = 1e7, .required = 1},
-        {"busy_w", NUMBER, offsetof(sim_level, busy_w), .least = 0, .most = 1e7, .required = 1},
-        {"copy_w", NUMBER, offsetof(sim_level, copy_w), .least = 0, .most = 1e7},
+    static const yoke_json_key keys[] = {
+        {"idle_w", YOKE_JSON_NUMBER, offsetof(sim_level, idle_w), .least = 0, .most = 1e7, .required = 1},
+        {"busy_w", YOKE_JSON_NUMBER, offsetof(sim_level, busy_w), .least = 0, .most = 1e7, .required = 1},
+        {"copy_w", YOKE_JSON_NUMBER, offsetof(sim_level, copy_w), .least = 0, .most = 1e7},
     };
     ((sim_level *)member)->powered = 1;
-    return read_inner(r, expected->name, keys, sizeof keys / sizeof keys[0], value, member);
+    return yoke_json_read_object(reader, keys, COUNT_OF(keys), value, member);
 }
 
-static yoke_status read_meter(reader *r, const key *expected, const json_t *value, void *member)
+static yoke_status read_meter(yoke_json_reader *reader, const json_t *value, void *member)
 {
-    static const key keys[] = {
-        {"period_s", NUMBER, offsetof(sim_domain, period_s), .least = 0, .most = 1e3},
-        {"resolution_j", NUMBER, offsetof(sim_domain, resolution_j), .least = 1e-12, .most = 1e6},
-        {"wrap_j", NUMBER, offsetof(sim_domain, wrap_j), .least = 1e-9, .most = 1e15},
-        {"gain", NUMBER, offsetof(sim_domain, gain), .least = 0.1, .most = 10},
-        {"gain_error", NUMBER, offsetof(sim_domain, gain_error), .least = 0, .most = 1},
+    static const yoke_json_key keys[] = {
+        {"period_s", YOKE_JSON_NUMBER, offsetof(sim_domain, period_s), .least = 0, .most = 1e3},
+        {"resolution_j", YOKE_JSON_NUMBER, offsetof(sim_domain, resolution_j), .least = 1e-12, .most = 1e6},
+        {"wrap_j", YOKE_JSON_NUMBER, offsetof(sim_domain, wrap_j), .least = 1e-9, .most = 1e15},
+        {"gain", YOKE_JSON_NUMBER, offsetof(sim_domain, gain), .least = 0.1, .most = 10},
+        {"gain_error", YOKE_JSON_NUMBER, offsetof(sim_domain, gain_error), .least = 0, .most = 1},
     };
     sim_domain *domain = member;
-    yoke_status status = read_inner(r, expected->name, keys, sizeof keys / sizeof keys[0], value, domain);
+    yoke_status status = yoke_json_read_object(reader, keys, COUNT_OF(keys), value, domain);
     if (status != YOKE_OK || domain->wrap_j == 0) return status;
     double counts = domain->resolution_j > 0 ? floor(domain->wrap_j / domain->resolution_j + 0.5) : 0;
     if (!(counts >= 2 && counts <= 9007199254740992.0 && fabs(counts * domain->resolution_j / domain->wrap_j - 1) <= 1e-9))
-        return fail_at(r, "meter.wrap_j", "expected 2 to 2^53 times resolution_j (%g), found %.17g", domain->resolution_j, domain->wrap_j);
+        return FAIL_AT(reader, "wrap_j", "expected 2 to 2^53 times resolution_j (%g), found %.17g", domain->resolution_j, domain->wrap_j);
     return YOKE_OK;
 }
 
 /* Host and memory of the machine, which are no devices: their powers and meter stand together. */
-static yoke_status read_host(reader *r, const key *expected, const json_t *value, void *member)
+static yoke_status read_host(yoke_json_reader *reader, const json_t *value, void *member)
 {
-    static const key keys[] = {
-        {"idle_w", NUMBER, offsetof(sim_domain, idle_w), .least = 0, .most = 1e7, .required = 1},
-        {"meter", OTHER, 0, .read = read_meter},
+    static const yoke_json_key keys[] = {
+        {"idle_w", YOKE_JSON_NUMBER, offsetof(sim_domain, idle_w), .least = 0, .most = 1e7, .required = 1},
+        {"meter", YOKE_JSON_OTHER, 0, .read = read_meter},
     };
     ((sim_domain *)member)->powered = 1;
-    return read_inner(r, expected->name, keys, sizeof keys / sizeof keys[0], value, member);
+    return yoke_json_read_object(reader, keys, COUNT_OF(keys), value, member);
 }
 
-static yoke_status read_dram(reader *r, const key *expected, const json_t *value, void *member)
+static yoke_status read_dram(yoke_json_reader *reader, const json_t *value, void *member)
 {
-    static const key keys[] = {
-        {"idle_w", NUMBER, offsetof(sim_domain, idle_w), .least = 0, .most = 1e7, .required = 1},
-        {"busy_w", NUMBER, offsetof(sim_domain, busy_w), .least = 0, .most = 1e7, .required = 1},
-        {"copy_w", NUMBER, offsetof(sim_domain, copy_w), .least = 0, .most = 1e7},
-        {"meter", OTHER, 0, .read = read_meter},
+    static const yoke_json_key keys[] = {
+        {"idle_w", YOKE_JSON_NUMBER, offsetof(sim_domain, idle_w), .least = 0, .most = 1e7, .required = 1},
+        {"busy_w", YOKE_JSON_NUMBER, offsetof(sim_domain, busy_w), .least = 0, .most = 1e7, .required = 1},
+        {"copy_w", YOKE_JSON_NUMBER, offsetof(sim_domain, copy_w), .least = 0, .most = 1e7},
+        {"meter", YOKE_JSON_OTHER, 0, .read = read_meter},
     };
     ((sim_domain *)member)->powered = 1;
-    return read_inner(r, expected->name, keys, sizeof keys / sizeof keys[0], value, member);
+    return yoke_json_read_object(reader, keys, COUNT_OF(keys), value, member);
 }
 
 /* -------------------------------------------------------------------------------------------------- clocks */
 
 /* A level holds what all have until its own keys replace that. */
-static yoke_status read_level(reader *r, const json_t *document, sim_level *level)
+static yoke_status read_level(yoke_json_reader *reader, const json_t *document, sim_level *level)
 {
-    static const key keys[] = {
-        {"frequency_hz", NUMBER, offsetof(sim_level, frequency_hz), .least = 1, .most = 1e12, .required = 1},
-        {"seconds_per_unit", OTHER, offsetof(sim_level, speed), .least = 1e-30, .most = 1e9, .read = read_speed},
-        {"start_s", NUMBER, offsetof(sim_level, start_s), .least = 0, .most = 1e6},
-        {"power", OTHER, 0, .read = read_power},
+    static const yoke_json_key keys[] = {
+        {"frequency_hz", YOKE_JSON_NUMBER, offsetof(sim_level, frequency_hz), .least = 1, .most = 1e12, .required = 1},
+        {"seconds_per_unit", YOKE_JSON_OTHER, offsetof(sim_level, speed), .read = read_speed},
+        {"start_s", YOKE_JSON_NUMBER, offsetof(sim_level, start_s), .least = 0, .most = 1e6},
+        {"power", YOKE_JSON_OTHER, 0, .read = read_power},
     };
-    char text[64];
-    if (!json_is_object(document)) return fail_at(r, "", "expected an object {...}, found %s", shown(document, text));
-    strcat(r->where, ".");
-    return read_object(r, keys, sizeof keys / sizeof keys[0], document, level);
+    return yoke_json_read_object(reader, keys, COUNT_OF(keys), document, level);
 }
 
 enum { MOST_LEVELS = 128 }; /* as many as yoke_clock_info shows */
 
-static yoke_status read_levels(reader *r, const key *expected, const json_t *value, void *member)
+static yoke_status read_levels(yoke_json_reader *reader, const json_t *value, void *member)
 {
-    char text[64], outer[sizeof r->where];
     sim_profile *device = member;
     int64_t count = (int64_t)json_array_size(value);
-    if (count > MOST_LEVELS)
-        return fail_at(r, expected->name, "expected an array of 1 to %d levels, found %lld", MOST_LEVELS, (long long)count);
-    if (count < 1) return fail_at(r, expected->name, "expected an array of 1 to %d levels, found %s", MOST_LEVELS, shown(value, text));
+    if (count < 1 || count > MOST_LEVELS) return yoke_json_expected(reader, "an array of 1 to 128 levels", value);
     void *memory = NULL;
-    yoke_status status = yoke_allocate(r->context, count, sizeof(sim_level), &memory);
+    yoke_status status = yoke_allocate(reader->context, count, sizeof(sim_level), &memory);
     if (status != YOKE_OK) return status;
     sim_level *levels = device->levels = memory;
     device->num_levels = count;
-    strcpy(outer, r->where);
     for (int64_t i = 0; status == YOKE_OK && i < count; i++) {
         levels[i] = (sim_level){.frequency_hz = NAN, .start_s = NAN};
-        snprintf(r->where + strlen(outer), sizeof r->where - strlen(outer), "%s[%lld]", expected->name, (long long)i);
-        status = read_level(r, json_array_get(value, (size_t)i), &levels[i]);
+        size_t outer = yoke_json_enter_item(reader, i);
+        status = read_level(reader, json_array_get(value, (size_t)i), &levels[i]);
         if (status == YOKE_OK && i > 0 && !(levels[i].frequency_hz > levels[i - 1].frequency_hz))
-            status = fail_at(r, "frequency_hz", "expected more than in the level before (%g), found %g", levels[i - 1].frequency_hz,
+            status = FAIL_AT(reader, "frequency_hz", "expected more than in the level before (%g), found %g", levels[i - 1].frequency_hz,
                              levels[i].frequency_hz);
+        if (status == YOKE_OK) yoke_json_leave(reader, outer);
     }
-    if (status == YOKE_OK) strcpy(r->where, outer);
     return status;
 }
 
-static yoke_status read_clock(reader *r, const key *expected, const json_t *value, void *member)
+static yoke_status read_clock(yoke_json_reader *reader, const json_t *value, void *member)
 {
-    static const key keys[] = {{"levels", OTHER, 0, .required = 1, .read = read_levels}};
-    return read_inner(r, expected->name, keys, sizeof keys / sizeof keys[0], value, member);
+    static const yoke_json_key keys[] = {{"levels", YOKE_JSON_OTHER, 0, .required = 1, .read = read_levels}};
+    return yoke_json_read_object(reader, keys, COUNT_OF(keys), value, member);
 }
 
 /* What the device has is that of each level which does not say otherwise; without a clock the device is at its only level. */
-static yoke_status complete_levels(reader *r, sim_profile *device)
+static yoke_status complete_levels(yoke_json_reader *reader, sim_profile *device)
 {
     if (device->num_levels == 0) {
         void *memory = NULL;
-        yoke_status status = yoke_allocate(r->context, 1, sizeof(sim_level), &memory);
+        yoke_status status = yoke_allocate(reader->context, 1, sizeof(sim_level), &memory);
         if (status != YOKE_OK) return status;
         device->levels = memory;
         device->num_levels = 1;
@@ -390,40 +228,40 @@ static yoke_status complete_levels(reader *r, sim_profile *device)
         }
         powered += level->powered || device->own.powered;
         if (level->speed.num_points == 0)
-            return fail_at(r, "seconds_per_unit", "this key is missing%s",
+            return FAIL_AT(reader, "seconds_per_unit", "this key is missing%s",
                            isnan(level->frequency_hz) ? "" : ", and not all levels of the clock have it");
     }
     if (powered > 0 && powered < device->num_levels)
-        return fail_at(r, "power", "this key is missing, and some levels of the clock have it, but not all");
+        return FAIL_AT(reader, "power", "this key is missing, and some levels of the clock have it, but not all");
     device->domain.powered = powered > 0;
     device->level = device->num_levels - 1;
     return YOKE_OK;
 }
 
-static yoke_status read_device(reader *r, const json_t *document, sim_profile *device)
+static yoke_status read_device(yoke_json_reader *reader, const json_t *document, sim_profile *device)
 {
-    static const key keys[] = {
-        {"name", OTHER, offsetof(sim_profile, name), .size = sizeof device->name, .required = 1, .read = read_name},
-        {"class", OTHER, offsetof(sim_profile, device_class), .required = 1, .read = read_class},
-        {"description", TEXT, offsetof(sim_profile, description), .size = sizeof device->description},
-        {"memory_bytes", COUNT, offsetof(sim_profile, memory_bytes), .least = 1, .most = 1e15},
-        {"compute_units", COUNT, offsetof(sim_profile, compute_units), .least = 1, .most = 1e6},
-        {"threads", COUNT, offsetof(sim_profile, threads), .least = 1, .most = 1024},
-        {"seconds_per_unit", OTHER, offsetof(sim_profile, own.speed), .least = 1e-30, .most = 1e9, .read = read_speed},
-        {"start_s", NUMBER, offsetof(sim_profile, own.start_s), .least = 0, .most = 1e6},
-        {"copy", OTHER, offsetof(sim_profile, copy), .read = read_copy},
-        {"clock", OTHER, 0, .read = read_clock},
-        {"noise", NUMBER, offsetof(sim_profile, noise), .least = 0, .most = 1},
-        {"contention", NUMBER, offsetof(sim_profile, contention), .least = 0, .most = 1e3},
-        {"seed", COUNT, offsetof(sim_profile, seed), .least = 0, .most = 9007199254740992.0},
-        {"fault", OTHER, offsetof(sim_profile, fault), .read = read_fault},
-        {"power", OTHER, offsetof(sim_profile, own), .read = read_power},
-        {"meter", OTHER, offsetof(sim_profile, domain), .read = read_meter},
+    static const yoke_json_key keys[] = {
+        {"name", YOKE_JSON_OTHER, offsetof(sim_profile, name), .required = 1, .read = read_name},
+        {"class", YOKE_JSON_OTHER, offsetof(sim_profile, device_class), .required = 1, .read = read_class},
+        {"description", YOKE_JSON_TEXT, offsetof(sim_profile, description), .least = 1, .most = sizeof device->description - 1},
+        {"memory_bytes", YOKE_JSON_COUNT, offsetof(sim_profile, memory_bytes), .least = 1, .most = 1e15},
+        {"compute_units", YOKE_JSON_COUNT, offsetof(sim_profile, compute_units), .least = 1, .most = 1e6},
+        {"threads", YOKE_JSON_COUNT, offsetof(sim_profile, threads), .least = 1, .most = 1024},
+        {"seconds_per_unit", YOKE_JSON_OTHER, offsetof(sim_profile, own.speed), .read = read_speed},
+        {"start_s", YOKE_JSON_NUMBER, offsetof(sim_profile, own.start_s), .least = 0, .most = 1e6},
+        {"copy", YOKE_JSON_OTHER, offsetof(sim_profile, copy), .read = read_copy},
+        {"clock", YOKE_JSON_OTHER, 0, .read = read_clock},
+        {"noise", YOKE_JSON_NUMBER, offsetof(sim_profile, noise), .least = 0, .most = 1},
+        {"contention", YOKE_JSON_NUMBER, offsetof(sim_profile, contention), .least = 0, .most = 1e3},
+        {"seed", YOKE_JSON_COUNT, offsetof(sim_profile, seed), .least = 0, .most = 9007199254740992.0},
+        {"fault", YOKE_JSON_OTHER, offsetof(sim_profile, fault), .read = read_fault},
+        {"power", YOKE_JSON_OTHER, offsetof(sim_profile, own), .read = read_power},
+        {"meter", YOKE_JSON_OTHER, offsetof(sim_profile, domain), .read = read_meter},
     };
-    yoke_status status = read_object(r, keys, sizeof keys / sizeof keys[0], document, device);
-    if (status == YOKE_OK) status = complete_levels(r, device);
+    yoke_status status = yoke_json_read_object(reader, keys, COUNT_OF(keys), document, device);
+    if (status == YOKE_OK) status = complete_levels(reader, device);
     if (status == YOKE_OK && !device->domain.powered && json_object_get(document, "meter") != NULL)
-        return fail_at(r, "meter", "a meter without a power shows nothing; expected the key \"power\" beside it");
+        return FAIL_AT(reader, "meter", "a meter without a power shows nothing; expected the key \"power\" beside it");
     return status;
 }
 
@@ -449,35 +287,31 @@ static sim_profile default_profile(int64_t number)
                          .domain = {.gain = 1}};
 }
 
-static yoke_status read_devices(reader *r, const key *expected, const json_t *value, void *member)
+static yoke_status read_devices(yoke_json_reader *reader, const json_t *value, void *member)
 {
-    char text[64];
-    sim_machine *machine = (sim_machine *)(void *)((char *)member - expected->offset);
-    if (json_array_size(value) == 0) return fail_at(r, expected->name, "expected an array of devices, found %s", shown(value, text));
+    sim_machine *machine = member;
     int64_t count = (int64_t)json_array_size(value);
+    if (count == 0) return yoke_json_expected(reader, "an array of devices", value);
     void *memory = NULL;
-    yoke_status status = yoke_allocate(r->context, count, sizeof(sim_profile), &memory);
+    yoke_status status = yoke_allocate(reader->context, count, sizeof(sim_profile), &memory);
     if (status != YOKE_OK) return status;
     machine->devices = memory;
     machine->count = count;
     for (int64_t i = 0; status == YOKE_OK && i < count; i++) {
-        const json_t *document = json_array_get(value, (size_t)i);
         sim_profile *device = &machine->devices[i];
         *device = default_profile(i);
-        snprintf(r->where, sizeof r->where, "devices[%lld]", (long long)i);
-        if (!json_is_object(document)) return fail_at(r, "", "expected an object {...}, found %s", shown(document, text));
-        strcat(r->where, ".");
-        status = read_device(r, document, device);
+        size_t outer = yoke_json_enter_item(reader, i);
+        status = read_device(reader, json_array_get(value, (size_t)i), device);
         for (int64_t j = 0; status == YOKE_OK && j < i; j++)
             if (strcmp(device->name, machine->devices[j].name) == 0)
-                status = fail_at(r, "name", "there is a device \"%s\" already; expected another name", device->name);
+                status = FAIL_AT(reader, "name", "there is a device \"%s\" already; expected another name", device->name);
+        if (status == YOKE_OK) yoke_json_leave(reader, outer);
     }
-    if (status == YOKE_OK) r->where[0] = '\0';
     return status;
 }
 
 /* The names of meters are those of devices, host and memory. */
-static yoke_status check_powers(reader *r, sim_machine *machine)
+static yoke_status check_powers(yoke_json_reader *reader, sim_machine *machine)
 {
     const char *host = machine->host_described ? "host" : "hosting";
     machine->host.powered |= machine->hosting_w > 0;
@@ -487,54 +321,49 @@ static yoke_status check_powers(reader *r, sim_machine *machine)
         sim_profile *device = &machine->devices[i];
         int taken =
             (machine->host.powered && strcmp(device->name, host) == 0) || (machine->dram.powered && strcmp(device->name, "dram") == 0);
-        snprintf(r->where, sizeof r->where, "devices[%lld].", (long long)i);
-        if (taken && device->domain.powered)
-            return fail_at(r, "name", "\"%s\" is what the machine's own meter is called; expected another name", device->name);
-        r->where[0] = '\0';
+        if (taken && device->domain.powered) {
+            yoke_json_enter(reader, "devices");
+            yoke_json_enter_item(reader, i);
+            return FAIL_AT(reader, "name", "\"%s\" is what the machine's own meter is called; expected another name", device->name);
+        }
         machine->powered |= device->domain.powered;
         if (isnan(device->contention)) device->contention = machine->contention;
     }
     return YOKE_OK;
 }
 
-static yoke_status read_machine(reader *r, const json_t *document, sim_machine *machine)
+static yoke_status read_machine(yoke_json_reader *reader, const json_t *document, sim_machine *machine)
 {
-    static const key keys[] = {
-        {"name", TEXT, offsetof(sim_machine, name), .size = sizeof machine->name, .required = 1},
-        {"description", TEXT, offsetof(sim_machine, description), .size = sizeof machine->description},
-        {"devices", OTHER, offsetof(sim_machine, devices), .required = 1, .read = read_devices},
-        {"host", OTHER, offsetof(sim_machine, host), .read = read_host},
-        {"dram", OTHER, offsetof(sim_machine, dram), .read = read_dram},
-        {"hosting_w", NUMBER, offsetof(sim_machine, hosting_w), .least = 0, .most = 1e7},
-        {"contention", NUMBER, offsetof(sim_machine, contention), .least = 0, .most = 1e3},
+    static const yoke_json_key keys[] = {
+        {"name", YOKE_JSON_TEXT, offsetof(sim_machine, name), .least = 1, .most = sizeof machine->name - 1, .required = 1},
+        {"description", YOKE_JSON_TEXT, offsetof(sim_machine, description), .least = 1, .most = sizeof machine->description - 1},
+        {"devices", YOKE_JSON_OTHER, 0, .required = 1, .read = read_devices},
+        {"host", YOKE_JSON_OTHER, offsetof(sim_machine, host), .read = read_host},
+        {"dram", YOKE_JSON_OTHER, offsetof(sim_machine, dram), .read = read_dram},
+        {"hosting_w", YOKE_JSON_NUMBER, offsetof(sim_machine, hosting_w), .least = 0, .most = 1e7},
+        {"contention", YOKE_JSON_NUMBER, offsetof(sim_machine, contention), .least = 0, .most = 1e3},
     };
-    char text[64];
-    if (!json_is_object(document))
-        return yoke_fail(r->context, YOKE_ERROR_INPUT, "%s: expected an object {\"name\": ..., \"devices\": [...]}, found %s", r->file,
-                         shown(document, text));
+    if (!json_is_object(document)) return yoke_json_expected(reader, "an object {\"name\": ..., \"devices\": [...]}", document);
     machine->host.gain = machine->dram.gain = 1;
-    yoke_status status = read_object(r, keys, sizeof keys / sizeof keys[0], document, machine);
+    yoke_status status = yoke_json_read_object(reader, keys, COUNT_OF(keys), document, machine);
     machine->host_described = json_object_get(document, "host") != NULL;
-    if (status == YOKE_OK) status = check_powers(r, machine);
+    if (status == YOKE_OK) status = check_powers(reader, machine);
     if (status == YOKE_OK) sim_energy_start(machine);
     return status;
 }
 
 yoke_status sim_machine_create(yoke_context *context, const char *path, sim_machine **machine)
 {
-    json_error_t error;
-    json_t *document = json_load_file(path, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
-    if (document == NULL)
-        return error.line > 0
-                   ? yoke_fail(context, YOKE_ERROR_INPUT, "%s:%d:%d: this is not JSON: %s", path, error.line, error.column, error.text)
-                   : yoke_fail(context, YOKE_ERROR_INPUT, "%s: the machine file cannot be read: %s", path, error.text);
+    json_t *document = NULL;
+    yoke_status status = yoke_json_load(context, path, &document);
+    if (status != YOKE_OK) return status;
     void *memory = NULL;
-    yoke_status status = yoke_allocate(context, 1, sizeof(sim_machine), &memory);
+    status = yoke_allocate(context, 1, sizeof(sim_machine), &memory);
     if (status == YOKE_OK) {
         sim_machine *created = memory;
-        reader r = {.context = context, .file = path};
+        yoke_json_reader reader = {.context = context, .file = path};
         created->context = context;
-        status = read_machine(&r, document, created);
+        status = read_machine(&reader, document, created);
         if (status == YOKE_OK)
             *machine = created;
         else

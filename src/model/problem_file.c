@@ -22,17 +22,10 @@ static yoke_status read_kind(yoke_json_reader *reader, const json_t *value, void
 static yoke_status read_name(yoke_json_reader *reader, const json_t *value, void *member)
 {
     void *memory = NULL;
-    char name[PROBLEM_NAME_BYTES];
-    const char *found = json_string_value(value);
-    size_t length = json_string_length(value);
-    if (!json_is_string(value)) return yoke_json_expected(reader, "a text", value);
-    if (length == 0 || length >= sizeof name)
-        return yoke_json_fail(reader, "expected a text of 1 to %zu bytes, found %zu", sizeof name - 1, length);
-    for (size_t i = 0; i < length; i++)
-        if ((unsigned char)found[i] < ' ' || found[i] == 0x7f)
-            return yoke_json_fail(reader, "expected a text of one line, found the control character %d", found[i]);
-    yoke_status status = yoke_allocate_untouched(reader->context, (int64_t)length + 1, 1, &memory);
-    if (status == YOKE_OK) *(const char **)member = memcpy(memory, found, length + 1);
+    const char *found = NULL;
+    yoke_status status = yoke_json_read_text(reader, value, 1, PROBLEM_NAME_BYTES - 1, &found);
+    if (status == YOKE_OK) status = yoke_allocate_untouched(reader->context, (int64_t)strlen(found) + 1, 1, &memory);
+    if (status == YOKE_OK) *(const char **)member = strcpy(memory, found);
     return status;
 }
 
