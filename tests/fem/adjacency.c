@@ -4,6 +4,7 @@
 
 #include "unit.h"
 
+#include "body.h"
 #include "estimate_parts.h"
 #include "model.h"
 #include "shape.h"
@@ -252,7 +253,7 @@ static const struct CMUnitTest tests[] = {
 static int start(void **state)
 {
     omp_set_num_threads(1);
-    return model_start(state);
+    return body_start(state);
 }
 
-UNIT_MAIN(tests, start, model_end)
+UNIT_MAIN(tests, start, body_end)

@@ -6,10 +6,8 @@
 #define TEST_BLOCK_H
 
 #include "boundary.h"
+#include "cube_mesh.h"
 #include "manufactured.h"
-
-/* The place of a point of the unit cube; body_bend and body_distort of body.h are such maps. */
-typedef void block_map(const double in[3], double out[3]);
 
 /* Groups of the block by their place in the unit cube.  Group of face f (-x +x -y +y -z +z) of the cube: f. */
 enum {
@@ -25,7 +23,7 @@ enum { BLOCK_TURNS = 24, BLOCK_MOST_CONDITIONS = 12 };
 
 typedef struct block_options {
     int elements[3];            /* coarse elements in each direction */
-    block_map *map;             /* NULL: the unit cube itself */
+    cube_map *map;              /* NULL: the unit cube itself */
     int order;                  /* of the geometry: 1, 2 */
     int turn;                   /* element e lies in position (turn x e) mod 24 of the 24 there are; 0: all along the axes */
     int components;             /* 1, 3 */

@@ -1,11 +1,8 @@
 #include "body.h"
 
 #include <math.h>
-#include <stdio.h>
 
 #include "unit.h"
-
-#include "shape.h"
 
 void body_bend(const double in[3], double out[3])
 {
@@ -34,55 +31,8 @@ static void release_limited(void *memory, void *user)
     free(memory);
 }
 
-static void identity(const double in[3], double out[3]) { memcpy(out, in, 3 * sizeof *in); }
-
-static const char *name_face(const double centre[3], void *user)
-{
-    static const char *const names[6] = {"-x", "+x", "-y", "+y", "-z", "+z"};
-    (void)user;
-    for (int face = 0; face < 6; face++)
-        if (fabs(centre[face / 2] - face % 2) < 1e-9) return names[face];
-    return NULL;
-}
-
-static void create_mesh(const body_options *options, body *b)
-{
-    body_map *map = options->map ? options->map : identity;
-    const int *n = options->elements;
-    int per_axis = options->order + 1, slots = per_axis * per_axis * per_axis, e = 0;
-    int num_vertices = (n[0] + 1) * (n[1] + 1) * (n[2] + 1), num_elements = n[0] * n[1] * n[2];
-    double *vertices = malloc(sizeof(double) * 3 * (size_t)num_vertices),
-           *geometry = malloc(sizeof(double) * 3 * (size_t)(slots * num_elements));
-    int32_t *corners = malloc(sizeof(int32_t) * 8 * (size_t)num_elements);
-    assert_true(vertices && geometry && corners);
-    for (int v = 0; v < num_vertices; v++) {
-        int index[3] = {v % (n[0] + 1), v / (n[0] + 1) % (n[1] + 1), v / (n[0] + 1) / (n[1] + 1)};
-        double in[3] = {(double)index[0] / n[0], (double)index[1] / n[1], (double)index[2] / n[2]};
-        map(in, vertices + 3 * v);
-    }
-    for (int k = 0; k < n[2]; k++)
-        for (int j = 0; j < n[1]; j++)
-            for (int i = 0; i < n[0]; i++, e++) {
-                for (int c = 0; c < 8; c++)
-                    corners[8 * e + c] = i + (c & 1) + (n[0] + 1) * (j + (c >> 1 & 1) + (n[1] + 1) * (k + (c >> 2)));
-                for (int s = 0; s < slots; s++) {
-                    double r[3];
-                    fem_slot_point(per_axis, s, r);
-                    double in[3] = {(i + r[0]) / n[0], (j + r[1]) / n[1], (k + r[2]) / n[2]};
-                    map(in, geometry + 3 * (slots * e + s));
-                }
-            }
-    assert_int_equal(fem_mesh_from_arrays(b->context, num_vertices, vertices, num_elements, corners, options->order, geometry, name_face,
-                                          NULL, &b->mesh),
-                     YOKE_OK);
-    free(vertices);
-    free(geometry);
-    free(corners);
-}
-
 static void create_problem(const body_options *options, body *b)
 {
-    static const char *const names[6] = {"-x", "+x", "-y", "+y", "-z", "+z"};
     const manufactured *solution = options->solution;
     fem_problem *p = &b->problem;
     *p = (fem_problem){.context = b->context, .mesh = b->mesh, .components = solution->components, .element = options->element};
@@ -98,7 +48,7 @@ static void create_problem(const body_options *options, body *b)
     p->num_conditions = options->num_conditions;
     for (int i = 0; i < options->num_conditions; i++) {
         p->conditions[i] = options->conditions[i];
-        p->conditions[i].group = fem_mesh_find_group(b->mesh, 2, names[options->conditions[i].group]);
+        p->conditions[i].group = cube_group(b->mesh, options->conditions[i].group);
         assert_true(p->conditions[i].group >= 0);
     }
 }
@@ -109,7 +59,8 @@ void body_create(const body_options *options, body *b)
     b->blocks_left = INT64_MAX;
     const yoke_options limited = {.allocate = allocate_limited, .release = release_limited, .memory_user = b};
     assert_int_equal(yoke_context_create(&limited, &b->context), YOKE_OK);
-    create_mesh(options, b);
+    const int *n = options->elements;
+    cube_mesh_create(b->context, &(cube_options){{n[0], n[1], n[2]}, options->order, options->map, NULL}, &b->mesh);
     create_problem(options, b);
     assert_int_equal(fem_forest_create(b->mesh, options->level, &b->forest), YOKE_OK);
     for (int i = 0; i < options->uneven; i++) {

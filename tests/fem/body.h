@@ -5,21 +5,19 @@
 #define TEST_BODY_H
 
 #include "boundary.h"
+#include "cube_mesh.h"
 #include "manufactured.h"
-
-/* The place of a point of the unit cube. */
-typedef void body_map(const double in[3], double out[3]);
 
 typedef struct body_options {
     int elements[3]; /* coarse elements in each direction */
-    body_map *map;   /* NULL: the unit cube itself */
+    cube_map *map;   /* NULL: the unit cube itself */
     int order;       /* of the geometry: 1, 2 */
     fem_element element;
     int level;                    /* uniform refinements */
     int uneven;                   /* further refinements of every fifth element */
     int materials;                /* 1, or 2: elements alternate along x in two halves, the second with twice the modulus */
     const manufactured *solution; /* components and moduli */
-    fem_condition conditions[8];  /* on the face groups "-x" "+x" "-y" "+y" "-z" "+z" of the cube; group = index of the face, 0 .. 5 */
+    fem_condition conditions[8];  /* group: of cube_mesh.h, 0 .. 5 */
     int num_conditions;
 } body_options;
 

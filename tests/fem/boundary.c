@@ -17,7 +17,7 @@ static void assert_near(double value, double expected, double tolerance)
     if (!(fabs(value - expected) <= tolerance)) fail_msg("%.17g, expected %.17g within %g", value, expected, tolerance);
 }
 
-static void create(block *b, block_map *map, int order, int components)
+static void create(block *b, cube_map *map, int order, int components)
 {
     uint64_t random = 17;
     block_options options = {.elements = {2, 2, 2}, .map = map, .order = order, .turn = 5, .components = components};

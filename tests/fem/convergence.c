@@ -6,6 +6,7 @@
 
 #include "unit.h"
 
+#include "body.h"
 #include "model.h"
 
 static void distort(const double in[3], double out[3])
@@ -115,4 +116,4 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(nearly_incompressible_q2_converges_with_order_2_in_energy),
 };
 
-UNIT_MAIN(tests, model_start, model_end)
+UNIT_MAIN(tests, body_start, body_end)

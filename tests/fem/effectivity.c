@@ -6,6 +6,7 @@
 
 #include "unit.h"
 
+#include "body.h"
 #include "estimate.h"
 #include "mark.h"
 #include "model.h"
@@ -194,4 +195,4 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(poisson_at_a_reentrant_edge),
 };
 
-UNIT_MAIN(tests, model_start, model_end)
+UNIT_MAIN(tests, body_start, body_end)

@@ -6,6 +6,7 @@
 
 #include "unit.h"
 
+#include "body.h"
 #include "model.h"
 #include "shape.h"
 
@@ -44,7 +45,7 @@ static void shear(const double in[3], double out[3])
 
 /* --------------------------------------------------------------------------------- what must vanish */
 
-static void assert_vanishes(const manufactured *solution, fem_element element, model_map *map, const unsigned *prescribed)
+static void assert_vanishes(const manufactured *solution, fem_element element, cube_map *map, const unsigned *prescribed)
 {
     model_options options = {.solution = solution, .element = element, .elements = {2, 2, 2}, .order = 2, .map = map};
     model m;
@@ -60,7 +61,7 @@ static void assert_vanishes(const manufactured *solution, fem_element element, m
     model_destroy(&m);
 }
 
-static const unsigned mixed[MODEL_GROUPS] = {7, 0, 1, 2, 0, 6, 0}, all_traction[MODEL_GROUPS];
+static const unsigned mixed[CUBE_GROUPS] = {7, 0, 1, 2, 0, 6, 0}, all_traction[CUBE_GROUPS];
 
 static void a_linear_field_has_no_error_on_curved_meshes_with_hanging_faces(void **state)
 {
@@ -102,7 +103,7 @@ static void fill(const model *m, double *u, int component, double slope)
     }
 }
 
-static const unsigned all_prescribed[MODEL_GROUPS] = {7, 7, 7, 7, 7, 7, 7};
+static const unsigned all_prescribed[CUBE_GROUPS] = {7, 7, 7, 7, 7, 7, 7};
 
 /* Two half cubes: the slope of u_c jumps at the unit square in the middle; the square of the estimate for a jump of 1. */
 static double kink(fem_element element, const manufactured *solution, int component, double factor, int refined)
@@ -163,7 +164,7 @@ static void a_jump_goes_to_both_sides_in_equal_parts(void **state)
 static void given_tractions_and_forces_count_by_height_modulus_and_degree(void **state)
 {
     manufactured elastic = manufactured_linear(3, 0.4);
-    static const unsigned free_end[MODEL_GROUPS] = {7, 4, 7, 7, 7, 7, 7};
+    static const unsigned free_end[CUBE_GROUPS] = {7, 4, 7, 7, 7, 7, 7};
     double mu = elastic.mu, normal = 2 * elastic.mu + elastic.lambda, u[3 * 27] = {0};
     (void)state;
     for (fem_element element = FEM_Q1; element <= FEM_Q2; element++) {
@@ -194,7 +195,7 @@ static void given_tractions_and_forces_count_by_height_modulus_and_degree(void *
 static void two_loads_on_one_face_add_up(void **state)
 {
     manufactured scalar = manufactured_poisson_linear(3);
-    static const unsigned free_end[MODEL_GROUPS] = {7, 0, 7, 7, 7, 7, 7};
+    static const unsigned free_end[CUBE_GROUPS] = {7, 0, 7, 7, 7, 7, 7};
     double u[27] = {0};
     model m;
     (void)state;
@@ -502,4 +503,4 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(lack_of_memory_is_reported_at_each_allocation),
 };
 
-UNIT_MAIN(tests, model_start, model_end)
+UNIT_MAIN(tests, body_start, body_end)

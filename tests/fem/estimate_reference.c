@@ -39,7 +39,7 @@ static void given_traction(const double x[3], const double normal[3], double *t,
 /* ------------------------------------------------------------------------------------------------- problems */
 
 typedef struct kind {
-    block_map *map; /* NULL: a cube */
+    cube_map *map; /* NULL: a cube */
     int components, functions;
     double factor; /* between the moduli of neighbours; 0: one material */
 } kind;

@@ -6,21 +6,18 @@
 #define TEST_MODEL_H
 
 #include "boundary.h"
+#include "cube_mesh.h"
 #include "manufactured.h"
-
-typedef void model_map(const double in[3], double out[3]);
-
-enum { MODEL_CUT = 6, MODEL_GROUPS = 7 };
 
 typedef struct model_options {
     const manufactured *solution;
     fem_element element;
     int elements[3];                     /* coarse elements of the unit cube in each direction */
     int order;                           /* of the geometry: 1, 2 */
-    model_map *map;                      /* from the unit cube to the body; NULL: the cube itself */
+    cube_map *map;                       /* from the unit cube to the body; NULL: the cube itself */
     int (*keep)(const double centre[3]); /* which coarse elements there are, by their centre in the unit cube; NULL: all */
     int level;                           /* uniform refinements */
-    unsigned prescribed[MODEL_GROUPS];   /* components prescribed on the cube's faces and, MODEL_CUT, on those that `keep` lays bare;
+    unsigned prescribed[CUBE_GROUPS];    /* components prescribed on the cube's faces and, CUBE_CUT, on those that `keep` lays bare;
                                           the other components have the exact traction */
 } model_options;
 
@@ -53,9 +50,5 @@ typedef struct model_errors {
 
 /* Error of u against the exact solution, by 5 Gauss points per direction on the leaves' isoparametric geometry; moduli of the problem. */
 model_errors model_error(const model *m, const manufactured *solution, const double *u);
-
-/* Setup and teardown of a test group: MPI. */
-int model_start(void **state);
-int model_end(void **state);
 
 #endif

@@ -31,7 +31,7 @@ static void map_half_to_affine(const double in[3], double out[3])
     for (int a = 0; a < 3; a++) out[a] = in[a] + (a ? 0.4 * over : 0);
 }
 
-static void assert_hanging(block_map *map, int turn, int components, fem_element element)
+static void assert_hanging(cube_map *map, int turn, int components, fem_element element)
 {
     block b;
     uint64_t random = 62;
@@ -48,7 +48,7 @@ static void assert_hanging(block_map *map, int turn, int components, fem_element
 static void product_is_right_on_affine_elements_and_boxes_among_others(void **state)
 {
     (void)state;
-    block_map *const maps[] = {NULL, map_to_affine, map_half_to_curved, map_half_to_affine};
+    cube_map *const maps[] = {NULL, map_to_affine, map_half_to_curved, map_half_to_affine};
     for (int m = 0; m < 4; m++)
         for (int i = 0; i < 3; i++) assert_hanging(maps[m], (m + i) % 2 ? 5 : 0, i == m % 3 ? 1 : 3, elements[i]);
 }
@@ -68,7 +68,7 @@ static void product_is_right_for_any_number_of_them(void **state)
 }
 
 /* Memory of a part of 64 elements. */
-static int64_t memory_on(block_map *map, int turn, fem_element element)
+static int64_t memory_on(cube_map *map, int turn, fem_element element)
 {
     block b;
     block_options options = {.elements = {4, 4, 4}, .map = map, .order = 2, .turn = turn, .components = 3};

@@ -30,7 +30,7 @@ static void shear(const double in[3], double out[3])
 }
 
 /* Turned elements of two materials, many faces and edges hang. */
-static void create_mapped(block *b, block_map *map, int components)
+static void create_mapped(block *b, cube_map *map, int components)
 {
     uint64_t random = 61;
     block_options options = {.elements = {2, 2, 2}, .map = map, .order = 2, .turn = 5, .components = components};
@@ -78,7 +78,7 @@ static void assert_way(const block *b, const fem_part_options *options, const do
 static void each_way_of_adding_gives_the_plain_sum_over_elements(void **state)
 {
     (void)state;
-    static block_map *const maps[] = {body_bend, half_bend, shear};
+    static cube_map *const maps[] = {body_bend, half_bend, shear};
     for (int i = 0; i < 18; i++) {
         if (device_compiles() && i != 5 && i != 10) continue; /* which takes its time */
         block b;
@@ -238,7 +238,7 @@ static int64_t at_least_8(int64_t bytes) { return bytes < 8 ? 8 : bytes; }
 static void affine_elements_do_the_same_with_one_set_of_factors(void **state)
 {
     (void)state;
-    static block_map *const maps[] = {half_bend, shear, body_bend};
+    static cube_map *const maps[] = {half_bend, shear, body_bend};
     for (int i = 0; i < 18; i++) {
         if (device_compiles() && i != 4 && i != 5) continue;
         block b;

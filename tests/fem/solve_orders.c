@@ -7,6 +7,7 @@
 #include "unit.h"
 
 #include "block.h"
+#include "body.h"
 #include "model.h"
 #include "solving.h"
 
@@ -137,4 +138,4 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(solution_is_that_of_the_plain_reference_method),
 };
 
-UNIT_MAIN(tests, model_start, model_end)
+UNIT_MAIN(tests, body_start, body_end)

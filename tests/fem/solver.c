@@ -14,7 +14,7 @@ static const fem_element elements[3] = {FEM_Q1, FEM_S2, FEM_Q2};
 
 typedef struct beam_options {
     int components, order;
-    block_map *map;
+    cube_map *map;
     double nu, jump; /* Poisson's ratio; factor between the moduli of alternate coarse elements */
     const yoke_options *memory;
 } beam_options;

@@ -18,7 +18,7 @@ static void assert_near(double value, double expected, double tolerance)
 }
 
 /* A block, refined three times at random places. */
-static void create(block *b, const int n[3], block_map *map, int order, int turn, uint64_t seed)
+static void create(block *b, const int n[3], cube_map *map, int order, int turn, uint64_t seed)
 {
     block_options options = {.elements = {n[0], n[1], n[2]}, .map = map, .order = order, .turn = turn, .components = 1};
     block_create(&options, b);
@@ -44,7 +44,7 @@ static void place_in_tree(const block *b, const fem_space *space, int32_t e, con
 
 /* ------------------------------------------------------------------------------------------------- positions */
 
-static void assert_positions_follow_the_coarse_map(block_map *map, int order, fem_element element)
+static void assert_positions_follow_the_coarse_map(cube_map *map, int order, fem_element element)
 {
     block b;
     create(&b, (int[3]){2, 2, 2}, map, order, 5, 11);
@@ -112,7 +112,7 @@ static double polynomial(const double x[3], int degree)
 }
 
 /* The nodal interpolant of a polynomial has its values at all slots, hanging ones included, at their true places. */
-static void assert_polynomial_is_reproduced(block_map *map, fem_element element, int degree)
+static void assert_polynomial_is_reproduced(cube_map *map, fem_element element, int degree)
 {
     block b;
     create(&b, (int[3]){2, 2, 2}, map, 1, 5, 23);
