@@ -1,17 +1,12 @@
 #include "balance_decision.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "balance_simulate.h"
 
-enum { DECISIONS = 2000 };
+#include "common/numbers.h"
 
-static int by_value(const void *left, const void *right)
-{
-    double a = *(const double *)left, b = *(const double *)right;
-    return (a > b) - (a < b);
-}
+enum { DECISIONS = 2000 };
 
 yoke_status decision_seconds(yoke_context *context, uint64_t seed, double *median)
 {
@@ -42,7 +37,7 @@ yoke_status decision_seconds(yoke_context *context, uint64_t seed, double *media
     }
     yoke_balancer_destroy(balancer);
     if (status) return status;
-    qsort(seconds, DECISIONS, sizeof *seconds, by_value);
+    app_sort(seconds, DECISIONS);
     *median = seconds[DECISIONS / 2];
     return YOKE_OK;
 }

@@ -5,13 +5,8 @@
 #include <stdlib.h>
 
 #include "common/directory.h"
+#include "common/numbers.h"
 #include "common/plot.h"
-
-static int by_value(const void *left, const void *right)
-{
-    double a = *(const double *)left, b = *(const double *)right;
-    return (a > b) - (a < b);
-}
 
 void output_collect(simulated_row *row, simulated_pair *pairs, int64_t count)
 {
@@ -23,7 +18,7 @@ void output_collect(simulated_row *row, simulated_pair *pairs, int64_t count)
         row->median[r] = row->p95[r] = NAN;
         if (values == NULL) continue;
         for (int64_t k = 0; k < count; k++) values[k] = (double)pairs[k].course[r];
-        qsort(values, (size_t)count, sizeof *values, by_value);
+        app_sort(values, count);
         row->median[r] = values[(count - 1) / 2];
         row->p95[r] = values[(count - 1) * 95 / 100];
     }

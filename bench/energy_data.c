@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/grow.h"
+
 void data_release(data *d)
 {
     yoke_release(d->context, d->values);
@@ -32,16 +34,8 @@ int data_column(data *d, const char *name)
 
 yoke_status data_add(data *d, const double *row)
 {
-    if (d->rows == d->capacity) {
-        int64_t capacity = 2 * d->capacity + 64;
-        void *longer = NULL;
-        yoke_status status = yoke_allocate(d->context, capacity * d->columns, sizeof(double), &longer);
-        if (status) return status;
-        if (d->rows > 0) memcpy(longer, d->values, (size_t)(d->rows * d->columns) * sizeof(double));
-        yoke_release(d->context, d->values);
-        d->values = longer;
-        d->capacity = capacity;
-    }
+    yoke_status status = app_grow(d->context, (void **)&d->values, d->rows, &d->capacity, 64, (size_t)d->columns * sizeof(double));
+    if (status) return status;
     memcpy(d->values + d->rows++ * d->columns, row, (size_t)d->columns * sizeof(double));
     return YOKE_OK;
 }

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/numbers.h"
+
 /* ------------------------------------------------------------------------------------------- least squares */
 
 /* The points without a NaN, as rows of the basis followed by y; returns how many. */
@@ -161,16 +163,10 @@ bool fit_offset(int64_t points, const double *x, const double *y, fit *result)
 
 /* -------------------------------------------------------------------------------------------------- median */
 
-static int by_value(const void *left, const void *right)
-{
-    double a = *(const double *)left, b = *(const double *)right;
-    return (a > b) - (a < b);
-}
-
 static double middle(double *values, int64_t count)
 {
     if (count == 0) return NAN;
-    qsort(values, (size_t)count, sizeof *values, by_value);
+    app_sort(values, count);
     return count % 2 ? values[count / 2] : 0.5 * (values[count / 2 - 1] + values[count / 2]);
 }
 

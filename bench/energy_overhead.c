@@ -14,6 +14,7 @@
 
 #include "common/file.h"
 #include "common/interrupt.h"
+#include "common/numbers.h"
 #include "common/options.h"
 #include "common/program.h"
 #include "common/record.h"
@@ -94,12 +95,6 @@ static void remove_tree(const char *root)
 
 /* ------------------------------------------------------------------------------------------------- regions */
 
-static int by_value(const void *left, const void *right)
-{
-    double a = *(const double *)left, b = *(const double *)right;
-    return (a > b) - (a < b);
-}
-
 static yoke_status time_regions(yoke_context *context, const char *root, int64_t regions, figures *found)
 {
     const yoke_meter_options options = {.select = "powercap", .sysroot = root, .probe_s = -1};
@@ -118,7 +113,7 @@ static yoke_status time_regions(yoke_context *context, const char *root, int64_t
     }
     yoke_meter_close(meter);
     if (!status) {
-        qsort(us, (size_t)regions, sizeof *us, by_value);
+        app_sort(us, regions);
         found->region_us = us[regions / 2];
         found->region_p99_us = us[regions - 1 - regions / 100];
     }

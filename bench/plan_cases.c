@@ -1,9 +1,9 @@
 #include "plan_cases.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "common/interrupt.h"
+#include "common/numbers.h"
 
 /* 8 devices with 10 levels each at constant speeds shall take less than 5 ms, whatever else there is; of points nothing is asked. */
 #define GOAL_S 5e-3
@@ -41,12 +41,6 @@ const char *plan_objective_name(yoke_objective objective)
 {
     static const char *const names[] = {"time", "energy", "edp", "ed2p"};
     return names[objective];
-}
-
-static int by_value(const void *left, const void *right)
-{
-    double a = *(const double *)left, b = *(const double *)right;
-    return (a > b) - (a < b);
 }
 
 /* Plans problem `number`; the same problems for all objectives. */
@@ -87,8 +81,8 @@ yoke_status plan_case_run(yoke_context *context, const plan_case *timed, yoke_ob
         if (!status) status = app_interrupt_check(context);
     }
     if (!status) {
-        qsort(seconds, (size_t)problems, sizeof *seconds, by_value);
-        qsort(nodes, (size_t)problems, sizeof *nodes, by_value);
+        app_sort(seconds, problems);
+        app_sort(nodes, problems);
         figures->median_s = seconds[problems / 2];
         figures->p99_s = seconds[(problems - 1) * 99 / 100];
         figures->most_s = seconds[problems - 1];

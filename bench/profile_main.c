@@ -2,12 +2,12 @@
 #include <math.h>
 #include <omp.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "common/directory.h"
 #include "common/file.h"
 #include "common/interrupt.h"
+#include "common/numbers.h"
 #include "common/options.h"
 #include "common/plot.h"
 #include "common/program.h"
@@ -49,12 +49,6 @@ typedef struct command_line {
     const char *sensor, *json, *directory;
 } command_line;
 
-static int by_value(const void *left, const void *right)
-{
-    double a = *(const double *)left, b = *(const double *)right;
-    return (a > b) - (a < b);
-}
-
 /* The goals hold for what can be expected of so many seeds: shares within three standard deviations of their ends. */
 static bool is_met(const case_figures *f)
 {
@@ -85,7 +79,7 @@ static case_figures find_figures(const profile_trial *trials, int64_t count, dou
         if (t->profile) f.profile_error += t->profile_error;
     }
     if (number == 0) return f;
-    qsort(errors, (size_t)number, sizeof *errors, by_value);
+    app_sort(errors, number);
     f.median = errors[number / 2];
     f.p95 = errors[(number * 95) / 100 < number ? (number * 95) / 100 : number - 1];
     f.most = errors[number - 1];

@@ -1,11 +1,11 @@
 /* yoke-bench-reduction: what `yoke bench reduction` starts. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "common/directory.h"
 #include "common/file.h"
 #include "common/interrupt.h"
+#include "common/numbers.h"
 #include "common/options.h"
 #include "common/program.h"
 #include "common/record.h"
@@ -36,16 +36,10 @@ static int next_threads(int threads, int64_t most)
     return 2 * threads < most ? 2 * threads : (int)most;
 }
 
-static int by_value(const void *left, const void *right)
-{
-    double a = *(const double *)left, b = *(const double *)right;
-    return (a > b) - (a < b);
-}
-
 /* Sorts them, too. */
 static double median(int64_t count, double *times)
 {
-    qsort(times, (size_t)count, sizeof *times, by_value);
+    app_sort(times, count);
     return count % 2 ? times[count / 2] : (times[count / 2 - 1] + times[count / 2]) / 2;
 }
 

@@ -1,17 +1,11 @@
 /* Models of what was measured, and the files that keep it. */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "calibrate.h"
+#include "common/numbers.h"
 #include "common/record.h"
-
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 /* Median and largest error on what was held out. */
 static yoke_status validate(const calibrate_device *d, const yoke_model *model, double *median, double *worst)
@@ -24,7 +18,7 @@ static yoke_status validate(const calibrate_device *d, const yoke_model *model, 
         if (status) return status;
         errors[i] = fabs(prediction.seconds / d->held_out[i].seconds - 1);
     }
-    qsort(errors, (size_t)d->num_held_out, sizeof errors[0], compare);
+    app_sort(errors, d->num_held_out);
     if (d->num_held_out > 0) *median = errors[d->num_held_out / 2];
     if (d->num_held_out > 0) *worst = errors[d->num_held_out - 1];
     return YOKE_OK;

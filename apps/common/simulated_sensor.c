@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "common/grow.h"
+
 static const double kelvin_per_w = 0.15, heating_s = 20, finish_s = 1e-6;
 
 typedef struct run {
@@ -187,16 +189,8 @@ static double end_of(const app_simulated *s, const run *r) { return r->start_s +
 static yoke_status launch(void *user)
 {
     app_simulated *s = user;
-    if (s->count == s->capacity) {
-        int64_t capacity = 2 * s->capacity + 1024;
-        void *memory = NULL;
-        yoke_status status = yoke_allocate(s->context, capacity, sizeof(run), &memory);
-        if (status) return status;
-        if (s->count > 0) memcpy(memory, s->runs, (size_t)s->count * sizeof(run));
-        yoke_release(s->context, s->runs);
-        s->runs = memory;
-        s->capacity = capacity;
-    }
+    yoke_status status = app_grow(s->context, (void **)&s->runs, s->count, &s->capacity, 1024, sizeof(run));
+    if (status) return status;
     s->now_s += s->options.launch_s;
     const run *last = s->count > 0 ? &s->runs[s->count - 1] : NULL;
     double factor = s->options.spread > 0 ? fmax(0.1, 1 + s->options.spread * normal(s)) : 1;

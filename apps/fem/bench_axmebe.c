@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "bench_roofline.h"
+#include "common/grow.h"
 #include "kernels/batch.h"
 
 const char *const fem_axmebe_variant_name[FEM_AXMEBE_VARIANTS] = {
@@ -69,16 +70,8 @@ static fem_axmebe_row new_row(const run *r, int set, int variant, int exchange)
 static yoke_status keep_row(run *r, const fem_axmebe_row *row)
 {
     fem_axmebe_result *result = r->result;
-    if (result->num_rows == result->room) {
-        fem_axmebe_row *rows = NULL;
-        int64_t room = result->room ? 2 * result->room : 64;
-        yoke_status status = yoke_allocate(r->context, room, sizeof *rows, (void **)&rows);
-        if (status) return status;
-        if (result->num_rows) memcpy(rows, result->rows, (size_t)result->num_rows * sizeof *rows);
-        yoke_release(r->context, result->rows);
-        result->rows = rows;
-        result->room = room;
-    }
+    yoke_status status = app_grow(r->context, (void **)&result->rows, result->num_rows, &result->room, 64, sizeof *row);
+    if (status) return status;
     result->rows[result->num_rows++] = *row;
     if (r->report) r->report(row, r->user);
     return YOKE_OK;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "bench_roofline.h"
+#include "common/numbers.h"
 #include "common/plot.h"
 #include "common/record.h"
 
@@ -21,16 +22,6 @@ void fem_axmebe_print_header(app_terminal *terminal)
               "mesh");
 }
 
-/* A number in so many columns, or "-" where it is not known. */
-static const char *number(char text[32], int width, int digits, double value)
-{
-    if (isfinite(value))
-        snprintf(text, 32, "%*.*f", width, digits, value);
-    else
-        snprintf(text, 32, "%*s", width, "-");
-    return text;
-}
-
 void fem_axmebe_print_row(const fem_axmebe_row *row, void *user)
 {
     app_terminal *terminal = user;
@@ -42,12 +33,13 @@ void fem_axmebe_print_row(const fem_axmebe_row *row, void *user)
     }
     app_print(terminal, "%-24s %-17s %-8s %8lld %9lld %s %s %s %s %s %s %s %12lld %10.1e  %s\n", row->set,
               fem_axmebe_variant_name[row->variant], exchange(row), (long long)row->elements, (long long)row->dofs,
-              number(text[0], 9, 3, row->time.median_s / (double)row->elements * 1e6), number(text[1], 8, 2, rate(row) * 1e-6),
-              number(text[2], 7, 2, bandwidth(row) * 1e-9), number(text[3], 7, 3, bandwidth(row) / row->triad_bytes_per_s),
-              number(text[4], 7, 3, rate(row) / row->dgemm_flops_per_s * 1e3),
-              number(text[5], 7, 1, row->flops / row->time.median_s * 1e-9),
-              number(text[6], 9, 3, row->transferred_s / (double)row->elements * 1e6), (long long)row->exchange_bytes, row->difference,
-              row->mesh);
+              app_number_text(text[0], 9, 3, row->time.median_s / (double)row->elements * 1e6),
+              app_number_text(text[1], 8, 2, rate(row) * 1e-6), app_number_text(text[2], 7, 2, bandwidth(row) * 1e-9),
+              app_number_text(text[3], 7, 3, bandwidth(row) / row->triad_bytes_per_s),
+              app_number_text(text[4], 7, 3, rate(row) / row->dgemm_flops_per_s * 1e3),
+              app_number_text(text[5], 7, 1, row->flops / row->time.median_s * 1e-9),
+              app_number_text(text[6], 9, 3, row->transferred_s / (double)row->elements * 1e6), (long long)row->exchange_bytes,
+              row->difference, row->mesh);
 }
 
 void fem_axmebe_print_hanging(app_terminal *terminal, const fem_axmebe_result *result)

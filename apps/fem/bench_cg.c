@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "bench_measure.h"
+#include "common/grow.h"
 #include "common/interrupt.h"
 
 const char *const fem_cg_preconditioner_name[FEM_CG_PRECONDITIONERS] = {
@@ -61,16 +62,8 @@ const fem_bench_cg_row *fem_bench_cg_single(const fem_bench_cg_result *result, c
 static yoke_status keep_row(run *r, const fem_bench_cg_row *row)
 {
     fem_bench_cg_result *result = r->result;
-    if (result->num_rows == result->room) {
-        fem_bench_cg_row *rows = NULL;
-        int64_t room = result->room ? 2 * result->room : 32;
-        yoke_status status = yoke_allocate(r->context, room, sizeof *rows, (void **)&rows);
-        if (status) return status;
-        if (result->num_rows) memcpy(rows, result->rows, (size_t)result->num_rows * sizeof *rows);
-        yoke_release(r->context, result->rows);
-        result->rows = rows;
-        result->room = room;
-    }
+    yoke_status status = app_grow(r->context, (void **)&result->rows, result->num_rows, &result->room, 32, sizeof *row);
+    if (status) return status;
     result->rows[result->num_rows++] = *row;
     if (r->report) r->report(result, &result->rows[result->num_rows - 1], r->user);
     return YOKE_OK;

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "bench_cg.h"
+#include "common/numbers.h"
 #include "common/plot.h"
 #include "common/record.h"
 
@@ -27,16 +28,6 @@ void fem_bench_cg_print_header(app_terminal *terminal)
               "dofs", "iter", "applied", "set-up s", "solve s", "Mdof/s", "product", "/DGEMM", "speedup", "B/dof", "compliance");
 }
 
-/* A number in so many columns, or "-" where it is not known. */
-static const char *number(char text[32], int width, int digits, double value)
-{
-    if (isfinite(value))
-        snprintf(text, 32, "%*.*f", width, digits, value);
-    else
-        snprintf(text, 32, "%*s", width, "-");
-    return text;
-}
-
 static const char *judge(const fem_bench_cg_row *row)
 {
     if (isnan(row->reference)) return "";
@@ -49,9 +40,10 @@ void fem_bench_cg_print_row(const fem_bench_cg_result *result, const fem_bench_c
     app_print(terminal, "%-16s %-9s %7d %8lld %9lld %5lld %7lld %8.3f %8.3f %8.2f %s %s %s %s  %.8e%s\n", row->mesh,
               fem_cg_preconditioner_name[row->preconditioner], row->threads, (long long)row->elements, (long long)row->dofs,
               (long long)row->iterations, (long long)row->applications, row->setup_s, row->solve_s, fem_bench_cg_rate(row) * 1e-6,
-              number(text[0], 7, 1, product_rate(row) * 1e-6),
-              number(text[1], 7, 3, product_rate(row) / row->ceilings.dgemm_flops_per_s * 1e3), number(text[2], 7, 2, speedup(result, row)),
-              number(text[3], 6, 0, row->peak_bytes / (double)row->dofs), row->compliance, judge(row));
+              app_number_text(text[0], 7, 1, product_rate(row) * 1e-6),
+              app_number_text(text[1], 7, 3, product_rate(row) / row->ceilings.dgemm_flops_per_s * 1e3),
+              app_number_text(text[2], 7, 2, speedup(result, row)), app_number_text(text[3], 6, 0, row->peak_bytes / (double)row->dofs),
+              row->compliance, judge(row));
 }
 
 /* --------------------------------------------------------------------------------------------------- record */

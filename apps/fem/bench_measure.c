@@ -1,23 +1,17 @@
 #include "bench_measure.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "common/interrupt.h"
+#include "common/numbers.h"
 
 enum { LEAST_BATCHES = 3, BATCHES_WANTED = 10 };
 static const int64_t most_times = (int64_t)1 << 24; /* of a batch: where the clock stands still */
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 double fem_bench_quantile(double *values, int64_t count, double q)
 {
-    qsort(values, (size_t)count, sizeof *values, ascending);
+    app_sort(values, count);
     double position = q * (double)(count - 1);
     int64_t below = (int64_t)position;
     if (below >= count - 1) return values[count - 1];

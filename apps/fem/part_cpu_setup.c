@@ -2,8 +2,8 @@
 #include <math.h>
 
 #include <omp.h>
-#include <p8est_lnodes.h>
 
+#include "hanging.h"
 #include "part_cpu.h"
 #include "shape.h"
 
@@ -15,38 +15,6 @@ yoke_status cpu_part_take(cpu_part *cpu, int64_t count, size_t size, void **memo
     yoke_status status = yoke_allocate_untouched(cpu->part.context, count, size, memory);
     if (!status) cpu->bytes += count * (int64_t)size;
     return status;
-}
-
-/* ------------------------------------------------------------------------------------------- hanging tables */
-
-static yoke_status decode_face_codes(cpu_part *cpu)
-{
-    int n = cpu->part.space->slots_1d, stride[3] = {1, n, n * n};
-    yoke_status status = yoke_allocate(cpu->part.context, FEM_FACE_CODES, sizeof *cpu->hanging, (void **)&cpu->hanging);
-    if (status) return status;
-    for (int code = 1; code < FEM_FACE_CODES; code++) {
-        int hanging_face[6], hanging_edge[12], slots[9];
-        fem_hanging *h = &cpu->hanging[code];
-        p8est_lnodes_decode((p8est_lnodes_code_t)code, hanging_face, hanging_edge);
-        for (int f = 0; f < 6; f++) {
-            if (hanging_face[f] < 0 || h->faces == 3) continue;
-            int axis = f / 2;
-            fem_face_slots(n, f, slots);
-            h->face[h->faces].base = (int8_t)slots[0];
-            h->face[h->faces].stride_s = (int8_t)stride[axis == 0 ? 1 : 0];
-            h->face[h->faces].stride_t = (int8_t)stride[axis == 2 ? 1 : 2];
-            h->face[h->faces].half_s = (int8_t)(hanging_face[f] & 1);
-            h->face[h->faces++].half_t = (int8_t)(hanging_face[f] >> 1);
-        }
-        for (int e = 0; e < 12; e++) {
-            if ((hanging_edge[e] != 0 && hanging_edge[e] != 1) || h->edges == 3) continue;
-            fem_edge_slots(n, e, slots);
-            h->edge[h->edges].base = (int8_t)slots[0];
-            h->edge[h->edges].stride = (int8_t)stride[e / 4];
-            h->edge[h->edges++].half = (int8_t)hanging_edge[e];
-        }
-    }
-    return YOKE_OK;
 }
 
 static void list_used_slots(cpu_part *cpu)
@@ -264,7 +232,8 @@ static yoke_status make_runs(cpu_part *cpu)
 static yoke_status make_tables(cpu_part *cpu)
 {
     list_used_slots(cpu);
-    yoke_status status = decode_face_codes(cpu);
+    yoke_status status = yoke_allocate(cpu->part.context, FEM_FACE_CODES, sizeof *cpu->hanging, (void **)&cpu->hanging);
+    if (!status) fem_hanging_decode(cpu->part.space->slots_1d, cpu->hanging);
     if (!status) status = cpu_part_make_chunks(cpu);
     if (!status) status = make_mask(cpu);
     if (!status) status = make_runs(cpu);

@@ -1,8 +1,8 @@
-#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/symbols.h"
 #include "device/cuda.h"
 
 enum { OLDEST_DRIVER = 11000 };
@@ -26,52 +26,20 @@ static const char *const blas_paths[] = {"libcublas.so.13",
                                          "/usr/local/cuda/lib64/libcublas.so",
                                          NULL};
 
-/* A function of a library and where its pointer goes. */
-typedef struct symbol {
-    const char *name;
-    size_t offset;
-    int required;
-} symbol;
-
 #define DRIVER_SYMBOL(required, result, name, parameters) {#name, offsetof(yoke_cuda_driver, name), required},
 #define COMPILER_SYMBOL(required, result, name, parameters) {#name, offsetof(yoke_cuda_compiler, name), required},
 #define BLAS_SYMBOL(required, result, name, parameters) {#name, offsetof(yoke_cuda_blas, name), required},
-static const symbol driver_symbols[] = {YOKE_CUDA_FUNCTIONS(DRIVER_SYMBOL){NULL, 0, 0}};
-static const symbol compiler_symbols[] = {YOKE_NVRTC_FUNCTIONS(COMPILER_SYMBOL){NULL, 0, 0}};
-static const symbol blas_symbols[] = {YOKE_CUBLAS_FUNCTIONS(BLAS_SYMBOL){NULL, 0, 0}};
-
-/* Fills the table.  Returns the name of a required function that the library lacks, or NULL. */
-static const char *find_symbols(void *library, const symbol *symbols, void *table)
-{
-    const char *missing = NULL;
-    for (; symbols->name != NULL; symbols++) {
-        void *address = dlsym(library, symbols->name);
-        if (address == NULL && symbols->required && missing == NULL) missing = symbols->name;
-        /* POSIX lets an object pointer hold a function's address; ISO C has no cast for it. */
-        memcpy((char *)table + symbols->offset, &address, sizeof address);
-    }
-    return missing;
-}
+static const yoke_symbol driver_symbols[] = {YOKE_CUDA_FUNCTIONS(DRIVER_SYMBOL){NULL, 0, 0}};
+static const yoke_symbol compiler_symbols[] = {YOKE_NVRTC_FUNCTIONS(COMPILER_SYMBOL){NULL, 0, 0}};
+static const yoke_symbol blas_symbols[] = {YOKE_CUBLAS_FUNCTIONS(BLAS_SYMBOL){NULL, 0, 0}};
 
 typedef enum finding { ABSENT, WRONG, FOUND } finding;
 
-/*
- * Opens one library and fills its table; where that fails, says why.  A library stays loaded for the life of the process: drivers have
- * threads and exit handlers of their own, and cannot be taken out safely.
- */
-static finding open_library(const char *path, const symbol *symbols, void *table, char why_not[256])
+static finding open_library(const char *path, const yoke_symbol *symbols, void *table, char why_not[256])
 {
-    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (library == NULL) {
-        const char *reason = dlerror();
-        snprintf(why_not, 256, "%s", reason != NULL ? reason : path);
-        return ABSENT;
-    }
-    const char *missing = find_symbols(library, symbols, table);
-    if (missing == NULL) return FOUND;
-    snprintf(why_not, 256, "%.150s has no function %s: it is too old, or another library", path, missing);
-    dlclose(library);
-    return WRONG;
+    int opened = 0;
+    if (yoke_symbols_open(path, symbols, table, why_not, 256, &opened) != NULL) return FOUND;
+    return opened ? WRONG : ABSENT;
 }
 
 /* Is the library, by its environment variable, another than the usual ones?  Then *path is it, and NULL where it is switched off. */
@@ -85,7 +53,7 @@ static int replaced(const char *variable, const char **path, char why_not[256])
 }
 
 /* The first of the paths that opens.  Otherwise says why not: of the library asked for, or of one that was found but not right, or "". */
-static int open_first(const char *const *paths, const char *variable, const symbol *symbols, void *table, char why_not[256])
+static int open_first(const char *const *paths, const char *variable, const yoke_symbol *symbols, void *table, char why_not[256])
 {
     const char *path;
     if (replaced(variable, &path, why_not)) return path != NULL && open_library(path, symbols, table, why_not) == FOUND;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/context.h"
+#include "base/grow.h"
 #include "device/backends.h"
 
 /* In this order they are listed, and searched for a PCI address: before OpenCL comes what a vendor made for the card itself. */
@@ -182,17 +183,9 @@ typedef struct listing {
 static yoke_status append(const yoke_device_info *info, void *user)
 {
     listing *found = user;
-    if (found->count == found->capacity) {
-        void *longer = NULL;
-        yoke_status status = yoke_allocate(found->context, 2 * found->capacity + 4, sizeof *info, &longer);
-        if (status != YOKE_OK) return status;
-        if (found->count > 0) memcpy(longer, found->infos, (size_t)found->count * sizeof *info);
-        yoke_release(found->context, found->infos);
-        found->infos = longer;
-        found->capacity = 2 * found->capacity + 4;
-    }
-    found->infos[found->count++] = *info;
-    return YOKE_OK;
+    yoke_status status = yoke_grow(found->context, (void **)&found->infos, found->count, &found->capacity, 4, sizeof *info);
+    if (status == YOKE_OK) found->infos[found->count++] = *info;
+    return status;
 }
 
 /* Stands for a backend that could not even be asked. */

@@ -18,8 +18,8 @@ static const char *const rsmi_paths[] = {"librocm_smi64.so",
 
 #define SMI_SYMBOL(required, result, name, parameters) {#name, offsetof(yoke_amdsmi_functions, name), required},
 #define RSMI_SYMBOL(required, result, name, parameters) {#name, offsetof(yoke_rocm_smi_functions, name), required},
-static const meter_symbol smi_symbols[] = {YOKE_AMDSMI_FUNCTIONS(SMI_SYMBOL){NULL, 0, 0}};
-static const meter_symbol rsmi_symbols[] = {YOKE_ROCM_SMI_FUNCTIONS(RSMI_SYMBOL){NULL, 0, 0}};
+static const yoke_symbol smi_symbols[] = {YOKE_AMDSMI_FUNCTIONS(SMI_SYMBOL){NULL, 0, 0}};
+static const yoke_symbol rsmi_symbols[] = {YOKE_ROCM_SMI_FUNCTIONS(RSMI_SYMBOL){NULL, 0, 0}};
 static const meter_library_search smi_search = {smi_paths, "YOKE_AMDSMI", smi_symbols};
 static const meter_library_search rsmi_search = {rsmi_paths, "YOKE_ROCM_SMI", rsmi_symbols};
 

@@ -5,24 +5,17 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/grow.h"
 #include "meter/nvml.h"
 
 /* ---------------------------------------------------------------------------------------------------- list */
 
 yoke_status clock_list_add(clock_list *list, const clock_entry *entry)
 {
-    if (list->count == list->capacity) {
-        int64_t capacity = list->capacity > 0 ? 2 * list->capacity : 4;
-        void *memory = NULL;
-        yoke_status status = yoke_allocate(list->context, capacity, sizeof *list->entries, &memory);
-        if (status != YOKE_OK) {
-            if (entry->state != NULL) entry->functions->close(entry->state);
-            return status;
-        }
-        if (list->count > 0) memcpy(memory, list->entries, (size_t)list->count * sizeof *list->entries);
-        yoke_release(list->context, list->entries);
-        list->entries = memory;
-        list->capacity = capacity;
+    yoke_status status = yoke_grow(list->context, (void **)&list->entries, list->count, &list->capacity, 4, sizeof *list->entries);
+    if (status != YOKE_OK) {
+        if (entry->state != NULL) entry->functions->close(entry->state);
+        return status;
     }
     list->entries[list->count++] = *entry;
     return YOKE_OK;

@@ -1,24 +1,16 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "meter/clock.h"
 
 /* ---------------------------------------------------------------------------------------------------- list */
 
 yoke_status clock_book_add(clock_book *book, const clock_saved *saved)
 {
-    if (book->count == book->capacity) {
-        int64_t capacity = book->capacity > 0 ? 2 * book->capacity : 8;
-        void *memory = NULL;
-        yoke_status status = yoke_allocate(book->context, capacity, sizeof *book->entries, &memory);
-        if (status != YOKE_OK) return status;
-        if (book->count > 0) memcpy(memory, book->entries, (size_t)book->count * sizeof *book->entries);
-        yoke_release(book->context, book->entries);
-        book->entries = memory;
-        book->capacity = capacity;
-    }
-    book->entries[book->count++] = *saved;
-    return YOKE_OK;
+    yoke_status status = yoke_grow(book->context, (void **)&book->entries, book->count, &book->capacity, 8, sizeof *book->entries);
+    if (status == YOKE_OK) book->entries[book->count++] = *saved;
+    return status;
 }
 
 int clock_book_has(const clock_book *book, const char *where)

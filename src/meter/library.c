@@ -1,22 +1,8 @@
 #include "meter/library.h"
 
-#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Fills the table.  Returns the name of a required function that the library lacks, or NULL. */
-static const char *find_symbols(void *library, const meter_symbol *symbols, void *table)
-{
-    const char *missing = NULL;
-    for (; symbols->name != NULL; symbols++) {
-        void *address = dlsym(library, symbols->name);
-        if (address == NULL && symbols->required && missing == NULL) missing = symbols->name;
-        /* POSIX lets an object pointer hold a function's address; ISO C has no cast for it. */
-        memcpy((char *)table + symbols->offset, &address, sizeof address);
-    }
-    return missing;
-}
 
 /* Does dlopen's reason say that this file is not there, and not that it is broken, or that another which it needs is missing? */
 static int is_absent(const char *reason, const char *path)
@@ -24,22 +10,13 @@ static int is_absent(const char *reason, const char *path)
     return strncmp(reason, path, strlen(path)) == 0 && strstr(reason, "No such file") != NULL;
 }
 
-/* *found is set where the library is there, if not right. */
-static void *open_one(const char *path, const meter_symbol *symbols, void *table, char why[METER_WHY_BYTES], int *found)
+/* *found: the library is there, if not right. */
+static void *open_one(const char *path, const yoke_symbol *symbols, void *table, char why[METER_WHY_BYTES], int *found)
 {
-    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (library == NULL) {
-        const char *reason = dlerror();
-        snprintf(why, METER_WHY_BYTES, "%s", reason != NULL ? reason : path);
-        *found = !is_absent(why, path);
-        return NULL;
-    }
-    *found = 1;
-    const char *missing = find_symbols(library, symbols, table);
-    if (missing == NULL) return library;
-    snprintf(why, METER_WHY_BYTES, "%.150s has no function %s: it is too old, or another library", path, missing);
-    dlclose(library);
-    return NULL;
+    int opened = 0;
+    void *library = yoke_symbols_open(path, symbols, table, why, METER_WHY_BYTES, &opened);
+    *found = opened || !is_absent(why, path);
+    return library;
 }
 
 void *meter_library_open(const meter_site *site, const meter_library_search *search, void *table, char why[METER_WHY_BYTES])

@@ -4,19 +4,13 @@
 #ifndef YOKE_METER_LIBRARY_H
 #define YOKE_METER_LIBRARY_H
 
+#include "base/symbols.h"
 #include "meter/meter.h"
-
-/* A function of a library, and where in the table its pointer goes. */
-typedef struct meter_symbol {
-    const char *name; /* NULL after the last */
-    size_t offset;
-    int required;
-} meter_symbol;
 
 typedef struct meter_library_search {
     const char *const *paths; /* in the order of preference; NULL after the last */
     const char *variable;     /* names another library, and none where it is set to "" */
-    const meter_symbol *symbols;
+    const yoke_symbol *symbols;
 } meter_library_search;
 
 /*

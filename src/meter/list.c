@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "meter/meter.h"
 
 void meter_domain_start(meter_domain *domain, const char *kind, const char *name)
@@ -14,22 +15,9 @@ void meter_domain_start(meter_domain *domain, const char *kind, const char *name
     domain->unit_j = domain->most_w = domain->quantum_w = domain->window_s = NAN;
 }
 
-static yoke_status grow(meter_list *list)
-{
-    int64_t capacity = list->capacity > 0 ? 2 * list->capacity : 8;
-    void *longer = NULL;
-    yoke_status status = yoke_allocate(list->context, capacity, sizeof(meter_domain), &longer);
-    if (status != YOKE_OK) return status;
-    if (list->count > 0) memcpy(longer, list->domains, (size_t)list->count * sizeof(meter_domain));
-    yoke_release(list->context, list->domains);
-    list->domains = longer;
-    list->capacity = capacity;
-    return YOKE_OK;
-}
-
 yoke_status meter_list_add(meter_list *list, const meter_domain *domain)
 {
-    yoke_status status = list->count < list->capacity ? YOKE_OK : grow(list);
+    yoke_status status = yoke_grow(list->context, (void **)&list->domains, list->count, &list->capacity, 8, sizeof(meter_domain));
     if (status != YOKE_OK) {
         if (domain->close != NULL) domain->close(domain->state);
         return status;

@@ -8,7 +8,7 @@
 static const char *const paths[] = {"libnvidia-ml.so.1", "/usr/lib/wsl/lib/libnvidia-ml.so.1", NULL};
 
 #define SYMBOL(required, result, name, parameters) {#name, offsetof(yoke_nvml_functions, name), required},
-static const meter_symbol symbols[] = {YOKE_NVML_FUNCTIONS(SYMBOL){NULL, 0, 0}};
+static const yoke_symbol symbols[] = {YOKE_NVML_FUNCTIONS(SYMBOL){NULL, 0, 0}};
 static const meter_library_search search = {paths, "YOKE_NVML", symbols};
 
 void yoke_nvml_error_text(const yoke_nvml *nvml, nvmlReturn_t result, char *text, size_t bytes)

@@ -8,6 +8,7 @@
 
 #include <jansson.h>
 
+#include "base/grow.h"
 #include "model/sample.h"
 
 /* ------------------------------------------------------------------------------------------------- texts */
@@ -132,16 +133,7 @@ static yoke_status copy_entry(yoke_context *context, const yoke_store_entry *ent
 
 static yoke_status make_room(yoke_store *store)
 {
-    if (store->count < store->capacity) return YOKE_OK;
-    int64_t capacity = store->capacity < 8 ? 8 : 2 * store->capacity;
-    void *memory = NULL;
-    yoke_status status = yoke_allocate(store->context, capacity, sizeof store->items[0], &memory);
-    if (status != YOKE_OK) return status;
-    if (store->count > 0) memcpy(memory, store->items, (size_t)store->count * sizeof store->items[0]);
-    yoke_release(store->context, store->items);
-    store->items = memory;
-    store->capacity = capacity;
-    return YOKE_OK;
+    return yoke_grow(store->context, (void **)&store->items, store->count, &store->capacity, 8, sizeof store->items[0]);
 }
 
 yoke_status store_append(yoke_store *store, const yoke_store_entry *entry)

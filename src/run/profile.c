@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/grow.h"
+
 static const double golden_ratio = 0.6180339887498949;
 
 enum { LEAST_SINGLE = 100, LEAST_BURSTS = 6 };
@@ -81,18 +83,9 @@ static void count_run(profile_series *series, double seconds)
 
 static yoke_status add_shot(measurement *m, profile_series *series, profile_shot shot)
 {
-    if (series->count == series->capacity) {
-        int64_t capacity = 2 * series->capacity + 64;
-        void *memory = NULL;
-        yoke_status status = yoke_allocate(m->reader.context, capacity, sizeof(profile_shot), &memory);
-        if (status) return status;
-        if (series->count > 0) memcpy(memory, series->shots, (size_t)series->count * sizeof(profile_shot));
-        yoke_release(m->reader.context, series->shots);
-        series->shots = memory;
-        series->capacity = capacity;
-    }
-    series->shots[series->count++] = shot;
-    return YOKE_OK;
+    yoke_status status = yoke_grow(m->reader.context, (void **)&series->shots, series->count, &series->capacity, 64, sizeof(profile_shot));
+    if (!status) series->shots[series->count++] = shot;
+    return status;
 }
 
 /* One burst, started so that the next update comes at the next phase of a sequence that fills the period evenly (the golden ratio's). */

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/grow.h"
 #include "run/profile.h"
 
 yoke_status profile_reader_start(yoke_context *context, const yoke_profile_subject *subject, int online, profile_reader *reader)
@@ -76,16 +77,9 @@ yoke_status profile_temperature(profile_reader *reader, double *celsius)
 
 static yoke_status record(profile_reader *reader, double update_s, double watts)
 {
-    if (reader->count == reader->capacity) {
-        int64_t capacity = 2 * reader->capacity + 1024;
-        void *memory = NULL;
-        yoke_status status = yoke_allocate(reader->context, capacity, sizeof(profile_update), &memory);
-        if (status) return status;
-        if (reader->count > 0) memcpy(memory, reader->updates, (size_t)reader->count * sizeof(profile_update));
-        yoke_release(reader->context, reader->updates);
-        reader->updates = memory;
-        reader->capacity = capacity;
-    }
+    yoke_status status =
+        yoke_grow(reader->context, (void **)&reader->updates, reader->count, &reader->capacity, 1024, sizeof(profile_update));
+    if (status) return status;
     reader->updates[reader->count++] = (profile_update){.time_s = update_s, .watts = watts};
     reader->recorded_s = update_s;
     return YOKE_OK;

@@ -1,5 +1,7 @@
 #include "failing.h"
 #include "unit.h"
+
+#include "base/grow.h"
 #include "yoke/yoke.h"
 
 static int start(void **state)
@@ -171,6 +173,31 @@ static void whichever_allocation_fails_the_error_is_clean(void **state)
     }
 }
 
+static void an_array_that_cannot_grow_is_as_it_was(void **state)
+{
+    failing memory = {.fail_at = 0};
+    yoke_options options = failing_options(&memory);
+    yoke_context *context = NULL;
+    int32_t *items = NULL;
+    int64_t capacity = 0;
+    (void)state;
+    assert_int_equal(yoke_context_create(&options, &context), YOKE_OK);
+    for (int32_t i = 0; i < 20; i++) {
+        assert_int_equal(yoke_grow(context, (void **)&items, i, &capacity, 5, sizeof *items), YOKE_OK);
+        assert_int_equal(items[i], 0);
+        items[i] = i + 1;
+    }
+    assert_int_equal(capacity, 20);
+    memory.fail_at = 1;
+    assert_int_equal(yoke_grow(context, (void **)&items, 19, &capacity, 5, sizeof *items), YOKE_OK);
+    assert_int_equal(yoke_grow(context, (void **)&items, 20, &capacity, 5, sizeof *items), YOKE_ERROR_MEMORY);
+    assert_int_equal(capacity, 20);
+    for (int32_t i = 0; i < 20; i++) assert_int_equal(items[i], i + 1);
+    yoke_release(context, items);
+    yoke_context_destroy(context);
+    assert_int_equal(memory.outstanding, 0);
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(memory_is_zero_and_aligned_to_64_bytes),
     cmocka_unit_test(untouched_memory_is_aligned_and_writable),
@@ -181,6 +208,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(out_of_memory_names_the_bytes_asked_for),
     cmocka_unit_test(an_allocator_that_does_not_align_is_found_out),
     cmocka_unit_test(whichever_allocation_fails_the_error_is_clean),
+    cmocka_unit_test(an_array_that_cannot_grow_is_as_it_was),
 };
 
 UNIT_MAIN(tests, start, stop)
