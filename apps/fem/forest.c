@@ -13,9 +13,16 @@ yoke_status fem_forest_create(const fem_mesh *mesh, int level, fem_forest **out)
         return yoke_fail(context, YOKE_ERROR_INPUT, "%s: %lld elements are more than the forest can number", mesh->path,
                          (long long)mesh->num_elements);
     fem_forest *forest;
+    fem_skeleton *skeleton;
     yoke_status status = yoke_allocate(context, 1, sizeof *forest, (void **)&forest);
     if (status) return status;
     forest->context = context;
+    status = fem_skeleton_create(mesh, &skeleton);
+    if (status) {
+        yoke_release(context, forest);
+        return status;
+    }
+    forest->skeleton = forest->own_skeleton = skeleton;
     p8est_connectivity_t *c = p8est_connectivity_new((p4est_topidx_t)mesh->num_vertices, (p4est_topidx_t)mesh->num_elements, 0, 0, 0, 0);
     forest->connectivity = c;
     for (int64_t i = 0; i < 3 * mesh->num_vertices; i++) c->vertices[i] = mesh->vertices[i];
@@ -36,6 +43,7 @@ void fem_forest_destroy(fem_forest *forest)
 {
     if (!forest) return;
     p8est_destroy(forest->p8est);
+    fem_skeleton_destroy(forest->own_skeleton);
     if (forest->connectivity) p8est_connectivity_destroy(forest->connectivity);
     yoke_release(forest->context, forest);
 }
@@ -47,6 +55,7 @@ yoke_status fem_forest_copy(const fem_forest *forest, fem_forest **out)
     if (status) return status;
     copy->context = forest->context;
     copy->connectivity = NULL;
+    copy->skeleton = forest->skeleton;
     copy->p8est = p8est_copy(forest->p8est, 0);
     *out = copy;
     return YOKE_OK;

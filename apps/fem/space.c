@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <p8est_ghost.h>
 #include <p8est_lnodes.h>
 
 #include "shape.h"
+#include "space_parts.h"
 
 /* ------------------------------------------------------------------------------------------- interpolation */
 
@@ -68,16 +68,13 @@ static void fold_face_centre(int face, int n, double *local)
     }
 }
 
-/* Slots of a 27-node element by the number of middle coordinates: 0 corner, 1 edge, 2 face, 3 volume. */
-static int middles(int slot) { return (slot % 3 == 1) + (slot / 3 % 3 == 1) + (slot / 9 == 1); }
-
 static void fill_serendipity(int n, double *local)
 {
     for (int f = 0; f < 6; f++) fill_face_centre(f, n, local);
     for (int c = 0; c < n; c++) {
         double sum = 0;
         for (int s = 0; s < 27; s++) {
-            int m = middles(s);
+            int m = space_middles(s);
             if (m < 2) sum += (m ? volume_edge_weight : volume_corner_weight) * local[s * n + c];
         }
         local[13 * n + c] = sum;
@@ -90,7 +87,7 @@ static void fold_serendipity(int n, double *local)
         double centre = local[13 * n + c];
         local[13 * n + c] = 0;
         for (int s = 0; s < 27; s++) {
-            int m = middles(s);
+            int m = space_middles(s);
             if (m < 2) local[s * n + c] += (m ? volume_edge_weight : volume_corner_weight) * centre;
         }
     }
@@ -259,29 +256,20 @@ static void copy_leaves(fem_space *space)
 }
 
 /*
- * Numbers the nodes in the order in which the elements touch them, s2 without its face and volume nodes: given [elements][points_1d^3] are
- * the numbers of a space with as many points or with more.  number [given numbers] becomes the new number, -1: none.
+ * Numbers the nodes in the order in which the elements touch them: the corners of a finer space, or all nodes of one that has corners only.
+ * number [nodes of the finer space] becomes the new number, -1: none.
  */
-static void number_nodes(fem_space *space, const int32_t *given, int points_1d, int64_t num_given, int32_t *number)
+static void number_corners(fem_space *space, const fem_space *from, int32_t *number)
 {
-    int from[27], points = points_1d * points_1d * points_1d, step = (points_1d - 1) / (space->slots_1d - 1);
-    for (int s = 0; s < space->slots; s++) {
-        int n = space->slots_1d, i = s % n, j = s / n % n, k = s / (n * n);
-        from[s] = space->element == FEM_S2 && middles(s) >= 2 ? -1 : step * (i + points_1d * (j + points_1d * k));
-    }
-    for (int64_t i = 0; i < num_given; i++) number[i] = -1;
+    for (int32_t i = 0; i < from->num_nodes; i++) number[i] = -1;
     int32_t count = 0;
     for (int32_t e = 0; e < space->num_elements; e++) {
-        int32_t *nodes = space->element_nodes + (int64_t)e * space->slots;
-        const int32_t *own = given + (int64_t)e * points;
-        for (int s = 0; s < space->slots; s++) {
-            if (from[s] < 0) {
-                nodes[s] = -1;
-                continue;
-            }
-            int32_t *n = &number[own[from[s]]];
+        int32_t *nodes = space->element_nodes + 8 * (int64_t)e;
+        const int32_t *own = from->element_nodes + (int64_t)e * from->slots;
+        for (int c = 0; c < 8; c++) {
+            int32_t *n = &number[own[fem_corner_slot(from->slots_1d, c)]];
             if (*n < 0) *n = count++;
-            nodes[s] = *n;
+            nodes[c] = *n;
         }
     }
     space->num_nodes = count;
@@ -371,7 +359,7 @@ static yoke_status count_hanging(fem_space *space)
     return YOKE_OK;
 }
 
-static yoke_status allocate_arrays(fem_space *space, int64_t most_nodes)
+static yoke_status allocate_leaves(fem_space *space)
 {
     yoke_context *c = space->context;
     int64_t elements = space->num_elements;
@@ -380,66 +368,30 @@ static yoke_status allocate_arrays(fem_space *space, int64_t most_nodes)
     if (!status) status = yoke_allocate_untouched(c, elements, sizeof(int32_t), (void **)&space->tree);
     if (!status) status = yoke_allocate_untouched(c, 3 * elements, sizeof(int32_t), (void **)&space->corner);
     if (!status) status = yoke_allocate_untouched(c, elements, sizeof(int8_t), (void **)&space->level);
-    if (!status) status = yoke_allocate_untouched(c, most_nodes, sizeof(int32_t), (void **)&space->home_element);
-    if (!status) status = yoke_allocate_untouched(c, most_nodes, sizeof(int8_t), (void **)&space->home_slot);
     return status;
 }
 
-static yoke_status build(fem_space *space, const p8est_lnodes_t *lnodes)
+/* Once the nodes have been numbered. */
+static yoke_status allocate_homes(fem_space *space)
 {
-    int32_t *number;
-    yoke_status status = allocate_arrays(space, lnodes->num_local_nodes);
-    if (!status) status = yoke_allocate_untouched(space->context, lnodes->num_local_nodes, sizeof(int32_t), (void **)&number);
+    yoke_context *c = space->context;
+    yoke_status status = yoke_allocate_untouched(c, space->num_nodes, sizeof(int32_t), (void **)&space->home_element);
+    if (!status) status = yoke_allocate_untouched(c, space->num_nodes, sizeof(int8_t), (void **)&space->home_slot);
+    if (!status) status = yoke_allocate_untouched(c, 3 * (int64_t)space->num_nodes, sizeof(double), (void **)&space->x);
+    return status;
+}
+
+static yoke_status build(fem_space *space)
+{
+    yoke_status status = allocate_leaves(space);
     if (status) return status;
-    memcpy(space->face_code, lnodes->face_code, sizeof(int16_t) * (size_t)space->num_elements);
     copy_leaves(space);
-    number_nodes(space, lnodes->element_nodes, space->slots_1d, lnodes->num_local_nodes, number);
-    yoke_release(space->context, number);
-    find_homes(space);
-    status = yoke_allocate_untouched(space->context, 3 * (int64_t)space->num_nodes, sizeof(double), (void **)&space->x);
+    status = space_number(space);
+    if (!status) status = allocate_homes(space);
     if (status) return status;
+    find_homes(space);
     place_nodes(space);
     return count_hanging(space);
-}
-
-/*
- * The ghost layer that p8est_lnodes_new asks for.  Where one process has all leaves there are no ghosts, and looking for them would take
- * a fifth of the time of the numbering: `zeros` then serves as all of its offsets.
- */
-typedef struct ghost_layer {
-    p8est_ghost_t none, *found;
-    p4est_locidx_t *zeros;
-} ghost_layer;
-
-static yoke_status make_ghosts(const fem_space *space, ghost_layer *layer, p8est_ghost_t **ghosts)
-{
-    p8est_t *p8est = space->forest->p8est;
-    memset(layer, 0, sizeof *layer);
-    if (p8est->mpisize > 1) {
-        *ghosts = layer->found = p8est_ghost_new(p8est, P8EST_CONNECT_FULL);
-        return YOKE_OK;
-    }
-    int64_t trees = p8est->connectivity->num_trees;
-    yoke_status status = yoke_allocate(space->context, trees + 2, sizeof *layer->zeros, (void **)&layer->zeros);
-    if (status) return status;
-    layer->none = (p8est_ghost_t){.mpisize = 1,
-                                  .num_trees = (p4est_topidx_t)trees,
-                                  .btype = P8EST_CONNECT_FULL,
-                                  .tree_offsets = layer->zeros,
-                                  .proc_offsets = layer->zeros,
-                                  .mirror_tree_offsets = layer->zeros,
-                                  .mirror_proc_mirrors = layer->zeros,
-                                  .mirror_proc_offsets = layer->zeros};
-    sc_array_init(&layer->none.ghosts, sizeof(p8est_quadrant_t));
-    sc_array_init(&layer->none.mirrors, sizeof(p8est_quadrant_t));
-    *ghosts = &layer->none;
-    return YOKE_OK;
-}
-
-static void destroy_ghosts(const fem_space *space, ghost_layer *layer)
-{
-    if (layer->found) p8est_ghost_destroy(layer->found);
-    yoke_release(space->context, layer->zeros);
 }
 
 static yoke_status allocate_space(const fem_problem *problem, const fem_forest *forest, fem_element element, fem_space **out)
@@ -462,17 +414,9 @@ static yoke_status allocate_space(const fem_problem *problem, const fem_forest *
 yoke_status fem_space_create(const fem_problem *problem, const fem_forest *forest, fem_element element, fem_space **out)
 {
     fem_space *space;
-    ghost_layer layer;
-    p8est_ghost_t *ghosts = NULL;
     yoke_status status = allocate_space(problem, forest, element, &space);
     if (status) return status;
-    status = make_ghosts(space, &layer, &ghosts);
-    if (!status) {
-        p8est_lnodes_t *lnodes = p8est_lnodes_new(forest->p8est, ghosts, space->slots_1d - 1);
-        status = build(space, lnodes);
-        p8est_lnodes_destroy(lnodes);
-        destroy_ghosts(space, &layer);
-    }
+    status = build(space);
     if (status) {
         fem_space_destroy(space);
         return status;
@@ -486,15 +430,15 @@ static yoke_status build_corners(fem_space *space, const fem_space *from)
 {
     int32_t *number;
     size_t elements = (size_t)space->num_elements;
-    yoke_status status = allocate_arrays(space, from->num_nodes);
+    yoke_status status = allocate_leaves(space);
     if (!status) status = yoke_allocate_untouched(space->context, from->num_nodes, sizeof(int32_t), (void **)&number);
     if (status) return status;
     memcpy(space->face_code, from->face_code, elements * sizeof *space->face_code);
     memcpy(space->tree, from->tree, elements * sizeof *space->tree);
     memcpy(space->corner, from->corner, 3 * elements * sizeof *space->corner);
     memcpy(space->level, from->level, elements * sizeof *space->level);
-    number_nodes(space, from->element_nodes, from->slots_1d, from->num_nodes, number);
-    status = yoke_allocate_untouched(space->context, 3 * (int64_t)space->num_nodes, sizeof(double), (void **)&space->x);
+    number_corners(space, from, number);
+    status = allocate_homes(space);
     for (int32_t i = 0; i < from->num_nodes && !status; i++) {
         int32_t node = number[i], slot = from->home_slot[i], n = from->slots_1d;
         if (node < 0) continue;
