@@ -420,6 +420,12 @@ static yoke_status warm_up(device_part *d)
     return status;
 }
 
+/*
+ * Where a core runs a group's items one after the other, barriers cut its loops into pieces, and neighbouring items write far apart: one item
+ * that does all is faster (docs/benchmarks.md).  0: the kernel's own number.
+ */
+static int items_on(const yoke_device *device) { return yoke_device_describe(device)->device_class == YOKE_DEVICE_CPU; }
+
 yoke_status fem_part_device_create(const fem_space *space, const fem_constraints *constraints, const fem_part_options *options,
                                    fem_part **out)
 {
@@ -438,7 +444,7 @@ yoke_status fem_part_device_create(const fem_space *space, const fem_constraints
                          .interface_nodes = options->interface_nodes,
                          .owned = options->owned};
     d->queue = options->queue;
-    d->group_items = options->group_items;
+    d->group_items = options->group_items ? options->group_items : items_on(d->part.device);
     d->adding = options->operator_kind == FEM_STORED ? FEM_ADD_SUM : options->adding;
     d->all_bent = options->operator_kind == FEM_STORED || options->all_bent;
     d->measured = !options->unmeasured;

@@ -34,6 +34,8 @@ void device_open(const block *b, fem_part_options *options)
     if (!status) status = yoke_queue_create(options->device, 0, &options->queue);
     if (!status) status = fem_programs_create(b->context, options->device, &options->programs);
     if (status) fail_msg("%s", yoke_last_error(b->context));
+    int cpu = yoke_device_describe(options->device)->device_class == YOKE_DEVICE_CPU;
+    options->group_items = cpu && device_compiles() ? 128 : 0;
 }
 
 void device_close(fem_part_options *options)

@@ -14,7 +14,10 @@ extern const char *const device_element_names[3];
 /* Whether it compiles kernels, which takes its time. */
 int device_compiles(void);
 
-/* Device, queue and programs of a block's context, in options; given back, options are zero.  Failures end the test. */
+/*
+ * Device, queue and programs of a block's context, in options; given back, options are zero.  Kernels get groups of many items also where the
+ * device would have one, so that a missing barrier shows without a GPU.  Failures end the test.
+ */
 void device_open(const block *b, fem_part_options *options);
 void device_close(fem_part_options *options);
 
