@@ -56,16 +56,8 @@ static yoke_status tree_members_create(const fem_problem *problem, tree_members 
 static int leaf_touches(const fem_space *space, int32_t e, int dimension, int local)
 {
     int32_t size = P8EST_QUADRANT_LEN(space->level[e]);
-    int side[3] = {-1, -1, -1}; /* per axis: 0 low, 1 high, -1 anywhere */
-    if (dimension == 2) {
-        side[local / 2] = local % 2;
-    } else if (dimension == 1) {
-        int axis = local / 4;
-        side[axis == 0 ? 1 : 0] = local % 2;
-        side[axis == 2 ? 1 : 2] = local / 2 % 2;
-    } else {
-        for (int a = 0; a < 3; a++) side[a] = local >> a & 1;
-    }
+    int side[3];
+    fem_member_sides(dimension, local, side);
     for (int a = 0; a < 3; a++) {
         int32_t at = space->corner[3 * (int64_t)e + a];
         if (side[a] == 0 && at != 0) return 0;

@@ -3,23 +3,15 @@
 #include <string.h>
 
 #include "problem_checks.h"
+#include "shape.h"
 
 int fem_member_corners(int dimension, int local, int corners[4])
 {
-    int fixed[3] = {-1, -1, -1}; /* per axis: 0 low, 1 high, -1 both */
-    if (dimension == 2) {
-        fixed[local / 2] = local % 2;
-    } else if (dimension == 1) {
-        int axis = local / 4;
-        fixed[axis == 0 ? 1 : 0] = local % 2;
-        fixed[axis == 2 ? 1 : 2] = local / 2 % 2;
-    } else {
-        for (int a = 0; a < 3; a++) fixed[a] = local >> a & 1;
-    }
-    int count = 0;
+    int side[3], count = 0;
+    fem_member_sides(dimension, local, side);
     for (int c = 0; c < 8; c++) {
         bool in = true;
-        for (int a = 0; a < 3; a++) in = in && (fixed[a] < 0 || fixed[a] == (c >> a & 1));
+        for (int a = 0; a < 3; a++) in = in && (side[a] < 0 || side[a] == (c >> a & 1));
         if (in) corners[count++] = c;
     }
     return count;

@@ -116,3 +116,17 @@ double fem_map(int slots, const double *positions, const double *gradient, doubl
             for (int b = 0; b < 3; b++) inverse[b][a] = cofactor[a][b] / determinant;
     return determinant;
 }
+
+void fem_member_sides(int dimension, int local, int side[3])
+{
+    const int axis = local / 4;
+    side[0] = side[1] = side[2] = -1;
+    if (dimension == 2) {
+        side[local / 2] = local % 2;
+    } else if (dimension == 1) {
+        side[axis == 0 ? 1 : 0] = local % 2;
+        side[axis == 2 ? 1 : 2] = local / 2 % 2;
+    } else {
+        for (int a = 0; a < 3; a++) side[a] = local >> a & 1;
+    }
+}

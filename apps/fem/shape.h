@@ -23,6 +23,8 @@ void fem_face_slots(int n, int face, int *slots);
 void fem_edge_slots(int n, int edge, int *slots);
 /* The slot of corner c. */
 int fem_corner_slot(int n, int corner);
+/* Where face, edge or corner `local` (dimension 2, 1, 0) lies along each axis: 0 low, 1 high, -1 from low to high. */
+void fem_member_sides(int dimension, int local, int side[3]);
 
 /*
  * The map at a reference point: jacobian [3][3] = dx_i/dr_j from positions [slots][3] and gradient [slots][3];

@@ -15,3 +15,10 @@ yoke_status yoke_json_text(yoke_context *context, json_t *document, char **text)
     free(dumped);
     return status;
 }
+
+json_t *yoke_json_append(json_t *array, json_t *value)
+{
+    if (json_array_append_new(array, value) == 0) return array;
+    json_decref(array);
+    return NULL;
+}

@@ -15,6 +15,9 @@
  */
 yoke_status yoke_json_text(yoke_context *context, json_t *document, char **text);
 
+/* Appends a value, which is given up; returns the array, or NULL where memory ended (then or before) and both are gone. */
+json_t *yoke_json_append(json_t *array, json_t *value);
+
 /*
  * As yoke_json_text, to a file, which is written under a temporary name beside it and then renamed: it is there whole or not at all.
  * Errors: MEMORY, SYSTEM.

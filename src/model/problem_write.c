@@ -19,10 +19,7 @@ static json_t *points_array(const yoke_plan_level *level)
 {
     json_t *array = json_array();
     for (int64_t i = 0; i < level->num_points; i++)
-        if (json_array_append_new(array, json_pack("[f, f]", level->points[2 * i], level->points[2 * i + 1])) != 0) {
-            json_decref(array);
-            return NULL;
-        }
+        array = yoke_json_append(array, json_pack("[f, f]", level->points[2 * i], level->points[2 * i + 1]));
     return array;
 }
 
@@ -45,11 +42,7 @@ static json_t *level_object(const yoke_plan_level *level)
 static json_t *device_object(const yoke_plan_device *device)
 {
     json_t *object = json_object(), *levels = json_array();
-    for (int64_t i = 0; levels != NULL && i < device->num_levels; i++)
-        if (json_array_append_new(levels, level_object(&device->levels[i])) != 0) {
-            json_decref(levels);
-            levels = NULL;
-        }
+    for (int64_t i = 0; i < device->num_levels; i++) levels = yoke_json_append(levels, level_object(&device->levels[i]));
     set(&object, "name", json_string(device->name));
     set(&object, "kind", json_string(device->host ? "host" : "accelerator"));
     set(&object, "removable", json_boolean(device->removable));
@@ -64,11 +57,7 @@ static json_t *device_object(const yoke_plan_device *device)
 static json_t *problem_object(const yoke_plan_problem *problem)
 {
     json_t *object = json_object(), *devices = json_array();
-    for (int64_t i = 0; devices != NULL && i < problem->num_devices; i++)
-        if (json_array_append_new(devices, device_object(&problem->devices[i])) != 0) {
-            json_decref(devices);
-            devices = NULL;
-        }
+    for (int64_t i = 0; i < problem->num_devices; i++) devices = yoke_json_append(devices, device_object(&problem->devices[i]));
     set(&object, "units", json_integer((json_int_t)problem->units));
     set(&object, "repetitions", number(problem->repetitions));
     set(&object, "copies", json_string(problem->copies_before ? "before" : "overlapped"));

@@ -39,11 +39,7 @@ static json_t *device_document(const yoke_device_info *info)
 static json_t *devices_document(const yoke_device_info *list, int64_t count)
 {
     json_t *devices = json_array();
-    for (int64_t i = 0; i < count; i++)
-        if (json_array_append_new(devices, device_document(&list[i])) != 0) {
-            json_decref(devices);
-            return NULL;
-        }
+    for (int64_t i = 0; i < count; i++) devices = yoke_json_append(devices, device_document(&list[i]));
     return devices;
 }
 
@@ -65,11 +61,7 @@ static json_t *meter_document(const yoke_meter_info *info)
 static json_t *levels_document(const yoke_clock_info *info)
 {
     json_t *levels = json_array();
-    for (int64_t i = 0; i < info->num_levels; i++)
-        if (json_array_append_new(levels, number_document(info->levels_hz[i])) != 0) {
-            json_decref(levels);
-            return NULL;
-        }
+    for (int64_t i = 0; i < info->num_levels; i++) levels = yoke_json_append(levels, number_document(info->levels_hz[i]));
     return levels;
 }
 
@@ -100,11 +92,7 @@ static yoke_status describe_meters(yoke_context *context, json_t **document)
     yoke_status status = yoke_meters_list(context, NULL, &list, &count);
     if (status != YOKE_OK) return status;
     json_t *meters = json_array();
-    for (int64_t i = 0; i < count && meters != NULL; i++)
-        if (json_array_append_new(meters, meter_document(&list[i])) != 0) {
-            json_decref(meters);
-            meters = NULL;
-        }
+    for (int64_t i = 0; i < count; i++) meters = yoke_json_append(meters, meter_document(&list[i]));
     yoke_release(context, list);
     *document = meters;
     return YOKE_OK;
@@ -117,11 +105,7 @@ static yoke_status describe_clocks(yoke_context *context, json_t **document)
     yoke_status status = yoke_clocks_list(context, NULL, &list, &count);
     if (status != YOKE_OK) return status;
     json_t *clocks = json_array();
-    for (int64_t i = 0; i < count && clocks != NULL; i++)
-        if (json_array_append_new(clocks, clock_document(&list[i])) != 0) {
-            json_decref(clocks);
-            clocks = NULL;
-        }
+    for (int64_t i = 0; i < count; i++) clocks = yoke_json_append(clocks, clock_document(&list[i]));
     yoke_release(context, list);
     *document = clocks;
     return YOKE_OK;

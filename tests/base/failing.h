@@ -31,6 +31,9 @@ static inline void failing_release(void *memory, void *user)
     free(memory);
 }
 
+/* So many further allocations succeed. */
+static inline void failing_allow(failing *state, int64_t count) { state->fail_at = state->calls + count + 1; }
+
 static inline yoke_options failing_options(failing *state)
 {
     return (yoke_options){.allocate = failing_allocate, .release = failing_release, .memory_user = state};

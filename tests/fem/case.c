@@ -4,6 +4,7 @@
 #include <math.h>
 #include <unistd.h>
 
+#include "base/failing.h"
 #include "case.h"
 #include "problem.h"
 
@@ -274,25 +275,6 @@ static void too_many_items_are_refused(void **state)
 
 /* ------------------------------------------------------------------------------------------ memory */
 
-typedef struct meter {
-    int until; /* allocations that succeed */
-    int live;
-} meter;
-
-static void *allocate(size_t bytes, void *user)
-{
-    meter *count = user;
-    if (count->until-- <= 0) return NULL;
-    count->live++;
-    return aligned_alloc(64, (bytes + 63) / 64 * 64);
-}
-
-static void release(void *memory, void *user)
-{
-    ((meter *)user)->live--;
-    free(memory);
-}
-
 static void every_failing_allocation_is_an_error_without_a_leak(void **state)
 {
     (void)state;
@@ -300,18 +282,18 @@ static void every_failing_allocation_is_an_error_without_a_leak(void **state)
     yoke_status status = YOKE_ERROR_MEMORY;
     int n = 0;
     for (; status != YOKE_OK; n++) {
-        meter count = {.until = 1000};
-        yoke_options options = {.allocate = allocate, .release = release, .memory_user = &count};
+        failing memory = {.fail_at = 0};
+        yoke_options options = failing_options(&memory);
         yoke_context *limited;
         assert_int_equal(yoke_context_create(&options, &limited), YOKE_OK);
-        int before = count.live;
-        count.until = n;
+        int64_t before = memory.outstanding;
+        failing_allow(&memory, n);
         fem_case *the_case = NULL;
         status = fem_case_parse(limited, "dir/case.yaml", full, strlen(full), overrides, 2, &the_case);
         assert_true(status == YOKE_OK || status == YOKE_ERROR_MEMORY);
         assert_true((status == YOKE_OK) == (the_case != NULL));
         fem_case_destroy(the_case);
-        assert_int_equal(count.live, before);
+        assert_int_equal(memory.outstanding, before);
         yoke_context_destroy(limited);
     }
     assert_true(n > 3);

@@ -6,6 +6,7 @@
 
 #include "unit.h"
 
+#include "base/failing.h"
 #include "body.h"
 #include "model.h"
 #include "shape.h"
@@ -444,27 +445,11 @@ static void a_solution_that_is_not_finite_is_refused_with_the_element(void **sta
     model_destroy(&m);
 }
 
-typedef struct rationed {
-    int left;
-} rationed;
-
-static void *rationed_allocate(size_t bytes, void *user)
-{
-    rationed *ration = user;
-    return ration->left-- <= 0 ? NULL : aligned_alloc(64, (bytes + 63) / 64 * 64);
-}
-
-static void rationed_release(void *memory, void *user)
-{
-    (void)user;
-    free(memory);
-}
-
 static void lack_of_memory_is_reported_at_each_allocation(void **state)
 {
     manufactured solution = manufactured_linear(3, 0.3);
-    rationed ration = {1 << 20};
-    yoke_options options = {.allocate = rationed_allocate, .release = rationed_release, .memory_user = &ration};
+    failing memory = {.fail_at = 0};
+    yoke_options options = failing_options(&memory);
     double u[3 * 100] = {0}, indicator[2];
     fem_estimate_result result;
     yoke_context *context;
@@ -476,13 +461,14 @@ static void lack_of_memory_is_reported_at_each_allocation(void **state)
     assert_int_equal(yoke_context_create(&options, &context), YOKE_OK);
     m.space->context = context;
     for (; status != YOKE_OK; allowed++) {
-        ration.left = allowed;
+        failing_allow(&memory, allowed);
         status = fem_estimate(m.space, m.boundary, u, indicator, &result);
         if (status) assert_int_equal(status, YOKE_ERROR_MEMORY);
     }
     assert_true(allowed > 10);
     m.space->context = m.context;
     yoke_context_destroy(context);
+    assert_int_equal(memory.outstanding, 0);
     model_destroy(&m);
 }
 

@@ -2,27 +2,13 @@
 
 #include <dirent.h>
 
-static void *counting_allocate(size_t bytes, void *user)
-{
-    int64_t *outstanding = user;
-    ++*outstanding;
-    return aligned_alloc(64, (bytes + 63) / 64 * 64);
-}
-
-static void counting_release(void *memory, void *user)
-{
-    int64_t *outstanding = user;
-    --*outstanding;
-    free(memory);
-}
-
 int mesh_files_create(void **state)
 {
     mesh_files *files = calloc(1, sizeof *files);
     strcpy(files->directory, "/tmp/yoke-test-XXXXXX");
     if (!mkdtemp(files->directory)) return 1;
     setenv("TMPDIR", files->directory, 1);
-    yoke_options options = {.allocate = counting_allocate, .release = counting_release, .memory_user = &files->outstanding};
+    yoke_options options = failing_options(&files->memory);
     *state = files;
     return yoke_context_create(&options, &files->context) != YOKE_OK;
 }
@@ -48,7 +34,7 @@ int mesh_files_destroy(void **state)
     mesh_files *files = *state;
     yoke_context_destroy(files->context);
     int left = remove_files(files->directory);
-    int64_t outstanding = files->outstanding;
+    int64_t outstanding = files->memory.outstanding;
     free(files);
     if (left > 0 || outstanding != 0) fprintf(stderr, "left behind: %d directories, %lld allocations\n", left, (long long)outstanding);
     return left > 0 || outstanding != 0;

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "base/failing.h"
 #include "case.h"
 #include "case_mesh.h"
 #include "problem.h"
@@ -213,49 +214,30 @@ static void output_check_leaves_nothing_behind(void **state)
     assert_int_equal(remove(directory), 0); /* fails unless it is empty */
 }
 
-typedef struct meter {
-    int until; /* allocations that succeed */
-    int live;
-} meter;
-
-static void *allocate(size_t bytes, void *user)
-{
-    meter *count = user;
-    if (count->until-- <= 0) return NULL;
-    count->live++;
-    return aligned_alloc(64, (bytes + 63) / 64 * 64);
-}
-
-static void release(void *memory, void *user)
-{
-    ((meter *)user)->live--;
-    free(memory);
-}
-
 static void every_failing_allocation_is_an_error_without_a_leak(void **state)
 {
     (void)state;
-    meter count = {.until = 1 << 30};
-    yoke_options options = {.allocate = allocate, .release = release, .memory_user = &count};
+    failing memory = {.fail_at = 0};
+    yoke_options options = failing_options(&memory);
     yoke_context *limited;
     assert_int_equal(yoke_context_create(&options, &limited), YOKE_OK);
     fem_mesh *mesh = case_mesh_create(limited, "materials");
     fem_case *the_case = parse(limited, elastic, NULL, 0);
-    int before = count.live, n = 0;
+    int64_t before = memory.outstanding, n = 0;
     for (yoke_status status = YOKE_ERROR_MEMORY; status != YOKE_OK; n++) {
-        count.until = n;
+        failing_allow(&memory, n);
         fem_problem *problem = NULL;
         status = fem_problem_create(the_case, mesh, &problem);
         assert_true(status == YOKE_OK || status == YOKE_ERROR_MEMORY);
         assert_true((status == YOKE_OK) == (problem != NULL));
         fem_problem_destroy(problem);
-        assert_int_equal(count.live, before);
+        assert_int_equal(memory.outstanding, before);
     }
     assert_true(n > 8);
     fem_case_destroy(the_case);
     case_mesh_destroy(mesh);
     yoke_context_destroy(limited);
-    assert_int_equal(count.live, 0);
+    assert_int_equal(memory.outstanding, 0);
 }
 
 static const struct CMUnitTest tests[] = {

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "../base/failing.h"
 #include "common/simulated_sensor.h"
 #include "unit.h"
 
@@ -299,52 +300,35 @@ static void nonsense_is_refused(void **state)
 
 /* ----------------------------------------------------------------------------------------------------- memory */
 
-static int64_t allocations_left, outstanding;
-
-static void *failing_allocate(size_t bytes, void *user)
-{
-    (void)user;
-    if (allocations_left-- <= 0) return NULL;
-    outstanding++;
-    return aligned_alloc(64, (bytes + 63) / 64 * 64);
-}
-
-static void counting_release(void *memory, void *user)
-{
-    (void)user;
-    outstanding--;
-    free(memory);
-}
-
 static void a_failing_allocation_is_an_error_and_leaves_nothing(void **state)
 {
     (void)state;
-    const yoke_options options = {.allocate = failing_allocate, .release = counting_release};
-    yoke_context *failing = NULL;
+    failing memory = {.fail_at = 0};
+    const yoke_options options = failing_options(&memory);
+    yoke_context *limited = NULL;
     yoke_status status = YOKE_ERROR_MEMORY;
-    allocations_left = 10;
-    assert_int_equal(yoke_context_create(&options, &failing), YOKE_OK);
-    int64_t before = outstanding, tries = 0;
+    assert_int_equal(yoke_context_create(&options, &limited), YOKE_OK);
+    int64_t before = memory.outstanding, tries = 0;
     for (int64_t allowed = 0; status != YOKE_OK; allowed++, tries++) {
         yoke_sensor sensor;
         yoke_profile profile;
         app_simulated *simulated = make("pascal,seconds=0.002", &sensor); /* has memory of its own */
         yoke_profile_subject subject = app_simulated_subject(simulated);
         const yoke_profile_options some = {.runs = 100, .points = 10};
-        allocations_left = allowed;
-        status = yoke_sensor_identify(failing, &subject, &sensor);
-        if (!status) status = yoke_profile_measure(failing, &subject, &sensor, &some, &profile);
+        failing_allow(&memory, allowed);
+        status = yoke_sensor_identify(limited, &subject, &sensor);
+        if (!status) status = yoke_profile_measure(limited, &subject, &sensor, &some, &profile);
         if (status) {
             assert_int_equal(status, YOKE_ERROR_MEMORY);
         } else {
-            yoke_profile_clear(failing, &profile);
+            yoke_profile_clear(limited, &profile);
         }
-        assert_int_equal(outstanding, before);
+        assert_int_equal(memory.outstanding, before);
         app_simulated_destroy(simulated);
         assert_true(tries < 200);
     }
     assert_true(tries > 10);
-    yoke_context_destroy(failing);
+    yoke_context_destroy(limited);
 }
 
 static const struct CMUnitTest tests[] = {

@@ -1,6 +1,7 @@
 /* Power profiles from the calls of an application. */
 #include <math.h>
 
+#include "../base/failing.h"
 #include "common/simulated_sensor.h"
 #include "unit.h"
 
@@ -205,30 +206,13 @@ static void calls_out_of_order_are_refused(void **state)
     app_simulated_destroy(simulated);
 }
 
-/* An application's calls with an allocator that fails after some allocations. */
-static int64_t allocations_left, outstanding;
-
-static void *failing_allocate(size_t bytes, void *user)
-{
-    (void)user;
-    if (allocations_left-- <= 0) return NULL;
-    outstanding++;
-    return aligned_alloc(64, (bytes + 63) / 64 * 64);
-}
-
-static void counting_release(void *memory, void *user)
-{
-    (void)user;
-    outstanding--;
-    free(memory);
-}
-
-static yoke_status profile_calls(yoke_context *failing, app_simulated *simulated, const yoke_sensor *sensor)
+/* An application's calls. */
+static yoke_status profile_calls(yoke_context *limited, app_simulated *simulated, const yoke_sensor *sensor)
 {
     yoke_profile_subject s = app_simulated_subject(simulated);
     yoke_profiler *profiler = NULL;
     yoke_profile profile = {0};
-    yoke_status status = yoke_profiler_create(failing, &s, sensor, NULL, &profiler);
+    yoke_status status = yoke_profiler_create(limited, &s, sensor, NULL, &profiler);
     for (int k = 0; k < 800 && !status; k++) {
         app_simulated_wait(simulated, 0.01 * fmod(k * 0.618, 1));
         status = yoke_profiler_begin(profiler);
@@ -237,7 +221,7 @@ static yoke_status profile_calls(yoke_context *failing, app_simulated *simulated
         if (!status) status = yoke_profiler_end(profiler);
     }
     if (!status) status = yoke_profiler_result(profiler, &profile);
-    if (!status) yoke_profile_clear(failing, &profile);
+    if (!status) yoke_profile_clear(limited, &profile);
     yoke_profiler_destroy(profiler);
     return status;
 }
@@ -245,27 +229,27 @@ static yoke_status profile_calls(yoke_context *failing, app_simulated *simulated
 static void a_failing_allocation_is_an_error_and_leaves_nothing(void **state)
 {
     (void)state;
-    const yoke_options options = {.allocate = failing_allocate, .release = counting_release};
-    yoke_context *failing = NULL;
+    failing memory = {.fail_at = 0};
+    const yoke_options options = failing_options(&memory);
+    yoke_context *limited = NULL;
     yoke_status status = YOKE_ERROR_MEMORY;
     int64_t tries = 0;
-    allocations_left = 10;
-    assert_int_equal(yoke_context_create(&options, &failing), YOKE_OK);
-    int64_t before = outstanding;
+    assert_int_equal(yoke_context_create(&options, &limited), YOKE_OK);
+    int64_t before = memory.outstanding;
     for (; status != YOKE_OK; tries++) {
         app_simulated_options simulation;
         app_simulated *simulated = NULL;
         assert_int_equal(app_simulated_preset(context, "volta,seconds=0.003", &simulation), YOKE_OK);
         assert_int_equal(app_simulated_create(context, &simulation, &simulated), YOKE_OK);
-        allocations_left = tries;
-        status = profile_calls(failing, simulated, &simulation.sensor);
+        failing_allow(&memory, tries);
+        status = profile_calls(limited, simulated, &simulation.sensor);
         assert_true(status == YOKE_OK || status == YOKE_ERROR_MEMORY);
-        assert_int_equal(outstanding, before);
+        assert_int_equal(memory.outstanding, before);
         app_simulated_destroy(simulated);
         assert_true(tries < 200);
     }
     assert_true(tries > 10);
-    yoke_context_destroy(failing);
+    yoke_context_destroy(limited);
 }
 
 static const struct CMUnitTest tests[] = {

@@ -1,5 +1,7 @@
 #include "vendor.h"
 
+#include "../base/failing.h"
+
 #include <dlfcn.h>
 #include <math.h>
 #include <unistd.h>
@@ -116,42 +118,22 @@ meter_sample vendor_read(const meter_domain *domain)
 
 /* --------------------------------------------------------------------------------------------- allocations */
 
-typedef struct failing {
-    int until; /* allocations until the one that fails */
-    int outstanding;
-} failing;
-
-static void *allocate(size_t bytes, void *user)
-{
-    failing *books = user;
-    if (books->until-- == 0) return NULL;
-    books->outstanding++;
-    return aligned_alloc(64, (bytes + 63) / 64 * 64);
-}
-
-static void release(void *memory, void *user)
-{
-    ((failing *)user)->outstanding--;
-    free(memory);
-}
-
 void vendor_fail_allocations(const meter_kind *kind, const vendor_stub *stub)
 {
     int failures = 0;
     for (yoke_status status = YOKE_ERROR_MEMORY; status != YOKE_OK; failures++) {
-        failing books = {.until = -1};
-        yoke_options options = {.allocate = allocate, .release = release, .memory_user = &books};
+        failing memory = {.fail_at = 0};
+        yoke_options options = failing_options(&memory);
         yoke_context *context;
         assert_int_equal(yoke_context_create(&options, &context), YOKE_OK);
         meter_list list = {.context = context};
         meter_site site = {.context = context, .root = ""};
-        books.until = failures;
+        failing_allow(&memory, failures);
         status = kind->find(&site, &list);
         if (status != YOKE_OK) assert_int_equal(status, YOKE_ERROR_MEMORY);
-        books.until = -1;
         meter_list_clear(&list);
         yoke_context_destroy(context);
-        assert_int_equal(books.outstanding, 0);
+        assert_int_equal(memory.outstanding, 0);
         assert_int_equal(stub->balance(), 0);
         assert_true(failures < 100);
     }
