@@ -185,7 +185,8 @@ static yoke_status create_distribution(adapt *a)
                                     .steady = fem_plan_wanted(&options.plan),
                                     .relative_residual = keys->solver.relative_residual.value,
                                     .max_iterations = (int)keys->solver.max_iterations.value,
-                                    .across = fem_solver_across(a->problem->mesh)};
+                                    .across = fem_solver_across(a->problem->mesh),
+                                    .steps = (int)keys->refine.steps.value};
     yoke_status status = fem_distribution_create(a->context, &options, &a->distribution);
     if (status) return status;
     a->table.gpu = fem_distribution_has_gpu(a->distribution);

@@ -43,13 +43,26 @@ static double dofs_of(const fem_space *space) { return (double)space->num_nodes 
 
 static double coarse_mesh_dofs(const fem_space *space) { return (double)space->problem->mesh->num_vertices * space->components; }
 
-/* The factor of the multigrid's last level, which is the coarse mesh or the first level that is small enough. */
-static double factor_seconds(const fem_space *space)
+/* Nonzero: the multigrid's last level is the coarse mesh in every step, and its factor is kept. */
+static int is_kept(const fem_space *space) { return coarse_mesh_dofs(space) > FEM_DIRECT_DOFS; }
+
+/* Unknowns of the multigrid's last level: the coarse mesh, or the first level that is small enough. */
+static double last_level_dofs(const fem_space *space)
 {
     static const double nodes_per_vertex[] = {[FEM_Q1] = 1, [FEM_S2] = 4, [FEM_Q2] = 8};
-    double dofs = fmin(dofs_of(space) / nodes_per_vertex[space->element], FEM_DIRECT_DOFS), coarse = coarse_mesh_dofs(space);
-    if (coarse > dofs) dofs = coarse;
-    return dofs > FEM_COARSE_DIRECT_LIMIT ? 20e-6 * dofs : 0.15e-6 * pow(dofs, 1.5);
+    const double usual_merging = 6; /* of elements that are merged by eights, some are not yet */
+    double dofs = dofs_of(space) / nodes_per_vertex[space->element];
+    while (dofs > FEM_DIRECT_DOFS) dofs /= usual_merging;
+    return fmax(dofs, coarse_mesh_dofs(space));
+}
+
+/* What is kept is there already, or serves all steps that may come. */
+static double factor_seconds(const fem_solver_choice *choice, const fem_space *space)
+{
+    double dofs = last_level_dofs(space);
+    double seconds = dofs > FEM_COARSE_DIRECT_LIMIT ? 20e-6 * dofs : 0.12e-6 * pow(dofs, 1.5);
+    if (!is_kept(space)) return seconds;
+    return choice->multigrid_iterations > 0 ? 0 : seconds / (1.0 + choice->steps);
 }
 
 /* By geometry alone; iterations are as many as digits of the residual. */
@@ -80,7 +93,7 @@ void fem_solver_choose(fem_solver_choice *choice, const fem_space *space)
     if (choice->asked != FEM_PRECONDITIONER_AUTO || choice->steady) return;
     choice->model_s[FEM_SOLVER_JACOBI] = jacobi * (10e-6 + per_dof * dofs);
     choice->model_s[FEM_SOLVER_MULTIGRID] =
-        2e-3 + 1.2e-6 * space->num_nodes + factor_seconds(space) + multigrid_iterations(choice) * (150e-6 + 8 * per_dof * dofs);
+        1.5e-3 + 0.5e-6 * space->num_nodes + factor_seconds(choice, space) + multigrid_iterations(choice) * (150e-6 + 8 * per_dof * dofs);
     if (choice->model_s[FEM_SOLVER_JACOBI] >= choice->model_s[FEM_SOLVER_MULTIGRID] || jacobi > choice->max_iterations) return;
     /* stretched elements or soft materials may take many more: then little shall be lost */
     const double doubt = 2;
@@ -98,6 +111,7 @@ void fem_solver_choose_other(fem_solver_choice *choice)
 
 void fem_solver_learn(fem_solver_choice *choice, const fem_space *space, const fem_solution *solution)
 {
+    if (choice->steps > 0) choice->steps--;
     if (solution->solver == FEM_SOLVER_MULTIGRID) {
         choice->multigrid_iterations = (double)solution->iterations;
     } else {

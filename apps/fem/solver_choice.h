@@ -6,7 +6,7 @@
  * threads and operator there are, and in every repetition.  Only the ratio of the two times counts.
  *
  *   Jacobi     n (10 us + t d)                             d dofs, n iterations, t seconds per dof of an iteration
- *   multigrid  2 ms + 1.2 us N + f + m (150 us + 8 t d)    N nodes, m iterations, f for the last level's factor
+ *   multigrid  1.5 ms + 0.5 us N + f + m (150 us + 8 t d)  N nodes, m iterations, f for the last level's factor
  *
  * n is that of the latest step that Jacobi solved times the cube root of the dofs' ratio; before the first one, to a residual of 1e-8, five
  * for each node (Poisson 1.2) from one end of the body to the other.  m is that of the latest multigrid step; before the first one, to 1e-8, 9.
@@ -23,6 +23,7 @@ typedef struct fem_solver_choice {
     double relative_residual;
     int max_iterations; /* that the case allows */
     double across;      /* of fem_solver_across */
+    int steps;          /* refinements that may still come */
     /* of the present step */
     fem_solver solver;
     double model_s[2];     /* by fem_solver; NaN where there is nothing to choose */

@@ -103,8 +103,18 @@ static void a_large_coarse_mesh_speaks_for_jacobi(void **state)
     assert_int_equal(chosen(&choice, &few), FEM_SOLVER_MULTIGRID);
     double with_few_s = choice.model_s[FEM_SOLVER_MULTIGRID], jacobi_s = choice.model_s[FEM_SOLVER_JACOBI];
     fem_solver_choose(&choice, &many.space);
-    assert_true(choice.model_s[FEM_SOLVER_MULTIGRID] > with_few_s);
+    double with_many_s = choice.model_s[FEM_SOLVER_MULTIGRID];
+    assert_true(with_many_s > with_few_s);
     assert_true(choice.model_s[FEM_SOLVER_JACOBI] == jacobi_s);
+
+    choice.steps = 3; /* its factor is kept: it serves four steps then */
+    fem_solver_choose(&choice, &many.space);
+    double shared_s = choice.model_s[FEM_SOLVER_MULTIGRID];
+    fem_solver_learn(&choice, &many.space, &(fem_solution){.solver = FEM_SOLVER_MULTIGRID, .iterations = 9});
+    assert_int_equal(choice.steps, 2);
+    fem_solver_choose(&choice, &many.space);
+    double kept_s = choice.model_s[FEM_SOLVER_MULTIGRID];
+    assert_true(fabs((with_many_s - shared_s) - 3 * (shared_s - kept_s)) < 1e-12);
 }
 
 static void a_finer_residual_speaks_for_multigrid(void **state)
