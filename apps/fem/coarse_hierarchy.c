@@ -14,8 +14,8 @@
 _Static_assert(sizeof(HYPRE_Int) == sizeof(int) && sizeof(HYPRE_BigInt) == sizeof(int), "hypre is expected with 32-bit integers");
 _Static_assert(sizeof(HYPRE_Real) == sizeof(double), "hypre is expected in double precision");
 
-/* Unknowns at which coarsening stops at the latest. */
-enum { coarsest_size = 3000 };
+/* Unknowns at which coarsening stops at the latest.  A factor of so many takes less time than the levels that would be made below. */
+enum { coarsest_size = 12000 };
 /*
  * A level on which a Cholesky factor costs at most this many operations per unknown of the finest level (a part of what the set-up takes
  * anyway) becomes the last: slender bodies lose most where BoomerAMG coarsens a second time, and bend on the first coarse level already.
