@@ -40,6 +40,7 @@ yoke_status fem_mesh_from_stream(yoke_context *context, const char *path, int64_
     if (!status) status = fem_mesh_create_empty(context, path, &made);
     if (!status) status = fill(made, &raw);
     fem_raw_clear(context, &raw);
+    if (!status) status = fem_mesh_order_elements(made);
     if (status)
         fem_mesh_destroy(made);
     else

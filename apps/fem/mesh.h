@@ -47,6 +47,7 @@ typedef struct fem_mesh_limits {
  * Reads and checks a mesh of hexahedra with 8, 20 or 27 nodes: MSH 2.2 / 4.x (ASCII, binary), UNV, BDF (.bdf, .nas), MED (where Gmsh was
  * built with it), known by extension and header.  Coordinates are taken as metres.  The program yoke-fem-mesh, which must lie beside the
  * running program, in ../bin, ../libexec/yoke or where it was installed, runs Gmsh.  limits may be NULL.
+ * Elements come in the file's order, or, where there are many and that order is bad, along a Morton curve; element_tag tells which is which.
  * Groups are Gmsh's physical groups; BDF has none but properties (PID), UNV's names have no blanks.  In a file without any group the
  * volumes and faces (dimensions 3 and 2) that Gmsh keeps apart are the groups, named by number.  Nodes of no hexahedron are left out.
  * Errors: INPUT (text names file and element, node or group), INTERRUPTED (SIGINT or SIGTERM ended the child), SYSTEM (no child

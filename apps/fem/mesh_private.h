@@ -120,6 +120,9 @@ yoke_status fem_mesh_create_empty(yoke_context *context, const char *path, fem_m
 yoke_status fem_mesh_from_stream(yoke_context *context, const char *path, int64_t file_bytes, const fem_mesh_stream *stream,
                                  fem_mesh **mesh);
 
+/* Numbers the elements of a large mesh along a Morton curve, where its order is much worse.  Errors: MEMORY. */
+yoke_status fem_mesh_order_elements(fem_mesh *mesh);
+
 /* ------------------------------------------------------------------------------------------- conversion */
 
 typedef struct fem_conversion {
