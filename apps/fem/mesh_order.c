@@ -51,7 +51,10 @@ static void fill_keys(const fem_mesh *mesh, element_key *keys)
         double centre[3];
         uint64_t key = 0;
         centre_of(mesh, e, centre);
-        for (int axis = 0; axis < 3; axis++) key |= spread((uint64_t)((centre[axis] - low[axis]) / extent * 0x1fffff)) << axis;
+        for (int axis = 0; axis < 3; axis++) {
+            double part = fmin(fmax((centre[axis] - low[axis]) / extent, 0), 1); /* of positions that overflow: anything in the range */
+            key |= spread((uint64_t)(part * 0x1fffff)) << axis;
+        }
         keys[e] = (element_key){key, (int32_t)e};
     }
 }
