@@ -60,7 +60,7 @@ static double last_level_dofs(const fem_space *space)
 static double factor_seconds(const fem_solver_choice *choice, const fem_space *space)
 {
     double dofs = last_level_dofs(space);
-    double seconds = dofs > FEM_COARSE_DIRECT_LIMIT ? 20e-6 * dofs : 0.12e-6 * pow(dofs, 1.5);
+    double seconds = dofs > FEM_COARSE_DIRECT_LIMIT ? 11e-6 * dofs : 0.12e-6 * pow(dofs, 1.5);
     if (!is_kept(space)) return seconds;
     return choice->multigrid_iterations > 0 ? 0 : seconds / (1.0 + choice->steps);
 }
