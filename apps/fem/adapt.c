@@ -271,11 +271,11 @@ static fem_solve_options solve_options(const adapt *a)
 static yoke_status distribute_and_solve(adapt *a, const double *start)
 {
     fem_step *now = &a->now;
-    double begin_s = yoke_clock_s();
     fem_solver_choose(&a->choice, now->space);
     fem_solve_options options = solve_options(a);
     yoke_status status = fem_distribution_plan(a->distribution, now->space, now->constraints, &options);
     if (status) return status;
+    double begin_s = yoke_clock_s();
     status = fem_solve(now->space, now->boundary, now->constraints, start, &options, &a->hooks, &now->solution);
     if (status == YOKE_ERROR_NUMERIC && a->choice.asked == FEM_PRECONDITIONER_AUTO && options.solver == FEM_SOLVER_JACOBI) {
         fem_solver_choose_other(&a->choice);

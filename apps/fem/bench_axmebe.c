@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "bench_roofline.h"
-#include "common/grow.h"
 #include "kernels/batch.h"
 
 const char *const fem_axmebe_variant_name[FEM_AXMEBE_VARIANTS] = {
@@ -70,7 +69,7 @@ static fem_axmebe_row new_row(const run *r, int set, int variant, int exchange)
 static yoke_status keep_row(run *r, const fem_axmebe_row *row)
 {
     fem_axmebe_result *result = r->result;
-    yoke_status status = app_grow(r->context, (void **)&result->rows, result->num_rows, &result->room, 64, sizeof *row);
+    yoke_status status = yoke_grow(r->context, (void **)&result->rows, result->num_rows, &result->room, 64, sizeof *row);
     if (status) return status;
     result->rows[result->num_rows++] = *row;
     if (r->report) r->report(row, r->user);

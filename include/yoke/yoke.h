@@ -114,6 +114,11 @@ YOKE_API yoke_status yoke_allocate(yoke_context *context, int64_t count, size_t 
 /* As yoke_allocate, but the memory is not touched: the thread that writes a page first gets it near (first touch). */
 YOKE_API yoke_status yoke_allocate_untouched(yoke_context *context, int64_t count, size_t size, void **memory);
 YOKE_API void yoke_release(yoke_context *context, void *memory); /* NULL allowed */
+/*
+ * Makes room for an item behind the first `count` ones.  Where there is none, the array (NULL at first) moves to memory for twice `capacity`
+ * items, `least` at first, which is zero behind what it held.  Errors: MEMORY; the array is as it was.
+ */
+YOKE_API yoke_status yoke_grow(yoke_context *context, void **items, int64_t count, int64_t *capacity, int64_t least, size_t size);
 
 /* -------------------------------------------------------------------------------------------------- clock */
 

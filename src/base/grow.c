@@ -1,4 +1,4 @@
-#include "base/grow.h"
+#include "yoke/yoke.h"
 
 #include <string.h>
 

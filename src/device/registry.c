@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/context.h"
-#include "base/grow.h"
 #include "device/backends.h"
 
 /* In this order they are listed, and searched for a PCI address: before OpenCL comes what a vendor made for the card itself. */

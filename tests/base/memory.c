@@ -1,7 +1,6 @@
 #include "failing.h"
 #include "unit.h"
 
-#include "base/grow.h"
 #include "yoke/yoke.h"
 
 static int start(void **state)
