@@ -336,7 +336,7 @@ static yoke_status fill_record(adapt *a)
     r->elements = now->space->num_elements;
     r->dofs = (int64_t)now->space->num_nodes * now->space->components;
     r->hanging_nodes = now->space->num_hanging;
-    r->preconditioner = fem_solver_text(solution->solver);
+    r->preconditioner = fem_solver_name[solution->solver];
     r->jacobi_model_s = a->choice.model_s[FEM_SOLVER_JACOBI];
     r->multigrid_model_s = a->choice.model_s[FEM_SOLVER_MULTIGRID];
     r->iterations = solution->iterations;

@@ -8,9 +8,6 @@
 #include "bench_measure.h"
 #include "common/interrupt.h"
 
-const char *const fem_cg_preconditioner_name[FEM_CG_PRECONDITIONERS] = {
-    [FEM_SOLVER_JACOBI] = "jacobi", [FEM_SOLVER_MULTIGRID] = "multigrid"};
-
 enum { MOST_SOLVES = 15, MOST_ITERATIONS = 100000 };
 
 typedef struct run {

@@ -15,10 +15,9 @@
 #include "bench_model.h"
 #include "common/ceilings.h"
 #include "common/terminal.h"
-#include "solve.h"
+#include "solver_choice.h"
 
 enum { FEM_CG_PRECONDITIONERS = 2, FEM_CG_MOST = 32 };
-extern const char *const fem_cg_preconditioner_name[FEM_CG_PRECONDITIONERS]; /* by fem_solver */
 
 /* Largest relative difference from a known compliance, which has nine digits. */
 #define FEM_CG_TOLERANCE 1e-8

@@ -81,9 +81,8 @@ static yoke_status read_options(yoke_context *context, const command_line *line,
                                         &options->num_threads);
     if (!status) status = read_meshes(context, line->meshes ? line->meshes : "affine,deformed", options);
     if (!status)
-        status =
-            fem_bench_read_words(context, "preconditioners", line->preconditioners ? line->preconditioners : "jacobi,multigrid",
-                                 fem_cg_preconditioner_name, FEM_CG_PRECONDITIONERS, "jacobi and multigrid", &options->preconditioners);
+        status = fem_bench_read_words(context, "preconditioners", line->preconditioners ? line->preconditioners : "jacobi,multigrid",
+                                      fem_solver_name, FEM_CG_PRECONDITIONERS, "jacobi and multigrid", &options->preconditioners);
     if (!status) status = app_option_real(context, "residual", line->residual, 1e-15, 0.1, &options->relative_residual);
     if (!status) status = app_option_real(context, "seconds", line->seconds, 0, 3600, &options->seconds);
     options->ceilings = options->seconds == 0 ? 1 : 2;

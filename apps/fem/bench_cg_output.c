@@ -38,7 +38,7 @@ void fem_bench_cg_print_row(const fem_bench_cg_result *result, const fem_bench_c
 {
     char text[4][32];
     app_print(terminal, "%-16s %-9s %7d %8lld %9lld %5lld %7lld %8.3f %8.3f %8.2f %s %s %s %s  %.8e%s\n", row->mesh,
-              fem_cg_preconditioner_name[row->preconditioner], row->threads, (long long)row->elements, (long long)row->dofs,
+              fem_solver_name[row->preconditioner], row->threads, (long long)row->elements, (long long)row->dofs,
               (long long)row->iterations, (long long)row->applications, row->setup_s, row->solve_s, fem_bench_cg_rate(row) * 1e-6,
               app_number_text(text[0], 7, 1, product_rate(row) * 1e-6),
               app_number_text(text[1], 7, 3, product_rate(row) / row->ceilings.dgemm_flops_per_s * 1e3),
@@ -52,8 +52,8 @@ static json_t *row_object(const fem_bench_cg_result *result, const fem_bench_cg_
 {
     return json_pack("{s:s, s:s, s:i, s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:o, s:o, s:o, s:o, s:o, s:o, "
                      "s:o, s:o}",
-                     "mesh", row->mesh, "preconditioner", fem_cg_preconditioner_name[row->preconditioner], "threads", row->threads,
-                     "solves", row->solves, "elements_asked", (json_int_t)row->asked, "elements", (json_int_t)row->elements, "dofs",
+                     "mesh", row->mesh, "preconditioner", fem_solver_name[row->preconditioner], "threads", row->threads, "solves",
+                     row->solves, "elements_asked", (json_int_t)row->asked, "elements", (json_int_t)row->elements, "dofs",
                      (json_int_t)row->dofs, "hanging_nodes", (json_int_t)row->hanging_nodes, "iterations", (json_int_t)row->iterations,
                      "operator_applications", (json_int_t)row->applications, "relative_residual", app_json_number(row->relative_residual),
                      "setup_s", app_json_number(row->setup_s), "solve_s", app_json_number(row->solve_s), "seconds_per_product",
@@ -99,10 +99,9 @@ static void print_data(FILE *out, const void *data)
         for (int64_t k = i; k < result->num_rows; k++) {
             const fem_bench_cg_row *row = &result->rows[k];
             if (!same_series(row, &result->rows[i])) continue;
-            fprintf(out, "%s %s %d %lld %lld %lld %lld %.6e %.6e %.6e %.6e %.6e %.9e\n", row->mesh,
-                    fem_cg_preconditioner_name[row->preconditioner], row->threads, (long long)row->elements, (long long)row->dofs,
-                    (long long)row->iterations, (long long)row->applications, row->setup_s, row->solve_s, row->product_s,
-                    fem_bench_cg_rate(row), row->peak_bytes, row->compliance);
+            fprintf(out, "%s %s %d %lld %lld %lld %lld %.6e %.6e %.6e %.6e %.6e %.9e\n", row->mesh, fem_solver_name[row->preconditioner],
+                    row->threads, (long long)row->elements, (long long)row->dofs, (long long)row->iterations, (long long)row->applications,
+                    row->setup_s, row->solve_s, row->product_s, fem_bench_cg_rate(row), row->peak_bytes, row->compliance);
         }
         fputs("\n\n", out);
     }
@@ -121,7 +120,7 @@ static void print_script(FILE *out, const void *data)
         const fem_bench_cg_row *row = &result->rows[i];
         if (!begins_series(result, i)) continue;
         fprintf(out, "%s'cg.dat' index %d using 5:($8+$9) with linespoints title '%s %s, %d thread%s'", block ? ", \\\n     " : "plot ",
-                block, row->mesh, fem_cg_preconditioner_name[row->preconditioner], row->threads, row->threads > 1 ? "s" : "");
+                block, row->mesh, fem_solver_name[row->preconditioner], row->threads, row->threads > 1 ? "s" : "");
         block++;
     }
     fputs("\n", out);

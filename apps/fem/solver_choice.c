@@ -5,6 +5,8 @@
 #include "coarse.h"
 #include "multigrid.h"
 
+const char *const fem_solver_name[2] = {[FEM_SOLVER_JACOBI] = "jacobi", [FEM_SOLVER_MULTIGRID] = "multigrid"};
+
 /* Seconds per dof of an iteration with node blocks, products and vectors together. */
 static double seconds_per_dof(const fem_space *space)
 {
@@ -119,5 +121,3 @@ void fem_solver_learn(fem_solver_choice *choice, const fem_space *space, const f
         choice->jacobi_dofs = dofs_of(space);
     }
 }
-
-const char *fem_solver_text(fem_solver solver) { return solver == FEM_SOLVER_JACOBI ? "jacobi" : "multigrid"; }
