@@ -9,6 +9,8 @@
 
 #include <p4est.h>
 
+#include "mpi_alone.h"
+
 /*
  * OpenBLAS, where it is the BLAS of CHOLMOD and hypre, on one thread, unless the user says how many.  The coarse problem is too small for
  * more, and after each call OpenBLAS's own threads would go on asking for work on the cores that the solver's threads need.
@@ -27,16 +29,13 @@ yoke_status fem_session_start(yoke_context *context, int *argc, char ***argv)
 {
     int ranks;
     leave_cores_to_solver();
-    /* Without this a program started outside of mpirun starts a daemon of Open MPI that it does not need. */
-    if (!getenv("OMPI_COMM_WORLD_SIZE")) setenv("OMPI_MCA_ess_singleton_isolated", "1", 0);
-    /* MPI looks at the machine through hwloc, whose plugins would start the drivers of all GPUs; yoke does that itself, where it is needed. */
-    setenv("HWLOC_COMPONENTS", "-opencl,-cuda,-nvml,-rsmi,-levelzero,-gl", 0);
     if (MPI_Init(argc, argv) != MPI_SUCCESS) return yoke_fail(context, YOKE_ERROR_SYSTEM, "MPI does not start; check the MPI installation");
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     if (ranks != 1)
         return yoke_fail(context, YOKE_ERROR_INPUT, "started with %d MPI ranks, but this version works with one; its threads use all cores",
                          ranks);
-    sc_init(MPI_COMM_WORLD, 0, 0, NULL, SC_LP_ERROR);
+    /* With a communicator sc looks for processes that share its memory, which takes more of MPI than one process needs. */
+    sc_init(fem_mpi_library_runs() ? MPI_COMM_WORLD : MPI_COMM_NULL, 0, 0, NULL, SC_LP_ERROR);
     p4est_init(NULL, SC_LP_ERROR);
     return YOKE_OK;
 }

@@ -99,7 +99,7 @@ int body_start(void **state)
 {
     (void)state;
     if (sc_MPI_Init(NULL, NULL) != sc_MPI_SUCCESS) return -1;
-    sc_init(sc_MPI_COMM_WORLD, 0, 0, NULL, SC_LP_SILENT);
+    sc_init(sc_MPI_COMM_NULL, 0, 0, NULL, SC_LP_SILENT);
     p4est_init(NULL, SC_LP_SILENT);
     return 0;
 }
