@@ -283,7 +283,7 @@ static yoke_status fail_of_key(const reader *run, const app_key *keys, const app
 /* Gives a key that is not written its default. */
 static yoke_status read_default(reader *run, const app_key *key, const app_yaml_node *map, void *target)
 {
-    if (key->required)
+    if (key->required && !run->defaults) /* a map that is not given needs none of its keys */
         return app_yaml_fail(run->yaml, map->place, "%s lacks the key '%s': %s", run->path[0] != '\0' ? run->path : "the case", key->name,
                              key->meaning);
     const app_yaml_node nothing = {.kind = APP_YAML_MAP};

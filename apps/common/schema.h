@@ -64,7 +64,7 @@ typedef struct app_range { /* an open end excludes its value; an infinite end is
 typedef struct app_key {
     const char *name; /* NULL ends a table */
     app_type type;
-    bool required;
+    bool required;              /* of a map: where the map is given */
     size_t offset;              /* of what the type names, in the struct that the table fills */
     const app_range *range;     /* numbers, integers, each component of a vector; NULL: all finite values */
     const char *unit;           /* NULL: none */

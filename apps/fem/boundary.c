@@ -84,6 +84,16 @@ static void visit_leaves(const fem_space *space, const tree_members *members, fe
     }
 }
 
+static yoke_status find_areas(const fem_space *space, fem_boundary *boundary)
+{
+    const fem_problem *problem = space->problem;
+    yoke_status status = yoke_allocate(space->context, problem->num_conditions, sizeof(double), (void **)&boundary->area);
+    for (int c = 0; c < problem->num_conditions && !status; c++)
+        if (problem->conditions[c].kind == FEM_FORCE)
+            status = fem_members_area(space, boundary, boundary->first[c], boundary->first[c + 1], &boundary->area[c]);
+    return status;
+}
+
 yoke_status fem_boundary_create(const fem_space *space, fem_boundary **out)
 {
     yoke_context *context = space->context;
@@ -109,6 +119,7 @@ yoke_status fem_boundary_create(const fem_space *space, fem_boundary **out)
     }
     if (!status) status = yoke_allocate(context, boundary->first[conditions], sizeof(int8_t), (void **)&boundary->local);
     if (!status) visit_leaves(space, &members, boundary, next);
+    if (!status) status = find_areas(space, boundary);
     yoke_release(context, next);
     tree_members_destroy(context, &members);
     if (status) {
@@ -125,6 +136,7 @@ void fem_boundary_destroy(fem_boundary *boundary)
     yoke_release(boundary->context, boundary->first);
     yoke_release(boundary->context, boundary->element);
     yoke_release(boundary->context, boundary->local);
+    yoke_release(boundary->context, boundary->area);
     yoke_release(boundary->context, boundary);
 }
 
@@ -198,128 +210,4 @@ void fem_constraints_destroy(fem_constraints *constraints)
     yoke_release(constraints->context, constraints->value);
     yoke_release(constraints->context, constraints->owner);
     yoke_release(constraints->context, constraints);
-}
-
-/* ------------------------------------------------------------------------------------------------------ loads */
-
-enum { MAX_POINTS_1D = 4 }; /* one more than the stiffness uses: loads may be given functions */
-
-typedef struct load_rule {
-    int n;
-    double point[MAX_POINTS_1D], weight[MAX_POINTS_1D];
-} load_rule;
-
-static void body_force(const fem_space *space, const load_rule *rule, int32_t e, double *local)
-{
-    const fem_problem *problem = space->problem;
-    int n = space->components;
-    double x[27 * 3], value[27], gradient[27 * 3];
-    fem_space_geometry(space, e, x);
-    for (int q = 0; q < rule->n * rule->n * rule->n; q++) {
-        int i = q % rule->n, j = q / rule->n % rule->n, k = q / (rule->n * rule->n);
-        double r[3] = {rule->point[i], rule->point[j], rule->point[k]}, force[3];
-        fem_shape(space->slots_1d, r, value, gradient, NULL);
-        double weight = rule->weight[i] * rule->weight[j] * rule->weight[k] * fem_map(space->slots, x, gradient, NULL, NULL);
-        memcpy(force, fem_space_material(space, e)->force, sizeof force);
-        if (problem->fields.force) {
-            double at[3] = {0, 0, 0};
-            for (int s = 0; s < space->slots; s++)
-                for (int a = 0; a < 3; a++) at[a] += value[s] * x[3 * s + a];
-            problem->fields.force(at, force, problem->fields.user);
-        }
-        for (int s = 0; s < space->slots; s++)
-            for (int a = 0; a < n; a++) local[s * n + a] += weight * value[s] * force[a];
-    }
-}
-
-void fem_condition_traction(const fem_problem *problem, const fem_condition *condition, const double x[3], const double normal[3],
-                            double traction[3])
-{
-    for (int a = 0; a < 3; a++) traction[a] = condition->kind == FEM_PRESSURE ? -condition->value[0] * normal[a] : condition->value[a];
-    if (problem->fields.traction && condition->kind == FEM_TRACTION) problem->fields.traction(x, normal, traction, problem->fields.user);
-}
-
-static yoke_status fail_folded(const fem_space *space, int32_t e, double determinant)
-{
-    const fem_mesh *mesh = space->problem->mesh;
-    return yoke_fail(space->context, YOKE_ERROR_INPUT,
-                     "%s: element %lld folds at its loaded face where it is refined (level %d): Jacobian determinant %g; "
-                     "make the mesh finer or its element less curved there",
-                     mesh->path, (long long)mesh->element_tag[space->tree[e]], space->level[e], determinant);
-}
-
-static yoke_status surface_force(const fem_space *space, const load_rule *rule, const fem_condition *condition, int32_t e, int face,
-                                 double *local)
-{
-    int n = space->components, axis = face / 2;
-    double positions[27 * 3], value[27], gradient[27 * 3];
-    fem_space_geometry(space, e, positions);
-    for (int q = 0; q < rule->n * rule->n; q++) {
-        double r[3], inverse[3][3], normal[3], at[3] = {0, 0, 0}, traction[3], area = 0;
-        fem_face_point(face, rule->point[q % rule->n], rule->point[q / rule->n], r);
-        fem_shape(space->slots_1d, r, value, gradient, NULL);
-        double determinant = fem_map(space->slots, positions, gradient, NULL, inverse);
-        if (!(determinant > 0) || !isfinite(determinant)) return fail_folded(space, e, determinant);
-        for (int a = 0; a < 3; a++) { /* Nanson's formula */
-            normal[a] = (face % 2 ? 1 : -1) * determinant * inverse[axis][a];
-            area += normal[a] * normal[a];
-        }
-        area = sqrt(area);
-        for (int a = 0; a < 3; a++) normal[a] /= area;
-        for (int s = 0; s < space->slots; s++)
-            for (int a = 0; a < 3; a++) at[a] += value[s] * positions[3 * s + a];
-        fem_condition_traction(space->problem, condition, at, normal, traction);
-        double weight = rule->weight[q % rule->n] * rule->weight[q / rule->n] * area;
-        for (int s = 0; s < space->slots; s++)
-            for (int a = 0; a < n; a++) local[s * n + a] += weight * value[s] * traction[a];
-    }
-    return YOKE_OK;
-}
-
-static int has_body_force(const fem_space *space)
-{
-    if (space->problem->fields.force) return 1;
-    for (int m = 0; m < space->problem->num_materials; m++)
-        for (int a = 0; a < space->components; a++)
-            if (space->problem->materials[m].force[a] != 0) return 1;
-    return 0;
-}
-
-/* Element vectors are made in parallel, a block at a time, and added in the elements' order, so that the sum is always the same. */
-static yoke_status add_body_forces(const fem_space *space, const load_rule *rule, double *load)
-{
-    enum { BLOCK = 1024 };
-    double *local;
-    int width = space->slots * space->components;
-    if (!has_body_force(space)) return YOKE_OK;
-    yoke_status status = yoke_allocate(space->context, (int64_t)BLOCK * width, sizeof(double), (void **)&local);
-    if (status) return status;
-    for (int32_t begin = 0; begin < space->num_elements; begin += BLOCK) {
-        int32_t count = space->num_elements - begin < BLOCK ? space->num_elements - begin : BLOCK;
-        memset(local, 0, sizeof(double) * (size_t)(count * width));
-#pragma omp parallel for schedule(static)
-        for (int32_t i = 0; i < count; i++) body_force(space, rule, begin + i, local + (int64_t)i * width);
-        for (int32_t i = 0; i < count; i++) fem_space_fold(space, begin + i, space->components, local + (int64_t)i * width, load);
-    }
-    yoke_release(space->context, local);
-    return YOKE_OK;
-}
-
-yoke_status fem_space_load(const fem_space *space, const fem_boundary *boundary, double *load)
-{
-    const fem_problem *problem = space->problem;
-    load_rule rule = {.n = space->slots_1d + 1};
-    fem_gauss(rule.n, rule.point, rule.weight);
-    yoke_status status = add_body_forces(space, &rule, load);
-    if (status) return status;
-    for (int c = 0; c < problem->num_conditions; c++) {
-        if (problem->conditions[c].kind == FEM_DIRICHLET) continue;
-        for (int64_t i = boundary->first[c]; i < boundary->first[c + 1]; i++) {
-            double local[27 * 3] = {0};
-            status = surface_force(space, &rule, &problem->conditions[c], boundary->element[i], boundary->local[i], local);
-            if (status) return status;
-            fem_space_fold(space, boundary->element[i], space->components, local, load);
-        }
-    }
-    return YOKE_OK;
 }

@@ -50,11 +50,12 @@ static yoke_status check_material(const fem_case *the_case, int index)
     }
     const app_vector *gravity = &the_case->keys.gravity;
     bool heavy = gravity->value[0] != 0 || gravity->value[1] != 0 || gravity->value[2] != 0;
-    if (heavy && type == FEM_ELASTICITY && !app_given(material->density.place)) {
+    bool turns = app_given(the_case->keys.rotation.place);
+    if ((heavy || turns) && type == FEM_ELASTICITY && !app_given(material->density.place)) {
         char where[1024];
-        app_yaml_where(the_case->yaml, gravity->place, where, sizeof where);
-        return app_yaml_fail(the_case->yaml, material->place, "materials[%d] lacks the key 'density', which gravity needs (%s)", index,
-                             where);
+        app_yaml_where(the_case->yaml, heavy ? gravity->place : the_case->keys.rotation.place, where, sizeof where);
+        return app_yaml_fail(the_case->yaml, material->place, "materials[%d] lacks the key 'density', which %s needs (%s)", index,
+                             heavy ? "gravity" : "rotation", where);
     }
     return YOKE_OK;
 }
@@ -82,20 +83,21 @@ static yoke_status check_boundary(const fem_case *the_case, int index)
     const fem_case_boundary *item = &the_case->keys.boundary.items[index];
     const char *const groups[] = {"face", "edge", "point"};
     const app_place group_places[] = {item->face.place, item->edge.place, item->point.place};
-    const char *const kinds[] = {"displacement", "traction", "pressure", "value", "flux"};
-    const app_place kind_places[] = {item->displacement.place, item->traction.place, item->pressure.place, item->value.place,
-                                     item->flux.place};
+    enum { ELASTIC = 4, KINDS = 7 };
+    const char *const kinds[KINDS] = {"displacement", "traction", "pressure", "force", "value", "flux", "heat"};
+    const app_place kind_places[KINDS] = {item->displacement.place, item->traction.place, item->pressure.place, item->force.place,
+                                          item->value.place,        item->flux.place,     item->heat.place};
     bool poisson = the_case->keys.problem.value == FEM_POISSON;
-    for (int i = 0; i < 5; i++)
-        if (app_given(kind_places[i]) && (i >= 3) != poisson)
-            return fail_of_type(the_case, kind_places[i], "boundary", index, kinds[i], i >= 3 ? FEM_POISSON : FEM_ELASTICITY);
+    for (int i = 0; i < KINDS; i++)
+        if (app_given(kind_places[i]) && (i >= ELASTIC) != poisson)
+            return fail_of_type(the_case, kind_places[i], "boundary", index, kinds[i], i >= ELASTIC ? FEM_POISSON : FEM_ELASTICITY);
     yoke_status status = check_one_of(the_case, index, item->place, groups, group_places, 3);
     if (status == YOKE_OK)
-        status = check_one_of(the_case, index, item->place, poisson ? kinds + 3 : kinds, poisson ? kind_places + 3 : kind_places,
-                              poisson ? 2 : 3);
+        status = check_one_of(the_case, index, item->place, poisson ? kinds + ELASTIC : kinds,
+                              poisson ? kind_places + ELASTIC : kind_places, poisson ? KINDS - ELASTIC : ELASTIC);
     if (status != YOKE_OK) return status;
-    for (int i = 0; i < 5; i++) {
-        bool load = i != 0 && i != 3;
+    for (int i = 0; i < KINDS; i++) {
+        bool load = i != 0 && i != ELASTIC;
         if (app_given(kind_places[i]) && load && !app_given(item->face.place))
             return app_yaml_fail(the_case->yaml, kind_places[i], "boundary[%d].%s acts on faces; name a face group instead of the %s group",
                                  index, kinds[i], app_given(item->edge.place) ? "edge" : "point");
@@ -103,6 +105,18 @@ static yoke_status check_boundary(const fem_case *the_case, int index)
     if (app_given(item->displacement.place) && item->displacement.mask == 0)
         return app_yaml_fail(the_case->yaml, item->displacement.place,
                              "boundary[%d].displacement prescribes nothing: all three components are free", index);
+    return YOKE_OK;
+}
+
+static yoke_status check_rotation(const fem_case *the_case)
+{
+    const fem_case_rotation *rotation = &the_case->keys.rotation;
+    if (!app_given(rotation->place)) return YOKE_OK;
+    if (the_case->keys.problem.value == FEM_POISSON)
+        return app_yaml_fail(the_case->yaml, rotation->place, "rotation belongs to problem: elasticity; this case's problem is poisson");
+    const double *axis = rotation->axis.value;
+    if (axis[0] == 0 && axis[1] == 0 && axis[2] == 0)
+        return app_yaml_fail(the_case->yaml, rotation->axis.place, "rotation.axis is zero: it must have a direction, such as [0, 0, 1]");
     return YOKE_OK;
 }
 
@@ -152,6 +166,7 @@ static yoke_status check(fem_case *the_case)
         return app_yaml_fail(the_case->yaml, gravity->place, "gravity belongs to problem: elasticity; this case's problem is poisson");
     for (int i = 0; i < keys->materials.count && status == YOKE_OK; i++) status = check_material(the_case, i);
     for (int i = 0; i < keys->boundary.count && status == YOKE_OK; i++) status = check_boundary(the_case, i);
+    if (status == YOKE_OK) status = check_rotation(the_case);
     if (status == YOKE_OK) status = check_refinement(the_case);
     if (status == YOKE_OK) status = check_fields(the_case);
     return status;

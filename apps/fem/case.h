@@ -32,13 +32,19 @@ typedef struct fem_case_material {
     app_number conductivity, source;                   /* Poisson */
 } fem_case_material;
 
-/* Exactly one of face, edge, point, and exactly one of displacement, traction, pressure, value, flux is given. */
+/* Exactly one of face, edge, point, and exactly one of displacement, traction, pressure, force, value, flux, heat is given. */
 typedef struct fem_case_boundary {
     app_place place;
     app_text face, edge, point;
-    app_vector displacement, traction;
-    app_number pressure, value, flux;
+    app_vector displacement, traction, force;
+    app_number pressure, value, flux, heat;
 } fem_case_boundary;
+
+typedef struct fem_case_rotation { /* place all zero: the body does not rotate */
+    app_place place;
+    app_vector axis, through;
+    app_number speed;
+} fem_case_rotation;
 
 typedef struct fem_case_box {
     app_place place;
@@ -100,6 +106,7 @@ typedef struct fem_case_keys {
     APP_LIST(fem_case_material) materials;
     APP_LIST(fem_case_boundary) boundary;
     app_vector gravity;
+    fem_case_rotation rotation;
     fem_case_refine refine;
     fem_case_solver solver;
     fem_case_objective objective;

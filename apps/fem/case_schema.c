@@ -33,7 +33,8 @@ static const app_key material_keys[] = {
      .meaning = "Young's modulus E; needed in elasticity"},
     {KEY(fem_case_material, poisson_ratio, APP_NUMBER), .range = &poisson_ratios,
      .meaning = "Poisson's ratio; needed in elasticity. Above 0.45 use q2: q1 locks"},
-    {KEY(fem_case_material, density, APP_NUMBER), .range = &not_negative, .unit = "kg/m3", .meaning = "mass density; needed with gravity"},
+    {KEY(fem_case_material, density, APP_NUMBER), .range = &not_negative, .unit = "kg/m3",
+     .meaning = "mass density; needed with gravity and rotation"},
     {KEY(fem_case_material, conductivity, APP_NUMBER), .range = &positive, .unit = "W/(m K)", .meaning = "needed in poisson"},
     {KEY(fem_case_material, source, APP_NUMBER), .unit = "W/m3",
      .meaning = "poisson: what the material gives off per volume; 0 if not given"},
@@ -48,8 +49,12 @@ static const app_key boundary_keys[] = {
      .meaning = "elasticity: prescribed displacement; a component that is `free` is not prescribed (symmetry planes, rollers)"},
     {KEY(fem_case_boundary, traction, APP_VECTOR), .unit = "N/m2", .meaning = "elasticity: force per area"},
     {KEY(fem_case_boundary, pressure, APP_NUMBER), .unit = "N/m2", .meaning = "elasticity: force per area against the outer normal"},
+    {KEY(fem_case_boundary, force, APP_VECTOR), .unit = "N",
+     .meaning = "elasticity: the whole force on the face group, the same per area everywhere on it"},
     {KEY(fem_case_boundary, value, APP_NUMBER), .unit = "K", .meaning = "poisson: prescribed value"},
     {KEY(fem_case_boundary, flux, APP_NUMBER), .unit = "W/m2", .meaning = "poisson: what flows into the body through the face, per area"},
+    {KEY(fem_case_boundary, heat, APP_NUMBER), .unit = "W",
+     .meaning = "poisson: what flows into the body through the whole face group, the same per area everywhere on it"},
     {.name = NULL},
 };
 
@@ -58,6 +63,13 @@ static const app_key box_keys[] = {
     {KEY(fem_case_box, to, APP_VECTOR), .required = true, .unit = "m", .meaning = "the corner of the box with the largest coordinates"},
     {KEY(fem_case_box, level, APP_INTEGER), .required = true, .range = &levels,
      .meaning = "elements that touch the box are halved until they have this level"},
+    {.name = NULL},
+};
+
+static const app_key rotation_keys[] = {
+    {KEY(fem_case_rotation, axis, APP_VECTOR), .required = true, .meaning = "direction of the axis, of any length but 0"},
+    {KEY(fem_case_rotation, through, APP_VECTOR), .unit = "m", .standard = "[0, 0, 0]", .meaning = "a point of the axis"},
+    {KEY(fem_case_rotation, speed, APP_NUMBER), .required = true, .unit = "rad/s", .meaning = "angular speed"},
     {.name = NULL},
 };
 
@@ -151,6 +163,8 @@ const app_key fem_case_schema[] = {
      .meaning = "supports and loads; a face group that no item names is free of traction (poisson: insulated)"},
     {KEY(fem_case_keys, gravity, APP_VECTOR), .unit = "m/s2", .standard = "[0, 0, 0]",
      .meaning = "acceleration that acts on every material's density; elasticity"},
+    {KEY(fem_case_keys, rotation, APP_MAP), .keys = rotation_keys, .size = sizeof(fem_case_rotation),
+     .meaning = "centrifugal force of a body that turns about an axis with constant speed; elasticity"},
     {KEY(fem_case_keys, refine, APP_MAP), .keys = refine_keys, .size = sizeof(fem_case_refine),
      .meaning = "refinement; whichever limit is met first ends the run"},
     {KEY(fem_case_keys, solver, APP_MAP), .keys = solver_keys, .size = sizeof(fem_case_solver), .meaning = "the conjugate gradient method"},

@@ -123,7 +123,7 @@ static double rest_square(const estimator *self, const fem_face_traction *point,
     for (int c = 0; c < self->components; c++) rest[c] = -point->traction[c];
     for (int32_t i = 0; i < count; i++) {
         double given[3];
-        fem_condition_traction(problem, &problem->conditions[condition[i]], point->x, point->normal, given);
+        fem_condition_traction(problem, self->boundary, condition[i], point->x, point->normal, given);
         for (int c = 0; c < self->components; c++) rest[c] += given[c];
     }
     for (int c = 0; c < self->components; c++) {

@@ -67,7 +67,8 @@ yoke_status fem_packed_create(const fem_space *space, const double *u, int32_t g
                                            .ghosts = data->ghosts,
                                            .material = data->material,
                                            .materials = space->problem->materials,
-                                           .fields = &space->problem->fields};
+                                           .fields = &space->problem->fields,
+                                           .rotation = space->problem->rotation.square > 0 ? &space->problem->rotation : NULL};
     fill_tables(space->slots_1d, &data->solution);
     return YOKE_OK;
 }

@@ -17,10 +17,12 @@ static const char *const group_kinds[] = {"point", "edge", "face", "volume"};
 
 app_place fem_condition_place(const fem_case_boundary *item, const char **key)
 {
-    const char *const keys[] = {"displacement", "traction", "pressure", "value", "flux"};
-    const app_place places[] = {item->displacement.place, item->traction.place, item->pressure.place, item->value.place, item->flux.place};
+    enum { KEYS = 7 };
+    const char *const keys[KEYS] = {"displacement", "traction", "pressure", "force", "value", "flux", "heat"};
+    const app_place places[KEYS] = {item->displacement.place, item->traction.place, item->pressure.place, item->force.place,
+                                    item->value.place,        item->flux.place,     item->heat.place};
     int i = 0;
-    while (i < 4 && !app_given(places[i])) i++;
+    while (i < KEYS - 1 && !app_given(places[i])) i++;
     *key = keys[i];
     return places[i];
 }
@@ -160,17 +162,20 @@ static yoke_status resolve_materials(resolver *run)
 
 static void convert_condition(const fem_case_boundary *item, fem_condition *condition)
 {
-    const app_number *scalars[] = {&item->pressure, &item->value, &item->flux};
-    const fem_condition_kind kinds[] = {FEM_PRESSURE, FEM_DIRICHLET, FEM_TRACTION};
-    const app_vector *vector = app_given(item->displacement.place) ? &item->displacement : &item->traction;
-    for (int i = 0; i < 3; i++)
+    enum { SCALARS = 4 };
+    const app_number *scalars[SCALARS] = {&item->pressure, &item->value, &item->flux, &item->heat};
+    const fem_condition_kind kinds[SCALARS] = {FEM_PRESSURE, FEM_DIRICHLET, FEM_TRACTION, FEM_FORCE};
+    const app_vector *vector = app_given(item->displacement.place) ? &item->displacement
+                               : app_given(item->force.place)      ? &item->force
+                                                                   : &item->traction;
+    for (int i = 0; i < SCALARS; i++)
         if (app_given(scalars[i]->place)) {
             condition->kind = kinds[i];
             condition->mask = kinds[i] == FEM_DIRICHLET ? 1 : 0;
             condition->value[0] = scalars[i]->value;
             return;
         }
-    condition->kind = vector == &item->displacement ? FEM_DIRICHLET : FEM_TRACTION;
+    condition->kind = vector == &item->displacement ? FEM_DIRICHLET : vector == &item->force ? FEM_FORCE : FEM_TRACTION;
     condition->mask = condition->kind == FEM_DIRICHLET ? vector->mask : 0;
     for (int i = 0; i < 3; i++) condition->value[i] = (vector->mask >> i & 1) != 0 ? vector->value[i] : 0;
 }
@@ -187,6 +192,28 @@ static yoke_status resolve_conditions(resolver *run)
         status = find_group(run, "boundary", c, group_kinds[dimension], names[dimension], dimension, &condition->group);
     }
     return status;
+}
+
+static yoke_status resolve_rotation(const resolver *run)
+{
+    const fem_case_rotation *from = &run->the_case->keys.rotation;
+    fem_rotation *rotation = &run->problem->rotation;
+    if (!app_given(from->place)) return YOKE_OK;
+    const double *axis = from->axis.value;
+    double largest = fmax(fmax(fabs(axis[0]), fabs(axis[1])), fabs(axis[2])), length = 0;
+    for (int a = 0; a < 3; a++) length += axis[a] / largest * (axis[a] / largest);
+    for (int a = 0; a < 3; a++) {
+        rotation->axis[a] = axis[a] / largest / sqrt(length);
+        rotation->through[a] = from->through.value[a];
+    }
+    rotation->square = from->speed.value * from->speed.value;
+    bool finite = isfinite(rotation->square) && (rotation->square > 0 || from->speed.value == 0);
+    for (int m = 0; m < run->problem->num_materials; m++)
+        finite = finite && isfinite(rotation->square * run->problem->materials[m].density);
+    if (finite) return YOKE_OK;
+    return app_yaml_fail(run->the_case->yaml, from->speed.place,
+                         "rotation.speed: the centrifugal force that follows from %.9g rad/s is beyond the numbers' range",
+                         from->speed.value);
 }
 
 /* ------------------------------------------------------------------------------------------ the whole */
@@ -229,6 +256,7 @@ static yoke_status fill(resolver *run)
     problem->num_conditions = the_case->keys.boundary.count;
     status = resolve_materials(run);
     if (status == YOKE_OK) status = resolve_conditions(run);
+    if (status == YOKE_OK) status = resolve_rotation(run);
     if (status == YOKE_OK) status = check_connected(the_case, problem);
     if (status == YOKE_OK) status = fem_check_memory(the_case, run->mesh);
     if (status == YOKE_OK) status = fem_warn_of_kinks(problem);

@@ -18,10 +18,18 @@ typedef struct fem_material { /* one per volume group that a case names */
     double force[3];          /* body force, N/m3 (density x gravity); Poisson: force[0] = source */
 } fem_material;
 
+/* Rotation with constant speed, in whose frame the body rests: body force density x square x (distance vector from the axis). */
+typedef struct fem_rotation {
+    double axis[3];    /* unit vector */
+    double through[3]; /* a point of the axis, m */
+    double square;     /* of the angular speed, 1/s2; 0: none */
+} fem_rotation;
+
 typedef enum fem_condition_kind {
     FEM_DIRICHLET, /* u_i = value[i] for each component in `mask`                             */
     FEM_TRACTION,  /* sigma n = value (Poisson: flux mu du/dn = value[0])                      */
-    FEM_PRESSURE   /* sigma n = -value[0] n, n the outer normal                                */
+    FEM_PRESSURE,  /* sigma n = -value[0] n, n the outer normal                                */
+    FEM_FORCE      /* sigma n = value / area of the whole group (Poisson: flux)                */
 } fem_condition_kind;
 
 typedef struct fem_condition {
@@ -49,6 +57,7 @@ typedef struct fem_problem {
     int16_t *material_of;    /* [mesh->num_elements] index into materials */
     int num_conditions;
     fem_condition *conditions; /* [num_conditions], in the case file's order */
+    fem_rotation rotation;
     fem_fields fields;
 } fem_problem;
 

@@ -55,6 +55,7 @@ static void add_conditions(block *b)
     block_add_condition(b, (fem_condition){.kind = FEM_TRACTION, .group = 2, .value = {0.3, -0.6, 0.2}});
     block_add_condition(b, (fem_condition){.kind = FEM_TRACTION, .group = 1, .value = {-0.5, 0.1, 0.7}});
     block_add_condition(b, (fem_condition){.kind = FEM_TRACTION, .group = 5, .value = {0.2, 0.9, -0.4}});
+    block_add_condition(b, (fem_condition){.kind = FEM_FORCE, .group = 5, .value = {-0.3, 0.2, 0.5}});
     if (scalar) return;
     block_add_condition(b, (fem_condition){.kind = FEM_PRESSURE, .group = 1, .value = {0.6}});
     block_add_condition(b, (fem_condition){.kind = FEM_PRESSURE, .group = 3, .value = {-0.8}});
@@ -77,6 +78,11 @@ static void create(const kind *k, const int count[3], int turn, block *b)
     if (k->factor > 0) block_two_materials(b, k->factor);
     for (int m = 0; m < 2; m++)
         for (int c = 0; c < 3; c++) b->material[m].force[c] = (m + 1) * (0.7 - 0.5 * c);
+    if (k->components == 3) {
+        b->material[0].density = 0.4;
+        b->material[1].density = 0.9;
+        b->problem.rotation = (fem_rotation){.axis = {0.48, 0.6, 0.64}, .through = {0.3, -0.2, 1}, .square = 1.7};
+    }
     add_conditions(b);
     if (count[0] > 1) add_inner_support(b);
     if (k->functions)

@@ -80,6 +80,32 @@ static void cylinder_carries_its_pressures(void **state)
     assert_near(normal_stress(&s, (double[3]){1.5 * c, 1.5 * k, 0.2}, hoop), (3 * 2.25 - 2 * 16 + 16.0) / (16 - 2.25), 1e-13);
 }
 
+/* Timoshenko and Goodier, sect. 32, in plane strain: walls without stress, div sigma = -density speed^2 r. */
+static void rotating_cylinder_is_in_equilibrium(void **state)
+{
+    (void)state;
+    const double h = 1e-4, a = 1.5, b = 4;
+    manufactured s = manufactured_rotating_cylinder(7, 0.3, a, b, 2, 0.5);
+    const double n[3] = {0.6, 0.8, 0};
+    assert_near(normal_stress(&s, (double[3]){0.6 * a, 0.8 * a, 0}, n), 0, 1e-13);
+    assert_near(normal_stress(&s, (double[3]){0.6 * b, 0.8 * b, 0}, n), 0, 1e-13);
+    for (int p = 0; p < 4; p++)
+        for (int i = 0; i < 3; i++) {
+            double divergence = 0;
+            for (int j = 0; j < 3; j++) {
+                double low[3], high[3], s_low[9], s_high[9];
+                memcpy(low, points[p], sizeof low);
+                memcpy(high, points[p], sizeof high);
+                low[j] -= h;
+                high[j] += h;
+                manufactured_stress(&s, low, s_low);
+                manufactured_stress(&s, high, s_high);
+                divergence += (s_high[3 * i + j] - s_low[3 * i + j]) / (2 * h);
+            }
+            assert_near(divergence, i < 2 ? -2 * 0.25 * points[p][i] : 0, 1e-5);
+        }
+}
+
 static void hollow_sphere_carries_its_pressures(void **state)
 {
     (void)state;
@@ -138,6 +164,7 @@ static void corner_solution_vanishes_on_both_sides_of_the_edge(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(gradient_and_force_of_each_solution_agree_with_differences),
     cmocka_unit_test(cylinder_carries_its_pressures),
+    cmocka_unit_test(rotating_cylinder_is_in_equilibrium),
     cmocka_unit_test(hollow_sphere_carries_its_pressures),
     cmocka_unit_test(cavity_is_free_and_concentrates_stress_as_southwell_found),
     cmocka_unit_test(hole_is_free_and_concentrates_stress_threefold),

@@ -203,6 +203,36 @@ manufactured manufactured_cylinder(double e, double nu, double a, double b, doub
     return solution;
 }
 
+/* u = (A + B / r^2 - C r^2) (x, y); c[0] = A, c[1] = B, c[2] = C */
+static void rotating_value(const manufactured *solution, const double x[3], double *u)
+{
+    double r2 = x[0] * x[0] + x[1] * x[1], factor = solution->c[0] + solution->c[1] / r2 - solution->c[2] * r2;
+    for (int i = 0; i < 3; ++i) u[i] = i < 2 ? factor * x[i] : 0;
+}
+
+static void rotating_gradient(const manufactured *solution, const double x[3], double *g)
+{
+    double r2 = x[0] * x[0] + x[1] * x[1], factor = solution->c[0] + solution->c[1] / r2 - solution->c[2] * r2;
+    double slope = -2 * solution->c[1] / (r2 * r2) - 2 * solution->c[2]; /* of the factor, divided by r */
+    for (int i = 0; i < 3; ++i)
+        for (int j = 0; j < 3; ++j) g[3 * i + j] = i < 2 && j < 2 ? (i == j ? factor : 0) + slope * x[i] * x[j] : 0;
+}
+
+/* Radial equilibrium (lambda + 2 mu) (u'' + u'/r - u/r^2) = -density speed^2 r, and no radial stress at a and b. */
+manufactured manufactured_rotating_cylinder(double e, double nu, double a, double b, double density, double speed)
+{
+    manufactured solution = elastic("rotating cylinder", e, nu);
+    double modulus = solution.lambda + 2 * solution.mu, c = density * speed * speed / (8 * modulus);
+    double particular = (3 * modulus + solution.lambda) * c; /* radial stress of -c r^3, divided by -r^2 */
+    solution.radius = a;
+    solution.c[0] = particular * (a * a + b * b) / (2 * (solution.lambda + solution.mu));
+    solution.c[1] = particular * a * a * b * b / (2 * solution.mu);
+    solution.c[2] = c;
+    solution.value = rotating_value;
+    solution.gradient = rotating_gradient;
+    return solution;
+}
+
 manufactured manufactured_hollow_sphere(double e, double nu, double a, double b, double inner, double outer)
 {
     manufactured solution = elastic("hollow sphere", e, nu);

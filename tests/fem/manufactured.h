@@ -33,6 +33,8 @@ manufactured manufactured_cubic(double e, double nu);
 manufactured manufactured_trigonometric(double e, double nu); /* smooth on the unit cube, about a third of a wave long       */
 /* Cylinder about z, plane strain: pressures inner and outer (Pa) at radii a < b. */
 manufactured manufactured_cylinder(double e, double nu, double a, double b, double inner, double outer);
+/* Hollow cylinder about z, plane strain, radii a < b, that turns about z with a speed (rad/s): its force is no part of manufactured_force. */
+manufactured manufactured_rotating_cylinder(double e, double nu, double a, double b, double density, double speed);
 /* Hollow sphere about 0: pressures inner and outer at radii a < b. */
 manufactured manufactured_hollow_sphere(double e, double nu, double a, double b, double inner, double outer);
 /* Spherical cavity of radius a about 0 in a body under tension t along z at infinity. */

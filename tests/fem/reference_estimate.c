@@ -103,6 +103,7 @@ static double residual_square(const leaf *l, const double r[3], const point_valu
     int components = l->space->components;
     double second[3][3][3], square = 0, force[3];
     memcpy(force, l->material->force, sizeof force);
+    fem_add_centrifugal(&l->space->problem->rotation, l->material->density, p->x, force);
     if (fields->force) fields->force(p->x, force, fields->user);
     second_by_place(l, r, p, second);
     for (int c = 0; c < components; c++) {
@@ -296,7 +297,7 @@ static void add_given(const estimate *self, const side *a, const reference_point
             double given[3];
             if (problem->conditions[c].kind == FEM_DIRICHLET || !is_dimension_2(self, c)) continue;
             if (self->boundary->element[i] != a->element || self->boundary->local[i] != a->face) continue;
-            fem_condition_traction(problem, &problem->conditions[c], at->x, at->normal, given);
+            fem_condition_traction(problem, self->boundary, c, at->x, at->normal, given);
             for (int k = 0; k < 3; k++) rest[k] += given[k];
         }
 }

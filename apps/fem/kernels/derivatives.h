@@ -26,6 +26,7 @@ typedef struct fem_packed_solution {
     const int16_t *material;      /* [num_total] */
     const fem_material *materials;
     const fem_fields *fields;
+    const fem_rotation *rotation;      /* NULL: none */
     int8_t inward[6][FEM_MOST_SLOTS];  /* [face] slots, those on the face first, then layer by layer; in a layer s fastest */
     double end[3];                     /* derivative at the lower end of a direction, from the nodes of it */
     double weight[3];                  /* of the slots_1d Gauss points */

@@ -122,7 +122,7 @@ INLINE void side_by_side(int n, int components, packed (*local)[FEM_MOST_SLOTS],
 typedef struct group {
     int32_t element[LANES];
     lanes field[6][FEM_MOST_SLOTS]; /* x, y, z, then the solution's components */
-    lanes lambda, mu, force[3];
+    lanes lambda, mu, density, force[3];
 } group;
 
 INLINE void load_materials(const fem_packed_solution *in, group *g)
@@ -131,6 +131,7 @@ INLINE void load_materials(const fem_packed_solution *in, group *g)
         const fem_material *material = &in->materials[in->material[g->element[l]]];
         g->lambda[l] = material->lambda;
         g->mu[l] = material->mu;
+        g->density[l] = material->density;
         for (int c = 0; c < 3; c++) g->force[c][l] = material->force[c];
     }
 }

@@ -120,6 +120,17 @@ static void force_at(const fem_fields *fields, int components, const lanes *fiel
     }
 }
 
+/* Adds the centrifugal force at the lanes' points. */
+INLINE void add_centrifugal(const fem_rotation *rotation, lanes density, const lanes *field, int fields_apart, lanes force[3])
+{
+    lanes along = {0}, from[3];
+    for (int a = 0; a < 3; a++) {
+        from[a] = field[a * fields_apart] - rotation->through[a];
+        along += rotation->axis[a] * from[a];
+    }
+    for (int a = 0; a < 3; a++) force[a] += rotation->square * density * (from[a] - along * rotation->axis[a]);
+}
+
 /* Adds one point's share to the sums. */
 INLINE void add_point(int components, const group *own, const lanes force[3], double weight, const derivatives *at, element_sums *sums)
 {
@@ -179,6 +190,8 @@ INLINE void volume_sums(int n, int components, const fem_packed_solution *in, co
                 const lanes d[9] = {p->x[q], p->y[q], z[f][k * n * n + q], p->xx[j], p->yy[i], zz[f][q], p->yz[q], p->xz[q], p->xy[q]};
                 for (int a = 0; a < 9; a++) at.d[f][a] = d[a];
             }
+            if (components == 3 && in->rotation)
+                add_centrifugal(in->rotation, own->density, own->field[0] + k * n * n + q, FEM_MOST_SLOTS, force);
             if (in->fields->force) force_at(in->fields, components, own->field[0] + k * n * n + q, FEM_MOST_SLOTS, force);
             add_point(components, own, force, scale * in->weight[i] * in->weight[j] * in->weight[k], &at, sums);
         }
