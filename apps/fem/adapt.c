@@ -308,17 +308,6 @@ static yoke_status solve_step(adapt *a)
     return status;
 }
 
-static double max_displacement(const fem_space *space, const double *u)
-{
-    double largest = 0;
-    for (int64_t i = 0; i < space->num_nodes; i++) {
-        double square = 0;
-        for (int c = 0; c < space->components; c++) square += u[i * space->components + c] * u[i * space->components + c];
-        if (square > largest) largest = square;
-    }
-    return sqrt(largest);
-}
-
 static yoke_status estimate_step(adapt *a)
 {
     fem_step *now = &a->now;
@@ -345,7 +334,10 @@ static yoke_status fill_record(adapt *a)
     r->error_estimate = now->estimate.estimate;
     r->relative_error_estimate = now->estimate.relative;
     r->strain_energy_j = solution->strain_energy_j;
-    r->max_displacement_m = max_displacement(now->space, solution->u);
+    fem_extremes_find(now->space, solution->u, now->stress, r->extremes);
+    r->max_displacement_m = a->problem->components == 3 ? r->extremes[FEM_EXTREME_DISPLACEMENT].value
+                                                        : fmax(fabs(r->extremes[FEM_EXTREME_VALUE_LARGEST].value),
+                                                               fabs(r->extremes[FEM_EXTREME_VALUE_SMALLEST].value));
     r->max_von_mises_pa = now->stress->max_von_mises_pa;
     r->refine_s = a->refine_s;
     r->setup_s = solution->setup_s;

@@ -143,8 +143,7 @@ static yoke_status check_refinement(const fem_case *the_case)
 /* Fields of the other problem type are an error where they are written; where none is written, all of this type are chosen. */
 static yoke_status check_fields(fem_case *the_case)
 {
-    const int64_t elastic = 1 << FEM_FIELD_DISPLACEMENT | 1 << FEM_FIELD_STRESS | 1 << FEM_FIELD_VON_MISES;
-    const int64_t scalar = 1 << FEM_FIELD_VALUE | 1 << FEM_FIELD_GRADIENT;
+    const int64_t elastic = FEM_FIELDS_ELASTICITY, scalar = FEM_FIELDS_POISSON;
     const int64_t common = 1 << FEM_FIELD_ERROR | 1 << FEM_FIELD_PART | 1 << FEM_FIELD_LEVEL | 1 << FEM_FIELD_MATERIAL;
     app_integer *fields = &the_case->keys.output.fields;
     bool poisson = the_case->keys.problem.value == FEM_POISSON;
@@ -152,8 +151,10 @@ static yoke_status check_fields(fem_case *the_case)
     if ((fields->value & (poisson ? elastic : scalar)) != 0)
         return app_yaml_fail(
             the_case->yaml, fields->place, "output.fields: %s",
-            poisson ? "displacement, stress and von_mises belong to problem: elasticity; problem: poisson has value and gradient"
-                    : "value and gradient belong to problem: poisson; problem: elasticity has displacement, stress and von_mises");
+            poisson ? "displacement, stress, von_mises, principal_stress, strain and principal_strain belong to problem: elasticity; "
+                      "problem: poisson has value and gradient"
+                    : "value and gradient belong to problem: poisson; problem: elasticity has displacement, stress, von_mises, "
+                      "principal_stress, strain and principal_strain");
     return YOKE_OK;
 }
 

@@ -20,8 +20,9 @@ static const char *const preconditioners[] = {"auto", "jacobi", "multigrid", NUL
 static const char *const objectives[] = {"time", "energy", "edp", "ed2p", NULL};
 static const char *const clocks[] = {"set", "keep", NULL};
 static const char *const operators[] = {"matrixfree", "stored", NULL};
-static const char *const fields[] = {"displacement", "stress", "von_mises", "value",    "gradient",
-                                     "error",        "part",   "level",     "material", NULL};
+static const char *const fields[] = {
+    "displacement", "stress", "von_mises", "principal_stress", "strain", "principal_strain", "value", "gradient",
+    "error",        "part",   "level",     "material",         NULL};
 
 /* A key of the member of that name. */
 #define KEY(container, member, kind) .name = #member, .type = (kind), .offset = offsetof(container, member)
@@ -139,9 +140,8 @@ static const app_key output_keys[] = {
     {KEY(fem_case_output, directory, APP_TEXT), .standard = "out",
      .meaning = "where results are written, relative to the working directory; made if it is not there"},
     {KEY(fem_case_output, fields, APP_CHOICES), .choices = fields,
-     .meaning = "what the VTU files hold; not given: all fields of the problem type. displacement, stress and von_mises belong to "
-                "elasticity, value "
-                "and gradient to poisson"},
+     .meaning = "what the VTU files hold; not given: all fields of the problem type. displacement, stress, von_mises, "
+                "principal_stress, strain (the elastic one) and principal_strain belong to elasticity, value and gradient to poisson"},
     {.name = NULL},
 };
 

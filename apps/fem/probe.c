@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "principal.h"
 #include "shape.h"
 
 #define SLOTS 27
@@ -308,6 +309,8 @@ static void evaluate(const fem_locator *locator, const double *u, const fem_stre
         for (int c = 0; c < stress->tensor; c++) value->tensor[c] += shape[slot] * local_tensor[stress->tensor * slot + c];
     }
     value->von_mises_pa = stress->tensor == 6 ? fem_von_mises(value->tensor) : NAN;
+    for (int i = 0; i < 3; i++) value->principal_pa[i] = NAN;
+    if (stress->tensor == 6) fem_principal(value->tensor, value->principal_pa);
 }
 
 yoke_status fem_probes_evaluate(const fem_space *space, const double *u, const fem_stress *stress, int count, const fem_probe *probes,

@@ -37,6 +37,7 @@ typedef struct fem_probe_value {
     double value[3];               /* displacement, m; Poisson: value[0] */
     double tensor[FEM_MAX_TENSOR]; /* averaged stress, Pa, of the element's material; Poisson: the gradient */
     double von_mises_pa;           /* of that tensor; Poisson: NaN */
+    double principal_pa[3];        /* its principal stresses, descending; Poisson: NaN */
 } fem_probe_value;
 
 /*

@@ -17,7 +17,7 @@ struct fem_record {
 
 fem_step_record fem_step_unknown(int step)
 {
-    return (fem_step_record){
+    fem_step_record record = {
         .step = step,
         .jacobi_model_s = NAN,
         .multigrid_model_s = NAN,
@@ -45,6 +45,8 @@ fem_step_record fem_step_unknown(int step)
         .estimate_s = NAN,
         .write_s = NAN,
     };
+    fem_extremes_unknown(record.extremes);
+    return record;
 }
 
 /* ------------------------------------------------------------------------------------------------- values */
@@ -149,6 +151,30 @@ static int set_predictions(json_t *value, const fem_step_record *step)
     return failed | json_object_set_new(value, "prediction_errors", object);
 }
 
+/* The extremes that have no key of their own from earlier versions, and the places of all: null where they are not of the problem type. */
+static int set_extremes(json_t *value, const fem_step_record *step)
+{
+    static const struct {
+        const char *key, *place; /* key NULL: another function sets it */
+    } names[FEM_EXTREMES] = {
+        [FEM_EXTREME_DISPLACEMENT] = {NULL, "max_displacement"},
+        [FEM_EXTREME_VON_MISES] = {NULL, "max_von_mises"},
+        [FEM_EXTREME_PRINCIPAL_LARGEST] = {"max_principal_pa", "max_principal"},
+        [FEM_EXTREME_PRINCIPAL_SMALLEST] = {"min_principal_pa", "min_principal"},
+        [FEM_EXTREME_VALUE_LARGEST] = {"max_value", "max_value"},
+        [FEM_EXTREME_VALUE_SMALLEST] = {"min_value", "min_value"},
+        [FEM_EXTREME_GRADIENT] = {"max_gradient", "max_gradient"},
+    };
+    json_t *places = json_object();
+    int failed = 0;
+    for (int k = 0; k < FEM_EXTREMES; k++) {
+        const fem_extreme *extreme = &step->extremes[k];
+        if (names[k].key) failed |= json_object_set_new(value, names[k].key, app_json_number(extreme->value));
+        failed |= json_object_set_new(places, names[k].place, isnan(extreme->value) ? json_null() : app_json_numbers(extreme->x, 3));
+    }
+    return failed | json_object_set_new(value, "places", places);
+}
+
 static json_t *step_value(const fem_step_record *step)
 {
     static const char *const shares[] = {"cpu", "gpu", "both"};
@@ -176,6 +202,7 @@ static json_t *step_value(const fem_step_record *step)
     int failed = value == NULL;
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
         failed |= json_object_set_new(value, numbers[i].key, app_json_number(numbers[i].number));
+    failed |= set_extremes(value, step);
     failed |= json_object_set_new(value, "preconditioner", text_or_null(step->preconditioner));
     failed |= json_object_set_new(value, "preconditioner_models",
                                   json_pack("{s:o, s:o}", "jacobi_s", app_json_number(step->jacobi_model_s), "multigrid_s",
@@ -224,9 +251,9 @@ static json_t *probe_value(const fem_problem *problem, const fem_probe *probe, c
     if (problem->components == 1)
         return json_pack("{s:o, s:o, s:o, s:o}", "name", text_or_null(probe->name), "x", app_json_numbers(probe->x, 3), "value",
                          app_json_number(value->value[0]), "gradient", app_json_numbers(value->tensor, 3));
-    return json_pack("{s:o, s:o, s:o, s:o, s:o}", "name", text_or_null(probe->name), "x", app_json_numbers(probe->x, 3), "displacement",
-                     app_json_numbers(value->value, 3), "stress", app_json_numbers(value->tensor, 6), "von_mises",
-                     app_json_number(value->von_mises_pa));
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "name", text_or_null(probe->name), "x", app_json_numbers(probe->x, 3),
+                     "displacement", app_json_numbers(value->value, 3), "stress", app_json_numbers(value->tensor, 6), "von_mises",
+                     app_json_number(value->von_mises_pa), "principal", app_json_numbers(value->principal_pa, 3));
 }
 
 static json_t *probes_value(const fem_step_results *results)

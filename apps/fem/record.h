@@ -7,6 +7,7 @@
 #define FEM_RECORD_H
 
 #include "case.h"
+#include "extremes.h"
 #include "probe.h"
 #include "reaction.h"
 
@@ -48,6 +49,7 @@ typedef struct fem_step_record {
     double error_estimate, relative_error_estimate; /* energy norm; over the energy norm of the solution */
     double strain_energy_j, max_displacement_m;
     double max_von_mises_pa;
+    fem_extreme extremes[FEM_EXTREMES];
     int num_parts;
     const fem_part_record *parts; /* [num_parts] borrowed */
     fem_share share;

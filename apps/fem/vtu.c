@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/file.h"
+#include "principal.h"
 
 #define SLOTS 27
 
@@ -107,13 +108,12 @@ static yoke_status create_layout(const fem_vtu *vtu, layout *l)
 
 /* ---------------------------------------------------------------------------------------------- arrays' values */
 
-/*
- * Values of the field [num_nodes][n] of `space`, whose nodes are the nodes or already the points, at the hanging points; with von_mises
- * set, their von Mises stress instead.
- */
-static void fill_hanging(const layout *l, const fem_space *space, int n, const double *nodal, int von_mises, double *out)
+/* What follows at a point from its n values in a material. */
+typedef void derivation(const fem_material *material, const double *value, double *out);
+
+/* The field [num_nodes][n] of `space`, whose nodes are the nodes or already the points, at the hanging points; or what `derive` makes of it. */
+static void fill_hanging(const layout *l, const fem_space *space, int n, const double *nodal, int width, derivation *derive, double *out)
 {
-    int width = von_mises ? 1 : n;
     double *hanging = out + width * (int64_t)l->vtu->stress->points.num_nodes;
 #pragma omp parallel
     {
@@ -124,10 +124,10 @@ static void fill_hanging(const layout *l, const fem_space *space, int n, const d
             int32_t e = l->hanging_slot[i] / space->slots, slot = l->hanging_slot[i] % space->slots;
             if (e != expanded) fem_space_expand(space, e, n, nodal, local);
             expanded = e;
-            if (von_mises)
-                hanging[i] = fem_von_mises(local + n * slot);
+            if (derive)
+                derive(fem_space_material(space, e), local + n * slot, hanging + width * i);
             else
-                memcpy(hanging + n * i, local + n * slot, (size_t)n * sizeof *out);
+                memcpy(hanging + width * i, local + n * slot, (size_t)n * sizeof *out);
         }
     }
 }
@@ -138,28 +138,76 @@ static void fill_nodal(const layout *l, int n, const double *nodal, double *out)
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < stress->points.num_nodes; i++)
         memcpy(out + n * i, nodal + n * (int64_t)stress->node[i], (size_t)n * sizeof *out);
-    fill_hanging(l, l->vtu->space, n, nodal, 0, out);
+    fill_hanging(l, l->vtu->space, n, nodal, n, NULL, out);
 }
 
 static void fill_position(const layout *l, void *out) { fill_nodal(l, 3, l->vtu->space->x, out); }
 
 static void fill_solution(const layout *l, void *out) { fill_nodal(l, l->vtu->space->components, l->vtu->u, out); }
 
-static void fill_tensor(const layout *l, void *out)
+static void fill_gradient(const layout *l, void *out)
 {
     const fem_stress *stress = l->vtu->stress;
-    memcpy(out, stress->value, (size_t)stress->points.num_nodes * (size_t)stress->tensor * sizeof *stress->value);
-    fill_hanging(l, &stress->points, stress->tensor, stress->value, 0, out);
+    memcpy(out, stress->value, (size_t)stress->points.num_nodes * 3 * sizeof *stress->value);
+    fill_hanging(l, &stress->points, 3, stress->value, 3, NULL, out);
 }
 
-static void fill_von_mises(const layout *l, void *out)
+/* What `derive` makes of the stress, `width` numbers at each point. */
+static void fill_derived(const layout *l, int width, derivation *derive, double *out)
 {
     const fem_stress *stress = l->vtu->stress;
-    double *value = out;
 #pragma omp parallel for schedule(static)
-    for (int64_t i = 0; i < stress->points.num_nodes; i++) value[i] = fem_von_mises(stress->value + 6 * i);
-    fill_hanging(l, &stress->points, 6, stress->value, 1, out);
+    for (int64_t i = 0; i < stress->points.num_nodes; i++)
+        derive(&l->vtu->space->problem->materials[stress->material[i]], stress->value + 6 * i, out + width * i);
+    fill_hanging(l, &stress->points, 6, stress->value, width, derive, out);
 }
+
+/* From xx yy zz yz xz xy to VTK's xx yy zz xy yz xz. */
+static void order_for_vtk(const double tensor[6], double *out)
+{
+    static const int8_t from[6] = {0, 1, 2, 5, 3, 4};
+    for (int c = 0; c < 6; c++) out[c] = tensor[from[c]];
+}
+
+static void derive_stress(const fem_material *material, const double *stress, double *out)
+{
+    (void)material;
+    order_for_vtk(stress, out);
+}
+
+static void derive_von_mises(const fem_material *material, const double *stress, double *out)
+{
+    (void)material;
+    out[0] = fem_von_mises(stress);
+}
+
+static void derive_principal_stress(const fem_material *material, const double *stress, double *out)
+{
+    (void)material;
+    fem_principal(stress, out);
+}
+
+static void derive_strain(const fem_material *material, const double *stress, double *out)
+{
+    double strain[6];
+    fem_elastic_strain(material, stress, strain);
+    order_for_vtk(strain, out);
+}
+
+/* The principal axes are the stress's: Hooke's law holds for principal values. */
+static void derive_principal_strain(const fem_material *material, const double *stress, double *out)
+{
+    double principal[6] = {0}, strain[6];
+    fem_principal(stress, principal);
+    fem_elastic_strain(material, principal, strain);
+    memcpy(out, strain, 3 * sizeof *out);
+}
+
+static void fill_stress(const layout *l, void *out) { fill_derived(l, 6, derive_stress, out); }
+static void fill_von_mises(const layout *l, void *out) { fill_derived(l, 1, derive_von_mises, out); }
+static void fill_principal_stress(const layout *l, void *out) { fill_derived(l, 3, derive_principal_stress, out); }
+static void fill_strain(const layout *l, void *out) { fill_derived(l, 6, derive_strain, out); }
+static void fill_principal_strain(const layout *l, void *out) { fill_derived(l, 3, derive_principal_strain, out); }
 
 static void fill_connectivity(const layout *l, void *out)
 {
@@ -202,10 +250,12 @@ static void fill_material(const layout *l, void *out)
 /* ------------------------------------------------------------------------------------------------- the file */
 
 #define VECTOR "NumberOfComponents=\"3\""
-/* Where VTK names no order of six components, ParaView shows these names. */
+#define XYZ VECTOR " ComponentName0=\"x\" ComponentName1=\"y\" ComponentName2=\"z\""
+/* The order of vtkTensor and of the filters that read symmetric tensors. */
 #define SYMMETRIC                                                                                                       \
-    "NumberOfComponents=\"6\" ComponentName0=\"xx\" ComponentName1=\"yy\" ComponentName2=\"zz\" ComponentName3=\"yz\" " \
-    "ComponentName4=\"xz\" ComponentName5=\"xy\""
+    "NumberOfComponents=\"6\" ComponentName0=\"xx\" ComponentName1=\"yy\" ComponentName2=\"zz\" ComponentName3=\"xy\" " \
+    "ComponentName4=\"yz\" ComponentName5=\"xz\""
+#define PRINCIPAL VECTOR " ComponentName0=\"largest\" ComponentName1=\"middle\" ComponentName2=\"smallest\""
 #define SCALAR "NumberOfComponents=\"1\""
 
 /* Points and cells, then the fields asked for, those of points before those of cells; returns their number. */
@@ -214,19 +264,20 @@ static int list_arrays(const layout *l, array *arrays, int *num_point_fields)
     const fem_space *space = l->vtu->space;
     int64_t points = l->num_points * (int64_t)sizeof(double), cells = space->num_elements;
     const array all[FIELDS] = {
-        [FEM_FIELD_DISPLACEMENT] = {"displacement", "Float64", VECTOR, 3 * points, fill_solution},
-        [FEM_FIELD_VALUE] = {"value", "Float64", SCALAR, points, fill_solution},
-        [FEM_FIELD_STRESS] = {"stress", "Float64", SYMMETRIC, 6 * points, fill_tensor},
-        [FEM_FIELD_GRADIENT] = {"gradient", "Float64", VECTOR, 3 * points, fill_tensor},
+        [FEM_FIELD_DISPLACEMENT] = {"displacement", "Float64", XYZ, 3 * points, fill_solution},
+        [FEM_FIELD_STRESS] = {"stress", "Float64", SYMMETRIC, 6 * points, fill_stress},
         [FEM_FIELD_VON_MISES] = {"von_mises", "Float64", SCALAR, points, fill_von_mises},
+        [FEM_FIELD_PRINCIPAL_STRESS] = {"principal_stress", "Float64", PRINCIPAL, 3 * points, fill_principal_stress},
+        [FEM_FIELD_STRAIN] = {"strain", "Float64", SYMMETRIC, 6 * points, fill_strain},
+        [FEM_FIELD_PRINCIPAL_STRAIN] = {"principal_strain", "Float64", PRINCIPAL, 3 * points, fill_principal_strain},
+        [FEM_FIELD_VALUE] = {"value", "Float64", SCALAR, points, fill_solution},
+        [FEM_FIELD_GRADIENT] = {"gradient", "Float64", XYZ, 3 * points, fill_gradient},
         [FEM_FIELD_ERROR] = {"error", "Float64", SCALAR, cells * (int64_t)sizeof(double), fill_error},
         [FEM_FIELD_PART] = {"part", "Int32", SCALAR, cells * (int64_t)sizeof(int32_t), fill_part},
         [FEM_FIELD_LEVEL] = {"level", "Int32", SCALAR, cells * (int64_t)sizeof(int32_t), fill_level},
         [FEM_FIELD_MATERIAL] = {"material", "Int32", SCALAR, cells * (int64_t)sizeof(int32_t), fill_material},
     };
-    const int64_t elasticity = 1 << FEM_FIELD_DISPLACEMENT | 1 << FEM_FIELD_STRESS | 1 << FEM_FIELD_VON_MISES;
-    const int64_t poisson = 1 << FEM_FIELD_VALUE | 1 << FEM_FIELD_GRADIENT;
-    int64_t fields = l->vtu->fields & ~(space->components == 3 ? poisson : elasticity);
+    int64_t fields = l->vtu->fields & ~(int64_t)(space->components == 3 ? FEM_FIELDS_POISSON : FEM_FIELDS_ELASTICITY);
     int count = 0;
     arrays[count++] = (array){"points", "Float64", VECTOR, 3 * points, fill_position};
     arrays[count++] = (array){"connectivity", "Int64", SCALAR, cells * l->cell_nodes * (int64_t)sizeof(int64_t), fill_connectivity};

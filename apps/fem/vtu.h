@@ -5,8 +5,9 @@
  * of a node and a material, so that what jumps between materials is not smeared); hanging nodes of a small element that do not lie on a
  * node are points of their own.
  *
- * Point data: displacement (m), stress (Pa, xx yy zz yz xz xy) and von_mises (Pa), or value and gradient for Poisson; cell data: error,
- * part, level and material (index in the case, from 0).
+ * Point data: displacement, stress, von_mises, principal_stress, strain (elastic, shear as components of the tensor) and principal_strain,
+ * or value and gradient for Poisson; cell data: error, part, level and material (index in the case, from 0).  Tensors are in VTK's order of
+ * six components, xx yy zz xy yz xz, which its tensor filters take for granted; principal values descend.  Components carry their names.
  */
 #ifndef FEM_VTU_H
 #define FEM_VTU_H

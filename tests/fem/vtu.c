@@ -169,6 +169,20 @@ static void cells_have_their_nodes_where_vtk_documents_them(void **state)
     }
 }
 
+/* The values are the roots of det(factor T - value I), in descending order; T in VTK's order. */
+static void check_characteristic_roots(const double t[6], const double value[3], double factor)
+{
+    double size = fmax(fabs(value[0]), fabs(value[2]));
+    assert_true(value[0] >= value[1] && value[1] >= value[2]);
+    for (int i = 0; i < 3; i++) {
+        double a = factor * t[0] - value[i], b = factor * t[1] - value[i], c = factor * t[2] - value[i];
+        double xy = factor * t[3], yz = factor * t[4], xz = factor * t[5];
+        double determinant = a * (b * c - yz * yz) - xy * (xy * c - yz * xz) + xz * (xy * yz - b * xz);
+        assert_true(fabs(determinant) <= 1e-9 * size * size * size);
+    }
+    assert_true(fabs(value[0] + value[1] + value[2] - factor * (t[0] + t[1] + t[2])) <= 1e-9 * size);
+}
+
 /* Linear displacement in two materials: all values, at hanging nodes and on both sides of the interface, are known. */
 static void point_fields_are_exact_at_every_point_and_jump_between_materials(void **state)
 {
@@ -193,7 +207,9 @@ static void point_fields_are_exact_at_every_point_and_jump_between_materials(voi
         double *stress = array_of(f, "stress", 48 * f->points), *von_mises = array_of(f, "von_mises", 8 * f->points), s[9], origin[3] = {0};
         int64_t *connectivity = array_of(f, "connectivity", 8 * nodes[element] * f->cells);
         int32_t *material = array_of(f, "material", 4 * f->cells);
-        assert_true(x && u && stress && von_mises && connectivity && material);
+        double *strain = array_of(f, "strain", 48 * f->points), *principal = array_of(f, "principal_stress", 24 * f->points);
+        double *principal_strain = array_of(f, "principal_strain", 24 * f->points);
+        assert_true(x && u && stress && von_mises && connectivity && material && strain && principal && principal_strain);
         assert_null(array_of(f, "value", 0));
         assert_null(array_of(f, "gradient", 0));
         for (int64_t i = 0; i < f->points; i++) {
@@ -202,19 +218,30 @@ static void point_fields_are_exact_at_every_point_and_jump_between_materials(voi
             for (int c = 0; c < 3; c++) assert_true(fabs(u[3 * i + c] - exact[c]) <= 1e-13 * (1 + fabs(exact[c])));
         }
         manufactured_stress(&solution, origin, s);
-        const double ordered[6] = {s[0], s[4], s[8], s[5], s[2], s[1]};
+        const double ordered[6] = {s[0], s[4], s[8], s[1], s[5], s[2]}; /* VTK's: xx yy zz xy yz xz */
+        double g[9], exact_strain[6];
+        solution.gradient(&solution, origin, g);
+        for (int c = 0; c < 6; c++) exact_strain[c] = (g[(int[]){0, 4, 8, 1, 5, 2}[c]] + g[(int[]){0, 4, 8, 3, 7, 6}[c]]) / 2;
         double scale = fem_von_mises(ordered);
         for (int64_t k = 0; k < nodes[element] * f->cells; k++) {
             int64_t i = connectivity[k];
             double factor = material[k / nodes[element]] + 1;
             assert_int_equal(material[k / nodes[element]], r.b.problem.material_of[r.b.space->tree[k / nodes[element]]]);
-            for (int c = 0; c < 6; c++) assert_true(fabs(stress[6 * i + c] - factor * ordered[c]) <= 1e-10 * scale);
+            for (int c = 0; c < 6; c++) {
+                assert_true(fabs(stress[6 * i + c] - factor * ordered[c]) <= 1e-10 * scale);
+                assert_true(fabs(strain[6 * i + c] - exact_strain[c]) <= 1e-10); /* the same on both sides, where the stress jumps */
+            }
+            check_characteristic_roots(ordered, principal + 3 * i, factor);
+            check_characteristic_roots(exact_strain, principal_strain + 3 * i, 1);
             assert_true(fabs(von_mises[i] - factor * scale) <= 1e-10 * scale);
         }
         free(x);
         free(u);
         free(stress);
         free(von_mises);
+        free(strain);
+        free(principal);
+        free(principal_strain);
         free(connectivity);
         free(material);
         free(f->text);

@@ -14,7 +14,11 @@ UNKNOWN = (int, float, NULL)
 STEP = {
     "step": int, "elements": int, "dofs": int, "hanging_nodes": int, "iterations": int, "operator_applications": int,
     "relative_residual": NUMBER, "error_estimate": NUMBER, "relative_error_estimate": NUMBER, "strain_energy_j": NUMBER,
-    "max_displacement_m": NUMBER, "max_von_mises_pa": NUMBER, "case": TEXT, "gpu_share": UNKNOWN,
+    "max_displacement_m": NUMBER, "max_von_mises_pa": NUMBER,
+    "max_principal_pa": NUMBER, "min_principal_pa": NUMBER, "max_value": NULL, "min_value": NULL, "max_gradient": NULL,
+    "places": {"max_displacement": [NUMBER] * 3, "max_von_mises": [NUMBER] * 3, "max_principal": [NUMBER] * 3, "min_principal": [NUMBER] * 3,
+               "max_value": NULL, "min_value": NULL, "max_gradient": NULL},
+    "case": TEXT, "gpu_share": UNKNOWN,
     "preconditioner": TEXT, "preconditioner_models": {"jacobi_s": UNKNOWN, "multigrid_s": UNKNOWN},
     "parts": [{
         "device": TEXT, "threads": int, "elements": int, "seconds_per_element": NUMBER, "seconds_per_product": NUMBER,
@@ -42,7 +46,7 @@ RECORD = {
     "steps": [STEP],
     "reactions": [{"face": TEXT, **FORCE}],
     "loads": FORCE,
-    "probes": [{"name": TEXT, "x": [NUMBER] * 3, "displacement": [NUMBER] * 3, "stress": [NUMBER] * 6, "von_mises": NUMBER}],
+    "probes": [{"name": TEXT, "x": [NUMBER] * 3, "displacement": [NUMBER] * 3, "stress": [NUMBER] * 6, "von_mises": NUMBER, "principal": [NUMBER] * 3}],
 }
 
 
@@ -88,7 +92,16 @@ def test_every_key_of_the_run_record_of_poisson():
     for key in ("probes", "loads", "reactions"):
         del poisson[key]
     for row in poisson["steps"]:
-        row["max_von_mises_pa"] = 0.0
+        for key in ("max_von_mises_pa", "max_principal_pa", "min_principal_pa"):
+            assert row[key] is None
+            row[key] = 0.0
+        for key in ("max_value", "min_value", "max_gradient"):
+            check(row.pop(key), NUMBER, key)
+            check(row["places"].pop(key), [NUMBER] * 3, key)
+            row[key] = row["places"][key] = None
+        for key in ("max_displacement", "max_von_mises", "max_principal", "min_principal"):
+            assert row["places"][key] is None
+            row["places"][key] = [0.0] * 3
     check(poisson, {key: pattern for key, pattern in RECORD.items() if key not in ("probes", "loads", "reactions")}, "run.json")
 
 
