@@ -4,14 +4,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/directory.h"
 #include "common/interrupt.h"
 #include "estimate.h"
 #include "mark.h"
 #include "record.h"
+#include "results.h"
 #include "solver_choice.h"
 #include "table.h"
-#include "vtu.h"
 
 enum { PATH_LENGTH = 4096 };
 
@@ -39,6 +38,7 @@ typedef struct adapt {
     int meter_simulated;
     char work[64]; /* what an element costs depends on */
     fem_solver_choice choice;
+    fem_results *results;
     fem_record *record;
     fem_table table;
     fem_hooks hooks;
@@ -229,10 +229,11 @@ static yoke_status prepare(adapt *a)
 
 static yoke_status begin(adapt *a)
 {
-    const char *directory = a->the_case->keys.output.directory.value;
-    yoke_status status = app_directory_make(a->context, directory);
+    const char *path;
+    yoke_status status = fem_results_open(a->context, a->the_case->keys.output.directory.value, &a->results);
+    if (!status) status = fem_results_path(a->results, FEM_RESULTS_RECORD, &path);
     if (status) return status;
-    snprintf(a->record_path, sizeof a->record_path, "%s/run.json", directory);
+    snprintf(a->record_path, sizeof a->record_path, "%s", path);
     const char *paths[FEM_RECORD_PATHS] = {a->record_path, a->run->json};
     return fem_record_create(a->the_case, a->run->argc, a->run->argv, FEM_RECORD_PATHS, paths, &a->record);
 }
@@ -349,9 +350,7 @@ static yoke_status fill_record(adapt *a)
 
 static yoke_status write_fields(const adapt *a)
 {
-    const fem_case_output *output = &a->the_case->keys.output;
     const fem_step *now = &a->now;
-    char name[FEM_VTU_NAME], path[PATH_LENGTH];
     int32_t *part;
     yoke_status status = yoke_allocate(a->context, now->space->num_elements, sizeof *part, (void **)&part);
     if (status) return status;
@@ -361,14 +360,10 @@ static yoke_status write_fields(const adapt *a)
                    .u = now->solution->u,
                    .indicator = now->indicator,
                    .part = part,
-                   .fields = output->fields.value};
-    fem_vtu_name(a->step, name);
-    snprintf(path, sizeof path, "%s/%s", output->directory.value, name);
-    status = fem_vtu_write(&vtu, path);
+                   .fields = a->the_case->keys.output.fields.value};
+    status = fem_results_step(a->results, &vtu, a->step);
     yoke_release(a->context, part);
-    if (status) return status;
-    snprintf(path, sizeof path, "%s/series.pvd", output->directory.value);
-    return fem_vtu_write_series(a->context, path, a->step + 1);
+    return status;
 }
 
 static yoke_status write_record(adapt *a)
@@ -500,6 +495,7 @@ yoke_status fem_adapt(const fem_run *run, const fem_case *the_case, const fem_pr
     release_step(&a.now);
     release_step(&a.before);
     fem_record_destroy(a.record);
+    fem_results_close(a.results);
     yoke_meter_close(a.meter);
     fem_distribution_destroy(a.distribution);
     fem_coarse_keeper_destroy(a.keeper);

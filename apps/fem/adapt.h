@@ -22,7 +22,7 @@ typedef struct fem_run {
 } fem_run;
 
 /*
- * Runs a case on its mesh: prints the table, writes step-NN.vtu, the series and run.json into the case's output directory.  MPI must be
+ * Runs a case on its mesh: prints the table, writes step-NN.vtu, the series and run.json into the case's output directory, which it holds meanwhile.  MPI must be
  * initialised.  Ends when one of the case's limits is reached; where a signal ends it (YOKE_ERROR_INTERRUPTED), the last finished step's
  * results are on disk.  Errors: INPUT (nothing has been written then), NUMERIC, MEMORY, SYSTEM, INTERRUPTED.
  */

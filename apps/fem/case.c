@@ -188,6 +188,23 @@ static yoke_status resolve_mesh(fem_case *the_case)
     return YOKE_OK;
 }
 
+/* Results that the case gives no directory: out/ and the case file's name without its ending. */
+static yoke_status resolve_output(fem_case *the_case)
+{
+    app_text *directory = &the_case->keys.output.directory;
+    if (app_given(directory->place)) return YOKE_OK;
+    const char *slash = strrchr(the_case->path, '/'), *name = slash ? slash + 1 : the_case->path, *dot = strrchr(name, '.');
+    bool known = dot && dot > name && (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0);
+    int length = (int)(known ? (size_t)(dot - name) : strlen(name));
+    void *memory;
+    if (strncmp("..", name, (size_t)length) == 0 && length <= 2) name = "case", length = 4; /* no name for a directory */
+    yoke_status status = app_yaml_allocate(the_case->yaml, length + 5, 1, &memory);
+    if (status != YOKE_OK) return status;
+    snprintf(memory, (size_t)length + 5, "out/%.*s", length, name);
+    directory->value = memory;
+    return YOKE_OK;
+}
+
 /* Takes the tree over, also when it fails. */
 static yoke_status create(yoke_context *context, app_yaml *yaml, fem_case **the_case)
 {
@@ -203,6 +220,7 @@ static yoke_status create(yoke_context *context, app_yaml *yaml, fem_case **the_
     made->path = app_yaml_path(yaml);
     status = app_schema_read(yaml, fem_case_schema, &made->keys);
     if (status == YOKE_OK) status = resolve_mesh(made);
+    if (status == YOKE_OK) status = resolve_output(made);
     if (status == YOKE_OK) status = check(made);
     if (status != YOKE_OK) {
         fem_case_destroy(made);

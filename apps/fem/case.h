@@ -78,7 +78,7 @@ typedef struct fem_case_solver {
 
 typedef struct fem_case_output {
     app_place place;
-    app_text directory; /* relative to the working directory */
+    app_text directory; /* relative to the working directory; never NULL, its place zero where it follows from the case's name */
     app_integer fields; /* bits 1 << fem_output_field; those of the other problem type are never set */
 } fem_case_output;
 

@@ -137,8 +137,9 @@ static const app_key energy_keys[] = {
 };
 
 static const app_key output_keys[] = {
-    {KEY(fem_case_output, directory, APP_TEXT), .standard = "out",
-     .meaning = "where results are written, relative to the working directory; made if it is not there"},
+    {KEY(fem_case_output, directory, APP_TEXT),
+     .meaning = "where results are written, relative to the working directory; made if it is not there, its old run replaced; not given: "
+                "out/ and the case file's name without .yaml"},
     {KEY(fem_case_output, fields, APP_CHOICES), .choices = fields,
      .meaning = "what the VTU files hold; not given: all fields of the problem type. displacement, stress, von_mises, "
                 "principal_stress, strain (the elastic one) and principal_strain belong to elasticity, value and gradient to poisson"},

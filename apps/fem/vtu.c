@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/file.h"
 #include "principal.h"
 
 #define SLOTS 27
@@ -346,7 +345,7 @@ static yoke_status write_file(const layout *l, FILE *out)
     return YOKE_OK;
 }
 
-yoke_status fem_vtu_write(const fem_vtu *vtu, const char *path)
+yoke_status fem_vtu_start(const fem_vtu *vtu, const char *path, app_file **result)
 {
     app_file *file = NULL;
     yoke_status status = app_file_create(vtu->space->context, path, &file);
@@ -357,11 +356,18 @@ yoke_status fem_vtu_write(const fem_vtu *vtu, const char *path)
         status = write_file(&l, app_file_stream(file));
         release_layout(&l);
     }
-    if (status != YOKE_OK) {
+    if (status == YOKE_OK)
+        *result = file;
+    else
         app_file_abandon(file);
-        return status;
-    }
-    return app_file_commit(file);
+    return status;
+}
+
+yoke_status fem_vtu_write(const fem_vtu *vtu, const char *path)
+{
+    app_file *file = NULL;
+    yoke_status status = fem_vtu_start(vtu, path, &file);
+    return status == YOKE_OK ? app_file_commit(file) : status;
 }
 
 void fem_vtu_name(int step, char name[FEM_VTU_NAME]) { snprintf(name, FEM_VTU_NAME, "step-%02d.vtu", step); }

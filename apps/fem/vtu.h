@@ -13,6 +13,7 @@
 #define FEM_VTU_H
 
 #include "case.h"
+#include "common/file.h"
 #include "stress.h"
 
 typedef struct fem_vtu {
@@ -26,6 +27,9 @@ typedef struct fem_vtu {
 
 /* Writes one step, whole or not at all.  Errors: INPUT (path cannot be written), SYSTEM (disk full), MEMORY. */
 yoke_status fem_vtu_write(const fem_vtu *vtu, const char *path);
+
+/* The same, not yet in its place: the caller commits or abandons the file.  Errors: as above. */
+yoke_status fem_vtu_start(const fem_vtu *vtu, const char *path, app_file **file);
 
 /* Name of a step's file: step-00.vtu. */
 #define FEM_VTU_NAME 32

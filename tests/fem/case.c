@@ -96,7 +96,7 @@ static void defaults_are_those_of_the_reference(void **state)
     assert_int_equal(keys->solver.preconditioner.value, FEM_PRECONDITIONER_AUTO);
     assert_int_equal(keys->solver.operator.value, FEM_OPERATOR_MATRIXFREE);
     assert_int_equal(keys->solver.max_iterations.value, 10000);
-    assert_string_equal(keys->output.directory.value, "out");
+    assert_string_equal(keys->output.directory.value, "out/case");
     assert_int_equal(keys->output.fields.value,
                      FEM_FIELDS_ELASTICITY | 1 << FEM_FIELD_ERROR | 1 << FEM_FIELD_PART | 1 << FEM_FIELD_LEVEL | 1 << FEM_FIELD_MATERIAL);
     assert_int_equal(keys->probes.count, 0);
