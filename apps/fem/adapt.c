@@ -360,6 +360,7 @@ static yoke_status write_fields(const adapt *a)
                    .u = now->solution->u,
                    .indicator = now->indicator,
                    .part = part,
+                   .units = &a->the_case->units,
                    .fields = a->the_case->keys.output.fields.value};
     status = fem_results_step(a->results, &vtu, a->step);
     yoke_release(a->context, part);
@@ -485,6 +486,7 @@ yoke_status fem_adapt(const fem_run *run, const fem_case *the_case, const fem_pr
     adapt a = {.run = run, .the_case = the_case, .problem = problem, .context = run->context};
     a.hooks = (fem_hooks){interrupted, show_progress, &a};
     a.table.components = problem->components;
+    a.table.stress_unit = the_case->units.stress;
     yoke_status status = prepare(&a);
     if (!status && !run->check) status = begin(&a);
     if (!status && !run->check) status = loop(&a);

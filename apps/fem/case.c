@@ -205,6 +205,14 @@ static yoke_status resolve_output(fem_case *the_case)
     return YOKE_OK;
 }
 
+static yoke_status resolve_units(fem_case *the_case)
+{
+    const app_text *units = &the_case->keys.units;
+    char why[512];
+    if (!app_given(units->place) || fem_units_read(units->value, &the_case->units, why, sizeof why) == 0) return YOKE_OK;
+    return app_yaml_fail(the_case->yaml, units->place, "units: %s", why);
+}
+
 /* Takes the tree over, also when it fails. */
 static yoke_status create(yoke_context *context, app_yaml *yaml, fem_case **the_case)
 {
@@ -221,6 +229,7 @@ static yoke_status create(yoke_context *context, app_yaml *yaml, fem_case **the_
     status = app_schema_read(yaml, fem_case_schema, &made->keys);
     if (status == YOKE_OK) status = resolve_mesh(made);
     if (status == YOKE_OK) status = resolve_output(made);
+    if (status == YOKE_OK) status = resolve_units(made);
     if (status == YOKE_OK) status = check(made);
     if (status != YOKE_OK) {
         fem_case_destroy(made);

@@ -1,12 +1,14 @@
 /*
  * case.h - a case file as it was written: every value with its place, defaults filled in, everything checked that needs no mesh.
  *
- * The keys, their units, ranges, defaults and meanings are in one table, case_schema.c; docs/case-file.md shows it.  Quantities are SI.
+ * The keys, their units, ranges, defaults and meanings are in one table, case_schema.c; docs/case-file.md shows it.  Quantities are in one
+ * consistent set of units, which `units` may name; where a comment or a name says m, Pa or J, it is the set's own unit of that kind.
  */
 #ifndef FEM_CASE_H
 #define FEM_CASE_H
 
 #include "common/schema.h"
+#include "units.h"
 
 typedef enum fem_problem_type { FEM_ELASTICITY, FEM_POISSON } fem_problem_type;
 typedef enum fem_preconditioner { FEM_PRECONDITIONER_AUTO, FEM_PRECONDITIONER_JACOBI, FEM_PRECONDITIONER_MULTIGRID } fem_preconditioner;
@@ -110,7 +112,7 @@ typedef struct fem_case_probe {
 /* What the schema table fills. */
 typedef struct fem_case_keys {
     app_place place;
-    app_text mesh;
+    app_text mesh, units;
     app_integer problem, element; /* fem_problem_type, fem_element */
     APP_LIST(fem_case_material) materials;
     APP_LIST(fem_case_boundary) boundary;
@@ -130,6 +132,7 @@ typedef struct fem_case {
     const char *path;      /* of the case file, as given */
     const char *mesh_path; /* where the mesh is: relative to the case file's directory */
     fem_case_keys keys;
+    fem_units units; /* labels of keys.units; all "" where the case names none */
 } fem_case;
 
 extern const app_key fem_case_schema[];

@@ -155,6 +155,10 @@ static const app_key probe_keys[] = {
 const app_key fem_case_schema[] = {
     {KEY(fem_case_keys, mesh, APP_TEXT), .required = true,
      .meaning = "mesh file (MSH 2.2 or 4.x, UNV, BDF, MED), relative to the case file's directory"},
+    {KEY(fem_case_keys, units, APP_TEXT),
+     .meaning =
+         "the case's units, as length-force-stress: m-N-Pa, mm-N-MPa, or another consistent set (see Units); labels the output, converts "
+         "nothing; not given: no unit is printed"},
     {KEY(fem_case_keys, problem, APP_CHOICE), .choices = problems, .standard = "elasticity", .meaning = "the equation that is solved"},
     {KEY(fem_case_keys, element, APP_CHOICE), .choices = elements, .standard = "q2",
      .meaning = "q1: 8 nodes, tri-linear; s2: 20 nodes, serendipity; q2: 27 nodes, tri-quadratic"},

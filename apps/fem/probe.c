@@ -276,7 +276,7 @@ static yoke_status check_probe(const fem_locator *locator, const fem_probe *prob
     fem_locator_find(locator, x, &location);
     if (location.distance_m <= TOLERATED * size_of(&locator->leaf[location.element])) return YOKE_OK;
     return yoke_fail(context, YOKE_ERROR_INPUT,
-                     "probe \"%s\" at (%.9g, %.9g, %.9g) lies outside the body: the nearest point is (%.9g, %.9g, %.9g), %.3g m away",
+                     "probe \"%s\" at (%.9g, %.9g, %.9g) lies outside the body: the nearest point is (%.9g, %.9g, %.9g), %.3g away",
                      probe->name, x[0], x[1], x[2], location.x[0], location.x[1], location.x[2], location.distance_m);
 }
 

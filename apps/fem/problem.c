@@ -99,7 +99,7 @@ static yoke_status check_moduli(const resolver *run, int m)
     if (!finite)
         return app_yaml_fail(run->the_case->yaml, item->place,
                              "materials[%d]: the moduli or forces that follow from these values are not finite "
-                             "positive numbers; check the units, which are SI",
+                             "positive numbers; check the units, which must be consistent (docs/case-file.md)",
                              m);
     if (run->problem->components == 3 && run->problem->element == FEM_Q1 && item->poisson_ratio.value > 0.45) {
         char where[1024];

@@ -69,9 +69,9 @@ static json_t *case_value(const fem_case *the_case)
         json_pack("{s:o, s:s, s:s, s:I}", "relative_residual", app_json_number(solver->relative_residual.value), "preconditioner",
                   preconditioners[solver->preconditioner.value], "operator", operators[solver->operator.value], "max_iterations",
                   (json_int_t)solver->max_iterations.value);
-    return json_pack("{s:o, s:o, s:s, s:s, s:o, s:o}", "path", app_json_text(the_case->path), "mesh", app_json_text(the_case->mesh_path),
-                     "problem", problems[keys->problem.value], "element", elements[keys->element.value], "refine", refine_value, "solver",
-                     solver_value);
+    return json_pack("{s:o, s:o, s:s, s:o, s:s, s:o, s:o}", "path", app_json_text(the_case->path), "mesh",
+                     app_json_text(the_case->mesh_path), "problem", problems[keys->problem.value], "units", text_or_null(keys->units.value),
+                     "element", elements[keys->element.value], "refine", refine_value, "solver", solver_value);
 }
 
 static json_t *part_value(const fem_part_record *part)

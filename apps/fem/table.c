@@ -63,7 +63,12 @@ void fem_table_header(const fem_table *table, char line[FEM_TABLE_LINE])
     append(line, " %7s", "s solve");
     if (table->energy) append(line, " %8s", "energy J");
     append(line, " %9s", "estimate");
-    if (table->components == 3) append(line, " %10s", "Mises Pa");
+    if (table->components == 3) {
+        char title[FEM_UNIT_TEXT + 8];
+        const char *unit = table->stress_unit ? table->stress_unit : "";
+        snprintf(title, sizeof title, "Mises%s%s", FEM_UNIT_AFTER(unit));
+        append(line, " %10s", title);
+    }
     append(line, " %7s", "s total");
 }
 

@@ -10,10 +10,11 @@
 
 /* Columns that are only there where they have something to say. */
 typedef struct fem_table {
-    int components;  /* elasticity: with the largest von Mises stress */
-    bool gpu;        /* with the share on the GPU: there is one */
-    bool prediction; /* with the predicted time: there is a model */
-    bool energy;     /* with the energy: there is a meter */
+    const char *stress_unit; /* in the header; "" or NULL: none */
+    int components;          /* elasticity: with the largest von Mises stress */
+    bool gpu;                /* with the share on the GPU: there is one */
+    bool prediction;         /* with the predicted time: there is a model */
+    bool energy;             /* with the energy: there is a meter */
 } fem_table;
 
 /* Longest line, with its end. */

@@ -305,6 +305,24 @@ static void write_tags(FILE *out, const array *arrays, int count, const char *se
     fprintf(out, "      </%s>\n", section);
 }
 
+/* A text as VTK's XML has it: the codes of its characters, with a zero at the end. */
+static void write_text(FILE *out, const char *name, const char *text)
+{
+    fprintf(out, "      <DataArray type=\"String\" Name=\"%s\" NumberOfTuples=\"1\" format=\"ascii\">", name);
+    for (; *text; text++) fprintf(out, "%d ", *text);
+    fprintf(out, "0</DataArray>\n");
+}
+
+static void write_units(FILE *out, const fem_units *units)
+{
+    if (!units || !units->name[0]) return;
+    fprintf(out, "    <FieldData>\n");
+    write_text(out, "units", units->name);
+    write_text(out, "unit_of_length", units->length);
+    write_text(out, "unit_of_stress", units->stress);
+    fprintf(out, "    </FieldData>\n");
+}
+
 static void write_head(FILE *out, const layout *l, const array *arrays, int count, int num_point_fields)
 {
     const uint16_t one = 1;
@@ -313,9 +331,11 @@ static void write_head(FILE *out, const layout *l, const array *arrays, int coun
     fprintf(out,
             "<?xml version=\"1.0\"?>\n"
             "<VTKFile type=\"UnstructuredGrid\" version=\"1.0\" byte_order=\"%s\" header_type=\"UInt64\">\n"
-            "  <UnstructuredGrid>\n"
-            "    <Piece NumberOfPoints=\"%lld\" NumberOfCells=\"%lld\">\n",
-            little ? "LittleEndian" : "BigEndian", (long long)l->num_points, (long long)l->vtu->space->num_elements);
+            "  <UnstructuredGrid>\n",
+            little ? "LittleEndian" : "BigEndian");
+    write_units(out, l->vtu->units);
+    fprintf(out, "    <Piece NumberOfPoints=\"%lld\" NumberOfCells=\"%lld\">\n", (long long)l->num_points,
+            (long long)l->vtu->space->num_elements);
     write_tags(out, arrays, 1, "Points", &offset);
     write_tags(out, arrays + 1, 3, "Cells", &offset);
     write_tags(out, arrays + 4, num_point_fields, "PointData", &offset);

@@ -8,6 +8,7 @@
  * Point data: displacement, stress, von_mises, principal_stress, strain (elastic, shear as components of the tensor) and principal_strain,
  * or value and gradient for Poisson; cell data: error, part, level and material (index in the case, from 0).  Tensors are in VTK's order of
  * six components, xx yy zz xy yz xz, which its tensor filters take for granted; principal values descend.  Components carry their names.
+ * Where the case names its units, field data `units`, `unit_of_length` and `unit_of_stress` do so.
  */
 #ifndef FEM_VTU_H
 #define FEM_VTU_H
@@ -22,6 +23,7 @@ typedef struct fem_vtu {
     const double *u;          /* [num_nodes][components] */
     const double *indicator;  /* [num_elements] error indicators, whose squares sum to the estimate's; NULL: not known, written as NaN */
     const int32_t *part;      /* [num_elements] the part that works on the element; NULL: 0 */
+    const fem_units *units;   /* NULL: none are named */
     int64_t fields;           /* bits 1 << fem_output_field; those of the other problem type are passed over */
 } fem_vtu;
 

@@ -154,7 +154,7 @@ static void probes_outside_are_refused_with_the_nearest_point(void **state)
     const fem_probe bad[2] = {{"tip", {0.5, 0.5, 0.5}}, {"away", {1.5, 0.25, -0.5}}};
     assert_int_equal(fem_probes_check(b.space, 2, bad), YOKE_ERROR_INPUT);
     assert_non_null(strstr(yoke_last_error(b.context), "\"away\" at (1.5, 0.25, -0.5)"));
-    assert_non_null(strstr(yoke_last_error(b.context), "outside the body: the nearest point is (1, 0.25, 0), 0.707 m away"));
+    assert_non_null(strstr(yoke_last_error(b.context), "outside the body: the nearest point is (1, 0.25, 0), 0.707 away"));
     const fem_probe close = {"close", {0.5, 1.002, 0.5}};
     assert_int_equal(fem_probes_check(b.space, 1, &close), YOKE_ERROR_INPUT);
     const fem_probe hostile[3] = {{"nan", {NAN, 0, 0}}, {"infinite", {0, -INFINITY, 0}}, {"huge", {1e308, -1e308, 0}}};

@@ -142,7 +142,7 @@ def check_results(out, steps=None):
 def table(text):
     """The rows of the printed table, as lists of dictionaries under its header's words."""
     lines = text.splitlines()
-    header = re.split(r"\s{1,}(?=step|elements|dofs|iter|s/product|s planned|s solve|energy J|estimate|Mises Pa|s total)", lines[0].strip())
+    header = re.split(r"\s{1,}(?=step|elements|dofs|iter|s/product|s planned|s solve|energy J|estimate|Mises Pa|Mises MPa|Mises|s total)", lines[0].strip())
     rows = []
     for line in lines[1:]:
         if line.startswith("stopped by"):

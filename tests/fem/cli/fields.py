@@ -134,3 +134,33 @@ def test_principal_values_that_vtk_finds_are_those_of_the_record():
             assert abs(value - probe["principal"][k]) <= 1e-9 * max(map(abs, probe["principal"])), f"{name} at {probe['name']}: {value}, {probe['principal']}"
             compared += 1
     assert compared == 3 * len(NODES)
+
+
+def units_of(path):
+    """The texts of the field data, which VTK's XML has as codes of characters with a zero at the end."""
+    data = pathlib.Path(path).read_bytes()
+    root = xml.etree.ElementTree.fromstring(data[: data.index(b"<AppendedData")] + b"</VTKFile>")
+    texts = {}
+    for array in root.iter("DataArray"):
+        if array.attrib["type"] == "String":
+            codes = [int(word) for word in array.text.split()]
+            assert codes.pop() == 0
+            texts[array.attrib["Name"]] = bytes(codes).decode()
+    return texts
+
+
+def test_units_of_the_case_label_table_record_and_file():
+    """A steel bar in millimetres: the same numbers with either set of names, and nothing converted."""
+    for units, heading, names in (("mm-N-MPa", "Mises MPa", {"units": "mm-N-MPa", "unit_of_length": "mm", "unit_of_stress": "MPa"}),
+                                  ("m-N-Pa", "Mises Pa", {"units": "m-N-Pa", "unit_of_length": "m", "unit_of_stress": "Pa"})):
+        done = command.run(command.words(EXAMPLES / "cantilever.yaml", out="named", units=units, refine__steps=0))
+        assert heading in done.stdout.splitlines()[0] and record("named")["case"]["units"] == units
+        assert units_of("named/step-00.vtu") == names
+    named = record("named")
+    text = (EXAMPLES / "cantilever.yaml").read_text(encoding="utf-8").replace("units: m-N-Pa\n", "").replace("meshes/", f"{EXAMPLES}/meshes/")
+    pathlib.Path("bare.yaml").write_text(text, encoding="utf-8")
+    done = command.run(command.words("bare.yaml", refine__steps=0))
+    assert not units_of("out/step-00.vtu") and record()["case"]["units"] is None
+    table = done.stdout.split("\n\n")[0]
+    assert "Mises" in table and " Pa" not in done.stdout and "MPa" not in done.stdout, done.stdout
+    close_to(record()["steps"][0]["max_von_mises_pa"], named["steps"][0]["max_von_mises_pa"], 1e-9, "the same numbers")

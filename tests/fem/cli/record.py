@@ -39,7 +39,7 @@ FORCE = {"force_n": [NUMBER] * 3, "moment_nm": [NUMBER] * 3}
 RECORD = {
     "program": TEXT, "version": TEXT, "date": TEXT, "command": [TEXT], "machine": dict, "stopped_by": TEXT, "elapsed_s": NUMBER,
     "case": {
-        "path": TEXT, "mesh": TEXT, "problem": TEXT, "element": TEXT,
+        "path": TEXT, "mesh": TEXT, "problem": TEXT, "units": TEXT, "element": TEXT,
         "refine": {"initial": int, "steps": int, "tolerance": NUMBER, "fraction": NUMBER, "max_elements": int},
         "solver": {"relative_residual": NUMBER, "preconditioner": TEXT, "operator": TEXT, "max_iterations": int},
     },
