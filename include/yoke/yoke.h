@@ -187,9 +187,18 @@ typedef struct yoke_device_info {
 
 /*
  * All devices that the backends find, and one entry per backend that finds none, named by its kind, with the reason and the remedy.
+ * The libraries of vendors (CUDA, OpenCL) are asked in a process of their own, the program yoke-device-list, and the answer is kept for the
+ * context: where they crash, end their process or take too long (30 s, or YOKE_DEVICE_LIST_S seconds), the entry says so.  With
+ * YOKE_DEVICE_LIST set to nothing they are asked within this process.
  * *list is given back with yoke_release.  Errors: MEMORY, SYSTEM.
  */
 YOKE_API yoke_status yoke_devices_list(yoke_context *context, yoke_device_info **list, int64_t *count);
+
+/*
+ * The same of one kind ("sim"; NULL: all); the other kinds' libraries are not looked at.  With gpus_only the usable ones are GPUs, and what
+ * cannot have any is not asked.  Errors: INPUT (no such kind; says which there are), MEMORY, SYSTEM.
+ */
+YOKE_API yoke_status yoke_devices_find(yoke_context *context, const char *kind, int gpus_only, yoke_device_info **list, int64_t *count);
 
 /*
  * Opens a device by name.  Errors: INPUT (no such name; says which there are), UNAVAILABLE (there, but not usable: why, remedy), DEVICE,

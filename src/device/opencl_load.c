@@ -1,10 +1,12 @@
 #define _GNU_SOURCE /* RTLD_NODELETE */
 
+#include <dirent.h>
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "device/backends.h"
 #include "device/opencl.h"
 
 /*
@@ -43,6 +45,39 @@ static int find_functions(void *library, opencl_functions *cl, char why_not[OPEN
     OPENCL_FUNCTIONS(FIND)
 #undef FIND
     return 1;
+}
+
+/* The first line of the file names PoCL's library. */
+static int is_pocl(const char *path)
+{
+    char line[512] = "";
+    FILE *file = fopen(path, "r");
+    if (file == NULL) return 0;
+    if (fgets(line, sizeof line, file) == NULL) line[0] = '\0';
+    fclose(file);
+    const char *slash = strrchr(line, '/');
+    return strncmp(slash != NULL ? slash + 1 : line, "libpocl", strlen("libpocl")) == 0;
+}
+
+int yoke_opencl_makes_cpus_only(void)
+{
+    static const char vendors[] = "/etc/OpenCL/vendors";
+    /* With these the loader looks elsewhere, or PoCL makes devices of other things. */
+    static const char *const variables[] = {"YOKE_LIBOPENCL", "OCL_ICD_VENDORS", "OCL_ICD_FILENAMES", "OPENCL_VENDOR_PATH", "POCL_DEVICES"};
+    for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++)
+        if (getenv(variables[i]) != NULL) return 0;
+    DIR *directory = opendir(vendors);
+    if (directory == NULL) return 0;
+    int drivers = 0, of_pocl = 0;
+    for (const struct dirent *file; (file = readdir(directory)) != NULL;) {
+        char path[sizeof vendors + sizeof file->d_name + 1];
+        if (file->d_name[0] == '.') continue;
+        snprintf(path, sizeof path, "%s/%s", vendors, file->d_name);
+        drivers++;
+        of_pocl += is_pocl(path);
+    }
+    closedir(directory);
+    return drivers > 0 && of_pocl == drivers;
 }
 
 yoke_status yoke_opencl_start(yoke_context *context, void **state)

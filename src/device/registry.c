@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/context.h"
+#include "device/apart.h"
 #include "device/backends.h"
 
 /* In this order they are listed, and searched for a PCI address: before OpenCL comes what a vendor made for the card itself. */
@@ -21,6 +22,9 @@ typedef struct entry {
     const yoke_backend *backend;
     void *state;
     int started;
+    int listed; /* in a process of its own: what it found, in infos */
+    yoke_device_info *infos;
+    int64_t num_infos, room;
 } entry;
 
 typedef struct registry {
@@ -33,8 +37,10 @@ typedef struct registry {
 static void forget(void *devices)
 {
     registry *known = devices;
-    for (int64_t i = 0; i < known->count; i++)
+    for (int64_t i = 0; i < known->count; i++) {
         if (known->entries[i].started) known->entries[i].backend->stop(known->entries[i].state);
+        yoke_release(known->context, known->entries[i].infos);
+    }
     yoke_release(known->context, known->entries);
     yoke_release(known->context, known);
 }
@@ -175,6 +181,7 @@ yoke_status yoke_registry_find(yoke_context *context, const char *kind, size_t k
 
 typedef struct listing {
     yoke_context *context;
+    int gpus_only;
     yoke_device_info *infos;
     int64_t count, capacity;
 } listing;
@@ -182,43 +189,76 @@ typedef struct listing {
 static yoke_status append(const yoke_device_info *info, void *user)
 {
     listing *found = user;
+    if (found->gpus_only && info->usable && info->device_class != YOKE_DEVICE_GPU) return YOKE_OK;
     yoke_status status = yoke_grow(found->context, (void **)&found->infos, found->count, &found->capacity, 4, sizeof *info);
     if (status == YOKE_OK) found->infos[found->count++] = *info;
     return status;
 }
 
 /* Stands for a backend that could not even be asked. */
-static yoke_status append_silent(listing *found, const char *kind, const char *why_not)
+static yoke_status append_silent(listing *found, const char *kind, const char *why_not, const char *remedy)
 {
     yoke_device_info info = {.device_class = YOKE_DEVICE_OTHER};
     strcpy(info.name, kind);
     strcpy(info.kind, kind);
     snprintf(info.description, sizeof info.description, "devices of kind %s", kind);
     snprintf(info.why_not, sizeof info.why_not, "%s", why_not);
-    snprintf(info.remedy, sizeof info.remedy, "see the documentation of the backend \"%s\"", kind);
+    if (remedy != NULL)
+        snprintf(info.remedy, sizeof info.remedy, "%s", remedy);
+    else
+        snprintf(info.remedy, sizeof info.remedy, "see the documentation of the backend \"%s\"", kind);
     return append(&info, found);
+}
+
+static yoke_status keep(const yoke_device_info *info, void *user)
+{
+    entry *one = ((void **)user)[1];
+    yoke_status status = yoke_grow(((void **)user)[0], (void **)&one->infos, one->num_infos, &one->room, 4, sizeof *info);
+    if (status == YOKE_OK) one->infos[one->num_infos++] = *info;
+    return status;
+}
+
+/* Vendors' libraries are asked in a process of their own, once, as long as none of their devices is used in this one. */
+static yoke_status list_apart(yoke_context *context, entry *one)
+{
+    void *keeping[2] = {context, one};
+    if (one->listed || one->started || (one->backend != &yoke_backend_cuda && one->backend != &yoke_backend_opencl)) return YOKE_OK;
+    return yoke_apart_list(context, one->backend->kind, keep, keeping, &one->listed);
 }
 
 static yoke_status list_one(listing *found, entry *one)
 {
     int64_t before = found->count;
-    yoke_status status = start(found->context, one);
+    if (found->gpus_only && one->backend == &yoke_backend_openmp) return YOKE_OK;
+    if (found->gpus_only && one->backend == &yoke_backend_opencl && yoke_opencl_makes_cpus_only())
+        return append_silent(found, "opencl", "its only driver is PoCL, which makes devices of the CPU",
+                             "install the GPU vendor's OpenCL driver; `yoke info` lists what PoCL has");
+    yoke_status status = list_apart(found->context, one);
+    if (status == YOKE_OK && one->listed) {
+        for (int64_t i = 0; i < one->num_infos && status == YOKE_OK; i++) status = append(&one->infos[i], found);
+        return status;
+    }
+    if (status == YOKE_OK) status = start(found->context, one);
     if (status == YOKE_OK) status = one->backend->list(one->state, append, found);
     if (status == YOKE_ERROR_MEMORY) return status;
-    if (status != YOKE_OK) return append_silent(found, one->backend->kind, yoke_last_error(found->context));
-    return found->count > before ? YOKE_OK : append_silent(found, one->backend->kind, "the backend finds none");
+    if (status != YOKE_OK) return append_silent(found, one->backend->kind, yoke_last_error(found->context), NULL);
+    return found->count > before || found->gpus_only ? YOKE_OK : append_silent(found, one->backend->kind, "the backend finds none", NULL);
 }
 
-yoke_status yoke_devices_list(yoke_context *context, yoke_device_info **list, int64_t *count)
+/* Of one kind, or of all where it is NULL. */
+static yoke_status list_devices(yoke_context *context, const char *kind, int gpus_only, yoke_device_info **list, int64_t *count)
 {
-    if (context == NULL || list == NULL || count == NULL)
-        return yoke_fail(context, YOKE_ERROR_ARGUMENT, "yoke_devices_list: %s is NULL",
-                         context == NULL ? "context" : (list == NULL ? "list" : "count"));
     registry *known = NULL;
     yoke_status status = get(context, &known);
     if (status != YOKE_OK) return status;
-    listing found = {.context = context};
-    for (int64_t i = 0; status == YOKE_OK && i < known->count; i++) status = list_one(&found, &known->entries[i]);
+    listing found = {.context = context, .gpus_only = gpus_only};
+    int64_t asked = 0;
+    for (int64_t i = 0; status == YOKE_OK && i < known->count; i++) {
+        if (kind != NULL && strcmp(known->entries[i].backend->kind, kind) != 0) continue;
+        asked++;
+        status = list_one(&found, &known->entries[i]);
+    }
+    if (status == YOKE_OK && asked == 0) status = fail_unknown_kind(context, known, kind, (int)strnlen(kind, 64));
     if (status != YOKE_OK) {
         yoke_release(context, found.infos);
         return status;
@@ -226,6 +266,22 @@ yoke_status yoke_devices_list(yoke_context *context, yoke_device_info **list, in
     *list = found.infos;
     *count = found.count;
     return YOKE_OK;
+}
+
+yoke_status yoke_devices_list(yoke_context *context, yoke_device_info **list, int64_t *count)
+{
+    if (context == NULL || list == NULL || count == NULL)
+        return yoke_fail(context, YOKE_ERROR_ARGUMENT, "yoke_devices_list: %s is NULL",
+                         context == NULL ? "context" : (list == NULL ? "list" : "count"));
+    return list_devices(context, NULL, 0, list, count);
+}
+
+yoke_status yoke_devices_find(yoke_context *context, const char *kind, int gpus_only, yoke_device_info **list, int64_t *count)
+{
+    if (context == NULL || list == NULL || count == NULL)
+        return yoke_fail(context, YOKE_ERROR_ARGUMENT, "yoke_devices_find: %s is NULL",
+                         context == NULL ? "context" : (list == NULL ? "list" : "count"));
+    return list_devices(context, kind, gpus_only, list, count);
 }
 
 /* Hexadecimal digits may be typed in either case. */

@@ -1,16 +1,15 @@
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/helper.h"
 #include "meter/clock.h"
 
 extern char **environ;
@@ -22,47 +21,9 @@ static const double patience_s = 15;
 
 /* ---------------------------------------------------------------------------------------------------- find */
 
-static int is_program(char program[CLOCK_PATH_BYTES], const char *directory, int length, const char *rest)
-{
-    int all = snprintf(program, CLOCK_PATH_BYTES, "%.*s%s", length, directory, rest);
-    return all > 0 && all < CLOCK_PATH_BYTES && access(program, X_OK) == 0;
-}
-
-static int find_in_path(char program[CLOCK_PATH_BYTES])
-{
-    const char *path = getenv("PATH");
-    while (path != NULL && *path != '\0') {
-        size_t length = strcspn(path, ":");
-        /* The guard may run as root: the current directory and relative ones are no places for it. */
-        if (path[0] == '/' && length < CLOCK_PATH_BYTES && is_program(program, path, (int)length, "/yoke-clock-guard")) return 1;
-        path += length + (path[length] == ':');
-    }
-    return 0;
-}
-
 int clock_guard_find(char program[CLOCK_PATH_BYTES], char why[METER_WHY_BYTES])
 {
-    static const char *const places[] = {"/yoke-clock-guard", "/../libexec/yoke/yoke-clock-guard", "/../bin/yoke-clock-guard"};
-    const char *asked = getenv("YOKE_CLOCK_GUARD");
-    if (asked != NULL) {
-        if (asked[0] == '/' && is_program(program, asked, (int)strlen(asked), "")) return 1;
-        snprintf(why, METER_WHY_BYTES, "YOKE_CLOCK_GUARD is '%.120s', which is not the absolute path of a program", asked);
-        return 0;
-    }
-    char own[CLOCK_PATH_BYTES];
-    ssize_t length = readlink("/proc/self/exe", own, sizeof own - 1);
-    own[length > 0 ? length : 0] = '\0';
-    const char *slash = strrchr(own, '/');
-    for (size_t i = 0; slash != NULL && i < sizeof places / sizeof *places; i++)
-        if (is_program(program, own, (int)(slash - own), places[i])) return 1;
-#ifdef CLOCK_LIBEXEC
-    if (is_program(program, CLOCK_LIBEXEC, (int)strlen(CLOCK_LIBEXEC), "/yoke-clock-guard")) return 1;
-#endif
-    if (find_in_path(program)) return 1;
-    snprintf(
-        why, METER_WHY_BYTES,
-        "the program yoke-clock-guard, which restores the clocks, is neither beside this program nor where yoke is installed nor in PATH");
-    return 0;
+    return yoke_helper_find("yoke-clock-guard", "YOKE_CLOCK_GUARD", "restores the clocks", program, CLOCK_PATH_BYTES, why, METER_WHY_BYTES);
 }
 
 /* --------------------------------------------------------------------------------------------------- start */

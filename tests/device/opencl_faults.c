@@ -17,7 +17,8 @@ static int setup_shim(void **state)
     void *library = dlopen(OPENCL_SHIM, RTLD_NOW | RTLD_LOCAL);
     if (library == NULL) return -1;
     shim = dlsym(library, "opencl_shim_state");
-    return shim != NULL ? setenv("YOKE_LIBOPENCL", OPENCL_SHIM, 1) : -1;
+    /* What this process tells the shim to pretend a process of its own would not see. */
+    return shim != NULL ? setenv("YOKE_LIBOPENCL", OPENCL_SHIM, 1) + setenv("YOKE_DEVICE_LIST", "", 1) : -1;
 }
 
 static void pretend(opencl_pretence pretence) { *shim = (opencl_shim){.pretence = pretence}; }

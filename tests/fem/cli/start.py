@@ -56,3 +56,21 @@ def test_every_mpi_function_of_the_libraries_is_the_programs_own():
     for library in libraries:
         missing = symbols(library, "--undefined-only") - own - {"MPI_Wtime", "MPI_Wtick"}
         assert not missing, f"{library} calls {sorted(missing)}: serve them in mpi_alone.c or hand them on in mpi_handed_on.c"
+
+
+STUB = FEM.parent.parent / "tests" / "libstub_driver.so"  # a vendor's library that aborts, and notes that it was opened
+
+
+def with_stub(**changes):
+    return environment(YOKE_LIBOPENCL=str(STUB), YOKE_LIBCUDA=str(STUB), YOKE_STUB_DRIVER="abort", YOKE_STUB_DRIVER_OPENED="opened", **changes)
+
+
+def test_a_driver_that_aborts_does_not_end_the_run():
+    run(check(), env=with_stub())
+    assert os.path.getsize("opened") == 2, "nobody asked OpenCL and CUDA"
+
+
+def test_with_openmp_alone_no_driver_is_opened():
+    run(check("--devices", "openmp"), env=with_stub())
+    run(check("--case", "cpu"), env=with_stub())
+    assert not os.path.exists("opened")
