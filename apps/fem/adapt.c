@@ -334,7 +334,9 @@ static yoke_status fill_record(adapt *a)
     r->relative_residual = solution->relative_residual;
     r->error_estimate = now->estimate.estimate;
     r->relative_error_estimate = now->estimate.relative;
-    r->strain_energy_j = solution->strain_energy_j;
+    /* u . A u / 2 counts thermal strains too, which store nothing: what is stored is that of the stresses. */
+    r->strain_energy_j =
+        a->problem->temperature.given ? 0.5 * now->estimate.energy_norm * now->estimate.energy_norm : solution->strain_energy_j;
     fem_extremes_find(now->space, solution->u, now->stress, r->extremes);
     r->max_displacement_m = a->problem->components == 3 ? r->extremes[FEM_EXTREME_DISPLACEMENT].value
                                                         : fmax(fabs(r->extremes[FEM_EXTREME_VALUE_LARGEST].value),

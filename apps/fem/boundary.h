@@ -35,7 +35,7 @@ yoke_status fem_constraints_create(const fem_space *space, const fem_boundary *b
 void fem_constraints_destroy(fem_constraints *constraints);
 
 /*
- * Adds body forces, tractions, pressures and total forces to load [num_nodes][components], N (Poisson: source and flux).  The nodal loads of
+ * Adds body forces, thermal strains, tractions, pressures and total forces to load [num_nodes][components], N (Poisson: source and flux).  The nodal loads of
  * a total force add up to it exactly: its area is found with the points that the load is integrated with.
  * Errors: MEMORY, INPUT (an element whose map folds at its loaded face, where the operator's points need not show it).
  */

@@ -29,6 +29,33 @@ typedef struct typed_number {
     bool needed;
 } typed_number;
 
+static yoke_status fail_of_lack(const fem_case *the_case, int index, const char *key, const char *cause, app_place place)
+{
+    char where[1024];
+    app_yaml_where(the_case->yaml, place, where, sizeof where);
+    return app_yaml_fail(the_case->yaml, the_case->keys.materials.items[index].place,
+                         "materials[%d] lacks the key '%s', which %s needs (%s)", index, key, cause, where);
+}
+
+/* What gravity, rotation and temperature need of a material of elasticity. */
+static yoke_status check_loaded_material(const fem_case *the_case, int index)
+{
+    const fem_case_keys *keys = &the_case->keys;
+    const fem_case_material *material = &keys->materials.items[index];
+    bool heavy = keys->gravity.value[0] != 0 || keys->gravity.value[1] != 0 || keys->gravity.value[2] != 0;
+    if (heavy && !app_given(material->density.place)) return fail_of_lack(the_case, index, "density", "gravity", keys->gravity.place);
+    if (app_given(keys->rotation.place) && !app_given(material->density.place))
+        return fail_of_lack(the_case, index, "density", "rotation", keys->rotation.place);
+    if (app_given(keys->temperature.place) && !app_given(material->thermal_expansion.place))
+        return fail_of_lack(the_case, index, "thermal_expansion", "temperature", keys->temperature.place);
+    if (app_given(material->temperature.place) && !app_given(keys->temperature.place))
+        return app_yaml_fail(the_case->yaml, material->temperature.place,
+                             "materials[%d].temperature needs the temperature without strain to compare with; add to the case: "
+                             "temperature: {reference: 20}",
+                             index);
+    return YOKE_OK;
+}
+
 static yoke_status check_material(const fem_case *the_case, int index)
 {
     const fem_case_material *material = &the_case->keys.materials.items[index];
@@ -36,6 +63,8 @@ static yoke_status check_material(const fem_case *the_case, int index)
         {"youngs_modulus", &material->youngs_modulus, FEM_ELASTICITY, true},
         {"poisson_ratio", &material->poisson_ratio, FEM_ELASTICITY, true},
         {"density", &material->density, FEM_ELASTICITY, false},
+        {"thermal_expansion", &material->thermal_expansion, FEM_ELASTICITY, false},
+        {"temperature", &material->temperature, FEM_ELASTICITY, false},
         {"conductivity", &material->conductivity, FEM_POISSON, true},
         {"source", &material->source, FEM_POISSON, false},
     };
@@ -48,16 +77,7 @@ static yoke_status check_material(const fem_case *the_case, int index)
             return app_yaml_fail(the_case->yaml, material->place, "materials[%d] lacks the key '%s', which problem: %s needs", index,
                                  numbers[i].name, problem_names[type]);
     }
-    const app_vector *gravity = &the_case->keys.gravity;
-    bool heavy = gravity->value[0] != 0 || gravity->value[1] != 0 || gravity->value[2] != 0;
-    bool turns = app_given(the_case->keys.rotation.place);
-    if ((heavy || turns) && type == FEM_ELASTICITY && !app_given(material->density.place)) {
-        char where[1024];
-        app_yaml_where(the_case->yaml, heavy ? gravity->place : the_case->keys.rotation.place, where, sizeof where);
-        return app_yaml_fail(the_case->yaml, material->place, "materials[%d] lacks the key 'density', which %s needs (%s)", index,
-                             heavy ? "gravity" : "rotation", where);
-    }
-    return YOKE_OK;
+    return type == FEM_ELASTICITY ? check_loaded_material(the_case, index) : YOKE_OK;
 }
 
 /* Checks that exactly one of the keys is given. */
@@ -108,16 +128,24 @@ static yoke_status check_boundary(const fem_case *the_case, int index)
     return YOKE_OK;
 }
 
-static yoke_status check_rotation(const fem_case *the_case)
+static yoke_status check_axis(const fem_case *the_case, const app_vector *axis, const char *key)
+{
+    if (axis->value[0] != 0 || axis->value[1] != 0 || axis->value[2] != 0) return YOKE_OK;
+    return app_yaml_fail(the_case->yaml, axis->place, "%s is zero: it must have a direction, such as [0, 0, 1]", key);
+}
+
+static yoke_status check_rotation_and_temperature(const fem_case *the_case)
 {
     const fem_case_rotation *rotation = &the_case->keys.rotation;
-    if (!app_given(rotation->place)) return YOKE_OK;
-    if (the_case->keys.problem.value == FEM_POISSON)
-        return app_yaml_fail(the_case->yaml, rotation->place, "rotation belongs to problem: elasticity; this case's problem is poisson");
-    const double *axis = rotation->axis.value;
-    if (axis[0] == 0 && axis[1] == 0 && axis[2] == 0)
-        return app_yaml_fail(the_case->yaml, rotation->axis.place, "rotation.axis is zero: it must have a direction, such as [0, 0, 1]");
-    return YOKE_OK;
+    const fem_case_temperature *temperature = &the_case->keys.temperature;
+    bool turns = app_given(rotation->place);
+    if (the_case->keys.problem.value == FEM_POISSON && (turns || app_given(temperature->place)))
+        return app_yaml_fail(the_case->yaml, turns ? rotation->place : temperature->place,
+                             "%s belongs to problem: elasticity; this case's problem is poisson", turns ? "rotation" : "temperature");
+    yoke_status status = turns ? check_axis(the_case, &rotation->axis, "rotation.axis") : YOKE_OK;
+    if (!status && app_given(temperature->radial.place))
+        status = check_axis(the_case, &temperature->radial.axis, "temperature.radial.axis");
+    return status;
 }
 
 static yoke_status check_refinement(const fem_case *the_case)
@@ -167,7 +195,7 @@ static yoke_status check(fem_case *the_case)
         return app_yaml_fail(the_case->yaml, gravity->place, "gravity belongs to problem: elasticity; this case's problem is poisson");
     for (int i = 0; i < keys->materials.count && status == YOKE_OK; i++) status = check_material(the_case, i);
     for (int i = 0; i < keys->boundary.count && status == YOKE_OK; i++) status = check_boundary(the_case, i);
-    if (status == YOKE_OK) status = check_rotation(the_case);
+    if (status == YOKE_OK) status = check_rotation_and_temperature(the_case);
     if (status == YOKE_OK) status = check_refinement(the_case);
     if (status == YOKE_OK) status = check_fields(the_case);
     return status;

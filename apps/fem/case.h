@@ -40,6 +40,7 @@ typedef struct fem_case_material {
     app_place place;
     app_text volume;
     app_number youngs_modulus, poisson_ratio, density; /* elasticity; NaN: not given */
+    app_number thermal_expansion, temperature;         /* likewise */
     app_number conductivity, source;                   /* Poisson */
 } fem_case_material;
 
@@ -50,6 +51,19 @@ typedef struct fem_case_boundary {
     app_vector displacement, traction, force;
     app_number pressure, value, flux, heat;
 } fem_case_boundary;
+
+typedef struct fem_case_radial {
+    app_place place;
+    app_vector axis, through;
+    app_number gradient;
+} fem_case_radial;
+
+typedef struct fem_case_temperature { /* place all zero: there are no thermal strains */
+    app_place place;
+    app_number reference, value; /* value NaN: the reference */
+    app_vector gradient;
+    fem_case_radial radial;
+} fem_case_temperature;
 
 typedef struct fem_case_rotation { /* place all zero: the body does not rotate */
     app_place place;
@@ -118,6 +132,7 @@ typedef struct fem_case_keys {
     APP_LIST(fem_case_boundary) boundary;
     app_vector gravity;
     fem_case_rotation rotation;
+    fem_case_temperature temperature;
     fem_case_refine refine;
     fem_case_solver solver;
     fem_case_objective objective;

@@ -36,6 +36,10 @@ static const app_key material_keys[] = {
      .meaning = "Poisson's ratio; needed in elasticity. Above 0.45 use q2: q1 locks"},
     {KEY(fem_case_material, density, APP_NUMBER), .range = &not_negative, .unit = "kg/m3",
      .meaning = "mass density; needed with gravity and rotation"},
+    {KEY(fem_case_material, thermal_expansion, APP_NUMBER), .unit = "1/K",
+     .meaning = "coefficient of linear thermal expansion; needed with temperature"},
+    {KEY(fem_case_material, temperature, APP_NUMBER), .unit = "K",
+     .meaning = "temperature of this volume, in place of the field that `temperature` describes"},
     {KEY(fem_case_material, conductivity, APP_NUMBER), .range = &positive, .unit = "W/(m K)", .meaning = "needed in poisson"},
     {KEY(fem_case_material, source, APP_NUMBER), .unit = "W/m3",
      .meaning = "poisson: what the material gives off per volume; 0 if not given"},
@@ -64,6 +68,26 @@ static const app_key box_keys[] = {
     {KEY(fem_case_box, to, APP_VECTOR), .required = true, .unit = "m", .meaning = "the corner of the box with the largest coordinates"},
     {KEY(fem_case_box, level, APP_INTEGER), .required = true, .range = &levels,
      .meaning = "elements that touch the box are halved until they have this level"},
+    {.name = NULL},
+};
+
+static const app_key radial_keys[] = {
+    {KEY(fem_case_radial, axis, APP_VECTOR), .required = true, .meaning = "direction of the axis, of any length but 0"},
+    {KEY(fem_case_radial, through, APP_VECTOR), .unit = "m", .standard = "[0, 0, 0]", .meaning = "a point of the axis"},
+    {KEY(fem_case_radial, gradient, APP_NUMBER), .required = true, .unit = "K/m",
+     .meaning = "what the temperature rises by with each metre of distance from the axis"},
+    {.name = NULL},
+};
+
+static const app_key temperature_keys[] = {
+    {KEY(fem_case_temperature, reference, APP_NUMBER), .unit = "K", .standard = "0",
+     .meaning = "the temperature at which nothing is strained; only differences count, so that degrees Celsius do as well"},
+    {KEY(fem_case_temperature, value, APP_NUMBER), .unit = "K",
+     .meaning = "temperature at the origin, and everywhere without gradients; not given: the reference"},
+    {KEY(fem_case_temperature, gradient, APP_VECTOR), .unit = "K/m", .standard = "[0, 0, 0]",
+     .meaning = "what the temperature rises by with each metre along x, y, z"},
+    {KEY(fem_case_temperature, radial, APP_MAP), .keys = radial_keys, .size = sizeof(fem_case_radial),
+     .meaning = "a rise with the distance from an axis, in addition"},
     {.name = NULL},
 };
 
@@ -170,6 +194,8 @@ const app_key fem_case_schema[] = {
      .meaning = "acceleration that acts on every material's density; elasticity"},
     {KEY(fem_case_keys, rotation, APP_MAP), .keys = rotation_keys, .size = sizeof(fem_case_rotation),
      .meaning = "centrifugal force of a body that turns about an axis with constant speed; elasticity"},
+    {KEY(fem_case_keys, temperature, APP_MAP), .keys = temperature_keys, .size = sizeof(fem_case_temperature),
+     .meaning = "temperature that strains the materials by their thermal_expansion; elasticity"},
     {KEY(fem_case_keys, refine, APP_MAP), .keys = refine_keys, .size = sizeof(fem_case_refine),
      .meaning = "refinement; whichever limit is met first ends the run"},
     {KEY(fem_case_keys, solver, APP_MAP), .keys = solver_keys, .size = sizeof(fem_case_solver), .meaning = "the conjugate gradient method"},

@@ -3,6 +3,10 @@
 #include <math.h>
 
 #include "estimate_parts.h"
+#include "temperature.h"
+
+/* Stresses that are smaller than this part of those of held thermal strains are as good as none. */
+#define FREE_EXPANSION 1e-4
 
 /* C of each element type; docs/methods-estimator.md says how they were measured. */
 static double calibration(fem_element element) { return element == FEM_Q1 ? 0.33 : 0.38; }
@@ -19,7 +23,8 @@ static yoke_status exchange_ghosts(estimator *self)
     if (!status) {
         for (int64_t i = 0; i < mirrors; i++) {
             at[i] = data + i * size;
-            fem_packed_expand(space, self->u, p8est_quadrant_array_index(&self->ghost->mirrors, (size_t)i)->p.piggy3.local_num, at[i]);
+            fem_packed_expand(&self->data, space, self->u, p8est_quadrant_array_index(&self->ghost->mirrors, (size_t)i)->p.piggy3.local_num,
+                              at[i]);
         }
         p8est_ghost_exchange_custom(space->forest->p8est, self->ghost, (size_t)size * sizeof *data, at, self->data.ghosts);
         for (int32_t i = 0; i < self->num_total - space->num_elements; i++)
@@ -107,19 +112,35 @@ static yoke_status fail_at_element(const estimator *self)
         e, (long long)space->problem->mesh->element_tag[space->tree[e]]);
 }
 
+/* The integral of eps_T : D eps_T, from each element's mean temperature: what the energy would be were all thermal strains held. */
+static double thermal_energy(const estimator *self)
+{
+    const fem_space *space = self->space;
+    double sum = 0;
+    for (int32_t e = 0; e < space->num_elements && self->data.temperature; e++) {
+        const fem_material *material = estimate_material(self, e);
+        double t[FEM_MOST_SLOTS], mean = 0;
+        fem_space_expand(space, e, 1, self->data.temperature, t);
+        for (int s = 0; s < space->slots; s++) mean += t[s] / space->slots;
+        double strain = fem_thermal_strain(material, mean);
+        sum += self->terms.volume[e] * 3 * fem_thermal_modulus(material) * strain * strain;
+    }
+    return sum;
+}
+
 static yoke_status finish(const estimator *self, double *indicator, fem_estimate_result *result)
 {
-    double constant = calibration(self->space->element), sum[2] = {0, 0}, all[2];
+    double constant = calibration(self->space->element), sum[3] = {0, 0, thermal_energy(self)}, all[3];
     for (int32_t e = 0; e < self->space->num_elements; e++) {
         indicator[e] = constant * sqrt(self->square[e]);
         sum[0] += self->square[e];
         sum[1] += self->terms.energy[e];
     }
-    sc_MPI_Allreduce(sum, all, 2, sc_MPI_DOUBLE, sc_MPI_SUM, self->space->forest->p8est->mpicomm);
+    sc_MPI_Allreduce(sum, all, 3, sc_MPI_DOUBLE, sc_MPI_SUM, self->space->forest->p8est->mpicomm);
     if (!isfinite(all[0]) || !isfinite(all[1])) return fail_at_element(self);
     result->estimate = constant * sqrt(all[0]);
     result->energy_norm = sqrt(all[1]);
-    result->relative = all[0] > 0 ? result->estimate / result->energy_norm : 0;
+    result->relative = all[0] > 0 ? result->estimate / fmax(result->energy_norm, FREE_EXPANSION * sqrt(all[2])) : 0;
     return YOKE_OK;
 }
 
@@ -139,7 +160,7 @@ static void choose_kernels(estimator *self)
     const fem_derivative_kernels *kernels = fem_kernels_select()->derivatives;
     int n = self->space->slots_1d;
     self->lanes = kernels->lanes;
-    self->kernels = kernels->functions[n - 2][self->components == 3];
+    self->kernels = *fem_derivative_select(kernels, &self->data.solution);
     for (int turn = 0; turn < TURNS; turn++)
         for (int q = 0; q < n * n; q++) self->turned[turn][q] = (int8_t)turned_point(n, turn, q);
 }
@@ -154,12 +175,12 @@ yoke_status fem_estimate(const fem_space *space, const fem_boundary *boundary, c
     self.width = space->components == 3 ? 4 : 1;
     self.ghost = p8est_ghost_new(space->forest->p8est, P8EST_CONNECT_FACE);
     self.num_total = space->num_elements + (int32_t)self.ghost->ghosts.elem_count;
-    choose_kernels(&self);
     yoke_status status = allocate_arrays(&self);
     if (!status) status = face_lists_allocate(space, &self.faces);
     if (!status) status = fem_packed_create(space, u, (int32_t)self.ghost->ghosts.elem_count, &self.data);
     if (!status) status = exchange_ghosts(&self);
     if (!status) {
+        choose_kernels(&self);
         find_prescribed(&self);
         find_terms_and_faces(&self);
         status = estimate_faces(&self);

@@ -1,9 +1,10 @@
-/* Loads at the nodes of a space: of body forces, of tractions, pressures and total forces on faces. */
+/* Loads at the nodes of a space: of body forces, of thermal strains, of tractions, pressures and total forces on faces. */
 #include <math.h>
 #include <string.h>
 
 #include "boundary.h"
 #include "shape.h"
+#include "temperature.h"
 
 enum { MAX_POINTS_1D = 4, SLOTS = 27 }; /* one more point than the stiffness uses: loads may be given functions */
 
@@ -12,9 +13,9 @@ typedef struct load_rule {
     double point[MAX_POINTS_1D], weight[MAX_POINTS_1D];
 } load_rule;
 
-static load_rule rule_of(const fem_space *space)
+static load_rule rule_of(int points)
 {
-    load_rule rule = {.n = space->slots_1d + 1};
+    load_rule rule = {.n = points};
     fem_gauss(rule.n, rule.point, rule.weight);
     return rule;
 }
@@ -64,11 +65,38 @@ static int has_body_force(const fem_space *space)
     return 0;
 }
 
-/* Elements are computed in parallel, a block at a time, and added in their order: the same bits for any number of threads. */
-static yoke_status add_body_forces(const fem_space *space, const load_rule *rule, double *load)
+/* ------------------------------------------------------------------------------------------------ thermal strains */
+
+/* The integral of D eps_T : eps(v) in the stiffness' own points, so that strains which are thermal alone give no stress there. */
+static void thermal_load(const fem_space *space, const load_rule *rule, int32_t e, const double *temperature, double *local)
+{
+    const fem_material *material = fem_space_material(space, e);
+    double x[SLOTS * 3], t[SLOTS], value[SLOTS], gradient[SLOTS * 3];
+    fem_space_geometry(space, e, x);
+    fem_space_expand(space, e, 1, temperature, t);
+    for (int q = 0; q < rule->n * rule->n * rule->n; q++) {
+        int i = q % rule->n, j = q / rule->n % rule->n, k = q / (rule->n * rule->n);
+        double r[3] = {rule->point[i], rule->point[j], rule->point[k]}, inverse[3][3] = {{0}}, at = 0;
+        fem_shape(space->slots_1d, r, value, gradient, NULL);
+        double weight = rule->weight[i] * rule->weight[j] * rule->weight[k] * fem_map(space->slots, x, gradient, NULL, inverse);
+        for (int s = 0; s < space->slots; s++) at += value[s] * t[s];
+        double pressure = weight * fem_thermal_modulus(material) * fem_thermal_strain(material, at);
+        for (int s = 0; s < space->slots; s++)
+            for (int a = 0; a < 3; a++)
+                for (int b = 0; b < 3; b++) local[3 * s + a] += pressure * gradient[3 * s + b] * inverse[b][a];
+    }
+}
+
+/* ---------------------------------------------------------------------------------------------- all elements */
+
+/* temperature: at the nodes, or NULL.  Elements are computed in parallel, a block at a time, and added in their order: the same bits for
+ * any number of threads. */
+static yoke_status add_element_loads(const fem_space *space, const double *temperature, double *load)
 {
     enum { BLOCK = 4096 };
-    if (!has_body_force(space)) return YOKE_OK;
+    const load_rule rule = rule_of(space->slots_1d + 1), stiffness = rule_of(space->slots_1d);
+    const int forces = has_body_force(space);
+    if (!forces && !temperature) return YOKE_OK;
     int width = space->slots * space->components;
     double *local;
     yoke_status status = yoke_allocate(space->context, (int64_t)BLOCK * width, sizeof(double), (void **)&local);
@@ -77,7 +105,11 @@ static yoke_status add_body_forces(const fem_space *space, const load_rule *rule
         int32_t count = space->num_elements - begin < BLOCK ? space->num_elements - begin : BLOCK;
         memset(local, 0, sizeof(double) * (size_t)(count * width));
 #pragma omp parallel for schedule(static)
-        for (int32_t i = 0; i < count; i++) body_force(space, rule, begin + i, local + (int64_t)i * width);
+        for (int32_t i = 0; i < count; i++) {
+            double *own = local + (int64_t)i * width;
+            if (forces) body_force(space, &rule, begin + i, own);
+            if (temperature) thermal_load(space, &stiffness, begin + i, temperature, own);
+        }
         for (int32_t i = 0; i < count; i++) fem_space_fold(space, begin + i, space->components, local + (int64_t)i * width, load);
     }
     yoke_release(space->context, local);
@@ -135,7 +167,7 @@ static yoke_status find_point(const fem_space *space, const load_rule *rule, int
 
 yoke_status fem_members_area(const fem_space *space, const fem_boundary *boundary, int64_t first, int64_t end, double *area)
 {
-    load_rule rule = rule_of(space);
+    load_rule rule = rule_of(space->slots_1d + 1);
     double sum = 0;
     for (int64_t i = first; i < end; i++) {
         double positions[SLOTS * 3];
@@ -173,8 +205,11 @@ static yoke_status surface_force(const fem_space *space, const fem_boundary *bou
 yoke_status fem_space_load(const fem_space *space, const fem_boundary *boundary, double *load)
 {
     const fem_problem *problem = space->problem;
-    load_rule rule = rule_of(space);
-    yoke_status status = add_body_forces(space, &rule, load);
+    load_rule rule = rule_of(space->slots_1d + 1);
+    double *temperature;
+    yoke_status status = fem_temperature_nodal(space, &temperature);
+    if (!status) status = add_element_loads(space, temperature, load);
+    yoke_release(space->context, temperature);
     if (status) return status;
     for (int c = 0; c < problem->num_conditions; c++) {
         if (problem->conditions[c].kind == FEM_DIRICHLET) continue;

@@ -4,6 +4,7 @@
 
 #include "hanging.h"
 #include "shape.h"
+#include "temperature.h"
 
 static void fill_tables(int n, fem_packed_solution *solution)
 {
@@ -28,7 +29,7 @@ static void fill_tables(int n, fem_packed_solution *solution)
     for (int q = 0; q < 2; q++) fem_shape_1d(n, two[q], solution->value[FEM_TWO_POINTS + q], solution->first[FEM_TWO_POINTS + q], NULL);
 }
 
-static void pack_nodes(const fem_space *space, const double *u, double *packed)
+static void pack_nodes(const fem_space *space, const double *u, const double *temperature, double *packed)
 {
     int components = space->components;
 #pragma omp parallel for schedule(static)
@@ -36,6 +37,7 @@ static void pack_nodes(const fem_space *space, const double *u, double *packed)
         double *to = packed + (int64_t)FEM_PACKED * i;
         for (int a = 0; a < 3; a++) to[a] = space->x[3 * (int64_t)i + a];
         for (int a = 3; a < FEM_PACKED; a++) to[a] = a - 3 < components ? u[(int64_t)components * i + a - 3] : 0;
+        if (temperature) to[FEM_PACKED_TEMPERATURE] = temperature[i];
     }
 }
 
@@ -51,12 +53,15 @@ yoke_status fem_packed_create(const fem_space *space, const double *u, int32_t g
         status =
             yoke_allocate_untouched(context, (int64_t)FEM_PACKED * space->slots * ghosts, sizeof *data->ghosts, (void **)&data->ghosts);
     if (!status) status = yoke_allocate_untouched(context, total, sizeof *data->material, (void **)&data->material);
+    if (!status) status = fem_temperature_nodal(space, &data->temperature);
     if (status) return status;
     fem_hanging_decode(space->slots_1d, data->hanging);
-    pack_nodes(space, u, data->packed);
+    pack_nodes(space, u, data->temperature, data->packed);
     for (int32_t e = 0; e < space->num_elements; e++) data->material[e] = space->problem->material_of[space->tree[e]];
     data->solution = (fem_packed_solution){.slots_1d = space->slots_1d,
                                            .components = space->components,
+
+                                           .thermal = data->temperature != NULL,
                                            .serendipity = space->element == FEM_S2,
                                            .num_elements = space->num_elements,
                                            .num_total = (int32_t)total,
@@ -76,20 +81,23 @@ yoke_status fem_packed_create(const fem_space *space, const double *u, int32_t g
 void fem_packed_destroy(fem_packed *data)
 {
     yoke_release(data->context, data->hanging);
+    yoke_release(data->context, data->temperature);
     yoke_release(data->context, data->packed);
     yoke_release(data->context, data->ghosts);
     yoke_release(data->context, data->material);
 }
 
-void fem_packed_expand(const fem_space *space, const double *u, int32_t e, double *local)
+void fem_packed_expand(const fem_packed *data, const fem_space *space, const double *u, int32_t e, double *local)
 {
     int components = space->components, slots = space->slots;
-    double x[3 * FEM_MOST_SLOTS], v[3 * FEM_MOST_SLOTS];
+    double x[3 * FEM_MOST_SLOTS], v[3 * FEM_MOST_SLOTS], t[FEM_MOST_SLOTS];
     fem_space_geometry(space, e, x);
     fem_space_expand(space, e, components, u, v);
+    if (data->temperature) fem_space_expand(space, e, 1, data->temperature, t);
     memset(local, 0, sizeof *local * (size_t)(FEM_PACKED * slots));
     for (int s = 0; s < slots; s++) {
         for (int a = 0; a < 3; a++) local[FEM_PACKED * s + a] = x[3 * s + a];
         for (int a = 0; a < components; a++) local[FEM_PACKED * s + 3 + a] = v[components * s + a];
+        if (data->temperature) local[FEM_PACKED * s + FEM_PACKED_TEMPERATURE] = t[s];
     }
 }

@@ -11,6 +11,7 @@ typedef struct fem_packed {
     yoke_context *context;        /* borrowed */
     fem_packed_solution solution; /* its arrays are the space's and those below */
     fem_hanging *hanging;
+    double *temperature; /* [num_nodes], or NULL */
     double *packed, *ghosts;
     int16_t *material;
 } fem_packed;
@@ -23,6 +24,6 @@ yoke_status fem_packed_create(const fem_space *space, const double *u, int32_t g
 void fem_packed_destroy(fem_packed *data);
 
 /* local [slots][FEM_PACKED] = position and solution at all slots of leaf e, as in solution.ghosts. */
-void fem_packed_expand(const fem_space *space, const double *u, int32_t e, double *local);
+void fem_packed_expand(const fem_packed *data, const fem_space *space, const double *u, int32_t e, double *local);
 
 #endif

@@ -77,6 +77,12 @@ static void convert_material(const fem_case *the_case, const fem_case_material *
     material->lambda = e * nu / ((1 + nu) * (1 - 2 * nu));
     material->mu = e / (2 * (1 + nu));
     material->density = from->density.value;
+    const fem_case_temperature *temperature = &the_case->keys.temperature;
+    if (app_given(temperature->place)) {
+        bool own = app_given(from->temperature.place);
+        material->expansion = own ? 0 : from->thermal_expansion.value;
+        material->thermal_strain = own ? from->thermal_expansion.value * (from->temperature.value - temperature->reference.value) : 0;
+    }
     for (int i = 0; i < 3; i++) {
         double gravity = the_case->keys.gravity.value[i];
         material->force[i] = gravity == 0 ? 0 : material->density * gravity;
@@ -86,7 +92,8 @@ static void convert_material(const fem_case *the_case, const fem_case_material *
 static bool same_material(const fem_material *a, const fem_material *b)
 {
     bool same_density = a->density == b->density || (isnan(a->density) && isnan(b->density));
-    return a->lambda == b->lambda && a->mu == b->mu && same_density && memcmp(a->force, b->force, sizeof a->force) == 0;
+    bool same_expansion = a->expansion == b->expansion && a->thermal_strain == b->thermal_strain;
+    return a->lambda == b->lambda && a->mu == b->mu && same_density && same_expansion && memcmp(a->force, b->force, sizeof a->force) == 0;
 }
 
 /* Moduli near the ends of their ranges can leave those of a double. */
@@ -95,7 +102,7 @@ static yoke_status check_moduli(const resolver *run, int m)
     const fem_case_material *item = &run->the_case->keys.materials.items[m];
     const fem_material *material = &run->problem->materials[m];
     bool finite = isfinite(material->lambda) && isfinite(material->mu) && material->mu > 0 && isfinite(material->force[0]) &&
-                  isfinite(material->force[1]) && isfinite(material->force[2]);
+                  isfinite(material->force[1]) && isfinite(material->force[2]) && isfinite(material->thermal_strain);
     if (!finite)
         return app_yaml_fail(run->the_case->yaml, item->place,
                              "materials[%d]: the moduli or forces that follow from these values are not finite "
@@ -194,18 +201,34 @@ static yoke_status resolve_conditions(resolver *run)
     return status;
 }
 
+static void unit_vector(const double from[3], double out[3])
+{
+    double largest = fmax(fmax(fabs(from[0]), fabs(from[1])), fabs(from[2])), square = 0;
+    for (int a = 0; a < 3; a++) square += from[a] / largest * (from[a] / largest);
+    for (int a = 0; a < 3; a++) out[a] = from[a] / largest / sqrt(square);
+}
+
+static void resolve_temperature(const resolver *run)
+{
+    const fem_case_temperature *from = &run->the_case->keys.temperature;
+    fem_temperature *temperature = &run->problem->temperature;
+    temperature->given = app_given(from->place);
+    if (!temperature->given) return;
+    temperature->value = app_given(from->value.place) ? from->value.value - from->reference.value : 0;
+    memcpy(temperature->gradient, from->gradient.value, sizeof temperature->gradient);
+    if (!app_given(from->radial.place)) return;
+    temperature->radial = from->radial.gradient.value;
+    unit_vector(from->radial.axis.value, temperature->axis);
+    memcpy(temperature->through, from->radial.through.value, sizeof temperature->through);
+}
+
 static yoke_status resolve_rotation(const resolver *run)
 {
     const fem_case_rotation *from = &run->the_case->keys.rotation;
     fem_rotation *rotation = &run->problem->rotation;
     if (!app_given(from->place)) return YOKE_OK;
-    const double *axis = from->axis.value;
-    double largest = fmax(fmax(fabs(axis[0]), fabs(axis[1])), fabs(axis[2])), length = 0;
-    for (int a = 0; a < 3; a++) length += axis[a] / largest * (axis[a] / largest);
-    for (int a = 0; a < 3; a++) {
-        rotation->axis[a] = axis[a] / largest / sqrt(length);
-        rotation->through[a] = from->through.value[a];
-    }
+    unit_vector(from->axis.value, rotation->axis);
+    memcpy(rotation->through, from->through.value, sizeof rotation->through);
     rotation->square = from->speed.value * from->speed.value;
     bool finite = isfinite(rotation->square) && (rotation->square > 0 || from->speed.value == 0);
     for (int m = 0; m < run->problem->num_materials; m++)
@@ -257,6 +280,7 @@ static yoke_status fill(resolver *run)
     status = resolve_materials(run);
     if (status == YOKE_OK) status = resolve_conditions(run);
     if (status == YOKE_OK) status = resolve_rotation(run);
+    if (status == YOKE_OK) resolve_temperature(run);
     if (status == YOKE_OK) status = check_connected(the_case, problem);
     if (status == YOKE_OK) status = fem_check_memory(the_case, run->mesh);
     if (status == YOKE_OK) status = fem_warn_of_kinks(problem);

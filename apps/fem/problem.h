@@ -1,11 +1,13 @@
 /*
  * problem.h - the boundary value problem on a coarse mesh, as the discretisation sees it: no file, no name is left.
  *
- * Elasticity (3 components): -div sigma = f, sigma = lambda tr(eps) I + 2 mu eps.  Poisson (1 component): -div(mu grad u) = f
+ * Elasticity (3 components): -div sigma = f, sigma = lambda tr(e) I + 2 mu e, e = eps - eps_T I, eps_T the thermal strain.  Poisson (1 component): -div(mu grad u) = f
  * (the conductivity is kept in mu).
  */
 #ifndef FEM_PROBLEM_H
 #define FEM_PROBLEM_H
+
+#include <stdbool.h>
 
 #include "mesh.h"
 
@@ -16,6 +18,8 @@ typedef struct fem_material { /* one per volume group that a case names */
     double lambda, mu;        /* Lame's moduli, Pa; Poisson: lambda = 0, mu = conductivity */
     double density;           /* kg/m3; NaN: not given */
     double force[3];          /* body force, N/m3 (density x gravity); Poisson: force[0] = source */
+    double expansion;      /* thermal strain per kelvin of the temperature field, 1/K; 0 where the material has a temperature of its own */
+    double thermal_strain; /* of that temperature; 0 where it follows the field */
 } fem_material;
 
 /* Rotation with constant speed, in whose frame the body rests: body force density x square x (distance vector from the axis). */
@@ -24,6 +28,16 @@ typedef struct fem_rotation {
     double through[3]; /* a point of the axis, m */
     double square;     /* of the angular speed, 1/s2; 0: none */
 } fem_rotation;
+
+/*
+ * Temperature less that at which nothing is strained, K.  At x: value + gradient . x + radial (distance from an axis).
+ */
+typedef struct fem_temperature {
+    bool given;                 /* otherwise there is no thermal strain, and the rest is not looked at */
+    double value, gradient[3];  /* K, K/m */
+    double radial;              /* K/m */
+    double axis[3], through[3]; /* unit vector, m */
+} fem_temperature;
 
 typedef enum fem_condition_kind {
     FEM_DIRICHLET, /* u_i = value[i] for each component in `mask`                             */
@@ -44,6 +58,7 @@ typedef struct fem_fields {
     void (*force)(const double x[3], double *f, void *user);                            /* f [components], instead of material force     */
     void (*dirichlet)(const double x[3], double *g, void *user);                        /* g [components], instead of Dirichlet values    */
     void (*traction)(const double x[3], const double normal[3], double *t, void *user); /* t [components], instead of traction values  */
+    double (*temperature)(const double x[3], void *user); /* K, instead of that of the problem, which must have one              */
     void *user;
 } fem_fields;
 
@@ -58,6 +73,7 @@ typedef struct fem_problem {
     int num_conditions;
     fem_condition *conditions; /* [num_conditions], in the case file's order */
     fem_rotation rotation;
+    fem_temperature temperature;
     fem_fields fields;
 } fem_problem;
 

@@ -46,10 +46,10 @@ enum { FEM_MOST_SOLVE_LEVELS = 24 };
 typedef struct fem_solution {
     yoke_context *context;
     fem_solver solver;
-    double *u;        /* [num_nodes][components] m; Poisson: the value */
-    double *load;     /* [num_nodes][components] N */
-    double *residual; /* [num_nodes][components] A u - load without constraints: the supports' forces where u is prescribed */
-    double strain_energy_j;
+    double *u;              /* [num_nodes][components] m; Poisson: the value */
+    double *load;           /* [num_nodes][components] N */
+    double *residual;       /* [num_nodes][components] A u - load without constraints: the supports' forces where u is prescribed */
+    double strain_energy_j; /* u . A u / 2: with thermal strains not that of the stresses */
     int64_t iterations, operator_applications;
     double relative_residual;
     int64_t setup_products; /* of operator_applications, those before the iteration: not in solve_s */

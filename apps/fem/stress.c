@@ -263,7 +263,7 @@ static yoke_status allocate_points(recovery *work, fem_stress *stress)
 static void stress_of_elements(const fem_space *space, recovery *work)
 {
     const fem_derivative_kernels *kernels = fem_kernels_select()->derivatives;
-    const fem_derivative_functions *functions = &kernels->functions[space->slots_1d - 2][space->components == 3];
+    const fem_derivative_functions *functions = fem_derivative_select(kernels, &work->data.solution);
     int32_t total = space->num_elements, chunk = 16 * kernels->lanes;
 #pragma omp parallel for schedule(static)
     for (int32_t begin = 0; begin < total; begin += chunk)

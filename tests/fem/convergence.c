@@ -54,6 +54,8 @@ static void assert_elastic_orders(fem_element element)
     manufactured solution = manufactured_trigonometric(210e9, 0.3);
     assert_orders(&solution, element, 1);
     assert_orders(&solution, element, 2);
+    solution = manufactured_warmed(solution, 0.6);
+    assert_orders(&solution, element, 2);
 }
 
 static void assert_scalar_orders(fem_element element)

@@ -93,7 +93,7 @@ static void row(int count, fem_element element, const manufactured *solution, co
     model_options options = {.solution = solution, .element = element, .elements = {count, 1, 1}, .order = 1};
     memcpy(options.prescribed, prescribed, sizeof options.prescribed);
     model_create(&options, m);
-    m->problem.fields = (fem_fields){NULL, NULL, NULL, NULL};
+    m->problem.fields = (fem_fields){.force = NULL};
 }
 
 static void fill(const model *m, double *u, int component, double slope)
@@ -293,7 +293,7 @@ static void the_element_residual_agrees_with_differences_of_the_stress_on_a_curv
         model m;
         memcpy(options.prescribed, all_prescribed, sizeof all_prescribed); /* so that faces add nothing */
         model_create(&options, &m);
-        m.problem.fields = (fem_fields){NULL, NULL, NULL, NULL};
+        m.problem.fields = (fem_fields){.force = NULL};
         for (int c = 0; c < 3; c++) m.problem.materials[0].force[c] = c + 1;
         double *u = calloc((size_t)(3 * m.space->num_nodes), sizeof *u);
         assert_non_null(u);
@@ -327,7 +327,7 @@ static fem_estimate_result rough_estimate(fem_element element, double e, double 
     memcpy(options.prescribed, mixed, sizeof mixed);
     model_create(&options, &m);
     model_refine_unevenly(&m);
-    m.problem.fields = (fem_fields){NULL, NULL, NULL, NULL};
+    m.problem.fields = (fem_fields){.force = NULL};
     double *u = malloc(sizeof *u * (size_t)(3 * m.space->num_nodes));
     assert_non_null(u);
     for (int i = 0; i < 3 * m.space->num_nodes; i++) u[i] = length * sin(7.0 * i + 1);

@@ -81,6 +81,10 @@ static void create(const kind *k, const int count[3], int turn, block *b)
     if (k->components == 3) {
         b->material[0].density = 0.4;
         b->material[1].density = 0.9;
+        if (!k->functions) {
+            b->problem.temperature = (fem_temperature){true, -0.7, {0.2, 0.5, -0.3}, 0.6, {0.48, 0.6, 0.64}, {2, 3, -1}};
+            for (int m = 0; m < 2; m++) b->material[m].expansion = 0.4 - 0.1 * m, b->material[m].thermal_strain = 0.2 * m;
+        }
         b->problem.rotation = (fem_rotation){.axis = {0.48, 0.6, 0.64}, .through = {0.3, -0.2, 1}, .square = 1.7};
     }
     add_conditions(b);
@@ -276,7 +280,7 @@ static void tables_create(const block *b, const double *u, int32_t ghosts, table
     *t = (tables_test){.b = b, .u = u, .ghosts = ghosts};
     assert_int_equal(fem_packed_create(space, u, ghosts, &t->data), YOKE_OK);
     for (int32_t g = 0; g < ghosts; g++) {
-        fem_packed_expand(space, u, g, t->data.ghosts + (int64_t)g * space->slots * FEM_PACKED);
+        fem_packed_expand(&t->data, space, u, g, t->data.ghosts + (int64_t)g * space->slots * FEM_PACKED);
         t->data.material[space->num_elements + g] = t->data.material[g];
     }
     int64_t total = t->data.solution.num_total;
@@ -395,7 +399,7 @@ static void assert_gauss_stress(tables_test *t, const fem_derivative_kernels *ta
 /* All functions of a table, on t->leaf; from 1 to all lanes are filled. */
 static void assert_table(tables_test *t, const fem_derivative_kernels *table)
 {
-    const fem_derivative_functions *functions = &table->functions[t->b->space->slots_1d - 2][t->b->space->components == 3];
+    const fem_derivative_functions *functions = fem_derivative_select(table, &t->data.solution);
     assert_terms(t, table, functions);
     assert_gauss_stress(t, table, functions);
     fem_element_face faces[FEM_MOST_LANES];

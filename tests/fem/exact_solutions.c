@@ -51,6 +51,7 @@ static void gradient_and_force_of_each_solution_agree_with_differences(void **st
                                   manufactured_quadratic(1, nus[i]),
                                   manufactured_cubic(1, nus[i]),
                                   manufactured_trigonometric(1, nus[i]),
+                                  manufactured_warmed(manufactured_trigonometric(1, nus[i]), 0.3),
                                   manufactured_cylinder(1, nus[i], 1, 2, 0.3, 0.1),
                                   manufactured_hollow_sphere(1, nus[i], 1, 2, 0.3, 0.1),
                                   manufactured_cavity(1, nus[i], 0.9, 0.2),
@@ -80,15 +81,10 @@ static void cylinder_carries_its_pressures(void **state)
     assert_near(normal_stress(&s, (double[3]){1.5 * c, 1.5 * k, 0.2}, hoop), (3 * 2.25 - 2 * 16 + 16.0) / (16 - 2.25), 1e-13);
 }
 
-/* Timoshenko and Goodier, sect. 32, in plane strain: walls without stress, div sigma = -density speed^2 r. */
-static void rotating_cylinder_is_in_equilibrium(void **state)
+/* div sigma = factor (x, y, 0), by differences. */
+static void assert_force(const manufactured *s, double factor)
 {
-    (void)state;
-    const double h = 1e-4, a = 1.5, b = 4;
-    manufactured s = manufactured_rotating_cylinder(7, 0.3, a, b, 2, 0.5);
-    const double n[3] = {0.6, 0.8, 0};
-    assert_near(normal_stress(&s, (double[3]){0.6 * a, 0.8 * a, 0}, n), 0, 1e-13);
-    assert_near(normal_stress(&s, (double[3]){0.6 * b, 0.8 * b, 0}, n), 0, 1e-13);
+    const double h = 1e-4;
     for (int p = 0; p < 4; p++)
         for (int i = 0; i < 3; i++) {
             double divergence = 0;
@@ -98,12 +94,35 @@ static void rotating_cylinder_is_in_equilibrium(void **state)
                 memcpy(high, points[p], sizeof high);
                 low[j] -= h;
                 high[j] += h;
-                manufactured_stress(&s, low, s_low);
-                manufactured_stress(&s, high, s_high);
+                manufactured_stress(s, low, s_low);
+                manufactured_stress(s, high, s_high);
                 divergence += (s_high[3 * i + j] - s_low[3 * i + j]) / (2 * h);
             }
-            assert_near(divergence, i < 2 ? -2 * 0.25 * points[p][i] : 0, 1e-5);
+            assert_near(divergence, i < 2 ? factor * points[p][i] : 0, 1e-5);
         }
+}
+
+/* Timoshenko and Goodier, sect. 32, in plane strain: walls without stress, div sigma = -density speed^2 r. */
+static void rotating_cylinder_is_in_equilibrium(void **state)
+{
+    (void)state;
+    const double a = 1.5, b = 4;
+    manufactured s = manufactured_rotating_cylinder(7, 0.3, a, b, 2, 0.5);
+    const double n[3] = {0.6, 0.8, 0};
+    assert_near(normal_stress(&s, (double[3]){0.6 * a, 0.8 * a, 0}, n), 0, 1e-13);
+    assert_near(normal_stress(&s, (double[3]){0.6 * b, 0.8 * b, 0}, n), 0, 1e-13);
+    assert_force(&s, -2 * 0.25);
+}
+
+/* Timoshenko and Goodier, sect. 151, in plane strain: walls without stress, div sigma = 0 with the thermal part. */
+static void heated_cylinder_is_in_equilibrium(void **state)
+{
+    (void)state;
+    const double a = 1.5, b = 4, n[3] = {0.6, 0.8, 0};
+    manufactured s = manufactured_heated_cylinder(7, 0.3, a, b, 0.2, 0.5);
+    assert_near(normal_stress(&s, (double[3]){0.6 * a, 0.8 * a, 0}, n), 0, 1e-13);
+    assert_near(normal_stress(&s, (double[3]){0.6 * b, 0.8 * b, 0}, n), 0, 1e-13);
+    assert_force(&s, 0);
 }
 
 static void hollow_sphere_carries_its_pressures(void **state)
@@ -165,6 +184,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(gradient_and_force_of_each_solution_agree_with_differences),
     cmocka_unit_test(cylinder_carries_its_pressures),
     cmocka_unit_test(rotating_cylinder_is_in_equilibrium),
+    cmocka_unit_test(heated_cylinder_is_in_equilibrium),
     cmocka_unit_test(hollow_sphere_carries_its_pressures),
     cmocka_unit_test(cavity_is_free_and_concentrates_stress_as_southwell_found),
     cmocka_unit_test(hole_is_free_and_concentrates_stress_threefold),

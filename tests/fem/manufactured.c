@@ -6,6 +6,9 @@
 
 /* ------------------------------------------------------------------------------------------- common forms */
 
+/* Stress that one kelvin takes away. */
+static double thermal_factor(const manufactured *solution) { return (3 * solution->lambda + 2 * solution->mu) * solution->expansion; }
+
 void manufactured_stress(const manufactured *solution, const double x[3], double *sigma)
 {
     double g[9];
@@ -14,10 +17,11 @@ void manufactured_stress(const manufactured *solution, const double x[3], double
         for (int i = 0; i < 3; ++i) sigma[i] = solution->mu * g[i];
         return;
     }
-    double trace = g[0] + g[4] + g[8];
+    double trace = g[0] + g[4] + g[8], slope[3];
+    double taken = solution->temperature ? thermal_factor(solution) * solution->temperature(solution, x, slope) : 0;
     for (int i = 0; i < 3; ++i)
         for (int j = 0; j < 3; ++j)
-            sigma[3 * i + j] = solution->mu * (g[3 * i + j] + g[3 * j + i]) + (i == j ? solution->lambda * trace : 0);
+            sigma[3 * i + j] = solution->mu * (g[3 * i + j] + g[3 * j + i]) + (i == j ? solution->lambda * trace - taken : 0);
 }
 
 void manufactured_value(const double x[3], double *u, void *user)
@@ -30,12 +34,14 @@ void manufactured_force(const double x[3], double *f, void *user)
 {
     const manufactured *solution = user;
     double h[27] = {0};
+    double slope[3] = {0, 0, 0};
     if (solution->hessian) solution->hessian(solution, x, h);
+    if (solution->temperature) solution->temperature(solution, x, slope);
     for (int i = 0; i < solution->components; ++i) {
         double laplace = h[9 * i] + h[9 * i + 4] + h[9 * i + 8], grad_div = 0;
         if (solution->components == 3)
             for (int j = 0; j < 3; ++j) grad_div += h[9 * j + 3 * i + j];
-        f[i] = -solution->mu * laplace - (solution->lambda + solution->mu) * grad_div;
+        f[i] = -solution->mu * laplace - (solution->lambda + solution->mu) * grad_div + thermal_factor(solution) * slope[i];
     }
 }
 
@@ -48,9 +54,20 @@ void manufactured_traction(const double x[3], const double normal[3], double *t,
         t[i] = sigma[3 * i] * normal[0] + sigma[3 * i + 1] * normal[1] + sigma[3 * i + 2] * normal[2];
 }
 
+double manufactured_temperature(const double x[3], void *user)
+{
+    const manufactured *solution = user;
+    double slope[3];
+    return solution->temperature(solution, x, slope);
+}
+
 fem_fields manufactured_fields(const manufactured *solution)
 {
-    return (fem_fields){manufactured_force, manufactured_value, manufactured_traction, (void *)(uintptr_t)solution};
+    return (fem_fields){.force = manufactured_force,
+                        .dirichlet = manufactured_value,
+                        .traction = manufactured_traction,
+                        .temperature = solution->temperature ? manufactured_temperature : NULL,
+                        .user = (void *)(uintptr_t)solution};
 }
 
 static manufactured elastic(const char *name, double e, double nu)
@@ -200,6 +217,65 @@ manufactured manufactured_cylinder(double e, double nu, double a, double b, doub
     solution.c[2] = 2;
     solution.value = radial_value;
     solution.gradient = radial_gradient;
+    return solution;
+}
+
+static double warm(const manufactured *solution, const double x[3], double slope[3])
+{
+    double wave_1 = 1.9 * x[0] - 1.2 * x[1] + 0.7 * x[2], wave_2 = 0.8 * x[1] + 1.5 * x[2];
+    (void)solution;
+    slope[0] = 1.9 * cos(wave_1);
+    slope[1] = -1.2 * cos(wave_1) - 0.8 * sin(wave_2);
+    slope[2] = 0.7 * cos(wave_1) - 1.5 * sin(wave_2);
+    return sin(wave_1) + cos(wave_2) + 0.5;
+}
+
+manufactured manufactured_warmed(manufactured solution, double expansion)
+{
+    solution.name = "warmed";
+    solution.expansion = expansion;
+    solution.temperature = warm;
+    return solution;
+}
+
+static double radial_temperature(const manufactured *solution, const double x[3], double slope[3])
+{
+    double r = sqrt(x[0] * x[0] + x[1] * x[1]);
+    for (int i = 0; i < 3; ++i) slope[i] = i < 2 ? solution->c[3] * x[i] / r : 0;
+    return solution->c[3] * r;
+}
+
+/* u = (A + B / r^2 + K r) (x, y); c[0] = A, c[1] = B, c[2] = K */
+static void heated_value(const manufactured *solution, const double x[3], double *u)
+{
+    double r2 = x[0] * x[0] + x[1] * x[1], factor = solution->c[0] + solution->c[1] / r2 + solution->c[2] * sqrt(r2);
+    for (int i = 0; i < 3; ++i) u[i] = i < 2 ? factor * x[i] : 0;
+}
+
+static void heated_gradient(const manufactured *solution, const double x[3], double *g)
+{
+    double r2 = x[0] * x[0] + x[1] * x[1], factor = solution->c[0] + solution->c[1] / r2 + solution->c[2] * sqrt(r2);
+    double slope = -2 * solution->c[1] / (r2 * r2) + solution->c[2] / sqrt(r2); /* of the factor, divided by r */
+    for (int i = 0; i < 3; ++i)
+        for (int j = 0; j < 3; ++j) g[3 * i + j] = i < 2 && j < 2 ? (i == j ? factor : 0) + slope * x[i] * x[j] : 0;
+}
+
+/* (lambda + 2 mu) (u'' + u'/r - u/r^2) = taken, no radial stress 2 (lambda + mu) A - 2 mu B/r^2 + (3 lambda + 4 mu) K r - taken r at a and b. */
+manufactured manufactured_heated_cylinder(double e, double nu, double a, double b, double expansion, double rise)
+{
+    manufactured solution = elastic("heated cylinder", e, nu);
+    solution.expansion = expansion;
+    double modulus = solution.lambda + 2 * solution.mu, taken = thermal_factor(&solution) * rise, k = taken / (3 * modulus);
+    double particular = (2 * modulus + solution.lambda) * k - taken;     /* radial stress, divided by r */
+    double b_term = -particular * (b - a) / (1 / (a * a) - 1 / (b * b)); /* 2 mu B */
+    solution.radius = a;
+    solution.c[0] = (b_term / (a * a) - particular * a) / (2 * (solution.lambda + solution.mu));
+    solution.c[1] = b_term / (2 * solution.mu);
+    solution.c[2] = k;
+    solution.c[3] = rise;
+    solution.value = heated_value;
+    solution.gradient = heated_gradient;
+    solution.temperature = radial_temperature;
     return solution;
 }
 

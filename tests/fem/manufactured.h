@@ -1,7 +1,7 @@
 /*
  * manufactured.h - exact solutions of elasticity and Poisson problems, as functions of position: what computed fields are compared with.
  *
- * Each solution gives u, grad u and f = -div sigma(u) analytically; the traction follows from grad u by the material law.  The functions
+ * Each solution gives u, grad u and f = -div sigma(u) analytically; the traction follows from grad u (and the temperature) by the material law.  The functions
  * have the forms that fem_fields wants, with the solution itself as `user`.
  *
  * Sources: S. P. Timoshenko, J. N. Goodier, Theory of Elasticity, 3rd ed., sect. 28 (Lame's cylinder), 35 (plate with hole), 136 (hollow
@@ -23,7 +23,9 @@ struct manufactured {
     double radius;     /* radius of a hole or cavity                                                    */
     void (*value)(const manufactured *solution, const double x[3], double *u);    /* u [components]             */
     void (*gradient)(const manufactured *solution, const double x[3], double *g); /* g [components][3] = du/dx  */
-    void (*hessian)(const manufactured *solution, const double x[3], double *h);  /* h [components][3][3]; NULL: f = 0 */
+    double expansion; /* thermal, 1/K                                                                  */
+    double (*temperature)(const manufactured *solution, const double x[3], double slope[3]); /* K, and its gradient; NULL: none */
+    void (*hessian)(const manufactured *solution, const double x[3], double *h);             /* h [components][3][3]; NULL: f = 0 */
 };
 
 /* Elasticity, Young's modulus e (Pa) and Poisson's ratio nu. */
@@ -35,6 +37,10 @@ manufactured manufactured_trigonometric(double e, double nu); /* smooth on the u
 manufactured manufactured_cylinder(double e, double nu, double a, double b, double inner, double outer);
 /* Hollow cylinder about z, plane strain, radii a < b, that turns about z with a speed (rad/s): its force is no part of manufactured_force. */
 manufactured manufactured_rotating_cylinder(double e, double nu, double a, double b, double density, double speed);
+/* Hollow cylinder about z, plane strain, radii a < b, free, whose temperature is rise (K/m) x r: its force is no part of manufactured_force. */
+manufactured manufactured_heated_cylinder(double e, double nu, double a, double b, double expansion, double rise);
+/* The same displacement, with a smooth temperature and the force that it takes. */
+manufactured manufactured_warmed(manufactured solution, double expansion);
 /* Hollow sphere about 0: pressures inner and outer at radii a < b. */
 manufactured manufactured_hollow_sphere(double e, double nu, double a, double b, double inner, double outer);
 /* Spherical cavity of radius a about 0 in a body under tension t along z at infinity. */
@@ -57,6 +63,7 @@ void manufactured_stress(const manufactured *solution, const double x[3], double
 void manufactured_value(const double x[3], double *u, void *user);
 void manufactured_force(const double x[3], double *f, void *user);
 void manufactured_traction(const double x[3], const double normal[3], double *t, void *user);
+double manufactured_temperature(const double x[3], void *user);
 fem_fields manufactured_fields(const manufactured *solution);
 
 #endif

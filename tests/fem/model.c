@@ -17,13 +17,14 @@ static void create_problem(const model_options *options, model *m)
     int count = m->mesh->num_elements;
     *p = (fem_problem){.context = m->context, .mesh = m->mesh, .components = solution->components, .element = options->element};
     p->fields = manufactured_fields(solution);
+    p->temperature.given = solution->temperature != NULL;
     p->num_materials = count;
     p->materials = calloc((size_t)count, sizeof *p->materials);
     p->material_of = calloc((size_t)count, sizeof *p->material_of);
     p->conditions = calloc((size_t)(2 * CUBE_GROUPS), sizeof *p->conditions);
     assert_true(p->materials && p->material_of && p->conditions);
     for (int e = 0; e < count; e++) {
-        p->materials[e] = (fem_material){.lambda = solution->lambda, .mu = solution->mu, .density = NAN};
+        p->materials[e] = (fem_material){.lambda = solution->lambda, .mu = solution->mu, .density = NAN, .expansion = solution->expansion};
         p->material_of[e] = (int16_t)e;
     }
     for (int i = 0; i < CUBE_GROUPS; i++) {

@@ -6,6 +6,7 @@
 
 #include "block.h"
 #include "shape.h"
+#include "temperature.h"
 
 /* Far less than any element, far more than rounding. */
 static const double same_place = 1e-8;
@@ -21,7 +22,7 @@ static int is_same(const double a[3], const double b[3])
 typedef struct leaf {
     const fem_space *space;
     const fem_material *material;
-    double x[81], u[81];
+    double x[81], u[81], t[27]; /* t: temperature, 0 where there is none */
 } leaf;
 
 static leaf leaf_number(const fem_space *space, const double *u, int32_t e)
@@ -29,6 +30,10 @@ static leaf leaf_number(const fem_space *space, const double *u, int32_t e)
     leaf l = {.space = space, .material = fem_space_material(space, e)};
     fem_space_geometry(space, e, l.x);
     fem_space_expand(space, e, space->components, u, l.u);
+    double *temperature;
+    assert_int_equal(fem_temperature_nodal(space, &temperature), YOKE_OK);
+    if (temperature) fem_space_expand(space, e, 1, temperature, l.t);
+    yoke_release(space->context, temperature);
     return l;
 }
 
@@ -37,6 +42,7 @@ typedef struct point_values {
     double determinant, inverse[3][3]; /* of dx/dr; inverse[j][i] = dr_j/dx_i */
     double x[3], gradient[3][3];       /* [component][direction]; Poisson: [0] alone */
     double sigma[3][3];                /* Poisson: [0] = the flux */
+    double strain, strain_slope[3];    /* thermal, and its gradient */
 } point_values;
 
 static point_values at_point(const leaf *l, const double r[3])
@@ -53,13 +59,17 @@ static point_values at_point(const leaf *l, const double r[3])
             for (int j = 0; j < 3; j++) by_x += reference[3 * s + j] * p.inverse[j][i];
             for (int c = 0; c < components; c++) p.gradient[c][i] += by_x * l->u[components * s + c];
             p.x[i] += value[s] * l->x[3 * s + i];
+            p.strain_slope[i] += by_x * l->material->expansion * l->t[s];
         }
-    double trace = p.gradient[0][0] + p.gradient[1][1] + p.gradient[2][2];
+    p.strain = l->material->thermal_strain;
+    for (int s = 0; s < slots; s++) p.strain += l->material->expansion * value[s] * l->t[s];
+    double trace = p.gradient[0][0] + p.gradient[1][1] + p.gradient[2][2],
+           taken = (3 * l->material->lambda + 2 * l->material->mu) * p.strain;
     for (int c = 0; c < components; c++)
         for (int i = 0; i < 3; i++)
-            p.sigma[c][i] = components == 1
-                                ? l->material->mu * p.gradient[c][i]
-                                : l->material->mu * (p.gradient[c][i] + p.gradient[i][c]) + (c == i ? l->material->lambda * trace : 0);
+            p.sigma[c][i] = components == 1 ? l->material->mu * p.gradient[c][i]
+                                            : l->material->mu * (p.gradient[c][i] + p.gradient[i][c]) +
+                                                  (c == i ? l->material->lambda * trace - taken : 0);
     return p;
 }
 
@@ -107,7 +117,7 @@ static double residual_square(const leaf *l, const double r[3], const point_valu
     if (fields->force) fields->force(p->x, force, fields->user);
     second_by_place(l, r, p, second);
     for (int c = 0; c < components; c++) {
-        double rest = force[c];
+        double rest = force[c] - (3 * l->material->lambda + 2 * l->material->mu) * p->strain_slope[c];
         for (int j = 0; j < 3; j++) {
             rest += l->material->mu * second[c][j][j];
             if (components == 3) rest += (l->material->mu + l->material->lambda) * second[j][c][j];
@@ -130,7 +140,7 @@ static reference_volume_sums volume_sums(const leaf *l)
         point_values p = at_point(l, r);
         double scale = weight[q % n] * weight[q / n % n] * weight[q / (n * n)] * p.determinant;
         for (int c = 0; c < l->space->components; c++)
-            for (int i = 0; i < 3; i++) density += p.sigma[c][i] * p.gradient[c][i];
+            for (int i = 0; i < 3; i++) density += p.sigma[c][i] * (p.gradient[c][i] - (c == i ? p.strain : 0));
         sums.volume += scale;
         sums.residual += scale * residual_square(l, r, &p);
         sums.energy += scale * density;
@@ -172,7 +182,10 @@ reference_point reference_on_face(const fem_space *space, const double *u, int32
 static void stress_at(const leaf *l, const double r[3], double stress[6])
 {
     static const int row[6] = {0, 1, 2, 1, 0, 0}, column[6] = {0, 1, 2, 2, 2, 1};
-    point_values p = at_point(l, r);
+    leaf own = *l;
+    for (int s = 1; s < 8 && l->space->slots_1d == 2; s++) own.t[0] += l->t[s]; /* q1: the mean temperature */
+    for (int s = 7; s >= 0 && l->space->slots_1d == 2; s--) own.t[s] = own.t[0] / 8;
+    point_values p = at_point(&own, r);
     for (int k = 0; k < 6; k++) stress[k] = l->space->components == 3 ? p.sigma[row[k]][column[k]] : k < 3 ? p.gradient[0][k] : 0;
 }
 

@@ -32,36 +32,39 @@ INLINE lanes root(lanes square)
 
 #include "derivatives_stress.h"
 
-#define INSTANCES(n, components)                                                                                                    \
-    static void terms_n##n##_c##components(const fem_packed_solution *in, int32_t begin, int32_t end, const fem_element_terms *out) \
+#define INSTANCES(n, f)                                                                                                             \
+    static void terms_n##n##_f##f(const fem_packed_solution *in, int32_t begin, int32_t end, const fem_element_terms *out)          \
     {                                                                                                                               \
-        element_terms(n, components, in, begin, end, out);                                                                          \
+        element_terms(n, f, in, begin, end, out);                                                                                   \
     }                                                                                                                               \
-    static void quarters_n##n##_c##components(const fem_packed_solution *in, int count, const fem_element_face *faces, double *out) \
+    static void quarters_n##n##_f##f(const fem_packed_solution *in, int count, const fem_element_face *faces, double *out)          \
     {                                                                                                                               \
-        face_quarters(n, components, in, count, faces, out);                                                                        \
+        face_quarters(n, f, in, count, faces, out);                                                                                 \
     }                                                                                                                               \
-    static void points_n##n##_c##components(const fem_packed_solution *in, int count, const fem_element_face *faces,                \
-                                            fem_face_traction *out)                                                                 \
+    static void points_n##n##_f##f(const fem_packed_solution *in, int count, const fem_element_face *faces, fem_face_traction *out) \
     {                                                                                                                               \
-        face_points(n, components, in, count, faces, out);                                                                          \
+        face_points(n, f, in, count, faces, out);                                                                                   \
     }                                                                                                                               \
-    static void stress_n##n##_c##components(const fem_packed_solution *in, int32_t begin, int32_t end, double *out)                 \
+    static void stress_n##n##_f##f(const fem_packed_solution *in, int32_t begin, int32_t end, double *out)                          \
     {                                                                                                                               \
-        element_stress(n, components, in, begin, end, out);                                                                         \
+        element_stress(n, f, in, begin, end, out);                                                                                  \
     }
 
-INSTANCES(2, 1)
-INSTANCES(2, 3)
-INSTANCES(3, 1)
-INSTANCES(3, 3)
+/* By nodes in a direction and fields: 4, 6, 7 as in derivatives.h. */
+INSTANCES(2, 4)
+INSTANCES(2, 6)
+INSTANCES(2, 7)
+INSTANCES(3, 4)
+INSTANCES(3, 6)
+INSTANCES(3, 7)
 
-#define FUNCTIONS(n, c)                                                                 \
+#define FUNCTIONS(n, f)                                                                 \
     {                                                                                   \
-        terms_n##n##_c##c, quarters_n##n##_c##c, points_n##n##_c##c, stress_n##n##_c##c \
+        terms_n##n##_f##f, quarters_n##n##_f##f, points_n##n##_f##f, stress_n##n##_f##f \
     }
 #define TABLE_NAME_2(isa) fem_derivative_kernels_##isa
 #define TABLE_NAME(isa) TABLE_NAME_2(isa)
 
 extern const fem_derivative_kernels TABLE_NAME(FEM_ISA);
-const fem_derivative_kernels TABLE_NAME(FEM_ISA) = {LANES, {{FUNCTIONS(2, 1), FUNCTIONS(2, 3)}, {FUNCTIONS(3, 1), FUNCTIONS(3, 3)}}};
+const fem_derivative_kernels TABLE_NAME(FEM_ISA) = {
+    LANES, {{FUNCTIONS(2, 4), FUNCTIONS(2, 6), FUNCTIONS(2, 7)}, {FUNCTIONS(3, 4), FUNCTIONS(3, 6), FUNCTIONS(3, 7)}}};

@@ -11,17 +11,20 @@
 #include "batch.h"
 #include "problem.h"
 
-enum { FEM_PACKED = 8, FEM_MOST_SLOTS = 27, FEM_STRESS_POINTS = 8 };
+enum { FEM_PACKED = 8, FEM_PACKED_TEMPERATURE = 6, FEM_MOST_SLOTS = 27, FEM_STRESS_POINTS = 8 };
+
+/* How many fields the kernels read: the position, the solution, and with thermal strains the temperature. */
+enum { FEM_POISSON_FIELDS = 4, FEM_ELASTIC_FIELDS = 6, FEM_THERMAL_FIELDS = 7 };
 
 /* Elements are numbered leaves first, then ghosts. */
 typedef struct fem_packed_solution {
-    int slots_1d, components, serendipity;
+    int slots_1d, components, thermal, serendipity;
     int32_t num_elements;         /* leaves */
     int32_t num_total;            /* leaves and ghosts */
     const int32_t *element_nodes; /* [num_elements][slots] */
     const int16_t *face_code;     /* [num_elements] */
     const fem_hanging *hanging;   /* [FEM_FACE_CODES] */
-    const double *packed;         /* [num_nodes][FEM_PACKED] position, solution, zeros */
+    const double *packed;         /* [num_nodes][FEM_PACKED] position, solution, zeros; at 6 the temperature */
     const double *ghosts;         /* [ghosts][slots][FEM_PACKED] the same at all slots */
     const int16_t *material;      /* [num_total] */
     const fem_material *materials;
@@ -40,7 +43,7 @@ enum { FEM_WHOLE_POINTS = 0, FEM_HALF_POINTS = 3, FEM_TWO_POINTS = 9 };
 typedef struct fem_element_terms {
     double *volume;   /* [num_total] */
     double *residual; /* [num_total] integral of |f + div sigma|^2 */
-    double *energy;   /* [num_total] a(u, u) */
+    double *energy;   /* [num_total] a(u, u); with thermal strains the integral of (eps - eps_T) : sigma */
     double *area;     /* [num_total][6] */
     double *traction; /* [num_total][6][points of a face][width], times the root of weight x area element: components, for elasticity also
                          the normal part */
@@ -72,7 +75,13 @@ enum { FEM_MOST_LANES = 8 };
 
 typedef struct fem_derivative_kernels {
     int lanes;
-    fem_derivative_functions functions[2][2]; /* [slots_1d - 2][components == 3] */
+    fem_derivative_functions functions[2][3]; /* [slots_1d - 2][Poisson, elasticity, elasticity with thermal strains] */
 } fem_derivative_kernels;
+
+static inline const fem_derivative_functions *fem_derivative_select(const fem_derivative_kernels *kernels,
+                                                                    const fem_packed_solution *solution)
+{
+    return &kernels->functions[solution->slots_1d - 2][solution->components == 1 ? 0 : 1 + solution->thermal];
+}
 
 #endif

@@ -4,6 +4,11 @@
  * An element's slots are gathered with position and solution of a node in one vector, which hanging nodes are interpolated in; then
  * elements are brought side by side.
  */
+enum { TEMPERATURE = FEM_PACKED_TEMPERATURE, MOST_FIELDS = FEM_THERMAL_FIELDS };
+
+/* Of the solution; of `fields` those that are read. */
+INLINE int components_of(int fields) { return fields == FEM_POISSON_FIELDS ? 1 : 3; }
+
 typedef double packed __attribute__((vector_size(FEM_PACKED * sizeof(double))));
 
 /* See halve_line of batch_body.h. */
@@ -102,7 +107,7 @@ INLINE void transpose(const packed in[8], lanes out[8])
 #endif
 
 /* field [f][slot] from local [lane][slot]; order: which slot comes where. */
-INLINE void side_by_side(int n, int components, packed (*local)[FEM_MOST_SLOTS], lanes (*field)[FEM_MOST_SLOTS])
+INLINE void side_by_side(int n, int fields, packed (*local)[FEM_MOST_SLOTS], lanes (*field)[FEM_MOST_SLOTS])
 {
     for (int s = 0; s < n * n * n; s++) {
 #if LANES == 8
@@ -110,9 +115,9 @@ INLINE void side_by_side(int n, int components, packed (*local)[FEM_MOST_SLOTS],
         lanes column[8];
         for (int l = 0; l < 8; l++) row[l] = local[l][s];
         transpose(row, column);
-        for (int f = 0; f < 3 + components; f++) field[f][s] = column[f];
+        for (int f = 0; f < fields; f++) field[f][s] = column[f];
 #else
-        for (int f = 0; f < 3 + components; f++)
+        for (int f = 0; f < fields; f++)
             for (int l = 0; l < LANES; l++) field[f][s][l] = local[l][s][f];
 #endif
     }
@@ -121,9 +126,15 @@ INLINE void side_by_side(int n, int components, packed (*local)[FEM_MOST_SLOTS],
 /* LANES elements; a group that is not full repeats its last element. */
 typedef struct group {
     int32_t element[LANES];
-    lanes field[6][FEM_MOST_SLOTS]; /* x, y, z, then the solution's components */
-    lanes lambda, mu, density, force[3];
+    lanes field[MOST_FIELDS][FEM_MOST_SLOTS]; /* x, y, z, then the solution's components, then the temperature */
+    lanes lambda, mu, density, own_strain, expansion, force[3];
 } group;
+
+/* Of the group's elements, from the temperature's value. */
+INLINE lanes thermal_strain(const group *g, lanes temperature) { return g->own_strain + g->expansion * temperature; }
+
+/* What stress a thermal strain takes away: 3 lambda + 2 mu. */
+INLINE lanes bulk_modulus_3(const group *g) { return 3.0 * g->lambda + 2.0 * g->mu; }
 
 INLINE void load_materials(const fem_packed_solution *in, group *g)
 {
@@ -132,17 +143,19 @@ INLINE void load_materials(const fem_packed_solution *in, group *g)
         g->lambda[l] = material->lambda;
         g->mu[l] = material->mu;
         g->density[l] = material->density;
+        g->own_strain[l] = material->thermal_strain;
+        g->expansion[l] = material->expansion;
         for (int c = 0; c < 3; c++) g->force[c][l] = material->force[c];
     }
 }
 
-INLINE void load_group(int n, int components, const fem_packed_solution *in, int32_t begin, int32_t end, group *g)
+INLINE void load_group(int n, int fields, const fem_packed_solution *in, int32_t begin, int32_t end, group *g)
 {
     packed local[LANES][FEM_MOST_SLOTS];
     for (int l = 0; l < LANES; l++) {
         g->element[l] = begin + l < end ? begin + l : end - 1;
         load_element(n, in, g->element[l], local[l]);
     }
-    side_by_side(n, components, local, g->field);
+    side_by_side(n, fields, local, g->field);
     load_materials(in, g);
 }

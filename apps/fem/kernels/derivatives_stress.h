@@ -36,18 +36,40 @@ INLINE void differentiate_at_two(int n, const fem_packed_solution *in, const lan
     }
 }
 
+/*
+ * The temperature at the points.  With two nodes in a direction it is the element's mean: the displacement's strain does not follow a
+ * temperature that is linear in the element, and the difference, carried to the nodes, would be an error of the size of what it changes by.
+ */
+INLINE void temperature_at_two(int n, const fem_packed_solution *in, const lanes *field, lanes *out)
+{
+    const double(*value)[3] = in->value + FEM_TWO_POINTS;
+    if (n == 2) {
+        lanes mean = field[0];
+        for (int s = 1; s < 8; s++) mean += field[s];
+        for (int g = 0; g < FEM_STRESS_POINTS; g++) out[g] = 0.125 * mean;
+        return;
+    }
+    for (int g = 0; g < FEM_STRESS_POINTS; g++) {
+        lanes plane[9], line[3];
+        for (int a = 0; a < n * n; a++) plane[a] = contract(n, value[g / 4], field + a, n * n);
+        for (int i = 0; i < n; i++) line[i] = contract(n, value[g / 2 % 2], plane + i, n);
+        out[g] = contract(n, value[g % 2], line, 1);
+    }
+}
+
 /* d[f][j] = derivatives of the fields at a point. */
-INLINE void stress_at_point(int components, const group *own, lanes (*d)[9], lanes *tensor)
+INLINE void stress_at_point(int fields, const group *own, lanes (*d)[9], lanes temperature, lanes *tensor)
 {
     lanes inverse[3][3], g[3][3];
     invert((const lanes(*)[9])d, inverse);
-    for (int c = 0; c < components; c++)
+    for (int c = 0; c < components_of(fields); c++)
         for (int i = 0; i < 3; i++) g[c][i] = d[3 + c][0] * inverse[0][i] + d[3 + c][1] * inverse[1][i] + d[3 + c][2] * inverse[2][i];
-    if (components == 1) {
+    if (fields == FEM_POISSON_FIELDS) {
         for (int i = 0; i < 3; i++) tensor[i] = g[0][i];
         return;
     }
     lanes volumetric = own->lambda * (g[0][0] + g[1][1] + g[2][2]);
+    if (fields == FEM_THERMAL_FIELDS) volumetric -= bulk_modulus_3(own) * thermal_strain(own, temperature);
     for (int i = 0; i < 3; i++) {
         int k = (i + 1) % 3, l = (i + 2) % 3;
         tensor[i] = volumetric + 2.0 * own->mu * g[i][i];
@@ -55,20 +77,21 @@ INLINE void stress_at_point(int components, const group *own, lanes (*d)[9], lan
     }
 }
 
-INLINE void element_stress(int n, int components, const fem_packed_solution *in, int32_t begin, int32_t end, double *out)
+INLINE void element_stress(int n, int fields, const fem_packed_solution *in, int32_t begin, int32_t end, double *out)
 {
     for (int32_t first = begin; first < end; first += LANES) {
         const int count = end - first < LANES ? end - first : LANES;
         group own;
-        lanes d[6][FEM_STRESS_POINTS][3];
-        load_group(n, components, in, first, end, &own);
-        for (int f = 0; f < 3 + components; f++) differentiate_at_two(n, in, own.field[f], d[f]);
+        lanes d[6][FEM_STRESS_POINTS][3], temperature[FEM_STRESS_POINTS] = {{0}};
+        load_group(n, fields, in, first, end, &own);
+        for (int f = 0; f < 3 + components_of(fields); f++) differentiate_at_two(n, in, own.field[f], d[f]);
+        if (fields == FEM_THERMAL_FIELDS) temperature_at_two(n, in, own.field[TEMPERATURE], temperature);
         for (int g = 0; g < FEM_STRESS_POINTS; g++) {
             lanes at[6][9], tensor[FEM_PACKED];
-            for (int f = 0; f < 3 + components; f++)
+            for (int f = 0; f < 3 + components_of(fields); f++)
                 for (int a = 0; a < 3; a++) at[f][a] = d[f][g][a];
             for (int c = 0; c < FEM_PACKED; c++) tensor[c] = (lanes){0};
-            stress_at_point(components, &own, at, tensor);
+            stress_at_point(fields, &own, at, temperature[g], tensor);
             double *to = out + ((int64_t)first * FEM_STRESS_POINTS + g) * FEM_PACKED;
             for (int l = 0; l < count; l++)
                 for (int c = 0; c < FEM_PACKED; c++) to[l * FEM_STRESS_POINTS * FEM_PACKED + c] = tensor[c][l];

@@ -63,10 +63,10 @@ INLINE lanes invert(const lanes (*d)[9], lanes inverse[3][3])
     return determinant;
 }
 
-/* Twice the energy density 2 mu eps:eps + lambda tr(eps)^2 from the gradient; Poisson: mu |grad u|^2. */
-INLINE lanes energy_density(int components, const group *own, const lanes (*g)[3])
+/* Twice the energy density 2 mu eps:eps + lambda tr(eps)^2 from the gradient (less the thermal strain); Poisson: mu |grad u|^2. */
+INLINE lanes energy_density(int fields, const group *own, const lanes (*g)[3])
 {
-    if (components == 1) return own->mu * (g[0][0] * g[0][0] + g[0][1] * g[0][1] + g[0][2] * g[0][2]);
+    if (fields == FEM_POISSON_FIELDS) return own->mu * (g[0][0] * g[0][0] + g[0][1] * g[0][1] + g[0][2] * g[0][2]);
     lanes trace = g[0][0] + g[1][1] + g[2][2];
     lanes yz = g[1][2] + g[2][1], xz = g[0][2] + g[2][0], xy = g[0][1] + g[1][0];
     lanes normal = g[0][0] * g[0][0] + g[1][1] * g[1][1] + g[2][2] * g[2][2];
@@ -77,7 +77,7 @@ INLINE lanes energy_density(int components, const group *own, const lanes (*g)[3
  * div sigma from the second derivatives by x, which are G^T M G with G = dr/dx and M = d2u/dr2 - sum_k du/dx_k d2x_k/dr2.
  * m: xx, yy, zz, yz, xz, xy of M.
  */
-INLINE void divergence(int components, const group *own, const lanes (*inverse)[3], const lanes (*m)[6], lanes out[3])
+INLINE void divergence(int fields, const group *own, const lanes (*inverse)[3], const lanes (*m)[6], lanes out[3])
 {
     static const int pair[3][3] = {{0, 5, 4}, {5, 1, 3}, {4, 3, 2}};
     lanes metric[6], along[3];
@@ -86,12 +86,12 @@ INLINE void divergence(int components, const group *own, const lanes (*inverse)[
             lanes product = inverse[j][0] * inverse[k][0] + inverse[j][1] * inverse[k][1] + inverse[j][2] * inverse[k][2];
             metric[pair[j][k]] = j == k ? product : 2.0 * product;
         }
-    for (int c = 0; c < components; c++) {
+    for (int c = 0; c < components_of(fields); c++) {
         lanes laplace = metric[0] * m[c][0];
         for (int a = 1; a < 6; a++) laplace += metric[a] * m[c][a];
         out[c] = own->mu * laplace;
     }
-    if (components == 1) return;
+    if (fields == FEM_POISSON_FIELDS) return;
     for (int j = 0; j < 3; j++) {
         along[j] = (lanes){0};
         for (int c = 0; c < 3; c++)
@@ -101,9 +101,9 @@ INLINE void divergence(int components, const group *own, const lanes (*inverse)[
     for (int c = 0; c < 3; c++) out[c] += modulus * (inverse[0][c] * along[0] + inverse[1][c] * along[1] + inverse[2][c] * along[2]);
 }
 
-/* Derivatives by rho at a point: x, y, z, then xx, yy, zz, yz, xz, xy. */
+/* Derivatives by rho of each field at a point: x, y, z, then xx, yy, zz, yz, xz, xy. */
 typedef struct derivatives {
-    lanes d[6][9];
+    lanes d[MOST_FIELDS][9];
 } derivatives;
 
 typedef struct element_sums {
@@ -111,11 +111,11 @@ typedef struct element_sums {
 } element_sums;
 
 /* f at the lanes' points where the problem gives it as a function. */
-static void force_at(const fem_fields *fields, int components, const lanes *field, int fields_apart, lanes force[3])
+static void force_at(const fem_fields *given, int components, const lanes *field, int fields_apart, lanes force[3])
 {
     for (int l = 0; l < LANES; l++) {
         double at[3] = {field[0][l], field[fields_apart][l], field[2 * fields_apart][l]}, f[3] = {0, 0, 0};
-        fields->force(at, f, fields->user);
+        given->force(at, f, given->user);
         for (int c = 0; c < components; c++) force[c][l] = f[c];
     }
 }
@@ -132,20 +132,28 @@ INLINE void add_centrifugal(const fem_rotation *rotation, lanes density, const l
 }
 
 /* Adds one point's share to the sums. */
-INLINE void add_point(int components, const group *own, const lanes force[3], double weight, const derivatives *at, element_sums *sums)
+INLINE void add_point(int fields, const group *own, const lanes force[3], lanes temperature, double weight, const derivatives *at,
+                      element_sums *sums)
 {
     lanes inverse[3][3], g[3][3], m[3][6], residual[3], square = {0};
     lanes scale = weight * invert(at->d, inverse);
-    for (int c = 0; c < components; c++) {
+    for (int c = 0; c < components_of(fields); c++) {
         const lanes *d = at->d[3 + c];
         for (int i = 0; i < 3; i++) g[c][i] = d[0] * inverse[0][i] + d[1] * inverse[1][i] + d[2] * inverse[2][i];
         for (int a = 0; a < 6; a++) m[c][a] = d[3 + a] - g[c][0] * at->d[0][3 + a] - g[c][1] * at->d[1][3 + a] - g[c][2] * at->d[2][3 + a];
     }
-    divergence(components, own, (const lanes(*)[3])inverse, (const lanes(*)[6])m, residual);
-    for (int c = 0; c < components; c++) square += (residual[c] + force[c]) * (residual[c] + force[c]);
+    divergence(fields, own, (const lanes(*)[3])inverse, (const lanes(*)[6])m, residual);
+    if (fields == FEM_THERMAL_FIELDS) {
+        const lanes *d = at->d[TEMPERATURE], strain = thermal_strain(own, temperature), scaled = bulk_modulus_3(own) * own->expansion;
+        for (int i = 0; i < 3; i++) {
+            residual[i] -= scaled * (d[0] * inverse[0][i] + d[1] * inverse[1][i] + d[2] * inverse[2][i]);
+            g[i][i] -= strain;
+        }
+    }
+    for (int c = 0; c < components_of(fields); c++) square += (residual[c] + force[c]) * (residual[c] + force[c]);
     sums->volume += scale;
     sums->residual += scale * square;
-    sums->energy += scale * energy_density(components, own, (const lanes(*)[3])g);
+    sums->energy += scale * energy_density(fields, own, (const lanes(*)[3])g);
 }
 
 /* First and mixed second derivatives of one field in one layer of points, and pure ones along its lines: [j] xx, [i] yy. */
@@ -168,32 +176,33 @@ INLINE void differentiate_layer(int n, const lanes *value, const lanes *z, layer
 }
 
 /* g->field holds values at the Gauss points. */
-INLINE void volume_sums(int n, int components, const fem_packed_solution *in, const group *own, element_sums *sums)
+INLINE void volume_sums(int n, int fields, const fem_packed_solution *in, const group *own, element_sums *sums)
 {
     const double g = line_scale(n), scale = 1 / (g * g * g);
-    lanes z[6][FEM_MOST_SLOTS], zz[6][9];
+    lanes z[MOST_FIELDS][FEM_MOST_SLOTS], zz[MOST_FIELDS][9];
     *sums = (element_sums){{0}, {0}, {0}};
-    for (int f = 0; f < 3 + components; f++)
+    for (int f = 0; f < fields; f++)
         for (int i = 0; i < n * n; i++) {
             zz[f][i] = (lanes){0};
             differentiate_line(n, own->field[f] + i, z[f] + i, n * n, &zz[f][i]);
         }
     for (int k = 0; k < n; k++) {
-        layer plane[6];
-        for (int f = 0; f < 3 + components; f++) differentiate_layer(n, own->field[f] + k * n * n, z[f] + k * n * n, &plane[f]);
+        layer plane[MOST_FIELDS];
+        for (int f = 0; f < fields; f++) differentiate_layer(n, own->field[f] + k * n * n, z[f] + k * n * n, &plane[f]);
         for (int q = 0; q < n * n; q++) {
             const int i = q % n, j = q / n;
             lanes force[3] = {own->force[0], own->force[1], own->force[2]};
+            const lanes temperature = fields == FEM_THERMAL_FIELDS ? own->field[TEMPERATURE][k * n * n + q] : (lanes){0};
             derivatives at;
-            for (int f = 0; f < 3 + components; f++) {
+            for (int f = 0; f < fields; f++) {
                 const layer *p = &plane[f];
                 const lanes d[9] = {p->x[q], p->y[q], z[f][k * n * n + q], p->xx[j], p->yy[i], zz[f][q], p->yz[q], p->xz[q], p->xy[q]};
                 for (int a = 0; a < 9; a++) at.d[f][a] = d[a];
             }
-            if (components == 3 && in->rotation)
+            if (fields != FEM_POISSON_FIELDS && in->rotation)
                 add_centrifugal(in->rotation, own->density, own->field[0] + k * n * n + q, FEM_MOST_SLOTS, force);
-            if (in->fields->force) force_at(in->fields, components, own->field[0] + k * n * n + q, FEM_MOST_SLOTS, force);
-            add_point(components, own, force, scale * in->weight[i] * in->weight[j] * in->weight[k], &at, sums);
+            if (in->fields->force) force_at(in->fields, components_of(fields), own->field[0] + k * n * n + q, FEM_MOST_SLOTS, force);
+            add_point(fields, own, force, temperature, scale * in->weight[i] * in->weight[j] * in->weight[k], &at, sums);
         }
     }
 }
