@@ -81,6 +81,12 @@ static void show_progress(int iteration, double residual, void *user)
                  residual);
 }
 
+static void show_work(const char *what, void *user)
+{
+    const adapt *a = user;
+    app_progress(a->run->terminal, "step %d: %s", a->step, what);
+}
+
 /* --------------------------------------------------------------------------------------------- initial mesh */
 
 /* Marks leaves below the level of a box that their corners' bounding box touches; returns how many. */
@@ -486,7 +492,7 @@ static yoke_status loop(adapt *a)
 yoke_status fem_adapt(const fem_run *run, const fem_case *the_case, const fem_problem *problem)
 {
     adapt a = {.run = run, .the_case = the_case, .problem = problem, .context = run->context};
-    a.hooks = (fem_hooks){interrupted, show_progress, &a};
+    a.hooks = (fem_hooks){.interrupted = interrupted, .progress = show_progress, .working = show_work, .user = &a};
     a.table.components = problem->components;
     a.table.stress_unit = the_case->units.stress;
     yoke_status status = prepare(&a);

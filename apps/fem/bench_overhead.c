@@ -62,8 +62,9 @@ static yoke_status solve(const run *r, int measuring, double *seconds, int64_t *
 {
     const fem_case_solver *solver = &r->options->the_case->keys.solver;
     const fem_hooks hooks = {.interrupted = interrupted};
-    const fem_solve_options options = {.solver = solver->preconditioner.value == FEM_PRECONDITIONER_JACOBI ? FEM_SOLVER_JACOBI
-                                                                                                           : FEM_SOLVER_MULTIGRID,
+    const fem_solve_options options = {.solver = solver->preconditioner.value == FEM_PRECONDITIONER_JACOBI   ? FEM_SOLVER_JACOBI
+                                                 : solver->preconditioner.value == FEM_PRECONDITIONER_DIRECT ? FEM_SOLVER_DIRECT
+                                                                                                             : FEM_SOLVER_MULTIGRID,
                                        .operator_kind = solver->operator.value == FEM_OPERATOR_STORED ? FEM_STORED : FEM_MATRIXFREE,
                                        .relative_residual = solver->relative_residual.value,
                                        .max_iterations = (int)solver->max_iterations.value,

@@ -11,7 +11,12 @@
 #include "units.h"
 
 typedef enum fem_problem_type { FEM_ELASTICITY, FEM_POISSON } fem_problem_type;
-typedef enum fem_preconditioner { FEM_PRECONDITIONER_AUTO, FEM_PRECONDITIONER_JACOBI, FEM_PRECONDITIONER_MULTIGRID } fem_preconditioner;
+typedef enum fem_preconditioner {
+    FEM_PRECONDITIONER_AUTO,
+    FEM_PRECONDITIONER_JACOBI,
+    FEM_PRECONDITIONER_MULTIGRID,
+    FEM_PRECONDITIONER_DIRECT
+} fem_preconditioner;
 typedef enum fem_operator_choice { FEM_OPERATOR_MATRIXFREE, FEM_OPERATOR_STORED } fem_operator_choice;
 
 /* Bits of output.fields. */

@@ -16,7 +16,7 @@ static const app_range slowdowns = {1, INFINITY, false, false};
 
 static const char *const problems[] = {"elasticity", "poisson", NULL};
 static const char *const elements[] = {"q1", "s2", "q2", NULL};
-static const char *const preconditioners[] = {"auto", "jacobi", "multigrid", NULL};
+static const char *const preconditioners[] = {"auto", "jacobi", "multigrid", "direct", NULL};
 static const char *const objectives[] = {"time", "energy", "edp", "ed2p", NULL};
 static const char *const clocks[] = {"set", "keep", NULL};
 static const char *const operators[] = {"matrixfree", "stored", NULL};
@@ -118,7 +118,9 @@ static const app_key solver_keys[] = {
     {KEY(fem_case_solver, relative_residual, APP_NUMBER), .range = &residuals, .standard = "1e-8",
      .meaning = "iterate until the residual's 2-norm is below this fraction of the right-hand side's"},
     {KEY(fem_case_solver, preconditioner, APP_CHOICE), .choices = preconditioners, .standard = "auto",
-     .meaning = "preconditioner of the conjugate gradient method; auto: in each step the one foretold to take less time"},
+     .meaning = "preconditioner of the conjugate gradient method; auto: in each step the one foretold to take less time; direct: a "
+                "Cholesky factor "
+                "of the whole matrix, exact but for rounding, for thin and slender bodies"},
     {KEY(fem_case_solver, operator, APP_CHOICE), .choices = operators, .standard = "matrixfree",
      .meaning = "products by sum factorisation, or by element matrices kept in memory"},
     {KEY(fem_case_solver, max_iterations, APP_INTEGER), .range = &iteration_counts, .standard = "10000",

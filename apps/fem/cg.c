@@ -44,6 +44,7 @@ static yoke_status check(cg *s)
     if (s->result.iterations - s->best_at > s->options->stagnation)
         return fail(s, "no progress: the accuracy asked for may be below rounding, or the body is hardly held");
     if (s->result.iterations >= s->options->max_iterations) return fail(s, "not converged (solver.max_iterations)");
+    s->result.given_up = s->options->give_up && s->options->give_up(s->result.iterations, reached, s->options->user);
     return YOKE_OK;
 }
 
@@ -89,6 +90,7 @@ static yoke_status iterate(cg *s, fem_vector *x)
     double rz_old = 0;
     for (int first = 1; !small_enough(s); first = 0) {
         yoke_status status = check(s);
+        if (!status && s->result.given_up) return YOKE_OK;
         if (!status) status = s->m->apply(s->m->state, s->r, sqrt(s->rr), s->z);
         if (status) return status;
         /* else x would have several values at a node, and rounding would slow the iteration */
@@ -135,7 +137,7 @@ static yoke_status solve(cg *s, const fem_vector *b, fem_vector *x)
         s->best = INFINITY;
         s->best_at = before;
         yoke_status status = iterate(s, x);
-        if (status) return status;
+        if (status || s->result.given_up) return status;
         true_residual(s, b, x);
         if (s->result.relative_residual > s->options->relative_residual && s->result.iterations - before < 2)
             return fail(s, "the accuracy asked for is below rounding");

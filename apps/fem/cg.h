@@ -14,6 +14,7 @@ typedef struct fem_hooks {
     int (*interrupted)(void *user); /* nonzero: end with YOKE_ERROR_INTERRUPTED */
     void (*progress)(int iteration, double relative_residual, void *user);
     void *user;
+    void (*working)(const char *what, void *user); /* on something long that does not ask: what, before it begins */
 } fem_hooks;
 
 /* z = M r, M symmetric positive definite on the free dofs; z is 0 at prescribed ones.  norm_r: |r|, about. */
@@ -27,11 +28,15 @@ typedef struct fem_cg_options {
     int max_iterations;
     int stagnation; /* end when the smallest residual has not fallen for so many iterations */
     int from_zero;  /* nonzero: x is zero on entry */
+    /* Asked before each iteration: nonzero to end here, as the method is too slow.  NULL: never */
+    int (*give_up)(int iteration, double relative_residual, void *user);
+    void *user;
 } fem_cg_options;
 
 typedef struct fem_cg_result {
     int iterations;
-    double relative_residual; /* of the true residual, computed anew at the end */
+    double relative_residual; /* of the true residual, computed anew at the end; of the carried one where it was given up */
+    int given_up;             /* nonzero: options->give_up said so; x is what was reached, ax is not written */
 } fem_cg_result;
 
 /*

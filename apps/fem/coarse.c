@@ -7,8 +7,7 @@ struct fem_coarse {
     yoke_context *context;
     int64_t size; /* num_nodes x components */
     int64_t num_free;
-    int32_t *number;     /* [size] of a free unknown among the free ones, -1: prescribed */
-    double *free_values; /* [num_free] for the direct solver */
+    int32_t *number; /* [size] of a free unknown among the free ones, -1: prescribed */
     fem_cholesky *cholesky;
     fem_hierarchy *hierarchy;
 };
@@ -66,45 +65,21 @@ static yoke_status check(yoke_context *context, fem_coarse_method method, const 
 
 /* -------------------------------------------------------------------------------------------- direct solver */
 
-/* Appends the scalar row of component i of a node, free columns only; returns the new end. */
-static int64_t gather_row(const fem_coarse *coarse, const fem_coarse_matrix *matrix, int32_t node, int i, int64_t end, int64_t *column,
-                          double *value)
-{
-    const int m = matrix->components;
-    for (int64_t entry = matrix->row_start[node]; entry < matrix->row_start[node + 1]; entry++) {
-        const int64_t other = matrix->column[entry];
-        for (int j = 0; j < m; j++) {
-            if (!fem_coarse_is_free(matrix, other, j)) continue;
-            column[end] = coarse->number[other * m + j];
-            value[end++] = matrix->value[(entry * m + i) * m + j];
-        }
-    }
-    return end;
-}
-
 static yoke_status make_direct(fem_coarse *coarse, const fem_coarse_matrix *matrix)
 {
-    yoke_context *context = coarse->context;
-    const int m = matrix->components;
-    const int64_t entries = matrix->row_start[matrix->num_nodes] * m * m;
-    int64_t *row_start = NULL, *column = NULL, row = 0;
-    double *value = NULL;
-    yoke_status status = yoke_allocate(context, coarse->num_free, sizeof *coarse->free_values, (void **)&coarse->free_values);
-    if (!status) status = yoke_allocate(context, coarse->num_free + 1, sizeof *row_start, (void **)&row_start);
-    if (!status) status = yoke_allocate(context, entries, sizeof *column, (void **)&column);
-    if (!status) status = yoke_allocate(context, entries, sizeof *value, (void **)&value);
-    for (int32_t node = 0; !status && node < matrix->num_nodes; node++) {
-        for (int i = 0; i < m; i++) {
-            if (!fem_coarse_is_free(matrix, node, i)) continue;
-            row_start[row + 1] = gather_row(coarse, matrix, node, i, row_start[row], column, value);
-            row++;
-        }
-    }
-    if (!status) status = fem_cholesky_create(context, coarse->num_free, row_start, column, value, 0.0, INFINITY, &coarse->cholesky);
-    yoke_release(context, value);
-    yoke_release(context, column);
-    yoke_release(context, row_start);
-    return status;
+    const int square = matrix->components * matrix->components;
+    const fem_cholesky_graph graph = {.num_nodes = matrix->num_nodes,
+                                      .components = matrix->components,
+                                      .row_start = matrix->row_start,
+                                      .column = matrix->column,
+                                      .prescribed = matrix->prescribed};
+    yoke_status status = fem_cholesky_analyze(coarse->context, &graph, &coarse->cholesky);
+    if (!status) status = fem_cholesky_begin(coarse->cholesky, &graph);
+    for (int32_t node = 0; !status && node < matrix->num_nodes; node++)
+        for (int64_t entry = matrix->row_start[node]; entry < matrix->row_start[node + 1]; entry++)
+            if (matrix->column[entry] <= node)
+                fem_cholesky_add(coarse->cholesky, node, matrix->column[entry], matrix->value + entry * square);
+    return status ? status : fem_cholesky_factorize(coarse->cholesky, 1);
 }
 
 /* ------------------------------------------------------------------------------------------------ interface */
@@ -115,7 +90,6 @@ void fem_coarse_destroy(fem_coarse *coarse)
     fem_cholesky_destroy(coarse->cholesky);
     fem_hierarchy_destroy(coarse->hierarchy);
     yoke_release(coarse->context, coarse->number);
-    yoke_release(coarse->context, coarse->free_values);
     yoke_release(coarse->context, coarse);
 }
 
@@ -158,17 +132,6 @@ yoke_status fem_coarse_create(yoke_context *context, fem_coarse_method method, i
     return YOKE_OK;
 }
 
-static yoke_status solve_direct(fem_coarse *coarse, const double *b, double *x)
-{
-    for (int64_t i = 0; i < coarse->size; i++) {
-        if (coarse->number[i] >= 0) coarse->free_values[coarse->number[i]] = b[i];
-    }
-    yoke_status status = fem_cholesky_solve(coarse->cholesky, coarse->free_values, coarse->free_values);
-    if (status) return status;
-    for (int64_t i = 0; i < coarse->size; i++) x[i] = coarse->number[i] >= 0 ? coarse->free_values[coarse->number[i]] : 0.0;
-    return YOKE_OK;
-}
-
 static yoke_status solve_multigrid(fem_coarse *coarse, const double *b, double *x)
 {
     fem_coarse_level *finest = &coarse->hierarchy->level[0];
@@ -182,7 +145,7 @@ static yoke_status solve_multigrid(fem_coarse *coarse, const double *b, double *
 
 yoke_status fem_coarse_solve(fem_coarse *coarse, const double *b, double *x)
 {
-    if (coarse->cholesky) return solve_direct(coarse, b, x);
+    if (coarse->cholesky) return fem_cholesky_solve(coarse->cholesky, b, x);
     if (coarse->hierarchy) return solve_multigrid(coarse, b, x);
     for (int64_t i = 0; i < coarse->size; i++) x[i] = 0.0;
     return YOKE_OK;
@@ -197,7 +160,7 @@ const char *fem_coarse_name(const fem_coarse *coarse)
 int64_t fem_coarse_memory_bytes(const fem_coarse *coarse)
 {
     int64_t bytes = coarse->size * (int64_t)sizeof *coarse->number;
-    if (coarse->cholesky) bytes += fem_cholesky_memory_bytes(coarse->cholesky) + coarse->num_free * (int64_t)sizeof *coarse->free_values;
+    if (coarse->cholesky) bytes += fem_cholesky_memory_bytes(coarse->cholesky);
     if (coarse->hierarchy) bytes += fem_hierarchy_memory_bytes(coarse->hierarchy);
     return bytes;
 }

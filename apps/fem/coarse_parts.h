@@ -4,6 +4,7 @@
 #ifndef FEM_COARSE_PARTS_H
 #define FEM_COARSE_PARTS_H
 
+#include "cholesky.h"
 #include "coarse.h"
 #include "sparse.h"
 
@@ -26,8 +27,6 @@ static inline int fem_coarse_is_free(const fem_coarse_matrix *matrix, int64_t no
 
 /* ------------------------------------------------------------------------------------------- direct solver (coarse_cholmod.c) */
 
-typedef struct fem_cholesky fem_cholesky;
-
 /*
  * Factor of a scalar symmetric matrix in CSR, rows x rows; of each pair of entries across the diagonal the one with column >= row is
  * read.  shift is added to each diagonal entry, relative to the largest.  *cholesky is NULL if the factor would take more operations than
@@ -36,10 +35,6 @@ typedef struct fem_cholesky fem_cholesky;
  */
 yoke_status fem_cholesky_create(yoke_context *context, int64_t rows, const int64_t *row_start, const int64_t *column, const double *value,
                                 double shift, double operations, fem_cholesky **cholesky);
-void fem_cholesky_destroy(fem_cholesky *cholesky);
-/* x = inverse times b [rows]; may be the same array. */
-yoke_status fem_cholesky_solve(fem_cholesky *cholesky, const double *b, double *x);
-int64_t fem_cholesky_memory_bytes(const fem_cholesky *cholesky);
 
 /* --------------------------------------------------------------------------------------- multigrid levels (coarse_hierarchy.c) */
 

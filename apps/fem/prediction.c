@@ -75,10 +75,10 @@ static yoke_status find_levels(const fem_prediction *p, const fem_space *space, 
     return status;
 }
 
-/* The slope of log iterations over log elements, for Jacobi's; the multigrid's iterations do not grow. */
+/* The slope of log iterations over log elements, for Jacobi's; those of the others do not grow. */
 static double growth(const fem_prediction *p)
 {
-    if (p->solver == FEM_SOLVER_MULTIGRID) return 0;
+    if (p->solver != FEM_SOLVER_JACOBI) return 0;
     int count = p->num_steps < FEM_STEPS_REMEMBERED ? p->num_steps : FEM_STEPS_REMEMBERED;
     double mean_x = 0, mean_y = 0, xx = 0, xy = 0;
     for (int k = 0; k < count; k++) {
@@ -95,11 +95,11 @@ static double growth(const fem_prediction *p)
     return fmin(fmax(slope, 0), most_growth);
 }
 
-/* Multigrid: the mean of the latest three; else the latest with the growth. */
+/* The mean of the latest three; Jacobi's: the latest with the growth. */
 static double iterations(const fem_prediction *p, double elements)
 {
     int newest = (p->num_steps - 1) % FEM_STEPS_REMEMBERED, count = p->num_steps < 3 ? p->num_steps : 3;
-    if (p->solver != FEM_SOLVER_MULTIGRID) return p->steps[newest].iterations * pow(elements / p->steps[newest].elements, growth(p));
+    if (p->solver == FEM_SOLVER_JACOBI) return p->steps[newest].iterations * pow(elements / p->steps[newest].elements, growth(p));
     double sum = 0;
     for (int k = 0; k < count; k++) sum += p->steps[(p->num_steps - 1 - k) % FEM_STEPS_REMEMBERED].iterations;
     return floor(sum / count + 0.5);

@@ -57,7 +57,7 @@ static json_t *case_value(const fem_case *the_case)
 {
     static const char *const elements[] = {"q1", "s2", "q2"};
     static const char *const problems[] = {"elasticity", "poisson"};
-    static const char *const preconditioners[] = {"auto", "jacobi", "multigrid"};
+    static const char *const preconditioners[] = {"auto", "jacobi", "multigrid", "direct"};
     static const char *const operators[] = {"matrixfree", "stored"};
     const fem_case_keys *keys = &the_case->keys;
     const fem_case_refine *refine = &keys->refine;

@@ -42,7 +42,7 @@ typedef enum fem_share { FEM_SHARE_CPU, FEM_SHARE_GPU, FEM_SHARE_BOTH } fem_shar
 typedef struct fem_step_record {
     int step; /* 0: before any refinement */
     int64_t elements, dofs, hanging_nodes;
-    const char *preconditioner;                /* "jacobi", "multigrid" */
+    const char *preconditioner;                /* "jacobi", "multigrid", "direct" */
     double jacobi_model_s, multigrid_model_s;  /* what was compared to choose it; NaN: nothing was to choose */
     int64_t iterations, operator_applications; /* fine level, smoother included */
     double relative_residual;

@@ -1,34 +1,19 @@
 #include "session.h"
 
-#include <dlfcn.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include <mpi.h>
 #include <sc.h>
 
 #include <p4est.h>
 
+#include "blas_threads.h"
 #include "mpi_alone.h"
-
-/*
- * OpenBLAS, where it is the BLAS of CHOLMOD and hypre, on one thread, unless the user says how many.  The coarse problem is too small for
- * more, and after each call OpenBLAS's own threads would go on asking for work on the cores that the solver's threads need.
- */
-static void leave_cores_to_solver(void)
-{
-    void (*set_threads)(int);
-    void *program = dlopen(NULL, RTLD_LAZY), *symbol = NULL;
-    if (program && !getenv("OPENBLAS_NUM_THREADS")) symbol = dlsym(program, "openblas_set_num_threads");
-    memcpy(&set_threads, &symbol, sizeof symbol); /* ISO C has no cast from an object to a function */
-    if (set_threads) set_threads(1);
-    if (program) dlclose(program);
-}
 
 yoke_status fem_session_start(yoke_context *context, int *argc, char ***argv)
 {
     int ranks;
-    leave_cores_to_solver();
+    fem_blas_set_threads(1); /* the coarse problem is too small for more, and the solver's threads need the cores */
     if (MPI_Init(argc, argv) != MPI_SUCCESS) return yoke_fail(context, YOKE_ERROR_SYSTEM, "MPI does not start; check the MPI installation");
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     if (ranks != 1)

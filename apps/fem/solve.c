@@ -4,10 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "direct.h"
 #include "multigrid.h"
 #include "solve_cut.h"
 
-enum { JACOBI_STAGNATION = 2000, MULTIGRID_STAGNATION = 60 };
+static const int stagnation[] = {[FEM_SOLVER_JACOBI] = 2000, [FEM_SOLVER_MULTIGRID] = 60, [FEM_SOLVER_DIRECT] = 10};
 
 typedef struct solve {
     const fem_space *space;
@@ -17,6 +18,7 @@ typedef struct solve {
     int32_t cut[FEM_MOST_DEVICES + 1]; /* of this start */
     fem_team *team;
     fem_multigrid *multigrid;
+    fem_direct *direct;
     fem_vector *b, *x, *work;
     fem_solution *solution;
     int lifted; /* some prescribed value is not zero */
@@ -112,17 +114,21 @@ static yoke_status make_operators(solve *s)
                                            .keeper = s->options->keeper};
         status = fem_multigrid_create(s->space, s->constraints, &multigrid, s->hooks, &s->multigrid);
     }
+    if (!status && s->options->solver == FEM_SOLVER_DIRECT) status = fem_direct_analyze(s->space, s->constraints, &s->direct);
+    if (!status && s->direct) status = fem_direct_factorize(s->direct, s->options->memory_bytes, s->hooks);
     return status;
 }
 
 static void destroy_operators(solve *s)
 {
     fem_multigrid_destroy(s->multigrid);
+    fem_direct_destroy(s->direct);
     fem_vector_destroy(s->b);
     fem_vector_destroy(s->x);
     fem_vector_destroy(s->work);
     fem_team_destroy(s->team);
     s->multigrid = NULL;
+    s->direct = NULL;
     s->b = s->x = s->work = NULL;
     s->team = NULL;
 }
@@ -230,7 +236,8 @@ static void fill_counts(solve *s, const fem_cg_result *result)
     out->relative_residual = result->relative_residual;
     out->operator_applications = fine_products(s);
     out->memory_bytes = fem_team_memory_bytes(s->team) + VECTORS * (int64_t)sizeof(double) * dofs +
-                        (s->multigrid ? fem_multigrid_memory_bytes(s->multigrid) : 0);
+                        (s->multigrid ? fem_multigrid_memory_bytes(s->multigrid) : 0) +
+                        (s->direct ? fem_direct_memory_bytes(s->direct) : 0);
     fill_shares(s);
 }
 
@@ -238,10 +245,12 @@ static yoke_status iterate(solve *s, const double *start, fem_cg_result *result)
 {
     lift(s, start);
     fem_approximate_inverse blocks = {apply_blocks, s->team};
-    fem_approximate_inverse inverse = s->multigrid ? fem_multigrid_inverse(s->multigrid) : blocks;
+    fem_approximate_inverse inverse = s->direct      ? fem_direct_inverse(s->direct)
+                                      : s->multigrid ? fem_multigrid_inverse(s->multigrid)
+                                                     : blocks;
     fem_cg_options options = {.relative_residual = s->options->relative_residual,
                               .max_iterations = s->options->max_iterations,
-                              .stagnation = s->multigrid ? MULTIGRID_STAGNATION : JACOBI_STAGNATION,
+                              .stagnation = stagnation[s->options->solver],
                               .from_zero = !start};
     yoke_status status = fem_cg(s->team, &inverse, s->b, s->x, s->work, &options, s->hooks, result);
     if (status) return status;
@@ -252,7 +261,7 @@ static yoke_status iterate(solve *s, const double *start, fem_cg_result *result)
 /* One start, on the devices of s->cut. */
 static yoke_status run(solve *s, const double *start)
 {
-    fem_cg_result result = {0, 0};
+    fem_cg_result result = {0};
     yoke_region *region = NULL;
     int64_t level_products[FEM_MOST_SOLVE_LEVELS];
     double begin = clock_s(s);

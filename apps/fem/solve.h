@@ -8,7 +8,7 @@
 #include "coarse_keeper.h"
 #include "team.h"
 
-typedef enum fem_solver { FEM_SOLVER_JACOBI, FEM_SOLVER_MULTIGRID } fem_solver;
+typedef enum fem_solver { FEM_SOLVER_JACOBI, FEM_SOLVER_MULTIGRID, FEM_SOLVER_DIRECT } fem_solver;
 
 typedef struct fem_solve_options {
     fem_solver solver;
@@ -21,6 +21,7 @@ typedef struct fem_solve_options {
     int unmeasured;            /* nonzero: as in fem_team_options, for all teams of the solve; the shares' seconds are then NaN */
     int64_t shared_elements;   /* as in fem_multigrid_options */
     fem_coarse_keeper *keeper; /* likewise: a solver kept over several solves; or NULL */
+    double memory_bytes;       /* that a direct solver may take; 0: what the system says is there */
     yoke_meter *meter;         /* borrowed; or NULL: not metered */
     int meter_simulated;       /* nonzero: the meter is of simulated devices, and tells nothing of others; zero: the reverse */
 } fem_solve_options;
@@ -68,7 +69,7 @@ typedef struct fem_solution {
 /*
  * Solves on the space from the start value [num_nodes][components] (NULL: zero; values at prescribed dofs do not matter).  Where a device
  * fails, or cannot hold its elements, they go to the others in proportion to theirs, and the solve begins again.
- * Errors: those of fem_team_create, fem_space_load, fem_multigrid_create and fem_cg; DEVICE: no device is left, with all reasons;
+ * Errors: those of fem_team_create, fem_space_load, fem_multigrid_create, fem_direct_factorize and fem_cg; DEVICE: no device is left, with all reasons;
  * DEVICE_MEMORY: the elements do not fit those that are left.
  */
 yoke_status fem_solve(const fem_space *space, const fem_boundary *boundary, const fem_constraints *constraints, const double *start,

@@ -5,7 +5,8 @@
 #include "coarse.h"
 #include "multigrid.h"
 
-const char *const fem_solver_name[2] = {[FEM_SOLVER_JACOBI] = "jacobi", [FEM_SOLVER_MULTIGRID] = "multigrid"};
+const char *const fem_solver_name[3] = {
+    [FEM_SOLVER_JACOBI] = "jacobi", [FEM_SOLVER_MULTIGRID] = "multigrid", [FEM_SOLVER_DIRECT] = "direct"};
 
 /* Seconds per dof of an iteration with node blocks, products and vectors together. */
 static double seconds_per_dof(const fem_space *space)
@@ -91,7 +92,9 @@ void fem_solver_choose(fem_solver_choice *choice, const fem_space *space)
     double per_dof = seconds_per_dof(space), dofs = dofs_of(space), jacobi = jacobi_iterations(choice, space);
     choice->solver_iterations = choice->max_iterations;
     choice->model_s[FEM_SOLVER_JACOBI] = choice->model_s[FEM_SOLVER_MULTIGRID] = NAN;
-    choice->solver = choice->asked == FEM_PRECONDITIONER_JACOBI ? FEM_SOLVER_JACOBI : FEM_SOLVER_MULTIGRID;
+    choice->solver = choice->asked == FEM_PRECONDITIONER_JACOBI   ? FEM_SOLVER_JACOBI
+                     : choice->asked == FEM_PRECONDITIONER_DIRECT ? FEM_SOLVER_DIRECT
+                                                                  : FEM_SOLVER_MULTIGRID;
     if (choice->asked != FEM_PRECONDITIONER_AUTO || choice->steady) return;
     choice->model_s[FEM_SOLVER_JACOBI] = jacobi * (10e-6 + per_dof * dofs);
     choice->model_s[FEM_SOLVER_MULTIGRID] =

@@ -42,6 +42,6 @@ void fem_solver_choose_other(fem_solver_choice *choice);
 /* What the step took. */
 void fem_solver_learn(fem_solver_choice *choice, const fem_space *space, const fem_solution *solution);
 
-extern const char *const fem_solver_name[2]; /* by fem_solver */
+extern const char *const fem_solver_name[3]; /* by fem_solver */
 
 #endif

@@ -463,7 +463,7 @@ static void interruption_ends_at_the_next_question(void **state)
         uint64_t random = 3;
         fem_solution *solution;
         asked whole = {0};
-        fem_hooks hooks = {interrupted, progress, &whole};
+        fem_hooks hooks = {.interrupted = interrupted, .progress = progress, .user = &whole};
         create_beam(&b, &plain_beam);
         refine(&b, 2, 0.7, &random);
         block_discretise(&b, FEM_Q2);
