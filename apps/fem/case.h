@@ -132,6 +132,7 @@ typedef struct fem_case_probe {
 typedef struct fem_case_keys {
     app_place place;
     app_text mesh, units;
+    app_number mesh_scale;
     app_integer problem, element; /* fem_problem_type, fem_element */
     APP_LIST(fem_case_material) materials;
     APP_LIST(fem_case_boundary) boundary;

@@ -181,6 +181,8 @@ static const app_key probe_keys[] = {
 const app_key fem_case_schema[] = {
     {KEY(fem_case_keys, mesh, APP_TEXT), .required = true,
      .meaning = "mesh file (MSH 2.2 or 4.x, UNV, BDF, MED), relative to the case file's directory"},
+    {KEY(fem_case_keys, mesh_scale, APP_NUMBER), .range = &positive,
+     .meaning = "what the mesh's coordinates are multiplied with: 0.001 makes metres of a mesh in millimetres. Not given: 1"},
     {KEY(fem_case_keys, units, APP_TEXT),
      .meaning =
          "the case's units, as length-force-stress: m-N-Pa, mm-N-MPa, or another consistent set (see Units); labels the output, converts "

@@ -152,13 +152,15 @@ static yoke_status run(yoke_context *context, app_terminal *terminal, int argc, 
     if (!status) status = fem_case_check_output(the_case);
     if (!status) status = app_file_check(context, line->json);
     if (!status) status = app_file_check(context, line->store);
-    if (!status) status = fem_mesh_read(context, the_case->mesh_path, NULL, &mesh);
+    if (!status) status = fem_case_read_mesh(the_case, &mesh);
     if (!status) status = fem_problem_create(the_case, mesh, &problem);
     if (!status) status = fem_session_start(context, &argc, &argv);
     if (!status) status = fem_adapt(&settings, the_case, problem);
     if (!status && line->check)
-        app_print(terminal, "%s: %lld hexahedra of order %d, %d groups; case and mesh are valid\n", mesh->path,
-                  (long long)mesh->num_elements, mesh->order, mesh->num_groups);
+        app_print(terminal,
+                  "worst shape: %.3g, of element %lld (1: a box, 0: flat)\n"
+                  "%s: %lld hexahedra of order %d, %d groups; case and mesh are valid\n",
+                  mesh->worst_shape, (long long)mesh->worst_tag, mesh->path, (long long)mesh->num_elements, mesh->order, mesh->num_groups);
     fem_problem_destroy(problem);
     fem_mesh_destroy(mesh);
     return status;

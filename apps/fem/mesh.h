@@ -31,32 +31,40 @@ typedef struct fem_mesh {
     int32_t *corners;     /* [num_elements][8] vertex of each corner, z-order                                     */
     double *geometry;     /* [num_elements][(order+1)^3][3] positions, lexicographic, x fastest                   */
     int32_t *volume;      /* [num_elements] index into groups of the element's first volume group, -1: in none    */
-    int64_t *element_tag; /* [num_elements] the file's number of the element, for messages                        */
-    int64_t *vertex_tag;  /* [num_vertices] the file's number of the node                                         */
+    int64_t *element_tag; /* [num_elements] the file's number of the element, for messages; parts of one have its number */
+    int64_t *vertex_tag;  /* [num_vertices] the file's number of the node; beyond the file's: it was made by splitting */
+    int64_t split[3];     /* how many tetrahedra, prisms, hexahedra of the file were split into hexahedra: 4, 6, 8 each  */
+    double worst_shape;   /* least determinant of an element's Jacobian over the product of its columns' lengths: 1 is a box, 0 flat */
+    int64_t worst_tag;    /* the file's number of that element                                                           */
     int num_groups;
     fem_group *groups; /* [num_groups] */
 } fem_mesh;
 
-/* Limits put on the child process that runs Gmsh.  0: the default (4 GiB + 64 x file size, 120 s of CPU time and twice that on the clock). */
-typedef struct fem_mesh_limits {
+/*
+ * How a file is read.  memory_bytes, seconds: limits of the child process that runs Gmsh; 0: the default (4 GiB + 64 x file size, 120 s of CPU
+ * time and twice that on the clock).  scale: metres in the file's unit of length, finite and above 0; 0: not given, the file's numbers are taken
+ * as they are (a UNV file that names another unit than the metre is refused then).
+ */
+typedef struct fem_mesh_options {
     int64_t memory_bytes;
-    double seconds;
-} fem_mesh_limits;
+    double seconds, scale;
+} fem_mesh_options;
 
 /*
- * Reads and checks a mesh of hexahedra with 8, 20 or 27 nodes: MSH 2.2 / 4.x (ASCII, binary), UNV, BDF (.bdf, .nas), MED (where Gmsh was
- * built with it), known by extension and header.  Coordinates are taken as metres.  The program yoke-fem-mesh, which must lie beside the
- * running program, in ../bin, ../libexec/yoke or where it was installed, runs Gmsh.  limits may be NULL.
+ * Reads and checks a mesh of hexahedra, tetrahedra and prisms of first or second order: MSH 2.2 / 4.x (ASCII, binary), UNV, BDF (.bdf, .nas),
+ * MED (where Gmsh was built with it), known by extension and header.  Tetrahedra and prisms are split into hexahedra (mesh_split.h), which a
+ * log line says.  The program yoke-fem-mesh, which must lie beside the running program, in ../bin, ../libexec/yoke or where it was installed,
+ * runs Gmsh.  options may be NULL.
  * Elements come in the file's order, or, where there are many and that order is bad, along a Morton curve; element_tag tells which is which.
  * Groups are Gmsh's physical groups; BDF has none but properties (PID), UNV's names have no blanks.  In a file without any group the
  * volumes and faces (dimensions 3 and 2) that Gmsh keeps apart are the groups, named by number.  Nodes of no hexahedron are left out.
  * Errors: INPUT (text names file and element, node or group), INTERRUPTED (SIGINT or SIGTERM ended the child), SYSTEM (no child
  * process), MEMORY.
- * Checked here: readable, whole, only hexahedra of one kind, positive Jacobian everywhere (at nodes and Gauss points), no duplicate
+ * Checked here: readable, whole, volume elements of one order, positive Jacobian everywhere (at nodes and Gauss points), no duplicate
  * unmerged nodes, no face of more than two elements, neighbours with one common face geometry, one connected body, finite positions,
  * every member of a group on an element, no two groups of one name and dimension, no empty group.
  */
-yoke_status fem_mesh_read(yoke_context *context, const char *path, const fem_mesh_limits *limits, fem_mesh **mesh);
+yoke_status fem_mesh_read(yoke_context *context, const char *path, const fem_mesh_options *options, fem_mesh **mesh);
 void fem_mesh_destroy(fem_mesh *mesh);
 
 /* Index of the group of that dimension and name, or -1.  An unnamed group is found by its number. */

@@ -185,7 +185,8 @@ static yoke_status complete(fem_mesh *mesh, fem_face_namer *namer, void *user)
     fem_faces faces = {.face = NULL};
     yoke_status status = fem_mesh_check_elements(mesh);
     if (!status) status = check_corners(mesh);
-    if (!status) status = fem_mesh_check_coincident(mesh->context, mesh->path, mesh->num_vertices, mesh->vertices, mesh->vertex_tag);
+    if (!status)
+        status = fem_mesh_check_coincident(mesh->context, mesh->path, mesh->num_vertices, mesh->vertices, mesh->vertex_tag, INT64_MAX);
     if (!status) status = fem_faces_create(mesh, &faces);
     if (!status) status = yoke_allocate(mesh->context, 1, sizeof *mesh->groups, (void **)&mesh->groups);
     if (!status) status = make_body(mesh);

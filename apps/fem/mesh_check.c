@@ -108,7 +108,7 @@ static yoke_status bad_element(const fem_mesh *mesh, int64_t e, const range *see
                      mesh->path, (long long)mesh->element_tag[e], what, seen->worst, others, remedy);
 }
 
-yoke_status fem_mesh_check_elements(const fem_mesh *mesh)
+yoke_status fem_mesh_check_elements(fem_mesh *mesh)
 {
     /* Nodes and corners, then inside; a tri-linear map may also fail only inside or on an edge. */
     static const double nodes[3] = {0, 0.5, 1};
@@ -118,6 +118,7 @@ yoke_status fem_mesh_check_elements(const fem_mesh *mesh)
     fem_gauss(inner, point, weight);
     basis outside = make_basis(n, 3, nodes), inside = make_basis(n, inner, point);
     int64_t bad = 0, first = -1;
+    mesh->worst_shape = INFINITY;
     range first_seen = {0};
     for (int64_t e = 0; e < mesh->num_elements; e++) {
         yoke_status status = check_finite(mesh, e, n * n * n);
@@ -126,6 +127,10 @@ yoke_status fem_mesh_check_elements(const fem_mesh *mesh)
         const double *geometry = mesh->geometry + (int64_t)3 * n * n * n * e;
         scan_grid(geometry, &outside, &seen);
         scan_grid(geometry, &inside, &seen);
+        if (seen.least < mesh->worst_shape) {
+            mesh->worst_shape = seen.least;
+            mesh->worst_tag = mesh->element_tag[e];
+        }
         if (seen.least > least_allowed) continue;
         if (bad++ == 0) {
             first = e;
@@ -217,7 +222,22 @@ static yoke_status make_cells(yoke_context *context, int64_t count, const double
     return status;
 }
 
-static yoke_status search_cells(yoke_context *context, const char *path, int64_t count, const double *x, const int64_t *number, cells *grid)
+static yoke_status coincident(yoke_context *context, const char *path, int64_t pairs, int64_t one, int64_t other, const double at[3],
+                              int64_t last_of_file)
+{
+    if (one > last_of_file || other > last_of_file)
+        return yoke_fail(context, YOKE_ERROR_INPUT,
+                         "mesh '%s': at (%g, %g, %g) and in %lld other places elements lie against each other without sharing a face: two "
+                         "triangles on a quadrangle, small faces on a large one, or nodes that are not merged; mesh the volumes together",
+                         path, at[0], at[1], at[2], (long long)pairs - 1);
+    return yoke_fail(context, YOKE_ERROR_INPUT,
+                     "mesh '%s': %lld nodes lie where another one lies, e.g. nodes %lld and %lld at (%g, %g, %g), so the body "
+                     "is in pieces: merge duplicate nodes (Gmsh: Coherence, and Coherence Mesh)",
+                     path, (long long)pairs, (long long)one, (long long)other, at[0], at[1], at[2]);
+}
+
+static yoke_status search_cells(yoke_context *context, const char *path, int64_t count, const double *x, const int64_t *number,
+                                int64_t last_of_file, cells *grid)
 {
     int64_t pairs = 0;
     int32_t one = -1, other = -1;
@@ -231,19 +251,16 @@ static yoke_status search_cells(yoke_context *context, const char *path, int64_t
         }
     }
     if (pairs == 0) return YOKE_OK;
-    const double *at = x + 3 * (int64_t)other;
-    return yoke_fail(context, YOKE_ERROR_INPUT,
-                     "mesh '%s': %lld nodes lie where another one lies, e.g. nodes %lld and %lld at (%g, %g, %g), so the body "
-                     "is in pieces: merge duplicate nodes (Gmsh: Coherence, and Coherence Mesh)",
-                     path, (long long)pairs, (long long)number[one], (long long)number[other], at[0], at[1], at[2]);
+    return coincident(context, path, pairs, number[one], number[other], x + 3 * (int64_t)other, last_of_file);
 }
 
-yoke_status fem_mesh_check_coincident(yoke_context *context, const char *path, int64_t count, const double *x, const int64_t *number)
+yoke_status fem_mesh_check_coincident(yoke_context *context, const char *path, int64_t count, const double *x, const int64_t *number,
+                                      int64_t last_of_file)
 {
     cells grid = {.head = NULL};
     yoke_status status = make_cells(context, count, x, &grid);
     if (!status && isfinite(grid.size) && grid.size > 0)
-        status = search_cells(context, path, count, x, number, &grid);
+        status = search_cells(context, path, count, x, number, last_of_file, &grid);
     else if (!status)
         status = yoke_fail(context, YOKE_ERROR_INPUT, "mesh '%s' has no extent, or one beyond all numbers: check its coordinates", path);
     yoke_release(context, grid.head);

@@ -230,22 +230,22 @@ static yoke_status explain(const reader *run)
                      path);
 }
 
-static void set_limits(reader *run, const fem_mesh_file *file, const fem_mesh_limits *limits)
+static void set_options(reader *run, const fem_mesh_file *file, const fem_mesh_options *options)
 {
     static const int64_t gibibyte = (int64_t)1 << 30;
     int64_t by_size = file->bytes < (INT64_MAX >> 8) ? 64 * file->bytes : INT64_MAX >> 1;
-    run->memory_bytes = limits && limits->memory_bytes > 0 ? limits->memory_bytes : 4 * gibibyte + by_size;
-    run->cpu_s = limits && limits->seconds > 0 && limits->seconds < 1e6 ? limits->seconds : 120;
+    run->memory_bytes = options && options->memory_bytes > 0 ? options->memory_bytes : 4 * gibibyte + by_size;
+    run->cpu_s = options && options->seconds > 0 && options->seconds < 1e6 ? options->seconds : 120;
     /* On the clock it may wait for a slow disk. */
     run->end_s = yoke_clock_s() + 2 * run->cpu_s;
 }
 
-yoke_status fem_mesh_run_reader(yoke_context *context, const char *path, const fem_mesh_file *file, const fem_mesh_limits *limits,
+yoke_status fem_mesh_run_reader(yoke_context *context, const char *path, const fem_mesh_file *file, const fem_mesh_options *options,
                                 fem_mesh_stream *stream)
 {
     reader run = {.context = context, .path = path, .status = -1};
     fem_mesh_stream got = {NULL, 0};
-    set_limits(&run, file, limits);
+    set_options(&run, file, options);
     workplace *place = NULL;
     yoke_status status = yoke_allocate(context, 1, sizeof *place, (void **)&place);
     if (status) return status;

@@ -1,15 +1,13 @@
 #include "mesh_private.h"
 
 #include <limits.h>
-#include <math.h>
 
 #include "mesh_wire.h"
 
-enum { GMSH_HEX8 = 5, GMSH_HEX20 = 17, GMSH_HEX27 = 12 };
-
-/* Lexicographic slot of each node in Gmsh's order: corners around the bottom and the top, then edges, faces, centre. */
-static const int8_t slot_of_hex8[8] = {0, 1, 3, 2, 4, 5, 7, 6};
-static const int8_t slot_of_hex27[27] = {0, 2, 8, 6, 18, 20, 26, 24, 1, 3, 9, 5, 11, 7, 17, 15, 19, 21, 23, 25, 4, 10, 12, 14, 16, 22, 13};
+/* Corners around the bottom and the top, then edges, faces, centre. */
+const int8_t fem_mesh_hexahedron_corner[8] = {0, 1, 3, 2, 4, 5, 7, 6};
+const int8_t fem_mesh_hexahedron_slot[27] = {0,  2,  8,  6,  18, 20, 26, 24, 1,  3,  9,  5,  11, 7,
+                                             17, 15, 19, 21, 23, 25, 4,  10, 12, 14, 16, 22, 13};
 
 void fem_mesh_expand_serendipity(double position[27][3])
 {
@@ -39,8 +37,8 @@ static yoke_status wrong_element(const fem_mesh *mesh, const fem_raw_block *bloc
 {
     char buffer[48];
     return yoke_fail(mesh->context, YOKE_ERROR_INPUT,
-                     "mesh '%s': element %lld is a %s; every volume element must be a hexahedron with 8, 20 or 27 "
-                     "nodes (transfinite volumes and Recombine in Gmsh)",
+                     "mesh '%s': element %lld is a %s; volume elements must be tetrahedra, prisms or hexahedra of first or "
+                     "second order (in Gmsh pyramids come from Recombine on the surfaces of volumes of tetrahedra: leave it away)",
                      mesh->path, (long long)block->number[0], fem_raw_type_name(block->type, buffer));
 }
 
@@ -52,7 +50,8 @@ static yoke_status count_elements(fem_mesh *mesh, const fem_raw *raw, int *type)
     for (int b = 0; b < raw->num_blocks; b++) {
         const fem_raw_block *block = &raw->blocks[b];
         if (block->dimension != 3 || block->count == 0) continue;
-        if (block->type != GMSH_HEX8 && block->type != GMSH_HEX20 && block->type != GMSH_HEX27) return wrong_element(mesh, block);
+        if (block->type != FEM_GMSH_HEX8 && block->type != FEM_GMSH_HEX20 && block->type != FEM_GMSH_HEX27)
+            return wrong_element(mesh, block);
         if (first && first->type != block->type) {
             char one[48], other[48];
             return yoke_fail(mesh->context, YOKE_ERROR_INPUT,
@@ -66,7 +65,7 @@ static yoke_status count_elements(fem_mesh *mesh, const fem_raw *raw, int *type)
     }
     if (!first)
         return yoke_fail(mesh->context, YOKE_ERROR_INPUT,
-                         "mesh '%s' holds no volume elements; it must be made of hexahedra with 8, 20 or 27 nodes "
+                         "mesh '%s' holds no volume elements; it must be made of tetrahedra, prisms or hexahedra "
                          "(in Gmsh only entities in physical groups are saved: is there a Physical Volume?)",
                          mesh->path);
     if (count > INT32_MAX / 27)
@@ -74,7 +73,7 @@ static yoke_status count_elements(fem_mesh *mesh, const fem_raw *raw, int *type)
                          "mesh '%s' has %lld elements; at most %d are possible: mesh more coarsely and refine in yoke", mesh->path,
                          (long long)count, INT32_MAX / 27);
     mesh->num_elements = count;
-    mesh->order = first->type == GMSH_HEX8 ? 1 : 2;
+    mesh->order = first->type == FEM_GMSH_HEX8 ? 1 : 2;
     *type = first->type;
     return YOKE_OK;
 }
@@ -95,40 +94,18 @@ static yoke_status allocate_elements(fem_mesh *mesh, const fem_raw *raw, fem_con
 
 /* ---------------------------------------------------------------------------------------------- one element */
 
-/* Node indices of an element in Gmsh's order. */
-static yoke_status find_nodes(const fem_mesh *mesh, const fem_raw *raw, const fem_conversion *conversion, int64_t element,
-                              const int64_t *number, int nodes, int32_t *index)
-{
-    for (int i = 0; i < nodes; i++) {
-        int64_t found = fem_numbers_find(&conversion->numbers, number[i]);
-        if (found < 0)
-            return yoke_fail(mesh->context, YOKE_ERROR_INPUT, "mesh '%s': element %lld has the node %lld, which does not exist", mesh->path,
-                             (long long)element, (long long)number[i]);
-        for (int axis = 0; axis < 3; axis++)
-            if (!isfinite(raw->x[3 * found + axis]))
-                return yoke_fail(mesh->context, YOKE_ERROR_INPUT, "mesh '%s': node %lld has a coordinate that is not finite", mesh->path,
-                                 (long long)number[i]);
-        index[i] = (int32_t)found;
-        for (int j = 0; j < i; j++)
-            if (index[j] == index[i])
-                return yoke_fail(mesh->context, YOKE_ERROR_INPUT, "mesh '%s': element %lld is degenerate: it has the node %lld twice",
-                                 mesh->path, (long long)element, (long long)number[i]);
-    }
-    return YOKE_OK;
-}
-
 static void place_element(fem_mesh *mesh, const fem_raw *raw, fem_conversion *conversion, int64_t e, int type, const int32_t *index)
 {
     int positions = mesh->order == 1 ? 8 : 27, nodes = fem_wire_nodes(type);
-    const int8_t *slot = type == GMSH_HEX8 ? slot_of_hex8 : slot_of_hex27;
+    const int8_t *slot = type == FEM_GMSH_HEX8 ? fem_mesh_hexahedron_corner : fem_mesh_hexahedron_slot;
     double(*geometry)[3] = (double(*)[3])(mesh->geometry + 3 * positions * e);
     for (int i = 0; i < nodes; i++) {
         conversion->used[index[i]] = 1;
         for (int axis = 0; axis < 3; axis++) geometry[slot[i]][axis] = raw->x[3 * (int64_t)index[i] + axis];
     }
-    if (type == GMSH_HEX20) fem_mesh_expand_serendipity(geometry);
+    if (type == FEM_GMSH_HEX20) fem_mesh_expand_serendipity(geometry);
     for (int i = 0; i < 8; i++) {
-        mesh->corners[8 * e + slot_of_hex8[i]] = index[i];
+        mesh->corners[8 * e + fem_mesh_hexahedron_corner[i]] = index[i];
         conversion->vertex_of[index[i]] = 0;
     }
 }
@@ -142,7 +119,8 @@ static yoke_status convert_elements(fem_mesh *mesh, const fem_raw *raw, int type
         if (block->dimension != 3) continue;
         for (int64_t i = 0; i < block->count; i++, e++) {
             int32_t index[27];
-            yoke_status status = find_nodes(mesh, raw, conversion, block->number[i], block->node + nodes * i, nodes, index);
+            yoke_status status = fem_raw_find_nodes(mesh->context, mesh->path, raw, &conversion->numbers, block->number[i],
+                                                    block->node + nodes * i, nodes, index);
             if (status) return status;
             mesh->element_tag[e] = block->number[i];
             mesh->volume[e] = -1;
@@ -189,7 +167,7 @@ static yoke_status check_nodes(const fem_mesh *mesh, const fem_raw *raw, const f
             for (int axis = 0; axis < 3; axis++) x[3 * k + axis] = raw->x[3 * i + axis];
             k++;
         }
-        status = fem_mesh_check_coincident(mesh->context, mesh->path, count, x, number);
+        status = fem_mesh_check_coincident(mesh->context, mesh->path, count, x, number, raw->last_of_file);
     }
     yoke_release(mesh->context, x);
     yoke_release(mesh->context, number);

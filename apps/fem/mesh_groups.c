@@ -210,7 +210,7 @@ static yoke_status unmatched(const builder *make, const char *name, const fem_ra
 {
     static const char *const places[3] = {"a corner", "an edge", "a face"};
     char buffer[48], nodes[128] = "";
-    int corners = fem_raw_corners(block->type), length = 0;
+    int corners = fem_wire_corners(block->type), length = 0;
     for (int k = 0; k < corners; k++)
         length += snprintf(nodes + length, sizeof nodes - (size_t)length, "%s%lld", k ? ", " : "",
                            (long long)block->node[fem_wire_nodes(block->type) * i + k]);
@@ -224,7 +224,7 @@ static yoke_status unmatched(const builder *make, const char *name, const fem_ra
 /* Finds the face, edge or corner that element i of the block is; 0 where there is none. */
 static int match(const builder *make, const fem_raw_block *block, int64_t i, members *list)
 {
-    int corners = fem_raw_corners(block->type), needed = 1 << block->dimension;
+    int corners = fem_wire_corners(block->type), needed = 1 << block->dimension;
     int32_t vertex[4];
     if (corners != needed) return 0;
     for (int k = 0; k < corners; k++) {

@@ -6,6 +6,7 @@
  *     mesh_child.c    runs yoke-fem-mesh, gives its stream
  *     mesh_raw.c      checks the stream: Gmsh's nodes, elements and groups as they came
  *     mesh_numbers.c  from the file's node numbers to indices
+ *     mesh_split.c    hexahedra from tetrahedra and prisms (mesh_split.h)
  *     mesh_convert.c  hexahedra, node orders, volume groups
  *     mesh_check.c    elements (Jacobian) and nodes (coincident)
  *     mesh_faces.c    which elements share a face; one body
@@ -55,7 +56,7 @@ typedef struct fem_mesh_stream {
  * and where it was installed (FEM_MESH_READER).
  * Errors: INPUT (crash, hang, limit: the file's fault), INTERRUPTED (it was stopped by SIGINT or SIGTERM), SYSTEM, MEMORY.
  */
-yoke_status fem_mesh_run_reader(yoke_context *context, const char *path, const fem_mesh_file *file, const fem_mesh_limits *limits,
+yoke_status fem_mesh_run_reader(yoke_context *context, const char *path, const fem_mesh_file *file, const fem_mesh_options *options,
                                 fem_mesh_stream *stream);
 
 /* --------------------------------------------------------------------------------------------------- raw */
@@ -78,8 +79,10 @@ typedef struct fem_raw_group {
 
 typedef struct fem_raw {
     int64_t num_nodes;
+    int64_t last_of_file;       /* nodes with greater numbers were made by splitting; INT64_MAX: none */
     const int64_t *node_number; /* [num_nodes] */
     const double *x;            /* [num_nodes][3] */
+    double *scaled;             /* x where the file's is not taken as it is, else NULL */
     int num_blocks, num_groups;
     fem_raw_block *blocks;
     fem_raw_group *groups;
@@ -87,15 +90,14 @@ typedef struct fem_raw {
 
 /*
  * Checks a stream (every count against its length and against the file's, which spends a byte at least on each number) and finds
- * its records.  Errors: INPUT (Gmsh's own message, or a stream that cannot be right), MEMORY.
+ * its records; coordinates are multiplied with scale.  Errors: INPUT (Gmsh's own message, or a stream that cannot be right), MEMORY.
  */
-yoke_status fem_raw_create(yoke_context *context, const char *path, int64_t file_bytes, const fem_mesh_stream *stream, fem_raw *raw);
+yoke_status fem_raw_create(yoke_context *context, const char *path, int64_t file_bytes, double scale, const fem_mesh_stream *stream,
+                           fem_raw *raw);
 void fem_raw_clear(yoke_context *context, fem_raw *raw);
 
 /* The name of an element type, "element of Gmsh's type N" in `buffer` where it is not in the list. */
 const char *fem_raw_type_name(int type, char buffer[48]);
-/* Corners of a type of the list, which come first among its nodes; 0 for another. */
-int fem_raw_corners(int type);
 
 /* ---------------------------------------------------------------------------------------- node numbers */
 
@@ -111,13 +113,43 @@ yoke_status fem_numbers_create(yoke_context *context, const char *path, int64_t 
 void fem_numbers_clear(yoke_context *context, fem_numbers *numbers);
 int64_t fem_numbers_find(const fem_numbers *numbers, int64_t number); /* -1: none */
 
+/* Indices of an element's nodes.  Errors: INPUT (a node that does not exist, is not finite, or comes twice). */
+yoke_status fem_raw_find_nodes(yoke_context *context, const char *path, const fem_raw *raw, const fem_numbers *numbers, int64_t element,
+                               const int64_t *number, int nodes, int32_t *index);
+
+/* ------------------------------------------------------------------------------------------------- split */
+
+/* A file with tetrahedra or prisms, split into hexahedra. */
+typedef struct fem_split {
+    int order;           /* of the file's volume elements; 0: there was nothing to split, and all the rest is empty */
+    int64_t count[3];    /* tetrahedra, prisms, hexahedra that were split */
+    fem_numbers numbers; /* of the file's nodes */
+    fem_raw raw;         /* hexahedra with 8 nodes (a volume element's follow one another and have its number), quadrangles, lines;
+                            the groups are the file's */
+    int num_memory;
+    int64_t **memory;     /* [num_memory] numbers and nodes of a block */
+    int *block_of;        /* [num_memory] */
+    int64_t *node_number; /* of raw */
+    double *x;            /* of raw */
+} fem_split;
+
+/*
+ * Splits where there are tetrahedra or prisms, all of one order; leaves to fem_mesh_convert what must be refused.
+ * Errors: INPUT (element, node), MEMORY.
+ */
+yoke_status fem_split_create(fem_mesh *mesh, const fem_raw *raw, fem_split *split);
+void fem_split_clear(yoke_context *context, fem_split *split);
+
+/* Gives the mesh, which was converted from split->raw, the curved geometry of the elements of second order in raw.  Errors: MEMORY. */
+yoke_status fem_split_bend(fem_mesh *mesh, const fem_raw *raw, const fem_split *split);
+
 /* ------------------------------------------------------------------------------------------------- whole */
 
 /* A mesh with nothing but its context and path. */
 yoke_status fem_mesh_create_empty(yoke_context *context, const char *path, fem_mesh **mesh);
 
 /* The mesh in a stream of yoke-fem-mesh; path: for messages.  Errors: as fem_mesh_read. */
-yoke_status fem_mesh_from_stream(yoke_context *context, const char *path, int64_t file_bytes, const fem_mesh_stream *stream,
+yoke_status fem_mesh_from_stream(yoke_context *context, const char *path, int64_t file_bytes, double scale, const fem_mesh_stream *stream,
                                  fem_mesh **mesh);
 
 /* Numbers the elements of a large mesh along a Morton curve, where its order is much worse.  Errors: MEMORY. */
@@ -135,16 +167,23 @@ typedef struct fem_conversion {
 yoke_status fem_mesh_convert(fem_mesh *mesh, const fem_raw *raw, fem_conversion *conversion);
 void fem_conversion_clear(yoke_context *context, fem_conversion *conversion);
 
+/* Of each node in Gmsh's order: the lexicographic slot among 27, and the corner in z-order. */
+extern const int8_t fem_mesh_hexahedron_slot[27], fem_mesh_hexahedron_corner[8];
+
 /* Expands 20 positions in their lexicographic slots among 27 (face and volume centres missing) by the serendipity shape functions. */
 void fem_mesh_expand_serendipity(double position[27][3]);
 
 /* ----------------------------------------------------------------------------------------------- checks */
 
-/* Finite positions, no vertex twice in an element, positive Jacobian.  Errors: INPUT (element, determinant). */
-yoke_status fem_mesh_check_elements(const fem_mesh *mesh);
+/* Finite positions, no vertex twice in an element, positive Jacobian; finds the worst shape.  Errors: INPUT (element, determinant). */
+yoke_status fem_mesh_check_elements(fem_mesh *mesh);
 
-/* No two of the points x [count][3] at one place; number [count]: for the message.  Errors: INPUT, MEMORY. */
-yoke_status fem_mesh_check_coincident(yoke_context *context, const char *path, int64_t count, const double *x, const int64_t *number);
+/*
+ * No two of the points x [count][3] at one place; number [count]: for the message, those beyond last_of_file are of no node of the file.
+ * Errors: INPUT, MEMORY.
+ */
+yoke_status fem_mesh_check_coincident(yoke_context *context, const char *path, int64_t count, const double *x, const int64_t *number,
+                                      int64_t last_of_file);
 
 /* -------------------------------------------------------------------------------------------------- faces */
 

@@ -1,6 +1,7 @@
 #include "mesh_private.h"
 
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -150,11 +151,20 @@ static yoke_status take_all(cursor at, fem_raw *raw)
     }
 }
 
-yoke_status fem_raw_create(yoke_context *context, const char *path, int64_t file_bytes, const fem_mesh_stream *stream, fem_raw *raw)
+static yoke_status scale_nodes(yoke_context *context, double scale, fem_raw *raw)
+{
+    yoke_status status = yoke_allocate_untouched(context, raw->num_nodes, 3 * sizeof *raw->scaled, (void **)&raw->scaled);
+    for (int64_t i = 0; i < 3 * raw->num_nodes && !status; i++) raw->scaled[i] = scale * raw->x[i];
+    if (!status) raw->x = raw->scaled;
+    return status;
+}
+
+yoke_status fem_raw_create(yoke_context *context, const char *path, int64_t file_bytes, double scale, const fem_mesh_stream *stream,
+                           fem_raw *raw)
 {
     cursor begin = {context, path, stream->bytes, stream->count, file_bytes};
     int64_t blocks = 0, groups = 0;
-    fem_raw made = {0};
+    fem_raw made = {.last_of_file = INT64_MAX};
     yoke_status status = count_records(begin, &blocks, &groups);
     if (status) return status;
     if (blocks > INT_MAX || groups > INT16_MAX) return damaged(&begin, "more groups than are possible (32767)");
@@ -164,6 +174,7 @@ yoke_status fem_raw_create(yoke_context *context, const char *path, int64_t file
     if (!status && made.num_nodes == 0)
         status =
             yoke_fail(context, YOKE_ERROR_INPUT, "mesh '%s' holds no nodes that Gmsh understands: write it again, or as MSH 4.1", path);
+    if (!status && scale != 1) status = scale_nodes(context, scale, &made);
     if (status)
         fem_raw_clear(context, &made);
     else
@@ -175,35 +186,22 @@ void fem_raw_clear(yoke_context *context, fem_raw *raw)
 {
     yoke_release(context, raw->blocks);
     yoke_release(context, raw->groups);
+    yoke_release(context, raw->scaled);
     *raw = (fem_raw){0};
 }
 
 const char *fem_raw_type_name(int type, char buffer[48])
 {
     switch (type) {
-#define NAME_OF(number, dimension, nodes, corners, name) \
-    case number:                                         \
-        return name;
+#define NAME_OF(name, number, dimension, nodes, corners, text) \
+    case number:                                               \
+        return text;
         FEM_WIRE_TYPES(NAME_OF)
 #undef NAME_OF
-    case 2:
-        return "triangle with 3 nodes";
-    case 4:
-        return "tetrahedron with 4 nodes";
-    case 6:
-        return "prism with 6 nodes";
     case 7:
         return "pyramid with 5 nodes";
-    case 9:
-        return "triangle with 6 nodes";
-    case 11:
-        return "tetrahedron with 10 nodes";
-    case 13:
-        return "prism with 18 nodes";
     case 14:
         return "pyramid with 14 nodes";
-    case 18:
-        return "prism with 15 nodes";
     case 19:
         return "pyramid with 13 nodes";
     case 92:
@@ -214,15 +212,23 @@ const char *fem_raw_type_name(int type, char buffer[48])
     }
 }
 
-int fem_raw_corners(int type)
+yoke_status fem_raw_find_nodes(yoke_context *context, const char *path, const fem_raw *raw, const fem_numbers *numbers, int64_t element,
+                               const int64_t *number, int nodes, int32_t *index)
 {
-    switch (type) {
-#define CORNERS_OF(number, dimension, nodes, corners, name) \
-    case number:                                            \
-        return corners;
-        FEM_WIRE_TYPES(CORNERS_OF)
-#undef CORNERS_OF
-    default:
-        return 0;
+    for (int i = 0; i < nodes; i++) {
+        int64_t found = fem_numbers_find(numbers, number[i]);
+        if (found < 0)
+            return yoke_fail(context, YOKE_ERROR_INPUT, "mesh '%s': element %lld has the node %lld, which does not exist", path,
+                             (long long)element, (long long)number[i]);
+        for (int axis = 0; axis < 3; axis++)
+            if (!isfinite(raw->x[3 * found + axis]))
+                return yoke_fail(context, YOKE_ERROR_INPUT, "mesh '%s': node %lld has a coordinate that is not finite", path,
+                                 (long long)number[i]);
+        index[i] = (int32_t)found;
+        for (int j = 0; j < i; j++)
+            if (index[j] == index[i])
+                return yoke_fail(context, YOKE_ERROR_INPUT, "mesh '%s': element %lld is degenerate: it has the node %lld twice", path,
+                                 (long long)element, (long long)number[i]);
     }
+    return YOKE_OK;
 }

@@ -189,7 +189,43 @@ static void put_nodes(void)
     gmshFree(parameter);
 }
 
-static void put_elements(int dimension, int entity)
+/* Faces and volumes that Gmsh returned, by the number of their corners; those of a type that is not in the list, by dimension. */
+static int64_t returned[9], unknown[4];
+
+static void count_elements(int dimension, int type, size_t count)
+{
+    int corners = fem_wire_corners(type);
+    if (dimension < 2) return;
+    if (corners == 4 && dimension == 2) corners = 0; /* quadrangles */
+    if (fem_wire_nodes(type) > 0)
+        returned[corners] += (int64_t)count;
+    else
+        unknown[dimension]++;
+}
+
+/* Of elements of one shape in one entity, but of two orders, Gmsh returns only those that are like the first. */
+static void check_all_returned(void)
+{
+    static const struct {
+        const char *option;
+        int dimension, corners;
+    } shapes[] = {{"Mesh.NbTriangles", 2, 3},
+                  {"Mesh.NbQuadrangles", 2, 0},
+                  {"Mesh.NbTetrahedra", 3, 4},
+                  {"Mesh.NbPrisms", 3, 6},
+                  {"Mesh.NbHexahedra", 3, 8}};
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        double count = 0;
+        int failed = 0;
+        gmshOptionGetNumber(shapes[i].option, &count, &failed);
+        check(failed);
+        if (unknown[shapes[i].dimension] == 0 && count != (double)returned[shapes[i].corners])
+            fail("elements of first and of second order are mixed in one volume or face: save all of them with one order");
+    }
+}
+
+/* Counts them, and writes them where they are wanted. */
+static void put_elements(int dimension, int entity, int wanted)
 {
     int *types = NULL, failed = 0;
     size_t **tags = NULL, *tag_counts = NULL, **nodes = NULL, *node_counts = NULL, count = 0, tag_lists = 0, node_lists = 0;
@@ -197,10 +233,13 @@ static void put_elements(int dimension, int entity)
     check(failed);
     for (size_t i = 0; i < count; i++) {
         size_t per_element = (size_t)fem_wire_nodes(types[i]);
+        count_elements(dimension, types[i], tag_counts[i]);
         if (per_element > 0 && node_counts[i] != per_element * tag_counts[i]) fail("Gmsh returned elements without their nodes");
-        put_record(FEM_WIRE_ELEMENTS, dimension, entity, types[i], (int64_t)tag_counts[i]);
-        put_tags(tags[i], tag_counts[i]);
-        put_tags(nodes[i], per_element * tag_counts[i]);
+        if (wanted) {
+            put_record(FEM_WIRE_ELEMENTS, dimension, entity, types[i], (int64_t)tag_counts[i]);
+            put_tags(tags[i], tag_counts[i]);
+            put_tags(nodes[i], per_element * tag_counts[i]);
+        }
         gmshFree(tags[i]);
         gmshFree(nodes[i]);
     }
@@ -254,8 +293,10 @@ static void put_model(void)
     check(failed);
     for (size_t i = 0; i + 1 < num_entities; i += 2) {
         int dimension = entities[i], entity = entities[i + 1];
-        if (dimension == 3 || (num_groups == 0 ? dimension == 2 : in_a_group(dimension, entity))) put_elements(dimension, entity);
+        int wanted = dimension == 3 || (num_groups == 0 ? dimension == 2 : in_a_group(dimension, entity));
+        if (wanted || dimension == 2) put_elements(dimension, entity, wanted);
     }
+    check_all_returned();
     gmshFree(groups);
     gmshFree(entities);
 }

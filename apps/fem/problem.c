@@ -1,6 +1,7 @@
 /* From a case and its mesh to the boundary value problem: names become groups, engineering constants become Lame's moduli. */
 #include "problem.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -285,6 +286,12 @@ static yoke_status fill(resolver *run)
     if (status == YOKE_OK) status = fem_check_memory(the_case, run->mesh);
     if (status == YOKE_OK) status = fem_warn_of_kinks(problem);
     return status;
+}
+
+yoke_status fem_case_read_mesh(const fem_case *the_case, fem_mesh **mesh)
+{
+    const double scale = the_case->keys.mesh_scale.value;
+    return fem_mesh_read(the_case->context, the_case->mesh_path, &(fem_mesh_options){.scale = isnan(scale) ? 0 : scale}, mesh);
 }
 
 yoke_status fem_problem_create(const fem_case *the_case, const fem_mesh *mesh, fem_problem **problem)

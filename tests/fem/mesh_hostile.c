@@ -159,7 +159,7 @@ static yoke_status read_stream(const mesh_files *files, int64_t file_bytes, cons
     fem_mesh_stream copy = {aligned_alloc(8, (size_t)(count + 7) / 8 * 8 + 8), count};
     memcpy(copy.bytes, bytes, (size_t)count);
     fem_mesh *mesh = NULL;
-    yoke_status status = fem_mesh_from_stream(files->context, "stream", file_bytes, &copy, &mesh);
+    yoke_status status = fem_mesh_from_stream(files->context, "stream", file_bytes, 1, &copy, &mesh);
     fem_mesh_destroy(mesh);
     free(copy.bytes);
     return status;
@@ -224,7 +224,7 @@ static void every_failing_allocation_is_reported(void **state)
         int64_t before = memory.outstanding;
         memory.fail_at = memory.calls + fail_at;
         fem_mesh *mesh = NULL;
-        yoke_status status = fem_mesh_from_stream(context, "stream", file_bytes, &stream, &mesh);
+        yoke_status status = fem_mesh_from_stream(context, "stream", file_bytes, 1, &stream, &mesh);
         fem_mesh_destroy(mesh);
         assert_int_equal(memory.outstanding, before);
         yoke_context_destroy(context);
