@@ -114,12 +114,32 @@ static void two_materials_fits_its_mesh(void **state)
     assert_fits("two-materials", "steel");
 }
 
+static void le1_fits_its_mesh(void **state)
+{
+    (void)state;
+    assert_fits("le1", "membrane");
+}
+
+static void le10_fits_its_mesh(void **state)
+{
+    (void)state;
+    assert_fits("le10", "plate");
+}
+
+static void le11_fits_its_mesh(void **state)
+{
+    (void)state;
+    assert_fits("le11", "solid");
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(drill_hole_fits_its_mesh),    cmocka_unit_test(crankshaft_fits_its_mesh),
     cmocka_unit_test(cylinder_fits_its_mesh),      cmocka_unit_test(fichera_fits_its_mesh),
     cmocka_unit_test(lame_fits_its_mesh),          cmocka_unit_test(hollow_sphere_fits_its_mesh),
     cmocka_unit_test(sphere_cavity_fits_its_mesh), cmocka_unit_test(plate_with_hole_fits_its_mesh),
     cmocka_unit_test(cantilever_fits_its_mesh),    cmocka_unit_test(two_materials_fits_its_mesh),
+    cmocka_unit_test(le1_fits_its_mesh),           cmocka_unit_test(le10_fits_its_mesh),
+    cmocka_unit_test(le11_fits_its_mesh),
 };
 
 UNIT_MAIN(tests, start, end)

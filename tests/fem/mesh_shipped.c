@@ -230,10 +230,50 @@ static void two_materials(void **state)
     fem_mesh_destroy(mesh);
 }
 
+/* Nodes of a face group on the ellipse with the half axes a, b along x, y. */
+static void check_elliptic(const fem_mesh *mesh, const char *name, double a, double b)
+{
+    const fem_group *faces = &mesh->groups[fem_mesh_find_group(mesh, 2, name)];
+    for (int64_t i = 0; i < faces->count; i++) {
+        int slots[9];
+        fem_face_slots(3, faces->local[i], slots);
+        for (int k = 0; k < 9; k++) {
+            const double *x = mesh->geometry + 3 * (27 * (int64_t)faces->element[i] + slots[k]);
+            assert_true(fabs(x[0] / a * (x[0] / a) + x[1] / b * (x[1] / b) - 1) < 1e-9);
+        }
+    }
+}
+
+/* Between the ellipses of the NAFEMS benchmarks LE1 and LE10. */
+static void elliptic_plate(const mesh_files *files, const char *name, int64_t elements, double height)
+{
+    fem_mesh *mesh = check_mesh(files, name, elements, PI / 4 * (3.25 * 2.75 - 2) * height, 1e-5);
+    check_groups(mesh, 2, NAMES("symmetry-x", "symmetry-y", "top", "inner", "outer"));
+    check_elliptic(mesh, "inner", 2, 1);
+    check_elliptic(mesh, "outer", 3.25, 2.75);
+    fem_mesh_destroy(mesh);
+}
+
+static void nafems_le1(void **state) { elliptic_plate(*state, "le1", 60, 0.05); }
+static void nafems_le10(void **state) { elliptic_plate(*state, "le10", 100, 0.6); }
+
+/* Sections at height z are rings: the sphere's has the area 0.96 pi, the bore the radius sin 45, the taper narrows from the sphere's to 1. */
+static void nafems_le11(void **state)
+{
+    const double s = sqrt(0.5), wide = sqrt(1.4 * 1.4 - 0.5);
+    const double volume = PI / 4 * (0.96 * s + 0.69 * ((wide * wide + wide + 1) / 3 - 0.5) + 0.4 * 0.5);
+    fem_mesh *mesh = check_mesh(*state, "le11", 240, volume, 1e-5);
+    check_groups(mesh, 2, NAMES("symmetry-x", "symmetry-y", "bottom", "top", "inner", "sphere", "taper", "cylinder"));
+    check_curved(mesh, &(curved){"sphere", 1, {0, 0}, 1.4});
+    check_curved(mesh, &(curved){"cylinder", 0, {0, 0}, 1});
+    fem_mesh_destroy(mesh);
+}
+
 static const struct CMUnitTest tests[] = {
-    MESH_TEST(drill_hole), MESH_TEST(plate_with_hole), MESH_TEST(lame_cylinder), MESH_TEST(solid_cylinder_of_20_node_elements),
-    MESH_TEST(crankshaft), MESH_TEST(hollow_sphere),   MESH_TEST(sphere_cavity), MESH_TEST(fichera_corner),
-    MESH_TEST(cantilever), MESH_TEST(two_materials),
+    MESH_TEST(drill_hole),  MESH_TEST(plate_with_hole), MESH_TEST(lame_cylinder), MESH_TEST(solid_cylinder_of_20_node_elements),
+    MESH_TEST(crankshaft),  MESH_TEST(hollow_sphere),   MESH_TEST(sphere_cavity), MESH_TEST(fichera_corner),
+    MESH_TEST(cantilever),  MESH_TEST(two_materials),   MESH_TEST(nafems_le1),    MESH_TEST(nafems_le10),
+    MESH_TEST(nafems_le11),
 };
 
 UNIT_MAIN(tests, NULL, NULL)

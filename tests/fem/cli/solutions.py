@@ -185,3 +185,33 @@ def test_loads_and_reactions_sum_to_zero_in_every_example():
     for name in names:
         print(name)
         check_balance(solve(EXAMPLES / f"{name}.yaml", refine__steps=1, refine__initial=0, out=name))
+
+
+def check_target(name, element, point, component, target):
+    """The Standard NAFEMS Benchmarks (TNSB, rev. 3, 1990): within 1 % of the published target."""
+    found = solve(EXAMPLES / f"{name}.yaml", element=element)
+    close_to(probe(found, point)["stress"][component], target, 1e-2, f"{name}: stress at {point}")
+
+
+def test_nafems_le1_elliptic_membrane_q2():
+    check_target("le1", "q2", "D", 1, 92.7e6)
+
+
+def test_nafems_le1_elliptic_membrane_s2():
+    check_target("le1", "s2", "D", 1, 92.7e6)
+
+
+def test_nafems_le10_thick_plate_q2():
+    check_target("le10", "q2", "D", 1, -5.38e6)
+
+
+def test_nafems_le10_thick_plate_s2():
+    check_target("le10", "s2", "D", 1, -5.38e6)
+
+
+def test_nafems_le11_cylinder_taper_sphere_q2():
+    check_target("le11", "q2", "A", 2, -105e6)
+
+
+def test_nafems_le11_cylinder_taper_sphere_s2():
+    check_target("le11", "s2", "A", 2, -105e6)
