@@ -10,6 +10,7 @@
 #include "record.h"
 #include "results.h"
 #include "solver_choice.h"
+#include "summary.h"
 #include "table.h"
 
 enum { PATH_LENGTH = 4096 };
@@ -39,6 +40,7 @@ typedef struct adapt {
     char work[64]; /* what an element costs depends on */
     fem_solver_choice choice;
     fem_results *results;
+    fem_summary *summary;
     fem_record *record;
     fem_table table;
     fem_hooks hooks;
@@ -235,11 +237,13 @@ static yoke_status prepare(adapt *a)
 
 static yoke_status begin(adapt *a)
 {
-    const char *path;
+    const char *path = NULL;
     yoke_status status = fem_results_open(a->context, a->the_case->keys.output.directory.value, &a->results);
     if (!status) status = fem_results_path(a->results, FEM_RESULTS_RECORD, &path);
     if (status) return status;
     snprintf(a->record_path, sizeof a->record_path, "%s", path);
+    status = fem_summary_create(a->the_case, a->problem, a->num_probes, a->probes, &a->summary);
+    if (status) return status;
     const char *paths[FEM_RECORD_PATHS] = {a->record_path, a->run->json};
     return fem_record_create(a->the_case, a->run->argc, a->run->argv, FEM_RECORD_PATHS, paths, &a->record);
 }
@@ -387,6 +391,8 @@ static yoke_status write_record(adapt *a)
     if (!status && a->num_probes) status = fem_probes_evaluate(now->space, now->solution->u, now->stress, a->num_probes, a->probes, values);
     results.reactions = reactions;
     results.values = values;
+    if (!status) status = fem_summary_step(a->summary, now->space, now->boundary, &now->record, &results);
+    if (!status) status = fem_summary_write_probes(a->summary, a->the_case->keys.output.directory.value);
     if (!status) status = fem_record_step(a->record, &now->record, &results);
     yoke_release(a->context, reactions);
     yoke_release(a->context, values);
@@ -463,6 +469,25 @@ static yoke_status refine(adapt *a, const char **stopped_by)
     return YOKE_OK;
 }
 
+static void print_text(FILE *out, const void *text) { fputs(text, out); }
+
+/* The end of a run that has finished a step: summary, warnings, record.  Who interrupts it wants it to end, and nothing printed. */
+static yoke_status finish(adapt *a, const char *stopped_by, bool print)
+{
+    char *text, warning[FEM_SUMMARY_WARNING];
+    const char *directory = a->the_case->keys.output.directory.value;
+    yoke_status status = fem_summary_text(a->summary, stopped_by, &text);
+    if (status) return status;
+    status = app_file_write(a->context, directory, FEM_RESULTS_SUMMARY, print_text, text);
+    fem_summary_warning(a->summary, warning);
+    if (!status && warning[0]) status = fem_record_warn(a->record, warning);
+    if (!status) status = fem_record_finish(a->record, stopped_by);
+    if (!status && print) app_print(a->run->terminal, "stopped by: %s; results in %s\n\n%s", stopped_by, directory, text);
+    if (!status && warning[0] && a->run->terminal->quiet) yoke_log(a->context, YOKE_LOG_WARNING, "%s", warning);
+    yoke_release(a->context, text);
+    return status;
+}
+
 static yoke_status loop(adapt *a)
 {
     const fem_case_refine *limits = &a->the_case->keys.refine;
@@ -485,8 +510,7 @@ static yoke_status loop(adapt *a)
         memset(&a->now, 0, sizeof a->now);
         a->step++;
     }
-    app_print(a->run->terminal, "stopped by: %s; results in %s\n", stopped_by, a->the_case->keys.output.directory.value);
-    return fem_record_finish(a->record, stopped_by);
+    return finish(a, stopped_by, true);
 }
 
 yoke_status fem_adapt(const fem_run *run, const fem_case *the_case, const fem_problem *problem)
@@ -499,12 +523,13 @@ yoke_status fem_adapt(const fem_run *run, const fem_case *the_case, const fem_pr
     if (!status && !run->check) status = begin(&a);
     if (!status && !run->check) status = loop(&a);
     if (status == YOKE_ERROR_INTERRUPTED && a.finished) {
-        yoke_status written = fem_record_finish(a.record, "interrupted");
+        yoke_status written = finish(&a, "interrupted", false);
         if (written) status = written;
     }
     release_step(&a.now);
     release_step(&a.before);
     fem_record_destroy(a.record);
+    fem_summary_destroy(a.summary);
     fem_results_close(a.results);
     yoke_meter_close(a.meter);
     fem_distribution_destroy(a.distribution);

@@ -287,7 +287,7 @@ yoke_status fem_record_create(const fem_case *the_case, int argc, char **argv, i
         json_t *value;
     } members[] = {
         {"case", case_value(the_case)}, {"stopped_by", json_null()}, {"elapsed_s", json_null()}, {"steps", json_array()},
-        {"reactions", json_array()},    {"loads", json_null()},      {"probes", json_array()},
+        {"reactions", json_array()},    {"loads", json_null()},      {"probes", json_array()},   {"warnings", json_array()},
     };
     for (size_t i = 0; i < sizeof members / sizeof members[0]; i++) {
         if (status == YOKE_OK)
@@ -337,6 +337,12 @@ yoke_status fem_record_step(fem_record *record, const fem_step_record *step, con
             app_record_set(context, record->root, "loads", force_value(results->problem, results->load_force_n, results->load_moment_nm));
     if (status == YOKE_OK) status = app_record_set(context, record->root, "probes", probes_value(results));
     return status == YOKE_OK ? write_files(record, 0) : status;
+}
+
+yoke_status fem_record_warn(fem_record *record, const char *warning)
+{
+    if (json_array_append_new(json_object_get(record->root, "warnings"), app_json_text(warning)) == 0) return YOKE_OK;
+    return yoke_fail(record->context, YOKE_ERROR_MEMORY, "out of memory for the warnings of the run record");
 }
 
 yoke_status fem_record_finish(fem_record *record, const char *stopped_by)

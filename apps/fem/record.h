@@ -104,6 +104,9 @@ void fem_record_destroy(fem_record *record);
  */
 yoke_status fem_record_step(fem_record *record, const fem_step_record *step, const fem_step_results *results);
 
+/* Appends a warning about the results to the record; written with what is written next.  Errors: MEMORY. */
+yoke_status fem_record_warn(fem_record *record, const char *warning);
+
 /* Says why the run ended ("tolerance", "steps", ...; see docs/run-record.md) and writes the files.  Errors: as fem_record_step. */
 yoke_status fem_record_finish(fem_record *record, const char *stopped_by);
 

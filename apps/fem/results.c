@@ -104,7 +104,7 @@ yoke_status fem_results_path(fem_results *results, const char *name, const char 
 /* Removes a file or link; what is not there or of another kind stays as it is. */
 static yoke_status remove_file(fem_results *results, const char *name)
 {
-    const char *path;
+    const char *path = NULL;
     struct stat about;
     yoke_status status = fem_results_path(results, name, &path);
     if (status) return status;
@@ -131,7 +131,7 @@ static bool is_stored(FILE *stream) { return !ferror(stream) && fflush(stream) =
 yoke_status fem_results_step(fem_results *results, const fem_vtu *vtu, int step)
 {
     char name[FEM_VTU_NAME];
-    const char *path;
+    const char *path = NULL;
     app_file *file = NULL;
     fem_vtu_name(step, name);
     yoke_status status = fem_results_path(results, name, &path);

@@ -129,7 +129,7 @@ def check_results(out, steps=None):
     names = [f"step-{row['step']:02d}.vtu" for row in rows]
     assert [entry["file"] for entry in listed] == names, f"{listed}, expected {names}"
     assert [float(entry["timestep"]) for entry in listed] == [row["step"] for row in rows]
-    assert sorted(path.name for path in pathlib.Path(out).iterdir()) == sorted(["run.json", "series.pvd", *names])
+    assert sorted(path.name for path in pathlib.Path(out).iterdir()) == sorted(["run.json", "series.pvd", *(["summary.txt"] if written["stopped_by"] else []), *(["probes.csv"] if written["probes"] else []), *names])
     for name, row in zip(names, rows):
         points, cells, arrays = read_vtu(pathlib.Path(out, name))
         assert cells == row["elements"] and points > 0
