@@ -189,12 +189,8 @@ static yoke_status create_distribution(adapt *a)
                                       .deadline_s = objective->deadline_s.value,
                                       .set_clocks = objective->clocks.value == 0};
     options.rounds = keys->refine.steps.value;
-    a->choice = (fem_solver_choice){.asked = (fem_preconditioner)keys->solver.preconditioner.value,
-                                    .steady = fem_plan_wanted(&options.plan),
-                                    .relative_residual = keys->solver.relative_residual.value,
-                                    .max_iterations = (int)keys->solver.max_iterations.value,
-                                    .across = fem_solver_across(a->problem->mesh),
-                                    .steps = (int)keys->refine.steps.value};
+    a->choice =
+        (fem_solver_choice){.asked = (fem_preconditioner)keys->solver.preconditioner.value, .steady = fem_plan_wanted(&options.plan)};
     yoke_status status = fem_distribution_create(a->context, &options, &a->distribution);
     if (status) return status;
     a->table.gpu = fem_distribution_has_gpu(a->distribution);
@@ -271,30 +267,26 @@ static fem_solve_options solve_options(const adapt *a)
         .solver = a->choice.solver,
         .operator_kind = operator_of(a),
         .relative_residual = solver->relative_residual.value,
-        .max_iterations = a->choice.solver_iterations,
+        .max_iterations = (int)solver->max_iterations.value,
+        .rescue = a->choice.asked == FEM_PRECONDITIONER_AUTO,
         .meter = a->meter,
         .meter_simulated = a->meter_simulated,
         .keeper = a->keeper,
     };
 }
 
-/* Distributes and solves, with the other preconditioner too where the one that was chosen does not come to an end. */
+/* Distributes and solves; by multigrid where the factor that was expected to be cheaper does not fit. */
 static yoke_status distribute_and_solve(adapt *a, const double *start)
 {
     fem_step *now = &a->now;
-    fem_solver_choose(&a->choice, now->space);
+    yoke_status status = fem_solver_choose(&a->choice, now->space, now->constraints);
     fem_solve_options options = solve_options(a);
-    yoke_status status = fem_distribution_plan(a->distribution, now->space, now->constraints, &options);
+    if (!status) status = fem_distribution_plan(a->distribution, now->space, now->constraints, &options);
     if (status) return status;
-    double begin_s = yoke_clock_s();
     status = fem_solve(now->space, now->boundary, now->constraints, start, &options, &a->hooks, &now->solution);
-    if (status == YOKE_ERROR_NUMERIC && a->choice.asked == FEM_PRECONDITIONER_AUTO && options.solver == FEM_SOLVER_JACOBI) {
-        fem_solver_choose_other(&a->choice);
-        options.solver = a->choice.solver;
-        options.max_iterations = a->choice.solver_iterations;
-        double lost_s = yoke_clock_s() - begin_s;
+    if (status == YOKE_ERROR_MEMORY && options.rescue && options.solver == FEM_SOLVER_DIRECT) {
+        options.solver = FEM_SOLVER_MULTIGRID;
         status = fem_solve(now->space, now->boundary, now->constraints, start, &options, &a->hooks, &now->solution);
-        if (!status) now->solution->setup_s += lost_s;
     }
     if (!status) fem_solver_learn(&a->choice, now->space, now->solution);
     return status;
@@ -337,8 +329,9 @@ static yoke_status fill_record(adapt *a)
     r->dofs = (int64_t)now->space->num_nodes * now->space->components;
     r->hanging_nodes = now->space->num_hanging;
     r->preconditioner = fem_solver_name[solution->solver];
-    r->jacobi_model_s = a->choice.model_s[FEM_SOLVER_JACOBI];
-    r->multigrid_model_s = a->choice.model_s[FEM_SOLVER_MULTIGRID];
+    r->preconditioner_reason = a->choice.reason;
+    r->multigrid_operations = a->choice.multigrid_operations;
+    r->direct_operations = a->choice.direct_operations;
     r->iterations = solution->iterations;
     r->operator_applications = solution->operator_applications;
     r->relative_residual = solution->relative_residual;

@@ -118,9 +118,8 @@ static const app_key solver_keys[] = {
     {KEY(fem_case_solver, relative_residual, APP_NUMBER), .range = &residuals, .standard = "1e-8",
      .meaning = "iterate until the residual's 2-norm is below this fraction of the right-hand side's"},
     {KEY(fem_case_solver, preconditioner, APP_CHOICE), .choices = preconditioners, .standard = "auto",
-     .meaning = "preconditioner of the conjugate gradient method; auto: in each step the one foretold to take less time; direct: a "
-                "Cholesky factor "
-                "of the whole matrix, exact but for rounding, for thin and slender bodies"},
+     .meaning = "preconditioner of the conjugate gradient method; auto: multigrid, and direct where that is cheaper or multigrid too slow; "
+                "direct: a Cholesky factor of the whole matrix, for thin and slender bodies"},
     {KEY(fem_case_solver, operator, APP_CHOICE), .choices = operators, .standard = "matrixfree",
      .meaning = "products by sum factorisation, or by element matrices kept in memory"},
     {KEY(fem_case_solver, max_iterations, APP_INTEGER), .range = &iteration_counts, .standard = "10000",

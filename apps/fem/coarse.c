@@ -65,21 +65,44 @@ static yoke_status check(yoke_context *context, fem_coarse_method method, const 
 
 /* -------------------------------------------------------------------------------------------- direct solver */
 
+static fem_cholesky_graph graph_of(const fem_coarse_matrix *matrix)
+{
+    return (fem_cholesky_graph){.num_nodes = matrix->num_nodes,
+                                .components = matrix->components,
+                                .row_start = matrix->row_start,
+                                .column = matrix->column,
+                                .prescribed = matrix->prescribed};
+}
+
 static yoke_status make_direct(fem_coarse *coarse, const fem_coarse_matrix *matrix)
 {
     const int square = matrix->components * matrix->components;
-    const fem_cholesky_graph graph = {.num_nodes = matrix->num_nodes,
-                                      .components = matrix->components,
-                                      .row_start = matrix->row_start,
-                                      .column = matrix->column,
-                                      .prescribed = matrix->prescribed};
-    yoke_status status = fem_cholesky_analyze(coarse->context, &graph, &coarse->cholesky);
+    const fem_cholesky_graph graph = graph_of(matrix);
+    yoke_status status = coarse->cholesky ? YOKE_OK : fem_cholesky_analyze(coarse->context, &graph, &coarse->cholesky);
     if (!status) status = fem_cholesky_begin(coarse->cholesky, &graph);
     for (int32_t node = 0; !status && node < matrix->num_nodes; node++)
         for (int64_t entry = matrix->row_start[node]; entry < matrix->row_start[node + 1]; entry++)
             if (matrix->column[entry] <= node)
                 fem_cholesky_add(coarse->cholesky, node, matrix->column[entry], matrix->value + entry * square);
     return status ? status : fem_cholesky_factorize(coarse->cholesky, 1);
+}
+
+/* By counts alone, so that the choice is the same everywhere.  The analysis is kept where it is for CHOLMOD. */
+static yoke_status choose(fem_coarse *coarse, const fem_coarse_matrix *matrix, fem_coarse_method *method)
+{
+    const fem_cholesky_graph graph = graph_of(matrix);
+    const double most = FEM_COARSE_OPERATIONS * (double)coarse->num_free;
+    *method = coarse->num_free <= FEM_COARSE_DIRECT_LIMIT ? FEM_COARSE_CHOLMOD : FEM_COARSE_AMG;
+    if (*method == FEM_COARSE_CHOLMOD || coarse->num_free > FEM_COARSE_ANALYSED_LIMIT) return YOKE_OK;
+    yoke_status status = fem_cholesky_analyze(coarse->context, &graph, &coarse->cholesky);
+    if (status) return status;
+    if (fem_cholesky_get_cost(coarse->cholesky).operations <= most) {
+        *method = FEM_COARSE_CHOLMOD;
+    } else {
+        fem_cholesky_destroy(coarse->cholesky);
+        coarse->cholesky = NULL;
+    }
+    return YOKE_OK;
 }
 
 /* ------------------------------------------------------------------------------------------------ interface */
@@ -120,7 +143,7 @@ yoke_status fem_coarse_create(yoke_context *context, fem_coarse_method method, i
     coarse->size = (int64_t)num_nodes * components;
     status = yoke_allocate(context, coarse->size, sizeof *coarse->number, (void **)&coarse->number);
     if (!status) number_free(coarse, &matrix);
-    if (method == FEM_COARSE_AUTO) method = coarse->num_free <= FEM_COARSE_DIRECT_LIMIT ? FEM_COARSE_CHOLMOD : FEM_COARSE_AMG;
+    if (!status && method == FEM_COARSE_AUTO) status = choose(coarse, &matrix, &method);
     if (!status && coarse->num_free > 0) {
         status = method == FEM_COARSE_CHOLMOD ? make_direct(coarse, &matrix) : fem_hierarchy_create(context, &matrix, &coarse->hierarchy);
     }

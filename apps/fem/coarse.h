@@ -1,7 +1,7 @@
 /*
  * coarse.h - the coarsest problem of the multigrid preconditioner: a symmetric positive definite matrix of trilinear elements.
  *
- * Two methods.  CHOLMOD solves it (supernodal Cholesky factor, best up to about 15 000 unknowns).  AMG applies two V-cycles of an algebraic
+ * Two methods.  CHOLMOD solves it (supernodal Cholesky factor, best for small and for slender meshes).  AMG applies two V-cycles of an algebraic
  * multigrid method, whose levels are set up by hypre's BoomerAMG: a fixed linear symmetric positive definite operator B that
  * approximates the inverse, so that it may stand inside a preconditioner of conjugate gradients.
  */
@@ -14,12 +14,18 @@
 typedef struct fem_coarse fem_coarse;
 
 typedef enum fem_coarse_method {
-    FEM_COARSE_AUTO, /* CHOLMOD up to FEM_COARSE_DIRECT_LIMIT unknowns that are free, AMG above */
+    FEM_COARSE_AUTO, /* by what the factor costs, as below */
     FEM_COARSE_CHOLMOD,
     FEM_COARSE_AMG
 } fem_coarse_method;
 
+/*
+ * AUTO is CHOLMOD up to so many unknowns that are free; up to the second number where its factor takes at most so many operations for each
+ * of them, which the analysis tells (compact bodies: up to some 30 000 unknowns; slender ones: all); else AMG.
+ */
 #define FEM_COARSE_DIRECT_LIMIT 15000
+#define FEM_COARSE_ANALYSED_LIMIT 300000
+#define FEM_COARSE_OPERATIONS 6e5
 
 /*
  * The matrix is in block CSR by nodes, both triangles, each row's columns in any order without repetition:

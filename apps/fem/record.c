@@ -19,8 +19,8 @@ fem_step_record fem_step_unknown(int step)
 {
     fem_step_record record = {
         .step = step,
-        .jacobi_model_s = NAN,
-        .multigrid_model_s = NAN,
+        .multigrid_operations = NAN,
+        .direct_operations = NAN,
         .relative_residual = NAN,
         .error_estimate = NAN,
         .relative_error_estimate = NAN,
@@ -204,9 +204,12 @@ static json_t *step_value(const fem_step_record *step)
         failed |= json_object_set_new(value, numbers[i].key, app_json_number(numbers[i].number));
     failed |= set_extremes(value, step);
     failed |= json_object_set_new(value, "preconditioner", text_or_null(step->preconditioner));
+    failed |=
+        json_object_set_new(value, "preconditioner_reason",
+                            text_or_null(step->preconditioner_reason && *step->preconditioner_reason ? step->preconditioner_reason : NULL));
     failed |= json_object_set_new(value, "preconditioner_models",
-                                  json_pack("{s:o, s:o}", "jacobi_s", app_json_number(step->jacobi_model_s), "multigrid_s",
-                                            app_json_number(step->multigrid_model_s)));
+                                  json_pack("{s:o, s:o}", "multigrid_operations", app_json_number(step->multigrid_operations),
+                                            "direct_operations", app_json_number(step->direct_operations)));
     failed |= json_object_set_new(value, "parts", parts);
     failed |= json_object_set_new(value, "case", json_string(shares[step->share]));
     failed |= json_object_set_new(value, "decision", text_or_null(step->decision));

@@ -42,9 +42,10 @@ typedef enum fem_share { FEM_SHARE_CPU, FEM_SHARE_GPU, FEM_SHARE_BOTH } fem_shar
 typedef struct fem_step_record {
     int step; /* 0: before any refinement */
     int64_t elements, dofs, hanging_nodes;
-    const char *preconditioner;                /* "jacobi", "multigrid", "direct" */
-    double jacobi_model_s, multigrid_model_s;  /* what was compared to choose it; NaN: nothing was to choose */
-    int64_t iterations, operator_applications; /* fine level, smoother included */
+    const char *preconditioner;                     /* "jacobi", "multigrid", "direct" */
+    const char *preconditioner_reason;              /* why it was chosen; NULL or "": nothing was to choose */
+    double multigrid_operations, direct_operations; /* that were compared, as in solver_watch.h; NaN: nothing was */
+    int64_t iterations, operator_applications;      /* fine level, smoother included */
     double relative_residual;
     double error_estimate, relative_error_estimate; /* energy norm; over the energy norm of the solution */
     double strain_energy_j, max_displacement_m;

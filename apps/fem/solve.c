@@ -7,6 +7,7 @@
 #include "direct.h"
 #include "multigrid.h"
 #include "solve_cut.h"
+#include "solver_watch.h"
 
 static const int stagnation[] = {[FEM_SOLVER_JACOBI] = 2000, [FEM_SOLVER_MULTIGRID] = 60, [FEM_SOLVER_DIRECT] = 10};
 
@@ -18,7 +19,9 @@ typedef struct solve {
     int32_t cut[FEM_MOST_DEVICES + 1]; /* of this start */
     fem_team *team;
     fem_multigrid *multigrid;
-    fem_direct *direct;
+    fem_direct *direct, *candidate; /* candidate: analysed only */
+    int no_factor;                  /* it cannot be analysed, or does not fit */
+    fem_solver_watch watch;
     fem_vector *b, *x, *work;
     fem_solution *solution;
     int lifted; /* some prescribed value is not zero */
@@ -123,12 +126,13 @@ static void destroy_operators(solve *s)
 {
     fem_multigrid_destroy(s->multigrid);
     fem_direct_destroy(s->direct);
+    fem_direct_destroy(s->candidate);
     fem_vector_destroy(s->b);
     fem_vector_destroy(s->x);
     fem_vector_destroy(s->work);
     fem_team_destroy(s->team);
     s->multigrid = NULL;
-    s->direct = NULL;
+    s->direct = s->candidate = NULL;
     s->b = s->x = s->work = NULL;
     s->team = NULL;
 }
@@ -192,6 +196,98 @@ static void fill_shares(solve *s)
     }
 }
 
+/* ------------------------------------------------------------------------------------------------------- rescue */
+
+static double dofs_of(const solve *s) { return (double)s->space->num_nodes * s->space->components; }
+
+/* Only where many iterations are to come the analysis is worth its time.  A factor that cannot be analysed is none. */
+static int is_factor_cheaper(solve *s, double left)
+{
+    double bytes;
+    const double dofs = dofs_of(s), multigrid = fem_iteration_operations(dofs, left);
+    if (fem_direct_least_operations(dofs) > multigrid || s->no_factor) return 0;
+    if (!s->candidate && fem_direct_analyze(s->space, s->constraints, &s->candidate)) s->no_factor = 1;
+    if (!s->candidate) return 0;
+    const fem_cholesky_cost cost = fem_direct_cost(s->candidate);
+    s->solution->compared_multigrid = multigrid;
+    s->solution->compared_direct = fem_direct_operations(dofs, &cost);
+    if (!fem_direct_fits(s->candidate, s->options->memory_bytes, &bytes)) s->no_factor = 1;
+    return !s->no_factor && s->solution->compared_direct <= multigrid;
+}
+
+static int is_too_slow(int iteration, double relative_residual, void *user)
+{
+    solve *s = user;
+    const double left = fem_solver_watch_left(&s->watch, iteration, relative_residual);
+    if (!(left > 0) || !is_factor_cheaper(s, left)) return 0;
+    s->solution->slow_iterations = iteration + left;
+    return 1;
+}
+
+static fem_approximate_inverse inverse_of(const solve *s)
+{
+    if (s->direct) return fem_direct_inverse(s->direct);
+    return s->multigrid ? fem_multigrid_inverse(s->multigrid) : (fem_approximate_inverse){apply_blocks, s->team};
+}
+
+static yoke_status run_cg(solve *s, int from_zero, fem_cg_result *result)
+{
+    const fem_approximate_inverse inverse = inverse_of(s);
+    const fem_cg_options options = {.relative_residual = s->options->relative_residual,
+                                    .max_iterations = s->options->max_iterations,
+                                    .stagnation = stagnation[s->direct ? FEM_SOLVER_DIRECT : s->options->solver],
+                                    .from_zero = from_zero,
+                                    .give_up = s->multigrid && s->options->rescue && !s->direct ? is_too_slow : NULL,
+                                    .user = s};
+    return fem_cg(s->team, &inverse, s->b, s->x, s->work, &options, s->hooks, result);
+}
+
+/* Iterations that are used up are the user's limit. */
+static int is_to_be_rescued(const solve *s, yoke_status status, const fem_cg_result *result)
+{
+    return status == YOKE_OK ? result->given_up : status == YOKE_ERROR_NUMERIC && result->iterations < s->options->max_iterations;
+}
+
+/* Both have failed: what the first one said, and the second. */
+static yoke_status fail_both(const solve *s, yoke_status status, const char *multigrid)
+{
+    char direct[1024];
+    if (status != YOKE_ERROR_MEMORY && status != YOKE_ERROR_NUMERIC) return status;
+    snprintf(direct, sizeof direct, "%s", yoke_last_error(s->space->context));
+    return yoke_fail(s->space->context, status, "multigrid: %s; then tried instead: %s", multigrid, direct);
+}
+
+/* Multigrid was given up (YOKE_OK) or failed: the factor goes on from what it reached, if that is better than the start. */
+static yoke_status rescue(solve *s, yoke_status status, const double *start, fem_cg_result *result)
+{
+    char reached[1024];
+    fem_solution *out = s->solution;
+    const int failed = status != YOKE_OK, iterations = result->iterations;
+    snprintf(reached, sizeof reached, "%s", failed ? yoke_last_error(s->space->context) : "too slow");
+    if (failed) {
+        out->slow_iterations = INFINITY;
+        out->compared_multigrid = out->compared_direct = NAN;
+        snprintf(out->reason, sizeof out->reason, "direct: multigrid failed after %d iterations at a relative residual of %.1e", iterations,
+                 result->relative_residual);
+    } else {
+        snprintf(out->reason, sizeof out->reason,
+                 "direct: after %d iterations multigrid was expected to need %.0f (operations: multigrid %.2g, factor %.2g)", iterations,
+                 out->slow_iterations, out->compared_multigrid, out->compared_direct);
+    }
+    status = YOKE_OK;
+    if (!s->candidate) status = fem_direct_analyze(s->space, s->constraints, &s->candidate);
+    if (!status) status = fem_direct_factorize(s->candidate, s->options->memory_bytes, s->hooks);
+    if (status) return fail_both(s, status, reached);
+    s->direct = s->candidate;
+    s->candidate = NULL;
+    if (!(result->relative_residual < 1)) lift(s, start);
+    status = run_cg(s, 0, result);
+    result->iterations += iterations;
+    return status ? fail_both(s, status, reached) : YOKE_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------------ accounts */
+
 static int64_t fine_products(const solve *s)
 {
     return fem_team_products(s->team) + (s->multigrid ? fem_multigrid_fine_products(s->multigrid) : 0);
@@ -232,6 +328,8 @@ static void fill_counts(solve *s, const fem_cg_result *result)
     enum { VECTORS = 3 + 3 }; /* here and in the conjugate gradients */
     fem_solution *out = s->solution;
     int64_t dofs = (int64_t)s->space->num_nodes * s->space->components;
+    out->solver = s->direct ? FEM_SOLVER_DIRECT : s->options->solver;
+    out->direct_operations = s->direct ? fem_direct_cost(s->direct).operations : 0;
     out->iterations = result->iterations;
     out->relative_residual = result->relative_residual;
     out->operator_applications = fine_products(s);
@@ -244,15 +342,9 @@ static void fill_counts(solve *s, const fem_cg_result *result)
 static yoke_status iterate(solve *s, const double *start, fem_cg_result *result)
 {
     lift(s, start);
-    fem_approximate_inverse blocks = {apply_blocks, s->team};
-    fem_approximate_inverse inverse = s->direct      ? fem_direct_inverse(s->direct)
-                                      : s->multigrid ? fem_multigrid_inverse(s->multigrid)
-                                                     : blocks;
-    fem_cg_options options = {.relative_residual = s->options->relative_residual,
-                              .max_iterations = s->options->max_iterations,
-                              .stagnation = stagnation[s->options->solver],
-                              .from_zero = !start};
-    yoke_status status = fem_cg(s->team, &inverse, s->b, s->x, s->work, &options, s->hooks, result);
+    fem_solver_watch_start(&s->watch, s->options->relative_residual);
+    yoke_status status = run_cg(s, !start, result);
+    if (s->options->rescue && s->multigrid && is_to_be_rescued(s, status, result)) status = rescue(s, status, start, result);
     if (status) return status;
     finish(s);
     return fem_team_status(s->team);
@@ -265,6 +357,8 @@ static yoke_status run(solve *s, const double *start)
     yoke_region *region = NULL;
     int64_t level_products[FEM_MOST_SOLVE_LEVELS];
     double begin = clock_s(s);
+    s->solution->slow_iterations = 0; /* of an earlier start */
+    s->solution->reason[0] = 0;
     yoke_status status = make_operators(s);
     if (!status) status = begin_energy(s, &region);
     if (status) return status;

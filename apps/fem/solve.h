@@ -22,6 +22,7 @@ typedef struct fem_solve_options {
     int64_t shared_elements;   /* as in fem_multigrid_options */
     fem_coarse_keeper *keeper; /* likewise: a solver kept over several solves; or NULL */
     double memory_bytes;       /* that a direct solver may take; 0: what the system says is there */
+    int rescue;                /* nonzero: where multigrid is slow or fails, a direct solver takes over that is cheaper, and fits */
     yoke_meter *meter;         /* borrowed; or NULL: not metered */
     int meter_simulated;       /* nonzero: the meter is of simulated devices, and tells nothing of others; zero: the reverse */
 } fem_solve_options;
@@ -44,11 +45,18 @@ typedef struct fem_solve_level {
 
 enum { FEM_MOST_SOLVE_LEVELS = 24 };
 
+/* Longest reason, with its end. */
+#define FEM_SOLUTION_REASON 256
+
 typedef struct fem_solution {
     yoke_context *context;
-    fem_solver solver;
-    double *u;              /* [num_nodes][components] m; Poisson: the value */
-    double *load;           /* [num_nodes][components] N */
+    fem_solver solver;                          /* that ended the solve */
+    double direct_operations;                   /* of the factor; 0: there was none */
+    double slow_iterations;                     /* that multigrid was expected to need, when a direct solver took over; 0: none did */
+    double compared_multigrid, compared_direct; /* operations of both from there on, as in solver_watch.h; NaN: multigrid failed */
+    char reason[FEM_SOLUTION_REASON];           /* why it took over; "" */
+    double *u;                                  /* [num_nodes][components] m; Poisson: the value */
+    double *load;                               /* [num_nodes][components] N */
     double *residual;       /* [num_nodes][components] A u - load without constraints: the supports' forces where u is prescribed */
     double strain_energy_j; /* u . A u / 2: with thermal strains not that of the stresses */
     int64_t iterations, operator_applications;

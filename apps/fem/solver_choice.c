@@ -1,126 +1,79 @@
 #include "solver_choice.h"
 
 #include <math.h>
+#include <stdio.h>
 
-#include "coarse.h"
-#include "multigrid.h"
+#include "direct.h"
+#include "solver_watch.h"
 
 const char *const fem_solver_name[3] = {
     [FEM_SOLVER_JACOBI] = "jacobi", [FEM_SOLVER_MULTIGRID] = "multigrid", [FEM_SOLVER_DIRECT] = "direct"};
 
-/* Seconds per dof of an iteration with node blocks, products and vectors together. */
-static double seconds_per_dof(const fem_space *space)
-{
-    static const double elasticity[] = {[FEM_Q1] = 12e-9, [FEM_S2] = 10e-9, [FEM_Q2] = 7e-9};
-    return (space->components == 1 ? 1.4 : 1) * elasticity[space->element];
-}
-
-/* The shortest of an element's three mean edges. */
-static double shortest(const fem_mesh *mesh, int64_t element)
-{
-    double least = INFINITY;
-    for (int a = 0; a < 3; a++) {
-        double edge[3] = {0, 0, 0};
-        for (int c = 0; c < 8; c++)
-            for (int i = 0; i < 3; i++)
-                edge[i] += (c >> a & 1 ? 0.25 : -0.25) * mesh->vertices[3 * (int64_t)mesh->corners[8 * element + c] + i];
-        least = fmin(least, hypot(hypot(edge[0], edge[1]), edge[2]));
-    }
-    return least;
-}
-
-double fem_solver_across(const fem_mesh *mesh)
-{
-    double low[3] = {INFINITY, INFINITY, INFINITY}, high[3] = {-INFINITY, -INFINITY, -INFINITY}, sum = 0;
-    for (int64_t v = 0; v < mesh->num_vertices; v++) {
-        for (int i = 0; i < 3; i++) {
-            low[i] = fmin(low[i], mesh->vertices[3 * v + i]);
-            high[i] = fmax(high[i], mesh->vertices[3 * v + i]);
-        }
-    }
-    for (int64_t e = 0; e < mesh->num_elements; e++) sum += shortest(mesh, e);
-    return hypot(hypot(high[0] - low[0], high[1] - low[1]), high[2] - low[2]) * (double)mesh->num_elements / sum;
-}
+/* Iterations of multigrid where nothing else is known: on ordinary bodies it takes half of them. */
+static const double usual_iterations = 20;
+/* The operations of a factor grow at most with this power of the dofs (nested dissection of a compact body). */
+static const double most_growth = 2;
 
 static double dofs_of(const fem_space *space) { return (double)space->num_nodes * space->components; }
 
-static double coarse_mesh_dofs(const fem_space *space) { return (double)space->problem->mesh->num_vertices * space->components; }
-
-/* Nonzero: the multigrid's last level is the coarse mesh in every step, and its factor is kept. */
-static int is_kept(const fem_space *space) { return coarse_mesh_dofs(space) > FEM_DIRECT_DOFS; }
-
-/* Unknowns of the multigrid's last level: the coarse mesh, or the first level that is small enough. */
-static double last_level_dofs(const fem_space *space)
+static void take(fem_solver_choice *choice, fem_solver solver, double multigrid, double direct, const char *why)
 {
-    static const double nodes_per_vertex[] = {[FEM_Q1] = 1, [FEM_S2] = 4, [FEM_Q2] = 8};
-    const double usual_merging = 6; /* of elements that are merged by eights, some are not yet */
-    double dofs = dofs_of(space) / nodes_per_vertex[space->element];
-    while (dofs > FEM_DIRECT_DOFS) dofs /= usual_merging;
-    return fmax(dofs, coarse_mesh_dofs(space));
+    choice->solver = solver;
+    choice->multigrid_operations = multigrid;
+    choice->direct_operations = direct;
+    snprintf(choice->reason, sizeof choice->reason, "%s: %s (operations: multigrid %.2g, factor %.2g)", fem_solver_name[solver], why,
+             multigrid, direct);
 }
 
-/* What is kept is there already, or serves all steps that may come. */
-static double factor_seconds(const fem_solver_choice *choice, const fem_space *space)
+/* Multigrid was too slow in a step before. */
+static void choose_again(fem_solver_choice *choice, double dofs)
 {
-    double dofs = last_level_dofs(space);
-    double seconds = dofs > FEM_COARSE_DIRECT_LIMIT ? 11e-6 * dofs : 0.12e-6 * pow(dofs, 1.5);
-    if (!is_kept(space)) return seconds;
-    return choice->multigrid_iterations > 0 ? 0 : seconds / (1.0 + choice->steps);
+    const double factor = choice->factor_operations * pow(fmax(dofs / choice->factor_dofs, 1), most_growth);
+    const double direct = factor + fem_direct_least_operations(dofs), multigrid = fem_multigrid_operations(dofs, choice->slow_iterations);
+    if (direct <= multigrid)
+        take(choice, FEM_SOLVER_DIRECT, multigrid, direct, "multigrid was too slow in a step before");
+    else
+        take(choice, FEM_SOLVER_MULTIGRID, multigrid, direct, "too slow in a step before, but the factor has become larger");
 }
 
-/* By geometry alone; iterations are as many as digits of the residual. */
-static double usual_jacobi_iterations(const fem_solver_choice *choice, const fem_space *space)
+static yoke_status choose_small(fem_solver_choice *choice, const fem_space *space, const fem_constraints *constraints)
 {
-    double leaves = (double)space->num_elements / (double)space->problem->mesh->num_elements;
-    double nodes_across = choice->across * (space->slots_1d - 1) * cbrt(leaves);
-    return (space->components == 1 ? 1.2 : 5) * nodes_across * log10(choice->relative_residual) / -8;
+    const double dofs = dofs_of(space), multigrid = fem_multigrid_operations(dofs, usual_iterations);
+    fem_direct *direct;
+    if (fem_direct_least_operations(dofs) > multigrid) return YOKE_OK; /* without an analysis, which takes time itself */
+    yoke_status status = fem_direct_analyze(space, constraints, &direct);
+    if (status) return status;
+    const fem_cholesky_cost cost = fem_direct_cost(direct);
+    fem_direct_destroy(direct);
+    const double operations = fem_direct_operations(dofs, &cost);
+    if (operations <= multigrid) take(choice, FEM_SOLVER_DIRECT, multigrid, operations, "the body is small");
+    return YOKE_OK;
 }
 
-static double jacobi_iterations(const fem_solver_choice *choice, const fem_space *space)
+yoke_status fem_solver_choose(fem_solver_choice *choice, const fem_space *space, const fem_constraints *constraints)
 {
-    if (!(choice->jacobi_dofs > 0)) return usual_jacobi_iterations(choice, space);
-    return choice->jacobi_iterations * fmax(cbrt(dofs_of(space) / choice->jacobi_dofs), 1);
-}
-
-static double multigrid_iterations(const fem_solver_choice *choice)
-{
-    return choice->multigrid_iterations > 0 ? choice->multigrid_iterations : 9 * log10(choice->relative_residual) / -8;
-}
-
-void fem_solver_choose(fem_solver_choice *choice, const fem_space *space)
-{
-    double per_dof = seconds_per_dof(space), dofs = dofs_of(space), jacobi = jacobi_iterations(choice, space);
-    choice->solver_iterations = choice->max_iterations;
-    choice->model_s[FEM_SOLVER_JACOBI] = choice->model_s[FEM_SOLVER_MULTIGRID] = NAN;
-    choice->solver = choice->asked == FEM_PRECONDITIONER_JACOBI   ? FEM_SOLVER_JACOBI
-                     : choice->asked == FEM_PRECONDITIONER_DIRECT ? FEM_SOLVER_DIRECT
-                                                                  : FEM_SOLVER_MULTIGRID;
-    if (choice->asked != FEM_PRECONDITIONER_AUTO || choice->steady) return;
-    choice->model_s[FEM_SOLVER_JACOBI] = jacobi * (10e-6 + per_dof * dofs);
-    choice->model_s[FEM_SOLVER_MULTIGRID] =
-        1.5e-3 + 0.5e-6 * space->num_nodes + factor_seconds(choice, space) + multigrid_iterations(choice) * (150e-6 + 8 * per_dof * dofs);
-    if (choice->model_s[FEM_SOLVER_JACOBI] >= choice->model_s[FEM_SOLVER_MULTIGRID] || jacobi > choice->max_iterations) return;
-    /* stretched elements or soft materials may take many more: then little shall be lost */
-    const double doubt = 2;
-    double given = ceil(doubt * fmax(jacobi, usual_jacobi_iterations(choice, space)));
-    choice->solver_iterations = (int)fmin(given, choice->max_iterations);
-    choice->solver = FEM_SOLVER_JACOBI;
-}
-
-void fem_solver_choose_other(fem_solver_choice *choice)
-{
-    choice->steady = 1;
-    choice->solver = FEM_SOLVER_MULTIGRID;
-    choice->solver_iterations = choice->max_iterations;
+    static const fem_solver asked[] = {[FEM_PRECONDITIONER_AUTO] = FEM_SOLVER_MULTIGRID,
+                                       [FEM_PRECONDITIONER_JACOBI] = FEM_SOLVER_JACOBI,
+                                       [FEM_PRECONDITIONER_MULTIGRID] = FEM_SOLVER_MULTIGRID,
+                                       [FEM_PRECONDITIONER_DIRECT] = FEM_SOLVER_DIRECT};
+    choice->solver = asked[choice->asked];
+    choice->multigrid_operations = choice->direct_operations = NAN;
+    choice->reason[0] = 0;
+    if (choice->asked != FEM_PRECONDITIONER_AUTO || choice->steady) return YOKE_OK;
+    if (!(choice->slow_iterations > 0)) return choose_small(choice, space, constraints);
+    choose_again(choice, dofs_of(space));
+    return YOKE_OK;
 }
 
 void fem_solver_learn(fem_solver_choice *choice, const fem_space *space, const fem_solution *solution)
 {
-    if (choice->steps > 0) choice->steps--;
-    if (solution->solver == FEM_SOLVER_MULTIGRID) {
-        choice->multigrid_iterations = (double)solution->iterations;
-    } else {
-        choice->jacobi_iterations = (double)solution->iterations;
-        choice->jacobi_dofs = dofs_of(space);
+    if (solution->direct_operations > 0) {
+        choice->factor_operations = solution->direct_operations;
+        choice->factor_dofs = dofs_of(space);
     }
+    if (solution->slow_iterations > 0) choice->slow_iterations = solution->slow_iterations;
+    if (!solution->reason[0]) return;
+    choice->multigrid_operations = solution->compared_multigrid;
+    choice->direct_operations = solution->compared_direct;
+    snprintf(choice->reason, sizeof choice->reason, "%s", solution->reason);
 }

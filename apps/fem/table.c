@@ -28,11 +28,7 @@ static void append_pair(char line[FEM_EXPLANATION], const char *what, double pre
 void fem_table_explain(const fem_step_record *step, char line[FEM_EXPLANATION])
 {
     line[0] = 0;
-    if (!isnan(step->jacobi_model_s)) {
-        int other = step->jacobi_model_s < step->multigrid_model_s && strcmp(step->preconditioner, "jacobi") != 0;
-        snprintf(line, FEM_EXPLANATION, "%s: by the models jacobi %.2g s, multigrid %.2g s%s", step->preconditioner, step->jacobi_model_s,
-                 step->multigrid_model_s, other ? ", but jacobi takes too many iterations" : "");
-    }
+    if (step->preconditioner_reason) snprintf(line, FEM_EXPLANATION, "%s", step->preconditioner_reason);
     append_pair(line, "a product", step->predicted_product_s, step->measured_product_s, " s");
     append_pair(line, "of it", step->predicted_product_j, step->measured_product_j, " J");
     append_pair(line, "products", step->predicted_applications, (double)step->operator_applications, "");

@@ -66,21 +66,29 @@ static void the_direct_solver_stands_a_jump_of_materials(void **state)
 
 /* ------------------------------------------------------------------------------------------- choice and limits */
 
-static void auto_takes_the_direct_solver_up_to_its_limit(void **state)
+static void assert_auto_takes(const q1_grid_options *options, const char *name, int above_limit)
+{
+    coarse_fixture f;
+    coarse_open_clamped(&f, options);
+    coarse_make(&f, FEM_COARSE_AUTO);
+    int64_t num_free = 0;
+    for (int32_t node = 0; node < f.grid.num_nodes; node++) num_free += f.grid.prescribed[node] ? 0 : options->components;
+    assert_string_equal(fem_coarse_name(f.coarse), name);
+    assert_int_equal(num_free > FEM_COARSE_DIRECT_LIMIT, above_limit);
+    coarse_shut(&f);
+}
+
+/* A compact body of many unknowns fills in, a slender one of as many does not. */
+static void auto_takes_the_direct_solver_where_its_factor_is_cheap(void **state)
 {
     (void)state;
-    const int elements[] = {24, 25}; /* 25 x 25 x 24 and 26 x 26 x 25 free nodes */
-    for (int i = 0; i < 2; i++) {
-        const q1_grid_options options = coarse_cube(1, elements[i]);
-        coarse_fixture f;
-        coarse_open_clamped(&f, &options);
-        coarse_make(&f, FEM_COARSE_AUTO);
-        int64_t num_free = 0;
-        for (int32_t node = 0; node < f.grid.num_nodes; node++) num_free += !f.grid.prescribed[node];
-        assert_string_equal(fem_coarse_name(f.coarse), num_free <= FEM_COARSE_DIRECT_LIMIT ? "cholmod" : "boomeramg");
-        assert_int_equal(num_free <= FEM_COARSE_DIRECT_LIMIT, i == 0);
-        coarse_shut(&f);
-    }
+    const q1_grid_options small = coarse_cube(3, 10), compact = coarse_cube(3, 23);
+    q1_grid_options slender = coarse_cube(3, 4);
+    slender.elements[0] = 400;
+    slender.length[0] = 100 * slender.length[1];
+    assert_auto_takes(&small, "cholmod", 0);
+    assert_auto_takes(&slender, "cholmod", 1);
+    assert_auto_takes(&compact, "boomeramg", 1);
 }
 
 static void nothing_free_gives_zeros(void **state)
@@ -301,7 +309,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(the_direct_solver_finds_a_manufactured_potential),
     cmocka_unit_test(the_direct_solver_leaves_scattered_prescribed_components_zero),
     cmocka_unit_test(the_direct_solver_stands_a_jump_of_materials),
-    cmocka_unit_test(auto_takes_the_direct_solver_up_to_its_limit),
+    cmocka_unit_test(auto_takes_the_direct_solver_where_its_factor_is_cheap),
     cmocka_unit_test(nothing_free_gives_zeros),
     cmocka_unit_test(a_single_node_is_solved_by_both_methods),
     cmocka_unit_test(no_node_is_no_error),

@@ -1,220 +1,230 @@
-/* Which preconditioner "auto" takes. */
+/* Which preconditioner "auto" takes, what it expects of an iteration, and how a direct solver takes over from multigrid. */
 #include "solver_choice.h"
 
 #include <math.h>
 
 #include "unit.h"
 
-/* All that the choice looks at. */
-typedef struct mesh_size {
-    fem_mesh mesh;
-    fem_problem problem;
-    fem_space space;
-} mesh_size;
+#include "block.h"
+#include "body.h"
+#include "solver_watch.h"
+#include "solving.h"
 
-/* A compact body of eight coarse elements. */
-static void set_size(mesh_size *m, fem_element element, int components, int64_t vertices, int32_t nodes)
-{
-    static const int slots_1d[] = {[FEM_Q1] = 2, [FEM_S2] = 3, [FEM_Q2] = 3},
-                     nodes_per_element[] = {[FEM_Q1] = 1, [FEM_S2] = 4, [FEM_Q2] = 8};
-    memset(m, 0, sizeof *m);
-    m->mesh.num_elements = 8;
-    m->mesh.num_vertices = vertices;
-    m->problem = (fem_problem){.mesh = &m->mesh, .components = components, .element = element};
-    m->space = (fem_space){.problem = &m->problem,
-                           .element = element,
-                           .components = components,
-                           .slots_1d = slots_1d[element],
-                           .num_elements = nodes / nodes_per_element[element],
-                           .num_nodes = nodes};
-}
+static fem_solver_choice open_choice(void) { return (fem_solver_choice){.asked = FEM_PRECONDITIONER_AUTO}; }
 
-static fem_solver_choice open_choice(void)
-{
-    return (fem_solver_choice){.asked = FEM_PRECONDITIONER_AUTO, .relative_residual = 1e-8, .max_iterations = 10000, .across = 3.5};
-}
+/* A space of which nothing is there but its size. */
+static fem_space sized(int32_t nodes) { return (fem_space){.element = FEM_Q2, .components = 3, .slots_1d = 3, .num_nodes = nodes}; }
 
-static fem_solver chosen(fem_solver_choice *choice, const mesh_size *m)
+static fem_solver chosen(fem_solver_choice *choice, const fem_space *space, const fem_constraints *constraints)
 {
-    fem_solver_choose(choice, &m->space);
+    assert_int_equal(fem_solver_choose(choice, space, constraints), YOKE_OK);
     return choice->solver;
 }
+
+/* --------------------------------------------------------------------------------------------------------- choice */
 
 static void what_is_asked_for_is_taken(void **state)
 {
     (void)state;
-    static const fem_preconditioner asked[] = {FEM_PRECONDITIONER_JACOBI, FEM_PRECONDITIONER_MULTIGRID};
-    static const fem_solver taken[] = {FEM_SOLVER_JACOBI, FEM_SOLVER_MULTIGRID};
-    for (int i = 0; i < 2; i++) {
+    static const fem_preconditioner asked[] = {FEM_PRECONDITIONER_JACOBI, FEM_PRECONDITIONER_MULTIGRID, FEM_PRECONDITIONER_DIRECT};
+    static const fem_solver taken[] = {FEM_SOLVER_JACOBI, FEM_SOLVER_MULTIGRID, FEM_SOLVER_DIRECT};
+    for (int i = 0; i < 3; i++) {
         for (int32_t nodes = 30; nodes < 10000000; nodes *= 100) {
-            mesh_size m;
+            const fem_space space = sized(nodes);
             fem_solver_choice choice = open_choice();
-            set_size(&m, FEM_Q2, 3, 8, nodes);
             choice.asked = asked[i];
-            assert_int_equal(chosen(&choice, &m), taken[i]);
-            assert_int_equal(choice.solver_iterations, 10000);
-            assert_true(isnan(choice.model_s[0]) && isnan(choice.model_s[1]));
+            choice.slow_iterations = INFINITY;
+            assert_int_equal(chosen(&choice, &space, NULL), taken[i]);
+            assert_true(choice.reason[0] == 0 && isnan(choice.multigrid_operations) && isnan(choice.direct_operations));
         }
     }
 }
 
-static void plans_get_multigrid_in_every_step(void **state)
+static void plans_begin_with_multigrid(void **state)
 {
     (void)state;
-    mesh_size m;
+    const fem_space space = sized(30);
     fem_solver_choice choice = open_choice();
-    set_size(&m, FEM_Q2, 3, 8, 300);
-    assert_int_equal(chosen(&choice, &m), FEM_SOLVER_JACOBI);
     choice.steady = 1;
-    assert_int_equal(chosen(&choice, &m), FEM_SOLVER_MULTIGRID);
+    choice.slow_iterations = INFINITY;
+    assert_int_equal(chosen(&choice, &space, NULL), FEM_SOLVER_MULTIGRID);
 }
 
-/* With each element and problem: Jacobi's cost grows faster, so there is one size from which on multigrid is taken. */
-static void small_meshes_are_jacobis_and_large_ones_multigrids(void **state)
+/* The smallest bodies are factored, larger ones begin with multigrid, and of large ones the factor is not even analysed. */
+static void auto_is_multigrid_but_for_small_bodies(void **state)
 {
     (void)state;
-    for (int element = FEM_Q1; element <= FEM_Q2; element++) {
-        for (int components = 1; components <= 3; components += 2) {
-            int changes = 0;
-            fem_solver last = FEM_SOLVER_JACOBI;
-            for (double nodes = 50; nodes < 2e7; nodes *= 1.3) {
-                mesh_size m;
-                fem_solver_choice choice = open_choice();
-                set_size(&m, (fem_element)element, components, 20, (int32_t)nodes);
-                fem_solver solver = chosen(&choice, &m);
-                assert_true(choice.model_s[solver] <= choice.model_s[!solver]);
-                changes += solver != last;
-                last = solver;
-            }
-            assert_int_equal(last, FEM_SOLVER_MULTIGRID);
-            assert_int_equal(changes, 1);
-        }
-    }
-}
-
-/* A large coarse mesh has to be factored, which Jacobi need not. */
-static void a_large_coarse_mesh_speaks_for_jacobi(void **state)
-{
-    (void)state;
-    mesh_size few, many;
-    fem_solver_choice choice = open_choice();
-    set_size(&few, FEM_Q2, 3, 100, 40000);
-    set_size(&many, FEM_Q2, 3, 4900, 40000);
-    assert_int_equal(chosen(&choice, &few), FEM_SOLVER_MULTIGRID);
-    double with_few_s = choice.model_s[FEM_SOLVER_MULTIGRID], jacobi_s = choice.model_s[FEM_SOLVER_JACOBI];
-    fem_solver_choose(&choice, &many.space);
-    double with_many_s = choice.model_s[FEM_SOLVER_MULTIGRID];
-    assert_true(with_many_s > with_few_s);
-    assert_true(choice.model_s[FEM_SOLVER_JACOBI] == jacobi_s);
-
-    choice.steps = 3; /* its factor is kept: it serves four steps then */
-    fem_solver_choose(&choice, &many.space);
-    double shared_s = choice.model_s[FEM_SOLVER_MULTIGRID];
-    fem_solver_learn(&choice, &many.space, &(fem_solution){.solver = FEM_SOLVER_MULTIGRID, .iterations = 9});
-    assert_int_equal(choice.steps, 2);
-    fem_solver_choose(&choice, &many.space);
-    double kept_s = choice.model_s[FEM_SOLVER_MULTIGRID];
-    assert_true(fabs((with_many_s - shared_s) - 3 * (shared_s - kept_s)) < 1e-12);
-}
-
-static void a_finer_residual_speaks_for_multigrid(void **state)
-{
-    (void)state;
-    mesh_size m;
-    double ratio[2];
-    set_size(&m, FEM_S2, 3, 100, 3000);
-    for (int i = 0; i < 2; i++) {
+    fem_solver before = FEM_SOLVER_DIRECT;
+    for (int n = 1; n <= 4; n++) {
+        block b;
+        const block_options options = {.elements = {n, n, n}, .order = 1, .components = 3};
         fem_solver_choice choice = open_choice();
-        choice.relative_residual = i ? 1e-12 : 1e-4;
-        fem_solver_choose(&choice, &m.space);
-        ratio[i] = choice.model_s[FEM_SOLVER_JACOBI] / choice.model_s[FEM_SOLVER_MULTIGRID];
+        block_create(&options, &b);
+        block_add_condition(&b, (fem_condition){FEM_DIRICHLET, 0, 7, {0, 0, 0}});
+        block_discretise(&b, FEM_Q2);
+        const fem_solver now = chosen(&choice, b.space, b.constraints);
+        assert_true(now != FEM_SOLVER_JACOBI && (now == FEM_SOLVER_MULTIGRID || before == FEM_SOLVER_DIRECT));
+        assert_int_equal(now == FEM_SOLVER_DIRECT, choice.direct_operations <= choice.multigrid_operations);
+        assert_int_equal(now == FEM_SOLVER_DIRECT, strstr(choice.reason, "direct: the body is small") != NULL);
+        if (n == 1) assert_int_equal(now, FEM_SOLVER_DIRECT);
+        if (n == 4) assert_int_equal(now, FEM_SOLVER_MULTIGRID);
+        before = now;
+        block_destroy(&b);
     }
-    assert_true(ratio[1] > ratio[0]);
+    const fem_space large = sized(1000000);
+    fem_solver_choice choice = open_choice();
+    assert_int_equal(chosen(&choice, &large, NULL), FEM_SOLVER_MULTIGRID);
 }
 
-/* A bar of 5 x 2 x 1 elements whose edges along it are longer, turned. */
-static void elements_across_a_body_are_counted(void **state)
+static void after_a_slow_step_the_factor_is_taken_while_it_is_cheaper(void **state)
 {
     (void)state;
-    double vertices[6 * 3 * 2][3];
-    int32_t corners[10][8];
-    for (int i = 0; i < 36; i++) {
-        double x = 1.5 * (i % 6), y = i / 6 % 3, z = i / 18;
-        memcpy(vertices[i], (double[]){0.6 * x - 0.8 * y + 7, 0.8 * x + 0.6 * y, z}, sizeof vertices[i]);
+    const fem_space first = sized(3000), next = sized(6000), far = sized(3000000);
+    fem_solution solution = {.solver = FEM_SOLVER_DIRECT,
+                             .direct_operations = 1e8,
+                             .slow_iterations = 210,
+                             .compared_multigrid = 3e9,
+                             .compared_direct = 7e8,
+                             .reason = "direct: slow"};
+    fem_solver_choice choice = open_choice();
+    fem_solver_learn(&choice, &first, &solution);
+    assert_string_equal(choice.reason, "direct: slow");
+    assert_true(choice.multigrid_operations == 3e9 && choice.direct_operations == 7e8);
+    assert_int_equal(chosen(&choice, &next, NULL), FEM_SOLVER_DIRECT);
+    assert_true(choice.direct_operations >= 4e8 && choice.direct_operations < choice.multigrid_operations);
+    assert_int_equal(chosen(&choice, &far, NULL), FEM_SOLVER_MULTIGRID); /* 1e14 operations */
+    solution.slow_iterations = INFINITY;                                 /* it failed */
+    fem_solver_learn(&choice, &first, &solution);
+    assert_int_equal(chosen(&choice, &far, NULL), FEM_SOLVER_DIRECT);
+}
+
+/* ---------------------------------------------------------------------------------------------------------- watch */
+
+static void iterations_to_come_follow_from_the_residual(void **state)
+{
+    (void)state;
+    fem_solver_watch watch;
+    fem_solver_watch_start(&watch, 1e-8);
+    for (int k = 0; k <= 40; k++) {
+        const double left = fem_solver_watch_left(&watch, k, pow(10, -0.1 * k)); /* 80 in all */
+        if (k < FEM_WATCH_FIRST || k % 5)
+            assert_true(left == 0);
+        else
+            assert_true(fabs(left - (80 - k)) < 1e-9);
     }
-    for (int e = 0; e < 10; e++)
-        for (int c = 0; c < 8; c++) corners[e][c] = e % 5 + (c & 1) + 6 * (e / 5 + (c >> 1 & 1)) + 18 * (c >> 2);
-    fem_mesh mesh = {.num_elements = 10, .num_vertices = 36, .vertices = vertices[0], .corners = corners[0]};
-    double width = 0.6 * 7.5 + 0.8 * 2, depth = 0.8 * 7.5 + 0.6 * 2;
-    assert_true(fabs(fem_solver_across(&mesh) - sqrt(width * width + depth * depth + 1)) < 1e-12);
-}
-
-static void iterations_are_learned(void **state)
-{
-    (void)state;
-    mesh_size m, eight_times;
-    fem_solver_choice choice = open_choice();
-    set_size(&m, FEM_Q2, 3, 8, 300);
-    set_size(&eight_times, FEM_Q2, 3, 8, 2400);
-    fem_solver_choose(&choice, &m.space);
-    fem_solver_learn(&choice, &m.space, &(fem_solution){.solver = FEM_SOLVER_JACOBI, .iterations = 40});
-    fem_solver_choose(&choice, &m.space);
-    double once_s = choice.model_s[FEM_SOLVER_JACOBI] / 40;
-    fem_solver_learn(&choice, &m.space, &(fem_solution){.solver = FEM_SOLVER_JACOBI, .iterations = 20});
-    fem_solver_choose(&choice, &m.space);
-    assert_true(fabs(choice.model_s[FEM_SOLVER_JACOBI] / (20 * once_s) - 1) < 1e-12);
-    assert_int_equal(chosen(&choice, &eight_times), FEM_SOLVER_JACOBI);
-    /* five for each of 3.5 x 2 x the cube root of 300 / 8 nodes across the body, and as many again in doubt: more than what was learned tells */
-    assert_int_equal(choice.solver_iterations, (int)ceil(2 * 5 * 3.5 * 2 * cbrt(300.0 / 8)));
-
-    double nine_s = choice.model_s[FEM_SOLVER_MULTIGRID];
-    fem_solver_learn(&choice, &m.space, &(fem_solution){.solver = FEM_SOLVER_MULTIGRID, .iterations = 30});
-    fem_solver_choose(&choice, &eight_times.space);
-    assert_true(choice.model_s[FEM_SOLVER_MULTIGRID] > 1.1 * nine_s);
-}
-
-static void jacobi_is_not_taken_where_it_could_not_end(void **state)
-{
-    (void)state;
-    mesh_size m;
-    fem_solver_choice choice = open_choice();
-    set_size(&m, FEM_Q2, 3, 8, 300);
-    choice.max_iterations = 50; /* 5 x 3.5 x 2 x the cube root of 37 / 8 are 58 */
-    assert_int_equal(chosen(&choice, &m), FEM_SOLVER_MULTIGRID);
-    assert_int_equal(choice.solver_iterations, 50);
-    choice.max_iterations = 60;
-    assert_int_equal(chosen(&choice, &m), FEM_SOLVER_JACOBI);
-    assert_int_equal(choice.solver_iterations, 60);
-}
-
-static void where_jacobi_failed_multigrid_takes_over_for_good(void **state)
-{
-    (void)state;
-    mesh_size m;
-    fem_solver_choice choice = open_choice();
-    set_size(&m, FEM_Q2, 3, 8, 300);
-    assert_int_equal(chosen(&choice, &m), FEM_SOLVER_JACOBI);
-    assert_true(choice.solver_iterations < choice.max_iterations);
-    fem_solver_choose_other(&choice);
-    assert_int_equal(choice.solver, FEM_SOLVER_MULTIGRID);
-    assert_int_equal(choice.solver_iterations, choice.max_iterations);
-    fem_solver_learn(&choice, &m.space, &(fem_solution){.solver = FEM_SOLVER_MULTIGRID, .iterations = 9});
-    for (int32_t nodes = 300; nodes < 3000000; nodes *= 2) {
-        set_size(&m, FEM_Q2, 3, 8, nodes);
-        assert_int_equal(chosen(&choice, &m), FEM_SOLVER_MULTIGRID);
+    fem_solver_watch_start(&watch, 1e-8);
+    for (int k = 0; k <= 20; k++) {
+        const double left = fem_solver_watch_left(&watch, k, 1 + k); /* grows */
+        if (k >= FEM_WATCH_FIRST && k % 5 == 0) assert_true(left == FEM_WATCH_PATIENCE * k);
     }
+}
+
+/* --------------------------------------------------------------------------------------------------------- rescue */
+
+static void flatten(const double in[3], double out[3])
+{
+    out[0] = in[0];
+    out[1] = in[1];
+    out[2] = 5e-3 * in[2];
+}
+
+/* A plate, a two-hundredth of its side thick, held at two sides under pressure. */
+static void create_plate(block *b)
+{
+    const block_options options = {.elements = {8, 8, 1}, .map = flatten, .order = 1, .components = 3};
+    block_create(&options, b);
+    block_add_condition(b, (fem_condition){FEM_DIRICHLET, 0, 7, {0, 0, 0}});
+    block_add_condition(b, (fem_condition){FEM_DIRICHLET, 2, 7, {0, 0, 0}});
+    block_add_condition(b, (fem_condition){FEM_TRACTION, 5, 0, {0, 0, -1e-7}});
+    block_discretise(b, FEM_Q2);
+}
+
+static const fem_solve_options rescued = {.solver = FEM_SOLVER_MULTIGRID, .relative_residual = 1e-4, .max_iterations = 1000, .rescue = 1};
+
+static void a_plate_that_multigrid_gives_up_is_solved_by_the_factor(void **state)
+{
+    (void)state;
+    block b;
+    fem_solution *solution, *direct;
+    fem_solve_options options = rescued;
+    create_plate(&b);
+    if (solve_alone(b.space, b.boundary, b.constraints, NULL, &options, NULL, &solution)) fail_msg("%s", yoke_last_error(b.context));
+    options.solver = FEM_SOLVER_DIRECT;
+    if (solve_alone(b.space, b.boundary, b.constraints, NULL, &options, NULL, &direct)) fail_msg("%s", yoke_last_error(b.context));
+    assert_int_equal(solution->solver, FEM_SOLVER_DIRECT);
+    assert_true(solution->slow_iterations > solution->iterations && solution->direct_operations > 0);
+    assert_true(solution->iterations > direct->iterations && solution->iterations <= 70);
+    assert_true(strstr(solution->reason, "direct: ") == solution->reason && strstr(solution->reason, "multigrid"));
+    assert_true(block_difference(solution->u, direct->u, 3 * (int64_t)b.space->num_nodes) < 1e-4);
+    assert_true(direct->reason[0] == 0 && direct->slow_iterations == 0);
+    fem_solution_destroy(solution);
+    fem_solution_destroy(direct);
+    block_destroy(&b);
+}
+
+static void assert_both_are_named(block *b, const fem_solve_options *options, yoke_status expected, const char *second)
+{
+    fem_solution *solution = NULL;
+    assert_int_equal(solve_alone(b->space, b->boundary, b->constraints, NULL, options, NULL, &solution), expected);
+    assert_null(solution);
+    const char *text = yoke_last_error(b->context);
+    if (!strstr(text, "multigrid: ") || !strstr(text, "then tried instead: ") || !strstr(text, second)) fail_msg("\"%s\"", text);
+}
+
+static void where_the_factor_does_not_fit_either_the_error_names_both(void **state)
+{
+    (void)state;
+    block b;
+    fem_solve_options options = rescued;
+    options.memory_bytes = 1e5;
+    create_plate(&b);
+    assert_both_are_named(&b, &options, YOKE_ERROR_MEMORY, "needs about");
+    block_destroy(&b);
+}
+
+/* The limit that a user sets holds for multigrid, and no other solver goes beyond it. */
+static void iterations_that_are_used_up_remain_an_error(void **state)
+{
+    (void)state;
+    block b;
+    fem_solution *solution = NULL;
+    fem_solve_options options = rescued;
+    options.max_iterations = 3;
+    create_plate(&b);
+    assert_int_equal(solve_alone(b.space, b.boundary, b.constraints, NULL, &options, NULL, &solution), YOKE_ERROR_NUMERIC);
+    assert_non_null(strstr(yoke_last_error(b.context), "solver.max_iterations"));
+    block_destroy(&b);
+}
+
+static void a_body_that_multigrid_solves_well_is_left_to_it(void **state)
+{
+    (void)state;
+    block b;
+    fem_solution *solution;
+    uint64_t random = 3;
+    const block_options options = {.elements = {4, 4, 4}, .order = 1, .components = 3};
+    block_create(&options, &b);
+    block_add_condition(&b, (fem_condition){FEM_DIRICHLET, 0, 7, {0, 0, 0}});
+    block_add_condition(&b, (fem_condition){FEM_TRACTION, 1, 0, {0, 0, -1}});
+    block_refine(&b, 0.3, &random);
+    block_discretise(&b, FEM_Q2);
+    if (solve_alone(b.space, b.boundary, b.constraints, NULL, &rescued, NULL, &solution)) fail_msg("%s", yoke_last_error(b.context));
+    assert_int_equal(solution->solver, FEM_SOLVER_MULTIGRID);
+    assert_true(solution->slow_iterations == 0 && solution->direct_operations == 0 && solution->reason[0] == 0);
+    fem_solution_destroy(solution);
+    block_destroy(&b);
 }
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(what_is_asked_for_is_taken),
-    cmocka_unit_test(plans_get_multigrid_in_every_step),
-    cmocka_unit_test(small_meshes_are_jacobis_and_large_ones_multigrids),
-    cmocka_unit_test(a_large_coarse_mesh_speaks_for_jacobi),
-    cmocka_unit_test(a_finer_residual_speaks_for_multigrid),
-    cmocka_unit_test(elements_across_a_body_are_counted),
-    cmocka_unit_test(iterations_are_learned),
-    cmocka_unit_test(jacobi_is_not_taken_where_it_could_not_end),
-    cmocka_unit_test(where_jacobi_failed_multigrid_takes_over_for_good),
+    cmocka_unit_test(plans_begin_with_multigrid),
+    cmocka_unit_test(auto_is_multigrid_but_for_small_bodies),
+    cmocka_unit_test(after_a_slow_step_the_factor_is_taken_while_it_is_cheaper),
+    cmocka_unit_test(iterations_to_come_follow_from_the_residual),
+    cmocka_unit_test(a_plate_that_multigrid_gives_up_is_solved_by_the_factor),
+    cmocka_unit_test(where_the_factor_does_not_fit_either_the_error_names_both),
+    cmocka_unit_test(iterations_that_are_used_up_remain_an_error),
+    cmocka_unit_test(a_body_that_multigrid_solves_well_is_left_to_it),
 };
 
-UNIT_MAIN(tests, NULL, NULL)
+UNIT_MAIN(tests, body_start, body_end)

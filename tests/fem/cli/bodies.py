@@ -50,6 +50,15 @@ def test_stiff_on_soft_blocks_by_the_direct_solver():
     check_direct("soft")
 
 
+def test_what_multigrid_cannot_do_auto_leaves_to_the_direct_solver():
+    for step in check("plate-400", "plate-1000"):
+        assert step["preconditioner"] == "direct" and step["preconditioner_reason"].startswith("direct: "), step
+
+
+def test_all_other_bodies_by_auto():
+    check("cantilever-q2", "cantilever-s2", "plate-200", "sheared", "soft", "small-hole")
+
+
 def test_a_body_held_by_theory_is_found_by_the_script_too():
     done = run(["python3", str(SOURCE / "bench/bodies"), "plate-1000", "--yoke", command.PROGRAM, "--out", "out", "--solver", "direct", "--set", "solver.relative_residual=1e-4"])
     assert "direct" in done.stdout and pathlib.Path("out/bodies.json").exists(), done.stdout
