@@ -97,10 +97,10 @@ static yoke_status take_failure(cursor *at, const fem_wire_record *record)
     yoke_status status = take(at, record->count, 1, &payload);
     if (status) return status;
     char text[400];
-    int64_t count = record->count < (int64_t)sizeof text - 1 ? record->count : (int64_t)sizeof text - 1;
-    memcpy(text, payload, (size_t)count);
+    const size_t count = (uint64_t)record->count < sizeof text - 1 ? (size_t)record->count : sizeof text - 1;
+    memcpy(text, payload, count);
     text[count] = 0;
-    for (int64_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++)
         if ((unsigned char)text[i] < 0x20 || text[i] == 0x7f) text[i] = '?';
     return yoke_fail(at->context, YOKE_ERROR_INPUT, "mesh '%s' cannot be read by Gmsh: %s", at->path, text);
 }

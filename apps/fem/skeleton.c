@@ -5,7 +5,8 @@
 #include "forest.h"
 #include "places.h"
 
-_Static_assert((int)FEM_PLACE_UNIT *(int)FEM_PLACE_LENGTH == P8EST_ROOT_LEN, "p8est's trees have another length");
+/* How long p8est's trees are differs among its versions (2^19 in 2.2, 2^30 from 2.3 on); places do not depend on it. */
+_Static_assert(FEM_PLACE_UNIT >= 1 && FEM_MAX_LEVEL < P8EST_QMAXLEVEL, "p8est's trees are too short for places");
 _Static_assert(P8EST_QUADRANT_LEN(FEM_MAX_LEVEL) == 2 * FEM_PLACE_UNIT, "middles of the deepest leaves' edges have no place");
 
 enum { BITS = 18 }; /* of a coordinate */

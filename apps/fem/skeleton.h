@@ -5,6 +5,8 @@
 #ifndef FEM_SKELETON_H
 #define FEM_SKELETON_H
 
+#include <p8est.h>
+
 #include "mesh.h"
 
 /* An entity is a tree, a face, an edge or a vertex, numbered in this order. */
@@ -21,7 +23,7 @@ yoke_status fem_skeleton_create(const fem_mesh *mesh, fem_skeleton **skeleton);
 void fem_skeleton_destroy(fem_skeleton *skeleton);
 
 /* Places have coordinates from 0 to this in their tree: those of p8est by FEM_PLACE_UNIT, half a leaf of the deepest level. */
-enum { FEM_PLACE_UNIT = 4, FEM_PLACE_LENGTH = 1 << 17 };
+enum { FEM_PLACE_LENGTH = 1 << 17, FEM_PLACE_UNIT = P8EST_ROOT_LEN / FEM_PLACE_LENGTH };
 
 /* The entity that has the point `at` of a tree inside, and the name of the place on it. */
 uint32_t fem_skeleton_place(const fem_skeleton *skeleton, int32_t tree, const int32_t at[3], uint64_t *place);
