@@ -1,15 +1,16 @@
+#include "cholesky.h"
 #include "coarse_parts.h"
 
 #include <math.h>
 
-/* Exactly one of cholesky and hierarchy, or neither when nothing is free. */
+/* Exactly one of cholesky and amg, or neither when nothing is free. */
 struct fem_coarse {
     yoke_context *context;
     int64_t size; /* num_nodes x components */
     int64_t num_free;
     int32_t *number; /* [size] of a free unknown among the free ones, -1: prescribed */
     fem_cholesky *cholesky;
-    fem_hierarchy *hierarchy;
+    fem_amg *amg;
 };
 
 /* -------------------------------------------------------------------------------------------------- checks */
@@ -111,7 +112,7 @@ void fem_coarse_destroy(fem_coarse *coarse)
 {
     if (!coarse) return;
     fem_cholesky_destroy(coarse->cholesky);
-    fem_hierarchy_destroy(coarse->hierarchy);
+    fem_amg_destroy(coarse->amg);
     yoke_release(coarse->context, coarse->number);
     yoke_release(coarse->context, coarse);
 }
@@ -145,7 +146,7 @@ yoke_status fem_coarse_create(yoke_context *context, fem_coarse_method method, i
     if (!status) number_free(coarse, &matrix);
     if (!status && method == FEM_COARSE_AUTO) status = choose(coarse, &matrix, &method);
     if (!status && coarse->num_free > 0) {
-        status = method == FEM_COARSE_CHOLMOD ? make_direct(coarse, &matrix) : fem_hierarchy_create(context, &matrix, &coarse->hierarchy);
+        status = method == FEM_COARSE_CHOLMOD ? make_direct(coarse, &matrix) : fem_amg_create(context, &matrix, &coarse->amg);
     }
     if (status) {
         fem_coarse_destroy(coarse);
@@ -155,21 +156,10 @@ yoke_status fem_coarse_create(yoke_context *context, fem_coarse_method method, i
     return YOKE_OK;
 }
 
-static yoke_status solve_multigrid(fem_coarse *coarse, const double *b, double *x)
-{
-    fem_coarse_level *finest = &coarse->hierarchy->level[0];
-    for (int64_t i = 0; i < coarse->size; i++) finest->b[i] = coarse->number[i] >= 0 ? b[i] : 0.0;
-    yoke_status status = fem_hierarchy_solve(coarse->hierarchy);
-    if (status) return status;
-    const double scale = coarse->hierarchy->scale;
-    for (int64_t i = 0; i < coarse->size; i++) x[i] = coarse->number[i] >= 0 ? scale * finest->x[i] : 0.0;
-    return YOKE_OK;
-}
-
 yoke_status fem_coarse_solve(fem_coarse *coarse, const double *b, double *x)
 {
     if (coarse->cholesky) return fem_cholesky_solve(coarse->cholesky, b, x);
-    if (coarse->hierarchy) return solve_multigrid(coarse, b, x);
+    if (coarse->amg) return fem_amg_solve(coarse->amg, coarse->number, b, x);
     for (int64_t i = 0; i < coarse->size; i++) x[i] = 0.0;
     return YOKE_OK;
 }
@@ -177,13 +167,13 @@ yoke_status fem_coarse_solve(fem_coarse *coarse, const double *b, double *x)
 const char *fem_coarse_name(const fem_coarse *coarse)
 {
     if (coarse->cholesky) return "cholmod";
-    return coarse->hierarchy ? "boomeramg" : "none";
+    return coarse->amg ? "boomeramg" : "none";
 }
 
 int64_t fem_coarse_memory_bytes(const fem_coarse *coarse)
 {
     int64_t bytes = coarse->size * (int64_t)sizeof *coarse->number;
     if (coarse->cholesky) bytes += fem_cholesky_memory_bytes(coarse->cholesky);
-    if (coarse->hierarchy) bytes += fem_hierarchy_memory_bytes(coarse->hierarchy);
+    if (coarse->amg) bytes += fem_amg_memory_bytes(coarse->amg);
     return bytes;
 }

@@ -1,8 +1,8 @@
 /*
  * coarse.h - the coarsest problem of the multigrid preconditioner: a symmetric positive definite matrix of trilinear elements.
  *
- * Two methods.  CHOLMOD solves it (supernodal Cholesky factor, best for small and for slender meshes).  AMG applies two V-cycles of an algebraic
- * multigrid method, whose levels are set up by hypre's BoomerAMG: a fixed linear symmetric positive definite operator B that
+ * Two methods.  CHOLMOD solves it (supernodal Cholesky factor, best for small and for slender meshes).  AMG applies a fixed number of
+ * V-cycles of hypre's BoomerAMG, combined by a fixed polynomial: a fixed linear symmetric positive definite operator B that
  * approximates the inverse, so that it may stand inside a preconditioner of conjugate gradients.
  */
 #ifndef FEM_COARSE_H
@@ -38,9 +38,9 @@ typedef enum fem_coarse_method {
  *   prescribed  [num_nodes] bit i set: component i is a Dirichlet value; its row and column are not read as anything but finite numbers
  * Nothing is kept of these arrays: the caller may release them at once.  No unknown need be free.
  *
- * AMG calls MPI through hypre: the caller has initialised MPI (only MPI_COMM_SELF is used) and calls from the thread that did so; hypre's
- * few global bytes stay until the process ends, and its error flags are cleared.  Solving does not use MPI; it uses OpenMP
- * threads, and at any number of them gives the same bits.
+ * AMG calls MPI through hypre: the caller has initialised MPI (only MPI_COMM_SELF is used), and creates, solves and destroys from the
+ * thread that did so and before MPI is finalised; hypre's few global bytes stay until the process ends, and its error flags are cleared.
+ * With hypre as Debian builds it, without OpenMP, it runs on one thread: any number of them gives the same bits.
  *
  * Errors: ARGUMENT (components, counts, indices out of range, non-finite values); NUMERIC (not positive definite: the
  * text names the node, or what CHOLMOD found); MEMORY; INPUT (more entries than hypre can number); UNAVAILABLE (MPI not initialised).
@@ -51,14 +51,14 @@ void fem_coarse_destroy(fem_coarse *coarse);
 
 /*
  * x = (approximate) inverse times b, both [num_nodes][components]; prescribed components of b are not read, those of x are set to 0.
- * b and x may be the same array.  Errors: MEMORY, NUMERIC (CHOLMOD failed).
+ * b and x may be the same array.  Errors: MEMORY, NUMERIC (CHOLMOD or BoomerAMG failed).
  */
 yoke_status fem_coarse_solve(fem_coarse *coarse, const double *b, double *x);
 
 /* "cholmod", "boomeramg" or "none" (nothing is free).  Never NULL. */
 const char *fem_coarse_name(const fem_coarse *coarse);
 
-/* Bytes that the factor or the levels hold. */
+/* Bytes that the factor or the levels hold; of the levels an estimate, since hypre does not tell. */
 int64_t fem_coarse_memory_bytes(const fem_coarse *coarse);
 
 #endif
