@@ -7,6 +7,7 @@ import select
 import signal
 import subprocess
 
+import terminals
 import tool
 
 VIRTUAL = ["--sysroot", tool.MACHINES / "virtual-machine"]
@@ -144,6 +145,7 @@ def read_terminal(master):
 
 
 def test_ctrl_c_of_a_terminal_reaches_the_command_once():
+    terminals.require()
     words = [tool.PROGRAM, "energy", *map(str, VIRTUAL), "--", *tool.python(COUNT_SIGNALS, signal.SIGINT.value)]
     child, master = pty.fork()
     if child == 0:

@@ -6,6 +6,7 @@ import re
 import signal
 import subprocess
 
+import terminals
 import tool
 from energy_command import read_terminal
 
@@ -39,6 +40,7 @@ def test_the_second_is_the_default_and_options_may_follow():
 
 
 def test_a_terminal_gets_one_line_that_is_written_over():
+    terminals.require()
     words = [tool.PROGRAM, "energy", *map(str, SERVER), "--watch", "0.05"]
     child, master = pty.fork()
     if child == 0:

@@ -6,7 +6,7 @@ import signal
 import subprocess
 
 import command
-from command import EXAMPLES, SMALL, contents, environment, fill_disk, record, run, solve, words
+from command import EXAMPLES, SMALL, contents, environment, fill_disk, for_another_user, record, run, solve, words
 
 CASE = """\
 mesh: {mesh}
@@ -152,19 +152,11 @@ def test_output_directory_that_cannot_be_made():
     refuse(words(SMALL, out="/proc/here"), "/proc/here")
 
 
-def as_nobody():
-    """Another user than root, who owns nothing here."""
-    os.setgroups([])
-    os.setgid(65534)
-    os.setuid(65534)
-
-
 def test_output_directory_of_somebody_else():
     os.mkdir("closed", 0o555)
-    user = {"preexec_fn": as_nobody} if os.geteuid() == 0 else {}
-    os.chmod(".", 0o755)
-    refuse(words(SMALL, out="closed"), "closed", "not writable", **user)
-    refuse(words(SMALL, out="closed/below"), "closed/below", "not writable", **user)
+    program, case, user = for_another_user()
+    refuse([program, *words(case, out="closed")[1:]], "closed", "not writable", **user)
+    refuse([program, *words(case, out="closed/below")[1:]], "closed/below", "not writable", **user)
 
 
 def test_copy_of_the_record_that_cannot_be_written():

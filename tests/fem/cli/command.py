@@ -4,6 +4,7 @@ import math
 import os
 import pathlib
 import re
+import shutil
 import struct
 import subprocess
 import sys
@@ -39,6 +40,20 @@ def run(line, code=0, **more):
     done = subprocess.run(line, text=True, errors="replace", timeout=60 + 60 * SLOWER, check=False, **more)
     assert code is None or done.returncode == code, f"exit code {done.returncode}, expected {code}: {' '.join(line)}\n{done.stdout}\n{done.stderr}"
     return done
+
+
+def for_another_user():
+    """Program, small case and options of run() for another user than root, who owns nothing here; the working directory is opened for reading.
+
+    The build may lie where that user cannot go, as in root's home, so these are copies.
+    """
+    os.chmod(".", 0o755)
+    os.mkdir("programs")
+    for name in ("yoke", "yoke-fem", "yoke-fem-mesh", "yoke-device-list"):
+        shutil.copy(pathlib.Path(PROGRAM).with_name(name), "programs")
+    shutil.copytree(EXAMPLES, "examples")
+    user = {"preexec_fn": lambda: (os.setgroups([]), os.setgid(65534), os.setuid(65534))} if os.geteuid() == 0 else {}
+    return "programs/yoke", "examples/two-materials.yaml", user
 
 
 def solve(case, *options, out="out", **keys):

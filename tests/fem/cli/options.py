@@ -6,7 +6,8 @@ import shutil
 import subprocess
 
 import command
-from command import EXAMPLES, SLOWER, SMALL, check_results, close_to, contents, environment, record, run, solve, words
+from command import EXAMPLES, SLOWER, SMALL, check_results, close_to, contents, environment, for_another_user, record, run, solve, words
+import terminals
 
 
 def energies(found):
@@ -199,18 +200,9 @@ def test_output_directory_that_is_a_link():
 
 
 def test_another_user_without_home():
+    program, case, user = for_another_user()
     os.chmod(".", 0o777)
-    more = {"env": environment(HOME=None, XDG_RUNTIME_DIR=None)}
-    if os.geteuid() == 0:
-        more["preexec_fn"] = lambda: (os.setgroups([]), os.setgid(65534), os.setuid(65534))
-    # The build may lie where another user cannot go: then the programs are copied.
-    programs = pathlib.Path("programs")
-    programs.mkdir()
-    for name in ("yoke", "yoke-fem", "yoke-fem-mesh"):
-        shutil.copy(pathlib.Path(command.PROGRAM).with_name(name), programs)
-    shutil.copytree(EXAMPLES, "examples")
-    line = words("examples/two-materials.yaml", refine__steps=1)
-    done = run([str(programs / "yoke"), *line[1:]], **more)
+    done = run([program, *words(case, refine__steps=1)[1:]], env=environment(HOME=None, XDG_RUNTIME_DIR=None), **user)
     assert done.stderr == "", done.stderr
     check_results("out", 2)
 
@@ -264,6 +256,7 @@ def test_progress_without_a_terminal_is_plain_lines():
 
 
 def test_progress_on_a_terminal_is_one_line_that_is_cleared():
+    terminals.require()
     master, slave = os.openpty()
     line = words(EXAMPLES / "drill-hole.yaml", refine__steps=2)
     process = subprocess.Popen(line, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=slave, env=environment(TERM="xterm"), text=True)
