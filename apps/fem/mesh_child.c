@@ -18,7 +18,7 @@
 
 enum { LINK_BYTES = 64, FIRST_STREAM_BYTES = 1 << 20 };
 
-/* A directory of its own with nothing but a link to the mesh. */
+/* A directory of its own with nothing but a link to the mesh, or what Gmsh gets instead. */
 typedef struct workplace {
     char directory[PATH_MAX];
     char link[PATH_MAX + LINK_BYTES];
@@ -36,6 +36,15 @@ typedef struct reader {
 
 /* -------------------------------------------------------------------------------------------- workplace */
 
+/* 0: done */
+static int write_text(const fem_mesh_file *file, const char *path)
+{
+    FILE *to = fopen(path, "wx");
+    if (!to) return -1;
+    int failed = fwrite(file->text, 1, (size_t)file->text_bytes, to) != (size_t)file->text_bytes;
+    return (fclose(to) != 0) || failed ? -1 : 0;
+}
+
 static yoke_status make_workplace(yoke_context *context, const fem_mesh_file *file, workplace *place)
 {
     const char *parent = getenv("TMPDIR");
@@ -45,9 +54,11 @@ static yoke_status make_workplace(yoke_context *context, const fem_mesh_file *fi
         return yoke_fail(context, YOKE_ERROR_SYSTEM, "no directory can be made in '%s': %s; set TMPDIR to one that is writable", parent,
                          strerror(errno));
     snprintf(place->link, sizeof place->link, "%s/mesh%s", place->directory, file->extension);
-    if (symlink(file->absolute_path, place->link) != 0) {
+    if (file->text ? write_text(file, place->link) : symlink(file->absolute_path, place->link)) {
+        int error = errno;
+        unlink(place->link);
         rmdir(place->directory);
-        return yoke_fail(context, YOKE_ERROR_SYSTEM, "no link can be made in '%s': %s", place->directory, strerror(errno));
+        return yoke_fail(context, YOKE_ERROR_SYSTEM, "no file can be made in '%s': %s", place->directory, strerror(error));
     }
     return YOKE_OK;
 }

@@ -140,7 +140,7 @@ static yoke_status check_bdf(yoke_context *context, const char *path, const samp
     }
     if (length < 7 || strncasecmp(line, "ENDDATA", 7) != 0)
         return fail(context, path, "does not end with ENDDATA: the BDF file is truncated; write it again (or add the line)");
-    return fem_mesh_check_bdf(context, path);
+    return YOKE_OK;
 }
 
 static yoke_status check_med(yoke_context *context, const char *path, const sample *part)
@@ -208,16 +208,21 @@ yoke_status fem_mesh_recognise(yoke_context *context, const char *path, fem_mesh
     /* Without O_NONBLOCK a pipe of that name would be waited for. */
     int descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     if (descriptor < 0) return yoke_fail(context, YOKE_ERROR_INPUT, "mesh '%s' cannot be opened: %s", path, strerror(errno));
-    fem_mesh_file found = {NULL, extension, 0};
+    fem_mesh_file found = {.extension = extension};
     yoke_status status = inspect(context, path, descriptor, extension, &found.bytes);
     close(descriptor);
     if (!status) status = copy_absolute_path(context, path, &found.absolute_path);
-    if (!status) *file = found;
+    if (!status && strcmp(extension, ".bdf") == 0) status = fem_mesh_rewrite_bdf(context, path, &found.text, &found.text_bytes);
+    if (status)
+        fem_mesh_file_clear(context, &found);
+    else
+        *file = found;
     return status;
 }
 
 void fem_mesh_file_clear(yoke_context *context, fem_mesh_file *file)
 {
     yoke_release(context, file->absolute_path);
-    file->absolute_path = NULL;
+    yoke_release(context, file->text);
+    file->absolute_path = file->text = NULL;
 }

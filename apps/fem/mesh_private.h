@@ -2,7 +2,7 @@
  * mesh_private.h - what the files of the mesh reader share:
  *
  *     mesh_format.c   which format a file has, before Gmsh sees it
- *     mesh_bdf.c      what Gmsh would misread in a BDF file
+ *     mesh_bdf.c      BDF files as Gmsh reads them rightly (mesh_bdf.h)
  *     mesh_child.c    runs yoke-fem-mesh, gives its stream
  *     mesh_raw.c      checks the stream: Gmsh's nodes, elements and groups as they came
  *     mesh_numbers.c  from the file's node numbers to indices
@@ -33,6 +33,8 @@ typedef struct fem_mesh_file {
     char *absolute_path;
     const char *extension; /* by which Gmsh chooses the reader that was recognised */
     int64_t bytes;
+    char *text; /* what Gmsh gets instead of the file; NULL: the file itself */
+    int64_t text_bytes;
 } fem_mesh_file;
 
 /*
@@ -40,8 +42,11 @@ typedef struct fem_mesh_file {
  * Errors: INPUT (what was expected), MEMORY, SYSTEM.
  */
 yoke_status fem_mesh_recognise(yoke_context *context, const char *path, fem_mesh_file *file);
-/* What Gmsh's BDF reader would read as another body.  Errors: INPUT (line). */
-yoke_status fem_mesh_check_bdf(yoke_context *context, const char *path);
+/*
+ * A BDF file's nodes and elements as Gmsh reads them rightly; says what is left out.  *text is the caller's.
+ * Errors: INPUT (line and card: what changes the body and is not read), MEMORY.
+ */
+yoke_status fem_mesh_rewrite_bdf(yoke_context *context, const char *path, char **text, int64_t *bytes);
 void fem_mesh_file_clear(yoke_context *context, fem_mesh_file *file);
 
 /* ------------------------------------------------------------------------------------------------- child */

@@ -63,23 +63,6 @@ static void counts_beyond_the_file(void **state)
     }
 }
 
-static void a_bdf_node_in_another_coordinate_system(void **state)
-{
-    write_text(own_path(*state, "system.bdf"), "BEGIN BULK\nGRID,1,0,0.,0.,0.\nGRID,2,7,1.,0.,0.\nENDDATA\n");
-    must_refuse(*state, own_path(*state, "system.bdf"), "line 3", "coordinate system 7", NULL);
-}
-
-static void a_bdf_element_whose_lines_are_not_joined(void **state)
-{
-    must_refuse(*state, shipped_path("tests/fem/meshes/box-20-fields2.bdf"), "20 nodes", "continuation marks", NULL);
-}
-
-static void a_bdf_element_that_lacks_some_mid_nodes(void **state)
-{
-    write_text(own_path(*state, "lacks.bdf"), "BEGIN BULK\nCHEXA,1,1,1,2,3,4,5,6,+1\n+1,7,8,9,10\nENDDATA\n");
-    must_refuse(*state, own_path(*state, "lacks.bdf"), "line 2", "10 nodes", NULL);
-}
-
 /* ------------------------------------------------------------------------------------------------ elements */
 
 static void no_hexahedra(void **state)
@@ -313,9 +296,6 @@ static const struct CMUnitTest tests[] = {
     MESH_TEST(a_text_that_is_no_mesh),
     MESH_TEST(an_msh_version_that_is_not_read),
     MESH_TEST(counts_beyond_the_file),
-    MESH_TEST(a_bdf_node_in_another_coordinate_system),
-    MESH_TEST(a_bdf_element_whose_lines_are_not_joined),
-    MESH_TEST(a_bdf_element_that_lacks_some_mid_nodes),
     MESH_TEST(no_hexahedra),
     MESH_TEST(hexahedra_of_two_orders),
     MESH_TEST(an_inverted_element),
