@@ -108,6 +108,12 @@ static void cantilever_fits_its_mesh(void **state)
     assert_fits("cantilever", "beam");
 }
 
+static void bracket_fits_its_mesh(void **state)
+{
+    (void)state;
+    assert_fits("bracket", "steel");
+}
+
 static void two_materials_fits_its_mesh(void **state)
 {
     (void)state;
@@ -133,12 +139,19 @@ static void le11_fits_its_mesh(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(drill_hole_fits_its_mesh),    cmocka_unit_test(crankshaft_fits_its_mesh),
-    cmocka_unit_test(cylinder_fits_its_mesh),      cmocka_unit_test(fichera_fits_its_mesh),
-    cmocka_unit_test(lame_fits_its_mesh),          cmocka_unit_test(hollow_sphere_fits_its_mesh),
-    cmocka_unit_test(sphere_cavity_fits_its_mesh), cmocka_unit_test(plate_with_hole_fits_its_mesh),
-    cmocka_unit_test(cantilever_fits_its_mesh),    cmocka_unit_test(two_materials_fits_its_mesh),
-    cmocka_unit_test(le1_fits_its_mesh),           cmocka_unit_test(le10_fits_its_mesh),
+    cmocka_unit_test(bracket_fits_its_mesh),
+    cmocka_unit_test(drill_hole_fits_its_mesh),
+    cmocka_unit_test(crankshaft_fits_its_mesh),
+    cmocka_unit_test(cylinder_fits_its_mesh),
+    cmocka_unit_test(fichera_fits_its_mesh),
+    cmocka_unit_test(lame_fits_its_mesh),
+    cmocka_unit_test(hollow_sphere_fits_its_mesh),
+    cmocka_unit_test(sphere_cavity_fits_its_mesh),
+    cmocka_unit_test(plate_with_hole_fits_its_mesh),
+    cmocka_unit_test(cantilever_fits_its_mesh),
+    cmocka_unit_test(two_materials_fits_its_mesh),
+    cmocka_unit_test(le1_fits_its_mesh),
+    cmocka_unit_test(le10_fits_its_mesh),
     cmocka_unit_test(le11_fits_its_mesh),
 };
 
