@@ -76,6 +76,7 @@ yoke_status fem_mesh_read(yoke_context *context, const char *path, const fem_mes
     fem_mesh_file file = {.absolute_path = NULL};
     fem_mesh_stream stream = {NULL, 0};
     yoke_status status = fem_mesh_recognise(context, path, &file);
+    if (!status && strcmp(file.extension, ".unv") == 0) status = fem_mesh_check_unv(context, path, options ? options->scale : 0);
     if (!status) status = fem_mesh_run_reader(context, path, &file, options, &stream);
     if (!status)
         status = fem_mesh_from_stream(context, path, file.bytes, options && options->scale > 0 ? options->scale : 1, &stream, mesh);

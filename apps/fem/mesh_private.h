@@ -3,6 +3,7 @@
  *
  *     mesh_format.c   which format a file has, before Gmsh sees it
  *     mesh_bdf.c      BDF files as Gmsh reads them rightly (mesh_bdf.h)
+ *     mesh_unv.c      what Gmsh passes over in a UNV file
  *     mesh_child.c    runs yoke-fem-mesh, gives its stream
  *     mesh_raw.c      checks the stream: Gmsh's nodes, elements and groups as they came
  *     mesh_numbers.c  from the file's node numbers to indices
@@ -47,6 +48,8 @@ yoke_status fem_mesh_recognise(yoke_context *context, const char *path, fem_mesh
  * Errors: INPUT (line and card: what changes the body and is not read), MEMORY.
  */
 yoke_status fem_mesh_rewrite_bdf(yoke_context *context, const char *path, char **text, int64_t *bytes);
+/* What Gmsh passes over in a UNV file.  Errors: INPUT (line: a unit of length without a scale (0), nodes in other coordinate systems). */
+yoke_status fem_mesh_check_unv(yoke_context *context, const char *path, double scale);
 void fem_mesh_file_clear(yoke_context *context, fem_mesh_file *file);
 
 /* ------------------------------------------------------------------------------------------------- child */

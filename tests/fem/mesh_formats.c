@@ -127,6 +127,56 @@ static void unv(void **state)
     check_file(state, "tests/fem/meshes/box-20.unv", 2, unv_names);
 }
 
+/* Dataset 164, code 5: the file's numbers are metres times 1000. */
+static void unv_in_millimetres(void **state)
+{
+    static const char units[] =
+        "    -1\n   164\n         5  mm                           2\n    1.0000000000000000D+03    1.0000000000000000D+03"
+        "    1.0000000000000000D+00\n    2.7314999999999998D+02\n    -1\n";
+    const mesh_files *files = *state;
+    size_t bytes = 0;
+    char *content = read_file(shipped_path("tests/fem/meshes/box-8.unv"), &bytes), *text = malloc(bytes + sizeof units);
+    fem_mesh *mesh = NULL;
+    strcpy(text, units);
+    strcat(text, content);
+    write_text(own_path(files, "box.unv"), text);
+    must_refuse(files, own_path(files, "box.unv"), "line 4", "0.001 m", "mesh_scale: 0.001", NULL);
+    assert_int_equal(fem_mesh_read(files->context, own_path(files, "box.unv"), &(fem_mesh_options){.scale = 0.001}, &mesh), YOKE_OK);
+    for (int64_t i = 0; i < 3 * mesh->num_vertices; i++) assert_true(mesh->vertices[i] <= 0.003);
+    fem_mesh_destroy(mesh);
+    memcpy(strstr(text, "D+03"), "D+00", 4);
+    write_text(own_path(files, "box.unv"), text);
+    check_box(mesh = must_read(files, own_path(files, "box.unv")), 1, unv_names);
+    fem_mesh_destroy(mesh);
+    free(text);
+    free(content);
+}
+
+static void unv_in_another_coordinate_system(void **state)
+{
+    static const char system[] = "    -1\n  2420\n         1\nPart\n         1         1         0\nCS1\n"
+                                 "    1.0D+00  0.0D+00  0.0D+00\n    0.0D+00  1.0D+00  0.0D+00\n    0.0D+00  0.0D+00  1.0D+00\n"
+                                 "    0.0D+00  0.0D+00  0.0D+00\n    -1\n";
+    const mesh_files *files = *state;
+    size_t bytes = 0;
+    char *content = read_file(shipped_path("tests/fem/meshes/box-8.unv"), &bytes), *text = malloc(bytes + sizeof system);
+    strcpy(text, system);
+    strcat(text, content);
+    write_text(own_path(files, "box.unv"), text); /* cylindrical */
+    must_refuse(files, own_path(files, "box.unv"), "line 5", "coordinate system 1", NULL);
+    *strstr(text, "1         0\nCS1") = '0';
+    write_text(own_path(files, "box.unv"), text);
+    check_file(state, "tests/fem/meshes/box-8.unv", 1, unv_names);
+    fem_mesh *mesh = must_read(files, own_path(files, "box.unv"));
+    check_box(mesh, 1, unv_names);
+    fem_mesh_destroy(mesh);
+    memcpy(strstr(text, "         3         1         1"), "         3         7         1", 30);
+    write_text(own_path(files, "box.unv"), text);
+    must_refuse(files, own_path(files, "box.unv"), "node 3", "coordinate system 7", NULL);
+    free(text);
+    free(content);
+}
+
 static void bdf_with_free_fields(void **state)
 {
     check_file(state, "tests/fem/meshes/box-8-fields0.bdf", 1, numbers);
@@ -266,6 +316,8 @@ static const struct CMUnitTest tests[] = {
     MESH_TEST(msh_4_1_text),
     MESH_TEST(msh_4_1_binary),
     MESH_TEST(unv),
+    MESH_TEST(unv_in_millimetres),
+    MESH_TEST(unv_in_another_coordinate_system),
     MESH_TEST(bdf_with_free_fields),
     MESH_TEST(bdf_with_small_fields),
     MESH_TEST(bdf_with_long_fields),
