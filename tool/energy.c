@@ -190,7 +190,7 @@ static yoke_status show_interval(energy_session *session, int64_t run, double *s
     energy_sample sample = {.run = run, .start_s = *start_s - session->start_s, .seconds = seconds, .code = -1};
     *start_s = now_s;
     bool own = session->request->command == NULL;
-    energy_watch_line(account, session->terminal, own ? stdout : stderr, rewrites(session), &sample);
+    energy_watch_line(account, session->terminal, own && !session->terminal->aside ? stdout : stderr, rewrites(session), &sample);
     return energy_account_row(account, &sample);
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/nearest.h"
+#include "common/program.h"
 #include "tool.h"
 
 static const tool_command commands[] = {
@@ -81,9 +82,11 @@ int main(int argc, char **argv)
 {
     app_terminal terminal;
     app_terminal_start(&terminal, "yoke");
+    app_terminal_look(&terminal, argc, argv);
     yoke_options options = {.log = app_terminal_log, .log_user = &terminal, .log_level = YOKE_LOG_INFO};
     yoke_context *context = NULL;
     yoke_status status = yoke_context_create(&options, &context);
+    if (status == YOKE_OK) status = app_program_check(context);
     if (status == YOKE_OK) status = run(context, &terminal, argc, argv);
     int code = app_terminal_end(&terminal, context, status);
     yoke_context_destroy(context);

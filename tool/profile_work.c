@@ -19,6 +19,12 @@ static yoke_status power_w(double *watts, void *user)
     return status ? status : yoke_meter_power(work->meter, work->meter_index, watts);
 }
 
+static yoke_status temperature_c(double *celsius, void *user)
+{
+    profile_work *work = user;
+    return yoke_meter_temperature(work->meter, work->meter_index, celsius);
+}
+
 /* Why nothing can be profiled here: what each kind of meter says. */
 static yoke_status no_meter(yoke_context *context, const yoke_meter_options *options)
 {
@@ -75,6 +81,8 @@ yoke_status profile_meter_open(profile_work *work, const char *name, const char 
         status = name ? yoke_fail(work->context, YOKE_ERROR_UNAVAILABLE, "%s shows no power, only energy; yoke info has the meters", name)
                       : no_meter(work->context, &options);
     work->subject.power_w = power_w;
+    double celsius;
+    if (!status && yoke_meter_temperature(work->meter, work->meter_index, &celsius) == YOKE_OK) work->subject.temperature_c = temperature_c;
     return status;
 }
 

@@ -1,6 +1,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -30,6 +31,9 @@ static bool try_directory(const char *directory, const char *below, const char *
 yoke_status tool_become(yoke_context *context, const char *program, char **argv)
 {
     char own[PATH_MAX], path[2 * PATH_MAX];
+    argv[0] = (char *)program; /* what ps shows */
+    /* OpenBLAS would make threads when it is loaded, which wait beside those of OpenMP; it reads this where its own variable is not set. */
+    setenv("GOTO_NUM_THREADS", "1", 0);
     bool known = own_directory(own, sizeof own);
     if ((known && !try_directory(own, "", program, argv, path, sizeof path)) ||
         (known && !try_directory(own, "../libexec/yoke/", program, argv, path, sizeof path)) ||

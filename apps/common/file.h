@@ -1,5 +1,5 @@
 /*
- * file.h - result files that are there whole or not at all.
+ * file.h - result files that are there whole or not at all: yoke_file of the library with a stream.
  */
 #ifndef APP_FILE_H
 #define APP_FILE_H
@@ -13,7 +13,8 @@ typedef struct app_file app_file;
 /*
  * Starts to write the file at `path`.  What is written to `app_file_stream` goes to a temporary name in the same directory until
  * app_file_commit; until then, and when the program ends otherwise, an old file at `path` stays as it was.  A path that is a symbolic link
- * is followed; a pipe or a device (/dev/stdout) is written to directly.
+ * is followed; a pipe or a device (/dev/stdout) is written to directly; "-" is standard output.  What an earlier process that was killed
+ * left of its writing this file is removed.
  * Errors: INPUT (no such directory, not writable, is a directory: path and cause), MEMORY.
  */
 yoke_status app_file_create(yoke_context *context, const char *path, app_file **file);

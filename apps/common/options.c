@@ -9,7 +9,10 @@
 
 app_option app_option_json(const char **path)
 {
-    return (app_option){.name = "json", .value = "FILE", .help = "write the complete record", .text = path};
+    return (app_option){.name = "json",
+                        .value = "FILE",
+                        .help = "write the complete record; -: to standard output, and results to standard error",
+                        .text = path};
 }
 
 app_option app_option_quiet(bool *quiet)

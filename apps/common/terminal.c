@@ -27,6 +27,13 @@ void app_terminal_start(app_terminal *terminal, const char *program)
     *terminal = (app_terminal){.program = program, .rewrite = rewrite, .next_s = yoke_clock_s() + (rewrite ? 0.0 : 5.0)};
 }
 
+void app_terminal_look(app_terminal *terminal, int argc, char **argv)
+{
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+        if (strcmp(argv[i], "--json=-") == 0 || (strcmp(argv[i], "--json") == 0 && i + 1 < argc && strcmp(argv[i + 1], "-") == 0))
+            terminal->aside = true;
+}
+
 static void clear(app_terminal *terminal)
 {
     if (terminal->shown) fputs("\r\033[K", stderr);
@@ -48,7 +55,7 @@ void app_print(app_terminal *terminal, const char *format, ...)
     clear(terminal);
     va_list arguments;
     va_start(arguments, format);
-    vprintf(format, arguments);
+    vfprintf(terminal->aside ? stderr : stdout, format, arguments);
     va_end(arguments);
     fflush(stdout);
 }

@@ -11,6 +11,7 @@
 typedef struct app_terminal {
     const char *program; /* before each message: "yoke fem" */
     bool quiet;          /* no results, no progress, no messages but warnings and errors; may be changed at any time */
+    bool aside;          /* results go to standard error: standard output is for JSON (app_terminal_look) */
     bool rewrite;        /* standard error is a terminal: progress is one line that is written over and over */
     bool shown;          /* such a line stands there now */
     double next_s;       /* progress before this time is not shown */
@@ -21,10 +22,16 @@ typedef struct app_terminal {
 /* To be called before any file is opened: fills standard streams that are closed, so that nothing is ever printed into another file. */
 void app_terminal_start(app_terminal *terminal, const char *program);
 
+/*
+ * Looks whether the words of the command line, up to "--", ask for JSON on standard output (--json -): what app_print prints then goes to
+ * standard error, so that standard output is one document.
+ */
+void app_terminal_look(app_terminal *terminal, int argc, char **argv);
+
 /* A log function for yoke_options, with the terminal as its user: "yoke fem: warning: text". */
 void app_terminal_log(yoke_log_level level, const char *text, void *terminal);
 
-/* Prints to standard output unless quiet; where a line of a table is printed, it is seen at once. */
+/* Prints to standard output, or where it is `aside` to standard error, unless quiet; where a line of a table is printed, it is seen at once. */
 void app_print(app_terminal *terminal, const char *format, ...) YOKE_PRINTF(2, 3);
 
 /*

@@ -513,6 +513,7 @@ yoke_status fem_adapt(const fem_run *run, const fem_case *the_case, const fem_pr
     a.table.components = problem->components;
     a.table.stress_unit = the_case->units.stress;
     yoke_status status = prepare(&a);
+    if (!status && !run->check) status = app_interrupt_catch(run->context); /* from here on there is something to keep */
     if (!status && !run->check) status = begin(&a);
     if (!status && !run->check) status = loop(&a);
     if (status == YOKE_ERROR_INTERRUPTED && a.finished) {

@@ -1,10 +1,13 @@
 /* yoke-fem: reads a case and its mesh, runs it. */
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <omp.h>
+#include <signal.h>
+#include <unistd.h>
 
 #include "adapt.h"
 #include "common/file.h"
@@ -31,7 +34,8 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
          .list = &line->overrides},
         {.name = "json",
          .value = "FILE",
-         .help = "write the run record there too (it is always in the output directory)",
+         .help = "write the run record there too (it is always in the output directory); -: to standard output at the end, and the table "
+                 "to standard error",
          .text = &line->json},
         {.name = "operator",
          .value = "NAME",
@@ -186,6 +190,27 @@ static yoke_status add_overrides(yoke_context *context, command_line *line, char
     return YOKE_OK;
 }
 
+/* While nothing is computed there is nothing to finish or to keep: a signal ends the program at once, wherever it is. */
+static void leave(int number)
+{
+    static const char message[] = "yoke fem: interrupted by ", interrupt[] = "SIGINT\n", terminate[] = "SIGTERM\n";
+    fem_mesh_abandon();
+    ssize_t written = write(STDERR_FILENO, message, sizeof message - 1);
+    if (written >= 0)
+        written = number == SIGINT ? write(STDERR_FILENO, interrupt, sizeof interrupt - 1)
+                                   : write(STDERR_FILENO, terminate, sizeof terminate - 1);
+    _exit(128 + number);
+}
+
+static yoke_status leave_at_signals(yoke_context *context)
+{
+    struct sigaction action = {.sa_handler = leave};
+    sigemptyset(&action.sa_mask);
+    if (sigaction(SIGINT, &action, NULL) != 0 || sigaction(SIGTERM, &action, NULL) != 0)
+        return yoke_fail(context, YOKE_ERROR_SYSTEM, "signals cannot be caught");
+    return YOKE_OK;
+}
+
 static yoke_status start(yoke_context *context, app_terminal *terminal, int argc, char **argv)
 {
     command_line line = {0};
@@ -197,15 +222,30 @@ static yoke_status start(yoke_context *context, app_terminal *terminal, int argc
     status = add_overrides(context, &line, short_options);
     if (status) return status;
     if (line.threads) omp_set_num_threads((int)line.threads);
-    status = app_interrupt_catch(context);
+    status = leave_at_signals(context); /* until fem_adapt begins to compute */
     if (!status) status = fem_case_read(context, line.operands.text[0], line.overrides.text, line.overrides.count, &the_case);
     if (!status) status = run(context, terminal, argc, argv, &line, the_case);
     fem_case_destroy(the_case);
     return status;
 }
 
+/*
+ * OpenBLAS reads its number of threads when it is loaded, before main.  Where it is not set (tool/program.c does that), this program starts
+ * anew: OpenBLAS's own threads would wait beside those of the solver, and under a limit of memory the program would not end.
+ */
+static void begin_again(char **argv)
+{
+    char own[PATH_MAX];
+    if (getenv("GOTO_NUM_THREADS") || getenv("OPENBLAS_NUM_THREADS")) return;
+    ssize_t length = readlink("/proc/self/exe", own, sizeof own - 1);
+    if (length <= 0 || setenv("GOTO_NUM_THREADS", "1", 1) != 0) return;
+    own[length] = 0;
+    execv(own, argv); /* by its own name, which ps shows; where that fails it goes on as it is */
+}
+
 int main(int argc, char **argv)
 {
+    begin_again(argv);
     int code = app_program("yoke fem", start, argc, argv);
     fem_session_end();
     return code;

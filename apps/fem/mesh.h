@@ -66,6 +66,10 @@ typedef struct fem_mesh_options {
  */
 yoke_status fem_mesh_read(yoke_context *context, const char *path, const fem_mesh_options *options, fem_mesh **mesh);
 void fem_mesh_destroy(fem_mesh *mesh);
+/*
+ * For a signal handler that ends the process: ends the child of a fem_mesh_read that is under way and removes its directory.  Async-signal-safe.
+ */
+void fem_mesh_abandon(void);
 
 /* Index of the group of that dimension and name, or -1.  An unnamed group is found by its number. */
 int fem_mesh_find_group(const fem_mesh *mesh, int dimension, const char *name);

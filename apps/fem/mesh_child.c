@@ -1,3 +1,5 @@
+#define _XOPEN_SOURCE 700 /* fdopendir */
+
 #include "mesh_private.h"
 
 #include <dirent.h>
@@ -11,10 +13,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "mesh_wire.h"
+
+#define WORKPLACE_NAME "yoke-mesh-" /* and six characters */
 
 enum { LINK_BYTES = 64, FIRST_STREAM_BYTES = 1 << 20 };
 
@@ -22,7 +28,12 @@ enum { LINK_BYTES = 64, FIRST_STREAM_BYTES = 1 << 20 };
 typedef struct workplace {
     char directory[PATH_MAX];
     char link[PATH_MAX + LINK_BYTES];
+    int held; /* the directory, locked as long as this process lives */
 } workplace;
+
+/* What fem_mesh_abandon ends and removes.  A handler has no other way to know; the process reads one mesh at a time. */
+static const workplace *volatile place_in_use;
+static volatile pid_t child_in_use;
 
 typedef struct reader {
     yoke_context *context;
@@ -45,12 +56,59 @@ static int write_text(const fem_mesh_file *file, const char *path)
     return (fclose(to) != 0) || failed ? -1 : 0;
 }
 
+/* Removes what we make in a directory of ours, and itself, unless a process holds it. */
+static void remove_if_left(int parent, const char *name)
+{
+    struct stat about;
+    int place = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (place < 0) return;
+    DIR *directory = NULL;
+    if (fstat(place, &about) == 0 && about.st_uid == geteuid() && flock(place, LOCK_EX | LOCK_NB) == 0) directory = fdopendir(place);
+    if (!directory) {
+        close(place);
+        return;
+    }
+    for (const struct dirent *entry; (entry = readdir(directory));)
+        if (!strncmp(entry->d_name, "mesh", 4)) unlinkat(place, entry->d_name, 0);
+    unlinkat(parent, name, AT_REMOVEDIR); /* what else is in there is not ours */
+    closedir(directory);
+}
+
+/* A process that was killed could not remove its directory. */
+static void remove_left(const char *parent)
+{
+    size_t length = strlen(WORKPLACE_NAME);
+    DIR *directory = opendir(parent);
+    if (!directory) return;
+    for (const struct dirent *entry; (entry = readdir(directory));)
+        if (!strncmp(entry->d_name, WORKPLACE_NAME, length) && strlen(entry->d_name) == length + 6)
+            remove_if_left(dirfd(directory), entry->d_name);
+    closedir(directory);
+}
+
+/* Makes the directory and holds it.  Another process may take it for one that was left before it is held: then another one is made. */
+static int make_directory(const char *parent, workplace *place)
+{
+    for (int attempt = 0; attempt < 100; attempt++) {
+        struct stat about;
+        int length = snprintf(place->directory, sizeof place->directory, "%s/" WORKPLACE_NAME "XXXXXX", parent);
+        errno = ENAMETOOLONG;
+        if (length < 0 || (size_t)length >= sizeof place->directory || !mkdtemp(place->directory)) return -1;
+        place->held = open(place->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (place->held < 0) continue;
+        int locked = flock(place->held, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK; /* a file system may have no locks */
+        if (locked && stat(place->directory, &about) == 0) return 0;
+        close(place->held);
+    }
+    return -1;
+}
+
 static yoke_status make_workplace(yoke_context *context, const fem_mesh_file *file, workplace *place)
 {
     const char *parent = getenv("TMPDIR");
     if (!parent || parent[0] != '/') parent = "/tmp";
-    int length = snprintf(place->directory, sizeof place->directory, "%s/yoke-mesh-XXXXXX", parent);
-    if (length < 0 || (size_t)length >= sizeof place->directory || !mkdtemp(place->directory))
+    remove_left(parent);
+    if (make_directory(parent, place) != 0)
         return yoke_fail(context, YOKE_ERROR_SYSTEM, "no directory can be made in '%s': %s; set TMPDIR to one that is writable", parent,
                          strerror(errno));
     snprintf(place->link, sizeof place->link, "%s/mesh%s", place->directory, file->extension);
@@ -58,13 +116,26 @@ static yoke_status make_workplace(yoke_context *context, const fem_mesh_file *fi
         int error = errno;
         unlink(place->link);
         rmdir(place->directory);
+        close(place->held);
         return yoke_fail(context, YOKE_ERROR_SYSTEM, "no file can be made in '%s': %s", place->directory, strerror(error));
     }
+    place_in_use = place;
     return YOKE_OK;
 }
 
 static void remove_workplace(const workplace *place)
 {
+    unlink(place->link);
+    rmdir(place->directory);
+    place_in_use = NULL;
+    close(place->held);
+}
+
+void fem_mesh_abandon(void)
+{
+    const workplace *place = place_in_use;
+    if (child_in_use > 0) kill(child_in_use, SIGKILL);
+    if (!place) return;
     unlink(place->link);
     rmdir(place->directory);
 }
@@ -148,6 +219,7 @@ static yoke_status start_reader(reader *run, const char *link)
         return yoke_fail(run->context, YOKE_ERROR_SYSTEM, "'%s' cannot be started: %s", program, strerror(error));
     }
     run->pipe = ends[0];
+    child_in_use = run->process;
     return YOKE_OK;
 }
 
@@ -210,6 +282,7 @@ static void stop(reader *run)
     do done = waitpid(run->process, &run->status, 0);
     while (done < 0 && errno == EINTR);
     if (done < 0) run->status = -1;
+    child_in_use = 0;
     close(run->pipe);
 }
 

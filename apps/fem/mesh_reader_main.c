@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -307,6 +308,7 @@ int main(int argc, char **argv)
         fputs("yoke-fem-mesh is started by yoke-fem: see yoke fem --help\n", stderr);
         return 2;
     }
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* who waits for the mesh may be killed */
     close_inherited();
     if (open_stream() != 0) return 1;
     set_limits(argv[2], argv[3]);

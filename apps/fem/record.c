@@ -314,11 +314,11 @@ void fem_record_destroy(fem_record *record)
     yoke_release(record->context, record);
 }
 
-/* Whether a file can be written again and again: one that is there and regular, or is not there yet. */
+/* Whether a file can be written again and again: one that is there and regular, or is not there yet; no standard output ("-"). */
 static int is_rewritable(const char *path)
 {
     struct stat about;
-    return stat(path, &about) != 0 || S_ISREG(about.st_mode);
+    return strcmp(path, "-") != 0 && (stat(path, &about) != 0 || S_ISREG(about.st_mode));
 }
 
 static yoke_status write_files(fem_record *record, int at_end)

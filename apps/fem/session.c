@@ -1,6 +1,7 @@
 #include "session.h"
 
-#include <stdlib.h>
+#include <dlfcn.h>
+#include <string.h>
 
 #include <mpi.h>
 #include <sc.h>
@@ -10,10 +11,38 @@
 #include "blas_threads.h"
 #include "mpi_alone.h"
 
+/* What OpenBLAS takes for its work, of addresses only until it is used, and some more for the libraries. */
+enum { BLAS_BYTES = 160 << 20 };
+
+/*
+ * Where OpenBLAS finds no memory for its work it tries again for ever, at the first factor.  So it takes it here, after a look whether it is there.
+ */
+static yoke_status give_room_to_blas(yoke_context *context)
+{
+    void (*factor)(const char *, const int *, double *, const int *, int *);
+    void *room = NULL, *program = dlopen(NULL, RTLD_LAZY), *symbol = program ? dlsym(program, "dpotrf_") : NULL;
+    yoke_status status = yoke_allocate_untouched(context, BLAS_BYTES, 1, &room);
+    yoke_release(context, room);
+    if (status)
+        status = yoke_fail(context, YOKE_ERROR_MEMORY,
+                           "the limit of memory of this process leaves no room for the work space of BLAS (%d MiB): raise it (ulimit -v)",
+                           BLAS_BYTES >> 20);
+    memcpy(&factor, &symbol, sizeof factor); /* ISO C has no cast from an object to a function */
+    if (!status && symbol) {
+        double one = 1;
+        int size = 1, info = 0;
+        factor("L", &size, &one, &size, &info);
+    }
+    if (program) dlclose(program);
+    return status;
+}
+
 yoke_status fem_session_start(yoke_context *context, int *argc, char ***argv)
 {
     int ranks;
     fem_blas_set_threads(1); /* the coarse problem is too small for more, and the solver's threads need the cores */
+    yoke_status room = give_room_to_blas(context);
+    if (room) return room;
     if (MPI_Init(argc, argv) != MPI_SUCCESS) return yoke_fail(context, YOKE_ERROR_SYSTEM, "MPI does not start; check the MPI installation");
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     if (ranks != 1)

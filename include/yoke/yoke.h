@@ -120,6 +120,28 @@ YOKE_API void yoke_release(yoke_context *context, void *memory); /* NULL allowed
  */
 YOKE_API yoke_status yoke_grow(yoke_context *context, void **items, int64_t count, int64_t *capacity, int64_t least, size_t size);
 
+/* ------------------------------------------------------------------------------------------------- files */
+
+typedef struct yoke_file yoke_file;
+#define YOKE_FILE_STANDARD_OUTPUT "-"
+
+/*
+ * Starts to write the file at `path`: what is written to its descriptor goes to a temporary file beside it, until yoke_file_commit puts that in place.
+ * Until then, and when the process ends otherwise, an old file stays as it was.  A symbolic link is followed; a pipe or a device is written to
+ * directly, and "-" is standard output.  What a process that was killed left of writing this file is removed.
+ * Errors: INPUT (no such directory, not writable, is a directory: path and cause), MEMORY.
+ */
+YOKE_API yoke_status yoke_file_create(yoke_context *context, const char *path, yoke_file **file);
+YOKE_API int yoke_file_descriptor(const yoke_file *file);
+/* The name of what is written, links followed. */
+YOKE_API const char *yoke_file_path(const yoke_file *file);
+/* Whether yoke_file_create would succeed, as far as that can be known; touches nothing.  path may be NULL.  Errors: INPUT. */
+YOKE_API yoke_status yoke_file_check(yoke_context *context, const char *path);
+/* Puts the file in place, safely on disk.  `file` is gone afterwards, also on failure, which leaves the old file.  Errors: SYSTEM. */
+YOKE_API yoke_status yoke_file_commit(yoke_file *file);
+/* Gives up: the old file stays.  NULL allowed. */
+YOKE_API void yoke_file_abandon(yoke_file *file);
+
 /* -------------------------------------------------------------------------------------------------- clock */
 
 /* Seconds on a monotonic clock with an arbitrary start.  The only clock of the library and its applications. */
@@ -402,6 +424,8 @@ YOKE_API yoke_status yoke_meter_infos(yoke_meter *meter, const yoke_meter_info *
  * Errors: ARGUMENT, UNAVAILABLE (it counts energy only, or cannot be read: why).
  */
 YOKE_API yoke_status yoke_meter_power(yoke_meter *meter, int64_t index, double *watts);
+/* The temperature of what it meters, in degrees Celsius, where the hardware shows one (GPUs by NVML).  Errors: as yoke_meter_power. */
+YOKE_API yoke_status yoke_meter_temperature(yoke_meter *meter, int64_t index, double *celsius);
 
 typedef struct yoke_energy {
     double value_j; /* NaN: not metered, or a fault: see why_not */

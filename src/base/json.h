@@ -19,8 +19,7 @@ yoke_status yoke_json_text(yoke_context *context, json_t *document, char **text)
 json_t *yoke_json_append(json_t *array, json_t *value);
 
 /*
- * As yoke_json_text, to a file, which is written under a temporary name beside it and then renamed: it is there whole or not at all.
- * Errors: MEMORY, SYSTEM.
+ * As yoke_json_text, to a file by yoke_file_create.  Errors: MEMORY, INPUT, SYSTEM, as there.
  */
 yoke_status yoke_json_save(yoke_context *context, json_t *document, const char *path);
 

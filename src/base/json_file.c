@@ -1,7 +1,6 @@
 /* Files of JSON as a whole: read under limits, written whole or not at all. */
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -123,33 +122,17 @@ static yoke_status write_all(int descriptor, const char *text, size_t length)
     return YOKE_OK;
 }
 
-static yoke_status write_and_rename(const char *temporary, const char *path, int descriptor, const char *text)
-{
-    int failed = write_all(descriptor, text, strlen(text)) != YOKE_OK || fsync(descriptor) != 0, error = errno;
-    if (close(descriptor) != 0 && !failed) {
-        failed = 1;
-        error = errno;
-    }
-    if (!failed && rename(temporary, path) != 0) {
-        failed = 1;
-        error = errno;
-    }
-    if (failed) unlink(temporary);
-    errno = error;
-    return failed ? YOKE_ERROR_SYSTEM : YOKE_OK;
-}
-
 yoke_status yoke_json_save(yoke_context *context, json_t *document, const char *path)
 {
-    char temporary[PATH_MAX];
     char *text = NULL;
+    yoke_file *file = NULL;
     yoke_status status = yoke_json_text(context, document, &text);
-    if (status != YOKE_OK) return status;
-    errno = ENAMETOOLONG;
-    int descriptor = -1, length = snprintf(temporary, sizeof temporary, "%s.%ld.part", path, (long)getpid());
-    if (length > 0 && length < (int)sizeof temporary) descriptor = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (descriptor < 0 || write_and_rename(temporary, path, descriptor, text) != YOKE_OK)
-        status = yoke_fail(context, YOKE_ERROR_SYSTEM, "%s cannot be written: %s", path, strerror(errno));
+    if (status == YOKE_OK) status = yoke_file_create(context, path, &file);
+    if (status == YOKE_OK && write_all(yoke_file_descriptor(file), text, strlen(text)) != YOKE_OK) {
+        status = yoke_fail(context, YOKE_ERROR_SYSTEM, "%s could not be written: %s", path, strerror(errno));
+        yoke_file_abandon(file);
+    } else if (status == YOKE_OK)
+        status = yoke_file_commit(file);
     yoke_release(context, text);
     return status;
 }

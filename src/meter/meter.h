@@ -73,8 +73,9 @@ typedef struct meter_domain {
     int always_moves;          /* nonzero: idle hardware draws power too, so a counter that stands still for a second is stuck */
     int overlaps;              /* nonzero: what else it contains is not known (psu, battery, board rail): shown, never part of the total */
     meter_read_function *read; /* NULL where info.usable is 0 */
-    meter_read_function *read_power; /* of a counter whose hardware shows power too, into power_w; NULL: it does not */
-    void (*close)(void *state);      /* NULL: nothing to close */
+    meter_read_function *read_power;       /* of a counter whose hardware shows power too, into power_w; NULL: it does not */
+    meter_read_function *read_temperature; /* of hardware that shows its temperature, degrees Celsius, into power_w; NULL: it does not */
+    void (*close)(void *state);            /* NULL: nothing to close */
     void *state;
 } meter_domain;
 

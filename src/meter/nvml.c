@@ -317,6 +317,25 @@ static void describe(const nvml_card *card, meter_domain *domain)
     domain->always_moves = 1;
 }
 
+/* Degrees Celsius, for power profiles that keep to a band of temperature. */
+static meter_result read_temperature(void *state, meter_sample *sample, char why[METER_WHY_BYTES])
+{
+    const nvml_meter *meter = state;
+    const yoke_nvml *nvml = &meter->shared->nvml;
+    char error[160];
+    unsigned int celsius = 0;
+    nvmlReturn_t result = NVML_ERROR_FUNCTION_NOT_FOUND;
+    if (nvml->call.nvmlDeviceGetTemperature != NULL)
+        result = nvml->call.nvmlDeviceGetTemperature(meter->device, NVML_TEMPERATURE_GPU, &celsius);
+    if (result == NVML_SUCCESS) {
+        sample->power_w = celsius;
+        return METER_READ;
+    }
+    yoke_nvml_error_text(nvml, result, error, sizeof error);
+    snprintf(why, METER_WHY_BYTES, "GPU %s: nvmlDeviceGetTemperature: %s", meter->pci, error);
+    return yoke_nvml_lost(result) ? METER_GONE : METER_FAILED;
+}
+
 static yoke_status add_card(meter_list *list, nvml_shared *shared, const nvml_card *card)
 {
     meter_domain domain;
@@ -332,6 +351,7 @@ static yoke_status add_card(meter_list *list, nvml_shared *shared, const nvml_ca
     describe(card, &domain);
     domain.read = read_meter;
     domain.read_power = read_power;
+    domain.read_temperature = read_temperature;
     domain.close = close_meter;
     domain.state = meter;
     return meter_list_add(list, &domain);

@@ -186,17 +186,11 @@ yoke_status yoke_meter_infos(yoke_meter *meter, const yoke_meter_info **infos, i
     return YOKE_OK;
 }
 
-yoke_status yoke_meter_power(yoke_meter *meter, int64_t index, double *watts)
+/* What `read` shows now of that meter, under its lock. */
+static yoke_status read_now(yoke_meter *meter, meter_member *member, meter_read_function *read, double *value)
 {
-    if (meter == NULL || watts == NULL || index < 0 || index >= meter->set->count)
-        return yoke_fail(meter != NULL ? meter->context : NULL, YOKE_ERROR_ARGUMENT, "yoke_meter_power: %s",
-                         meter == NULL || watts == NULL ? "an argument is NULL" : "there is no such meter");
     char why[METER_WHY_BYTES] = "";
-    meter_member *member = &meter->set->members[index];
     meter_sample sample = {.time_s = NAN, .power_w = NAN, .energy_j = NAN};
-    meter_read_function *read = member->domain.quantity == METER_POWER ? member->domain.read : member->domain.read_power;
-    if (read == NULL)
-        return yoke_fail(meter->context, YOKE_ERROR_UNAVAILABLE, "%s shows energy only, and no power", member->domain.info.name);
     pthread_mutex_lock(&member->lock);
     meter_result result = member->track.gone ? METER_GONE : read(member->domain.state, &sample, why);
     pthread_mutex_unlock(&member->lock);
@@ -204,8 +198,36 @@ yoke_status yoke_meter_power(yoke_meter *meter, int64_t index, double *watts)
     if (result != METER_READ || !isfinite(sample.power_w))
         return yoke_fail(meter->context, YOKE_ERROR_UNAVAILABLE, "%s cannot be read: %s", member->domain.info.name,
                          why[0] != '\0' ? why : "the device is lost");
-    *watts = sample.power_w;
+    *value = sample.power_w;
     return YOKE_OK;
+}
+
+static yoke_status check_index(yoke_meter *meter, int64_t index, const double *value, const char *function)
+{
+    if (meter != NULL && value != NULL && index >= 0 && index < meter->set->count) return YOKE_OK;
+    return yoke_fail(meter != NULL ? meter->context : NULL, YOKE_ERROR_ARGUMENT, "%s: %s", function,
+                     meter == NULL || value == NULL ? "an argument is NULL" : "there is no such meter");
+}
+
+yoke_status yoke_meter_power(yoke_meter *meter, int64_t index, double *watts)
+{
+    yoke_status status = check_index(meter, index, watts, "yoke_meter_power");
+    if (status != YOKE_OK) return status;
+    meter_member *member = &meter->set->members[index];
+    meter_read_function *read = member->domain.quantity == METER_POWER ? member->domain.read : member->domain.read_power;
+    if (read == NULL)
+        return yoke_fail(meter->context, YOKE_ERROR_UNAVAILABLE, "%s shows energy only, and no power", member->domain.info.name);
+    return read_now(meter, member, read, watts);
+}
+
+yoke_status yoke_meter_temperature(yoke_meter *meter, int64_t index, double *celsius)
+{
+    yoke_status status = check_index(meter, index, celsius, "yoke_meter_temperature");
+    if (status != YOKE_OK) return status;
+    meter_member *member = &meter->set->members[index];
+    if (member->domain.read_temperature == NULL)
+        return yoke_fail(meter->context, YOKE_ERROR_UNAVAILABLE, "%s shows no temperature", member->domain.info.name);
+    return read_now(meter, member, member->domain.read_temperature, celsius);
 }
 
 yoke_status yoke_region_begin(yoke_meter *meter, yoke_region **region)

@@ -53,6 +53,22 @@ static void a_card_whose_energy_is_counted_shows_instantaneous_power_too(void **
     yoke_meter_close(meter);
 }
 
+static void a_card_shows_its_temperature(void **state)
+{
+    (void)state;
+    double celsius = 0;
+    vendor_set(&stub, "temperature=54");
+    yoke_meter *meter = open_meter(NULL, "nvml");
+    assert_int_equal(yoke_meter_temperature(meter, 0, &celsius), YOKE_OK);
+    assert_float_equal(celsius, 54, 0);
+    yoke_meter_close(meter);
+    meter = open_meter(machine("intel-server"), "powercap:package-0");
+    celsius = 77;
+    assert_int_equal(yoke_meter_temperature(meter, 0, &celsius), YOKE_ERROR_UNAVAILABLE);
+    assert_true(celsius == 77);
+    yoke_meter_close(meter);
+}
+
 static void so_does_a_card_of_amd(void **state)
 {
     (void)state;
@@ -95,6 +111,7 @@ static void a_meter_that_counts_energy_only_has_no_power(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_card_whose_energy_is_counted_shows_instantaneous_power_too),
+    cmocka_unit_test(a_card_shows_its_temperature),
     cmocka_unit_test(so_does_a_card_of_amd),
     cmocka_unit_test(a_meter_of_power_shows_what_its_file_says),
     cmocka_unit_test(a_meter_that_counts_energy_only_has_no_power),

@@ -1,6 +1,7 @@
 /* Model files: what is read is what is written, with what may be left out, and without losing memory. */
 #define _XOPEN_SOURCE 700 /* mkdtemp */
 
+#include <fcntl.h>
 #include <math.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -123,12 +124,12 @@ static void what_cannot_be_written_leaves_the_old_file(void **state)
     write_file(p->path, complete_model, strlen(complete_model));
     yoke_plan_problem *problem = read_good(context, p->path);
     snprintf(path, sizeof path, "%s/missing/model.json", p->directory);
-    assert_int_equal(yoke_plan_problem_write(context, path, problem), YOKE_ERROR_SYSTEM);
+    assert_int_equal(yoke_plan_problem_write(context, path, problem), YOKE_ERROR_INPUT);
     assert_non_null(strstr(yoke_last_error(context), "missing/model.json cannot be written: No such file"));
     /* A directory cannot be replaced by a file, and nothing else is left beside it. */
     remove(p->other);
     assert_int_equal(mkdir(p->other, 0777), 0);
-    assert_int_equal(yoke_plan_problem_write(context, p->other, problem), YOKE_ERROR_SYSTEM);
+    assert_int_equal(yoke_plan_problem_write(context, p->other, problem), YOKE_ERROR_INPUT);
     assert_int_equal(rmdir(p->other), 0);
     assert_int_equal(yoke_plan_problem_write(context, p->path, NULL), YOKE_ERROR_ARGUMENT);
     yoke_plan_problem_destroy(context, problem);
@@ -197,11 +198,60 @@ static void shipped_models_are_read(void **state)
     yoke_context_destroy(context);
 }
 
+/* Links are followed and stay, a pipe is written to and stays, and what others planted under a temporary name is not. */
+static void what_is_no_plain_file_is_not_replaced(void **state)
+{
+    place *p = *state;
+    yoke_context *context = open_context(p);
+    write_file(p->path, complete_model, strlen(complete_model));
+    yoke_plan_problem *problem = read_good(context, p->path);
+    char target[4096], link[4096], planted[4096], victim[4096];
+    struct stat about;
+    snprintf(target, sizeof target, "%s.target", p->path);
+    snprintf(link, sizeof link, "%s.link", p->path);
+    snprintf(planted, sizeof planted, "%s.link.%ld.part", p->path, (long)getpid());
+    snprintf(victim, sizeof victim, "%s.victim", p->path);
+    write_file(target, "old", 3);
+    write_file(victim, "mine", 4);
+    assert_int_equal(symlink(target, link), 0);
+    assert_int_equal(symlink(victim, planted), 0);
+    assert_int_equal(yoke_plan_problem_write(context, link, problem), YOKE_OK);
+    assert_int_equal(lstat(link, &about), 0);
+    assert_true(S_ISLNK(about.st_mode));
+    yoke_plan_problem *again = read_good(context, target);
+    yoke_plan_problem_destroy(context, again);
+    assert_int_equal(stat(victim, &about), 0);
+    assert_int_equal(about.st_size, 4);
+    unlink(victim);
+    assert_int_equal(mkfifo(victim, 0666), 0);
+    int reader = open(victim, O_RDONLY | O_NONBLOCK);
+    assert_true(reader >= 0);
+    assert_int_equal(yoke_plan_problem_write(context, victim, problem), YOKE_OK);
+    assert_int_equal(lstat(victim, &about), 0);
+    assert_true(S_ISFIFO(about.st_mode));
+    close(reader);
+    if (geteuid() != 0) { /* root may write to all */
+        assert_int_equal(chmod(target, 0444), 0);
+        assert_int_equal(yoke_plan_problem_write(context, link, problem), YOKE_ERROR_INPUT);
+    }
+    unlink(planted);
+    unlink(victim);
+    unlink(link);
+    unlink(target);
+    yoke_plan_problem_destroy(context, problem);
+    yoke_context_destroy(context);
+}
+
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(what_is_in_the_file_is_in_the_problem),      cmocka_unit_test(laws_of_the_clock_become_levels),
-    cmocka_unit_test(what_may_be_left_out_has_its_default),       cmocka_unit_test(what_is_written_is_read_to_the_last_bit),
-    cmocka_unit_test(what_cannot_be_written_leaves_the_old_file), cmocka_unit_test(no_failing_allocation_is_missed),
-    cmocka_unit_test(no_failing_allocation_is_missed_in_writing), cmocka_unit_test(shipped_models_are_read),
+    cmocka_unit_test(what_is_in_the_file_is_in_the_problem),
+    cmocka_unit_test(laws_of_the_clock_become_levels),
+    cmocka_unit_test(what_may_be_left_out_has_its_default),
+    cmocka_unit_test(what_is_written_is_read_to_the_last_bit),
+    cmocka_unit_test(what_is_no_plain_file_is_not_replaced),
+    cmocka_unit_test(what_cannot_be_written_leaves_the_old_file),
+    cmocka_unit_test(no_failing_allocation_is_missed),
+    cmocka_unit_test(no_failing_allocation_is_missed_in_writing),
+    cmocka_unit_test(shipped_models_are_read),
 };
 
 UNIT_MAIN(tests, start, stop)

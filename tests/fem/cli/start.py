@@ -1,12 +1,17 @@
 """How a run starts: many at once, and without MPI's launcher."""
+import fcntl
+import json
 import os
 import pathlib
 import re
+import resource
 import shutil
+import signal
 import subprocess
 import sys
+import time
 
-from command import PROGRAM, SANITIZED, SMALL, environment, run
+from command import PROGRAM, SANITIZED, SMALL, environment, run, words
 
 FEM = pathlib.Path(PROGRAM).with_name("yoke-fem")
 
@@ -74,3 +79,119 @@ def test_with_openmp_alone_no_driver_is_opened():
     run(check("--devices", "openmp"), env=with_stub())
     run(check("--case", "cpu"), env=with_stub())
     assert not os.path.exists("opened")
+
+
+# ------------------------------------------------------------------------------------------------------ signals
+
+def wait_until(there, what):
+    for _ in range(3000):
+        if there():
+            return
+        time.sleep(0.02)
+    raise AssertionError(f"waited for {what} in vain")
+
+
+def terminate(process, number):
+    process.send_signal(number)
+    _, error = process.communicate(timeout=60)
+    assert process.returncode == 128 + number, f"exit code {process.returncode}\n{error}"
+    assert error == f"yoke fem: interrupted by {number.name}\n", error
+
+
+def test_terminate_while_the_mesh_is_read():
+    # A reader of meshes that takes for ever, beside copies of the programs.
+    os.makedirs("bin")
+    os.mkdir("tmp")
+    for program in (PROGRAM, FEM):
+        shutil.copy(program, "bin")
+    reader = pathlib.Path("bin/yoke-fem-mesh")
+    reader.write_text("#!/bin/sh\necho $$ >%s\nexec sleep 1000\n" % os.path.abspath("pid"))
+    reader.chmod(0o755)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        process = subprocess.Popen([os.path.abspath("bin/yoke"), *check()[1:]], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                   text=True, env=environment(TMPDIR=os.path.abspath("tmp")))
+        pid = pathlib.Path("pid")
+        wait_until(lambda: pid.exists() and pid.read_text().endswith("\n"), "the reader")
+        assert pathlib.Path(f"/proc/{process.pid}/cmdline").read_bytes().split(b"\0")[0] == b"yoke-fem"  # what ps shows
+        terminate(process, number)
+        child = pathlib.Path("/proc", pid.read_text().strip(), "stat")
+        wait_until(lambda: not child.exists() or child.read_text().split(")")[1].split()[0] == "Z", "the reader's end")
+        assert os.listdir("tmp") == []
+        pid.unlink()
+
+
+def test_terminate_with_check():
+    process = subprocess.Popen(check(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                               env=environment(YOKE_LIBCUDA=str(STUB), YOKE_STUB_DRIVER="hang", YOKE_STUB_DRIVER_OPENED="opened"))
+    wait_until(lambda: os.path.exists("opened"), "the driver that hangs")
+    terminate(process, signal.SIGTERM)
+
+
+# ------------------------------------------------------------------------------------------------------- limits
+
+def test_too_many_threads_are_refused():
+    done = run(check(), 2, env=environment(OMP_NUM_THREADS="100000"))
+    assert "OMP_NUM_THREADS is 100000; at most 1024 threads" in done.stderr, done.stderr
+
+
+def limit(which, size):
+    return lambda: resource.setrlimit(which, (size, size))
+
+
+def test_a_small_stack_is_refused():
+    done = run(check(), 1, preexec_fn=limit(resource.RLIMIT_STACK, 64 << 10))
+    assert "the stack is limited to 64 KiB" in done.stderr and "ulimit -s" in done.stderr, done.stderr
+
+
+def test_a_small_limit_of_memory_ends_with_a_message():
+    if SANITIZED:
+        sys.exit(77)  # sanitizers reserve more than there is
+    for mebibytes in (146, 200, 260):
+        done = run(words(SMALL, "--devices", "openmp", refine__steps=0), None, preexec_fn=limit(resource.RLIMIT_AS, mebibytes << 20))
+        assert done.returncode in (0, 1, 2) and (done.returncode == 0 or "yoke fem: error: " in done.stderr), (mebibytes, done)
+    assert not done.stderr or "memory" in done.stderr.lower(), done.stderr
+
+
+# ---------------------------------------------------------------------------------------------------- left files
+
+def held(path):
+    """Opens and locks, as a process that lives does."""
+    descriptor = os.open(path, os.O_RDONLY)
+    fcntl.flock(descriptor, fcntl.LOCK_EX)
+    return descriptor
+
+
+def test_directories_of_killed_runs_are_removed_and_no_others():
+    for name in ("yoke-mesh-killed", "yoke-mesh-living", "yoke-mesh-filled", "yoke-mesh-longer-name", "other-mesh-killed"):
+        os.makedirs(f"tmp/{name}")
+        os.symlink("/nowhere", f"tmp/{name}/mesh.msh")
+    pathlib.Path("tmp/yoke-mesh-filled/mine").touch()
+    os.symlink("other-mesh-killed", "tmp/yoke-mesh-linked")
+    living = held("tmp/yoke-mesh-living")
+    run(check(), env=environment(TMPDIR=os.path.abspath("tmp")))
+    os.close(living)
+    assert sorted(os.listdir("tmp")) == ["other-mesh-killed", "yoke-mesh-filled", "yoke-mesh-linked", "yoke-mesh-living", "yoke-mesh-longer-name"]
+    assert os.listdir("tmp/yoke-mesh-filled") == ["mine"] and os.listdir("tmp/other-mesh-killed") == ["mesh.msh"]
+
+
+def test_parts_of_files_of_killed_runs_are_removed_and_no_others():
+    names = ["info.json.4000000-0.part", "info.json.4000000-1.part", "info.json.x-0.part", "other.json.4000000-0.part"]
+    for name in names:
+        pathlib.Path(name).write_text("part")
+    living = held(names[1])
+    run([PROGRAM, "info", "--json", "info.json", "--quiet"])
+    os.close(living)
+    assert sorted(os.listdir()) == sorted(["info.json", *names[1:]])
+
+
+# --------------------------------------------------------------------------------------------------------- JSON
+
+def test_json_goes_to_standard_output_and_all_else_to_standard_error():
+    model = SMALL.parent / "models" / "node-2024.json"
+    for line in (["info"], ["plan", str(model)], ["reproduce"], ["energy", "--declare", "idle=1,busy=2", "--", "true"], [*words(SMALL, refine__steps=0)[1:]]):
+        place = line.index("--") if "--" in line else len(line)
+        done = run([PROGRAM, *line[:place], "--json", "-", *line[place:]], None)
+        found = json.loads(done.stdout)
+        assert done.returncode == 0 and found and len(done.stderr) > 20, (line, done.stderr)
+    assert not os.path.exists("-")
+    assert json.loads(pathlib.Path("out/run.json").read_text())["steps"] == found["steps"]

@@ -1,0 +1,202 @@
+#define _XOPEN_SOURCE 700 /* realpath, dirfd */
+
+#include "yoke/yoke.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Files that are there whole or not at all: the only place that writes result files. */
+enum { SUFFIX_BYTES = 40 };
+
+struct yoke_file {
+    yoke_context *context; /* borrowed */
+    int descriptor;
+    char path[PATH_MAX];                     /* where the file shall be, links followed */
+    char temporary[PATH_MAX + SUFFIX_BYTES]; /* "" where the path is written to directly */
+};
+
+/* The directory part of path, "." where there is none. */
+static void directory_of(const char *path, char directory[PATH_MAX])
+{
+    const char *slash = strrchr(path, '/');
+    size_t length = slash == NULL ? 0 : slash == path ? 1 : (size_t)(slash - path);
+    memcpy(directory, path, length);
+    strcpy(directory + length, length == 0 ? "." : "");
+}
+
+/* NAME.PROCESS-NUMBER.part */
+static bool is_temporary(const char *entry, const char *name)
+{
+    size_t length = strlen(name);
+    if (strncmp(entry, name, length) != 0 || entry[length] != '.') return false;
+    const char *rest = entry + length + 1;
+    size_t digits = strspn(rest, "0123456789");
+    if (digits == 0 || rest[digits] != '-') return false;
+    rest += digits + 1;
+    digits = strspn(rest, "0123456789");
+    return digits > 0 && strcmp(rest + digits, ".part") == 0;
+}
+
+/* Removes what a process that was killed left of its writing this file: files of ours that nobody holds. */
+static void remove_left(const char *path)
+{
+    char place[PATH_MAX];
+    directory_of(path, place);
+    const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
+    DIR *directory = opendir(place);
+    if (directory == NULL) return;
+    for (const struct dirent *entry; (entry = readdir(directory)) != NULL;) {
+        struct stat about;
+        if (!is_temporary(entry->d_name, name)) continue;
+        int left = openat(dirfd(directory), entry->d_name, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+        if (left < 0) continue;
+        if (fstat(left, &about) == 0 && S_ISREG(about.st_mode) && about.st_uid == geteuid() && flock(left, LOCK_EX | LOCK_NB) == 0)
+            unlinkat(dirfd(directory), entry->d_name, 0);
+        close(left);
+    }
+    closedir(directory);
+}
+
+/* Opens a new file beside file->path, and holds it as long as it is written.  Returns a descriptor, or -1 with errno. */
+static int open_temporary(yoke_file *file)
+{
+    remove_left(file->path);
+    for (int attempt = 0; attempt < 100; attempt++) {
+        struct stat about;
+        snprintf(file->temporary, sizeof file->temporary, "%s.%ld-%d.part", file->path, (long)getpid(), attempt);
+        int descriptor = open(file->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (descriptor < 0 && errno != EEXIST) return -1;
+        if (descriptor < 0) continue;
+        /* A file system may have no locks.  Before it is held another process may take it for one that was left. */
+        bool held = flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
+        if (held && fstat(descriptor, &about) == 0 && about.st_nlink > 0) return descriptor;
+        close(descriptor);
+        errno = EEXIST;
+    }
+    return -1;
+}
+
+/* Follows links, and opens what shall be written to.  Returns a descriptor, or -1 with errno. */
+static int open_for(yoke_file *file, const char *path)
+{
+    struct stat found;
+    if (strcmp(path, YOKE_FILE_STANDARD_OUTPUT) == 0) {
+        strcpy(file->path, "standard output");
+        return fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    }
+    if (stat(path, &found) != 0) {
+        if (errno != ENOENT) return -1;
+        strcpy(file->path, path);
+        return open_temporary(file);
+    }
+    if (!S_ISREG(found.st_mode)) {
+        strcpy(file->path, path);
+        return open(path, O_WRONLY | O_CLOEXEC);
+    }
+    /* Renaming would replace a file that may not be written to. */
+    if (access(path, W_OK) != 0 || realpath(path, file->path) == NULL) return -1;
+    return open_temporary(file);
+}
+
+static yoke_status check_length(yoke_context *context, const char *path)
+{
+    if (strlen(path) < PATH_MAX - SUFFIX_BYTES && path[0] != '\0') return YOKE_OK;
+    return yoke_fail(context, YOKE_ERROR_INPUT, "the name of a result file is %s", path[0] == '\0' ? "empty" : "too long");
+}
+
+yoke_status yoke_file_create(yoke_context *context, const char *path, yoke_file **file)
+{
+    if (context == NULL || path == NULL || file == NULL)
+        return yoke_fail(context, YOKE_ERROR_ARGUMENT, "yoke_file_create: an argument is NULL");
+    void *memory = NULL;
+    yoke_status status = check_length(context, path);
+    if (status == YOKE_OK) status = yoke_allocate(context, 1, sizeof(yoke_file), &memory);
+    if (status != YOKE_OK) return status;
+    yoke_file *created = memory;
+    created->context = context;
+    created->descriptor = open_for(created, path);
+    if (created->descriptor < 0) {
+        status = yoke_fail(context, YOKE_ERROR_INPUT, "%s cannot be written: %s", path, strerror(errno));
+        yoke_release(context, created);
+        return status;
+    }
+    *file = created;
+    return YOKE_OK;
+}
+
+int yoke_file_descriptor(const yoke_file *file) { return file->descriptor; }
+
+yoke_status yoke_file_check(yoke_context *context, const char *path)
+{
+    struct stat found;
+    char target[PATH_MAX], directory[PATH_MAX];
+    if (path == NULL || strcmp(path, YOKE_FILE_STANDARD_OUTPUT) == 0) return YOKE_OK;
+    yoke_status status = check_length(context, path);
+    if (status != YOKE_OK) return status;
+    bool exists = stat(path, &found) == 0;
+    if (exists && S_ISDIR(found.st_mode))
+        errno = EISDIR;
+    else if ((exists && access(path, W_OK) == 0) || (!exists && errno == ENOENT)) {
+        if (exists && !S_ISREG(found.st_mode)) return YOKE_OK;
+        if (!exists || realpath(path, target) == NULL) strcpy(target, path);
+        directory_of(target, directory);
+        if (access(directory, W_OK | X_OK) == 0) return YOKE_OK;
+    }
+    return yoke_fail(context, YOKE_ERROR_INPUT, "%s cannot be written: %s", path, strerror(errno));
+}
+
+/* The name, too, is on disk only when the directory is.  Where directories cannot be synchronised, the file system does it by itself. */
+static void synchronise_directory(const char *path)
+{
+    char directory[PATH_MAX];
+    directory_of(path, directory);
+    int descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (descriptor < 0) return;
+    fsync(descriptor);
+    close(descriptor);
+}
+
+yoke_status yoke_file_commit(yoke_file *file)
+{
+    bool direct = file->temporary[0] == '\0';
+    bool written = direct || fsync(file->descriptor) == 0;
+    int error = errno;
+    if (written && !direct && rename(file->temporary, file->path) != 0) {
+        written = false;
+        error = errno;
+    }
+    /* Held until here, so that nobody takes it away. */
+    if (close(file->descriptor) != 0 && written) {
+        written = false;
+        error = errno;
+    }
+    file->descriptor = -1;
+    yoke_status status = YOKE_OK;
+    if (!written)
+        status = yoke_fail(file->context, YOKE_ERROR_SYSTEM, "%s could not be written: %s", file->path, strerror(error));
+    else if (!direct) {
+        synchronise_directory(file->path);
+        file->temporary[0] = '\0';
+    }
+    yoke_file_abandon(file);
+    return status;
+}
+
+void yoke_file_abandon(yoke_file *file)
+{
+    if (file == NULL) return;
+    if (file->temporary[0] != '\0') unlink(file->temporary);
+    if (file->descriptor >= 0) close(file->descriptor);
+    yoke_release(file->context, file);
+}
+
+const char *yoke_file_path(const yoke_file *file) { return file->path; }
