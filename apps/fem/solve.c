@@ -11,6 +11,9 @@
 
 static const int stagnation[] = {[FEM_SOLVER_JACOBI] = 2000, [FEM_SOLVER_MULTIGRID] = 60, [FEM_SOLVER_DIRECT] = 10};
 
+/* With which a solve ends, about, where none is asked for. */
+static const double usual_residual = 1e-6;
+
 typedef struct solve {
     const fem_space *space;
     const fem_constraints *constraints;
@@ -342,7 +345,7 @@ static void fill_counts(solve *s, const fem_cg_result *result)
 static yoke_status iterate(solve *s, const double *start, fem_cg_result *result)
 {
     lift(s, start);
-    fem_solver_watch_start(&s->watch, s->options->relative_residual);
+    fem_solver_watch_start(&s->watch, s->options->relative_residual > 0 ? s->options->relative_residual : usual_residual);
     yoke_status status = run_cg(s, !start, result);
     if (s->options->rescue && s->multigrid && is_to_be_rescued(s, status, result)) status = rescue(s, status, start, result);
     if (status) return status;
