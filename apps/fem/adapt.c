@@ -6,6 +6,7 @@
 
 #include "common/interrupt.h"
 #include "estimate.h"
+#include "inspection.h"
 #include "mark.h"
 #include "record.h"
 #include "results.h"
@@ -506,6 +507,23 @@ static yoke_status loop(adapt *a)
     return finish(a, stopped_by, true);
 }
 
+/* Tells what is known of the case before it is solved. */
+static yoke_status inspect(adapt *a)
+{
+    fem_space *space;
+    fem_inspection inspection = {.context = a->context};
+    char *text = NULL;
+    yoke_status status = fem_space_create(a->problem, a->forest, a->problem->element, &space);
+    if (status) return status;
+    status = fem_inspect(a->the_case, space, &inspection);
+    if (!status) status = fem_inspection_text(&inspection, (double)a->memory_bytes, &text);
+    if (!status) app_print(a->run->terminal, "%s", text);
+    yoke_release(a->context, text);
+    fem_inspection_release(&inspection);
+    fem_space_destroy(space);
+    return status;
+}
+
 yoke_status fem_adapt(const fem_run *run, const fem_case *the_case, const fem_problem *problem)
 {
     adapt a = {.run = run, .the_case = the_case, .problem = problem, .context = run->context};
@@ -513,6 +531,7 @@ yoke_status fem_adapt(const fem_run *run, const fem_case *the_case, const fem_pr
     a.table.components = problem->components;
     a.table.stress_unit = the_case->units.stress;
     yoke_status status = prepare(&a);
+    if (!status && run->check) status = inspect(&a);
     if (!status && !run->check) status = app_interrupt_catch(run->context); /* from here on there is something to keep */
     if (!status && !run->check) status = begin(&a);
     if (!status && !run->check) status = loop(&a);

@@ -79,7 +79,7 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
          .minimum = 1,
          .maximum = 1024},
         {.name = "explain", .help = "say under each step why the elements lie as they do", .flag = &line->explain},
-        {.name = "check", .help = "read and check case and mesh, solve nothing, write nothing", .flag = &line->check},
+        {.name = "check", .help = "check case and mesh, tell sizes, masses and loads; solve and write nothing", .flag = &line->check},
         app_option_quiet(&terminal->quiet),
         {.name = NULL},
     };
@@ -91,8 +91,8 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
         .summary = "Solves a problem of 3-D elasticity or heat conduction on an adaptively refined mesh of hexahedra.",
         .options = options,
         .details = "CASE is a YAML file; docs/case-file.md lists its keys and examples/ has cases to start from.\n"
-                   "Results (VTU for ParaView, run.json, summary.txt, probes.csv) go to the case's output.directory, by default out/NAME "
-                   "for NAME.yaml.\n"
+                   "Results (VTU for ParaView, run.json, summary.txt, probes.csv) go to the case's output.directory,\n"
+                   "by default out/NAME for NAME.yaml.\n"
                    "Exit codes: 0 done, 1 failed while running, 2 bad input, 3 a device is not there, 130 or 143 interrupted.",
     };
     return app_options_parse(context, &usage, argc, argv, &line->operands, answered);
