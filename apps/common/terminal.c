@@ -22,6 +22,7 @@ static void fill_closed_streams(void)
 void app_terminal_start(app_terminal *terminal, const char *program)
 {
     fill_closed_streams();
+    setenv("HWLOC_HIDE_ERRORS", "2", 0); /* where /sys is not mounted hwloc prints so by itself, and goes on */
     const char *kind = getenv("TERM");
     bool rewrite = isatty(STDERR_FILENO) && kind != NULL && strcmp(kind, "dumb") != 0;
     *terminal = (app_terminal){.program = program, .rewrite = rewrite, .next_s = yoke_clock_s() + (rewrite ? 0.0 : 5.0)};
