@@ -77,11 +77,15 @@ static int interrupted(void *user)
     return app_interrupted();
 }
 
-static void show_progress(int iteration, double residual, void *user)
+static void show_progress(int iteration, double residual, double energy_error, void *user)
 {
     const adapt *a = user;
-    app_progress(a->run->terminal, "step %d: %lld dofs, iteration %d, relative residual %.1e", a->step, (long long)a->dofs, iteration,
-                 residual);
+    if (isfinite(energy_error))
+        app_progress(a->run->terminal, "step %d: %lld dofs, iteration %d, relative residual %.1e, energy error %.1e", a->step,
+                     (long long)a->dofs, iteration, residual, energy_error);
+    else
+        app_progress(a->run->terminal, "step %d: %lld dofs, iteration %d, relative residual %.1e", a->step, (long long)a->dofs, iteration,
+                     residual);
 }
 
 static void show_work(const char *what, void *user)
@@ -267,7 +271,8 @@ static fem_solve_options solve_options(const adapt *a)
     return (fem_solve_options){
         .solver = a->choice.solver,
         .operator_kind = operator_of(a),
-        .relative_residual = solver->relative_residual.value,
+        .energy_error = isnan(solver->energy_error.value) ? 0 : solver->energy_error.value,
+        .relative_residual = isnan(solver->relative_residual.value) ? 0 : solver->relative_residual.value,
         .max_iterations = (int)solver->max_iterations.value,
         .rescue = a->choice.asked == FEM_PRECONDITIONER_AUTO,
         .meter = a->meter,
@@ -289,8 +294,20 @@ static yoke_status distribute_and_solve(adapt *a, const double *start)
         options.solver = FEM_SOLVER_MULTIGRID;
         status = fem_solve(now->space, now->boundary, now->constraints, start, &options, &a->hooks, &now->solution);
     }
-    if (!status) fem_solver_learn(&a->choice, now->space, now->solution);
-    return status;
+    if (status) return status;
+    fem_solver_learn(&a->choice, now->space, now->solution);
+    return YOKE_OK;
+}
+
+/* What the solve came to that a user should know of. */
+static void warn_of_solution(const adapt *a)
+{
+    const fem_solution *solution = a->now.solution;
+    if (solution->stopped_by_rounding)
+        yoke_log(a->context, YOKE_LOG_WARNING,
+                 "step %d: rounding ends the iteration before the accuracy that was asked for: the solution's error in the energy norm is "
+                 "about %.1e of the whole (solver.energy_error); hold the body better or mesh it more evenly to have less",
+                 a->step, solution->energy_error);
 }
 
 static yoke_status solve_step(adapt *a)
@@ -307,6 +324,7 @@ static yoke_status solve_step(adapt *a)
         double setup_s = yoke_clock_s() - start_s;
         status = distribute_and_solve(a, start);
         if (!status) now->solution->setup_s += setup_s;
+        if (!status) warn_of_solution(a);
     }
     yoke_release(a->context, start);
     return status;
@@ -336,6 +354,8 @@ static yoke_status fill_record(adapt *a)
     r->iterations = solution->iterations;
     r->operator_applications = solution->operator_applications;
     r->relative_residual = solution->relative_residual;
+    r->energy_error = solution->energy_error;
+    r->stopped_by_rounding = solution->stopped_by_rounding;
     r->error_estimate = now->estimate.estimate;
     r->relative_error_estimate = now->estimate.relative;
     /* u . A u / 2 counts thermal strains too, which store nothing: what is stored is that of the stresses. */

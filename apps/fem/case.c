@@ -188,8 +188,10 @@ static yoke_status check_fields(fem_case *the_case)
 
 static yoke_status check(fem_case *the_case)
 {
-    const fem_case_keys *keys = &the_case->keys;
+    fem_case_keys *keys = &the_case->keys;
     yoke_status status = YOKE_OK;
+    if (app_given(keys->solver.relative_residual.place) && !app_given(keys->solver.energy_error.place))
+        keys->solver.energy_error.value = NAN;
     const app_vector *gravity = &keys->gravity;
     if (keys->problem.value == FEM_POISSON && app_given(gravity->place))
         return app_yaml_fail(the_case->yaml, gravity->place, "gravity belongs to problem: elasticity; this case's problem is poisson");

@@ -93,7 +93,7 @@ typedef struct fem_case_refine {
 
 typedef struct fem_case_solver {
     app_place place;
-    app_number relative_residual;
+    app_number energy_error, relative_residual;           /* NaN: not asked for */
     app_integer preconditioner, operator, max_iterations; /* fem_preconditioner, fem_operator_choice */
 } fem_case_solver;
 

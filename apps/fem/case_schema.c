@@ -115,8 +115,12 @@ static const app_key refine_keys[] = {
 };
 
 static const app_key solver_keys[] = {
-    {KEY(fem_case_solver, relative_residual, APP_NUMBER), .range = &residuals, .standard = "1e-8",
-     .meaning = "iterate until the residual's 2-norm is below this fraction of the right-hand side's"},
+    {KEY(fem_case_solver, energy_error, APP_NUMBER), .range = &residuals, .standard = "1e-6",
+     .meaning = "iterate until the error that the iteration leaves, estimated in the energy norm, is below this fraction of the solution's "
+                "energy norm"},
+    {KEY(fem_case_solver, relative_residual, APP_NUMBER), .range = &residuals,
+     .meaning = "iterate until the residual's 2-norm is below this fraction of the right-hand side's: instead of energy_error, or, where "
+                "both are written, as well"},
     {KEY(fem_case_solver, preconditioner, APP_CHOICE), .choices = preconditioners, .standard = "auto",
      .meaning = "preconditioner of the conjugate gradient method; auto: multigrid, and direct where that is cheaper or multigrid too slow; "
                 "direct: a Cholesky factor of the whole matrix, for thin and slender bodies"},

@@ -22,6 +22,7 @@ fem_step_record fem_step_unknown(int step)
         .multigrid_operations = NAN,
         .direct_operations = NAN,
         .relative_residual = NAN,
+        .energy_error = NAN,
         .error_estimate = NAN,
         .relative_error_estimate = NAN,
         .strain_energy_j = NAN,
@@ -66,7 +67,7 @@ static json_t *case_value(const fem_case *the_case)
                                      (json_int_t)refine->steps.value, "tolerance", app_json_number(refine->tolerance.value), "fraction",
                                      app_json_number(refine->fraction.value), "max_elements", (json_int_t)refine->max_elements.value);
     json_t *solver_value =
-        json_pack("{s:o, s:s, s:s, s:I}", "relative_residual", app_json_number(solver->relative_residual.value), "preconditioner",
+        json_pack("{s:o, s:o, s:s, s:s, s:I}", "energy_error", app_json_number(solver->energy_error.value), "relative_residual", app_json_number(solver->relative_residual.value), "preconditioner",
                   preconditioners[solver->preconditioner.value], "operator", operators[solver->operator.value], "max_iterations",
                   (json_int_t)solver->max_iterations.value);
     return json_pack("{s:o, s:o, s:s, s:o, s:s, s:o, s:o}", "path", app_json_text(the_case->path), "mesh",
@@ -191,18 +192,16 @@ static json_t *step_value(const fem_step_record *step)
         const char *key;
         double number;
     } numbers[] = {
-        {"relative_residual", step->relative_residual},
-        {"error_estimate", step->error_estimate},
-        {"relative_error_estimate", step->relative_error_estimate},
-        {"strain_energy_j", step->strain_energy_j},
-        {"max_displacement_m", step->max_displacement_m},
-        {"max_von_mises_pa", step->max_von_mises_pa},
-        {"gpu_share", step->gpu_share},
+        {"relative_residual", step->relative_residual}, {"energy_error", step->energy_error},
+        {"error_estimate", step->error_estimate},       {"relative_error_estimate", step->relative_error_estimate},
+        {"strain_energy_j", step->strain_energy_j},     {"max_displacement_m", step->max_displacement_m},
+        {"max_von_mises_pa", step->max_von_mises_pa},   {"gpu_share", step->gpu_share},
     };
     int failed = value == NULL;
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
         failed |= json_object_set_new(value, numbers[i].key, app_json_number(numbers[i].number));
     failed |= set_extremes(value, step);
+    failed |= json_object_set_new(value, "stopped_by_rounding", json_boolean(step->stopped_by_rounding));
     failed |= json_object_set_new(value, "preconditioner", text_or_null(step->preconditioner));
     failed |=
         json_object_set_new(value, "preconditioner_reason",

@@ -46,7 +46,8 @@ typedef struct fem_step_record {
     const char *preconditioner_reason;              /* why it was chosen; NULL or "": nothing was to choose */
     double multigrid_operations, direct_operations; /* that were compared, as in solver_watch.h; NaN: nothing was */
     int64_t iterations, operator_applications;      /* fine level, smoother included */
-    double relative_residual;
+    double relative_residual, energy_error;         /* of the iteration: as in fem_solution */
+    int stopped_by_rounding;
     double error_estimate, relative_error_estimate; /* energy norm; over the energy norm of the solution */
     double strain_energy_j, max_displacement_m;
     double max_von_mises_pa;

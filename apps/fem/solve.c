@@ -11,9 +11,6 @@
 
 static const int stagnation[] = {[FEM_SOLVER_JACOBI] = 2000, [FEM_SOLVER_MULTIGRID] = 60, [FEM_SOLVER_DIRECT] = 10};
 
-/* With which a solve ends, about, where none is asked for. */
-static const double usual_residual = 1e-6;
-
 typedef struct solve {
     const fem_space *space;
     const fem_constraints *constraints;
@@ -26,6 +23,8 @@ typedef struct solve {
     int no_factor;                  /* it cannot be analysed, or does not fit */
     fem_solver_watch watch;
     fem_vector *b, *x, *work;
+    fem_vector *lifting; /* A g of the prescribed values g; NULL: they are zero */
+    double lifting_energy;
     fem_solution *solution;
     int lifted; /* some prescribed value is not zero */
 } solve;
@@ -111,6 +110,7 @@ static yoke_status make_operators(solve *s)
     yoke_status status = fem_team_create(s->space, s->constraints, &options, &s->team);
     fem_vector **vectors[] = {&s->b, &s->x, &s->work};
     for (int i = 0; i < 3 && !status; i++) status = fem_vector_create(s->team, vectors[i]);
+    if (!status && s->lifted) status = fem_vector_create(s->team, &s->lifting);
     if (!status && s->options->solver == FEM_SOLVER_MULTIGRID) {
         fem_multigrid_options multigrid = {.devices = s->options->devices,
                                            .cut = s->cut,
@@ -133,10 +133,11 @@ static void destroy_operators(solve *s)
     fem_vector_destroy(s->b);
     fem_vector_destroy(s->x);
     fem_vector_destroy(s->work);
+    fem_vector_destroy(s->lifting);
     fem_team_destroy(s->team);
     s->multigrid = NULL;
     s->direct = s->candidate = NULL;
-    s->b = s->x = s->work = NULL;
+    s->b = s->x = s->work = s->lifting = NULL;
     s->team = NULL;
 }
 
@@ -153,8 +154,9 @@ static void lift(solve *s, const double *start)
     fem_vector_write(s->b, s->solution->load);
     if (s->lifted) {
         fem_vector_write(s->x, s->constraints->value);
-        fem_team_product(s->team, 0, s->x, s->work);
-        fem_vector_subtract(s->b, s->work, s->b);
+        fem_team_product(s->team, 0, s->x, s->lifting);
+        fem_vector_subtract(s->b, s->lifting, s->b);
+        s->lifting_energy = fem_vector_dot(s->x, s->lifting);
     }
     if (start)
         fem_vector_write(s->x, start);
@@ -218,10 +220,10 @@ static int is_factor_cheaper(solve *s, double left)
     return !s->no_factor && s->solution->compared_direct <= multigrid;
 }
 
-static int is_too_slow(int iteration, double relative_residual, void *user)
+static int is_too_slow(int iteration, double reached, void *user)
 {
     solve *s = user;
-    const double left = fem_solver_watch_left(&s->watch, iteration, relative_residual);
+    const double left = fem_solver_watch_left(&s->watch, iteration, reached);
     if (!(left > 0) || !is_factor_cheaper(s, left)) return 0;
     s->solution->slow_iterations = iteration + left;
     return 1;
@@ -236,7 +238,11 @@ static fem_approximate_inverse inverse_of(const solve *s)
 static yoke_status run_cg(solve *s, int from_zero, fem_cg_result *result)
 {
     const fem_approximate_inverse inverse = inverse_of(s);
-    const fem_cg_options options = {.relative_residual = s->options->relative_residual,
+    const fem_cg_options options = {.energy_error = s->options->energy_error,
+                                    .relative_residual = s->options->relative_residual,
+                                    .lifting = s->lifting,
+                                    .lifting_energy = s->lifting_energy,
+                                    .rough = s->options->solver == FEM_SOLVER_JACOBI,
                                     .max_iterations = s->options->max_iterations,
                                     .stagnation = stagnation[s->direct ? FEM_SOLVER_DIRECT : s->options->solver],
                                     .from_zero = from_zero,
@@ -335,8 +341,10 @@ static void fill_counts(solve *s, const fem_cg_result *result)
     out->direct_operations = s->direct ? fem_direct_cost(s->direct).operations : 0;
     out->iterations = result->iterations;
     out->relative_residual = result->relative_residual;
+    out->energy_error = result->energy_error;
+    out->stopped_by_rounding = result->stopped_by_rounding;
     out->operator_applications = fine_products(s);
-    out->memory_bytes = fem_team_memory_bytes(s->team) + VECTORS * (int64_t)sizeof(double) * dofs +
+    out->memory_bytes = fem_team_memory_bytes(s->team) + (VECTORS + s->lifted) * (int64_t)sizeof(double) * dofs +
                         (s->multigrid ? fem_multigrid_memory_bytes(s->multigrid) : 0) +
                         (s->direct ? fem_direct_memory_bytes(s->direct) : 0);
     fill_shares(s);
@@ -345,7 +353,7 @@ static void fill_counts(solve *s, const fem_cg_result *result)
 static yoke_status iterate(solve *s, const double *start, fem_cg_result *result)
 {
     lift(s, start);
-    fem_solver_watch_start(&s->watch, s->options->relative_residual > 0 ? s->options->relative_residual : usual_residual);
+    fem_solver_watch_start(&s->watch, s->options->relative_residual > 0 ? s->options->relative_residual : s->options->energy_error);
     yoke_status status = run_cg(s, !start, result);
     if (s->options->rescue && s->multigrid && is_to_be_rescued(s, status, result)) status = rescue(s, status, start, result);
     if (status) return status;

@@ -13,7 +13,7 @@ typedef enum fem_solver { FEM_SOLVER_JACOBI, FEM_SOLVER_MULTIGRID, FEM_SOLVER_DI
 typedef struct fem_solve_options {
     fem_solver solver;
     fem_operator operator_kind;
-    double relative_residual;
+    double energy_error, relative_residual; /* as in fem_cg_options */
     int max_iterations;
     fem_devices *devices; /* borrowed; a device that fails is marked there and gets nothing any more */
     const int32_t *cut;   /* [devices->count + 1] as in fem_team_options */
@@ -60,9 +60,10 @@ typedef struct fem_solution {
     double *residual;       /* [num_nodes][components] A u - load without constraints: the supports' forces where u is prescribed */
     double strain_energy_j; /* u . A u / 2: with thermal strains not that of the stresses */
     int64_t iterations, operator_applications;
-    double relative_residual;
-    int64_t setup_products; /* of operator_applications, those before the iteration: not in solve_s */
-    int num_levels;         /* coarser than the space itself */
+    double relative_residual, energy_error; /* as in fem_cg_result */
+    int stopped_by_rounding;                /* likewise */
+    int64_t setup_products;                 /* of operator_applications, those before the iteration: not in solve_s */
+    int num_levels;                         /* coarser than the space itself */
     fem_solve_level levels[FEM_MOST_SOLVE_LEVELS];
     int num_shares;
     fem_solve_share shares[FEM_MOST_DEVICES]; /* [num_shares] of options->devices */

@@ -32,10 +32,11 @@ void fem_solver_watch_start(fem_solver_watch *watch, double asked)
     *watch = (fem_solver_watch){.asked = asked, .first = NAN, .best = INFINITY};
 }
 
-double fem_solver_watch_left(fem_solver_watch *watch, int iteration, double relative_residual)
+double fem_solver_watch_left(fem_solver_watch *watch, int iteration, double reached)
 {
-    if (isnan(watch->first)) watch->first = relative_residual;
-    watch->best = fmin(watch->best, relative_residual);
+    if (!isfinite(reached)) return 0;
+    if (isnan(watch->first)) watch->first = reached;
+    watch->best = fmin(watch->best, reached);
     if (iteration < FEM_WATCH_FIRST || iteration % 5 != 0) return 0;
     const double patience = FEM_WATCH_PATIENCE * (double)iteration, gained = log(watch->first / watch->best);
     const double left = iteration * log(watch->best / watch->asked) / gained;

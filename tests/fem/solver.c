@@ -421,7 +421,7 @@ static void accuracy_below_rounding_comes_to_an_end(void **state)
             block_discretise(&b, FEM_Q2);
             yoke_status status = solve(&b, &options, NULL, &solution);
             if (status == YOKE_OK) {
-                assert_true(solution->relative_residual <= asked[i]);
+                assert_true(solution->relative_residual <= asked[i] || (solution->stopped_by_rounding && solution->energy_error < 1e-11));
             } else {
                 assert_int_equal(status, YOKE_ERROR_NUMERIC);
                 assert_non_null(strstr(yoke_last_error(b.context), "relative residual reached"));
@@ -448,9 +448,10 @@ static int interrupted(void *user)
     return 1;
 }
 
-static void progress(int iteration, double relative_residual, void *user)
+static void progress(int iteration, double relative_residual, double energy_error, void *user)
 {
     asked *a = user;
+    (void)energy_error;
     assert_int_equal(iteration, a->reports++);
     a->last = relative_residual;
 }
@@ -491,10 +492,11 @@ typedef struct watched_memory {
     int64_t calls_at_second; /* allocations before the second iteration, when all that is made once has been made */
 } watched_memory;
 
-static void watch(int iteration, double relative_residual, void *user)
+static void watch(int iteration, double relative_residual, double energy_error, void *user)
 {
     watched_memory *watched = user;
     (void)relative_residual;
+    (void)energy_error;
     if (iteration == 1) watched->calls_at_second = watched->memory.calls;
     if (iteration > 1) assert_int_equal(watched->memory.calls, watched->calls_at_second);
 }
