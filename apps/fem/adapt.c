@@ -10,6 +10,7 @@
 #include "mark.h"
 #include "record.h"
 #include "results.h"
+#include "rigid_part.h"
 #include "solver_choice.h"
 #include "summary.h"
 #include "table.h"
@@ -22,6 +23,7 @@ typedef struct fem_step {
     fem_boundary *boundary;
     fem_constraints *constraints;
     fem_solution *solution;
+    double *with_rigid; /* its displacements with the problem's rigid motions, where there are any */
     fem_stress *stress;
     double *indicator;
     fem_estimate_result estimate;
@@ -61,6 +63,7 @@ static void release_step(fem_step *step)
     if (!step->space) return;
     yoke_context *context = step->space->context;
     yoke_release(context, step->indicator);
+    yoke_release(context, step->with_rigid);
     fem_stress_destroy(step->stress);
     fem_solution_destroy(step->solution);
     fem_constraints_destroy(step->constraints);
@@ -68,6 +71,9 @@ static void release_step(fem_step *step)
     fem_space_destroy(step->space);
     memset(step, 0, sizeof *step);
 }
+
+/* What is shown; stresses and all else follow from the solution without rigid motions. */
+static const double *displacements(const fem_step *step) { return step->with_rigid ? step->with_rigid : step->solution->u; }
 
 /* ---------------------------------------------------------------------------------------------------- hooks */
 
@@ -324,6 +330,7 @@ static yoke_status solve_step(adapt *a)
         double setup_s = yoke_clock_s() - start_s;
         status = distribute_and_solve(a, start);
         if (!status) now->solution->setup_s += setup_s;
+        if (!status) status = fem_rigid_add(now->space, now->solution->u, &now->with_rigid);
         if (!status) warn_of_solution(a);
     }
     yoke_release(a->context, start);
@@ -361,7 +368,7 @@ static yoke_status fill_record(adapt *a)
     /* u . A u / 2 counts thermal strains too, which store nothing: what is stored is that of the stresses. */
     r->strain_energy_j =
         a->problem->temperature.given ? 0.5 * now->estimate.energy_norm * now->estimate.energy_norm : solution->strain_energy_j;
-    fem_extremes_find(now->space, solution->u, now->stress, r->extremes);
+    fem_extremes_find(now->space, displacements(now), now->stress, r->extremes);
     r->max_displacement_m = a->problem->components == 3 ? r->extremes[FEM_EXTREME_DISPLACEMENT].value
                                                         : fmax(fabs(r->extremes[FEM_EXTREME_VALUE_LARGEST].value),
                                                                fabs(r->extremes[FEM_EXTREME_VALUE_SMALLEST].value));
@@ -383,7 +390,7 @@ static yoke_status write_fields(const adapt *a)
     fem_distribution_parts(a->distribution, now->space->num_elements, part);
     fem_vtu vtu = {.space = now->space,
                    .stress = now->stress,
-                   .u = now->solution->u,
+                   .u = displacements(now),
                    .indicator = now->indicator,
                    .part = part,
                    .units = &a->the_case->units,
@@ -402,7 +409,8 @@ static yoke_status write_record(adapt *a)
     fem_resultant(now->space, now->solution->load, results.load_force_n, results.load_moment_nm);
     yoke_status status = fem_reactions_create(now->space, now->constraints, now->solution->residual, &results.num_reactions, &reactions);
     if (!status) status = yoke_allocate(a->context, a->num_probes, sizeof *values, (void **)&values);
-    if (!status && a->num_probes) status = fem_probes_evaluate(now->space, now->solution->u, now->stress, a->num_probes, a->probes, values);
+    if (!status && a->num_probes)
+        status = fem_probes_evaluate(now->space, displacements(now), now->stress, a->num_probes, a->probes, values);
     results.reactions = reactions;
     results.values = values;
     if (!status) status = fem_summary_step(a->summary, now->space, now->boundary, &now->record, &results);

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "rigid_part.h"
 #include "shape.h"
 
 /* ------------------------------------------------------------------------------------------ leaves of a condition */
@@ -168,10 +169,12 @@ static void constrain_member(const fem_space *space, int c, int32_t e, int local
         if (node < 0) continue;
         double value[3] = {condition->value[0], condition->value[1], condition->value[2]};
         if (problem->fields.dirichlet) problem->fields.dirichlet(space->x + 3 * node, value, problem->fields.user);
+        double rest[3] = {value[0], value[1], value[2]};
+        fem_rigid_subtract(problem, space->tree[e], space->x + 3 * node, rest);
         for (int a = 0; a < n; a++) {
             if (!(condition->mask >> a & 1) || (constraints->prescribed[node] >> a & 1)) continue;
             constraints->prescribed[node] |= (uint8_t)(1u << a);
-            constraints->value[node * n + a] = value[a];
+            constraints->value[node * n + a] = rest[a];
             constraints->owner[node * n + a] = (int16_t)c;
         }
     }

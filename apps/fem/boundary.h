@@ -26,7 +26,7 @@ void fem_boundary_destroy(fem_boundary *boundary);
 typedef struct fem_constraints {
     yoke_context *context;
     uint8_t *prescribed; /* [num_nodes] bit i: component i is prescribed */
-    double *value;       /* [num_nodes][components], 0 where free */
+    double *value;       /* [num_nodes][components], less the rigid motion in what is prescribed (rigid_part.h); 0 where free */
     int16_t *owner;      /* [num_nodes][components] the condition that prescribes it, -1: free */
 } fem_constraints;
 

@@ -7,6 +7,7 @@
 
 #include "case.h"
 #include "problem_checks.h"
+#include "rigid_part.h"
 
 typedef struct resolver {
     const fem_case *the_case;
@@ -242,7 +243,7 @@ static yoke_status resolve_rotation(const resolver *run)
 
 /* ------------------------------------------------------------------------------------------ the whole */
 
-static yoke_status check_connected(const fem_case *the_case, const fem_problem *problem)
+static yoke_status check_connected(const fem_case *the_case, fem_problem *problem)
 {
     yoke_context *context = the_case->context;
     void *shared = NULL, *piece = NULL;
@@ -252,7 +253,9 @@ static yoke_status check_connected(const fem_case *the_case, const fem_problem *
     if (status == YOKE_OK) status = fem_connect_elements(problem->mesh, shared, piece, &num_pieces);
     if (status == YOKE_OK) status = fem_check_loads(the_case, problem, shared);
     if (status == YOKE_OK) status = fem_check_conflicts(the_case, problem);
+    if (status == YOKE_OK) status = fem_find_bodies(problem->mesh, problem->body_of, &problem->num_bodies);
     if (status == YOKE_OK) status = fem_check_rigid(the_case, problem, piece, num_pieces);
+    if (status == YOKE_OK) status = fem_fit_rigid_parts(problem);
     yoke_release(context, piece);
     yoke_release(context, shared);
     return status;
@@ -274,6 +277,8 @@ static yoke_status fill(resolver *run)
     status = yoke_allocate(problem->context, run->mesh->num_elements, sizeof(int16_t), &material_of);
     if (status != YOKE_OK) return status;
     problem->material_of = material_of;
+    status = yoke_allocate(problem->context, run->mesh->num_elements, sizeof(int32_t), (void **)&problem->body_of);
+    if (status != YOKE_OK) return status;
     status = yoke_allocate(problem->context, the_case->keys.boundary.count, sizeof(fem_condition), &conditions);
     if (status != YOKE_OK) return status;
     problem->conditions = conditions;
@@ -317,5 +322,7 @@ void fem_problem_destroy(fem_problem *problem)
     yoke_release(context, problem->materials);
     yoke_release(context, problem->material_of);
     yoke_release(context, problem->conditions);
+    yoke_release(context, problem->body_of);
+    yoke_release(context, problem->rigid);
     yoke_release(context, problem);
 }

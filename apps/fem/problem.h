@@ -62,6 +62,12 @@ typedef struct fem_fields {
     void *user;
 } fem_fields;
 
+/* translation + rotation x (x - centre), of one body; Poisson: translation[0] */
+typedef struct fem_rigid_motion {
+    double translation[3], rotation[3], centre[3];
+    double rounding; /* a prescribed value that differs from it by no more is equal to it */
+} fem_rigid_motion;
+
 typedef struct fem_problem {
     yoke_context *context; /* borrowed */
     const fem_mesh *mesh;  /* borrowed */
@@ -74,6 +80,9 @@ typedef struct fem_problem {
     fem_condition *conditions; /* [num_conditions], in the case file's order */
     fem_rotation rotation;
     fem_temperature temperature;
+    int32_t num_bodies;      /* of elements that are connected through vertices; 0 where nobody looked */
+    int32_t *body_of;        /* [mesh->num_elements] */
+    fem_rigid_motion *rigid; /* [num_bodies] what is taken out of the prescribed values (rigid_part.h); NULL: nothing */
     fem_fields fields;
 } fem_problem;
 

@@ -55,8 +55,8 @@ typedef struct fem_solution {
     double slow_iterations;                     /* that multigrid was expected to need, when a direct solver took over; 0: none did */
     double compared_multigrid, compared_direct; /* operations of both from there on, as in solver_watch.h; NaN: multigrid failed */
     char reason[FEM_SOLUTION_REASON];           /* why it took over; "" */
-    double *u;                                  /* [num_nodes][components] m; Poisson: the value */
-    double *load;                               /* [num_nodes][components] N */
+    double *u;              /* [num_nodes][components] m; Poisson: the value; without the problem's rigid motions (rigid_part.h) */
+    double *load;           /* [num_nodes][components] N */
     double *residual;       /* [num_nodes][components] A u - load without constraints: the supports' forces where u is prescribed */
     double strain_energy_j; /* u . A u / 2: with thermal strains not that of the stresses */
     int64_t iterations, operator_applications;
