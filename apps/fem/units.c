@@ -81,6 +81,7 @@ static int split(const char *name, char word[3][FEM_UNIT_TEXT])
     return count;
 }
 
+/* Names of units are shorter than the 12 characters that formats allow them. */
 static void label(char out[FEM_UNIT_TEXT], const char *format, const char *first, const char *second)
 {
     snprintf(out, FEM_UNIT_TEXT, format, first, second);
@@ -91,15 +92,15 @@ static void derive(fem_units *units, double length, double force)
     const char *l = units->length, *f = units->force;
     const unit *energy = find_value(energies, force * length), *power = find_value(powers, force * length);
     const unit *mass = find_value(masses, force / length);
-    label(units->area, "%s%s", l, "2");
-    label(units->volume, "%s%s", l, "3");
-    label(units->moment, "%s %s", f, l);
-    label(units->energy, energy ? "%s%s" : "%s %s", energy ? energy->name : f, energy ? "" : l);
-    label(units->power, power ? "%s%s" : "%s %s/s", power ? power->name : f, power ? "" : l);
-    label(units->mass, mass ? "%s%s" : "%s s2/%s", mass ? mass->name : f, mass ? "" : l);
-    label(units->density, mass ? "%s/%s3" : "%s s2/%s4", mass ? mass->name : f, l);
-    label(units->temperature, "%s%s", "K", "");
-    label(units->temperature_gradient, "%s/%s", "K", l);
+    label(units->area, "%.12s%.12s", l, "2");
+    label(units->volume, "%.12s%.12s", l, "3");
+    label(units->moment, "%.12s %.12s", f, l);
+    label(units->energy, energy ? "%.12s%.12s" : "%.12s %.12s", energy ? energy->name : f, energy ? "" : l);
+    label(units->power, power ? "%.12s%.12s" : "%.12s %.12s/s", power ? power->name : f, power ? "" : l);
+    label(units->mass, mass ? "%.12s%.12s" : "%.12s s2/%.12s", mass ? mass->name : f, mass ? "" : l);
+    label(units->density, mass ? "%.12s/%.12s3" : "%.12s s2/%.12s4", mass ? mass->name : f, l);
+    label(units->temperature, "%.12s%.12s", "K", "");
+    label(units->temperature_gradient, "%.12s/%.12s", "K", l);
 }
 
 int fem_units_read(const char *name, fem_units *units, char *why, size_t size)
