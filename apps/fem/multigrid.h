@@ -3,7 +3,8 @@
  *
  * Levels, from the finest: the space itself; its q1 space on the same leaves (if it is not q1 itself); q1 spaces on ever coarser forests,
  * each made by replacing all complete families of leaves by their parents ("global coarsening"); the last one, the coarse mesh or any
- * forest small enough, is handed to coarse.h.  Smoother: Chebyshev polynomial of the inverse node blocks (Adams, Brezina, Hu, Tuminaro,
+ * forest small enough, is handed to coarse.h.  Where elements are stretched (multigrid_couplings.h) coarse levels have the finest one's
+ * element, since q1 locks in bending, and the first level whose Cholesky factor is cheap is the last one.  Smoother: Chebyshev polynomial of the inverse node blocks, where elements are stretched of blocks of strongly coupled nodes (Adams, Brezina, Hu, Tuminaro,
  * J. Comput. Phys. 188 (2003) 593-610), the same before and after, so the cycle is symmetric.  All levels work in single precision.
  *
  * On several devices a coarse element lies where its first descendant on the finest level does; levels too small to be worth sharing lie on
@@ -23,7 +24,7 @@ enum { FEM_DIRECT_DOFS = 3000, FEM_SHARED_ELEMENTS = 4000 };
 typedef struct fem_multigrid_options {
     int degree;          /* of the smoothing polynomial: operator applications before, and after; 0: the default */
     double range;        /* smooths eigenvalues above largest / range; 0: the default */
-    int64_t direct_dofs; /* a forest with at most so many q1 dofs is the last level; 0: the default */
+    int64_t direct_dofs; /* a forest with at most so many dofs of the coarse levels' element is the last level; 0: the default */
     /* as in fem_team_options, for the finest level */
     fem_devices *devices;
     const int32_t *cut;

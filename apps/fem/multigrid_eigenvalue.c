@@ -62,7 +62,7 @@ yoke_status multigrid_largest_eigenvalue(multigrid_level *level, int most_steps,
     yoke_status status = fill_random(r, level->space);
     if (status) return status;
     for (; steps < most_steps && steps < MOST_STEPS; steps++) {
-        fem_team_block_solve(level->team, r, z);
+        multigrid_precondition(level, r, z);
         double next = fem_vector_dot(r, z);
         if (!(next > 0)) break;
         if (steps) {

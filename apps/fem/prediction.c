@@ -5,6 +5,7 @@
 
 #include "forest.h"
 #include "multigrid.h"
+#include "multigrid_couplings.h"
 
 /* A product's time is known to about so much; what is known beforehand of a. */
 static const double residual_sigma = 0.01, overhead_sigma = 0.3;
@@ -41,14 +42,14 @@ static double level_dofs(const fem_prediction *p, double elements)
     return ratio * elements;
 }
 
-static void add_level(const fem_prediction *p, fem_work *work, int64_t elements)
+static void add_level(const fem_prediction *p, fem_work *work, int64_t elements, int visits)
 {
     if (work->num_levels == FEM_MOST_SOLVE_LEVELS) return;
     int l = work->num_levels++;
     int newest = (p->num_steps - 1) % FEM_STEPS_REMEMBERED;
     /* the smoother's products before and after, and the residual between: on all levels the same */
     work->levels[l].elements = elements;
-    work->levels[l].products = (p->steps[newest].products_per_iteration - 1) * work->iterations;
+    work->levels[l].products = visits * (p->steps[newest].products_per_iteration - 1) * work->iterations;
 }
 
 /* As fem_multigrid_create makes them. */
@@ -59,16 +60,18 @@ static yoke_status find_levels(const fem_prediction *p, const fem_space *space, 
     int64_t elements = space->num_elements;
     yoke_status status = fem_forest_copy(space->forest, &forest);
     if (status) return status;
-    if (space->element != FEM_Q1) {
-        add_level(p, work, elements);
+    const int stretched = multigrid_is_stretched(space->problem->mesh);
+    const double last_dofs = stretched && p->num_levels ? p->levels[p->num_levels - 1].dofs : FEM_DIRECT_DOFS;
+    if (space->element != FEM_Q1 && !stretched) {
+        add_level(p, work, elements, 1);
         dofs = level_dofs(p, (double)elements);
     }
-    while (!status && dofs > FEM_DIRECT_DOFS && work->num_levels < FEM_MOST_SOLVE_LEVELS) {
+    while (!status && dofs > last_dofs && work->num_levels < FEM_MOST_SOLVE_LEVELS) {
         status = fem_forest_coarsen(forest);
         if (status || fem_forest_leaves(forest) == elements) break;
         elements = fem_forest_leaves(forest);
         dofs = level_dofs(p, (double)elements);
-        add_level(p, work, elements);
+        add_level(p, work, elements, !stretched ? 1 : work->num_levels == 0 ? 2 : 4); /* each of two levels corrects twice */
     }
     fem_forest_destroy(forest);
     if (work->num_levels) work->num_levels--; /* the last one is solved directly */

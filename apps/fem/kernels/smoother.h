@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 
-enum { FEM_NODE_GROUP = 16 };
+enum { FEM_NODE_GROUP = 16, FEM_BLOCK_LANES = 16 };
 
 #define FEM_NODE_BLOCK(size, n, k) ((((n) / FEM_NODE_GROUP) * (size) + (k)) * FEM_NODE_GROUP + (n) % FEM_NODE_GROUP)
 
@@ -21,6 +21,12 @@ typedef struct fem_smoother_functions {
     /* d = a d + c B (b - t), x += d; a = 0: d is not read; t NULL: d = x = c B b */
     void (*chebyshev_step)(int components, const void *blocks, double a, double c, const void *b, const void *t, void *d, void *x,
                            int64_t begin, int64_t end);
+    /*
+     * x [rows][lanes] = (L L^T)^-1 x, for `lanes` = 1 or FEM_BLOCK_LANES factors L with one profile, in single precision whatever the table's.
+     * first [rows]: the first column of each row; value: each row's entries from there to the diagonal, [entry][lanes], the diagonal's inverse
+     * in its place.
+     */
+    void (*substitute)(int32_t rows, int lanes, const int32_t *first, const float *value, float *x);
 } fem_smoother_functions;
 
 #endif
