@@ -6,6 +6,7 @@
 
 #include "common/interrupt.h"
 #include "estimate.h"
+#include "field.h"
 #include "inspection.h"
 #include "mark.h"
 #include "record.h"
@@ -58,16 +59,21 @@ typedef struct adapt {
     char record_path[PATH_LENGTH];
 } adapt;
 
-static void release_step(fem_step *step)
+/* All but the space. */
+static void release_results(fem_step *step)
 {
-    if (!step->space) return;
-    yoke_context *context = step->space->context;
-    yoke_release(context, step->indicator);
-    yoke_release(context, step->with_rigid);
+    yoke_release(step->space->context, step->indicator);
+    yoke_release(step->space->context, step->with_rigid);
     fem_stress_destroy(step->stress);
     fem_solution_destroy(step->solution);
     fem_constraints_destroy(step->constraints);
     fem_boundary_destroy(step->boundary);
+}
+
+static void release_step(fem_step *step)
+{
+    if (!step->space) return;
+    release_results(step);
     fem_space_destroy(step->space);
     memset(step, 0, sizeof *step);
 }
@@ -535,6 +541,17 @@ static yoke_status loop(adapt *a)
     return finish(a, stopped_by, true);
 }
 
+/* Hands the last step's field over, with what it stands on. */
+static void keep_field(adapt *a)
+{
+    double **value = a->now.with_rigid ? &a->now.with_rigid : &a->now.solution->u;
+    *a->run->keep = (fem_field){.forest = a->forest, .space = a->now.space, .value = *value};
+    *value = NULL;
+    a->forest = NULL;
+    release_results(&a->now);
+    memset(&a->now, 0, sizeof a->now);
+}
+
 /* Tells what is known of the case before it is solved. */
 static yoke_status inspect(adapt *a)
 {
@@ -567,6 +584,7 @@ yoke_status fem_adapt(const fem_run *run, const fem_case *the_case, const fem_pr
         yoke_status written = finish(&a, "interrupted", false);
         if (written) status = written;
     }
+    if (!status && !run->check && run->keep) keep_field(&a);
     release_step(&a.now);
     release_step(&a.before);
     fem_record_destroy(a.record);

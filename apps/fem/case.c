@@ -143,6 +143,10 @@ static yoke_status check_rotation_and_temperature(const fem_case *the_case)
         return app_yaml_fail(the_case->yaml, turns ? rotation->place : temperature->place,
                              "%s belongs to problem: elasticity; this case's problem is poisson", turns ? "rotation" : "temperature");
     yoke_status status = turns ? check_axis(the_case, &rotation->axis, "rotation.axis") : YOKE_OK;
+    bool described = app_given(temperature->value.place) || app_given(temperature->gradient.place) || app_given(temperature->radial.place);
+    if (!status && app_given(temperature->heat_case.place) && described)
+        return app_yaml_fail(the_case->yaml, temperature->heat_case.place,
+                             "temperature.case takes the place of temperature.value, gradient and radial; give either it or these");
     if (!status && app_given(temperature->radial.place))
         status = check_axis(the_case, &temperature->radial.axis, "temperature.radial.axis");
     return status;
@@ -205,17 +209,25 @@ static yoke_status check(fem_case *the_case)
 
 /* ------------------------------------------------------------------------------------------ reading */
 
-static yoke_status resolve_mesh(fem_case *the_case)
+/* The path of a file that the case names: relative to the case file's directory. */
+static yoke_status resolve_path(fem_case *the_case, const char *name, const char **path)
 {
-    const char *mesh = the_case->keys.mesh.value, *slash = strrchr(the_case->path, '/');
-    size_t directory = mesh[0] == '/' || slash == NULL ? 0 : (size_t)(slash - the_case->path) + 1;
+    const char *slash = strrchr(the_case->path, '/');
+    size_t directory = name[0] == '/' || slash == NULL ? 0 : (size_t)(slash - the_case->path) + 1;
     void *memory;
-    yoke_status status = app_yaml_allocate(the_case->yaml, (int64_t)(directory + strlen(mesh)) + 1, 1, &memory);
+    yoke_status status = app_yaml_allocate(the_case->yaml, (int64_t)(directory + strlen(name)) + 1, 1, &memory);
     if (status != YOKE_OK) return status;
     memcpy(memory, the_case->path, directory);
-    strcpy((char *)memory + directory, mesh);
-    the_case->mesh_path = memory;
+    strcpy((char *)memory + directory, name);
+    *path = memory;
     return YOKE_OK;
+}
+
+static yoke_status resolve_paths(fem_case *the_case)
+{
+    const app_text *heat = &the_case->keys.temperature.heat_case;
+    yoke_status status = resolve_path(the_case, the_case->keys.mesh.value, &the_case->mesh_path);
+    return status == YOKE_OK && app_given(heat->place) ? resolve_path(the_case, heat->value, &the_case->heat_path) : status;
 }
 
 /* Results that the case gives no directory: out/ and the case file's name without its ending. */
@@ -257,7 +269,7 @@ static yoke_status create(yoke_context *context, app_yaml *yaml, fem_case **the_
     made->yaml = yaml;
     made->path = app_yaml_path(yaml);
     status = app_schema_read(yaml, fem_case_schema, &made->keys);
-    if (status == YOKE_OK) status = resolve_mesh(made);
+    if (status == YOKE_OK) status = resolve_paths(made);
     if (status == YOKE_OK) status = resolve_output(made);
     if (status == YOKE_OK) status = resolve_units(made);
     if (status == YOKE_OK) status = check(made);

@@ -66,6 +66,7 @@ typedef struct fem_case_radial {
 typedef struct fem_case_temperature { /* place all zero: there are no thermal strains */
     app_place place;
     app_number reference, value; /* value NaN: the reference */
+    app_text heat_case;
     app_vector gradient;
     fem_case_radial radial;
 } fem_case_temperature;
@@ -152,6 +153,7 @@ typedef struct fem_case {
     app_yaml *yaml;        /* owns all memory of `keys` */
     const char *path;      /* of the case file, as given */
     const char *mesh_path; /* where the mesh is: relative to the case file's directory */
+    const char *heat_path; /* likewise the case that temperature.case names; or NULL */
     fem_case_keys keys;
     fem_units units; /* labels of keys.units; all "" where the case names none */
 } fem_case;

@@ -84,6 +84,11 @@ static const app_key temperature_keys[] = {
      .meaning = "the temperature at which nothing is strained; only differences count, so that degrees Celsius do as well"},
     {KEY(fem_case_temperature, value, APP_NUMBER), .unit = "K",
      .meaning = "temperature at the origin, and everywhere without gradients; not given: the reference"},
+    {.name = "case",
+     .type = APP_TEXT,
+     .offset = offsetof(fem_case_temperature, heat_case),
+     .meaning = "a case with problem: poisson on the same mesh, relative to this file's directory: it is solved first, and its last step's "
+                "result is the temperature; in place of value, gradient and radial"},
     {KEY(fem_case_temperature, gradient, APP_VECTOR), .unit = "K/m", .standard = "[0, 0, 0]",
      .meaning = "what the temperature rises by with each metre along x, y, z"},
     {KEY(fem_case_temperature, radial, APP_MAP), .keys = radial_keys, .size = sizeof(fem_case_radial),

@@ -14,6 +14,7 @@
 #include "common/interrupt.h"
 #include "common/options.h"
 #include "common/program.h"
+#include "heat.h"
 #include "session.h"
 
 typedef struct command_line {
@@ -145,6 +146,7 @@ static yoke_status run(yoke_context *context, app_terminal *terminal, int argc, 
 {
     fem_mesh *mesh = NULL;
     fem_problem *problem = NULL;
+    fem_heat *heat = NULL;
     fem_run settings = {.context = context,
                         .terminal = terminal,
                         .argc = argc,
@@ -159,7 +161,9 @@ static yoke_status run(yoke_context *context, app_terminal *terminal, int argc, 
     if (!status) status = app_file_check(context, line->store);
     if (!status) status = fem_case_read_mesh(the_case, &mesh);
     if (!status) status = fem_problem_create(the_case, mesh, &problem);
+    if (!status) status = fem_heat_create(the_case, mesh, &heat);
     if (!status) status = fem_session_start(context, &argc, &argv);
+    if (!status && heat) status = fem_heat_solve(heat, &settings, problem);
     if (!status) status = fem_adapt(&settings, the_case, problem);
     if (!status && line->check)
         app_print(terminal,
@@ -167,6 +171,7 @@ static yoke_status run(yoke_context *context, app_terminal *terminal, int argc, 
                   "%s: %lld hexahedra of order %d, %d groups; case and mesh are valid\n",
                   mesh->worst_shape, (long long)mesh->worst_tag, mesh->path, (long long)mesh->num_elements, mesh->order, mesh->num_groups);
     fem_problem_destroy(problem);
+    fem_heat_destroy(heat);
     fem_mesh_destroy(mesh);
     return status;
 }

@@ -217,6 +217,7 @@ static void resolve_temperature(const resolver *run)
     temperature->given = app_given(from->place);
     if (!temperature->given) return;
     temperature->value = app_given(from->value.place) ? from->value.value - from->reference.value : 0;
+    if (app_given(from->heat_case.place)) temperature->value = -from->reference.value;
     memcpy(temperature->gradient, from->gradient.value, sizeof temperature->gradient);
     if (!app_given(from->radial.place)) return;
     temperature->radial = from->radial.gradient.value;

@@ -30,13 +30,15 @@ typedef struct fem_rotation {
 } fem_rotation;
 
 /*
- * Temperature less that at which nothing is strained, K.  At x: value + gradient . x + radial (distance from an axis).
+ * Temperature less that at which nothing is strained, K.  At x: value + gradient . x + radial (distance from an axis), plus
+ * the field, which is one on the problem's coarse mesh.
  */
 typedef struct fem_temperature {
-    bool given;                 /* otherwise there is no thermal strain, and the rest is not looked at */
-    double value, gradient[3];  /* K, K/m */
-    double radial;              /* K/m */
-    double axis[3], through[3]; /* unit vector, m */
+    bool given;                    /* otherwise there is no thermal strain, and the rest is not looked at */
+    double value, gradient[3];     /* K, K/m */
+    double radial;                 /* K/m */
+    double axis[3], through[3];    /* unit vector, m */
+    const struct fem_field *field; /* field.h; borrowed; NULL: none */
 } fem_temperature;
 
 typedef enum fem_condition_kind {

@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "field.h"
+
 static double temperature_at(const fem_problem *problem, const double x[3])
 {
     const fem_temperature *t = &problem->temperature;
@@ -18,6 +20,16 @@ static double temperature_at(const fem_problem *problem, const double x[3])
     return sum + t->radial * sqrt(square);
 }
 
+/* The field at a node, by the coarse element that the node lies in. */
+static double field_at_node(const fem_space *space, int32_t node)
+{
+    int32_t e = space->home_element[node];
+    double r[3], tree_point[3];
+    fem_slot_point(space->slots_1d, space->home_slot[node], r);
+    fem_space_tree_point(space, e, r, tree_point);
+    return fem_field_at(space->problem->temperature.field, space->tree[e], tree_point);
+}
+
 yoke_status fem_temperature_nodal(const fem_space *space, double **temperature)
 {
     *temperature = NULL;
@@ -25,6 +37,9 @@ yoke_status fem_temperature_nodal(const fem_space *space, double **temperature)
     yoke_status status = yoke_allocate_untouched(space->context, space->num_nodes, sizeof(double), (void **)temperature);
     if (status) return status;
 #pragma omp parallel for schedule(static)
-    for (int32_t i = 0; i < space->num_nodes; i++) (*temperature)[i] = temperature_at(space->problem, space->x + 3 * (int64_t)i);
+    for (int32_t i = 0; i < space->num_nodes; i++) {
+        (*temperature)[i] = temperature_at(space->problem, space->x + 3 * (int64_t)i);
+        if (space->problem->temperature.field) (*temperature)[i] += field_at_node(space, i);
+    }
     return YOKE_OK;
 }

@@ -120,6 +120,13 @@ static void two_materials_fits_its_mesh(void **state)
     assert_fits("two-materials", "steel");
 }
 
+static void hot_pipe_and_its_heat_fit_their_mesh(void **state)
+{
+    (void)state;
+    assert_fits("hot-pipe-heat", "wall");
+    assert_fits("hot-pipe", "wall");
+}
+
 static void le1_fits_its_mesh(void **state)
 {
     (void)state;
@@ -150,6 +157,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(plate_with_hole_fits_its_mesh),
     cmocka_unit_test(cantilever_fits_its_mesh),
     cmocka_unit_test(two_materials_fits_its_mesh),
+    cmocka_unit_test(hot_pipe_and_its_heat_fit_their_mesh),
     cmocka_unit_test(le1_fits_its_mesh),
     cmocka_unit_test(le10_fits_its_mesh),
     cmocka_unit_test(le11_fits_its_mesh),

@@ -6,9 +6,11 @@
 #include "block.h"
 #include "body.h"
 #include "estimate.h"
+#include "field.h"
 #include "model.h"
 #include "solving.h"
 #include "stress.h"
+#include "temperature.h"
 
 static const fem_element elements[3] = {FEM_Q1, FEM_S2, FEM_Q2};
 
@@ -241,10 +243,46 @@ static void heated_cylinder_has_its_exact_stress_and_an_honest_estimate(void **s
     }
 }
 
+/* A field that is linear in x, on leaves of one refinement, is the same at the nodes of another one. */
+static void field_of_another_run_is_found_on_other_leaves(void **state)
+{
+    uint64_t random = 5;
+    (void)state;
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 3; k++) {
+            block warm, strained;
+            block_options options = {.elements = {2, 2, 2}, .map = shear, .order = 1, .turn = 5, .components = 1};
+            block_create(&options, &warm);
+            options.components = 3;
+            block_create(&options, &strained);
+            for (int step = 0; step < 3; step++) {
+                block_refine(&warm, 0.3, &random);
+                block_refine(&strained, 0.3, &random);
+            }
+            block_discretise(&warm, elements[i]);
+            block_discretise(&strained, elements[k]);
+            double *value = block_zeros(warm.space->num_nodes, sizeof *value), *temperature;
+            for (int64_t n = 0; n < warm.space->num_nodes; n++)
+                value[n] = 7 + 3 * warm.space->x[3 * n] - 2 * warm.space->x[3 * n + 1] + 5 * warm.space->x[3 * n + 2];
+            fem_field field = {warm.forest, warm.space, value};
+            strained.problem.temperature = (fem_temperature){.given = true, .value = -7, .field = &field};
+            assert_int_equal(fem_temperature_nodal(strained.space, &temperature), YOKE_OK);
+            for (int64_t n = 0; n < strained.space->num_nodes; n++) {
+                const double *x = strained.space->x + 3 * n;
+                assert_true(fabs(temperature[n] - (3 * x[0] - 2 * x[1] + 5 * x[2])) <= 1e-12 * 10);
+            }
+            yoke_release(strained.context, temperature);
+            free(value);
+            block_destroy(&warm);
+            block_destroy(&strained);
+        }
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(uniform_temperature_leaves_a_free_curved_body_without_stress),
     cmocka_unit_test(linear_temperature_leaves_a_free_block_without_stress),
     cmocka_unit_test(bar_between_walls_has_minus_e_alpha_dt),
+    cmocka_unit_test(field_of_another_run_is_found_on_other_leaves),
     cmocka_unit_test(bimetal_strip_bends_as_timoshenko_found),
     cmocka_unit_test(heated_cylinder_has_its_exact_stress_and_an_honest_estimate),
 };

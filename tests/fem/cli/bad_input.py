@@ -227,3 +227,48 @@ def test_full_disk():
     assert "could not be written" in done.stderr, done.stderr
     found = command.check_results("kept")
     assert found["stopped_by"] is None and 1 <= len(found["steps"]) < 5
+
+
+HEAT = """\
+mesh: {mesh}
+problem: poisson
+materials:
+  - {{volume: steel, conductivity: 50}}
+  - {{volume: aluminium, conductivity: 200}}
+boundary:
+  - {{face: clamped, value: 20}}
+  - {{face: loaded, heat: 100}}
+{more}"""
+
+
+def write_heated(heat="heat.yaml", mesh=EXAMPLES / "meshes/two-materials.msh", more=""):
+    """A case whose temperature comes from another one."""
+    pathlib.Path("heat.yaml").write_text(HEAT.format(mesh=mesh, more=more), encoding="utf-8")
+    case = CASE.replace("poisson_ratio: 0.3}}", "poisson_ratio: 0.3, thermal_expansion: 12e-6}}").replace("0.34}}", "0.34, thermal_expansion: 23e-6}}")
+    text = case.format(mesh=EXAMPLES / "meshes/two-materials.msh", modulus="210e9", face="clamped", x="[0.5, 0.1, 0.1]", more=f"temperature: {{case: {heat}}}\n")
+    pathlib.Path("case.yaml").write_text(text, encoding="utf-8")
+    return "case.yaml"
+
+
+def test_heat_case_that_is_good_is_the_ground_of_the_bad_ones():
+    solve(write_heated(), out="result")
+
+
+def test_heat_case_that_is_missing():
+    refuse(words(write_heated("nothing.yaml")), "nothing.yaml", "No such file or directory")
+
+
+def test_heat_case_with_an_error_of_its_own():
+    refuse(words(write_heated(more="elemnt: q1\n")), "heat.yaml:9:1", "elemnt")
+
+
+def test_heat_case_that_is_no_heat_case():
+    refuse(words(write_heated("case.yaml")), "case.yaml:10:21", "is no heat case; its problem must be poisson")
+
+
+def test_heat_case_with_another_mesh():
+    refuse(words(write_heated(mesh=EXAMPLES / "meshes/lame.msh")), "case.yaml:10:21", "heat.yaml has another mesh", "lame.msh")
+
+
+def test_heat_case_with_the_same_output_directory():
+    refuse(words(write_heated(more="output: {directory: here}\n"), output__directory="here"), "case.yaml:10:21", "writes its results into here")

@@ -1,7 +1,8 @@
 """The shipped examples against exact solutions, as a user would run them."""
 import math
+import pathlib
 
-from command import EXAMPLES, close_to, probe, solve, vectors_close
+from command import EXAMPLES, close_to, probe, record, solve, vectors_close
 
 YOUNG, POISSON = 210e9, 0.3
 
@@ -216,3 +217,39 @@ def test_nafems_le11_cylinder_taper_sphere_q2():
 
 def test_nafems_le11_cylinder_taper_sphere_s2():
     check_target("le11", "s2", "A", 2, -105e6)
+
+
+def hot_pipe(x):
+    """Timoshenko and Goodier, Theory of Elasticity, sect. 151: steady heat flow through the wall, both ends held."""
+    a, b, hot, expansion = 1.0, 2.0, 100.0, 12e-6
+    r, wall = math.hypot(x[0], x[1]), math.log(b / a)
+    k, part = YOUNG * expansion * hot / (2 * (1 - POISSON) * wall), a**2 / (b**2 - a**2) * wall
+    radial = k * (-math.log(b / r) - part * (1 - b**2 / r**2))
+    around = k * (1 - math.log(b / r) - part * (1 + b**2 / r**2))
+    return rotated(x, radial, around, POISSON * (radial + around) - YOUNG * expansion * hot * math.log(b / r) / wall)
+
+
+def check_hot_pipe(**keys):
+    found = solve(EXAMPLES / "hot-pipe.yaml", **keys)
+    for point in found["probes"]:
+        vectors_close(point["stress"], hot_pipe(point["x"]), 1e-2, f"{point['name']}: stress")
+    heat = record("out/hot-pipe-heat")  # its own run is there, too
+    assert heat["case"]["problem"] == "poisson" and heat["stopped_by"] == "steps"
+
+
+def test_thermal_stress_of_a_heat_run_q2():
+    check_hot_pipe()
+
+
+def test_thermal_stress_of_a_heat_run_whose_values_have_an_offset():
+    """All temperatures and the reference 1000 degrees higher: the stress is the same."""
+    source = (EXAMPLES / "hot-pipe-heat.yaml").read_text(encoding="utf-8").replace("meshes/", f"{EXAMPLES}/meshes/")
+    pathlib.Path("warm.yaml").write_text(source.replace("value: 100}", "value: 1100}").replace("value: 0}", "value: 1000}"), encoding="utf-8")
+    case = (EXAMPLES / "hot-pipe.yaml").read_text(encoding="utf-8").replace("meshes/", f"{EXAMPLES}/meshes/")
+    pathlib.Path("pipe.yaml").write_text(case.replace("{case: hot-pipe-heat.yaml, reference: 0}", "{case: warm.yaml, reference: 1000}"), encoding="utf-8")
+    for point in solve("pipe.yaml")["probes"]:
+        vectors_close(point["stress"], hot_pipe(point["x"]), 1e-2, f"{point['name']}: stress")
+
+
+def test_thermal_stress_of_a_heat_run_s2():
+    check_hot_pipe(element="s2")
