@@ -1,6 +1,8 @@
 #include "adapt.h"
 
+#include <float.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -311,15 +313,73 @@ static yoke_status distribute_and_solve(adapt *a, const double *start)
     return YOKE_OK;
 }
 
+/* On the terminal and in the record. */
+static yoke_status warn(adapt *a, const char *format, ...) YOKE_PRINTF(2, 3);
+static yoke_status warn(adapt *a, const char *format, ...)
+{
+    char text[1024];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    yoke_log(a->context, YOKE_LOG_WARNING, "%s", text);
+    return fem_record_warn(a->record, text);
+}
+
+/* A solution that is zero, or nearly below all numbers, because nothing strains the body. */
+static yoke_status warn_of_no_load(adapt *a)
+{
+    const fem_step *now = &a->now;
+    const int n = now->space->components;
+    double load = 0, value = 0;
+    for (int64_t i = 0; i < (int64_t)now->space->num_nodes * n; i++) {
+        value = fmax(value, fabs(now->constraints->value[i]));
+        if (!(now->constraints->prescribed[i / n] >> i % n & 1)) load = fmax(load, fabs(now->solution->load[i]));
+    }
+    if (load > 0 || value > 0)
+        return warn(a,
+                    "the loads are so small (%.3g at a node) that their squares are below all numbers: the solution is zero or has few "
+                    "digits; check their units",
+                    fmax(load, value));
+    if (a->problem->rigid)
+        return warn(a,
+                    "nothing loads the body: what is prescribed moves it as a whole, without strain (poisson: is constant); give a load, "
+                    "or other values");
+    return warn(a,
+                "nothing loads the body: no load and no prescribed value but zero, so that the solution is zero; give a load in boundary, "
+                "or gravity");
+}
+
 /* What the solve came to that a user should know of. */
-static void warn_of_solution(const adapt *a)
+static yoke_status warn_of_solution(adapt *a)
 {
     const fem_solution *solution = a->now.solution;
-    if (solution->stopped_by_rounding)
-        yoke_log(a->context, YOKE_LOG_WARNING,
-                 "step %d: rounding ends the iteration before the accuracy that was asked for: the solution's error in the energy norm is "
-                 "about %.1e of the whole (solver.energy_error); hold the body better or mesh it more evenly to have less",
-                 a->step, solution->energy_error);
+    if (a->step == 0 && solution->strain_energy_j < DBL_MIN) return warn_of_no_load(a);
+    if (!solution->stopped_by_rounding) return YOKE_OK;
+    return warn(a,
+                "step %d: rounding ends the iteration before the accuracy that was asked for: the solution's error in the energy norm is "
+                "about %.1e of the whole (solver.energy_error); hold the body better or mesh it more evenly to have less",
+                a->step, solution->energy_error);
+}
+
+/* Nearly incompressible materials lock on coarse meshes; the estimate sees it. */
+static yoke_status warn_of_locking(adapt *a)
+{
+    double worst = 0;
+    for (int m = 0; m < a->problem->num_materials; m++) {
+        const fem_material *material = &a->problem->materials[m];
+        worst = fmax(worst, material->lambda / (2 * (material->lambda + material->mu)));
+    }
+    if (a->problem->components == 1 || worst < FEM_NEARLY_INCOMPRESSIBLE) return YOKE_OK;
+    const double estimate = a->now.estimate.relative;
+    return warn(
+        a,
+        "Poisson's ratio %.6g: elements of nearly incompressible materials lock on coarse meshes; the error estimate is %.2g of the "
+        "solution, %s",
+        worst, estimate,
+        estimate > 0.1 ? "so that displacements and above all stresses may be far off: refine (refine.steps, refine.initial) until it "
+                         "is below 0.1"
+                       : "so that little of it is left");
 }
 
 static yoke_status solve_step(adapt *a)
@@ -337,7 +397,7 @@ static yoke_status solve_step(adapt *a)
         status = distribute_and_solve(a, start);
         if (!status) now->solution->setup_s += setup_s;
         if (!status) status = fem_rigid_add(now->space, now->solution->u, &now->with_rigid);
-        if (!status) warn_of_solution(a);
+        if (!status) status = warn_of_solution(a);
     }
     yoke_release(a->context, start);
     return status;
@@ -509,6 +569,7 @@ static yoke_status finish(adapt *a, const char *stopped_by, bool print)
     status = app_file_write(a->context, directory, FEM_RESULTS_SUMMARY, print_text, text);
     fem_summary_warning(a->summary, warning);
     if (!status && warning[0]) status = fem_record_warn(a->record, warning);
+    if (!status) status = warn_of_locking(a);
     if (!status) status = fem_record_finish(a->record, stopped_by);
     if (!status && print) app_print(a->run->terminal, "stopped by: %s; results in %s\n\n%s", stopped_by, directory, text);
     if (!status && warning[0] && a->run->terminal->quiet) yoke_log(a->context, YOKE_LOG_WARNING, "%s", warning);

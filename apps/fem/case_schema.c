@@ -33,7 +33,7 @@ static const app_key material_keys[] = {
     {KEY(fem_case_material, youngs_modulus, APP_NUMBER), .range = &positive, .unit = "Pa",
      .meaning = "Young's modulus E; needed in elasticity"},
     {KEY(fem_case_material, poisson_ratio, APP_NUMBER), .range = &poisson_ratios,
-     .meaning = "Poisson's ratio; needed in elasticity. Above 0.45 use q2: q1 locks"},
+     .meaning = "Poisson's ratio; needed in elasticity. Above 0.45 use q2: q1 locks; from 0.49 on refine, too"},
     {KEY(fem_case_material, density, APP_NUMBER), .range = &not_negative, .unit = "kg/m3",
      .meaning = "mass density; needed with gravity and rotation"},
     {KEY(fem_case_material, thermal_expansion, APP_NUMBER), .unit = "1/K",

@@ -110,13 +110,16 @@ static yoke_status check_moduli(const resolver *run, int m)
                              "materials[%d]: the moduli or forces that follow from these values are not finite "
                              "positive numbers; check the units, which must be consistent (docs/case-file.md)",
                              m);
-    if (run->problem->components == 3 && run->problem->element == FEM_Q1 && item->poisson_ratio.value > 0.45) {
+    const double ratio = item->poisson_ratio.value;
+    const bool q1 = run->problem->element == FEM_Q1;
+    if (run->problem->components == 3 && ratio > (q1 ? 0.45 : 0) && (q1 || ratio >= FEM_NEARLY_INCOMPRESSIBLE)) {
         char where[1024];
         app_yaml_where(run->the_case->yaml, item->poisson_ratio.place, where, sizeof where);
-        yoke_log(run->the_case->context, YOKE_LOG_WARNING,
-                 "%s: materials[%d].poisson_ratio is %.9g: q1 elements lock (are far too stiff) above 0.45; "
-                 "use element: q2",
-                 where, m, item->poisson_ratio.value);
+        yoke_log(
+            run->the_case->context, YOKE_LOG_WARNING, "%s: materials[%d].poisson_ratio is %.9g: %s", where, m, ratio,
+            q1 ? "q1 elements lock (are far too stiff) above 0.45; use element: q2"
+               : "from 0.49 on elements lock (are too stiff) on coarse and curved meshes; refine (refine.steps), and see what the error "
+                 "estimate says");
     }
     return YOKE_OK;
 }

@@ -11,6 +11,9 @@
 
 #include "mesh.h"
 
+/* Poisson's ratio from which on all elements lock on coarse meshes. */
+#define FEM_NEARLY_INCOMPRESSIBLE 0.49
+
 typedef enum fem_element { FEM_Q1, FEM_S2, FEM_Q2 } fem_element;
 
 typedef struct fem_material { /* one per volume group that a case names */
