@@ -75,6 +75,18 @@ static void scan_grid(const double *geometry, basis *grid, range *seen)
     for (int p = 0; p < q * q * q; p++) add_point(d0 + 3 * p, d1 + 3 * p, d2 + 3 * p, seen);
 }
 
+/* Corners that differ by rounding of their coordinates only. */
+static int in_one_place(const double *a, const double *b)
+{
+    static const double rounding = 1e-12;
+    double apart = 0, largest = 0;
+    for (int i = 0; i < 3; i++) {
+        apart = fmax(apart, fabs(a[i] - b[i]));
+        largest = fmax(largest, fmax(fabs(a[i]), fabs(b[i])));
+    }
+    return apart <= rounding * largest;
+}
+
 static yoke_status check_finite(const fem_mesh *mesh, int64_t e, int positions)
 {
     for (int i = 0; i < 3 * positions; i++)
@@ -87,6 +99,13 @@ static yoke_status check_finite(const fem_mesh *mesh, int64_t e, int positions)
             if (corner[i] == corner[j])
                 return yoke_fail(mesh->context, YOKE_ERROR_INPUT, "mesh '%s': element %lld is degenerate: it has the node %lld twice",
                                  mesh->path, (long long)mesh->element_tag[e], (long long)mesh->vertex_tag[corner[i]]);
+    for (int i = 0; i < 8; i++)
+        for (int j = 0; j < i; j++)
+            if (in_one_place(mesh->vertices + 3 * (int64_t)corner[i], mesh->vertices + 3 * (int64_t)corner[j]))
+                return yoke_fail(mesh->context, YOKE_ERROR_INPUT,
+                                 "mesh '%s': element %lld is degenerate: its nodes %lld and %lld lie in one place; give it a volume",
+                                 mesh->path, (long long)mesh->element_tag[e], (long long)mesh->vertex_tag[corner[j]],
+                                 (long long)mesh->vertex_tag[corner[i]]);
     return YOKE_OK;
 }
 
@@ -230,10 +249,11 @@ static yoke_status coincident(yoke_context *context, const char *path, int64_t p
                          "mesh '%s': at (%g, %g, %g) and in %lld other places elements lie against each other without sharing a face: two "
                          "triangles on a quadrangle, small faces on a large one, or nodes that are not merged; mesh the volumes together",
                          path, at[0], at[1], at[2], (long long)pairs - 1);
-    return yoke_fail(context, YOKE_ERROR_INPUT,
-                     "mesh '%s': %lld nodes lie where another one lies, e.g. nodes %lld and %lld at (%g, %g, %g), so the body "
-                     "is in pieces: merge duplicate nodes (Gmsh: Coherence, and Coherence Mesh)",
-                     path, (long long)pairs, (long long)one, (long long)other, at[0], at[1], at[2]);
+    yoke_log(context, YOKE_LOG_WARNING,
+             "mesh '%s': %lld nodes lie where another one lies, e.g. nodes %lld and %lld at (%g, %g, %g): bodies that touch there are not "
+             "connected; where they are to be one, merge duplicate nodes (Gmsh: Coherence, and Coherence Mesh)",
+             path, (long long)pairs, (long long)one, (long long)other, at[0], at[1], at[2]);
+    return YOKE_OK;
 }
 
 static yoke_status search_cells(yoke_context *context, const char *path, int64_t count, const double *x, const int64_t *number,

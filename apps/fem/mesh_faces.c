@@ -143,7 +143,7 @@ static yoke_status check_common_face(const fem_mesh *mesh, const fem_face *face)
     return YOKE_OK;
 }
 
-/* ---------------------------------------------------------------------------------------------- one body */
+/* ------------------------------------------------------------------------------------------------- hinges */
 
 static int32_t root_of(int32_t *parent, int32_t e)
 {
@@ -154,27 +154,39 @@ static int32_t root_of(int32_t *parent, int32_t e)
     return e;
 }
 
-static yoke_status check_one_body(const fem_mesh *mesh, const fem_faces *faces)
+static void merge(int32_t *parent, int32_t left, int32_t right)
 {
-    int32_t *parent = NULL;
+    int32_t a = root_of(parent, left), b = root_of(parent, right);
+    parent[a > b ? a : b] = a > b ? b : a;
+}
+
+static yoke_status fail_of_hinge(const fem_mesh *mesh, int32_t *parent, int32_t a, int32_t b)
+{
+    int64_t pieces = 0;
+    for (int32_t e = 0; e < mesh->num_elements; e++) pieces += root_of(parent, e) == e;
+    return yoke_fail(
+        mesh->context, YOKE_ERROR_INPUT,
+        "mesh '%s': the mesh is in %lld pieces that share no face; elements %lld and %lld are in different ones and touch in an "
+        "edge or a node only: connect them by faces, or separate them",
+        mesh->path, (long long)pieces, (long long)mesh->element_tag[a], (long long)mesh->element_tag[b]);
+}
+
+/* Bodies apart are each a body; pieces of one that touch in an edge or a node only are refused. */
+static yoke_status check_hinges(const fem_mesh *mesh, const fem_faces *faces)
+{
+    int32_t *parent = NULL, *seen = NULL;
     yoke_status status = yoke_allocate_untouched(mesh->context, mesh->num_elements, sizeof *parent, (void **)&parent);
-    if (status) return status;
-    for (int32_t e = 0; e < mesh->num_elements; e++) parent[e] = e;
-    int64_t bodies = mesh->num_elements;
-    for (int64_t i = 0; i < faces->count; i++) {
-        if (faces->face[i].element[1] < 0) continue;
-        int32_t a = root_of(parent, faces->face[i].element[0]), b = root_of(parent, faces->face[i].element[1]);
-        bodies -= a != b;
-        parent[a > b ? a : b] = a > b ? b : a;
+    if (!status)
+        status = yoke_allocate(mesh->context, mesh->num_vertices, sizeof *seen, (void **)&seen); /* an element at the vertex, plus 1 */
+    for (int32_t e = 0; e < mesh->num_elements && !status; e++) parent[e] = e;
+    for (int64_t i = 0; i < faces->count && !status; i++)
+        if (faces->face[i].element[1] >= 0) merge(parent, faces->face[i].element[0], faces->face[i].element[1]);
+    for (int64_t i = 0; i < 8 * mesh->num_elements && !status; i++) {
+        int32_t *first = &seen[mesh->corners[i]], e = (int32_t)(i / 8);
+        if (!*first) *first = e + 1;
+        if (root_of(parent, *first - 1) != root_of(parent, e)) status = fail_of_hinge(mesh, parent, *first - 1, e);
     }
-    for (int32_t e = 0; e < mesh->num_elements && bodies > 1; e++)
-        if (root_of(parent, e) != root_of(parent, 0)) {
-            status = yoke_fail(mesh->context, YOKE_ERROR_INPUT,
-                               "mesh '%s': the body is in %lld pieces that share no face; elements %lld and %lld are in "
-                               "different ones: connect them, or give each its own mesh file",
-                               mesh->path, (long long)bodies, (long long)mesh->element_tag[0], (long long)mesh->element_tag[e]);
-            break;
-        }
+    yoke_release(mesh->context, seen);
     yoke_release(mesh->context, parent);
     return status;
 }
@@ -193,7 +205,7 @@ static yoke_status fill(const fem_mesh *mesh, fem_faces *faces)
         yoke_status status = faces->face[i].element[1] >= 0 ? check_common_face(mesh, &faces->face[i]) : YOKE_OK;
         if (status) return status;
     }
-    return check_one_body(mesh, faces);
+    return check_hinges(mesh, faces);
 }
 
 yoke_status fem_faces_create(const fem_mesh *mesh, fem_faces *faces)

@@ -187,8 +187,8 @@ void fem_mesh_expand_serendipity(double position[27][3]);
 yoke_status fem_mesh_check_elements(fem_mesh *mesh);
 
 /*
- * No two of the points x [count][3] at one place; number [count]: for the message, those beyond last_of_file are of no node of the file.
- * Errors: INPUT, MEMORY.
+ * Whether two of the points x [count][3] are at one place: bodies that touch there are not connected, which is a warning.
+ * number [count]: for the message; those beyond last_of_file are of no node of the file, and then it is an error.  Errors: INPUT, MEMORY.
  */
 yoke_status fem_mesh_check_coincident(yoke_context *context, const char *path, int64_t count, const double *x, const int64_t *number,
                                       int64_t last_of_file);

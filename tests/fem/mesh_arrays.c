@@ -118,7 +118,7 @@ static void an_inverted_element(void **state)
     refuse(*state, &from, 1, NULL, "element 6 is inverted");
 }
 
-static void vertices_that_were_not_merged(void **state)
+static void vertices_that_were_not_merged_make_two_bodies(void **state)
 {
     const double two[16][3] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {1, 1, 0}, {0, 0, 1}, {1, 0, 1}, {0, 1, 1}, {1, 1, 1},
                                {1, 0, 0}, {2, 0, 0}, {1, 1, 0}, {2, 1, 0}, {1, 0, 1}, {2, 0, 1}, {1, 1, 1}, {2, 1, 1}};
@@ -126,8 +126,8 @@ static void vertices_that_were_not_merged(void **state)
     for (int i = 0; i < 16; i++) corners[i] = i;
     const mesh_files *files = *state;
     fem_mesh *mesh = NULL;
-    assert_int_equal(fem_mesh_from_arrays(files->context, 16, &two[0][0], 2, corners, 1, NULL, NULL, NULL, &mesh), YOKE_ERROR_INPUT);
-    assert_non_null(strstr(yoke_last_error(files->context), "4 nodes"));
+    assert_int_equal(fem_mesh_from_arrays(files->context, 16, &two[0][0], 2, corners, 1, NULL, NULL, NULL, &mesh), YOKE_OK);
+    fem_mesh_destroy(mesh);
 }
 
 static void bend(const double u[3], double x[3])
@@ -236,7 +236,7 @@ static const struct CMUnitTest tests[] = {
     MESH_TEST(vertices_out_of_range),
     MESH_TEST(a_position_that_is_not_finite),
     MESH_TEST(an_inverted_element),
-    MESH_TEST(vertices_that_were_not_merged),
+    MESH_TEST(vertices_that_were_not_merged_make_two_bodies),
     MESH_TEST(a_curved_grid),
     MESH_TEST(mid_nodes_that_neighbours_do_not_share),
     MESH_TEST(corners_beside_their_vertices),

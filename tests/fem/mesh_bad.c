@@ -118,7 +118,7 @@ static void a_flat_element(void **state)
     sketch drawn = two_cubes();
     for (int i = 0; i < drawn.num_nodes; i++)
         if (drawn.nodes[i].number % 5 == 3) drawn.nodes[i].x = "1.00000000000001";
-    must_refuse(*state, sketch_write(*state, &drawn, "flat.msh"), "pieces", NULL); /* its nodes coincide */
+    must_refuse(*state, sketch_write(*state, &drawn, "flat.msh"), "element 12", "degenerate", "nodes 102 and 103", NULL);
     for (int i = 0; i < drawn.num_nodes; i++) {
         drawn.nodes[i].z = drawn.nodes[i].number > 110 ? "0" : drawn.nodes[i].z;
         drawn.nodes[i].x = drawn.nodes[i].number % 5 == 3 ? "2" : drawn.nodes[i].x;
@@ -160,7 +160,7 @@ static void a_body_without_extent(void **state)
 
 /* ---------------------------------------------------------------------------------------------------- body */
 
-static void nodes_that_were_not_merged(void **state)
+static void nodes_that_were_not_merged_make_two_bodies(void **state)
 {
     sketch drawn = two_cubes();
     sketch_node(&drawn, 302, "1", "0", "0");
@@ -169,7 +169,10 @@ static void nodes_that_were_not_merged(void **state)
     sketch_node(&drawn, 317, "1", "1", "1.000000000001");
     drawn.num_elements = 2;
     sketch_add(&drawn, 12, 5, 1, 1, 302, 103, 108, 307, 312, 113, 118, 317, 0);
-    must_refuse(*state, sketch_write(*state, &drawn, "double.msh"), "4 nodes", "nodes 102 and 302", "merge duplicate nodes", NULL);
+    /* two bodies that touch: a warning, and an error where one is not held (supports.py) */
+    fem_mesh *mesh = must_read(*state, sketch_write(*state, &drawn, "double.msh"));
+    assert_int_equal(mesh->num_vertices, 16);
+    fem_mesh_destroy(mesh);
 }
 
 /* A third cube beside the two, its first corner at (x, y, 0). */
@@ -183,20 +186,12 @@ static void add_cube(sketch *drawn, const char *x[2], const char *y[2], int shar
     sketch_add(drawn, 13, 5, 1, 1, shared_low ? shared_low : 401, 402, 404, 403, shared_low ? shared_high : 405, 406, 408, 407, 0);
 }
 
-static void two_bodies(void **state)
-{
-    sketch drawn = two_cubes();
-    const char *x[2] = {"5", "6"}, *y[2] = {"0", "1"};
-    add_cube(&drawn, x, y, 0, 0);
-    must_refuse(*state, sketch_write(*state, &drawn, "bodies.msh"), "in 2 pieces", "elements 11 and 13", NULL);
-}
-
 static void bodies_that_hang_together_by_an_edge(void **state)
 {
     sketch drawn = two_cubes();
     const char *x[2] = {"2", "3"}, *y[2] = {"1", "2"};
     add_cube(&drawn, x, y, 108, 118);
-    must_refuse(*state, sketch_write(*state, &drawn, "edge.msh"), "in 2 pieces", "elements 11 and 13", NULL);
+    must_refuse(*state, sketch_write(*state, &drawn, "edge.msh"), "in 2 pieces", "elements 12 and 13", NULL);
 }
 
 static void three_elements_on_one_face(void **state)
@@ -307,8 +302,7 @@ static const struct CMUnitTest tests[] = {
     MESH_TEST(a_node_that_does_not_exist),
     MESH_TEST(a_coordinate_that_is_not_a_number),
     MESH_TEST(a_body_without_extent),
-    MESH_TEST(nodes_that_were_not_merged),
-    MESH_TEST(two_bodies),
+    MESH_TEST(nodes_that_were_not_merged_make_two_bodies),
     MESH_TEST(bodies_that_hang_together_by_an_edge),
     MESH_TEST(three_elements_on_one_face),
     MESH_TEST(an_element_twice),

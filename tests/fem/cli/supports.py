@@ -1,5 +1,4 @@
 """What is prescribed: rigid motions in it change nothing, each body needs its own supports, and a case without a load is said to be one."""
-import json
 import math
 import pathlib
 
@@ -119,3 +118,61 @@ def test_constant_temperature_hides_no_flux():
     close_to(found["probes"][0]["gradient"][0], 1e-9 / 50, 1e-6, "gradient")
     close_to(found["probes"][0]["value"], 300, 1e-12, "value")
     close_to(found["reactions"][0]["flow"], -1e-9, 1e-6, "flow")
+
+
+def warned(path, code=0):
+    """What a run says on standard error."""
+    return run(words(path), code=code).stderr
+
+
+def test_nothing_that_loads_is_said():
+    write_mesh("mesh.msh", ([2] * 3, [0] * 3, [1] * 3))
+    for boundary, text in (("[{face: x0, displacement: [0, 0, 0]}]", "nothing loads the body: no load"),
+                           ("[{face: x0, displacement: [5, 0, 0]}]", "moves it as a whole"),
+                           ("[{face: x0, displacement: [0, 0, 0]}, {face: x1, traction: [0, 0, 0]}]", "nothing loads the body: no load"),
+                           ("[{face: x0, displacement: [0, 0, 0]}, {face: x1, traction: [1e-165, 0, 0]}]", "below all numbers")):
+        said = warned(case(boundary))
+        assert text in said and any(text in warning for warning in record()["warnings"]), (boundary, said)
+    assert "nothing" not in warned(case("[{face: x0, displacement: [0, 0, 0]}, {face: x1, traction: [1, 0, 0]}]"))
+
+
+def test_bodies_apart_are_solved_together():
+    """Two bars of different length, each with its own support: as each alone."""
+    write_mesh("mesh.msh", ([2] * 3, [0] * 3, [1] * 3), ([3, 2, 2], [0, 5, 0], [3, 6, 1], "other-"))
+    materials = "[{volume: body, youngs_modulus: 2e11, poisson_ratio: 0}, {volume: other-body, youngs_modulus: 1e11, poisson_ratio: 0}]"
+    supports = "{face: x0, displacement: [0, 0, 0]}, {face: x1, traction: [1e6, 0, 0]}, {face: other-x1, traction: [1e6, 0, 0]}"
+    probes = "probes: [{name: one, x: [1, 0.5, 0.5]}, {name: two, x: [3, 5.5, 0.5]}]"
+    found, _ = solved(case(f"[{supports}, {{face: other-x0, displacement: [100, 0, 0]}}]", materials, probes))
+    close_to(found["probes"][0]["displacement"][0], 1e6 / 2e11, 1e-6, "one")
+    close_to(found["probes"][1]["displacement"][0] - 100, 3 * 1e6 / 1e11, 1e-6, "two")
+    close_to(found["probes"][1]["stress"][0], 1e6, 1e-6, "stress of two")
+    said = warned(case(f"[{supports}, {{face: other-x0, displacement: [0, free, 0]}}]", materials), code=2)
+    for text in ("body 2 of 2", "'other-body'", "from (0, 5, 0) to (3, 6, 1)", "translation along y"):
+        assert text in said, said
+    assert "body 1" not in said, said
+
+
+def test_bodies_that_touch_without_common_nodes_are_named():
+    write_mesh("mesh.msh", ([2] * 3, [0] * 3, [1] * 3), ([2] * 3, [1, 0, 0], [2, 1, 1], "other-"))
+    materials = "[{volume: body, youngs_modulus: 2e11, poisson_ratio: 0}, {volume: other-body, youngs_modulus: 1e11, poisson_ratio: 0}]"
+    said = warned(case("[{face: x0, displacement: [0, 0, 0]}, {face: other-x1, traction: [1, 0, 0]}]", materials), code=2)
+    for text in ("merge duplicate nodes", "body 2 of 2", "rigid"):
+        assert text in said, said
+    said = warned(case("[{face: x0, displacement: [0, 0, 0]}, {face: other-x1, displacement: [1, 0, 0]}, {face: x1, pressure: 1}]", materials))
+    assert "9 nodes lie where another one lies" in said, said
+
+
+def test_thin_plate_is_held_by_its_edge():
+    write_mesh("mesh.msh", ([2, 2, 1], [0, 0, 0], [1, 1, 1e-6]))
+    path = case("[{face: x0, displacement: [0, 0, 0]}, {face: x1, traction: [1, 0, 0]}]")
+    run([*words(path), "--check"])
+    said = run([*words(case("[{face: x0, displacement: [0, 0, free]}, {face: x1, traction: [1, 0, 0]}]")), "--check"], code=2).stderr
+    assert "rigid" in said and "translation along z" in said, said
+
+
+def test_locking_is_said_with_the_verdict_of_the_estimate():
+    write_mesh("mesh.msh", ([2] * 3, [0] * 3, [1] * 3))
+    boundary = "[{face: x0, displacement: [0, 0, 0]}, {face: x1, traction: [1e4, 0, 0]}]"
+    for ratio, expected in ((0.48, False), (0.4999, True)):
+        found, said = solved(case(boundary, f"[{{volume: body, youngs_modulus: 210e9, poisson_ratio: {ratio}}}]"))
+        assert ("lock" in said) == expected == any("lock" in warning and "refine" in warning for warning in found["warnings"]), said
