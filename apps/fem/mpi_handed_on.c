@@ -16,6 +16,7 @@
 HAND_ON(Send, (const void *a, int b, MPI_Datatype c, int d, int e, MPI_Comm f), (a, b, c, d, e, f))
 HAND_ON(Recv, (void *a, int b, MPI_Datatype c, int d, int e, MPI_Comm f, MPI_Status *g), (a, b, c, d, e, f, g))
 HAND_ON(Isend, (const void *a, int b, MPI_Datatype c, int d, int e, MPI_Comm f, MPI_Request *g), (a, b, c, d, e, f, g))
+HAND_ON(Issend, (const void *a, int b, MPI_Datatype c, int d, int e, MPI_Comm f, MPI_Request *g), (a, b, c, d, e, f, g))
 HAND_ON(Irsend, (const void *a, int b, MPI_Datatype c, int d, int e, MPI_Comm f, MPI_Request *g), (a, b, c, d, e, f, g))
 HAND_ON(Irecv, (void *a, int b, MPI_Datatype c, int d, int e, MPI_Comm f, MPI_Request *g), (a, b, c, d, e, f, g))
 HAND_ON(Send_init, (const void *a, int b, MPI_Datatype c, int d, int e, MPI_Comm f, MPI_Request *g), (a, b, c, d, e, f, g))
@@ -25,6 +26,8 @@ HAND_ON(Wait, (MPI_Request * a, MPI_Status *b), (a, b))
 HAND_ON(Test, (MPI_Request * a, int *b, MPI_Status *c), (a, b, c))
 HAND_ON(Request_free, (MPI_Request * a), (a))
 HAND_ON(Get_count, (const MPI_Status *a, MPI_Datatype b, int *c), (a, b, c))
+HAND_ON(Ibarrier, (MPI_Comm a, MPI_Request *b), (a, b))
+HAND_ON(Reduce_scatter_block, (const void *a, void *b, int c, MPI_Datatype d, MPI_Op e, MPI_Comm f), (a, b, c, d, e, f))
 
 /* Types, operations, attributes, groups. */
 HAND_ON(Type_commit, (MPI_Datatype * a), (a))
@@ -50,12 +53,17 @@ HAND_ON(Win_allocate_shared, (MPI_Aint a, int b, MPI_Info c, MPI_Comm d, void *e
 HAND_ON(Win_shared_query, (MPI_Win a, int b, MPI_Aint *c, int *d, void *e), (a, b, c, d, e))
 HAND_ON(Win_lock, (int a, int b, int c, MPI_Win d), (a, b, c, d))
 HAND_ON(Win_unlock, (int a, MPI_Win b), (a, b))
+HAND_ON(Win_create, (void *a, MPI_Aint b, int c, MPI_Info d, MPI_Comm e, MPI_Win *f), (a, b, c, d, e, f))
+HAND_ON(Win_fence, (int a, MPI_Win b), (a, b))
+HAND_ON(Accumulate, (const void *a, int b, MPI_Datatype c, int d, MPI_Aint e, int f, MPI_Datatype g, MPI_Op h, MPI_Win i),
+        (a, b, c, d, e, f, g, h, i))
 HAND_ON(Win_free, (MPI_Win * a), (a))
 HAND_ON(File_open, (MPI_Comm a, const char *b, int c, MPI_Info d, MPI_File *e), (a, b, c, d, e))
 HAND_ON(File_close, (MPI_File * a), (a))
 HAND_ON(File_seek, (MPI_File a, MPI_Offset b, int c), (a, b, c))
 HAND_ON(File_get_position, (MPI_File a, MPI_Offset *b), (a, b))
 HAND_ON(File_write, (MPI_File a, const void *b, int c, MPI_Datatype d, MPI_Status *e), (a, b, c, d, e))
+HAND_ON(File_read, (MPI_File a, void *b, int c, MPI_Datatype d, MPI_Status *e), (a, b, c, d, e))
 
 MPI_Comm MPI_Comm_f2c(MPI_Fint comm)
 {
