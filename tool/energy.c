@@ -298,7 +298,8 @@ static yoke_status run(energy_session *session, int argc, char **argv)
 {
     energy_request *request = session->request;
     json_t *record = NULL;
-    yoke_status status = energy_environment_keep(session->context, &session->environment);
+    const char *own = session->terminal->hides_hwloc_errors ? "HWLOC_HIDE_ERRORS" : NULL;
+    yoke_status status = energy_environment_keep(session->context, own, &session->environment);
     if (status == YOKE_OK) status = energy_signals_hold(session->context, &session->signals);
     if (status == YOKE_OK) status = tool_set_sysroot(session->context, &request->meters.sysroot);
     if (status == YOKE_OK && request->json != NULL)

@@ -67,8 +67,11 @@ typedef struct energy_process {
  */
 yoke_status energy_process_start(yoke_context *context, const energy_signals *signals, char **command, char **environment,
                                  energy_process *process, int *code);
-/* The environment as it is now: libraries that look for devices change it.  Given back with yoke_release.  Errors: MEMORY. */
-yoke_status energy_environment_keep(yoke_context *context, char ***environment);
+/*
+ * The environment as it is now, without one variable (NULL: with all): libraries that look for devices change it.  Given back with
+ * yoke_release.  Errors: MEMORY.
+ */
+yoke_status energy_environment_keep(yoke_context *context, const char *without, char ***environment);
 /* A process that runs already.  Errors: INPUT (there is none). */
 yoke_status energy_process_find(yoke_context *context, pid_t id, energy_process *process);
 void energy_process_forget(energy_process *process);

@@ -137,15 +137,18 @@ yoke_status energy_process_start(yoke_context *context, const energy_signals *si
     return yoke_fail(context, YOKE_ERROR_SYSTEM, "%s cannot be executed: %s", command[0], strerror(error));
 }
 
-yoke_status energy_environment_keep(yoke_context *context, char ***environment)
+yoke_status energy_environment_keep(yoke_context *context, const char *without, char ***environment)
 {
-    int64_t count = 0;
+    int64_t count = 0, kept = 0;
+    size_t length = without != NULL ? strlen(without) : 0;
     void *memory = NULL;
     while (environ[count] != NULL) count++;
     yoke_status status = yoke_allocate(context, count + 1, sizeof(char *), &memory);
     if (status != YOKE_OK) return status;
-    memcpy(memory, environ, (size_t)count * sizeof(char *)); /* the texts stay where they are when variables change */
-    *environment = memory;
+    char **texts = memory; /* they stay where they are when variables change */
+    for (int64_t i = 0; i < count; i++)
+        if (length == 0 || strncmp(environ[i], without, length) != 0 || environ[i][length] != '=') texts[kept++] = environ[i];
+    *environment = texts;
     return YOKE_OK;
 }
 

@@ -42,7 +42,10 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
          .maximum = 1000000000000},
         {.name = "explain", .help = "say in words what was chosen, and why", .flag = &line->explain},
         {.name = "plot", .value = "FILE.svg", .help = "draw time and energy of the choices (with gnuplot)", .text = &line->plot},
-        {.name = "json", .value = "FILE", .help = "write the plan as JSON; -: to standard output, and results to standard error", .text = &line->json},
+        {.name = "json",
+         .value = "FILE",
+         .help = "write the plan as JSON; -: to standard output, and results to standard error",
+         .text = &line->json},
         app_option_quiet(&terminal->quiet),
         {0},
     };

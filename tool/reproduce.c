@@ -315,7 +315,10 @@ yoke_status tool_reproduce(yoke_context *context, app_terminal *terminal, int ar
 {
     const char *json = NULL, *csv = NULL;
     const app_option options[] = {
-        {.name = "json", .value = "FILE", .help = "write all numbers as JSON; -: to standard output, and results to standard error", .text = &json},
+        {.name = "json",
+         .value = "FILE",
+         .help = "write all numbers as JSON; -: to standard output, and results to standard error",
+         .text = &json},
         {.name = "csv", .value = "FILE", .help = "write all numbers as CSV", .text = &csv},
         app_option_quiet(&terminal->quiet),
         {0},

@@ -1,6 +1,7 @@
 #include "common/file.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <string.h>
@@ -20,7 +21,7 @@ yoke_status app_file_create(yoke_context *context, const char *path, app_file **
     app_file *created = memory;
     created->context = context;
     status = yoke_file_create(context, path, &created->file);
-    int descriptor = status == YOKE_OK ? dup(yoke_file_descriptor(created->file)) : -1;
+    int descriptor = status == YOKE_OK ? fcntl(yoke_file_descriptor(created->file), F_DUPFD_CLOEXEC, STDERR_FILENO + 1) : -1;
     if (descriptor >= 0) created->stream = fdopen(descriptor, "w");
     if (status == YOKE_OK && created->stream == NULL) {
         status = yoke_fail(context, YOKE_ERROR_MEMORY, "%s cannot be written: %s", path, strerror(errno));

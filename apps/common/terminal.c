@@ -22,10 +22,12 @@ static void fill_closed_streams(void)
 void app_terminal_start(app_terminal *terminal, const char *program)
 {
     fill_closed_streams();
-    setenv("HWLOC_HIDE_ERRORS", "2", 0); /* where /sys is not mounted hwloc prints so by itself, and goes on */
     const char *kind = getenv("TERM");
     bool rewrite = isatty(STDERR_FILENO) && kind != NULL && strcmp(kind, "dumb") != 0;
-    *terminal = (app_terminal){.program = program, .rewrite = rewrite, .next_s = yoke_clock_s() + (rewrite ? 0.0 : 5.0)};
+    bool hides = getenv("HWLOC_HIDE_ERRORS") == NULL; /* where /sys is not mounted hwloc prints so by itself, and goes on */
+    if (hides) setenv("HWLOC_HIDE_ERRORS", "2", 0);
+    *terminal = (app_terminal){
+        .program = program, .hides_hwloc_errors = hides, .rewrite = rewrite, .next_s = yoke_clock_s() + (rewrite ? 0.0 : 5.0)};
 }
 
 void app_terminal_look(app_terminal *terminal, int argc, char **argv)

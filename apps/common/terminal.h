@@ -9,14 +9,15 @@
 #include "yoke/yoke.h"
 
 typedef struct app_terminal {
-    const char *program; /* before each message: "yoke fem" */
-    bool quiet;          /* no results, no progress, no messages but warnings and errors; may be changed at any time */
-    bool aside;          /* results go to standard error: standard output is for JSON (app_terminal_look) */
-    bool rewrite;        /* standard error is a terminal: progress is one line that is written over and over */
-    bool shown;          /* such a line stands there now */
-    double next_s;       /* progress before this time is not shown */
-    int code;            /* not 0: the program ends with this exit code, whatever the status says (it hands on another program's) */
-    int signal;          /* not 0: it shall end by this signal, as a command that it ran was ended */
+    const char *program;     /* before each message: "yoke fem" */
+    bool quiet;              /* no results, no progress, no messages but warnings and errors; may be changed at any time */
+    bool aside;              /* results go to standard error: standard output is for JSON (app_terminal_look) */
+    bool hides_hwloc_errors; /* HWLOC_HIDE_ERRORS was set for this program, not by its user */
+    bool rewrite;            /* standard error is a terminal: progress is one line that is written over and over */
+    bool shown;              /* such a line stands there now */
+    double next_s;           /* progress before this time is not shown */
+    int code;                /* not 0: the program ends with this exit code, whatever the status says (it hands on another program's) */
+    int signal;              /* not 0: it shall end by this signal, as a command that it ran was ended */
 } app_terminal;
 
 /* To be called before any file is opened: fills standard streams that are closed, so that nothing is ever printed into another file. */

@@ -35,8 +35,7 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
          .list = &line->overrides},
         {.name = "json",
          .value = "FILE",
-         .help = "write the run record there too (it is always in the output directory); -: to standard output at the end, and the table "
-                 "to standard error",
+         .help = "write the run record there too; -: to standard output, and the table to standard error",
          .text = &line->json},
         {.name = "operator",
          .value = "NAME",

@@ -89,16 +89,16 @@ def test_terminate_with_stored_operator():
 def test_interrupt_before_the_first_step_leaves_an_earlier_run_whole():
     before = fill_disk("out")
     for delay_s in (0.3, 0.6):
-        process = start(refine__initial=2)
+        process = start(refine__initial=3)
         time.sleep(delay_s)
         if interrupt(process, signal.SIGINT).count("\n") <= 1:  # the header at most
             assert contents("out") == before, f"after {delay_s} s: {sorted(contents('out'))}"
         else:
-            raise AssertionError("the first step of 190 000 dofs was done too soon for this test")
+            raise AssertionError("the first step of 1.5 million dofs was done too soon for this test")
 
 
 def test_terminate_before_the_first_step_leaves_no_files():
-    process = start(refine__initial=2)
+    process = start(refine__initial=3)
     time.sleep(0.5)
     interrupt(process, signal.SIGTERM)
     assert not contents("."), sorted(contents("."))
