@@ -35,6 +35,7 @@ typedef struct cg {
     double worst;                     /* ratio S of the passes before */
     double best, total_at_best;       /* smallest residual of this pass, and error.total then */
     int best_at, pass_begin, stalled; /* stalled: this pass ended without progress */
+    int certified;                    /* this pass began with an error that is small enough */
     fem_cg_result result;
 } cg;
 
@@ -194,6 +195,18 @@ static yoke_status precondition(cg *s, double *rz)
     return YOKE_OK;
 }
 
+/*
+ * Nonzero: the true residual at the beginning of a later pass bounds the error by what was asked for, |x* - x|_A^2 <= (r, M r) / lambda, so that
+ * nothing is to be iterated.
+ */
+static int is_certified(cg *s, double rz)
+{
+    double asked = s->options->energy_error, bound = isfinite(s->error.smallest) ? rz / s->error.smallest : INFINITY;
+    s->certified = bound <= asked * asked * s->energy && (!(s->options->relative_residual > 0) || residual_small_enough(s));
+    if (s->certified) set_error(s, bound);
+    return s->certified;
+}
+
 /* Iterates until the carried residual and the error that follows from it are small enough, or stalled.  On entry r is the true residual. */
 static yoke_status iterate(cg *s)
 {
@@ -209,6 +222,7 @@ static yoke_status iterate(cg *s)
         if (!status && (s->stalled || s->result.given_up)) return YOKE_OK;
         if (!status) status = precondition(s, &rz);
         if (status) return status;
+        if (first && s->pass_begin > 0 && is_certified(s, rz)) return YOKE_OK;
         if (first)
             fem_vector_copy_scaled(1, s->z, s->p);
         else
@@ -243,10 +257,8 @@ static yoke_status end_by_rounding(cg *s, double error_square)
     set_error(s, isfinite(s->error.smallest) ? fmin(error_square, rz / s->error.smallest) : error_square);
     s->result.stopped_by_rounding = 1;
     if (s->result.energy_error <= FEM_ROUNDED_ERROR) return YOKE_OK;
-    return fail(s, s->stalled
-                       ? "no progress: the body is hardly held, or its moduli or its elements' sides differ too much; hold it better, "
-                         "or change the units or the mesh"
-                       : "the accuracy asked for is below rounding; ask for less, hold the body better, or mesh it more evenly");
+    if (s->stalled) return fail_stalled(s);
+    return fail(s, "the accuracy asked for is below rounding; ask for less, hold the body better, or mesh it more evenly");
 }
 
 /* Nonzero: what was asked for holds at the end of a pass, whose residual is now the true one; `carried` is what it was thought to be. */
@@ -268,7 +280,7 @@ static yoke_status solve(cg *s)
     double start_error = INFINITY, rr = INFINITY; /* at the beginning of the latest pass, as that pass found it; at its end */
     for (int pass = 0;; pass++) {
         yoke_status status = iterate(s);
-        if (status || s->result.given_up) return status;
+        if (status || s->result.given_up || s->certified) return status;
         if (s->stalled && !(s->options->energy_error > 0)) return fail_stalled(s);
         double carried = s->rr, error_before = start_error, rr_before = rr;
         int iterations = s->result.iterations - s->pass_begin;
