@@ -125,10 +125,10 @@ static void flatten(const double in[3], double out[3])
 {
     out[0] = in[0];
     out[1] = in[1];
-    out[2] = 5e-3 * in[2];
+    out[2] = 0.022 * in[2];
 }
 
-/* A plate, a two-hundredth of its side thick, held at two sides under pressure. */
+/* A plate held at two sides under pressure, with elements as flat as multigrid still takes for ordinary ones. */
 static void create_plate(block *b)
 {
     const block_options options = {.elements = {8, 8, 1}, .map = flatten, .order = 1, .components = 3};
@@ -139,7 +139,7 @@ static void create_plate(block *b)
     block_discretise(b, FEM_Q2);
 }
 
-static const fem_solve_options rescued = {.solver = FEM_SOLVER_MULTIGRID, .relative_residual = 1e-4, .max_iterations = 1000, .rescue = 1};
+static const fem_solve_options rescued = {.solver = FEM_SOLVER_MULTIGRID, .relative_residual = 1e-9, .max_iterations = 1000, .rescue = 1};
 
 static void a_plate_that_multigrid_gives_up_is_solved_by_the_factor(void **state)
 {
@@ -178,6 +178,7 @@ static void where_the_factor_does_not_fit_either_the_error_names_both(void **sta
     fem_solve_options options = rescued;
     options.memory_bytes = 1e5;
     create_plate(&b);
+    b.material[0].lambda = 1e7 * b.material[0].mu; /* far more incompressible than a case may be: multigrid comes to nothing */
     assert_both_are_named(&b, &options, YOKE_ERROR_MEMORY, "needs about");
     block_destroy(&b);
 }
