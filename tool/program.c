@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/threads.h"
 #include "tool.h"
 
 /* The directory of the running executable with its last slash; false where that is not known. */
@@ -32,8 +33,7 @@ yoke_status tool_become(yoke_context *context, const char *program, char **argv)
 {
     char own[PATH_MAX], path[2 * PATH_MAX];
     argv[0] = (char *)program; /* what ps shows */
-    /* OpenBLAS would make threads when it is loaded, which wait beside those of OpenMP; it reads this where its own variable is not set. */
-    setenv("GOTO_NUM_THREADS", "1", 0);
+    app_threads_settle();
     bool known = own_directory(own, sizeof own);
     if ((known && !try_directory(own, "", program, argv, path, sizeof path)) ||
         (known && !try_directory(own, "../libexec/yoke/", program, argv, path, sizeof path)) ||

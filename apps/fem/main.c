@@ -14,6 +14,7 @@
 #include "common/interrupt.h"
 #include "common/options.h"
 #include "common/program.h"
+#include "common/threads.h"
 #include "heat.h"
 #include "session.h"
 
@@ -233,16 +234,13 @@ static yoke_status start(yoke_context *context, app_terminal *terminal, int argc
     return status;
 }
 
-/*
- * OpenBLAS reads its number of threads when it is loaded, before main.  Where it is not set (tool/program.c does that), this program starts
- * anew: OpenBLAS's own threads would wait beside those of the solver, and under a limit of memory the program would not end.
- */
+/* Where nobody has said how libraries' threads wait (the program `yoke` does), this program starts anew: they read it before main. */
 static void begin_again(char **argv)
 {
     char own[PATH_MAX];
-    if (getenv("GOTO_NUM_THREADS") || getenv("OPENBLAS_NUM_THREADS")) return;
+    if (!app_threads_settle()) return;
     ssize_t length = readlink("/proc/self/exe", own, sizeof own - 1);
-    if (length <= 0 || setenv("GOTO_NUM_THREADS", "1", 1) != 0) return;
+    if (length <= 0) return;
     own[length] = 0;
     execv(own, argv); /* by its own name, which ps shows; where that fails it goes on as it is */
 }
