@@ -285,8 +285,8 @@ static fem_solve_options solve_options(const adapt *a)
     return (fem_solve_options){
         .solver = a->choice.solver,
         .operator_kind = operator_of(a),
-        .energy_error = isnan(solver->energy_error.value) ? 0 : solver->energy_error.value,
-        .relative_residual = isnan(solver->relative_residual.value) ? 0 : solver->relative_residual.value,
+        .energy_error = solver->energy_error.value,
+        .relative_residual = solver->relative_residual.value,
         .max_iterations = (int)solver->max_iterations.value,
         .rescue = a->choice.asked == FEM_PRECONDITIONER_AUTO,
         .meter = a->meter,

@@ -66,6 +66,7 @@ static yoke_status solve(const run *r, int measuring, double *seconds, int64_t *
                                                  : solver->preconditioner.value == FEM_PRECONDITIONER_DIRECT ? FEM_SOLVER_DIRECT
                                                                                                              : FEM_SOLVER_MULTIGRID,
                                        .operator_kind = solver->operator.value == FEM_OPERATOR_STORED ? FEM_STORED : FEM_MATRIXFREE,
+                                       .energy_error = solver->energy_error.value,
                                        .relative_residual = solver->relative_residual.value,
                                        .max_iterations = (int)solver->max_iterations.value,
                                        .devices = r->devices,

@@ -26,9 +26,9 @@ typedef struct fem_approximate_inverse {
 
 /* When it ends; where both are asked for, both hold. */
 typedef struct fem_cg_options {
-    double energy_error; /* until |x* - x|_A <= energy_error |u|_A by the estimate of cg_error.h; 0: not asked for */
+    double energy_error; /* until |x* - x|_A <= energy_error |u|_A by the estimate of cg_error.h; 0 or NaN: not asked for */
     double
-        relative_residual; /* until |b - A x| <= relative_residual |b|, 2-norms over free dofs; 0: only with energy_error not asked for */
+        relative_residual; /* until |b - A x| <= relative_residual |b|, 2-norms over free dofs; 0: only with energy_error not asked for; NaN: not asked for */
     const fem_vector *lifting; /* u = x + g with prescribed values g, b = load - A g: this is A g at all dofs; NULL: g is zero */
     double lifting_energy;     /* (g, A g) */
     int max_iterations;
