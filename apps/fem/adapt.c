@@ -1,11 +1,10 @@
 #include "adapt.h"
 
-#include <float.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "boxes.h"
 #include "common/interrupt.h"
 #include "estimate.h"
 #include "field.h"
@@ -17,6 +16,7 @@
 #include "solver_choice.h"
 #include "summary.h"
 #include "table.h"
+#include "warnings.h"
 
 enum { PATH_LENGTH = 4096 };
 
@@ -110,49 +110,6 @@ static void show_work(const char *what, void *user)
 
 /* --------------------------------------------------------------------------------------------- initial mesh */
 
-/* Marks leaves below the level of a box that their corners' bounding box touches; returns how many. */
-static yoke_status mark_boxes(const adapt *a, const fem_space *space, uint8_t *mark, int64_t *marked)
-{
-    const fem_case_refine *refine = &a->the_case->keys.refine;
-    *marked = 0;
-    for (int32_t e = 0; e < space->num_elements; e++) {
-        double x[8 * 3];
-        fem_space_geometry(space, e, x);
-        for (int b = 0; b < refine->boxes.count && !mark[e]; b++) {
-            const fem_case_box *box = &refine->boxes.items[b];
-            int touches = space->level[e] < box->level.value;
-            for (int i = 0; i < 3 && touches; i++) {
-                double low = INFINITY, high = -INFINITY;
-                for (int c = 0; c < 8; c++) {
-                    low = fmin(low, x[3 * c + i]);
-                    high = fmax(high, x[3 * c + i]);
-                }
-                touches = high >= box->from.value[i] && low <= box->to.value[i];
-            }
-            mark[e] = (uint8_t)touches;
-        }
-        *marked += mark[e];
-    }
-    return app_interrupt_check(a->context);
-}
-
-static yoke_status refine_boxes(adapt *a)
-{
-    int64_t marked = a->the_case->keys.refine.boxes.count;
-    while (marked) {
-        fem_space *space = NULL;
-        uint8_t *mark = NULL;
-        yoke_status status = fem_space_create(a->problem, a->forest, FEM_Q1, &space);
-        if (!status) status = yoke_allocate(a->context, space->num_elements, 1, (void **)&mark);
-        if (!status) status = mark_boxes(a, space, mark, &marked);
-        if (!status && marked) status = fem_forest_refine(a->forest, mark);
-        yoke_release(a->context, mark);
-        fem_space_destroy(space);
-        if (status) return status;
-    }
-    return YOKE_OK;
-}
-
 static yoke_status collect_probes(adapt *a)
 {
     const fem_case_keys *keys = &a->the_case->keys;
@@ -239,7 +196,7 @@ static yoke_status prepare(adapt *a)
     yoke_topology topology;
     yoke_status status = yoke_topology_get(a->context, &topology);
     if (!status) status = fem_forest_create(a->problem->mesh, (int)a->the_case->keys.refine.initial.value, &a->forest);
-    if (!status) status = refine_boxes(a);
+    if (!status) status = fem_refine_boxes(&a->the_case->keys.refine, a->problem, a->forest);
     if (!status) status = collect_probes(a);
     if (!status) status = check_probes(a);
     if (!status) status = create_distribution(a);
@@ -313,75 +270,6 @@ static yoke_status distribute_and_solve(adapt *a, const double *start)
     return YOKE_OK;
 }
 
-/* On the terminal and in the record. */
-static yoke_status warn(adapt *a, const char *format, ...) YOKE_PRINTF(2, 3);
-static yoke_status warn(adapt *a, const char *format, ...)
-{
-    char text[1024];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    yoke_log(a->context, YOKE_LOG_WARNING, "%s", text);
-    return fem_record_warn(a->record, text);
-}
-
-/* A solution that is zero, or nearly below all numbers, because nothing strains the body. */
-static yoke_status warn_of_no_load(adapt *a)
-{
-    const fem_step *now = &a->now;
-    const int n = now->space->components;
-    double load = 0, value = 0;
-    for (int64_t i = 0; i < (int64_t)now->space->num_nodes * n; i++) {
-        value = fmax(value, fabs(now->constraints->value[i]));
-        if (!(now->constraints->prescribed[i / n] >> i % n & 1)) load = fmax(load, fabs(now->solution->load[i]));
-    }
-    if (load > 0 || value > 0)
-        return warn(a,
-                    "the loads are so small (%.3g at a node) that their squares are below all numbers: the solution is zero or has few "
-                    "digits; check their units",
-                    fmax(load, value));
-    if (a->problem->rigid)
-        return warn(a,
-                    "nothing loads the body: what is prescribed moves it as a whole, without strain (poisson: is constant); give a load, "
-                    "or other values");
-    return warn(a,
-                "nothing loads the body: no load and no prescribed value but zero, so that the solution is zero; give a load in boundary, "
-                "or gravity");
-}
-
-/* What the solve came to that a user should know of. */
-static yoke_status warn_of_solution(adapt *a)
-{
-    const fem_solution *solution = a->now.solution;
-    if (a->step == 0 && solution->strain_energy_j < DBL_MIN) return warn_of_no_load(a);
-    if (!solution->stopped_by_rounding) return YOKE_OK;
-    return warn(a,
-                "step %d: rounding ends the iteration before the accuracy that was asked for: the solution's error in the energy norm is "
-                "about %.1e of the whole (solver.energy_error); hold the body better or mesh it more evenly to have less",
-                a->step, solution->energy_error);
-}
-
-/* Nearly incompressible materials lock on coarse meshes; the estimate sees it. */
-static yoke_status warn_of_locking(adapt *a)
-{
-    double worst = 0;
-    for (int m = 0; m < a->problem->num_materials; m++) {
-        const fem_material *material = &a->problem->materials[m];
-        worst = fmax(worst, material->lambda / (2 * (material->lambda + material->mu)));
-    }
-    if (a->problem->components == 1 || worst < FEM_NEARLY_INCOMPRESSIBLE) return YOKE_OK;
-    const double estimate = a->now.estimate.relative;
-    return warn(
-        a,
-        "Poisson's ratio %.6g: elements of nearly incompressible materials lock on coarse meshes; the error estimate is %.2g of the "
-        "solution, %s",
-        worst, estimate,
-        estimate > 0.1 ? "so that displacements and above all stresses may be far off: refine (refine.steps, refine.initial) until it "
-                         "is below 0.1"
-                       : "so that little of it is left");
-}
-
 static yoke_status solve_step(adapt *a)
 {
     fem_step *now = &a->now;
@@ -397,7 +285,7 @@ static yoke_status solve_step(adapt *a)
         status = distribute_and_solve(a, start);
         if (!status) now->solution->setup_s += setup_s;
         if (!status) status = fem_rigid_add(now->space, now->solution->u, &now->with_rigid);
-        if (!status) status = warn_of_solution(a);
+        if (!status) status = fem_warn_of_solution(now->space, now->constraints, now->solution, a->step, a->record);
     }
     yoke_release(a->context, start);
     return status;
@@ -569,7 +457,7 @@ static yoke_status finish(adapt *a, const char *stopped_by, bool print)
     status = app_file_write(a->context, directory, FEM_RESULTS_SUMMARY, print_text, text);
     fem_summary_warning(a->summary, warning);
     if (!status && warning[0]) status = fem_record_warn(a->record, warning);
-    if (!status) status = warn_of_locking(a);
+    if (!status) status = fem_warn_of_locking(a->problem, a->now.estimate.relative, a->record);
     if (!status) status = fem_record_finish(a->record, stopped_by);
     if (!status && print) app_print(a->run->terminal, "stopped by: %s; results in %s\n\n%s", stopped_by, directory, text);
     if (!status && warning[0] && a->run->terminal->quiet) yoke_log(a->context, YOKE_LOG_WARNING, "%s", warning);
