@@ -49,7 +49,7 @@ def test_quiet_prints_nothing():
 def test_check_writes_nothing():
     for path in sorted(EXAMPLES.glob("*.yaml")):
         done = run(words(path, "--check", "--json", "copy.json"))
-        assert re.search(rf"{path.stem}\.msh: \d+ hexahedra of order [12], \d+ groups; case and mesh are valid\n$", done.stdout), done
+        assert re.search(r"\.msh: \d+ hexahedra of order [12], \d+ groups; case and mesh are valid\n$", done.stdout), done
         said = re.sub(r"^yoke fem: \S+: tetrahedra: each of the \d+ is split into four hexahedra\n$", "", done.stderr)
         assert said == "" and os.listdir(".") == [], (path, said, os.listdir("."))
 
