@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "common/threads.h"
@@ -29,9 +30,26 @@ static bool try_directory(const char *directory, const char *below, const char *
     return errno == ENOENT || errno == ENOTDIR;
 }
 
+/*
+ * The programs load OpenBLAS, which in some versions asks for its work space before main, and where the limit of this process leaves no room asks
+ * again for ever.
+ */
+static yoke_status check_memory_limit(yoke_context *context)
+{
+    enum { LEAST_MEBIBYTES = 300 };
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur >= (rlim_t)LEAST_MEBIBYTES << 20) return YOKE_OK;
+    return yoke_fail(context, YOKE_ERROR_MEMORY,
+                     "the limit of memory of this process, %llu MiB, is below the %d MiB that the program takes to start: raise it "
+                     "(ulimit -v)",
+                     (unsigned long long)(limit.rlim_cur >> 20), LEAST_MEBIBYTES);
+}
+
 yoke_status tool_become(yoke_context *context, const char *program, char **argv)
 {
     char own[PATH_MAX], path[2 * PATH_MAX];
+    yoke_status status = check_memory_limit(context);
+    if (status != YOKE_OK) return status;
     argv[0] = (char *)program; /* what ps shows */
     app_threads_settle();
     bool known = own_directory(own, sizeof own);
