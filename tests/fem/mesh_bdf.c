@@ -48,17 +48,15 @@ static void must_be_the_cube(const mesh_files *files, const char *path)
 static void one_cube_in_every_way_of_writing_it(void **state)
 {
     static const char *const cards[] = {
-        "CHEXA,1,9,1,2,3,4,5,6\n,7,8\n",
-        "CHEXA,1,9,1,2,3,4,5,6,+a\n+a,7,8\n",
-        "  chexa, 1, 9, 1, 2, 3, 4, 5, 6\n+, 7, 8\n",
+        "CHEXA,1,9,1,2,3,4,5,6\n,7,8\n", "CHEXA,1,9,1,2,3,4,5,6,+a\n+a,7,8\n", "  chexa, 1, 9, 1, 2, 3, 4, 5, 6\n+, 7, 8\n",
         "CHEXA   1       9       1       2       3       4       5       6\n        7       8\n",
         "CHEXA   1       9       1       2       3       4       5       6       +HEX1\n$ a comment\n\n+HEX1   7       8\n",
         "CHEXA   1       9       1       2       3       4       5       6       HEX1\n+HEX1   7       8\n",
         "CHEXA\t1\t9\t1\t2\t3\t4\t5\t6\n\t7\t8\n",
-        "CHEXA*  1               9               1               2\n*       3               4               5               6\n"
-        "*       7               8\n",
-        "CHEXA*,1,9,1,2,*a\n*a,3,4,5,6\n*,7,8\n",
-        "CHEXA,1,9,1,2,3,4,5,6 $ a comment, CHEXA,2\n,7,8\n"};
+        /* the parentheses say that this is one text */
+        ("CHEXA*  1               9               1               2\n*       3               4               5               6\n"
+         "*       7               8\n"),
+        "CHEXA*,1,9,1,2,*a\n*a,3,4,5,6\n*,7,8\n", "CHEXA,1,9,1,2,3,4,5,6 $ a comment, CHEXA,2\n,7,8\n"};
     for (size_t i = 0; i < sizeof cards / sizeof *cards; i++) {
         must_be_the_cube(*state, write_bdf(*state, "", cards[i], ""));
         assert_string_equal(said, "");
