@@ -5,10 +5,10 @@
 /* A direction of an element is short if its longest edge is more than so many times as long. */
 static const double short_ratio = 4;
 /*
- * A mesh is stretched if one element is by this much, or a sixth of them by that: a few with less cost the smoother of single nodes some
- * iterations, but less time than blocks and their set-up.
+ * A mesh is stretched if one element is by this much, a sixth of them by that, or half of them by just more than makes a direction short: a few
+ * with less cost the smoother of single nodes some iterations, but less time than blocks and their set-up.
  */
-static const double one_ratio = 9, many_ratio = 6;
+static const double one_ratio = 9, many_ratio = 6, most_ratio = 4.5;
 
 /*
  * A block costs memory and time in proportion to its width: the most nodes at one distance from its end.  A cross-section of needles that is
@@ -60,15 +60,16 @@ static width width_for(const fem_mesh *mesh)
 
 int multigrid_is_stretched(const fem_mesh *mesh)
 {
-    int64_t many = 0;
+    int64_t many = 0, most = 0;
     for (int64_t element = 0; element < mesh->num_elements; element++) {
         double length[3];
         mean_edges(mesh, element, length);
         const double longest = fmax(fmax(length[0], length[1]), length[2]), least = fmin(fmin(length[0], length[1]), length[2]);
         if (longest > one_ratio * least) return 1;
         many += longest > many_ratio * least;
+        most += longest > most_ratio * least;
     }
-    return 6 * many > mesh->num_elements;
+    return 6 * many > mesh->num_elements || 2 * most > mesh->num_elements;
 }
 
 /* For each two nodes that follow each other along a short axis of an element. */
