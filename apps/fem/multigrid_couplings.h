@@ -9,7 +9,7 @@
 
 #include "space.h"
 
-/* Nonzero: an element is stretched by more than nine, or a sixth of them by more than six. */
+/* Nonzero: an element is stretched by more than nine, a sixth of them by more than six, or half of them by more than 4.5. */
 int multigrid_is_stretched(const fem_mesh *mesh);
 
 /* The nodes of a space in blocks; one without strong couplings is a block by itself. */
