@@ -61,7 +61,7 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
             "Excess: makespan of the share in use over that of the best fixed share, less 1, mean of rounds 5 to 30, from equal shares "
             "on.\n"
             "Balanced: pairs that ever come within 5 % of balance; decisions: 95 % quantile of how many that takes.\n"
-            "Starved: pairs in which a device ends with less than a quarter of its best share. docs/methods-balance.md has the families.\n"
+            "Starved: pairs in which a device ends with less than a quarter of its best share. docs/methods/balance.md has the families.\n"
             "Exit codes: 0 done (whether goals are met or not), 1 failed while running, 2 bad input, 130 or 143 interrupted.",
     };
     return app_options_parse(context, &usage, argc, argv, NULL, answered);

@@ -26,7 +26,7 @@ static void describe(char *text, size_t size)
         length += (size_t)snprintf(text + length, size - length, "\n  %-10s %s", energy_experiments[i].name, energy_experiments[i].summary);
     if (length < size)
         snprintf(text + length, size - length,
-                 "\ndocs/experiments.md says what each shows. What is not metered here is said, with the reason.\n"
+                 "\ndocs/guide/experiments.md says what each shows. What is not metered here is said, with the reason.\n"
                  "Exit codes: 0 done, 1 failed while running, 2 bad input, 3 a device or meter is not there, 130 or 143 interrupted.");
 }
 

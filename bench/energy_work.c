@@ -45,7 +45,7 @@ yoke_status work_meters_open(yoke_context *context, const work_settings *setting
         data_note(d, "energy: not metered: meters of %s devices say nothing of %s ones", simulated ? "real" : "simulated",
                   simulated ? "simulated" : "real");
     else {
-        data_note(d, "energy: not metered%s", simulated ? ": the machine file gives no powers (docs/machine-file.md)" : "");
+        data_note(d, "energy: not metered%s", simulated ? ": the machine file gives no powers (docs/reference/machine-file.md)" : "");
         status = simulated ? YOKE_OK : note_reasons(context, &options, d);
     }
     work_meters_close(meters);

@@ -40,7 +40,7 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
         .summary = "Measures this machine for plans: speeds of devices alone and together, copies, powers, clocks.",
         .options = options,
         .details = "Where clocks may be set each device is measured at up to 12 of its frequencies, which are restored afterwards.\n"
-                   "Sizes that were not used for the models are predicted and measured, and the error is printed (docs/how-to.md).\n"
+                   "Sizes that were not used for the models are predicted and measured, and the error is printed (docs/guide/how-to.md).\n"
                    "Exit codes: 0 done, 1 failed while running, 2 bad input, 3 a device is not there, 130 or 143 interrupted.",
     };
     return app_options_parse(context, &usage, argc, argv, NULL, answered);

@@ -57,7 +57,7 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
         .summary = "How many units of work each device gets, and at which clock, for least time or least energy.",
         .options = options,
         .details =
-            "docs/model-file.md describes model files, examples/models has some; - reads standard input.\n"
+            "docs/reference/model-file.md describes model files, examples/models has some; - reads standard input.\n"
             "Nothing is measured and nothing is set: the answer follows from the file alone.\n"
             "Exit codes: 0 there is a plan, 1 there is none within these limits (the text says which limit, and what could be met), 2 bad\n"
             "input, among it an energy of which a power is not known.",

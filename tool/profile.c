@@ -59,7 +59,7 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
         .details =
             "First the sensor is identified (period, delay, window, noise; up to 90 s), then the kernel runs many times at different "
             "phases of it.\n"
-            "triad keeps the memory busy, fma the arithmetic. docs/methods-profile.md has the method and the simulated sensors.\n"
+            "triad keeps the memory busy, fma the arithmetic. docs/methods/profile.md has the method and the simulated sensors.\n"
             "Exit codes: 0 done, 1 failed while running, 2 bad input, 3 no meter shows power, or the energy cannot be found in the time;\n"
             "130 or 143 interrupted.",
     };

@@ -330,7 +330,7 @@ yoke_status tool_reproduce(yoke_context *context, app_terminal *terminal, int ar
         .summary = "The published tables that the planner rests on, beside what it makes of the published inputs.",
         .options = options,
         .details = "peach: Ge and others 2014; lang: Lang and Ruenger 2013 and 2014, Lang 2014; clarke: functional performance models.\n"
-                   "Misprints and contradictions of the papers are marked and explained. docs/reproduce.md says more.\n"
+                   "Misprints and contradictions of the papers are marked and explained. docs/guide/reproduce.md says more.\n"
                    "Exit codes: 0 all is reproduced, 1 a number is not, 2 bad usage.",
     };
     bool answered;

@@ -30,7 +30,7 @@ typedef struct app_simulated_options {
 /* Names of the sensors that app_simulated_preset knows; NULL ends the list. */
 extern const char *const app_simulated_names[];
 /*
- * Options by a text "NAME[,KEY=VALUE]...": sensors of the generations of GPUs as published (docs/methods-profile.md) with a kernel of 5 ms and
+ * Options by a text "NAME[,KEY=VALUE]...": sensors of the generations of GPUs as published (docs/methods/profile.md) with a kernel of 5 ms and
  * 230 W above 70 W; keys: seconds, watts (of the kernel above idle), idle, noise, bias, gain, period, delay, window, seed, blocking (0 or 1).
  * Errors: INPUT (names what there is).
  */

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* A round takes 10 to 50 ns.  gcc's own number is 300 000, which is a tenth faster on small meshes where nobody else works (docs/performance.md). */
+/* A round takes 10 to 50 ns.  gcc's own number is 300 000, which is a tenth faster on small meshes where nobody else works (docs/notes/performance.md). */
 static const char few_rounds[] = "300";
 
 static bool set(const char *name, const char *value, const char *other)

@@ -56,7 +56,7 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
         .details =
             "matrixfree-colour and matrixfree-atomic add up by colours and by atomic additions, on devices other than the host's cores.\n"
             "alg3-1 ... alg3-4 are the variants of Lang and Ruenger 2013, Alg. 3: the vendor's BLAS for each element, an own kernel for\n"
-            "each element, one for all, and everything in one kernel. docs/benchmarks.md says what the columns mean.\n"
+            "each element, one for all, and everything in one kernel. docs/notes/benchmarks.md says what the columns mean.\n"
             "Exit codes: 0 done, 1 a variant gave a wrong result or the run failed, 2 bad input, 3 a device is not there.",
     };
     return app_options_parse(context, &usage, argc, argv, NULL, answered);

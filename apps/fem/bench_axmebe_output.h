@@ -21,7 +21,7 @@ void fem_axmebe_print_hanging(app_terminal *terminal, const fem_axmebe_result *r
 /* How many times faster several threads of the host's cores are than one, wherever both were measured. */
 void fem_axmebe_print_scaling(app_terminal *terminal, const fem_axmebe_result *result);
 
-/* Arrays with an object for each row (docs/benchmarks.md), and for each number of threads.  NULL where memory ends. */
+/* Arrays with an object for each row (docs/notes/benchmarks.md), and for each number of threads.  NULL where memory ends. */
 json_t *fem_axmebe_rows(const fem_axmebe_result *result);
 json_t *fem_axmebe_ceilings(const fem_axmebe_result *result);
 

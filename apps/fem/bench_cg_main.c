@@ -46,10 +46,10 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
         .operands = "",
         .summary = "Solves a cube of elasticity by conjugate gradients: meshes x numbers of elements x preconditioners x threads.",
         .options = options,
-        .details =
-            "E = 1, nu = 0.3, clamped at x = 0, a traction (0, 0, -1e-3) at x = 1, from zero. docs/benchmarks-solver.md says what the\n"
-            "columns mean.\n"
-            "Exit codes: 0 done, 1 a compliance is not the published one or the run failed, 2 bad input, 130 or 143 interrupted.",
+        .details = "E = 1, nu = 0.3, clamped at x = 0, a traction (0, 0, -1e-3) at x = 1, from zero. docs/notes/benchmarks-solver.md says "
+                   "what the\n"
+                   "columns mean.\n"
+                   "Exit codes: 0 done, 1 a compliance is not the published one or the run failed, 2 bad input, 130 or 143 interrupted.",
     };
     return app_options_parse(context, &usage, argc, argv, NULL, answered);
 }

@@ -9,7 +9,7 @@
 #include "common/ceilings.h"
 
 /*
- * Additions and multiplications of a product: of the plain sum factorisation (docs/benchmarks-solver.md has the counts), or two for each
+ * Additions and multiplications of a product: of the plain sum factorisation (docs/notes/benchmarks-solver.md has the counts), or two for each
  * entry of the element matrices.  What an implementation saves or adds, and interpolation at hanging nodes, does not count.
  */
 double fem_bench_flops(const fem_space *space, int variant);

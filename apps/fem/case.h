@@ -1,7 +1,7 @@
 /*
  * case.h - a case file as it was written: every value with its place, defaults filled in, everything checked that needs no mesh.
  *
- * The keys, their units, ranges, defaults and meanings are in one table, case_schema.c; docs/case-file.md shows it.  Quantities are in one
+ * The keys, their units, ranges, defaults and meanings are in one table, case_schema.c; docs/reference/case-file.md shows it.  Quantities are in one
  * consistent set of units, which `units` may name; where a comment or a name says m, Pa or J, it is the set's own unit of that kind.
  */
 #ifndef FEM_CASE_H

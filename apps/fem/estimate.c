@@ -8,7 +8,7 @@
 /* Stresses that are smaller than this part of those of held thermal strains are as good as none. */
 #define FREE_EXPANSION 1e-4
 
-/* C of each element type; docs/methods-estimator.md says how they were measured. */
+/* C of each element type; docs/methods/estimator.md says how they were measured. */
 static double calibration(fem_element element) { return element == FEM_Q1 ? 0.33 : 0.38; }
 
 /* Sends positions and solution of the leaves at the border to the ranks that have them as ghosts. */

@@ -1,5 +1,5 @@
 /*
- * estimate.h - residual-based error estimate in the energy norm; docs/methods-estimator.md derives it and gives the sources.
+ * estimate.h - residual-based error estimate in the energy norm; docs/methods/estimator.md derives it and gives the sources.
  *
  * With p the polynomial degree and C the calibration constant of the element type, the square of element T's indicator is
  *

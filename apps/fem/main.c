@@ -91,7 +91,7 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
         .operands_most = 1,
         .summary = "Solves a problem of 3-D elasticity or heat conduction on an adaptively refined mesh of hexahedra.",
         .options = options,
-        .details = "CASE is a YAML file; docs/case-file.md lists its keys and examples/ has cases to start from.\n"
+        .details = "CASE is a YAML file; docs/reference/case-file.md lists its keys and examples/ has cases to start from.\n"
                    "Results (VTU for ParaView, run.json, summary.txt, probes.csv) go to the case's output.directory,\n"
                    "by default out/NAME for NAME.yaml.\n"
                    "Exit codes: 0 done, 1 failed while running, 2 bad input, 3 a device is not there, 130 or 143 interrupted.",

@@ -422,7 +422,7 @@ static yoke_status warm_up(device_part *d)
 
 /*
  * Where a core runs a group's items one after the other, barriers cut its loops into pieces, and neighbouring items write far apart: one item
- * that does all is faster (docs/benchmarks.md).  0: the kernel's own number.
+ * that does all is faster (docs/notes/benchmarks.md).  0: the kernel's own number.
  */
 static int items_on(const yoke_device *device) { return yoke_device_describe(device)->device_class == YOKE_DEVICE_CPU; }
 

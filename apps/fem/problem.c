@@ -108,7 +108,7 @@ static yoke_status check_moduli(const resolver *run, int m)
     if (!finite)
         return app_yaml_fail(run->the_case->yaml, item->place,
                              "materials[%d]: the moduli or forces that follow from these values are not finite "
-                             "positive numbers; check the units, which must be consistent (docs/case-file.md)",
+                             "positive numbers; check the units, which must be consistent (docs/reference/case-file.md)",
                              m);
     const double ratio = item->poisson_ratio.value;
     const bool q1 = run->problem->element == FEM_Q1;

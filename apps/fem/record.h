@@ -1,5 +1,5 @@
 /*
- * record.h - run.json of `yoke fem`: what was asked for, what each refinement step took and gave.  docs/run-record.md describes the keys.
+ * record.h - run.json of `yoke fem`: what was asked for, what each refinement step took and gave.  docs/reference/run-record.md describes the keys.
  *
  * The files are written anew, as a whole, after each step, so that a run that is interrupted leaves its last finished step.
  */
@@ -109,7 +109,7 @@ yoke_status fem_record_step(fem_record *record, const fem_step_record *step, con
 /* Appends a warning about the results to the record; written with what is written next.  Errors: MEMORY. */
 yoke_status fem_record_warn(fem_record *record, const char *warning);
 
-/* Says why the run ended ("tolerance", "steps", ...; see docs/run-record.md) and writes the files.  Errors: as fem_record_step. */
+/* Says why the run ended ("tolerance", "steps", ...; see docs/reference/run-record.md) and writes the files.  Errors: as fem_record_step. */
 yoke_status fem_record_finish(fem_record *record, const char *stopped_by);
 
 #endif

@@ -1,4 +1,4 @@
-// The body that docs/from-cad.md starts from, as a CAD system would hand it over: gmsh -0 bracket.geo -o bracket.step
+// The body that docs/guide/from-cad.md starts from, as a CAD system would hand it over: gmsh -0 bracket.geo -o bracket.step
 // An angle of 60 x 40 x 6 mm with an upright 46 mm high, a rounded inner corner, and a bolt hole of 9 mm in the foot.
 SetFactory("OpenCASCADE");
 Box(1) = {0, 0, 0, 60, 40, 6};

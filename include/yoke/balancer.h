@@ -20,7 +20,7 @@ extern "C" {
 typedef struct yoke_balancer yoke_balancer;
 
 typedef enum yoke_balance_policy {
-    YOKE_BALANCE_ADAPTIVE, /* functional performance models that know about noise (docs/methods-balance.md) */
+    YOKE_BALANCE_ADAPTIVE, /* functional performance models that know about noise (docs/methods/balance.md) */
     YOKE_BALANCE_PAPER,    /* constant models: Lang and Ruenger 2014, eq. 26, from the last round alone */
     YOKE_BALANCE_FIXED     /* the initial shares for ever */
 } yoke_balance_policy;

@@ -109,7 +109,7 @@ YOKE_API yoke_status yoke_model_predict(const yoke_model *model, double units, d
 /* ----------------------------------------------------------------------------------------------- store */
 
 /*
- * What this machine has measured, in one readable JSON file (docs/store.md).  Entries are told apart by work and device; each says for which device and
+ * What this machine has measured, in one readable JSON file (docs/reference/store.md).  Entries are told apart by work and device; each says for which device and
  * kernel text it holds.  What does not fit is declined with a reason, and never used.
  */
 typedef struct yoke_store yoke_store;

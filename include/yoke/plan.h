@@ -124,7 +124,7 @@ YOKE_API yoke_status yoke_plan_evaluate(yoke_context *context, const yoke_plan_p
                                         const int64_t *units, const int64_t *levels, yoke_plan_choice *choice);
 
 /*
- * Reads a model file (JSON, docs/model-file.md), and writes one.  Laws become levels.  Seconds that do not increase with units are a warning in the
+ * Reads a model file (JSON, docs/reference/model-file.md), and writes one.  Laws become levels.  Seconds that do not increase with units are a warning in the
  * log (a plan repairs them).  Errors of reading: INPUT (file, JSON pointer or line and column, what was expected), MEMORY, SYSTEM.
  */
 YOKE_API yoke_status yoke_plan_problem_read(yoke_context *context, const char *path, yoke_plan_problem **problem);

@@ -343,7 +343,7 @@ YOKE_API yoke_status yoke_queue_dspmv(yoke_queue *queue, int64_t n, double alpha
                                       const yoke_buffer *x, int64_t x_offset, double beta, yoke_buffer *y, int64_t y_offset);
 
 /*
- * Reads a machine file (JSON, docs/machine-file.md), whose devices can then be opened as "sim:NAME": each has a speed function, copy times,
+ * Reads a machine file (JSON, docs/reference/machine-file.md), whose devices can then be opened as "sim:NAME": each has a speed function, copy times,
  * clocks, noise and faults, computes what it is asked to on this host, and takes the time that the file says on a virtual clock.
  * A context has one machine; a second call fails.  Errors: INPUT (file, key, what was expected), ARGUMENT, MEMORY.
  */
@@ -396,8 +396,8 @@ typedef struct yoke_meter_info {
 typedef struct yoke_meter_options {
     const char *select;   /* names and kinds, comma-separated; NULL: the best source of each piece of hardware */
     const char *sysroot;  /* stands for the root directory, as recorded by `yoke gather`; NULL: $YOKE_SYSROOT, else / */
-    const char *declared; /* "idle=W,busy=W": powers of the machine; NULL: none (docs/methods-energy.md) */
-    const char *replay;   /* a recorded stream (docs/methods-energy.md); NULL: none */
+    const char *declared; /* "idle=W,busy=W": powers of the machine; NULL: none (docs/methods/energy.md) */
+    const char *replay;   /* a recorded stream (docs/methods/energy.md); NULL: none */
     double probe_s;       /* how long update periods may be measured while opening; 0: 0.25 s; negative: not at all */
     int64_t pid;          /* whose CPU time declared powers are weighed with; 0: this process and its children that were waited for */
 } yoke_meter_options;
@@ -430,7 +430,7 @@ YOKE_API yoke_status yoke_meter_temperature(yoke_meter *meter, int64_t index, do
 typedef struct yoke_energy {
     double value_j; /* NaN: not metered, or a fault: see why_not */
     double
-        uncertainty_j; /* half width of the interval that holds the truth: 2 counts + power x period + gain error (docs/methods-energy.md) */
+        uncertainty_j; /* half width of the interval that holds the truth: 2 counts + power x period + gain error (docs/methods/energy.md) */
     yoke_energy_kind kind;
     char why_not[256]; /* why there is no value, or which part of the machine the total lacks; "" otherwise */
 } yoke_energy;
@@ -468,7 +468,7 @@ typedef struct yoke_clock_info {
     int64_t num_levels;
 } yoke_clock_info;
 
-/* All members may be zero; docs/clocks.md says how frequencies are set and what is restored. */
+/* All members may be zero; docs/reference/frequencies.md says how frequencies are set and what is restored. */
 typedef struct yoke_clock_options {
     const char *sysroot; /* as in yoke_meter_options */
     double settle_s;     /* how long a clock may take to reach what was asked for, at most 60; 0: 0.2 s */
@@ -496,7 +496,7 @@ YOKE_API yoke_status yoke_clock_set(yoke_clocks *clocks, const char *name, doubl
 
 /*
  * Energy and power over time of a kernel that is much shorter than the period of the power sensor, from many runs at different phases of the
- * sensor's updates (Lang 2014, dissertation, ch. 5; docs/methods-profile.md).  First the sensor is identified, then the kernel is profiled:
+ * sensor's updates (Lang 2014, dissertation, ch. 5; docs/methods/profile.md).  First the sensor is identified, then the kernel is profiled:
  * offline, in runs that are made for it, or online, in the calls that an application makes anyway.
  */
 

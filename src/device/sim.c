@@ -142,7 +142,7 @@ static yoke_status list(void *state, yoke_backend_found *found, void *user)
                              .description = "simulated devices",
                              .device_class = YOKE_DEVICE_OTHER,
                              .why_not = "no machine file was read",
-                             .remedy = "describe a machine in a file (docs/machine-file.md) and give it with --machine FILE"};
+                             .remedy = "describe a machine in a file (docs/reference/machine-file.md) and give it with --machine FILE"};
     if (machine == NULL) return found(&info, user);
     yoke_status status = YOKE_OK;
     for (int64_t i = 0; status == YOKE_OK && i < machine->count; i++) {
@@ -158,11 +158,11 @@ static yoke_status find_profile(const sim_state *state, const char *name, sim_pr
 {
     sim_machine *machine = state->machine;
     if (machine == NULL)
-        return yoke_fail(
-            state->context, YOKE_ERROR_UNAVAILABLE,
-            "device %.64s cannot be used: no machine file was read; describe a machine in a file (docs/machine-file.md) and give it "
-            "with --machine FILE",
-            name);
+        return yoke_fail(state->context, YOKE_ERROR_UNAVAILABLE,
+                         "device %.64s cannot be used: no machine file was read; describe a machine in a file "
+                         "(docs/reference/machine-file.md) and give it "
+                         "with --machine FILE",
+                         name);
     const char *wanted = name + strcspn(name, ":");
     char names[1024] = "";
     size_t used = 0;

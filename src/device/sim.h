@@ -1,7 +1,7 @@
 /*
  * sim.h - simulated devices: what they compute is real, the time that it takes is what a machine file says.
  *
- * sim_machine.c reads the file (docs/machine-file.md), sim_time.c has speed functions and noise, sim_line.c what runs when,
+ * sim_machine.c reads the file (docs/reference/machine-file.md), sim_time.c has speed functions and noise, sim_line.c what runs when,
  * sim_energy.c powers, sim.c the table of functions.
  */
 #ifndef YOKE_DEVICE_SIM_H

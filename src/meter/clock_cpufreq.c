@@ -390,11 +390,12 @@ static void refuse_absent(const cpufreq *clock, int error, clock_entry *entry)
 static void refuse_right(int error, clock_file file, clock_entry *entry)
 {
     char why[METER_WHY_BYTES];
-    const char *remedy = "run as root, or give a group the right: put the lines 'z /sys/devices/system/cpu/cpufreq/policy*/scaling_[gms]* "
-                         "0664 root yoke - -' and "
-                         "'z /sys/devices/system/cpu/cpufreq/policy*/energy_performance_preference 0664 root yoke - -' into "
-                         "/etc/tmpfiles.d/yoke-clocks.conf; "
-                         "groupadd yoke; usermod -aG yoke USER; systemd-tmpfiles --create yoke-clocks.conf; log in again (docs/clocks.md)";
+    const char *remedy =
+        "run as root, or give a group the right: put the lines 'z /sys/devices/system/cpu/cpufreq/policy*/scaling_[gms]* "
+        "0664 root yoke - -' and "
+        "'z /sys/devices/system/cpu/cpufreq/policy*/energy_performance_preference 0664 root yoke - -' into "
+        "/etc/tmpfiles.d/yoke-clocks.conf; "
+        "groupadd yoke; usermod -aG yoke USER; systemd-tmpfiles --create yoke-clocks.conf; log in again (docs/reference/frequencies.md)";
     if (error == EROFS) remedy = "sysfs is mounted read-only, as in containers: start the container with -v /sys:/sys:rw or --privileged";
     snprintf(why, sizeof why, "%s cannot be written: %s", clock_file_name(file), strerror(error));
     clock_entry_refuse(entry, why, remedy);

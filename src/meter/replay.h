@@ -1,5 +1,5 @@
 /*
- * replay.h - recorded streams of readings (docs/methods-energy.md has the format).
+ * replay.h - recorded streams of readings (docs/methods/energy.md has the format).
  *
  *     replay_file.c  the text and its table
  *     replay.c       the kind of meter

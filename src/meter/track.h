@@ -2,7 +2,7 @@
  * track.h - from what is read of one meter to joules: wraps, faults, uncertainty.  Arithmetic only; whoever reads keeps to one thread at a time.
  *
  * A track adds up what its meter shows, sample by sample.  A region keeps a mark of it from its beginning; the energy since then is the
- * difference, unless a fault came between (docs/methods-energy.md has the formulas).
+ * difference, unless a fault came between (docs/methods/energy.md has the formulas).
  */
 #ifndef YOKE_METER_TRACK_H
 #define YOKE_METER_TRACK_H

@@ -3,7 +3,7 @@
 #include <math.h>
 
 /*
- * Outside the points: per factor e beyond them so much of the time, for a speed function and for a line.  A convention (docs/methods-models.md): nothing
+ * Outside the points: per factor e beyond them so much of the time, for a speed function and for a line.  A convention (docs/methods/models.md): nothing
  * was measured there.
  */
 static const double growth_of_speed = 0.25, growth_of_line = 0.1;

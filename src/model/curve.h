@@ -1,5 +1,5 @@
 /*
- * curve.h - t(x) of one device at one frequency, fitted to points; docs/methods-models.md has the formulas.
+ * curve.h - t(x) of one device at one frequency, fitted to points; docs/methods/models.md has the formulas.
  */
 #ifndef YOKE_MODEL_CURVE_H
 #define YOKE_MODEL_CURVE_H

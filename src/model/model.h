@@ -55,7 +55,7 @@ typedef struct fitting {
 
 /*
  * Relative standard errors of means of n values, from the half widths of their 95 % intervals, each drawn towards what all say together, for a standard
- * deviation of few values is itself known badly (Smyth 2004; docs/methods-models.md).  values, intervals, repeats [count] -> errors, degrees [count].
+ * deviation of few values is itself known badly (Smyth 2004; docs/methods/models.md).  values, intervals, repeats [count] -> errors, degrees [count].
  */
 void model_errors(int64_t count, const double *values, const double *intervals, const int64_t *repeats, double *errors, double *degrees);
 

@@ -1,4 +1,4 @@
-/* Model files (docs/model-file.md): what a plan is made for. */
+/* Model files (docs/reference/model-file.md): what a plan is made for. */
 #include "model/problem_file.h"
 
 #include <limits.h>

@@ -1,7 +1,7 @@
 /*
  * plan.h - what the files of src/plan share: a problem made ready, searches in it, what a choice costs, and the memory of a plan.
  *
- * Formulas: include/yoke/plan.h and docs/methods-plan.md.  Inside, devices stand in an order of their own (by their numbers, then names), so that
+ * Formulas: include/yoke/plan.h and docs/methods/plan.md.  Inside, devices stand in an order of their own (by their numbers, then names), so that
  * nothing depends on the caller's order; `given` leads back.
  */
 #ifndef YOKE_PLAN_PLAN_H

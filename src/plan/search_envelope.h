@@ -11,7 +11,7 @@ typedef struct envelope_point {
 } envelope_point;
 
 /*
- * What n units cost on a level: idle x seconds + dynamic w + copy n; with `hosting` (a host that leads, see docs/methods-plan.md) also
+ * What n units cost on a level: idle x seconds + dynamic w + copy n; with `hosting` (a host that leads, see docs/methods/plan.md) also
  * hosting x max(0, waited_s - w).
  */
 typedef struct envelope_price {

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-/* The reasons for these figures, and what happens with others, are in docs/methods-balance.md. */
+/* The reasons for these figures, and what happens with others, are in docs/methods/balance.md. */
 static const double prior_noise = 0.012; /* relative noise that is assumed, with the weight of so many measurements */
 static const double prior_weight = 2;
 static const double merge_within = 3;    /* points merge whose seconds differ by so many standard deviations, as the curve goes */
@@ -21,7 +21,7 @@ static const double least_seconds = 1e-15, most_seconds = 1e15;
 
 double model_noise(const speed_model *model) { return model->noise > 0 ? model->noise : prior_noise; }
 
-/* fmax for numbers that are no NaN: libm's is a call, and this file's time counts (docs/benchmarks.md). */
+/* fmax for numbers that are no NaN: libm's is a call, and this file's time counts (docs/notes/benchmarks.md). */
 static inline double larger(double a, double b) { return a > b ? a : b; }
 static inline double smaller(double a, double b) { return a < b ? a : b; }
 

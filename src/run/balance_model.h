@@ -1,5 +1,5 @@
 /*
- * balance_model.h - the partial functional performance model of one device, from noisy seconds (docs/methods-balance.md).
+ * balance_model.h - the partial functional performance model of one device, from noisy seconds (docs/methods/balance.md).
  */
 #ifndef YOKE_RUN_BALANCE_MODEL_H
 #define YOKE_RUN_BALANCE_MODEL_H

@@ -1,5 +1,5 @@
 /*
- * clock_sim.h - the clocks of a simulated machine: one for each device whose clock the machine file describes (docs/machine-file.md).
+ * clock_sim.h - the clocks of a simulated machine: one for each device whose clock the machine file describes (docs/reference/machine-file.md).
  */
 #ifndef YOKE_RUN_CLOCK_SIM_H
 #define YOKE_RUN_CLOCK_SIM_H

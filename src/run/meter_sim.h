@@ -1,6 +1,6 @@
 /*
  * meter_sim.h - the meters of a simulated machine: one for each device, and for host and memory, that the machine file gives a power
- * (docs/machine-file.md).
+ * (docs/reference/machine-file.md).
  */
 #ifndef YOKE_RUN_METER_SIM_H
 #define YOKE_RUN_METER_SIM_H

@@ -13,7 +13,7 @@
 
 /* ---------------------------------------------------------------------------------------------------- counts */
 
-/* By hand, as docs/benchmarks-solver.md derives them. */
+/* By hand, as docs/notes/benchmarks-solver.md derives them. */
 static void test_operations_of_one_element_are_counted(void **state)
 {
     (void)state;

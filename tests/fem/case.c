@@ -381,16 +381,16 @@ static char *read_file(const char *name)
     return text;
 }
 
-/* docs/case-file.md ends with the tables that the schema gives. */
+/* docs/reference/case-file.md ends with the tables that the schema gives. */
 static void reference_in_the_manual_is_that_of_the_schema(void **state)
 {
     (void)state;
-    char *manual = read_file("docs/case-file.md"), *reference = NULL;
+    char *manual = read_file("docs/reference/case-file.md"), *reference = NULL;
     assert_int_equal(app_schema_reference(context, fem_case_schema, &reference), YOKE_OK);
     const char *begin = strstr(manual, "### The whole case");
     assert_non_null(begin);
     if (strcmp(begin, reference) != 0)
-        fail_msg("docs/case-file.md is stale; its end, from '### The whole case' on, must be:\n%s", reference);
+        fail_msg("docs/reference/case-file.md is stale; its end, from '### The whole case' on, must be:\n%s", reference);
     yoke_release(context, reference);
     free(manual);
 }

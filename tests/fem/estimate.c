@@ -11,7 +11,7 @@
 #include "model.h"
 #include "shape.h"
 
-/* The calibration constants of docs/methods-estimator.md. */
+/* The calibration constants of docs/methods/estimator.md. */
 static double constant(fem_element element) { return element == FEM_Q1 ? 0.33 : 0.38; }
 static int degree(fem_element element) { return element == FEM_Q1 ? 1 : 2; }
 

@@ -21,7 +21,7 @@ enum { KIND_STEP = 5, PATTERN_ELEMENT = 1, PATTERN_ELEMENTS = 1 };
 enum { KIND_STEP = 1, PATTERN_ELEMENT = 0, PATTERN_ELEMENTS = 3 };
 #endif
 
-/* The calibration constants of docs/methods-estimator.md. */
+/* The calibration constants of docs/methods/estimator.md. */
 static double constant(fem_element element) { return element == FEM_Q1 ? 0.33 : 0.38; }
 
 static void given_force(const double x[3], double *f, void *user)

@@ -1,5 +1,5 @@
 /*
- * reference_estimate.h - the error estimate and the nodal stress as docs/methods-estimator.md and stress.h define them, one point after the
+ * reference_estimate.h - the error estimate and the nodal stress as docs/methods/estimator.md and stress.h define them, one point after the
  * other in double precision.  Shares nothing with the program's kernels but the shape functions, the interpolation at hanging nodes and the
  * given tractions, which have tests of their own; which faces, points and nodes meet is found from where they lie.
  */

@@ -109,8 +109,8 @@ static void without_the_right_to_write_the_rule_for_it_is_named(void **state)
     clock_tree_mentions(cpu.why_not, "Permission denied");
     clock_tree_mentions(cpu.remedy, "run as root");
     clock_tree_mentions(cpu.remedy, "/etc/tmpfiles.d/yoke-clocks.conf");
-    clock_tree_mentions(cpu.remedy, "docs/clocks.md"); /* the end of it: it is not cut */
-    assert_true(cpu.current_hz == 1.2e9);              /* seen all the same */
+    clock_tree_mentions(cpu.remedy, "docs/reference/frequencies.md"); /* the end of it: it is not cut */
+    assert_true(cpu.current_hz == 1.2e9);                             /* seen all the same */
     clock_tree_end(&machine);
 }
 

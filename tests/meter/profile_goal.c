@@ -1,4 +1,4 @@
-/* The goal of power profiles, on simulated sensors of all generations: see docs/methods-profile.md; yoke bench profile has more seeds. */
+/* The goal of power profiles, on simulated sensors of all generations: see docs/methods/profile.md; yoke bench profile has more seeds. */
 #include <math.h>
 
 #include "profile_simulate.h"

@@ -1,5 +1,5 @@
 /*
- * The table of figures of docs/methods-balance.md on a small sample, goals loosened by what a sample of this size needs.
+ * The table of figures of docs/methods/balance.md on a small sample, goals loosened by what a sample of this size needs.
  */
 #include "balance_table.h"
 #include "balancer.h"

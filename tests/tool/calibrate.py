@@ -39,7 +39,7 @@ def within(value, expected, part, what=""):
 
 
 class Machine:
-    """Time and energy of one call by what a machine file says (docs/machine-file.md)."""
+    """Time and energy of one call by what a machine file says (docs/reference/machine-file.md)."""
 
     def __init__(self, name):
         file = described(name)

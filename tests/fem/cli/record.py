@@ -10,7 +10,7 @@ from command import EXAMPLES, SMALL, check_results, close_to, record, run, solve
 NUMBER, TEXT, NULL = (int, float), str, type(None)
 UNKNOWN = (int, float, NULL)
 
-# docs/run-record.md, key by key.
+# docs/reference/run-record.md, key by key.
 STEP = {
     "step": int, "elements": int, "dofs": int, "hanging_nodes": int, "iterations": int, "operator_applications": int,
     "relative_residual": NUMBER, "energy_error": NUMBER, "stopped_by_rounding": bool, "error_estimate": NUMBER, "relative_error_estimate": NUMBER, "strain_energy_j": NUMBER,
