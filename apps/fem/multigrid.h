@@ -37,7 +37,8 @@ typedef struct fem_multigrid_options {
 
 /*
  * The preconditioner for problems on `space`; borrowed objects must outlive it.  hooks: asked between levels.
- * Errors: those of fem_team_create, NUMERIC (the coarse matrix is not positive definite), INTERRUPTED.
+ * Errors: those of fem_team_create, NUMERIC (the coarse matrix or a block of the smoother is not positive definite, or no largest eigenvalue
+ * is found), INTERRUPTED.
  */
 yoke_status fem_multigrid_create(const fem_space *space, const fem_constraints *constraints, const fem_multigrid_options *options,
                                  const fem_hooks *hooks, fem_multigrid **multigrid);

@@ -54,6 +54,14 @@ static yoke_status fill_random(fem_vector *v, const fem_space *space)
     return YOKE_OK;
 }
 
+static yoke_status fail(const fem_space *space)
+{
+    return yoke_fail(space->context, YOKE_ERROR_NUMERIC,
+                     "the multigrid's smoother finds no largest eigenvalue on a level of %lld dofs, where the matrix or its blocks are not "
+                     "positive definite: a material or an element is bad (modulus, Poisson's ratio, shape)",
+                     (long long)space->num_nodes * space->components);
+}
+
 yoke_status multigrid_largest_eigenvalue(multigrid_level *level, int most_steps, double *eigenvalue)
 {
     fem_vector *r = level->b, *z = level->d, *p = level->x, *q = level->t;
@@ -64,6 +72,7 @@ yoke_status multigrid_largest_eigenvalue(multigrid_level *level, int most_steps,
     for (; steps < most_steps && steps < MOST_STEPS; steps++) {
         multigrid_precondition(level, r, z);
         double next = fem_vector_dot(r, z);
+        if (!steps) rz = next; /* 0: nothing is free */
         if (!(next > 0)) break;
         if (steps) {
             beta = next / rz;
@@ -80,5 +89,7 @@ yoke_status multigrid_largest_eigenvalue(multigrid_level *level, int most_steps,
         fem_vector_axpy(-alpha, q, r);
     }
     *eigenvalue = steps ? largest_of_tridiagonal(steps, diagonal, off) : 1;
-    return fem_team_status(level->team);
+    status = fem_team_status(level->team);
+    if (!status && !(steps ? isfinite(*eigenvalue) : rz == 0)) status = fail(level->space);
+    return status;
 }

@@ -54,7 +54,7 @@ void multigrid_smooth(multigrid_level *level, int degree, int from_zero);
 
 /*
  * Largest eigenvalue of B A, B as in multigrid_precondition, by most_steps (at most 15) of the Lanczos method that conjugate
- * gradients carry along.  Uses the level's vectors.  Errors: MEMORY, those of fem_team_status.
+ * gradients carry along.  Uses the level's vectors.  Errors: MEMORY, NUMERIC (none is found), those of fem_team_status.
  */
 yoke_status multigrid_largest_eigenvalue(multigrid_level *level, int most_steps, double *eigenvalue);
 

@@ -99,6 +99,54 @@ static yoke_status apply_blocks(void *state, const fem_vector *r, double norm_r,
     return YOKE_OK;
 }
 
+/* The factor of the whole matrix becomes the preconditioner. */
+static yoke_status take_factor(solve *s)
+{
+    yoke_status status = s->candidate ? YOKE_OK : fem_direct_analyze(s->space, s->constraints, &s->candidate);
+    if (!status) status = fem_direct_factorize(s->candidate, s->options->memory_bytes, s->hooks);
+    if (status) return status;
+    s->direct = s->candidate;
+    s->candidate = NULL;
+    return YOKE_OK;
+}
+
+/* Both have failed: what the first one said, and the second. */
+static yoke_status fail_both(const solve *s, yoke_status status, const char *multigrid)
+{
+    char direct[1024];
+    if (status != YOKE_ERROR_MEMORY && status != YOKE_ERROR_NUMERIC) return status;
+    snprintf(direct, sizeof direct, "%s", yoke_last_error(s->space->context));
+    return yoke_fail(s->space->context, status, "multigrid: %s; then tried instead: %s", multigrid, direct);
+}
+
+/* A level, or a block of the smoother, may be too near to singular where the whole matrix is not. */
+static yoke_status replace_multigrid(solve *s)
+{
+    char cause[1024];
+    fem_solution *out = s->solution;
+    snprintf(cause, sizeof cause, "%s", yoke_last_error(s->space->context));
+    snprintf(out->reason, sizeof out->reason, "direct: multigrid could not be set up: %.*s", FEM_SOLUTION_REASON - 48, cause);
+    out->setup_failed = 1;
+    out->slow_iterations = INFINITY;
+    out->compared_multigrid = out->compared_direct = NAN;
+    yoke_status status = take_factor(s);
+    return status ? fail_both(s, status, cause) : YOKE_OK;
+}
+
+static yoke_status make_preconditioner(solve *s)
+{
+    if (s->options->solver == FEM_SOLVER_DIRECT) return take_factor(s);
+    if (s->options->solver == FEM_SOLVER_JACOBI) return YOKE_OK;
+    const fem_multigrid_options options = {.devices = s->options->devices,
+                                           .cut = s->cut,
+                                           .exchange = s->options->exchange,
+                                           .unmeasured = s->options->unmeasured,
+                                           .shared_elements = s->options->shared_elements,
+                                           .keeper = s->options->keeper};
+    const yoke_status status = fem_multigrid_create(s->space, s->constraints, &options, s->hooks, &s->multigrid);
+    return status == YOKE_ERROR_NUMERIC && s->options->rescue ? replace_multigrid(s) : status;
+}
+
 static yoke_status make_operators(solve *s)
 {
     fem_team_options options = {.devices = s->options->devices,
@@ -111,18 +159,7 @@ static yoke_status make_operators(solve *s)
     fem_vector **vectors[] = {&s->b, &s->x, &s->work};
     for (int i = 0; i < 3 && !status; i++) status = fem_vector_create(s->team, vectors[i]);
     if (!status && s->lifted) status = fem_vector_create(s->team, &s->lifting);
-    if (!status && s->options->solver == FEM_SOLVER_MULTIGRID) {
-        fem_multigrid_options multigrid = {.devices = s->options->devices,
-                                           .cut = s->cut,
-                                           .exchange = s->options->exchange,
-                                           .unmeasured = s->options->unmeasured,
-                                           .shared_elements = s->options->shared_elements,
-                                           .keeper = s->options->keeper};
-        status = fem_multigrid_create(s->space, s->constraints, &multigrid, s->hooks, &s->multigrid);
-    }
-    if (!status && s->options->solver == FEM_SOLVER_DIRECT) status = fem_direct_analyze(s->space, s->constraints, &s->direct);
-    if (!status && s->direct) status = fem_direct_factorize(s->direct, s->options->memory_bytes, s->hooks);
-    return status;
+    return status ? status : make_preconditioner(s);
 }
 
 static void destroy_operators(solve *s)
@@ -257,15 +294,6 @@ static int is_to_be_rescued(const solve *s, yoke_status status, const fem_cg_res
     return status == YOKE_OK ? result->given_up : status == YOKE_ERROR_NUMERIC && result->iterations < s->options->max_iterations;
 }
 
-/* Both have failed: what the first one said, and the second. */
-static yoke_status fail_both(const solve *s, yoke_status status, const char *multigrid)
-{
-    char direct[1024];
-    if (status != YOKE_ERROR_MEMORY && status != YOKE_ERROR_NUMERIC) return status;
-    snprintf(direct, sizeof direct, "%s", yoke_last_error(s->space->context));
-    return yoke_fail(s->space->context, status, "multigrid: %s; then tried instead: %s", multigrid, direct);
-}
-
 /* Multigrid was given up (YOKE_OK) or failed: the factor goes on from what it reached, if that is better than the start. */
 static yoke_status rescue(solve *s, yoke_status status, const double *start, fem_cg_result *result)
 {
@@ -283,12 +311,8 @@ static yoke_status rescue(solve *s, yoke_status status, const double *start, fem
                  "direct: after %d iterations multigrid was expected to need %.0f (operations: multigrid %.2g, factor %.2g)", iterations,
                  out->slow_iterations, out->compared_multigrid, out->compared_direct);
     }
-    status = YOKE_OK;
-    if (!s->candidate) status = fem_direct_analyze(s->space, s->constraints, &s->candidate);
-    if (!status) status = fem_direct_factorize(s->candidate, s->options->memory_bytes, s->hooks);
+    status = take_factor(s);
     if (status) return fail_both(s, status, reached);
-    s->direct = s->candidate;
-    s->candidate = NULL;
     if (!(result->relative_residual < 1)) lift(s, start);
     status = run_cg(s, 0, result);
     result->iterations += iterations;
@@ -369,6 +393,7 @@ static yoke_status run(solve *s, const double *start)
     int64_t level_products[FEM_MOST_SOLVE_LEVELS];
     double begin = clock_s(s);
     s->solution->slow_iterations = 0; /* of an earlier start */
+    s->solution->setup_failed = 0;
     s->solution->reason[0] = 0;
     yoke_status status = make_operators(s);
     if (!status) status = begin_energy(s, &region);

@@ -22,9 +22,9 @@ typedef struct fem_solve_options {
     int64_t shared_elements;   /* as in fem_multigrid_options */
     fem_coarse_keeper *keeper; /* likewise: a solver kept over several solves; or NULL */
     double memory_bytes;       /* that a direct solver may take; 0: what the system says is there */
-    int rescue;                /* nonzero: where multigrid is slow or fails, a direct solver takes over that is cheaper, and fits */
-    yoke_meter *meter;         /* borrowed; or NULL: not metered */
-    int meter_simulated;       /* nonzero: the meter is of simulated devices, and tells nothing of others; zero: the reverse */
+    int rescue; /* nonzero: where multigrid is slow, fails or cannot be set up, a direct solver takes over that is cheaper, and fits */
+    yoke_meter *meter;   /* borrowed; or NULL: not metered */
+    int meter_simulated; /* nonzero: the meter is of simulated devices, and tells nothing of others; zero: the reverse */
 } fem_solve_options;
 
 /* What one device did for a solve. */
@@ -55,6 +55,7 @@ typedef struct fem_solution {
     double slow_iterations;                     /* that multigrid was expected to need, when a direct solver took over; 0: none did */
     double compared_multigrid, compared_direct; /* operations of both from there on, as in solver_watch.h; NaN: multigrid failed */
     char reason[FEM_SOLUTION_REASON];           /* why it took over; "" */
+    int setup_failed;                           /* nonzero: since multigrid could not even be set up */
     double *u;              /* [num_nodes][components] m; Poisson: the value; without the problem's rigid motions (rigid_part.h) */
     double *load;           /* [num_nodes][components] N */
     double *residual;       /* [num_nodes][components] A u - load without constraints: the supports' forces where u is prescribed */

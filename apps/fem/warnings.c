@@ -47,7 +47,8 @@ yoke_status fem_warn_of_solution(const fem_space *space, const fem_constraints *
 {
     yoke_context *context = space->context;
     if (step == 0 && solution->strain_energy_j < DBL_MIN) return warn_of_no_load(space, constraints, solution, record);
-    if (!solution->stopped_by_rounding) return YOKE_OK;
+    yoke_status status = solution->setup_failed ? warn(context, record, "step %d: preconditioner %s", step, solution->reason) : YOKE_OK;
+    if (status || !solution->stopped_by_rounding) return status;
     return warn(context, record,
                 "step %d: rounding ends the iteration before the accuracy that was asked for: the solution's error in the energy norm is "
                 "about %.1e of the whole (solver.energy_error); hold the body better or mesh it more evenly to have less",

@@ -184,6 +184,62 @@ static void where_the_factor_does_not_fit_either_the_error_names_both(void **sta
     block_destroy(&b);
 }
 
+/*
+ * A stiff cube on a soft one, as an upright rod of two coarse elements.  What holds the stiff one is a pivot of 1 / (jump x elements across) of the
+ * diagonal, so that the coarse matrix ends below what counts as rounding before the fine one does.
+ */
+static void upright(const double in[3], double out[3])
+{
+    for (int i = 0; i < 3; i++) out[i] = (i == 2 ? 2 : 1) * in[i];
+}
+
+static void create_stiff_on_soft(double jump, block *b)
+{
+    const block_options options = {.elements = {1, 1, 2}, .map = upright, .order = 1, .components = 3};
+    uint64_t random = 3;
+    block_create(&options, b);
+    b->material[0].lambda = 0.3 / (1.3 * 0.4); /* E = 1, nu = 0.3 */
+    b->material[0].mu = 1 / 2.6;
+    block_two_materials(b, jump);
+    block_add_condition(b, (fem_condition){FEM_DIRICHLET, 4, 7, {0, 0, 0}});
+    block_add_condition(b, (fem_condition){FEM_TRACTION, 5, 0, {1, 0, -1}});
+    for (int i = 0; i < 2; i++) block_refine(b, 1, &random);
+    block_discretise(b, FEM_Q2);
+}
+
+static void where_multigrid_cannot_be_set_up_the_factor_solves(void **state)
+{
+    (void)state;
+    fem_solution *solution, *moderate;
+    block b, other;
+    fem_solve_options options = {.solver = FEM_SOLVER_MULTIGRID, .energy_error = 1e-6, .max_iterations = 1000};
+    create_stiff_on_soft(1e13, &b);
+    assert_int_equal(solve_alone(b.space, b.boundary, b.constraints, NULL, &options, NULL, &solution), YOKE_ERROR_NUMERIC);
+    assert_non_null(strstr(yoke_last_error(b.context), "not positive definite"));
+    options.rescue = 1;
+    if (solve_alone(b.space, b.boundary, b.constraints, NULL, &options, NULL, &solution)) fail_msg("%s", yoke_last_error(b.context));
+    assert_int_equal(solution->solver, FEM_SOLVER_DIRECT);
+    assert_true(solution->setup_failed && isinf(solution->slow_iterations) && isnan(solution->compared_multigrid));
+    assert_non_null(strstr(solution->reason, "direct: multigrid could not be set up: the matrix is not positive definite"));
+    /* The stiff cube is as good as rigid in both; the other is solved by multigrid. */
+    create_stiff_on_soft(1e5, &other);
+    if (solve_alone(other.space, other.boundary, other.constraints, NULL, &options, NULL, &moderate))
+        fail_msg("%s", yoke_last_error(other.context));
+    assert_int_equal(moderate->solver, FEM_SOLVER_MULTIGRID);
+    assert_true(!moderate->setup_failed && moderate->reason[0] == 0);
+    assert_true(block_difference(solution->u, moderate->u, 3 * (int64_t)b.space->num_nodes) < 0.01);
+    /* The next step does not try it again. */
+    fem_solver_choice choice = open_choice();
+    fem_solver_learn(&choice, b.space, solution);
+    assert_int_equal(chosen(&choice, b.space, b.constraints), FEM_SOLVER_DIRECT);
+    options.memory_bytes = 1e5;
+    assert_both_are_named(&b, &options, YOKE_ERROR_MEMORY, "needs about");
+    fem_solution_destroy(solution);
+    fem_solution_destroy(moderate);
+    block_destroy(&b);
+    block_destroy(&other);
+}
+
 /* The limit that a user sets holds for multigrid, and no other solver goes beyond it. */
 static void iterations_that_are_used_up_remain_an_error(void **state)
 {
@@ -225,6 +281,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(iterations_to_come_follow_from_the_residual),
     cmocka_unit_test(a_plate_that_multigrid_gives_up_is_solved_by_the_factor),
     cmocka_unit_test(where_the_factor_does_not_fit_either_the_error_names_both),
+    cmocka_unit_test(where_multigrid_cannot_be_set_up_the_factor_solves),
     cmocka_unit_test(iterations_that_are_used_up_remain_an_error),
     cmocka_unit_test(a_body_that_multigrid_solves_well_is_left_to_it),
 };

@@ -59,6 +59,17 @@ def test_all_other_bodies_by_auto():
     check("cantilever-q2", "cantilever-s2", "plate", "sheared", "soft", "small-hole")
 
 
+def test_where_multigrid_cannot_be_set_up_the_factor_solves_and_it_is_said():
+    stiff = bodies.soft(13, (1, 1, 2))  # the coarse matrix has a pivot below 1e-13, the one of the body itself has not
+    done = run(words(stiff.write(pathlib.Path(".")), out="stiff", refine__initial=2))
+    step = record("stiff")["steps"][0]
+    said = "direct: multigrid could not be set up: the matrix is not positive definite"
+    assert step["preconditioner"] == "direct" and step["preconditioner_reason"].startswith(said), step
+    assert done.stderr.count("step 0: preconditioner " + said) == 1, done.stderr
+    assert any(said in line for line in record("stiff")["warnings"])
+    assert abs(stiff.error(record("stiff"))) < 0.01, stiff.error(record("stiff"))
+
+
 def test_a_body_held_by_theory_is_found_by_the_script_too():
     done = run(["python3", str(SOURCE / "bench/bodies"), "plate-1000", "--yoke", command.PROGRAM, "--out", "out", "--solver", "direct", "--set", "solver.relative_residual=1e-4"])
     assert "direct" in done.stdout and pathlib.Path("out/bodies.json").exists(), done.stdout
