@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/context.h"
-#include "device/apart.h"
 #include "device/backends.h"
+#include "device/list_child.h"
 
 /* In this order they are listed, and searched for a PCI address: before OpenCL comes what a vendor made for the card itself. */
 static const yoke_backend *const built_in[] = {

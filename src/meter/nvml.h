@@ -1,5 +1,5 @@
 /*
- * nvml.h - NVML opened for a site: what meters (nvml.c) and clocks (clock_nvml.c) of NVIDIA GPUs call.
+ * nvml.h - NVML opened for a site: what meters (nvml.c) and clocks (frequency/nvml.c) of NVIDIA GPUs call.
  */
 #ifndef YOKE_METER_NVML_H
 #define YOKE_METER_NVML_H

@@ -2,8 +2,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/statistics.h"
 #include "model/model.h"
-#include "model/statistics.h"
 
 static const yoke_model_kind kinds[] = {YOKE_MODEL_CONSTANT, YOKE_MODEL_AFFINE, YOKE_MODEL_PIECEWISE,
                                         YOKE_MODEL_AKIMA}; /* simplest first */

@@ -1,8 +1,8 @@
 /* Speed functions: points at the same units are one knot; what lies between knots is known up to noise and bends. */
 #include <math.h>
 
+#include "base/statistics.h"
 #include "model/curve.h"
-#include "model/statistics.h"
 
 /* NEAR: units that differ less than this are as good as equal, if their speeds do not tell a step between them. */
 static const double same = 1e-9, near = 0.01;

@@ -1,9 +1,9 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/statistics.h"
 #include "model/model.h"
 #include "model/sample.h"
-#include "model/statistics.h"
 
 enum { MOST_SAMPLES = 100000 };
 

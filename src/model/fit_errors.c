@@ -1,7 +1,7 @@
 #include <math.h>
 
+#include "base/statistics.h"
 #include "model/model.h"
-#include "model/statistics.h"
 
 /* PRIOR: how many degrees of freedom the samples together count for in each one.  LEAST: relative; below it clocks say nothing. */
 static const double prior = 4, least = 1e-6;

@@ -1,7 +1,7 @@
 #include <math.h>
 
+#include "base/statistics.h"
 #include "model/model.h"
-#include "model/statistics.h"
 
 /* Relative uncertainty made of independent parts. */
 typedef struct uncertainty {

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "model/statistics.h"
+#include "base/statistics.h"
 
 /*
  * MOST_REJECTED: at most every third call.  FEW: of fewer calls the distances among them say too little about which one is an outlier: rejecting

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "device/sim.h"
+#include "device/sim/sim.h"
 
 /* What a domain is read from. */
 typedef struct reading {

@@ -5,7 +5,7 @@
 #ifndef YOKE_RUN_METER_SIM_H
 #define YOKE_RUN_METER_SIM_H
 
-#include "device/sim.h"
+#include "device/sim/sim.h"
 #include "meter/meter.h"
 
 /* Finds nothing where the context has no machine file, or one without powers. */

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "device/sim.h"
+#include "device/sim/sim.h"
 
 enum { MACHINE_BYTES = 256 };
 

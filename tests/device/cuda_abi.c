@@ -1,12 +1,12 @@
 /*
- * Is what src/device/cuda_api.h declares what NVIDIA's own headers say?  Compiled where they are found, and never run: a difference is a
+ * Is what src/device/cuda/api.h declares what NVIDIA's own headers say?  Compiled where they are found, and never run: a difference is a
  * warning, which is an error here.
  */
 #include <cublas_v2.h>
 #include <cuda.h>
 #include <nvrtc.h>
 
-#include "device/cuda_api.h"
+#include "device/cuda/api.h"
 
 #define COMPARE(required, result, name, parameters) table->name = name;
 

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "device/cuda_api.h"
+#include "device/cuda/api.h"
 
 enum { SKIPPED = 77, MOST = 64 };
 

@@ -2,7 +2,7 @@
 #ifndef TESTS_DEVICE_SIM_FIXTURE_H
 #define TESTS_DEVICE_SIM_FIXTURE_H
 
-#include "device/sim.h"
+#include "device/sim/sim.h"
 #include "machine_text.h"
 #include "unit.h"
 

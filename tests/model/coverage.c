@@ -1,7 +1,7 @@
 /* Intervals against the truth: functions and noise that are known, and thousands of experiments. */
 #include <math.h>
 
-#include "model/statistics.h"
+#include "base/statistics.h"
 #include "model/truth.h"
 #include "unit.h"
 #include "yoke/yoke.h"

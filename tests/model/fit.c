@@ -1,7 +1,7 @@
 #include <math.h>
 
 #include "base/failing.h"
-#include "model/statistics.h"
+#include "base/statistics.h"
 #include "model/truth.h"
 #include "unit.h"
 #include "yoke/yoke.h"

@@ -1,8 +1,8 @@
 #include <math.h>
 
 #include "base/failing.h"
+#include "base/statistics.h"
 #include "model/noise.h"
-#include "model/statistics.h"
 #include "unit.h"
 #include "yoke/yoke.h"
 

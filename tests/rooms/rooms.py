@@ -12,10 +12,13 @@ import tempfile
 ROOMS_OF_LIBRARY = {
     "base": set(),
     "meter": {"base"},
+    "frequency": {"base", "meter"},
+    "profile": {"base", "meter"},
     "device": {"base"},
     "model": {"base"},
     "plan": {"base", "model"},
-    "run": {"base", "meter", "device", "model", "plan"},
+    "balance": {"base", "model", "plan"},
+    "run": {"base", "meter", "frequency", "profile", "device", "model", "plan", "balance"},
 }
 OUTER_ROOMS = ("tool", "apps", "bench", "examples")
 
@@ -32,6 +35,7 @@ ONLY_APPS = re.compile(r"^(yaml\.h|mpi\.h|hdf5)")
 CLOCKS = re.compile(r"\b(clock_gettime|gettimeofday|omp_get_wtime|MPI_Wtime|clock)\s*\(")
 ENDING = re.compile(r"\b(abort|exit|_exit|_Exit|quick_exit|assert)\s*\(")
 PRINTING = re.compile(r"\b(v?printf|puts|putchar|perror)\s*\(|\b(stdout|stderr)\b")
+FILES = re.compile(r"\b(FILE|remove|rename|tmpfile)\b|\b(f|fd|fre|p)open\b")
 MAY_PRINT = ("tool/", "bench/", "examples/", "apps/common/terminal.c", "apps/common/options.c")
 
 
@@ -76,13 +80,15 @@ def outer_include(path, name):
     room = room_of(path)
     stem = name[:-2] if name.endswith(".h") else name
     if VENDOR.search(name):
-        return None if room in ("src/device", "src/meter") else "only src/device and src/meter may name a vendor's header"
+        return None if room in ("src/device", "src/meter", "src/frequency") else "only src/device, src/meter and src/frequency may name a vendor's header"
     if ONLY_FEM.search(name):
         return None if room == "apps/fem" else "only apps/fem may use this library (its licence is not libyoke's)"
     if ONLY_APPS.search(name):
         return None if room.startswith("apps/") else "only apps may use this library"
     if room == "src/plan":
         return None if stem in PURE_HEADERS else "a plan is a pure function: no I/O, no clock, no hardware"
+    if room == "src/balance":  # stdio.h for vsnprintf; files are refused by name (FILES)
+        return None if stem in PURE_HEADERS or stem == "stdio" else "a balancer is arithmetic: no I/O, no clock, no hardware"
     if room == "include":
         return None if stem in ("stddef", "stdint", "stdbool") else "a public header needs no other than stddef.h, stdint.h, stdbool.h"
     if room.startswith("src/") and not (stem in C_HEADERS or SYSTEM.search(name) or LIBRARIES_OF_LIBYOKE.search(name)):
@@ -96,6 +102,8 @@ def check_text(path, text):
     for number, line in enumerate(without_comments_and_strings(text).splitlines(), 1):
         if CLOCKS.search(line) and path != "src/base/clock.c":
             yield number, "yoke_clock_s is the only clock"
+        if FILES.search(line) and path.startswith("src/balance/"):
+            yield number, "a balancer opens no files"
         if ENDING.search(line) and not main_program and not path.startswith(("bench/", "examples/")):
             yield number, "nothing but a main program ends the process: return a status"
         if PRINTING.search(line) and not main_program and not path.startswith(MAY_PRINT):
@@ -143,6 +151,14 @@ SELF_TEST = {  # path: (text, the line that is wrong or 0, a part of the message
     "src/model/device.c": ('#include "device/device.h"\n', 1, "base"),
     "src/model/climbs.c": ('#include "../device/device.h"\n', 1, "base"),
     "src/device/vendor.c": ("#include <cuda.h>\n", 0, ""),
+    "src/balance/reads.c": ('#include <stdio.h>\nvsnprintf(text, size, "x", list);\nfopen("x", "r");\n', 3, "opens no files"),
+    "src/balance/waits.c": ("#include <time.h>\n", 1, "arithmetic"),
+    "src/balance/right.c": ('#include "plan/plan.h"\n', 0, ""),
+    "src/balance/runs.c": ('#include "run/right.h"\n', 1, "plan"),
+    "src/frequency/vendor.c": ("#include <nvml.h>\n", 0, ""),
+    "src/frequency/device.c": ('#include "device/device.h"\n', 1, "meter"),
+    "src/profile/vendor.c": ("#include <nvml.h>\n", 1, "vendor"),
+    "src/meter/frequency.c": ('#include "frequency/frequency.h"\n', 1, "base"),
     "src/run/vendor.c": ("#include <CL/cl.h>\n", 1, "vendor"),
     "src/base/yaml.c": ("#include <yaml.h>\n", 1, "only apps"),
     "src/base/gpl.c": ("#include <p8est.h>\n", 1, "licence"),

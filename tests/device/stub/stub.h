@@ -22,7 +22,7 @@
 #ifndef YOKE_TESTS_STUB_H
 #define YOKE_TESTS_STUB_H
 
-#include "device/cuda_api.h"
+#include "device/cuda/api.h"
 
 #define STUB_API __attribute__((visibility("default")))
 

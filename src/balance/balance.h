@@ -1,0 +1,77 @@
+/*
+ * balance.h - what a balancer holds.
+ */
+#ifndef YOKE_BALANCE_BALANCE_H
+#define YOKE_BALANCE_BALANCE_H
+
+#include "balance/model.h"
+#include "yoke/yoke.h"
+
+/* Counts are exact as doubles up to here. */
+#define BALANCE_MOST_UNITS ((int64_t)1 << 53)
+
+typedef enum balance_decision {
+    BALANCE_START,   /* no round was reported yet */
+    BALANCE_MOVED,   /* the predicted gain is worth it */
+    BALANCE_KEPT,    /* nothing better is known, or the gain is within the noise */
+    BALANCE_COSTS,   /* kept: moving costs more than the predicted gain */
+    BALANCE_RESIZED, /* another total, other limits, or a device that comes or goes: units had to move */
+    BALANCE_PROBED   /* an idle device gets a unit to be measured again */
+} balance_decision;
+
+typedef struct balance_device {
+    int64_t most;         /* 0: taken out for good */
+    double share;         /* initial share, in units of 1 */
+    double rate;          /* seconds per unit: given at the start, or of the latest round with a measurement; NaN: not known */
+    speed_model model;    /* of the adaptive policy */
+    double copy_s;        /* seconds to move a unit there, smoothed; NaN: not known */
+    double copied;        /* so many units at once; 0: how the seconds depend on that is not to be asked */
+    double copy_each_s;   /* of these seconds what another unit adds; NaN: only one size was seen */
+    double moved;         /* part of its units that is moved to it in a round, smoothed; NaN: not known before two rounds told */
+    int64_t moved_rounds; /* rounds that told what was moved */
+    int64_t idle;         /* rounds without units since it worked last */
+    int64_t probe_at;     /* idle rounds after which it is measured again */
+    bool dropped;         /* moving its data costs more than it brings */
+    double copy_limit_s;  /* ... that is, copy_s is at least this */
+    /* The latest round, and the units after it. */
+    int64_t had, next;
+    double planned_s, measured_s, energy_j; /* for the units it had: predicted before, measured, metered; NaN: not known */
+    model_verdict verdict;
+} balance_device;
+
+struct yoke_balancer {
+    yoke_context *context;
+    yoke_balance_policy policy;
+    int devices;
+    int64_t rounds, round; /* likely in all, 0: not known; reported so far */
+    double calls;          /* per round */
+    bool keep_all;         /* no device is dropped */
+    double hint_s;         /* the makespan found last, from where the search goes on */
+    /* The latest decision. */
+    balance_decision decision;
+    int64_t n;                      /* its total; -1: there is none that holds */
+    double kept_s, best_s, cost_s;  /* makespans per call predicted for the shares as they were and for the new ones; cost of the move */
+    double measured_s, best_seen_s; /* measured makespan per call and unit: of the latest round, and the least of all; NaN: none */
+    yoke_curve line[YOKE_BALANCER_MOST_DEVICES]; /* constant speeds, where there is no model */
+    balance_device device[];
+};
+
+/* Units that fit on all devices together. */
+double balance_room(const yoke_balancer *balancer);
+
+/* Units of `n` (which fits) by the policy, from what is known, without regard to how they lie now.  Returns the makespan by the curves. */
+double balance_shares(yoke_balancer *balancer, int64_t n, int64_t *units);
+
+/* Decides `next`, n in all, after the reports of a round were taken into account, and fills what explains it. */
+void balance_decide(yoke_balancer *balancer, int64_t n);
+
+/*
+ * Seconds to move a unit where so many are moved at once: a part of the cost is that of starting copies.  As long as one size only was seen, and
+ * more are moved now, all of it may be: being wrong costs one round, and never asking again all that come.
+ */
+double balance_copy_s(const balance_device *device, double units);
+
+/* Predicted seconds per call; 0 for 0 units, NaN where nothing is known. */
+double balance_predict(const yoke_balancer *balancer, int device, int64_t units);
+
+#endif

@@ -1,0 +1,88 @@
+/*
+ * cuda.h - what the files of the cuda backend share.
+ *
+ * cuda.c the table, devices, memory, queues and events; load.c the libraries; program.c compiling and launching; blas.c BLAS.
+ * Every entry makes the device's primary context current on the calling thread and puts back what was current before, so that an application
+ * that uses CUDA itself is not disturbed.
+ */
+#ifndef YOKE_DEVICE_CUDA_CUDA_H
+#define YOKE_DEVICE_CUDA_CUDA_H
+
+#include "device/cache.h"
+#include "device/cuda/api.h"
+#include "yoke/backend.h"
+
+enum { YOKE_CUDA_MOST_ARGUMENTS = 64, YOKE_CUDA_MOST_ARCHITECTURES = 64 };
+
+/* The backend's state: the libraries. */
+typedef struct yoke_cuda {
+    yoke_context *context;
+    yoke_cache cache;
+    char why_not[256], remedy[256]; /* of the driver as a whole; "" if it is there */
+    yoke_cuda_driver driver;
+    int driver_version; /* of the CUDA that it speaks, 1000 major + 10 minor */
+    char driver_text[64];
+    int device_count;
+    char compiler_why_not[256], compiler_remedy[256]; /* of NVRTC; "" if it is there */
+    yoke_cuda_compiler compiler;
+    int compiler_major, compiler_minor;
+    int architectures[YOKE_CUDA_MOST_ARCHITECTURES], num_architectures; /* that NVRTC compiles for, 10 major + minor, ascending */
+    int blas_looked_for;
+    yoke_cuda_blas blas;
+    char blas_why_not[256];
+} yoke_cuda;
+
+typedef struct yoke_cuda_device {
+    yoke_cuda *state;
+    char name[64], model[256];
+    CUdevice ordinal;
+    CUcontext current; /* the primary context, held while the device is open */
+    int capability;    /* 10 major + minor */
+    cublasHandle_t blas;
+} yoke_cuda_device;
+
+typedef struct yoke_cuda_buffer {
+    CUdeviceptr address;
+} yoke_cuda_buffer;
+
+typedef struct yoke_cuda_queue {
+    yoke_cuda_device *device;
+    CUstream stream;
+} yoke_cuda_queue;
+
+/* ------------------------------------------------------------------------------------------------ load.c */
+
+/* Finds and starts the driver, and finds NVRTC; what is absent goes to the state's why_not and remedy. */
+void yoke_cuda_load(yoke_cuda *state);
+/* Finds cuBLAS, at the first call.  Errors: UNAVAILABLE. */
+yoke_status yoke_cuda_load_blas(yoke_cuda *state);
+
+/* ------------------------------------------------------------------------------------------------ cuda.c */
+
+/* Makes the device's context current. */
+CUresult yoke_cuda_enter(const yoke_cuda_device *device);
+/* Puts back what was current and returns `result`.  Where that fails the call has still done its work, and a lasting error shows at the next. */
+CUresult yoke_cuda_leave(const yoke_cuda_device *device, CUresult result);
+/* "CUDA_ERROR_LAUNCH_FAILED (unspecified launch failure)" */
+void yoke_cuda_error_text(const yoke_cuda *state, CUresult result, char *text, size_t bytes);
+/*
+ * Fails with what the driver says about `result` (not CUDA_SUCCESS) and what was being done ("copying 8 bytes to the device").
+ * DEVICE_MEMORY where memory was too small; DEVICE for everything else.
+ */
+yoke_status yoke_cuda_fail(const yoke_cuda_device *device, CUresult result, const char *doing, ...) YOKE_PRINTF(3, 4);
+
+/* --------------------------------------------------------------------------------------------- program.c */
+
+yoke_status yoke_cuda_program_create(void *device, const yoke_program_source *source, void **program);
+void yoke_cuda_program_destroy(void *device, void *program);
+yoke_status yoke_cuda_function(void *program, const char *name, void **function);
+yoke_status yoke_cuda_launch(void *queue, void *function, int64_t groups, int64_t group_size, int64_t units, const yoke_argument *arguments,
+                             void *const *buffers, int64_t num_arguments);
+
+/* ------------------------------------------------------------------------------------------------ blas.c */
+
+yoke_status yoke_cuda_dspmv(void *queue, int64_t n, double alpha, void *a, int64_t a_offset, void *x, int64_t x_offset, double beta,
+                            void *y, int64_t y_offset);
+void yoke_cuda_blas_close(yoke_cuda_device *device);
+
+#endif

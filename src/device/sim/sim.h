@@ -1,0 +1,181 @@
+/*
+ * sim.h - simulated devices: what they compute is real, the time that it takes is what a machine file says.
+ *
+ * machine.c reads the file (docs/reference/machine-file.md), time.c has speed functions and noise, line.c what runs when,
+ * energy.c powers, sim.c the table of functions.
+ */
+#ifndef YOKE_DEVICE_SIM_SIM_H
+#define YOKE_DEVICE_SIM_SIM_H
+
+#include "device/host_kernels.h"
+
+/* Seconds per unit, piecewise linear between points of ascending units, constant before the first and behind the last. */
+typedef struct sim_speed {
+    int64_t num_points; /* at least 1 */
+    double *units, *seconds_per_unit;
+} sim_speed;
+
+typedef struct sim_copy {
+    double latency_s, bytes_per_s; /* bytes_per_s is infinite where no copy takes time for its length */
+    double free_bytes;             /* of each copy take no time */
+} sim_copy;
+
+typedef struct sim_fault {
+    int64_t call;       /* this call of the driver after opening fails, counted from 1; 0: none */
+    yoke_status status; /* DEVICE or DEVICE_MEMORY */
+} sim_fault;
+
+/* What draws power: constant from one change to the next. */
+typedef struct sim_domain {
+    int powered;                   /* nonzero: the file gives it a power; else nothing is kept */
+    double idle_w, busy_w, copy_w; /* of host and memory: idle, busy, and what copies add to either; a device has them for each level */
+    double period_s, resolution_j, wrap_j; /* of its meter; 0: shows every change; none; never */
+    double gain, gain_error;               /* the meter shows gain x E; gain_error is what it states of that */
+    double watts, since_s, since_j;        /* draws so much since then, when it had drawn so many joules */
+    double shown_j;                        /* drawn at the latest update of its meter not after since_s */
+} sim_domain;
+
+/* A device at one frequency of its clock. */
+typedef struct sim_level {
+    double frequency_hz; /* NaN: the file gives it no clock */
+    sim_speed speed;
+    double start_s; /* of every launch that has units */
+    int powered;
+    double idle_w, busy_w, copy_w;
+} sim_level;
+
+typedef struct sim_profile { /* of a device, as the file describes it, and what it does */
+    char name[48];           /* NAME of sim:NAME */
+    char description[256];
+    yoke_device_class device_class; /* CPU or GPU */
+    int64_t memory_bytes, compute_units, threads;
+    sim_level own; /* what all levels have that do not say otherwise */
+    sim_copy copy;
+    double noise, contention; /* a launch takes 1 + contention times as long while another device runs one */
+    int64_t seed;
+    sim_fault fault;
+    sim_domain domain;
+    sim_level *levels;        /* by ascending frequency; at least one */
+    int64_t num_levels;       /* at least 1 */
+    int64_t level;            /* of the clock: launches that begin have it */
+    int64_t busy_level;       /* of the launch that began last */
+    int64_t launches, copies; /* that run now */
+} sim_profile;
+
+/* Somebody who looks at the virtual clock while it moves: see run/meter_sim.h. */
+typedef struct sim_watch {
+    double every_s, next_s; /* next_s: when it is called */
+    void (*moved)(void *user);
+    void *user;
+    struct sim_watch *next;
+} sim_watch;
+
+typedef struct sim_machine {
+    yoke_context *context;
+    char name[64], description[256];
+    sim_profile *devices;
+    int64_t count;
+    sim_domain host, dram; /* the host is busy where it does nothing but host GPUs that work */
+    double hosting_w, contention;
+    int host_described; /* nonzero: the file has the key "host" */
+    int powered;        /* nonzero: there is a domain with a power */
+    double host_s;      /* the host's virtual clock, which all devices share */
+    sim_watch *watches; /* their owners' */
+    struct sim_line *lines;
+} sim_machine;
+
+typedef struct sim_state { /* of a context */
+    yoke_context *context;
+    sim_machine *machine; /* NULL: no file was read */
+} sim_state;
+
+/* Errors: INPUT (file, key, what was expected), MEMORY, SYSTEM. */
+yoke_status sim_machine_create(yoke_context *context, const char *path, sim_machine **machine);
+void sim_machine_destroy(sim_machine *machine);
+
+/* The machine of the context, or NULL where no file was read.  Allocates nothing where nobody asked for devices. */
+sim_machine *sim_machine_of(yoke_context *context);
+
+/* The level of the device whose frequency is nearest to that. */
+int64_t sim_nearest_level(const sim_profile *device, double frequency_hz);
+
+/* -------------------------------------------------------------------------------------------------- line.c */
+
+/* A moment that a queue reaches, or has reached. */
+typedef struct sim_mark {
+    int64_t holders; /* events and operations that know it */
+    int reached;
+    double time_s;
+} sim_mark;
+
+yoke_status sim_mark_create(yoke_context *context, sim_mark **mark); /* with one holder */
+void sim_mark_release(yoke_context *context, sim_mark *mark);        /* by a holder; NULL allowed */
+
+typedef enum sim_operation_kind { SIM_LAUNCH, SIM_COPY, SIM_RECORD, SIM_WAIT } sim_operation_kind;
+
+typedef struct sim_operation {
+    sim_operation_kind kind;
+    int64_t units;  /* of a launch */
+    double factor;  /* of a launch: noise */
+    double seconds; /* of a copy */
+    sim_mark *mark; /* of RECORD and WAIT, one holder of it */
+} sim_operation;
+
+/* What a queue was asked to do and has not done, in order.  The first operation may be running. */
+typedef struct sim_line {
+    sim_machine *machine;
+    sim_profile *device;
+    sim_operation *operations; /* a ring */
+    int64_t first, count, capacity;
+    int running;
+    double from_s, left_s, slows; /* what runs has left_s to do since from_s, which takes slows times as long, */
+    double until_s;               /* until then */
+    struct sim_line *next;
+} sim_line;
+
+/* With room for some operations.  Errors: MEMORY. */
+yoke_status sim_line_open(sim_line *line, sim_machine *machine, sim_profile *device);
+/* What it has not done is not done any more; who waits for it goes on. */
+void sim_line_close(sim_line *line);
+/* Takes the operation over, its mark included, also where it fails.  Errors: MEMORY. */
+yoke_status sim_line_add(sim_line *line, const sim_operation *operation);
+
+/* The host's clock goes to time_s, unless it is there already, past all who watch, and the devices go on until then. */
+void sim_machine_wait(sim_machine *machine, double time_s);
+/* The host waits until the line has done everything, or the mark is reached. */
+void sim_line_finish(sim_line *line);
+void sim_mark_wait(sim_machine *machine, const sim_mark *mark);
+
+/* Launches that begin from now on are done at that level. */
+void sim_set_level(sim_machine *machine, sim_profile *device, int64_t level);
+
+/* ------------------------------------------------------------------------------------------------ energy.c */
+
+/* To be called where something has begun or ended on the device: its power and those of host and memory change, at the host's time. */
+void sim_energy_change(sim_machine *machine, sim_profile *device);
+/* The powers of a machine whose clock stands at 0. */
+void sim_energy_start(sim_machine *machine);
+
+/* Joules drawn until now_s, which is the host's time, and until the latest update of the meter. */
+double sim_energy_j(const sim_domain *domain, double now_s);
+double sim_energy_shown_j(const sim_domain *domain, double now_s);
+
+/* When the domain's meter was updated last, at the host's time now_s. */
+double sim_meter_update_s(const sim_domain *domain, double now_s);
+
+/* The idle device's least power, and the device's greatest, at any level. */
+double sim_least_w(const sim_profile *device);
+double sim_most_w(const sim_profile *device);
+
+/* -------------------------------------------------------------------------------------------------- time.c */
+
+/* Random numbers by splitmix64 (Steele, Lea and Flood 2014), the same on every machine. */
+typedef struct sim_random {
+    uint64_t state;
+} sim_random;
+
+double sim_seconds_per_unit(const sim_speed *speed, double units);
+/* 1 + N(0, sigma), never below 0; draws nothing where sigma is 0. */
+double sim_noise_factor(sim_random *random, double sigma);
+
+#endif

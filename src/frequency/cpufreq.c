@@ -1,0 +1,496 @@
+#define _GNU_SOURCE /* sched_getcpu */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "frequency/frequency.h"
+#include "meter/sysfs.h"
+
+static const char cpus[] = "/sys/devices/system/cpu";
+
+enum { MOST_LEVELS = 128 };
+
+/* A policy: CPUs that share a clock, or, with newer drivers, one CPU. */
+typedef struct policy {
+    int64_t number;
+    int64_t least_khz, most_khz; /* of the hardware */
+    int64_t levels_khz[MOST_LEVELS];
+    int64_t num_levels; /* 0: any */
+    int userspace;      /* nonzero: set by the governor userspace, else by equal limits */
+    int64_t asked_khz;  /* by the latest change; 0: nothing yet */
+    int guided;         /* nonzero: the hardware chooses between the limits even under userspace */
+} policy;
+
+typedef struct cpufreq {
+    meter_site site;
+    int by_cpu; /* nonzero: cpuN/cpufreq in place of cpufreq/policyN, as before Linux 4.3 and in trees that were recorded without links */
+    policy *policies;
+    int64_t count;
+    char driver[CLOCK_WORD_BYTES], governor[CLOCK_WORD_BYTES], mode[CLOCK_WORD_BYTES];
+    uint64_t throttled; /* counts of heat before the latest change */
+} cpufreq;
+
+/* --------------------------------------------------------------------------------------------------- files */
+
+/* The root is checked when clocks are looked for: paths fit. */
+static void policy_directory(const cpufreq *clock, int64_t number, char directory[CLOCK_PATH_BYTES])
+{
+    const char *before = clock->by_cpu ? "cpu" : "cpufreq/policy", *after = clock->by_cpu ? "/cpufreq" : "";
+    snprintf(directory, CLOCK_PATH_BYTES, "%s%s/%s%lld%s", clock->site.root, cpus, before, (long long)number, after);
+}
+
+static int read_text(const cpufreq *clock, int64_t number, const char *name, char *text, size_t bytes)
+{
+    char directory[CLOCK_PATH_BYTES], path[CLOCK_PATH_BYTES + 64];
+    policy_directory(clock, number, directory);
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+    int error = meter_read_line(path, text, bytes);
+    if (error != 0) text[0] = '\0';
+    return error;
+}
+
+static int64_t read_khz(const cpufreq *clock, int64_t number, const char *name)
+{
+    char text[CLOCK_WORD_BYTES];
+    return read_text(clock, number, name, text, sizeof text) == 0 ? clock_khz(text) : -1;
+}
+
+/* May this process write the file?  Returns 0 or errno. */
+static int may_write(const cpufreq *clock, int64_t number, clock_file file)
+{
+    char directory[CLOCK_PATH_BYTES], path[CLOCK_PATH_BYTES + 64];
+    policy_directory(clock, number, directory);
+    snprintf(path, sizeof path, "%s/%s", directory, clock_file_name(file));
+    return faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) == 0 ? 0 : errno;
+}
+
+static int has_word(const char *text, const char *word)
+{
+    size_t length = strlen(word);
+    for (const char *at = text; (at = strstr(at, word)) != NULL; at += length)
+        if ((at == text || at[-1] == ' ') && (at[length] == ' ' || at[length] == '\0')) return 1;
+    return 0;
+}
+
+/* ------------------------------------------------------------------------------------------------ policies */
+
+static int compare_khz(const void *left, const void *right)
+{
+    int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
+    return (a > b) - (a < b);
+}
+
+static int64_t sort_levels(int64_t *levels, int64_t count)
+{
+    int64_t kept = 0;
+    qsort(levels, (size_t)count, sizeof *levels, compare_khz);
+    for (int64_t i = 0; i < count; i++)
+        if (kept == 0 || levels[i] != levels[kept - 1]) levels[kept++] = levels[i];
+    return kept;
+}
+
+static void read_levels(const cpufreq *clock, policy *found)
+{
+    char text[2048], word[CLOCK_WORD_BYTES];
+    int used;
+    if (read_text(clock, found->number, "scaling_available_frequencies", text, sizeof text) != 0) return;
+    for (const char *at = text; sscanf(at, "%47s%n", word, &used) == 1; at += used) {
+        int64_t khz = clock_khz(word);
+        if (khz <= 0 || found->num_levels == MOST_LEVELS) { /* no such table, then */
+            found->num_levels = 0;
+            return;
+        }
+        found->levels_khz[found->num_levels++] = khz;
+    }
+    found->num_levels = sort_levels(found->levels_khz, found->num_levels);
+}
+
+/* Returns 0, or errno of the policy's limits: EBUSY while its CPUs are offline. */
+static int read_policy(const cpufreq *clock, int64_t number, policy *found)
+{
+    char text[1024];
+    *found = (policy){.number = number};
+    int error = read_text(clock, number, "scaling_min_freq", text, sizeof text);
+    if (error != 0) return error;
+    found->least_khz = read_khz(clock, number, "cpuinfo_min_freq");
+    found->most_khz = read_khz(clock, number, "cpuinfo_max_freq");
+    if (found->least_khz <= 0 || found->most_khz < found->least_khz || clock_khz(text) < 0) return EINVAL;
+    read_levels(clock, found);
+    if (read_text(clock, number, "scaling_available_governors", text, sizeof text) == 0 && has_word(text, "userspace"))
+        found->userspace = may_write(clock, number, CLOCK_GOVERNOR) == 0 && may_write(clock, number, CLOCK_SPEED) == 0;
+    found->guided = strcmp(clock->mode, "guided") == 0;
+    return 0;
+}
+
+/* CPUs that share a clock share the directory: it counts once. */
+static int is_link(const cpufreq *clock, int64_t number)
+{
+    char directory[CLOCK_PATH_BYTES];
+    struct stat about;
+    policy_directory(clock, number, directory);
+    return lstat(directory, &about) == 0 && S_ISLNK(about.st_mode);
+}
+
+/* The names of directories that hold policies, or may. */
+static yoke_status list_policies(cpufreq *clock, sysfs_names *found, int *error)
+{
+    char path[CLOCK_PATH_BYTES];
+    snprintf(path, sizeof path, "%s%s/cpufreq", clock->site.root, cpus);
+    yoke_status status = sysfs_list(clock->site.context, path, "policy", found, error);
+    clock->by_cpu = status == YOKE_OK && found->count == 0;
+    if (!clock->by_cpu) return status;
+    yoke_release(clock->site.context, found->names);
+    snprintf(path, sizeof path, "%s%s", clock->site.root, cpus);
+    return sysfs_list(clock->site.context, path, "cpu", found, error);
+}
+
+/*
+ * Fills the policies whose CPUs are online.  *error: where there is none, errno of what could not be read.  What they were asked for is kept.
+ */
+static yoke_status scan(cpufreq *clock, int *error)
+{
+    sysfs_names found = {0};
+    void *memory = NULL;
+    int64_t count = 0;
+    yoke_status status = list_policies(clock, &found, error);
+    if (status == YOKE_OK) status = yoke_allocate(clock->site.context, found.count, sizeof(policy), &memory);
+    if (*error == 0) *error = ENOENT;
+    for (int64_t i = 0; i < found.count && status == YOKE_OK; i++) {
+        policy *next = (policy *)memory + count;
+        int64_t number = clock_khz(found.names[i] + strlen(clock->by_cpu ? "cpu" : "policy"));
+        if (number < 0) continue; /* cpuidle and the like */
+        int unread = is_link(clock, number) ? ENOENT : read_policy(clock, number, next);
+        if (unread != 0 && unread != ENOENT) *error = unread;
+        if (unread != 0) continue;
+        for (int64_t j = 0; j < clock->count; j++)
+            if (clock->policies[j].number == number) next->asked_khz = clock->policies[j].asked_khz;
+        count++;
+    }
+    yoke_release(clock->site.context, found.names);
+    if (status != YOKE_OK) return status;
+    yoke_release(clock->site.context, clock->policies);
+    clock->policies = memory;
+    clock->count = count;
+    return YOKE_OK;
+}
+
+/* ------------------------------------------------------------------------------------------- save and set */
+
+static int any_policy(const clock_book *book)
+{
+    for (int64_t i = 0; i < book->count; i++)
+        if (book->entries[i].place == CLOCK_OF_POLICY) return 1;
+    return 0;
+}
+
+static yoke_status cpufreq_save(clock_entry *entry, clock_book *book)
+{
+    cpufreq *clock = entry->state;
+    int error, again = any_policy(book);
+    int64_t kept = 0;
+    yoke_status status = scan(clock, &error);
+    for (int64_t i = 0; i < clock->count && status == YOKE_OK; i++) {
+        clock_saved saved = {.place = CLOCK_OF_POLICY};
+        policy_directory(clock, clock->policies[i].number, saved.where);
+        if (!clock_book_has(book, saved.where)) {
+            if (clock_policy_read(saved.where, &saved.setting) != 0) continue; /* its CPUs have just gone offline */
+            if (again)
+                yoke_log(book->context, YOKE_LOG_WARNING, "%s has come since clocks were first changed; it is saved now", saved.where);
+            status = clock_book_add(book, &saved);
+        }
+        clock->policies[kept++] = clock->policies[i];
+    }
+    if (status == YOKE_OK) clock->count = kept;
+    if (status == YOKE_OK && kept == 0)
+        return yoke_fail(book->context, YOKE_ERROR_SYSTEM, "no policy of %s%s/cpufreq can be read any more: %s", clock->site.root, cpus,
+                         strerror(error));
+    return status;
+}
+
+static int64_t nearest_level(const policy *of, int64_t khz)
+{
+    int64_t nearest = khz < of->least_khz ? of->least_khz : khz > of->most_khz ? of->most_khz : khz;
+    for (int64_t i = 0; i < of->num_levels; i++)
+        if (i == 0 || llabs(of->levels_khz[i] - khz) < llabs(nearest - khz)) nearest = of->levels_khz[i];
+    return nearest;
+}
+
+/* What the policy's files shall hold.  Under userspace the limits are only widened, but where the hardware would choose between them. */
+static void want(const policy *of, int64_t khz, const clock_setting *now, clock_setting *wanted)
+{
+    memset(wanted, 0, sizeof *wanted);
+    int limits = !of->userspace || of->guided;
+    if (of->userspace) snprintf(wanted->value[CLOCK_GOVERNOR], CLOCK_WORD_BYTES, "userspace");
+    if (of->userspace) clock_khz_text(khz, wanted->value[CLOCK_SPEED]);
+    if (limits || clock_khz(now->value[CLOCK_LEAST]) > khz) clock_khz_text(khz, wanted->value[CLOCK_LEAST]);
+    if (limits || clock_khz(now->value[CLOCK_MOST]) < khz) clock_khz_text(khz, wanted->value[CLOCK_MOST]);
+}
+
+static yoke_status cpufreq_set(clock_entry *entry, double hz)
+{
+    cpufreq *clock = entry->state;
+    yoke_context *context = clock->site.context;
+    int64_t set = 0;
+    char why[METER_WHY_BYTES] = "";
+    for (int64_t i = 0; i < clock->count; i++) {
+        policy *of = &clock->policies[i];
+        char directory[CLOCK_PATH_BYTES];
+        clock_setting now, wanted;
+        int error = 0;
+        policy_directory(clock, of->number, directory);
+        clock_policy_read(directory, &now);
+        of->asked_khz = nearest_level(of, (int64_t)llround(hz / 1000));
+        want(of, of->asked_khz, &now, &wanted);
+        int done = clock_policy_apply(directory, &wanted, why, &error);
+        if (!done && (error == ENOENT || error == EBUSY || error == ENODEV))
+            yoke_log(context, YOKE_LOG_WARNING, "%s", why);
+        else if (!done && error != 0)
+            return yoke_fail(context, YOKE_ERROR_SYSTEM, "the clock of the cores cannot be set: %s", why);
+        else
+            set++;
+        /* Some drivers round what they take; whether the clock itself is right is seen when it is read. */
+        if (!done && error == 0) yoke_log(context, YOKE_LOG_DEBUG, "%s", why);
+    }
+    if (set == 0) return yoke_fail(context, YOKE_ERROR_SYSTEM, "the clock of no core could be set: %s", why);
+    return YOKE_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------ read back */
+
+static double policy_hz(const cpufreq *clock, const policy *of)
+{
+    int64_t khz = read_khz(clock, of->number, "scaling_cur_freq");
+    if (khz <= 0) khz = read_khz(clock, of->number, "cpuinfo_cur_freq");
+    return khz > 0 ? 1000.0 * (double)khz : NAN;
+}
+
+/* The policy of the core that this runs on, which is not idle, so that its clock can be believed; NULL where that is not known. */
+static const policy *own_policy(const cpufreq *clock)
+{
+    char path[128], target[CLOCK_PATH_BYTES];
+    int cpu = clock->site.root[0] == '\0' ? sched_getcpu() : -1;
+    if (cpu < 0) return NULL;
+    snprintf(path, sizeof path, "%s/cpu%d/cpufreq", cpus, cpu);
+    ssize_t length = readlink(path, target, sizeof target - 1);
+    target[length > 0 ? length : 0] = '\0';
+    const char *name = strstr(target, "policy");
+    int64_t number = name != NULL ? clock_khz(name + strlen("policy")) : -1;
+    for (int64_t i = 0; i < clock->count; i++)
+        if (clock->policies[i].number == number) return &clock->policies[i];
+    return NULL;
+}
+
+/* Of the own core, or of a recorded tree the mean over all. */
+static double cpufreq_read(clock_entry *entry, double *asked_hz)
+{
+    const cpufreq *clock = entry->state;
+    const policy *own = own_policy(clock);
+    double hz = own != NULL ? policy_hz(clock, own) : NAN, sum = 0, asked = 0;
+    int64_t known = 0;
+    if (isfinite(hz)) {
+        *asked_hz = 1000.0 * (double)own->asked_khz;
+        return hz;
+    }
+    for (int64_t i = 0; i < clock->count; i++) {
+        hz = policy_hz(clock, &clock->policies[i]);
+        if (!isfinite(hz)) continue;
+        sum += hz;
+        asked += 1000.0 * (double)clock->policies[i].asked_khz;
+        known++;
+    }
+    *asked_hz = known > 0 ? asked / (double)known : NAN;
+    return known > 0 ? sum / (double)known : NAN;
+}
+
+/* How often CPUs have slowed down for heat. */
+static uint64_t count_throttles(const cpufreq *clock)
+{
+    static const char *const counters[] = {"core_throttle_count", "package_throttle_count"};
+    char path[CLOCK_PATH_BYTES + 2 * SYSFS_NAME_BYTES];
+    sysfs_names found = {0};
+    uint64_t sum = 0, number;
+    int error;
+    snprintf(path, sizeof path, "%s%s", clock->site.root, cpus);
+    if (sysfs_list(clock->site.context, path, "cpu", &found, &error) != YOKE_OK) return 0;
+    for (int64_t i = 0; i < found.count; i++)
+        for (size_t k = 0; k < sizeof counters / sizeof *counters; k++) {
+            snprintf(path, sizeof path, "%s%s/%s/thermal_throttle/%s", clock->site.root, cpus, found.names[i], counters[k]);
+            if (meter_read_number(path, &number) == 0) sum += number;
+        }
+    yoke_release(clock->site.context, found.names);
+    return sum;
+}
+
+static void cpufreq_mark(clock_entry *entry)
+{
+    cpufreq *clock = entry->state;
+    clock->throttled = count_throttles(clock);
+}
+
+static void cpufreq_why(clock_entry *entry, char text[METER_WHY_BYTES])
+{
+    const cpufreq *clock = entry->state;
+    uint64_t throttled = count_throttles(clock);
+    snprintf(text, METER_WHY_BYTES, "the system gives no reason: a power limit, or firmware that overrules the system");
+    for (int64_t i = 0; i < clock->count; i++) {
+        const policy *of = &clock->policies[i];
+        int64_t most = read_khz(clock, of->number, "scaling_max_freq"), firmware = read_khz(clock, of->number, "bios_limit");
+        if (firmware > 0 && firmware < of->asked_khz)
+            snprintf(text, METER_WHY_BYTES, "the firmware limits policy%lld to %g MHz", (long long)of->number, (double)firmware / 1e3);
+        else if (most > 0 && most < of->asked_khz)
+            snprintf(text, METER_WHY_BYTES, "the system limits policy%lld to %g MHz", (long long)of->number, (double)most / 1e3);
+    }
+    if (throttled > clock->throttled)
+        snprintf(text, METER_WHY_BYTES, "heat: the processor slowed down %llu times meanwhile (thermal_throttle)",
+                 (unsigned long long)(throttled - clock->throttled));
+}
+
+/* ---------------------------------------------------------------------------------------------------- find */
+
+static void cpufreq_close(void *state)
+{
+    cpufreq *clock = state;
+    yoke_context *context = clock->site.context;
+    yoke_release(context, clock->policies);
+    yoke_release(context, clock);
+}
+
+static const clock_functions functions = {
+    .save = cpufreq_save, .set = cpufreq_set, .read = cpufreq_read, .mark = cpufreq_mark, .why = cpufreq_why, .close = cpufreq_close};
+
+static void refuse_absent(const cpufreq *clock, int error, clock_entry *entry)
+{
+    char machine[64], why[METER_WHY_BYTES];
+    meter_virtual_machine(&clock->site, machine);
+    if (error == EBUSY)
+        clock_entry_refuse(entry, "the CPUs of all frequency policies are offline",
+                           "switch CPUs on: echo 1 > /sys/devices/system/cpu/cpuN/online");
+    else if (error == EINVAL)
+        clock_entry_refuse(entry, "the frequency limits in cpufreq/policy*/ are not what the kernel writes there", "");
+    else if (error != ENOENT) {
+        snprintf(why, sizeof why, "%s/cpufreq cannot be read: %s", cpus, strerror(error));
+        clock_entry_refuse(entry, why, "look at the rights of /sys in this container or session");
+    } else if (machine[0] != '\0') {
+        snprintf(why, sizeof why, "this is %s, and its host does not let it control frequencies", machine);
+        clock_entry_refuse(entry, why, "run on the machine itself, or set the clock on the host");
+    } else
+        clock_entry_refuse(entry,
+                           "there is no CPU frequency control (cpufreq/policy*): a virtual machine, or a kernel without a driver for it",
+                           "on hardware: switch on SpeedStep, Cool'n'Quiet or CPPC in the firmware, take intel_pstate=disable off the "
+                           "kernel's command line, or modprobe acpi-cpufreq; a virtual machine's clock is set on its host");
+}
+
+static void refuse_right(int error, clock_file file, clock_entry *entry)
+{
+    char why[METER_WHY_BYTES];
+    const char *remedy =
+        "run as root, or give a group the right: put the lines 'z /sys/devices/system/cpu/cpufreq/policy*/scaling_[gms]* "
+        "0664 root yoke - -' and "
+        "'z /sys/devices/system/cpu/cpufreq/policy*/energy_performance_preference 0664 root yoke - -' into "
+        "/etc/tmpfiles.d/yoke-clocks.conf; "
+        "groupadd yoke; usermod -aG yoke USER; systemd-tmpfiles --create yoke-clocks.conf; log in again (docs/reference/frequencies.md)";
+    if (error == EROFS) remedy = "sysfs is mounted read-only, as in containers: start the container with -v /sys:/sys:rw or --privileged";
+    snprintf(why, sizeof why, "%s cannot be written: %s", clock_file_name(file), strerror(error));
+    clock_entry_refuse(entry, why, remedy);
+}
+
+/* The limits of all policies must be writable. */
+static int check_rights(const cpufreq *clock, clock_entry *entry)
+{
+    static const clock_file needed[] = {CLOCK_LEAST, CLOCK_MOST};
+    for (int64_t i = 0; i < clock->count; i++)
+        for (size_t k = 0; k < sizeof needed / sizeof *needed; k++) {
+            int error = may_write(clock, clock->policies[i].number, needed[k]);
+            if (error == 0) continue;
+            refuse_right(error, needed[k], entry);
+            return 0;
+        }
+    return 1;
+}
+
+static void fill_levels(const cpufreq *clock, yoke_clock_info *info)
+{
+    int64_t all[2 * MOST_LEVELS], count = 0;
+    for (int64_t i = 0; i < clock->count; i++) {
+        const policy *of = &clock->policies[i];
+        if (of->num_levels == 0) return;
+        memcpy(all + count, of->levels_khz, (size_t)of->num_levels * sizeof *all);
+        count = sort_levels(all, count + of->num_levels);
+        if (count > MOST_LEVELS) return;
+    }
+    for (int64_t i = 0; i < count; i++) info->levels_hz[i] = 1000.0 * (double)all[i];
+    info->num_levels = count;
+}
+
+static void fill_info(cpufreq *clock, clock_entry *entry)
+{
+    yoke_clock_info *info = &entry->info;
+    double asked_hz;
+    int64_t least = INT64_MAX, most = 0, by_speed = 0;
+    for (int64_t i = 0; i < clock->count; i++) {
+        const policy *of = &clock->policies[i];
+        least = of->least_khz < least ? of->least_khz : least;
+        most = of->most_khz > most ? of->most_khz : most;
+        by_speed += of->userspace;
+    }
+    info->least_hz = 1000.0 * (double)least;
+    info->most_hz = 1000.0 * (double)most;
+    info->current_hz = cpufreq_read(entry, &asked_hz);
+    fill_levels(clock, info);
+    snprintf(info->description, sizeof info->description, "all cores; driver %s%s%s, governor %s, %lld %s; set by %s", clock->driver,
+             clock->mode[0] != '\0' ? " " : "", clock->mode, clock->governor, (long long)clock->count,
+             clock->count == 1 ? "policy" : "policies", by_speed == clock->count ? "the governor userspace" : "equal limits");
+}
+
+/* The driver, its mode, and the governor, of the first policy. */
+static void read_driver(cpufreq *clock)
+{
+    char path[CLOCK_PATH_BYTES];
+    int64_t number = clock->policies[0].number;
+    read_text(clock, number, "scaling_driver", clock->driver, sizeof clock->driver);
+    read_text(clock, number, "scaling_governor", clock->governor, sizeof clock->governor);
+    const char *owner = strncmp(clock->driver, "intel_", 6) == 0 ? "intel_pstate"
+                        : strncmp(clock->driver, "amd", 3) == 0  ? "amd_pstate"
+                                                                 : NULL;
+    if (owner == NULL) return;
+    snprintf(path, sizeof path, "%s%s/%s/status", clock->site.root, cpus, owner);
+    if (meter_read_line(path, clock->mode, sizeof clock->mode) != 0) clock->mode[0] = '\0';
+}
+
+yoke_status clock_cpufreq_find(const meter_site *site, clock_list *list)
+{
+    clock_entry entry;
+    void *memory = NULL;
+    int error;
+    if (strlen(site->root) > CLOCK_PATH_BYTES / 2)
+        return yoke_fail(site->context, YOKE_ERROR_INPUT, "the root directory's path is longer than %d bytes", CLOCK_PATH_BYTES / 2);
+    yoke_status status = yoke_allocate(site->context, 1, sizeof(cpufreq), &memory);
+    if (status != YOKE_OK) return status;
+    cpufreq *clock = memory;
+    clock->site = *site;
+    clock_entry_start(&entry, "cpufreq", "cpu");
+    entry.state = clock;
+    entry.functions = &functions;
+    status = scan(clock, &error);
+    if (status != YOKE_OK) {
+        cpufreq_close(clock);
+        return status;
+    }
+    if (clock->count == 0)
+        refuse_absent(clock, error, &entry);
+    else {
+        read_driver(clock);
+        for (int64_t i = 0; i < clock->count; i++) clock->policies[i].guided = strcmp(clock->mode, "guided") == 0;
+        fill_info(clock, &entry);
+        entry.tolerance_hz = 50e6; /* half a step of the bus clock */
+        entry.info.settable = check_rights(clock, &entry);
+    }
+    return clock_list_add(list, &entry);
+}

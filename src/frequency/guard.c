@@ -1,0 +1,171 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/helper.h"
+#include "frequency/frequency.h"
+
+extern char **environ;
+
+enum { LEAST_DESCRIPTOR = 10, LOCK_DESCRIPTOR = 3 };
+
+/* How long a guard may take to answer: starting NVML can take seconds. */
+static const double patience_s = 15;
+
+/* ---------------------------------------------------------------------------------------------------- find */
+
+int clock_guard_find(char program[CLOCK_PATH_BYTES], char why[METER_WHY_BYTES])
+{
+    return yoke_helper_find("yoke-clock-guard", "YOKE_CLOCK_GUARD", "restores the clocks", program, CLOCK_PATH_BYTES, why, METER_WHY_BYTES);
+}
+
+/* --------------------------------------------------------------------------------------------------- start */
+
+/*
+ * The guard gets the socket as standard input, the lock, and standard error for what it has to say after our end.  All signals are blocked from its
+ * first instruction on, so that those that end this process and its group do not end it.
+ */
+static int spawn(char *const arguments[], int socket_end, int lock, pid_t *process)
+{
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    sigset_t all;
+    sigfillset(&all);
+    int error = posix_spawn_file_actions_init(&actions);
+    if (error != 0) return error;
+    error = posix_spawnattr_init(&attributes);
+    if (error == 0) {
+        posix_spawnattr_setsigmask(&attributes, &all);
+        posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+        error = posix_spawn_file_actions_adddup2(&actions, socket_end, STDIN_FILENO);
+        if (error == 0) error = posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+        if (error == 0) error = posix_spawn_file_actions_adddup2(&actions, lock, LOCK_DESCRIPTOR);
+        if (error == 0) error = posix_spawn(process, arguments[0], &actions, &attributes, arguments, environ);
+        posix_spawnattr_destroy(&attributes);
+    }
+    posix_spawn_file_actions_destroy(&actions);
+    return error;
+}
+
+/* Both ends above the standard streams, which the spawning overwrites. */
+static int make_sockets(int ends[2])
+{
+    int low[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, low) != 0) return errno;
+    for (int i = 0; i < 2; i++) ends[i] = fcntl(low[i], F_DUPFD_CLOEXEC, LEAST_DESCRIPTOR);
+    int error = ends[0] < 0 || ends[1] < 0 ? errno : 0;
+    for (int i = 0; i < 2; i++) {
+        close(low[i]);
+        if (error != 0 && ends[i] >= 0) close(ends[i]);
+    }
+    return error;
+}
+
+yoke_status clock_guard_start(yoke_context *context, const char *root, int lock, clock_guard *guard)
+{
+    char program[CLOCK_PATH_BYTES], why[METER_WHY_BYTES], own[32];
+    if (!clock_guard_find(program, why)) return yoke_fail(context, YOKE_ERROR_UNAVAILABLE, "%s; install yoke again", why);
+    int ends[2] = {-1, -1}, error = make_sockets(ends);
+    if (error != 0) return yoke_fail(context, YOKE_ERROR_SYSTEM, "no socket for yoke-clock-guard: %s", strerror(error));
+    snprintf(own, sizeof own, "%ld", (long)getpid());
+    char *arguments[] = {program, own, (char *)root, NULL};
+    pid_t process;
+    error = spawn(arguments, ends[1], lock, &process);
+    close(ends[1]);
+    if (error != 0) {
+        close(ends[0]);
+        return yoke_fail(context, YOKE_ERROR_SYSTEM, "'%s' cannot be started: %s", program, strerror(error));
+    }
+    /* It goes on as no child of ours, so that a program that waits for all its children does not wait for the guard. */
+    while (waitpid(process, NULL, 0) < 0 && errno == EINTR) continue;
+    *guard = (clock_guard){context, ends[0]};
+    return YOKE_OK;
+}
+
+/* ---------------------------------------------------------------------------------------------------- talk */
+
+static int send_all(int socket_end, const char *text, size_t length)
+{
+    while (length > 0) {
+        /* Without MSG_NOSIGNAL a guard that is gone would end this process. */
+        ssize_t sent = send(socket_end, text, length, MSG_NOSIGNAL);
+        if (sent < 0 && errno == EINTR) continue;
+        if (sent <= 0) return errno != 0 ? errno : EPIPE;
+        text += sent;
+        length -= (size_t)sent;
+    }
+    return 0;
+}
+
+/* The next line without its newline, until end_s.  Returns 1; 0 at the end of what comes, or too late. */
+static int receive_line(int socket_end, double end_s, char *line, size_t bytes)
+{
+    size_t length = 0;
+    for (;;) {
+        struct pollfd wanted = {.fd = socket_end, .events = POLLIN};
+        double left_s = end_s - yoke_clock_s();
+        if (!(left_s > 0)) return 0;
+        int ready = poll(&wanted, 1, (int)(1000 * left_s) + 1);
+        if (ready < 0 && errno != EINTR) return 0;
+        if (ready <= 0) continue;
+        char byte;
+        ssize_t got = recv(socket_end, &byte, 1, 0);
+        if (got < 0 && errno == EINTR) continue;
+        if (got <= 0) return 0;
+        if (byte == '\n') break;
+        if (length + 1 < bytes) line[length++] = byte;
+    }
+    line[length] = '\0';
+    return 1;
+}
+
+yoke_status clock_guard_tell(clock_guard *guard, const clock_book *book, int64_t first)
+{
+    char text[CLOCK_TEXT_BYTES], answer[METER_WHY_BYTES];
+    int error = 0;
+    for (int64_t i = first; i < book->count && error == 0; i++) {
+        size_t length = clock_saved_print(&book->entries[i], text);
+        error = send_all(guard->socket, text, length);
+    }
+    if (error == 0) error = send_all(guard->socket, "end\n", 4);
+    if (error == 0 && receive_line(guard->socket, yoke_clock_s() + patience_s, answer, sizeof answer)) {
+        if (strcmp(answer, CLOCK_GUARD_READY) == 0) return YOKE_OK;
+        return yoke_fail(guard->context, YOKE_ERROR_SYSTEM, "yoke-clock-guard cannot restore this clock, so it is not changed: %s", answer);
+    }
+    close(guard->socket);
+    guard->socket = -1;
+    return yoke_fail(guard->context, YOKE_ERROR_SYSTEM, "yoke-clock-guard is gone or does not answer%s%s, so clocks are not changed",
+                     error != 0 ? ": " : "", error != 0 ? strerror(error) : "");
+}
+
+int clock_guard_lives(const clock_guard *guard)
+{
+    struct pollfd wanted = {.fd = guard->socket, .events = POLLIN};
+    /* It says nothing unasked: that there is something to read is its end. */
+    return guard->socket >= 0 && poll(&wanted, 1, 0) == 0;
+}
+
+int clock_guard_finish(clock_guard *guard, clock_report *report, void *user)
+{
+    char line[2 * METER_WHY_BYTES];
+    int done = 0;
+    if (guard->socket < 0) return 0;
+    shutdown(guard->socket, SHUT_WR);
+    double end_s = yoke_clock_s() + patience_s;
+    while (!done && receive_line(guard->socket, end_s, line, sizeof line)) {
+        done = strcmp(line, CLOCK_GUARD_DONE) == 0;
+        if (!done) report(user, line);
+    }
+    /* Until it has closed its end the lock is still held. */
+    while (done && receive_line(guard->socket, end_s, line, sizeof line)) continue;
+    close(guard->socket);
+    guard->socket = -1;
+    return done;
+}

@@ -1,0 +1,262 @@
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "frequency/frequency.h"
+#include "meter/nvml.h"
+
+/*
+ * Clocks of NVIDIA GPUs: locked clocks (least = most), which the driver takes from Volta on, from root only, and keeps until they are reset or it is
+ * unloaded.  What was locked before cannot be asked: restoring is a reset, and only of GPUs that were set.
+ */
+
+enum { MOST_LEVELS = 512 };
+
+/* The library, of all clocks of a list. */
+typedef struct nvml_shared {
+    yoke_nvml nvml;
+    yoke_context *context;
+    int users;
+} nvml_shared;
+
+typedef struct nvml_clock {
+    nvml_shared *shared;
+    nvmlDevice_t device;
+    char pci[16];
+    unsigned int levels_mhz[MOST_LEVELS]; /* ascending */
+    unsigned int num_levels, asked_mhz;
+} nvml_clock;
+
+static const char no_right[] =
+    "run as root (in a container also with --cap-add SYS_ADMIN); or ask the administrator for "
+    "nvidia-smi --lock-gpu-clocks around the run, or for lower power limits, and measure with clocks as they are";
+
+/* ------------------------------------------------------------------------------------------------- change */
+
+static yoke_status nvml_save(clock_entry *entry, clock_book *book)
+{
+    const nvml_clock *clock = entry->state;
+    clock_saved saved = {.place = CLOCK_OF_GPU};
+    snprintf(saved.where, sizeof saved.where, "%s", clock->pci);
+    return clock_book_has(book, saved.where) ? YOKE_OK : clock_book_add(book, &saved);
+}
+
+static unsigned int nearest_level(const nvml_clock *clock, double hz)
+{
+    unsigned int nearest = (unsigned int)lround(hz / 1e6);
+    for (unsigned int i = 0; i < clock->num_levels; i++)
+        if (i == 0 || fabs(1e6 * clock->levels_mhz[i] - hz) < fabs(1e6 * nearest - hz)) nearest = clock->levels_mhz[i];
+    return nearest;
+}
+
+static yoke_status nvml_set(clock_entry *entry, double hz)
+{
+    nvml_clock *clock = entry->state;
+    const yoke_nvml *nvml = &clock->shared->nvml;
+    yoke_context *context = clock->shared->context;
+    char error[160], why[METER_WHY_BYTES];
+    clock->asked_mhz = nearest_level(clock, hz);
+    nvmlReturn_t result = nvml->call.nvmlDeviceSetGpuLockedClocks(clock->device, clock->asked_mhz, clock->asked_mhz);
+    if (result == NVML_SUCCESS) return YOKE_OK;
+    yoke_nvml_error_text(nvml, result, error, sizeof error);
+    snprintf(why, sizeof why, "clocks cannot be locked: %.160s", error);
+    if (result == NVML_ERROR_NO_PERMISSION)
+        clock_entry_refuse(entry, why, no_right);
+    else if (result == NVML_ERROR_NOT_SUPPORTED)
+        clock_entry_refuse(entry, why, "locked clocks need a GPU of Volta or newer that is no virtual one; nothing helps for this one");
+    else
+        return yoke_fail(context, YOKE_ERROR_SYSTEM, "%s: %s; %s", entry->info.name, why, yoke_nvml_remedy(result));
+    return yoke_fail(context, YOKE_ERROR_UNAVAILABLE, "%s: %s; %s", entry->info.name, why, entry->info.remedy);
+}
+
+int clock_nvml_reset(const struct yoke_nvml *nvml, const char *pci, char why[METER_WHY_BYTES])
+{
+    for (unsigned int i = 0; i < nvml->num_devices; i++) {
+        nvmlDevice_t device;
+        char here[16], model[96], remedy[512], error[160];
+        if (!yoke_nvml_device(nvml, i, &device, here, model, why, remedy) || strcmp(here, pci) != 0) continue;
+        if (nvml->call.nvmlDeviceResetGpuLockedClocks == NULL) break;
+        nvmlReturn_t result = nvml->call.nvmlDeviceResetGpuLockedClocks(device);
+        if (result == NVML_SUCCESS) return 1;
+        yoke_nvml_error_text(nvml, result, error, sizeof error);
+        snprintf(why, METER_WHY_BYTES, "its locked clocks cannot be reset: %s; do it with nvidia-smi --reset-gpu-clocks", error);
+        return 0;
+    }
+    snprintf(why, METER_WHY_BYTES, "the NVIDIA driver does not show it any more, so its locked clocks cannot be reset");
+    return 0;
+}
+
+/* ---------------------------------------------------------------------------------------------- read back */
+
+static double nvml_read(clock_entry *entry, double *asked_hz)
+{
+    const nvml_clock *clock = entry->state;
+    const yoke_nvml *nvml = &clock->shared->nvml;
+    unsigned int mhz = 0;
+    *asked_hz = 1e6 * clock->asked_mhz;
+    if (nvml->call.nvmlDeviceGetClockInfo == NULL ||
+        nvml->call.nvmlDeviceGetClockInfo(clock->device, NVML_CLOCK_GRAPHICS, &mhz) != NVML_SUCCESS || mhz == 0)
+        return NAN;
+    return 1e6 * mhz;
+}
+
+static void nvml_mark(clock_entry *entry) { (void)entry; }
+
+static void nvml_why(clock_entry *entry, char text[METER_WHY_BYTES])
+{
+    static const struct {
+        unsigned long long bits;
+        const char *text;
+    } reasons[] = {
+        {nvmlClocksThrottleReasonHwThermalSlowdown | nvmlClocksThrottleReasonSwThermalSlowdown, "heat"},
+        {nvmlClocksThrottleReasonHwPowerBrakeSlowdown, "the power brake of the system"},
+        {nvmlClocksThrottleReasonSwPowerCap, "its power limit"},
+        {nvmlClocksThrottleReasonHwSlowdown, "a slowdown by the hardware (heat or power)"},
+        {nvmlClocksThrottleReasonSyncBoost, "sync boost with other GPUs"},
+        {nvmlClocksThrottleReasonApplicationsClocksSetting, "its applications clocks"},
+        {nvmlClocksThrottleReasonDisplayClockSetting, "its display"},
+        {nvmlClocksThrottleReasonGpuIdle, "it is idle"},
+    };
+    const nvml_clock *clock = entry->state;
+    const yoke_nvml_functions *call = &clock->shared->nvml.call;
+    unsigned long long bits = 0;
+    nvmlReturn_t result = NVML_ERROR_FUNCTION_NOT_FOUND;
+    if (call->nvmlDeviceGetCurrentClocksEventReasons != NULL) result = call->nvmlDeviceGetCurrentClocksEventReasons(clock->device, &bits);
+    if (result != NVML_SUCCESS && call->nvmlDeviceGetCurrentClocksThrottleReasons != NULL)
+        result = call->nvmlDeviceGetCurrentClocksThrottleReasons(clock->device, &bits);
+    int length = 0;
+    text[0] = '\0';
+    for (size_t i = 0; i < sizeof reasons / sizeof *reasons && result == NVML_SUCCESS; i++)
+        if ((bits & reasons[i].bits) != 0)
+            length += snprintf(text + length, (size_t)(METER_WHY_BYTES - length), "%s%s",
+                               length > 0 ? ", " : "the driver's reason: ", reasons[i].text);
+    if (length == 0) snprintf(text, METER_WHY_BYTES, "the driver gives no reason");
+}
+
+/* --------------------------------------------------------------------------------------------------- find */
+
+static void shared_release(nvml_shared *shared)
+{
+    if (--shared->users > 0) return;
+    yoke_nvml_unload(&shared->nvml);
+    yoke_release(shared->context, shared);
+}
+
+static void nvml_close(void *state)
+{
+    nvml_clock *clock = state;
+    nvml_shared *shared = clock->shared;
+    yoke_release(shared->context, clock);
+    shared_release(shared);
+}
+
+static const clock_functions functions = {
+    .save = nvml_save, .set = nvml_set, .read = nvml_read, .mark = nvml_mark, .why = nvml_why, .close = nvml_close};
+
+static int compare_mhz(const void *left, const void *right)
+{
+    unsigned int a = *(const unsigned int *)left, b = *(const unsigned int *)right;
+    return (a > b) - (a < b);
+}
+
+/* The levels at the memory's highest clock, at which work runs. */
+static void read_levels(nvml_clock *clock)
+{
+    const yoke_nvml_functions *call = &clock->shared->nvml.call;
+    unsigned int memory[64], num_memory = 64, highest = 0, count = MOST_LEVELS, kept = 0;
+    if (call->nvmlDeviceGetSupportedMemoryClocks == NULL || call->nvmlDeviceGetSupportedGraphicsClocks == NULL) return;
+    if (call->nvmlDeviceGetSupportedMemoryClocks(clock->device, &num_memory, memory) != NVML_SUCCESS || num_memory > 64) return;
+    for (unsigned int i = 0; i < num_memory; i++) highest = memory[i] > highest ? memory[i] : highest;
+    if (call->nvmlDeviceGetSupportedGraphicsClocks(clock->device, highest, &count, clock->levels_mhz) != NVML_SUCCESS ||
+        count > MOST_LEVELS)
+        return;
+    qsort(clock->levels_mhz, count, sizeof *clock->levels_mhz, compare_mhz);
+    for (unsigned int i = 0; i < count; i++)
+        if (clock->levels_mhz[i] > 0 && (kept == 0 || clock->levels_mhz[i] != clock->levels_mhz[kept - 1]))
+            clock->levels_mhz[kept++] = clock->levels_mhz[i];
+    clock->num_levels = kept;
+}
+
+static void fill_levels(const nvml_clock *clock, yoke_clock_info *info)
+{
+    const yoke_nvml_functions *call = &clock->shared->nvml.call;
+    const unsigned int room = sizeof info->levels_hz / sizeof *info->levels_hz, count = clock->num_levels;
+    unsigned int mhz = 0;
+    if (count > 0) {
+        info->least_hz = 1e6 * clock->levels_mhz[0];
+        info->most_hz = 1e6 * clock->levels_mhz[count - 1];
+    } else if (call->nvmlDeviceGetMaxClockInfo != NULL &&
+               call->nvmlDeviceGetMaxClockInfo(clock->device, NVML_CLOCK_GRAPHICS, &mhz) == NVML_SUCCESS && mhz > 0)
+        info->most_hz = 1e6 * mhz;
+    if (count > room) return; /* more than fit are so near that they are as good as any */
+    for (unsigned int i = 0; i < count; i++) info->levels_hz[i] = 1e6 * clock->levels_mhz[i];
+    info->num_levels = count;
+}
+
+/* A stand-in for the library decides itself who may. */
+static int may_set(void) { return geteuid() == 0 || getenv("YOKE_NVML") != NULL; }
+
+static void fill_info(clock_entry *entry, const char *model)
+{
+    const nvml_clock *clock = entry->state;
+    const yoke_nvml *nvml = &clock->shared->nvml;
+    yoke_clock_info *info = &entry->info;
+    double asked_hz;
+    snprintf(info->pci, sizeof info->pci, "%s", clock->pci);
+    snprintf(info->description, sizeof info->description, "%s; locked clocks, driver %s", model, nvml->driver);
+    info->current_hz = nvml_read(entry, &asked_hz);
+    fill_levels(clock, info);
+    entry->tolerance_hz = 16e6; /* a step of NVIDIA GPUs is 15 MHz, of some 7.5 */
+    if (nvml->call.nvmlDeviceSetGpuLockedClocks == NULL || nvml->call.nvmlDeviceResetGpuLockedClocks == NULL)
+        clock_entry_refuse(entry, "the NVIDIA driver cannot lock clocks", "install an NVIDIA driver of version 450 or newer");
+    else if (!may_set())
+        clock_entry_refuse(entry, "only root may lock the clocks of NVIDIA GPUs", no_right);
+    else
+        info->settable = 1;
+}
+
+static yoke_status add_device(nvml_shared *shared, unsigned int index, clock_list *list)
+{
+    clock_entry entry;
+    char name[32], model[96], why[METER_WHY_BYTES], remedy[512];
+    void *memory = NULL;
+    snprintf(name, sizeof name, "nvml:%u", index);
+    clock_entry_start(&entry, "nvml", name);
+    yoke_status status = yoke_allocate(shared->context, 1, sizeof(nvml_clock), &memory);
+    if (status != YOKE_OK) return status;
+    nvml_clock *clock = memory;
+    if (!yoke_nvml_device(&shared->nvml, index, &clock->device, clock->pci, model, why, remedy)) {
+        yoke_release(shared->context, clock);
+        clock_entry_refuse(&entry, why, remedy);
+        return clock_list_add(list, &entry);
+    }
+    clock->shared = shared;
+    shared->users++;
+    entry.state = clock;
+    entry.functions = &functions;
+    read_levels(clock);
+    fill_info(&entry, model);
+    return clock_list_add(list, &entry);
+}
+
+yoke_status clock_nvml_find(const meter_site *site, clock_list *list)
+{
+    void *memory = NULL;
+    yoke_status status = yoke_allocate(site->context, 1, sizeof(nvml_shared), &memory);
+    if (status != YOKE_OK) return status;
+    nvml_shared *shared = memory;
+    shared->context = site->context;
+    shared->users = 1; /* this function */
+    if (yoke_nvml_load(site, &shared->nvml))
+        for (unsigned int i = 0; i < shared->nvml.num_devices && status == YOKE_OK; i++) status = add_device(shared, i, list);
+    else {
+        clock_entry entry;
+        clock_entry_start(&entry, "nvml", "nvml");
+        clock_entry_refuse(&entry, shared->nvml.why_not, shared->nvml.remedy);
+        status = clock_list_add(list, &entry);
+    }
+    shared_release(shared);
+    return status;
+}

@@ -1,0 +1,131 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "frequency/frequency.h"
+
+enum { PASSES = 6, FILE_BYTES = CLOCK_PATH_BYTES + CLOCK_WORD_BYTES };
+
+/* Returns 0 or errno. */
+static int read_word(const char *directory, clock_file file, char word[CLOCK_WORD_BYTES])
+{
+    char path[FILE_BYTES], text[2 * CLOCK_WORD_BYTES];
+    word[0] = '\0';
+    snprintf(path, sizeof path, "%s/%s", directory, clock_file_name(file));
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (descriptor < 0) return errno;
+    ssize_t length;
+    do length = read(descriptor, text, sizeof text - 1);
+    while (length < 0 && errno == EINTR);
+    int error = length < 0 ? errno : 0;
+    close(descriptor);
+    if (error != 0) return error;
+    text[length] = '\0';
+    text[strcspn(text, "\n")] = '\0';
+    /* What does not fit into a word is none; what holds other than printable characters is no sysfs file. */
+    if (strlen(text) >= CLOCK_WORD_BYTES) return EINVAL;
+    for (const char *byte = text; *byte != '\0'; byte++)
+        if (*byte < ' ' || *byte > '~') return EINVAL;
+    memcpy(word, text, strlen(text) + 1);
+    return 0;
+}
+
+/* One write with the newline that echo would send.  Returns 0 or errno. */
+static int write_word(const char *directory, clock_file file, const char *value)
+{
+    char path[FILE_BYTES], text[CLOCK_WORD_BYTES + 1];
+    snprintf(path, sizeof path, "%s/%s", directory, clock_file_name(file));
+    int length = snprintf(text, sizeof text, "%s\n", value);
+    int descriptor = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC | O_NONBLOCK);
+    if (descriptor < 0) return errno;
+    ssize_t written;
+    do written = write(descriptor, text, (size_t)length);
+    while (written < 0 && errno == EINTR);
+    int error = written < 0 ? errno : written == length ? 0 : EIO;
+    if (close(descriptor) != 0 && error == 0) error = errno;
+    return error;
+}
+
+int clock_policy_read(const char *directory, clock_setting *setting)
+{
+    int first = 0;
+    for (int file = 0; file < CLOCK_NUM_FILES; file++) {
+        int error = read_word(directory, (clock_file)file, setting->value[file]);
+        if (error != 0 && first == 0 && (file == CLOCK_GOVERNOR || file == CLOCK_LEAST || file == CLOCK_MOST)) first = error;
+    }
+    return first;
+}
+
+static void pause_a_moment(void)
+{
+    const struct timespec moment = {0, 5000000};
+    nanosleep(&moment, NULL);
+}
+
+static void say_difference(const char *directory, const clock_setting *now, const clock_setting *wanted, char why[METER_WHY_BYTES])
+{
+    for (int file = 0; file < CLOCK_NUM_FILES; file++)
+        if (wanted->value[file][0] != '\0' && strcmp(now->value[file], wanted->value[file]) != 0) {
+            snprintf(why, METER_WHY_BYTES, "%.150s/%s reads '%s' instead of '%s'", directory, clock_file_name((clock_file)file),
+                     now->value[file], wanted->value[file]);
+            return;
+        }
+}
+
+/* Writes the steps, from the last to the first where `backward`.  Returns errno of the first that is refused, or 0. */
+static int write_steps(const char *directory, const clock_step *steps, int count, int backward, char why[METER_WHY_BYTES])
+{
+    int first = 0;
+    for (int i = 0; i < count; i++) {
+        const clock_step *step = &steps[backward ? count - 1 - i : i];
+        int error = write_word(directory, step->file, step->value);
+        if (error == 0 || first != 0) continue;
+        first = error;
+        snprintf(why, METER_WHY_BYTES, "%.140s/%s does not take '%s': %s", directory, clock_file_name(step->file), step->value,
+                 strerror(error));
+    }
+    return first;
+}
+
+/* What userspace is told and what scaling_setspeed then shows differ where the hardware has other steps: that was taken if the write was. */
+static void forgive_speed(clock_setting *now, const clock_setting *wanted, int told)
+{
+    if (told && strcmp(now->value[CLOCK_GOVERNOR], "userspace") == 0)
+        memcpy(now->value[CLOCK_SPEED], wanted->value[CLOCK_SPEED], CLOCK_WORD_BYTES);
+}
+
+int clock_policy_apply(const char *directory, const clock_setting *wanted, char why[METER_WHY_BYTES], int *error)
+{
+    clock_setting now;
+    int told = 0;
+    *error = 0;
+    for (int pass = 0; pass < PASSES; pass++) {
+        clock_step steps[CLOCK_MOST_STEPS];
+        int unreadable = clock_policy_read(directory, &now);
+        if (unreadable == ENOENT || unreadable == EBUSY || unreadable == ENODEV) {
+            *error = unreadable;
+            snprintf(why, METER_WHY_BYTES, "%.150s: %s", directory,
+                     unreadable == EBUSY ? "its CPUs are offline" : "it is gone, with its CPUs");
+            return 0;
+        }
+        forgive_speed(&now, wanted, told);
+        int count = clock_plan(&now, wanted, steps);
+        if (count == 0) break;
+        if (pass > 1) pause_a_moment();
+        *error = write_steps(directory, steps, count, pass % 2, why);
+        if (*error == EACCES || *error == EPERM || *error == EROFS) return 0; /* asking again does not help */
+        for (int i = 0; i < count; i++) told |= *error == 0 && steps[i].file == CLOCK_SPEED;
+    }
+    clock_policy_read(directory, &now);
+    forgive_speed(&now, wanted, told);
+    clock_step left[CLOCK_MOST_STEPS];
+    if (clock_plan(&now, wanted, left) == 0) {
+        *error = 0;
+        return 1;
+    }
+    if (*error == 0) say_difference(directory, &now, wanted, why);
+    return 0;
+}

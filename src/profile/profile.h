@@ -1,0 +1,104 @@
+/*
+ * profile.h - reading a sensor of power beside runs of a kernel.
+ *
+ *     read.c      one reading for each update, and when that was
+ *     identify.c  what the sensor is
+ *     offline.c   offline: shots, which are runs at chosen phases of the sensor's updates
+ *     result.c    from shots to energy and profile
+ *     online.c    the calls of an application
+ */
+#ifndef YOKE_PROFILE_PROFILE_H
+#define YOKE_PROFILE_PROFILE_H
+
+#include "profile/arithmetic.h"
+#include "profile/sensor.h"
+#include "yoke/yoke.h"
+
+typedef struct profile_update {
+    double time_s, watts;
+} profile_update;
+
+typedef struct profile_reader {
+    yoke_context *context;
+    const yoke_profile_subject *subject;
+    sensor_clock clock;
+    double read_s;     /* duration of a reading, the shortest seen; 0: none yet */
+    double recorded_s; /* the newest update that was recorded */
+    double reading_s;
+    int64_t reads, runs, standing; /* standing: readings since the clock moved */
+    double run_s;                  /* of one run; 0: not known yet */
+    double ended_s;                /* when the last run ended */
+    double low_c, high_c;          /* temperatures seen; NaN: none */
+    profile_update *updates;
+    int64_t count, capacity;
+} profile_reader;
+
+/* Errors: ARGUMENT (a function is missing; online: those that it needs). */
+yoke_status profile_reader_start(yoke_context *context, const yoke_profile_subject *subject, int online, profile_reader *reader);
+void profile_reader_end(profile_reader *reader);
+double profile_now(const profile_reader *reader);
+yoke_status profile_wait(const profile_reader *reader, double time_s);
+/* Reads the sensor once; *begin_s and *end_s (NULL allowed) are the times around the reading.  Errors: UNAVAILABLE (no power). */
+yoke_status profile_power(profile_reader *reader, double *watts, double *begin_s, double *end_s);
+/* Reads the temperature, where there is one. */
+yoke_status profile_temperature(profile_reader *reader, double *celsius);
+/* How far from an expected update the sensor is looked at. */
+double profile_lead_s(const profile_reader *reader, double update_s);
+/* Waits for the update that is expected at update_s, or reads it later; records it. */
+yoke_status profile_take(profile_reader *reader, double update_s);
+/* Records all updates until a time that can be. */
+yoke_status profile_watch(profile_reader *reader, double until_s);
+/* Polls as fast as it can until a time; changes are appended to `changes` while there is room.  *last: the reading before, NaN: none. */
+yoke_status profile_poll(profile_reader *reader, double until_s, double *last, sensor_change *changes, int64_t room, int64_t *count);
+/* One run, with all updates recorded that can be.  Before the first run is over updates are not looked at. */
+yoke_status profile_run(profile_reader *reader, double *start_s, double *end_s);
+/* As profile_run, but polls. */
+yoke_status profile_run_polled(profile_reader *reader, double *last, sensor_change *changes, int64_t room, int64_t *count);
+/* The sum of durations of some runs, over their number, so that updates can be expected in runs. */
+yoke_status profile_time_runs(profile_reader *reader);
+/* Finds an update of a sensor whose period is known; online: without runs. Errors: UNAVAILABLE. */
+yoke_status profile_synchronise(profile_reader *reader, const yoke_sensor *sensor, int online);
+
+/* The options with their defaults.  Errors: ARGUMENT. */
+yoke_status profile_check(yoke_context *context, const yoke_sensor *sensor, const yoke_profile_options *given,
+                          yoke_profile_options *options);
+
+/* ------------------------------------------------------------------------------------------------- shots */
+
+/* A burst of runs at a chosen phase, and what the sensor shows until the next. */
+typedef struct profile_shot {
+    double start_s, end_s;
+    int64_t first, last; /* updates [first, last) came after its start and before the next shot's */
+} profile_shot;
+
+typedef struct profile_series {
+    int64_t burst;                         /* runs of a shot */
+    double quiet_s;                        /* after the end of a shot, until nothing of it shows any more */
+    double pause_s;                        /* beyond that, to see idle power */
+    double golden;                         /* phase of the next shot */
+    double run_s, run_variance, run_count; /* durations of runs: mean, variance, number */
+    profile_shot *shots;
+    int64_t count, capacity;
+} profile_series;
+
+typedef struct profile_energy {
+    double dynamic_j, idle_w, run_s;
+    double half_j;    /* 95 % half width of dynamic + idle x run */
+    double noise_w;   /* of idle readings */
+    int64_t readings; /* that show the shots */
+} profile_energy;
+
+/* Energy of one run of the shots so far; half_j is INFINITY while there are too few.  Errors: MEMORY. */
+yoke_status profile_series_energy(const profile_reader *reader, const profile_series *series, const yoke_sensor *sensor,
+                                  profile_energy *energy);
+/*
+ * Profile and readings of single shots into *profile, so that its energy is dynamic_j; where the readings do not resolve it
+ * profile->why_no_profile says so.  Errors: MEMORY.
+ */
+yoke_status profile_series_unfold(const profile_reader *reader, const profile_series *series, const yoke_sensor *sensor, int64_t points,
+                                  double dynamic_j, yoke_profile *profile);
+/* The points of a solution over bins of a run from start_s to end_s.  Errors: MEMORY. */
+yoke_status profile_points(yoke_context *context, const profile_solution *solution, int bins, double start_s, double end_s,
+                           double dynamic_j, double idle_w, yoke_profile *profile);
+
+#endif

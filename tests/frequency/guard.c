@@ -1,0 +1,141 @@
+/* One yoke at a time has the clocks, and its guard restores them. */
+#define _XOPEN_SOURCE 700
+#include "policy_tree.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* ------------------------------------------------------------------------------------------------------ lock */
+
+static void a_second_yoke_leaves_the_clocks_alone_and_names_the_first(void **state)
+{
+    (void)state;
+    clock_tree machine, other;
+    clock_tree_begin(&machine, "intel_pstate", 1);
+    clock_tree_begin(&other, "intel_pstate", 1);
+    yoke_clock_options options = clock_tree_options(&machine);
+    yoke_clocks *first = clock_tree_open(&machine), *second = NULL;
+    char owner[64];
+    snprintf(owner, sizeof owner, "process %ld", (long)getpid());
+    assert_int_equal(yoke_clocks_open(machine.context, &options, &second), YOKE_ERROR_UNAVAILABLE);
+    clock_tree_mentions(yoke_last_error(machine.context), owner);
+    assert_null(second);
+    clock_tree_find(machine.context, &options, "cpu"); /* listing needs no lock */
+    yoke_clocks_close(clock_tree_open(&other));        /* another machine has its own lock */
+    yoke_clocks_close(first);
+    yoke_clocks_close(clock_tree_open(&machine));
+    clock_tree_end(&machine);
+    clock_tree_end(&other);
+}
+
+/* ----------------------------------------------------------------------------------------------------- guard */
+
+static void wait_for_end(pid_t process)
+{
+    for (int i = 0; i < 60000 && kill(process, 0) == 0; i++) {
+        const struct timespec moment = {0, 1000000};
+        nanosleep(&moment, NULL);
+    }
+}
+
+static void a_guard_that_was_killed_is_started_again(void **state)
+{
+    (void)state;
+    clock_tree machine;
+    clock_tree_begin(&machine, "intel_pstate", 2);
+    char *before = clock_tree_picture(&machine);
+    yoke_clocks *clocks = clock_tree_open(&machine);
+    assert_int_equal(yoke_clock_set(clocks, "cpu", 2e9, NULL), YOKE_OK);
+    pid_t guard = clock_tree_guard_of(getpid());
+    assert_true(guard > 0);
+    assert_int_equal(kill(guard, SIGKILL), 0);
+    wait_for_end(guard);
+    assert_int_equal(yoke_clock_set(clocks, "cpu", 1e9, NULL), YOKE_OK);
+    clock_tree_mentions(machine.log, "another is started");
+    pid_t next = clock_tree_guard_of(getpid());
+    assert_true(next > 0 && next != guard);
+    yoke_clocks_close(clocks);
+    char *after = clock_tree_picture(&machine);
+    assert_string_equal(after, before);
+    free(before);
+    free(after);
+    clock_tree_end(&machine);
+}
+
+static void without_its_guard_the_process_itself_restores(void **state)
+{
+    (void)state;
+    clock_tree machine;
+    clock_tree_begin(&machine, "intel_cpufreq", 2);
+    char *before = clock_tree_picture(&machine);
+    yoke_clocks *clocks = clock_tree_open(&machine);
+    assert_int_equal(yoke_clock_set(clocks, "cpu", 2e9, NULL), YOKE_OK);
+    pid_t guard = clock_tree_guard_of(getpid());
+    assert_int_equal(kill(guard, SIGKILL), 0);
+    wait_for_end(guard);
+    yoke_clocks_close(clocks);
+    clock_tree_mentions(machine.log, "restored without it");
+    char *after = clock_tree_picture(&machine);
+    assert_string_equal(after, before);
+    free(before);
+    free(after);
+    clock_tree_end(&machine);
+}
+
+static void a_program_that_is_no_guard_gets_no_clocks(void **state)
+{
+    (void)state;
+    clock_tree machine;
+    clock_tree_begin(&machine, "intel_pstate", 1);
+    char *before = clock_tree_picture(&machine);
+    setenv("YOKE_CLOCK_GUARD", "/bin/true", 1);
+    yoke_clocks *clocks = clock_tree_open(&machine);
+    assert_int_equal(yoke_clock_set(clocks, "cpu", 2e9, NULL), YOKE_ERROR_SYSTEM);
+    clock_tree_mentions(yoke_last_error(machine.context), "clocks are not changed");
+    yoke_clocks_close(clocks);
+    unsetenv("YOKE_CLOCK_GUARD");
+    char *after = clock_tree_picture(&machine);
+    assert_string_equal(after, before);
+    free(before);
+    free(after);
+    clock_tree_end(&machine);
+}
+
+static void the_guard_refuses_to_run_by_hand(void **state)
+{
+    (void)state;
+    static const char *const arguments[] = {"", "--help", "0 /", "abc /", "-5 /", "1"};
+    for (size_t i = 0; i < sizeof arguments / sizeof *arguments; i++) {
+        char command[1024];
+        snprintf(command, sizeof command, "%s/bin/yoke-clock-guard %s 2>/dev/null </dev/null", getenv("YOKE_BUILD_DIR"), arguments[i]);
+        int status = system(command);
+        assert_true(WIFEXITED(status));
+        assert_int_equal(WEXITSTATUS(status), 2);
+    }
+}
+
+static void a_program_that_waits_for_all_its_children_does_not_wait_for_the_guard(void **state)
+{
+    (void)state;
+    clock_tree machine;
+    clock_tree_begin(&machine, "intel_pstate", 1);
+    yoke_clocks *clocks = clock_tree_open(&machine);
+    assert_int_equal(yoke_clock_set(clocks, "cpu", 2e9, NULL), YOKE_OK);
+    assert_true(clock_tree_guard_of(getpid()) > 0);
+    assert_int_equal(wait(NULL), -1);
+    yoke_clocks_close(clocks);
+    clock_tree_end(&machine);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(a_second_yoke_leaves_the_clocks_alone_and_names_the_first),
+    cmocka_unit_test(a_guard_that_was_killed_is_started_again),
+    cmocka_unit_test(without_its_guard_the_process_itself_restores),
+    cmocka_unit_test(a_program_that_is_no_guard_gets_no_clocks),
+    cmocka_unit_test(the_guard_refuses_to_run_by_hand),
+    cmocka_unit_test(a_program_that_waits_for_all_its_children_does_not_wait_for_the_guard),
+};
+
+UNIT_MAIN(tests, NULL, NULL)
