@@ -28,6 +28,7 @@ run: packages
 
 test: packages
 	@$(MAKE) --no-print-directory build
+	@cmake --build $(BUILD) --target yoke_tests --parallel $(JOBS)
 	@ctest --test-dir $(BUILD) --output-on-failure --parallel $(JOBS)
 
 bench: build

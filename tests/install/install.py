@@ -42,9 +42,13 @@ def main():
         prefix = work / "moved"
         (work / "first").rename(prefix)
 
-        for pattern in ("bin/yoke", "bin/yoke-fem", "include/yoke/yoke.h", "man/man1/yoke.1", "LICENSE"):
+        for pattern in ("bin/yoke", "bin/yoke-fem", "include/yoke/yoke.h", "man/man1/yoke.1", "man/man1/yoke-fem.1", "man/man1/yoke-plan.1", "LICENSE",
+                        "doc/yoke/docs/guide/how-to.md", "doc/yoke/examples/drill-hole.yaml"):
             only(prefix, pattern)
         run(prefix / "bin/yoke", "info")
+        completion = f"source {only(prefix, 'completions/yoke')}; COMP_WORDS=(yoke fem --max); COMP_CWORD=2; _yoke; echo $COMPREPLY"
+        if run("bash", "-c", completion).strip() != "--max-slowdown":
+            sys.exit("yoke fem --max is not completed to --max-slowdown")
         library = only(prefix, "libyoke.so").parent
         for file in prefix.rglob("*"):
             if file.suffix in (".pc", ".cmake", ".h") and build in file.read_text(encoding="utf-8"):
@@ -61,6 +65,9 @@ def main():
                  for flag in run("pkg-config", "--static", "--cflags", "--libs", "yoke", **pkg_config).split()
                  if flag.startswith(("-I", "-L", "-fopenmp")) or flag in ("-lyoke", "-lhwloc", "-ljansson", "-lcminpack", "-pthread", "-ldl", "-lm")]
         run(compiler, "-std=c11", HERE / "consumer.c", "-o", work / "static", *flags)
+        names = [line.split()[-1] for line in run("nm", "--extern-only", "--defined-only", library / "libyoke.a").splitlines() if " " in line]
+        if "yoke_context_create" not in names or not all(name.startswith("yoke_") for name in names):
+            sys.exit("libyoke.a defines " + ", ".join(name for name in names if not name.startswith("yoke_")))
         expect(work / "static", version)
 
         project = work / "project"
