@@ -7,9 +7,12 @@ GENERATOR = $(shell command -v ninja >/dev/null && echo -G Ninja)
 
 SOURCES = find include src apps tool tests bench examples -name '*.[ch]' 2>/dev/null
 
-.PHONY: build run test bench install clean format check-format packages
+.PHONY: build programs run test bench install clean format check-format packages
 
 build: $(BUILD)/CMakeCache.txt
+	@cmake --build $(BUILD) --target all yoke_tests --parallel $(JOBS)
+
+programs: $(BUILD)/CMakeCache.txt
 	@cmake --build $(BUILD) --parallel $(JOBS)
 
 $(BUILD)/CMakeCache.txt:
@@ -22,19 +25,18 @@ packages:
 	@tools/install-packages
 
 run: packages
-	@$(MAKE) --no-print-directory build
+	@$(MAKE) --no-print-directory programs
 	@mkdir -p out
 	$(BUILD)/bin/yoke fem examples/drill-hole.yaml --json out/drill-hole.json
 
 test: packages
 	@$(MAKE) --no-print-directory build
-	@cmake --build $(BUILD) --target yoke_tests --parallel $(JOBS)
 	@ctest --test-dir $(BUILD) --output-on-failure --parallel $(JOBS)
 
-bench: build
+bench: programs
 	@bench/run
 
-install: build
+install: programs
 	@cmake --install $(BUILD) --prefix $(PREFIX)
 
 clean:
