@@ -29,8 +29,53 @@ typedef struct yoke_plan_level {
     double time_uncertainty;  /* relative, half width of the 95 % interval, of seconds; 0: as good as exact */
     double power_uncertainty; /* the same of both powers */
     int64_t num_points;
-    const double *points; /* [num_points][2]: units (ascending, > 0), seconds (> 0) of a call without its start */
+    const double *points;                /* [num_points][2]: units (ascending, > 0), seconds (> 0) of a call without its start */
+    const struct yoke_plan_time *phases; /* [num_phases] of the problem's round; NULL where there is none */
 } yoke_plan_level;
+
+/*
+ * What a device takes at one level for one phase of a round: the members of yoke_plan_level with these names, of one work each.  Of the level itself a
+ * round reads frequency_hz, idle_power_w, power_uncertainty (of the idle power) and phases.
+ */
+typedef struct yoke_plan_time {
+    int absent; /* nonzero: the device has no kernel for the phase and can have no units of it; the other members are not read */
+    double seconds_per_unit, start_seconds;
+    double dynamic_power_w;                     /* NaN: not known */
+    double time_uncertainty, power_uncertainty; /* relative, half widths of 95 % intervals: of seconds, of dynamic_power_w */
+    int64_t num_points;
+    const double *points;
+} yoke_plan_time;
+
+enum { YOKE_PLAN_MOST_CUTS = 4, YOKE_PLAN_MOST_PHASES = 64 };
+
+/*
+ * One kind of work in a round: `calls` times each device works on its part of `units`.  A cut gives device i a range of whole units, behind those of
+ * device i - 1: with b units before the range, round(units w(b) / w(all)) units of the phase are before the device's own (halves are rounded up), so that they
+ * sum.  w is weight_sum, or w(b) = b.
+ */
+typedef struct yoke_phase {
+    const char *work; /* what one unit costs: the key of models and store; NULL or "": without a name */
+    double calls;     /* > 0 */
+    int64_t cut;      /* the cut that divides it; -1: `device` does it alone */
+    int64_t device;   /* where cut is -1 */
+    int64_t units;    /* of the whole phase, 0 .. 10^15 */
+    const double
+        *weight_sum;     /* [units of the cut + 1] prefix sums of the weights of the cut's units, ascending from 0; NULL: all units alike */
+    int barrier;         /* nonzero: after each call all devices wait for each other; zero: they go on to the next phase */
+    double call_seconds; /* what a call costs whatever its size, once for all devices (launches, a reduction) */
+} yoke_phase;
+
+/*
+ * Phases that are planned together, one after another, and what they divide.  Phases up to one with a barrier (or to the end) are an interval, which lasts as
+ * long as the device that takes longest for all of its phases.
+ */
+typedef struct yoke_round {
+    int64_t num_cuts;         /* 1 .. YOKE_PLAN_MOST_CUTS */
+    const int64_t *cut_units; /* [num_cuts], 0 .. 10^15 */
+    int64_t num_phases;       /* 1 .. YOKE_PLAN_MOST_PHASES */
+    const yoke_phase *phases;
+    double copy_bytes_per_unit, memory_bytes_per_unit; /* of cut 0, on a device; plans read the devices' copies and max_units instead */
+} yoke_round;
 
 typedef struct yoke_plan_device {
     const char *name;
@@ -38,10 +83,10 @@ typedef struct yoke_plan_device {
     int removable;      /* nonzero: draws nothing where it has no unit */
     int64_t num_levels; /* at least 1 */
     const yoke_plan_level *levels;
-    double copy_seconds;          /* once, where it has units */
+    double copy_seconds;          /* once, where it has units: its set-up */
     double copy_seconds_per_unit; /* once for each unit */
     double copy_joules_per_unit;  /* above the idle powers of both ends */
-    int64_t max_units;            /* that fit; INT64_MAX: no limit */
+    int64_t max_units;            /* that fit; INT64_MAX: no limit.  Copies and max_units are of cut 0 */
 } yoke_plan_device;
 
 /*
@@ -54,14 +99,22 @@ typedef struct yoke_plan_device {
  *   (2014 paper, eq. 37; PEACH, eq. 11, whose P_OH is hosting);
  *   peak power = base + idle and dynamic powers of devices with units + idle powers of the others (not of removable ones) + hosting, where an
  *   accelerator has units.
+ *
+ * With a round, and w_ip = calls_p (start_ip + t_ip(n_ip)) for the n_ip > 0 units that device i has of phase p, and W_ik the sum over the phases of interval k:
+ *   T = sum over intervals of (max W_ik + sum of calls_p call_seconds_p), + max c_i where copies come before; else max (c_i + W_i0) is the first interval's;
+ *   E = as above with sum of dynamic_ip w_ip, and hosting times the sum over intervals of max(0, max over accelerators of W_ik - max over hosts of W_ik);
+ *   peak power: the largest of an interval, with the largest dynamic power of a device's phases in it.
+ * A device is at work (has set-up, is not parked, is not removed) where it has units of any cut or of a phase of its own.  Where the phases of an interval
+ * have different numbers of calls, T is that of devices that meet at the interval's end only.
  */
 typedef struct yoke_plan_problem {
-    int64_t units;      /* n, 0 .. 10^18 */
-    double repetitions; /* l > 0 */
+    int64_t units;      /* n, 0 .. 10^18; not read where there is a round */
+    double repetitions; /* l > 0; not read where there is a round */
     int copies_before;
     double base_power_w, hosting_power_w; /* NaN: not known */
     int64_t num_devices;                  /* 1 .. YOKE_PLAN_MOST_DEVICES */
     const yoke_plan_device *devices;
+    const yoke_round *round; /* NULL: one cut of `units`, one phase of `repetitions` calls, which costs what the levels say */
 } yoke_plan_problem;
 
 enum { YOKE_PLAN_MOST_DEVICES = 64 };
@@ -81,7 +134,7 @@ typedef struct yoke_plan_options {
 typedef struct yoke_plan_choice {
     char name[80];                                   /* of an alternative: only:NAME, balanced, published, best */
     int feasible;                                    /* nonzero: keeps memory limits, deadline, slowdown and power cap */
-    const int64_t *units;                            /* [num_devices]; sum n where it is feasible */
+    const int64_t *units;                            /* [num_cuts][num_devices]; each cut's sum is n where it is feasible */
     const int64_t *levels;                           /* [num_devices]; where a device without units is parked */
     double time_s, energy_j, peak_power_w;           /* energies and powers are NaN where a power is not known */
     double time_uncertainty_s, energy_uncertainty_j; /* half widths of 95 % intervals; errors of devices are independent */
@@ -93,8 +146,8 @@ typedef struct yoke_plan {
     int feasible;
     int optimal; /* nonzero: no other choice is better (to rounding, 1e-12 relative) */
     double gap;  /* no choice is better than this by more than this part of the objective; 0 where it is optimal; NaN: no bound is known */
-    int64_t num_devices;
-    yoke_plan_choice best; /* where feasible; else of all zeros and NaN */
+    int64_t num_devices, num_cuts; /* one cut where there is no round */
+    yoke_plan_choice best;         /* where feasible; else of all zeros and NaN */
     int tie; /* nonzero: another alternative's objective is within the joint uncertainty; then the faster was taken, then that of fewer devices */
     const char *binding;  /* the constraint that cannot be met: "deadline", "power-cap", "memory"; "" */
     double nearest;       /* the nearest value of that constraint that could be met (s, W, units); NaN */
@@ -107,7 +160,8 @@ typedef struct yoke_plan {
 } yoke_plan;
 
 /*
- * The best plan.  Shares sum to n exactly; the result does not depend on the order of the devices (but for devices that are equal in all numbers).
+ * The best plan.  Shares sum to n exactly; the result does not depend on the order of the devices (but for devices that are equal in all numbers, and for
+ * rounds, whose ranges stand in that order).
  * options may be NULL: least time.  What cannot be met is no error: feasible is 0 then.  The problem is not kept.
  * Errors: ARGUMENT (problem or options outside their contracts: which device and number; an objective with energy where a power is not known),
  * MEMORY.
@@ -117,8 +171,9 @@ YOKE_API yoke_status yoke_plan_create(yoke_context *context, const yoke_plan_pro
 YOKE_API void yoke_plan_destroy(yoke_context *context, yoke_plan *plan);
 
 /*
- * What a given choice costs: reads units and levels [num_devices] (levels NULL: 0, the first), writes times, energies, uncertainties and feasible of
- * *choice, and borrows units and levels there.  Errors: ARGUMENT, MEMORY.
+ * What a given choice costs: reads units [num_cuts][num_devices] and levels [num_devices] (NULL: 0, the first), writes times, energies, uncertainties and
+ * feasible of *choice, and borrows units and levels there.  Where a device has units of a phase that it has no kernel for, or a round's cut is not divided
+ * whole, the costs are NaN.  Errors: ARGUMENT, MEMORY.
  */
 YOKE_API yoke_status yoke_plan_evaluate(yoke_context *context, const yoke_plan_problem *problem, const yoke_plan_options *options,
                                         const int64_t *units, const int64_t *levels, yoke_plan_choice *choice);

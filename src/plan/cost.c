@@ -7,21 +7,22 @@
 
 double plan_copy_s(const plan_device *device, int64_t n) { return n > 0 ? device->copy_s + device->copy_per_unit_s * (double)n : 0; }
 
-double plan_work_s(const plan_work *work, const plan_level *level, int64_t n)
+double plan_time_s(const plan_time *time, int64_t n)
 {
     if (n <= 0) return 0;
-    if (level->speed.count == 0) return level->start_s + level->per_unit_s * (double)n;
-    return level->start_s + work->repetitions * yoke_speed_seconds(&level->speed, (double)n);
+    if (time->speed.count == 0) return time->start_s + time->per_unit_s * (double)n;
+    return time->start_s + time->calls * yoke_speed_seconds(&time->speed, (double)n);
 }
 
-double plan_finish_s(const plan_work *work, const plan_device *device, const plan_level *level, int64_t n)
+double plan_work_s(const plan_level *level, int64_t n) { return plan_time_s(level->times, n); }
+
+double plan_finish_s(const plan_device *device, const plan_level *level, int64_t n)
 {
-    return plan_copy_s(device, n) + plan_work_s(work, level, n);
+    return plan_copy_s(device, n) + plan_work_s(level, n);
 }
 
 /* A function of units that does not fall: copies, work, or both. */
 typedef struct rising {
-    const plan_work *work;
     const plan_device *device; /* NULL: no copies */
     const plan_level *level;   /* NULL: no work */
 } rising;
@@ -29,7 +30,7 @@ typedef struct rising {
 static double seconds_at(const rising *function, int64_t n)
 {
     double copy = function->device != NULL ? plan_copy_s(function->device, n) : 0;
-    return function->level != NULL ? copy + plan_work_s(function->work, function->level, n) : copy;
+    return function->level != NULL ? copy + plan_work_s(function->level, n) : copy;
 }
 
 /* max{n in 0 .. most: function(n) <= seconds} from a guess that is right but for rounding (or bad: then it takes logarithmically long). */
@@ -63,74 +64,139 @@ int64_t plan_copy_units(const plan_device *device, double seconds, int64_t most)
 }
 
 /* Of copies and work; device NULL: of work. */
-static int64_t units_within(const plan_work *work, const plan_device *device, const plan_level *level, double seconds, int64_t most)
+static int64_t units_within(const plan_device *device, const plan_level *level, double seconds, int64_t most)
 {
     if (!(seconds > 0)) return 0;
     if (isinf(seconds)) return most;
-    rising function = {.work = work, .device = device, .level = level};
-    double left = seconds - level->start_s - (device != NULL ? device->copy_s : 0), per_unit = device != NULL ? device->copy_per_unit_s : 0;
+    const plan_time *time = level->times;
+    rising function = {.device = device, .level = level};
+    double left = seconds - time->start_s - (device != NULL ? device->copy_s : 0), per_unit = device != NULL ? device->copy_per_unit_s : 0;
     if (left < 0) return 0; /* to rounding: then nothing is lost but a unit that takes no time */
     double guess;
-    if (level->speed.count == 0)
-        guess = left / (level->per_unit_s + per_unit);
+    if (time->speed.count == 0)
+        guess = left / (time->per_unit_s + per_unit);
     else if (per_unit > 0)
-        guess = fmin(left / per_unit, yoke_speed_units(&level->speed, left / work->repetitions));
+        guess = fmin(left / per_unit, yoke_speed_units(&time->speed, left / time->calls));
     else
-        guess = yoke_speed_units(&level->speed, left / work->repetitions);
+        guess = yoke_speed_units(&time->speed, left / time->calls);
     return most_within(&function, seconds, most, guess);
 }
 
-int64_t plan_work_units(const plan_work *work, const plan_level *level, double seconds, int64_t most)
+int64_t plan_work_units(const plan_level *level, double seconds, int64_t most) { return units_within(NULL, level, seconds, most); }
+
+int64_t plan_finish_units(const plan_device *device, const plan_level *level, double seconds, int64_t most)
 {
-    return units_within(work, NULL, level, seconds, most);
+    return units_within(device, level, seconds, most);
 }
 
-int64_t plan_finish_units(const plan_work *work, const plan_device *device, const plan_level *level, double seconds, int64_t most)
-{
-    return units_within(work, device, level, seconds, most);
-}
+/* What devices do from one barrier to the next. */
+typedef struct interval_sum {
+    double longest;               /* work, with copies that overlap with it */
+    double host_s, accelerator_s; /* longest work */
+    double late;                  /* the latest end with uncertainty */
+    double active_w;              /* above idle */
+    int accelerators;             /* at work */
+} interval_sum;
 
 /* Sums over devices in the work's order. */
 typedef struct sums {
-    double copies, works, finish;       /* longest */
-    double host_s, accelerator_s;       /* longest work */
-    double idle_w, active_w, dynamic_j; /* idle powers of all, powers of those at work, joules above idle */
-    double squares, late;               /* of uncertainties, J; the latest end with uncertainty */
-    int accelerators;                   /* with units */
+    double copies;                     /* longest */
+    double idle_w, dynamic_j;          /* idle powers, joules above idle */
+    double idle_squares, work_squares; /* of uncertainties, W and J */
+    interval_sum intervals[PLAN_MOST_PHASES];
 } sums;
 
-static void add_device(const plan_work *work, const plan_device *device, int64_t n, const plan_level *level, sums *sum)
+static int64_t units_before(const plan_phase *phase, int64_t b)
 {
-    if (n <= 0) {
-        sum->idle_w += device->parked_w;
-        return;
-    }
-    double copy = plan_copy_s(device, n), seconds = plan_work_s(work, level, n);
-    sum->copies = fmax(sum->copies, copy);
-    sum->works = fmax(sum->works, seconds);
-    sum->finish = fmax(sum->finish, copy + seconds);
-    if (device->host)
-        sum->host_s = fmax(sum->host_s, seconds);
-    else {
-        sum->accelerator_s = fmax(sum->accelerator_s, seconds);
-        sum->accelerators++;
-    }
-    sum->idle_w += level->idle_w;
-    sum->active_w += level->dynamic_w;
-    sum->dynamic_j += level->dynamic_w * seconds + device->copy_j * (double)n;
-    double term = level->dynamic_w * seconds;
-    sum->squares += term * term * (level->time_uncertainty * level->time_uncertainty + level->power_uncertainty * level->power_uncertainty);
+    double part = phase->weight_sum != NULL ? phase->weight_sum[b] : (double)b;
+    return phase->all > 0 ? (int64_t)floor((double)phase->units * part / phase->all + 0.5) : 0;
 }
 
-/* The latest end that is within all uncertainties of seconds, less T; and squares of idle energies. */
-static void add_uncertainty(const plan_work *work, const plan_device *device, int64_t n, const plan_level *level, double time_s, sums *sum)
+int64_t plan_phase_units(const plan_phase *phase, int64_t before, int64_t n)
 {
-    double idle_w = n > 0 ? level->idle_w : device->parked_w;
-    double term = idle_w * time_s * (n > 0 ? level->power_uncertainty : device->parked_uncertainty);
-    sum->squares += term * term;
-    if (n <= 0) return;
-    double seconds = plan_work_s(work, level, n), end = (work->copies_before ? sum->copies : plan_copy_s(device, n)) + seconds;
-    sum->late = fmax(sum->late, end + level->time_uncertainty * seconds - time_s);
+    return phase->whole || n <= 0 ? n : units_before(phase, before + n) - units_before(phase, before);
+}
+
+/* The larger; not known where one is not. */
+static double larger(double a, double b) { return isnan(a) || a > b ? a : b; }
+
+/* One device, its units and level; before: the units of each cut that devices before it have. */
+typedef struct part {
+    const plan_work *work;
+    const plan_device *device;
+    const plan_level *level;
+    const int64_t *units; /* [num_cuts][num_devices] */
+    const int64_t *before;
+} part;
+
+static int64_t units_of(const part *of, int cut) { return of->units[cut * of->work->num_devices + of->device->given]; }
+
+static int64_t phase_units(const part *of, const plan_phase *phase)
+{
+    if (phase->cut < 0) return phase->device == of->device->given ? phase->units : 0;
+    return plan_phase_units(phase, of->before[phase->cut], units_of(of, phase->cut));
+}
+
+static int is_at_work(const part *of)
+{
+    for (int c = 0; c < of->work->num_cuts; c++)
+        if (units_of(of, c) > 0) return 1;
+    for (int p = 0; p < of->work->num_phases; p++)
+        if (of->work->phases[p].cut < 0 && phase_units(of, &of->work->phases[p]) > 0) return 1;
+    return 0;
+}
+
+/* One interval of a device at work; *phase: its first one, moved on behind its last.  Returns 0 where there is no kernel for its units. */
+static int add_interval(const part *of, int *phase, double copy_s, sums *sum, double *dynamic_j, double half_j[2])
+{
+    const plan_work *work = of->work;
+    const int k = work->phases[*phase].interval;
+    interval_sum *interval = &sum->intervals[k];
+    double works = 0, half_s = 0, active_w = 0;
+    for (; *phase < work->num_phases && work->phases[*phase].interval == k; ++*phase) {
+        const plan_time *time = &of->level->times[*phase];
+        int64_t n = phase_units(of, &work->phases[*phase]);
+        if (n <= 0) continue;
+        if (time->absent) return 0;
+        double seconds = plan_time_s(time, n), joules = time->dynamic_w * seconds;
+        works += seconds;
+        half_s += time->time_uncertainty * seconds;
+        active_w = larger(active_w, time->dynamic_w);
+        *dynamic_j += joules;
+        half_j[0] += joules * time->time_uncertainty;
+        half_j[1] += joules * time->power_uncertainty;
+    }
+    interval->longest = fmax(interval->longest, copy_s + works);
+    interval->late = fmax(interval->late, copy_s + works + half_s);
+    interval->active_w += active_w;
+    if (of->device->host)
+        interval->host_s = fmax(interval->host_s, works);
+    else
+        interval->accelerator_s = fmax(interval->accelerator_s, works);
+    interval->accelerators |= !of->device->host && works > 0;
+    return 1;
+}
+
+static int add_device(const part *of, sums *sum)
+{
+    const plan_device *device = of->device;
+    if (!is_at_work(of)) {
+        double half_w = device->parked_w * device->parked_uncertainty;
+        sum->idle_w += device->parked_w;
+        sum->idle_squares += half_w * half_w;
+        return 1;
+    }
+    const int64_t n = units_of(of, 0);
+    double copy_s = device->copy_s + device->copy_per_unit_s * (double)n, dynamic_j = 0, half_j[2] = {0, 0};
+    sum->copies = fmax(sum->copies, copy_s);
+    for (int p = 0; p < of->work->num_phases;)
+        if (!add_interval(of, &p, p == 0 && !of->work->copies_before ? copy_s : 0, sum, &dynamic_j, half_j)) return 0;
+    double half_w = of->level->idle_w * of->level->power_uncertainty;
+    sum->idle_w += of->level->idle_w;
+    sum->dynamic_j += dynamic_j + device->copy_j * (double)n;
+    sum->idle_squares += half_w * half_w;
+    sum->work_squares += half_j[0] * half_j[0] + half_j[1] * half_j[1];
+    return 1;
 }
 
 static const plan_level *level_given(const plan_device *device, int64_t given)
@@ -140,26 +206,39 @@ static const plan_level *level_given(const plan_device *device, int64_t given)
     return &device->levels[0];
 }
 
+/* Sums of intervals. */
+static plan_cost cost_of_sums(const plan_work *work, const sums *sum)
+{
+    double waits = 0, late_s = 0, powers = work->base_w + sum->idle_w;
+    plan_cost cost = {.time_s = work->copies_before ? sum->copies : 0, .peak_w = powers};
+    for (int k = 0; k < work->num_intervals; k++) {
+        const interval_sum *interval = &sum->intervals[k];
+        cost.time_s += interval->longest;
+        late_s += interval->late - interval->longest;
+        waits += fmax(0, interval->accelerator_s - interval->host_s);
+        cost.peak_w = larger(cost.peak_w, powers + interval->active_w + (interval->accelerators ? work->hosting_w : 0));
+    }
+    cost.time_s += work->call_s;
+    cost.energy_j = powers * cost.time_s + sum->dynamic_j + (waits > 0 ? work->hosting_w * waits : 0);
+    double idle_j = cost.time_s * cost.time_s * sum->idle_squares, late_j = powers * late_s;
+    cost.time_uncertainty_s = late_s;
+    cost.energy_uncertainty_j = isnan(cost.energy_j) ? NAN : sqrt(sum->work_squares + idle_j + late_j * late_j);
+    return cost;
+}
+
 plan_cost plan_cost_of(const plan_work *work, const int64_t *units, const int64_t *levels)
 {
-    sums sum = {0};
+    int64_t before[PLAN_MOST_CUTS] = {0};
+    sums sum;
+    sum.copies = sum.idle_w = sum.dynamic_j = sum.idle_squares = sum.work_squares = 0;
+    for (int k = 0; k < work->num_intervals; k++) sum.intervals[k] = (interval_sum){0};
     for (int i = 0; i < work->num_devices; i++) {
         const plan_device *device = &work->devices[i];
-        add_device(work, device, units[device->given], level_given(device, levels[device->given]), &sum);
+        const part of = {work, device, level_given(device, levels[device->given]), units, before};
+        if (!add_device(&of, &sum)) return (plan_cost){NAN, NAN, NAN, NAN, NAN};
+        for (int c = 0; c < work->num_cuts; c++) before[c] = (int64_t)((uint64_t)before[c] + (uint64_t)units_of(&of, c));
     }
-    plan_cost cost = {.time_s = work->copies_before ? sum.copies + sum.works : sum.finish};
-    double waits = fmax(0, sum.accelerator_s - sum.host_s), powers = work->base_w + sum.idle_w;
-    cost.energy_j = powers * cost.time_s + sum.dynamic_j + (waits > 0 ? work->hosting_w * waits : 0);
-    if (!(cost.time_s > 0)) cost.energy_j = isnan(powers) ? NAN : 0;
-    cost.peak_w = powers + sum.active_w + (sum.accelerators > 0 ? work->hosting_w : 0);
-    for (int i = 0; i < work->num_devices; i++) {
-        const plan_device *device = &work->devices[i];
-        add_uncertainty(work, device, units[device->given], level_given(device, levels[device->given]), cost.time_s, &sum);
-    }
-    cost.time_uncertainty_s = sum.late;
-    double late_j = powers * sum.late;
-    cost.energy_uncertainty_j = isnan(cost.energy_j) ? NAN : sqrt(sum.squares + late_j * late_j);
-    return cost;
+    return cost_of_sums(work, &sum);
 }
 
 double plan_objective_value(yoke_objective objective, const plan_cost *cost)
@@ -190,7 +269,11 @@ double plan_objective_uncertainty(yoke_objective objective, const plan_cost *cos
 static int working(const plan_work *work, const plan_result *result)
 {
     int count = 0;
-    for (int i = 0; i < work->num_devices; i++) count += result->units[i] > 0;
+    for (int i = 0; i < work->num_devices; i++) {
+        int has = 0;
+        for (int c = 0; c < work->num_cuts; c++) has |= result->units[c * work->num_devices + i] > 0;
+        count += has;
+    }
     return count;
 }
 

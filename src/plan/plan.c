@@ -31,6 +31,7 @@ static yoke_status add_best(plan_work *work, const plan_request *request, plan_r
     if (status != YOKE_OK) return status;
     plan->objective = request->objective;
     plan->num_devices = work->num_devices;
+    plan->num_cuts = work->num_cuts;
     plan->feasible = result->feasible;
     plan->optimal = result->optimal;
     plan->gap = result->gap;
@@ -54,14 +55,23 @@ static int equal_within_uncertainty(yoke_objective objective, const yoke_plan_ch
 static int working(const yoke_plan *plan, const yoke_plan_choice *choice)
 {
     int count = 0;
-    for (int64_t i = 0; i < plan->num_devices; i++) count += choice->units[i] > 0;
+    for (int64_t i = 0; i < plan->num_devices; i++) count += plan_has_units(plan, choice, i);
     return count;
 }
 
-static int same_choice(const yoke_plan *plan, const yoke_plan_choice *a, const yoke_plan_choice *b)
+int plan_has_units(const yoke_plan *plan, const yoke_plan_choice *choice, int64_t device)
 {
+    for (int64_t c = 0; c < plan->num_cuts; c++)
+        if (choice->units[c * plan->num_devices + device] > 0) return 1;
+    return 0;
+}
+
+int plan_same_choice(const yoke_plan *plan, const yoke_plan_choice *a, const yoke_plan_choice *b)
+{
+    for (int64_t k = 0; k < plan->num_cuts * plan->num_devices; k++)
+        if (a->units[k] != b->units[k]) return 0;
     for (int64_t i = 0; i < plan->num_devices; i++)
-        if (a->units[i] != b->units[i] || (a->units[i] > 0 && a->levels[i] != b->levels[i])) return 0;
+        if (plan_has_units(plan, a, i) && a->levels[i] != b->levels[i]) return 0;
     return 1;
 }
 
@@ -71,13 +81,14 @@ static void break_tie(yoke_plan *plan)
     const yoke_plan_choice exact = plan->best;
     for (int64_t k = 0; k < plan->num_alternatives; k++) {
         const yoke_plan_choice *other = &plan->alternatives[k];
-        if (!other->feasible || same_choice(plan, other, &exact) || !equal_within_uncertainty(plan->objective, other, &exact)) continue;
+        if (!other->feasible || plan_same_choice(plan, other, &exact) || !equal_within_uncertainty(plan->objective, other, &exact))
+            continue;
         plan->tie = 1;
         double margin = PLAN_ROUNDING * plan->best.time_s;
         int faster = other->time_s<plan->best.time_s - margin, slower = other->time_s> plan->best.time_s + margin;
         if (faster || (!slower && working(plan, other) < working(plan, &plan->best))) plan->best = *other;
     }
-    if (!plan->tie || same_choice(plan, &plan->best, &exact)) return;
+    if (!plan->tie || plan_same_choice(plan, &plan->best, &exact)) return;
     plan_cost cost = {.time_s = plan->best.time_s, .energy_j = plan->best.energy_j};
     plan_cost least = {.time_s = exact.time_s, .energy_j = exact.energy_j};
     double value = plan_objective_value(plan->objective, &cost), lowest = plan_objective_value(plan->objective, &least);
@@ -124,37 +135,44 @@ yoke_status yoke_plan_create(yoke_context *context, const yoke_plan_problem *pro
     return status;
 }
 
-/* Reads units and levels; *sum becomes the units' sum where it can be n, else -1. */
-static yoke_status check_choice(plan_work *work, const int64_t *units, const int64_t *levels, int *fits)
+/* Reads units and levels: *fits, whether they keep sums and memory limits; *divides, whether each cut of a round is divided whole. */
+static yoke_status check_choice(plan_work *work, const int64_t *units, const int64_t *levels, int *fits, int *divides)
 {
-    int64_t left = work->units;
-    *fits = 1;
-    for (int64_t i = 0; i < work->problem->num_devices; i++) {
+    *fits = *divides = 1;
+    for (int64_t i = 0; i < work->num_devices; i++) {
         const yoke_plan_device *device = &work->problem->devices[i];
-        if (units[i] < 0)
-            return yoke_fail(work->context, YOKE_ERROR_ARGUMENT, "yoke_plan_evaluate: device %lld has %lld units", (long long)i,
-                             (long long)units[i]);
         if (levels != NULL && (levels[i] < 0 || levels[i] >= device->num_levels))
             return yoke_fail(work->context, YOKE_ERROR_ARGUMENT, "yoke_plan_evaluate: device %lld has no level %lld; it has %lld levels",
                              (long long)i, (long long)levels[i], (long long)device->num_levels);
         if (units[i] > device->max_units) *fits = 0;
-        if (left >= 0) left = units[i] > left ? -1 : left - units[i];
     }
-    if (left != 0) *fits = 0;
+    for (int64_t k = 0; k < work->num_cuts * work->num_devices; k++)
+        if (units[k] < 0)
+            return yoke_fail(work->context, YOKE_ERROR_ARGUMENT, "yoke_plan_evaluate: device %lld has %lld units of cut %lld",
+                             (long long)(k % work->num_devices), (long long)units[k], (long long)(k / work->num_devices));
+    for (int c = 0; c < work->num_cuts; c++) {
+        int64_t left = work->cut_units[c];
+        for (int64_t i = 0; i < work->num_devices && left >= 0; i++) {
+            int64_t n = units[c * work->num_devices + i];
+            left = n > left ? -1 : left - n;
+        }
+        if (left != 0) *fits = 0;
+        if (left != 0 && work->problem->round != NULL) *divides = 0;
+    }
     return YOKE_OK;
 }
 
 static yoke_status evaluate(plan_work *work, const int64_t *units, const int64_t *levels, yoke_plan_choice *choice)
 {
     static const int64_t first[PLAN_MOST_DEVICES];
-    int fits;
-    yoke_status status = check_choice(work, units, levels, &fits);
+    int fits, divides;
+    yoke_status status = check_choice(work, units, levels, &fits, &divides);
     if (status != YOKE_OK) return status;
     if (levels == NULL) levels = first;
     plan_request request = plan_request_of(work);
     if (fits) status = request_with_slowdown(work, &request);
     if (status != YOKE_OK) return status;
-    plan_cost cost = plan_cost_of(work, units, levels);
+    plan_cost cost = divides ? plan_cost_of(work, units, levels) : (plan_cost){NAN, NAN, NAN, NAN, NAN};
     choice->units = units;
     choice->levels = levels;
     choice->time_s = cost.time_s;

@@ -10,19 +10,42 @@
 #include "model/speed.h"
 #include "yoke/plan.h"
 
-/* Levels and points are counted over all devices. */
-enum { PLAN_MOST_DEVICES = YOKE_PLAN_MOST_DEVICES, PLAN_MOST_LEVELS = 4096, PLAN_MOST_POINTS = 200000 };
+/* Levels and points are counted over all devices (and phases). */
+enum {
+    PLAN_MOST_DEVICES = YOKE_PLAN_MOST_DEVICES,
+    PLAN_MOST_CUTS = YOKE_PLAN_MOST_CUTS,
+    PLAN_MOST_PHASES = YOKE_PLAN_MOST_PHASES,
+    PLAN_MOST_LEVELS = 4096,
+    PLAN_MOST_POINTS = 200000
+};
 
 /* What equal means for results of different sums. */
 #define PLAN_ROUNDING 1e-12
 
-/* A level with repetitions multiplied in: n > 0 units work w(n) = start + per_unit n, or start + repetitions t(n). */
-typedef struct plan_level {
-    double start_s, per_unit_s;
+/* All calls of a phase on a device at one level: n > 0 units work w(n) = start + per_unit n, or start + calls t(n). */
+typedef struct plan_time {
+    int absent; /* nonzero: there is no kernel */
+    double calls, start_s, per_unit_s;
     yoke_speed speed; /* count 0: linear */
-    double dynamic_w, idle_w;
+    double dynamic_w;
     double time_uncertainty, power_uncertainty;
-    /* Of a linear level: n units with their copies end after offset_s + n / rate, and take start_j + unit_j n above idle. */
+} plan_time;
+
+/* A phase of the round.  A problem without one has a single phase, of all units and repetitions. */
+typedef struct plan_phase {
+    int cut, device; /* cut -1: the device (of the problem) alone */
+    int interval;    /* from barrier to barrier, from 0 */
+    int64_t units;
+    int whole;                /* nonzero: its units are those of the cut */
+    const double *weight_sum; /* NULL: all units alike */
+    double all;               /* the cut's units, or the sum of their weights */
+} plan_phase;
+
+typedef struct plan_level {
+    plan_time *times; /* [num_phases] */
+    double idle_w, power_uncertainty;
+    double active_w; /* the largest dynamic power of its phases */
+    /* Of a linear level of a single phase: n units with their copies end after offset_s + n / rate, and take start_j + unit_j n above idle. */
     double offset_s, rate, start_j, unit_j;
     int64_t given; /* number of the level in the problem */
 } plan_level;
@@ -41,12 +64,16 @@ typedef struct plan_device {
     double parked_uncertainty;
 } plan_device;
 
-/* A problem made ready.  One thread may search in it at a time. */
+/* A problem made ready.  One thread may search in it at a time.  Devices of a round stand as given: their ranges follow one another in that order. */
 typedef struct plan_work {
     yoke_context *context;
     const yoke_plan_problem *problem;
     yoke_plan_options options; /* most_nodes is never 0 */
-    int64_t units;
+    int64_t units;             /* of the first cut */
+    int num_cuts, num_phases, num_intervals;
+    int64_t cut_units[PLAN_MOST_CUTS];
+    plan_phase phases[PLAN_MOST_PHASES];
+    double call_s; /* of all calls, whatever their size */
     double repetitions, base_w, hosting_w;
     int copies_before; /* nonzero: and some device has copies that take time */
     int powers_known;  /* nonzero: all of them */
@@ -55,6 +82,7 @@ typedef struct plan_work {
     plan_device devices[PLAN_MOST_DEVICES];
     int place[PLAN_MOST_DEVICES]; /* place[i]: where device i of the problem stands here */
     plan_level *levels;
+    plan_time *times;
     yoke_speed_piece *pieces;
 } plan_work;
 
@@ -77,7 +105,8 @@ typedef struct plan_result {
     double gap; /* 0 where it is optimal, NaN where no bound is known */
     const char *binding;
     double nearest;
-    int64_t units[PLAN_MOST_DEVICES], levels[PLAN_MOST_DEVICES]; /* in the order of the problem */
+    int64_t units[PLAN_MOST_CUTS * PLAN_MOST_DEVICES]; /* [num_cuts][num_devices]; units and levels in the order of the problem */
+    int64_t levels[PLAN_MOST_DEVICES];
     plan_cost cost;
     int64_t nodes;
 } plan_result;
@@ -87,23 +116,36 @@ typedef struct plan_result {
 /* Errors: ARGUMENT (which device, level and number). */
 yoke_status plan_check(yoke_context *context, const yoke_plan_problem *problem, const yoke_plan_options *options);
 
+/* The round itself, and, once devices are checked, that there are kernels for its phases (plan_check_round.c). */
+yoke_status plan_check_round(yoke_context *context, const yoke_plan_problem *problem);
+yoke_status plan_check_kernels(yoke_context *context, const yoke_plan_problem *problem);
+
 /* Makes a checked problem ready; the problem must outlive *work.  Errors: MEMORY. */
 yoke_status plan_prepare(yoke_context *context, const yoke_plan_problem *problem, const yoke_plan_options *options, plan_work **work);
 void plan_work_destroy(plan_work *work);
 
 /* ------------------------------------------------------------------------------------------------ cost.c */
 
-/* Seconds of a device's copies, of its work, and at its end where both follow one another, for n units. */
+/* Seconds of all calls of a phase with n units. */
+double plan_time_s(const plan_time *time, int64_t n);
+
+/* Units of a phase for a device with n units of the phase's cut, behind `before` units of the devices before it. */
+int64_t plan_phase_units(const plan_phase *phase, int64_t before, int64_t n);
+
+/* Seconds of a device's copies, of its work (in a problem of a single phase), and at its end where both follow one another, for n units. */
 double plan_copy_s(const plan_device *device, int64_t n);
-double plan_work_s(const plan_work *work, const plan_level *level, int64_t n);
-double plan_finish_s(const plan_work *work, const plan_device *device, const plan_level *level, int64_t n);
+double plan_work_s(const plan_level *level, int64_t n);
+double plan_finish_s(const plan_device *device, const plan_level *level, int64_t n);
 
 /* The most units up to `most` whose copies, work, or end take at most so many seconds: exact for the three functions above. */
 int64_t plan_copy_units(const plan_device *device, double seconds, int64_t most);
-int64_t plan_work_units(const plan_work *work, const plan_level *level, double seconds, int64_t most);
-int64_t plan_finish_units(const plan_work *work, const plan_device *device, const plan_level *level, double seconds, int64_t most);
+int64_t plan_work_units(const plan_level *level, double seconds, int64_t most);
+int64_t plan_finish_units(const plan_device *device, const plan_level *level, double seconds, int64_t most);
 
-/* units and levels in the order of the problem (levels by their numbers there); units need not sum to n. */
+/*
+ * What a choice costs, for planning, predicting and explaining: units [num_cuts][num_devices] and levels in the order of the problem (levels by their
+ * numbers there).  Units need not sum to n, but in a round no cut may have more.  All NaN where a device has units of a phase that it has no kernel for.
+ */
 plan_cost plan_cost_of(const plan_work *work, const int64_t *units, const int64_t *levels);
 
 /* The objective's value, and the half width of its 95 % interval. */
@@ -128,6 +170,10 @@ yoke_status plan_search(plan_work *work, const plan_request *request, plan_resul
 
 /* Zeroed memory that lives as long as the plan (one that yoke_plan_create is making).  Errors: MEMORY. */
 yoke_status plan_keep(plan_work *work, yoke_plan *plan, int64_t count, size_t size, void **memory);
+
+/* Nonzero where a device has units of any cut; where two choices are the same (levels of devices without units do not count). */
+int plan_has_units(const yoke_plan *plan, const yoke_plan_choice *choice, int64_t device);
+int plan_same_choice(const yoke_plan *plan, const yoke_plan_choice *a, const yoke_plan_choice *b);
 
 /* Writes a choice with arrays of its own, kept with the plan.  An infeasible result's choice has zeros and NaN.  Errors: MEMORY. */
 yoke_status plan_keep_choice(plan_work *work, yoke_plan *plan, const char *name, const plan_result *result, yoke_plan_choice *choice);

@@ -3,6 +3,7 @@
  */
 #include <math.h>
 
+#include "plan/alternatives.h"
 #include "plan/plan.h"
 
 static const int64_t most_units = INT64_C(1000000000000000000);
@@ -11,20 +12,37 @@ static int finite_from_zero(double value) { return value >= 0 && isfinite(value)
 
 static int unknown_or_from_zero(double value) { return isnan(value) || finite_from_zero(value); }
 
+/* Which level, and of a round which phase (else -1). */
+typedef struct plan_place {
+    const yoke_plan_problem *problem;
+    const yoke_plan_device *device;
+    int64_t level, phase;
+} plan_place;
+
 static const char *name_of(const yoke_plan_device *device) { return device->name != NULL ? device->name : "without a name"; }
 
-static yoke_status fail_level(yoke_context *context, const yoke_plan_device *device, int64_t level, const char *what, double value,
-                              const char *expected)
+/* "device NAME, level 3", with a round ", phase 2 (WORK)". */
+static void print_place(const plan_place *place, plan_text *text)
 {
-    return yoke_fail(context, YOKE_ERROR_ARGUMENT, "plan: device %s, level %lld: %s is %g; it must be %s", name_of(device),
-                     (long long)level, what, value, expected);
+    plan_print(text, "device %s, level %lld", name_of(place->device), (long long)place->level);
+    if (place->phase < 0) return;
+    const char *work = place->problem->round->phases[place->phase].work;
+    plan_print(text, ", phase %lld", (long long)place->phase);
+    if (work != NULL && work[0] != '\0') plan_print(text, " (%s)", work);
 }
 
-static yoke_status check_points(yoke_context *context, const yoke_plan_device *device, int64_t number)
+static yoke_status fail_level(yoke_context *context, const plan_place *place, const char *what, double value, const char *expected)
 {
-    const yoke_plan_level *level = &device->levels[number];
-    for (int64_t k = 0; k < level->num_points; k++) {
-        const double *point = level->points + 2 * k;
+    char bytes[256] = "";
+    plan_text where = {.bytes = bytes, .room = (int64_t)sizeof bytes};
+    print_place(place, &where);
+    return yoke_fail(context, YOKE_ERROR_ARGUMENT, "plan: %s: %s is %g; it must be %s", bytes, what, value, expected);
+}
+
+static yoke_status check_points(yoke_context *context, const plan_place *place, const yoke_plan_time *time)
+{
+    for (int64_t k = 0; k < time->num_points; k++) {
+        const double *point = time->points + 2 * k;
         const char *wrong = NULL;
         if (!(point[0] > 0) || !isfinite(point[0]))
             wrong = "units must be finite and above 0";
@@ -34,34 +52,71 @@ static yoke_status check_points(yoke_context *context, const yoke_plan_device *d
             wrong = "units must be more than those of the point before";
         else if (!isfinite(point[0] / point[1]) || !(point[0] / point[1] > 0))
             wrong = "units per second cannot be told in double precision";
-        if (wrong != NULL)
-            return yoke_fail(context, YOKE_ERROR_ARGUMENT, "plan: device %s, level %lld, point %lld (%g units, %g s): %s", name_of(device),
-                             (long long)number, (long long)k, point[0], point[1], wrong);
+        if (wrong == NULL) continue;
+        char bytes[256] = "";
+        plan_text where = {.bytes = bytes, .room = (int64_t)sizeof bytes};
+        print_place(place, &where);
+        return yoke_fail(context, YOKE_ERROR_ARGUMENT, "plan: %s, point %lld (%g units, %g s): %s", bytes, (long long)k, point[0], point[1],
+                         wrong);
     }
     return YOKE_OK;
 }
 
-static yoke_status check_level(yoke_context *context, const yoke_plan_device *device, int64_t number)
+static const char from_zero[] = "finite and not negative", unknown[] = "finite and not negative, or NaN where it is not known";
+
+/* What a level or its phase says of seconds and power. */
+static yoke_status check_time(yoke_context *context, const plan_place *place, const yoke_plan_time *time)
 {
-    const yoke_plan_level *level = &device->levels[number];
-    static const char from_zero[] = "finite and not negative", unknown[] = "finite and not negative, or NaN where it is not known";
+    if (time->num_points < 0 || (time->num_points > 0 && time->points == NULL))
+        return fail_level(context, place, "num_points", (double)time->num_points, "the number of points that are there");
+    if (time->num_points == 0 && !(time->seconds_per_unit >= 1e-60 && isfinite(time->seconds_per_unit)))
+        return fail_level(context, place, "seconds_per_unit", time->seconds_per_unit, "finite and above 0 (1e-60 at least)");
+    if (!finite_from_zero(time->start_seconds)) return fail_level(context, place, "start_seconds", time->start_seconds, from_zero);
+    if (!unknown_or_from_zero(time->dynamic_power_w)) return fail_level(context, place, "dynamic_power_w", time->dynamic_power_w, unknown);
+    if (!finite_from_zero(time->time_uncertainty)) return fail_level(context, place, "time_uncertainty", time->time_uncertainty, from_zero);
+    if (!finite_from_zero(time->power_uncertainty))
+        return fail_level(context, place, "power_uncertainty", time->power_uncertainty, from_zero);
+    return check_points(context, place, time);
+}
+
+static yoke_plan_time time_of(const yoke_plan_level *level)
+{
+    return (yoke_plan_time){.seconds_per_unit = level->seconds_per_unit,
+                            .start_seconds = level->start_seconds,
+                            .dynamic_power_w = level->dynamic_power_w,
+                            .time_uncertainty = level->time_uncertainty,
+                            .power_uncertainty = level->power_uncertainty,
+                            .num_points = level->num_points,
+                            .points = level->points};
+}
+
+/* How many points there may still be is in *points. */
+static yoke_status check_level(yoke_context *context, plan_place *place, int64_t *points)
+{
+    const yoke_plan_level *level = &place->device->levels[place->level];
+    const yoke_round *round = place->problem->round;
+    const yoke_plan_time own = time_of(level), *times = round != NULL ? level->phases : &own;
+    const int64_t count = round != NULL ? round->num_phases : 1;
+    place->phase = -1;
     if (!isnan(level->frequency_hz) && !(level->frequency_hz > 0 && isfinite(level->frequency_hz)))
-        return fail_level(context, device, number, "frequency_hz", level->frequency_hz, "finite and above 0, or NaN");
-    if (level->num_points < 0 || (level->num_points > 0 && level->points == NULL))
-        return fail_level(context, device, number, "num_points", (double)level->num_points, "the number of points that are there");
-    if (level->num_points == 0 && !(level->seconds_per_unit >= 1e-60 && isfinite(level->seconds_per_unit)))
-        return fail_level(context, device, number, "seconds_per_unit", level->seconds_per_unit, "finite and above 0 (1e-60 at least)");
-    if (!finite_from_zero(level->start_seconds))
-        return fail_level(context, device, number, "start_seconds", level->start_seconds, from_zero);
-    if (!unknown_or_from_zero(level->dynamic_power_w))
-        return fail_level(context, device, number, "dynamic_power_w", level->dynamic_power_w, unknown);
-    if (!unknown_or_from_zero(level->idle_power_w))
-        return fail_level(context, device, number, "idle_power_w", level->idle_power_w, unknown);
-    if (!finite_from_zero(level->time_uncertainty))
-        return fail_level(context, device, number, "time_uncertainty", level->time_uncertainty, from_zero);
+        return fail_level(context, place, "frequency_hz", level->frequency_hz, "finite and above 0, or NaN");
+    if (!unknown_or_from_zero(level->idle_power_w)) return fail_level(context, place, "idle_power_w", level->idle_power_w, unknown);
     if (!finite_from_zero(level->power_uncertainty))
-        return fail_level(context, device, number, "power_uncertainty", level->power_uncertainty, from_zero);
-    return check_points(context, device, number);
+        return fail_level(context, place, "power_uncertainty", level->power_uncertainty, from_zero);
+    if (times == NULL)
+        return yoke_fail(context, YOKE_ERROR_ARGUMENT, "plan: device %s, level %lld: phases is NULL; a round needs the times of its phases",
+                         name_of(place->device), (long long)place->level);
+    for (int64_t p = 0; p < count; p++) {
+        place->phase = round != NULL ? p : -1;
+        if (round != NULL && times[p].absent) continue;
+        if (times[p].num_points > *points)
+            return yoke_fail(context, YOKE_ERROR_ARGUMENT, "plan: the levels have more than %d points; leave some out",
+                             (int)PLAN_MOST_POINTS);
+        yoke_status status = check_time(context, place, &times[p]);
+        if (status != YOKE_OK) return status;
+        *points -= times[p].num_points;
+    }
+    return YOKE_OK;
 }
 
 static yoke_status check_device(yoke_context *context, const yoke_plan_device *device, int64_t number)
@@ -84,7 +139,7 @@ static yoke_status check_device(yoke_context *context, const yoke_plan_device *d
 
 static yoke_status check_devices(yoke_context *context, const yoke_plan_problem *problem)
 {
-    int64_t levels = 0, points = 0;
+    int64_t levels = 0, points = PLAN_MOST_POINTS;
     for (int64_t i = 0; i < problem->num_devices; i++) {
         const yoke_plan_device *device = &problem->devices[i];
         yoke_status status = check_device(context, device, i);
@@ -93,41 +148,60 @@ static yoke_status check_devices(yoke_context *context, const yoke_plan_problem 
             return yoke_fail(context, YOKE_ERROR_ARGUMENT, "plan: the devices have more than %d levels; leave some out",
                              (int)PLAN_MOST_LEVELS);
         levels += device->num_levels;
-        for (int64_t k = 0; k < device->num_levels; k++) {
-            if (device->levels[k].num_points > PLAN_MOST_POINTS - points)
-                return yoke_fail(context, YOKE_ERROR_ARGUMENT, "plan: the levels have more than %d points; leave some out",
-                                 (int)PLAN_MOST_POINTS);
-            points += device->levels[k].num_points;
-            status = check_level(context, device, k);
-            if (status != YOKE_OK) return status;
-        }
+        plan_place place = {.problem = problem, .device = device};
+        for (; place.level < device->num_levels && status == YOKE_OK; place.level++) status = check_level(context, &place, &points);
+        if (status != YOKE_OK) return status;
     }
     return YOKE_OK;
+}
+
+/* Seconds of all calls with all units of a phase, in excess. */
+static double longest_of(const yoke_plan_time *time, double calls, double units)
+{
+    double per_unit = time->seconds_per_unit;
+    for (int64_t j = 0; j < time->num_points; j++) {
+        double slow = time->points[2 * j + 1] / time->points[2 * j];
+        per_unit = j == 0 ? slow : fmax(per_unit, slow);
+    }
+    return calls * (time->start_seconds + per_unit * units);
+}
+
+/* Of all phases; the largest dynamic power is added to *power. */
+static double longest_at(const yoke_plan_problem *problem, const yoke_plan_level *level, double *power)
+{
+    const yoke_round *round = problem->round;
+    const yoke_plan_time own = time_of(level);
+    double seconds = 0, watts = 0;
+    for (int64_t p = 0; p < (round != NULL ? round->num_phases : 1); p++) {
+        const yoke_plan_time *time = round != NULL ? &level->phases[p] : &own;
+        if (round != NULL && time->absent) continue;
+        seconds += round != NULL ? longest_of(time, round->phases[p].calls, (double)round->phases[p].units)
+                                 : longest_of(time, problem->repetitions, (double)problem->units);
+        watts = fmax(watts, time->dynamic_power_w);
+    }
+    *power += watts;
+    return seconds;
 }
 
 /* Times and energies of all units, and their products, must be numbers. */
 static yoke_status check_size(yoke_context *context, const yoke_plan_problem *problem)
 {
-    double units = (double)problem->units, longest = 0, power = 0;
+    const yoke_round *round = problem->round;
+    double units = round != NULL ? (double)round->cut_units[0] : (double)problem->units, longest = 0, power = 0, calls = 0;
     if (!isnan(problem->base_power_w)) power += problem->base_power_w;
     if (!isnan(problem->hosting_power_w)) power += problem->hosting_power_w;
+    for (int64_t p = 0; round != NULL && p < round->num_phases; p++) calls += round->phases[p].calls * round->phases[p].call_seconds;
     for (int64_t i = 0; i < problem->num_devices; i++) {
         const yoke_plan_device *device = &problem->devices[i];
         for (int64_t k = 0; k < device->num_levels; k++) {
             const yoke_plan_level *level = &device->levels[k];
-            double per_unit = level->seconds_per_unit;
-            for (int64_t j = 0; j < level->num_points; j++) {
-                double slow = level->points[2 * j + 1] / level->points[2 * j];
-                per_unit = j == 0 ? slow : fmax(per_unit, slow);
-            }
-            longest = fmax(longest, problem->repetitions * (level->start_seconds + per_unit * units) + device->copy_seconds +
-                                        device->copy_seconds_per_unit * units);
-            if (!isnan(level->dynamic_power_w)) power += level->dynamic_power_w;
+            longest =
+                fmax(longest, longest_at(problem, level, &power) + device->copy_seconds + device->copy_seconds_per_unit * units + calls);
             if (!isnan(level->idle_power_w)) power += level->idle_power_w;
         }
         power += device->copy_joules_per_unit;
     }
-    if (longest < 1e60 && power * units < 1e90) return YOKE_OK;
+    if (longest < 1e60 && power * fmax(units, 1) < 1e90) return YOKE_OK;
     return yoke_fail(context, YOKE_ERROR_ARGUMENT, "plan: seconds and powers of all units (%g s, %g W) are too large to calculate with",
                      longest, power);
 }
@@ -148,14 +222,20 @@ static yoke_status check_options(yoke_context *context, const yoke_plan_options 
     return YOKE_OK;
 }
 
-yoke_status plan_check(yoke_context *context, const yoke_plan_problem *problem, const yoke_plan_options *options)
+static yoke_status check_work(yoke_context *context, const yoke_plan_problem *problem)
 {
-    if (context == NULL || problem == NULL)
-        return yoke_fail(context, YOKE_ERROR_ARGUMENT, "plan: %s is NULL", context == NULL ? "context" : "problem");
+    if (problem->round != NULL) return plan_check_round(context, problem);
     if (problem->units < 0 || problem->units > most_units)
         return yoke_fail(context, YOKE_ERROR_ARGUMENT, "plan: units is %lld; it must be from 0 to 10^18", (long long)problem->units);
     if (!(problem->repetitions > 0) || !isfinite(problem->repetitions))
         return yoke_fail(context, YOKE_ERROR_ARGUMENT, "plan: repetitions is %g; it must be finite and above 0", problem->repetitions);
+    return YOKE_OK;
+}
+
+yoke_status plan_check(yoke_context *context, const yoke_plan_problem *problem, const yoke_plan_options *options)
+{
+    if (context == NULL || problem == NULL)
+        return yoke_fail(context, YOKE_ERROR_ARGUMENT, "plan: %s is NULL", context == NULL ? "context" : "problem");
     if (!unknown_or_from_zero(problem->base_power_w) || !unknown_or_from_zero(problem->hosting_power_w))
         return yoke_fail(
             context, YOKE_ERROR_ARGUMENT,
@@ -168,6 +248,8 @@ yoke_status plan_check(yoke_context *context, const yoke_plan_problem *problem, 
         yoke_status status = check_options(context, options);
         if (status != YOKE_OK) return status;
     }
-    yoke_status status = check_devices(context, problem);
+    yoke_status status = check_work(context, problem);
+    if (status == YOKE_OK) status = check_devices(context, problem);
+    if (status == YOKE_OK && problem->round != NULL) status = plan_check_kernels(context, problem);
     return status != YOKE_OK ? status : check_size(context, problem);
 }

@@ -42,16 +42,16 @@ yoke_status plan_keep(plan_work *work, yoke_plan *plan, int64_t count, size_t si
 
 yoke_status plan_keep_choice(plan_work *work, yoke_plan *plan, const char *name, const plan_result *result, yoke_plan_choice *choice)
 {
-    int64_t *units = NULL, count = work->num_devices;
-    yoke_status status = plan_keep(work, plan, 2 * count, sizeof *units, (void **)&units);
+    int64_t *units = NULL, count = work->num_devices, divided = work->num_cuts * count;
+    yoke_status status = plan_keep(work, plan, divided + count, sizeof *units, (void **)&units);
     if (status != YOKE_OK) return status;
-    *choice = (yoke_plan_choice){.feasible = result->feasible, .units = units, .levels = units + count};
+    *choice = (yoke_plan_choice){.feasible = result->feasible, .units = units, .levels = units + divided};
     size_t length = strlen(name);
     memcpy(choice->name, name, length < sizeof choice->name ? length : sizeof choice->name - 1);
     choice->time_s = choice->energy_j = choice->peak_power_w = choice->time_uncertainty_s = choice->energy_uncertainty_j = NAN;
     if (!result->feasible) return YOKE_OK;
-    memcpy(units, result->units, (size_t)count * sizeof *units);
-    memcpy(units + count, result->levels, (size_t)count * sizeof *units);
+    memcpy(units, result->units, (size_t)divided * sizeof *units);
+    memcpy(units + divided, result->levels, (size_t)count * sizeof *units);
     choice->time_s = result->cost.time_s;
     choice->energy_j = result->cost.energy_j;
     choice->peak_power_w = result->cost.peak_w;

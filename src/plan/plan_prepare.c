@@ -57,33 +57,58 @@ static int order_devices(const void *left, const void *right)
 static int order_powers(const void *left, const void *right)
 {
     const plan_level *a = left, *b = right;
-    int order = order_numbers(a->dynamic_w + a->idle_w, b->dynamic_w + b->idle_w);
+    int order = order_numbers(a->active_w + a->idle_w, b->active_w + b->idle_w);
     return order != 0 ? order : (a->given > b->given) - (a->given < b->given);
 }
 
-static void prepare_levels(plan_work *work, plan_device *device, yoke_speed_piece **pieces)
+/* What a level says of a phase; without a round it is the phase itself. */
+static plan_time prepare_time(plan_work *work, const yoke_plan_level *level, int phase, yoke_speed_piece **pieces)
+{
+    const yoke_round *round = work->problem->round;
+    yoke_plan_time from = {.seconds_per_unit = level->seconds_per_unit,
+                           .start_seconds = level->start_seconds,
+                           .dynamic_power_w = level->dynamic_power_w,
+                           .time_uncertainty = level->time_uncertainty,
+                           .power_uncertainty = level->power_uncertainty,
+                           .num_points = level->num_points,
+                           .points = level->points};
+    if (round != NULL) from = level->phases[phase];
+    if (from.absent) return (plan_time){.absent = 1};
+    double calls = round != NULL ? round->phases[phase].calls : work->repetitions;
+    plan_time time = {.calls = calls,
+                      .start_s = calls * from.start_seconds,
+                      .per_unit_s = calls * from.seconds_per_unit,
+                      .dynamic_w = from.dynamic_power_w,
+                      .time_uncertainty = from.time_uncertainty,
+                      .power_uncertainty = from.power_uncertainty};
+    if (from.num_points > 0) {
+        work->linear = 0;
+        yoke_speed_fill(&time.speed, *pieces, from.num_points, from.points);
+        *pieces += yoke_speed_most_pieces(from.num_points);
+    }
+    if (isnan(time.dynamic_w)) work->powers_known = 0;
+    return time;
+}
+
+static void prepare_levels(plan_work *work, plan_device *device, plan_time **times, yoke_speed_piece **pieces)
 {
     const yoke_plan_device *source = device->source;
     for (int k = 0; k < device->num_levels; k++) {
         const yoke_plan_level *from = &source->levels[k];
         plan_level *level = &device->levels[k];
-        *level = (plan_level){.start_s = work->repetitions * from->start_seconds,
-                              .per_unit_s = work->repetitions * from->seconds_per_unit,
-                              .dynamic_w = from->dynamic_power_w,
-                              .idle_w = from->idle_power_w,
-                              .time_uncertainty = from->time_uncertainty,
-                              .power_uncertainty = from->power_uncertainty,
-                              .given = k};
-        level->offset_s = device->copy_s + level->start_s;
-        level->rate = 1 / (device->copy_per_unit_s + level->per_unit_s);
-        level->start_j = level->dynamic_w * level->start_s;
-        level->unit_j = level->dynamic_w * level->per_unit_s + device->copy_j;
-        if (from->num_points > 0) {
-            work->linear = 0;
-            yoke_speed_fill(&level->speed, *pieces, from->num_points, from->points);
-            *pieces += yoke_speed_most_pieces(from->num_points);
+        *level = (plan_level){.times = *times, .idle_w = from->idle_power_w, .power_uncertainty = from->power_uncertainty, .given = k};
+        *times += work->num_phases;
+        for (int p = 0; p < work->num_phases; p++) {
+            level->times[p] = prepare_time(work, from, p, pieces);
+            double watts = level->times[p].dynamic_w;
+            if (isnan(watts) || watts > level->active_w) level->active_w = watts;
         }
-        if (isnan(level->dynamic_w) || isnan(level->idle_w)) work->powers_known = 0;
+        const plan_time *first = level->times;
+        level->offset_s = device->copy_s + first->start_s;
+        level->rate = 1 / (device->copy_per_unit_s + first->per_unit_s);
+        level->start_j = first->dynamic_w * first->start_s;
+        level->unit_j = first->dynamic_w * first->per_unit_s + device->copy_j;
+        if (isnan(level->idle_w)) work->powers_known = 0;
     }
     qsort(device->levels, (size_t)device->num_levels, sizeof device->levels[0], order_powers);
     for (int k = 1; k < device->num_levels; k++) {
@@ -93,6 +118,36 @@ static void prepare_levels(plan_work *work, plan_device *device, yoke_speed_piec
     const plan_level *parked = &device->levels[device->parked];
     device->parked_w = device->removable ? 0 : parked->idle_w;
     device->parked_uncertainty = parked->power_uncertainty;
+}
+
+/* The round, or the problem as one. */
+static void prepare_phases(plan_work *work)
+{
+    const yoke_round *round = work->problem->round;
+    if (round == NULL) {
+        work->num_cuts = work->num_phases = work->num_intervals = 1;
+        work->cut_units[0] = work->units = work->problem->units;
+        work->phases[0] = (plan_phase){.units = work->units, .whole = 1, .all = (double)work->units};
+        return;
+    }
+    work->num_cuts = (int)round->num_cuts;
+    work->num_phases = (int)round->num_phases;
+    work->num_intervals = 1;
+    work->units = round->cut_units[0];
+    for (int c = 0; c < work->num_cuts; c++) work->cut_units[c] = round->cut_units[c];
+    for (int p = 0; p < work->num_phases; p++) {
+        const yoke_phase *phase = &round->phases[p];
+        const int64_t n = phase->cut >= 0 ? round->cut_units[phase->cut] : 0;
+        work->phases[p] = (plan_phase){.cut = (int)phase->cut,
+                                       .device = (int)phase->device,
+                                       .interval = work->num_intervals - 1,
+                                       .units = phase->units,
+                                       .whole = phase->cut >= 0 && phase->units == n && phase->weight_sum == NULL,
+                                       .weight_sum = phase->weight_sum,
+                                       .all = phase->weight_sum != NULL && phase->cut >= 0 ? phase->weight_sum[n] : (double)n};
+        if (phase->barrier && p + 1 < work->num_phases) work->num_intervals++;
+        work->call_s += phase->calls * phase->call_seconds;
+    }
 }
 
 static void prepare_devices(plan_work *work)
@@ -113,15 +168,25 @@ static void prepare_devices(plan_work *work)
         if (source->copy_seconds > 0 || source->copy_seconds_per_unit > 0) copies = 1;
     }
     work->copies_before = problem->copies_before != 0 && copies;
-    qsort(work->devices, (size_t)work->num_devices, sizeof work->devices[0], order_devices);
+    if (problem->round == NULL) qsort(work->devices, (size_t)work->num_devices, sizeof work->devices[0], order_devices);
     plan_level *levels = work->levels;
+    plan_time *times = work->times;
     yoke_speed_piece *pieces = work->pieces;
     for (int i = 0; i < work->num_devices; i++) {
         work->devices[i].levels = levels;
         work->place[work->devices[i].given] = i;
         levels += work->devices[i].num_levels;
-        prepare_levels(work, &work->devices[i], &pieces);
+        prepare_levels(work, &work->devices[i], &times, &pieces);
     }
+}
+
+static int64_t pieces_of(const plan_work *work, const yoke_plan_level *level)
+{
+    if (work->problem->round == NULL) return level->num_points > 0 ? yoke_speed_most_pieces(level->num_points) : 0;
+    int64_t pieces = 0;
+    for (int p = 0; p < work->num_phases; p++)
+        if (!level->phases[p].absent && level->phases[p].num_points > 0) pieces += yoke_speed_most_pieces(level->phases[p].num_points);
+    return pieces;
 }
 
 yoke_status plan_prepare(yoke_context *context, const yoke_plan_problem *problem, const yoke_plan_options *options, plan_work **result)
@@ -133,7 +198,6 @@ yoke_status plan_prepare(yoke_context *context, const yoke_plan_problem *problem
     *work = (plan_work){.context = context,
                         .problem = problem,
                         .options = options != NULL ? *options : least_time,
-                        .units = problem->units,
                         .repetitions = problem->repetitions,
                         .base_w = problem->base_power_w,
                         .hosting_w = problem->hosting_power_w,
@@ -141,14 +205,15 @@ yoke_status plan_prepare(yoke_context *context, const yoke_plan_problem *problem
                         .powers_known = !isnan(problem->base_power_w) && !isnan(problem->hosting_power_w),
                         .num_devices = (int)problem->num_devices};
     if (work->options.most_nodes == 0) work->options.most_nodes = 1000000;
+    prepare_phases(work);
     int64_t levels = 0, pieces = 0;
     for (int64_t i = 0; i < problem->num_devices; i++)
         for (int64_t k = 0; k < problem->devices[i].num_levels; k++) {
             levels++;
-            int64_t points = problem->devices[i].levels[k].num_points;
-            if (points > 0) pieces += yoke_speed_most_pieces(points);
+            pieces += pieces_of(work, &problem->devices[i].levels[k]);
         }
     status = yoke_allocate(context, levels, sizeof *work->levels, (void **)&work->levels);
+    if (status == YOKE_OK) status = yoke_allocate(context, levels * work->num_phases, sizeof *work->times, (void **)&work->times);
     if (status == YOKE_OK) status = yoke_allocate(context, pieces, sizeof *work->pieces, (void **)&work->pieces);
     if (status != YOKE_OK) {
         plan_work_destroy(work);
@@ -163,6 +228,7 @@ void plan_work_destroy(plan_work *work)
 {
     if (work == NULL) return;
     yoke_release(work->context, work->levels);
+    yoke_release(work->context, work->times);
     yoke_release(work->context, work->pieces);
     yoke_release(work->context, work);
 }

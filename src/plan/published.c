@@ -33,15 +33,15 @@ int plan_published_applies(const plan_work *work)
 static double seconds_per_unit(const plan_work *work, const plan_level *level)
 {
     double n = (double)(work->units > 0 ? work->units : 1);
-    return level->speed.count > 0 ? yoke_speed_seconds(&level->speed, n) / n : level->per_unit_s / work->repetitions;
+    return level->times->speed.count > 0 ? yoke_speed_seconds(&level->times->speed, n) / n : level->times->per_unit_s / work->repetitions;
 }
 
 static rule rule_of(const plan_work *work, const plan_device *host, const plan_level *c, const plan_device *accelerator,
                     const plan_level *g)
 {
     rule r = {.t_host = seconds_per_unit(work, c), .t_accelerator = seconds_per_unit(work, g), .idle_host = c->idle_w};
-    r.e_host = (c->dynamic_w + c->idle_w) * r.t_host + host->copy_j / work->repetitions;
-    r.e_accelerator = (g->dynamic_w + g->idle_w) * r.t_accelerator + accelerator->copy_j / work->repetitions;
+    r.e_host = (c->times->dynamic_w + c->idle_w) * r.t_host + host->copy_j / work->repetitions;
+    r.e_accelerator = (g->times->dynamic_w + g->idle_w) * r.t_accelerator + accelerator->copy_j / work->repetitions;
     r.idle_accelerator = accelerator->removable ? 0 : g->idle_w;
     return r;
 }

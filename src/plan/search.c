@@ -156,6 +156,9 @@ static int64_t fitting(const plan_work *work, const search_limits *limits)
 yoke_status plan_search(plan_work *work, const plan_request *request, plan_result *result)
 {
     *result = (plan_result){.gap = NAN, .binding = "", .nearest = NAN};
+    if (work->problem->round != NULL)
+        return yoke_fail(work->context, YOKE_ERROR_UNAVAILABLE,
+                         "plan: the best choice for a round is not searched for yet; yoke_plan_evaluate costs one");
     yoke_status status = check_powers(work, request);
     if (status != YOKE_OK) return status;
     search_limits limits = limits_of(work, request);

@@ -3,15 +3,15 @@
 #include <math.h>
 #include <stdlib.h>
 
-double envelope_joules(const plan_work *work, const plan_device *device, const plan_level *level, const envelope_price *price, int64_t n)
+double envelope_joules(const plan_device *device, const plan_level *level, const envelope_price *price, int64_t n)
 {
-    double seconds = plan_work_s(work, level, n);
-    double joules = level->idle_w * price->seconds + level->dynamic_w * seconds + device->copy_j * (double)n;
+    double seconds = plan_work_s(level, n);
+    double joules = level->idle_w * price->seconds + level->times->dynamic_w * seconds + device->copy_j * (double)n;
     if (price->hosting_w > 0) joules += price->hosting_w * fmax(0, price->waited_s - seconds);
     return joules;
 }
 
-int64_t envelope_most_points(const plan_level *level) { return level->speed.count == 0 ? 3 : 6 * level->speed.count; }
+int64_t envelope_most_points(const plan_level *level) { return level->times->speed.count == 0 ? 3 : 6 * level->times->speed.count; }
 
 /* What a curve's part costs: all but w is linear in units. */
 typedef struct part {
@@ -21,7 +21,7 @@ typedef struct part {
 
 static double joules_at(const part *p, double units, double seconds)
 {
-    return p->idle_j + p->level->dynamic_w * seconds + p->copy_j * units +
+    return p->idle_j + p->level->times->dynamic_w * seconds + p->copy_j * units +
            (p->hosting_w > 0 ? p->hosting_w * fmax(0, p->waited_s - seconds) : 0);
 }
 
@@ -29,7 +29,7 @@ static double joules_at(const part *p, double units, double seconds)
 static int64_t add_part(const part *p, const yoke_speed_piece *piece, double x, double y, envelope_point *points)
 {
     double speed_x = piece->speed + piece->slope * (x - piece->units), speed_y = piece->speed + piece->slope * (y - piece->units);
-    double start = p->level->start_s, seconds_x = start + p->repetitions * (piece->flat ? piece->seconds : x / speed_x);
+    double start = p->level->times->start_s, seconds_x = start + p->repetitions * (piece->flat ? piece->seconds : x / speed_x);
     double seconds_y = start + p->repetitions * (piece->flat ? piece->seconds : y / speed_y);
     double joules_x = joules_at(p, x, seconds_x), joules_y = joules_at(p, y, seconds_y);
     int64_t count = 0;
@@ -37,7 +37,7 @@ static int64_t add_part(const part *p, const yoke_speed_piece *piece, double x, 
     points[count++] = (envelope_point){y, joules_y};
     if (piece->flat || !(y > x)) return count;
     /* t = x / (a + b x) is convex where b < 0; a negative factor turns that round. */
-    double factor = p->level->dynamic_w - (p->hosting_w > 0 && (seconds_x + seconds_y) / 2 <= p->waited_s ? p->hosting_w : 0);
+    double factor = p->level->times->dynamic_w - (p->hosting_w > 0 && (seconds_x + seconds_y) / 2 <= p->waited_s ? p->hosting_w : 0);
     if (!(factor * piece->slope < 0)) return count;
     double a = piece->speed - piece->slope * piece->units;
     double rise_x = factor * p->repetitions * a / (speed_x * speed_x) + p->copy_j,
@@ -52,10 +52,10 @@ static int64_t add_part(const part *p, const yoke_speed_piece *piece, double x, 
 
 static int64_t add_curve(const part *p, int64_t from, int64_t to, envelope_point *points)
 {
-    const yoke_speed *speed = &p->level->speed;
+    const yoke_speed *speed = &p->level->times->speed;
     int64_t count = 0;
     double crossing = INFINITY;
-    if (p->hosting_w > 0) crossing = yoke_speed_units(speed, (p->waited_s - p->level->start_s) / p->repetitions);
+    if (p->hosting_w > 0) crossing = yoke_speed_units(speed, (p->waited_s - p->level->times->start_s) / p->repetitions);
     for (int64_t k = yoke_speed_find(speed, (double)from); k < speed->count; k++) {
         const yoke_speed_piece *piece = &speed->pieces[k];
         double x = fmax(piece->units, (double)from), y = k + 1 < speed->count ? fmin(piece[1].units, (double)to) : (double)to;
@@ -78,13 +78,13 @@ int64_t envelope_add(const plan_work *work, const plan_device *device, const pla
               .copy_j = device->copy_j,
               .waited_s = price->waited_s,
               .hosting_w = price->hosting_w};
-    if (level->speed.count > 0) return add_curve(&p, from, to, points);
+    if (level->times->speed.count > 0) return add_curve(&p, from, to, points);
     int64_t count = 0;
     double x = (double)from, y = (double)to;
-    points[count++] = (envelope_point){x, joules_at(&p, x, level->start_s + level->per_unit_s * x)};
-    if (to > from) points[count++] = (envelope_point){y, joules_at(&p, y, level->start_s + level->per_unit_s * y)};
-    if (price->hosting_w > 0 && level->per_unit_s > 0) {
-        double crossing = (price->waited_s - level->start_s) / level->per_unit_s;
+    points[count++] = (envelope_point){x, joules_at(&p, x, level->times->start_s + level->times->per_unit_s * x)};
+    if (to > from) points[count++] = (envelope_point){y, joules_at(&p, y, level->times->start_s + level->times->per_unit_s * y)};
+    if (price->hosting_w > 0 && level->times->per_unit_s > 0) {
+        double crossing = (price->waited_s - level->times->start_s) / level->times->per_unit_s;
         if (crossing > x && crossing < y) points[count++] = (envelope_point){crossing, joules_at(&p, crossing, price->waited_s)};
     }
     return count;

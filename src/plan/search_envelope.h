@@ -19,7 +19,7 @@ typedef struct envelope_price {
     double hosting_w, waited_s;
 } envelope_price;
 
-double envelope_joules(const plan_work *work, const plan_device *device, const plan_level *level, const envelope_price *price, int64_t n);
+double envelope_joules(const plan_device *device, const plan_level *level, const envelope_price *price, int64_t n);
 
 /* Adds corners of a polygon that lies nowhere above the level's cost on [from, to], 1 <= from <= to; returns how many. */
 int64_t envelope_add(const plan_work *work, const plan_device *device, const plan_level *level, const envelope_price *price, int64_t from,

@@ -19,17 +19,17 @@ typedef struct relaxed {
     int64_t corners[PLAN_MOST_DEVICES];
 } relaxed;
 
-static double power_at_work(const plan_level *level) { return level->idle_w + level->dynamic_w; }
+static double power_at_work(const plan_level *level) { return level->idle_w + level->times->dynamic_w; }
 
 int64_t range_capacity(const range_search *search, const plan_device *device, const plan_level *level, const double makespans[2],
                        int64_t most)
 {
     if (search->second == RANGE_COPIES) {
-        most = plan_work_units(search->work, level, makespans[0], most);
+        most = plan_work_units(level, makespans[0], most);
         return plan_copy_units(device, makespans[1], most);
     }
-    most = plan_finish_units(search->work, device, level, makespans[0], most);
-    if (search->second == RANGE_ACCELERATORS && !device->host) most = plan_work_units(search->work, level, makespans[1], most);
+    most = plan_finish_units(device, level, makespans[0], most);
+    if (search->second == RANGE_ACCELERATORS && !device->host) most = plan_work_units(level, makespans[1], most);
     return most;
 }
 
@@ -103,7 +103,7 @@ static int narrow_makespans(const range_search *search, range_node *node)
         const plan_device *device = &work->devices[i];
         double least = INFINITY;
         for (int k = node->first_level[i]; k <= node->last_level[i]; k++)
-            if (range_has(node, i, k)) least = fmin(least, plan_work_s(work, &device->levels[k], node->least[i]));
+            if (range_has(node, i, k)) least = fmin(least, plan_work_s(&device->levels[k], node->least[i]));
         double copy = plan_copy_s(device, node->least[i]);
         if (search->second == RANGE_COPIES)
             node->low[1] = fmax(node->low[1], copy);
@@ -133,7 +133,7 @@ static int cheapest(const range_search *search, const range_node *node, const re
     *joules = INFINITY;
     for (int k = node->first_level[i]; k <= node->last_level[i]; k++) {
         if (!range_has(node, i, k) || search->capacities[&device->levels[k] - search->work->levels] < units) continue;
-        double this = envelope_joules(search->work, device, &device->levels[k], &price, units);
+        double this = envelope_joules(device, &device->levels[k], &price, units);
         if (!(this < *joules)) continue;
         *joules = this;
         chosen = k;
@@ -253,8 +253,7 @@ static void choose_levels(const range_search *search, const range_node *node, re
             continue;
         }
         for (int k = node->first_level[i] + 1; k <= node->last_level[i] && r->units[i] > 0; k++)
-            if (plan_work_s(work, &device->levels[k], r->units[i]) < plan_work_s(work, &device->levels[r->levels[i]], r->units[i]))
-                r->levels[i] = k;
+            if (plan_work_s(&device->levels[k], r->units[i]) < plan_work_s(&device->levels[r->levels[i]], r->units[i])) r->levels[i] = k;
     }
 }
 
@@ -278,7 +277,7 @@ static void times_of(const range_search *search, const relaxed *r, double times[
     times[0] = times[1] = 0;
     for (int i = 0; i < work->num_devices; i++) {
         const plan_device *device = &work->devices[i];
-        double copy = plan_copy_s(device, r->units[i]), seconds = plan_work_s(work, &device->levels[r->levels[i]], r->units[i]);
+        double copy = plan_copy_s(device, r->units[i]), seconds = plan_work_s(&device->levels[r->levels[i]], r->units[i]);
         times[0] = fmax(times[0], search->second == RANGE_COPIES ? seconds : copy + seconds);
         if (search->second == RANGE_COPIES) times[1] = fmax(times[1], copy);
         if (search->second == RANGE_ACCELERATORS && !device->host) times[1] = fmax(times[1], seconds);
@@ -402,7 +401,7 @@ static void find_tight(const range_search *search, range_node *node, const relax
         powers += r->units[i] > 0 ? level->idle_w : device->parked_w;
         double seconds = search->second == RANGE_COPIES ? plan_copy_s(device, r->units[i])
                          : device->host                 ? 0
-                                                        : plan_work_s(work, level, r->units[i]);
+                                                        : plan_work_s(level, r->units[i]);
         if (seconds > longest) {
             longest = seconds;
             node->tight = i;
@@ -412,7 +411,7 @@ static void find_tight(const range_search *search, range_node *node, const relax
     if (search->second != RANGE_ACCELERATORS) return;
     if (node->leader >= 0) {
         const plan_level *level = &work->devices[node->leader].levels[r->levels[node->leader]];
-        node->hosting_part = plan_work_s(work, level, r->units[node->leader]) <= longest ? 1 : 0;
+        node->hosting_part = plan_work_s(level, r->units[node->leader]) <= longest ? 1 : 0;
     }
     node->second_w = node->hosting_part * search->hosting_w;
 }

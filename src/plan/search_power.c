@@ -43,7 +43,7 @@ static int states_of(const range_search *search, const range_node *node, int i, 
         int64_t capacity = search->capacities[level - work->levels];
         if (capacity > node->most[i]) capacity = node->most[i];
         if (capacity < node->least[i] || capacity == 0) continue;
-        states[count++] = (state){level->idle_w + level->dynamic_w, (double)capacity, k};
+        states[count++] = (state){level->idle_w + level->times->dynamic_w, (double)capacity, k};
     }
     return hull_of(states, count);
 }

@@ -41,14 +41,14 @@ typedef struct fit {
 static int fits_of(const range_search *search, const plan_device *device, const plan_level *level, fit fits[2])
 {
     if (search->second == RANGE_COPIES) {
-        fits[0] = (fit){0, level->start_s, 1 / level->per_unit_s};
+        fits[0] = (fit){0, level->times->start_s, 1 / level->times->per_unit_s};
         if (!(device->copy_per_unit_s > 0)) return 1;
         fits[1] = (fit){1, device->copy_s, 1 / device->copy_per_unit_s};
         return 2;
     }
     fits[0] = (fit){0, level->offset_s, level->rate};
     if (search->second != RANGE_ACCELERATORS || device->host) return 1;
-    fits[1] = (fit){1, level->start_s, 1 / level->per_unit_s};
+    fits[1] = (fit){1, level->times->start_s, 1 / level->times->per_unit_s};
     return 2;
 }
 
@@ -93,7 +93,7 @@ static int level_line(const pricing *p, const plan_level *level, int i, corners 
            hosting = i == node->leader ? node->hosting_part * search->hosting_w : 0;
     for (int k = 0; k < limits; k++)
         if (fit_at(node, &fits[k], p->count - 1) * (1 + 1e-14) < least) return 0;
-    double start = level->start_j - hosting * level->start_s, unit = level->unit_j - hosting * level->per_unit_s - p->price;
+    double start = level->start_j - hosting * level->times->start_s, unit = level->unit_j - hosting * level->times->per_unit_s - p->price;
     corners units = {{least, least, least, least}};
     if (unit < 0) units_above(p, i, fits, limits, -unit, &units);
     for (int c = 0; c < p->count; c++)

@@ -21,13 +21,13 @@ static double next_time(const range_search *search, const range_node *node, int 
             const plan_level *level = &device->levels[k];
             int only_copy = second && search->second == RANGE_COPIES, only_work = second || search->second == RANGE_COPIES;
             int64_t units = only_copy   ? plan_copy_units(device, seconds, node->most[i])
-                            : only_work ? plan_work_units(work, level, seconds, node->most[i])
-                                        : plan_finish_units(work, device, level, seconds, node->most[i]);
+                            : only_work ? plan_work_units(level, seconds, node->most[i])
+                                        : plan_finish_units(device, level, seconds, node->most[i]);
             if (++units < node->least[i]) units = node->least[i];
             if (units > node->most[i]) continue;
             next = fmin(next, only_copy   ? plan_copy_s(device, units)
-                              : only_work ? plan_work_s(work, level, units)
-                                          : plan_finish_s(work, device, level, units));
+                              : only_work ? plan_work_s(level, units)
+                                          : plan_finish_s(device, level, units));
         }
     }
     return next;
@@ -103,7 +103,7 @@ static range_node root_of(const range_search *search, int leader)
         root.most[i] = leader == RANGE_NO_HOST && device->host ? 0 : most;
         root.least[i] = leader == i ? 1 : 0;
         for (int k = root.first_level[i]; k <= root.last_level[i]; k++) {
-            double copy = plan_copy_s(device, most), seconds = plan_work_s(work, &device->levels[k], most);
+            double copy = plan_copy_s(device, most), seconds = plan_work_s(&device->levels[k], most);
             root.high[0] = fmax(root.high[0], search->second == RANGE_COPIES ? seconds : copy + seconds);
             if (search->second == RANGE_COPIES) root.high[1] = fmax(root.high[1], copy);
             if (search->second == RANGE_ACCELERATORS && !device->host) root.high[1] = fmax(root.high[1], seconds);

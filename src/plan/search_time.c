@@ -12,10 +12,9 @@ static int64_t capacity(const plan_work *work, const search_limits *limits, int 
     int64_t most = 0;
     *chosen = limits->first_level[i];
     for (int k = limits->first_level[i]; k <= limits->last_level[i]; k++) {
-        int64_t units = plan_finish_units(work, device, &device->levels[k], seconds, limits->most[i]);
+        int64_t units = plan_finish_units(device, &device->levels[k], seconds, limits->most[i]);
         if (units < most || units == 0) continue;
-        if (units == most &&
-            plan_finish_s(work, device, &device->levels[k], units) >= plan_finish_s(work, device, &device->levels[*chosen], units))
+        if (units == most && plan_finish_s(device, &device->levels[k], units) >= plan_finish_s(device, &device->levels[*chosen], units))
             continue;
         most = units;
         *chosen = k;
@@ -43,7 +42,7 @@ static double long_enough(const plan_work *work, const search_limits *limits)
         const plan_device *device = &work->devices[i];
         double shortest = INFINITY;
         for (int k = limits->first_level[i]; k <= limits->last_level[i]; k++)
-            shortest = fmin(shortest, plan_finish_s(work, device, &device->levels[k], limits->most[i]));
+            shortest = fmin(shortest, plan_finish_s(device, &device->levels[k], limits->most[i]));
         longest = fmax(longest, shortest);
     }
     return longest;
@@ -62,8 +61,7 @@ void search_least_time(plan_work *work, const search_limits *limits, search_best
             /* Down to the end of the last device. */
             double longest = 0;
             for (int i = 0; i < work->num_devices; i++)
-                if (units[i] > 0)
-                    longest = fmax(longest, plan_finish_s(work, &work->devices[i], &work->devices[i].levels[levels[i]], units[i]));
+                if (units[i] > 0) longest = fmax(longest, plan_finish_s(&work->devices[i], &work->devices[i].levels[levels[i]], units[i]));
             high = fmin(middle, longest);
         } else
             low = middle;
