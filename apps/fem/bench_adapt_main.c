@@ -73,7 +73,7 @@ static yoke_status adapt(yoke_context *context, const command_line *line, const 
                                                .exchange = FEM_EXCHANGE_HALO,
                                                .gpu_share = NAN}};
     yoke_status status = fem_case_check_output(the_case);
-    if (!status) status = fem_case_read_mesh(the_case, &mesh);
+    if (!status) status = fem_case_read_mesh(the_case, NULL, &mesh);
     if (!status) status = fem_problem_create(the_case, mesh, &problem);
     if (!status) status = fem_adapt(&settings, the_case, problem);
     fem_problem_destroy(problem);

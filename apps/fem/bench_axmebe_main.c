@@ -177,7 +177,7 @@ static yoke_status run(yoke_context *context, app_terminal *terminal, const comm
     yoke_status status = app_directory_make(context, line->directory);
     if (!status) status = app_file_check(context, line->json);
     if (!status && line->case_file) status = fem_case_read(context, line->case_file, NULL, 0, &the_case);
-    if (!status && the_case) status = fem_case_read_mesh(the_case, &mesh);
+    if (!status && the_case) status = fem_case_read_mesh(the_case, NULL, &mesh);
     if (!status && the_case) status = fem_problem_create(the_case, mesh, &problem);
     if (!status && problem) {
         options->problem = problem;

@@ -133,7 +133,7 @@ static yoke_status run(yoke_context *context, app_terminal *terminal, const comm
     yoke_status status = fem_case_read(context, line->operands.text[0], line->overrides.text, line->overrides.count, &the_case);
     if (!status) status = app_directory_make(context, line->directory);
     if (!status) status = app_file_check(context, line->json);
-    if (!status) status = fem_case_read_mesh(the_case, &mesh);
+    if (!status) status = fem_case_read_mesh(the_case, NULL, &mesh);
     if (!status) status = fem_problem_create(the_case, mesh, &problem);
     if (!status) {
         const int64_t steps = line->steps >= 0 ? line->steps : the_case->keys.refine.steps.value;

@@ -144,6 +144,7 @@ static yoke_status read_distribution(yoke_context *context, const command_line *
 static yoke_status run(yoke_context *context, app_terminal *terminal, int argc, char **argv, const command_line *line,
                        const fem_case *the_case)
 {
+    fem_mesh_reader *reader = NULL;
     fem_mesh *mesh = NULL;
     fem_problem *problem = NULL;
     fem_heat *heat = NULL;
@@ -155,14 +156,16 @@ static yoke_status run(yoke_context *context, app_terminal *terminal, int argc, 
                         .check = line->check,
                         .explain = line->explain,
                         .declared = line->declared};
-    yoke_status status = read_distribution(context, line, &settings.distribution);
+    yoke_status status = fem_mesh_reader_start(context, &reader); /* it loads Gmsh while libraries start here */
+    if (!status) status = read_distribution(context, line, &settings.distribution);
     if (!status) status = fem_case_check_output(the_case);
     if (!status) status = app_file_check(context, line->json);
     if (!status) status = app_file_check(context, line->store);
-    if (!status) status = fem_case_read_mesh(the_case, &mesh);
-    if (!status) status = fem_problem_create(the_case, mesh, &problem);
-    if (!status) status = fem_heat_create(the_case, mesh, &heat);
     if (!status) status = fem_session_start(context, &argc, &argv);
+    if (!status) status = fem_case_read_mesh(the_case, reader, &mesh);
+    if (!status) status = fem_problem_create(the_case, mesh, &problem);
+    fem_mesh_reader_destroy(reader);
+    if (!status) status = fem_heat_create(the_case, mesh, &heat);
     if (!status && heat) status = fem_heat_solve(heat, &settings, problem);
     if (!status) status = fem_adapt(&settings, the_case, problem);
     if (!status && line->check)

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -22,7 +23,7 @@
 
 #define WORKPLACE_NAME "yoke-mesh-" /* and six characters */
 
-enum { LINK_BYTES = 64, FIRST_STREAM_BYTES = 1 << 20 };
+enum { LINK_BYTES = 64, FIRST_STREAM_BYTES = 1 << 20, REQUEST_BYTES = 2 * PATH_MAX };
 
 /* A directory of its own with nothing but a link to the mesh, or what Gmsh gets instead. */
 typedef struct workplace {
@@ -35,15 +36,21 @@ typedef struct workplace {
 static const workplace *volatile place_in_use;
 static volatile pid_t child_in_use;
 
-typedef struct reader {
+struct fem_mesh_reader {
+    yoke_context *context;
+    pid_t process;
+    int request, pipe;
+    int used, ended;
+};
+
+typedef struct reading {
     yoke_context *context;
     const char *path; /* for messages */
-    pid_t process;
-    int pipe;
+    fem_mesh_reader *reader;
     int64_t memory_bytes;
     double cpu_s, end_s; /* end_s: on yoke_clock_s */
     int late, status;    /* status: of waitpid; -1: not known */
-} reader;
+} reading;
 
 /* -------------------------------------------------------------------------------------------- workplace */
 
@@ -167,13 +174,10 @@ static yoke_status find_program(yoke_context *context, char *program, size_t siz
                      "the program yoke-fem-mesh, which reads meshes, was not found beside '%s'; install yoke again", own);
 }
 
-/* Standard output becomes the pipe; nothing else of this process is handed on. */
-static int start(reader *run, const char *program, const char *link, int output)
+/* Standard input becomes the socket, standard output the pipe; nothing else of this process is handed on. */
+static int spawn(const char *program, int input, int output, pid_t *process)
 {
-    char memory[32], seconds[32];
-    snprintf(memory, sizeof memory, "%lld", (long long)run->memory_bytes);
-    snprintf(seconds, sizeof seconds, "%.0f", ceil(run->cpu_s));
-    char *arguments[] = {(char *)program, (char *)link, memory, seconds, NULL};
+    char *arguments[] = {(char *)program, NULL};
 
     /* A small environment: the user's settings must not change what a file means, nor an MPI launcher be spoken to. */
     char libraries[2 * PATH_MAX];
@@ -193,39 +197,106 @@ static int start(reader *run, const char *program, const char *link, int output)
     if (!error) {
         posix_spawnattr_setsigmask(&attributes, &none);
         posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
-        error = posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
-        if (!error) error = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+        error = posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
+        if (!error) error = posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
         if (!error) error = posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-        if (!error) error = posix_spawn(&run->process, program, &actions, &attributes, arguments, environment);
+        if (!error) error = posix_spawn(process, program, &actions, &attributes, arguments, environment);
         posix_spawnattr_destroy(&attributes);
     }
     posix_spawn_file_actions_destroy(&actions);
     return error;
 }
 
-static yoke_status start_reader(reader *run, const char *link)
+/* Makes descriptors that no other program gets and that are no standard streams, which may be closed.  0: done, else errno */
+static int make_private(int ends[2])
+{
+    int low[2] = {ends[0], ends[1]}, error = 0;
+    for (int i = 0; i < 2; i++) ends[i] = fcntl(low[i], F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    if (ends[0] < 0 || ends[1] < 0) error = errno;
+    for (int i = 0; i < 2; i++) {
+        close(low[i]);
+        if (error && ends[i] >= 0) close(ends[i]);
+    }
+    return error;
+}
+
+static int start_process(const char *program, fem_mesh_reader *reader)
+{
+    int requests[2], stream[2];
+    int error = socketpair(AF_UNIX, SOCK_STREAM, 0, requests) ? errno : make_private(requests);
+    if (error) return error;
+    error = pipe(stream) ? errno : make_private(stream);
+    if (!error) {
+        error = spawn(program, requests[1], stream[1], &reader->process);
+        close(stream[1]);
+        if (error) close(stream[0]);
+    }
+    close(requests[1]);
+    if (error) {
+        close(requests[0]);
+        return error;
+    }
+    reader->request = requests[0];
+    reader->pipe = stream[0];
+    return 0;
+}
+
+yoke_status fem_mesh_reader_start(yoke_context *context, fem_mesh_reader **reader)
 {
     char program[PATH_MAX];
-    yoke_status status = find_program(run->context, program, sizeof program);
+    fem_mesh_reader *made = NULL;
+    yoke_status status = find_program(context, program, sizeof program);
+    if (!status) status = yoke_allocate(context, 1, sizeof *made, (void **)&made);
     if (status) return status;
-    int ends[2];
-    if (pipe(ends) != 0) return yoke_fail(run->context, YOKE_ERROR_SYSTEM, "no pipe for reading the mesh: %s", strerror(errno));
-    fcntl(ends[0], F_SETFD, FD_CLOEXEC);
-    fcntl(ends[1], F_SETFD, FD_CLOEXEC);
-    int error = start(run, program, link, ends[1]);
-    close(ends[1]);
+    made->context = context;
+    int error = start_process(program, made);
     if (error) {
-        close(ends[0]);
-        return yoke_fail(run->context, YOKE_ERROR_SYSTEM, "'%s' cannot be started: %s", program, strerror(error));
+        yoke_release(context, made);
+        return yoke_fail(context, YOKE_ERROR_SYSTEM, "'%s' cannot be started: %s", program, strerror(error));
     }
-    run->pipe = ends[0];
-    child_in_use = run->process;
+    child_in_use = made->process;
+    *reader = made;
     return YOKE_OK;
+}
+
+/*
+ * What still runs has nothing to say any more; an exit status that is there already is not changed by this.  Returns the status of waitpid,
+ * -1 where it is not known.
+ */
+static int end_process(fem_mesh_reader *reader)
+{
+    int state = -1;
+    pid_t done;
+    kill(reader->process, SIGKILL);
+    do done = waitpid(reader->process, &state, 0);
+    while (done < 0 && errno == EINTR);
+    child_in_use = 0;
+    reader->ended = 1;
+    close(reader->request);
+    close(reader->pipe);
+    return done < 0 ? -1 : state;
+}
+
+void fem_mesh_reader_destroy(fem_mesh_reader *reader)
+{
+    if (!reader) return;
+    if (!reader->ended) end_process(reader);
+    yoke_release(reader->context, reader);
+}
+
+/* Where the process ended meanwhile its stream says so. */
+static void send_request(const reading *run, const char *link)
+{
+    run->reader->used = 1;
+    char request[REQUEST_BYTES];
+    int length = snprintf(request, sizeof request, "%lld %.0f %s", (long long)run->memory_bytes, ceil(run->cpu_s), link);
+    send(run->reader->request, request, (size_t)length, MSG_NOSIGNAL);
+    shutdown(run->reader->request, SHUT_WR);
 }
 
 /* ------------------------------------------------------------------------------------------------ stream */
 
-static yoke_status grow(reader *run, fem_mesh_stream *stream, int64_t *capacity)
+static yoke_status grow(reading *run, fem_mesh_stream *stream, int64_t *capacity)
 {
     unsigned char *larger = NULL;
     yoke_status status = yoke_allocate_untouched(run->context, 2 * *capacity, 1, (void **)&larger);
@@ -238,18 +309,18 @@ static yoke_status grow(reader *run, fem_mesh_stream *stream, int64_t *capacity)
 }
 
 /* Waits until there is something to read (1), or too long (0). */
-static int wait_for_bytes(reader *run)
+static int wait_for_bytes(reading *run)
 {
     for (;;) {
         double left_s = run->end_s - yoke_clock_s();
         if (!(left_s > 0)) return 0;
-        struct pollfd wanted = {run->pipe, POLLIN, 0};
+        struct pollfd wanted = {run->reader->pipe, POLLIN, 0};
         int ready = poll(&wanted, 1, left_s < 3600 ? (int)(1000 * left_s) + 1 : 3600000);
         if (ready > 0 || (ready < 0 && errno != EINTR)) return 1;
     }
 }
 
-static yoke_status read_stream(reader *run, fem_mesh_stream *stream)
+static yoke_status read_stream(reading *run, fem_mesh_stream *stream)
 {
     int64_t capacity = FIRST_STREAM_BYTES;
     yoke_status status = yoke_allocate_untouched(run->context, capacity, 1, (void **)&stream->bytes);
@@ -258,7 +329,7 @@ static yoke_status read_stream(reader *run, fem_mesh_stream *stream)
             run->late = 1;
             break;
         }
-        ssize_t got = read(run->pipe, stream->bytes + stream->count, (size_t)(capacity - stream->count));
+        ssize_t got = read(run->reader->pipe, stream->bytes + stream->count, (size_t)(capacity - stream->count));
         if (got < 0 && errno == EINTR) continue;
         if (got < 0)
             return yoke_fail(run->context, YOKE_ERROR_SYSTEM, "mesh '%s': reading from yoke-fem-mesh failed: %s", run->path,
@@ -274,18 +345,6 @@ static yoke_status read_stream(reader *run, fem_mesh_stream *stream)
     return status;
 }
 
-/* The pipe is closed or given up, so what still runs has nothing to say; an exit status that is there already is not changed by this. */
-static void stop(reader *run)
-{
-    kill(run->process, SIGKILL);
-    pid_t done;
-    do done = waitpid(run->process, &run->status, 0);
-    while (done < 0 && errno == EINTR);
-    if (done < 0) run->status = -1;
-    child_in_use = 0;
-    close(run->pipe);
-}
-
 static int is_complete(const fem_mesh_stream *stream)
 {
     fem_wire_record last;
@@ -294,7 +353,7 @@ static int is_complete(const fem_mesh_stream *stream)
     return last.kind == FEM_WIRE_END;
 }
 
-static yoke_status explain(const reader *run)
+static yoke_status explain(const reading *run)
 {
     const char *path = run->path;
     int signal = run->status != -1 && WIFSIGNALED(run->status) ? WTERMSIG(run->status) : 0;
@@ -314,7 +373,7 @@ static yoke_status explain(const reader *run)
                      path);
 }
 
-static void set_options(reader *run, const fem_mesh_file *file, const fem_mesh_options *options)
+static void set_options(reading *run, const fem_mesh_file *file, const fem_mesh_options *options)
 {
     static const int64_t gibibyte = (int64_t)1 << 30;
     int64_t by_size = file->bytes < (INT64_MAX >> 8) ? 64 * file->bytes : INT64_MAX >> 1;
@@ -327,22 +386,28 @@ static void set_options(reader *run, const fem_mesh_file *file, const fem_mesh_o
 yoke_status fem_mesh_run_reader(yoke_context *context, const char *path, const fem_mesh_file *file, const fem_mesh_options *options,
                                 fem_mesh_stream *stream)
 {
-    reader run = {.context = context, .path = path, .status = -1};
+    reading run = {.context = context, .path = path, .status = -1};
     fem_mesh_stream got = {NULL, 0};
-    set_options(&run, file, options);
+    fem_mesh_reader *own = NULL;
     workplace *place = NULL;
+    set_options(&run, file, options);
     yoke_status status = yoke_allocate(context, 1, sizeof *place, (void **)&place);
     if (status) return status;
     status = make_workplace(context, file, place);
     if (!status) {
-        status = start_reader(&run, place->link);
+        run.reader = options ? options->reader : NULL;
+        if (!run.reader || run.reader->used) status = fem_mesh_reader_start(context, &own);
+        if (own) run.reader = own;
         if (!status) {
+            send_request(&run, place->link);
             status = read_stream(&run, &got);
-            stop(&run);
-            if (!status && !is_complete(&got)) status = explain(&run);
+            int complete = !status && is_complete(&got);
+            if (!complete) run.status = end_process(run.reader); /* else it ends while its mesh is looked at */
+            if (!status && !complete) status = explain(&run);
         }
         remove_workplace(place);
     }
+    fem_mesh_reader_destroy(own);
     yoke_release(context, place);
     if (status)
         yoke_release(context, got.bytes);

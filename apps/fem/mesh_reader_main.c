@@ -4,13 +4,14 @@
  * A program of its own, started by yoke-fem, because damaged files crash or hang Gmsh, because it can then run under limits, and because
  * Gmsh's start-up is slow.  It trusts nothing, prints nothing, and leaves without Gmsh's cleaning up.
  *
- *     yoke-fem-mesh FILE MEMORY_BYTES CPU_SECONDS
+ *     yoke-fem-mesh <<<'MEMORY_BYTES CPU_SECONDS FILE'
  *
- * FILE is a link that yoke-fem made in an otherwise empty directory: Gmsh would run FILE.opt beside a file as a script.
+ * The request comes when yoke-fem knows it, up to the end of standard input; Gmsh is loaded meanwhile.  FILE is a link that yoke-fem made in an otherwise empty directory: Gmsh would run FILE.opt beside a file as a script.
  */
 #include <dirent.h>
 #include <fcntl.h>
 #include <gmshc.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,20 +39,34 @@ static void set_limit(int resource, rlim_t value)
     setrlimit(resource, &limit);
 }
 
-/* Memory, time, no core file; and neither file nor process, which only a script would want, to speak of. */
-static void set_limits(const char *memory, const char *seconds)
+/* No core file; and neither file nor process, which only a script would want, to speak of. */
+static void set_fixed_limits(void)
 {
-    long long memory_bytes = strtoll(memory, NULL, 10), cpu = strtoll(seconds, NULL, 10);
-#ifdef RESERVES_ADDRESSES
-    memory_bytes = 0;
-#endif
-    if (memory_bytes > 0) set_limit(RLIMIT_AS, (rlim_t)memory_bytes);
-    if (cpu > 0) set_limit(RLIMIT_CPU, (rlim_t)cpu);
     set_limit(RLIMIT_CORE, 0);
     /* Gmsh's FLTK rewrites its preferences, about 100 bytes, where it may; a write beyond the limit shall fail, not kill. */
     signal(SIGXFSZ, SIG_IGN);
     set_limit(RLIMIT_FSIZE, 4096);
     set_limit(RLIMIT_NPROC, 0);
+}
+
+static void set_limits(long long memory_bytes, long long cpu)
+{
+#ifdef RESERVES_ADDRESSES
+    memory_bytes = 0;
+#endif
+    if (memory_bytes > 0) set_limit(RLIMIT_AS, (rlim_t)memory_bytes);
+    if (cpu > 0) set_limit(RLIMIT_CPU, (rlim_t)cpu);
+}
+
+/* The request, as far as it comes; its file, or NULL where there is none. */
+static const char *read_request(char *request, size_t size, long long *memory_bytes, long long *cpu)
+{
+    size_t length = 0;
+    ssize_t got;
+    int file = 0;
+    while (length < size - 1 && (got = read(STDIN_FILENO, request + length, size - 1 - length)) > 0) length += (size_t)got;
+    request[length] = 0;
+    return sscanf(request, "%lld %lld %n", memory_bytes, cpu, &file) == 2 && file > 0 && request[file] ? request + file : NULL;
 }
 
 /* Closes whatever the parent had open beside 0, 1, 2. */
@@ -99,9 +114,10 @@ static void put_tags(const size_t *tags, size_t count)
     }
 }
 
+/* yoke-fem has all when the pipe is closed; that memory is given back takes longer. */
 static void leave(int code)
 {
-    int failed = fflush(stream);
+    int failed = fclose(stream);
     _exit(failed ? 1 : code);
 }
 
@@ -154,7 +170,7 @@ static void check_med(const char *file)
         fail("this machine's Gmsh was built without support for MED files; save the mesh as MSH 4.1");
 }
 
-static void open_file(const char *file)
+static void start_gmsh(void)
 {
     int failed = 0;
 #if GMSH_API_VERSION_MAJOR > 4 || (GMSH_API_VERSION_MAJOR == 4 && GMSH_API_VERSION_MINOR >= 9)
@@ -168,6 +184,11 @@ static void open_file(const char *file)
     gmshOptionSetNumber("General.AbortOnError", 0, &failed);
     gmshLoggerStart(&failed);
     check(failed);
+}
+
+static void open_file(const char *file)
+{
+    int failed = 0;
     check_med(file);
     gmshMerge(file, &failed);
     check(failed);
@@ -304,15 +325,22 @@ static void put_model(void)
 
 int main(int argc, char **argv)
 {
-    if (argc != 4) {
+    static char request[2 * PATH_MAX];
+    long long memory_bytes = 0, cpu = 0;
+    (void)argv;
+    if (argc != 1) {
         fputs("yoke-fem-mesh is started by yoke-fem: see yoke fem --help\n", stderr);
         return 2;
     }
     prctl(PR_SET_PDEATHSIG, SIGKILL); /* who waits for the mesh may be killed */
     close_inherited();
     if (open_stream() != 0) return 1;
-    set_limits(argv[2], argv[3]);
-    open_file(argv[1]);
+    set_fixed_limits();
+    start_gmsh();
+    const char *file = read_request(request, sizeof request, &memory_bytes, &cpu);
+    if (!file) return 2;
+    set_limits(memory_bytes, cpu);
+    open_file(file);
     put_nodes();
     put_model();
     put_record(FEM_WIRE_END, 0, 0, 0, 0);

@@ -297,10 +297,11 @@ static yoke_status fill(resolver *run)
     return status;
 }
 
-yoke_status fem_case_read_mesh(const fem_case *the_case, fem_mesh **mesh)
+yoke_status fem_case_read_mesh(const fem_case *the_case, fem_mesh_reader *reader, fem_mesh **mesh)
 {
     const double scale = the_case->keys.mesh_scale.value;
-    return fem_mesh_read(the_case->context, the_case->mesh_path, &(fem_mesh_options){.scale = isnan(scale) ? 0 : scale}, mesh);
+    const fem_mesh_options options = {.scale = isnan(scale) ? 0 : scale, .reader = reader};
+    return fem_mesh_read(the_case->context, the_case->mesh_path, &options, mesh);
 }
 
 yoke_status fem_problem_create(const fem_case *the_case, const fem_mesh *mesh, fem_problem **problem)

@@ -1,5 +1,6 @@
 /* A box of 3 x 2 x 1 hexahedra is the same body in every format, and every node sits in its lexicographic place. */
 #include <math.h>
+#include <sys/wait.h>
 
 #include "mesh_files.h"
 #include "mesh_private.h"
@@ -207,6 +208,25 @@ static void an_extension_in_capitals(void **state)
     fem_mesh_destroy(mesh);
 }
 
+/* One mesh is read by the process that was started before, the next by another one; a third process, which got no mesh, is ended. */
+static void a_reader_that_was_started_before(void **state)
+{
+    const mesh_files *files = *state;
+    fem_mesh_reader *reader = NULL, *idle = NULL;
+    assert_int_equal(fem_mesh_reader_start(files->context, &reader), YOKE_OK);
+    for (int i = 0; i < 2; i++) {
+        fem_mesh *mesh = NULL;
+        const fem_mesh_options options = {.reader = reader};
+        assert_int_equal(fem_mesh_read(files->context, shipped_path("tests/fem/meshes/box-8.unv"), &options, &mesh), YOKE_OK);
+        check_box(mesh, 1, unv_names);
+        fem_mesh_destroy(mesh);
+    }
+    assert_int_equal(fem_mesh_reader_start(files->context, &idle), YOKE_OK);
+    fem_mesh_reader_destroy(idle);
+    fem_mesh_reader_destroy(reader);
+    assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* no process is left */
+}
+
 /* Debian's Gmsh has no MED reader: the refusal must say so, not that the file is bad. */
 static void med_is_read_or_refused_for_the_right_reason(void **state)
 {
@@ -322,6 +342,7 @@ static const struct CMUnitTest tests[] = {
     MESH_TEST(bdf_with_small_fields),
     MESH_TEST(bdf_with_long_fields),
     MESH_TEST(an_extension_in_capitals),
+    MESH_TEST(a_reader_that_was_started_before),
     MESH_TEST(med_is_read_or_refused_for_the_right_reason),
     MESH_TEST(groups_without_names_are_found_by_number),
     MESH_TEST(entities_stand_in_where_a_file_has_no_groups),

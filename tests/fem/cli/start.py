@@ -5,6 +5,7 @@ import os
 import pathlib
 import re
 import resource
+import select
 import shutil
 import signal
 import subprocess
@@ -118,6 +119,23 @@ def test_terminate_while_the_mesh_is_read():
         wait_until(lambda: not child.exists() or child.read_text().split(")")[1].split()[0] == "Z", "the reader's end")
         assert os.listdir("tmp") == []
         pid.unlink()
+
+
+def test_a_bad_case_leaves_no_reader():
+    # The reader is started before the mesh is looked for.
+    os.makedirs("bin")
+    for program in (PROGRAM, FEM):
+        shutil.copy(program, "bin")
+    reader = pathlib.Path("bin/yoke-fem-mesh")
+    reader.write_text("#!/bin/sh\nexec sleep 1000\n")
+    reader.chmod(0o755)
+    case = pathlib.Path("case.yaml")
+    case.write_text(re.sub("(?m)^mesh: .*$", "mesh: nowhere.msh", SMALL.read_text(encoding="utf-8")), encoding="utf-8")
+    # The reader would hold a pipe of ours if it lived on.
+    ours, its = os.pipe()
+    run([os.path.abspath("bin/yoke"), "fem", str(case), "--check"], 2, pass_fds=(its,))
+    os.close(its)
+    assert select.select([ours], [], [], 60)[0] and not os.read(ours, 1), "the reader lives"
 
 
 def test_terminate_with_check():
