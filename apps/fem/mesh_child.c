@@ -52,6 +52,18 @@ typedef struct reading {
     int late, status;    /* status: of waitpid; -1: not known */
 } reading;
 
+/* Between a thing's making and the note of it for fem_mesh_abandon no signal may come. */
+static void hold_signals(sigset_t *before)
+{
+    sigset_t both;
+    sigemptyset(&both);
+    sigaddset(&both, SIGINT);
+    sigaddset(&both, SIGTERM);
+    pthread_sigmask(SIG_BLOCK, &both, before);
+}
+
+static void let_signals(const sigset_t *before) { pthread_sigmask(SIG_SETMASK, before, NULL); }
+
 /* -------------------------------------------------------------------------------------------- workplace */
 
 /* 0: done */
@@ -249,12 +261,15 @@ yoke_status fem_mesh_reader_start(yoke_context *context, fem_mesh_reader **reade
     if (!status) status = yoke_allocate(context, 1, sizeof *made, (void **)&made);
     if (status) return status;
     made->context = context;
+    sigset_t before;
+    hold_signals(&before);
     int error = start_process(program, made);
+    if (!error) child_in_use = made->process;
+    let_signals(&before);
     if (error) {
         yoke_release(context, made);
         return yoke_fail(context, YOKE_ERROR_SYSTEM, "'%s' cannot be started: %s", program, strerror(error));
     }
-    child_in_use = made->process;
     *reader = made;
     return YOKE_OK;
 }
@@ -393,7 +408,10 @@ yoke_status fem_mesh_run_reader(yoke_context *context, const char *path, const f
     set_options(&run, file, options);
     yoke_status status = yoke_allocate(context, 1, sizeof *place, (void **)&place);
     if (status) return status;
+    sigset_t before;
+    hold_signals(&before);
     status = make_workplace(context, file, place);
+    let_signals(&before);
     if (!status) {
         run.reader = options ? options->reader : NULL;
         if (!run.reader || run.reader->used) status = fem_mesh_reader_start(context, &own);
