@@ -4,7 +4,7 @@
 #ifndef YOKE_BALANCER_H
 #define YOKE_BALANCER_H
 
-#include "yoke/yoke.h"
+#include "yoke/core.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -4,7 +4,7 @@
 #ifndef YOKE_MODEL_H
 #define YOKE_MODEL_H
 
-#include "yoke/yoke.h"
+#include "yoke/core.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -6,7 +6,7 @@
 #ifndef YOKE_PLAN_H
 #define YOKE_PLAN_H
 
-#include "yoke/yoke.h"
+#include "yoke/core.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -185,70 +185,6 @@ YOKE_API yoke_status yoke_plan_evaluate(yoke_context *context, const yoke_plan_p
 YOKE_API yoke_status yoke_plan_problem_read(yoke_context *context, const char *path, yoke_plan_problem **problem);
 YOKE_API yoke_status yoke_plan_problem_write(yoke_context *context, const char *path, const yoke_plan_problem *problem);
 YOKE_API void yoke_plan_problem_destroy(yoke_context *context, yoke_plan_problem *problem);
-
-/* ------------------------------------------------------------------------------------------- partitions of matrices */
-
-/* Rows [row, row + rows) and columns [column, column + columns) of a matrix of blocks. */
-typedef struct yoke_rectangle {
-    int64_t row, column, rows, columns;
-} yoke_rectangle;
-
-/*
- * The column-based arrangement of a matrix of rows x columns blocks into rectangles of given relative areas (>= 0, one > 0) with the least sum of half
- * perimeters (communication-minimising, CMA; Beaumont et al. 2001, as in Clarke sect. 1.9), rounded so that they cover the matrix exactly.
- * rectangles [count]: in the order of areas, 0 x 0 for an area of 0, else at least one block.  Where no exact height or width is below a block, each is
- * within one of it.  half_perimeter: of the unit square before rounding; may be NULL.  Takes time like count^2 times the number of columns.
- * Errors: ARGUMENT (no area above 0, one that is negative or not finite; more areas than blocks; a side not of 1 to 10^9 blocks), MEMORY.
- */
-YOKE_API yoke_status yoke_plan_columns(yoke_context *context, int64_t count, const double *areas, int64_t rows, int64_t columns,
-                                       yoke_rectangle *rectangles, double *half_perimeter);
-
-/*
- * Times the kernel on all devices that have columns, at the same time, so that what they share shows: rows [num_nodes] are those of the nodes'
- * rectangles, columns those of the devices, first all of node 0, then of node 1 and so on.  Writes the seconds of each device that has columns.
- */
-typedef yoke_status yoke_plan_kernel(void *user, const int64_t *rows, const int64_t *columns, double *seconds);
-
-/* The strategies of Clarke, sect. 1.9: INPA with IDPA inside; the same with constant speeds, measured once or iterated; all devices alike. */
-typedef enum yoke_nested_strategy {
-    YOKE_NESTED_FPM,
-    YOKE_NESTED_SINGLE_CPM,
-    YOKE_NESTED_MULTIPLE_CPM,
-    YOKE_NESTED_HOMOGENEOUS
-} yoke_nested_strategy;
-
-typedef struct yoke_nested_options {
-    int64_t blocks;         /* the matrix has blocks x blocks; at most 10^9 */
-    int64_t num_nodes;      /* at least 1, at most as many as there are blocks */
-    const int64_t *devices; /* [num_nodes], each at least 1 */
-    yoke_nested_strategy strategy;
-    double node_tolerance, device_tolerance; /* eps of INPA and IDPA: (longest - shortest) / shortest; 0: 0.05 */
-    int64_t most_rounds;                     /* of INPA, and of each IDPA in it; at most 1000; 0: 20 */
-    yoke_plan_kernel *kernel;                /* measures, or simulates */
-    void *user;
-} yoke_nested_options;
-
-/*
- * The first balanced partition, or of those that were measured the one whose longest device takes least (single CPM and homogeneous: the last one).
- * A node that is too slow for a block, or a device for a column, has none.
- */
-typedef struct yoke_nested_plan {
-    const yoke_rectangle *nodes;          /* [num_nodes] */
-    const int64_t *const *device_columns; /* [num_nodes][devices]: columns of the node's rectangle for each of its devices */
-    const double *node_s;                 /* [num_nodes]: longest device of the node, as measured; 0 where it has no block */
-    double imbalance;                     /* of the nodes with blocks: (longest - shortest) / shortest */
-    double measuring_s;                   /* sum over the kernel's calls of their longest device */
-    int64_t rounds, kernel_calls;         /* of INPA; calls of the kernel for all nodes */
-    int64_t timings;                      /* of one device each, in those calls */
-    int converged;                        /* nonzero: the imbalance of the nodes is within the tolerance */
-} yoke_nested_plan;
-
-/*
- * A two-level partition: rectangles for nodes, columns of these for the devices of a node.  The kernel's times are all that is known of the nodes.
- * Errors: ARGUMENT, MEMORY, NUMERIC (seconds that are no number above 0), those of the kernel.
- */
-YOKE_API yoke_status yoke_plan_nested(yoke_context *context, const yoke_nested_options *options, yoke_nested_plan **plan);
-YOKE_API void yoke_nested_plan_destroy(yoke_context *context, yoke_nested_plan *plan);
 
 #ifdef __cplusplus
 }

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "yoke/plan.h"
+#include "yoke/partition.h"
 
 enum { MOST_BLOCKS = 1000000000 }; /* along a side: their product is still an int64_t */
 

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 
 #include "model/speed.h"
-#include "yoke/plan.h"
+#include "yoke/partition.h"
 
 enum { NESTED_MOST_POINTS = 32 };
 

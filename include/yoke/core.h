@@ -1,0 +1,184 @@
+/*
+ * core.h - status, context, memory, files, the clock, the machine.  Part of yoke.h.
+ */
+#ifndef YOKE_CORE_H
+#define YOKE_CORE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define YOKE_VERSION_MAJOR 0
+#define YOKE_VERSION_MINOR 1
+#define YOKE_VERSION_PATCH 0
+
+#if defined(__GNUC__)
+#define YOKE_API __attribute__((visibility("default")))
+#define YOKE_PRINTF(text, first) __attribute__((__format__(__printf__, text, first)))
+#else
+#define YOKE_API
+#define YOKE_PRINTF(text, first)
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ------------------------------------------------------------------------------------------------ status */
+
+/* One list of codes and texts: X(name, value, text). */
+#define YOKE_STATUS_LIST(X)                                                 \
+    X(YOKE_OK, 0, "success")                                                \
+    X(YOKE_ERROR_ARGUMENT, 1, "an argument is outside its contract")        \
+    X(YOKE_ERROR_MEMORY, 2, "out of memory")                                \
+    X(YOKE_ERROR_INPUT, 3, "bad input")                                     \
+    X(YOKE_ERROR_UNAVAILABLE, 4, "a device, meter or library is not there") \
+    X(YOKE_ERROR_SYSTEM, 5, "the operating system refused a request")       \
+    X(YOKE_ERROR_NUMERIC, 6, "a computation broke down")                    \
+    X(YOKE_ERROR_INTERRUPTED, 7, "interrupted")                             \
+    X(YOKE_ERROR_INTERNAL, 8, "an internal check failed")                   \
+    X(YOKE_ERROR_DEVICE, 9, "a device failed while it was working")         \
+    X(YOKE_ERROR_DEVICE_MEMORY, 10, "a device's memory is too small")
+
+typedef enum yoke_status {
+#define YOKE_STATUS_ENUM(name, value, text) name = value,
+    YOKE_STATUS_LIST(YOKE_STATUS_ENUM)
+#undef YOKE_STATUS_ENUM
+} yoke_status;
+
+/* The text of a status; "unknown status" for a value outside the list.  Never NULL. */
+YOKE_API const char *yoke_status_text(yoke_status status);
+
+/* Version of the library that is running, "major.minor.patch". */
+YOKE_API const char *yoke_version(void);
+
+/* ----------------------------------------------------------------------------------------------- context */
+
+typedef struct yoke_context yoke_context;
+
+typedef enum yoke_log_level { YOKE_LOG_ERROR, YOKE_LOG_WARNING, YOKE_LOG_INFO, YOKE_LOG_DEBUG } yoke_log_level;
+
+/* Receives one line of text without a newline.  Called on the thread that uses the context. */
+typedef void yoke_log_function(yoke_log_level level, const char *text, void *user);
+
+/* Replaceable memory.  `allocate` returns `bytes` bytes aligned to 64 bytes, or NULL; `release` takes what `allocate` gave, never NULL. */
+typedef void *yoke_allocate_function(size_t bytes, void *user);
+typedef void yoke_release_function(void *memory, void *user);
+
+/* All members may be zero (NULL): the defaults are aligned allocation of the C library and no log. */
+typedef struct yoke_options {
+    yoke_allocate_function *allocate; /* both or none of allocate, release                                       */
+    yoke_release_function *release;
+    void *memory_user; /* handed to allocate and release                                                          */
+    yoke_log_function *log;
+    void *log_user;           /* handed to log                                                                    */
+    yoke_log_level log_level; /* lines above this level are not made                                               */
+} yoke_options;
+
+/*
+ * Creates a context.  options may be NULL; it is copied.
+ * Errors: ARGUMENT (only one of allocate, release), MEMORY.  The text of the failure is then yoke_last_error(NULL).
+ */
+YOKE_API yoke_status yoke_context_create(const yoke_options *options, yoke_context **context);
+YOKE_API void yoke_context_destroy(yoke_context *context);
+
+/*
+ * Text of the last failed call on this context: cause and remedy; "" when none failed.  Borrowed until the next failing call.
+ * With NULL: of the last failure on this thread where no context could be made.
+ */
+YOKE_API const char *yoke_last_error(const yoke_context *context);
+
+/*
+ * Records a failure on the context (for applications and authors of devices, so that there is one place for error texts) and returns
+ * `status`, so that `return yoke_fail(...)` is the way to fail.  context may be NULL (text is kept per thread).
+ */
+YOKE_API yoke_status yoke_fail(yoke_context *context, yoke_status status, const char *format, ...) YOKE_PRINTF(3, 4);
+
+/* Sends one line to the log callback, if the level asks for it. */
+YOKE_API void yoke_log(yoke_context *context, yoke_log_level level, const char *format, ...) YOKE_PRINTF(3, 4);
+
+/*
+ * Memory through the context's allocator: count x size bytes, set to zero, aligned to 64 bytes.  A count of 0 gives a valid pointer.
+ * Errors: ARGUMENT (negative count), MEMORY (also when count x size overflows); the text names the bytes asked for.
+ * Safe to call from several threads only if the replaceable allocator is.
+ */
+YOKE_API yoke_status yoke_allocate(yoke_context *context, int64_t count, size_t size, void **memory);
+/* As yoke_allocate, but the memory is not touched: the thread that writes a page first gets it near (first touch). */
+YOKE_API yoke_status yoke_allocate_untouched(yoke_context *context, int64_t count, size_t size, void **memory);
+YOKE_API void yoke_release(yoke_context *context, void *memory); /* NULL allowed */
+/*
+ * Makes room for an item behind the first `count` ones.  Where there is none, the array (NULL at first) moves to memory for twice `capacity`
+ * items, `least` at first, which is zero behind what it held.  Errors: MEMORY; the array is as it was.
+ */
+YOKE_API yoke_status yoke_grow(yoke_context *context, void **items, int64_t count, int64_t *capacity, int64_t least, size_t size);
+
+/* ------------------------------------------------------------------------------------------------- files */
+
+typedef struct yoke_file yoke_file;
+#define YOKE_FILE_STANDARD_OUTPUT "-"
+
+/*
+ * Starts to write the file at `path`: what is written to its descriptor goes to a temporary file beside it, until yoke_file_commit puts that in place.
+ * Until then, and when the process ends otherwise, an old file stays as it was.  A symbolic link is followed; a pipe or a device is written to
+ * directly, and "-" is standard output.  What a process that was killed left of writing this file is removed.
+ * Errors: INPUT (no such directory, not writable, is a directory: path and cause), MEMORY.
+ */
+YOKE_API yoke_status yoke_file_create(yoke_context *context, const char *path, yoke_file **file);
+YOKE_API int yoke_file_descriptor(const yoke_file *file);
+/* The name of what is written, links followed. */
+YOKE_API const char *yoke_file_path(const yoke_file *file);
+/* Whether yoke_file_create would succeed, as far as that can be known; touches nothing.  path may be NULL.  Errors: INPUT. */
+YOKE_API yoke_status yoke_file_check(yoke_context *context, const char *path);
+/* Puts the file in place, safely on disk.  `file` is gone afterwards, also on failure, which leaves the old file.  Errors: SYSTEM. */
+YOKE_API yoke_status yoke_file_commit(yoke_file *file);
+/* Gives up: the old file stays.  NULL allowed. */
+YOKE_API void yoke_file_abandon(yoke_file *file);
+
+/* -------------------------------------------------------------------------------------------------- clock */
+
+/* Seconds on a monotonic clock with an arbitrary start.  The only clock of the library and its applications. */
+YOKE_API double yoke_clock_s(void);
+
+/* ----------------------------------------------------------------------------------------------- topology */
+
+/* The machine as hwloc sees it, restricted to what this process may use. */
+typedef struct yoke_topology {
+    int64_t packages, numa_nodes, cores, hardware_threads;
+    int64_t l1_bytes, l2_bytes, l3_bytes; /* of one cache of that level; 0: there is none or it is not known */
+    int64_t memory_bytes;
+    char processor[128];      /* model name, "" if not known */
+    char instruction_set[16]; /* x86-64, x86-64-v2, x86-64-v3, x86-64-v4, aarch64 or generic: what kernels may use */
+} yoke_topology;
+
+/* Read at the first call on a context and then kept.  Errors: SYSTEM (hwloc failed). */
+YOKE_API yoke_status yoke_topology_get(yoke_context *context, yoke_topology *topology);
+
+/*
+ * Binds the calling thread to core number `core` (0 <= core < topology.cores, in hwloc's logical order).
+ * Errors: ARGUMENT (no such core), SYSTEM (the system refuses).
+ */
+YOKE_API yoke_status yoke_bind_thread(yoke_context *context, int64_t core);
+
+/*
+ * The machine as a JSON document (UTF-8, the keys of `yoke info --json` in docs): topology, devices[], meters[], clocks[].
+ * The caller gives the text back with yoke_release.  Errors: SYSTEM (hwloc failed), MEMORY.
+ */
+YOKE_API yoke_status yoke_describe(yoke_context *context, char **text);
+
+/* ------------------------------------------------------------------------------------------------- energy */
+
+/* Where a number of joules comes from. */
+typedef enum yoke_energy_kind {
+    YOKE_ENERGY_NONE,      /* not metered */
+    YOKE_ENERGY_MEASURED,  /* by the hardware: a counter, or readings of power */
+    YOKE_ENERGY_ESTIMATED, /* from powers that the user declared */
+    YOKE_ENERGY_SIMULATED, /* of a simulated machine */
+    YOKE_ENERGY_REPLAYED   /* from a recording */
+} yoke_energy_kind;
+/* "none", "measured", "estimated", "simulated", "replayed".  Never NULL. */
+YOKE_API const char *yoke_energy_kind_text(yoke_energy_kind kind);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

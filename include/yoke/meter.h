@@ -1,0 +1,96 @@
+/*
+ * meter.h - the energy of regions of a program.  Part of yoke.h.
+ */
+#ifndef YOKE_METER_H
+#define YOKE_METER_H
+
+#include "yoke/core.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * A meter tells the energy of one domain of the machine ("powercap:package-0", "nvml:0").  Meters form a tree, so that nothing is added
+ * twice, and those at its disjoint top make up the total.  What a meter cannot say is NaN with a reason: never zero.
+ */
+
+typedef struct yoke_meter_info {
+    char name[64];         /* kind:domain, "powercap:package-0", "nvml:0"; the kind alone where a source has no domain here */
+    char kind[16];         /* powercap, perf, nvml, amdsmi, hwmon, declared, replay, sim */
+    char description[256]; /* what hardware it covers and where it is read */
+    char covers[64]; /* the hardware in words that agree between kinds: package-0, package-0/core, dram-0, psys, gpu-0000:3b:00.0, host */
+    char parent[64]; /* name of the meter of the same kind whose energy contains this one's; "" at the top */
+    char pci[16];    /* "" if it is no PCI device */
+    yoke_energy_kind source; /* kind of its energies */
+    int usable;              /* 0: see why_not and remedy */
+    int counted;             /* nonzero: part of the total */
+    int integrated;          /* nonzero: energy by integrating readings of power, else from a counter */
+    char why_not[256];       /* why it is not usable; "" if it is */
+    char remedy[512];        /* what to do about it; "" if usable or nothing helps */
+    double resolution_j;     /* energy of one count; NaN: not known */
+    double period_s;         /* between updates; measured while opening where that is possible, else as documented; NaN: not known */
+    int period_measured;
+    double wrap_j;     /* the counter starts again at so many joules; NaN: never, or there is no counter */
+    double gain_error; /* relative: half width of the factor's interval; NaN: not known */
+} yoke_meter_info;
+
+/* All members may be zero. */
+typedef struct yoke_meter_options {
+    const char *select;   /* names and kinds, comma-separated; NULL: the best source of each piece of hardware */
+    const char *sysroot;  /* stands for the root directory, as recorded by `yoke gather`; NULL: $YOKE_SYSROOT, else / */
+    const char *declared; /* "idle=W,busy=W": powers of the machine; NULL: none (docs/methods/energy.md) */
+    const char *replay;   /* a recorded stream (docs/methods/energy.md); NULL: none */
+    double probe_s;       /* how long update periods may be measured while opening; 0: 0.25 s; negative: not at all */
+    int64_t pid;          /* whose CPU time declared powers are weighed with; 0: this process and its children that were waited for */
+} yoke_meter_options;
+
+/*
+ * All meters of the machine, usable or not, and one entry for each kind that finds none, with reason and remedy.  options may be NULL.
+ * *list is given back with yoke_release.  Errors: INPUT (options), MEMORY.
+ */
+YOKE_API yoke_status yoke_meters_list(yoke_context *context, const yoke_meter_options *options, yoke_meter_info **list, int64_t *count);
+
+/*
+ * The selected usable meters, open.  That there is none is no error: energies are then NaN, with the reason.  A thread reads counters often
+ * enough that no wrap is missed, and integrates powers.  Regions may begin and end on any thread, nested or overlapping.
+ * Errors: INPUT (options: what is wrong with them), UNAVAILABLE (a meter named in `select` is not usable: why, remedy), MEMORY, SYSTEM.
+ */
+typedef struct yoke_meter yoke_meter;
+YOKE_API yoke_status yoke_meter_open(yoke_context *context, const yoke_meter_options *options, yoke_meter **meter);
+/* All regions must have ended. */
+YOKE_API void yoke_meter_close(yoke_meter *meter);
+/* The open meters, in the order of energies; borrowed until the meter is closed. */
+YOKE_API yoke_status yoke_meter_infos(yoke_meter *meter, const yoke_meter_info **infos, int64_t *count);
+/*
+ * Power now, in watts, as the hardware of an open meter (index into yoke_meter_infos) shows it; for power profiles.
+ * Errors: ARGUMENT, UNAVAILABLE (it counts energy only, or cannot be read: why).
+ */
+YOKE_API yoke_status yoke_meter_power(yoke_meter *meter, int64_t index, double *watts);
+/* The temperature of what it meters, in degrees Celsius, where the hardware shows one (GPUs by NVML).  Errors: as yoke_meter_power. */
+YOKE_API yoke_status yoke_meter_temperature(yoke_meter *meter, int64_t index, double *celsius);
+
+typedef struct yoke_energy {
+    double value_j; /* NaN: not metered, or a fault: see why_not */
+    double
+        uncertainty_j; /* half width of the interval that holds the truth: 2 counts + power x period + gain error (docs/methods/energy.md) */
+    yoke_energy_kind kind;
+    char why_not[256]; /* why there is no value, or which part of the machine the total lacks; "" otherwise */
+} yoke_energy;
+
+/* A stretch of time whose energy is wanted. */
+typedef struct yoke_region yoke_region;
+YOKE_API yoke_status yoke_region_begin(yoke_meter *meter, yoke_region **region);
+/*
+ * Ends the region and gives it back, whatever is returned.  seconds: its length on the meter's clock.  energies: one for each open meter, in
+ * their order, or NULL.  total: over the meters that are counted, or NULL.
+ * A region shorter than a meter's period has no value there, and the reason names the shortest length that would have one.
+ * Errors: ARGUMENT.  A meter that failed is no error but a value of NaN with the reason.
+ */
+YOKE_API yoke_status yoke_region_end(yoke_region *region, double *seconds, yoke_energy *energies, yoke_energy *total);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
