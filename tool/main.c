@@ -9,15 +9,15 @@
 #include "tool.h"
 
 static const tool_command commands[] = {
-    {"info", "show the machine, its devices, meters and clocks", tool_info},
-    {"energy", "run a command and say what it cost in joules", tool_energy},
-    {"profile", "power over time and energy of a short kernel", tool_profile},
-    {"gather", "record what meters and clocks of this machine look at", tool_gather},
-    {"calibrate", "measure this machine for plans: speeds, copies, powers, clocks", tool_calibrate},
-    {"plan", "find shares and clocks for least time or energy from a model", tool_plan},
-    {"reproduce", "print published tables beside what the planner makes of them", tool_reproduce},
-    {"fem", "solve a case of 3-D elasticity or Poisson adaptively", tool_fem},
-    {"bench", "run a benchmark", tool_bench},
+    {"info", "show the machine, its devices, meters and clocks", tool_info, NULL},
+    {"energy", "run a command and say what it cost in joules", tool_energy, NULL},
+    {"profile", "power over time and energy of a short kernel", tool_profile, NULL},
+    {"gather", "record what meters and clocks of this machine look at", tool_gather, NULL},
+    {"calibrate", "measure this machine for plans: speeds, copies, powers, clocks", tool_calibrate, NULL},
+    {"plan", "find shares and clocks for least time or energy from a model", tool_plan, NULL},
+    {"reproduce", "print published tables beside what the planner makes of them", NULL, "yoke-reproduce"},
+    {"fem", "solve a case of 3-D elasticity or Poisson adaptively", NULL, "yoke-fem"},
+    {"bench", "run a benchmark", tool_bench, NULL},
 };
 
 enum { NUM_COMMANDS = sizeof commands / sizeof commands[0] };
@@ -75,7 +75,9 @@ static yoke_status run(yoke_context *context, app_terminal *terminal, int argc, 
     terminal->program = name;
     char help_option[] = "--help";
     char *help_words[] = {argv[0], help_option, NULL};
-    return help ? command->run(context, terminal, 2, help_words) : command->run(context, terminal, argc - 1, argv + 1);
+    int words = help ? 2 : argc - 1;
+    char **first = help ? help_words : argv + 1;
+    return command->run != NULL ? command->run(context, terminal, words, first) : tool_become(context, command->program, first);
 }
 
 int main(int argc, char **argv)

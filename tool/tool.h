@@ -12,6 +12,7 @@ typedef struct tool_command {
     const char *summary;
     /* argv[0] is the subcommand.  Returns how it went; the text of a failure is on the context. */
     yoke_status (*run)(yoke_context *context, app_terminal *terminal, int argc, char **argv);
+    const char *program; /* where run is NULL: the program of its own that the subcommand is (tool_become) */
 } tool_command;
 
 /* Shows the machine. */
@@ -33,17 +34,11 @@ yoke_status tool_profile(yoke_context *context, app_terminal *terminal, int argc
 /* How many units each device gets, from a model file. */
 yoke_status tool_plan(yoke_context *context, app_terminal *terminal, int argc, char **argv);
 
-/* Published tables beside what the planner makes of them. */
-yoke_status tool_reproduce(yoke_context *context, app_terminal *terminal, int argc, char **argv);
-
 /* Measures speeds, copies, powers and clocks for plans. */
 yoke_status tool_calibrate(yoke_context *context, app_terminal *terminal, int argc, char **argv);
 
 /* Copies what meters and clocks look at into a directory. */
 yoke_status tool_gather(yoke_context *context, app_terminal *terminal, int argc, char **argv);
-
-/* Becomes the program yoke-fem. */
-yoke_status tool_fem(yoke_context *context, app_terminal *terminal, int argc, char **argv);
 
 /* Becomes the program yoke-bench-NAME of the benchmark in argv[1], or lists the benchmarks. */
 yoke_status tool_bench(yoke_context *context, app_terminal *terminal, int argc, char **argv);

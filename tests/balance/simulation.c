@@ -1,7 +1,7 @@
 /*
  * The table of figures of docs/methods/balance.md on a small sample, goals loosened by what a sample of this size needs.
  */
-#include "balance_table.h"
+#include "balance/table.h"
 #include "balancer.h"
 
 enum { PAIRS = 200 };

@@ -42,10 +42,11 @@ def main():
         prefix = work / "moved"
         (work / "first").rename(prefix)
 
-        for pattern in ("bin/yoke", "bin/yoke-fem", "include/yoke/yoke.h", "man/man1/yoke.1", "man/man1/yoke-fem.1", "man/man1/yoke-plan.1", "LICENSE",
-                        "doc/yoke/docs/guide/how-to.md", "doc/yoke/examples/drill-hole.yaml"):
+        for pattern in ("bin/yoke", "bin/yoke-fem", "bin/yoke-reproduce", "include/yoke/yoke.h", "man/man1/yoke.1", "man/man1/yoke-fem.1", "man/man1/yoke-plan.1",
+                        "man/man1/yoke-reproduce.1", "LICENSE", "doc/yoke/docs/guide/how-to.md", "doc/yoke/examples/drill-hole.yaml"):
             only(prefix, pattern)
         run(prefix / "bin/yoke", "info")
+        run(prefix / "bin/yoke", "reproduce", "lang")
         completion = f"source {only(prefix, 'completions/yoke')}; COMP_WORDS=(yoke fem --max); COMP_CWORD=2; _yoke; echo $COMPREPLY"
         if run("bash", "-c", completion).strip() != "--max-slowdown":
             sys.exit("yoke fem --max is not completed to --max-slowdown")

@@ -5,7 +5,7 @@
 #define YOKE_TESTS_PLAN_RANDOM_PROBLEM_H
 
 #include "brute_force.h"
-#include "plan_random.h"
+#include "plan/random.h"
 
 /* The problem number `number` of two to four devices (some of five or six) with one to four levels; with most_choices choices at most. */
 void random_problem_draw(int64_t number, double most_choices, plan_random *drawn);

@@ -1,7 +1,7 @@
 /* The goal of power profiles, on simulated sensors of all generations: see docs/methods/profile.md; yoke bench profile has more seeds. */
 #include <math.h>
 
-#include "profile_simulate.h"
+#include "profile/simulate.h"
 #include "unit.h"
 
 static yoke_context *context;

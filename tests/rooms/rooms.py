@@ -72,7 +72,10 @@ def inner_include(path, name, tree):
         return None
     if ".." not in name and (beside.exists() or (tree / room / name).exists()):
         return None
-    return f"{room} may include only yoke/, common/ and its own headers"
+    application = "apps/" + path.split("/")[1] if room == "bench" else None
+    if application and ".." not in name and (tree / application / name).exists():
+        return None
+    return f"{room} may include only yoke/, common/ and its own headers" + (", and bench/X those of apps/X" if room == "bench" else "")
 
 
 def outer_include(path, name):
@@ -82,7 +85,7 @@ def outer_include(path, name):
     if VENDOR.search(name):
         return None if room in ("src/device", "src/meter", "src/frequency") else "only src/device, src/meter and src/frequency may name a vendor's header"
     if ONLY_FEM.search(name):
-        return None if room == "apps/fem" else "only apps/fem may use this library (its licence is not libyoke's)"
+        return None if room == "apps/fem" or path.startswith("bench/fem/") else "only apps/fem and bench/fem may use this library (its licence is not libyoke's)"
     if ONLY_APPS.search(name):
         return None if room.startswith("apps/") else "only apps may use this library"
     if room == "src/plan":
@@ -183,6 +186,10 @@ SELF_TEST = {  # path: (text, the line that is wrong or 0, a part of the message
     "apps/fmm/other.c": ('#include "own.h"\n', 1, "only yoke/"),
     "apps/common/right.h": ("#include <yaml.h>\n", 0, ""),
     "apps/common/gpl.c": ("#include <gmshc.h>\n", 1, "licence"),
+    "bench/fem/right.c": ('#include <p8est.h>\n#include "fem/right.h"\n#include "own.h"\n', 0, ""),
+    "bench/fem/right.h": ("", 0, ""),
+    "bench/plan/other.c": ('#include "own.h"\n', 1, "bench/X those of apps/X"),
+    "bench/plan/gpl.c": ("#include <p8est.h>\n", 1, "licence"),
     "tool/inner.c": ('#include "src/base/right.h"\n', 1, "only yoke/"),
     "examples/inner.c": ('#include "base/right.h"\n', 1, "only yoke/"),
 }

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 
-COMMANDS = [(["fem"], "yoke-fem"), (["bench", "axmebe"], "yoke-bench-axmebe")]
+COMMANDS = [(["fem"], "yoke-fem"), (["reproduce"], "yoke-reproduce"), (["bench", "axmebe"], "yoke-bench-axmebe")]
 
 
 def start(directory, command, path):

@@ -6,8 +6,7 @@
 #include <math.h>
 
 #include "common/terminal.h"
-#include "reproduce.h"
-#include "tool.h"
+#include "reproduce/report.h"
 
 static reproduce_row rows[4];
 static int num_rows;
@@ -40,7 +39,7 @@ static yoke_status run(const char *part, char text[512])
     snprintf(name, sizeof name, "%s", part);
     app_terminal_start(&terminal, "yoke reproduce");
     assert_int_equal(yoke_context_create(NULL, &context), YOKE_OK);
-    yoke_status status = tool_reproduce(context, &terminal, 3, words);
+    yoke_status status = reproduce_command(context, &terminal, 3, words);
     snprintf(text, 512, "%s", yoke_last_error(context));
     yoke_context_destroy(context);
     return status;

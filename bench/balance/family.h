@@ -1,0 +1,35 @@
+/*
+ * family.h - device pairs with known speed functions, drawn at random, for the simulation of the balancer.
+ */
+#ifndef BENCH_BALANCE_FAMILY_H
+#define BENCH_BALANCE_FAMILY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { FAMILY_MOST_DEVICES = 8 };
+
+typedef enum family_kind { FAMILY_KNEES, FAMILY_CLIFF } family_kind;
+
+/* splitmix64: the same numbers for the same seed on every machine. */
+typedef struct random_state {
+    uint64_t state;
+} random_state;
+double random_uniform(random_state *random, double low, double high);
+double random_normal(random_state *random);
+
+/* Seconds for x > 0 work, t(0) = 0: start + per_work x + x / speed up to `at`; then more, as family and device say. */
+typedef struct true_device {
+    family_kind family;
+    bool gpu;
+    double speed, start, per_work, at, factor;
+} true_device;
+
+/* Device i is a CPU where i is even, else a GPU. */
+true_device family_draw(family_kind family, bool gpu, random_state *random);
+double true_seconds(const true_device *device, double work);
+
+/* The least makespan that fixed shares of `work` can have, and those shares; seconds of device i are multiplied by slow[i]. */
+double best_makespan(const true_device *devices, const double *slow, int count, double work, double *shares);
+
+#endif

@@ -1,0 +1,25 @@
+/*
+ * output.h - results of the balancer's simulation as data files and a figure.
+ */
+#ifndef BENCH_BALANCE_OUTPUT_H
+#define BENCH_BALANCE_OUTPUT_H
+
+#include "balance/table.h"
+
+/* One row of the table as it was simulated: quantiles of the excess, and the excess of each round (median and 95 % over the pairs). */
+enum { OUTPUT_QUANTILES = 101 };
+typedef struct simulated_row {
+    simulated_case simulation;
+    figures reached, goal;
+    bool met;
+    double quantile[OUTPUT_QUANTILES];                    /* of the excess, at 0, 1 %, ... 100 % */
+    double median[SIMULATE_ROUNDS], p95[SIMULATE_ROUNDS]; /* of the excess in each round */
+} simulated_row;
+
+/* Takes what the figure needs from pairs that table_figures has sorted; sorts them otherwise.  */
+void output_collect(simulated_row *row, simulated_pair *pairs, int64_t count);
+
+/* Writes balance.dat and balance.gp into the directory and draws balance.svg where gnuplot is installed. */
+yoke_status output_write(yoke_context *context, const simulated_row *rows, int count, const char *directory, bool *drawn);
+
+#endif

@@ -1,0 +1,43 @@
+/*
+ * simulate.h - the balancer on devices with known speed functions, noise and disturbances.
+ */
+#ifndef BENCH_BALANCE_SIMULATE_H
+#define BENCH_BALANCE_SIMULATE_H
+
+#include "balance/family.h"
+#include "yoke/yoke.h"
+
+enum { SIMULATE_ROUNDS = 30, SIMULATE_FIRST = 5, SIMULATE_SETTLE = 3 };
+
+typedef enum disturbance_kind {
+    DISTURBANCE_NONE,
+    DISTURBANCE_SPIKES, /* 1 to 5 % of the measurements of a device take 10 to 500 times as long */
+    DISTURBANCE_DRIFT,  /* one device becomes slower, or faster, by 2 % a round, all the time */
+    DISTURBANCE_GROWTH  /* 6 to 12 rounds, whose totals grow by factors of 1.3 to 3 */
+} disturbance_kind;
+
+typedef struct simulated_case {
+    family_kind family;
+    double noise; /* relative standard deviation of a measurement */
+    disturbance_kind disturbance;
+    int devices; /* 0: 3 to 8, drawn at random */
+    yoke_balance_policy policy;
+    uint64_t seed;
+} simulated_case;
+
+typedef struct simulated_pair {
+    /*
+     * Makespan of the share in use over that of the best fixed share, less 1, by the true functions: mean of rounds 5 to 30; with growth
+     * the excess of the sum over rounds 4 to the last; with spikes of the rounds with no spike in the three rounds before.  NaN: there
+     * was no such round.
+     */
+    double excess;
+    int steps;    /* decisions until the true seconds of all devices differed by at most 5 % (of the least); -1: never */
+    bool starved; /* in the end (3 rounds after the last spike) a device has less than a quarter of its best share, which is at least 1 % */
+    float course[SIMULATE_ROUNDS]; /* excess of each round */
+} simulated_pair;
+
+/* Simulates `count` sets of devices, drawn by seed and number, on all cores.  Errors: MEMORY, or what the balancer fails with. */
+yoke_status simulate(yoke_context *context, const simulated_case *simulation, int64_t count, simulated_pair *pairs);
+
+#endif

@@ -1,0 +1,34 @@
+/*
+ * table.h - the figures that the balancer is to reach in simulation, and those that it reaches.
+ */
+#ifndef BENCH_BALANCE_TABLE_H
+#define BENCH_BALANCE_TABLE_H
+
+#include "balance/simulate.h"
+
+/* Excesses are fractions of the best makespan; NaN: no such goal, or not known. */
+typedef struct figures {
+    double p50, p95, p999; /* quantiles of the excess */
+    double balanced;       /* part of the pairs that ever were within 5 % of balance */
+    double steps_p95;      /* decisions until then */
+    double starved;        /* pairs with a starved device */
+} figures;
+
+typedef struct table_row {
+    simulated_case simulation; /* without policy and seed */
+    figures goal;
+} table_row;
+
+extern const table_row balance_table[];
+extern const int balance_table_rows;
+
+const char *family_name(family_kind family);
+const char *disturbance_name(disturbance_kind disturbance);
+
+/* Sorts `pairs` by excess. */
+figures table_figures(simulated_pair *pairs, int64_t count);
+
+/* Each figure is at its goal or better; goals are loosened by a factor for small samples (1: as they are). */
+bool table_met(const figures *reached, const figures *goal, double slack);
+
+#endif

@@ -1,0 +1,40 @@
+/*
+ * experiment.h - the experiments of Lang and Ruenger 2014, sect. 3, that concern energy.
+ */
+#ifndef BENCH_ENERGY_EXPERIMENT_H
+#define BENCH_ENERGY_EXPERIMENT_H
+
+#include "common/terminal.h"
+#include "energy/work.h"
+
+typedef struct energy_experiment {
+    const char *name, *summary;
+    const char *const *columns; /* that samples from a file must have; ends with NULL */
+    /* Measures into d; what cannot be measured here is noted there. */
+    yoke_status (*measure)(yoke_context *context, app_terminal *terminal, const work_settings *settings, data *d);
+    /* Fits the rows of d, measured or read: results and curves. */
+    yoke_status (*analyse)(data *d);
+} energy_experiment;
+
+extern const energy_experiment energy_experiments[];
+extern const int num_energy_experiments;
+
+/* Which files hold the experiments: units.c elements and copy, power.c clock, dram and packages. */
+yoke_status energy_measure_elements(yoke_context *context, app_terminal *terminal, const work_settings *settings, data *d);
+yoke_status energy_analyse_elements(data *d);
+yoke_status energy_measure_copy(yoke_context *context, app_terminal *terminal, const work_settings *settings, data *d);
+yoke_status energy_analyse_copy(data *d);
+yoke_status energy_measure_clock(yoke_context *context, app_terminal *terminal, const work_settings *settings, data *d);
+yoke_status energy_analyse_clock(data *d);
+yoke_status energy_measure_dram(yoke_context *context, app_terminal *terminal, const work_settings *settings, data *d);
+yoke_status energy_analyse_dram(data *d);
+yoke_status energy_measure_packages(yoke_context *context, app_terminal *terminal, const work_settings *settings, data *d);
+yoke_status energy_analyse_packages(data *d);
+
+/* The next column after `from` whose name has this ending; its name without it in `name`.  -1: none. */
+int energy_column(const data *d, int from, const char *ending, char name[DATA_NAME]);
+/* The device of the command line, or the machine file's first, or all cores. */
+yoke_status energy_device_name(yoke_context *context, const work_settings *settings, char name[64]);
+int energy_is_simulated(const char *device_name);
+
+#endif

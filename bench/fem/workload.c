@@ -1,0 +1,323 @@
+#include "fem/workload.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "fem/measure.h"
+
+enum { MOST_LEVEL = 7 };
+
+const char *const fem_bench_mesh_name[FEM_BENCH_MESHES] = {"bent",         "affine",         "deformed",
+                                                           "bent-hanging", "affine-hanging", "deformed-hanging"};
+
+/* ------------------------------------------------------------------------------------------------------ cube */
+
+/* Three numbers that differ by at most one and whose product is near n. */
+static void near_cube(double n, int sides[3])
+{
+    int side = (int)fmax(1, floor(cbrt(n) + 1e-9)), best[3] = {side, side, side};
+    for (int larger = 1; larger <= 3; larger++) {
+        double product = pow(side, 3 - larger) * pow(side + 1, larger);
+        if (fabs(product - n) < fabs((double)best[0] * best[1] * best[2] - n))
+            for (int a = 0; a < 3; a++) best[a] = side + (a >= 3 - larger);
+    }
+    memcpy(sides, best, sizeof best);
+}
+
+void fem_bench_cube_size(int64_t elements, int trees[3], int *level)
+{
+    for (*level = MOST_LEVEL; *level >= 0; --*level) {
+        double each = pow(8, *level);
+        near_cube((double)elements / each, trees);
+        double got = (double)trees[0] * trees[1] * trees[2] * each;
+        if (*level == 0 || fabs(got - (double)elements) <= 0.02 * (double)elements) return;
+    }
+}
+
+/* The cube's points move by a smooth map, so that no two elements are alike and none is affine. */
+static void bend(const double in[3], double out[3])
+{
+    out[0] = in[0] + 0.08 * in[1] * (1 - in[1]) * in[2];
+    out[1] = in[1] + 0.06 * in[2] * (1 - in[2]) * (1 + in[0]);
+    out[2] = in[2] + 0.07 * in[0] * (1 - in[0]) * (1 - in[1]);
+}
+
+/* Each inner vertex another way, by at most a fifth of an element. */
+static void deform(const int trees[3], const int at[3], double x[3])
+{
+    for (int a = 0; a < 3; a++)
+        if (at[a] == 0 || at[a] == trees[a]) return;
+    for (int a = 0; a < 3; a++) x[a] += 0.2 / trees[a] * ((at[0] * 7 + at[1] * 13 + at[2] * 29 + a * 11) % 17 / 8.0 - 1);
+}
+
+typedef struct cube_arrays {
+    double *vertices, *geometry; /* geometry NULL: straight elements */
+    int32_t *corners;
+} cube_arrays;
+
+static void fill_vertices(const int trees[3], fem_bench_shape shape, double *vertices)
+{
+    int64_t v = 0;
+    for (int k = 0; k <= trees[2]; k++)
+        for (int j = 0; j <= trees[1]; j++)
+            for (int i = 0; i <= trees[0]; i++, v++) {
+                const int at[3] = {i, j, k};
+                double in[3] = {(double)i / trees[0], (double)j / trees[1], (double)k / trees[2]};
+                if (shape == FEM_BENCH_DEFORMED) deform(trees, at, in);
+                if (shape == FEM_BENCH_BENT)
+                    bend(in, vertices + 3 * v);
+                else
+                    memcpy(vertices + 3 * v, in, sizeof in);
+            }
+}
+
+static void fill_elements(const int trees[3], cube_arrays *arrays)
+{
+    int64_t e = 0;
+    for (int k = 0; k < trees[2]; k++)
+        for (int j = 0; j < trees[1]; j++)
+            for (int i = 0; i < trees[0]; i++, e++) {
+                for (int c = 0; c < 8; c++)
+                    arrays->corners[8 * e + c] = i + (c & 1) + (trees[0] + 1) * (j + (c >> 1 & 1) + (trees[1] + 1) * (k + (c >> 2)));
+                for (int s = 0; arrays->geometry && s < 27; s++) {
+                    const double in[3] = {(i + s % 3 / 2.0) / trees[0], (j + s / 3 % 3 / 2.0) / trees[1], (k + s / 9 / 2.0) / trees[2]};
+                    bend(in, arrays->geometry + 3 * (27 * e + s));
+                }
+            }
+}
+
+static const char *name_face(const double centre[3], void *user)
+{
+    (void)user;
+    return centre[0] < 1e-9 ? "clamped" : centre[0] > 1 - 1e-9 ? "loaded" : NULL;
+}
+
+static yoke_status make_cube(yoke_context *context, const int trees[3], const fem_bench_cube_options *options, fem_mesh **mesh)
+{
+    const int bent = options->mesh.shape == FEM_BENCH_BENT;
+    int64_t elements = (int64_t)trees[0] * trees[1] * trees[2];
+    int64_t vertices = (int64_t)(trees[0] + 1) * (trees[1] + 1) * (trees[2] + 1);
+    cube_arrays arrays = {0};
+    yoke_status status = yoke_allocate(context, vertices, 3 * sizeof(double), (void **)&arrays.vertices);
+    if (!status && bent) status = yoke_allocate(context, elements, 27 * 3 * sizeof(double), (void **)&arrays.geometry);
+    if (!status) status = yoke_allocate(context, elements, 8 * sizeof(int32_t), (void **)&arrays.corners);
+    if (!status) {
+        fill_vertices(trees, options->mesh.shape, arrays.vertices);
+        fill_elements(trees, &arrays);
+        status = fem_mesh_from_arrays(context, vertices, arrays.vertices, elements, arrays.corners, bent ? 2 : 1, arrays.geometry,
+                                      options->loaded ? name_face : NULL, NULL, mesh);
+    }
+    yoke_release(context, arrays.vertices);
+    yoke_release(context, arrays.geometry);
+    yoke_release(context, arrays.corners);
+    return status;
+}
+
+static yoke_status add_conditions(fem_problem *problem)
+{
+    yoke_status status = yoke_allocate(problem->context, 2, sizeof *problem->conditions, (void **)&problem->conditions);
+    if (status) return status;
+    problem->num_conditions = 2;
+    problem->conditions[0] = (fem_condition){.kind = FEM_DIRICHLET, .group = fem_mesh_find_group(problem->mesh, 2, "clamped"), .mask = 7};
+    problem->conditions[1] =
+        (fem_condition){.kind = FEM_TRACTION, .group = fem_mesh_find_group(problem->mesh, 2, "loaded"), .value = {0, 0, -1e-3}};
+    return YOKE_OK;
+}
+
+/* One material: E = 1, nu = 0.3; Poisson: conductivity 1. */
+static yoke_status make_cube_problem(fem_bench_model *model, const fem_bench_cube_options *options)
+{
+    yoke_context *context = model->context;
+    const int components = options->components;
+    const double young = 1, poisson = 0.3;
+    fem_problem *problem = model->problem;
+    *problem =
+        (fem_problem){.context = context, .mesh = model->mesh, .components = components, .element = options->element, .num_materials = 1};
+    yoke_status status = yoke_allocate(context, 1, sizeof *problem->materials, (void **)&problem->materials);
+    if (!status) status = yoke_allocate(context, model->mesh->num_elements, sizeof *problem->material_of, (void **)&problem->material_of);
+    if (status) return status;
+    problem->materials[0] =
+        (fem_material){.lambda = young * poisson / ((1 + poisson) * (1 - 2 * poisson)), .mu = young / (2 * (1 + poisson)), .density = NAN};
+    if (components == 1) problem->materials[0] = (fem_material){.mu = 1, .density = NAN};
+    return options->loaded ? add_conditions(problem) : YOKE_OK;
+}
+
+/* ----------------------------------------------------------------------------------------------------- model */
+
+static yoke_status create(yoke_context *context, fem_bench_model **model)
+{
+    fem_bench_model *made = NULL;
+    yoke_status status = yoke_allocate(context, 1, sizeof *made, (void **)&made);
+    if (status) return status;
+    made->context = context;
+    status = yoke_allocate(context, 1, sizeof *made->problem, (void **)&made->problem);
+    if (status)
+        yoke_release(context, made);
+    else
+        *model = made;
+    return status;
+}
+
+static yoke_status discretise(fem_bench_model *model)
+{
+    double start_s = yoke_clock_s();
+    yoke_status status = fem_space_create(model->problem, model->forest, model->problem->element, &model->space);
+    if (!status) status = fem_boundary_create(model->space, &model->boundary);
+    if (!status) status = fem_constraints_create(model->space, model->boundary, &model->constraints);
+    model->discretise_s = yoke_clock_s() - start_s;
+    return status;
+}
+
+static yoke_status finish(yoke_status status, fem_bench_model *made, fem_bench_model **model)
+{
+    if (!status) status = discretise(made);
+    if (status)
+        fem_bench_model_destroy(made);
+    else
+        *model = made;
+    return status;
+}
+
+/* How far the leaves' centres are from the cube's origin, before it is bent. */
+static void measure_distances(const fem_bench_model *model, const int trees[3], double *distance)
+{
+    const p8est_t *p8est = model->forest->p8est;
+    int64_t e = 0;
+    for (p4est_topidx_t t = p8est->first_local_tree; t <= p8est->last_local_tree; t++) {
+        p8est_tree_t *tree = p8est_tree_array_index(p8est->trees, t);
+        const int at[3] = {t % trees[0], t / trees[0] % trees[1], t / trees[0] / trees[1]};
+        for (size_t q = 0; q < tree->quadrants.elem_count; q++) {
+            const p8est_quadrant_t *leaf = p8est_quadrant_array_index(&tree->quadrants, q);
+            const p4est_qcoord_t corner[3] = {leaf->x, leaf->y, leaf->z}, half = P8EST_QUADRANT_LEN(leaf->level) / 2;
+            double square = 0;
+            for (int a = 0; a < 3; a++) square += pow((at[a] + (double)(corner[a] + half) / P8EST_ROOT_LEN) / trees[a], 2);
+            distance[e++] = sqrt(square);
+        }
+    }
+}
+
+/* Refines the leaves next to the origin: each adds seven, and the balance between sizes some more. */
+static yoke_status refine_corner(fem_bench_model *model, const int trees[3], int64_t elements)
+{
+    const int64_t leaves = fem_forest_leaves(model->forest), wanted = (elements - leaves) / 7;
+    double *distance = NULL, *sorted = NULL;
+    uint8_t *mark = NULL;
+    yoke_status status = yoke_allocate(model->context, leaves, sizeof *distance, (void **)&distance);
+    if (!status) status = yoke_allocate(model->context, leaves, sizeof *sorted, (void **)&sorted);
+    if (!status) status = yoke_allocate(model->context, leaves, 1, (void **)&mark);
+    if (!status) {
+        measure_distances(model, trees, distance);
+        memcpy(sorted, distance, (size_t)leaves * sizeof *sorted);
+        double limit = fem_bench_quantile(sorted, leaves, fmin(1, (double)wanted / (double)leaves));
+        for (int64_t e = 0; e < leaves; e++) mark[e] = distance[e] <= limit;
+        status = fem_forest_refine(model->forest, mark);
+    }
+    yoke_release(model->context, distance);
+    yoke_release(model->context, sorted);
+    yoke_release(model->context, mark);
+    return status;
+}
+
+static yoke_status make_forest(fem_bench_model *model, const fem_bench_cube_options *options, const int trees[3], int level)
+{
+    yoke_status status = fem_forest_create(model->mesh, level, &model->forest);
+    if (status || !options->mesh.hanging) return status;
+    const int64_t coarse = fem_forest_leaves(model->forest), added = options->elements - coarse;
+    status = refine_corner(model, trees, coarse + added / 3);
+    return status ? status : refine_corner(model, trees, options->elements);
+}
+
+yoke_status fem_bench_cube_of(yoke_context *context, const fem_bench_cube_options *options, fem_bench_model **model)
+{
+    int trees[3], level;
+    fem_bench_model *made = NULL;
+    if (options->elements < 1 || options->elements > INT32_MAX)
+        return yoke_fail(context, YOKE_ERROR_ARGUMENT, "a cube of %lld elements: expected 1 to %d", (long long)options->elements,
+                         INT32_MAX);
+    if (options->loaded && options->mesh.shape == FEM_BENCH_BENT)
+        return yoke_fail(context, YOKE_ERROR_ARGUMENT, "the faces of a bent cube are no planes: it cannot be loaded");
+    fem_bench_cube_size(options->elements, trees, &level);
+    if (options->mesh.hanging && level > 0)
+        level--; /* and what refining adds makes up for it */
+    else if (options->mesh.hanging)
+        fem_bench_cube_size((options->elements + 2) / 3, trees, &level);
+    for (; options->mesh.shape == FEM_BENCH_DEFORMED && trees[0] < 4 && level > 0; level--)
+        for (int a = 0; a < 3; a++) trees[a] *= 2;
+    yoke_status status = create(context, &made);
+    if (status) return status;
+    status = make_cube(context, trees, options, &made->mesh);
+    if (!status) status = make_cube_problem(made, options);
+    if (!status) status = make_forest(made, options, trees, level);
+    return finish(status, made, model);
+}
+
+yoke_status fem_bench_cube(yoke_context *context, int64_t elements, fem_element element, int components, fem_bench_model **model)
+{
+    const fem_bench_cube_options options = {.elements = elements, .element = element, .components = components};
+    return fem_bench_cube_of(context, &options, model);
+}
+
+/* Marks leaves in Morton order: each adds seven, and the balance between sizes some more. */
+static yoke_status refine_first(fem_bench_model *model, int64_t elements)
+{
+    int64_t leaves = fem_forest_leaves(model->forest), count = (elements - leaves) / 7;
+    if (count <= 0) return YOKE_OK;
+    uint8_t *mark = NULL;
+    yoke_status status = yoke_allocate(model->context, leaves, 1, (void **)&mark);
+    if (status) return status;
+    memset(mark, 1, (size_t)(count < leaves ? count : leaves));
+    status = fem_forest_refine(model->forest, mark);
+    yoke_release(model->context, mark);
+    return status;
+}
+
+static yoke_status copy_materials(fem_bench_model *model, const fem_problem *problem)
+{
+    yoke_context *context = model->context;
+    fem_problem *copy = model->problem;
+    int64_t elements = problem->mesh->num_elements;
+    *copy = *problem;
+    copy->num_conditions = 0;
+    copy->conditions = NULL;
+    copy->fields = (fem_fields){0};
+    copy->materials = NULL;
+    copy->material_of = NULL;
+    yoke_status status = yoke_allocate(context, copy->num_materials, sizeof *copy->materials, (void **)&copy->materials);
+    if (!status) status = yoke_allocate(context, elements, sizeof *copy->material_of, (void **)&copy->material_of);
+    if (status) return status;
+    memcpy(copy->materials, problem->materials, (size_t)copy->num_materials * sizeof *copy->materials);
+    memcpy(copy->material_of, problem->material_of, (size_t)elements * sizeof *copy->material_of);
+    return YOKE_OK;
+}
+
+yoke_status fem_bench_refined(const fem_problem *problem, int64_t elements, fem_bench_model **model)
+{
+    fem_bench_model *made = NULL;
+    int64_t leaves = problem->mesh->num_elements;
+    int level = 0;
+    if (elements < leaves)
+        return yoke_fail(problem->context, YOKE_ERROR_INPUT, "%lld elements: the mesh %s has %lld already", (long long)elements,
+                         problem->mesh->path, (long long)leaves);
+    for (; level < FEM_MAX_LEVEL && leaves <= elements / 8; level++) leaves *= 8;
+    yoke_status status = create(problem->context, &made);
+    if (status) return status;
+    status = copy_materials(made, problem);
+    if (!status) status = fem_forest_create(problem->mesh, level, &made->forest);
+    if (!status) status = refine_first(made, elements);
+    return finish(status, made, model);
+}
+
+void fem_bench_model_destroy(fem_bench_model *model)
+{
+    if (!model) return;
+    fem_constraints_destroy(model->constraints);
+    fem_boundary_destroy(model->boundary);
+    fem_space_destroy(model->space);
+    fem_forest_destroy(model->forest);
+    yoke_release(model->context, model->problem->materials);
+    yoke_release(model->context, model->problem->material_of);
+    yoke_release(model->context, model->problem->conditions);
+    yoke_release(model->context, model->problem);
+    fem_mesh_destroy(model->mesh);
+    yoke_release(model->context, model);
+}

@@ -1,0 +1,66 @@
+/*
+ * workload.h - what products and solves are measured on: a cube of hexahedra, or the mesh of a case, with about so many elements.
+ */
+#ifndef BENCH_FEM_WORKLOAD_H
+#define BENCH_FEM_WORKLOAD_H
+
+#include "boundary.h"
+#include "case.h"
+
+typedef struct fem_bench_model {
+    yoke_context *context;
+    fem_mesh *mesh;       /* NULL where the case's is borrowed */
+    fem_problem *problem; /* of a case: a copy without conditions and fields, so that nothing is prescribed */
+    fem_forest *forest;
+    fem_space *space;
+    fem_boundary *boundary;
+    fem_constraints *constraints;
+    double discretise_s; /* that space, boundary and constraints took */
+} fem_bench_model;
+
+/* How the elements of a cube are shaped. */
+typedef enum fem_bench_shape {
+    FEM_BENCH_BENT,     /* curved, by a smooth map of the whole cube: no two are alike, and none is affine */
+    FEM_BENCH_AFFINE,   /* boxes */
+    FEM_BENCH_DEFORMED, /* straight edges, inner vertices of the coarse mesh moved by up to a fifth of an element: the body is the cube */
+    FEM_BENCH_SHAPES
+} fem_bench_shape;
+
+typedef struct fem_bench_mesh {
+    fem_bench_shape shape;
+    int hanging; /* nonzero: refined twice towards a corner, so that nodes hang, to about as many elements */
+} fem_bench_mesh;
+
+enum { FEM_BENCH_MESHES = 2 * FEM_BENCH_SHAPES };
+/* Names of the shapes, then the same with "-hanging"; mesh i is {i % FEM_BENCH_SHAPES, i / FEM_BENCH_SHAPES}. */
+extern const char *const fem_bench_mesh_name[FEM_BENCH_MESHES];
+
+typedef struct fem_bench_cube_options {
+    int64_t elements;
+    fem_bench_mesh mesh;
+    fem_element element;
+    int components;
+    int loaded; /* nonzero: clamped at x = 0, a traction (0, 0, -1e-3) at x = 1; not for bent ones, whose faces move */
+} fem_bench_cube_options;
+
+/*
+ * The unit cube, bent so that no two elements are alike, in trees[0] x trees[1] x trees[2] hexahedra of order 2 that are refined `level` times:
+ * as few trees as come within 2 % of the number of elements asked for; 3 components: nu = 0.3.
+ * Errors: ARGUMENT (no elements, more than 2^31 - 1), MEMORY.
+ */
+yoke_status fem_bench_cube(yoke_context *context, int64_t elements, fem_element element, int components, fem_bench_model **model);
+void fem_bench_cube_size(int64_t elements, int trees[3], int *level);
+
+/* The cube of another kind; a deformed one has at least 4 trees along each axis.  Errors: ARGUMENT (also: bent and loaded), MEMORY. */
+yoke_status fem_bench_cube_of(yoke_context *context, const fem_bench_cube_options *options, fem_bench_model **model);
+
+/*
+ * The mesh and materials of a problem, refined uniformly as long as there are not more elements than asked for, then once more from the
+ * first element on (Morton order) until there are, so that nodes hang where the two meet.
+ * Errors: INPUT (the mesh alone has more elements), MEMORY.
+ */
+yoke_status fem_bench_refined(const fem_problem *problem, int64_t elements, fem_bench_model **model);
+
+void fem_bench_model_destroy(fem_bench_model *model); /* NULL allowed */
+
+#endif

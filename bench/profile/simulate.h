@@ -1,0 +1,40 @@
+/*
+ * simulate.h - power profiles on simulated sensors, against their truth.
+ */
+#ifndef BENCH_PROFILE_SIMULATE_H
+#define BENCH_PROFILE_SIMULATE_H
+
+#include <stdbool.h>
+
+#include "common/simulated_sensor.h"
+
+typedef struct profile_case {
+    const char *sensor; /* a name of app_simulated_preset */
+    double seconds;     /* of the kernel, which draws 230 W above 70 W of idle power */
+    bool energy_only;   /* no profile is asked for */
+} profile_case;
+
+typedef struct profile_trial {
+    yoke_status status;
+    double error;      /* of the energy, relative, against what the sensor shows on the average */
+    double half;       /* stated statistical uncertainty, relative */
+    double true_error; /* against true power: with the sensor's gain and bias */
+    double true_half;  /* stated uncertainty with the gain error */
+    double identify_s, device_s;
+    int64_t burst, runs;
+    bool profile;         /* there is one */
+    double profile_error; /* root mean square over the middle of the run, relative to its power above idle; NaN: no profile */
+    char text[256];       /* of a failure */
+} profile_trial;
+
+/* The options of a trial: the case, with delay, gain and bias drawn by the seed (gain within 5 %, bias within 5 W). */
+yoke_status profile_case_options(yoke_context *context, const profile_case *simulation, uint64_t seed, app_simulated_options *options);
+/* Identifies the sensor and profiles; a failure of either is in the trial.  Errors: MEMORY, INPUT. */
+yoke_status profile_simulate(yoke_context *context, const profile_case *simulation, uint64_t seed, profile_trial *trial);
+/* Identifies the sensor with a kernel of constant power, as that wants it; *seconds: of virtual device time.  Errors: those of identification. */
+yoke_status profile_identify(yoke_context *context, const app_simulated_options *options, yoke_sensor *sensor, double *seconds);
+/* As profile_simulate with any options. */
+yoke_status profile_simulate_options(yoke_context *context, const app_simulated_options *options, const yoke_profile_options *wanted,
+                                     profile_trial *trial);
+
+#endif

@@ -1,0 +1,160 @@
+#include "plan/plan.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/file.h"
+#include "common/options.h"
+#include "common/plot.h"
+#include "tool.h"
+
+typedef struct command_line {
+    const char *model, *objective, *repetitions, *deadline, *slowdown, *cap, *csv, *plot, *json;
+    int64_t units; /* -1: those of the file */
+    int64_t nodes;
+    bool explain;
+} command_line;
+
+static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc, char **argv, command_line *line, bool *answered)
+{
+    const app_option options[] = {
+        {.name = "objective", .value = "NAME", .help = "what is to be least: time (default), energy, edp, ed2p", .text = &line->objective},
+        {.name = "units",
+         .value = "N",
+         .help = "units of work, instead of the file's",
+         .number = &line->units,
+         .maximum = INT64_C(9007199254740992)},
+        {.name = "repetitions", .value = "L", .help = "calls after one distribution, instead of the file's", .text = &line->repetitions},
+        {.name = "deadline", .value = "S", .help = "time at most", .text = &line->deadline},
+        {.name = "max-slowdown", .value = "X", .help = "time at most X times the least; 1.22: 22 % slower", .text = &line->slowdown},
+        {.name = "power-cap", .value = "W", .help = "power at most, at the peak", .text = &line->cap},
+        {.name = "pareto",
+         .value = "[FILE.csv]",
+         .help = "all choices of which none is faster and cheaper; as CSV",
+         .otherwise = "",
+         .text = &line->csv},
+        {.name = "nodes",
+         .value = "N",
+         .help = "steps of the search at most; by default 1000000",
+         .number = &line->nodes,
+         .minimum = 1,
+         .maximum = 1000000000000},
+        {.name = "explain", .help = "say in words what was chosen, and why", .flag = &line->explain},
+        {.name = "plot", .value = "FILE.svg", .help = "draw time and energy of the choices (with gnuplot)", .text = &line->plot},
+        {.name = "json",
+         .value = "FILE",
+         .help = "write the plan as JSON; -: to standard output, and results to standard error",
+         .text = &line->json},
+        app_option_quiet(&terminal->quiet),
+        {0},
+    };
+    const app_usage usage = {
+        .program = terminal->program,
+        .operands = "MODEL.json",
+        .operands_least = 1,
+        .operands_most = 1,
+        .summary = "How many units of work each device gets, and at which clock, for least time or least energy.",
+        .options = options,
+        .details =
+            "docs/reference/model-file.md describes model files, examples/models has some; - reads standard input.\n"
+            "Nothing is measured and nothing is set: the answer follows from the file alone.\n"
+            "Exit codes: 0 there is a plan, 1 there is none within these limits (the text says which limit, and what could be met), 2 bad\n"
+            "input, among it an energy of which a power is not known.",
+    };
+    app_list operands = {0};
+    yoke_status status = app_options_parse(context, &usage, argc, argv, &operands, answered);
+    if (!status && operands.count == 1) line->model = strcmp(operands.text[0], "-") == 0 ? "/dev/stdin" : operands.text[0];
+    return status;
+}
+
+static yoke_status take_objective(yoke_context *context, const char *text, yoke_objective *objective)
+{
+    *objective = YOKE_OBJECTIVE_TIME;
+    if (text == NULL) return YOKE_OK;
+    for (; *objective <= YOKE_OBJECTIVE_ED2P; ++*objective)
+        if (strcmp(text, plan_objective_name(*objective)) == 0) return YOKE_OK;
+    return yoke_fail(context, YOKE_ERROR_INPUT, "--objective %s: expected time, energy, edp or ed2p", text);
+}
+
+static int ends_with(const char *text, const char *ending)
+{
+    size_t length = strlen(text), part = strlen(ending);
+    return length > part && strcmp(text + length - part, ending) == 0;
+}
+
+/* Files are looked at before the work, and none of them may be the model by mistake. */
+static yoke_status check_files(yoke_context *context, const command_line *line)
+{
+    const char *files[] = {line->csv, line->plot, line->json};
+    app_plot_place place;
+    yoke_status status = line->plot ? app_plot_split(context, line->plot, &place) : YOKE_OK;
+    if (status) return status;
+    if (line->csv && line->csv[0] && !ends_with(line->csv, ".csv") && strncmp(line->csv, "/dev/", 5) != 0)
+        return yoke_fail(context, YOKE_ERROR_INPUT, "--pareto %s: expected a name that ends in .csv", line->csv);
+    if (line->json && strcmp(line->json, line->model) == 0)
+        return yoke_fail(context, YOKE_ERROR_INPUT, "--json %s: this is the model file; expected another name", line->json);
+    for (int i = 0; !status && i < 3; i++)
+        if (files[i] && files[i][0]) status = app_file_check(context, files[i]);
+    return status;
+}
+
+static yoke_status take_options(yoke_context *context, const command_line *line, yoke_plan_options *options)
+{
+    *options = (yoke_plan_options){.most_nodes = line->nodes, .pareto = line->csv != NULL || line->plot != NULL};
+    yoke_status status = take_objective(context, line->objective, &options->objective);
+    if (!status) status = app_option_real(context, "deadline", line->deadline, 1e-30, 1e30, &options->deadline_s);
+    if (!status) status = app_option_real(context, "max-slowdown", line->slowdown, 1, 1e9, &options->max_slowdown);
+    if (!status) status = app_option_real(context, "power-cap", line->cap, 1e-9, 1e12, &options->power_cap_w);
+    return status ? status : check_files(context, line);
+}
+
+static yoke_status write_files(app_terminal *terminal, const command_line *line, const plan_answer *answer, int argc, char **argv)
+{
+    bool drawn = false;
+    yoke_status status = YOKE_OK;
+    if (line->csv && line->csv[0]) status = plan_write_csv(answer, line->csv);
+    if (!status && line->plot) status = plan_write_plot(answer, line->plot, &drawn);
+    if (!status && line->plot && !drawn)
+        app_print(terminal, "not drawn, gnuplot is missing or failed; data and script lie beside %s\n", line->plot);
+    if (!status && line->json) status = plan_write_record(answer, line->json, argc, argv);
+    return status;
+}
+
+static yoke_status answer_with(app_terminal *terminal, const command_line *line, const plan_answer *answer, int argc, char **argv)
+{
+    char why_not[256];
+    plan_print_answer(terminal, answer);
+    if (line->csv && !line->csv[0]) plan_print_front(terminal, answer);
+    if (line->explain) app_print(terminal, "\n%s\n", answer->plan->decision);
+    yoke_status status = write_files(terminal, line, answer, argc, argv);
+    if (status || answer->plan->feasible) return status;
+    plan_first_line(answer->plan, why_not);
+    return yoke_fail(answer->context, YOKE_ERROR_NUMERIC, "%s", why_not);
+}
+
+static yoke_status run(yoke_context *context, app_terminal *terminal, const command_line *line, int argc, char **argv)
+{
+    yoke_plan_problem *problem = NULL;
+    yoke_plan *plan = NULL;
+    yoke_plan_options options;
+    yoke_status status = take_options(context, line, &options);
+    if (!status) status = yoke_plan_problem_read(context, line->model, &problem);
+    if (status) return status;
+    if (line->units >= 0) problem->units = line->units;
+    status = app_option_real(context, "repetitions", line->repetitions, 1e-9, 1e15, &problem->repetitions);
+    if (!status) status = yoke_plan_create(context, problem, &options, &plan);
+    plan_answer answer = {.context = context, .model = line->model, .problem = problem, .options = &options, .plan = plan};
+    if (!status) status = answer_with(terminal, line, &answer, argc, argv);
+    yoke_plan_destroy(context, plan);
+    yoke_plan_problem_destroy(context, problem);
+    return status;
+}
+
+yoke_status tool_plan(yoke_context *context, app_terminal *terminal, int argc, char **argv)
+{
+    command_line line = {.units = -1};
+    bool answered = false;
+    yoke_status status = parse(context, terminal, argc, argv, &line, &answered);
+    return status || answered ? status : run(context, terminal, &line, argc, argv);
+}

@@ -1,0 +1,282 @@
+#include <dlfcn.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/interrupt.h"
+#include "profile/kernel.h"
+#include "profile/profile.h"
+
+extern const char tool_profile_kernel_text[];
+
+/* --------------------------------------------------------------------------------------------------- the meter */
+
+static yoke_status power_w(double *watts, void *user)
+{
+    profile_work *work = user;
+    yoke_status status = app_interrupt_check(work->context);
+    return status ? status : yoke_meter_power(work->meter, work->meter_index, watts);
+}
+
+static yoke_status temperature_c(double *celsius, void *user)
+{
+    profile_work *work = user;
+    return yoke_meter_temperature(work->meter, work->meter_index, celsius);
+}
+
+/* Why nothing can be profiled here: what each kind of meter says. */
+static yoke_status no_meter(yoke_context *context, const yoke_meter_options *options)
+{
+    yoke_meter_info *list = NULL;
+    int64_t count = 0;
+    char text[1200] = "";
+    yoke_status status = yoke_meters_list(context, options, &list, &count);
+    if (status) return status;
+    for (int64_t i = 0; i < count; i++) {
+        size_t length = strlen(text);
+        if (list[i].usable || length + 100 > sizeof text) continue;
+        snprintf(text + length, sizeof text - length, "\n  %s: %s%s%s", list[i].name, list[i].why_not, list[i].remedy[0] ? "; " : "",
+                 list[i].remedy);
+    }
+    yoke_release(context, list);
+    return yoke_fail(
+        context, YOKE_ERROR_UNAVAILABLE,
+        "no meter here shows power; to try the method without one: yoke profile --simulate hopper-instant; what each kind says:%s", text);
+}
+
+static yoke_status choose_meter(profile_work *work, const char *name, const char *pci)
+{
+    const yoke_meter_info *infos = NULL;
+    int64_t count = 0, found = -1, number = 0;
+    double watts = 0;
+    char names[512] = "";
+    yoke_status status = yoke_meter_infos(work->meter, &infos, &count);
+    if (status) return status;
+    for (int64_t i = 0; i < count; i++) {
+        if (pci[0] != '\0' && name == NULL && strcmp(infos[i].pci, pci) != 0) continue;
+        status = yoke_meter_power(work->meter, i, &watts);
+        if (status && status != YOKE_ERROR_UNAVAILABLE) return status;
+        if (status) continue;
+        size_t length = strlen(names);
+        snprintf(names + length, sizeof names - length, "%s%s", length > 0 ? ", " : "", infos[i].name);
+        if (found < 0) found = i;
+        number++;
+    }
+    if (number > 1) return yoke_fail(work->context, YOKE_ERROR_INPUT, "several meters show power: choose one with --meter: %s", names);
+    work->meter_index = found;
+    if (found < 0) return YOKE_OK;
+    snprintf(work->meter_name, sizeof work->meter_name, "%s", infos[found].name);
+    snprintf(work->meter_text, sizeof work->meter_text, "%s", infos[found].description);
+    work->gain_error = infos[found].gain_error;
+    return YOKE_OK;
+}
+
+yoke_status profile_meter_open(profile_work *work, const char *name, const char *sysroot, const char *pci)
+{
+    const yoke_meter_options options = {.select = name, .sysroot = sysroot, .probe_s = -1};
+    yoke_status status = yoke_meter_open(work->context, &options, &work->meter);
+    if (!status) status = choose_meter(work, name, pci);
+    if (!status && work->meter_index < 0)
+        status = name ? yoke_fail(work->context, YOKE_ERROR_UNAVAILABLE, "%s shows no power, only energy; yoke info has the meters", name)
+                      : no_meter(work->context, &options);
+    work->subject.power_w = power_w;
+    double celsius;
+    if (!status && yoke_meter_temperature(work->meter, work->meter_index, &celsius) == YOKE_OK) work->subject.temperature_c = temperature_c;
+    return status;
+}
+
+/* ----------------------------------------------------------------------------------------- kernels on a device */
+
+static yoke_argument long_argument(int64_t value) { return (yoke_argument){.kind = YOKE_ARGUMENT_INT64, .value.int64 = value}; }
+static yoke_argument buffer_argument(yoke_buffer *buffer) { return (yoke_argument){.kind = YOKE_ARGUMENT_BUFFER, .value.buffer = buffer}; }
+
+static yoke_status launch_kernel(void *user)
+{
+    profile_work *work = user;
+    const yoke_argument arguments[] = {long_argument(work->n), long_argument(work->rounds), buffer_argument(work->x),
+                                       buffer_argument(work->y)};
+    return yoke_queue_launch(work->queue, work->function, 4096, 256, work->n, arguments, 4);
+}
+
+static yoke_status finish_kernel(double *start_s, double *end_s, void *user)
+{
+    profile_work *work = user;
+    (void)start_s;
+    (void)end_s;
+    return yoke_queue_finish(work->queue);
+}
+
+/* Rounds, so that a run takes as long as is wanted. */
+static yoke_status set_duration(profile_work *work, double seconds)
+{
+    double taken = 0;
+    work->rounds = 1;
+    for (int i = 0; i < 12; i++) {
+        yoke_status status = YOKE_OK;
+        double begin = 0;
+        for (int k = 0; k < 3 && !status; k++) { /* the last of three: clocks have risen, code is loaded */
+            begin = yoke_clock_s();
+            status = launch_kernel(work);
+            if (!status) status = yoke_queue_finish(work->queue);
+        }
+        if (!status) status = app_interrupt_check(work->context);
+        if (status) return status;
+        taken = yoke_clock_s() - begin;
+        if (fabs(taken / seconds - 1) < 0.05) return YOKE_OK;
+        int64_t rounds = (int64_t)fmin(1e12, fmax(1, round((double)work->rounds * fmin(100, seconds / fmax(taken, 1e-7)))));
+        if (rounds == work->rounds) return YOKE_OK;
+        work->rounds = rounds;
+    }
+    return YOKE_OK;
+}
+
+const char *profile_kernel_pci(const profile_work *work) { return work->device ? yoke_device_describe(work->device)->pci : ""; }
+
+yoke_status profile_kernel_open(profile_work *work, const char *kernel, const char *device, double seconds)
+{
+    static const yoke_host_kernel kernels[] = {{"profile_triad", profile_triad}, {"profile_fma", profile_fma}};
+    const char *const texts[] = {tool_profile_kernel_text};
+    const yoke_program_source source = {
+        .name = "profile/kernel.h", .texts = texts, .num_texts = 1, .host_kernels = kernels, .num_host_kernels = 2};
+    bool memory = strcmp(kernel, "triad") == 0;
+    if (!memory && strcmp(kernel, "fma") != 0)
+        return yoke_fail(work->context, YOKE_ERROR_INPUT,
+                         "unknown kernel %s; there are: triad (memory), fma (arithmetic); or --exec LIB:FUNC", kernel);
+    yoke_status status = yoke_device_open(work->context, device, &work->device);
+    if (status) return status;
+    if (strcmp(yoke_device_describe(work->device)->kind, "sim") == 0)
+        return yoke_fail(work->context, YOKE_ERROR_INPUT,
+                         "%s is simulated and has no sensor of power; use --simulate for a simulated sensor", device);
+    work->n = (int64_t)1 << (memory ? 25 : 22);
+    int64_t bytes = work->n * (int64_t)sizeof(float);
+    status = yoke_queue_create(work->device, 0, &work->queue);
+    if (!status) status = yoke_program_create(work->device, &source, &work->program);
+    if (!status) status = yoke_program_function(work->program, memory ? "profile_triad" : "profile_fma", &work->function);
+    if (!status) status = yoke_buffer_create(work->device, bytes, &work->x);
+    if (!status) status = yoke_buffer_create(work->device, bytes, &work->y);
+    if (!status) status = yoke_queue_clear(work->queue, work->x, 0, bytes);
+    if (!status) status = yoke_queue_clear(work->queue, work->y, 0, bytes);
+    if (!status) status = set_duration(work, seconds);
+    snprintf(work->name, sizeof work->name, "%s on %s", kernel, device);
+    work->subject.launch = launch_kernel;
+    work->subject.finish = finish_kernel;
+    work->subject.user = work;
+    return status;
+}
+
+/* ------------------------------------------------------------------------------------- functions of a library */
+
+/* Calls the function whenever it is wanted. */
+static void *serve(void *user)
+{
+    profile_work *work = user;
+    pthread_mutex_lock(&work->lock);
+    for (;;) {
+        while (!work->wanted && !work->ended) pthread_cond_wait(&work->changed, &work->lock);
+        if (work->ended) break;
+        work->wanted = false;
+        pthread_mutex_unlock(&work->lock);
+        double start = yoke_clock_s();
+        work->call();
+        double end = yoke_clock_s();
+        pthread_mutex_lock(&work->lock);
+        work->start_s = start;
+        work->end_s = end;
+        work->done = true;
+        pthread_cond_broadcast(&work->changed);
+    }
+    pthread_mutex_unlock(&work->lock);
+    return NULL;
+}
+
+static yoke_status launch_call(void *user)
+{
+    profile_work *work = user;
+    pthread_mutex_lock(&work->lock);
+    work->wanted = true;
+    work->done = false;
+    pthread_cond_broadcast(&work->changed);
+    pthread_mutex_unlock(&work->lock);
+    return YOKE_OK;
+}
+
+static yoke_status finish_call(double *start_s, double *end_s, void *user)
+{
+    profile_work *work = user;
+    pthread_mutex_lock(&work->lock);
+    while (!work->done) pthread_cond_wait(&work->changed, &work->lock);
+    *start_s = work->start_s;
+    *end_s = work->end_s;
+    pthread_mutex_unlock(&work->lock);
+    return app_interrupt_check(work->context);
+}
+
+yoke_status profile_library_open(profile_work *work, const char *text)
+{
+    char path[4096];
+    const char *colon = strrchr(text, ':');
+    if (colon == NULL || colon == text || colon[1] == '\0' || (size_t)(colon - text) >= sizeof path)
+        return yoke_fail(work->context, YOKE_ERROR_INPUT, "--exec %s: expected LIB:FUNC, a shared library and a function void f(void)",
+                         text);
+    snprintf(path, sizeof path, "%.*s", (int)(colon - text), text);
+    work->library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (work->library == NULL) {
+        const char *why = dlerror();
+        return yoke_fail(work->context, YOKE_ERROR_INPUT,
+                         "--exec: the library %s cannot be loaded: %s (a name without a slash is looked for in "
+                         "the system's directories; ./NAME is one here)",
+                         path, why ? why : "unknown");
+    }
+    void *symbol = dlsym(work->library, colon + 1);
+    if (symbol == NULL) return yoke_fail(work->context, YOKE_ERROR_INPUT, "--exec: %s has no function %s", path, colon + 1);
+    memcpy(&work->call, &symbol, sizeof symbol); /* POSIX: both have one representation */
+    if (pthread_mutex_init(&work->lock, NULL) != 0 || pthread_cond_init(&work->changed, NULL) != 0 ||
+        pthread_create(&work->thread, NULL, serve, work) != 0)
+        return yoke_fail(work->context, YOKE_ERROR_SYSTEM, "a thread for the function cannot be made; the system is out of resources");
+    work->threaded = true;
+    snprintf(work->name, sizeof work->name, "%.200s", text);
+    work->subject.launch = launch_call;
+    work->subject.finish = finish_call;
+    work->subject.user = work;
+    return YOKE_OK;
+}
+
+/* ---------------------------------------------------------------------------------------------------- simulated */
+
+yoke_status profile_simulated_open(profile_work *work, const char *text)
+{
+    app_simulated_options options;
+    yoke_status status = app_simulated_preset(work->context, text, &options);
+    if (!status) status = app_simulated_create(work->context, &options, &work->simulated);
+    if (status) return status;
+    work->subject = app_simulated_subject(work->simulated);
+    work->gain_error = NAN;
+    snprintf(work->name, sizeof work->name, "simulated kernel");
+    snprintf(work->meter_name, sizeof work->meter_name, "simulated");
+    snprintf(work->meter_text, sizeof work->meter_text, "simulated sensor %.200s", text);
+    return YOKE_OK;
+}
+
+void profile_work_close(profile_work *work)
+{
+    if (work->threaded) {
+        pthread_mutex_lock(&work->lock);
+        work->ended = true;
+        pthread_cond_broadcast(&work->changed);
+        pthread_mutex_unlock(&work->lock);
+        pthread_join(work->thread, NULL);
+        pthread_cond_destroy(&work->changed);
+        pthread_mutex_destroy(&work->lock);
+    }
+    if (work->library) dlclose(work->library);
+    if (work->device) {
+        yoke_queue_destroy(work->queue);
+        yoke_buffer_destroy(work->x);
+        yoke_buffer_destroy(work->y);
+        yoke_program_destroy(work->program);
+        yoke_device_close(work->device);
+    }
+    yoke_meter_close(work->meter);
+    app_simulated_destroy(work->simulated);
+}

@@ -1,0 +1,258 @@
+/*
+ * lang_model.c - JPDC 2014, section 4: energies of an element, the three cases, and what their rule misses.
+ */
+#include <math.h>
+#include <stdio.h>
+
+#include "reproduce/lang.h"
+
+/* Of which eq. 26 with 1.69 us and 1.70 us is a whole number: 170 / 339. */
+enum { EXACT_UNITS = 339 };
+
+/* Energies in uJ, times in us, P in W: what the formulas of section 4 are made of. */
+typedef struct element_costs {
+    double host_uj, gpu_uj, copy_uj, host_idle_w, gpu_idle_w, host_us, gpu_us, l;
+} element_costs;
+
+/* Energies of execution are powers above idle in a problem. */
+static reproduce_pair pair_of(const element_costs *e, int64_t units)
+{
+    return (reproduce_pair){
+        .units = units,
+        .repetitions = e->l,
+        .host = {.seconds_per_unit = 1e-6 * e->host_us,
+                 .dynamic_power_w = e->host_uj / e->host_us - e->host_idle_w,
+                 .idle_power_w = e->host_idle_w},
+        .accelerator = {.seconds_per_unit = 1e-6 * e->gpu_us,
+                        .dynamic_power_w = e->gpu_uj / e->gpu_us - e->gpu_idle_w,
+                        .idle_power_w = e->gpu_idle_w,
+                        .copy_joules_per_unit = 1e-6 * e->copy_uj,
+                        .removable = true},
+    };
+}
+
+static element_costs sandybridge(void)
+{
+    const struct lang_sandybridge *s = &lang_sandybridge;
+    return (element_costs){.host_uj = s->E_el_cpu + s->E_el_dram,
+                           .gpu_uj = s->E_el_gpu,
+                           .copy_uj = s->E_el_copy,
+                           .host_idle_w = s->P_idle_cpu + s->P_idle_dram,
+                           .host_us = s->t_el_cpu,
+                           .gpu_us = s->t_el_gpu,
+                           .l = s->l};
+}
+
+/* Eq. 39; the right hand side of case 2. */
+static double gpu_energy_uj(const element_costs *e) { return e->gpu_uj + e->copy_uj / e->l; }
+static double case_2_uj(const element_costs *e) { return gpu_energy_uj(e) + e->host_idle_w * e->gpu_us; }
+
+static int case_of(const element_costs *e) { return e->host_uj < gpu_energy_uj(e) ? 1 : e->host_uj > case_2_uj(e) ? 2 : 3; }
+
+/* The case that the planner's alternative of the published rule is of. */
+static yoke_status planned_case(reproduce_report *report, const element_costs *e, int *number)
+{
+    reproduce_pair pair = pair_of(e, EXACT_UNITS);
+    reproduce_outcome outcome;
+    yoke_status status = reproduce_alternative(report, &pair, YOKE_OBJECTIVE_ENERGY, "published", &outcome);
+    if (status == YOKE_OK) *number = outcome.accelerator_units == 0 ? 1 : outcome.accelerator_units == EXACT_UNITS ? 2 : 3;
+    return status;
+}
+
+/* The iterations below which the planner's published rule leaves everything on the processor. */
+static yoke_status planned_boundary(reproduce_report *report, double *l)
+{
+    element_costs e = sandybridge();
+    double low = 1, high = 100;
+    for (int i = 0; i < 50; i++) {
+        int number = 0;
+        e.l = (low + high) / 2;
+        yoke_status status = planned_case(report, &e, &number);
+        if (status != YOKE_OK) return status;
+        if (number == 1)
+            low = e.l;
+        else
+            high = e.l;
+    }
+    *l = (low + high) / 2;
+    return YOKE_OK;
+}
+
+/* The least whole number of iterations with which the GPU alone needs less than the processor alone, idle powers apart. */
+static yoke_status planned_break_even(reproduce_report *report, double host_uj, double *l)
+{
+    element_costs e = sandybridge();
+    reproduce_outcome host, gpu;
+    e.host_uj = host_uj;
+    e.host_idle_w = 0;
+    for (int i = 1; i < 100; i++) {
+        e.l = i;
+        reproduce_pair pair = pair_of(&e, 1000);
+        yoke_status status = reproduce_given(report, &pair, 0, &host);
+        if (status == YOKE_OK) status = reproduce_given(report, &pair, 1000, &gpu);
+        if (status != YOKE_OK) return status;
+        *l = i;
+        if (gpu.energy_j < host.energy_j) return YOKE_OK;
+    }
+    return YOKE_OK;
+}
+
+static yoke_status cases(reproduce_report *report)
+{
+    const element_costs e = sandybridge();
+    double boundary = NAN, break_even = NAN, break_even_unrounded = NAN;
+    int number = 0;
+    yoke_status status = planned_case(report, &e, &number);
+    if (!status) status = planned_boundary(report, &boundary);
+    if (!status) status = planned_break_even(report, 286, &break_even);
+    if (!status) status = planned_break_even(report, e.host_uj, &break_even_unrounded);
+    if (status != YOKE_OK) return status;
+    const lang_entry entries[] = {
+        {"lr.Eelcpu*", NULL, "E*_el,cpu (eq. 36)", "uJ", 286, e.host_uj, 0.5, 0, REPRODUCE_MATCHES, NULL},
+        {"lr.Eelgpu*", NULL, "E*_el,gpu = 235 + 814 / 32.4 (eq. 39)", "uJ", 260, gpu_energy_uj(&e), 0.5, 0, REPRODUCE_MATCHES, NULL},
+        {"lr.Pidle*", NULL, "P*_idle,cpu (eq. 35)", "W", 84, e.host_idle_w, 0.5, 0, REPRODUCE_MATCHES, NULL},
+        {"lr.idle_per_gpu_element", NULL, "processor waiting for an element of the GPU", "uJ", 142, e.host_idle_w * e.gpu_us, 0.5, 0,
+         REPRODUCE_MATCHES, NULL},
+        {"lr.case2_rhs", NULL, "right hand side of case 2", "uJ", 401, case_2_uj(&e), 0, 0.005, REPRODUCE_INCONSISTENT,
+         "402.6; 260 + 84 x 1.69 = 401.96 was cut off. The decision is the same"},
+        {"lr.breakeven_l", NULL, "iterations at which the copy to the GPU pays: 814 / (286 - 235)", NULL, 15, 814.0 / (286 - 235), 1, 0,
+         REPRODUCE_INCONSISTENT, NULL},
+        {"lr.breakeven_l", "whole", "whole iterations that are needed, by the planner", NULL, 15, break_even, 0, 0, REPRODUCE_INCONSISTENT,
+         NULL},
+        {"lr.breakeven_l", "whole_unrounded", "with 285.5 uJ", NULL, 15, break_even_unrounded, 0, 0, REPRODUCE_INCONSISTENT,
+         "\"more than 15\" (JPDC) is right: 16; \"at least 15\" (dissertation) is not: with 15 the GPU costs 289.3 uJ"},
+    };
+    reproduce_section(report, "Lang and Ruenger 2014, section 4.3: which processor shall work",
+                      "Case 1: all on the processor if E*_cpu < E*_gpu; case 2: all on the GPU if E*_cpu > E*_gpu + P*_idle,cpu t_gpu; "
+                      "case 3: share by eq. "
+                      "26.");
+    lang_add(report, sizeof entries / sizeof entries[0], entries);
+    reproduce_row row = {
+        .id = "lr.case", .what = "case of Sandybridge, by the planner's published rule", .published = 3, .recomputed = number};
+    row.checked = true, row.check = case_of(&e), row.remark = "285.5 is neither below 260.1 nor above 402.6: share";
+    reproduce_add(report, &row);
+    row = (reproduce_row){
+        .id = "lr.case_boundary_l", .part = "case1_if_l_below", .what = "case 1 below so many iterations", .published = NAN};
+    row.recomputed = e.copy_uj / (e.host_uj - e.gpu_uj), row.checked = true, row.check = boundary, row.relative = 1e-9;
+    row.status = REPRODUCE_DERIVED;
+    reproduce_add(report, &row);
+    row.part = "case2_if_Ecpu_above_uJ", row.what = "case 2 above this E*_el,cpu", row.unit = "uJ", row.recomputed = case_2_uj(&e);
+    row.checked = false, row.remark = "never by more iterations: 235 + 142.5 is more than 285.5 already";
+    reproduce_add(report, &row);
+    return YOKE_OK;
+}
+
+/* -------------------------------------------------------------------------------------- the rule against the minimum */
+
+/* A machine in the band in which the published rule takes the GPU alone, although sharing needs less. */
+static const element_costs in_the_band = {.host_uj = 450, .gpu_uj = 260, .host_idle_w = 84.3, .host_us = 1.70, .gpu_us = 1.69, .l = 1};
+
+static yoke_status band(reproduce_report *report)
+{
+    static const char id[] = "lr.case2_exact", planned[] = "lr.case2_planned";
+    const element_costs *e = &in_the_band;
+    const double uj = 1e6 / EXACT_UNITS, thousand_uj = 1e6 / 1000, gpu_only = case_2_uj(e), share = 1 / (1 + e->gpu_us / e->host_us);
+    const double balanced = (1 - share) * e->host_uj + share * e->gpu_uj;
+    reproduce_pair pair = pair_of(e, EXACT_UNITS), fine = pair_of(e, 1000);
+    reproduce_outcome only_gpu, only_host, rule, best, scan;
+    yoke_status status = reproduce_given(report, &pair, EXACT_UNITS, &only_gpu);
+    if (!status) status = reproduce_given(report, &pair, 0, &only_host);
+    if (!status) status = reproduce_alternative(report, &pair, YOKE_OBJECTIVE_ENERGY, "published", &rule);
+    if (!status) status = reproduce_best(report, &pair, YOKE_OBJECTIVE_ENERGY, &best);
+    if (!status) status = reproduce_best(report, &fine, YOKE_OBJECTIVE_ENERGY, &scan);
+    if (status != YOKE_OK) return status;
+    const lang_entry entries[] = {
+        {id, "E_gpu_only", "GPU only, which the published rule takes", "uJ", gpu_only, uj * only_gpu.energy_j, 0, 1e-9,
+         REPRODUCE_INCONSISTENT, NULL},
+        {id, "E_balanced", "shared by eq. 26", "uJ", NAN, uj * best.energy_j, 0, 1e-9, REPRODUCE_INCONSISTENT, NULL},
+        {id, "E_cpu_only", "processor only", "uJ", NAN, uj * only_host.energy_j, 0, 1e-9, REPRODUCE_INCONSISTENT, NULL},
+        {id, "scan_min/0", "least of 1000 elements", "uJ", NAN, thousand_uj * scan.energy_j, 0, 1e-9, REPRODUCE_INCONSISTENT, NULL},
+        {id, "scan_min/1", "its share", NULL, NAN, scan.share, 0, 1e-9, REPRODUCE_INCONSISTENT, NULL},
+        {id, "rhs_exact", "GPU only is best above E*_gpu + P* (t_gpu + t_cpu)", "uJ", NAN,
+         e->gpu_uj + e->host_idle_w * (e->gpu_us + e->host_us), 0, 1e-9, REPRODUCE_INCONSISTENT,
+         "the published case 2 is not the minimum of the paper's own eq. 37: it omits t_cpu. Between 402.5 and 545.8 uJ it takes the GPU "
+         "alone although "
+         "sharing needs less. Sandybridge is not in that band. yoke plan names both"},
+    };
+    reproduce_section(report, "The published rule against the minimum of eq. 37",
+                      "A machine as Sandybridge, but with E*_cpu = 450 uJ, E*_gpu = 260 uJ; energies of an element and iteration.");
+    lang_add(report, sizeof entries / sizeof entries[0], entries);
+    reproduce_row row = {
+        .id = planned, .part = "published", .what = "the planner's alternative \"published\"", .unit = "uJ", .published = NAN};
+    row.recomputed = uj * rule.energy_j, row.checked = true, row.check = gpu_only, row.relative = 1e-9, row.status = REPRODUCE_DERIVED;
+    reproduce_add(report, &row);
+    row.part = "best", row.what = "the planner's best, against the formula", row.recomputed = uj * best.energy_j, row.check = balanced;
+    reproduce_add(report, &row);
+    row.part = "best_share", row.what = "its share", row.unit = NULL, row.recomputed = best.share, row.check = share;
+    reproduce_add(report, &row);
+    return YOKE_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------ energy of shares */
+
+/* Eq. 37 with idle times of all l iterations. */
+static double cgm_energy_j(const element_costs *e, double n, double share)
+{
+    double host_us = (1 - share) * n * e->host_us, gpu_us = share * n * e->gpu_us, us = fmax(host_us, gpu_us);
+    double uj =
+        e->l * ((1 - share) * n * e->host_uj + share * n * e->gpu_uj + e->host_idle_w * (us - host_us) + e->gpu_idle_w * (us - gpu_us));
+    return 1e-6 * (uj + share * n * e->copy_uj);
+}
+
+static yoke_status scan(reproduce_report *report)
+{
+    static const struct {
+        const char *part;
+        int64_t gpu_units;
+    } shares[] = {{"0.0", 0}, {"0.25", 2500}, {"0.5", 5000}, {"0.75", 7500}, {"1.0", 10000}};
+    element_costs e = sandybridge();
+    e.gpu_idle_w = lang_sandybridge.P_idle_gpu;
+    reproduce_pair pair = pair_of(&e, 10000);
+    pair.accelerator.removable = false;
+    reproduce_section(report, "Lang and Ruenger 2014, eq. 37: energy of 10,000 elements and 32.4 iterations over the share of the GPU",
+                      "The idle GPU draws 78 W, also where it has no elements (eq. 38 leaves that out).");
+    for (size_t i = 0; i < sizeof shares / sizeof shares[0]; i++) {
+        char what[64];
+        reproduce_outcome outcome;
+        yoke_status status = reproduce_given(report, &pair, shares[i].gpu_units, &outcome);
+        if (status != YOKE_OK) return status;
+        snprintf(what, sizeof what, "share %s", shares[i].part);
+        reproduce_add(report, &(reproduce_row){.id = "lr.Ecgm.scan",
+                                               .part = shares[i].part,
+                                               .what = what,
+                                               .unit = "J",
+                                               .published = NAN,
+                                               .recomputed = outcome.energy_j,
+                                               .checked = true,
+                                               .check = cgm_energy_j(&e, 10000, outcome.share),
+                                               .relative = 1e-12,
+                                               .status = REPRODUCE_DERIVED});
+    }
+    e.gpu_idle_w = 0;
+    pair = pair_of(&e, 10000);
+    reproduce_outcome all;
+    yoke_status status = reproduce_given(report, &pair, 10000, &all);
+    if (status != YOKE_OK) return status;
+    reproduce_add(
+        report,
+        &(reproduce_row){.id = "jpdc.eq40",
+                         .what = "all on the GPU, eq. 40 (dissertation: 4.41)",
+                         .unit = "J",
+                         .published = NAN,
+                         .published_text = "eq. 40",
+                         .recomputed = all.energy_j,
+                         .checked = true,
+                         .check = 1e-6 * e.l * 10000 * case_2_uj(&e),
+                         .relative = 1e-9,
+                         .remark = "eq. 40 is consistent: the copy enters once, by E*_gpu; the processor's waiting during the copy is left "
+                                   "out"});
+    return YOKE_OK;
+}
+
+yoke_status lang_model(reproduce_report *report)
+{
+    yoke_status status = cases(report);
+    if (status == YOKE_OK) status = band(report);
+    if (status == YOKE_OK) status = scan(report);
+    return status;
+}

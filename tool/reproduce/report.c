@@ -1,0 +1,340 @@
+/*
+ * report.c - the command yoke reproduce: the papers' tables, published beside recomputed.
+ */
+#include "reproduce/report.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/file.h"
+#include "common/options.h"
+#include "common/record.h"
+
+enum { WHAT_WIDTH = 58, NUMBER_WIDTH = 12, UNIT_WIDTH = 8, REMARK_WIDTH = 124, NUMBER_BYTES = 48, NUM_STATUSES = 4 };
+
+static const char *const status_names[NUM_STATUSES] = {"reproducible", "derived", "inconsistent", "under-determined"};
+
+struct reproduce_report {
+    yoke_context *context;
+    app_terminal *terminal;
+    json_t *rows;
+    char section[128];
+    bool heads_pending, memory_ended;
+    /* of the entry (rows of one id) that is being added */
+    char id[96];
+    bool entry_missed;
+    /* of all */
+    int64_t entries[NUM_STATUSES], missed_entries, numbers, missed_numbers;
+    char missed[512]; /* ids */
+};
+
+yoke_context *reproduce_context(reproduce_report *report) { return report->context; }
+
+/* ----------------------------------------------------------------------------------------------------- tables */
+
+void reproduce_print(reproduce_report *report, const char *format, ...)
+{
+    char line[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    app_print(report->terminal, "%s\n", line);
+}
+
+/* A text in lines of at most so many characters, broken at spaces; each line is indented. */
+static void print_wrapped(reproduce_report *report, const char *text, int indent)
+{
+    while (*text != '\0') {
+        size_t length = strcspn(text, "\n");
+        if (length > REMARK_WIDTH - (size_t)indent) {
+            length = REMARK_WIDTH - (size_t)indent;
+            while (length > 1 && text[length] != ' ') length--;
+        }
+        reproduce_print(report, "%*s%.*s", indent, "", (int)length, text);
+        text += length;
+        while (*text == ' ' || *text == '\n') text++;
+    }
+}
+
+void reproduce_section(reproduce_report *report, const char *title, const char *note)
+{
+    snprintf(report->section, sizeof report->section, "%s", title);
+    report->heads_pending = true;
+    app_print(report->terminal, "\n%s\n", title);
+    if (note != NULL) print_wrapped(report, note, 2);
+}
+
+static void print_heads(reproduce_report *report)
+{
+    if (!report->heads_pending) return;
+    report->heads_pending = false;
+    reproduce_print(report, "  %-*s %*s %*s %-*s %10s  %s", WHAT_WIDTH, "", NUMBER_WIDTH, "published", NUMBER_WIDTH, "recomputed",
+                    UNIT_WIDTH, "", "deviation", "status");
+}
+
+/* A number, or the text that stands for it, or a dash. */
+static const char *number_text(const reproduce_row *row, double number, const char *text, char buffer[NUMBER_BYTES])
+{
+    if (text != NULL) return text;
+    if (isnan(number)) return "-";
+    if (row->unit != NULL && strcmp(row->unit, "yes/no") == 0) return number != 0 ? "yes" : "no";
+    snprintf(buffer, NUMBER_BYTES, fabs(number) < 1e6 ? "%.7g" : "%.0f", number);
+    return buffer;
+}
+
+static double deviation_of(const reproduce_row *row) { return row->recomputed / row->published - 1; }
+
+static const char *verdict(const reproduce_row *row, bool met)
+{
+    if (row->status == REPRODUCE_INCONSISTENT) return "inconsistent";
+    if (row->status == REPRODUCE_UNDETERMINED) return "under-determined";
+    if (!met) return "MISSED";
+    return row->status == REPRODUCE_DERIVED ? "derived" : "ok";
+}
+
+static void print_row(reproduce_report *report, const reproduce_row *row, bool met)
+{
+    char published[NUMBER_BYTES], recomputed[NUMBER_BYTES], deviation[NUMBER_BYTES] = "-";
+    bool truth = row->unit != NULL && strcmp(row->unit, "yes/no") == 0;
+    double percent = 100 * deviation_of(row);
+    /* what is off by a rounding has no sign */
+    if (isfinite(percent) && !truth) snprintf(deviation, sizeof deviation, "%+.2f %%", percent);
+    if (fabs(percent) < 0.005 && !truth) snprintf(deviation, sizeof deviation, "0.00 %%");
+    print_heads(report);
+    reproduce_print(report, "  %-*s %*s %*s %-*s %10s  %s", WHAT_WIDTH, row->what != NULL ? row->what : row->id, NUMBER_WIDTH,
+                    number_text(row, row->published, row->published_text, published), NUMBER_WIDTH,
+                    number_text(row, row->recomputed, row->recomputed_text, recomputed), UNIT_WIDTH,
+                    row->unit == NULL || truth ? "" : row->unit, deviation, verdict(row, met));
+    if (row->remark != NULL) print_wrapped(report, row->remark, 6);
+}
+
+/* ------------------------------------------------------------------------------------------------------- rows */
+
+static double check_of(const reproduce_row *row) { return row->checked ? row->check : NAN; }
+
+/* Whether the row is as it has to be. */
+static bool is_met(const reproduce_row *row)
+{
+    double against = row->status == REPRODUCE_DERIVED || isnan(row->published) ? check_of(row) : row->published;
+    bool number = isfinite(row->recomputed);
+    if (row->status == REPRODUCE_DERIVED && !row->checked) return number || row->recomputed_text != NULL;
+    double tolerance = fmax(row->absolute, row->relative * fabs(against));
+    if (row->status == REPRODUCE_MATCHES && row->checked && !(fabs(row->recomputed - row->check) <= 1e-9 * fabs(row->check))) return false;
+    /* a number that is printed with half a unit of error may be off by just that half and a rounding */
+    return number && fabs(row->recomputed - against) <= tolerance + 1e-12 * fabs(against);
+}
+
+static bool has_to_be_met(const reproduce_row *row) { return row->status == REPRODUCE_MATCHES || row->status == REPRODUCE_DERIVED; }
+
+static void count(reproduce_report *report, const reproduce_row *row, bool met)
+{
+    bool begins = strcmp(report->id, row->id) != 0;
+    if (begins) {
+        snprintf(report->id, sizeof report->id, "%s", row->id);
+        report->entry_missed = false;
+        report->entries[row->status]++;
+    }
+    if (!has_to_be_met(row)) return;
+    report->numbers++;
+    if (met) return;
+    report->missed_numbers++;
+    if (report->entry_missed) return;
+    report->entry_missed = true;
+    report->missed_entries++;
+    size_t length = strlen(report->missed);
+    snprintf(report->missed + length, sizeof report->missed - length, "%s%s", length > 0 ? ", " : "", row->id);
+}
+
+static json_t *text_or_null(const char *text) { return text != NULL ? app_json_text(text) : json_null(); }
+
+/* What stands in a column: a number, yes or no, a text, or nothing. */
+static json_t *value_document(const reproduce_row *row, double number, const char *text)
+{
+    if (isnan(number)) return text_or_null(text);
+    if (row->unit != NULL && strcmp(row->unit, "yes/no") == 0) return json_boolean(number != 0);
+    return app_json_number(number);
+}
+
+static json_t *row_document(const reproduce_report *report, const reproduce_row *row, bool met)
+{
+    const struct {
+        const char *key;
+        json_t *value;
+    } members[] = {
+        {"id", app_json_text(row->id)},
+        {"part", text_or_null(row->part)},
+        {"section", app_json_text(report->section)},
+        {"what", text_or_null(row->what)},
+        {"unit", text_or_null(row->unit)},
+        {"published", value_document(row, row->published, row->published_text)},
+        {"recomputed", value_document(row, row->recomputed, row->recomputed_text)},
+        {"check", app_json_number(check_of(row))},
+        {"deviation", app_json_number(deviation_of(row))},
+        {"tolerance_absolute", app_json_number(row->absolute)},
+        {"tolerance_relative", app_json_number(row->relative)},
+        {"status", json_string(status_names[row->status])},
+        {"met", has_to_be_met(row) ? json_boolean(met) : json_null()},
+        {"remark", text_or_null(row->remark)},
+    };
+    json_t *document = json_object();
+    bool complete = document != NULL;
+    for (size_t i = 0; i < sizeof members / sizeof members[0]; i++)
+        if (json_object_set_new(document, members[i].key, members[i].value) != 0) complete = false;
+    if (complete) return document;
+    json_decref(document);
+    return NULL;
+}
+
+void reproduce_add(reproduce_report *report, const reproduce_row *row)
+{
+    bool met = is_met(row);
+    count(report, row, met);
+    /* what is missed is always seen */
+    if (!row->silent || (has_to_be_met(row) && !met)) print_row(report, row, met);
+    if (json_array_append_new(report->rows, row_document(report, row, met)) != 0) report->memory_ended = true;
+}
+
+/* ------------------------------------------------------------------------------------------------------ files */
+
+static yoke_status write_json(reproduce_report *report, const char *path)
+{
+    json_t *document = json_pack(
+        "{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:O}", "program", "yoke reproduce", "version", yoke_version(), "reproducible",
+        (json_int_t)report->entries[REPRODUCE_MATCHES], "derived", (json_int_t)report->entries[REPRODUCE_DERIVED], "inconsistent",
+        (json_int_t)report->entries[REPRODUCE_INCONSISTENT], "under_determined", (json_int_t)report->entries[REPRODUCE_UNDETERMINED],
+        "numbers", (json_int_t)report->numbers, "missed", (json_int_t)report->missed_numbers, "rows", report->rows);
+    if (document == NULL) return yoke_fail(report->context, YOKE_ERROR_MEMORY, "out of memory for %s", path);
+    yoke_status status = app_record_write(report->context, document, path);
+    json_decref(document);
+    return status;
+}
+
+/* With as few digits as name the number. */
+static void print_real(FILE *stream, double number)
+{
+    char text[NUMBER_BYTES];
+    snprintf(text, sizeof text, "%.15g", number);
+    if (strtod(text, NULL) != number) snprintf(text, sizeof text, "%.17g", number);
+    fputs(text, stream);
+}
+
+/* A field; a text in quotes, which are doubled inside. */
+static void print_field(FILE *stream, const json_t *value)
+{
+    if (json_is_integer(value)) fprintf(stream, "%lld", (long long)json_integer_value(value));
+    if (json_is_real(value)) print_real(stream, json_real_value(value));
+    if (json_is_boolean(value)) fputs(json_is_true(value) ? "yes" : "no", stream);
+    if (!json_is_string(value)) return;
+    fputc('"', stream);
+    for (const char *at = json_string_value(value); *at != '\0'; at++) {
+        if (*at == '"') fputc('"', stream);
+        fputc(*at, stream);
+    }
+    fputc('"', stream);
+}
+
+static yoke_status write_csv(reproduce_report *report, const char *path)
+{
+    static const char *const keys[] = {"id",         "part",      "section", "what", "unit",  "published",
+                                       "recomputed", "deviation", "status",  "met",  "remark"};
+    enum { NUM_KEYS = sizeof keys / sizeof keys[0] };
+    app_file *file = NULL;
+    size_t index;
+    json_t *row;
+    yoke_status status = app_file_create(report->context, path, &file);
+    if (status != YOKE_OK) return status;
+    FILE *stream = app_file_stream(file);
+    for (int i = 0; i < NUM_KEYS; i++) fprintf(stream, "%s%s", keys[i], i + 1 < NUM_KEYS ? "," : "\n");
+    json_array_foreach (report->rows, index, row) {
+        for (int i = 0; i < NUM_KEYS; i++) {
+            print_field(stream, json_object_get(row, keys[i]));
+            fputc(i + 1 < NUM_KEYS ? ',' : '\n', stream);
+        }
+    }
+    return app_file_commit(file);
+}
+
+/* ---------------------------------------------------------------------------------------------------- command */
+
+typedef struct part {
+    const char *name;
+    yoke_status (*run)(reproduce_report *report);
+} part;
+
+static const part parts[] = {{"peach", reproduce_peach}, {"lang", reproduce_lang}, {"clarke", reproduce_clarke}};
+
+enum { NUM_PARTS = sizeof parts / sizeof parts[0] };
+
+static yoke_status run_parts(reproduce_report *report, const char *name)
+{
+    yoke_status status = YOKE_OK;
+    bool known = strcmp(name, "all") == 0;
+    for (int i = 0; i < NUM_PARTS; i++) known |= strcmp(name, parts[i].name) == 0;
+    if (!known) return yoke_fail(report->context, YOKE_ERROR_INPUT, "unknown paper %s; expected peach, lang, clarke or all", name);
+    for (int i = 0; i < NUM_PARTS && status == YOKE_OK; i++)
+        if (strcmp(name, "all") == 0 || strcmp(name, parts[i].name) == 0) status = parts[i].run(report);
+    if (status == YOKE_OK && report->memory_ended) status = yoke_fail(report->context, YOKE_ERROR_MEMORY, "out of memory for the rows");
+    return status;
+}
+
+static yoke_status conclude(reproduce_report *report)
+{
+    int64_t checks = report->entries[REPRODUCE_MATCHES] + report->entries[REPRODUCE_DERIVED];
+    reproduce_print(report,
+                    "\n%lld of %lld numbers reproduced within the stated tolerances (%lld of %lld entries); %lld published numbers are "
+                    "inconsistent and "
+                    "%lld under-determined: see remarks",
+                    (long long)(report->numbers - report->missed_numbers), (long long)report->numbers,
+                    (long long)(checks - report->missed_entries), (long long)checks, (long long)report->entries[REPRODUCE_INCONSISTENT],
+                    (long long)report->entries[REPRODUCE_UNDETERMINED]);
+    if (report->missed_entries == 0) return YOKE_OK;
+    return yoke_fail(report->context, YOKE_ERROR_NUMERIC, "not reproduced: %s", report->missed);
+}
+
+static yoke_status reproduce(yoke_context *context, app_terminal *terminal, const char *name, const char *json, const char *csv)
+{
+    reproduce_report report = {.context = context, .terminal = terminal, .rows = json_array()};
+    yoke_status status = report.rows != NULL ? YOKE_OK : yoke_fail(context, YOKE_ERROR_MEMORY, "out of memory for the rows");
+    if (!status) status = app_file_check(context, json);
+    if (!status) status = app_file_check(context, csv);
+    if (!status) status = run_parts(&report, name);
+    if (!status && json) status = write_json(&report, json);
+    if (!status && csv) status = write_csv(&report, csv);
+    if (!status) status = conclude(&report);
+    json_decref(report.rows);
+    return status;
+}
+
+yoke_status reproduce_command(yoke_context *context, app_terminal *terminal, int argc, char **argv)
+{
+    const char *json = NULL, *csv = NULL;
+    const app_option options[] = {
+        {.name = "json",
+         .value = "FILE",
+         .help = "write all numbers as JSON; -: to standard output, and results to standard error",
+         .text = &json},
+        {.name = "csv", .value = "FILE", .help = "write all numbers as CSV", .text = &csv},
+        app_option_quiet(&terminal->quiet),
+        {0},
+    };
+    const app_usage usage = {
+        .program = terminal->program,
+        .operands = "[peach|lang|clarke|all]",
+        .operands_most = 1,
+        .summary = "The published tables that the planner rests on, beside what it makes of the published inputs.",
+        .options = options,
+        .details = "peach: Ge and others 2014; lang: Lang and Ruenger 2013 and 2014, Lang 2014; clarke: functional performance models.\n"
+                   "Misprints and contradictions of the papers are marked and explained. docs/guide/reproduce.md says more.\n"
+                   "Exit codes: 0 all is reproduced, 1 a number is not, 2 bad usage.",
+    };
+    bool answered;
+    app_list operands = {0};
+    yoke_status status = app_options_parse(context, &usage, argc, argv, &operands, &answered);
+    if (status != YOKE_OK || answered) return status;
+    return reproduce(context, terminal, operands.count == 1 ? operands.text[0] : "all", json, csv);
+}
