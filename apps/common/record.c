@@ -56,7 +56,7 @@ static json_t *date(void)
 yoke_status app_record_create(yoke_context *context, const char *program, int argc, char **argv, json_t **record)
 {
     char *machine = NULL;
-    yoke_status status = yoke_describe(context, &machine);
+    yoke_status status = yoke_describe(context, 1, &machine);
     if (status != YOKE_OK) return status;
     json_t *created = json_pack("{s:s, s:s, s:o, s:o, s:o}", "program", program, "version", yoke_version(), "date", date(), "command",
                                 app_json_texts((const char *const *)argv, argc), "machine", json_loads(machine, 0, NULL));

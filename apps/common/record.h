@@ -24,7 +24,8 @@ json_t *app_json_texts(const char *const *texts, int count);
 json_t *app_json_append(json_t *array, json_t *value);
 
 /*
- * A new record with what is common to all: program, version, date (UTC, ISO 8601), command[], machine {topology, devices[], ...} (yoke_describe).
+ * A new record with what is common to all: program, version, date (UTC, ISO 8601), command[], machine {topology, devices[], ...}
+ * (yoke_describe, with the devices that were listed or opened on this context: no driver is opened for the record).
  * The caller gives it back with json_decref.  Errors: MEMORY, SYSTEM.
  */
 yoke_status app_record_create(yoke_context *context, const char *program, int argc, char **argv, json_t **record);

@@ -159,10 +159,12 @@ YOKE_API yoke_status yoke_topology_get(yoke_context *context, yoke_topology *top
 YOKE_API yoke_status yoke_bind_thread(yoke_context *context, int64_t core);
 
 /*
- * The machine as a JSON document (UTF-8, the keys of `yoke info --json` in docs): topology, devices[], meters[], clocks[].
+ * The machine as a JSON document (UTF-8, the keys of `yoke info --json` in docs): topology, devices[], devices_not_looked_at[], meters[],
+ * clocks[].  only_asked: nonzero leaves out the devices of vendors' drivers (CUDA, OpenCL) that were neither listed nor opened on this context
+ * before, which opens no driver and takes no time; devices_not_looked_at names these kinds.
  * The caller gives the text back with yoke_release.  Errors: SYSTEM (hwloc failed), MEMORY.
  */
-YOKE_API yoke_status yoke_describe(yoke_context *context, char **text);
+YOKE_API yoke_status yoke_describe(yoke_context *context, int only_asked, char **text);
 
 /* ------------------------------------------------------------------------------------------------- energy */
 

@@ -22,6 +22,7 @@ typedef struct entry {
     const yoke_backend *backend;
     void *state;
     int started;
+    int asked;  /* somebody wanted to know its devices, or one of them */
     int listed; /* in a process of its own: what it found, in infos */
     yoke_device_info *infos;
     int64_t num_infos, room;
@@ -68,6 +69,7 @@ static yoke_status get(yoke_context *context, registry **known)
 
 static yoke_status start(yoke_context *context, entry *chosen)
 {
+    chosen->asked = 1;
     if (chosen->started) return YOKE_OK;
     yoke_status status = chosen->backend->start(context, &chosen->state);
     chosen->started = status == YOKE_OK;
@@ -218,11 +220,14 @@ static yoke_status keep(const yoke_device_info *info, void *user)
     return status;
 }
 
+static int is_vendors(const entry *one) { return one->backend == &yoke_backend_cuda || one->backend == &yoke_backend_opencl; }
+
 /* Vendors' libraries are asked in a process of their own, once, as long as none of their devices is used in this one. */
 static yoke_status list_apart(yoke_context *context, entry *one)
 {
     void *keeping[2] = {context, one};
-    if (one->listed || one->started || (one->backend != &yoke_backend_cuda && one->backend != &yoke_backend_opencl)) return YOKE_OK;
+    one->asked = 1;
+    if (one->listed || one->started || !is_vendors(one)) return YOKE_OK;
     return yoke_apart_list(context, one->backend->kind, keep, keeping, &one->listed);
 }
 
@@ -245,8 +250,9 @@ static yoke_status list_one(listing *found, entry *one)
     return found->count > before || found->gpus_only ? YOKE_OK : append_silent(found, one->backend->kind, "the backend finds none", NULL);
 }
 
-/* Of one kind, or of all where it is NULL. */
-static yoke_status list_devices(yoke_context *context, const char *kind, int gpus_only, yoke_device_info **list, int64_t *count)
+/* Of one kind, or of all where it is NULL; only_asked: without those of vendors that nobody asked for. */
+static yoke_status list_devices(yoke_context *context, const char *kind, int gpus_only, int only_asked, yoke_device_info **list,
+                                int64_t *count)
 {
     registry *known = NULL;
     yoke_status status = get(context, &known);
@@ -255,6 +261,7 @@ static yoke_status list_devices(yoke_context *context, const char *kind, int gpu
     int64_t asked = 0;
     for (int64_t i = 0; status == YOKE_OK && i < known->count; i++) {
         if (kind != NULL && strcmp(known->entries[i].backend->kind, kind) != 0) continue;
+        if (only_asked && is_vendors(&known->entries[i]) && !known->entries[i].asked) continue;
         asked++;
         status = list_one(&found, &known->entries[i]);
     }
@@ -273,7 +280,7 @@ yoke_status yoke_devices_list(yoke_context *context, yoke_device_info **list, in
     if (context == NULL || list == NULL || count == NULL)
         return yoke_fail(context, YOKE_ERROR_ARGUMENT, "yoke_devices_list: %s is NULL",
                          context == NULL ? "context" : (list == NULL ? "list" : "count"));
-    return list_devices(context, NULL, 0, list, count);
+    return list_devices(context, NULL, 0, 0, list, count);
 }
 
 yoke_status yoke_devices_find(yoke_context *context, const char *kind, int gpus_only, yoke_device_info **list, int64_t *count)
@@ -281,7 +288,21 @@ yoke_status yoke_devices_find(yoke_context *context, const char *kind, int gpus_
     if (context == NULL || list == NULL || count == NULL)
         return yoke_fail(context, YOKE_ERROR_ARGUMENT, "yoke_devices_find: %s is NULL",
                          context == NULL ? "context" : (list == NULL ? "list" : "count"));
-    return list_devices(context, kind, gpus_only, list, count);
+    return list_devices(context, kind, gpus_only, 0, list, count);
+}
+
+yoke_status yoke_registry_list_asked(yoke_context *context, yoke_device_info **list, int64_t *count,
+                                     const char *others[YOKE_REGISTRY_VENDORS], int *num_others)
+{
+    registry *known = NULL;
+    int found = 0;
+    yoke_status status = list_devices(context, NULL, 0, 1, list, count);
+    if (status == YOKE_OK) status = get(context, &known);
+    if (status != YOKE_OK) return status;
+    for (int64_t i = 0; i < known->count; i++)
+        if (is_vendors(&known->entries[i]) && !known->entries[i].asked) others[found++] = known->entries[i].backend->kind;
+    *num_others = found;
+    return YOKE_OK;
 }
 
 /* Hexadecimal digits may be typed in either case. */

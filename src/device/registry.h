@@ -12,4 +12,14 @@ yoke_status yoke_registry_find(yoke_context *context, const char *kind, size_t k
 /* The name of the usable device with this PCI address ("0000:3b:00.0", in any case).  Errors: INPUT, UNAVAILABLE, MEMORY. */
 yoke_status yoke_registry_find_pci(yoke_context *context, const char *address, char name[64]);
 
+/* How many kinds open vendors' drivers. */
+enum { YOKE_REGISTRY_VENDORS = 2 };
+
+/*
+ * As yoke_devices_list, without the kinds of vendors that were neither listed nor opened on this context before: their drivers stay closed, and
+ * `others` names these kinds.
+ */
+yoke_status yoke_registry_list_asked(yoke_context *context, yoke_device_info **list, int64_t *count,
+                                     const char *others[YOKE_REGISTRY_VENDORS], int *num_others);
+
 #endif

@@ -1,6 +1,7 @@
 #include <math.h>
 
 #include "base/json.h"
+#include "device/registry.h"
 
 static json_t *topology_document(const yoke_topology *topology)
 {
@@ -74,13 +75,18 @@ static json_t *clock_document(const yoke_clock_info *info)
                      number_document(info->most_hz), "levels_hz", levels_document(info));
 }
 
-static yoke_status describe_devices(yoke_context *context, json_t **document)
+static yoke_status describe_devices(yoke_context *context, int only_asked, json_t **document, json_t **others)
 {
     yoke_device_info *list = NULL;
     int64_t count = 0;
-    yoke_status status = yoke_devices_list(context, &list, &count);
+    int num_others = 0;
+    const char *kinds[YOKE_REGISTRY_VENDORS];
+    yoke_status status =
+        only_asked ? yoke_registry_list_asked(context, &list, &count, kinds, &num_others) : yoke_devices_list(context, &list, &count);
     if (status != YOKE_OK) return status;
     *document = devices_document(list, count);
+    *others = json_array();
+    for (int i = 0; i < num_others; i++) *others = yoke_json_append(*others, json_string(kinds[i]));
     yoke_release(context, list);
     return YOKE_OK;
 }
@@ -111,22 +117,23 @@ static yoke_status describe_clocks(yoke_context *context, json_t **document)
     return YOKE_OK;
 }
 
-yoke_status yoke_describe(yoke_context *context, char **text)
+yoke_status yoke_describe(yoke_context *context, int only_asked, char **text)
 {
     if (context == NULL || text == NULL)
         return yoke_fail(context, YOKE_ERROR_ARGUMENT, "yoke_describe: %s is NULL", context == NULL ? "context" : "text");
     yoke_topology topology;
-    json_t *devices = NULL, *meters = NULL, *clocks = NULL;
+    json_t *devices = NULL, *others = NULL, *meters = NULL, *clocks = NULL;
     yoke_status status = yoke_topology_get(context, &topology);
-    if (status == YOKE_OK) status = describe_devices(context, &devices);
+    if (status == YOKE_OK) status = describe_devices(context, only_asked, &devices, &others);
     if (status == YOKE_OK) status = describe_meters(context, &meters);
     if (status == YOKE_OK) status = describe_clocks(context, &clocks);
     if (status == YOKE_OK)
         return yoke_json_text(context,
-                              json_pack("{s:o, s:o, s:o, s:o}", "topology", topology_document(&topology), "devices", devices, "meters",
-                                        meters, "clocks", clocks),
+                              json_pack("{s:o, s:o, s:o, s:o, s:o}", "topology", topology_document(&topology), "devices", devices,
+                                        "devices_not_looked_at", others, "meters", meters, "clocks", clocks),
                               text);
     json_decref(devices);
+    json_decref(others);
     json_decref(meters);
     json_decref(clocks);
     return status;

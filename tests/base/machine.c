@@ -149,7 +149,7 @@ static void the_description_is_json_with_the_promised_keys(void **state)
 {
     char *text = NULL;
     yoke_topology topology;
-    assert_int_equal(yoke_describe(*state, &text), YOKE_OK);
+    assert_int_equal(yoke_describe(*state, 0, &text), YOKE_OK);
     assert_int_equal(yoke_topology_get(*state, &topology), YOKE_OK);
     json_t *document = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
     yoke_release(*state, text);

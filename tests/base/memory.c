@@ -149,7 +149,7 @@ static yoke_status use_everything(failing *memory)
     yoke_topology topology;
     char *text = NULL;
     status = yoke_topology_get(context, &topology);
-    if (status == YOKE_OK) status = yoke_describe(context, &text);
+    if (status == YOKE_OK) status = yoke_describe(context, 0, &text);
     assert_true((status == YOKE_OK) == (text != NULL));
     assert_true((status == YOKE_OK) == (yoke_last_error(context)[0] == '\0'));
     yoke_release(context, text);

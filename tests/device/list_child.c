@@ -2,6 +2,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <jansson.h>
+
 #include "unit.h"
 #include "yoke/yoke.h"
 
@@ -72,6 +74,42 @@ static void expect(const char *deed, const char *why_not)
     yoke_release(context, list);
     yoke_context_destroy(context);
     unsetenv("YOKE_STUB_DRIVER");
+}
+
+/* The kinds in devices_not_looked_at, and the number of devices, of yoke_describe. */
+static void describe(yoke_context *context, int only_asked, const char *others, size_t devices)
+{
+    char *text = NULL, kinds[64] = "";
+    assert_int_equal(yoke_describe(context, only_asked, &text), YOKE_OK);
+    json_t *document = json_loads(text, 0, NULL), *kind;
+    size_t index;
+    json_array_foreach (json_object_get(document, "devices_not_looked_at"), index, kind) {
+        strcat(kinds, json_string_value(kind));
+        strcat(kinds, " ");
+    }
+    assert_string_equal(kinds, others);
+    assert_int_equal(json_array_size(json_object_get(document, "devices")), devices);
+    json_decref(document);
+    yoke_release(context, text);
+}
+
+static void a_description_of_what_was_asked_opens_no_driver(void **state)
+{
+    (void)state;
+    yoke_context *context = NULL;
+    yoke_device_info *list = NULL;
+    int64_t count = 0;
+    long before = times_opened();
+    assert_int_equal(yoke_context_create(NULL, &context), YOKE_OK);
+    describe(context, 1, "cuda opencl ", 2);
+    assert_int_equal(times_opened(), before);
+    assert_int_equal(yoke_devices_find(context, "opencl", 0, &list, &count), YOKE_OK);
+    yoke_release(context, list);
+    describe(context, 1, "cuda ", 3);
+    assert_int_equal(times_opened(), before + 1);
+    describe(context, 0, "", 4);
+    assert_int_equal(times_opened(), before + 2);
+    yoke_context_destroy(context);
 }
 
 static void a_driver_that_aborts_is_named_with_its_last_words(void **state)
@@ -181,6 +219,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_driver_that_hangs_is_given_up),
     cmocka_unit_test(the_answer_is_kept),
     cmocka_unit_test(who_asks_for_other_kinds_opens_no_driver),
+    cmocka_unit_test(a_description_of_what_was_asked_opens_no_driver),
     cmocka_unit_test(without_the_helper_the_process_asks_itself_and_says_so),
 };
 

@@ -120,7 +120,7 @@ static yoke_status copy_marks(gather *to)
 static yoke_status write_description(gather *to)
 {
     char *text = NULL;
-    yoke_status status = yoke_describe(to->context, &text);
+    yoke_status status = yoke_describe(to->context, 0, &text);
     if (status != YOKE_OK) return status;
     status = gather_write(to, "/yoke/info.json", text, strlen(text));
     yoke_release(to->context, text);

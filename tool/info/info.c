@@ -196,6 +196,16 @@ static yoke_status show(yoke_context *context, app_terminal *terminal, json_t *r
     return path != NULL ? app_record_write(context, record, path) : YOKE_OK;
 }
 
+/* A record has the devices of the kinds that were asked for: here all are. */
+static yoke_status ask_for_all_devices(yoke_context *context)
+{
+    yoke_device_info *list = NULL;
+    int64_t count = 0;
+    yoke_status status = yoke_devices_list(context, &list, &count);
+    if (status == YOKE_OK) yoke_release(context, list);
+    return status;
+}
+
 yoke_status tool_info(yoke_context *context, app_terminal *terminal, int argc, char **argv)
 {
     const char *path = NULL, *machine = NULL, *sysroot = NULL;
@@ -221,6 +231,7 @@ yoke_status tool_info(yoke_context *context, app_terminal *terminal, int argc, c
     if (status != YOKE_OK || answered) return status;
     status = tool_set_sysroot(context, &sysroot);
     if (status == YOKE_OK && machine != NULL) status = yoke_machine_read(context, machine);
+    if (status == YOKE_OK) status = ask_for_all_devices(context);
     if (status == YOKE_OK) status = app_record_create(context, terminal->program, argc, argv, &record);
     if (status == YOKE_OK) status = show(context, terminal, record, sysroot, path);
     json_decref(record);

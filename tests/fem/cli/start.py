@@ -12,7 +12,7 @@ import subprocess
 import sys
 import time
 
-from command import PROGRAM, SANITIZED, SMALL, environment, run, words
+from command import PROGRAM, SANITIZED, SMALL, environment, record, run, words
 
 FEM = pathlib.Path(PROGRAM).with_name("yoke-fem")
 
@@ -79,7 +79,23 @@ def test_a_driver_that_aborts_does_not_end_the_run():
 def test_with_openmp_alone_no_driver_is_opened():
     run(check("--devices", "openmp"), env=with_stub())
     run(check("--case", "cpu"), env=with_stub())
+    # Nor for the run record, which says what was not looked at.
+    run(words(SMALL, "--devices", "openmp", refine__steps=0), env=with_stub())
     assert not os.path.exists("opened")
+    machine = record()["machine"]
+    assert [device["kind"] for device in machine["devices"]] == ["openmp", "sim"], machine["devices"]
+    assert machine["devices_not_looked_at"] == ["cuda", "opencl"], machine
+
+
+def test_the_record_tells_of_the_devices_that_were_asked_for():
+    # Both libraries abort: the run goes on without them, and its record says why; it is not they that were not looked at.
+    run(words(SMALL, refine__steps=0), env=with_stub())
+    machine = record()["machine"]
+    assert {device["kind"]: device["usable"] for device in machine["devices"]} == {"openmp": True, "cuda": False, "opencl": False, "sim": False}, machine["devices"]
+    assert machine["devices_not_looked_at"] == [] and os.path.getsize("opened") == 2, "each is asked once"
+    run([PROGRAM, "info", "--json", "info.json", "--quiet"], env=with_stub())
+    machine = json.loads(pathlib.Path("info.json").read_text())
+    assert machine["devices_not_looked_at"] == [] and len(machine["devices"]) == 4, machine["devices"]
 
 
 # ------------------------------------------------------------------------------------------------------ signals
