@@ -22,6 +22,7 @@
 #include "yoke/partition.h" /* IWYU pragma: export */
 #include "yoke/plan.h"      /* IWYU pragma: export */
 #include "yoke/profile.h"   /* IWYU pragma: export */
+#include "yoke/run.h"       /* IWYU pragma: export */
 #include "yoke/sim.h"       /* IWYU pragma: export */
 
 #endif

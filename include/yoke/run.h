@@ -1,0 +1,238 @@
+/*
+ * run.h - door 3: measure, model, plan and run as one object.  Part of yoke.h.
+ *
+ * An application says what its work is (a round of phases, yoke/plan.h); a run opens devices, meters and frequencies, decides which device gets which
+ * units and at which frequency, and learns from what each round took:
+ *
+ *     yoke_run_create
+ *     repeat: yoke_run_plan -> the application (or yoke_run_loop) works -> yoke_run_begin/_end tell what it took
+ *     yoke_run_explain, yoke_run_record, yoke_run_destroy
+ *
+ * The simple way is yoke_run_define and yoke_run_loop: yoke then launches, copies, waits and reports by itself.
+ *
+ * A run serves one thread at a time.  Its context outlives it, and no other thread may use that context meanwhile.
+ */
+#ifndef YOKE_RUN_H
+#define YOKE_RUN_H
+
+#include "yoke/balancer.h"
+#include "yoke/core.h"
+#include "yoke/device.h"
+#include "yoke/plan.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct yoke_run yoke_run;
+
+/* ------------------------------------------------------------------------------------------------ creating */
+
+/*
+ * An accelerator has memory of its own and runs kernels only; a host runs functions of this program in its memory.  That is the one answer to "what is a
+ * GPU" here: an OpenCL device is an accelerator even where it is made of this machine's cores.
+ */
+typedef enum yoke_run_use {
+    YOKE_RUN_ANY, /* whatever is best */
+    YOKE_RUN_HOSTS,
+    YOKE_RUN_ACCELERATORS,
+    YOKE_RUN_BOTH /* hosts and accelerators both get units, whether that is best or not */
+} yoke_run_use;
+
+/* Powers of a device that the user states. */
+typedef struct yoke_run_power {
+    const char *device;    /* its name */
+    double idle_w, busy_w; /* all that it draws at rest and at work, >= 0; busy_w >= idle_w */
+    int removable;         /* nonzero: draws nothing where it has no units */
+} yoke_run_power;
+
+/* All members may be zero: least time, all devices, nothing kept. */
+typedef struct yoke_run_options {
+    const char
+        *devices; /* names with commas between them; NULL or "auto": all cores and each usable GPU once, or all of the simulated machine */
+    yoke_run_use use;
+    yoke_objective objective;
+    double deadline_s;            /* of a round, at most; 0: none */
+    double max_slowdown;          /* of a round, times the least time; 0: none, else at least 1 */
+    double power_cap_w;           /* peak power at most; 0: none */
+    const double *share;          /* fixed part of all units for the accelerators together, 0 to 1; NULL: chosen */
+    yoke_balance_policy policy;   /* of the balancer, where it decides (least time, one phase) */
+    int64_t rounds;               /* likely in all; 0: not known */
+    const char *store;            /* file that keeps what was learned; "": this machine's (yoke_store_open); NULL: nothing is kept */
+    const char *machine;          /* as of yoke_store_open; may be NULL */
+    const char *sysroot;          /* of meters and frequencies, as in yoke_meter_options */
+    int keep_frequencies;         /* nonzero: they stay as they are; else they are chosen for objectives other than least time */
+    int no_meters;                /* nonzero: energy is not measured */
+    const yoke_run_power *powers; /* of all devices that may work, where powers are stated; then they are not measured */
+    int64_t num_powers;
+    double base_w, hosting_w; /* beside these: all else, and what the host draws while only accelerators work */
+} yoke_run_options;
+
+/*
+ * Opens devices, meters and frequencies.  Options and texts are copied.  A simulated machine is read before (yoke_machine_read).  Where frequencies belong
+ * to another process they stay as they are, with a warning in the log.
+ * Errors: ARGUMENT, INPUT (names, numbers; which), UNAVAILABLE (a device is not usable; no device is left; the objective needs powers that nothing tells:
+ * which device, what to do), DEVICE, MEMORY, SYSTEM.
+ */
+YOKE_API yoke_status yoke_run_create(yoke_context *context, const yoke_run_options *options, yoke_run **run);
+/* Writes the store, where there is one (a failure is a warning in the log), gives frequencies and devices back.  Takes NULL. */
+YOKE_API void yoke_run_destroy(yoke_run *run);
+
+/* One device of a run, and what belongs to it.  Texts and arrays are borrowed until the run is destroyed. */
+typedef struct yoke_run_device {
+    yoke_device *device;
+    const yoke_device_info *info;
+    int accelerator;              /* see yoke_run_use */
+    int active;                   /* zero: it may get no units: the options exclude it, or it failed */
+    const char *why;              /* it is not active; "" */
+    const char *frequency_domain; /* name in yoke_clocks_list; "": its frequency is not set */
+    const char *why_no_frequency; /* "" */
+    int64_t num_frequencies;      /* among which is chosen */
+    const double *frequencies_hz; /* ascending */
+    const char *meters;           /* names with commas between them; "": none tells its energy */
+    const char *why_no_meter;     /* "" */
+    double idle_w, dynamic_w;     /* at its present frequency: at rest, and more than that at work; NaN: not known */
+} yoke_run_device;
+
+/* The devices, in the order of their ranges.  *devices is borrowed until the next call for this run.  Errors: ARGUMENT. */
+YOKE_API yoke_status yoke_run_devices(yoke_run *run, const yoke_run_device **devices, int64_t *count);
+
+/* -------------------------------------------------------------------------------------------------- rounds */
+
+/*
+ * Says what the kernels of a kind of work are: text of their source, name of a compiled-in variant.  Entries of the store are kept with its hash, and those
+ * of another text are not used.  Before the first plan with this work; work without it has the empty text.  Errors: ARGUMENT (after a plan), MEMORY.
+ */
+YOKE_API yoke_status yoke_run_work(yoke_run *run, const char *work, const char *const *texts, int64_t num_texts);
+
+typedef struct yoke_cost {
+    double time_s, energy_j, peak_power_w;           /* NaN: not known */
+    double time_uncertainty_s, energy_uncertainty_j; /* half widths of 95 % intervals; NaN: not known */
+} yoke_cost;
+
+typedef enum yoke_run_decision {
+    YOKE_RUN_FIXED,    /* by the options */
+    YOKE_RUN_STARTED,  /* some device was never measured with this work: every device gets some */
+    YOKE_RUN_EXPLORED, /* to learn times and powers at frequencies that are not known yet */
+    YOKE_RUN_BALANCED, /* by the balancer: least time of one phase */
+    YOKE_RUN_PLANNED,  /* the planner's best */
+    YOKE_RUN_KEPT      /* as in the round before: the planner's best is not better by more than moving costs, or than noise */
+} yoke_run_decision;
+
+/* Borrowed from the run until the next yoke_run_plan. */
+typedef struct yoke_assignment {
+    int64_t round; /* which of the alternatives */
+    int64_t num_cuts, num_devices;
+    const int64_t *const *first;  /* [num_cuts][num_devices + 1]: device i has units first[cut][i] .. first[cut][i + 1] - 1 */
+    const int64_t *const *before; /* the same of the latest round with these totals; NULL: there was none.  What differs has to be moved */
+    const double *frequency_hz;   /* [num_devices] that were set; NaN: left as they are */
+    yoke_run_decision decision;
+    yoke_cost predicted; /* of phases and copies.  NaN where something was never measured */
+    int feasible;        /* zero: a limit cannot be met, and this is the fastest (or, of a power cap, the one of least power) */
+    const char *binding; /* which limit: "deadline", "power-cap"; "" */
+    double nearest;      /* the nearest value of that limit that could be met (s, W); NaN */
+    int optimal;         /* nonzero: proved that nothing is better by the models */
+    double gap;          /* nothing is better by more than this part of the objective; NaN: not known */
+} yoke_assignment;
+
+/*
+ * Decides the next round, sets frequencies, and says what it should cost.  rounds: alternatives, of which one is to be worked; the best is taken.  A round
+ * with no units gives empty ranges.  Rounds are not kept beyond the call of yoke_run_end that follows.
+ * Errors: ARGUMENT (rounds outside their contract: which number; a round has begun), UNAVAILABLE (no device is left), DEVICE_MEMORY (the units do not fit
+ * the devices), those of setting frequencies, MEMORY.
+ */
+YOKE_API yoke_status yoke_run_plan(yoke_run *run, const yoke_round *rounds, int64_t count, const yoke_assignment **assignment);
+
+/* The work of the planned round begins now, or has ended: energy and time between both are measured. */
+YOKE_API yoke_status yoke_run_begin(yoke_run *run);
+
+/* What a round took.  Numbers that are not known are NaN, and what is not finite or not above 0 counts as not known. */
+typedef struct yoke_run_report {
+    const double *seconds; /* [num_phases][num_devices] of one call, mean; NULL: none is known */
+    const double *calls;   /* [num_phases] that there were; NULL: as planned */
+    const double *moved_s; /* [num_devices] that copies of what changed hands took before the first call; NULL: not known */
+} yoke_run_report;
+
+/* Learns.  measured may be NULL: time from begin to end, energy of all that is metered.  Errors: ARGUMENT (nothing has begun), MEMORY. */
+YOKE_API yoke_status yoke_run_end(yoke_run *run, const yoke_run_report *report, yoke_cost *measured);
+
+/*
+ * A device cannot go on: it gets nothing any more, a round that has begun is given up, and its units are to be planned again (yoke_run_plan).
+ * Errors: ARGUMENT (no such device), UNAVAILABLE (none is left; the text has the reason of each).
+ */
+YOKE_API yoke_status yoke_run_fail(yoke_run *run, int64_t device, const char *why);
+
+/* ---------------------------------------------------------------------------------------------------- loops */
+
+typedef struct yoke_run_kernel yoke_run_kernel;
+
+typedef enum yoke_run_access { YOKE_RUN_READ = 1, YOKE_RUN_WRITE = 2, YOKE_RUN_READ_WRITE = 3 } yoke_run_access;
+
+/*
+ * An array in host memory that a kernel works on.  Divided: unit i has bytes unit_bytes i .. unit_bytes (i + 1) - 1.  Whole: every device gets all of it.
+ * On an accelerator an array has its whole length too, so that indices are the same everywhere.
+ */
+typedef struct yoke_run_array {
+    void *memory;           /* borrowed until the run is destroyed */
+    int64_t bytes;          /* of all of it */
+    int64_t unit_bytes;     /* > 0: divided; 0: whole, which can only be read */
+    yoke_run_access access; /* of a divided array a unit writes its own bytes only */
+    int keep;               /* nonzero: stays on the devices between loops, and only what changes hands is copied; see yoke_run_sync */
+} yoke_run_array;
+
+/* Units first .. last - 1 in host memory; called on a thread of an OpenMP device: parallel regions in it use the device's cores. */
+typedef void yoke_run_host_function(int64_t first, int64_t last, void *const *arrays, void *user);
+
+enum { YOKE_RUN_MOST_ARRAYS = 32 };
+
+/*
+ * A kernel has a source in the dialect (yoke/dialect.h), a host function, or both, which must do the same: hosts take the function, accelerators the
+ * source.  Devices that can do neither get no units.
+ * The source's parameters are: yoke_long first, yoke_long last, then one pointer for each array in their order, then those of yoke_run_loop.
+ */
+typedef struct yoke_run_definition {
+    const char *work;                  /* what a unit is: the name under which it is learned */
+    const yoke_program_source *source; /* NULL: none */
+    const char *function;              /* name of the kernel in it */
+    yoke_run_host_function *host;      /* NULL: none */
+    void *user;                        /* handed to host */
+    int64_t num_arrays;                /* at most YOKE_RUN_MOST_ARRAYS */
+    const yoke_run_array *arrays;
+    int64_t items_per_unit; /* that a launch starts for each unit; 0: 1 */
+    int64_t group_size;     /* 0: 64 */
+} yoke_run_definition;
+
+/*
+ * Compiles the kernel for every device and makes memory for its arrays there.  A device that cannot is taken out with a warning in the log.  The kernel
+ * belongs to the run.  Errors: ARGUMENT, INPUT (the source does not compile anywhere), UNAVAILABLE (no device is left), MEMORY.
+ */
+YOKE_API yoke_status yoke_run_define(yoke_run *run, const yoke_run_definition *definition, yoke_run_kernel **kernel);
+
+/*
+ * Works on units 0 .. n - 1, on all devices at once, and waits.  What is written lies in host memory afterwards, but for arrays that are kept.  What was
+ * never measured on a device is tried with a part of the units first.  arguments: values of the kernel's last parameters (no buffers); hosts with a
+ * function do not get them.
+ * A device that fails is taken out and its units are done by the others.
+ * Errors: ARGUMENT (n negative, or more than an array holds), UNAVAILABLE (no device is left), DEVICE (one failed that alone had results of a kept
+ * array), MEMORY.  After an error written arrays hold old and new values.
+ */
+YOKE_API yoke_status yoke_run_loop(yoke_run *run, yoke_run_kernel *kernel, int64_t n, const yoke_argument *arguments,
+                                   int64_t num_arguments);
+
+/* Brings kept arrays back to host memory; what the host changes there before the next loop is seen by it.  Errors: DEVICE. */
+YOKE_API yoke_status yoke_run_sync(yoke_run *run, yoke_run_kernel *kernel);
+
+/* ----------------------------------------------------------------------------------------------- explaining */
+
+/* A few lines: the latest decision and why, predicted beside measured, what is not known.  *text is given back with yoke_release.  Errors: MEMORY. */
+YOKE_API yoke_status yoke_run_explain(yoke_run *run, char **text);
+/* The latest round as JSON (docs/reference/run-record.md, "A run of the library").  *text is given back with yoke_release.  Errors: MEMORY. */
+YOKE_API yoke_status yoke_run_record(yoke_run *run, char **text);
+/* Writes what was learned to the store.  Errors: ARGUMENT (there is none), SYSTEM, MEMORY. */
+YOKE_API yoke_status yoke_run_save(yoke_run *run);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

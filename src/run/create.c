@@ -1,0 +1,325 @@
+/* Opening and giving back what a run works with. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "device/sim/sim.h"
+#include "run/run.h"
+
+int run_is_active(const yoke_run *run, int device) { return !run->devices[device].excluded && !run->devices[device].failed; }
+
+yoke_status run_need_device(const yoke_run *run)
+{
+    char reasons[1024] = "";
+    for (int i = 0; i < run->num_devices; i++) {
+        if (run_is_active(run, i)) return YOKE_OK;
+        size_t length = strlen(reasons);
+        snprintf(reasons + length, sizeof reasons - length, "%s%s: %s", i > 0 ? "; " : "", run->devices[i].info->name, run->devices[i].why);
+    }
+    return yoke_fail(run->context, YOKE_ERROR_UNAVAILABLE, "no device is left: %s", reasons);
+}
+
+double run_now_s(const yoke_run *run) { return run->simulated ? yoke_device_clock_s(run->devices[0].device) : yoke_clock_s(); }
+
+/* ----------------------------------------------------------------------------------------------- devices */
+
+static void nothing(void *user) { (void)user; }
+
+/* Whether it runs functions of the host, in the host's memory: a CPU by OpenCL runs kernels only. */
+static yoke_status find_accelerator(run_device *d)
+{
+    yoke_queue *queue = NULL;
+    d->accelerator = 1;
+    if (d->info->device_class != YOKE_DEVICE_CPU) return YOKE_OK;
+    yoke_status status = yoke_queue_create(d->device, YOKE_QUEUE_INLINE, &queue);
+    if (status != YOKE_OK) return status;
+    status = yoke_queue_call(queue, nothing, NULL, 0);
+    d->accelerator = status == YOKE_ERROR_UNAVAILABLE;
+    yoke_queue_destroy(queue);
+    return status == YOKE_ERROR_UNAVAILABLE ? YOKE_OK : status;
+}
+
+static yoke_status open_device(yoke_run *run, const char *name)
+{
+    run_device *d = &run->devices[run->num_devices];
+    yoke_status status = yoke_device_open(run->context, name, &d->device);
+    if (status != YOKE_OK) return status;
+    d->info = yoke_device_describe(d->device);
+    d->num_levels = 1;
+    d->hz[0] = d->copy_seconds_per_unit = NAN;
+    run->num_devices++;
+    for (int i = 0; i + 1 < run->num_devices; i++) /* a card by its name and by its address */
+        if (strcmp(run->devices[i].info->name, d->info->name) == 0)
+            return yoke_fail(run->context, YOKE_ERROR_INPUT, "device %.64s is named twice", d->info->name);
+    status = find_accelerator(d);
+    if (status == YOKE_OK && d->accelerator) {
+        int64_t unused = 0;
+        status = yoke_device_memory(d->device, &unused, &d->memory_bytes);
+    }
+    return status;
+}
+
+static yoke_status open_devices(yoke_run *run, char *names)
+{
+    yoke_status status = YOKE_OK;
+    for (char *name = names; name != NULL && status == YOKE_OK;) {
+        char *comma = strchr(name, ',');
+        if (comma != NULL) *comma = '\0';
+        status = open_device(run, name);
+        name = comma != NULL ? comma + 1 : NULL;
+    }
+    run->simulated = status == YOKE_OK;
+    for (int i = 0; i < run->num_devices; i++) run->simulated = run->simulated && strcmp(run->devices[i].info->kind, "sim") == 0;
+    return status;
+}
+
+/* Which of them the options leave out. */
+static yoke_status exclude_devices(yoke_run *run)
+{
+    static const char *const wanted[] = {"", "a host", "an accelerator", "a host and an accelerator"};
+    int hosts = 0, accelerators = 0;
+    yoke_run_use use = run->options.use;
+    for (int i = 0; i < run->num_devices; i++) {
+        run_device *d = &run->devices[i];
+        hosts += !d->accelerator;
+        accelerators += d->accelerator;
+        d->excluded = (use == YOKE_RUN_HOSTS && d->accelerator) || (use == YOKE_RUN_ACCELERATORS && !d->accelerator);
+        if (d->excluded) snprintf(d->why, sizeof d->why, "only %s are to work", use == YOKE_RUN_HOSTS ? "hosts" : "accelerators");
+    }
+    int missing = (use == YOKE_RUN_HOSTS && hosts == 0) || (use == YOKE_RUN_ACCELERATORS && accelerators == 0) ||
+                  (use == YOKE_RUN_BOTH && (hosts == 0 || accelerators == 0)) || (!isnan(run->share) && (hosts == 0 || accelerators == 0));
+    if (!missing) return YOKE_OK;
+    return yoke_fail(run->context, YOKE_ERROR_INPUT, "there is no %s among the devices, and %s is asked for",
+                     hosts == 0 ? "host" : "accelerator", isnan(run->share) ? wanted[use] : "a fixed share of accelerators");
+}
+
+/* ---------------------------------------------------------------------------------------------- frequencies */
+
+static void choose_levels(const yoke_clock_info *domain, run_device *d)
+{
+    int64_t there = domain->num_levels;
+    d->num_levels = there > 0 && there < RUN_MOST_LEVELS ? (int)there : RUN_MOST_LEVELS;
+    for (int k = 0; k < d->num_levels; k++) {
+        double part = d->num_levels > 1 ? k / (d->num_levels - 1.0) : 1;
+        d->hz[k] = there > 0 ? domain->levels_hz[(int64_t)(part * (double)(there - 1) + 0.5)]
+                             : domain->least_hz + part * (domain->most_hz - domain->least_hz);
+    }
+    d->level = d->num_levels - 1;
+    snprintf(d->domain, sizeof d->domain, "%s", domain->name);
+}
+
+static void leave_frequencies(yoke_run *run, const char *why)
+{
+    for (int i = 0; i < run->num_devices; i++) {
+        run_device *d = &run->devices[i];
+        d->domain[0] = '\0';
+        d->num_levels = 1;
+        d->level = 0;
+        d->hz[0] = NAN;
+        snprintf(d->why_no_frequency, sizeof d->why_no_frequency, "%s", why);
+    }
+}
+
+static int match_frequencies(yoke_run *run, const yoke_clock_info *list, int64_t count)
+{
+    const yoke_device_info *infos[RUN_MOST_DEVICES];
+    int found = 0;
+    for (int i = 0; i < run->num_devices; i++) infos[i] = run->devices[i].info;
+    for (int i = 0; i < run->num_devices; i++) {
+        run_device *d = &run->devices[i];
+        const yoke_clock_info *domain = run_frequency_of(list, count, infos, run->num_devices, i, d->why_no_frequency);
+        if (domain == NULL) continue;
+        choose_levels(domain, d);
+        found++;
+    }
+    return found;
+}
+
+static yoke_status open_frequencies(yoke_run *run)
+{
+    const yoke_clock_options options = {.sysroot = run->options.sysroot};
+    yoke_clock_info *list = NULL;
+    int64_t count = 0;
+    int found = 0;
+    leave_frequencies(run,
+                      run->options.keep_frequencies ? "frequencies are to stay as they are" : "the objective does not choose frequencies");
+    if (run->options.keep_frequencies || !run->plans || !run->needs_powers || run->declared) return YOKE_OK;
+    yoke_status status = yoke_clocks_list(run->context, &options, &list, &count);
+    if (status == YOKE_OK) found = match_frequencies(run, list, count);
+    yoke_release(run->context, list);
+    if (status != YOKE_OK || found == 0) return status;
+    status = yoke_clocks_open(run->context, &options, &run->frequencies);
+    if (status != YOKE_ERROR_UNAVAILABLE) return status;
+    yoke_log(run->context, YOKE_LOG_WARNING, "frequencies stay as they are: %s", yoke_last_error(run->context));
+    leave_frequencies(run, "another process has the frequencies");
+    return YOKE_OK;
+}
+
+/* --------------------------------------------------------------------------------------------------- meters */
+
+static void match_meters(yoke_run *run)
+{
+    int64_t counted = 0;
+    for (int64_t k = 0; k < run->num_meters; k++) counted += run->meter_infos[k].counted != 0;
+    for (int i = 0; i < run->num_devices; i++) {
+        run_device *d = &run->devices[i];
+        for (int64_t k = 0; k < run->num_meters && k < RUN_MOST_METERS; k++) {
+            if (!run_meter_belongs(&run->meter_infos[k], counted, d->info)) continue;
+            size_t length = strlen(d->meter_names);
+            d->meters |= UINT64_C(1) << k;
+            snprintf(d->meter_names + length, sizeof d->meter_names - length, "%s%s", length > 0 ? "," : "", run->meter_infos[k].name);
+        }
+    }
+    for (int i = 0; i < run->num_devices; i++)
+        for (int k = 0; k < run->num_devices; k++)
+            if (i != k && (run->devices[i].meters & run->devices[k].meters) != 0) run->devices[i].shares_meters = 1;
+}
+
+static yoke_status open_meters(yoke_run *run)
+{
+    const yoke_meter_options options = {.sysroot = run->options.sysroot};
+    void *memory = NULL;
+    int mixed = 0;
+    for (int i = 0; i < run->num_devices; i++) mixed |= !run->simulated && strcmp(run->devices[i].info->kind, "sim") == 0;
+    /* A simulated machine's meters tell nothing of real devices, and real meters nothing of a simulated machine. */
+    if (run->options.no_meters || mixed || (run->simulated && !sim_machine_of(run->context)->powered)) return YOKE_OK;
+    yoke_status status = yoke_meter_open(run->context, &options, &run->meter);
+    if (status == YOKE_OK) status = yoke_meter_infos(run->meter, &run->meter_infos, &run->num_meters);
+    if (status == YOKE_OK) status = yoke_allocate(run->context, run->num_meters, sizeof(yoke_energy), &memory);
+    if (status != YOKE_OK) return status;
+    run->energies = memory;
+    match_meters(run);
+    return YOKE_OK;
+}
+
+/* ---------------------------------------------------------------------------------------------------- create */
+
+static yoke_status copy_text(yoke_context *context, const char *text, char **copy, const char **member)
+{
+    void *memory = NULL;
+    if (text == NULL) return YOKE_OK;
+    yoke_status status = yoke_allocate(context, (int64_t)strlen(text) + 1, 1, &memory);
+    if (status != YOKE_OK) return status;
+    *copy = strcpy(memory, text);
+    *member = *copy;
+    return YOKE_OK;
+}
+
+static yoke_status copy_options(yoke_run *run, const yoke_run_options *options)
+{
+    run->options = *options;
+    run->share = options->share != NULL ? *options->share : (double)NAN;
+    run->options.share = NULL;
+    run->declared = options->num_powers > 0;
+    run->needs_powers = options->objective != YOKE_OBJECTIVE_TIME || options->power_cap_w > 0;
+    run->plans = isnan(run->share) && (run->needs_powers || options->deadline_s > 0);
+    yoke_status status = copy_text(run->context, options->store, &run->texts[0], &run->options.store);
+    if (status == YOKE_OK) status = copy_text(run->context, options->machine, &run->texts[1], &run->options.machine);
+    if (status == YOKE_OK) status = copy_text(run->context, options->sysroot, &run->texts[2], &run->options.sysroot);
+    return status;
+}
+
+static yoke_status open_store(yoke_run *run)
+{
+    const char *path = run->options.store, *declined = NULL;
+    if (path == NULL) return YOKE_OK;
+    yoke_status status = yoke_store_open(run->context, path[0] != '\0' ? path : NULL, run->options.machine, &run->store, &declined);
+    if (status == YOKE_OK && declined != NULL && declined[0] != '\0') yoke_log(run->context, YOKE_LOG_WARNING, "store: %s", declined);
+    return status;
+}
+
+static yoke_status open_all(yoke_run *run, const yoke_run_options *options)
+{
+    char *names = NULL;
+    void *memory = NULL;
+    yoke_status status = copy_options(run, options);
+    if (status == YOKE_OK) status = run_device_names(run->context, options, &names);
+    if (status == YOKE_OK) status = open_devices(run, names);
+    yoke_release(run->context, names);
+    if (status == YOKE_OK) status = exclude_devices(run);
+    if (status == YOKE_OK) status = open_meters(run);
+    if (status == YOKE_OK) status = run_powers_start(run);
+    if (status == YOKE_OK) status = open_frequencies(run);
+    if (status == YOKE_OK) status = open_store(run);
+    if (status == YOKE_OK) status = yoke_allocate(run->context, 3, sizeof(run_plan), &memory);
+    if (status != YOKE_OK) return status;
+    run->plans_memory = memory;
+    run->plan = memory;
+    run->candidate = run->plan + 1;
+    run->other = run->plan + 2;
+    return YOKE_OK;
+}
+
+yoke_status yoke_run_create(yoke_context *context, const yoke_run_options *options, yoke_run **run)
+{
+    static const yoke_run_options none = {0};
+    void *memory = NULL;
+    if (context == NULL || run == NULL)
+        return yoke_fail(context, YOKE_ERROR_ARGUMENT, "yoke_run_create: %s is NULL", context == NULL ? "context" : "run");
+    if (options == NULL) options = &none;
+    yoke_status status = run_options_check(context, options);
+    if (status == YOKE_OK) status = yoke_allocate(context, 1, sizeof(yoke_run), &memory);
+    if (status != YOKE_OK) return status;
+    yoke_run *created = memory;
+    created->context = context;
+    status = open_all(created, options);
+    /* The powers that the caller stated are copied by now, and his arrays may go. */
+    created->options.powers = NULL;
+    created->options.devices = NULL;
+    if (status == YOKE_OK)
+        *run = created;
+    else
+        yoke_run_destroy(created);
+    return status;
+}
+
+void yoke_run_destroy(yoke_run *run)
+{
+    if (run == NULL) return;
+    yoke_context *context = run->context;
+    if (run->region != NULL) (void)yoke_region_end(run->region, NULL, NULL, NULL);
+    if (run->store != NULL && run->rounds > 0 && yoke_run_save(run) != YOKE_OK)
+        yoke_log(context, YOKE_LOG_WARNING, "what was learned is not kept: %s", yoke_last_error(context));
+    run_kernels_destroy(run);
+    yoke_store_close(run->store);
+    run_works_clear(run);
+    yoke_clocks_close(run->frequencies);
+    yoke_meter_close(run->meter);
+    for (int i = run->num_devices - 1; i >= 0; i--) {
+        run_device *d = &run->devices[i];
+        for (int k = 0; k < 3; k++) yoke_event_destroy(d->marks[k]);
+        yoke_queue_destroy(d->queue);
+        yoke_device_close(d->device);
+    }
+    for (int i = 0; i < 4; i++) yoke_release(context, run->texts[i]);
+    yoke_release(context, run->energies);
+    yoke_release(context, run->plans_memory);
+    yoke_release(context, run);
+}
+
+yoke_status yoke_run_devices(yoke_run *run, const yoke_run_device **devices, int64_t *count)
+{
+    if (run == NULL || devices == NULL || count == NULL)
+        return yoke_fail(run != NULL ? run->context : NULL, YOKE_ERROR_ARGUMENT, "yoke_run_devices: an argument is NULL");
+    for (int i = 0; i < run->num_devices; i++) {
+        const run_device *d = &run->devices[i];
+        run->shown[i] = (yoke_run_device){.device = d->device,
+                                          .info = d->info,
+                                          .accelerator = d->accelerator,
+                                          .active = run_is_active(run, i),
+                                          .why = d->why,
+                                          .frequency_domain = d->domain,
+                                          .why_no_frequency = d->why_no_frequency,
+                                          .num_frequencies = d->domain[0] != '\0' ? d->num_levels : 0,
+                                          .frequencies_hz = d->hz,
+                                          .meters = d->meter_names,
+                                          .why_no_meter = d->meters != 0       ? ""
+                                                          : run->meter == NULL ? "no meters are open"
+                                                                               : "no meter here tells of it",
+                                          .idle_w = run_idle_w(run, i, d->level),
+                                          .dynamic_w = run_dynamic_w(run, i, d->level, NULL)};
+    }
+    *devices = run->shown;
+    *count = run->num_devices;
+    return YOKE_OK;
+}

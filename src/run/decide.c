@@ -1,0 +1,456 @@
+/* Which units and frequencies come next. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "run/run.h"
+
+/* A distribution stays unless a better one gains this part of the objective, and what moving the units costs. */
+static const double least_gain = 0.003;
+static const double usual_rounds = 10;
+/* Of frequencies so many are measured before a plan; those between are inferred, and measured where a plan takes them. */
+enum { MOST_EXPLORED = 5, MANY_DEVICES = 8, NODES = 200000 };
+
+const char *run_objective_text(yoke_objective objective)
+{
+    static const char *const texts[] = {"time", "energy", "energy x time", "energy x time squared"};
+    return texts[objective];
+}
+
+const char *run_decision_text(yoke_run_decision decision)
+{
+    static const char *const texts[] = {"fixed", "started", "explored", "balanced", "planned", "kept"};
+    return texts[decision];
+}
+
+int run_has_distribution(const yoke_run *run, const run_plan *plan)
+{
+    if (run->given_cuts != plan->num_cuts) return 0;
+    for (int c = 0; c < plan->num_cuts; c++)
+        if (run->given_units[c] != plan->cut_units[c]) return 0;
+    return 1;
+}
+
+static int may_work(const yoke_run *run, const run_plan *plan, int device) { return run_most_units(run, plan, device) > 0; }
+
+/* ----------------------------------------------------------------------------------------------------- shares */
+
+/* Whole units in proportion to weights, each at most `most`, sum n. */
+static yoke_status split(const yoke_run *run, int64_t n, const double *weights, const int64_t *most, int64_t *units)
+{
+    double left_weight = 0;
+    int64_t left = n, room = 0;
+    for (int i = 0; i < run->num_devices; i++) {
+        units[i] = 0;
+        room = most[i] > INT64_MAX - room ? INT64_MAX : room + most[i];
+    }
+    if (room < n)
+        return yoke_fail(run->context, YOKE_ERROR_DEVICE_MEMORY,
+                         "%lld units do not fit the devices, which can take %lld; make fewer, or add devices", (long long)n,
+                         (long long)room);
+    for (int i = 0; i < run->num_devices; i++) left_weight += most[i] > 0 ? weights[i] : 0;
+    for (int i = 0; i < run->num_devices && left > 0; i++) {
+        if (most[i] == 0) continue;
+        double part = left_weight > 0 ? weights[i] / left_weight * (double)left : 0;
+        left_weight -= weights[i];
+        units[i] = (int64_t)fmin(floor(part + 0.5), fmin((double)left, (double)most[i]));
+        left -= units[i];
+    }
+    for (int i = 0; i < run->num_devices && left > 0; i++) { /* what limits left over */
+        int64_t more = most[i] - units[i] < left ? most[i] - units[i] : left;
+        units[i] += more;
+        left -= more;
+    }
+    return YOKE_OK;
+}
+
+/* Speeds with these units, as far as they are known; the mean of those known where one is not. */
+static void find_speeds(const yoke_run *run, const run_plan *plan, const int64_t *units, double *speeds)
+{
+    double sum = 0;
+    int known = 0;
+    for (int i = 0; i < run->num_devices; i++) {
+        double seconds = 0;
+        speeds[i] = NAN;
+        if (!may_work(run, plan, i)) continue;
+        for (int p = 0; p < plan->num_phases; p++) {
+            const yoke_phase *phase = &plan->phases[p];
+            if (phase->cut != 0 || phase->units == 0) continue;
+            double part = fmax(1, (double)units[i] / fmax(1, (double)plan->cut_units[0]) * (double)phase->units), one = NAN;
+            for (int l = run->devices[i].num_levels - 1; l >= 0 && isnan(one); l--)
+                one = run_seconds(run, plan->works[p], i, l, part, NULL);
+            seconds += phase->calls * one;
+        }
+        if (!(seconds > 0)) continue;
+        speeds[i] = fmax(1, (double)units[i]) / seconds;
+        sum += speeds[i];
+        known++;
+    }
+    for (int i = 0; i < run->num_devices; i++)
+        if (isnan(speeds[i])) speeds[i] = known > 0 ? sum / known : 1;
+}
+
+/* Every device gets a unit, as far as there are enough. */
+static void give_one(const yoke_run *run, const int64_t *most, int64_t *units)
+{
+    for (int i = 0; i < run->num_devices; i++) {
+        int giver = 0;
+        for (int k = 1; k < run->num_devices; k++)
+            if (units[k] > units[giver]) giver = k;
+        if (units[i] > 0 || most[i] == 0 || units[giver] < 2) continue;
+        units[giver]--;
+        units[i]++;
+    }
+}
+
+/* Units of all cuts so that devices end about together, as far as that is known; only devices of `among` (bits). */
+static yoke_status share_out(const yoke_run *run, run_plan *plan, uint64_t among)
+{
+    int64_t most[RUN_MOST_DEVICES];
+    double speeds[RUN_MOST_DEVICES];
+    yoke_status status = YOKE_OK;
+    for (int i = 0; i < run->num_devices; i++) {
+        most[i] = among >> i & 1 ? run_most_units(run, plan, i) : 0;
+        speeds[i] = 1;
+    }
+    for (int pass = 0; pass < 3 && status == YOKE_OK; pass++) {
+        status = split(run, plan->cut_units[0], speeds, most, plan->units[0]);
+        find_speeds(run, plan, plan->units[0], speeds);
+    }
+    if (status == YOKE_OK) give_one(run, most, plan->units[0]);
+    for (int i = 0; i < run->num_devices; i++) most[i] = most[i] > 0 ? INT64_MAX : 0;
+    for (int c = 1; c < plan->num_cuts && status == YOKE_OK; c++) status = split(run, plan->cut_units[c], speeds, most, plan->units[c]);
+    return status;
+}
+
+static yoke_status fixed_shares(const yoke_run *run, run_plan *plan)
+{
+    double weights[RUN_MOST_DEVICES];
+    int64_t most[RUN_MOST_DEVICES];
+    int hosts = 0, accelerators = 0;
+    yoke_status status = YOKE_OK;
+    for (int i = 0; i < run->num_devices; i++) {
+        most[i] = run_most_units(run, plan, i);
+        hosts += most[i] > 0 && !run->devices[i].accelerator;
+        accelerators += most[i] > 0 && run->devices[i].accelerator;
+    }
+    for (int i = 0; i < run->num_devices; i++) {
+        double part = run->devices[i].accelerator ? run->share : 1 - run->share;
+        if (hosts == 0 || accelerators == 0) part = 1; /* one kind has failed */
+        weights[i] = part / (run->devices[i].accelerator ? accelerators : hosts);
+        /* A kind whose part is nothing gets nothing, whatever limits leave over. */
+        if (!(part > 0)) most[i] = 0;
+    }
+    for (int c = 0; c < plan->num_cuts && status == YOKE_OK; c++) status = split(run, plan->cut_units[c], weights, most, plan->units[c]);
+    plan->decision = YOKE_RUN_FIXED;
+    return status;
+}
+
+/* ----------------------------------------------------------------------------------------------- the balancer */
+
+static yoke_status make_balancer(yoke_run *run, const run_plan *plan, run_work *work)
+{
+    for (int i = 0; i < run->num_devices; i++) work->limits[i] = run_most_units(run, plan, i);
+    const yoke_balancer_options options = {.devices = run->num_devices,
+                                           .policy = run->options.policy,
+                                           .most = work->limits,
+                                           .rounds = run->options.rounds,
+                                           .calls_per_round = plan->phases[0].calls,
+                                           .keep_all = run->options.use == YOKE_RUN_BOTH};
+    return yoke_balancer_create(run->context, &options, &work->balancer);
+}
+
+static int is_known(const yoke_run *run, const run_plan *plan);
+
+static yoke_status balance(yoke_run *run, run_plan *plan)
+{
+    run_work *work = &run->run_works[plan->works[0]];
+    const int64_t n = plan->cut_units[0];
+    int told = 0;
+    yoke_status status = YOKE_OK;
+    plan->decision = is_known(run, plan) ? YOKE_RUN_BALANCED : YOKE_RUN_STARTED;
+    if (work->balancer == NULL) {
+        status = make_balancer(run, plan, work);
+        if (status == YOKE_OK) status = run_show_balancer(run, plan->works[0], work->balancer, n, plan->units[0], &told);
+    }
+    for (int i = 0; i < run->num_devices && status == YOKE_OK; i++) {
+        int64_t most = run_most_units(run, plan, i);
+        if (most == work->limits[i]) continue;
+        status = yoke_balancer_limit(work->balancer, i, most);
+        work->limits[i] = most;
+    }
+    if (status != YOKE_OK) return status;
+    if (work->reported) status = yoke_balancer_update(work->balancer, work->reports, n, plan->units[0]);
+    if (!work->reported && !told) status = yoke_balancer_units(work->balancer, n, plan->units[0]);
+    work->reported = 0;
+    return status;
+}
+
+/* ------------------------------------------------------------------------------------------------- exploring */
+
+/* Nonzero: every device that may work was measured with all work of the plan that it may have. */
+static int is_known(const yoke_run *run, const run_plan *plan)
+{
+    for (int i = 0; i < run->num_devices; i++)
+        for (int p = 0; p < plan->num_phases; p++) {
+            const yoke_phase *phase = &plan->phases[p];
+            if (phase->units == 0 || (phase->cut < 0 ? phase->device != i : !may_work(run, plan, i))) continue;
+            if (!run_is_measured(run, plan->works[p], i)) return 0;
+        }
+    return 1;
+}
+
+static int is_explored(const yoke_run *run, const run_plan *plan, int device, int level)
+{
+    for (int p = 0; p < plan->num_phases; p++) {
+        const yoke_phase *phase = &plan->phases[p];
+        if (phase->units > 0 && (phase->cut >= 0 || phase->device == device) && run_model(run, plan->works[p], device, level)->points == 0)
+            return 0;
+    }
+    return run_power_is_measured(run, device, level);
+}
+
+/* The next level at which the device is to be measured: the highest, the lowest, then between; -1: none. */
+static int next_level(const yoke_run *run, const run_plan *plan, int device)
+{
+    const int top = run->devices[device].num_levels - 1;
+    const int order[MOST_EXPLORED] = {top, 0, top / 2, top / 4, (3 * top + 3) / 4};
+    if (!may_work(run, plan, device)) return -1;
+    for (int k = 0; k < MOST_EXPLORED; k++)
+        if (!is_explored(run, plan, device, order[k])) return order[k];
+    return -1;
+}
+
+/* Devices with the same meters are measured one after another. */
+static uint64_t without_neighbours(const yoke_run *run, int device, uint64_t among)
+{
+    for (int i = 0; i < run->num_devices; i++)
+        if (i != device && (run->devices[i].meters & run->devices[device].meters) != 0) among &= ~(UINT64_C(1) << i);
+    return among;
+}
+
+/* *found: nonzero where there is something to learn before a plan. */
+static yoke_status explore(yoke_run *run, run_plan *plan, int *found)
+{
+    uint64_t among = ~UINT64_C(0);
+    *found = 0;
+    for (int i = 0; i < run->num_devices; i++) {
+        int level = among >> i & 1 ? next_level(run, plan, i) : -1;
+        plan->levels[i] = run->devices[i].num_levels - 1;
+        if (level < 0) continue;
+        plan->levels[i] = level;
+        among = without_neighbours(run, i, among);
+        *found = 1;
+    }
+    if (!*found) return YOKE_OK;
+    plan->explores = 1;
+    plan->decision = is_known(run, plan) ? YOKE_RUN_EXPLORED : YOKE_RUN_STARTED;
+    return share_out(run, plan, among);
+}
+
+/* --------------------------------------------------------------------------------------------------- planning */
+
+static void take_choice(const run_problem *problem, const yoke_plan_choice *choice, run_plan *plan)
+{
+    const int count = (int)problem->problem.num_devices;
+    for (int c = 0; c < plan->num_cuts; c++) {
+        memset(plan->units[c], 0, sizeof plan->units[c]);
+        for (int k = 0; k < count; k++) plan->units[c][problem->devices[k]] = choice->units[c * count + k];
+    }
+    for (int k = 0; k < count; k++) plan->levels[problem->devices[k]] = problem->levels[k][choice->levels[k]];
+}
+
+static void keep_alternatives(const yoke_run *run, const run_problem *problem, const yoke_plan *made, run_plan *plan)
+{
+    plan->num_alternatives = 0;
+    for (int64_t a = 0; a < made->num_alternatives && plan->num_alternatives < RUN_MOST_ALTERNATIVES; a++) {
+        const yoke_plan_choice *from = &made->alternatives[a];
+        run_alternative *to = &plan->alternatives[plan->num_alternatives];
+        if (from->units == NULL) continue;
+        *to = (run_alternative){.time_s = from->time_s, .energy_j = from->energy_j, .feasible = from->feasible};
+        snprintf(to->name, sizeof to->name, "%s", from->name);
+        for (int i = 0; i < run->num_devices; i++) to->hz[i] = NAN;
+        for (int k = 0; k < (int)problem->problem.num_devices; k++) {
+            to->units[problem->devices[k]] = from->units[k];
+            to->hz[problem->devices[k]] = run->devices[problem->devices[k]].hz[problem->levels[k][from->levels[k]]];
+        }
+        plan->num_alternatives++;
+    }
+}
+
+/* Nonzero: hosts and accelerators both have units of cut 0. */
+static int both_work(const yoke_run *run, const int64_t *units)
+{
+    int hosts = 0, accelerators = 0;
+    for (int i = 0; i < run->num_devices; i++) {
+        hosts |= units[i] > 0 && !run->devices[i].accelerator;
+        accelerators |= units[i] > 0 && run->devices[i].accelerator;
+    }
+    return hosts && accelerators;
+}
+
+/* Where both have to work and the best leaves one kind out: the best alternative that does not, or one unit for it. */
+static yoke_status let_both_work(yoke_run *run, run_plan *plan)
+{
+    double best = INFINITY;
+    int chosen = -1, giver = 0, taker = -1;
+    if (run->options.use != YOKE_RUN_BOTH || plan->cut_units[0] < 2 || both_work(run, plan->units[0])) return YOKE_OK;
+    for (int a = 0; a < plan->num_alternatives && plan->num_cuts == 1; a++) {
+        const run_alternative *it = &plan->alternatives[a];
+        double value = run_objective(run->options.objective, it->time_s, it->energy_j);
+        if (!it->feasible || !both_work(run, it->units) || !(value < best)) continue;
+        best = value;
+        chosen = a;
+    }
+    for (int i = 0; i < run->num_devices; i++) {
+        if (plan->units[0][i] > plan->units[0][giver]) giver = i;
+        if (plan->units[0][i] == 0 && may_work(run, plan, i)) taker = i;
+    }
+    for (int i = run->num_devices - 1; i >= 0; i--)
+        if (may_work(run, plan, i) && run->devices[i].accelerator != run->devices[giver].accelerator) taker = i;
+    if (taker < 0 || run->devices[taker].accelerator == run->devices[giver].accelerator) return YOKE_OK; /* one kind has failed */
+    plan->units[0][giver]--;
+    plan->units[0][taker]++;
+    plan->optimal = 0;
+    plan->gap = NAN;
+    yoke_status status = run_predict(run, plan);
+    if (status != YOKE_OK || chosen < 0 || plan->value <= best) return status;
+    for (int i = 0; i < run->num_devices; i++) {
+        plan->units[0][i] = plan->alternatives[chosen].units[i];
+        for (int l = 0; l < run->devices[i].num_levels; l++)
+            if (run->devices[i].hz[l] == plan->alternatives[chosen].hz[i]) plan->levels[i] = l;
+    }
+    return YOKE_OK;
+}
+
+/* What cannot be met is said, and then it is as fast as can be, or draws as little. */
+static yoke_status create_plan(yoke_run *run, run_problem *problem, run_plan *plan, yoke_plan **made)
+{
+    problem->options.bare = run->num_devices > MANY_DEVICES;
+    problem->options.most_nodes = NODES;
+    for (int attempt = 0; attempt < 3; attempt++) {
+        yoke_status status = yoke_plan_create(run->context, &problem->problem, &problem->options, made);
+        if (status != YOKE_OK || (*made)->feasible) return status;
+        const char *binding = (*made)->binding;
+        double nearest = (*made)->nearest;
+        if (strcmp(binding, "memory") == 0) {
+            yoke_plan_destroy(run->context, *made);
+            *made = NULL;
+            return yoke_fail(run->context, YOKE_ERROR_DEVICE_MEMORY, "%lld units do not fit the devices; make fewer, or add devices",
+                             (long long)plan->cut_units[0]);
+        }
+        if (plan->feasible) {
+            plan->feasible = 0;
+            plan->nearest = nearest;
+            snprintf(plan->binding, sizeof plan->binding, "%s", binding);
+        }
+        int capped = strcmp(binding, "power-cap") == 0;
+        yoke_plan_destroy(run->context, *made);
+        *made = NULL;
+        problem->options.objective = YOKE_OBJECTIVE_TIME;
+        problem->options.deadline_s = 0;
+        if (capped) problem->options.power_cap_w = isnan(nearest) ? 0 : nearest * (1 + 1e-9);
+    }
+    return yoke_fail(run->context, YOKE_ERROR_INTERNAL, "no plan keeps what the planner said could be kept");
+}
+
+/* The distribution of the round before, at its levels: stays where the planner's best is hardly better. */
+static yoke_status maybe_keep(yoke_run *run, const run_problem *problem, run_plan *plan)
+{
+    yoke_plan_choice choice = {.feasible = 0};
+    int64_t units[RUN_MOST_CUTS * RUN_MOST_DEVICES], levels[RUN_MOST_DEVICES];
+    const int count = (int)problem->problem.num_devices;
+    double moved_s = 0, left = run->options.rounds > run->rounds ? (double)(run->options.rounds - run->rounds) : usual_rounds;
+    if (!run_has_distribution(run, plan) || !run->has_plan || run->plan->decision < YOKE_RUN_PLANNED || !plan->feasible) return YOKE_OK;
+    for (int k = 0; k < count; k++) {
+        const int i = problem->devices[k];
+        levels[k] = -1;
+        for (int64_t l = 0; l < problem->problem.devices[k].num_levels; l++)
+            if (problem->levels[k][l] == run->plan->levels[i]) levels[k] = l;
+        if (levels[k] < 0) return YOKE_OK;
+        for (int c = 0; c < plan->num_cuts; c++) units[c * count + k] = run->first[c][i + 1] - run->first[c][i];
+        int64_t more = plan->units[0][i] - units[k];
+        if (more > 0 && !isnan(run->devices[i].copy_seconds_per_unit)) moved_s += (double)more * run->devices[i].copy_seconds_per_unit;
+    }
+    for (int c = 0; c < plan->num_cuts; c++) {
+        int64_t sum = 0;
+        for (int k = 0; k < count; k++) sum += units[c * count + k];
+        if (sum != plan->cut_units[c]) return YOKE_OK; /* a device has gone */
+    }
+    yoke_status status = yoke_plan_evaluate(run->context, &problem->problem, &problem->options, units, levels, &choice);
+    if (status != YOKE_OK || !choice.feasible) return status;
+    double value = run_objective(run->options.objective, choice.time_s, choice.energy_j), gain = value / plan->value - 1;
+    if (!(gain < least_gain + moved_s / (left * plan->predicted.time_s))) return YOKE_OK;
+    choice.units = units;
+    choice.levels = levels;
+    take_choice(problem, &choice, plan);
+    plan->decision = YOKE_RUN_KEPT;
+    plan->gain = fmax(gain, 0);
+    plan->optimal = plan->optimal && gain <= 0;
+    plan->gap = isnan(plan->gap) ? plan->gap : (1 + plan->gap) * (1 + plan->gain) - 1;
+    return YOKE_OK;
+}
+
+static yoke_status make_plan(yoke_run *run, run_plan *plan)
+{
+    run_problem problem;
+    yoke_plan *made = NULL;
+    int known = 0;
+    plan->decision = YOKE_RUN_PLANNED;
+    yoke_status status = run_problem_create(run, plan, 0, &problem, &known);
+    if (status != YOKE_OK) return status;
+    if (!known) { /* powers that no meter would tell: as fast as is known */
+        plan->decision = YOKE_RUN_STARTED;
+        snprintf(plan->note, sizeof plan->note, "powers are not known%s%s: as fast as is known instead",
+                 run->energy_why[0] != '\0' ? ", " : "", run->energy_why);
+        return share_out(run, plan, ~UINT64_C(0));
+    }
+    status = create_plan(run, &problem, plan, &made);
+    if (status == YOKE_OK) {
+        take_choice(&problem, &made->best, plan);
+        plan->optimal = made->optimal;
+        plan->gap = made->gap;
+        plan->predicted.time_s = made->best.time_s;
+        plan->value = run_objective(run->options.objective, made->best.time_s, made->best.energy_j);
+        keep_alternatives(run, &problem, made, plan);
+        if (run->options.use == YOKE_RUN_BOTH && !both_work(run, plan->units[0]))
+            snprintf(plan->note, sizeof plan->note, "hosts and accelerators both have to work; one kind alone would be better");
+        status = maybe_keep(run, &problem, plan);
+    }
+    yoke_plan_destroy(run->context, made);
+    run_problem_clear(run, &problem);
+    return status == YOKE_OK ? let_both_work(run, plan) : status;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- all */
+
+static int has_units(const run_plan *plan)
+{
+    int64_t sum = 0;
+    for (int p = 0; p < plan->num_phases; p++) sum |= plan->phases[p].units;
+    for (int c = 0; c < plan->num_cuts; c++) sum |= plan->cut_units[c];
+    return sum != 0;
+}
+
+yoke_status run_decide(yoke_run *run, run_plan *plan)
+{
+    int found = 0;
+    yoke_status status = run_need_device(run);
+    for (int i = 0; i < run->num_devices; i++) plan->levels[i] = run->devices[i].num_levels - 1;
+    plan->feasible = 1;
+    plan->gap = plan->nearest = NAN;
+    if (status != YOKE_OK) return status;
+    const int one = plan->num_phases == 1 && plan->num_cuts == 1 && plan->phases[0].cut == 0 &&
+                    plan->phases[0].units == plan->cut_units[0] && plan->phases[0].weight_sum == NULL;
+    if (!has_units(plan))
+        plan->decision = YOKE_RUN_PLANNED;
+    else if (!isnan(run->share))
+        status = fixed_shares(run, plan);
+    else if (one && !run->plans)
+        status = balance(run, plan);
+    else {
+        status = explore(run, plan, &found);
+        if (status == YOKE_OK && !found) status = make_plan(run, plan);
+    }
+    return status == YOKE_OK ? run_predict(run, plan) : status;
+}

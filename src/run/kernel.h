@@ -1,0 +1,57 @@
+/*
+ * kernel.h - a kernel of a run: what each device has of it.
+ */
+#ifndef YOKE_RUN_KERNEL_H
+#define YOKE_RUN_KERNEL_H
+
+#include "run/run.h"
+
+enum { RUN_MOST_ARGUMENTS = 16 }; /* of a loop, beside ranges and arrays */
+
+/* Units [first, last) of a kept, divided array that lie on an accelerator. */
+typedef struct run_held {
+    int64_t first, last;
+    int dirty; /* nonzero: only there are they as the kernel wrote them */
+} run_held;
+
+typedef struct run_kernel_device {
+    int usable;
+    int warm; /* nonzero: it has been launched: what drivers do at a first launch is over */
+    yoke_program *program;
+    yoke_function *function;
+    yoke_buffer **buffers; /* [num_arrays]; NULL on a host */
+    run_held *held;        /* [num_arrays] */
+    int *sent;             /* [num_arrays]: nonzero: the whole array lies there */
+    void **staging;        /* [num_arrays]: what comes back of arrays that are read too; NULL: straight to the array */
+    /* The present piece. */
+    int64_t first, last, moved; /* moved: units of kept arrays that were sent */
+    int done;                   /* nonzero: a host has done them */
+    int failed;
+    char why[RUN_WHY_BYTES];
+} run_kernel_device;
+
+struct yoke_run_kernel {
+    yoke_run *run;
+    yoke_run_kernel *next;
+    char *work, *name;                      /* of the function; may be NULL */
+    yoke_host_kernel_function *host_kernel; /* of the source, for hosts; NULL: none */
+    yoke_run_host_function *host;
+    void *user;
+    int64_t num_arrays, items_per_unit, group_size;
+    yoke_run_array *arrays;
+    run_kernel_device *devices;     /* [num_devices] */
+    void *memory[4];                /* of all devices: buffers, held, sent, staging */
+    const yoke_argument *arguments; /* of the present loop */
+    int64_t num_arguments;
+};
+
+/* A host's part of a piece. */
+typedef struct run_task {
+    const yoke_run_kernel *kernel;
+    run_kernel_device *device;
+} run_task;
+
+/* Device i of the kernel is gone: its memory is not used any more. */
+void run_kernel_forget(yoke_run_kernel *kernel, int device);
+
+#endif

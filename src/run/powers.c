@@ -1,0 +1,232 @@
+/* Powers of devices at rest and at work, from meters or as declared. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "run/run.h"
+
+/* A meter's two ends are known to this part of a rest. */
+static const double periods_of_a_rest = 25;
+static const double least_rest_s = 0.3, most_rest_s = 3;
+
+static yoke_status declare(yoke_run *run)
+{
+    for (int i = 0; i < run->num_devices; i++) {
+        run_device *d = &run->devices[i];
+        const yoke_run_power *found = NULL;
+        for (int64_t k = 0; k < run->options.num_powers && found == NULL; k++)
+            if (strcmp(run->options.powers[k].device, d->info->name) == 0) found = &run->options.powers[k];
+        if (found == NULL && d->excluded) continue;
+        if (found == NULL)
+            return yoke_fail(run->context, YOKE_ERROR_INPUT,
+                             "no powers are stated for %.64s, which may work, and for other devices they are: state its, too",
+                             d->info->name);
+        d->removable = found->removable;
+        d->powers[0] = (run_level_power){.idle_w = found->idle_w, .above_j = found->busy_w - found->idle_w, .busy_s = 1};
+    }
+    run->base_w = run->options.base_w;
+    run->hosting_w = run->options.hosting_w;
+    return YOKE_OK;
+}
+
+yoke_status run_powers_start(yoke_run *run)
+{
+    run->base_w = run->meter == NULL ? run->options.base_w : (double)NAN;
+    run->hosting_w = run->meter == NULL ? run->options.hosting_w : 0;
+    for (int i = 0; i < run->num_devices; i++)
+        for (int l = 0; l < RUN_MOST_LEVELS; l++) run->devices[i].powers[l].idle_w = run->devices[i].powers[l].idle_uncertainty_w = NAN;
+    if (run->declared) return declare(run);
+    if (!run->needs_powers || run->options.store != NULL) return YOKE_OK;
+    for (int i = 0; i < run->num_devices; i++) {
+        const run_device *d = &run->devices[i];
+        if (d->excluded || d->meters != 0) continue;
+        return yoke_fail(run->context, YOKE_ERROR_UNAVAILABLE,
+                         "%s needs the devices' powers, and nothing tells those of %.64s: no usable meter is its own (`yoke info` says "
+                         "why), there is no "
+                         "store that may have them, and none are stated",
+                         run->options.objective == YOKE_OBJECTIVE_TIME ? "a power cap" : "this objective", d->info->name);
+    }
+    return YOKE_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------- reading */
+
+/* Sum over the own meters of a device; NaN where one has no value. */
+static double own_j(const yoke_run *run, const run_device *d, double *uncertainty)
+{
+    double sum = 0, uncertain = 0;
+    for (int64_t k = 0; k < run->num_meters && k < RUN_MOST_METERS; k++) {
+        if (!(d->meters >> k & 1)) continue;
+        sum += run->energies[k].value_j;
+        uncertain += run->energies[k].uncertainty_j;
+    }
+    *uncertainty = uncertain;
+    return d->meters != 0 ? sum : (double)NAN;
+}
+
+/* Of all meters that are some device's own, each once. */
+static double all_own_j(const yoke_run *run)
+{
+    uint64_t all = 0;
+    double sum = 0;
+    for (int i = 0; i < run->num_devices; i++) all |= run->devices[i].meters;
+    for (int64_t k = 0; k < run->num_meters && k < RUN_MOST_METERS; k++)
+        if (all >> k & 1) sum += run->energies[k].value_j;
+    return sum;
+}
+
+static yoke_status rest(yoke_run *run, double seconds)
+{
+    if (run->simulated) return yoke_machine_sleep(run->context, seconds);
+    struct timespec time = {.tv_sec = (time_t)seconds, .tv_nsec = (long)(1e9 * (seconds - floor(seconds)))};
+    (void)nanosleep(&time, NULL); /* a signal ends it early: the region knows how long it was */
+    return YOKE_OK;
+}
+
+yoke_status run_powers_rest(yoke_run *run)
+{
+    int wanted = isnan(run->base_w) && run->rests < RUN_MOST_TRIES;
+    double period_s = 0, seconds = 0, uncertain;
+    yoke_region *region = NULL;
+    yoke_energy total;
+    for (int i = 0; i < run->num_devices; i++)
+        wanted |= run->devices[i].meters != 0 && isnan(run->devices[i].powers[run->devices[i].level].idle_w);
+    if (!wanted || run->rests >= RUN_MOST_TRIES * RUN_MOST_LEVELS || run->declared || run->meter == NULL ||
+        !(run->needs_powers || run->simulated))
+        return YOKE_OK;
+    for (int64_t k = 0; k < run->num_meters; k++) period_s = fmax(period_s, run->meter_infos[k].period_s);
+    run->rests++;
+    yoke_status status = yoke_region_begin(run->meter, &region);
+    if (status != YOKE_OK) return status;
+    status = rest(run, fmin(fmax(least_rest_s, periods_of_a_rest * period_s), most_rest_s));
+    yoke_status ended = yoke_region_end(region, &seconds, run->energies, &total);
+    if (status == YOKE_OK) status = ended;
+    if (status != YOKE_OK) return status;
+    for (int i = 0; i < run->num_devices; i++) {
+        run_device *d = &run->devices[i];
+        run_level_power *power = &d->powers[d->level];
+        double joules = own_j(run, d, &uncertain);
+        if (!isnan(power->idle_w) || isnan(joules)) continue;
+        power->idle_w = joules / seconds;
+        power->idle_uncertainty_w = uncertain / seconds;
+    }
+    double base_w = (total.value_j - all_own_j(run)) / seconds;
+    if (isnan(run->base_w)) run->base_w = base_w < 0 ? 0 : base_w;
+    return YOKE_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------ learning */
+
+/* Nonzero: no other device with the same meters worked. */
+static int worked_alone(const yoke_run *run, int device, const double *busy)
+{
+    for (int k = 0; k < run->num_devices; k++)
+        if (k != device && busy[k] > 0 && (run->devices[k].meters & run->devices[device].meters) != 0) return 0;
+    return 1;
+}
+
+/* joules = memory_w x seconds of hosts + hosting_w x seconds of accelerators alone, neither negative. */
+static void learn_others(yoke_run *run, double joules, double host_s, double accelerator_s)
+{
+    double alone_s = fmax(0, accelerator_s - host_s);
+    run->other_hh += host_s * host_s;
+    run->other_ha += host_s * alone_s;
+    run->other_aa += alone_s * alone_s;
+    run->other_hj += host_s * joules;
+    run->other_aj += alone_s * joules;
+    double determinant = run->other_hh * run->other_aa - run->other_ha * run->other_ha;
+    double memory_w = run->other_hh > 0 ? run->other_hj / run->other_hh : 0, hosting_w = 0;
+    if (determinant > 1e-9 * run->other_hh * run->other_aa) {
+        memory_w = (run->other_aa * run->other_hj - run->other_ha * run->other_aj) / determinant;
+        hosting_w = (run->other_hh * run->other_aj - run->other_ha * run->other_hj) / determinant;
+    } else if (run->other_aa > 0) {
+        memory_w = 0;
+        hosting_w = run->other_aj / run->other_aa;
+    }
+    if (hosting_w < 0) memory_w = run->other_hh > 0 ? run->other_hj / run->other_hh : 0;
+    if (memory_w < 0) hosting_w = run->other_aa > 0 ? run->other_aj / run->other_aa : 0;
+    run->memory_w = fmax(memory_w, 0);
+    run->hosting_w = fmax(hosting_w, 0);
+}
+
+void run_powers_learn(yoke_run *run, const run_plan *plan, double seconds, const yoke_energy *total, const double *busy)
+{
+    double host_s = 0, accelerator_s = 0, uncertain, period_s = 0;
+    if (run->declared || run->meter == NULL) return;
+    for (int64_t k = 0; k < run->num_meters; k++) period_s = fmax(period_s, run->meter_infos[k].period_s);
+    const int tried = seconds > 2 * period_s ? 4 : 1; /* that a round was too short is no failure yet */
+    for (int i = 0; i < run->num_devices; i++) {
+        run_device *d = &run->devices[i];
+        run_level_power *power = &d->powers[plan->levels[i]];
+        double above = own_j(run, d, &uncertain) - power->idle_w * seconds;
+        if (d->accelerator)
+            accelerator_s = fmax(accelerator_s, busy[i]);
+        else
+            host_s = fmax(host_s, busy[i]);
+        if (!(busy[i] > 0)) continue;
+        if (isnan(above)) power->tries += tried;
+        if (isnan(above) || !worked_alone(run, i, busy)) continue;
+        power->above_j += above;
+        power->busy_s += busy[i];
+        power->uncertain_j = hypot(power->uncertain_j, uncertain + power->idle_uncertainty_w * seconds);
+    }
+    double other_j = total->value_j - all_own_j(run) - run->base_w * seconds;
+    if (!isnan(other_j)) learn_others(run, other_j, host_s, accelerator_s);
+}
+
+/* ----------------------------------------------------------------------------------------------- what is known */
+
+static int has_idle(const run_level_power *power) { return !isnan(power->idle_w); }
+static int has_dynamic(const run_level_power *power) { return power->busy_s > 0; }
+
+/* The nearest levels at and around this one that have a number; 0 where it is not between two. */
+static int neighbours(const run_device *d, int level, int (*has)(const run_level_power *), int *below, int *above, double *part)
+{
+    *below = *above = level;
+    while (*below >= 0 && !has(&d->powers[*below])) --*below;
+    while (*above < d->num_levels && !has(&d->powers[*above])) ++*above;
+    if (*below < 0 || *above >= d->num_levels) return 0;
+    *part = *above > *below ? (d->hz[level] - d->hz[*below]) / (d->hz[*above] - d->hz[*below]) : 0;
+    return 1;
+}
+
+double run_idle_w(const yoke_run *run, int device, int level)
+{
+    const run_device *d = &run->devices[device];
+    int below, above;
+    double part;
+    if (!neighbours(d, level, has_idle, &below, &above, &part)) return NAN;
+    return (1 - part) * d->powers[below].idle_w + part * d->powers[above].idle_w;
+}
+
+double run_dynamic_w(const yoke_run *run, int device, int level, double *uncertainty)
+{
+    const run_device *d = &run->devices[device];
+    int below, above;
+    double part;
+    if (uncertainty != NULL) *uncertainty = NAN;
+    if (!neighbours(d, level, has_dynamic, &below, &above, &part)) return NAN;
+    const run_level_power *low = &d->powers[below], *high = &d->powers[above];
+    double watts = fmax(0, (1 - part) * low->above_j / low->busy_s + part * high->above_j / high->busy_s);
+    double uncertain_w = hypot((1 - part) * low->uncertain_j / low->busy_s, part * high->uncertain_j / high->busy_s);
+    if (!d->accelerator) watts += run->memory_w;
+    if (uncertainty != NULL) *uncertainty = watts > 0 ? fmin(1, uncertain_w / watts) : 0;
+    return watts;
+}
+
+int run_power_is_measured(const yoke_run *run, int device, int level)
+{
+    const run_level_power *power = &run->devices[device].powers[level];
+    return !run->needs_powers || run->declared || (has_idle(power) && has_dynamic(power)) || power->tries >= 4 * RUN_MOST_TRIES ||
+           run->devices[device].meters == 0;
+}
+
+int run_powers_known(const yoke_run *run)
+{
+    for (int i = 0; i < run->num_devices; i++)
+        if (run_is_active(run, i) &&
+            (isnan(run_idle_w(run, i, run->devices[i].level)) || isnan(run_dynamic_w(run, i, run->devices[i].level, NULL))))
+            return 0;
+    return !isnan(run->base_w);
+}

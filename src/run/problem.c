@@ -1,0 +1,320 @@
+/* A round as the planner's problem: what the models of works and powers say, at the levels for which they say something. */
+#include <math.h>
+#include <string.h>
+
+#include "run/run.h"
+
+/* Points between which speeds are taken to be linear: so near to each other that it does not matter which curve joins them. */
+enum { GRID = 24, KNOTS = 24, POINTS = GRID + KNOTS };
+static const double grid_span = 65536; /* the least units of the grid are that part of all */
+static const double same_units = 1e-3;
+
+/* ---------------------------------------------------------------------------------------------------- units */
+
+static int64_t units_before(const yoke_phase *phase, int64_t cut_units, int64_t before)
+{
+    double part = phase->weight_sum != NULL ? phase->weight_sum[before] : (double)before;
+    double all = phase->weight_sum != NULL ? phase->weight_sum[cut_units] : (double)cut_units;
+    return all > 0 ? (int64_t)floor((double)phase->units * part / all + 0.5) : 0;
+}
+
+int64_t run_phase_units(const yoke_phase *phase, int64_t cut_units, int64_t first, int64_t last)
+{
+    return units_before(phase, cut_units, last) - units_before(phase, cut_units, first);
+}
+
+/* Nonzero: the device may have units of the phase. */
+static int has_phase(const run_plan *plan, int phase, int device)
+{
+    const yoke_phase *p = &plan->phases[phase];
+    return p->units > 0 && (p->cut >= 0 || p->device == device);
+}
+
+int64_t run_most_units(const yoke_run *run, const run_plan *plan, int device)
+{
+    const run_device *d = &run->devices[device];
+    if (!run_is_active(run, device) || !(plan->allowed >> device & 1)) return 0;
+    for (int p = 0; p < plan->num_phases; p++)
+        if (has_phase(plan, p, device) && run->run_works[plan->works[p]].tries[device] >= RUN_MOST_TRIES) return 0;
+    if (!d->accelerator || !(plan->memory_bytes_per_unit > 0) || d->memory_bytes <= 0) return INT64_MAX;
+    return (int64_t)fmin((double)d->memory_bytes / plan->memory_bytes_per_unit, 9e18);
+}
+
+/* ---------------------------------------------------------------------------------------------------- times */
+
+static int by_value(double *list, int count, double value)
+{
+    int at = count;
+    while (at > 0 && list[at - 1] > value) at--;
+    if ((at > 0 && value <= list[at - 1] * (1 + same_units)) || (at < count && list[at] <= value * (1 + same_units))) return count;
+    memmove(list + at + 1, list + at, (size_t)(count - at) * sizeof *list);
+    list[at] = value;
+    return count + 1;
+}
+
+/* Where the curve is given to the planner: at its own bends and in between. */
+static int choose_units(const yoke_run *run, int work, int device, double all, double *units)
+{
+    double from = fmax(1, all / grid_span), to = fmax(1, all);
+    int count = 0, added = 0;
+    for (int l = run->devices[device].num_levels - 1; l >= 0; l--) {
+        const speed_model *model = run_model(run, work, device, l);
+        for (int k = 0; model->points > 0 && k < model->curve.knots && added < KNOTS; k++) {
+            if (model->curve.units[k] < 1 || model->curve.units[k] > to) continue;
+            int before = count;
+            count = by_value(units, count, model->curve.units[k]);
+            added += count > before;
+        }
+    }
+    for (int k = 0; k < GRID; k++) count = by_value(units, count, from * pow(to / from, k / (GRID - 1.0)));
+    return count;
+}
+
+/* Nonzero: seconds are start + per_unit x to rounding. */
+static int is_line(const double *points, int count)
+{
+    for (int k = 1; k < count; k++)
+        if (fabs(points[2 * k + 1] / points[2 * k] / (points[1] / points[0]) - 1) > 1e-9) return 0;
+    return 1;
+}
+
+/* t(x) of a phase at a level; zero where it is not known. */
+static int fill_time(const yoke_run *run, int work, int device, int level, double all, double likely, yoke_plan_time *time, double *points)
+{
+    double units[POINTS], uncertainty = 0, start = run_start_s(run, work, device, level);
+    int count = choose_units(run, work, device, all, units), kept = 0;
+    for (int k = 0; k < count; k++) {
+        double seconds = run_seconds(run, work, device, level, units[k], NULL);
+        if (isnan(seconds)) return 0;
+        if (!(seconds - start > 0)) continue;
+        points[2 * kept] = units[k];
+        points[2 * kept++ + 1] = seconds - start;
+    }
+    if (kept == 0) return 0;
+    (void)run_seconds(run, work, device, level, likely, &uncertainty);
+    *time = (yoke_plan_time){.start_seconds = start, .time_uncertainty = fmin(uncertainty, 1), .num_points = kept, .points = points};
+    if (is_line(points, kept))
+        *time =
+            (yoke_plan_time){.start_seconds = start, .time_uncertainty = time->time_uncertainty, .seconds_per_unit = points[1] / points[0]};
+    return 1;
+}
+
+/* ---------------------------------------------------------------------------------------------------- levels */
+
+/* The parts of a problem's memory. */
+typedef struct parts {
+    yoke_plan_device *devices;
+    yoke_plan_level *levels; /* [devices][RUN_MOST_LEVELS] */
+    yoke_plan_time *times;   /* [devices][RUN_MOST_LEVELS][phases] */
+    double *points;          /* [devices][RUN_MOST_LEVELS][phases][2 POINTS] */
+} parts;
+
+/* Whether the planner can be told this round as one phase without a round: then its search is exact at any size. */
+static int is_plain(const run_plan *plan)
+{
+    const yoke_phase *p = &plan->phases[0];
+    return plan->num_cuts == 1 && plan->num_phases == 1 && p->cut == 0 && p->units == plan->cut_units[0] && p->weight_sum == NULL &&
+           !(p->call_seconds > 0);
+}
+
+/* The part of all units that the device has, or had, or may get: uncertainties are those of times there. */
+static double likely_part(const yoke_run *run, const run_plan *plan, int device)
+{
+    if (plan->units[0][device] > 0) return (double)plan->units[0][device] / (double)plan->cut_units[0];
+    if (run->has_plan && run->plan->units[0][device] > 0) return (double)run->plan->units[0][device] / (double)run->plan->cut_units[0];
+    return 1.0 / run->num_devices;
+}
+
+static int fill_level(const yoke_run *run, const run_plan *plan, int device, int level, int only, yoke_plan_level *to,
+                      yoke_plan_time *times, double *points)
+{
+    double uncertainty, dynamic_w = run_dynamic_w(run, device, level, &uncertainty), idle_w = run_idle_w(run, device, level);
+    const double part = likely_part(run, plan, device);
+    if (run->needs_powers && (isnan(dynamic_w) || isnan(idle_w))) return 0;
+    for (int p = 0; p < plan->num_phases; p++, points += 2 * POINTS) {
+        const yoke_phase *phase = &plan->phases[p];
+        const double all = (double)phase->units;
+        times[p] = (yoke_plan_time){.absent = 1};
+        if (!has_phase(plan, p, device)) continue;
+        if (!fill_time(run, plan->works[p], device, level, all, phase->cut < 0 ? all : fmax(1, part * all), &times[p], points)) return 0;
+        times[p].dynamic_power_w = dynamic_w;
+        times[p].power_uncertainty = isnan(uncertainty) ? 0 : uncertainty;
+        /* A search takes numbers as they are: what is uncertain is measured when it is chosen, and a tie broken by time would never be. */
+        if (!only) times[p].time_uncertainty = times[p].power_uncertainty = 0;
+    }
+    *to = (yoke_plan_level){.frequency_hz = run->devices[device].hz[level], .idle_power_w = idle_w, .phases = times};
+    if (!is_plain(plan)) return 1;
+    to->phases = NULL;
+    to->start_seconds = times[0].start_seconds;
+    to->seconds_per_unit = times[0].seconds_per_unit;
+    to->num_points = times[0].num_points;
+    to->points = times[0].points;
+    to->time_uncertainty = times[0].time_uncertainty;
+    to->dynamic_power_w = dynamic_w;
+    to->power_uncertainty = times[0].power_uncertainty;
+    return 1;
+}
+
+static int fill_device(const yoke_run *run, const run_plan *plan, int device, int only, int at, run_problem *problem, const parts *m)
+{
+    const run_device *d = &run->devices[device];
+    yoke_plan_level *levels = m->levels + (int64_t)at * RUN_MOST_LEVELS;
+    int count = 0;
+    for (int l = 0; l < d->num_levels; l++) {
+        int64_t place = ((int64_t)at * RUN_MOST_LEVELS + count) * plan->num_phases;
+        if (only && l != plan->levels[device]) continue;
+        if (!fill_level(run, plan, device, l, only, &levels[count], m->times + place, m->points + place * 2 * POINTS)) continue;
+        problem->levels[at][count++] = l;
+    }
+    double copy_s = run_has_distribution(run, plan) || isnan(d->copy_seconds_per_unit) ? 0 : d->copy_seconds_per_unit;
+    problem->devices[at] = device;
+    m->devices[at] = (yoke_plan_device){.name = d->info->name,
+                                        .host = !d->accelerator,
+                                        .removable = d->removable,
+                                        .num_levels = count,
+                                        .levels = levels,
+                                        .copy_seconds_per_unit = copy_s,
+                                        .max_units = run_most_units(run, plan, device)};
+    return count > 0;
+}
+
+static yoke_status make_parts(yoke_run *run, const run_plan *plan, run_problem *problem, parts *m)
+{
+    const int64_t levels = (int64_t)run->num_devices * RUN_MOST_LEVELS, times = levels * plan->num_phases;
+    const struct {
+        int64_t count;
+        size_t size;
+    } wanted[] = {{run->num_devices, sizeof *m->devices},
+                  {levels, sizeof *m->levels},
+                  {times, sizeof *m->times},
+                  {times * 2 * POINTS, sizeof *m->points},
+                  {run->num_devices, sizeof *problem->levels},
+                  {plan->num_phases, sizeof(yoke_phase)}};
+    yoke_status status = YOKE_OK;
+    for (int k = 0; k < 6 && status == YOKE_OK; k++)
+        status = yoke_allocate(run->context, wanted[k].count, wanted[k].size, &problem->memory[k]);
+    *m = (parts){problem->memory[0], problem->memory[1], problem->memory[2], problem->memory[3]};
+    problem->levels = problem->memory[4];
+    return status;
+}
+
+/* Phases that belong to one device name it by its place in the problem. */
+static void number_phases(const run_plan *plan, run_problem *problem, int count)
+{
+    yoke_phase *phases = problem->memory[5];
+    memcpy(phases, plan->phases, (size_t)plan->num_phases * sizeof *phases);
+    for (int p = 0; p < plan->num_phases; p++)
+        for (int k = 0; k < count && phases[p].cut < 0; k++)
+            if (problem->devices[k] == plan->phases[p].device) phases[p].device = k;
+    problem->round =
+        (yoke_round){.num_cuts = plan->num_cuts, .cut_units = plan->cut_units, .num_phases = plan->num_phases, .phases = phases};
+}
+
+yoke_status run_problem_create(yoke_run *run, const run_plan *plan, int only, run_problem *problem, int *known)
+{
+    parts m;
+    int count = 0;
+    double base_w = run->base_w;
+    *problem = (run_problem){.options = {.objective = run->options.objective,
+                                         .deadline_s = run->options.deadline_s,
+                                         .max_slowdown = run->options.max_slowdown,
+                                         .power_cap_w = run->options.power_cap_w}};
+    yoke_status status = make_parts(run, plan, problem, &m);
+    int64_t units = 0;
+    for (int p = 0; p < plan->num_phases; p++) units |= plan->phases[p].units;
+    *known = units != 0 && !(run->needs_powers && isnan(run->base_w)); /* no units take no time */
+    for (int i = 0; i < run->num_devices && status == YOKE_OK && *known; i++) {
+        if (run_most_units(run, plan, i) > 0)
+            *known = fill_device(run, plan, i, only, count++, problem, &m);
+        else if (!run->devices[i].removable) /* it is there, and draws what it draws */
+            base_w += isnan(run_idle_w(run, i, run->devices[i].level)) ? 0 : run_idle_w(run, i, run->devices[i].level);
+    }
+    *known = *known && count > 0;
+    if (status == YOKE_OK && *known) number_phases(plan, problem, count);
+    problem->problem = (yoke_plan_problem){.units = plan->cut_units[0],
+                                           .repetitions = plan->phases[0].calls,
+                                           .copies_before = 1,
+                                           .base_power_w = base_w,
+                                           .hosting_power_w = run->hosting_w,
+                                           .num_devices = count,
+                                           .devices = m.devices,
+                                           .round = is_plain(plan) ? NULL : &problem->round};
+    if (status == YOKE_OK && *known) return YOKE_OK;
+    run_problem_clear(run, problem);
+    return status;
+}
+
+void run_problem_clear(yoke_run *run, run_problem *problem)
+{
+    for (int k = 0; k < 6; k++) {
+        yoke_release(run->context, problem->memory[k]);
+        problem->memory[k] = NULL;
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------------ cost */
+
+double run_objective(yoke_objective objective, double time_s, double energy_j)
+{
+    switch (objective) {
+    case YOKE_OBJECTIVE_TIME:
+        return time_s;
+    case YOKE_OBJECTIVE_ENERGY:
+        return energy_j;
+    case YOKE_OBJECTIVE_EDP:
+        return energy_j * time_s;
+    case YOKE_OBJECTIVE_ED2P:
+        return energy_j * time_s * time_s;
+    }
+    return NAN;
+}
+
+yoke_status run_predict(yoke_run *run, run_plan *plan)
+{
+    run_problem problem;
+    int known = 0;
+    int64_t units[RUN_MOST_CUTS * RUN_MOST_DEVICES];
+    yoke_plan_choice choice = {.time_s = NAN};
+    plan->predicted = (yoke_cost){NAN, NAN, NAN, NAN, NAN};
+    plan->value = NAN;
+    for (int i = 0; i < run->num_devices; i++)
+        plan->predicted_s[i] = run_seconds(run, plan->works[0], i, plan->levels[i], (double)plan->units[0][i], NULL);
+    yoke_status status = run_problem_create(run, plan, 1, &problem, &known);
+    if (status != YOKE_OK || !known) return status;
+    const int count = (int)problem.problem.num_devices;
+    for (int c = 0; c < plan->num_cuts; c++)
+        for (int k = 0; k < count; k++) units[c * count + k] = plan->units[c][problem.devices[k]];
+    status = yoke_plan_evaluate(run->context, &problem.problem, NULL, units, NULL, &choice);
+    run_problem_clear(run, &problem);
+    if (status != YOKE_OK) return status;
+    plan->predicted = (yoke_cost){.time_s = choice.time_s,
+                                  .energy_j = choice.energy_j,
+                                  .peak_power_w = choice.peak_power_w,
+                                  .time_uncertainty_s = choice.time_uncertainty_s,
+                                  .energy_uncertainty_j = choice.energy_uncertainty_j};
+    plan->value = run_objective(run->options.objective, choice.time_s, choice.energy_j);
+    return YOKE_OK;
+}
+
+yoke_status run_regret(yoke_run *run, double *regret)
+{
+    enum { NODES = 5000 };
+    run_problem problem;
+    yoke_plan *best = NULL;
+    int known = 0;
+    *regret = NAN;
+    if (!run->has_plan || run->plan->weighted || isnan(run->measured.time_s)) return YOKE_OK;
+    *run->candidate = *run->plan;
+    yoke_status status = run_predict(run, run->candidate);
+    if (status != YOKE_OK || isnan(run->candidate->value)) return status;
+    status = run_problem_create(run, run->plan, 0, &problem, &known);
+    if (status != YOKE_OK || !known) return status;
+    problem.options.bare = 1;
+    problem.options.most_nodes = NODES;
+    status = yoke_plan_create(run->context, &problem.problem, &problem.options, &best);
+    if (status == YOKE_OK && best->feasible)
+        *regret = fmax(0, run->candidate->value / run_objective(run->options.objective, best->best.time_s, best->best.energy_j) - 1);
+    yoke_plan_destroy(run->context, best);
+    run_problem_clear(run, &problem);
+    return status;
+}

@@ -1,0 +1,338 @@
+/* Rounds: what is planned, begun and reported. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "run/run.h"
+
+static const int64_t most_units = INT64_C(1000000000000000); /* that plans take in a round */
+/* Seconds per unit that changes hands: the weight of a new measurement. */
+static const double newest = 0.5;
+
+/* --------------------------------------------------------------------------------------------------- checking */
+
+static yoke_status fail_phase(yoke_run *run, int64_t round, int64_t phase, const char *what, double value, const char *expected)
+{
+    return yoke_fail(run->context, YOKE_ERROR_ARGUMENT, "yoke_run_plan: round %lld, phase %lld: %s is %g; it must be %s", (long long)round,
+                     (long long)phase, what, value, expected);
+}
+
+static yoke_status check_phase(yoke_run *run, const yoke_round *round, int64_t r, int64_t p)
+{
+    const yoke_phase *phase = &round->phases[p];
+    if (!(phase->calls > 0) || !isfinite(phase->calls)) return fail_phase(run, r, p, "calls", phase->calls, "finite and above 0");
+    if (phase->units < 0 || phase->units > most_units) return fail_phase(run, r, p, "units", (double)phase->units, "from 0 to 10^15");
+    if (phase->cut < -1 || phase->cut >= round->num_cuts)
+        return fail_phase(run, r, p, "cut", (double)phase->cut, "the number of a cut, or -1");
+    if (phase->cut < 0 && (phase->device < 0 || phase->device >= run->num_devices || !run_is_active(run, (int)phase->device)))
+        return fail_phase(run, r, p, "device", (double)phase->device, "one that may work");
+    if (!(phase->call_seconds >= 0) || !isfinite(phase->call_seconds))
+        return fail_phase(run, r, p, "call_seconds", phase->call_seconds, "finite and not negative");
+    if (phase->cut < 0 || phase->weight_sum == NULL) return YOKE_OK;
+    const double *weights = phase->weight_sum;
+    for (int64_t i = 0; i < round->cut_units[phase->cut]; i++)
+        if (!(weights[i + 1] >= weights[i]) || !isfinite(weights[i + 1]) || weights[0] != 0)
+            return fail_phase(run, r, p, "weight_sum", weights[i + 1], "ascending from 0, and finite");
+    return YOKE_OK;
+}
+
+static yoke_status check_round(yoke_run *run, const yoke_round *round, int64_t r)
+{
+    const double sizes[] = {round->copy_bytes_per_unit, round->memory_bytes_per_unit};
+    if (round->num_cuts < 1 || round->num_cuts > RUN_MOST_CUTS || round->cut_units == NULL)
+        return yoke_fail(run->context, YOKE_ERROR_ARGUMENT, "yoke_run_plan: round %lld has %lld cuts; there may be 1 to %d", (long long)r,
+                         (long long)round->num_cuts, (int)RUN_MOST_CUTS);
+    if (round->num_phases < 1 || round->num_phases > RUN_MOST_PHASES || round->phases == NULL)
+        return yoke_fail(run->context, YOKE_ERROR_ARGUMENT, "yoke_run_plan: round %lld has %lld phases; there may be 1 to %d", (long long)r,
+                         (long long)round->num_phases, (int)RUN_MOST_PHASES);
+    for (int64_t c = 0; c < round->num_cuts; c++)
+        if (round->cut_units[c] < 0 || round->cut_units[c] > most_units)
+            return yoke_fail(run->context, YOKE_ERROR_ARGUMENT,
+                             "yoke_run_plan: round %lld, cut %lld has %lld units; there may be 0 to 10^15", (long long)r, (long long)c,
+                             (long long)round->cut_units[c]);
+    for (int k = 0; k < 2; k++)
+        if (!(sizes[k] >= 0) || !isfinite(sizes[k]))
+            return yoke_fail(run->context, YOKE_ERROR_ARGUMENT,
+                             "yoke_run_plan: round %lld: bytes per unit are %g; they must be finite and not negative", (long long)r,
+                             sizes[k]);
+    yoke_status status = YOKE_OK;
+    for (int64_t p = 0; p < round->num_phases && status == YOKE_OK; p++) status = check_phase(run, round, r, p);
+    return status;
+}
+
+/* --------------------------------------------------------------------------------------------------- planning */
+
+static yoke_status fill_plan(yoke_run *run, const yoke_round *round, uint64_t allowed, run_plan *plan)
+{
+    yoke_status status = YOKE_OK;
+    memset(plan, 0, sizeof *plan);
+    plan->num_cuts = round->num_cuts;
+    plan->num_phases = round->num_phases;
+    plan->copy_bytes_per_unit = round->copy_bytes_per_unit;
+    plan->memory_bytes_per_unit = round->memory_bytes_per_unit;
+    plan->allowed = allowed;
+    memcpy(plan->cut_units, round->cut_units, (size_t)round->num_cuts * sizeof plan->cut_units[0]);
+    memcpy(plan->phases, round->phases, (size_t)round->num_phases * sizeof plan->phases[0]);
+    for (int p = 0; p < plan->num_phases && status == YOKE_OK; p++) {
+        status = run_work_find(run, round->phases[p].work, &plan->works[p]);
+        if (status == YOKE_OK) status = run_work_open(run, plan->works[p]);
+        plan->weighted |= plan->phases[p].weight_sum != NULL;
+        if (status == YOKE_OK) plan->phases[p].work = run->run_works[plan->works[p]].name;
+    }
+    return status;
+}
+
+/* Nonzero: a is to be worked rather than b.  What is not known yet is learned first. */
+static int is_better(const run_plan *a, const run_plan *b)
+{
+    int a_learns = a->decision == YOKE_RUN_STARTED || a->decision == YOKE_RUN_EXPLORED;
+    int b_learns = b->decision == YOKE_RUN_STARTED || b->decision == YOKE_RUN_EXPLORED;
+    if (a_learns || b_learns) return a_learns && !b_learns;
+    if (a->feasible != b->feasible) return a->feasible;
+    return a->value < b->value;
+}
+
+static void find_ranges(yoke_run *run)
+{
+    const run_plan *plan = run->plan;
+    int same = run_has_distribution(run, plan);
+    memcpy(run->before, run->first, sizeof run->before);
+    for (int c = 0; c < plan->num_cuts; c++) {
+        run->first[c][0] = 0;
+        for (int i = 0; i < run->num_devices; i++) run->first[c][i + 1] = run->first[c][i] + plan->units[c][i];
+        run->first_of[c] = run->first[c];
+        run->before_of[c] = run->before[c];
+    }
+    run->assignment.before = same ? run->before_of : NULL;
+    run->given_cuts = plan->num_cuts;
+    memcpy(run->given_units, plan->cut_units, sizeof run->given_units);
+}
+
+static yoke_status set_frequencies(yoke_run *run)
+{
+    yoke_status status = YOKE_OK;
+    for (int i = 0; i < run->num_devices && status == YOKE_OK; i++) {
+        run_device *d = &run->devices[i];
+        int level = run->plan->levels[i];
+        run->frequency_hz[i] = NAN;
+        if (run->frequencies == NULL || d->domain[0] == '\0' || d->failed) continue;
+        run->frequency_hz[i] = d->hz[level];
+        if (d->is_set && d->level == level) continue;
+        status = yoke_clock_set(run->frequencies, d->domain, d->hz[level], NULL);
+        if (status != YOKE_OK) continue;
+        d->level = level;
+        d->is_set = 1;
+    }
+    return status;
+}
+
+static void fill_assignment(yoke_run *run, int64_t chosen)
+{
+    const run_plan *plan = run->plan;
+    yoke_assignment *a = &run->assignment;
+    a->round = chosen;
+    a->num_cuts = plan->num_cuts;
+    a->num_devices = run->num_devices;
+    a->first = run->first_of;
+    a->frequency_hz = run->frequency_hz;
+    a->decision = plan->decision;
+    a->predicted = plan->predicted;
+    a->feasible = plan->feasible;
+    a->binding = plan->binding;
+    a->nearest = plan->nearest;
+    a->optimal = plan->optimal;
+    a->gap = plan->gap;
+}
+
+yoke_status run_plan_rounds(yoke_run *run, const yoke_round *rounds, int64_t count, uint64_t allowed)
+{
+    int64_t chosen = 0;
+    yoke_status status = YOKE_OK;
+    /* Two plans lie beside each other: the one that was worked, which deciding looks at, and the new one.  Of alternatives the best is made again. */
+    for (int64_t r = 0; r < count && status == YOKE_OK && count > 1; r++) {
+        status = fill_plan(run, &rounds[r], allowed, run->candidate);
+        if (status == YOKE_OK) status = run_decide(run, run->candidate);
+        if (status != YOKE_OK) return status;
+        if (r > 0 && !is_better(run->candidate, run->other)) continue;
+        *run->other = *run->candidate;
+        chosen = r;
+    }
+    if (count == 1) {
+        status = fill_plan(run, &rounds[0], allowed, run->candidate);
+        if (status == YOKE_OK) status = run_decide(run, run->candidate);
+        if (status != YOKE_OK) return status;
+    } else {
+        *run->candidate = *run->other;
+    }
+    run_plan *made = run->candidate;
+    run->candidate = run->plan;
+    run->plan = made;
+    run->has_plan = 1;
+    run->measured = (yoke_cost){NAN, NAN, NAN, NAN, NAN};
+    find_ranges(run);
+    status = set_frequencies(run);
+    if (status == YOKE_OK) status = run_powers_rest(run);
+    fill_assignment(run, chosen);
+    return status;
+}
+
+yoke_status yoke_run_plan(yoke_run *run, const yoke_round *rounds, int64_t count, const yoke_assignment **assignment)
+{
+    if (run == NULL || rounds == NULL || assignment == NULL || count < 1)
+        return yoke_fail(run != NULL ? run->context : NULL, YOKE_ERROR_ARGUMENT,
+                         "yoke_run_plan: an argument is NULL, or there is no round");
+    if (run->begun)
+        return yoke_fail(run->context, YOKE_ERROR_ARGUMENT, "yoke_run_plan: a round has begun; end it first, or tell which device failed");
+    yoke_status status = YOKE_OK;
+    for (int64_t r = 0; r < count && status == YOKE_OK; r++) status = check_round(run, &rounds[r], r);
+    if (status == YOKE_OK) status = run_plan_rounds(run, rounds, count, ~UINT64_C(0));
+    if (status == YOKE_OK) *assignment = &run->assignment;
+    return status;
+}
+
+/* ------------------------------------------------------------------------------------------------ begin and end */
+
+yoke_status yoke_run_begin(yoke_run *run)
+{
+    if (run == NULL || !run->has_plan || run->begun)
+        return yoke_fail(run != NULL ? run->context : NULL, YOKE_ERROR_ARGUMENT, "yoke_run_begin: %s",
+                         run == NULL  ? "run is NULL"
+                         : run->begun ? "a round has begun already"
+                                      : "nothing is planned");
+    if (run->meter != NULL) {
+        yoke_status status = yoke_region_begin(run->meter, &run->region);
+        if (status != YOKE_OK) return status;
+    }
+    run->begin_s = run_now_s(run);
+    run->begun = 1;
+    return YOKE_OK;
+}
+
+static double known_or(double value, double otherwise) { return value > 0 && isfinite(value) ? value : otherwise; }
+
+/* Units of a phase that the device had. */
+static int64_t units_of(const yoke_run *run, const yoke_phase *phase, int device)
+{
+    if (phase->cut < 0) return phase->device == device ? phase->units : 0;
+    const int64_t *first = run->first[phase->cut];
+    return run_phase_units(phase, run->plan->cut_units[phase->cut], first[device], first[device + 1]);
+}
+
+static void learn_copies(yoke_run *run, int device, double moved_s, int64_t moved)
+{
+    run_device *d = &run->devices[device];
+    if (!(moved_s >= 0) || !isfinite(moved_s) || moved <= 0) return;
+    double one = moved_s / (double)moved;
+    d->copy_seconds_per_unit = isnan(d->copy_seconds_per_unit) ? one : (1 - newest) * d->copy_seconds_per_unit + newest * one;
+}
+
+/* Units of cut 0 that the device has and did not have before. */
+static int64_t moved_units(const yoke_run *run, int device)
+{
+    int64_t first = run->first[0][device], last = run->first[0][device + 1];
+    if (run->assignment.before == NULL) return last - first;
+    int64_t from = run->before[0][device] > first ? run->before[0][device] : first;
+    int64_t to = run->before[0][device + 1] < last ? run->before[0][device + 1] : last;
+    return last - first - (to > from ? to - from : 0);
+}
+
+/* Learns seconds; busy[i]: of device i in all its phases. */
+static void learn_seconds(yoke_run *run, const yoke_run_report *report, double *busy)
+{
+    const run_plan *plan = run->plan;
+    for (int i = 0; i < run->num_devices; i++) {
+        busy[i] = 0;
+        run->measured_s[i] = NAN;
+        for (int p = 0; p < plan->num_phases; p++) {
+            const yoke_phase *phase = &plan->phases[p];
+            int64_t units = units_of(run, phase, i);
+            double seconds = report->seconds != NULL ? known_or(report->seconds[p * run->num_devices + i], NAN) : (double)NAN;
+            double calls = report->calls != NULL ? known_or(report->calls[p], phase->calls) : phase->calls;
+            int *tries = &run->run_works[plan->works[p]].tries[i];
+            if (p == 0) run->measured_s[i] = units > 0 ? seconds : 0;
+            if (units > 0 && !isnan(seconds)) {
+                run_learn_seconds(run, plan->works[p], i, plan->levels[i], (double)units, seconds);
+                busy[i] += calls * seconds;
+                *tries = 0;
+            } else if (plan->explores && phase->units > 0 && run_most_units(run, plan, i) > 0 && !run_is_measured(run, plan->works[p], i)) {
+                ++*tries;
+            }
+        }
+        if (report->moved_s != NULL) learn_copies(run, i, report->moved_s[i], moved_units(run, i));
+    }
+}
+
+/* What the balancer of a single phase is told when it is asked next. */
+static void keep_reports(yoke_run *run, const yoke_run_report *report, const yoke_energy *total)
+{
+    const run_plan *plan = run->plan;
+    run_work *work = &run->run_works[plan->works[0]];
+    if (work->balancer == NULL || plan->num_phases != 1 || plan->num_cuts != 1) return;
+    for (int i = 0; i < run->num_devices; i++) {
+        int64_t units = plan->units[0][i], moved = moved_units(run, i);
+        double moved_s = report->moved_s != NULL && report->moved_s[i] >= 0 && report->moved_s[i] < 1e12 ? report->moved_s[i] : (double)NAN;
+        double seconds = run->measured_s[i] < 1e12 ? run->measured_s[i] : (double)NAN;
+        work->reports[i] = (yoke_share_report){.units = units,
+                                               .seconds = units > 0 ? seconds : (double)NAN,
+                                               .moved_s = moved > 0 ? moved_s : (double)NAN,
+                                               .moved_units = moved,
+                                               .calls = report->calls != NULL ? known_or(report->calls[0], NAN) : (double)NAN,
+                                               .energy_j = i == 0 && total->value_j >= 0 ? total->value_j : (double)NAN};
+    }
+    work->reported = 1;
+}
+
+static yoke_status end_region(yoke_run *run, double *seconds, yoke_energy *total)
+{
+    *seconds = run_now_s(run) - run->begin_s;
+    *total = (yoke_energy){.value_j = NAN, .uncertainty_j = NAN};
+    snprintf(total->why_not, sizeof total->why_not, "no meter is open");
+    if (run->region == NULL) return YOKE_OK;
+    double on_meter = *seconds;
+    yoke_status status = yoke_region_end(run->region, &on_meter, run->energies, total);
+    run->region = NULL;
+    if (status == YOKE_OK) *seconds = on_meter;
+    return status;
+}
+
+yoke_status yoke_run_end(yoke_run *run, const yoke_run_report *report, yoke_cost *measured)
+{
+    static const yoke_run_report nothing = {0};
+    double busy[RUN_MOST_DEVICES], seconds = NAN;
+    yoke_energy total;
+    if (run == NULL || !run->begun)
+        return yoke_fail(run != NULL ? run->context : NULL, YOKE_ERROR_ARGUMENT, "yoke_run_end: %s",
+                         run == NULL ? "run is NULL" : "no round has begun");
+    if (report == NULL) report = &nothing;
+    run->begun = 0;
+    yoke_status status = end_region(run, &seconds, &total);
+    if (status != YOKE_OK) return status;
+    learn_seconds(run, report, busy);
+    if (seconds > 0) run_powers_learn(run, run->plan, seconds, &total, busy);
+    keep_reports(run, report, &total);
+    run->rounds++;
+    run->measured = (yoke_cost){seconds, total.value_j, NAN, NAN, total.uncertainty_j};
+    run->energy_kind = isnan(total.value_j) ? YOKE_ENERGY_NONE : total.kind;
+    snprintf(run->energy_why, sizeof run->energy_why, "%s", total.why_not);
+    run->sum_s += seconds;
+    run->sum_j += total.value_j;
+    if (measured != NULL) *measured = run->measured;
+    /* Weights are the caller's, and gone from now on. */
+    for (int p = 0; p < run->plan->num_phases; p++) run->plan->phases[p].weight_sum = NULL;
+    return YOKE_OK;
+}
+
+yoke_status yoke_run_fail(yoke_run *run, int64_t device, const char *why)
+{
+    if (run == NULL || device < 0 || device >= run->num_devices)
+        return yoke_fail(run != NULL ? run->context : NULL, YOKE_ERROR_ARGUMENT, "yoke_run_fail: %s",
+                         run == NULL ? "run is NULL" : "there is no such device");
+    run_device *d = &run->devices[device];
+    if (run->region != NULL) (void)yoke_region_end(run->region, NULL, NULL, NULL);
+    run->region = NULL;
+    run->begun = 0;
+    d->failed = 1;
+    snprintf(d->why, sizeof d->why, "%s", why != NULL && why[0] != '\0' ? why : "it failed");
+    yoke_log(run->context, YOKE_LOG_WARNING, "%s failed and is left out: %s", d->info->name, d->why);
+    return run_need_device(run);
+}

@@ -1,0 +1,252 @@
+/*
+ * run.h - what a run holds, and what its files share.
+ *
+ *   match.c     device, meters, frequency domain          works.c    kinds of work: models of seconds, balancers, store
+ *   options.c   names of devices, checks                  powers.c   idle and dynamic powers from meters or declarations
+ *   create.c    opening and giving back                   problem.c  a round as a problem of the planner
+ *   round.c     begin, end, fail                          decide.c   which units and frequencies come next
+ *   kernel.c, loop.c   the simple door                    record.c, explain.c   what is told
+ */
+#ifndef YOKE_RUN_RUN_H
+#define YOKE_RUN_RUN_H
+
+#include "balance/model.h"
+#include "run/match.h"
+#include "yoke/yoke.h"
+
+enum {
+    RUN_MOST_DEVICES = YOKE_BALANCER_MOST_DEVICES,
+    RUN_MOST_LEVELS = 16, /* of a domain with more frequencies, or any, so many are used, evenly spread, with both ends */
+    RUN_MOST_METERS = 64,
+    RUN_MOST_CUTS = YOKE_PLAN_MOST_CUTS,
+    RUN_MOST_PHASES = YOKE_PLAN_MOST_PHASES,
+    RUN_MOST_ALTERNATIVES = 24,
+    RUN_MOST_TRIES = 3 /* rounds that were to tell something and did not, after which no more are spent on it */
+};
+
+/* What is known of a device's powers at a frequency. */
+typedef struct run_level_power {
+    double idle_w, idle_uncertainty_w;   /* NaN: not known */
+    double above_j, busy_s, uncertain_j; /* sums over rounds: joules above idle, seconds at work, their uncertainty */
+    int tries;                           /* rounds that were to tell them and could not */
+} run_level_power;
+
+typedef struct run_device {
+    yoke_device *device;
+    const yoke_device_info *info;
+    yoke_queue *queue;    /* of loops; NULL before the first kernel */
+    yoke_event *marks[3]; /* of loops: begin, copied, end */
+    int accelerator;
+    int excluded; /* by the options */
+    int failed;
+    char why[RUN_WHY_BYTES]; /* it is excluded, or failed */
+    char domain[64];         /* of its frequency; "" */
+    char why_no_frequency[RUN_WHY_BYTES];
+    int num_levels; /* at least 1; one of NaN where the frequency is not set */
+    double hz[RUN_MOST_LEVELS];
+    int level;       /* that it has, as far as set; the highest before */
+    int is_set;      /* nonzero: level was set */
+    uint64_t meters; /* bit k: meter k is its own */
+    char meter_names[160];
+    int shares_meters;
+    int removable;
+    run_level_power powers[RUN_MOST_LEVELS];
+    double copy_seconds_per_unit; /* of what changes hands, smoothed; NaN: not known */
+    int64_t memory_bytes;         /* of an accelerator, where known; else 0 */
+} run_device;
+
+/* A kind of work: how long devices take for it. */
+typedef struct run_work {
+    char *name;
+    char kernel[17];                  /* hash of its texts */
+    int planned;                      /* nonzero: a plan had it, so the hash is fixed */
+    speed_model *models;              /* [num_devices][RUN_MOST_LEVELS] */
+    int *stored;                      /* [num_devices]: samples that came from the store */
+    int *tries;                       /* [num_devices]: rounds that were to measure it on the device and did not */
+    yoke_balancer *balancer;          /* of rounds with this one phase; NULL: none yet */
+    int64_t limits[RUN_MOST_DEVICES]; /* that the balancer knows */
+    int reported;                     /* nonzero: `reports` are to be told to the balancer */
+    yoke_share_report reports[RUN_MOST_DEVICES];
+} run_work;
+
+/* Why a plan is as it is. */
+typedef struct run_alternative {
+    char name[80];
+    double time_s, energy_j;
+    int feasible;
+    int64_t units[RUN_MOST_DEVICES]; /* of cut 0 */
+    double hz[RUN_MOST_DEVICES];
+} run_alternative;
+
+/* A planned round. */
+typedef struct run_plan {
+    int64_t num_cuts, num_phases;
+    int64_t cut_units[RUN_MOST_CUTS];
+    yoke_phase phases[RUN_MOST_PHASES]; /* borrowed weights until the round ends */
+    int works[RUN_MOST_PHASES];         /* index into run->works */
+    double memory_bytes_per_unit, copy_bytes_per_unit;
+    uint64_t allowed; /* bit i: device i can do the work */
+    int64_t units[RUN_MOST_CUTS][RUN_MOST_DEVICES];
+    int levels[RUN_MOST_DEVICES];
+    yoke_run_decision decision;
+    int weighted; /* nonzero: a phase has weights, which are the caller's and gone after the round */
+    int explores; /* nonzero: units and levels serve learning */
+    yoke_cost predicted;
+    double value;                         /* of the objective, as predicted; NaN: not known */
+    double predicted_s[RUN_MOST_DEVICES]; /* of one call of the first phase; NaN: not known */
+    int feasible, optimal;
+    double gap, nearest, gain; /* gain: of the planner's best over a distribution that was kept */
+    char binding[16];
+    char note[512];
+    int num_alternatives;
+    run_alternative alternatives[RUN_MOST_ALTERNATIVES];
+} run_plan;
+
+struct yoke_run {
+    yoke_context *context;
+    yoke_run_options options; /* texts are the run's own */
+    char *texts[4];           /* devices, store, machine, sysroot; or NULL */
+    double share;             /* NaN: chosen */
+    int needs_powers;         /* nonzero: by objective or cap */
+    int plans;                /* nonzero: the planner decides, even of one phase */
+    int simulated;            /* nonzero: all devices are, and time is virtual */
+    int num_devices;
+    run_device devices[RUN_MOST_DEVICES];
+    yoke_run_device shown[RUN_MOST_DEVICES];
+    yoke_meter *meter; /* NULL: none */
+    const yoke_meter_info *meter_infos;
+    int64_t num_meters;
+    yoke_clocks *frequencies; /* NULL: none is set */
+    int declared;             /* nonzero: powers are */
+    int rests;                /* in which idle powers were measured */
+    double base_w;            /* NaN: not known */
+    /* What is drawn beside the devices' meters: memory_w while a host works, hosting_w while only accelerators do; least squares over rounds. */
+    double memory_w, hosting_w, other_hh, other_ha, other_aa, other_hj, other_aj;
+    run_work *run_works;
+    int64_t num_works, most_works;
+    yoke_store *store;
+    /* The round that is planned, or was worked last. */
+    run_plan *plan, *candidate, *other; /* of one block of memory, in any order */
+    void *plans_memory;
+    int has_plan, begun;
+    int64_t rounds; /* that ended */
+    int64_t first[RUN_MOST_CUTS][RUN_MOST_DEVICES + 1], before[RUN_MOST_CUTS][RUN_MOST_DEVICES + 1];
+    const int64_t *first_of[RUN_MOST_CUTS], *before_of[RUN_MOST_CUTS];
+    int64_t given_cuts, given_units[RUN_MOST_CUTS]; /* totals of `first`, which the application has been told; 0 cuts: none yet */
+    double frequency_hz[RUN_MOST_DEVICES];
+    yoke_assignment assignment;
+    yoke_region *region;
+    double begin_s;
+    yoke_energy *energies; /* [num_meters] */
+    int has_measured;
+    yoke_cost measured;
+    yoke_energy_kind energy_kind;
+    char energy_why[RUN_WHY_BYTES];
+    double measured_s[RUN_MOST_DEVICES]; /* of one call of the first phase */
+    double sum_s, sum_j;                 /* of all rounds */
+    yoke_run_kernel *kernels;            /* a list */
+};
+
+/* ------------------------------------------------------------------------------------------------ options.c */
+
+/* Errors: ARGUMENT, INPUT. */
+yoke_status run_options_check(yoke_context *context, const yoke_run_options *options);
+/* Names of the devices to open, separated by commas, in memory of yoke_allocate's. */
+yoke_status run_device_names(yoke_context *context, const yoke_run_options *options, char **names);
+
+/* -------------------------------------------------------------------------------------------------- create.c */
+
+int run_is_active(const yoke_run *run, int device);
+/* Fails with UNAVAILABLE and all reasons where no device is active. */
+yoke_status run_need_device(const yoke_run *run);
+double run_now_s(const yoke_run *run);
+
+/* --------------------------------------------------------------------------------------------------- works.c */
+
+/* Index of the work of this name, which is made where there is none.  Errors: MEMORY. */
+yoke_status run_work_find(yoke_run *run, const char *name, int *index);
+/* Fixes the hash and takes what the store has.  Errors: MEMORY. */
+yoke_status run_work_open(yoke_run *run, int index);
+void run_works_clear(yoke_run *run);
+speed_model *run_model(const yoke_run *run, int work, int device, int level);
+/* A call on so many units took so long; what is not finite or not above 0 is not learned. */
+void run_learn_seconds(yoke_run *run, int work, int device, int level, double units, double seconds);
+/*
+ * Seconds of a call at a level, from what was measured there, and elsewhere by what was measured at other levels; *uncertainty: relative, 95 %; may be NULL.
+ * NaN: not known.
+ */
+double run_seconds(const yoke_run *run, int work, int device, int level, double units, double *uncertainty);
+/* Nonzero: run_seconds is known at some level. */
+int run_is_measured(const yoke_run *run, int work, int device);
+/* The cost of a start: what the curve has at 0 units; 0 where nothing is known. */
+double run_start_s(const yoke_run *run, int work, int device, int level);
+yoke_status run_works_write(yoke_run *run);
+/* Tells a balancer what the store has, from few units to many; *rounds: how many. */
+yoke_status run_show_balancer(yoke_run *run, int work, yoke_balancer *balancer, int64_t n, int64_t *units, int *rounds);
+
+/* -------------------------------------------------------------------------------------------------- powers.c */
+
+/* Copies declared powers.  Errors: INPUT (a device without), UNAVAILABLE (powers are needed and nothing tells them). */
+yoke_status run_powers_start(yoke_run *run);
+/* Measures idle powers at the present levels, where they are not known and needed; the devices rest.  Errors: those of regions. */
+yoke_status run_powers_rest(yoke_run *run);
+/* After a round of so many seconds with run->energies: busy[i] seconds of device i at its level. */
+void run_powers_learn(yoke_run *run, const run_plan *plan, double seconds, const yoke_energy *total, const double *busy);
+/* Powers at a level, interpolated between levels that were measured; NaN: not known. */
+double run_idle_w(const yoke_run *run, int device, int level);
+double run_dynamic_w(const yoke_run *run, int device, int level, double *uncertainty);
+/* Nonzero: the level has been measured itself, or cannot be. */
+int run_power_is_measured(const yoke_run *run, int device, int level);
+int run_powers_known(const yoke_run *run);
+
+/* ------------------------------------------------------------------------------------------------- problem.c */
+
+/* A problem of the planner with all its memory.  Device k of it is devices[k] of the run, level l its levels[k][l]. */
+typedef struct run_problem {
+    yoke_plan_problem problem;
+    yoke_round round;
+    yoke_plan_options options;
+    int devices[RUN_MOST_DEVICES];
+    int (*levels)[RUN_MOST_LEVELS];
+    void *memory[6]; /* devices, levels, times, points, numbers of levels, phases */
+} run_problem;
+
+/*
+ * The round of the plan as the run knows it.  only: nonzero: each device at the plan's level alone.  *known: zero where a device that may work was never
+ * measured; nothing is made then.  Given back with run_problem_clear.  Errors: MEMORY.
+ */
+yoke_status run_problem_create(yoke_run *run, const run_plan *plan, int only, run_problem *problem, int *known);
+void run_problem_clear(yoke_run *run, run_problem *problem);
+/* The most units of cut 0 that fit on the device; 0 where it may have none. */
+int64_t run_most_units(const yoke_run *run, const run_plan *plan, int device);
+/* Units of a phase that a device with units [first, last) of its cut has. */
+int64_t run_phase_units(const yoke_phase *phase, int64_t cut_units, int64_t first, int64_t last);
+/* What the plan's units and levels cost, where everything is known; else NaN.  Errors: MEMORY. */
+yoke_status run_predict(yoke_run *run, run_plan *plan);
+double run_objective(yoke_objective objective, double time_s, double energy_j);
+
+/*
+ * By how much more the latest round's units and levels cost than the best ones, by what is known now, relative; NaN: not known.
+ * Errors: MEMORY.
+ */
+yoke_status run_regret(yoke_run *run, double *regret);
+
+/* -------------------------------------------------------------------------------------------------- decide.c */
+
+/* Units, levels, decision and prediction of the plan, whose phases are filled.  Errors: as of yoke_run_plan. */
+yoke_status run_decide(yoke_run *run, run_plan *plan);
+/* The same total of cut 0 as the latest round had, and the same number of cuts. */
+int run_has_distribution(const yoke_run *run, const run_plan *plan);
+const char *run_objective_text(yoke_objective objective);
+const char *run_decision_text(yoke_run_decision decision);
+
+/* --------------------------------------------------------------------------------------------------- round.c */
+
+/* As yoke_run_plan, for devices that are allowed (bits). */
+yoke_status run_plan_rounds(yoke_run *run, const yoke_round *rounds, int64_t count, uint64_t allowed);
+
+/* -------------------------------------------------------------------------------------------------- kernel.c */
+
+void run_kernels_destroy(yoke_run *run);
+
+#endif

@@ -1,0 +1,349 @@
+/* Kinds of work: how long each device takes for them at each frequency. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/statistics.h"
+#include "run/run.h"
+
+static const double least_seconds = 1e-12, most_seconds = 1e12;
+/* Relative uncertainty of what is only inferred from other frequencies. */
+static const double inferred_uncertainty = 0.05;
+
+/* -------------------------------------------------------------------------------------------------- naming */
+
+static yoke_status make_work(yoke_run *run, const char *name)
+{
+    void *items = run->run_works, *text = NULL, *models = NULL, *counts = NULL;
+    yoke_status status = yoke_grow(run->context, &items, run->num_works, &run->most_works, 4, sizeof(run_work));
+    if (status != YOKE_OK) return status;
+    run->run_works = items;
+    run_work *work = &run->run_works[run->num_works];
+    memset(work, 0, sizeof *work);
+    status = yoke_allocate(run->context, (int64_t)strlen(name) + 1, 1, &text);
+    if (status == YOKE_OK) status = yoke_allocate(run->context, (int64_t)run->num_devices * RUN_MOST_LEVELS, sizeof(speed_model), &models);
+    if (status == YOKE_OK) status = yoke_allocate(run->context, 2 * (int64_t)run->num_devices, sizeof(int), &counts);
+    if (status != YOKE_OK) {
+        yoke_release(run->context, text);
+        yoke_release(run->context, models);
+        return status;
+    }
+    work->name = strcpy(text, name);
+    work->models = models;
+    work->stored = counts;
+    work->tries = work->stored + run->num_devices;
+    run->num_works++;
+    return YOKE_OK;
+}
+
+yoke_status run_work_find(yoke_run *run, const char *name, int *index)
+{
+    if (name == NULL) name = "";
+    for (int64_t i = 0; i < run->num_works; i++)
+        if (strcmp(run->run_works[i].name, name) == 0) {
+            *index = (int)i;
+            return YOKE_OK;
+        }
+    yoke_status status = make_work(run, name);
+    if (status == YOKE_OK) *index = (int)run->num_works - 1;
+    return status;
+}
+
+yoke_status yoke_run_work(yoke_run *run, const char *work, const char *const *texts, int64_t num_texts)
+{
+    int index = 0;
+    if (run == NULL || work == NULL || num_texts < 0 || (num_texts > 0 && texts == NULL))
+        return yoke_fail(run != NULL ? run->context : NULL, YOKE_ERROR_ARGUMENT,
+                         "yoke_run_work: an argument is NULL, or num_texts negative");
+    yoke_status status = run_work_find(run, work, &index);
+    if (status != YOKE_OK) return status;
+    if (run->run_works[index].planned)
+        return yoke_fail(run->context, YOKE_ERROR_ARGUMENT, "yoke_run_work: \"%.64s\" was planned already; say what it is before", work);
+    uint64_t sum = 14695981039346656037u; /* FNV-1a; texts are told apart by their ends */
+    for (int64_t i = 0; i < num_texts; i++) {
+        const char *p = texts[i] != NULL ? texts[i] : "";
+        for (; *p != '\0'; p++) sum = (sum ^ (unsigned char)*p) * 1099511628211u;
+        sum = (sum ^ 0xffu) * 1099511628211u;
+    }
+    snprintf(run->run_works[index].kernel, sizeof run->run_works[index].kernel, "%016llx", (unsigned long long)sum);
+    return YOKE_OK;
+}
+
+void run_works_clear(yoke_run *run)
+{
+    for (int64_t i = 0; i < run->num_works; i++) {
+        yoke_balancer_destroy(run->run_works[i].balancer);
+        yoke_release(run->context, run->run_works[i].name);
+        yoke_release(run->context, run->run_works[i].models);
+        yoke_release(run->context, run->run_works[i].stored);
+    }
+    yoke_release(run->context, run->run_works);
+}
+
+/* ------------------------------------------------------------------------------------------------ learning */
+
+speed_model *run_model(const yoke_run *run, int work, int device, int level)
+{
+    return &run->run_works[work].models[device * RUN_MOST_LEVELS + level];
+}
+
+void run_learn_seconds(yoke_run *run, int work, int device, int level, double units, double seconds)
+{
+    if (units > 0 && seconds >= least_seconds && seconds <= most_seconds)
+        (void)model_measure(run_model(run, work, device, level), units, seconds);
+}
+
+int run_is_measured(const yoke_run *run, int work, int device)
+{
+    for (int l = 0; l < run->devices[device].num_levels; l++)
+        if (run_model(run, work, device, l)->points > 0) return 1;
+    return 0;
+}
+
+/* The level that is known best: others are told by it. */
+static int base_level(const yoke_run *run, int work, int device)
+{
+    double best = 0;
+    int found = -1;
+    for (int l = 0; l < run->devices[device].num_levels; l++) {
+        const speed_model *model = run_model(run, work, device, l);
+        double weight = 0;
+        for (int k = 0; k < model->points; k++) weight += 1 + fmin(model->point[k].weight, 4);
+        if (weight < best || model->points == 0) continue;
+        best = weight;
+        found = l;
+    }
+    return found;
+}
+
+static double factor_95(const speed_model *model) { return statistics_student_95(model->freedom + 2); }
+
+/* Seconds at a level over those at the base, at points that were measured, linear in the logarithm of the units between them. */
+static double ratio(const speed_model *model, const speed_model *base, double units)
+{
+    double before_x = 0, before = 0;
+    for (int k = 0; k < model->points; k++) {
+        double x = log(model->point[k].units), r = model->point[k].seconds / yoke_curve_seconds(&base->curve, model->point[k].units);
+        if (log(units) <= x || k + 1 == model->points) {
+            if (k == 0 || log(units) > x) return r;
+            double part = (log(units) - before_x) / (x - before_x);
+            return (1 - part) * before + part * r;
+        }
+        before_x = x;
+        before = r;
+    }
+    return NAN;
+}
+
+/* How far, in logarithms, the units are from any that were measured, where the curve is a guess. */
+static double distance(const speed_model *model, double units)
+{
+    double nearest = INFINITY;
+    for (int k = 0; k < model->points; k++) nearest = fmin(nearest, fabs(log(units / model->point[k].units)));
+    return nearest;
+}
+
+/* At a level that was measured itself. */
+static double seconds_at(const yoke_run *run, int work, int device, int level, int base, double units, double *relative)
+{
+    const speed_model *model = run_model(run, work, device, level), *of_base = run_model(run, work, device, base);
+    double guessed = inferred_uncertainty * distance(model, units);
+    *relative = hypot(factor_95(model) * model_uncertainty(model, units), guessed);
+    if (level == base) return yoke_curve_seconds(&model->curve, units);
+    return yoke_curve_seconds(&of_base->curve, units) * ratio(model, of_base, units);
+}
+
+double run_seconds(const yoke_run *run, int work, int device, int level, double units, double *uncertainty)
+{
+    const run_device *d = &run->devices[device];
+    int base = base_level(run, work, device), below = level, above = level;
+    double relative = NAN, low_relative, high_relative;
+    if (uncertainty != NULL) *uncertainty = NAN;
+    if (base < 0) return NAN;
+    if (units <= 0) return 0;
+    while (below >= 0 && run_model(run, work, device, below)->points == 0) below--;
+    while (above < d->num_levels && run_model(run, work, device, above)->points == 0) above++;
+    if (below < 0 || above >= d->num_levels) return NAN; /* it would be an extrapolation of frequencies */
+    double seconds = seconds_at(run, work, device, below, base, units, &low_relative);
+    relative = low_relative;
+    if (above != below) {
+        double high = seconds_at(run, work, device, above, base, units, &high_relative);
+        double part = (d->hz[level] - d->hz[below]) / (d->hz[above] - d->hz[below]);
+        seconds = 1 / ((1 - part) / seconds + part / high);
+        relative = hypot(fmax(low_relative, high_relative), inferred_uncertainty);
+    }
+    if (uncertainty != NULL) *uncertainty = relative;
+    return seconds;
+}
+
+double run_start_s(const yoke_run *run, int work, int device, int level)
+{
+    int base = base_level(run, work, device);
+    double tiny = 1e-6, uncertainty;
+    if (base < 0) return 0;
+    double seconds = run_seconds(run, work, device, level, tiny, &uncertainty);
+    double at_zero = run_model(run, work, device, base)->curve.at_zero;
+    double there = yoke_curve_seconds(&run_model(run, work, device, base)->curve, tiny);
+    return isnan(seconds) || !(there > 0) ? 0 : at_zero * seconds / there;
+}
+
+/* ------------------------------------------------------------------------------------------------ the store */
+
+static int same_frequency(double a, double b) { return fabs(a - b) <= 1e-9 * fabs(b); }
+
+static double highest_frequency(const yoke_store_entry *entry)
+{
+    double highest = NAN;
+    for (int64_t k = 0; k < entry->num_samples; k++) highest = fmax(highest, entry->samples[k].frequency_hz);
+    return highest;
+}
+
+/* The level of a run that a sample is for; -1: none.  Where frequencies are left as they are, and for samples that name none, that is the highest. */
+static int level_of(const run_device *d, const yoke_sample *sample, double highest)
+{
+    if (isnan(sample->frequency_hz)) return d->num_levels - 1;
+    if (isnan(d->hz[0])) return same_frequency(sample->frequency_hz, highest) ? 0 : -1;
+    for (int l = 0; l < d->num_levels; l++)
+        if (same_frequency(d->hz[l], sample->frequency_hz)) return l;
+    return -1;
+}
+
+static void take_samples(yoke_run *run, int index, int device, const yoke_store_entry *entry)
+{
+    double highest = highest_frequency(entry);
+    for (int64_t k = 0; k < entry->num_samples; k++) {
+        const yoke_sample *sample = &entry->samples[k];
+        int level = level_of(&run->devices[device], sample, highest);
+        if (level < 0) continue;
+        run_learn_seconds(run, index, device, level, sample->units, sample->seconds);
+        run->run_works[index].stored[device]++;
+    }
+}
+
+static void take_powers(yoke_run *run, int device, const yoke_store_entry *entry)
+{
+    run_level_power *power = &run->devices[device].powers[run->devices[device].num_levels - 1];
+    if (run->declared || !isnan(power->idle_w) || isnan(entry->idle_power_w) || isnan(entry->busy_power_w) ||
+        entry->busy_power_w < entry->idle_power_w)
+        return;
+    power->idle_w = entry->idle_power_w;
+    power->idle_uncertainty_w = isnan(entry->idle_power_interval_w) ? 0.05 * power->idle_w : entry->idle_power_interval_w;
+    power->busy_s = 1e-3; /* counts little beside what is measured now */
+    power->above_j = power->busy_s * (entry->busy_power_w - entry->idle_power_w);
+}
+
+yoke_status run_work_open(yoke_run *run, int index)
+{
+    run_work *work = &run->run_works[index];
+    if (work->planned) return YOKE_OK;
+    work->planned = 1;
+    for (int i = 0; run->store != NULL && i < run->num_devices; i++) {
+        const char *why = NULL;
+        const run_device *d = &run->devices[i];
+        const yoke_store_entry *entry = yoke_store_find(run->store, work->name, d->info->name, d->info->description, work->kernel, &why);
+        if (entry == NULL && why != NULL && why[0] != '\0') yoke_log(run->context, YOKE_LOG_INFO, "store: %s", why);
+        if (entry == NULL) continue;
+        take_samples(run, index, i, entry);
+        take_powers(run, i, entry);
+    }
+    return YOKE_OK;
+}
+
+/* What was learned, and of an older entry the samples of frequencies that this run does not use; samples NULL: only counts. */
+static int fill_samples(const yoke_run *run, int work, int device, const yoke_store_entry *old, yoke_sample *samples)
+{
+    const run_device *d = &run->devices[device];
+    int count = 0;
+    for (int l = 0; l < d->num_levels; l++) {
+        const speed_model *model = run_model(run, work, device, l);
+        for (int k = 0; k < model->points; k++, count++) {
+            const model_point *p = &model->point[k];
+            if (samples == NULL) continue;
+            double interval = p->weight >= 2 ? factor_95(model) * model_noise(model) / sqrt(p->weight) * p->seconds : (double)NAN;
+            samples[count] = (yoke_sample){.units = p->units,
+                                           .frequency_hz = d->hz[l],
+                                           .seconds = p->seconds,
+                                           .seconds_interval = interval,
+                                           .joules = NAN,
+                                           .joules_interval = NAN,
+                                           .repeats = p->weight >= 1 ? (int64_t)p->weight : 1,
+                                           .together = run->num_devices > 1};
+        }
+    }
+    for (int64_t k = 0; old != NULL && k < old->num_samples; k++) {
+        if (level_of(d, &old->samples[k], highest_frequency(old)) >= 0) continue;
+        if (samples != NULL) samples[count] = old->samples[k];
+        count++;
+    }
+    return count;
+}
+
+static yoke_status put_entry(yoke_run *run, int index, int device)
+{
+    const run_device *d = &run->devices[device];
+    const run_work *work = &run->run_works[index];
+    const run_level_power *power = &d->powers[d->num_levels - 1];
+    const yoke_store_entry *old = yoke_store_find(run->store, work->name, d->info->name, d->info->description, work->kernel, NULL);
+    int top = d->num_levels - 1, measured = !run->declared && !isnan(power->idle_w) && power->busy_s > 0;
+    double idle_w = measured ? power->idle_w : (double)NAN,
+           busy_w = measured ? power->idle_w + run_dynamic_w(run, device, top, NULL) : (double)NAN;
+    void *samples = NULL;
+    if (!run_is_measured(run, index, device)) return YOKE_OK;
+    int count = fill_samples(run, index, device, old, NULL);
+    yoke_status status = yoke_allocate(run->context, count, sizeof(yoke_sample), &samples);
+    if (status != YOKE_OK) return status;
+    (void)fill_samples(run, index, device, old, samples);
+    const yoke_store_entry entry = {.work = work->name,
+                                    .device = d->info->name,
+                                    .description = d->info->description,
+                                    .kernel = work->kernel,
+                                    .num_samples = count,
+                                    .samples = samples,
+                                    .idle_power_w = measured || old == NULL ? idle_w : old->idle_power_w,
+                                    .idle_power_interval_w = measured ? power->idle_uncertainty_w : (double)NAN,
+                                    .busy_power_w = measured || old == NULL ? busy_w : old->busy_power_w,
+                                    .busy_power_interval_w = NAN,
+                                    .copy_start_s = old == NULL ? (double)NAN : old->copy_start_s,
+                                    .copy_seconds_per_byte = old == NULL ? (double)NAN : old->copy_seconds_per_byte,
+                                    .power_kind = measured      ? (run->simulated ? YOKE_ENERGY_SIMULATED : YOKE_ENERGY_MEASURED)
+                                                  : old == NULL ? YOKE_ENERGY_NONE
+                                                                : old->power_kind};
+    status = yoke_store_put(run->store, &entry);
+    yoke_release(run->context, samples);
+    return status;
+}
+
+yoke_status yoke_run_save(yoke_run *run)
+{
+    if (run == NULL || run->store == NULL)
+        return yoke_fail(run != NULL ? run->context : NULL, YOKE_ERROR_ARGUMENT,
+                         "yoke_run_save: the run has no store; name one in its options");
+    yoke_status status = YOKE_OK;
+    for (int64_t w = 0; w < run->num_works && status == YOKE_OK; w++)
+        for (int i = 0; i < run->num_devices && status == YOKE_OK; i++)
+            if (run->run_works[w].name[0] != '\0') status = put_entry(run, (int)w, i);
+    return status != YOKE_OK ? status : yoke_store_write(run->store);
+}
+
+yoke_status run_show_balancer(yoke_run *run, int work, yoke_balancer *balancer, int64_t n, int64_t *units, int *rounds)
+{
+    yoke_share_report reports[RUN_MOST_DEVICES];
+    yoke_status status = YOKE_OK;
+    *rounds = 0;
+    for (int i = 0; i < run->num_devices; i++) {
+        int points = run_model(run, work, i, run->devices[i].num_levels - 1)->points;
+        if (points > *rounds) *rounds = points;
+    }
+    for (int r = 0; r < *rounds && status == YOKE_OK; r++) {
+        for (int i = 0; i < run->num_devices; i++) {
+            const speed_model *model = run_model(run, work, i, run->devices[i].num_levels - 1);
+            int k = r - (*rounds - model->points); /* all come to their last point at the end */
+            reports[i] = (yoke_share_report){.units = k >= 0 ? (int64_t)fmax(1, model->point[k].units) : 0,
+                                             .seconds = k >= 0 ? model->point[k].seconds : (double)NAN,
+                                             .moved_s = NAN,
+                                             .energy_j = NAN};
+        }
+        status = yoke_balancer_update(balancer, reports, n, units);
+    }
+    return status;
+}

@@ -1,0 +1,357 @@
+/* Loops of a run: whatever is shared, and whatever fails, every unit is done once. */
+#include <math.h>
+
+#include "../device/machine_text.h"
+#include "unit.h"
+#include "yoke/dialect.h"
+
+enum { N = 4000 };
+
+YOKE_KERNEL_5(axpy, yoke_long, first, yoke_long, last, YOKE_GLOBAL const double *, x, YOKE_GLOBAL double *, y, double, a)
+{
+    YOKE_FOR_ALL (i, last - first) y[first + i] += a * x[first + i];
+}
+
+YOKE_KERNEL_4(sum_all, yoke_long, first, yoke_long, last, YOKE_GLOBAL const double *, x, YOKE_GLOBAL double *, y)
+{
+    YOKE_FOR_ALL (i, last - first) y[first + i] = x[0] + x[(first + i + 1) % 4000];
+}
+
+static const yoke_host_kernel kernels[] = {{"axpy", axpy}, {"sum_all", sum_all}};
+static const yoke_program_source source = {.name = "loops", .host_kernels = kernels, .num_host_kernels = 2};
+
+#define MACHINE(gpu)                                                                                                                      \
+    "{\"name\": \"m\", \"devices\": [{\"name\": \"cpu\", \"class\": \"cpu\", \"threads\": 2, \"seconds_per_unit\": 3e-6},"                \
+    "{\"name\": \"gpu\", \"class\": \"gpu\", \"seconds_per_unit\": 1e-6, \"copy\": {\"latency_s\": 1e-6, \"bytes_per_s\": 1e10}" gpu "}," \
+    "{\"name\": \"other\", \"class\": \"gpu\", \"seconds_per_unit\": 2e-6}]}"
+
+typedef struct bench {
+    yoke_context *context;
+    yoke_run *run;
+    yoke_run_kernel *kernel;
+    double x[N], y[N];
+} bench;
+
+static void expect_ok(const bench *b, yoke_status status)
+{
+    if (status != YOKE_OK) fail_msg("%s", yoke_last_error(b->context));
+}
+
+static void fill(bench *b)
+{
+    for (int i = 0; i < N; i++) {
+        b->x[i] = i + 1;
+        b->y[i] = 0.5 * i;
+    }
+}
+
+static void open_bench(bench *b, failing *memory, const char *text, const yoke_run_options *options)
+{
+    b->context = machine(text, memory);
+    expect_ok(b, yoke_run_create(b->context, options, &b->run));
+    fill(b);
+}
+
+static void close_bench(bench *b)
+{
+    yoke_run_destroy(b->run);
+    yoke_context_destroy(b->context);
+}
+
+static yoke_status define_axpy(bench *b, int keep)
+{
+    const yoke_run_array arrays[] = {{b->x, sizeof b->x, sizeof(double), YOKE_RUN_READ, keep},
+                                     {b->y, sizeof b->y, sizeof(double), YOKE_RUN_READ_WRITE, keep}};
+    const yoke_run_definition definition = {.work = "axpy", .source = &source, .function = "axpy", .num_arrays = 2, .arrays = arrays};
+    return yoke_run_define(b->run, &definition, &b->kernel);
+}
+
+static yoke_status loop_axpy(bench *b, int64_t n)
+{
+    const yoke_argument a = {.kind = YOKE_ARGUMENT_DOUBLE, .value.float64 = 2};
+    return yoke_run_loop(b->run, b->kernel, n, &a, 1);
+}
+
+static void expect_axpy(const bench *b, int loops, int64_t n)
+{
+    for (int i = 0; i < N; i++) {
+        double expected = 0.5 * i + (i < n ? 2.0 * loops * (i + 1) : 0);
+        if (!(fabs(b->y[i] - expected) <= 1e-12 * fabs(expected))) fail_msg("y[%d] is %.17g instead of %.17g", i, b->y[i], expected);
+    }
+}
+
+static void every_unit_is_done_once(void **state)
+{
+    (void)state;
+    static bench b;
+    failing memory = {0};
+    open_bench(&b, &memory, MACHINE(""), NULL);
+    expect_ok(&b, define_axpy(&b, 0));
+    expect_ok(&b, loop_axpy(&b, 0));
+    expect_axpy(&b, 0, N);
+    for (int k = 1; k <= 6; k++) {
+        expect_ok(&b, loop_axpy(&b, N));
+        expect_axpy(&b, k, N);
+    }
+    fill(&b);
+    expect_ok(&b, loop_axpy(&b, 2)); /* fewer than devices */
+    expect_axpy(&b, 1, 2);
+    close_bench(&b);
+    assert_int_equal(memory.outstanding, 0);
+}
+
+static void kept_arrays_come_back_when_asked_for(void **state)
+{
+    (void)state;
+    static bench b;
+    failing memory = {0};
+    open_bench(&b, &memory, MACHINE(""), NULL);
+    expect_ok(&b, define_axpy(&b, 1));
+    for (int k = 1; k <= 8; k++) { /* shares move in the first of them */
+        expect_ok(&b, loop_axpy(&b, N));
+        if (k % 4) continue;
+        expect_ok(&b, yoke_run_sync(b.run, b.kernel));
+        expect_axpy(&b, k, N);
+    }
+    for (int i = 0; i < N; i++) b.y[i] = 0.5 * i; /* what the host writes now is seen */
+    expect_ok(&b, loop_axpy(&b, N));
+    expect_ok(&b, yoke_run_sync(b.run, b.kernel));
+    expect_axpy(&b, 1, N);
+    close_bench(&b);
+}
+
+static void kept_arrays_are_copied_only_where_they_change_hands(void **state)
+{
+    (void)state;
+    static bench b;
+    const double share = 0.5;
+    const yoke_run_options options = {.devices = "sim:cpu,sim:gpu", .share = &share};
+    double last_s[2];
+    for (int keep = 0; keep < 2; keep++) {
+        failing memory = {0};
+        yoke_run_device const *devices = NULL;
+        int64_t count = 0;
+        open_bench(&b, &memory,
+                   "{\"name\": \"m\", \"devices\": [{\"name\": \"cpu\", \"class\": \"cpu\", \"seconds_per_unit\": 1e-9},{\"name\": "
+                   "\"gpu\", \"class\": "
+                   "\"gpu\", \"seconds_per_unit\": 1e-6, \"copy\": {\"latency_s\": 1e-3, \"bytes_per_s\": 1e10}}]}",
+                   &options);
+        expect_ok(&b, define_axpy(&b, keep));
+        expect_ok(&b, loop_axpy(&b, N));
+        expect_ok(&b, yoke_run_devices(b.run, &devices, &count));
+        double begin_s = yoke_device_clock_s(devices[0].device);
+        expect_ok(&b, loop_axpy(&b, N));
+        last_s[keep] = yoke_device_clock_s(devices[0].device) - begin_s;
+        close_bench(&b);
+    }
+    /* 2000 units take 2 ms; without keeping x and y go there and y comes back, each after 1 ms and 1.6 us. */
+    assert_true(fabs(last_s[1] - 2e-3) < 1e-9);
+    assert_true(fabs(last_s[0] - (2e-3 + 3 * (1e-3 + 1.6e-6))) < 1e-9);
+}
+
+static void whole_arrays_are_seen_by_every_device(void **state)
+{
+    (void)state;
+    static bench b;
+    failing memory = {0};
+    open_bench(&b, &memory, MACHINE(""), NULL);
+    const yoke_run_array arrays[] = {{b.x, sizeof b.x, 0, YOKE_RUN_READ, 0}, {b.y, sizeof b.y, sizeof(double), YOKE_RUN_WRITE, 0}};
+    const yoke_run_definition definition = {.work = "sums", .source = &source, .function = "sum_all", .num_arrays = 2, .arrays = arrays};
+    expect_ok(&b, yoke_run_define(b.run, &definition, &b.kernel));
+    for (int k = 0; k < 3; k++) {
+        for (int i = 0; i < N; i++) b.x[i] = i + 100 * k; /* the host changes it between loops */
+        expect_ok(&b, yoke_run_loop(b.run, b.kernel, N, NULL, 0));
+        for (int i = 0; i < N; i++)
+            if (b.y[i] != b.x[0] + b.x[(i + 1) % N]) fail_msg("loop %d, y[%d] is %g", k, i, b.y[i]);
+    }
+    close_bench(&b);
+}
+
+static void host_loop(int64_t first, int64_t last, void *const *arrays, void *user)
+{
+    double *y = arrays[0];
+#pragma omp parallel for
+    for (int64_t i = first; i < last; i++) y[i] += *(const double *)user;
+}
+
+static void a_host_function_runs_on_hosts_alone(void **state)
+{
+    (void)state;
+    static bench b;
+    failing memory = {0};
+    double more = 3;
+    open_bench(&b, &memory, MACHINE(""), NULL);
+    const yoke_run_array array = {b.y, sizeof b.y, sizeof(double), YOKE_RUN_READ_WRITE, 0};
+    const yoke_run_definition definition = {.work = "add", .host = host_loop, .user = &more, .num_arrays = 1, .arrays = &array};
+    expect_ok(&b, yoke_run_define(b.run, &definition, &b.kernel));
+    for (int k = 0; k < 3; k++) expect_ok(&b, yoke_run_loop(b.run, b.kernel, N, NULL, 0));
+    for (int i = 0; i < N; i++) assert_true(b.y[i] == 0.5 * i + 9);
+    close_bench(&b);
+}
+
+/* Wherever the GPU fails its units are done by the others, once. */
+static void units_of_a_device_that_fails_are_done_by_the_others(void **state)
+{
+    (void)state;
+    static bench b;
+    int failed = 0;
+    for (int call = 1; call <= 60; call += 3) {
+        char text[1000], fault[100];
+        failing memory = {0};
+        char *record = NULL;
+        snprintf(fault, sizeof fault, ", \"fault\": {\"call\": %d, \"kind\": \"lost\"}", call);
+        snprintf(text, sizeof text,
+                 "{\"name\": \"m\", \"devices\": [{\"name\": \"cpu\", \"class\": \"cpu\", \"seconds_per_unit\": 3e-6},{\"name\": \"gpu\", "
+                 "\"class\": "
+                 "\"gpu\", \"seconds_per_unit\": 1e-6%s},{\"name\": \"other\", \"class\": \"gpu\", \"seconds_per_unit\": 2e-6}]}",
+                 fault);
+        open_bench(&b, &memory, text, NULL);
+        expect_ok(&b, define_axpy(&b, 0));
+        for (int k = 1; k <= 4; k++) {
+            expect_ok(&b, loop_axpy(&b, N));
+            expect_axpy(&b, k, N);
+        }
+        expect_ok(&b, yoke_run_record(b.run, &record));
+        failed += strstr(record, "\"failed\": []") == NULL;
+        yoke_release(b.context, record);
+        close_bench(&b);
+        assert_int_equal(memory.outstanding, 0);
+    }
+    assert_true(failed > 10);
+}
+
+static void lost_results_of_a_kept_array_are_an_error(void **state)
+{
+    (void)state;
+    static bench b;
+    int errors = 0;
+    for (int call = 20; call <= 60; call += 2) {
+        char text[1000];
+        failing memory = {0};
+        snprintf(text, sizeof text,
+                 "{\"name\": \"m\", \"devices\": [{\"name\": \"cpu\", \"class\": \"cpu\", \"seconds_per_unit\": 3e-6},{\"name\": \"gpu\", "
+                 "\"class\": "
+                 "\"gpu\", \"seconds_per_unit\": 1e-6, \"fault\": {\"call\": %d, \"kind\": \"lost\"}}]}",
+                 call);
+        open_bench(&b, &memory, text, NULL);
+        expect_ok(&b, define_axpy(&b, 1));
+        yoke_status status = YOKE_OK;
+        int loops = 0;
+        for (; loops < 6 && status == YOKE_OK; loops++) status = loop_axpy(&b, N);
+        if (status == YOKE_OK) status = yoke_run_sync(b.run, b.kernel);
+        if (status == YOKE_OK)
+            expect_axpy(&b, loops, N); /* never a wrong result without a word */
+        else
+            assert_int_equal(status, YOKE_ERROR_DEVICE);
+        if (status != YOKE_OK) assert_non_null(strstr(yoke_last_error(b.context), "only it had the latest results"));
+        errors += status != YOKE_OK;
+        close_bench(&b);
+        assert_int_equal(memory.outstanding, 0);
+    }
+    assert_true(errors > 5);
+}
+
+static void a_device_whose_memory_is_too_small_is_left_out(void **state)
+{
+    (void)state;
+    static bench b;
+    failing memory = {0};
+    const yoke_run_options options = {.devices = "sim:cpu,sim:gpu"};
+    open_bench(&b, &memory, MACHINE(", \"memory_bytes\": 1000"), &options);
+    expect_ok(&b, define_axpy(&b, 0));
+    for (int k = 1; k <= 3; k++) expect_ok(&b, loop_axpy(&b, N));
+    expect_axpy(&b, 3, N);
+    close_bench(&b);
+}
+
+static void shares_follow_the_speeds(void **state)
+{
+    (void)state;
+    static bench b;
+    failing memory = {0};
+    const yoke_run_options options = {.devices = "sim:cpu,sim:other"};
+    char *text = NULL;
+    open_bench(&b, &memory, MACHINE(""), &options);
+    expect_ok(&b, define_axpy(&b, 1));
+    for (int k = 0; k < 4; k++) expect_ok(&b, loop_axpy(&b, N));
+    expect_ok(&b, yoke_run_explain(b.run, &text));
+    /* 3 and 2 us a unit: 40 % and 60 %. */
+    const char *cpu = strstr(text, "sim:cpu");
+    assert_non_null(cpu);
+    long long units = strtoll(cpu + strlen("sim:cpu"), NULL, 10);
+    if (units < 1590 || units > 1610) fail_msg("%s", text);
+    yoke_release(b.context, text);
+    close_bench(&b);
+}
+
+static void what_is_outside_the_contract_is_refused(void **state)
+{
+    (void)state;
+    static bench b;
+    failing memory = {0};
+    open_bench(&b, &memory, MACHINE(""), NULL);
+    const yoke_run_array good = {b.y, sizeof b.y, sizeof(double), YOKE_RUN_READ_WRITE, 0},
+                         written = {b.y, sizeof b.y, 0, YOKE_RUN_WRITE, 0}, empty = {NULL, 8, 8, YOKE_RUN_READ, 0},
+                         strange = {b.y, 8, 16, YOKE_RUN_READ, 0};
+    const yoke_run_definition wrong[] = {{.work = "", .host = host_loop},
+                                         {.work = "w"},
+                                         {.work = "w", .source = &source},
+                                         {.work = "w", .host = host_loop, .num_arrays = 99, .arrays = &good},
+                                         {.work = "w", .host = host_loop, .num_arrays = 1, .arrays = &written},
+                                         {.work = "w", .host = host_loop, .num_arrays = 1, .arrays = &empty},
+                                         {.work = "w", .host = host_loop, .num_arrays = 1, .arrays = &strange},
+                                         {.work = "w", .host = host_loop, .group_size = -1}};
+    for (size_t k = 0; k < sizeof wrong / sizeof wrong[0]; k++)
+        if (yoke_run_define(b.run, &wrong[k], &b.kernel) != YOKE_ERROR_ARGUMENT) fail_msg("definition %d was taken", (int)k);
+    const yoke_run_definition missing = {.work = "w", .source = &source, .function = "nothing"};
+    assert_int_not_equal(yoke_run_define(b.run, &missing, &b.kernel), YOKE_OK);
+    expect_ok(&b, define_axpy(&b, 0));
+    const yoke_argument buffer = {.kind = YOKE_ARGUMENT_BUFFER};
+    assert_int_equal(loop_axpy(&b, -1), YOKE_ERROR_ARGUMENT);
+    assert_int_equal(loop_axpy(&b, N + 1), YOKE_ERROR_ARGUMENT);
+    assert_int_equal(yoke_run_loop(b.run, b.kernel, N, &buffer, 1), YOKE_ERROR_ARGUMENT);
+    assert_int_equal(yoke_run_loop(b.run, b.kernel, N, NULL, 1), YOKE_ERROR_ARGUMENT);
+    expect_axpy(&b, 0, N);
+    close_bench(&b);
+    assert_int_equal(memory.outstanding, 0);
+}
+
+static void no_failing_allocation_is_missed(void **state)
+{
+    (void)state;
+    static bench b;
+    int64_t all = 0;
+    for (int64_t n = 0; n <= all; n += all / 120 + 1) {
+        failing memory = {0};
+        b.context = machine(MACHINE(""), &memory);
+        int64_t before = memory.calls;
+        if (n > 0) failing_allow(&memory, n - 1);
+        b.run = NULL;
+        yoke_status status = yoke_run_create(b.context, NULL, &b.run);
+        if (status == YOKE_OK) status = define_axpy(&b, 1);
+        for (int k = 0; k < 3 && status == YOKE_OK; k++) status = loop_axpy(&b, N);
+        if (n == 0) all = memory.calls - before;
+        if (n == 0) expect_ok(&b, status);
+        if (status != YOKE_OK && status != YOKE_ERROR_MEMORY && status != YOKE_ERROR_DEVICE)
+            fail_msg("allocation %lld: status %d: %s", (long long)n, (int)status, yoke_last_error(b.context));
+        close_bench(&b);
+        assert_int_equal(memory.outstanding, 0);
+    }
+    assert_true(all > 20);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(every_unit_is_done_once),
+    cmocka_unit_test(kept_arrays_come_back_when_asked_for),
+    cmocka_unit_test(kept_arrays_are_copied_only_where_they_change_hands),
+    cmocka_unit_test(whole_arrays_are_seen_by_every_device),
+    cmocka_unit_test(a_host_function_runs_on_hosts_alone),
+    cmocka_unit_test(units_of_a_device_that_fails_are_done_by_the_others),
+    cmocka_unit_test(lost_results_of_a_kept_array_are_an_error),
+    cmocka_unit_test(a_device_whose_memory_is_too_small_is_left_out),
+    cmocka_unit_test(shares_follow_the_speeds),
+    cmocka_unit_test(what_is_outside_the_contract_is_refused),
+    cmocka_unit_test(no_failing_allocation_is_missed),
+};
+
+UNIT_MAIN(tests, NULL, NULL)
