@@ -127,7 +127,7 @@ typedef struct yoke_plan_options {
     double power_cap_w;  /* peak power at most; 0: none */
     int pareto;          /* nonzero: the whole front of time and energy too */
     int bare;            /* nonzero: neither alternatives nor words, as fast as can be */
-    int64_t most_nodes;  /* of the search, after which the best so far is returned with its gap; 0: 10^6 */
+    int64_t most_nodes; /* of the search, after which the best so far is returned with its gap; 0: 10^6, of rounds fewer with many levels */
 } yoke_plan_options;
 
 /* Units and levels of all devices, in the order of the problem, and what they cost. */
@@ -149,7 +149,7 @@ typedef struct yoke_plan {
     int64_t num_devices, num_cuts; /* one cut where there is no round */
     yoke_plan_choice best;         /* where feasible; else of all zeros and NaN */
     int tie; /* nonzero: another alternative's objective is within the joint uncertainty; then the faster was taken, then that of fewer devices */
-    const char *binding;  /* the constraint that cannot be met: "deadline", "power-cap", "memory"; "" */
+    const char *binding;  /* the constraint that cannot be met: "deadline", "power-cap", "memory", "kernel" (of a phase); "" */
     double nearest;       /* the nearest value of that constraint that could be met (s, W, units); NaN */
     const char *decision; /* in words, one or several lines; "" where bare */
     int64_t num_alternatives, num_front;

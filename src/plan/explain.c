@@ -42,17 +42,24 @@ static void print_frequency(plan_text *text, double frequency_hz)
 static void print_part(const plan_work *work, const yoke_plan_choice *best, int64_t device, plan_text *text)
 {
     const yoke_plan_problem *problem = work->problem;
-    double share = (double)best->units[device] / (double)problem->units;
-    plan_print(text, "  %s: %lld units (%.4g %%)", name_of(problem, device), (long long)best->units[device], 100 * share);
+    plan_print(text, "  %s:", name_of(problem, device));
+    for (int c = 0, count = 0; c < work->num_cuts; c++) {
+        const int64_t units = best->units[c * problem->num_devices + device];
+        if (units == 0) continue;
+        plan_print(text, "%s %lld units", count++ > 0 ? "," : "", (long long)units);
+        if (work->num_cuts > 1) plan_print(text, " of cut %d", c);
+        plan_print(text, " (%.4g %%)", 100 * ((double)units / (double)work->cut_units[c]));
+    }
     print_frequency(text, problem->devices[device].levels[best->levels[device]].frequency_hz);
     plan_print(text, "\n");
 }
 
-static void print_idle(const plan_work *work, const yoke_plan_choice *best, plan_text *text)
+static void print_idle(const plan_work *work, const yoke_plan *plan, plan_text *text)
 {
     int64_t count = 0;
     for (int64_t i = 0; i < work->problem->num_devices; i++)
-        if (best->units[i] == 0) plan_print(text, "%s%s", count++ > 0 ? ", " : "  without units: ", name_of(work->problem, i));
+        if (!plan_has_units(plan, &plan->best, i))
+            plan_print(text, "%s%s", count++ > 0 ? ", " : "  without units: ", name_of(work->problem, i));
     if (count > 0) plan_print(text, "\n");
 }
 
@@ -71,8 +78,8 @@ static void print_best(const plan_work *work, const yoke_plan *plan, plan_text *
     }
     plan_print(text, ".\n");
     for (int64_t i = 0; i < work->problem->num_devices; i++)
-        if (best->units[i] > 0) print_part(work, best, i, text);
-    print_idle(work, best, text);
+        if (plan_has_units(plan, best, i)) print_part(work, best, i, text);
+    print_idle(work, plan, text);
 }
 
 static void print_sureness(const yoke_plan *plan, plan_text *text)
@@ -101,19 +108,12 @@ static void print_change(plan_text *text, const char *what, double value, double
         plan_print(text, ", %.3g %% %s %s", fabs(percent), percent > 0 ? "more" : "less", what);
 }
 
-static int same_choice(const plan_work *work, const yoke_plan_choice *a, const yoke_plan_choice *b)
-{
-    for (int64_t i = 0; i < work->problem->num_devices; i++)
-        if (a->units[i] != b->units[i] || (a->units[i] > 0 && a->levels[i] != b->levels[i])) return 0;
-    return 1;
-}
-
-static void print_alternative(const plan_work *work, const yoke_plan *plan, const yoke_plan_choice *other, plan_text *text)
+static void print_alternative(const yoke_plan *plan, const yoke_plan_choice *other, plan_text *text)
 {
     plan_print(text, "  %s: ", other->name);
     if (isnan(other->time_s))
         plan_print(text, "cannot be done");
-    else if (plan->feasible && same_choice(work, other, &plan->best))
+    else if (plan->feasible && plan_same_choice(plan, other, &plan->best))
         plan_print(text, "the same choice");
     else {
         plan_print(text, "%.4g s", other->time_s);
@@ -124,30 +124,30 @@ static void print_alternative(const plan_work *work, const yoke_plan *plan, cons
     plan_print(text, "%s%s\n", other->note[0] != '\0' ? "; " : "", other->note);
 }
 
-static void print_alternatives(const plan_work *work, const yoke_plan *plan, plan_text *text)
+static void print_alternatives(const yoke_plan *plan, plan_text *text)
 {
     plan_print(text, "Weighed against:\n");
     for (int64_t i = 0; i < plan->num_alternatives; i++)
-        if (strcmp(plan->alternatives[i].name, "best") != 0) print_alternative(work, plan, &plan->alternatives[i], text);
+        if (strcmp(plan->alternatives[i].name, "best") != 0) print_alternative(plan, &plan->alternatives[i], text);
 }
 
 /* Nonzero where the alternative is the same choice as the plan's or as one before it. */
-static int is_repeated(const plan_work *work, const yoke_plan *plan, int64_t number)
+static int is_repeated(const yoke_plan *plan, int64_t number)
 {
     for (int64_t i = 0; i < number; i++)
-        if (plan->alternatives[i].feasible && same_choice(work, &plan->alternatives[i], &plan->alternatives[number])) return 1;
-    return same_choice(work, &plan->alternatives[number], &plan->best);
+        if (plan->alternatives[i].feasible && plan_same_choice(plan, &plan->alternatives[i], &plan->alternatives[number])) return 1;
+    return plan_same_choice(plan, &plan->alternatives[number], &plan->best);
 }
 
 /* Which choices cannot be told from the one taken. */
-static void print_tie(const plan_work *work, const yoke_plan *plan, plan_text *text)
+static void print_tie(const yoke_plan *plan, plan_text *text)
 {
     if (!plan->tie) return;
     double value = objective_of(plan->objective, &plan->best), own = uncertainty_of(plan->objective, &plan->best);
     plan_print(text, "A tie: this choice (%s)", plan->best.name);
     for (int64_t i = 0; i < plan->num_alternatives; i++) {
         const yoke_plan_choice *other = &plan->alternatives[i];
-        if (!other->feasible || is_repeated(work, plan, i)) continue;
+        if (!other->feasible || is_repeated(plan, i)) continue;
         double theirs = uncertainty_of(plan->objective, other), apart = fabs(objective_of(plan->objective, other) - value);
         if (apart <= fmax(sqrt(own * own + theirs * theirs), PLAN_ROUNDING * fabs(value)))
             plan_print(text, " and %s", strcmp(other->name, "best") == 0 ? "the exact optimum" : other->name);
@@ -157,12 +157,12 @@ static void print_tie(const plan_work *work, const yoke_plan *plan, plan_text *t
 }
 
 /* The published rule beside the true minimum, where they differ. */
-static void print_published(const plan_work *work, const yoke_plan *plan, plan_text *text)
+static void print_published(const yoke_plan *plan, plan_text *text)
 {
     if (plan->objective != YOKE_OBJECTIVE_ENERGY || !plan->feasible) return;
     for (int64_t i = 0; i < plan->num_alternatives; i++) {
         const yoke_plan_choice *other = &plan->alternatives[i];
-        if (strcmp(other->name, "published") != 0 || isnan(other->energy_j) || same_choice(work, other, &plan->best)) continue;
+        if (strcmp(other->name, "published") != 0 || isnan(other->energy_j) || plan_same_choice(plan, other, &plan->best)) continue;
         double more = 100 * (other->energy_j / plan->best.energy_j - 1);
         if (!(more >= 0.05) || isinf(more)) continue;
         plan_print(
@@ -205,31 +205,32 @@ static void print_infeasible(const plan_work *work, const yoke_plan *plan, plan_
     if (strcmp(plan->binding, "deadline") == 0)
         plan_print(text, "the deadline of %.6g s cannot be met; the least time%s is %.6g s.\n", options->deadline_s,
                    options->power_cap_w > 0 ? " under the power cap" : "", plan->nearest);
+    else if (strcmp(plan->binding, "kernel") == 0)
+        plan_print(text, "no device that may have units has a kernel for each phase.\n");
     else if (strcmp(plan->binding, "memory") != 0 && isnan(plan->nearest))
         plan_print(text, "the power cap of %.6g W cannot be kept, not even without work.\n", options->power_cap_w);
     else if (strcmp(plan->binding, "power-cap") == 0)
         plan_print(text, "the power cap of %.6g W cannot be kept%s; %.6g W could be.\n", options->power_cap_w,
                    options->deadline_s > 0 ? " within the deadline" : "", plan->nearest);
     else
-        plan_print(text, "%lld units do not fit into the devices' memories; %.0f units would.\n", (long long)work->problem->units,
-                   plan->nearest);
+        plan_print(text, "%lld units do not fit into the devices' memories; %.0f units would.\n", (long long)work->units, plan->nearest);
 }
 
 yoke_status plan_explain(plan_work *work, yoke_plan *plan)
 {
     void *memory = NULL;
-    int64_t room = 4096 + 512 * (work->problem->num_devices + plan->num_alternatives);
+    int64_t room = 4096 + 512 * (work->num_cuts * work->problem->num_devices + plan->num_alternatives);
     yoke_status status = plan_keep(work, plan, room, 1, &memory);
     if (status != YOKE_OK) return status;
     plan_text text = {.bytes = memory, .room = room};
     if (plan->feasible) {
         print_best(work, plan, &text);
         print_sureness(plan, &text);
-        print_tie(work, plan, &text);
+        print_tie(plan, &text);
     } else
         print_infeasible(work, plan, &text);
-    print_alternatives(work, plan, &text);
-    print_published(work, plan, &text);
+    print_alternatives(plan, &text);
+    print_published(plan, &text);
     if (plan->feasible) status = print_limits(work, plan, &text);
     if (status != YOKE_OK) return status;
     if (text.used > 0 && text.bytes[text.used - 1] == '\n') text.bytes[text.used - 1] = '\0';

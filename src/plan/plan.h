@@ -78,6 +78,7 @@ typedef struct plan_work {
     int copies_before; /* nonzero: and some device has copies that take time */
     int powers_known;  /* nonzero: all of them */
     int linear;        /* nonzero: no level has points */
+    int several;       /* nonzero: the search for rounds is needed; else there is one phase of all units */
     int num_devices;
     plan_device devices[PLAN_MOST_DEVICES];
     int place[PLAN_MOST_DEVICES]; /* place[i]: where device i of the problem stands here */

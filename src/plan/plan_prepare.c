@@ -189,6 +189,24 @@ static int64_t pieces_of(const plan_work *work, const yoke_plan_level *level)
     return pieces;
 }
 
+/* Zero for a round of one phase of all units, with kernels for all, that costs nothing beside: it is a problem without a round. */
+static int needs_phases(const plan_work *work)
+{
+    if (work->problem->round == NULL) return 0;
+    if (work->num_cuts != 1 || work->num_phases != 1 || !work->phases[0].whole || work->call_s > 0) return 1;
+    for (int i = 0; i < work->num_devices; i++)
+        for (int k = 0; k < work->devices[i].num_levels; k++)
+            if (work->devices[i].levels[k].times[0].absent) return 1;
+    return 0;
+}
+
+/* So many that a search takes about a second: what a node takes grows with the levels and phases. */
+static int64_t nodes_of_round(const plan_work *work, int64_t levels)
+{
+    const int64_t most = 200000, fewest = 200, nodes = 3200000 / (levels * work->num_phases);
+    return nodes > most ? most : nodes < fewest ? fewest : nodes;
+}
+
 yoke_status plan_prepare(yoke_context *context, const yoke_plan_problem *problem, const yoke_plan_options *options, plan_work **result)
 {
     static const yoke_plan_options least_time = {.objective = YOKE_OBJECTIVE_TIME};
@@ -204,7 +222,6 @@ yoke_status plan_prepare(yoke_context *context, const yoke_plan_problem *problem
                         .linear = 1,
                         .powers_known = !isnan(problem->base_power_w) && !isnan(problem->hosting_power_w),
                         .num_devices = (int)problem->num_devices};
-    if (work->options.most_nodes == 0) work->options.most_nodes = 1000000;
     prepare_phases(work);
     int64_t levels = 0, pieces = 0;
     for (int64_t i = 0; i < problem->num_devices; i++)
@@ -220,6 +237,9 @@ yoke_status plan_prepare(yoke_context *context, const yoke_plan_problem *problem
         return status;
     }
     prepare_devices(work);
+    work->several = needs_phases(work);
+    if (problem->round != NULL && !work->several) work->repetitions = problem->round->phases[0].calls;
+    if (work->options.most_nodes == 0) work->options.most_nodes = work->several ? nodes_of_round(work, levels) : 1000000;
     *result = work;
     return YOKE_OK;
 }

@@ -26,7 +26,8 @@ static const plan_device *device_of_kind(const plan_work *work, int host)
 
 int plan_published_applies(const plan_work *work)
 {
-    return work->num_devices == 2 && work->powers_known && device_of_kind(work, 1) != NULL && device_of_kind(work, 0) != NULL;
+    return work->problem->round == NULL && work->num_devices == 2 && work->powers_known && device_of_kind(work, 1) != NULL &&
+           device_of_kind(work, 0) != NULL;
 }
 
 /* Seconds a unit of one call: of points, where the device has all units. */

@@ -17,7 +17,8 @@ static search_limits limits_of(const plan_work *work, const plan_request *reques
 {
     search_limits limits = {.objective = request->objective,
                             .deadline_s = request->deadline_s * (1 + PLAN_ROUNDING),
-                            .power_cap_w = request->power_cap_w * (1 + PLAN_ROUNDING)};
+                            .power_cap_w = request->power_cap_w * (1 + PLAN_ROUNDING),
+                            .allowed = request->allowed};
     for (int i = 0; i < work->num_devices; i++) {
         const plan_device *device = &work->devices[i];
         limits.most[i] = request->allowed == NULL || request->allowed[device->given] ? device->most : 0;
@@ -46,6 +47,15 @@ plan_cost search_offer(const plan_work *work, const search_limits *limits, const
     return candidate->cost;
 }
 
+/* NaN where that of any phase is not known. */
+static double dynamic_power(const yoke_plan_problem *problem, const yoke_plan_level *level)
+{
+    if (problem->round == NULL) return level->dynamic_power_w;
+    for (int64_t p = 0; p < problem->round->num_phases; p++)
+        if (!level->phases[p].absent && isnan(level->phases[p].dynamic_power_w)) return NAN;
+    return 0;
+}
+
 /* Which device's power is missing that the request needs; NULL: none. */
 static yoke_status check_powers(plan_work *work, const plan_request *request)
 {
@@ -56,16 +66,17 @@ static yoke_status check_powers(plan_work *work, const plan_request *request)
     for (int64_t i = 0; i < work->problem->num_devices; i++) {
         const yoke_plan_device *device = &work->problem->devices[i];
         for (int64_t k = 0; k < device->num_levels; k++)
-            if (isnan(device->levels[k].dynamic_power_w) || isnan(device->levels[k].idle_power_w))
+            if (isnan(dynamic_power(work->problem, &device->levels[k])) || isnan(device->levels[k].idle_power_w))
                 return yoke_fail(work->context, YOKE_ERROR_ARGUMENT, "plan: device %lld (%s), level %lld: its %s power is not known; %s",
                                  (long long)i, device->name != NULL ? device->name : "without a name", (long long)k,
-                                 isnan(device->levels[k].dynamic_power_w) ? "dynamic" : "idle", why);
+                                 isnan(dynamic_power(work->problem, &device->levels[k])) ? "dynamic" : "idle", why);
     }
     return YOKE_OK;
 }
 
 static yoke_status search_one(plan_work *work, const search_limits *limits, search_best *best)
 {
+    if (work->several) return search_round(work, limits, best);
     if (limits->objective == YOKE_OBJECTIVE_TIME && isinf(limits->power_cap_w) && !work->copies_before) {
         search_least_time(work, limits, best);
         return YOKE_OK;
@@ -80,9 +91,9 @@ static yoke_status search_time(plan_work *work, const search_limits *limits, sea
     if (status != YOKE_OK || !best->result.feasible || !work->powers_known) return status;
     search_limits again = *limits;
     again.objective = YOKE_OBJECTIVE_ENERGY;
-    again.deadline_s = fmin(limits->deadline_s, best->result.cost.time_s);
+    again.deadline_s = fmin(limits->deadline_s, best->result.cost.time_s * (1 + PLAN_ROUNDING)); /* sums of copies and work are rounded */
     search_best cheaper = {.result = best->result, .value = best->result.cost.energy_j};
-    status = search_ranges(work, &again, &cheaper);
+    status = search_one(work, &again, &cheaper);
     if (status != YOKE_OK) return status;
     plan_result first = best->result;
     best->result = cheaper.result;
@@ -125,6 +136,10 @@ static yoke_status diagnose(plan_work *work, const search_limits *limits, plan_r
     relaxed.deadline_s = relaxed.power_cap_w = INFINITY;
     search_best best = {.value = INFINITY};
     yoke_status status = search_one(work, &relaxed, &best);
+    if (status == YOKE_OK && !best.result.feasible) {
+        result->binding = "kernel"; /* only a round can lack kernels; a search that found none is no proof otherwise */
+        return YOKE_OK;
+    }
     int too_late = best.result.feasible && best.result.cost.time_s > limits->deadline_s;
     if (status == YOKE_OK && too_late && isfinite(limits->power_cap_w)) {
         relaxed.power_cap_w = limits->power_cap_w;
@@ -156,9 +171,6 @@ static int64_t fitting(const plan_work *work, const search_limits *limits)
 yoke_status plan_search(plan_work *work, const plan_request *request, plan_result *result)
 {
     *result = (plan_result){.gap = NAN, .binding = "", .nearest = NAN};
-    if (work->problem->round != NULL)
-        return yoke_fail(work->context, YOKE_ERROR_UNAVAILABLE,
-                         "plan: the best choice for a round is not searched for yet; yoke_plan_evaluate costs one");
     yoke_status status = check_powers(work, request);
     if (status != YOKE_OK) return status;
     search_limits limits = limits_of(work, request);
@@ -169,7 +181,7 @@ yoke_status plan_search(plan_work *work, const plan_request *request, plan_resul
         return YOKE_OK;
     }
     search_best best = {.value = INFINITY};
-    if (work->units == 0) {
+    if (work->units == 0 && work->problem->round == NULL) {
         int64_t none[PLAN_MOST_DEVICES] = {0};
         search_offer(work, &limits, none, limits.first_level, &best);
         best.result.optimal = 1;
@@ -184,5 +196,5 @@ yoke_status plan_search(plan_work *work, const plan_request *request, plan_resul
         return YOKE_OK;
     }
     result->nodes = nodes;
-    return work->units > 0 && !best.open ? diagnose(work, &limits, result) : YOKE_OK;
+    return (work->units > 0 || work->problem->round != NULL) && !best.open ? diagnose(work, &limits, result) : YOKE_OK;
 }

@@ -12,7 +12,8 @@
 typedef struct search_limits {
     yoke_objective objective;
     double deadline_s, power_cap_w;  /* with room for rounding; INFINITY: none */
-    int64_t most[PLAN_MOST_DEVICES]; /* units */
+    int64_t most[PLAN_MOST_DEVICES]; /* units of the first cut */
+    const int *allowed;              /* of a round: devices (of the problem) that may have units of any cut; NULL: all */
     int first_level[PLAN_MOST_DEVICES], last_level[PLAN_MOST_DEVICES];
 } search_limits;
 
@@ -39,6 +40,9 @@ plan_cost search_offer(const plan_work *work, const search_limits *limits, const
  * Writes result.optimal, gap and adds to nodes.  Errors: MEMORY.
  */
 yoke_status search_ranges(plan_work *work, const search_limits *limits, search_best *best);
+
+/* Branch and bound for a round; as search_ranges.  Errors: MEMORY. */
+yoke_status search_round(plan_work *work, const search_limits *limits, search_best *best);
 
 /* Least time where copies do not come before and there is no power cap: by bisection, always optimal. */
 void search_least_time(plan_work *work, const search_limits *limits, search_best *best);

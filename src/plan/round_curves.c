@@ -1,0 +1,226 @@
+/*
+ * round_curves.c - seconds of a device's phases from below, as straight lines over its part of a cut.
+ *
+ * A device with a part y of a group has at least U y - 1 units of a phase of U units (U y where that is whole for any units), as both ends of its range are
+ * rounded.  Between the corners of its times those are linear, or rise ever more slowly (the line between the ends is below), or ever faster (a tangent is).
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "plan/round.h"
+
+enum { MOST_LINES = 400000, MOST_PIECES = 512, FEWEST_PIECES = 8 };
+
+static int has_copies(const plan_device *device) { return device->copy_per_unit_s > 0 || device->copy_j > 0; }
+
+static int group_of(round_search *search, int cut, const double *weight_sum)
+{
+    for (int g = 0; g < search->num_groups; g++)
+        if (search->groups[g].cut == cut && search->groups[g].weight_sum == weight_sum) return g;
+    search->groups[search->num_groups] = (round_group){.cut = cut, .weight_sum = weight_sum, .total = search->work->cut_units[cut] > 0};
+    return search->num_groups++;
+}
+
+void round_make_groups(round_search *search)
+{
+    const plan_work *work = search->work;
+    int copies = 0;
+    for (int i = 0; i < work->num_devices; i++) {
+        search->first_level[i] = search->num_levels;
+        search->num_levels += work->devices[i].num_levels;
+        copies |= has_copies(&work->devices[i]);
+    }
+    for (int c = 0; c < work->num_cuts; c++) group_of(search, c, NULL);
+    for (int p = 0; p < work->num_phases; p++) {
+        const plan_phase *phase = &work->phases[p];
+        if (phase->units == 0) continue;
+        if (phase->cut < 0) {
+            search->works[phase->device] = 1;
+            continue;
+        }
+        round_group *group = &search->groups[group_of(search, phase->cut, phase->weight_sum)];
+        group->terms[group->num_terms++] = p;
+    }
+    if (copies) search->groups[0].terms[search->groups[0].num_terms++] = -1;
+    search->num_waits = work->num_intervals + (work->copies_before ? 1 : 0);
+}
+
+/* Units of the phase that a device with the part y surely has: scale y - slack. */
+typedef struct term_scale {
+    double scale, slack;
+} term_scale;
+
+static term_scale scale_of(const plan_work *work, int term)
+{
+    if (term < 0) return (term_scale){(double)work->cut_units[0], 0};
+    const plan_phase *phase = &work->phases[term];
+    int whole = phase->weight_sum == NULL && phase->units % work->cut_units[phase->cut] == 0;
+    return (term_scale){(double)phase->units, whole ? 0 : 1};
+}
+
+static int by_value(const void *left, const void *right)
+{
+    double a = *(const double *)left, b = *(const double *)right;
+    return (a > b) - (a < b);
+}
+
+/* Where lines begin and end; returns how many there are, at most `most`, from 0 to 1. */
+static int64_t corners_of(const round_search *search, const plan_level *level, const round_group *group, int64_t most, double *corners)
+{
+    int64_t count = 0, kept = 0;
+    corners[count++] = 0;
+    corners[count++] = 1;
+    for (int k = 0; k < group->num_terms; k++) {
+        const int term = group->terms[k];
+        const term_scale s = scale_of(search->work, term);
+        if (term < 0 || level->times[term].absent) continue;
+        const yoke_speed *speed = &level->times[term].speed;
+        for (int64_t j = 0; j < (speed->count > 0 ? speed->count : 1); j++) {
+            double y = ((speed->count > 0 ? speed->pieces[j].units : 0) + s.slack) / s.scale;
+            if (y > 0 && y < 1) corners[count++] = y;
+        }
+    }
+    qsort(corners, (size_t)count, sizeof *corners, by_value);
+    for (int64_t k = 0; k < count; k++)
+        if (kept == 0 || corners[k] > corners[kept - 1]) corners[kept++] = corners[k];
+    if (kept <= most) return kept;
+    for (int64_t k = 0; k < most; k++) corners[k] = corners[k * (kept - 1) / (most - 1)];
+    return most;
+}
+
+static int64_t corners_room(const plan_level *level, const round_group *group)
+{
+    int64_t count = 2;
+    for (int k = 0; k < group->num_terms; k++)
+        if (group->terms[k] >= 0) count += 1 + level->times[group->terms[k]].speed.count;
+    return count;
+}
+
+/* x units, more than none */
+static double seconds_at(const plan_time *time, double x)
+{
+    if (time->speed.count == 0) return time->start_s + time->per_unit_s * x;
+    return time->start_s + time->calls * yoke_speed_seconds(&time->speed, x);
+}
+
+/* A line that is nowhere above the seconds of x to y units. */
+static void line_of(const plan_time *time, double x, double y, double line[2])
+{
+    line[0] = line[1] = 0;
+    if (time->absent || !(y > 0) || x < -1e-9 * y) return; /* from none to some: nothing is sure */
+    x = fmax(x, 0);
+    line[0] = line[1] = seconds_at(time, x);
+    if (time->speed.count == 0) {
+        line[1] = seconds_at(time, y);
+        return;
+    }
+    const yoke_speed_piece *piece = &time->speed.pieces[yoke_speed_find(&time->speed, (x + y) / 2)];
+    const yoke_speed_piece *end = time->speed.pieces + time->speed.count;
+    if (piece->flat || piece->units > x * (1 + 1e-9) || (piece + 1 < end && piece[1].units < y * (1 - 1e-9))) return;
+    if (piece->slope >= 0) {
+        line[1] = seconds_at(time, y);
+        return;
+    }
+    const double middle = (x + y) / 2, speed = piece->speed + piece->slope * (middle - piece->units);
+    const double rise = time->calls * (piece->speed - piece->slope * piece->units) / (speed * speed);
+    line[0] = seconds_at(time, middle) - rise * (middle - x); /* the tangent */
+    line[1] = seconds_at(time, middle) + rise * (y - middle);
+}
+
+static void fill_curve(const round_search *search, int device, const plan_level *level, const round_group *group, const double *corners,
+                       round_curve *curve)
+{
+    for (int64_t k = 0; k < curve->count; k++) {
+        curve->pieces[k] = (round_piece){.from = corners[k], .to = corners[k + 1]};
+        for (int j = 0; j < group->num_terms; j++) {
+            double *line = curve->lines + 2 * (k * group->num_terms + j);
+            const term_scale s = scale_of(search->work, group->terms[j]);
+            if (group->terms[j] < 0) {
+                line[0] = search->work->devices[device].copy_per_unit_s * s.scale * corners[k];
+                line[1] = search->work->devices[device].copy_per_unit_s * s.scale * corners[k + 1];
+            } else
+                line_of(&level->times[group->terms[j]], s.scale * corners[k] - s.slack, s.scale * corners[k + 1] - s.slack, line);
+        }
+    }
+}
+
+static yoke_status make_curve(round_search *search, int device, const plan_level *level, const round_group *group, int64_t most,
+                              round_curve *curve)
+{
+    double *corners = NULL;
+    yoke_context *context = search->work->context;
+    yoke_status status = yoke_allocate_untouched(context, corners_room(level, group), sizeof *corners, (void **)&corners);
+    if (status != YOKE_OK) return status;
+    curve->count = corners_of(search, level, group, most + 1, corners) - 1;
+    status = yoke_allocate(context, curve->count, sizeof *curve->pieces, (void **)&curve->pieces);
+    if (status == YOKE_OK && group->num_terms > 0)
+        status = yoke_allocate(context, 2 * curve->count * group->num_terms, sizeof *curve->lines, (void **)&curve->lines);
+    if (status == YOKE_OK) fill_curve(search, device, level, group, corners, curve);
+    yoke_release(context, corners);
+    return status;
+}
+
+yoke_status round_make_curves(round_search *search)
+{
+    const plan_work *work = search->work;
+    int64_t most = MOST_LINES / ((int64_t)search->num_levels * (work->num_phases + 1));
+    most = most > MOST_PIECES ? MOST_PIECES : most < FEWEST_PIECES ? FEWEST_PIECES : most;
+    yoke_status status =
+        yoke_allocate(work->context, (int64_t)search->num_levels * search->num_groups, sizeof *search->curves, (void **)&search->curves);
+    for (int i = 0; i < work->num_devices; i++)
+        for (int l = 0; l < work->devices[i].num_levels; l++)
+            for (int g = 0; g < search->num_groups && status == YOKE_OK; g++)
+                if (search->groups[g].total > 0)
+                    status = make_curve(search, i, &work->devices[i].levels[l], &search->groups[g], most,
+                                        &search->curves[(search->first_level[i] + l) * search->num_groups + g]);
+    return status;
+}
+
+/* The weight of a device in the wait that a term is of. */
+static double weight_of(const round_search *search, int term, int device)
+{
+    const plan_work *work = search->work;
+    int wait = term >= 0 ? work->phases[term].interval : work->copies_before ? work->num_intervals : 0;
+    return search->weights[wait * work->num_devices + device];
+}
+
+static void weigh_curve(const round_search *search, int device, const plan_level *level, const round_group *group, round_curve *curve)
+{
+    const plan_device *of = &search->work->devices[device];
+    for (int64_t k = 0; k < curve->count; k++) {
+        round_piece *piece = &curve->pieces[k];
+        for (int end = 0; end < 2; end++) {
+            piece->seconds[end] = piece->joules[end] = 0;
+            for (int j = 0; j < group->num_terms; j++) {
+                const int term = group->terms[j];
+                const double seconds = curve->lines[2 * (k * group->num_terms + j) + end];
+                piece->seconds[end] += weight_of(search, term, device) * seconds;
+                if (term < 0)
+                    piece->joules[end] += of->copy_j * (double)search->work->cut_units[0] * (end ? piece->to : piece->from);
+                else if (!level->times[term].absent && search->limits->objective != YOKE_OBJECTIVE_TIME)
+                    piece->joules[end] += level->times[term].dynamic_w * seconds;
+            }
+        }
+    }
+}
+
+void round_weigh(round_search *search)
+{
+    const plan_work *work = search->work;
+    for (int i = 0; i < work->num_devices; i++)
+        for (int l = 0; l < work->devices[i].num_levels; l++) {
+            const plan_level *level = &work->devices[i].levels[l];
+            const int number = search->first_level[i] + l;
+            double *alone = search->alone + 2 * number;
+            alone[0] = weight_of(search, -1, i) * work->devices[i].copy_s;
+            alone[1] = 0;
+            for (int p = 0; p < work->num_phases; p++) {
+                if (work->phases[p].cut >= 0 || work->phases[p].device != i || level->times[p].absent) continue;
+                const double seconds = plan_time_s(&level->times[p], work->phases[p].units);
+                alone[0] += weight_of(search, p, i) * seconds;
+                if (seconds > 0 && search->limits->objective != YOKE_OBJECTIVE_TIME) alone[1] += level->times[p].dynamic_w * seconds;
+            }
+            for (int g = 0; g < search->num_groups; g++)
+                weigh_curve(search, i, level, &search->groups[g], &search->curves[number * search->num_groups + g]);
+        }
+}

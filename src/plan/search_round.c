@@ -1,0 +1,287 @@
+/*
+ * search_round.c - branch and bound for rounds, the node of least bound first.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "plan/round.h"
+
+enum { MOST_OPEN_BYTES = 1 << 27, ROOT_EFFORT = 40, NODE_EFFORT = 8 };
+
+static round_node *node_at(const round_search *search, int64_t k) { return (round_node *)(void *)(search->pool + k * search->stride); }
+
+/* ------------------------------------------------------------------------------------------------------- open nodes */
+
+static int comes_first(const round_search *search, int64_t a, int64_t b)
+{
+    const round_node *x = node_at(search, a), *y = node_at(search, b);
+    return x->bound != y->bound ? x->bound < y->bound : x->number > y->number;
+}
+
+static yoke_status grow(round_search *search)
+{
+    yoke_context *context = search->work->context;
+    const int64_t room = search->room > 0 ? 2 * search->room : 64;
+    char *pool = NULL;
+    int64_t *heap = NULL, *unused = NULL;
+    yoke_status status = yoke_allocate_untouched(context, room, (size_t)search->stride, (void **)&pool);
+    if (status == YOKE_OK) status = yoke_allocate_untouched(context, room, sizeof *heap, (void **)&heap);
+    if (status == YOKE_OK) status = yoke_allocate_untouched(context, room, sizeof *unused, (void **)&unused);
+    if (status != YOKE_OK) {
+        yoke_release(context, pool);
+        yoke_release(context, heap);
+        return status;
+    }
+    if (search->room > 0) memcpy(pool, search->pool, (size_t)(search->room * search->stride));
+    if (search->count > 0) memcpy(heap, search->heap, (size_t)search->count * sizeof *heap);
+    if (search->num_free > 0) memcpy(unused, search->free, (size_t)search->num_free * sizeof *unused);
+    for (int64_t k = room - 1; k >= search->room; k--) unused[search->num_free++] = k;
+    yoke_release(context, search->pool);
+    yoke_release(context, search->heap);
+    yoke_release(context, search->free);
+    search->pool = pool;
+    search->heap = heap;
+    search->free = unused;
+    search->room = room;
+    return YOKE_OK;
+}
+
+static void push(round_search *search, const round_node *node)
+{
+    const int64_t k = search->free[--search->num_free];
+    memcpy(node_at(search, k), node, (size_t)search->stride);
+    node_at(search, k)->number = search->made++;
+    int64_t at = search->count++;
+    for (; at > 0 && comes_first(search, k, search->heap[(at - 1) / 2]); at = (at - 1) / 2) search->heap[at] = search->heap[(at - 1) / 2];
+    search->heap[at] = k;
+}
+
+static void pop(round_search *search, round_node *node)
+{
+    const int64_t first = search->heap[0], last = search->heap[--search->count];
+    int64_t at = 0;
+    memcpy(node, node_at(search, first), (size_t)search->stride);
+    search->free[search->num_free++] = first;
+    for (int64_t child; (child = 2 * at + 1) < search->count; at = child) {
+        if (child + 1 < search->count && comes_first(search, search->heap[child + 1], search->heap[child])) child++;
+        if (!comes_first(search, search->heap[child], last)) break;
+        search->heap[at] = search->heap[child];
+    }
+    if (search->count > 0) search->heap[at] = last;
+}
+
+/* --------------------------------------------------------------------------------------------------------- the search */
+
+static void split(const round_search *search, const round_node *node, round_node *parts[2])
+{
+    memcpy(parts[0], node, (size_t)search->stride);
+    memcpy(parts[1], node, (size_t)search->stride);
+    if (node->device < 0) {
+        const double middle = node->low_s + (node->high_s - node->low_s) / 2;
+        parts[0]->high_s = parts[1]->low_s = middle;
+    } else if (node->levels) {
+        parts[0]->last[node->device] = (int)node->at;
+        parts[1]->first[node->device] = (int)node->at + 1;
+    } else {
+        round_units(search, parts[0], node->cut, node->device)[1] = node->at;
+        round_units(search, parts[1], node->cut, node->device)[0] = node->at + 1;
+    }
+}
+
+static void fill_root(const round_search *search, round_node *root)
+{
+    const plan_work *work = search->work;
+    memset(root, 0, (size_t)search->stride);
+    root->high_s = search->limits->deadline_s;
+    for (int i = 0; i < work->num_devices; i++) {
+        root->first[i] = search->limits->first_level[i];
+        root->last[i] = search->limits->last_level[i];
+        for (int c = 0; c < work->num_cuts; c++) {
+            const int64_t n = work->cut_units[c], most = c == 0 && search->limits->most[i] < n ? search->limits->most[i] : n;
+            const int *allowed = search->limits->allowed;
+            round_units(search, root, c, i)[1] = allowed != NULL && !allowed[work->devices[i].given] ? 0 : most;
+        }
+    }
+}
+
+/* All units on one device, at each level; and even shares at the first and last levels, improved. */
+static void try_simple(round_search *search, round_node *root)
+{
+    const plan_work *work = search->work;
+    const int devices = work->num_devices;
+    int64_t units[PLAN_MOST_CUTS * PLAN_MOST_DEVICES], levels[PLAN_MOST_DEVICES];
+    for (int i = 0; i < devices; i++) levels[i] = work->devices[i].levels[search->limits->last_level[i]].given;
+    for (int i = 0; i < devices; i++) {
+        const int64_t own = levels[i];
+        int fits = 1;
+        for (int c = 0; c < work->num_cuts; c++) {
+            fits &= round_units(search, root, c, i)[1] == work->cut_units[c];
+            for (int j = 0; j < devices; j++) units[c * devices + j] = i == j ? work->cut_units[c] : 0;
+        }
+        for (int l = search->limits->first_level[i]; l <= search->limits->last_level[i] && fits; l++) {
+            levels[i] = work->devices[i].levels[l].given;
+            round_offer(search, units, levels);
+        }
+        levels[i] = own;
+    }
+    for (int c = 0; c < work->num_cuts; c++) {
+        int64_t left = work->cut_units[c];
+        for (int turn = 0; turn < 2; turn++)
+            for (int i = 0; i < devices; i++) {
+                const int64_t most = round_units(search, root, c, i)[1];
+                int64_t *own = &units[c * devices + i], add = turn == 0 ? work->cut_units[c] / devices : left;
+                if (turn == 0) *own = 0;
+                if (add > most - *own) add = most - *own;
+                if (add > left) add = left;
+                *own += add;
+                left -= add;
+            }
+    }
+    round_improve(search, units, levels);
+}
+
+static void try_relaxed(round_search *search, int improve)
+{
+    int64_t units[PLAN_MOST_CUTS * PLAN_MOST_DEVICES], levels[PLAN_MOST_DEVICES];
+    round_from_relaxed(search, units, levels);
+    if (improve)
+        round_improve(search, units, levels);
+    else
+        round_offer(search, units, levels);
+}
+
+/* Looks into halves of the best open node until none is left; *full: more would take too much memory. */
+static yoke_status split_all(round_search *search, round_node *node, round_node *parts[2], int *full)
+{
+    plan_result *result = &search->best->result;
+    while (search->count > 0 && result->nodes < search->last_node) {
+        if (search->num_free < 2 && 2 * search->room * search->stride > MOST_OPEN_BYTES) {
+            *full = 1;
+            return YOKE_OK;
+        }
+        if (search->num_free < 2) {
+            yoke_status status = grow(search);
+            if (status != YOKE_OK) return status;
+        }
+        if (node_at(search, search->heap[0])->bound >= search_enough(search->best)) {
+            search->count = 0;
+            return YOKE_OK;
+        }
+        pop(search, node);
+        split(search, node, parts);
+        for (int k = 0; k < 2; k++) {
+            const double before = search->best->value;
+            result->nodes++;
+            if (!round_look(search, parts[k], NODE_EFFORT)) continue;
+            try_relaxed(search, 0);
+            if (search->best->value < before * (1 - 1e-6)) try_relaxed(search, 1);
+            push(search, parts[k]);
+        }
+    }
+    return YOKE_OK;
+}
+
+/* What is proven once no node is open, or some were left. */
+static void judge(const round_search *search)
+{
+    search_best *best = search->best;
+    plan_result *result = &best->result;
+    best->open = !result->feasible && search->count > 0;
+    result->optimal = 0;
+    result->gap = NAN;
+    if (!result->feasible) return;
+    const double least = search->count > 0 ? fmin(node_at(search, search->heap[0])->bound, search_enough(best)) : search_enough(best);
+    const double gap = best->value > 0 ? fmin(1, fmax(0, (best->value - least) / best->value)) : 0;
+    result->optimal = !(gap > 2 * PLAN_ROUNDING);
+    result->gap = result->optimal ? 0 : gap;
+}
+
+static yoke_status allocate(round_search *search)
+{
+    const plan_work *work = search->work;
+    yoke_context *context = work->context;
+    const int64_t devices = work->num_devices, parts = (int64_t)search->num_groups * devices;
+    round_box *box = &search->box;
+    const struct {
+        int64_t count;
+        size_t size;
+        void **memory;
+    } blocks[] = {{2 * search->num_levels, sizeof(double), (void **)&search->alone},
+                  {search->num_waits * devices, sizeof(double), (void **)&search->weights},
+                  {search->num_groups, sizeof(double), (void **)&search->prices},
+                  {parts, sizeof(double), (void **)&search->relaxed.parts},
+                  {parts, sizeof(double), (void **)&search->relaxed.mixed},
+                  {devices, sizeof(int), (void **)&search->relaxed.levels},
+                  {work->num_cuts * (devices + 1), sizeof *box->before, (void **)&box->before},
+                  {work->num_phases * devices, sizeof *box->fewest, (void **)&box->fewest},
+                  {parts, sizeof *box->parts, (void **)&box->parts},
+                  {work->num_intervals * devices, sizeof *box->seconds, (void **)&box->seconds},
+                  {search->num_levels, 1, (void **)&box->possible},
+                  {devices, 1, (void **)&box->may_be_off},
+                  {devices, 1, (void **)&box->may_work},
+                  {devices, sizeof(double), (void **)&box->idle_w}};
+    yoke_status status = YOKE_OK;
+    for (size_t k = 0; k < sizeof blocks / sizeof blocks[0] && status == YOKE_OK; k++)
+        status = yoke_allocate(context, blocks[k].count, blocks[k].size, blocks[k].memory);
+    return status;
+}
+
+static void release(round_search *search)
+{
+    yoke_context *context = search->work->context;
+    for (int64_t k = 0; search->curves != NULL && k < (int64_t)search->num_levels * search->num_groups; k++) {
+        yoke_release(context, search->curves[k].pieces);
+        yoke_release(context, search->curves[k].lines);
+    }
+    round_box *box = &search->box;
+    void *const blocks[] = {search->curves,        search->alone,          search->weights, search->prices, search->relaxed.parts,
+                            search->relaxed.mixed, search->relaxed.levels, box->before,     box->fewest,    box->parts,
+                            box->seconds,          box->possible,          box->may_be_off, box->may_work,  box->idle_w,
+                            search->pool,          search->heap,           search->free};
+    for (size_t k = 0; k < sizeof blocks / sizeof blocks[0]; k++) yoke_release(context, blocks[k]);
+}
+
+/* From the root; nodes: the node that is looked at, and its halves. */
+static yoke_status search_tree(round_search *search, round_node *nodes[3])
+{
+    fill_root(search, nodes[0]);
+    try_simple(search, nodes[0]);
+    yoke_status status = grow(search);
+    if (status != YOKE_OK) return status;
+    search->best->result.nodes++;
+    for (int64_t k = 0; k < search->num_waits * search->work->num_devices; k++) search->weights[k] = 1.0 / search->work->num_devices;
+    for (int g = 0; g < search->num_groups; g++) search->prices[g] = search->best->result.feasible ? search->best->value : 1;
+    round_weigh(search);
+    if (round_look(search, nodes[0], NODE_EFFORT)) {
+        round_find_weights(search, nodes[0]);
+        if (round_look(search, nodes[0], ROOT_EFFORT)) {
+            try_relaxed(search, 1);
+            push(search, nodes[0]);
+        }
+    }
+    int full = 0;
+    status = split_all(search, nodes[0], nodes + 1, &full);
+    if (status == YOKE_OK) judge(search);
+    return status;
+}
+
+yoke_status search_round(plan_work *work, const search_limits *limits, search_best *best)
+{
+    round_search search = {.work = work, .limits = limits, .best = best};
+    round_make_groups(&search);
+    search.stride = (int64_t)((sizeof(round_node) + 2 * sizeof(int64_t) * (size_t)(work->num_cuts * work->num_devices) + 15) / 16 * 16);
+    search.last_node = best->result.nodes + work->options.most_nodes;
+    search.evaluations = 400000 / work->num_devices;
+    char *memory = NULL;
+    yoke_status status = allocate(&search);
+    if (status == YOKE_OK) status = round_make_curves(&search);
+    if (status == YOKE_OK) status = yoke_allocate(work->context, 3, (size_t)search.stride, (void **)&memory);
+    if (status == YOKE_OK) {
+        round_node *nodes[3];
+        for (int k = 0; k < 3; k++) nodes[k] = (round_node *)(void *)(memory + k * search.stride);
+        status = search_tree(&search, nodes);
+    }
+    yoke_release(work->context, memory);
+    release(&search);
+    return status;
+}
