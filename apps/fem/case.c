@@ -183,10 +183,15 @@ static yoke_status check_fields(fem_case *the_case)
     if ((fields->value & (poisson ? elastic : scalar)) != 0)
         return app_yaml_fail(
             the_case->yaml, fields->place, "output.fields: %s",
-            poisson ? "displacement, stress, von_mises, principal_stress, strain and principal_strain belong to problem: elasticity; "
-                      "problem: poisson has value and gradient"
+            poisson ? "displacement, stress, von_mises, principal_stress, strain, principal_strain and temperature belong to problem: "
+                      "elasticity; problem: poisson has value and gradient"
                     : "value and gradient belong to problem: poisson; problem: elasticity has displacement, stress, von_mises, "
-                      "principal_stress, strain and principal_strain");
+                      "principal_stress, strain, principal_strain and temperature");
+    if (!app_given(the_case->keys.temperature.place)) {
+        if (app_given(fields->place) && (fields->value & 1 << FEM_FIELD_TEMPERATURE) != 0)
+            return app_yaml_fail(the_case->yaml, fields->place, "output.fields: temperature, but the case has no key 'temperature'");
+        fields->value &= ~(int64_t)(1 << FEM_FIELD_TEMPERATURE);
+    }
     return YOKE_OK;
 }
 

@@ -27,6 +27,7 @@ typedef enum fem_output_field {
     FEM_FIELD_PRINCIPAL_STRESS,
     FEM_FIELD_STRAIN,
     FEM_FIELD_PRINCIPAL_STRAIN,
+    FEM_FIELD_TEMPERATURE,
     FEM_FIELD_VALUE,
     FEM_FIELD_GRADIENT,
     FEM_FIELD_ERROR,
@@ -38,7 +39,7 @@ typedef enum fem_output_field {
 /* Those of one problem type alone. */
 #define FEM_FIELDS_ELASTICITY                                                                                           \
     (1 << FEM_FIELD_DISPLACEMENT | 1 << FEM_FIELD_STRESS | 1 << FEM_FIELD_VON_MISES | 1 << FEM_FIELD_PRINCIPAL_STRESS | \
-     1 << FEM_FIELD_STRAIN | 1 << FEM_FIELD_PRINCIPAL_STRAIN)
+     1 << FEM_FIELD_STRAIN | 1 << FEM_FIELD_PRINCIPAL_STRAIN | 1 << FEM_FIELD_TEMPERATURE)
 #define FEM_FIELDS_POISSON (1 << FEM_FIELD_VALUE | 1 << FEM_FIELD_GRADIENT)
 
 typedef struct fem_case_material {

@@ -21,7 +21,7 @@ static const char *const objectives[] = {"time", "energy", "edp", "ed2p", NULL};
 static const char *const clocks[] = {"set", "keep", NULL};
 static const char *const operators[] = {"matrixfree", "stored", NULL};
 static const char *const fields[] = {
-    "displacement", "stress", "von_mises", "principal_stress", "strain", "principal_strain", "value", "gradient",
+    "displacement", "stress", "von_mises", "principal_stress", "strain", "principal_strain", "temperature", "value", "gradient",
     "error",        "part",   "level",     "material",         NULL};
 
 /* A key of the member of that name. */
@@ -175,8 +175,10 @@ static const app_key output_keys[] = {
      .meaning = "where results are written, relative to the working directory; made if it is not there, its old run replaced; not given: "
                 "out/ and the case file's name without .yaml"},
     {KEY(fem_case_output, fields, APP_CHOICES), .choices = fields,
-     .meaning = "what the VTU files hold; not given: all fields of the problem type. displacement, stress, von_mises, "
-                "principal_stress, strain (the elastic one) and principal_strain belong to elasticity, value and gradient to poisson"},
+     .meaning =
+         "what the VTU files hold; not given: all fields of the problem type. displacement, stress, von_mises, "
+         "principal_stress, strain (the elastic one), principal_strain and temperature (where the case has one) belong to elasticity, "
+         "value and gradient to poisson"},
     {.name = NULL},
 };
 

@@ -82,6 +82,8 @@ static void convert_material(const fem_case *the_case, const fem_case_material *
     const fem_case_temperature *temperature = &the_case->keys.temperature;
     if (app_given(temperature->place)) {
         bool own = app_given(from->temperature.place);
+        material->has_temperature = own;
+        material->temperature = own ? from->temperature.value : 0;
         material->expansion = own ? 0 : from->thermal_expansion.value;
         material->thermal_strain = own ? from->thermal_expansion.value * (from->temperature.value - temperature->reference.value) : 0;
     }
@@ -94,7 +96,8 @@ static void convert_material(const fem_case *the_case, const fem_case_material *
 static bool same_material(const fem_material *a, const fem_material *b)
 {
     bool same_density = a->density == b->density || (isnan(a->density) && isnan(b->density));
-    bool same_expansion = a->expansion == b->expansion && a->thermal_strain == b->thermal_strain;
+    bool same_expansion = a->expansion == b->expansion && a->thermal_strain == b->thermal_strain &&
+                          a->has_temperature == b->has_temperature && a->temperature == b->temperature;
     return a->lambda == b->lambda && a->mu == b->mu && same_density && same_expansion && memcmp(a->force, b->force, sizeof a->force) == 0;
 }
 
@@ -219,6 +222,7 @@ static void resolve_temperature(const resolver *run)
     fem_temperature *temperature = &run->problem->temperature;
     temperature->given = app_given(from->place);
     if (!temperature->given) return;
+    temperature->reference = from->reference.value;
     temperature->value = app_given(from->value.place) ? from->value.value - from->reference.value : 0;
     if (app_given(from->heat_case.place)) temperature->value = -from->reference.value;
     memcpy(temperature->gradient, from->gradient.value, sizeof temperature->gradient);

@@ -23,6 +23,8 @@ typedef struct fem_material { /* one per volume group that a case names */
     double force[3];          /* body force, N/m3 (density x gravity); Poisson: force[0] = source */
     double expansion;      /* thermal strain per kelvin of the temperature field, 1/K; 0 where the material has a temperature of its own */
     double thermal_strain; /* of that temperature; 0 where it follows the field */
+    bool has_temperature;  /* of its own */
+    double temperature;    /* that one, as the case gives it */
 } fem_material;
 
 /* Rotation with constant speed, in whose frame the body rests: body force density x square x (distance vector from the axis). */
@@ -42,6 +44,7 @@ typedef struct fem_temperature {
     double radial;                 /* K/m */
     double axis[3], through[3];    /* unit vector, m */
     const struct fem_field *field; /* field.h; borrowed; NULL: none */
+    double reference;              /* what was taken away, for results */
 } fem_temperature;
 
 typedef enum fem_condition_kind {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "principal.h"
+#include "temperature.h"
 
 #define SLOTS 27
 
@@ -25,6 +26,8 @@ typedef struct layout {
     int64_t *connectivity; /* [num_elements][cell_nodes] */
     int32_t *hanging_slot; /* [number of hanging nodes] element x slots + slot, ascending: few elements have any */
     int64_t num_hanging;
+    int64_t fields;      /* those that are written */
+    double *temperature; /* [num_nodes] as the case gives it; NULL: not written */
 } layout;
 
 /* One data array of the file: its XML attributes, its bytes and how to fill them. */
@@ -72,6 +75,17 @@ static void release_layout(layout *l)
 {
     yoke_release(l->vtu->space->context, l->connectivity);
     yoke_release(l->vtu->space->context, l->hanging_slot);
+    yoke_release(l->vtu->space->context, l->temperature);
+}
+
+static yoke_status find_temperature(layout *l)
+{
+    const fem_space *space = l->vtu->space;
+    if (!(l->fields & 1 << FEM_FIELD_TEMPERATURE)) return YOKE_OK;
+    yoke_status status = fem_temperature_nodal(space, &l->temperature);
+    if (status == YOKE_OK)
+        for (int32_t i = 0; i < space->num_nodes; i++) l->temperature[i] += space->problem->temperature.reference;
+    return status;
 }
 
 static yoke_status create_layout(const fem_vtu *vtu, layout *l)
@@ -79,6 +93,8 @@ static yoke_status create_layout(const fem_vtu *vtu, layout *l)
     const fem_space *space = vtu->space;
     int64_t elements = space->num_elements;
     *l = (layout){.vtu = vtu, .order = quadratic_order};
+    l->fields = vtu->fields & ~(int64_t)(space->components == 3 ? FEM_FIELDS_POISSON : FEM_FIELDS_ELASTICITY);
+    if (!space->problem->temperature.given) l->fields &= ~(int64_t)(1 << FEM_FIELD_TEMPERATURE);
     switch (space->element) {
     case FEM_Q1:
         l->cell_type = 12, l->cell_nodes = 8, l->order = linear_order;
@@ -97,6 +113,7 @@ static yoke_status create_layout(const fem_vtu *vtu, layout *l)
     status = yoke_allocate_untouched(space->context, elements * l->cell_nodes, sizeof *l->connectivity, (void **)&l->connectivity);
     if (status == YOKE_OK)
         status = yoke_allocate_untouched(space->context, l->num_hanging, sizeof *l->hanging_slot, (void **)&l->hanging_slot);
+    if (status == YOKE_OK) status = find_temperature(l);
     if (status == YOKE_OK)
         number_cells(l, coincident);
     else
@@ -208,6 +225,21 @@ static void fill_principal_stress(const layout *l, void *out) { fill_derived(l, 
 static void fill_strain(const layout *l, void *out) { fill_derived(l, 6, derive_strain, out); }
 static void fill_principal_strain(const layout *l, void *out) { fill_derived(l, 3, derive_principal_strain, out); }
 
+static void derive_temperature(const fem_material *material, const double *field, double *out)
+{
+    out[0] = material->has_temperature ? material->temperature : field[0];
+}
+
+static void fill_temperature(const layout *l, void *result)
+{
+    const fem_stress *stress = l->vtu->stress;
+    double *out = result;
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < stress->points.num_nodes; i++)
+        derive_temperature(&l->vtu->space->problem->materials[stress->material[i]], &l->temperature[stress->node[i]], out + i);
+    fill_hanging(l, l->vtu->space, 1, l->temperature, 1, derive_temperature, out);
+}
+
 static void fill_connectivity(const layout *l, void *out)
 {
     memcpy(out, l->connectivity, (size_t)(l->vtu->space->num_elements * (int64_t)l->cell_nodes) * sizeof *l->connectivity);
@@ -269,6 +301,7 @@ static int list_arrays(const layout *l, array *arrays, int *num_point_fields)
         [FEM_FIELD_PRINCIPAL_STRESS] = {"principal_stress", "Float64", PRINCIPAL, 3 * points, fill_principal_stress},
         [FEM_FIELD_STRAIN] = {"strain", "Float64", SYMMETRIC, 6 * points, fill_strain},
         [FEM_FIELD_PRINCIPAL_STRAIN] = {"principal_strain", "Float64", PRINCIPAL, 3 * points, fill_principal_strain},
+        [FEM_FIELD_TEMPERATURE] = {"temperature", "Float64", SCALAR, points, fill_temperature},
         [FEM_FIELD_VALUE] = {"value", "Float64", SCALAR, points, fill_solution},
         [FEM_FIELD_GRADIENT] = {"gradient", "Float64", XYZ, 3 * points, fill_gradient},
         [FEM_FIELD_ERROR] = {"error", "Float64", SCALAR, cells * (int64_t)sizeof(double), fill_error},
@@ -276,7 +309,6 @@ static int list_arrays(const layout *l, array *arrays, int *num_point_fields)
         [FEM_FIELD_LEVEL] = {"level", "Int32", SCALAR, cells * (int64_t)sizeof(int32_t), fill_level},
         [FEM_FIELD_MATERIAL] = {"material", "Int32", SCALAR, cells * (int64_t)sizeof(int32_t), fill_material},
     };
-    int64_t fields = l->vtu->fields & ~(int64_t)(space->components == 3 ? FEM_FIELDS_POISSON : FEM_FIELDS_ELASTICITY);
     int count = 0;
     arrays[count++] = (array){"points", "Float64", VECTOR, 3 * points, fill_position};
     arrays[count++] = (array){"connectivity", "Int64", SCALAR, cells * l->cell_nodes * (int64_t)sizeof(int64_t), fill_connectivity};
@@ -284,7 +316,7 @@ static int list_arrays(const layout *l, array *arrays, int *num_point_fields)
     arrays[count++] = (array){"types", "UInt8", SCALAR, cells, fill_types};
     *num_point_fields = 0;
     for (int i = 0; i < FIELDS; i++) {
-        if (!(fields & 1 << i)) continue;
+        if (!(l->fields & 1 << i)) continue;
         arrays[count++] = all[i];
         *num_point_fields += i < FEM_FIELD_ERROR;
     }
@@ -313,13 +345,14 @@ static void write_text(FILE *out, const char *name, const char *text)
     fprintf(out, "0</DataArray>\n");
 }
 
-static void write_units(FILE *out, const fem_units *units)
+static void write_units(FILE *out, const fem_units *units, bool with_temperature)
 {
     if (!units || !units->name[0]) return;
     fprintf(out, "    <FieldData>\n");
     write_text(out, "units", units->name);
     write_text(out, "unit_of_length", units->length);
     write_text(out, "unit_of_stress", units->stress);
+    if (with_temperature) write_text(out, "unit_of_temperature", units->temperature);
     fprintf(out, "    </FieldData>\n");
 }
 
@@ -333,7 +366,7 @@ static void write_head(FILE *out, const layout *l, const array *arrays, int coun
             "<VTKFile type=\"UnstructuredGrid\" version=\"1.0\" byte_order=\"%s\" header_type=\"UInt64\">\n"
             "  <UnstructuredGrid>\n",
             little ? "LittleEndian" : "BigEndian");
-    write_units(out, l->vtu->units);
+    write_units(out, l->vtu->units, l->temperature != NULL);
     fprintf(out, "    <Piece NumberOfPoints=\"%lld\" NumberOfCells=\"%lld\">\n", (long long)l->num_points,
             (long long)l->vtu->space->num_elements);
     write_tags(out, arrays, 1, "Points", &offset);

@@ -5,10 +5,11 @@
  * of a node and a material, so that what jumps between materials is not smeared); hanging nodes of a small element that do not lie on a
  * node are points of their own.
  *
- * Point data: displacement, stress, von_mises, principal_stress, strain (elastic, shear as components of the tensor) and principal_strain,
- * or value and gradient for Poisson; cell data: error, part, level and material (index in the case, from 0).  Tensors are in VTK's order of
+ * Point data: displacement, stress, von_mises, principal_stress, strain (elastic, shear as components of the tensor), principal_strain and,
+ * where the problem has one, temperature (as the case gives it, not the difference to its reference), or value and gradient for Poisson; cell data: error, part, level and material (index in the case, from 0).  Tensors are in VTK's order of
  * six components, xx yy zz xy yz xz, which its tensor filters take for granted; principal values descend.  Components carry their names.
- * Where the case names its units, field data `units`, `unit_of_length` and `unit_of_stress` do so.
+ * Where the case names its units, field data `units`, `unit_of_length` and `unit_of_stress` do so, and `unit_of_temperature` beside a
+ * temperature.
  */
 #ifndef FEM_VTU_H
 #define FEM_VTU_H

@@ -97,8 +97,8 @@ static void defaults_are_those_of_the_reference(void **state)
     assert_int_equal(keys->solver.operator.value, FEM_OPERATOR_MATRIXFREE);
     assert_int_equal(keys->solver.max_iterations.value, 10000);
     assert_string_equal(keys->output.directory.value, "out/case");
-    assert_int_equal(keys->output.fields.value,
-                     FEM_FIELDS_ELASTICITY | 1 << FEM_FIELD_ERROR | 1 << FEM_FIELD_PART | 1 << FEM_FIELD_LEVEL | 1 << FEM_FIELD_MATERIAL);
+    assert_int_equal(keys->output.fields.value, (FEM_FIELDS_ELASTICITY & ~(1 << FEM_FIELD_TEMPERATURE)) | 1 << FEM_FIELD_ERROR |
+                                                    1 << FEM_FIELD_PART | 1 << FEM_FIELD_LEVEL | 1 << FEM_FIELD_MATERIAL);
     assert_int_equal(keys->probes.count, 0);
     assert_true(isnan(keys->materials.items[0].density.value));
     assert_false(app_given(keys->refine.fraction.place) || app_given(keys->refine.place) || app_given(keys->gravity.place));

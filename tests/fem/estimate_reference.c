@@ -82,7 +82,7 @@ static void create(const kind *k, const int count[3], int turn, block *b)
         b->material[0].density = 0.4;
         b->material[1].density = 0.9;
         if (!k->functions) {
-            b->problem.temperature = (fem_temperature){true, -0.7, {0.2, 0.5, -0.3}, 0.6, {0.48, 0.6, 0.64}, {2, 3, -1}, NULL};
+            b->problem.temperature = (fem_temperature){true, -0.7, {0.2, 0.5, -0.3}, 0.6, {0.48, 0.6, 0.64}, {2, 3, -1}, NULL, 0};
             for (int m = 0; m < 2; m++) b->material[m].expansion = 0.4 - 0.1 * m, b->material[m].thermal_strain = 0.2 * m;
         }
         b->problem.rotation = (fem_rotation){.axis = {0.48, 0.6, 0.64}, .through = {0.3, -0.2, 1}, .square = 1.7};

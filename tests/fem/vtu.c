@@ -280,6 +280,52 @@ static void quadratic_fields_are_exact_at_hanging_nodes(void **state)
     end_run(&r);
 }
 
+/* A linear temperature is exact at all points, hanging ones too; a material with a temperature of its own has that one on its side. */
+static void the_temperature_is_the_cases_at_every_point_and_in_every_material(void **state)
+{
+    (void)state;
+    manufactured solution = manufactured_linear(210e9, 0.3);
+    const int nodes[3] = {8, 20, 27};
+    const double slope[3] = {3, -2, 5}, reference = 20, value = 60, own = 95;
+    for (int element = FEM_Q1; element <= FEM_Q2; element++) {
+        body_options options = {.elements = {4, 2, 2},
+                                .map = body_bend,
+                                .order = 2,
+                                .element = (fem_element)element,
+                                .uneven = 3,
+                                .materials = 2,
+                                .solution = &solution};
+        run r;
+        start_run(&options, &r);
+        r.b.problem.temperature = (fem_temperature){.given = true, .value = value - reference, .reference = reference};
+        memcpy(r.b.problem.temperature.gradient, slope, sizeof slope);
+        r.b.problem.materials[1].has_temperature = true;
+        r.b.problem.materials[1].temperature = own;
+        fem_vtu vtu = everything(&r);
+        assert_int_equal(fem_vtu_write(&vtu, r.path), YOKE_OK);
+        read_vtu(r.path, &r.f);
+        file *f = &r.f;
+        double *x = array_of(f, "points", 24 * f->points), *temperature = array_of(f, "temperature", 8 * f->points);
+        int64_t *connectivity = array_of(f, "connectivity", 8 * nodes[element] * f->cells), seen[2] = {0};
+        int32_t *material = array_of(f, "material", 4 * f->cells);
+        assert_true(x && temperature && connectivity && material && f->points > r.stress->points.num_nodes);
+        for (int64_t k = 0; k < nodes[element] * f->cells; k++) {
+            int64_t i = connectivity[k];
+            int m = material[k / nodes[element]];
+            double exact = value + slope[0] * x[3 * i] + slope[1] * x[3 * i + 1] + slope[2] * x[3 * i + 2];
+            assert_true(fabs(temperature[i] - (m == 1 ? own : exact)) <= 1e-12 * own);
+            seen[m]++;
+        }
+        assert_true(seen[0] > 0 && seen[1] > 0);
+        free(x);
+        free(temperature);
+        free(connectivity);
+        free(material);
+        free(f->text);
+        end_run(&r);
+    }
+}
+
 static void cell_fields_and_the_choice_of_fields(void **state)
 {
     (void)state;
@@ -408,6 +454,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(cells_have_their_nodes_where_vtk_documents_them),
     cmocka_unit_test(point_fields_are_exact_at_every_point_and_jump_between_materials),
     cmocka_unit_test(quadratic_fields_are_exact_at_hanging_nodes),
+    cmocka_unit_test(the_temperature_is_the_cases_at_every_point_and_in_every_material),
     cmocka_unit_test(cell_fields_and_the_choice_of_fields),
     cmocka_unit_test(a_file_that_cannot_be_written_leaves_the_old_one),
     cmocka_unit_test(memory_may_end_anywhere),

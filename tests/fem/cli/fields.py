@@ -164,3 +164,43 @@ def test_units_of_the_case_label_table_record_and_file():
     table = done.stdout.split("\n\n")[0]
     assert "Mises" in table and " Pa" not in done.stdout and "MPa" not in done.stdout, done.stdout
     close_to(record()["steps"][0]["max_von_mises_pa"], named["steps"][0]["max_von_mises_pa"], 1e-9, "the same numbers")
+
+
+def temperatures(path):
+    """Pairs of a point and its temperature."""
+    _, _, arrays = command.read_vtu(path)
+    (_, points), (components, found) = arrays["points"], arrays["temperature"]
+    assert components == 1
+    return [(points[3 * i : 3 * i + 3], value) for i, value in enumerate(found)]
+
+
+def test_the_temperature_that_a_case_describes():
+    solve(EXAMPLES / "le11.yaml", refine__boxes="[]", refine__steps=0, units="m-N-Pa", element="q1")
+    for x, value in temperatures("out/step-00.vtu"):
+        assert abs(value - (math.hypot(x[0], x[1]) + x[2])) <= 1e-12 * 3, (x, value)
+    assert units_of("out/step-00.vtu")["unit_of_temperature"] == "K"
+
+
+def test_the_temperature_that_a_heat_run_computes():
+    """100 ln(2/r) / ln 2 from r = 1 to 2, and, with a reference, still that and not the difference to it."""
+    text = (EXAMPLES / "hot-pipe.yaml").read_text(encoding="utf-8").replace("meshes/", f"{EXAMPLES}/meshes/")
+    pathlib.Path("pipe.yaml").write_text(text.replace("{case: hot-pipe-heat.yaml, reference: 0}", f"{{case: {EXAMPLES}/hot-pipe-heat.yaml, reference: 30}}"), encoding="utf-8")
+    solve("pipe.yaml", refine__initial=0, refine__steps=0)
+    found = temperatures("out/step-00.vtu")
+    for x, value in found:
+        assert abs(value - 100 * math.log(2 / math.hypot(x[0], x[1])) / math.log(2)) <= 0.5, (x, value)
+    assert min(value for _, value in found) < 1e-6 and max(value for _, value in found) > 99.9
+
+
+def test_a_temperature_field_without_a_temperature_is_refused():
+    done = command.run(command.words(EXAMPLES / "cantilever.yaml", output__fields="[displacement, temperature]"), 2)
+    assert "output.fields: temperature, but the case has no key 'temperature'" in done.stderr, done.stderr
+    solve(EXAMPLES / "cantilever.yaml", refine__steps=0)
+    assert "temperature" not in attributes("out/step-00.vtu")
+
+
+def test_every_shipped_case_names_its_units():
+    cases = sorted(EXAMPLES.glob("*.yaml"))
+    assert len(cases) > 10
+    bare = [case.name for case in cases if not any(line.startswith("units: ") for line in case.read_text(encoding="utf-8").splitlines())]
+    assert not bare, bare
