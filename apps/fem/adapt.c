@@ -217,7 +217,8 @@ static yoke_status begin(adapt *a)
     status = fem_summary_create(a->the_case, a->problem, a->num_probes, a->probes, &a->summary);
     if (status) return status;
     const char *paths[FEM_RECORD_PATHS] = {a->record_path, a->run->json};
-    return fem_record_create(a->the_case, a->run->argc, a->run->argv, FEM_RECORD_PATHS, paths, &a->record);
+    status = fem_record_create(a->the_case, a->run->argc, a->run->argv, FEM_RECORD_PATHS, paths, &a->record);
+    return status ? status : fem_record_mesh(a->record, a->problem->mesh);
 }
 
 /* --------------------------------------------------------------------------------------------------- a step */

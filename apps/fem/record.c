@@ -70,9 +70,29 @@ static json_t *case_value(const fem_case *the_case)
         json_pack("{s:o, s:o, s:s, s:s, s:I}", "energy_error", app_json_number(solver->energy_error.value), "relative_residual", app_json_number(solver->relative_residual.value), "preconditioner",
                   preconditioners[solver->preconditioner.value], "operator", operators[solver->operator.value], "max_iterations",
                   (json_int_t)solver->max_iterations.value);
-    return json_pack("{s:o, s:o, s:s, s:o, s:s, s:o, s:o}", "path", app_json_text(the_case->path), "mesh",
-                     app_json_text(the_case->mesh_path), "problem", problems[keys->problem.value], "units", text_or_null(keys->units.value),
-                     "element", elements[keys->element.value], "refine", refine_value, "solver", solver_value);
+    return json_pack("{s:o, s:o, s:o, s:s, s:o, s:s, s:o, s:o}", "path", app_json_text(the_case->path), "mesh",
+                     app_json_text(the_case->mesh_path), "mesh_scale", app_json_number(keys->mesh_scale.value), "problem",
+                     problems[keys->problem.value], "units", text_or_null(keys->units.value), "element", elements[keys->element.value],
+                     "refine", refine_value, "solver", solver_value);
+}
+
+/* What kinds of element of the file became hexahedra by splitting. */
+static json_t *split_value(const fem_mesh *mesh)
+{
+    static const char *const kinds[3] = {"tetrahedra", "prisms", "hexahedra"};
+    static const int parts[3] = {4, 6, 8};
+    json_t *array = json_array();
+    for (int kind = 0; kind < 3; kind++)
+        if (mesh->split[kind] > 0)
+            array = app_json_append(array, json_pack("{s:s, s:I, s:I}", "kind", kinds[kind], "elements", (json_int_t)mesh->split[kind],
+                                                     "hexahedra", (json_int_t)(parts[kind] * mesh->split[kind])));
+    return array;
+}
+
+static json_t *mesh_value(const fem_mesh *mesh)
+{
+    return json_pack("{s:I, s:i, s:o, s:o, s:I}", "hexahedra", (json_int_t)mesh->num_elements, "order", mesh->order, "split",
+                     split_value(mesh), "worst_shape", app_json_number(mesh->worst_shape), "worst_element", (json_int_t)mesh->worst_tag);
 }
 
 static json_t *part_value(const fem_part_record *part)
@@ -288,8 +308,9 @@ yoke_status fem_record_create(const fem_case *the_case, int argc, char **argv, i
         const char *key;
         json_t *value;
     } members[] = {
-        {"case", case_value(the_case)}, {"stopped_by", json_null()}, {"elapsed_s", json_null()}, {"steps", json_array()},
-        {"reactions", json_array()},    {"loads", json_null()},      {"probes", json_array()},   {"warnings", json_array()},
+        {"case", case_value(the_case)}, {"mesh", json_null()},    {"stopped_by", json_null()},
+        {"elapsed_s", json_null()},     {"steps", json_array()},  {"reactions", json_array()},
+        {"loads", json_null()},         {"probes", json_array()}, {"warnings", json_array()},
     };
     for (size_t i = 0; i < sizeof members / sizeof members[0]; i++) {
         if (status == YOKE_OK)
@@ -304,6 +325,11 @@ yoke_status fem_record_create(const fem_case *the_case, int argc, char **argv, i
     record->steps = json_object_get(record->root, "steps");
     *result = record;
     return YOKE_OK;
+}
+
+yoke_status fem_record_mesh(fem_record *record, const fem_mesh *mesh)
+{
+    return app_record_set(record->context, record->root, "mesh", mesh_value(mesh));
 }
 
 void fem_record_destroy(fem_record *record)

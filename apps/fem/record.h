@@ -97,6 +97,8 @@ typedef struct fem_record fem_record;
 #define FEM_RECORD_PATHS 2
 yoke_status fem_record_create(const fem_case *the_case, int argc, char **argv, int num_paths, const char *const *paths,
                               fem_record **record);
+/* Puts the mesh into it that the run begins with.  Errors: MEMORY. */
+yoke_status fem_record_mesh(fem_record *record, const fem_mesh *mesh);
 /* Gives the record back; writes nothing. */
 void fem_record_destroy(fem_record *record);
 

@@ -304,6 +304,33 @@ static void a_scalar_problem_has_flows_values_and_gradients(void **state)
     end(&f);
 }
 
+/* A tetrahedron becomes four hexahedra, a prism six, a hexahedron eight; what the file has none of is not listed. */
+static void the_record_counts_what_was_split(void **state)
+{
+    (void)state;
+    fixture f;
+    fem_record *record;
+    start(&f);
+    const char *const paths[1] = {f.path};
+    const fem_mesh mesh = {.num_elements = 28, .order = 2, .split = {3, 0, 2}, .worst_shape = 0.5, .worst_tag = 17};
+    assert_int_equal(fem_record_create(f.the_case, 0, NULL, 1, paths, &record), YOKE_OK);
+    assert_int_equal(fem_record_mesh(record, &mesh), YOKE_OK);
+    assert_int_equal(fem_record_finish(record, "steps"), YOKE_OK);
+    json_t *root = load(f.path);
+    assert_int_equal(json_integer_value(at(root, "mesh.hexahedra")), 28);
+    assert_int_equal(json_integer_value(at(root, "mesh.order")), 2);
+    assert_int_equal(json_integer_value(at(root, "mesh.worst_element")), 17);
+    assert_int_equal(json_array_size(at(root, "mesh.split")), 2);
+    assert_string_equal(json_string_value(at(root, "mesh.split.0.kind")), "tetrahedra");
+    assert_int_equal(json_integer_value(at(root, "mesh.split.0.elements")), 3);
+    assert_int_equal(json_integer_value(at(root, "mesh.split.0.hexahedra")), 12);
+    assert_string_equal(json_string_value(at(root, "mesh.split.1.kind")), "hexahedra");
+    assert_int_equal(json_integer_value(at(root, "mesh.split.1.hexahedra")), 16);
+    json_decref(root);
+    fem_record_destroy(record);
+    end(&f);
+}
+
 static void a_file_that_cannot_be_written_is_named(void **state)
 {
     (void)state;
@@ -345,6 +372,7 @@ static void memory_may_end_anywhere(void **state)
         json_set_alloc_funcs(limited_malloc, free);
         blocks_left = blocks;
         status = fem_record_create(f.the_case, 0, NULL, 1, paths, &record);
+        if (status == YOKE_OK) status = fem_record_mesh(record, &(fem_mesh){.split = {1, 1, 1}});
         if (status == YOKE_OK) status = fem_record_step(record, &step, &f.results);
         if (status == YOKE_OK) status = fem_record_finish(record, "steps");
         fem_record_destroy(record);
@@ -420,6 +448,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(the_file_is_whole_after_each_step_and_says_why_the_run_ended),
     cmocka_unit_test(a_pipe_gets_one_document_at_the_end),
     cmocka_unit_test(a_scalar_problem_has_flows_values_and_gradients),
+    cmocka_unit_test(the_record_counts_what_was_split),
     cmocka_unit_test(a_file_that_cannot_be_written_is_named),
     cmocka_unit_test(memory_may_end_anywhere),
     cmocka_unit_test(the_table_is_aligned_and_fits_100_columns),

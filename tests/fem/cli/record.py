@@ -39,10 +39,11 @@ FORCE = {"force_n": [NUMBER] * 3, "moment_nm": [NUMBER] * 3}
 RECORD = {
     "program": TEXT, "version": TEXT, "date": TEXT, "command": [TEXT], "machine": dict, "stopped_by": TEXT, "elapsed_s": NUMBER,
     "case": {
-        "path": TEXT, "mesh": TEXT, "problem": TEXT, "units": TEXT, "element": TEXT,
+        "path": TEXT, "mesh": TEXT, "mesh_scale": UNKNOWN, "problem": TEXT, "units": TEXT, "element": TEXT,
         "refine": {"initial": int, "steps": int, "tolerance": NUMBER, "fraction": NUMBER, "max_elements": int},
         "solver": {"energy_error": UNKNOWN, "relative_residual": UNKNOWN, "preconditioner": TEXT, "operator": TEXT, "max_iterations": int},
     },
+    "mesh": {"hexahedra": int, "order": int, "split": list, "worst_shape": NUMBER, "worst_element": int},
     "steps": [STEP],
     "warnings": list,
     "reactions": [{"face": TEXT, **FORCE}],
@@ -75,7 +76,8 @@ def test_every_key_of_the_run_record_has_its_type():
     for key in ("topology", "devices", "meters", "clocks"):
         assert key in found["machine"], key
     assert found["case"]["refine"]["steps"] == 2 and found["case"]["refine"]["fraction"] == 0.3
-    assert found["case"]["mesh"].endswith("two-materials.msh")
+    assert found["case"]["mesh"].endswith("two-materials.msh") and found["case"]["mesh_scale"] is None
+    assert found["mesh"]["split"] == [] and found["mesh"]["hexahedra"] == found["steps"][0]["elements"] and 0 < found["mesh"]["worst_shape"] <= 1
     for row in found["steps"]:
         assert row["case"] == "cpu" and sum(part["elements"] for part in row["parts"]) == row["elements"]
         assert 0 < row["energy_error"] <= 1e-6 and not row["stopped_by_rounding"]

@@ -126,9 +126,12 @@ def test_one_line_says_what_is_split():
 
 def test_a_mesh_in_millimetres():
     """The same body in another unit of length gives the same answer."""
-    box("box.msh", 2)
+    tetrahedra = box("box.msh", 2)
     pathlib.Path("case.yaml").write_text(TENSION, encoding="utf-8")
     metres = solve("case.yaml")
+    assert metres["mesh"]["split"] == [{"kind": "tetrahedra", "elements": tetrahedra, "hexahedra": 4 * tetrahedra}]
+    assert metres["mesh"]["hexahedra"] == metres["steps"][0]["elements"] == 4 * tetrahedra and metres["mesh"]["order"] == 2
+    assert metres["case"]["mesh_scale"] is None
     lines = pathlib.Path("box.msh").read_text(encoding="utf-8").splitlines()
     first = lines.index("$Nodes") + 2
     for n in range(first, lines.index("$EndNodes")):
@@ -136,6 +139,7 @@ def test_a_mesh_in_millimetres():
         lines[n] = " ".join([number, *(f"{1000 * float(value):.17g}" for value in x)])
     pathlib.Path("box.msh").write_text("\n".join(lines) + "\n", encoding="utf-8")
     scaled = solve("case.yaml", mesh_scale=0.001)
+    assert scaled["case"]["mesh_scale"] == 0.001 and scaled["mesh"]["split"] == metres["mesh"]["split"]
     for point in metres["probes"]:
         vectors_close(probe(scaled, point["name"])["displacement"], point["displacement"], 1e-9, point["name"])
     line = [PROGRAM, "fem", "case.yaml", "--check", "--set", "mesh_scale=0.001", "--set", "probes.0.x=[1000, 1000, 1000]"]
