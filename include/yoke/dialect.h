@@ -125,6 +125,17 @@ static inline void yoke_atomic_add_double(double *to, double value)
 
 #endif
 
+#if defined(YOKE_HOST)
+/*
+ * Kernels, and their text beside them as the array `name`, for programs that keep both in one file:
+ *
+ *     YOKE_SOURCE(axpy_text, YOKE_KERNEL_5(axpy, ...) { ... })
+ *
+ * Not with lines of the preprocessor in it, and at most 4095 characters (C11, 5.2.4.1).
+ */
+#define YOKE_SOURCE(name, ...) __VA_ARGS__ static const char name[] = #__VA_ARGS__;
+#endif
+
 /* In CUDA a YOKE_LOCAL array that a function takes is a plain pointer. */
 #if defined(__CUDACC__) || defined(__CUDACC_RTC__)
 #define YOKE_LOCAL_POINTER

@@ -150,7 +150,9 @@ YOKE_API yoke_status yoke_run_begin(yoke_run *run);
 typedef struct yoke_run_report {
     const double *seconds; /* [num_phases][num_devices] of one call, mean; NULL: none is known */
     const double *calls;   /* [num_phases] that there were; NULL: as planned */
-    const double *moved_s; /* [num_devices] that copies of what changed hands took before the first call; NULL: not known */
+    const double
+        *moved_s; /* [num_devices] that copies of what changed hands took before the first call, 0 where nothing did; NULL: not known */
+    const int64_t *moved_units; /* [num_devices] of cut 0 that were copied so; NULL: those that the device did not have before */
 } yoke_run_report;
 
 /* Learns.  measured may be NULL: time from begin to end, energy of all that is metered.  Errors: ARGUMENT (nothing has begun), MEMORY. */

@@ -39,7 +39,8 @@ static void append_parts(const yoke_run *run, char *text)
         if (!isnan(run->frequency_hz[i])) append(text, ", %.4g GHz", run->frequency_hz[i] / 1e9);
         if (plan->units[0][i] > 0 && !isnan(run->measured_s[i])) append(text, ", %.4g s", run->measured_s[i]);
         if (plan->units[0][i] > 0 && !isnan(plan->predicted_s[i])) append(text, " (predicted %.4g s)", plan->predicted_s[i]);
-        append(text, "%s%s\n", run_is_active(run, i) ? "" : ", left out: ", d->why);
+        int works = run_is_active(run, i) && (plan->allowed >> i & 1);
+        append(text, "%s%s\n", works ? "" : ", left out: ", works ? "" : d->why);
     }
 }
 
@@ -56,7 +57,7 @@ static void append_cost(const yoke_run *run, double regret, char *text)
         if (!isnan(measured->energy_j))
             append(text, ", %.4g J (%s)", measured->energy_j, yoke_energy_kind_text(run->energy_kind));
         else
-            append(text, "; energy not metered (%s)", run->energy_why);
+            append(text, "; energy not metered");
         append(text, "\n");
     }
     if (!isnan(regret)) append(text, "regret: %.2f %% above the best shares by what is known now\n", 100 * regret);
@@ -70,6 +71,18 @@ static void append_limit(const yoke_run *run, char *text)
     append(text, "the %s of %.4g %s cannot be met; the nearest that can is %.4g %s, and this is %s\n", power ? "power cap" : plan->binding,
            power ? run->options.power_cap_w : run->options.deadline_s, power ? "W" : "s", plan->nearest, power ? "W" : "s",
            power ? "as fast as can be with that" : "as fast as can be");
+}
+
+/* What the balancer says of its latest decision. */
+static yoke_status append_balancer(const yoke_run *run, char *text)
+{
+    const run_work *work = &run->run_works[run->plan->works[0]];
+    char *line = NULL;
+    if (work->balancer == NULL || (run->plan->decision != YOKE_RUN_BALANCED && run->plan->decision != YOKE_RUN_STARTED)) return YOKE_OK;
+    yoke_status status = yoke_balancer_explain(work->balancer, &line);
+    if (status == YOKE_OK) append(text, "balancer: %s\n", line);
+    yoke_release(run->context, line);
+    return status;
 }
 
 yoke_status yoke_run_explain(yoke_run *run, char **text_out)
@@ -96,6 +109,11 @@ yoke_status yoke_run_explain(yoke_run *run, char **text_out)
         append(text, ", no other is better by more than %.2g %%", 100 * plan->gap);
     append(text, "%s%s\n", plan->note[0] != '\0' ? "; " : "", plan->note);
     append_parts(run, text);
+    status = append_balancer(run, text);
+    if (status != YOKE_OK) {
+        yoke_release(run->context, memory);
+        return status;
+    }
     append_limit(run, text);
     append_cost(run, regret, text);
     for (int a = 0; a < plan->num_alternatives; a++) {

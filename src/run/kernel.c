@@ -168,6 +168,7 @@ static yoke_status prepare(yoke_run *run, const yoke_run_definition *definition,
         } else {
             yoke_log(run->context, YOKE_LOG_WARNING, "%s does not work on \"%.64s\": %s", d->info->name, kernel->work,
                      yoke_last_error(run->context));
+            snprintf(d->why, sizeof d->why, "%.64s: %.180s", kernel->work, yoke_last_error(run->context));
         }
     }
     return usable > 0 ? YOKE_OK : last;

@@ -214,6 +214,7 @@ static yoke_status start_accelerator(const run_device *device, run_kernel_device
 
 typedef struct piece_report {
     double seconds[RUN_MOST_DEVICES], moved_s[RUN_MOST_DEVICES];
+    int64_t moved[RUN_MOST_DEVICES];
 } piece_report;
 
 /* Units that an accelerator gives up come to the host, before anybody works on them. */
@@ -253,7 +254,9 @@ static yoke_status finish_all(yoke_run *run, yoke_run_kernel *kernel, piece_repo
     for (int i = 0; i < run->num_devices; i++) {
         run_kernel_device *d = &kernel->devices[i];
         const run_device *device = &run->devices[i];
-        report->seconds[i] = report->moved_s[i] = NAN;
+        report->seconds[i] = NAN;
+        report->moved_s[i] = 0;
+        report->moved[i] = d->moved;
         if (d->last <= d->first || !run_is_active(run, i)) continue;
         yoke_status status = yoke_queue_finish(device->queue);
         if (status == YOKE_OK && !d->failed) status = yoke_event_elapsed_s(device->marks[1], device->marks[2], &report->seconds[i]);
@@ -346,7 +349,8 @@ static yoke_status work_piece(yoke_run *run, yoke_run_kernel *kernel, int64_t fr
     yoke_status started = status == YOKE_OK ? start_all(run, kernel, tasks) : YOKE_OK;
     yoke_status finished = finish_all(run, kernel, &report);
     if (status == YOKE_OK) status = started != YOKE_OK ? started : finished;
-    const yoke_run_report told = {.seconds = report.seconds, .moved_s = report.moved_s};
+    const yoke_run_report told = {
+        .seconds = report.seconds, .moved_s = kernel->tries ? NULL : report.moved_s, .moved_units = kernel->tries ? NULL : report.moved};
     yoke_status ended = yoke_run_end(run, &told, NULL);
     if (status == YOKE_OK) status = ended;
     if (status == YOKE_OK) status = take_out(run, kernel, &failed);
@@ -388,9 +392,11 @@ static int wants_trial(const yoke_run *run, const yoke_run_kernel *kernel, int w
 static yoke_status try_devices(yoke_run *run, yoke_run_kernel *kernel, int64_t n, int64_t *done)
 {
     int work = 0;
+    kernel->tries = 0;
     yoke_status status = run_work_find(run, kernel->work, &work);
     if (status == YOKE_OK) status = run_work_open(run, work);
     if (status != YOKE_OK || n < (int64_t)LEAST * run->num_devices || !wants_trial(run, kernel, work)) return status;
+    kernel->tries = 1;
     if (!run->simulated) { /* nothing is learned from a first launch */
         *done = larger(n / WARM_PART, run->num_devices);
         status = work_piece(run, kernel, 0, *done);

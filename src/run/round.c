@@ -236,6 +236,12 @@ static int64_t moved_units(const yoke_run *run, int device)
     return last - first - (to > from ? to - from : 0);
 }
 
+static int64_t moved_to(const yoke_run *run, const yoke_run_report *report, int device)
+{
+    int64_t moved = report->moved_units != NULL ? report->moved_units[device] : moved_units(run, device);
+    return moved < 0 ? 0 : moved;
+}
+
 /* Learns seconds; busy[i]: of device i in all its phases. */
 static void learn_seconds(yoke_run *run, const yoke_run_report *report, double *busy)
 {
@@ -258,7 +264,7 @@ static void learn_seconds(yoke_run *run, const yoke_run_report *report, double *
                 ++*tries;
             }
         }
-        if (report->moved_s != NULL) learn_copies(run, i, report->moved_s[i], moved_units(run, i));
+        if (report->moved_s != NULL) learn_copies(run, i, report->moved_s[i], moved_to(run, report, i));
     }
 }
 
@@ -269,12 +275,12 @@ static void keep_reports(yoke_run *run, const yoke_run_report *report, const yok
     run_work *work = &run->run_works[plan->works[0]];
     if (work->balancer == NULL || plan->num_phases != 1 || plan->num_cuts != 1) return;
     for (int i = 0; i < run->num_devices; i++) {
-        int64_t units = plan->units[0][i], moved = moved_units(run, i);
+        int64_t units = plan->units[0][i], moved = moved_to(run, report, i);
         double moved_s = report->moved_s != NULL && report->moved_s[i] >= 0 && report->moved_s[i] < 1e12 ? report->moved_s[i] : (double)NAN;
         double seconds = run->measured_s[i] < 1e12 ? run->measured_s[i] : (double)NAN;
         work->reports[i] = (yoke_share_report){.units = units,
                                                .seconds = units > 0 ? seconds : (double)NAN,
-                                               .moved_s = moved > 0 ? moved_s : (double)NAN,
+                                               .moved_s = moved_s,
                                                .moved_units = moved,
                                                .calls = report->calls != NULL ? known_or(report->calls[0], NAN) : (double)NAN,
                                                .energy_j = i == 0 && total->value_j >= 0 ? total->value_j : (double)NAN};

@@ -61,6 +61,14 @@ def main():
         flags = run("pkg-config", "--cflags", "--libs", "yoke", **pkg_config).split()
         run(compiler, "-std=c11", HERE / "consumer.c", "-o", work / "shared", *flags)
         expect(work / "shared", version, LD_LIBRARY_PATH=str(library))
+        # The examples of runs, as somebody else would build them.
+        machine = only(prefix, "lang-ruenger-2014.json")
+        for example in sorted((HERE.parent.parent / "examples/run").glob("*.c")):
+            if len(example.read_text(encoding="utf-8").splitlines()) >= 100:
+                sys.exit(f"{example} has 100 lines or more")
+            run(compiler, "-std=c11", "-O2", "-fopenmp", example, "-o", work / example.stem, *flags, "-lm")
+            if "speed-up" not in run(work / example.stem, "sim:cpu,sim:gpu", machine, LD_LIBRARY_PATH=str(library)):
+                sys.exit(f"{example.stem} does not say what it gained")
         # Static: libyoke.a by its name; the libraries that it calls as what the system has.
         flags = [str(library / "libyoke.a") if flag == "-lyoke" else flag
                  for flag in run("pkg-config", "--static", "--cflags", "--libs", "yoke", **pkg_config).split()

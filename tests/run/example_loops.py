@@ -1,0 +1,40 @@
+#!/usr/bin/env python3
+"""Runs one of examples/run: it checks its results against a plain loop itself; here is checked what it says.
+
+    example_loops.py PROGRAM DEVICES [MACHINE_FILE SPEED_UP]
+
+Exit status 77: the devices are not here.  SPEED_UP: by virtual time, so that it is the same on every machine.
+"""
+import os
+import re
+import subprocess
+import sys
+
+
+def main():
+    program, devices, *rest = sys.argv[1:]
+    if "opencl" in devices and not os.path.isdir("/sys/devices/system/cpu"):
+        print("left out: /sys is not mounted, without which PoCL ends the program that asks it")
+        return 77
+    done = subprocess.run([program, devices, *rest[:1]], capture_output=True, text=True, check=False)
+    print(done.stdout + done.stderr)
+    if done.returncode and re.search(r"opencl.*(not|no) |there is no device", done.stderr):
+        print("left out: there is no such device here")
+        return 77
+    if done.returncode:
+        return f"exit status {done.returncode}"
+    parts = re.findall(r"^  (\S+) +(\d+) units, +([\d.]+) %", done.stdout, re.MULTILINE)
+    names = devices.split(",")
+    if [name for name, _, _ in parts[:len(names)]] != names:
+        return f"expected the devices {names}, found {parts}"
+    total = int(re.search(r"^[^,\n]+, (\d+) units, least time", done.stdout, re.MULTILINE)[1])
+    if sum(int(units) for _, units, _ in parts[:len(names)]) > total:
+        return f"the devices have more than {total} units: {parts}"
+    speed_up = float(re.search(r"speed-up ([\d.]+)", done.stdout)[1])
+    if len(rest) > 1 and not abs(speed_up / float(rest[1]) - 1) < 0.03:
+        return f"a speed-up of {speed_up} instead of {rest[1]}"
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
