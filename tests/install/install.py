@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Installs yoke, moves the installed tree, and builds a program with it in every way that is offered.
 
-    install.py CMAKE CC BUILD_DIRECTORY VERSION
+    install.py CMAKE CC BUILD_DIRECTORY VERSION WITH_FEM
 """
 import os
 import pathlib
@@ -35,21 +35,23 @@ def only(tree, pattern):
 
 
 def main():
-    cmake, compiler, build, version = sys.argv[1:]
+    cmake, compiler, build, version, with_fem = sys.argv[1:]
+    command = "fem" if with_fem == "1" else "plan"
     with tempfile.TemporaryDirectory() as directory:
         work = pathlib.Path(directory)
         run(cmake, "--install", build, "--prefix", work / "first")
         prefix = work / "moved"
         (work / "first").rename(prefix)
 
-        for pattern in ("bin/yoke", "bin/yoke-fem", "bin/yoke-reproduce", "include/yoke/yoke.h", "man/man1/yoke.1", "man/man1/yoke-fem.1", "man/man1/yoke-plan.1",
-                        "man/man1/yoke-reproduce.1", "LICENSE", "doc/yoke/docs/guide/how-to.md", "doc/yoke/examples/drill-hole.yaml"):
+        for pattern in ("bin/yoke", "bin/yoke-reproduce", "include/yoke/yoke.h", "man/man1/yoke.1", "man/man1/yoke-plan.1",
+                        "man/man1/yoke-reproduce.1", "LICENSE", "doc/yoke/docs/guide/how-to.md", "doc/yoke/examples/drill-hole.yaml",
+                        *(["bin/yoke-fem", "man/man1/yoke-fem.1"] if with_fem == "1" else [])):
             only(prefix, pattern)
         run(prefix / "bin/yoke", "info")
         run(prefix / "bin/yoke", "reproduce", "lang")
-        completion = f"source {only(prefix, 'completions/yoke')}; COMP_WORDS=(yoke fem --max); COMP_CWORD=2; _yoke; echo $COMPREPLY"
+        completion = f"source {only(prefix, 'completions/yoke')}; COMP_WORDS=(yoke {command} --max); COMP_CWORD=2; _yoke; echo $COMPREPLY"
         if run("bash", "-c", completion).strip() != "--max-slowdown":
-            sys.exit("yoke fem --max is not completed to --max-slowdown")
+            sys.exit(f"yoke {command} --max is not completed to --max-slowdown")
         library = only(prefix, "libyoke.so").parent
         for file in prefix.rglob("*"):
             if file.suffix in (".pc", ".cmake", ".h") and build in file.read_text(encoding="utf-8"):
