@@ -78,11 +78,18 @@ static int is_line(const double *points, int count)
     return 1;
 }
 
+/* Where a time is asked for: in a prediction at these units, in a search at all sizes, with the uncertainty of these. */
+typedef struct wanted_time {
+    int work, device, level, exact;
+    double units, all;
+} wanted_time;
+
 /* t(x) of a phase at a level; zero where it is not known. */
-static int fill_time(const yoke_run *run, int work, int device, int level, double all, double likely, yoke_plan_time *time, double *points)
+static int fill_time(const yoke_run *run, const wanted_time *wanted, yoke_plan_time *time, double *points)
 {
-    double units[POINTS], uncertainty = 0, start = run_start_s(run, work, device, level);
-    int count = choose_units(run, work, device, all, units), kept = 0;
+    const int work = wanted->work, device = wanted->device, level = wanted->level;
+    double units[POINTS] = {wanted->units}, uncertainty = 0, start = run_start_s(run, work, device, level);
+    int count = wanted->exact ? 1 : choose_units(run, work, device, wanted->all, units), kept = 0;
     for (int k = 0; k < count; k++) {
         double seconds = run_seconds(run, work, device, level, units[k], NULL);
         if (isnan(seconds)) return 0;
@@ -91,7 +98,7 @@ static int fill_time(const yoke_run *run, int work, int device, int level, doubl
         points[2 * kept++ + 1] = seconds - start;
     }
     if (kept == 0) return 0;
-    (void)run_seconds(run, work, device, level, likely, &uncertainty);
+    (void)run_seconds(run, work, device, level, wanted->units, &uncertainty);
     *time = (yoke_plan_time){.start_seconds = start, .time_uncertainty = fmin(uncertainty, 1), .num_points = kept, .points = points};
     if (is_line(points, kept))
         *time =
@@ -104,9 +111,9 @@ static int fill_time(const yoke_run *run, int work, int device, int level, doubl
 /* The parts of a problem's memory. */
 typedef struct parts {
     yoke_plan_device *devices;
-    yoke_plan_level *levels; /* [devices][RUN_MOST_LEVELS] */
-    yoke_plan_time *times;   /* [devices][RUN_MOST_LEVELS][phases] */
-    double *points;          /* [devices][RUN_MOST_LEVELS][phases][2 POINTS] */
+    yoke_plan_level *levels; /* [devices][RUN_MOST_LEVELS], of a prediction [devices][1] */
+    yoke_plan_time *times;   /* [devices][levels][phases] */
+    double *points;          /* [devices][levels][phases][2 POINTS], of a prediction one point each */
 } parts;
 
 /* Whether the planner can be told this round as one phase without a round: then its search is exact at any size. */
@@ -117,26 +124,30 @@ static int is_plain(const run_plan *plan)
            !(p->call_seconds > 0);
 }
 
-/* The part of all units that the device has, or had, or may get: uncertainties are those of times there. */
-static double likely_part(const yoke_run *run, const run_plan *plan, int device)
+/* Units of a phase that the device has by the plan; in a search those that it had, or may get. */
+static double likely_units(const yoke_run *run, const run_plan *plan, const yoke_phase *phase, int device, int only)
 {
-    if (plan->units[0][device] > 0) return (double)plan->units[0][device] / (double)plan->cut_units[0];
-    if (run->has_plan && run->plan->units[0][device] > 0) return (double)run->plan->units[0][device] / (double)run->plan->cut_units[0];
-    return 1.0 / run->num_devices;
+    int64_t first = 0, units = 0;
+    if (phase->cut < 0) return (double)phase->units;
+    for (int i = 0; only && i < device; i++) first += plan->units[phase->cut][i];
+    if (only) units = run_phase_units(phase, plan->cut_units[phase->cut], first, first + plan->units[phase->cut][device]);
+    double part = 1.0 / run->num_devices;
+    if (run->has_plan && run->plan->units[0][device] > 0) part = (double)run->plan->units[0][device] / (double)run->plan->cut_units[0];
+    return fmax(1, units > 0 ? (double)units : part * (double)phase->units);
 }
 
 static int fill_level(const yoke_run *run, const run_plan *plan, int device, int level, int only, yoke_plan_level *to,
                       yoke_plan_time *times, double *points)
 {
     double uncertainty, dynamic_w = run_dynamic_w(run, device, level, &uncertainty), idle_w = run_idle_w(run, device, level);
-    const double part = likely_part(run, plan, device);
     if (run->needs_powers && (isnan(dynamic_w) || isnan(idle_w))) return 0;
-    for (int p = 0; p < plan->num_phases; p++, points += 2 * POINTS) {
+    for (int p = 0; p < plan->num_phases; p++, points += only ? 2 : 2 * POINTS) {
         const yoke_phase *phase = &plan->phases[p];
-        const double all = (double)phase->units;
+        const wanted_time wanted = {plan->works[p],      device, level, only, likely_units(run, plan, phase, device, only),
+                                    (double)phase->units};
         times[p] = (yoke_plan_time){.absent = 1};
         if (!has_phase(plan, p, device)) continue;
-        if (!fill_time(run, plan->works[p], device, level, all, phase->cut < 0 ? all : fmax(1, part * all), &times[p], points)) return 0;
+        if (!fill_time(run, &wanted, &times[p], points)) return 0;
         times[p].dynamic_power_w = dynamic_w;
         times[p].power_uncertainty = isnan(uncertainty) ? 0 : uncertainty;
         /* A search takes numbers as they are: what is uncertain is measured when it is chosen, and a tie broken by time would never be. */
@@ -158,12 +169,14 @@ static int fill_level(const yoke_run *run, const run_plan *plan, int device, int
 static int fill_device(const yoke_run *run, const run_plan *plan, int device, int only, int at, run_problem *problem, const parts *m)
 {
     const run_device *d = &run->devices[device];
-    yoke_plan_level *levels = m->levels + (int64_t)at * RUN_MOST_LEVELS;
+    const int64_t most_levels = only ? 1 : RUN_MOST_LEVELS;
+    yoke_plan_level *levels = m->levels + at * most_levels;
     int count = 0;
     for (int l = 0; l < d->num_levels; l++) {
-        int64_t place = ((int64_t)at * RUN_MOST_LEVELS + count) * plan->num_phases;
+        int64_t place = (at * most_levels + count) * plan->num_phases;
         if (only && l != plan->levels[device]) continue;
-        if (!fill_level(run, plan, device, l, only, &levels[count], m->times + place, m->points + place * 2 * POINTS)) continue;
+        if (!fill_level(run, plan, device, l, only, &levels[count], m->times + place, m->points + place * (only ? 2 : 2 * POINTS)))
+            continue;
         problem->levels[at][count++] = l;
     }
     double copy_s = run_has_distribution(run, plan) || isnan(d->copy_seconds_per_unit) ? 0 : d->copy_seconds_per_unit;
@@ -178,16 +191,16 @@ static int fill_device(const yoke_run *run, const run_plan *plan, int device, in
     return count > 0;
 }
 
-static yoke_status make_parts(yoke_run *run, const run_plan *plan, run_problem *problem, parts *m)
+static yoke_status make_parts(yoke_run *run, const run_plan *plan, int only, run_problem *problem, parts *m)
 {
-    const int64_t levels = (int64_t)run->num_devices * RUN_MOST_LEVELS, times = levels * plan->num_phases;
+    const int64_t levels = (int64_t)run->num_devices * (only ? 1 : RUN_MOST_LEVELS), times = levels * plan->num_phases;
     const struct {
         int64_t count;
         size_t size;
     } wanted[] = {{run->num_devices, sizeof *m->devices},
                   {levels, sizeof *m->levels},
                   {times, sizeof *m->times},
-                  {times * 2 * POINTS, sizeof *m->points},
+                  {times * (only ? 2 : 2 * POINTS), sizeof *m->points},
                   {run->num_devices, sizeof *problem->levels},
                   {plan->num_phases, sizeof(yoke_phase)}};
     yoke_status status = YOKE_OK;
@@ -219,7 +232,7 @@ yoke_status run_problem_create(yoke_run *run, const run_plan *plan, int only, ru
                                          .deadline_s = run->options.deadline_s,
                                          .max_slowdown = run->options.max_slowdown,
                                          .power_cap_w = run->options.power_cap_w}};
-    yoke_status status = make_parts(run, plan, problem, &m);
+    yoke_status status = make_parts(run, plan, only, problem, &m);
     int64_t units = 0;
     for (int p = 0; p < plan->num_phases; p++) units |= plan->phases[p].units;
     *known = units != 0 && !(run->needs_powers && isnan(run->base_w)); /* no units take no time */
