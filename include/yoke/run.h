@@ -164,6 +164,38 @@ YOKE_API yoke_status yoke_run_end(yoke_run *run, const yoke_run_report *report, 
  */
 YOKE_API yoke_status yoke_run_fail(yoke_run *run, int64_t device, const char *why);
 
+/* ----------------------------------------------------------------------------------------------- calibrating */
+
+/*
+ * Works `calls` times on `units` units on this device alone, waits, and writes the seconds of one call (mean), on the device's clock.  What it computes is
+ * thrown away.  Its status is handed on; YOKE_ERROR_DEVICE and _DEVICE_MEMORY take the device out.
+ */
+typedef yoke_status yoke_run_trial(void *user, int64_t device, int64_t units, int64_t calls, double *seconds);
+
+typedef struct yoke_run_calibration {
+    const char *work;             /* as in a phase */
+    int64_t min_units, max_units; /* sizes that matter: 1 .. 10^15 */
+    int64_t sizes;                /* at the highest frequency, 2 to 12 at most; 0: 12 */
+    double budget_s;              /* of trials on one device, about; 0: 5 s */
+    yoke_run_trial *trial;
+    void *user;
+} yoke_run_calibration;
+
+/* Of one device. */
+typedef struct yoke_run_accuracy {
+    int64_t trials;                 /* calls of the trial function */
+    double seconds;                 /* that it took */
+    double median_error, max_error; /* relative, of predictions at sizes held out, which were measured afterwards; NaN: none was */
+} yoke_run_accuracy;
+
+/*
+ * Measures a kind of work on each active device alone, so that plans need not explore: seconds at sizes, more where the speed is not what those beside them
+ * tell, and, where the run sets frequencies or needs powers, at each frequency (real devices: at five) with powers.  accuracy: [num_devices], or NULL.
+ * Errors: ARGUMENT (which member; a round has begun), NUMERIC (the trial's seconds are no number above 0), UNAVAILABLE (no device is left), those of
+ * the trial and of setting frequencies, MEMORY.
+ */
+YOKE_API yoke_status yoke_run_calibrate(yoke_run *run, const yoke_run_calibration *calibration, yoke_run_accuracy *accuracy);
+
 /* ---------------------------------------------------------------------------------------------------- loops */
 
 typedef struct yoke_run_kernel yoke_run_kernel;

@@ -76,6 +76,15 @@ static double all_own_j(const yoke_run *run)
     return sum;
 }
 
+static double longest_period_s(const yoke_run *run)
+{
+    double longest = 0;
+    for (int64_t k = 0; k < run->num_meters; k++) longest = fmax(longest, run->meter_infos[k].period_s);
+    return longest;
+}
+
+double run_power_s(const yoke_run *run) { return fmin(fmax(least_rest_s, periods_of_a_rest * longest_period_s(run)), most_rest_s); }
+
 static yoke_status rest(yoke_run *run, double seconds)
 {
     if (run->simulated) return yoke_machine_sleep(run->context, seconds);
@@ -87,7 +96,7 @@ static yoke_status rest(yoke_run *run, double seconds)
 yoke_status run_powers_rest(yoke_run *run)
 {
     int wanted = isnan(run->base_w) && run->rests < RUN_MOST_TRIES;
-    double period_s = 0, seconds = 0, uncertain;
+    double seconds = 0, uncertain;
     yoke_region *region = NULL;
     yoke_energy total;
     for (int i = 0; i < run->num_devices; i++)
@@ -95,11 +104,10 @@ yoke_status run_powers_rest(yoke_run *run)
     if (!wanted || run->rests >= RUN_MOST_TRIES * RUN_MOST_LEVELS || run->declared || run->meter == NULL ||
         !(run->needs_powers || run->simulated))
         return YOKE_OK;
-    for (int64_t k = 0; k < run->num_meters; k++) period_s = fmax(period_s, run->meter_infos[k].period_s);
     run->rests++;
     yoke_status status = yoke_region_begin(run->meter, &region);
     if (status != YOKE_OK) return status;
-    status = rest(run, fmin(fmax(least_rest_s, periods_of_a_rest * period_s), most_rest_s));
+    status = rest(run, run_power_s(run));
     yoke_status ended = yoke_region_end(region, &seconds, run->energies, &total);
     if (status == YOKE_OK) status = ended;
     if (status != YOKE_OK) return status;
@@ -150,15 +158,14 @@ static void learn_others(yoke_run *run, double joules, double host_s, double acc
     run->hosting_w = fmax(hosting_w, 0);
 }
 
-void run_powers_learn(yoke_run *run, const run_plan *plan, double seconds, const yoke_energy *total, const double *busy)
+void run_powers_learn(yoke_run *run, const int *levels, double seconds, const yoke_energy *total, const double *busy)
 {
-    double host_s = 0, accelerator_s = 0, uncertain, period_s = 0;
+    double host_s = 0, accelerator_s = 0, uncertain;
     if (run->declared || run->meter == NULL) return;
-    for (int64_t k = 0; k < run->num_meters; k++) period_s = fmax(period_s, run->meter_infos[k].period_s);
-    const int tried = seconds > 2 * period_s ? 4 : 1; /* that a round was too short is no failure yet */
+    const int tried = seconds > 2 * longest_period_s(run) ? 4 : 1; /* that a round was too short is no failure yet */
     for (int i = 0; i < run->num_devices; i++) {
         run_device *d = &run->devices[i];
-        run_level_power *power = &d->powers[plan->levels[i]];
+        run_level_power *power = &d->powers[levels[i]];
         double above = own_j(run, d, &uncertain) - power->idle_w * seconds;
         if (d->accelerator)
             accelerator_s = fmax(accelerator_s, busy[i]);

@@ -108,20 +108,25 @@ static void find_ranges(yoke_run *run)
     memcpy(run->given_units, plan->cut_units, sizeof run->given_units);
 }
 
+yoke_status run_set_level(yoke_run *run, int device, int level)
+{
+    run_device *d = &run->devices[device];
+    if (run->frequencies == NULL || d->domain[0] == '\0' || d->failed || (d->is_set && d->level == level)) return YOKE_OK;
+    yoke_status status = yoke_clock_set(run->frequencies, d->domain, d->hz[level], NULL);
+    if (status != YOKE_OK) return status;
+    d->level = level;
+    d->is_set = 1;
+    return YOKE_OK;
+}
+
 static yoke_status set_frequencies(yoke_run *run)
 {
     yoke_status status = YOKE_OK;
     for (int i = 0; i < run->num_devices && status == YOKE_OK; i++) {
-        run_device *d = &run->devices[i];
-        int level = run->plan->levels[i];
-        run->frequency_hz[i] = NAN;
-        if (run->frequencies == NULL || d->domain[0] == '\0' || d->failed) continue;
-        run->frequency_hz[i] = d->hz[level];
-        if (d->is_set && d->level == level) continue;
-        status = yoke_clock_set(run->frequencies, d->domain, d->hz[level], NULL);
-        if (status != YOKE_OK) continue;
-        d->level = level;
-        d->is_set = 1;
+        const run_device *d = &run->devices[i];
+        int is_ours = run->frequencies != NULL && d->domain[0] != '\0' && !d->failed;
+        run->frequency_hz[i] = is_ours ? d->hz[run->plan->levels[i]] : (double)NAN;
+        status = run_set_level(run, i, run->plan->levels[i]);
     }
     return status;
 }
@@ -314,7 +319,7 @@ yoke_status yoke_run_end(yoke_run *run, const yoke_run_report *report, yoke_cost
     yoke_status status = end_region(run, &seconds, &total);
     if (status != YOKE_OK) return status;
     learn_seconds(run, report, busy);
-    if (seconds > 0) run_powers_learn(run, run->plan, seconds, &total, busy);
+    if (seconds > 0) run_powers_learn(run, run->plan->levels, seconds, &total, busy);
     keep_reports(run, report, &total);
     run->rounds++;
     run->measured = (yoke_cost){seconds, total.value_j, NAN, NAN, total.uncertainty_j};

@@ -6,6 +6,7 @@
  *   create.c    opening and giving back                   problem.c  a round as a problem of the planner
  *   round.c     begin, end, fail                          decide.c   which units and frequencies come next
  *   kernel.c, loop.c   the simple door                    record.c, explain.c   what is told
+ *   calibrate.c measuring before the first round
  */
 #ifndef YOKE_RUN_RUN_H
 #define YOKE_RUN_RUN_H
@@ -129,6 +130,7 @@ struct yoke_run {
     run_plan *plan, *candidate, *other; /* of one block of memory, in any order */
     void *plans_memory;
     int has_plan, begun;
+    int calibrated; /* nonzero: something was learned before any round */
     int64_t rounds; /* that ended */
     int64_t first[RUN_MOST_CUTS][RUN_MOST_DEVICES + 1], before[RUN_MOST_CUTS][RUN_MOST_DEVICES + 1];
     const int64_t *first_of[RUN_MOST_CUTS], *before_of[RUN_MOST_CUTS];
@@ -190,8 +192,10 @@ yoke_status run_show_balancer(yoke_run *run, int work, yoke_balancer *balancer, 
 yoke_status run_powers_start(yoke_run *run);
 /* Measures idle powers at the present levels, where they are not known and needed; the devices rest.  Errors: those of regions. */
 yoke_status run_powers_rest(yoke_run *run);
-/* After a round of so many seconds with run->energies: busy[i] seconds of device i at its level. */
-void run_powers_learn(yoke_run *run, const run_plan *plan, double seconds, const yoke_energy *total, const double *busy);
+/* After so many seconds with run->energies, busy[i] of them of device i at its level. */
+void run_powers_learn(yoke_run *run, const int *levels, double seconds, const yoke_energy *total, const double *busy);
+/* How long a power has to last to be known: a few tens of the meters' periods. */
+double run_power_s(const yoke_run *run);
 /* Powers at a level, interpolated between levels that were measured; NaN: not known. */
 double run_idle_w(const yoke_run *run, int device, int level);
 double run_dynamic_w(const yoke_run *run, int device, int level, double *uncertainty);
@@ -242,6 +246,8 @@ const char *run_decision_text(yoke_run_decision decision);
 
 /* --------------------------------------------------------------------------------------------------- round.c */
 
+/* Sets a device's frequency to a level, where it can be set and has another.  Errors: those of yoke_clock_set. */
+yoke_status run_set_level(yoke_run *run, int device, int level);
 /* As yoke_run_plan, for devices that are allowed (bits). */
 yoke_status run_plan_rounds(yoke_run *run, const yoke_round *rounds, int64_t count, uint64_t allowed);
 

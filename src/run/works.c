@@ -118,21 +118,36 @@ static int base_level(const yoke_run *run, int work, int device)
 
 static double factor_95(const speed_model *model) { return statistics_student_95(model->freedom + 2); }
 
-/* Seconds at a level over those at the base, at points that were measured, linear in the logarithm of the units between them. */
-static double ratio(const speed_model *model, const speed_model *base, double units)
+/*
+ * Seconds at a level from those at the base, t = a + b t_base through two points that were measured at both: so a start that does not depend on the frequency is
+ * not scaled with what does.
+ */
+static double through(const model_point *p, const model_point *q, const speed_model *base, double base_s)
 {
-    double before_x = 0, before = 0;
-    for (int k = 0; k < model->points; k++) {
-        double x = log(model->point[k].units), r = model->point[k].seconds / yoke_curve_seconds(&base->curve, model->point[k].units);
-        if (log(units) <= x || k + 1 == model->points) {
-            if (k == 0 || log(units) > x) return r;
-            double part = (log(units) - before_x) / (x - before_x);
-            return (1 - part) * before + part * r;
-        }
-        before_x = x;
-        before = r;
+    double p_s = yoke_curve_seconds(&base->curve, p->units), q_s = yoke_curve_seconds(&base->curve, q->units);
+    double slope = (q->seconds - p->seconds) / (q_s - p_s), seconds = p->seconds + slope * (base_s - p_s);
+    /* What noise makes of points beside each other is no relation. */
+    return slope > 0 && isfinite(slope) && seconds > 0 ? seconds : p->seconds * base_s / p_s;
+}
+
+static double from_base(const speed_model *model, const speed_model *base, double units)
+{
+    static const double well_apart = 2;
+    const model_point *points = model->point, *nearest;
+    const int last = model->points - 1;
+    const double base_s = yoke_curve_seconds(&base->curve, units);
+    int k = 0;
+    if (units > points[0].units && units < points[last].units) {
+        while (points[k + 1].units < units) k++;
+        return through(&points[k], &points[k + 1], base, base_s);
     }
-    return NAN;
+    nearest = units <= points[0].units ? &points[0] : &points[last];
+    for (int i = 0; i <= last; i++) { /* outside, by the nearest that is well apart from the end */
+        const model_point *other = nearest == points ? &points[i] : &points[last - i];
+        double apart = other->units > nearest->units ? other->units / nearest->units : nearest->units / other->units;
+        if (apart >= well_apart) return through(nearest, other, base, base_s);
+    }
+    return nearest->seconds * base_s / yoke_curve_seconds(&base->curve, nearest->units);
 }
 
 /* How far, in logarithms, the units are from any that were measured, where the curve is a guess. */
@@ -150,7 +165,7 @@ static double seconds_at(const yoke_run *run, int work, int device, int level, i
     double guessed = inferred_uncertainty * distance(model, units);
     *relative = hypot(factor_95(model) * model_uncertainty(model, units), guessed);
     if (level == base) return yoke_curve_seconds(&model->curve, units);
-    return yoke_curve_seconds(&of_base->curve, units) * ratio(model, of_base, units);
+    return from_base(model, of_base, units);
 }
 
 double run_seconds(const yoke_run *run, int work, int device, int level, double units, double *uncertainty)
