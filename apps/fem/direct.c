@@ -146,12 +146,17 @@ static double resident_bytes(void)
     return pages * (double)sysconf(_SC_PAGESIZE);
 }
 
-int fem_direct_fits(const fem_direct *direct, double memory_bytes, double *left_bytes)
+double fem_direct_left_bytes(yoke_context *context, double memory_bytes)
 {
     yoke_topology topology;
-    *left_bytes = memory_bytes > 0 ? memory_bytes : available_bytes();
-    if (!(memory_bytes > 0) && !yoke_topology_get(direct->context, &topology))
-        *left_bytes = fmin(*left_bytes, (double)topology.memory_bytes - resident_bytes());
+    if (memory_bytes > 0) return memory_bytes;
+    const double available = available_bytes();
+    return yoke_topology_get(context, &topology) ? available : fmin(available, (double)topology.memory_bytes - resident_bytes());
+}
+
+int fem_direct_fits(const fem_direct *direct, double memory_bytes, double *left_bytes)
+{
+    *left_bytes = fem_direct_left_bytes(direct->context, memory_bytes);
     return fem_direct_cost(direct).bytes <= *left_bytes;
 }
 

@@ -16,6 +16,8 @@ yoke_status fem_direct_analyze(const fem_space *space, const fem_constraints *co
 void fem_direct_destroy(fem_direct *direct); /* NULL allowed */
 
 fem_cholesky_cost fem_direct_cost(const fem_direct *direct);
+/* memory_bytes, or where that is 0 what the system says is there. */
+double fem_direct_left_bytes(yoke_context *context, double memory_bytes);
 /* Nonzero: the factor fits into memory_bytes; 0: into what the system says is there.  *left_bytes: which of the two it was. */
 int fem_direct_fits(const fem_direct *direct, double memory_bytes, double *left_bytes);
 

@@ -18,10 +18,10 @@ enum { EIGENVALUE_STEPS = 8, JUMP_STEPS = 15 };
 
 /*
  * Where elements are stretched a level is the last one if it has at most so many dofs and its factor costs little beside a solve, or, at the
- * end of the levels, beside the iterations that algebraic multigrid would take more.
+ * end of the levels, beside the iterations that algebraic multigrid would take more (some sixty with all levels).
  */
 static const int64_t most_factor_dofs = 100000;
-static const double cheap_operations = 5e9, most_operations = 1e11;
+static const double cheap_operations = 5e9, most_operations = 1e11, most_operations_dof = 3e5;
 
 /* ---------------------------------------------------------------------------------------------------- cycle */
 
@@ -162,7 +162,7 @@ static yoke_status add_stretched_levels(fem_multigrid *m)
     }
     if (status || m->direct) return status;
     if (m->level[0].space->element != FEM_Q1) status = add_level(m, FEM_Q1, NULL);
-    return status ? status : take_factor(m, most_operations);
+    return status ? status : take_factor(m, fmax(most_operations, most_operations_dof * (double)dofs_of(m->level[0].space)));
 }
 
 static yoke_status make_team(fem_multigrid *m, int l)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "direct.h"
 #include "kernels/smoother.h"
 #include "multigrid_couplings.h"
 #include "part.h"
@@ -30,7 +31,7 @@ struct multigrid_blocks {
     uint8_t *prescribed;
     int32_t num_nodes;
     float *value; /* the factors; the diagonal's inverse in its place */
-    void (*substitute)(int32_t rows, int lanes, const int32_t *first, const float *value, float *x); /* of kernels/smoother.h */
+    const fem_smoother_functions *kernels;
     int threads;
     float *work; /* [threads][LANES][most_rows] */
 };
@@ -57,6 +58,19 @@ typedef struct structure {
     const int32_t *first; /* [nodes] the profile */
     int32_t nodes, block;
 } structure;
+
+/*
+ * Blocks with longer rows than this are worked on one at a time: a row is long enough for vectors along it, and sixteen matrices at once would
+ * not stay near the processor.
+ */
+static const int64_t long_row = 64;
+
+static int has_long_rows(const structure *of, int components)
+{
+    int64_t entries = 0;
+    for (int32_t i = 0; i < of->nodes; i++) entries += i - of->first[i] + 1;
+    return components * entries > long_row * of->nodes;
+}
 
 static int compare_structures(const structure *a, const structure *b)
 {
@@ -119,7 +133,8 @@ static yoke_status make_groups(multigrid_blocks *b, const multigrid_partition *p
         qsort(of, (size_t)p->num_blocks, sizeof *of, compare_blocks);
         for (int32_t i = 0, end; i < p->num_blocks; i = end) {
             for (end = i + 1; end < p->num_blocks && end - i < LANES && !compare_structures(&of[i], &of[end]);) end++;
-            if (end - i < LANES / 2) end = i + 1; /* empty lanes would cost more than they save */
+            /* empty lanes would cost more than they save */
+            if (end - i < LANES / 2 || has_long_rows(&of[i], b->components)) end = i + 1;
             add_group(b, p, of + i, end - i, &node_at, places);
         }
     }
@@ -135,13 +150,15 @@ typedef struct assembly {
     const multigrid_partition *p;
     const block_place *places;
     const int64_t *row_at; /* of each group's rows, beside `first`: where in the group's values column 0 would be */
+    /* The groups of this portion, and their values. */
+    int32_t begin, end;
     double *value;
 } assembly;
 
 static double *entry(const assembly *a, const block_group *group, int lane, int32_t row, int32_t column)
 {
     const int64_t at = a->row_at[group->first - a->blocks->first + row] + column;
-    return a->value + group->value_begin + at * group->lanes + lane;
+    return a->value + (group->value_begin - a->blocks->group[a->begin].value_begin) + at * group->lanes + lane;
 }
 
 static void add_element(int32_t element, const double *packed, void *user)
@@ -158,6 +175,7 @@ static void add_element(int32_t element, const double *packed, void *user)
     for (int s = 0; s < count; s++) {
         const int32_t block = a->p->block[nodes[s]], place = a->p->place[nodes[s]];
         const block_place at = a->places[block];
+        if (at.group < a->begin || at.group >= a->end) continue;
         const block_group *group = &a->blocks->group[at.group];
         for (int t = 0; t < count; t++) {
             if (a->p->block[nodes[t]] != block || a->p->place[nodes[t]] > place) continue;
@@ -172,6 +190,11 @@ static void add_element(int32_t element, const double *packed, void *user)
             }
         }
     }
+}
+
+static int64_t value_end(const multigrid_blocks *b, int32_t group)
+{
+    return group + 1 < b->num_groups ? b->group[group + 1].value_begin : b->num_values;
 }
 
 /* Prescribed rows and columns, and absent lanes, become those of the identity. */
@@ -191,54 +214,24 @@ static void prescribe(const assembly *a, const block_group *group)
     }
 }
 
-/* Cholesky's factor within the profile, in place; the diagonal becomes its inverse.  Returns 0 if a pivot is not positive. */
-static inline __attribute__((always_inline)) int factorize(const block_group *group, const int64_t *row_at, double *value, const int lanes)
-{
-    int sound = 1;
-    for (int32_t i = 0; i < group->rows; i++) {
-        double *row = value + row_at[i] * lanes;
-        for (int32_t j = group->first[i]; j <= i; j++) {
-            const double *other = value + row_at[j] * lanes;
-            double sum[LANES];
-            for (int l = 0; l < lanes; l++) sum[l] = row[j * lanes + l];
-            for (int32_t k = group->first[i] > group->first[j] ? group->first[i] : group->first[j]; k < j; k++)
-                for (int l = 0; l < lanes; l++) sum[l] -= row[k * lanes + l] * other[k * lanes + l];
-            for (int l = 0; l < lanes; l++) {
-                if (j == i) sound = sound && sum[l] > 0;
-                row[j * lanes + l] = j == i ? 1 / sqrt(sum[l]) : sum[l] * other[j * lanes + l];
-            }
-        }
-    }
-    return sound;
-}
-
-static yoke_status factorize_all(const assembly *a)
+/* The factors of the portion, kept in single precision. */
+static yoke_status factorize_portion(const assembly *a)
 {
     const multigrid_blocks *b = a->blocks;
     int sound = 1;
-#pragma omp parallel for schedule(dynamic, 8) reduction(&& : sound)
-    for (int32_t g = 0; g < b->num_groups; g++) {
+#pragma omp parallel for schedule(dynamic, 1) reduction(&& : sound)
+    for (int32_t g = a->begin; g < a->end; g++) {
         const block_group *group = &b->group[g];
-        const int64_t *row_at = a->row_at + (group->first - b->first);
+        const int64_t values = value_end(b, g) - group->value_begin;
+        double *value = a->value + (group->value_begin - b->group[a->begin].value_begin);
         prescribe(a, group);
-        double *value = a->value + group->value_begin;
-        sound = (group->lanes == LANES ? factorize(group, row_at, value, LANES) : factorize(group, row_at, value, 1)) && sound;
+        sound = b->kernels->factorize(group->rows, group->lanes, group->first, a->row_at + (group->first - b->first), value) && sound;
+        for (int64_t i = 0; i < values; i++) b->value[group->value_begin + i] = (float)value[i];
     }
     if (sound) return YOKE_OK;
     return yoke_fail(b->context, YOKE_ERROR_NUMERIC,
                      "a block of the multigrid's smoother is not positive definite: a material or an element is bad (modulus, Poisson's "
                      "ratio, shape), or elements are stretched beyond what double precision can tell");
-}
-
-static yoke_status add_elements(const fem_space *space, const fem_constraints *constraints, assembly *a)
-{
-    fem_part_options options = {.precision = FEM_DOUBLE, .operator_kind = FEM_MATRIXFREE};
-    fem_part *part;
-    yoke_status status = fem_part_cpu_create(space, constraints, &options, &part);
-    if (status) return status;
-    status = part->call->visit_matrices(part, add_element, a);
-    part->call->destroy(part);
-    return status;
 }
 
 static void place_rows(const multigrid_blocks *b, int64_t *row_at)
@@ -253,28 +246,58 @@ static void place_rows(const multigrid_blocks *b, int64_t *row_at)
     }
 }
 
+/*
+ * The matrices are made in double precision.  Where rows are long they are made in portions, of so many values (or of one group), so that what
+ * is held beside the factors stays small; the elements' matrices, which are made anew for each portion, then cost little.
+ */
+static int64_t portion_values(const multigrid_blocks *b)
+{
+    const int64_t least = 1 << 22, part = b->num_values / 8;
+    if (b->num_values <= long_row * b->num_nodes * b->components) return b->num_values;
+    return part > least ? part : least;
+}
+
+static yoke_status make_portions(assembly *a, fem_part *part)
+{
+    const multigrid_blocks *b = a->blocks;
+    const int64_t most = portion_values(b);
+    yoke_status status = YOKE_OK;
+    for (a->begin = 0; a->begin < b->num_groups && !status; a->begin = a->end) {
+        const int64_t first = b->group[a->begin].value_begin;
+        a->end = a->begin + 1;
+        while (a->end < b->num_groups && value_end(b, a->end) - first <= most) a->end++;
+        status = yoke_allocate(b->context, value_end(b, a->end - 1) - first, sizeof *a->value, (void **)&a->value);
+        if (!status) status = part->call->visit_matrices(part, add_element, a);
+        if (!status) status = factorize_portion(a);
+        yoke_release(b->context, a->value);
+        a->value = NULL;
+    }
+    return status;
+}
+
 static yoke_status make_factors(multigrid_blocks *b, const fem_space *space, const fem_constraints *constraints,
                                 const multigrid_partition *p, const block_place *places)
 {
-    yoke_context *context = b->context;
+    const fem_part_options options = {.precision = FEM_DOUBLE, .operator_kind = FEM_MATRIXFREE};
+    fem_part *part = NULL;
     int64_t *row_at = NULL;
-    assembly a = {.space = space, .blocks = b, .p = p, .places = places};
-    yoke_status status = yoke_allocate_untouched(context, b->num_first, sizeof *row_at, (void **)&row_at);
-    if (!status) status = yoke_allocate(context, b->num_values, sizeof *a.value, (void **)&a.value);
+    yoke_status status = yoke_allocate_untouched(b->context, b->num_first, sizeof *row_at, (void **)&row_at);
+    if (!status) status = yoke_allocate_untouched(b->context, b->num_values, sizeof *b->value, (void **)&b->value);
+    if (!status) status = fem_part_cpu_create(space, constraints, &options, &part);
     if (!status) {
+        assembly a = {.space = space, .blocks = b, .p = p, .places = places, .row_at = row_at};
         place_rows(b, row_at);
-        a.row_at = row_at;
-        status = add_elements(space, constraints, &a);
+        status = make_portions(&a, part);
     }
-    if (!status) status = factorize_all(&a);
-    if (!status) status = yoke_allocate_untouched(context, b->num_values, sizeof *b->value, (void **)&b->value);
-    for (int64_t i = 0; i < b->num_values && !status; i++) b->value[i] = (float)a.value[i];
-    yoke_release(context, row_at);
-    yoke_release(context, a.value);
+    if (part) part->call->destroy(part);
+    yoke_release(b->context, row_at);
     return status;
 }
 
 /* ------------------------------------------------------------------------------------------------------- whole */
+
+/* Of the memory that is left, for the factors of wide blocks. */
+static const double memory_share = 0.5;
 
 static yoke_status setup(multigrid_blocks *b, const fem_space *space, const fem_constraints *constraints)
 {
@@ -282,7 +305,7 @@ static yoke_status setup(multigrid_blocks *b, const fem_space *space, const fem_
     multigrid_partition p;
     int32_t *first = NULL;
     block_place *places = NULL;
-    yoke_status status = multigrid_partition_create(space, &p);
+    yoke_status status = multigrid_partition_create(space, memory_share * fem_direct_left_bytes(context, 0), &p);
     if (!status) status = yoke_allocate_untouched(context, b->num_nodes, 1, (void **)&b->prescribed);
     if (!status) memcpy(b->prescribed, constraints->prescribed, (size_t)b->num_nodes);
     if (!status) status = yoke_allocate_untouched(context, b->num_nodes, sizeof *first, (void **)&first);
@@ -307,7 +330,7 @@ yoke_status multigrid_blocks_create(const fem_space *space, const fem_constraint
     b->context = space->context;
     b->components = space->components;
     b->num_nodes = space->num_nodes;
-    b->substitute = fem_kernels_select()->smoother[FEM_SINGLE].substitute;
+    b->kernels = &fem_kernels_select()->smoother[FEM_SINGLE];
     b->threads = omp_get_max_threads();
     status = setup(b, space, constraints);
     if (status)
@@ -323,6 +346,19 @@ void multigrid_blocks_destroy(multigrid_blocks *b)
     void *arrays[] = {b->group, b->first, b->node, b->prescribed, b->value, b->work};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) yoke_release(b->context, arrays[i]);
     yoke_release(b->context, b);
+}
+
+void multigrid_blocks_size(const multigrid_blocks *b, double *entries, double *operations)
+{
+    *entries = (double)b->num_values;
+    *operations = 0;
+    for (int32_t g = 0; g < b->num_groups; g++) {
+        const block_group *group = &b->group[g];
+        for (int32_t row = 0; row < group->rows; row++) {
+            const double length = row - group->first[row] + 1;
+            *operations += length * length * group->lanes;
+        }
+    }
 }
 
 int64_t multigrid_blocks_memory_bytes(const multigrid_blocks *b)
@@ -367,7 +403,7 @@ void multigrid_blocks_solve(const multigrid_blocks *b, double c, const double *r
         const block_group *group = &b->group[g];
         float *x = b->work + (int64_t)omp_get_thread_num() * LANES * b->most_rows;
         gather(b, group, r, x);
-        b->substitute(group->rows, group->lanes, group->first, b->value + group->value_begin, x);
+        b->kernels->substitute(group->rows, group->lanes, group->first, b->value + group->value_begin, x);
         scatter(b, group, x, c, z);
     }
 }

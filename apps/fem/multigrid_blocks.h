@@ -25,6 +25,9 @@ void multigrid_blocks_destroy(multigrid_blocks *blocks); /* NULL allowed */
  */
 void multigrid_blocks_solve(const multigrid_blocks *blocks, double c, const double *r, double *z);
 
+/* Entries of all factors, and the floating-point operations that making them took. */
+void multigrid_blocks_size(const multigrid_blocks *blocks, double *entries, double *operations);
+
 int64_t multigrid_blocks_memory_bytes(const multigrid_blocks *blocks);
 
 #endif

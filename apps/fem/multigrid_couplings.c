@@ -13,13 +13,16 @@ static const double one_ratio = 9, many_ratio = 6, most_ratio = 4.5;
 /*
  * A block costs memory and time in proportion to its width: the most nodes at one distance from its end.  A cross-section of needles that is
  * wider than `most` is cut into bands of `band` distances.  Needles that are 10 times as long as wide hardly notice (11 iterations instead of
- * 5), sharper ones do.
+ * 5), but those that are 100 times as long do (119 to 169 instead of 10): there whole cross-sections are worth up to 3.5 kB a dof, a third or
+ * less of what a factor of the whole matrix takes.
  */
 typedef struct width {
     int32_t most, band;
 } width;
-static const width usual_width = {12, 8}, sharp_width = {40, 16};
+static const width usual_width = {12, 8}, sharp_width = {160, 16};
 static const double sharp_needle = 12;
+/* A row of a cross-section's factor has so many entries for each node of its width and component. */
+static const double row_entries = 1.8;
 
 /* -------------------------------------------------------------------------------------------------- couplings */
 
@@ -136,7 +139,9 @@ typedef struct search {
     int32_t *label, *seen, *distance; /* [num_nodes]; seen: by the search of this mark */
     int32_t mark;
     width width;
-    int32_t widest; /* most nodes at one distance from the latest search's root */
+    int components;
+    double left_bytes; /* for cross-sections that are not cut though they are wider than usual */
+    int32_t widest;    /* most nodes at one distance from the latest search's root */
 } search;
 
 /* Puts to node[at ..] what is reached from `root`, nearest first.  Returns the end. */
@@ -172,6 +177,16 @@ static int32_t search_from_end(search *s, int32_t root, int32_t *node, int32_t a
     return end;
 }
 
+/* Whether a block of so many nodes, of the latest search, is to be cut; if not, its memory is taken. */
+static int is_too_wide(search *s, int32_t nodes)
+{
+    if (s->widest <= usual_width.most) return 0;
+    const double n = s->components, bytes = sizeof(float) * n * nodes * row_entries * n * s->widest;
+    if (s->widest > s->width.most || bytes > s->left_bytes) return 1;
+    s->left_bytes -= bytes;
+    return 0;
+}
+
 /* The connected parts of the graph; those that are too wide to be factored at little cost are cut into bands. */
 static void find_blocks(search *s, int32_t nodes, multigrid_partition *p)
 {
@@ -183,7 +198,7 @@ static void find_blocks(search *s, int32_t nodes, multigrid_partition *p)
             continue;
         }
         const int32_t begin = p->begin[p->num_blocks], end = search_from_end(s, n, p->node, begin);
-        if (s->label[n] == 0 && s->widest > s->width.most) {
+        if (s->label[n] == 0 && is_too_wide(s, end - begin)) {
             int32_t last = s->distance[p->node[end - 1]];
             for (int32_t i = begin; i < end; i++) s->label[p->node[i]] = labels + s->distance[p->node[i]] / s->width.band;
             labels += last / s->width.band + 1;
@@ -197,11 +212,11 @@ static void find_blocks(search *s, int32_t nodes, multigrid_partition *p)
     }
 }
 
-static yoke_status make_partition(const fem_space *space, const graph *g, multigrid_partition *p)
+static yoke_status make_partition(const fem_space *space, const graph *g, double most_bytes, multigrid_partition *p)
 {
     yoke_context *context = space->context;
     const int64_t nodes = space->num_nodes;
-    search s = {.g = g, .width = width_for(space->problem->mesh)};
+    search s = {.g = g, .width = width_for(space->problem->mesh), .components = space->components, .left_bytes = most_bytes};
     int32_t **arrays[] = {&p->begin, &p->node, &p->block, &p->place, &s.label, &s.seen, &s.distance};
     yoke_status status = YOKE_OK;
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays && !status; i++)
@@ -213,12 +228,12 @@ static yoke_status make_partition(const fem_space *space, const graph *g, multig
     return status;
 }
 
-yoke_status multigrid_partition_create(const fem_space *space, multigrid_partition *p)
+yoke_status multigrid_partition_create(const fem_space *space, double most_bytes, multigrid_partition *p)
 {
     graph g = {NULL, NULL};
     *p = (multigrid_partition){.num_blocks = 0};
     yoke_status status = make_graph(space, &g);
-    if (!status) status = make_partition(space, &g, p);
+    if (!status) status = make_partition(space, &g, most_bytes, p);
     yoke_release(space->context, g.start);
     yoke_release(space->context, g.to);
     return status;

@@ -21,10 +21,10 @@ typedef struct multigrid_partition {
 } multigrid_partition;
 
 /*
- * Blocks are what strong couplings join, cut into bands where it is wide.  Each is in the order of Cuthill and McKee.  Errors: MEMORY; the
- * partition can be released in any case.
+ * Blocks are what strong couplings join, cut into bands where it is wide, or where factors of wide blocks would take more than most_bytes.
+ * Each is in the order of Cuthill and McKee.  Errors: MEMORY; the partition can be released in any case.
  */
-yoke_status multigrid_partition_create(const fem_space *space, multigrid_partition *partition);
+yoke_status multigrid_partition_create(const fem_space *space, double most_bytes, multigrid_partition *partition);
 void multigrid_partition_release(yoke_context *context, multigrid_partition *partition);
 
 #endif

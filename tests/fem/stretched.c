@@ -38,6 +38,12 @@ static void needles_100(const double in[3], double out[3])
     for (int i = 0; i < 3; i++) out[i] = (i ? 1 : 100) * in[i];
 }
 
+/* Elements of 2 x 21 x 21: a hundred times as long as wide, in a cross-section of 43 nodes of second order. */
+static void wide_needles_100(const double in[3], double out[3])
+{
+    for (int i = 0; i < 3; i++) out[i] = (i ? 1 : 200.0 / 21) * in[i];
+}
+
 /* Layers by four elements that get thinner towards one side: a hundred times in all. */
 static void layers(const double in[3], double out[3])
 {
@@ -52,7 +58,7 @@ typedef struct shape {
 
 static const shape thin = {plate_10, {6, 6, 1}, 3, 1, 5}, thinner = {plate_50, {6, 6, 1}, 3, 1, 5},
                    needles = {needles_10, {3, 3, 3}, 3, 0, 1}, sharp_needles = {needles_100, {3, 3, 3}, 3, 0, 1},
-                   graded = {layers, {4, 4, 4}, 3, 0, 1};
+                   wide_needles = {wide_needles_100, {2, 21, 21}, 3, 0, 1}, graded = {layers, {4, 4, 4}, 3, 0, 1};
 
 /* E = 1, nu = 0.3. */
 static void create_in(const shape *of, const yoke_options *memory, block *b)
@@ -90,7 +96,7 @@ static int64_t dofs_of(const block *b) { return (int64_t)b->space->num_nodes * b
 static void assert_blocks(const block *b, int axes)
 {
     multigrid_partition p;
-    assert_int_equal(multigrid_partition_create(b->space, &p), YOKE_OK);
+    assert_int_equal(multigrid_partition_create(b->space, 1e9, &p), YOKE_OK);
     for (int32_t n = 0; n < b->space->num_nodes; n++) assert_int_equal(p.node[p.begin[p.block[n]] + p.place[n]], n);
     for (int32_t n = 0; n < b->space->num_nodes; n++) {
         for (int32_t m = 0; m < n; m++) {
@@ -127,6 +133,30 @@ static void cross_sections_of_needles_are_blocks(void **state)
     }
 }
 
+static int32_t count_blocks(const block *b, double most_bytes)
+{
+    multigrid_partition p;
+    assert_int_equal(multigrid_partition_create(b->space, most_bytes, &p), YOKE_OK);
+    const int32_t count = p.num_blocks;
+    for (int32_t n = 0; n < b->space->num_nodes; n++) assert_int_equal(p.node[p.begin[p.block[n]] + p.place[n]], n);
+    multigrid_partition_release(b->context, &p);
+    return count;
+}
+
+/* Of the three planes of nodes as many stay whole as there is memory for. */
+static void wide_cross_sections_are_blocks_where_memory_allows(void **state)
+{
+    (void)state;
+    block b;
+    create(&wide_needles, FEM_Q1, 0, 0, &b);
+    const double section = 4.0 * 3 * 22 * 22 * 1.8 * 3 * 22;
+    const int bands = (2 * 21 + 16) / 16; /* of 16 distances along the diagonal */
+    assert_int_equal(count_blocks(&b, 3.1 * section), 3);
+    assert_int_equal(count_blocks(&b, 1.1 * section), 1 + 2 * bands);
+    assert_int_equal(count_blocks(&b, 0), 3 * bands);
+    block_destroy(&b);
+}
+
 static void a_cube_has_no_blocks(void **state)
 {
     (void)state;
@@ -152,7 +182,7 @@ static void assert_blocks_are_inverse(const block *b, fem_devices *devices, uint
     assert_int_equal(fem_team_create(b->space, b->constraints, &options, &team), YOKE_OK);
     assert_int_equal(fem_vector_create(team, &u), YOKE_OK);
     assert_int_equal(fem_vector_create(team, &au), YOKE_OK);
-    assert_int_equal(multigrid_partition_create(b->space, &p), YOKE_OK);
+    assert_int_equal(multigrid_partition_create(b->space, 1e9, &p), YOKE_OK);
     assert_int_equal(multigrid_blocks_create(b->space, b->constraints, &blocks), YOKE_OK);
     assert_true(multigrid_blocks_memory_bytes(blocks) > 0);
     for (int32_t k = 0; k < p.num_blocks; k += p.num_blocks / 20 + 1) {
@@ -183,23 +213,36 @@ static void assert_blocks_are_inverse(const block *b, fem_devices *devices, uint
     free(found);
 }
 
+static void assert_body_has_inverse_blocks(const shape *of, fem_element element, double then, uint64_t *random)
+{
+    block b;
+    fem_devices *devices;
+    create(of, element, 0, then, &b);
+    assert_int_equal(fem_devices_open(b.context, NULL, &devices), YOKE_OK);
+    assert_blocks_are_inverse(&b, devices, random);
+    fem_devices_close(devices);
+    block_destroy(&b);
+}
+
 static void blocks_are_solved_as_the_operator_says(void **state)
 {
     (void)state;
     uint64_t random = 11;
     for (int components = 1; components <= 3; components += 2) {
         for (int i = 0; i < 6; i++) {
-            block b;
-            fem_devices *devices;
             shape one = i < 3 ? thin : needles;
             one.components = components;
-            create(&one, elements[i % 3], 0, i % 3 == 2 ? 0.3 : 0.5, &b);
-            assert_int_equal(fem_devices_open(b.context, NULL, &devices), YOKE_OK);
-            assert_blocks_are_inverse(&b, devices, &random);
-            fem_devices_close(devices);
-            block_destroy(&b);
+            assert_body_has_inverse_blocks(&one, elements[i % 3], i % 3 == 2 ? 0.3 : 0.5, &random);
         }
     }
+}
+
+/* Their matrices are made in several portions, and a factor's rows are hundreds of entries long. */
+static void large_blocks_are_solved_as_the_operator_says(void **state)
+{
+    (void)state;
+    uint64_t random = 12;
+    assert_body_has_inverse_blocks(&wide_needles, FEM_Q2, 0, &random);
 }
 
 /* ------------------------------------------------------------------------------------------------- the cycle */
@@ -339,6 +382,12 @@ static void needles_take_few_iterations(void **state)
     for (int i = 0; i < 3; i++) assert_iterations(&sharp_needles, elements[i], i == 0 ? 2 : 1, 0, 3000, 40);
 }
 
+static void needles_in_wide_cross_sections_take_few_iterations(void **state)
+{
+    (void)state;
+    assert_iterations(&wide_needles, FEM_Q2, 0, 0, 3000, 20);
+}
+
 static void graded_layers_take_few_iterations(void **state)
 {
     (void)state;
@@ -409,6 +458,25 @@ static void iterations_do_not_depend_on_the_cut(void **state)
     }
 }
 
+/* --------------------------------------------------------------------------------------------------------- work */
+
+/* Lines of two nodes: a factor of three entries, that take one and four operations. */
+static void blocks_are_counted(void **state)
+{
+    (void)state;
+    shape plate = thin;
+    block b;
+    multigrid_blocks *blocks;
+    double entries, operations;
+    plate.components = 1;
+    create(&plate, FEM_Q1, 0, 0, &b);
+    assert_int_equal(multigrid_blocks_create(b.space, b.constraints, &blocks), YOKE_OK);
+    multigrid_blocks_size(blocks, &entries, &operations);
+    assert_true(entries == 7 * 7 * 3 && operations == 7 * 7 * 5);
+    multigrid_blocks_destroy(blocks);
+    block_destroy(&b);
+}
+
 /* ---------------------------------------------------------------------------------------------------- failures */
 
 static void lack_of_memory_at_any_place_is_reported_and_leaves_nothing(void **state)
@@ -438,14 +506,18 @@ static void lack_of_memory_at_any_place_is_reported_and_leaves_nothing(void **st
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(lines_through_a_plate_are_blocks),
     cmocka_unit_test(cross_sections_of_needles_are_blocks),
+    cmocka_unit_test(wide_cross_sections_are_blocks_where_memory_allows),
     cmocka_unit_test(a_cube_has_no_blocks),
     cmocka_unit_test(blocks_are_solved_as_the_operator_says),
+    cmocka_unit_test(large_blocks_are_solved_as_the_operator_says),
     cmocka_unit_test(plates_of_flat_elements_take_few_iterations),
     cmocka_unit_test(plates_of_flat_elements_with_hanging_nodes_take_few_iterations),
     cmocka_unit_test(needles_take_few_iterations),
+    cmocka_unit_test(needles_in_wide_cross_sections_take_few_iterations),
     cmocka_unit_test(graded_layers_take_few_iterations),
     cmocka_unit_test(the_cycle_is_symmetric_and_positive_definite),
     cmocka_unit_test(iterations_do_not_depend_on_the_cut),
+    cmocka_unit_test(blocks_are_counted),
     cmocka_unit_test(lack_of_memory_at_any_place_is_reported_and_leaves_nothing),
 };
 

@@ -27,6 +27,11 @@ typedef struct fem_smoother_functions {
      * in its place.
      */
     void (*substitute)(int32_t rows, int lanes, const int32_t *first, const float *value, float *x);
+    /*
+     * The factors of matrices with one profile, in their place, in double precision: laid out as those of substitute; row_at [rows]: where in
+     * `value` column 0 of each row would be.  Returns 0 if a pivot is not positive.
+     */
+    int (*factorize)(int32_t rows, int lanes, const int32_t *first, const int64_t *row_at, double *value);
 } fem_smoother_functions;
 
 #endif
