@@ -270,6 +270,30 @@ void fem_multigrid_destroy(fem_multigrid *m)
 
 fem_approximate_inverse fem_multigrid_inverse(fem_multigrid *m) { return (fem_approximate_inverse){apply, m}; }
 
+fem_multigrid_work fem_multigrid_get_work(const fem_multigrid *m)
+{
+    const int last = m->num_levels - 1;
+    if (!m->stretched) return fem_multigrid_usual_work((double)dofs_of(m->level[0].space));
+    fem_multigrid_work sum = fem_multigrid_least_work();
+    double visits = 1;
+    for (int l = 0; l <= last; l++) {
+        fem_multigrid_work work = {0, 0};
+        fem_block_level level = {.dofs = (double)dofs_of(m->level[l].space), .products = 2.0 * m->options.degree};
+        if (l < last) {
+            visits *= corrections(m, l);
+            level.smoothings = visits;
+            multigrid_blocks_size(m->level[l].blocks, &level.entries, &level.operations);
+            work = fem_block_level_work(&level);
+        } else if (m->direct) {
+            const fem_cholesky_cost cost = fem_direct_cost(m->direct);
+            work = fem_last_level_work(level.dofs, &cost, visits);
+        }
+        sum.setup += work.setup;
+        sum.iteration += work.iteration;
+    }
+    return sum;
+}
+
 int64_t fem_multigrid_fine_products(const fem_multigrid *m) { return fem_team_products(m->level[0].team); }
 
 fem_team *fem_multigrid_team(fem_multigrid *m) { return m->level[0].team; }

@@ -15,6 +15,7 @@
 
 #include "cg.h"
 #include "coarse_keeper.h"
+#include "solver_watch.h"
 
 typedef struct fem_multigrid fem_multigrid;
 
@@ -52,6 +53,8 @@ int64_t fem_multigrid_fine_products(const fem_multigrid *multigrid);
 int fem_multigrid_levels(const fem_multigrid *multigrid);
 const char *fem_multigrid_coarse_name(const fem_multigrid *multigrid);
 int64_t fem_multigrid_memory_bytes(const fem_multigrid *multigrid);
+/* What it costs, in the operations of solver_watch.h; where elements are stretched by its levels as they are. */
+fem_multigrid_work fem_multigrid_get_work(const fem_multigrid *multigrid);
 /* The finest level's team, for what its devices did. */
 fem_team *fem_multigrid_team(fem_multigrid *multigrid);
 /* The same of level `level` (0: the finest, at most fem_multigrid_levels - 1). */

@@ -246,7 +246,7 @@ static double dofs_of(const solve *s) { return (double)s->space->num_nodes * s->
 static int is_factor_cheaper(solve *s, double left)
 {
     double bytes;
-    const double dofs = dofs_of(s), multigrid = fem_iteration_operations(dofs, left);
+    const double dofs = dofs_of(s), multigrid = left * fem_multigrid_get_work(s->multigrid).iteration;
     if (fem_direct_least_operations(dofs) > multigrid || s->no_factor) return 0;
     if (!s->candidate && fem_direct_analyze(s->space, s->constraints, &s->candidate)) s->no_factor = 1;
     if (!s->candidate) return 0;
@@ -362,6 +362,7 @@ static void fill_counts(solve *s, const fem_cg_result *result)
     fem_solution *out = s->solution;
     int64_t dofs = (int64_t)s->space->num_nodes * s->space->components;
     out->solver = s->direct ? FEM_SOLVER_DIRECT : s->options->solver;
+    out->multigrid_work = s->multigrid ? fem_multigrid_get_work(s->multigrid) : (fem_multigrid_work){0, 0};
     out->direct_operations = s->direct ? fem_direct_cost(s->direct).operations : 0;
     out->iterations = result->iterations;
     out->relative_residual = result->relative_residual;

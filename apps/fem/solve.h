@@ -6,6 +6,7 @@
 
 #include "cg.h"
 #include "coarse_keeper.h"
+#include "solver_watch.h"
 #include "team.h"
 
 typedef enum fem_solver { FEM_SOLVER_JACOBI, FEM_SOLVER_MULTIGRID, FEM_SOLVER_DIRECT } fem_solver;
@@ -52,6 +53,7 @@ typedef struct fem_solution {
     yoke_context *context;
     fem_solver solver;                          /* that ended the solve */
     double direct_operations;                   /* of the factor; 0: there was none */
+    fem_multigrid_work multigrid_work;          /* 0: there was none */
     double slow_iterations;                     /* that multigrid was expected to need, when a direct solver took over; 0: none did */
     double compared_multigrid, compared_direct; /* operations of both from there on, as in solver_watch.h; NaN: multigrid failed */
     char reason[FEM_SOLUTION_REASON];           /* why it took over; "" */

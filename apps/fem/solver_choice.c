@@ -28,8 +28,10 @@ static void take(fem_solver_choice *choice, fem_solver solver, double multigrid,
 /* Multigrid was too slow in a step before. */
 static void choose_again(fem_solver_choice *choice, double dofs)
 {
+    const fem_multigrid_work usual = fem_multigrid_usual_work(dofs), slow = choice->slow_work;
+    const fem_multigrid_work work = slow.setup > 0 ? (fem_multigrid_work){slow.setup * dofs, slow.iteration * dofs} : usual;
     const double factor = choice->factor_operations * pow(fmax(dofs / choice->factor_dofs, 1), most_growth);
-    const double direct = factor + fem_direct_least_operations(dofs), multigrid = fem_multigrid_operations(dofs, choice->slow_iterations);
+    const double direct = factor + fem_direct_least_operations(dofs), multigrid = fem_multigrid_operations(work, choice->slow_iterations);
     if (direct <= multigrid)
         take(choice, FEM_SOLVER_DIRECT, multigrid, direct, "multigrid was too slow in a step before");
     else
@@ -38,7 +40,7 @@ static void choose_again(fem_solver_choice *choice, double dofs)
 
 static yoke_status choose_small(fem_solver_choice *choice, const fem_space *space, const fem_constraints *constraints)
 {
-    const double dofs = dofs_of(space), multigrid = fem_multigrid_operations(dofs, usual_iterations);
+    const double dofs = dofs_of(space), multigrid = fem_multigrid_operations(fem_multigrid_usual_work(dofs), usual_iterations);
     fem_direct *direct;
     if (fem_direct_least_operations(dofs) > multigrid) return YOKE_OK; /* without an analysis, which takes time itself */
     yoke_status status = fem_direct_analyze(space, constraints, &direct);
@@ -71,7 +73,11 @@ void fem_solver_learn(fem_solver_choice *choice, const fem_space *space, const f
         choice->factor_operations = solution->direct_operations;
         choice->factor_dofs = dofs_of(space);
     }
-    if (solution->slow_iterations > 0) choice->slow_iterations = solution->slow_iterations;
+    if (solution->slow_iterations > 0) {
+        const fem_multigrid_work work = solution->multigrid_work;
+        choice->slow_iterations = solution->slow_iterations;
+        choice->slow_work = (fem_multigrid_work){work.setup / dofs_of(space), work.iteration / dofs_of(space)};
+    }
     if (!solution->reason[0]) return;
     choice->multigrid_operations = solution->compared_multigrid;
     choice->direct_operations = solution->compared_direct;

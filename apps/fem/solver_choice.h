@@ -6,7 +6,7 @@
  * go with each dof; of multigrid as many as go with an iteration.  No clock is looked at and no device: the choice, and with it the results,
  * are the same on every machine, but for the memory that the factor needs.
  *
- *   multigrid  S d + s + m (I d + i)     d dofs, m iterations
+ *   multigrid  S d + s + m (I d + i)     d dofs, m iterations; where elements are stretched a sum over the levels (fem_multigrid_get_work)
  *   direct     F + D d                   F operations of the factor
  *
  * A factor is taken before anything is tried only where it is cheaper than multigrid's usual iterations (small bodies).  Else multigrid begins, and while
@@ -31,6 +31,7 @@ typedef struct fem_solver_choice {
     char reason[FEM_SOLVER_REASON];                 /* "" where nothing was to choose */
     /* of the latest step in which multigrid was given up, or failed, and the factor after it; slow_iterations 0: there was none */
     double slow_iterations, factor_operations, factor_dofs;
+    fem_multigrid_work slow_work; /* of that multigrid, for each dof; 0: it was not set up */
 } fem_solver_choice;
 
 /* Decides for the next step.  Errors: MEMORY. */

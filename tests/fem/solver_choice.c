@@ -98,6 +98,22 @@ static void after_a_slow_step_the_factor_is_taken_while_it_is_cheaper(void **sta
     assert_int_equal(chosen(&choice, &far, NULL), FEM_SOLVER_DIRECT);
 }
 
+/* A multigrid whose blocks make an iteration dear is not gone back to as early as a usual one. */
+static void what_a_slow_multigrid_took_counts_in_later_steps(void **state)
+{
+    (void)state;
+    const fem_space first = sized(3000), next = sized(60000); /* 9000 and 180 000 dofs: 1.2e11 operations of the factor */
+    const fem_multigrid_work usual = fem_multigrid_usual_work(9000);
+    fem_solution solution = {.solver = FEM_SOLVER_DIRECT, .direct_operations = 3e8, .slow_iterations = 100, .multigrid_work = usual};
+    fem_solver_choice choice = open_choice();
+    fem_solver_learn(&choice, &first, &solution);
+    assert_int_equal(chosen(&choice, &next, NULL), FEM_SOLVER_MULTIGRID);
+    solution.multigrid_work.iteration *= 10;
+    fem_solver_learn(&choice, &first, &solution);
+    assert_int_equal(chosen(&choice, &next, NULL), FEM_SOLVER_DIRECT);
+    assert_true(choice.multigrid_operations > 1e11);
+}
+
 /* ---------------------------------------------------------------------------------------------------------- watch */
 
 static void iterations_to_come_follow_from_the_residual(void **state)
@@ -116,6 +132,19 @@ static void iterations_to_come_follow_from_the_residual(void **state)
     for (int k = 0; k <= 20; k++) {
         const double left = fem_solver_watch_left(&watch, k, 1 + k); /* grows */
         if (k >= FEM_WATCH_FIRST && k % 5 == 0) assert_true(left == FEM_WATCH_PATIENCE * k);
+    }
+}
+
+/* The fall since the beginning says nothing where it has become slow. */
+static void iterations_to_come_follow_from_the_latest_half(void **state)
+{
+    (void)state;
+    fem_solver_watch watch;
+    fem_solver_watch_start(&watch, 1e-6);
+    for (int k = 0; k <= 80; k++) {
+        const double exponent = k < 40 ? 0.1 * k : 4 + 0.01 * (k - 40); /* 240 in all */
+        const double left = fem_solver_watch_left(&watch, k, pow(10, -exponent));
+        if (k == 80) assert_true(fabs(left - 160) < 1e-6);
     }
 }
 
@@ -240,6 +269,21 @@ static void where_multigrid_cannot_be_set_up_the_factor_solves(void **state)
     block_destroy(&other);
 }
 
+/* Multigrid alone takes hundreds of iterations, the first of which promise less than forty. */
+static void a_body_on_which_multigrid_becomes_slow_goes_to_the_factor(void **state)
+{
+    (void)state;
+    fem_solution *solution;
+    block b;
+    const fem_solve_options options = {.solver = FEM_SOLVER_MULTIGRID, .energy_error = 1e-6, .max_iterations = 1000, .rescue = 1};
+    create_stiff_on_soft(1e10, &b);
+    if (solve_alone(b.space, b.boundary, b.constraints, NULL, &options, NULL, &solution)) fail_msg("%s", yoke_last_error(b.context));
+    assert_int_equal(solution->solver, FEM_SOLVER_DIRECT);
+    if (solution->iterations > 90) fail_msg("%lld iterations", (long long)solution->iterations);
+    fem_solution_destroy(solution);
+    block_destroy(&b);
+}
+
 /* The limit that a user sets holds for multigrid, and no other solver goes beyond it. */
 static void iterations_that_are_used_up_remain_an_error(void **state)
 {
@@ -278,10 +322,13 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(plans_begin_with_multigrid),
     cmocka_unit_test(auto_is_multigrid_but_for_small_bodies),
     cmocka_unit_test(after_a_slow_step_the_factor_is_taken_while_it_is_cheaper),
+    cmocka_unit_test(what_a_slow_multigrid_took_counts_in_later_steps),
     cmocka_unit_test(iterations_to_come_follow_from_the_residual),
+    cmocka_unit_test(iterations_to_come_follow_from_the_latest_half),
     cmocka_unit_test(a_plate_that_multigrid_gives_up_is_solved_by_the_factor),
     cmocka_unit_test(where_the_factor_does_not_fit_either_the_error_names_both),
     cmocka_unit_test(where_multigrid_cannot_be_set_up_the_factor_solves),
+    cmocka_unit_test(a_body_on_which_multigrid_becomes_slow_goes_to_the_factor),
     cmocka_unit_test(iterations_that_are_used_up_remain_an_error),
     cmocka_unit_test(a_body_that_multigrid_solves_well_is_left_to_it),
 };

@@ -477,6 +477,36 @@ static void blocks_are_counted(void **state)
     block_destroy(&b);
 }
 
+static fem_multigrid_work work_of(const shape *of, fem_element element, int refinements, int64_t direct_dofs, double *dofs)
+{
+    setting s;
+    create(of, element, refinements, 0, &s.b);
+    if (fem_devices_open(s.b.context, NULL, &s.devices)) fail_msg("%s", yoke_last_error(s.b.context));
+    s.cut[0] = 0;
+    s.cut[1] = s.b.space->num_elements;
+    open_setting(&s, direct_dofs);
+    const fem_multigrid_work work = fem_multigrid_get_work(s.multigrid);
+    *dofs = (double)dofs_of(&s.b);
+    close_setting(&s);
+    fem_devices_close(s.devices);
+    block_destroy(&s.b);
+    return work;
+}
+
+/* What blocks and their levels take is in the account: the more, the wider the blocks. */
+static void an_iteration_costs_more_the_wider_blocks_are(void **state)
+{
+    (void)state;
+    const shape cube = {NULL, {3, 3, 3}, 3, 0, 1};
+    double dofs;
+    const fem_multigrid_work ordinary = work_of(&cube, FEM_Q2, 1, 500, &dofs), usual = fem_multigrid_usual_work(dofs);
+    assert_true(ordinary.setup == usual.setup && ordinary.iteration == usual.iteration);
+    const fem_multigrid_work lines = work_of(&thin, FEM_Q2, 1, 500, &dofs), lines_usual = fem_multigrid_usual_work(dofs);
+    assert_true(lines.iteration > lines_usual.iteration && lines.iteration < 3 * lines_usual.iteration);
+    const fem_multigrid_work wide = work_of(&wide_needles, FEM_Q2, 0, 500, &dofs), wide_usual = fem_multigrid_usual_work(dofs);
+    assert_true(wide.iteration > 5 * wide_usual.iteration && wide.setup > 10 * wide_usual.setup);
+}
+
 /* ---------------------------------------------------------------------------------------------------- failures */
 
 static void lack_of_memory_at_any_place_is_reported_and_leaves_nothing(void **state)
@@ -518,6 +548,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(the_cycle_is_symmetric_and_positive_definite),
     cmocka_unit_test(iterations_do_not_depend_on_the_cut),
     cmocka_unit_test(blocks_are_counted),
+    cmocka_unit_test(an_iteration_costs_more_the_wider_blocks_are),
     cmocka_unit_test(lack_of_memory_at_any_place_is_reported_and_leaves_nothing),
 };
 
