@@ -5,11 +5,8 @@
 
 #include "run/run.h"
 
-/* A distribution stays unless a better one gains this part of the objective, and what moving the units costs. */
-static const double least_gain = 0.003;
-static const double usual_rounds = 10;
 /* Of frequencies so many are measured before a plan; those between are inferred, and measured where a plan takes them. */
-enum { MOST_EXPLORED = 5, MANY_DEVICES = 8, NODES = 200000 };
+enum { MOST_EXPLORED = 5 };
 
 const char *run_objective_text(yoke_objective objective)
 {
@@ -248,181 +245,16 @@ static yoke_status explore(yoke_run *run, run_plan *plan, int *found)
     return share_out(run, plan, among);
 }
 
-/* --------------------------------------------------------------------------------------------------- planning */
-
-static void take_choice(const run_problem *problem, const yoke_plan_choice *choice, run_plan *plan)
-{
-    const int count = (int)problem->problem.num_devices;
-    for (int c = 0; c < plan->num_cuts; c++) {
-        memset(plan->units[c], 0, sizeof plan->units[c]);
-        for (int k = 0; k < count; k++) plan->units[c][problem->devices[k]] = choice->units[c * count + k];
-    }
-    for (int k = 0; k < count; k++) plan->levels[problem->devices[k]] = problem->levels[k][choice->levels[k]];
-}
-
-static void keep_alternatives(const yoke_run *run, const run_problem *problem, const yoke_plan *made, run_plan *plan)
-{
-    plan->num_alternatives = 0;
-    for (int64_t a = 0; a < made->num_alternatives && plan->num_alternatives < RUN_MOST_ALTERNATIVES; a++) {
-        const yoke_plan_choice *from = &made->alternatives[a];
-        run_alternative *to = &plan->alternatives[plan->num_alternatives];
-        if (from->units == NULL) continue;
-        *to = (run_alternative){.time_s = from->time_s, .energy_j = from->energy_j, .feasible = from->feasible};
-        snprintf(to->name, sizeof to->name, "%s", from->name);
-        for (int i = 0; i < run->num_devices; i++) to->hz[i] = NAN;
-        for (int k = 0; k < (int)problem->problem.num_devices; k++) {
-            to->units[problem->devices[k]] = from->units[k];
-            to->hz[problem->devices[k]] = run->devices[problem->devices[k]].hz[problem->levels[k][from->levels[k]]];
-        }
-        plan->num_alternatives++;
-    }
-}
-
-/* Nonzero: hosts and accelerators both have units of cut 0. */
-static int both_work(const yoke_run *run, const int64_t *units)
-{
-    int hosts = 0, accelerators = 0;
-    for (int i = 0; i < run->num_devices; i++) {
-        hosts |= units[i] > 0 && !run->devices[i].accelerator;
-        accelerators |= units[i] > 0 && run->devices[i].accelerator;
-    }
-    return hosts && accelerators;
-}
-
-/* Where both have to work and the best leaves one kind out: the best alternative that does not, or one unit for it. */
-static yoke_status let_both_work(yoke_run *run, run_plan *plan)
-{
-    double best = INFINITY;
-    int chosen = -1, giver = 0, taker = -1;
-    if (run->options.use != YOKE_RUN_BOTH || plan->cut_units[0] < 2 || both_work(run, plan->units[0])) return YOKE_OK;
-    for (int a = 0; a < plan->num_alternatives && plan->num_cuts == 1; a++) {
-        const run_alternative *it = &plan->alternatives[a];
-        double value = run_objective(run->options.objective, it->time_s, it->energy_j);
-        if (!it->feasible || !both_work(run, it->units) || !(value < best)) continue;
-        best = value;
-        chosen = a;
-    }
-    for (int i = 0; i < run->num_devices; i++) {
-        if (plan->units[0][i] > plan->units[0][giver]) giver = i;
-        if (plan->units[0][i] == 0 && may_work(run, plan, i)) taker = i;
-    }
-    for (int i = run->num_devices - 1; i >= 0; i--)
-        if (may_work(run, plan, i) && run->devices[i].accelerator != run->devices[giver].accelerator) taker = i;
-    if (taker < 0 || run->devices[taker].accelerator == run->devices[giver].accelerator) return YOKE_OK; /* one kind has failed */
-    plan->units[0][giver]--;
-    plan->units[0][taker]++;
-    plan->optimal = 0;
-    plan->gap = NAN;
-    yoke_status status = run_predict(run, plan);
-    if (status != YOKE_OK || chosen < 0 || plan->value <= best) return status;
-    for (int i = 0; i < run->num_devices; i++) {
-        plan->units[0][i] = plan->alternatives[chosen].units[i];
-        for (int l = 0; l < run->devices[i].num_levels; l++)
-            if (run->devices[i].hz[l] == plan->alternatives[chosen].hz[i]) plan->levels[i] = l;
-    }
-    return YOKE_OK;
-}
-
-/* What cannot be met is said, and then it is as fast as can be, or draws as little. */
-static yoke_status create_plan(yoke_run *run, run_problem *problem, run_plan *plan, yoke_plan **made)
-{
-    problem->options.bare = run->num_devices > MANY_DEVICES;
-    problem->options.most_nodes = NODES;
-    for (int attempt = 0; attempt < 3; attempt++) {
-        yoke_status status = yoke_plan_create(run->context, &problem->problem, &problem->options, made);
-        if (status != YOKE_OK || (*made)->feasible) return status;
-        const char *binding = (*made)->binding;
-        double nearest = (*made)->nearest;
-        if (strcmp(binding, "memory") == 0) {
-            yoke_plan_destroy(run->context, *made);
-            *made = NULL;
-            return yoke_fail(run->context, YOKE_ERROR_DEVICE_MEMORY, "%lld units do not fit the devices; make fewer, or add devices",
-                             (long long)plan->cut_units[0]);
-        }
-        if (plan->feasible) {
-            plan->feasible = 0;
-            plan->nearest = nearest;
-            snprintf(plan->binding, sizeof plan->binding, "%s", binding);
-        }
-        int capped = strcmp(binding, "power-cap") == 0;
-        yoke_plan_destroy(run->context, *made);
-        *made = NULL;
-        problem->options.objective = YOKE_OBJECTIVE_TIME;
-        problem->options.deadline_s = 0;
-        if (capped) problem->options.power_cap_w = isnan(nearest) ? 0 : nearest * (1 + 1e-9);
-    }
-    return yoke_fail(run->context, YOKE_ERROR_INTERNAL, "no plan keeps what the planner said could be kept");
-}
-
-/* The distribution of the round before, at its levels: stays where the planner's best is hardly better. */
-static yoke_status maybe_keep(yoke_run *run, const run_problem *problem, run_plan *plan)
-{
-    yoke_plan_choice choice = {.feasible = 0};
-    int64_t units[RUN_MOST_CUTS * RUN_MOST_DEVICES], levels[RUN_MOST_DEVICES];
-    const int count = (int)problem->problem.num_devices;
-    double moved_s = 0, left = run->options.rounds > run->rounds ? (double)(run->options.rounds - run->rounds) : usual_rounds;
-    if (!run_has_distribution(run, plan) || !run->has_plan || run->plan->decision < YOKE_RUN_PLANNED || !plan->feasible) return YOKE_OK;
-    for (int k = 0; k < count; k++) {
-        const int i = problem->devices[k];
-        levels[k] = -1;
-        for (int64_t l = 0; l < problem->problem.devices[k].num_levels; l++)
-            if (problem->levels[k][l] == run->plan->levels[i]) levels[k] = l;
-        if (levels[k] < 0) return YOKE_OK;
-        for (int c = 0; c < plan->num_cuts; c++) units[c * count + k] = run->first[c][i + 1] - run->first[c][i];
-        int64_t more = plan->units[0][i] - units[k];
-        if (more > 0 && !isnan(run->devices[i].copy_seconds_per_unit)) moved_s += (double)more * run->devices[i].copy_seconds_per_unit;
-    }
-    for (int c = 0; c < plan->num_cuts; c++) {
-        int64_t sum = 0;
-        for (int k = 0; k < count; k++) sum += units[c * count + k];
-        if (sum != plan->cut_units[c]) return YOKE_OK; /* a device has gone */
-    }
-    yoke_status status = yoke_plan_evaluate(run->context, &problem->problem, &problem->options, units, levels, &choice);
-    if (status != YOKE_OK || !choice.feasible) return status;
-    double value = run_objective(run->options.objective, choice.time_s, choice.energy_j), gain = value / plan->value - 1;
-    if (!(gain < least_gain + moved_s / (left * plan->predicted.time_s))) return YOKE_OK;
-    choice.units = units;
-    choice.levels = levels;
-    take_choice(problem, &choice, plan);
-    plan->decision = YOKE_RUN_KEPT;
-    plan->gain = fmax(gain, 0);
-    plan->optimal = plan->optimal && gain <= 0;
-    plan->gap = isnan(plan->gap) ? plan->gap : (1 + plan->gap) * (1 + plan->gain) - 1;
-    return YOKE_OK;
-}
-
-static yoke_status make_plan(yoke_run *run, run_plan *plan)
-{
-    run_problem problem;
-    yoke_plan *made = NULL;
-    int known = 0;
-    plan->decision = YOKE_RUN_PLANNED;
-    yoke_status status = run_problem_create(run, plan, 0, &problem, &known);
-    if (status != YOKE_OK) return status;
-    if (!known) { /* powers that no meter would tell: as fast as is known */
-        plan->decision = YOKE_RUN_STARTED;
-        snprintf(plan->note, sizeof plan->note, "powers are not known%s%s: as fast as is known instead",
-                 run->energy_why[0] != '\0' ? ", " : "", run->energy_why);
-        return share_out(run, plan, ~UINT64_C(0));
-    }
-    status = create_plan(run, &problem, plan, &made);
-    if (status == YOKE_OK) {
-        take_choice(&problem, &made->best, plan);
-        plan->optimal = made->optimal;
-        plan->gap = made->gap;
-        plan->predicted.time_s = made->best.time_s;
-        plan->value = run_objective(run->options.objective, made->best.time_s, made->best.energy_j);
-        keep_alternatives(run, &problem, made, plan);
-        if (run->options.use == YOKE_RUN_BOTH && !both_work(run, plan->units[0]))
-            snprintf(plan->note, sizeof plan->note, "hosts and accelerators both have to work; one kind alone would be better");
-        status = maybe_keep(run, &problem, plan);
-    }
-    yoke_plan_destroy(run->context, made);
-    run_problem_clear(run, &problem);
-    return status == YOKE_OK ? let_both_work(run, plan) : status;
-}
-
 /* ---------------------------------------------------------------------------------------------------------- all */
+
+/* Powers that no meter would tell: as fast as is known. */
+static yoke_status plan_without_powers(const yoke_run *run, run_plan *plan)
+{
+    plan->decision = YOKE_RUN_STARTED;
+    snprintf(plan->note, sizeof plan->note, "powers are not known%s%s: as fast as is known instead", run->energy_why[0] != '\0' ? ", " : "",
+             run->energy_why);
+    return share_out(run, plan, ~UINT64_C(0));
+}
 
 static int has_units(const run_plan *plan)
 {
@@ -434,7 +266,7 @@ static int has_units(const run_plan *plan)
 
 yoke_status run_decide(yoke_run *run, run_plan *plan)
 {
-    int found = 0;
+    int found = 0, known = 1;
     yoke_status status = run_need_device(run);
     for (int i = 0; i < run->num_devices; i++) plan->levels[i] = run->devices[i].num_levels - 1;
     plan->feasible = 1;
@@ -450,7 +282,8 @@ yoke_status run_decide(yoke_run *run, run_plan *plan)
         status = balance(run, plan);
     else {
         status = explore(run, plan, &found);
-        if (status == YOKE_OK && !found) status = make_plan(run, plan);
+        if (status == YOKE_OK && !found) status = run_search(run, plan, &known);
+        if (status == YOKE_OK && !known) status = plan_without_powers(run, plan);
     }
     return status == YOKE_OK ? run_predict(run, plan) : status;
 }

@@ -322,6 +322,7 @@ yoke_status yoke_run_end(yoke_run *run, const yoke_run_report *report, yoke_cost
     if (seconds > 0) run_powers_learn(run, run->plan->levels, seconds, &total, busy);
     keep_reports(run, report, &total);
     run->rounds++;
+    run->has_regret = 0;
     run->measured = (yoke_cost){seconds, total.value_j, NAN, NAN, total.uncertainty_j};
     run->energy_kind = isnan(total.value_j) ? YOKE_ENERGY_NONE : total.kind;
     snprintf(run->energy_why, sizeof run->energy_why, "%s", total.why_not);

@@ -4,7 +4,7 @@
  *   match.c     device, meters, frequency domain          works.c    kinds of work: models of seconds, balancers, store
  *   options.c   names of devices, checks                  powers.c   idle and dynamic powers from meters or declarations
  *   create.c    opening and giving back                   problem.c  a round as a problem of the planner
- *   round.c     begin, end, fail                          decide.c   which units and frequencies come next
+ *   round.c     begin, end, fail                          decide.c, search.c   which units and frequencies come next
  *   kernel.c, loop.c   the simple door                    record.c, explain.c   what is told
  *   calibrate.c measuring before the first round
  */
@@ -130,6 +130,9 @@ struct yoke_run {
     run_plan *plan, *candidate, *other; /* of one block of memory, in any order */
     void *plans_memory;
     int has_plan, begun;
+    int patience, waited; /* rounds without a search, and how many of them there were */
+    int has_regret;       /* nonzero: regret is of the latest round */
+    double regret;
     int calibrated; /* nonzero: something was learned before any round */
     int64_t rounds; /* that ended */
     int64_t first[RUN_MOST_CUTS][RUN_MOST_DEVICES + 1], before[RUN_MOST_CUTS][RUN_MOST_DEVICES + 1];
@@ -239,8 +242,10 @@ yoke_status run_regret(yoke_run *run, double *regret);
 
 /* Units, levels, decision and prediction of the plan, whose phases are filled.  Errors: as of yoke_run_plan. */
 yoke_status run_decide(yoke_run *run, run_plan *plan);
-/* The same total of cut 0 as the latest round had, and the same number of cuts. */
+/* Nonzero: the latest round had the same cuts. */
 int run_has_distribution(const yoke_run *run, const run_plan *plan);
+/* search.c: the same by the planner; *known: zero where powers are not known, and nothing is decided. */
+yoke_status run_search(yoke_run *run, run_plan *plan, int *known);
 const char *run_objective_text(yoke_objective objective);
 const char *run_decision_text(yoke_run_decision decision);
 

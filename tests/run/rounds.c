@@ -302,6 +302,34 @@ static void no_failing_allocation_is_missed(void **state)
     remove(path);
 }
 
+/* Where rounds go as predicted the planner is asked less and less often; a device that becomes slower has to be noticed all the same. */
+static void a_change_of_speed_is_planned_for_though_searches_wait(void **state)
+{
+    (void)state;
+    const yoke_run_options options = {.deadline_s = 100}; /* so that the planner decides */
+    const int64_t n = N;
+    const yoke_phase phase = {.work = "work", .calls = 1, .units = N, .barrier = 1};
+    const yoke_round round = {.num_cuts = 1, .cut_units = &n, .num_phases = 1, .phases = &phase};
+    failing memory = {0};
+    worker w;
+    double makespan_s = 0;
+    worker_open(&w, &memory, TWO_DEVICES("", ""), &options);
+    for (int k = 0; k < 40; k++) {
+        const double slower = k < 30 ? 1 : 4;
+        assert_int_equal(yoke_run_plan(w.run, &round, 1, &w.assignment), YOKE_OK);
+        const double seconds[] = {3e-6 * (double)worker_units(&w, 0), slower * 1e-6 * (double)worker_units(&w, 1)};
+        const yoke_run_report report = {.seconds = seconds};
+        makespan_s = fmax(seconds[0], seconds[1]);
+        assert_int_equal(yoke_run_begin(w.run), YOKE_OK);
+        assert_int_equal(yoke_machine_sleep(w.context, makespan_s), YOKE_OK);
+        assert_int_equal(yoke_run_end(w.run, &report, NULL), YOKE_OK);
+        if (k == 29) expect_near(makespan_s, N / (1 / 3e-6 + 1 / 1e-6), 0.01, "makespan before");
+        if (k == 34) expect_near(makespan_s, N / (1 / 3e-6 + 1 / 4e-6), 0.02, "makespan four rounds after");
+    }
+    assert_int_equal(w.assignment->decision, YOKE_RUN_KEPT);
+    worker_close(&w);
+}
+
 /* ------------------------------------------------------------------------------------------------------ store */
 
 static void what_was_learned_is_there_in_the_next_run(void **state)
@@ -344,6 +372,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(rounds_outside_their_contract_are_refused),
     cmocka_unit_test(options_outside_their_contract_are_refused),
     cmocka_unit_test(no_failing_allocation_is_missed),
+    cmocka_unit_test(a_change_of_speed_is_planned_for_though_searches_wait),
     cmocka_unit_test(what_was_learned_is_there_in_the_next_run),
 };
 
