@@ -85,6 +85,12 @@ typedef struct round_search {
     int64_t num_free;
 } round_search;
 
+/* A choice in the order of the problem, and how it is ranked: limits first. */
+typedef struct round_trial {
+    int64_t units[PLAN_MOST_CUTS * PLAN_MOST_DEVICES], levels[PLAN_MOST_DEVICES];
+    double excess, value, time_s;
+} round_trial;
+
 static inline int64_t *round_units(const round_search *search, round_node *node, int cut, int device)
 {
     return node->units + 2 * (cut * search->work->num_devices + device);
@@ -115,6 +121,12 @@ void round_offer(round_search *search, const int64_t *units, const int64_t *leve
 void round_improve(round_search *search, const int64_t *units, const int64_t *levels);
 /* Whole units of the parts in relaxed.mixed, and levels. */
 void round_from_relaxed(const round_search *search, int64_t *units, int64_t *levels);
+
+void round_rank(round_search *search, round_trial *trial);
+int round_is_better(const round_trial *a, const round_trial *b);
+
+/* round_balance.c: choices whose devices end each interval together, of many durations of the intervals; the best is improved and offered. */
+void round_balance(round_search *search);
 
 /* round_weights.c: weights for which the choice's devices are worth the same at the margin. */
 void round_find_weights(round_search *search, round_node *root);

@@ -6,12 +6,6 @@
 
 #include "plan/round.h"
 
-/* A choice, and how it is ranked: limits first. */
-typedef struct trial {
-    int64_t units[PLAN_MOST_CUTS * PLAN_MOST_DEVICES], levels[PLAN_MOST_DEVICES]; /* as given */
-    double excess, value, time_s;
-} trial;
-
 static int is_at_work(const round_search *search, const int64_t *units, int i)
 {
     int at_work = search->works[i];
@@ -25,6 +19,11 @@ void round_offer(round_search *search, const int64_t *units, const int64_t *leve
     const search_limits *limits = search->limits;
     search_best *best = search->best;
     plan_result candidate = {.feasible = 1};
+    for (int c = 0; c < work->num_cuts; c++) { /* those that fit nowhere were left out */
+        int64_t left = work->cut_units[c];
+        for (int i = 0; i < work->num_devices; i++) left -= units[c * work->num_devices + i];
+        if (left != 0) return;
+    }
     memcpy(candidate.units, units, (size_t)(work->num_cuts * work->num_devices) * sizeof *units);
     for (int i = 0; i < work->num_devices; i++) {
         const plan_device *device = &work->devices[i];
@@ -38,7 +37,7 @@ void round_offer(round_search *search, const int64_t *units, const int64_t *leve
     best->value = plan_objective_value(limits->objective, &candidate.cost);
 }
 
-static void rank(round_search *search, trial *t)
+void round_rank(round_search *search, round_trial *t)
 {
     const search_limits *limits = search->limits;
     const plan_cost cost = plan_cost_of(search->work, t->units, t->levels);
@@ -52,7 +51,7 @@ static void rank(round_search *search, trial *t)
     t->value = plan_objective_value(limits->objective, &cost);
 }
 
-static int is_better(const trial *a, const trial *b)
+int round_is_better(const round_trial *a, const round_trial *b)
 {
     const double room = 1e-13;
     if (a->excess != b->excess) return a->excess < b->excess * (1 - room);
@@ -67,11 +66,11 @@ static int64_t most_units(const round_search *search, int cut, int i)
 }
 
 /* Moves units from one device to another, or half of them to a third (or from a third); keeps what is better. */
-static int try_move(round_search *search, int cut, int from, int to, int third, int64_t step, trial *t)
+static int try_move(round_search *search, int cut, int from, int to, int third, int64_t step, round_trial *t)
 {
     const int devices = search->work->num_devices;
     int64_t *units = t->units + cut * devices;
-    const trial before = *t;
+    const round_trial before = *t;
     const int64_t half = third >= 0 ? step / 2 : 0;
     if (units[from] < step || units[to] + step > most_units(search, cut, to) || search->evaluations <= 0) return 0;
     units[from] -= step;
@@ -83,14 +82,14 @@ static int try_move(round_search *search, int cut, int from, int to, int third, 
             return 0;
         }
     }
-    rank(search, t);
-    if (is_better(t, &before)) return 1;
+    round_rank(search, t);
+    if (round_is_better(t, &before)) return 1;
     *t = before;
     return 0;
 }
 
 /* All pairs (and, of few devices, triples) with one step; returns nonzero where any was better. */
-static int move_all(round_search *search, int64_t step, trial *t)
+static int move_all(round_search *search, int64_t step, round_trial *t)
 {
     const int devices = search->work->num_devices;
     int better = 0;
@@ -105,7 +104,7 @@ static int move_all(round_search *search, int64_t step, trial *t)
     return better;
 }
 
-static void move_units(round_search *search, int64_t first_step, trial *t)
+static void move_units(round_search *search, int64_t first_step, round_trial *t)
 {
     for (int64_t step = first_step; step > 0 && search->evaluations > 0; step /= 4)
         for (int turn = 0; turn < 8 && move_all(search, step, t); turn++) continue;
@@ -118,23 +117,59 @@ static int64_t largest_cut(const plan_work *work)
     return most;
 }
 
+/* Each device left out in turn, its units with the others in proportion. */
+static int leave_out(round_search *search, round_trial *t)
+{
+    const plan_work *work = search->work;
+    const int devices = work->num_devices;
+    int better = 0;
+    for (int i = 0; i < devices && search->evaluations > 0; i++) {
+        const round_trial before = *t;
+        if (!is_at_work(search, t->units, i) || search->works[i]) continue;
+        for (int c = 0; c < work->num_cuts; c++) {
+            int64_t *units = t->units + c * devices, left = units[i], moved = units[i];
+            const int64_t others = work->cut_units[c] - moved;
+            units[i] = 0;
+            for (int turn = 0; turn < 2; turn++) /* then what rounding leaves */
+                for (int j = 0; j < devices && left > 0; j++) {
+                    int64_t more = turn == 0 && others > 0
+                                       ? (int64_t)((double)moved * ((double)before.units[c * devices + j] / (double)others))
+                                       : left;
+                    if (j == i || units[j] == 0) continue;
+                    if (more > left) more = left;
+                    if (more > most_units(search, c, j) - units[j]) more = most_units(search, c, j) - units[j];
+                    units[j] += more;
+                    left -= more;
+                }
+            units[i] = left; /* what nobody has room for */
+        }
+        round_rank(search, t);
+        move_units(search, largest_cut(work) / 64 + 1, t);
+        if (round_is_better(t, &before))
+            better = 1;
+        else
+            *t = before;
+    }
+    return better;
+}
+
 /* Another level for each device, alone; then with units moved where `moving`. */
-static int change_levels(round_search *search, int moving, trial *t)
+static int change_levels(round_search *search, int moving, round_trial *t)
 {
     const plan_work *work = search->work;
     int better = 0;
     for (int i = 0; i < work->num_devices; i++) {
         if (!is_at_work(search, t->units, i)) continue;
         for (int l = search->limits->first_level[i]; l <= search->limits->last_level[i] && search->evaluations > 0; l++) {
-            const trial before = *t;
+            const round_trial before = *t;
             if (work->devices[i].levels[l].given == t->levels[i]) continue;
             t->levels[i] = work->devices[i].levels[l].given;
-            rank(search, t);
+            round_rank(search, t);
             if (moving) {
                 const int64_t own = before.units[i] / 4;
                 move_units(search, own > 0 ? own : 1, t);
             }
-            if (is_better(t, &before))
+            if (round_is_better(t, &before))
                 better = 1;
             else
                 *t = before;
@@ -146,13 +181,13 @@ static int change_levels(round_search *search, int moving, trial *t)
 void round_improve(round_search *search, const int64_t *units, const int64_t *levels)
 {
     const plan_work *work = search->work;
-    trial t;
+    round_trial t;
     memcpy(t.units, units, (size_t)(work->num_cuts * work->num_devices) * sizeof *units);
     memcpy(t.levels, levels, (size_t)work->num_devices * sizeof *levels);
-    rank(search, &t);
+    round_rank(search, &t);
     for (int turn = 0; turn < 6 && search->evaluations > 0; turn++) {
         move_units(search, largest_cut(work) / 4 > 0 ? largest_cut(work) / 4 : 1, &t);
-        if (!change_levels(search, 0, &t) && !change_levels(search, 1, &t)) break;
+        if (!change_levels(search, 0, &t) && !leave_out(search, &t) && !change_levels(search, 1, &t)) break;
     }
     round_offer(search, t.units, t.levels);
 }

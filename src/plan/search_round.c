@@ -6,7 +6,7 @@
 
 #include "plan/round.h"
 
-enum { MOST_OPEN_BYTES = 1 << 27, ROOT_EFFORT = 40, NODE_EFFORT = 8 };
+enum { MOST_OPEN_BYTES = 1 << 27, ROOT_EFFORT = 40, NODE_EFFORT = 8, FEW_DEVICES = 3, MANY_UNITS = 1000 };
 
 static round_node *node_at(const round_search *search, int64_t k) { return (round_node *)(void *)(search->pool + k * search->stride); }
 
@@ -104,8 +104,8 @@ static void fill_root(const round_search *search, round_node *root)
     }
 }
 
-/* All units on one device, at each level; and even shares at the first and last levels, improved. */
-static void try_simple(round_search *search, round_node *root)
+/* All units on one device, at each level. */
+static void try_single(round_search *search, round_node *root)
 {
     const plan_work *work = search->work;
     const int devices = work->num_devices;
@@ -124,6 +124,15 @@ static void try_simple(round_search *search, round_node *root)
         }
         levels[i] = own;
     }
+}
+
+/* Even shares, improved. */
+static void try_even(round_search *search, round_node *root)
+{
+    const plan_work *work = search->work;
+    const int devices = work->num_devices;
+    int64_t units[PLAN_MOST_CUTS * PLAN_MOST_DEVICES], levels[PLAN_MOST_DEVICES];
+    for (int i = 0; i < devices; i++) levels[i] = work->devices[i].levels[search->limits->last_level[i]].given;
     for (int c = 0; c < work->num_cuts; c++) {
         int64_t left = work->cut_units[c];
         for (int turn = 0; turn < 2; turn++)
@@ -241,11 +250,21 @@ static void release(round_search *search)
     for (size_t k = 0; k < sizeof blocks / sizeof blocks[0]; k++) yoke_release(context, blocks[k]);
 }
 
+/* Else all is soon looked into. */
+static int has_many_units(const plan_work *work)
+{
+    for (int c = 0; c < work->num_cuts; c++)
+        if (work->cut_units[c] > MANY_UNITS) return 1;
+    return 0;
+}
+
 /* From the root; nodes: the node that is looked at, and its halves. */
 static yoke_status search_tree(round_search *search, round_node *nodes[3])
 {
     fill_root(search, nodes[0]);
-    try_simple(search, nodes[0]);
+    try_single(search, nodes[0]);
+    if (search->work->num_devices > FEW_DEVICES && has_many_units(search->work)) round_balance(search);
+    if (!search->best->result.feasible || search->work->num_devices <= FEW_DEVICES) try_even(search, nodes[0]);
     yoke_status status = grow(search);
     if (status != YOKE_OK) return status;
     search->best->result.nodes++;

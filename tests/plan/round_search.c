@@ -177,7 +177,134 @@ static void a_search_that_is_cut_short_states_an_honest_gap(void **state)
     assert_true(open > ROUNDS / 20 && 3 * bounded > open);
 }
 
+/* A machine like a node's: kinds of device, levels, four phases with barriers of which each has an eighth of the units of the one before. */
+typedef struct machine {
+    yoke_plan_time times[8][10][4];
+    yoke_plan_level levels[8][10];
+    yoke_plan_device devices[8];
+    yoke_phase phases[4];
+    int64_t units;
+    yoke_round round;
+    yoke_plan_problem problem;
+} machine;
+
+static void fill_machine(machine *m, int devices, int levels, int64_t units)
+{
+    random_state random = {11};
+    *m = (machine){.units = units};
+    m->round = (yoke_round){.num_cuts = 1, .cut_units = &m->units, .num_phases = 4, .phases = m->phases};
+    m->problem = (yoke_plan_problem){
+        .copies_before = 1, .base_power_w = 50, .hosting_power_w = 10, .num_devices = devices, .devices = m->devices, .round = &m->round};
+    for (int p = 0; p < 4; p++)
+        m->phases[p] = (yoke_phase){.calls = p == 0 ? 100 : 100 * p, .units = units >> 3 * p, .barrier = 1, .call_seconds = 1e-6};
+    for (int i = 0; i < devices; i++) {
+        const double slow = i % 3 == 0 ? 4e-8 : 2e-9 * (1 + i);
+        for (int l = 0; l < levels; l++) {
+            const double f = 0.4 + 0.6 * (l + 1) / levels;
+            for (int p = 0; p < 4; p++)
+                m->times[i][l][p] = (yoke_plan_time){.seconds_per_unit = slow * (i % 3 ? 1 + p : 1) * random_uniform(&random, 0.8, 1.25) /
+                                                                         (p % 2 ? sqrt(f) : f),
+                                                     .start_seconds = i % 3 == 0 ? 1e-6 : 1e-5,
+                                                     .dynamic_power_w = 10 + 100 * f * f * f};
+            m->levels[i][l] = (yoke_plan_level){.frequency_hz = 2e9 * f, .idle_power_w = 20 + 10 * f * f, .phases = m->times[i][l]};
+        }
+        m->devices[i] = (yoke_plan_device){.name = "d",
+                                           .host = i % 3 == 0,
+                                           .removable = i % 2,
+                                           .num_levels = levels,
+                                           .levels = m->levels[i],
+                                           .copy_seconds = 1e-4,
+                                           .copy_seconds_per_unit = 1e-9,
+                                           .copy_joules_per_unit = 1e-6,
+                                           .max_units = INT64_MAX};
+    }
+}
+
+/* Nothing that one unit more or less, or another level, of any device changes makes it better. */
+static void assert_no_neighbour_is_better(const machine *m, const yoke_plan_options *options, const yoke_plan *plan)
+{
+    const int64_t devices = m->problem.num_devices;
+    int64_t units[8], levels[8];
+    const double value = plan->best.energy_j * pow(plan->best.time_s, options->objective == YOKE_OBJECTIVE_EDP);
+    for (int64_t i = 0; i < devices; i++)
+        for (int64_t j = 0; j < devices; j++)
+            for (int64_t l = 0; l < m->devices[i].num_levels; l++) {
+                memcpy(units, plan->best.units, sizeof units[0] * (size_t)devices);
+                memcpy(levels, plan->best.levels, sizeof levels[0] * (size_t)devices);
+                if (units[i] == 0) continue;
+                if (i != j) units[i]--, units[j]++;
+                if (i == j) levels[i] = l;
+                yoke_plan_choice other;
+                assert_int_equal(yoke_plan_evaluate(context, &m->problem, options, units, levels, &other), YOKE_OK);
+                if (options->objective == YOKE_OBJECTIVE_TIME)
+                    assert_true(other.time_s >= plan->best.time_s * (1 - 1e-12));
+                else
+                    assert_true(other.energy_j * pow(other.time_s, options->objective == YOKE_OBJECTIVE_EDP) >= value * (1 - 1e-9));
+            }
+}
+
+static void two_devices_with_ten_levels_and_a_million_units_are_solved_exactly(void **state)
+{
+    (void)state;
+    static machine m;
+    fill_machine(&m, 2, 10, 1000000);
+    for (int objective = YOKE_OBJECTIVE_TIME; objective <= YOKE_OBJECTIVE_EDP; objective++) {
+        const yoke_plan_options options = {.objective = (yoke_objective)objective, .bare = 1};
+        yoke_plan *plan = create(&m.problem, &options);
+        assert_true(plan->feasible && plan->optimal && plan->nodes < 20000);
+        assert_no_neighbour_is_better(&m, &options, plan);
+        yoke_plan_destroy(context, plan);
+    }
+}
+
+static void three_devices_with_three_levels_and_a_million_units_are_solved_exactly(void **state)
+{
+    (void)state;
+    static machine m;
+    fill_machine(&m, 3, 3, 1000000);
+    for (int objective = YOKE_OBJECTIVE_TIME; objective <= YOKE_OBJECTIVE_EDP; objective++) {
+        const yoke_plan_options options = {.objective = (yoke_objective)objective, .bare = 1};
+        yoke_plan *plan = create(&m.problem, &options);
+        assert_true(plan->feasible && plan->optimal && plan->nodes < 60000);
+        assert_no_neighbour_is_better(&m, &options, plan);
+        yoke_plan_destroy(context, plan);
+    }
+}
+
+/* A limit of nodes keeps it short; the gap is an honest bound, and the choice beats each device alone and the shares of the first phase. */
+static void eight_devices_with_ten_levels_get_a_good_choice_and_a_gap(void **state)
+{
+    (void)state;
+    static machine m;
+    fill_machine(&m, 8, 10, 1000000);
+    yoke_plan_options options = {.bare = 1, .most_nodes = 500};
+    yoke_plan *plan = create(&m.problem, &options);
+    print_message("gap %.3g after %lld nodes\n", plan->gap, (long long)plan->nodes);
+    assert_true(plan->feasible && plan->gap < 0.2 && plan->nodes <= 2 * 500 + 4);
+    int64_t alone[8] = {0}, levels[8];
+    for (int i = 0; i < 8; i++) {
+        yoke_plan_choice choice;
+        for (int k = 0; k < 8; k++) levels[k] = 9;
+        memset(alone, 0, sizeof alone);
+        alone[i] = m.units;
+        assert_int_equal(yoke_plan_evaluate(context, &m.problem, NULL, alone, levels, &choice), YOKE_OK);
+        assert_true(choice.time_s > plan->best.time_s * 2);
+    }
+    const double least = plan->best.time_s;
+    yoke_plan_destroy(context, plan);
+    m.round.num_phases = 1;
+    plan = create(&m.problem, &options);
+    m.round.num_phases = 4;
+    yoke_plan_choice choice;
+    assert_int_equal(yoke_plan_evaluate(context, &m.problem, NULL, plan->best.units, plan->best.levels, &choice), YOKE_OK);
+    assert_true(choice.time_s > least);
+    yoke_plan_destroy(context, plan);
+}
+
 static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(two_devices_with_ten_levels_and_a_million_units_are_solved_exactly),
+    cmocka_unit_test(three_devices_with_three_levels_and_a_million_units_are_solved_exactly),
+    cmocka_unit_test(eight_devices_with_ten_levels_get_a_good_choice_and_a_gap),
     cmocka_unit_test(small_rounds_are_solved_as_brute_force_does),
     cmocka_unit_test(limits_are_kept_or_said_to_be_impossible),
     cmocka_unit_test(a_search_that_is_cut_short_states_an_honest_gap),
