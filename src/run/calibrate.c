@@ -47,7 +47,7 @@ static yoke_status measured_call(void *user, double *seconds, double *joules)
     calibrating *c = user;
     *joules = NAN;
     yoke_status status = try_once(c, c->units, 1, seconds);
-    if (status == YOKE_OK) run_learn_seconds(c->run, c->work, c->device, c->level, (double)c->units, *seconds);
+    if (status == YOKE_OK) run_learn_seconds(c->run, c->work, c->device, c->level, 0, (double)c->units, *seconds);
     return status;
 }
 
@@ -55,7 +55,7 @@ static yoke_status measured_call(void *user, double *seconds, double *joules)
 static yoke_status measure(calibrating *c, int64_t units)
 {
     const yoke_measure_options options = {.budget_s = c->budget_s, .least = c->run->simulated ? 2 : 3, .most = 30};
-    double predicted = run_seconds(c->run, c->work, c->device, c->level, (double)units, NULL);
+    double predicted = run_factor(c->run, c->work, c->device, 0) * run_seconds(c->run, c->work, c->device, c->level, (double)units, NULL);
     yoke_sample sample;
     c->units = units;
     yoke_status status = yoke_measure(c->run->context, measured_call, c, &options, &sample);

@@ -241,12 +241,14 @@ static yoke_status open_all(yoke_run *run, const yoke_run_options *options)
     if (status == YOKE_OK) status = run_powers_start(run);
     if (status == YOKE_OK) status = open_frequencies(run);
     if (status == YOKE_OK) status = open_store(run);
-    if (status == YOKE_OK) status = yoke_allocate(run->context, 3, sizeof(run_plan), &memory);
+    if (status == YOKE_OK) status = yoke_allocate(run->context, 5, sizeof(run_plan), &memory);
     if (status != YOKE_OK) return status;
     run->plans_memory = memory;
     run->plan = memory;
     run->candidate = run->plan + 1;
     run->other = run->plan + 2;
+    run->alone = run->plan + 3;
+    run->forced = -1;
     return YOKE_OK;
 }
 

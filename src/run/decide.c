@@ -7,6 +7,9 @@
 
 /* Of frequencies so many are measured before a plan; those between are inferred, and measured where a plan takes them. */
 enum { MOST_EXPLORED = 5 };
+/* One device alone has to be better than all by so much, to be left alone. */
+static const double clearly = 0.02;
+static const int first_question = 8, most_questions = 8;
 
 const char *run_objective_text(yoke_objective objective)
 {
@@ -75,7 +78,7 @@ static void find_speeds(const yoke_run *run, const run_plan *plan, const int64_t
             if (phase->cut != 0 || phase->units == 0) continue;
             double part = fmax(1, (double)units[i] / fmax(1, (double)plan->cut_units[0]) * (double)phase->units), one = NAN;
             for (int l = run->devices[i].num_levels - 1; l >= 0 && isnan(one); l--)
-                one = run_seconds(run, plan->works[p], i, l, part, NULL);
+                one = run_factor(run, plan->works[p], i, 1) * run_seconds(run, plan->works[p], i, l, part, NULL);
             seconds += phase->calls * one;
         }
         if (!(seconds > 0)) continue;
@@ -247,6 +250,71 @@ static yoke_status explore(yoke_run *run, run_plan *plan, int *found)
 
 /* ---------------------------------------------------------------------------------------------------------- all */
 
+/* Nonzero: it is known that devices disturb each other at this work. */
+static int disturbed(const yoke_run *run, const run_plan *plan)
+{
+    for (int p = 0; p < plan->num_phases; p++)
+        for (int i = 0; i < run->num_devices; i++)
+            if (run->run_works[plan->works[p]].contention[i].factor > 1 + clearly) return 1;
+    return 0;
+}
+
+static int keeps_limits(const yoke_run *run, const run_plan *plan, double slowest_s)
+{
+    const yoke_run_options *o = &run->options;
+    if (o->deadline_s > 0 && !(plan->predicted.time_s <= o->deadline_s)) return 0;
+    if (o->power_cap_w > 0 && !(plan->predicted.peak_power_w <= o->power_cap_w)) return 0;
+    return !(o->max_slowdown > 0) || plan->predicted.time_s <= slowest_s;
+}
+
+/* After 8, 16, 32, ... rounds of one device alone all work together again once: what was measured may have been chance, or may have changed. */
+static int is_time_to_ask(yoke_run *run, const run_plan *plan)
+{
+    if (++run->alone_rounds < first_question << run->questions) return 0;
+    run->alone_rounds = 0;
+    if (run->questions < most_questions) run->questions++;
+    for (int p = 0; p < plan->num_phases; p++)
+        for (int i = 0; i < run->num_devices; i++) {
+            run_contention *contention = &run->run_works[plan->works[p]].contention[i];
+            if (contention->count > 1) contention->count = 1; /* the answer counts as much as all before */
+        }
+    return 1;
+}
+
+/*
+ * A device that alone is better than all together, as they disturb each other, gets everything: neither balancer nor planner knows of that.  The plan has been
+ * predicted.
+ */
+static yoke_status leave_alone(yoke_run *run, run_plan *plan)
+{
+    const double slowest_s = plan->predicted.time_s;
+    yoke_status status = YOKE_OK;
+    if (run->options.use == YOKE_RUN_BOTH || plan->weighted || isnan(plan->value) || plan->decision < YOKE_RUN_BALANCED ||
+        !disturbed(run, plan))
+        return YOKE_OK;
+    run_plan *trial = run->alone, *best = run->alone + 1;
+    int found = 0;
+    *best = *plan;
+    for (int i = 0; i < run->num_devices; i++)
+        for (int l = 0; l < run->devices[i].num_levels && status == YOKE_OK; l++) {
+            if (run_most_units(run, plan, i) < plan->cut_units[0]) continue;
+            *trial = *plan;
+            memset(trial->units, 0, sizeof trial->units);
+            for (int c = 0; c < plan->num_cuts; c++) trial->units[c][i] = plan->cut_units[c];
+            trial->levels[i] = l;
+            status = run_predict(run, trial);
+            if (status != YOKE_OK || !(trial->value < (found ? 1 : 1 - clearly) * best->value) || !keeps_limits(run, trial, slowest_s))
+                continue;
+            trial->optimal = 0;
+            trial->gap = NAN;
+            snprintf(trial->note, sizeof trial->note, "devices disturb each other: %s alone is better", run->devices[i].info->name);
+            *best = *trial;
+            found = 1;
+        }
+    if (status == YOKE_OK && found && !is_time_to_ask(run, plan)) *plan = *best;
+    return status;
+}
+
 /* Powers that no meter would tell: as fast as is known. */
 static yoke_status plan_without_powers(const yoke_run *run, run_plan *plan)
 {
@@ -272,6 +340,11 @@ yoke_status run_decide(yoke_run *run, run_plan *plan)
     plan->feasible = 1;
     plan->gap = plan->nearest = NAN;
     if (status != YOKE_OK) return status;
+    if (run->forced >= 0) {
+        for (int c = 0; c < plan->num_cuts; c++) plan->units[c][run->forced] = plan->cut_units[c];
+        plan->decision = YOKE_RUN_STARTED;
+        return run_predict(run, plan);
+    }
     const int one = plan->num_phases == 1 && plan->num_cuts == 1 && plan->phases[0].cut == 0 &&
                     plan->phases[0].units == plan->cut_units[0] && plan->phases[0].weight_sum == NULL;
     if (!has_units(plan))
@@ -285,5 +358,6 @@ yoke_status run_decide(yoke_run *run, run_plan *plan)
         if (status == YOKE_OK && !found) status = run_search(run, plan, &known);
         if (status == YOKE_OK && !known) status = plan_without_powers(run, plan);
     }
-    return status == YOKE_OK ? run_predict(run, plan) : status;
+    if (status == YOKE_OK) status = run_predict(run, plan);
+    return status == YOKE_OK ? leave_alone(run, plan) : status;
 }

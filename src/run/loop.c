@@ -15,7 +15,7 @@
  * Where something was never measured the first units are tried: a few, because drivers do much at a first launch, then some that are learned from.  Loops of
  * fewer units than LEAST for each device are not worth it.
  */
-enum { WARM_PART = 256, TRIED_PART = 32, LEAST = 64 };
+enum { WARM_PART = 256, TRIED_PART = 32, ALONE_PART = 128, LEAST = 64 };
 /* A host's units are cut into so many pieces for each of its threads, as they need not take the same time. */
 enum { PIECES = 4 };
 static const int64_t most_groups = 65536;
@@ -315,6 +315,7 @@ static yoke_status repeat(yoke_run *run, yoke_run_kernel *kernel)
 {
     int64_t first[RUN_MOST_DEVICES], last[RUN_MOST_DEVICES];
     yoke_status status = YOKE_OK;
+    run->forced = -1;
     for (int i = 0; i < run->num_devices; i++) {
         run_kernel_device *d = &kernel->devices[i];
         first[i] = last[i] = 0;
@@ -389,6 +390,21 @@ static int wants_trial(const yoke_run *run, const yoke_run_kernel *kernel, int w
     return count > 1 && unmeasured && isnan(run->share);
 }
 
+/* A few units for each device while the others rest: what do they lose beside each other? */
+static yoke_status try_alone(yoke_run *run, yoke_run_kernel *kernel, int64_t n, int64_t *done)
+{
+    const int64_t count = larger(n / ALONE_PART, 4);
+    yoke_status status = YOKE_OK;
+    for (int i = 0; i < run->num_devices && status == YOKE_OK; i++) {
+        if (!run_is_active(run, i) || !kernel->devices[i].usable) continue;
+        run->forced = i;
+        status = work_piece(run, kernel, *done, count);
+        run->forced = -1;
+        *done += count;
+    }
+    return status;
+}
+
 static yoke_status try_devices(yoke_run *run, yoke_run_kernel *kernel, int64_t n, int64_t *done)
 {
     int work = 0;
@@ -404,7 +420,7 @@ static yoke_status try_devices(yoke_run *run, yoke_run_kernel *kernel, int64_t n
     int64_t count = larger(n / TRIED_PART, 4 * (int64_t)run->num_devices);
     if (status == YOKE_OK) status = work_piece(run, kernel, *done, count);
     *done += count;
-    return status;
+    return status == YOKE_OK ? try_alone(run, kernel, n, done) : status;
 }
 
 yoke_status yoke_run_loop(yoke_run *run, yoke_run_kernel *kernel, int64_t n, const yoke_argument *arguments, int64_t num_arguments)

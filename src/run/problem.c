@@ -108,7 +108,7 @@ static int is_line(const double *points, int count)
 
 /* Where a time is asked for: in a prediction at these units, in a search at all sizes, with the uncertainty of these. */
 typedef struct wanted_time {
-    int work, device, level, exact;
+    int work, device, level, exact, beside;
     double units, all;
 } wanted_time;
 
@@ -116,10 +116,11 @@ typedef struct wanted_time {
 static int fill_time(const yoke_run *run, const wanted_time *wanted, yoke_plan_time *time, double *points)
 {
     const int work = wanted->work, device = wanted->device, level = wanted->level;
-    double units[POINTS] = {wanted->units}, uncertainty = 0, start = run_start_s(run, work, device, level);
+    double units[POINTS] = {wanted->units}, uncertainty = 0, factor = run_factor(run, work, device, wanted->beside),
+           start = factor * run_start_s(run, work, device, level);
     int count = wanted->exact ? 1 : choose_units(run, work, device, wanted->all, units), kept = 0;
     for (int k = 0; k < count; k++) {
-        double seconds = run_seconds(run, work, device, level, units[k], NULL);
+        double seconds = factor * run_seconds(run, work, device, level, units[k], NULL);
         if (isnan(seconds)) return 0;
         if (!(seconds - start > 0)) continue;
         points[2 * kept] = units[k];
@@ -165,6 +166,18 @@ static double likely_units(const yoke_run *run, const run_plan *plan, const yoke
     return fmax(1, units > 0 ? (double)units : part * (double)phase->units);
 }
 
+/* Nonzero: more than one device works by the plan, or in a search may work. */
+static int are_beside(const yoke_run *run, const run_plan *plan, int only)
+{
+    int count = 0;
+    for (int i = 0; i < run->num_devices; i++) {
+        int64_t units = 0;
+        for (int c = 0; c < plan->num_cuts; c++) units |= plan->units[c][i];
+        count += only ? units > 0 : run_most_units(run, plan, i) > 0;
+    }
+    return count > 1;
+}
+
 static int fill_level(const yoke_run *run, const run_plan *plan, int device, int level, int only, yoke_plan_level *to,
                       yoke_plan_time *times, double *points)
 {
@@ -172,8 +185,13 @@ static int fill_level(const yoke_run *run, const run_plan *plan, int device, int
     if (run->needs_powers && (isnan(dynamic_w) || isnan(idle_w))) return 0;
     for (int p = 0; p < plan->num_phases; p++, points += only ? 2 : 2 * POINTS) {
         const yoke_phase *phase = &plan->phases[p];
-        const wanted_time wanted = {plan->works[p],      device, level, only, likely_units(run, plan, phase, device, only),
-                                    (double)phase->units};
+        const wanted_time wanted = {.work = plan->works[p],
+                                    .device = device,
+                                    .level = level,
+                                    .exact = only,
+                                    .beside = are_beside(run, plan, only),
+                                    .units = likely_units(run, plan, phase, device, only),
+                                    .all = (double)phase->units};
         times[p] = (yoke_plan_time){.absent = 1};
         if (!has_phase(plan, p, device)) continue;
         if (!fill_time(run, &wanted, &times[p], points)) return 0;
@@ -320,7 +338,8 @@ yoke_status run_predict(yoke_run *run, run_plan *plan)
     plan->predicted = (yoke_cost){NAN, NAN, NAN, NAN, NAN};
     plan->value = NAN;
     for (int i = 0; i < run->num_devices; i++)
-        plan->predicted_s[i] = run_seconds(run, plan->works[0], i, plan->levels[i], (double)plan->units[0][i], NULL);
+        plan->predicted_s[i] = run_factor(run, plan->works[0], i, are_beside(run, plan, 1)) *
+                               run_seconds(run, plan->works[0], i, plan->levels[i], (double)plan->units[0][i], NULL);
     yoke_status status = run_problem_create(run, plan, 1, &problem, &known);
     if (status != YOKE_OK || !known) return status;
     const int count = (int)problem.problem.num_devices;

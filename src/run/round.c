@@ -251,6 +251,13 @@ static int64_t moved_to(const yoke_run *run, const yoke_run_report *report, int 
 static void learn_seconds(yoke_run *run, const yoke_run_report *report, double *busy)
 {
     const run_plan *plan = run->plan;
+    int working = 0;
+    for (int i = 0; i < run->num_devices; i++) {
+        int64_t units = 0;
+        for (int c = 0; c < plan->num_cuts; c++) units |= plan->units[c][i];
+        working += units > 0;
+    }
+    const int beside = working > 1;
     for (int i = 0; i < run->num_devices; i++) {
         busy[i] = 0;
         run->measured_s[i] = NAN;
@@ -262,7 +269,7 @@ static void learn_seconds(yoke_run *run, const yoke_run_report *report, double *
             int *tries = &run->run_works[plan->works[p]].tries[i];
             if (p == 0) run->measured_s[i] = units > 0 ? seconds : 0;
             if (units > 0 && !isnan(seconds)) {
-                run_learn_seconds(run, plan->works[p], i, plan->levels[i], (double)units, seconds);
+                run_learn_seconds(run, plan->works[p], i, plan->levels[i], beside, (double)units, seconds);
                 busy[i] += calls * seconds;
                 *tries = 0;
             } else if (plan->explores && phase->units > 0 && run_most_units(run, plan, i) > 0 && !run_is_measured(run, plan->works[p], i)) {

@@ -56,12 +56,22 @@ typedef struct run_device {
     int64_t memory_bytes;         /* of an accelerator, where known; else 0 */
 } run_device;
 
+/*
+ * What a device loses beside the others.  Its models are of one kind, which the first measurement decides: alone, or beside others; the other kind is by a factor.
+ */
+typedef struct run_contention {
+    enum { RUN_UNMEASURED, RUN_BESIDE, RUN_ALONE } kind; /* of the models */
+    int count;                                           /* measurements of the other kind, as far as they count */
+    double factor;                                       /* seconds beside others over those alone: their mean; 1 before */
+} run_contention;
+
 /* A kind of work: how long devices take for it. */
 typedef struct run_work {
     char *name;
     char kernel[17];                  /* hash of its texts */
     int planned;                      /* nonzero: a plan had it, so the hash is fixed */
     speed_model *models;              /* [num_devices][RUN_MOST_LEVELS] */
+    run_contention *contention;       /* [num_devices] */
     int *stored;                      /* [num_devices]: samples that came from the store */
     int *tries;                       /* [num_devices]: rounds that were to measure it on the device and did not */
     yoke_balancer *balancer;          /* of rounds with this one phase; NULL: none yet */
@@ -127,7 +137,9 @@ struct yoke_run {
     int64_t num_works, most_works;
     yoke_store *store;
     /* The round that is planned, or was worked last. */
-    run_plan *plan, *candidate, *other; /* of one block of memory, in any order */
+    run_plan *plan, *candidate, *other, *alone; /* of one block of memory, in any order; alone: two */
+    int alone_rounds, questions;                /* rounds of one device alone since all worked together, and how often they were asked to */
+    int forced;                                 /* the device that the next round is for alone; -1: none */
     void *plans_memory;
     int has_plan, begun;
     int patience, waited; /* rounds without a search, and how many of them there were */
@@ -174,10 +186,12 @@ yoke_status run_work_find(yoke_run *run, const char *name, int *index);
 yoke_status run_work_open(yoke_run *run, int index);
 void run_works_clear(yoke_run *run);
 speed_model *run_model(const yoke_run *run, int work, int device, int level);
-/* A call on so many units took so long; what is not finite or not above 0 is not learned. */
-void run_learn_seconds(yoke_run *run, int work, int device, int level, double units, double seconds);
+/* A call on so many units took so long, beside other devices or alone; what is not finite or not above 0 is not learned. */
+void run_learn_seconds(yoke_run *run, int work, int device, int level, int beside, double units, double seconds);
+/* What run_seconds and run_start_s are multiplied with, to be those beside other devices or alone. */
+double run_factor(const yoke_run *run, int work, int device, int beside);
 /*
- * Seconds of a call at a level, from what was measured there, and elsewhere by what was measured at other levels; *uncertainty: relative, 95 %; may be NULL.
+ * Seconds of a call at a level as its models have them (run_factor), from what was measured there, and elsewhere by what was measured at other levels; *uncertainty: relative, 95 %; may be NULL.
  * NaN: not known.
  */
 double run_seconds(const yoke_run *run, int work, int device, int level, double units, double *uncertainty);

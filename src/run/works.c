@@ -9,12 +9,15 @@
 static const double least_seconds = 1e-12, most_seconds = 1e12;
 /* Relative uncertainty of what is only inferred from other frequencies. */
 static const double inferred_uncertainty = 0.05;
+/* So many measurements tell what devices lose beside each other; later ones tell of the device itself. */
+static const int enough_ratios = 3;
+static const double least_contention = 0.5, most_contention = 20;
 
 /* -------------------------------------------------------------------------------------------------- naming */
 
 static yoke_status make_work(yoke_run *run, const char *name)
 {
-    void *items = run->run_works, *text = NULL, *models = NULL, *counts = NULL;
+    void *items = run->run_works, *text = NULL, *models = NULL, *counts = NULL, *contention = NULL;
     yoke_status status = yoke_grow(run->context, &items, run->num_works, &run->most_works, 4, sizeof(run_work));
     if (status != YOKE_OK) return status;
     run->run_works = items;
@@ -23,13 +26,17 @@ static yoke_status make_work(yoke_run *run, const char *name)
     status = yoke_allocate(run->context, (int64_t)strlen(name) + 1, 1, &text);
     if (status == YOKE_OK) status = yoke_allocate(run->context, (int64_t)run->num_devices * RUN_MOST_LEVELS, sizeof(speed_model), &models);
     if (status == YOKE_OK) status = yoke_allocate(run->context, 2 * (int64_t)run->num_devices, sizeof(int), &counts);
+    if (status == YOKE_OK) status = yoke_allocate(run->context, run->num_devices, sizeof(run_contention), &contention);
     if (status != YOKE_OK) {
         yoke_release(run->context, text);
         yoke_release(run->context, models);
+        yoke_release(run->context, counts);
         return status;
     }
     work->name = strcpy(text, name);
     work->models = models;
+    work->contention = contention;
+    for (int i = 0; i < run->num_devices; i++) work->contention[i].factor = 1;
     work->stored = counts;
     work->tries = work->stored + run->num_devices;
     run->num_works++;
@@ -76,6 +83,7 @@ void run_works_clear(yoke_run *run)
         yoke_release(run->context, run->run_works[i].name);
         yoke_release(run->context, run->run_works[i].models);
         yoke_release(run->context, run->run_works[i].stored);
+        yoke_release(run->context, run->run_works[i].contention);
     }
     yoke_release(run->context, run->run_works);
 }
@@ -87,10 +95,33 @@ speed_model *run_model(const yoke_run *run, int work, int device, int level)
     return &run->run_works[work].models[device * RUN_MOST_LEVELS + level];
 }
 
-void run_learn_seconds(yoke_run *run, int work, int device, int level, double units, double seconds)
+double run_factor(const yoke_run *run, int work, int device, int beside)
 {
-    if (units > 0 && seconds >= least_seconds && seconds <= most_seconds)
-        (void)model_measure(run_model(run, work, device, level), units, seconds);
+    const run_contention *contention = &run->run_works[work].contention[device];
+    if (beside == (contention->kind != RUN_ALONE)) return 1;
+    return beside ? contention->factor : 1 / contention->factor;
+}
+
+/* Seconds as the models have them; the first of the other kind tell the factor. */
+static double convert(yoke_run *run, int work, int device, int level, int beside, double units, double seconds)
+{
+    run_contention *contention = &run->run_works[work].contention[device];
+    if (contention->kind == RUN_UNMEASURED) contention->kind = beside ? RUN_BESIDE : RUN_ALONE;
+    if (beside == (contention->kind == RUN_BESIDE)) return seconds;
+    double known = run_seconds(run, work, device, level, units, NULL), ratio = beside ? seconds / known : known / seconds;
+    if (contention->count < enough_ratios && ratio > 0 && isfinite(ratio)) {
+        ratio = fmin(fmax(ratio, least_contention), most_contention);
+        contention->factor = (contention->factor * contention->count + ratio) / (contention->count + 1);
+        contention->count++;
+    }
+    return beside ? seconds / contention->factor : seconds * contention->factor;
+}
+
+void run_learn_seconds(yoke_run *run, int work, int device, int level, int beside, double units, double seconds)
+{
+    if (!(units > 0 && seconds >= least_seconds && seconds <= most_seconds)) return;
+    seconds = convert(run, work, device, level, beside, units, seconds);
+    (void)model_measure(run_model(run, work, device, level), units, seconds);
 }
 
 int run_is_measured(const yoke_run *run, int work, int device)
@@ -230,7 +261,7 @@ static void take_samples(yoke_run *run, int index, int device, const yoke_store_
         const yoke_sample *sample = &entry->samples[k];
         int level = level_of(&run->devices[device], sample, highest);
         if (level < 0) continue;
-        run_learn_seconds(run, index, device, level, sample->units, sample->seconds);
+        run_learn_seconds(run, index, device, level, sample->together, sample->units, sample->seconds);
         run->run_works[index].stored[device]++;
     }
 }
@@ -282,7 +313,7 @@ static int fill_samples(const yoke_run *run, int work, int device, const yoke_st
                                            .joules = NAN,
                                            .joules_interval = NAN,
                                            .repeats = p->weight >= 1 ? (int64_t)p->weight : 1,
-                                           .together = run->num_devices > 1};
+                                           .together = run->run_works[work].contention[device].kind == RUN_BESIDE};
         }
     }
     for (int64_t k = 0; old != NULL && k < old->num_samples; k++) {

@@ -133,6 +133,31 @@ static void a_device_that_fails_at_a_trial_is_left_out(void **state)
     worker_close(&w);
 }
 
+/* Calibrated alone, 2 and 2.2 us a unit; beside each other three times as long. */
+static void what_devices_lose_beside_each_other_is_learned_from_rounds(void **state)
+{
+    (void)state;
+    const char *const text =
+        "{\"name\": \"m\", \"contention\": 2, \"devices\": [{\"name\": \"cpu\", \"class\": \"cpu\", \"seconds_per_unit\": "
+        "2e-6},{\"name\": \"gpu\", \"class\": \"gpu\", \"seconds_per_unit\": 2.2e-6}]}";
+    failing memory = {0};
+    worker w;
+    worker_open(&w, &memory, text, NULL);
+    calibrate(&w, NULL);
+    worker_rounds(&w, N, 1);
+    assert_true(worker_units(&w, 0) > N / 3 && worker_units(&w, 1) > N / 3); /* nothing is known of it yet */
+    worker_rounds(&w, N, 5);
+    assert_int_equal(worker_units(&w, 0), N);
+    assert_true(fabs(w.assignment->predicted.time_s / (2e-6 * N) - 1) < 0.02);
+    int together = 0;
+    for (int k = 0; k < 30; k++) {
+        worker_rounds(&w, N, 1);
+        together += worker_units(&w, 0) < N;
+    }
+    assert_true(together >= 1 && together <= 3); /* it is asked again, and again it does not pay */
+    worker_close(&w);
+}
+
 static yoke_status strange_trial(void *user, int64_t device, int64_t units, int64_t calls, double *seconds)
 {
     (void)device;
@@ -181,8 +206,11 @@ static void trials_that_tell_no_time_are_refused(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(the_first_round_is_planned_and_is_the_best),   cmocka_unit_test(powers_are_those_of_the_machine),
-    cmocka_unit_test(sizes_held_out_tell_how_well_times_are_known), cmocka_unit_test(a_device_that_fails_at_a_trial_is_left_out),
+    cmocka_unit_test(the_first_round_is_planned_and_is_the_best),
+    cmocka_unit_test(powers_are_those_of_the_machine),
+    cmocka_unit_test(sizes_held_out_tell_how_well_times_are_known),
+    cmocka_unit_test(a_device_that_fails_at_a_trial_is_left_out),
+    cmocka_unit_test(what_devices_lose_beside_each_other_is_learned_from_rounds),
     cmocka_unit_test(trials_that_tell_no_time_are_refused),
 };
 

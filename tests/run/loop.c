@@ -284,6 +284,32 @@ static void shares_follow_the_speeds(void **state)
     close_bench(&b);
 }
 
+/* Alone 2 and 2.2 us a unit, beside each other three times as long: then the faster one alone is best, and the explanation says so. */
+static void devices_that_disturb_each_other_are_left_alone(void **state)
+{
+    (void)state;
+    const double contentions[] = {2, 0.5}; /* 0.5: together 1.1 x 1.5 / 2.1 x 2 = 1.57 us a unit */
+    for (int k = 0; k < 2; k++) {
+        static bench b;
+        failing memory = {0};
+        char *text = NULL, machine_text[400];
+        snprintf(machine_text, sizeof machine_text,
+                 "{\"name\": \"m\", \"contention\": %g, \"devices\": [{\"name\": \"cpu\", \"class\": \"cpu\", \"seconds_per_unit\": "
+                 "2e-6},{\"name\": \"gpu\", \"class\": \"gpu\", \"seconds_per_unit\": 2.2e-6}]}",
+                 contentions[k]);
+        open_bench(&b, &memory, machine_text, NULL);
+        expect_ok(&b, define_axpy(&b, 1));
+        for (int i = 0; i < 4; i++) expect_ok(&b, loop_axpy(&b, N));
+        expect_ok(&b, yoke_run_explain(b.run, &text));
+        if ((strstr(text, "sim:cpu alone is better") != NULL) != (k == 0)) fail_msg("%s", text);
+        if ((strstr(text, "4000 units, 100.00 %, 0.008 s") != NULL) != (k == 0)) fail_msg("%s", text);
+        yoke_release(b.context, text);
+        expect_ok(&b, yoke_run_sync(b.run, b.kernel));
+        expect_axpy(&b, 4, N);
+        close_bench(&b);
+    }
+}
+
 static void what_is_outside_the_contract_is_refused(void **state)
 {
     (void)state;
@@ -350,6 +376,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(lost_results_of_a_kept_array_are_an_error),
     cmocka_unit_test(a_device_whose_memory_is_too_small_is_left_out),
     cmocka_unit_test(shares_follow_the_speeds),
+    cmocka_unit_test(devices_that_disturb_each_other_are_left_alone),
     cmocka_unit_test(what_is_outside_the_contract_is_refused),
     cmocka_unit_test(no_failing_allocation_is_missed),
 };
