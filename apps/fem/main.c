@@ -9,13 +9,13 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "adapt.h"
+#include "adapt/adapt.h"
+#include "adapt/heat.h"
 #include "common/file.h"
 #include "common/interrupt.h"
 #include "common/options.h"
 #include "common/program.h"
 #include "common/threads.h"
-#include "heat.h"
 #include "session.h"
 
 typedef struct command_line {

@@ -8,8 +8,8 @@
 
 #include <p4est.h>
 
-#include "blas_threads.h"
-#include "mpi_alone.h"
+#include "mpi_single.h"
+#include "solver/blas_threads.h"
 
 /* What OpenBLAS takes for its work, of addresses only until it is used, and some more for the libraries. */
 enum { BLAS_BYTES = 160 << 20 };

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <sys/resource.h>
 
-#include "adapt.h"
+#include "adapt/adapt.h"
 #include "common/directory.h"
 #include "common/file.h"
 #include "common/interrupt.h"

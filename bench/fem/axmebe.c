@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "fem/roofline.h"
-#include "kernels/batch.h"
+#include "operator/kernels/batch.h"
 
 const char *const fem_axmebe_variant_name[FEM_AXMEBE_VARIANTS] = {
     "matrixfree", "stored", "matrixfree-colour", "matrixfree-atomic", "alg3-1", "alg3-2", "alg3-3", "alg3-4"};

@@ -15,7 +15,7 @@
 #include "common/ceilings.h"
 #include "common/terminal.h"
 #include "fem/workload.h"
-#include "solver_choice.h"
+#include "solver/choice.h"
 
 enum { FEM_CG_PRECONDITIONERS = 2, FEM_CG_MOST = 32 };
 

@@ -6,8 +6,8 @@
 
 #include "common/interrupt.h"
 #include "common/plot.h"
-#include "estimate.h"
-#include "mark.h"
+#include "estimate/estimate.h"
+#include "estimate/mark.h"
 
 typedef struct run {
     yoke_context *context;

@@ -8,9 +8,9 @@
 
 #include <stdbool.h>
 
-#include "case.h"
+#include "case/case.h"
 #include "fem/measure.h"
-#include "solve.h"
+#include "solver/solve.h"
 
 enum { FEM_OVERHEAD_MOST_PAIRS = 1001, FEM_OVERHEAD_MOST_STEPS = 64 };
 

@@ -4,8 +4,8 @@
 #ifndef BENCH_FEM_WORKLOAD_H
 #define BENCH_FEM_WORKLOAD_H
 
-#include "boundary.h"
-#include "case.h"
+#include "case/case.h"
+#include "space/boundary.h"
 
 typedef struct fem_bench_model {
     yoke_context *context;

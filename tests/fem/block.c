@@ -4,7 +4,7 @@
 
 #include "unit.h"
 
-#include "shape.h"
+#include "mesh/shape.h"
 
 void *block_zeros(int64_t count, size_t size)
 {

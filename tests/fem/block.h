@@ -5,9 +5,9 @@
 #ifndef TEST_BLOCK_H
 #define TEST_BLOCK_H
 
-#include "boundary.h"
 #include "cube_mesh.h"
 #include "manufactured.h"
+#include "space/boundary.h"
 
 /* Groups of the block by their place in the unit cube.  Group of face f (-x +x -y +y -z +z) of the cube: f. */
 enum {

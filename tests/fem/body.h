@@ -4,9 +4,9 @@
 #ifndef TEST_BODY_H
 #define TEST_BODY_H
 
-#include "boundary.h"
 #include "cube_mesh.h"
 #include "manufactured.h"
+#include "space/boundary.h"
 
 typedef struct body_options {
     int elements[3]; /* coarse elements in each direction */

@@ -13,9 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "case.h"
+#include "case/case.h"
 #include "case_mesh.h"
-#include "problem.h"
+#include "space/problem.h"
 
 #define MOST 16
 #define LINE_BYTES 512

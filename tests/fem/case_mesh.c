@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "problem_checks.h"
+#include "space/problem_checks.h"
 
 #define MOST_GROUPS 20
 

@@ -12,7 +12,7 @@
 #ifndef TEST_CASE_MESH_H
 #define TEST_CASE_MESH_H
 
-#include "mesh.h"
+#include "mesh/mesh.h"
 
 /* NULL for an unknown name.  The tags of elements are 101, 102, ..., those of vertices 1001, 1002, ... */
 fem_mesh *case_mesh_create(yoke_context *context, const char *name);

@@ -2,8 +2,8 @@
 #ifndef TEST_COARSE_FIXTURE_H
 #define TEST_COARSE_FIXTURE_H
 
-#include "coarse.h"
 #include "q1_grid.h"
+#include "solver/coarse.h"
 
 /* A problem, its solver and vectors of its size. */
 typedef struct coarse_fixture {

@@ -4,8 +4,8 @@
 
 #include "unit.h"
 
-#include "shape.h"
-#include "space.h"
+#include "mesh/shape.h"
+#include "space/space.h"
 
 static const char *const names[CUBE_GROUPS] = {"-x", "+x", "-y", "+y", "-z", "+z", "cut"};
 

@@ -4,7 +4,7 @@
 #ifndef TEST_CUBE_MESH_H
 #define TEST_CUBE_MESH_H
 
-#include "mesh.h"
+#include "mesh/mesh.h"
 
 /* The place of a point of the unit cube; body_bend and body_distort of body.h are such maps. */
 typedef void cube_map(const double in[3], double out[3]);

@@ -3,8 +3,8 @@
 
 #include <math.h>
 
-#include "case.h"
-#include "problem.h"
+#include "case/case.h"
+#include "space/problem.h"
 
 static yoke_context *context;
 static char warning[1024];

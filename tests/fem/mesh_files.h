@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/failing.h"
-#include "mesh.h"
+#include "mesh/mesh.h"
 #include "unit.h"
 
 /* What every test gets as its state. */

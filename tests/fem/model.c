@@ -4,7 +4,7 @@
 
 #include "unit.h"
 
-#include "shape.h"
+#include "mesh/shape.h"
 #include "solving.h"
 
 /* -------------------------------------------------------------------------------------------------- problem */

@@ -5,9 +5,9 @@
 #ifndef TEST_MODEL_H
 #define TEST_MODEL_H
 
-#include "boundary.h"
 #include "cube_mesh.h"
 #include "manufactured.h"
+#include "space/boundary.h"
 
 typedef struct model_options {
     const manufactured *solution;

@@ -6,8 +6,8 @@
 #define TEST_PART_CUT_H
 
 #include "block.h"
-#include "part.h"
-#include "subspace.h"
+#include "operator/part.h"
+#include "space/subspace.h"
 
 enum { PART_CUT_MOST = 5 };
 

@@ -5,7 +5,7 @@
 #define TEST_PART_SETTINGS_H
 
 #include "block.h"
-#include "part.h"
+#include "operator/part.h"
 
 typedef struct part_setting {
     fem_part_options options;

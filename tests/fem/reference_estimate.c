@@ -5,8 +5,8 @@
 #include "unit.h"
 
 #include "block.h"
-#include "shape.h"
-#include "temperature.h"
+#include "mesh/shape.h"
+#include "space/temperature.h"
 
 /* Far less than any element, far more than rounding. */
 static const double same_place = 1e-8;

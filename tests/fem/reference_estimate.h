@@ -6,7 +6,7 @@
 #ifndef TEST_REFERENCE_ESTIMATE_H
 #define TEST_REFERENCE_ESTIMATE_H
 
-#include "boundary.h"
+#include "space/boundary.h"
 
 /* Integrals over an element of 1, |f + div sigma|^2 and sigma : epsilon, with slots_1d Gauss points per direction. */
 typedef struct reference_volume_sums {

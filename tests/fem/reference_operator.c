@@ -4,7 +4,7 @@
 
 #include "unit.h"
 
-#include "shape.h"
+#include "mesh/shape.h"
 
 /* stress (or flux) [components][3] of the gradient [components][3] */
 static void stress(const fem_space *space, int32_t e, const double *gradient, double *sigma)

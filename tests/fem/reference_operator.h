@@ -5,7 +5,7 @@
 #ifndef TEST_REFERENCE_OPERATOR_H
 #define TEST_REFERENCE_OPERATOR_H
 
-#include "space.h"
+#include "space/space.h"
 
 /* y = A u without constraints, [num_nodes][components], with slots_1d Gauss points per direction. */
 void reference_product(const fem_space *space, const double *u, double *y);

@@ -4,7 +4,7 @@
 #ifndef TEST_SOLVING_H
 #define TEST_SOLVING_H
 
-#include "solve.h"
+#include "solver/solve.h"
 
 /* fem_solve with options->devices = devices and, where no cut is given, equal shares. */
 static inline yoke_status solve_on(fem_devices *devices, const fem_space *space, const fem_boundary *boundary,

@@ -5,7 +5,7 @@
 #define TEST_TEAM_SETTINGS_H
 
 #include "block.h"
-#include "devices.h"
+#include "operator/devices.h"
 
 /* A simulated GPU "sim:gpu" and a simulated CPU "sim:cpu", as members of a machine file; keys: more of the GPU's. */
 typedef struct team_machine {

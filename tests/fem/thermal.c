@@ -5,12 +5,12 @@
 
 #include "block.h"
 #include "body.h"
-#include "estimate.h"
-#include "field.h"
+#include "estimate/estimate.h"
 #include "model.h"
+#include "output/stress.h"
 #include "solving.h"
-#include "stress.h"
-#include "temperature.h"
+#include "space/field.h"
+#include "space/temperature.h"
 
 static const fem_element elements[3] = {FEM_Q1, FEM_S2, FEM_Q2};
 

@@ -61,7 +61,7 @@ def test_every_mpi_function_of_the_libraries_is_the_programs_own():
     own = symbols(FEM, "--defined-only")
     for library in libraries:
         missing = symbols(library, "--undefined-only") - own - {"MPI_Wtime", "MPI_Wtick"}
-        assert not missing, f"{library} calls {sorted(missing)}: serve them in mpi_alone.c or hand them on in mpi_handed_on.c"
+        assert not missing, f"{library} calls {sorted(missing)}: serve them in mpi_single.c or hand them on in mpi_forwarded.c"
 
 
 STUB = FEM.parent.parent / "tests" / "libstub_driver.so"  # a vendor's library that aborts, and notes that it was opened

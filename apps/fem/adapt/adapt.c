@@ -1,0 +1,549 @@
+#include "adapt/adapt.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "adapt/boxes.h"
+#include "common/interrupt.h"
+#include "estimate/estimate.h"
+#include "estimate/mark.h"
+#include "output/inspection.h"
+#include "output/record.h"
+#include "output/results.h"
+#include "output/summary.h"
+#include "output/table.h"
+#include "output/warnings.h"
+#include "solver/choice.h"
+#include "space/field.h"
+#include "space/rigid_part.h"
+
+enum { PATH_LENGTH = 4096 };
+
+/* One mesh and what was found on it. */
+typedef struct fem_step {
+    fem_space *space;
+    fem_boundary *boundary;
+    fem_constraints *constraints;
+    fem_solution *solution;
+    double *with_rigid; /* its displacements with the problem's rigid motions, where there are any */
+    fem_stress *stress;
+    double *indicator;
+    fem_estimate_result estimate;
+    fem_step_record record;
+} fem_step;
+
+typedef struct adapt {
+    const fem_run *run;
+    const fem_case *the_case;
+    const fem_problem *problem;
+    yoke_context *context;
+    fem_forest *forest;
+    fem_distribution *distribution;
+    fem_coarse_keeper *keeper; /* the last level of the multigrid often stays from step to step */
+    yoke_meter *meter;         /* NULL: nothing is metered here */
+    int meter_simulated;
+    char work[64]; /* what an element costs depends on */
+    fem_solver_choice choice;
+    fem_results *results;
+    fem_summary *summary;
+    fem_record *record;
+    fem_table table;
+    fem_hooks hooks;
+    int num_probes;
+    fem_probe *probes;
+    int64_t memory_bytes; /* of the machine */
+    int step;
+    int64_t dofs; /* for the progress line */
+    fem_step now, before;
+    double refine_s;
+    bool finished; /* at least one step is on disk */
+    char record_path[PATH_LENGTH];
+} adapt;
+
+/* All but the space. */
+static void release_results(fem_step *step)
+{
+    yoke_release(step->space->context, step->indicator);
+    yoke_release(step->space->context, step->with_rigid);
+    fem_stress_destroy(step->stress);
+    fem_solution_destroy(step->solution);
+    fem_constraints_destroy(step->constraints);
+    fem_boundary_destroy(step->boundary);
+}
+
+static void release_step(fem_step *step)
+{
+    if (!step->space) return;
+    release_results(step);
+    fem_space_destroy(step->space);
+    memset(step, 0, sizeof *step);
+}
+
+/* What is shown; stresses and all else follow from the solution without rigid motions. */
+static const double *displacements(const fem_step *step) { return step->with_rigid ? step->with_rigid : step->solution->u; }
+
+/* ---------------------------------------------------------------------------------------------------- hooks */
+
+static int interrupted(void *user)
+{
+    (void)user;
+    return app_interrupted();
+}
+
+static void show_progress(int iteration, double residual, double energy_error, void *user)
+{
+    const adapt *a = user;
+    if (isfinite(energy_error))
+        app_progress(a->run->terminal, "step %d: %lld dofs, iteration %d, relative residual %.1e, energy error %.1e", a->step,
+                     (long long)a->dofs, iteration, residual, energy_error);
+    else
+        app_progress(a->run->terminal, "step %d: %lld dofs, iteration %d, relative residual %.1e", a->step, (long long)a->dofs, iteration,
+                     residual);
+}
+
+static void show_work(const char *what, void *user)
+{
+    const adapt *a = user;
+    app_progress(a->run->terminal, "step %d: %s", a->step, what);
+}
+
+/* --------------------------------------------------------------------------------------------- initial mesh */
+
+static yoke_status collect_probes(adapt *a)
+{
+    const fem_case_keys *keys = &a->the_case->keys;
+    a->num_probes = keys->probes.count;
+    yoke_status status = yoke_allocate(a->context, a->num_probes, sizeof *a->probes, (void **)&a->probes);
+    for (int i = 0; !status && i < a->num_probes; i++) {
+        a->probes[i].name = keys->probes.items[i].name.value;
+        memcpy(a->probes[i].x, keys->probes.items[i].x.value, sizeof a->probes[i].x);
+    }
+    return status;
+}
+
+/* A probe outside is an error at its place in the case file. */
+static yoke_status check_probes(const adapt *a)
+{
+    if (!a->num_probes) return YOKE_OK;
+    const fem_case *the_case = a->the_case;
+    fem_space *space;
+    yoke_status status = fem_space_create(a->problem, a->forest, FEM_Q1, &space);
+    if (status) return status;
+    status = fem_probes_check(space, a->num_probes, a->probes);
+    for (int i = 0; status == YOKE_ERROR_INPUT && i < a->num_probes; i++) {
+        if (!fem_probes_check(space, 1, &a->probes[i])) continue;
+        char outside[1024];
+        snprintf(outside, sizeof outside, "%s", yoke_last_error(a->context));
+        status = app_yaml_fail(the_case->yaml, the_case->keys.probes.items[i].x.place, "%s", outside);
+        break;
+    }
+    fem_space_destroy(space);
+    return status;
+}
+
+static fem_operator operator_of(const adapt *a)
+{
+    return a->the_case->keys.solver.operator.value == FEM_OPERATOR_STORED ? FEM_STORED : FEM_MATRIXFREE;
+}
+
+static yoke_status create_distribution(adapt *a)
+{
+    static const char *const elements[] = {"q1", "s2", "q2"}, *const problems[] = {"elasticity", "poisson"};
+    static const char *const operators[] = {"matrixfree", "stored"};
+    const fem_case_keys *keys = &a->the_case->keys;
+    fem_distribution_options options = a->run->distribution;
+    snprintf(a->work, sizeof a->work, "%s %s %s", elements[keys->element.value], problems[keys->problem.value],
+             operators[keys->solver.operator.value]);
+    const fem_case_objective *objective = &keys->objective;
+    options.work = a->work;
+    options.the_case = a->the_case;
+    options.operator_kind = operator_of(a);
+    options.plan = (fem_plan_options){.objective = (yoke_objective)objective->minimise.value,
+                                      .max_slowdown = objective->max_slowdown.value,
+                                      .power_cap_w = objective->power_cap_w.value,
+                                      .deadline_s = objective->deadline_s.value,
+                                      .set_clocks = objective->clocks.value == 0};
+    options.rounds = keys->refine.steps.value;
+    a->choice =
+        (fem_solver_choice){.asked = (fem_preconditioner)keys->solver.preconditioner.value, .steady = fem_plan_wanted(&options.plan)};
+    yoke_status status = fem_distribution_create(a->context, &options, &a->distribution);
+    if (status) return status;
+    a->table.gpu = fem_distribution_has_gpu(a->distribution);
+    a->table.prediction = true;
+    return YOKE_OK;
+}
+
+/* After the machine file was read, which may have meters. */
+static yoke_status open_meter(adapt *a)
+{
+    const yoke_meter_options options = {.declared = a->run->declared, .probe_s = -1};
+    const yoke_meter_info *infos;
+    int64_t count = 0;
+    yoke_status status = yoke_meter_open(a->context, &options, &a->meter);
+    if (!status) status = yoke_meter_infos(a->meter, &infos, &count);
+    for (int64_t i = 0; !status && i < count; i++) a->meter_simulated |= infos[i].source == YOKE_ENERGY_SIMULATED;
+    a->table.energy = count > 0;
+    if (status || count) return status;
+    yoke_meter_close(a->meter);
+    a->meter = NULL;
+    return YOKE_OK;
+}
+
+/* All that may find the input bad: writes nothing. */
+static yoke_status prepare(adapt *a)
+{
+    yoke_topology topology;
+    yoke_status status = yoke_topology_get(a->context, &topology);
+    if (!status) status = fem_forest_create(a->problem->mesh, (int)a->the_case->keys.refine.initial.value, &a->forest);
+    if (!status) status = fem_refine_boxes(&a->the_case->keys.refine, a->problem, a->forest);
+    if (!status) status = collect_probes(a);
+    if (!status) status = check_probes(a);
+    if (!status) status = create_distribution(a);
+    if (!status) status = fem_coarse_keeper_create(a->context, &a->keeper);
+    if (!status) status = open_meter(a);
+    if (!status) status = fem_distribution_meter(a->distribution, a->meter, a->meter_simulated);
+    if (!status) a->memory_bytes = topology.memory_bytes;
+    return status;
+}
+
+static yoke_status begin(adapt *a)
+{
+    const char *path = NULL;
+    yoke_status status = fem_results_open(a->context, a->the_case->keys.output.directory.value, &a->results);
+    if (!status) status = fem_results_path(a->results, FEM_RESULTS_RECORD, &path);
+    if (status) return status;
+    snprintf(a->record_path, sizeof a->record_path, "%s", path);
+    status = fem_summary_create(a->the_case, a->problem, a->num_probes, a->probes, &a->summary);
+    if (status) return status;
+    const char *paths[FEM_RECORD_PATHS] = {a->record_path, a->run->json};
+    status = fem_record_create(a->the_case, a->run->argc, a->run->argv, FEM_RECORD_PATHS, paths, &a->record);
+    return status ? status : fem_record_mesh(a->record, a->problem->mesh);
+}
+
+/* --------------------------------------------------------------------------------------------------- a step */
+
+/* The previous step's solution on the new mesh, or NULL. */
+static yoke_status start_value(const adapt *a, double **start)
+{
+    *start = NULL;
+    if (!a->before.space) return YOKE_OK;
+    fem_interpolation *interpolation = NULL;
+    int n = a->problem->components;
+    yoke_status status = fem_interpolation_create(a->before.space, a->now.space, 0, &interpolation);
+    if (!status) status = yoke_allocate(a->context, (int64_t)a->now.space->num_nodes * n, sizeof(double), (void **)start);
+    if (!status) fem_interpolation_apply(interpolation, n, a->before.solution->u, *start);
+    fem_interpolation_destroy(interpolation);
+    return status;
+}
+
+static fem_solve_options solve_options(const adapt *a)
+{
+    const fem_case_solver *solver = &a->the_case->keys.solver;
+    return (fem_solve_options){
+        .solver = a->choice.solver,
+        .operator_kind = operator_of(a),
+        .energy_error = solver->energy_error.value,
+        .relative_residual = solver->relative_residual.value,
+        .max_iterations = (int)solver->max_iterations.value,
+        .rescue = a->choice.asked == FEM_PRECONDITIONER_AUTO,
+        .meter = a->meter,
+        .meter_simulated = a->meter_simulated,
+        .keeper = a->keeper,
+    };
+}
+
+/* Distributes and solves; by multigrid where the factor that was expected to be cheaper does not fit. */
+static yoke_status distribute_and_solve(adapt *a, const double *start)
+{
+    fem_step *now = &a->now;
+    yoke_status status = fem_solver_choose(&a->choice, now->space, now->constraints);
+    fem_solve_options options = solve_options(a);
+    if (!status) status = fem_distribution_plan(a->distribution, now->space, now->constraints, &options);
+    if (status) return status;
+    status = fem_solve(now->space, now->boundary, now->constraints, start, &options, &a->hooks, &now->solution);
+    if (status == YOKE_ERROR_MEMORY && options.rescue && options.solver == FEM_SOLVER_DIRECT) {
+        options.solver = FEM_SOLVER_MULTIGRID;
+        status = fem_solve(now->space, now->boundary, now->constraints, start, &options, &a->hooks, &now->solution);
+    }
+    if (status) return status;
+    fem_solver_learn(&a->choice, now->space, now->solution);
+    return YOKE_OK;
+}
+
+static yoke_status solve_step(adapt *a)
+{
+    fem_step *now = &a->now;
+    double start_s = yoke_clock_s(), *start = NULL;
+    yoke_status status = fem_space_create(a->problem, a->forest, a->problem->element, &now->space);
+    if (!status) status = fem_boundary_create(now->space, &now->boundary);
+    if (!status) status = fem_constraints_create(now->space, now->boundary, &now->constraints);
+    if (!status) status = start_value(a, &start);
+    release_step(&a->before);
+    if (!status) {
+        a->dofs = (int64_t)now->space->num_nodes * now->space->components;
+        double setup_s = yoke_clock_s() - start_s;
+        status = distribute_and_solve(a, start);
+        if (!status) now->solution->setup_s += setup_s;
+        if (!status) status = fem_rigid_add(now->space, now->solution->u, &now->with_rigid);
+        if (!status) status = fem_warn_of_solution(now->space, now->constraints, now->solution, a->step, a->record);
+    }
+    yoke_release(a->context, start);
+    return status;
+}
+
+static yoke_status estimate_step(adapt *a)
+{
+    fem_step *now = &a->now;
+    yoke_status status = yoke_allocate(a->context, now->space->num_elements, sizeof(double), (void **)&now->indicator);
+    if (!status) status = fem_estimate(now->space, now->boundary, now->solution->u, now->indicator, &now->estimate);
+    return status;
+}
+
+static yoke_status fill_record(adapt *a)
+{
+    fem_step *now = &a->now;
+    const fem_solution *solution = now->solution;
+    fem_step_record *r = &now->record;
+    *r = fem_step_unknown(a->step);
+    r->elements = now->space->num_elements;
+    r->dofs = (int64_t)now->space->num_nodes * now->space->components;
+    r->hanging_nodes = now->space->num_hanging;
+    r->preconditioner = fem_solver_name[solution->solver];
+    r->preconditioner_reason = a->choice.reason;
+    r->multigrid_operations = a->choice.multigrid_operations;
+    r->direct_operations = a->choice.direct_operations;
+    r->iterations = solution->iterations;
+    r->operator_applications = solution->operator_applications;
+    r->relative_residual = solution->relative_residual;
+    r->energy_error = solution->energy_error;
+    r->stopped_by_rounding = solution->stopped_by_rounding;
+    r->error_estimate = now->estimate.estimate;
+    r->relative_error_estimate = now->estimate.relative;
+    /* u . A u / 2 counts thermal strains too, which store nothing: what is stored is that of the stresses. */
+    r->strain_energy_j =
+        a->problem->temperature.given ? 0.5 * now->estimate.energy_norm * now->estimate.energy_norm : solution->strain_energy_j;
+    fem_extremes_find(now->space, displacements(now), now->stress, r->extremes);
+    r->max_displacement_m = a->problem->components == 3 ? r->extremes[FEM_EXTREME_DISPLACEMENT].value
+                                                        : fmax(fabs(r->extremes[FEM_EXTREME_VALUE_LARGEST].value),
+                                                               fabs(r->extremes[FEM_EXTREME_VALUE_SMALLEST].value));
+    r->max_von_mises_pa = now->stress->max_von_mises_pa;
+    r->refine_s = a->refine_s;
+    r->setup_s = solution->setup_s;
+    r->solve_s = solution->solve_s;
+    r->measured_energy_j = solution->energy.value_j;
+    r->energy_kind = isnan(solution->energy.value_j) ? NULL : yoke_energy_kind_text(solution->energy.kind);
+    return fem_distribution_report(a->distribution, solution, r);
+}
+
+static yoke_status write_fields(const adapt *a)
+{
+    const fem_step *now = &a->now;
+    int32_t *part;
+    yoke_status status = yoke_allocate(a->context, now->space->num_elements, sizeof *part, (void **)&part);
+    if (status) return status;
+    fem_distribution_parts(a->distribution, now->space->num_elements, part);
+    fem_vtu vtu = {.space = now->space,
+                   .stress = now->stress,
+                   .u = displacements(now),
+                   .indicator = now->indicator,
+                   .part = part,
+                   .units = &a->the_case->units,
+                   .fields = a->the_case->keys.output.fields.value};
+    status = fem_results_step(a->results, &vtu, a->step);
+    yoke_release(a->context, part);
+    return status;
+}
+
+static yoke_status write_record(adapt *a)
+{
+    fem_step *now = &a->now;
+    fem_step_results results = {.problem = a->problem, .num_probes = a->num_probes, .probes = a->probes};
+    fem_reaction *reactions = NULL;
+    fem_probe_value *values = NULL;
+    fem_resultant(now->space, now->solution->load, results.load_force_n, results.load_moment_nm);
+    yoke_status status = fem_reactions_create(now->space, now->constraints, now->solution->residual, &results.num_reactions, &reactions);
+    if (!status) status = yoke_allocate(a->context, a->num_probes, sizeof *values, (void **)&values);
+    if (!status && a->num_probes)
+        status = fem_probes_evaluate(now->space, displacements(now), now->stress, a->num_probes, a->probes, values);
+    results.reactions = reactions;
+    results.values = values;
+    if (!status) status = fem_summary_step(a->summary, now->space, now->boundary, &now->record, &results);
+    if (!status) status = fem_summary_write_probes(a->summary, a->the_case->keys.output.directory.value);
+    if (!status) status = fem_record_step(a->record, &now->record, &results);
+    yoke_release(a->context, reactions);
+    yoke_release(a->context, values);
+    return status;
+}
+
+static void explain_step(const adapt *a)
+{
+    char line[FEM_EXPLANATION];
+    const char *decision = a->now.record.decision;
+    for (const char *rest = decision; rest && *rest;) { /* each line of it under the table's */
+        size_t length = strcspn(rest, "\n");
+        app_print(a->run->terminal, "     %.*s\n", (int)length, rest);
+        rest += length + (rest[length] != 0);
+    }
+    fem_table_explain(&a->now.record, line);
+    if (line[0]) app_print(a->run->terminal, "     %s\n", line);
+}
+
+static yoke_status one_step(adapt *a)
+{
+    yoke_status status = solve_step(a);
+    double solved_s = yoke_clock_s();
+    if (!status) status = app_interrupt_check(a->context);
+    if (!status) status = estimate_step(a);
+    if (!status) status = fem_stress_create(a->now.space, a->now.solution->u, &a->now.stress);
+    double estimated_s = yoke_clock_s();
+    if (!status) status = app_interrupt_check(a->context);
+    if (status) return status;
+    status = fill_record(a);
+    if (status) return status;
+    a->now.record.estimate_s = estimated_s - solved_s;
+    status = write_fields(a);
+    if (status) return status;
+    a->now.record.write_s = yoke_clock_s() - estimated_s;
+    status = write_record(a);
+    if (status) return status;
+    a->finished = true;
+    char line[FEM_TABLE_LINE];
+    fem_table_row(&a->table, &a->now.record, line);
+    app_print(a->run->terminal, "%s\n", line);
+    if (a->run->explain) explain_step(a);
+    const char *why_not = a->now.solution->energy.why_not;
+    if (a->run->explain && a->meter && why_not[0]) app_print(a->run->terminal, "     energy: %s\n", why_not);
+    return YOKE_OK;
+}
+
+/* ----------------------------------------------------------------------------------------------------- loop */
+
+/* Refines for the next step; *stopped_by is set where a limit forbids it, and the present step stays the last. */
+static yoke_status refine(adapt *a, const char **stopped_by)
+{
+    const fem_case_refine *limits = &a->the_case->keys.refine;
+    double start_s = yoke_clock_s();
+    uint8_t *mark = NULL;
+    int64_t marked = 0;
+    yoke_status status = yoke_allocate(a->context, a->now.space->num_elements, 1, (void **)&mark);
+    if (!status) status = fem_mark(a->context, a->now.space->num_elements, a->now.indicator, limits->fraction.value, mark, &marked);
+    if (!status && marked) status = fem_forest_refine(a->forest, mark);
+    yoke_release(a->context, mark);
+    if (status) return status;
+    int64_t leaves = fem_forest_leaves(a->forest);
+    double needed = fem_case_memory_bytes(a->the_case, (double)leaves);
+    if (leaves == a->now.space->num_elements) {
+        *stopped_by = marked ? "max_level" : "tolerance";
+    } else if (leaves > limits->max_elements.value) {
+        *stopped_by = "max_elements";
+    } else if (needed > (double)a->memory_bytes) {
+        *stopped_by = "memory";
+        yoke_log(a->context, YOKE_LOG_WARNING, "the next mesh (%lld elements) needs about %.1f GB, this machine has %.1f GB: ending here",
+                 (long long)leaves, needed / 1e9, (double)a->memory_bytes / 1e9);
+    }
+    a->refine_s = yoke_clock_s() - start_s;
+    return YOKE_OK;
+}
+
+static void print_text(FILE *out, const void *text) { fputs(text, out); }
+
+/* The end of a run that has finished a step: summary, warnings, record.  Who interrupts it wants it to end, and nothing printed. */
+static yoke_status finish(adapt *a, const char *stopped_by, bool print)
+{
+    char *text, warning[FEM_SUMMARY_WARNING];
+    const char *directory = a->the_case->keys.output.directory.value;
+    yoke_status status = fem_summary_text(a->summary, stopped_by, &text);
+    if (status) return status;
+    status = app_file_write(a->context, directory, FEM_RESULTS_SUMMARY, print_text, text);
+    fem_summary_warning(a->summary, warning);
+    if (!status && warning[0]) status = fem_record_warn(a->record, warning);
+    if (!status) status = fem_warn_of_locking(a->problem, a->now.estimate.relative, a->record);
+    if (!status) status = fem_record_finish(a->record, stopped_by);
+    if (!status && print) app_print(a->run->terminal, "stopped by: %s; results in %s\n\n%s", stopped_by, directory, text);
+    if (!status && warning[0] && a->run->terminal->quiet) yoke_log(a->context, YOKE_LOG_WARNING, "%s", warning);
+    yoke_release(a->context, text);
+    return status;
+}
+
+static yoke_status loop(adapt *a)
+{
+    const fem_case_refine *limits = &a->the_case->keys.refine;
+    const char *stopped_by = NULL;
+    char line[FEM_TABLE_LINE];
+    fem_table_header(&a->table, line);
+    app_print(a->run->terminal, "%s\n", line);
+    while (!stopped_by) {
+        yoke_status status = one_step(a);
+        if (status) return status;
+        if (limits->tolerance.value > 0 && a->now.estimate.relative <= limits->tolerance.value)
+            stopped_by = "tolerance";
+        else if (a->step >= limits->steps.value)
+            stopped_by = "steps";
+        else
+            status = refine(a, &stopped_by);
+        if (status) return status;
+        if (stopped_by) break;
+        a->before = a->now;
+        memset(&a->now, 0, sizeof a->now);
+        a->step++;
+    }
+    return finish(a, stopped_by, true);
+}
+
+/* Hands the last step's field over, with what it stands on. */
+static void keep_field(adapt *a)
+{
+    double **value = a->now.with_rigid ? &a->now.with_rigid : &a->now.solution->u;
+    *a->run->keep = (fem_field){.forest = a->forest, .space = a->now.space, .value = *value};
+    *value = NULL;
+    a->forest = NULL;
+    release_results(&a->now);
+    memset(&a->now, 0, sizeof a->now);
+}
+
+/* Tells what is known of the case before it is solved. */
+static yoke_status inspect(adapt *a)
+{
+    fem_space *space;
+    fem_inspection inspection = {.context = a->context};
+    char *text = NULL;
+    yoke_status status = fem_space_create(a->problem, a->forest, a->problem->element, &space);
+    if (status) return status;
+    status = fem_inspect(a->the_case, space, &inspection);
+    if (!status) status = fem_inspection_text(&inspection, (double)a->memory_bytes, &text);
+    if (!status) app_print(a->run->terminal, "%s", text);
+    yoke_release(a->context, text);
+    fem_inspection_release(&inspection);
+    fem_space_destroy(space);
+    return status;
+}
+
+yoke_status fem_adapt(const fem_run *run, const fem_case *the_case, const fem_problem *problem)
+{
+    adapt a = {.run = run, .the_case = the_case, .problem = problem, .context = run->context};
+    a.hooks = (fem_hooks){.interrupted = interrupted, .progress = show_progress, .working = show_work, .user = &a};
+    a.table.components = problem->components;
+    a.table.stress_unit = the_case->units.stress;
+    yoke_status status = prepare(&a);
+    if (!status && run->check) status = inspect(&a);
+    if (!status && !run->check) status = app_interrupt_catch(run->context); /* from here on there is something to keep */
+    if (!status && !run->check) status = begin(&a);
+    if (!status && !run->check) status = loop(&a);
+    if (status == YOKE_ERROR_INTERRUPTED && a.finished) {
+        yoke_status written = finish(&a, "interrupted", false);
+        if (written) status = written;
+    }
+    if (!status && !run->check && run->keep) keep_field(&a);
+    release_step(&a.now);
+    release_step(&a.before);
+    fem_record_destroy(a.record);
+    fem_summary_destroy(a.summary);
+    fem_results_close(a.results);
+    yoke_meter_close(a.meter);
+    fem_distribution_destroy(a.distribution);
+    fem_coarse_keeper_destroy(a.keeper);
+    yoke_release(a.context, a.probes);
+    fem_forest_destroy(a.forest);
+    return status;
+}

@@ -1,0 +1,25 @@
+/*
+ * heat.h - the temperature that a case takes from a heat case on the same mesh, which is solved before it.
+ */
+#ifndef FEM_ADAPT_HEAT_H
+#define FEM_ADAPT_HEAT_H
+
+#include "adapt/adapt.h"
+#include "space/field.h"
+
+typedef struct fem_heat fem_heat;
+
+/*
+ * Reads and checks the heat case that the_case names, on the same mesh; *heat is NULL where it names none.  Both must outlive the result.
+ * Errors: INPUT (as of fem_case_read and fem_problem_create; another mesh, another problem, or the same output directory), MEMORY, SYSTEM.
+ */
+yoke_status fem_heat_create(const fem_case *the_case, const fem_mesh *mesh, fem_heat **heat);
+void fem_heat_destroy(fem_heat *heat); /* NULL allowed */
+
+/*
+ * Solves it as a run of its own, with the settings of `run`, and gives the problem its last step's temperature, which the heat owns.  With
+ * run->check nothing is solved, and the temperature stays without it.  Errors: those of fem_adapt.
+ */
+yoke_status fem_heat_solve(fem_heat *heat, const fem_run *run, fem_problem *problem);
+
+#endif

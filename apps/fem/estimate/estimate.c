@@ -1,0 +1,194 @@
+#include "estimate/estimate.h"
+
+#include <math.h>
+
+#include "estimate/parts.h"
+#include "space/temperature.h"
+
+/* Stresses that are smaller than this part of those of held thermal strains are as good as none. */
+#define FREE_EXPANSION 1e-4
+
+/* C of each element type; docs/methods/estimator.md says how they were measured. */
+static double calibration(fem_element element) { return element == FEM_Q1 ? 0.33 : 0.38; }
+
+/* Sends positions and solution of the leaves at the border to the ranks that have them as ghosts. */
+static yoke_status exchange_ghosts(estimator *self)
+{
+    const fem_space *space = self->space;
+    int64_t mirrors = (int64_t)self->ghost->mirrors.elem_count, size = (int64_t)space->slots * FEM_PACKED;
+    double *data = NULL;
+    void **at = NULL;
+    yoke_status status = yoke_allocate_untouched(space->context, mirrors * size, sizeof *data, (void **)&data);
+    if (!status) status = yoke_allocate_untouched(space->context, mirrors, sizeof *at, (void **)&at);
+    if (!status) {
+        for (int64_t i = 0; i < mirrors; i++) {
+            at[i] = data + i * size;
+            fem_packed_expand(&self->data, space, self->u, p8est_quadrant_array_index(&self->ghost->mirrors, (size_t)i)->p.piggy3.local_num,
+                              at[i]);
+        }
+        p8est_ghost_exchange_custom(space->forest->p8est, self->ghost, (size_t)size * sizeof *data, at, self->data.ghosts);
+        for (int32_t i = 0; i < self->num_total - space->num_elements; i++)
+            self->data.material[space->num_elements + i] =
+                space->problem->material_of[p8est_quadrant_array_index(&self->ghost->ghosts, (size_t)i)->p.piggy3.which_tree];
+    }
+    yoke_release(space->context, data);
+    yoke_release(space->context, at);
+    return status;
+}
+
+static yoke_status allocate_arrays(estimator *self)
+{
+    yoke_context *c = self->space->context;
+    int64_t total = self->num_total;
+    fem_element_terms *terms = &self->terms;
+    yoke_status status = yoke_allocate_untouched(c, total, sizeof(double), (void **)&terms->volume);
+    if (!status) status = yoke_allocate_untouched(c, total, sizeof(double), (void **)&terms->residual);
+    if (!status) status = yoke_allocate_untouched(c, total, sizeof(double), (void **)&terms->energy);
+    if (!status) status = yoke_allocate_untouched(c, 6 * total, sizeof(double), (void **)&terms->area);
+    if (!status)
+        status = yoke_allocate_untouched(c, 6 * total * self->face_points * self->width, sizeof(double), (void **)&terms->traction);
+    if (!status) status = yoke_allocate_untouched(c, 6 * total, sizeof(double), (void **)&self->side);
+    if (!status) status = yoke_allocate_untouched(c, self->space->num_elements, sizeof(double), (void **)&self->square);
+    if (!status) status = yoke_allocate(c, 6 * total, 1, (void **)&self->prescribed);
+    return status;
+}
+
+static void find_prescribed(estimator *self)
+{
+    const fem_problem *problem = self->space->problem;
+    for (int c = 0; c < problem->num_conditions; c++) {
+        const fem_condition *condition = &problem->conditions[c];
+        if (condition->kind != FEM_DIRICHLET || problem->mesh->groups[condition->group].dimension != 2) continue;
+        for (int64_t i = self->boundary->first[c]; i < self->boundary->first[c + 1]; i++)
+            self->prescribed[6 * (int64_t)self->boundary->element[i] + self->boundary->local[i]] |= (uint8_t)condition->mask;
+    }
+}
+
+/*
+ * The elements' terms, and at the same time which faces there are: p8est finds them on one thread alone, for as long as all threads together
+ * take for a quarter of the elements.
+ */
+static void find_terms_and_faces(estimator *self)
+{
+    int32_t total = self->num_total, chunk = 16 * self->lanes;
+#pragma omp parallel
+    {
+#pragma omp single nowait
+        face_lists_fill(self->space, self->ghost, &self->faces);
+#pragma omp for schedule(dynamic)
+        for (int32_t begin = 0; begin < total; begin += chunk)
+            self->kernels.terms(&self->data.solution, begin, total - begin < chunk ? total : begin + chunk, &self->terms);
+    }
+}
+
+/* The square of each indicator: the element's residual, then its faces in their order. */
+static void sum_squares(estimator *self)
+{
+#pragma omp parallel for schedule(static)
+    for (int32_t e = 0; e < self->space->num_elements; e++) {
+        const fem_material *material = estimate_material(self, e);
+        double h = cbrt(self->terms.volume[e]) / self->degree, mu = material->mu;
+        double square = h * h * self->terms.residual[e] / (self->components == 1 ? mu : sqrt(mu * (2 * mu + material->lambda)));
+        for (int face = 0; face < 6; face++) square += self->side[6 * (int64_t)e + face];
+        self->square[e] = square;
+    }
+}
+
+/* The energy is looked at first: jumps carry what is not finite into the neighbours' squares. */
+static yoke_status fail_at_element(const estimator *self)
+{
+    const fem_space *space = self->space;
+    int32_t e = 0;
+    while (e < space->num_elements && isfinite(self->terms.energy[e])) e++;
+    if (e == space->num_elements) {
+        e = 0;
+        while (e < space->num_elements && isfinite(self->square[e])) e++;
+    }
+    if (e == space->num_elements) return yoke_fail(space->context, YOKE_ERROR_NUMERIC, "the error estimate is beyond the numbers' range");
+    return yoke_fail(
+        space->context, YOKE_ERROR_NUMERIC,
+        "the error estimate of leaf %d, in element %lld of the mesh, is not a finite number: nor is the solution there, a load or "
+        "a modulus",
+        e, (long long)space->problem->mesh->element_tag[space->tree[e]]);
+}
+
+/* The integral of eps_T : D eps_T, from each element's mean temperature: what the energy would be were all thermal strains held. */
+static double thermal_energy(const estimator *self)
+{
+    const fem_space *space = self->space;
+    double sum = 0;
+    for (int32_t e = 0; e < space->num_elements && self->data.temperature; e++) {
+        const fem_material *material = estimate_material(self, e);
+        double t[FEM_MOST_SLOTS], mean = 0;
+        fem_space_expand(space, e, 1, self->data.temperature, t);
+        for (int s = 0; s < space->slots; s++) mean += t[s] / space->slots;
+        double strain = fem_thermal_strain(material, mean);
+        sum += self->terms.volume[e] * 3 * fem_thermal_modulus(material) * strain * strain;
+    }
+    return sum;
+}
+
+static yoke_status finish(const estimator *self, double *indicator, fem_estimate_result *result)
+{
+    double constant = calibration(self->space->element), sum[3] = {0, 0, thermal_energy(self)}, all[3];
+    for (int32_t e = 0; e < self->space->num_elements; e++) {
+        indicator[e] = constant * sqrt(self->square[e]);
+        sum[0] += self->square[e];
+        sum[1] += self->terms.energy[e];
+    }
+    sc_MPI_Allreduce(sum, all, 3, sc_MPI_DOUBLE, sc_MPI_SUM, self->space->forest->p8est->mpicomm);
+    if (!isfinite(all[0]) || !isfinite(all[1])) return fail_at_element(self);
+    result->estimate = constant * sqrt(all[0]);
+    result->energy_norm = sqrt(all[1]);
+    result->relative = all[0] > 0 ? result->estimate / fmax(result->energy_norm, FREE_EXPANSION * sqrt(all[2])) : 0;
+    return YOKE_OK;
+}
+
+static void estimator_destroy(estimator *self)
+{
+    yoke_context *c = self->space->context;
+    void *arrays[] = {self->terms.volume,   self->terms.residual, self->terms.energy, self->terms.area,
+                      self->terms.traction, self->side,           self->square,       self->prescribed};
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) yoke_release(c, arrays[i]);
+    face_lists_destroy(c, &self->faces);
+    fem_packed_destroy(&self->data);
+    p8est_ghost_destroy(self->ghost);
+}
+
+static void choose_kernels(estimator *self)
+{
+    const fem_derivative_kernels *kernels = fem_kernels_select()->derivatives;
+    int n = self->space->slots_1d;
+    self->lanes = kernels->lanes;
+    self->kernels = *fem_derivative_select(kernels, &self->data.solution);
+    for (int turn = 0; turn < TURNS; turn++)
+        for (int q = 0; q < n * n; q++) self->turned[turn][q] = (int8_t)turned_point(n, turn, q);
+}
+
+yoke_status fem_estimate(const fem_space *space, const fem_boundary *boundary, const double *u, double *indicator,
+                         fem_estimate_result *result)
+{
+    estimator self = {.space = space, .boundary = boundary, .u = u, .data.context = space->context};
+    self.degree = space->slots_1d - 1;
+    self.components = space->components;
+    self.face_points = space->slots_1d * space->slots_1d;
+    self.width = space->components == 3 ? 4 : 1;
+    self.ghost = p8est_ghost_new(space->forest->p8est, P8EST_CONNECT_FACE);
+    self.num_total = space->num_elements + (int32_t)self.ghost->ghosts.elem_count;
+    yoke_status status = allocate_arrays(&self);
+    if (!status) status = face_lists_allocate(space, &self.faces);
+    if (!status) status = fem_packed_create(space, u, (int32_t)self.ghost->ghosts.elem_count, &self.data);
+    if (!status) status = exchange_ghosts(&self);
+    if (!status) {
+        choose_kernels(&self);
+        find_prescribed(&self);
+        find_terms_and_faces(&self);
+        status = estimate_faces(&self);
+    }
+    if (!status) {
+        sum_squares(&self);
+        status = finish(&self, indicator, result);
+    }
+    estimator_destroy(&self);
+    return status;
+}

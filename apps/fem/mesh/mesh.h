@@ -1,0 +1,100 @@
+/*
+ * mesh.h - the coarse mesh: hexahedra with their geometry, and the named groups on them.
+ *
+ * Reference numbering everywhere in yoke-fem is that of p8est: corners in z-order (x fastest), faces -x +x -y +y -z +z,
+ * edges 0-3 along x (at (y,z) = 00 10 01 11), 4-7 along y (at (x,z)), 8-11 along z (at (x,y)).
+ */
+#ifndef FEM_MESH_MESH_H
+#define FEM_MESH_MESH_H
+
+#include "yoke/yoke.h"
+
+/* A group: a named set of volumes (dimension 3), faces (2), edges (1) or points (0) of elements. */
+typedef struct fem_group {
+    char *name;       /* physical name; for an unnamed group its number in decimal digits                     */
+    int tag;          /* the mesh file's number                                                                */
+    int dimension;    /* 3, 2, 1, 0                                                                             */
+    int64_t count;    /* members                                                                                */
+    int32_t *element; /* [count] an element that has the member; dimension 3: the elements themselves           */
+    int8_t *local;    /* [count] which face, edge or corner of it; NULL for dimension 3.  A face between two
+                         elements is listed from both sides; edges and points from one element only             */
+} fem_group;
+
+typedef struct fem_mesh {
+    yoke_context *context; /* borrowed */
+    char *path;            /* as given, for messages */
+    int order;             /* 1: tri-linear, 8 positions an element; 2: tri-quadratic, 27 positions (a file's 20-node
+                              elements are expanded, which does not change their map)                             */
+    int64_t num_elements;
+    int64_t num_vertices;
+    double *vertices;     /* [num_vertices][3] corner positions, m                                                 */
+    int32_t *corners;     /* [num_elements][8] vertex of each corner, z-order                                     */
+    double *geometry;     /* [num_elements][(order+1)^3][3] positions, lexicographic, x fastest                   */
+    int32_t *volume;      /* [num_elements] index into groups of the element's first volume group, -1: in none    */
+    int64_t *element_tag; /* [num_elements] the file's number of the element, for messages; parts of one have its number */
+    int64_t *vertex_tag;  /* [num_vertices] the file's number of the node; beyond the file's: it was made by splitting */
+    int64_t split[3];     /* how many tetrahedra, prisms, hexahedra of the file were split into hexahedra: 4, 6, 8 each  */
+    double worst_shape;   /* least determinant of an element's Jacobian over the product of its columns' lengths: 1 is a box, 0 flat */
+    int64_t worst_tag;    /* the file's number of that element                                                           */
+    int num_groups;
+    fem_group *groups; /* [num_groups] */
+} fem_mesh;
+
+/*
+ * The process that runs Gmsh (yoke-fem-mesh).  It takes 0.1 s to load Gmsh's libraries: a program that starts it early does something else
+ * meanwhile.  It serves one fem_mesh_read, and one process at a time is known to fem_mesh_abandon.
+ */
+typedef struct fem_mesh_reader fem_mesh_reader;
+/* Errors: SYSTEM (no such program, or it cannot be started), MEMORY. */
+yoke_status fem_mesh_reader_start(yoke_context *context, fem_mesh_reader **reader);
+/* Ends the process where it still runs.  Takes NULL. */
+void fem_mesh_reader_destroy(fem_mesh_reader *reader);
+
+/*
+ * How a file is read.  reader: a process that was started before; NULL, or one that has served: fem_mesh_read starts its own.  memory_bytes, seconds: limits of the child process that runs Gmsh; 0: the default (4 GiB + 64 x file size, 120 s of CPU
+ * time and twice that on the clock).  scale: metres in the file's unit of length, finite and above 0; 0: not given, the file's numbers are taken
+ * as they are (a UNV file that names another unit than the metre is refused then).
+ */
+typedef struct fem_mesh_options {
+    int64_t memory_bytes;
+    double seconds, scale;
+    fem_mesh_reader *reader;
+} fem_mesh_options;
+
+/*
+ * Reads and checks a mesh of hexahedra, tetrahedra and prisms of first or second order: MSH 2.2 / 4.x (ASCII, binary), UNV, BDF (.bdf, .nas),
+ * MED (where Gmsh was built with it), known by extension and header.  Tetrahedra and prisms are split into hexahedra (split.h), which a
+ * log line says.  The program yoke-fem-mesh, which must lie beside the running program, in ../bin, ../libexec/yoke or where it was installed,
+ * runs Gmsh.  options may be NULL.
+ * Elements come in the file's order, or, where there are many and that order is bad, along a Morton curve; element_tag tells which is which.
+ * Groups are Gmsh's physical groups; BDF has none but properties (PID), UNV's names have no blanks.  In a file without any group the
+ * volumes and faces (dimensions 3 and 2) that Gmsh keeps apart are the groups, named by number.  Nodes of no hexahedron are left out.
+ * Errors: INPUT (text names file and element, node or group), INTERRUPTED (SIGINT or SIGTERM ended the child), SYSTEM (no child
+ * process), MEMORY.
+ * Checked here: readable, whole, volume elements of one order, positive Jacobian everywhere (at nodes and Gauss points), no duplicate
+ * unmerged nodes, no face of more than two elements, neighbours with one common face geometry, one connected body, finite positions,
+ * every member of a group on an element, no two groups of one name and dimension, no empty group.
+ */
+yoke_status fem_mesh_read(yoke_context *context, const char *path, const fem_mesh_options *options, fem_mesh **mesh);
+void fem_mesh_destroy(fem_mesh *mesh);
+/*
+ * For a signal handler that ends the process: ends the process that runs Gmsh and removes the directory of a fem_mesh_read.  Async-signal-safe.
+ */
+void fem_mesh_abandon(void);
+
+/* Index of the group of that dimension and name, or -1.  An unnamed group is found by its number. */
+int fem_mesh_find_group(const fem_mesh *mesh, int dimension, const char *name);
+
+/*
+ * Builds a mesh from arrays (tests, manufactured problems); copies them.  corners [num_elements][8] z-order into vertices [num_vertices][3];
+ * geometry as in the struct, its corners at the vertices, or NULL: straight elements (order 1).  One volume group "body" holds all
+ * elements; face_group_of, if not NULL, is called for each boundary face with the mean of its corners and returns a name, which is copied,
+ * or NULL for none.  Messages and tags count elements and vertices from 1.
+ * Errors: ARGUMENT (no elements, a wrong order); else as fem_mesh_read.
+ */
+typedef const char *fem_face_namer(const double centre[3], void *user);
+yoke_status fem_mesh_from_arrays(yoke_context *context, int64_t num_vertices, const double *vertices, int64_t num_elements,
+                                 const int32_t *corners, int order, const double *geometry, fem_face_namer *face_group_of, void *user,
+                                 fem_mesh **mesh);
+
+#endif

@@ -1,0 +1,227 @@
+/*
+ * private.h - what the files of the mesh reader share:
+ *
+ *     format.c   which format a file has, before Gmsh sees it
+ *     bdf.c      BDF files as Gmsh reads them rightly (bdf.h)
+ *     unv.c      what Gmsh passes over in a UNV file
+ *     child.c    runs yoke-fem-mesh, gives its stream
+ *     raw.c      checks the stream: Gmsh's nodes, elements and groups as they came
+ *     numbers.c  from the file's node numbers to indices
+ *     split.c    hexahedra from tetrahedra and prisms (split.h)
+ *     convert.c  hexahedra, node orders, volume groups
+ *     check.c    elements (Jacobian) and nodes (coincident)
+ *     faces.c    which elements share a face; one body
+ *     groups.c   groups on faces, edges, corners
+ *     mesh.c          puts these together
+ *     arrays.c   the other source: a program's arrays
+ */
+#ifndef FEM_MESH_PRIVATE_H
+#define FEM_MESH_PRIVATE_H
+
+#include "mesh/mesh.h"
+
+/* ------------------------------------------------------------------------------------------------ format */
+
+/* X(extension, Gmsh's extension, format's name) */
+#define FEM_MESH_FORMATS(X)  \
+    X(".msh", ".msh", "MSH") \
+    X(".unv", ".unv", "UNV") \
+    X(".bdf", ".bdf", "BDF") \
+    X(".nas", ".bdf", "BDF") \
+    X(".med", ".med", "MED")
+
+typedef struct fem_mesh_file {
+    char *absolute_path;
+    const char *extension; /* by which Gmsh chooses the reader that was recognised */
+    int64_t bytes;
+    char *text; /* what Gmsh gets instead of the file; NULL: the file itself */
+    int64_t text_bytes;
+} fem_mesh_file;
+
+/*
+ * Recognises a file by extension and by its first and last 64 KiB: a text file that lacks its end is truncated.
+ * Errors: INPUT (what was expected), MEMORY, SYSTEM.
+ */
+yoke_status fem_mesh_recognise(yoke_context *context, const char *path, fem_mesh_file *file);
+/*
+ * A BDF file's nodes and elements as Gmsh reads them rightly; says what is left out.  *text is the caller's.
+ * Errors: INPUT (line and card: what changes the body and is not read), MEMORY.
+ */
+yoke_status fem_mesh_rewrite_bdf(yoke_context *context, const char *path, char **text, int64_t *bytes);
+/* What Gmsh passes over in a UNV file.  Errors: INPUT (line: a unit of length without a scale (0), nodes in other coordinate systems). */
+yoke_status fem_mesh_check_unv(yoke_context *context, const char *path, double scale);
+void fem_mesh_file_clear(yoke_context *context, fem_mesh_file *file);
+
+/* ------------------------------------------------------------------------------------------------- child */
+
+typedef struct fem_mesh_stream {
+    unsigned char *bytes; /* aligned to 64 */
+    int64_t count;
+} fem_mesh_stream;
+
+/*
+ * Runs yoke-fem-mesh on the file and takes what it writes.  It is looked for beside the running program, in ../libexec/yoke, in ../bin,
+ * and where it was installed (FEM_MESH_READER).
+ * Errors: INPUT (crash, hang, limit: the file's fault), INTERRUPTED (it was stopped by SIGINT or SIGTERM), SYSTEM, MEMORY.
+ */
+yoke_status fem_mesh_run_reader(yoke_context *context, const char *path, const fem_mesh_file *file, const fem_mesh_options *options,
+                                fem_mesh_stream *stream);
+
+/* --------------------------------------------------------------------------------------------------- raw */
+
+/* The elements of one type in one entity, numbered and connected as in the file.  All pointers point into the stream. */
+typedef struct fem_raw_block {
+    int dimension, type;
+    int64_t entity, count;
+    const int64_t *number; /* [count] */
+    const int64_t *node;   /* [count][fem_wire_nodes(type)]; NULL for a type that is not in the list */
+} fem_raw_block;
+
+typedef struct fem_raw_group {
+    int dimension, tag;
+    int name_bytes;   /* 0: unnamed */
+    const char *name; /* not terminated */
+    int64_t num_entities;
+    const int64_t *entity;
+} fem_raw_group;
+
+typedef struct fem_raw {
+    int64_t num_nodes;
+    int64_t last_of_file;       /* nodes with greater numbers were made by splitting; INT64_MAX: none */
+    const int64_t *node_number; /* [num_nodes] */
+    const double *x;            /* [num_nodes][3] */
+    double *scaled;             /* x where the file's is not taken as it is, else NULL */
+    int num_blocks, num_groups;
+    fem_raw_block *blocks;
+    fem_raw_group *groups;
+} fem_raw;
+
+/*
+ * Checks a stream (every count against its length and against the file's, which spends a byte at least on each number) and finds
+ * its records; coordinates are multiplied with scale.  Errors: INPUT (Gmsh's own message, or a stream that cannot be right), MEMORY.
+ */
+yoke_status fem_raw_create(yoke_context *context, const char *path, int64_t file_bytes, double scale, const fem_mesh_stream *stream,
+                           fem_raw *raw);
+void fem_raw_clear(yoke_context *context, fem_raw *raw);
+
+/* The name of an element type, "element of Gmsh's type N" in `buffer` where it is not in the list. */
+const char *fem_raw_type_name(int type, char buffer[48]);
+
+/* ---------------------------------------------------------------------------------------- node numbers */
+
+/* From the file's node numbers to indices. */
+typedef struct fem_numbers {
+    int64_t count, table_size;
+    int32_t *table;  /* [table_size] by number, -1: none; NULL: search instead */
+    int64_t *sorted; /* [count][2] number, index */
+} fem_numbers;
+
+/* Errors: INPUT (a number below 1 or used twice), MEMORY. */
+yoke_status fem_numbers_create(yoke_context *context, const char *path, int64_t count, const int64_t *number, fem_numbers *numbers);
+void fem_numbers_clear(yoke_context *context, fem_numbers *numbers);
+int64_t fem_numbers_find(const fem_numbers *numbers, int64_t number); /* -1: none */
+
+/* Indices of an element's nodes.  Errors: INPUT (a node that does not exist, is not finite, or comes twice). */
+yoke_status fem_raw_find_nodes(yoke_context *context, const char *path, const fem_raw *raw, const fem_numbers *numbers, int64_t element,
+                               const int64_t *number, int nodes, int32_t *index);
+
+/* ------------------------------------------------------------------------------------------------- split */
+
+/* A file with tetrahedra or prisms, split into hexahedra. */
+typedef struct fem_split {
+    int order;           /* of the file's volume elements; 0: there was nothing to split, and all the rest is empty */
+    int64_t count[3];    /* tetrahedra, prisms, hexahedra that were split */
+    fem_numbers numbers; /* of the file's nodes */
+    fem_raw raw;         /* hexahedra with 8 nodes (a volume element's follow one another and have its number), quadrangles, lines;
+                            the groups are the file's */
+    int num_memory;
+    int64_t **memory;     /* [num_memory] numbers and nodes of a block */
+    int *block_of;        /* [num_memory] */
+    int64_t *node_number; /* of raw */
+    double *x;            /* of raw */
+} fem_split;
+
+/*
+ * Splits where there are tetrahedra or prisms, all of one order; leaves to fem_mesh_convert what must be refused.
+ * Errors: INPUT (element, node), MEMORY.
+ */
+yoke_status fem_split_create(fem_mesh *mesh, const fem_raw *raw, fem_split *split);
+void fem_split_clear(yoke_context *context, fem_split *split);
+
+/* Gives the mesh, which was converted from split->raw, the curved geometry of the elements of second order in raw.  Errors: MEMORY. */
+yoke_status fem_split_bend(fem_mesh *mesh, const fem_raw *raw, const fem_split *split);
+
+/* ------------------------------------------------------------------------------------------------- whole */
+
+/* A mesh with nothing but its context and path. */
+yoke_status fem_mesh_create_empty(yoke_context *context, const char *path, fem_mesh **mesh);
+
+/* The mesh in a stream of yoke-fem-mesh; path: for messages.  Errors: as fem_mesh_read. */
+yoke_status fem_mesh_from_stream(yoke_context *context, const char *path, int64_t file_bytes, double scale, const fem_mesh_stream *stream,
+                                 fem_mesh **mesh);
+
+/* Numbers the elements of a large mesh along a Morton curve, where its order is much worse.  Errors: MEMORY. */
+yoke_status fem_mesh_order_elements(fem_mesh *mesh);
+
+/* ------------------------------------------------------------------------------------------- conversion */
+
+typedef struct fem_conversion {
+    fem_numbers numbers;
+    int32_t *vertex_of; /* [raw num_nodes] vertex of a node, -1: not a corner of an element */
+    uint8_t *used;      /* [raw num_nodes] is a node of an element */
+} fem_conversion;
+
+/* Elements, vertices, geometry and volume groups of a mesh that has context and path.  Errors: INPUT, MEMORY. */
+yoke_status fem_mesh_convert(fem_mesh *mesh, const fem_raw *raw, fem_conversion *conversion);
+void fem_conversion_clear(yoke_context *context, fem_conversion *conversion);
+
+/* Of each node in Gmsh's order: the lexicographic slot among 27, and the corner in z-order. */
+extern const int8_t fem_mesh_hexahedron_slot[27], fem_mesh_hexahedron_corner[8];
+
+/* Expands 20 positions in their lexicographic slots among 27 (face and volume centres missing) by the serendipity shape functions. */
+void fem_mesh_expand_serendipity(double position[27][3]);
+
+/* ----------------------------------------------------------------------------------------------- checks */
+
+/* Finite positions, no vertex twice in an element, positive Jacobian; finds the worst shape.  Errors: INPUT (element, determinant). */
+yoke_status fem_mesh_check_elements(fem_mesh *mesh);
+
+/*
+ * Whether two of the points x [count][3] are at one place: bodies that touch there are not connected, which is a warning.
+ * number [count]: for the message; those beyond last_of_file are of no node of the file, and then it is an error.  Errors: INPUT, MEMORY.
+ */
+yoke_status fem_mesh_check_coincident(yoke_context *context, const char *path, int64_t count, const double *x, const int64_t *number,
+                                      int64_t last_of_file);
+
+/* -------------------------------------------------------------------------------------------------- faces */
+
+typedef struct fem_face {
+    int32_t vertex[4];  /* ascending */
+    int32_t element[2]; /* element[1] = -1: on the boundary */
+    int8_t local[2];
+} fem_face;
+
+typedef struct fem_faces {
+    int64_t count, capacity; /* capacity: a power of two */
+    fem_face *face;          /* [count] */
+    int32_t *slot;           /* [capacity] hash table: index of a face, -1: empty */
+} fem_faces;
+
+/*
+ * All faces of the mesh.  Errors: INPUT (a face of more than two elements, two elements whose common face does not fit, a body in
+ * pieces), MEMORY.
+ */
+yoke_status fem_faces_create(const fem_mesh *mesh, fem_faces *faces);
+void fem_faces_clear(yoke_context *context, fem_faces *faces);
+const fem_face *fem_faces_find(const fem_faces *faces, const int32_t vertex[4]); /* vertices in any order; NULL: none */
+
+/* ------------------------------------------------------------------------------------------------- groups */
+
+/* All groups of the mesh, volumes included.  Errors: INPUT (group and element), MEMORY. */
+yoke_status fem_mesh_make_groups(fem_mesh *mesh, const fem_raw *raw, const fem_conversion *conversion, const fem_faces *faces);
+
+/* Vertices of face f (4) or edge e (2) of an element with these corners. */
+extern const int8_t fem_face_corner[6][4];
+extern const int8_t fem_edge_corner[12][2];
+
+#endif

@@ -1,0 +1,348 @@
+/*
+ * yoke-fem-mesh: opens one mesh file with Gmsh and writes nodes, elements and groups to standard output (wire.h).
+ *
+ * A program of its own, started by yoke-fem, because damaged files crash or hang Gmsh, because it can then run under limits, and because
+ * Gmsh's start-up is slow.  It trusts nothing, prints nothing, and leaves without Gmsh's cleaning up.
+ *
+ *     yoke-fem-mesh <<<'MEMORY_BYTES CPU_SECONDS FILE'
+ *
+ * The request comes when yoke-fem knows it, up to the end of standard input; Gmsh is loaded meanwhile.  FILE is a link that yoke-fem made in an otherwise empty directory: Gmsh would run FILE.opt beside a file as a script.
+ */
+#include <dirent.h>
+#include <fcntl.h>
+#include <gmshc.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "mesh/wire.h"
+
+/* Sanitizers reserve terabytes of addresses that they do not use. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define RESERVES_ADDRESSES 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define RESERVES_ADDRESSES 1
+#endif
+#endif
+
+static FILE *stream;
+
+static void set_limit(int resource, rlim_t value)
+{
+    struct rlimit limit = {value, value};
+    setrlimit(resource, &limit);
+}
+
+/* No core file; and neither file nor process, which only a script would want, to speak of. */
+static void set_fixed_limits(void)
+{
+    set_limit(RLIMIT_CORE, 0);
+    /* Gmsh's FLTK rewrites its preferences, about 100 bytes, where it may; a write beyond the limit shall fail, not kill. */
+    signal(SIGXFSZ, SIG_IGN);
+    set_limit(RLIMIT_FSIZE, 4096);
+    set_limit(RLIMIT_NPROC, 0);
+}
+
+static void set_limits(long long memory_bytes, long long cpu)
+{
+#ifdef RESERVES_ADDRESSES
+    memory_bytes = 0;
+#endif
+    if (memory_bytes > 0) set_limit(RLIMIT_AS, (rlim_t)memory_bytes);
+    if (cpu > 0) set_limit(RLIMIT_CPU, (rlim_t)cpu);
+}
+
+/* The request, as far as it comes; its file, or NULL where there is none. */
+static const char *read_request(char *request, size_t size, long long *memory_bytes, long long *cpu)
+{
+    size_t length = 0;
+    ssize_t got;
+    int file = 0;
+    while (length < size - 1 && (got = read(STDIN_FILENO, request + length, size - 1 - length)) > 0) length += (size_t)got;
+    request[length] = 0;
+    return sscanf(request, "%lld %lld %n", memory_bytes, cpu, &file) == 2 && file > 0 && request[file] ? request + file : NULL;
+}
+
+/* Closes whatever the parent had open beside 0, 1, 2. */
+static void close_inherited(void)
+{
+    DIR *directory = opendir("/proc/self/fd");
+    if (!directory) return;
+    int own = dirfd(directory);
+    for (struct dirent *entry; (entry = readdir(directory)) != NULL;) {
+        int descriptor = atoi(entry->d_name);
+        if (descriptor > 2 && descriptor != own) close(descriptor);
+    }
+    closedir(directory);
+}
+
+/* Moves the pipe away from standard output, where Gmsh and its libraries may print. */
+static int open_stream(void)
+{
+    int pipe = dup(STDOUT_FILENO), null = open("/dev/null", O_WRONLY);
+    if (pipe < 0 || null < 0 || dup2(null, STDOUT_FILENO) < 0) return -1;
+    close(null);
+    stream = fdopen(pipe, "wb");
+    return stream ? 0 : -1;
+}
+
+static void put(const void *bytes, size_t count) { fwrite(bytes, 1, count, stream); }
+
+static void put_padding(size_t bytes)
+{
+    static const char zeros[8];
+    put(zeros, (8 - bytes % 8) % 8);
+}
+
+static void put_record(int kind, int dimension, int64_t tag, int64_t type, int64_t count)
+{
+    fem_wire_record record = {kind, dimension, tag, type, count};
+    put(&record, sizeof record);
+}
+
+static void put_tags(const size_t *tags, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        int64_t tag = (int64_t)tags[i];
+        put(&tag, sizeof tag);
+    }
+}
+
+/* yoke-fem has all when the pipe is closed; that memory is given back takes longer. */
+static void leave(int code)
+{
+    int failed = fclose(stream);
+    _exit(failed ? 1 : code);
+}
+
+static void put_failure(const char *text)
+{
+    size_t bytes = strlen(text);
+    put_record(FEM_WIRE_FAILURE, 0, 0, 0, (int64_t)bytes);
+    put(text, bytes);
+    put_padding(bytes);
+}
+
+static void fail(const char *text)
+{
+    put_failure(text);
+    put_record(FEM_WIRE_END, 0, 0, 0, 0);
+    leave(0);
+}
+
+/* The first error in Gmsh's log is the cause; NULL when there is none. */
+static const char *first_error(void)
+{
+    char **log = NULL;
+    size_t count = 0;
+    int failed = 0;
+    gmshLoggerGet(&log, &count, &failed);
+    for (size_t i = 0; !failed && i < count; i++)
+        if (strncmp(log[i], "Error: ", 7) == 0) return log[i] + 7;
+    return NULL;
+}
+
+static void check(int failed)
+{
+    if (!failed) return;
+    const char *text = first_error();
+    fail(text ? text : "Gmsh gave no reason");
+}
+
+/* Debian builds Gmsh without the MED library. */
+static void check_med(const char *file)
+{
+    size_t length = strlen(file);
+    if (length < 4 || strcmp(file + length - 4, ".med") != 0) return;
+    int failed = 0;
+    char *options = NULL;
+    gmshOptionGetString("General.BuildOptions", &options, &failed);
+    check(failed);
+    char list[4096];
+    snprintf(list, sizeof list, " %s ", options);
+    if (!strstr(list, " Med ") && !strstr(list, " Med["))
+        fail("this machine's Gmsh was built without support for MED files; save the mesh as MSH 4.1");
+}
+
+static void start_gmsh(void)
+{
+    int failed = 0;
+#if GMSH_API_VERSION_MAJOR > 4 || (GMSH_API_VERSION_MAJOR == 4 && GMSH_API_VERSION_MINOR >= 9)
+    gmshInitialize(0, NULL, 0, 0, &failed);
+#else
+    gmshInitialize(0, NULL, 0, &failed);
+#endif
+    check(failed);
+    gmshOptionSetNumber("General.Terminal", 0, &failed);
+    gmshOptionSetNumber("General.NumThreads", 1, &failed);
+    gmshOptionSetNumber("General.AbortOnError", 0, &failed);
+    gmshLoggerStart(&failed);
+    check(failed);
+}
+
+static void open_file(const char *file)
+{
+    int failed = 0;
+    check_med(file);
+    gmshMerge(file, &failed);
+    check(failed);
+    check(first_error() != NULL);
+}
+
+static void put_nodes(void)
+{
+    size_t *tags = NULL, count = 0, coordinates = 0, parameters = 0;
+    double *x = NULL, *parameter = NULL;
+    int failed = 0;
+    gmshModelMeshGetNodes(&tags, &count, &x, &coordinates, &parameter, &parameters, -1, -1, 0, 0, &failed);
+    check(failed);
+    if (coordinates != 3 * count) fail("Gmsh returned nodes without coordinates");
+    put_record(FEM_WIRE_NODES, 0, 0, 0, (int64_t)count);
+    put_tags(tags, count);
+    put(x, coordinates * sizeof *x);
+    gmshFree(tags);
+    gmshFree(x);
+    gmshFree(parameter);
+}
+
+/* Faces and volumes that Gmsh returned, by the number of their corners; those of a type that is not in the list, by dimension. */
+static int64_t returned[9], unknown[4];
+
+static void count_elements(int dimension, int type, size_t count)
+{
+    int corners = fem_wire_corners(type);
+    if (dimension < 2) return;
+    if (corners == 4 && dimension == 2) corners = 0; /* quadrangles */
+    if (fem_wire_nodes(type) > 0)
+        returned[corners] += (int64_t)count;
+    else
+        unknown[dimension]++;
+}
+
+/* Of elements of one shape in one entity, but of two orders, Gmsh returns only those that are like the first. */
+static void check_all_returned(void)
+{
+    static const struct {
+        const char *option;
+        int dimension, corners;
+    } shapes[] = {{"Mesh.NbTriangles", 2, 3},
+                  {"Mesh.NbQuadrangles", 2, 0},
+                  {"Mesh.NbTetrahedra", 3, 4},
+                  {"Mesh.NbPrisms", 3, 6},
+                  {"Mesh.NbHexahedra", 3, 8}};
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        double count = 0;
+        int failed = 0;
+        gmshOptionGetNumber(shapes[i].option, &count, &failed);
+        check(failed);
+        if (unknown[shapes[i].dimension] == 0 && count != (double)returned[shapes[i].corners])
+            fail("elements of first and of second order are mixed in one volume or face: save all of them with one order");
+    }
+}
+
+/* Counts them, and writes them where they are wanted. */
+static void put_elements(int dimension, int entity, int wanted)
+{
+    int *types = NULL, failed = 0;
+    size_t **tags = NULL, *tag_counts = NULL, **nodes = NULL, *node_counts = NULL, count = 0, tag_lists = 0, node_lists = 0;
+    gmshModelMeshGetElements(&types, &count, &tags, &tag_counts, &tag_lists, &nodes, &node_counts, &node_lists, dimension, entity, &failed);
+    check(failed);
+    for (size_t i = 0; i < count; i++) {
+        size_t per_element = (size_t)fem_wire_nodes(types[i]);
+        count_elements(dimension, types[i], tag_counts[i]);
+        if (per_element > 0 && node_counts[i] != per_element * tag_counts[i]) fail("Gmsh returned elements without their nodes");
+        if (wanted) {
+            put_record(FEM_WIRE_ELEMENTS, dimension, entity, types[i], (int64_t)tag_counts[i]);
+            put_tags(tags[i], tag_counts[i]);
+            put_tags(nodes[i], per_element * tag_counts[i]);
+        }
+        gmshFree(tags[i]);
+        gmshFree(nodes[i]);
+    }
+    gmshFree(types);
+    gmshFree(tags);
+    gmshFree(tag_counts);
+    gmshFree(nodes);
+    gmshFree(node_counts);
+}
+
+static void put_group(int dimension, int tag)
+{
+    char *name = NULL;
+    int *entities = NULL, failed = 0;
+    size_t count = 0;
+    gmshModelGetPhysicalName(dimension, tag, &name, &failed);
+    check(failed);
+    gmshModelGetEntitiesForPhysicalGroup(dimension, tag, &entities, &count, &failed);
+    check(failed);
+    size_t bytes = strlen(name);
+    put_record(FEM_WIRE_GROUP, dimension, tag, (int64_t)bytes, (int64_t)count);
+    put(name, bytes);
+    put_padding(bytes);
+    for (size_t i = 0; i < count; i++) {
+        int64_t entity = entities[i];
+        put(&entity, sizeof entity);
+    }
+    gmshFree(name);
+    gmshFree(entities);
+}
+
+static int in_a_group(int dimension, int entity)
+{
+    int *groups = NULL, failed = 0;
+    size_t count = 0;
+    gmshModelGetPhysicalGroupsForEntity(dimension, entity, &groups, &count, &failed);
+    check(failed);
+    gmshFree(groups);
+    return count > 0;
+}
+
+/* All volumes; of the rest what is in a group, or, in a file without groups, all faces. */
+static void put_model(void)
+{
+    int *groups = NULL, *entities = NULL, failed = 0;
+    size_t num_groups = 0, num_entities = 0;
+    gmshModelGetPhysicalGroups(&groups, &num_groups, -1, &failed);
+    check(failed);
+    for (size_t i = 0; i + 1 < num_groups; i += 2) put_group(groups[i], groups[i + 1]);
+    gmshModelGetEntities(&entities, &num_entities, -1, &failed);
+    check(failed);
+    for (size_t i = 0; i + 1 < num_entities; i += 2) {
+        int dimension = entities[i], entity = entities[i + 1];
+        int wanted = dimension == 3 || (num_groups == 0 ? dimension == 2 : in_a_group(dimension, entity));
+        if (wanted || dimension == 2) put_elements(dimension, entity, wanted);
+    }
+    check_all_returned();
+    gmshFree(groups);
+    gmshFree(entities);
+}
+
+int main(int argc, char **argv)
+{
+    static char request[2 * PATH_MAX];
+    long long memory_bytes = 0, cpu = 0;
+    (void)argv;
+    if (argc != 1) {
+        fputs("yoke-fem-mesh is started by yoke-fem: see yoke fem --help\n", stderr);
+        return 2;
+    }
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* who waits for the mesh may be killed */
+    close_inherited();
+    if (open_stream() != 0) return 1;
+    set_fixed_limits();
+    start_gmsh();
+    const char *file = read_request(request, sizeof request, &memory_bytes, &cpu);
+    if (!file) return 2;
+    set_limits(memory_bytes, cpu);
+    open_file(file);
+    put_nodes();
+    put_model();
+    put_record(FEM_WIRE_END, 0, 0, 0, 0);
+    leave(0);
+}

@@ -1,0 +1,38 @@
+/*
+ * devices.h - the devices that a run works on.
+ */
+#ifndef FEM_OPERATOR_DEVICES_H
+#define FEM_OPERATOR_DEVICES_H
+
+#include "operator/programs.h"
+
+enum { FEM_MOST_DEVICES = 64 };
+
+typedef struct fem_device {
+    yoke_device *device;
+    yoke_queue *queue;
+    const yoke_device_info *info; /* borrowed from the device */
+    fem_programs *programs;       /* for its device parts, so that they are compiled once; NULL where host_functions is set */
+    int host_functions;           /* runs fem_part_cpu; else fem_part_device */
+    int inlined;                  /* its queue works on the calling thread: it is called after the others have been given their work */
+    int failed;                   /* gets nothing any more */
+    int short_of_memory;          /* could not hold its elements; fem_solve makes most_elements of it */
+    char why[512];                /* what failed */
+    int64_t most_elements;        /* that fit; INT64_MAX: no limit known */
+} fem_device;
+
+typedef struct fem_devices {
+    yoke_context *context;
+    int count;
+    fem_device list[FEM_MOST_DEVICES]; /* in the order of the elements */
+} fem_devices;
+
+/*
+ * Opens devices by a list of names separated by commas ("openmp,cuda:0"), NULL: "openmp".  The first openmp device gets an inline queue;
+ * devices with drivers of their own are opened before threads are bound, so that the drivers' threads are not.
+ * Errors: INPUT (empty or double name, more than FEM_MOST_DEVICES, no such device), UNAVAILABLE, DEVICE, MEMORY.
+ */
+yoke_status fem_devices_open(yoke_context *context, const char *names, fem_devices **devices);
+void fem_devices_close(fem_devices *devices);
+
+#endif

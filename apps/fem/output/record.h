@@ -1,0 +1,117 @@
+/*
+ * record.h - run.json of `yoke fem`: what was asked for, what each refinement step took and gave.  docs/reference/run-record.md describes the keys.
+ *
+ * The files are written anew, as a whole, after each step, so that a run that is interrupted leaves its last finished step.
+ */
+#ifndef FEM_OUTPUT_RECORD_H
+#define FEM_OUTPUT_RECORD_H
+
+#include "case/case.h"
+#include "output/extremes.h"
+#include "output/probe.h"
+#include "output/reaction.h"
+
+/* What one part did in a step. */
+typedef struct fem_part_record {
+    const char *device; /* borrowed: "openmp", "cuda:0" */
+    int threads;        /* of the host that work for it */
+    int64_t elements;
+    double seconds_per_element, seconds_per_product; /* of the fine operator */
+    double predicted_seconds_per_product;            /* before the step */
+    int64_t halo_bytes;                              /* to and from the device per product */
+    double setup_moved_s;                            /* that its elements' data took to get there */
+    double frequency_hz;                             /* of its clock; NaN: not set */
+} fem_part_record;
+
+/* A share that was weighed: elements of each device, time and energy of the solve and the copies before it. */
+typedef struct fem_weighed_record {
+    const char *name, *note; /* borrowed */
+    const int64_t *elements; /* [num_devices] borrowed */
+    double time_s, energy_j;
+} fem_weighed_record;
+
+/* A device that failed while the step was solved, and was left out from then on. */
+typedef struct fem_failure_record {
+    const char *device, *why; /* borrowed */
+} fem_failure_record;
+
+/* Which parts have elements. */
+typedef enum fem_share { FEM_SHARE_CPU, FEM_SHARE_GPU, FEM_SHARE_BOTH } fem_share;
+
+/* One refinement step; NaN: not known. */
+typedef struct fem_step_record {
+    int step; /* 0: before any refinement */
+    int64_t elements, dofs, hanging_nodes;
+    const char *preconditioner;                     /* "jacobi", "multigrid", "direct" */
+    const char *preconditioner_reason;              /* why it was chosen; NULL or "": nothing was to choose */
+    double multigrid_operations, direct_operations; /* that were compared, as in solver/watch.h; NaN: nothing was */
+    int64_t iterations, operator_applications;      /* fine level, smoother included */
+    double relative_residual, energy_error;         /* of the iteration: as in fem_solution */
+    int stopped_by_rounding;
+    double error_estimate, relative_error_estimate; /* energy norm; over the energy norm of the solution */
+    double strain_energy_j, max_displacement_m;
+    double max_von_mises_pa;
+    fem_extreme extremes[FEM_EXTREMES];
+    int num_parts;
+    const fem_part_record *parts; /* [num_parts] borrowed */
+    fem_share share;
+    double gpu_share;     /* elements on devices other than the host's cores over all elements */
+    const char *decision; /* why the elements lie as they do; NULL: nothing was decided.  Borrowed */
+    int num_failures;
+    const fem_failure_record *failures;          /* [num_failures] borrowed */
+    const char *objective, *powers;              /* "time", ...; where powers are from: "measured", ... */
+    double predicted_time_s, predicted_energy_j; /* of the solve, by the models, before it */
+    double predicted_product_s, predicted_product_j;
+    double predicted_applications;         /* l, as operator_applications */
+    double time_with_l_s, energy_with_l_j; /* by the same models with the products that it turned out to be */
+    double measured_time_s, measured_energy_j;
+    double measured_product_s, measured_product_j;
+    int num_devices, num_weighed;
+    const char *const *device_names;   /* [num_devices] borrowed */
+    const fem_weighed_record *weighed; /* [num_weighed] borrowed */
+    const char *energy_kind;           /* "measured", "estimated", "simulated", "replayed"; NULL: not metered */
+    double refine_s, setup_s, solve_s, estimate_s, write_s;
+} fem_step_record;
+
+/* All numbers zero or NaN ("not known"), no parts. */
+fem_step_record fem_step_unknown(int step);
+
+/* Forces and probes of one step's solution, all borrowed. */
+typedef struct fem_step_results {
+    const fem_problem *problem; /* names of groups, components */
+    int num_reactions;
+    const fem_reaction *reactions; /* [num_reactions] */
+    double load_force_n[3], load_moment_nm[3];
+    int num_probes;
+    const fem_probe *probes;       /* [num_probes] */
+    const fem_probe_value *values; /* [num_probes] */
+} fem_step_results;
+
+typedef struct fem_record fem_record;
+
+/*
+ * Starts a record with the command line and the case.  paths [num_paths] (at most FEM_RECORD_PATHS; borrowed; NULLs are passed over) are
+ * the files to keep; a path that is no regular file (/dev/stdout) is written once, at the end.  Nothing is written yet.
+ * Errors: ARGUMENT (too many paths), MEMORY, SYSTEM.
+ */
+#define FEM_RECORD_PATHS 2
+yoke_status fem_record_create(const fem_case *the_case, int argc, char **argv, int num_paths, const char *const *paths,
+                              fem_record **record);
+/* Puts the mesh into it that the run begins with.  Errors: MEMORY. */
+yoke_status fem_record_mesh(fem_record *record, const fem_mesh *mesh);
+/* Gives the record back; writes nothing. */
+void fem_record_destroy(fem_record *record);
+
+/*
+ * Appends a finished step, puts its results in the place of the previous step's, and writes the files.
+ * Errors: MEMORY, INPUT, SYSTEM (a file cannot be written: path and cause); the record on disk is then that of the previous step.
+ */
+yoke_status fem_record_step(fem_record *record, const fem_step_record *step, const fem_step_results *results);
+
+/* Appends a warning about the results to the record; written with what is written next.  Errors: MEMORY. */
+yoke_status fem_record_warn(fem_record *record, const char *warning);
+
+/* Says why the run ended ("tolerance", "steps", ...; see docs/reference/run-record.md) and writes the files.  Errors: as fem_record_step. */
+yoke_status fem_record_finish(fem_record *record, const char *stopped_by);
+
+#endif

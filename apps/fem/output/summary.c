@@ -1,0 +1,337 @@
+#include "output/summary.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/file.h"
+#include "output/results.h"
+
+/* One step of one probe. */
+typedef struct probe_row {
+    int step, probe;
+    int64_t dofs;
+    fem_probe_value value;
+} probe_row;
+
+struct fem_summary {
+    yoke_context *context; /* borrowed, as are the next three */
+    const fem_case *the_case;
+    const fem_problem *problem;
+    const fem_probe *probes;
+    int num_probes;
+    uint8_t *shared; /* of the coarse mesh's faces; NULL before the first step of elasticity */
+    int64_t num_peaks, most_peaks, num_rows, most_rows;
+    fem_peak *peaks;      /* [num_peaks] of each step */
+    probe_row *rows;      /* [num_rows] */
+    fem_step_record step; /* the last one, with what is printed of it */
+    int num_reactions;
+    fem_reaction *reactions; /* [num_reactions] of the last step */
+    double load_force[3], load_moment[3];
+};
+
+yoke_status fem_summary_create(const fem_case *the_case, const fem_problem *problem, int num_probes, const fem_probe *probes,
+                               fem_summary **result)
+{
+    fem_summary *summary = NULL;
+    yoke_status status = yoke_allocate(problem->context, 1, sizeof *summary, (void **)&summary);
+    if (status) return status;
+    summary->context = problem->context;
+    summary->the_case = the_case;
+    summary->problem = problem;
+    summary->probes = probes;
+    summary->num_probes = num_probes;
+    *result = summary;
+    return YOKE_OK;
+}
+
+void fem_summary_destroy(fem_summary *summary)
+{
+    if (!summary) return;
+    yoke_release(summary->context, summary->shared);
+    yoke_release(summary->context, summary->peaks);
+    yoke_release(summary->context, summary->rows);
+    yoke_release(summary->context, summary->reactions);
+    yoke_release(summary->context, summary);
+}
+
+/* ------------------------------------------------------------------------------------------------- a step */
+
+static yoke_status keep_peak(fem_summary *s, const fem_space *space, const fem_boundary *boundary, const fem_step_record *step)
+{
+    if (space->components != 3) return YOKE_OK;
+    yoke_status status = s->shared ? YOKE_OK : fem_shared_faces(s->problem->mesh, &s->shared);
+    if (!status) status = yoke_grow(s->context, (void **)&s->peaks, s->num_peaks, &s->most_peaks, s->num_peaks + 1, sizeof *s->peaks);
+    if (status) return status;
+    status = fem_peak_find(space, boundary, s->shared, &step->extremes[FEM_EXTREME_VON_MISES], step->relative_error_estimate,
+                           &s->peaks[s->num_peaks]);
+    s->num_peaks += !status;
+    return status;
+}
+
+static yoke_status keep_results(fem_summary *s, const fem_step_record *step, const fem_step_results *results)
+{
+    int64_t rows = s->num_rows + s->num_probes;
+    yoke_status status = yoke_grow(s->context, (void **)&s->rows, s->num_rows, &s->most_rows, rows, sizeof *s->rows);
+    fem_reaction *reactions = NULL;
+    if (!status) status = yoke_allocate(s->context, results->num_reactions, sizeof *reactions, (void **)&reactions);
+    if (status) return status;
+    for (int i = 0; i < results->num_reactions; i++) reactions[i] = results->reactions[i];
+    yoke_release(s->context, s->reactions);
+    s->reactions = reactions;
+    s->num_reactions = results->num_reactions;
+    for (int i = 0; i < s->num_probes; i++)
+        s->rows[s->num_rows++] = (probe_row){.step = step->step, .probe = i, .dofs = step->dofs, .value = results->values[i]};
+    s->step = *step;
+    memcpy(s->load_force, results->load_force_n, sizeof s->load_force);
+    memcpy(s->load_moment, results->load_moment_nm, sizeof s->load_moment);
+    return YOKE_OK;
+}
+
+yoke_status fem_summary_step(fem_summary *summary, const fem_space *space, const fem_boundary *boundary, const fem_step_record *step,
+                             const fem_step_results *results)
+{
+    yoke_status status = keep_peak(summary, space, boundary, step);
+    return status ? status : keep_results(summary, step, results);
+}
+
+/* ------------------------------------------------------------------------------------------------- what follows */
+
+static double length3(const double v[3]) { return sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]); }
+
+static void add3(double sum[3], const double v[3])
+{
+    for (int a = 0; a < 3; a++) sum[a] += v[a];
+}
+
+/* Size of the sum over the sum of sizes; 0 where there is nothing. */
+static double imbalance(const double sum[3], double sizes) { return sizes > 0 ? length3(sum) / sizes : 0; }
+
+void fem_summary_balance(const fem_step_results *results, double *force, double *moment)
+{
+    double force_sum[3], moment_sum[3], forces = length3(results->load_force_n), moments = length3(results->load_moment_nm);
+    memcpy(force_sum, results->load_force_n, sizeof force_sum);
+    memcpy(moment_sum, results->load_moment_nm, sizeof moment_sum);
+    for (int i = 0; i < results->num_reactions; i++) {
+        add3(force_sum, results->reactions[i].force_n);
+        add3(moment_sum, results->reactions[i].moment_nm);
+        forces += length3(results->reactions[i].force_n);
+        moments += length3(results->reactions[i].moment_nm);
+    }
+    *force = imbalance(force_sum, forces);
+    *moment = results->problem->components == 3 ? imbalance(moment_sum, moments) : NAN;
+}
+
+void fem_summary_warning(const fem_summary *s, char warning[FEM_SUMMARY_WARNING])
+{
+    double factor;
+    warning[0] = '\0';
+    if (!fem_peak_grows(s->peaks, (int)s->num_peaks, &factor)) return;
+    const fem_peak *peak = &s->peaks[s->num_peaks - 1];
+    snprintf(
+        warning, FEM_SUMMARY_WARNING,
+        "the maximum of von Mises' stress grows with each refinement at (%.6g, %.6g, %.6g), at or beside %s, by %.0f %% each time that the "
+        "elements "
+        "there are halved: probably a singularity, not a result; judge the stress some distance away, or model the rounding or the give "
+        "that is there",
+        peak->x[0], peak->x[1], peak->x[2], fem_feature_text(peak->feature), 100 * (factor - 1));
+}
+
+/* ------------------------------------------------------------------------------------------------- text */
+
+static void print_head(const fem_summary *s, const char *stopped_by, FILE *out)
+{
+    static const char *const problems[] = {"elasticity", "heat conduction (poisson)"}, *const elements[] = {"q1", "s2", "q2"};
+    const fem_case *the_case = s->the_case;
+    const fem_mesh *mesh = s->problem->mesh;
+    fprintf(out, "case      %s: %s, %s elements%s%s\n", the_case->path, problems[the_case->keys.problem.value],
+            elements[the_case->keys.element.value], the_case->units.name[0] ? ", units " : "", the_case->units.name);
+    fprintf(out, "mesh      %s: %lld hexahedra of order %d\n", mesh->path, (long long)mesh->num_elements, mesh->order);
+    fprintf(out, "solved    step %d: %lld elements, %lld dofs; stopped by: %s\n", s->step.step, (long long)s->step.elements,
+            (long long)s->step.dofs, stopped_by ? stopped_by : "-");
+    fprintf(out, "error     %.2g %% of the energy norm, estimated\n", 100 * s->step.relative_error_estimate);
+}
+
+static void print_extremes(const fem_summary *s, FILE *out)
+{
+    const fem_units *units = &s->the_case->units;
+    const struct {
+        const char *name, *unit;
+    } rows[FEM_EXTREMES] = {
+        [FEM_EXTREME_DISPLACEMENT] = {"largest displacement", units->length},
+        [FEM_EXTREME_VON_MISES] = {"largest von Mises stress", units->stress},
+        [FEM_EXTREME_PRINCIPAL_LARGEST] = {"largest principal stress", units->stress},
+        [FEM_EXTREME_PRINCIPAL_SMALLEST] = {"smallest principal stress", units->stress},
+        [FEM_EXTREME_VALUE_LARGEST] = {"largest value", units->temperature},
+        [FEM_EXTREME_VALUE_SMALLEST] = {"smallest value", units->temperature},
+        [FEM_EXTREME_GRADIENT] = {"largest gradient", units->temperature_gradient},
+    };
+    fprintf(out, "\n");
+    for (int k = 0; k < FEM_EXTREMES; k++) {
+        const fem_extreme *extreme = &s->step.extremes[k];
+        if (!fem_extreme_applies((fem_extreme_kind)k, s->problem->components)) continue;
+        fprintf(out, "%-26s %13.5e%s%s  at (%.5g, %.5g, %.5g)\n", rows[k].name, extreme->value, FEM_UNIT_AFTER(rows[k].unit), extreme->x[0],
+                extreme->x[1], extreme->x[2]);
+    }
+}
+
+static void print_force(FILE *out, const char *name, const double force[3], const double moment[3])
+{
+    fprintf(out, "%-24s", name);
+    for (int a = 0; a < 3; a++) fprintf(out, " %12.4e", force[a]);
+    for (int a = 0; a < 3; a++) fprintf(out, " %12.4e", moment[a]);
+    fprintf(out, "\n");
+}
+
+static void print_balance(const fem_summary *s, FILE *out)
+{
+    double force[3] = {0}, moment[3] = {0}, force_off, moment_off;
+    const fem_units *units = &s->the_case->units;
+    const fem_step_results results = {.problem = s->problem,
+                                      .num_reactions = s->num_reactions,
+                                      .reactions = s->reactions,
+                                      .load_force_n = {s->load_force[0], s->load_force[1], s->load_force[2]},
+                                      .load_moment_nm = {s->load_moment[0], s->load_moment[1], s->load_moment[2]}};
+    const fem_group *groups = s->problem->mesh->groups;
+    fem_summary_balance(&results, &force_off, &moment_off);
+    for (int i = 0; i < s->num_reactions; i++) {
+        add3(force, s->reactions[i].force_n);
+        add3(moment, s->reactions[i].moment_nm);
+    }
+    if (s->problem->components == 1) {
+        fprintf(out, "\n%-24s %12s%s%s\n", "flow into the body", "total", FEM_UNIT_AFTER(units->power));
+        for (int i = 0; i < s->num_reactions; i++)
+            fprintf(out, "%-24s %12.4e\n", groups[s->reactions[i].group].name, s->reactions[i].force_n[0]);
+        fprintf(out, "%-24s %12.4e\n%-24s %12.4e\n%-24s %12.1e of their sizes\n", "all of these", force[0], "sources and fluxes",
+                s->load_force[0], "difference", force_off);
+        return;
+    }
+    fprintf(out, "\n%-24s %12s %12s %12s %12s %12s %12s\n", "forces upon the body", "x", "y", "z", "moment x", "y", "z");
+    if (units->name[0])
+        fprintf(out, "%-24s %12s %12s %12s %12s %12s %12s\n", "", units->force, units->force, units->force, units->moment, units->moment,
+                units->moment);
+    for (int i = 0; i < s->num_reactions; i++)
+        print_force(out, groups[s->reactions[i].group].name, s->reactions[i].force_n, s->reactions[i].moment_nm);
+    print_force(out, "all supports", force, moment);
+    print_force(out, "all loads", s->load_force, s->load_moment);
+    fprintf(out, "%-24s %12.1e of the forces, %.1e of the moments (about the origin)\n", "difference", force_off, moment_off);
+}
+
+static void print_probes(const fem_summary *s, FILE *out)
+{
+    const fem_units *units = &s->the_case->units;
+    if (!s->num_probes) return;
+    if (s->problem->components == 1)
+        fprintf(out, "\n%-24s %12s %12s %12s %12s\n", "probe", "value", "gradient x", "y", "z");
+    else
+        fprintf(out, "\n%-24s %12s %12s %12s %12s %12s %12s %12s\n", "probe", "displ. x", "y", "z", "von Mises", "principal 1", "2", "3");
+    if (units->name[0] && s->problem->components == 1)
+        fprintf(out, "%-24s %12s %12s %12s %12s\n", "", units->temperature, units->temperature_gradient, units->temperature_gradient,
+                units->temperature_gradient);
+    else if (units->name[0])
+        fprintf(out, "%-24s %12s %12s %12s %12s %12s %12s %12s\n", "", units->length, units->length, units->length, units->stress,
+                units->stress, units->stress, units->stress);
+    for (int64_t i = s->num_rows - s->num_probes; i < s->num_rows; i++) {
+        const fem_probe_value *v = &s->rows[i].value;
+        fprintf(out, "%-24s", s->probes[s->rows[i].probe].name);
+        if (s->problem->components == 1)
+            fprintf(out, " %12.5e %12.5e %12.5e %12.5e\n", v->value[0], v->tensor[0], v->tensor[1], v->tensor[2]);
+        else
+            fprintf(out, " %12.5e %12.5e %12.5e %12.5e %12.5e %12.5e %12.5e\n", v->value[0], v->value[1], v->value[2], v->von_mises_pa,
+                    v->principal_pa[0], v->principal_pa[1], v->principal_pa[2]);
+    }
+}
+
+static void print_all(const fem_summary *summary, const char *stopped_by, FILE *out)
+{
+    char warning[FEM_SUMMARY_WARNING];
+    print_head(summary, stopped_by, out);
+    print_extremes(summary, out);
+    print_balance(summary, out);
+    print_probes(summary, out);
+    fem_summary_warning(summary, warning);
+    if (warning[0]) fprintf(out, "\nwarning: %s\n", warning);
+}
+
+yoke_status fem_summary_text(const fem_summary *summary, const char *stopped_by, char **text)
+{
+    char *made = NULL, *copy = NULL;
+    size_t bytes = 0;
+    FILE *out = open_memstream(&made, &bytes);
+    if (!out) return yoke_fail(summary->context, YOKE_ERROR_MEMORY, "out of memory for the summary");
+    print_all(summary, stopped_by, out);
+    yoke_status status = fclose(out) == 0 ? yoke_allocate(summary->context, (int64_t)bytes + 1, 1, (void **)&copy)
+                                          : yoke_fail(summary->context, YOKE_ERROR_MEMORY, "out of memory for the summary");
+    if (!status) {
+        memcpy(copy, made, bytes);
+        *text = copy;
+    }
+    free(made);
+    return status;
+}
+
+/* ------------------------------------------------------------------------------------------------- probes.csv */
+
+/* A field of text in quotes, with its quotes doubled. */
+static void print_quoted(FILE *out, const char *text)
+{
+    fputc('"', out);
+    for (; *text; text++) {
+        if (*text == '"') fputc('"', out);
+        fputc(*text, out);
+    }
+    fputc('"', out);
+}
+
+static void print_columns(FILE *out, const char *names, const char *unit)
+{
+    for (const char *at = names; *at;) {
+        size_t length = strcspn(at, " ");
+        fprintf(out, ",%.*s", (int)length, at);
+        if (unit[0]) fprintf(out, " (%s)", unit);
+        at += length + (at[length] == ' ');
+    }
+}
+
+static void print_numbers(FILE *out, const double *numbers, int count)
+{
+    for (int i = 0; i < count; i++) fprintf(out, ",%.17g", numbers[i]);
+}
+
+static void print_table_of_probes(FILE *out, const void *data)
+{
+    const fem_summary *s = data;
+    const fem_units *units = &s->the_case->units;
+    int elastic = s->problem->components == 3;
+    fprintf(out, "step,dofs,probe");
+    print_columns(out, "x y z", units->length);
+    if (elastic) {
+        print_columns(out, "displacement_x displacement_y displacement_z", units->length);
+        print_columns(out, "stress_xx stress_yy stress_zz stress_yz stress_xz stress_xy von_mises principal_1 principal_2 principal_3",
+                      units->stress);
+    } else {
+        print_columns(out, "value", units->temperature);
+        print_columns(out, "gradient_x gradient_y gradient_z", units->temperature_gradient);
+    }
+    fprintf(out, "\n");
+    for (int64_t i = 0; i < s->num_rows; i++) {
+        const probe_row *row = &s->rows[i];
+        fprintf(out, "%d,%lld,", row->step, (long long)row->dofs);
+        print_quoted(out, s->probes[row->probe].name);
+        print_numbers(out, s->probes[row->probe].x, 3);
+        print_numbers(out, row->value.value, elastic ? 3 : 1);
+        print_numbers(out, row->value.tensor, elastic ? 6 : 3);
+        if (elastic) {
+            print_numbers(out, &row->value.von_mises_pa, 1);
+            print_numbers(out, row->value.principal_pa, 3);
+        }
+        fprintf(out, "\n");
+    }
+}
+
+yoke_status fem_summary_write_probes(const fem_summary *summary, const char *directory)
+{
+    if (!summary->num_probes) return YOKE_OK;
+    return app_file_write(summary->context, directory, FEM_RESULTS_PROBES, print_table_of_probes, summary);
+}

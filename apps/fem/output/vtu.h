@@ -1,0 +1,44 @@
+/*
+ * vtu.h - results for ParaView: one .vtu file for each refinement step (XML with appended raw binary, 64-bit headers) and a .pvd series.
+ *
+ * Cells are VTK_HEXAHEDRON (q1), VTK_QUADRATIC_HEXAHEDRON (s2) and VTK_TRIQUADRATIC_HEXAHEDRON (q2).  Points are those of the stress (pairs
+ * of a node and a material, so that what jumps between materials is not smeared); hanging nodes of a small element that do not lie on a
+ * node are points of their own.
+ *
+ * Point data: displacement, stress, von_mises, principal_stress, strain (elastic, shear as components of the tensor), principal_strain and,
+ * where the problem has one, temperature (as the case gives it, not the difference to its reference), or value and gradient for Poisson; cell data: error, part, level and material (index in the case, from 0).  Tensors are in VTK's order of
+ * six components, xx yy zz xy yz xz, which its tensor filters take for granted; principal values descend.  Components carry their names.
+ * Where the case names its units, field data `units`, `unit_of_length` and `unit_of_stress` do so, and `unit_of_temperature` beside a
+ * temperature.
+ */
+#ifndef FEM_OUTPUT_VTU_H
+#define FEM_OUTPUT_VTU_H
+
+#include "case/case.h"
+#include "common/file.h"
+#include "output/stress.h"
+
+typedef struct fem_vtu {
+    const fem_space *space;
+    const fem_stress *stress; /* of that space */
+    const double *u;          /* [num_nodes][components] */
+    const double *indicator;  /* [num_elements] error indicators, whose squares sum to the estimate's; NULL: not known, written as NaN */
+    const int32_t *part;      /* [num_elements] the part that works on the element; NULL: 0 */
+    const fem_units *units;   /* NULL: none are named */
+    int64_t fields;           /* bits 1 << fem_output_field; those of the other problem type are passed over */
+} fem_vtu;
+
+/* Writes one step, whole or not at all.  Errors: INPUT (path cannot be written), SYSTEM (disk full), MEMORY. */
+yoke_status fem_vtu_write(const fem_vtu *vtu, const char *path);
+
+/* The same, not yet in its place: the caller commits or abandons the file.  Errors: as above. */
+yoke_status fem_vtu_start(const fem_vtu *vtu, const char *path, app_file **file);
+
+/* Name of a step's file: step-00.vtu. */
+#define FEM_VTU_NAME 32
+void fem_vtu_name(int step, char name[FEM_VTU_NAME]);
+
+/* Writes the series `path` (.pvd) of the files of steps 0 to count - 1 beside it; time is the step.  Errors: as fem_vtu_write. */
+yoke_status fem_vtu_write_series(yoke_context *context, const char *path, int count);
+
+#endif

@@ -1,0 +1,15 @@
+#include "solver/blas_threads.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+
+void fem_blas_set_threads(int threads)
+{
+    void (*set_threads)(int);
+    void *program = dlopen(NULL, RTLD_LAZY), *symbol = NULL;
+    if (program && !getenv("OPENBLAS_NUM_THREADS")) symbol = dlsym(program, "openblas_set_num_threads");
+    memcpy(&set_threads, &symbol, sizeof symbol); /* ISO C has no cast from an object to a function */
+    if (set_threads) set_threads(threads);
+    if (program) dlclose(program);
+}

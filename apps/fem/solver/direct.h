@@ -1,0 +1,36 @@
+/*
+ * direct.h - the matrix of a space, assembled and factored by CHOLMOD, as preconditioner: one or two iterations then clean up rounding.
+ *
+ * What it will take is known from the analysis, before anything large is done.  The matrix is assembled on the host whatever devices work.
+ */
+#ifndef FEM_SOLVER_DIRECT_H
+#define FEM_SOLVER_DIRECT_H
+
+#include "solver/cg.h"
+#include "solver/cholesky.h"
+
+typedef struct fem_direct fem_direct;
+
+/* Finds the order of elimination and with it the cost.  Borrowed objects must outlive it.  Errors: MEMORY, NUMERIC. */
+yoke_status fem_direct_analyze(const fem_space *space, const fem_constraints *constraints, fem_direct **direct);
+void fem_direct_destroy(fem_direct *direct); /* NULL allowed */
+
+fem_cholesky_cost fem_direct_cost(const fem_direct *direct);
+/* memory_bytes, or where that is 0 what the system says is there. */
+double fem_direct_left_bytes(yoke_context *context, double memory_bytes);
+/* Nonzero: the factor fits into memory_bytes; 0: into what the system says is there.  *left_bytes: which of the two it was. */
+int fem_direct_fits(const fem_direct *direct, double memory_bytes, double *left_bytes);
+
+/*
+ * Assembles and factors; memory_bytes: as above.  hooks: told what goes on, and asked before and after each of the two.
+ * Errors: MEMORY (also before anything is done, where it does not fit: what it needs, what there is), NUMERIC (not positive definite),
+ * INTERRUPTED, INPUT (an element whose map folds).
+ */
+yoke_status fem_direct_factorize(fem_direct *direct, double memory_bytes, const fem_hooks *hooks);
+
+/* The inverse as a function for fem_cg, on vectors of any team of the same space. */
+fem_approximate_inverse fem_direct_inverse(fem_direct *direct);
+
+int64_t fem_direct_memory_bytes(const fem_direct *direct);
+
+#endif

@@ -1,0 +1,317 @@
+#include "solver/multigrid.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "solver/multigrid_couplings.h"
+#include "solver/multigrid_parts.h"
+
+enum { DEFAULT_DEGREE = 4 };
+static const double default_range = 30;
+/*
+ * The smoother amplifies what lies above (1 + 1 / range) times the range's end, and then the cycle is not positive definite.  On bodies of
+ * one material the estimate falls short of the largest eigenvalue by at most 11 per cent after the fewer steps; near hanging nodes where
+ * the material jumps its mode is so local that even the more steps leave up to 16 per cent.
+ */
+static const double eigenvalue_safety = 1.15, jump_safety = 1.2;
+enum { EIGENVALUE_STEPS = 8, JUMP_STEPS = 15 };
+
+/*
+ * Where elements are stretched a level is the last one if it has at most so many dofs and its factor costs little beside a solve, or, at the
+ * end of the levels, beside the iterations that algebraic multigrid would take more (some sixty with all levels).
+ */
+static const int64_t most_factor_dofs = 100000;
+static const double cheap_operations = 5e9, most_operations = 1e11, most_operations_dof = 3e5;
+
+/* ---------------------------------------------------------------------------------------------------- cycle */
+
+/* The last level works on host vectors; its neighbours' restriction and prolongation go through vectors of the level's own team. */
+static yoke_status solve_last(fem_multigrid *m, multigrid_level *level)
+{
+    if (m->direct) {
+        fem_approximate_inverse inverse = fem_direct_inverse(m->direct);
+        return inverse.apply(inverse.state, level->b, NAN, level->x);
+    }
+    fem_vector_read(level->b, m->coarse_b);
+    yoke_status status = fem_coarse_solve(m->coarse, m->coarse_b, m->coarse_x);
+    if (!status) fem_vector_write(level->x, m->coarse_x);
+    return status;
+}
+
+/*
+ * Where elements are stretched, coarse spaces of thin bodies are stiffer in bending than fine ones: correcting twice on the two levels below
+ * the finest makes up for it.  The whole stays symmetric: (I - M A)^2 on each level instead of I - M A.
+ */
+static int corrections(const fem_multigrid *m, int l) { return m->stretched && (l == 1 || l == 2) ? 2 : 1; }
+
+static yoke_status cycle(fem_multigrid *m, int l)
+{
+    multigrid_level *level = &m->level[l];
+    if (l == m->num_levels - 1) return solve_last(m, level);
+    multigrid_level *coarser = level + 1;
+    for (int i = 0; i < corrections(m, l); i++) {
+        multigrid_smooth(level, m->options.degree, i == 0);
+        fem_team_product(level->team, 1, level->x, level->t);
+        fem_vector_subtract(level->b, level->t, level->t);
+        fem_team_restrict_to(coarser->team, level->t, coarser->b);
+        yoke_status status = cycle(m, l + 1);
+        if (status) return status;
+        fem_team_prolongate_add(coarser->team, coarser->x, level->x);
+        fem_vector_mask(level->x);
+        multigrid_smooth(level, m->options.degree, 0);
+    }
+    return YOKE_OK;
+}
+
+static yoke_status apply(void *state, const fem_vector *r, double norm_r, fem_vector *z)
+{
+    fem_multigrid *m = state;
+    multigrid_level *finest = &m->level[0];
+    if (!(norm_r > 0) || !isfinite(norm_r)) {
+        fem_vector_zero(z);
+        return YOKE_OK;
+    }
+    /* single precision has few exponents: work on a vector of norm about 1 */
+    fem_vector_copy_scaled(1 / norm_r, r, finest->b);
+    yoke_status status = cycle(m, 0);
+    for (int l = 0; l < m->num_levels && !status; l++)
+        if (fem_team_failed(m->level[l].team)) status = fem_team_status(m->level[l].team);
+    if (!status) fem_vector_copy_scaled(norm_r, finest->x, z);
+    return status;
+}
+
+/* --------------------------------------------------------------------------------------------------- set-up */
+
+/* A level of `element` on a forest of its own, which becomes the level's; NULL: of q1 on the leaves of the level before. */
+static yoke_status add_level(fem_multigrid *m, fem_element element, fem_forest *forest)
+{
+    multigrid_level *level = &m->level[m->num_levels++];
+    fem_boundary *boundary = NULL;
+    level->forest = forest;
+    yoke_status status = forest ? fem_space_create(m->level[0].space->problem, forest, element, &level->own_space)
+                                : fem_space_create_corners((level - 1)->space, &level->own_space);
+    if (!status) status = fem_boundary_create(level->own_space, &boundary);
+    if (!status) status = fem_constraints_create(level->own_space, boundary, &level->own_constraints);
+    fem_boundary_destroy(boundary);
+    level->space = level->own_space;
+    level->constraints = level->own_constraints;
+    if (status) return status;
+    return fem_interpolation_create(level->space, (level - 1)->space, 1, &level->to_finer);
+}
+
+static int64_t dofs_of(const fem_space *space) { return (int64_t)space->num_nodes * space->components; }
+
+/* Adds a level of the last one's element on the next coarser forest; *more is 0 where there is none, or the last level is small enough. */
+static yoke_status coarsen(fem_multigrid *m, int *more)
+{
+    const multigrid_level *last = &m->level[m->num_levels - 1];
+    fem_forest *forest;
+    *more = 0;
+    if (dofs_of(last->space) <= m->options.direct_dofs || m->num_levels == MULTIGRID_MOST_LEVELS - 1) return YOKE_OK;
+    yoke_status status = fem_forest_copy(last->space->forest, &forest);
+    if (!status) status = fem_forest_coarsen(forest);
+    if (status) return status;
+    if (fem_forest_leaves(forest) == last->space->num_elements) { /* the coarse mesh, or balance forbids more */
+        fem_forest_destroy(forest);
+        return YOKE_OK;
+    }
+    *more = 1;
+    return add_level(m, last->space->element, forest);
+}
+
+/* Makes a Cholesky factor the solver of the last level so far, if it takes at most so many operations, and there is memory for it. */
+static yoke_status take_factor(fem_multigrid *m, double operations)
+{
+    const multigrid_level *last = &m->level[m->num_levels - 1];
+    fem_direct *direct;
+    double left_bytes;
+    yoke_status status = fem_direct_analyze(last->space, last->constraints, &direct);
+    if (status) return status;
+    if (fem_direct_cost(direct).operations <= operations && fem_direct_fits(direct, 0, &left_bytes))
+        m->direct = direct;
+    else
+        fem_direct_destroy(direct);
+    return YOKE_OK;
+}
+
+static yoke_status interrupted(const fem_multigrid *m)
+{
+    if (!m->hooks || !m->hooks->interrupted || !m->hooks->interrupted(m->hooks->user)) return YOKE_OK;
+    return yoke_fail(m->context, YOKE_ERROR_INTERRUPTED, "interrupted while setting up the multigrid levels");
+}
+
+static yoke_status add_levels(fem_multigrid *m)
+{
+    yoke_status status = YOKE_OK;
+    if (m->level[0].space->element != FEM_Q1) status = add_level(m, FEM_Q1, NULL);
+    for (int more = 1; !status && more;) {
+        status = interrupted(m);
+        if (!status) status = coarsen(m, &more);
+    }
+    return status;
+}
+
+/* Coarse levels of the finest one's element, as q1 would lock; the first whose factor is cheap ends them.  Only where none is there is q1. */
+static yoke_status add_stretched_levels(fem_multigrid *m)
+{
+    yoke_status status = YOKE_OK;
+    for (int more = 1; !status && more && !m->direct;) {
+        status = interrupted(m);
+        if (!status && dofs_of(m->level[m->num_levels - 1].space) <= m->factor_dofs) status = take_factor(m, cheap_operations);
+        if (!status && !m->direct) status = coarsen(m, &more);
+    }
+    if (status || m->direct) return status;
+    if (m->level[0].space->element != FEM_Q1) status = add_level(m, FEM_Q1, NULL);
+    return status ? status : take_factor(m, fmax(most_operations, most_operations_dof * (double)dofs_of(m->level[0].space)));
+}
+
+static yoke_status make_team(fem_multigrid *m, int l)
+{
+    multigrid_level *level = &m->level[l];
+    fem_team_options options = {.devices = m->options.devices,
+                                .cut = level->cut,
+                                .precision = FEM_SINGLE,
+                                .operator_kind = FEM_MATRIXFREE,
+                                .exchange = m->options.exchange,
+                                .unmeasured = m->options.unmeasured,
+                                .finer = l ? m->level[l - 1].team : NULL,
+                                .to_finer = level->to_finer};
+    yoke_status status = l ? multigrid_cut(m, l) : YOKE_OK;
+    if (!status) status = fem_team_create(level->space, level->constraints, &options, &level->team);
+    fem_interpolation_destroy(level->to_finer); /* the parts have their own copies */
+    level->to_finer = NULL;
+    fem_vector **vectors[] = {&level->b, &level->x, &level->d, &level->t};
+    for (int i = 0; i < 4 && !status; i++) status = fem_vector_create(level->team, vectors[i]);
+    if (status || l == m->num_levels - 1) return status;
+    if (m->stretched) {
+        level->host = m->host;
+        status = multigrid_blocks_create(level->space, level->constraints, &level->blocks);
+        if (status) return status;
+    }
+    double largest;
+    int jumps = level->space->problem->num_materials > 1;
+    status = multigrid_largest_eigenvalue(level, jumps ? JUMP_STEPS : EIGENVALUE_STEPS, &largest);
+    level->eigenvalue_high = (jumps ? jump_safety : eigenvalue_safety) * largest;
+    level->eigenvalue_low = level->eigenvalue_high / m->options.range;
+    return status;
+}
+
+/* The solver of the last level. */
+static yoke_status make_last(fem_multigrid *m)
+{
+    if (m->direct) return fem_direct_factorize(m->direct, 0, NULL);
+    int64_t dofs = dofs_of(m->level[m->num_levels - 1].space);
+    yoke_status status = yoke_allocate(m->context, dofs, sizeof(double), (void **)&m->coarse_b);
+    if (!status) status = yoke_allocate(m->context, dofs, sizeof(double), (void **)&m->coarse_x);
+    return status ? status : multigrid_create_coarse(m);
+}
+
+static yoke_status setup(fem_multigrid *m)
+{
+    yoke_status status = m->stretched ? add_stretched_levels(m) : add_levels(m);
+    if (!status && m->stretched) status = yoke_allocate(m->context, dofs_of(m->level[0].space), sizeof *m->host, (void **)&m->host);
+    for (int l = 0; l < m->num_levels && !status; l++) {
+        status = interrupted(m);
+        if (!status) status = make_team(m, l);
+    }
+    if (!status) status = interrupted(m);
+    return status ? status : make_last(m);
+}
+
+yoke_status fem_multigrid_create(const fem_space *space, const fem_constraints *constraints, const fem_multigrid_options *options,
+                                 const fem_hooks *hooks, fem_multigrid **out)
+{
+    fem_multigrid *m;
+    yoke_status status = yoke_allocate(space->context, 1, sizeof *m, (void **)&m);
+    if (status) return status;
+    m->context = space->context;
+    m->options = *options;
+    m->hooks = hooks;
+    if (!m->options.degree) m->options.degree = DEFAULT_DEGREE;
+    if (!(m->options.range > 0)) m->options.range = default_range;
+    m->factor_dofs = options->direct_dofs ? options->direct_dofs : most_factor_dofs;
+    m->stretched = multigrid_is_stretched(space->problem->mesh);
+    if (!m->options.direct_dofs) m->options.direct_dofs = FEM_DIRECT_DOFS;
+    if (!m->options.shared_elements) m->options.shared_elements = FEM_SHARED_ELEMENTS;
+    m->num_levels = 1;
+    m->level[0].space = space;
+    m->level[0].constraints = constraints;
+    memcpy(m->level[0].cut, options->cut, sizeof(int32_t) * ((size_t)options->devices->count + 1));
+    status = setup(m);
+    if (status) {
+        fem_multigrid_destroy(m);
+        return status;
+    }
+    *out = m;
+    return YOKE_OK;
+}
+
+void fem_multigrid_destroy(fem_multigrid *m)
+{
+    if (!m) return;
+    for (int l = m->num_levels - 1; l >= 0; l--) { /* a coarser level's forest borrows the finest one's connectivity */
+        multigrid_level *level = &m->level[l];
+        fem_vector *vectors[] = {level->b, level->x, level->d, level->t};
+        for (int i = 0; i < 4; i++) fem_vector_destroy(vectors[i]);
+        multigrid_blocks_destroy(level->blocks);
+        fem_team_destroy(level->team);
+        fem_interpolation_destroy(level->to_finer);
+        fem_constraints_destroy(level->own_constraints);
+        fem_space_destroy(level->own_space);
+        fem_forest_destroy(level->forest);
+    }
+    fem_direct_destroy(m->direct);
+    if (!m->options.keeper) fem_coarse_destroy(m->coarse);
+    yoke_release(m->context, m->host);
+    yoke_release(m->context, m->coarse_b);
+    yoke_release(m->context, m->coarse_x);
+    yoke_release(m->context, m);
+}
+
+fem_approximate_inverse fem_multigrid_inverse(fem_multigrid *m) { return (fem_approximate_inverse){apply, m}; }
+
+fem_multigrid_work fem_multigrid_get_work(const fem_multigrid *m)
+{
+    const int last = m->num_levels - 1;
+    if (!m->stretched) return fem_multigrid_usual_work((double)dofs_of(m->level[0].space));
+    fem_multigrid_work sum = fem_multigrid_least_work();
+    double visits = 1;
+    for (int l = 0; l <= last; l++) {
+        fem_multigrid_work work = {0, 0};
+        fem_block_level level = {.dofs = (double)dofs_of(m->level[l].space), .products = 2.0 * m->options.degree};
+        if (l < last) {
+            visits *= corrections(m, l);
+            level.smoothings = visits;
+            multigrid_blocks_size(m->level[l].blocks, &level.entries, &level.operations);
+            work = fem_block_level_work(&level);
+        } else if (m->direct) {
+            const fem_cholesky_cost cost = fem_direct_cost(m->direct);
+            work = fem_last_level_work(level.dofs, &cost, visits);
+        }
+        sum.setup += work.setup;
+        sum.iteration += work.iteration;
+    }
+    return sum;
+}
+
+int64_t fem_multigrid_fine_products(const fem_multigrid *m) { return fem_team_products(m->level[0].team); }
+
+fem_team *fem_multigrid_team(fem_multigrid *m) { return m->level[0].team; }
+
+fem_team *fem_multigrid_level_team(fem_multigrid *m, int level) { return m->level[level].team; }
+
+int fem_multigrid_levels(const fem_multigrid *m) { return m->num_levels; }
+
+const char *fem_multigrid_coarse_name(const fem_multigrid *m) { return m->direct ? "cholmod" : fem_coarse_name(m->coarse); }
+
+int64_t fem_multigrid_memory_bytes(const fem_multigrid *m)
+{
+    int64_t bytes = m->direct ? fem_direct_memory_bytes(m->direct) : fem_coarse_memory_bytes(m->coarse);
+    if (m->host) bytes += (int64_t)sizeof *m->host * dofs_of(m->level[0].space);
+    for (int l = 0; l < m->num_levels; l++) {
+        const multigrid_level *level = &m->level[l];
+        bytes += fem_team_memory_bytes(level->team) + 4 * (int64_t)sizeof(float) * dofs_of(level->space);
+        if (level->blocks) bytes += multigrid_blocks_memory_bytes(level->blocks);
+    }
+    return bytes;
+}

@@ -1,0 +1,230 @@
+/* A coarse solver kept from solve to solve: the same bits as without, kept only where nothing of the level has changed. */
+#include <string.h>
+
+#include "unit.h"
+
+#include "base/failing.h"
+#include "fem/block.h"
+#include "fem/body.h"
+#include "fem/solving.h"
+
+/* A block whose own mesh is the last level, however often it is refined. */
+typedef struct bench {
+    block b;
+    fem_coarse_keeper *keeper;
+} bench;
+
+static void open_bench(const block_options *options, bench *t)
+{
+    block_create(options, &t->b);
+    block_two_materials(&t->b, 10);
+    block_add_condition(&t->b, (fem_condition){FEM_DIRICHLET, 0, 7, {0, 0, 0}});
+    block_add_condition(&t->b, (fem_condition){FEM_TRACTION, 1, 0, {0.3, -1, 2}});
+    assert_int_equal(fem_coarse_keeper_create(t->b.context, &t->keeper), YOKE_OK);
+}
+
+static void shut_bench(bench *t)
+{
+    fem_coarse_keeper_destroy(t->keeper);
+    block_destroy(&t->b);
+}
+
+static const block_options beam = {.elements = {22, 6, 6}, .map = body_bend, .order = 1, .turn = 5, .components = 3};
+static const block_options small = {.elements = {2, 2, 2}, .map = body_bend, .order = 1, .turn = 5, .components = 3};
+
+static yoke_status solve(const block *b, fem_coarse_keeper *keeper, fem_solution **solution)
+{
+    const fem_solve_options options = {.solver = FEM_SOLVER_MULTIGRID, .relative_residual = 1e-8, .max_iterations = 200, .keeper = keeper};
+    *solution = NULL;
+    return solve_alone(b->space, b->boundary, b->constraints, NULL, &options, NULL, solution);
+}
+
+/* Solves on the space that is there without the keeper and twice with it; the solver must have been made anew so many times. */
+static void assert_made(bench *t, int64_t made)
+{
+    const size_t dofs = (size_t)t->b.space->num_nodes * (size_t)t->b.space->components;
+    const int64_t before = fem_coarse_keeper_made(t->keeper);
+    fem_solution *without, *with;
+    if (solve(&t->b, NULL, &without)) fail_msg("%s", yoke_last_error(t->b.context));
+    for (int i = 0; i < 2; i++) {
+        if (solve(&t->b, t->keeper, &with)) fail_msg("%s", yoke_last_error(t->b.context));
+        assert_int_equal(with->iterations, without->iterations);
+        assert_memory_equal(with->u, without->u, dofs * sizeof *with->u);
+        fem_solution_destroy(with);
+    }
+    fem_solution_destroy(without);
+    assert_int_equal(fem_coarse_keeper_made(t->keeper) - before, made);
+}
+
+static void assert_kept_while_refining(const block_options *options)
+{
+    bench t;
+    uint64_t random = 3;
+    open_bench(options, &t);
+    block_discretise(&t.b, FEM_Q1);
+    assert_made(&t, 1);
+    for (int i = 0; i < 2; i++) {
+        block_refine(&t.b, 0.02, &random);
+        block_discretise(&t.b, FEM_Q1);
+        assert_made(&t, 0);
+    }
+    shut_bench(&t);
+}
+
+static void the_factor_stays_while_the_mesh_is_refined(void **state)
+{
+    (void)state;
+    assert_kept_while_refining(&beam);
+}
+
+static void algebraic_levels_stay_while_the_mesh_is_refined(void **state)
+{
+    (void)state;
+    block_options many = beam;
+    many.elements[0] = many.elements[1] = many.elements[2] = 25; /* more free dofs than are solved directly */
+    many.components = 1;
+    assert_kept_while_refining(&many);
+}
+
+static void another_last_level_is_solved_anew(void **state)
+{
+    (void)state;
+    bench t;
+    uint64_t random = 3;
+    open_bench(&small, &t);
+    for (int i = 0; i < 3; i++) { /* few dofs: each mesh is its own last level */
+        block_discretise(&t.b, FEM_Q2);
+        assert_made(&t, 1);
+        block_refine(&t.b, 0.4, &random);
+    }
+    shut_bench(&t);
+}
+
+static void a_changed_modulus_is_noticed(void **state)
+{
+    (void)state;
+    bench t;
+    open_bench(&small, &t);
+    block_discretise(&t.b, FEM_Q2);
+    assert_made(&t, 1);
+    t.b.material[1].lambda *= 1.01;
+    assert_made(&t, 1);
+    t.b.material[0].mu *= 1.01;
+    assert_made(&t, 1);
+    t.b.problem.material_of[3] ^= 1;
+    assert_made(&t, 1);
+    shut_bench(&t);
+}
+
+static void a_changed_support_is_noticed_and_a_changed_value_is_not(void **state)
+{
+    (void)state;
+    bench t;
+    open_bench(&small, &t);
+    block_discretise(&t.b, FEM_Q2);
+    assert_made(&t, 1);
+    t.b.condition[0].value[1] = 0.1;
+    block_discretise(&t.b, FEM_Q2);
+    assert_made(&t, 0);
+    t.b.condition[0].group = 2;
+    block_discretise(&t.b, FEM_Q2);
+    assert_made(&t, 1);
+    block_add_condition(&t.b, (fem_condition){FEM_DIRICHLET, 3, 4, {0, 0, 0}});
+    block_discretise(&t.b, FEM_Q2);
+    assert_made(&t, 1);
+    shut_bench(&t);
+}
+
+static void moved_nodes_are_noticed(void **state)
+{
+    (void)state;
+    bench t;
+    open_bench(&small, &t);
+    block_discretise(&t.b, FEM_Q2);
+    assert_made(&t, 1);
+    for (int64_t i = 0; i < 3 * 8 * t.b.mesh.num_elements; i++) t.b.mesh.geometry[i] *= 1.25;
+    block_discretise(&t.b, FEM_Q2);
+    assert_made(&t, 1);
+    shut_bench(&t);
+}
+
+static void another_equation_is_noticed(void **state)
+{
+    (void)state;
+    bench t;
+    open_bench(&small, &t);
+    block_discretise(&t.b, FEM_Q2);
+    assert_made(&t, 1);
+    t.b.problem.components = 1;
+    t.b.condition[0].mask = 1;
+    block_discretise(&t.b, FEM_Q2);
+    assert_made(&t, 1);
+    shut_bench(&t);
+}
+
+/* The first modulus makes the matrix indefinite: what is left must not be taken for a solver of the next problem, nor of the same again. */
+static void a_solver_that_could_not_be_made_is_not_kept(void **state)
+{
+    (void)state;
+    bench t;
+    fem_solution *solution;
+    open_bench(&small, &t);
+    block_discretise(&t.b, FEM_Q1);
+    t.b.material[0].mu *= -1;
+    for (int i = 0; i < 2; i++) assert_int_equal(solve(&t.b, t.keeper, &solution), YOKE_ERROR_NUMERIC);
+    assert_int_equal(fem_coarse_keeper_made(t.keeper), 0);
+    t.b.material[0].mu *= -1;
+    assert_made(&t, 1);
+    shut_bench(&t);
+}
+
+static void lack_of_memory_leaves_nothing_wrong_behind(void **state)
+{
+    (void)state;
+    for (int full = 0; full < 2; full++) { /* an empty keeper; one that has another solver */
+        failing memory = {0};
+        const yoke_options options = failing_options(&memory);
+        block_options with_memory = small;
+        bench t;
+        fem_solution *solution;
+        yoke_status status = YOKE_ERROR_MEMORY;
+        with_memory.memory = &options;
+        open_bench(&with_memory, &t);
+        block_discretise(&t.b, FEM_Q1);
+        for (int64_t n = 1; status; n++) {
+            assert_true(n < 1000);
+            fem_coarse_keeper_destroy(t.keeper);
+            assert_int_equal(fem_coarse_keeper_create(t.b.context, &t.keeper), YOKE_OK);
+            if (full) {
+                t.b.material[0].mu *= 2;
+                assert_made(&t, 1);
+                t.b.material[0].mu /= 2;
+            }
+            memory.fail_at = memory.calls + n;
+            status = solve(&t.b, t.keeper, &solution);
+            memory.fail_at = 0;
+            if (status) {
+                assert_int_equal(status, YOKE_ERROR_MEMORY);
+                assert_null(solution);
+            }
+            fem_solution_destroy(solution);
+            if (n % 16 == 0) assert_made(&t, fem_coarse_keeper_made(t.keeper) == full);
+        }
+        shut_bench(&t);
+        assert_int_equal(memory.outstanding, 0);
+    }
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(the_factor_stays_while_the_mesh_is_refined),
+    cmocka_unit_test(algebraic_levels_stay_while_the_mesh_is_refined),
+    cmocka_unit_test(another_last_level_is_solved_anew),
+    cmocka_unit_test(a_changed_modulus_is_noticed),
+    cmocka_unit_test(a_changed_support_is_noticed_and_a_changed_value_is_not),
+    cmocka_unit_test(moved_nodes_are_noticed),
+    cmocka_unit_test(another_equation_is_noticed),
+    cmocka_unit_test(a_solver_that_could_not_be_made_is_not_kept),
+    cmocka_unit_test(lack_of_memory_leaves_nothing_wrong_behind),
+};
+
+UNIT_MAIN(tests, body_start, body_end)
