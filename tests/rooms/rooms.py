@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Enforces the table of rooms in CONTRIBUTING.md over the sources.
+"""Enforces the table of rooms in CONTRIBUTING.md over the sources, and that no files include each other in a circle.
 
     rooms.py DIRECTORY       checks a source tree; prints file:line: what is wrong
     rooms.py --self-test     checks that every rule can be broken
 """
+import os
 import pathlib
 import re
 import sys
@@ -21,6 +22,22 @@ ROOMS_OF_LIBRARY = {
     "run": {"base", "meter", "frequency", "profile", "device", "model", "plan", "balance"},
 }
 OUTER_ROOMS = ("tool", "apps", "bench", "examples")
+
+
+def chain(*names):
+    """Sub-rooms of which each may include all before it."""
+    return {name: set(names[:i]) for i, name in enumerate(names)}
+
+
+# Which sub-rooms there are, in the order of dependency, and which others each may include; "" is the room's own folder.
+SUB_ROOMS = {
+    "src/device": {"": set(), "openmp": {""}, "opencl": {""}, "cuda": {""}, "sim": {""}},
+    "apps/fem": chain("case", "mesh", "space", "operator", "solver", "estimate", "output", "adapt", ""),
+    "tool": {"": set(), "info": {""}, "energy": {""}, "gather": {""}, "profile": {""}, "calibrate": {"", "profile"}, "plan": {""}, "bench": {""},
+             "reproduce": set()},
+    "bench": {"balance": set(), "ceilings": set(), "energy": set(), "meter": set(), "numa": set(), "plan": {"balance"}, "profile": set(),
+              "reduction": set(), "fem": set()},
+}
 
 C_HEADERS = """assert complex ctype errno fenv float inttypes iso646 limits locale math setjmp signal stdalign stdarg stdatomic stdbool stddef
     stdint stdio stdlib stdnoreturn string tgmath threads time""".split()
@@ -53,6 +70,67 @@ def room_of(path):
     if parts[0] == "apps":
         return "apps/" + parts[1]
     return parts[0]
+
+
+def sub_room_of(path):
+    """The sub-room of a file; "" where it lies in the room's own folder."""
+    below = path.removeprefix(room_of(path) + "/").split("/")
+    return below[0] if len(below) > 1 else ""
+
+
+def unknown_sub_room(path):
+    """Why the file may not lie where it lies, or None."""
+    room, sub_room = room_of(path), sub_room_of(path)
+    if room in SUB_ROOMS:
+        return None if sub_room in SUB_ROOMS[room] else f"{room} has no sub-room {sub_room or 'for files of its own folder'}: name it in rooms.py"
+    if room.startswith("src/") and sub_room:
+        return f"{room} has no sub-rooms: name them in rooms.py"
+    return None
+
+
+def sub_room_include(path, name, tree):
+    """Why the file may not include "name" of its own room, or None."""
+    room, own = room_of(path), sub_room_of(path)
+    target = included(path, name, tree)
+    if room not in SUB_ROOMS or target is None or room_of(target) != room or sub_room_of(target) in SUB_ROOMS[room][own] | {own}:
+        return None
+    allowed = ", ".join(sorted(sub or "the room's own folder" for sub in SUB_ROOMS[room][own])) or "no other sub-room"
+    return f"{room}{own and '/' + own} may include of {room} only its own headers and {allowed}"
+
+
+def included(path, name, tree):
+    """The file that an #include "name" in this file finds, or None: beside it, then where its room looks."""
+    top = path.split("/")[0]
+    roots = {"src": ["src", "include"], "include": ["include"], "apps": [room_of(path), "apps", "include"], "tool": ["tool", "apps", "include"],
+             "bench": ["bench", "apps/" + path.split("/")[1], "apps", "include"], "examples": ["include"],
+             "tests": ["tests", "src", "include", "apps/fem", "apps", "bench", "tool"]}[top]
+    for directory in [str(pathlib.PurePosixPath(path).parent), *roots]:
+        target = pathlib.PurePosixPath(directory, name)
+        if ".." in target.parts:  # only tests climb
+            target = pathlib.PurePosixPath(os.path.normpath(target))
+        if (tree / target).is_file():
+            return target.as_posix()
+    return None
+
+
+def circles(graph):
+    """Circles of includes, each once, as (file, line, files of the circle); graph: file -> [(line, file)]."""
+    found, done, path = [], set(), []
+
+    def visit(file):
+        path.append(file)
+        for line, target in graph.get(file, []):
+            if target in path:
+                found.append((file, line, path[path.index(target):] + [target]))
+            elif target not in done:
+                visit(target)
+        path.pop()
+        done.add(file)
+
+    for file in sorted(graph):
+        if file not in done:
+            visit(file)
+    return found
 
 
 def inner_include(path, name, tree):
@@ -113,30 +191,49 @@ def check_text(path, text):
             yield number, "only main programs and apps/common/terminal.c print: use app_print, app_progress or yoke_log"
 
 
-def check_file(path, tree):
-    text = (tree / path).read_text(encoding="utf-8")
+def includes(text):
+    """(line, what is included with "", what is included with <>)"""
     for number, line in enumerate(text.splitlines(), 1):
         match = re.match(r'\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)', line)
-        if not match:
-            continue
-        ours, theirs = match[1], match[2]
+        if match:
+            yield number, match[1], match[2]
+
+
+def check_file(path, tree):
+    text = (tree / path).read_text(encoding="utf-8")
+    for number, ours, theirs in includes(text):
         if theirs and theirs.split("/")[0] in ("yoke", "common"):
             yield number, f'our own header {theirs} is included with ""'
             continue
-        why = inner_include(path, ours, tree) if ours else outer_include(path, theirs)
+        why = inner_include(path, ours, tree) or sub_room_include(path, ours, tree) if ours else outer_include(path, theirs)
         if why:
             yield number, f"includes {ours or theirs}: {why}"
     yield from check_text(path, text)
 
 
+def include_graph(tree):
+    graph = {}
+    for top in ("include", "src", *OUTER_ROOMS, "tests"):
+        for file in sorted((tree / top).rglob("*.[ch]")):
+            path = file.relative_to(tree).as_posix()
+            found = [(number, included(path, ours, tree)) for number, ours, _ in includes(file.read_text(encoding="utf-8")) if ours]
+            graph[path] = [(number, target) for number, target in found if target]
+    return graph
+
+
 def check_tree(tree):
     wrong, count = [], 0
+    for file, line, circle in circles(include_graph(tree)):
+        wrong.append(f"{file}:{line}: includes in a circle: {' -> '.join(circle)}")
     for top in ("include", "src", *OUTER_ROOMS):
         for file in sorted((tree / top).rglob("*.[ch]")):
             path = file.relative_to(tree).as_posix()
             count += 1
             if path.startswith("src/") and path.split("/")[1] not in ROOMS_OF_LIBRARY:
                 wrong.append(f"{path}:1: there is no such room")
+                continue
+            if why := unknown_sub_room(path):
+                wrong.append(f"{path}:1: {why}")
                 continue
             wrong += [f"{path}:{number}: {why}" for number, why in check_file(path, tree)]
     return wrong, count
@@ -176,7 +273,28 @@ SELF_TEST = {  # path: (text, the line that is wrong or 0, a part of the message
     "include/yoke/inner.h": ('#include "base/right.h"\n', 1, "public"),
     "apps/fem/right.c": ('#include <p8est.h>\n#include <mpi.h>\n#include "common/right.h"\n#include "yoke/yoke.h"\n#include "own.h"\n', 0, ""),
     "apps/fem/own.h": ("", 0, ""),
-    "apps/fem/kernels/k.c": ('#include "own.h"\n', 0, ""),
+    "apps/fem/case/case.h": ("", 0, ""),
+    "apps/fem/space/space.h": ('#include "case/case.h"\n', 0, ""),
+    "apps/fem/operator/kernels/k.c": ('#include "operator/team.h"\n#include "k.h"\n#include "space/space.h"\n', 0, ""),
+    "apps/fem/operator/kernels/k.h": ("", 0, ""),
+    "apps/fem/operator/team.h": ("", 0, ""),
+    "apps/fem/space/upward.c": ('#include "space/space.h"\n#include "operator/team.h"\n', 2, "only its own headers and case, mesh"),
+    "apps/fem/space/deep.c": ('#include "operator/kernels/k.h"\n', 1, "only its own headers and case, mesh"),
+    "apps/fem/case/top.c": ('#include "own.h"\n', 1, "no other sub-room"),
+    "apps/fem/attic/x.c": ("", 1, "no sub-room attic"),
+    "apps/fem/output/a.h": ('#include "output/b.h"\n', 0, ""),
+    "apps/fem/output/b.h": ('#include "output/a.h"\n', 1, "circle: apps/fem/output/a.h -> apps/fem/output/b.h -> apps/fem/output/a.h"),
+    "src/model/one.h": ('#include "model/two.h"\n', 0, ""),
+    "src/model/three.h": ('\n#include "model/one.h"\n', 2, "circle"),
+    "src/model/two.h": ('#include "three.h"\n', 0, ""),
+    "src/model/itself.h": ('#include "itself.h"\n', 1, "circle"),
+    "src/model/attic/x.c": ("", 1, "no sub-rooms"),
+    "src/device/device.h": ("", 0, ""),
+    "src/device/cuda/cuda.h": ('#include "device/device.h"\n', 0, ""),
+    "src/device/sim/other.c": ('#include "device/cuda/cuda.h"\n', 1, "the room's own folder"),
+    "src/device/front.c": ('#include "device/cuda/cuda.h"\n', 1, "no other sub-room"),
+    "src/device/hip/x.c": ("", 1, "no sub-room hip"),
+    "src/run/backend.c": ('#include "device/cuda/cuda.h"\n', 0, ""),
     "apps/fem/inner.c": ('#include "base/right.h"\n', 1, "only yoke/"),
     "apps/fem/climbs.c": ('#include "../../src/base/right.h"\n', 1, "only yoke/"),
     "apps/fem/angle.c": ("#include <yoke/yoke.h>\n", 1, 'with ""'),
@@ -186,6 +304,18 @@ SELF_TEST = {  # path: (text, the line that is wrong or 0, a part of the message
     "apps/fmm/other.c": ('#include "own.h"\n', 1, "only yoke/"),
     "apps/common/right.h": ("#include <yaml.h>\n", 0, ""),
     "apps/common/gpl.c": ("#include <gmshc.h>\n", 1, "licence"),
+    "bench/balance/family.h": ("", 0, ""),
+    "bench/plan/right.c": ('#include "balance/family.h"\n', 0, ""),
+    "bench/numa/other.c": ('#include "balance/family.h"\n', 1, "no other sub-room"),
+    "bench/loose.c": ("", 1, "no sub-room for files of its own folder"),
+    "bench/sorting/x.c": ("", 1, "no sub-room sorting"),
+    "tool/tool.h": ("", 0, ""),
+    "tool/profile/kernel.h": ("", 0, ""),
+    "tool/calibrate/right.c": ('#include "profile/kernel.h"\n#include "tool.h"\n', 0, ""),
+    "tool/plan/other.c": ('#include "profile/kernel.h"\n', 1, "only its own headers and the room's own folder"),
+    "tool/main.c": ('#include "profile/kernel.h"\n', 1, "no other sub-room"),
+    "tool/reproduce/main.c": ('#include "tool.h"\n', 1, "no other sub-room"),
+    "tool/attic/x.c": ("", 1, "no sub-room attic"),
     "bench/fem/right.c": ('#include <p8est.h>\n#include "fem/right.h"\n#include "own.h"\n', 0, ""),
     "bench/fem/right.h": ("", 0, ""),
     "bench/plan/other.c": ('#include "own.h"\n', 1, "bench/X those of apps/X"),
