@@ -64,7 +64,7 @@ def main():
         run(compiler, "-std=c11", HERE / "consumer.c", "-o", work / "shared", *flags)
         expect(work / "shared", version, LD_LIBRARY_PATH=str(library))
         # The examples of runs, as somebody else would build them.
-        machine = only(prefix, "lang-ruenger-2014.json")
+        machine = only(prefix, "machines/lang-ruenger-2014.json")
         for example in sorted((HERE.parent.parent / "examples/run").glob("*.c")):
             if len(example.read_text(encoding="utf-8").splitlines()) >= 100:
                 sys.exit(f"{example} has 100 lines or more")
