@@ -282,6 +282,8 @@ yoke_status run_problem_create(yoke_run *run, const run_plan *plan, int only, ru
     yoke_status status = make_parts(run, plan, only, problem, &m);
     int64_t units = 0;
     for (int p = 0; p < plan->num_phases; p++) units |= plan->phases[p].units;
+    if (problem->options.deadline_s > 0) /* what is left of it for phases; where nothing is, nothing meets it */
+        problem->options.deadline_s = fmax(problem->options.deadline_s - run_overhead_s(run, plan, NULL), 1e-300);
     *known = units != 0 && !(run->needs_powers && isnan(run->base_w)); /* no units take no time */
     for (int i = 0; i < run->num_devices && status == YOKE_OK && *known; i++) {
         if (run_most_units(run, plan, i) > 0)
@@ -348,12 +350,13 @@ yoke_status run_predict(yoke_run *run, run_plan *plan)
     status = yoke_plan_evaluate(run->context, &problem.problem, NULL, units, NULL, &choice);
     run_problem_clear(run, &problem);
     if (status != YOKE_OK) return status;
-    plan->predicted = (yoke_cost){.time_s = choice.time_s,
-                                  .energy_j = choice.energy_j,
+    double other_j, other_s = run_overhead_s(run, plan, &other_j);
+    plan->predicted = (yoke_cost){.time_s = choice.time_s + other_s,
+                                  .energy_j = choice.energy_j + other_j,
                                   .peak_power_w = choice.peak_power_w,
                                   .time_uncertainty_s = choice.time_uncertainty_s,
                                   .energy_uncertainty_j = choice.energy_uncertainty_j};
-    plan->value = run_objective(run->options.objective, choice.time_s, choice.energy_j);
+    plan->value = run_objective(run->options.objective, plan->predicted.time_s, plan->predicted.energy_j);
     return YOKE_OK;
 }
 
@@ -372,9 +375,12 @@ yoke_status run_regret(yoke_run *run, double *regret)
     if (status != YOKE_OK || !known) return status;
     problem.options.bare = 1;
     problem.options.most_nodes = NODES;
+    double other_j, other_s = run_overhead_s(run, run->candidate, &other_j);
     status = yoke_plan_create(run->context, &problem.problem, &problem.options, &best);
     if (status == YOKE_OK && best->feasible)
-        *regret = fmax(0, run->candidate->value / run_objective(run->options.objective, best->best.time_s, best->best.energy_j) - 1);
+        *regret = fmax(
+            0,
+            run->candidate->value / run_objective(run->options.objective, best->best.time_s + other_s, best->best.energy_j + other_j) - 1);
     yoke_plan_destroy(run->context, best);
     run_problem_clear(run, &problem);
     run->regret = *regret;

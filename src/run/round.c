@@ -215,8 +215,7 @@ yoke_status yoke_run_begin(yoke_run *run)
 
 static double known_or(double value, double otherwise) { return value > 0 && isfinite(value) ? value : otherwise; }
 
-/* Units of a phase that the device had. */
-static int64_t units_of(const yoke_run *run, const yoke_phase *phase, int device)
+int64_t run_units_of(const yoke_run *run, const yoke_phase *phase, int device)
 {
     if (phase->cut < 0) return phase->device == device ? phase->units : 0;
     const int64_t *first = run->first[phase->cut];
@@ -263,7 +262,7 @@ static void learn_seconds(yoke_run *run, const yoke_run_report *report, double *
         run->measured_s[i] = NAN;
         for (int p = 0; p < plan->num_phases; p++) {
             const yoke_phase *phase = &plan->phases[p];
-            int64_t units = units_of(run, phase, i);
+            int64_t units = run_units_of(run, phase, i);
             double seconds = report->seconds != NULL ? known_or(report->seconds[p * run->num_devices + i], NAN) : (double)NAN;
             double calls = report->calls != NULL ? known_or(report->calls[p], phase->calls) : phase->calls;
             int *tries = &run->run_works[plan->works[p]].tries[i];
@@ -327,6 +326,7 @@ yoke_status yoke_run_end(yoke_run *run, const yoke_run_report *report, yoke_cost
     if (status != YOKE_OK) return status;
     learn_seconds(run, report, busy);
     if (seconds > 0) run_powers_learn(run, run->plan->levels, seconds, &total, busy);
+    run_learn_overhead(run, report, seconds);
     keep_reports(run, report, &total);
     run->rounds++;
     run->has_regret = 0;

@@ -6,7 +6,7 @@
  *   create.c    opening and giving back                   problem.c  a round as a problem of the planner
  *   round.c     begin, end, fail                          decide.c, search.c   which units and frequencies come next
  *   kernel.c, loop.c   the simple door                    record.c, explain.c   what is told
- *   calibrate.c measuring before the first round
+ *   calibrate.c measuring before the first round   overhead.c   what rounds take beside their phases
  */
 #ifndef YOKE_RUN_RUN_H
 #define YOKE_RUN_RUN_H
@@ -72,6 +72,8 @@ typedef struct run_work {
     int planned;                      /* nonzero: a plan had it, so the hash is fixed */
     speed_model *models;              /* [num_devices][RUN_MOST_LEVELS] */
     run_contention *contention;       /* [num_devices] */
+    double overhead_s;                /* of a call, in rounds that begin with this work */
+    int overheads;                    /* rounds that told it */
     int *stored;                      /* [num_devices]: samples that came from the store */
     int *tries;                       /* [num_devices]: rounds that were to measure it on the device and did not */
     yoke_balancer *balancer;          /* of rounds with this one phase; NULL: none yet */
@@ -267,6 +269,19 @@ const char *run_decision_text(yoke_run_decision decision);
 
 /* Sets a device's frequency to a level, where it can be set and has another.  Errors: those of yoke_clock_set. */
 yoke_status run_set_level(yoke_run *run, int device, int level);
+/* Units of a phase that the device has by the plan. */
+int64_t run_units_of(const yoke_run *run, const yoke_phase *phase, int device);
+
+/* ----------------------------------------------------------------------------------------------- overhead.c */
+
+/* After a round that took so many seconds from begin to end. */
+void run_learn_overhead(yoke_run *run, const yoke_run_report *report, double seconds);
+/*
+ * Seconds of a round beside its phases and copies, as rounds that begin with the same work told; 0 where none did.  joules (or NULL): in which all draw what
+ * they draw at rest, at the plan's levels.
+ */
+double run_overhead_s(const yoke_run *run, const run_plan *plan, double *joules);
+
 /* As yoke_run_plan, for devices that are allowed (bits). */
 yoke_status run_plan_rounds(yoke_run *run, const yoke_round *rounds, int64_t count, uint64_t allowed);
 

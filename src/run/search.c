@@ -39,6 +39,16 @@ static void keep_alternatives(const yoke_run *run, const run_problem *problem, c
     }
 }
 
+/* Alternatives cost what a round costs beside its phases, too. */
+static void add_overhead(const yoke_run *run, run_plan *plan)
+{
+    double other_j, other_s = run_overhead_s(run, plan, &other_j);
+    for (int a = 0; a < plan->num_alternatives; a++) {
+        plan->alternatives[a].time_s += other_s;
+        plan->alternatives[a].energy_j += other_j;
+    }
+}
+
 /* Each device alone, at the level that it has in the plan: what a search without alternatives does not tell. */
 static yoke_status weigh_alone(const yoke_run *run, const run_problem *problem, const yoke_plan *made, run_plan *plan)
 {
@@ -124,7 +134,7 @@ static yoke_status create_plan(yoke_run *run, run_problem *problem, run_plan *pl
         }
         if (plan->feasible) {
             plan->feasible = 0;
-            plan->nearest = nearest;
+            plan->nearest = strcmp(binding, "deadline") == 0 ? nearest + run_overhead_s(run, plan, NULL) : nearest;
             snprintf(plan->binding, sizeof plan->binding, "%s", binding);
         }
         int capped = strcmp(binding, "power-cap") == 0;
@@ -243,6 +253,7 @@ yoke_status run_search(yoke_run *run, run_plan *plan, int *known)
         plan->value = run_objective(run->options.objective, made->best.time_s, made->best.energy_j);
         keep_alternatives(run, &problem, made, plan);
         if (problem.options.bare) status = weigh_alone(run, &problem, made, plan);
+        add_overhead(run, plan);
         if (run->options.use == YOKE_RUN_BOTH && !both_work(run, plan->units[0]))
             snprintf(plan->note, sizeof plan->note, "hosts and accelerators both have to work; one kind alone would be better");
         if (status == YOKE_OK) status = maybe_keep(run, &problem, plan);

@@ -228,6 +228,35 @@ static void both_kinds_work_where_both_are_asked_for(void **state)
     }
 }
 
+/* The application itself takes 20 ms after each call. */
+static void what_rounds_take_beside_their_phases_is_predicted_and_kept_within_limits(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 4; seed++) {
+        const node of = random_node(seed);
+        const double least_s = best_value(&of, YOKE_OBJECTIVE_TIME, INFINITY, INFINITY), deadline_s = 1.2 * least_s + 0.02;
+        const yoke_run_options options[] = {{.deadline_s = 0}, {.objective = YOKE_OBJECTIVE_ENERGY, .deadline_s = deadline_s}};
+        for (int k = 0; k < 2; k++) {
+            failing memory = {0};
+            char text[TEXT];
+            worker w;
+            write_node(&of, text);
+            worker_open(&w, &memory, text, &options[k]);
+            w.extra_s = 0.02;
+            worker_rounds(&w, N, 16);
+            const yoke_cost *predicted = &w.assignment->predicted;
+            if (!(fabs(predicted->time_s / w.measured.time_s - 1) < 0.01))
+                fail_msg("predicted %g s, took %g s", predicted->time_s, w.measured.time_s);
+            if (!(fabs(predicted->energy_j / w.measured.energy_j - 1) < 0.02))
+                fail_msg("predicted %g J, took %g J", predicted->energy_j, w.measured.energy_j);
+            if (k == 1 && !(w.measured.time_s <= 1.03 * deadline_s))
+                fail_msg("%g s with a deadline of %g s", w.measured.time_s, deadline_s);
+            if (k == 1 && !(w.measured.time_s >= least_s + 0.02)) fail_msg("%g s, less than can be", w.measured.time_s);
+            worker_close(&w);
+        }
+    }
+}
+
 static void declared_powers_are_planned_with(void **state)
 {
     (void)state;
@@ -252,6 +281,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(what_cannot_be_kept_is_said_with_the_nearest_that_can),
     cmocka_unit_test(a_power_cap_is_kept),
     cmocka_unit_test(both_kinds_work_where_both_are_asked_for),
+    cmocka_unit_test(what_rounds_take_beside_their_phases_is_predicted_and_kept_within_limits),
     cmocka_unit_test(declared_powers_are_planned_with),
 };
 

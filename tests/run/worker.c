@@ -92,7 +92,10 @@ yoke_status worker_round(worker *w, const yoke_round *round)
         if (status == YOKE_OK) status = yoke_run_begin(w->run);
         if (status != YOKE_OK) return status;
         for (int64_t p = 0; p < round->num_phases && status == YOKE_OK; p++)
-            for (int64_t k = 0; k < (int64_t)round->phases[p].calls && status == YOKE_OK; k++) status = call(w, round, p, &failed);
+            for (int64_t k = 0; k < (int64_t)round->phases[p].calls && status == YOKE_OK; k++) {
+                status = call(w, round, p, &failed);
+                if (status == YOKE_OK && w->extra_s > 0) status = yoke_machine_sleep(w->context, w->extra_s);
+            }
         if (status == YOKE_OK) return yoke_run_end(w->run, &report, &w->measured);
         if (status != YOKE_ERROR_DEVICE) return status;
         for (int64_t i = 0; i < w->num_devices; i++)

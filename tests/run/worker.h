@@ -19,6 +19,7 @@ typedef struct worker {
     const yoke_assignment *assignment; /* of the latest round */
     double seconds[WORKER_PHASES * WORKER_DEVICES];
     yoke_cost measured;
+    double extra_s; /* that the application takes after each call of a phase */
 } worker;
 
 /* A run on the machine that the text describes; fails the test where it cannot be made. */
