@@ -127,7 +127,10 @@ typedef struct yoke_plan_options {
     double power_cap_w;  /* peak power at most; 0: none */
     int pareto;          /* nonzero: the whole front of time and energy too */
     int bare;            /* nonzero: neither alternatives nor words, as fast as can be */
-    int64_t most_nodes; /* of the search, after which the best so far is returned with its gap; 0: 10^6, of rounds fewer with many levels */
+    int64_t most_nodes;  /* of a search, after which the best so far is returned with its gap; 0: 10^6, fewer with many levels */
+    /* Called every thousand nodes or so of all searches, with their number so far; nonzero ends them as most_nodes does.  NULL: never. */
+    int (*progress)(void *user, int64_t nodes);
+    void *user; /* of progress */
 } yoke_plan_options;
 
 /* Units and levels of all devices, in the order of the problem, and what they cost. */
@@ -156,7 +159,8 @@ typedef struct yoke_plan {
     const yoke_plan_choice *alternatives;
     const yoke_plan_choice *front; /* by ascending time: none is faster and at most as costly as another */
     int front_optimal;
-    int64_t nodes; /* that the search looked at */
+    int64_t nodes;     /* that the search looked at */
+    int64_t all_nodes; /* with those of the searches for limits and alternatives */
 } yoke_plan;
 
 /*

@@ -127,6 +127,7 @@ yoke_status yoke_plan_create(yoke_context *context, const yoke_plan_problem *pro
     yoke_plan *made = NULL;
     status = plan_store_create(context, &made);
     if (status == YOKE_OK) status = fill_plan(work, made);
+    if (status == YOKE_OK) made->all_nodes = work->nodes;
     plan_work_destroy(work);
     if (status == YOKE_OK)
         *plan = made;

@@ -69,6 +69,9 @@ typedef struct plan_work {
     yoke_context *context;
     const yoke_plan_problem *problem;
     yoke_plan_options options; /* most_nodes is never 0 */
+    int64_t nodes, most_nodes; /* of all searches: looked at, and how many there may be before each gets FEWEST_NODES only */
+    int64_t search_nodes;      /* that the search under way may look at */
+    int stopped;               /* nonzero: progress said so */
     int64_t units;             /* of the first cut */
     int num_cuts, num_phases, num_intervals;
     int64_t cut_units[PLAN_MOST_CUTS];
@@ -166,6 +169,15 @@ plan_request plan_request_of(const plan_work *work);
  * Errors: ARGUMENT (a power that the request needs is not known), MEMORY.
  */
 yoke_status plan_search(plan_work *work, const plan_request *request, plan_result *result);
+
+/* Counts a node that a search looked at; nonzero: it shall end. */
+static inline int plan_count_node(plan_work *work)
+{
+    enum { BETWEEN_CALLS = 1024 };
+    if (++work->nodes % BETWEEN_CALLS == 0 && work->options.progress != NULL && !work->stopped)
+        work->stopped = work->options.progress(work->options.user, work->nodes) != 0;
+    return work->stopped;
+}
 
 /* ------------------------------------------------------------------------------------------------ plan_keep.c */
 

@@ -200,11 +200,18 @@ static int needs_phases(const plan_work *work)
     return 0;
 }
 
-/* So many that a search takes about a second: what a node takes grows with the levels and phases. */
-static int64_t nodes_of_round(const plan_work *work, int64_t levels)
+/*
+ * What a node takes grows with the levels (and phases) and their points.  By default a search takes seconds at the most, and all searches of a plan
+ * together twice that.
+ */
+static void limit_nodes(plan_work *work, int64_t levels, int64_t pieces)
 {
-    const int64_t most = 200000, fewest = 200, nodes = 3200000 / (levels * work->num_phases);
-    return nodes > most ? most : nodes < fewest ? fewest : nodes;
+    const int64_t most = 1000000, fewest = 200, size = levels * work->num_phases + pieces / 16;
+    const int64_t nodes = work->several ? 3200000 / size : 50000000 / size;
+    work->most_nodes = INT64_MAX;
+    if (work->options.most_nodes > 0) return;
+    work->options.most_nodes = nodes > most ? most : nodes < fewest ? fewest : nodes;
+    work->most_nodes = 2 * work->options.most_nodes;
 }
 
 yoke_status plan_prepare(yoke_context *context, const yoke_plan_problem *problem, const yoke_plan_options *options, plan_work **result)
@@ -239,7 +246,7 @@ yoke_status plan_prepare(yoke_context *context, const yoke_plan_problem *problem
     prepare_devices(work);
     work->several = needs_phases(work);
     if (problem->round != NULL && !work->several) work->repetitions = problem->round->phases[0].calls;
-    if (work->options.most_nodes == 0) work->options.most_nodes = work->several ? nodes_of_round(work, levels) : 1000000;
+    limit_nodes(work, levels, pieces);
     *result = work;
     return YOKE_OK;
 }

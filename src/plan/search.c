@@ -74,8 +74,17 @@ static yoke_status check_powers(plan_work *work, const plan_request *request)
     return YOKE_OK;
 }
 
+/* A search gets its own nodes while there are any of all searches, then few. */
+static void allow_nodes(plan_work *work)
+{
+    const int64_t few = 200, left = work->most_nodes - work->nodes, most = work->options.most_nodes;
+    work->search_nodes = work->stopped ? 1 : left < most ? left : most;
+    if (!work->stopped && work->search_nodes < few) work->search_nodes = few < most ? few : most;
+}
+
 static yoke_status search_one(plan_work *work, const search_limits *limits, search_best *best)
 {
+    allow_nodes(work);
     if (work->several) return search_round(work, limits, best);
     if (limits->objective == YOKE_OBJECTIVE_TIME && isinf(limits->power_cap_w) && !work->copies_before) {
         search_least_time(work, limits, best);

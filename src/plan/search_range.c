@@ -152,7 +152,8 @@ static yoke_status open_roots(range_search *search, int *full)
 static yoke_status split_all(range_search *search, int *full)
 {
     yoke_status status = YOKE_OK;
-    while (search->count > 0 && status == YOKE_OK && !*full && search->best->result.nodes < search->last_node) {
+    while (search->count > 0 && status == YOKE_OK && !*full && search->best->result.nodes < search->last_node &&
+           !plan_count_node(search->work)) {
         range_node node = search->stack[--search->count], parts[2];
         const search_best *best = search->best;
         if (node.bound >= search_enough(best)) continue;
@@ -215,10 +216,10 @@ static yoke_status search_repeatedly(range_search *search)
 {
     enum { FEW_NODES = 20000 };
     plan_result *result = &search->best->result;
-    const int64_t last = result->nodes + search->work->options.most_nodes, part = search->work->options.most_nodes / 20;
+    const int64_t last = result->nodes + search->work->search_nodes, part = search->work->search_nodes / 20;
     static const double slacks[] = {PLAN_ROUNDING, 1e-9, PLAN_ROUNDING};
     double gap = NAN; /* the least that was proven */
-    for (int step = 0; step < 3 && result->nodes < last; step++) {
+    for (int step = 0; step < 3 && result->nodes < last && !(step > 0 && search->work->stopped); step++) {
         int64_t nodes = step == 0 ? (part > FEW_NODES ? part : FEW_NODES) : step == 1 ? 10 * part : 4 * part;
         if (nodes > last - result->nodes) nodes = last - result->nodes;
         yoke_status status = search_once(search, slacks[step], nodes);

@@ -163,7 +163,7 @@ static void try_relaxed(round_search *search, int improve)
 static yoke_status split_all(round_search *search, round_node *node, round_node *parts[2], int *full)
 {
     plan_result *result = &search->best->result;
-    while (search->count > 0 && result->nodes < search->last_node) {
+    while (search->count > 0 && result->nodes < search->last_node && !plan_count_node(search->work)) {
         if (search->num_free < 2 && 2 * search->room * search->stride > MOST_OPEN_BYTES) {
             *full = 1;
             return YOKE_OK;
@@ -289,7 +289,7 @@ yoke_status search_round(plan_work *work, const search_limits *limits, search_be
     round_search search = {.work = work, .limits = limits, .best = best};
     round_make_groups(&search);
     search.stride = (int64_t)((sizeof(round_node) + 2 * sizeof(int64_t) * (size_t)(work->num_cuts * work->num_devices) + 15) / 16 * 16);
-    search.last_node = best->result.nodes + work->options.most_nodes;
+    search.last_node = best->result.nodes + work->search_nodes;
     search.evaluations = 400000 / work->num_devices;
     char *memory = NULL;
     yoke_status status = allocate(&search);

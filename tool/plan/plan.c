@@ -1,5 +1,6 @@
 #include "plan/plan.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 typedef struct command_line {
     const char *model, *objective, *repetitions, *deadline, *slowdown, *cap, *csv, *plot, *json;
     int64_t units; /* -1: those of the file */
+    const char *time_limit;
     int64_t nodes;
     bool explain;
 } command_line;
@@ -36,10 +38,14 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
          .text = &line->csv},
         {.name = "nodes",
          .value = "N",
-         .help = "steps of the search at most; by default 1000000",
+         .help = "steps of a search at most; by default 1000000, fewer with many clock levels, so that all takes seconds",
          .number = &line->nodes,
          .minimum = 1,
          .maximum = 1000000000000},
+        {.name = "time-limit",
+         .value = "S",
+         .help = "search so long at most, then give the best so far and its gap",
+         .text = &line->time_limit},
         {.name = "explain", .help = "say in words what was chosen, and why", .flag = &line->explain},
         {.name = "plot", .value = "FILE.svg", .help = "draw time and energy of the choices (with gnuplot)", .text = &line->plot},
         {.name = "json",
@@ -58,7 +64,12 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
         .options = options,
         .details =
             "docs/reference/model-file.md describes model files, examples/models has some; - reads standard input.\n"
-            "Nothing is measured and nothing is set: the answer follows from the file alone.\n"
+            "Nothing is measured and nothing is set: the answer follows from the file alone (and from --time-limit).\n"
+            "Columns: units and share (of all units) that a device gets, and the clock frequency that it works at; - where it gets none.\n"
+            "Of alternatives: time and energy of all calls, each with its difference to the plan's choice, and what there is to say of "
+            "it;\n"
+            "only:NAME has all units on one device, balanced is the least time, published the rule of a paper, best the optimum.\n"
+            "Of --pareto: peak is the power while all devices that get units work.\n"
             "Exit codes: 0 there is a plan, 1 there is none within these limits (the text says which limit, and what could be met), 2 bad\n"
             "input, among it an energy of which a power is not known.",
     };
@@ -133,6 +144,19 @@ static yoke_status answer_with(app_terminal *terminal, const command_line *line,
     return yoke_fail(answer->context, YOKE_ERROR_NUMERIC, "%s", why_not);
 }
 
+/* Where a search stands, and when it shall end. */
+typedef struct watch {
+    app_terminal *terminal;
+    double end_s; /* INFINITY: never */
+} watch;
+
+static int look_at_watch(void *user, int64_t nodes)
+{
+    const watch *w = user;
+    app_progress(w->terminal, "%lld choices looked into", (long long)nodes);
+    return yoke_clock_s() > w->end_s;
+}
+
 static yoke_status run(yoke_context *context, app_terminal *terminal, const command_line *line, int argc, char **argv)
 {
     yoke_plan_problem *problem = NULL;
@@ -143,6 +167,12 @@ static yoke_status run(yoke_context *context, app_terminal *terminal, const comm
     if (status) return status;
     if (line->units >= 0) problem->units = line->units;
     status = app_option_real(context, "repetitions", line->repetitions, 1e-9, 1e15, &problem->repetitions);
+    watch w = {.terminal = terminal};
+    double seconds = INFINITY;
+    if (!status) status = app_option_real(context, "time-limit", line->time_limit, 0, 1e9, &seconds);
+    w.end_s = yoke_clock_s() + seconds;
+    options.progress = look_at_watch;
+    options.user = &w;
     if (!status) status = yoke_plan_create(context, problem, &options, &plan);
     plan_answer answer = {.context = context, .model = line->model, .problem = problem, .options = &options, .plan = plan};
     if (!status) status = answer_with(terminal, line, &answer, argc, argv);
