@@ -9,6 +9,9 @@
 enum { MOST_EXPLORED = 5 };
 /* One device alone has to be better than all by so much, to be left alone. */
 static const double clearly = 0.02;
+/* Relative noise beyond which one measurement of a frequency tells too little. */
+static const double noisy = 0.015;
+static const int most_explorations = 3 * MOST_EXPLORED + 1;
 static const int first_question = 8, most_questions = 8;
 
 const char *run_objective_text(yoke_objective objective)
@@ -200,11 +203,28 @@ static int is_known(const yoke_run *run, const run_plan *plan)
     return 1;
 }
 
+static double measurements(const speed_model *model)
+{
+    double sum = 0;
+    for (int k = 0; k < model->points; k++) sum += model->point[k].weight;
+    return sum;
+}
+
+/* How often a level is measured before a plan: the highest twice, which tells the noise, and where there is much all of them more often. */
+static double wanted_measurements(const yoke_run *run, int work, int device, int level)
+{
+    const int top = run->devices[device].num_levels - 1;
+    if (top == 0 || run->run_works[work].explored[device] || run->devices[device].explorations >= most_explorations) return 1;
+    double noise = model_noise(run_model(run, work, device, top));
+    return noise > noisy ? 3 : level == top ? 2 : 1;
+}
+
 static int is_explored(const yoke_run *run, const run_plan *plan, int device, int level)
 {
     for (int p = 0; p < plan->num_phases; p++) {
         const yoke_phase *phase = &plan->phases[p];
-        if (phase->units > 0 && (phase->cut >= 0 || phase->device == device) && run_model(run, plan->works[p], device, level)->points == 0)
+        if (phase->units > 0 && (phase->cut >= 0 || phase->device == device) &&
+            measurements(run_model(run, plan->works[p], device, level)) < wanted_measurements(run, plan->works[p], device, level))
             return 0;
     }
     return run_power_is_measured(run, device, level);
@@ -229,6 +249,13 @@ static uint64_t without_neighbours(const yoke_run *run, int device, uint64_t amo
     return among;
 }
 
+/* What noise looks like later does not send a run back to trying frequencies. */
+static void set_explored(yoke_run *run, const run_plan *plan, int device)
+{
+    for (int p = 0; p < plan->num_phases; p++)
+        if (run_is_measured(run, plan->works[p], device)) run->run_works[plan->works[p]].explored[device] = 1;
+}
+
 /* *found: nonzero where there is something to learn before a plan. */
 static yoke_status explore(yoke_run *run, run_plan *plan, int *found)
 {
@@ -236,6 +263,8 @@ static yoke_status explore(yoke_run *run, run_plan *plan, int *found)
     *found = 0;
     for (int i = 0; i < run->num_devices; i++) {
         int level = among >> i & 1 ? next_level(run, plan, i) : -1;
+        run->devices[i].explorations += level >= 0;
+        if (level < 0 && among >> i & 1) set_explored(run, plan, i);
         plan->levels[i] = run->devices[i].num_levels - 1;
         if (level < 0) continue;
         plan->levels[i] = level;

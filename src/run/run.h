@@ -45,9 +45,10 @@ typedef struct run_device {
     char why_no_frequency[RUN_WHY_BYTES];
     int num_levels; /* at least 1; one of NaN where the frequency is not set */
     double hz[RUN_MOST_LEVELS];
-    int level;       /* that it has, as far as set; the highest before */
-    int is_set;      /* nonzero: level was set */
-    uint64_t meters; /* bit k: meter k is its own */
+    int level;        /* that it has, as far as set; the highest before */
+    int explorations; /* rounds that were to measure a frequency of it */
+    int is_set;       /* nonzero: level was set */
+    uint64_t meters;  /* bit k: meter k is its own */
     char meter_names[160];
     int shares_meters;
     int removable;
@@ -76,6 +77,7 @@ typedef struct run_work {
     int overheads;                    /* rounds that told it */
     int *stored;                      /* [num_devices]: samples that came from the store */
     int *tries;                       /* [num_devices]: rounds that were to measure it on the device and did not */
+    int *explored;                    /* [num_devices]: nonzero: its frequencies were measured often enough, as it was then */
     yoke_balancer *balancer;          /* of rounds with this one phase; NULL: none yet */
     int64_t limits[RUN_MOST_DEVICES]; /* that the balancer knows */
     int reported;                     /* nonzero: `reports` are to be told to the balancer */

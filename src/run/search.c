@@ -9,7 +9,7 @@
 static const double least_gain = 0.003, most_least_gain = 0.01, gain_of_uncertainty = 0.3;
 static const double usual_rounds = 10;
 /* Of more than FEW_DEVICES the planner is not asked for alternatives, which cost it several searches. */
-enum { FEW_DEVICES = 2, NODES = 20000, MOST_PATIENCE = 31 };
+enum { FEW_DEVICES = 2, NODES = 20000, MOST_PATIENCE = 7 };
 
 static void take_choice(const run_problem *problem, const yoke_plan_choice *choice, run_plan *plan)
 {
@@ -188,7 +188,7 @@ static yoke_status maybe_keep(yoke_run *run, const run_problem *problem, run_pla
 
 /*
  * Nonzero: the latest search found nothing better, and the round went as predicted.  Then a new search costs time and finds nothing: the next ones come after
- * 1, 3, 7, ... rounds.
+ * 1, 3, and then 7 rounds.
  */
 static int may_wait(const yoke_run *run, const run_plan *plan)
 {

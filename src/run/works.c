@@ -25,7 +25,7 @@ static yoke_status make_work(yoke_run *run, const char *name)
     memset(work, 0, sizeof *work);
     status = yoke_allocate(run->context, (int64_t)strlen(name) + 1, 1, &text);
     if (status == YOKE_OK) status = yoke_allocate(run->context, (int64_t)run->num_devices * RUN_MOST_LEVELS, sizeof(speed_model), &models);
-    if (status == YOKE_OK) status = yoke_allocate(run->context, 2 * (int64_t)run->num_devices, sizeof(int), &counts);
+    if (status == YOKE_OK) status = yoke_allocate(run->context, 3 * (int64_t)run->num_devices, sizeof(int), &counts);
     if (status == YOKE_OK) status = yoke_allocate(run->context, run->num_devices, sizeof(run_contention), &contention);
     if (status != YOKE_OK) {
         yoke_release(run->context, text);
@@ -39,6 +39,7 @@ static yoke_status make_work(yoke_run *run, const char *name)
     for (int i = 0; i < run->num_devices; i++) work->contention[i].factor = 1;
     work->stored = counts;
     work->tries = work->stored + run->num_devices;
+    work->explored = work->tries + run->num_devices;
     run->num_works++;
     return YOKE_OK;
 }
