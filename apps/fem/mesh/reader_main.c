@@ -10,7 +10,6 @@
  */
 #include <dirent.h>
 #include <fcntl.h>
-#include <gmshc.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -20,6 +19,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "mesh/reader_gmsh.h"
 #include "mesh/wire.h"
 
 /* Sanitizers reserve terabytes of addresses that they do not use. */
@@ -32,6 +32,7 @@
 #endif
 
 static FILE *stream;
+static mesh_reader_gmsh gmsh;
 
 static void set_limit(int resource, rlim_t value)
 {
@@ -142,7 +143,7 @@ static const char *first_error(void)
     char **log = NULL;
     size_t count = 0;
     int failed = 0;
-    gmshLoggerGet(&log, &count, &failed);
+    gmsh.LoggerGet(&log, &count, &failed);
     for (size_t i = 0; !failed && i < count; i++)
         if (strncmp(log[i], "Error: ", 7) == 0) return log[i] + 7;
     return NULL;
@@ -162,7 +163,7 @@ static void check_med(const char *file)
     if (length < 4 || strcmp(file + length - 4, ".med") != 0) return;
     int failed = 0;
     char *options = NULL;
-    gmshOptionGetString("General.BuildOptions", &options, &failed);
+    gmsh.OptionGetString("General.BuildOptions", &options, &failed);
     check(failed);
     char list[4096];
     snprintf(list, sizeof list, " %s ", options);
@@ -173,16 +174,18 @@ static void check_med(const char *file)
 static void start_gmsh(void)
 {
     int failed = 0;
+    const char *why = mesh_reader_open_gmsh(&gmsh);
+    if (why) fail(why);
 #if GMSH_API_VERSION_MAJOR > 4 || (GMSH_API_VERSION_MAJOR == 4 && GMSH_API_VERSION_MINOR >= 9)
-    gmshInitialize(0, NULL, 0, 0, &failed);
+    gmsh.Initialize(0, NULL, 0, 0, &failed);
 #else
-    gmshInitialize(0, NULL, 0, &failed);
+    gmsh.Initialize(0, NULL, 0, &failed);
 #endif
     check(failed);
-    gmshOptionSetNumber("General.Terminal", 0, &failed);
-    gmshOptionSetNumber("General.NumThreads", 1, &failed);
-    gmshOptionSetNumber("General.AbortOnError", 0, &failed);
-    gmshLoggerStart(&failed);
+    gmsh.OptionSetNumber("General.Terminal", 0, &failed);
+    gmsh.OptionSetNumber("General.NumThreads", 1, &failed);
+    gmsh.OptionSetNumber("General.AbortOnError", 0, &failed);
+    gmsh.LoggerStart(&failed);
     check(failed);
 }
 
@@ -190,7 +193,7 @@ static void open_file(const char *file)
 {
     int failed = 0;
     check_med(file);
-    gmshMerge(file, &failed);
+    gmsh.Merge(file, &failed);
     check(failed);
     check(first_error() != NULL);
 }
@@ -200,15 +203,15 @@ static void put_nodes(void)
     size_t *tags = NULL, count = 0, coordinates = 0, parameters = 0;
     double *x = NULL, *parameter = NULL;
     int failed = 0;
-    gmshModelMeshGetNodes(&tags, &count, &x, &coordinates, &parameter, &parameters, -1, -1, 0, 0, &failed);
+    gmsh.ModelMeshGetNodes(&tags, &count, &x, &coordinates, &parameter, &parameters, -1, -1, 0, 0, &failed);
     check(failed);
     if (coordinates != 3 * count) fail("Gmsh returned nodes without coordinates");
     put_record(FEM_WIRE_NODES, 0, 0, 0, (int64_t)count);
     put_tags(tags, count);
     put(x, coordinates * sizeof *x);
-    gmshFree(tags);
-    gmshFree(x);
-    gmshFree(parameter);
+    gmsh.Free(tags);
+    gmsh.Free(x);
+    gmsh.Free(parameter);
 }
 
 /* Faces and volumes that Gmsh returned, by the number of their corners; those of a type that is not in the list, by dimension. */
@@ -239,7 +242,7 @@ static void check_all_returned(void)
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
         double count = 0;
         int failed = 0;
-        gmshOptionGetNumber(shapes[i].option, &count, &failed);
+        gmsh.OptionGetNumber(shapes[i].option, &count, &failed);
         check(failed);
         if (unknown[shapes[i].dimension] == 0 && count != (double)returned[shapes[i].corners])
             fail("elements of first and of second order are mixed in one volume or face: save all of them with one order");
@@ -251,7 +254,8 @@ static void put_elements(int dimension, int entity, int wanted)
 {
     int *types = NULL, failed = 0;
     size_t **tags = NULL, *tag_counts = NULL, **nodes = NULL, *node_counts = NULL, count = 0, tag_lists = 0, node_lists = 0;
-    gmshModelMeshGetElements(&types, &count, &tags, &tag_counts, &tag_lists, &nodes, &node_counts, &node_lists, dimension, entity, &failed);
+    gmsh.ModelMeshGetElements(&types, &count, &tags, &tag_counts, &tag_lists, &nodes, &node_counts, &node_lists, dimension, entity,
+                              &failed);
     check(failed);
     for (size_t i = 0; i < count; i++) {
         size_t per_element = (size_t)fem_wire_nodes(types[i]);
@@ -262,14 +266,14 @@ static void put_elements(int dimension, int entity, int wanted)
             put_tags(tags[i], tag_counts[i]);
             put_tags(nodes[i], per_element * tag_counts[i]);
         }
-        gmshFree(tags[i]);
-        gmshFree(nodes[i]);
+        gmsh.Free(tags[i]);
+        gmsh.Free(nodes[i]);
     }
-    gmshFree(types);
-    gmshFree(tags);
-    gmshFree(tag_counts);
-    gmshFree(nodes);
-    gmshFree(node_counts);
+    gmsh.Free(types);
+    gmsh.Free(tags);
+    gmsh.Free(tag_counts);
+    gmsh.Free(nodes);
+    gmsh.Free(node_counts);
 }
 
 static void put_group(int dimension, int tag)
@@ -277,9 +281,9 @@ static void put_group(int dimension, int tag)
     char *name = NULL;
     int *entities = NULL, failed = 0;
     size_t count = 0;
-    gmshModelGetPhysicalName(dimension, tag, &name, &failed);
+    gmsh.ModelGetPhysicalName(dimension, tag, &name, &failed);
     check(failed);
-    gmshModelGetEntitiesForPhysicalGroup(dimension, tag, &entities, &count, &failed);
+    gmsh.ModelGetEntitiesForPhysicalGroup(dimension, tag, &entities, &count, &failed);
     check(failed);
     size_t bytes = strlen(name);
     put_record(FEM_WIRE_GROUP, dimension, tag, (int64_t)bytes, (int64_t)count);
@@ -289,17 +293,17 @@ static void put_group(int dimension, int tag)
         int64_t entity = entities[i];
         put(&entity, sizeof entity);
     }
-    gmshFree(name);
-    gmshFree(entities);
+    gmsh.Free(name);
+    gmsh.Free(entities);
 }
 
 static int in_a_group(int dimension, int entity)
 {
     int *groups = NULL, failed = 0;
     size_t count = 0;
-    gmshModelGetPhysicalGroupsForEntity(dimension, entity, &groups, &count, &failed);
+    gmsh.ModelGetPhysicalGroupsForEntity(dimension, entity, &groups, &count, &failed);
     check(failed);
-    gmshFree(groups);
+    gmsh.Free(groups);
     return count > 0;
 }
 
@@ -308,10 +312,10 @@ static void put_model(void)
 {
     int *groups = NULL, *entities = NULL, failed = 0;
     size_t num_groups = 0, num_entities = 0;
-    gmshModelGetPhysicalGroups(&groups, &num_groups, -1, &failed);
+    gmsh.ModelGetPhysicalGroups(&groups, &num_groups, -1, &failed);
     check(failed);
     for (size_t i = 0; i + 1 < num_groups; i += 2) put_group(groups[i], groups[i + 1]);
-    gmshModelGetEntities(&entities, &num_entities, -1, &failed);
+    gmsh.ModelGetEntities(&entities, &num_entities, -1, &failed);
     check(failed);
     for (size_t i = 0; i + 1 < num_entities; i += 2) {
         int dimension = entities[i], entity = entities[i + 1];
@@ -319,8 +323,8 @@ static void put_model(void)
         if (wanted || dimension == 2) put_elements(dimension, entity, wanted);
     }
     check_all_returned();
-    gmshFree(groups);
-    gmshFree(entities);
+    gmsh.Free(groups);
+    gmsh.Free(entities);
 }
 
 int main(int argc, char **argv)

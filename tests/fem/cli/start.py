@@ -154,6 +154,15 @@ def test_a_bad_case_leaves_no_reader():
     assert select.select([ours], [], [], 60)[0] and not os.read(ours, 1), "the reader lives"
 
 
+def test_a_gmsh_that_cannot_be_loaded_is_named():
+    # In place of the library an empty file.
+    name = re.search(rb"libgmsh\.so[.\d]*", FEM.with_name("yoke-fem-mesh").read_bytes())[0].decode()
+    os.mkdir("libraries")
+    pathlib.Path("libraries", name).touch()
+    done = run(check(), 2, env=environment(LD_LIBRARY_PATH=os.path.abspath("libraries")))
+    assert f"{name}: file too short" in done.stderr, done.stderr
+
+
 def test_terminate_with_check():
     process = subprocess.Popen(check(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                env=environment(YOKE_LIBCUDA=str(STUB), YOKE_STUB_DRIVER="hang", YOKE_STUB_DRIVER_OPENED="opened"))
