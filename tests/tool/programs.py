@@ -16,7 +16,7 @@ COMMANDS = [(["fem"], "yoke-fem"), (["reproduce"], "yoke-reproduce"), (["bench",
 
 def start(directory, command, path):
     return subprocess.run([directory / "yoke", *command, "one", "two three"], env={**os.environ, "PATH": path}, stdin=subprocess.DEVNULL,
-                          capture_output=True, text=True, timeout=60, check=False)
+                          capture_output=True, text=True, timeout=500, check=False)
 
 
 def script(path, text):

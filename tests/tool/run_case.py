@@ -47,7 +47,7 @@ def main():
     with tempfile.TemporaryDirectory() as tmp:
         places = {"tmp": tmp, "source": os.environ["YOKE_SOURCE_DIR"], "bin": os.path.dirname(program)}
         words = [re.sub(r"\{(tmp|source|bin)\}", lambda match: places[match[1]], word) for word in shlex.split(arguments)]
-        done = subprocess.run([program, *words], cwd=tmp, stdin=subprocess.DEVNULL, capture_output=True, timeout=100, check=False)
+        done = subprocess.run([program, *words], cwd=tmp, stdin=subprocess.DEVNULL, capture_output=True, timeout=500, check=False)
     stdout = done.stdout.decode("utf-8", "replace")
     stderr = done.stderr.decode("utf-8", "replace")
     wrong = [] if done.returncode == int(code) else [f"exit code: expected {code}, got {done.returncode}"]

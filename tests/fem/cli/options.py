@@ -6,7 +6,7 @@ import shutil
 import subprocess
 
 import command
-from command import EXAMPLES, SLOWER, SMALL, check_results, close_to, contents, environment, for_another_user, record, run, solve, words
+from command import EXAMPLES, PATIENCE_S, SMALL, check_results, close_to, contents, environment, for_another_user, record, run, solve, words
 import terminals
 
 
@@ -268,7 +268,7 @@ def test_progress_on_a_terminal_is_one_line_that_is_cleared():
             seen += os.read(master, 4096)
         except OSError:  # the last writer has closed it
             break
-    output, _ = process.communicate(timeout=60 * SLOWER)
+    output, _ = process.communicate(timeout=PATIENCE_S)
     os.close(master)
     assert process.returncode == 0 and "\033" not in output
     assert b"step 0: " in seen and b"\n" not in seen, seen

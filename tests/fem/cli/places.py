@@ -7,7 +7,7 @@ import signal
 import subprocess
 import time
 
-from command import EXAMPLES, SLOWER, SMALL, check_results, contents, environment, run, solve, words
+from command import EXAMPLES, PATIENCE_S, SMALL, check_results, contents, environment, run, solve, words
 
 
 def start(out="out", **keys):
@@ -89,7 +89,7 @@ def test_second_run_in_the_same_directory_is_refused():
     solve(SMALL, refine__steps=0, out="beside")
     run(words(SMALL, "--check"))  # writes nothing, and may look
     first.send_signal(signal.SIGINT)
-    first.communicate(timeout=60 * SLOWER)
+    first.communicate(timeout=PATIENCE_S)
     assert check_results("out")["stopped_by"] == "interrupted"
     killed = start()
     killed.kill()

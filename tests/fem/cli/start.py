@@ -12,7 +12,7 @@ import subprocess
 import sys
 import time
 
-from command import PROGRAM, SANITIZED, SMALL, environment, record, run, words
+from command import PATIENCE_S, PROGRAM, SANITIZED, SMALL, environment, record, run, words
 
 FEM = pathlib.Path(PROGRAM).with_name("yoke-fem")
 
@@ -101,7 +101,8 @@ def test_the_record_tells_of_the_devices_that_were_asked_for():
 # ------------------------------------------------------------------------------------------------------ signals
 
 def wait_until(there, what):
-    for _ in range(3000):
+    until = time.monotonic() + PATIENCE_S
+    while time.monotonic() < until:
         if there():
             return
         time.sleep(0.02)
@@ -110,7 +111,7 @@ def wait_until(there, what):
 
 def terminate(process, number):
     process.send_signal(number)
-    _, error = process.communicate(timeout=60)
+    _, error = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 128 + number, f"exit code {process.returncode}\n{error}"
     assert error == f"yoke fem: interrupted by {number.name}\n", error
 
