@@ -23,6 +23,7 @@ def energy(before, after, *options):
     return done, tool.record()
 
 
+@tool.with_counters_that_stand
 def test_cards_like_a100_and_h100_to_the_millijoule():
     for capability in (80, 90):
         common = f"capability={capability}\ndevices=2\n"
@@ -34,6 +35,7 @@ def test_cards_like_a100_and_h100_to_the_millijoule():
         assert record["total"]["kind"] == "measured" and "nvml:0:" in done.stderr, (record["total"], done)
 
 
+@tool.with_counters_that_stand
 def test_a_card_without_a_counter_integrates_its_power():
     settings = "fail.nvmlDeviceGetTotalEnergyConsumption=3\npower_mw=50000\naverage_mw=50000\nusage_mw=50000\nfield.185.0=50000\nfield.186.0=50000\n"
     record = energy(settings, settings)[1]
@@ -42,6 +44,7 @@ def test_a_card_without_a_counter_integrates_its_power():
     assert abs(energy_of_card["value_j"] - expected) <= energy_of_card["uncertainty_j"], (energy_of_card, expected)
 
 
+@tool.with_counters_that_stand
 def test_a_lost_card_is_no_number():
     record = energy("energy_mj=1000000\n", "lost=1\n")[1]
     assert record["energies"][0]["value_j"] is None and record["energies"][0]["why_not"] and record["total"]["value_j"] is None, record["energies"]

@@ -54,6 +54,7 @@ def test_a_busy_command_costs_more_by_its_cpu_time():
     assert expected - 0.5 <= record["total"]["value_j"] <= expected + 40 * 0.2 / cores, (record["total"], expected)
 
 
+@tool.with_counters_that_stand
 def test_counters_of_an_intel_server_to_the_microjoule():
     machine = tool.machine("intel-server")
     joules = {"intel-rapl:0": 12_345_678, "intel-rapl:1": 1_000_001, "intel-rapl:0:0": 500_000, "intel-rapl:1:0": 250_003}
@@ -69,6 +70,7 @@ def test_counters_of_an_intel_server_to_the_microjoule():
     tool.close_to(record["mean_power_w"], record["total"]["value_j"] / record["seconds"], 1e-6, "mean power")
 
 
+@tool.with_counters_that_stand
 def test_a_counter_that_starts_again_goes_on():
     machine = tool.machine("intel-server")
     path = zone(machine, "intel-rapl:0")
@@ -82,6 +84,7 @@ def test_a_counter_that_starts_again_goes_on():
     tool.close_to(energies(tool.record())["powercap:package-0"]["value_j"], 3 + unit * 1e-6, 1e-9, "package-0")
 
 
+@tool.with_counters_that_stand
 def test_a_laptop_counts_its_package_once_and_its_platform_apart():
     machine = tool.machine("intel-laptop")
     meters = {meter["name"]: meter for meter in tool.json.loads(tool.run("info", "--quiet", "--json", "/dev/stdout", "--sysroot", machine).stdout)["meters"]}
@@ -97,6 +100,7 @@ def test_a_laptop_counts_its_package_once_and_its_platform_apart():
     tool.close_to(record["total"]["value_j"], 7 * len(counted), 1e-9, "total")
 
 
+@tool.with_counters_that_stand
 def test_an_amd_server_has_its_packages():
     machine = tool.machine("amd-server")
     paths = {path: tool.number(path) for path in (machine / ZONES).glob("*/energy_uj")}
@@ -107,6 +111,7 @@ def test_an_amd_server_has_its_packages():
     tool.close_to(record["total"]["value_j"], 3 * len(packages), 1e-9, "total")
 
 
+@tool.with_counters_that_stand
 def test_meters_can_be_chosen():
     machine = tool.machine("intel-server")
     path = zone(machine, "intel-rapl:1")
@@ -137,6 +142,7 @@ def repeat(machine, code, at, *options):
                     "--", *tool.python(STEP, zone(machine, "intel-rapl:0"), "count", code, at), code=code)
 
 
+@tool.with_counters_that_stand
 def test_repeated_runs_have_a_mean_and_an_interval():
     done = repeat(tool.machine("intel-server"), 0, -1)
     values = [1, 4, 2.5, 1.5, 3]
@@ -166,6 +172,7 @@ def test_the_interval_of_many_runs_is_students():
         tool.close_to(record["seconds_interval"], expected, 1e-4 * expected, f"{degrees} degrees of freedom")
 
 
+@tool.with_counters_that_stand
 def test_a_failing_run_ends_the_repetition_with_its_status():
     done = repeat(tool.machine("intel-server"), 9, 2)
     assert [row["exit_code"] for row in tool.rows()] == ["0", "0", "9"], tool.rows()
@@ -204,6 +211,7 @@ def test_the_record_has_its_keys():
     assert {energy["meter"] for energy in record["energies"]} <= names and len(record["energies"]) >= 4, (names, record["energies"])
 
 
+@tool.with_counters_that_stand
 def test_a_fault_is_no_number():
     machine = tool.machine("intel-server")
     path = zone(machine, "intel-rapl:0")
