@@ -13,9 +13,11 @@
     X(Merge)                            \
     X(ModelGetEntities)                 \
     X(ModelGetEntitiesForPhysicalGroup) \
+    X(ModelGetPartitions)               \
     X(ModelGetPhysicalGroups)           \
     X(ModelGetPhysicalGroupsForEntity)  \
     X(ModelGetPhysicalName)             \
+    X(ModelGetType)                     \
     X(ModelMeshGetElements)             \
     X(ModelMeshGetNodes)                \
     X(OptionGetNumber)                  \

@@ -10,6 +10,7 @@
  */
 #include <dirent.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -307,8 +308,76 @@ static int in_a_group(int dimension, int entity)
     return count > 0;
 }
 
+/* ----------------------------------------------------------------------------------------------- partitions */
+
+/* Elements of a neighbouring partition, which this one holds as well. */
+static int is_ghost(int dimension, int entity)
+{
+    char *type = NULL;
+    int failed = 0;
+    gmsh.ModelGetType(dimension, entity, &type, &failed);
+    check(failed);
+    int ghost = strncmp(type, "Ghost", 5) == 0;
+    gmsh.Free(type);
+    return ghost;
+}
+
+/* The partitions that a file of MSH 4.x says its mesh has; 0: it says nothing.  The number stands before all nodes, where Gmsh's API has none. */
+static int64_t stated_partitions(const char *path)
+{
+    static const char section[] = "$PartitionedEntities";
+    int64_t stated = 0;
+    int binary = 0;
+    size_t capacity = 0;
+    char *line = NULL;
+    FILE *file = fopen(path, "rb");
+    for (int number = 0; file && getline(&line, &capacity, file) > 0 && strncmp(line, "$Nodes", 6) != 0; number++) {
+        if (number == 0 && strncmp(line, "$MeshFormat", 11) != 0) break;
+        if (number == 1) sscanf(line, "%*f %d", &binary);
+        if (strncmp(line, section, sizeof section - 1) != 0) continue;
+        uint64_t count = 0;
+        if (binary ? fread(&count, sizeof count, 1, file) == 1 : fscanf(file, "%" SCNu64, &count) == 1)
+            stated = count < INT32_MAX ? (int64_t)count : INT32_MAX;
+        break;
+    }
+    free(line);
+    if (file) fclose(file);
+    return stated;
+}
+
+/* Whether the volumes' elements are of this partition. */
+static int holds_partition(const int *entities, size_t count, int64_t partition)
+{
+    int found = 0;
+    for (size_t i = 0; i + 1 < count && !found; i += 2) {
+        int *partitions = NULL, failed = 0;
+        size_t num_partitions = 0;
+        if (entities[i] != 3 || is_ghost(3, entities[i + 1])) continue;
+        gmsh.ModelGetPartitions(3, entities[i + 1], &partitions, &num_partitions, &failed);
+        check(failed);
+        for (size_t k = 0; k < num_partitions; k++) found |= partitions[k] == partition;
+        gmsh.Free(partitions);
+    }
+    return found;
+}
+
+/* A mesh in several files, one for each partition, has a part of the body in each. */
+static void check_partitions(const char *path, const int *entities, size_t count)
+{
+    int64_t stated = stated_partitions(path);
+    char text[200];
+    for (int64_t k = 1; k <= stated; k++) {
+        if (holds_partition(entities, count, k)) continue;
+        snprintf(text, sizeof text,
+                 "the file lacks partition %lld of %lld, and thereby a part of the body: save the mesh in one file "
+                 "(Mesh.PartitionSplitMeshFiles = 0)",
+                 (long long)k, (long long)stated);
+        fail(text);
+    }
+}
+
 /* All volumes; of the rest what is in a group, or, in a file without groups, all faces. */
-static void put_model(void)
+static void put_model(const char *path)
 {
     int *groups = NULL, *entities = NULL, failed = 0;
     size_t num_groups = 0, num_entities = 0;
@@ -317,10 +386,11 @@ static void put_model(void)
     for (size_t i = 0; i + 1 < num_groups; i += 2) put_group(groups[i], groups[i + 1]);
     gmsh.ModelGetEntities(&entities, &num_entities, -1, &failed);
     check(failed);
+    check_partitions(path, entities, num_entities);
     for (size_t i = 0; i + 1 < num_entities; i += 2) {
         int dimension = entities[i], entity = entities[i + 1];
-        int wanted = dimension == 3 || (num_groups == 0 ? dimension == 2 : in_a_group(dimension, entity));
-        if (wanted || dimension == 2) put_elements(dimension, entity, wanted);
+        int wanted = !is_ghost(dimension, entity) && (dimension == 3 || (num_groups == 0 ? dimension == 2 : in_a_group(dimension, entity)));
+        if (wanted || dimension >= 2) put_elements(dimension, entity, wanted);
     }
     check_all_returned();
     gmsh.Free(groups);
@@ -346,7 +416,7 @@ int main(int argc, char **argv)
     set_limits(memory_bytes, cpu);
     open_file(file);
     put_nodes();
-    put_model();
+    put_model(file);
     put_record(FEM_WIRE_END, 0, 0, 0, 0);
     leave(0);
 }

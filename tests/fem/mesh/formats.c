@@ -115,6 +115,21 @@ static void msh_4_1_text(void **state) { check_msh(state, "msh41"); }
 
 static void msh_4_1_binary(void **state) { check_msh(state, "msh41-binary"); }
 
+/* The whole mesh in one file, with elements that neighbouring partitions see of each other; then one of the files of two partitions. */
+static void msh_4_1_with_partitions(void **state)
+{
+    for (int binary = 0; binary < 2; binary++) {
+        const char *ending = binary ? "-binary" : "";
+        char file[64];
+        snprintf(file, sizeof file, "tests/fem/meshes/box-8-partitions%s.msh", ending);
+        fem_mesh *mesh = must_read(*state, shipped_path(file));
+        check_box(mesh, 1, own_names);
+        fem_mesh_destroy(mesh);
+        snprintf(file, sizeof file, "tests/fem/meshes/box-8-partition-1-of-2%s.msh", ending);
+        must_refuse(*state, shipped_path(file), "lacks partition 2 of 2", "PartitionSplitMeshFiles", NULL);
+    }
+}
+
 static void check_file(void **state, const char *file, int order, const char *const names[6])
 {
     fem_mesh *mesh = must_read(*state, shipped_path(file));
@@ -335,6 +350,7 @@ static const struct CMUnitTest tests[] = {
     MESH_TEST(msh_4_0_text),
     MESH_TEST(msh_4_1_text),
     MESH_TEST(msh_4_1_binary),
+    MESH_TEST(msh_4_1_with_partitions),
     MESH_TEST(unv),
     MESH_TEST(unv_in_millimetres),
     MESH_TEST(unv_in_another_coordinate_system),
