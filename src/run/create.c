@@ -194,15 +194,13 @@ static yoke_status open_meters(yoke_run *run)
 
 /* ---------------------------------------------------------------------------------------------------- create */
 
-static yoke_status copy_text(yoke_context *context, const char *text, char **copy, const char **member)
+yoke_status run_copy_text(yoke_context *context, const char *text, char **copy)
 {
     void *memory = NULL;
     if (text == NULL) return YOKE_OK;
     yoke_status status = yoke_allocate(context, (int64_t)strlen(text) + 1, 1, &memory);
-    if (status != YOKE_OK) return status;
-    *copy = strcpy(memory, text);
-    *member = *copy;
-    return YOKE_OK;
+    if (status == YOKE_OK) *copy = strcpy(memory, text);
+    return status;
 }
 
 static yoke_status copy_options(yoke_run *run, const yoke_run_options *options)
@@ -213,9 +211,12 @@ static yoke_status copy_options(yoke_run *run, const yoke_run_options *options)
     run->declared = options->num_powers > 0;
     run->needs_powers = options->objective != YOKE_OBJECTIVE_TIME || options->power_cap_w > 0;
     run->plans = isnan(run->share) && (run->needs_powers || options->deadline_s > 0);
-    yoke_status status = copy_text(run->context, options->store, &run->texts[0], &run->options.store);
-    if (status == YOKE_OK) status = copy_text(run->context, options->machine, &run->texts[1], &run->options.machine);
-    if (status == YOKE_OK) status = copy_text(run->context, options->sysroot, &run->texts[2], &run->options.sysroot);
+    yoke_status status = run_copy_text(run->context, options->store, &run->texts[0]);
+    if (status == YOKE_OK) status = run_copy_text(run->context, options->machine, &run->texts[1]);
+    if (status == YOKE_OK) status = run_copy_text(run->context, options->sysroot, &run->texts[2]);
+    run->options.store = run->texts[0];
+    run->options.machine = run->texts[1];
+    run->options.sysroot = run->texts[2];
     return status;
 }
 
@@ -293,7 +294,7 @@ void yoke_run_destroy(yoke_run *run)
         yoke_queue_destroy(d->queue);
         yoke_device_close(d->device);
     }
-    for (int i = 0; i < 4; i++) yoke_release(context, run->texts[i]);
+    for (int i = 0; i < 3; i++) yoke_release(context, run->texts[i]);
     yoke_release(context, run->energies);
     yoke_release(context, run->plans_memory);
     yoke_release(context, run);

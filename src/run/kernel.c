@@ -39,21 +39,12 @@ static yoke_status check(yoke_run *run, const yoke_run_definition *d)
 
 /* --------------------------------------------------------------------------------------------------- memory */
 
-static yoke_status copy_text(yoke_context *context, const char *text, char **copy)
-{
-    void *memory = NULL;
-    if (text == NULL) return YOKE_OK;
-    yoke_status status = yoke_allocate(context, (int64_t)strlen(text) + 1, 1, &memory);
-    if (status == YOKE_OK) *copy = strcpy(memory, text);
-    return status;
-}
-
 static yoke_status make_memory(yoke_run *run, const yoke_run_definition *d, yoke_run_kernel *kernel)
 {
     const int64_t all = run->num_devices * d->num_arrays;
     void *arrays = NULL, *devices = NULL;
-    yoke_status status = copy_text(run->context, d->work, &kernel->work);
-    if (status == YOKE_OK) status = copy_text(run->context, d->function, &kernel->name);
+    yoke_status status = run_copy_text(run->context, d->work, &kernel->work);
+    if (status == YOKE_OK) status = run_copy_text(run->context, d->function, &kernel->name);
     if (status == YOKE_OK) status = yoke_allocate(run->context, d->num_arrays, sizeof *kernel->arrays, &arrays);
     kernel->arrays = arrays;
     if (status == YOKE_OK) status = yoke_allocate(run->context, run->num_devices, sizeof *kernel->devices, &devices);

@@ -120,7 +120,7 @@ typedef struct run_plan {
 struct yoke_run {
     yoke_context *context;
     yoke_run_options options; /* texts are the run's own */
-    char *texts[4];           /* devices, store, machine, sysroot; or NULL */
+    char *texts[3];           /* store, machine, sysroot; or NULL */
     double share;             /* NaN: chosen */
     int needs_powers;         /* nonzero: by objective or cap */
     int plans;                /* nonzero: the planner decides, even of one phase */
@@ -177,6 +177,8 @@ yoke_status run_device_names(yoke_context *context, const yoke_run_options *opti
 
 /* -------------------------------------------------------------------------------------------------- create.c */
 
+/* A copy of a text in memory of yoke_allocate's; NULL stays what *copy is.  Errors: MEMORY. */
+yoke_status run_copy_text(yoke_context *context, const char *text, char **copy);
 int run_is_active(const yoke_run *run, int device);
 /* Fails with UNAVAILABLE and all reasons where no device is active. */
 yoke_status run_need_device(const yoke_run *run);
