@@ -1,12 +1,14 @@
 #include "solver/coarse_keeper.h"
 
+#include <math.h>
 #include <string.h>
 
-/* What the matrix of a level of q1 elements is made of. */
+/* What the matrix of a level is made of. */
 typedef struct ingredients {
-    int components;
+    fem_element element;
+    int components, slots;
     int32_t num_nodes, num_elements;
-    int32_t *element_nodes; /* [num_elements][8] */
+    int32_t *element_nodes; /* [num_elements][slots] */
     int16_t *face_code;     /* [num_elements] */
     double *moduli;         /* [num_elements][2] lambda and mu */
     double *x;              /* [num_nodes][3] */
@@ -15,18 +17,28 @@ typedef struct ingredients {
 
 struct fem_coarse_keeper {
     yoke_context *context;
-    ingredients of; /* the solver; or of one that is being made */
-    fem_coarse *coarse;
+    ingredients of;     /* the solver; or of one that is being made */
+    fem_coarse *coarse; /* this or the next; or neither */
+    fem_direct *direct;
+    ingredients refused;       /* the level whose factor was too dear */
+    double refused_operations; /* that it would take; NaN: there is no such level */
     int64_t made;
 };
 
+static void release(yoke_context *context, ingredients *of)
+{
+    void *arrays[] = {of->element_nodes, of->face_code, of->moduli, of->x, of->prescribed};
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) yoke_release(context, arrays[i]);
+    memset(of, 0, sizeof *of);
+}
+
 static void forget(fem_coarse_keeper *keeper)
 {
-    void *arrays[] = {keeper->of.element_nodes, keeper->of.face_code, keeper->of.moduli, keeper->of.x, keeper->of.prescribed};
-    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) yoke_release(keeper->context, arrays[i]);
-    memset(&keeper->of, 0, sizeof keeper->of);
+    release(keeper->context, &keeper->of);
     fem_coarse_destroy(keeper->coarse);
+    fem_direct_destroy(keeper->direct);
     keeper->coarse = NULL;
+    keeper->direct = NULL;
 }
 
 yoke_status fem_coarse_keeper_create(yoke_context *context, fem_coarse_keeper **out)
@@ -35,6 +47,7 @@ yoke_status fem_coarse_keeper_create(yoke_context *context, fem_coarse_keeper **
     yoke_status status = yoke_allocate(context, 1, sizeof *keeper, (void **)&keeper);
     if (status) return status;
     keeper->context = context;
+    keeper->refused_operations = NAN;
     *out = keeper;
     return YOKE_OK;
 }
@@ -43,6 +56,7 @@ void fem_coarse_keeper_destroy(fem_coarse_keeper *keeper)
 {
     if (!keeper) return;
     forget(keeper);
+    release(keeper->context, &keeper->refused);
     yoke_release(keeper->context, keeper);
 }
 
@@ -58,17 +72,29 @@ static int same_moduli(const ingredients *of, const fem_space *space)
     return 1;
 }
 
+static int is_of(const ingredients *of, const fem_space *space, const fem_constraints *constraints)
+{
+    if (of->element != space->element || of->components != space->components || of->slots != space->slots) return 0;
+    if (of->num_nodes != space->num_nodes || of->num_elements != space->num_elements) return 0;
+    const int64_t nodes = of->num_nodes, elements = of->num_elements;
+    return same(of->element_nodes, space->element_nodes, of->slots * elements, sizeof(int32_t)) &&
+           same(of->face_code, space->face_code, elements, sizeof(int16_t)) && same(of->x, space->x, 3 * nodes, sizeof(double)) &&
+           same(of->prescribed, constraints->prescribed, nodes, 1) && same_moduli(of, space);
+}
+
 fem_coarse *fem_coarse_keeper_find(const fem_coarse_keeper *keeper, const fem_space *space, const fem_constraints *constraints)
 {
-    const ingredients *of = &keeper->of;
-    if (!keeper->coarse || space->element != FEM_Q1 || of->components != space->components) return NULL;
-    if (of->num_nodes != space->num_nodes || of->num_elements != space->num_elements) return NULL;
-    const int64_t nodes = of->num_nodes, elements = of->num_elements;
-    const int equal = same(of->element_nodes, space->element_nodes, 8 * elements, sizeof(int32_t)) &&
-                      same(of->face_code, space->face_code, elements, sizeof(int16_t)) &&
-                      same(of->x, space->x, 3 * nodes, sizeof(double)) && same(of->prescribed, constraints->prescribed, nodes, 1) &&
-                      same_moduli(of, space);
-    return equal ? keeper->coarse : NULL;
+    return keeper->coarse && is_of(&keeper->of, space, constraints) ? keeper->coarse : NULL;
+}
+
+fem_direct *fem_coarse_keeper_find_direct(const fem_coarse_keeper *keeper, const fem_space *space, const fem_constraints *constraints)
+{
+    return keeper->direct && is_of(&keeper->of, space, constraints) ? keeper->direct : NULL;
+}
+
+double fem_coarse_keeper_operations(const fem_coarse_keeper *keeper, const fem_space *space, const fem_constraints *constraints)
+{
+    return !isnan(keeper->refused_operations) && is_of(&keeper->refused, space, constraints) ? keeper->refused_operations : (double)NAN;
 }
 
 static yoke_status copy(yoke_context *context, const void *from, int64_t count, size_t size, void **to)
@@ -78,34 +104,56 @@ static yoke_status copy(yoke_context *context, const void *from, int64_t count, 
     return status;
 }
 
-yoke_status fem_coarse_keeper_start(fem_coarse_keeper *keeper, const fem_space *space, const fem_constraints *constraints)
+static yoke_status remember(yoke_context *context, const fem_space *space, const fem_constraints *constraints, ingredients *of)
 {
-    yoke_context *context = keeper->context;
-    ingredients *of = &keeper->of;
     const int64_t nodes = space->num_nodes, elements = space->num_elements;
-    forget(keeper);
-    yoke_status status = copy(context, space->element_nodes, 8 * elements, sizeof(int32_t), (void **)&of->element_nodes);
+    yoke_status status = copy(context, space->element_nodes, space->slots * elements, sizeof(int32_t), (void **)&of->element_nodes);
     if (!status) status = copy(context, space->face_code, elements, sizeof(int16_t), (void **)&of->face_code);
     if (!status) status = copy(context, space->x, 3 * nodes, sizeof(double), (void **)&of->x);
     if (!status) status = copy(context, constraints->prescribed, nodes, 1, (void **)&of->prescribed);
     if (!status) status = yoke_allocate_untouched(context, 2 * elements, sizeof(double), (void **)&of->moduli);
     if (status) {
-        forget(keeper);
+        release(context, of);
         return status;
     }
     for (int32_t e = 0; e < elements; e++) {
         of->moduli[2 * (int64_t)e] = fem_space_material(space, e)->lambda;
         of->moduli[2 * (int64_t)e + 1] = fem_space_material(space, e)->mu;
     }
+    of->element = space->element;
     of->components = space->components;
+    of->slots = space->slots;
     of->num_nodes = space->num_nodes;
     of->num_elements = space->num_elements;
     return YOKE_OK;
 }
 
+yoke_status fem_coarse_keeper_start(fem_coarse_keeper *keeper, const fem_space *space, const fem_constraints *constraints)
+{
+    forget(keeper);
+    return remember(keeper->context, space, constraints, &keeper->of);
+}
+
+yoke_status fem_coarse_keeper_refuse(fem_coarse_keeper *keeper, const fem_space *space, const fem_constraints *constraints,
+                                     double operations)
+{
+    if (!isnan(keeper->refused_operations) && keeper->refused.num_nodes < space->num_nodes) return YOKE_OK;
+    release(keeper->context, &keeper->refused);
+    keeper->refused_operations = NAN;
+    yoke_status status = remember(keeper->context, space, constraints, &keeper->refused);
+    if (!status) keeper->refused_operations = operations;
+    return status;
+}
+
 void fem_coarse_keeper_keep(fem_coarse_keeper *keeper, fem_coarse *coarse)
 {
     keeper->coarse = coarse;
+    keeper->made++;
+}
+
+void fem_coarse_keeper_keep_direct(fem_coarse_keeper *keeper, fem_direct *direct)
+{
+    keeper->direct = direct;
     keeper->made++;
 }
 

@@ -8,8 +8,9 @@
 
 struct fem_direct {
     yoke_context *context;
-    const fem_space *space;
+    const fem_space *space; /* this and the next until the factor is there */
     const fem_constraints *constraints;
+    int64_t dofs;
     int64_t *row_start; /* [num_nodes + 1] the graph of the nodes, until the matrix is there */
     int32_t *column;
     fem_cholesky *cholesky;
@@ -108,6 +109,7 @@ yoke_status fem_direct_analyze(const fem_space *space, const fem_constraints *co
     direct->context = space->context;
     direct->space = space;
     direct->constraints = constraints;
+    direct->dofs = (int64_t)space->num_nodes * space->components;
     status = make_graph(direct);
     if (!status) {
         const fem_cholesky_graph graph = graph_of(direct);
@@ -234,15 +236,14 @@ static yoke_status announce(const fem_direct *direct, const fem_hooks *hooks, co
 
 yoke_status fem_direct_factorize(fem_direct *direct, double memory_bytes, const fem_hooks *hooks)
 {
-    const int64_t dofs = (int64_t)direct->space->num_nodes * direct->space->components;
     yoke_status status = check_memory(direct, memory_bytes);
     if (!status) status = announce(direct, hooks, "assembling");
     if (!status) status = assemble(direct, memory_bytes);
     if (!status) status = announce(direct, hooks, "factoring");
     if (!status) status = fem_cholesky_factorize(direct->cholesky, omp_get_max_threads());
     if (!status) status = announce(direct, hooks, "factored");
-    if (!status) status = yoke_allocate(direct->context, dofs, sizeof(double), (void **)&direct->b);
-    if (!status) status = yoke_allocate(direct->context, dofs, sizeof(double), (void **)&direct->x);
+    if (!status) status = yoke_allocate(direct->context, direct->dofs, sizeof(double), (void **)&direct->b);
+    if (!status) status = yoke_allocate(direct->context, direct->dofs, sizeof(double), (void **)&direct->x);
     return status;
 }
 
@@ -262,5 +263,5 @@ fem_approximate_inverse fem_direct_inverse(fem_direct *direct) { return (fem_app
 
 int64_t fem_direct_memory_bytes(const fem_direct *direct)
 {
-    return fem_cholesky_memory_bytes(direct->cholesky) + 2 * (int64_t)sizeof(double) * direct->space->num_nodes * direct->space->components;
+    return fem_cholesky_memory_bytes(direct->cholesky) + 2 * (int64_t)sizeof(double) * direct->dofs;
 }

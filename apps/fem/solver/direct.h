@@ -11,7 +11,7 @@
 
 typedef struct fem_direct fem_direct;
 
-/* Finds the order of elimination and with it the cost.  Borrowed objects must outlive it.  Errors: MEMORY, NUMERIC. */
+/* Finds the order of elimination and with it the cost.  Borrowed objects must stay until it is factorized.  Errors: MEMORY, NUMERIC. */
 yoke_status fem_direct_analyze(const fem_space *space, const fem_constraints *constraints, fem_direct **direct);
 void fem_direct_destroy(fem_direct *direct); /* NULL allowed */
 

@@ -119,19 +119,35 @@ static yoke_status coarsen(fem_multigrid *m, int *more)
     return add_level(m, last->space->element, forest);
 }
 
+/* The factor that is kept for the last level so far becomes its solver, if it took at most so many operations.  Returns 0 if there is none. */
+static int take_kept_factor(fem_multigrid *m, double operations)
+{
+    const multigrid_level *last = &m->level[m->num_levels - 1];
+    fem_direct *kept = m->options.keeper ? fem_coarse_keeper_find_direct(m->options.keeper, last->space, last->constraints) : NULL;
+    if (!kept || fem_direct_cost(kept).operations > operations) return 0;
+    m->direct = kept;
+    m->direct_kept = 1;
+    return 1;
+}
+
 /* Makes a Cholesky factor the solver of the last level so far, if it takes at most so many operations, and there is memory for it. */
 static yoke_status take_factor(fem_multigrid *m, double operations)
 {
     const multigrid_level *last = &m->level[m->num_levels - 1];
+    fem_coarse_keeper *keeper = m->options.keeper;
     fem_direct *direct;
     double left_bytes;
+    if (take_kept_factor(m, operations)) return YOKE_OK;
+    if (keeper && fem_coarse_keeper_operations(keeper, last->space, last->constraints) > operations) return YOKE_OK;
     yoke_status status = fem_direct_analyze(last->space, last->constraints, &direct);
     if (status) return status;
-    if (fem_direct_cost(direct).operations <= operations && fem_direct_fits(direct, 0, &left_bytes))
+    const double needed = fem_direct_cost(direct).operations;
+    if (needed <= operations && fem_direct_fits(direct, 0, &left_bytes)) {
         m->direct = direct;
-    else
-        fem_direct_destroy(direct);
-    return YOKE_OK;
+        return YOKE_OK;
+    }
+    fem_direct_destroy(direct);
+    return keeper && needed > operations ? fem_coarse_keeper_refuse(keeper, last->space, last->constraints, needed) : YOKE_OK;
 }
 
 static yoke_status interrupted(const fem_multigrid *m)
@@ -196,10 +212,23 @@ static yoke_status make_team(fem_multigrid *m, int l)
     return status;
 }
 
+/* Factors the last level, and hands the factor to the keeper. */
+static yoke_status make_factor(fem_multigrid *m)
+{
+    const multigrid_level *last = &m->level[m->num_levels - 1];
+    fem_coarse_keeper *keeper = m->options.keeper;
+    yoke_status status = keeper ? fem_coarse_keeper_start(keeper, last->space, last->constraints) : YOKE_OK;
+    if (!status) status = fem_direct_factorize(m->direct, 0, NULL);
+    if (status || !keeper) return status;
+    fem_coarse_keeper_keep_direct(keeper, m->direct);
+    m->direct_kept = 1;
+    return YOKE_OK;
+}
+
 /* The solver of the last level. */
 static yoke_status make_last(fem_multigrid *m)
 {
-    if (m->direct) return fem_direct_factorize(m->direct, 0, NULL);
+    if (m->direct) return m->direct_kept ? YOKE_OK : make_factor(m);
     int64_t dofs = dofs_of(m->level[m->num_levels - 1].space);
     yoke_status status = yoke_allocate(m->context, dofs, sizeof(double), (void **)&m->coarse_b);
     if (!status) status = yoke_allocate(m->context, dofs, sizeof(double), (void **)&m->coarse_x);
@@ -260,7 +289,7 @@ void fem_multigrid_destroy(fem_multigrid *m)
         fem_space_destroy(level->own_space);
         fem_forest_destroy(level->forest);
     }
-    fem_direct_destroy(m->direct);
+    if (!m->direct_kept) fem_direct_destroy(m->direct);
     if (!m->options.keeper) fem_coarse_destroy(m->coarse);
     yoke_release(m->context, m->host);
     yoke_release(m->context, m->coarse_b);

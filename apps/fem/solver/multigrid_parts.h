@@ -33,6 +33,7 @@ struct fem_multigrid {
     int stretched;                                /* some elements are: blocks, and coarse spaces like the finest */
     int64_t factor_dofs;                          /* there: a level with at most so many may be the last one */
     fem_direct *direct;                           /* the last level's solver; NULL: coarse is */
+    int direct_kept;                              /* nonzero: it is options.keeper's, and factored */
     fem_coarse *coarse;                           /* options.keeper's, where there is one */
     double *coarse_b, *coarse_x;                  /* [dofs of the last level] beside coarse */
     double *host;                                 /* [dofs of the finest level] where it is stretched */

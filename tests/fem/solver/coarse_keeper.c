@@ -1,4 +1,6 @@
 /* A coarse solver kept from solve to solve: the same bits as without, kept only where nothing of the level has changed. */
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "unit.h"
@@ -7,6 +9,7 @@
 #include "fem/block.h"
 #include "fem/body.h"
 #include "fem/solving.h"
+#include "solver/multigrid.h"
 
 /* A block whose own mesh is the last level, however often it is refined. */
 typedef struct bench {
@@ -75,6 +78,100 @@ static void the_factor_stays_while_the_mesh_is_refined(void **state)
 {
     (void)state;
     assert_kept_while_refining(&beam);
+}
+
+/* Elements about ten times as wide as thick, of a plate of 10 x 10 x 1. */
+static void flatten(const double in[3], double out[3])
+{
+    for (int i = 0; i < 3; i++) out[i] = (i < 2 ? 1 : 0.01) * in[i];
+}
+
+/* The cycle on a vector of numbers, [dofs]; a coarse level is factored as a whole from 500 dofs down, else q1 follows. */
+static double *apply_cycle(const block *b, fem_coarse_keeper *keeper)
+{
+    const int32_t cut[2] = {0, b->space->num_elements};
+    const int64_t dofs = (int64_t)b->space->num_nodes * b->space->components;
+    uint64_t random = 7;
+    double *values = block_random_array(dofs, &random);
+    fem_devices *devices;
+    fem_team *team;
+    fem_multigrid *multigrid;
+    fem_vector *r, *z;
+    assert_int_equal(fem_devices_open(b->context, NULL, &devices), YOKE_OK);
+    const fem_team_options team_options = {.devices = devices, .cut = cut, .precision = FEM_DOUBLE, .operator_kind = FEM_MATRIXFREE};
+    const fem_multigrid_options options = {.devices = devices, .cut = cut, .direct_dofs = 500, .keeper = keeper};
+    assert_int_equal(fem_team_create(b->space, b->constraints, &team_options, &team), YOKE_OK);
+    assert_int_equal(fem_vector_create(team, &r), YOKE_OK);
+    assert_int_equal(fem_vector_create(team, &z), YOKE_OK);
+    if (fem_multigrid_create(b->space, b->constraints, &options, NULL, &multigrid)) fail_msg("%s", yoke_last_error(b->context));
+    assert_string_equal(fem_multigrid_coarse_name(multigrid), "cholmod");
+    const fem_approximate_inverse inverse = fem_multigrid_inverse(multigrid);
+    fem_vector_write(r, values);
+    fem_vector_mask(r);
+    assert_int_equal(inverse.apply(inverse.state, r, sqrt(fem_vector_dot(r, r)), z), YOKE_OK);
+    fem_vector_read(z, values);
+    fem_multigrid_destroy(multigrid);
+    fem_vector_destroy(r);
+    fem_vector_destroy(z);
+    fem_team_destroy(team);
+    fem_devices_close(devices);
+    return values;
+}
+
+static void assert_factor_made(bench *t, int64_t made)
+{
+    const size_t dofs = (size_t)t->b.space->num_nodes * (size_t)t->b.space->components;
+    const int64_t before = fem_coarse_keeper_made(t->keeper);
+    double *without = apply_cycle(&t->b, NULL);
+    for (int i = 0; i < 2; i++) {
+        double *with = apply_cycle(&t->b, t->keeper);
+        assert_memory_equal(with, without, dofs * sizeof *with);
+        free(with);
+    }
+    free(without);
+    assert_int_equal(fem_coarse_keeper_made(t->keeper) - before, made);
+}
+
+static const block_options flat = {.elements = {10, 10, 1}, .map = flatten, .order = 1, .turn = 5, .components = 3};
+
+static void the_factor_of_a_stretched_level_stays_while_the_mesh_is_refined(void **state)
+{
+    (void)state;
+    bench t;
+    uint64_t random = 3;
+    open_bench(&flat, &t);
+    block_discretise(&t.b, FEM_Q2);
+    assert_factor_made(&t, 1);
+    for (int i = 0; i < 2; i++) {
+        block_refine(&t.b, 0.03, &random);
+        block_discretise(&t.b, FEM_Q2);
+        assert_factor_made(&t, 0);
+    }
+    t.b.material[1].lambda *= 1.01;
+    assert_factor_made(&t, 1);
+    shut_bench(&t);
+}
+
+static void the_smallest_level_whose_factor_is_too_dear_is_remembered(void **state)
+{
+    (void)state;
+    bench t;
+    uint64_t random = 3;
+    open_bench(&flat, &t);
+    block_discretise(&t.b, FEM_Q2);
+    assert_true(isnan(fem_coarse_keeper_operations(t.keeper, t.b.space, t.b.constraints)));
+    assert_int_equal(fem_coarse_keeper_refuse(t.keeper, t.b.space, t.b.constraints, 1e10), YOKE_OK);
+    assert_true(fem_coarse_keeper_operations(t.keeper, t.b.space, t.b.constraints) == 1e10);
+    block_refine(&t.b, 0.1, &random);
+    block_discretise(&t.b, FEM_Q2); /* a larger one */
+    assert_int_equal(fem_coarse_keeper_refuse(t.keeper, t.b.space, t.b.constraints, 2e10), YOKE_OK);
+    assert_true(isnan(fem_coarse_keeper_operations(t.keeper, t.b.space, t.b.constraints)));
+    block_discretise(&t.b, FEM_Q1); /* a smaller one */
+    assert_int_equal(fem_coarse_keeper_refuse(t.keeper, t.b.space, t.b.constraints, 3e10), YOKE_OK);
+    assert_true(fem_coarse_keeper_operations(t.keeper, t.b.space, t.b.constraints) == 3e10);
+    t.b.material[0].mu *= 2;
+    assert_true(isnan(fem_coarse_keeper_operations(t.keeper, t.b.space, t.b.constraints)));
+    shut_bench(&t);
 }
 
 static void algebraic_levels_stay_while_the_mesh_is_refined(void **state)
@@ -217,6 +314,8 @@ static void lack_of_memory_leaves_nothing_wrong_behind(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(the_factor_stays_while_the_mesh_is_refined),
+    cmocka_unit_test(the_factor_of_a_stretched_level_stays_while_the_mesh_is_refined),
+    cmocka_unit_test(the_smallest_level_whose_factor_is_too_dear_is_remembered),
     cmocka_unit_test(algebraic_levels_stay_while_the_mesh_is_refined),
     cmocka_unit_test(another_last_level_is_solved_anew),
     cmocka_unit_test(a_changed_modulus_is_noticed),
