@@ -126,16 +126,23 @@ static yoke_status read_problem(yoke_json_reader *reader, const json_t *document
     static const yoke_json_key keys[] = {
         {"name", YOKE_JSON_OTHER, 0, .read = read_remark},
         {"description", YOKE_JSON_OTHER, 0, .read = read_remark},
-        {"units", YOKE_JSON_COUNT, offsetof(yoke_plan_problem, units), .least = 0, .most = 9007199254740992.0, .required = 1},
+        {"units", YOKE_JSON_COUNT, offsetof(yoke_plan_problem, units), .least = 0, .most = 9007199254740992.0},
         {"repetitions", YOKE_JSON_NUMBER, offsetof(yoke_plan_problem, repetitions), .least = 1e-9, .most = 1e15},
         {"copies", YOKE_JSON_OTHER, offsetof(yoke_plan_problem, copies_before), .read = read_copies},
         {"base_power_w", YOKE_JSON_NUMBER, offsetof(yoke_plan_problem, base_power_w), .least = 0, .most = 1e9, .nullable = 1},
         {"hosting_power_w", YOKE_JSON_NUMBER, offsetof(yoke_plan_problem, hosting_power_w), .least = 0, .most = 1e9, .nullable = 1},
         {"devices", YOKE_JSON_OTHER, 0, .required = 1, .read = read_devices},
+        {"round", YOKE_JSON_OTHER, 0, .read = problem_read_later},
     };
     problem->repetitions = 1;
     if (!json_is_object(document)) return yoke_json_expected(reader, "an object {\"units\": ..., \"devices\": [...]}", document);
-    return yoke_json_read_object(reader, keys, COUNT_OF(keys), document, problem);
+    const int has_round = json_object_get(document, "round") != NULL;
+    if (!has_round && json_object_get(document, "units") == NULL) {
+        yoke_json_enter(reader, "units");
+        return yoke_json_fail(reader, "this key is missing");
+    }
+    yoke_status status = yoke_json_read_object(reader, keys, COUNT_OF(keys), document, problem);
+    return status == YOKE_OK ? problem_read_round(reader, document, problem) : status;
 }
 
 yoke_status yoke_plan_problem_read(yoke_context *context, const char *path, yoke_plan_problem **problem)
@@ -164,6 +171,7 @@ yoke_status yoke_plan_problem_read(yoke_context *context, const char *path, yoke
 void yoke_plan_problem_destroy(yoke_context *context, yoke_plan_problem *problem)
 {
     if (problem == NULL) return;
+    problem_release_round(context, problem);
     for (int64_t i = 0; problem->devices != NULL && i < problem->num_devices; i++) {
         const yoke_plan_device *device = &problem->devices[i];
         for (int64_t k = 0; device->levels != NULL && k < device->num_levels; k++)

@@ -20,4 +20,17 @@ enum {
 yoke_status problem_read_levels(yoke_json_reader *reader, const json_t *value, void *device);
 yoke_status problem_read_laws(yoke_json_reader *reader, const json_t *value, void *device);
 
+/* Points of a level or a phase, allocated.  What was allocated when it fails is in *points. */
+yoke_status problem_read_points(yoke_json_reader *reader, const json_t *value, const double **points, int64_t *num_points);
+
+/* problem_round.c: a value that problem_read_round reads, once devices are known. */
+yoke_status problem_read_later(yoke_json_reader *reader, const json_t *value, void *member);
+/* The round of a whole document (where it has one), and the phases of all levels. */
+yoke_status problem_read_round(yoke_json_reader *reader, const json_t *document, yoke_plan_problem *problem);
+void problem_release_round(yoke_context *context, yoke_plan_problem *problem);
+
+/* The round as JSON, and the times of a level's phases. */
+json_t *problem_round_object(const yoke_plan_problem *problem);
+json_t *problem_phases_array(const yoke_plan_problem *problem, const yoke_plan_level *level);
+
 #endif

@@ -36,10 +36,9 @@ static void warn_of_falling(const yoke_json_reader *reader, const double *points
         }
 }
 
-static yoke_status read_points(yoke_json_reader *reader, const json_t *value, void *member)
+yoke_status problem_read_points(yoke_json_reader *reader, const json_t *value, const double **made, int64_t *num_points)
 {
     void *memory = NULL;
-    yoke_plan_level *level = member;
     size_t count = json_array_size(value);
     if (count == 0) return yoke_json_expected(reader, "an array of pairs [units, seconds]", value);
     if (count > PROBLEM_MOST_POINTS)
@@ -48,16 +47,22 @@ static yoke_status read_points(yoke_json_reader *reader, const json_t *value, vo
     yoke_status status = yoke_allocate(reader->context, (int64_t)count, 2 * sizeof(double), &memory);
     if (status != YOKE_OK) return status;
     double *points = memory;
-    level->points = points;
-    level->num_points = (int64_t)count;
+    *made = points;
+    *num_points = (int64_t)count;
     for (size_t i = 0; i < count; i++) {
         size_t outer = yoke_json_enter_item(reader, (int64_t)i);
         status = read_point(reader, json_array_get(value, i), i > 0 ? points + 2 * (i - 1) : NULL, points + 2 * i);
         if (status != YOKE_OK) return status;
         yoke_json_leave(reader, outer);
     }
-    warn_of_falling(reader, points, level->num_points);
+    warn_of_falling(reader, points, *num_points);
     return YOKE_OK;
+}
+
+static yoke_status read_points(yoke_json_reader *reader, const json_t *value, void *member)
+{
+    yoke_plan_level *level = member;
+    return problem_read_points(reader, value, &level->points, &level->num_points);
 }
 
 /* --------------------------------------------------------------------------------------------------- levels */
@@ -87,9 +92,10 @@ static yoke_status read_level(yoke_json_reader *reader, const json_t *value, yok
         {"idle_power_w", YOKE_JSON_NUMBER, offsetof(yoke_plan_level, idle_power_w), .least = 0, .most = 1e9, .nullable = 1},
         {"time_uncertainty", YOKE_JSON_NUMBER, offsetof(yoke_plan_level, time_uncertainty), .least = 0, .most = 10},
         {"power_uncertainty", YOKE_JSON_NUMBER, offsetof(yoke_plan_level, power_uncertainty), .least = 0, .most = 10},
+        {"phases", YOKE_JSON_OTHER, 0, .read = problem_read_later},
     };
     yoke_status status = yoke_json_read_object(reader, keys, COUNT_OF(keys), value, level);
-    if (status != YOKE_OK) return status;
+    if (status != YOKE_OK || json_object_get(value, "phases") != NULL) return status;
     int constant = json_object_get(value, "seconds_per_unit") != NULL;
     if (constant != (level->num_points > 0)) return YOKE_OK;
     yoke_json_enter(reader, constant ? "points" : "seconds_per_unit");

@@ -3,6 +3,7 @@
 #include <stdint.h>
 
 #include "base/json.h"
+#include "model/problem_file.h"
 #include "yoke/yoke.h"
 
 static json_t *number(double value) { return isfinite(value) ? json_real(value) : json_null(); }
@@ -23,10 +24,16 @@ static json_t *points_array(const yoke_plan_level *level)
     return array;
 }
 
-static json_t *level_object(const yoke_plan_level *level)
+static json_t *level_object(const yoke_plan_problem *problem, const yoke_plan_level *level)
 {
     json_t *object = json_object();
     set(&object, "frequency_hz", number(level->frequency_hz));
+    if (problem->round != NULL) {
+        set(&object, "idle_power_w", number(level->idle_power_w));
+        if (level->power_uncertainty > 0) set(&object, "power_uncertainty", number(level->power_uncertainty));
+        set(&object, "phases", problem_phases_array(problem, level));
+        return object;
+    }
     if (level->num_points > 0)
         set(&object, "points", points_array(level));
     else
@@ -39,10 +46,10 @@ static json_t *level_object(const yoke_plan_level *level)
     return object;
 }
 
-static json_t *device_object(const yoke_plan_device *device)
+static json_t *device_object(const yoke_plan_problem *problem, const yoke_plan_device *device)
 {
     json_t *object = json_object(), *levels = json_array();
-    for (int64_t i = 0; i < device->num_levels; i++) levels = yoke_json_append(levels, level_object(&device->levels[i]));
+    for (int64_t i = 0; i < device->num_levels; i++) levels = yoke_json_append(levels, level_object(problem, &device->levels[i]));
     set(&object, "name", json_string(device->name));
     set(&object, "kind", json_string(device->host ? "host" : "accelerator"));
     set(&object, "removable", json_boolean(device->removable));
@@ -57,9 +64,12 @@ static json_t *device_object(const yoke_plan_device *device)
 static json_t *problem_object(const yoke_plan_problem *problem)
 {
     json_t *object = json_object(), *devices = json_array();
-    for (int64_t i = 0; i < problem->num_devices; i++) devices = yoke_json_append(devices, device_object(&problem->devices[i]));
-    set(&object, "units", json_integer((json_int_t)problem->units));
-    set(&object, "repetitions", number(problem->repetitions));
+    for (int64_t i = 0; i < problem->num_devices; i++) devices = yoke_json_append(devices, device_object(problem, &problem->devices[i]));
+    if (problem->round == NULL) {
+        set(&object, "units", json_integer((json_int_t)problem->units));
+        set(&object, "repetitions", number(problem->repetitions));
+    } else
+        set(&object, "round", problem_round_object(problem));
     set(&object, "copies", json_string(problem->copies_before ? "before" : "overlapped"));
     set(&object, "base_power_w", number(problem->base_power_w));
     set(&object, "hosting_power_w", number(problem->hosting_power_w));
@@ -74,7 +84,7 @@ yoke_status yoke_plan_problem_write(yoke_context *context, const char *path, con
                          context == NULL ? "context"
                          : path == NULL  ? "path"
                                          : "problem");
-    if (problem->units > INT64_C(9007199254740992))
+    if (problem->round == NULL && problem->units > INT64_C(9007199254740992))
         return yoke_fail(context, YOKE_ERROR_ARGUMENT, "yoke_plan_problem_write: %lld units; a file has 2^53 at most",
                          (long long)problem->units);
     return yoke_json_save(context, problem_object(problem), path);

@@ -116,6 +116,79 @@ static void what_is_written_is_read_to_the_last_bit(void **state)
     yoke_context_destroy(context);
 }
 
+static void a_round_in_the_file_is_in_the_problem(void **state)
+{
+    place *p = *state;
+    yoke_context *context = open_context(p);
+    write_file(p->path, round_model, strlen(round_model));
+    yoke_plan_problem *problem = read_good(context, p->path);
+    const yoke_round *round = problem->round;
+    assert_non_null(round);
+    assert_true(round->num_cuts == 2 && round->cut_units[0] == 10 && round->cut_units[1] == 4 && round->copy_bytes_per_unit == 8);
+    assert_int_equal(round->num_phases, 3);
+    const yoke_phase *phase = round->phases;
+    assert_string_equal(phase[0].work, "fine");
+    assert_true(phase[0].calls == 2.5 && phase[0].cut == 0 && phase[0].units == 10 && phase[0].barrier && phase[0].call_seconds == 1e-6);
+    assert_true(phase[1].calls == 1 && phase[1].cut == 1 && phase[1].units == 7 && !phase[1].barrier && phase[1].weight_sum[4] == 1.3);
+    assert_true(phase[2].cut == -1 && phase[2].device == 0 && phase[2].units == 3 && phase[2].weight_sum == NULL);
+    const yoke_plan_time *cpu = problem->devices[0].levels[0].phases, *gpu = problem->devices[1].levels[0].phases;
+    assert_true(cpu[0].seconds_per_unit == 0.1 && cpu[0].start_seconds == 0.25 && cpu[0].dynamic_power_w == 3 &&
+                cpu[0].time_uncertainty == 0.02);
+    assert_true(cpu[1].num_points == 2 && cpu[1].points[3] == 1.5 && cpu[1].power_uncertainty == 0.05);
+    assert_true(gpu[2].absent && !gpu[1].absent && gpu[1].seconds_per_unit == 0.3);
+    /* The choice of 4 and 6 units of the first cut, 1 and 3 of the second: 7 x 0.1 / 1.3 = 0.54, one of 7 units is the cpu's. */
+    const int64_t units[] = {4, 6, 1, 3};
+    yoke_plan_choice choice;
+    assert_int_equal(yoke_plan_evaluate(context, problem, NULL, units, NULL, &choice), YOKE_OK);
+    assert_true(fabs(choice.time_s - (2.5 * 0.65 + 2.5e-6 + 0.5 + 6)) < 1e-12);
+    yoke_plan_problem_destroy(context, problem);
+    yoke_context_destroy(context);
+}
+
+static char *content_of(const char *path, size_t *length)
+{
+    static char bytes[2][8192];
+    static int turn;
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    turn = !turn;
+    *length = fread(bytes[turn], 1, sizeof bytes[0], file);
+    fclose(file);
+    return bytes[turn];
+}
+
+static void a_round_is_written_as_it_was_read(void **state)
+{
+    place *p = *state;
+    yoke_context *context = open_context(p);
+    write_file(p->path, round_model, strlen(round_model));
+    yoke_plan_problem *first = read_good(context, p->path);
+    ((double *)(uintptr_t)first->round->phases[1].weight_sum)[2] = nextafter(1.0 / 3, 1);
+    assert_int_equal(yoke_plan_problem_write(context, p->other, first), YOKE_OK);
+    size_t one, two;
+    const char *before = content_of(p->other, &one);
+    yoke_plan_problem *second = read_good(context, p->other);
+    assert_true(second->round->phases[1].weight_sum[2] == nextafter(1.0 / 3, 1) && second->round->phases[2].cut == -1);
+    assert_true(second->devices[1].levels[0].phases[2].absent && second->devices[0].levels[0].phases[1].points[2] == 4);
+    assert_int_equal(yoke_plan_problem_write(context, p->other, second), YOKE_OK);
+    const char *after = content_of(p->other, &two);
+    assert_true(one == two && memcmp(before, after, one) == 0); /* the order of writing is stable */
+    yoke_plan_problem_destroy(context, first);
+    yoke_plan_problem_destroy(context, second);
+    yoke_context_destroy(context);
+}
+
+static void no_failing_allocation_of_a_round_is_missed(void **state)
+{
+    char error[2048];
+    int64_t at = 2; /* the first one is the context */
+    while (read_bytes(*state, round_model, strlen(round_model), at, error) != YOKE_OK) {
+        assert_non_null(strstr(error, "memory"));
+        assert_true(++at < 1000);
+    }
+    assert_true(at > 10);
+}
+
 static void what_cannot_be_written_leaves_the_old_file(void **state)
 {
     place *p = *state;
@@ -243,6 +316,9 @@ static void what_is_no_plain_file_is_not_replaced(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(a_round_in_the_file_is_in_the_problem),
+    cmocka_unit_test(a_round_is_written_as_it_was_read),
+    cmocka_unit_test(no_failing_allocation_of_a_round_is_missed),
     cmocka_unit_test(what_is_in_the_file_is_in_the_problem),
     cmocka_unit_test(laws_of_the_clock_become_levels),
     cmocka_unit_test(what_may_be_left_out_has_its_default),

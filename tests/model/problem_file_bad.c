@@ -20,6 +20,10 @@
 #define LAWS(keys) DEVICE(NAMED ", \"laws\": {" keys "}")
 #define RATE "\"frequencies_hz\": [1e9, 2e9], \"rate\": {\"linear\": [1e-9, 0]}"
 
+#define ROUND(round, levels) "{\"round\": " round ", \"devices\": [{" NAMED ", \"levels\": [" levels "]}]}"
+#define PHASE(keys) ROUND("{\"cuts\": [2], \"phases\": [{" keys "}]}", "{\"phases\": [{\"seconds_per_unit\": 1}]}")
+#define ONE "{\"cuts\": [2], \"phases\": [{\"units\": 2}]}"
+
 static const struct {
     const char *text, *words; /* of the message, behind the name of the file */
 } wrong[] = {
@@ -118,6 +122,31 @@ static const struct {
      ": /devices/0/laws/frequencies_hz/0: the dynamic power at 1e+09 Hz is -0.5 W by its law; expected a number from 0 to 1e+09"},
     {LAWS("\"frequencies_hz\": [2e9, 1e9], \"rate\": {\"linear\": [1e-9, -1]}"),
      ": /devices/0/laws/frequencies_hz/1: the rate at 1e+09 Hz is 0 units/s by its law; expected a number from 1e-09 to 1e+30"},
+    {TOP(", \"round\": " ONE), ": /units: expected no such key beside \"round\""},
+    {ROUND("{}", "{\"phases\": []}"), ": /round/cuts: this key is missing"},
+    {ROUND("{\"cuts\": [2]}", "{\"phases\": []}"), ": /round/phases: this key is missing"},
+    {ROUND("{\"cuts\": [], \"phases\": []}", "{\"phases\": []}"),
+     ": /round/cuts: expected an array of the cuts' units, found an empty array"},
+    {ROUND("{\"cuts\": [1, 2, 3, 4, 5], \"phases\": []}", "{\"phases\": []}"), ": /round/cuts: expected at most 4 cuts, found 5"},
+    {ROUND("{\"cuts\": [1.5], \"phases\": []}", "{\"phases\": []}"), ": /round/cuts/0: expected a whole number, found 1.5"},
+    {ROUND("{\"cuts\": [2], \"phases\": []}", "{\"phases\": []}"),
+     ": /round/phases: expected an array of phases {...}, found an empty array"},
+    {PHASE(""), ": /round/phases/0/units: this key is missing"},
+    {PHASE("\"units\": 2, \"calls\": 0"), ": /round/phases/0/calls: expected a number from 1e-09 to 1e+15, found 0"},
+    {PHASE("\"units\": 2, \"cut\": 1"), ": /round/phases/0/cut: expected the number of a cut, from 0 to 0, found 1"},
+    {PHASE("\"units\": 2, \"device\": \"b\""), ": /round/phases/0/device: expected the name of a device, found the text \"b\""},
+    {PHASE("\"units\": 2, \"device\": \"a\", \"cut\": 0"), ": /round/phases/0/device: expected either \"device\" or \"cut\""},
+    {PHASE("\"units\": 2, \"weight_sum\": [0, 1]"),
+     ": /round/phases/0/weight_sum: expected an array of 3 sums, one more than the cut has units, found 2"},
+    {PHASE("\"units\": 2, \"weight_sum\": [0, 2, 1]"), ": /round/phases/0/weight_sum/2: expected a number from 2 to 1e+60, found 1"},
+    {ROUND(ONE, "{\"seconds_per_unit\": 1}"), ": /devices/0/levels/0/seconds_per_unit: expected this key in each of the \"phases\""},
+    {ROUND(ONE, "{\"idle_power_w\": 1}"), ": /devices/0/levels/0/seconds_per_unit: this key is missing"},
+    {ROUND(ONE, "{\"phases\": []}"), ": /devices/0/levels/0/phases: expected an array of 1 objects, one for each phase"},
+    {ROUND(ONE, "{\"phases\": [{}]}"), ": /devices/0/levels/0/phases/0/seconds_per_unit: this key is missing"},
+    {ROUND(ONE, "{\"phases\": [{\"seconds_per_unit\": -1}]}"),
+     ": /devices/0/levels/0/phases/0/seconds_per_unit: expected a number from 1e-30"},
+    {DEVICE(NAMED ", \"levels\": [{\"phases\": []}]"), ": /devices/0/levels/0/phases: expected no phases, as the file has no round"},
+    {"{\"round\": " ONE ", \"devices\": [{" NAMED ", \"laws\": {" RATE "}}]}", ": /devices/0/laws: expected \"levels\" with \"phases\""},
 };
 
 /* words: ":LINE:" of what is not JSON, or what stands behind the file's name, or, for other faults of JSON, anywhere. */

@@ -97,4 +97,18 @@ static const char *const complete_model =
     "5]},\n"
     "   \"power\": {\"cubic\": [1e-27, 2e-9, 3]}, \"total\": true, \"idle_power_w\": 2, \"start_seconds\": 0.5}}]}";
 
+/* With a round of all that there is: two cuts, weights, a device alone, points, no kernel. */
+static const char *const round_model =
+    "{\"copies\": \"before\", \"base_power_w\": 5, \"round\": {\"cuts\": [10, 4], \"copy_bytes_per_unit\": 8, \"phases\": [\n"
+    "   {\"work\": \"fine\", \"calls\": 2.5, \"cut\": 0, \"units\": 10, \"barrier\": true, \"call_seconds\": 1e-6},\n"
+    "   {\"work\": \"far\", \"cut\": 1, \"units\": 7, \"weight_sum\": [0, 0.1, 0.4, 0.4, 1.3]},\n"
+    "   {\"device\": \"cpu\", \"units\": 3}]},\n"
+    " \"devices\": [{\"name\": \"cpu\", \"kind\": \"host\", \"levels\": [\n"
+    "    {\"frequency_hz\": 1e9, \"idle_power_w\": 7, \"power_uncertainty\": 0.01, \"phases\": [\n"
+    "      {\"seconds_per_unit\": 0.1, \"start_seconds\": 0.25, \"dynamic_power_w\": 3, \"time_uncertainty\": 0.02},\n"
+    "      {\"points\": [[1, 0.5], [4, 1.5]], \"dynamic_power_w\": 4, \"power_uncertainty\": 0.05}, {\"seconds_per_unit\": 2,\n"
+    "       \"dynamic_power_w\": 1}]}]},\n"
+    "  {\"name\": \"gpu\", \"kind\": \"accelerator\", \"levels\": [{\"idle_power_w\": 2, \"phases\": [\n"
+    "      {\"seconds_per_unit\": 0.05, \"dynamic_power_w\": 30}, {\"seconds_per_unit\": 0.3, \"dynamic_power_w\": 20}, null]}]}]}";
+
 #endif

@@ -226,6 +226,29 @@ def test_bad_words_end_with_2():
     assert json.loads(PEACH.read_text(encoding="utf-8"))["units"] == 10000
 
 
+def test_the_round_of_the_documentation_is_planned_and_explained():
+    text = (tool.SOURCE / "docs/reference/model-file.md").read_text(encoding="utf-8")
+    model = pathlib.Path("round.json")
+    model.write_text(next(part.split("```")[0] for part in text.split("```json\n")[1:] if '"round"' in part), encoding="utf-8")
+    found, done = plan(model, "--explain")
+    assert [phase["work"] for phase in found["phases"]] == ["fine", "coarse", "coarsest"], found["phases"]
+    assert found["phases"][2]["device"] == "cpu" and found["phases"][2]["cut"] is None and found["phases"][0]["calls"] == 20
+    cpu, gpu = found["parts"]
+    assert cpu["units"] > 0 and cpu["units"] + gpu["units"] == 1000 and cpu["cut_units"] == [cpu["units"]], found["parts"]
+    # 20 calls of each phase: an eighth of the units is coarse; the 16 units of the coarsest level are the host's.
+    before = math.floor(cpu["units"] / 8 + 0.5)
+    fine = max(cpu["units"] * 1e-5, 1e-5 + gpu["units"] * 1e-6)
+    coarse = max(before * 9e-6, 1e-5 + (125 - before) * 2e-6)
+    assert math.isclose(found["time_s"], 20 * (fine + 1e-5 + coarse + 16e-5), rel_tol=1e-12), found["time_s"]
+    assert found["optimal"] is True and "3 phases" in done.stdout, done.stdout
+    assert "leave --units out" in tool.run("plan", model, "--units", "5", code=2).stderr
+
+
+def test_a_search_that_must_end_at_once_still_gives_a_plan():
+    found, _ = plan(NODE, "--time-limit", "0", "--objective", "edp")
+    assert found["feasible"] is True and found["time_s"] > 0, found
+
+
 def test_quiet_prints_nothing_and_help_explains():
     done = tool.run("plan", PEACH, "--quiet", "--explain", "--pareto")
     assert done.stdout == "" and done.stderr == "", done

@@ -140,6 +140,31 @@ yoke_status plan_write_plot(const plan_answer *answer, const char *path, bool *d
 
 /* ------------------------------------------------------------------------------------------------------ record */
 
+/* Units of a device in each cut. */
+static json_t *cut_units_array(const yoke_plan_problem *problem, const yoke_plan_choice *choice, int64_t device)
+{
+    json_t *array = json_array();
+    for (int64_t c = 0; c < problem->round->num_cuts; c++)
+        array = app_json_append(array, json_integer((json_int_t)choice->units[c * problem->num_devices + device]));
+    return array;
+}
+
+/* The phases that were asked for. */
+static json_t *phases_array(const yoke_plan_problem *problem)
+{
+    json_t *array = json_array();
+    for (int64_t p = 0; p < problem->round->num_phases; p++) {
+        const yoke_phase *phase = &problem->round->phases[p];
+        json_t *cut = phase->cut >= 0 ? json_integer((json_int_t)phase->cut) : json_null();
+        json_t *device = phase->cut < 0 ? app_json_text(problem->devices[phase->device].name) : json_null();
+        array = app_json_append(
+            array, json_pack("{s:o, s:o, s:o, s:o, s:I, s:b, s:o}", "work", app_json_text(phase->work != NULL ? phase->work : ""), "calls",
+                             app_json_number(phase->calls), "cut", cut, "device", device, "units", (json_int_t)phase->units, "barrier",
+                             phase->barrier, "call_seconds", app_json_number(phase->call_seconds)));
+    }
+    return array;
+}
+
 /* Shares and clocks; empty where there is no choice. */
 static json_t *parts_array(const plan_answer *answer, const yoke_plan_choice *choice)
 {
@@ -150,6 +175,7 @@ static json_t *parts_array(const plan_answer *answer, const yoke_plan_choice *ch
         json_t *part = json_pack("{s:o, s:o, s:I, s:I, s:o}", "device", app_json_text(problem->devices[i].name), "share",
                                  app_json_number(share), "units", (json_int_t)choice->units[i], "level", (json_int_t)choice->levels[i],
                                  "frequency_hz", app_json_number(problem->devices[i].levels[choice->levels[i]].frequency_hz));
+        if (problem->round != NULL && part != NULL) json_object_set_new(part, "cut_units", cut_units_array(problem, choice, i));
         array = app_json_append(array, part);
     }
     return array;
@@ -207,6 +233,8 @@ yoke_status plan_write_record(const plan_answer *answer, const char *path, int a
     if (record == NULL || result == NULL || json_object_update(record, result) != 0)
         status = yoke_fail(answer->context, YOKE_ERROR_MEMORY, "out of memory for the plan's record");
     json_decref(result);
+    if (!status && answer->problem->round != NULL)
+        status = app_record_set(answer->context, record, "phases", phases_array(answer->problem));
     if (!status)
         status = app_record_set(answer->context, record, "alternatives", choices_array(answer, plan->alternatives, plan->num_alternatives));
     if (!status && answer->options->pareto)

@@ -165,6 +165,12 @@ static yoke_status run(yoke_context *context, app_terminal *terminal, const comm
     yoke_status status = take_options(context, line, &options);
     if (!status) status = yoke_plan_problem_read(context, line->model, &problem);
     if (status) return status;
+    if (problem->round != NULL && (line->units >= 0 || line->repetitions != NULL)) {
+        yoke_plan_problem_destroy(context, problem);
+        return yoke_fail(context, YOKE_ERROR_INPUT,
+                         "%s: the model has a round, whose cuts have units and whose phases have calls; leave --%s out", line->model,
+                         line->units >= 0 ? "units" : "repetitions");
+    }
     if (line->units >= 0) problem->units = line->units;
     status = app_option_real(context, "repetitions", line->repetitions, 1e-9, 1e15, &problem->repetitions);
     watch w = {.terminal = terminal};

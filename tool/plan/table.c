@@ -110,9 +110,13 @@ static void print_alternatives(app_terminal *terminal, const yoke_plan *plan)
 void plan_print_answer(app_terminal *terminal, const plan_answer *answer)
 {
     char line[256];
-    app_print(terminal, "%lld units, %.6g %s after one distribution; least %s\n", (long long)answer->problem->units,
-              answer->problem->repetitions, answer->problem->repetitions == 1 ? "call" : "calls",
-              plan_objective_name(answer->plan->objective));
+    if (answer->problem->round != NULL)
+        app_print(terminal, "%lld units, %lld phases after one distribution; least %s\n", (long long)answer->problem->units,
+                  (long long)answer->problem->round->num_phases, plan_objective_name(answer->plan->objective));
+    else
+        app_print(terminal, "%lld units, %.6g %s after one distribution; least %s\n", (long long)answer->problem->units,
+                  answer->problem->repetitions, answer->problem->repetitions == 1 ? "call" : "calls",
+                  plan_objective_name(answer->plan->objective));
     if (answer->plan->feasible) {
         print_parts(terminal, answer);
         print_costs(terminal, answer->plan);
