@@ -3,8 +3,9 @@
 #include <math.h>
 #include <omp.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
+
+#include "solver/node_graph.h"
 
 struct fem_direct {
     yoke_context *context;
@@ -30,68 +31,6 @@ void fem_direct_destroy(fem_direct *direct)
 
 /* --------------------------------------------------------------------------------------------------------- graph */
 
-/* The elements of each node. */
-typedef struct node_elements {
-    int64_t *start;
-    int32_t *element;
-} node_elements;
-
-static yoke_status list_elements(const fem_space *space, node_elements *list)
-{
-    const int64_t entries = (int64_t)space->slots * space->num_elements;
-    yoke_status status = yoke_allocate(space->context, (int64_t)space->num_nodes + 2, sizeof(int64_t), (void **)&list->start);
-    if (!status) status = yoke_allocate_untouched(space->context, entries, sizeof(int32_t), (void **)&list->element);
-    if (status) return status;
-    int64_t *next = list->start + 1;
-    for (int64_t i = 0; i < entries; i++)
-        if (space->element_nodes[i] >= 0) next[space->element_nodes[i] + 1]++;
-    for (int32_t i = 0; i < space->num_nodes; i++) next[i + 1] += next[i];
-    for (int64_t i = 0; i < entries; i++)
-        if (space->element_nodes[i] >= 0) list->element[next[space->element_nodes[i]]++] = (int32_t)(i / space->slots);
-    return YOKE_OK;
-}
-
-/* Rows as the elements show them; mark[node] = row + 1 when the node is in the row already.  column NULL: only counted. */
-static int64_t fill_rows(const fem_space *space, const node_elements *list, int32_t *mark, int64_t *row_start, int32_t *column)
-{
-    int64_t count = 0;
-    memset(mark, 0, sizeof(int32_t) * (size_t)space->num_nodes);
-    for (int32_t row = 0; row < space->num_nodes; row++) {
-        row_start[row] = count;
-        for (int64_t i = list->start[row]; i < list->start[row + 1]; i++) {
-            const int32_t *nodes = space->element_nodes + space->slots * (int64_t)list->element[i];
-            for (int s = 0; s < space->slots; s++) {
-                if (nodes[s] < 0 || mark[nodes[s]] == row + 1) continue;
-                mark[nodes[s]] = row + 1;
-                if (column) column[count] = nodes[s];
-                count++;
-            }
-        }
-    }
-    row_start[space->num_nodes] = count;
-    return count;
-}
-
-static yoke_status make_graph(fem_direct *direct)
-{
-    const fem_space *space = direct->space;
-    yoke_context *context = direct->context;
-    node_elements list = {NULL, NULL};
-    int32_t *mark = NULL;
-    yoke_status status = list_elements(space, &list);
-    if (!status) status = yoke_allocate(context, space->num_nodes, sizeof *mark, (void **)&mark);
-    if (!status) status = yoke_allocate(context, (int64_t)space->num_nodes + 1, sizeof(int64_t), (void **)&direct->row_start);
-    if (!status) {
-        const int64_t count = fill_rows(space, &list, mark, direct->row_start, NULL);
-        status = yoke_allocate_untouched(context, count, sizeof(int32_t), (void **)&direct->column);
-        if (!status) fill_rows(space, &list, mark, direct->row_start, direct->column);
-    }
-    yoke_release(context, list.start);
-    yoke_release(context, list.element);
-    yoke_release(context, mark);
-    return status;
-}
-
 static fem_cholesky_graph graph_of(const fem_direct *direct)
 {
     return (fem_cholesky_graph){.num_nodes = direct->space->num_nodes,
@@ -110,7 +49,7 @@ yoke_status fem_direct_analyze(const fem_space *space, const fem_constraints *co
     direct->space = space;
     direct->constraints = constraints;
     direct->dofs = (int64_t)space->num_nodes * space->components;
-    status = make_graph(direct);
+    status = fem_node_graph_create(space, &direct->row_start, &direct->column);
     if (!status) {
         const fem_cholesky_graph graph = graph_of(direct);
         status = fem_cholesky_analyze(space->context, &graph, &direct->cholesky);

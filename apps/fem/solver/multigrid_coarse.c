@@ -1,8 +1,6 @@
 /* multigrid_coarse.c - the last level's solver: a kept one, or its matrix is assembled for coarse.h. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "solver/multigrid_parts.h"
+#include "solver/node_graph.h"
 
 /* The matrix in block rows by nodes while element matrices are added. */
 typedef struct assembly {
@@ -12,67 +10,11 @@ typedef struct assembly {
     double *value;
 } assembly;
 
-/* Nodes are neighbours when they share an element; each row's columns are found by visiting the row node's elements. */
-typedef struct node_elements {
-    int64_t *start;
-    int32_t *element;
-} node_elements;
-
-static yoke_status list_elements(const fem_space *space, node_elements *list)
-{
-    yoke_context *context = space->context;
-    int64_t entries = 8 * (int64_t)space->num_elements;
-    yoke_status status = yoke_allocate(context, (int64_t)space->num_nodes + 2, sizeof(int64_t), (void **)&list->start);
-    if (!status) status = yoke_allocate(context, entries, sizeof(int32_t), (void **)&list->element);
-    if (status) return status;
-    int64_t *next = list->start + 1;
-    for (int64_t i = 0; i < entries; i++) next[space->element_nodes[i] + 1]++;
-    for (int32_t i = 0; i < space->num_nodes; i++) next[i + 1] += next[i];
-    for (int64_t i = 0; i < entries; i++) list->element[next[space->element_nodes[i]]++] = (int32_t)(i / 8);
-    return YOKE_OK;
-}
-
-/* Columns of each row, as the elements show them; mark[node] = row + 1 when the node is in the row already. */
-static int64_t fill_pattern(const fem_space *space, const node_elements *list, int32_t *mark, int64_t *row_start, int32_t *column)
-{
-    int64_t count = 0;
-    memset(mark, 0, sizeof(int32_t) * (size_t)space->num_nodes);
-    for (int32_t row = 0; row < space->num_nodes; row++) {
-        row_start[row] = count;
-        for (int64_t i = list->start[row]; i < list->start[row + 1]; i++) {
-            const int32_t *nodes = space->element_nodes + 8 * (int64_t)list->element[i];
-            for (int s = 0; s < 8; s++) {
-                if (mark[nodes[s]] == row + 1) continue;
-                mark[nodes[s]] = row + 1;
-                if (column) column[count] = nodes[s];
-                count++;
-            }
-        }
-    }
-    row_start[space->num_nodes] = count;
-    return count;
-}
-
 static yoke_status make_pattern(assembly *a)
 {
-    yoke_context *context = a->space->context;
-    node_elements list = {NULL, NULL};
-    int32_t *mark = NULL;
-    yoke_status status = list_elements(a->space, &list);
-    if (!status) status = yoke_allocate(context, a->space->num_nodes, sizeof(int32_t), (void **)&mark);
-    if (!status) status = yoke_allocate(context, (int64_t)a->space->num_nodes + 1, sizeof(int64_t), (void **)&a->row_start);
-    if (!status) {
-        int64_t count = fill_pattern(a->space, &list, mark, a->row_start, NULL);
-        status = yoke_allocate(context, count, sizeof(int32_t), (void **)&a->column);
-        if (!status) {
-            fill_pattern(a->space, &list, mark, a->row_start, a->column);
-            int n = a->space->components;
-            status = yoke_allocate(context, count * n * n, sizeof(double), (void **)&a->value);
-        }
-    }
-    yoke_release(context, list.start);
-    yoke_release(context, list.element);
-    yoke_release(context, mark);
+    const int64_t nodes = a->space->num_nodes, n = a->space->components;
+    yoke_status status = fem_node_graph_create(a->space, &a->row_start, &a->column);
+    if (!status) status = yoke_allocate(a->space->context, a->row_start[nodes] * n * n, sizeof(double), (void **)&a->value);
     return status;
 }
 
