@@ -16,6 +16,9 @@ enum {
     PROBLEM_NAME_BYTES = 64
 };
 
+/* What is known worse than this is not known: larger relative half widths are refused in a file, and written as this. */
+#define PROBLEM_MOST_UNCERTAINTY 10.0
+
 /* Members of yoke_plan_device (member: the device): the array `levels`, and the object `laws`, which becomes levels. */
 yoke_status problem_read_levels(yoke_json_reader *reader, const json_t *value, void *device);
 yoke_status problem_read_laws(yoke_json_reader *reader, const json_t *value, void *device);

@@ -90,8 +90,8 @@ static yoke_status read_level(yoke_json_reader *reader, const json_t *value, yok
         {"start_seconds", YOKE_JSON_NUMBER, offsetof(yoke_plan_level, start_seconds), .least = 0, .most = 1e9},
         {"dynamic_power_w", YOKE_JSON_NUMBER, offsetof(yoke_plan_level, dynamic_power_w), .least = 0, .most = 1e9, .nullable = 1},
         {"idle_power_w", YOKE_JSON_NUMBER, offsetof(yoke_plan_level, idle_power_w), .least = 0, .most = 1e9, .nullable = 1},
-        {"time_uncertainty", YOKE_JSON_NUMBER, offsetof(yoke_plan_level, time_uncertainty), .least = 0, .most = 10},
-        {"power_uncertainty", YOKE_JSON_NUMBER, offsetof(yoke_plan_level, power_uncertainty), .least = 0, .most = 10},
+        {"time_uncertainty", YOKE_JSON_NUMBER, offsetof(yoke_plan_level, time_uncertainty), .least = 0, .most = PROBLEM_MOST_UNCERTAINTY},
+        {"power_uncertainty", YOKE_JSON_NUMBER, offsetof(yoke_plan_level, power_uncertainty), .least = 0, .most = PROBLEM_MOST_UNCERTAINTY},
         {"phases", YOKE_JSON_OTHER, 0, .read = problem_read_later},
     };
     yoke_status status = yoke_json_read_object(reader, keys, COUNT_OF(keys), value, level);
@@ -244,8 +244,8 @@ yoke_status problem_read_laws(yoke_json_reader *reader, const json_t *value, voi
         {"total", YOKE_JSON_FLAG, offsetof(laws, total), .required = 0},
         {"idle_power_w", YOKE_JSON_NUMBER, offsetof(laws, common.idle_power_w), .least = 0, .most = 1e9, .nullable = 1},
         {"start_seconds", YOKE_JSON_NUMBER, offsetof(laws, common.start_seconds), .least = 0, .most = 1e9},
-        {"time_uncertainty", YOKE_JSON_NUMBER, offsetof(laws, common.time_uncertainty), .least = 0, .most = 10},
-        {"power_uncertainty", YOKE_JSON_NUMBER, offsetof(laws, common.power_uncertainty), .least = 0, .most = 10},
+        {"time_uncertainty", YOKE_JSON_NUMBER, offsetof(laws, common.time_uncertainty), .least = 0, .most = PROBLEM_MOST_UNCERTAINTY},
+        {"power_uncertainty", YOKE_JSON_NUMBER, offsetof(laws, common.power_uncertainty), .least = 0, .most = PROBLEM_MOST_UNCERTAINTY},
     };
     void *memory = NULL;
     yoke_status status = yoke_allocate(reader->context, 1, sizeof(laws), &memory);

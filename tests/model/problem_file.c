@@ -116,6 +116,24 @@ static void what_is_written_is_read_to_the_last_bit(void **state)
     yoke_context_destroy(context);
 }
 
+/* A busy machine may measure so little that an interval is wider than a file may say: what is written is read all the same. */
+static void wide_intervals_are_written_as_the_widest(void **state)
+{
+    place *p = *state;
+    yoke_context *context = open_context(p);
+    write_file(p->path, complete_model, strlen(complete_model));
+    yoke_plan_problem *first = read_good(context, p->path), *second = NULL;
+    yoke_plan_level *level = &((yoke_plan_level *)(uintptr_t)first->devices[0].levels)[0];
+    level->time_uncertainty = 10.904034187009277;
+    level->power_uncertainty = 400;
+    assert_int_equal(yoke_plan_problem_write(context, p->other, first), YOKE_OK);
+    second = read_good(context, p->other);
+    assert_true(second->devices[0].levels[0].time_uncertainty == 10 && second->devices[0].levels[0].power_uncertainty == 10);
+    yoke_plan_problem_destroy(context, first);
+    yoke_plan_problem_destroy(context, second);
+    yoke_context_destroy(context);
+}
+
 static void a_round_in_the_file_is_in_the_problem(void **state)
 {
     place *p = *state;
@@ -316,6 +334,7 @@ static void what_is_no_plain_file_is_not_replaced(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(wide_intervals_are_written_as_the_widest),
     cmocka_unit_test(a_round_in_the_file_is_in_the_problem),
     cmocka_unit_test(a_round_is_written_as_it_was_read),
     cmocka_unit_test(no_failing_allocation_of_a_round_is_missed),
