@@ -4,6 +4,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "base/statistics.h"
+
 static int by_time(const void *left, const void *right)
 {
     double a = ((const profile_sample *)left)->since_s, b = ((const profile_sample *)right)->since_s;
@@ -12,12 +14,8 @@ static int by_time(const void *left, const void *right)
 
 void profile_sort(profile_sample *samples, int64_t count) { qsort(samples, (size_t)count, sizeof *samples, by_time); }
 
-double profile_student(double freedom)
-{
-    /* Cornish and Fisher's expansion about the normal quantile; 1 % off at 2 degrees of freedom and right beyond. */
-    double z = 1.959964, n = fmax(freedom, 2), z3 = z * z * z, z5 = z3 * z * z, z7 = z5 * z * z;
-    return z + (z3 + z) / (4 * n) + (5 * z5 + 16 * z3 + 3 * z) / (96 * n * n) + (3 * z7 + 19 * z5 + 17 * z3 - 15 * z) / (384 * n * n * n);
-}
+/* Below two degrees of freedom the factor says more of the count than of the data. */
+double profile_student(double freedom) { return statistics_student_95(fmax(freedom, 2)); }
 
 static int by_value(const void *left, const void *right)
 {

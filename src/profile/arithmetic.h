@@ -62,7 +62,7 @@ void profile_row_add(double *row, int bins, const yoke_sensor *sensor, double up
 /* smoothing: NaN: by cross-validation.  Errors: MEMORY, NUMERIC (the readings do not determine it). */
 yoke_status profile_unfold_solve(yoke_context *context, const profile_unfold *unfold, double smoothing, profile_solution *solution);
 
-/* Two-sided 95 % of Student's distribution. */
+/* Two-sided 95 % of Student's distribution; as of two degrees of freedom where there are fewer, or no number of them. */
 double profile_student(double freedom);
 
 #endif
