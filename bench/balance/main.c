@@ -13,7 +13,7 @@
 #include "common/program.h"
 #include "common/record.h"
 
-enum { MOST_ROWS = 64 };
+enum { MOST_ROWS = 128 };
 
 typedef struct command_line {
     int64_t pairs, seed;
@@ -42,10 +42,11 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
          .minimum = 0,
          .maximum = INT64_MAX},
         {.name = "family", .value = "NAME", .help = "knees or cliff; by default both", .text = &line->family},
-        {.name = "noise", .value = "PERCENT", .help = "only rows with this noise: 0, 1 or 3", .text = &line->noise},
+        {.name = "noise", .value = "PERCENT", .help = "only rows with this noise: 0, 1, 3 or 10", .text = &line->noise},
         {.name = "policy",
          .value = "NAME",
-         .help = "adaptive or paper (Lang and Ruenger 2014, eq. 26); by default both",
+         .help = "adaptive, paper (Lang and Ruenger 2014, eq. 26, from the last round alone) or average (eq. 26 with the means of all "
+                 "rounds); by default all",
          .text = &line->policy},
         app_option_out(&line->directory, "where data and figure go; by default out/bench-balance"),
         app_option_json(&line->json),
@@ -59,8 +60,9 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
         .options = options,
         .details =
             "Excess: makespan of the share in use over that of the best fixed share, less 1, mean of rounds 5 to 30, from equal shares "
-            "on.\n"
+            "on, without the rounds in which a device changes its speed.\n"
             "Balanced: pairs that ever come within 5 % of balance; decisions: 95 % quantile of how many that takes.\n"
+            "Next: mean excess of the rounds that follow such a change, or the recovery 8 rounds later; by round in the record.\n"
             "Starved: pairs in which a device ends with less than a quarter of its best share. docs/methods/balance.md has the families.\n"
             "Exit codes: 0 done (whether goals are met or not), 1 failed while running, 2 bad input, 130 or 143 interrupted.",
     };
@@ -79,19 +81,22 @@ static void print_figure(app_terminal *terminal, double value, double goal, doub
 
 static void print_head(app_terminal *terminal)
 {
-    app_print(terminal, "%-6s %5s %-7s %-7s %-8s %15s %15s %15s %15s %15s %15s\n", "family", "noise", "disturb", "devices", "policy",
-              "median % goal", "p95 %   goal", "p99.9 % goal", "balanced goal", "decisions goal", "starved goal");
+    app_print(terminal, "%-6s %5s %-14s %-7s %-8s %15s %15s %15s %15s %15s %15s %15s\n", "family", "noise", "disturb", "devices", "policy",
+              "median % goal", "p95 %   goal", "p99.9 % goal", "next %  goal", "balanced goal", "decisions goal", "starved goal");
 }
 
 static void print_row(app_terminal *terminal, const simulated_row *row)
 {
     const simulated_case *s = &row->simulation;
     const figures *r = &row->reached, *g = &row->goal;
-    app_print(terminal, "%-6s %3.0f %% %-7s %-7s %-8s", family_name(s->family), 100 * s->noise, disturbance_name(s->disturbance),
-              s->devices ? "2" : "3-8", s->policy == YOKE_BALANCE_PAPER ? "paper" : "adaptive");
+    char disturbance[32];
+    snprintf(disturbance, sizeof disturbance, s->factor > 0 ? "%s %g" : "%s", disturbance_name(s->disturbance), s->factor);
+    app_print(terminal, "%-6s %3.0f %% %-14s %-7s %-8s", family_name(s->family), 100 * s->noise, disturbance, s->devices ? "2" : "3-8",
+              method_name(s->method));
     print_figure(terminal, r->p50, g->p50, 100, "%.2f");
     print_figure(terminal, r->p95, g->p95, 100, "%.2f");
     print_figure(terminal, r->p999, g->p999, 100, "%.2f");
+    print_figure(terminal, r->next, g->next, 100, "%.2f");
     print_figure(terminal, r->balanced, g->balanced, 100, "%.2f");
     print_figure(terminal, r->steps_p95, g->steps_p95, 1, "%.0f");
     print_figure(terminal, r->starved, g->starved, 1, "%.0f");
@@ -100,20 +105,20 @@ static void print_row(app_terminal *terminal, const simulated_row *row)
 
 static json_t *figures_object(const figures *f)
 {
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "excess_p50", app_json_number(f->p50), "excess_p95", app_json_number(f->p95),
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "excess_p50", app_json_number(f->p50), "excess_p95", app_json_number(f->p95),
                      "excess_p999", app_json_number(f->p999), "balanced", app_json_number(f->balanced), "decisions_p95",
-                     app_json_number(f->steps_p95), "starved", app_json_number(f->starved));
+                     app_json_number(f->steps_p95), "starved", app_json_number(f->starved), "excess_next", app_json_number(f->next));
 }
 
 static json_t *row_object(const simulated_row *row)
 {
     const simulated_case *s = &row->simulation;
-    return json_pack("{s:s, s:f, s:s, s:s, s:s, s:o, s:o, s:b, s:o, s:o, s:o}", "family", family_name(s->family), "noise", s->noise,
-                     "disturbance", disturbance_name(s->disturbance), "devices", s->devices ? "2" : "3-8", "policy",
-                     s->policy == YOKE_BALANCE_PAPER ? "paper" : "adaptive", "reached", figures_object(&row->reached), "goal",
-                     figures_object(&row->goal), "met", row->met, "excess_quantiles", app_json_numbers(row->quantile, OUTPUT_QUANTILES),
-                     "excess_median_by_round", app_json_numbers(row->median, SIMULATE_ROUNDS), "excess_p95_by_round",
-                     app_json_numbers(row->p95, SIMULATE_ROUNDS));
+    return json_pack("{s:s, s:f, s:s, s:f, s:s, s:s, s:o, s:o, s:b, s:o, s:o, s:o, s:o}", "family", family_name(s->family), "noise",
+                     s->noise, "disturbance", disturbance_name(s->disturbance), "factor", s->factor, "devices", s->devices ? "2" : "3-8",
+                     "policy", method_name(s->method), "reached", figures_object(&row->reached), "goal", figures_object(&row->goal), "met",
+                     row->met, "excess_quantiles", app_json_numbers(row->quantile, OUTPUT_QUANTILES), "excess_median_by_round",
+                     app_json_numbers(row->median, SIMULATE_ROUNDS), "excess_p95_by_round", app_json_numbers(row->p95, SIMULATE_ROUNDS),
+                     "excess_mean_by_round", app_json_numbers(row->mean, SIMULATE_ROUNDS));
 }
 
 static json_t *rows_array(const all_results *results)
@@ -138,21 +143,22 @@ static yoke_status write_record(yoke_context *context, const command_line *line,
 
 /* ------------------------------------------------------------------------------------------------------- run */
 
-static bool wanted(const command_line *line, const table_row *row, yoke_balance_policy policy)
+static bool wanted(const command_line *line, const table_row *row, sharing_method method)
 {
     if (line->family && strcmp(line->family, family_name(row->simulation.family)) != 0) return false;
     if (line->noise && fabs(strtod(line->noise, NULL) - 100 * row->simulation.noise) > 1e-9) return false;
-    return !line->policy || (strcmp(line->policy, "paper") == 0) == (policy == YOKE_BALANCE_PAPER);
+    return !line->policy || strcmp(line->policy, method_name(method)) == 0;
 }
 
 static yoke_status check_line(yoke_context *context, const command_line *line)
 {
     if (line->family && strcmp(line->family, "knees") != 0 && strcmp(line->family, "cliff") != 0)
         return yoke_fail(context, YOKE_ERROR_INPUT, "--family %s: expected knees or cliff", line->family);
-    if (line->policy && strcmp(line->policy, "adaptive") != 0 && strcmp(line->policy, "paper") != 0)
-        return yoke_fail(context, YOKE_ERROR_INPUT, "--policy %s: expected adaptive or paper", line->policy);
-    if (line->noise && strcmp(line->noise, "0") != 0 && strcmp(line->noise, "1") != 0 && strcmp(line->noise, "3") != 0)
-        return yoke_fail(context, YOKE_ERROR_INPUT, "--noise %s: expected 0, 1 or 3", line->noise);
+    if (line->policy && strcmp(line->policy, "adaptive") != 0 && strcmp(line->policy, "paper") != 0 && strcmp(line->policy, "average") != 0)
+        return yoke_fail(context, YOKE_ERROR_INPUT, "--policy %s: expected adaptive, paper or average", line->policy);
+    if (line->noise && strcmp(line->noise, "0") != 0 && strcmp(line->noise, "1") != 0 && strcmp(line->noise, "3") != 0 &&
+        strcmp(line->noise, "10") != 0)
+        return yoke_fail(context, YOKE_ERROR_INPUT, "--noise %s: expected 0, 1, 3 or 10", line->noise);
     yoke_status status = app_directory_make(context, line->directory);
     if (!status) status = app_file_check(context, line->json);
     return status;
@@ -161,16 +167,15 @@ static yoke_status check_line(yoke_context *context, const command_line *line)
 static yoke_status run_rows(yoke_context *context, app_terminal *terminal, const command_line *line, simulated_pair *pairs,
                             all_results *results)
 {
-    static const yoke_balance_policy policies[] = {YOKE_BALANCE_ADAPTIVE, YOKE_BALANCE_PAPER};
     yoke_status status = YOKE_OK;
     print_head(terminal);
-    for (int p = 0; p < 2; p++)
+    for (int method = METHOD_ADAPTIVE; method <= METHOD_AVERAGE; method++)
         for (int i = 0; i < balance_table_rows && !status; i++) {
             const table_row *wish = &balance_table[i];
-            if (!wanted(line, wish, policies[p]) || results->count == MOST_ROWS) continue;
+            if (!wanted(line, wish, (sharing_method)method) || results->count == MOST_ROWS) continue;
             simulated_row *row = &results->rows[results->count];
             row->simulation = wish->simulation;
-            row->simulation.policy = policies[p];
+            row->simulation.method = (sharing_method)method;
             row->simulation.seed = (uint64_t)line->seed;
             row->goal = wish->goal;
             status = simulate(context, &row->simulation, line->pairs, pairs);

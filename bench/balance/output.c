@@ -15,17 +15,17 @@ void output_collect(simulated_row *row, simulated_pair *pairs, int64_t count)
     for (int q = 0; q < OUTPUT_QUANTILES; q++) row->quantile[q] = known > 0 ? pairs[(known - 1) * q / (OUTPUT_QUANTILES - 1)].excess : NAN;
     double *values = calloc((size_t)count, sizeof *values);
     for (int r = 0; r < SIMULATE_ROUNDS; r++) {
-        row->median[r] = row->p95[r] = NAN;
+        row->median[r] = row->p95[r] = row->mean[r] = NAN;
         if (values == NULL) continue;
-        for (int64_t k = 0; k < count; k++) values[k] = (double)pairs[k].course[r];
+        double sum = 0;
+        for (int64_t k = 0; k < count; k++) sum += values[k] = (double)pairs[k].course[r];
+        row->mean[r] = sum / (double)count;
         app_sort(values, count);
         row->median[r] = values[(count - 1) / 2];
         row->p95[r] = values[(count - 1) * 95 / 100];
     }
     free(values);
 }
-
-static const char *policy_name(yoke_balance_policy policy) { return policy == YOKE_BALANCE_PAPER ? "paper" : "adaptive"; }
 
 typedef struct table {
     const simulated_row *rows;
@@ -39,11 +39,13 @@ static void print_data(FILE *out, const void *data)
     for (int i = 0; i < t->count; i++) {
         const simulated_row *row = &t->rows[i];
         const simulated_case *s = &row->simulation;
-        fprintf(out, "# %s, noise %g %%, disturbance %s, devices %s, policy %s\n# part of the pairs  excess %%\n", family_name(s->family),
-                100 * s->noise, disturbance_name(s->disturbance), s->devices ? "2" : "3-8", policy_name(s->policy));
+        fprintf(out, "# %s, noise %g %%, disturbance %s %g, devices %s, policy %s\n# part of the pairs  excess %%\n",
+                family_name(s->family), 100 * s->noise, disturbance_name(s->disturbance), s->factor, s->devices ? "2" : "3-8",
+                method_name(s->method));
         for (int q = 0; q < OUTPUT_QUANTILES; q++) fprintf(out, "%g %.6g\n", q / (OUTPUT_QUANTILES - 1.0), 100 * row->quantile[q]);
-        fprintf(out, "\n\n# round  median excess %%  95 %% quantile\n");
-        for (int r = 0; r < SIMULATE_ROUNDS; r++) fprintf(out, "%d %.6g %.6g\n", r + 1, 100 * row->median[r], 100 * row->p95[r]);
+        fprintf(out, "\n\n# round  median excess %%  95 %% quantile  mean\n");
+        for (int r = 0; r < SIMULATE_ROUNDS; r++)
+            fprintf(out, "%d %.6g %.6g %.6g\n", r + 1, 100 * row->median[r], 100 * row->p95[r], 100 * row->mean[r]);
         fprintf(out, "\n\n");
     }
 }
@@ -58,7 +60,7 @@ static void print_curves(FILE *out, const table *t, int block, const char *colum
         const simulated_case *s = &t->rows[i].simulation;
         if (!in_figure(s)) continue;
         fprintf(out, "%s 'balance.dat' index %d using %s with lines title '%s, %g %%, %s'", first ? "plot" : ", \\\n    ", 2 * i + block,
-                columns, family_name(s->family), 100 * s->noise, policy_name(s->policy));
+                columns, family_name(s->family), 100 * s->noise, method_name(s->method));
         first = false;
     }
     fprintf(out, "%s\n", first ? "# no row without disturbance" : "");

@@ -12,8 +12,8 @@ typedef struct simulated_row {
     simulated_case simulation;
     figures reached, goal;
     bool met;
-    double quantile[OUTPUT_QUANTILES];                    /* of the excess, at 0, 1 %, ... 100 % */
-    double median[SIMULATE_ROUNDS], p95[SIMULATE_ROUNDS]; /* of the excess in each round */
+    double quantile[OUTPUT_QUANTILES];                                           /* of the excess, at 0, 1 %, ... 100 % */
+    double median[SIMULATE_ROUNDS], p95[SIMULATE_ROUNDS], mean[SIMULATE_ROUNDS]; /* of the excess in each round */
 } simulated_row;
 
 /* Takes what the figure needs from pairs that table_figures has sorted; sorts them otherwise.  */

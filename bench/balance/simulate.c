@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { UNITS = 100000, GROWN_UNITS = 2000000 };
+enum { UNITS = 100000, GROWN_UNITS = 2000000, CHANGE_ROUND = 14, CHANGE_ROUNDS = 8 };
+
+static const double shared_part = 0.37, shared_factor = 1.6;
 
 typedef struct simulated_world {
     const simulated_case *simulation;
@@ -19,6 +21,9 @@ typedef struct simulated_world {
     int64_t units[FAMILY_MOST_DEVICES];
     double true_s[FAMILY_MOST_DEVICES];
     int last_spike;
+    int change_round[FAMILY_MOST_DEVICES]; /* 0: it does not change */
+    double unit_s[FAMILY_MOST_DEVICES];    /* mean seconds per unit of the rounds so far in which the device had units */
+    int measured[FAMILY_MOST_DEVICES];     /* these rounds */
 } simulated_world;
 
 /* Totals of the rounds; with growth the last is the one for which the families' sizes are meant. */
@@ -38,6 +43,25 @@ static void draw_totals(simulated_world *w)
     }
 }
 
+static void draw_changes(simulated_world *w)
+{
+    int first = (int)random_uniform(&w->random, 0, w->devices);
+    switch (w->simulation->disturbance) {
+    case DISTURBANCE_CHANGES:
+        for (int i = first % 2; i < w->devices; i += 2) w->change_round[i] = CHANGE_ROUND;
+        break;
+    case DISTURBANCE_SUCCESSION:
+        w->change_round[(first + 1) % w->devices] = CHANGE_ROUND + 2;
+        w->change_round[first] = CHANGE_ROUND;
+        break;
+    case DISTURBANCE_CHANGE:
+        w->change_round[first] = CHANGE_ROUND;
+        break;
+    default:
+        break;
+    }
+}
+
 static void draw_world(simulated_world *w, const simulated_case *simulation, int64_t number)
 {
     memset(w, 0, sizeof *w);
@@ -53,16 +77,34 @@ static void draw_world(simulated_world *w, const simulated_case *simulation, int
     w->drifting = (int)random_uniform(&w->random, 0, w->devices);
     w->last_spike = -SIMULATE_ROUNDS;
     draw_totals(w);
+    draw_changes(w);
+}
+
+/* Devices that become slower, or faster again, in this round; returns whether any does. */
+static bool change(simulated_world *w, int round)
+{
+    bool changes = false;
+    for (int i = 0; i < w->devices; i++) {
+        if (w->change_round[i] == 0) continue;
+        if (round == w->change_round[i])
+            w->slow[i] = w->simulation->factor;
+        else if (round == w->change_round[i] + CHANGE_ROUNDS)
+            w->slow[i] = 1;
+        else
+            continue;
+        changes = true;
+    }
+    return changes;
 }
 
 static double work_of(const simulated_world *w, int i) { return (double)w->units[i] * w->work_per_unit; }
 
 /* The true seconds of a round; returns the makespan's excess over the best. */
-static double work(simulated_world *w, int round)
+static double work(simulated_world *w, int round, bool changes)
 {
     bool drifts = w->simulation->disturbance == DISTURBANCE_DRIFT;
     if (drifts) w->slow[w->drifting] *= w->drift;
-    if (drifts || round == 0 || w->total[round] != w->total[round - 1])
+    if (drifts || changes || round == 0 || w->total[round] != w->total[round - 1])
         w->best_s = best_makespan(w->device, w->slow, w->devices, (double)w->total[round] * w->work_per_unit, w->best_shares);
     double makespan = 0;
     for (int i = 0; i < w->devices; i++) {
@@ -74,12 +116,18 @@ static double work(simulated_world *w, int round)
 
 static void measure(simulated_world *w, int round, yoke_share_report *reports)
 {
+    bool averages = w->simulation->method == METHOD_AVERAGE;
     for (int i = 0; i < w->devices; i++) {
         double seconds = w->true_s[i] * fmax(1 + w->simulation->noise * random_normal(&w->random), 0.01);
         double chance = random_uniform(&w->random, 0, 1), factor = exp(random_uniform(&w->random, log(10), log(500)));
         if (w->simulation->disturbance == DISTURBANCE_SPIKES && chance < w->spikes) {
             seconds *= factor;
             w->last_spike = round;
+        }
+        if (w->simulation->disturbance == DISTURBANCE_SHARED && chance < shared_part) seconds *= shared_factor;
+        if (averages && w->units[i] > 0) {
+            w->unit_s[i] += (seconds / (double)w->units[i] - w->unit_s[i]) / ++w->measured[i];
+            seconds = w->unit_s[i] * (double)w->units[i];
         }
         reports[i] = (yoke_share_report){.units = w->units[i], .seconds = w->units[i] > 0 ? seconds : NAN, .moved_s = NAN, .energy_j = NAN};
     }
@@ -109,13 +157,21 @@ static yoke_status run_rounds(simulated_world *w, yoke_balancer *balancer, simul
     yoke_share_report reports[FAMILY_MOST_DEVICES];
     bool grows = w->simulation->disturbance == DISTURBANCE_GROWTH;
     int first = grows ? 4 : SIMULATE_FIRST;
-    double sum = 0, weights = 0;
+    double sum = 0, weights = 0, next = 0;
+    int changes = 0;
+    bool changed = false;
     *pair = (simulated_pair){.steps = -1};
     yoke_status status = yoke_balancer_units(balancer, w->total[0], w->units);
     for (int r = 0; r < w->rounds && !status; r++) {
-        double excess = work(w, r);
+        bool follows = changed;
+        changed = change(w, r);
+        double excess = work(w, r, changed);
         pair->course[r] = (float)excess;
-        if (r + 1 >= first && r > w->last_spike + SIMULATE_SETTLE) {
+        if (follows && !changed) {
+            next += excess;
+            changes++;
+        }
+        if (r + 1 >= first && r > w->last_spike + SIMULATE_SETTLE && !changed) {
             double weight = grows ? w->best_s : 1;
             sum += excess * weight;
             weights += weight;
@@ -125,8 +181,14 @@ static yoke_status run_rounds(simulated_world *w, yoke_balancer *balancer, simul
         status = yoke_balancer_update(balancer, reports, w->total[r + 1], w->units);
     }
     pair->excess = weights > 0 ? sum / weights : NAN;
+    pair->next = changes > 0 ? next / changes : NAN;
     pair->starved = w->rounds > w->last_spike + 1 + SIMULATE_SETTLE && starved(w);
     return status;
+}
+
+static yoke_balance_policy policy_of(sharing_method method)
+{
+    return method == METHOD_ADAPTIVE ? YOKE_BALANCE_ADAPTIVE : YOKE_BALANCE_PAPER;
 }
 
 static yoke_status simulate_pair(yoke_context *context, const simulated_case *simulation, int64_t number, simulated_pair *pair)
@@ -134,7 +196,7 @@ static yoke_status simulate_pair(yoke_context *context, const simulated_case *si
     simulated_world w;
     draw_world(&w, simulation, number);
     yoke_balancer *balancer = NULL;
-    yoke_balancer_options options = {.devices = w.devices, .policy = simulation->policy};
+    yoke_balancer_options options = {.devices = w.devices, .policy = policy_of(simulation->method)};
     yoke_status status = yoke_balancer_create(context, &options, &balancer);
     if (!status) status = run_rounds(&w, balancer, pair);
     yoke_balancer_destroy(balancer);

@@ -6,28 +6,39 @@
 #define NONE NAN
 
 const table_row balance_table[] = {
-    /* family, noise, disturbance, devices          p50   p95    p99.9  balanced steps starved */
-    {{FAMILY_KNEES, 0.00, DISTURBANCE_NONE, 2, 0, 0}, {NONE, NONE, NONE, 0.999, 3, NONE}},
-    {{FAMILY_CLIFF, 0.00, DISTURBANCE_NONE, 2, 0, 0}, {NONE, NONE, NONE, 0.999, 5, NONE}},
-    {{FAMILY_KNEES, 0.01, DISTURBANCE_NONE, 2, 0, 0}, {NONE, 0.006, 0.025, NONE, NONE, NONE}},
-    {{FAMILY_CLIFF, 0.01, DISTURBANCE_NONE, 2, 0, 0}, {NONE, 0.006, 0.025, NONE, NONE, NONE}},
-    {{FAMILY_KNEES, 0.03, DISTURBANCE_NONE, 2, 0, 0}, {NONE, 0.017, NONE, NONE, NONE, NONE}},
-    {{FAMILY_CLIFF, 0.03, DISTURBANCE_NONE, 2, 0, 0}, {NONE, 0.017, NONE, NONE, NONE, NONE}},
-    {{FAMILY_KNEES, 0.01, DISTURBANCE_SPIKES, 2, 0, 0}, {NONE, 0.02, NONE, NONE, NONE, 0}},
-    {{FAMILY_CLIFF, 0.01, DISTURBANCE_SPIKES, 2, 0, 0}, {NONE, 0.02, NONE, NONE, NONE, 0}},
-    {{FAMILY_KNEES, 0.01, DISTURBANCE_DRIFT, 2, 0, 0}, {NONE, 0.02, NONE, NONE, NONE, 0}},
-    {{FAMILY_CLIFF, 0.01, DISTURBANCE_DRIFT, 2, 0, 0}, {NONE, 0.02, NONE, NONE, NONE, 0}},
-    {{FAMILY_KNEES, 0.01, DISTURBANCE_NONE, 0, 0, 0}, {NONE, 0.02, NONE, NONE, NONE, 0}},
-    {{FAMILY_CLIFF, 0.01, DISTURBANCE_NONE, 0, 0, 0}, {NONE, 0.02, NONE, NONE, NONE, 0}},
+    /* family, noise, disturbance, devices, factor  p50   p95    p99.9  balanced steps starved next */
+    {{FAMILY_KNEES, 0.00, DISTURBANCE_NONE, 2, 0, 0, 0}, {NONE, NONE, NONE, 0.999, 3, NONE, NONE}},
+    {{FAMILY_CLIFF, 0.00, DISTURBANCE_NONE, 2, 0, 0, 0}, {NONE, NONE, NONE, 0.999, 5, NONE, NONE}},
+    {{FAMILY_KNEES, 0.01, DISTURBANCE_NONE, 2, 0, 0, 0}, {NONE, 0.006, 0.025, NONE, NONE, NONE, NONE}},
+    {{FAMILY_CLIFF, 0.01, DISTURBANCE_NONE, 2, 0, 0, 0}, {NONE, 0.006, 0.025, NONE, NONE, NONE, NONE}},
+    {{FAMILY_KNEES, 0.03, DISTURBANCE_NONE, 2, 0, 0, 0}, {NONE, 0.010, NONE, NONE, NONE, NONE, NONE}},
+    {{FAMILY_CLIFF, 0.03, DISTURBANCE_NONE, 2, 0, 0, 0}, {NONE, 0.017, NONE, NONE, NONE, NONE, NONE}},
+    {{FAMILY_KNEES, 0.10, DISTURBANCE_NONE, 2, 0, 0, 0}, {NONE, 0.040, NONE, NONE, NONE, NONE, NONE}},
+    {{FAMILY_KNEES, 0.01, DISTURBANCE_SHARED, 2, 0, 0, 0}, {0.025, 0.10, NONE, NONE, NONE, NONE, NONE}},
+    {{FAMILY_KNEES, 0.01, DISTURBANCE_SPIKES, 2, 0, 0, 0}, {NONE, 0.02, NONE, NONE, NONE, 0, NONE}},
+    {{FAMILY_CLIFF, 0.01, DISTURBANCE_SPIKES, 2, 0, 0, 0}, {NONE, 0.02, NONE, NONE, NONE, 0, NONE}},
+    {{FAMILY_KNEES, 0.01, DISTURBANCE_DRIFT, 2, 0, 0, 0}, {NONE, 0.02, NONE, NONE, NONE, 0, NONE}},
+    {{FAMILY_CLIFF, 0.01, DISTURBANCE_DRIFT, 2, 0, 0, 0}, {NONE, 0.02, NONE, NONE, NONE, 0, NONE}},
+    {{FAMILY_KNEES, 0.01, DISTURBANCE_NONE, 0, 0, 0, 0}, {NONE, 0.02, NONE, NONE, NONE, 0, NONE}},
+    {{FAMILY_CLIFF, 0.01, DISTURBANCE_NONE, 0, 0, 0, 0}, {NONE, 0.02, NONE, NONE, NONE, 0, NONE}},
     /* Both at once, and growth beyond all known sizes, where knees and cliffs cannot be foreseen: what is asked for is sense. */
-    {{FAMILY_KNEES, 0.01, DISTURBANCE_SPIKES, 0, 0, 0}, {NONE, NONE, NONE, NONE, NONE, 0}},
-    {{FAMILY_CLIFF, 0.01, DISTURBANCE_SPIKES, 0, 0, 0}, {NONE, NONE, NONE, NONE, NONE, 0}},
-    {{FAMILY_KNEES, 0.01, DISTURBANCE_DRIFT, 0, 0, 0}, {NONE, NONE, NONE, NONE, NONE, 0}},
-    {{FAMILY_CLIFF, 0.01, DISTURBANCE_DRIFT, 0, 0, 0}, {NONE, NONE, NONE, NONE, NONE, 0}},
-    {{FAMILY_KNEES, 0.00, DISTURBANCE_GROWTH, 2, 0, 0}, {0.05, NONE, NONE, NONE, NONE, 0}},
-    {{FAMILY_CLIFF, 0.00, DISTURBANCE_GROWTH, 2, 0, 0}, {0.10, NONE, NONE, NONE, NONE, 0}},
-    {{FAMILY_KNEES, 0.01, DISTURBANCE_GROWTH, 2, 0, 0}, {0.05, NONE, NONE, NONE, NONE, 0}},
-    {{FAMILY_CLIFF, 0.01, DISTURBANCE_GROWTH, 2, 0, 0}, {0.10, NONE, NONE, NONE, NONE, 0}},
+    {{FAMILY_KNEES, 0.01, DISTURBANCE_SPIKES, 0, 0, 0, 0}, {NONE, NONE, NONE, NONE, NONE, 0, NONE}},
+    {{FAMILY_CLIFF, 0.01, DISTURBANCE_SPIKES, 0, 0, 0, 0}, {NONE, NONE, NONE, NONE, NONE, 0, NONE}},
+    {{FAMILY_KNEES, 0.01, DISTURBANCE_DRIFT, 0, 0, 0, 0}, {NONE, NONE, NONE, NONE, NONE, 0, NONE}},
+    {{FAMILY_CLIFF, 0.01, DISTURBANCE_DRIFT, 0, 0, 0, 0}, {NONE, NONE, NONE, NONE, NONE, 0, NONE}},
+    {{FAMILY_KNEES, 0.00, DISTURBANCE_GROWTH, 2, 0, 0, 0}, {0.05, NONE, NONE, NONE, NONE, 0, NONE}},
+    {{FAMILY_CLIFF, 0.00, DISTURBANCE_GROWTH, 2, 0, 0, 0}, {0.10, NONE, NONE, NONE, NONE, 0, NONE}},
+    {{FAMILY_KNEES, 0.01, DISTURBANCE_GROWTH, 2, 0, 0, 0}, {0.05, NONE, NONE, NONE, NONE, 0, NONE}},
+    {{FAMILY_CLIFF, 0.01, DISTURBANCE_GROWTH, 2, 0, 0, 0}, {0.10, NONE, NONE, NONE, NONE, 0, NONE}},
+    /* Abrupt changes: what eq. 26 reaches, which forgets everything after each round. */
+    {{FAMILY_KNEES, 0.01, DISTURBANCE_CHANGE, 2, 10, 0, 0}, {0.012, 0.040, NONE, NONE, NONE, 0, 0.095}},
+    {{FAMILY_KNEES, 0.01, DISTURBANCE_CHANGE, 2, 1.5, 0, 0}, {0.008, 0.019, NONE, NONE, NONE, 0, 0.029}},
+    {{FAMILY_KNEES, 0.03, DISTURBANCE_CHANGE, 2, 1.5, 0, 0}, {0.020, 0.036, NONE, NONE, NONE, 0, 0.035}},
+    {{FAMILY_KNEES, 0.01, DISTURBANCE_CHANGE, 0, 10, 0, 0}, {0.029, 0.182, NONE, NONE, NONE, NONE, 0.205}},
+    {{FAMILY_KNEES, 0.01, DISTURBANCE_CHANGE, 0, 1.5, 0, 0}, {0.018, 0.045, NONE, NONE, NONE, NONE, 0.046}},
+    {{FAMILY_KNEES, 0.01, DISTURBANCE_CHANGES, 0, 10, 0, 0}, {0.035, 0.080, NONE, NONE, NONE, NONE, 0.210}},
+    {{FAMILY_KNEES, 0.01, DISTURBANCE_SUCCESSION, 2, 10, 0, 0}, {0.022, 0.049, NONE, NONE, NONE, NONE, 0.095}},
+    {{FAMILY_KNEES, 0.01, DISTURBANCE_SUCCESSION, 0, 10, 0, 0}, {0.054, 0.192, NONE, NONE, NONE, NONE, 0.224}},
 };
 const int balance_table_rows = sizeof balance_table / sizeof balance_table[0];
 
@@ -35,8 +46,14 @@ const char *family_name(family_kind family) { return family == FAMILY_KNEES ? "k
 
 const char *disturbance_name(disturbance_kind disturbance)
 {
-    static const char *const names[] = {"none", "spikes", "drift", "growth"};
+    static const char *const names[] = {"none", "spikes", "drift", "growth", "shared", "change", "changes", "succession"};
     return names[disturbance];
+}
+
+const char *method_name(sharing_method method)
+{
+    static const char *const names[] = {"adaptive", "paper", "average"};
+    return names[method];
 }
 
 static int by_excess(const void *left, const void *right)
@@ -61,7 +78,7 @@ static int64_t at_quantile(double part, int64_t count)
 
 figures table_figures(simulated_pair *pairs, int64_t count)
 {
-    figures f = {NAN, NAN, NAN, NAN, NAN, 0};
+    figures f = {NAN, NAN, NAN, NAN, NAN, 0, 0};
     qsort(pairs, (size_t)count, sizeof *pairs, by_excess);
     int64_t known = count, balanced = 0;
     while (known > 0 && isnan(pairs[known - 1].excess)) known--;
@@ -74,6 +91,7 @@ figures table_figures(simulated_pair *pairs, int64_t count)
     for (int64_t k = 0; k < count; k++) {
         balanced += pairs[k].steps >= 0;
         f.starved += pairs[k].starved;
+        f.next += pairs[k].next / (double)count;
         if (steps != NULL) steps[k] = pairs[k].steps >= 0 ? pairs[k].steps : SIMULATE_ROUNDS;
     }
     f.balanced = (double)balanced / (double)count;
@@ -89,5 +107,5 @@ bool table_met(const figures *reached, const figures *goal, double slack)
 {
     return !(reached->p50 > goal->p50 * slack) && !(reached->p95 > goal->p95 * slack) && !(reached->p999 > goal->p999 * slack) &&
            !(1 - reached->balanced > (1 - goal->balanced) * slack) && !(reached->steps_p95 > goal->steps_p95) &&
-           !(reached->starved > goal->starved);
+           !(reached->starved > goal->starved) && !(reached->next > goal->next * slack);
 }

@@ -12,10 +12,11 @@ typedef struct figures {
     double balanced;       /* part of the pairs that ever were within 5 % of balance */
     double steps_p95;      /* decisions until then */
     double starved;        /* pairs with a starved device */
+    double next;           /* mean over the pairs of the excess in rounds that follow a change; NaN: there was none */
 } figures;
 
 typedef struct table_row {
-    simulated_case simulation; /* without policy and seed */
+    simulated_case simulation; /* without method and seed */
     figures goal;
 } table_row;
 
@@ -24,6 +25,7 @@ extern const int balance_table_rows;
 
 const char *family_name(family_kind family);
 const char *disturbance_name(disturbance_kind disturbance);
+const char *method_name(sharing_method method);
 
 /* Sorts `pairs` by excess. */
 figures table_figures(simulated_pair *pairs, int64_t count);

@@ -208,6 +208,13 @@ static void take_makespan(yoke_balancer *balancer)
     balancer->best_seen_s = fmin(balancer->best_seen_s, balancer->measured_s);
 }
 
+static void share_noise(yoke_balancer *balancer)
+{
+    noise_belief *beliefs[YOKE_BALANCER_MOST_DEVICES];
+    for (int i = 0; i < balancer->devices; i++) beliefs[i] = &balancer->device[i].model.noise;
+    noise_share(beliefs, balancer->devices);
+}
+
 yoke_status yoke_balancer_update(yoke_balancer *balancer, const yoke_share_report *reports, int64_t n, int64_t *units)
 {
     if (balancer == NULL || reports == NULL || units == NULL)
@@ -220,6 +227,7 @@ yoke_status yoke_balancer_update(yoke_balancer *balancer, const yoke_share_repor
         take_report(balancer, i, &reports[i]);
         if (reports[i].calls > 0) balancer->calls = reports[i].calls;
     }
+    share_noise(balancer);
     take_makespan(balancer);
     balancer->round++;
     balance_decide(balancer, n);

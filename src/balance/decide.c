@@ -6,7 +6,7 @@
 _Static_assert((int)YOKE_BALANCER_MOST_DEVICES <= (int)YOKE_SHARE_MOST_DEVICES, "shares are planned for all devices of a balancer");
 
 /* The reasons for these figures are in docs/methods/balance.md. */
-static const double handicap = 0.3, least_slack = 0.7; /* of a device whose seconds rise steeply */
+static const double handicap = 0.4, least_slack = 0.7; /* of a device whose seconds rise steeply */
 static const double significance = 0.05;               /* a gain below so many standard deviations of the makespan is none */
 static const double return_below = 0.8;                /* a dropped device comes back when copying costs so much less than allowed */
 static const int64_t rounds_unknown = 10;
@@ -277,12 +277,14 @@ static void probe(yoke_balancer *balancer)
     }
 }
 
-/* Where all devices are to be kept, each gets a unit at least. */
+/* Each device gets a unit at least where all are to be kept, and one whose change is to be confirmed in any case, unless it was dropped. */
 static void keep_each(yoke_balancer *balancer)
 {
     for (int i = 0; i < balancer->devices; i++) {
         int richest = i;
-        if (balancer->device[i].next > 0 || balancer->device[i].most == 0) continue;
+        const balance_device *device = &balancer->device[i];
+        bool doubtful = !device->dropped && (device->model.changed > 0 || device->model.suspect > 0);
+        if (device->next > 0 || device->most == 0 || !(balancer->keep_all || doubtful)) continue;
         for (int j = 0; j < balancer->devices; j++)
             if (balancer->device[j].next > balancer->device[richest].next) richest = j;
         if (balancer->device[richest].next < 2) return;
@@ -313,5 +315,5 @@ void balance_decide(yoke_balancer *balancer, int64_t n)
         balancer->best_s = 0;
         for (int i = 0; i < balancer->devices; i++) balancer->best_s = fmax(balancer->best_s, balance_predict(balancer, i, units[i]));
     }
-    if (balancer->keep_all && balancer->policy != YOKE_BALANCE_FIXED) keep_each(balancer);
+    if (balancer->policy != YOKE_BALANCE_FIXED) keep_each(balancer);
 }

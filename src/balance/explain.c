@@ -62,9 +62,25 @@ static void add_decision(const yoke_balancer *balancer, text_line *line)
     }
 }
 
+/* What has become of the device's speed: now, or in a round before. */
+static void add_change(const yoke_balancer *balancer, const speed_model *model, model_verdict verdict, text_line *line)
+{
+    double factor = model->factor;
+    if (verdict != MODEL_CHANGED) return;
+    if (!(factor > 0))
+        add(line, ", the device has changed");
+    else if (model->level == 1)
+        add(line, ", is as fast again as before its change, by a factor %.3g in round %lld", factor < 1 ? 1 / factor : factor,
+            (long long)balancer->round);
+    else
+        add(line, ", changed its speed by a factor %.3g in round %lld (%s)", factor < 1 ? 1 / factor : factor, (long long)balancer->round,
+            factor < 1 ? "faster" : "slower");
+}
+
 static void add_device(const yoke_balancer *balancer, int i, text_line *line)
 {
-    static const char *const verdicts[] = {"", "", "", ", not believed until seen again", ", the device has changed"};
+    static const char *const verdicts[] = {
+        "", "", "", ", not believed until seen again", "", ", the change of the round before was a disturbance and is taken back"};
     const balance_device *device = &balancer->device[i];
     add(line, "; device %d: ", i);
     if (balancer->n >= 0)
@@ -76,6 +92,7 @@ static void add_device(const yoke_balancer *balancer, int i, text_line *line)
         add_seconds(line, ", measured", device->measured_s);
         if (!isnan(device->energy_j)) add(line, ", %.4g J", device->energy_j);
         add(line, "%s", verdicts[device->verdict]);
+        add_change(balancer, &device->model, device->verdict, line);
         if (device->model.drifting) add(line, ", slower by %.2g %% a round", 100 * device->model.drift);
     }
     if (device->most == 0)

@@ -6,9 +6,13 @@
 
 #include <stdbool.h>
 
+#include "balance/noise.h"
 #include "plan/share.h"
 
 enum { MODEL_MOST_POINTS = 16 };
+
+/* Points merge whose seconds differ by so many standard deviations of a measurement, as the curve goes. */
+#define MODEL_MERGE_WITHIN 3.0
 
 /* Measurements at nearly the same size, merged: weighted means of units and seconds lie on the function wherever it is nearly a line. */
 typedef struct model_point {
@@ -17,22 +21,30 @@ typedef struct model_point {
 } model_point;
 
 typedef enum model_verdict {
-    MODEL_NOTHING, /* nothing was measured */
-    MODEL_NEW,     /* at a size that was not known */
-    MODEL_MERGED,  /* agrees with what was known */
-    MODEL_SUSPECT, /* not believed, and not used, until it is seen again */
-    MODEL_CHANGED  /* what was known does not hold any more */
+    MODEL_NOTHING,   /* nothing was measured */
+    MODEL_NEW,       /* at a size that was not known */
+    MODEL_MERGED,    /* agrees with what was known */
+    MODEL_SUSPECT,   /* not believed, and not used, until it is seen again */
+    MODEL_CHANGED,   /* what was known does not hold any more */
+    MODEL_TAKEN_BACK /* what the measurement before changed was no change */
 } model_verdict;
 
 typedef struct speed_model {
     int points;
     model_point point[MODEL_MOST_POINTS]; /* by units */
-    double squares, freedom;              /* of relative residuals of repeated measurements: their quotient is the variance of the noise */
-    double noise;                         /* relative standard deviation of one measurement, of these and what is assumed; 0: as assumed */
-    double suspect;                       /* measured over predicted seconds of the latest measurement, if it was not believed; else 0 */
-    double changed;                       /* the factor by which the latest measurement changed the whole curve; 0: it did not */
-    double trend;                         /* mean of the latest normalised residuals: far from 0 when the device changes its speed */
-    double drift;                         /* relative change of seconds from round to round; 0 unless drifting */
+    noise_belief noise;
+    double merged_for;                  /* the noise when points were last merged for it */
+    double suspect;                     /* measured over predicted seconds of the latest measurement, if it was not believed; else 0 */
+    double changed;                     /* the factor by which the latest measurement changed the whole curve, to be confirmed; 0: none */
+    double factor;                      /* that by which it did, confirmed or not; 0: it did not */
+    model_point surprise;               /* that measurement */
+    double level;                       /* product of the factors of all changes; 0: 1, the device is as it was at first */
+    double level_weight;                /* measurements that the level stands for; 0: it is exact */
+    double level_before, weight_before; /* the latest change, to take it back */
+    double seen;                        /* measurements, as far back as the doubt reaches */
+    double doubt; /* grows with changes, most with those taken back, and fades; above a limit none is believed at once */
+    double trend; /* mean of the latest normalised residuals: far from 0 when the device changes its speed */
+    double drift; /* relative change of seconds from round to round; 0 unless drifting */
     bool drifting;
     yoke_curve curve; /* valid where points > 0 */
 } speed_model;

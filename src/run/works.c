@@ -148,7 +148,7 @@ static int base_level(const yoke_run *run, int work, int device)
     return found;
 }
 
-static double factor_95(const speed_model *model) { return statistics_student_95(model->freedom + 2); }
+static double factor_95(const speed_model *model) { return statistics_student_95(model->noise.freedom + 2); }
 
 /*
  * Seconds at a level from those at the base, t = a + b t_base through two points that were measured at both: so a start that does not depend on the frequency is

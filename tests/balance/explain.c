@@ -56,6 +56,35 @@ static void keeping_says_whether_noise_or_cost_is_the_reason(void **state)
     yoke_balancer_destroy(balancer);
 }
 
+/* One round of three that report seconds per unit for what they have; returns with the next units in place. */
+static void one_round(yoke_balancer *balancer, double first_s, double second_s, int64_t *units)
+{
+    const yoke_share_report reports[] = {report(units[0], first_s * (double)units[0]), report(units[1], second_s * (double)units[1])};
+    assert_int_equal(yoke_balancer_update(balancer, reports, 10000, units), YOKE_OK);
+}
+
+static void a_change_its_end_and_a_mistake_are_said_in_plain_words(void **state)
+{
+    int64_t units[2] = {5000, 5000};
+    yoke_balancer *balancer = make_balancer(*state, &(yoke_balancer_options){.devices = 2});
+    for (int r = 1; r <= 14; r++) one_round(balancer, 1e-4, 1e-4, units);
+    one_round(balancer, 1e-4, 9.8e-4, units);
+    EXPLAINS("round 15: moved", "device 1: 5000 -> 9", "changed its speed by a factor 9.8 in round 15 (slower)");
+    for (int r = 16; r <= 20; r++) one_round(balancer, 1e-4, 9.8e-4, units);
+    one_round(balancer, 1e-4, 1e-4, units);
+    EXPLAINS("is as fast again as before its change, by a factor 9.8 in round 21");
+    yoke_balancer_destroy(balancer);
+
+    balancer = make_balancer(*state, &(yoke_balancer_options){.devices = 2});
+    units[0] = units[1] = 5000;
+    for (int r = 1; r <= 14; r++) one_round(balancer, 1e-4, 1e-4, units);
+    one_round(balancer, 1e-4, 4e-4, units);
+    EXPLAINS("changed its speed by a factor 4 in round 15 (slower)");
+    one_round(balancer, 1e-4, 1e-4, units);
+    EXPLAINS("the change of the round before was a disturbance and is taken back");
+    yoke_balancer_destroy(balancer);
+}
+
 static void doubt_and_loss_of_a_device_are_said(void **state)
 {
     int64_t units[2];
@@ -95,6 +124,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(the_start_says_that_nothing_is_known),
     cmocka_unit_test(a_move_says_from_where_to_where_and_what_it_brings),
     cmocka_unit_test(keeping_says_whether_noise_or_cost_is_the_reason),
+    cmocka_unit_test(a_change_its_end_and_a_mistake_are_said_in_plain_words),
     cmocka_unit_test(doubt_and_loss_of_a_device_are_said),
     cmocka_unit_test(the_longest_explanation_fits),
 };

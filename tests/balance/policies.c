@@ -119,7 +119,7 @@ static void adaptive_finds_constant_speeds_in_one_step_up_to_noise(void **state)
     yoke_balancer *balancer = make_balancer(*state, &(yoke_balancer_options){.devices = 4});
     assert_int_equal(yoke_balancer_units(balancer, n, units), YOKE_OK);
     do_round(balancer, 4, NULL, rate, n, units);
-    for (int i = 0; i < 4; i++) assert_true(fabs((double)units[i] - (double)n / rate[i] / inverse) < 0.02 * (double)n / rate[i] / inverse);
+    for (int i = 0; i < 4; i++) assert_true(fabs((double)units[i] - (double)n / rate[i] / inverse) < 0.03 * (double)n / rate[i] / inverse);
     yoke_balancer_destroy(balancer);
 }
 
@@ -161,24 +161,65 @@ static void adaptive_measures_an_idle_device_again(void **state)
     yoke_balancer_destroy(balancer);
 }
 
-/* A spike must not starve a device; a device that has really become slower is believed at the second look. */
-static void adaptive_believes_a_change_when_it_is_seen_twice(void **state)
+/*
+ * What is seen of a device that was quiet for rounds is believed at once, and taken back if the next round says otherwise: nothing is lost
+ * but that round, and the device is not starved.  After that it is believed when it is seen twice, as long as that is remembered.
+ */
+static void adaptive_believes_a_change_at_once_until_it_was_mistaken(void **state)
 {
     double rate[] = {1e-5, 1e-5}, spiked[] = {1e-5, 1e-3};
     int64_t units[2];
     yoke_balancer *balancer = make_balancer(*state, &(yoke_balancer_options){.devices = 2});
     assert_int_equal(yoke_balancer_units(balancer, 10000, units), YOKE_OK);
-    for (int r = 0; r < 5; r++) do_round(balancer, 2, NULL, rate, 10000, units);
+    for (int r = 0; r < 12; r++) do_round(balancer, 2, NULL, rate, 10000, units);
     do_round(balancer, 2, NULL, spiked, 10000, units);
-    assert_true(units[1] > 4900);
+    assert_true(units[1] > 0 && units[1] < 150); /* 99 by constant speeds */
     do_round(balancer, 2, NULL, rate, 10000, units);
     assert_true(units[1] > 4900);
     do_round(balancer, 2, NULL, spiked, 10000, units);
+    assert_true(units[1] > 4900);
     do_round(balancer, 2, NULL, spiked, 10000, units);
     assert_true(units[1] < 150);
     for (int r = 0; r < 5; r++) do_round(balancer, 2, NULL, spiked, 10000, units);
     assert_true(units[1] > 80 && units[1] < 120);
     yoke_balancer_destroy(balancer);
+}
+
+/* In the first rounds nobody knows how often the device is disturbed: what looks a hundred times slower is believed when it is seen twice. */
+static void adaptive_believes_a_change_in_the_first_rounds_when_it_is_seen_twice(void **state)
+{
+    double rate[] = {1e-5, 1e-5}, spiked[] = {1e-5, 1e-3};
+    int64_t units[2];
+    yoke_balancer *balancer = make_balancer(*state, &(yoke_balancer_options){.devices = 2});
+    assert_int_equal(yoke_balancer_units(balancer, 10000, units), YOKE_OK);
+    for (int r = 0; r < 3; r++) do_round(balancer, 2, NULL, rate, 10000, units);
+    do_round(balancer, 2, NULL, spiked, 10000, units);
+    assert_true(units[1] > 4900);
+    do_round(balancer, 2, NULL, spiked, 10000, units);
+    assert_true(units[1] < 150);
+    yoke_balancer_destroy(balancer);
+}
+
+/* Slower by a factor and as before again, without noise: the shares are those of the true speeds in the very next round, each time. */
+static void adaptive_loses_one_round_to_a_change_and_one_to_the_recovery(void **state)
+{
+    static const double factors[] = {1.5, 3, 10};
+    for (int k = 0; k < 3; k++) {
+        const double rate[] = {1e-5, 2e-5}, slow[] = {1e-5, 2e-5 * factors[k]};
+        int64_t units[2];
+        yoke_balancer *balancer = make_balancer(*state, &(yoke_balancer_options){.devices = 2});
+        assert_int_equal(yoke_balancer_units(balancer, 100000, units), YOKE_OK);
+        for (int r = 0; r < 14; r++) do_round(balancer, 2, NULL, rate, 100000, units);
+        for (int change = 0; change < 4; change++) {
+            const double *now = change % 2 ? rate : slow;
+            double best = 100000 / now[1] / (1 / now[0] + 1 / now[1]);
+            for (int r = 0; r < 8; r++) {
+                do_round(balancer, 2, NULL, now, 100000, units);
+                assert_true(fabs((double)units[1] / best - 1) < 0.01);
+            }
+        }
+        yoke_balancer_destroy(balancer);
+    }
 }
 
 /* Seconds of a CPU core and of PoCL on another one, as measured on a machine with other work: what PoCL took said nothing of its slope. */
@@ -217,7 +258,9 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(adaptive_finds_constant_speeds_in_one_step_up_to_noise),
     cmocka_unit_test(adaptive_moves_only_what_pays),
     cmocka_unit_test(adaptive_measures_an_idle_device_again),
-    cmocka_unit_test(adaptive_believes_a_change_when_it_is_seen_twice),
+    cmocka_unit_test(adaptive_believes_a_change_at_once_until_it_was_mistaken),
+    cmocka_unit_test(adaptive_believes_a_change_in_the_first_rounds_when_it_is_seen_twice),
+    cmocka_unit_test(adaptive_loses_one_round_to_a_change_and_one_to_the_recovery),
     cmocka_unit_test(noise_among_small_numbers_does_not_buy_a_slow_device_many_units),
 };
 

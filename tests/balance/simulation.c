@@ -8,10 +8,10 @@ enum { PAIRS = 200 };
 
 static simulated_pair pairs[PAIRS];
 
-static figures reach(void *context, const table_row *row, yoke_balance_policy policy)
+static figures reach(void *context, const table_row *row, sharing_method method)
 {
     simulated_case simulation = row->simulation;
-    simulation.policy = policy;
+    simulation.method = method;
     simulation.seed = 20;
     assert_int_equal(simulate(context, &simulation, PAIRS, pairs), YOKE_OK);
     return table_figures(pairs, PAIRS);
@@ -23,14 +23,14 @@ static void assert_reached(void *context, disturbance_kind disturbance, int devi
     for (int i = 0; i < balance_table_rows; i++) {
         const table_row *row = &balance_table[i];
         if (row->simulation.disturbance != disturbance || row->simulation.devices != devices) continue;
-        figures reached = reach(context, row, YOKE_BALANCE_ADAPTIVE);
+        figures reached = reach(context, row, METHOD_ADAPTIVE);
         if (!table_met(&reached, &row->goal, 1.5))
             fail_msg("%s, noise %g, %s: p50 %g, p95 %g, p99.9 %g, balanced %g, decisions %g, starved %g",
                      family_name(row->simulation.family), row->simulation.noise, disturbance_name(disturbance), reached.p50, reached.p95,
                      reached.p999, reached.balanced, reached.steps_p95, reached.starved);
         rows++;
     }
-    assert_true(rows >= 2);
+    assert_true(rows >= 1);
 }
 
 static void pairs_are_balanced_with_and_without_noise(void **state) { assert_reached(*state, DISTURBANCE_NONE, 2); }
@@ -39,13 +39,67 @@ static void drift_is_followed(void **state) { assert_reached(*state, DISTURBANCE
 static void three_to_eight_devices_are_balanced(void **state) { assert_reached(*state, DISTURBANCE_NONE, 0); }
 static void models_carry_over_to_growing_totals(void **state) { assert_reached(*state, DISTURBANCE_GROWTH, 2); }
 
+static void one_round_is_lost_after_a_change(void **state) { assert_reached(*state, DISTURBANCE_CHANGE, 2); }
+static void one_round_is_lost_with_three_to_eight_devices(void **state) { assert_reached(*state, DISTURBANCE_CHANGE, 0); }
+static void devices_that_change_in_succession_are_followed(void **state) { assert_reached(*state, DISTURBANCE_SUCCESSION, 2); }
+
+/* In one simulation: the balancer, eq. 26 from the last round alone, and eq. 26 with the means of all rounds. */
+static void reach_by_all(void *context, family_kind family, double noise, disturbance_kind disturbance, double factor, figures *reached)
+{
+    const table_row row = {.simulation = {.family = family, .noise = noise, .disturbance = disturbance, .devices = 2, .factor = factor}};
+    for (int method = METHOD_ADAPTIVE; method <= METHOD_AVERAGE; method++) reached[method] = reach(context, &row, (sharing_method)method);
+}
+
+static void after_a_change_nothing_forgets_faster(void **state)
+{
+    static const double factors[] = {1.5, 3, 10};
+    for (int k = 0; k < 3; k++) {
+        figures reached[3];
+        reach_by_all(*state, FAMILY_KNEES, 0.01, DISTURBANCE_CHANGE, factors[k], reached);
+        assert_true(reached[METHOD_ADAPTIVE].next < reached[METHOD_PAPER].next);
+        assert_true(reached[METHOD_ADAPTIVE].p95 < reached[METHOD_PAPER].p95);
+        assert_true(reached[METHOD_AVERAGE].next > 3 * reached[METHOD_ADAPTIVE].next); /* the simulation can tell */
+    }
+}
+
+/* Recovery within one round: in 95 of 100 pairs the round after a change is within 10 %, of factor 1.5 with noise 1 %. */
+static void next_rounds_are_near_the_best_in_nearly_all_pairs(void **state)
+{
+    simulated_case simulation = {.noise = 0.01, .disturbance = DISTURBANCE_CHANGE, .devices = 2, .factor = 1.5, .seed = 21};
+    int near = 0;
+    assert_int_equal(simulate(*state, &simulation, PAIRS, pairs), YOKE_OK);
+    for (int k = 0; k < PAIRS; k++) near += pairs[k].next < 0.1;
+    assert_true(near >= 0.95 * PAIRS);
+}
+
+/* With noise of 3 and 10 % averages are hard to beat, and the balancer is not behind by more than what a sample of this size leaves open. */
+static void noise_is_averaged_as_much_as_it_asks_for(void **state)
+{
+    static const double noises[] = {0.03, 0.1};
+    for (int k = 0; k < 2; k++) {
+        figures reached[3];
+        reach_by_all(*state, FAMILY_KNEES, noises[k], DISTURBANCE_NONE, 0, reached);
+        assert_true(reached[METHOD_ADAPTIVE].p50 < 1.2 * reached[METHOD_AVERAGE].p50);
+        assert_true(reached[METHOD_ADAPTIVE].p95 < 1.2 * reached[METHOD_AVERAGE].p95);
+        assert_true(reached[METHOD_PAPER].p50 > 2 * reached[METHOD_ADAPTIVE].p50);
+    }
+}
+
+static void a_shared_machine_is_not_taken_for_one_that_changes(void **state)
+{
+    figures reached[3];
+    reach_by_all(*state, FAMILY_KNEES, 0.01, DISTURBANCE_SHARED, 0, reached);
+    assert_true(reached[METHOD_ADAPTIVE].p50 < 0.04 && reached[METHOD_ADAPTIVE].p95 < 0.125);
+    assert_true(reached[METHOD_PAPER].p50 > 3 * reached[METHOD_ADAPTIVE].p50);
+}
+
 /* The comparison: constant models fail at cliffs.  It also shows that the simulation can tell. */
 static void constant_models_fail_at_cliffs_and_not_at_knees(void **state)
 {
     for (int i = 0; i < balance_table_rows; i++) {
         const table_row *row = &balance_table[i];
         if (row->simulation.disturbance != DISTURBANCE_NONE || row->simulation.devices != 2 || row->simulation.noise != 0.01) continue;
-        figures reached = reach(*state, row, YOKE_BALANCE_PAPER);
+        figures reached = reach(*state, row, METHOD_PAPER);
         if (row->simulation.family == FAMILY_CLIFF)
             assert_true(reached.p95 > 0.2);
         else
@@ -80,6 +134,13 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(drift_is_followed),
     cmocka_unit_test(three_to_eight_devices_are_balanced),
     cmocka_unit_test(models_carry_over_to_growing_totals),
+    cmocka_unit_test(one_round_is_lost_after_a_change),
+    cmocka_unit_test(one_round_is_lost_with_three_to_eight_devices),
+    cmocka_unit_test(devices_that_change_in_succession_are_followed),
+    cmocka_unit_test(after_a_change_nothing_forgets_faster),
+    cmocka_unit_test(next_rounds_are_near_the_best_in_nearly_all_pairs),
+    cmocka_unit_test(noise_is_averaged_as_much_as_it_asks_for),
+    cmocka_unit_test(a_shared_machine_is_not_taken_for_one_that_changes),
     cmocka_unit_test(constant_models_fail_at_cliffs_and_not_at_knees),
     cmocka_unit_test(the_best_share_of_the_simulation_is_the_best),
 };

@@ -1,0 +1,147 @@
+#include <math.h>
+
+#include "balance/points.h"
+
+/* The reasons for these figures, and what happens with others, are in docs/methods/balance.md. */
+static const double cliff_jump = 1.5;  /* seconds rise by so much more than units from point to point: a cliff lies between */
+static const double cliff_edge = 0.25; /* ... and leaves so much of the way on either side flat */
+
+/* Measurements that would let seconds fall with units are pooled (isotonic regression). */
+typedef struct pooled {
+    model_point mean;
+    double first, last; /* units */
+} pooled;
+
+static void pool(pooled *into, const pooled *from)
+{
+    model_point *a = &into->mean;
+    const model_point *b = &from->mean;
+    double weight = a->weight + b->weight;
+    a->units = (a->units * a->weight + b->units * b->weight) / weight;
+    a->seconds = (a->seconds * a->weight + b->seconds * b->weight) / weight;
+    a->weight = weight;
+    into->last = from->last;
+}
+
+/* The point does not come behind the block before it. */
+static bool falls(double units, double seconds, double units_before, double seconds_before)
+{
+    return seconds <= seconds_before * (1 + 1e-6) || units <= units_before * (1 + 1e-12);
+}
+
+static bool is_increasing(const speed_model *model)
+{
+    const model_point *p = model->point;
+    for (int i = 1; i < model->points; i++)
+        if (falls(p[i].units, p[i].seconds, p[i - 1].units, p[i - 1].seconds)) return false;
+    return true;
+}
+
+/* Increasing points; one for a block whose points are near each other, else its two ends: the function is flat there. */
+static int increasing(const speed_model *model, model_point *p)
+{
+    pooled blocks[MODEL_MOST_POINTS];
+    int count = 0, points = 0;
+    for (int i = 0; i < model->points; i++) {
+        const model_point *point = &model->point[i];
+        blocks[count++] = (pooled){.mean = *point, .first = point->units, .last = point->units};
+        while (count > 1 &&
+               falls(blocks[count - 1].first, blocks[count - 1].mean.seconds, blocks[count - 2].last, blocks[count - 2].mean.seconds)) {
+            pool(&blocks[count - 2], &blocks[count - 1]);
+            count--;
+        }
+    }
+    for (int i = 0; i < count; i++) {
+        const pooled *block = &blocks[i];
+        p[points++] = block->mean;
+        if (block->last <= POINTS_FAR_APART * block->first) continue;
+        p[points - 1].units = block->first;
+        p[points] = block->mean;
+        p[points].units = block->last;
+        p[points++].seconds *= 1 + 5e-7;
+    }
+    return points;
+}
+
+static void add_knot(yoke_curve *curve, double units, double seconds)
+{
+    curve->units[curve->knots] = units;
+    curve->seconds[curve->knots++] = seconds;
+}
+
+/*
+ * Relative standard deviation of the points.  Where totals grow nothing is measured twice, and that seconds fall where units rise is the
+ * only sign of noise: a little for each pair of neighbours, or much for some.
+ */
+static double scatter(const speed_model *model)
+{
+    double squares = 0, noise = model_noise(model);
+    for (int i = 1; i < model->points; i++) {
+        const model_point *a = &model->point[i - 1], *b = &model->point[i];
+        if (b->seconds >= a->seconds) continue;
+        double fall = 1 - b->seconds / a->seconds;
+        squares += fall * fall / (1 / a->weight + 1 / b->weight);
+    }
+    return squares > 0 ? larger(noise, sqrt(squares / (model->points - 1))) : noise;
+}
+
+/*
+ * The slope with which the curve goes on outside the points at `end`: that of the line to another point at least a quarter away, as far
+ * as noise lets it be known, else that of constant speed.  A device that costs time to start has less, one beyond a full cache more.
+ * Towards fewer units it is the line to the next such point; towards more, where too little costs most, the steepest of all such lines,
+ * since that to the next point alone may be flat by noise.
+ */
+static double slope_outside(const model_point *p, int count, int end, double noise)
+{
+    double constant = p[end].seconds / p[end].units, steepest = 0;
+    int step = end == 0 ? 1 : -1;
+    const model_point *a = &p[end];
+    for (int other = end + step; other >= 0 && other < count; other += step) {
+        const model_point *b = &p[other];
+        if (larger(a->units, b->units) < POINTS_FAR_APART * smaller(a->units, b->units)) continue;
+        double slope = (b->seconds - a->seconds) / (b->units - a->units), distance = (b->units - a->units) / a->units;
+        double sigma = noise * noise * (1 / a->weight + 1 / b->weight), known = distance * distance / (distance * distance + 4 * sigma);
+        if (slope > 2 * constant) return constant; /* a cliff, and not the way on */
+        steepest = larger(known * slope + (1 - known) * constant, steepest);
+        if (end == 0) break;
+    }
+    return steepest > 0 ? larger(steepest, 1e-3 * constant) : constant;
+}
+
+/*
+ * Where seconds rise by far more than units, a cliff lies somewhere between, which is most probably narrower than the way: constant speeds
+ * reach into it from both sides, so that the next measurement halves it.
+ */
+static void draw_cliff(yoke_curve *curve, const model_point *a, const model_point *b, double noise)
+{
+    if (b->seconds <= cliff_jump * a->seconds) return; /* without a division */
+    double jump = b->seconds / a->seconds - b->units / a->units, edge = cliff_edge * (b->units - a->units);
+    if (!(jump > cliff_jump && jump > 6 * noise * sqrt(1 / a->weight + 1 / b->weight))) return;
+    double before = a->seconds * (1 + edge / a->units), after = b->seconds * (1 - edge / b->units);
+    if (before >= after) return;
+    add_knot(curve, a->units + edge, before);
+    add_knot(curve, b->units - edge, after);
+}
+
+void points_draw(speed_model *model)
+{
+    model_point pooled_points[MODEL_MOST_POINTS];
+    const model_point *p = model->point;
+    int count = model->points;
+    if (!is_increasing(model)) {
+        count = increasing(model, pooled_points);
+        p = pooled_points;
+    }
+    yoke_curve *curve = &model->curve;
+    double noise = scatter(model);
+    curve->knots = 0;
+    for (int i = 0; i < count; i++) {
+        if (i > 0) draw_cliff(curve, &p[i - 1], &p[i], noise);
+        add_knot(curve, p[i].units, p[i].seconds);
+    }
+    /* A cost of starting takes work away from a device and is believed only where it was seen twice. */
+    curve->at_zero = 0;
+    if (p[0].weight > 1 && count > 1 && p[1].weight > 1)
+        curve->at_zero = larger(p[0].seconds - slope_outside(p, count, 0, noise) * p[0].units, 0);
+    curve->beyond = slope_outside(p, count, count - 1, noise);
+}

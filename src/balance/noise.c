@@ -1,0 +1,73 @@
+#include "balance/noise.h"
+
+#include <math.h>
+
+_Static_assert(NOISE_LEVELS == 7, "set_deviation adds seven");
+
+/* The reasons for these figures are in docs/methods/balance.md. */
+static const double most_deviation = 0.384;
+static const double prior[NOISE_LEVELS] = {0.15, 0.51, 0.2, 0.1, 0.02, 0.015, 0.005};
+static const double most_freedom = 50;
+static const double shared_part = 0.1;
+static const double least_probability = 1e-5; /* of a level: the noise may become another */
+
+double noise_deviation(const noise_belief *belief) { return belief->deviation > 0 ? belief->deviation : 0.0155; /* that of the prior */ }
+
+double noise_density(const noise_belief *belief, double deviation, double times, double blur, double *density)
+{
+    const double *level = belief->deviation > 0 ? belief->level : prior;
+    double sigma = most_deviation, inverse = 1 / (most_deviation * times), height = 0.3989422804014327 * inverse;
+    deviation *= inverse;
+    double square = 0.5 * deviation * deviation;
+    double part = square < 0.01 ? 1 - square * (1 - square * (1.0 / 2 - square * (1.0 / 6 - square * (1.0 / 24)))) : exp(-square);
+    double sum = level[NOISE_LEVELS - 1] * (density[NOISE_LEVELS - 1] = part * height);
+    for (int k = NOISE_LEVELS - 2; k >= 0; k--) {
+        sigma *= 0.5;
+        height *= 2;
+        part *= part; /* exp(-a) of half the deviation is its fourth power */
+        part *= part;
+        density[k] = sigma >= blur ? part * height : density[k + 1];
+        sum += level[k] * density[k];
+    }
+    return sum;
+}
+
+/* The harmonic mean: a small deviation that is as probable as a large one is the one to plan with. */
+static void set_deviation(noise_belief *belief)
+{
+    const double *p = belief->level; /* sums of two: sums of seven would wait for each other */
+    double inverse = ((64 * p[0] + 32 * p[1]) + (16 * p[2] + 8 * p[3])) + ((4 * p[4] + 2 * p[5]) + p[6]);
+    belief->deviation = most_deviation / inverse;
+}
+
+void noise_learn(noise_belief *belief, const double *density, double sum)
+{
+    const double *level = belief->deviation > 0 ? belief->level : prior;
+    if (!(sum > 0)) return;
+    double each = 1 / sum;
+    for (int k = 0; k < NOISE_LEVELS; k++) {
+        double probability = level[k] * density[k] * each;
+        belief->level[k] = probability > least_probability ? probability : least_probability;
+    }
+    if (belief->freedom < most_freedom) belief->freedom += 1;
+    set_deviation(belief);
+}
+
+void noise_share(noise_belief *const *beliefs, int count)
+{
+    double mean[NOISE_LEVELS] = {0};
+    int known = 0;
+    for (int i = 0; i < count; i++) {
+        if (!(beliefs[i]->deviation > 0)) continue;
+        for (int k = 0; k < NOISE_LEVELS; k++) mean[k] += beliefs[i]->level[k];
+        known++;
+    }
+    if (known == 0) return;
+    for (int k = 0; k < NOISE_LEVELS; k++) mean[k] *= shared_part / known;
+    for (int i = 0; i < count; i++) {
+        noise_belief *belief = beliefs[i];
+        const double *level = belief->deviation > 0 ? belief->level : prior;
+        for (int k = 0; k < NOISE_LEVELS; k++) belief->level[k] = (1 - shared_part) * level[k] + mean[k];
+        set_deviation(belief);
+    }
+}
