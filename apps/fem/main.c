@@ -142,7 +142,7 @@ static yoke_status read_distribution(yoke_context *context, const command_line *
 }
 
 static yoke_status run(yoke_context *context, app_terminal *terminal, int argc, char **argv, const command_line *line,
-                       const fem_case *the_case)
+                       const fem_case *input)
 {
     fem_mesh_reader *reader = NULL;
     fem_mesh *mesh = NULL;
@@ -158,16 +158,16 @@ static yoke_status run(yoke_context *context, app_terminal *terminal, int argc, 
                         .declared = line->declared};
     yoke_status status = fem_mesh_reader_start(context, &reader); /* it loads Gmsh while libraries start here */
     if (!status) status = read_distribution(context, line, &settings.distribution);
-    if (!status) status = fem_case_check_output(the_case);
+    if (!status) status = fem_case_check_output(input);
     if (!status) status = app_file_check(context, line->json);
     if (!status) status = app_file_check(context, line->store);
     if (!status) status = fem_session_start(context, &argc, &argv);
-    if (!status) status = fem_case_read_mesh(the_case, reader, &mesh);
-    if (!status) status = fem_problem_create(the_case, mesh, &problem);
+    if (!status) status = fem_case_read_mesh(input, reader, &mesh);
+    if (!status) status = fem_problem_create(input, mesh, &problem);
     fem_mesh_reader_destroy(reader);
-    if (!status) status = fem_heat_create(the_case, mesh, &heat);
+    if (!status) status = fem_heat_create(input, mesh, &heat);
     if (!status && heat) status = fem_heat_solve(heat, &settings, problem);
-    if (!status) status = fem_adapt(&settings, the_case, problem);
+    if (!status) status = fem_adapt(&settings, input, problem);
     if (!status && line->check)
         app_print(terminal,
                   "worst shape: %.3g, of element %lld (1: a box, 0: flat)\n"
@@ -224,16 +224,16 @@ static yoke_status start(yoke_context *context, app_terminal *terminal, int argc
     command_line line = {0};
     bool answered = false;
     char short_options[SHORT_OPTIONS][SHORT_BYTES];
-    fem_case *the_case = NULL;
+    fem_case *input = NULL;
     yoke_status status = parse(context, terminal, argc, argv, &line, &answered);
     if (status || answered) return status;
     status = add_overrides(context, &line, short_options);
     if (status) return status;
     if (line.threads) omp_set_num_threads((int)line.threads);
     status = leave_at_signals(context); /* until fem_adapt begins to compute */
-    if (!status) status = fem_case_read(context, line.operands.text[0], line.overrides.text, line.overrides.count, &the_case);
-    if (!status) status = run(context, terminal, argc, argv, &line, the_case);
-    fem_case_destroy(the_case);
+    if (!status) status = fem_case_read(context, line.operands.text[0], line.overrides.text, line.overrides.count, &input);
+    if (!status) status = run(context, terminal, argc, argv, &line, input);
+    fem_case_destroy(input);
     return status;
 }
 

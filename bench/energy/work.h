@@ -1,5 +1,5 @@
 /*
- * work.h - meters, devices with something to do, and stretches of time that are measured.
+ * work.h - meters, devices with something to do, and intervals of time that are measured.
  */
 #ifndef BENCH_ENERGY_WORK_H
 #define BENCH_ENERGY_WORK_H

@@ -57,7 +57,7 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
 }
 
 /* The run itself, whose table is not printed: where it ends, its record is in `path`. */
-static yoke_status adapt(yoke_context *context, const command_line *line, const fem_case *the_case, const char *path, int argc, char **argv)
+static yoke_status adapt(yoke_context *context, const command_line *line, const fem_case *input, const char *path, int argc, char **argv)
 {
     app_terminal silent = {.program = "yoke bench adapt", .quiet = true};
     fem_mesh *mesh = NULL;
@@ -72,16 +72,16 @@ static yoke_status adapt(yoke_context *context, const command_line *line, const 
                                                .policy = YOKE_BALANCE_ADAPTIVE,
                                                .exchange = FEM_EXCHANGE_HALO,
                                                .gpu_share = NAN}};
-    yoke_status status = fem_case_check_output(the_case);
-    if (!status) status = fem_case_read_mesh(the_case, NULL, &mesh);
-    if (!status) status = fem_problem_create(the_case, mesh, &problem);
-    if (!status) status = fem_adapt(&settings, the_case, problem);
+    yoke_status status = fem_case_check_output(input);
+    if (!status) status = fem_case_read_mesh(input, NULL, &mesh);
+    if (!status) status = fem_problem_create(input, mesh, &problem);
+    if (!status) status = fem_adapt(&settings, input, problem);
     fem_problem_destroy(problem);
     fem_mesh_destroy(mesh);
     return status;
 }
 
-static yoke_status measure(yoke_context *context, const command_line *line, const fem_case *the_case, int argc, char **argv,
+static yoke_status measure(yoke_context *context, const command_line *line, const fem_case *input, int argc, char **argv,
                            fem_bench_adapt_result *result)
 {
     char path[PATH_LENGTH];
@@ -90,7 +90,7 @@ static yoke_status measure(yoke_context *context, const command_line *line, cons
         return yoke_fail(context, YOKE_ERROR_INPUT, "the name of the directory is too long: %s", line->directory);
     yoke_status status = app_ceilings_measure(context, omp_get_max_threads(), line->quick, NULL, &result->ceilings);
     double start_s = yoke_clock_s();
-    if (!status) status = adapt(context, line, the_case, path, argc, argv);
+    if (!status) status = adapt(context, line, input, path, argc, argv);
     if (status) return status;
     result->run_s = yoke_clock_s() - start_s;
     result->peak_bytes = getrusage(RUSAGE_SELF, &usage) == 0 ? (double)usage.ru_maxrss * 1024 : NAN;
@@ -118,7 +118,7 @@ static yoke_status write_record(yoke_context *context, const command_line *line,
 }
 
 /* The case's settings with ours before the user's: the last one of a key counts. */
-static yoke_status read_case(yoke_context *context, const command_line *line, char *output, size_t size, fem_case **the_case)
+static yoke_status read_case(yoke_context *context, const command_line *line, char *output, size_t size, fem_case **input)
 {
     const bool given = line->operands.count > 0;
     app_list overrides = {0};
@@ -128,7 +128,7 @@ static yoke_status read_case(yoke_context *context, const command_line *line, ch
     overrides.text[overrides.count++] = output;
     if (!given) overrides.text[overrides.count++] = default_steps;
     for (int i = 0; i < line->overrides.count; i++) overrides.text[overrides.count++] = line->overrides.text[i];
-    return fem_case_read(context, given ? line->operands.text[0] : default_case, overrides.text, overrides.count, the_case);
+    return fem_case_read(context, given ? line->operands.text[0] : default_case, overrides.text, overrides.count, input);
 }
 
 static yoke_status start(yoke_context *context, app_terminal *terminal, int argc, char **argv)
@@ -136,23 +136,23 @@ static yoke_status start(yoke_context *context, app_terminal *terminal, int argc
     command_line line = {.directory = "out/bench-adapt", .devices = "openmp"};
     bool answered = false, drawn = false;
     char output[PATH_LENGTH];
-    fem_case *the_case = NULL;
+    fem_case *input = NULL;
     fem_bench_adapt_result result = {0};
     yoke_status status = parse(context, terminal, argc, argv, &line, &answered);
     if (status || answered) return status;
     if (line.threads) omp_set_num_threads((int)line.threads);
     status = app_interrupt_catch(context);
-    if (!status) status = read_case(context, &line, output, sizeof output, &the_case);
+    if (!status) status = read_case(context, &line, output, sizeof output, &input);
     if (!status) status = app_directory_make(context, line.directory);
     if (!status) status = app_file_check(context, line.json);
     if (!status) status = fem_session_start(context, &argc, &argv);
-    if (!status) status = measure(context, &line, the_case, argc, argv, &result);
+    if (!status) status = measure(context, &line, input, argc, argv, &result);
     if (!status) fem_bench_adapt_print(terminal, &result);
     if (!status) status = fem_bench_adapt_write(&result, line.directory, &drawn);
     if (!status) status = write_record(context, &line, &result, argc, argv);
     if (!status) app_print(terminal, "data%s in %s\n", drawn ? " and figure" : "; figure: gnuplot adapt.gp", line.directory);
     fem_bench_adapt_result_destroy(&result);
-    fem_case_destroy(the_case);
+    fem_case_destroy(input);
     return status;
 }
 

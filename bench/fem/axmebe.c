@@ -451,7 +451,7 @@ yoke_status fem_axmebe_run(yoke_context *context, const fem_axmebe_options *opti
 {
     run r = {.context = context, .options = options, .report = report, .user = user, .result = result};
     yoke_status status = YOKE_OK;
-    const unsigned meshes = options->problem || !options->meshes ? 1u << FEM_BENCH_BENT : options->meshes;
+    const unsigned meshes = options->problem || !options->meshes ? 1u << FEM_BENCH_CURVED : options->meshes;
     *result = (fem_axmebe_result){.context = context};
     status = measure_ceilings(&r);
     for (int mesh = 0; mesh < FEM_BENCH_MESHES; mesh++)

@@ -37,7 +37,7 @@ typedef struct fem_axmebe_options {
     char set[FEM_AXMEBE_MOST_SETS][FEM_AXMEBE_NAME]; /* a device, or several that work together, joined by "+" */
     int num_sizes;
     int64_t size[FEM_AXMEBE_MOST_SIZES]; /* numbers of elements asked for */
-    unsigned meshes;                     /* bit i: mesh i (fem_bench_mesh_name); 0: bent */
+    unsigned meshes;                     /* bit i: mesh i (fem_bench_mesh_name); 0: curved */
     fem_element element;
     int components;
     const fem_problem *problem; /* instead of a cube, its mesh, element and components; NULL */

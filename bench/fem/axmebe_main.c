@@ -34,7 +34,7 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
         {.name = "components", .value = "N", .help = "values at a node: 3 (the default), or 1: Poisson", .text = &line->components},
         {.name = "mesh",
          .value = "LIST",
-         .help = "cubes: bent (the default), affine, deformed, or these with -hanging nodes, as in bent,bent-hanging",
+         .help = "cubes: curved (the default), affine, deformed, or these with -hanging nodes, as in curved,curved-hanging",
          .text = &line->meshes},
         {.name = "case", .value = "FILE", .help = "mesh, materials and element of a case file instead of a cube", .text = &line->case_file},
         {.name = "variants",
@@ -91,7 +91,7 @@ static yoke_status read_devices(yoke_context *context, const char *list, fem_axm
 static yoke_status read_lists(yoke_context *context, const command_line *line, fem_axmebe_options *options)
 {
     options->variants = (1u << FEM_AXMEBE_VARIANTS) - 1;
-    options->meshes = 1u << FEM_BENCH_BENT;
+    options->meshes = 1u << FEM_BENCH_CURVED;
     yoke_status status = fem_bench_read_numbers(context, "elements", line->sizes ? line->sizes : "512,1000,4096,8000,32768", 100000000,
                                                 FEM_AXMEBE_MOST_SIZES, options->size, &options->num_sizes);
     if (!status && line->variants)
@@ -100,7 +100,7 @@ static yoke_status read_lists(yoke_context *context, const command_line *line, f
                                       &options->variants);
     if (!status && line->meshes)
         status = fem_bench_read_words(context, "mesh", line->meshes, fem_bench_mesh_name, FEM_BENCH_MESHES,
-                                      "bent, affine and deformed, and each with -hanging", &options->meshes);
+                                      "curved, affine and deformed, and each with -hanging", &options->meshes);
     return status;
 }
 
@@ -170,15 +170,15 @@ static yoke_status finish(yoke_context *context, app_terminal *terminal, const c
 static yoke_status run(yoke_context *context, app_terminal *terminal, const command_line *line, fem_axmebe_options *options, int argc,
                        char **argv)
 {
-    fem_case *the_case = NULL;
+    fem_case *input = NULL;
     fem_mesh *mesh = NULL;
     fem_problem *problem = NULL;
     fem_axmebe_result result = {0};
     yoke_status status = app_directory_make(context, line->directory);
     if (!status) status = app_file_check(context, line->json);
-    if (!status && line->case_file) status = fem_case_read(context, line->case_file, NULL, 0, &the_case);
-    if (!status && the_case) status = fem_case_read_mesh(the_case, NULL, &mesh);
-    if (!status && the_case) status = fem_problem_create(the_case, mesh, &problem);
+    if (!status && line->case_file) status = fem_case_read(context, line->case_file, NULL, 0, &input);
+    if (!status && input) status = fem_case_read_mesh(input, NULL, &mesh);
+    if (!status && input) status = fem_problem_create(input, mesh, &problem);
     if (!status && problem) {
         options->problem = problem;
         options->element = problem->element;
@@ -193,7 +193,7 @@ static yoke_status run(yoke_context *context, app_terminal *terminal, const comm
     fem_axmebe_result_destroy(&result);
     fem_problem_destroy(problem);
     fem_mesh_destroy(mesh);
-    fem_case_destroy(the_case);
+    fem_case_destroy(input);
     return status;
 }
 

@@ -25,7 +25,7 @@ enum { FEM_CG_PRECONDITIONERS = 2, FEM_CG_MOST = 32 };
 typedef struct fem_bench_cg_options {
     int num_sizes, num_threads;
     int64_t size[FEM_CG_MOST], threads[FEM_CG_MOST];
-    unsigned meshes;          /* bit i: mesh i (fem_bench_mesh_name), not the bent ones */
+    unsigned meshes;          /* bit i: mesh i (fem_bench_mesh_name), not the curved ones */
     unsigned preconditioners; /* bit i: preconditioner i */
     fem_element element;
     fem_operator operator_kind;

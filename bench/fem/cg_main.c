@@ -56,11 +56,11 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
 
 static yoke_status read_meshes(yoke_context *context, const char *list, fem_bench_cg_options *options)
 {
-    const unsigned bent = 1u << FEM_BENCH_BENT | 1u << (FEM_BENCH_SHAPES + FEM_BENCH_BENT);
+    const unsigned curved = 1u << FEM_BENCH_CURVED | 1u << (FEM_BENCH_SHAPES + FEM_BENCH_CURVED);
     static const char exist[] = "affine and deformed, and each with -hanging";
     yoke_status status = fem_bench_read_words(context, "mesh", list, fem_bench_mesh_name, FEM_BENCH_MESHES, exist, &options->meshes);
-    if (!status && (options->meshes & bent))
-        status = yoke_fail(context, YOKE_ERROR_INPUT, "--mesh: bent: there are %s, between commas", exist);
+    if (!status && (options->meshes & curved))
+        status = yoke_fail(context, YOKE_ERROR_INPUT, "--mesh: curved: there are %s, between commas", exist);
     return status;
 }
 

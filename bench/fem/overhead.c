@@ -60,7 +60,7 @@ static yoke_status make_cut(run *r)
 /* One solve from zero; u NULL, or [num_nodes][components] for the solution. */
 static yoke_status solve(const run *r, int measuring, double *seconds, int64_t *iterations, double *u)
 {
-    const fem_case_solver *solver = &r->options->the_case->keys.solver;
+    const fem_case_solver *solver = &r->options->input->keys.solver;
     const fem_hooks hooks = {.interrupted = interrupted};
     const fem_solve_options options = {.solver = solver->preconditioner.value == FEM_PRECONDITIONER_JACOBI   ? FEM_SOLVER_JACOBI
                                                  : solver->preconditioner.value == FEM_PRECONDITIONER_DIRECT ? FEM_SOLVER_DIRECT
@@ -100,7 +100,7 @@ static yoke_status solve_pairs(const run *r, fem_overhead_step *step)
 /* The next mesh; *ended: there is none. */
 static yoke_status refine(run *r, const double *u, int *ended)
 {
-    const fem_case_refine *limits = &r->options->the_case->keys.refine;
+    const fem_case_refine *limits = &r->options->input->keys.refine;
     const int32_t elements = r->space->num_elements;
     double *indicator = NULL;
     uint8_t *mark = NULL;
@@ -158,7 +158,7 @@ yoke_status fem_overhead_run(yoke_context *context, const fem_overhead_options *
     yoke_status status =
         yoke_allocate(context, 2 * (int64_t)(options->steps + 1) * options->pairs, sizeof(double), (void **)&result->seconds);
     if (!status) status = fem_devices_open(context, options->devices, &r.devices);
-    if (!status) status = fem_forest_create(options->problem->mesh, (int)options->the_case->keys.refine.initial.value, &r.forest);
+    if (!status) status = fem_forest_create(options->problem->mesh, (int)options->input->keys.refine.initial.value, &r.forest);
     for (int i = 0; !status && !ended && i <= options->steps; i++) {
         fem_overhead_step *step = &result->steps[i];
         double *seconds = result->seconds + 2 * (int64_t)i * options->pairs;

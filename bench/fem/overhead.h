@@ -15,7 +15,7 @@
 enum { FEM_OVERHEAD_MOST_PAIRS = 1001, FEM_OVERHEAD_MOST_STEPS = 64 };
 
 typedef struct fem_overhead_options {
-    const fem_case *the_case;
+    const fem_case *input;
     const fem_problem *problem;
     const char *devices; /* as in fem_devices_open */
     double gpu_share;    /* of the elements, for devices that are not the host's cores; NaN: equal shares of all devices */

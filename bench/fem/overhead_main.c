@@ -127,17 +127,17 @@ static yoke_status measure(yoke_context *context, app_terminal *terminal, const 
 
 static yoke_status run(yoke_context *context, app_terminal *terminal, const command_line *line, double share, int argc, char **argv)
 {
-    fem_case *the_case = NULL;
+    fem_case *input = NULL;
     fem_mesh *mesh = NULL;
     fem_problem *problem = NULL;
-    yoke_status status = fem_case_read(context, line->operands.text[0], line->overrides.text, line->overrides.count, &the_case);
+    yoke_status status = fem_case_read(context, line->operands.text[0], line->overrides.text, line->overrides.count, &input);
     if (!status) status = app_directory_make(context, line->directory);
     if (!status) status = app_file_check(context, line->json);
-    if (!status) status = fem_case_read_mesh(the_case, NULL, &mesh);
-    if (!status) status = fem_problem_create(the_case, mesh, &problem);
+    if (!status) status = fem_case_read_mesh(input, NULL, &mesh);
+    if (!status) status = fem_problem_create(input, mesh, &problem);
     if (!status) {
-        const int64_t steps = line->steps >= 0 ? line->steps : the_case->keys.refine.steps.value;
-        const fem_overhead_options options = {.the_case = the_case,
+        const int64_t steps = line->steps >= 0 ? line->steps : input->keys.refine.steps.value;
+        const fem_overhead_options options = {.input = input,
                                               .problem = problem,
                                               .devices = line->devices,
                                               .gpu_share = share,
@@ -147,7 +147,7 @@ static yoke_status run(yoke_context *context, app_terminal *terminal, const comm
     }
     fem_problem_destroy(problem);
     fem_mesh_destroy(mesh);
-    fem_case_destroy(the_case);
+    fem_case_destroy(input);
     return status;
 }
 

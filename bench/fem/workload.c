@@ -7,8 +7,8 @@
 
 enum { MOST_LEVEL = 7 };
 
-const char *const fem_bench_mesh_name[FEM_BENCH_MESHES] = {"bent",         "affine",         "deformed",
-                                                           "bent-hanging", "affine-hanging", "deformed-hanging"};
+const char *const fem_bench_mesh_name[FEM_BENCH_MESHES] = {"curved",         "affine",         "deformed",
+                                                           "curved-hanging", "affine-hanging", "deformed-hanging"};
 
 /* ------------------------------------------------------------------------------------------------------ cube */
 
@@ -64,7 +64,7 @@ static void fill_vertices(const int trees[3], fem_bench_shape shape, double *ver
                 const int at[3] = {i, j, k};
                 double in[3] = {(double)i / trees[0], (double)j / trees[1], (double)k / trees[2]};
                 if (shape == FEM_BENCH_DEFORMED) deform(trees, at, in);
-                if (shape == FEM_BENCH_BENT)
+                if (shape == FEM_BENCH_CURVED)
                     bend(in, vertices + 3 * v);
                 else
                     memcpy(vertices + 3 * v, in, sizeof in);
@@ -94,17 +94,17 @@ static const char *name_face(const double centre[3], void *user)
 
 static yoke_status make_cube(yoke_context *context, const int trees[3], const fem_bench_cube_options *options, fem_mesh **mesh)
 {
-    const int bent = options->mesh.shape == FEM_BENCH_BENT;
+    const int curved = options->mesh.shape == FEM_BENCH_CURVED;
     int64_t elements = (int64_t)trees[0] * trees[1] * trees[2];
     int64_t vertices = (int64_t)(trees[0] + 1) * (trees[1] + 1) * (trees[2] + 1);
     cube_arrays arrays = {0};
     yoke_status status = yoke_allocate(context, vertices, 3 * sizeof(double), (void **)&arrays.vertices);
-    if (!status && bent) status = yoke_allocate(context, elements, 27 * 3 * sizeof(double), (void **)&arrays.geometry);
+    if (!status && curved) status = yoke_allocate(context, elements, 27 * 3 * sizeof(double), (void **)&arrays.geometry);
     if (!status) status = yoke_allocate(context, elements, 8 * sizeof(int32_t), (void **)&arrays.corners);
     if (!status) {
         fill_vertices(trees, options->mesh.shape, arrays.vertices);
         fill_elements(trees, &arrays);
-        status = fem_mesh_from_arrays(context, vertices, arrays.vertices, elements, arrays.corners, bent ? 2 : 1, arrays.geometry,
+        status = fem_mesh_from_arrays(context, vertices, arrays.vertices, elements, arrays.corners, curved ? 2 : 1, arrays.geometry,
                                       options->loaded ? name_face : NULL, NULL, mesh);
     }
     yoke_release(context, arrays.vertices);
@@ -178,7 +178,7 @@ static yoke_status finish(yoke_status status, fem_bench_model *made, fem_bench_m
     return status;
 }
 
-/* How far the leaves' centres are from the cube's origin, before it is bent. */
+/* How far the leaves' centres are from the cube's origin, before it is curved. */
 static void measure_distances(const fem_bench_model *model, const int trees[3], double *distance)
 {
     const p8est_t *p8est = model->forest->p8est;
@@ -234,8 +234,8 @@ yoke_status fem_bench_cube_of(yoke_context *context, const fem_bench_cube_option
     if (options->elements < 1 || options->elements > INT32_MAX)
         return yoke_fail(context, YOKE_ERROR_ARGUMENT, "a cube of %lld elements: expected 1 to %d", (long long)options->elements,
                          INT32_MAX);
-    if (options->loaded && options->mesh.shape == FEM_BENCH_BENT)
-        return yoke_fail(context, YOKE_ERROR_ARGUMENT, "the faces of a bent cube are no planes: it cannot be loaded");
+    if (options->loaded && options->mesh.shape == FEM_BENCH_CURVED)
+        return yoke_fail(context, YOKE_ERROR_ARGUMENT, "the faces of a curved cube are no planes: it cannot be loaded");
     fem_bench_cube_size(options->elements, trees, &level);
     if (options->mesh.hanging && level > 0)
         level--; /* and what refining adds makes up for it */

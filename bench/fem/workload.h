@@ -20,7 +20,7 @@ typedef struct fem_bench_model {
 
 /* How the elements of a cube are shaped. */
 typedef enum fem_bench_shape {
-    FEM_BENCH_BENT,     /* curved, by a smooth map of the whole cube: no two are alike, and none is affine */
+    FEM_BENCH_CURVED,   /* curved, by a smooth map of the whole cube: no two are alike, and none is affine */
     FEM_BENCH_AFFINE,   /* boxes */
     FEM_BENCH_DEFORMED, /* straight edges, inner vertices of the coarse mesh moved by up to a fifth of an element: the body is the cube */
     FEM_BENCH_SHAPES
@@ -40,18 +40,18 @@ typedef struct fem_bench_cube_options {
     fem_bench_mesh mesh;
     fem_element element;
     int components;
-    int loaded; /* nonzero: clamped at x = 0, a traction (0, 0, -1e-3) at x = 1; not for bent ones, whose faces move */
+    int loaded; /* nonzero: clamped at x = 0, a traction (0, 0, -1e-3) at x = 1; not for curved ones, whose faces move */
 } fem_bench_cube_options;
 
 /*
- * The unit cube, bent so that no two elements are alike, in trees[0] x trees[1] x trees[2] hexahedra of order 2 that are refined `level` times:
+ * The unit cube, curved so that no two elements are alike, in trees[0] x trees[1] x trees[2] hexahedra of order 2 that are refined `level` times:
  * as few trees as come within 2 % of the number of elements asked for; 3 components: nu = 0.3.
  * Errors: ARGUMENT (no elements, more than 2^31 - 1), MEMORY.
  */
 yoke_status fem_bench_cube(yoke_context *context, int64_t elements, fem_element element, int components, fem_bench_model **model);
 void fem_bench_cube_size(int64_t elements, int trees[3], int *level);
 
-/* The cube of another kind; a deformed one has at least 4 trees along each axis.  Errors: ARGUMENT (also: bent and loaded), MEMORY. */
+/* The cube of another kind; a deformed one has at least 4 trees along each axis.  Errors: ARGUMENT (also: curved and loaded), MEMORY. */
 yoke_status fem_bench_cube_of(yoke_context *context, const fem_bench_cube_options *options, fem_bench_model **model);
 
 /*

@@ -242,7 +242,7 @@ template <int degree> static std::vector<double> time_products(const Elasticity<
     return seconds;
 }
 
-template <int degree> static void run(int coarse, int levels, bool bent, int products, int solves)
+template <int degree> static void run(int coarse, int levels, bool curved, int products, int solves)
 {
     using Level = Elasticity<degree, float>;
     using LevelVector = typename Level::Vector;
@@ -253,7 +253,7 @@ template <int degree> static void run(int coarse, int levels, bool bent, int pro
     using Mesh = parallel::distributed::Triangulation<3>;
     Mesh mesh(MPI_COMM_WORLD, Triangulation<3>::limit_level_difference_at_vertices, Mesh::construct_multigrid_hierarchy);
     GridGenerator::subdivided_hyper_cube(mesh, coarse, 0, 1, true);
-    if (bent)
+    if (curved)
         bend(mesh, coarse);
     mesh.refine_global(levels);
 
@@ -341,9 +341,9 @@ int main(int argc, char **argv)
     if (argc != 7)
         return 2;
     const int coarse = std::atoi(argv[2]), levels = std::atoi(argv[3]), products = std::atoi(argv[5]), solves = std::atoi(argv[6]);
-    const bool bent = std::atoi(argv[4]) != 0;
+    const bool curved = std::atoi(argv[4]) != 0;
     if (std::atoi(argv[1]) == 1)
-        run<1>(coarse, levels, bent, products, solves);
+        run<1>(coarse, levels, curved, products, solves);
     else
-        run<2>(coarse, levels, bent, products, solves);
+        run<2>(coarse, levels, curved, products, solves);
 }

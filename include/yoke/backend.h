@@ -2,7 +2,7 @@
  * backend.h - for authors of devices: the table of functions that one kind of device provides.
  *
  * libyoke's own kinds (openmp, opencl, cuda, sim) fill this table too, and the device suite (tests/device) runs over all of them; docs/guide/how-to.md
- * shows how to write and test another one.  The front (device.h) checks arguments, keeps books on memory, and remembers lost devices, so a
+ * shows how to write and test another one.  The front (device.h) checks arguments, tracks memory, and remembers lost devices, so a
  * backend sees only valid handles, ranges inside buffers, bytes > 0, and no calls after a loss but the destroying ones.
  *
  * Failing: `return yoke_fail(context, STATUS, "what the driver said, what to do", ...)`.  YOKE_ERROR_DEVICE loses the device;

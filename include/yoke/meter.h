@@ -78,7 +78,7 @@ typedef struct yoke_energy {
     char why_not[256]; /* why there is no value, or which part of the machine the total lacks; "" otherwise */
 } yoke_energy;
 
-/* A stretch of time whose energy is wanted. */
+/* An interval of time whose energy is wanted. */
 typedef struct yoke_region yoke_region;
 YOKE_API yoke_status yoke_region_begin(yoke_meter *meter, yoke_region **region);
 /*

@@ -6,7 +6,7 @@
  *     track.c     counters and readings of power to joules: wraps, faults, uncertainty; arithmetic only
  *     set.c       selection, the tree, what is counted, opening
  *     watch.c     the thread that reads often enough
- *     region.c    stretches of time
+ *     region.c    intervals of time
  */
 #ifndef YOKE_METER_METER_H
 #define YOKE_METER_METER_H

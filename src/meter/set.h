@@ -3,7 +3,7 @@
  *
  *     set.c       selection, the tree, what is counted, opening
  *     watch.c     the thread that reads often enough, and the measuring of update periods
- *     region.c    stretches of time
+ *     region.c    intervals of time
  */
 #ifndef YOKE_METER_SET_H
 #define YOKE_METER_SET_H

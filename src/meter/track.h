@@ -27,8 +27,8 @@ typedef struct meter_track {
     meter_sample last;
     double suspended_s;
     double moved_s;                 /* when the reading was last seen to change, or first seen at all */
-    double recent_s, recent_j;      /* where the latest stretch of at least a period began */
-    double recent_w;                /* mean power of the stretch before it; 0: none yet */
+    double recent_s, recent_j;      /* where the latest interval of at least a period began */
+    double recent_w;                /* mean power of the interval before it; 0: none yet */
     meter_counts counts;            /* of a counter */
     double energy_j, energy_rest_j; /* of the others, as a Kahan sum */
     double between_j;               /* what power between readings may have hidden */

@@ -69,7 +69,7 @@ static yoke_status shoot(profile_reader *reader, double phase, double on_for_s, 
     return status;
 }
 
-/* Mean of the updates in a stretch; NaN: none. */
+/* Mean of the updates in an interval; NaN: none. */
 static double mean_between(const profile_reader *reader, double from_s, double to_s)
 {
     double sum = 0, count = 0;

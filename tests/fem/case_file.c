@@ -88,19 +88,19 @@ static yoke_status read_and_resolve(yoke_context *context, const char *path, con
 {
     const char *overrides[MOST];
     for (int i = 0; i < wish->num_set; i++) overrides[i] = wish->set[i];
-    fem_case *the_case;
-    yoke_status status = fem_case_read(context, path, overrides, wish->num_set, &the_case);
+    fem_case *input;
+    yoke_status status = fem_case_read(context, path, overrides, wish->num_set, &input);
     if (status != YOKE_OK) return status;
     if (wish->mesh[0] != '\0') {
         fem_mesh *mesh = case_mesh_create(context, wish->mesh);
         fem_problem *problem = NULL;
-        status = fem_case_check_output(the_case);
+        status = fem_case_check_output(input);
         if (mesh == NULL) status = yoke_fail(context, YOKE_ERROR_ARGUMENT, "no test mesh is named %s", wish->mesh);
-        if (status == YOKE_OK) status = fem_problem_create(the_case, mesh, &problem);
+        if (status == YOKE_OK) status = fem_problem_create(input, mesh, &problem);
         fem_problem_destroy(problem);
         if (mesh != NULL) case_mesh_destroy(mesh);
     }
-    fem_case_destroy(the_case);
+    fem_case_destroy(input);
     return status;
 }
 

@@ -40,18 +40,18 @@ static void assert_fits(const char *name, const char *volume)
     const char *source = getenv("YOKE_SOURCE_DIR");
     char path[4096];
     snprintf(path, sizeof path, "%s/examples/%s.yaml", source != NULL ? source : ".", name);
-    fem_case *the_case = NULL;
+    fem_case *input = NULL;
     fem_mesh *mesh = NULL;
     fem_problem *problem = NULL;
     warning[0] = '\0';
-    check(fem_case_read(context, path, NULL, 0, &the_case));
-    check(fem_mesh_read(context, the_case->mesh_path, NULL, &mesh));
-    check(fem_problem_create(the_case, mesh, &problem));
+    check(fem_case_read(context, path, NULL, 0, &input));
+    check(fem_mesh_read(context, input->mesh_path, NULL, &mesh));
+    check(fem_problem_create(input, mesh, &problem));
     assert_string_equal(warning, "");
     assert_string_equal(mesh->groups[problem->materials[0].group].name, volume);
     fem_problem_destroy(problem);
     fem_mesh_destroy(mesh);
-    fem_case_destroy(the_case);
+    fem_case_destroy(input);
 }
 
 static void drill_hole_fits_its_mesh(void **state)

@@ -35,7 +35,7 @@ typedef struct fem_step {
 
 typedef struct adapt {
     const fem_run *run;
-    const fem_case *the_case;
+    const fem_case *input;
     const fem_problem *problem;
     yoke_context *context;
     fem_forest *forest;
@@ -112,7 +112,7 @@ static void show_work(const char *what, void *user)
 
 static yoke_status collect_probes(adapt *a)
 {
-    const fem_case_keys *keys = &a->the_case->keys;
+    const fem_case_keys *keys = &a->input->keys;
     a->num_probes = keys->probes.count;
     yoke_status status = yoke_allocate(a->context, a->num_probes, sizeof *a->probes, (void **)&a->probes);
     for (int i = 0; !status && i < a->num_probes; i++) {
@@ -126,7 +126,7 @@ static yoke_status collect_probes(adapt *a)
 static yoke_status check_probes(const adapt *a)
 {
     if (!a->num_probes) return YOKE_OK;
-    const fem_case *the_case = a->the_case;
+    const fem_case *input = a->input;
     fem_space *space;
     yoke_status status = fem_space_create(a->problem, a->forest, FEM_Q1, &space);
     if (status) return status;
@@ -135,7 +135,7 @@ static yoke_status check_probes(const adapt *a)
         if (!fem_probes_check(space, 1, &a->probes[i])) continue;
         char outside[1024];
         snprintf(outside, sizeof outside, "%s", yoke_last_error(a->context));
-        status = app_yaml_fail(the_case->yaml, the_case->keys.probes.items[i].x.place, "%s", outside);
+        status = app_yaml_fail(input->yaml, input->keys.probes.items[i].x.place, "%s", outside);
         break;
     }
     fem_space_destroy(space);
@@ -144,20 +144,20 @@ static yoke_status check_probes(const adapt *a)
 
 static fem_operator operator_of(const adapt *a)
 {
-    return a->the_case->keys.solver.operator.value == FEM_OPERATOR_STORED ? FEM_STORED : FEM_MATRIXFREE;
+    return a->input->keys.solver.operator.value == FEM_OPERATOR_STORED ? FEM_STORED : FEM_MATRIXFREE;
 }
 
 static yoke_status create_distribution(adapt *a)
 {
     static const char *const elements[] = {"q1", "s2", "q2"}, *const problems[] = {"elasticity", "poisson"};
     static const char *const operators[] = {"matrixfree", "stored"};
-    const fem_case_keys *keys = &a->the_case->keys;
+    const fem_case_keys *keys = &a->input->keys;
     fem_distribution_options options = a->run->distribution;
     snprintf(a->work, sizeof a->work, "%s %s %s", elements[keys->element.value], problems[keys->problem.value],
              operators[keys->solver.operator.value]);
     const fem_case_objective *objective = &keys->objective;
     options.work = a->work;
-    options.the_case = a->the_case;
+    options.input = a->input;
     options.operator_kind = operator_of(a);
     options.plan = (fem_plan_options){.objective = (yoke_objective)objective->minimise.value,
                                       .max_slowdown = objective->max_slowdown.value,
@@ -195,8 +195,8 @@ static yoke_status prepare(adapt *a)
 {
     yoke_topology topology;
     yoke_status status = yoke_topology_get(a->context, &topology);
-    if (!status) status = fem_forest_create(a->problem->mesh, (int)a->the_case->keys.refine.initial.value, &a->forest);
-    if (!status) status = fem_refine_boxes(&a->the_case->keys.refine, a->problem, a->forest);
+    if (!status) status = fem_forest_create(a->problem->mesh, (int)a->input->keys.refine.initial.value, &a->forest);
+    if (!status) status = fem_refine_boxes(&a->input->keys.refine, a->problem, a->forest);
     if (!status) status = collect_probes(a);
     if (!status) status = check_probes(a);
     if (!status) status = create_distribution(a);
@@ -210,14 +210,14 @@ static yoke_status prepare(adapt *a)
 static yoke_status begin(adapt *a)
 {
     const char *path = NULL;
-    yoke_status status = fem_results_open(a->context, a->the_case->keys.output.directory.value, &a->results);
+    yoke_status status = fem_results_open(a->context, a->input->keys.output.directory.value, &a->results);
     if (!status) status = fem_results_path(a->results, FEM_RESULTS_RECORD, &path);
     if (status) return status;
     snprintf(a->record_path, sizeof a->record_path, "%s", path);
-    status = fem_summary_create(a->the_case, a->problem, a->num_probes, a->probes, &a->summary);
+    status = fem_summary_create(a->input, a->problem, a->num_probes, a->probes, &a->summary);
     if (status) return status;
     const char *paths[FEM_RECORD_PATHS] = {a->record_path, a->run->json};
-    status = fem_record_create(a->the_case, a->run->argc, a->run->argv, FEM_RECORD_PATHS, paths, &a->record);
+    status = fem_record_create(a->input, a->run->argc, a->run->argv, FEM_RECORD_PATHS, paths, &a->record);
     return status ? status : fem_record_mesh(a->record, a->problem->mesh);
 }
 
@@ -239,7 +239,7 @@ static yoke_status start_value(const adapt *a, double **start)
 
 static fem_solve_options solve_options(const adapt *a)
 {
-    const fem_case_solver *solver = &a->the_case->keys.solver;
+    const fem_case_solver *solver = &a->input->keys.solver;
     return (fem_solve_options){
         .solver = a->choice.solver,
         .operator_kind = operator_of(a),
@@ -348,8 +348,8 @@ static yoke_status write_fields(const adapt *a)
                    .u = displacements(now),
                    .indicator = now->indicator,
                    .part = part,
-                   .units = &a->the_case->units,
-                   .fields = a->the_case->keys.output.fields.value};
+                   .units = &a->input->units,
+                   .fields = a->input->keys.output.fields.value};
     status = fem_results_step(a->results, &vtu, a->step);
     yoke_release(a->context, part);
     return status;
@@ -369,7 +369,7 @@ static yoke_status write_record(adapt *a)
     results.reactions = reactions;
     results.values = values;
     if (!status) status = fem_summary_step(a->summary, now->space, now->boundary, &now->record, &results);
-    if (!status) status = fem_summary_write_probes(a->summary, a->the_case->keys.output.directory.value);
+    if (!status) status = fem_summary_write_probes(a->summary, a->input->keys.output.directory.value);
     if (!status) status = fem_record_step(a->record, &now->record, &results);
     yoke_release(a->context, reactions);
     yoke_release(a->context, values);
@@ -422,7 +422,7 @@ static yoke_status one_step(adapt *a)
 /* Refines for the next step; *stopped_by is set where a limit forbids it, and the present step stays the last. */
 static yoke_status refine(adapt *a, const char **stopped_by)
 {
-    const fem_case_refine *limits = &a->the_case->keys.refine;
+    const fem_case_refine *limits = &a->input->keys.refine;
     double start_s = yoke_clock_s();
     uint8_t *mark = NULL;
     int64_t marked = 0;
@@ -432,7 +432,7 @@ static yoke_status refine(adapt *a, const char **stopped_by)
     yoke_release(a->context, mark);
     if (status) return status;
     int64_t leaves = fem_forest_leaves(a->forest);
-    double needed = fem_case_memory_bytes(a->the_case, (double)leaves);
+    double needed = fem_case_memory_bytes(a->input, (double)leaves);
     if (leaves == a->now.space->num_elements) {
         *stopped_by = marked ? "max_level" : "tolerance";
     } else if (leaves > limits->max_elements.value) {
@@ -452,7 +452,7 @@ static void print_text(FILE *out, const void *text) { fputs(text, out); }
 static yoke_status finish(adapt *a, const char *stopped_by, bool print)
 {
     char *text, warning[FEM_SUMMARY_WARNING];
-    const char *directory = a->the_case->keys.output.directory.value;
+    const char *directory = a->input->keys.output.directory.value;
     yoke_status status = fem_summary_text(a->summary, stopped_by, &text);
     if (status) return status;
     status = app_file_write(a->context, directory, FEM_RESULTS_SUMMARY, print_text, text);
@@ -468,7 +468,7 @@ static yoke_status finish(adapt *a, const char *stopped_by, bool print)
 
 static yoke_status loop(adapt *a)
 {
-    const fem_case_refine *limits = &a->the_case->keys.refine;
+    const fem_case_refine *limits = &a->input->keys.refine;
     const char *stopped_by = NULL;
     char line[FEM_TABLE_LINE];
     fem_table_header(&a->table, line);
@@ -510,7 +510,7 @@ static yoke_status inspect(adapt *a)
     char *text = NULL;
     yoke_status status = fem_space_create(a->problem, a->forest, a->problem->element, &space);
     if (status) return status;
-    status = fem_inspect(a->the_case, space, &inspection);
+    status = fem_inspect(a->input, space, &inspection);
     if (!status) status = fem_inspection_text(&inspection, (double)a->memory_bytes, &text);
     if (!status) app_print(a->run->terminal, "%s", text);
     yoke_release(a->context, text);
@@ -519,12 +519,12 @@ static yoke_status inspect(adapt *a)
     return status;
 }
 
-yoke_status fem_adapt(const fem_run *run, const fem_case *the_case, const fem_problem *problem)
+yoke_status fem_adapt(const fem_run *run, const fem_case *input, const fem_problem *problem)
 {
-    adapt a = {.run = run, .the_case = the_case, .problem = problem, .context = run->context};
+    adapt a = {.run = run, .input = input, .problem = problem, .context = run->context};
     a.hooks = (fem_hooks){.interrupted = interrupted, .progress = show_progress, .working = show_work, .user = &a};
     a.table.components = problem->components;
-    a.table.stress_unit = the_case->units.stress;
+    a.table.stress_unit = input->units.stress;
     yoke_status status = prepare(&a);
     if (!status && run->check) status = inspect(&a);
     if (!status && !run->check) status = app_interrupt_catch(run->context); /* from here on there is something to keep */

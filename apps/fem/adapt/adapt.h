@@ -27,6 +27,6 @@ typedef struct fem_run {
  * initialised.  Ends when one of the case's limits is reached; where a signal ends it (YOKE_ERROR_INTERRUPTED), the last finished step's
  * results are on disk.  Errors: INPUT (nothing has been written then), NUMERIC, MEMORY, SYSTEM, INTERRUPTED.
  */
-yoke_status fem_adapt(const fem_run *run, const fem_case *the_case, const fem_problem *problem);
+yoke_status fem_adapt(const fem_run *run, const fem_case *input, const fem_problem *problem);
 
 #endif

@@ -123,14 +123,14 @@ int fem_distribution_devices(const fem_distribution *d) { return d->devices->cou
 /* Powers that need not be measured: those of the store, else those that are declared. */
 static yoke_status known_powers(fem_distribution *d)
 {
-    const fem_case_energy *declared = &d->options.the_case->keys.energy;
+    const fem_case_energy *declared = &d->options.input->keys.energy;
     if (d->learned) fem_learned_powers(d->learned, &d->powers);
     if (d->powers.source != FEM_POWERS_UNKNOWN) {
         d->powers.base_w = declared->base_w.value;
         d->powers.hosting_w = declared->hosting_w.value;
         return YOKE_OK;
     }
-    return app_given(declared->place) ? fem_powers_declare(d->options.the_case, d->devices, &d->powers) : YOKE_OK;
+    return app_given(declared->place) ? fem_powers_declare(d->options.input, d->devices, &d->powers) : YOKE_OK;
 }
 
 static yoke_status nothing_tells_powers(const fem_distribution *d)
@@ -441,7 +441,7 @@ static yoke_status record_costs(fem_distribution *d, const fem_solution *solutio
     record->measured_time_s = solution->solve_s;
     record->measured_product_s = product_s;
     record->measured_product_j = solution->energy.value_j / (double)solution->operator_applications;
-    if (solution->restarts || solution->solver != d->prediction.solver) return YOKE_OK; /* not what was foretold */
+    if (solution->restarts || solution->solver != d->prediction.solver) return YOKE_OK; /* not what was predicted */
     record->predicted_product_s = longest(d->devices->count, d->predicted_s);
     if (!d->prediction.num_steps) return YOKE_OK;
     status = fem_prediction_cost(&d->prediction, &actual, d->units, d->levels, &with_l);

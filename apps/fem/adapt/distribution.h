@@ -20,7 +20,7 @@ typedef struct fem_distribution_options {
     double gpu_share; /* of the elements, fixed; NaN: the policy decides */
     fem_exchange exchange;
     fem_plan_options plan;
-    const fem_case *the_case; /* for the powers that it declares; borrowed */
+    const fem_case *input; /* for the powers that it declares; borrowed */
     fem_operator operator_kind;
     const char *work; /* what an element costs, for the store: "q2 elasticity matrixfree" */
     int64_t rounds;   /* refinement steps that may come */

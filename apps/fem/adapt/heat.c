@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 
 struct fem_heat {
-    fem_case *the_case;
+    fem_case *input;
     fem_problem *problem;
     fem_field field;
 };
@@ -19,39 +19,39 @@ static bool same_file(const char *a, const char *b)
 
 static bool same_number(app_number a, app_number b) { return a.value == b.value || (isnan(a.value) && isnan(b.value)); }
 
-/* the_case: the one that names the heat case. */
-static yoke_status check_heat(const fem_case *the_case, const fem_case *heat)
+/* input: the one that names the heat case. */
+static yoke_status check_heat(const fem_case *input, const fem_case *heat)
 {
-    const app_text *name = &the_case->keys.temperature.heat_case;
-    const char *directory = the_case->keys.output.directory.value;
+    const app_text *name = &input->keys.temperature.heat_case;
+    const char *directory = input->keys.output.directory.value;
     if (heat->keys.problem.value != FEM_POISSON)
-        return app_yaml_fail(the_case->yaml, name->place, "temperature.case: %s is no heat case; its problem must be poisson", heat->path);
-    if (!same_file(the_case->mesh_path, heat->mesh_path) || !same_number(the_case->keys.mesh_scale, heat->keys.mesh_scale))
-        return app_yaml_fail(the_case->yaml, name->place,
+        return app_yaml_fail(input->yaml, name->place, "temperature.case: %s is no heat case; its problem must be poisson", heat->path);
+    if (!same_file(input->mesh_path, heat->mesh_path) || !same_number(input->keys.mesh_scale, heat->keys.mesh_scale))
+        return app_yaml_fail(input->yaml, name->place,
                              "temperature.case: %s has another mesh (%s) or mesh_scale than this case (%s); both must be the same",
-                             heat->path, heat->mesh_path, the_case->mesh_path);
+                             heat->path, heat->mesh_path, input->mesh_path);
     if (same_file(directory, heat->keys.output.directory.value))
-        return app_yaml_fail(the_case->yaml, name->place,
+        return app_yaml_fail(input->yaml, name->place,
                              "temperature.case: %s writes its results into %s, as this case does; give one of them another "
                              "output.directory",
                              heat->path, directory);
     return YOKE_OK;
 }
 
-yoke_status fem_heat_create(const fem_case *the_case, const fem_mesh *mesh, fem_heat **result)
+yoke_status fem_heat_create(const fem_case *input, const fem_mesh *mesh, fem_heat **result)
 {
     *result = NULL;
-    if (!app_given(the_case->keys.temperature.heat_case.place)) return YOKE_OK;
+    if (!app_given(input->keys.temperature.heat_case.place)) return YOKE_OK;
     fem_heat *heat;
-    yoke_status status = yoke_allocate(the_case->context, 1, sizeof *heat, (void **)&heat);
+    yoke_status status = yoke_allocate(input->context, 1, sizeof *heat, (void **)&heat);
     if (status) return status;
-    status = fem_case_read(the_case->context, the_case->heat_path, NULL, 0, &heat->the_case);
-    if (!status) status = check_heat(the_case, heat->the_case);
-    if (!status) status = fem_case_check_output(heat->the_case);
-    if (!status) status = fem_problem_create(heat->the_case, mesh, &heat->problem);
+    status = fem_case_read(input->context, input->heat_path, NULL, 0, &heat->input);
+    if (!status) status = check_heat(input, heat->input);
+    if (!status) status = fem_case_check_output(heat->input);
+    if (!status) status = fem_problem_create(heat->input, mesh, &heat->problem);
     if (status) {
-        fem_case_destroy(heat->the_case);
-        yoke_release(the_case->context, heat);
+        fem_case_destroy(heat->input);
+        yoke_release(input->context, heat);
         return status;
     }
     *result = heat;
@@ -61,10 +61,10 @@ yoke_status fem_heat_create(const fem_case *the_case, const fem_mesh *mesh, fem_
 void fem_heat_destroy(fem_heat *heat)
 {
     if (!heat) return;
-    yoke_context *context = heat->the_case->context;
+    yoke_context *context = heat->input->context;
     fem_field_clear(&heat->field);
     fem_problem_destroy(heat->problem);
-    fem_case_destroy(heat->the_case);
+    fem_case_destroy(heat->input);
     yoke_release(context, heat);
 }
 
@@ -73,8 +73,8 @@ yoke_status fem_heat_solve(fem_heat *heat, const fem_run *run, fem_problem *prob
     fem_run own = *run;
     own.json = NULL;
     own.keep = &heat->field;
-    app_print(run->terminal, "temperature: %s\n", heat->the_case->path);
-    yoke_status status = fem_adapt(&own, heat->the_case, heat->problem);
+    app_print(run->terminal, "temperature: %s\n", heat->input->path);
+    yoke_status status = fem_adapt(&own, heat->input, heat->problem);
     if (status) return status;
     if (heat->field.space) problem->temperature.field = &heat->field;
     app_print(run->terminal, "\n");

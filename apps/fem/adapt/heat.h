@@ -10,10 +10,10 @@
 typedef struct fem_heat fem_heat;
 
 /*
- * Reads and checks the heat case that the_case names, on the same mesh; *heat is NULL where it names none.  Both must outlive the result.
+ * Reads and checks the heat case that input names, on the same mesh; *heat is NULL where it names none.  Both must outlive the result.
  * Errors: INPUT (as of fem_case_read and fem_problem_create; another mesh, another problem, or the same output directory), MEMORY, SYSTEM.
  */
-yoke_status fem_heat_create(const fem_case *the_case, const fem_mesh *mesh, fem_heat **heat);
+yoke_status fem_heat_create(const fem_case *input, const fem_mesh *mesh, fem_heat **heat);
 void fem_heat_destroy(fem_heat *heat); /* NULL allowed */
 
 /*

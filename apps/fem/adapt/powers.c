@@ -5,7 +5,7 @@
 #include <string.h>
 #include <time.h>
 
-/* A meter's two ends are known to this part of a stretch. */
+/* A meter's two ends are known to this part of an interval. */
 static const double periods_of_a_stretch = 25;
 static const double idle_real_s = 0.3, least_real_s = 0.3, idle_simulated_s = 0.3, most_s = 0.5;
 /* Of a clock with more levels so many are tried, but all of a simulated one; between them numbers are interpolated. */
@@ -44,20 +44,20 @@ void fem_powers_clear(fem_powers *powers, int count)
 
 /* ------------------------------------------------------------------------------------------------------ declared */
 
-yoke_status fem_powers_declare(const fem_case *the_case, const fem_devices *devices, fem_powers *powers)
+yoke_status fem_powers_declare(const fem_case *input, const fem_devices *devices, fem_powers *powers)
 {
-    const fem_case_energy *energy = &the_case->keys.energy;
+    const fem_case_energy *energy = &input->keys.energy;
     fem_powers_clear(powers, devices->count);
     for (int i = 0; i < devices->count; i++) {
         const fem_case_power *found = NULL;
         for (int k = 0; k < energy->devices.count && !found; k++)
             if (!strcmp(energy->devices.items[k].name.value, devices->list[i].info->name)) found = &energy->devices.items[k];
         if (!found)
-            return app_yaml_fail(the_case->yaml, energy->place, "energy.devices has no powers for %s, which the run works on",
+            return app_yaml_fail(input->yaml, energy->place, "energy.devices has no powers for %s, which the run works on",
                                  devices->list[i].info->name);
         if (found->busy_w.value < found->idle_w.value)
-            return app_yaml_fail(the_case->yaml, found->busy_w.place,
-                                 "busy_w of %s is less than its idle_w; it is all that it draws at work", found->name.value);
+            return app_yaml_fail(input->yaml, found->busy_w.place, "busy_w of %s is less than its idle_w; it is all that it draws at work",
+                                 found->name.value);
         powers->device[i].idle_w[0] = found->idle_w.value;
         powers->device[i].dynamic_w[0] = found->busy_w.value - found->idle_w.value;
     }

@@ -42,7 +42,7 @@ const char *fem_powers_source_text(fem_powers_source source);
 void fem_powers_clear(fem_powers *powers, int count);
 
 /* The powers that a case declares.  Errors: INPUT (a device of the run without powers; its place). */
-yoke_status fem_powers_declare(const fem_case *the_case, const fem_devices *devices, fem_powers *powers);
+yoke_status fem_powers_declare(const fem_case *input, const fem_devices *devices, fem_powers *powers);
 
 typedef struct fem_powers_site {
     yoke_context *context;

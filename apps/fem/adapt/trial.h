@@ -20,8 +20,8 @@ typedef struct fem_trial_options {
 typedef struct fem_trial {
     double moved_s;             /* moving the elements' data to the device took so long; NaN: nothing moves */
     double seconds_per_product; /* busy */
-    double busy_s, seconds;     /* of all products; of the stretch in which they were made */
-    yoke_energy total;          /* of that stretch */
+    double busy_s, seconds;     /* of all products; of the interval in which they were made */
+    yoke_energy total;          /* of that interval */
 } fem_trial;
 
 /*

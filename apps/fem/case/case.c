@@ -14,11 +14,10 @@ static const char *const problem_names[] = {"elasticity", "poisson"};
 
 /* ------------------------------------------------------------------------------------------ checks */
 
-static yoke_status fail_of_type(const fem_case *the_case, app_place place, const char *item, int index, const char *key,
-                                fem_problem_type type)
+static yoke_status fail_of_type(const fem_case *input, app_place place, const char *item, int index, const char *key, fem_problem_type type)
 {
-    return app_yaml_fail(the_case->yaml, place, "%s[%d].%s belongs to problem: %s; this case's problem is %s", item, index, key,
-                         problem_names[type], problem_names[the_case->keys.problem.value]);
+    return app_yaml_fail(input->yaml, place, "%s[%d].%s belongs to problem: %s; this case's problem is %s", item, index, key,
+                         problem_names[type], problem_names[input->keys.problem.value]);
 }
 
 /* A key that this problem type needs (needed) or does not know (the other type's). */
@@ -29,36 +28,36 @@ typedef struct typed_number {
     bool needed;
 } typed_number;
 
-static yoke_status fail_of_lack(const fem_case *the_case, int index, const char *key, const char *cause, app_place place)
+static yoke_status fail_of_lack(const fem_case *input, int index, const char *key, const char *cause, app_place place)
 {
     char where[1024];
-    app_yaml_where(the_case->yaml, place, where, sizeof where);
-    return app_yaml_fail(the_case->yaml, the_case->keys.materials.items[index].place,
-                         "materials[%d] lacks the key '%s', which %s needs (%s)", index, key, cause, where);
+    app_yaml_where(input->yaml, place, where, sizeof where);
+    return app_yaml_fail(input->yaml, input->keys.materials.items[index].place, "materials[%d] lacks the key '%s', which %s needs (%s)",
+                         index, key, cause, where);
 }
 
 /* What gravity, rotation and temperature need of a material of elasticity. */
-static yoke_status check_loaded_material(const fem_case *the_case, int index)
+static yoke_status check_loaded_material(const fem_case *input, int index)
 {
-    const fem_case_keys *keys = &the_case->keys;
+    const fem_case_keys *keys = &input->keys;
     const fem_case_material *material = &keys->materials.items[index];
     bool heavy = keys->gravity.value[0] != 0 || keys->gravity.value[1] != 0 || keys->gravity.value[2] != 0;
-    if (heavy && !app_given(material->density.place)) return fail_of_lack(the_case, index, "density", "gravity", keys->gravity.place);
+    if (heavy && !app_given(material->density.place)) return fail_of_lack(input, index, "density", "gravity", keys->gravity.place);
     if (app_given(keys->rotation.place) && !app_given(material->density.place))
-        return fail_of_lack(the_case, index, "density", "rotation", keys->rotation.place);
+        return fail_of_lack(input, index, "density", "rotation", keys->rotation.place);
     if (app_given(keys->temperature.place) && !app_given(material->thermal_expansion.place))
-        return fail_of_lack(the_case, index, "thermal_expansion", "temperature", keys->temperature.place);
+        return fail_of_lack(input, index, "thermal_expansion", "temperature", keys->temperature.place);
     if (app_given(material->temperature.place) && !app_given(keys->temperature.place))
-        return app_yaml_fail(the_case->yaml, material->temperature.place,
+        return app_yaml_fail(input->yaml, material->temperature.place,
                              "materials[%d].temperature needs the temperature without strain to compare with; add to the case: "
                              "temperature: {reference: 20}",
                              index);
     return YOKE_OK;
 }
 
-static yoke_status check_material(const fem_case *the_case, int index)
+static yoke_status check_material(const fem_case *input, int index)
 {
-    const fem_case_material *material = &the_case->keys.materials.items[index];
+    const fem_case_material *material = &input->keys.materials.items[index];
     const typed_number numbers[] = {
         {"youngs_modulus", &material->youngs_modulus, FEM_ELASTICITY, true},
         {"poisson_ratio", &material->poisson_ratio, FEM_ELASTICITY, true},
@@ -68,20 +67,20 @@ static yoke_status check_material(const fem_case *the_case, int index)
         {"conductivity", &material->conductivity, FEM_POISSON, true},
         {"source", &material->source, FEM_POISSON, false},
     };
-    int64_t type = the_case->keys.problem.value;
+    int64_t type = input->keys.problem.value;
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
         bool given = app_given(numbers[i].number->place);
         if (given && numbers[i].type != type)
-            return fail_of_type(the_case, numbers[i].number->place, "materials", index, numbers[i].name, numbers[i].type);
+            return fail_of_type(input, numbers[i].number->place, "materials", index, numbers[i].name, numbers[i].type);
         if (!given && numbers[i].type == type && numbers[i].needed)
-            return app_yaml_fail(the_case->yaml, material->place, "materials[%d] lacks the key '%s', which problem: %s needs", index,
+            return app_yaml_fail(input->yaml, material->place, "materials[%d] lacks the key '%s', which problem: %s needs", index,
                                  numbers[i].name, problem_names[type]);
     }
-    return type == FEM_ELASTICITY ? check_loaded_material(the_case, index) : YOKE_OK;
+    return type == FEM_ELASTICITY ? check_loaded_material(input, index) : YOKE_OK;
 }
 
 /* Checks that exactly one of the keys is given. */
-static yoke_status check_one_of(const fem_case *the_case, int index, app_place item, const char *const *names, const app_place *places,
+static yoke_status check_one_of(const fem_case *input, int index, app_place item, const char *const *names, const app_place *places,
                                 int count)
 {
     int first = -1;
@@ -90,178 +89,177 @@ static yoke_status check_one_of(const fem_case *the_case, int index, app_place i
         app_append(text, sizeof text, "%s%s", i > 0 ? ", " : "", names[i]);
         if (!app_given(places[i])) continue;
         if (first >= 0)
-            return app_yaml_fail(the_case->yaml, places[i], "boundary[%d] has both '%s' and '%s'; write one item for each", index,
+            return app_yaml_fail(input->yaml, places[i], "boundary[%d] has both '%s' and '%s'; write one item for each", index,
                                  names[first], names[i]);
         first = i;
     }
-    if (first < 0) return app_yaml_fail(the_case->yaml, item, "boundary[%d] lacks a key: one of %s is needed", index, text);
+    if (first < 0) return app_yaml_fail(input->yaml, item, "boundary[%d] lacks a key: one of %s is needed", index, text);
     return YOKE_OK;
 }
 
-static yoke_status check_boundary(const fem_case *the_case, int index)
+static yoke_status check_boundary(const fem_case *input, int index)
 {
-    const fem_case_boundary *item = &the_case->keys.boundary.items[index];
+    const fem_case_boundary *item = &input->keys.boundary.items[index];
     const char *const groups[] = {"face", "edge", "point"};
     const app_place group_places[] = {item->face.place, item->edge.place, item->point.place};
     enum { ELASTIC = 4, KINDS = 7 };
     const char *const kinds[KINDS] = {"displacement", "traction", "pressure", "force", "value", "flux", "heat"};
     const app_place kind_places[KINDS] = {item->displacement.place, item->traction.place, item->pressure.place, item->force.place,
                                           item->value.place,        item->flux.place,     item->heat.place};
-    bool poisson = the_case->keys.problem.value == FEM_POISSON;
+    bool poisson = input->keys.problem.value == FEM_POISSON;
     for (int i = 0; i < KINDS; i++)
         if (app_given(kind_places[i]) && (i >= ELASTIC) != poisson)
-            return fail_of_type(the_case, kind_places[i], "boundary", index, kinds[i], i >= ELASTIC ? FEM_POISSON : FEM_ELASTICITY);
-    yoke_status status = check_one_of(the_case, index, item->place, groups, group_places, 3);
+            return fail_of_type(input, kind_places[i], "boundary", index, kinds[i], i >= ELASTIC ? FEM_POISSON : FEM_ELASTICITY);
+    yoke_status status = check_one_of(input, index, item->place, groups, group_places, 3);
     if (status == YOKE_OK)
-        status = check_one_of(the_case, index, item->place, poisson ? kinds + ELASTIC : kinds,
-                              poisson ? kind_places + ELASTIC : kind_places, poisson ? KINDS - ELASTIC : ELASTIC);
+        status = check_one_of(input, index, item->place, poisson ? kinds + ELASTIC : kinds, poisson ? kind_places + ELASTIC : kind_places,
+                              poisson ? KINDS - ELASTIC : ELASTIC);
     if (status != YOKE_OK) return status;
     for (int i = 0; i < KINDS; i++) {
         bool load = i != 0 && i != ELASTIC;
         if (app_given(kind_places[i]) && load && !app_given(item->face.place))
-            return app_yaml_fail(the_case->yaml, kind_places[i], "boundary[%d].%s acts on faces; name a face group instead of the %s group",
+            return app_yaml_fail(input->yaml, kind_places[i], "boundary[%d].%s acts on faces; name a face group instead of the %s group",
                                  index, kinds[i], app_given(item->edge.place) ? "edge" : "point");
     }
     if (app_given(item->displacement.place) && item->displacement.mask == 0)
-        return app_yaml_fail(the_case->yaml, item->displacement.place,
+        return app_yaml_fail(input->yaml, item->displacement.place,
                              "boundary[%d].displacement prescribes nothing: all three components are free", index);
     return YOKE_OK;
 }
 
-static yoke_status check_axis(const fem_case *the_case, const app_vector *axis, const char *key)
+static yoke_status check_axis(const fem_case *input, const app_vector *axis, const char *key)
 {
     if (axis->value[0] != 0 || axis->value[1] != 0 || axis->value[2] != 0) return YOKE_OK;
-    return app_yaml_fail(the_case->yaml, axis->place, "%s is zero: it must have a direction, such as [0, 0, 1]", key);
+    return app_yaml_fail(input->yaml, axis->place, "%s is zero: it must have a direction, such as [0, 0, 1]", key);
 }
 
-static yoke_status check_rotation_and_temperature(const fem_case *the_case)
+static yoke_status check_rotation_and_temperature(const fem_case *input)
 {
-    const fem_case_rotation *rotation = &the_case->keys.rotation;
-    const fem_case_temperature *temperature = &the_case->keys.temperature;
+    const fem_case_rotation *rotation = &input->keys.rotation;
+    const fem_case_temperature *temperature = &input->keys.temperature;
     bool turns = app_given(rotation->place);
-    if (the_case->keys.problem.value == FEM_POISSON && (turns || app_given(temperature->place)))
-        return app_yaml_fail(the_case->yaml, turns ? rotation->place : temperature->place,
+    if (input->keys.problem.value == FEM_POISSON && (turns || app_given(temperature->place)))
+        return app_yaml_fail(input->yaml, turns ? rotation->place : temperature->place,
                              "%s belongs to problem: elasticity; this case's problem is poisson", turns ? "rotation" : "temperature");
-    yoke_status status = turns ? check_axis(the_case, &rotation->axis, "rotation.axis") : YOKE_OK;
+    yoke_status status = turns ? check_axis(input, &rotation->axis, "rotation.axis") : YOKE_OK;
     bool described = app_given(temperature->value.place) || app_given(temperature->gradient.place) || app_given(temperature->radial.place);
     if (!status && app_given(temperature->heat_case.place) && described)
-        return app_yaml_fail(the_case->yaml, temperature->heat_case.place,
+        return app_yaml_fail(input->yaml, temperature->heat_case.place,
                              "temperature.case takes the place of temperature.value, gradient and radial; give either it or these");
-    if (!status && app_given(temperature->radial.place))
-        status = check_axis(the_case, &temperature->radial.axis, "temperature.radial.axis");
+    if (!status && app_given(temperature->radial.place)) status = check_axis(input, &temperature->radial.axis, "temperature.radial.axis");
     return status;
 }
 
-static yoke_status check_refinement(const fem_case *the_case)
+static yoke_status check_refinement(const fem_case *input)
 {
-    const fem_case_refine *refine = &the_case->keys.refine;
+    const fem_case_refine *refine = &input->keys.refine;
     for (int i = 0; i < refine->boxes.count; i++) {
         const fem_case_box *box = &refine->boxes.items[i];
         for (int a = 0; a < 3; a++)
             if (!(box->from.value[a] < box->to.value[a]))
-                return app_yaml_fail(the_case->yaml, box->from.place,
+                return app_yaml_fail(input->yaml, box->from.place,
                                      "refine.boxes[%d] is empty or inverted: from[%d] = %.9g must be less than to[%d] = %.9g", i, a,
                                      box->from.value[a], a, box->to.value[a]);
     }
     if (refine->tolerance.value > 0 && refine->steps.value == 0) {
         char where[1024];
-        app_yaml_where(the_case->yaml, refine->tolerance.place, where, sizeof where);
-        yoke_log(the_case->context, YOKE_LOG_WARNING, "%s: refine.tolerance has no effect because refine.steps is 0; give refine.steps",
+        app_yaml_where(input->yaml, refine->tolerance.place, where, sizeof where);
+        yoke_log(input->context, YOKE_LOG_WARNING, "%s: refine.tolerance has no effect because refine.steps is 0; give refine.steps",
                  where);
     }
     return YOKE_OK;
 }
 
 /* Fields of the other problem type are an error where they are written; where none is written, all of this type are chosen. */
-static yoke_status check_fields(fem_case *the_case)
+static yoke_status check_fields(fem_case *input)
 {
     const int64_t elastic = FEM_FIELDS_ELASTICITY, scalar = FEM_FIELDS_POISSON;
     const int64_t common = 1 << FEM_FIELD_ERROR | 1 << FEM_FIELD_PART | 1 << FEM_FIELD_LEVEL | 1 << FEM_FIELD_MATERIAL;
-    app_integer *fields = &the_case->keys.output.fields;
-    bool poisson = the_case->keys.problem.value == FEM_POISSON;
+    app_integer *fields = &input->keys.output.fields;
+    bool poisson = input->keys.problem.value == FEM_POISSON;
     if (!app_given(fields->place)) fields->value = common | (poisson ? scalar : elastic);
     if ((fields->value & (poisson ? elastic : scalar)) != 0)
         return app_yaml_fail(
-            the_case->yaml, fields->place, "output.fields: %s",
+            input->yaml, fields->place, "output.fields: %s",
             poisson ? "displacement, stress, von_mises, principal_stress, strain, principal_strain and temperature belong to problem: "
                       "elasticity; problem: poisson has value and gradient"
                     : "value and gradient belong to problem: poisson; problem: elasticity has displacement, stress, von_mises, "
                       "principal_stress, strain, principal_strain and temperature");
-    if (!app_given(the_case->keys.temperature.place)) {
+    if (!app_given(input->keys.temperature.place)) {
         if (app_given(fields->place) && (fields->value & 1 << FEM_FIELD_TEMPERATURE) != 0)
-            return app_yaml_fail(the_case->yaml, fields->place, "output.fields: temperature, but the case has no key 'temperature'");
+            return app_yaml_fail(input->yaml, fields->place, "output.fields: temperature, but the case has no key 'temperature'");
         fields->value &= ~(int64_t)(1 << FEM_FIELD_TEMPERATURE);
     }
     return YOKE_OK;
 }
 
-static yoke_status check(fem_case *the_case)
+static yoke_status check(fem_case *input)
 {
-    fem_case_keys *keys = &the_case->keys;
+    fem_case_keys *keys = &input->keys;
     yoke_status status = YOKE_OK;
     if (app_given(keys->solver.relative_residual.place) && !app_given(keys->solver.energy_error.place))
         keys->solver.energy_error.value = NAN;
     const app_vector *gravity = &keys->gravity;
     if (keys->problem.value == FEM_POISSON && app_given(gravity->place))
-        return app_yaml_fail(the_case->yaml, gravity->place, "gravity belongs to problem: elasticity; this case's problem is poisson");
-    for (int i = 0; i < keys->materials.count && status == YOKE_OK; i++) status = check_material(the_case, i);
-    for (int i = 0; i < keys->boundary.count && status == YOKE_OK; i++) status = check_boundary(the_case, i);
-    if (status == YOKE_OK) status = check_rotation_and_temperature(the_case);
-    if (status == YOKE_OK) status = check_refinement(the_case);
-    if (status == YOKE_OK) status = check_fields(the_case);
+        return app_yaml_fail(input->yaml, gravity->place, "gravity belongs to problem: elasticity; this case's problem is poisson");
+    for (int i = 0; i < keys->materials.count && status == YOKE_OK; i++) status = check_material(input, i);
+    for (int i = 0; i < keys->boundary.count && status == YOKE_OK; i++) status = check_boundary(input, i);
+    if (status == YOKE_OK) status = check_rotation_and_temperature(input);
+    if (status == YOKE_OK) status = check_refinement(input);
+    if (status == YOKE_OK) status = check_fields(input);
     return status;
 }
 
 /* ------------------------------------------------------------------------------------------ reading */
 
 /* The path of a file that the case names: relative to the case file's directory. */
-static yoke_status resolve_path(fem_case *the_case, const char *name, const char **path)
+static yoke_status resolve_path(fem_case *input, const char *name, const char **path)
 {
-    const char *slash = strrchr(the_case->path, '/');
-    size_t directory = name[0] == '/' || slash == NULL ? 0 : (size_t)(slash - the_case->path) + 1;
+    const char *slash = strrchr(input->path, '/');
+    size_t directory = name[0] == '/' || slash == NULL ? 0 : (size_t)(slash - input->path) + 1;
     void *memory;
-    yoke_status status = app_yaml_allocate(the_case->yaml, (int64_t)(directory + strlen(name)) + 1, 1, &memory);
+    yoke_status status = app_yaml_allocate(input->yaml, (int64_t)(directory + strlen(name)) + 1, 1, &memory);
     if (status != YOKE_OK) return status;
-    memcpy(memory, the_case->path, directory);
+    memcpy(memory, input->path, directory);
     strcpy((char *)memory + directory, name);
     *path = memory;
     return YOKE_OK;
 }
 
-static yoke_status resolve_paths(fem_case *the_case)
+static yoke_status resolve_paths(fem_case *input)
 {
-    const app_text *heat = &the_case->keys.temperature.heat_case;
-    yoke_status status = resolve_path(the_case, the_case->keys.mesh.value, &the_case->mesh_path);
-    return status == YOKE_OK && app_given(heat->place) ? resolve_path(the_case, heat->value, &the_case->heat_path) : status;
+    const app_text *heat = &input->keys.temperature.heat_case;
+    yoke_status status = resolve_path(input, input->keys.mesh.value, &input->mesh_path);
+    return status == YOKE_OK && app_given(heat->place) ? resolve_path(input, heat->value, &input->heat_path) : status;
 }
 
 /* Results that the case gives no directory: out/ and the case file's name without its ending. */
-static yoke_status resolve_output(fem_case *the_case)
+static yoke_status resolve_output(fem_case *input)
 {
-    app_text *directory = &the_case->keys.output.directory;
+    app_text *directory = &input->keys.output.directory;
     if (app_given(directory->place)) return YOKE_OK;
-    const char *slash = strrchr(the_case->path, '/'), *name = slash ? slash + 1 : the_case->path, *dot = strrchr(name, '.');
+    const char *slash = strrchr(input->path, '/'), *name = slash ? slash + 1 : input->path, *dot = strrchr(name, '.');
     bool known = dot && dot > name && (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0);
     int length = (int)(known ? (size_t)(dot - name) : strlen(name));
     void *memory;
     if (strncmp("..", name, (size_t)length) == 0 && length <= 2) name = "case", length = 4; /* no name for a directory */
-    yoke_status status = app_yaml_allocate(the_case->yaml, length + 5, 1, &memory);
+    yoke_status status = app_yaml_allocate(input->yaml, length + 5, 1, &memory);
     if (status != YOKE_OK) return status;
     snprintf(memory, (size_t)length + 5, "out/%.*s", length, name);
     directory->value = memory;
     return YOKE_OK;
 }
 
-static yoke_status resolve_units(fem_case *the_case)
+static yoke_status resolve_units(fem_case *input)
 {
-    const app_text *units = &the_case->keys.units;
+    const app_text *units = &input->keys.units;
     char why[512];
-    if (!app_given(units->place) || fem_units_read(units->value, &the_case->units, why, sizeof why) == 0) return YOKE_OK;
-    return app_yaml_fail(the_case->yaml, units->place, "units: %s", why);
+    if (!app_given(units->place) || fem_units_read(units->value, &input->units, why, sizeof why) == 0) return YOKE_OK;
+    return app_yaml_fail(input->yaml, units->place, "units: %s", why);
 }
 
 /* Takes the tree over, also when it fails. */
-static yoke_status create(yoke_context *context, app_yaml *yaml, fem_case **the_case)
+static yoke_status create(yoke_context *context, app_yaml *yaml, fem_case **input)
 {
     void *memory;
     yoke_status status = yoke_allocate(context, 1, sizeof(fem_case), &memory);
@@ -282,31 +280,31 @@ static yoke_status create(yoke_context *context, app_yaml *yaml, fem_case **the_
         fem_case_destroy(made);
         return status;
     }
-    *the_case = made;
+    *input = made;
     return YOKE_OK;
 }
 
-yoke_status fem_case_read(yoke_context *context, const char *path, const char *const *overrides, int num_overrides, fem_case **the_case)
+yoke_status fem_case_read(yoke_context *context, const char *path, const char *const *overrides, int num_overrides, fem_case **input)
 {
     app_yaml *yaml;
     yoke_status status = app_yaml_read(context, path, overrides, num_overrides, &yaml);
-    return status == YOKE_OK ? create(context, yaml, the_case) : status;
+    return status == YOKE_OK ? create(context, yaml, input) : status;
 }
 
 yoke_status fem_case_parse(yoke_context *context, const char *path, const char *text, size_t bytes, const char *const *overrides,
-                           int num_overrides, fem_case **the_case)
+                           int num_overrides, fem_case **input)
 {
     app_yaml *yaml;
     yoke_status status = app_yaml_parse(context, path, text, bytes, overrides, num_overrides, &yaml);
-    return status == YOKE_OK ? create(context, yaml, the_case) : status;
+    return status == YOKE_OK ? create(context, yaml, input) : status;
 }
 
-void fem_case_destroy(fem_case *the_case)
+void fem_case_destroy(fem_case *input)
 {
-    if (the_case == NULL) return;
-    yoke_context *context = the_case->context;
-    app_yaml_destroy(the_case->yaml);
-    yoke_release(context, the_case);
+    if (input == NULL) return;
+    yoke_context *context = input->context;
+    app_yaml_destroy(input->yaml);
+    yoke_release(context, input);
 }
 
 /* ------------------------------------------------------------------------------------------ output and memory */
@@ -326,20 +324,20 @@ static int try_directory(const char *directory, bool exists)
     return unlink(probe) == 0 ? 0 : errno;
 }
 
-yoke_status fem_case_check_output(const fem_case *the_case)
+yoke_status fem_case_check_output(const fem_case *input)
 {
-    const app_text *directory = &the_case->keys.output.directory;
+    const app_text *directory = &input->keys.output.directory;
     char part[PATH_MAX];
     struct stat about;
     if (strlen(directory->value) >= sizeof part)
-        return app_yaml_fail(the_case->yaml, directory->place, "output.directory is longer than %d bytes", PATH_MAX);
+        return app_yaml_fail(input->yaml, directory->place, "output.directory is longer than %d bytes", PATH_MAX);
     strcpy(part, directory->value);
     bool exists = true;
     while (stat(part, &about) != 0) { /* up to what is there */
         int error = errno;
         char *slash = strrchr(part, '/');
         if (error != ENOENT || strcmp(part, ".") == 0)
-            return app_yaml_fail(the_case->yaml, directory->place, "output.directory %s cannot be used: %s", directory->value,
+            return app_yaml_fail(input->yaml, directory->place, "output.directory %s cannot be used: %s", directory->value,
                                  strerror(error));
         exists = false;
         if (slash == NULL)
@@ -348,20 +346,20 @@ yoke_status fem_case_check_output(const fem_case *the_case)
             slash[slash == part] = '\0';
     }
     if (!S_ISDIR(about.st_mode))
-        return app_yaml_fail(the_case->yaml, directory->place, "output.directory %s cannot be used: %s is not a directory",
-                             directory->value, part);
+        return app_yaml_fail(input->yaml, directory->place, "output.directory %s cannot be used: %s is not a directory", directory->value,
+                             part);
     int error = try_directory(part, exists);
     if (error != 0)
-        return app_yaml_fail(the_case->yaml, directory->place, "output.directory %s is not writable: %s: %s", directory->value, part,
+        return app_yaml_fail(input->yaml, directory->place, "output.directory %s is not writable: %s: %s", directory->value, part,
                              strerror(error));
     return YOKE_OK;
 }
 
-double fem_case_memory_bytes(const fem_case *the_case, double elements)
+double fem_case_memory_bytes(const fem_case *input, double elements)
 {
     static const double nodes_per_element[] = {[FEM_Q1] = 1, [FEM_S2] = 4, [FEM_Q2] = 8};
     static const double element_nodes[] = {[FEM_Q1] = 8, [FEM_S2] = 20, [FEM_Q2] = 27};
-    const fem_case_keys *keys = &the_case->keys;
+    const fem_case_keys *keys = &input->keys;
     double components = keys->problem.value == FEM_POISSON ? 1 : 3;
     double bytes = nodes_per_element[keys->element.value] * components * 800;
     double rows = element_nodes[keys->element.value] * components;

@@ -165,23 +165,23 @@ extern const app_key fem_case_schema[];
  * Reads and checks a case file and applies the overrides "a.b=value" (as --set gives them), which the case borrows.
  * Errors: INPUT (the text names file, line, column, key and what was expected; or the override), MEMORY.
  */
-yoke_status fem_case_read(yoke_context *context, const char *path, const char *const *overrides, int num_overrides, fem_case **the_case);
+yoke_status fem_case_read(yoke_context *context, const char *path, const char *const *overrides, int num_overrides, fem_case **input);
 
 /* As fem_case_read, from `bytes` characters at `text`; path is for messages and for where the mesh is. */
 yoke_status fem_case_parse(yoke_context *context, const char *path, const char *text, size_t bytes, const char *const *overrides,
-                           int num_overrides, fem_case **the_case);
-void fem_case_destroy(fem_case *the_case);
+                           int num_overrides, fem_case **input);
+void fem_case_destroy(fem_case *input);
 
 /*
  * Checks that files can be made in output.directory, or that the directory can be made; leaves nothing behind.
  * Errors: INPUT (the text names place, directory and cause).
  */
-yoke_status fem_case_check_output(const fem_case *the_case);
+yoke_status fem_case_check_output(const fem_case *input);
 
 /*
  * Bytes that a solution of this case needs with so many elements, of its element type, operator and problem type: nodes for each element of
  * a structured mesh (q1: 1, s2: 4, q2: 8) x components x 800 bytes, plus packed element matrices where they are stored.
  */
-double fem_case_memory_bytes(const fem_case *the_case, double elements);
+double fem_case_memory_bytes(const fem_case *input, double elements);
 
 #endif

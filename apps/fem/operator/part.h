@@ -141,7 +141,7 @@ typedef struct fem_part_options {
     const fem_kernels *kernels; /* for CPU parts; NULL: the best of this processor; tests ask for others */
     fem_programs *programs;     /* for device parts, of the same device; borrowed.  NULL: the part makes its own */
     int group_items;            /* of device kernels that work on elements; 0: the device's default; tests ask for others */
-    int all_bent;               /* nonzero: device parts look for no affine elements; tests ask for it */
+    int all_curved;             /* nonzero: device parts look for no affine elements; tests ask for it */
     int unmeasured;             /* nonzero: no clock is read and no event recorded for products; product_seconds_wait is NaN */
 } fem_part_options;
 

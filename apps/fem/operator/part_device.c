@@ -115,7 +115,7 @@ static void multiply_free(device_part *d, const device_batch *batch, const fem_p
     const yoke_argument arguments[] = {ARGUMENT_INT(batch->begin),
                                        ARGUMENT_INT(batch->middle),
                                        ARGUMENT_INT(batch->end),
-                                       ARGUMENT_INT(batch->bent_at),
+                                       ARGUMENT_INT(batch->curved_at),
                                        ARGUMENT_INT(batch->affine_at),
                                        ARGUMENT_INT(d->used),
                                        ARGUMENT_INT(d->identity),
@@ -446,7 +446,7 @@ yoke_status fem_part_device_create(const fem_space *space, const fem_constraints
     d->queue = options->queue;
     d->group_items = options->group_items ? options->group_items : items_on(d->part.device);
     d->adding = options->operator_kind == FEM_STORED ? FEM_ADD_SUM : options->adding;
-    d->all_bent = options->operator_kind == FEM_STORED || options->all_bent;
+    d->all_curved = options->operator_kind == FEM_STORED || options->all_curved;
     d->measured = !options->unmeasured;
     status = setup(d, options->programs);
     if (!status) status = warm_up(d);

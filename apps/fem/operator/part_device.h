@@ -2,7 +2,7 @@
  * part_device.h - the inside of the device part, shared by its tables, its set-up and its operations.
  *
  * Elements are reordered: those that touch interface nodes come first.  Within these two phases they make batches, one launch each: one for
- * a phase, or one for each of its colours.  Within a batch bent elements come before affine ones, which need no factors at their points.
+ * a phase, or one for each of its colours.  Within a batch curved elements come before affine ones, which need no factors at their points.
  *
  * A product is two kernels for each phase: each element's own result, then the sum at each node over its elements in a fixed order.  So
  * nothing is added by two at once, and results repeat bit by bit.  Or elements add to the result themselves, by colours or by atomic
@@ -31,7 +31,7 @@ yoke_status device_programs_get(fem_programs *programs, fem_precision precision,
 /* ---- elements that are launched together, as in kernels/part_element.h */
 
 typedef struct device_batch {
-    int32_t begin, middle, end, bent_at, affine_at;
+    int32_t begin, middle, end, curved_at, affine_at;
 } device_batch;
 
 /* Those of its elements that lie in begin .. end - 1; maybe none. */
@@ -63,14 +63,14 @@ typedef struct device_tables {
 } device_tables;
 
 /* Errors: MEMORY, DEVICE_MEMORY (more elements than the kernels can count).  What was made is released by device_tables_release. */
-yoke_status device_tables_make(const fem_part *part, fem_adding adding, int all_bent, device_tables *tables);
+yoke_status device_tables_make(const fem_part *part, fem_adding adding, int all_curved, device_tables *tables);
 void device_tables_release(yoke_context *context, device_tables *tables);
 
 /*
  * Element, batches and node_list (part_device_order.c); `used` and `slot` are there, and memory for `element` and `node_list`.
  * Errors: MEMORY.
  */
-yoke_status device_tables_order(const fem_part *part, fem_adding adding, int all_bent, device_tables *tables);
+yoke_status device_tables_order(const fem_part *part, fem_adding adding, int all_curved, device_tables *tables);
 
 /* ---- the part */
 
@@ -105,7 +105,7 @@ typedef struct device_part {
     yoke_queue *transfer; /* for interface values: own, or the same queue */
     int group_items;
     fem_adding adding;
-    int all_bent; /* no element is looked at for being affine */
+    int all_curved; /* no element is looked at for being affine */
     int32_t num_nodes, num_elements, num_affine, num_batches, border_batches;
     device_batch *batch; /* as in device_tables */
     int used, identity, patterns;

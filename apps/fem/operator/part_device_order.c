@@ -1,6 +1,6 @@
 /*
  * part_device_order.c - in which order a device part takes its elements: those at the interface first, in each of these two phases by colours
- * where elements add to the result one colour after the other, and within a colour bent ones before affine ones.
+ * where elements add to the result one colour after the other, and within a colour curved ones before affine ones.
  */
 #include <float.h>
 #include <math.h>
@@ -137,7 +137,7 @@ device_batch device_batch_cut(device_batch b, int32_t begin, int32_t end)
     if (end > b.end) end = b.end;
     if (end < begin) end = begin;
     int32_t middle = b.middle < begin ? begin : b.middle > end ? end : b.middle;
-    return (device_batch){begin, middle, end, b.bent_at + (begin - b.begin), b.affine_at + (middle > b.middle ? middle - b.middle : 0)};
+    return (device_batch){begin, middle, end, b.curved_at + (begin - b.begin), b.affine_at + (middle > b.middle ? middle - b.middle : 0)};
 }
 
 /* ------------------------------------------------------------------------------------------------------- whole */
@@ -153,14 +153,14 @@ static yoke_status take_memory(const fem_part *part, fem_adding adding, ordering
     return status;
 }
 
-static yoke_status order(const fem_part *part, fem_adding adding, int all_bent, device_tables *t, ordering *o)
+static yoke_status order(const fem_part *part, fem_adding adding, int all_curved, device_tables *t, ordering *o)
 {
     const fem_space *space = part->space;
     yoke_status status = take_memory(part, adding, o);
     if (status) return status;
     order_phases(part, t, o);
-#pragma omp parallel for schedule(static) if (!all_bent)
-    for (int32_t e = 0; e < space->num_elements; e++) o->affine[e] = !all_bent && is_affine(space, e);
+#pragma omp parallel for schedule(static) if (!all_curved)
+    for (int32_t e = 0; e < space->num_elements; e++) o->affine[e] = !all_curved && is_affine(space, e);
     for (int phase = 0; phase < 2; phase++) {
         if (adding == FEM_ADD_COLOUR)
             colour_phase(space, t, o, phase);
@@ -177,10 +177,10 @@ static yoke_status order(const fem_part *part, fem_adding adding, int all_bent, 
     return YOKE_OK;
 }
 
-yoke_status device_tables_order(const fem_part *part, fem_adding adding, int all_bent, device_tables *t)
+yoke_status device_tables_order(const fem_part *part, fem_adding adding, int all_curved, device_tables *t)
 {
     ordering o = {.colours = {0, 0}};
-    yoke_status status = order(part, adding, all_bent, t, &o);
+    yoke_status status = order(part, adding, all_curved, t, &o);
     void *arrays[] = {o.at_interface, o.affine, o.colour, o.taken, o.old, o.place};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) yoke_release(part->context, arrays[i]);
     return status;

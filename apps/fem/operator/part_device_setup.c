@@ -190,7 +190,7 @@ void device_part_matrices(device_part *d, device_batch batch, yoke_buffer *facto
 {
     int n = d->part.space->slots_1d, c = d->part.space->components;
     const yoke_argument arguments[] = {
-        ARGUMENT_INT(batch.begin),      ARGUMENT_INT(batch.middle),  ARGUMENT_INT(batch.end),       ARGUMENT_INT(batch.bent_at),
+        ARGUMENT_INT(batch.begin),      ARGUMENT_INT(batch.middle),  ARGUMENT_INT(batch.end),       ARGUMENT_INT(batch.curved_at),
         ARGUMENT_INT(batch.affine_at),  ARGUMENT_INT(stored_begin),  ARGUMENT_INT(d->used),         ARGUMENT_INT(d->identity),
         ARGUMENT_INT(d->patterns),      ARGUMENT_BUFFER(d->pattern), ARGUMENT_BUFFER(d->row_start), ARGUMENT_BUFFER(d->row_entry),
         ARGUMENT_BUFFER(d->row_weight), ARGUMENT_BUFFER(factors),    ARGUMENT_BUFFER(affine),       ARGUMENT_BUFFER(d->moduli),
@@ -204,14 +204,14 @@ void device_part_matrices(device_part *d, device_batch batch, yoke_buffer *facto
 static void make_factors(device_part *d, device_batch batch, const scratch *s, yoke_buffer *factors)
 {
     const yoke_argument geometry[] = {
-        ARGUMENT_INT(batch.begin),      ARGUMENT_INT(batch.middle),      ARGUMENT_INT(batch.end),       ARGUMENT_INT(batch.bent_at),
+        ARGUMENT_INT(batch.begin),      ARGUMENT_INT(batch.middle),      ARGUMENT_INT(batch.end),       ARGUMENT_INT(batch.curved_at),
         ARGUMENT_INT(batch.affine_at),  ARGUMENT_INT(d->used),           ARGUMENT_INT(d->identity),     ARGUMENT_INT(d->patterns),
         ARGUMENT_BUFFER(d->nodes),      ARGUMENT_BUFFER(d->pattern),     ARGUMENT_BUFFER(d->row_start), ARGUMENT_BUFFER(d->row_entry),
         ARGUMENT_BUFFER(d->row_weight), ARGUMENT_BUFFER(s->position),    ARGUMENT_BUFFER(s->slopes),    ARGUMENT_BUFFER(factors),
         ARGUMENT_BUFFER(d->affine),     ARGUMENT_BUFFER(s->determinant),
     };
     const yoke_argument diagonal[] = {
-        ARGUMENT_INT(batch.begin),     ARGUMENT_INT(batch.middle),    ARGUMENT_INT(batch.end),       ARGUMENT_INT(batch.bent_at),
+        ARGUMENT_INT(batch.begin),     ARGUMENT_INT(batch.middle),    ARGUMENT_INT(batch.end),       ARGUMENT_INT(batch.curved_at),
         ARGUMENT_INT(batch.affine_at), ARGUMENT_INT(d->used),         ARGUMENT_INT(d->identity),     ARGUMENT_INT(d->patterns),
         ARGUMENT_BUFFER(d->pattern),   ARGUMENT_BUFFER(d->row_start), ARGUMENT_BUFFER(d->row_entry), ARGUMENT_BUFFER(d->row_weight),
         ARGUMENT_BUFFER(s->slopes),    ARGUMENT_BUFFER(factors),      ARGUMENT_BUFFER(d->affine),    ARGUMENT_BUFFER(d->moduli),
@@ -227,7 +227,7 @@ static void make_stored(device_part *d, device_batch batch, const scratch *s)
     int32_t at_once = factors_at_once(&d->part);
     for (int32_t begin = batch.begin; begin < batch.end; begin += at_once) {
         device_batch run = device_batch_cut(batch, begin, batch.end - begin < at_once ? batch.end : begin + at_once);
-        run.bent_at = 0;
+        run.curved_at = 0;
         make_factors(d, run, s, s->factors);
         device_part_matrices(d, run, s->factors, NULL, d->stored, 0);
     }
@@ -277,7 +277,7 @@ static yoke_status make_operator(device_part *d, const scratch *s)
 
 static yoke_status setup(device_part *d, device_tables *t, scratch *s)
 {
-    yoke_status status = device_tables_make(&d->part, d->adding, d->all_bent, t);
+    yoke_status status = device_tables_make(&d->part, d->adding, d->all_curved, t);
     if (status) return status;
     d->num_affine = t->num_affine;
     d->num_batches = t->num_batches;
@@ -346,10 +346,10 @@ double fem_part_device_bytes(const fem_space *space, const fem_part_options *opt
     /* Nodes as there are to an element in this space; where it has none, as in a large regular mesh. */
     double per_element = space->element == FEM_Q1 ? 1 : space->element == FEM_S2 ? 4 : 8;
     if (space->num_elements > 0) per_element = (double)space->num_nodes / space->num_elements;
-    int is_stored = options->operator_kind == FEM_STORED, bent = is_stored || options->all_bent;
+    int is_stored = options->operator_kind == FEM_STORED, curved = is_stored || options->all_curved;
     double real = options->precision == FEM_DOUBLE ? 8 : 4, n = space->components, block = n == 3 ? 6 : 1;
     double used = space->element == FEM_Q1 ? 8 : space->element == FEM_S2 ? 20 : 27, m = used * n;
-    double affine = bent ? 0 : fem_part_affine_fraction(space);
+    double affine = curved ? 0 : fem_part_affine_fraction(space);
     double factors = ((1 - affine) * space->slots + affine) * FEM_FACTORS * real, stored = m * (m + 1) / 2 * real;
     double tables = used * 8 + 2 + 2 * real + (is_stored || options->adding == FEM_ADD_SUM ? m * real : 0);
     double setup = 8 + used * block * real;

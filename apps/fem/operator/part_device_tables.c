@@ -169,7 +169,7 @@ static yoke_status list_masked(const fem_part *part, device_tables *t)
     return YOKE_OK;
 }
 
-yoke_status device_tables_make(const fem_part *part, fem_adding adding, int all_bent, device_tables *t)
+yoke_status device_tables_make(const fem_part *part, fem_adding adding, int all_curved, device_tables *t)
 {
     const fem_space *space = part->space;
     yoke_context *context = part->context;
@@ -188,7 +188,7 @@ yoke_status device_tables_make(const fem_part *part, fem_adding adding, int all_
     if (!status) status = yoke_allocate(context, (int64_t)space->num_nodes + 1, sizeof(int32_t), (void **)&t->sum_start);
     if (!status) status = yoke_allocate(context, elements * t->used, sizeof(int32_t), (void **)&t->sum_place);
     if (!status && part->num_interface) status = yoke_allocate(context, space->num_nodes, sizeof(int32_t), (void **)&t->node_list);
-    if (!status) status = device_tables_order(part, adding, all_bent, t);
+    if (!status) status = device_tables_order(part, adding, all_curved, t);
     if (!status) status = make_patterns(part, t);
     if (!status) status = list_masked(part, t);
     if (status) return status;

@@ -72,7 +72,7 @@ static yoke_status add_part(fem_team *team, const fem_team_options *options, int
     }
     if (!status && (begin < end || num_more)) {
         team_part *part = &team->parts[team->num_parts];
-        *part = (team_part){.device = device, .begin = begin, .end = end, .guest = begin == end, .space = team->space};
+        *part = (team_part){.device = device, .begin = begin, .end = end, .halo_only = begin == end, .space = team->space};
         team->part_of[device] = team->num_parts++;
         if (!whole) status = fem_subspace_create(team->space, team->constraints, begin, end, num_more, more, &part->subspace);
         if (!status && !whole) part->space = part->subspace->space;
@@ -91,7 +91,7 @@ static yoke_status add_parts(fem_team *team, const fem_team_options *options)
     for (int inlined = 0; inlined < 2; inlined++)
         for (int i = 0; i < team->num_parts; i++) {
             const team_part *part = &team->parts[i];
-            if (part->guest || team->devices->list[part->device].inlined != inlined) continue;
+            if (part->halo_only || team->devices->list[part->device].inlined != inlined) continue;
             team->working[team->num_working++] = i;
             if (part->space->num_nodes > largest) largest = part->space->num_nodes;
         }
@@ -194,7 +194,7 @@ void fem_team_get_share(fem_team *team, int device, fem_team_share *share)
     const team_part *part = &team->parts[team->part_of[device]];
     int real = team->precision == FEM_DOUBLE ? (int)sizeof(double) : (int)sizeof(float);
     share->setup_moved_s = part->part->setup_moved_s;
-    if (part->guest) return;
+    if (part->halo_only) return;
     share->elements = part->end - part->begin;
     share->product_seconds = part->part->call->product_seconds_wait(part->part);
     share->interface_bytes = 2 * (int64_t)part->num_interface * team->space->components * real;

@@ -8,7 +8,7 @@
  *
  * A team of a coarser multigrid level may hold nodes beside those that its own elements touch: those that the finer level's rows need.  They
  * are interface nodes like any other, so that the transfer between levels is local to each part, and one exchange serves everything.  A part
- * with such nodes but without elements of its own is a guest: it takes part in the transfers between levels only, and nothing travels to it
+ * with such nodes but without elements of its own is halo-only: it takes part in the transfers between levels only, and nothing travels to it
  * otherwise.  So a coarse level may lie on one device while its finer one is shared.
  *
  * With FEM_EXCHANGE_FULL every node is an interface node of every part, so that whole vectors travel at each product, as in the papers.

@@ -94,27 +94,27 @@ yoke_status team_find_interface(fem_team *team)
 
 /* -------------------------------------------------------------------------------------------------------- sums */
 
-void team_add_interface(fem_team *team, int guests, int width)
+void team_add_interface(fem_team *team, int halo_only, int width)
 {
     BY_PRECISION(team, clear, (int64_t)team->num_interface * width, team->totals);
     for (int i = 0; i < team->num_parts; i++) {
         const team_part *part = &team->parts[i];
-        if (guests || !part->guest) BY_PRECISION(team, add, part, width, part->part->interface_own, team->totals);
+        if (halo_only || !part->halo_only) BY_PRECISION(team, add, part, width, part->part->interface_own, team->totals);
     }
     for (int i = 0; i < team->num_parts; i++) {
         const team_part *part = &team->parts[i];
-        if (!part->guest) BY_PRECISION(team, tell, part, width, team->totals, part->part->interface_total);
+        if (!part->halo_only) BY_PRECISION(team, tell, part, width, team->totals, part->part->interface_total);
     }
 }
 
-void team_choose_interface(fem_team *team, int guests, int width)
+void team_choose_interface(fem_team *team, int halo_only, int width)
 {
     for (int i = team->num_parts - 1; i >= 0; i--) {
         const team_part *part = &team->parts[i];
-        if (!part->guest) BY_PRECISION(team, set, part, width, part->part->interface_own, team->totals);
+        if (!part->halo_only) BY_PRECISION(team, set, part, width, part->part->interface_own, team->totals);
     }
     for (int i = 0; i < team->num_parts; i++) {
         const team_part *part = &team->parts[i];
-        if (part->guest == guests) BY_PRECISION(team, tell, part, width, team->totals, part->part->interface_total);
+        if (part->halo_only == halo_only) BY_PRECISION(team, tell, part, width, team->totals, part->part->interface_total);
     }
 }

@@ -8,7 +8,7 @@
 typedef struct team_part {
     int device; /* its number in the list */
     int32_t begin, end;
-    int guest; /* has no elements: takes part in transfers only */
+    int halo_only; /* has no elements: takes part in transfers only */
     fem_subspace *subspace;
     const fem_space *space; /* of the subspace, or the whole one */
     fem_part *part;
@@ -53,14 +53,14 @@ yoke_status team_find_interface(fem_team *team);
 
 /*
  * totals = sum of the parts' own values at interface nodes, in the order of the parts; then each working part's interface_total from it.
- * guests: they have own values too.  width: values of a node.
+ * halo_only: they have own values too.  width: values of a node.
  */
-void team_add_interface(fem_team *team, int guests, int width);
+void team_add_interface(fem_team *team, int halo_only, int width);
 /*
- * totals = at each interface node the own value of the first working part that has it; then interface_total of the guests, or of the working
+ * totals = at each interface node the own value of the first working part that has it; then interface_total of the halo-only parts, or of the working
  * parts, from it.
  */
-void team_choose_interface(fem_team *team, int guests, int width);
+void team_choose_interface(fem_team *team, int halo_only, int width);
 
 /* The nodes of this team's space that the finer team's part on `device` needs; *nodes is released by the caller.  Errors: MEMORY. */
 yoke_status team_needed_nodes(const fem_team *team, const fem_interpolation *to_finer, int device, int64_t *count, int32_t **nodes);

@@ -5,7 +5,7 @@
 static const team_part *finer_part(const fem_team *team, int device)
 {
     int number = team->finer->part_of[device];
-    return number < 0 || team->finer->parts[number].guest ? NULL : &team->finer->parts[number];
+    return number < 0 || team->finer->parts[number].halo_only ? NULL : &team->finer->parts[number];
 }
 
 /* ------------------------------------------------------------------------------------------------------ set-up */
@@ -111,10 +111,10 @@ static void tell_guests(fem_team *team, const fem_vector *x)
     FOR_WORKING_PARTS (team, i) team->parts[i].part->call->interface_read(team->parts[i].part, x->data[i]);
     FOR_WORKING_PARTS (team, i) team->parts[i].part->call->interface_wait(team->parts[i].part);
     for (int i = 0; i < team->num_parts; i++) /* what it was told last must have arrived */
-        if (team->parts[i].guest) team->parts[i].part->call->finish(team->parts[i].part);
+        if (team->parts[i].halo_only) team->parts[i].part->call->finish(team->parts[i].part);
     team_choose_interface(team, 1, team->space->components);
     for (int i = 0; i < team->num_parts; i++)
-        if (team->parts[i].guest) team->parts[i].part->call->interface_write(team->parts[i].part, x->data[i]);
+        if (team->parts[i].halo_only) team->parts[i].part->call->interface_write(team->parts[i].part, x->data[i]);
 }
 
 void fem_team_prolongate_add(fem_team *coarse, const fem_vector *from, fem_vector *to)
@@ -142,7 +142,7 @@ static void restrict_own(fem_team *coarse, int i, const fem_vector *from, fem_ve
 void fem_team_restrict_to(fem_team *coarse, const fem_vector *from, fem_vector *to)
 {
     for (int i = 0; i < coarse->num_parts; i++)
-        if (coarse->parts[i].guest) restrict_own(coarse, i, from, to);
+        if (coarse->parts[i].halo_only) restrict_own(coarse, i, from, to);
     FOR_WORKING_PARTS (coarse, i) restrict_own(coarse, i, from, to);
     if (coarse->num_parts > 1) {
         for (int i = 0; i < coarse->num_parts; i++) coarse->parts[i].part->call->interface_wait(coarse->parts[i].part);

@@ -150,7 +150,7 @@ void fem_vector_dots(int count, const fem_vector *const *x, const fem_vector *co
     }
     for (int i = 0; i < team->num_parts; i++) { /* in the order of the elements, whichever device works by itself */
         double own[FEM_MOST_DOTS];
-        if (team->parts[i].guest) continue;
+        if (team->parts[i].halo_only) continue;
         team->parts[i].part->call->dots_wait(team->parts[i].part, count, own);
         for (int k = 0; k < count; k++) sums[k] += own[k];
     }

@@ -82,14 +82,14 @@ static yoke_status add_loads(const fem_space *space, fem_inspection *inspection)
     return status;
 }
 
-yoke_status fem_inspect(const fem_case *the_case, const fem_space *space, fem_inspection *inspection)
+yoke_status fem_inspect(const fem_case *input, const fem_space *space, fem_inspection *inspection)
 {
     const fem_problem *problem = space->problem;
-    const fem_case_refine *refine = &the_case->keys.refine;
-    *inspection = (fem_inspection){.context = space->context, .the_case = the_case, .problem = problem, .elements = space->num_elements};
+    const fem_case_refine *refine = &input->keys.refine;
+    *inspection = (fem_inspection){.context = space->context, .input = input, .problem = problem, .elements = space->num_elements};
     inspection->dofs = (int64_t)space->num_nodes * space->components;
-    inspection->memory_bytes = fem_case_memory_bytes(the_case, space->num_elements);
-    inspection->most_memory_bytes = refine->steps.value ? fem_case_memory_bytes(the_case, (double)refine->max_elements.value) : NAN;
+    inspection->memory_bytes = fem_case_memory_bytes(input, space->num_elements);
+    inspection->most_memory_bytes = refine->steps.value ? fem_case_memory_bytes(input, (double)refine->max_elements.value) : NAN;
     yoke_status status = yoke_allocate(space->context, problem->num_materials, sizeof(double), (void **)&inspection->volume);
     if (!status) status = yoke_allocate(space->context, problem->mesh->num_groups, sizeof(double), (void **)&inspection->area);
     if (!status) {
@@ -113,7 +113,7 @@ void fem_inspection_release(fem_inspection *inspection)
 
 static void print_materials(const fem_inspection *i, FILE *out)
 {
-    const fem_units *units = &i->the_case->units;
+    const fem_units *units = &i->input->units;
     double volume = 0, mass = 0;
     for (int m = 0; m < i->problem->num_materials; m++) {
         const fem_material *material = &i->problem->materials[m];
@@ -131,7 +131,7 @@ static void print_materials(const fem_inspection *i, FILE *out)
 
 static void print_all(const fem_inspection *i, double machine_bytes, FILE *out)
 {
-    const fem_units *units = &i->the_case->units;
+    const fem_units *units = &i->input->units;
     const fem_mesh *mesh = i->problem->mesh;
     fprintf(out, "bounding box   (%.6g, %.6g, %.6g) to (%.6g, %.6g, %.6g)%s%s\n", i->low[0], i->low[1], i->low[2], i->high[0], i->high[1],
             i->high[2], FEM_UNIT_AFTER(units->length));
@@ -149,7 +149,7 @@ static void print_all(const fem_inspection *i, double machine_bytes, FILE *out)
             (long long)i->dofs, i->memory_bytes / 1e9, machine_bytes / 1e9);
     if (!isnan(i->most_memory_bytes))
         fprintf(out, "last solve     at most %lld elements (refine.max_elements), about %.2g GB\n",
-                (long long)i->the_case->keys.refine.max_elements.value, i->most_memory_bytes / 1e9);
+                (long long)i->input->keys.refine.max_elements.value, i->most_memory_bytes / 1e9);
 }
 
 yoke_status fem_inspection_text(const fem_inspection *inspection, double memory_bytes, char **text)

@@ -11,7 +11,7 @@
 
 typedef struct fem_inspection {
     yoke_context *context; /* borrowed, as are these */
-    const fem_case *the_case;
+    const fem_case *input;
     const fem_problem *problem;
     int64_t elements, dofs;
     double low[3], high[3];     /* bounding box of the nodes */
@@ -23,7 +23,7 @@ typedef struct fem_inspection {
 } fem_inspection;
 
 /* Looks at a case on the first solve's space.  Errors: MEMORY, INPUT (as fem_space_load). */
-yoke_status fem_inspect(const fem_case *the_case, const fem_space *space, fem_inspection *inspection);
+yoke_status fem_inspect(const fem_case *input, const fem_space *space, fem_inspection *inspection);
 void fem_inspection_release(fem_inspection *inspection);
 
 /* The inspection as text, with the case's units; to be given back with yoke_release.  memory_bytes: of the machine.  Errors: MEMORY. */

@@ -54,13 +54,13 @@ fem_step_record fem_step_unknown(int step)
 
 static json_t *text_or_null(const char *text) { return text ? app_json_text(text) : json_null(); }
 
-static json_t *case_value(const fem_case *the_case)
+static json_t *case_value(const fem_case *input)
 {
     static const char *const elements[] = {"q1", "s2", "q2"};
     static const char *const problems[] = {"elasticity", "poisson"};
     static const char *const preconditioners[] = {"auto", "jacobi", "multigrid", "direct"};
     static const char *const operators[] = {"matrixfree", "stored"};
-    const fem_case_keys *keys = &the_case->keys;
+    const fem_case_keys *keys = &input->keys;
     const fem_case_refine *refine = &keys->refine;
     const fem_case_solver *solver = &keys->solver;
     json_t *refine_value = json_pack("{s:I, s:I, s:o, s:o, s:I}", "initial", (json_int_t)refine->initial.value, "steps",
@@ -70,8 +70,8 @@ static json_t *case_value(const fem_case *the_case)
         json_pack("{s:o, s:o, s:s, s:s, s:I}", "energy_error", app_json_number(solver->energy_error.value), "relative_residual", app_json_number(solver->relative_residual.value), "preconditioner",
                   preconditioners[solver->preconditioner.value], "operator", operators[solver->operator.value], "max_iterations",
                   (json_int_t)solver->max_iterations.value);
-    return json_pack("{s:o, s:o, s:o, s:s, s:o, s:s, s:o, s:o}", "path", app_json_text(the_case->path), "mesh",
-                     app_json_text(the_case->mesh_path), "mesh_scale", app_json_number(keys->mesh_scale.value), "problem",
+    return json_pack("{s:o, s:o, s:o, s:s, s:o, s:s, s:o, s:o}", "path", app_json_text(input->path), "mesh",
+                     app_json_text(input->mesh_path), "mesh_scale", app_json_number(keys->mesh_scale.value), "problem",
                      problems[keys->problem.value], "units", text_or_null(keys->units.value), "element", elements[keys->element.value],
                      "refine", refine_value, "solver", solver_value);
 }
@@ -139,7 +139,7 @@ static json_t *alternatives_value(const fem_step_record *step)
 
 static double relative_error(double predicted, double measured) { return predicted / measured - 1; }
 
-/* What was foretold and what came, apart for products, the step, and how many products there were. */
+/* What was predicted and what came, apart for products, the step, and how many products there were. */
 static int set_predictions(json_t *value, const fem_step_record *step)
 {
     int failed = json_object_set_new(value, "predicted",
@@ -291,9 +291,9 @@ static json_t *probes_value(const fem_step_results *results)
 
 /* ------------------------------------------------------------------------------------------------- record */
 
-yoke_status fem_record_create(const fem_case *the_case, int argc, char **argv, int num_paths, const char *const *paths, fem_record **result)
+yoke_status fem_record_create(const fem_case *input, int argc, char **argv, int num_paths, const char *const *paths, fem_record **result)
 {
-    yoke_context *context = the_case->context;
+    yoke_context *context = input->context;
     fem_record *record = NULL;
     if (num_paths < 0 || num_paths > FEM_RECORD_PATHS)
         return yoke_fail(context, YOKE_ERROR_ARGUMENT, "%d files for one run record; at most %d", num_paths, FEM_RECORD_PATHS);
@@ -308,9 +308,9 @@ yoke_status fem_record_create(const fem_case *the_case, int argc, char **argv, i
         const char *key;
         json_t *value;
     } members[] = {
-        {"case", case_value(the_case)}, {"mesh", json_null()},    {"stopped_by", json_null()},
-        {"elapsed_s", json_null()},     {"steps", json_array()},  {"reactions", json_array()},
-        {"loads", json_null()},         {"probes", json_array()}, {"warnings", json_array()},
+        {"case", case_value(input)}, {"mesh", json_null()},    {"stopped_by", json_null()},
+        {"elapsed_s", json_null()},  {"steps", json_array()},  {"reactions", json_array()},
+        {"loads", json_null()},      {"probes", json_array()}, {"warnings", json_array()},
     };
     for (size_t i = 0; i < sizeof members / sizeof members[0]; i++) {
         if (status == YOKE_OK)

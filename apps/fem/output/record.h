@@ -95,8 +95,7 @@ typedef struct fem_record fem_record;
  * Errors: ARGUMENT (too many paths), MEMORY, SYSTEM.
  */
 #define FEM_RECORD_PATHS 2
-yoke_status fem_record_create(const fem_case *the_case, int argc, char **argv, int num_paths, const char *const *paths,
-                              fem_record **record);
+yoke_status fem_record_create(const fem_case *input, int argc, char **argv, int num_paths, const char *const *paths, fem_record **record);
 /* Puts the mesh into it that the run begins with.  Errors: MEMORY. */
 yoke_status fem_record_mesh(fem_record *record, const fem_mesh *mesh);
 /* Gives the record back; writes nothing. */

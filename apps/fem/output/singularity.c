@@ -27,7 +27,7 @@ typedef struct vicinity {
 
 const char *fem_feature_text(fem_feature feature)
 {
-    static const char *const texts[FEM_FEATURES] = {"", "a re-entrant edge or corner", "a point or edge that is held",
+    static const char *const texts[FEM_FEATURES] = {"", "a re-entrant edge or corner", "a constrained point or edge",
                                                     "the rim of a support", "the surface of an interface between materials"};
     return texts[feature];
 }

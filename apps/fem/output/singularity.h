@@ -16,7 +16,7 @@
 typedef enum fem_feature {
     FEM_FEATURE_NONE,
     FEM_FEATURE_REENTRANT, /* an edge or corner that points inwards */
-    FEM_FEATURE_POINT,     /* a point or edge that is held */
+    FEM_FEATURE_POINT,     /* a constrained point or edge */
     FEM_FEATURE_RIM,       /* the edge of a support: some faces there are held, or held otherwise than others */
     FEM_FEATURE_INTERFACE, /* two materials meet at the surface */
     FEM_FEATURES

@@ -17,7 +17,7 @@ typedef struct probe_row {
 
 struct fem_summary {
     yoke_context *context; /* borrowed, as are the next three */
-    const fem_case *the_case;
+    const fem_case *input;
     const fem_problem *problem;
     const fem_probe *probes;
     int num_probes;
@@ -31,14 +31,14 @@ struct fem_summary {
     double load_force[3], load_moment[3];
 };
 
-yoke_status fem_summary_create(const fem_case *the_case, const fem_problem *problem, int num_probes, const fem_probe *probes,
+yoke_status fem_summary_create(const fem_case *input, const fem_problem *problem, int num_probes, const fem_probe *probes,
                                fem_summary **result)
 {
     fem_summary *summary = NULL;
     yoke_status status = yoke_allocate(problem->context, 1, sizeof *summary, (void **)&summary);
     if (status) return status;
     summary->context = problem->context;
-    summary->the_case = the_case;
+    summary->input = input;
     summary->problem = problem;
     summary->probes = probes;
     summary->num_probes = num_probes;
@@ -143,10 +143,10 @@ void fem_summary_warning(const fem_summary *s, char warning[FEM_SUMMARY_WARNING]
 static void print_head(const fem_summary *s, const char *stopped_by, FILE *out)
 {
     static const char *const problems[] = {"elasticity", "heat conduction (poisson)"}, *const elements[] = {"q1", "s2", "q2"};
-    const fem_case *the_case = s->the_case;
+    const fem_case *input = s->input;
     const fem_mesh *mesh = s->problem->mesh;
-    fprintf(out, "case      %s: %s, %s elements%s%s\n", the_case->path, problems[the_case->keys.problem.value],
-            elements[the_case->keys.element.value], the_case->units.name[0] ? ", units " : "", the_case->units.name);
+    fprintf(out, "case      %s: %s, %s elements%s%s\n", input->path, problems[input->keys.problem.value],
+            elements[input->keys.element.value], input->units.name[0] ? ", units " : "", input->units.name);
     fprintf(out, "mesh      %s: %lld hexahedra of order %d\n", mesh->path, (long long)mesh->num_elements, mesh->order);
     fprintf(out, "solved    step %d: %lld elements, %lld dofs; stopped by: %s\n", s->step.step, (long long)s->step.elements,
             (long long)s->step.dofs, stopped_by ? stopped_by : "-");
@@ -155,7 +155,7 @@ static void print_head(const fem_summary *s, const char *stopped_by, FILE *out)
 
 static void print_extremes(const fem_summary *s, FILE *out)
 {
-    const fem_units *units = &s->the_case->units;
+    const fem_units *units = &s->input->units;
     const struct {
         const char *name, *unit;
     } rows[FEM_EXTREMES] = {
@@ -187,7 +187,7 @@ static void print_force(FILE *out, const char *name, const double force[3], cons
 static void print_balance(const fem_summary *s, FILE *out)
 {
     double force[3] = {0}, moment[3] = {0}, force_off, moment_off;
-    const fem_units *units = &s->the_case->units;
+    const fem_units *units = &s->input->units;
     const fem_step_results results = {.problem = s->problem,
                                       .num_reactions = s->num_reactions,
                                       .reactions = s->reactions,
@@ -220,7 +220,7 @@ static void print_balance(const fem_summary *s, FILE *out)
 
 static void print_probes(const fem_summary *s, FILE *out)
 {
-    const fem_units *units = &s->the_case->units;
+    const fem_units *units = &s->input->units;
     if (!s->num_probes) return;
     if (s->problem->components == 1)
         fprintf(out, "\n%-24s %12s %12s %12s %12s\n", "probe", "value", "gradient x", "y", "z");
@@ -302,7 +302,7 @@ static void print_numbers(FILE *out, const double *numbers, int count)
 static void print_table_of_probes(FILE *out, const void *data)
 {
     const fem_summary *s = data;
-    const fem_units *units = &s->the_case->units;
+    const fem_units *units = &s->input->units;
     int elastic = s->problem->components == 3;
     fprintf(out, "step,dofs,probe");
     print_columns(out, "x y z", units->length);

@@ -13,7 +13,7 @@
 typedef struct fem_summary fem_summary;
 
 /* For a case with so many probes (borrowed).  Errors: MEMORY. */
-yoke_status fem_summary_create(const fem_case *the_case, const fem_problem *problem, int num_probes, const fem_probe *probes,
+yoke_status fem_summary_create(const fem_case *input, const fem_problem *problem, int num_probes, const fem_probe *probes,
                                fem_summary **summary);
 void fem_summary_destroy(fem_summary *summary); /* NULL allowed */
 

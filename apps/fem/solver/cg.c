@@ -233,7 +233,7 @@ static yoke_status iterate(cg *s)
         double sums[3];
         fem_vector_dots(3, left, right, sums);
         if (!(sums[0] > 0) || !isfinite(sums[0]))
-            return fail(s, "a direction without positive energy: the body is not held, or a material is not valid");
+            return fail(s, "a direction without positive energy: the body is not constrained, or a material is not valid");
         advance(s, rz / sums[0], sums[1], sums[2]);
         fem_cg_error_add(&s->error, rz / sums[0], rz);
         s->result.iterations++;
@@ -243,8 +243,10 @@ static yoke_status iterate(cg *s)
 
 static yoke_status fail_stalled(cg *s)
 {
-    return fail(s, "no progress: the body is hardly held, or its moduli or its elements' sides differ too much; hold it better, or change "
-                   "the units or the mesh");
+    return fail(
+        s,
+        "no progress: the body is hardly constrained, or its moduli or its elements' sides differ too much; constrain it better, or change "
+        "the units or the mesh");
 }
 
 /* Rounding does not let the solution become better: it is one all the same where its energy error is small. */
@@ -258,7 +260,7 @@ static yoke_status end_by_rounding(cg *s, double error_square)
     s->result.stopped_by_rounding = 1;
     if (s->result.energy_error <= FEM_ROUNDED_ERROR) return YOKE_OK;
     if (s->stalled) return fail_stalled(s);
-    return fail(s, "the accuracy asked for is below rounding; ask for less, hold the body better, or mesh it more evenly");
+    return fail(s, "the accuracy asked for is below rounding; ask for less, constrain the body better, or mesh it more evenly");
 }
 
 /* Nonzero: what was asked for holds at the end of a pass, whose residual is now the true one; `carried` is what it was thought to be. */

@@ -22,7 +22,7 @@ struct fem_cholesky {
 };
 
 /*
- * What elimination leaves of a diagonal entry, relative to the entry, below which it is rounding: the matrix is singular.  That of a held
+ * What elimination leaves of a diagonal entry, relative to the entry, below which it is rounding: the matrix is singular.  That of a constrained
  * body is above, slender or not: 1e-8 for a plate of a thousandth of its side, 1e-10 for steel on a block 1e8 times as soft.
  */
 static const double smallest_pivot = 1e-13;
@@ -68,7 +68,7 @@ static yoke_status fail(fem_cholesky *cholesky)
 static yoke_status fail_singular(fem_cholesky *cholesky)
 {
     return yoke_fail(cholesky->context, YOKE_ERROR_NUMERIC,
-                     "the matrix is not positive definite: the body, or a piece of it, is not held against rigid "
+                     "the matrix is not positive definite: the body, or a piece of it, is not constrained against rigid "
                      "motion (check the Dirichlet conditions), or a material or an element is bad (modulus, Poisson's ratio, shape)");
 }
 

@@ -72,7 +72,7 @@ typedef struct fem_solution {
     fem_solve_share shares[FEM_MOST_DEVICES]; /* [num_shares] of options->devices */
     int restarts;                             /* because of devices that failed, or whose memory was too small */
     double setup_s, solve_s;                  /* of the last start; on the virtual clock where all devices are simulated */
-    yoke_energy energy;                       /* of the same stretch as solve_s */
+    yoke_energy energy;                       /* of the same interval as solve_s */
     int64_t num_energies;
     yoke_energy *energies; /* [num_energies] of each open meter, likewise */
     int64_t memory_bytes;  /* held by operator, preconditioner and vectors */

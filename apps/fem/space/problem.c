@@ -10,7 +10,7 @@
 #include "space/rigid_part.h"
 
 typedef struct resolver {
-    const fem_case *the_case;
+    const fem_case *input;
     const fem_mesh *mesh;
     fem_problem *problem;
 } resolver;
@@ -56,20 +56,20 @@ static yoke_status find_group(const resolver *run, const char *list, int index, 
     if (*group < 0) {
         snprintf(text, sizeof text, "%s[%d].%s: %s is no %s group of %.300s", list, index, key, app_quote(name->value, quoted),
                  group_kinds[dimension], run->mesh->path);
-        yoke_status status = append_groups(run->mesh, run->the_case->context, dimension, name->value, text, sizeof text);
-        return status == YOKE_OK ? app_yaml_fail(run->the_case->yaml, name->place, "%s", text) : status;
+        yoke_status status = append_groups(run->mesh, run->input->context, dimension, name->value, text, sizeof text);
+        return status == YOKE_OK ? app_yaml_fail(run->input->yaml, name->place, "%s", text) : status;
     }
     if (run->mesh->groups[*group].count == 0)
-        return app_yaml_fail(run->the_case->yaml, name->place, "%s[%d].%s: %s has no elements in %.300s", list, index, key,
+        return app_yaml_fail(run->input->yaml, name->place, "%s[%d].%s: %s has no elements in %.300s", list, index, key,
                              app_quote(name->value, quoted), run->mesh->path);
     return YOKE_OK;
 }
 
 /* ------------------------------------------------------------------------------------------ materials */
 
-static void convert_material(const fem_case *the_case, const fem_case_material *from, fem_material *material)
+static void convert_material(const fem_case *input, const fem_case_material *from, fem_material *material)
 {
-    if (the_case->keys.problem.value == FEM_POISSON) {
+    if (input->keys.problem.value == FEM_POISSON) {
         material->mu = from->conductivity.value;
         material->density = NAN;
         material->force[0] = app_given(from->source.place) ? from->source.value : 0;
@@ -79,7 +79,7 @@ static void convert_material(const fem_case *the_case, const fem_case_material *
     material->lambda = e * nu / ((1 + nu) * (1 - 2 * nu));
     material->mu = e / (2 * (1 + nu));
     material->density = from->density.value;
-    const fem_case_temperature *temperature = &the_case->keys.temperature;
+    const fem_case_temperature *temperature = &input->keys.temperature;
     if (app_given(temperature->place)) {
         bool own = app_given(from->temperature.place);
         material->has_temperature = own;
@@ -88,7 +88,7 @@ static void convert_material(const fem_case *the_case, const fem_case_material *
         material->thermal_strain = own ? from->thermal_expansion.value * (from->temperature.value - temperature->reference.value) : 0;
     }
     for (int i = 0; i < 3; i++) {
-        double gravity = the_case->keys.gravity.value[i];
+        double gravity = input->keys.gravity.value[i];
         material->force[i] = gravity == 0 ? 0 : material->density * gravity;
     }
 }
@@ -104,12 +104,12 @@ static bool same_material(const fem_material *a, const fem_material *b)
 /* Moduli near the ends of their ranges can leave those of a double. */
 static yoke_status check_moduli(const resolver *run, int m)
 {
-    const fem_case_material *item = &run->the_case->keys.materials.items[m];
+    const fem_case_material *item = &run->input->keys.materials.items[m];
     const fem_material *material = &run->problem->materials[m];
     bool finite = isfinite(material->lambda) && isfinite(material->mu) && material->mu > 0 && isfinite(material->force[0]) &&
                   isfinite(material->force[1]) && isfinite(material->force[2]) && isfinite(material->thermal_strain);
     if (!finite)
-        return app_yaml_fail(run->the_case->yaml, item->place,
+        return app_yaml_fail(run->input->yaml, item->place,
                              "materials[%d]: the moduli or forces that follow from these values are not finite "
                              "positive numbers; check the units, which must be consistent (docs/reference/case-file.md)",
                              m);
@@ -117,9 +117,9 @@ static yoke_status check_moduli(const resolver *run, int m)
     const bool q1 = run->problem->element == FEM_Q1;
     if (run->problem->components == 3 && ratio > (q1 ? 0.45 : 0) && (q1 || ratio >= FEM_NEARLY_INCOMPRESSIBLE)) {
         char where[1024];
-        app_yaml_where(run->the_case->yaml, item->poisson_ratio.place, where, sizeof where);
+        app_yaml_where(run->input->yaml, item->poisson_ratio.place, where, sizeof where);
         yoke_log(
-            run->the_case->context, YOKE_LOG_WARNING, "%s: materials[%d].poisson_ratio is %.9g: %s", where, m, ratio,
+            run->input->context, YOKE_LOG_WARNING, "%s: materials[%d].poisson_ratio is %.9g: %s", where, m, ratio,
             q1 ? "q1 elements lock (are far too stiff) above 0.45; use element: q2"
                : "from 0.49 on elements lock (are too stiff) on coarse and curved meshes; refine (refine.steps), and see what the error "
                  "estimate says");
@@ -130,14 +130,14 @@ static yoke_status check_moduli(const resolver *run, int m)
 static yoke_status fail_of_bare_element(const resolver *run, int64_t element)
 {
     const fem_mesh *mesh = run->mesh;
-    app_place place = run->the_case->keys.materials.place;
+    app_place place = run->input->keys.materials.place;
     char quoted[APP_QUOTED];
     if (mesh->volume[element] < 0)
-        return app_yaml_fail(run->the_case->yaml, place,
+        return app_yaml_fail(run->input->yaml, place,
                              "element %lld of %.300s is in no volume group, so that it has no material; put it into one",
                              (long long)mesh->element_tag[element], mesh->path);
     const fem_group *group = &mesh->groups[mesh->volume[element]];
-    return app_yaml_fail(run->the_case->yaml, place,
+    return app_yaml_fail(run->input->yaml, place,
                          "volume %s of %.300s (%lld elements) has no material; add an item {volume: %s, ...} to materials",
                          app_quote(group->name, quoted), mesh->path, (long long)group->count, group->name);
 }
@@ -148,9 +148,9 @@ static yoke_status resolve_materials(resolver *run)
     const fem_mesh *mesh = run->mesh;
     for (int64_t e = 0; e < mesh->num_elements; e++) problem->material_of[e] = -1;
     for (int m = 0; m < problem->num_materials; m++) {
-        const fem_case_material *item = &run->the_case->keys.materials.items[m];
+        const fem_case_material *item = &run->input->keys.materials.items[m];
         fem_material *material = &problem->materials[m];
-        convert_material(run->the_case, item, material);
+        convert_material(run->input, item, material);
         yoke_status status = find_group(run, "materials", m, "volume", &item->volume, 3, &material->group);
         if (status == YOKE_OK) status = check_moduli(run, m);
         if (status != YOKE_OK) return status;
@@ -159,8 +159,8 @@ static yoke_status resolve_materials(resolver *run)
             int16_t *slot = &problem->material_of[group->element[i]];
             if (*slot >= 0 && !same_material(&problem->materials[*slot], material)) {
                 char where[1024];
-                app_yaml_where(run->the_case->yaml, run->the_case->keys.materials.items[*slot].place, where, sizeof where);
-                return app_yaml_fail(run->the_case->yaml, item->place,
+                app_yaml_where(run->input->yaml, run->input->keys.materials.items[*slot].place, where, sizeof where);
+                return app_yaml_fail(run->input->yaml, item->place,
                                      "materials[%d] gives element %lld another material than materials[%d] (%s); "
                                      "an element has one material",
                                      m, (long long)mesh->element_tag[group->element[i]], (int)*slot, where);
@@ -199,7 +199,7 @@ static yoke_status resolve_conditions(resolver *run)
 {
     yoke_status status = YOKE_OK;
     for (int c = 0; c < run->problem->num_conditions && status == YOKE_OK; c++) {
-        const fem_case_boundary *item = &run->the_case->keys.boundary.items[c];
+        const fem_case_boundary *item = &run->input->keys.boundary.items[c];
         const app_text *names[] = {&item->point, &item->edge, &item->face};
         int dimension = app_given(item->face.place) ? 2 : app_given(item->edge.place) ? 1 : 0;
         fem_condition *condition = &run->problem->conditions[c];
@@ -218,7 +218,7 @@ static void unit_vector(const double from[3], double out[3])
 
 static void resolve_temperature(const resolver *run)
 {
-    const fem_case_temperature *from = &run->the_case->keys.temperature;
+    const fem_case_temperature *from = &run->input->keys.temperature;
     fem_temperature *temperature = &run->problem->temperature;
     temperature->given = app_given(from->place);
     if (!temperature->given) return;
@@ -234,7 +234,7 @@ static void resolve_temperature(const resolver *run)
 
 static yoke_status resolve_rotation(const resolver *run)
 {
-    const fem_case_rotation *from = &run->the_case->keys.rotation;
+    const fem_case_rotation *from = &run->input->keys.rotation;
     fem_rotation *rotation = &run->problem->rotation;
     if (!app_given(from->place)) return YOKE_OK;
     unit_vector(from->axis.value, rotation->axis);
@@ -244,25 +244,25 @@ static yoke_status resolve_rotation(const resolver *run)
     for (int m = 0; m < run->problem->num_materials; m++)
         finite = finite && isfinite(rotation->square * run->problem->materials[m].density);
     if (finite) return YOKE_OK;
-    return app_yaml_fail(run->the_case->yaml, from->speed.place,
+    return app_yaml_fail(run->input->yaml, from->speed.place,
                          "rotation.speed: the centrifugal force that follows from %.9g rad/s is beyond the numbers' range",
                          from->speed.value);
 }
 
 /* ------------------------------------------------------------------------------------------ the whole */
 
-static yoke_status check_connected(const fem_case *the_case, fem_problem *problem)
+static yoke_status check_connected(const fem_case *input, fem_problem *problem)
 {
-    yoke_context *context = the_case->context;
+    yoke_context *context = input->context;
     void *shared = NULL, *piece = NULL;
     int32_t num_pieces = 0;
     yoke_status status = yoke_allocate(context, problem->mesh->num_elements, sizeof(uint8_t), &shared);
     if (status == YOKE_OK) status = yoke_allocate(context, problem->mesh->num_elements, sizeof(int32_t), &piece);
     if (status == YOKE_OK) status = fem_connect_elements(problem->mesh, shared, piece, &num_pieces);
-    if (status == YOKE_OK) status = fem_check_loads(the_case, problem, shared);
-    if (status == YOKE_OK) status = fem_check_conflicts(the_case, problem);
+    if (status == YOKE_OK) status = fem_check_loads(input, problem, shared);
+    if (status == YOKE_OK) status = fem_check_conflicts(input, problem);
     if (status == YOKE_OK) status = fem_find_bodies(problem->mesh, problem->body_of, &problem->num_bodies);
-    if (status == YOKE_OK) status = fem_check_rigid(the_case, problem, piece, num_pieces);
+    if (status == YOKE_OK) status = fem_check_rigid(input, problem, piece, num_pieces);
     if (status == YOKE_OK) status = fem_fit_rigid_parts(problem);
     yoke_release(context, piece);
     yoke_release(context, shared);
@@ -271,50 +271,50 @@ static yoke_status check_connected(const fem_case *the_case, fem_problem *proble
 
 static yoke_status fill(resolver *run)
 {
-    const fem_case *the_case = run->the_case;
+    const fem_case *input = run->input;
     fem_problem *problem = run->problem;
     void *materials, *material_of, *conditions;
-    problem->context = the_case->context;
+    problem->context = input->context;
     problem->mesh = run->mesh;
-    problem->components = the_case->keys.problem.value == FEM_POISSON ? 1 : 3;
-    problem->element = (fem_element)the_case->keys.element.value;
-    yoke_status status = yoke_allocate(problem->context, the_case->keys.materials.count, sizeof(fem_material), &materials);
+    problem->components = input->keys.problem.value == FEM_POISSON ? 1 : 3;
+    problem->element = (fem_element)input->keys.element.value;
+    yoke_status status = yoke_allocate(problem->context, input->keys.materials.count, sizeof(fem_material), &materials);
     if (status != YOKE_OK) return status;
     problem->materials = materials;
-    problem->num_materials = the_case->keys.materials.count;
+    problem->num_materials = input->keys.materials.count;
     status = yoke_allocate(problem->context, run->mesh->num_elements, sizeof(int16_t), &material_of);
     if (status != YOKE_OK) return status;
     problem->material_of = material_of;
     status = yoke_allocate(problem->context, run->mesh->num_elements, sizeof(int32_t), (void **)&problem->body_of);
     if (status != YOKE_OK) return status;
-    status = yoke_allocate(problem->context, the_case->keys.boundary.count, sizeof(fem_condition), &conditions);
+    status = yoke_allocate(problem->context, input->keys.boundary.count, sizeof(fem_condition), &conditions);
     if (status != YOKE_OK) return status;
     problem->conditions = conditions;
-    problem->num_conditions = the_case->keys.boundary.count;
+    problem->num_conditions = input->keys.boundary.count;
     status = resolve_materials(run);
     if (status == YOKE_OK) status = resolve_conditions(run);
     if (status == YOKE_OK) status = resolve_rotation(run);
     if (status == YOKE_OK) resolve_temperature(run);
-    if (status == YOKE_OK) status = check_connected(the_case, problem);
-    if (status == YOKE_OK) status = fem_check_memory(the_case, run->mesh);
+    if (status == YOKE_OK) status = check_connected(input, problem);
+    if (status == YOKE_OK) status = fem_check_memory(input, run->mesh);
     if (status == YOKE_OK) status = fem_warn_of_kinks(problem);
     return status;
 }
 
-yoke_status fem_case_read_mesh(const fem_case *the_case, fem_mesh_reader *reader, fem_mesh **mesh)
+yoke_status fem_case_read_mesh(const fem_case *input, fem_mesh_reader *reader, fem_mesh **mesh)
 {
-    const double scale = the_case->keys.mesh_scale.value;
+    const double scale = input->keys.mesh_scale.value;
     const fem_mesh_options options = {.scale = isnan(scale) ? 0 : scale, .reader = reader};
-    return fem_mesh_read(the_case->context, the_case->mesh_path, &options, mesh);
+    return fem_mesh_read(input->context, input->mesh_path, &options, mesh);
 }
 
-yoke_status fem_problem_create(const fem_case *the_case, const fem_mesh *mesh, fem_problem **problem)
+yoke_status fem_problem_create(const fem_case *input, const fem_mesh *mesh, fem_problem **problem)
 {
     void *memory;
-    yoke_status status = yoke_allocate(the_case->context, 1, sizeof(fem_problem), &memory);
+    yoke_status status = yoke_allocate(input->context, 1, sizeof(fem_problem), &memory);
     if (status != YOKE_OK) return status;
-    resolver run = {.the_case = the_case, .mesh = mesh, .problem = memory};
-    run.problem->context = the_case->context;
+    resolver run = {.input = input, .mesh = mesh, .problem = memory};
+    run.problem->context = input->context;
     status = fill(&run);
     if (status != YOKE_OK) {
         fem_problem_destroy(run.problem);

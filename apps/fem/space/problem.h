@@ -96,7 +96,7 @@ typedef struct fem_problem {
 typedef struct fem_case fem_case; /* case.h */
 
 /* Reads a case's mesh at the case's scale.  reader: as in fem_mesh_options.  Errors: as fem_mesh_read. */
-yoke_status fem_case_read_mesh(const fem_case *the_case, fem_mesh_reader *reader, fem_mesh **mesh);
+yoke_status fem_case_read_mesh(const fem_case *input, fem_mesh_reader *reader, fem_mesh **mesh);
 
 /*
  * Resolves a case against its mesh and checks everything about the two; logs warnings (locking, kinks in smooth faces).
@@ -105,7 +105,7 @@ yoke_status fem_case_read_mesh(const fem_case *the_case, fem_mesh_reader *reader
  * Checked here: names of groups; every element has one material; loads lie on outer faces; Dirichlet conditions agree where they meet;
  * no rigid motion is left; the elements before the first solve fit the memory.
  */
-yoke_status fem_problem_create(const fem_case *the_case, const fem_mesh *mesh, fem_problem **problem);
+yoke_status fem_problem_create(const fem_case *input, const fem_mesh *mesh, fem_problem **problem);
 void fem_problem_destroy(fem_problem *problem);
 
 #endif

@@ -105,7 +105,7 @@ yoke_status fem_connect_elements(const fem_mesh *mesh, uint8_t *shared, int32_t 
 
 /* ------------------------------------------------------------------------------------------ loads and supports */
 
-yoke_status fem_check_loads(const fem_case *the_case, const fem_problem *problem, const uint8_t *shared)
+yoke_status fem_check_loads(const fem_case *input, const fem_problem *problem, const uint8_t *shared)
 {
     const fem_mesh *mesh = problem->mesh;
     for (int c = 0; c < problem->num_conditions; c++) {
@@ -115,8 +115,8 @@ yoke_status fem_check_loads(const fem_case *the_case, const fem_problem *problem
             if ((shared[group->element[i]] >> group->local[i] & 1) == 0) continue;
             const char *key;
             char quoted[APP_QUOTED];
-            app_place place = fem_condition_place(&the_case->keys.boundary.items[c], &key);
-            return app_yaml_fail(the_case->yaml, place,
+            app_place place = fem_condition_place(&input->keys.boundary.items[c], &key);
+            return app_yaml_fail(input->yaml, place,
                                  "boundary[%d].%s: face group %s is interior: a face of element %lld in it lies between two "
                                  "elements; %s acts on outer faces",
                                  c, key, app_quote(group->name, quoted), (long long)mesh->element_tag[group->element[i]], key);
@@ -125,18 +125,17 @@ yoke_status fem_check_loads(const fem_case *the_case, const fem_problem *problem
     return YOKE_OK;
 }
 
-static yoke_status fail_of_conflict(const fem_case *the_case, const fem_problem *problem, int first, int second, int component,
-                                    int32_t vertex)
+static yoke_status fail_of_conflict(const fem_case *input, const fem_problem *problem, int first, int second, int component, int32_t vertex)
 {
     const char *first_key, *second_key;
-    app_place first_place = fem_condition_place(&the_case->keys.boundary.items[first], &first_key);
-    app_place second_place = fem_condition_place(&the_case->keys.boundary.items[second], &second_key);
+    app_place first_place = fem_condition_place(&input->keys.boundary.items[first], &first_key);
+    app_place second_place = fem_condition_place(&input->keys.boundary.items[second], &second_key);
     const double *x = problem->mesh->vertices + 3 * (int64_t)vertex;
     char where[1024];
-    app_yaml_where(the_case->yaml, first_place, where, sizeof where);
+    app_yaml_where(input->yaml, first_place, where, sizeof where);
     const char *const names[] = {"x component ", "y component ", "z component "};
     return app_yaml_fail(
-        the_case->yaml, second_place,
+        input->yaml, second_place,
         "boundary[%d].%s conflicts with boundary[%d].%s (%s): %sprescribed as %.9g and as %.9g at node %lld, (%.6g, %.6g, %.6g); "
         "make them equal or write free in one",
         second, second_key, first, first_key, where, problem->components == 3 ? names[component] : "",
@@ -145,7 +144,7 @@ static yoke_status fail_of_conflict(const fem_case *the_case, const fem_problem 
 }
 
 /* Conditions meet in whole faces, edges or vertices of the coarse mesh, so that its vertices decide. */
-yoke_status fem_check_conflicts(const fem_case *the_case, const fem_problem *problem)
+yoke_status fem_check_conflicts(const fem_case *input, const fem_problem *problem)
 {
     const fem_mesh *mesh = problem->mesh;
     void *memory;
@@ -165,7 +164,7 @@ yoke_status fem_check_conflicts(const fem_case *the_case, const fem_problem *pro
                 if (*slot == 0)
                     *slot = c + 1;
                 else if (problem->conditions[*slot - 1].value[component] != condition->value[component])
-                    status = fail_of_conflict(the_case, problem, *slot - 1, c, component, vertex);
+                    status = fail_of_conflict(input, problem, *slot - 1, c, component, vertex);
             }
         }
     }
@@ -208,19 +207,19 @@ static double estimate_elements(const fem_case_refine *refine, const fem_mesh *m
     return total;
 }
 
-yoke_status fem_check_memory(const fem_case *the_case, const fem_mesh *mesh)
+yoke_status fem_check_memory(const fem_case *input, const fem_mesh *mesh)
 {
-    const fem_case_refine *refine = &the_case->keys.refine;
+    const fem_case_refine *refine = &input->keys.refine;
     yoke_topology topology;
-    yoke_status status = yoke_topology_get(the_case->context, &topology);
+    yoke_status status = yoke_topology_get(input->context, &topology);
     if (status != YOKE_OK) return status;
-    double elements = estimate_elements(refine, mesh), bytes = fem_case_memory_bytes(the_case, elements);
+    double elements = estimate_elements(refine, mesh), bytes = fem_case_memory_bytes(input, elements);
     bool too_many = elements > 2147483647.0 || (topology.memory_bytes > 0 && bytes > (double)topology.memory_bytes);
     if (!too_many) return YOKE_OK;
     app_place place = app_given(refine->initial.place) ? refine->initial.place
                       : refine->boxes.count > 0        ? refine->boxes.place
-                                                       : the_case->keys.mesh.place;
-    return app_yaml_fail(the_case->yaml, place,
+                                                       : input->keys.mesh.place;
+    return app_yaml_fail(input->yaml, place,
                          "refine.initial = %lld and %d boxes make about %.3g elements of the mesh's %lld; they need about %.3g "
                          "GB of memory, and this machine has %.3g GB; refine less, or use element: q1",
                          (long long)refine->initial.value, refine->boxes.count, elements, (long long)mesh->num_elements, bytes / 1e9,

@@ -22,19 +22,19 @@ int fem_member_corners(int dimension, int local, int corners[4]);
 yoke_status fem_connect_elements(const fem_mesh *mesh, uint8_t *shared, int32_t *piece, int32_t *num_pieces);
 
 /* Errors: INPUT (a load on a face between two elements). */
-yoke_status fem_check_loads(const fem_case *the_case, const fem_problem *problem, const uint8_t *shared);
+yoke_status fem_check_loads(const fem_case *input, const fem_problem *problem, const uint8_t *shared);
 
 /* Errors: INPUT (two conditions prescribe different values of one component at one vertex), MEMORY. */
-yoke_status fem_check_conflicts(const fem_case *the_case, const fem_problem *problem);
+yoke_status fem_check_conflicts(const fem_case *input, const fem_problem *problem);
 
 /*
  * Errors: INPUT (the supports leave rigid motions, of the body or of a piece of it that hangs on the rest by an edge or a point; poisson:
  * the constant), MEMORY.  Decided by the rank of the rigid motions, restricted to the prescribed components at the vertices.
  */
-yoke_status fem_check_rigid(const fem_case *the_case, const fem_problem *problem, const int32_t *piece, int32_t num_pieces);
+yoke_status fem_check_rigid(const fem_case *input, const fem_problem *problem, const int32_t *piece, int32_t num_pieces);
 
 /* Errors: INPUT (the elements before the first solve need more memory than the machine has), SYSTEM. */
-yoke_status fem_check_memory(const fem_case *the_case, const fem_mesh *mesh);
+yoke_status fem_check_memory(const fem_case *input, const fem_mesh *mesh);
 
 /*
  * Logs a warning for each face group whose normal jumps by 0.2 to 20 degrees between neighbouring coarse faces: a smooth surface that the

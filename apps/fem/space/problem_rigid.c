@@ -18,7 +18,7 @@
 #define LEAST_SINGULAR 1e-13
 
 typedef struct rigid {
-    const fem_case *the_case;
+    const fem_case *input;
     const fem_problem *problem;
     const int32_t *piece;
     int32_t body, num_pieces;
@@ -273,17 +273,17 @@ static void judge(const rigid *run, verdict *found)
 
 static yoke_status fail_of_bodies(const rigid *run, verdict *found)
 {
-    app_place place = run->the_case->keys.boundary.place;
+    app_place place = run->input->keys.boundary.place;
     if (found->free_bodies > MOST_NAMED)
         app_append(found->text, sizeof found->text, "; and %d bodies more", (int)found->free_bodies - MOST_NAMED);
     if (run->motions == 6)
-        return app_yaml_fail(run->the_case->yaml, place, "rigid: %s; prescribe more displacement components in boundary%s", found->text,
+        return app_yaml_fail(run->input->yaml, place, "rigid: %s; prescribe more displacement components in boundary%s", found->text,
                              run->problem->num_bodies > 1 || run->pieces > 1 ? ", or connect the mesh (merge duplicate nodes)" : "");
     if (run->problem->num_bodies == 1)
-        return app_yaml_fail(run->the_case->yaml, place,
+        return app_yaml_fail(run->input->yaml, place,
                              "no boundary item prescribes a value, so that the solution is free by a constant; give one item a 'value'");
     return app_yaml_fail(
-        run->the_case->yaml, place,
+        run->input->yaml, place,
         "no boundary item prescribes a value for %s, so that the solution is free by a constant there; give one item on it "
         "a 'value', or connect the mesh (merge duplicate nodes)",
         found->text);
@@ -294,7 +294,7 @@ static yoke_status check_body(rigid *run, verdict *found)
     const fem_problem *problem = run->problem;
     measure_body(run);
     if (run->pieces > MOST_PIECES)
-        return app_yaml_fail(run->the_case->yaml, run->the_case->keys.mesh.place,
+        return app_yaml_fail(run->input->yaml, run->input->keys.mesh.place,
                              "%.300s: the body consists of %d pieces that share no whole face; at most %d "
                              "are understood; connect the mesh",
                              problem->mesh->path, run->pieces, MOST_PIECES);
@@ -316,10 +316,9 @@ static yoke_status check_body(rigid *run, verdict *found)
     return status;
 }
 
-yoke_status fem_check_rigid(const fem_case *the_case, const fem_problem *problem, const int32_t *piece, int32_t num_pieces)
+yoke_status fem_check_rigid(const fem_case *input, const fem_problem *problem, const int32_t *piece, int32_t num_pieces)
 {
-    rigid run = {
-        .the_case = the_case, .problem = problem, .piece = piece, .num_pieces = num_pieces, .motions = problem->components == 3 ? 6 : 1};
+    rigid run = {.input = input, .problem = problem, .piece = piece, .num_pieces = num_pieces, .motions = problem->components == 3 ? 6 : 1};
     verdict found = {0};
     yoke_status status = yoke_allocate(problem->context, num_pieces, sizeof *run.local, (void **)&run.local);
     for (run.body = 0; run.body < problem->num_bodies && status == YOKE_OK; run.body++) status = check_body(&run, &found);

@@ -87,7 +87,7 @@ static void test_a_loaded_cube_is_held_and_pulled(void **state)
         if (!hanging) assert_int_equal(held, 17 * 17);
         yoke_release(context, load);
         fem_bench_model_destroy(model);
-        options.mesh.shape = FEM_BENCH_BENT;
+        options.mesh.shape = FEM_BENCH_CURVED;
         assert_int_equal(fem_bench_cube_of(context, &options, &model), YOKE_ERROR_ARGUMENT);
     }
     yoke_context_destroy(context);

@@ -57,10 +57,10 @@ static int end(void **state)
 
 static fem_case *parse(const char *path, const char *text)
 {
-    fem_case *the_case = NULL;
-    yoke_status status = fem_case_parse(context, path, text, strlen(text), NULL, 0, &the_case);
+    fem_case *input = NULL;
+    yoke_status status = fem_case_parse(context, path, text, strlen(text), NULL, 0, &input);
     if (status != YOKE_OK) fail_msg("%s", yoke_last_error(context));
-    return the_case;
+    return input;
 }
 
 static void assert_place(app_place place, int line, int column)
@@ -81,8 +81,8 @@ static void assert_vector(const app_vector *vector, double x, double y, double z
 static void defaults_are_those_of_the_reference(void **state)
 {
     (void)state;
-    fem_case *the_case = parse("dir/case.yaml", minimal);
-    const fem_case_keys *keys = &the_case->keys;
+    fem_case *input = parse("dir/case.yaml", minimal);
+    const fem_case_keys *keys = &input->keys;
     assert_int_equal(keys->problem.value, FEM_ELASTICITY);
     assert_int_equal(keys->element.value, FEM_Q2);
     assert_vector(&keys->gravity, 0, 0, 0);
@@ -102,14 +102,14 @@ static void defaults_are_those_of_the_reference(void **state)
     assert_int_equal(keys->probes.count, 0);
     assert_true(isnan(keys->materials.items[0].density.value));
     assert_false(app_given(keys->refine.fraction.place) || app_given(keys->refine.place) || app_given(keys->gravity.place));
-    fem_case_destroy(the_case);
+    fem_case_destroy(input);
 }
 
 static void every_key_is_read_with_its_place(void **state)
 {
     (void)state;
-    fem_case *the_case = parse("dir/case.yaml", full);
-    const fem_case_keys *keys = &the_case->keys;
+    fem_case *input = parse("dir/case.yaml", full);
+    const fem_case_keys *keys = &input->keys;
     assert_int_equal(keys->element.value, FEM_S2);
     assert_int_equal(keys->materials.count, 2);
     assert_place(keys->materials.place, 5, 3);
@@ -145,7 +145,7 @@ static void every_key_is_read_with_its_place(void **state)
     assert_int_equal(keys->output.fields.value, 1 << FEM_FIELD_DISPLACEMENT | 1 << FEM_FIELD_LEVEL);
     assert_string_equal(keys->probes.items[0].name.value, "tip");
     assert_vector(&keys->probes.items[0].x, 1.0, 0.1, -0.1);
-    fem_case_destroy(the_case);
+    fem_case_destroy(input);
 }
 
 static void mesh_path_is_relative_to_the_case_file(void **state)
@@ -160,9 +160,9 @@ static void mesh_path_is_relative_to_the_case_file(void **state)
         {"dir/case.yaml", full, "/meshes/a.msh"},
     };
     for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++) {
-        fem_case *the_case = parse(expected[i].path, expected[i].text);
-        assert_string_equal(the_case->mesh_path, expected[i].mesh);
-        fem_case_destroy(the_case);
+        fem_case *input = parse(expected[i].path, expected[i].text);
+        assert_string_equal(input->mesh_path, expected[i].mesh);
+        fem_case_destroy(input);
     }
 }
 
@@ -176,10 +176,10 @@ static void overrides_replace_add_and_append(void **state)
                                      "refine.steps=6",
                                      "probes=[{name: a=b, x: [1, 2, 3]}]",
                                      "mesh=other.msh"};
-    fem_case *the_case = NULL;
-    yoke_status status = fem_case_parse(context, "dir/case.yaml", minimal, strlen(minimal), overrides, 7, &the_case);
+    fem_case *input = NULL;
+    yoke_status status = fem_case_parse(context, "dir/case.yaml", minimal, strlen(minimal), overrides, 7, &input);
     if (status != YOKE_OK) fail_msg("%s", yoke_last_error(context));
-    const fem_case_keys *keys = &the_case->keys;
+    const fem_case_keys *keys = &input->keys;
     assert_int_equal(keys->refine.steps.value, 6);
     assert_int_equal(keys->refine.steps.place.override, 5);
     assert_true(keys->refine.fraction.value == 0.3);
@@ -188,8 +188,8 @@ static void overrides_replace_add_and_append(void **state)
     assert_int_equal(keys->boundary.items[1].displacement.mask, 2);
     assert_string_equal(keys->boundary.items[1].point.value, "corner");
     assert_string_equal(keys->probes.items[0].name.value, "a=b");
-    assert_string_equal(the_case->mesh_path, "dir/other.msh");
-    fem_case_destroy(the_case);
+    assert_string_equal(input->mesh_path, "dir/other.msh");
+    fem_case_destroy(input);
 }
 
 static void decimal_point_does_not_depend_on_exponent_or_sign(void **state)
@@ -203,10 +203,10 @@ static void decimal_point_does_not_depend_on_exponent_or_sign(void **state)
         char override[64];
         const char *overrides[] = {override};
         snprintf(override, sizeof override, "materials.0.youngs_modulus=%s", numbers[i].text);
-        fem_case *the_case = NULL;
-        assert_int_equal(fem_case_parse(context, "c", minimal, strlen(minimal), overrides, 1, &the_case), YOKE_OK);
-        assert_true(the_case->keys.materials.items[0].youngs_modulus.value == numbers[i].value);
-        fem_case_destroy(the_case);
+        fem_case *input = NULL;
+        assert_int_equal(fem_case_parse(context, "c", minimal, strlen(minimal), overrides, 1, &input), YOKE_OK);
+        assert_true(input->keys.materials.items[0].youngs_modulus.value == numbers[i].value);
+        fem_case_destroy(input);
     }
 }
 
@@ -214,10 +214,10 @@ static void decimal_point_does_not_depend_on_exponent_or_sign(void **state)
 
 static void assert_refused(const char *path, const char *expected)
 {
-    fem_case *the_case = NULL;
-    assert_int_equal(fem_case_read(context, path, NULL, 0, &the_case), YOKE_ERROR_INPUT);
+    fem_case *input = NULL;
+    assert_int_equal(fem_case_read(context, path, NULL, 0, &input), YOKE_ERROR_INPUT);
     if (strstr(yoke_last_error(context), expected) == NULL) fail_msg("expected '%s' in '%s'", expected, yoke_last_error(context));
-    assert_null(the_case);
+    assert_null(input);
 }
 
 static void missing_files_directories_and_devices_are_refused(void **state)
@@ -236,8 +236,8 @@ static void huge_file_is_refused_unread(void **state)
     assert_true(file >= 0);
     assert_int_equal(ftruncate(file, (off_t)1 << 40), 0);
     close(file);
-    fem_case *the_case = NULL;
-    yoke_status status = fem_case_read(context, path, NULL, 0, &the_case);
+    fem_case *input = NULL;
+    yoke_status status = fem_case_read(context, path, NULL, 0, &input);
     unlink(path);
     assert_int_equal(status, YOKE_ERROR_INPUT);
     assert_non_null(strstr(yoke_last_error(context), "is larger than 1048576 bytes"));
@@ -254,8 +254,8 @@ static void a_megabyte_of_brackets_dashes_or_items_is_refused(void **state)
     for (size_t p = 0; p < sizeof patterns / sizeof patterns[0]; p++) {
         size_t length = strlen(patterns[p]);
         for (size_t i = 0; i < APP_YAML_BYTES; i++) text[i] = patterns[p][i % length];
-        fem_case *the_case = NULL;
-        assert_int_equal(fem_case_parse(context, "c", text, APP_YAML_BYTES, NULL, 0, &the_case), YOKE_ERROR_INPUT);
+        fem_case *input = NULL;
+        assert_int_equal(fem_case_parse(context, "c", text, APP_YAML_BYTES, NULL, 0, &input), YOKE_ERROR_INPUT);
     }
     free(text);
 }
@@ -267,8 +267,8 @@ static void too_many_items_are_refused(void **state)
     static char text[ITEMS * 40];
     size_t used = (size_t)sprintf(text, "mesh: a\nmaterials: [{volume: v, youngs_modulus: 1, poisson_ratio: 0}]\nboundary:\n");
     for (int i = 0; i < ITEMS; i++) used += (size_t)sprintf(text + used, "- {face: a, pressure: 1}\n");
-    fem_case *the_case = NULL;
-    assert_int_equal(fem_case_parse(context, "c", text, used, NULL, 0, &the_case), YOKE_ERROR_INPUT);
+    fem_case *input = NULL;
+    assert_int_equal(fem_case_parse(context, "c", text, used, NULL, 0, &input), YOKE_ERROR_INPUT);
     assert_non_null(strstr(yoke_last_error(context), "boundary has 10001 items; at most 10000 are read"));
 }
 
@@ -287,11 +287,11 @@ static void every_failing_allocation_is_an_error_without_a_leak(void **state)
         assert_int_equal(yoke_context_create(&options, &limited), YOKE_OK);
         int64_t before = memory.outstanding;
         failing_allow(&memory, n);
-        fem_case *the_case = NULL;
-        status = fem_case_parse(limited, "dir/case.yaml", full, strlen(full), overrides, 2, &the_case);
+        fem_case *input = NULL;
+        status = fem_case_parse(limited, "dir/case.yaml", full, strlen(full), overrides, 2, &input);
         assert_true(status == YOKE_OK || status == YOKE_ERROR_MEMORY);
-        assert_true((status == YOKE_OK) == (the_case != NULL));
-        fem_case_destroy(the_case);
+        assert_true((status == YOKE_OK) == (input != NULL));
+        fem_case_destroy(input);
         assert_int_equal(memory.outstanding, before);
         yoke_context_destroy(limited);
     }
@@ -345,15 +345,15 @@ static void mutated_cases_are_read_or_refused_with_a_place(void **state)
         size_t end = mutate(override, strlen(override), sizeof override - 1, &seed);
         override[end] = '\0';
         const char *overrides[] = {override};
-        fem_case *the_case = NULL;
-        yoke_status status = fem_case_parse(context, "c.yaml", text, length, overrides, round % 4 == 0, &the_case);
+        fem_case *input = NULL;
+        yoke_status status = fem_case_parse(context, "c.yaml", text, length, overrides, round % 4 == 0, &input);
         if (status == YOKE_OK) {
             good++;
-            const fem_case_keys *keys = &the_case->keys;
+            const fem_case_keys *keys = &input->keys;
             assert_true(keys->materials.count > 0 && keys->boundary.count > 0);
             for (int i = 0; i < keys->materials.count; i++)
                 assert_true(isfinite(keys->materials.items[i].youngs_modulus.value) && keys->materials.items[i].youngs_modulus.value > 0);
-            fem_case_destroy(the_case);
+            fem_case_destroy(input);
         } else {
             bad++;
             const char *message = yoke_last_error(context);

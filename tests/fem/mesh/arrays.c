@@ -136,7 +136,7 @@ static void bend(const double u[3], double x[3])
 }
 
 /* Tri-quadratic positions of the grid under a smooth map; its vertices are moved too. */
-static double *bent_geometry(grid *from)
+static double *curved_geometry(grid *from)
 {
     double *geometry = malloc(sizeof(double) * 81 * ELEMENTS);
     for (int e = 0; e < ELEMENTS; e++)
@@ -155,7 +155,7 @@ static double *bent_geometry(grid *from)
 static void a_curved_grid(void **state)
 {
     grid from = make_grid();
-    double *geometry = bent_geometry(&from);
+    double *geometry = curved_geometry(&from);
     fem_mesh *mesh = NULL;
     assert_int_equal(build(*state, &from, 2, geometry, &mesh), YOKE_OK);
     assert_int_equal(mesh->order, 2);
@@ -166,7 +166,7 @@ static void a_curved_grid(void **state)
 static void mid_nodes_that_neighbours_do_not_share(void **state)
 {
     grid from = make_grid();
-    double *geometry = bent_geometry(&from);
+    double *geometry = curved_geometry(&from);
     geometry[3 * 14] += 0.01; /* the middle of element 0's face +x */
     refuse(*state, &from, 2, geometry, "elements 1 and 2");
     free(geometry);
@@ -175,7 +175,7 @@ static void mid_nodes_that_neighbours_do_not_share(void **state)
 static void corners_beside_their_vertices(void **state)
 {
     grid from = make_grid();
-    double *geometry = bent_geometry(&from);
+    double *geometry = curved_geometry(&from);
     from.vertices[0][0] += 0.001;
     refuse(*state, &from, 2, geometry, "element 1");
     free(geometry);
@@ -184,7 +184,7 @@ static void corners_beside_their_vertices(void **state)
 static void a_mid_node_that_folds_its_element(void **state)
 {
     grid from = make_grid();
-    double *geometry = bent_geometry(&from);
+    double *geometry = curved_geometry(&from);
     geometry[81 * 7 + 3 * 13] += 0.6; /* the centre of element 8 beyond its face */
     refuse(*state, &from, 2, geometry, "element 8 is tangled");
     free(geometry);

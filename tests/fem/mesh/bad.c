@@ -110,7 +110,7 @@ static void an_element_bent_inside_out(void **state)
     sketch drawn = two_cubes();
     for (int i = 0; i < drawn.num_nodes; i++)
         if (drawn.nodes[i].number == 118) drawn.nodes[i].x = drawn.nodes[i].y = drawn.nodes[i].z = "0.2";
-    must_refuse(*state, sketch_write(*state, &drawn, "bent.msh"), "element 12", "tangled", NULL);
+    must_refuse(*state, sketch_write(*state, &drawn, "curved.msh"), "element 12", "tangled", NULL);
 }
 
 static void a_flat_element(void **state)

@@ -13,7 +13,7 @@
 enum { WAYS = 3 };
 static const char *const way_names[WAYS] = {"sum", "colour", "atomic"};
 
-/* Affine where x <= 1/2, bent beyond. */
+/* Affine where x <= 1/2, curved beyond. */
 static void half_bend(const double in[3], double out[3])
 {
     const double beyond = in[0] > 0.5 ? in[0] - 0.5 : 0;
@@ -134,14 +134,14 @@ static void parts_that_add_in_each_way_add_up(void **state)
 static void assert_order(const fem_space *space, const device_tables *t, fem_adding adding)
 {
     int32_t *seen = block_zeros(space->num_elements, sizeof *seen), *last = block_zeros(space->num_nodes, sizeof *last);
-    int32_t at = 0, bent = 0, affine = 0;
+    int32_t at = 0, curved = 0, affine = 0;
     for (int32_t k = 0; k < t->num_batches; k++) {
         const device_batch b = t->batch[k];
         assert_int_equal(b.begin, at);
         assert_true(b.begin <= b.middle && b.middle <= b.end && b.begin < b.end);
-        assert_int_equal(b.bent_at, bent);
+        assert_int_equal(b.curved_at, curved);
         assert_int_equal(b.affine_at, affine);
-        bent += b.middle - b.begin;
+        curved += b.middle - b.begin;
         affine += b.end - b.middle;
         at = b.end;
         for (int32_t p = b.begin; p < b.end; p++) {
@@ -253,10 +253,10 @@ static void affine_elements_do_the_same_with_one_set_of_factors(void **state)
         int64_t bytes[2];
         device_open(&b, &options);
         options.precision = precision;
-        for (int all_bent = 0; all_bent < 2; all_bent++) {
-            options.all_bent = all_bent;
-            result[all_bent] = block_zeros(3 * n, sizeof(double));
-            take_results(&b, &options, u, result[all_bent], &bytes[all_bent]);
+        for (int all_curved = 0; all_curved < 2; all_curved++) {
+            options.all_curved = all_curved;
+            result[all_curved] = block_zeros(3 * n, sizeof(double));
+            take_results(&b, &options, u, result[all_curved], &bytes[all_curved]);
         }
         for (int k = 0; k < 3; k++) assert_true(block_difference(result[0] + k * n, result[1] + k * n, n) <= device_tolerance(precision));
         assert_int_equal(bytes[1] - bytes[0], elements * set * b.space->slots + 8 - at_least_8((elements - affine) * set * b.space->slots) -

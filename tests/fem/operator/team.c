@@ -78,7 +78,7 @@ static void assert_replicas_agree(const fem_vector *x)
     uint8_t *seen = block_zeros(dofs, 1);
     for (int i = 0; i < team->num_parts; i++) {
         const team_part *part = &team->parts[i];
-        if (part->guest) continue;
+        if (part->halo_only) continue;
         part->part->call->read_wait(part->part, x->data[i], own);
         for (int64_t k = 0; k < (int64_t)part->space->num_nodes * n; k++) {
             int64_t at = part->subspace ? (int64_t)part->subspace->global_node[k / n] * n + k % n : k;
@@ -355,7 +355,7 @@ static void assert_transfers(const block *b, const coarse *c, fem_devices *devic
     fem_team_destroy(fine);
 }
 
-/* The coarse level cut in its own way, and all on one of the devices: the others are guests. */
+/* The coarse level cut in its own way, and all on one of the devices: the others are halo-only. */
 static void transfers_are_those_of_the_whole_space(void **state)
 {
     (void)state;

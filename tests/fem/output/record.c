@@ -18,7 +18,7 @@ static const char case_text[] = "mesh: block.msh\n"
 /* All that a record refers to. */
 typedef struct fixture {
     yoke_context *context;
-    fem_case *the_case;
+    fem_case *input;
     fem_group groups[2];
     fem_mesh mesh;
     fem_problem problem;
@@ -34,7 +34,7 @@ static void start(fixture *f)
 {
     memset(f, 0, sizeof *f);
     assert_int_equal(yoke_context_create(NULL, &f->context), YOKE_OK);
-    assert_int_equal(fem_case_parse(f->context, "block.yaml", case_text, strlen(case_text), NULL, 0, &f->the_case), YOKE_OK);
+    assert_int_equal(fem_case_parse(f->context, "block.yaml", case_text, strlen(case_text), NULL, 0, &f->input), YOKE_OK);
     f->groups[0].name = "wall";
     f->groups[1].name = "foot\xff"; /* not UTF-8 */
     f->mesh = (fem_mesh){.num_groups = 2, .groups = f->groups};
@@ -61,7 +61,7 @@ static void end(fixture *f)
 {
     unlink(f->path);
     assert_int_equal(rmdir(f->directory), 0);
-    fem_case_destroy(f->the_case);
+    fem_case_destroy(f->input);
     yoke_context_destroy(f->context);
 }
 
@@ -124,7 +124,7 @@ static void a_step_has_all_keys_with_their_values(void **state)
     char *argv[] = {"yoke-fem", "block.yaml"};
     start(&f);
     const char *const paths[2] = {f.path, NULL};
-    assert_int_equal(fem_record_create(f.the_case, 2, argv, 2, paths, &record), YOKE_OK);
+    assert_int_equal(fem_record_create(f.input, 2, argv, 2, paths, &record), YOKE_OK);
     assert_int_not_equal(access(f.path, F_OK), 0);
     fem_step_record step = full_step(&f, 0);
     assert_int_equal(fem_record_step(record, &step, &f.results), YOKE_OK);
@@ -202,7 +202,7 @@ static void unknown_numbers_are_null(void **state)
     fem_record *record;
     start(&f);
     const char *const paths[1] = {f.path};
-    assert_int_equal(fem_record_create(f.the_case, 0, NULL, 1, paths, &record), YOKE_OK);
+    assert_int_equal(fem_record_create(f.input, 0, NULL, 1, paths, &record), YOKE_OK);
     fem_step_record step = fem_step_unknown(3);
     f.results.num_probes = f.results.num_reactions = 0;
     assert_int_equal(fem_record_step(record, &step, &f.results), YOKE_OK);
@@ -230,7 +230,7 @@ static void the_file_is_whole_after_each_step_and_says_why_the_run_ended(void **
     char device[] = "/dev/null";
     start(&f);
     const char *const paths[2] = {f.path, device};
-    assert_int_equal(fem_record_create(f.the_case, 0, NULL, 2, paths, &record), YOKE_OK);
+    assert_int_equal(fem_record_create(f.input, 0, NULL, 2, paths, &record), YOKE_OK);
     for (int i = 0; i < 3; i++) {
         fem_step_record step = full_step(&f, i);
         f.value.von_mises_pa = 100 + i;
@@ -262,7 +262,7 @@ static void a_pipe_gets_one_document_at_the_end(void **state)
     assert_int_equal(pipe(ends), 0);
     snprintf(path, sizeof path, "/dev/fd/%d", ends[1]);
     const char *const paths[1] = {path};
-    assert_int_equal(fem_record_create(f.the_case, 0, NULL, 1, paths, &record), YOKE_OK);
+    assert_int_equal(fem_record_create(f.input, 0, NULL, 1, paths, &record), YOKE_OK);
     for (int i = 0; i < 2; i++) {
         fem_step_record step = full_step(&f, i);
         assert_int_equal(fem_record_step(record, &step, &f.results), YOKE_OK);
@@ -289,7 +289,7 @@ static void a_scalar_problem_has_flows_values_and_gradients(void **state)
     start(&f);
     f.problem.components = 1;
     const char *const paths[1] = {f.path};
-    assert_int_equal(fem_record_create(f.the_case, 0, NULL, 1, paths, &record), YOKE_OK);
+    assert_int_equal(fem_record_create(f.input, 0, NULL, 1, paths, &record), YOKE_OK);
     fem_step_record step = full_step(&f, 0);
     assert_int_equal(fem_record_step(record, &step, &f.results), YOKE_OK);
     json_t *root = load(f.path);
@@ -313,7 +313,7 @@ static void the_record_counts_what_was_split(void **state)
     start(&f);
     const char *const paths[1] = {f.path};
     const fem_mesh mesh = {.num_elements = 28, .order = 2, .split = {3, 0, 2}, .worst_shape = 0.5, .worst_tag = 17};
-    assert_int_equal(fem_record_create(f.the_case, 0, NULL, 1, paths, &record), YOKE_OK);
+    assert_int_equal(fem_record_create(f.input, 0, NULL, 1, paths, &record), YOKE_OK);
     assert_int_equal(fem_record_mesh(record, &mesh), YOKE_OK);
     assert_int_equal(fem_record_finish(record, "steps"), YOKE_OK);
     json_t *root = load(f.path);
@@ -340,13 +340,13 @@ static void a_file_that_cannot_be_written_is_named(void **state)
     start(&f);
     snprintf(nowhere, sizeof nowhere, "%s/nowhere/run.json", f.directory);
     const char *const paths[2] = {nowhere, f.path};
-    assert_int_equal(fem_record_create(f.the_case, 0, NULL, 2, paths, &record), YOKE_OK);
+    assert_int_equal(fem_record_create(f.input, 0, NULL, 2, paths, &record), YOKE_OK);
     fem_step_record step = full_step(&f, 0);
     assert_int_equal(fem_record_step(record, &step, &f.results), YOKE_ERROR_INPUT);
     assert_non_null(strstr(yoke_last_error(f.context), nowhere));
     fem_record_destroy(record);
     const char *const full[1] = {"/dev/full"};
-    assert_int_equal(fem_record_create(f.the_case, 0, NULL, 1, full, &record), YOKE_OK);
+    assert_int_equal(fem_record_create(f.input, 0, NULL, 1, full, &record), YOKE_OK);
     assert_int_equal(fem_record_finish(record, "steps"), YOKE_ERROR_SYSTEM);
     assert_non_null(strstr(yoke_last_error(f.context), "/dev/full"));
     fem_record_destroy(record);
@@ -371,7 +371,7 @@ static void memory_may_end_anywhere(void **state)
         fem_step_record step = full_step(&f, 0);
         json_set_alloc_funcs(limited_malloc, free);
         blocks_left = blocks;
-        status = fem_record_create(f.the_case, 0, NULL, 1, paths, &record);
+        status = fem_record_create(f.input, 0, NULL, 1, paths, &record);
         if (status == YOKE_OK) status = fem_record_mesh(record, &(fem_mesh){.split = {1, 1, 1}});
         if (status == YOKE_OK) status = fem_record_step(record, &step, &f.results);
         if (status == YOKE_OK) status = fem_record_finish(record, "steps");

@@ -180,12 +180,12 @@ static void a_body_that_is_not_held_is_not_positive_definite(void **state)
     const q1_grid_options elasticity = coarse_cube(3, 4), poisson = coarse_cube(1, 6);
     coarse_fixture f;
     coarse_open(&f, &elasticity);
-    refuses(&f, FEM_COARSE_CHOLMOD, YOKE_ERROR_NUMERIC, "not held");
+    refuses(&f, FEM_COARSE_CHOLMOD, YOKE_ERROR_NUMERIC, "not constrained");
     f.grid.prescribed[0] = 7; /* it may still turn */
-    refuses(&f, FEM_COARSE_CHOLMOD, YOKE_ERROR_NUMERIC, "not held");
+    refuses(&f, FEM_COARSE_CHOLMOD, YOKE_ERROR_NUMERIC, "not constrained");
     coarse_shut(&f);
     coarse_open(&f, &poisson);
-    refuses(&f, FEM_COARSE_CHOLMOD, YOKE_ERROR_NUMERIC, "not held");
+    refuses(&f, FEM_COARSE_CHOLMOD, YOKE_ERROR_NUMERIC, "not constrained");
     coarse_shut(&f);
 }
 

@@ -1,4 +1,4 @@
-/* The direct solver: the same answers as the others wherever the elements lie, its cost foretold, and what it says where it cannot. */
+/* The direct solver: the same answers as the others wherever the elements lie, its cost predicted, and what it says where it cannot. */
 #include "solver/direct.h"
 
 #include <math.h>
@@ -15,7 +15,7 @@ static const fem_element elements[3] = {FEM_Q1, FEM_S2, FEM_Q2};
 static const fem_solve_options with_direct = {.solver = FEM_SOLVER_DIRECT, .relative_residual = 1e-11, .max_iterations = 10};
 static const fem_solve_options with_jacobi = {.solver = FEM_SOLVER_JACOBI, .relative_residual = 1e-11, .max_iterations = 20000};
 
-/* A bent block of two materials with hanging nodes; one end is moved, a side rolls in one component, the other end is pulled askew. */
+/* A curved block of two materials with hanging nodes; one end is moved, a side rolls in one component, the other end is pulled askew. */
 static void create(block *b, int components, double jump, int refinements, const yoke_options *memory)
 {
     uint64_t random = 3;
@@ -107,7 +107,7 @@ static void nothing_loaded_and_everything_held_are_no_errors(void **state)
 
 /* ---------------------------------------------------------------------------------------------------------- cost */
 
-static void the_cost_is_foretold(void **state)
+static void the_cost_is_predicted(void **state)
 {
     (void)state;
     for (int i = 0; i < 3; i++) {
@@ -116,17 +116,17 @@ static void the_cost_is_foretold(void **state)
         create(&b, 3, 1, elements[i] == FEM_Q1 ? 3 : 2, NULL);
         block_discretise(&b, elements[i]);
         assert_int_equal(fem_direct_analyze(b.space, b.constraints, &direct), YOKE_OK);
-        const fem_cholesky_cost foretold = fem_direct_cost(direct);
+        const fem_cholesky_cost predicted = fem_direct_cost(direct);
         int64_t unknowns = 0;
         for (int32_t k = 0; k < b.space->num_nodes; k++)
             for (int c = 0; c < 3; c++) unknowns += !(b.constraints->prescribed[k] >> c & 1);
-        assert_int_equal(foretold.unknowns, unknowns);
+        assert_int_equal(predicted.unknowns, unknowns);
         assert_int_equal(fem_direct_factorize(direct, 0, NULL), YOKE_OK);
         const fem_cholesky_cost counted = fem_direct_cost(direct);
-        if (fabs(foretold.operations / counted.operations - 1) > 0.1 || fabs(foretold.entries / counted.entries - 1) > 0.1 ||
-            fabs(foretold.bytes / counted.bytes - 1) > 0.35)
-            fail_msg("foretold %g operations, %g entries, %g bytes; counted %g, %g, %g", foretold.operations, foretold.entries,
-                     foretold.bytes, counted.operations, counted.entries, counted.bytes);
+        if (fabs(predicted.operations / counted.operations - 1) > 0.1 || fabs(predicted.entries / counted.entries - 1) > 0.1 ||
+            fabs(predicted.bytes / counted.bytes - 1) > 0.35)
+            fail_msg("predicted %g operations, %g entries, %g bytes; counted %g, %g, %g", predicted.operations, predicted.entries,
+                     predicted.bytes, counted.operations, counted.entries, counted.bytes);
         assert_true((double)fem_direct_memory_bytes(direct) >= 8 * counted.entries);
         fem_direct_destroy(direct);
         block_destroy(&b);
@@ -250,7 +250,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(one_or_two_iterations_find_what_many_find),
     cmocka_unit_test(the_answer_does_not_depend_on_devices_and_cuts),
     cmocka_unit_test(nothing_loaded_and_everything_held_are_no_errors),
-    cmocka_unit_test(the_cost_is_foretold),
+    cmocka_unit_test(the_cost_is_predicted),
     cmocka_unit_test(what_does_not_fit_is_refused_before_it_is_made),
     cmocka_unit_test(bodies_not_held_and_bad_materials_are_numeric_errors),
     cmocka_unit_test(moduli_that_differ_by_a_hundred_million_are_not_taken_for_singular),

@@ -32,7 +32,7 @@ static void sum_loads(const fem_space *space, const double *load, double *sum)
 
 /* ------------------------------------------------------------------------------------------------ total forces */
 
-/* On a bent face with hanging nodes, and again after each refinement. */
+/* On a curved face with hanging nodes, and again after each refinement. */
 static void total_force_is_the_sum_of_the_loads_on_every_mesh(void **state)
 {
     static const double force[3] = {3e3, -5e2, 7};

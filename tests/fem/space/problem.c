@@ -38,16 +38,16 @@ static const char elastic[] = "mesh: a\n"
 
 static fem_case *parse(yoke_context *own, const char *text, const char *const *overrides, int num_overrides)
 {
-    fem_case *the_case = NULL;
-    if (fem_case_parse(own, "case.yaml", text, strlen(text), overrides, num_overrides, &the_case) != YOKE_OK)
+    fem_case *input = NULL;
+    if (fem_case_parse(own, "case.yaml", text, strlen(text), overrides, num_overrides, &input) != YOKE_OK)
         fail_msg("%s", yoke_last_error(own));
-    return the_case;
+    return input;
 }
 
-static fem_problem *resolve(const fem_case *the_case, const fem_mesh *mesh)
+static fem_problem *resolve(const fem_case *input, const fem_mesh *mesh)
 {
     fem_problem *problem = NULL;
-    if (fem_problem_create(the_case, mesh, &problem) != YOKE_OK) fail_msg("%s", yoke_last_error(the_case->context));
+    if (fem_problem_create(input, mesh, &problem) != YOKE_OK) fail_msg("%s", yoke_last_error(input->context));
     return problem;
 }
 
@@ -55,9 +55,9 @@ static void moduli_groups_and_conditions_are_those_of_the_case(void **state)
 {
     (void)state;
     fem_mesh *mesh = case_mesh_create(context, "materials");
-    fem_case *the_case = parse(context, elastic, NULL, 0);
-    fem_problem *problem = resolve(the_case, mesh);
-    fem_case_destroy(the_case); /* the problem does not need it any more */
+    fem_case *input = parse(context, elastic, NULL, 0);
+    fem_problem *problem = resolve(input, mesh);
+    fem_case_destroy(input); /* the problem does not need it any more */
     assert_int_equal(problem->components, 3);
     assert_int_equal(problem->element, FEM_S2);
     assert_int_equal(problem->num_materials, 2);
@@ -92,12 +92,12 @@ static void gravity_acts_on_each_density(void **state)
     (void)state;
     const char *const overrides[] = {"gravity=[1, 0, -10]", "materials[1].density=0.5"};
     fem_mesh *mesh = case_mesh_create(context, "materials");
-    fem_case *the_case = parse(context, elastic, overrides, 2);
-    fem_problem *problem = resolve(the_case, mesh);
+    fem_case *input = parse(context, elastic, overrides, 2);
+    fem_problem *problem = resolve(input, mesh);
     assert_true(problem->materials[0].force[0] == 8000 && problem->materials[0].force[1] == 0 && problem->materials[0].force[2] == -80000);
     assert_true(problem->materials[1].force[0] == 0.5 && problem->materials[1].force[2] == -5);
     fem_problem_destroy(problem);
-    fem_case_destroy(the_case);
+    fem_case_destroy(input);
     case_mesh_destroy(mesh);
 }
 
@@ -108,8 +108,8 @@ static void poisson_has_one_component(void **state)
                                "materials: [{volume: steel, conductivity: 50, source: 7}]\n"
                                "boundary: [{point: origin, value: 3}, {face: top, flux: -4}]\n";
     fem_mesh *mesh = case_mesh_create(context, "cube");
-    fem_case *the_case = parse(context, text, NULL, 0);
-    fem_problem *problem = resolve(the_case, mesh);
+    fem_case *input = parse(context, text, NULL, 0);
+    fem_problem *problem = resolve(input, mesh);
     assert_int_equal(problem->components, 1);
     assert_true(problem->materials[0].lambda == 0 && problem->materials[0].mu == 50 && problem->materials[0].force[0] == 7);
     assert_int_equal(problem->conditions[0].kind, FEM_DIRICHLET);
@@ -118,7 +118,7 @@ static void poisson_has_one_component(void **state)
     assert_int_equal(problem->conditions[1].kind, FEM_TRACTION);
     assert_true(problem->conditions[1].value[0] == -4);
     fem_problem_destroy(problem);
-    fem_case_destroy(the_case);
+    fem_case_destroy(input);
     case_mesh_destroy(mesh);
 }
 
@@ -192,9 +192,9 @@ static void memory_is_estimated_from_element_and_operator(void **state)
     };
     for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++) {
         const char *const overrides[] = {expected[i].element, expected[i].operator};
-        fem_case *the_case = parse(context, elastic, overrides, 2);
-        assert_true(fabs(fem_case_memory_bytes(the_case, 1000) - expected[i].bytes) < 1);
-        fem_case_destroy(the_case);
+        fem_case *input = parse(context, elastic, overrides, 2);
+        assert_true(fabs(fem_case_memory_bytes(input, 1000) - expected[i].bytes) < 1);
+        fem_case_destroy(input);
     }
 }
 
@@ -207,9 +207,9 @@ static void output_check_leaves_nothing_behind(void **state)
     for (int i = 0; i < 4; i++) {
         const char *const overrides[] = {override};
         snprintf(override, sizeof override, "output.directory=%s%s", directory, below[i]);
-        fem_case *the_case = parse(context, elastic, overrides, 1);
-        assert_int_equal(fem_case_check_output(the_case), YOKE_OK);
-        fem_case_destroy(the_case);
+        fem_case *input = parse(context, elastic, overrides, 1);
+        assert_int_equal(fem_case_check_output(input), YOKE_OK);
+        fem_case_destroy(input);
     }
     assert_int_equal(remove(directory), 0); /* fails unless it is empty */
 }
@@ -222,19 +222,19 @@ static void every_failing_allocation_is_an_error_without_a_leak(void **state)
     yoke_context *limited;
     assert_int_equal(yoke_context_create(&options, &limited), YOKE_OK);
     fem_mesh *mesh = case_mesh_create(limited, "materials");
-    fem_case *the_case = parse(limited, elastic, NULL, 0);
+    fem_case *input = parse(limited, elastic, NULL, 0);
     int64_t before = memory.outstanding, n = 0;
     for (yoke_status status = YOKE_ERROR_MEMORY; status != YOKE_OK; n++) {
         failing_allow(&memory, n);
         fem_problem *problem = NULL;
-        status = fem_problem_create(the_case, mesh, &problem);
+        status = fem_problem_create(input, mesh, &problem);
         assert_true(status == YOKE_OK || status == YOKE_ERROR_MEMORY);
         assert_true((status == YOKE_OK) == (problem != NULL));
         fem_problem_destroy(problem);
         assert_int_equal(memory.outstanding, before);
     }
     assert_true(n > 8);
-    fem_case_destroy(the_case);
+    fem_case_destroy(input);
     case_mesh_destroy(mesh);
     yoke_context_destroy(limited);
     assert_int_equal(memory.outstanding, 0);

@@ -133,7 +133,7 @@ static fem_batch_shape shape_of(int n, const vector *positions)
 {
     const int last = n - 1, slots = n * n * n, stride[3] = {1, n, n * n};
     const double rounding = 16 * DBL_EPSILON;
-    vector size = {0}, bent = {0}, skew = {0};
+    vector size = {0}, curved = {0}, skew = {0};
     for (int a = 0; a < 3; a++) {
         const vector *p = positions + a * slots;
         vector edge[3];
@@ -143,14 +143,14 @@ static fem_batch_shape shape_of(int n, const vector *positions)
         }
         for (int s = 0; s < slots; s++) {
             vector off = p[s] - p[0] - (double)(s % n) * edge[0] - (double)(s / n % n) * edge[1] - (double)(s / (n * n)) * edge[2];
-            bent += off * off;
+            curved += off * off;
             size += p[s] * p[s];
         }
     }
     fem_batch_shape shape = FEM_BOX;
     for (int lane = 0; lane < LANES; lane++) {
         double most = rounding * rounding * size[lane];
-        if (!(bent[lane] <= most)) return FEM_CURVED;
+        if (!(curved[lane] <= most)) return FEM_CURVED;
         if (!(skew[lane] <= most / slots)) shape = FEM_AFFINE;
     }
     return shape;

@@ -10,7 +10,7 @@
  *     ROWS_SQUARE  the same for diagonals, with squared weights
  * Patterns below `identity` are the identity, and need no rows.
  *
- * A launch works on a batch: the elements begin .. middle - 1 are bent, with factors [FEM_PART_FACTORS][SLOTS] each from place bent_at of
+ * A launch works on a batch: the elements begin .. middle - 1 are curved, with factors [FEM_PART_FACTORS][SLOTS] each from place curved_at of
  * `factors` on; middle .. end - 1 are affine, with [FEM_PART_FACTORS] each from place affine_at of `affine` on.  What a group works on at a
  * time is of one kind.
  *
@@ -53,17 +53,17 @@ YOKE_FUNCTION int line_begin(int axis, int line)
 /* The elements of a batch that are the chunk's: how many, 0 behind the last chunk, and the first of them. */
 YOKE_FUNCTION int chunk_elements(yoke_long chunk, int begin, int middle, int end, yoke_long *first)
 {
-    const yoke_long bent = (middle - begin + ELEMENTS - 1) / ELEMENTS;
-    const int from = chunk < bent ? begin : middle, to = chunk < bent ? middle : end;
-    *first = from + (chunk < bent ? chunk : chunk - bent) * ELEMENTS;
+    const yoke_long curved = (middle - begin + ELEMENTS - 1) / ELEMENTS;
+    const int from = chunk < curved ? begin : middle, to = chunk < curved ? middle : end;
+    *first = from + (chunk < curved ? chunk : chunk - curved) * ELEMENTS;
     return to - *first < ELEMENTS ? (*first < to ? (int)(to - *first) : 0) : ELEMENTS;
 }
 
 /* Where the factors of a batch's element are. */
-YOKE_FUNCTION YOKE_GLOBAL const real *element_factors(yoke_long e, int begin, int middle, int bent_at, int affine_at,
+YOKE_FUNCTION YOKE_GLOBAL const real *element_factors(yoke_long e, int begin, int middle, int curved_at, int affine_at,
                                                       YOKE_GLOBAL const real *factors, YOKE_GLOBAL const real *affine)
 {
-    return e < middle ? factors + (bent_at + e - begin) * FEM_PART_FACTORS * SLOTS : affine + (affine_at + e - middle) * FEM_PART_FACTORS;
+    return e < middle ? factors + (curved_at + e - begin) * FEM_PART_FACTORS * SLOTS : affine + (affine_at + e - middle) * FEM_PART_FACTORS;
 }
 
 /* The weight of point q. */
@@ -213,9 +213,9 @@ YOKE_FUNCTION void multiply(int count, int element_step, int is_affine, YOKE_GLO
 }
 
 /* The products of a batch with u [nodes][FEM_C]; out [elements][used][FEM_C] of all elements, or where `adding` adds, [nodes][FEM_C]. */
-YOKE_KERNEL_19(product, yoke_int, begin, yoke_int, middle, yoke_int, end, yoke_int, bent_at, yoke_int, affine_at, yoke_int, used, yoke_int,
-               identity, yoke_int, patterns, YOKE_GLOBAL const yoke_int *restrict, nodes, YOKE_GLOBAL const yoke_short *restrict, pattern,
-               YOKE_GLOBAL const yoke_int *restrict, start, YOKE_GLOBAL const yoke_ubyte *restrict, entry,
+YOKE_KERNEL_19(product, yoke_int, begin, yoke_int, middle, yoke_int, end, yoke_int, curved_at, yoke_int, affine_at, yoke_int, used,
+               yoke_int, identity, yoke_int, patterns, YOKE_GLOBAL const yoke_int *restrict, nodes, YOKE_GLOBAL const yoke_short *restrict,
+               pattern, YOKE_GLOBAL const yoke_int *restrict, start, YOKE_GLOBAL const yoke_ubyte *restrict, entry,
                YOKE_GLOBAL const float *restrict, weight, YOKE_GLOBAL const real *restrict, factors, YOKE_GLOBAL const real *restrict,
                affine, YOKE_GLOBAL const real *restrict, moduli, YOKE_GLOBAL const real *restrict, u, yoke_int, adding,
                YOKE_GLOBAL real *restrict, out)
@@ -240,8 +240,8 @@ YOKE_KERNEL_19(product, yoke_int, begin, yoke_int, middle, yoke_int, end, yoke_i
                 v[t] = row_sum(row_number(ROWS_EXPAND, patterns, p, t % SLOTS), start, entry, weight, work + t / SLOTS * SLOTS);
         }
         YOKE_BARRIER();
-        multiply(count, 1, first >= middle, element_factors(first, begin, middle, bent_at, affine_at, factors, affine), moduli + 2 * first,
-                 v, work);
+        multiply(count, 1, first >= middle, element_factors(first, begin, middle, curved_at, affine_at, factors, affine),
+                 moduli + 2 * first, v, work);
         YOKE_FOR_ITEMS (t, count * used * FEM_C) {
             const int c = t % FEM_C, i = t / FEM_C % used, e = t / (FEM_C * used), p = pattern[first + e];
             YOKE_LOCAL_POINTER const real *field = v + (e * FEM_C + c) * SLOTS;

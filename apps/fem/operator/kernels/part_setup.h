@@ -61,9 +61,9 @@ YOKE_FUNCTION double factors_at(int q, YOKE_GLOBAL const double *slopes, YOKE_LO
     return determinant / (g * g * g);
 }
 
-/* Factors of the points of `count` bent elements; weighted [count][SLOTS] determinants. */
-YOKE_FUNCTION void bent_factors(int count, YOKE_GLOBAL const double *slopes, YOKE_LOCAL_POINTER const double *x, YOKE_GLOBAL real *factors,
-                                YOKE_LOCAL_POINTER double *weighted)
+/* Factors of the points of `count` curved elements; weighted [count][SLOTS] determinants. */
+YOKE_FUNCTION void curved_factors(int count, YOKE_GLOBAL const double *slopes, YOKE_LOCAL_POINTER const double *x,
+                                  YOKE_GLOBAL real *factors, YOKE_LOCAL_POINTER double *weighted)
 {
     YOKE_FOR_ITEMS (t, count * SLOTS) {
         const int e = t / SLOTS, q = t % SLOTS;
@@ -86,9 +86,9 @@ YOKE_FUNCTION void affine_factors(int count, YOKE_GLOBAL const double *slopes, Y
 }
 
 /* determinant [elements]: 1, or where an element folds its first weighted determinant that is not a positive number */
-YOKE_KERNEL_18(geometry, yoke_int, begin, yoke_int, middle, yoke_int, end, yoke_int, bent_at, yoke_int, affine_at, yoke_int, used, yoke_int,
-               identity, yoke_int, patterns, YOKE_GLOBAL const yoke_int *restrict, nodes, YOKE_GLOBAL const yoke_short *restrict, pattern,
-               YOKE_GLOBAL const yoke_int *restrict, start, YOKE_GLOBAL const yoke_ubyte *restrict, entry,
+YOKE_KERNEL_18(geometry, yoke_int, begin, yoke_int, middle, yoke_int, end, yoke_int, curved_at, yoke_int, affine_at, yoke_int, used,
+               yoke_int, identity, yoke_int, patterns, YOKE_GLOBAL const yoke_int *restrict, nodes, YOKE_GLOBAL const yoke_short *restrict,
+               pattern, YOKE_GLOBAL const yoke_int *restrict, start, YOKE_GLOBAL const yoke_ubyte *restrict, entry,
                YOKE_GLOBAL const float *restrict, weight, YOKE_GLOBAL const double *restrict, position, YOKE_GLOBAL const double *restrict,
                slopes, YOKE_GLOBAL real *restrict, factors, YOKE_GLOBAL real *restrict, affine, YOKE_GLOBAL double *restrict, determinant)
 {
@@ -99,7 +99,7 @@ YOKE_KERNEL_18(geometry, yoke_int, begin, yoke_int, middle, yoke_int, end, yoke_
     for (yoke_long chunk = YOKE_GROUP; (count = chunk_elements(chunk, begin, middle, end, &first)) > 0; chunk += YOKE_GROUPS) {
         place_slots(count, used, identity, patterns, nodes + first * used, pattern + first, start, entry, weight, position, x);
         if (first < middle)
-            bent_factors(count, slopes, x, factors + (bent_at + first - begin) * FEM_PART_FACTORS * SLOTS, weighted);
+            curved_factors(count, slopes, x, factors + (curved_at + first - begin) * FEM_PART_FACTORS * SLOTS, weighted);
         else
             affine_factors(count, slopes, x, affine + (affine_at + first - middle) * FEM_PART_FACTORS, weighted);
         YOKE_BARRIER();
@@ -139,7 +139,7 @@ YOKE_FUNCTION void unit_vectors(int first_column, int count, int identity, int p
 }
 
 /* stored [elements][m (m + 1) / 2], beginning with the element stored_begin: their matrices, hanging nodes folded in */
-YOKE_KERNEL_17(matrices, yoke_int, begin, yoke_int, middle, yoke_int, end, yoke_int, bent_at, yoke_int, affine_at, yoke_int, stored_begin,
+YOKE_KERNEL_17(matrices, yoke_int, begin, yoke_int, middle, yoke_int, end, yoke_int, curved_at, yoke_int, affine_at, yoke_int, stored_begin,
                yoke_int, used, yoke_int, identity, yoke_int, patterns, YOKE_GLOBAL const yoke_short *restrict, pattern,
                YOKE_GLOBAL const yoke_int *restrict, start, YOKE_GLOBAL const yoke_ubyte *restrict, entry,
                YOKE_GLOBAL const float *restrict, weight, YOKE_GLOBAL const real *restrict, factors, YOKE_GLOBAL const real *restrict,
@@ -154,7 +154,7 @@ YOKE_KERNEL_17(matrices, yoke_int, begin, yoke_int, middle, yoke_int, end, yoke_
         for (int column = 0; column < m; column += ELEMENTS) {
             const int count = m - column < ELEMENTS ? m - column : ELEMENTS;
             unit_vectors(column, count, identity, patterns, p, start, entry, weight, v);
-            multiply(count, 0, e >= middle, element_factors(e, begin, middle, bent_at, affine_at, factors, affine), moduli + 2 * e, v,
+            multiply(count, 0, e >= middle, element_factors(e, begin, middle, curved_at, affine_at, factors, affine), moduli + 2 * e, v,
                      work);
             YOKE_FOR_ITEMS (t, count * m) {
                 const int k = t / m, row = t % m, i = row / FEM_C;
@@ -196,11 +196,11 @@ YOKE_FUNCTION void block_at(int s, YOKE_GLOBAL const double *slopes, int is_affi
 }
 
 /* out [elements][used][BLOCK (xx yy zz yz xz xy)]: node blocks of the elements' matrices, at hanging slots as in batch_body.h */
-YOKE_KERNEL_17(diagonal, yoke_int, begin, yoke_int, middle, yoke_int, end, yoke_int, bent_at, yoke_int, affine_at, yoke_int, used, yoke_int,
-               identity, yoke_int, patterns, YOKE_GLOBAL const yoke_short *restrict, pattern, YOKE_GLOBAL const yoke_int *restrict, start,
-               YOKE_GLOBAL const yoke_ubyte *restrict, entry, YOKE_GLOBAL const float *restrict, weight, YOKE_GLOBAL const double *restrict,
-               slopes, YOKE_GLOBAL const real *restrict, factors, YOKE_GLOBAL const real *restrict, affine,
-               YOKE_GLOBAL const real *restrict, moduli, YOKE_GLOBAL real *restrict, out)
+YOKE_KERNEL_17(diagonal, yoke_int, begin, yoke_int, middle, yoke_int, end, yoke_int, curved_at, yoke_int, affine_at, yoke_int, used,
+               yoke_int, identity, yoke_int, patterns, YOKE_GLOBAL const yoke_short *restrict, pattern,
+               YOKE_GLOBAL const yoke_int *restrict, start, YOKE_GLOBAL const yoke_ubyte *restrict, entry,
+               YOKE_GLOBAL const float *restrict, weight, YOKE_GLOBAL const double *restrict, slopes, YOKE_GLOBAL const real *restrict,
+               factors, YOKE_GLOBAL const real *restrict, affine, YOKE_GLOBAL const real *restrict, moduli, YOKE_GLOBAL real *restrict, out)
 {
     YOKE_LOCAL real block[ELEMENTS * BLOCK * SLOTS];
     yoke_long first;
@@ -208,8 +208,8 @@ YOKE_KERNEL_17(diagonal, yoke_int, begin, yoke_int, middle, yoke_int, end, yoke_
     for (yoke_long chunk = YOKE_GROUP; (count = chunk_elements(chunk, begin, middle, end, &first)) > 0; chunk += YOKE_GROUPS) {
         YOKE_FOR_ITEMS (t, count * SLOTS) {
             const yoke_long e = first + t / SLOTS;
-            block_at(t % SLOTS, slopes, e >= middle, element_factors(e, begin, middle, bent_at, affine_at, factors, affine), moduli[2 * e],
-                     moduli[2 * e + 1], block + t / SLOTS * BLOCK * SLOTS);
+            block_at(t % SLOTS, slopes, e >= middle, element_factors(e, begin, middle, curved_at, affine_at, factors, affine),
+                     moduli[2 * e], moduli[2 * e + 1], block + t / SLOTS * BLOCK * SLOTS);
         }
         YOKE_BARRIER();
         YOKE_FOR_ITEMS (t, count * used * BLOCK) {
