@@ -36,7 +36,7 @@ static bool try_directory(const char *directory, const char *below, const char *
  */
 static yoke_status check_memory_limit(yoke_context *context)
 {
-    enum { LEAST_MEBIBYTES = 400 }; /* OpenBLAS 0.3.29 asks for ever below 315 */
+    enum { LEAST_MEBIBYTES = 450 }; /* OpenBLAS 0.3.29 asks for ever below 315 */
     struct rlimit limit;
     if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur >= (rlim_t)LEAST_MEBIBYTES << 20) return YOKE_OK;
     return yoke_fail(context, YOKE_ERROR_MEMORY,

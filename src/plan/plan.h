@@ -124,6 +124,9 @@ yoke_status plan_check(yoke_context *context, const yoke_plan_problem *problem, 
 yoke_status plan_check_round(yoke_context *context, const yoke_plan_problem *problem);
 yoke_status plan_check_kernels(yoke_context *context, const yoke_plan_problem *problem);
 
+/* The single phase of a level in a problem without a round. */
+yoke_plan_time plan_level_time(const yoke_plan_level *level);
+
 /* Makes a checked problem ready; the problem must outlive *work.  Errors: MEMORY. */
 yoke_status plan_prepare(yoke_context *context, const yoke_plan_problem *problem, const yoke_plan_options *options, plan_work **work);
 void plan_work_destroy(plan_work *work);

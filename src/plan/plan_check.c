@@ -79,23 +79,12 @@ static yoke_status check_time(yoke_context *context, const plan_place *place, co
     return check_points(context, place, time);
 }
 
-static yoke_plan_time time_of(const yoke_plan_level *level)
-{
-    return (yoke_plan_time){.seconds_per_unit = level->seconds_per_unit,
-                            .start_seconds = level->start_seconds,
-                            .dynamic_power_w = level->dynamic_power_w,
-                            .time_uncertainty = level->time_uncertainty,
-                            .power_uncertainty = level->power_uncertainty,
-                            .num_points = level->num_points,
-                            .points = level->points};
-}
-
 /* How many points there may still be is in *points. */
 static yoke_status check_level(yoke_context *context, plan_place *place, int64_t *points)
 {
     const yoke_plan_level *level = &place->device->levels[place->level];
     const yoke_round *round = place->problem->round;
-    const yoke_plan_time own = time_of(level), *times = round != NULL ? level->phases : &own;
+    const yoke_plan_time own = plan_level_time(level), *times = round != NULL ? level->phases : &own;
     const int64_t count = round != NULL ? round->num_phases : 1;
     place->phase = -1;
     if (!isnan(level->frequency_hz) && !(level->frequency_hz > 0 && isfinite(level->frequency_hz)))
@@ -170,7 +159,7 @@ static double longest_of(const yoke_plan_time *time, double calls, double units)
 static double longest_at(const yoke_plan_problem *problem, const yoke_plan_level *level, double *power)
 {
     const yoke_round *round = problem->round;
-    const yoke_plan_time own = time_of(level);
+    const yoke_plan_time own = plan_level_time(level);
     double seconds = 0, watts = 0;
     for (int64_t p = 0; p < (round != NULL ? round->num_phases : 1); p++) {
         const yoke_plan_time *time = round != NULL ? &level->phases[p] : &own;

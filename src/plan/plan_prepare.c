@@ -61,18 +61,22 @@ static int order_powers(const void *left, const void *right)
     return order != 0 ? order : (a->given > b->given) - (a->given < b->given);
 }
 
+yoke_plan_time plan_level_time(const yoke_plan_level *level)
+{
+    return (yoke_plan_time){.seconds_per_unit = level->seconds_per_unit,
+                            .start_seconds = level->start_seconds,
+                            .dynamic_power_w = level->dynamic_power_w,
+                            .time_uncertainty = level->time_uncertainty,
+                            .power_uncertainty = level->power_uncertainty,
+                            .num_points = level->num_points,
+                            .points = level->points};
+}
+
 /* What a level says of a phase; without a round it is the phase itself. */
 static plan_time prepare_time(plan_work *work, const yoke_plan_level *level, int phase, yoke_speed_piece **pieces)
 {
     const yoke_round *round = work->problem->round;
-    yoke_plan_time from = {.seconds_per_unit = level->seconds_per_unit,
-                           .start_seconds = level->start_seconds,
-                           .dynamic_power_w = level->dynamic_power_w,
-                           .time_uncertainty = level->time_uncertainty,
-                           .power_uncertainty = level->power_uncertainty,
-                           .num_points = level->num_points,
-                           .points = level->points};
-    if (round != NULL) from = level->phases[phase];
+    const yoke_plan_time from = round != NULL ? level->phases[phase] : plan_level_time(level);
     if (from.absent) return (plan_time){.absent = 1};
     double calls = round != NULL ? round->phases[phase].calls : work->repetitions;
     plan_time time = {.calls = calls,

@@ -93,7 +93,7 @@ static void print_alternatives(app_terminal *terminal, const yoke_plan *plan)
     size_t width = strlen("alternative");
     for (int64_t i = 0; i < plan->num_alternatives; i++)
         if (strlen(plan->alternatives[i].name) > width) width = strlen(plan->alternatives[i].name);
-    app_print(terminal, "\n  %-*s  %12s  %10s  %12s  %10s\n", (int)width, "alternative", "time", "", "energy", "");
+    app_print(terminal, "\n  %-*s  %12s  %10s  %12s\n", (int)width, "alternative", "time", "", "energy");
     for (int64_t i = 0; i < plan->num_alternatives; i++) {
         const yoke_plan_choice *other = &plan->alternatives[i];
         char time[64], energy[64], slower[32], more[32];
@@ -101,9 +101,9 @@ static void print_alternatives(app_terminal *terminal, const yoke_plan *plan)
             app_print(terminal, "  %-*s  cannot be done: %s\n", (int)width, other->name, other->note);
             continue;
         }
-        app_print(terminal, "  %-*s  %12s  %10s  %12s  %10s  %s\n", (int)width, other->name, quantity_text(other->time_s, 0, "s", time),
+        app_print(terminal, "  %-*s  %12s  %10s  %12s  %10s%s%s\n", (int)width, other->name, quantity_text(other->time_s, 0, "s", time),
                   change_text(other->time_s, plan->best.time_s, slower), quantity_text(other->energy_j, 0, "J", energy),
-                  change_text(other->energy_j, plan->best.energy_j, more), other->note);
+                  change_text(other->energy_j, plan->best.energy_j, more), other->note[0] ? "  " : "", other->note);
     }
 }
 
