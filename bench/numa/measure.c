@@ -213,20 +213,11 @@ double numa_expected(const numa_vectors *v, bool product) { return product ? 2.0
 
 /* ----------------------------------------------------------------------------------------------- statistics */
 
-/* The 97.5 % quantile of Student's t: a table for few degrees of freedom, else Cornish and Fisher's expansion (to 1e-3). */
-static double student(double freedom)
-{
-    static const double few[] = {12.706205, 4.302653, 3.182446, 2.776445, 2.570582, 2.446912, 2.364624, 2.306004, 2.262157};
-    const double z = 1.959963985, z2 = z * z;
-    if (freedom < 10) return few[(int)freedom - 1];
-    return z * (1 + ((z2 + 1) / 4 + (5 * z2 * z2 + 16 * z2 + 3) / 96 / freedom) / freedom);
-}
-
 void numa_mean(int64_t count, const double *values, double *mean, double *interval)
 {
     double sum = 0, squares = 0;
     for (int64_t i = 0; i < count; i++) sum += values[i];
     *mean = sum / (double)count;
     for (int64_t i = 0; i < count; i++) squares += (values[i] - *mean) * (values[i] - *mean);
-    *interval = count > 1 ? student((double)(count - 1)) * sqrt(squares / (double)(count - 1) / (double)count) : NAN;
+    *interval = count > 1 ? yoke_student_t(0.975, (double)(count - 1)) * sqrt(squares / (double)(count - 1) / (double)count) : NAN;
 }

@@ -138,6 +138,15 @@ YOKE_API void yoke_file_abandon(yoke_file *file);
 /* Seconds on a monotonic clock with an arbitrary start.  The only clock of the library and its applications. */
 YOKE_API double yoke_clock_s(void);
 
+/* --------------------------------------------------------------------------------------------- statistics */
+
+/*
+ * Quantile of Student's t distribution: t with P(T <= t) = probability, to 1e-12.  0 < probability < 1; degrees of freedom > 0, not necessarily
+ * whole; infinity: the normal distribution.  Half the width of a 95 % interval of a mean of n values is yoke_student_t(0.975, n - 1) times its standard error.
+ * NaN outside these ranges.
+ */
+YOKE_API double yoke_student_t(double probability, double degrees);
+
 /* ----------------------------------------------------------------------------------------------- topology */
 
 /* The machine as hwloc sees it, restricted to what this process may use. */

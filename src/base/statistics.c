@@ -3,6 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "yoke/core.h"
+
 static int compare(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
@@ -80,9 +82,10 @@ static double density(double x, double degrees)
            sqrt(degrees * 3.141592653589793);
 }
 
-double statistics_student_quantile(double probability, double degrees)
+double yoke_student_t(double probability, double degrees)
 {
-    if (probability < 0.5) return -statistics_student_quantile(1 - probability, degrees);
+    if (!(probability > 0 && probability < 1 && degrees > 0)) return NAN;
+    if (probability < 0.5) return -yoke_student_t(1 - probability, degrees);
     double low = 0, high = 1, x;
     while (high < 1e300 && statistics_student_probability(high, degrees) < probability) {
         low = high;
@@ -102,4 +105,4 @@ double statistics_student_quantile(double probability, double degrees)
     return x;
 }
 
-double statistics_student_95(double degrees) { return statistics_student_quantile(0.975, degrees); }
+double statistics_student_95(double degrees) { return yoke_student_t(0.975, degrees); }

@@ -19,8 +19,7 @@ double statistics_robust_deviation(const double *sorted, int64_t count, double c
 /* Mean and standard deviation (n - 1; NaN with one value). */
 void statistics_moments(const double *values, int64_t count, double *mean, double *deviation);
 
-/* Student's t with any degrees of freedom > 0 (infinity: the normal distribution): x with P(T <= x) = probability, and back. */
-double statistics_student_quantile(double probability, double degrees);
+/* P(T <= x) of Student's t with any degrees of freedom > 0 (infinity: the normal distribution); back: yoke_student_t. */
 double statistics_student_probability(double x, double degrees);
 /* The factor from a standard error to half the width of its 95 % interval. */
 double statistics_student_95(double degrees);

@@ -60,8 +60,11 @@ static void quantiles_of_student_are_those_of_the_tables(void **state)
         assert_true(fabs(statistics_student_95(table[i][0]) - table[i][1]) < 1e-8);
         assert_true(fabs(statistics_student_probability(table[i][1], table[i][0]) - 0.975) < 1e-10);
     }
-    assert_true(fabs(statistics_student_quantile(0.05, 4) + 2.131846786) < 1e-8);
-    assert_true(fabs(statistics_student_quantile(0.5, 4)) < 1e-12);
+    assert_true(fabs(yoke_student_t(0.05, 4) + 2.131846786) < 1e-8);
+    assert_true(fabs(yoke_student_t(0.5, 4)) < 1e-12);
+    assert_true(fabs(yoke_student_t(0.975, INFINITY) - 1.959963985) < 1e-8);
+    assert_true(isnan(yoke_student_t(1, 4)) && isnan(yoke_student_t(0, 4)) && isnan(yoke_student_t(NAN, 4)));
+    assert_true(isnan(yoke_student_t(0.9, 0)) && isnan(yoke_student_t(0.9, NAN)));
 }
 
 static void medians_and_robust_deviations_are_right(void **state)
