@@ -39,7 +39,7 @@ static int is_matrix_free(int variant)
 double fem_axmebe_least_bytes(const fem_space *space, int variant)
 {
     const int nodes = space->element == FEM_S2 ? 20 : space->slots, m = nodes * space->components;
-    const double affine = is_matrix_free(variant) ? fem_part_affine_fraction(space) : 0;
+    const double affine = is_matrix_free(variant) ? fem_subdomain_affine_fraction(space) : 0;
     const double data = is_matrix_free(variant) ? ((1 - affine) * space->slots + affine) * FEM_FACTORS : m * (m + 1) / 2.0;
     return space->num_elements * (data * sizeof(double) + nodes * sizeof(int32_t)) +
            2.0 * space->num_nodes * space->components * sizeof(double);
@@ -151,44 +151,44 @@ static yoke_status open_set(const run *r, int set, fem_devices **devices)
     return fem_devices_open(r->context, names, devices);
 }
 
-/* ----------------------------------------------------------------------------------------------------- teams */
+/* ----------------------------------------------------------------------------------------------------- decompositions */
 
-typedef struct team_work {
-    fem_team *team;
+typedef struct decomposition_work {
+    fem_decomposition *decomposition;
     fem_vector *x, *y;
-} team_work;
+} decomposition_work;
 
 static yoke_status multiply(void *user, int64_t times)
 {
-    const team_work *work = user;
-    for (int64_t i = 0; i < times; i++) fem_team_product(work->team, 0, work->x, work->y);
-    return fem_team_status(work->team);
+    const decomposition_work *work = user;
+    for (int64_t i = 0; i < times; i++) fem_decomposition_product(work->decomposition, 0, work->x, work->y);
+    return fem_decomposition_status(work->decomposition);
 }
 
-static void release_team(team_work *work)
+static void release_decomposition(decomposition_work *work)
 {
     fem_vector_destroy(work->x);
     fem_vector_destroy(work->y);
-    if (work->team) fem_team_destroy(work->team);
-    *work = (team_work){0};
+    if (work->decomposition) fem_decomposition_destroy(work->decomposition);
+    *work = (decomposition_work){0};
 }
 
-/* The team at equal shares, and the product of r->u by it in r->y. */
-static yoke_status make_team(run *r, fem_devices *devices, fem_operator operator_kind, fem_adding adding, fem_exchange exchange,
-                             team_work *work)
+/* The decomposition at equal shares, and the product of r->u by it in r->y. */
+static yoke_status make_decomposition(run *r, fem_devices *devices, fem_operator operator_kind, fem_adding adding, fem_exchange exchange,
+                                      decomposition_work *work)
 {
     int32_t cut[FEM_MOST_DEVICES + 1];
     for (int i = 0; i <= devices->count; i++) cut[i] = (int32_t)((int64_t)r->model->space->num_elements * i / devices->count);
-    const fem_team_options options = {
+    const fem_decomposition_options options = {
         .devices = devices, .cut = cut, .precision = FEM_DOUBLE, .operator_kind = operator_kind, .adding = adding, .exchange = exchange};
-    yoke_status status = fem_team_create(r->model->space, r->model->constraints, &options, &work->team);
-    if (!status) status = fem_vector_create(work->team, &work->x);
-    if (!status) status = fem_vector_create(work->team, &work->y);
+    yoke_status status = fem_decomposition_create(r->model->space, r->model->constraints, &options, &work->decomposition);
+    if (!status) status = fem_vector_create(work->decomposition, &work->x);
+    if (!status) status = fem_vector_create(work->decomposition, &work->y);
     if (status) return status;
     fem_vector_write(work->x, r->u);
-    fem_team_product(work->team, 0, work->x, work->y);
+    fem_decomposition_product(work->decomposition, 0, work->x, work->y);
     fem_vector_read(work->y, r->y);
-    return fem_team_status(work->team);
+    return fem_decomposition_status(work->decomposition);
 }
 
 static fem_adding adding_of(int variant)
@@ -196,32 +196,33 @@ static fem_adding adding_of(int variant)
     return variant == FEM_AXMEBE_COLOUR ? FEM_ADD_COLOUR : variant == FEM_AXMEBE_ATOMIC ? FEM_ADD_ATOMIC : FEM_ADD_SUM;
 }
 
-static int has_device_parts(const fem_devices *devices)
+static int has_device_subdomains(const fem_devices *devices)
 {
     for (int i = 0; i < devices->count; i++)
         if (!devices->list[i].host_functions) return 1;
     return 0;
 }
 
-static yoke_status measure_team(run *r, fem_devices *devices, fem_axmebe_row *row)
+static yoke_status measure_decomposition(run *r, fem_devices *devices, fem_axmebe_row *row)
 {
-    team_work work = {0};
-    if (adding_of(row->variant) != FEM_ADD_SUM && !has_device_parts(devices)) {
+    decomposition_work work = {0};
+    if (adding_of(row->variant) != FEM_ADD_SUM && !has_device_subdomains(devices)) {
         snprintf(row->why_not, sizeof row->why_not, "the host's cores know one way of adding up");
         return YOKE_OK;
     }
-    yoke_status status = make_team(r, devices, row->variant == FEM_AXMEBE_STORED ? FEM_STORED : FEM_MATRIXFREE, adding_of(row->variant),
-                                   row->exchange == FEM_EXCHANGE_FULL ? FEM_EXCHANGE_FULL : FEM_EXCHANGE_HALO, &work);
+    yoke_status status =
+        make_decomposition(r, devices, row->variant == FEM_AXMEBE_STORED ? FEM_STORED : FEM_MATRIXFREE, adding_of(row->variant),
+                           row->exchange == FEM_EXCHANGE_FULL ? FEM_EXCHANGE_FULL : FEM_EXCHANGE_HALO, &work);
     if (!status && is_right(r, row)) {
         status = fem_bench_measure(r->context, r->options->seconds, multiply, &work, &row->time);
         for (int i = 0; !status && i < devices->count; i++) {
-            fem_team_share share;
-            fem_team_get_share(work.team, i, &share);
+            fem_decomposition_share share;
+            fem_decomposition_get_share(work.decomposition, i, &share);
             row->exchange_bytes += share.interface_bytes;
         }
     }
     status = excuse(r, status, row);
-    release_team(&work);
+    release_decomposition(&work);
     return status;
 }
 
@@ -236,7 +237,7 @@ static yoke_status measure_operators(run *r, int set)
             if (!(r->options->variants >> variant & 1) || (several && !(r->options->exchanges >> exchange & 1))) continue;
             fem_axmebe_row row = new_row(r, set, variant, several ? exchange : -1);
             status = open_set(r, set, &devices);
-            if (!status) status = measure_team(r, devices, &row);
+            if (!status) status = measure_decomposition(r, devices, &row);
             if (!status) status = keep_row(r, &row);
             fem_devices_close(devices);
         }
@@ -379,21 +380,21 @@ static void fill_random(double *values, int64_t count)
 static yoke_status make_expected(run *r)
 {
     fem_devices *host = NULL;
-    team_work work = {0};
+    decomposition_work work = {0};
     yoke_status status = fem_devices_open(r->context, "openmp", &host);
     if (status) return status;
     double *y = r->y;
     r->y = r->expected;
-    status = make_team(r, host, FEM_STORED, FEM_ADD_SUM, FEM_EXCHANGE_HALO, &work);
+    status = make_decomposition(r, host, FEM_STORED, FEM_ADD_SUM, FEM_EXCHANGE_HALO, &work);
     r->y = y;
-    release_team(&work);
+    release_decomposition(&work);
     fem_devices_close(host);
     return status;
 }
 
 /*
- * The comparison stores all matrices once; the variants of Alg. 3 store them twice while they are computed, and then once beside what a host
- * device holds: two more.  Everything else is small beside them.
+ * The comparison stores all matrices once; the variants of Alg. 3 store them twice while they are computed, and then once beside what a
+ * host device holds: two more.  Everything else is small beside them.
  */
 static yoke_status check_memory(const run *r, int64_t size)
 {

@@ -1,10 +1,10 @@
 /*
  * axmebe_kernel.h - `yoke bench axmebe`: products y = A u of finite elements; variants x devices x numbers of elements.
  *
- * Variants are the two operators of yoke fem, by its own teams, the matrix-free one also with the other ways in which device parts can add up
- * (fem_adding), and the four of Lang and Ruenger 2013, Alg. 3 (variants.h), on one device
- * at a time.  Operators also work on several devices together, with both schemes of exchange.  Before anything is timed its result is compared
- * with that of the stored operator on the host's cores.
+ * Variants are the two operators of yoke fem, by its own decompositions, the matrix-free one also with the other ways in which device
+ * subdomains can add up (fem_adding), and the four of Lang and Ruenger 2013, Alg. 3 (variants.h), on one device at a time.  Operators also
+ * work on several devices together, with both schemes of exchange.  Before anything is timed its result is compared with that of the stored
+ * operator on the host's cores.
  */
 #ifndef BENCH_FEM_AXMEBE_H
 #define BENCH_FEM_AXMEBE_H
@@ -86,7 +86,10 @@ yoke_status fem_axmebe_run(yoke_context *context, const fem_axmebe_options *opti
                            fem_axmebe_result *result);
 void fem_axmebe_result_destroy(fem_axmebe_result *result);
 
-/* Bytes that a product must move at least: element data (matrices, or factors: of affine elements one set), node numbers, u and y, each once. */
+/*
+ * Bytes that a product must move at least: element data (matrices, or factors: of affine elements one set), node numbers, u and y, each
+ * once.
+ */
 double fem_axmebe_least_bytes(const fem_space *space, int variant);
 
 /* The row of the same set, variant, mesh and number of elements as `row` by that scheme of exchange, or NULL. */

@@ -100,18 +100,19 @@ static void keep_matrix(int32_t element, const double *packed, void *user)
         }
 }
 
-/* By a part that stores them, since its set-up computes them with all threads of the device. */
+/* By a subdomain that stores them, since its set-up computes them with all threads of the device. */
 static yoke_status make_matrices(const fem_space *space, const fem_constraints *constraints, const fem_device *host,
                                  fem_bench_elements *made)
 {
-    const fem_part_options options = {.device = host->device, .queue = host->queue, .precision = FEM_DOUBLE, .operator_kind = FEM_STORED};
-    fem_part *part = NULL;
+    const fem_subdomain_options options = {
+        .device = host->device, .queue = host->queue, .precision = FEM_DOUBLE, .operator_kind = FEM_STORED};
+    fem_subdomain *subdomain = NULL;
     yoke_status status =
         yoke_allocate_untouched(made->context, made->elements, (size_t)fem_bench_packed(made) * sizeof(double), (void **)&made->store);
-    if (!status) status = fem_part_cpu_create(space, constraints, &options, &part);
+    if (!status) status = fem_subdomain_cpu_create(space, constraints, &options, &subdomain);
     if (status) return status;
-    status = part->call->visit_matrices(part, keep_matrix, made);
-    part->call->destroy(part);
+    status = subdomain->call->visit_matrices(subdomain, keep_matrix, made);
+    subdomain->call->destroy(subdomain);
     return status;
 }
 

@@ -4,7 +4,7 @@
 #ifndef BENCH_FEM_ELEMENTS_H
 #define BENCH_FEM_ELEMENTS_H
 
-#include "operator/team.h"
+#include "operator/decomposition.h"
 
 typedef struct fem_bench_elements {
     yoke_context *context;
@@ -20,7 +20,10 @@ typedef struct fem_bench_elements {
     int32_t *colour_first; /* [colours + 1] */
 } fem_bench_elements;
 
-/* host: a device that runs host functions, which computes the matrices (once, in a part that is gone afterwards).  Errors: those of the part. */
+/*
+ * host: a device that runs host functions, which computes the matrices (once, in a subdomain that is gone afterwards).  Errors: those of the
+ * subdomain.
+ */
 yoke_status fem_bench_elements_create(const fem_space *space, const fem_constraints *constraints, const fem_device *host,
                                       fem_bench_elements **elements);
 void fem_bench_elements_destroy(fem_bench_elements *elements); /* NULL allowed */

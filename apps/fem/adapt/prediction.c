@@ -449,7 +449,7 @@ static yoke_status learn_levels(fem_prediction *p, const fem_solution *solution,
         if (!level->products) continue;
         int count = 0;
         for (int i = 0; i < p->devices->count; i++) {
-            part[i] = level->part_elements[i];
+            part[i] = level->subdomain_elements[i];
             count += part[i] > 0;
         }
         status = yoke_balancer_predict(p->balancer, part, predicted);

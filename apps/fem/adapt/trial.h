@@ -4,7 +4,7 @@
 #ifndef FEM_ADAPT_TRIAL_H
 #define FEM_ADAPT_TRIAL_H
 
-#include "operator/team.h"
+#include "operator/decomposition.h"
 
 typedef struct fem_trial_options {
     fem_devices *devices;
@@ -26,7 +26,7 @@ typedef struct fem_trial {
 
 /*
  * energies [num_energies]: of each open meter; may be NULL.
- * Errors: those of fem_team_create and of the meters; after DEVICE the device is marked as failed.
+ * Errors: those of fem_decomposition_create and of the meters; after DEVICE the device is marked as failed.
  */
 yoke_status fem_trial_run(const fem_space *space, const fem_constraints *constraints, const fem_trial_options *options, fem_trial *trial,
                           yoke_energy *energies);

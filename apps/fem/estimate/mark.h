@@ -8,7 +8,7 @@
 
 /*
  * Marks the smallest set of elements with the largest indicators whose squares add up to at least fraction x the sum of all squares, and
- * then every element whose indicator is at least (1 - 1e-4) x the smallest one of that set, so that rounding (another cut into parts,
+ * then every element whose indicator is at least (1 - 1e-4) x the smallest one of that set, so that rounding (another decomposition,
  * another device) does not change the mesh and elements that are equal by symmetry are refined together.
  *
  * indicator [count] >= 0 and finite, any unit; 0 < fraction <= 1, of the squares; mark [count] gets 1 (refine) or 0; *marked their number.

@@ -12,8 +12,8 @@ typedef struct fem_device {
     yoke_device *device;
     yoke_queue *queue;
     const yoke_device_info *info; /* borrowed from the device */
-    fem_programs *programs;       /* for its device parts, so that they are compiled once; NULL where host_functions is set */
-    int host_functions;           /* runs fem_part_cpu; else fem_part_device */
+    fem_programs *programs;       /* for its device subdomains, so that they are compiled once; NULL where host_functions is set */
+    int host_functions;           /* runs fem_subdomain_cpu; else fem_subdomain_device */
     int inlined;                  /* its queue works on the calling thread: it is called after the others have been given their work */
     int failed;                   /* gets nothing any more */
     int short_of_memory;          /* could not hold its elements; fem_solve makes most_elements of it */

@@ -2,10 +2,10 @@
 
 #include <stdio.h>
 
-#include "operator/part_device.h"
+#include "operator/subdomain_device.h"
 
 /* The texts of the kernels (yoke_embed_text). */
-extern const char fem_part_sizes_text[], fem_part_element_text[], fem_part_setup_text[], fem_part_values_text[];
+extern const char fem_subdomain_sizes_text[], fem_subdomain_element_text[], fem_subdomain_setup_text[], fem_subdomain_values_text[];
 
 struct fem_programs {
     yoke_context *context;
@@ -14,8 +14,9 @@ struct fem_programs {
 };
 
 static const yoke_host_kernel *const host_kernels[2][2][2] = {
-    {{fem_part_host_double_n2_c1, fem_part_host_double_n2_c3}, {fem_part_host_double_n3_c1, fem_part_host_double_n3_c3}},
-    {{fem_part_host_float_n2_c1, fem_part_host_float_n2_c3}, {fem_part_host_float_n3_c1, fem_part_host_float_n3_c3}},
+    {{fem_subdomain_host_double_n2_c1, fem_subdomain_host_double_n2_c3},
+     {fem_subdomain_host_double_n3_c1, fem_subdomain_host_double_n3_c3}},
+    {{fem_subdomain_host_float_n2_c1, fem_subdomain_host_float_n2_c3}, {fem_subdomain_host_float_n3_c1, fem_subdomain_host_float_n3_c3}},
 };
 
 yoke_status fem_programs_create(yoke_context *context, yoke_device *device, fem_programs **out)
@@ -38,23 +39,23 @@ void fem_programs_destroy(fem_programs *programs)
 
 static yoke_status compile(fem_programs *programs, fem_precision precision, int slots_1d, int components, int atomic, device_program *made)
 {
-    const char *texts[] = {fem_part_sizes_text, fem_part_element_text, fem_part_setup_text, fem_part_values_text};
+    const char *texts[] = {fem_subdomain_sizes_text, fem_subdomain_element_text, fem_subdomain_setup_text, fem_subdomain_values_text};
     char options[80];
     snprintf(options, sizeof options, "-DFEM_N=%d -DFEM_C=%d -DFEM_REAL=%s%s", slots_1d, components,
              precision == FEM_DOUBLE ? "double" : "float", atomic ? " -DFEM_ATOMIC" : "");
-    yoke_program_source source = {.name = "fem part",
+    yoke_program_source source = {.name = "fem subdomain",
                                   .texts = texts,
                                   .num_texts = sizeof texts / sizeof *texts,
                                   .options = options,
                                   .host_kernels = host_kernels[precision][slots_1d == 3][components == 3],
-                                  .num_host_kernels = FEM_PART_NUM_KERNELS};
+                                  .num_host_kernels = FEM_SUBDOMAIN_NUM_KERNELS};
     yoke_status status = yoke_program_create(programs->device, &source, &made->program);
     if (status == YOKE_ERROR_INPUT) { /* the kernels are right: it is the device that cannot be used */
         char text[1024];
         snprintf(text, sizeof text, "%s", yoke_last_error(programs->context));
         return yoke_fail(programs->context, YOKE_ERROR_DEVICE, "%s", text);
     }
-    for (int k = 0; k < FEM_PART_NUM_KERNELS && !status; k++)
+    for (int k = 0; k < FEM_SUBDOMAIN_NUM_KERNELS && !status; k++)
         status = yoke_program_function(made->program, source.host_kernels[k].name, &made->function[k]);
     return status;
 }

@@ -1,5 +1,5 @@
 /*
- * programs.h - the compiled kernels of device parts (part_device.c): kept for a device, so that all parts there share them.
+ * programs.h - the compiled kernels of device subdomains (subdomain_device.c): kept for a device, so that all subdomains there share them.
  */
 #ifndef FEM_OPERATOR_PROGRAMS_H
 #define FEM_OPERATOR_PROGRAMS_H
@@ -8,9 +8,9 @@
 
 typedef struct fem_programs fem_programs;
 
-/* Nothing is compiled before a part asks for it.  The device is borrowed, and must be open longer.  Errors: MEMORY. */
+/* Nothing is compiled before a subdomain asks for it.  The device is borrowed, and must be open longer.  Errors: MEMORY. */
 yoke_status fem_programs_create(yoke_context *context, yoke_device *device, fem_programs **programs);
-/* No part must use it any more.  NULL allowed. */
+/* No subdomain must use it any more.  NULL allowed. */
 void fem_programs_destroy(fem_programs *programs);
 
 #endif

@@ -19,7 +19,7 @@ enum { MOST_PASSES = 20 };
 static const double worth_a_pass = 0.25;
 
 typedef struct cg {
-    fem_team *team;
+    fem_decomposition *decomposition;
     yoke_context *context;
     const fem_approximate_inverse *m;
     const fem_cg_options *options;
@@ -44,7 +44,7 @@ typedef struct cg {
 /* Numbers that make no sense may come from a device that failed. */
 static yoke_status fail(cg *s, const char *what)
 {
-    yoke_status status = fem_team_status(s->team);
+    yoke_status status = fem_decomposition_status(s->decomposition);
     char energy[128] = "", asked[64] = "";
     if (status) return status;
     if (isfinite(s->result.energy_error)) snprintf(energy, sizeof energy, ", relative energy error about %.3g", s->result.energy_error);
@@ -165,15 +165,15 @@ static void estimate_error(cg *s)
 /* q = A x, r = b - q at free dofs, and its norm. */
 static void true_residual(cg *s)
 {
-    fem_team_product(s->team, 0, s->x, s->q);
+    fem_decomposition_product(s->decomposition, 0, s->x, s->q);
     fem_vector_subtract(s->b, s->q, s->r);
     fem_vector_mask(s->r);
     sum_norm(s);
 }
 
 /*
- * x += alpha p, r -= alpha q.  |r - alpha q|^2 = |r|^2 - 2 alpha (r, q) + alpha^2 |q|^2 is exact but for cancellation: where that leaves too
- * little, and where the iteration is about to end, the norm is summed anew.
+ * x += alpha p, r -= alpha q.  |r - alpha q|^2 = |r|^2 - 2 alpha (r, q) + alpha^2 |q|^2 is exact but for cancellation: where that leaves
+ * too little, and where the iteration is about to end, the norm is summed anew.
  */
 static void advance(cg *s, double alpha, double rq, double qq)
 {
@@ -196,8 +196,8 @@ static yoke_status precondition(cg *s, double *rz)
 }
 
 /*
- * Nonzero: the true residual at the beginning of a later pass bounds the error by what was asked for, |x* - x|_A^2 <= (r, M r) / lambda, so that
- * nothing is to be iterated.
+ * Nonzero: the true residual at the beginning of a later pass bounds the error by what was asked for, |x* - x|_A^2 <= (r, M r) / lambda, so
+ * that nothing is to be iterated.
  */
 static int is_certified(cg *s, double rz)
 {
@@ -228,7 +228,7 @@ static yoke_status iterate(cg *s)
         else
             fem_vector_xpby(s->z, rz / rz_old, s->p);
         rz_old = rz;
-        fem_team_product(s->team, 1, s->p, s->q);
+        fem_decomposition_product(s->decomposition, 1, s->p, s->q);
         const fem_vector *left[3] = {s->p, s->r, s->q}, *right[3] = {s->q, s->q, s->q};
         double sums[3];
         fem_vector_dots(3, left, right, sums);
@@ -318,14 +318,21 @@ static yoke_status start(cg *s)
     return solve(s);
 }
 
-yoke_status fem_cg(fem_team *team, const fem_approximate_inverse *m, const fem_vector *b, fem_vector *x, fem_vector *ax,
+yoke_status fem_cg(fem_decomposition *decomposition, const fem_approximate_inverse *m, const fem_vector *b, fem_vector *x, fem_vector *ax,
                    const fem_cg_options *options, const fem_hooks *hooks, fem_cg_result *result)
 {
-    cg s = {.team = team, .context = fem_team_space(team)->context, .m = m, .options = options, .hooks = hooks, .b = b, .x = x, .q = ax};
+    cg s = {.decomposition = decomposition,
+            .context = fem_decomposition_space(decomposition)->context,
+            .m = m,
+            .options = options,
+            .hooks = hooks,
+            .b = b,
+            .x = x,
+            .q = ax};
     fem_vector **vectors[] = {&s.r, &s.z, &s.p};
     s.result.energy_error = NAN;
     yoke_status status = fem_cg_error_create(s.context, options->max_iterations, &s.error);
-    for (int i = 0; i < 3 && !status; i++) status = fem_vector_create(team, vectors[i]);
+    for (int i = 0; i < 3 && !status; i++) status = fem_vector_create(decomposition, vectors[i]);
     if (!status) {
         status = start(&s);
         if (!isfinite(s.result.energy_error)) s.result.energy_error = NAN;

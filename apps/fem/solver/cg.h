@@ -1,13 +1,13 @@
 /*
- * cg.h - the preconditioned conjugate gradient method on a team.
+ * cg.h - the preconditioned conjugate gradient method on a decomposition.
  *
- * In each iteration the parts wait for each other's sums twice: for (r, z), and after the product for (p, q), (r, q) and (q, q) together,
+ * In each iteration the subdomains wait for each other's sums twice: for (r, z), and after the product for (p, q), (r, q) and (q, q) together,
  * from which the next residual's norm follows.
  */
 #ifndef FEM_SOLVER_CG_H
 #define FEM_SOLVER_CG_H
 
-#include "operator/team.h"
+#include "operator/decomposition.h"
 
 /* Questions that long work asks its caller; each may be NULL. */
 typedef struct fem_hooks {
@@ -36,8 +36,8 @@ typedef struct fem_cg_options {
     int rough; /* nonzero: M leaves smooth errors nearly as they are, so that first iterations may not see them: the residual counts too */
     int from_zero; /* nonzero: x is zero on entry */
     /*
-     * Asked before each iteration: nonzero to end here, as the method is too slow.  reached: the relative residual where that is asked for, else the
-     * energy error (infinity: not known yet).  NULL: never
+     * Asked before each iteration: nonzero to end here, as the method is too slow.  reached: the relative residual where that is asked for,
+     * else the energy error (infinity: not known yet).  NULL: never
      */
     int (*give_up)(int iteration, double reached, void *user);
     void *user;
@@ -55,12 +55,12 @@ typedef struct fem_cg_result {
 #define FEM_ROUNDED_ERROR 1e-3
 
 /*
- * Solves A x = b at the free dofs from the start value in x, which is 0 at prescribed dofs.  On return ax = A x at all dofs.  The residual that the recurrence carries is checked
- * against the true one at the end; if rounding made them part, the iteration goes on from the true one, as long as that brings anything.
- * Errors: NUMERIC (not a number, direction of negative energy, stagnation, too many iterations: the text says what was reached, and
- * *result is written), INTERRUPTED, MEMORY, and those of fem_team_status.
+ * Solves A x = b at the free dofs from the start value in x, which is 0 at prescribed dofs.  On return ax = A x at all dofs.  The residual
+ * that the recurrence carries is checked against the true one at the end; if rounding made them part, the iteration goes on from the true
+ * one, as long as that brings anything. Errors: NUMERIC (not a number, direction of negative energy, stagnation, too many iterations: the
+ * text says what was reached, and *result is written), INTERRUPTED, MEMORY, and those of fem_decomposition_status.
  */
-yoke_status fem_cg(fem_team *team, const fem_approximate_inverse *m, const fem_vector *b, fem_vector *x, fem_vector *ax,
+yoke_status fem_cg(fem_decomposition *decomposition, const fem_approximate_inverse *m, const fem_vector *b, fem_vector *x, fem_vector *ax,
                    const fem_cg_options *options, const fem_hooks *hooks, fem_cg_result *result);
 
 #endif

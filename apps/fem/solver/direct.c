@@ -139,10 +139,10 @@ static void add_element(int32_t element, const double *packed, void *user)
     }
 }
 
-/* The teams' parts may be on any device and keep no matrices: those of the elements are made here. */
+/* The decompositions' subdomains may be on any device and keep no matrices: those of the elements are made here. */
 static yoke_status assemble(fem_direct *direct, double memory_bytes)
 {
-    const fem_part_options options = {.precision = FEM_DOUBLE, .operator_kind = FEM_MATRIXFREE};
+    const fem_subdomain_options options = {.precision = FEM_DOUBLE, .operator_kind = FEM_MATRIXFREE};
     const fem_cholesky_graph graph = graph_of(direct);
     yoke_status status = fem_cholesky_begin(direct->cholesky, &graph);
     yoke_release(direct->context, direct->row_start);
@@ -151,11 +151,11 @@ static yoke_status assemble(fem_direct *direct, double memory_bytes)
     direct->column = NULL;
     if (!status) status = check_memory(direct, memory_bytes); /* now that the need is exactly known */
     if (status) return status;
-    fem_part *part;
-    status = fem_part_cpu_create(direct->space, direct->constraints, &options, &part);
+    fem_subdomain *subdomain;
+    status = fem_subdomain_cpu_create(direct->space, direct->constraints, &options, &subdomain);
     if (status) return status;
-    status = part->call->visit_matrices(part, add_element, direct);
-    part->call->destroy(part);
+    status = subdomain->call->visit_matrices(subdomain, add_element, direct);
+    subdomain->call->destroy(subdomain);
     return status;
 }
 

@@ -28,7 +28,7 @@ int fem_direct_fits(const fem_direct *direct, double memory_bytes, double *left_
  */
 yoke_status fem_direct_factorize(fem_direct *direct, double memory_bytes, const fem_hooks *hooks);
 
-/* The inverse as a function for fem_cg, on vectors of any team of the same space. */
+/* The inverse as a function for fem_cg, on vectors of any decomposition of the same space. */
 fem_approximate_inverse fem_direct_inverse(fem_direct *direct);
 
 int64_t fem_direct_memory_bytes(const fem_direct *direct);

@@ -17,15 +17,17 @@ static const double eigenvalue_safety = 1.15, jump_safety = 1.2;
 enum { EIGENVALUE_STEPS = 8, JUMP_STEPS = 15 };
 
 /*
- * Where elements are stretched a level is the last one if it has at most so many dofs and its factor costs little beside a solve, or, at the
- * end of the levels, beside the iterations that algebraic multigrid would take more (some sixty with all levels).
+ * Where elements are stretched a level is the last one if it has at most so many dofs and its factor costs little beside a solve, or, at
+ * the end of the levels, beside the iterations that algebraic multigrid would take more (some sixty with all levels).
  */
 static const int64_t most_factor_dofs = 100000;
 static const double cheap_operations = 5e9, most_operations = 1e11, most_operations_dof = 3e5;
 
 /* ---------------------------------------------------------------------------------------------------- cycle */
 
-/* The last level works on host vectors; its neighbours' restriction and prolongation go through vectors of the level's own team. */
+/*
+ * The last level works on host vectors; its neighbours' restriction and prolongation go through vectors of the level's own decomposition.
+ */
 static yoke_status solve_last(fem_multigrid *m, multigrid_level *level)
 {
     if (m->direct) {
@@ -39,8 +41,8 @@ static yoke_status solve_last(fem_multigrid *m, multigrid_level *level)
 }
 
 /*
- * Where elements are stretched, coarse spaces of thin bodies are stiffer in bending than fine ones: correcting twice on the two levels below
- * the finest makes up for it.  The whole stays symmetric: (I - M A)^2 on each level instead of I - M A.
+ * Where elements are stretched, coarse spaces of thin bodies are stiffer in bending than fine ones: correcting twice on the two levels
+ * below the finest makes up for it.  The whole stays symmetric: (I - M A)^2 on each level instead of I - M A.
  */
 static int corrections(const fem_multigrid *m, int l) { return m->stretched && (l == 1 || l == 2) ? 2 : 1; }
 
@@ -51,12 +53,12 @@ static yoke_status cycle(fem_multigrid *m, int l)
     multigrid_level *coarser = level + 1;
     for (int i = 0; i < corrections(m, l); i++) {
         multigrid_smooth(level, m->options.degree, i == 0);
-        fem_team_product(level->team, 1, level->x, level->t);
+        fem_decomposition_product(level->decomposition, 1, level->x, level->t);
         fem_vector_subtract(level->b, level->t, level->t);
-        fem_team_restrict_to(coarser->team, level->t, coarser->b);
+        fem_decomposition_restrict_to(coarser->decomposition, level->t, coarser->b);
         yoke_status status = cycle(m, l + 1);
         if (status) return status;
-        fem_team_prolongate_add(coarser->team, coarser->x, level->x);
+        fem_decomposition_prolongate_add(coarser->decomposition, coarser->x, level->x);
         fem_vector_mask(level->x);
         multigrid_smooth(level, m->options.degree, 0);
     }
@@ -75,7 +77,7 @@ static yoke_status apply(void *state, const fem_vector *r, double norm_r, fem_ve
     fem_vector_copy_scaled(1 / norm_r, r, finest->b);
     yoke_status status = cycle(m, 0);
     for (int l = 0; l < m->num_levels && !status; l++)
-        if (fem_team_failed(m->level[l].team)) status = fem_team_status(m->level[l].team);
+        if (fem_decomposition_failed(m->level[l].decomposition)) status = fem_decomposition_status(m->level[l].decomposition);
     if (!status) fem_vector_copy_scaled(norm_r, finest->x, z);
     return status;
 }
@@ -119,7 +121,9 @@ static yoke_status coarsen(fem_multigrid *m, int *more)
     return add_level(m, last->space->element, forest);
 }
 
-/* The factor that is kept for the last level so far becomes its solver, if it took at most so many operations.  Returns 0 if there is none. */
+/*
+ * The factor that is kept for the last level so far becomes its solver, if it took at most so many operations.  Returns 0 if there is none.
+ */
 static int take_kept_factor(fem_multigrid *m, double operations)
 {
     const multigrid_level *last = &m->level[m->num_levels - 1];
@@ -167,7 +171,9 @@ static yoke_status add_levels(fem_multigrid *m)
     return status;
 }
 
-/* Coarse levels of the finest one's element, as q1 would lock; the first whose factor is cheap ends them.  Only where none is there is q1. */
+/*
+ * Coarse levels of the finest one's element, as q1 would lock; the first whose factor is cheap ends them.  Only where none is there is q1.
+ */
 static yoke_status add_stretched_levels(fem_multigrid *m)
 {
     yoke_status status = YOKE_OK;
@@ -181,23 +187,23 @@ static yoke_status add_stretched_levels(fem_multigrid *m)
     return status ? status : take_factor(m, fmax(most_operations, most_operations_dof * (double)dofs_of(m->level[0].space)));
 }
 
-static yoke_status make_team(fem_multigrid *m, int l)
+static yoke_status make_decomposition(fem_multigrid *m, int l)
 {
     multigrid_level *level = &m->level[l];
-    fem_team_options options = {.devices = m->options.devices,
-                                .cut = level->cut,
-                                .precision = FEM_SINGLE,
-                                .operator_kind = FEM_MATRIXFREE,
-                                .exchange = m->options.exchange,
-                                .unmeasured = m->options.unmeasured,
-                                .finer = l ? m->level[l - 1].team : NULL,
-                                .to_finer = level->to_finer};
+    fem_decomposition_options options = {.devices = m->options.devices,
+                                         .cut = level->cut,
+                                         .precision = FEM_SINGLE,
+                                         .operator_kind = FEM_MATRIXFREE,
+                                         .exchange = m->options.exchange,
+                                         .unmeasured = m->options.unmeasured,
+                                         .finer = l ? m->level[l - 1].decomposition : NULL,
+                                         .to_finer = level->to_finer};
     yoke_status status = l ? multigrid_cut(m, l) : YOKE_OK;
-    if (!status) status = fem_team_create(level->space, level->constraints, &options, &level->team);
-    fem_interpolation_destroy(level->to_finer); /* the parts have their own copies */
+    if (!status) status = fem_decomposition_create(level->space, level->constraints, &options, &level->decomposition);
+    fem_interpolation_destroy(level->to_finer); /* the subdomains have their own copies */
     level->to_finer = NULL;
     fem_vector **vectors[] = {&level->b, &level->x, &level->d, &level->t};
-    for (int i = 0; i < 4 && !status; i++) status = fem_vector_create(level->team, vectors[i]);
+    for (int i = 0; i < 4 && !status; i++) status = fem_vector_create(level->decomposition, vectors[i]);
     if (status || l == m->num_levels - 1) return status;
     if (m->stretched) {
         level->host = m->host;
@@ -241,7 +247,7 @@ static yoke_status setup(fem_multigrid *m)
     if (!status && m->stretched) status = yoke_allocate(m->context, dofs_of(m->level[0].space), sizeof *m->host, (void **)&m->host);
     for (int l = 0; l < m->num_levels && !status; l++) {
         status = interrupted(m);
-        if (!status) status = make_team(m, l);
+        if (!status) status = make_decomposition(m, l);
     }
     if (!status) status = interrupted(m);
     return status ? status : make_last(m);
@@ -283,7 +289,7 @@ void fem_multigrid_destroy(fem_multigrid *m)
         fem_vector *vectors[] = {level->b, level->x, level->d, level->t};
         for (int i = 0; i < 4; i++) fem_vector_destroy(vectors[i]);
         multigrid_blocks_destroy(level->blocks);
-        fem_team_destroy(level->team);
+        fem_decomposition_destroy(level->decomposition);
         fem_interpolation_destroy(level->to_finer);
         fem_constraints_destroy(level->own_constraints);
         fem_space_destroy(level->own_space);
@@ -323,11 +329,11 @@ fem_multigrid_work fem_multigrid_get_work(const fem_multigrid *m)
     return sum;
 }
 
-int64_t fem_multigrid_fine_products(const fem_multigrid *m) { return fem_team_products(m->level[0].team); }
+int64_t fem_multigrid_fine_products(const fem_multigrid *m) { return fem_decomposition_products(m->level[0].decomposition); }
 
-fem_team *fem_multigrid_team(fem_multigrid *m) { return m->level[0].team; }
+fem_decomposition *fem_multigrid_decomposition(fem_multigrid *m) { return m->level[0].decomposition; }
 
-fem_team *fem_multigrid_level_team(fem_multigrid *m, int level) { return m->level[level].team; }
+fem_decomposition *fem_multigrid_level_decomposition(fem_multigrid *m, int level) { return m->level[level].decomposition; }
 
 int fem_multigrid_levels(const fem_multigrid *m) { return m->num_levels; }
 
@@ -339,7 +345,7 @@ int64_t fem_multigrid_memory_bytes(const fem_multigrid *m)
     if (m->host) bytes += (int64_t)sizeof *m->host * dofs_of(m->level[0].space);
     for (int l = 0; l < m->num_levels; l++) {
         const multigrid_level *level = &m->level[l];
-        bytes += fem_team_memory_bytes(level->team) + 4 * (int64_t)sizeof(float) * dofs_of(level->space);
+        bytes += fem_decomposition_memory_bytes(level->decomposition) + 4 * (int64_t)sizeof(float) * dofs_of(level->space);
         if (level->blocks) bytes += multigrid_blocks_memory_bytes(level->blocks);
     }
     return bytes;

@@ -4,8 +4,9 @@
  * Levels, from the finest: the space itself; its q1 space on the same leaves (if it is not q1 itself); q1 spaces on ever coarser forests,
  * each made by replacing all complete families of leaves by their parents ("global coarsening"); the last one, the coarse mesh or any
  * forest small enough, is handed to coarse.h.  Where elements are stretched (multigrid_couplings.h) coarse levels have the finest one's
- * element, since q1 locks in bending, and the first level whose Cholesky factor is cheap is the last one.  Smoother: Chebyshev polynomial of the inverse node blocks, where elements are stretched of blocks of strongly coupled nodes (Adams, Brezina, Hu, Tuminaro,
- * J. Comput. Phys. 188 (2003) 593-610), the same before and after, so the cycle is symmetric.  All levels work in single precision.
+ * element, since q1 locks in bending, and the first level whose Cholesky factor is cheap is the last one.  Smoother: Chebyshev polynomial
+ * of the inverse node blocks, where elements are stretched of blocks of strongly coupled nodes (Adams, Brezina, Hu, Tuminaro, J. Comput.
+ * Phys. 188 (2003) 593-610), the same before and after, so the cycle is symmetric.  All levels work in single precision.
  *
  * On several devices a coarse element lies where its first descendant on the finest level does; levels too small to be worth sharing lie on
  * one device: the first openmp device that has elements, else the one with most of them.
@@ -26,7 +27,7 @@ typedef struct fem_multigrid_options {
     int degree;          /* of the smoothing polynomial: operator applications before, and after; 0: the default */
     double range;        /* smooths eigenvalues above largest / range; 0: the default */
     int64_t direct_dofs; /* a forest with at most so many dofs of the coarse levels' element is the last level; 0: the default */
-    /* as in fem_team_options, for the finest level */
+    /* as in fem_decomposition_options, for the finest level */
     fem_devices *devices;
     const int32_t *cut;
     fem_exchange exchange;
@@ -38,14 +39,14 @@ typedef struct fem_multigrid_options {
 
 /*
  * The preconditioner for problems on `space`; borrowed objects must outlive it.  hooks: asked between levels.
- * Errors: those of fem_team_create, NUMERIC (the coarse matrix or a block of the smoother is not positive definite, or no largest eigenvalue
- * is found), INTERRUPTED.
+ * Errors: those of fem_decomposition_create, NUMERIC (the coarse matrix or a block of the smoother is not positive definite, or no largest
+ * eigenvalue is found), INTERRUPTED.
  */
 yoke_status fem_multigrid_create(const fem_space *space, const fem_constraints *constraints, const fem_multigrid_options *options,
                                  const fem_hooks *hooks, fem_multigrid **multigrid);
 void fem_multigrid_destroy(fem_multigrid *multigrid);
 
-/* The cycle as a function for fem_cg, on vectors of any team of the same space, devices and cut. */
+/* The cycle as a function for fem_cg, on vectors of any decomposition of the same space, devices and cut. */
 fem_approximate_inverse fem_multigrid_inverse(fem_multigrid *multigrid);
 
 /* Products on the finest level so far: smoother, residual and the estimate of the largest eigenvalue. */
@@ -55,9 +56,9 @@ const char *fem_multigrid_coarse_name(const fem_multigrid *multigrid);
 int64_t fem_multigrid_memory_bytes(const fem_multigrid *multigrid);
 /* What it costs, in the operations of watch.h; where elements are stretched by its levels as they are. */
 fem_multigrid_work fem_multigrid_get_work(const fem_multigrid *multigrid);
-/* The finest level's team, for what its devices did. */
-fem_team *fem_multigrid_team(fem_multigrid *multigrid);
+/* The finest level's decomposition, for what its devices did. */
+fem_decomposition *fem_multigrid_decomposition(fem_multigrid *multigrid);
 /* The same of level `level` (0: the finest, at most fem_multigrid_levels - 1). */
-fem_team *fem_multigrid_level_team(fem_multigrid *multigrid, int level);
+fem_decomposition *fem_multigrid_level_decomposition(fem_multigrid *multigrid, int level);
 
 #endif

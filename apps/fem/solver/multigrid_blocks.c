@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "operator/kernels/smoother.h"
-#include "operator/part.h"
+#include "operator/subdomain.h"
 #include "solver/direct.h"
 #include "solver/multigrid_couplings.h"
 
@@ -60,8 +60,8 @@ typedef struct structure {
 } structure;
 
 /*
- * Blocks with longer rows than this are worked on one at a time: a row is long enough for vectors along it, and sixteen matrices at once would
- * not stay near the processor.
+ * Blocks with longer rows than this are worked on one at a time: a row is long enough for vectors along it, and sixteen matrices at once
+ * would not stay near the processor.
  */
 static const int64_t long_row = 64;
 
@@ -247,8 +247,8 @@ static void place_rows(const multigrid_blocks *b, int64_t *row_at)
 }
 
 /*
- * The matrices are made in double precision.  Where rows are long they are made in portions, of so many values (or of one group), so that what
- * is held beside the factors stays small; the elements' matrices, which are made anew for each portion, then cost little.
+ * The matrices are made in double precision.  Where rows are long they are made in portions, of so many values (or of one group), so that
+ * what is held beside the factors stays small; the elements' matrices, which are made anew for each portion, then cost little.
  */
 static int64_t portion_values(const multigrid_blocks *b)
 {
@@ -257,7 +257,7 @@ static int64_t portion_values(const multigrid_blocks *b)
     return part > least ? part : least;
 }
 
-static yoke_status make_portions(assembly *a, fem_part *part)
+static yoke_status make_portions(assembly *a, fem_subdomain *subdomain)
 {
     const multigrid_blocks *b = a->blocks;
     const int64_t most = portion_values(b);
@@ -267,7 +267,7 @@ static yoke_status make_portions(assembly *a, fem_part *part)
         a->end = a->begin + 1;
         while (a->end < b->num_groups && value_end(b, a->end) - first <= most) a->end++;
         status = yoke_allocate(b->context, value_end(b, a->end - 1) - first, sizeof *a->value, (void **)&a->value);
-        if (!status) status = part->call->visit_matrices(part, add_element, a);
+        if (!status) status = subdomain->call->visit_matrices(subdomain, add_element, a);
         if (!status) status = factorize_portion(a);
         yoke_release(b->context, a->value);
         a->value = NULL;
@@ -278,18 +278,18 @@ static yoke_status make_portions(assembly *a, fem_part *part)
 static yoke_status make_factors(multigrid_blocks *b, const fem_space *space, const fem_constraints *constraints,
                                 const multigrid_partition *p, const block_place *places)
 {
-    const fem_part_options options = {.precision = FEM_DOUBLE, .operator_kind = FEM_MATRIXFREE};
-    fem_part *part = NULL;
+    const fem_subdomain_options options = {.precision = FEM_DOUBLE, .operator_kind = FEM_MATRIXFREE};
+    fem_subdomain *subdomain = NULL;
     int64_t *row_at = NULL;
     yoke_status status = yoke_allocate_untouched(b->context, b->num_first, sizeof *row_at, (void **)&row_at);
     if (!status) status = yoke_allocate_untouched(b->context, b->num_values, sizeof *b->value, (void **)&b->value);
-    if (!status) status = fem_part_cpu_create(space, constraints, &options, &part);
+    if (!status) status = fem_subdomain_cpu_create(space, constraints, &options, &subdomain);
     if (!status) {
         assembly a = {.space = space, .blocks = b, .p = p, .places = places, .row_at = row_at};
         place_rows(b, row_at);
-        status = make_portions(&a, part);
+        status = make_portions(&a, subdomain);
     }
-    if (part) part->call->destroy(part);
+    if (subdomain) subdomain->call->destroy(subdomain);
     yoke_release(b->context, row_at);
     return status;
 }

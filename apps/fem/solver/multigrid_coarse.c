@@ -40,13 +40,13 @@ static void add_element(int32_t element, const double *packed, void *user)
 
 static yoke_status add_elements(const multigrid_level *last, assembly *a)
 {
-    /* the level's own team works in single precision, too little for a factorisation */
-    fem_part_options options = {.precision = FEM_DOUBLE, .operator_kind = FEM_MATRIXFREE};
-    fem_part *part;
-    yoke_status status = fem_part_cpu_create(last->space, last->constraints, &options, &part);
+    /* the level's own decomposition works in single precision, too little for a factorisation */
+    fem_subdomain_options options = {.precision = FEM_DOUBLE, .operator_kind = FEM_MATRIXFREE};
+    fem_subdomain *subdomain;
+    yoke_status status = fem_subdomain_cpu_create(last->space, last->constraints, &options, &subdomain);
     if (status) return status;
-    status = part->call->visit_matrices(part, add_element, a);
-    part->call->destroy(part);
+    status = subdomain->call->visit_matrices(subdomain, add_element, a);
+    subdomain->call->destroy(subdomain);
     return status;
 }
 

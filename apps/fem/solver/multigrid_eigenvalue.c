@@ -80,7 +80,7 @@ yoke_status multigrid_largest_eigenvalue(multigrid_level *level, int most_steps,
         }
         rz = next;
         fem_vector_xpby(z, steps ? beta : 0, p);
-        fem_team_product(level->team, 1, p, q);
+        fem_decomposition_product(level->decomposition, 1, p, q);
         double energy = fem_vector_dot(p, q);
         if (!(energy > 0) || !isfinite(energy)) break;
         double alpha = rz / energy;
@@ -89,7 +89,7 @@ yoke_status multigrid_largest_eigenvalue(multigrid_level *level, int most_steps,
         fem_vector_axpy(-alpha, q, r);
     }
     *eigenvalue = steps ? largest_of_tridiagonal(steps, diagonal, off) : 1;
-    status = fem_team_status(level->team);
+    status = fem_decomposition_status(level->decomposition);
     if (!status && !(steps ? isfinite(*eigenvalue) : rz == 0)) status = fail(level->space);
     return status;
 }

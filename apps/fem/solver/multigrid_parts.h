@@ -13,12 +13,12 @@ typedef struct multigrid_level {
     const fem_constraints *constraints;
     fem_space *own_space; /* NULL on the finest level, which borrows */
     fem_constraints *own_constraints;
-    int32_t cut[FEM_MOST_DEVICES + 1]; /* as in fem_team_options */
-    fem_team *team;
+    int32_t cut[FEM_MOST_DEVICES + 1]; /* as in fem_decomposition_options */
+    fem_decomposition *decomposition;
     fem_vector *b, *x, *d, *t;
-    fem_interpolation *to_finer;            /* from this level to the next finer one, until the team is made; NULL on the finest */
+    fem_interpolation *to_finer;            /* from this level to the next finer one, until the decomposition is made; NULL on the finest */
     double eigenvalue_low, eigenvalue_high; /* range that the smoother works on */
-    multigrid_blocks *blocks;               /* of strongly coupled nodes; NULL: the smoother has the node blocks of the team */
+    multigrid_blocks *blocks;               /* of strongly coupled nodes; NULL: the smoother has the node blocks of the decomposition */
     double *host;                           /* [dofs] beside blocks: the multigrid's, one for all levels */
 } multigrid_level;
 
@@ -45,7 +45,10 @@ struct fem_multigrid {
  */
 yoke_status multigrid_cut(fem_multigrid *multigrid, int level);
 
-/* The last level's solver: the one that is kept, where it fits; or the matrix is assembled and handed to coarse.h.  Errors: MEMORY, NUMERIC. */
+/*
+ * The last level's solver: the one that is kept, where it fits; or the matrix is assembled and handed to coarse.h.  Errors: MEMORY,
+ * NUMERIC.
+ */
 yoke_status multigrid_create_coarse(fem_multigrid *multigrid);
 
 /* z = B r, B the inverse node blocks or blocks of strongly coupled nodes. */
@@ -55,7 +58,7 @@ void multigrid_smooth(multigrid_level *level, int degree, int from_zero);
 
 /*
  * Largest eigenvalue of B A, B as in multigrid_precondition, by most_steps (at most 15) of the Lanczos method that conjugate
- * gradients carry along.  Uses the level's vectors.  Errors: MEMORY, NUMERIC (none is found), those of fem_team_status.
+ * gradients carry along.  Uses the level's vectors.  Errors: MEMORY, NUMERIC (none is found), those of fem_decomposition_status.
  */
 yoke_status multigrid_largest_eigenvalue(multigrid_level *level, int most_steps, double *eigenvalue);
 

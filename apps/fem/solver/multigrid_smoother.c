@@ -1,7 +1,7 @@
 /* multigrid_smoother.c - Chebyshev's polynomial of B A, B the inverse node blocks, or those of strongly coupled nodes. */
 #include "solver/multigrid_parts.h"
 
-/* z = c B r where blocks of nodes are coupled: on the host, wherever the parts are. */
+/* z = c B r where blocks of nodes are coupled: on the host, wherever the subdomains are. */
 static void solve_blocks(multigrid_level *level, double c, const fem_vector *r, fem_vector *z)
 {
     fem_vector_read(r, level->host);
@@ -14,7 +14,7 @@ void multigrid_precondition(multigrid_level *level, const fem_vector *r, fem_vec
     if (level->blocks)
         solve_blocks(level, 1, r, z);
     else
-        fem_team_block_solve(level->team, r, z);
+        fem_decomposition_block_solve(level->decomposition, r, z);
 }
 
 /* d = a d + c B (b - ax), x += d; ax NULL: from zero, where x and d are not read. */
@@ -38,7 +38,7 @@ static void step(multigrid_level *level, double a, double c, const fem_vector *a
     if (level->blocks)
         step_with_blocks(level, a, c, ax);
     else
-        fem_team_chebyshev_step(level->team, a, c, level->b, ax, level->d, level->x);
+        fem_decomposition_chebyshev_step(level->decomposition, a, c, level->b, ax, level->d, level->x);
 }
 
 void multigrid_smooth(multigrid_level *level, int degree, int from_zero)
@@ -47,7 +47,7 @@ void multigrid_smooth(multigrid_level *level, int degree, int from_zero)
     double sigma = centre / half, rho = 1 / sigma;
     for (int k = 0; k < degree; k++) {
         fem_vector *ax = from_zero && k == 0 ? NULL : level->t;
-        if (ax) fem_team_product(level->team, 0, level->x, ax); /* B does not look at prescribed dofs */
+        if (ax) fem_decomposition_product(level->decomposition, 0, level->x, ax); /* B does not look at prescribed dofs */
         if (k == 0) {
             step(level, 0, 1 / centre, ax);
         } else {

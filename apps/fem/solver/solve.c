@@ -17,7 +17,7 @@ typedef struct solve {
     const fem_solve_options *options;
     const fem_hooks *hooks;
     int32_t cut[FEM_MOST_DEVICES + 1]; /* of this start */
-    fem_team *team;
+    fem_decomposition *decomposition;
     fem_multigrid *multigrid;
     fem_direct *direct, *candidate; /* candidate: analysed only */
     int no_factor;                  /* it cannot be analysed, or does not fit */
@@ -95,7 +95,7 @@ static yoke_status end_energy(const solve *s, yoke_region *region)
 static yoke_status apply_blocks(void *state, const fem_vector *r, double norm_r, fem_vector *z)
 {
     (void)norm_r;
-    fem_team_block_solve(state, r, z);
+    fem_decomposition_block_solve(state, r, z);
     return YOKE_OK;
 }
 
@@ -149,16 +149,16 @@ static yoke_status make_preconditioner(solve *s)
 
 static yoke_status make_operators(solve *s)
 {
-    fem_team_options options = {.devices = s->options->devices,
-                                .cut = s->cut,
-                                .precision = FEM_DOUBLE,
-                                .operator_kind = s->options->operator_kind,
-                                .exchange = s->options->exchange,
-                                .unmeasured = s->options->unmeasured};
-    yoke_status status = fem_team_create(s->space, s->constraints, &options, &s->team);
+    fem_decomposition_options options = {.devices = s->options->devices,
+                                         .cut = s->cut,
+                                         .precision = FEM_DOUBLE,
+                                         .operator_kind = s->options->operator_kind,
+                                         .exchange = s->options->exchange,
+                                         .unmeasured = s->options->unmeasured};
+    yoke_status status = fem_decomposition_create(s->space, s->constraints, &options, &s->decomposition);
     fem_vector **vectors[] = {&s->b, &s->x, &s->work};
-    for (int i = 0; i < 3 && !status; i++) status = fem_vector_create(s->team, vectors[i]);
-    if (!status && s->lifted) status = fem_vector_create(s->team, &s->lifting);
+    for (int i = 0; i < 3 && !status; i++) status = fem_vector_create(s->decomposition, vectors[i]);
+    if (!status && s->lifted) status = fem_vector_create(s->decomposition, &s->lifting);
     return status ? status : make_preconditioner(s);
 }
 
@@ -171,11 +171,11 @@ static void destroy_operators(solve *s)
     fem_vector_destroy(s->x);
     fem_vector_destroy(s->work);
     fem_vector_destroy(s->lifting);
-    fem_team_destroy(s->team);
+    fem_decomposition_destroy(s->decomposition);
     s->multigrid = NULL;
     s->direct = s->candidate = NULL;
     s->b = s->x = s->work = s->lifting = NULL;
-    s->team = NULL;
+    s->decomposition = NULL;
 }
 
 static int has_values(const fem_constraints *constraints, const fem_space *space)
@@ -191,7 +191,7 @@ static void lift(solve *s, const double *start)
     fem_vector_write(s->b, s->solution->load);
     if (s->lifted) {
         fem_vector_write(s->x, s->constraints->value);
-        fem_team_product(s->team, 0, s->x, s->lifting);
+        fem_decomposition_product(s->decomposition, 0, s->x, s->lifting);
         fem_vector_subtract(s->b, s->lifting, s->b);
         s->lifting_energy = fem_vector_dot(s->x, s->lifting);
     }
@@ -226,9 +226,9 @@ static void fill_shares(solve *s)
     fem_solution *out = s->solution;
     out->num_shares = s->options->devices->count;
     for (int i = 0; i < out->num_shares; i++) {
-        fem_team_share fine, level = {.product_seconds = NAN, .setup_moved_s = NAN};
-        fem_team_get_share(s->team, i, &fine);
-        if (s->multigrid) fem_team_get_share(fem_multigrid_team(s->multigrid), i, &level);
+        fem_decomposition_share fine, level = {.product_seconds = NAN, .setup_moved_s = NAN};
+        fem_decomposition_get_share(s->decomposition, i, &fine);
+        if (s->multigrid) fem_decomposition_get_share(fem_multigrid_decomposition(s->multigrid), i, &level);
         double seconds = add_known(fine.product_seconds, level.product_seconds) / (double)out->operator_applications;
         out->shares[i] = (fem_solve_share){.elements = fine.elements,
                                            .seconds_per_product = seconds,
@@ -269,7 +269,7 @@ static int is_too_slow(int iteration, double reached, void *user)
 static fem_approximate_inverse inverse_of(const solve *s)
 {
     if (s->direct) return fem_direct_inverse(s->direct);
-    return s->multigrid ? fem_multigrid_inverse(s->multigrid) : (fem_approximate_inverse){apply_blocks, s->team};
+    return s->multigrid ? fem_multigrid_inverse(s->multigrid) : (fem_approximate_inverse){apply_blocks, s->decomposition};
 }
 
 static yoke_status run_cg(solve *s, int from_zero, fem_cg_result *result)
@@ -285,7 +285,7 @@ static yoke_status run_cg(solve *s, int from_zero, fem_cg_result *result)
                                     .from_zero = from_zero,
                                     .give_up = s->multigrid && s->options->rescue && !s->direct ? is_too_slow : NULL,
                                     .user = s};
-    return fem_cg(s->team, &inverse, s->b, s->x, s->work, &options, s->hooks, result);
+    return fem_cg(s->decomposition, &inverse, s->b, s->x, s->work, &options, s->hooks, result);
 }
 
 /* Iterations that are used up are the user's limit. */
@@ -323,7 +323,7 @@ static yoke_status rescue(solve *s, yoke_status status, const double *start, fem
 
 static int64_t fine_products(const solve *s)
 {
-    return fem_team_products(s->team) + (s->multigrid ? fem_multigrid_fine_products(s->multigrid) : 0);
+    return fem_decomposition_products(s->decomposition) + (s->multigrid ? fem_multigrid_fine_products(s->multigrid) : 0);
 }
 
 /* Products so far of each coarser level; returns how many levels there are. */
@@ -331,7 +331,7 @@ static int count_level_products(const solve *s, int64_t *products)
 {
     int count = s->multigrid ? fem_multigrid_levels(s->multigrid) - 1 : 0;
     if (count > FEM_MOST_SOLVE_LEVELS) count = FEM_MOST_SOLVE_LEVELS;
-    for (int l = 0; l < count; l++) products[l] = fem_team_products(fem_multigrid_level_team(s->multigrid, l + 1));
+    for (int l = 0; l < count; l++) products[l] = fem_decomposition_products(fem_multigrid_level_decomposition(s->multigrid, l + 1));
     return count;
 }
 
@@ -342,15 +342,15 @@ static void fill_levels(solve *s, const int64_t *before)
     int64_t products[FEM_MOST_SOLVE_LEVELS];
     out->num_levels = count_level_products(s, products);
     for (int l = 0; l < out->num_levels; l++) {
-        fem_team *team = fem_multigrid_level_team(s->multigrid, l + 1);
-        const fem_space *space = fem_team_space(team);
+        fem_decomposition *decomposition = fem_multigrid_level_decomposition(s->multigrid, l + 1);
+        const fem_space *space = fem_decomposition_space(decomposition);
         fem_solve_level *level = &out->levels[l];
         *level = (fem_solve_level){
             .elements = space->num_elements, .dofs = (int64_t)space->num_nodes * space->components, .products = products[l] - before[l]};
         for (int i = 0; i < s->options->devices->count; i++) {
-            fem_team_share share;
-            fem_team_get_share(team, i, &share);
-            level->part_elements[i] = share.elements;
+            fem_decomposition_share share;
+            fem_decomposition_get_share(decomposition, i, &share);
+            level->subdomain_elements[i] = share.elements;
             level->seconds_per_product[i] = products[l] ? share.product_seconds / (double)products[l] : (double)NAN;
         }
     }
@@ -369,7 +369,7 @@ static void fill_counts(solve *s, const fem_cg_result *result)
     out->energy_error = result->energy_error;
     out->stopped_by_rounding = result->stopped_by_rounding;
     out->operator_applications = fine_products(s);
-    out->memory_bytes = fem_team_memory_bytes(s->team) + (VECTORS + s->lifted) * (int64_t)sizeof(double) * dofs +
+    out->memory_bytes = fem_decomposition_memory_bytes(s->decomposition) + (VECTORS + s->lifted) * (int64_t)sizeof(double) * dofs +
                         (s->multigrid ? fem_multigrid_memory_bytes(s->multigrid) : 0) +
                         (s->direct ? fem_direct_memory_bytes(s->direct) : 0);
     fill_shares(s);
@@ -383,7 +383,7 @@ static yoke_status iterate(solve *s, const double *start, fem_cg_result *result)
     if (s->options->rescue && s->multigrid && is_to_be_rescued(s, status, result)) status = rescue(s, status, start, result);
     if (status) return status;
     finish(s);
-    return fem_team_status(s->team);
+    return fem_decomposition_status(s->decomposition);
 }
 
 /* One start, on the devices of s->cut. */

@@ -4,7 +4,7 @@
 #ifndef FEM_SOLVER_SOLVE_H
 #define FEM_SOLVER_SOLVE_H
 
-#include "operator/team.h"
+#include "operator/decomposition.h"
 #include "solver/cg.h"
 #include "solver/coarse_keeper.h"
 #include "solver/watch.h"
@@ -17,9 +17,9 @@ typedef struct fem_solve_options {
     double energy_error, relative_residual; /* as in fem_cg_options */
     int max_iterations;
     fem_devices *devices; /* borrowed; a device that fails is marked there and gets nothing any more */
-    const int32_t *cut;   /* [devices->count + 1] as in fem_team_options */
+    const int32_t *cut;   /* [devices->count + 1] as in fem_decomposition_options */
     fem_exchange exchange;
-    int unmeasured;            /* nonzero: as in fem_team_options, for all teams of the solve; the shares' seconds are then NaN */
+    int unmeasured; /* nonzero: as in fem_decomposition_options, for all decompositions of the solve; the shares' seconds are then NaN */
     int64_t shared_elements;   /* as in fem_multigrid_options */
     fem_coarse_keeper *keeper; /* likewise: a solver kept over several solves; or NULL */
     double memory_bytes;       /* that a direct solver may take; 0: what the system says is there */
@@ -36,11 +36,13 @@ typedef struct fem_solve_share {
     double setup_moved_s;                            /* that moving its elements' data to it took; NaN where nothing moves */
 } fem_solve_share;
 
-/* What the products on one level of the multigrid took while a solve iterated.  The last level, which is solved directly, has no products. */
+/*
+ * What the products on one level of the multigrid took while a solve iterated.  The last level, which is solved directly, has no products.
+ */
 typedef struct fem_solve_level {
     int32_t elements;
     int64_t dofs, products;
-    int32_t part_elements[FEM_MOST_DEVICES];
+    int32_t subdomain_elements[FEM_MOST_DEVICES];
     double seconds_per_product[FEM_MOST_DEVICES]; /* busy; NaN: none */
 } fem_solve_level;
 
@@ -81,8 +83,8 @@ typedef struct fem_solution {
 /*
  * Solves on the space from the start value [num_nodes][components] (NULL: zero; values at prescribed dofs do not matter).  Where a device
  * fails, or cannot hold its elements, they go to the others in proportion to theirs, and the solve begins again.
- * Errors: those of fem_team_create, fem_space_load, fem_multigrid_create, fem_direct_factorize and fem_cg; DEVICE: no device is left, with all reasons;
- * DEVICE_MEMORY: the elements do not fit those that are left.
+ * Errors: those of fem_decomposition_create, fem_space_load, fem_multigrid_create, fem_direct_factorize and fem_cg; DEVICE: no device is
+ * left, with all reasons; DEVICE_MEMORY: the elements do not fit those that are left.
  */
 yoke_status fem_solve(const fem_space *space, const fem_boundary *boundary, const fem_constraints *constraints, const double *start,
                       const fem_solve_options *options, const fem_hooks *hooks, fem_solution **solution);

@@ -26,8 +26,8 @@ static yoke_status nothing_fits(const fem_devices *devices, int64_t elements)
 }
 
 /*
- * One round of handing out `left` elements: weight[i] of the devices that were asked for any and have room, or 1 for each that has room where
- * there is none of those.  Returns what is still left.
+ * One round of handing out `left` elements: weight[i] of the devices that were asked for any and have room, or 1 for each that has room
+ * where there is none of those.  Returns what is still left.
  */
 static int64_t hand_out(const fem_devices *devices, const int64_t *wanted, int64_t left, int64_t *elements)
 {
@@ -73,11 +73,11 @@ static double bytes_for(const fem_space *space, const fem_solve_options *options
     enum { SOLVER_VECTORS = 7, LEVEL_VECTORS = 4 };
     /* all coarser levels together, against the finest one: q1 levels on the same leaves and on an eighth, a sixty-fourth, ... of them */
     const double levels = 1.5;
-    fem_part_options part = {.precision = FEM_DOUBLE, .operator_kind = options->operator_kind};
-    double bytes = fem_part_device_bytes(space, &part, elements, SOLVER_VECTORS);
+    fem_subdomain_options subdomain = {.precision = FEM_DOUBLE, .operator_kind = options->operator_kind};
+    double bytes = fem_subdomain_device_bytes(space, &subdomain, elements, SOLVER_VECTORS);
     if (options->solver != FEM_SOLVER_MULTIGRID) return bytes;
-    part = (fem_part_options){.precision = FEM_SINGLE, .operator_kind = FEM_MATRIXFREE};
-    return bytes + levels * fem_part_device_bytes(space, &part, elements, LEVEL_VECTORS);
+    subdomain = (fem_subdomain_options){.precision = FEM_SINGLE, .operator_kind = FEM_MATRIXFREE};
+    return bytes + levels * fem_subdomain_device_bytes(space, &subdomain, elements, LEVEL_VECTORS);
 }
 
 int fem_solve_limit(const fem_space *space, const fem_solve_options *options, const int32_t *cut)

@@ -1,4 +1,4 @@
-/* The element-by-element product of the CPU part, in all its forms, against the plain sum over the elements. */
+/* The element-by-element product of the CPU subdomain, in all its forms, against the plain sum over the elements. */
 #include <math.h>
 
 #include <omp.h>
@@ -7,9 +7,9 @@
 
 #include "base/failing.h"
 #include "fem/body.h"
-#include "fem/part_settings.h"
 #include "fem/product.h"
 #include "fem/reference_operator.h"
+#include "fem/subdomain_settings.h"
 #include "mesh/shape.h"
 
 static const fem_element elements[3] = {FEM_Q1, FEM_S2, FEM_Q2};
@@ -23,7 +23,7 @@ static void assert_products_of(fem_element element)
 {
     for (int components = 1; components <= 3; components += 2) {
         block b;
-        part_create_hanging(&b, components);
+        subdomain_create_hanging(&b, components);
         block_discretise(&b, element);
         product_assert_all(&b);
         block_destroy(&b);
@@ -64,8 +64,8 @@ static void product_is_right_for_any_number_of_elements_in_the_last_vector(void 
 }
 
 /*
- * 27 coarse elements, the inner one refined.  Bits 0-2: its neighbours over faces across x, y, z are refined too; bits 3-5: those over edges
- * along x, y, z.
+ * 27 coarse elements, the inner one refined.  Bits 0-2: its neighbours over faces across x, y, z are refined too; bits 3-5: those over
+ * edges along x, y, z.
  */
 static void create_pattern(block *b, int bits, int components)
 {
@@ -84,16 +84,16 @@ static void create_pattern(block *b, int bits, int components)
 }
 
 /*
- * An element can hang on the three faces that it shares with its parent, and on the three edges there that no hanging face has: 18 patterns,
- * 17 of them with something hanging, for each of the 8 places in a family.
+ * An element can hang on the three faces that it shares with its parent, and on the three edges there that no hanging face has: 18
+ * patterns, 17 of them with something hanging, for each of the 8 places in a family.
  */
 static void product_is_right_for_every_pattern_of_hanging_faces_and_edges(void **state)
 {
     (void)state;
-    part_setting settings[PART_MOST_SETTINGS];
+    subdomain_setting settings[SUBDOMAIN_MOST_SETTINGS];
     uint8_t seen[FEM_FACE_CODES] = {0};
     uint64_t random = 9;
-    int patterns = 0, count = part_settings(settings);
+    int patterns = 0, count = subdomain_settings(settings);
     for (int bits = 0; bits < 64; bits++)
         for (int i = 0; i < 3; i++) {
             block b;
@@ -103,7 +103,7 @@ static void product_is_right_for_every_pattern_of_hanging_faces_and_edges(void *
                 assert_in_range(b.space->face_code[e], 0, FEM_FACE_CODES - 1);
                 seen[b.space->face_code[e]] = 1;
             }
-            double *u = block_random_array(part_dofs(&b), &random), *expected = block_zeros(part_dofs(&b), sizeof *expected);
+            double *u = block_random_array(subdomain_dofs(&b), &random), *expected = block_zeros(subdomain_dofs(&b), sizeof *expected);
             reference_product(b.space, u, expected);
             for (int k = (bits + i) % 13; k < count; k += 13) product_assert(&b, &settings[k], u, expected);
             free(expected);
@@ -121,16 +121,17 @@ static void stored_and_matrixfree_products_agree(void **state)
         for (int i = 0; i < 3; i++) {
             block b;
             uint64_t random = 8;
-            part_create_hanging(&b, components);
+            subdomain_create_hanging(&b, components);
             block_discretise(&b, elements[i]);
-            double *u = block_random_array(part_dofs(&b), &random), *y[2];
+            double *u = block_random_array(subdomain_dofs(&b), &random), *y[2];
             for (int stored = 0; stored < 2; stored++) {
-                fem_part *part = part_make(&b, 2, &(fem_part_options){.operator_kind = stored ? FEM_STORED : FEM_MATRIXFREE});
-                y[stored] = block_zeros(part_dofs(&b), sizeof(double));
-                part_multiply(part, 0, u, y[stored]);
-                part->call->destroy(part);
+                fem_subdomain *subdomain =
+                    subdomain_make(&b, 2, &(fem_subdomain_options){.operator_kind = stored ? FEM_STORED : FEM_MATRIXFREE});
+                y[stored] = block_zeros(subdomain_dofs(&b), sizeof(double));
+                subdomain_multiply(subdomain, 0, u, y[stored]);
+                subdomain->call->destroy(subdomain);
             }
-            assert_true(block_difference(y[1], y[0], part_dofs(&b)) <= 1e-12);
+            assert_true(block_difference(y[1], y[0], subdomain_dofs(&b)) <= 1e-12);
             free(y[0]);
             free(y[1]);
             free(u);
@@ -141,23 +142,24 @@ static void stored_and_matrixfree_products_agree(void **state)
 static void product_is_symmetric(void **state)
 {
     (void)state;
-    part_setting settings[PART_MOST_SETTINGS];
-    int count = part_settings(settings);
+    subdomain_setting settings[SUBDOMAIN_MOST_SETTINGS];
+    int count = subdomain_settings(settings);
     for (int i = 0; i < 3; i++) {
         block b;
         uint64_t random = 21;
-        part_create_hanging(&b, 3);
+        subdomain_create_hanging(&b, 3);
         block_discretise(&b, elements[i]);
-        int64_t n = part_dofs(&b);
+        int64_t n = subdomain_dofs(&b);
         double *u = block_random_array(n, &random), *v = block_random_array(n, &random);
         double *au = block_zeros(n, sizeof *au), *av = block_zeros(n, sizeof *av);
         for (int k = 0; k < count; k++) {
             if (settings[k].options.precision != FEM_DOUBLE) continue;
-            fem_part *part = part_make(&b, settings[k].threads, &settings[k].options);
-            part_multiply(part, 0, u, au);
-            part_multiply(part, 0, v, av);
-            assert_true(fabs(part_dot(u, av, n) - part_dot(v, au, n)) <= 1e-12 * sqrt(part_dot(u, u, n) * part_dot(av, av, n)));
-            part->call->destroy(part);
+            fem_subdomain *subdomain = subdomain_make(&b, settings[k].threads, &settings[k].options);
+            subdomain_multiply(subdomain, 0, u, au);
+            subdomain_multiply(subdomain, 0, v, av);
+            assert_true(fabs(subdomain_dot(u, av, n) - subdomain_dot(v, au, n)) <=
+                        1e-12 * sqrt(subdomain_dot(u, u, n) * subdomain_dot(av, av, n)));
+            subdomain->call->destroy(subdomain);
         }
         free(av);
         free(au);
@@ -181,20 +183,20 @@ static void rigid_motion(const double x[3], int motion, double *u)
 static void assert_rigid_motions_need_no_force(const block *b, fem_operator operator_kind)
 {
     int components = b->problem.components;
-    fem_part *part = part_make(b, 2, &(fem_part_options){.operator_kind = operator_kind});
-    double *u = block_zeros(part_dofs(b), sizeof *u), *y = block_zeros(part_dofs(b), sizeof *y);
+    fem_subdomain *subdomain = subdomain_make(b, 2, &(fem_subdomain_options){.operator_kind = operator_kind});
+    double *u = block_zeros(subdomain_dofs(b), sizeof *u), *y = block_zeros(subdomain_dofs(b), sizeof *y);
     for (int motion = 0; motion < (components == 3 ? 6 : 1); motion++) {
         for (int64_t k = 0; k < b->space->num_nodes; k++) {
             double all[3];
             rigid_motion(b->space->x + 3 * k, motion, all);
             memcpy(u + k * components, all, sizeof(double) * (size_t)components);
         }
-        part_multiply(part, 0, u, y);
-        for (int64_t k = 0; k < part_dofs(b); k++) assert_near(y[k], 0, 2e-12); /* moduli up to 10, values up to 1 */
+        subdomain_multiply(subdomain, 0, u, y);
+        for (int64_t k = 0; k < subdomain_dofs(b); k++) assert_near(y[k], 0, 2e-12); /* moduli up to 10, values up to 1 */
     }
     free(y);
     free(u);
-    part->call->destroy(part);
+    subdomain->call->destroy(subdomain);
 }
 
 static void rigid_motions_and_constants_need_no_force(void **state)
@@ -203,7 +205,7 @@ static void rigid_motions_and_constants_need_no_force(void **state)
     for (int components = 1; components <= 3; components += 2)
         for (int i = 0; i < 3; i++) {
             block b;
-            part_create_hanging(&b, components);
+            subdomain_create_hanging(&b, components);
             block_discretise(&b, elements[i]);
             assert_rigid_motions_need_no_force(&b, FEM_MATRIXFREE);
             assert_rigid_motions_need_no_force(&b, FEM_STORED);
@@ -214,23 +216,23 @@ static void rigid_motions_and_constants_need_no_force(void **state)
 static void products_repeat_bit_by_bit(void **state)
 {
     (void)state;
-    part_setting settings[PART_MOST_SETTINGS];
-    int count = part_settings(settings);
+    subdomain_setting settings[SUBDOMAIN_MOST_SETTINGS];
+    int count = subdomain_settings(settings);
     block b;
     uint64_t random = 33;
-    part_create_hanging(&b, 3);
+    subdomain_create_hanging(&b, 3);
     block_discretise(&b, FEM_Q2);
-    int64_t n = part_dofs(&b);
+    int64_t n = subdomain_dofs(&b);
     double *u = block_random_array(n, &random), *first = block_zeros(n, sizeof *first), *again = block_zeros(n, sizeof *again);
     for (int k = 0; k < count; k++) {
-        fem_part *part = part_make(&b, settings[k].threads, &settings[k].options),
-                 *other = part_make(&b, settings[k].threads, &settings[k].options);
-        part_multiply(part, 0, u, first);
+        fem_subdomain *subdomain = subdomain_make(&b, settings[k].threads, &settings[k].options),
+                      *other = subdomain_make(&b, settings[k].threads, &settings[k].options);
+        subdomain_multiply(subdomain, 0, u, first);
         for (int repeat = 0; repeat < 3; repeat++) {
-            part_multiply(repeat ? part : other, 0, u, again);
+            subdomain_multiply(repeat ? subdomain : other, 0, u, again);
             assert_memory_equal(again, first, sizeof(double) * (size_t)n);
         }
-        part->call->destroy(part);
+        subdomain->call->destroy(subdomain);
         other->call->destroy(other);
     }
     free(again);
@@ -246,7 +248,7 @@ static void true_block(const block *b, int64_t node, double *u, double *y, doubl
 {
     int n = b->problem.components;
     for (int c = 0; c < n; c++) {
-        memset(u, 0, sizeof(double) * (size_t)part_dofs(b));
+        memset(u, 0, sizeof(double) * (size_t)subdomain_dofs(b));
         u[node * n + c] = 1;
         reference_product(b->space, u, y);
         for (int r = 0; r < n; r++) columns[r][c] = y[node * n + r];
@@ -254,32 +256,33 @@ static void true_block(const block *b, int64_t node, double *u, double *y, doubl
 }
 
 /* The block of B at a node, by applying it to unit vectors. */
-static void inverse_block(fem_part *part, fem_part_vector *r, fem_part_vector *z, double *values, int64_t node, double inverse[3][3])
+static void inverse_block(fem_subdomain *subdomain, fem_subdomain_vector *r, fem_subdomain_vector *z, double *values, int64_t node,
+                          double inverse[3][3])
 {
-    int n = part->space->components;
+    int n = subdomain->space->components;
     for (int c = 0; c < n; c++) {
-        memset(values, 0, sizeof(double) * (size_t)part->dofs);
+        memset(values, 0, sizeof(double) * (size_t)subdomain->dofs);
         values[node * n + c] = 1;
-        part->call->write(part, r, values);
-        part->call->block_solve(part, r, z);
-        part->call->read_wait(part, z, values);
+        subdomain->call->write(subdomain, r, values);
+        subdomain->call->block_solve(subdomain, r, z);
+        subdomain->call->read_wait(subdomain, z, values);
         for (int k = 0; k < n; k++) inverse[k][c] = values[node * n + k];
     }
 }
 
 /* Each block of B times the true block of A is the unit matrix, up to `near`. */
-static void assert_inverse_blocks(const block *b, const fem_part_options *options, double near)
+static void assert_inverse_blocks(const block *b, const fem_subdomain_options *options, double near)
 {
     int components = b->problem.components;
-    fem_part *part = part_make(b, 1, options);
-    fem_part_vector *r, *z;
-    assert_int_equal(part->call->vector_create(part, &r), YOKE_OK);
-    assert_int_equal(part->call->vector_create(part, &z), YOKE_OK);
-    double *u = block_zeros(part_dofs(b), sizeof *u), *y = block_zeros(part_dofs(b), sizeof *y);
+    fem_subdomain *subdomain = subdomain_make(b, 1, options);
+    fem_subdomain_vector *r, *z;
+    assert_int_equal(subdomain->call->vector_create(subdomain, &r), YOKE_OK);
+    assert_int_equal(subdomain->call->vector_create(subdomain, &z), YOKE_OK);
+    double *u = block_zeros(subdomain_dofs(b), sizeof *u), *y = block_zeros(subdomain_dofs(b), sizeof *y);
     for (int64_t node = 0; node < b->space->num_nodes; node++) {
         double truth[3][3], inverse[3][3];
         true_block(b, node, u, y, truth);
-        inverse_block(part, r, z, u, node, inverse);
+        inverse_block(subdomain, r, z, u, node, inverse);
         for (int row = 0; row < components; row++)
             for (int column = 0; column < components; column++) {
                 double product = 0;
@@ -287,11 +290,11 @@ static void assert_inverse_blocks(const block *b, const fem_part_options *option
                 assert_near(product, row == column, near);
             }
     }
-    part->call->vector_destroy(part, r);
-    part->call->vector_destroy(part, z);
+    subdomain->call->vector_destroy(subdomain, r);
+    subdomain->call->vector_destroy(subdomain, z);
     free(y);
     free(u);
-    part->call->destroy(part);
+    subdomain->call->destroy(subdomain);
 }
 
 static void assert_inverse_blocks_of(fem_element element, double near_double, double near_single)
@@ -305,8 +308,8 @@ static void assert_inverse_blocks_of(fem_element element, double near_double, do
         block_two_materials(&b, 7);
         block_discretise(&b, element);
         for (int k = 0; k < tables; k++) {
-            assert_inverse_blocks(&b, &(fem_part_options){.precision = FEM_DOUBLE, .kernels = kernels[k]}, near_double);
-            assert_inverse_blocks(&b, &(fem_part_options){.precision = FEM_SINGLE, .kernels = kernels[k]}, near_single);
+            assert_inverse_blocks(&b, &(fem_subdomain_options){.precision = FEM_DOUBLE, .kernels = kernels[k]}, near_double);
+            assert_inverse_blocks(&b, &(fem_subdomain_options){.precision = FEM_SINGLE, .kernels = kernels[k]}, near_single);
         }
         block_destroy(&b);
     }
@@ -337,22 +340,22 @@ static void blocks_are_positive_definite_where_nodes_hang(void **state)
         for (int i = 0; i < 3; i++)
             for (int precision = FEM_DOUBLE; precision <= FEM_SINGLE; precision++) {
                 block b;
-                part_create_hanging(&b, components);
+                subdomain_create_hanging(&b, components);
                 block_discretise(&b, elements[i]);
-                fem_part *part = part_make(&b, 3, &(fem_part_options){.precision = precision});
-                fem_part_vector *r, *z;
-                assert_int_equal(part->call->vector_create(part, &r), YOKE_OK);
-                assert_int_equal(part->call->vector_create(part, &z), YOKE_OK);
-                double *u = block_zeros(part_dofs(&b), sizeof *u);
+                fem_subdomain *subdomain = subdomain_make(&b, 3, &(fem_subdomain_options){.precision = precision});
+                fem_subdomain_vector *r, *z;
+                assert_int_equal(subdomain->call->vector_create(subdomain, &r), YOKE_OK);
+                assert_int_equal(subdomain->call->vector_create(subdomain, &z), YOKE_OK);
+                double *u = block_zeros(subdomain_dofs(&b), sizeof *u);
                 for (int64_t node = 0; node < b.space->num_nodes; node += 3) {
                     double inverse[3][3];
-                    inverse_block(part, r, z, u, node, inverse);
+                    inverse_block(subdomain, r, z, u, node, inverse);
                     assert_positive_definite(components, inverse);
                 }
-                part->call->vector_destroy(part, r);
-                part->call->vector_destroy(part, z);
+                subdomain->call->vector_destroy(subdomain, r);
+                subdomain->call->vector_destroy(subdomain, z);
                 free(u);
-                part->call->destroy(part);
+                subdomain->call->destroy(subdomain);
                 block_destroy(&b);
             }
 }
@@ -384,26 +387,26 @@ static void add_matrix(int32_t element, const double *packed, void *user)
 static void visited_element_matrices_add_up_to_the_product(void **state)
 {
     (void)state;
-    part_setting settings[PART_MOST_SETTINGS];
-    int count = part_settings(settings);
+    subdomain_setting settings[SUBDOMAIN_MOST_SETTINGS];
+    int count = subdomain_settings(settings);
     for (int components = 1; components <= 3; components += 2)
         for (int i = 0; i < 3; i++) {
             block b;
             uint64_t random = 44;
-            part_create_hanging(&b, components);
+            subdomain_create_hanging(&b, components);
             block_discretise(&b, elements[i]);
-            int64_t n = part_dofs(&b);
+            int64_t n = subdomain_dofs(&b);
             double *u = block_random_array(n, &random), *expected = block_zeros(n, sizeof *expected);
             reference_product(b.space, u, expected);
             for (int k = i; k < count; k += 3) {
-                fem_part *part = part_make(&b, settings[k].threads, &settings[k].options);
+                fem_subdomain *subdomain = subdomain_make(&b, settings[k].threads, &settings[k].options);
                 matrices m = {&b, u, block_zeros(n, sizeof(double)), block_zeros(b.space->num_elements, sizeof(int32_t))};
-                assert_int_equal(part->call->visit_matrices(part, add_matrix, &m), YOKE_OK);
+                assert_int_equal(subdomain->call->visit_matrices(subdomain, add_matrix, &m), YOKE_OK);
                 for (int32_t e = 0; e < b.space->num_elements; e++) assert_int_equal(m.visits[e], 1);
                 assert_true(block_difference(m.y, expected, n) <= product_tolerance(&settings[k]));
                 free(m.visits);
                 free(m.y);
-                part->call->destroy(part);
+                subdomain->call->destroy(subdomain);
             }
             free(expected);
             free(u);
@@ -451,7 +454,7 @@ static void folded_elements_are_reported_with_the_number_of_the_first(void **sta
         for (int how = INSIDE_OUT; how <= NOT_A_NUMBER; how++)
             for (int precision = FEM_DOUBLE; precision <= FEM_SINGLE; precision++) {
                 block b;
-                fem_part *part = NULL;
+                fem_subdomain *subdomain = NULL;
                 char expected[40];
                 block_options options = {.elements = {8, 4, 5}, .order = 1, .turn = 0, .components = 3};
                 block_create(&options, &b);
@@ -459,10 +462,10 @@ static void folded_elements_are_reported_with_the_number_of_the_first(void **sta
                 spoil(b.space, 50, how); /* one for each thread */
                 spoil(b.space, 120, how);
                 snprintf(expected, sizeof expected, "element %lld", (long long)b.mesh.element_tag[first_folded(b.space)]);
-                fem_part_options part_options = {.precision = precision};
+                fem_subdomain_options subdomain_options = {.precision = precision};
                 omp_set_num_threads(2);
-                assert_int_equal(fem_part_cpu_create(b.space, b.constraints, &part_options, &part), YOKE_ERROR_INPUT);
-                assert_null(part);
+                assert_int_equal(fem_subdomain_cpu_create(b.space, b.constraints, &subdomain_options, &subdomain), YOKE_ERROR_INPUT);
+                assert_null(subdomain);
                 if (!strstr(yoke_last_error(b.context), expected)) fail_msg("\"%s\" lacks %s", yoke_last_error(b.context), expected);
                 block_destroy(&b);
             }
@@ -481,21 +484,22 @@ static void lack_of_memory_at_any_place_is_reported_and_leaves_nothing(void **st
         int64_t outstanding = memory.outstanding;
         yoke_status status = YOKE_ERROR_MEMORY;
         for (int n = 1; status; n++) {
-            fem_part *part = NULL;
-            fem_part_vector *x = NULL;
+            fem_subdomain *subdomain = NULL;
+            fem_subdomain_vector *x = NULL;
             memory.fail_at = memory.calls + n;
-            fem_part_options part_options = {.operator_kind = stored ? FEM_STORED : FEM_MATRIXFREE};
+            fem_subdomain_options subdomain_options = {.operator_kind = stored ? FEM_STORED : FEM_MATRIXFREE};
             omp_set_num_threads(3);
-            status = fem_part_cpu_create(b.space, b.constraints, &part_options, &part);
-            if (!status) status = part->call->vector_create(part, &x);
-            matrices m = {&b, b.space->x, block_zeros(part_dofs(&b), sizeof(double)), block_zeros(b.space->num_elements, sizeof(int32_t))};
-            if (!status) status = part->call->visit_matrices(part, add_matrix, &m);
+            status = fem_subdomain_cpu_create(b.space, b.constraints, &subdomain_options, &subdomain);
+            if (!status) status = subdomain->call->vector_create(subdomain, &x);
+            matrices m = {&b, b.space->x, block_zeros(subdomain_dofs(&b), sizeof(double)),
+                          block_zeros(b.space->num_elements, sizeof(int32_t))};
+            if (!status) status = subdomain->call->visit_matrices(subdomain, add_matrix, &m);
             free(m.y);
             free(m.visits);
             assert_true(status == YOKE_OK || status == YOKE_ERROR_MEMORY);
             assert_true(n < 200 && (n > 20 || status));
-            if (x) part->call->vector_destroy(part, x);
-            if (part) part->call->destroy(part);
+            if (x) subdomain->call->vector_destroy(subdomain, x);
+            if (subdomain) subdomain->call->destroy(subdomain);
             assert_int_equal(memory.outstanding, outstanding);
         }
         memory.fail_at = 0;

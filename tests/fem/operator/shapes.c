@@ -67,16 +67,16 @@ static void product_is_right_for_any_number_of_them(void **state)
         }
 }
 
-/* Memory of a part of 64 elements. */
+/* Memory of a subdomain of 64 elements. */
 static int64_t memory_on(cube_map *map, int turn, fem_element element)
 {
     block b;
     block_options options = {.elements = {4, 4, 4}, .map = map, .order = 2, .turn = turn, .components = 3};
     block_create(&options, &b);
     block_discretise(&b, element);
-    fem_part *part = part_make(&b, 1, &(fem_part_options){0});
-    int64_t bytes = part->call->memory_bytes(part);
-    part->call->destroy(part);
+    fem_subdomain *subdomain = subdomain_make(&b, 1, &(fem_subdomain_options){0});
+    int64_t bytes = subdomain->call->memory_bytes(subdomain);
+    subdomain->call->destroy(subdomain);
     block_destroy(&b);
     return bytes;
 }

@@ -94,15 +94,16 @@ static double *apply_cycle(const block *b, fem_coarse_keeper *keeper)
     uint64_t random = 7;
     double *values = block_random_array(dofs, &random);
     fem_devices *devices;
-    fem_team *team;
+    fem_decomposition *decomposition;
     fem_multigrid *multigrid;
     fem_vector *r, *z;
     assert_int_equal(fem_devices_open(b->context, NULL, &devices), YOKE_OK);
-    const fem_team_options team_options = {.devices = devices, .cut = cut, .precision = FEM_DOUBLE, .operator_kind = FEM_MATRIXFREE};
+    const fem_decomposition_options decomposition_options = {
+        .devices = devices, .cut = cut, .precision = FEM_DOUBLE, .operator_kind = FEM_MATRIXFREE};
     const fem_multigrid_options options = {.devices = devices, .cut = cut, .direct_dofs = 500, .keeper = keeper};
-    assert_int_equal(fem_team_create(b->space, b->constraints, &team_options, &team), YOKE_OK);
-    assert_int_equal(fem_vector_create(team, &r), YOKE_OK);
-    assert_int_equal(fem_vector_create(team, &z), YOKE_OK);
+    assert_int_equal(fem_decomposition_create(b->space, b->constraints, &decomposition_options, &decomposition), YOKE_OK);
+    assert_int_equal(fem_vector_create(decomposition, &r), YOKE_OK);
+    assert_int_equal(fem_vector_create(decomposition, &z), YOKE_OK);
     if (fem_multigrid_create(b->space, b->constraints, &options, NULL, &multigrid)) fail_msg("%s", yoke_last_error(b->context));
     assert_string_equal(fem_multigrid_coarse_name(multigrid), "cholmod");
     const fem_approximate_inverse inverse = fem_multigrid_inverse(multigrid);
@@ -113,7 +114,7 @@ static double *apply_cycle(const block *b, fem_coarse_keeper *keeper)
     fem_multigrid_destroy(multigrid);
     fem_vector_destroy(r);
     fem_vector_destroy(z);
-    fem_team_destroy(team);
+    fem_decomposition_destroy(decomposition);
     fem_devices_close(devices);
     return values;
 }

@@ -7,8 +7,8 @@
 
 #include "base/failing.h"
 #include "fem/body.h"
+#include "fem/decomposition_settings.h"
 #include "fem/solving.h"
-#include "fem/team_settings.h"
 
 static const fem_element elements[3] = {FEM_Q1, FEM_S2, FEM_Q2};
 
@@ -61,7 +61,7 @@ static void one_or_two_iterations_find_what_many_find(void **state)
 static void the_answer_does_not_depend_on_devices_and_cuts(void **state)
 {
     static const int counts[3] = {2, 3, 2}, cuts[3] = {0, 1, 3};
-    static const team_machine sound = {NULL, NULL};
+    static const decomposition_machine sound = {NULL, NULL};
     (void)state;
     for (int i = 0; i < 3; i++) {
         block b;
@@ -69,12 +69,12 @@ static void the_answer_does_not_depend_on_devices_and_cuts(void **state)
         fem_solve_options options = with_direct;
         fem_solution *shared;
         create(&b, 3, 3, 2, NULL);
-        team_read_machine(&b, &sound);
+        decomposition_read_machine(&b, &sound);
         block_discretise(&b, elements[i]);
         fem_solution *alone = solve(&b, &with_direct);
-        fem_devices *devices = team_open(&b, counts[i], i % TEAM_VARIANTS);
+        fem_devices *devices = decomposition_open(&b, counts[i], i % DECOMPOSITION_VARIANTS);
         options.cut = cut;
-        team_cut(b.space->num_elements, counts[i], cuts[i], cut);
+        decomposition_cut(b.space->num_elements, counts[i], cuts[i], cut);
         if (solve_on(devices, b.space, b.boundary, b.constraints, NULL, &options, NULL, &shared))
             fail_msg("%s", yoke_last_error(b.context));
         assert_true(shared->iterations <= 2);

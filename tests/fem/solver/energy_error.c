@@ -6,9 +6,9 @@
 
 #include "fem/block.h"
 #include "fem/body.h"
-#include "fem/part_settings.h"
 #include "fem/reference_operator.h"
 #include "fem/solving.h"
+#include "fem/subdomain_settings.h"
 #include "solver/coarse.h"
 
 /* ------------------------------------------------------------------------------------------------ the exact solution */
@@ -43,11 +43,11 @@ static void add_element(int32_t element, const double *packed, void *user)
 
 static void visit(const block *b, assembly *a)
 {
-    const fem_part_options options = {.operator_kind = FEM_STORED, .precision = FEM_DOUBLE};
-    fem_part *part;
-    assert_int_equal(fem_part_cpu_create(b->space, b->constraints, &options, &part), YOKE_OK);
-    assert_int_equal(part->call->visit_matrices(part, add_element, a), YOKE_OK);
-    part->call->destroy(part);
+    const fem_subdomain_options options = {.operator_kind = FEM_STORED, .precision = FEM_DOUBLE};
+    fem_subdomain *subdomain;
+    assert_int_equal(fem_subdomain_cpu_create(b->space, b->constraints, &options, &subdomain), YOKE_OK);
+    assert_int_equal(subdomain->call->visit_matrices(subdomain, add_element, a), YOKE_OK);
+    subdomain->call->destroy(subdomain);
 }
 
 static fem_coarse *factor(const block *b)
@@ -81,7 +81,7 @@ static fem_coarse *factor(const block *b)
 /* The finite element solution, refined by its residual. */
 static double *exact_solution(const block *b)
 {
-    int64_t dofs = part_dofs(b);
+    int64_t dofs = subdomain_dofs(b);
     double *u = block_zeros(dofs, sizeof *u), *load = block_zeros(dofs, sizeof *u), *r = block_zeros(dofs, sizeof *u);
     fem_coarse *cholesky = factor(b);
     assert_int_equal(fem_space_load(b->space, b->boundary, load), YOKE_OK);
@@ -100,17 +100,17 @@ static double *exact_solution(const block *b)
 
 static double energy_norm(const block *b, const double *u)
 {
-    double *y = block_zeros(part_dofs(b), sizeof *y), sum = 0;
+    double *y = block_zeros(subdomain_dofs(b), sizeof *y), sum = 0;
     reference_product(b->space, u, y);
-    for (int64_t i = 0; i < part_dofs(b); i++) sum += u[i] * y[i];
+    for (int64_t i = 0; i < subdomain_dofs(b); i++) sum += u[i] * y[i];
     free(y);
     return sqrt(fmax(0, sum));
 }
 
 static double true_error(const block *b, const double *u, const double *exact)
 {
-    double *e = block_zeros(part_dofs(b), sizeof *e);
-    for (int64_t i = 0; i < part_dofs(b); i++) e[i] = u[i] - exact[i];
+    double *e = block_zeros(subdomain_dofs(b), sizeof *e);
+    for (int64_t i = 0; i < subdomain_dofs(b); i++) e[i] = u[i] - exact[i];
     double error = energy_norm(b, e) / energy_norm(b, exact);
     free(e);
     return error;
@@ -210,8 +210,8 @@ static void start_near_the_solution_is_not_taken_for_it(void **state)
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
         block b;
         create_body(&kinds[k], &b);
-        double *exact = exact_solution(&b), *start = block_zeros(part_dofs(&b), sizeof *start);
-        for (int64_t j = 0; j < part_dofs(&b); j++) start[j] = 0.999 * exact[j];
+        double *exact = exact_solution(&b), *start = block_zeros(subdomain_dofs(&b), sizeof *start);
+        for (int64_t j = 0; j < subdomain_dofs(&b); j++) start[j] = 0.999 * exact[j];
         for (int i = 0; i < 2; i++) {
             fem_solve_options options = {
                 .solver = i ? FEM_SOLVER_MULTIGRID : FEM_SOLVER_JACOBI, .energy_error = 1e-6, .max_iterations = 20000};

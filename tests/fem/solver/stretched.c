@@ -6,7 +6,7 @@
 
 #include "base/failing.h"
 #include "fem/body.h"
-#include "fem/team_settings.h"
+#include "fem/decomposition_settings.h"
 #include "solver/direct.h"
 #include "solver/multigrid.h"
 #include "solver/multigrid_blocks.h"
@@ -169,22 +169,22 @@ static void a_cube_has_no_blocks(void **state)
 }
 
 /*
- * B A u = u for any u that is not zero in one block alone, looked at there.  Factors have single precision; sums over a row of a large one lose more,
- * and how much depends on the compiler's order of adding: of 1849 nodes 1e-4 to 2e-4.
+ * B A u = u for any u that is not zero in one block alone, looked at there.  Factors have single precision; sums over a row of a large one
+ * lose more, and how much depends on the compiler's order of adding: of 1849 nodes 1e-4 to 2e-4.
  */
 static void assert_blocks_are_inverse(const block *b, fem_devices *devices, uint64_t *random)
 {
     const int32_t cut[2] = {0, b->space->num_elements};
     const int n = b->space->components;
-    const fem_team_options options = {.devices = devices, .cut = cut, .precision = FEM_DOUBLE, .operator_kind = FEM_MATRIXFREE};
-    fem_team *team;
+    const fem_decomposition_options options = {.devices = devices, .cut = cut, .precision = FEM_DOUBLE, .operator_kind = FEM_MATRIXFREE};
+    fem_decomposition *decomposition;
     fem_vector *u, *au;
     multigrid_blocks *blocks;
     multigrid_partition p;
     double *values = block_zeros(dofs_of(b), sizeof *values), *found = block_zeros(dofs_of(b), sizeof *found);
-    assert_int_equal(fem_team_create(b->space, b->constraints, &options, &team), YOKE_OK);
-    assert_int_equal(fem_vector_create(team, &u), YOKE_OK);
-    assert_int_equal(fem_vector_create(team, &au), YOKE_OK);
+    assert_int_equal(fem_decomposition_create(b->space, b->constraints, &options, &decomposition), YOKE_OK);
+    assert_int_equal(fem_vector_create(decomposition, &u), YOKE_OK);
+    assert_int_equal(fem_vector_create(decomposition, &au), YOKE_OK);
     assert_int_equal(multigrid_partition_create(b->space, 1e9, &p), YOKE_OK);
     assert_int_equal(multigrid_blocks_create(b->space, b->constraints, &blocks), YOKE_OK);
     assert_true(multigrid_blocks_memory_bytes(blocks) > 0);
@@ -195,7 +195,7 @@ static void assert_blocks_are_inverse(const block *b, fem_devices *devices, uint
             for (int c = 0; c < n; c++)
                 if (!(b->constraints->prescribed[p.node[i]] >> c & 1)) values[(int64_t)p.node[i] * n + c] = 2 * block_random(random) - 1;
         fem_vector_write(u, values);
-        fem_team_product(team, 0, u, au);
+        fem_decomposition_product(decomposition, 0, u, au);
         fem_vector_read(au, found);
         multigrid_blocks_solve(blocks, 2, found, found);
         for (int32_t i = p.begin[k]; i < p.begin[k + 1]; i++) {
@@ -212,7 +212,7 @@ static void assert_blocks_are_inverse(const block *b, fem_devices *devices, uint
     multigrid_partition_release(b->context, &p);
     fem_vector_destroy(u);
     fem_vector_destroy(au);
-    fem_team_destroy(team);
+    fem_decomposition_destroy(decomposition);
     free(values);
     free(found);
 }
@@ -261,7 +261,7 @@ typedef struct setting {
     block b;
     fem_devices *devices;
     int32_t cut[FEM_MOST_DEVICES + 1];
-    fem_team *team;
+    fem_decomposition *decomposition;
     fem_multigrid *multigrid;
 } setting;
 
@@ -269,9 +269,9 @@ static void open_setting(setting *s, int64_t direct_dofs)
 {
     const block *b = &s->b;
     const fem_multigrid_options options = options_for(s->devices, s->cut, direct_dofs);
-    const fem_team_options plain = {
+    const fem_decomposition_options plain = {
         .devices = s->devices, .cut = s->cut, .precision = FEM_DOUBLE, .operator_kind = FEM_MATRIXFREE, .unmeasured = 1};
-    if (fem_team_create(b->space, b->constraints, &plain, &s->team)) fail_msg("%s", yoke_last_error(b->context));
+    if (fem_decomposition_create(b->space, b->constraints, &plain, &s->decomposition)) fail_msg("%s", yoke_last_error(b->context));
     if (fem_multigrid_create(b->space, b->constraints, &options, NULL, &s->multigrid)) fail_msg("%s", yoke_last_error(b->context));
     assert_true(fem_multigrid_levels(s->multigrid) > 1);
 }
@@ -279,13 +279,13 @@ static void open_setting(setting *s, int64_t direct_dofs)
 static void close_setting(setting *s)
 {
     fem_multigrid_destroy(s->multigrid);
-    fem_team_destroy(s->team);
+    fem_decomposition_destroy(s->decomposition);
 }
 
 static fem_vector *new_vector(const setting *s)
 {
     fem_vector *v;
-    if (fem_vector_create(s->team, &v)) fail_msg("%s", yoke_last_error(s->b.context));
+    if (fem_vector_create(s->decomposition, &v)) fail_msg("%s", yoke_last_error(s->b.context));
     return v;
 }
 
@@ -304,7 +304,7 @@ static void solve_directly(const setting *s, const fem_vector *load, fem_vector 
         fail_msg("%s", yoke_last_error(s->b.context));
     const fem_approximate_inverse inverse = fem_direct_inverse(direct);
     assert_int_equal(inverse.apply(inverse.state, load, NAN, x), YOKE_OK);
-    fem_team_product(s->team, 1, x, r);
+    fem_decomposition_product(s->decomposition, 1, x, r);
     fem_vector_subtract(load, r, r);
     assert_int_equal(inverse.apply(inverse.state, r, NAN, z), YOKE_OK);
     fem_vector_axpy(1, z, x);
@@ -316,10 +316,10 @@ static void solve_directly(const setting *s, const fem_vector *load, fem_vector 
 /* |x - y| in the energy norm, relative to |y|. */
 static double energy_error(const setting *s, const fem_vector *x, const fem_vector *y, fem_vector *work, fem_vector *product)
 {
-    fem_team_product(s->team, 1, y, product);
+    fem_decomposition_product(s->decomposition, 1, y, product);
     const double whole = fem_vector_dot(y, product);
     fem_vector_subtract(x, y, work);
-    fem_team_product(s->team, 1, work, product);
+    fem_decomposition_product(s->decomposition, 1, work, product);
     return sqrt(fem_vector_dot(work, product) / whole);
 }
 
@@ -343,7 +343,7 @@ static int iterations(const setting *s)
         assert_true(next > 0);
         fem_vector_xpby(z, count ? next / rz : 0, p);
         rz = next;
-        fem_team_product(s->team, 1, p, q);
+        fem_decomposition_product(s->decomposition, 1, p, q);
         fem_vector_advance(rz / fem_vector_dot(p, q), p, q, x, r);
     }
     for (int i = 0; i < 7; i++) fem_vector_destroy(v[i]);
@@ -442,15 +442,15 @@ static void the_cycle_is_symmetric_and_positive_definite(void **state)
 static void iterations_do_not_depend_on_the_cut(void **state)
 {
     (void)state;
-    const team_machine sound = {NULL, NULL};
+    const decomposition_machine sound = {NULL, NULL};
     for (int i = 0; i < 2; i++) {
         setting s;
         int alone = 0;
         create(i ? &needles : &thin, elements[i], 1, 0.2, &s.b);
-        team_read_machine(&s.b, &sound);
+        decomposition_read_machine(&s.b, &sound);
         for (int count = 1; count <= 2; count++) {
-            s.devices = team_open(&s.b, count, i);
-            team_cut(s.b.space->num_elements, count, count == 1 ? 0 : i, s.cut);
+            s.devices = decomposition_open(&s.b, count, i);
+            decomposition_cut(s.b.space->num_elements, count, count == 1 ? 0 : i, s.cut);
             open_setting(&s, 1000);
             const int found = iterations(&s);
             if (count == 1) alone = found;
