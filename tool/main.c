@@ -10,12 +10,12 @@
 
 static const tool_command commands[] = {
     {"info", "show the machine, its devices, meters and clocks", tool_info, NULL},
-    {"energy", "run a command and say what it cost in joules", tool_energy, NULL},
+    {"energy", "run a command and report its energy in joules", tool_energy, NULL},
     {"profile", "power over time and energy of a short kernel", tool_profile, NULL},
-    {"gather", "record what meters and clocks of this machine look at", tool_gather, NULL},
+    {"gather", "record the files that meters and clocks of this machine read", tool_gather, NULL},
     {"calibrate", "measure this machine for plans: speeds, copies, powers, clocks", tool_calibrate, NULL},
     {"plan", "find shares and clocks for least time or energy from a model", tool_plan, NULL},
-    {"reproduce", "print published tables beside what the planner makes of them", NULL, "yoke-reproduce"},
+    {"reproduce", "print published tables beside the planner's numbers", NULL, "yoke-reproduce"},
     {"fem", "solve a case of 3-D elasticity or Poisson adaptively", NULL, "yoke-fem"},
     {"bench", "run a benchmark", tool_bench, NULL},
 };

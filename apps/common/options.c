@@ -36,6 +36,10 @@ static void print_help(const app_usage *usage)
     }
     printf("  %-28s %s\n", "--help", "print this text and end");
     printf("  %-28s %s\n", "--version", "print the version and end");
+    if (usage->columns != NULL) {
+        printf("\ncolumns:\n");
+        for (const app_column *column = usage->columns; column->name != NULL; column++) printf("  %-15s  %s\n", column->name, column->text);
+    }
     if (usage->details != NULL) printf("\n%s\n", usage->details);
 }
 

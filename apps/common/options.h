@@ -38,6 +38,11 @@ app_option app_option_json(const char **path);                       /* --json F
 app_option app_option_quiet(bool *quiet);                            /* --quiet */
 app_option app_option_out(const char **directory, const char *help); /* --out DIRECTORY */
 
+/* A column of a table that the program prints, in the words of the table's head; name NULL ends a list. */
+typedef struct app_column {
+    const char *name, *text;
+} app_column;
+
 typedef struct app_usage {
     const char *program;  /* as typed: "yoke fem" */
     const char *operands; /* "CASE", "" for none */
@@ -46,7 +51,8 @@ typedef struct app_usage {
     const app_option *options; /* --help and --version are always there and not in the table */
     const char *command;       /* how a command line that follows `--` is called: "COMMAND [ARGUMENT]..."; NULL: there is none */
     int *command_at;           /* its first word in argv, argc where it is empty; left alone where there is no `--` */
-    const char *details;       /* text after the options, or NULL */
+    const app_column *columns; /* of the table that it prints, shown after the options; NULL: none */
+    const char *details;       /* text after these, or NULL */
 } app_usage;
 
 /*

@@ -26,6 +26,23 @@ typedef struct all_results {
     double decision_s; /* median seconds of a decision for 8 devices */
 } all_results;
 
+static const app_column columns[] = {
+    {"family", "knees: smooth speed curves with knees; cliff: with a sudden loss of speed"},
+    {"noise", "of the measured times"},
+    {"disturb", "the disturbance, and by which factor a device is slower then"},
+    {"devices", "in each set"},
+    {"policy", "as in --policy"},
+    {"median %", "excess: makespan of the share in use over that of the best fixed share, less 1; mean of rounds 5 to 30 from"},
+    {"", "equal shares on, without rounds in which a device changes its speed; median over the sets"},
+    {"p95 %, p99.9 %", "the same, quantiles over the sets"},
+    {"next %", "mean excess of the rounds after such a change, or after the recovery 8 rounds later"},
+    {"balanced", "sets that ever come within 5 % of balance, in per cent"},
+    {"decisions", "95 % quantile of the decisions that this takes"},
+    {"starved", "sets in which a device ends with less than a quarter of its best share"},
+    {"goal", "what is to be reached, beside each column; empty: no goal"},
+    {0},
+};
+
 static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc, char **argv, command_line *line, bool *answered)
 {
     const app_option options[] = {
@@ -58,13 +75,9 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
         .summary = "Lets the balancer share work among simulated devices with noise, knees, cliffs and disturbances.",
         .operands = "",
         .options = options,
-        .details =
-            "Excess: makespan of the share in use over that of the best fixed share, less 1, mean of rounds 5 to 30, from equal shares "
-            "on, without the rounds in which a device changes its speed.\n"
-            "Balanced: pairs that ever come within 5 % of balance; decisions: 95 % quantile of how many that takes.\n"
-            "Next: mean excess of the rounds that follow such a change, or the recovery 8 rounds later; by round in the record.\n"
-            "Starved: pairs in which a device ends with less than a quarter of its best share. docs/methods/balance.md has the families.\n"
-            "Exit codes: 0 done (whether goals are met or not), 1 failed while running, 2 bad input, 130 or 143 interrupted.",
+        .columns = columns,
+        .details = "docs/methods/balance.md describes the families; the record has the excess after a change by round.\n"
+                   "Exit codes: 0 done (whether goals are met or not), 1 failed while running, 2 bad input, 130 or 143 interrupted.",
     };
     return app_options_parse(context, &usage, argc, argv, NULL, answered);
 }

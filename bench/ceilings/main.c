@@ -19,8 +19,13 @@ typedef struct command_line {
 static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc, char **argv, command_line *line, bool *answered)
 {
     const app_option options[] = {
-        {.name = "threads", .value = "N", .help = "by default one for each core", .number = &line->threads, .minimum = 1, .maximum = 4096},
-        {.name = "quick", .help = "small and short: to see that it works", .flag = &line->quick},
+        {.name = "threads",
+         .value = "N",
+         .help = "number of threads; by default one for each core",
+         .number = &line->threads,
+         .minimum = 1,
+         .maximum = 4096},
+        {.name = "quick", .help = "small and short: a trial run", .flag = &line->quick},
         {.name = "line", .help = "print one line of JSON instead of the table", .flag = &line->line},
         app_option_json(&line->json),
         app_option_quiet(&terminal->quiet),

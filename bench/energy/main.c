@@ -26,7 +26,8 @@ static void describe(char *text, size_t size)
         length += (size_t)snprintf(text + length, size - length, "\n  %-10s %s", energy_experiments[i].name, energy_experiments[i].summary);
     if (length < size)
         snprintf(text + length, size - length,
-                 "\ndocs/guide/experiments.md says what each shows. What is not metered here is said, with the reason.\n"
+                 "\nA line of the result: quantity, value +- half width of its 95 %% interval, unit. A missing meter is reported with the "
+                 "reason.\ndocs/guide/experiments.md describes each experiment.\n"
                  "Exit codes: 0 done, 1 failed while running, 2 bad input, 3 a device or meter is not there, 130 or 143 interrupted.");
 }
 
@@ -36,19 +37,19 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
     const app_option options[] = {
         {.name = "device",
          .value = "NAME",
-         .help = "what works; by default openmp, or the machine file's first device",
+         .help = "device that computes; by default openmp, or the machine file's first device",
          .text = &settings->devices},
         {.name = "machine", .value = "FILE", .help = "a simulated machine, for devices sim:NAME", .text = &settings->machine},
         {.name = "meters",
          .value = "LIST",
-         .help = "which meters; by default the best of each piece of hardware",
+         .help = "meters to read; by default the best one of each piece of hardware",
          .text = &settings->select},
-        {.name = "sysroot", .value = "DIRECTORY", .help = "stands for / where meters and clocks are read", .text = &settings->sysroot},
+        {.name = "sysroot", .value = "DIRECTORY", .help = "directory that replaces / for meters and clocks", .text = &settings->sysroot},
         {.name = "replay", .value = "FILE", .help = "a recorded stream of a meter", .text = &settings->replay},
         {.name = "declare", .value = "idle=W,busy=W", .help = "powers of this machine, for an estimate", .text = &settings->declared},
         {.name = "clock",
          .value = "NAME",
-         .help = "of the experiment clock: which one is set; by default cpu, or that of the simulated device",
+         .help = "for the experiment clock: the clock to set; by default cpu, or that of the simulated device",
          .text = &settings->clock},
         {.name = "samples",
          .value = "FILE",
@@ -72,7 +73,7 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
          .maximum = 1000},
         {.name = "elements",
          .value = "N",
-         .help = "most elements of 26568 bytes; by default 2000",
+         .help = "largest number of elements (26568 bytes each); by default 2000",
          .number = &settings->most_units,
          .minimum = 1,
          .maximum = 10000000},

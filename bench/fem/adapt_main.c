@@ -25,18 +25,33 @@ typedef struct command_line {
     app_list overrides, operands;
 } command_line;
 
+static const app_column columns[] = {
+    {"step", "number of the mesh, from 0"},
+    {"elements, dofs", "hexahedra of the mesh, and its unknowns"},
+    {"hanging", "hanging nodes"},
+    {"iter", "iterations of the conjugate gradient method"},
+    {"applied", "products with the matrix of this mesh: of the iterations, the preconditioner and the set-up"},
+    {"refine s", "refining the mesh and numbering its nodes"},
+    {"set-up s", "operators and preconditioner"},
+    {"solve s", "the solve"},
+    {"estim. s", "error estimate"},
+    {"write s", "output"},
+    {"rest/solve", "refine + set-up + estimate, over solve"},
+    {0},
+};
+
 static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc, char **argv, command_line *line, bool *answered)
 {
     const app_option options[] = {
         {.name = "set", .value = "KEY=VALUE", .help = "replace a key of the case file; may be repeated", .list = &line->overrides},
-        {.name = "devices", .value = "LIST", .help = "where to work, as in openmp,cuda:0; by default openmp", .text = &line->devices},
+        {.name = "devices", .value = "LIST", .help = "devices to use, as in openmp,cuda:0; by default openmp", .text = &line->devices},
         {.name = "threads",
          .value = "N",
          .help = "threads of the device openmp; by default one per core",
          .number = &line->threads,
          .minimum = 1,
          .maximum = 1024},
-        {.name = "quick", .help = "measure the ceilings quickly: to see that it works", .flag = &line->quick},
+        {.name = "quick", .help = "measure the ceilings quickly: a trial run", .flag = &line->quick},
         app_option_out(&line->directory, "where data and figure go; by default out/bench-adapt"),
         app_option_json(&line->json),
         app_option_quiet(&terminal->quiet),
@@ -46,11 +61,12 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
         .program = terminal->program,
         .operands = "[CASE]",
         .operands_most = 1,
-        .summary = "Runs a case adaptively, as yoke fem does, and says where the seconds go, by step and phase.",
+        .summary = "Runs a case adaptively, as yoke fem does, and prints the seconds of each step and phase.",
         .options = options,
+        .columns = columns,
         .details =
             "CASE is a case file of yoke fem; by default examples/drill-hole.yaml with 12 steps, to 1.17 million dofs. The results of\n"
-            "the run (VTU, run.json) go to the directory `run` beside data and figure. Rest is refine + set-up + estimate.\n"
+            "the run (VTU, run.json) go to the directory `run` beside data and figure.\n"
             "Exit codes: 0 done, 1 failed while running, 2 bad input, 3 a device is not there, 130 or 143 interrupted.",
     };
     return app_options_parse(context, &usage, argc, argv, &line->operands, answered);

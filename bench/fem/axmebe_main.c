@@ -19,6 +19,24 @@ typedef struct command_line {
     const char *devices, *sizes, *element, *components, *variants, *exchange, *seconds, *json, *directory, *case_file, *meshes;
 } command_line;
 
+static const app_column columns[] = {
+    {"devices", "the device, or the set that works together"},
+    {"variant", "see below"},
+    {"exchange", "of a set: what travels in a product: halo, or full (whole vectors)"},
+    {"elements, dofs", "of the mesh"},
+    {"us/elem", "microseconds of a product over elements: median, vectors staying on the device"},
+    {"Mdof/s", "million dofs over seconds of a product"},
+    {"GB/s", "bytes that a product must move at least (element data, node numbers, u and y once) over seconds"},
+    {"/triad", "GB/s over the bandwidth of STREAM's triad on that device; above 1 where the data stay in a cache"},
+    {"/DGEMM", "Mdof/s per GFLOP/s of DGEMM on the same threads"},
+    {"GFLOP/s", "of the product itself"},
+    {"us/elem+", "us/elem with u copied to the device before each product, and y back after it"},
+    {"bytes moved", "between devices that work together, in one product"},
+    {"difference", "from the result of the stored operator on the host's cores, relative to its norm"},
+    {"mesh", "as in --mesh, or the case"},
+    {0},
+};
+
 static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc, char **argv, command_line *line, bool *answered)
 {
     const app_option options[] = {
@@ -28,7 +46,7 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
          .text = &line->devices},
         {.name = "elements",
          .value = "LIST",
-         .help = "numbers of elements, about; by default 512,1000,4096,8000,32768",
+         .help = "approximate numbers of elements; by default 512,1000,4096,8000,32768",
          .text = &line->sizes},
         {.name = "element", .value = "KIND", .help = "q1, s2 or q2 (the default)", .text = &line->element},
         {.name = "components", .value = "N", .help = "values at a node: 3 (the default), or 1: Poisson", .text = &line->components},
@@ -42,7 +60,7 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
          .help = "matrixfree,stored,matrixfree-colour,matrixfree-atomic,alg3-1,alg3-2,alg3-3,alg3-4; by default all",
          .text = &line->variants},
         {.name = "exchange", .value = "SCHEME", .help = "for sets of devices: halo, full or both (the default)", .text = &line->exchange},
-        {.name = "seconds", .value = "S", .help = "time for each measurement; by default 0.5; 0 is a quick look", .text = &line->seconds},
+        {.name = "seconds", .value = "S", .help = "time for each measurement; by default 0.5; 0: a trial run", .text = &line->seconds},
         app_option_out(&line->directory, "where data and figures go; by default out/bench-axmebe"),
         app_option_json(&line->json),
         app_option_quiet(&terminal->quiet),
@@ -53,10 +71,11 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
         .operands = "",
         .summary = "Measures the product y = A u of finite elements: variants x devices x numbers of elements.",
         .options = options,
+        .columns = columns,
         .details =
             "matrixfree-colour and matrixfree-atomic add up by colours and by atomic additions, on devices other than the host's cores.\n"
             "alg3-1 ... alg3-4 are the variants of Lang and Ruenger 2013, Alg. 3: the vendor's BLAS for each element, an own kernel for\n"
-            "each element, one for all, and everything in one kernel. docs/notes/benchmarks.md says what the columns mean.\n"
+            "each element, one for all, and everything in one kernel. docs/notes/benchmarks.md says more.\n"
             "Exit codes: 0 done, 1 a variant gave a wrong result or the run failed, 2 bad input, 3 a device is not there.",
     };
     return app_options_parse(context, &usage, argc, argv, NULL, answered);

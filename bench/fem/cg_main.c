@@ -19,10 +19,28 @@ typedef struct command_line {
     const char *elements, *element, *meshes, *preconditioners, *threads, *operator_name, *residual, *seconds, *json, *directory;
 } command_line;
 
+static const app_column columns[] = {
+    {"mesh", "as in --mesh"},
+    {"precond.", "preconditioner"},
+    {"threads", "threads of the solve"},
+    {"elements, dofs", "of the mesh"},
+    {"iter", "iterations"},
+    {"applied", "products with the matrix of the mesh: of the iterations, the preconditioner and the set-up"},
+    {"set-up s", "numbering, constraints, operators and preconditioner; not the coarse mesh and its refinement"},
+    {"solve s", "the conjugate gradient method"},
+    {"Mdof/s", "million dofs times iterations over solve s"},
+    {"product", "million dofs a second of a product within the solve, mean of both precisions"},
+    {"/DGEMM", "product per GFLOP/s of DGEMM in double precision on as many threads"},
+    {"speedup", "of the solve against one thread, where that was measured before"},
+    {"B/dof", "peak memory of the process since the row began, in bytes for each dof"},
+    {"compliance", "b.u; compared with the published value where there is one"},
+    {0},
+};
+
 static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc, char **argv, command_line *line, bool *answered)
 {
     const app_option options[] = {
-        {.name = "elements", .value = "LIST", .help = "numbers of elements, about; by default 4096,32768", .text = &line->elements},
+        {.name = "elements", .value = "LIST", .help = "approximate numbers of elements; by default 4096,32768", .text = &line->elements},
         {.name = "element", .value = "KIND", .help = "q1, s2 or q2 (the default)", .text = &line->element},
         {.name = "mesh",
          .value = "LIST",
@@ -34,7 +52,7 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
         {.name = "residual", .value = "X", .help = "relative residual; by default 1e-8", .text = &line->residual},
         {.name = "seconds",
          .value = "S",
-         .help = "solves of a row are repeated for so long, at least one; by default 3; 0 is a quick look",
+         .help = "repeat the solves of a row for S seconds, at least one solve; by default 3; 0: a trial run",
          .text = &line->seconds},
         app_option_out(&line->directory, "where data and figure go; by default out/bench-cg"),
         app_option_json(&line->json),
@@ -46,9 +64,8 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
         .operands = "",
         .summary = "Solves a cube of elasticity by conjugate gradients: meshes x numbers of elements x preconditioners x threads.",
         .options = options,
-        .details = "E = 1, nu = 0.3, clamped at x = 0, a traction (0, 0, -1e-3) at x = 1, from zero. docs/notes/benchmarks-solver.md says "
-                   "what the\n"
-                   "columns mean.\n"
+        .columns = columns,
+        .details = "E = 1, nu = 0.3, clamped at x = 0, a traction (0, 0, -1e-3) at x = 1, from zero (docs/notes/benchmarks-solver.md).\n"
                    "Exit codes: 0 done, 1 a compliance is not the published one or the run failed, 2 bad input, 130 or 143 interrupted.",
     };
     return app_options_parse(context, &usage, argc, argv, NULL, answered);

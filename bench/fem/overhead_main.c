@@ -18,14 +18,24 @@ typedef struct command_line {
     app_list overrides, operands;
 } command_line;
 
+static const app_column columns[] = {
+    {"step", "number of the mesh, from 0"},
+    {"elements, dofs", "hexahedra of the mesh, and its unknowns"},
+    {"iter", "iterations of the conjugate gradient method"},
+    {"measuring s", "median seconds of a solve in which the balancer's times are measured"},
+    {"plain s", "median seconds of a solve without that"},
+    {"difference", "median difference of the pairs, relative to plain s, with its uncertainty (95 %)"},
+    {0},
+};
+
 static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc, char **argv, command_line *line, bool *answered)
 {
     const app_option options[] = {
         {.name = "set", .value = "KEY=VALUE", .help = "replace a key of the case file; may be repeated", .list = &line->overrides},
-        {.name = "devices", .value = "LIST", .help = "where to work, as in openmp,cuda:0; by default openmp", .text = &line->devices},
+        {.name = "devices", .value = "LIST", .help = "devices to use, as in openmp,cuda:0; by default openmp", .text = &line->devices},
         {.name = "share",
          .value = "R",
-         .help = "part of the elements for devices that are not the host's cores, 0 to 1; by default equal shares",
+         .help = "fraction of the elements for devices that are not the host's cores, 0 to 1; by default equal shares",
          .text = &line->share},
         {.name = "steps",
          .value = "N",
@@ -35,7 +45,7 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
          .maximum = FEM_OVERHEAD_MOST_STEPS - 1},
         {.name = "pairs",
          .value = "N",
-         .help = "solves with and without measuring at each step; by default 15",
+         .help = "pairs of solves at each step; by default 15",
          .number = &line->pairs,
          .minimum = 1,
          .maximum = FEM_OVERHEAD_MOST_PAIRS},
@@ -49,8 +59,9 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
         .operands = "CASE",
         .operands_least = 1,
         .operands_most = 1,
-        .summary = "Solves a case on its refined meshes with and without the measuring that the balancer needs, in turn.",
+        .summary = "Solves a case on its refined meshes alternately with and without the measurements that the balancer needs.",
         .options = options,
+        .columns = columns,
         .details =
             "CASE is a case file of yoke fem, such as examples/drill-hole.yaml. A difference counts as noise where it is not larger than\n"
             "its uncertainty (95 %, from the scatter of the pairs).\n"

@@ -259,7 +259,7 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
     };
     const app_usage usage = {
         .program = terminal->program,
-        .summary = "Times what metering itself costs, on files in memory that look like counters of two packages and two power sensors.",
+        .summary = "Measures the cost of metering, on files in memory that stand for counters of two packages and two power sensors.",
         .operands = "",
         .options = options,
         .details = "Exit codes: 0 done (whether goals are met or not), 1 failed while running, 2 bad input, 130 or 143 interrupted.",

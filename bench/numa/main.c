@@ -204,12 +204,22 @@ static yoke_status write_record(const bench *b, int argc, char **argv)
 
 /* ------------------------------------------------------------------------------------------------- program */
 
+static const app_column columns[] = {
+    {"kernel", "triad: a = b + 3 c; product: of two vectors"},
+    {"placement", "of each thread's data: on its own (right) node, on another (wrong) one, or interleaved over all"},
+    {"ms", "of a pass: mean and half width of its 95 % interval"},
+    {"GB/s", "bytes over that"},
+    {"/right", "time over that of the right placement"},
+    {"J", "energy of a pass: mean and half width of its 95 % interval"},
+    {0},
+};
+
 static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc, char **argv, command_line *line, bool *answered)
 {
     const app_option options[] = {
         {.name = "megabytes",
          .value = "N",
-         .help = "of each of the three vectors; by default 100: far more than the caches",
+         .help = "size of each of the three vectors; by default 100, far more than the caches",
          .number = &line->megabytes,
          .minimum = 1,
          .maximum = 100000},
@@ -222,7 +232,7 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
         {.name = "seconds", .value = "S", .help = "least length of a measurement; by default 0.1", .text = &line->seconds_text},
         {.name = "pretend",
          .value = "N",
-         .help = "use a single NUMA node as if it were N: tries the program, and compares nothing",
+         .help = "treat a single NUMA node as N nodes: a trial run, which compares nothing",
          .number = &line->pretend,
          .minimum = 2,
          .maximum = NUMA_MOST_NODES},
@@ -234,9 +244,12 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
     const app_usage usage = {
         .program = terminal->program,
         .operands = "",
-        .summary = "Triad and product of vectors on the right, the wrong and interleaved NUMA nodes (Lang's dissertation, sect. 4.3).",
+        .summary =
+            "Measures triad and product of vectors on the right, the wrong and interleaved NUMA nodes (Lang's dissertation, sect. 4.3).",
         .options = options,
-        .details = "Means with half widths of 95 % intervals. On a machine with one NUMA node there is nothing to compare.\n"
+        .columns = columns,
+        .details = "At the end of a row: whether its interval overlaps with that of the right placement. On a machine with one NUMA node "
+                   "there is nothing to compare.\n"
                    "Exit codes: 0 done, or one node; 1 failed while running, 2 bad input, 130 or 143 interrupted.",
     };
     return app_options_parse(context, &usage, argc, argv, NULL, answered);

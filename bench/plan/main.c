@@ -32,6 +32,20 @@ typedef struct all_results {
     double decision_s;
 } all_results;
 
+static const app_column columns[] = {
+    {"problems", "devices x levels of clocks of each, and which costs they have: see below"},
+    {"units", "of work"},
+    {"objective", "what is least"},
+    {"median ms", "time of a plan: median"},
+    {"99 % ms", "99 % quantile"},
+    {"most ms", "the longest"},
+    {"goal ms", "for the median"},
+    {"optimal %", "plans that are proved to be optimal"},
+    {"gap %", "largest proved distance from the optimum among the others"},
+    {"nodes, most", "steps of the search: mean, and most"},
+    {0},
+};
+
 static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc, char **argv, command_line *line, bool *answered)
 {
     const app_option options[] = {
@@ -58,10 +72,10 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
         .summary = "Times plans for random problems, and a decision of the balancer.",
         .operands = "",
         .options = options,
+        .columns = columns,
         .details =
             "8 x 10: 8 devices with 10 levels of clocks each; 8 + 4: two devices with 8 and 4. Most costs: start costs, hosting power and\n"
-            "memory limits; all costs: removable devices and copies too. Optimal: plans that are proved to be so; gap: the largest of the "
-            "others.\n"
+            "memory limits; all costs: removable devices and copies too.\n"
             "Exit codes: 0 done (whether goals are met or not), 1 failed while running, 2 bad input, 130 or 143 interrupted.",
     };
     return app_options_parse(context, &usage, argc, argv, NULL, answered);

@@ -226,10 +226,30 @@ static yoke_status run(yoke_context *context, app_terminal *terminal, const comm
     return status;
 }
 
+static const app_column columns[] = {
+    {"sensor", "simulated power sensor (yoke profile --simulate x lists them)"},
+    {"kernel", "duration of a run"},
+    {"median %", "error of a run's energy against what the sensor shows on average: median over the seeds"},
+    {"p95 %, most %", "95 % quantile, and the largest"},
+    {"stated %", "half width of the stated 95 % interval: mean"},
+    {"covered %", "seeds whose interval holds the energy that the sensor shows on average"},
+    {"truth %", "seeds whose interval, with the sensor's gain error, holds the true energy"},
+    {"refused", "seeds for which no energy is given"},
+    {"device s", "device time, identification included: the longest"},
+    {"profiles", "of the first 20 seeds: how many have a profile"},
+    {"rms %", "their error in the middle of the run, relative to the power above idle"},
+    {0},
+};
+
 static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc, char **argv, command_line *line, bool *answered)
 {
     const app_option options[] = {
-        {.name = "seeds", .value = "N", .help = "for each row; by default 1000", .number = &line->seeds, .minimum = 1, .maximum = 1000000},
+        {.name = "seeds",
+         .value = "N",
+         .help = "number of seeds for each row; by default 1000",
+         .number = &line->seeds,
+         .minimum = 1,
+         .maximum = 1000000},
         {.name = "first",
          .value = "N",
          .help = "the first seed; by default 1",
@@ -247,10 +267,8 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
         .summary = "Identifies simulated sensors of power and profiles short kernels with them, against the truth.",
         .operands = "",
         .options = options,
-        .details = "Errors of the energy of a run of 300 W: against what the sensor shows on the average. Stated: half width of the 95 % "
-                   "interval.\n"
-                   "Profiles: of the first 20 seeds. Rms: their error in the middle of the run, relative to the power above idle.\n"
-                   "Covered: seeds whose interval holds that; truth: seeds whose interval with the gain error holds the true energy.\n"
+        .columns = columns,
+        .details = "The run draws 300 W.\n"
                    "Goal: no error above 5 %, none refused, 90 to 98 % covered, at most 300 s of device time with identification.\n"
                    "Exit codes: 0 done (whether goals are met or not), 1 failed while running, 2 bad input, 130 or 143 interrupted.",
     };

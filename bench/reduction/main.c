@@ -253,24 +253,38 @@ static yoke_status measure_synthetic(bench *b)
 
 /* ------------------------------------------------------------------------------------------------- program */
 
+static const app_column columns[] = {
+    {"method", "how threads avoid writing to one place at the same time"},
+    {"threads", "of the pass"},
+    {"ms", "least time of a pass over all elements"},
+    {"med most", "how far the median and the longest time are above it"},
+    {"ns/add", "time over additions (81 for each element)"},
+    {"/unsync", "time over that without synchronisation, whose result is wrong with several threads"},
+    {"/triad", "least bytes over time, over the bandwidth of the triad"},
+    {"speed-up", "against the unsynchronised pass on one thread"},
+    {"result", "largest relative difference from a serial reference"},
+    {"work, work ns", "in the last table: dependent integer operations before each addition, and the time that they take alone"},
+    {0},
+};
+
 static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc, char **argv, command_line *line, bool *answered)
 {
     const app_option options[] = {
         {.name = "elements",
          .value = "N",
-         .help = "hexahedra with 27 nodes, 81 dofs each; by default 125000",
+         .help = "number of hexahedra with 27 nodes, 81 dofs each; by default 125000",
          .number = &line->elements,
          .minimum = 1,
          .maximum = 2000000},
         {.name = "threads",
          .value = "N",
-         .help = "1, 2, 4, ... up to so many; by default one for each core",
+         .help = "measure with 1, 2, 4, ... N threads; by default up to one for each core",
          .number = &line->threads,
          .minimum = 1,
          .maximum = MOST_THREADS},
         {.name = "order",
          .value = "NAME",
-         .help = "of elements and nodes: morton (as in yoke fem; the default), rows, random",
+         .help = "order of elements and nodes: morton (as in yoke fem; the default), rows, random",
          .text = &line->order_text},
         {.name = "repeats",
          .value = "N",
@@ -290,12 +304,8 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
         .summary = "Adds vectors of finite elements into one global vector with several threads, in several ways (Lang's dissertation, "
                    "sect. 4.2).",
         .options = options,
-        .details =
-            "Columns: least time of a pass, as of the triad, and how far median and most are above it; ns/add: over additions (81 for each "
-            "element); /unsync: over the time without\n"
-            "synchronisation, whose result is wrong with several threads; /triad: least bytes over time, over the triad's bandwidth;\n"
-            "speed-up: against the unsynchronised pass on one thread; result: largest relative difference from a serial reference.\n"
-            "Exit codes: 0 done, 1 failed while running (a wrong result too), 2 bad input, 130 or 143 interrupted.",
+        .columns = columns,
+        .details = "Exit codes: 0 done, 1 failed while running (a wrong result too), 2 bad input, 130 or 143 interrupted.",
     };
     return app_options_parse(context, &usage, argc, argv, NULL, answered);
 }

@@ -46,7 +46,7 @@ static const char details[] =
     "cannot\n"
     "be executed, and with 127 where it is not found. The report goes to standard error. Without a command, --pid and --watch end at\n"
     "SIGINT, with the report and the exit code 130.\n"
-    "Where there is no meter the energy is not metered, which is said with the reason and never taken for zero; --declare estimates.";
+    "Without a meter the report gives the reason and a remedy, never zero; --declare estimates the energy.";
 
 /* A number from `least` to `most`, up to the end of the text. */
 static yoke_status read_seconds(yoke_context *context, const char *option, const char *text, double least, double most, double *number)
@@ -92,13 +92,13 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
          .maximum = 100000},
         {.name = "declare",
          .value = "idle=W,busy=W",
-         .help = "estimate from these powers of the machine",
+         .help = "estimate energy from these powers of the machine",
          .text = &request->meters.declared},
         {.name = "meter", .value = "LIST", .help = "meters by name or kind, comma-separated", .text = &request->meters.select},
         {.name = "clock", .value = "NAME=HZ", .help = "set a clock, and restore it at the end (GHz, MHz too)", .list = &request->clocks},
         {.name = "pid",
          .value = "PID",
-         .help = "instead of a command: until that process ends",
+         .help = "measure until that process ends, instead of a command",
          .number = &request->meters.pid,
          .minimum = 1,
          .maximum = INT_MAX},
@@ -116,7 +116,7 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
     const app_usage usage = {
         .program = terminal->program,
         .operands = "",
-        .summary = "Runs a command and says what it cost: time, and energy of each part of the machine that has a meter.",
+        .summary = "Runs a command and reports its time and the energy of each metered part of the machine.",
         .options = options,
         .command = "COMMAND [ARGUMENT]...",
         .command_at = &command_at,

@@ -211,7 +211,7 @@ yoke_status tool_gather(yoke_context *context, app_terminal *terminal, int argc,
         .operands = "DIR",
         .operands_least = 1,
         .operands_most = 1,
-        .summary = "Records what meters and clocks of this machine look at, for a report of a problem or for tests.",
+        .summary = "Records the files that meters and clocks of this machine read, for problem reports and for tests.",
         .options = options,
         .details = details,
     };

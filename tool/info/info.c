@@ -212,7 +212,7 @@ yoke_status tool_info(yoke_context *context, app_terminal *terminal, int argc, c
     const app_option options[] = {
         {.name = "json",
          .value = "FILE",
-         .help = "write what is known as JSON; -: to standard output, and results to standard error",
+         .help = "write all of it as JSON; -: to standard output, and results to standard error",
          .text = &path},
         {.name = "machine", .value = "FILE", .help = "show the simulated devices of a machine file too", .text = &machine},
         {.name = "sysroot", .value = "DIR", .help = "meters and clocks of a directory of yoke gather", .text = &sysroot},

@@ -18,35 +18,56 @@ typedef struct command_line {
     bool explain;
 } command_line;
 
+static const app_column columns[] = {
+    {"device", "name in the model file"},
+    {"units", "units of work that the device gets"},
+    {"share", "of all units"},
+    {"clock", "frequency at which the device works; - where it gets no units"},
+    {"alternative", "another choice: only:NAME has all units on one device; balanced takes the least time;"},
+    {"", "published follows the rule of a paper; best is the optimum"},
+    {"time, energy", "of all calls; beside it the difference to the plan's choice"},
+    {"time, s", "with --pareto: of all calls of that choice"},
+    {"energy, J", "with --pareto: the same"},
+    {"peak, W", "with --pareto: power while all devices that get units work"},
+    {"units (clock)", "with --pareto: what each device gets"},
+    {0},
+};
+
 static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc, char **argv, command_line *line, bool *answered)
 {
     const app_option options[] = {
-        {.name = "objective", .value = "NAME", .help = "what is to be least: time (default), energy, edp, ed2p", .text = &line->objective},
+        {.name = "objective",
+         .value = "NAME",
+         .help = "what to minimise: time (default), energy, edp (energy x time), ed2p (energy x time^2)",
+         .text = &line->objective},
         {.name = "units",
          .value = "N",
          .help = "units of work, instead of the file's",
          .number = &line->units,
          .maximum = INT64_C(9007199254740992)},
         {.name = "repetitions", .value = "L", .help = "calls after one distribution, instead of the file's", .text = &line->repetitions},
-        {.name = "deadline", .value = "S", .help = "time at most", .text = &line->deadline},
-        {.name = "max-slowdown", .value = "X", .help = "time at most X times the least; 1.22: 22 % slower", .text = &line->slowdown},
-        {.name = "power-cap", .value = "W", .help = "power at most, at the peak", .text = &line->cap},
+        {.name = "deadline", .value = "S", .help = "the calls take at most S seconds", .text = &line->deadline},
+        {.name = "max-slowdown",
+         .value = "X",
+         .help = "the calls take at most X times the least time; 1.22: 22 % slower",
+         .text = &line->slowdown},
+        {.name = "power-cap", .value = "W", .help = "the peak power is at most W watts", .text = &line->cap},
         {.name = "pareto",
          .value = "[FILE.csv]",
-         .help = "all choices of which none is faster and cheaper; as CSV",
+         .help = "print the Pareto front of time and energy; as CSV with a file",
          .otherwise = "",
          .text = &line->csv},
         {.name = "nodes",
          .value = "N",
-         .help = "steps of a search at most; by default 1000000, fewer with many clock levels, so that all takes seconds",
+         .help = "search at most N steps; by default 1000000, fewer with many clock levels",
          .number = &line->nodes,
          .minimum = 1,
          .maximum = 1000000000000},
         {.name = "time-limit",
          .value = "S",
-         .help = "search so long at most, then give the best so far and its gap",
+         .help = "search at most S seconds, then print the best plan so far and its gap",
          .text = &line->time_limit},
-        {.name = "explain", .help = "say in words what was chosen, and why", .flag = &line->explain},
+        {.name = "explain", .help = "explain the choice in words", .flag = &line->explain},
         {.name = "plot", .value = "FILE.svg", .help = "draw time and energy of the choices (with gnuplot)", .text = &line->plot},
         {.name = "json",
          .value = "FILE",
@@ -60,16 +81,12 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
         .operands = "MODEL.json",
         .operands_least = 1,
         .operands_most = 1,
-        .summary = "How many units of work each device gets, and at which clock, for least time or least energy.",
+        .summary = "Plans how many units of work each device gets, and at which clock, for least time or energy.",
         .options = options,
+        .columns = columns,
         .details =
             "docs/reference/model-file.md describes model files, examples/models has some; - reads standard input.\n"
             "Nothing is measured and nothing is set: the answer follows from the file alone (and from --time-limit).\n"
-            "Columns: units and share (of all units) that a device gets, and the clock frequency that it works at; - where it gets none.\n"
-            "Of alternatives: time and energy of all calls, each with its difference to the plan's choice, and what there is to say of "
-            "it;\n"
-            "only:NAME has all units on one device, balanced is the least time, published the rule of a paper, best the optimum.\n"
-            "Of --pareto: peak is the power while all devices that get units work.\n"
             "Exit codes: 0 there is a plan, 1 there is none within these limits (the text says which limit, and what could be met), 2 bad\n"
             "input, among it an energy of which a power is not known.",
     };

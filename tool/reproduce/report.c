@@ -310,6 +310,15 @@ static yoke_status reproduce(yoke_context *context, app_terminal *terminal, cons
     return status;
 }
 
+static const app_column columns[] = {
+    {"published", "what the paper prints"},
+    {"recomputed", "what the planner computes from the paper's inputs"},
+    {"deviation", "recomputed / published - 1"},
+    {"status", "ok: within the stated tolerance; MISSED: not; derived: the paper prints no number; inconsistent: the paper"},
+    {"", "contradicts itself; under-determined: the paper leaves open what follows; the remark below says why"},
+    {0},
+};
+
 yoke_status reproduce_command(yoke_context *context, app_terminal *terminal, int argc, char **argv)
 {
     const char *json = NULL, *csv = NULL;
@@ -326,8 +335,9 @@ yoke_status reproduce_command(yoke_context *context, app_terminal *terminal, int
         .program = terminal->program,
         .operands = "[peach|lang|clarke|all]",
         .operands_most = 1,
-        .summary = "The published tables that the planner rests on, beside what it makes of the published inputs.",
+        .summary = "Prints published tables beside what the planner computes from the published inputs.",
         .options = options,
+        .columns = columns,
         .details = "peach: Ge and others 2014; lang: Lang and Ruenger 2013 and 2014, Lang 2014; clarke: functional performance models.\n"
                    "Misprints and contradictions of the papers are marked and explained. docs/guide/reproduce.md says more.\n"
                    "Exit codes: 0 all is reproduced, 1 a number is not, 2 bad usage.",
