@@ -2,7 +2,7 @@
 #include "yoke/dialect.h"
 
 /* Order 81, as a hexahedron of 27 nodes in elasticity has; packed lower triangle by rows: 81 x 82 / 2 numbers. */
-YOKE_KERNEL_4(packed_products, yoke_long, units, YOKE_GLOBAL const double *, a, YOKE_GLOBAL const double *, u, YOKE_GLOBAL double *, y)
+YOKE_KERNEL(packed_products, (yoke_long units, YOKE_GLOBAL const double *a, YOKE_GLOBAL const double *u, YOKE_GLOBAL double *y))
 {
     for (yoke_long e = YOKE_GROUP; e < units; e += YOKE_GROUPS) {
         YOKE_GLOBAL const double *matrix = a + e * 3321, *value = u + e * 81;

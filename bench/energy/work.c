@@ -75,16 +75,12 @@ void work_columns(const work_meters *meters, const char *ending, data *d)
 
 /* ------------------------------------------------------------------------------------------------- device */
 
-static yoke_argument buffer_argument(yoke_buffer *buffer) { return (yoke_argument){.kind = YOKE_ARGUMENT_BUFFER, .value.buffer = buffer}; }
-
 yoke_status work_launch(work_device *d, int64_t units)
 {
     /* What a simulated device computes has no influence on its time: one element will do. */
     int64_t done = d->simulated ? 1 : units, groups = done < 65536 ? done : 65536;
-    const yoke_argument arguments[] = {{.kind = YOKE_ARGUMENT_INT64, .value.int64 = done},
-                                       buffer_argument(d->matrices),
-                                       buffer_argument(d->values),
-                                       buffer_argument(d->products)};
+    const yoke_argument arguments[] = {yoke_argument_int64(done), yoke_argument_buffer(d->matrices), yoke_argument_buffer(d->values),
+                                       yoke_argument_buffer(d->products)};
     return yoke_queue_launch(d->queue, d->function, groups, 96, units, arguments, 4);
 }
 

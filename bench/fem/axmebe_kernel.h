@@ -29,16 +29,16 @@ YOKE_FUNCTION double axmebe_product(yoke_int m, yoke_int i, const YOKE_LOCAL_POI
 }
 
 /* u_el = o2el(u) for all elements. */
-YOKE_KERNEL_6(axmebe_o2el_vector, yoke_long, elements, yoke_int, nodes, yoke_int, components, YOKE_GLOBAL const yoke_int *, node,
-              YOKE_GLOBAL const double *, u, YOKE_GLOBAL double *, element_u)
+YOKE_KERNEL(axmebe_o2el_vector, (yoke_long elements, yoke_int nodes, yoke_int components, YOKE_GLOBAL const yoke_int *node,
+                                 YOKE_GLOBAL const double *u, YOKE_GLOBAL double *element_u))
 {
     YOKE_FOR_ALL (i, elements * nodes)
         for (yoke_int c = 0; c < components; c++) element_u[i * components + c] = u[node[i] * (yoke_long)components + c];
 }
 
 /* A_el = o2el(A) for all elements: the entries in the order of the element. */
-YOKE_KERNEL_6(axmebe_o2el_matrix, yoke_long, elements, yoke_int, nodes, yoke_int, components, YOKE_GLOBAL const yoke_int *, place,
-              YOKE_GLOBAL const double *, store, YOKE_GLOBAL double *, matrix)
+YOKE_KERNEL(axmebe_o2el_matrix, (yoke_long elements, yoke_int nodes, yoke_int components, YOKE_GLOBAL const yoke_int *place,
+                                 YOKE_GLOBAL const double *store, YOKE_GLOBAL double *matrix))
 {
     YOKE_LOCAL yoke_int position[AXMEBE_ORDER];
     const yoke_int m = nodes * components;
@@ -57,8 +57,8 @@ YOKE_KERNEL_6(axmebe_o2el_matrix, yoke_long, elements, yoke_int, nodes, yoke_int
 }
 
 /* y_el = A_el u_el for the elements begin .. end - 1, each by one group. */
-YOKE_KERNEL_6(axmebe_dspmv, yoke_long, begin, yoke_long, end, yoke_int, m, YOKE_GLOBAL const double *, matrix, YOKE_GLOBAL const double *,
-              element_u, YOKE_GLOBAL double *, element_y)
+YOKE_KERNEL(axmebe_dspmv, (yoke_long begin, yoke_long end, yoke_int m, YOKE_GLOBAL const double *matrix,
+                           YOKE_GLOBAL const double *element_u, YOKE_GLOBAL double *element_y))
 {
     YOKE_LOCAL double own[AXMEBE_PACKED];
     YOKE_LOCAL double x[AXMEBE_ORDER];
@@ -73,8 +73,8 @@ YOKE_KERNEL_6(axmebe_dspmv, yoke_long, begin, yoke_long, end, yoke_int, m, YOKE_
 }
 
 /* y = sum of el2o(y_el): each node adds up what its elements have for it, entry [first[node] .. first[node + 1]) in element_y's nodes. */
-YOKE_KERNEL_6(axmebe_el2o_vector, yoke_long, num_nodes, yoke_int, components, YOKE_GLOBAL const yoke_int *, first,
-              YOKE_GLOBAL const yoke_int *, entry, YOKE_GLOBAL const double *, element_y, YOKE_GLOBAL double *, y)
+YOKE_KERNEL(axmebe_el2o_vector, (yoke_long num_nodes, yoke_int components, YOKE_GLOBAL const yoke_int *first,
+                                 YOKE_GLOBAL const yoke_int *entry, YOKE_GLOBAL const double *element_y, YOKE_GLOBAL double *y))
 {
     YOKE_FOR_ALL (i, num_nodes * components) {
         const yoke_long n = i / components, c = i % components;
@@ -88,9 +88,9 @@ YOKE_KERNEL_6(axmebe_el2o_vector, yoke_long, num_nodes, yoke_int, components, YO
  * y += el2o(A_el o2el(u)) for the elements order[begin .. end - 1], each by one group.  No two of them share a node, so that they add into y
  * without asking each other, and the sum is the same each time.
  */
-YOKE_KERNEL_10(axmebe_par, yoke_long, begin, yoke_long, end, YOKE_GLOBAL const yoke_int *, order, yoke_int, nodes, yoke_int, components,
-               YOKE_GLOBAL const yoke_int *, node, YOKE_GLOBAL const yoke_int *, place, YOKE_GLOBAL const double *, store,
-               YOKE_GLOBAL const double *, u, YOKE_GLOBAL double *, y)
+YOKE_KERNEL(axmebe_par, (yoke_long begin, yoke_long end, YOKE_GLOBAL const yoke_int *order, yoke_int nodes, yoke_int components,
+                         YOKE_GLOBAL const yoke_int *node, YOKE_GLOBAL const yoke_int *place, YOKE_GLOBAL const double *store,
+                         YOKE_GLOBAL const double *u, YOKE_GLOBAL double *y))
 {
     YOKE_LOCAL double own[AXMEBE_PACKED];
     YOKE_LOCAL double x[AXMEBE_ORDER];
@@ -112,8 +112,7 @@ YOKE_KERNEL_10(axmebe_par, yoke_long, begin, yoke_long, end, YOKE_GLOBAL const y
 }
 
 /* STREAM's triad: 24 bytes for each i. */
-YOKE_KERNEL_5(axmebe_triad, yoke_long, count, double, factor, YOKE_GLOBAL const double *, b, YOKE_GLOBAL const double *, c,
-              YOKE_GLOBAL double *, a)
+YOKE_KERNEL(axmebe_triad, (yoke_long count, double factor, YOKE_GLOBAL const double *b, YOKE_GLOBAL const double *c, YOKE_GLOBAL double *a))
 {
     YOKE_FOR_ALL (i, count) a[i] = b[i] + factor * c[i];
 }

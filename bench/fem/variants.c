@@ -36,11 +36,6 @@ struct fem_bench_device {
     double *host_u, *host_y; /* of the device's fast kind */
 };
 
-static yoke_argument buffer_of(yoke_buffer *buffer) { return (yoke_argument){.kind = YOKE_ARGUMENT_BUFFER, .value.buffer = buffer}; }
-static yoke_argument int32_of(int32_t number) { return (yoke_argument){.kind = YOKE_ARGUMENT_INT32, .value.int32 = number}; }
-static yoke_argument int64_of(int64_t number) { return (yoke_argument){.kind = YOKE_ARGUMENT_INT64, .value.int64 = number}; }
-static yoke_argument double_of(double number) { return (yoke_argument){.kind = YOKE_ARGUMENT_DOUBLE, .value.float64 = number}; }
-
 /* --------------------------------------------------------------------------------------------------- set-up */
 
 static yoke_status make_program(yoke_device *device, yoke_program **program, yoke_function *function[KERNELS])
@@ -168,10 +163,12 @@ static yoke_status o2el(const fem_bench_device *bench)
 {
     const fem_bench_elements *elements = bench->elements;
     yoke_buffer *const *buffer = bench->buffer;
-    const yoke_argument vector[] = {int64_of(elements->elements), int32_of(elements->nodes), int32_of(elements->components),
-                                    buffer_of(buffer[NODE]),      buffer_of(buffer[U]),      buffer_of(buffer[ELEMENT_U])};
-    const yoke_argument matrix[] = {int64_of(elements->elements), int32_of(elements->nodes), int32_of(elements->components),
-                                    buffer_of(buffer[PLACE]),     buffer_of(buffer[STORE]),  buffer_of(buffer[MATRIX])};
+    const yoke_argument vector[] = {yoke_argument_int64(elements->elements),   yoke_argument_int32(elements->nodes),
+                                    yoke_argument_int32(elements->components), yoke_argument_buffer(buffer[NODE]),
+                                    yoke_argument_buffer(buffer[U]),           yoke_argument_buffer(buffer[ELEMENT_U])};
+    const yoke_argument matrix[] = {yoke_argument_int64(elements->elements),   yoke_argument_int32(elements->nodes),
+                                    yoke_argument_int32(elements->components), yoke_argument_buffer(buffer[PLACE]),
+                                    yoke_argument_buffer(buffer[STORE]),       yoke_argument_buffer(buffer[MATRIX])};
     yoke_status status = launch_all(bench, O2EL_VECTOR, (int64_t)elements->elements * elements->nodes, vector, 6);
     if (status) return status;
     return yoke_queue_launch(bench->queue, bench->function[O2EL_MATRIX], elements->elements, fem_bench_order(elements), 0, matrix, 6);
@@ -181,8 +178,9 @@ static yoke_status el2o(const fem_bench_device *bench)
 {
     const fem_bench_elements *elements = bench->elements;
     yoke_buffer *const *buffer = bench->buffer;
-    const yoke_argument arguments[] = {int64_of(elements->num_nodes), int32_of(elements->components), buffer_of(buffer[FIRST]),
-                                       buffer_of(buffer[ENTRY]),      buffer_of(buffer[ELEMENT_Y]),   buffer_of(buffer[Y])};
+    const yoke_argument arguments[] = {yoke_argument_int64(elements->num_nodes), yoke_argument_int32(elements->components),
+                                       yoke_argument_buffer(buffer[FIRST]),      yoke_argument_buffer(buffer[ENTRY]),
+                                       yoke_argument_buffer(buffer[ELEMENT_Y]),  yoke_argument_buffer(buffer[Y])};
     return launch_all(bench, EL2O_VECTOR, (int64_t)elements->num_nodes * elements->components, arguments, 6);
 }
 
@@ -201,12 +199,12 @@ static yoke_status dspmv(const fem_bench_device *bench, int64_t begin, int64_t e
 {
     const int64_t m = fem_bench_order(bench->elements);
     yoke_buffer *const *buffer = bench->buffer;
-    const yoke_argument arguments[] = {int64_of(begin),
-                                       int64_of(end),
-                                       int32_of((int32_t)m),
-                                       buffer_of(buffer[MATRIX]),
-                                       buffer_of(buffer[ELEMENT_U]),
-                                       buffer_of(buffer[ELEMENT_Y])};
+    const yoke_argument arguments[] = {yoke_argument_int64(begin),
+                                       yoke_argument_int64(end),
+                                       yoke_argument_int32((int32_t)m),
+                                       yoke_argument_buffer(buffer[MATRIX]),
+                                       yoke_argument_buffer(buffer[ELEMENT_U]),
+                                       yoke_argument_buffer(buffer[ELEMENT_Y])};
     return yoke_queue_launch(bench->queue, bench->function[DSPMV], end - begin, m, end - begin, arguments, 6);
 }
 
@@ -214,21 +212,21 @@ static yoke_status fused(const fem_bench_device *bench)
 {
     const fem_bench_elements *elements = bench->elements;
     yoke_buffer *const *buffer = bench->buffer;
-    yoke_argument arguments[] = {int64_of(0),
-                                 int64_of(0),
-                                 buffer_of(buffer[ORDER]),
-                                 int32_of(elements->nodes),
-                                 int32_of(elements->components),
-                                 buffer_of(buffer[NODE]),
-                                 buffer_of(buffer[PLACE]),
-                                 buffer_of(buffer[STORE]),
-                                 buffer_of(buffer[U]),
-                                 buffer_of(buffer[Y])};
+    yoke_argument arguments[] = {yoke_argument_int64(0),
+                                 yoke_argument_int64(0),
+                                 yoke_argument_buffer(buffer[ORDER]),
+                                 yoke_argument_int32(elements->nodes),
+                                 yoke_argument_int32(elements->components),
+                                 yoke_argument_buffer(buffer[NODE]),
+                                 yoke_argument_buffer(buffer[PLACE]),
+                                 yoke_argument_buffer(buffer[STORE]),
+                                 yoke_argument_buffer(buffer[U]),
+                                 yoke_argument_buffer(buffer[Y])};
     yoke_status status = yoke_queue_clear(bench->queue, buffer[Y], 0, vector_bytes(bench));
     for (int32_t c = 0; !status && c < elements->colours; c++) {
         int64_t count = elements->colour_first[c + 1] - elements->colour_first[c];
-        arguments[0] = int64_of(elements->colour_first[c]);
-        arguments[1] = int64_of(elements->colour_first[c + 1]);
+        arguments[0] = yoke_argument_int64(elements->colour_first[c]);
+        arguments[1] = yoke_argument_int64(elements->colour_first[c + 1]);
         status = yoke_queue_launch(bench->queue, bench->function[PAR], count, fem_bench_order(elements), count, arguments, 10);
     }
     return status;
@@ -299,7 +297,8 @@ static yoke_status triad_on_host(const fem_device *device, yoke_context *context
 static yoke_status repeat_triad(const fem_device *device, yoke_function *function, yoke_event *event[2], yoke_buffer *buffer[3],
                                 int64_t count, double *best_s)
 {
-    const yoke_argument arguments[] = {int64_of(count), double_of(3), buffer_of(buffer[0]), buffer_of(buffer[1]), buffer_of(buffer[2])};
+    const yoke_argument arguments[] = {yoke_argument_int64(count), yoke_argument_double(3), yoke_argument_buffer(buffer[0]),
+                                       yoke_argument_buffer(buffer[1]), yoke_argument_buffer(buffer[2])};
     yoke_status status = YOKE_OK;
     for (int i = 0; !status && i < 3; i++) status = yoke_queue_clear(device->queue, buffer[i], 0, count * (int64_t)sizeof(double));
     for (int r = 0; !status && r < TRIAD_REPETITIONS; r++) {

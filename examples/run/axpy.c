@@ -14,7 +14,7 @@
 enum { N = 1 << 20, LOOPS = 12, TIMED = 4 };
 
 YOKE_SOURCE(
-    axpy_text, YOKE_KERNEL_5(axpy, yoke_long, first, yoke_long, last, YOKE_GLOBAL const double *, x, YOKE_GLOBAL double *, y, double, a) {
+    axpy_text, YOKE_KERNEL(axpy, (yoke_long first, yoke_long last, YOKE_GLOBAL const double *x, YOKE_GLOBAL double *y, double a)) {
         YOKE_FOR_ALL (i, last - first) y[first + i] += a * x[first + i];
     })
 
@@ -30,7 +30,7 @@ static yoke_status work(yoke_context *context, const char *devices, double *seco
                                      {y, sizeof y, sizeof y[0], YOKE_RUN_READ_WRITE, .keep = 1}};
     const yoke_run_definition definition = {.work = "axpy", .source = &source, .function = "axpy", .num_arrays = 2, .arrays = arrays};
     const yoke_run_options options = {.devices = devices};
-    const yoke_argument a = {.kind = YOKE_ARGUMENT_DOUBLE, .value.float64 = 0.5};
+    const yoke_argument a = yoke_argument_double(0.5);
     const yoke_run_device *list = NULL;
     int64_t count = 0;
     char *text = NULL;

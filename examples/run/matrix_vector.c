@@ -13,13 +13,13 @@
 
 enum { ROWS = 3000, COLUMNS = 700, LOOPS = 12, TIMED = 4 };
 
-YOKE_SOURCE(text_of_kernel,
-            YOKE_KERNEL_6(matrix_vector, yoke_long, first, yoke_long, last, YOKE_GLOBAL const double *, a, YOKE_GLOBAL const double *, x,
-                          YOKE_GLOBAL double *, y, yoke_long, columns) {
-                YOKE_FOR_ALL (i, last - first) {
-                    double sum = 0;
-                    for (yoke_long k = 0; k < columns; k++) sum += a[(first + i) * columns + k] * x[k];
-                    y[first + i] = sum;
+YOKE_SOURCE(
+    text_of_kernel, YOKE_KERNEL(matrix_vector, (yoke_long first, yoke_long last, YOKE_GLOBAL const double *a, YOKE_GLOBAL const double *x,
+                                                YOKE_GLOBAL double *y, yoke_long columns)) {
+        YOKE_FOR_ALL (i, last - first) {
+            double sum = 0;
+            for (yoke_long k = 0; k < columns; k++) sum += a[(first + i) * columns + k] * x[k];
+            y[first + i] = sum;
 }
 })
 
@@ -49,7 +49,7 @@ static yoke_status work(yoke_context *context, const char *devices, double *seco
     const yoke_run_definition definition = {
         .work = "matrix-vector 700", .source = &source, .function = "matrix_vector", .num_arrays = 3, .arrays = arrays};
     const yoke_run_options options = {.devices = devices};
-    const yoke_argument columns = {.kind = YOKE_ARGUMENT_INT64, .value.int64 = COLUMNS};
+    const yoke_argument columns = yoke_argument_int64(COLUMNS);
     const yoke_run_device *list = NULL;
     int64_t count = 0;
     char *text = NULL;

@@ -15,8 +15,8 @@
 enum { BODIES = 1500, STEPS = 12, TIMED = 4 };
 
 YOKE_SOURCE(
-    text_of_kernel, YOKE_KERNEL_6(move_bodies, yoke_long, first, yoke_long, last, YOKE_GLOBAL const float *, from, YOKE_GLOBAL float *,
-                                  velocity, YOKE_GLOBAL float *, to, yoke_long, bodies) {
+    text_of_kernel, YOKE_KERNEL(move_bodies, (yoke_long first, yoke_long last, YOKE_GLOBAL const float *from, YOKE_GLOBAL float *velocity,
+                                              YOKE_GLOBAL float *to, yoke_long bodies)) {
         const float dt = 1e-3f;
         YOKE_FOR_ALL (i, last - first) {
             yoke_long me = first + i;
@@ -47,7 +47,7 @@ static yoke_status work(yoke_context *context, const char *devices, double *seco
     const yoke_run_definition definition = {
         .work = "n-body 1500", .source = &source, .function = "move_bodies", .num_arrays = 3, .arrays = arrays};
     const yoke_run_options options = {.devices = devices};
-    const yoke_argument bodies = {.kind = YOKE_ARGUMENT_INT64, .value.int64 = BODIES};
+    const yoke_argument bodies = yoke_argument_int64(BODIES);
     const yoke_run_device *list = NULL;
     int64_t count = 0;
     char *text = NULL;

@@ -27,7 +27,7 @@ YOKE_SOURCE(
             }
             counts[y * columns + x] = count;
         }
-    } YOKE_KERNEL_5(rows, yoke_long, first, yoke_long, last, YOKE_GLOBAL yoke_int *, counts, yoke_int, columns, yoke_int, all) {
+    } YOKE_KERNEL(rows, (yoke_long first, yoke_long last, YOKE_GLOBAL yoke_int *counts, yoke_int columns, yoke_int all)) {
         YOKE_FOR_ALL (i, last - first) row(counts, first + i, columns, all);
     })
 
@@ -57,7 +57,7 @@ static yoke_status work(yoke_context *context, const char *devices, double *seco
     const yoke_run_array array = {counts, sizeof counts, COLUMNS * sizeof counts[0], YOKE_RUN_WRITE, .keep = 0};
     const yoke_run_definition definition = {"rows of 320", &source, "rows", .host = loop, .num_arrays = 1, .arrays = &array};
     const yoke_run_options options = {.devices = devices};
-    const yoke_argument sizes[] = {{YOKE_ARGUMENT_INT32, {.int32 = COLUMNS}}, {YOKE_ARGUMENT_INT32, {.int32 = ROWS}}};
+    const yoke_argument sizes[] = {yoke_argument_int32(COLUMNS), yoke_argument_int32(ROWS)};
     const yoke_run_device *list;
     int64_t count;
     char *text = NULL;

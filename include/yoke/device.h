@@ -156,6 +156,41 @@ typedef struct yoke_argument {
         double float64;
     } value;
 } yoke_argument;
+static inline yoke_argument yoke_argument_buffer(yoke_buffer *buffer) /* NULL: a null pointer */
+{
+    yoke_argument argument;
+    argument.kind = YOKE_ARGUMENT_BUFFER;
+    argument.value.buffer = buffer;
+    return argument;
+}
+static inline yoke_argument yoke_argument_int32(int32_t value)
+{
+    yoke_argument argument;
+    argument.kind = YOKE_ARGUMENT_INT32;
+    argument.value.int32 = value;
+    return argument;
+}
+static inline yoke_argument yoke_argument_int64(int64_t value)
+{
+    yoke_argument argument;
+    argument.kind = YOKE_ARGUMENT_INT64;
+    argument.value.int64 = value;
+    return argument;
+}
+static inline yoke_argument yoke_argument_float(float value)
+{
+    yoke_argument argument;
+    argument.kind = YOKE_ARGUMENT_FLOAT;
+    argument.value.float32 = value;
+    return argument;
+}
+static inline yoke_argument yoke_argument_double(double value)
+{
+    yoke_argument argument;
+    argument.kind = YOKE_ARGUMENT_DOUBLE;
+    argument.value.float64 = value;
+    return argument;
+}
 
 /*
  * Starts `groups` groups of `group_size` items (on the host devices a group is always one item: kernels are right for any group size).

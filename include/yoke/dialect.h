@@ -6,7 +6,7 @@
  * and carries nothing from one loop to the next in private variables that depends on the item's number.  On the host a group is one item,
  * loops run from 0, and barriers are nothing: the same text is the plain reference.
  *
- *     YOKE_KERNEL_4(axpy, yoke_long, n, double, alpha, YOKE_GLOBAL const double *, x, YOKE_GLOBAL double *, y)
+ *     YOKE_KERNEL(axpy, (yoke_long n, double alpha, YOKE_GLOBAL const double *x, YOKE_GLOBAL double *y))
  *     {
  *         YOKE_FOR_ALL (i, n) y[i] += alpha * x[i];
  *     }
@@ -129,7 +129,7 @@ static inline void yoke_atomic_add_double(double *to, double value)
 /*
  * Kernels, and their text beside them as the array `name`, for programs that keep both in one file:
  *
- *     YOKE_SOURCE(axpy_text, YOKE_KERNEL_5(axpy, ...) { ... })
+ *     YOKE_SOURCE(axpy_text, YOKE_KERNEL(axpy, (...)) { ... })
  *
  * Not with lines of the preprocessor in it, and at most 4095 characters (C11, 5.2.4.1).
  */
@@ -149,328 +149,65 @@ static inline void yoke_atomic_add_double(double *to, double value)
 #define YOKE_FOR_ITEMS(i, count) for (int i = YOKE_ITEM; i < (count); i += YOKE_ITEMS)
 
 /*
- * YOKE_KERNEL_n(name, type 1, parameter 1, ... type n, parameter n) { body }.  On the host the kernel becomes a static
+ * YOKE_KERNEL(name, (parameters)) { body }: parameters as in any C function, 1 to 20.  On the host the kernel becomes a static
  * yoke_host_kernel_function called `name`, for a table of yoke_host_kernel.
  */
 #if defined(YOKE_HOST)
+#define YOKE_KERNEL(name, parameters)                                                         \
+    static void name##_body(const yoke_group *yoke_launch_group, YOKE_PARAMETERS parameters); \
+    static void name(const yoke_group *yoke_launch_group, void *const *yoke_arguments)        \
+    {                                                                                         \
+        name##_body(yoke_launch_group, YOKE_VALUES parameters);                               \
+    }                                                                                         \
+    static void name##_body(const yoke_group *yoke_launch_group, YOKE_PARAMETERS parameters)
+#define YOKE_PARAMETERS(...) __VA_ARGS__
 
-#define YOKE_KERNEL_1(name, T1, a1)                                                    \
-    static void name##_body(const yoke_group *yoke_launch_group, T1 a1);               \
-    static void name(const yoke_group *yoke_launch_group, void *const *yoke_arguments) \
-    {                                                                                  \
-        name##_body(yoke_launch_group, *(T1 *)yoke_arguments[0]);                      \
-    }                                                                                  \
-    static void name##_body(const yoke_group *yoke_launch_group, T1 a1)
-#define YOKE_KERNEL_2(name, T1, a1, T2, a2)                                                 \
-    static void name##_body(const yoke_group *yoke_launch_group, T1 a1, T2 a2);             \
-    static void name(const yoke_group *yoke_launch_group, void *const *yoke_arguments)      \
-    {                                                                                       \
-        name##_body(yoke_launch_group, *(T1 *)yoke_arguments[0], *(T2 *)yoke_arguments[1]); \
-    }                                                                                       \
-    static void name##_body(const yoke_group *yoke_launch_group, T1 a1, T2 a2)
-#define YOKE_KERNEL_3(name, T1, a1, T2, a2, T3, a3)                                                                   \
-    static void name##_body(const yoke_group *yoke_launch_group, T1 a1, T2 a2, T3 a3);                                \
-    static void name(const yoke_group *yoke_launch_group, void *const *yoke_arguments)                                \
-    {                                                                                                                 \
-        name##_body(yoke_launch_group, *(T1 *)yoke_arguments[0], *(T2 *)yoke_arguments[1], *(T3 *)yoke_arguments[2]); \
-    }                                                                                                                 \
-    static void name##_body(const yoke_group *yoke_launch_group, T1 a1, T2 a2, T3 a3)
-#define YOKE_KERNEL_4(name, T1, a1, T2, a2, T3, a3, T4, a4)                                                          \
-    static void name##_body(const yoke_group *yoke_launch_group, T1 a1, T2 a2, T3 a3, T4 a4);                        \
-    static void name(const yoke_group *yoke_launch_group, void *const *yoke_arguments)                               \
-    {                                                                                                                \
-        name##_body(yoke_launch_group, *(T1 *)yoke_arguments[0], *(T2 *)yoke_arguments[1], *(T3 *)yoke_arguments[2], \
-                    *(T4 *)yoke_arguments[3]);                                                                       \
-    }                                                                                                                \
-    static void name##_body(const yoke_group *yoke_launch_group, T1 a1, T2 a2, T3 a3, T4 a4)
-#define YOKE_KERNEL_5(name, T1, a1, T2, a2, T3, a3, T4, a4, T5, a5)                                                  \
-    static void name##_body(const yoke_group *yoke_launch_group, T1 a1, T2 a2, T3 a3, T4 a4, T5 a5);                 \
-    static void name(const yoke_group *yoke_launch_group, void *const *yoke_arguments)                               \
-    {                                                                                                                \
-        name##_body(yoke_launch_group, *(T1 *)yoke_arguments[0], *(T2 *)yoke_arguments[1], *(T3 *)yoke_arguments[2], \
-                    *(T4 *)yoke_arguments[3], *(T5 *)yoke_arguments[4]);                                             \
-    }                                                                                                                \
-    static void name##_body(const yoke_group *yoke_launch_group, T1 a1, T2 a2, T3 a3, T4 a4, T5 a5)
-#define YOKE_KERNEL_6(name, T1, a1, T2, a2, T3, a3, T4, a4, T5, a5, T6, a6)                                          \
-    static void name##_body(const yoke_group *yoke_launch_group, T1 a1, T2 a2, T3 a3, T4 a4, T5 a5, T6 a6);          \
-    static void name(const yoke_group *yoke_launch_group, void *const *yoke_arguments)                               \
-    {                                                                                                                \
-        name##_body(yoke_launch_group, *(T1 *)yoke_arguments[0], *(T2 *)yoke_arguments[1], *(T3 *)yoke_arguments[2], \
-                    *(T4 *)yoke_arguments[3], *(T5 *)yoke_arguments[4], *(T6 *)yoke_arguments[5]);                   \
-    }                                                                                                                \
-    static void name##_body(const yoke_group *yoke_launch_group, T1 a1, T2 a2, T3 a3, T4 a4, T5 a5, T6 a6)
-#define YOKE_KERNEL_7(name, T1, a1, T2, a2, T3, a3, T4, a4, T5, a5, T6, a6, T7, a7)                                          \
-    static void name##_body(const yoke_group *yoke_launch_group, T1 a1, T2 a2, T3 a3, T4 a4, T5 a5, T6 a6, T7 a7);           \
-    static void name(const yoke_group *yoke_launch_group, void *const *yoke_arguments)                                       \
-    {                                                                                                                        \
-        name##_body(yoke_launch_group, *(T1 *)yoke_arguments[0], *(T2 *)yoke_arguments[1], *(T3 *)yoke_arguments[2],         \
-                    *(T4 *)yoke_arguments[3], *(T5 *)yoke_arguments[4], *(T6 *)yoke_arguments[5], *(T7 *)yoke_arguments[6]); \
-    }                                                                                                                        \
-    static void name##_body(const yoke_group *yoke_launch_group, T1 a1, T2 a2, T3 a3, T4 a4, T5 a5, T6 a6, T7 a7)
-#define YOKE_KERNEL_8(name, T1, a1, T2, a2, T3, a3, T4, a4, T5, a5, T6, a6, T7, a7, T8, a8)                                 \
-    static void name##_body(const yoke_group *yoke_launch_group, T1 a1, T2 a2, T3 a3, T4 a4, T5 a5, T6 a6, T7 a7, T8 a8);   \
-    static void name(const yoke_group *yoke_launch_group, void *const *yoke_arguments)                                      \
-    {                                                                                                                       \
-        name##_body(yoke_launch_group, *(T1 *)yoke_arguments[0], *(T2 *)yoke_arguments[1], *(T3 *)yoke_arguments[2],        \
-                    *(T4 *)yoke_arguments[3], *(T5 *)yoke_arguments[4], *(T6 *)yoke_arguments[5], *(T7 *)yoke_arguments[6], \
-                    *(T8 *)yoke_arguments[7]);                                                                              \
-    }                                                                                                                       \
-    static void name##_body(const yoke_group *yoke_launch_group, T1 a1, T2 a2, T3 a3, T4 a4, T5 a5, T6 a6, T7 a7, T8 a8)
-#define YOKE_KERNEL_9(name, T1, a1, T2, a2, T3, a3, T4, a4, T5, a5, T6, a6, T7, a7, T8, a8, T9, a9)                              \
-    static void name##_body(const yoke_group *yoke_launch_group, T1 a1, T2 a2, T3 a3, T4 a4, T5 a5, T6 a6, T7 a7, T8 a8, T9 a9); \
-    static void name(const yoke_group *yoke_launch_group, void *const *yoke_arguments)                                           \
-    {                                                                                                                            \
-        name##_body(yoke_launch_group, *(T1 *)yoke_arguments[0], *(T2 *)yoke_arguments[1], *(T3 *)yoke_arguments[2],             \
-                    *(T4 *)yoke_arguments[3], *(T5 *)yoke_arguments[4], *(T6 *)yoke_arguments[5], *(T7 *)yoke_arguments[6],      \
-                    *(T8 *)yoke_arguments[7], *(T9 *)yoke_arguments[8]);                                                         \
-    }                                                                                                                            \
-    static void name##_body(const yoke_group *yoke_launch_group, T1 a1, T2 a2, T3 a3, T4 a4, T5 a5, T6 a6, T7 a7, T8 a8, T9 a9)
-#define YOKE_KERNEL_10(name, T1, a1, T2, a2, T3, a3, T4, a4, T5, a5, T6, a6, T7, a7, T8, a8, T9, a9, T10, a10)                            \
-    static void name##_body(const yoke_group *yoke_launch_group, T1 a1, T2 a2, T3 a3, T4 a4, T5 a5, T6 a6, T7 a7, T8 a8, T9 a9, T10 a10); \
-    static void name(const yoke_group *yoke_launch_group, void *const *yoke_arguments)                                                    \
-    {                                                                                                                                     \
-        name##_body(yoke_launch_group, *(T1 *)yoke_arguments[0], *(T2 *)yoke_arguments[1], *(T3 *)yoke_arguments[2],                      \
-                    *(T4 *)yoke_arguments[3], *(T5 *)yoke_arguments[4], *(T6 *)yoke_arguments[5], *(T7 *)yoke_arguments[6],               \
-                    *(T8 *)yoke_arguments[7], *(T9 *)yoke_arguments[8], *(T10 *)yoke_arguments[9]);                                       \
-    }                                                                                                                                     \
-    static void name##_body(const yoke_group *yoke_launch_group, T1 a1, T2 a2, T3 a3, T4 a4, T5 a5, T6 a6, T7 a7, T8 a8, T9 a9, T10 a10)
-#define YOKE_KERNEL_11(name, T1, a1, T2, a2, T3, a3, T4, a4, T5, a5, T6, a6, T7, a7, T8, a8, T9, a9, T10, a10, T11, a11)                 \
-    static void name##_body(const yoke_group *yoke_launch_group, T1 a1, T2 a2, T3 a3, T4 a4, T5 a5, T6 a6, T7 a7, T8 a8, T9 a9, T10 a10, \
-                            T11 a11);                                                                                                    \
-    static void name(const yoke_group *yoke_launch_group, void *const *yoke_arguments)                                                   \
-    {                                                                                                                                    \
-        name##_body(yoke_launch_group, *(T1 *)yoke_arguments[0], *(T2 *)yoke_arguments[1], *(T3 *)yoke_arguments[2],                     \
-                    *(T4 *)yoke_arguments[3], *(T5 *)yoke_arguments[4], *(T6 *)yoke_arguments[5], *(T7 *)yoke_arguments[6],              \
-                    *(T8 *)yoke_arguments[7], *(T9 *)yoke_arguments[8], *(T10 *)yoke_arguments[9], *(T11 *)yoke_arguments[10]);          \
-    }                                                                                                                                    \
-    static void name##_body(const yoke_group *yoke_launch_group, T1 a1, T2 a2, T3 a3, T4 a4, T5 a5, T6 a6, T7 a7, T8 a8, T9 a9, T10 a10, \
-                            T11 a11)
-#define YOKE_KERNEL_12(name, T1, a1, T2, a2, T3, a3, T4, a4, T5, a5, T6, a6, T7, a7, T8, a8, T9, a9, T10, a10, T11, a11, T12, a12)       \
-    static void name##_body(const yoke_group *yoke_launch_group, T1 a1, T2 a2, T3 a3, T4 a4, T5 a5, T6 a6, T7 a7, T8 a8, T9 a9, T10 a10, \
-                            T11 a11, T12 a12);                                                                                           \
-    static void name(const yoke_group *yoke_launch_group, void *const *yoke_arguments)                                                   \
-    {                                                                                                                                    \
-        name##_body(yoke_launch_group, *(T1 *)yoke_arguments[0], *(T2 *)yoke_arguments[1], *(T3 *)yoke_arguments[2],                     \
-                    *(T4 *)yoke_arguments[3], *(T5 *)yoke_arguments[4], *(T6 *)yoke_arguments[5], *(T7 *)yoke_arguments[6],              \
-                    *(T8 *)yoke_arguments[7], *(T9 *)yoke_arguments[8], *(T10 *)yoke_arguments[9], *(T11 *)yoke_arguments[10],           \
-                    *(T12 *)yoke_arguments[11]);                                                                                         \
-    }                                                                                                                                    \
-    static void name##_body(const yoke_group *yoke_launch_group, T1 a1, T2 a2, T3 a3, T4 a4, T5 a5, T6 a6, T7 a7, T8 a8, T9 a9, T10 a10, \
-                            T11 a11, T12 a12)
-#define YOKE_KERNEL_13(name, T1, a1, T2, a2, T3, a3, T4, a4, T5, a5, T6, a6, T7, a7, T8, a8, T9, a9, T10, a10, T11, a11, T12, a12, T13,  \
-                       a13)                                                                                                              \
-    static void name##_body(const yoke_group *yoke_launch_group, T1 a1, T2 a2, T3 a3, T4 a4, T5 a5, T6 a6, T7 a7, T8 a8, T9 a9, T10 a10, \
-                            T11 a11, T12 a12, T13 a13);                                                                                  \
-    static void name(const yoke_group *yoke_launch_group, void *const *yoke_arguments)                                                   \
-    {                                                                                                                                    \
-        name##_body(yoke_launch_group, *(T1 *)yoke_arguments[0], *(T2 *)yoke_arguments[1], *(T3 *)yoke_arguments[2],                     \
-                    *(T4 *)yoke_arguments[3], *(T5 *)yoke_arguments[4], *(T6 *)yoke_arguments[5], *(T7 *)yoke_arguments[6],              \
-                    *(T8 *)yoke_arguments[7], *(T9 *)yoke_arguments[8], *(T10 *)yoke_arguments[9], *(T11 *)yoke_arguments[10],           \
-                    *(T12 *)yoke_arguments[11], *(T13 *)yoke_arguments[12]);                                                             \
-    }                                                                                                                                    \
-    static void name##_body(const yoke_group *yoke_launch_group, T1 a1, T2 a2, T3 a3, T4 a4, T5 a5, T6 a6, T7 a7, T8 a8, T9 a9, T10 a10, \
-                            T11 a11, T12 a12, T13 a13)
-#define YOKE_KERNEL_14(name, T1, a1, T2, a2, T3, a3, T4, a4, T5, a5, T6, a6, T7, a7, T8, a8, T9, a9, T10, a10, T11, a11, T12, a12, T13,  \
-                       a13, T14, a14)                                                                                                    \
-    static void name##_body(const yoke_group *yoke_launch_group, T1 a1, T2 a2, T3 a3, T4 a4, T5 a5, T6 a6, T7 a7, T8 a8, T9 a9, T10 a10, \
-                            T11 a11, T12 a12, T13 a13, T14 a14);                                                                         \
-    static void name(const yoke_group *yoke_launch_group, void *const *yoke_arguments)                                                   \
-    {                                                                                                                                    \
-        name##_body(yoke_launch_group, *(T1 *)yoke_arguments[0], *(T2 *)yoke_arguments[1], *(T3 *)yoke_arguments[2],                     \
-                    *(T4 *)yoke_arguments[3], *(T5 *)yoke_arguments[4], *(T6 *)yoke_arguments[5], *(T7 *)yoke_arguments[6],              \
-                    *(T8 *)yoke_arguments[7], *(T9 *)yoke_arguments[8], *(T10 *)yoke_arguments[9], *(T11 *)yoke_arguments[10],           \
-                    *(T12 *)yoke_arguments[11], *(T13 *)yoke_arguments[12], *(T14 *)yoke_arguments[13]);                                 \
-    }                                                                                                                                    \
-    static void name##_body(const yoke_group *yoke_launch_group, T1 a1, T2 a2, T3 a3, T4 a4, T5 a5, T6 a6, T7 a7, T8 a8, T9 a9, T10 a10, \
-                            T11 a11, T12 a12, T13 a13, T14 a14)
-#define YOKE_KERNEL_15(name, T1, a1, T2, a2, T3, a3, T4, a4, T5, a5, T6, a6, T7, a7, T8, a8, T9, a9, T10, a10, T11, a11, T12, a12, T13,  \
-                       a13, T14, a14, T15, a15)                                                                                          \
-    static void name##_body(const yoke_group *yoke_launch_group, T1 a1, T2 a2, T3 a3, T4 a4, T5 a5, T6 a6, T7 a7, T8 a8, T9 a9, T10 a10, \
-                            T11 a11, T12 a12, T13 a13, T14 a14, T15 a15);                                                                \
-    static void name(const yoke_group *yoke_launch_group, void *const *yoke_arguments)                                                   \
-    {                                                                                                                                    \
-        name##_body(yoke_launch_group, *(T1 *)yoke_arguments[0], *(T2 *)yoke_arguments[1], *(T3 *)yoke_arguments[2],                     \
-                    *(T4 *)yoke_arguments[3], *(T5 *)yoke_arguments[4], *(T6 *)yoke_arguments[5], *(T7 *)yoke_arguments[6],              \
-                    *(T8 *)yoke_arguments[7], *(T9 *)yoke_arguments[8], *(T10 *)yoke_arguments[9], *(T11 *)yoke_arguments[10],           \
-                    *(T12 *)yoke_arguments[11], *(T13 *)yoke_arguments[12], *(T14 *)yoke_arguments[13], *(T15 *)yoke_arguments[14]);     \
-    }                                                                                                                                    \
-    static void name##_body(const yoke_group *yoke_launch_group, T1 a1, T2 a2, T3 a3, T4 a4, T5 a5, T6 a6, T7 a7, T8 a8, T9 a9, T10 a10, \
-                            T11 a11, T12 a12, T13 a13, T14 a14, T15 a15)
-#define YOKE_KERNEL_16(name, T1, a1, T2, a2, T3, a3, T4, a4, T5, a5, T6, a6, T7, a7, T8, a8, T9, a9, T10, a10, T11, a11, T12, a12, T13,  \
-                       a13, T14, a14, T15, a15, T16, a16)                                                                                \
-    static void name##_body(const yoke_group *yoke_launch_group, T1 a1, T2 a2, T3 a3, T4 a4, T5 a5, T6 a6, T7 a7, T8 a8, T9 a9, T10 a10, \
-                            T11 a11, T12 a12, T13 a13, T14 a14, T15 a15, T16 a16);                                                       \
-    static void name(const yoke_group *yoke_launch_group, void *const *yoke_arguments)                                                   \
-    {                                                                                                                                    \
-        name##_body(yoke_launch_group, *(T1 *)yoke_arguments[0], *(T2 *)yoke_arguments[1], *(T3 *)yoke_arguments[2],                     \
-                    *(T4 *)yoke_arguments[3], *(T5 *)yoke_arguments[4], *(T6 *)yoke_arguments[5], *(T7 *)yoke_arguments[6],              \
-                    *(T8 *)yoke_arguments[7], *(T9 *)yoke_arguments[8], *(T10 *)yoke_arguments[9], *(T11 *)yoke_arguments[10],           \
-                    *(T12 *)yoke_arguments[11], *(T13 *)yoke_arguments[12], *(T14 *)yoke_arguments[13], *(T15 *)yoke_arguments[14],      \
-                    *(T16 *)yoke_arguments[15]);                                                                                         \
-    }                                                                                                                                    \
-    static void name##_body(const yoke_group *yoke_launch_group, T1 a1, T2 a2, T3 a3, T4 a4, T5 a5, T6 a6, T7 a7, T8 a8, T9 a9, T10 a10, \
-                            T11 a11, T12 a12, T13 a13, T14 a14, T15 a15, T16 a16)
-#define YOKE_KERNEL_17(name, T1, a1, T2, a2, T3, a3, T4, a4, T5, a5, T6, a6, T7, a7, T8, a8, T9, a9, T10, a10, T11, a11, T12, a12, T13,  \
-                       a13, T14, a14, T15, a15, T16, a16, T17, a17)                                                                      \
-    static void name##_body(const yoke_group *yoke_launch_group, T1 a1, T2 a2, T3 a3, T4 a4, T5 a5, T6 a6, T7 a7, T8 a8, T9 a9, T10 a10, \
-                            T11 a11, T12 a12, T13 a13, T14 a14, T15 a15, T16 a16, T17 a17);                                              \
-    static void name(const yoke_group *yoke_launch_group, void *const *yoke_arguments)                                                   \
-    {                                                                                                                                    \
-        name##_body(yoke_launch_group, *(T1 *)yoke_arguments[0], *(T2 *)yoke_arguments[1], *(T3 *)yoke_arguments[2],                     \
-                    *(T4 *)yoke_arguments[3], *(T5 *)yoke_arguments[4], *(T6 *)yoke_arguments[5], *(T7 *)yoke_arguments[6],              \
-                    *(T8 *)yoke_arguments[7], *(T9 *)yoke_arguments[8], *(T10 *)yoke_arguments[9], *(T11 *)yoke_arguments[10],           \
-                    *(T12 *)yoke_arguments[11], *(T13 *)yoke_arguments[12], *(T14 *)yoke_arguments[13], *(T15 *)yoke_arguments[14],      \
-                    *(T16 *)yoke_arguments[15], *(T17 *)yoke_arguments[16]);                                                             \
-    }                                                                                                                                    \
-    static void name##_body(const yoke_group *yoke_launch_group, T1 a1, T2 a2, T3 a3, T4 a4, T5 a5, T6 a6, T7 a7, T8 a8, T9 a9, T10 a10, \
-                            T11 a11, T12 a12, T13 a13, T14 a14, T15 a15, T16 a16, T17 a17)
-#define YOKE_KERNEL_18(name, T1, a1, T2, a2, T3, a3, T4, a4, T5, a5, T6, a6, T7, a7, T8, a8, T9, a9, T10, a10, T11, a11, T12, a12, T13,  \
-                       a13, T14, a14, T15, a15, T16, a16, T17, a17, T18, a18)                                                            \
-    static void name##_body(const yoke_group *yoke_launch_group, T1 a1, T2 a2, T3 a3, T4 a4, T5 a5, T6 a6, T7 a7, T8 a8, T9 a9, T10 a10, \
-                            T11 a11, T12 a12, T13 a13, T14 a14, T15 a15, T16 a16, T17 a17, T18 a18);                                     \
-    static void name(const yoke_group *yoke_launch_group, void *const *yoke_arguments)                                                   \
-    {                                                                                                                                    \
-        name##_body(yoke_launch_group, *(T1 *)yoke_arguments[0], *(T2 *)yoke_arguments[1], *(T3 *)yoke_arguments[2],                     \
-                    *(T4 *)yoke_arguments[3], *(T5 *)yoke_arguments[4], *(T6 *)yoke_arguments[5], *(T7 *)yoke_arguments[6],              \
-                    *(T8 *)yoke_arguments[7], *(T9 *)yoke_arguments[8], *(T10 *)yoke_arguments[9], *(T11 *)yoke_arguments[10],           \
-                    *(T12 *)yoke_arguments[11], *(T13 *)yoke_arguments[12], *(T14 *)yoke_arguments[13], *(T15 *)yoke_arguments[14],      \
-                    *(T16 *)yoke_arguments[15], *(T17 *)yoke_arguments[16], *(T18 *)yoke_arguments[17]);                                 \
-    }                                                                                                                                    \
-    static void name##_body(const yoke_group *yoke_launch_group, T1 a1, T2 a2, T3 a3, T4 a4, T5 a5, T6 a6, T7 a7, T8 a8, T9 a9, T10 a10, \
-                            T11 a11, T12 a12, T13 a13, T14 a14, T15 a15, T16 a16, T17 a17, T18 a18)
-#define YOKE_KERNEL_19(name, T1, a1, T2, a2, T3, a3, T4, a4, T5, a5, T6, a6, T7, a7, T8, a8, T9, a9, T10, a10, T11, a11, T12, a12, T13,  \
-                       a13, T14, a14, T15, a15, T16, a16, T17, a17, T18, a18, T19, a19)                                                  \
-    static void name##_body(const yoke_group *yoke_launch_group, T1 a1, T2 a2, T3 a3, T4 a4, T5 a5, T6 a6, T7 a7, T8 a8, T9 a9, T10 a10, \
-                            T11 a11, T12 a12, T13 a13, T14 a14, T15 a15, T16 a16, T17 a17, T18 a18, T19 a19);                            \
-    static void name(const yoke_group *yoke_launch_group, void *const *yoke_arguments)                                                   \
-    {                                                                                                                                    \
-        name##_body(yoke_launch_group, *(T1 *)yoke_arguments[0], *(T2 *)yoke_arguments[1], *(T3 *)yoke_arguments[2],                     \
-                    *(T4 *)yoke_arguments[3], *(T5 *)yoke_arguments[4], *(T6 *)yoke_arguments[5], *(T7 *)yoke_arguments[6],              \
-                    *(T8 *)yoke_arguments[7], *(T9 *)yoke_arguments[8], *(T10 *)yoke_arguments[9], *(T11 *)yoke_arguments[10],           \
-                    *(T12 *)yoke_arguments[11], *(T13 *)yoke_arguments[12], *(T14 *)yoke_arguments[13], *(T15 *)yoke_arguments[14],      \
-                    *(T16 *)yoke_arguments[15], *(T17 *)yoke_arguments[16], *(T18 *)yoke_arguments[17], *(T19 *)yoke_arguments[18]);     \
-    }                                                                                                                                    \
-    static void name##_body(const yoke_group *yoke_launch_group, T1 a1, T2 a2, T3 a3, T4 a4, T5 a5, T6 a6, T7 a7, T8 a8, T9 a9, T10 a10, \
-                            T11 a11, T12 a12, T13 a13, T14 a14, T15 a15, T16 a16, T17 a17, T18 a18, T19 a19)
-#define YOKE_KERNEL_20(name, T1, a1, T2, a2, T3, a3, T4, a4, T5, a5, T6, a6, T7, a7, T8, a8, T9, a9, T10, a10, T11, a11, T12, a12, T13,  \
-                       a13, T14, a14, T15, a15, T16, a16, T17, a17, T18, a18, T19, a19, T20, a20)                                        \
-    static void name##_body(const yoke_group *yoke_launch_group, T1 a1, T2 a2, T3 a3, T4 a4, T5 a5, T6 a6, T7 a7, T8 a8, T9 a9, T10 a10, \
-                            T11 a11, T12 a12, T13 a13, T14 a14, T15 a15, T16 a16, T17 a17, T18 a18, T19 a19, T20 a20);                   \
-    static void name(const yoke_group *yoke_launch_group, void *const *yoke_arguments)                                                   \
-    {                                                                                                                                    \
-        name##_body(yoke_launch_group, *(T1 *)yoke_arguments[0], *(T2 *)yoke_arguments[1], *(T3 *)yoke_arguments[2],                     \
-                    *(T4 *)yoke_arguments[3], *(T5 *)yoke_arguments[4], *(T6 *)yoke_arguments[5], *(T7 *)yoke_arguments[6],              \
-                    *(T8 *)yoke_arguments[7], *(T9 *)yoke_arguments[8], *(T10 *)yoke_arguments[9], *(T11 *)yoke_arguments[10],           \
-                    *(T12 *)yoke_arguments[11], *(T13 *)yoke_arguments[12], *(T14 *)yoke_arguments[13], *(T15 *)yoke_arguments[14],      \
-                    *(T16 *)yoke_arguments[15], *(T17 *)yoke_arguments[16], *(T18 *)yoke_arguments[17], *(T19 *)yoke_arguments[18],      \
-                    *(T20 *)yoke_arguments[19]);                                                                                         \
-    }                                                                                                                                    \
-    static void name##_body(const yoke_group *yoke_launch_group, T1 a1, T2 a2, T3 a3, T4 a4, T5 a5, T6 a6, T7 a7, T8 a8, T9 a9, T10 a10, \
-                            T11 a11, T12 a12, T13 a13, T14 a14, T15 a15, T16 a16, T17 a17, T18 a18, T19 a19, T20 a20)
+/*
+ * The value of parameter i, which lies where yoke_arguments[i] points to.  Its type is read from a function type that has this parameter, as
+ * the text of a declaration cannot be taken apart; what is no number is a buffer.
+ */
+/* clang-format off */
+#define YOKE_VALUE(i, parameter)                            \
+    _Generic((void (*)(parameter))0,                        \
+             void (*)(yoke_int) : YOKE_AT(yoke_int, i),     \
+             void (*)(yoke_long) : YOKE_AT(yoke_long, i),   \
+             void (*)(float) : YOKE_AT(float, i),           \
+             void (*)(double) : YOKE_AT(double, i),         \
+             default : YOKE_AT(void *, i))
+/* clang-format on */
+#define YOKE_AT(type, i) (*(type const *)yoke_arguments[i])
+
+/* The values of all parameters, with commas between them: the macro for their number, from parameter 0 on. */
+#define YOKE_VALUES(...)                                                                                                                 \
+    YOKE_21ST(__VA_ARGS__, YOKE_V20, YOKE_V19, YOKE_V18, YOKE_V17, YOKE_V16, YOKE_V15, YOKE_V14, YOKE_V13, YOKE_V12, YOKE_V11, YOKE_V10, \
+              YOKE_V9, YOKE_V8, YOKE_V7, YOKE_V6, YOKE_V5, YOKE_V4, YOKE_V3, YOKE_V2, YOKE_V1, 0)                                        \
+    (0, __VA_ARGS__)
+#define YOKE_21ST(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, its, ...) its
+#define YOKE_V1(i, p) YOKE_VALUE(i, p)
+#define YOKE_V2(i, p, ...) YOKE_VALUE(i, p), YOKE_V1(i + 1, __VA_ARGS__)
+#define YOKE_V3(i, p, ...) YOKE_VALUE(i, p), YOKE_V2(i + 1, __VA_ARGS__)
+#define YOKE_V4(i, p, ...) YOKE_VALUE(i, p), YOKE_V3(i + 1, __VA_ARGS__)
+#define YOKE_V5(i, p, ...) YOKE_VALUE(i, p), YOKE_V4(i + 1, __VA_ARGS__)
+#define YOKE_V6(i, p, ...) YOKE_VALUE(i, p), YOKE_V5(i + 1, __VA_ARGS__)
+#define YOKE_V7(i, p, ...) YOKE_VALUE(i, p), YOKE_V6(i + 1, __VA_ARGS__)
+#define YOKE_V8(i, p, ...) YOKE_VALUE(i, p), YOKE_V7(i + 1, __VA_ARGS__)
+#define YOKE_V9(i, p, ...) YOKE_VALUE(i, p), YOKE_V8(i + 1, __VA_ARGS__)
+#define YOKE_V10(i, p, ...) YOKE_VALUE(i, p), YOKE_V9(i + 1, __VA_ARGS__)
+#define YOKE_V11(i, p, ...) YOKE_VALUE(i, p), YOKE_V10(i + 1, __VA_ARGS__)
+#define YOKE_V12(i, p, ...) YOKE_VALUE(i, p), YOKE_V11(i + 1, __VA_ARGS__)
+#define YOKE_V13(i, p, ...) YOKE_VALUE(i, p), YOKE_V12(i + 1, __VA_ARGS__)
+#define YOKE_V14(i, p, ...) YOKE_VALUE(i, p), YOKE_V13(i + 1, __VA_ARGS__)
+#define YOKE_V15(i, p, ...) YOKE_VALUE(i, p), YOKE_V14(i + 1, __VA_ARGS__)
+#define YOKE_V16(i, p, ...) YOKE_VALUE(i, p), YOKE_V15(i + 1, __VA_ARGS__)
+#define YOKE_V17(i, p, ...) YOKE_VALUE(i, p), YOKE_V16(i + 1, __VA_ARGS__)
+#define YOKE_V18(i, p, ...) YOKE_VALUE(i, p), YOKE_V17(i + 1, __VA_ARGS__)
+#define YOKE_V19(i, p, ...) YOKE_VALUE(i, p), YOKE_V18(i + 1, __VA_ARGS__)
+#define YOKE_V20(i, p, ...) YOKE_VALUE(i, p), YOKE_V19(i + 1, __VA_ARGS__)
 
 #elif defined(__OPENCL_VERSION__)
-
-#define YOKE_KERNEL_1(name, T1, a1) __kernel void name(T1 a1)
-#define YOKE_KERNEL_2(name, T1, a1, T2, a2) __kernel void name(T1 a1, T2 a2)
-#define YOKE_KERNEL_3(name, T1, a1, T2, a2, T3, a3) __kernel void name(T1 a1, T2 a2, T3 a3)
-#define YOKE_KERNEL_4(name, T1, a1, T2, a2, T3, a3, T4, a4) __kernel void name(T1 a1, T2 a2, T3 a3, T4 a4)
-#define YOKE_KERNEL_5(name, T1, a1, T2, a2, T3, a3, T4, a4, T5, a5) __kernel void name(T1 a1, T2 a2, T3 a3, T4 a4, T5 a5)
-#define YOKE_KERNEL_6(name, T1, a1, T2, a2, T3, a3, T4, a4, T5, a5, T6, a6) __kernel void name(T1 a1, T2 a2, T3 a3, T4 a4, T5 a5, T6 a6)
-#define YOKE_KERNEL_7(name, T1, a1, T2, a2, T3, a3, T4, a4, T5, a5, T6, a6, T7, a7) \
-    __kernel void name(T1 a1, T2 a2, T3 a3, T4 a4, T5 a5, T6 a6, T7 a7)
-#define YOKE_KERNEL_8(name, T1, a1, T2, a2, T3, a3, T4, a4, T5, a5, T6, a6, T7, a7, T8, a8) \
-    __kernel void name(T1 a1, T2 a2, T3 a3, T4 a4, T5 a5, T6 a6, T7 a7, T8 a8)
-#define YOKE_KERNEL_9(name, T1, a1, T2, a2, T3, a3, T4, a4, T5, a5, T6, a6, T7, a7, T8, a8, T9, a9) \
-    __kernel void name(T1 a1, T2 a2, T3 a3, T4 a4, T5 a5, T6 a6, T7 a7, T8 a8, T9 a9)
-#define YOKE_KERNEL_10(name, T1, a1, T2, a2, T3, a3, T4, a4, T5, a5, T6, a6, T7, a7, T8, a8, T9, a9, T10, a10) \
-    __kernel void name(T1 a1, T2 a2, T3 a3, T4 a4, T5 a5, T6 a6, T7 a7, T8 a8, T9 a9, T10 a10)
-#define YOKE_KERNEL_11(name, T1, a1, T2, a2, T3, a3, T4, a4, T5, a5, T6, a6, T7, a7, T8, a8, T9, a9, T10, a10, T11, a11) \
-    __kernel void name(T1 a1, T2 a2, T3 a3, T4 a4, T5 a5, T6 a6, T7 a7, T8 a8, T9 a9, T10 a10, T11 a11)
-#define YOKE_KERNEL_12(name, T1, a1, T2, a2, T3, a3, T4, a4, T5, a5, T6, a6, T7, a7, T8, a8, T9, a9, T10, a10, T11, a11, T12, a12) \
-    __kernel void name(T1 a1, T2 a2, T3 a3, T4 a4, T5 a5, T6 a6, T7 a7, T8 a8, T9 a9, T10 a10, T11 a11, T12 a12)
-#define YOKE_KERNEL_13(name, T1, a1, T2, a2, T3, a3, T4, a4, T5, a5, T6, a6, T7, a7, T8, a8, T9, a9, T10, a10, T11, a11, T12, a12, T13, \
-                       a13)                                                                                                             \
-    __kernel void name(T1 a1, T2 a2, T3 a3, T4 a4, T5 a5, T6 a6, T7 a7, T8 a8, T9 a9, T10 a10, T11 a11, T12 a12, T13 a13)
-#define YOKE_KERNEL_14(name, T1, a1, T2, a2, T3, a3, T4, a4, T5, a5, T6, a6, T7, a7, T8, a8, T9, a9, T10, a10, T11, a11, T12, a12, T13, \
-                       a13, T14, a14)                                                                                                   \
-    __kernel void name(T1 a1, T2 a2, T3 a3, T4 a4, T5 a5, T6 a6, T7 a7, T8 a8, T9 a9, T10 a10, T11 a11, T12 a12, T13 a13, T14 a14)
-#define YOKE_KERNEL_15(name, T1, a1, T2, a2, T3, a3, T4, a4, T5, a5, T6, a6, T7, a7, T8, a8, T9, a9, T10, a10, T11, a11, T12, a12, T13, \
-                       a13, T14, a14, T15, a15)                                                                                         \
-    __kernel void name(T1 a1, T2 a2, T3 a3, T4 a4, T5 a5, T6 a6, T7 a7, T8 a8, T9 a9, T10 a10, T11 a11, T12 a12, T13 a13, T14 a14, T15 a15)
-#define YOKE_KERNEL_16(name, T1, a1, T2, a2, T3, a3, T4, a4, T5, a5, T6, a6, T7, a7, T8, a8, T9, a9, T10, a10, T11, a11, T12, a12, T13, \
-                       a13, T14, a14, T15, a15, T16, a16)                                                                               \
-    __kernel void name(T1 a1, T2 a2, T3 a3, T4 a4, T5 a5, T6 a6, T7 a7, T8 a8, T9 a9, T10 a10, T11 a11, T12 a12, T13 a13, T14 a14,      \
-                       T15 a15, T16 a16)
-#define YOKE_KERNEL_17(name, T1, a1, T2, a2, T3, a3, T4, a4, T5, a5, T6, a6, T7, a7, T8, a8, T9, a9, T10, a10, T11, a11, T12, a12, T13, \
-                       a13, T14, a14, T15, a15, T16, a16, T17, a17)                                                                     \
-    __kernel void name(T1 a1, T2 a2, T3 a3, T4 a4, T5 a5, T6 a6, T7 a7, T8 a8, T9 a9, T10 a10, T11 a11, T12 a12, T13 a13, T14 a14,      \
-                       T15 a15, T16 a16, T17 a17)
-#define YOKE_KERNEL_18(name, T1, a1, T2, a2, T3, a3, T4, a4, T5, a5, T6, a6, T7, a7, T8, a8, T9, a9, T10, a10, T11, a11, T12, a12, T13, \
-                       a13, T14, a14, T15, a15, T16, a16, T17, a17, T18, a18)                                                           \
-    __kernel void name(T1 a1, T2 a2, T3 a3, T4 a4, T5 a5, T6 a6, T7 a7, T8 a8, T9 a9, T10 a10, T11 a11, T12 a12, T13 a13, T14 a14,      \
-                       T15 a15, T16 a16, T17 a17, T18 a18)
-#define YOKE_KERNEL_19(name, T1, a1, T2, a2, T3, a3, T4, a4, T5, a5, T6, a6, T7, a7, T8, a8, T9, a9, T10, a10, T11, a11, T12, a12, T13, \
-                       a13, T14, a14, T15, a15, T16, a16, T17, a17, T18, a18, T19, a19)                                                 \
-    __kernel void name(T1 a1, T2 a2, T3 a3, T4 a4, T5 a5, T6 a6, T7 a7, T8 a8, T9 a9, T10 a10, T11 a11, T12 a12, T13 a13, T14 a14,      \
-                       T15 a15, T16 a16, T17 a17, T18 a18, T19 a19)
-#define YOKE_KERNEL_20(name, T1, a1, T2, a2, T3, a3, T4, a4, T5, a5, T6, a6, T7, a7, T8, a8, T9, a9, T10, a10, T11, a11, T12, a12, T13, \
-                       a13, T14, a14, T15, a15, T16, a16, T17, a17, T18, a18, T19, a19, T20, a20)                                       \
-    __kernel void name(T1 a1, T2 a2, T3 a3, T4 a4, T5 a5, T6 a6, T7 a7, T8 a8, T9 a9, T10 a10, T11 a11, T12 a12, T13 a13, T14 a14,      \
-                       T15 a15, T16 a16, T17 a17, T18 a18, T19 a19, T20 a20)
-
+#define YOKE_KERNEL(name, parameters) __kernel void name parameters
 #else
-
-#define YOKE_KERNEL_1(name, T1, a1) extern "C" __global__ void name(T1 a1)
-#define YOKE_KERNEL_2(name, T1, a1, T2, a2) extern "C" __global__ void name(T1 a1, T2 a2)
-#define YOKE_KERNEL_3(name, T1, a1, T2, a2, T3, a3) extern "C" __global__ void name(T1 a1, T2 a2, T3 a3)
-#define YOKE_KERNEL_4(name, T1, a1, T2, a2, T3, a3, T4, a4) extern "C" __global__ void name(T1 a1, T2 a2, T3 a3, T4 a4)
-#define YOKE_KERNEL_5(name, T1, a1, T2, a2, T3, a3, T4, a4, T5, a5) extern "C" __global__ void name(T1 a1, T2 a2, T3 a3, T4 a4, T5 a5)
-#define YOKE_KERNEL_6(name, T1, a1, T2, a2, T3, a3, T4, a4, T5, a5, T6, a6) \
-    extern "C" __global__ void name(T1 a1, T2 a2, T3 a3, T4 a4, T5 a5, T6 a6)
-#define YOKE_KERNEL_7(name, T1, a1, T2, a2, T3, a3, T4, a4, T5, a5, T6, a6, T7, a7) \
-    extern "C" __global__ void name(T1 a1, T2 a2, T3 a3, T4 a4, T5 a5, T6 a6, T7 a7)
-#define YOKE_KERNEL_8(name, T1, a1, T2, a2, T3, a3, T4, a4, T5, a5, T6, a6, T7, a7, T8, a8) \
-    extern "C" __global__ void name(T1 a1, T2 a2, T3 a3, T4 a4, T5 a5, T6 a6, T7 a7, T8 a8)
-#define YOKE_KERNEL_9(name, T1, a1, T2, a2, T3, a3, T4, a4, T5, a5, T6, a6, T7, a7, T8, a8, T9, a9) \
-    extern "C" __global__ void name(T1 a1, T2 a2, T3 a3, T4 a4, T5 a5, T6 a6, T7 a7, T8 a8, T9 a9)
-#define YOKE_KERNEL_10(name, T1, a1, T2, a2, T3, a3, T4, a4, T5, a5, T6, a6, T7, a7, T8, a8, T9, a9, T10, a10) \
-    extern "C" __global__ void name(T1 a1, T2 a2, T3 a3, T4 a4, T5 a5, T6 a6, T7 a7, T8 a8, T9 a9, T10 a10)
-#define YOKE_KERNEL_11(name, T1, a1, T2, a2, T3, a3, T4, a4, T5, a5, T6, a6, T7, a7, T8, a8, T9, a9, T10, a10, T11, a11) \
-    extern "C" __global__ void name(T1 a1, T2 a2, T3 a3, T4 a4, T5 a5, T6 a6, T7 a7, T8 a8, T9 a9, T10 a10, T11 a11)
-#define YOKE_KERNEL_12(name, T1, a1, T2, a2, T3, a3, T4, a4, T5, a5, T6, a6, T7, a7, T8, a8, T9, a9, T10, a10, T11, a11, T12, a12) \
-    extern "C" __global__ void name(T1 a1, T2 a2, T3 a3, T4 a4, T5 a5, T6 a6, T7 a7, T8 a8, T9 a9, T10 a10, T11 a11, T12 a12)
-#define YOKE_KERNEL_13(name, T1, a1, T2, a2, T3, a3, T4, a4, T5, a5, T6, a6, T7, a7, T8, a8, T9, a9, T10, a10, T11, a11, T12, a12, T13, \
-                       a13)                                                                                                             \
-    extern "C" __global__ void name(T1 a1, T2 a2, T3 a3, T4 a4, T5 a5, T6 a6, T7 a7, T8 a8, T9 a9, T10 a10, T11 a11, T12 a12, T13 a13)
-#define YOKE_KERNEL_14(name, T1, a1, T2, a2, T3, a3, T4, a4, T5, a5, T6, a6, T7, a7, T8, a8, T9, a9, T10, a10, T11, a11, T12, a12, T13, \
-                       a13, T14, a14)                                                                                                   \
-    extern "C" __global__ void name(T1 a1, T2 a2, T3 a3, T4 a4, T5 a5, T6 a6, T7 a7, T8 a8, T9 a9, T10 a10, T11 a11, T12 a12, T13 a13,  \
-                                    T14 a14)
-#define YOKE_KERNEL_15(name, T1, a1, T2, a2, T3, a3, T4, a4, T5, a5, T6, a6, T7, a7, T8, a8, T9, a9, T10, a10, T11, a11, T12, a12, T13, \
-                       a13, T14, a14, T15, a15)                                                                                         \
-    extern "C" __global__ void name(T1 a1, T2 a2, T3 a3, T4 a4, T5 a5, T6 a6, T7 a7, T8 a8, T9 a9, T10 a10, T11 a11, T12 a12, T13 a13,  \
-                                    T14 a14, T15 a15)
-#define YOKE_KERNEL_16(name, T1, a1, T2, a2, T3, a3, T4, a4, T5, a5, T6, a6, T7, a7, T8, a8, T9, a9, T10, a10, T11, a11, T12, a12, T13, \
-                       a13, T14, a14, T15, a15, T16, a16)                                                                               \
-    extern "C" __global__ void name(T1 a1, T2 a2, T3 a3, T4 a4, T5 a5, T6 a6, T7 a7, T8 a8, T9 a9, T10 a10, T11 a11, T12 a12, T13 a13,  \
-                                    T14 a14, T15 a15, T16 a16)
-#define YOKE_KERNEL_17(name, T1, a1, T2, a2, T3, a3, T4, a4, T5, a5, T6, a6, T7, a7, T8, a8, T9, a9, T10, a10, T11, a11, T12, a12, T13, \
-                       a13, T14, a14, T15, a15, T16, a16, T17, a17)                                                                     \
-    extern "C" __global__ void name(T1 a1, T2 a2, T3 a3, T4 a4, T5 a5, T6 a6, T7 a7, T8 a8, T9 a9, T10 a10, T11 a11, T12 a12, T13 a13,  \
-                                    T14 a14, T15 a15, T16 a16, T17 a17)
-#define YOKE_KERNEL_18(name, T1, a1, T2, a2, T3, a3, T4, a4, T5, a5, T6, a6, T7, a7, T8, a8, T9, a9, T10, a10, T11, a11, T12, a12, T13, \
-                       a13, T14, a14, T15, a15, T16, a16, T17, a17, T18, a18)                                                           \
-    extern "C" __global__ void name(T1 a1, T2 a2, T3 a3, T4 a4, T5 a5, T6 a6, T7 a7, T8 a8, T9 a9, T10 a10, T11 a11, T12 a12, T13 a13,  \
-                                    T14 a14, T15 a15, T16 a16, T17 a17, T18 a18)
-#define YOKE_KERNEL_19(name, T1, a1, T2, a2, T3, a3, T4, a4, T5, a5, T6, a6, T7, a7, T8, a8, T9, a9, T10, a10, T11, a11, T12, a12, T13, \
-                       a13, T14, a14, T15, a15, T16, a16, T17, a17, T18, a18, T19, a19)                                                 \
-    extern "C" __global__ void name(T1 a1, T2 a2, T3 a3, T4 a4, T5 a5, T6 a6, T7 a7, T8 a8, T9 a9, T10 a10, T11 a11, T12 a12, T13 a13,  \
-                                    T14 a14, T15 a15, T16 a16, T17 a17, T18 a18, T19 a19)
-#define YOKE_KERNEL_20(name, T1, a1, T2, a2, T3, a3, T4, a4, T5, a5, T6, a6, T7, a7, T8, a8, T9, a9, T10, a10, T11, a11, T12, a12, T13, \
-                       a13, T14, a14, T15, a15, T16, a16, T17, a17, T18, a18, T19, a19, T20, a20)                                       \
-    extern "C" __global__ void name(T1 a1, T2 a2, T3 a3, T4 a4, T5 a5, T6 a6, T7 a7, T8 a8, T9 a9, T10 a10, T11 a11, T12 a12, T13 a13,  \
-                                    T14 a14, T15 a15, T16 a16, T17 a17, T18 a18, T19 a19, T20 a20)
-
+#define YOKE_KERNEL(name, parameters) extern "C" __global__ void name parameters
 #endif
 
 #endif

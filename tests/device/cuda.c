@@ -4,11 +4,11 @@
 enum { COUNT = 1000, GROUP_SIZE = 64, GROUPS = 5, STOPPED = 42 };
 
 static const char kernels_text[] =
-    "YOKE_KERNEL_4(axpy, yoke_long, n, double, alpha, YOKE_GLOBAL const double *, x, YOKE_GLOBAL double *, y)\n"
+    "YOKE_KERNEL(axpy, (yoke_long n, double alpha, YOKE_GLOBAL const double *x, YOKE_GLOBAL double *y))\n"
     "{\n"
     "    YOKE_FOR_ALL (i, n) y[i] += alpha * x[i];\n"
     "}\n"
-    "YOKE_KERNEL_3(group_sums, yoke_int, n, YOKE_GLOBAL const double *, x, YOKE_GLOBAL double *, sums)\n"
+    "YOKE_KERNEL(group_sums, (yoke_int n, YOKE_GLOBAL const double *x, YOKE_GLOBAL double *sums))\n"
     "{\n"
     "    YOKE_LOCAL double partial[PARTIAL];\n"
     "    YOKE_FOR_ITEMS (i, PARTIAL) partial[i] = 0;\n"
@@ -21,7 +21,7 @@ static const char kernels_text[] =
     "    YOKE_BARRIER();\n"
     "    if (YOKE_ITEM == 0) sums[YOKE_GROUP] = partial[0];\n"
     "}\n"
-    "YOKE_KERNEL_1(half_a_barrier, YOKE_GLOBAL double *, x)\n"
+    "YOKE_KERNEL(half_a_barrier, (YOKE_GLOBAL double *x))\n"
     "{\n"
     "    if (YOKE_ITEM < 2) {\n"
     "        YOKE_BARRIER();\n"

@@ -2,18 +2,18 @@
 #include "yoke/dialect.h"
 
 /* y = 2 y + 1: after k times from 0, y is 2^k - 1, so that a launch that is lost or done twice shows. */
-YOKE_KERNEL_2(double_and_one, yoke_long, n, YOKE_GLOBAL yoke_long *, y)
+YOKE_KERNEL(double_and_one, (yoke_long n, YOKE_GLOBAL yoke_long *y))
 {
     YOKE_FOR_ALL (i, n) y[i] = 2 * y[i] + 1;
 }
 
-YOKE_KERNEL_4(axpy, yoke_long, n, double, alpha, YOKE_GLOBAL const double *, x, YOKE_GLOBAL double *, y)
+YOKE_KERNEL(axpy, (yoke_long n, double alpha, YOKE_GLOBAL const double *x, YOKE_GLOBAL double *y))
 {
     YOKE_FOR_ALL (i, n) y[i] += alpha * x[i];
 }
 
 /* Each kind of argument, and a null pointer. */
-YOKE_KERNEL_6(every_kind, YOKE_GLOBAL double *, out, yoke_int, a, yoke_long, b, float, c, double, d, YOKE_GLOBAL const double *, nothing)
+YOKE_KERNEL(every_kind, (YOKE_GLOBAL double *out, yoke_int a, yoke_long b, float c, double d, YOKE_GLOBAL const double *nothing))
 {
     YOKE_FOR_ALL (i, 5) {
         double value = nothing == 0 ? 1.0 : 0.0;
@@ -25,7 +25,16 @@ YOKE_KERNEL_6(every_kind, YOKE_GLOBAL double *, out, yoke_int, a, yoke_long, b, 
     }
 }
 
-YOKE_KERNEL_2(sizes, YOKE_GLOBAL yoke_int *, out, yoke_int, unused)
+/* As many parameters as there may be: out [19] = the others. */
+YOKE_KERNEL(most_parameters,
+            (YOKE_GLOBAL double *out, yoke_int a, yoke_long b, float c, double d, yoke_int e, yoke_long f, float g, double h, yoke_int i,
+             yoke_long j, float k, double l, yoke_int m, yoke_long n, float o, double p, yoke_int q, yoke_long r, float s))
+{
+    const double values[19] = {a, (double)b, c, d, e, (double)f, g, h, i, (double)j, k, l, m, (double)n, o, p, q, (double)r, s};
+    YOKE_FOR_ALL (at, 19) out[at] = values[at];
+}
+
+YOKE_KERNEL(sizes, (YOKE_GLOBAL yoke_int * out, yoke_int unused))
 {
     YOKE_FOR_ALL (i, 1) {
         out[0] = (yoke_int)sizeof(yoke_byte);
@@ -40,7 +49,7 @@ YOKE_KERNEL_2(sizes, YOKE_GLOBAL yoke_int *, out, yoke_int, unused)
 }
 
 /* How often each row was met, and the group and groups that met it: every item of a group must see the same. */
-YOKE_KERNEL_3(count_visits, yoke_long, n, YOKE_GLOBAL yoke_int *, visits, YOKE_GLOBAL yoke_long *, groups)
+YOKE_KERNEL(count_visits, (yoke_long n, YOKE_GLOBAL yoke_int *visits, YOKE_GLOBAL yoke_long *groups))
 {
     YOKE_FOR_ALL (i, n) {
         visits[i] += 1;
@@ -61,7 +70,7 @@ YOKE_FUNCTION double sum_over_items(YOKE_LOCAL_POINTER double *places)
 }
 
 /* out[row] = sum over columns of weights[column % 4] a[row][column]: a row a group, a place of local memory an item (at most 256). */
-YOKE_KERNEL_4(row_sums, yoke_long, rows, yoke_int, columns, YOKE_GLOBAL const double *, a, YOKE_GLOBAL double *, out)
+YOKE_KERNEL(row_sums, (yoke_long rows, yoke_int columns, YOKE_GLOBAL const double *a, YOKE_GLOBAL double *out))
 {
     YOKE_LOCAL double places[256];
     for (yoke_long row = YOKE_GROUP; row < rows; row += YOKE_GROUPS) {
@@ -74,7 +83,7 @@ YOKE_KERNEL_4(row_sums, yoke_long, rows, yoke_int, columns, YOKE_GLOBAL const do
 }
 
 /* A long way round to a number that can be known beforehand: x -> 5 x + 3 modulo 2^31, `rounds` times. */
-YOKE_KERNEL_3(go_round, yoke_long, n, yoke_int, rounds, YOKE_GLOBAL yoke_long *, x)
+YOKE_KERNEL(go_round, (yoke_long n, yoke_int rounds, YOKE_GLOBAL yoke_long *x))
 {
     YOKE_FOR_ALL (i, n) {
         yoke_long value = x[i];
@@ -84,7 +93,7 @@ YOKE_KERNEL_3(go_round, yoke_long, n, yoke_int, rounds, YOKE_GLOBAL yoke_long *,
 }
 
 /* Each of the three sums of both kinds = how many i < n fall to it; the first is -1 where there is no atomic addition. */
-YOKE_KERNEL_3(count_by_atomics, yoke_long, n, YOKE_GLOBAL double *, sum, YOKE_GLOBAL float *, small_sum)
+YOKE_KERNEL(count_by_atomics, (yoke_long n, YOKE_GLOBAL double *sum, YOKE_GLOBAL float *small_sum))
 {
 #if defined(YOKE_ATOMIC_ADD)
     YOKE_FOR_ALL (i, n) {

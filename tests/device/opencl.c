@@ -264,7 +264,7 @@ static void wrong_arguments_are_refused_and_harm_nothing(void **state)
 static void a_program_that_does_not_compile_says_where(void **state)
 {
     workbench *test = *state;
-    static const char *const texts[] = {"YOKE_KERNEL_1(broken, YOKE_GLOBAL double *, y) { y[0] = undeclared_word; }\n"};
+    static const char *const texts[] = {"YOKE_KERNEL(broken, (YOKE_GLOBAL double *y)) { y[0] = undeclared_word; }\n"};
     const yoke_program_source source = {.name = "bad", .texts = texts, .num_texts = 1};
     yoke_program *program = NULL;
     assert_int_equal(yoke_program_create(test->device, &source, &program), YOKE_ERROR_INPUT);
@@ -276,7 +276,7 @@ static void a_program_that_does_not_compile_says_where(void **state)
 static void options_reach_the_compiler(void **state)
 {
     workbench *test = *state;
-    static const char *const texts[] = {"YOKE_KERNEL_1(tell, YOKE_GLOBAL double *, y) { YOKE_FOR_ALL (k, 1) y[k] = VALUE; }\n"};
+    static const char *const texts[] = {"YOKE_KERNEL(tell, (YOKE_GLOBAL double *y)) { YOKE_FOR_ALL (k, 1) y[k] = VALUE; }\n"};
     yoke_buffer *y = NULL;
     OK(yoke_buffer_create(test->device, sizeof(double), &y));
     const yoke_argument argument = opencl_buffer_argument(y);

@@ -41,15 +41,15 @@ static inline void opencl_end(opencl_fixture *test)
     assert_int_equal(test->memory.outstanding, 0);
 }
 
-static const char opencl_text[] = "YOKE_KERNEL_5(all_kinds, YOKE_GLOBAL double *, y, yoke_int, i, yoke_long, l, float, f, double, d)\n"
+static const char opencl_text[] = "YOKE_KERNEL(all_kinds, (YOKE_GLOBAL double *y, yoke_int i, yoke_long l, float f, double d))\n"
                                   "{\n"
                                   "    YOKE_FOR_ALL (k, 4) y[k] = k == 0 ? i : k == 1 ? (double)l : k == 2 ? (double)f : d;\n"
                                   "}\n"
-                                  "YOKE_KERNEL_2(is_null, YOKE_GLOBAL const double *, x, YOKE_GLOBAL double *, y)\n"
+                                  "YOKE_KERNEL(is_null, (YOKE_GLOBAL const double *x, YOKE_GLOBAL double *y))\n"
                                   "{\n"
                                   "    YOKE_FOR_ALL (k, 1) y[k] = x == 0;\n"
                                   "}\n"
-                                  "YOKE_KERNEL_3(spin, YOKE_GLOBAL double *, y, yoke_long, n, yoke_long, rounds)\n"
+                                  "YOKE_KERNEL(spin, (YOKE_GLOBAL double *y, yoke_long n, yoke_long rounds))\n"
                                   "{\n"
                                   "    YOKE_FOR_ALL (k, n) {\n"
                                   "        double value = y[k];\n"

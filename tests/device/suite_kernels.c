@@ -8,8 +8,15 @@
 extern const char device_kernels_text[];
 
 static const yoke_host_kernel host_kernels[] = {
-    {"double_and_one", double_and_one}, {"axpy", axpy},         {"every_kind", every_kind}, {"sizes", sizes},
-    {"count_visits", count_visits},     {"row_sums", row_sums}, {"go_round", go_round},     {"count_by_atomics", count_by_atomics},
+    {"double_and_one", double_and_one},
+    {"axpy", axpy},
+    {"every_kind", every_kind},
+    {"most_parameters", most_parameters},
+    {"sizes", sizes},
+    {"count_visits", count_visits},
+    {"row_sums", row_sums},
+    {"go_round", go_round},
+    {"count_by_atomics", count_by_atomics},
 };
 
 yoke_program_source suite_source(void)
@@ -36,6 +43,24 @@ static void every_kind_of_argument_arrives(void **state)
     assert_true(out[2] == (double)0.1f);
     assert_true(out[3] == -1e300);
     assert_true(out[4] == 1.0);
+    yoke_buffer_destroy(buffer);
+}
+
+static void a_kernel_takes_twenty_arguments(void **state)
+{
+    suite *s = *state;
+    double out[19] = {0};
+    yoke_buffer *buffer = suite_buffer(s, sizeof out, out);
+    yoke_argument arguments[20] = {suite_argument(buffer)};
+    for (int i = 0; i < 19; i++)
+        arguments[1 + i] = i % 4 == 0   ? suite_int32(-i)
+                           : i % 4 == 1 ? suite_int64(-i - ((int64_t)1 << 40))
+                           : i % 4 == 2 ? suite_float((float)i + 0.5f)
+                                        : suite_double(i + 0.1);
+    OK(s, yoke_queue_launch(s->queue, suite_function(s, "most_parameters"), 2, 8, 0, arguments, 20));
+    suite_read(s, buffer, sizeof out, out);
+    for (int i = 0; i < 19; i++)
+        assert_true(out[i] == (i % 4 == 0 ? -i : i % 4 == 1 ? -i - 1099511627776.0 : i % 4 == 2 ? i + 0.5 : i + 0.1));
     yoke_buffer_destroy(buffer);
 }
 
@@ -301,12 +326,19 @@ static void blas_multiplies_a_packed_matrix(void **state)
 int suite_run_kernels(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_kind_of_argument_arrives), cmocka_unit_test(arguments_are_taken_at_the_launch),
-        cmocka_unit_test(types_have_their_sizes),         cmocka_unit_test(groups_of_any_size_meet_each_row_once),
-        cmocka_unit_test(groups_add_up_in_local_memory),  cmocka_unit_test(a_long_launch_is_waited_for),
-        cmocka_unit_test(wrong_launches_are_refused),     cmocka_unit_test(wrong_arguments_are_refused_where_the_device_can_tell),
-        cmocka_unit_test(an_unknown_kernel_is_refused),   cmocka_unit_test(host_functions_run_on_the_devices_threads),
-        cmocka_unit_test(atomic_additions_lose_nothing),  cmocka_unit_test(blas_multiplies_a_packed_matrix),
+        cmocka_unit_test(every_kind_of_argument_arrives),
+        cmocka_unit_test(a_kernel_takes_twenty_arguments),
+        cmocka_unit_test(arguments_are_taken_at_the_launch),
+        cmocka_unit_test(types_have_their_sizes),
+        cmocka_unit_test(groups_of_any_size_meet_each_row_once),
+        cmocka_unit_test(groups_add_up_in_local_memory),
+        cmocka_unit_test(a_long_launch_is_waited_for),
+        cmocka_unit_test(wrong_launches_are_refused),
+        cmocka_unit_test(wrong_arguments_are_refused_where_the_device_can_tell),
+        cmocka_unit_test(an_unknown_kernel_is_refused),
+        cmocka_unit_test(host_functions_run_on_the_devices_threads),
+        cmocka_unit_test(atomic_additions_lose_nothing),
+        cmocka_unit_test(blas_multiplies_a_packed_matrix),
     };
     return cmocka_run_group_tests_name("kernels", tests, suite_open, suite_close);
 }

@@ -124,7 +124,7 @@ static yoke_status create_program(const suite *s, yoke_context *context, const y
 static void a_wrong_program_is_refused_in_the_compilers_words(void **state)
 {
     suite *s = *state;
-    const char *const texts[] = {"YOKE_KERNEL_1(wrong, yoke_long, n) { undeclared_thing = n; }\n"};
+    const char *const texts[] = {"YOKE_KERNEL(wrong, (yoke_long n)) { undeclared_thing = n; }\n"};
     const yoke_program_source source = {.name = "a program with an error", .texts = texts, .num_texts = 1};
     yoke_context *context = NULL;
     assert_int_equal(yoke_context_create(NULL, &context), YOKE_OK);
@@ -143,7 +143,7 @@ static void options_reach_the_program(void **state)
 {
     suite *s = *state;
     if (suite_is_host(s)) return;
-    const char *const texts[] = {"YOKE_KERNEL_1(give, YOKE_GLOBAL yoke_int *, out) { YOKE_FOR_ALL (i, 1) out[0] = FIRST ", "+ SECOND; }\n"};
+    const char *const texts[] = {"YOKE_KERNEL(give, (YOKE_GLOBAL yoke_int *out)) { YOKE_FOR_ALL (i, 1) out[0] = FIRST ", "+ SECOND; }\n"};
     const yoke_program_source source = {
         .name = "a program with options", .texts = texts, .num_texts = 2, .options = "-DFIRST=40 -DSECOND=2"};
     yoke_program *program = NULL;

@@ -71,6 +71,9 @@ def main():
             run(compiler, "-std=c11", "-O2", "-fopenmp", example, "-o", work / example.stem, *flags, "-lm")
             if "speed-up" not in run(work / example.stem, "sim:cpu,sim:gpu", machine, LD_LIBRARY_PATH=str(library)):
                 sys.exit(f"{example.stem} does not say what it gained")
+        run(compiler, "-std=c11", "-O2", HERE.parent.parent / "examples/device/device.c", "-o", work / "device", *flags, "-lm")
+        if "largest error" not in run(work / "device", "sim:gpu", machine, LD_LIBRARY_PATH=str(library)):
+            sys.exit("the device example does not say how well it agrees")
         # Static: libyoke.a by its name; the libraries that it calls as what the system has.
         flags = [str(library / "libyoke.a") if flag == "-lyoke" else flag
                  for flag in run("pkg-config", "--static", "--cflags", "--libs", "yoke", **pkg_config).split()

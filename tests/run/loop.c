@@ -7,12 +7,12 @@
 
 enum { N = 4000 };
 
-YOKE_KERNEL_5(axpy, yoke_long, first, yoke_long, last, YOKE_GLOBAL const double *, x, YOKE_GLOBAL double *, y, double, a)
+YOKE_KERNEL(axpy, (yoke_long first, yoke_long last, YOKE_GLOBAL const double *x, YOKE_GLOBAL double *y, double a))
 {
     YOKE_FOR_ALL (i, last - first) y[first + i] += a * x[first + i];
 }
 
-YOKE_KERNEL_4(sum_all, yoke_long, first, yoke_long, last, YOKE_GLOBAL const double *, x, YOKE_GLOBAL double *, y)
+YOKE_KERNEL(sum_all, (yoke_long first, yoke_long last, YOKE_GLOBAL const double *x, YOKE_GLOBAL double *y))
 {
     YOKE_FOR_ALL (i, last - first) y[first + i] = x[0] + x[(first + i + 1) % 4000];
 }

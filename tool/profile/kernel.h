@@ -2,7 +2,7 @@
 #include "yoke/dialect.h"
 
 /* x and y change roles from round to round, so that no round can be left out. */
-YOKE_KERNEL_4(profile_triad, yoke_long, n, yoke_long, rounds, YOKE_GLOBAL float *, x, YOKE_GLOBAL float *, y)
+YOKE_KERNEL(profile_triad, (yoke_long n, yoke_long rounds, YOKE_GLOBAL float *x, YOKE_GLOBAL float *y))
 {
     for (yoke_long round = 0; round < rounds; round++) {
         YOKE_GLOBAL float *from = round % 2 ? y : x, *to = round % 2 ? x : y;
@@ -10,7 +10,7 @@ YOKE_KERNEL_4(profile_triad, yoke_long, n, yoke_long, rounds, YOKE_GLOBAL float 
     }
 }
 
-YOKE_KERNEL_4(profile_fma, yoke_long, n, yoke_long, rounds, YOKE_GLOBAL float *, x, YOKE_GLOBAL float *, y)
+YOKE_KERNEL(profile_fma, (yoke_long n, yoke_long rounds, YOKE_GLOBAL float *x, YOKE_GLOBAL float *y))
 {
     YOKE_FOR_ALL (i, n) {
         float a = x[i], b = a + 1, c = a + 2, d = a + 3;

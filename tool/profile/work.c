@@ -88,14 +88,11 @@ yoke_status profile_meter_open(profile_work *work, const char *name, const char 
 
 /* ----------------------------------------------------------------------------------------- kernels on a device */
 
-static yoke_argument long_argument(int64_t value) { return (yoke_argument){.kind = YOKE_ARGUMENT_INT64, .value.int64 = value}; }
-static yoke_argument buffer_argument(yoke_buffer *buffer) { return (yoke_argument){.kind = YOKE_ARGUMENT_BUFFER, .value.buffer = buffer}; }
-
 static yoke_status launch_kernel(void *user)
 {
     profile_work *work = user;
-    const yoke_argument arguments[] = {long_argument(work->n), long_argument(work->rounds), buffer_argument(work->x),
-                                       buffer_argument(work->y)};
+    const yoke_argument arguments[] = {yoke_argument_int64(work->n), yoke_argument_int64(work->rounds), yoke_argument_buffer(work->x),
+                                       yoke_argument_buffer(work->y)};
     return yoke_queue_launch(work->queue, work->function, 4096, 256, work->n, arguments, 4);
 }
 

@@ -214,12 +214,12 @@ YOKE_FUNCTION void multiply(int count, int element_step, int is_affine, YOKE_GLO
 }
 
 /* The products of a batch with u [nodes][FEM_C]; out [elements][used][FEM_C] of all elements, or where `adding` adds, [nodes][FEM_C]. */
-YOKE_KERNEL_19(product, yoke_int, begin, yoke_int, middle, yoke_int, end, yoke_int, curved_at, yoke_int, affine_at, yoke_int, used,
-               yoke_int, identity, yoke_int, patterns, YOKE_GLOBAL const yoke_int *restrict, nodes, YOKE_GLOBAL const yoke_short *restrict,
-               pattern, YOKE_GLOBAL const yoke_int *restrict, start, YOKE_GLOBAL const yoke_ubyte *restrict, entry,
-               YOKE_GLOBAL const float *restrict, weight, YOKE_GLOBAL const real *restrict, factors, YOKE_GLOBAL const real *restrict,
-               affine, YOKE_GLOBAL const real *restrict, moduli, YOKE_GLOBAL const real *restrict, u, yoke_int, adding,
-               YOKE_GLOBAL real *restrict, out)
+YOKE_KERNEL(product,
+            (yoke_int begin, yoke_int middle, yoke_int end, yoke_int curved_at, yoke_int affine_at, yoke_int used, yoke_int identity,
+             yoke_int patterns, YOKE_GLOBAL const yoke_int *restrict nodes, YOKE_GLOBAL const yoke_short *restrict pattern,
+             YOKE_GLOBAL const yoke_int *restrict start, YOKE_GLOBAL const yoke_ubyte *restrict entry,
+             YOKE_GLOBAL const float *restrict weight, YOKE_GLOBAL const real *restrict factors, YOKE_GLOBAL const real *restrict affine,
+             YOKE_GLOBAL const real *restrict moduli, YOKE_GLOBAL const real *restrict u, yoke_int adding, YOKE_GLOBAL real *restrict out))
 {
     YOKE_LOCAL real v[ELEMENTS * FEM_C * SLOTS];
     YOKE_LOCAL real work[ELEMENTS * FEM_C * 3 * SLOTS];
@@ -267,8 +267,8 @@ YOKE_KERNEL_19(product, yoke_int, begin, yoke_int, middle, yoke_int, end, yoke_i
 #define STORED_ROWS (SLOTS * FEM_C)
 #define STORED_SIZE (STORED_ROWS * (STORED_ROWS + 1) / 2)
 
-YOKE_KERNEL_7(product_stored, yoke_int, begin, yoke_int, end, yoke_int, used, YOKE_GLOBAL const yoke_int *restrict, nodes,
-              YOKE_GLOBAL const real *restrict, stored, YOKE_GLOBAL const real *restrict, u, YOKE_GLOBAL real *restrict, out)
+YOKE_KERNEL(product_stored, (yoke_int begin, yoke_int end, yoke_int used, YOKE_GLOBAL const yoke_int *restrict nodes,
+                             YOKE_GLOBAL const real *restrict stored, YOKE_GLOBAL const real *restrict u, YOKE_GLOBAL real *restrict out))
 {
     YOKE_LOCAL real matrix[STORED_ELEMENTS * STORED_SIZE];
     YOKE_LOCAL real x[STORED_ELEMENTS * STORED_ROWS];

@@ -86,11 +86,12 @@ YOKE_FUNCTION void affine_factors(int count, YOKE_GLOBAL const double *slopes, Y
 }
 
 /* determinant [elements]: 1, or where an element folds its first weighted determinant that is not a positive number */
-YOKE_KERNEL_18(geometry, yoke_int, begin, yoke_int, middle, yoke_int, end, yoke_int, curved_at, yoke_int, affine_at, yoke_int, used,
-               yoke_int, identity, yoke_int, patterns, YOKE_GLOBAL const yoke_int *restrict, nodes, YOKE_GLOBAL const yoke_short *restrict,
-               pattern, YOKE_GLOBAL const yoke_int *restrict, start, YOKE_GLOBAL const yoke_ubyte *restrict, entry,
-               YOKE_GLOBAL const float *restrict, weight, YOKE_GLOBAL const double *restrict, position, YOKE_GLOBAL const double *restrict,
-               slopes, YOKE_GLOBAL real *restrict, factors, YOKE_GLOBAL real *restrict, affine, YOKE_GLOBAL double *restrict, determinant)
+YOKE_KERNEL(geometry, (yoke_int begin, yoke_int middle, yoke_int end, yoke_int curved_at, yoke_int affine_at, yoke_int used,
+                       yoke_int identity, yoke_int patterns, YOKE_GLOBAL const yoke_int *restrict nodes,
+                       YOKE_GLOBAL const yoke_short *restrict pattern, YOKE_GLOBAL const yoke_int *restrict start,
+                       YOKE_GLOBAL const yoke_ubyte *restrict entry, YOKE_GLOBAL const float *restrict weight,
+                       YOKE_GLOBAL const double *restrict position, YOKE_GLOBAL const double *restrict slopes,
+                       YOKE_GLOBAL real *restrict factors, YOKE_GLOBAL real *restrict affine, YOKE_GLOBAL double *restrict determinant))
 {
     YOKE_LOCAL double x[ELEMENTS * 3 * SLOTS];
     YOKE_LOCAL double weighted[ELEMENTS * SLOTS];
@@ -139,11 +140,11 @@ YOKE_FUNCTION void unit_vectors(int first_column, int count, int identity, int p
 }
 
 /* stored [elements][m (m + 1) / 2], beginning with the element stored_begin: their matrices, hanging nodes folded in */
-YOKE_KERNEL_17(matrices, yoke_int, begin, yoke_int, middle, yoke_int, end, yoke_int, curved_at, yoke_int, affine_at, yoke_int, stored_begin,
-               yoke_int, used, yoke_int, identity, yoke_int, patterns, YOKE_GLOBAL const yoke_short *restrict, pattern,
-               YOKE_GLOBAL const yoke_int *restrict, start, YOKE_GLOBAL const yoke_ubyte *restrict, entry,
-               YOKE_GLOBAL const float *restrict, weight, YOKE_GLOBAL const real *restrict, factors, YOKE_GLOBAL const real *restrict,
-               affine, YOKE_GLOBAL const real *restrict, moduli, YOKE_GLOBAL real *restrict, stored)
+YOKE_KERNEL(matrices, (yoke_int begin, yoke_int middle, yoke_int end, yoke_int curved_at, yoke_int affine_at, yoke_int stored_begin,
+                       yoke_int used, yoke_int identity, yoke_int patterns, YOKE_GLOBAL const yoke_short *restrict pattern,
+                       YOKE_GLOBAL const yoke_int *restrict start, YOKE_GLOBAL const yoke_ubyte *restrict entry,
+                       YOKE_GLOBAL const float *restrict weight, YOKE_GLOBAL const real *restrict factors,
+                       YOKE_GLOBAL const real *restrict affine, YOKE_GLOBAL const real *restrict moduli, YOKE_GLOBAL real *restrict stored))
 {
     YOKE_LOCAL real v[ELEMENTS * FEM_C * SLOTS];
     YOKE_LOCAL real work[ELEMENTS * FEM_C * 3 * SLOTS];
@@ -196,11 +197,12 @@ YOKE_FUNCTION void block_at(int s, YOKE_GLOBAL const double *slopes, int is_affi
 }
 
 /* out [elements][used][BLOCK (xx yy zz yz xz xy)]: node blocks of the elements' matrices, at hanging slots as in batch_body.h */
-YOKE_KERNEL_17(diagonal, yoke_int, begin, yoke_int, middle, yoke_int, end, yoke_int, curved_at, yoke_int, affine_at, yoke_int, used,
-               yoke_int, identity, yoke_int, patterns, YOKE_GLOBAL const yoke_short *restrict, pattern,
-               YOKE_GLOBAL const yoke_int *restrict, start, YOKE_GLOBAL const yoke_ubyte *restrict, entry,
-               YOKE_GLOBAL const float *restrict, weight, YOKE_GLOBAL const double *restrict, slopes, YOKE_GLOBAL const real *restrict,
-               factors, YOKE_GLOBAL const real *restrict, affine, YOKE_GLOBAL const real *restrict, moduli, YOKE_GLOBAL real *restrict, out)
+YOKE_KERNEL(diagonal,
+            (yoke_int begin, yoke_int middle, yoke_int end, yoke_int curved_at, yoke_int affine_at, yoke_int used, yoke_int identity,
+             yoke_int patterns, YOKE_GLOBAL const yoke_short *restrict pattern, YOKE_GLOBAL const yoke_int *restrict start,
+             YOKE_GLOBAL const yoke_ubyte *restrict entry, YOKE_GLOBAL const float *restrict weight,
+             YOKE_GLOBAL const double *restrict slopes, YOKE_GLOBAL const real *restrict factors, YOKE_GLOBAL const real *restrict affine,
+             YOKE_GLOBAL const real *restrict moduli, YOKE_GLOBAL real *restrict out))
 {
     YOKE_LOCAL real block[ELEMENTS * BLOCK * SLOTS];
     yoke_long first;
@@ -223,7 +225,7 @@ YOKE_KERNEL_17(diagonal, yoke_int, begin, yoke_int, middle, yoke_int, end, yoke_
 }
 
 /* Inverts the symmetric blocks [nodes][BLOCK] in place; rows and columns of prescribed components become zero. */
-YOKE_KERNEL_3(invert_blocks, yoke_int, nodes, YOKE_GLOBAL const yoke_ubyte *restrict, prescribed, YOKE_GLOBAL real *restrict, blocks)
+YOKE_KERNEL(invert_blocks, (yoke_int nodes, YOKE_GLOBAL const yoke_ubyte *restrict prescribed, YOKE_GLOBAL real *restrict blocks))
 {
     YOKE_FOR_ALL (i, nodes) {
         const int held = prescribed[i];

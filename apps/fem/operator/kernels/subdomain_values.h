@@ -26,8 +26,8 @@ YOKE_FUNCTION real node_sum(yoke_int node, int width, int c, YOKE_GLOBAL const y
  * y [nodes][FEM_C] at the nodes list[begin] .. list[end - 1] = sums of the elements' results [elements x used][FEM_C], those of a node at
  * place[start[node]] and so on.  list NULL: the nodes begin .. end - 1 themselves.
  */
-YOKE_KERNEL_7(sum_nodes, yoke_int, begin, yoke_int, end, YOKE_GLOBAL const yoke_int *restrict, list, YOKE_GLOBAL const yoke_int *restrict,
-              start, YOKE_GLOBAL const yoke_int *restrict, place, YOKE_GLOBAL const real *restrict, results, YOKE_GLOBAL real *restrict, y)
+YOKE_KERNEL(sum_nodes, (yoke_int begin, yoke_int end, YOKE_GLOBAL const yoke_int *restrict list, YOKE_GLOBAL const yoke_int *restrict start,
+                        YOKE_GLOBAL const yoke_int *restrict place, YOKE_GLOBAL const real *restrict results, YOKE_GLOBAL real *restrict y))
 {
     const yoke_long count = (yoke_long)(end - begin) * FEM_C;
     FOR_VALUES (i, count) {
@@ -37,8 +37,8 @@ YOKE_KERNEL_7(sum_nodes, yoke_int, begin, yoke_int, end, YOKE_GLOBAL const yoke_
 }
 
 /* The same for the diagonal's blocks [nodes][BLOCK], all nodes. */
-YOKE_KERNEL_5(sum_blocks, yoke_int, nodes, YOKE_GLOBAL const yoke_int *restrict, start, YOKE_GLOBAL const yoke_int *restrict, place,
-              YOKE_GLOBAL const real *restrict, results, YOKE_GLOBAL real *restrict, blocks)
+YOKE_KERNEL(sum_blocks, (yoke_int nodes, YOKE_GLOBAL const yoke_int *restrict start, YOKE_GLOBAL const yoke_int *restrict place,
+                         YOKE_GLOBAL const real *restrict results, YOKE_GLOBAL real *restrict blocks))
 {
     const yoke_long count = (yoke_long)nodes * BLOCK;
     FOR_VALUES (i, count) blocks[i] = node_sum((yoke_int)(i / BLOCK), BLOCK, (yoke_int)(i % BLOCK), start, place, results);
@@ -47,15 +47,15 @@ YOKE_KERNEL_5(sum_blocks, yoke_int, nodes, YOKE_GLOBAL const yoke_int *restrict,
 /* ----------------------------------------------------------------------------------------------- interface */
 
 /* packed [count][width] = x [nodes][width] at the listed nodes, and back */
-YOKE_KERNEL_5(pack, yoke_int, count, yoke_int, width, YOKE_GLOBAL const yoke_int *restrict, list, YOKE_GLOBAL const real *restrict, x,
-              YOKE_GLOBAL real *restrict, packed)
+YOKE_KERNEL(pack, (yoke_int count, yoke_int width, YOKE_GLOBAL const yoke_int *restrict list, YOKE_GLOBAL const real *restrict x,
+                   YOKE_GLOBAL real *restrict packed))
 {
     YOKE_FOR_ALL (i, count)
         for (int c = 0; c < width; c++) packed[i * width + c] = x[(yoke_long)list[i] * width + c];
 }
 
-YOKE_KERNEL_5(unpack, yoke_int, count, yoke_int, width, YOKE_GLOBAL const yoke_int *restrict, list, YOKE_GLOBAL const real *restrict,
-              packed, YOKE_GLOBAL real *restrict, x)
+YOKE_KERNEL(unpack, (yoke_int count, yoke_int width, YOKE_GLOBAL const yoke_int *restrict list, YOKE_GLOBAL const real *restrict packed,
+                     YOKE_GLOBAL real *restrict x))
 {
     YOKE_FOR_ALL (i, count)
         for (int c = 0; c < width; c++) x[(yoke_long)list[i] * width + c] = packed[i * width + c];
@@ -64,41 +64,41 @@ YOKE_KERNEL_5(unpack, yoke_int, count, yoke_int, width, YOKE_GLOBAL const yoke_i
 /* ------------------------------------------------------------------------------------------------- vectors */
 
 /* x = 0 at the listed dofs */
-YOKE_KERNEL_3(mask, yoke_long, count, YOKE_GLOBAL const yoke_long *restrict, list, YOKE_GLOBAL real *restrict, x)
+YOKE_KERNEL(mask, (yoke_long count, YOKE_GLOBAL const yoke_long *restrict list, YOKE_GLOBAL real *restrict x))
 {
     YOKE_FOR_ALL (i, count) x[list[i]] = 0;
 }
 
-YOKE_KERNEL_4(scale_from_double, yoke_long, n, double, alpha, YOKE_GLOBAL const double *, from, YOKE_GLOBAL real *, to)
+YOKE_KERNEL(scale_from_double, (yoke_long n, double alpha, YOKE_GLOBAL const double *from, YOKE_GLOBAL real *to))
 {
     FOR_VALUES (i, n) to[i] = (real)(alpha * from[i]);
 }
 
-YOKE_KERNEL_4(scale_from_float, yoke_long, n, double, alpha, YOKE_GLOBAL const float *, from, YOKE_GLOBAL real *, to)
+YOKE_KERNEL(scale_from_float, (yoke_long n, double alpha, YOKE_GLOBAL const float *from, YOKE_GLOBAL real *to))
 {
     FOR_VALUES (i, n) to[i] = (real)(alpha * (double)from[i]);
 }
 
-YOKE_KERNEL_4(axpy, yoke_long, n, double, alpha, YOKE_GLOBAL const real *, x, YOKE_GLOBAL real *, y)
+YOKE_KERNEL(axpy, (yoke_long n, double alpha, YOKE_GLOBAL const real *x, YOKE_GLOBAL real *y))
 {
     const real a = (real)alpha;
     FOR_VALUES (i, n) y[i] += a * x[i];
 }
 
-YOKE_KERNEL_4(xpby, yoke_long, n, YOKE_GLOBAL const real *, x, double, beta, YOKE_GLOBAL real *, y)
+YOKE_KERNEL(xpby, (yoke_long n, YOKE_GLOBAL const real *x, double beta, YOKE_GLOBAL real *y))
 {
     const real b = (real)beta;
     FOR_VALUES (i, n) y[i] = x[i] + b * y[i];
 }
 
-YOKE_KERNEL_4(subtract, yoke_long, n, YOKE_GLOBAL const real *, x, YOKE_GLOBAL const real *, y, YOKE_GLOBAL real *, z)
+YOKE_KERNEL(subtract, (yoke_long n, YOKE_GLOBAL const real *x, YOKE_GLOBAL const real *y, YOKE_GLOBAL real *z))
 {
     FOR_VALUES (i, n) z[i] = x[i] - y[i];
 }
 
 /* x += alpha p, r -= alpha q */
-YOKE_KERNEL_6(advance, yoke_long, n, double, alpha, YOKE_GLOBAL const real *, p, YOKE_GLOBAL const real *, q, YOKE_GLOBAL real *, x,
-              YOKE_GLOBAL real *, r)
+YOKE_KERNEL(advance,
+            (yoke_long n, double alpha, YOKE_GLOBAL const real *p, YOKE_GLOBAL const real *q, YOKE_GLOBAL real *x, YOKE_GLOBAL real *r))
 {
     const real a = (real)alpha;
     FOR_VALUES (i, n) {
@@ -112,9 +112,9 @@ YOKE_KERNEL_6(advance, yoke_long, n, double, alpha, YOKE_GLOBAL const real *, p,
  * takes every FEM_BLOCK-th value, whatever the number of items, and the places are added up as a tree: the result depends only on the
  * number of groups.
  */
-YOKE_KERNEL_12(dots, yoke_long, n, yoke_int, count, YOKE_GLOBAL const yoke_ubyte *, owned, YOKE_GLOBAL const real *, x0,
-               YOKE_GLOBAL const real *, y0, YOKE_GLOBAL const real *, x1, YOKE_GLOBAL const real *, y1, YOKE_GLOBAL const real *, x2,
-               YOKE_GLOBAL const real *, y2, YOKE_GLOBAL const real *, x3, YOKE_GLOBAL const real *, y3, YOKE_GLOBAL double *, sums)
+YOKE_KERNEL(dots, (yoke_long n, yoke_int count, YOKE_GLOBAL const yoke_ubyte *owned, YOKE_GLOBAL const real *x0, YOKE_GLOBAL const real *y0,
+                   YOKE_GLOBAL const real *x1, YOKE_GLOBAL const real *y1, YOKE_GLOBAL const real *x2, YOKE_GLOBAL const real *y2,
+                   YOKE_GLOBAL const real *x3, YOKE_GLOBAL const real *y3, YOKE_GLOBAL double *sums))
 {
     YOKE_LOCAL double place[FEM_SUBDOMAIN_DOTS * FEM_BLOCK];
     YOKE_FOR_ITEMS (l, FEM_SUBDOMAIN_DOTS * FEM_BLOCK) place[l] = 0;
@@ -154,7 +154,7 @@ YOKE_FUNCTION void apply_block(YOKE_GLOBAL const real *block, const real *r, rea
 #endif
 }
 
-YOKE_KERNEL_4(block_solve, yoke_int, nodes, YOKE_GLOBAL const real *restrict, blocks, YOKE_GLOBAL const real *, r, YOKE_GLOBAL real *, z)
+YOKE_KERNEL(block_solve, (yoke_int nodes, YOKE_GLOBAL const real *restrict blocks, YOKE_GLOBAL const real *r, YOKE_GLOBAL real *z))
 {
     FOR_VALUES (i, nodes) {
         real in[FEM_C], out[FEM_C];
@@ -165,8 +165,8 @@ YOKE_KERNEL_4(block_solve, yoke_int, nodes, YOKE_GLOBAL const real *restrict, bl
 }
 
 /* d = a d + s B (b - t), x += d; a = 0: d is not read; t NULL: d = x = s B b */
-YOKE_KERNEL_8(chebyshev_step, yoke_int, nodes, double, a, double, s, YOKE_GLOBAL const real *restrict, blocks, YOKE_GLOBAL const real *, b,
-              YOKE_GLOBAL const real *, t, YOKE_GLOBAL real *, d, YOKE_GLOBAL real *, x)
+YOKE_KERNEL(chebyshev_step, (yoke_int nodes, double a, double s, YOKE_GLOBAL const real *restrict blocks, YOKE_GLOBAL const real *b,
+                             YOKE_GLOBAL const real *t, YOKE_GLOBAL real *d, YOKE_GLOBAL real *x))
 {
     const real old = (real)a, step = (real)s;
     FOR_VALUES (i, nodes) {
@@ -194,15 +194,15 @@ YOKE_FUNCTION real row_value(yoke_long i, YOKE_GLOBAL const yoke_long *start, YO
 }
 
 /* to [rows][FEM_C] += (or =) rows from */
-YOKE_KERNEL_6(rows_add, yoke_int, rows, YOKE_GLOBAL const yoke_long *restrict, start, YOKE_GLOBAL const yoke_int *restrict, node,
-              YOKE_GLOBAL const float *restrict, weight, YOKE_GLOBAL const real *restrict, from, YOKE_GLOBAL real *restrict, to)
+YOKE_KERNEL(rows_add, (yoke_int rows, YOKE_GLOBAL const yoke_long *restrict start, YOKE_GLOBAL const yoke_int *restrict node,
+                       YOKE_GLOBAL const float *restrict weight, YOKE_GLOBAL const real *restrict from, YOKE_GLOBAL real *restrict to))
 {
     const yoke_long n = (yoke_long)rows * FEM_C;
     FOR_VALUES (i, n) to[i] += row_value(i, start, node, weight, from);
 }
 
-YOKE_KERNEL_6(rows_set, yoke_int, rows, YOKE_GLOBAL const yoke_long *restrict, start, YOKE_GLOBAL const yoke_int *restrict, node,
-              YOKE_GLOBAL const float *restrict, weight, YOKE_GLOBAL const real *restrict, from, YOKE_GLOBAL real *restrict, to)
+YOKE_KERNEL(rows_set, (yoke_int rows, YOKE_GLOBAL const yoke_long *restrict start, YOKE_GLOBAL const yoke_int *restrict node,
+                       YOKE_GLOBAL const float *restrict weight, YOKE_GLOBAL const real *restrict from, YOKE_GLOBAL real *restrict to))
 {
     const yoke_long n = (yoke_long)rows * FEM_C;
     FOR_VALUES (i, n) to[i] = row_value(i, start, node, weight, from);
