@@ -36,7 +36,8 @@ struct app_yaml {
 yoke_status app_yaml_allocate(app_yaml *yaml, int64_t count, size_t size, void **memory)
 {
     if (count < 0 || (size > 0 && (uint64_t)count > (SIZE_MAX / 4) / size))
-        return yoke_fail(yaml->context, YOKE_ERROR_MEMORY, "out of memory: %lld x %zu bytes cannot be asked for", (long long)count, size);
+        return yoke_fail(yaml->context, YOKE_ERROR_MEMORY, "out of memory: %lld x %zu bytes are more than can be addressed",
+                         (long long)count, size);
     size_t bytes = ((size_t)count * size + 15) / 16 * 16;
     block *current = yaml->blocks;
     if (current == NULL || current->head.size - current->head.used < bytes) {

@@ -137,7 +137,7 @@ static yoke_status choose(yoke_context *context, const char *option, const char 
         size_t length = strlen(list);
         snprintf(list + length, sizeof list - length, "%s%s", i ? ", " : "", words[i]);
     }
-    return yoke_fail(context, YOKE_ERROR_INPUT, "--%s %s: there is no such one; there are %s", option, word, list);
+    return yoke_fail(context, YOKE_ERROR_INPUT, "--%s %s: unknown; expected one of %s", option, word, list);
 }
 
 static yoke_status read_share(yoke_context *context, const char *text, double *share)

@@ -131,7 +131,7 @@ static void print_rows(const bench *b)
         app_print(b->terminal, "%-8s %-12s %24s %8.1f %8.3f %22s  %s\n", kernel_name(row), numa_placement_name(row->placement), time,
                   1e-9 * row->bytes_per_s, row->mean_s / right->mean_s, energy, judge(b, row));
         if (row->misplaced > 0)
-            app_print(b->terminal, "  %.0f %% of the stretches do not lie where they should\n", 100 * row->misplaced);
+            app_print(b->terminal, "  %.0f %% of the intervals are not where they should be\n", 100 * row->misplaced);
         else if (isnan(row->misplaced))
             app_print(b->terminal, "  the system does not say where the pages lie\n");
     }

@@ -95,7 +95,7 @@ static yoke_status interleave(yoke_context *context, const numa_vectors *v)
     return status;
 }
 
-/* Each thread writes a stretch: its own, or that of a thread of the node before its own. */
+/* Each thread writes an interval: its own, or that of a thread of the node before its own. */
 static bool touch(const numa_vectors *v, numa_placement placement)
 {
     const int threads = num_threads(v->machine), shift = placement == NUMA_WRONG ? v->machine->threads_per_node : 0;
@@ -103,7 +103,7 @@ static bool touch(const numa_vectors *v, numa_placement placement)
 #pragma omp parallel for schedule(static, 1) num_threads(threads) reduction(&& : bound)
     for (int t = 0; t < threads; t++) {
         bound = bound && bind_thread(v->machine, (t + shift) % threads);
-        for (int64_t i = t * v->stretch; i < (t + 1) * v->stretch; i++) v->a[i] = 0, v->b[i] = 1, v->c[i] = 2;
+        for (int64_t i = t * v->interval; i < (t + 1) * v->interval; i++) v->a[i] = 0, v->b[i] = 1, v->c[i] = 2;
     }
     return bound;
 }
@@ -113,8 +113,8 @@ yoke_status numa_vectors_create(yoke_context *context, const numa_machine *machi
 {
     const int64_t page = sysconf(_SC_PAGESIZE) / (int64_t)sizeof(double), threads = num_threads(machine);
     numa_vectors made = {.machine = machine};
-    made.stretch = ((numbers + threads - 1) / threads + page - 1) / page * page;
-    made.bytes = (size_t)(made.stretch * threads) * sizeof(double);
+    made.interval = ((numbers + threads - 1) / threads + page - 1) / page * page;
+    made.bytes = (size_t)(made.interval * threads) * sizeof(double);
     made.a = hwloc_alloc(machine->topology, made.bytes); /* whole pages, not touched */
     made.b = hwloc_alloc(machine->topology, made.bytes);
     made.c = hwloc_alloc(machine->topology, made.bytes);
@@ -149,7 +149,7 @@ double numa_misplaced(const numa_vectors *v, numa_placement placement)
     bool told = found != NULL && wanted != NULL;
     for (int i = 0; told && i < 3 * threads; i++) {
         const int t = i % threads, node = t / machine->threads_per_node;
-        if (hwloc_get_area_memlocation(machine->topology, parts[i / threads] + t * v->stretch, (size_t)v->stretch * sizeof(double), found,
+        if (hwloc_get_area_memlocation(machine->topology, parts[i / threads] + t * v->interval, (size_t)v->interval * sizeof(double), found,
                                        HWLOC_MEMBIND_BYNODESET) != 0) {
             told = false;
             break;
@@ -195,17 +195,17 @@ double numa_run(const numa_vectors *v, bool product, int64_t passes, double *sum
         for (int64_t pass = 0; pass < passes; pass++) {
 #pragma omp for schedule(static, 1) reduction(+ : total)
             for (int t = 0; t < threads; t++) {
-                const int64_t from = t * v->stretch;
+                const int64_t from = t * v->interval;
                 if (product)
-                    total += product_of(v->stretch, v->b + from, v->c + from);
+                    total += product_of(v->interval, v->b + from, v->c + from);
                 else
-                    triad_of(v->stretch, v->a + from, v->b + from, v->c + from);
+                    triad_of(v->interval, v->a + from, v->b + from, v->c + from);
             }
         }
 #pragma omp master
         end = yoke_clock_s();
     }
-    *sum = product ? total / (double)passes : v->a[v->stretch * threads - 1];
+    *sum = product ? total / (double)passes : v->a[v->interval * threads - 1];
     return end - begin;
 }
 

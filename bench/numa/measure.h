@@ -36,10 +36,10 @@ typedef enum numa_placement {
 /* "right", "wrong", "interleaved". */
 const char *numa_placement_name(numa_placement placement);
 
-/* Three vectors, each with a stretch of whole pages for each thread. */
+/* Three vectors, each with an interval of whole pages for each thread. */
 typedef struct numa_vectors {
     const numa_machine *machine;
-    int64_t stretch; /* numbers */
+    int64_t interval; /* numbers */
     double *a, *b, *c;
     size_t bytes; /* of each */
 } numa_vectors;

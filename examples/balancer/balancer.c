@@ -1,7 +1,7 @@
 /*
  * Shares a loop of one's own between two workers of different speed.
  *
- * Each round has N units of work: the sum of 1/k^2 over a stretch of k each.  The slow worker does everything three times.  The balancer
+ * Each round has N units of work: the sum of 1/k^2 over an interval of k each.  The slow worker does everything three times.  The balancer
  * is told how long each worker took and says how many units it gets in the next round.  The program checks that every unit was done
  * exactly once: in each round the sum must be that of all units.
  */

@@ -1,6 +1,6 @@
 /*
- * Patch test: a field with constant strain (or gradient) is reproduced by every element on every mesh, by both operators and preconditioners
- * (B. M. Irons, A. Razzaque 1972).  Three faces are held at the field's values, the others carry its traction.
+ * Patch test: a field with constant strain (or gradient) is reproduced by every element on every mesh, by both operators and
+ * preconditioners (B. M. Irons, A. Razzaque 1972).  Three faces are constrained to the field's values, the others carry its traction.
  */
 #include <math.h>
 #include <omp.h>

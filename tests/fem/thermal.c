@@ -1,4 +1,4 @@
-/* Thermal strains: bodies that expand freely have no stress, held ones have that of theory, and so has a bimetal strip. */
+/* Thermal strains: bodies that expand freely have no stress, constrained ones have that of theory, and so has a bimetal strip. */
 #include <math.h>
 
 #include "unit.h"
@@ -59,9 +59,10 @@ static void assert_free(block *b, const expansion *strain)
     double *indicator = block_zeros(b->space->num_elements, sizeof *indicator), largest = 0;
     assert_int_equal(fem_estimate(b->space, b->boundary, solution->u, indicator, &estimate), YOKE_OK);
     const fem_material *stiff = &b->material[1];
-    double held = stiff->mu * (3 * stiff->lambda + 2 * stiff->mu) / (stiff->lambda + stiff->mu) * strain->coefficient * strain->value;
+    double constrained =
+        stiff->mu * (3 * stiff->lambda + 2 * stiff->mu) / (stiff->lambda + stiff->mu) * strain->coefficient * strain->value;
     for (int64_t i = 0; i < 6 * (int64_t)stress->points.num_nodes; i++) largest = fmax(largest, fabs(stress->value[i]));
-    if (!(largest <= 1e-9 * held)) fail_msg("element %d: stress %g of E alpha dT", b->space->element, largest / held);
+    if (!(largest <= 1e-9 * constrained)) fail_msg("element %d: stress %g of E alpha dT", b->space->element, largest / constrained);
     assert_true(estimate.relative <= 1e-4);
     for (int64_t i = 0; i < b->space->num_nodes; i++) {
         double exact[3];
@@ -105,7 +106,7 @@ static void linear_temperature_leaves_a_free_block_without_stress(void **state)
     }
 }
 
-/* ------------------------------------------------------------------------------------------------- held bodies */
+/* ------------------------------------------------------------------------------------------------- constrained bodies */
 
 /* Rollers on both ends and two sides: sigma_xx = -E alpha dT, nothing else. */
 static void bar_between_walls_has_minus_e_alpha_dt(void **state)

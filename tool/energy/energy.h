@@ -35,12 +35,12 @@ double energy_half_width(const energy_statistic *statistic);
 
 enum { ENERGY_SIGNALS = 32 }; /* all but those of real time */
 
-/* Signals that are held back from the process and read from a descriptor instead. */
+/* Signals that are blocked for the process and read from a descriptor instead. */
 typedef struct energy_signals {
-    int descriptor; /* -1: nothing is held */
-    sigset_t before, held;
+    int descriptor; /* -1: none is blocked */
+    sigset_t before, blocked;
     sigset_t standard;                        /* had their standard action, which a command gets back */
-    struct sigaction actions[ENERGY_SIGNALS]; /* while they are held */
+    struct sigaction actions[ENERGY_SIGNALS]; /* while they are blocked */
     int caught;                               /* the latest that asks to end, also where the terminal sent it to the command too; 0: none */
 } energy_signals;
 
@@ -79,8 +79,8 @@ void energy_process_forget(energy_process *process);
 typedef enum energy_event { ENERGY_TIME, ENERGY_ENDED, ENERGY_INTERRUPTED } energy_event;
 
 /*
- * Waits until the process ended, a time on yoke_clock_s (infinity: none), or, where there is no command of ours, a signal.  Signals are handed on to
- * a command of ours, but not those of the terminal, which it has got already.
+ * Waits until the process ended, a time on yoke_clock_s (infinity: none), or, where there is no command of ours, a signal.  Signals are
+ * handed on to a command of ours, but not those of the terminal, which it has got already.
  */
 energy_event energy_wait(energy_signals *signals, energy_process *process, double until_s);
 

@@ -35,16 +35,16 @@ yoke_status energy_signals_hold(yoke_context *context, energy_signals *signals)
 {
     struct sigaction action = {.sa_handler = SIG_DFL};
     *signals = (energy_signals){.descriptor = -1};
-    sigemptyset(&signals->held);
+    sigemptyset(&signals->blocked);
     sigemptyset(&action.sa_mask);
     /* Whoever starts us may ignore the ends of children; ours would then be lost. */
     sigaction(SIGCHLD, &action, NULL);
-    sigaddset(&signals->held, SIGCHLD);
+    sigaddset(&signals->blocked, SIGCHLD);
     for (int i = 0; i < NUM_HANDED_ON; i++)
-        if (!is_ignored(handed_on[i])) sigaddset(&signals->held, handed_on[i]);
-    int descriptor = signalfd(-1, &signals->held, SFD_CLOEXEC | SFD_NONBLOCK);
-    if (descriptor < 0 || sigprocmask(SIG_BLOCK, &signals->held, &signals->before) != 0) {
-        yoke_status status = yoke_fail(context, YOKE_ERROR_SYSTEM, "signals cannot be held back: %s", strerror(errno));
+        if (!is_ignored(handed_on[i])) sigaddset(&signals->blocked, handed_on[i]);
+    int descriptor = signalfd(-1, &signals->blocked, SFD_CLOEXEC | SFD_NONBLOCK);
+    if (descriptor < 0 || sigprocmask(SIG_BLOCK, &signals->blocked, &signals->before) != 0) {
+        yoke_status status = yoke_fail(context, YOKE_ERROR_SYSTEM, "signals cannot be blocked: %s", strerror(errno));
         if (descriptor >= 0) close(descriptor);
         return status;
     }
@@ -109,7 +109,7 @@ static int start_script(char **command, char **environment, const posix_spawnatt
     return error;
 }
 
-/* With the signals as they were before they were held: returns 0, or errno. */
+/* With the signals as they were before they were blocked: returns 0, or errno. */
 static int start(const energy_signals *signals, char **command, char **environment, pid_t *id)
 {
     posix_spawnattr_t attributes;

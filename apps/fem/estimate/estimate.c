@@ -5,7 +5,7 @@
 #include "estimate/parts.h"
 #include "space/temperature.h"
 
-/* Stresses that are smaller than this part of those of held thermal strains are as good as none. */
+/* Stresses that are smaller than this part of those of constrained thermal strains count as zero. */
 #define FREE_EXPANSION 1e-4
 
 /* C of each element type; docs/methods/estimator.md says how they were measured. */
@@ -65,8 +65,8 @@ static void find_prescribed(estimator *self)
 }
 
 /*
- * The elements' terms, and at the same time which faces there are: p8est finds them on one thread alone, for as long as all threads together
- * take for a quarter of the elements.
+ * The elements' terms, and at the same time which faces there are: p8est finds them on one thread alone, for as long as all threads
+ * together take for a quarter of the elements.
  */
 static void find_terms_and_faces(estimator *self)
 {
@@ -104,7 +104,9 @@ static yoke_status fail_at_element(const estimator *self)
         e = 0;
         while (e < space->num_elements && isfinite(self->square[e])) e++;
     }
-    if (e == space->num_elements) return yoke_fail(space->context, YOKE_ERROR_NUMERIC, "the error estimate is beyond the numbers' range");
+    if (e == space->num_elements)
+        return yoke_fail(space->context, YOKE_ERROR_NUMERIC,
+                         "the error estimate overflows double precision: check the units of loads and moduli");
     return yoke_fail(
         space->context, YOKE_ERROR_NUMERIC,
         "the error estimate of leaf %d, in element %lld of the mesh, is not a finite number: nor is the solution there, a load or "
@@ -112,7 +114,7 @@ static yoke_status fail_at_element(const estimator *self)
         e, (long long)space->problem->mesh->element_tag[space->tree[e]]);
 }
 
-/* The integral of eps_T : D eps_T, from each element's mean temperature: what the energy would be were all thermal strains held. */
+/* The integral of eps_T : D eps_T, from each element's mean temperature: what the energy would be were all thermal strains constrained. */
 static double thermal_energy(const estimator *self)
 {
     const fem_space *space = self->space;

@@ -21,7 +21,7 @@ typedef struct fem_estimate_result {
     double energy_norm; /* sqrt(a(u_h, u_h)), sqrt(J): the strain energy is half its square; with thermal strains a is the integral of
                            (eps - eps_T) : D (eps - eps_T) */
     double relative;    /* estimate / energy_norm; 0 where both vanish, infinity where only the norm does.  With thermal strains at least
-                           1e-4 of the norm that they would have if they were held takes the norm's place: a body that expands freely
+                           1e-4 of the norm that they would have if they were constrained takes the norm's place: a body that expands freely
                            has no stress to compare with */
 } fem_estimate_result;
 

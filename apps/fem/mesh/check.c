@@ -282,7 +282,8 @@ yoke_status fem_mesh_check_coincident(yoke_context *context, const char *path, i
     if (!status && isfinite(grid.size) && grid.size > 0)
         status = search_cells(context, path, count, x, number, last_of_file, &grid);
     else if (!status)
-        status = yoke_fail(context, YOKE_ERROR_INPUT, "mesh '%s' has no extent, or one beyond all numbers: check its coordinates", path);
+        status = yoke_fail(context, YOKE_ERROR_INPUT,
+                           "mesh '%s' has no extent, or one that overflows double precision: check its coordinates", path);
     yoke_release(context, grid.head);
     yoke_release(context, grid.next);
     return status;

@@ -29,7 +29,7 @@ enum { LINK_BYTES = 64, FIRST_STREAM_BYTES = 1 << 20, REQUEST_BYTES = 2 * PATH_M
 typedef struct workplace {
     char directory[PATH_MAX];
     char link[PATH_MAX + LINK_BYTES];
-    int held; /* the directory, locked as long as this process lives */
+    int lock; /* the directory, locked as long as this process lives */
 } workplace;
 
 /* What fem_mesh_abandon ends and removes.  A handler has no other way to know; the process reads one mesh at a time. */
@@ -105,7 +105,7 @@ static void remove_left(const char *parent)
     closedir(directory);
 }
 
-/* Makes the directory and holds it.  Another process may take it for one that was left before it is held: then another one is made. */
+/* Makes the directory and locks it.  Another process may take it for an abandoned one before it is locked: then another one is made. */
 static int make_directory(const char *parent, workplace *place)
 {
     for (int attempt = 0; attempt < 100; attempt++) {
@@ -113,11 +113,11 @@ static int make_directory(const char *parent, workplace *place)
         int length = snprintf(place->directory, sizeof place->directory, "%s/" WORKPLACE_NAME "XXXXXX", parent);
         errno = ENAMETOOLONG;
         if (length < 0 || (size_t)length >= sizeof place->directory || !mkdtemp(place->directory)) return -1;
-        place->held = open(place->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        if (place->held < 0) continue;
-        int locked = flock(place->held, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK; /* a file system may have no locks */
+        place->lock = open(place->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (place->lock < 0) continue;
+        int locked = flock(place->lock, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK; /* a file system may have no locks */
         if (locked && stat(place->directory, &about) == 0) return 0;
-        close(place->held);
+        close(place->lock);
     }
     return -1;
 }
@@ -135,7 +135,7 @@ static yoke_status make_workplace(yoke_context *context, const fem_mesh_file *fi
         int error = errno;
         unlink(place->link);
         rmdir(place->directory);
-        close(place->held);
+        close(place->lock);
         return yoke_fail(context, YOKE_ERROR_SYSTEM, "no file can be made in '%s': %s", place->directory, strerror(error));
     }
     place_in_use = place;
@@ -147,7 +147,7 @@ static void remove_workplace(const workplace *place)
     unlink(place->link);
     rmdir(place->directory);
     place_in_use = NULL;
-    close(place->held);
+    close(place->lock);
 }
 
 void fem_mesh_abandon(void)
@@ -384,7 +384,7 @@ static yoke_status explain(const reading *run)
                          "mesh '%s': Gmsh crashed on it (signal %d) or needed more than %lld MiB: the file is "
                          "damaged, or (UNV) has groups of elements that Gmsh does not know; write it again, best as MSH 4.1",
                          path, signal, (long long)(run->memory_bytes >> 20));
-    return yoke_fail(run->context, YOKE_ERROR_INPUT, "mesh '%s': Gmsh gave up on it without a reason: the file is damaged; write it again",
+    return yoke_fail(run->context, YOKE_ERROR_INPUT, "mesh '%s': Gmsh failed on it without a reason: the file is damaged; write it again",
                      path);
 }
 

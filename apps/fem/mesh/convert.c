@@ -38,7 +38,7 @@ static yoke_status wrong_element(const fem_mesh *mesh, const fem_raw_block *bloc
     char buffer[48];
     return yoke_fail(mesh->context, YOKE_ERROR_INPUT,
                      "mesh '%s': element %lld is a %s; volume elements must be tetrahedra, prisms or hexahedra of first or "
-                     "second order (in Gmsh pyramids come from Recombine on the surfaces of volumes of tetrahedra: leave it away)",
+                     "second order (in Gmsh pyramids come from Recombine on the surfaces of volumes of tetrahedra: remove it)",
                      mesh->path, (long long)block->number[0], fem_raw_type_name(block->type, buffer));
 }
 

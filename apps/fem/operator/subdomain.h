@@ -110,7 +110,7 @@ typedef struct fem_subdomain_functions {
 
     /* Shows each element's matrix once, in a fixed order, on the calling thread; NULL for kinds that keep none. */
     yoke_status (*visit_matrices)(fem_subdomain *subdomain, fem_matrix_visitor *visit, void *user);
-    /* Bytes held, vectors not counted. */
+    /* Bytes of memory, vectors not counted. */
     int64_t (*memory_bytes)(const fem_subdomain *subdomain);
     /*
      * Seconds that the device was busy with products since the subdomain was made: elements, packing and moving interface values (waiting

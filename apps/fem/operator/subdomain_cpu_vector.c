@@ -166,7 +166,7 @@ void cpu_vector_advance(fem_subdomain *subdomain, double alpha, const fem_subdom
 
 /* ---------------------------------------------------------------------------------------------------------- sums */
 
-/* The pairs' sums over one chunk's owned dofs, a stretch at a time: a vector in several pairs comes from memory once. */
+/* The pairs' sums over one chunk's owned dofs, an interval at a time: a vector in several pairs comes from memory once. */
 static void sum_chunk(const cpu_task *task, const cpu_chunk *chunk, double *sum)
 {
     enum { STRETCH = 2048 };

@@ -18,8 +18,8 @@ static void NAME(invert_block)(int prescribed, const REAL *m, REAL *inverse)
         xx, a[0][0] * a[2][2] - a[0][2] * a[0][2], a[0][0] * a[1][1] - a[0][1] * a[0][1], a[0][1] * a[0][2] - a[0][0] * a[1][2], xz, xy};
     static const int row[6] = {0, 1, 2, 1, 0, 0}, column[6] = {0, 1, 2, 2, 2, 1};
     for (int k = 0; k < 6; k++) {
-        int held = (prescribed >> row[k] & 1) || (prescribed >> column[k] & 1);
-        inverse[k] = held ? 0 : (REAL)(result[k] * factor);
+        int constrained = (prescribed >> row[k] & 1) || (prescribed >> column[k] & 1);
+        inverse[k] = constrained ? 0 : (REAL)(result[k] * factor);
     }
 }
 

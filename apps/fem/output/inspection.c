@@ -157,10 +157,10 @@ yoke_status fem_inspection_text(const fem_inspection *inspection, double memory_
     char *made = NULL, *copy = NULL;
     size_t bytes = 0;
     FILE *out = open_memstream(&made, &bytes);
-    if (!out) return yoke_fail(inspection->context, YOKE_ERROR_MEMORY, "out of memory for what is told of the case");
+    if (!out) return yoke_fail(inspection->context, YOKE_ERROR_MEMORY, "out of memory for the report of --check");
     print_all(inspection, memory_bytes, out);
     yoke_status status = fclose(out) == 0 ? yoke_allocate(inspection->context, (int64_t)bytes + 1, 1, (void **)&copy)
-                                          : yoke_fail(inspection->context, YOKE_ERROR_MEMORY, "out of memory for what is told of the case");
+                                          : yoke_fail(inspection->context, YOKE_ERROR_MEMORY, "out of memory for the report of --check");
     if (!status) {
         memcpy(copy, made, bytes);
         *text = copy;

@@ -149,18 +149,18 @@ static int solve3(double a[3][3], double b[3])
     return 1;
 }
 
-/* One damped Gauss-Newton step from r inside the unit cube, coordinates held at faces that it would leave; 0: none to be done. */
+/* One damped Gauss-Newton step from r inside the unit cube, coordinates clamped at faces that it would leave; 0: none to be done. */
 static int propose(const mapped *m, const double r[3], const double d[3], const double *gradient, double damping, double next[3])
 {
     double jacobian[3][3] = {{0}}, a[3][3], b[3], scale = 0;
     for (int slot = 0; slot < m->slots; slot++)
         for (int i = 0; i < 3; i++)
             for (int j = 0; j < 3; j++) jacobian[i][j] += m->x[3 * slot + i] * gradient[3 * slot + j];
-    int held[3], free_count = 0;
+    int clamped[3], free_count = 0;
     for (int j = 0; j < 3; j++) {
         b[j] = jacobian[0][j] * d[0] + jacobian[1][j] * d[1] + jacobian[2][j] * d[2];
-        held[j] = (r[j] <= 0 && b[j] <= 0) || (r[j] >= 1 && b[j] >= 0);
-        free_count += !held[j];
+        clamped[j] = (r[j] <= 0 && b[j] <= 0) || (r[j] >= 1 && b[j] >= 0);
+        free_count += !clamped[j];
     }
     for (int j = 0; j < 3; j++) {
         for (int k = 0; k < 3; k++)
@@ -169,8 +169,8 @@ static int propose(const mapped *m, const double r[3], const double d[3], const 
     }
     for (int j = 0; j < 3; j++) {
         a[j][j] += damping * scale;
-        for (int k = 0; held[j] && k < 3; k++) a[j][k] = a[k][j] = 0;
-        if (held[j]) a[j][j] = 1, b[j] = 0;
+        for (int k = 0; clamped[j] && k < 3; k++) a[j][k] = a[k][j] = 0;
+        if (clamped[j]) a[j][j] = 1, b[j] = 0;
     }
     if (free_count == 0 || !solve3(a, b)) return 0;
     for (int j = 0; j < 3; j++) next[j] = fmin(fmax(r[j] + b[j], 0), 1);

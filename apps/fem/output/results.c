@@ -72,7 +72,7 @@ yoke_status fem_results_open(yoke_context *context, const char *directory, fem_r
     results->context = context;
     strcpy(results->directory, directory);
     results->descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    /* A directory that may be written to and not read cannot be held, nor can one on a file system without locks. */
+    /* A directory that may be written to and not read cannot be locked, nor can one on a file system without locks. */
     if (results->descriptor >= 0 && flock(results->descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
         fem_results_close(results);
         return yoke_fail(context, YOKE_ERROR_INPUT,

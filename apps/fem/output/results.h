@@ -1,8 +1,8 @@
 /*
- * results.h - the output directory of a run: held by one run at a time, and an old run's files replaced as a whole.
+ * results.h - the output directory of a run: locked by one run at a time, and an old run's files replaced as a whole.
  *
- * The old run's files stay until the first step of the new one is on the disk.  Then they are removed, those first that make them look whole
- * (series, record), and the new step is put in place: what lies there is the old run's, or finished steps of the new one.  Nothing is
+ * The old run's files stay until the first step of the new one is on the disk.  Then they are removed, those first that make them look
+ * whole (series, record), and the new step is put in place: what lies there is the old run's, or finished steps of the new one.  Nothing is
  * removed but regular files and links with the names below, and temporary files (file.h) that a killed run left of them.
  */
 #ifndef FEM_OUTPUT_RESULTS_H

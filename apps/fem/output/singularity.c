@@ -11,7 +11,7 @@ enum { MOST_FACES = 96, SLOTS = 27 };
 /* A face of the surface at the place. */
 typedef struct surface_face {
     double normal[3], centre[3];
-    unsigned held; /* bit i: component i is prescribed there */
+    unsigned constrained; /* bit i: component i is prescribed there */
 } surface_face;
 
 /* What meets at the place. */
@@ -70,17 +70,17 @@ static int is_surface(const vicinity *v, int32_t e, int face)
 }
 
 /* The components that conditions prescribe on a leaf's face. */
-static unsigned held_on(const vicinity *v, int32_t e, int face)
+static unsigned constrained_on(const vicinity *v, int32_t e, int face)
 {
     const fem_problem *problem = v->space->problem;
-    unsigned held = 0;
+    unsigned constrained = 0;
     for (int c = 0; c < problem->num_conditions; c++) {
         const fem_condition *condition = &problem->conditions[c];
         if (condition->kind != FEM_DIRICHLET || problem->mesh->groups[condition->group].dimension != 2) continue;
         for (int64_t i = v->boundary->first[c]; i < v->boundary->first[c + 1]; i++)
-            if (v->boundary->element[i] == e && v->boundary->local[i] == face) held |= condition->mask;
+            if (v->boundary->element[i] == e && v->boundary->local[i] == face) constrained |= condition->mask;
     }
-    return held;
+    return constrained;
 }
 
 static void add_face(vicinity *v, int32_t e, const double *x, int slot, int face)
@@ -103,7 +103,7 @@ static void add_face(vicinity *v, int32_t e, const double *x, int slot, int face
         f->centre[a] = 0;
         for (int s = 0; s < v->space->slots; s++) f->centre[a] += value[s] * x[3 * s + a];
     }
-    f->held = held_on(v, e, face);
+    f->constrained = constrained_on(v, e, face);
     v->count++;
 }
 
@@ -136,8 +136,8 @@ static int turns_inwards(const vicinity *v, const surface_face *a, const surface
     return cosine < 0.94 && height > 0.01 * distance(b->centre, v->x);
 }
 
-/* Whether the place lies on a held point or edge. */
-static int is_held_point(const vicinity *v)
+/* Whether the place lies on a constrained point or edge. */
+static int is_constrained_point(const vicinity *v)
 {
     const fem_space *space = v->space;
     const fem_problem *problem = space->problem;
@@ -165,10 +165,10 @@ static fem_feature classify(const vicinity *v)
     for (int i = 0; i < v->count; i++) {
         for (int k = 0; k < v->count; k++) {
             if (turns_inwards(v, &v->faces[i], &v->faces[k])) return FEM_FEATURE_REENTRANT;
-            rim |= v->faces[i].held != v->faces[k].held;
+            rim |= v->faces[i].constrained != v->faces[k].constrained;
         }
     }
-    if (is_held_point(v)) return FEM_FEATURE_POINT;
+    if (is_constrained_point(v)) return FEM_FEATURE_POINT;
     if (rim) return FEM_FEATURE_RIM;
     return v->materials && v->count ? FEM_FEATURE_INTERFACE : FEM_FEATURE_NONE;
 }

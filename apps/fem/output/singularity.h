@@ -17,7 +17,7 @@ typedef enum fem_feature {
     FEM_FEATURE_NONE,
     FEM_FEATURE_REENTRANT, /* an edge or corner that points inwards */
     FEM_FEATURE_POINT,     /* a constrained point or edge */
-    FEM_FEATURE_RIM,       /* the edge of a support: some faces there are held, or held otherwise than others */
+    FEM_FEATURE_RIM,       /* the edge of a support: some faces there are constrained, or in other components than others */
     FEM_FEATURE_INTERFACE, /* two materials meet at the surface */
     FEM_FEATURES
 } fem_feature;
@@ -45,8 +45,9 @@ yoke_status fem_peak_find(const fem_space *space, const fem_boundary *boundary, 
 
 /*
  * Whether the peaks of the steps so far grow like those of a singularity: over the last three to five sizes of the elements at the peak, by
- * a factor per halving that is at least 1.04 in either half of them and does not fall to less than the 0.6th power from the one to the other
- * (a bounded stress: to the half, or less), at a place where that can be, while the estimated error falls.  *per_halving: the later factor.
+ * a factor per halving that is at least 1.04 in either half of them and does not fall to less than the 0.6th power from the one to the
+ * other (a bounded stress: to the half, or less), at a place where that can be, while the estimated error falls.  *per_halving: the later
+ * factor.
  */
 int fem_peak_grows(const fem_peak *peaks, int count, double *per_halving);
 

@@ -1,12 +1,13 @@
 /*
  * cg_error.h - how far conjugate gradients are from the solution, in the energy norm, from their own coefficients.
  *
- * Iteration j moves the solution by the square of length d_j = alpha_j (r_j, z_j) (Hestenes and Stiefel 1952), at right angles to what is left:
+ * Iteration j moves the solution by the square of length d_j = alpha_j (r_j, z_j) (Hestenes and Stiefel 1952), at right angles to what is
+ * left:
  *   |x - x_j|_A^2 = d_j + d_{j+1} + ...
- * The sum of those d that are known is a lower bound; Strakos and Tichy (2002) show that it holds in finite precision.  What is not known yet
- * is estimated from the worst ratio S of |x - x_j|_A^2 to d_j over the iterations before (Meurant, Papez and Tichy 2021, "Accurate error
- * estimation in CG", Numerical Algorithms 88, whose delay is chosen by it): after iteration k the square of the error is about (S - 1) d_k.
- * Where convergence is slow S may come too late.  There the bound of Meurant and Tichy (2019, Numerical Algorithms 82),
+ * The sum of those d that are known is a lower bound; Strakos and Tichy (2002) show that it holds in finite precision.  What is not known
+ * yet is estimated from the worst ratio S of |x - x_j|_A^2 to d_j over the iterations before (Meurant, Papez and Tichy 2021, "Accurate
+ * error estimation in CG", Numerical Algorithms 88, whose delay is chosen by it): after iteration k the square of the error is about (S -
+ * 1) d_k. Where convergence is slow S may come too late.  There the bound of Meurant and Tichy (2019, Numerical Algorithms 82),
  *   |x - x_k|_A^2 <= phi_k (r_k, z_k) / lambda,  phi_0 = 1, phi_{k+1} = phi_k / (phi_k + beta_{k+1}),
  * is asked too, with the smallest Ritz value for lambda, the smallest eigenvalue of the preconditioned matrix.
  */
@@ -36,7 +37,7 @@ void fem_cg_error_add(fem_cg_error *error, double alpha, double rho);
 
 /* The worst ratio S; infinity after less than two iterations. */
 double fem_cg_error_ratio(const fem_cg_error *error);
-/* The square of the error after the last iteration, as S foretells it; infinity where S is. */
+/* The square of the error after the last iteration, as S predicts it; infinity where S is. */
 double fem_cg_error_expected(const fem_cg_error *error, double ratio);
 /* Finds the smallest Ritz value anew; costs about as much as 20 sums over the iterations. */
 void fem_cg_error_look(fem_cg_error *error);

@@ -1,9 +1,9 @@
 /*
  * cholesky.h - the Cholesky factor of a sparse symmetric positive definite matrix over nodes, by CHOLMOD.
  *
- * In this order: analyze (the order of elimination, and what the factor will cost), begin (the matrix, all zero), add (its blocks), factorize,
- * solve.  The order is nested dissection of the nodes (minimum degree where they are few), not of the unknowns: a node's components have the
- * same neighbours.  The matrix is stored in the order of elimination, so that CHOLMOD makes no copy of it.
+ * In this order: analyze (the order of elimination, and what the factor will cost), begin (the matrix, all zero), add (its blocks),
+ * factorize, solve.  The order is nested dissection of the nodes (minimum degree where they are few), not of the unknowns: a node's
+ * components have the same neighbours.  The matrix is stored in the order of elimination, so that CHOLMOD makes no copy of it.
  */
 #ifndef FEM_SOLVER_CHOLESKY_H
 #define FEM_SOLVER_CHOLESKY_H
@@ -26,10 +26,12 @@ typedef struct fem_cholesky_cost {
     int64_t unknowns;
     double operations; /* floating-point ones of the factorisation, additions and multiplications apart */
     double entries;    /* of the factor */
-    double bytes;      /* at most held at a time, matrix and factor together */
+    double bytes;      /* at most in memory at a time, matrix and factor together */
 } fem_cholesky_cost;
 
-/* Only the analysis: nothing is kept of the graph's arrays but their contents.  No unknown is allowed.  Errors: MEMORY, NUMERIC (CHOLMOD). */
+/*
+ * Only the analysis: nothing is kept of the graph's arrays but their contents.  No unknown is allowed.  Errors: MEMORY, NUMERIC (CHOLMOD).
+ */
 yoke_status fem_cholesky_analyze(yoke_context *context, const fem_cholesky_graph *graph, fem_cholesky **cholesky);
 void fem_cholesky_destroy(fem_cholesky *cholesky); /* NULL allowed */
 

@@ -108,7 +108,7 @@ static yoke_status check_memory(const fem_direct *direct, double memory_bytes)
     const fem_cholesky_cost cost = fem_direct_cost(direct);
     return yoke_fail(
         direct->context, YOKE_ERROR_MEMORY,
-        "preconditioner direct: the Cholesky factor of %lld unknowns needs about %.2g GB, and %.2g GB are there: take a coarser "
+        "preconditioner direct: the Cholesky factor of %lld unknowns needs about %.2g GB, and %.2g GB are available: take a coarser "
         "mesh, a machine with more memory, or solver.preconditioner multigrid",
         (long long)cost.unknowns, cost.bytes * 1e-9, left_bytes * 1e-9);
 }

@@ -205,10 +205,10 @@ static void prescribe(const assembly *a, const block_group *group)
     const int32_t *node = b->node + group->node_begin;
     for (int lane = 0; lane < group->lanes; lane++) {
         for (int32_t row = 0; row < group->rows; row++) {
-            const int held = lane >= group->count || b->prescribed[node[lane * (group->rows / n) + row / n]] >> row % n & 1;
+            const int constrained = lane >= group->count || b->prescribed[node[lane * (group->rows / n) + row / n]] >> row % n & 1;
             for (int32_t column = group->first[row]; column <= row; column++) {
                 const int other = lane >= group->count || b->prescribed[node[lane * (group->rows / n) + column / n]] >> column % n & 1;
-                if (held || other) *entry(a, group, lane, row, column) = row == column;
+                if (constrained || other) *entry(a, group, lane, row, column) = row == column;
             }
         }
     }
@@ -248,7 +248,7 @@ static void place_rows(const multigrid_blocks *b, int64_t *row_at)
 
 /*
  * The matrices are made in double precision.  Where rows are long they are made in portions, of so many values (or of one group), so that
- * what is held beside the factors stays small; the elements' matrices, which are made anew for each portion, then cost little.
+ * memory beside the factors stays small; the elements' matrices, which are made anew for each portion, then cost little.
  */
 static int64_t portion_values(const multigrid_blocks *b)
 {

@@ -77,7 +77,7 @@ typedef struct fem_solution {
     yoke_energy energy;                       /* of the same interval as solve_s */
     int64_t num_energies;
     yoke_energy *energies; /* [num_energies] of each open meter, likewise */
-    int64_t memory_bytes;  /* held by operator, preconditioner and vectors */
+    int64_t memory_bytes;  /* of operator, preconditioner and vectors */
 } fem_solution;
 
 /*

@@ -245,7 +245,7 @@ static yoke_status resolve_rotation(const resolver *run)
         finite = finite && isfinite(rotation->square * run->problem->materials[m].density);
     if (finite) return YOKE_OK;
     return app_yaml_fail(run->input->yaml, from->speed.place,
-                         "rotation.speed: the centrifugal force that follows from %.9g rad/s is beyond the numbers' range",
+                         "rotation.speed: the centrifugal force that follows from %.9g rad/s overflows double precision",
                          from->speed.value);
 }
 

@@ -1,10 +1,10 @@
 /*
  * Whether a body can move rigidly: the null space of the rigid motions at the prescribed components.
  *
- * Bodies have no node in common.  A piece of a body is a set of elements connected through faces; it has six motions (poisson: one, the constant).  A row of the system is a
- * prescribed component at a vertex, or the equal displacement of two pieces at a vertex that they share: a piece that hangs on another by
- * an edge is a hinge.  Motions that all rows leave at zero are free: singular values of the rows, not of their squares, so that a plate that is
- * held at the edge of a millionth of its side is seen to be held.
+ * Bodies have no node in common.  A piece of a body is a set of elements connected through faces; it has six motions (poisson: one, the
+ * constant).  A row of the system is a prescribed component at a vertex, or the equal displacement of two pieces at a vertex that they
+ * share: a piece that hangs on another by an edge is a hinge.  Motions that all rows leave at zero are free: singular values of the rows,
+ * not of their squares, so that a plate that is constrained at the edge of a millionth of its side is seen to be constrained.
  */
 #include <stdio.h>
 #include <string.h>

@@ -70,6 +70,6 @@ def test_where_multigrid_cannot_be_set_up_the_factor_solves_and_it_is_said():
     assert abs(stiff.error(record("stiff"))) < 0.01, stiff.error(record("stiff"))
 
 
-def test_a_body_held_by_theory_is_found_by_the_script_too():
+def test_a_body_checked_by_theory_is_found_by_the_script_too():
     done = run(["python3", str(SOURCE / "bench/bodies"), "plate-1000", "--yoke", command.PROGRAM, "--out", "out", "--solver", "direct", "--set", "solver.relative_residual=1e-4"])
     assert "direct" in done.stdout and pathlib.Path("out/bodies.json").exists(), done.stdout

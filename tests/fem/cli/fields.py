@@ -12,7 +12,7 @@ NODES = [[0.025, 0.025, 0.075], [0.05, 0.1, 0.025], [0.075, 0.025, 0.025]]
 
 
 def twisted(out="out", **keys):
-    """A cantilever that is pulled, bent both ways and twisted by its supports."""
+    """A cantilever that is pulled, in bending about both axes and twisted by its supports."""
     probes = "[" + ", ".join(f"{{name: p{i}, x: {x}}}" for i, x in enumerate(NODES)) + "]"
     traction = "[3e5, 1e5, -2e5]"
     return solve(EXAMPLES / "cantilever.yaml", out=out, probes=probes, refine__steps=1, **{"boundary[1].traction": traction}, **keys)

@@ -220,7 +220,7 @@ def test_nafems_le11_cylinder_taper_sphere_s2():
 
 
 def hot_pipe(x):
-    """Timoshenko and Goodier, Theory of Elasticity, sect. 151: steady heat flow through the wall, both ends held."""
+    """Timoshenko and Goodier, Theory of Elasticity, sect. 151: steady heat flow through the wall, both ends constrained."""
     a, b, hot, expansion = 1.0, 2.0, 100.0, 12e-6
     r, wall = math.hypot(x[0], x[1]), math.log(b / a)
     k, part = YOUNG * expansion * hot / (2 * (1 - POISSON) * wall), a**2 / (b**2 - a**2) * wall

@@ -162,7 +162,7 @@ def test_bodies_that_touch_without_common_nodes_are_named():
     assert "9 nodes lie where another one lies" in said, said
 
 
-def test_thin_plate_is_held_by_its_edge():
+def test_thin_plate_is_constrained_by_its_edge():
     write_mesh("mesh.msh", ([2, 2, 1], [0, 0, 0], [1, 1, 1e-6]))
     path = case("[{face: x0, displacement: [0, 0, 0]}, {face: x1, traction: [1, 0, 0]}]")
     run([*words(path), "--check"])

@@ -169,7 +169,7 @@ static void nodes_that_were_not_merged_make_two_bodies(void **state)
     sketch_node(&drawn, 317, "1", "1", "1.000000000001");
     drawn.num_elements = 2;
     sketch_add(&drawn, 12, 5, 1, 1, 302, 103, 108, 307, 312, 113, 118, 317, 0);
-    /* two bodies that touch: a warning, and an error where one is not held (supports.py) */
+    /* two bodies that touch: a warning, and an error where one is not supported (supports.py) */
     fem_mesh *mesh = must_read(*state, sketch_write(*state, &drawn, "double.msh"));
     assert_int_equal(mesh->num_vertices, 16);
     fem_mesh_destroy(mesh);

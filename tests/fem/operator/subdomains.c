@@ -15,7 +15,7 @@ static const fem_element elements[3] = {FEM_Q1, FEM_S2, FEM_Q2};
 
 static double tolerance(const fem_subdomain_options *options) { return options->precision == FEM_DOUBLE ? 1e-12 : 2e-5; }
 
-/* The block of all tests here: hanging nodes, two materials, dofs held on two faces. */
+/* The block of all tests here: hanging nodes, two materials, dofs constrained on two faces. */
 static void create(block *b, int components, fem_element element)
 {
     subdomain_create_hanging(b, components);
@@ -108,7 +108,7 @@ static void subdomains_of_one_element_and_of_none_take_part(void **state)
     block_destroy(&b);
 }
 
-/* -------------------------------------------------------------------------------------- sums, blocks, held dofs */
+/* -------------------------------------------------------------------------------------- sums, blocks, constrained dofs */
 
 static void sums_count_each_dof_once(void **state)
 {

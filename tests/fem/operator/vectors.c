@@ -11,9 +11,9 @@ static void assert_near(double value, double expected, double tolerance)
     if (!(fabs(value - expected) <= tolerance)) fail_msg("%.17g, expected %.17g within %g", value, expected, tolerance);
 }
 
-/* ----------------------------------------------------------------------------------------------------- held dofs */
+/* ----------------------------------------------------------------------------------------------------- constrained dofs */
 
-static void held_dofs_are_zero_after_masked_operations(void **state)
+static void constrained_dofs_are_zero_after_masked_operations(void **state)
 {
     (void)state;
     for (int components = 1; components <= 3; components += 2)
@@ -24,7 +24,7 @@ static void held_dofs_are_zero_after_masked_operations(void **state)
             block_add_condition(&b, (fem_condition){FEM_DIRICHLET, 0, components == 3 ? 5 : 1, {1, 1, 1}});
             block_add_condition(&b, (fem_condition){FEM_DIRICHLET, 3, components == 3 ? 2 : 1, {1, 1, 1}});
             block_discretise(&b, FEM_Q2);
-            int64_t n = subdomain_dofs(&b), held = 0;
+            int64_t n = subdomain_dofs(&b), constrained = 0;
             fem_subdomain *subdomain = subdomain_make(&b, threads, &(fem_subdomain_options){0});
             double *u = block_random_array(n, &random), *full = block_zeros(n, sizeof *full), *masked = block_zeros(n, sizeof *masked);
             double *solved = block_zeros(n, sizeof *solved), *inside = block_zeros(n, sizeof *inside);
@@ -39,16 +39,16 @@ static void held_dofs_are_zero_after_masked_operations(void **state)
             subdomain_multiply(subdomain, 0, inside, full);
             subdomain_multiply(subdomain, 1, inside, masked);
             for (int64_t k = 0; k < n; k++) {
-                int is_held = b.constraints->prescribed[k / components] >> (k % components) & 1;
-                held += is_held;
-                assert_near(inside[k], is_held ? 0 : u[k], 0);
-                assert_near(masked[k], is_held ? 0 : full[k], 0);
-                if (is_held)
+                int is_constrained = b.constraints->prescribed[k / components] >> (k % components) & 1;
+                constrained += is_constrained;
+                assert_near(inside[k], is_constrained ? 0 : u[k], 0);
+                assert_near(masked[k], is_constrained ? 0 : full[k], 0);
+                if (is_constrained)
                     assert_near(solved[k], 0, 0);
                 else
                     assert_true(solved[k] != 0);
             }
-            assert_true(held > 50);
+            assert_true(constrained > 50);
             subdomain->call->vector_destroy(subdomain, x);
             subdomain->call->vector_destroy(subdomain, z);
             free(inside);
@@ -302,8 +302,8 @@ static void vectors_pass_between_levels_by_rows_over_nodes(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(held_dofs_are_zero_after_masked_operations),      cmocka_unit_test(vector_operations_are_what_they_say),
-    cmocka_unit_test(values_pass_between_single_and_double_precision), cmocka_unit_test(chebyshev_steps_are_what_they_say),
+    cmocka_unit_test(constrained_dofs_are_zero_after_masked_operations), cmocka_unit_test(vector_operations_are_what_they_say),
+    cmocka_unit_test(values_pass_between_single_and_double_precision),   cmocka_unit_test(chebyshev_steps_are_what_they_say),
     cmocka_unit_test(vectors_pass_between_levels_by_rows_over_nodes),
 };
 

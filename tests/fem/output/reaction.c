@@ -70,7 +70,7 @@ static void find_balance(const body *b, const manufactured *solution, balance *r
     free(load);
 }
 
-/* A homogeneous stress: the tractions on five faces are loads, the sixth is held. */
+/* A homogeneous stress: the tractions on five faces are loads, the sixth is constrained. */
 static void a_clamped_face_holds_the_traction_of_a_homogeneous_stress(void **state)
 {
     (void)state;
@@ -129,9 +129,9 @@ static void symmetry_planes_hold_the_normal_force_of_tension(void **state)
         .elements = {3, 2, 2}, .map = body_distort, .order = 2, .element = FEM_Q2, .uneven = 2, .num_conditions = 7, .solution = &solution};
     double s[9], origin[3] = {0, 0, 0};
     manufactured_stress(&solution, origin, s);
-    const int held[4] = {0, 2, 4, 0};
+    const int constrained[4] = {0, 2, 4, 0};
     for (int i = 0; i < 4; i++)
-        options.conditions[i] = (fem_condition){.kind = FEM_DIRICHLET, .group = held[i], .mask = i == 3 ? 6u : 1u << i};
+        options.conditions[i] = (fem_condition){.kind = FEM_DIRICHLET, .group = constrained[i], .mask = i == 3 ? 6u : 1u << i};
     for (int i = 0; i < 3; i++) {
         options.conditions[4 + i] = (fem_condition){.kind = FEM_TRACTION, .group = 2 * i + 1};
         options.conditions[4 + i].value[i] = s[4 * i];
@@ -177,7 +177,7 @@ static void reactions_and_loads_sum_to_zero_under_body_force(void **state)
     }
 }
 
-static void flow_through_a_held_face_is_conductivity_times_gradient(void **state)
+static void flow_through_a_constrained_face_is_conductivity_times_gradient(void **state)
 {
     (void)state;
     manufactured solution = manufactured_poisson_linear(3.5);
@@ -204,7 +204,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_clamped_face_holds_the_traction_of_a_homogeneous_stress),
     cmocka_unit_test(symmetry_planes_hold_the_normal_force_of_tension),
     cmocka_unit_test(reactions_and_loads_sum_to_zero_under_body_force),
-    cmocka_unit_test(flow_through_a_held_face_is_conductivity_times_gradient),
+    cmocka_unit_test(flow_through_a_constrained_face_is_conductivity_times_gradient),
 };
 
 UNIT_MAIN(tests, body_start, body_end)

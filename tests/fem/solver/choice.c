@@ -157,7 +157,7 @@ static void flatten(const double in[3], double out[3])
     out[2] = 0.03 * in[2];
 }
 
-/* A nearly incompressible plate held at two sides under pressure, with elements as flat as multigrid takes for ordinary ones. */
+/* A nearly incompressible plate clamped at two sides under pressure, with elements as flat as multigrid takes for ordinary ones. */
 static void create_plate(block *b)
 {
     const block_options options = {.elements = {8, 8, 1}, .map = flatten, .order = 1, .components = 3};
@@ -214,8 +214,8 @@ static void where_the_factor_does_not_fit_either_the_error_names_both(void **sta
 }
 
 /*
- * A stiff cube on a soft one, as an upright rod of two coarse elements.  What holds the stiff one is a pivot of 1 / (jump x elements across) of the
- * diagonal, so that the coarse matrix ends below what counts as rounding before the fine one does.
+ * A stiff cube on a soft one, as an upright rod of two coarse elements.  What holds the stiff one is a pivot of 1 / (jump x elements
+ * across) of the diagonal, so that the coarse matrix ends below what counts as rounding before the fine one does.
  */
 static void upright(const double in[3], double out[3])
 {

@@ -174,7 +174,7 @@ static void multigrid_without_mpi_says_so(void **state)
     yoke_context_destroy(context);
 }
 
-static void a_body_that_is_not_held_is_not_positive_definite(void **state)
+static void a_body_that_is_not_constrained_is_not_positive_definite(void **state)
 {
     (void)state;
     const q1_grid_options elasticity = coarse_cube(3, 4), poisson = coarse_cube(1, 6);
@@ -318,7 +318,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(nothing_free_gives_zeros),
     cmocka_unit_test(a_single_node_is_solved_by_both_methods),
     cmocka_unit_test(no_node_is_no_error),
-    cmocka_unit_test(a_body_that_is_not_held_is_not_positive_definite),
+    cmocka_unit_test(a_body_that_is_not_constrained_is_not_positive_definite),
     cmocka_unit_test(a_negative_modulus_is_not_positive_definite),
     cmocka_unit_test(a_node_without_element_is_named),
     cmocka_unit_test(numbers_that_are_not_finite_are_refused),

@@ -17,8 +17,8 @@ static const fem_solve_options with_multigrid = {
     .solver = FEM_SOLVER_MULTIGRID, .relative_residual = 1e-8, .max_iterations = 1000, .shared_elements = -1};
 
 /*
- * A curved block of two materials, held at one end and pulled askew at the other, refined unevenly: for q1 elasticity so far that there are
- * two coarser levels, for q2 and s2 there is the one of q1.
+ * A curved block of two materials, clamped at one end and pulled askew at the other, refined unevenly: for q1 elasticity so far that there
+ * are two coarser levels, for q2 and s2 there is the one of q1.
  */
 static void create(block *b, int components, fem_element element, const decomposition_machine *machine, const yoke_options *memory)
 {

@@ -86,16 +86,16 @@ static void the_answer_does_not_depend_on_devices_and_cuts(void **state)
     }
 }
 
-static void nothing_loaded_and_everything_held_are_no_errors(void **state)
+static void nothing_loaded_and_everything_constrained_are_no_errors(void **state)
 {
     (void)state;
-    for (int held = 0; held < 2; held++) {
+    for (int constrained = 0; constrained < 2; constrained++) {
         block b;
         create(&b, 3, 1, 0, NULL);
         b.condition[0].value[0] = 0;
-        if (!held) b.condition[2].value[0] = b.condition[2].value[1] = b.condition[2].value[2] = 0;
-        for (int face = 1; held && face < 6; face++) block_add_condition(&b, (fem_condition){FEM_DIRICHLET, face, 7, {0, 0, 0}});
-        if (held) block_add_condition(&b, (fem_condition){FEM_DIRICHLET, BLOCK_AXIS, 7, {0, 0, 0}});
+        if (!constrained) b.condition[2].value[0] = b.condition[2].value[1] = b.condition[2].value[2] = 0;
+        for (int face = 1; constrained && face < 6; face++) block_add_condition(&b, (fem_condition){FEM_DIRICHLET, face, 7, {0, 0, 0}});
+        if (constrained) block_add_condition(&b, (fem_condition){FEM_DIRICHLET, BLOCK_AXIS, 7, {0, 0, 0}});
         block_discretise(&b, FEM_Q1);
         fem_solution *solution = solve(&b, &with_direct);
         assert_int_equal(solution->iterations, 0);
@@ -144,7 +144,7 @@ static void what_does_not_fit_is_refused_before_it_is_made(void **state)
     block_discretise(&b, FEM_Q2);
     assert_int_equal(solve_alone(b.space, b.boundary, b.constraints, NULL, &options, NULL, &solution), YOKE_ERROR_MEMORY);
     assert_null(solution);
-    static const char *const said[] = {"needs about", "0.001 GB are there", "coarser mesh", "solver.preconditioner"};
+    static const char *const said[] = {"needs about", "0.001 GB are available", "coarser mesh", "solver.preconditioner"};
     for (int i = 0; i < 4; i++)
         if (!strstr(yoke_last_error(b.context), said[i])) fail_msg("\"%s\" lacks \"%s\"", yoke_last_error(b.context), said[i]);
     block_destroy(&b);
@@ -152,7 +152,7 @@ static void what_does_not_fit_is_refused_before_it_is_made(void **state)
 
 /* ------------------------------------------------------------------------------------------------------ failures */
 
-static void bodies_not_held_and_bad_materials_are_numeric_errors(void **state)
+static void bodies_not_constrained_and_bad_materials_are_numeric_errors(void **state)
 {
     (void)state;
     for (int i = 0; i < 3; i++)
@@ -168,7 +168,7 @@ static void bodies_not_held_and_bad_materials_are_numeric_errors(void **state)
         }
 }
 
-/* A stiff block on one that is softer by the factor is held well enough, and so is the reverse. */
+/* A stiff block on one that is softer by the factor is constrained well enough, and so is the reverse. */
 static void moduli_that_differ_by_a_hundred_million_are_not_taken_for_singular(void **state)
 {
     (void)state;
@@ -249,10 +249,10 @@ static void no_failing_allocation_is_missed(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(one_or_two_iterations_find_what_many_find),
     cmocka_unit_test(the_answer_does_not_depend_on_devices_and_cuts),
-    cmocka_unit_test(nothing_loaded_and_everything_held_are_no_errors),
+    cmocka_unit_test(nothing_loaded_and_everything_constrained_are_no_errors),
     cmocka_unit_test(the_cost_is_predicted),
     cmocka_unit_test(what_does_not_fit_is_refused_before_it_is_made),
-    cmocka_unit_test(bodies_not_held_and_bad_materials_are_numeric_errors),
+    cmocka_unit_test(bodies_not_constrained_and_bad_materials_are_numeric_errors),
     cmocka_unit_test(moduli_that_differ_by_a_hundred_million_are_not_taken_for_singular),
     cmocka_unit_test(it_says_what_it_does_and_can_be_interrupted),
     cmocka_unit_test(no_failing_allocation_is_missed),

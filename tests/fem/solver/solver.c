@@ -19,7 +19,7 @@ typedef struct beam_options {
     const yoke_options *memory;
 } beam_options;
 
-/* The block, held at one end and pulled askew at the other; E = 1. */
+/* The block, clamped at one end and pulled askew at the other; E = 1. */
 static void create_beam(block *b, const beam_options *beam)
 {
     block_options options = {
@@ -241,7 +241,7 @@ static void good_start_value_saves_iterations_and_changes_nothing_else(void **st
     assert_int_equal(solve(&b, &with_multigrid, NULL, &first), YOKE_OK);
     double *start = block_zeros(3 * (int64_t)b.space->num_nodes, sizeof *start);
     for (int64_t k = 0; k < 3 * (int64_t)b.space->num_nodes; k++)
-        start[k] = b.constraints->prescribed[k / 3] ? 1e30 : first->u[k]; /* values at held dofs do not matter */
+        start[k] = b.constraints->prescribed[k / 3] ? 1e30 : first->u[k]; /* values at constrained dofs do not matter */
     assert_int_equal(solve_alone(b.space, b.boundary, b.constraints, start, &with_multigrid, NULL, &again), YOKE_OK);
     assert_int_equal(again->iterations, 0);
     assert_true(block_difference(again->u, first->u, 3 * (int64_t)b.space->num_nodes) < 1e-14);
@@ -276,7 +276,7 @@ static void nothing_loaded_gives_zero_at_once(void **state)
     }
 }
 
-static void everything_held_needs_no_iteration(void **state)
+static void everything_constrained_needs_no_iteration(void **state)
 {
     (void)state;
     for (int k = 0; k < 2; k++) {
@@ -352,7 +352,7 @@ static void negative_modulus_is_a_numeric_error_that_says_how_far_it_came(void *
         }
 }
 
-static void body_that_is_not_held_does_not_pass_silently(void **state)
+static void body_that_is_not_constrained_does_not_pass_silently(void **state)
 {
     (void)state;
     for (int k = 0; k < 2; k++) {
@@ -581,10 +581,10 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(solutions_repeat_bit_by_bit),
     cmocka_unit_test(good_start_value_saves_iterations_and_changes_nothing_else),
     cmocka_unit_test(nothing_loaded_gives_zero_at_once),
-    cmocka_unit_test(everything_held_needs_no_iteration),
+    cmocka_unit_test(everything_constrained_needs_no_iteration),
     cmocka_unit_test(prescribed_displacement_alone_stretches_the_body),
     cmocka_unit_test(negative_modulus_is_a_numeric_error_that_says_how_far_it_came),
-    cmocka_unit_test(body_that_is_not_held_does_not_pass_silently),
+    cmocka_unit_test(body_that_is_not_constrained_does_not_pass_silently),
     cmocka_unit_test(loads_that_are_no_numbers_are_a_numeric_error),
     cmocka_unit_test(too_few_iterations_are_an_error_that_names_the_key),
     cmocka_unit_test(accuracy_below_rounding_comes_to_an_end),

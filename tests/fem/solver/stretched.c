@@ -53,7 +53,7 @@ static void layers(const double in[3], double out[3])
 typedef struct shape {
     cube_map *map;
     int elements[3];
-    int components, held, loaded; /* groups */
+    int components, clamped, loaded; /* groups */
 } shape;
 
 static const shape thin = {plate_10, {6, 6, 1}, 3, 1, 5}, thinner = {plate_50, {6, 6, 1}, 3, 1, 5},
@@ -74,7 +74,7 @@ static void create_in(const shape *of, const yoke_options *memory, block *b)
         b->material[0].lambda = 0.3 / (1.3 * 0.4);
         b->material[0].mu = 1 / 2.6;
     }
-    block_add_condition(b, (fem_condition){FEM_DIRICHLET, of->held, 7, {0, 0, 0}});
+    block_add_condition(b, (fem_condition){FEM_DIRICHLET, of->clamped, 7, {0, 0, 0}});
     block_add_condition(b, (fem_condition){FEM_TRACTION, of->loaded, 0, {0.3, -1, 2}});
 }
 

@@ -1,4 +1,4 @@
-/* Conditions on the leaves of a refined mesh: areas, resultants of loads, and which nodes are held. */
+/* Conditions on the leaves of a refined mesh: areas, resultants of loads, and which nodes are constrained. */
 #include "space/boundary.h"
 
 #include <math.h>
@@ -224,26 +224,26 @@ static int on_group(int group, const double x[3])
     return x[0] == (group == BLOCK_ON_X) && x[1] == (group == BLOCK_ON_Y) && x[2] == 0;
 }
 
-static void nodes_of_faces_edges_and_points_are_held_and_no_others(void **state)
+static void nodes_of_faces_edges_and_points_are_constrained_and_no_others(void **state)
 {
     (void)state;
     for (int i = 0; i < 3; i++)
         for (int group = 0; group < BLOCK_GROUPS; group++) {
             block b;
-            int64_t held = 0;
+            int64_t constrained = 0;
             create(&b, NULL, 1, 3);
             block_add_condition(&b, (fem_condition){FEM_DIRICHLET, group, 5, {0.25, 9, -3}});
             block_discretise(&b, elements[i]);
             for (int64_t k = 0; k < b.space->num_nodes; k++) {
                 int on = on_group(group, b.space->x + 3 * k);
-                held += on;
+                constrained += on;
                 assert_int_equal(b.constraints->prescribed[k], on ? 5 : 0);
                 for (int c = 0; c < 3; c++) {
                     assert_near(b.constraints->value[3 * k + c], !on || c == 1 ? 0 : c == 0 ? 0.25 : -3, 0);
                     assert_int_equal(b.constraints->owner[3 * k + c], on && c != 1 ? 0 : -1);
                 }
             }
-            assert_true(group < 6 ? held > 9 : group <= BLOCK_AXIS ? held > 3 : held == 1);
+            assert_true(group < 6 ? constrained > 9 : group <= BLOCK_AXIS ? constrained > 3 : constrained == 1);
             block_destroy(&b);
         }
 }
@@ -287,14 +287,14 @@ static void given_function_prescribes_its_values_at_the_nodes(void **state)
     block_add_condition(&b, (fem_condition){FEM_DIRICHLET, 1, 6, {7, 7, 7}});
     b.problem.fields.dirichlet = dirichlet_function;
     block_discretise(&b, FEM_Q2);
-    int64_t held = 0;
+    int64_t constrained = 0;
     for (int64_t k = 0; k < b.space->num_nodes; k++) {
         if (!b.constraints->prescribed[k]) continue;
-        held++;
+        constrained++;
         assert_near(b.constraints->value[3 * k], 0, 0);
         for (int a = 1; a < 3; a++) assert_near(b.constraints->value[3 * k + a], 10 * a + b.space->x[3 * k + a], 0);
     }
-    assert_true(held > 25);
+    assert_true(constrained > 25);
     block_destroy(&b);
 }
 
@@ -365,7 +365,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(flux_adds_up_to_flux_times_area),
     cmocka_unit_test(given_functions_of_force_and_traction_are_in_equilibrium),
     cmocka_unit_test(body_force_adds_up_to_force_times_volume_of_each_material),
-    cmocka_unit_test(nodes_of_faces_edges_and_points_are_held_and_no_others),
+    cmocka_unit_test(nodes_of_faces_edges_and_points_are_constrained_and_no_others),
     cmocka_unit_test(first_condition_owns_a_component_that_several_prescribe),
     cmocka_unit_test(given_function_prescribes_its_values_at_the_nodes),
     cmocka_unit_test(element_that_folds_at_its_loaded_face_is_refused),

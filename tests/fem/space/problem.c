@@ -127,19 +127,19 @@ static void verdict_on_rigid_motions_does_not_depend_on_place_and_size(void **st
 {
     (void)state;
     static const double sizes[] = {1e-6, 1, 1e6}, places[] = {0, 1e3};
-    fem_case *held = parse(context, elastic, NULL, 0);
+    fem_case *constrained = parse(context, elastic, NULL, 0);
     const char *const overrides[] = {"boundary[1]={face: right, pressure: 1}", "boundary[2]={face: right, pressure: 1}"};
     fem_case *loose = parse(context, elastic, overrides, 2);
     for (int i = 0; i < 6; i++) {
         fem_mesh *mesh = case_mesh_create(context, "materials");
         for (int v = 0; v < 81; v++) mesh->vertices[v] = sizes[i % 3] * (mesh->vertices[v] + places[i / 3]);
-        fem_problem *problem = resolve(held, mesh);
+        fem_problem *problem = resolve(constrained, mesh);
         fem_problem_destroy(problem);
         assert_int_equal(fem_problem_create(loose, mesh, &problem), YOKE_ERROR_INPUT);
         assert_non_null(strstr(yoke_last_error(context), "rigid: the body can move freely: translation along y;"));
         case_mesh_destroy(mesh);
     }
-    fem_case_destroy(held);
+    fem_case_destroy(constrained);
     fem_case_destroy(loose);
 }
 

@@ -228,14 +228,14 @@ YOKE_KERNEL(diagonal,
 YOKE_KERNEL(invert_blocks, (yoke_int nodes, YOKE_GLOBAL const yoke_ubyte *restrict prescribed, YOKE_GLOBAL real *restrict blocks))
 {
     YOKE_FOR_ALL (i, nodes) {
-        const int held = prescribed[i];
+        const int constrained = prescribed[i];
 #if FEM_C == 1
-        blocks[i] = held ? (real)0 : (real)1 / blocks[i];
+        blocks[i] = constrained ? (real)0 : (real)1 / blocks[i];
 #else
         YOKE_GLOBAL real *m = blocks + 6 * i;
         double a[3][3] = {{m[0], m[5], m[4]}, {m[5], m[1], m[3]}, {m[4], m[3], m[2]}};
         for (int c = 0; c < 3; c++) {
-            if (!(held >> c & 1)) continue;
+            if (!(constrained >> c & 1)) continue;
             for (int o = 0; o < 3; o++) a[c][o] = a[o][c] = 0;
             a[c][c] = 1;
         }
@@ -244,7 +244,7 @@ YOKE_KERNEL(invert_blocks, (yoke_int nodes, YOKE_GLOBAL const yoke_ubyte *restri
         const double inverse = 1 / (a[0][0] * xx + a[0][1] * xy + a[0][2] * xz);
         const double yy = a[0][0] * a[2][2] - a[0][2] * a[0][2], zz = a[0][0] * a[1][1] - a[0][1] * a[0][1];
         const double yz = a[0][1] * a[0][2] - a[0][0] * a[1][2];
-        const int x = held & 1, y = held >> 1 & 1, z = held >> 2 & 1;
+        const int x = constrained & 1, y = constrained >> 1 & 1, z = constrained >> 2 & 1;
         m[0] = x ? (real)0 : (real)(xx * inverse);
         m[1] = y ? (real)0 : (real)(yy * inverse);
         m[2] = z ? (real)0 : (real)(zz * inverse);
