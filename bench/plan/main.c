@@ -74,7 +74,7 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
         .options = options,
         .columns = columns,
         .details =
-            "8 x 10: 8 devices with 10 levels of clocks each; 8 + 4: two devices with 8 and 4. Most costs: start costs, hosting power and\n"
+            "8 x 10: 8 devices with 10 levels of clocks each; 8 + 4: two devices with 8 and 4. Most costs: start costs, host overhead and\n"
             "memory limits; all costs: removable devices and copies too.\n"
             "Exit codes: 0 done (whether goals are met or not), 1 failed while running, 2 bad input, 130 or 143 interrupted.",
     };
