@@ -41,8 +41,7 @@ static const app_key material_keys[] = {
     {KEY(fem_case_material, temperature, APP_NUMBER), .unit = "K",
      .meaning = "temperature of this volume, in place of the field that `temperature` describes"},
     {KEY(fem_case_material, conductivity, APP_NUMBER), .range = &positive, .unit = "W/(m K)", .meaning = "needed in poisson"},
-    {KEY(fem_case_material, source, APP_NUMBER), .unit = "W/m3",
-     .meaning = "poisson: what the material gives off per volume; 0 if not given"},
+    {KEY(fem_case_material, source, APP_NUMBER), .unit = "W/m3", .meaning = "poisson: source per volume; 0 if not given"},
     {.name = NULL},
 };
 
@@ -55,11 +54,11 @@ static const app_key boundary_keys[] = {
     {KEY(fem_case_boundary, traction, APP_VECTOR), .unit = "N/m2", .meaning = "elasticity: force per area"},
     {KEY(fem_case_boundary, pressure, APP_NUMBER), .unit = "N/m2", .meaning = "elasticity: force per area against the outer normal"},
     {KEY(fem_case_boundary, force, APP_VECTOR), .unit = "N",
-     .meaning = "elasticity: the whole force on the face group, the same per area everywhere on it"},
+     .meaning = "elasticity: total force on the face group, distributed evenly over its area"},
     {KEY(fem_case_boundary, value, APP_NUMBER), .unit = "K", .meaning = "poisson: prescribed value"},
-    {KEY(fem_case_boundary, flux, APP_NUMBER), .unit = "W/m2", .meaning = "poisson: what flows into the body through the face, per area"},
+    {KEY(fem_case_boundary, flux, APP_NUMBER), .unit = "W/m2", .meaning = "poisson: flux into the body through the face, per area"},
     {KEY(fem_case_boundary, heat, APP_NUMBER), .unit = "W",
-     .meaning = "poisson: what flows into the body through the whole face group, the same per area everywhere on it"},
+     .meaning = "poisson: total flow into the body through the face group, distributed evenly over its area"},
     {.name = NULL},
 };
 
@@ -75,22 +74,22 @@ static const app_key radial_keys[] = {
     {KEY(fem_case_radial, axis, APP_VECTOR), .required = true, .meaning = "direction of the axis, of any length but 0"},
     {KEY(fem_case_radial, through, APP_VECTOR), .unit = "m", .standard = "[0, 0, 0]", .meaning = "a point of the axis"},
     {KEY(fem_case_radial, gradient, APP_NUMBER), .required = true, .unit = "K/m",
-     .meaning = "what the temperature rises by with each metre of distance from the axis"},
+     .meaning = "rise of the temperature for each metre of distance from the axis"},
     {.name = NULL},
 };
 
 static const app_key temperature_keys[] = {
     {KEY(fem_case_temperature, reference, APP_NUMBER), .unit = "K", .standard = "0",
-     .meaning = "the temperature at which nothing is strained; only differences count, so that degrees Celsius do as well"},
+     .meaning = "the temperature without strain; only differences count, so degrees Celsius are allowed"},
     {KEY(fem_case_temperature, value, APP_NUMBER), .unit = "K",
      .meaning = "temperature at the origin, and everywhere without gradients; not given: the reference"},
     {.name = "case",
      .type = APP_TEXT,
      .offset = offsetof(fem_case_temperature, heat_case),
-     .meaning = "a case with problem: poisson on the same mesh, relative to this file's directory: it is solved first, and its last step's "
-                "result is the temperature; in place of value, gradient and radial"},
+     .meaning = "file of a case with problem: poisson on the same mesh, relative to this file's directory. It is solved first; the result "
+                "of its last step is the temperature. In place of value, gradient and radial"},
     {KEY(fem_case_temperature, gradient, APP_VECTOR), .unit = "K/m", .standard = "[0, 0, 0]",
-     .meaning = "what the temperature rises by with each metre along x, y, z"},
+     .meaning = "rise of the temperature for each metre along x, y, z"},
     {KEY(fem_case_temperature, radial, APP_MAP), .keys = radial_keys, .size = sizeof(fem_case_radial),
      .meaning = "a rise with the distance from an axis, in addition"},
     {.name = NULL},
@@ -105,15 +104,15 @@ static const app_key rotation_keys[] = {
 
 static const app_key refine_keys[] = {
     {KEY(fem_case_refine, initial, APP_INTEGER), .range = &levels, .standard = "0",
-     .meaning = "uniform levels before the first solve; each makes eight elements of one"},
+     .meaning = "uniform refinements before the first solve; each splits an element into eight"},
     {KEY(fem_case_refine, boxes, APP_MAPS), .keys = box_keys, .size = sizeof(fem_case_box),
      .meaning = "prescribed local levels before the first solve"},
     {KEY(fem_case_refine, steps, APP_INTEGER), .range = &step_counts, .standard = "0",
-     .meaning = "at most so many adaptive refinements after the first solve"},
+     .meaning = "largest number of adaptive refinements after the first solve"},
     {KEY(fem_case_refine, tolerance, APP_NUMBER), .range = &tolerances, .standard = "0",
      .meaning = "stop when the error estimate is below this fraction of the energy norm of the solution; 0 = off"},
     {KEY(fem_case_refine, fraction, APP_NUMBER), .range = &fractions, .standard = "0.3",
-     .meaning = "refine the fewest elements that together hold this fraction of the squared estimate (Doerfler marking)"},
+     .meaning = "refine the fewest elements that together have this fraction of the squared estimate (Doerfler marking)"},
     {KEY(fem_case_refine, max_elements, APP_INTEGER), .range = &element_counts, .standard = "2000000",
      .meaning = "stop before a refinement that would give more elements"},
     {.name = NULL},
@@ -121,13 +120,12 @@ static const app_key refine_keys[] = {
 
 static const app_key solver_keys[] = {
     {KEY(fem_case_solver, energy_error, APP_NUMBER), .range = &residuals, .standard = "1e-6",
-     .meaning = "iterate until the error that the iteration leaves, estimated in the energy norm, is below this fraction of the solution's "
-                "energy norm"},
+     .meaning = "iterate until the iteration's error, estimated in the energy norm, is below this fraction of the solution's energy norm"},
     {KEY(fem_case_solver, relative_residual, APP_NUMBER), .range = &residuals,
-     .meaning = "iterate until the residual's 2-norm is below this fraction of the right-hand side's: instead of energy_error, or, where "
-                "both are written, as well"},
+     .meaning = "iterate until the residual's 2-norm is below this fraction of the right-hand side's. It replaces energy_error; where both "
+                "are given, both must hold"},
     {KEY(fem_case_solver, preconditioner, APP_CHOICE), .choices = preconditioners, .standard = "auto",
-     .meaning = "preconditioner of the conjugate gradient method; auto: multigrid, and direct where that is cheaper or multigrid too slow; "
+     .meaning = "preconditioner of the conjugate gradient method. auto: multigrid, or direct where that is cheaper or multigrid too slow. "
                 "direct: a Cholesky factor of the whole matrix, for thin and slender bodies"},
     {KEY(fem_case_solver, operator, APP_CHOICE), .choices = operators, .standard = "matrixfree",
      .meaning = "products by sum factorisation, or by element matrices kept in memory"},
@@ -138,33 +136,33 @@ static const app_key solver_keys[] = {
 
 static const app_key objective_keys[] = {
     {KEY(fem_case_objective, minimise, APP_CHOICE), .choices = objectives, .standard = "time",
-     .meaning = "what is to be least: time T, energy E, edp: E T, ed2p: E T T"},
+     .meaning = "what to minimise: time T, energy E, edp: E T, ed2p: E T T"},
     {KEY(fem_case_objective, max_slowdown, APP_NUMBER), .range = &slowdowns,
-     .meaning = "a step takes at most so many times its least time; 1.22: at most 22 % more"},
+     .meaning = "largest ratio of a step's time to its least time; 1.22: at most 22 % more"},
     {KEY(fem_case_objective, power_cap_w, APP_NUMBER), .range = &positive, .unit = "W",
-     .meaning = "the whole machine draws at most so much at any moment"},
+     .meaning = "largest power of the whole machine at any moment"},
     {KEY(fem_case_objective, deadline_s, APP_NUMBER), .range = &positive, .unit = "s",
-     .meaning = "the solve of a step takes at most so long; where that cannot be, it is as fast as can be, with a warning"},
+     .meaning = "longest time of a step's solve; if that is impossible, it is as fast as possible, with a warning"},
     {KEY(fem_case_objective, clocks, APP_CHOICE), .choices = clocks, .standard = "set",
-     .meaning = "set: clocks are chosen together with the shares, where they can be set and time is not the only objective; keep: they "
-                "stay as they are"},
+     .meaning = "set: choose clocks together with the shares, where they can be set and time is not the only objective; keep: leave them "
+                "as they are"},
     {.name = NULL},
 };
 
 static const app_key power_keys[] = {
     {KEY(fem_case_power, name, APP_TEXT), .required = true, .meaning = "the device as `yoke info` names it"},
     {KEY(fem_case_power, idle_w, APP_NUMBER), .required = true, .range = &not_negative, .unit = "W",
-     .meaning = "what it draws without work, its context open"},
+     .meaning = "its power without work, with its context open"},
     {KEY(fem_case_power, busy_w, APP_NUMBER), .required = true, .range = &not_negative, .unit = "W",
-     .meaning = "what it draws in all while it works"},
+     .meaning = "its total power while it works"},
     {.name = NULL},
 };
 
 static const app_key energy_keys[] = {
     {KEY(fem_case_energy, base_w, APP_NUMBER), .range = &not_negative, .unit = "W", .standard = "0",
-     .meaning = "what all else draws, whatever works"},
+     .meaning = "power of the rest of the machine, whichever device works"},
     {KEY(fem_case_energy, hosting_w, APP_NUMBER), .range = &not_negative, .unit = "W", .standard = "0",
-     .meaning = "what the host draws beyond idle while it waits for a GPU"},
+     .meaning = "host overhead: power of the host beyond idle while it waits for a GPU"},
     {KEY(fem_case_energy, devices, APP_MAPS), .keys = power_keys, .size = sizeof(fem_case_power),
      .meaning = "one item for each device of the run"},
     {.name = NULL},
@@ -172,13 +170,12 @@ static const app_key energy_keys[] = {
 
 static const app_key output_keys[] = {
     {KEY(fem_case_output, directory, APP_TEXT),
-     .meaning = "where results are written, relative to the working directory; made if it is not there, its old run replaced; not given: "
-                "out/ and the case file's name without .yaml"},
+     .meaning = "directory of the results, relative to the working directory. It is created if needed; an old run in it is replaced. Not "
+                "given: out/ and the case file's name without .yaml"},
     {KEY(fem_case_output, fields, APP_CHOICES), .choices = fields,
-     .meaning =
-         "what the VTU files hold; not given: all fields of the problem type. displacement, stress, von_mises, "
-         "principal_stress, strain (the elastic one), principal_strain and temperature (where the case has one) belong to elasticity, "
-         "value and gradient to poisson"},
+     .meaning = "fields in the VTU files; not given: all fields of the problem type. Elasticity has displacement, stress, von_mises, "
+                "principal_stress, strain (the elastic one), principal_strain and temperature (where the case has one). Poisson has value "
+                "and gradient"},
     {.name = NULL},
 };
 
@@ -192,7 +189,7 @@ const app_key fem_case_schema[] = {
     {KEY(fem_case_keys, mesh, APP_TEXT), .required = true,
      .meaning = "mesh file (MSH 2.2 or 4.x, UNV, BDF, MED), relative to the case file's directory"},
     {KEY(fem_case_keys, mesh_scale, APP_NUMBER), .range = &positive,
-     .meaning = "what the mesh's coordinates are multiplied with: 0.001 makes metres of a mesh in millimetres. Not given: 1"},
+     .meaning = "factor of the mesh's coordinates: 0.001 converts a mesh in millimetres to metres. Not given: 1"},
     {KEY(fem_case_keys, units, APP_TEXT),
      .meaning =
          "the case's units, as length-force-stress: m-N-Pa, mm-N-MPa, or another consistent set (see Units); labels the output, converts "
@@ -214,9 +211,9 @@ const app_key fem_case_schema[] = {
      .meaning = "refinement; whichever limit is met first ends the run"},
     {KEY(fem_case_keys, solver, APP_MAP), .keys = solver_keys, .size = sizeof(fem_case_solver), .meaning = "the conjugate gradient method"},
     {KEY(fem_case_keys, objective, APP_MAP), .keys = objective_keys, .size = sizeof(fem_case_objective),
-     .meaning = "what the devices' shares and clocks are chosen for"},
+     .meaning = "objective and limits for the devices' shares and clocks"},
     {KEY(fem_case_keys, energy, APP_MAP), .keys = energy_keys, .size = sizeof(fem_case_energy),
-     .meaning = "powers of the devices, for objectives that need energy, where no meter tells them"},
+     .meaning = "powers of the devices, for objectives that need energy, where there is no meter"},
     {KEY(fem_case_keys, output, APP_MAP), .keys = output_keys, .size = sizeof(fem_case_output), .meaning = "result files"},
     {KEY(fem_case_keys, probes, APP_MAPS), .keys = probe_keys, .size = sizeof(fem_case_probe),
      .meaning = "points at which displacement and stress (poisson: value and gradient) are reported"},
