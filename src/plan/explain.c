@@ -126,7 +126,7 @@ static void print_alternative(const yoke_plan *plan, const yoke_plan_choice *oth
 
 static void print_alternatives(const yoke_plan *plan, plan_text *text)
 {
-    plan_print(text, "Weighed against:\n");
+    plan_print(text, "Compared with:\n");
     for (int64_t i = 0; i < plan->num_alternatives; i++)
         if (strcmp(plan->alternatives[i].name, "best") != 0) print_alternative(plan, &plan->alternatives[i], text);
 }
@@ -152,8 +152,10 @@ static void print_tie(const yoke_plan *plan, plan_text *text)
         if (apart <= fmax(sqrt(own * own + theirs * theirs), PLAN_ROUNDING * fabs(value)))
             plan_print(text, " and %s", strcmp(other->name, "best") == 0 ? "the exact optimum" : other->name);
     }
-    plan_print(text, " differ in %s by no more than their uncertainties; the fastest was taken, of equals that of fewest devices.\n",
-               objective_words[plan->objective]);
+    plan_print(
+        text,
+        " differ in %s by no more than their uncertainties; the fastest was taken, among equally fast ones that with the fewest devices.\n",
+        objective_words[plan->objective]);
 }
 
 /* The published rule beside the true minimum, where they differ. */

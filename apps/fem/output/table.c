@@ -30,10 +30,10 @@ void fem_table_explain(const fem_step_record *step, char line[FEM_EXPLANATION])
     line[0] = 0;
     if (step->preconditioner_reason) snprintf(line, FEM_EXPLANATION, "%s", step->preconditioner_reason);
     append_pair(line, "a product", step->predicted_product_s, step->measured_product_s, " s");
-    append_pair(line, "of it", step->predicted_product_j, step->measured_product_j, " J");
+    append_pair(line, "its energy", step->predicted_product_j, step->measured_product_j, " J");
     append_pair(line, "products", step->predicted_applications, (double)step->operator_applications, "");
-    append_pair(line, "the solve, knowing these,", step->time_with_l_s, step->measured_time_s, " s");
-    append_pair(line, "of it", step->energy_with_l_j, step->measured_energy_j, " J");
+    append_pair(line, "the solve with these products", step->time_with_l_s, step->measured_time_s, " s");
+    append_pair(line, "its energy", step->energy_with_l_j, step->measured_energy_j, " J");
 }
 
 static void append_number(char line[FEM_TABLE_LINE], int width, const char *format, double number)
