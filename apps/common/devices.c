@@ -27,7 +27,7 @@ yoke_status app_devices_automatic(yoke_context *context, bool simulated, bool cp
     names[0] = '\0';
     /* What is not looked for is not asked: a vendor's library costs time, and may fail. */
     yoke_status status =
-        simulated || !gpu ? yoke_devices_find(context, "sim", 0, &list, &count) : yoke_devices_find(context, NULL, 1, &list, &count);
+        simulated || !gpu ? yoke_devices_list(context, "sim", 0, &list, &count) : yoke_devices_list(context, NULL, 1, &list, &count);
     if (!status && cpu && !simulated) status = append(context, "openmp", names, size);
     for (int64_t i = 0; i < count && !status; i++) {
         bool is_gpu = list[i].device_class == YOKE_DEVICE_GPU, is_simulated = strcmp(list[i].kind, "sim") == 0;

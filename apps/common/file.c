@@ -21,7 +21,7 @@ yoke_status app_file_create(yoke_context *context, const char *path, app_file **
     app_file *created = memory;
     created->context = context;
     status = yoke_file_create(context, path, &created->file);
-    int descriptor = status == YOKE_OK ? fcntl(yoke_file_descriptor(created->file), F_DUPFD_CLOEXEC, STDERR_FILENO + 1) : -1;
+    int descriptor = status == YOKE_OK ? fcntl(created->file->descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1) : -1;
     if (descriptor >= 0) created->stream = fdopen(descriptor, "w");
     if (status == YOKE_OK && created->stream == NULL) {
         status = yoke_fail(context, YOKE_ERROR_MEMORY, "%s cannot be written: %s", path, strerror(errno));
@@ -35,7 +35,10 @@ yoke_status app_file_create(yoke_context *context, const char *path, app_file **
     return YOKE_OK;
 }
 
-yoke_status app_file_check(yoke_context *context, const char *path) { return yoke_file_check(context, path); }
+yoke_status app_file_check(yoke_context *context, const char *path)
+{
+    return path == NULL ? YOKE_OK : yoke_file_create(context, path, NULL);
+}
 
 FILE *app_file_stream(app_file *file) { return file->stream; }
 
@@ -51,10 +54,10 @@ yoke_status app_file_commit(app_file *file)
     file->stream = NULL;
     yoke_status status = YOKE_OK;
     if (written) {
-        status = yoke_file_commit(file->file);
+        status = yoke_file_close(file->file, 1);
         file->file = NULL;
     } else
-        status = yoke_fail(file->context, YOKE_ERROR_SYSTEM, "%s could not be written: %s", yoke_file_path(file->file),
+        status = yoke_fail(file->context, YOKE_ERROR_SYSTEM, "%s could not be written: %s", file->file->path,
                            error != 0 ? strerror(error) : "an earlier write failed; is the disk full?");
     app_file_abandon(file);
     return status;
@@ -64,7 +67,7 @@ void app_file_abandon(app_file *file)
 {
     if (file == NULL) return;
     if (file->stream != NULL) fclose(file->stream);
-    yoke_file_abandon(file->file);
+    yoke_file_close(file->file, 0);
     yoke_release(file->context, file);
 }
 

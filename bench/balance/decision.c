@@ -23,7 +23,7 @@ yoke_status decision_seconds(yoke_context *context, uint64_t seed, double *media
             balancer = NULL;
             const yoke_balancer_options options = {.devices = DECISION_DEVICES};
             status = yoke_balancer_create(context, &options, &balancer);
-            if (!status) status = yoke_balancer_units(balancer, 100000, units);
+            if (!status) status = yoke_balancer_update(balancer, NULL, 100000, units);
             for (int i = 0; i < DECISION_DEVICES; i++) speed[i] = random_uniform(&random, 0.5, 8);
             if (status) break;
         }

@@ -161,7 +161,7 @@ static yoke_status run_rounds(simulated_world *w, yoke_balancer *balancer, simul
     int changes = 0;
     bool changed = false;
     *pair = (simulated_pair){.steps = -1};
-    yoke_status status = yoke_balancer_units(balancer, w->total[0], w->units);
+    yoke_status status = yoke_balancer_update(balancer, NULL, w->total[0], w->units);
     for (int r = 0; r < w->rounds && !status; r++) {
         bool follows = changed;
         changed = change(w, r);

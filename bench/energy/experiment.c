@@ -39,7 +39,7 @@ yoke_status energy_device_name(yoke_context *context, const work_settings *setti
     int64_t count = 0;
     snprintf(name, 64, "%s", settings->devices ? settings->devices : "openmp");
     if (settings->devices || !settings->machine) return YOKE_OK;
-    yoke_status status = yoke_devices_list(context, &list, &count);
+    yoke_status status = yoke_devices_list(context, NULL, 0, &list, &count);
     for (int64_t i = count - 1; i >= 0 && !status; i--)
         if (energy_is_simulated(list[i].name)) snprintf(name, 64, "%.63s", list[i].name);
     yoke_release(context, list);

@@ -317,7 +317,7 @@ static yoke_status simulated_names(yoke_context *context, char names[MOST_PACKAG
 {
     yoke_device_info *list = NULL;
     int64_t devices = 0;
-    yoke_status status = yoke_devices_list(context, &list, &devices);
+    yoke_status status = yoke_devices_list(context, NULL, 0, &list, &devices);
     if (status) return status;
     *count = 0;
     for (int64_t i = 0; i < devices && *count < MOST_PACKAGES; i++)

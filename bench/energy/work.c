@@ -31,7 +31,8 @@ yoke_status work_meters_open(yoke_context *context, const work_settings *setting
     *meters = (work_meters){.context = context, .d = d};
     yoke_status status = yoke_meter_open(context, &options, &meters->meter);
     if (status) return status;
-    status = yoke_meter_infos(meters->meter, &meters->infos, &meters->count);
+    meters->infos = meters->meter->infos;
+    meters->count = meters->meter->count;
     for (int64_t i = 0; !status && i < meters->count; i++) {
         meters->simulated |= meters->infos[i].source == YOKE_ENERGY_SIMULATED;
         meters->period_s = fmax(meters->period_s, meters->infos[i].period_s); /* fmax passes NaN over */
@@ -123,7 +124,7 @@ static yoke_status fill_and_check(yoke_context *context, work_device *d)
     for (int i = 0; !status && i < 81; i++)
         if (found[i] != product_entry(last, i))
             status = yoke_fail(context, YOKE_ERROR_NUMERIC, "%s computes a wrong product: row %d of element %lld is %g instead of %g",
-                               yoke_device_describe(d->device)->name, i, (long long)last, found[i], product_entry(last, i));
+                               yoke_device_info_get(d->device)->name, i, (long long)last, found[i], product_entry(last, i));
     return status;
 }
 
@@ -136,7 +137,7 @@ yoke_status work_device_open(yoke_context *context, const char *name, int64_t mo
     *d = (work_device){.most_units = most_units};
     yoke_status status = yoke_device_open(context, name, &d->device);
     if (status) return status;
-    d->simulated = strcmp(yoke_device_describe(d->device)->kind, "sim") == 0;
+    d->simulated = strcmp(yoke_device_info_get(d->device)->kind, "sim") == 0;
     status = yoke_queue_create(d->device, 0, &d->queue);
     if (!status) status = yoke_program_create(d->device, &source, &d->program);
     if (!status) status = yoke_program_function(d->program, "packed_products", &d->function);

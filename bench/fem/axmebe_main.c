@@ -100,7 +100,7 @@ static yoke_status read_devices(yoke_context *context, const char *list, fem_axm
     yoke_status status = YOKE_OK;
     while (!status && fem_bench_next_word(&list, word, sizeof word)) status = add_set(context, word, options);
     if (status || options->num_sets) return status;
-    status = yoke_devices_list(context, &devices, &count);
+    status = yoke_devices_list(context, NULL, 0, &devices, &count);
     for (int64_t i = 0; !status && i < count; i++)
         if (devices[i].usable) status = add_set(context, devices[i].name, options);
     yoke_release(context, devices);

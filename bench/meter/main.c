@@ -176,7 +176,8 @@ static yoke_status time_sampling(yoke_context *context, const char *root, int64_
     int64_t count = 0;
     yoke_status status = open_sampled(context, root, &meter);
     if (status) return status;
-    status = yoke_meter_infos(meter, &infos, &count);
+    infos = meter->infos;
+    count = meter->count;
     double period_s = 0;
     for (int64_t i = 0; i < count; i++) period_s = fmax(period_s, infos[i].period_s);
     double begin_s = yoke_clock_s(), begin_cpu_s = cpu_s();

@@ -63,7 +63,7 @@ static yoke_status plan_one(yoke_context *context, const plan_case *timed, yoke_
         figures->optimal += plan->optimal && (plan->front_optimal || !timed->pareto);
         if (!plan->optimal && !(plan->gap <= figures->gap)) figures->gap = plan->gap;
     }
-    yoke_plan_destroy(context, plan);
+    yoke_release(context, plan);
     return YOKE_OK;
 }
 

@@ -173,7 +173,7 @@ static yoke_status write_example(yoke_context *context, const char *directory, b
     status = yoke_profile_measure(context, &subject, &sensor, NULL, &profile);
     app_simulated_destroy(simulated);
     if (!status) status = app_plot_write(context, &plot, &profile, drawn);
-    yoke_profile_clear(context, &profile);
+    yoke_release(context, profile.points);
     return status;
 }
 

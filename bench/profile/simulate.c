@@ -94,7 +94,7 @@ static yoke_status take(yoke_context *context, app_simulated *simulated, const a
     trial->runs = profile.runs;
     trial->profile = profile.num_points > 0;
     if (trial->profile) trial->profile_error = profile_error(options, &profile);
-    yoke_profile_clear(context, &profile);
+    yoke_release(context, profile.points);
     return YOKE_OK;
 }
 

@@ -1,5 +1,9 @@
 /* yoke-bench-reduction: what `yoke bench reduction` starts. */
+#define _GNU_SOURCE /* sched_setaffinity */
+
+#include <errno.h>
 #include <math.h>
+#include <sched.h>
 #include <string.h>
 
 #include "common/directory.h"
@@ -26,6 +30,7 @@ typedef struct bench {
     app_terminal *terminal;
     const command_line *line;
     reduction_results *results;
+    cpu_set_t allowed;             /* processors of this process */
     double *y, *reference, *times; /* [dofs], [dofs], [METHODS][repeats] */
 } bench;
 
@@ -43,16 +48,27 @@ static double median(int64_t count, double *times)
     return count % 2 ? times[count / 2] : (times[count / 2 - 1] + times[count / 2]) / 2;
 }
 
-/* Each of the next parallel regions' threads to a core of its own as long as there are enough; that it is refused changes only times. */
-static void bind_threads(bench *b, int threads)
+/* The calling thread to one of these processors; Linux counts those of different cores first. */
+static int bind_thread(const cpu_set_t *allowed, int64_t number)
 {
-    bool bound = true;
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
+        if (CPU_ISSET(cpu, allowed) && number-- == 0) CPU_SET(cpu, &one);
+    return sched_setaffinity(0, sizeof one, &one) == 0 ? 0 : errno;
+}
+
+/* Each of the next parallel regions' threads to a core of its own as long as there are enough; that it is refused changes only times. */
+static void bind_threads(const bench *b, int threads)
+{
+    int error = 0;
 #pragma omp parallel for schedule(static, 1) num_threads(threads)
     for (int t = 0; t < threads; t++) {
+        int refused = bind_thread(&b->allowed, t % b->line->cores);
 #pragma omp critical
-        bound = bound && yoke_bind_thread(b->context, t % b->line->cores) == YOKE_OK;
+        if (refused) error = refused;
     }
-    if (!bound) app_print(b->terminal, "threads cannot be bound to cores: %s\n", yoke_last_error(b->context));
+    if (error) app_print(b->terminal, "threads cannot be bound to cores: %s\n", strerror(error));
 }
 
 /* ---------------------------------------------------------------------------------------------------- triad */
@@ -379,6 +395,8 @@ static yoke_status start(yoke_context *context, app_terminal *terminal, int argc
     if (!status) status = yoke_allocate(context, 1, sizeof(reduction_results), &results);
     if (status) return status;
     bench b = {.context = context, .terminal = terminal, .line = &line, .results = results};
+    if (sched_getaffinity(0, sizeof b.allowed, &b.allowed) != 0)
+        return yoke_fail(context, YOKE_ERROR_SYSTEM, "the processors of this process cannot be asked for: %s", strerror(errno));
     status = measure(&b);
     if (!status) status = reduction_write(context, line.directory, b.results, &drawn);
     if (!status && line.json) status = write_record(&b, argc, argv);

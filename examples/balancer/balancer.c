@@ -44,7 +44,7 @@ static yoke_status balance(yoke_context *context, yoke_balancer *balancer)
     int64_t units[WORKERS];
     yoke_share_report reports[WORKERS];
     const double expected = work(0, UNITS, 1);
-    yoke_status status = yoke_balancer_units(balancer, UNITS, units);
+    yoke_status status = yoke_balancer_update(balancer, NULL, UNITS, units);
     for (int round = 1; round <= ROUNDS && !status; round++) {
         double sum = do_round(units, reports);
         printf("round %2d: %3lld + %3lld units, %.2f and %.2f ms, sum %.9f\n", round, (long long)units[0], (long long)units[1],

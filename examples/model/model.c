@@ -45,7 +45,6 @@ static yoke_status run(yoke_context *context, product *p)
     const int64_t held_out = 1500;
     yoke_sample samples[SIZES], check;
     yoke_model *model = NULL;
-    yoke_model_info info = {0};
     yoke_prediction predicted = {0};
     yoke_status status = YOKE_OK;
     for (int i = 0; i < SIZES && !status; i++) {
@@ -55,15 +54,14 @@ static yoke_status run(yoke_context *context, product *p)
                    100 * samples[i].seconds_interval / samples[i].seconds, (long long)samples[i].repeats, (long long)samples[i].rejected);
     }
     if (!status) status = yoke_model_fit(context, YOKE_MODEL_AUTO, samples, SIZES, &model);
-    if (!status) status = yoke_model_describe(model, &info);
     if (!status) status = yoke_model_predict(model, (double)held_out, NAN, 0, &predicted);
     if (!status) status = measure(context, p, held_out, &check);
     if (!status) {
-        printf("model: %s, %.1f %% off on samples held out\n", kinds[info.kind], 100 * info.held_out_error);
+        printf("model: %s, %.1f %% off on samples held out\n", kinds[model->kind], 100 * model->held_out_error);
         printf("%5lld rows: predicted %.2f +- %.2f us, measured %.2f us, %+.1f %%\n", (long long)held_out, 1e6 * predicted.seconds,
                1e6 * predicted.seconds_uncertainty, 1e6 * check.seconds, 100 * (predicted.seconds / check.seconds - 1));
     }
-    yoke_model_destroy(model);
+    yoke_release(context, model);
     return status;
 }
 

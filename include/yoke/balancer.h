@@ -51,10 +51,9 @@ enum { YOKE_BALANCER_MOST_DEVICES = 64 };
 /* Errors: ARGUMENT (each option out of its range), MEMORY. */
 YOKE_API yoke_status yoke_balancer_create(yoke_context *context, const yoke_balancer_options *options, yoke_balancer **balancer);
 YOKE_API void yoke_balancer_destroy(yoke_balancer *balancer);
-/* The units of the first round, or again those of the latest decision for another total. Errors: ARGUMENT (n < 0, or more than fits). */
-YOKE_API yoke_status yoke_balancer_units(yoke_balancer *balancer, int64_t n, int64_t *units);
 /*
- * Takes the reports [devices] of a round and decides the units [devices] of the next one, whose total is n (>= 0).
+ * Takes the reports [devices] of a round and decides the units [devices] of the next one, whose total is n (>= 0).  reports NULL: the units of the first
+ * round, or again those of the latest decision for another total; nothing is learned.
  * Errors: ARGUMENT (negative or absurd numbers: nothing is changed; n more than fits).
  */
 YOKE_API yoke_status yoke_balancer_update(yoke_balancer *balancer, const yoke_share_report *reports, int64_t n, int64_t *units);

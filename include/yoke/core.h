@@ -11,6 +11,14 @@
 #define YOKE_VERSION_MINOR 1
 #define YOKE_VERSION_PATCH 0
 
+/*
+ * The binary interface: what the SONAME says, libyoke.so.MAJOR.MINOR.  Structs that callers allocate (options, reports, problems, infos) have no size of their
+ * own: yoke_context_create hands this number over, and a library of another one refuses, before it reads any struct.  So MINOR (or MAJOR) rises with every
+ * release in which such a struct, an enumeration or a function changes; a program built with 0.1.x runs with every other 0.1.y.  New members are at the end of
+ * their struct, and zero means what was before: use designated initialisers, `(yoke_run_options){.devices = "openmp"}`.
+ */
+#define YOKE_INTERFACE (1000 * YOKE_VERSION_MAJOR + YOKE_VERSION_MINOR)
+
 #if defined(__GNUC__)
 #define YOKE_API __attribute__((visibility("default")))
 #define YOKE_PRINTF(text, first) __attribute__((__format__(__printf__, text, first)))
@@ -25,28 +33,19 @@ extern "C" {
 
 /* ------------------------------------------------------------------------------------------------ status */
 
-/* One list of codes and texts: X(name, value, text). */
-#define YOKE_STATUS_LIST(X)                                                 \
-    X(YOKE_OK, 0, "success")                                                \
-    X(YOKE_ERROR_ARGUMENT, 1, "an argument is outside its contract")        \
-    X(YOKE_ERROR_MEMORY, 2, "out of memory")                                \
-    X(YOKE_ERROR_INPUT, 3, "bad input")                                     \
-    X(YOKE_ERROR_UNAVAILABLE, 4, "a device, meter or library is not there") \
-    X(YOKE_ERROR_SYSTEM, 5, "the operating system refused a request")       \
-    X(YOKE_ERROR_NUMERIC, 6, "a computation broke down")                    \
-    X(YOKE_ERROR_INTERRUPTED, 7, "interrupted")                             \
-    X(YOKE_ERROR_INTERNAL, 8, "an internal check failed")                   \
-    X(YOKE_ERROR_DEVICE, 9, "a device failed while it was working")         \
-    X(YOKE_ERROR_DEVICE_MEMORY, 10, "a device's memory is too small")
-
 typedef enum yoke_status {
-#define YOKE_STATUS_ENUM(name, value, text) name = value,
-    YOKE_STATUS_LIST(YOKE_STATUS_ENUM)
-#undef YOKE_STATUS_ENUM
-} yoke_status;
-
-/* The text of a status; "unknown status" for a value outside the list.  Never NULL. */
-YOKE_API const char *yoke_status_text(yoke_status status);
+    YOKE_OK = 0,
+    YOKE_ERROR_ARGUMENT = 1,      /* an argument is outside its contract */
+    YOKE_ERROR_MEMORY = 2,        /* out of memory */
+    YOKE_ERROR_INPUT = 3,         /* bad input */
+    YOKE_ERROR_UNAVAILABLE = 4,   /* a device, meter or library is not there */
+    YOKE_ERROR_SYSTEM = 5,        /* the operating system refused a request */
+    YOKE_ERROR_NUMERIC = 6,       /* a computation broke down */
+    YOKE_ERROR_INTERRUPTED = 7,   /* interrupted */
+    YOKE_ERROR_INTERNAL = 8,      /* an internal check failed */
+    YOKE_ERROR_DEVICE = 9,        /* a device failed while it was working */
+    YOKE_ERROR_DEVICE_MEMORY = 10 /* a device's memory is too small */
+} yoke_status;                    /* what failed in words: yoke_last_error */
 
 /* Version of the library that is running, "major.minor.patch". */
 YOKE_API const char *yoke_version(void);
@@ -76,9 +75,14 @@ typedef struct yoke_options {
 
 /*
  * Creates a context.  options may be NULL; it is copied.
- * Errors: ARGUMENT (only one of allocate, release), MEMORY.  The text of the failure is then yoke_last_error(NULL).
+ * yoke_context_create_for is for other languages: interface_number is the YOKE_INTERFACE that their declarations were made from.
+ * Errors: ARGUMENT (built for another interface than the library's: both versions; only one of allocate, release), MEMORY.  The text of the failure is then yoke_last_error(NULL).
  */
-YOKE_API yoke_status yoke_context_create(const yoke_options *options, yoke_context **context);
+YOKE_API yoke_status yoke_context_create_for(int interface_number, const yoke_options *options, yoke_context **context);
+static inline yoke_status yoke_context_create(const yoke_options *options, yoke_context **context)
+{
+    return yoke_context_create_for(YOKE_INTERFACE, options, context);
+}
 YOKE_API void yoke_context_destroy(yoke_context *context);
 
 /*
@@ -104,34 +108,31 @@ YOKE_API void yoke_log(yoke_context *context, yoke_log_level level, const char *
 YOKE_API yoke_status yoke_allocate(yoke_context *context, int64_t count, size_t size, void **memory);
 /* As yoke_allocate, but the memory is not touched: the thread that writes a page first gets it near (first touch). */
 YOKE_API yoke_status yoke_allocate_untouched(yoke_context *context, int64_t count, size_t size, void **memory);
-YOKE_API void yoke_release(yoke_context *context, void *memory); /* NULL allowed */
-/*
- * Makes room for an item behind the first `count` ones.  Where there is none, the array (NULL at first) moves to memory for twice `capacity`
- * items, `least` at first, which is zero behind what it held.  Errors: MEMORY; the array is as it was.
- */
-YOKE_API yoke_status yoke_grow(yoke_context *context, void **items, int64_t count, int64_t *capacity, int64_t least, size_t size);
+/* Gives memory back, and results that are said to go back so, with all that they point to.  memory may be NULL. */
+YOKE_API void yoke_release(yoke_context *context, void *memory);
 
 /* ------------------------------------------------------------------------------------------------- files */
 
-typedef struct yoke_file yoke_file;
+/* A file that is being written.  It serves one thread at a time; its context outlives it.  Made by yoke_file_create only. */
+typedef struct yoke_file {
+    int descriptor;   /* to write to; stays the file's */
+    const char *path; /* of what is written, links followed */
+} yoke_file;
 #define YOKE_FILE_STANDARD_OUTPUT "-"
 
 /*
- * Starts to write the file at `path`: what is written to its descriptor goes to a temporary file beside it, until yoke_file_commit puts that in place.
+ * Starts to write the file at `path`: what is written to its descriptor goes to a temporary file beside it, until yoke_file_close puts that in place.
  * Until then, and when the process ends otherwise, an old file stays as it was.  A symbolic link is followed; a pipe or a device is written to
  * directly, and "-" is standard output.  What a process that was killed left of writing this file is removed.
+ * file NULL: only whether it would succeed, as far as that can be known; touches nothing.
  * Errors: INPUT (no such directory, not writable, is a directory: path and cause), MEMORY.
  */
 YOKE_API yoke_status yoke_file_create(yoke_context *context, const char *path, yoke_file **file);
-YOKE_API int yoke_file_descriptor(const yoke_file *file);
-/* The name of what is written, links followed. */
-YOKE_API const char *yoke_file_path(const yoke_file *file);
-/* Whether yoke_file_create would succeed, as far as that can be known; touches nothing.  path may be NULL.  Errors: INPUT. */
-YOKE_API yoke_status yoke_file_check(yoke_context *context, const char *path);
-/* Puts the file in place, safely on disk.  `file` is gone afterwards, also on failure, which leaves the old file.  Errors: SYSTEM. */
-YOKE_API yoke_status yoke_file_commit(yoke_file *file);
-/* Gives up: the old file stays.  NULL allowed. */
-YOKE_API void yoke_file_abandon(yoke_file *file);
+/*
+ * keep: nonzero puts the file in place, safely on disk; zero gives up, and the old file stays.  `file` (NULL allowed) is gone afterwards, also on failure,
+ * which leaves the old file.  Errors: SYSTEM.
+ */
+YOKE_API yoke_status yoke_file_close(yoke_file *file, int keep);
 
 /* -------------------------------------------------------------------------------------------------- clock */
 
@@ -160,12 +161,6 @@ typedef struct yoke_topology {
 
 /* Read at the first call on a context and then kept.  Errors: SYSTEM (hwloc failed). */
 YOKE_API yoke_status yoke_topology_get(yoke_context *context, yoke_topology *topology);
-
-/*
- * Binds the calling thread to core number `core` (0 <= core < topology.cores, in hwloc's logical order).
- * Errors: ARGUMENT (no such core), SYSTEM (the system refuses).
- */
-YOKE_API yoke_status yoke_bind_thread(yoke_context *context, int64_t core);
 
 /*
  * The machine as a JSON document (UTF-8, the keys of `yoke info --json` in docs): topology, devices[], devices_not_looked_at[], meters[],

@@ -47,15 +47,11 @@ typedef struct yoke_device_info {
  * The libraries of vendors (CUDA, OpenCL) are asked in a process of their own, the program yoke-device-list, and the answer is kept for the
  * context: where they crash, end their process or take too long (30 s, or YOKE_DEVICE_LIST_S seconds), the entry says so.  With
  * YOKE_DEVICE_LIST set to nothing they are asked within this process.
- * *list is given back with yoke_release.  Errors: MEMORY, SYSTEM.
+ * kind: of this kind only ("sim"), and the other kinds' libraries are not looked at; NULL: all.  gpus_only: nonzero: the usable ones are GPUs, and what
+ * cannot have any is not asked.
+ * *list is given back with yoke_release.  Errors: INPUT (no such kind; says which there are), MEMORY, SYSTEM.
  */
-YOKE_API yoke_status yoke_devices_list(yoke_context *context, yoke_device_info **list, int64_t *count);
-
-/*
- * The same of one kind ("sim"; NULL: all); the other kinds' libraries are not looked at.  With gpus_only the usable ones are GPUs, and what
- * cannot have any is not asked.  Errors: INPUT (no such kind; says which there are), MEMORY, SYSTEM.
- */
-YOKE_API yoke_status yoke_devices_find(yoke_context *context, const char *kind, int gpus_only, yoke_device_info **list, int64_t *count);
+YOKE_API yoke_status yoke_devices_list(yoke_context *context, const char *kind, int gpus_only, yoke_device_info **list, int64_t *count);
 
 /*
  * Opens a device by name.  Errors: INPUT (no such name; says which there are), UNAVAILABLE (there, but not usable: why, remedy), DEVICE,
@@ -65,7 +61,7 @@ YOKE_API yoke_status yoke_device_open(yoke_context *context, const char *name, y
 /* Everything made on the device must have been given back before. */
 YOKE_API void yoke_device_close(yoke_device *device);
 /* Borrowed until the device is closed. */
-YOKE_API const yoke_device_info *yoke_device_describe(const yoke_device *device);
+YOKE_API const yoke_device_info *yoke_device_info_get(const yoke_device *device);
 /* Free memory at this moment and all, bytes.  Where a driver does not tell what is free: all that yoke has not taken itself. */
 YOKE_API yoke_status yoke_device_memory(yoke_device *device, int64_t *free_bytes, int64_t *all_bytes);
 /* Seconds on the clock that the device's work takes its time from: yoke_clock_s, or the virtual clock of a simulated machine. */
@@ -103,9 +99,8 @@ YOKE_API yoke_status yoke_queue_finish(yoke_queue *queue);
 YOKE_API yoke_status yoke_event_create(yoke_device *device, yoke_event **event);
 YOKE_API void yoke_event_destroy(yoke_event *event);
 YOKE_API yoke_status yoke_queue_record(yoke_queue *queue, yoke_event *event);
-/* Later operations of the queue wait for the event, which may belong to another queue of the same device. */
-YOKE_API yoke_status yoke_queue_wait(yoke_queue *queue, yoke_event *event);
-YOKE_API yoke_status yoke_event_wait(yoke_event *event);
+/* Later operations of the queue wait for the event, which may belong to another queue of the same device.  queue NULL: the caller waits, now. */
+YOKE_API yoke_status yoke_event_wait(yoke_event *event, yoke_queue *queue);
 /* Seconds on the device's clock between two recorded events; waits for both.  Errors: ARGUMENT (not recorded), DEVICE. */
 YOKE_API yoke_status yoke_event_elapsed_s(yoke_event *begin, yoke_event *end, double *seconds);
 

@@ -56,19 +56,19 @@ YOKE_API yoke_status yoke_meters_list(yoke_context *context, const yoke_meter_op
  * enough that no wrap is missed, and integrates powers.  Regions may begin and end on any thread, nested or overlapping.
  * Errors: INPUT (options: what is wrong with them), UNAVAILABLE (a meter named in `select` is not usable: why, remedy), MEMORY, SYSTEM.
  */
-typedef struct yoke_meter yoke_meter;
+typedef struct yoke_meter {
+    const yoke_meter_info
+        *infos; /* [count] the open meters, in the order of energies; more is behind these members, which are for reading */
+    int64_t count;
+} yoke_meter;
 YOKE_API yoke_status yoke_meter_open(yoke_context *context, const yoke_meter_options *options, yoke_meter **meter);
 /* All regions must have ended. */
 YOKE_API void yoke_meter_close(yoke_meter *meter);
-/* The open meters, in the order of energies; borrowed until the meter is closed. */
-YOKE_API yoke_status yoke_meter_infos(yoke_meter *meter, const yoke_meter_info **infos, int64_t *count);
 /*
- * Power now, in watts, as the hardware of an open meter (index into yoke_meter_infos) shows it; for power profiles.
- * Errors: ARGUMENT, UNAVAILABLE (it counts energy only, or cannot be read: why).
+ * What the hardware of an open meter (index into infos) shows now, for power profiles: power, and the temperature in degrees Celsius of what it meters (GPUs
+ * by NVML).  Either may be NULL.  Errors: ARGUMENT, UNAVAILABLE (it counts energy only, has no temperature, or cannot be read: why).
  */
-YOKE_API yoke_status yoke_meter_power(yoke_meter *meter, int64_t index, double *watts);
-/* The temperature of what it meters, in degrees Celsius, where the hardware shows one (GPUs by NVML).  Errors: as yoke_meter_power. */
-YOKE_API yoke_status yoke_meter_temperature(yoke_meter *meter, int64_t index, double *celsius);
+YOKE_API yoke_status yoke_meter_read(yoke_meter *meter, int64_t index, double *power_w, double *temperature_c);
 
 typedef struct yoke_energy {
     double value_j; /* NaN: not metered, or a fault: see why_not */

@@ -69,10 +69,8 @@ typedef struct yoke_law {
     double worst; /* largest relative residual */
 } yoke_law;
 
-typedef struct yoke_model yoke_model;
-
-/* What a model is.  Texts and arrays are borrowed. */
-typedef struct yoke_model_info {
+/* A fitted model, made by yoke_model_fit only: more is behind these members, which are for reading. */
+typedef struct yoke_model {
     yoke_model_kind kind;                         /* never AUTO */
     double least_units, most_units;               /* range of validity: of the samples */
     double least_hz, most_hz;                     /* NaN: no frequencies */
@@ -85,7 +83,7 @@ typedef struct yoke_model_info {
     int64_t num_samples;
     double start_error_s, seconds_per_unit_error; /* standard errors of start_s and seconds_per_unit; NaN: not known */
     double power_w;                               /* dynamic power at the highest frequency; NaN: not metered */
-} yoke_model_info;
+} yoke_model;
 
 typedef struct yoke_prediction {
     double seconds, seconds_uncertainty; /* half width of the 95 % interval; NaN: single calls do not tell it */
@@ -95,13 +93,11 @@ typedef struct yoke_prediction {
 
 /*
  * Fits a model to samples, each weighed by its uncertainty.  Samples of several frequencies make laws; those taken together with other devices a
- * contention (and where all samples were, they are the model).  The order of the samples does not matter.
+ * contention (and where all samples were, they are the model).  The order of the samples does not matter.  *model is given back with yoke_release.
  * Errors: ARGUMENT (no sample, or more than 100 000; numbers outside their contracts), INPUT (the kind needs more samples: how many), NUMERIC, MEMORY.
  */
 YOKE_API yoke_status yoke_model_fit(yoke_context *context, yoke_model_kind kind, const yoke_sample *samples, int64_t count,
                                     yoke_model **model);
-YOKE_API void yoke_model_destroy(yoke_model *model);
-YOKE_API yoke_status yoke_model_describe(const yoke_model *model, yoke_model_info *info);
 /* One call on `units` > 0 units at a frequency (NaN: the highest sampled); together: while other devices work.  Errors: ARGUMENT. */
 YOKE_API yoke_status yoke_model_predict(const yoke_model *model, double units, double frequency_hz, int together,
                                         yoke_prediction *prediction);

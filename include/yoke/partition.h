@@ -67,10 +67,10 @@ typedef struct yoke_nested_plan {
 
 /*
  * A two-level partition: rectangles for nodes, columns of these for the devices of a node.  The kernel's times are all that is known of the nodes.
+ * *plan is given back with yoke_release.
  * Errors: ARGUMENT, MEMORY, NUMERIC (seconds that are no number above 0), those of the kernel.
  */
 YOKE_API yoke_status yoke_plan_nested(yoke_context *context, const yoke_nested_options *options, yoke_nested_plan **plan);
-YOKE_API void yoke_nested_plan_destroy(yoke_context *context, yoke_nested_plan *plan);
 
 #ifdef __cplusplus
 }

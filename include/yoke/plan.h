@@ -166,13 +166,12 @@ typedef struct yoke_plan {
 /*
  * The best plan.  Shares sum to n exactly; the result does not depend on the order of the devices (but for devices that are equal in all numbers, and for
  * rounds, whose ranges stand in that order).
- * options may be NULL: least time.  What cannot be met is no error: feasible is 0 then.  The problem is not kept.
+ * options may be NULL: least time.  What cannot be met is no error: feasible is 0 then.  The problem is not kept.  *plan is given back with yoke_release.
  * Errors: ARGUMENT (problem or options outside their contracts: which device and number; an objective with energy where a power is not known),
  * MEMORY.
  */
 YOKE_API yoke_status yoke_plan_create(yoke_context *context, const yoke_plan_problem *problem, const yoke_plan_options *options,
                                       yoke_plan **plan);
-YOKE_API void yoke_plan_destroy(yoke_context *context, yoke_plan *plan);
 
 /*
  * What a given choice costs: reads units [num_cuts][num_devices] and levels [num_devices] (NULL: 0, the first), writes times, energies, uncertainties and
@@ -184,11 +183,10 @@ YOKE_API yoke_status yoke_plan_evaluate(yoke_context *context, const yoke_plan_p
 
 /*
  * Reads a model file (JSON, docs/reference/model-file.md), and writes one.  Laws become levels.  Seconds that do not increase with units are a warning in the
- * log (a plan repairs them).  Errors of reading: INPUT (file, JSON pointer or line and column, what was expected), MEMORY, SYSTEM.
+ * log (a plan repairs them).  *problem is given back with yoke_release.  Errors of reading: INPUT (file, JSON pointer or line and column, what was expected), MEMORY, SYSTEM.
  */
 YOKE_API yoke_status yoke_plan_problem_read(yoke_context *context, const char *path, yoke_plan_problem **problem);
 YOKE_API yoke_status yoke_plan_problem_write(yoke_context *context, const char *path, const yoke_plan_problem *problem);
-YOKE_API void yoke_plan_problem_destroy(yoke_context *context, yoke_plan_problem *problem);
 
 #ifdef __cplusplus
 }

@@ -73,7 +73,7 @@ typedef struct yoke_profile {
     double resolution_s;        /* of the profile: shorter structure is blurred; NaN: there is none */
     char why_no_profile[256];   /* "" where there is one */
     int64_t num_points, num_readings;
-    yoke_profile_point *points;   /* the profile, the sensor's window removed */
+    yoke_profile_point *points;   /* the profile, the sensor's window removed; begins the memory of both arrays */
     yoke_profile_point *readings; /* what the sensor showed in updates after starts of single runs, ascending in time */
 } yoke_profile;
 
@@ -85,13 +85,12 @@ typedef struct yoke_profile {
 YOKE_API yoke_status yoke_sensor_identify(yoke_context *context, const yoke_profile_subject *subject, yoke_sensor *sensor);
 /*
  * Offline.  options may be NULL.  Single runs where they reach the target, else bursts of runs (always for means over more than 0.3 s and low-pass
- * sensors, which show no profile).  *profile is given back with yoke_profile_clear.
+ * sensors, which show no profile).  profile->points is given back with yoke_release.
  * Errors: ARGUMENT, MEMORY, UNAVAILABLE (not in most_s: the text says how long it would take; temperature not reached; nothing shows), those
  * of the subject.
  */
 YOKE_API yoke_status yoke_profile_measure(yoke_context *context, const yoke_profile_subject *subject, const yoke_sensor *sensor,
                                           const yoke_profile_options *options, yoke_profile *profile);
-YOKE_API void yoke_profile_clear(yoke_context *context, yoke_profile *profile);
 
 /*
  * Online.  Of the subject only power_w, clock_s, wait_until and temperature_c are used, on the thread that calls.  Between calls of the kernel
@@ -102,11 +101,14 @@ typedef struct yoke_profiler yoke_profiler;
 YOKE_API yoke_status yoke_profiler_create(yoke_context *context, const yoke_profile_subject *subject, const yoke_sensor *sensor,
                                           const yoke_profile_options *options, yoke_profiler **profiler);
 YOKE_API void yoke_profiler_destroy(yoke_profiler *profiler);
-/* Right before the kernel is launched; after the launch, if it returned before the kernel's end (may be left out); after the end. */
-YOKE_API yoke_status yoke_profiler_begin(yoke_profiler *profiler);
-YOKE_API yoke_status yoke_profiler_running(yoke_profiler *profiler);
-YOKE_API yoke_status yoke_profiler_end(yoke_profiler *profiler);
-/* What is known so far.  Errors: MEMORY, UNAVAILABLE (too few updates yet, or nothing shows: how many calls it would take). */
+typedef enum yoke_profiler_moment {
+    YOKE_PROFILER_BEGIN,   /* right before the kernel is launched */
+    YOKE_PROFILER_RUNNING, /* after the launch, if it returned before the kernel's end (may be left out) */
+    YOKE_PROFILER_END      /* after the kernel's end */
+} yoke_profiler_moment;
+/* Tells where a call of the kernel is.  Errors: ARGUMENT (out of turn), MEMORY, those of the subject. */
+YOKE_API yoke_status yoke_profiler_mark(yoke_profiler *profiler, yoke_profiler_moment moment);
+/* What is known so far; profile->points is given back with yoke_release.  Errors: MEMORY, UNAVAILABLE (too few updates yet, or nothing shows: how many calls it would take). */
 YOKE_API yoke_status yoke_profiler_result(yoke_profiler *profiler, yoke_profile *profile);
 
 #ifdef __cplusplus

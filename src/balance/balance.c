@@ -113,18 +113,13 @@ static yoke_status check_total(const yoke_balancer *balancer, const char *call, 
     return YOKE_OK;
 }
 
-yoke_status yoke_balancer_units(yoke_balancer *balancer, int64_t n, int64_t *units)
+/* Those of the latest decision; of another total, in the same proportions. */
+static void decided_units(yoke_balancer *balancer, int64_t n, int64_t *units)
 {
-    if (balancer == NULL || units == NULL)
-        return yoke_fail(balancer ? balancer->context : NULL, YOKE_ERROR_ARGUMENT,
-                         "yoke_balancer_units: balancer and units must not be NULL");
-    yoke_status status = check_total(balancer, "yoke_balancer_units", n);
-    if (status) return status;
     if (n == balancer->n)
         for (int i = 0; i < balancer->devices; i++) units[i] = balancer->device[i].next;
     else
         balance_shares(balancer, n, units);
-    return YOKE_OK;
 }
 
 static bool absurd(double value, double most) { return !isnan(value) && !(value >= 0 && value <= most); }
@@ -217,10 +212,14 @@ static void share_noise(yoke_balancer *balancer)
 
 yoke_status yoke_balancer_update(yoke_balancer *balancer, const yoke_share_report *reports, int64_t n, int64_t *units)
 {
-    if (balancer == NULL || reports == NULL || units == NULL)
+    if (balancer == NULL || units == NULL)
         return yoke_fail(balancer ? balancer->context : NULL, YOKE_ERROR_ARGUMENT,
-                         "yoke_balancer_update: balancer, reports and units must not be NULL");
+                         "yoke_balancer_update: balancer and units must not be NULL");
     yoke_status status = check_total(balancer, "yoke_balancer_update", n);
+    if (!status && reports == NULL) {
+        decided_units(balancer, n, units);
+        return YOKE_OK;
+    }
     if (!status) status = check_reports(balancer, reports);
     if (status) return status;
     for (int i = 0; i < balancer->devices; i++) {

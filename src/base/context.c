@@ -27,9 +27,9 @@ yoke_status yoke_fail(yoke_context *context, yoke_status status, const char *for
         strcpy(thread_error, text);
         return status;
     }
-    pthread_mutex_lock(&context->error_lock);
+    pthread_mutex_lock(&context->lock);
     strcpy(context->error, text);
-    pthread_mutex_unlock(&context->error_lock);
+    pthread_mutex_unlock(&context->lock);
     return status;
 }
 
@@ -45,8 +45,14 @@ static yoke_status check_options(const yoke_options *options)
     return YOKE_OK;
 }
 
-yoke_status yoke_context_create(const yoke_options *options, yoke_context **context)
+yoke_status yoke_context_create_for(int interface_number, const yoke_options *options, yoke_context **context)
 {
+    if (interface_number != YOKE_INTERFACE)
+        return yoke_fail(
+            NULL, YOKE_ERROR_ARGUMENT,
+            "this program was built for libyoke %d.%d, and runs with %s, whose structs may differ; build it again with the headers of "
+            "this library, or let it find the other one (LD_LIBRARY_PATH)",
+            interface_number / 1000, interface_number % 1000, yoke_version());
     if (context == NULL) return yoke_fail(NULL, YOKE_ERROR_ARGUMENT, "yoke_context_create: context is NULL; pass the address of a pointer");
     yoke_options chosen = {0};
     if (options != NULL) chosen = *options;
@@ -61,7 +67,7 @@ yoke_status yoke_context_create(const yoke_options *options, yoke_context **cont
         return yoke_fail(NULL, YOKE_ERROR_MEMORY, "yoke_context_create: out of memory (%zu bytes asked for)", sizeof *created);
     memset(created, 0, sizeof *created);
     created->options = chosen;
-    int error = pthread_mutex_init(&created->error_lock, NULL);
+    int error = pthread_mutex_init(&created->lock, NULL);
     if (error != 0) {
         chosen.release(created, chosen.memory_user);
         return yoke_fail(NULL, YOKE_ERROR_SYSTEM, "yoke_context_create: no mutex: %s", strerror(error));
@@ -75,6 +81,6 @@ void yoke_context_destroy(yoke_context *context)
     if (context == NULL) return;
     if (context->devices != NULL) context->devices_forget(context->devices);
     yoke_topology_forget(context);
-    pthread_mutex_destroy(&context->error_lock);
+    pthread_mutex_destroy(&context->lock);
     context->options.release(context, context->options.memory_user);
 }

@@ -6,17 +6,20 @@
 
 #include <pthread.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 
 #include "yoke/yoke.h"
 
 enum { YOKE_TEXT_BYTES = 2048 };
 
 struct yoke_context {
-    yoke_options options;       /* allocate and release are never NULL */
-    pthread_mutex_t error_lock; /* several threads may allocate, and so fail, at once */
+    yoke_options options; /* allocate and release are never NULL */
+    pthread_mutex_t lock; /* of error and owners: several threads may allocate, and so fail, at once */
     char error[YOKE_TEXT_BYTES];
-    void *topology; /* hwloc's, read at the first question and then kept, so that core numbers stay the same; NULL until then */
-    void *devices;  /* the kinds of device and what they keep (src/device), NULL until asked for */
+    struct yoke_owner *owners; /* memory to which more belongs (yoke_allocate_owner) */
+    atomic_int num_owners;     /* so that yoke_release need not lock where there is none */
+    void *topology;            /* hwloc's, read at the first question and then kept, so that core numbers stay the same; NULL until then */
+    void *devices;             /* the kinds of device and what they keep (src/device), NULL until asked for */
     void (*devices_forget)(void *devices); /* gives that back at the end of the context */
 };
 
@@ -27,8 +30,21 @@ void yoke_format_text(char text[YOKE_TEXT_BYTES], const char *format, va_list ar
 void *yoke_default_allocate(size_t bytes, void *user);
 void yoke_default_release(void *memory, void *user);
 
+/*
+ * As yoke_allocate for one item, to which more memory belongs: yoke_release of it first calls release_parts, which gives that back (what is not there yet is
+ * zero).  So results that are made of several pieces need no function of their own.  Errors: MEMORY.
+ */
+typedef void yoke_parts_release(yoke_context *context, void *memory);
+yoke_status yoke_allocate_owner(yoke_context *context, size_t size, yoke_parts_release *release_parts, void **memory);
+
 /* Gives back what yoke_topology_get keeps on the context. */
 void yoke_topology_forget(yoke_context *context);
+
+/*
+ * Binds the calling thread to core number `core` (0 <= core < topology.cores, in hwloc's logical order).
+ * Errors: ARGUMENT (no such core), SYSTEM (the system refuses).
+ */
+yoke_status yoke_bind_thread(yoke_context *context, int64_t core);
 
 /* Lets the calling thread run on all cores again that this process may use.  Errors: SYSTEM. */
 yoke_status yoke_unbind_thread(yoke_context *context);

@@ -17,12 +17,12 @@
 /* Files that are there whole or not at all: the only place that writes result files. */
 enum { SUFFIX_BYTES = 40 };
 
-struct yoke_file {
-    yoke_context *context; /* borrowed */
-    int descriptor;
+typedef struct written_file {
+    yoke_file file;                          /* its path is that of this struct */
+    yoke_context *context;                   /* borrowed */
     char path[PATH_MAX];                     /* where the file shall be, links followed */
     char temporary[PATH_MAX + SUFFIX_BYTES]; /* "" where the path is written to directly */
-};
+} written_file;
 
 /* The directory part of path, "." where there is none. */
 static void directory_of(const char *path, char directory[PATH_MAX])
@@ -67,7 +67,7 @@ static void remove_left(const char *path)
 }
 
 /* Opens a new file beside file->path, and holds it as long as it is written.  Returns a descriptor, or -1 with errno. */
-static int open_temporary(yoke_file *file)
+static int open_temporary(written_file *file)
 {
     remove_left(file->path);
     for (int attempt = 0; attempt < 100; attempt++) {
@@ -86,7 +86,7 @@ static int open_temporary(yoke_file *file)
 }
 
 /* Follows links, and opens what shall be written to.  Returns a descriptor, or -1 with errno. */
-static int open_for(yoke_file *file, const char *path)
+static int open_for(written_file *file, const char *path)
 {
     struct stat found;
     if (strcmp(path, YOKE_FILE_STANDARD_OUTPUT) == 0) {
@@ -113,35 +113,12 @@ static yoke_status check_length(yoke_context *context, const char *path)
     return yoke_fail(context, YOKE_ERROR_INPUT, "the name of a result file is %s", path[0] == '\0' ? "empty" : "too long");
 }
 
-yoke_status yoke_file_create(yoke_context *context, const char *path, yoke_file **file)
-{
-    if (context == NULL || path == NULL || file == NULL)
-        return yoke_fail(context, YOKE_ERROR_ARGUMENT, "yoke_file_create: an argument is NULL");
-    void *memory = NULL;
-    yoke_status status = check_length(context, path);
-    if (status == YOKE_OK) status = yoke_allocate(context, 1, sizeof(yoke_file), &memory);
-    if (status != YOKE_OK) return status;
-    yoke_file *created = memory;
-    created->context = context;
-    created->descriptor = open_for(created, path);
-    if (created->descriptor < 0) {
-        status = yoke_fail(context, YOKE_ERROR_INPUT, "%s cannot be written: %s", path, strerror(errno));
-        yoke_release(context, created);
-        return status;
-    }
-    *file = created;
-    return YOKE_OK;
-}
-
-int yoke_file_descriptor(const yoke_file *file) { return file->descriptor; }
-
-yoke_status yoke_file_check(yoke_context *context, const char *path)
+/* Whether a file of this name can be created, as far as that can be known. */
+static yoke_status check_path(yoke_context *context, const char *path)
 {
     struct stat found;
     char target[PATH_MAX], directory[PATH_MAX];
-    if (path == NULL || strcmp(path, YOKE_FILE_STANDARD_OUTPUT) == 0) return YOKE_OK;
-    yoke_status status = check_length(context, path);
-    if (status != YOKE_OK) return status;
+    if (strcmp(path, YOKE_FILE_STANDARD_OUTPUT) == 0) return YOKE_OK;
     bool exists = stat(path, &found) == 0;
     if (exists && S_ISDIR(found.st_mode))
         errno = EISDIR;
@@ -152,6 +129,27 @@ yoke_status yoke_file_check(yoke_context *context, const char *path)
         if (access(directory, W_OK | X_OK) == 0) return YOKE_OK;
     }
     return yoke_fail(context, YOKE_ERROR_INPUT, "%s cannot be written: %s", path, strerror(errno));
+}
+
+yoke_status yoke_file_create(yoke_context *context, const char *path, yoke_file **file)
+{
+    if (context == NULL || path == NULL)
+        return yoke_fail(context, YOKE_ERROR_ARGUMENT, "yoke_file_create: %s is NULL", context == NULL ? "context" : "path");
+    void *memory = NULL;
+    yoke_status status = check_length(context, path);
+    if (status == YOKE_OK && file == NULL) return check_path(context, path);
+    if (status == YOKE_OK) status = yoke_allocate(context, 1, sizeof(written_file), &memory);
+    if (status != YOKE_OK) return status;
+    written_file *created = memory;
+    created->context = context;
+    created->file = (yoke_file){.descriptor = open_for(created, path), .path = created->path};
+    if (created->file.descriptor < 0) {
+        status = yoke_fail(context, YOKE_ERROR_INPUT, "%s cannot be written: %s", path, strerror(errno));
+        yoke_release(context, created);
+        return status;
+    }
+    *file = &created->file;
+    return YOKE_OK;
 }
 
 /* The name, too, is on disk only when the directory is.  Where directories cannot be synchronised, the file system does it by itself. */
@@ -165,21 +163,28 @@ static void synchronise_directory(const char *path)
     close(descriptor);
 }
 
-yoke_status yoke_file_commit(yoke_file *file)
+static void give_up(written_file *file)
+{
+    if (file->temporary[0] != '\0') unlink(file->temporary);
+    if (file->file.descriptor >= 0) close(file->file.descriptor);
+    yoke_release(file->context, file);
+}
+
+static yoke_status put_in_place(written_file *file)
 {
     bool direct = file->temporary[0] == '\0';
-    bool written = direct || fsync(file->descriptor) == 0;
+    bool written = direct || fsync(file->file.descriptor) == 0;
     int error = errno;
     if (written && !direct && rename(file->temporary, file->path) != 0) {
         written = false;
         error = errno;
     }
     /* Held until here, so that nobody takes it away. */
-    if (close(file->descriptor) != 0 && written) {
+    if (close(file->file.descriptor) != 0 && written) {
         written = false;
         error = errno;
     }
-    file->descriptor = -1;
+    file->file.descriptor = -1;
     yoke_status status = YOKE_OK;
     if (!written)
         status = yoke_fail(file->context, YOKE_ERROR_SYSTEM, "%s could not be written: %s", file->path, strerror(error));
@@ -187,16 +192,15 @@ yoke_status yoke_file_commit(yoke_file *file)
         synchronise_directory(file->path);
         file->temporary[0] = '\0';
     }
-    yoke_file_abandon(file);
+    give_up(file);
     return status;
 }
 
-void yoke_file_abandon(yoke_file *file)
+yoke_status yoke_file_close(yoke_file *file, int keep)
 {
-    if (file == NULL) return;
-    if (file->temporary[0] != '\0') unlink(file->temporary);
-    if (file->descriptor >= 0) close(file->descriptor);
-    yoke_release(file->context, file);
+    if (file == NULL) return YOKE_OK;
+    written_file *written = (written_file *)file; /* its first member */
+    if (keep) return put_in_place(written);
+    give_up(written);
+    return YOKE_OK;
 }
-
-const char *yoke_file_path(const yoke_file *file) { return file->path; }

@@ -1,4 +1,4 @@
-#include "yoke/yoke.h"
+#include "base/grow.h"
 
 #include <string.h>
 

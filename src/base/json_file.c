@@ -128,11 +128,11 @@ yoke_status yoke_json_save(yoke_context *context, json_t *document, const char *
     yoke_file *file = NULL;
     yoke_status status = yoke_json_text(context, document, &text);
     if (status == YOKE_OK) status = yoke_file_create(context, path, &file);
-    if (status == YOKE_OK && write_all(yoke_file_descriptor(file), text, strlen(text)) != YOKE_OK) {
+    if (status == YOKE_OK && write_all(file->descriptor, text, strlen(text)) != YOKE_OK) {
         status = yoke_fail(context, YOKE_ERROR_SYSTEM, "%s could not be written: %s", path, strerror(errno));
-        yoke_file_abandon(file);
+        yoke_file_close(file, 0);
     } else if (status == YOKE_OK)
-        status = yoke_file_commit(file);
+        status = yoke_file_close(file, 1);
     yoke_release(context, text);
     return status;
 }

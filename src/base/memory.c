@@ -56,7 +56,55 @@ yoke_status yoke_allocate_untouched(yoke_context *context, int64_t count, size_t
     return allocate(context, count, size, memory, &bytes);
 }
 
+typedef struct yoke_owner {
+    void *memory;
+    yoke_parts_release *release_parts;
+    struct yoke_owner *next;
+} yoke_owner;
+
+yoke_status yoke_allocate_owner(yoke_context *context, size_t size, yoke_parts_release *release_parts, void **memory)
+{
+    void *owner_memory = NULL, *made = NULL;
+    yoke_status status = yoke_allocate(context, 1, sizeof(yoke_owner), &owner_memory);
+    if (status == YOKE_OK) status = yoke_allocate(context, 1, size, &made);
+    if (status != YOKE_OK) {
+        yoke_release(context, owner_memory);
+        return status;
+    }
+    yoke_owner *owner = owner_memory;
+    *owner = (yoke_owner){.memory = made, .release_parts = release_parts};
+    pthread_mutex_lock(&context->lock);
+    owner->next = context->owners;
+    context->owners = owner;
+    atomic_fetch_add(&context->num_owners, 1);
+    pthread_mutex_unlock(&context->lock);
+    *memory = made;
+    return YOKE_OK;
+}
+
+/* Takes the entry of this memory out of the context's list.  NULL: it is an ordinary allocation. */
+static yoke_owner *take_owner(yoke_context *context, const void *memory)
+{
+    if (atomic_load(&context->num_owners) == 0) return NULL;
+    pthread_mutex_lock(&context->lock);
+    yoke_owner **link = &context->owners;
+    while (*link != NULL && (*link)->memory != memory) link = &(*link)->next;
+    yoke_owner *found = *link;
+    if (found != NULL) {
+        *link = found->next;
+        atomic_fetch_sub(&context->num_owners, 1);
+    }
+    pthread_mutex_unlock(&context->lock);
+    return found;
+}
+
 void yoke_release(yoke_context *context, void *memory)
 {
-    if (context != NULL && memory != NULL) context->options.release(memory, context->options.memory_user);
+    if (context == NULL || memory == NULL) return;
+    yoke_owner *owner = take_owner(context, memory);
+    if (owner != NULL) {
+        owner->release_parts(context, memory);
+        context->options.release(owner, context->options.memory_user);
+    }
+    context->options.release(memory, context->options.memory_user);
 }

@@ -64,7 +64,7 @@ void yoke_device_close(yoke_device *device)
     yoke_release(device->context, device);
 }
 
-const yoke_device_info *yoke_device_describe(const yoke_device *device) { return device != NULL ? &device->info : NULL; }
+const yoke_device_info *yoke_device_info_get(const yoke_device *device) { return device != NULL ? &device->info : NULL; }
 
 double yoke_device_clock_s(const yoke_device *device)
 {

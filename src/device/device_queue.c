@@ -138,19 +138,14 @@ yoke_status yoke_queue_record(yoke_queue *queue, yoke_event *event)
     return status;
 }
 
-yoke_status yoke_queue_wait(yoke_queue *queue, yoke_event *event)
+yoke_status yoke_event_wait(yoke_event *event, yoke_queue *queue)
 {
-    yoke_status status = check_event("yoke_queue_wait", queue, event);
+    if (event == NULL) return yoke_fail(context_of(queue), YOKE_ERROR_ARGUMENT, "yoke_event_wait: event is NULL");
+    yoke_status status = queue == NULL ? yoke_device_ready(event->device) : check_event("yoke_event_wait", queue, event);
     if (status != YOKE_OK || !event->recorded) return status;
-    return yoke_device_result(queue->device, queue->device->backend->wait(queue->handle, event->handle));
-}
-
-yoke_status yoke_event_wait(yoke_event *event)
-{
-    if (event == NULL) return yoke_fail(NULL, YOKE_ERROR_ARGUMENT, "yoke_event_wait: event is NULL");
-    yoke_status status = yoke_device_ready(event->device);
-    if (status != YOKE_OK || !event->recorded) return status;
-    return yoke_device_result(event->device, event->device->backend->event_wait(event->handle));
+    const yoke_backend *backend = event->device->backend;
+    return yoke_device_result(event->device,
+                              queue == NULL ? backend->event_wait(event->handle) : backend->wait(queue->handle, event->handle));
 }
 
 yoke_status yoke_event_elapsed_s(yoke_event *begin, yoke_event *end, double *seconds)

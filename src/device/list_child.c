@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/context.h"
+#include "base/grow.h"
 #include "base/helper.h"
 
 extern char **environ;

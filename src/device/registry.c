@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/context.h"
+#include "base/grow.h"
 #include "device/backends.h"
 #include "device/list_child.h"
 
@@ -275,18 +276,10 @@ static yoke_status list_devices(yoke_context *context, const char *kind, int gpu
     return YOKE_OK;
 }
 
-yoke_status yoke_devices_list(yoke_context *context, yoke_device_info **list, int64_t *count)
+yoke_status yoke_devices_list(yoke_context *context, const char *kind, int gpus_only, yoke_device_info **list, int64_t *count)
 {
     if (context == NULL || list == NULL || count == NULL)
         return yoke_fail(context, YOKE_ERROR_ARGUMENT, "yoke_devices_list: %s is NULL",
-                         context == NULL ? "context" : (list == NULL ? "list" : "count"));
-    return list_devices(context, NULL, 0, 0, list, count);
-}
-
-yoke_status yoke_devices_find(yoke_context *context, const char *kind, int gpus_only, yoke_device_info **list, int64_t *count)
-{
-    if (context == NULL || list == NULL || count == NULL)
-        return yoke_fail(context, YOKE_ERROR_ARGUMENT, "yoke_devices_find: %s is NULL",
                          context == NULL ? "context" : (list == NULL ? "list" : "count"));
     return list_devices(context, kind, gpus_only, 0, list, count);
 }
@@ -319,7 +312,7 @@ yoke_status yoke_registry_find_pci(yoke_context *context, const char *address, c
 {
     yoke_device_info *list = NULL;
     int64_t count = 0;
-    yoke_status status = yoke_devices_list(context, &list, &count);
+    yoke_status status = yoke_devices_list(context, NULL, 0, &list, &count);
     if (status != YOKE_OK) return status;
     const yoke_device_info *chosen = NULL;
     char addresses[512] = "";

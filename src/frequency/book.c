@@ -1,6 +1,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "frequency/frequency.h"
 
 /* ---------------------------------------------------------------------------------------------------- list */

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/grow.h"
 #include "meter/nvml.h"
 
 /* ---------------------------------------------------------------------------------------------------- list */

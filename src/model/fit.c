@@ -1,6 +1,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/context.h"
 #include "base/statistics.h"
 #include "model/model.h"
 #include "model/sample.h"
@@ -261,7 +262,7 @@ static int64_t level_powers(const fitting *f, power_mean *means, law_point *poin
 
 static yoke_status fit_power(fitting *f)
 {
-    yoke_model *model = f->model;
+    fitted_model *model = f->model;
     void *points = NULL, *means = NULL;
     power_mean together = {.count = 0};
     int64_t count = 0;
@@ -287,7 +288,7 @@ static yoke_status fit_power(fitting *f)
 /* How much longer samples took that were taken together with other devices. */
 static void fit_contention(fitting *f)
 {
-    yoke_model *model = f->model;
+    fitted_model *model = f->model;
     double sum = 0, squares = 0, weights = 0, degrees = 0, count = 0;
     model->log_contention = model->contention_variance = model->contention_degrees = NAN;
     if (f->all_together) return;
@@ -317,8 +318,8 @@ static void fit_contention(fitting *f)
 
 static yoke_status fill_info(fitting *f)
 {
-    yoke_model *model = f->model;
-    yoke_model_info *info = &model->info;
+    fitted_model *model = f->model;
+    yoke_model *info = &model->model;
     double errors[MODEL_MOST_HELD_OUT];
     int64_t count = 0;
     law_value rate, power;
@@ -326,7 +327,7 @@ static yoke_status fill_info(fitting *f)
     int is_line = model->curve.kind == YOKE_MODEL_CONSTANT || model->curve.kind == YOKE_MODEL_AFFINE;
     int64_t known = f->num_levels - (isnan(f->levels[f->num_levels - 1].hz) ? 1 : 0);
     law_evaluate(&model->rate, NAN, &rate);
-    *info = (yoke_model_info){.kind = model->curve.kind, .least_units = model->curve.least_units, .most_units = model->curve.most_units};
+    *info = (yoke_model){.kind = model->curve.kind, .least_units = model->curve.least_units, .most_units = model->curve.most_units};
     info->least_hz = known > 0 ? f->levels[0].hz : (double)NAN;
     info->most_hz = known > 0 ? f->levels[known - 1].hz : (double)NAN;
     info->repaired = model->curve.repaired;
@@ -364,13 +365,21 @@ static yoke_status fit_all(fitting *f, yoke_model_kind kind, const yoke_sample *
     return fill_info(f);
 }
 
+static void release_parts(yoke_context *context, void *memory)
+{
+    fitted_model *model = memory;
+    curve_clear(context, &model->curve);
+    yoke_release(context, model->rate_points);
+    yoke_release(context, model->power_points);
+}
+
 yoke_status yoke_model_fit(yoke_context *context, yoke_model_kind kind, const yoke_sample *samples, int64_t count, yoke_model **model)
 {
     void *memory = NULL;
     if (context == NULL || model == NULL)
         return yoke_fail(context, YOKE_ERROR_ARGUMENT, "yoke_model_fit: %s is NULL", context == NULL ? "context" : "model");
     yoke_status status = check(context, kind, samples, count);
-    if (status == YOKE_OK) status = yoke_allocate(context, 1, sizeof(yoke_model), &memory);
+    if (status == YOKE_OK) status = yoke_allocate_owner(context, sizeof(fitted_model), release_parts, &memory);
     if (status != YOKE_OK) return status;
     fitting f = {.context = context, .model = memory, .count = count};
     f.model->context = context;
@@ -379,26 +388,8 @@ yoke_status yoke_model_fit(yoke_context *context, yoke_model_kind kind, const yo
     yoke_release(context, f.points);
     yoke_release(context, f.levels);
     if (status == YOKE_OK)
-        *model = f.model;
+        *model = &f.model->model;
     else
-        yoke_model_destroy(f.model);
+        yoke_release(context, f.model);
     return status;
-}
-
-void yoke_model_destroy(yoke_model *model)
-{
-    if (model == NULL) return;
-    yoke_context *context = model->context;
-    curve_clear(context, &model->curve);
-    yoke_release(context, model->rate_points);
-    yoke_release(context, model->power_points);
-    yoke_release(context, model);
-}
-
-yoke_status yoke_model_describe(const yoke_model *model, yoke_model_info *info)
-{
-    if (model == NULL || info == NULL)
-        return yoke_fail(NULL, YOKE_ERROR_ARGUMENT, "yoke_model_describe: %s is NULL", model == NULL ? "model" : "info");
-    *info = model->info;
-    return YOKE_OK;
 }

@@ -28,7 +28,8 @@ typedef struct level {
     double last_units;
 } level;
 
-struct yoke_model {
+typedef struct fitted_model {
+    yoke_model model; /* first, so that a pointer to it is one to all */
     yoke_context *context;
     curve curve; /* at the frequency at which `rate` is 1 */
     law rate, power;
@@ -37,13 +38,12 @@ struct yoke_model {
     int has_power;
     double log_contention, contention_variance, contention_degrees; /* of the time: seconds together over alone; NaN: not sampled */
     double power_together;                                          /* dynamic power together over that alone; NaN: not sampled */
-    yoke_model_info info;
-};
+} fitted_model;
 
 /* What is being fitted. */
 typedef struct fitting {
     yoke_context *context;
-    yoke_model *model;
+    fitted_model *model;
     observation *observations; /* ascending by units */
     int64_t count;
     level *levels; /* ascending by frequency */

@@ -26,7 +26,7 @@ static double half_width(const uncertainty *u)
     return sqrt(factor * factor * u->variance + u->systematic);
 }
 
-static void predict_joules(const yoke_model *model, double hz, int together, uncertainty u, yoke_prediction *p)
+static void predict_joules(const fitted_model *model, double hz, int together, uncertainty u, yoke_prediction *p)
 {
     law_value power;
     p->joules = p->joules_uncertainty = NAN;
@@ -39,12 +39,13 @@ static void predict_joules(const yoke_model *model, double hz, int together, unc
     p->joules_uncertainty = half_width(&u) * fabs(p->joules);
 }
 
-yoke_status yoke_model_predict(const yoke_model *model, double units, double frequency_hz, int together, yoke_prediction *prediction)
+yoke_status yoke_model_predict(const yoke_model *fitted, double units, double frequency_hz, int together, yoke_prediction *prediction)
 {
     curve_value value;
     law_value rate;
     uncertainty u = {0, 0, 0};
     yoke_prediction p;
+    const fitted_model *model = (const fitted_model *)fitted;
     if (model == NULL || prediction == NULL)
         return yoke_fail(model != NULL ? model->context : NULL, YOKE_ERROR_ARGUMENT, "yoke_model_predict: %s is NULL",
                          model == NULL ? "model" : "prediction");

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/context.h"
+
 #define COUNT_OF(array) ((int)(sizeof(array) / sizeof(array)[0]))
 
 /* -------------------------------------------------------------------------------------------------- devices */
@@ -145,6 +147,20 @@ static yoke_status read_problem(yoke_json_reader *reader, const json_t *document
     return status == YOKE_OK ? problem_read_round(reader, document, problem) : status;
 }
 
+static void release_parts(yoke_context *context, void *memory)
+{
+    yoke_plan_problem *problem = memory;
+    problem_release_round(context, problem);
+    for (int64_t i = 0; problem->devices != NULL && i < problem->num_devices; i++) {
+        const yoke_plan_device *device = &problem->devices[i];
+        for (int64_t k = 0; device->levels != NULL && k < device->num_levels; k++)
+            yoke_release(context, (void *)(uintptr_t)device->levels[k].points);
+        yoke_release(context, (void *)(uintptr_t)device->levels);
+        yoke_release(context, (void *)(uintptr_t)device->name);
+    }
+    yoke_release(context, (void *)(uintptr_t)problem->devices);
+}
+
 yoke_status yoke_plan_problem_read(yoke_context *context, const char *path, yoke_plan_problem **problem)
 {
     void *memory = NULL;
@@ -155,7 +171,7 @@ yoke_status yoke_plan_problem_read(yoke_context *context, const char *path, yoke
                          : path == NULL  ? "path"
                                          : "problem");
     yoke_status status = yoke_json_load(context, path, &document);
-    if (status == YOKE_OK) status = yoke_allocate(context, 1, sizeof(yoke_plan_problem), &memory);
+    if (status == YOKE_OK) status = yoke_allocate_owner(context, sizeof(yoke_plan_problem), release_parts, &memory);
     if (status == YOKE_OK) {
         yoke_json_reader reader = {.context = context, .file = path};
         status = read_problem(&reader, document, memory);
@@ -164,21 +180,6 @@ yoke_status yoke_plan_problem_read(yoke_context *context, const char *path, yoke
     if (status == YOKE_OK)
         *problem = memory;
     else
-        yoke_plan_problem_destroy(context, memory);
+        yoke_release(context, memory);
     return status;
-}
-
-void yoke_plan_problem_destroy(yoke_context *context, yoke_plan_problem *problem)
-{
-    if (problem == NULL) return;
-    problem_release_round(context, problem);
-    for (int64_t i = 0; problem->devices != NULL && i < problem->num_devices; i++) {
-        const yoke_plan_device *device = &problem->devices[i];
-        for (int64_t k = 0; device->levels != NULL && k < device->num_levels; k++)
-            yoke_release(context, (void *)(uintptr_t)device->levels[k].points);
-        yoke_release(context, (void *)(uintptr_t)device->levels);
-        yoke_release(context, (void *)(uintptr_t)device->name);
-    }
-    yoke_release(context, (void *)(uintptr_t)problem->devices);
-    yoke_release(context, problem);
 }

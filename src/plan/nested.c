@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/context.h"
 #include "plan/nested.h"
 
 enum { MOST_BLOCKS = 1000000000, MOST_ROUNDS = 1000, DEFAULT_ROUNDS = 20 };
@@ -96,6 +97,15 @@ static void set_up_nodes(inpa *all)
     }
 }
 
+static void release_parts(yoke_context *context, void *memory)
+{
+    const yoke_nested_plan *plan = memory;
+    if (plan->device_columns != NULL) yoke_release(context, (void *)plan->device_columns[0]);
+    yoke_release(context, (void *)plan->device_columns);
+    yoke_release(context, (void *)plan->node_s);
+    yoke_release(context, (void *)plan->nodes);
+}
+
 static yoke_status get_memory(inpa *all)
 {
     int64_t q = all->num_nodes, p = all->num_devices, rounds = all->settings.most_rounds;
@@ -105,7 +115,9 @@ static yoke_status get_memory(inpa *all)
     if (status == YOKE_OK) status = get(all, (2 + 2 * rounds) * q + (2 + rounds) * p, sizeof *all->counts, &all->counts);
     if (status == YOKE_OK) status = get(all, p + 2 * q, sizeof *all->numbers, &all->numbers);
     if (status == YOKE_OK) status = get(all, q, sizeof *all->rectangles, &all->rectangles);
-    if (status == YOKE_OK) status = get(all, 1, sizeof *all->plan, &all->plan);
+    void *plan = NULL;
+    if (status == YOKE_OK) status = yoke_allocate_owner(all->context, sizeof *all->plan, release_parts, &plan);
+    all->plan = plan;
     if (status == YOKE_OK) status = get(all, q, sizeof *all->plan_nodes, &all->plan_nodes);
     if (status == YOKE_OK) all->plan->nodes = all->plan_nodes;
     if (status == YOKE_OK) status = get(all, q, sizeof *all->plan_node_s, &all->plan_node_s);
@@ -266,16 +278,6 @@ yoke_status yoke_plan_nested(yoke_context *context, const yoke_nested_options *o
     if (status == YOKE_OK)
         *plan = all.plan;
     else
-        yoke_nested_plan_destroy(context, all.plan);
+        yoke_release(context, all.plan);
     return status;
-}
-
-void yoke_nested_plan_destroy(yoke_context *context, yoke_nested_plan *plan)
-{
-    if (plan == NULL) return;
-    if (plan->device_columns != NULL) yoke_release(context, (void *)plan->device_columns[0]);
-    yoke_release(context, (void *)plan->device_columns);
-    yoke_release(context, (void *)plan->node_s);
-    yoke_release(context, (void *)plan->nodes);
-    yoke_release(context, plan);
 }

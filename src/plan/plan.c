@@ -132,7 +132,7 @@ yoke_status yoke_plan_create(yoke_context *context, const yoke_plan_problem *pro
     if (status == YOKE_OK)
         *plan = made;
     else
-        yoke_plan_destroy(context, made);
+        yoke_release(context, made);
     return status;
 }
 

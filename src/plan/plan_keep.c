@@ -6,6 +6,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/context.h"
+
 /* Before each block that a plan keeps; as long as an allocation is aligned. */
 typedef union block {
     union block *next;
@@ -18,11 +20,20 @@ typedef struct store {
     block *blocks;
 } store;
 
+static void release_blocks(yoke_context *context, void *memory)
+{
+    for (block *here = ((store *)memory)->blocks; here != NULL;) {
+        block *next = here->next;
+        yoke_release(context, here);
+        here = next;
+    }
+}
+
 yoke_status plan_store_create(yoke_context *context, yoke_plan **plan)
 {
-    store *made;
-    yoke_status status = yoke_allocate(context, 1, sizeof *made, (void **)&made);
-    if (status == YOKE_OK) *plan = &made->plan;
+    void *made = NULL;
+    yoke_status status = yoke_allocate_owner(context, sizeof(store), release_blocks, &made);
+    if (status == YOKE_OK) *plan = &((store *)made)->plan;
     return status;
 }
 
@@ -58,16 +69,4 @@ yoke_status plan_keep_choice(plan_work *work, yoke_plan *plan, const char *name,
     choice->time_uncertainty_s = result->cost.time_uncertainty_s;
     choice->energy_uncertainty_j = result->cost.energy_uncertainty_j;
     return YOKE_OK;
-}
-
-void yoke_plan_destroy(yoke_context *context, yoke_plan *plan)
-{
-    if (plan == NULL) return;
-    store *owner = (store *)plan;
-    for (block *here = owner->blocks; here != NULL;) {
-        block *next = here->next;
-        yoke_release(context, here);
-        here = next;
-    }
-    yoke_release(context, owner);
 }

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/grow.h"
+
 static const double golden_ratio = 0.6180339887498949;
 
 enum { LEAST_SINGLE = 100, LEAST_BURSTS = 6 };
@@ -326,17 +328,10 @@ yoke_status yoke_profile_measure(yoke_context *context, const yoke_profile_subje
     result.reads = m.reader.reads;
     result.runs = m.reader.runs;
     profile_reader_end(&m.reader);
+    if (!status) status = profile_pack(context, &result);
     if (status)
-        yoke_profile_clear(context, &result);
+        profile_clear(context, &result);
     else
         *profile = result;
     return status;
-}
-
-void yoke_profile_clear(yoke_context *context, yoke_profile *profile)
-{
-    if (profile == NULL) return;
-    yoke_release(context, profile->points);
-    yoke_release(context, profile->readings);
-    *profile = (yoke_profile){.energy_j = NAN, .uncertainty_j = NAN, .statistical_j = NAN, .dynamic_j = NAN, .resolution_s = NAN};
 }

@@ -139,11 +139,9 @@ static yoke_status synchronise(yoke_profiler *p)
     return profile_take(reader, next);
 }
 
-yoke_status yoke_profiler_begin(yoke_profiler *p)
+static yoke_status mark_begin(yoke_profiler *p)
 {
-    if (p == NULL || p->inside)
-        return yoke_fail(p ? p->reader.context : NULL, YOKE_ERROR_ARGUMENT, "yoke_profiler_begin: %s",
-                         p ? "the last call has not ended" : "profiler is NULL");
+    if (p->inside) return yoke_fail(p->reader.context, YOKE_ERROR_ARGUMENT, "yoke_profiler_mark: the last call has not ended");
     double entered = profile_now(&p->reader), celsius = 0;
     yoke_status status = read_new(p);
     if (!status) status = synchronise(p);
@@ -156,10 +154,8 @@ yoke_status yoke_profiler_begin(yoke_profiler *p)
     return YOKE_OK;
 }
 
-yoke_status yoke_profiler_running(yoke_profiler *p)
+static yoke_status mark_running(yoke_profiler *p)
 {
-    if (p == NULL || !p->inside)
-        return yoke_fail(p ? p->reader.context : NULL, YOKE_ERROR_ARGUMENT, "yoke_profiler_running: no call has begun");
     static const double sure = 0.8; /* of a call's time; beta of alg. 5.2 */
     profile_reader *reader = &p->reader;
     p->start_s = profile_now(reader);
@@ -194,10 +190,8 @@ static yoke_status add_call(yoke_profiler *p, call c)
     return YOKE_OK;
 }
 
-yoke_status yoke_profiler_end(yoke_profiler *p)
+static yoke_status mark_end(yoke_profiler *p)
 {
-    if (p == NULL || !p->inside)
-        return yoke_fail(p ? p->reader.context : NULL, YOKE_ERROR_ARGUMENT, "yoke_profiler_end: no call has begun");
     double ended = profile_now(&p->reader);
     p->inside = false;
     p->reader.runs++;
@@ -210,6 +204,14 @@ yoke_status yoke_profiler_end(yoke_profiler *p)
     take_readings(p);
     p->spent_s += profile_now(&p->reader) - ended;
     return YOKE_OK;
+}
+
+yoke_status yoke_profiler_mark(yoke_profiler *profiler, yoke_profiler_moment moment)
+{
+    if (profiler == NULL) return yoke_fail(NULL, YOKE_ERROR_ARGUMENT, "yoke_profiler_mark: profiler is NULL");
+    if (moment == YOKE_PROFILER_BEGIN) return mark_begin(profiler);
+    if (!profiler->inside) return yoke_fail(profiler->reader.context, YOKE_ERROR_ARGUMENT, "yoke_profiler_mark: no call has begun");
+    return moment == YOKE_PROFILER_RUNNING ? mark_running(profiler) : mark_end(profiler);
 }
 
 /* ------------------------------------------------------------------------------------------------ the result */
@@ -277,8 +279,9 @@ yoke_status yoke_profiler_result(yoke_profiler *p, yoke_profile *profile)
     yoke_status status = profile_unfold_start(p->reader.context, p->blocks[0].bins, &all);
     if (!status) status = find_result(p, &all, &result);
     profile_unfold_end(p->reader.context, &all);
+    if (!status) status = profile_pack(p->reader.context, &result);
     if (status) {
-        yoke_profile_clear(p->reader.context, &result);
+        profile_clear(p->reader.context, &result);
         return status;
     }
     result.run_s = p->run_s;

@@ -101,4 +101,9 @@ yoke_status profile_series_unfold(const profile_reader *reader, const profile_se
 yoke_status profile_points(yoke_context *context, const profile_solution *solution, int bins, double start_s, double end_s,
                            double dynamic_j, double idle_w, yoke_profile *profile);
 
+/* Moves points and readings into one allocation that begins at points, as results are handed out.  Errors: MEMORY. */
+yoke_status profile_pack(yoke_context *context, yoke_profile *profile);
+/* Gives points and readings back that were not packed yet. */
+void profile_clear(yoke_context *context, yoke_profile *profile);
+
 #endif

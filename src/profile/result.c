@@ -248,3 +248,25 @@ yoke_status profile_series_unfold(const profile_reader *reader, const profile_se
     }
     return profile_points(reader->context, &solution, bins, -pad, series->run_s + pad, dynamic_j, profile->idle_w, profile);
 }
+
+yoke_status profile_pack(yoke_context *context, yoke_profile *profile)
+{
+    void *memory = NULL;
+    int64_t num_points = profile->num_points, num_readings = profile->num_readings;
+    yoke_status status = yoke_allocate(context, num_points + num_readings, sizeof(yoke_profile_point), &memory);
+    if (status) return status;
+    yoke_profile_point *points = memory, *readings = points + num_points;
+    if (num_points > 0) memcpy(points, profile->points, (size_t)num_points * sizeof *points);
+    if (num_readings > 0) memcpy(readings, profile->readings, (size_t)num_readings * sizeof *readings);
+    profile_clear(context, profile);
+    profile->points = points;
+    profile->readings = readings;
+    return YOKE_OK;
+}
+
+void profile_clear(yoke_context *context, yoke_profile *profile)
+{
+    yoke_release(context, profile->points);
+    yoke_release(context, profile->readings);
+    profile->points = profile->readings = NULL;
+}

@@ -44,7 +44,7 @@ static yoke_status open_device(yoke_run *run, const char *name)
     run_device *d = &run->devices[run->num_devices];
     yoke_status status = yoke_device_open(run->context, name, &d->device);
     if (status != YOKE_OK) return status;
-    d->info = yoke_device_describe(d->device);
+    d->info = yoke_device_info_get(d->device);
     d->num_levels = 1;
     d->hz[0] = d->copy_seconds_per_unit = NAN;
     run->num_devices++;
@@ -184,7 +184,10 @@ static yoke_status open_meters(yoke_run *run)
     /* A simulated machine's meters tell nothing of real devices, and real meters nothing of a simulated machine. */
     if (run->options.no_meters || mixed || (run->simulated && !sim_machine_of(run->context)->powered)) return YOKE_OK;
     yoke_status status = yoke_meter_open(run->context, &options, &run->meter);
-    if (status == YOKE_OK) status = yoke_meter_infos(run->meter, &run->meter_infos, &run->num_meters);
+    if (status == YOKE_OK) {
+        run->meter_infos = run->meter->infos;
+        run->num_meters = run->meter->count;
+    }
     if (status == YOKE_OK) status = yoke_allocate(run->context, run->num_meters, sizeof(yoke_energy), &memory);
     if (status != YOKE_OK) return status;
     run->energies = memory;

@@ -184,7 +184,7 @@ static yoke_status balance(yoke_run *run, run_plan *plan)
     }
     if (status != YOKE_OK) return status;
     if (work->reported) status = yoke_balancer_update(work->balancer, work->reports, n, plan->units[0]);
-    if (!work->reported && !told) status = yoke_balancer_units(work->balancer, n, plan->units[0]);
+    if (!work->reported && !told) status = yoke_balancer_update(work->balancer, NULL, n, plan->units[0]);
     work->reported = 0;
     return status;
 }

@@ -81,8 +81,8 @@ static yoke_status describe_devices(yoke_context *context, int only_asked, json_
     int64_t count = 0;
     int num_others = 0;
     const char *kinds[YOKE_REGISTRY_VENDORS];
-    yoke_status status =
-        only_asked ? yoke_registry_list_asked(context, &list, &count, kinds, &num_others) : yoke_devices_list(context, &list, &count);
+    yoke_status status = only_asked ? yoke_registry_list_asked(context, &list, &count, kinds, &num_others)
+                                    : yoke_devices_list(context, NULL, 0, &list, &count);
     if (status != YOKE_OK) return status;
     *document = devices_document(list, count);
     *others = json_array();

@@ -21,12 +21,15 @@ static const meter_kind *const kinds[] = {
 
 enum { NUM_KINDS = sizeof kinds / sizeof kinds[0], ROOT_BYTES = 1024 };
 
-struct yoke_meter {
+typedef struct open_meter {
+    yoke_meter meter; /* first, so that a pointer to it is one to all */
     yoke_context *context;
     meter_time time;
     meter_set *set;
     run_sim_watch watch; /* of a simulated machine's clock */
-};
+} open_meter;
+
+static open_meter *all_of(yoke_meter *meter) { return (open_meter *)meter; }
 
 const char *yoke_energy_kind_text(yoke_energy_kind kind)
 {
@@ -132,7 +135,7 @@ yoke_status yoke_meters_list(yoke_context *context, const yoke_meter_options *op
 static void moved(void *user) { meter_set_poll(user); }
 
 /* On a virtual clock there is no thread: who moves the clock reads. */
-static void watch_virtual_clock(yoke_meter *meter)
+static void watch_virtual_clock(open_meter *meter)
 {
     double every_s = meter_set_interval_s(meter->set);
     if (!meter->time.virtual_time || isinf(every_s)) return;
@@ -147,9 +150,9 @@ yoke_status yoke_meter_open(yoke_context *context, const yoke_meter_options *opt
     static const double usual_probe_s = 0.25;
     place where;
     void *memory = NULL;
-    yoke_status status = yoke_allocate(context, 1, sizeof(yoke_meter), &memory);
+    yoke_status status = yoke_allocate(context, 1, sizeof(open_meter), &memory);
     if (status != YOKE_OK) return status;
-    yoke_meter *made = memory;
+    open_meter *made = memory;
     made->context = context;
     status = prepare(context, options, &made->time, &where);
     if (status == YOKE_OK) {
@@ -164,30 +167,23 @@ yoke_status yoke_meter_open(yoke_context *context, const yoke_meter_options *opt
         return status;
     }
     watch_virtual_clock(made);
-    *meter = made;
+    made->meter = (yoke_meter){.infos = made->set->infos, .count = made->set->count};
+    *meter = &made->meter;
     return YOKE_OK;
 }
 
 void yoke_meter_close(yoke_meter *meter)
 {
     if (meter == NULL) return;
-    yoke_context *context = meter->context;
-    if (meter->watch.every_s > 0) run_sim_watch_end(&meter->watch);
-    meter_set_close(meter->set);
-    yoke_release(context, meter);
-}
-
-yoke_status yoke_meter_infos(yoke_meter *meter, const yoke_meter_info **infos, int64_t *count)
-{
-    if (meter == NULL || infos == NULL || count == NULL)
-        return yoke_fail(NULL, YOKE_ERROR_ARGUMENT, "yoke_meter_infos: an argument is NULL");
-    *infos = meter->set->infos;
-    *count = meter->set->count;
-    return YOKE_OK;
+    open_meter *all = all_of(meter);
+    yoke_context *context = all->context;
+    if (all->watch.every_s > 0) run_sim_watch_end(&all->watch);
+    meter_set_close(all->set);
+    yoke_release(context, all);
 }
 
 /* What `read` shows now of that meter, under its lock. */
-static yoke_status read_now(yoke_meter *meter, meter_member *member, meter_read_function *read, double *value)
+static yoke_status read_now(yoke_context *context, meter_member *member, meter_read_function *read, double *value)
 {
     char why[METER_WHY_BYTES] = "";
     meter_sample sample = {.time_s = NAN, .power_w = NAN, .energy_j = NAN};
@@ -196,44 +192,37 @@ static yoke_status read_now(yoke_meter *meter, meter_member *member, meter_read_
     pthread_mutex_unlock(&member->lock);
     why[sizeof why - 1] = '\0';
     if (result != METER_READ || !isfinite(sample.power_w))
-        return yoke_fail(meter->context, YOKE_ERROR_UNAVAILABLE, "%s cannot be read: %s", member->domain.info.name,
+        return yoke_fail(context, YOKE_ERROR_UNAVAILABLE, "%s cannot be read: %s", member->domain.info.name,
                          why[0] != '\0' ? why : "the device is lost");
     *value = sample.power_w;
     return YOKE_OK;
 }
 
-static yoke_status check_index(yoke_meter *meter, int64_t index, const double *value, const char *function)
+yoke_status yoke_meter_read(yoke_meter *meter, int64_t index, double *power_w, double *temperature_c)
 {
-    if (meter != NULL && value != NULL && index >= 0 && index < meter->set->count) return YOKE_OK;
-    return yoke_fail(meter != NULL ? meter->context : NULL, YOKE_ERROR_ARGUMENT, "%s: %s", function,
-                     meter == NULL || value == NULL ? "an argument is NULL" : "there is no such meter");
-}
-
-yoke_status yoke_meter_power(yoke_meter *meter, int64_t index, double *watts)
-{
-    yoke_status status = check_index(meter, index, watts, "yoke_meter_power");
-    if (status != YOKE_OK) return status;
-    meter_member *member = &meter->set->members[index];
+    if (meter == NULL || index < 0 || index >= meter->count)
+        return yoke_fail(meter != NULL ? all_of(meter)->context : NULL, YOKE_ERROR_ARGUMENT, "yoke_meter_read: %s",
+                         meter == NULL ? "meter is NULL" : "there is no such meter");
+    yoke_context *context = all_of(meter)->context;
+    meter_member *member = &all_of(meter)->set->members[index];
     meter_read_function *read = member->domain.quantity == METER_POWER ? member->domain.read : member->domain.read_power;
-    if (read == NULL)
-        return yoke_fail(meter->context, YOKE_ERROR_UNAVAILABLE, "%s shows energy only, and no power", member->domain.info.name);
-    return read_now(meter, member, read, watts);
-}
-
-yoke_status yoke_meter_temperature(yoke_meter *meter, int64_t index, double *celsius)
-{
-    yoke_status status = check_index(meter, index, celsius, "yoke_meter_temperature");
+    double watts = NAN, celsius = NAN;
+    if (power_w != NULL && read == NULL)
+        return yoke_fail(context, YOKE_ERROR_UNAVAILABLE, "%s shows energy only, and no power", member->domain.info.name);
+    if (temperature_c != NULL && member->domain.read_temperature == NULL)
+        return yoke_fail(context, YOKE_ERROR_UNAVAILABLE, "%s shows no temperature", member->domain.info.name);
+    yoke_status status = power_w != NULL ? read_now(context, member, read, &watts) : YOKE_OK;
+    if (status == YOKE_OK && temperature_c != NULL) status = read_now(context, member, member->domain.read_temperature, &celsius);
     if (status != YOKE_OK) return status;
-    meter_member *member = &meter->set->members[index];
-    if (member->domain.read_temperature == NULL)
-        return yoke_fail(meter->context, YOKE_ERROR_UNAVAILABLE, "%s shows no temperature", member->domain.info.name);
-    return read_now(meter, member, member->domain.read_temperature, celsius);
+    if (power_w != NULL) *power_w = watts;
+    if (temperature_c != NULL) *temperature_c = celsius;
+    return YOKE_OK;
 }
 
 yoke_status yoke_region_begin(yoke_meter *meter, yoke_region **region)
 {
     if (meter == NULL || region == NULL) return yoke_fail(NULL, YOKE_ERROR_ARGUMENT, "yoke_region_begin: an argument is NULL");
-    return meter_region_begin(meter->set, region);
+    return meter_region_begin(all_of(meter)->set, region);
 }
 
 yoke_status yoke_region_end(yoke_region *region, double *seconds, yoke_energy *energies, yoke_energy *total)

@@ -89,11 +89,11 @@ static yoke_status automatic_names(yoke_context *context, const yoke_run_options
     int64_t num_simulated = 0, num_gpus = 0, found = 0;
     name_list list = {NULL, 0};
     void *memory = NULL;
-    yoke_status status = yoke_devices_find(context, "sim", 0, &simulated, &num_simulated);
+    yoke_status status = yoke_devices_list(context, "sim", 0, &simulated, &num_simulated);
     if (status != YOKE_OK) return status;
     int machine = num_simulated > 0 && simulated[0].usable;
     /* What is not looked for is not asked: a vendor's library costs time, and may fail. */
-    if (!machine && options->use != YOKE_RUN_HOSTS) status = yoke_devices_find(context, NULL, 1, &gpus, &num_gpus);
+    if (!machine && options->use != YOKE_RUN_HOSTS) status = yoke_devices_list(context, NULL, 1, &gpus, &num_gpus);
     list.size = (size_t)(num_simulated + num_gpus + 2) * NAME_BYTES;
     if (status == YOKE_OK) status = yoke_allocate(context, (int64_t)list.size, 1, &memory);
     if (status == YOKE_OK) {

@@ -381,7 +381,7 @@ yoke_status run_regret(yoke_run *run, double *regret)
         *regret = fmax(
             0,
             run->candidate->value / run_objective(run->options.objective, best->best.time_s + other_s, best->best.energy_j + other_j) - 1);
-    yoke_plan_destroy(run->context, best);
+    yoke_release(run->context, best);
     run_problem_clear(run, &problem);
     run->regret = *regret;
     run->has_regret = status == YOKE_OK;

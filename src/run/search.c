@@ -127,7 +127,7 @@ static yoke_status create_plan(yoke_run *run, run_problem *problem, run_plan *pl
         const char *binding = (*made)->binding;
         double nearest = (*made)->nearest;
         if (strcmp(binding, "memory") == 0) {
-            yoke_plan_destroy(run->context, *made);
+            yoke_release(run->context, *made);
             *made = NULL;
             return yoke_fail(run->context, YOKE_ERROR_DEVICE_MEMORY, "%lld units do not fit the devices; make fewer, or add devices",
                              (long long)plan->cut_units[0]);
@@ -138,7 +138,7 @@ static yoke_status create_plan(yoke_run *run, run_problem *problem, run_plan *pl
             snprintf(plan->binding, sizeof plan->binding, "%s", binding);
         }
         int capped = strcmp(binding, "power-cap") == 0;
-        yoke_plan_destroy(run->context, *made);
+        yoke_release(run->context, *made);
         *made = NULL;
         problem->options.objective = YOKE_OBJECTIVE_TIME;
         problem->options.deadline_s = 0;
@@ -258,7 +258,7 @@ yoke_status run_search(yoke_run *run, run_plan *plan, int *known)
             snprintf(plan->note, sizeof plan->note, "hosts and accelerators both have to work; one kind alone would be better");
         if (status == YOKE_OK) status = maybe_keep(run, &problem, plan);
     }
-    yoke_plan_destroy(run->context, made);
+    yoke_release(run->context, made);
     run_problem_clear(run, &problem);
     if (status == YOKE_OK) status = let_both_work(run, plan);
     if (status == YOKE_OK) learn_patience(run, plan);

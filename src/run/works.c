@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/statistics.h"
 #include "run/run.h"
 

@@ -10,7 +10,7 @@ static void paper_shares_follow_equation_26(void **state)
         const double rate[] = {1.70e-6, 1.69e-6, 1.69e-6, 1.69e-6, 1.69e-6};
         int64_t units[5], gpus = 0;
         yoke_balancer *balancer = make_balancer(*state, &(yoke_balancer_options){.devices = q + 1, .policy = YOKE_BALANCE_PAPER});
-        assert_int_equal(yoke_balancer_units(balancer, n, units), YOKE_OK);
+        assert_int_equal(yoke_balancer_update(balancer, NULL, n, units), YOKE_OK);
         for (int i = 0; i <= q; i++) assert_true(llabs(units[i] - n / (q + 1)) <= 1); /* equal at first */
         do_round(balancer, q + 1, NULL, rate, n, units);
         for (int i = 1; i <= q; i++) gpus += units[i];
@@ -78,7 +78,7 @@ static void fixed_shares_stay(void **state)
     const double shares[] = {0.2, 0.5, 0.3}, rate[] = {1, 2, 30};
     int64_t units[3];
     yoke_balancer *balancer = make_balancer(*state, &(yoke_balancer_options){.devices = 3, .policy = YOKE_BALANCE_FIXED, .shares = shares});
-    assert_int_equal(yoke_balancer_units(balancer, 1000, units), YOKE_OK);
+    assert_int_equal(yoke_balancer_update(balancer, NULL, 1000, units), YOKE_OK);
     for (int64_t n = 1000; n < 4000; n += 1000) {
         assert_true(units[0] == n / 5 && units[1] == n / 2 && units[2] == n * 3 / 10);
         do_round(balancer, 3, NULL, rate, n + 1000, units);
@@ -93,9 +93,9 @@ static void fixed_shares_of_nothing_stay_nothing(void **state)
     int64_t units[2];
     yoke_balancer *balancer =
         make_balancer(*state, &(yoke_balancer_options){.devices = 2, .policy = YOKE_BALANCE_FIXED, .shares = shares, .most = most});
-    assert_int_equal(yoke_balancer_units(balancer, 77, units), YOKE_OK);
+    assert_int_equal(yoke_balancer_update(balancer, NULL, 77, units), YOKE_OK);
     assert_true(units[0] == 77 && units[1] == 0);
-    assert_int_equal(yoke_balancer_units(balancer, 300, units), YOKE_OK); /* unless the others cannot hold it */
+    assert_int_equal(yoke_balancer_update(balancer, NULL, 300, units), YOKE_OK); /* unless the others cannot hold it */
     assert_true(units[0] == 100 && units[1] == 200);
     yoke_balancer_destroy(balancer);
 }
@@ -105,7 +105,7 @@ static void known_speeds_are_the_start(void **state)
     const double start[] = {1e-3, 3e-3, NAN};
     int64_t units[3];
     yoke_balancer *balancer = make_balancer(*state, &(yoke_balancer_options){.devices = 3, .start_s = start});
-    assert_int_equal(yoke_balancer_units(balancer, 6000, units), YOKE_OK);
+    assert_int_equal(yoke_balancer_update(balancer, NULL, 6000, units), YOKE_OK);
     assert_true(units[0] == 3000 && units[1] == 1000 && units[2] == 2000); /* the unknown one gets the mean speed */
     yoke_balancer_destroy(balancer);
 }
@@ -117,7 +117,7 @@ static void adaptive_finds_constant_speeds_in_one_step_up_to_noise(void **state)
     int64_t units[4], n = 10000000;
     for (int i = 0; i < 4; i++) inverse += 1 / rate[i];
     yoke_balancer *balancer = make_balancer(*state, &(yoke_balancer_options){.devices = 4});
-    assert_int_equal(yoke_balancer_units(balancer, n, units), YOKE_OK);
+    assert_int_equal(yoke_balancer_update(balancer, NULL, n, units), YOKE_OK);
     do_round(balancer, 4, NULL, rate, n, units);
     for (int i = 0; i < 4; i++) assert_true(fabs((double)units[i] - (double)n / rate[i] / inverse) < 0.03 * (double)n / rate[i] / inverse);
     yoke_balancer_destroy(balancer);
@@ -148,7 +148,7 @@ static void adaptive_measures_an_idle_device_again(void **state)
     int64_t units[2];
     int probes = 0;
     yoke_balancer *balancer = make_balancer(*state, &(yoke_balancer_options){.devices = 2, .rounds = 1000});
-    assert_int_equal(yoke_balancer_units(balancer, 100, units), YOKE_OK);
+    assert_int_equal(yoke_balancer_update(balancer, NULL, 100, units), YOKE_OK);
     for (int r = 0; r < 300; r++) {
         do_round(balancer, 2, NULL, rate, 100, units);
         probes += units[1] == 1;
@@ -170,7 +170,7 @@ static void adaptive_believes_a_change_at_once_until_it_was_mistaken(void **stat
     double rate[] = {1e-5, 1e-5}, spiked[] = {1e-5, 1e-3};
     int64_t units[2];
     yoke_balancer *balancer = make_balancer(*state, &(yoke_balancer_options){.devices = 2});
-    assert_int_equal(yoke_balancer_units(balancer, 10000, units), YOKE_OK);
+    assert_int_equal(yoke_balancer_update(balancer, NULL, 10000, units), YOKE_OK);
     for (int r = 0; r < 12; r++) do_round(balancer, 2, NULL, rate, 10000, units);
     do_round(balancer, 2, NULL, spiked, 10000, units);
     assert_true(units[1] > 0 && units[1] < 150); /* 99 by constant speeds */
@@ -191,7 +191,7 @@ static void adaptive_believes_a_change_in_the_first_rounds_when_it_is_seen_twice
     double rate[] = {1e-5, 1e-5}, spiked[] = {1e-5, 1e-3};
     int64_t units[2];
     yoke_balancer *balancer = make_balancer(*state, &(yoke_balancer_options){.devices = 2});
-    assert_int_equal(yoke_balancer_units(balancer, 10000, units), YOKE_OK);
+    assert_int_equal(yoke_balancer_update(balancer, NULL, 10000, units), YOKE_OK);
     for (int r = 0; r < 3; r++) do_round(balancer, 2, NULL, rate, 10000, units);
     do_round(balancer, 2, NULL, spiked, 10000, units);
     assert_true(units[1] > 4900);
@@ -208,7 +208,7 @@ static void adaptive_loses_one_round_to_a_change_and_one_to_the_recovery(void **
         const double rate[] = {1e-5, 2e-5}, slow[] = {1e-5, 2e-5 * factors[k]};
         int64_t units[2];
         yoke_balancer *balancer = make_balancer(*state, &(yoke_balancer_options){.devices = 2});
-        assert_int_equal(yoke_balancer_units(balancer, 100000, units), YOKE_OK);
+        assert_int_equal(yoke_balancer_update(balancer, NULL, 100000, units), YOKE_OK);
         for (int r = 0; r < 14; r++) do_round(balancer, 2, NULL, rate, 100000, units);
         for (int change = 0; change < 4; change++) {
             const double *now = change % 2 ? rate : slow;

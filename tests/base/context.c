@@ -31,6 +31,21 @@ static void only_one_of_allocate_and_release_is_refused(void **state)
     assert_int_equal(memory.calls, 0);
 }
 
+static void a_program_built_for_another_interface_is_refused(void **state)
+{
+    (void)state;
+    static const int others[] = {YOKE_INTERFACE + 1, YOKE_INTERFACE - 1, YOKE_INTERFACE + 1000, 0, -1};
+    yoke_context *context = NULL;
+    const yoke_options *not_to_be_read = (const yoke_options *)(uintptr_t)16; /* another interface's options have another layout */
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        assert_int_equal(yoke_context_create_for(others[i], not_to_be_read, &context), YOKE_ERROR_ARGUMENT);
+        assert_null(context);
+        assert_non_null(strstr(yoke_last_error(NULL), yoke_version()));
+    }
+    assert_int_equal(yoke_context_create_for(YOKE_INTERFACE, NULL, &context), YOKE_OK);
+    yoke_context_destroy(context);
+}
+
 static void absurd_arguments_are_refused(void **state)
 {
     (void)state;
@@ -132,6 +147,7 @@ static void threads_may_fail_on_one_context_at_once(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(a_program_built_for_another_interface_is_refused),
     cmocka_unit_test(a_context_needs_no_options),
     cmocka_unit_test(only_one_of_allocate_and_release_is_refused),
     cmocka_unit_test(absurd_arguments_are_refused),

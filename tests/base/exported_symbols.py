@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What libyoke.so exports, what yoke/*.h declare and what the list says must be the same.
+"""What libyoke.so exports, what yoke/*.h declare and what the list says must be the same, and not more than fits one's head.
 
     exported_symbols.py NM LIBRARY LIST HEADER...
 """
@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 
+MAX_FUNCTIONS = 97  # beside those of backend.h, which authors of devices call
 
 def main():
     nm, library, listed, *headers = sys.argv[1:]
@@ -15,13 +16,18 @@ def main():
     with open(listed, encoding="utf-8") as file:
         names = set(file.read().split())
     declared = set()
+    backend = 0
     for header in headers:
         with open(header, encoding="utf-8") as file:
-            declared |= set(re.findall(r"^YOKE_API [^;(]*?\b(yoke_\w+)\(", file.read(), re.MULTILINE))
+            found = set(re.findall(r"^YOKE_API [^;(]*?\b(yoke_\w+)\(", file.read(), re.MULTILINE))
+        declared |= found
+        backend += len(found) if header.endswith("backend.h") else 0
     wrong = [f"exported, but not in {listed}: {name}" for name in sorted(exported - names)]
     wrong += [f"in {listed}, but not exported: {name}" for name in sorted(names - exported)]
     wrong += [f"declared in a header, but not exported: {name}" for name in sorted(declared - exported)]
     wrong += [f"exported, but declared in no header: {name}" for name in sorted(exported - declared)]
+    if len(exported) - backend > MAX_FUNCTIONS:
+        wrong.append(f"{len(exported) - backend} functions beside those of backend.h are exported; at most {MAX_FUNCTIONS} shall be: merge, or make private")
     print("\n".join(wrong))
     return 1 if wrong or not exported else 0
 

@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
+#include "base/context.h"
 #include "unit.h"
 #include "yoke/yoke.h"
 

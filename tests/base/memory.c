@@ -1,7 +1,7 @@
 #include "failing.h"
 #include "unit.h"
 
-#include "yoke/yoke.h"
+#include "base/grow.h"
 
 static int start(void **state)
 {

@@ -74,14 +74,14 @@ static yoke_status compute(fixture *test)
     yoke_status status = yoke_queue_write(test->copies, test->x, 0, COUNT * 8, test->host);
     if (status == YOKE_OK) status = yoke_queue_record(test->copies, test->written);
     if (status == YOKE_OK) status = yoke_queue_clear(test->work, test->y, 0, COUNT * 8);
-    if (status == YOKE_OK) status = yoke_queue_wait(test->work, test->written);
+    if (status == YOKE_OK) status = yoke_event_wait(test->written, test->work);
     if (status == YOKE_OK) status = yoke_queue_record(test->work, test->begin);
     if (status == YOKE_OK) status = yoke_queue_launch(test->work, test->axpy, 3, GROUP_SIZE, 0, axpy, 4);
     if (status == YOKE_OK) status = yoke_queue_record(test->work, test->end);
     if (status == YOKE_OK) status = yoke_queue_read(test->work, test->y, 0, COUNT * 8, test->host + COUNT);
     if (status == YOKE_OK) status = yoke_queue_launch(test->work, test->group_sums, GROUPS, GROUP_SIZE, 0, sums, 3);
     if (status == YOKE_OK) status = yoke_queue_read(test->work, test->y, 0, GROUPS * 8, test->host + 2 * COUNT);
-    if (status == YOKE_OK) status = yoke_event_wait(test->end);
+    if (status == YOKE_OK) status = yoke_event_wait(test->end, NULL);
     if (status == YOKE_OK) status = yoke_queue_finish(test->work);
     if (status == YOKE_OK) status = yoke_event_elapsed_s(test->begin, test->end, &test->seconds);
     return status;
@@ -217,7 +217,7 @@ static void test_every_call_of_the_compiler_may_fail(void **state)
 static void describe_device(void)
 {
     fixture test = made_well();
-    const yoke_device_info *info = yoke_device_describe(test.device);
+    const yoke_device_info *info = yoke_device_info_get(test.device);
     CHECK(strcmp(info->name, "cuda:0") == 0 && strcmp(info->kind, "cuda") == 0 && info->device_class == YOKE_DEVICE_GPU && info->usable);
     CHECK(cuda_mentions(info->description, "yoke stub GPU") && cuda_mentions(info->description, "compute capability 8.0"));
     CHECK(cuda_mentions(info->driver, "CUDA 13.0") && cuda_mentions(info->driver, "NVRTC 12."));
@@ -243,8 +243,8 @@ static void open_by_address(void)
     CHECK(yoke_context_create(NULL, &context) == YOKE_OK);
     CHECK_STATUS(context, yoke_device_open(context, "pci:0000:3B:00.0", &first), YOKE_OK);
     CHECK_STATUS(context, yoke_device_open(context, "cuda:0", &second), YOKE_OK);
-    CHECK(strcmp(yoke_device_describe(first)->name, "cuda:1") == 0 && strcmp(yoke_device_describe(first)->pci, "0000:3b:00.0") == 0);
-    CHECK(strcmp(yoke_device_describe(second)->pci, "0000:3c:00.0") == 0);
+    CHECK(strcmp(yoke_device_info_get(first)->name, "cuda:1") == 0 && strcmp(yoke_device_info_get(first)->pci, "0000:3b:00.0") == 0);
+    CHECK(strcmp(yoke_device_info_get(second)->pci, "0000:3c:00.0") == 0);
     yoke_device_close(second);
     yoke_device_close(first);
     yoke_context_destroy(context);
@@ -319,7 +319,7 @@ static void wait_for_results(void)
     CHECK_STATUS(test.context, yoke_queue_read(test.work, test.x, 8, 16, back), YOKE_OK);
     CHECK_STATUS(test.context, yoke_queue_record(test.work, test.end), YOKE_OK);
     CHECK(back[0] == 0 && back[1] == 0);
-    CHECK_STATUS(test.context, yoke_event_wait(test.end), YOKE_OK);
+    CHECK_STATUS(test.context, yoke_event_wait(test.end, NULL), YOKE_OK);
     CHECK(back[0] == 1 && back[1] == 2);
     destroy(&test);
 }

@@ -10,7 +10,7 @@ static yoke_device_info unusable(void)
     int64_t count;
     int entries = 0;
     CHECK(yoke_context_create(NULL, &context) == YOKE_OK);
-    CHECK_STATUS(context, yoke_devices_list(context, &list, &count), YOKE_OK);
+    CHECK_STATUS(context, yoke_devices_list(context, NULL, 0, &list, &count), YOKE_OK);
     for (int64_t i = 0; i < count; i++)
         if (strcmp(list[i].kind, "cuda") == 0) {
             found = list[i];

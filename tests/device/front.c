@@ -50,8 +50,8 @@ static yoke_status script(yoke_context *context, yoke_device *device)
     if (queue != NULL && begin != NULL && end != NULL) {
         keep(&first, yoke_queue_record(queue, begin));
         keep(&first, yoke_queue_record(queue, end));
-        keep(&first, yoke_queue_wait(queue, begin));
-        keep(&first, yoke_event_wait(end));
+        keep(&first, yoke_event_wait(begin, queue));
+        keep(&first, yoke_event_wait(end, NULL));
         yoke_status status = yoke_event_elapsed_s(begin, end, &seconds);
         if (status != YOKE_ERROR_ARGUMENT) keep(&first, status); /* an event was not recorded: an earlier failure */
     }
@@ -64,7 +64,7 @@ static yoke_status script(yoke_context *context, yoke_device *device)
         assert_non_null(strstr(text, "the test's driver fails in"));
         assert_int_equal(yoke_device_memory(device, &unused, &all), YOKE_ERROR_DEVICE);
         assert_string_equal(yoke_last_error(context), text);
-        assert_string_equal(yoke_device_describe(device)->name, "test:1");
+        assert_string_equal(yoke_device_info_get(device)->name, "test:1");
     }
     yoke_program_destroy(program);
     yoke_queue_destroy(queue);
@@ -277,7 +277,7 @@ static void devices_are_found_by_their_address(void **state)
     yoke_context *context = context_with(&failing_backend, &memory);
     yoke_device *device = NULL;
     assert_int_equal(yoke_device_open(context, "pci:0000:3B:00.0", &device), YOKE_OK);
-    assert_string_equal(yoke_device_describe(device)->name, "test:1");
+    assert_string_equal(yoke_device_info_get(device)->name, "test:1");
     yoke_device_close(device);
     assert_int_equal(yoke_device_open(context, "pci:0000:3c:00.0", &device), YOKE_ERROR_INPUT);
     assert_non_null(strstr(yoke_last_error(context), "0000:3b:00.0 (test:1)"));
@@ -343,7 +343,7 @@ static void the_list_has_every_kind(void **state)
     yoke_context *context = context_with(&silent, &memory);
     yoke_device_info *found = NULL;
     int64_t number = 0;
-    assert_int_equal(yoke_devices_list(context, &found, &number), YOKE_OK);
+    assert_int_equal(yoke_devices_list(context, NULL, 0, &found, &number), YOKE_OK);
     for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
         int entries = 0;
         for (int64_t i = 0; i < number; i++) entries += strcmp(found[i].kind, kinds[k]) == 0;
@@ -373,8 +373,8 @@ static void null_is_refused(void **state)
     assert_int_equal(yoke_device_open(NULL, "openmp", &device), YOKE_ERROR_ARGUMENT);
     assert_int_equal(yoke_device_open(context, NULL, &device), YOKE_ERROR_ARGUMENT);
     assert_int_equal(yoke_device_open(context, "openmp", NULL), YOKE_ERROR_ARGUMENT);
-    assert_int_equal(yoke_devices_list(context, NULL, &number), YOKE_ERROR_ARGUMENT);
-    assert_int_equal(yoke_devices_list(context, &infos, NULL), YOKE_ERROR_ARGUMENT);
+    assert_int_equal(yoke_devices_list(context, NULL, 0, NULL, &number), YOKE_ERROR_ARGUMENT);
+    assert_int_equal(yoke_devices_list(context, NULL, 0, &infos, NULL), YOKE_ERROR_ARGUMENT);
     assert_int_equal(yoke_machine_read(context, NULL), YOKE_ERROR_ARGUMENT);
     assert_int_equal(yoke_device_memory(NULL, &number, &number), YOKE_ERROR_ARGUMENT);
     assert_int_equal(yoke_buffer_create(NULL, 1, NULL), YOKE_ERROR_ARGUMENT);
@@ -386,15 +386,15 @@ static void null_is_refused(void **state)
     assert_int_equal(yoke_queue_clear(NULL, NULL, 0, 0), YOKE_ERROR_ARGUMENT);
     assert_int_equal(yoke_event_create(NULL, NULL), YOKE_ERROR_ARGUMENT);
     assert_int_equal(yoke_queue_record(NULL, NULL), YOKE_ERROR_ARGUMENT);
-    assert_int_equal(yoke_queue_wait(NULL, NULL), YOKE_ERROR_ARGUMENT);
-    assert_int_equal(yoke_event_wait(NULL), YOKE_ERROR_ARGUMENT);
+    assert_int_equal(yoke_event_wait(NULL, NULL), YOKE_ERROR_ARGUMENT);
+    assert_int_equal(yoke_event_wait(NULL, NULL), YOKE_ERROR_ARGUMENT);
     assert_int_equal(yoke_event_elapsed_s(NULL, NULL, &seconds), YOKE_ERROR_ARGUMENT);
     assert_int_equal(yoke_program_create(NULL, NULL, NULL), YOKE_ERROR_ARGUMENT);
     assert_int_equal(yoke_program_function(NULL, NULL, NULL), YOKE_ERROR_ARGUMENT);
     assert_int_equal(yoke_queue_launch(NULL, NULL, 0, 0, 0, NULL, 0), YOKE_ERROR_ARGUMENT);
     assert_int_equal(yoke_queue_call(NULL, NULL, NULL, 0), YOKE_ERROR_ARGUMENT);
     assert_int_equal(yoke_queue_dspmv(NULL, 0, 0, NULL, 0, NULL, 0, 0, NULL, 0), YOKE_ERROR_ARGUMENT);
-    assert_null(yoke_device_describe(NULL));
+    assert_null(yoke_device_info_get(NULL));
     yoke_context_destroy(context);
 }
 

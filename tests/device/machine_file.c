@@ -62,7 +62,7 @@ static void what_it_says_is_shown(void **state)
     write_file(*state, complete, strlen(complete));
     assert_int_equal(yoke_context_create(NULL, &context), YOKE_OK);
     if (yoke_machine_read(context, *state) != YOKE_OK) fail_msg("%s", yoke_last_error(context));
-    assert_int_equal(yoke_devices_list(context, &list, &count), YOKE_OK);
+    assert_int_equal(yoke_devices_list(context, NULL, 0, &list, &count), YOKE_OK);
     for (int64_t i = 0; i < count; i++) {
         if (strcmp(list[i].name, "sim:cpu") == 0) {
             found++;

@@ -10,6 +10,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/context.h"
+
 static const char name[] = "opencl:0.0";
 
 /* Everything that most tests need. */
@@ -63,7 +65,7 @@ static void assert_absent(const char *variable, const char *value, const char *w
         yoke_device *device = NULL;
         int64_t count = 0, seen = 0;
         setenv(variable, value, 1);
-        if (yoke_context_create(NULL, &context) != YOKE_OK || yoke_devices_list(context, &list, &count) != YOKE_OK) _exit(1);
+        if (yoke_context_create(NULL, &context) != YOKE_OK || yoke_devices_list(context, NULL, 0, &list, &count) != YOKE_OK) _exit(1);
         for (int64_t i = 0; i < count; i++) {
             if (strcmp(list[i].kind, "opencl") != 0) continue;
             seen++;
@@ -184,7 +186,7 @@ static void devices_are_named_by_platform_and_device(void **state)
         assert_non_null(strstr(yoke_last_error(test.context), name));
     }
     OK(yoke_device_open(test.context, name, &device));
-    const yoke_device_info *info = yoke_device_describe(device);
+    const yoke_device_info *info = yoke_device_info_get(device);
     assert_string_equal(info->name, name);
     assert_string_equal(info->kind, "opencl");
     assert_true(info->usable);

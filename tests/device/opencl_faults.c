@@ -62,7 +62,7 @@ static yoke_status work(const equipment *made, double *seconds)
     if (status == YOKE_OK) status = yoke_queue_record(made->queues[0], made->events[0]);
     if (status == YOKE_OK) status = yoke_queue_launch(made->queues[0], spin, 2, 2, 4, arguments, 3);
     if (status == YOKE_OK) status = yoke_queue_record(made->queues[0], made->events[1]);
-    if (status == YOKE_OK) status = yoke_queue_wait(made->queues[1], made->events[1]);
+    if (status == YOKE_OK) status = yoke_event_wait(made->events[1], made->queues[1]);
     if (status == YOKE_OK) status = yoke_queue_read(made->queues[1], made->buffer, 0, 4 * sizeof(double), values);
     if (status == YOKE_OK) status = yoke_event_elapsed_s(made->events[0], made->events[1], seconds);
     return status == YOKE_OK ? yoke_queue_finish(made->queues[1]) : status;
@@ -85,7 +85,7 @@ static yoke_status run(opencl_fixture *test, double *seconds)
     equipment made = {0};
     yoke_device_info *list = NULL;
     int64_t count = 0;
-    yoke_status status = yoke_devices_list(test->context, &list, &count);
+    yoke_status status = yoke_devices_list(test->context, NULL, 0, &list, &count);
     if (status == YOKE_OK) status = make(test->context, &made);
     if (status == YOKE_OK) status = work(&made, seconds);
     if (status == YOKE_OK)
@@ -188,7 +188,7 @@ static yoke_device_info described(opencl_fixture *test)
 {
     yoke_device_info *list = NULL, found = {.name = ""};
     int64_t count = 0;
-    OK(yoke_devices_list(test->context, &list, &count));
+    OK(yoke_devices_list(test->context, NULL, 0, &list, &count));
     for (int64_t i = 0; i < count; i++)
         if (strcmp(list[i].kind, "opencl") == 0 && found.name[0] == '\0') found = list[i];
     yoke_release(test->context, list);
@@ -212,7 +212,7 @@ static void cards_tell_their_pci_address_each_in_its_way(void **state)
     }
     yoke_device *device = NULL;
     OK(yoke_device_open(test.context, "pci:0000:af:02.1", &device));
-    assert_string_equal(yoke_device_describe(device)->name, name);
+    assert_string_equal(yoke_device_info_get(device)->name, name);
     yoke_device_close(device);
     opencl_end(&test);
 }

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <sched.h>
 
+#include "base/context.h"
 #include "unit.h"
 #include "yoke/yoke.h"
 
@@ -100,7 +101,7 @@ static void one_core_has_a_short_name(void **state)
 {
     yoke_device *device = NULL;
     assert_int_equal(yoke_device_open(*state, "openmp:0", &device), YOKE_OK);
-    assert_string_equal(yoke_device_describe(device)->name, "openmp:0-0");
+    assert_string_equal(yoke_device_info_get(device)->name, "openmp:0-0");
     yoke_device_close(device);
 }
 

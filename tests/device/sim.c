@@ -140,12 +140,12 @@ static void what_overlaps_takes_the_longest_way(void **state)
     assert_int_equal(yoke_queue_record(b.queues[0], written), YOKE_OK);                 /* at 6 */
     assert_int_equal(launch(&b, 1, 4), YOKE_OK);                                        /* b.1: 0 to 1 */
     assert_int_equal(yoke_queue_record(b.queues[1], begin), YOKE_OK);                   /* at 1 */
-    assert_int_equal(yoke_queue_wait(b.queues[1], written), YOKE_OK);
+    assert_int_equal(yoke_event_wait(written, b.queues[1]), YOKE_OK);
     assert_int_equal(launch(&b, 1, 8), YOKE_OK);                                       /* b.1: 6 to 8 */
     assert_int_equal(yoke_queue_record(b.queues[1], end), YOKE_OK);                    /* at 8 */
     assert_int_equal(yoke_queue_read(b.queues[1], b.buffer, 0, 1024, bytes), YOKE_OK); /* b.1: 8 to 11 */
     assert_true(yoke_device_clock_s(a.device) == 0);                                   /* the host did not wait */
-    assert_int_equal(yoke_event_wait(written), YOKE_OK);
+    assert_int_equal(yoke_event_wait(written, NULL), YOKE_OK);
     assert_true(yoke_device_clock_s(b.device) == 6);
     assert_int_equal(yoke_event_elapsed_s(begin, end, &seconds), YOKE_OK);
     assert_true(seconds == 7);
@@ -157,7 +157,7 @@ static void what_overlaps_takes_the_longest_way(void **state)
     assert_int_equal(launch(&a, 1, 1), YOKE_OK); /* begins now, not at 0: the host was at 11 */
     assert_int_equal(yoke_queue_finish(a.queues[1]), YOKE_OK);
     assert_true(yoke_device_clock_s(a.device) == 12);
-    assert_int_equal(yoke_event_wait(written), YOKE_OK);
+    assert_int_equal(yoke_event_wait(written, NULL), YOKE_OK);
     assert_true(yoke_device_clock_s(a.device) == 12); /* never back */
     yoke_event_destroy(written);
     yoke_event_destroy(begin);
@@ -236,12 +236,12 @@ static yoke_status everything(yoke_context *context, int64_t *number)
     if (status == YOKE_OK) status = yoke_queue_clear(d.queues[0], d.buffer, 0, 64);
     if (status == YOKE_OK) status = yoke_queue_write(d.queues[0], d.buffer, 8, 8, &zero);
     if (status == YOKE_OK) status = yoke_queue_record(d.queues[0], event);
-    if (status == YOKE_OK) status = yoke_queue_wait(d.queues[0], event);
+    if (status == YOKE_OK) status = yoke_event_wait(event, d.queues[0]);
     if (status == YOKE_OK) status = launch(&d, 0, 5);
     if (status == YOKE_OK) status = yoke_queue_read(d.queues[0], d.buffer, 0, 8, number);
     if (status == YOKE_OK) status = yoke_queue_call(d.queues[0], add_two, number, 5);
     if (status == YOKE_OK) status = yoke_queue_record(d.queues[0], end);
-    if (status == YOKE_OK) status = yoke_event_wait(end);
+    if (status == YOKE_OK) status = yoke_event_wait(end, NULL);
     if (status == YOKE_OK) status = yoke_event_elapsed_s(event, end, &seconds);
     if (status == YOKE_OK) status = yoke_queue_finish(d.queues[0]);
     yoke_event_destroy(event);

@@ -202,16 +202,16 @@ static void queues_wait_for_what_was_recorded_then(void **state)
     assert_int_equal(yoke_event_create(a.device, &end), YOKE_OK);
     assert_int_equal(launch(&a, 0, 5), YOKE_OK); /* 0 to 5 */
     assert_int_equal(yoke_queue_record(a.queues[0], event), YOKE_OK);
-    assert_int_equal(yoke_queue_wait(a.queues[1], event), YOKE_OK);
+    assert_int_equal(yoke_event_wait(event, a.queues[1]), YOKE_OK);
     assert_int_equal(launch(&a, 0, 20), YOKE_OK);
     assert_int_equal(yoke_queue_record(a.queues[0], event), YOKE_OK); /* again, at 25 */
     assert_int_equal(launch(&a, 1, 3), YOKE_OK);                      /* 5 to 8 */
     assert_int_equal(yoke_queue_record(a.queues[1], end), YOKE_OK);
-    assert_int_equal(yoke_event_wait(end), YOKE_OK);
+    assert_int_equal(yoke_event_wait(end, NULL), YOKE_OK);
     assert_true(host_s(context) == 8);
     assert_int_equal(yoke_event_elapsed_s(end, event, &seconds), YOKE_OK);
     assert_true(seconds == 17 && host_s(context) == 25);
-    assert_int_equal(yoke_queue_wait(a.queues[2], event), YOKE_OK); /* reached already */
+    assert_int_equal(yoke_event_wait(event, a.queues[2]), YOKE_OK); /* reached already */
     yoke_event_destroy(event);
     assert_int_equal(launch(&a, 2, 1), YOKE_OK);
     finish(&a);
@@ -407,7 +407,7 @@ static void a_queue_that_is_given_up_stops(void **state)
     assert_int_equal(yoke_event_create(a.device, &event), YOKE_OK);
     assert_int_equal(launch(&a, 0, 100), YOKE_OK);
     assert_int_equal(yoke_queue_record(a.queues[0], event), YOKE_OK);
-    assert_int_equal(yoke_queue_wait(a.queues[1], event), YOKE_OK);
+    assert_int_equal(yoke_event_wait(event, a.queues[1]), YOKE_OK);
     assert_int_equal(launch(&a, 1, 5), YOKE_ERROR_DEVICE);
     assert_int_equal(launch(&b, 0, 10), YOKE_OK);
     wait_until(context, 4); /* 2 of 10 done */

@@ -7,7 +7,7 @@ static suite the_suite;
 
 int suite_is_host(const suite *s)
 {
-    const char *kind = yoke_device_describe(s->device)->kind;
+    const char *kind = yoke_device_info_get(s->device)->kind;
     return strcmp(kind, "openmp") == 0 || strcmp(kind, "sim") == 0;
 }
 
@@ -52,7 +52,7 @@ int suite_open(void **state)
     if (status == YOKE_OK) status = yoke_queue_create(s->device, 0, &s->queue);
     if (status == YOKE_OK) status = yoke_program_create(s->device, &source, &s->program);
     if (status == YOKE_OK) return 0;
-    fprintf(stderr, "%s: %s\n", yoke_status_text(status), yoke_last_error(s->context));
+    fprintf(stderr, "status %d: %s\n", (int)status, yoke_last_error(s->context));
     return -1;
 }
 
@@ -77,9 +77,9 @@ static int look_for_device(const suite *s)
     if (status == YOKE_OK) status = yoke_device_open(context, s->name, &device);
     int result = status == YOKE_OK ? 0 : (status == YOKE_ERROR_UNAVAILABLE || status == YOKE_ERROR_INPUT ? 77 : 1);
     if (status == YOKE_OK)
-        printf("%s: %s (%s)\n", s->name, yoke_device_describe(device)->description, yoke_device_describe(device)->driver);
+        printf("%s: %s (%s)\n", s->name, yoke_device_info_get(device)->description, yoke_device_info_get(device)->driver);
     else
-        fprintf(stderr, "%s: %s\n", yoke_status_text(status), yoke_last_error(context));
+        fprintf(stderr, "status %d: %s\n", (int)status, yoke_last_error(context));
     yoke_device_close(device);
     yoke_context_destroy(context);
     return result;

@@ -22,10 +22,10 @@ typedef struct suite {
 } suite;
 
 /* Does the call and shows the library's own words where it fails. */
-#define OK(s, call)                                                                                                         \
-    do {                                                                                                                    \
-        yoke_status status_of_call = (call);                                                                                \
-        if (status_of_call != YOKE_OK) fail_msg("%s: %s", yoke_status_text(status_of_call), yoke_last_error((s)->context)); \
+#define OK(s, call)                                                                                              \
+    do {                                                                                                         \
+        yoke_status status_of_call = (call);                                                                     \
+        if (status_of_call != YOKE_OK) fail_msg("status %d: %s", status_of_call, yoke_last_error((s)->context)); \
     } while (0)
 
 /* The call fails so, and the text holds these words. */

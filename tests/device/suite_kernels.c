@@ -243,7 +243,7 @@ static void host_functions_run_on_the_devices_threads(void **state)
 {
     suite *s = *state;
     task t = {0};
-    if (!suite_is_host(s) || yoke_device_describe(s->device)->device_class != YOKE_DEVICE_CPU) {
+    if (!suite_is_host(s) || yoke_device_info_get(s->device)->device_class != YOKE_DEVICE_CPU) {
         FAILS(s, YOKE_ERROR_UNAVAILABLE, "functions of the host", yoke_queue_call(s->queue, count_threads, &t, 1));
         assert_int_equal(t.calls, 0);
         return;
@@ -260,7 +260,7 @@ static void host_functions_run_on_the_devices_threads(void **state)
         assert_int_equal(t.calls, 2);
         assert_true(t.sum == 500500);
         if (strncmp(s->name, "openmp:", 7) == 0)
-            assert_int_equal(t.threads, yoke_device_describe(s->device)->compute_units);
+            assert_int_equal(t.threads, yoke_device_info_get(s->device)->compute_units);
         else if (strcmp(s->name, "openmp") == 0)
             assert_int_equal(t.threads, before);
         assert_int_equal(omp_get_max_threads(), before);

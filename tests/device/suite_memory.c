@@ -11,7 +11,7 @@ static void fill(unsigned char *bytes, int64_t count, unsigned seed)
 static void the_device_describes_itself(void **state)
 {
     suite *s = *state;
-    const yoke_device_info *info = yoke_device_describe(s->device);
+    const yoke_device_info *info = yoke_device_info_get(s->device);
     assert_true(info->usable);
     assert_string_equal(info->why_not, "");
     assert_string_equal(info->remedy, "");
@@ -27,8 +27,8 @@ static void the_list_has_the_device(void **state)
     suite *s = *state;
     yoke_device_info *list = NULL;
     int64_t count = 0, found = 0;
-    const yoke_device_info *own = yoke_device_describe(s->device);
-    OK(s, yoke_devices_list(s->context, &list, &count));
+    const yoke_device_info *own = yoke_device_info_get(s->device);
+    OK(s, yoke_devices_list(s->context, NULL, 0, &list, &count));
     for (int64_t i = 0; i < count; i++)
         if (strcmp(list[i].name, own->name) == 0) {
             found++;

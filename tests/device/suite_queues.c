@@ -74,11 +74,11 @@ static void two_queues_wait_for_each_others_events(void **state)
     }
     yoke_buffer *y = suite_buffer(s, sizeof zeros, zeros);
     for (int i = 0; i < 60; i++) {
-        OK(s, yoke_queue_wait(queues[i % 2], events[(i + 1) % 2])); /* the first one was never recorded: no wait */
+        OK(s, yoke_event_wait(events[(i + 1) % 2], queues[i % 2])); /* the first one was never recorded: no wait */
         launch_double_and_one(s, queues[i % 2], y);
         OK(s, yoke_queue_record(queues[i % 2], events[i % 2]));
     }
-    OK(s, yoke_event_wait(events[1]));
+    OK(s, yoke_event_wait(events[1], NULL));
     suite_read(s, y, sizeof after, after);
     expect_all(after, ((int64_t)1 << 60) - 1);
     for (int i = 0; i < 2; i++) {
@@ -94,13 +94,13 @@ static void a_read_is_done_when_its_event_is_reached(void **state)
     static int64_t zeros[COUNT], after[COUNT];
     yoke_event *event = NULL;
     OK(s, yoke_event_create(s->device, &event));
-    OK(s, yoke_event_wait(event)); /* never recorded */
+    OK(s, yoke_event_wait(event, NULL)); /* never recorded */
     yoke_buffer *y = suite_buffer(s, sizeof zeros, zeros);
     for (int i = 1; i <= 10; i++) {
         launch_double_and_one(s, s->queue, y);
         OK(s, yoke_queue_read(s->queue, y, 0, sizeof after, after));
         OK(s, yoke_queue_record(s->queue, event));
-        OK(s, yoke_event_wait(event));
+        OK(s, yoke_event_wait(event, NULL));
         expect_all(after, ((int64_t)1 << i) - 1);
     }
     yoke_event_destroy(event);

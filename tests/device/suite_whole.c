@@ -58,7 +58,7 @@ static void a_device_is_opened_and_closed_many_times(void **state)
         int64_t answer = 0;
         assert_int_equal(yoke_context_create(&options, &context), YOKE_OK);
         yoke_status status = use(s, context, &answer);
-        if (status != YOKE_OK) fail_msg("%s: %s", yoke_status_text(status), yoke_last_error(context));
+        if (status != YOKE_OK) fail_msg("status %d: %s", status, yoke_last_error(context));
         yoke_context_destroy(context);
         assert_int_equal(answer, 1023);
         assert_int_equal(memory.outstanding, 0);
@@ -190,7 +190,7 @@ static void what_belongs_to_another_device_is_refused(void **state)
     const yoke_argument arguments[] = {suite_int64(1), suite_argument(buffer)};
     FAILS(s, YOKE_ERROR_ARGUMENT, "belongs to", yoke_queue_write(s->queue, buffer, 0, 1, &byte));
     FAILS(s, YOKE_ERROR_ARGUMENT, "belongs to", yoke_queue_record(s->queue, event));
-    FAILS(s, YOKE_ERROR_ARGUMENT, "belongs to", yoke_queue_wait(s->queue, event));
+    FAILS(s, YOKE_ERROR_ARGUMENT, "belongs to", yoke_event_wait(event, s->queue));
     FAILS(s, YOKE_ERROR_ARGUMENT, "belong to", yoke_event_elapsed_s(own, event, &seconds));
     FAILS(s, YOKE_ERROR_ARGUMENT, "belongs to", yoke_queue_launch(s->queue, suite_function(s, "double_and_one"), 1, 1, 0, arguments, 2));
     yoke_event_destroy(own);

@@ -70,7 +70,7 @@ static int check_error(const char *path, const wishes *wish, yoke_status status,
 {
     char begin[2 * LINE_BYTES];
     if (wish->num_expect == 0) return status == YOKE_OK ? 0 : complain("a good case was refused", "success", text);
-    if (status != YOKE_ERROR_INPUT) return complain("a bad case was not refused as bad input", wish->expect[0], yoke_status_text(status));
+    if (status != YOKE_ERROR_INPUT) return complain("a bad case was not refused as bad input", wish->expect[0], text);
     if (wish->place[0] != '\0')
         snprintf(begin, sizeof begin, "%s:%s: ", path, wish->place);
     else if (wish->num_set > 0)

@@ -26,7 +26,7 @@ static int has_opencl(const block *b)
     yoke_device_info *list;
     int64_t count;
     int found = 0;
-    assert_int_equal(yoke_devices_list(b->context, &list, &count), YOKE_OK);
+    assert_int_equal(yoke_devices_list(b->context, NULL, 0, &list, &count), YOKE_OK);
     for (int64_t i = 0; i < count; i++)
         found = found || (!strcmp(list[i].name, "opencl:0.0") && list[i].usable && list[i].double_precision);
     yoke_release(b->context, list);

@@ -35,7 +35,7 @@ void device_open(const block *b, fem_subdomain_options *options)
     if (!status) status = yoke_queue_create(options->device, 0, &options->queue);
     if (!status) status = fem_programs_create(b->context, options->device, &options->programs);
     if (status) fail_msg("%s", yoke_last_error(b->context));
-    int cpu = yoke_device_describe(options->device)->device_class == YOKE_DEVICE_CPU;
+    int cpu = yoke_device_info_get(options->device)->device_class == YOKE_DEVICE_CPU;
     options->group_items = cpu && device_compiles() ? 128 : 0;
 }
 

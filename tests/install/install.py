@@ -80,7 +80,7 @@ def main():
                  if flag.startswith(("-I", "-L", "-fopenmp")) or flag in ("-lyoke", "-lhwloc", "-ljansson", "-lcminpack", "-pthread", "-ldl", "-lm")]
         run(compiler, "-std=c11", HERE / "consumer.c", "-o", work / "static", *flags)
         names = [line.split()[-1] for line in run("nm", "--extern-only", "--defined-only", library / "libyoke.a").splitlines() if " " in line]
-        if "yoke_context_create" not in names or not all(name.startswith("yoke_") for name in names):
+        if "yoke_context_create_for" not in names or not all(name.startswith("yoke_") for name in names):
             sys.exit("libyoke.a defines " + ", ".join(name for name in names if not name.startswith("yoke_")))
         expect(work / "static", version)
 

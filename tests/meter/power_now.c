@@ -1,4 +1,4 @@
-/* yoke_meter_power: what a meter's hardware shows now, as power profiles read it. */
+/* yoke_meter_read: what a meter's hardware shows now, as power profiles read it. */
 #include <math.h>
 
 #include "vendor.h"
@@ -45,10 +45,10 @@ static void a_card_whose_energy_is_counted_shows_instantaneous_power_too(void **
     double watts = 0;
     vendor_set(&stub, "power_mw=123456,average_mw=99000");
     yoke_meter *meter = open_meter(NULL, "nvml");
-    assert_int_equal(yoke_meter_power(meter, 0, &watts), YOKE_OK);
+    assert_int_equal(yoke_meter_read(meter, 0, &watts, NULL), YOKE_OK);
     assert_float_equal(watts, 123.456, 1e-9);
     vendor_set(&stub, "power_mw=123456,average_mw=99000,field.186.0=3"); /* an old driver does not know the field */
-    assert_int_equal(yoke_meter_power(meter, 0, &watts), YOKE_OK);
+    assert_int_equal(yoke_meter_read(meter, 0, &watts, NULL), YOKE_OK);
     assert_float_equal(watts, 99, 1e-9);
     yoke_meter_close(meter);
 }
@@ -59,12 +59,12 @@ static void a_card_shows_its_temperature(void **state)
     double celsius = 0;
     vendor_set(&stub, "temperature=54");
     yoke_meter *meter = open_meter(NULL, "nvml");
-    assert_int_equal(yoke_meter_temperature(meter, 0, &celsius), YOKE_OK);
+    assert_int_equal(yoke_meter_read(meter, 0, NULL, &celsius), YOKE_OK);
     assert_float_equal(celsius, 54, 0);
     yoke_meter_close(meter);
     meter = open_meter(machine("intel-server"), "powercap:package-0");
     celsius = 77;
-    assert_int_equal(yoke_meter_temperature(meter, 0, &celsius), YOKE_ERROR_UNAVAILABLE);
+    assert_int_equal(yoke_meter_read(meter, 0, NULL, &celsius), YOKE_ERROR_UNAVAILABLE);
     assert_true(celsius == 77);
     yoke_meter_close(meter);
 }
@@ -75,10 +75,10 @@ static void so_does_a_card_of_amd(void **state)
     double watts = 77;
     vendor_set(&amd, "power_w=123");
     yoke_meter *meter = open_meter(NULL, "amdsmi");
-    assert_int_equal(yoke_meter_power(meter, 0, &watts), YOKE_OK);
+    assert_int_equal(yoke_meter_read(meter, 0, &watts, NULL), YOKE_OK);
     assert_float_equal(watts, 123, 1e-9);
     vendor_set(&amd, "fail.amdsmi_get_power_info=2");
-    assert_int_equal(yoke_meter_power(meter, 0, &watts), YOKE_ERROR_UNAVAILABLE);
+    assert_int_equal(yoke_meter_read(meter, 0, &watts, NULL), YOKE_ERROR_UNAVAILABLE);
     assert_non_null(strstr(yoke_last_error(context), "power"));
     assert_float_equal(watts, 123, 0);
     yoke_meter_close(meter);
@@ -89,7 +89,7 @@ static void a_meter_of_power_shows_what_its_file_says(void **state)
     (void)state;
     double watts = 0;
     yoke_meter *meter = open_meter(machine("board-hwmon"), "hwmon:power_meter/power1");
-    assert_int_equal(yoke_meter_power(meter, 0, &watts), YOKE_OK);
+    assert_int_equal(yoke_meter_read(meter, 0, &watts, NULL), YOKE_OK);
     assert_float_equal(watts, 182, 1e-9);
     yoke_meter_close(meter);
 }
@@ -99,12 +99,11 @@ static void a_meter_that_counts_energy_only_has_no_power(void **state)
     (void)state;
     double watts = 77;
     yoke_meter *meter = open_meter(machine("intel-server"), "powercap:package-0");
-    assert_int_equal(yoke_meter_power(meter, 0, &watts), YOKE_ERROR_UNAVAILABLE);
+    assert_int_equal(yoke_meter_read(meter, 0, &watts, NULL), YOKE_ERROR_UNAVAILABLE);
     assert_non_null(strstr(yoke_last_error(context), "shows energy only"));
-    assert_int_equal(yoke_meter_power(meter, 1, &watts), YOKE_ERROR_ARGUMENT);
-    assert_int_equal(yoke_meter_power(meter, -1, &watts), YOKE_ERROR_ARGUMENT);
-    assert_int_equal(yoke_meter_power(meter, 0, NULL), YOKE_ERROR_ARGUMENT);
-    assert_int_equal(yoke_meter_power(NULL, 0, &watts), YOKE_ERROR_ARGUMENT);
+    assert_int_equal(yoke_meter_read(meter, 1, &watts, NULL), YOKE_ERROR_ARGUMENT);
+    assert_int_equal(yoke_meter_read(meter, -1, &watts, NULL), YOKE_ERROR_ARGUMENT);
+    assert_int_equal(yoke_meter_read(NULL, 0, &watts, NULL), YOKE_ERROR_ARGUMENT);
     assert_float_equal(watts, 77, 0);
     yoke_meter_close(meter);
 }

@@ -263,7 +263,6 @@ static void arguments_are_checked_and_kinds_have_names(void **state)
     assert_int_equal(yoke_meters_list(context, NULL, NULL, NULL), YOKE_ERROR_ARGUMENT);
     assert_int_equal(yoke_region_begin(NULL, NULL), YOKE_ERROR_ARGUMENT);
     assert_int_equal(yoke_region_end(NULL, NULL, NULL, NULL), YOKE_ERROR_ARGUMENT);
-    assert_int_equal(yoke_meter_infos(NULL, NULL, NULL), YOKE_ERROR_ARGUMENT);
     yoke_meter_close(NULL);
     yoke_meter *meter = NULL;
     assert_int_equal(yoke_meter_open(context, &(yoke_meter_options){.probe_s = NAN}, &meter), YOKE_ERROR_INPUT);

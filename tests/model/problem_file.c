@@ -29,8 +29,8 @@ static void what_is_in_the_file_is_in_the_problem(void **state)
     assert_true(!gpu->host && gpu->removable && gpu->max_units == 1000000 && gpu->copy_seconds == 0.25);
     assert_true(gpu->copy_seconds_per_unit == 1e-9 && gpu->copy_joules_per_unit == 8.14e-4);
     assert_string_equal(p->warnings, "");
-    yoke_plan_problem_destroy(context, problem);
-    yoke_plan_problem_destroy(context, NULL);
+    yoke_release(context, problem);
+    yoke_release(context, NULL);
     yoke_context_destroy(context);
 }
 
@@ -49,7 +49,7 @@ static void laws_of_the_clock_become_levels(void **state)
         assert_float_equal(gpu->levels[i].dynamic_power_w, 1e-27 * f * f * f + 2e-9 * f + 3 - 2, 1e-12);
         assert_true(gpu->levels[i].idle_power_w == 2 && gpu->levels[i].start_seconds == 0.5);
     }
-    yoke_plan_problem_destroy(context, problem);
+    yoke_release(context, problem);
     yoke_context_destroy(context);
 }
 
@@ -67,7 +67,7 @@ static void what_may_be_left_out_has_its_default(void **state)
     assert_true(device->max_units == INT64_MAX && isnan(device->levels[0].frequency_hz) && device->levels[0].start_seconds == 0);
     /* What nobody said of powers is not known, and not nothing. */
     assert_true(isnan(device->levels[0].dynamic_power_w) && isnan(device->levels[0].idle_power_w));
-    yoke_plan_problem_destroy(context, problem);
+    yoke_release(context, problem);
     yoke_context_destroy(context);
 }
 
@@ -111,8 +111,8 @@ static void what_is_written_is_read_to_the_last_bit(void **state)
     assert_int_equal(yoke_plan_problem_write(context, p->other, first), YOKE_OK);
     second = read_good(context, p->other);
     assert_same_problem(first, second);
-    yoke_plan_problem_destroy(context, first);
-    yoke_plan_problem_destroy(context, second);
+    yoke_release(context, first);
+    yoke_release(context, second);
     yoke_context_destroy(context);
 }
 
@@ -129,8 +129,8 @@ static void wide_intervals_are_written_as_the_widest(void **state)
     assert_int_equal(yoke_plan_problem_write(context, p->other, first), YOKE_OK);
     second = read_good(context, p->other);
     assert_true(second->devices[0].levels[0].time_uncertainty == 10 && second->devices[0].levels[0].power_uncertainty == 10);
-    yoke_plan_problem_destroy(context, first);
-    yoke_plan_problem_destroy(context, second);
+    yoke_release(context, first);
+    yoke_release(context, second);
     yoke_context_destroy(context);
 }
 
@@ -159,7 +159,7 @@ static void a_round_in_the_file_is_in_the_problem(void **state)
     yoke_plan_choice choice;
     assert_int_equal(yoke_plan_evaluate(context, problem, NULL, units, NULL, &choice), YOKE_OK);
     assert_true(fabs(choice.time_s - (2.5 * 0.65 + 2.5e-6 + 0.5 + 6)) < 1e-12);
-    yoke_plan_problem_destroy(context, problem);
+    yoke_release(context, problem);
     yoke_context_destroy(context);
 }
 
@@ -191,8 +191,8 @@ static void a_round_is_written_as_it_was_read(void **state)
     assert_int_equal(yoke_plan_problem_write(context, p->other, second), YOKE_OK);
     const char *after = content_of(p->other, &two);
     assert_true(one == two && memcmp(before, after, one) == 0); /* the order of writing is stable */
-    yoke_plan_problem_destroy(context, first);
-    yoke_plan_problem_destroy(context, second);
+    yoke_release(context, first);
+    yoke_release(context, second);
     yoke_context_destroy(context);
 }
 
@@ -223,7 +223,7 @@ static void what_cannot_be_written_leaves_the_old_file(void **state)
     assert_int_equal(yoke_plan_problem_write(context, p->other, problem), YOKE_ERROR_INPUT);
     assert_int_equal(rmdir(p->other), 0);
     assert_int_equal(yoke_plan_problem_write(context, p->path, NULL), YOKE_ERROR_ARGUMENT);
-    yoke_plan_problem_destroy(context, problem);
+    yoke_release(context, problem);
     /* stop() finds the directory empty but for the two files. */
     yoke_context_destroy(context);
 }
@@ -258,7 +258,7 @@ static void no_failing_allocation_is_missed_in_writing(void **state)
         assert_true((status == YOKE_OK) == (access(p->other, F_OK) == 0));
     }
     assert_int_equal(status, YOKE_OK);
-    yoke_plan_problem_destroy(plain, problem);
+    yoke_release(plain, problem);
     yoke_context_destroy(plain);
 }
 
@@ -283,7 +283,7 @@ static void shipped_models_are_read(void **state)
         assert_int_equal(problem->units, shipped[i].units);
         assert_int_equal(problem->num_devices, shipped[i].devices);
         assert_int_equal(problem->devices[0].num_levels, shipped[i].levels);
-        yoke_plan_problem_destroy(context, problem);
+        yoke_release(context, problem);
     }
     assert_string_equal(p->warnings, "");
     yoke_context_destroy(context);
@@ -310,7 +310,7 @@ static void what_is_no_plain_file_is_not_replaced(void **state)
     assert_int_equal(lstat(link, &about), 0);
     assert_true(S_ISLNK(about.st_mode));
     yoke_plan_problem *again = read_good(context, target);
-    yoke_plan_problem_destroy(context, again);
+    yoke_release(context, again);
     assert_int_equal(stat(victim, &about), 0);
     assert_int_equal(about.st_size, 4);
     unlink(victim);
@@ -329,7 +329,7 @@ static void what_is_no_plain_file_is_not_replaced(void **state)
     unlink(victim);
     unlink(link);
     unlink(target);
-    yoke_plan_problem_destroy(context, problem);
+    yoke_release(context, problem);
     yoke_context_destroy(context);
 }
 

@@ -249,7 +249,7 @@ static void a_hundred_thousand_points_are_read(void **state)
     yoke_plan_problem *problem = read_good(context, p->path);
     assert_int_equal(problem->devices[0].levels[0].num_points, 100000);
     assert_true(problem->devices[0].levels[0].points[199998] == 100000);
-    yoke_plan_problem_destroy(context, problem);
+    yoke_release(context, problem);
     yoke_context_destroy(context);
     free(text);
 }
@@ -316,7 +316,7 @@ static void seconds_that_fall_are_a_warning(void **state)
     /* Once is enough, and the numbers stay as they are: the plan repairs them. */
     assert_true(strchr(p->warnings, '\n')[1] == '\0');
     assert_true(problem->devices[0].levels[1].points[5] == 2.5);
-    yoke_plan_problem_destroy(context, problem);
+    yoke_release(context, problem);
     yoke_context_destroy(context);
 }
 

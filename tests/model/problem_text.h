@@ -77,7 +77,7 @@ static inline yoke_status read_bytes(const place *p, const char *text, size_t le
     yoke_status status = yoke_plan_problem_read(context, p->path, &problem);
     snprintf(error, 2048, "%s", yoke_last_error(context));
     assert_true((status == YOKE_OK) == (problem != NULL));
-    yoke_plan_problem_destroy(context, problem);
+    yoke_release(context, problem);
     yoke_context_destroy(context);
     assert_int_equal(memory.outstanding, 0);
     return status;

@@ -132,7 +132,7 @@ static double planned_seconds(yoke_context *context, const curve *curves, int de
     int64_t sum = 0;
     for (int i = 0; i < devices; i++) sum += units[i] = plan->best.units[i];
     assert_int_equal(sum, n);
-    yoke_plan_destroy(context, plan);
+    yoke_release(context, plan);
     return seconds;
 }
 

@@ -113,7 +113,7 @@ static void published_case_2_is_not_the_minimum_and_both_are_named(void **state)
     assert_says(published->note, "case 2: all on the accelerator; not the minimum of eq. 37: shared by eq. 26 needs 0.0003547 J");
     assert_says(plan->decision,
                 "The published rule (Lang and Ruenger 2014, sect. 4.3) differs from the true minimum: its choice needs 13.5 % more");
-    yoke_plan_destroy(context, plan);
+    yoke_release(context, plan);
 }
 
 static void published_table_2_is_case_3_and_the_minimum(void **state)
@@ -130,7 +130,7 @@ static void published_table_2_is_case_3_and_the_minimum(void **state)
     /* Eq. 38: the accelerator costs nothing where it has no unit. */
     assert_near(get(plan, "only:cpu")->energy_j, 32.4 * 10000 * 285.5e-6, 1e-12);
     assert_near(get(plan, "only:gpu")->energy_j, 32.4 * 10000 * (235e-6 + 814e-6 / 32.4 + 84.3 * 1.69e-6), 1e-12);
-    yoke_plan_destroy(context, plan);
+    yoke_release(context, plan);
 }
 
 static void published_case_1_holds_up_to_16_calls(void **state)
@@ -145,7 +145,7 @@ static void published_case_1_holds_up_to_16_calls(void **state)
         assert_says(published->note, first ? "case 1: all on the host" : "case 3: shared by eq. 26");
         assert_int_equal(published->units[1], first ? 0 : 5015);
         assert_near(published->energy_j, plan->best.energy_j, 1e-6);
-        yoke_plan_destroy(context, plan);
+        yoke_release(context, plan);
     }
 }
 
@@ -161,7 +161,7 @@ static void published_case_1_forgets_an_idle_accelerator(void **state)
     assert_says(published->note, "case 1: all on the host; not the minimum of eq. 37: shared by eq. 26");
     assert_int_equal(published->units[0], 10000);
     assert_true(plan->best.energy_j < 0.9 * published->energy_j);
-    yoke_plan_destroy(context, plan);
+    yoke_release(context, plan);
 }
 
 /* The rule for one pair of levels, written down anew. */
@@ -210,7 +210,7 @@ static void published_takes_the_pair_of_clocks_of_least_energy(void **state)
         assert_near(published->energy_j, least, 1e-9);
         assert_true(plan->best.energy_j <= published->energy_j * (1 + 1e-9));
         cases[published->note[5] - '0']++;
-        yoke_plan_destroy(context, plan);
+        yoke_release(context, plan);
     }
     assert_true(cases[1] > 10 && cases[2] > 10 && cases[3] > 10);
 }
@@ -224,13 +224,13 @@ static void published_needs_a_host_and_an_accelerator_and_all_powers(void **stat
     n.devices[1].host = 1;
     yoke_plan *plan = make_plan(&n, LIMITED());
     assert_null(find(plan, "published"));
-    yoke_plan_destroy(context, plan);
+    yoke_release(context, plan);
     make_peach(&n);
     n.problem.num_devices = 3;
     plan = make_plan(&n, LIMITED());
     assert_null(find(plan, "published"));
     assert_non_null(find(plan, "only:other"));
-    yoke_plan_destroy(context, plan);
+    yoke_release(context, plan);
     make_peach(&n);
     n.levels[0][0].idle_power_w = NAN;
     plan = make_plan(&n, &time);
@@ -238,7 +238,7 @@ static void published_needs_a_host_and_an_accelerator_and_all_powers(void **stat
     assert_true(isnan(get(plan, "only:cpu")->energy_j) && get(plan, "only:cpu")->time_s > 0);
     assert_says(plan->decision, "its energy cannot be told, as not all powers are known");
     assert_null(strstr(plan->decision, "nan"));
-    yoke_plan_destroy(context, plan);
+    yoke_release(context, plan);
 }
 
 /* ------------------------------------------------------------------------------------------------ alternatives */
@@ -259,8 +259,8 @@ static void peach_takes_78_percent_for_time_and_all_for_energy(void **state)
     assert_near(get(fast, "balanced")->time_s, fast->best.time_s, 1e-12);
     assert_says(cheap->decision, "balanced: 7.433 s, 3967 J, 21.8 % less time, 28.7 % more energy");
     assert_says(cheap->decision, "only:gpu: the same choice");
-    yoke_plan_destroy(context, fast);
-    yoke_plan_destroy(context, cheap);
+    yoke_release(context, fast);
+    yoke_release(context, cheap);
 }
 
 static void alternatives_are_named_and_none_is_better(void **state)
@@ -291,7 +291,7 @@ static void alternatives_are_named_and_none_is_better(void **state)
             assert_true(best <= value * (1 + 1e-12));
             assert_true(get(plan, "balanced")->time_s <= other->time_s * (1 + 1e-12));
         }
-        yoke_plan_destroy(context, plan);
+        yoke_release(context, plan);
     }
 }
 
@@ -312,8 +312,8 @@ static void the_order_of_devices_does_not_matter(void **state)
         assert_true(one->units[0] == other->units[1] && one->units[1] == other->units[0]);
         assert_string_equal(one->note, other->note);
     }
-    yoke_plan_destroy(context, a);
-    yoke_plan_destroy(context, b);
+    yoke_release(context, a);
+    yoke_release(context, b);
 }
 
 static void a_bare_plan_has_no_words(void **state)
@@ -324,7 +324,7 @@ static void a_bare_plan_has_no_words(void **state)
     yoke_plan *plan = make_plan(&n, LIMITED(.bare = 1));
     assert_int_equal(plan->num_alternatives, 0);
     assert_string_equal(plan->decision, "");
-    yoke_plan_destroy(context, plan);
+    yoke_release(context, plan);
 }
 
 static void no_units_are_a_plan_too(void **state)
@@ -337,7 +337,7 @@ static void no_units_are_a_plan_too(void **state)
     assert_true(plan->feasible && plan->best.time_s == 0 && get(plan, "published")->energy_j == 0);
     assert_null(strstr(plan->decision, "nan"));
     assert_null(strstr(plan->decision, "inf"));
-    yoke_plan_destroy(context, plan);
+    yoke_release(context, plan);
 }
 
 /* ------------------------------------------------------------------------------------------------ limits and ties */
@@ -354,12 +354,12 @@ static void alternatives_that_break_a_limit_are_shown_but_not_taken(void **state
     assert_string_equal(alone->note, "misses the deadline of 8.177 s");
     assert_string_equal(published->note, "case 2: all on the accelerator; misses the deadline of 8.177 s");
     assert_says(plan->decision, "Limits: at most 1.1 times the least time; without them 9.502 s and 3082 J, ");
-    yoke_plan_destroy(context, plan);
+    yoke_release(context, plan);
     plan = make_plan(&n, LIMITED(.power_cap_w = 350));
     assert_true(plan->feasible && !get(plan, "only:cpu")->feasible && get(plan, "balanced")->feasible);
     assert_string_equal(get(plan, "only:cpu")->note, "breaks the power cap: 405.1 W");
     assert_says(plan->decision, "power cap 350 W; they cost nothing.");
-    yoke_plan_destroy(context, plan);
+    yoke_release(context, plan);
 }
 
 static void a_plan_that_cannot_be_says_what_could(void **state)
@@ -394,7 +394,7 @@ static void a_plan_that_cannot_be_says_what_could(void **state)
         assert_null(find(plan, "best"));
         for (int64_t k = 0; k < plan->num_alternatives; k++) assert_false(plan->alternatives[k].feasible);
         assert_null(strstr(plan->decision, "nan"));
-        yoke_plan_destroy(context, plan);
+        yoke_release(context, plan);
     }
 }
 
@@ -410,14 +410,14 @@ static void a_tie_is_said_and_the_faster_is_taken(void **state)
     yoke_plan *plan = make_plan(&n, LIMITED());
     assert_true(!plan->tie && plan->best.units[1] == 10000);
     assert_null(strstr(plan->decision, "A tie"));
-    yoke_plan_destroy(context, plan);
+    yoke_release(context, plan);
     n.levels[0][0].power_uncertainty = n.levels[1][0].power_uncertainty = 0.02;
     plan = make_plan(&n, LIMITED());
     assert_true(plan->tie && plan->best.units[0] > 2000);
     assert_near(plan->best.time_s, get(plan, "balanced")->time_s, 1e-12);
     assert_says(plan->decision, "A tie: this choice (balanced) and only:cpu and only:gpu differ in energy by no more");
     assert_says(plan->decision, "the fastest was taken");
-    yoke_plan_destroy(context, plan);
+    yoke_release(context, plan);
 }
 
 static void no_failing_allocation_is_missed(void **state)
@@ -434,7 +434,7 @@ static void no_failing_allocation_is_missed(void **state)
         yoke_plan *plan = NULL;
         assert_int_equal(yoke_context_create(&options, &poor), YOKE_OK);
         status = yoke_plan_create(poor, &n.problem, LIMITED(.deadline_s = 9), &plan);
-        yoke_plan_destroy(poor, plan);
+        yoke_release(poor, plan);
         yoke_context_destroy(poor);
         assert_int_equal(memory.outstanding, 0);
     }

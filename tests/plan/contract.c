@@ -172,13 +172,13 @@ static void energy_needs_powers_and_names_what_is_missing(void **state)
     assert_true(plan->feasible && plan->optimal);
     assert_true(fabs(plan->best.time_s - 20) < 1e-12);
     assert_int_equal(plan->best.units[0], 20);
-    yoke_plan_destroy(context, plan);
+    yoke_release(context, plan);
     p = pair_of(state);
     p->problem.base_power_w = NAN;
     refused(p, &(yoke_plan_options){.objective = YOKE_OBJECTIVE_EDP}, "base power");
     plan = create(&p->problem, (yoke_plan_options){.bare = 1});
     assert_true(isnan(plan->best.energy_j) && isnan(plan->best.peak_power_w));
-    yoke_plan_destroy(context, plan);
+    yoke_release(context, plan);
 }
 
 static void a_plan_is_as_the_formulas_say(void **state)
@@ -198,7 +198,7 @@ static void a_plan_is_as_the_formulas_say(void **state)
     assert_true(fabs(plan->best.peak_power_w - 21) < 1e-12);
     assert_true(plan->best.time_uncertainty_s == 0 && plan->best.energy_uncertainty_j == 0);
     assert_non_null(plan->decision);
-    yoke_plan_destroy(context, plan);
+    yoke_release(context, plan);
 }
 
 static void no_units_take_nothing(void **state)
@@ -211,7 +211,7 @@ static void no_units_take_nothing(void **state)
         assert_true(plan->best.time_s == 0 && plan->best.energy_j == 0);
         assert_int_equal(plan->best.units[0] + plan->best.units[1], 0);
         assert_int_equal(plan->best.levels[1], 1); /* of least idle power */
-        yoke_plan_destroy(context, plan);
+        yoke_release(context, plan);
     }
 }
 
@@ -224,23 +224,23 @@ static void what_cannot_be_met_is_named_with_the_nearest_value(void **state)
     assert_true(fabs(plan->nearest - 20) < 1e-9);
     assert_true(isnan(plan->best.time_s));
     assert_int_equal(plan->best.units[0], 0);
-    yoke_plan_destroy(context, plan);
+    yoke_release(context, plan);
     /* The least draw is the slow device at its second level: 5 + 3 + 0.5 + 1.5 W */
     plan = create(&p->problem, (yoke_plan_options){.power_cap_w = 9.9});
     assert_string_equal(plan->binding, "power-cap");
     assert_true(fabs(plan->nearest - 10) < 1e-6);
-    yoke_plan_destroy(context, plan);
+    yoke_release(context, plan);
     /* Within 59 s the slow device alone is too slow (60 s): the fast one must work, beside the other parked: 5 + 3 + 10 + 0.5 W. */
     plan = create(&p->problem, (yoke_plan_options){.power_cap_w = 15, .deadline_s = 59});
     assert_string_equal(plan->binding, "power-cap");
     assert_true(fabs(plan->nearest - 18.5) < 1e-6);
-    yoke_plan_destroy(context, plan);
+    yoke_release(context, plan);
     p->devices[0].max_units = 7;
     p->devices[1].max_units = 8;
     plan = create(&p->problem, (yoke_plan_options){.objective = YOKE_OBJECTIVE_ENERGY});
     assert_string_equal(plan->binding, "memory");
     assert_true(plan->nearest == 15);
-    yoke_plan_destroy(context, plan);
+    yoke_release(context, plan);
 }
 
 static void a_slowdown_is_of_the_least_time_under_the_cap(void **state)
@@ -251,10 +251,10 @@ static void a_slowdown_is_of_the_least_time_under_the_cap(void **state)
         create(&p->problem, (yoke_plan_options){.objective = YOKE_OBJECTIVE_ENERGY, .power_cap_w = 18.6, .max_slowdown = 1.9});
     assert_true(plan->feasible);
     assert_true(fabs(plan->best.time_s - 30) < 1e-9);
-    yoke_plan_destroy(context, plan);
+    yoke_release(context, plan);
     plan = create(&p->problem, (yoke_plan_options){.objective = YOKE_OBJECTIVE_TIME, .max_slowdown = 1});
     assert_true(plan->feasible && fabs(plan->best.time_s - 20) < 1e-12);
-    yoke_plan_destroy(context, plan);
+    yoke_release(context, plan);
 }
 
 static void evaluating_checks_units_and_levels(void **state)
@@ -284,7 +284,7 @@ static void null_arguments_are_refused(void **state)
     yoke_plan *plan;
     assert_int_equal(yoke_plan_create(context, NULL, NULL, &plan), YOKE_ERROR_ARGUMENT);
     assert_int_equal(yoke_plan_create(context, &p->problem, NULL, NULL), YOKE_ERROR_ARGUMENT);
-    yoke_plan_destroy(context, NULL);
+    yoke_release(context, NULL);
 }
 
 static void uncertainties_follow_the_devices(void **state)
@@ -319,7 +319,7 @@ static void no_memory_is_lost_where_allocations_fail(void **state)
         yoke_status status = yoke_plan_create(limited, &p->problem, &all, &plan);
         memory.fail_at = 0;
         if (status == YOKE_OK) {
-            yoke_plan_destroy(limited, plan);
+            yoke_release(limited, plan);
             assert_int_equal(memory.outstanding, before);
             break;
         }
@@ -347,7 +347,7 @@ static void the_front_is_ascending_in_time_and_falling_in_energy(void **state)
         assert_true(plan->front[k].energy_j < plan->front[k - 1].energy_j);
     }
     assert_true(fabs(plan->front[plan->num_front - 1].energy_j - plan->best.energy_j) < 1e-9);
-    yoke_plan_destroy(context, plan);
+    yoke_release(context, plan);
 }
 
 static void huge_numbers_do_not_break_a_plan(void **state)
@@ -358,7 +358,7 @@ static void huge_numbers_do_not_break_a_plan(void **state)
         yoke_plan *plan = create(&p->problem, (yoke_plan_options){.objective = (yoke_objective)objective});
         assert_true(plan->feasible && plan->gap < 1e-8);
         assert_int_equal(plan->best.units[0] + plan->best.units[1], p->problem.units);
-        yoke_plan_destroy(context, plan);
+        yoke_release(context, plan);
     }
     p->levels[1].seconds_per_unit = p->levels[2].seconds_per_unit = 1e300;
     refused(p, NULL, "too large");

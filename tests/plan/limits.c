@@ -77,7 +77,7 @@ static void many_devices_and_levels_are_searched_with_few_nodes(void **state)
     assert_true(plan->best.peak_power_w <= 3000 * (1 + 1e-9));
     assert_true(plan->nodes <= 60000 && plan->all_nodes >= plan->nodes / 4);
     assert_true(plan->all_nodes <= 100000);
-    yoke_plan_destroy(context, plan);
+    yoke_release(context, plan);
 }
 
 static int stop_at_3000(void *user, int64_t nodes)
@@ -95,7 +95,7 @@ static void progress_is_told_and_may_end_a_search(void **state)
     assert_true(calls == 3); /* after 1024, 2048, 3072 */
     assert_true(plan->feasible && !plan->optimal && plan->gap > 0 && plan->gap < 0.5);
     assert_true(plan->all_nodes < 6000);
-    yoke_plan_destroy(context, plan);
+    yoke_release(context, plan);
 }
 
 static const struct CMUnitTest tests[] = {

@@ -118,7 +118,7 @@ static double makespan(yoke_context *context, cluster *all, int64_t blocks, yoke
     double longest = check_partition(all, blocks, plan);
     if (converged != NULL) *converged = plan->converged;
     if (rounds != NULL) *rounds = plan->rounds;
-    yoke_nested_plan_destroy(context, plan);
+    yoke_release(context, plan);
     return longest;
 }
 
@@ -175,7 +175,7 @@ static void constant_speeds_are_shared_in_proportion(void **state)
         assert_int_equal(plan->rounds, 2);
         assert_float_equal((double)(plan->nodes[0].rows * plan->nodes[0].columns), 270000, 600);
         assert_float_equal((double)plan->device_columns[0][0], (double)plan->nodes[0].columns * 2 / 3, 1);
-        yoke_nested_plan_destroy(context, plan);
+        yoke_release(context, plan);
     }
     yoke_context_destroy(context);
 }
@@ -306,7 +306,7 @@ static void seconds_that_fall_with_blocks_do_not_break_it(void **state)
         for (int64_t i = 0; i < 3; i++)
             for (int64_t j = 0; j < all.devices[i]; j++) sum += plan->nodes[i].rows * plan->device_columns[i][j];
         assert_int_equal(sum, 2500);
-        yoke_nested_plan_destroy(context, plan);
+        yoke_release(context, plan);
     }
     yoke_context_destroy(context);
 }
@@ -345,7 +345,7 @@ static void the_fastest_device_gets_a_block_that_cannot_be_split(void **state)
         check_partition(&all, 1, plan);
         assert_int_equal(plan->device_columns[0][1], 1);
         assert_float_equal(plan->node_s[0], 1, 1e-12);
-        yoke_nested_plan_destroy(context, plan);
+        yoke_release(context, plan);
     }
     yoke_context_destroy(context);
 }
@@ -367,7 +367,7 @@ static void who_is_too_slow_gets_nothing(void **state)
     assert_int_equal(plan->nodes[1].rows, 0);
     assert_float_equal(plan->node_s[1], 0, 0);
     assert_true(plan->converged);
-    yoke_nested_plan_destroy(context, plan);
+    yoke_release(context, plan);
     yoke_context_destroy(context);
 }
 
@@ -387,8 +387,8 @@ static void partitions_do_not_depend_on_the_order_of_nodes(void **state)
     assert_int_equal(yoke_plan_nested(context, &first, &one), YOKE_OK);
     assert_int_equal(yoke_plan_nested(context, &second, &other), YOKE_OK);
     for (int64_t i = 0; i < 8; i++) assert_float_equal(one->node_s[i], other->node_s[7 - i], 0.05 * one->node_s[i]);
-    yoke_nested_plan_destroy(context, one);
-    yoke_nested_plan_destroy(context, other);
+    yoke_release(context, one);
+    yoke_release(context, other);
     yoke_context_destroy(context);
 }
 
@@ -457,7 +457,7 @@ static void what_is_outside_the_contract_is_refused(void **state)
         assert_null(plan);
     }
     assert_int_equal(all.calls, 0);
-    yoke_nested_plan_destroy(context, NULL);
+    yoke_release(context, NULL);
     yoke_context_destroy(context);
 }
 
@@ -479,7 +479,7 @@ static void no_failing_allocation_is_missed(void **state)
         memory.fail_at = k;
         yoke_status status = yoke_plan_nested(context, &nested, &plan);
         memory.fail_at = 0;
-        yoke_nested_plan_destroy(context, plan);
+        yoke_release(context, plan);
         assert_int_equal(memory.outstanding, before);
         if (status == YOKE_OK) break;
         assert_int_equal(status, YOKE_ERROR_MEMORY);

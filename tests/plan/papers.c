@@ -62,8 +62,8 @@ static void both_peach_systems_get_the_shares_of_table_VI(void **state)
         assert_true(fabs(fastest->best.energy_j / UNITS / s->joules_at_fastest - 1) < 1e-5);
         assert_true(fabs(cheapest->best.energy_j / UNITS / s->joules_cheapest - 1) < 1e-5);
         assert_true(cheapest->best.energy_j <= fastest->best.energy_j);
-        yoke_plan_destroy(*state, fastest);
-        yoke_plan_destroy(*state, cheapest);
+        yoke_release(*state, fastest);
+        yoke_release(*state, cheapest);
     }
 }
 
@@ -99,7 +99,7 @@ static void sharing_is_best_for_the_elements_of_the_2014_paper(void **state)
     assert_true(fabs(energy_of_shares(*state, &problem, 0) - 286) < 1e-6);
     assert_true(fabs(energy_of_shares(*state, &problem, UNITS) - 402.467) < 1e-6);
     assert_true(fabs(plan->best.energy_j * 1e6 / UNITS - 272.96) < 0.01);
-    yoke_plan_destroy(*state, plan);
+    yoke_release(*state, plan);
 }
 
 /* The published case 2 (GPU only where E*_c > E*_g + P*_c t_g) is not the least of its own eq. 37: here it takes 402.5 uJ, sharing needs 354.7. */
@@ -113,7 +113,7 @@ static void the_published_second_case_is_not_the_minimum(void **state)
     assert_true(fabs(plan->best.energy_j * 1e6 / UNITS - 354.72) < 0.01);
     assert_true(fabs(energy_of_shares(*state, &problem, UNITS) - 402.467) < 1e-6);
     assert_true(fabs((double)plan->best.units[1] / UNITS - 0.50147) < 1e-4);
-    yoke_plan_destroy(*state, plan);
+    yoke_release(*state, plan);
 }
 
 /* 814 uJ to copy an element pay from the 16th call on, at 51 uJ saved per call. */
@@ -131,7 +131,7 @@ static void copying_pays_from_sixteen_calls_on(void **state)
         problem.repetitions = calls;
         yoke_plan *plan = plan_of(*state, &problem, YOKE_OBJECTIVE_ENERGY);
         assert_int_equal(plan->best.units[1], calls >= 16 ? UNITS : 0);
-        yoke_plan_destroy(*state, plan);
+        yoke_release(*state, plan);
     }
 }
 

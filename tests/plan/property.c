@@ -67,7 +67,7 @@ static void small_problems_are_solved_as_brute_force_does(void **state)
                 linear += constant;
                 linear_optimal += constant && plan->optimal;
             }
-            yoke_plan_destroy(*state, plan);
+            yoke_release(*state, plan);
         }
         brute_free(&list);
     }
@@ -93,7 +93,7 @@ static void constraints_are_kept_or_said_to_be_impossible(void **state)
         check_best(&of, &list, plan);
         impossible += !plan->feasible;
         optimal += plan->optimal;
-        yoke_plan_destroy(*state, plan);
+        yoke_release(*state, plan);
         brute_free(&list);
     }
     print_message("%lld of %d are impossible, %lld optimal\n", (long long)impossible, PROBLEMS, (long long)optimal);
@@ -122,7 +122,7 @@ static void fronts_are_those_of_brute_force(void **state)
         optimal += plan->feasible && plan->front_optimal;
         points += plan->num_front;
         free(scratch);
-        yoke_plan_destroy(*state, plan);
+        yoke_release(*state, plan);
         brute_free(&list);
     }
     print_message("%lld of %lld fronts are optimal, %.1f points each\n", (long long)optimal, (long long)feasible,
@@ -149,7 +149,7 @@ static void a_search_that_is_cut_short_states_an_honest_gap(void **state)
         feasible += plan->feasible;
         optimal += plan->optimal;
         bounded += plan->feasible && !plan->optimal && !isnan(plan->gap);
-        yoke_plan_destroy(*state, plan);
+        yoke_release(*state, plan);
         brute_free(&list);
     }
     print_message("of %lld plans %lld are optimal, %lld bounded; in %lld searches nothing was found\n", (long long)feasible,
@@ -204,8 +204,8 @@ static void the_order_of_devices_does_not_matter(void **state)
         const checked of = {number, &drawn.problem, &options}, shuffled_of = {number, &shuffled, &options};
         yoke_plan *plan = check_create(*state, &of), *other = check_create(*state, &shuffled_of);
         compare_orders(&of, &drawn, order, plan, other);
-        yoke_plan_destroy(*state, plan);
-        yoke_plan_destroy(*state, other);
+        yoke_release(*state, plan);
+        yoke_release(*state, other);
     }
 }
 
@@ -222,8 +222,8 @@ static void more_devices_never_cost_time(void **state)
         yoke_plan *all = check_create(*state, &of), *without = check_create(*state, &fewer_of);
         if (without->feasible && (!all->feasible || all->best.time_s > without->best.time_s * (1 + 1e-12)))
             check_fails(&of, "%.17g s instead of %.17g without the last device", all->best.time_s, without->best.time_s);
-        yoke_plan_destroy(*state, all);
-        yoke_plan_destroy(*state, without);
+        yoke_release(*state, all);
+        yoke_release(*state, without);
     }
 }
 
@@ -249,7 +249,7 @@ static void alternatives_are_evaluated_and_none_is_better(void **state)
             if (!plan->feasible) check_fails(&of, "%s is feasible, the plan is not", choice->name);
             if (plan->optimal && brute_value(options.objective, &cost) < best * (1 - 1e-12)) check_fails(&of, "%s is better", choice->name);
         }
-        yoke_plan_destroy(*state, plan);
+        yoke_release(*state, plan);
         brute_free(&list);
     }
     assert_true(alternatives > 2 * PROBLEMS);
@@ -315,7 +315,7 @@ static void ties_go_to_the_faster_within_uncertainty(void **state)
             ties += plan->tie != 0;
             if (check_near(value, least, 1e-9)) {
                 brute_free(&list);
-                yoke_plan_destroy(*state, plan);
+                yoke_release(*state, plan);
                 continue;
             }
             others++;
@@ -323,7 +323,7 @@ static void ties_go_to_the_faster_within_uncertainty(void **state)
             if (!plan->tie || value > least * 1.3) check_fails(&of, "%.17g instead of %.17g", value, least);
             if (cost.time_s > best->time_s * (1 + 1e-9)) check_fails(&of, "%.17g s, slower than the best", cost.time_s);
         }
-        yoke_plan_destroy(*state, plan);
+        yoke_release(*state, plan);
         brute_free(&list);
     }
     print_message("%lld ties, %lld of them taken by another than the best\n", (long long)ties, (long long)others);
@@ -349,7 +349,7 @@ static void larger_problems_agree_with_a_scan(void **state)
             plans += plan->feasible;
             optimal += plan->optimal;
             if (plan->feasible && !plan->optimal && at_constant_speeds(&drawn)) check_fails(&of, "not optimal");
-            yoke_plan_destroy(*state, plan);
+            yoke_release(*state, plan);
         }
         brute_free(&list);
     }
@@ -386,7 +386,7 @@ static void many_devices_and_levels_agree_with_brute_force(void **state)
             yoke_plan *plan = check_create(*state, &of);
             check_best(&of, &list, plan);
             if (plan->feasible && !plan->optimal) check_fails(&of, "not optimal");
-            yoke_plan_destroy(*state, plan);
+            yoke_release(*state, plan);
         }
         brute_free(&list);
     }
@@ -413,7 +413,7 @@ static void least_times_agree_with_dynamic_programming(void **state)
         check_choice(&of, &plan->best);
         if (!plan->optimal || !check_near(plan->best.time_s, least, 1e-9))
             check_fails(&of, "%.17g s (optimal: %d), dynamic programming says %.17g", plan->best.time_s, plan->optimal, least);
-        yoke_plan_destroy(*state, plan);
+        yoke_release(*state, plan);
     }
 }
 
@@ -470,7 +470,7 @@ static void moving_units_improves_nothing_at_any_size(void **state)
                 if (!plan->optimal) print_message("problem %lld, objective %d: gap %.3g\n", (long long)number, objective, plan->gap);
                 for (int64_t moved = shape.units; plan->optimal && moved > 0; moved /= 10) check_moves(&of, plan, moved);
             }
-            yoke_plan_destroy(*state, plan);
+            yoke_release(*state, plan);
         }
     }
     print_message("%lld of %lld are optimal\n", (long long)optimal, (long long)plans);

@@ -15,7 +15,7 @@ static void check(const checked *of)
     yoke_plan *plan = check_create(context, of);
     check_best(of, &list, plan);
     assert_true(plan->feasible && plan->optimal);
-    yoke_plan_destroy(context, plan);
+    yoke_release(context, plan);
     brute_free(&list);
     yoke_context_destroy(context);
 }

@@ -120,7 +120,7 @@ static void small_rounds_are_solved_as_brute_force_does(void **state)
             plans += plan->feasible;
             optimal += plan->feasible && plan->optimal;
             shared += plan->feasible && plan->best.units[0] > 0 && plan->best.units[0] < drawn.cut_units[0];
-            yoke_plan_destroy(context, plan);
+            yoke_release(context, plan);
         }
         brute_free(&list);
     }
@@ -148,7 +148,7 @@ static void limits_are_kept_or_said_to_be_impossible(void **state)
         optimal += plan->feasible && plan->optimal;
         if (!plan->feasible && list.count > 0)
             assert_true(strcmp(plan->binding, "deadline") == 0 || strcmp(plan->binding, "power-cap") == 0);
-        yoke_plan_destroy(context, plan);
+        yoke_release(context, plan);
         brute_free(&list);
     }
     print_message("%lld of %d are impossible, %lld optimal\n", (long long)impossible, ROUNDS, (long long)optimal);
@@ -170,7 +170,7 @@ static void a_search_that_is_cut_short_states_an_honest_gap(void **state)
         check(number, &drawn, &list, &options, plan);
         open += plan->feasible && !plan->optimal;
         bounded += plan->feasible && !plan->optimal && plan->gap < 0.5;
-        yoke_plan_destroy(context, plan);
+        yoke_release(context, plan);
         brute_free(&list);
     }
     print_message("%lld of %d end early, %lld with a gap below a half\n", (long long)open, ROUNDS, (long long)bounded);
@@ -253,7 +253,7 @@ static void two_devices_with_ten_levels_and_a_million_units_are_solved_exactly(v
         yoke_plan *plan = create(&m.problem, &options);
         assert_true(plan->feasible && plan->optimal && plan->nodes < 20000);
         assert_no_neighbour_is_better(&m, &options, plan);
-        yoke_plan_destroy(context, plan);
+        yoke_release(context, plan);
     }
 }
 
@@ -267,7 +267,7 @@ static void three_devices_with_three_levels_and_a_million_units_are_solved_exact
         yoke_plan *plan = create(&m.problem, &options);
         assert_true(plan->feasible && plan->optimal && plan->nodes < 60000);
         assert_no_neighbour_is_better(&m, &options, plan);
-        yoke_plan_destroy(context, plan);
+        yoke_release(context, plan);
     }
 }
 
@@ -291,14 +291,14 @@ static void eight_devices_with_ten_levels_get_a_good_choice_and_a_gap(void **sta
         assert_true(choice.time_s > plan->best.time_s * 2);
     }
     const double least = plan->best.time_s;
-    yoke_plan_destroy(context, plan);
+    yoke_release(context, plan);
     m.round.num_phases = 1;
     plan = create(&m.problem, &options);
     m.round.num_phases = 4;
     yoke_plan_choice choice;
     assert_int_equal(yoke_plan_evaluate(context, &m.problem, NULL, plan->best.units, plan->best.levels, &choice), YOKE_OK);
     assert_true(choice.time_s > least);
-    yoke_plan_destroy(context, plan);
+    yoke_release(context, plan);
 }
 
 static const struct CMUnitTest tests[] = {

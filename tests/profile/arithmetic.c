@@ -183,8 +183,7 @@ static void a_measurement_says_what_it_did(void **state)
     }
     assert_float_equal(area, profile.dynamic_j, 1e-9);
     for (int64_t i = 1; i < profile.num_readings; i++) assert_true(profile.readings[i].time_s >= profile.readings[i - 1].time_s);
-    yoke_profile_clear(context, &profile);
-    assert_true(profile.points == NULL && isnan(profile.energy_j));
+    yoke_release(context, profile.points);
     app_simulated_destroy(simulated);
 }
 
@@ -207,7 +206,7 @@ static void too_little_time_is_refused_with_the_time_that_it_takes(void **state)
         const yoke_profile_options enough = {.most_s = 1.3 * strtod(about + 6, NULL) + 1, .points = -1};
         assert_int_equal(yoke_profile_measure(context, &subject, &sensor, &enough, &profile), YOKE_OK);
         assert_float_equal(profile.energy_j, app_simulated_energy_j(simulated, true), 0.05 * profile.energy_j);
-        yoke_profile_clear(context, &profile);
+        yoke_release(context, profile.points);
         app_simulated_destroy(simulated);
     }
 }
@@ -238,7 +237,7 @@ static void the_temperature_is_kept_in_its_band_or_the_reason_is_told(void **sta
                                cold = {.low_c = -20, .high_c = 0};
     assert_int_equal(yoke_profile_measure(context, &subject, &sensor, &warm, &profile), YOKE_OK);
     assert_true(profile.low_c >= 52 && profile.high_c <= 56);
-    yoke_profile_clear(context, &profile);
+    yoke_release(context, profile.points);
     assert_int_equal(yoke_profile_measure(context, &subject, &sensor, &hot, &profile), YOKE_ERROR_UNAVAILABLE);
     assert_non_null(strstr(yoke_last_error(context), "the band from 120 to 130 is not reached by running the kernel"));
     assert_int_equal(yoke_profile_measure(context, &subject, &sensor, &cold, &profile), YOKE_ERROR_UNAVAILABLE);
@@ -261,7 +260,7 @@ static void runs_longer_than_the_period_are_profiled_too(void **state)
         assert_int_equal(yoke_profile_measure(context, &subject, &sensor, NULL, &profile), YOKE_OK);
         assert_float_equal(profile.energy_j, app_simulated_energy_j(simulated, true), 0.01 * profile.energy_j);
         assert_true(profile.num_points > 0);
-        yoke_profile_clear(context, &profile);
+        yoke_release(context, profile.points);
         app_simulated_destroy(simulated);
     }
 }
@@ -294,7 +293,6 @@ static void nonsense_is_refused(void **state)
     assert_int_equal(yoke_profile_measure(context, &subject, NULL, NULL, &profile), YOKE_ERROR_ARGUMENT);
     assert_int_equal(yoke_profile_measure(context, NULL, &sensor, NULL, &profile), YOKE_ERROR_ARGUMENT);
     assert_int_equal(yoke_profile_measure(context, &subject, &sensor, NULL, NULL), YOKE_ERROR_ARGUMENT);
-    yoke_profile_clear(context, NULL);
     app_simulated_destroy(simulated);
 }
 
@@ -321,7 +319,7 @@ static void a_failing_allocation_is_an_error_and_leaves_nothing(void **state)
         if (status) {
             assert_int_equal(status, YOKE_ERROR_MEMORY);
         } else {
-            yoke_profile_clear(limited, &profile);
+            yoke_release(limited, profile.points);
         }
         assert_int_equal(memory.outstanding, before);
         app_simulated_destroy(simulated);

@@ -133,7 +133,7 @@ static void the_librarys_algorithm_does_not_fail_without_noise(void **state)
             assert_int_equal(yoke_profile_measure(context, &subject, &sensor, &options, &profile), YOKE_OK);
             /* With as many runs as the paper's, at phases that are chosen and not drawn. */
             assert_true(fabs(profile.dynamic_j / (kernel_w * runs_s[i]) - 1) < 0.03);
-            yoke_profile_clear(context, &profile);
+            yoke_release(context, profile.points);
             app_simulated_destroy(simulated);
         }
 }
@@ -216,7 +216,7 @@ static void a_hundred_runs_sample_at_5000_per_second(void **state)
     assert_int_equal(yoke_profile_measure(context, &subject, &options.sensor, &wanted, &profile), YOKE_OK);
     for (int64_t i = 0; i < profile.num_readings; i++) in_period += profile.readings[i].time_s < options.sensor.period_s;
     assert_float_equal((double)in_period / options.sensor.period_s, 5000, 150); /* prof.eff_rate */
-    yoke_profile_clear(context, &profile);
+    yoke_release(context, profile.points);
     app_simulated_destroy(simulated);
 }
 

@@ -53,13 +53,13 @@ static outcome run_application(const application *a, uint64_t seed)
         double pause = a->pause_s * (0.5 + fmod((double)k * 0.6180339887498949, 1));
         app_simulated_wait(simulated, pause);
         work += pause;
-        assert_int_equal(yoke_profiler_begin(profiler), YOKE_OK);
+        assert_int_equal(yoke_profiler_mark(profiler, YOKE_PROFILER_BEGIN), YOKE_OK);
         double launched = app_simulated_clock_s(simulated);
         s.launch(s.user);
-        if (a->asynchronous) assert_int_equal(yoke_profiler_running(profiler), YOKE_OK);
+        if (a->asynchronous) assert_int_equal(yoke_profiler_mark(profiler, YOKE_PROFILER_RUNNING), YOKE_OK);
         s.finish(NULL, NULL, s.user);
         work += app_simulated_clock_s(simulated) - launched;
-        assert_int_equal(yoke_profiler_end(profiler), YOKE_OK);
+        assert_int_equal(yoke_profiler_mark(profiler, YOKE_PROFILER_END), YOKE_OK);
     }
     o.lost = (app_simulated_clock_s(simulated) - begin) / work - 1;
     o.status = yoke_profiler_result(profiler, &o.profile);
@@ -87,7 +87,7 @@ static void the_energy_of_calls_is_found_with_little_overhead(void **state)
             assert_true(o.lost < 0.03);
             assert_true(o.profile.reading_s / o.profile.device_s < 0.03);
             assert_int_equal(o.profile.runs, applications[i].calls);
-            yoke_profile_clear(context, &o.profile);
+            yoke_release(context, o.profile.points);
         }
 }
 
@@ -106,7 +106,7 @@ static void the_profile_of_calls_follows_their_power(void **state)
         if (p->time_s > 0.001 && p->time_s < 0.007) assert_float_equal(p->power_w, 300, 15);
     }
     assert_float_equal(area, o.profile.dynamic_j, 1e-9);
-    yoke_profile_clear(context, &o.profile);
+    yoke_release(context, o.profile.points);
 }
 
 /* 95 % intervals of 60 applications; fewer than 46 would happen once in a million with 90 %. */
@@ -120,7 +120,7 @@ static void stated_uncertainties_cover_the_truth(void **state)
         outcome o = run_application(&a, seed);
         assert_int_equal(o.status, YOKE_OK);
         covered += fabs(o.profile.energy_j - o.energy_j) <= o.profile.statistical_j;
-        yoke_profile_clear(context, &o.profile);
+        yoke_release(context, o.profile.points);
     }
     assert_in_range(covered, 46, 60);
 }
@@ -192,13 +192,13 @@ static void calls_out_of_order_are_refused(void **state)
     s.launch = NULL; /* are the application's */
     s.finish = NULL;
     assert_int_equal(yoke_profiler_create(context, &s, &options.sensor, NULL, &profiler), YOKE_OK);
-    assert_int_equal(yoke_profiler_end(profiler), YOKE_ERROR_ARGUMENT);
-    assert_int_equal(yoke_profiler_running(profiler), YOKE_ERROR_ARGUMENT);
-    assert_int_equal(yoke_profiler_begin(profiler), YOKE_OK);
-    assert_int_equal(yoke_profiler_begin(profiler), YOKE_ERROR_ARGUMENT);
-    assert_int_equal(yoke_profiler_end(profiler), YOKE_OK);
+    assert_int_equal(yoke_profiler_mark(profiler, YOKE_PROFILER_END), YOKE_ERROR_ARGUMENT);
+    assert_int_equal(yoke_profiler_mark(profiler, YOKE_PROFILER_RUNNING), YOKE_ERROR_ARGUMENT);
+    assert_int_equal(yoke_profiler_mark(profiler, YOKE_PROFILER_BEGIN), YOKE_OK);
+    assert_int_equal(yoke_profiler_mark(profiler, YOKE_PROFILER_BEGIN), YOKE_ERROR_ARGUMENT);
+    assert_int_equal(yoke_profiler_mark(profiler, YOKE_PROFILER_END), YOKE_OK);
     assert_int_equal(yoke_profiler_result(profiler, NULL), YOKE_ERROR_ARGUMENT);
-    assert_int_equal(yoke_profiler_begin(NULL), YOKE_ERROR_ARGUMENT);
+    assert_int_equal(yoke_profiler_mark(NULL, YOKE_PROFILER_BEGIN), YOKE_ERROR_ARGUMENT);
     assert_int_equal(yoke_profiler_create(context, NULL, &options.sensor, NULL, &profiler), YOKE_ERROR_ARGUMENT);
     assert_int_equal(yoke_profiler_create(context, &s, NULL, NULL, &profiler), YOKE_ERROR_ARGUMENT);
     yoke_profiler_destroy(profiler);
@@ -215,13 +215,13 @@ static yoke_status profile_calls(yoke_context *limited, app_simulated *simulated
     yoke_status status = yoke_profiler_create(limited, &s, sensor, NULL, &profiler);
     for (int k = 0; k < 800 && !status; k++) {
         app_simulated_wait(simulated, 0.01 * fmod(k * 0.618, 1));
-        status = yoke_profiler_begin(profiler);
+        status = yoke_profiler_mark(profiler, YOKE_PROFILER_BEGIN);
         s.launch(s.user);
         s.finish(NULL, NULL, s.user);
-        if (!status) status = yoke_profiler_end(profiler);
+        if (!status) status = yoke_profiler_mark(profiler, YOKE_PROFILER_END);
     }
     if (!status) status = yoke_profiler_result(profiler, &profile);
-    if (!status) yoke_profile_clear(limited, &profile);
+    if (!status) yoke_release(limited, profile.points);
     yoke_profiler_destroy(profiler);
     return status;
 }

@@ -66,7 +66,10 @@ static yoke_status prepare(calibration *c, const command_line *line)
     if (!status && line->machine) status = yoke_machine_read(c->context, line->machine);
     if (!status) status = calibrate_store_check(c, line->store);
     if (!status) status = yoke_meter_open(c->context, &meters, &c->meter);
-    if (!status) status = yoke_meter_infos(c->meter, &c->meters, &c->num_meters);
+    if (!status) {
+        c->meters = c->meter->infos;
+        c->num_meters = c->meter->count;
+    }
     double period_s = status ? 0 : calibrate_period_s(c); /* a power needs many of them */
     c->power_s = fmin(fmax(0.3, 30 * period_s), fmax(fmax(0.3, 10 * period_s), c->budget_s / 60));
     if (!status) status = calibrate_idle(c, NULL, 0, &c->idle_before);

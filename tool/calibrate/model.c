@@ -78,10 +78,9 @@ static yoke_status fill_points(const calibrate_device *d, double hz, int togethe
 
 static yoke_status fill_level(const calibrate_device *d, double hz, int together, yoke_plan_level *level, double *points)
 {
-    yoke_model_info info;
+    const yoke_model info = *d->model;
     yoke_prediction at, top;
-    yoke_status status = yoke_model_describe(d->model, &info);
-    if (!status) status = yoke_model_predict(d->model, (double)d->most_units, hz, together, &at);
+    yoke_status status = yoke_model_predict(d->model, (double)d->most_units, hz, together, &at);
     if (!status) status = yoke_model_predict(d->model, (double)d->most_units, NAN, 0, &top);
     if (status) return status;
     double power_relative = at.joules_uncertainty / at.joules, time_relative = at.seconds_uncertainty / at.seconds;

@@ -43,7 +43,7 @@ static yoke_status fit(calibration *c, calibrate_device *d)
         d->error = error;
         d->worst = worst;
     }
-    yoke_model_destroy(lines);
+    yoke_release(c->context, lines);
     return status;
 }
 
@@ -67,9 +67,9 @@ static void say_powers(calibration *c, const calibrate_device *d)
 
 static void say(calibration *c, const calibrate_device *d)
 {
-    yoke_model_info info;
+    const yoke_model info = *d->model;
     yoke_prediction most;
-    if (yoke_model_describe(d->model, &info) || yoke_model_predict(d->model, (double)d->most_units, NAN, 0, &most)) return;
+    if (yoke_model_predict(d->model, (double)d->most_units, NAN, 0, &most)) return;
     app_print(c->terminal, "%-16s %10.4g units/s, model %s of %lld samples; %d held out: median error %.1f %%, largest %.1f %%\n",
               d->info->name, (double)d->most_units / most.seconds, calibrate_kind_text(info.kind), (long long)info.num_samples,
               d->num_held_out, 100 * d->error, 100 * d->worst);
@@ -175,8 +175,7 @@ static json_t *level_json(const calibrate_level *level)
 
 static json_t *device_json(const calibrate_device *d)
 {
-    yoke_model_info info;
-    if (yoke_model_describe(d->model, &info)) return NULL;
+    const yoke_model info = *d->model;
     json_t *levels = json_array(), *samples = json_array(), *held_out = json_array();
     for (int i = 0; i < d->num_levels; i++) levels = app_json_append(levels, level_json(&d->levels[i]));
     for (int i = 0; i < d->num_samples; i++) samples = app_json_append(samples, sample_json(&d->samples[i]));

@@ -51,7 +51,7 @@ static yoke_status open_one(calibration *c, const char *name, calibrate_device *
         .name = "profile/kernel.h", .texts = texts, .num_texts = 1, .host_kernels = kernels, .num_host_kernels = 2};
     yoke_status status = yoke_device_open(c->context, name, &d->device);
     if (status) return status;
-    d->info = yoke_device_describe(d->device);
+    d->info = yoke_device_info_get(d->device);
     d->host = d->info->device_class == YOKE_DEVICE_CPU;
     d->copy_start_s = d->copy_seconds_per_byte = d->copy_power_w = d->error = d->worst = NAN;
     status = set_unit(c, d);
@@ -92,10 +92,10 @@ yoke_status calibrate_open(calibration *c, const char *names)
     return yoke_fail(c->context, YOKE_ERROR_INPUT, "--devices: expected names between commas, found none");
 }
 
-static void close_one(calibrate_device *d)
+static void close_one(yoke_context *context, calibrate_device *d)
 {
     if (!d->device) return;
-    yoke_model_destroy(d->model);
+    yoke_release(context, d->model);
     yoke_buffer_destroy(d->x);
     yoke_buffer_destroy(d->y);
     yoke_event_destroy(d->begin);
@@ -108,7 +108,7 @@ static void close_one(calibrate_device *d)
 
 void calibrate_close(calibration *c)
 {
-    for (int i = 0; i < c->num_devices; i++) close_one(&c->devices[i]);
+    for (int i = 0; i < c->num_devices; i++) close_one(c->context, &c->devices[i]);
     yoke_clocks_close(c->clocks);
     yoke_meter_close(c->meter);
 }
@@ -122,7 +122,7 @@ yoke_status calibrate_fail(calibration *c, int device, yoke_status status, bool 
     snprintf(why, sizeof why, "%s", yoke_last_error(c->context));
     yoke_log(c->context, YOKE_LOG_WARNING, "%s failed and is left out: %s", d->info->name, why);
     if (c->num_failed++ == 0) snprintf(c->failure, sizeof c->failure, "%s failed and was left out: %s", d->info->name, why);
-    close_one(d);
+    close_one(c->context, d);
     c->num_devices--;
     memmove(d, d + 1, (size_t)(c->num_devices - device) * sizeof *d);
     memset(&c->devices[c->num_devices], 0, sizeof *d);

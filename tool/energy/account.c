@@ -95,8 +95,9 @@ static yoke_status allocate(yoke_context *context, energy_account *account)
 yoke_status energy_account_create(yoke_context *context, yoke_meter *meter, const char *csv, bool record, energy_account *account)
 {
     *account = (energy_account){.context = context, .meter = meter};
-    yoke_status status = yoke_meter_infos(meter, &account->infos, &account->num_meters);
-    if (status == YOKE_OK) status = allocate(context, account);
+    account->infos = meter->infos;
+    account->num_meters = meter->count;
+    yoke_status status = allocate(context, account);
     if (status == YOKE_OK && csv != NULL) status = app_file_create(context, csv, &account->csv);
     if (status == YOKE_OK && record) {
         account->samples = json_array();

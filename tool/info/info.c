@@ -201,7 +201,7 @@ static yoke_status ask_for_all_devices(yoke_context *context)
 {
     yoke_device_info *list = NULL;
     int64_t count = 0;
-    yoke_status status = yoke_devices_list(context, &list, &count);
+    yoke_status status = yoke_devices_list(context, NULL, 0, &list, &count);
     if (status == YOKE_OK) yoke_release(context, list);
     return status;
 }

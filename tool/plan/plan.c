@@ -183,7 +183,7 @@ static yoke_status run(yoke_context *context, app_terminal *terminal, const comm
     if (!status) status = yoke_plan_problem_read(context, line->model, &problem);
     if (status) return status;
     if (problem->round != NULL && (line->units >= 0 || line->repetitions != NULL)) {
-        yoke_plan_problem_destroy(context, problem);
+        yoke_release(context, problem);
         return yoke_fail(context, YOKE_ERROR_INPUT,
                          "%s: the model has a round, whose cuts have units and whose phases have calls; leave --%s out", line->model,
                          line->units >= 0 ? "units" : "repetitions");
@@ -199,8 +199,8 @@ static yoke_status run(yoke_context *context, app_terminal *terminal, const comm
     if (!status) status = yoke_plan_create(context, problem, &options, &plan);
     plan_answer answer = {.context = context, .model = line->model, .problem = problem, .options = &options, .plan = plan};
     if (!status) status = answer_with(terminal, line, &answer, argc, argv);
-    yoke_plan_destroy(context, plan);
-    yoke_plan_problem_destroy(context, problem);
+    yoke_release(context, plan);
+    yoke_release(context, problem);
     return status;
 }
 

@@ -181,7 +181,7 @@ static yoke_status run(app_terminal *terminal, const command_line *line, profile
     if (!status && line->plot && !drawn)
         app_print(terminal, "not drawn, gnuplot is missing or failed; data and script lie beside %s\n", line->plot);
     if (!status && line->json) status = profile_write_record(work, &sensor, &profile, line->json, argc, argv);
-    yoke_profile_clear(work->context, &profile);
+    yoke_release(work->context, profile.points);
     return status;
 }
 

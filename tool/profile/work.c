@@ -16,13 +16,13 @@ static yoke_status power_w(double *watts, void *user)
 {
     profile_work *work = user;
     yoke_status status = app_interrupt_check(work->context);
-    return status ? status : yoke_meter_power(work->meter, work->meter_index, watts);
+    return status ? status : yoke_meter_read(work->meter, work->meter_index, watts, NULL);
 }
 
 static yoke_status temperature_c(double *celsius, void *user)
 {
     profile_work *work = user;
-    return yoke_meter_temperature(work->meter, work->meter_index, celsius);
+    return yoke_meter_read(work->meter, work->meter_index, NULL, celsius);
 }
 
 /* Why nothing can be profiled here: what each kind of meter says. */
@@ -47,15 +47,13 @@ static yoke_status no_meter(yoke_context *context, const yoke_meter_options *opt
 
 static yoke_status choose_meter(profile_work *work, const char *name, const char *pci)
 {
-    const yoke_meter_info *infos = NULL;
-    int64_t count = 0, found = -1, number = 0;
+    const yoke_meter_info *infos = work->meter->infos;
+    int64_t count = work->meter->count, found = -1, number = 0;
     double watts = 0;
     char names[512] = "";
-    yoke_status status = yoke_meter_infos(work->meter, &infos, &count);
-    if (status) return status;
     for (int64_t i = 0; i < count; i++) {
         if (pci[0] != '\0' && name == NULL && strcmp(infos[i].pci, pci) != 0) continue;
-        status = yoke_meter_power(work->meter, i, &watts);
+        yoke_status status = yoke_meter_read(work->meter, i, &watts, NULL);
         if (status && status != YOKE_ERROR_UNAVAILABLE) return status;
         if (status) continue;
         size_t length = strlen(names);
@@ -82,7 +80,7 @@ yoke_status profile_meter_open(profile_work *work, const char *name, const char 
                       : no_meter(work->context, &options);
     work->subject.power_w = power_w;
     double celsius;
-    if (!status && yoke_meter_temperature(work->meter, work->meter_index, &celsius) == YOKE_OK) work->subject.temperature_c = temperature_c;
+    if (!status && yoke_meter_read(work->meter, work->meter_index, NULL, &celsius) == YOKE_OK) work->subject.temperature_c = temperature_c;
     return status;
 }
 
@@ -128,7 +126,7 @@ static yoke_status set_duration(profile_work *work, double seconds)
     return YOKE_OK;
 }
 
-const char *profile_kernel_pci(const profile_work *work) { return work->device ? yoke_device_describe(work->device)->pci : ""; }
+const char *profile_kernel_pci(const profile_work *work) { return work->device ? yoke_device_info_get(work->device)->pci : ""; }
 
 yoke_status profile_kernel_open(profile_work *work, const char *kernel, const char *device, double seconds)
 {
@@ -142,7 +140,7 @@ yoke_status profile_kernel_open(profile_work *work, const char *kernel, const ch
                          "unknown kernel %s; there are: triad (memory), fma (arithmetic); or --exec LIB:FUNC", kernel);
     yoke_status status = yoke_device_open(work->context, device, &work->device);
     if (status) return status;
-    if (strcmp(yoke_device_describe(work->device)->kind, "sim") == 0)
+    if (strcmp(yoke_device_info_get(work->device)->kind, "sim") == 0)
         return yoke_fail(work->context, YOKE_ERROR_INPUT,
                          "%s is simulated and has no sensor of power; use --simulate for a simulated sensor", device);
     work->n = (int64_t)1 << (memory ? 25 : 22);

@@ -111,7 +111,7 @@ static yoke_status run(reproduce_report *report, cluster *all, int64_t blocks)
             fpm_part = plan->measuring_s / (longest * (double)blocks);
             rounds = plan->rounds;
         }
-        yoke_nested_plan_destroy(reproduce_context(report), plan);
+        yoke_release(reproduce_context(report), plan);
     }
     reproduce_print(report, "  %7lld %17s %17s %17s %17s %8lld %9.2f %%", (long long)blocks * BLOCK, text[YOKE_NESTED_FPM],
                     text[YOKE_NESTED_MULTIPLE_CPM], text[YOKE_NESTED_SINGLE_CPM], text[YOKE_NESTED_HOMOGENEOUS], rounds, 100 * fpm_part);

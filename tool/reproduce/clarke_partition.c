@@ -125,7 +125,7 @@ static yoke_status plan(reproduce_report *report, const oracle *all, int64_t fin
         status = yoke_fail(context, YOKE_ERROR_INTERNAL, "the planner did not prove its shares of oracle %s to be the best", all->name);
     for (int i = 0; i < all->num_devices && status == YOKE_OK; i++) shares[i] = (double)made->best.units[i] / (double)fine;
     if (status == YOKE_OK) *time_s = made->best.time_s;
-    yoke_plan_destroy(context, made);
+    yoke_release(context, made);
     return status;
 }
 

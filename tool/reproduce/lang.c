@@ -124,7 +124,7 @@ static yoke_status planned_clock(reproduce_report *report, double *ghz)
     yoke_status status = yoke_plan_create(context, &problem, &options, &plan);
     if (status != YOKE_OK) return status;
     *ghz = clock_ghz((int)plan->best.levels[0]);
-    yoke_plan_destroy(context, plan);
+    yoke_release(context, plan);
     return YOKE_OK;
 }
 

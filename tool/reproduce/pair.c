@@ -58,7 +58,7 @@ yoke_status reproduce_best(reproduce_report *report, const reproduce_pair *pair,
     else
         status = yoke_fail(context, YOKE_ERROR_INTERNAL, "the planner did not prove a plan of %lld units for two devices to be the best",
                            (long long)pair->units);
-    yoke_plan_destroy(context, plan);
+    yoke_release(context, plan);
     return status;
 }
 
@@ -91,7 +91,7 @@ yoke_status reproduce_alternative(reproduce_report *report, const reproduce_pair
         take(pair, found, false, outcome);
     else
         status = yoke_fail(context, YOKE_ERROR_INTERNAL, "the plan has no alternative %s", name);
-    yoke_plan_destroy(context, plan);
+    yoke_release(context, plan);
     return status;
 }
 
@@ -116,6 +116,6 @@ yoke_status reproduce_balance(reproduce_report *report, double host_s, double ac
     yoke_status status = yoke_plan_create(context, &problem, &options, &plan);
     if (status != YOKE_OK) return status;
     *share = 1 - (double)plan->best.units[0] / (double)units;
-    yoke_plan_destroy(context, plan);
+    yoke_release(context, plan);
     return YOKE_OK;
 }

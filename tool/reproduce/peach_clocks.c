@@ -363,7 +363,7 @@ static yoke_status coupled_plan(reproduce_report *report, int aim, peach_point *
     *point = (peach_point){(double)plan->best.units[1] / UNITS, UNITS / plan->best.time_s, UNITS / plan->best.energy_j};
     *cpu = (int)plan->best.levels[0];
     *gpu = (int)plan->best.levels[1];
-    yoke_plan_destroy(context, plan);
+    yoke_release(context, plan);
     return status;
 }
 

@@ -181,7 +181,10 @@ static yoke_status open_meter(adapt *a)
     const yoke_meter_info *infos;
     int64_t count = 0;
     yoke_status status = yoke_meter_open(a->context, &options, &a->meter);
-    if (!status) status = yoke_meter_infos(a->meter, &infos, &count);
+    if (!status) {
+        infos = a->meter->infos;
+        count = a->meter->count;
+    }
     for (int64_t i = 0; !status && i < count; i++) a->meter_simulated |= infos[i].source == YOKE_ENERGY_SIMULATED;
     a->table.energy = count > 0;
     if (status || count) return status;

@@ -241,7 +241,7 @@ static yoke_status balance(fem_distribution *d, int64_t elements)
         yoke_status status = fem_learned_show(d->learned, d->balancer, elements, d->units, &rounds);
         if (status) return status;
     }
-    return rounds ? YOKE_OK : yoke_balancer_units(d->balancer, elements, d->units);
+    return rounds ? YOKE_OK : yoke_balancer_update(d->balancer, NULL, elements, d->units);
 }
 
 /* Least time: a device that is faster without partners than all together gets all, which the balancer, who only sees them together, cannot know. */

@@ -23,7 +23,7 @@ static yoke_status automatic_names(yoke_context *context, fem_use use, char *nam
     names[0] = 0;
     if (use != FEM_USE_GPU) append_name(names, size, "openmp");
     if (use == FEM_USE_CPU) return YOKE_OK;
-    status = yoke_devices_find(context, NULL, 1, &list, &count);
+    status = yoke_devices_list(context, NULL, 1, &list, &count);
     if (status) return status;
     int gpus = 0;
     for (int64_t i = 0; i < count; i++) {
@@ -48,7 +48,7 @@ static yoke_status simulated_names(yoke_context *context, char *names, size_t si
 {
     yoke_device_info *list;
     int64_t count;
-    yoke_status status = yoke_devices_find(context, "sim", 0, &list, &count);
+    yoke_status status = yoke_devices_list(context, "sim", 0, &list, &count);
     if (status) return status;
     names[0] = 0;
     for (int64_t i = 0; i < count; i++)

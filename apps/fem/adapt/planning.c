@@ -292,7 +292,7 @@ static yoke_status create_plan(const fem_plan_site *site, const fem_work *work, 
         aim->objective = YOKE_OBJECTIVE_TIME;
         aim->max_slowdown = NAN;
     }
-    yoke_plan_destroy(site->context, *plan);
+    yoke_release(site->context, *plan);
     *plan = NULL;
     if (!status) status = yoke_plan_create(site->context, &p->problem, &options, plan);
     if (status || (*plan)->feasible) return status;
@@ -326,7 +326,7 @@ yoke_status fem_plan_choose(const fem_plan_site *asked, const fem_work *work, fe
         memcpy(choice->levels, choice->alternatives[0].levels, sizeof choice->levels);
         status = explain(site, plan, choice);
     }
-    yoke_plan_destroy(site->context, plan);
+    yoke_release(site->context, plan);
     yoke_release(site->context, p);
     return status;
 }

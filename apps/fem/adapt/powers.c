@@ -210,8 +210,9 @@ yoke_status fem_powers_measure(const fem_powers_site *site, const fem_space *spa
 {
     measuring m = {.site = site, .space = space, .constraints = constraints, .operator_kind = operator_kind, .powers = powers};
     fem_powers_clear(powers, site->devices->count);
-    yoke_status status = yoke_meter_infos(site->meter, &m.infos, &m.num_meters);
-    if (!status) status = yoke_allocate(site->context, m.num_meters, sizeof *m.energies, (void **)&m.energies);
+    m.infos = site->meter->infos;
+    m.num_meters = site->meter->count;
+    yoke_status status = yoke_allocate(site->context, m.num_meters, sizeof *m.energies, (void **)&m.energies);
     if (!status) status = yoke_allocate(site->context, m.num_meters, sizeof *m.idle_w, (void **)&m.idle_w);
     m.least_s = site->simulated ? 0 : least_real_s;
     for (int64_t k = 0; k < m.num_meters && !status; k++)

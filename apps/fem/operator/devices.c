@@ -28,7 +28,7 @@ static yoke_status open_one(yoke_context *context, fem_devices *devices, int num
     fem_device *d = &devices->list[number];
     yoke_status status = yoke_device_open(context, name, &d->device);
     if (status) return status;
-    d->info = yoke_device_describe(d->device);
+    d->info = yoke_device_info_get(d->device);
     d->most_elements = INT64_MAX;
     for (int i = 0; i < devices->count; i++) { /* a card by its name and by its address */
         const fem_device *other = &devices->list[i];

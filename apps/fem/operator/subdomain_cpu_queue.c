@@ -70,7 +70,7 @@ void cpu_subdomain_record(cpu_subdomain *cpu, yoke_event *event)
 
 void cpu_subdomain_wait(cpu_subdomain *cpu, yoke_event *event)
 {
-    if (cpu->queue && !cpu->subdomain.status) keep(cpu, yoke_event_wait(event));
+    if (cpu->queue && !cpu->subdomain.status) keep(cpu, yoke_event_wait(event, NULL));
 }
 
 void cpu_subdomain_finish(cpu_subdomain *cpu)

@@ -50,7 +50,7 @@ static void record(device_subdomain *d, yoke_queue *queue, yoke_event *event)
 /* What comes later in one queue waits for the event recorded in the other. */
 static void follow(device_subdomain *d, yoke_queue *queue, yoke_event *event)
 {
-    if (!d->subdomain.status && d->transfer != d->queue) device_subdomain_keep(d, yoke_queue_wait(queue, event));
+    if (!d->subdomain.status && d->transfer != d->queue) device_subdomain_keep(d, yoke_event_wait(event, queue));
 }
 
 /* ---------------------------------------------------------------------------------------------------- measuring */
@@ -233,7 +233,7 @@ static void interface_read(fem_subdomain *subdomain, const fem_subdomain_vector 
 static void interface_wait(fem_subdomain *subdomain)
 {
     device_subdomain *d = (device_subdomain *)subdomain;
-    if (subdomain->num_interface && !subdomain->status && d->reading) device_subdomain_keep(d, yoke_event_wait(d->reading));
+    if (subdomain->num_interface && !subdomain->status && d->reading) device_subdomain_keep(d, yoke_event_wait(d->reading, NULL));
 }
 
 static void interface_write(fem_subdomain *subdomain, fem_subdomain_vector *y)
@@ -390,7 +390,7 @@ static const fem_subdomain_functions functions = {
 static yoke_status setup(device_subdomain *d, fem_programs *programs)
 {
     const fem_space *space = d->subdomain.space;
-    const yoke_device_info *info = yoke_device_describe(d->subdomain.device);
+    const yoke_device_info *info = yoke_device_info_get(d->subdomain.device);
     if (!info->double_precision)
         return yoke_fail(d->subdomain.context, YOKE_ERROR_UNAVAILABLE, "%s has no double precision, which the solver needs; leave it out",
                          info->name);
@@ -429,7 +429,7 @@ static yoke_status warm_up(device_subdomain *d)
  * Where a core runs a group's items one after the other, barriers cut its loops into pieces, and neighbouring items write far apart: one
  * item that does all is faster (docs/notes/benchmarks.md).  0: the kernel's own number.
  */
-static int items_on(const yoke_device *device) { return yoke_device_describe(device)->device_class == YOKE_DEVICE_CPU; }
+static int items_on(const yoke_device *device) { return yoke_device_info_get(device)->device_class == YOKE_DEVICE_CPU; }
 
 yoke_status fem_subdomain_device_create(const fem_space *space, const fem_constraints *constraints, const fem_subdomain_options *options,
                                         fem_subdomain **out)

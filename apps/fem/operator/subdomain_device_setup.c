@@ -130,7 +130,7 @@ static yoke_status make_events(device_subdomain *d)
 static yoke_status make_transfer_queue(device_subdomain *d)
 {
     d->transfer = d->queue;
-    if (!d->subdomain.num_interface || yoke_device_describe(d->subdomain.device)->device_class != YOKE_DEVICE_GPU) return YOKE_OK;
+    if (!d->subdomain.num_interface || yoke_device_info_get(d->subdomain.device)->device_class != YOKE_DEVICE_GPU) return YOKE_OK;
     yoke_queue *own = NULL;
     yoke_status status = yoke_queue_create(d->subdomain.device, 0, &own);
     if (!status) d->transfer = own;

@@ -48,7 +48,7 @@ void device_vector_write(fem_subdomain *subdomain, fem_subdomain_vector *to, con
     int64_t real = device_subdomain_real_size(d);
     for (int64_t begin = 0, count; begin < subdomain->dofs; begin += count) {
         count = staged(d, begin);
-        if (subdomain->status || device_subdomain_keep(d, yoke_event_wait(d->staging_free))) return;
+        if (subdomain->status || device_subdomain_keep(d, yoke_event_wait(d->staging_free, NULL))) return;
         for (int64_t i = 0; i < count; i++) {
             if (subdomain->precision == FEM_DOUBLE)
                 ((double *)d->staging)[i] = from[begin + i];
@@ -66,10 +66,10 @@ void device_vector_read_wait(fem_subdomain *subdomain, const fem_subdomain_vecto
     int64_t real = device_subdomain_real_size(d);
     for (int64_t begin = 0, count; begin < subdomain->dofs; begin += count) {
         count = staged(d, begin);
-        if (!subdomain->status) device_subdomain_keep(d, yoke_event_wait(d->staging_free));
+        if (!subdomain->status) device_subdomain_keep(d, yoke_event_wait(d->staging_free, NULL));
         if (!subdomain->status) device_subdomain_keep(d, yoke_queue_read(d->queue, from->data, begin * real, count * real, d->staging));
         if (!subdomain->status) device_subdomain_keep(d, yoke_queue_record(d->queue, d->staging_free));
-        if (!subdomain->status) device_subdomain_keep(d, yoke_event_wait(d->staging_free));
+        if (!subdomain->status) device_subdomain_keep(d, yoke_event_wait(d->staging_free, NULL));
         for (int64_t i = 0; i < count; i++) {
             if (subdomain->status)
                 to[begin + i] = (double)NAN;
@@ -153,7 +153,7 @@ void device_vector_dots(fem_subdomain *subdomain, int count, const fem_subdomain
 void device_vector_dots_wait(fem_subdomain *subdomain, int count, double *sums)
 {
     device_subdomain *d = (device_subdomain *)subdomain;
-    if (!subdomain->status) device_subdomain_keep(d, yoke_event_wait(d->dots_done));
+    if (!subdomain->status) device_subdomain_keep(d, yoke_event_wait(d->dots_done, NULL));
     for (int i = 0; i < count; i++) {
         sums[i] = subdomain->status ? (double)NAN : 0;
         for (int g = 0; g < d->dot_groups && !subdomain->status; g++) sums[i] += d->dot_host[g * FEM_SUBDOMAIN_DOTS + i];

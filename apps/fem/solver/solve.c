@@ -61,13 +61,11 @@ static double clock_s(const solve *s)
 
 static yoke_status begin_meters(const solve *s, yoke_region **region)
 {
-    const yoke_meter_info *infos;
     fem_solution *solution = s->solution;
     yoke_release(solution->context, solution->energies); /* of an earlier start */
     solution->energies = NULL;
-    yoke_status status = yoke_meter_infos(s->options->meter, &infos, &solution->num_energies);
-    if (!status)
-        status = yoke_allocate(solution->context, solution->num_energies, sizeof *solution->energies, (void **)&solution->energies);
+    solution->num_energies = s->options->meter->count;
+    yoke_status status = yoke_allocate(solution->context, solution->num_energies, sizeof *solution->energies, (void **)&solution->energies);
     return status ? status : yoke_region_begin(s->options->meter, region);
 }
 
