@@ -87,7 +87,7 @@ static void assert_subspace(const block *b, int32_t begin, int32_t end, const fe
 
 /* --------------------------------------------------------------------------------------------------------- tests */
 
-static void every_element_of_a_cut_is_in_one_part_with_its_nodes(void **state)
+static void every_element_of_a_cut_is_in_one_subspace_with_its_nodes(void **state)
 {
     (void)state;
     for (int i = 0; i < 3; i++)
@@ -155,7 +155,7 @@ static void additional_nodes_follow_the_touched_ones(void **state)
     block_destroy(&b);
 }
 
-static void a_part_may_have_nodes_without_elements_or_nothing(void **state)
+static void a_subspace_may_have_nodes_without_elements_or_nothing(void **state)
 {
     (void)state;
     block b;
@@ -174,7 +174,7 @@ static void a_part_may_have_nodes_without_elements_or_nothing(void **state)
 }
 
 /* What operators do on a subspace: sums over its elements, which together are the whole. */
-static void products_over_the_parts_of_a_cut_add_up(void **state)
+static void products_over_the_subspaces_of_a_cut_add_up(void **state)
 {
     (void)state;
     for (int i = 0; i < 3; i++) {
@@ -229,11 +229,11 @@ static void lack_of_memory_at_any_place_is_reported_and_leaves_nothing(void **st
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(every_element_of_a_cut_is_in_one_part_with_its_nodes),
+    cmocka_unit_test(every_element_of_a_cut_is_in_one_subspace_with_its_nodes),
     cmocka_unit_test(all_elements_together_are_the_space_itself),
     cmocka_unit_test(additional_nodes_follow_the_touched_ones),
-    cmocka_unit_test(a_part_may_have_nodes_without_elements_or_nothing),
-    cmocka_unit_test(products_over_the_parts_of_a_cut_add_up),
+    cmocka_unit_test(a_subspace_may_have_nodes_without_elements_or_nothing),
+    cmocka_unit_test(products_over_the_subspaces_of_a_cut_add_up),
     cmocka_unit_test(lack_of_memory_at_any_place_is_reported_and_leaves_nothing),
 };
 
