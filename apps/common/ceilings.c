@@ -84,7 +84,7 @@ static char **make_environment(yoke_context *context, const char *core, char *se
     int64_t count = 0;
     *made = NULL;
     if (!core) return environ;
-    if (yoke_allocate(context, MOST_VARIABLES + 2, sizeof *copy, (void **)&copy)) return NULL;
+    if (yoke_allocate(context, MOST_VARIABLES + 2, sizeof *copy, &copy)) return NULL;
     for (char **at = environ; *at && count < MOST_VARIABLES; at++)
         if (strncmp(*at, variable, sizeof variable - 1) != 0) copy[count++] = *at;
     snprintf(setting, size, "%s%s", variable, core);

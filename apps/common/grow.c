@@ -2,16 +2,17 @@
 
 #include <string.h>
 
-yoke_status app_grow(yoke_context *context, void **items, int64_t count, int64_t *capacity, int64_t least, size_t size)
+yoke_status(app_grow)(yoke_context *context, void *pointer, int64_t count, int64_t *capacity, int64_t least, size_t size)
 {
-    void *longer = NULL;
+    void *items, *longer = NULL;
     if (count < *capacity) return YOKE_OK;
     int64_t wanted = *capacity > 0 ? 2 * *capacity : least;
     yoke_status status = yoke_allocate(context, wanted, size, &longer);
     if (status != YOKE_OK) return status;
-    if (count > 0) memcpy(longer, *items, (size_t)count * size);
-    yoke_release(context, *items);
-    *items = longer;
+    memcpy(&items, pointer, sizeof items); /* as in yoke_allocate */
+    if (count > 0) memcpy(longer, items, (size_t)count * size);
+    yoke_release(context, items);
+    memcpy(pointer, &longer, sizeof longer);
     *capacity = wanted;
     return YOKE_OK;
 }

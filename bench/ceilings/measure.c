@@ -13,9 +13,9 @@ static yoke_status measure_triad(yoke_context *context, const bench_ceilings_siz
 {
     double *a = NULL, *b = NULL, *c = NULL, best = 0;
     const int64_t count = size->triples;
-    yoke_status status = yoke_allocate_untouched(context, count, sizeof *a, (void **)&a);
-    if (!status) status = yoke_allocate_untouched(context, count, sizeof *b, (void **)&b);
-    if (!status) status = yoke_allocate_untouched(context, count, sizeof *c, (void **)&c);
+    yoke_status status = yoke_allocate_untouched(context, count, sizeof *a, &a);
+    if (!status) status = yoke_allocate_untouched(context, count, sizeof *b, &b);
+    if (!status) status = yoke_allocate_untouched(context, count, sizeof *c, &c);
     for (int r = 0; !status && r <= size->repeats; r++) {
         double start_s = yoke_clock_s();
 #pragma omp parallel for simd schedule(static) num_threads(ceilings->threads)
@@ -81,7 +81,7 @@ static yoke_status measure_products(yoke_context *context, const blas *loaded, c
     const int n = size->order;
     const int64_t entries = (int64_t)n * n;
     double *all = NULL, best = 0;
-    yoke_status status = yoke_allocate_untouched(context, 3 * entries * ceilings->threads, sizeof *all, (void **)&all);
+    yoke_status status = yoke_allocate_untouched(context, 3 * entries * ceilings->threads, sizeof *all, &all);
     if (status) return status;
     for (int r = 0; r <= size->repeats; r++) {
         double start_s = 0;

@@ -34,7 +34,7 @@ int data_column(data *d, const char *name)
 
 yoke_status data_add(data *d, const double *row)
 {
-    yoke_status status = app_grow(d->context, (void **)&d->values, d->rows, &d->capacity, 64, (size_t)d->columns * sizeof(double));
+    yoke_status status = app_grow(d->context, &d->values, d->rows, &d->capacity, 64, (size_t)d->columns * sizeof(double));
     if (status) return status;
     memcpy(d->values + d->rows++ * d->columns, row, (size_t)d->columns * sizeof(double));
     return YOKE_OK;

@@ -158,7 +158,7 @@ static yoke_status analyse_clock_power(data *d, int column, const char *name, co
     double *power = NULL, *basis = NULL;
     fit curve;
     yoke_status status = data_get(d, column, &power);
-    if (!status) status = yoke_allocate(d->context, 3 * d->rows, sizeof *basis, (void **)&basis);
+    if (!status) status = yoke_allocate(d->context, 3 * d->rows, sizeof *basis, &basis);
     for (int64_t i = 0; i < d->rows && !status; i++) {
         basis[3 * i] = ghz[i] * ghz[i] * ghz[i];
         basis[3 * i + 1] = ghz[i];
@@ -183,7 +183,7 @@ static yoke_status analyse_clock_energy(data *d, int column, int speed, const ch
 {
     char text[DATA_NAME];
     double *energy = NULL, lowest = INFINITY, highest = -INFINITY, error;
-    yoke_status status = yoke_allocate(d->context, d->rows, sizeof *energy, (void **)&energy);
+    yoke_status status = yoke_allocate(d->context, d->rows, sizeof *energy, &energy);
     if (status) return status;
     for (int64_t i = 0; i < d->rows; i++) {
         lowest = fmin(lowest, ghz[i]);

@@ -109,7 +109,7 @@ static yoke_status fill_and_check(yoke_context *context, work_device *d)
 {
     int64_t last = d->simulated ? 0 : d->most_units - 1;
     double *matrices = d->host, *values = NULL, found[81];
-    yoke_status status = yoke_allocate(context, d->most_units * 81, sizeof(double), (void **)&values);
+    yoke_status status = yoke_allocate(context, d->most_units * 81, sizeof(double), &values);
     if (status) return status;
     for (int64_t e = 0; e < d->most_units; e++) {
         for (int64_t k = 0; k < 3321; k++) matrices[e * 3321 + k] = matrix_entry(e, k);

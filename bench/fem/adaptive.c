@@ -42,7 +42,7 @@ yoke_status fem_bench_adapt_read(yoke_context *context, const json_t *record, fe
     const json_t *steps = json_object_get(record, "steps");
     const int64_t count = (int64_t)json_array_size(steps);
     if (count == 0) return yoke_fail(context, YOKE_ERROR_SYSTEM, "the run left a record without steps");
-    yoke_status status = yoke_allocate(context, count, sizeof *result->steps, (void **)&result->steps);
+    yoke_status status = yoke_allocate(context, count, sizeof *result->steps, &result->steps);
     if (status) return status;
     result->context = context;
     result->num_steps = count;

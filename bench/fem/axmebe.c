@@ -70,7 +70,7 @@ static fem_axmebe_row new_row(const run *r, int set, int variant, int exchange)
 static yoke_status keep_row(run *r, const fem_axmebe_row *row)
 {
     fem_axmebe_result *result = r->result;
-    yoke_status status = app_grow(r->context, (void **)&result->rows, result->num_rows, &result->room, 64, sizeof *row);
+    yoke_status status = app_grow(r->context, &result->rows, result->num_rows, &result->room, 64, sizeof *row);
     if (status) return status;
     result->rows[result->num_rows++] = *row;
     if (r->report) r->report(row, r->user);
@@ -432,9 +432,9 @@ static yoke_status measure_size(run *r, int mesh, int64_t size)
     if (status) return status;
     const int64_t dofs = (int64_t)model->space->num_nodes * model->space->components;
     r->model = model;
-    status = yoke_allocate(r->context, dofs, sizeof(double), (void **)&r->u);
-    if (!status) status = yoke_allocate(r->context, dofs, sizeof(double), (void **)&r->expected);
-    if (!status) status = yoke_allocate(r->context, dofs, sizeof(double), (void **)&r->y);
+    status = yoke_allocate(r->context, dofs, sizeof(double), &r->u);
+    if (!status) status = yoke_allocate(r->context, dofs, sizeof(double), &r->expected);
+    if (!status) status = yoke_allocate(r->context, dofs, sizeof(double), &r->y);
     if (!status) fill_random(r->u, dofs);
     if (!status) status = make_expected(r);
     for (int set = 0; !status && set < options->num_sets; set++) status = measure_set(r, set);

@@ -61,10 +61,10 @@ static yoke_status make_colours(fem_bench_elements *made)
 {
     yoke_context *context = made->context;
     int32_t *stamp = NULL, *left = NULL;
-    yoke_status status = yoke_allocate(context, made->num_nodes, sizeof *stamp, (void **)&stamp);
-    if (!status) status = yoke_allocate(context, made->elements, sizeof *left, (void **)&left);
-    if (!status) status = yoke_allocate(context, made->elements, sizeof(int32_t), (void **)&made->order);
-    if (!status) status = yoke_allocate(context, (int64_t)made->elements + 1, sizeof(int32_t), (void **)&made->colour_first);
+    yoke_status status = yoke_allocate(context, made->num_nodes, sizeof *stamp, &stamp);
+    if (!status) status = yoke_allocate(context, made->elements, sizeof *left, &left);
+    if (!status) status = yoke_allocate(context, made->elements, sizeof(int32_t), &made->order);
+    if (!status) status = yoke_allocate(context, (int64_t)made->elements + 1, sizeof(int32_t), &made->colour_first);
     if (!status) colour(made, stamp, left);
     yoke_release(context, stamp);
     yoke_release(context, left);
@@ -75,10 +75,10 @@ static yoke_status make_tables(const fem_space *space, fem_bench_elements *made)
 {
     yoke_context *context = made->context;
     int64_t count = (int64_t)made->elements * made->nodes;
-    yoke_status status = yoke_allocate(context, count, sizeof(int32_t), (void **)&made->node);
-    if (!status) status = yoke_allocate(context, count, sizeof(int32_t), (void **)&made->place);
-    if (!status) status = yoke_allocate(context, count, sizeof(int32_t), (void **)&made->entry);
-    if (!status) status = yoke_allocate(context, (int64_t)made->num_nodes + 1, sizeof(int32_t), (void **)&made->first);
+    yoke_status status = yoke_allocate(context, count, sizeof(int32_t), &made->node);
+    if (!status) status = yoke_allocate(context, count, sizeof(int32_t), &made->place);
+    if (!status) status = yoke_allocate(context, count, sizeof(int32_t), &made->entry);
+    if (!status) status = yoke_allocate(context, (int64_t)made->num_nodes + 1, sizeof(int32_t), &made->first);
     if (status) return status;
     list_nodes(space, made);
     list_entries(made);
@@ -108,7 +108,7 @@ static yoke_status make_matrices(const fem_space *space, const fem_constraints *
         .device = host->device, .queue = host->queue, .precision = FEM_DOUBLE, .operator_kind = FEM_STORED};
     fem_subdomain *subdomain = NULL;
     yoke_status status =
-        yoke_allocate_untouched(made->context, made->elements, (size_t)fem_bench_packed(made) * sizeof(double), (void **)&made->store);
+        yoke_allocate_untouched(made->context, made->elements, (size_t)fem_bench_packed(made) * sizeof(double), &made->store);
     if (!status) status = fem_subdomain_cpu_create(space, constraints, &options, &subdomain);
     if (status) return status;
     status = subdomain->call->visit_matrices(subdomain, keep_matrix, made);
@@ -120,7 +120,7 @@ yoke_status fem_bench_elements_create(const fem_space *space, const fem_constrai
                                       fem_bench_elements **elements)
 {
     fem_bench_elements *made = NULL;
-    yoke_status status = yoke_allocate(space->context, 1, sizeof *made, (void **)&made);
+    yoke_status status = yoke_allocate(space->context, 1, sizeof *made, &made);
     if (status) return status;
     *made = (fem_bench_elements){.context = space->context,
                                  .elements = space->num_elements,

@@ -55,7 +55,7 @@ yoke_status fem_bench_measure(yoke_context *context, double seconds, fem_bench_w
 yoke_status fem_bench_compare(yoke_context *context, const double *a, const double *b, int64_t count, fem_bench_difference *difference)
 {
     double *values = NULL;
-    yoke_status status = yoke_allocate(context, count, sizeof *values, (void **)&values);
+    yoke_status status = yoke_allocate(context, count, sizeof *values, &values);
     if (status) return status;
     memcpy(values, a, (size_t)count * sizeof *values);
     difference->median_a = fem_bench_quantile(values, count, 0.5);

@@ -106,8 +106,8 @@ static yoke_status refine(run *r, const double *u, int *ended)
     uint8_t *mark = NULL;
     int64_t marked = 0;
     fem_estimate_result estimate;
-    yoke_status status = yoke_allocate(r->context, elements, sizeof *indicator, (void **)&indicator);
-    if (!status) status = yoke_allocate(r->context, elements, 1, (void **)&mark);
+    yoke_status status = yoke_allocate(r->context, elements, sizeof *indicator, &indicator);
+    if (!status) status = yoke_allocate(r->context, elements, 1, &mark);
     if (!status) status = fem_estimate(r->space, r->boundary, u, indicator, &estimate);
     if (!status) status = fem_mark(r->context, elements, indicator, limits->fraction.value, mark, &marked);
     if (!status && marked) status = fem_forest_refine(r->forest, mark);
@@ -136,7 +136,7 @@ static yoke_status one_step(run *r, fem_overhead_step *step, int *ended)
     if (!status) status = fem_boundary_create(r->space, &r->boundary);
     if (!status) status = fem_constraints_create(r->space, r->boundary, &r->constraints);
     if (!status) status = make_cut(r);
-    if (!status) status = yoke_allocate(r->context, (int64_t)r->space->num_nodes * r->space->components, sizeof *u, (void **)&u);
+    if (!status) status = yoke_allocate(r->context, (int64_t)r->space->num_nodes * r->space->components, sizeof *u, &u);
     if (!status) status = solve(r, 1, &unused, &step->iterations, u); /* warms up */
     if (!status) {
         step->elements = r->space->num_elements;
@@ -155,8 +155,7 @@ yoke_status fem_overhead_run(yoke_context *context, const fem_overhead_options *
     run r = {.context = context, .options = options};
     int ended = 0;
     *result = (fem_overhead_result){.context = context};
-    yoke_status status =
-        yoke_allocate(context, 2 * (int64_t)(options->steps + 1) * options->pairs, sizeof(double), (void **)&result->seconds);
+    yoke_status status = yoke_allocate(context, 2 * (int64_t)(options->steps + 1) * options->pairs, sizeof(double), &result->seconds);
     if (!status) status = fem_devices_open(context, options->devices, &r.devices);
     if (!status) status = fem_forest_create(options->problem->mesh, (int)options->input->keys.refine.initial.value, &r.forest);
     for (int i = 0; !status && !ended && i <= options->steps; i++) {

@@ -88,8 +88,8 @@ static yoke_status fill(fem_bench_device *bench)
                                   [FIRST] = elements->first, [ENTRY] = elements->entry, [ORDER] = elements->order};
     int64_t bytes[MEMORIES];
     list_bytes(elements, bytes);
-    yoke_status status = yoke_host_allocate(bench->device, bytes[U], (void **)&bench->host_u);
-    if (!status) status = yoke_host_allocate(bench->device, bytes[Y], (void **)&bench->host_y);
+    yoke_status status = yoke_host_allocate(bench->device, bytes[U], &bench->host_u);
+    if (!status) status = yoke_host_allocate(bench->device, bytes[Y], &bench->host_y);
     for (int64_t i = 0; !status && i < bytes[U] / (int64_t)sizeof(double); i++) bench->host_u[i] = 0;
     for (int i = 0; !status && i < MEMORIES; i++) {
         status = yoke_buffer_create(bench->device, bytes[i], &bench->buffer[i]);
@@ -111,7 +111,7 @@ yoke_status fem_bench_device_create(const fem_device *device, const fem_bench_el
 {
     fem_bench_device *bench = NULL;
     yoke_status status = check_precision(elements->context, device->info);
-    if (!status) status = yoke_allocate(elements->context, 1, sizeof *bench, (void **)&bench);
+    if (!status) status = yoke_allocate(elements->context, 1, sizeof *bench, &bench);
     if (status) return status;
     *bench = (fem_bench_device){.context = elements->context, .device = device->device, .queue = device->queue, .elements = elements};
     status = make_program(bench->device, &bench->program, bench->function);
@@ -282,9 +282,9 @@ static void run_host_triad(void *user)
 static yoke_status triad_on_host(const fem_device *device, yoke_context *context, int64_t count, double *best_s)
 {
     host_triad t = {.count = count};
-    yoke_status status = yoke_allocate_untouched(context, count, sizeof(double), (void **)&t.a);
-    if (!status) status = yoke_allocate_untouched(context, count, sizeof(double), (void **)&t.b);
-    if (!status) status = yoke_allocate_untouched(context, count, sizeof(double), (void **)&t.c);
+    yoke_status status = yoke_allocate_untouched(context, count, sizeof(double), &t.a);
+    if (!status) status = yoke_allocate_untouched(context, count, sizeof(double), &t.b);
+    if (!status) status = yoke_allocate_untouched(context, count, sizeof(double), &t.c);
     if (!status) status = yoke_queue_call(device->queue, run_host_triad, &t, 0);
     if (!status) status = yoke_queue_finish(device->queue);
     *best_s = t.best_s;

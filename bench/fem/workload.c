@@ -98,9 +98,9 @@ static yoke_status make_cube(yoke_context *context, const int trees[3], const fe
     int64_t elements = (int64_t)trees[0] * trees[1] * trees[2];
     int64_t vertices = (int64_t)(trees[0] + 1) * (trees[1] + 1) * (trees[2] + 1);
     cube_arrays arrays = {0};
-    yoke_status status = yoke_allocate(context, vertices, 3 * sizeof(double), (void **)&arrays.vertices);
-    if (!status && curved) status = yoke_allocate(context, elements, 27 * 3 * sizeof(double), (void **)&arrays.geometry);
-    if (!status) status = yoke_allocate(context, elements, 8 * sizeof(int32_t), (void **)&arrays.corners);
+    yoke_status status = yoke_allocate(context, vertices, 3 * sizeof(double), &arrays.vertices);
+    if (!status && curved) status = yoke_allocate(context, elements, 27 * 3 * sizeof(double), &arrays.geometry);
+    if (!status) status = yoke_allocate(context, elements, 8 * sizeof(int32_t), &arrays.corners);
     if (!status) {
         fill_vertices(trees, options->mesh.shape, arrays.vertices);
         fill_elements(trees, &arrays);
@@ -115,7 +115,7 @@ static yoke_status make_cube(yoke_context *context, const int trees[3], const fe
 
 static yoke_status add_conditions(fem_problem *problem)
 {
-    yoke_status status = yoke_allocate(problem->context, 2, sizeof *problem->conditions, (void **)&problem->conditions);
+    yoke_status status = yoke_allocate(problem->context, 2, sizeof *problem->conditions, &problem->conditions);
     if (status) return status;
     problem->num_conditions = 2;
     problem->conditions[0] = (fem_condition){.kind = FEM_DIRICHLET, .group = fem_mesh_find_group(problem->mesh, 2, "clamped"), .mask = 7};
@@ -133,8 +133,8 @@ static yoke_status make_cube_problem(fem_bench_model *model, const fem_bench_cub
     fem_problem *problem = model->problem;
     *problem =
         (fem_problem){.context = context, .mesh = model->mesh, .components = components, .element = options->element, .num_materials = 1};
-    yoke_status status = yoke_allocate(context, 1, sizeof *problem->materials, (void **)&problem->materials);
-    if (!status) status = yoke_allocate(context, model->mesh->num_elements, sizeof *problem->material_of, (void **)&problem->material_of);
+    yoke_status status = yoke_allocate(context, 1, sizeof *problem->materials, &problem->materials);
+    if (!status) status = yoke_allocate(context, model->mesh->num_elements, sizeof *problem->material_of, &problem->material_of);
     if (status) return status;
     problem->materials[0] =
         (fem_material){.lambda = young * poisson / ((1 + poisson) * (1 - 2 * poisson)), .mu = young / (2 * (1 + poisson)), .density = NAN};
@@ -147,10 +147,10 @@ static yoke_status make_cube_problem(fem_bench_model *model, const fem_bench_cub
 static yoke_status create(yoke_context *context, fem_bench_model **model)
 {
     fem_bench_model *made = NULL;
-    yoke_status status = yoke_allocate(context, 1, sizeof *made, (void **)&made);
+    yoke_status status = yoke_allocate(context, 1, sizeof *made, &made);
     if (status) return status;
     made->context = context;
-    status = yoke_allocate(context, 1, sizeof *made->problem, (void **)&made->problem);
+    status = yoke_allocate(context, 1, sizeof *made->problem, &made->problem);
     if (status)
         yoke_release(context, made);
     else
@@ -202,9 +202,9 @@ static yoke_status refine_corner(fem_bench_model *model, const int trees[3], int
     const int64_t leaves = fem_forest_leaves(model->forest), wanted = (elements - leaves) / 7;
     double *distance = NULL, *sorted = NULL;
     uint8_t *mark = NULL;
-    yoke_status status = yoke_allocate(model->context, leaves, sizeof *distance, (void **)&distance);
-    if (!status) status = yoke_allocate(model->context, leaves, sizeof *sorted, (void **)&sorted);
-    if (!status) status = yoke_allocate(model->context, leaves, 1, (void **)&mark);
+    yoke_status status = yoke_allocate(model->context, leaves, sizeof *distance, &distance);
+    if (!status) status = yoke_allocate(model->context, leaves, sizeof *sorted, &sorted);
+    if (!status) status = yoke_allocate(model->context, leaves, 1, &mark);
     if (!status) {
         measure_distances(model, trees, distance);
         memcpy(sorted, distance, (size_t)leaves * sizeof *sorted);
@@ -263,7 +263,7 @@ static yoke_status refine_first(fem_bench_model *model, int64_t elements)
     int64_t leaves = fem_forest_leaves(model->forest), count = (elements - leaves) / 7;
     if (count <= 0) return YOKE_OK;
     uint8_t *mark = NULL;
-    yoke_status status = yoke_allocate(model->context, leaves, 1, (void **)&mark);
+    yoke_status status = yoke_allocate(model->context, leaves, 1, &mark);
     if (status) return status;
     memset(mark, 1, (size_t)(count < leaves ? count : leaves));
     status = fem_forest_refine(model->forest, mark);
@@ -282,8 +282,8 @@ static yoke_status copy_materials(fem_bench_model *model, const fem_problem *pro
     copy->fields = (fem_fields){0};
     copy->materials = NULL;
     copy->material_of = NULL;
-    yoke_status status = yoke_allocate(context, copy->num_materials, sizeof *copy->materials, (void **)&copy->materials);
-    if (!status) status = yoke_allocate(context, elements, sizeof *copy->material_of, (void **)&copy->material_of);
+    yoke_status status = yoke_allocate(context, copy->num_materials, sizeof *copy->materials, &copy->materials);
+    if (!status) status = yoke_allocate(context, elements, sizeof *copy->material_of, &copy->material_of);
     if (status) return status;
     memcpy(copy->materials, problem->materials, (size_t)copy->num_materials * sizeof *copy->materials);
     memcpy(copy->material_of, problem->material_of, (size_t)elements * sizeof *copy->material_of);

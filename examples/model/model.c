@@ -70,9 +70,9 @@ int main(void)
     yoke_context *context = NULL;
     product p = {NULL, NULL, NULL, 0};
     yoke_status status = yoke_context_create(NULL, &context);
-    if (!status) status = yoke_allocate(context, (int64_t)MOST_ROWS * COLUMNS, sizeof(double), (void **)&p.matrix);
-    if (!status) status = yoke_allocate(context, COLUMNS, sizeof(double), (void **)&p.vector);
-    if (!status) status = yoke_allocate(context, MOST_ROWS, sizeof(double), (void **)&p.result);
+    if (!status) status = yoke_allocate(context, (int64_t)MOST_ROWS * COLUMNS, sizeof(double), &p.matrix);
+    if (!status) status = yoke_allocate(context, COLUMNS, sizeof(double), &p.vector);
+    if (!status) status = yoke_allocate(context, MOST_ROWS, sizeof(double), &p.result);
     for (int64_t i = 0; i < (int64_t)MOST_ROWS * COLUMNS && !status; i++) p.matrix[i] = 1 + (double)(i % 7);
     for (int64_t k = 0; k < COLUMNS && !status; k++) p.vector[k] = 1;
     if (!status) status = run(context, &p);

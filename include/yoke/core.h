@@ -101,13 +101,23 @@ YOKE_API yoke_status yoke_fail(yoke_context *context, yoke_status status, const 
 YOKE_API void yoke_log(yoke_context *context, yoke_log_level level, const char *format, ...) YOKE_PRINTF(3, 4);
 
 /*
- * Memory through the context's allocator: count x size bytes, set to zero, aligned to 64 bytes.  A count of 0 gives a valid pointer.
+ * Functions that write a pointer of a type which they do not know take its address, `&values`, as a void *.  No cast to void ** is needed, and
+ * none is right: a void * would be written where there is a double *, which C does not define.  Macros of the same names see to it that
+ * what is handed over is the address of a pointer.  Who hands such an address on calls the function itself: (yoke_allocate)(...).
+ */
+#define YOKE_POINTER_AT(address) ((void)sizeof(*(address) == (void *)0), (void *)(address))
+
+/*
+ * Memory through the context's allocator: count x size bytes, set to zero, aligned to 64 bytes; *pointer is its address.  A count of 0 gives a
+ * valid pointer.
  * Errors: ARGUMENT (negative count), MEMORY (also when count x size overflows); the text names the bytes asked for.
  * Safe to call from several threads only if the replaceable allocator is.
  */
-YOKE_API yoke_status yoke_allocate(yoke_context *context, int64_t count, size_t size, void **memory);
+YOKE_API yoke_status yoke_allocate(yoke_context *context, int64_t count, size_t size, void *pointer);
 /* As yoke_allocate, but the memory is not touched: the thread that writes a page first gets it near (first touch). */
-YOKE_API yoke_status yoke_allocate_untouched(yoke_context *context, int64_t count, size_t size, void **memory);
+YOKE_API yoke_status yoke_allocate_untouched(yoke_context *context, int64_t count, size_t size, void *pointer);
+#define yoke_allocate(context, count, size, pointer) yoke_allocate(context, count, size, YOKE_POINTER_AT(pointer))
+#define yoke_allocate_untouched(context, count, size, pointer) yoke_allocate_untouched(context, count, size, YOKE_POINTER_AT(pointer))
 /* Gives memory back, and results that are said to go back so, with all that they point to.  memory may be NULL. */
 YOKE_API void yoke_release(yoke_context *context, void *memory);
 

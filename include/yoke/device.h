@@ -67,8 +67,10 @@ YOKE_API yoke_status yoke_device_memory(yoke_device *device, int64_t *free_bytes
 /* Seconds on the clock that the device's work takes its time from: yoke_clock_s, or the virtual clock of a simulated machine. */
 YOKE_API double yoke_device_clock_s(const yoke_device *device);
 
-/* Host memory that the device can copy from and to fast (pinned where there is such a thing), aligned to 64 bytes.  Errors: MEMORY, DEVICE. */
-YOKE_API yoke_status yoke_host_allocate(yoke_device *device, int64_t bytes, void **memory);
+/* Host memory that the device can copy from and to fast (pinned where there is such a thing), aligned to 64 bytes; *pointer is its address.
+ * Errors: MEMORY, DEVICE. */
+YOKE_API yoke_status yoke_host_allocate(yoke_device *device, int64_t bytes, void *pointer);
+#define yoke_host_allocate(device, bytes, pointer) yoke_host_allocate(device, bytes, YOKE_POINTER_AT(pointer))
 YOKE_API void yoke_host_release(yoke_device *device, void *memory);
 
 /* Device memory, not initialised.  Errors: ARGUMENT (negative), DEVICE_MEMORY (the text says how much is free), DEVICE. */

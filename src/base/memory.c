@@ -19,10 +19,11 @@ void yoke_default_release(void *memory, void *user)
     free(memory);
 }
 
-static yoke_status allocate(yoke_context *context, int64_t count, size_t size, void **memory, size_t *bytes)
+/* A pointer of a type that is not known here is written byte by byte: all pointers to objects look like a void * (POSIX). */
+static yoke_status allocate(yoke_context *context, int64_t count, size_t size, void *pointer, void **memory, size_t *bytes)
 {
-    if (context == NULL || memory == NULL)
-        return yoke_fail(context, YOKE_ERROR_ARGUMENT, "yoke_allocate: %s is NULL", context == NULL ? "context" : "memory");
+    if (context == NULL || pointer == NULL)
+        return yoke_fail(context, YOKE_ERROR_ARGUMENT, "yoke_allocate: %s is NULL", context == NULL ? "context" : "pointer");
     if (count < 0) return yoke_fail(context, YOKE_ERROR_ARGUMENT, "yoke_allocate: a count of %lld is negative", (long long)count);
     if (size != 0 && (uint64_t)count > PTRDIFF_MAX / size)
         return yoke_fail(context, YOKE_ERROR_MEMORY, "out of memory: %lld x %zu bytes asked for, which is more than can be addressed",
@@ -39,21 +40,24 @@ static yoke_status allocate(yoke_context *context, int64_t count, size_t size, v
                          "the allocator given to yoke_context_create returned memory that is not aligned to %d bytes", ALIGNMENT);
     }
     *memory = got;
+    memcpy(pointer, memory, sizeof *memory);
     return YOKE_OK;
 }
 
-yoke_status yoke_allocate(yoke_context *context, int64_t count, size_t size, void **memory)
+yoke_status(yoke_allocate)(yoke_context *context, int64_t count, size_t size, void *pointer)
 {
     size_t bytes = 0;
-    yoke_status status = allocate(context, count, size, memory, &bytes);
-    if (status == YOKE_OK) memset(*memory, 0, bytes);
+    void *memory = NULL;
+    yoke_status status = allocate(context, count, size, pointer, &memory, &bytes);
+    if (status == YOKE_OK) memset(memory, 0, bytes);
     return status;
 }
 
-yoke_status yoke_allocate_untouched(yoke_context *context, int64_t count, size_t size, void **memory)
+yoke_status(yoke_allocate_untouched)(yoke_context *context, int64_t count, size_t size, void *pointer)
 {
     size_t bytes = 0;
-    return allocate(context, count, size, memory, &bytes);
+    void *memory = NULL;
+    return allocate(context, count, size, pointer, &memory, &bytes);
 }
 
 typedef struct yoke_owner {

@@ -94,18 +94,21 @@ yoke_status yoke_device_memory(yoke_device *device, int64_t *free_bytes, int64_t
     return YOKE_OK;
 }
 
-yoke_status yoke_host_allocate(yoke_device *device, int64_t bytes, void **memory)
+yoke_status(yoke_host_allocate)(yoke_device *device, int64_t bytes, void *pointer)
 {
-    if (device == NULL || memory == NULL)
+    if (device == NULL || pointer == NULL)
         return yoke_fail(device != NULL ? device->context : NULL, YOKE_ERROR_ARGUMENT, "yoke_host_allocate: %s is NULL",
-                         device == NULL ? "device" : "memory");
+                         device == NULL ? "device" : "pointer");
     if (bytes < 0)
         return yoke_fail(device->context, YOKE_ERROR_ARGUMENT, "yoke_host_allocate: %lld bytes are less than none", (long long)bytes);
     yoke_status status = yoke_device_ready(device);
     if (status != YOKE_OK) return status;
-    if (device->backend->host_allocate == NULL) return yoke_allocate_untouched(device->context, bytes, 1, memory);
+    if (device->backend->host_allocate == NULL) return (yoke_allocate_untouched)(device->context, bytes, 1, pointer);
+    void *memory = NULL;
     /* No bytes give a valid pointer, as with yoke_allocate. */
-    return yoke_device_result(device, device->backend->host_allocate(device->handle, bytes > 0 ? bytes : 1, memory));
+    status = yoke_device_result(device, device->backend->host_allocate(device->handle, bytes > 0 ? bytes : 1, &memory));
+    if (status == YOKE_OK) memcpy(pointer, &memory, sizeof memory);
+    return status;
 }
 
 void yoke_host_release(yoke_device *device, void *memory)

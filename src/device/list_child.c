@@ -171,7 +171,7 @@ static yoke_status receive(asking *ask, int from, int *open)
         return YOKE_OK;
     }
     for (ssize_t i = 0; i < got && ask->count < MOST_BYTES; i++) {
-        yoke_status status = yoke_grow(ask->context, (void **)&ask->bytes, ask->count, &ask->capacity, 8192, 1);
+        yoke_status status = yoke_grow(ask->context, &ask->bytes, ask->count, &ask->capacity, 8192, 1);
         if (status != YOKE_OK) return status;
         ask->bytes[ask->count++] = part[i];
     }

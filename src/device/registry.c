@@ -193,7 +193,7 @@ static yoke_status append(const yoke_device_info *info, void *user)
 {
     listing *found = user;
     if (found->gpus_only && info->usable && info->device_class != YOKE_DEVICE_GPU) return YOKE_OK;
-    yoke_status status = yoke_grow(found->context, (void **)&found->infos, found->count, &found->capacity, 4, sizeof *info);
+    yoke_status status = yoke_grow(found->context, &found->infos, found->count, &found->capacity, 4, sizeof *info);
     if (status == YOKE_OK) found->infos[found->count++] = *info;
     return status;
 }
@@ -216,7 +216,7 @@ static yoke_status append_silent(listing *found, const char *kind, const char *w
 static yoke_status keep(const yoke_device_info *info, void *user)
 {
     entry *one = ((void **)user)[1];
-    yoke_status status = yoke_grow(((void **)user)[0], (void **)&one->infos, one->num_infos, &one->room, 4, sizeof *info);
+    yoke_status status = yoke_grow(((void **)user)[0], &one->infos, one->num_infos, &one->room, 4, sizeof *info);
     if (status == YOKE_OK) one->infos[one->num_infos++] = *info;
     return status;
 }

@@ -8,7 +8,7 @@
 
 yoke_status clock_book_add(clock_book *book, const clock_saved *saved)
 {
-    yoke_status status = yoke_grow(book->context, (void **)&book->entries, book->count, &book->capacity, 8, sizeof *book->entries);
+    yoke_status status = yoke_grow(book->context, &book->entries, book->count, &book->capacity, 8, sizeof *book->entries);
     if (status == YOKE_OK) book->entries[book->count++] = *saved;
     return status;
 }

@@ -12,7 +12,7 @@
 
 yoke_status clock_list_add(clock_list *list, const clock_entry *entry)
 {
-    yoke_status status = yoke_grow(list->context, (void **)&list->entries, list->count, &list->capacity, 4, sizeof *list->entries);
+    yoke_status status = yoke_grow(list->context, &list->entries, list->count, &list->capacity, 4, sizeof *list->entries);
     if (status != YOKE_OK) {
         if (entry->state != NULL) entry->functions->close(entry->state);
         return status;

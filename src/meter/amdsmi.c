@@ -116,7 +116,7 @@ static yoke_status add_gpu(meter_list *list, amd_shared *shared, uint32_t index,
     meter_domain domain;
     amd_meter *meter;
     char name[64];
-    yoke_status status = yoke_allocate(list->context, 1, sizeof *meter, (void **)&meter);
+    yoke_status status = yoke_allocate(list->context, 1, sizeof *meter, &meter);
     if (status != YOKE_OK) return status;
     *meter = (amd_meter){.shared = shared, .index = index, .integrated = isnan(resolution_j)};
     snprintf(meter->pci, sizeof meter->pci, "%s", pci);
@@ -175,7 +175,7 @@ static yoke_status find_gpu(meter_list *list, amd_shared *shared, uint32_t index
 static yoke_status find(const meter_site *site, meter_list *list)
 {
     amd_shared *shared;
-    yoke_status status = yoke_allocate(list->context, 1, sizeof *shared, (void **)&shared);
+    yoke_status status = yoke_allocate(list->context, 1, sizeof *shared, &shared);
     if (status != YOKE_OK) return status;
     shared->context = list->context;
     shared->users = 1; /* this function, so that the library stays until all cards are looked at */

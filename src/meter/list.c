@@ -17,7 +17,7 @@ void meter_domain_start(meter_domain *domain, const char *kind, const char *name
 
 yoke_status meter_list_add(meter_list *list, const meter_domain *domain)
 {
-    yoke_status status = yoke_grow(list->context, (void **)&list->domains, list->count, &list->capacity, 8, sizeof(meter_domain));
+    yoke_status status = yoke_grow(list->context, &list->domains, list->count, &list->capacity, 8, sizeof(meter_domain));
     if (status != YOKE_OK) {
         if (domain->close != NULL) domain->close(domain->state);
         return status;

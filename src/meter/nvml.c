@@ -341,7 +341,7 @@ static yoke_status add_card(meter_list *list, nvml_shared *shared, const nvml_ca
     meter_domain domain;
     nvml_meter *meter;
     char name[64];
-    yoke_status status = yoke_allocate(list->context, 1, sizeof *meter, (void **)&meter);
+    yoke_status status = yoke_allocate(list->context, 1, sizeof *meter, &meter);
     if (status != YOKE_OK) return status;
     *meter = (nvml_meter){.shared = shared, .device = card->device, .source = card->source};
     memcpy(meter->pci, card->pci, sizeof meter->pci);
@@ -389,7 +389,7 @@ static yoke_status find_card(meter_list *list, nvml_shared *shared, unsigned int
 static yoke_status find(const meter_site *site, meter_list *list)
 {
     nvml_shared *shared;
-    yoke_status status = yoke_allocate(list->context, 1, sizeof *shared, (void **)&shared);
+    yoke_status status = yoke_allocate(list->context, 1, sizeof *shared, &shared);
     if (status != YOKE_OK) return status;
     shared->context = list->context;
     shared->users = 1; /* this function, so that the library stays until all cards are looked at */

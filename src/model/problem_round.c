@@ -25,7 +25,7 @@ static yoke_status read_work(yoke_json_reader *reader, const json_t *value, void
     char *memory = NULL;
     const char *found = NULL;
     yoke_status status = yoke_json_read_text(reader, value, 0, 255, &found);
-    if (status == YOKE_OK) status = yoke_allocate_untouched(reader->context, (int64_t)strlen(found) + 1, 1, (void **)&memory);
+    if (status == YOKE_OK) status = yoke_allocate_untouched(reader->context, (int64_t)strlen(found) + 1, 1, &memory);
     if (status == YOKE_OK) *(const char **)member = strcpy(memory, found);
     return status;
 }
@@ -37,7 +37,7 @@ static yoke_status read_weights(yoke_json_reader *reader, const json_t *value, i
     if (!json_is_array(value) || json_array_size(value) != (size_t)units + 1)
         return yoke_json_fail(reader, "expected an array of %lld sums, one more than the cut has units, found %zu", (long long)units + 1,
                               json_array_size(value));
-    yoke_status status = yoke_allocate(reader->context, units + 1, sizeof *sum, (void **)&sum);
+    yoke_status status = yoke_allocate(reader->context, units + 1, sizeof *sum, &sum);
     if (status != YOKE_OK) return status;
     phase->weight_sum = sum;
     for (int64_t k = 0; k <= units; k++) {
@@ -108,7 +108,7 @@ static yoke_status read_cuts(yoke_json_reader *reader, const json_t *value, yoke
     const size_t count = json_array_size(value);
     if (count == 0) return yoke_json_expected(reader, "an array of the cuts' units", value);
     if (count > YOKE_PLAN_MOST_CUTS) return yoke_json_fail(reader, "expected at most %d cuts, found %zu", YOKE_PLAN_MOST_CUTS, count);
-    yoke_status status = yoke_allocate(reader->context, (int64_t)count, sizeof *units, (void **)&units);
+    yoke_status status = yoke_allocate(reader->context, (int64_t)count, sizeof *units, &units);
     if (status != YOKE_OK) return status;
     round->cut_units = units;
     round->num_cuts = (int64_t)count;
@@ -130,7 +130,7 @@ static yoke_status read_phases(yoke_json_reader *reader, const json_t *value, co
     const size_t count = json_array_size(value);
     if (count == 0) return yoke_json_expected(reader, "an array of phases {...}", value);
     if (count > YOKE_PLAN_MOST_PHASES) return yoke_json_fail(reader, "expected at most %d phases, found %zu", YOKE_PLAN_MOST_PHASES, count);
-    yoke_status status = yoke_allocate(reader->context, (int64_t)count, sizeof *phases, (void **)&phases);
+    yoke_status status = yoke_allocate(reader->context, (int64_t)count, sizeof *phases, &phases);
     if (status != YOKE_OK) return status;
     round->phases = phases;
     round->num_phases = (int64_t)count;
@@ -188,7 +188,7 @@ static yoke_status read_times(yoke_json_reader *reader, const json_t *value, int
     if (!json_is_array(value) || json_array_size(value) != (size_t)count)
         return yoke_json_fail(reader, "expected an array of %lld objects, one for each phase of the round (null: no kernel)",
                               (long long)count);
-    yoke_status status = yoke_allocate(reader->context, count, sizeof *times, (void **)&times);
+    yoke_status status = yoke_allocate(reader->context, count, sizeof *times, &times);
     if (status != YOKE_OK) return status;
     level->phases = times;
     for (int64_t p = 0; p < count && status == YOKE_OK; p++) {
@@ -246,7 +246,7 @@ yoke_status problem_read_round(yoke_json_reader *reader, const json_t *document,
             yoke_json_enter(reader, k ? "repetitions" : "units");
             return yoke_json_fail(reader, "expected no such key beside \"round\", whose cuts have units and whose phases have calls");
         }
-    yoke_status status = yoke_allocate(reader->context, 1, sizeof *round, (void **)&round);
+    yoke_status status = yoke_allocate(reader->context, 1, sizeof *round, &round);
     if (status != YOKE_OK) return status;
     problem->round = round;
     const size_t outer = yoke_json_enter(reader, "round");

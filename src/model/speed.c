@@ -57,7 +57,7 @@ yoke_status yoke_speed_create(yoke_context *context, int64_t num_points, const d
                              (long long)k, here[0], here[1]);
     }
     yoke_speed *made;
-    yoke_status status = yoke_allocate(context, 1, sizeof *made, (void **)&made);
+    yoke_status status = yoke_allocate(context, 1, sizeof *made, &made);
     if (status != YOKE_OK) return status;
     void *pieces;
     status = yoke_allocate(context, yoke_speed_most_pieces(num_points), sizeof(yoke_speed_piece), &pieces);

@@ -133,7 +133,7 @@ static yoke_status copy_entry(yoke_context *context, const yoke_store_entry *ent
 
 static yoke_status make_room(yoke_store *store)
 {
-    return yoke_grow(store->context, (void **)&store->items, store->count, &store->capacity, 8, sizeof store->items[0]);
+    return yoke_grow(store->context, &store->items, store->count, &store->capacity, 8, sizeof store->items[0]);
 }
 
 yoke_status store_append(yoke_store *store, const yoke_store_entry *entry)

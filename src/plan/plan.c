@@ -16,7 +16,7 @@ static yoke_status request_with_slowdown(plan_work *work, plan_request *request)
     fastest.objective = YOKE_OBJECTIVE_TIME;
     fastest.deadline_s = INFINITY;
     plan_result *result;
-    yoke_status status = yoke_allocate(work->context, 1, sizeof *result, (void **)&result);
+    yoke_status status = yoke_allocate(work->context, 1, sizeof *result, &result);
     if (status != YOKE_OK) return status;
     status = plan_search(work, &fastest, result);
     if (status == YOKE_OK && result->feasible)
@@ -101,7 +101,7 @@ static void break_tie(yoke_plan *plan)
 static yoke_status fill_plan(plan_work *work, yoke_plan *plan)
 {
     plan_result *result;
-    yoke_status status = yoke_allocate(work->context, 1, sizeof *result, (void **)&result);
+    yoke_status status = yoke_allocate(work->context, 1, sizeof *result, &result);
     if (status != YOKE_OK) return status;
     plan_request request = {0};
     status = request_with_slowdown(work, &request);

@@ -185,7 +185,7 @@ static inline int plan_count_node(plan_work *work)
 /* ------------------------------------------------------------------------------------------------ plan_keep.c */
 
 /* Zeroed memory that lives as long as the plan (one that yoke_plan_create is making).  Errors: MEMORY. */
-yoke_status plan_keep(plan_work *work, yoke_plan *plan, int64_t count, size_t size, void **memory);
+yoke_status plan_keep(plan_work *work, yoke_plan *plan, int64_t count, size_t size, void *pointer);
 
 /* Nonzero where a device has units of any cut; where two choices are the same (levels of devices without units do not count). */
 int plan_has_units(const yoke_plan *plan, const yoke_plan_choice *choice, int64_t device);

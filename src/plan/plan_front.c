@@ -45,7 +45,7 @@ static int reaches(const front *f, double least_s)
 static yoke_status keep(front *f, yoke_plan *plan)
 {
     yoke_plan_choice *choices = NULL;
-    yoke_status status = plan_keep(f->work, plan, f->count, sizeof *choices, (void **)&choices);
+    yoke_status status = plan_keep(f->work, plan, f->count, sizeof *choices, &choices);
     int64_t kept = 0;
     double least_j = INFINITY;
     for (int k = f->count - 1; k >= 0 && status == YOKE_OK; k--) { /* by ascending time */
@@ -63,7 +63,7 @@ static yoke_status keep(front *f, yoke_plan *plan)
 yoke_status plan_front(plan_work *work, const plan_request *request, yoke_plan *plan)
 {
     front *f;
-    yoke_status status = yoke_allocate(work->context, 1, sizeof *f, (void **)&f);
+    yoke_status status = yoke_allocate(work->context, 1, sizeof *f, &f);
     if (status != YOKE_OK) return status;
     f->work = work;
     f->request = *request;

@@ -37,24 +37,25 @@ yoke_status plan_store_create(yoke_context *context, yoke_plan **plan)
     return status;
 }
 
-yoke_status plan_keep(plan_work *work, yoke_plan *plan, int64_t count, size_t size, void **memory)
+yoke_status plan_keep(plan_work *work, yoke_plan *plan, int64_t count, size_t size, void *pointer)
 {
     store *owner = (store *)plan;
     if (count < 0 || (size > 0 && count > INT64_MAX / 4 / (int64_t)size))
         return yoke_fail(work->context, YOKE_ERROR_MEMORY, "out of memory: a plan with %lld parts", (long long)count);
     block *made;
-    yoke_status status = yoke_allocate(work->context, (int64_t)sizeof(block) + count * (int64_t)size, 1, (void **)&made);
+    yoke_status status = yoke_allocate(work->context, (int64_t)sizeof(block) + count * (int64_t)size, 1, &made);
     if (status != YOKE_OK) return status;
     made->next = owner->blocks;
     owner->blocks = made;
-    *memory = made + 1;
+    void *memory = made + 1;
+    memcpy(pointer, &memory, sizeof memory);
     return YOKE_OK;
 }
 
 yoke_status plan_keep_choice(plan_work *work, yoke_plan *plan, const char *name, const plan_result *result, yoke_plan_choice *choice)
 {
     int64_t *units = NULL, count = work->num_devices, divided = work->num_cuts * count;
-    yoke_status status = plan_keep(work, plan, divided + count, sizeof *units, (void **)&units);
+    yoke_status status = plan_keep(work, plan, divided + count, sizeof *units, &units);
     if (status != YOKE_OK) return status;
     *choice = (yoke_plan_choice){.feasible = result->feasible, .units = units, .levels = units + divided};
     size_t length = strlen(name);

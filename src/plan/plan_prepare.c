@@ -222,7 +222,7 @@ yoke_status plan_prepare(yoke_context *context, const yoke_plan_problem *problem
 {
     static const yoke_plan_options least_time = {.objective = YOKE_OBJECTIVE_TIME};
     plan_work *work;
-    yoke_status status = yoke_allocate(context, 1, sizeof *work, (void **)&work);
+    yoke_status status = yoke_allocate(context, 1, sizeof *work, &work);
     if (status != YOKE_OK) return status;
     *work = (plan_work){.context = context,
                         .problem = problem,
@@ -240,9 +240,9 @@ yoke_status plan_prepare(yoke_context *context, const yoke_plan_problem *problem
             levels++;
             pieces += pieces_of(work, &problem->devices[i].levels[k]);
         }
-    status = yoke_allocate(context, levels, sizeof *work->levels, (void **)&work->levels);
-    if (status == YOKE_OK) status = yoke_allocate(context, levels * work->num_phases, sizeof *work->times, (void **)&work->times);
-    if (status == YOKE_OK) status = yoke_allocate(context, pieces, sizeof *work->pieces, (void **)&work->pieces);
+    status = yoke_allocate(context, levels, sizeof *work->levels, &work->levels);
+    if (status == YOKE_OK) status = yoke_allocate(context, levels * work->num_phases, sizeof *work->times, &work->times);
+    if (status == YOKE_OK) status = yoke_allocate(context, pieces, sizeof *work->pieces, &work->pieces);
     if (status != YOKE_OK) {
         plan_work_destroy(work);
         return status;

@@ -404,8 +404,8 @@ void round_balance(round_search *search)
     starts *all = NULL;
     yoke_context *context = search->work->context;
     const int64_t count = (int64_t)search->num_levels * search->work->num_cuts;
-    yoke_status status = yoke_allocate(context, count, sizeof *b.capacities, (void **)&b.capacities);
-    if (status == YOKE_OK) status = yoke_allocate(context, 1, sizeof *all, (void **)&all);
+    yoke_status status = yoke_allocate(context, count, sizeof *b.capacities, &b.capacities);
+    if (status == YOKE_OK) status = yoke_allocate(context, 1, sizeof *all, &all);
     if (status == YOKE_OK) find_starts(&b, all);
     for (int k = 0; status == YOKE_OK && k < all->count; k++) {
         memset(b.out, 0, sizeof b.out);

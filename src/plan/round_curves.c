@@ -149,12 +149,12 @@ static yoke_status make_curve(round_search *search, int device, const plan_level
 {
     double *corners = NULL;
     yoke_context *context = search->work->context;
-    yoke_status status = yoke_allocate_untouched(context, corners_room(level, group), sizeof *corners, (void **)&corners);
+    yoke_status status = yoke_allocate_untouched(context, corners_room(level, group), sizeof *corners, &corners);
     if (status != YOKE_OK) return status;
     curve->count = corners_of(search, level, group, most + 1, corners) - 1;
-    status = yoke_allocate(context, curve->count, sizeof *curve->pieces, (void **)&curve->pieces);
+    status = yoke_allocate(context, curve->count, sizeof *curve->pieces, &curve->pieces);
     if (status == YOKE_OK && group->num_terms > 0)
-        status = yoke_allocate(context, 2 * curve->count * group->num_terms, sizeof *curve->lines, (void **)&curve->lines);
+        status = yoke_allocate(context, 2 * curve->count * group->num_terms, sizeof *curve->lines, &curve->lines);
     if (status == YOKE_OK) fill_curve(search, device, level, group, corners, curve);
     yoke_release(context, corners);
     return status;
@@ -166,7 +166,7 @@ yoke_status round_make_curves(round_search *search)
     int64_t most = MOST_LINES / ((int64_t)search->num_levels * (work->num_phases + 1));
     most = most > MOST_PIECES ? MOST_PIECES : most < FEWEST_PIECES ? FEWEST_PIECES : most;
     yoke_status status =
-        yoke_allocate(work->context, (int64_t)search->num_levels * search->num_groups, sizeof *search->curves, (void **)&search->curves);
+        yoke_allocate(work->context, (int64_t)search->num_levels * search->num_groups, sizeof *search->curves, &search->curves);
     for (int i = 0; i < work->num_devices; i++)
         for (int l = 0; l < work->devices[i].num_levels; l++)
             for (int g = 0; g < search->num_groups && status == YOKE_OK; g++)

@@ -61,7 +61,7 @@ static yoke_status push(range_search *search, const range_node *node, int *full)
         }
         int64_t room = search->room > 0 ? 2 * search->room : 64;
         range_node *grown;
-        yoke_status status = yoke_allocate_untouched(search->work->context, room, sizeof *grown, (void **)&grown);
+        yoke_status status = yoke_allocate_untouched(search->work->context, room, sizeof *grown, &grown);
         if (status != YOKE_OK) return status;
         if (search->count > 0) memcpy(grown, search->stack, (size_t)search->count * sizeof *grown);
         yoke_release(search->work->context, search->stack);
@@ -242,10 +242,10 @@ yoke_status search_ranges(plan_work *work, const search_limits *limits, search_b
             points += envelope_most_points(&work->devices[i].levels[k]);
             levels++;
         }
-    yoke_status status = yoke_allocate_untouched(work->context, points, sizeof *search.points, (void **)&search.points);
-    if (status == YOKE_OK) status = yoke_allocate_untouched(work->context, levels, sizeof *search.capacities, (void **)&search.capacities);
+    yoke_status status = yoke_allocate_untouched(work->context, points, sizeof *search.points, &search.points);
+    if (status == YOKE_OK) status = yoke_allocate_untouched(work->context, levels, sizeof *search.capacities, &search.capacities);
     if (status == YOKE_OK)
-        status = yoke_allocate_untouched(work->context, (levels + work->num_devices) * range_state_bytes(), 1, (void **)&search.states);
+        status = yoke_allocate_untouched(work->context, (levels + work->num_devices) * range_state_bytes(), 1, &search.states);
     if (status == YOKE_OK) status = search_repeatedly(&search);
     yoke_release(work->context, search.stack);
     yoke_release(work->context, search.states);

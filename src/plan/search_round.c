@@ -24,9 +24,9 @@ static yoke_status grow(round_search *search)
     const int64_t room = search->room > 0 ? 2 * search->room : 64;
     char *pool = NULL;
     int64_t *heap = NULL, *unused = NULL;
-    yoke_status status = yoke_allocate_untouched(context, room, (size_t)search->stride, (void **)&pool);
-    if (status == YOKE_OK) status = yoke_allocate_untouched(context, room, sizeof *heap, (void **)&heap);
-    if (status == YOKE_OK) status = yoke_allocate_untouched(context, room, sizeof *unused, (void **)&unused);
+    yoke_status status = yoke_allocate_untouched(context, room, (size_t)search->stride, &pool);
+    if (status == YOKE_OK) status = yoke_allocate_untouched(context, room, sizeof *heap, &heap);
+    if (status == YOKE_OK) status = yoke_allocate_untouched(context, room, sizeof *unused, &unused);
     if (status != YOKE_OK) {
         yoke_release(context, pool);
         yoke_release(context, heap);
@@ -214,24 +214,24 @@ static yoke_status allocate(round_search *search)
     const struct {
         int64_t count;
         size_t size;
-        void **memory;
-    } blocks[] = {{2 * search->num_levels, sizeof(double), (void **)&search->alone},
-                  {search->num_waits * devices, sizeof(double), (void **)&search->weights},
-                  {search->num_groups, sizeof(double), (void **)&search->prices},
-                  {parts, sizeof(double), (void **)&search->relaxed.parts},
-                  {parts, sizeof(double), (void **)&search->relaxed.mixed},
-                  {devices, sizeof(int), (void **)&search->relaxed.levels},
-                  {work->num_cuts * (devices + 1), sizeof *box->before, (void **)&box->before},
-                  {work->num_phases * devices, sizeof *box->fewest, (void **)&box->fewest},
-                  {parts, sizeof *box->parts, (void **)&box->parts},
-                  {work->num_intervals * devices, sizeof *box->seconds, (void **)&box->seconds},
-                  {search->num_levels, 1, (void **)&box->possible},
-                  {devices, 1, (void **)&box->may_be_off},
-                  {devices, 1, (void **)&box->may_work},
-                  {devices, sizeof(double), (void **)&box->idle_w}};
+        void *pointer; /* its address */
+    } blocks[] = {{2 * search->num_levels, sizeof(double), &search->alone},
+                  {search->num_waits * devices, sizeof(double), &search->weights},
+                  {search->num_groups, sizeof(double), &search->prices},
+                  {parts, sizeof(double), &search->relaxed.parts},
+                  {parts, sizeof(double), &search->relaxed.mixed},
+                  {devices, sizeof(int), &search->relaxed.levels},
+                  {work->num_cuts * (devices + 1), sizeof *box->before, &box->before},
+                  {work->num_phases * devices, sizeof *box->fewest, &box->fewest},
+                  {parts, sizeof *box->parts, &box->parts},
+                  {work->num_intervals * devices, sizeof *box->seconds, &box->seconds},
+                  {search->num_levels, 1, &box->possible},
+                  {devices, 1, &box->may_be_off},
+                  {devices, 1, &box->may_work},
+                  {devices, sizeof(double), &box->idle_w}};
     yoke_status status = YOKE_OK;
     for (size_t k = 0; k < sizeof blocks / sizeof blocks[0] && status == YOKE_OK; k++)
-        status = yoke_allocate(context, blocks[k].count, blocks[k].size, blocks[k].memory);
+        status = (yoke_allocate)(context, blocks[k].count, blocks[k].size, blocks[k].pointer);
     return status;
 }
 
@@ -294,7 +294,7 @@ yoke_status search_round(plan_work *work, const search_limits *limits, search_be
     char *memory = NULL;
     yoke_status status = allocate(&search);
     if (status == YOKE_OK) status = round_make_curves(&search);
-    if (status == YOKE_OK) status = yoke_allocate(work->context, 3, (size_t)search.stride, (void **)&memory);
+    if (status == YOKE_OK) status = yoke_allocate(work->context, 3, (size_t)search.stride, &memory);
     if (status == YOKE_OK) {
         round_node *nodes[3];
         for (int k = 0; k < 3; k++) nodes[k] = (round_node *)(void *)(memory + k * search.stride);

@@ -83,7 +83,7 @@ static void count_run(profile_series *series, double seconds)
 
 static yoke_status add_shot(measurement *m, profile_series *series, profile_shot shot)
 {
-    yoke_status status = yoke_grow(m->reader.context, (void **)&series->shots, series->count, &series->capacity, 64, sizeof(profile_shot));
+    yoke_status status = yoke_grow(m->reader.context, &series->shots, series->count, &series->capacity, 64, sizeof(profile_shot));
     if (!status) series->shots[series->count++] = shot;
     return status;
 }

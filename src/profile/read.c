@@ -77,8 +77,7 @@ yoke_status profile_temperature(profile_reader *reader, double *celsius)
 
 static yoke_status record(profile_reader *reader, double update_s, double watts)
 {
-    yoke_status status =
-        yoke_grow(reader->context, (void **)&reader->updates, reader->count, &reader->capacity, 1024, sizeof(profile_update));
+    yoke_status status = yoke_grow(reader->context, &reader->updates, reader->count, &reader->capacity, 1024, sizeof(profile_update));
     if (status) return status;
     reader->updates[reader->count++] = (profile_update){.time_s = update_s, .watts = watts};
     reader->recorded_s = update_s;

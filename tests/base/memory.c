@@ -182,14 +182,14 @@ static void an_array_that_cannot_grow_is_as_it_was(void **state)
     (void)state;
     assert_int_equal(yoke_context_create(&options, &context), YOKE_OK);
     for (int32_t i = 0; i < 20; i++) {
-        assert_int_equal(yoke_grow(context, (void **)&items, i, &capacity, 5, sizeof *items), YOKE_OK);
+        assert_int_equal(yoke_grow(context, &items, i, &capacity, 5, sizeof *items), YOKE_OK);
         assert_int_equal(items[i], 0);
         items[i] = i + 1;
     }
     assert_int_equal(capacity, 20);
     memory.fail_at = 1;
-    assert_int_equal(yoke_grow(context, (void **)&items, 19, &capacity, 5, sizeof *items), YOKE_OK);
-    assert_int_equal(yoke_grow(context, (void **)&items, 20, &capacity, 5, sizeof *items), YOKE_ERROR_MEMORY);
+    assert_int_equal(yoke_grow(context, &items, 19, &capacity, 5, sizeof *items), YOKE_OK);
+    assert_int_equal(yoke_grow(context, &items, 20, &capacity, 5, sizeof *items), YOKE_ERROR_MEMORY);
     assert_int_equal(capacity, 20);
     for (int32_t i = 0; i < 20; i++) assert_int_equal(items[i], i + 1);
     yoke_release(context, items);

@@ -48,7 +48,7 @@ typedef struct fixture {
 static yoke_status make(fixture *test)
 {
     yoke_status status = yoke_device_open(test->context, "cuda:0", &test->device);
-    if (status == YOKE_OK) status = yoke_host_allocate(test->device, (2 * COUNT + GROUPS) * 8, (void **)&test->host);
+    if (status == YOKE_OK) status = yoke_host_allocate(test->device, (2 * COUNT + GROUPS) * 8, &test->host);
     if (status == YOKE_OK) status = yoke_buffer_create(test->device, COUNT * 8, &test->x);
     if (status == YOKE_OK) status = yoke_buffer_create(test->device, COUNT * 8, &test->y);
     if (status == YOKE_OK) status = yoke_queue_create(test->device, 0, &test->copies);

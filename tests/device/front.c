@@ -378,7 +378,7 @@ static void null_is_refused(void **state)
     assert_int_equal(yoke_machine_read(context, NULL), YOKE_ERROR_ARGUMENT);
     assert_int_equal(yoke_device_memory(NULL, &number, &number), YOKE_ERROR_ARGUMENT);
     assert_int_equal(yoke_buffer_create(NULL, 1, NULL), YOKE_ERROR_ARGUMENT);
-    assert_int_equal(yoke_host_allocate(NULL, 1, NULL), YOKE_ERROR_ARGUMENT);
+    assert_int_equal((yoke_host_allocate)(NULL, 1, NULL), YOKE_ERROR_ARGUMENT);
     assert_int_equal(yoke_queue_create(NULL, 0, NULL), YOKE_ERROR_ARGUMENT);
     assert_int_equal(yoke_queue_finish(NULL), YOKE_ERROR_ARGUMENT);
     assert_int_equal(yoke_queue_write(NULL, NULL, 0, 0, NULL), YOKE_ERROR_ARGUMENT);

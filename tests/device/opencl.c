@@ -377,7 +377,7 @@ static void host_memory_of_the_device_is_host_memory(void **state)
     yoke_buffer *buffer = NULL;
     OK(yoke_buffer_create(test->device, BYTES, &buffer));
     for (int b = 0; b < BLOCKS; b++) {
-        OK(yoke_host_allocate(test->device, BYTES, (void **)&blocks[b]));
+        OK(yoke_host_allocate(test->device, BYTES, &blocks[b]));
         assert_int_equal((uintptr_t)blocks[b] % 64, 0);
         for (int i = 0; i < BYTES; i++) blocks[b][i] = (unsigned char)(i * (b + 3));
     }

@@ -52,6 +52,7 @@ ONLY_APPS = re.compile(r"^(yaml\.h|mpi\.h|hdf5)")
 CLOCKS = re.compile(r"\b(clock_gettime|gettimeofday|omp_get_wtime|MPI_Wtime|clock)\s*\(")
 ENDING = re.compile(r"\b(abort|exit|_exit|_Exit|quick_exit|assert)\s*\(")
 PRINTING = re.compile(r"\b(v?printf|puts|putchar|perror)\s*\(|\b(stdout|stderr)\b")
+POINTERS = re.compile(r"\(\s*void\s*\*\s*\*\s*\)\s*&")
 FILES = re.compile(r"\b(FILE|remove|rename|tmpfile)\b|\b(f|fd|fre|p)open\b")
 MAY_PRINT = ("tool/", "bench/", "examples/", "apps/common/terminal.c", "apps/common/options.c")
 
@@ -187,6 +188,8 @@ def check_text(path, text):
             yield number, "a balancer opens no files"
         if ENDING.search(line) and not main_program and not path.startswith(("bench/", "examples/")):
             yield number, "nothing but a main program ends the process: return a status"
+        if POINTERS.search(line):
+            yield number, "the address of a pointer is no void **: hand &pointer over as it is (yoke_allocate)"
         if PRINTING.search(line) and not main_program and not path.startswith(MAY_PRINT):
             yield number, "only main programs and apps/common/terminal.c print: use app_print, app_progress or yoke_log"
 
@@ -266,6 +269,7 @@ SELF_TEST = {  # path: (text, the line that is wrong or 0, a part of the message
     "src/base/prints.c": ('\n\nprintf("x");\n', 3, "print"),
     "src/base/complains.c": ('fputs("x", stderr);\n', 1, "print"),
     "src/base/ends.c": ("abort();\n", 1, "ends the process"),
+    "src/base/aliases.c": ("double *x;\nyoke_allocate(context, 1, 8, (void **)&x);\n", 2, "no void"),
     "src/base/ticks.c": ("gettimeofday(0, 0);\n", 1, "only clock"),
     "src/cellar/x.c": ("", 1, "no such room"),
     "include/yoke/yoke.h": ("#include <stdint.h>\n", 0, ""),

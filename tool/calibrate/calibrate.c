@@ -87,7 +87,7 @@ yoke_status tool_calibrate(yoke_context *context, app_terminal *terminal, int ar
     yoke_status status = parse(context, terminal, argc, argv, &line, &answered);
     if (status || answered) return status;
     calibration *c = NULL;
-    status = yoke_allocate(context, 1, sizeof *c, (void **)&c);
+    status = yoke_allocate(context, 1, sizeof *c, &c);
     if (status) return status;
     *c = (calibration){.context = context,
                        .terminal = terminal,

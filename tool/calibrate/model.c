@@ -138,7 +138,7 @@ yoke_status calibrate_write_model(calibration *c, const char *path)
     yoke_plan_device devices[CALIBRATE_MOST_DEVICES];
     plan_memory *memory = NULL;
     double units = 0, of_devices_w = 0, interval_w = c->idle.interval_w;
-    yoke_status status = yoke_allocate(c->context, c->num_devices, sizeof *memory, (void **)&memory);
+    yoke_status status = yoke_allocate(c->context, c->num_devices, sizeof *memory, &memory);
     for (int i = 0; i < c->num_devices && !status; i++) {
         const calibrate_device *d = &c->devices[i];
         yoke_prediction most;

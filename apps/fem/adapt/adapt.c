@@ -114,7 +114,7 @@ static yoke_status collect_probes(adapt *a)
 {
     const fem_case_keys *keys = &a->input->keys;
     a->num_probes = keys->probes.count;
-    yoke_status status = yoke_allocate(a->context, a->num_probes, sizeof *a->probes, (void **)&a->probes);
+    yoke_status status = yoke_allocate(a->context, a->num_probes, sizeof *a->probes, &a->probes);
     for (int i = 0; !status && i < a->num_probes; i++) {
         a->probes[i].name = keys->probes.items[i].name.value;
         memcpy(a->probes[i].x, keys->probes.items[i].x.value, sizeof a->probes[i].x);
@@ -234,7 +234,7 @@ static yoke_status start_value(const adapt *a, double **start)
     fem_interpolation *interpolation = NULL;
     int n = a->problem->components;
     yoke_status status = fem_interpolation_create(a->before.space, a->now.space, 0, &interpolation);
-    if (!status) status = yoke_allocate(a->context, (int64_t)a->now.space->num_nodes * n, sizeof(double), (void **)start);
+    if (!status) status = yoke_allocate(a->context, (int64_t)a->now.space->num_nodes * n, sizeof(double), start);
     if (!status) fem_interpolation_apply(interpolation, n, a->before.solution->u, *start);
     fem_interpolation_destroy(interpolation);
     return status;
@@ -298,7 +298,7 @@ static yoke_status solve_step(adapt *a)
 static yoke_status estimate_step(adapt *a)
 {
     fem_step *now = &a->now;
-    yoke_status status = yoke_allocate(a->context, now->space->num_elements, sizeof(double), (void **)&now->indicator);
+    yoke_status status = yoke_allocate(a->context, now->space->num_elements, sizeof(double), &now->indicator);
     if (!status) status = fem_estimate(now->space, now->boundary, now->solution->u, now->indicator, &now->estimate);
     return status;
 }
@@ -343,7 +343,7 @@ static yoke_status write_fields(const adapt *a)
 {
     const fem_step *now = &a->now;
     int32_t *part;
-    yoke_status status = yoke_allocate(a->context, now->space->num_elements, sizeof *part, (void **)&part);
+    yoke_status status = yoke_allocate(a->context, now->space->num_elements, sizeof *part, &part);
     if (status) return status;
     fem_distribution_parts(a->distribution, now->space->num_elements, part);
     fem_vtu vtu = {.space = now->space,
@@ -366,7 +366,7 @@ static yoke_status write_record(adapt *a)
     fem_probe_value *values = NULL;
     fem_resultant(now->space, now->solution->load, results.load_force_n, results.load_moment_nm);
     yoke_status status = fem_reactions_create(now->space, now->constraints, now->solution->residual, &results.num_reactions, &reactions);
-    if (!status) status = yoke_allocate(a->context, a->num_probes, sizeof *values, (void **)&values);
+    if (!status) status = yoke_allocate(a->context, a->num_probes, sizeof *values, &values);
     if (!status && a->num_probes)
         status = fem_probes_evaluate(now->space, displacements(now), now->stress, a->num_probes, a->probes, values);
     results.reactions = reactions;
@@ -429,7 +429,7 @@ static yoke_status refine(adapt *a, const char **stopped_by)
     double start_s = yoke_clock_s();
     uint8_t *mark = NULL;
     int64_t marked = 0;
-    yoke_status status = yoke_allocate(a->context, a->now.space->num_elements, 1, (void **)&mark);
+    yoke_status status = yoke_allocate(a->context, a->now.space->num_elements, 1, &mark);
     if (!status) status = fem_mark(a->context, a->now.space->num_elements, a->now.indicator, limits->fraction.value, mark, &marked);
     if (!status && marked) status = fem_forest_refine(a->forest, mark);
     yoke_release(a->context, mark);

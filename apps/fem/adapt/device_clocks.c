@@ -62,7 +62,7 @@ yoke_status fem_device_clocks_open(yoke_context *context, const fem_devices *dev
 {
     fem_device_clocks *clocks;
     int found = 0;
-    yoke_status status = yoke_allocate(context, 1, sizeof *clocks, (void **)&clocks);
+    yoke_status status = yoke_allocate(context, 1, sizeof *clocks, &clocks);
     if (status) return status;
     clocks->context = context;
     clocks->count = devices->count;

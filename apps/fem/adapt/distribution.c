@@ -78,7 +78,7 @@ static yoke_status open_store(fem_distribution *d)
 yoke_status fem_distribution_create(yoke_context *context, const fem_distribution_options *options, fem_distribution **out)
 {
     fem_distribution *d;
-    yoke_status status = yoke_allocate(context, 1, sizeof *d, (void **)&d);
+    yoke_status status = yoke_allocate(context, 1, sizeof *d, &d);
     if (status) return status;
     d->context = context;
     d->options = *options;

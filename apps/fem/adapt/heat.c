@@ -43,7 +43,7 @@ yoke_status fem_heat_create(const fem_case *input, const fem_mesh *mesh, fem_hea
     *result = NULL;
     if (!app_given(input->keys.temperature.heat_case.place)) return YOKE_OK;
     fem_heat *heat;
-    yoke_status status = yoke_allocate(input->context, 1, sizeof *heat, (void **)&heat);
+    yoke_status status = yoke_allocate(input->context, 1, sizeof *heat, &heat);
     if (status) return status;
     status = fem_case_read(input->context, input->heat_path, NULL, 0, &heat->input);
     if (!status) status = check_heat(input, heat->input);

@@ -50,7 +50,7 @@ yoke_status fem_learned_open(yoke_context *context, const char *path, const char
 {
     fem_learned *learned;
     const char *declined = NULL;
-    yoke_status status = yoke_allocate(context, 1, sizeof *learned, (void **)&learned);
+    yoke_status status = yoke_allocate(context, 1, sizeof *learned, &learned);
     if (status) return status;
     learned->context = context;
     learned->work = work;
@@ -107,7 +107,7 @@ yoke_status fem_learned_show(const fem_learned *learned, yoke_balancer *balancer
     yoke_sample *samples;
     int count[FEM_MOST_DEVICES];
     *rounds = 0;
-    yoke_status status = yoke_allocate(learned->context, (int64_t)learned->num_devices * MOST_SAMPLES, sizeof *samples, (void **)&samples);
+    yoke_status status = yoke_allocate(learned->context, (int64_t)learned->num_devices * MOST_SAMPLES, sizeof *samples, &samples);
     if (status) return status;
     for (int i = 0; i < learned->num_devices; i++) {
         count[i] = list(&learned->device[i], samples + (size_t)i * MOST_SAMPLES);

@@ -241,7 +241,7 @@ static yoke_status explain(const fem_plan_site *site, const yoke_plan *plan, fem
 {
     enum { SIZE = 6000 };
     const fem_alternative *best = &choice->alternatives[0];
-    yoke_status status = yoke_allocate(site->context, SIZE, 1, (void **)&choice->decision);
+    yoke_status status = yoke_allocate(site->context, SIZE, 1, &choice->decision);
     if (status) return status;
     char *text = choice->decision;
     append(text, SIZE, "least %s (powers %s), case %s: ", fem_objective_text(site->options->objective),
@@ -312,7 +312,7 @@ yoke_status fem_plan_choose(const fem_plan_site *asked, const fem_work *work, fe
     now.options = &aim;
     *choice = (fem_choice){.decision = NULL};
     take_balanced(site, choice);
-    yoke_status status = yoke_allocate(site->context, 1, sizeof *p, (void **)&p);
+    yoke_status status = yoke_allocate(site->context, 1, sizeof *p, &p);
     if (!status) status = fill(site, work, p, &known);
     if (!status && known) status = create_plan(site, work, p, &aim, &plan);
     if (!status && plan) status = add(site, work, p, &plan->best, choice);

@@ -212,8 +212,8 @@ yoke_status fem_powers_measure(const fem_powers_site *site, const fem_space *spa
     fem_powers_clear(powers, site->devices->count);
     m.infos = site->meter->infos;
     m.num_meters = site->meter->count;
-    yoke_status status = yoke_allocate(site->context, m.num_meters, sizeof *m.energies, (void **)&m.energies);
-    if (!status) status = yoke_allocate(site->context, m.num_meters, sizeof *m.idle_w, (void **)&m.idle_w);
+    yoke_status status = yoke_allocate(site->context, m.num_meters, sizeof *m.energies, &m.energies);
+    if (!status) status = yoke_allocate(site->context, m.num_meters, sizeof *m.idle_w, &m.idle_w);
     m.least_s = site->simulated ? 0 : least_real_s;
     for (int64_t k = 0; k < m.num_meters && !status; k++)
         if (m.infos[k].counted) m.least_s = fmax(m.least_s, fmin(most_s, periods_of_a_stretch * m.infos[k].period_s));

@@ -18,7 +18,7 @@ static yoke_status fill(fem_vector *x, const fem_space *space)
 {
     double *values;
     int64_t dofs = (int64_t)space->num_nodes * space->components;
-    yoke_status status = yoke_allocate_untouched(space->context, dofs, sizeof *values, (void **)&values);
+    yoke_status status = yoke_allocate_untouched(space->context, dofs, sizeof *values, &values);
     if (status) return status;
     for (int64_t i = 0; i < dofs; i++) values[i] = 1 + 0.001 * (double)(i % 1000);
     fem_vector_write(x, values);

@@ -74,9 +74,9 @@ yoke_status face_lists_allocate(const fem_space *space, face_lists *faces)
     /* Each face has a leaf on one side at least; memory beyond the faces there are is never touched. */
     int64_t most = 6 * (int64_t)space->num_elements;
     *faces = (face_lists){0};
-    yoke_status status = yoke_allocate_untouched(space->context, most, sizeof *faces->full, (void **)&faces->full);
-    if (!status) status = yoke_allocate_untouched(space->context, most, sizeof *faces->hanging, (void **)&faces->hanging);
-    if (!status) status = yoke_allocate_untouched(space->context, most, sizeof *faces->boundary, (void **)&faces->boundary);
+    yoke_status status = yoke_allocate_untouched(space->context, most, sizeof *faces->full, &faces->full);
+    if (!status) status = yoke_allocate_untouched(space->context, most, sizeof *faces->hanging, &faces->hanging);
+    if (!status) status = yoke_allocate_untouched(space->context, most, sizeof *faces->boundary, &faces->boundary);
     return status;
 }
 

@@ -18,8 +18,8 @@ static yoke_status exchange_ghosts(estimator *self)
     int64_t mirrors = (int64_t)self->ghost->mirrors.elem_count, size = (int64_t)space->slots * FEM_PACKED;
     double *data = NULL;
     void **at = NULL;
-    yoke_status status = yoke_allocate_untouched(space->context, mirrors * size, sizeof *data, (void **)&data);
-    if (!status) status = yoke_allocate_untouched(space->context, mirrors, sizeof *at, (void **)&at);
+    yoke_status status = yoke_allocate_untouched(space->context, mirrors * size, sizeof *data, &data);
+    if (!status) status = yoke_allocate_untouched(space->context, mirrors, sizeof *at, &at);
     if (!status) {
         for (int64_t i = 0; i < mirrors; i++) {
             at[i] = data + i * size;
@@ -41,15 +41,14 @@ static yoke_status allocate_arrays(estimator *self)
     yoke_context *c = self->space->context;
     int64_t total = self->num_total;
     fem_element_terms *terms = &self->terms;
-    yoke_status status = yoke_allocate_untouched(c, total, sizeof(double), (void **)&terms->volume);
-    if (!status) status = yoke_allocate_untouched(c, total, sizeof(double), (void **)&terms->residual);
-    if (!status) status = yoke_allocate_untouched(c, total, sizeof(double), (void **)&terms->energy);
-    if (!status) status = yoke_allocate_untouched(c, 6 * total, sizeof(double), (void **)&terms->area);
-    if (!status)
-        status = yoke_allocate_untouched(c, 6 * total * self->face_points * self->width, sizeof(double), (void **)&terms->traction);
-    if (!status) status = yoke_allocate_untouched(c, 6 * total, sizeof(double), (void **)&self->side);
-    if (!status) status = yoke_allocate_untouched(c, self->space->num_elements, sizeof(double), (void **)&self->square);
-    if (!status) status = yoke_allocate(c, 6 * total, 1, (void **)&self->prescribed);
+    yoke_status status = yoke_allocate_untouched(c, total, sizeof(double), &terms->volume);
+    if (!status) status = yoke_allocate_untouched(c, total, sizeof(double), &terms->residual);
+    if (!status) status = yoke_allocate_untouched(c, total, sizeof(double), &terms->energy);
+    if (!status) status = yoke_allocate_untouched(c, 6 * total, sizeof(double), &terms->area);
+    if (!status) status = yoke_allocate_untouched(c, 6 * total * self->face_points * self->width, sizeof(double), &terms->traction);
+    if (!status) status = yoke_allocate_untouched(c, 6 * total, sizeof(double), &self->side);
+    if (!status) status = yoke_allocate_untouched(c, self->space->num_elements, sizeof(double), &self->square);
+    if (!status) status = yoke_allocate(c, 6 * total, 1, &self->prescribed);
     return status;
 }
 

@@ -214,15 +214,15 @@ static yoke_status face_loads_create(const estimator *self, face_loads *loads)
     const face_lists *faces = &self->faces;
     int64_t sides = 6 * (int64_t)self->space->num_elements;
     int32_t *face_of = NULL;
-    yoke_status status = yoke_allocate_untouched(context, sides, sizeof *face_of, (void **)&face_of);
-    if (!status) status = yoke_allocate(context, faces->num_boundary + 1, sizeof *loads->first, (void **)&loads->first);
+    yoke_status status = yoke_allocate_untouched(context, sides, sizeof *face_of, &face_of);
+    if (!status) status = yoke_allocate(context, faces->num_boundary + 1, sizeof *loads->first, &loads->first);
     if (!status) {
         for (int64_t i = 0; i < sides; i++) face_of[i] = -1;
         for (int64_t i = 0; i < faces->num_boundary; i++)
             face_of[6 * (int64_t)faces->boundary[i].element + faces->boundary[i].face] = (int32_t)i;
         collect_loads(self, face_of, loads->first, NULL);
         for (int64_t i = 0; i < faces->num_boundary; i++) loads->first[i + 1] += loads->first[i];
-        status = yoke_allocate(context, loads->first[faces->num_boundary], sizeof *loads->condition, (void **)&loads->condition);
+        status = yoke_allocate(context, loads->first[faces->num_boundary], sizeof *loads->condition, &loads->condition);
     }
     if (!status) {
         collect_loads(self, face_of, loads->first, loads->condition);
@@ -254,7 +254,7 @@ yoke_status estimate_faces(estimator *self)
     yoke_context *context = self->space->context;
     face_loads loads = {NULL, NULL};
     int32_t *chosen = NULL;
-    yoke_status status = yoke_allocate_untouched(context, self->faces.num_boundary, sizeof *chosen, (void **)&chosen);
+    yoke_status status = yoke_allocate_untouched(context, self->faces.num_boundary, sizeof *chosen, &chosen);
     if (!status) status = face_loads_create(self, &loads);
     if (!status) compute_sides(self, &loads, chosen, simple_faces(self, &loads, chosen));
     yoke_release(context, chosen);

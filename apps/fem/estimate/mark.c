@@ -52,7 +52,7 @@ yoke_status fem_mark(yoke_context *context, int64_t count, const double *indicat
     double threshold = INFINITY;
     if (largest > 0) {
         double *sorted;
-        status = yoke_allocate_untouched(context, count, sizeof *sorted, (void **)&sorted);
+        status = yoke_allocate_untouched(context, count, sizeof *sorted, &sorted);
         if (status) return status;
         for (int64_t e = 0; e < count; e++) sorted[e] = indicator[e];
         qsort(sorted, (size_t)count, sizeof *sorted, descending);

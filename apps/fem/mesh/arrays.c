@@ -13,11 +13,14 @@ typedef struct arrays {
     const int32_t *corners;
 } arrays;
 
-static yoke_status copy(yoke_context *context, const void *from, int64_t count, size_t size, void **to)
+static yoke_status copy(yoke_context *context, const void *from, int64_t count, size_t size, void *pointer)
 {
-    yoke_status status = yoke_allocate(context, count, size, to);
-    if (!status) memcpy(*to, from, (size_t)count * size);
-    return status;
+    void *to = NULL;
+    yoke_status status = yoke_allocate(context, count, size, &to);
+    if (status) return status;
+    memcpy(to, from, (size_t)count * size);
+    memcpy(pointer, &to, sizeof to);
+    return YOKE_OK;
 }
 
 static yoke_status check_arrays(yoke_context *context, const arrays *given, int order)
@@ -46,15 +49,15 @@ static yoke_status copy_arrays(fem_mesh *mesh, const arrays *given, int order)
     mesh->order = order;
     mesh->num_vertices = given->num_vertices;
     mesh->num_elements = given->num_elements;
-    yoke_status status = copy(context, given->vertices, 3 * given->num_vertices, sizeof(double), (void **)&mesh->vertices);
-    if (!status) status = copy(context, given->corners, 8 * given->num_elements, sizeof(int32_t), (void **)&mesh->corners);
+    yoke_status status = copy(context, given->vertices, 3 * given->num_vertices, sizeof(double), &mesh->vertices);
+    if (!status) status = copy(context, given->corners, 8 * given->num_elements, sizeof(int32_t), &mesh->corners);
     if (!status && given->geometry)
-        status = copy(context, given->geometry, 3 * positions * given->num_elements, sizeof(double), (void **)&mesh->geometry);
+        status = copy(context, given->geometry, 3 * positions * given->num_elements, sizeof(double), &mesh->geometry);
     else if (!status)
-        status = yoke_allocate(context, 3 * positions * given->num_elements, sizeof(double), (void **)&mesh->geometry);
-    if (!status) status = yoke_allocate(context, given->num_elements, sizeof(int32_t), (void **)&mesh->volume);
-    if (!status) status = yoke_allocate(context, given->num_elements, sizeof(int64_t), (void **)&mesh->element_tag);
-    if (!status) status = yoke_allocate(context, given->num_vertices, sizeof(int64_t), (void **)&mesh->vertex_tag);
+        status = yoke_allocate(context, 3 * positions * given->num_elements, sizeof(double), &mesh->geometry);
+    if (!status) status = yoke_allocate(context, given->num_elements, sizeof(int32_t), &mesh->volume);
+    if (!status) status = yoke_allocate(context, given->num_elements, sizeof(int64_t), &mesh->element_tag);
+    if (!status) status = yoke_allocate(context, given->num_vertices, sizeof(int64_t), &mesh->vertex_tag);
     if (status) return status;
     if (!given->geometry) geometry_from_corners(mesh);
     for (int64_t e = 0; e < mesh->num_elements; e++) mesh->element_tag[e] = e + 1;
@@ -87,7 +90,7 @@ static yoke_status check_corners(const fem_mesh *mesh)
 
 static yoke_status copy_name(yoke_context *context, const char *name, char **copied)
 {
-    return copy(context, name, (int64_t)strlen(name) + 1, 1, (void **)copied);
+    return copy(context, name, (int64_t)strlen(name) + 1, 1, copied);
 }
 
 static yoke_status make_body(fem_mesh *mesh)
@@ -96,7 +99,7 @@ static yoke_status make_body(fem_mesh *mesh)
     body->dimension = 3;
     body->tag = 1;
     yoke_status status = copy_name(mesh->context, "body", &body->name);
-    if (!status) status = yoke_allocate(mesh->context, mesh->num_elements, sizeof *body->element, (void **)&body->element);
+    if (!status) status = yoke_allocate(mesh->context, mesh->num_elements, sizeof *body->element, &body->element);
     if (status) return status;
     body->count = mesh->num_elements;
     for (int64_t e = 0; e < mesh->num_elements; e++) body->element[e] = (int32_t)e;
@@ -117,7 +120,7 @@ static yoke_status add_group(fem_mesh *mesh, const char *name, int *index)
     int count = mesh->num_groups;
     if ((count & (count - 1)) == 0) {
         fem_group *larger = NULL;
-        yoke_status status = yoke_allocate(mesh->context, 2 * (int64_t)count, sizeof *larger, (void **)&larger);
+        yoke_status status = yoke_allocate(mesh->context, 2 * (int64_t)count, sizeof *larger, &larger);
         if (status) return status;
         memcpy(larger, mesh->groups, (size_t)count * sizeof *larger);
         yoke_release(mesh->context, mesh->groups);
@@ -156,8 +159,8 @@ static yoke_status store_faces(fem_mesh *mesh, const fem_faces *faces, const int
 {
     for (int g = 1; g < mesh->num_groups; g++) {
         fem_group *group = &mesh->groups[g];
-        yoke_status status = yoke_allocate(mesh->context, group->count, sizeof *group->element, (void **)&group->element);
-        if (!status) status = yoke_allocate(mesh->context, group->count, sizeof *group->local, (void **)&group->local);
+        yoke_status status = yoke_allocate(mesh->context, group->count, sizeof *group->element, &group->element);
+        if (!status) status = yoke_allocate(mesh->context, group->count, sizeof *group->local, &group->local);
         if (status) return status;
         group->count = 0;
     }
@@ -173,7 +176,7 @@ static yoke_status store_faces(fem_mesh *mesh, const fem_faces *faces, const int
 static yoke_status make_face_groups(fem_mesh *mesh, const fem_faces *faces, fem_face_namer *namer, void *user)
 {
     int32_t *group_of = NULL;
-    yoke_status status = yoke_allocate(mesh->context, faces->count, sizeof *group_of, (void **)&group_of);
+    yoke_status status = yoke_allocate(mesh->context, faces->count, sizeof *group_of, &group_of);
     if (!status) status = name_faces(mesh, faces, namer, user, group_of);
     if (!status) status = store_faces(mesh, faces, group_of);
     yoke_release(mesh->context, group_of);
@@ -188,7 +191,7 @@ static yoke_status complete(fem_mesh *mesh, fem_face_namer *namer, void *user)
     if (!status)
         status = fem_mesh_check_coincident(mesh->context, mesh->path, mesh->num_vertices, mesh->vertices, mesh->vertex_tag, INT64_MAX);
     if (!status) status = fem_faces_create(mesh, &faces);
-    if (!status) status = yoke_allocate(mesh->context, 1, sizeof *mesh->groups, (void **)&mesh->groups);
+    if (!status) status = yoke_allocate(mesh->context, 1, sizeof *mesh->groups, &mesh->groups);
     if (!status) status = make_body(mesh);
     if (!status && namer) status = make_face_groups(mesh, &faces, namer, user);
     fem_faces_clear(mesh->context, &faces);

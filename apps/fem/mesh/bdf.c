@@ -134,7 +134,7 @@ static yoke_status put(rewriting *run, const char *format, ...)
 {
     enum { MOST_BYTES = 128 };
     while (run->capacity - run->bytes < MOST_BYTES) {
-        yoke_status status = app_grow(run->reader.context, (void **)&run->text, run->capacity, &run->capacity, 1 << 16, 1);
+        yoke_status status = app_grow(run->reader.context, &run->text, run->capacity, &run->capacity, 1 << 16, 1);
         if (status) return status;
     }
     va_list values;
@@ -155,7 +155,7 @@ static yoke_status add_number(rewriting *run, list *to, int64_t number)
     if (number < 1 || number > MOST_NUMBER)
         return yoke_fail(run->reader.context, YOKE_ERROR_INPUT, "mesh '%s' line %lld: %s has the number %lld; 1 to %d are possible",
                          run->reader.path, (long long)run->card.line, run->card.name, (long long)number, MOST_NUMBER);
-    yoke_status status = app_grow(run->reader.context, (void **)&to->item, to->count, &to->capacity, 1024, sizeof *to->item);
+    yoke_status status = app_grow(run->reader.context, &to->item, to->count, &to->capacity, 1024, sizeof *to->item);
     if (!status) to->item[to->count++] = (numbered){number, run->card.line};
     return status;
 }
@@ -362,7 +362,7 @@ static yoke_status rewrite(rewriting *run)
 yoke_status fem_mesh_rewrite_bdf(yoke_context *context, const char *path, char **text, int64_t *bytes)
 {
     rewriting *run = NULL;
-    yoke_status status = yoke_allocate(context, 1, sizeof *run, (void **)&run);
+    yoke_status status = yoke_allocate(context, 1, sizeof *run, &run);
     if (status) return status;
     run->reader = (fem_bdf_reader){.context = context, .path = path, .file = fopen(path, "r")};
     if (run->reader.file) {

@@ -235,8 +235,8 @@ static yoke_status make_cells(yoke_context *context, int64_t count, const double
     grid->size = 64 * grid->tolerance;
     grid->buckets = 1024;
     while (grid->buckets < 2 * count) grid->buckets *= 2;
-    yoke_status status = yoke_allocate_untouched(context, grid->buckets, sizeof(int32_t), (void **)&grid->head);
-    if (!status) status = yoke_allocate_untouched(context, count, sizeof(int32_t), (void **)&grid->next);
+    yoke_status status = yoke_allocate_untouched(context, grid->buckets, sizeof(int32_t), &grid->head);
+    if (!status) status = yoke_allocate_untouched(context, count, sizeof(int32_t), &grid->next);
     if (!status) memset(grid->head, 0xff, (size_t)grid->buckets * sizeof(int32_t));
     return status;
 }

@@ -258,7 +258,7 @@ yoke_status fem_mesh_reader_start(yoke_context *context, fem_mesh_reader **reade
     char program[PATH_MAX];
     fem_mesh_reader *made = NULL;
     yoke_status status = find_program(context, program, sizeof program);
-    if (!status) status = yoke_allocate(context, 1, sizeof *made, (void **)&made);
+    if (!status) status = yoke_allocate(context, 1, sizeof *made, &made);
     if (status) return status;
     made->context = context;
     sigset_t before;
@@ -314,7 +314,7 @@ static void send_request(const reading *run, const char *link)
 static yoke_status grow(reading *run, fem_mesh_stream *stream, int64_t *capacity)
 {
     unsigned char *larger = NULL;
-    yoke_status status = yoke_allocate_untouched(run->context, 2 * *capacity, 1, (void **)&larger);
+    yoke_status status = yoke_allocate_untouched(run->context, 2 * *capacity, 1, &larger);
     if (status) return status;
     memcpy(larger, stream->bytes, (size_t)stream->count);
     yoke_release(run->context, stream->bytes);
@@ -338,7 +338,7 @@ static int wait_for_bytes(reading *run)
 static yoke_status read_stream(reading *run, fem_mesh_stream *stream)
 {
     int64_t capacity = FIRST_STREAM_BYTES;
-    yoke_status status = yoke_allocate_untouched(run->context, capacity, 1, (void **)&stream->bytes);
+    yoke_status status = yoke_allocate_untouched(run->context, capacity, 1, &stream->bytes);
     while (!status) {
         if (!wait_for_bytes(run)) {
             run->late = 1;
@@ -406,7 +406,7 @@ yoke_status fem_mesh_run_reader(yoke_context *context, const char *path, const f
     fem_mesh_reader *own = NULL;
     workplace *place = NULL;
     set_options(&run, file, options);
-    yoke_status status = yoke_allocate(context, 1, sizeof *place, (void **)&place);
+    yoke_status status = yoke_allocate(context, 1, sizeof *place, &place);
     if (status) return status;
     sigset_t before;
     hold_signals(&before);

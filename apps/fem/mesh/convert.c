@@ -83,12 +83,12 @@ static yoke_status allocate_elements(fem_mesh *mesh, const fem_raw *raw, fem_con
     yoke_context *context = mesh->context;
     int64_t elements = mesh->num_elements;
     int positions = mesh->order == 1 ? 8 : 27;
-    yoke_status status = yoke_allocate(context, elements, 8 * sizeof(int32_t), (void **)&mesh->corners);
-    if (!status) status = yoke_allocate(context, elements, (size_t)positions * 3 * sizeof(double), (void **)&mesh->geometry);
-    if (!status) status = yoke_allocate(context, elements, sizeof(int32_t), (void **)&mesh->volume);
-    if (!status) status = yoke_allocate(context, elements, sizeof(int64_t), (void **)&mesh->element_tag);
-    if (!status) status = yoke_allocate(context, raw->num_nodes, sizeof(int32_t), (void **)&conversion->vertex_of);
-    if (!status) status = yoke_allocate(context, raw->num_nodes, 1, (void **)&conversion->used);
+    yoke_status status = yoke_allocate(context, elements, 8 * sizeof(int32_t), &mesh->corners);
+    if (!status) status = yoke_allocate(context, elements, (size_t)positions * 3 * sizeof(double), &mesh->geometry);
+    if (!status) status = yoke_allocate(context, elements, sizeof(int32_t), &mesh->volume);
+    if (!status) status = yoke_allocate(context, elements, sizeof(int64_t), &mesh->element_tag);
+    if (!status) status = yoke_allocate(context, raw->num_nodes, sizeof(int32_t), &conversion->vertex_of);
+    if (!status) status = yoke_allocate(context, raw->num_nodes, 1, &conversion->used);
     return status;
 }
 
@@ -137,8 +137,8 @@ static yoke_status number_vertices(fem_mesh *mesh, const fem_raw *raw, fem_conve
     for (int64_t i = 0; i < raw->num_nodes; i++)
         if (conversion->vertex_of[i] >= 0) conversion->vertex_of[i] = (int32_t)vertices++;
     mesh->num_vertices = vertices;
-    yoke_status status = yoke_allocate(mesh->context, vertices, 3 * sizeof(double), (void **)&mesh->vertices);
-    if (!status) status = yoke_allocate(mesh->context, vertices, sizeof(int64_t), (void **)&mesh->vertex_tag);
+    yoke_status status = yoke_allocate(mesh->context, vertices, 3 * sizeof(double), &mesh->vertices);
+    if (!status) status = yoke_allocate(mesh->context, vertices, sizeof(int64_t), &mesh->vertex_tag);
     if (status) return status;
     for (int64_t i = 0; i < raw->num_nodes; i++) {
         int32_t vertex = conversion->vertex_of[i];
@@ -157,8 +157,8 @@ static yoke_status check_nodes(const fem_mesh *mesh, const fem_raw *raw, const f
     for (int64_t i = 0; i < raw->num_nodes; i++) count += conversion->used[i];
     double *x = NULL;
     int64_t *number = NULL;
-    yoke_status status = yoke_allocate_untouched(mesh->context, count, 3 * sizeof(double), (void **)&x);
-    if (!status) status = yoke_allocate_untouched(mesh->context, count, sizeof(int64_t), (void **)&number);
+    yoke_status status = yoke_allocate_untouched(mesh->context, count, 3 * sizeof(double), &x);
+    if (!status) status = yoke_allocate_untouched(mesh->context, count, sizeof(int64_t), &number);
     if (!status) {
         int64_t k = 0;
         for (int64_t i = 0; i < raw->num_nodes; i++) {

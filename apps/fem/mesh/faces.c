@@ -175,9 +175,8 @@ static yoke_status fail_of_hinge(const fem_mesh *mesh, int32_t *parent, int32_t 
 static yoke_status check_hinges(const fem_mesh *mesh, const fem_faces *faces)
 {
     int32_t *parent = NULL, *seen = NULL;
-    yoke_status status = yoke_allocate_untouched(mesh->context, mesh->num_elements, sizeof *parent, (void **)&parent);
-    if (!status)
-        status = yoke_allocate(mesh->context, mesh->num_vertices, sizeof *seen, (void **)&seen); /* an element at the vertex, plus 1 */
+    yoke_status status = yoke_allocate_untouched(mesh->context, mesh->num_elements, sizeof *parent, &parent);
+    if (!status) status = yoke_allocate(mesh->context, mesh->num_vertices, sizeof *seen, &seen); /* an element at the vertex, plus 1 */
     for (int32_t e = 0; e < mesh->num_elements && !status; e++) parent[e] = e;
     for (int64_t i = 0; i < faces->count && !status; i++)
         if (faces->face[i].element[1] >= 0) merge(parent, faces->face[i].element[0], faces->face[i].element[1]);
@@ -212,8 +211,8 @@ yoke_status fem_faces_create(const fem_mesh *mesh, fem_faces *faces)
 {
     fem_faces made = {.capacity = 64};
     while (made.capacity < 8 * mesh->num_elements) made.capacity *= 2;
-    yoke_status status = yoke_allocate_untouched(mesh->context, 6 * mesh->num_elements, sizeof *made.face, (void **)&made.face);
-    if (!status) status = yoke_allocate_untouched(mesh->context, made.capacity, sizeof *made.slot, (void **)&made.slot);
+    yoke_status status = yoke_allocate_untouched(mesh->context, 6 * mesh->num_elements, sizeof *made.face, &made.face);
+    if (!status) status = yoke_allocate_untouched(mesh->context, made.capacity, sizeof *made.slot, &made.slot);
     if (!status) status = fill(mesh, &made);
     if (status)
         fem_faces_clear(mesh->context, &made);

@@ -181,7 +181,7 @@ static yoke_status inspect(yoke_context *context, const char *path, int descript
     if (!S_ISREG(facts.st_mode)) return fail(context, path, "is not a regular file");
     if (facts.st_size == 0) return fail(context, path, "is empty");
     sample *part = NULL;
-    yoke_status status = yoke_allocate(context, 1, sizeof *part, (void **)&part);
+    yoke_status status = yoke_allocate(context, 1, sizeof *part, &part);
     if (!status) status = take_sample(context, path, descriptor, facts.st_size, part);
     if (!status) status = check_content(context, path, extension, part);
     yoke_release(context, part);
@@ -196,7 +196,7 @@ static yoke_status copy_absolute_path(yoke_context *context, const char *path, c
     if (path[0] != '/' && !getcwd(directory, sizeof directory))
         return yoke_fail(context, YOKE_ERROR_SYSTEM, "the working directory has no name: %s", strerror(errno));
     size_t bytes = strlen(directory) + strlen(path) + 2;
-    yoke_status status = yoke_allocate(context, (int64_t)bytes, 1, (void **)copy);
+    yoke_status status = yoke_allocate(context, (int64_t)bytes, 1, copy);
     if (!status) snprintf(*copy, bytes, "%s%s%s", directory, path[0] == '/' ? "" : "/", path);
     return status;
 }

@@ -42,8 +42,8 @@ static yoke_status edges_create(const fem_mesh *mesh, edges *all)
 {
     all->capacity = 64;
     while (all->capacity < 16 * mesh->num_elements) all->capacity *= 2;
-    yoke_status status = yoke_allocate_untouched(mesh->context, 12 * mesh->num_elements, sizeof *all->list, (void **)&all->list);
-    if (!status) status = yoke_allocate_untouched(mesh->context, all->capacity, sizeof *all->slot, (void **)&all->slot);
+    yoke_status status = yoke_allocate_untouched(mesh->context, 12 * mesh->num_elements, sizeof *all->list, &all->list);
+    if (!status) status = yoke_allocate_untouched(mesh->context, all->capacity, sizeof *all->slot, &all->slot);
     if (status) return status;
     memset(all->slot, 0xff, (size_t)all->capacity * sizeof *all->slot);
     for (int64_t e = 0; e < mesh->num_elements; e++)
@@ -92,8 +92,8 @@ static int by_entity(const void *a, const void *b)
 static yoke_status sort_blocks(builder *make)
 {
     const fem_raw *raw = make->raw;
-    yoke_status status = yoke_allocate(make->mesh->context, raw->num_blocks, sizeof *make->places, (void **)&make->places);
-    if (!status) status = yoke_allocate(make->mesh->context, raw->num_blocks, sizeof *make->first_element, (void **)&make->first_element);
+    yoke_status status = yoke_allocate(make->mesh->context, raw->num_blocks, sizeof *make->places, &make->places);
+    if (!status) status = yoke_allocate(make->mesh->context, raw->num_blocks, sizeof *make->first_element, &make->first_element);
     if (status) return status;
     int64_t elements = 0;
     for (int b = 0; b < raw->num_blocks; b++) {
@@ -129,7 +129,7 @@ static int place_has(const builder *make, int place, int dimension, int64_t enti
 static yoke_status groups_of_entities(builder *make)
 {
     const fem_raw *raw = make->raw;
-    yoke_status status = yoke_allocate(make->mesh->context, raw->num_blocks, sizeof *make->made, (void **)&make->made);
+    yoke_status status = yoke_allocate(make->mesh->context, raw->num_blocks, sizeof *make->made, &make->made);
     if (status) return status;
     int count = 0;
     for (int p = 0; p < raw->num_blocks; p++) {
@@ -153,8 +153,7 @@ static int has_dimension(const builder *make, int dimension)
 static yoke_status own_corners(builder *make)
 {
     const fem_mesh *mesh = make->mesh;
-    yoke_status status =
-        yoke_allocate_untouched(mesh->context, mesh->num_vertices, sizeof *make->corner_owner, (void **)&make->corner_owner);
+    yoke_status status = yoke_allocate_untouched(mesh->context, mesh->num_vertices, sizeof *make->corner_owner, &make->corner_owner);
     for (int64_t i = 8 * mesh->num_elements - 1; i >= 0 && !status; i--) make->corner_owner[mesh->corners[i]] = i;
     return status;
 }
@@ -271,7 +270,7 @@ static yoke_status collect(const builder *make, const fem_raw_group *raw, const 
     if (most == 0)
         return yoke_fail(context, YOKE_ERROR_INPUT, "mesh '%s': group '%s' (dimension %d) has no elements: mesh it, or delete the group",
                          make->mesh->path, name, raw->dimension);
-    yoke_status status = yoke_allocate_untouched(context, most, sizeof *list->key, (void **)&list->key);
+    yoke_status status = yoke_allocate_untouched(context, most, sizeof *list->key, &list->key);
     for (int64_t k = 0; k < raw->num_entities; k++)
         for (int p = find_places(make, raw->dimension, raw->entity[k]); !status && place_has(make, p, raw->dimension, raw->entity[k]); p++)
             status = collect_block(make, name, make->places[p].block, list);
@@ -287,15 +286,15 @@ static yoke_status name_group(const fem_mesh *mesh, const fem_raw_group *raw, fe
     snprintf(number, sizeof number, "%d", raw->tag);
     const char *name = raw->name_bytes > 0 ? raw->name : number;
     int64_t bytes = raw->name_bytes > 0 ? raw->name_bytes : (int64_t)strlen(number);
-    yoke_status status = yoke_allocate(mesh->context, bytes + 1, 1, (void **)&group->name);
+    yoke_status status = yoke_allocate(mesh->context, bytes + 1, 1, &group->name);
     if (!status) memcpy(group->name, name, (size_t)bytes);
     return status;
 }
 
 static yoke_status store_members(const fem_mesh *mesh, const members *list, fem_group *group)
 {
-    yoke_status status = yoke_allocate(mesh->context, list->count, sizeof *group->element, (void **)&group->element);
-    if (!status && group->dimension < 3) status = yoke_allocate(mesh->context, list->count, sizeof *group->local, (void **)&group->local);
+    yoke_status status = yoke_allocate(mesh->context, list->count, sizeof *group->element, &group->element);
+    if (!status && group->dimension < 3) status = yoke_allocate(mesh->context, list->count, sizeof *group->local, &group->local);
     if (status) return status;
     group->count = list->count;
     for (int64_t i = 0; i < list->count; i++) {
@@ -331,7 +330,7 @@ yoke_status fem_mesh_make_groups(fem_mesh *mesh, const fem_raw *raw, const fem_c
 {
     builder make = {.mesh = mesh, .raw = raw, .conversion = conversion, .faces = faces};
     yoke_status status = prepare(&make);
-    if (!status) status = yoke_allocate(mesh->context, make.num_groups, sizeof *mesh->groups, (void **)&mesh->groups);
+    if (!status) status = yoke_allocate(mesh->context, make.num_groups, sizeof *mesh->groups, &mesh->groups);
     for (int g = 0; !status && g < make.num_groups; g++) status = make_group(&make, &make.groups[g]);
     builder_clear(&make);
     return status;

@@ -7,10 +7,10 @@
 yoke_status fem_mesh_create_empty(yoke_context *context, const char *path, fem_mesh **mesh)
 {
     fem_mesh *made = NULL;
-    yoke_status status = yoke_allocate(context, 1, sizeof *made, (void **)&made);
+    yoke_status status = yoke_allocate(context, 1, sizeof *made, &made);
     if (status) return status;
     made->context = context;
-    status = yoke_allocate(context, (int64_t)strlen(path) + 1, 1, (void **)&made->path);
+    status = yoke_allocate(context, (int64_t)strlen(path) + 1, 1, &made->path);
     if (status) {
         yoke_release(context, made);
         return status;

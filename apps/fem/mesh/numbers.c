@@ -16,7 +16,7 @@ static yoke_status used_twice(yoke_context *context, const char *path, int64_t n
 
 static yoke_status make_table(yoke_context *context, const char *path, const int64_t *number, fem_numbers *numbers)
 {
-    yoke_status status = yoke_allocate_untouched(context, numbers->table_size, sizeof(int32_t), (void **)&numbers->table);
+    yoke_status status = yoke_allocate_untouched(context, numbers->table_size, sizeof(int32_t), &numbers->table);
     if (status) return status;
     for (int64_t i = 0; i < numbers->table_size; i++) numbers->table[i] = -1;
     for (int64_t i = 0; i < numbers->count; i++) {
@@ -29,7 +29,7 @@ static yoke_status make_table(yoke_context *context, const char *path, const int
 /* Numbers with wide gaps. */
 static yoke_status make_sorted(yoke_context *context, const char *path, const int64_t *number, fem_numbers *numbers)
 {
-    yoke_status status = yoke_allocate(context, numbers->count, 2 * sizeof(int64_t), (void **)&numbers->sorted);
+    yoke_status status = yoke_allocate(context, numbers->count, 2 * sizeof(int64_t), &numbers->sorted);
     if (status) return status;
     for (int64_t i = 0; i < numbers->count; i++) {
         numbers->sorted[2 * i] = number[i];

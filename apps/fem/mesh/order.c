@@ -80,15 +80,16 @@ static double length_of(const fem_mesh *mesh, const element_key *keys)
     return length;
 }
 
-/* An array with `size` bytes for each element is put into the new order. */
-static yoke_status permute(yoke_context *context, int64_t count, const element_key *keys, size_t size, void **array)
+/* The array whose pointer lies at `array`, with `size` bytes for each element, is put into the new order. */
+static yoke_status permute(yoke_context *context, int64_t count, const element_key *keys, size_t size, void *array)
 {
-    char *moved = NULL;
-    yoke_status status = yoke_allocate_untouched(context, count, size, (void **)&moved);
+    char *old, *moved = NULL;
+    yoke_status status = yoke_allocate_untouched(context, count, size, &moved);
     if (status) return status;
-    for (int64_t i = 0; i < count; i++) memcpy(moved + size * (size_t)i, (char *)*array + size * (size_t)keys[i].element, size);
-    yoke_release(context, *array);
-    *array = moved;
+    memcpy(&old, array, sizeof old);
+    for (int64_t i = 0; i < count; i++) memcpy(moved + size * (size_t)i, old + size * (size_t)keys[i].element, size);
+    yoke_release(context, old);
+    memcpy(array, &moved, sizeof moved);
     return YOKE_OK;
 }
 
@@ -104,7 +105,7 @@ static yoke_status rename_members(fem_mesh *mesh, const int32_t *new_number)
     for (int g = 0; g < mesh->num_groups; g++) {
         fem_group *group = &mesh->groups[g];
         int64_t *member = NULL;
-        yoke_status status = yoke_allocate_untouched(mesh->context, group->count, sizeof *member, (void **)&member);
+        yoke_status status = yoke_allocate_untouched(mesh->context, group->count, sizeof *member, &member);
         if (status) return status;
         for (int64_t i = 0; i < group->count; i++)
             member[i] = 16 * (int64_t)new_number[group->element[i]] + (group->local ? group->local[i] : 0);
@@ -124,11 +125,11 @@ static yoke_status reorder(fem_mesh *mesh, const element_key *keys)
     const int64_t elements = mesh->num_elements;
     const size_t positions = mesh->order == 1 ? 8 : 27;
     int32_t *new_number = NULL;
-    yoke_status status = yoke_allocate_untouched(context, elements, sizeof *new_number, (void **)&new_number);
-    if (!status) status = permute(context, elements, keys, 8 * sizeof *mesh->corners, (void **)&mesh->corners);
-    if (!status) status = permute(context, elements, keys, 3 * positions * sizeof *mesh->geometry, (void **)&mesh->geometry);
-    if (!status) status = permute(context, elements, keys, sizeof *mesh->volume, (void **)&mesh->volume);
-    if (!status) status = permute(context, elements, keys, sizeof *mesh->element_tag, (void **)&mesh->element_tag);
+    yoke_status status = yoke_allocate_untouched(context, elements, sizeof *new_number, &new_number);
+    if (!status) status = permute(context, elements, keys, 8 * sizeof *mesh->corners, &mesh->corners);
+    if (!status) status = permute(context, elements, keys, 3 * positions * sizeof *mesh->geometry, &mesh->geometry);
+    if (!status) status = permute(context, elements, keys, sizeof *mesh->volume, &mesh->volume);
+    if (!status) status = permute(context, elements, keys, sizeof *mesh->element_tag, &mesh->element_tag);
     if (!status) {
         for (int64_t i = 0; i < elements; i++) new_number[keys[i].element] = (int32_t)i;
         status = rename_members(mesh, new_number);
@@ -141,7 +142,7 @@ yoke_status fem_mesh_order_elements(fem_mesh *mesh)
 {
     element_key *keys = NULL;
     if (mesh->num_elements < LEAST_ELEMENTS) return YOKE_OK;
-    yoke_status status = yoke_allocate_untouched(mesh->context, mesh->num_elements, sizeof *keys, (void **)&keys);
+    yoke_status status = yoke_allocate_untouched(mesh->context, mesh->num_elements, sizeof *keys, &keys);
     if (status) return status;
     fill_keys(mesh, keys);
     qsort(keys, (size_t)mesh->num_elements, sizeof *keys, compare_keys);

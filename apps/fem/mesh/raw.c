@@ -153,7 +153,7 @@ static yoke_status take_all(cursor at, fem_raw *raw)
 
 static yoke_status scale_nodes(yoke_context *context, double scale, fem_raw *raw)
 {
-    yoke_status status = yoke_allocate_untouched(context, raw->num_nodes, 3 * sizeof *raw->scaled, (void **)&raw->scaled);
+    yoke_status status = yoke_allocate_untouched(context, raw->num_nodes, 3 * sizeof *raw->scaled, &raw->scaled);
     for (int64_t i = 0; i < 3 * raw->num_nodes && !status; i++) raw->scaled[i] = scale * raw->x[i];
     if (!status) raw->x = raw->scaled;
     return status;
@@ -168,8 +168,8 @@ yoke_status fem_raw_create(yoke_context *context, const char *path, int64_t file
     yoke_status status = count_records(begin, &blocks, &groups);
     if (status) return status;
     if (blocks > INT_MAX || groups > INT16_MAX) return damaged(&begin, "more groups than are possible (32767)");
-    status = yoke_allocate(context, blocks, sizeof *made.blocks, (void **)&made.blocks);
-    if (!status) status = yoke_allocate(context, groups, sizeof *made.groups, (void **)&made.groups);
+    status = yoke_allocate(context, blocks, sizeof *made.blocks, &made.blocks);
+    if (!status) status = yoke_allocate(context, groups, sizeof *made.groups, &made.groups);
     if (!status) status = take_all(begin, &made);
     if (!status && made.num_nodes == 0)
         status =

@@ -195,7 +195,7 @@ static yoke_status bend_block(fem_mesh *mesh, const fem_raw *raw, const fem_numb
     const fem_solid *kind = fem_solid_of(block->type);
     const int nodes = fem_wire_nodes(block->type);
     double(*weight)[27][FEM_SOLID_NODES] = NULL, position[FEM_SOLID_NODES][3];
-    yoke_status status = yoke_allocate(mesh->context, FEM_SOLID_PARTS, sizeof *weight, (void **)&weight);
+    yoke_status status = yoke_allocate(mesh->context, FEM_SOLID_PARTS, sizeof *weight, &weight);
     if (status) return status;
     weigh_slots(kind, weight);
     for (int64_t i = 0; i < block->count; i++) {
@@ -218,7 +218,7 @@ yoke_status fem_split_bend(fem_mesh *mesh, const fem_raw *raw, const fem_split *
     if (split->order < 2) return YOKE_OK;
     double *geometry = NULL;
     int64_t e = 0;
-    yoke_status status = yoke_allocate_untouched(mesh->context, mesh->num_elements, 81 * sizeof(double), (void **)&geometry);
+    yoke_status status = yoke_allocate_untouched(mesh->context, mesh->num_elements, 81 * sizeof(double), &geometry);
     for (int b = 0; !status && b < raw->num_blocks; b++)
         if (raw->blocks[b].dimension == 3) status = bend_block(mesh, raw, &split->numbers, &raw->blocks[b], geometry, &e);
     if (status) {

@@ -62,7 +62,7 @@ static yoke_status widen(builder *make)
     if (2 * make->num_middles < make->num_slots) return YOKE_OK;
     int64_t wider = make->num_slots > 0 ? 2 * make->num_slots : 1024;
     int32_t *slot = NULL;
-    yoke_status status = yoke_allocate_untouched(make->mesh->context, wider, sizeof *slot, (void **)&slot);
+    yoke_status status = yoke_allocate_untouched(make->mesh->context, wider, sizeof *slot, &slot);
     if (status) return status;
     memset(slot, 0xff, (size_t)wider * sizeof *slot);
     yoke_release(make->mesh->context, make->slot);
@@ -77,7 +77,7 @@ static yoke_status add_middle(builder *make, const int32_t *corner, int count, i
     middle made = {.node = node};
     sort_corners(corner, count, made.corner);
     yoke_status status =
-        app_grow(make->mesh->context, (void **)&make->middles, make->num_middles, &make->middle_capacity, 1024, sizeof *make->middles);
+        app_grow(make->mesh->context, &make->middles, make->num_middles, &make->middle_capacity, 1024, sizeof *make->middles);
     if (!status) status = widen(make);
     if (status) return status;
     make->slot[place_of(make, made.corner)] = (int32_t)make->num_middles;
@@ -91,7 +91,7 @@ static yoke_status add_node(builder *make, const double x[3], int32_t *node)
         return yoke_fail(make->mesh->context, YOKE_ERROR_INPUT,
                          "mesh '%s': split into hexahedra it has more than %d nodes: mesh more coarsely and refine in yoke",
                          make->mesh->path, INT32_MAX);
-    yoke_status status = app_grow(make->mesh->context, (void **)&make->x, make->num_nodes, &make->node_capacity, 1024, 3 * sizeof *make->x);
+    yoke_status status = app_grow(make->mesh->context, &make->x, make->num_nodes, &make->node_capacity, 1024, 3 * sizeof *make->x);
     if (status) return status;
     memcpy(make->x + 3 * make->num_nodes, x, 3 * sizeof *x);
     *node = (int32_t)make->num_nodes++;
@@ -203,8 +203,7 @@ static yoke_status make_block(builder *make, const fem_raw_block *from, int type
     const int nodes = fem_wire_nodes(type);
     fem_split *split = make->split;
     int64_t **memory = &split->memory[split->num_memory], *number;
-    yoke_status status =
-        yoke_allocate_untouched(make->mesh->context, from->count, (size_t)(parts * (1 + nodes)) * sizeof **memory, (void **)memory);
+    yoke_status status = yoke_allocate_untouched(make->mesh->context, from->count, (size_t)(parts * (1 + nodes)) * sizeof **memory, memory);
     if (status) return status;
     split->num_memory++;
     number = *memory;
@@ -298,8 +297,7 @@ static yoke_status number_nodes(builder *make)
 {
     fem_split *split = make->split;
     int64_t largest = 0, file_nodes = make->raw->num_nodes;
-    yoke_status status =
-        yoke_allocate_untouched(make->mesh->context, make->num_nodes, sizeof *split->node_number, (void **)&split->node_number);
+    yoke_status status = yoke_allocate_untouched(make->mesh->context, make->num_nodes, sizeof *split->node_number, &split->node_number);
     if (status) return status;
     for (int64_t i = 0; i < file_nodes; i++)
         if (make->raw->node_number[i] > largest) largest = make->raw->node_number[i];
@@ -382,10 +380,10 @@ yoke_status fem_split_create(fem_mesh *mesh, const fem_raw *raw, fem_split *spli
     make.node_capacity = 2 * raw->num_nodes;
     make.num_nodes = raw->num_nodes;
     status = fem_numbers_create(context, mesh->path, raw->num_nodes, raw->node_number, &made.numbers);
-    if (!status) status = yoke_allocate(context, raw->num_blocks, sizeof *made.raw.blocks, (void **)&made.raw.blocks);
-    if (!status) status = yoke_allocate(context, raw->num_blocks, sizeof *made.memory, (void **)&made.memory);
-    if (!status) status = yoke_allocate(context, raw->num_blocks, sizeof *made.block_of, (void **)&made.block_of);
-    if (!status) status = yoke_allocate_untouched(context, make.node_capacity, 3 * sizeof *make.x, (void **)&make.x);
+    if (!status) status = yoke_allocate(context, raw->num_blocks, sizeof *made.raw.blocks, &made.raw.blocks);
+    if (!status) status = yoke_allocate(context, raw->num_blocks, sizeof *made.memory, &made.memory);
+    if (!status) status = yoke_allocate(context, raw->num_blocks, sizeof *made.block_of, &made.block_of);
+    if (!status) status = yoke_allocate_untouched(context, make.node_capacity, 3 * sizeof *make.x, &make.x);
     if (!status) memcpy(make.x, raw->x, (size_t)raw->num_nodes * 3 * sizeof *make.x);
     if (!status) status = split_all(&make);
     yoke_release(context, make.x);

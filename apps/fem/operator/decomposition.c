@@ -54,7 +54,7 @@ static yoke_status check_cut(const fem_decomposition *decomposition, const int32
 
 static yoke_status add_all_nodes(fem_decomposition *decomposition, int64_t *count, int32_t **nodes)
 {
-    yoke_status status = yoke_allocate_untouched(decomposition->context, decomposition->space->num_nodes, sizeof(int32_t), (void **)nodes);
+    yoke_status status = yoke_allocate_untouched(decomposition->context, decomposition->space->num_nodes, sizeof(int32_t), nodes);
     *count = decomposition->space->num_nodes;
     for (int32_t n = 0; n < decomposition->space->num_nodes && !status; n++) (*nodes)[n] = n;
     return status;
@@ -103,7 +103,7 @@ static yoke_status add_subdomains(fem_decomposition *decomposition, const fem_de
         }
     if (decomposition->num_subdomains == 1) return YOKE_OK;
     return yoke_allocate_untouched(decomposition->context, largest * decomposition->space->components, sizeof(double),
-                                   (void **)&decomposition->scratch);
+                                   &decomposition->scratch);
 }
 
 static yoke_status make_subdomain(fem_decomposition *decomposition, const fem_decomposition_options *options,
@@ -140,7 +140,7 @@ yoke_status fem_decomposition_create(const fem_space *space, const fem_constrain
                                      fem_decomposition **out)
 {
     fem_decomposition *decomposition;
-    yoke_status status = yoke_allocate(space->context, 1, sizeof *decomposition, (void **)&decomposition);
+    yoke_status status = yoke_allocate(space->context, 1, sizeof *decomposition, &decomposition);
     if (status) return status;
     decomposition->context = space->context;
     decomposition->devices = options->devices;

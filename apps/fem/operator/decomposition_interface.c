@@ -39,7 +39,7 @@ static yoke_status find_owners(fem_decomposition *decomposition, uint8_t *taken)
 {
     for (int i = 0; i < decomposition->num_subdomains; i++) {
         decomposition_subdomain *subdomain = &decomposition->subdomains[i];
-        yoke_status status = yoke_allocate(decomposition->context, subdomain->space->num_nodes, 1, (void **)&subdomain->owned);
+        yoke_status status = yoke_allocate(decomposition->context, subdomain->space->num_nodes, 1, &subdomain->owned);
         if (status) return status;
         int32_t touched = subdomain->subspace ? subdomain->subspace->num_touched : subdomain->space->num_nodes;
         for (int32_t n = 0; n < touched; n++) {
@@ -65,8 +65,8 @@ static yoke_status list_interface(fem_decomposition *decomposition, decompositio
 {
     int32_t count = 0;
     for (int32_t n = 0; n < subdomain->space->num_nodes; n++) count += index[global_node(subdomain, n)] >= 0;
-    yoke_status status = yoke_allocate_untouched(decomposition->context, count, sizeof(int32_t), (void **)&subdomain->interface_nodes);
-    if (!status) status = yoke_allocate_untouched(decomposition->context, count, sizeof(int32_t), (void **)&subdomain->interface_index);
+    yoke_status status = yoke_allocate_untouched(decomposition->context, count, sizeof(int32_t), &subdomain->interface_nodes);
+    if (!status) status = yoke_allocate_untouched(decomposition->context, count, sizeof(int32_t), &subdomain->interface_index);
     if (status) return status;
     for (int32_t n = 0; n < subdomain->space->num_nodes; n++) {
         int32_t place = index[global_node(subdomain, n)];
@@ -83,8 +83,8 @@ yoke_status decomposition_find_interface(fem_decomposition *decomposition)
     uint8_t *taken = NULL;
     int32_t *index = NULL;
     int64_t nodes = decomposition->space->num_nodes;
-    yoke_status status = yoke_allocate(decomposition->context, nodes, 1, (void **)&taken);
-    if (!status) status = yoke_allocate_untouched(decomposition->context, nodes, sizeof(int32_t), (void **)&index);
+    yoke_status status = yoke_allocate(decomposition->context, nodes, 1, &taken);
+    if (!status) status = yoke_allocate_untouched(decomposition->context, nodes, sizeof(int32_t), &index);
     if (!status) status = find_owners(decomposition, taken);
     if (!status) number_interface(decomposition, index);
     for (int i = 0; i < decomposition->num_subdomains && !status; i++)

@@ -21,14 +21,14 @@ yoke_status decomposition_needed_nodes(const fem_decomposition *decomposition, c
     *count = 0;
     const decomposition_subdomain *finer = finer_subdomain(decomposition, device);
     if (!finer) return YOKE_OK;
-    yoke_status status = yoke_allocate(decomposition->context, decomposition->space->num_nodes, 1, (void **)&needed);
+    yoke_status status = yoke_allocate(decomposition->context, decomposition->space->num_nodes, 1, &needed);
     if (status) return status;
     for (int32_t i = 0; i < finer->space->num_nodes; i++) {
         int32_t row = finer->subspace ? finer->subspace->global_node[i] : i;
         for (int64_t k = rows->start[row]; k < rows->start[row + 1]; k++) needed[rows->node[k]] = 1;
     }
     for (int32_t n = 0; n < decomposition->space->num_nodes; n++) *count += needed[n];
-    status = yoke_allocate_untouched(decomposition->context, *count, sizeof(int32_t), (void **)nodes);
+    status = yoke_allocate_untouched(decomposition->context, *count, sizeof(int32_t), nodes);
     if (!status) {
         int64_t at = 0;
         for (int32_t n = 0; n < decomposition->space->num_nodes; n++)
@@ -44,15 +44,15 @@ static yoke_status local_rows(yoke_context *context, const fem_rows *rows, const
 {
     const int32_t *global = of->subspace ? of->subspace->global_node : NULL;
     int32_t num_rows = of->space->num_nodes;
-    yoke_status status = yoke_allocate(context, (int64_t)num_rows + 1, sizeof(int64_t), (void **)&local->start);
+    yoke_status status = yoke_allocate(context, (int64_t)num_rows + 1, sizeof(int64_t), &local->start);
     if (status) return status;
     for (int32_t i = 0; i < num_rows; i++) {
         int32_t row = global ? global[i] : i;
         local->start[i + 1] = local->start[i];
         for (int64_t k = rows->start[row]; k < rows->start[row + 1]; k++) local->start[i + 1] += column[rows->node[k]] >= 0;
     }
-    status = yoke_allocate_untouched(context, local->start[num_rows], sizeof(int32_t), (void **)&local->node);
-    if (!status) status = yoke_allocate_untouched(context, local->start[num_rows], sizeof(float), (void **)&local->weight);
+    status = yoke_allocate_untouched(context, local->start[num_rows], sizeof(int32_t), &local->node);
+    if (!status) status = yoke_allocate_untouched(context, local->start[num_rows], sizeof(float), &local->weight);
     if (status) return status;
     int64_t at = 0;
     for (int32_t i = 0; i < num_rows; i++) {
@@ -86,8 +86,8 @@ static yoke_status make_rows_of(fem_decomposition *decomposition, const fem_inte
                                 const decomposition_subdomain *finer)
 {
     int32_t *coarse = NULL, *fine = NULL;
-    yoke_status status = yoke_allocate_untouched(decomposition->context, to_finer->coarse_nodes, sizeof(int32_t), (void **)&coarse);
-    if (!status) status = yoke_allocate_untouched(decomposition->context, to_finer->fine_nodes, sizeof(int32_t), (void **)&fine);
+    yoke_status status = yoke_allocate_untouched(decomposition->context, to_finer->coarse_nodes, sizeof(int32_t), &coarse);
+    if (!status) status = yoke_allocate_untouched(decomposition->context, to_finer->fine_nodes, sizeof(int32_t), &fine);
     if (!status) {
         decomposition_local_numbers(decomposition, subdomain, coarse);
         decomposition_local_numbers(decomposition->finer, finer, fine);

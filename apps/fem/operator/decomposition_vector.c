@@ -6,7 +6,7 @@
 yoke_status fem_vector_create(fem_decomposition *decomposition, fem_vector **out)
 {
     fem_vector *vector;
-    yoke_status status = yoke_allocate(decomposition->context, 1, sizeof *vector, (void **)&vector);
+    yoke_status status = yoke_allocate(decomposition->context, 1, sizeof *vector, &vector);
     if (status) return status;
     vector->decomposition = decomposition;
     for (int i = 0; i < decomposition->num_subdomains && !status; i++) {

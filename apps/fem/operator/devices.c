@@ -54,10 +54,10 @@ yoke_status fem_devices_open(yoke_context *context, const char *list, fem_device
     fem_devices *devices;
     char *copy = NULL;
     if (!list) list = "openmp";
-    yoke_status status = yoke_allocate(context, 1, sizeof *devices, (void **)&devices);
+    yoke_status status = yoke_allocate(context, 1, sizeof *devices, &devices);
     if (status) return status;
     devices->context = context;
-    status = yoke_allocate(context, (int64_t)strlen(list) + 1, 1, (void **)&copy);
+    status = yoke_allocate(context, (int64_t)strlen(list) + 1, 1, &copy);
     if (!status) {
         strcpy(copy, list);
         status = split(context, copy, devices, names);

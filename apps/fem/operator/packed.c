@@ -46,13 +46,11 @@ yoke_status fem_packed_create(const fem_space *space, const double *u, int32_t g
     yoke_context *context = space->context;
     int64_t total = (int64_t)space->num_elements + ghosts;
     *data = (fem_packed){.context = context};
-    yoke_status status = yoke_allocate(context, FEM_FACE_CODES, sizeof *data->hanging, (void **)&data->hanging);
+    yoke_status status = yoke_allocate(context, FEM_FACE_CODES, sizeof *data->hanging, &data->hanging);
+    if (!status) status = yoke_allocate_untouched(context, (int64_t)FEM_PACKED * space->num_nodes, sizeof *data->packed, &data->packed);
     if (!status)
-        status = yoke_allocate_untouched(context, (int64_t)FEM_PACKED * space->num_nodes, sizeof *data->packed, (void **)&data->packed);
-    if (!status)
-        status =
-            yoke_allocate_untouched(context, (int64_t)FEM_PACKED * space->slots * ghosts, sizeof *data->ghosts, (void **)&data->ghosts);
-    if (!status) status = yoke_allocate_untouched(context, total, sizeof *data->material, (void **)&data->material);
+        status = yoke_allocate_untouched(context, (int64_t)FEM_PACKED * space->slots * ghosts, sizeof *data->ghosts, &data->ghosts);
+    if (!status) status = yoke_allocate_untouched(context, total, sizeof *data->material, &data->material);
     if (!status) status = fem_temperature_nodal(space, &data->temperature);
     if (status) return status;
     fem_hanging_decode(space->slots_1d, data->hanging);

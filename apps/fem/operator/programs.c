@@ -22,7 +22,7 @@ static const yoke_host_kernel *const host_kernels[2][2][2] = {
 yoke_status fem_programs_create(yoke_context *context, yoke_device *device, fem_programs **out)
 {
     fem_programs *programs;
-    yoke_status status = yoke_allocate(context, 1, sizeof *programs, (void **)&programs);
+    yoke_status status = yoke_allocate(context, 1, sizeof *programs, &programs);
     if (status) return status;
     programs->context = context;
     programs->device = device;

@@ -248,7 +248,7 @@ static yoke_status visit_matrices(fem_subdomain *subdomain, fem_matrix_visitor *
     cpu_subdomain_finish(cpu);
     yoke_status status = yoke_allocate(subdomain->context, size * cpu->functions->width, cpu_subdomain_real_size(cpu), &matrix);
     if (status) return status;
-    status = yoke_allocate(subdomain->context, size, sizeof(double), (void **)&packed);
+    status = yoke_allocate(subdomain->context, size, sizeof(double), &packed);
     for (int t = 0; !status && t < cpu->num_chunks; t++) {
         for (int i = 0; i < CPU_SETS; i++) {
             const cpu_batches *set = &cpu->chunks[t].set[i];
@@ -349,7 +349,7 @@ yoke_status fem_subdomain_cpu_create(const fem_space *space, const fem_constrain
                                      fem_subdomain **out)
 {
     cpu_subdomain *cpu;
-    yoke_status status = yoke_allocate(space->context, 1, sizeof *cpu, (void **)&cpu);
+    yoke_status status = yoke_allocate(space->context, 1, sizeof *cpu, &cpu);
     if (status) return status;
     cpu->subdomain = (fem_subdomain){.call = &functions,
                                      .context = space->context,

@@ -141,7 +141,7 @@ static inline int cpu_subdomain_block_size(const cpu_subdomain *cpu) { return cp
 /* ---- set-up (subdomain_cpu_setup.c, subdomain_cpu_chunks.c) */
 
 /* Memory that counts as the subdomain's.  Errors: MEMORY. */
-yoke_status cpu_subdomain_take(cpu_subdomain *cpu, int64_t count, size_t size, void **memory);
+yoke_status cpu_subdomain_take(cpu_subdomain *cpu, int64_t count, size_t size, void *pointer);
 
 /*
  * Fills everything of a subdomain whose `subdomain`, `queue` and `kernels` are set, for as many threads as OpenMP gives the calling thread,

@@ -73,11 +73,11 @@ static yoke_status allocate_batches(cpu_subdomain *cpu, cpu_batches *set, int32_
     b->batches = (elements + width - 1) / width;
     b->hanging = cpu->hanging;
     int64_t lanes = (int64_t)b->batches * width;
-    yoke_status status = cpu_subdomain_take(cpu, lanes, sizeof(int32_t), (void **)&set->element);
-    if (!status) status = cpu_subdomain_take(cpu, lanes * space->slots, sizeof(int32_t), (void **)&set->gather);
-    if (!status && own_scatter) status = cpu_subdomain_take(cpu, lanes * space->slots, sizeof(int32_t), (void **)&set->scatter);
-    if (!status) status = cpu_subdomain_take(cpu, lanes, sizeof(int16_t), (void **)&set->face_code);
-    if (!status) status = cpu_subdomain_take(cpu, (int64_t)b->batches + 1, sizeof(int64_t), (void **)&set->first_factor);
+    yoke_status status = cpu_subdomain_take(cpu, lanes, sizeof(int32_t), &set->element);
+    if (!status) status = cpu_subdomain_take(cpu, lanes * space->slots, sizeof(int32_t), &set->gather);
+    if (!status && own_scatter) status = cpu_subdomain_take(cpu, lanes * space->slots, sizeof(int32_t), &set->scatter);
+    if (!status) status = cpu_subdomain_take(cpu, lanes, sizeof(int16_t), &set->face_code);
+    if (!status) status = cpu_subdomain_take(cpu, (int64_t)b->batches + 1, sizeof(int64_t), &set->first_factor);
     if (!status) status = cpu_subdomain_take(cpu, lanes * 2, cpu_subdomain_real_size(cpu), &set->moduli);
     if (!status && cpu->subdomain.operator_kind == FEM_STORED)
         status = cpu_subdomain_take(cpu, lanes * m * (m + 1) / 2, cpu_subdomain_real_size(cpu), &set->stored);
@@ -158,8 +158,8 @@ static yoke_status list_copies(cpu_subdomain *cpu, const chunk_work *work)
             cpu->phase_copies[phase] += owner->copies_begin[phase + 1] - owner->copies_begin[phase];
         }
         int64_t count = owner->copies_begin[CPU_PHASES];
-        yoke_status status = cpu_subdomain_take(cpu, count, sizeof(int32_t), (void **)&owner->copied_node);
-        if (!status) status = cpu_subdomain_take(cpu, count, sizeof(int32_t), (void **)&owner->copied_from);
+        yoke_status status = cpu_subdomain_take(cpu, count, sizeof(int32_t), &owner->copied_node);
+        if (!status) status = cpu_subdomain_take(cpu, count, sizeof(int32_t), &owner->copied_from);
         if (status) return status;
         for (int phase = 0; phase < CPU_PHASES; phase++) list_phase_copies(cpu, work, t, phase, owner->copies_begin[phase]);
     }
@@ -173,7 +173,7 @@ static yoke_status fill_chunks(cpu_subdomain *cpu, const chunk_work *work)
     for (int t = 0; t < cpu->num_chunks; t++) {
         cpu_chunk *chunk = &cpu->chunks[t];
         int32_t elements[CPU_SETS] = {0};
-        yoke_status status = yoke_allocate(cpu->subdomain.context, chunk->node_begin, sizeof(int32_t), (void **)&work->tail_of[t]);
+        yoke_status status = yoke_allocate(cpu->subdomain.context, chunk->node_begin, sizeof(int32_t), &work->tail_of[t]);
         if (status) return status;
         chunk->tail_begin = tail;
         tail += find_foreign(cpu, work, chunk, work->tail_of[t], elements);
@@ -206,9 +206,9 @@ yoke_status cpu_subdomain_make_chunks(cpu_subdomain *cpu)
     const fem_subdomain *subdomain = &cpu->subdomain;
     chunk_work work = {0};
     uint8_t *is_interface = NULL;
-    yoke_status status = yoke_allocate(subdomain->context, cpu->num_chunks, sizeof *cpu->chunks, (void **)&cpu->chunks);
-    if (!status && subdomain->num_interface) status = yoke_allocate(subdomain->context, cpu->num_nodes, 1, (void **)&is_interface);
-    if (!status) status = yoke_allocate(subdomain->context, cpu->num_chunks, sizeof *work.tail_of, (void **)&work.tail_of);
+    yoke_status status = yoke_allocate(subdomain->context, cpu->num_chunks, sizeof *cpu->chunks, &cpu->chunks);
+    if (!status && subdomain->num_interface) status = yoke_allocate(subdomain->context, cpu->num_nodes, 1, &is_interface);
+    if (!status) status = yoke_allocate(subdomain->context, cpu->num_chunks, sizeof *work.tail_of, &work.tail_of);
     if (!status) {
         for (int32_t i = 0; i < subdomain->num_interface; i++) is_interface[subdomain->interface_nodes[i]] = 1;
         work.is_interface = is_interface;

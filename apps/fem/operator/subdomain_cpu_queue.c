@@ -38,7 +38,7 @@ static void release_interface(fem_subdomain *subdomain)
 
 yoke_status cpu_subdomain_queue_create(cpu_subdomain *cpu)
 {
-    yoke_status status = yoke_allocate(cpu->subdomain.context, CPU_TASKS, sizeof *cpu->tasks, (void **)&cpu->tasks);
+    yoke_status status = yoke_allocate(cpu->subdomain.context, CPU_TASKS, sizeof *cpu->tasks, &cpu->tasks);
     if (!status) status = make_interface(cpu);
     if (!cpu->queue) return status;
     yoke_event **single[] = {&cpu->half_done[0], &cpu->half_done[1], &cpu->dots_done, &cpu->interface_done};

@@ -10,9 +10,9 @@
 /* Below this a barrier takes longer than what a second thread saves. */
 enum { LEAST_ELEMENTS_Q1 = 512, LEAST_ELEMENTS_Q2 = 64 };
 
-yoke_status cpu_subdomain_take(cpu_subdomain *cpu, int64_t count, size_t size, void **memory)
+yoke_status cpu_subdomain_take(cpu_subdomain *cpu, int64_t count, size_t size, void *pointer)
 {
-    yoke_status status = yoke_allocate_untouched(cpu->subdomain.context, count, size, memory);
+    yoke_status status = (yoke_allocate_untouched)(cpu->subdomain.context, count, size, pointer);
     if (!status) cpu->bytes += count * (int64_t)size;
     return status;
 }
@@ -142,7 +142,7 @@ static yoke_status make_factors(cpu_subdomain *cpu)
     int64_t work_size = (int64_t)27 * FEM_FACTORS * 8;
     double *work = NULL, folded_determinant = 0;
     yoke_status status = take_factors(cpu);
-    if (!status) status = yoke_allocate(cpu->subdomain.context, work_size * cpu->num_chunks, sizeof(double), (void **)&work);
+    if (!status) status = yoke_allocate(cpu->subdomain.context, work_size * cpu->num_chunks, sizeof(double), &work);
     if (status) return status;
     int32_t folded = fill_factors(cpu, work, work_size, &folded_determinant);
     yoke_release(cpu->subdomain.context, work);
@@ -189,7 +189,7 @@ static yoke_status make_mask(cpu_subdomain *cpu)
     int n = cpu->subdomain.space->components;
     for (int64_t i = 0; i < cpu->num_nodes; i++)
         for (int c = 0; c < n; c++) cpu->num_masked += prescribed[i] >> c & 1;
-    yoke_status status = cpu_subdomain_take(cpu, cpu->num_masked, sizeof(int64_t), (void **)&cpu->masked);
+    yoke_status status = cpu_subdomain_take(cpu, cpu->num_masked, sizeof(int64_t), &cpu->masked);
     if (status) return status;
     int64_t count = 0;
     for (int t = 0; t < cpu->num_chunks; t++) {
@@ -222,7 +222,7 @@ static yoke_status make_runs(cpu_subdomain *cpu)
             }
             chunk->runs_end = count;
         }
-        yoke_status status = pass ? YOKE_OK : cpu_subdomain_take(cpu, count, sizeof *cpu->runs, (void **)&cpu->runs);
+        yoke_status status = pass ? YOKE_OK : cpu_subdomain_take(cpu, count, sizeof *cpu->runs, &cpu->runs);
         if (status) return status;
     }
     return YOKE_OK;
@@ -232,12 +232,12 @@ static yoke_status make_runs(cpu_subdomain *cpu)
 static yoke_status make_tables(cpu_subdomain *cpu)
 {
     list_used_slots(cpu);
-    yoke_status status = yoke_allocate(cpu->subdomain.context, FEM_FACE_CODES, sizeof *cpu->hanging, (void **)&cpu->hanging);
+    yoke_status status = yoke_allocate(cpu->subdomain.context, FEM_FACE_CODES, sizeof *cpu->hanging, &cpu->hanging);
     if (!status) fem_hanging_decode(cpu->subdomain.space->slots_1d, cpu->hanging);
     if (!status) status = cpu_subdomain_make_chunks(cpu);
     if (!status) status = make_mask(cpu);
     if (!status) status = make_runs(cpu);
-    if (!status) status = cpu_subdomain_take(cpu, cpu->num_chunks, sizeof *cpu->sums, (void **)&cpu->sums);
+    if (!status) status = cpu_subdomain_take(cpu, cpu->num_chunks, sizeof *cpu->sums, &cpu->sums);
     return status;
 }
 

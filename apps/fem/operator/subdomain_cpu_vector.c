@@ -42,7 +42,7 @@ yoke_status cpu_vector_create(fem_subdomain *subdomain, fem_subdomain_vector **o
 {
     cpu_subdomain *cpu = (cpu_subdomain *)subdomain;
     fem_subdomain_vector *v;
-    yoke_status status = yoke_allocate(subdomain->context, 1, sizeof *v, (void **)&v);
+    yoke_status status = yoke_allocate(subdomain->context, 1, sizeof *v, &v);
     if (status) return status;
     int64_t values = ((int64_t)cpu->num_nodes + cpu->tail_nodes) * subdomain->space->components + FEM_VALUES_BEHIND;
     status = yoke_allocate_untouched(subdomain->context, values, cpu_subdomain_real_size(cpu), &v->data);
@@ -234,11 +234,11 @@ yoke_status cpu_rows_create(fem_subdomain *subdomain, int32_t num_rows, const fe
     cpu_subdomain *cpu = (cpu_subdomain *)subdomain;
     fem_subdomain_rows *r;
     int64_t entries = rows->start[num_rows];
-    yoke_status status = yoke_allocate(subdomain->context, 1, sizeof *r, (void **)&r);
+    yoke_status status = yoke_allocate(subdomain->context, 1, sizeof *r, &r);
     if (status) return status;
-    status = yoke_allocate_untouched(subdomain->context, (int64_t)num_rows + 1, sizeof *r->rows.start, (void **)&r->rows.start);
-    if (!status) status = yoke_allocate_untouched(subdomain->context, entries, sizeof *r->rows.node, (void **)&r->rows.node);
-    if (!status) status = yoke_allocate_untouched(subdomain->context, entries, sizeof *r->rows.weight, (void **)&r->rows.weight);
+    status = yoke_allocate_untouched(subdomain->context, (int64_t)num_rows + 1, sizeof *r->rows.start, &r->rows.start);
+    if (!status) status = yoke_allocate_untouched(subdomain->context, entries, sizeof *r->rows.node, &r->rows.node);
+    if (!status) status = yoke_allocate_untouched(subdomain->context, entries, sizeof *r->rows.weight, &r->rows.weight);
     if (!status) {
         cpu_subdomain_start(cpu, run_rows_copy, &(cpu_task){.a = rows, .rows = r});
         cpu_subdomain_finish(cpu);

@@ -323,7 +323,7 @@ static yoke_status visit_matrices(fem_subdomain *subdomain, fem_matrix_visitor *
     if (subdomain->status) return subdomain->status;
     yoke_status status = d->stored ? YOKE_OK : yoke_buffer_create(subdomain->device, VISIT_AT_ONCE * v.size * real, &v.made);
     if (!status) status = yoke_allocate(subdomain->context, VISIT_AT_ONCE * v.size, (size_t)real, &v.read);
-    if (!status) status = yoke_allocate(subdomain->context, v.size, sizeof(double), (void **)&v.packed);
+    if (!status) status = yoke_allocate(subdomain->context, v.size, sizeof(double), &v.packed);
     for (int32_t begin = 0; begin < d->num_elements && !status; begin += VISIT_AT_ONCE) {
         int32_t end = d->num_elements - begin < VISIT_AT_ONCE ? d->num_elements : begin + VISIT_AT_ONCE;
         status = visit_some(d, &v, begin, end, visit, user);
@@ -435,7 +435,7 @@ yoke_status fem_subdomain_device_create(const fem_space *space, const fem_constr
                                         fem_subdomain **out)
 {
     device_subdomain *d;
-    yoke_status status = yoke_allocate(space->context, 1, sizeof *d, (void **)&d);
+    yoke_status status = yoke_allocate(space->context, 1, sizeof *d, &d);
     if (status) return status;
     d->subdomain = (fem_subdomain){.call = &functions,
                                    .context = space->context,

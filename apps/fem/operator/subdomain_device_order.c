@@ -145,11 +145,11 @@ device_batch device_batch_cut(device_batch b, int32_t begin, int32_t end)
 static yoke_status take_memory(const fem_subdomain *subdomain, fem_adding adding, ordering *o)
 {
     const int64_t elements = subdomain->space->num_elements, nodes = subdomain->space->num_nodes;
-    yoke_status status = yoke_allocate(subdomain->context, nodes, 1, (void **)&o->at_interface);
-    if (!status) status = yoke_allocate(subdomain->context, elements, 1, (void **)&o->affine);
-    if (!status) status = yoke_allocate(subdomain->context, elements, sizeof *o->colour, (void **)&o->colour);
-    if (!status) status = yoke_allocate(subdomain->context, elements, sizeof *o->old, (void **)&o->old);
-    if (!status && adding == FEM_ADD_COLOUR) status = yoke_allocate(subdomain->context, nodes, sizeof *o->taken, (void **)&o->taken);
+    yoke_status status = yoke_allocate(subdomain->context, nodes, 1, &o->at_interface);
+    if (!status) status = yoke_allocate(subdomain->context, elements, 1, &o->affine);
+    if (!status) status = yoke_allocate(subdomain->context, elements, sizeof *o->colour, &o->colour);
+    if (!status) status = yoke_allocate(subdomain->context, elements, sizeof *o->old, &o->old);
+    if (!status && adding == FEM_ADD_COLOUR) status = yoke_allocate(subdomain->context, nodes, sizeof *o->taken, &o->taken);
     return status;
 }
 
@@ -168,8 +168,8 @@ static yoke_status order(const fem_subdomain *subdomain, fem_adding adding, int 
             o->colours[phase] = 1;
     }
     const int64_t batches = (int64_t)o->colours[0] + o->colours[1];
-    status = yoke_allocate(subdomain->context, batches, sizeof *t->batch, (void **)&t->batch);
-    if (!status) status = yoke_allocate(subdomain->context, 2 * batches + 1, sizeof *o->place, (void **)&o->place);
+    status = yoke_allocate(subdomain->context, batches, sizeof *t->batch, &t->batch);
+    if (!status) status = yoke_allocate(subdomain->context, 2 * batches + 1, sizeof *o->place, &o->place);
     if (status) return status;
     order_phase(t, o, 0);
     t->border_batches = t->num_batches;

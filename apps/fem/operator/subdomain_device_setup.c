@@ -104,7 +104,7 @@ static yoke_status take_host_memory(device_subdomain *d)
     int64_t real = device_subdomain_real_size(d), most = DEVICE_STAGING / real;
     d->staging_values = subdomain->dofs < most ? subdomain->dofs : most;
     yoke_status status = yoke_host_allocate(device, d->staging_values * real + 8, &d->staging);
-    if (!status) status = yoke_host_allocate(device, (int64_t)d->dot_groups * FEM_SUBDOMAIN_DOTS * 8, (void **)&d->dot_host);
+    if (!status) status = yoke_host_allocate(device, (int64_t)d->dot_groups * FEM_SUBDOMAIN_DOTS * 8, &d->dot_host);
     if (status || !subdomain->num_interface) return status;
     int64_t bytes = (int64_t)subdomain->num_interface * 6 * real;
     status = yoke_host_allocate(device, bytes, &subdomain->interface_own);
@@ -240,7 +240,7 @@ static yoke_status check_determinants(device_subdomain *d, const scratch *s)
     const fem_space *space = d->subdomain.space;
     int32_t folded = -1;
     double *value, folded_value = 0;
-    yoke_status status = yoke_allocate(d->subdomain.context, d->num_elements, sizeof *value, (void **)&value);
+    yoke_status status = yoke_allocate(d->subdomain.context, d->num_elements, sizeof *value, &value);
     if (status) return status;
     if (d->num_elements) status = yoke_queue_read(d->queue, s->determinant, 0, (int64_t)d->num_elements * 8, value);
     yoke_status finished = yoke_queue_finish(d->queue);

@@ -99,9 +99,9 @@ static yoke_status make_patterns(const fem_subdomain *subdomain, device_tables *
         t->pattern[p] = number[c];
     }
     int64_t rows = (int64_t)ROW_TABLES * t->patterns * space->slots;
-    yoke_status status = yoke_allocate(subdomain->context, rows + 1, sizeof(int32_t), (void **)&t->row_start);
-    if (!status) status = yoke_allocate(subdomain->context, rows * space->slots, 1, (void **)&t->row_entry);
-    if (!status) status = yoke_allocate(subdomain->context, rows * space->slots, sizeof(float), (void **)&t->row_weight);
+    yoke_status status = yoke_allocate(subdomain->context, rows + 1, sizeof(int32_t), &t->row_start);
+    if (!status) status = yoke_allocate(subdomain->context, rows * space->slots, 1, &t->row_entry);
+    if (!status) status = yoke_allocate(subdomain->context, rows * space->slots, sizeof(float), &t->row_weight);
     if (status) return status;
     for (int table = 0; table < ROW_TABLES; table++)
         for (int p = 0; p < t->patterns; p++) add_rows(space, t, table, p, code[p]);
@@ -160,7 +160,7 @@ static yoke_status list_masked(const fem_subdomain *subdomain, device_tables *t)
     int n = subdomain->space->components;
     for (int64_t i = 0; i < subdomain->space->num_nodes; i++)
         for (int c = 0; c < n; c++) t->num_masked += prescribed[i] >> c & 1;
-    yoke_status status = yoke_allocate(subdomain->context, t->num_masked, sizeof(int64_t), (void **)&t->masked);
+    yoke_status status = yoke_allocate(subdomain->context, t->num_masked, sizeof(int64_t), &t->masked);
     if (status) return status;
     int64_t count = 0;
     for (int64_t i = 0; i < subdomain->space->num_nodes; i++)
@@ -180,14 +180,14 @@ yoke_status device_tables_make(const fem_subdomain *subdomain, fem_adding adding
         return yoke_fail(context, YOKE_ERROR_DEVICE_MEMORY,
                          "%lld elements are more than the %d that one device can number; use more devices", (long long)elements,
                          INT32_MAX / t->used);
-    yoke_status status = yoke_allocate(context, elements, sizeof(int32_t), (void **)&t->element);
-    if (!status) status = yoke_allocate(context, elements * t->used, sizeof(int32_t), (void **)&t->nodes);
-    if (!status) status = yoke_allocate(context, elements, sizeof(int16_t), (void **)&t->pattern);
-    if (!status) status = yoke_allocate(context, (int64_t)space->slots * space->slots * 3, sizeof(double), (void **)&t->slopes);
+    yoke_status status = yoke_allocate(context, elements, sizeof(int32_t), &t->element);
+    if (!status) status = yoke_allocate(context, elements * t->used, sizeof(int32_t), &t->nodes);
+    if (!status) status = yoke_allocate(context, elements, sizeof(int16_t), &t->pattern);
+    if (!status) status = yoke_allocate(context, (int64_t)space->slots * space->slots * 3, sizeof(double), &t->slopes);
     if (!status) status = yoke_allocate(context, elements * 2, (size_t)real, &t->moduli);
-    if (!status) status = yoke_allocate(context, (int64_t)space->num_nodes + 1, sizeof(int32_t), (void **)&t->sum_start);
-    if (!status) status = yoke_allocate(context, elements * t->used, sizeof(int32_t), (void **)&t->sum_place);
-    if (!status && subdomain->num_interface) status = yoke_allocate(context, space->num_nodes, sizeof(int32_t), (void **)&t->node_list);
+    if (!status) status = yoke_allocate(context, (int64_t)space->num_nodes + 1, sizeof(int32_t), &t->sum_start);
+    if (!status) status = yoke_allocate(context, elements * t->used, sizeof(int32_t), &t->sum_place);
+    if (!status && subdomain->num_interface) status = yoke_allocate(context, space->num_nodes, sizeof(int32_t), &t->node_list);
     if (!status) status = device_tables_order(subdomain, adding, all_curved, t);
     if (!status) status = make_patterns(subdomain, t);
     if (!status) status = list_masked(subdomain, t);

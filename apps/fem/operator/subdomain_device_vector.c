@@ -12,7 +12,7 @@ yoke_status device_vector_create(fem_subdomain *subdomain, fem_subdomain_vector 
     device_subdomain *d = (device_subdomain *)subdomain;
     fem_subdomain_vector *v;
     if (subdomain->status) return subdomain->status;
-    yoke_status status = yoke_allocate(subdomain->context, 1, sizeof *v, (void **)&v);
+    yoke_status status = yoke_allocate(subdomain->context, 1, sizeof *v, &v);
     if (status) return status;
     status = yoke_buffer_create(subdomain->device, vector_bytes(d) > 8 ? vector_bytes(d) : 8, &v->data);
     if (!status && subdomain->dofs) status = device_subdomain_keep(d, yoke_queue_clear(d->queue, v->data, 0, vector_bytes(d)));
@@ -168,7 +168,7 @@ yoke_status device_rows_create(fem_subdomain *subdomain, int32_t num_rows, const
     fem_subdomain_rows *made;
     int64_t entries = rows->start[num_rows], before = d->bytes;
     if (subdomain->status) return subdomain->status;
-    yoke_status status = yoke_allocate(subdomain->context, 1, sizeof *made, (void **)&made);
+    yoke_status status = yoke_allocate(subdomain->context, 1, sizeof *made, &made);
     if (status) return status;
     made->num_rows = num_rows;
     status = device_subdomain_take(d, ((int64_t)num_rows + 1) * 8, &made->start);

@@ -47,7 +47,7 @@ static yoke_status add_areas(const fem_space *space, fem_inspection *inspection)
     fem_boundary *boundary = NULL;
     fem_condition *conditions = NULL;
     uint8_t *shared = NULL;
-    yoke_status status = yoke_allocate(space->context, mesh->num_groups, sizeof *conditions, (void **)&conditions);
+    yoke_status status = yoke_allocate(space->context, mesh->num_groups, sizeof *conditions, &conditions);
     if (!status) status = fem_shared_faces(mesh, &shared);
     of_groups.problem = &problem;
     problem.conditions = conditions;
@@ -74,7 +74,7 @@ static yoke_status add_loads(const fem_space *space, fem_inspection *inspection)
     fem_boundary *boundary = NULL;
     double *load = NULL;
     yoke_status status = fem_boundary_create(space, &boundary);
-    if (!status) status = yoke_allocate(space->context, (int64_t)space->num_nodes * space->components, sizeof *load, (void **)&load);
+    if (!status) status = yoke_allocate(space->context, (int64_t)space->num_nodes * space->components, sizeof *load, &load);
     if (!status) status = fem_space_load(space, boundary, load);
     if (!status) fem_resultant(space, load, inspection->force, inspection->moment);
     yoke_release(space->context, load);
@@ -90,8 +90,8 @@ yoke_status fem_inspect(const fem_case *input, const fem_space *space, fem_inspe
     inspection->dofs = (int64_t)space->num_nodes * space->components;
     inspection->memory_bytes = fem_case_memory_bytes(input, space->num_elements);
     inspection->most_memory_bytes = refine->steps.value ? fem_case_memory_bytes(input, (double)refine->max_elements.value) : NAN;
-    yoke_status status = yoke_allocate(space->context, problem->num_materials, sizeof(double), (void **)&inspection->volume);
-    if (!status) status = yoke_allocate(space->context, problem->mesh->num_groups, sizeof(double), (void **)&inspection->area);
+    yoke_status status = yoke_allocate(space->context, problem->num_materials, sizeof(double), &inspection->volume);
+    if (!status) status = yoke_allocate(space->context, problem->mesh->num_groups, sizeof(double), &inspection->area);
     if (!status) {
         find_box(space, inspection);
         add_volumes(space, inspection->volume);
@@ -159,7 +159,7 @@ yoke_status fem_inspection_text(const fem_inspection *inspection, double memory_
     FILE *out = open_memstream(&made, &bytes);
     if (!out) return yoke_fail(inspection->context, YOKE_ERROR_MEMORY, "out of memory for the report of --check");
     print_all(inspection, memory_bytes, out);
-    yoke_status status = fclose(out) == 0 ? yoke_allocate(inspection->context, (int64_t)bytes + 1, 1, (void **)&copy)
+    yoke_status status = fclose(out) == 0 ? yoke_allocate(inspection->context, (int64_t)bytes + 1, 1, &copy)
                                           : yoke_fail(inspection->context, YOKE_ERROR_MEMORY, "out of memory for the report of --check");
     if (!status) {
         memcpy(copy, made, bytes);

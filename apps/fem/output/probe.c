@@ -86,12 +86,12 @@ yoke_status fem_locator_create(const fem_space *space, fem_locator **result)
     int64_t trees = 0;
     for (int32_t e = 0; e < space->num_elements; e++) trees += e == 0 || space->tree[e] != space->tree[e - 1];
     fem_locator *locator = NULL;
-    yoke_status status = yoke_allocate(space->context, 1, sizeof *locator, (void **)&locator);
+    yoke_status status = yoke_allocate(space->context, 1, sizeof *locator, &locator);
     if (status != YOKE_OK) return status;
     locator->space = space;
-    status = yoke_allocate(space->context, space->num_elements, sizeof *locator->leaf, (void **)&locator->leaf);
-    if (status == YOKE_OK) status = yoke_allocate(space->context, trees + 1, sizeof *locator->first, (void **)&locator->first);
-    if (status == YOKE_OK) status = yoke_allocate(space->context, trees, sizeof *locator->tree, (void **)&locator->tree);
+    status = yoke_allocate(space->context, space->num_elements, sizeof *locator->leaf, &locator->leaf);
+    if (status == YOKE_OK) status = yoke_allocate(space->context, trees + 1, sizeof *locator->first, &locator->first);
+    if (status == YOKE_OK) status = yoke_allocate(space->context, trees, sizeof *locator->tree, &locator->tree);
     if (status != YOKE_OK) {
         fem_locator_destroy(locator);
         return status;

@@ -39,8 +39,8 @@ yoke_status fem_reactions_create(const fem_space *space, const fem_constraints *
     const fem_problem *problem = space->problem;
     fem_reaction *reactions = NULL;
     int *index = NULL;
-    yoke_status status = yoke_allocate(space->context, problem->num_conditions, sizeof *reactions, (void **)&reactions);
-    if (status == YOKE_OK) status = yoke_allocate(space->context, problem->num_conditions, sizeof *index, (void **)&index);
+    yoke_status status = yoke_allocate(space->context, problem->num_conditions, sizeof *reactions, &reactions);
+    if (status == YOKE_OK) status = yoke_allocate(space->context, problem->num_conditions, sizeof *index, &index);
     if (status != YOKE_OK) {
         yoke_release(space->context, reactions);
         return status;

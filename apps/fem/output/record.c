@@ -297,7 +297,7 @@ yoke_status fem_record_create(const fem_case *input, int argc, char **argv, int 
     fem_record *record = NULL;
     if (num_paths < 0 || num_paths > FEM_RECORD_PATHS)
         return yoke_fail(context, YOKE_ERROR_ARGUMENT, "%d files for one run record; at most %d", num_paths, FEM_RECORD_PATHS);
-    yoke_status status = yoke_allocate(context, 1, sizeof *record, (void **)&record);
+    yoke_status status = yoke_allocate(context, 1, sizeof *record, &record);
     if (status != YOKE_OK) return status;
     record->context = context;
     record->start_s = yoke_clock_s();

@@ -67,7 +67,7 @@ yoke_status fem_results_open(yoke_context *context, const char *directory, fem_r
 {
     fem_results *results = NULL;
     yoke_status status = app_directory_make(context, directory); /* refuses names that are too long */
-    if (!status) status = yoke_allocate(context, 1, sizeof *results, (void **)&results);
+    if (!status) status = yoke_allocate(context, 1, sizeof *results, &results);
     if (status) return status;
     results->context = context;
     strcpy(results->directory, directory);

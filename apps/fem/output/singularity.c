@@ -37,8 +37,8 @@ yoke_status fem_shared_faces(const fem_mesh *mesh, uint8_t **result)
 {
     uint8_t *shared = NULL;
     int32_t *piece = NULL, pieces;
-    yoke_status status = yoke_allocate(mesh->context, mesh->num_elements, sizeof *shared, (void **)&shared);
-    if (!status) status = yoke_allocate(mesh->context, mesh->num_elements, sizeof *piece, (void **)&piece);
+    yoke_status status = yoke_allocate(mesh->context, mesh->num_elements, sizeof *shared, &shared);
+    if (!status) status = yoke_allocate(mesh->context, mesh->num_elements, sizeof *piece, &piece);
     if (!status) status = fem_connect_elements(mesh, shared, piece, &pieces);
     yoke_release(mesh->context, piece);
     if (status)
@@ -185,7 +185,7 @@ static yoke_status find_elements(const fem_space *space, const uint8_t *mark, in
         int touches = 0;
         for (int slot = 0; slot < space->slots; slot++) touches |= node[slot] >= 0 && mark[node[slot]];
         if (!touches) continue;
-        yoke_status status = app_grow(space->context, (void **)elements, *count, &capacity, *count + 1, sizeof **elements);
+        yoke_status status = app_grow(space->context, elements, *count, &capacity, *count + 1, sizeof **elements);
         if (status) return status;
         (*elements)[(*count)++] = e;
     }
@@ -235,7 +235,7 @@ yoke_status fem_peak_find(const fem_space *space, const fem_boundary *boundary, 
     int32_t *elements = NULL, *around = NULL;
     int64_t count = 0, num_around = 0;
     memcpy(peak.x, extreme->x, sizeof peak.x);
-    yoke_status status = yoke_allocate(space->context, space->num_nodes, sizeof *mark, (void **)&mark);
+    yoke_status status = yoke_allocate(space->context, space->num_nodes, sizeof *mark, &mark);
     if (status) return status;
     mark[extreme->node] = 1;
     status = find_elements(space, mark, &elements, &count);

@@ -65,7 +65,7 @@ static yoke_status sort_by_material(const fem_space *space, int32_t *element)
 {
     const fem_problem *problem = space->problem;
     int32_t *next = NULL;
-    yoke_status status = yoke_allocate(space->context, problem->num_materials + 1, sizeof *next, (void **)&next);
+    yoke_status status = yoke_allocate(space->context, problem->num_materials + 1, sizeof *next, &next);
     if (status != YOKE_OK) return status;
     for (int32_t e = 0; e < space->num_elements; e++) next[problem->material_of[space->tree[e]] + 1]++;
     for (int m = 0; m < problem->num_materials; m++) next[m + 1] += next[m];
@@ -223,15 +223,13 @@ static yoke_status allocate_recovery(const fem_space *space, recovery *work)
     yoke_context *context = space->context;
     int64_t elements = space->num_elements, slots = space->slots;
     int64_t nodes = space->problem->num_materials == 1 ? 0 : space->num_nodes;
-    yoke_status status = yoke_allocate_untouched(context, elements, sizeof *work->element, (void **)&work->element);
-    if (status == YOKE_OK) status = yoke_allocate_untouched(context, nodes, sizeof *work->stamp, (void **)&work->stamp);
-    if (status == YOKE_OK) status = yoke_allocate_untouched(context, nodes, sizeof *work->point_of, (void **)&work->point_of);
-    if (status == YOKE_OK)
-        status = yoke_allocate_untouched(context, elements * slots, sizeof *work->coincident, (void **)&work->coincident);
-    if (status == YOKE_OK) status = yoke_allocate_untouched(context, elements, sizeof *work->low, (void **)&work->low);
-    if (status == YOKE_OK) status = yoke_allocate_untouched(context, elements, sizeof *work->high, (void **)&work->high);
-    if (status == YOKE_OK)
-        status = yoke_allocate_untouched(context, elements * GAUSS * FEM_PACKED, sizeof *work->gauss, (void **)&work->gauss);
+    yoke_status status = yoke_allocate_untouched(context, elements, sizeof *work->element, &work->element);
+    if (status == YOKE_OK) status = yoke_allocate_untouched(context, nodes, sizeof *work->stamp, &work->stamp);
+    if (status == YOKE_OK) status = yoke_allocate_untouched(context, nodes, sizeof *work->point_of, &work->point_of);
+    if (status == YOKE_OK) status = yoke_allocate_untouched(context, elements * slots, sizeof *work->coincident, &work->coincident);
+    if (status == YOKE_OK) status = yoke_allocate_untouched(context, elements, sizeof *work->low, &work->low);
+    if (status == YOKE_OK) status = yoke_allocate_untouched(context, elements, sizeof *work->high, &work->high);
+    if (status == YOKE_OK) status = yoke_allocate_untouched(context, elements * GAUSS * FEM_PACKED, sizeof *work->gauss, &work->gauss);
     return status;
 }
 
@@ -252,11 +250,10 @@ static void release_recovery(yoke_context *context, recovery *work)
 static yoke_status allocate_points(recovery *work, fem_stress *stress)
 {
     int64_t count = stress->points.num_nodes;
-    yoke_status status = yoke_allocate_untouched(stress->context, count, sizeof *stress->node, (void **)&stress->node);
-    if (status == YOKE_OK) status = yoke_allocate_untouched(stress->context, count, sizeof *stress->material, (void **)&stress->material);
-    if (status == YOKE_OK)
-        status = yoke_allocate_untouched(stress->context, count * stress->tensor, sizeof *stress->value, (void **)&stress->value);
-    if (status == YOKE_OK) status = yoke_allocate_untouched(stress->context, count, sizeof *work->count, (void **)&work->count);
+    yoke_status status = yoke_allocate_untouched(stress->context, count, sizeof *stress->node, &stress->node);
+    if (status == YOKE_OK) status = yoke_allocate_untouched(stress->context, count, sizeof *stress->material, &stress->material);
+    if (status == YOKE_OK) status = yoke_allocate_untouched(stress->context, count * stress->tensor, sizeof *stress->value, &stress->value);
+    if (status == YOKE_OK) status = yoke_allocate_untouched(stress->context, count, sizeof *work->count, &work->count);
     return status;
 }
 
@@ -290,7 +287,7 @@ yoke_status fem_stress_create(const fem_space *space, const double *u, fem_stres
         return yoke_fail(context, YOKE_ERROR_ARGUMENT, "%lld elements are too many for nodal stresses: refine less",
                          (long long)space->num_elements);
     fem_stress *stress = NULL;
-    yoke_status status = yoke_allocate(context, 1, sizeof *stress, (void **)&stress);
+    yoke_status status = yoke_allocate(context, 1, sizeof *stress, &stress);
     if (status != YOKE_OK) return status;
     stress->context = context;
     stress->points = *space;
@@ -299,7 +296,7 @@ yoke_status fem_stress_create(const fem_space *space, const double *u, fem_stres
     stress->tensor = space->components == 3 ? 6 : 3;
     recovery work = {.data.context = context};
     status = yoke_allocate_untouched(context, (int64_t)space->num_elements * space->slots, sizeof *stress->points.element_nodes,
-                                     (void **)&stress->points.element_nodes);
+                                     &stress->points.element_nodes);
     if (status == YOKE_OK) status = allocate_recovery(space, &work);
     if (status == YOKE_OK) status = recover(space, u, &work, stress);
     release_recovery(context, &work);

@@ -36,7 +36,7 @@ yoke_status fem_summary_create(const fem_case *input, const fem_problem *problem
                                fem_summary **result)
 {
     fem_summary *summary = NULL;
-    yoke_status status = yoke_allocate(problem->context, 1, sizeof *summary, (void **)&summary);
+    yoke_status status = yoke_allocate(problem->context, 1, sizeof *summary, &summary);
     if (status) return status;
     summary->context = problem->context;
     summary->input = input;
@@ -63,7 +63,7 @@ static yoke_status keep_peak(fem_summary *s, const fem_space *space, const fem_b
 {
     if (space->components != 3) return YOKE_OK;
     yoke_status status = s->shared ? YOKE_OK : fem_shared_faces(s->problem->mesh, &s->shared);
-    if (!status) status = app_grow(s->context, (void **)&s->peaks, s->num_peaks, &s->most_peaks, s->num_peaks + 1, sizeof *s->peaks);
+    if (!status) status = app_grow(s->context, &s->peaks, s->num_peaks, &s->most_peaks, s->num_peaks + 1, sizeof *s->peaks);
     if (status) return status;
     status = fem_peak_find(space, boundary, s->shared, &step->extremes[FEM_EXTREME_VON_MISES], step->relative_error_estimate,
                            &s->peaks[s->num_peaks]);
@@ -74,9 +74,9 @@ static yoke_status keep_peak(fem_summary *s, const fem_space *space, const fem_b
 static yoke_status keep_results(fem_summary *s, const fem_step_record *step, const fem_step_results *results)
 {
     int64_t rows = s->num_rows + s->num_probes;
-    yoke_status status = app_grow(s->context, (void **)&s->rows, s->num_rows, &s->most_rows, rows, sizeof *s->rows);
+    yoke_status status = app_grow(s->context, &s->rows, s->num_rows, &s->most_rows, rows, sizeof *s->rows);
     fem_reaction *reactions = NULL;
-    if (!status) status = yoke_allocate(s->context, results->num_reactions, sizeof *reactions, (void **)&reactions);
+    if (!status) status = yoke_allocate(s->context, results->num_reactions, sizeof *reactions, &reactions);
     if (status) return status;
     for (int i = 0; i < results->num_reactions; i++) reactions[i] = results->reactions[i];
     yoke_release(s->context, s->reactions);
@@ -262,7 +262,7 @@ yoke_status fem_summary_text(const fem_summary *summary, const char *stopped_by,
     FILE *out = open_memstream(&made, &bytes);
     if (!out) return yoke_fail(summary->context, YOKE_ERROR_MEMORY, "out of memory for the summary");
     print_all(summary, stopped_by, out);
-    yoke_status status = fclose(out) == 0 ? yoke_allocate(summary->context, (int64_t)bytes + 1, 1, (void **)&copy)
+    yoke_status status = fclose(out) == 0 ? yoke_allocate(summary->context, (int64_t)bytes + 1, 1, &copy)
                                           : yoke_fail(summary->context, YOKE_ERROR_MEMORY, "out of memory for the summary");
     if (!status) {
         memcpy(copy, made, bytes);

@@ -107,12 +107,11 @@ static yoke_status create_layout(const fem_vtu *vtu, layout *l)
         break;
     }
     int32_t *coincident = NULL;
-    yoke_status status = yoke_allocate_untouched(space->context, elements * space->slots, sizeof *coincident, (void **)&coincident);
+    yoke_status status = yoke_allocate_untouched(space->context, elements * space->slots, sizeof *coincident, &coincident);
     if (status != YOKE_OK) return status;
     find_points(l, coincident);
-    status = yoke_allocate_untouched(space->context, elements * l->cell_nodes, sizeof *l->connectivity, (void **)&l->connectivity);
-    if (status == YOKE_OK)
-        status = yoke_allocate_untouched(space->context, l->num_hanging, sizeof *l->hanging_slot, (void **)&l->hanging_slot);
+    status = yoke_allocate_untouched(space->context, elements * l->cell_nodes, sizeof *l->connectivity, &l->connectivity);
+    if (status == YOKE_OK) status = yoke_allocate_untouched(space->context, l->num_hanging, sizeof *l->hanging_slot, &l->hanging_slot);
     if (status == YOKE_OK) status = find_temperature(l);
     if (status == YOKE_OK)
         number_cells(l, coincident);

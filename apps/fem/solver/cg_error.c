@@ -14,7 +14,7 @@ yoke_status fem_cg_error_create(yoke_context *context, int max_iterations, fem_c
     *error = (fem_cg_error){.context = context, .capacity = capacity < 2 ? 2 : capacity, .smallest = INFINITY};
     double **arrays[] = {&error->decrease, &error->alpha, &error->beta};
     yoke_status status = YOKE_OK;
-    for (int i = 0; i < 3 && !status; i++) status = yoke_allocate_untouched(context, error->capacity, sizeof(double), (void **)arrays[i]);
+    for (int i = 0; i < 3 && !status; i++) status = yoke_allocate_untouched(context, error->capacity, sizeof(double), arrays[i]);
     fem_cg_error_start(error);
     return status;
 }

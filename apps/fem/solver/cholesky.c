@@ -155,8 +155,8 @@ static yoke_status order_nodes(fem_cholesky *cholesky, const fem_cholesky_graph 
     set_ordering(common, cholesky->cost.unknowns <= MINIMUM_DEGREE_UNKNOWNS ? CHOLMOD_AMD : CHOLMOD_METIS, 1, CHOLMOD_SIMPLICIAL);
     if (pattern) nodes = cholmod_l_analyze(pattern, common);
     yoke_status status = nodes ? YOKE_OK : fail(cholesky);
-    if (!status) status = yoke_allocate(cholesky->context, (int64_t)cholesky->num_active + 1, sizeof(int64_t), (void **)&cholesky->first);
-    if (!status) status = yoke_allocate(cholesky->context, cholesky->num_active, sizeof *place_of, (void **)&place_of);
+    if (!status) status = yoke_allocate(cholesky->context, (int64_t)cholesky->num_active + 1, sizeof(int64_t), &cholesky->first);
+    if (!status) status = yoke_allocate(cholesky->context, cholesky->num_active, sizeof *place_of, &place_of);
     if (!status) {
         predict_cost(cholesky, nodes, ((SuiteSparse_long *)pattern->p)[cholesky->num_active]);
         number_unknowns(cholesky, nodes->Perm, place_of);
@@ -170,7 +170,7 @@ static yoke_status order_nodes(fem_cholesky *cholesky, const fem_cholesky_graph 
 yoke_status fem_cholesky_analyze(yoke_context *context, const fem_cholesky_graph *graph, fem_cholesky **result)
 {
     fem_cholesky *cholesky = NULL;
-    yoke_status status = yoke_allocate(context, 1, sizeof *cholesky, (void **)&cholesky);
+    yoke_status status = yoke_allocate(context, 1, sizeof *cholesky, &cholesky);
     if (status) return status;
     cholesky->context = context;
     cholesky->components = graph->components;
@@ -181,8 +181,8 @@ yoke_status fem_cholesky_analyze(yoke_context *context, const fem_cholesky_graph
     common->error_handler = NULL;
     common->final_ll = 1;
     common->quick_return_if_not_posdef = 1;
-    status = yoke_allocate(context, graph->num_nodes, sizeof *cholesky->unknown, (void **)&cholesky->unknown);
-    if (!status) status = yoke_allocate(context, graph->num_nodes, sizeof *cholesky->place, (void **)&cholesky->place);
+    status = yoke_allocate(context, graph->num_nodes, sizeof *cholesky->unknown, &cholesky->unknown);
+    if (!status) status = yoke_allocate(context, graph->num_nodes, sizeof *cholesky->place, &cholesky->place);
     if (!status) number_active(cholesky, graph);
     if (!status && cholesky->num_active) status = order_nodes(cholesky, graph);
     if (status)
@@ -206,7 +206,7 @@ static yoke_status list_later(const fem_cholesky *cholesky, const fem_cholesky_g
                               later_neighbours *later)
 {
     const int32_t *place = cholesky->place;
-    yoke_status status = yoke_allocate(cholesky->context, (int64_t)cholesky->num_active + 2, sizeof(int64_t), (void **)&later->start);
+    yoke_status status = yoke_allocate(cholesky->context, (int64_t)cholesky->num_active + 2, sizeof(int64_t), &later->start);
     if (status) return status;
     int64_t *next = later->start + 1;
     for (int fill = 0; fill < 2 && !status; fill++) {
@@ -222,7 +222,7 @@ static yoke_status list_later(const fem_cholesky *cholesky, const fem_cholesky_g
         }
         if (fill) break;
         for (int32_t p = 0; p < cholesky->num_active; p++) next[p + 1] += next[p];
-        status = yoke_allocate_untouched(cholesky->context, next[cholesky->num_active], sizeof(int32_t), (void **)&later->place);
+        status = yoke_allocate_untouched(cholesky->context, next[cholesky->num_active], sizeof(int32_t), &later->place);
     }
     return status;
 }
@@ -285,7 +285,7 @@ yoke_status fem_cholesky_begin(fem_cholesky *cholesky, const fem_cholesky_graph 
     later_neighbours later = {NULL, NULL};
     int32_t *node_at = NULL;
     if (!cholesky->num_active) return YOKE_OK;
-    yoke_status status = yoke_allocate(context, cholesky->num_active, sizeof *node_at, (void **)&node_at);
+    yoke_status status = yoke_allocate(context, cholesky->num_active, sizeof *node_at, &node_at);
     if (!status) {
         for (int32_t node = 0; node < cholesky->num_nodes; node++)
             if (cholesky->place[node] >= 0) node_at[cholesky->place[node]] = node;

@@ -138,11 +138,11 @@ yoke_status fem_coarse_create(yoke_context *context, fem_coarse_method method, i
     yoke_status status = check(context, method, &matrix);
     if (status) return status;
     fem_coarse *coarse = NULL;
-    status = yoke_allocate(context, 1, sizeof *coarse, (void **)&coarse);
+    status = yoke_allocate(context, 1, sizeof *coarse, &coarse);
     if (status) return status;
     coarse->context = context;
     coarse->size = (int64_t)num_nodes * components;
-    status = yoke_allocate(context, coarse->size, sizeof *coarse->number, (void **)&coarse->number);
+    status = yoke_allocate(context, coarse->size, sizeof *coarse->number, &coarse->number);
     if (!status) number_free(coarse, &matrix);
     if (!status && method == FEM_COARSE_AUTO) status = choose(coarse, &matrix, &method);
     if (!status && coarse->num_free > 0) {

@@ -103,8 +103,8 @@ static yoke_status enter_rows(fem_amg *amg, const fem_coarse_matrix *matrix, int
 {
     int *column = NULL;
     double *value = NULL;
-    yoke_status status = yoke_allocate(amg->context, longest, sizeof *column, (void **)&column);
-    if (!status) status = yoke_allocate(amg->context, longest, sizeof *value, (void **)&value);
+    yoke_status status = yoke_allocate(amg->context, longest, sizeof *column, &column);
+    if (!status) status = yoke_allocate(amg->context, longest, sizeof *value, &value);
     for (int32_t node = 0; !status && node < matrix->num_nodes; node++) {
         for (int i = 0; i < matrix->components; i++) {
             HYPRE_Int count = gather_row(amg, matrix, node, i, column, value);
@@ -130,7 +130,7 @@ static yoke_status make_matrix(fem_amg *amg, const fem_coarse_matrix *matrix)
 {
     const int64_t rows = amg->rows;
     int *sizes = NULL;
-    yoke_status status = yoke_allocate(amg->context, 2 * rows, sizeof *sizes, (void **)&sizes);
+    yoke_status status = yoke_allocate(amg->context, 2 * rows, sizeof *sizes, &sizes);
     if (status) return status;
     const int64_t entries = count_entries(amg, matrix, sizes); /* the second half, other ranks' columns, stays 0 */
     if (entries > INT_MAX / 3) {
@@ -155,7 +155,9 @@ static yoke_status make_matrix(fem_amg *amg, const fem_coarse_matrix *matrix)
     if (!status) status = enter_rows(amg, matrix, longest);
     if (status) return status;
     HYPRE_IJMatrixAssemble(amg->entries);
-    HYPRE_IJMatrixGetObject(amg->entries, (void **)&amg->matrix);
+    void *matrix_object = NULL;
+    HYPRE_IJMatrixGetObject(amg->entries, &matrix_object);
+    amg->matrix = matrix_object;
     amg->num_entries = entries;
     return check_hypre(amg, "assembling the matrix");
 }
@@ -193,17 +195,19 @@ static yoke_status make_vector(fem_amg *amg, HYPRE_IJVector *vector, HYPRE_ParVe
     HYPRE_IJVectorInitialize(*vector);
     HYPRE_IJVectorSetValues(*vector, (HYPRE_Int)amg->rows, amg->row, amg->value);
     HYPRE_IJVectorAssemble(*vector);
-    HYPRE_IJVectorGetObject(*vector, (void **)par_vector);
+    void *object = NULL;
+    HYPRE_IJVectorGetObject(*vector, &object);
+    *par_vector = object;
     return check_hypre(amg, "making vectors");
 }
 
 /* Right side, solution and residual, which are zero, and the rotations. */
 static yoke_status make_vectors(fem_amg *amg, const fem_coarse_matrix *matrix)
 {
-    yoke_status status = yoke_allocate(amg->context, amg->rows, sizeof *amg->row, (void **)&amg->row);
-    if (!status) status = yoke_allocate(amg->context, amg->rows, sizeof *amg->value, (void **)&amg->value);
-    if (!status) status = yoke_allocate(amg->context, amg->rows, sizeof *amg->sum, (void **)&amg->sum);
-    if (!status) status = yoke_allocate(amg->context, amg->rows, sizeof *amg->step, (void **)&amg->step);
+    yoke_status status = yoke_allocate(amg->context, amg->rows, sizeof *amg->row, &amg->row);
+    if (!status) status = yoke_allocate(amg->context, amg->rows, sizeof *amg->value, &amg->value);
+    if (!status) status = yoke_allocate(amg->context, amg->rows, sizeof *amg->sum, &amg->sum);
+    if (!status) status = yoke_allocate(amg->context, amg->rows, sizeof *amg->step, &amg->step);
     for (int64_t i = 0; !status && i < amg->rows; i++) amg->row[i] = (HYPRE_BigInt)i;
     if (!status) status = make_vector(amg, &amg->right, &amg->par_right);
     if (!status) status = make_vector(amg, &amg->solution, &amg->par_solution);
@@ -310,7 +314,7 @@ yoke_status fem_amg_create(yoke_context *context, const fem_coarse_matrix *matri
     double factor = 1.0;
     fem_amg *amg = NULL;
     yoke_status status = find_scale(context, matrix, &factor);
-    if (!status) status = yoke_allocate(context, 1, sizeof *amg, (void **)&amg);
+    if (!status) status = yoke_allocate(context, 1, sizeof *amg, &amg);
     if (status) return status;
     amg->context = context;
     amg->scale = factor;

@@ -44,7 +44,7 @@ static void forget(fem_coarse_keeper *keeper)
 yoke_status fem_coarse_keeper_create(yoke_context *context, fem_coarse_keeper **out)
 {
     fem_coarse_keeper *keeper;
-    yoke_status status = yoke_allocate(context, 1, sizeof *keeper, (void **)&keeper);
+    yoke_status status = yoke_allocate(context, 1, sizeof *keeper, &keeper);
     if (status) return status;
     keeper->context = context;
     keeper->refused_operations = NAN;
@@ -97,21 +97,24 @@ double fem_coarse_keeper_operations(const fem_coarse_keeper *keeper, const fem_s
     return !isnan(keeper->refused_operations) && is_of(&keeper->refused, space, constraints) ? keeper->refused_operations : (double)NAN;
 }
 
-static yoke_status copy(yoke_context *context, const void *from, int64_t count, size_t size, void **to)
+static yoke_status copy(yoke_context *context, const void *from, int64_t count, size_t size, void *pointer)
 {
-    yoke_status status = yoke_allocate_untouched(context, count, size, to);
-    if (!status) memcpy(*to, from, (size_t)count * size);
-    return status;
+    void *to = NULL;
+    yoke_status status = yoke_allocate_untouched(context, count, size, &to);
+    if (status) return status;
+    memcpy(to, from, (size_t)count * size);
+    memcpy(pointer, &to, sizeof to);
+    return YOKE_OK;
 }
 
 static yoke_status remember(yoke_context *context, const fem_space *space, const fem_constraints *constraints, ingredients *of)
 {
     const int64_t nodes = space->num_nodes, elements = space->num_elements;
-    yoke_status status = copy(context, space->element_nodes, space->slots * elements, sizeof(int32_t), (void **)&of->element_nodes);
-    if (!status) status = copy(context, space->face_code, elements, sizeof(int16_t), (void **)&of->face_code);
-    if (!status) status = copy(context, space->x, 3 * nodes, sizeof(double), (void **)&of->x);
-    if (!status) status = copy(context, constraints->prescribed, nodes, 1, (void **)&of->prescribed);
-    if (!status) status = yoke_allocate_untouched(context, 2 * elements, sizeof(double), (void **)&of->moduli);
+    yoke_status status = copy(context, space->element_nodes, space->slots * elements, sizeof(int32_t), &of->element_nodes);
+    if (!status) status = copy(context, space->face_code, elements, sizeof(int16_t), &of->face_code);
+    if (!status) status = copy(context, space->x, 3 * nodes, sizeof(double), &of->x);
+    if (!status) status = copy(context, constraints->prescribed, nodes, 1, &of->prescribed);
+    if (!status) status = yoke_allocate_untouched(context, 2 * elements, sizeof(double), &of->moduli);
     if (status) {
         release(context, of);
         return status;

@@ -43,7 +43,7 @@ static fem_cholesky_graph graph_of(const fem_direct *direct)
 yoke_status fem_direct_analyze(const fem_space *space, const fem_constraints *constraints, fem_direct **out)
 {
     fem_direct *direct;
-    yoke_status status = yoke_allocate(space->context, 1, sizeof *direct, (void **)&direct);
+    yoke_status status = yoke_allocate(space->context, 1, sizeof *direct, &direct);
     if (status) return status;
     direct->context = space->context;
     direct->space = space;
@@ -181,8 +181,8 @@ yoke_status fem_direct_factorize(fem_direct *direct, double memory_bytes, const 
     if (!status) status = announce(direct, hooks, "factoring");
     if (!status) status = fem_cholesky_factorize(direct->cholesky, omp_get_max_threads());
     if (!status) status = announce(direct, hooks, "factored");
-    if (!status) status = yoke_allocate(direct->context, direct->dofs, sizeof(double), (void **)&direct->b);
-    if (!status) status = yoke_allocate(direct->context, direct->dofs, sizeof(double), (void **)&direct->x);
+    if (!status) status = yoke_allocate(direct->context, direct->dofs, sizeof(double), &direct->b);
+    if (!status) status = yoke_allocate(direct->context, direct->dofs, sizeof(double), &direct->x);
     return status;
 }
 

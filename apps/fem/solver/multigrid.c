@@ -236,15 +236,15 @@ static yoke_status make_last(fem_multigrid *m)
 {
     if (m->direct) return m->direct_kept ? YOKE_OK : make_factor(m);
     int64_t dofs = dofs_of(m->level[m->num_levels - 1].space);
-    yoke_status status = yoke_allocate(m->context, dofs, sizeof(double), (void **)&m->coarse_b);
-    if (!status) status = yoke_allocate(m->context, dofs, sizeof(double), (void **)&m->coarse_x);
+    yoke_status status = yoke_allocate(m->context, dofs, sizeof(double), &m->coarse_b);
+    if (!status) status = yoke_allocate(m->context, dofs, sizeof(double), &m->coarse_x);
     return status ? status : multigrid_create_coarse(m);
 }
 
 static yoke_status setup(fem_multigrid *m)
 {
     yoke_status status = m->stretched ? add_stretched_levels(m) : add_levels(m);
-    if (!status && m->stretched) status = yoke_allocate(m->context, dofs_of(m->level[0].space), sizeof *m->host, (void **)&m->host);
+    if (!status && m->stretched) status = yoke_allocate(m->context, dofs_of(m->level[0].space), sizeof *m->host, &m->host);
     for (int l = 0; l < m->num_levels && !status; l++) {
         status = interrupted(m);
         if (!status) status = make_decomposition(m, l);
@@ -257,7 +257,7 @@ yoke_status fem_multigrid_create(const fem_space *space, const fem_constraints *
                                  const fem_hooks *hooks, fem_multigrid **out)
 {
     fem_multigrid *m;
-    yoke_status status = yoke_allocate(space->context, 1, sizeof *m, (void **)&m);
+    yoke_status status = yoke_allocate(space->context, 1, sizeof *m, &m);
     if (status) return status;
     m->context = space->context;
     m->options = *options;

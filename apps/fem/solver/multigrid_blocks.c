@@ -124,10 +124,10 @@ static yoke_status make_groups(multigrid_blocks *b, const multigrid_partition *p
     yoke_context *context = b->context;
     structure *of = NULL;
     int64_t node_at = 0;
-    yoke_status status = yoke_allocate_untouched(context, p->num_blocks, sizeof *of, (void **)&of);
-    if (!status) status = yoke_allocate(context, p->num_blocks, sizeof *b->group, (void **)&b->group);
-    if (!status) status = yoke_allocate_untouched(context, (int64_t)b->num_nodes * b->components, sizeof *b->first, (void **)&b->first);
-    if (!status) status = yoke_allocate_untouched(context, b->num_nodes, sizeof *b->node, (void **)&b->node);
+    yoke_status status = yoke_allocate_untouched(context, p->num_blocks, sizeof *of, &of);
+    if (!status) status = yoke_allocate(context, p->num_blocks, sizeof *b->group, &b->group);
+    if (!status) status = yoke_allocate_untouched(context, (int64_t)b->num_nodes * b->components, sizeof *b->first, &b->first);
+    if (!status) status = yoke_allocate_untouched(context, b->num_nodes, sizeof *b->node, &b->node);
     if (!status) {
         for (int32_t i = 0; i < p->num_blocks; i++) of[i] = (structure){first + p->begin[i], p->begin[i + 1] - p->begin[i], i};
         qsort(of, (size_t)p->num_blocks, sizeof *of, compare_blocks);
@@ -266,7 +266,7 @@ static yoke_status make_portions(assembly *a, fem_subdomain *subdomain)
         const int64_t first = b->group[a->begin].value_begin;
         a->end = a->begin + 1;
         while (a->end < b->num_groups && value_end(b, a->end) - first <= most) a->end++;
-        status = yoke_allocate(b->context, value_end(b, a->end - 1) - first, sizeof *a->value, (void **)&a->value);
+        status = yoke_allocate(b->context, value_end(b, a->end - 1) - first, sizeof *a->value, &a->value);
         if (!status) status = subdomain->call->visit_matrices(subdomain, add_element, a);
         if (!status) status = factorize_portion(a);
         yoke_release(b->context, a->value);
@@ -281,8 +281,8 @@ static yoke_status make_factors(multigrid_blocks *b, const fem_space *space, con
     const fem_subdomain_options options = {.precision = FEM_DOUBLE, .operator_kind = FEM_MATRIXFREE};
     fem_subdomain *subdomain = NULL;
     int64_t *row_at = NULL;
-    yoke_status status = yoke_allocate_untouched(b->context, b->num_first, sizeof *row_at, (void **)&row_at);
-    if (!status) status = yoke_allocate_untouched(b->context, b->num_values, sizeof *b->value, (void **)&b->value);
+    yoke_status status = yoke_allocate_untouched(b->context, b->num_first, sizeof *row_at, &row_at);
+    if (!status) status = yoke_allocate_untouched(b->context, b->num_values, sizeof *b->value, &b->value);
     if (!status) status = fem_subdomain_cpu_create(space, constraints, &options, &subdomain);
     if (!status) {
         assembly a = {.space = space, .blocks = b, .p = p, .places = places, .row_at = row_at};
@@ -306,16 +306,16 @@ static yoke_status setup(multigrid_blocks *b, const fem_space *space, const fem_
     int32_t *first = NULL;
     block_place *places = NULL;
     yoke_status status = multigrid_partition_create(space, memory_share * fem_direct_left_bytes(context, 0), &p);
-    if (!status) status = yoke_allocate_untouched(context, b->num_nodes, 1, (void **)&b->prescribed);
+    if (!status) status = yoke_allocate_untouched(context, b->num_nodes, 1, &b->prescribed);
     if (!status) memcpy(b->prescribed, constraints->prescribed, (size_t)b->num_nodes);
-    if (!status) status = yoke_allocate_untouched(context, b->num_nodes, sizeof *first, (void **)&first);
-    if (!status) status = yoke_allocate_untouched(context, p.num_blocks, sizeof *places, (void **)&places);
+    if (!status) status = yoke_allocate_untouched(context, b->num_nodes, sizeof *first, &first);
+    if (!status) status = yoke_allocate_untouched(context, p.num_blocks, sizeof *places, &places);
     if (!status) {
         find_profiles(space, &p, first);
         status = make_groups(b, &p, first, places);
     }
     if (!status) status = make_factors(b, space, constraints, &p, places);
-    if (!status) status = yoke_allocate_untouched(context, (int64_t)b->threads * LANES * b->most_rows, sizeof *b->work, (void **)&b->work);
+    if (!status) status = yoke_allocate_untouched(context, (int64_t)b->threads * LANES * b->most_rows, sizeof *b->work, &b->work);
     multigrid_partition_release(context, &p);
     yoke_release(context, first);
     yoke_release(context, places);
@@ -325,7 +325,7 @@ static yoke_status setup(multigrid_blocks *b, const fem_space *space, const fem_
 yoke_status multigrid_blocks_create(const fem_space *space, const fem_constraints *constraints, multigrid_blocks **out)
 {
     multigrid_blocks *b;
-    yoke_status status = yoke_allocate(space->context, 1, sizeof *b, (void **)&b);
+    yoke_status status = yoke_allocate(space->context, 1, sizeof *b, &b);
     if (status) return status;
     b->context = space->context;
     b->components = space->components;

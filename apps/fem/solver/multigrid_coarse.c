@@ -14,7 +14,7 @@ static yoke_status make_pattern(assembly *a)
 {
     const int64_t nodes = a->space->num_nodes, n = a->space->components;
     yoke_status status = fem_node_graph_create(a->space, &a->row_start, &a->column);
-    if (!status) status = yoke_allocate(a->space->context, a->row_start[nodes] * n * n, sizeof(double), (void **)&a->value);
+    if (!status) status = yoke_allocate(a->space->context, a->row_start[nodes] * n * n, sizeof(double), &a->value);
     return status;
 }
 

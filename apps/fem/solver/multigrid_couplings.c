@@ -122,11 +122,11 @@ static void add_pair(int32_t a, int32_t b, void *user)
 
 static yoke_status make_graph(const fem_space *space, graph *g)
 {
-    yoke_status status = yoke_allocate(space->context, (int64_t)space->num_nodes + 2, sizeof *g->start, (void **)&g->start);
+    yoke_status status = yoke_allocate(space->context, (int64_t)space->num_nodes + 2, sizeof *g->start, &g->start);
     if (status) return status;
     visit_pairs(space, count_pair, g);
     for (int32_t i = 0; i < space->num_nodes; i++) g->start[i + 2] += g->start[i + 1];
-    status = yoke_allocate_untouched(space->context, g->start[space->num_nodes + 1], sizeof *g->to, (void **)&g->to);
+    status = yoke_allocate_untouched(space->context, g->start[space->num_nodes + 1], sizeof *g->to, &g->to);
     if (!status) visit_pairs(space, add_pair, g);
     return status;
 }
@@ -220,7 +220,7 @@ static yoke_status make_partition(const fem_space *space, const graph *g, double
     int32_t **arrays[] = {&p->begin, &p->node, &p->block, &p->place, &s.label, &s.seen, &s.distance};
     yoke_status status = YOKE_OK;
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays && !status; i++)
-        status = yoke_allocate(context, nodes + 1, sizeof(int32_t), (void **)arrays[i]);
+        status = yoke_allocate(context, nodes + 1, sizeof(int32_t), arrays[i]);
     if (!status) find_blocks(&s, space->num_nodes, p);
     yoke_release(context, s.label);
     yoke_release(context, s.seen);

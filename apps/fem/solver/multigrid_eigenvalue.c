@@ -40,7 +40,7 @@ static yoke_status fill_random(fem_vector *v, const fem_space *space)
 {
     double *values;
     int64_t dofs = (int64_t)space->num_nodes * space->components;
-    yoke_status status = yoke_allocate_untouched(space->context, dofs, sizeof *values, (void **)&values);
+    yoke_status status = yoke_allocate_untouched(space->context, dofs, sizeof *values, &values);
     if (status) return status;
     for (int64_t i = 0; i < dofs; i++) {
         uint64_t z = ((uint64_t)i + 1) * 0x9E3779B97F4A7C15u; /* splitmix64 */

@@ -11,8 +11,8 @@ typedef struct node_elements {
 static yoke_status list_elements(const fem_space *space, node_elements *list)
 {
     const int64_t entries = (int64_t)space->slots * space->num_elements;
-    yoke_status status = yoke_allocate(space->context, (int64_t)space->num_nodes + 2, sizeof(int64_t), (void **)&list->start);
-    if (!status) status = yoke_allocate_untouched(space->context, entries, sizeof(int32_t), (void **)&list->element);
+    yoke_status status = yoke_allocate(space->context, (int64_t)space->num_nodes + 2, sizeof(int64_t), &list->start);
+    if (!status) status = yoke_allocate_untouched(space->context, entries, sizeof(int32_t), &list->element);
     if (status) return status;
     int64_t *next = list->start + 1;
     for (int64_t i = 0; i < entries; i++)
@@ -50,11 +50,11 @@ yoke_status fem_node_graph_create(const fem_space *space, int64_t **row_start, i
     node_elements list = {NULL, NULL};
     int32_t *mark = NULL;
     yoke_status status = list_elements(space, &list);
-    if (!status) status = yoke_allocate(context, space->num_nodes, sizeof *mark, (void **)&mark);
-    if (!status) status = yoke_allocate(context, (int64_t)space->num_nodes + 1, sizeof(int64_t), (void **)row_start);
+    if (!status) status = yoke_allocate(context, space->num_nodes, sizeof *mark, &mark);
+    if (!status) status = yoke_allocate(context, (int64_t)space->num_nodes + 1, sizeof(int64_t), row_start);
     if (!status) {
         const int64_t count = fill_rows(space, &list, mark, *row_start, NULL);
-        status = yoke_allocate_untouched(context, count, sizeof(int32_t), (void **)column);
+        status = yoke_allocate_untouched(context, count, sizeof(int32_t), column);
         if (!status) fill_rows(space, &list, mark, *row_start, *column);
     }
     yoke_release(context, list.start);

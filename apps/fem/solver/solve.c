@@ -65,7 +65,7 @@ static yoke_status begin_meters(const solve *s, yoke_region **region)
     yoke_release(solution->context, solution->energies); /* of an earlier start */
     solution->energies = NULL;
     solution->num_energies = s->options->meter->count;
-    yoke_status status = yoke_allocate(solution->context, solution->num_energies, sizeof *solution->energies, (void **)&solution->energies);
+    yoke_status status = yoke_allocate(solution->context, solution->num_energies, sizeof *solution->energies, &solution->energies);
     return status ? status : yoke_region_begin(s->options->meter, region);
 }
 
@@ -435,12 +435,12 @@ static yoke_status create_solution(const fem_space *space, fem_solution **out)
 {
     fem_solution *solution;
     int64_t dofs = (int64_t)space->num_nodes * space->components;
-    yoke_status status = yoke_allocate(space->context, 1, sizeof *solution, (void **)&solution);
+    yoke_status status = yoke_allocate(space->context, 1, sizeof *solution, &solution);
     if (status) return status;
     solution->context = space->context;
-    status = yoke_allocate(space->context, dofs, sizeof(double), (void **)&solution->u);
-    if (!status) status = yoke_allocate(space->context, dofs, sizeof(double), (void **)&solution->load);
-    if (!status) status = yoke_allocate(space->context, dofs, sizeof(double), (void **)&solution->residual);
+    status = yoke_allocate(space->context, dofs, sizeof(double), &solution->u);
+    if (!status) status = yoke_allocate(space->context, dofs, sizeof(double), &solution->load);
+    if (!status) status = yoke_allocate(space->context, dofs, sizeof(double), &solution->residual);
     if (status)
         fem_solution_destroy(solution);
     else

@@ -29,9 +29,9 @@ static yoke_status tree_members_create(const fem_problem *problem, tree_members 
     int64_t total = 0;
     memset(members, 0, sizeof *members);
     for (int c = 0; c < problem->num_conditions; c++) total += mesh->groups[problem->conditions[c].group].count;
-    yoke_status status = yoke_allocate(context, mesh->num_elements + 2, sizeof(int64_t), (void **)&members->first);
-    if (!status) status = yoke_allocate(context, total, sizeof(int32_t), (void **)&members->condition);
-    if (!status) status = yoke_allocate(context, total, sizeof(int8_t), (void **)&members->local);
+    yoke_status status = yoke_allocate(context, mesh->num_elements + 2, sizeof(int64_t), &members->first);
+    if (!status) status = yoke_allocate(context, total, sizeof(int32_t), &members->condition);
+    if (!status) status = yoke_allocate(context, total, sizeof(int8_t), &members->local);
     if (status) {
         tree_members_destroy(context, members);
         return status;
@@ -88,7 +88,7 @@ static void visit_leaves(const fem_space *space, const tree_members *members, fe
 static yoke_status find_areas(const fem_space *space, fem_boundary *boundary)
 {
     const fem_problem *problem = space->problem;
-    yoke_status status = yoke_allocate(space->context, problem->num_conditions, sizeof(double), (void **)&boundary->area);
+    yoke_status status = yoke_allocate(space->context, problem->num_conditions, sizeof(double), &boundary->area);
     for (int c = 0; c < problem->num_conditions && !status; c++)
         if (problem->conditions[c].kind == FEM_FORCE)
             status = fem_members_area(space, boundary, boundary->first[c], boundary->first[c + 1], &boundary->area[c]);
@@ -102,7 +102,7 @@ yoke_status fem_boundary_create(const fem_space *space, fem_boundary **out)
     fem_boundary *boundary;
     tree_members members;
     int64_t *next = NULL;
-    yoke_status status = yoke_allocate(context, 1, sizeof *boundary, (void **)&boundary);
+    yoke_status status = yoke_allocate(context, 1, sizeof *boundary, &boundary);
     if (status) return status;
     boundary->context = context;
     status = tree_members_create(space->problem, &members);
@@ -110,15 +110,15 @@ yoke_status fem_boundary_create(const fem_space *space, fem_boundary **out)
         fem_boundary_destroy(boundary);
         return status;
     }
-    status = yoke_allocate(context, conditions + 1, sizeof(int64_t), (void **)&boundary->first);
-    if (!status) status = yoke_allocate(context, conditions + 1, sizeof(int64_t), (void **)&next);
+    status = yoke_allocate(context, conditions + 1, sizeof(int64_t), &boundary->first);
+    if (!status) status = yoke_allocate(context, conditions + 1, sizeof(int64_t), &next);
     if (!status) {
         visit_leaves(space, &members, boundary, next);
         for (int c = 0; c < conditions; c++) boundary->first[c + 1] = boundary->first[c] + next[c];
         memcpy(next, boundary->first, sizeof(int64_t) * (size_t)(conditions + 1));
-        status = yoke_allocate(context, boundary->first[conditions], sizeof(int32_t), (void **)&boundary->element);
+        status = yoke_allocate(context, boundary->first[conditions], sizeof(int32_t), &boundary->element);
     }
-    if (!status) status = yoke_allocate(context, boundary->first[conditions], sizeof(int8_t), (void **)&boundary->local);
+    if (!status) status = yoke_allocate(context, boundary->first[conditions], sizeof(int8_t), &boundary->local);
     if (!status) visit_leaves(space, &members, boundary, next);
     if (!status) status = find_areas(space, boundary);
     yoke_release(context, next);
@@ -186,12 +186,12 @@ yoke_status fem_constraints_create(const fem_space *space, const fem_boundary *b
     const fem_problem *problem = space->problem;
     int64_t dofs = (int64_t)space->num_nodes * space->components;
     fem_constraints *constraints;
-    yoke_status status = yoke_allocate(context, 1, sizeof *constraints, (void **)&constraints);
+    yoke_status status = yoke_allocate(context, 1, sizeof *constraints, &constraints);
     if (status) return status;
     constraints->context = context;
-    status = yoke_allocate(context, space->num_nodes, sizeof(uint8_t), (void **)&constraints->prescribed);
-    if (!status) status = yoke_allocate(context, dofs, sizeof(double), (void **)&constraints->value);
-    if (!status) status = yoke_allocate(context, dofs, sizeof(int16_t), (void **)&constraints->owner);
+    status = yoke_allocate(context, space->num_nodes, sizeof(uint8_t), &constraints->prescribed);
+    if (!status) status = yoke_allocate(context, dofs, sizeof(double), &constraints->value);
+    if (!status) status = yoke_allocate(context, dofs, sizeof(int16_t), &constraints->owner);
     if (status) {
         fem_constraints_destroy(constraints);
         return status;

@@ -14,7 +14,7 @@ yoke_status fem_forest_create(const fem_mesh *mesh, int level, fem_forest **out)
                          (long long)mesh->num_elements);
     fem_forest *forest;
     fem_skeleton *skeleton;
-    yoke_status status = yoke_allocate(context, 1, sizeof *forest, (void **)&forest);
+    yoke_status status = yoke_allocate(context, 1, sizeof *forest, &forest);
     if (status) return status;
     forest->context = context;
     status = fem_skeleton_create(mesh, &skeleton);
@@ -51,7 +51,7 @@ void fem_forest_destroy(fem_forest *forest)
 yoke_status fem_forest_copy(const fem_forest *forest, fem_forest **out)
 {
     fem_forest *copy;
-    yoke_status status = yoke_allocate(forest->context, 1, sizeof *copy, (void **)&copy);
+    yoke_status status = yoke_allocate(forest->context, 1, sizeof *copy, &copy);
     if (status) return status;
     copy->context = forest->context;
     copy->connectivity = NULL;

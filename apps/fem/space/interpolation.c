@@ -94,8 +94,8 @@ static yoke_status fill_to_fine(const fem_space *coarse, const fem_space *fine, 
 {
     yoke_context *context = fine->context;
     slot_weights *known = NULL;
-    yoke_status status = yoke_allocate(context, (int64_t)fine->num_nodes + 1, sizeof(int64_t), (void **)&rows->start);
-    if (!status) status = yoke_allocate_untouched(context, 1, sizeof *known, (void **)&known);
+    yoke_status status = yoke_allocate(context, (int64_t)fine->num_nodes + 1, sizeof(int64_t), &rows->start);
+    if (!status) status = yoke_allocate_untouched(context, 1, sizeof *known, &known);
     if (status) return status;
     fill_slot_weights(coarse, fine, known);
 #pragma omp parallel for schedule(static)
@@ -106,8 +106,8 @@ static yoke_status fill_to_fine(const fem_space *coarse, const fem_space *fine, 
         for (int s = 0; s < coarse->slots; s++) rows->start[i + 1] += is_entry(weight[s]);
     }
     for (int32_t i = 0; i < fine->num_nodes; i++) rows->start[i + 1] += rows->start[i];
-    status = yoke_allocate_untouched(context, rows->start[fine->num_nodes], sizeof(int32_t), (void **)&rows->node);
-    if (!status) status = yoke_allocate_untouched(context, rows->start[fine->num_nodes], sizeof(float), (void **)&rows->weight);
+    status = yoke_allocate_untouched(context, rows->start[fine->num_nodes], sizeof(int32_t), &rows->node);
+    if (!status) status = yoke_allocate_untouched(context, rows->start[fine->num_nodes], sizeof(float), &rows->weight);
     if (!status) {
 #pragma omp parallel for schedule(static)
         for (int32_t i = 0; i < fine->num_nodes; i++) {
@@ -129,9 +129,9 @@ static yoke_status fill_to_fine(const fem_space *coarse, const fem_space *fine, 
 static yoke_status transpose_rows(yoke_context *context, const fem_rows *rows, int32_t num_rows, int32_t num_columns, fem_rows *transposed)
 {
     int64_t entries = rows->start[num_rows];
-    yoke_status status = yoke_allocate(context, (int64_t)num_columns + 2, sizeof(int64_t), (void **)&transposed->start);
-    if (!status) status = yoke_allocate_untouched(context, entries, sizeof(int32_t), (void **)&transposed->node);
-    if (!status) status = yoke_allocate_untouched(context, entries, sizeof(float), (void **)&transposed->weight);
+    yoke_status status = yoke_allocate(context, (int64_t)num_columns + 2, sizeof(int64_t), &transposed->start);
+    if (!status) status = yoke_allocate_untouched(context, entries, sizeof(int32_t), &transposed->node);
+    if (!status) status = yoke_allocate_untouched(context, entries, sizeof(float), &transposed->weight);
     if (status) return status;
     int64_t *next = transposed->start + 1;
     for (int64_t k = 0; k < entries; k++) next[rows->node[k] + 1]++;
@@ -151,12 +151,12 @@ yoke_status fem_interpolation_create(const fem_space *coarse, const fem_space *f
     yoke_context *context = fine->context;
     fem_interpolation *p;
     int32_t *parent = NULL;
-    yoke_status status = yoke_allocate(context, 1, sizeof *p, (void **)&p);
+    yoke_status status = yoke_allocate(context, 1, sizeof *p, &p);
     if (status) return status;
     p->context = context;
     p->coarse_nodes = coarse->num_nodes;
     p->fine_nodes = fine->num_nodes;
-    status = yoke_allocate(context, fine->num_elements, sizeof(int32_t), (void **)&parent);
+    status = yoke_allocate(context, fine->num_elements, sizeof(int32_t), &parent);
     if (!status) status = find_parents(coarse, fine, parent);
     if (!status) status = fill_to_fine(coarse, fine, parent, &p->to_fine);
     if (!status && transpose) status = transpose_rows(context, &p->to_fine, fine->num_nodes, coarse->num_nodes, &p->to_coarse);

@@ -99,7 +99,7 @@ static yoke_status add_element_loads(const fem_space *space, const double *tempe
     if (!forces && !temperature) return YOKE_OK;
     int width = space->slots * space->components;
     double *local;
-    yoke_status status = yoke_allocate(space->context, (int64_t)BLOCK * width, sizeof(double), (void **)&local);
+    yoke_status status = yoke_allocate(space->context, (int64_t)BLOCK * width, sizeof(double), &local);
     if (status) return status;
     for (int32_t begin = 0; begin < space->num_elements; begin += BLOCK) {
         int32_t count = space->num_elements - begin < BLOCK ? space->num_elements - begin : BLOCK;

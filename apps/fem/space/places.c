@@ -11,7 +11,7 @@ static uint64_t hash(uint32_t entity, uint64_t place)
 
 static yoke_status allocate(fem_places *places, uint64_t size)
 {
-    yoke_status status = yoke_allocate_untouched(places->context, (int64_t)size, sizeof *places->entry, (void **)&places->entry);
+    yoke_status status = yoke_allocate_untouched(places->context, (int64_t)size, sizeof *places->entry, &places->entry);
     if (status) return status;
     for (uint64_t i = 0; i < size; i++) places->entry[i].number = UNUSED;
     places->mask = size - 1;

@@ -285,7 +285,7 @@ static yoke_status fill(resolver *run)
     status = yoke_allocate(problem->context, run->mesh->num_elements, sizeof(int16_t), &material_of);
     if (status != YOKE_OK) return status;
     problem->material_of = material_of;
-    status = yoke_allocate(problem->context, run->mesh->num_elements, sizeof(int32_t), (void **)&problem->body_of);
+    status = yoke_allocate(problem->context, run->mesh->num_elements, sizeof(int32_t), &problem->body_of);
     if (status != YOKE_OK) return status;
     status = yoke_allocate(problem->context, input->keys.boundary.count, sizeof(fem_condition), &conditions);
     if (status != YOKE_OK) return status;

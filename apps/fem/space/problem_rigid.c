@@ -121,7 +121,7 @@ static yoke_status add_joints(const rigid *run)
 {
     const fem_mesh *mesh = run->problem->mesh;
     int32_t *seen; /* piece of the body + 1 */
-    yoke_status status = yoke_allocate(run->problem->context, mesh->num_vertices, sizeof *seen, (void **)&seen);
+    yoke_status status = yoke_allocate(run->problem->context, mesh->num_vertices, sizeof *seen, &seen);
     if (status != YOKE_OK) return status;
     for (int64_t i = 0; i < 8 * mesh->num_elements; i++) {
         if (!is_ours(run, i / 8)) continue;
@@ -320,7 +320,7 @@ yoke_status fem_check_rigid(const fem_case *input, const fem_problem *problem, c
 {
     rigid run = {.input = input, .problem = problem, .piece = piece, .num_pieces = num_pieces, .motions = problem->components == 3 ? 6 : 1};
     verdict found = {0};
-    yoke_status status = yoke_allocate(problem->context, num_pieces, sizeof *run.local, (void **)&run.local);
+    yoke_status status = yoke_allocate(problem->context, num_pieces, sizeof *run.local, &run.local);
     for (run.body = 0; run.body < problem->num_bodies && status == YOKE_OK; run.body++) status = check_body(&run, &found);
     if (status == YOKE_OK && found.free_bodies > 0) status = fail_of_bodies(&run, &found);
     yoke_release(problem->context, run.local);

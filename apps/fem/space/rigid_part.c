@@ -26,7 +26,7 @@ static int32_t root_of(int32_t *parent, int32_t element)
 yoke_status fem_find_bodies(const fem_mesh *mesh, int32_t *body, int32_t *num_bodies)
 {
     int32_t *seen; /* by vertex: an element that has it, plus 1 */
-    yoke_status status = yoke_allocate(mesh->context, mesh->num_vertices, sizeof *seen, (void **)&seen);
+    yoke_status status = yoke_allocate(mesh->context, mesh->num_vertices, sizeof *seen, &seen);
     if (status) return status;
     for (int64_t e = 0; e < mesh->num_elements; e++) body[e] = (int32_t)e;
     for (int64_t i = 0; i < 8 * mesh->num_elements; i++) {
@@ -182,8 +182,8 @@ yoke_status fem_fit_rigid_parts(fem_problem *problem)
     fitting run = {.problem = problem};
     fem_rigid_motion *rigid = NULL;
     int any = 0, motions = problem->components == 1 ? 1 : MOTIONS;
-    yoke_status status = yoke_allocate(problem->context, problem->num_bodies, sizeof *run.fits, (void **)&run.fits);
-    if (!status) status = yoke_allocate(problem->context, problem->num_bodies, sizeof *rigid, (void **)&rigid);
+    yoke_status status = yoke_allocate(problem->context, problem->num_bodies, sizeof *run.fits, &run.fits);
+    if (!status) status = yoke_allocate(problem->context, problem->num_bodies, sizeof *rigid, &rigid);
     if (!status) {
         measure_bodies(&run);
         visit_prescribed(&run, find_reference);
@@ -230,7 +230,7 @@ yoke_status fem_rigid_add(const fem_space *space, const double *u, double **tota
     int n = space->components;
     *total = NULL;
     if (!problem->rigid || problem->fields.dirichlet) return YOKE_OK;
-    yoke_status status = yoke_allocate_untouched(space->context, (int64_t)space->num_nodes * n, sizeof **total, (void **)total);
+    yoke_status status = yoke_allocate_untouched(space->context, (int64_t)space->num_nodes * n, sizeof **total, total);
     if (status) return status;
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < space->num_nodes; i++) {

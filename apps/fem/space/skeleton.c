@@ -70,12 +70,12 @@ yoke_status fem_skeleton_create(const fem_mesh *mesh, fem_skeleton **out)
 {
     yoke_context *context = mesh->context;
     fem_skeleton *skeleton;
-    yoke_status status = yoke_allocate(context, 1, sizeof *skeleton, (void **)&skeleton);
+    yoke_status status = yoke_allocate(context, 1, sizeof *skeleton, &skeleton);
     if (status) return status;
     skeleton->context = context;
     skeleton->corners = mesh->corners;
-    status = yoke_allocate_untouched(context, 6 * mesh->num_elements, sizeof *skeleton->face, (void **)&skeleton->face);
-    if (!status) status = yoke_allocate_untouched(context, 12 * mesh->num_elements, sizeof *skeleton->edge, (void **)&skeleton->edge);
+    status = yoke_allocate_untouched(context, 6 * mesh->num_elements, sizeof *skeleton->face, &skeleton->face);
+    if (!status) status = yoke_allocate_untouched(context, 12 * mesh->num_elements, sizeof *skeleton->edge, &skeleton->edge);
     if (!status) status = fill(skeleton, mesh->num_elements);
     if (status) {
         fem_skeleton_destroy(skeleton);

@@ -334,7 +334,7 @@ static yoke_status count_hanging(fem_space *space)
     int64_t edges = 0, distinct = 0;
     for (int32_t e = 0; e < space->num_elements; e++) edges += space->face_code[e] ? 12 : 0;
     int32_t(*ends)[2];
-    yoke_status status = yoke_allocate(space->context, edges, sizeof *ends, (void **)&ends);
+    yoke_status status = yoke_allocate(space->context, edges, sizeof *ends, &ends);
     if (status) return status;
     edges = 0;
     for (int32_t e = 0; e < space->num_elements; e++) {
@@ -363,11 +363,11 @@ static yoke_status allocate_leaves(fem_space *space)
 {
     yoke_context *c = space->context;
     int64_t elements = space->num_elements;
-    yoke_status status = yoke_allocate_untouched(c, elements * space->slots, sizeof(int32_t), (void **)&space->element_nodes);
-    if (!status) status = yoke_allocate_untouched(c, elements, sizeof(int16_t), (void **)&space->face_code);
-    if (!status) status = yoke_allocate_untouched(c, elements, sizeof(int32_t), (void **)&space->tree);
-    if (!status) status = yoke_allocate_untouched(c, 3 * elements, sizeof(int32_t), (void **)&space->corner);
-    if (!status) status = yoke_allocate_untouched(c, elements, sizeof(int8_t), (void **)&space->level);
+    yoke_status status = yoke_allocate_untouched(c, elements * space->slots, sizeof(int32_t), &space->element_nodes);
+    if (!status) status = yoke_allocate_untouched(c, elements, sizeof(int16_t), &space->face_code);
+    if (!status) status = yoke_allocate_untouched(c, elements, sizeof(int32_t), &space->tree);
+    if (!status) status = yoke_allocate_untouched(c, 3 * elements, sizeof(int32_t), &space->corner);
+    if (!status) status = yoke_allocate_untouched(c, elements, sizeof(int8_t), &space->level);
     return status;
 }
 
@@ -375,9 +375,9 @@ static yoke_status allocate_leaves(fem_space *space)
 static yoke_status allocate_homes(fem_space *space)
 {
     yoke_context *c = space->context;
-    yoke_status status = yoke_allocate_untouched(c, space->num_nodes, sizeof(int32_t), (void **)&space->home_element);
-    if (!status) status = yoke_allocate_untouched(c, space->num_nodes, sizeof(int8_t), (void **)&space->home_slot);
-    if (!status) status = yoke_allocate_untouched(c, 3 * (int64_t)space->num_nodes, sizeof(double), (void **)&space->x);
+    yoke_status status = yoke_allocate_untouched(c, space->num_nodes, sizeof(int32_t), &space->home_element);
+    if (!status) status = yoke_allocate_untouched(c, space->num_nodes, sizeof(int8_t), &space->home_slot);
+    if (!status) status = yoke_allocate_untouched(c, 3 * (int64_t)space->num_nodes, sizeof(double), &space->x);
     return status;
 }
 
@@ -397,7 +397,7 @@ static yoke_status build(fem_space *space)
 static yoke_status allocate_space(const fem_problem *problem, const fem_forest *forest, fem_element element, fem_space **out)
 {
     fem_space *space;
-    yoke_status status = yoke_allocate(problem->context, 1, sizeof *space, (void **)&space);
+    yoke_status status = yoke_allocate(problem->context, 1, sizeof *space, &space);
     if (status) return status;
     space->context = problem->context;
     space->problem = problem;
@@ -431,7 +431,7 @@ static yoke_status build_corners(fem_space *space, const fem_space *from)
     int32_t *number;
     size_t elements = (size_t)space->num_elements;
     yoke_status status = allocate_leaves(space);
-    if (!status) status = yoke_allocate_untouched(space->context, from->num_nodes, sizeof(int32_t), (void **)&number);
+    if (!status) status = yoke_allocate_untouched(space->context, from->num_nodes, sizeof(int32_t), &number);
     if (status) return status;
     memcpy(space->face_code, from->face_code, elements * sizeof *space->face_code);
     memcpy(space->tree, from->tree, elements * sizeof *space->tree);

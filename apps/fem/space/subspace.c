@@ -39,11 +39,11 @@ static yoke_status allocate_elements(fem_space *space)
 {
     yoke_context *c = space->context;
     int64_t elements = space->num_elements;
-    yoke_status status = yoke_allocate(c, elements * space->slots, sizeof(int32_t), (void **)&space->element_nodes);
-    if (!status) status = yoke_allocate(c, elements, sizeof(int16_t), (void **)&space->face_code);
-    if (!status) status = yoke_allocate(c, elements, sizeof(int32_t), (void **)&space->tree);
-    if (!status) status = yoke_allocate(c, elements, sizeof(int8_t), (void **)&space->level);
-    if (!status) status = yoke_allocate(c, 3 * elements, sizeof(int32_t), (void **)&space->corner);
+    yoke_status status = yoke_allocate(c, elements * space->slots, sizeof(int32_t), &space->element_nodes);
+    if (!status) status = yoke_allocate(c, elements, sizeof(int16_t), &space->face_code);
+    if (!status) status = yoke_allocate(c, elements, sizeof(int32_t), &space->tree);
+    if (!status) status = yoke_allocate(c, elements, sizeof(int8_t), &space->level);
+    if (!status) status = yoke_allocate(c, 3 * elements, sizeof(int32_t), &space->corner);
     return status;
 }
 
@@ -54,10 +54,10 @@ static yoke_status copy_nodes(const fem_space *whole, const fem_constraints *con
     fem_constraints *own = subspace->constraints;
     int n = whole->components;
     int64_t nodes = space->num_nodes;
-    yoke_status status = yoke_allocate(whole->context, 3 * nodes, sizeof(double), (void **)&space->x);
-    if (!status) status = yoke_allocate(whole->context, nodes, sizeof(int32_t), (void **)&subspace->global_node);
-    if (!status) status = yoke_allocate(whole->context, nodes, sizeof(uint8_t), (void **)&own->prescribed);
-    if (!status) status = yoke_allocate(whole->context, nodes * n, sizeof(double), (void **)&own->value);
+    yoke_status status = yoke_allocate(whole->context, 3 * nodes, sizeof(double), &space->x);
+    if (!status) status = yoke_allocate(whole->context, nodes, sizeof(int32_t), &subspace->global_node);
+    if (!status) status = yoke_allocate(whole->context, nodes, sizeof(uint8_t), &own->prescribed);
+    if (!status) status = yoke_allocate(whole->context, nodes * n, sizeof(double), &own->value);
     if (status) return status;
     for (int64_t global = 0; global < whole->num_nodes; global++) {
         int64_t node = local[global];
@@ -75,7 +75,7 @@ static yoke_status fill(const fem_space *whole, const fem_constraints *constrain
 {
     int32_t *local;
     yoke_status status = allocate_elements(subspace->space);
-    if (!status) status = yoke_allocate(whole->context, whole->num_nodes, sizeof *local, (void **)&local);
+    if (!status) status = yoke_allocate(whole->context, whole->num_nodes, sizeof *local, &local);
     if (status) return status;
     for (int32_t i = 0; i < whole->num_nodes; i++) local[i] = OUTSIDE;
     subspace->num_touched = copy_elements(whole, begin, subspace->space, local);
@@ -88,7 +88,7 @@ static yoke_status fill(const fem_space *whole, const fem_constraints *constrain
 static yoke_status allocate_space(const fem_space *whole, int32_t elements, fem_subspace *subspace)
 {
     yoke_context *c = whole->context;
-    yoke_status status = yoke_allocate(c, 1, sizeof *subspace->space, (void **)&subspace->space);
+    yoke_status status = yoke_allocate(c, 1, sizeof *subspace->space, &subspace->space);
     if (status) return status;
     *subspace->space = (fem_space){.context = c,
                                    .problem = whole->problem,
@@ -97,7 +97,7 @@ static yoke_status allocate_space(const fem_space *whole, int32_t elements, fem_
                                    .slots_1d = whole->slots_1d,
                                    .slots = whole->slots,
                                    .num_elements = elements};
-    status = yoke_allocate(c, 1, sizeof *subspace->constraints, (void **)&subspace->constraints);
+    status = yoke_allocate(c, 1, sizeof *subspace->constraints, &subspace->constraints);
     if (!status) subspace->constraints->context = c;
     return status;
 }
@@ -107,7 +107,7 @@ yoke_status fem_subspace_create(const fem_space *whole, const fem_constraints *c
 {
     yoke_context *c = whole->context;
     fem_subspace *subspace;
-    yoke_status status = yoke_allocate(c, 1, sizeof *subspace, (void **)&subspace);
+    yoke_status status = yoke_allocate(c, 1, sizeof *subspace, &subspace);
     if (status) return status;
     subspace->context = c;
     status = allocate_space(whole, end - begin, subspace);

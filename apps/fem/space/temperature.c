@@ -34,7 +34,7 @@ yoke_status fem_temperature_nodal(const fem_space *space, double **temperature)
 {
     *temperature = NULL;
     if (!space->problem->temperature.given) return YOKE_OK;
-    yoke_status status = yoke_allocate_untouched(space->context, space->num_nodes, sizeof(double), (void **)temperature);
+    yoke_status status = yoke_allocate_untouched(space->context, space->num_nodes, sizeof(double), temperature);
     if (status) return status;
 #pragma omp parallel for schedule(static)
     for (int32_t i = 0; i < space->num_nodes; i++) {

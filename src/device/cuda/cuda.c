@@ -75,7 +75,7 @@ yoke_status yoke_cuda_fail(const yoke_cuda_device *device, CUresult result, cons
 static yoke_status cuda_start(yoke_context *context, void **state)
 {
     yoke_cuda *made;
-    yoke_status status = yoke_allocate(context, 1, sizeof *made, (void **)&made);
+    yoke_status status = yoke_allocate(context, 1, sizeof *made, &made);
     if (status != YOKE_OK) return status;
     made->context = context;
     yoke_cache_start(context, &made->cache);
@@ -232,7 +232,7 @@ static yoke_status cuda_open(void *state, const char *name, yoke_device_info *in
     yoke_status status = find(cuda, name, &described, &found);
     if (status != YOKE_OK) return status;
     yoke_cuda_device *made;
-    status = yoke_allocate(cuda->context, 1, sizeof *made, (void **)&made);
+    status = yoke_allocate(cuda->context, 1, sizeof *made, &made);
     if (status != YOKE_OK) return status;
     made->state = cuda;
     snprintf(made->name, sizeof made->name, "%s", described.name);
@@ -305,7 +305,7 @@ static yoke_status cuda_buffer_create(void *device, int64_t bytes, void **buffer
 {
     yoke_cuda_device *cuda = device;
     yoke_cuda_buffer *made;
-    yoke_status status = yoke_allocate(cuda->state->context, 1, sizeof *made, (void **)&made);
+    yoke_status status = yoke_allocate(cuda->state->context, 1, sizeof *made, &made);
     if (status != YOKE_OK) return status;
     CUresult result = yoke_cuda_enter(cuda);
     if (result == CUDA_SUCCESS) result = yoke_cuda_leave(cuda, cuda->state->driver.cuMemAlloc_v2(&made->address, (size_t)bytes));
@@ -335,7 +335,7 @@ static yoke_status cuda_queue_create(void *device, int flags, void **queue)
     (void)flags;
     yoke_cuda_device *cuda = device;
     yoke_cuda_queue *made;
-    yoke_status status = yoke_allocate(cuda->state->context, 1, sizeof *made, (void **)&made);
+    yoke_status status = yoke_allocate(cuda->state->context, 1, sizeof *made, &made);
     if (status != YOKE_OK) return status;
     made->device = cuda;
     CUresult result = yoke_cuda_enter(cuda);
@@ -408,7 +408,7 @@ static yoke_status cuda_event_create(void *device, void **event)
 {
     yoke_cuda_device *cuda = device;
     cuda_event *made;
-    yoke_status status = yoke_allocate(cuda->state->context, 1, sizeof *made, (void **)&made);
+    yoke_status status = yoke_allocate(cuda->state->context, 1, sizeof *made, &made);
     if (status != YOKE_OK) return status;
     made->device = cuda;
     CUresult result = yoke_cuda_enter(cuda);

@@ -49,7 +49,7 @@ static yoke_status join_texts(yoke_context *context, const yoke_program_source *
     size_t bytes = strlen(yoke_dialect_text) + 64;
     for (int64_t i = 0; i < source->num_texts; i++) bytes += strlen(source->texts[i]) + strlen(source->name) + 64;
     char *text;
-    yoke_status status = yoke_allocate(context, (int64_t)bytes, 1, (void **)&text);
+    yoke_status status = yoke_allocate(context, (int64_t)bytes, 1, &text);
     if (status != YOKE_OK) return status;
     size_t used = (size_t)snprintf(text, bytes, "#line 1 \"dialect.h\"\n%s\n", yoke_dialect_text);
     for (int64_t i = 0; i < source->num_texts; i++)
@@ -64,9 +64,9 @@ static yoke_status split_options(yoke_context *context, const target *chosen, co
                                  int *count)
 {
     size_t length = text != NULL ? strlen(text) : 0;
-    yoke_status status = yoke_allocate(context, (int64_t)length + 1, 1, (void **)words);
+    yoke_status status = yoke_allocate(context, (int64_t)length + 1, 1, words);
     if (status != YOKE_OK) return status;
-    status = yoke_allocate(context, (int64_t)(OWN_OPTIONS + length / 2 + 1), sizeof **options, (void **)options);
+    status = yoke_allocate(context, (int64_t)(OWN_OPTIONS + length / 2 + 1), sizeof **options, options);
     if (status != YOKE_OK) {
         yoke_release(context, *words);
         return status;
@@ -99,7 +99,7 @@ static yoke_status compiled_badly(const yoke_cuda_device *device, const char *na
     char *messages;
     if (compiler->nvrtcGetProgramLogSize(program, &bytes) != NVRTC_SUCCESS || bytes == 0)
         return compiler_fail(device, name, "compiling", NVRTC_ERROR_COMPILATION);
-    yoke_status status = yoke_allocate(context, (int64_t)bytes + 1, 1, (void **)&messages);
+    yoke_status status = yoke_allocate(context, (int64_t)bytes + 1, 1, &messages);
     if (status != YOKE_OK) return status;
     if (compiler->nvrtcGetProgramLog(program, messages) != NVRTC_SUCCESS) messages[0] = '\0';
     status = yoke_fail(context, YOKE_ERROR_INPUT, "%s: program '%s' does not compile:\n%.*s", device->name, name, LOG_BYTES, messages);
@@ -117,7 +117,7 @@ static yoke_status take_image(const yoke_cuda_device *device, const target *chos
     nvrtcResult result = (chosen->is_text ? compiler->nvrtcGetPTXSize : compiler->nvrtcGetCUBINSize)(program, &size);
     if (result == NVRTC_SUCCESS && size == 0) result = NVRTC_ERROR_INTERNAL_ERROR;
     if (result != NVRTC_SUCCESS) return compiler_fail(device, name, "asking for the compiled program", result);
-    yoke_status status = yoke_allocate(device->state->context, (int64_t)size + 1, 1, (void **)&made);
+    yoke_status status = yoke_allocate(device->state->context, (int64_t)size + 1, 1, &made);
     if (status != YOKE_OK) return status;
     result = (chosen->is_text ? compiler->nvrtcGetPTX : compiler->nvrtcGetCUBIN)(program, made);
     if (result != NVRTC_SUCCESS) {
@@ -250,7 +250,7 @@ yoke_status yoke_cuda_program_create(void *device, const yoke_program_source *so
 {
     yoke_cuda_device *cuda = device;
     cuda_program *made;
-    yoke_status status = yoke_allocate(cuda->state->context, 1, sizeof *made, (void **)&made);
+    yoke_status status = yoke_allocate(cuda->state->context, 1, sizeof *made, &made);
     if (status != YOKE_OK) return status;
     made->device = cuda;
     snprintf(made->name, sizeof made->name, "%s", source->name);
@@ -309,7 +309,7 @@ yoke_status yoke_cuda_function(void *program, const char *name, void **function)
     cuda_program *cuda = program;
     yoke_context *context = cuda->device->state->context;
     cuda_function *made;
-    yoke_status status = yoke_allocate(context, 1, sizeof *made, (void **)&made);
+    yoke_status status = yoke_allocate(context, 1, sizeof *made, &made);
     if (status != YOKE_OK) return status;
     snprintf(made->name, sizeof made->name, "%s", name);
     CUresult result = yoke_cuda_enter(cuda->device);

@@ -76,7 +76,7 @@ static void test_a_loaded_cube_is_held_and_pulled(void **state)
         must(context, fem_bench_cube_of(context, &options, &model));
         double *load, sum = 0;
         int64_t held = 0;
-        must(context, yoke_allocate(context, 3 * (int64_t)model->space->num_nodes, sizeof *load, (void **)&load));
+        must(context, yoke_allocate(context, 3 * (int64_t)model->space->num_nodes, sizeof *load, &load));
         must(context, fem_space_load(model->space, model->boundary, load));
         for (int32_t n = 0; n < model->space->num_nodes; n++) {
             sum += load[3 * n + 2];

@@ -341,7 +341,7 @@ static void lack_of_memory_at_any_place_is_reported_and_leaves_nothing(void **st
         if (!status) status = fem_space_create_corners(space, &corners);
         if (!status) status = fem_boundary_create(space, &boundary);
         if (!status) status = fem_constraints_create(space, boundary, &constraints);
-        if (!status) status = yoke_allocate(b.context, 3 * (int64_t)space->num_nodes, sizeof *load, (void **)&load);
+        if (!status) status = yoke_allocate(b.context, 3 * (int64_t)space->num_nodes, sizeof *load, &load);
         if (!status) status = fem_space_load(space, boundary, load);
         assert_true(status == YOKE_OK || status == YOKE_ERROR_MEMORY);
         assert_true(n < 100 && (n > 15 || status));
