@@ -18,6 +18,7 @@
 #include "yoke/balancer.h"
 #include "yoke/core.h"
 #include "yoke/device.h"
+#include "yoke/model.h"
 #include "yoke/plan.h"
 
 #ifdef __cplusplus
@@ -52,17 +53,19 @@ typedef struct yoke_run_options {
         *devices; /* names with commas between them; NULL or "auto": all cores and each usable GPU once, or all of the simulated machine */
     yoke_run_use use;
     yoke_objective objective;
-    double deadline_s;            /* of a round, at most; 0: none */
-    double max_slowdown;          /* of a round, times the least time; 0: none, else at least 1 */
-    double power_cap_w;           /* peak power at most; 0: none */
-    const double *share;          /* fixed part of all units for the accelerators together, 0 to 1; NULL: chosen */
-    yoke_balance_policy policy;   /* of the balancer, where it decides (least time, one phase) */
-    int64_t rounds;               /* likely in all; 0: not known */
-    const char *store;            /* file that keeps what was learned; "": this machine's (yoke_store_open); NULL: nothing is kept */
-    const char *machine;          /* as of yoke_store_open; may be NULL */
-    const char *sysroot;          /* of meters and frequencies, as in yoke_meter_options */
-    int keep_frequencies;         /* nonzero: they stay as they are; else they are chosen for objectives other than least time */
-    int no_meters;                /* nonzero: energy is not measured */
+    double deadline_s;          /* of a round, at most; 0: none */
+    double max_slowdown;        /* of a round, times the least time; 0: none, else at least 1 */
+    double power_cap_w;         /* peak power at most; 0: none */
+    const double *share;        /* fixed part of all units for the accelerators together, 0 to 1; NULL: chosen */
+    yoke_balance_policy policy; /* of the balancer, where it decides (least time, one phase) */
+    int64_t rounds;             /* likely in all; 0: not known */
+    const char *store;          /* file that keeps what was learned; "": this machine's (yoke_store_open); NULL: nothing is kept */
+    const char *machine;        /* as of yoke_store_open; may be NULL */
+    const char *sysroot;        /* of meters and frequencies, as in yoke_meter_options */
+    int keep_frequencies;       /* nonzero: they stay as they are; else they are chosen for objectives other than least time */
+    int no_meters;              /* nonzero: energy is not measured */
+    int measure_all;      /* nonzero: yoke_run_calibrate measures powers and frequencies whatever the objective, as far as there are any */
+    const char *declared; /* powers where there is no meter, as in yoke_meter_options; may be NULL */
     const yoke_run_power *powers; /* of all devices that may work, where powers are stated; then they are not measured */
     int64_t num_powers;
     double base_w, hosting_w; /* beside these: all else, and what the host draws while only accelerators work */
@@ -171,30 +174,88 @@ YOKE_API yoke_status yoke_run_fail(yoke_run *run, int64_t device, const char *wh
  * thrown away.  Its status is handed on; YOKE_ERROR_DEVICE and _DEVICE_MEMORY take the device out.
  */
 typedef yoke_status yoke_run_trial(void *user, int64_t device, int64_t units, int64_t calls, double *seconds);
+/*
+ * The same on all devices at once: units[i] on device i (0: none), seconds[i] of one call there.  *failed: the device that an error is of.
+ */
+typedef yoke_status yoke_run_trial_together(void *user, const int64_t *units, int64_t calls, double *seconds, int64_t *failed);
 
 typedef struct yoke_run_calibration {
     const char *work;             /* as in a phase */
     int64_t min_units, max_units; /* sizes that matter: 1 .. 10^15 */
-    int64_t sizes;                /* at the highest frequency, 2 to 12 at most; 0: 12 */
-    double budget_s;              /* of trials on one device, about; 0: 5 s */
+    double call_s;   /* > 0: sizes end where a call takes about so long, or at max_units, which is what fits; 0: at max_units */
+    int64_t sizes;   /* at the highest frequency, 2 to 12 at most; 0: 12 */
+    double budget_s; /* of trials on one device, about; 0: 5 s.  Powers take what meters need */
+    int64_t levels;  /* frequencies of a device that are measured, 3 to 16 at most; 0: 5, of a simulated machine all */
     yoke_run_trial *trial;
-    void *user;
+    yoke_run_trial_together *together; /* NULL: what devices lose beside each other is learned from rounds */
+    int copies;                        /* nonzero: copies to accelerators are measured as well */
+    /* Called before each measurement with what comes next, as in "4096 units"; device -1: all.  Its status is handed on.  NULL: none. */
+    yoke_status (*progress)(void *user, int64_t device, const char *what);
+    void *user; /* of trials and progress */
 } yoke_run_calibration;
 
-/* Of one device. */
+/* A power with the half width of its 95 % interval.  NaN: not known. */
+typedef struct yoke_run_watts {
+    double value_w, interval_w;
+    yoke_energy_kind kind;
+} yoke_run_watts;
+
+/* Powers at a frequency that was measured. */
+typedef struct yoke_run_level {
+    double frequency_hz; /* NaN: whatever it had */
+    yoke_run_watts idle, busy;
+    yoke_run_watts
+        others_more; /* what no device draws, memory and hosts, while this one works above what it is at rest; 0: within its uncertainty */
+} yoke_run_level;
+
+/* A size that was predicted before it was measured. */
+typedef struct yoke_run_held_out {
+    yoke_sample sample;
+    double predicted_s, predicted_interval_s;
+} yoke_run_held_out;
+
+/* What was measured of one device.  Arrays are borrowed from the run until its next calibration. */
 typedef struct yoke_run_accuracy {
     int64_t trials;                 /* calls of the trial function */
     double seconds;                 /* that it took */
     double median_error, max_error; /* relative, of predictions at sizes held out, which were measured afterwards; NaN: none was */
+    double coverage;                /* part of them where prediction and measurement agree within their 95 % intervals; NaN: none was */
+    int64_t max_units;              /* the largest size */
+    yoke_model_kind kind;           /* of seconds at the highest frequency: constant and affine to 2 %, else piecewise */
+    int64_t num_samples, num_held_out, num_levels;
+    const yoke_sample *samples;        /* by units; those taken beside the other devices have `together` */
+    const yoke_run_held_out *held_out; /* sizes held out */
+    const yoke_run_level *levels;      /* by frequency */
+    double contention;                 /* speed beside the others over speed alone; NaN: not measured */
+    double copy_start_s, copy_seconds_per_byte,
+        copy_power_w; /* to the device; copy_power_w: of all meters above idle while it copies.  NaN: not measured */
+    yoke_run_watts all_idle_before,
+        all_idle; /* of all meters that count, at rest: before devices were opened (measure_all), and after it */
 } yoke_run_accuracy;
 
 /*
  * Measures a kind of work on each active device alone, so that plans need not explore: seconds at sizes, more where the speed is not what those beside them
- * tell, and, where the run sets frequencies or needs powers, at each frequency (real devices: at five) with powers.  accuracy: [num_devices], or NULL.
- * Errors: ARGUMENT (which member; a round has begun), NUMERIC (the trial's seconds are no number above 0), UNAVAILABLE (no device is left), those of
- * the trial and of setting frequencies, MEMORY.
+ * tell, and, where the run sets frequencies or needs powers, at some frequencies with powers.  What was known of the work before is forgotten.
+ * accuracy: [num_devices], or NULL.
+ * Errors: ARGUMENT (which member; a round has begun), NUMERIC (the trial's seconds are no number above 0, or too short to be measured), UNAVAILABLE (no
+ * device is left), those of the trial, of progress and of setting frequencies, MEMORY.
  */
 YOKE_API yoke_status yoke_run_calibrate(yoke_run *run, const yoke_run_calibration *calibration, yoke_run_accuracy *accuracy);
+
+/*
+ * What the run knows of a call on `units` > 0 units of a work on one device.  frequency_hz: one of its frequencies (the nearest is taken), NaN: the highest;
+ * together: while other devices work.  inside: nonzero where it lies between sizes that were measured.
+ * Errors: ARGUMENT (no such device; units), UNAVAILABLE (the work was never measured there).
+ */
+YOKE_API yoke_status yoke_run_predict(yoke_run *run, const char *work, int64_t device, double units, double frequency_hz, int together,
+                                      yoke_prediction *prediction);
+
+/*
+ * Writes what the run knows of a round as a model file (docs/reference/model-file.md): the problem that yoke_run_plan gives the planner, with
+ * uncertainties.  Errors: ARGUMENT (the round outside its contract), UNAVAILABLE (a device that may work was never measured with a work of the round;
+ * powers are needed and not known), INPUT (the file cannot be written), MEMORY.
+ */
+YOKE_API yoke_status yoke_run_write_model(yoke_run *run, const yoke_round *round, const char *path);
 
 /* ---------------------------------------------------------------------------------------------------- loops */
 

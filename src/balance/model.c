@@ -161,3 +161,23 @@ model_verdict model_measure(speed_model *model, double units, double seconds)
     verdict = take(model, at, &s, units, seconds);
     return taken_back ? MODEL_TAKEN_BACK : verdict;
 }
+
+void model_know(speed_model *model, double units, double seconds, double repeats, double deviation)
+{
+    static const double same = 1e-9;
+    const model_point point = {.units = units, .seconds = seconds, .weight = repeats};
+    double levels[NOISE_LEVELS];
+    for (int k = 1; k < (int)fmin(repeats, 51) && deviation >= 0; k++) {
+        double sum = noise_density(&model->noise, deviation, 1, 0, levels);
+        noise_learn(&model->noise, levels, sum);
+    }
+    int at = model->points > 0 ? points_nearest(model, units) : -1;
+    if (at >= 0 && fabs(model->point[at].units - units) <= same * units) {
+        points_merge(&model->point[at], &point);
+    } else {
+        points_insert(model, units, seconds);
+        model->point[points_nearest(model, units)].weight = repeats;
+    }
+    model->merged_for = model_noise(model);
+    points_draw(model);
+}

@@ -55,6 +55,12 @@ double model_noise(const speed_model *model);
 /* Takes a measurement, units > 0, 1e-12 <= seconds <= 1e12, and says what it made of it.  A model of zeros knows nothing. */
 model_verdict model_measure(speed_model *model, double units, double seconds);
 
+/*
+ * Takes the mean of `repeats` >= 1 measurements at these units, with the relative standard deviation of one of them (NaN: not known), as it is: a point of
+ * its own, or part of that at the same units.  For what was measured on purpose, before there are rounds.
+ */
+void model_know(speed_model *model, double units, double seconds, double repeats, double deviation);
+
 /* Relative standard deviation of the curve near these units; of nothing, 1. */
 double model_uncertainty(const speed_model *model, double units);
 

@@ -1,44 +1,38 @@
-/* Measuring a kind of work before the first round, each device alone. */
+/* Measuring a kind of work before the first round: each device alone, at sizes and frequencies, then all together. */
+#include "run/calibrate.h"
+
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "base/statistics.h"
-#include "run/run.h"
-
-/* As many as a model keeps. */
-enum { HELD_OUT = 4, MOST_SIZES = MODEL_MOST_POINTS - HELD_OUT, SIZES_OF_A_LEVEL = 3, EXPLORED = 5 };
-
 static const double usual_budget_s = 5;
-/* A size is added between two while the speed there is off by more than this, or they are so far apart that this may have been chance. */
-static const double well_known = 0.01, far_apart = 4;
+/* Half width of the 95 % interval at which a size is known, and the calls that may take. */
+static const double well_measured = 0.01;
+enum { LEAST_CALLS = 3, MOST_CALLS = 100, USUAL_LEVELS = 5 };
+/* A line that is so near to all sizes is one. */
+static const double straight = 0.02;
 static const int64_t most_units = INT64_C(1000000000000000);
-
-typedef struct calibrating {
-    yoke_run *run;
-    const yoke_run_calibration *of;
-    int work, device, level;
-    int64_t units;
-    double budget_s, begin_s;
-    yoke_run_accuracy accuracy;
-    double error; /* of the prediction before the latest measurement; NaN: there was none */
-} calibrating;
-
-/* Sizes that were measured, ascending, and how far off the speed was at the middle between each and the next: where to look first. */
-typedef struct size_list {
-    int count;
-    int64_t units[MOST_SIZES];
-    double off[MOST_SIZES];
-} size_list;
 
 /* ------------------------------------------------------------------------------------------------- measuring */
 
-static yoke_status try_once(calibrating *c, int64_t units, int64_t calls, double *seconds)
+yoke_status run_calibrate_progress(const calibrating *c, int64_t device, const char *format, ...)
+{
+    char what[160];
+    va_list arguments;
+    if (c->of->progress == NULL) return YOKE_OK;
+    va_start(arguments, format);
+    vsnprintf(what, sizeof what, format, arguments);
+    va_end(arguments);
+    return c->of->progress(c->of->user, device, what);
+}
+
+yoke_status run_calibrate_try(calibrating *c, int64_t units, int64_t calls, double *seconds)
 {
     double begin_s = run_now_s(c->run);
     yoke_status status = c->of->trial(c->of->user, c->device, units, calls, seconds);
-    c->accuracy.trials++;
-    c->accuracy.seconds += run_now_s(c->run) - begin_s;
+    c->found->accuracy.trials++;
+    c->found->accuracy.seconds += run_now_s(c->run) - begin_s;
     return status;
 }
 
@@ -46,159 +40,242 @@ static yoke_status measured_call(void *user, double *seconds, double *joules)
 {
     calibrating *c = user;
     *joules = NAN;
-    yoke_status status = try_once(c, c->units, 1, seconds);
-    if (status == YOKE_OK) run_learn_seconds(c->run, c->work, c->device, c->level, 0, (double)c->units, *seconds);
-    return status;
+    return run_calibrate_try(c, c->units, 1, seconds);
 }
 
-/* Repeats a size until its time is known; the error of what was predicted for it before is kept. */
-static yoke_status measure(calibrating *c, int64_t units)
+yoke_status run_calibrate_measure(calibrating *c, int64_t units, double longer, yoke_sample *sample)
 {
-    const yoke_measure_options options = {.budget_s = c->budget_s, .least = c->run->simulated ? 2 : 3, .most = 30};
+    const yoke_measure_options options = {
+        .budget_s = longer * c->budget_s, .relative = well_measured, .least = LEAST_CALLS, .most = MOST_CALLS};
     double predicted = run_factor(c->run, c->work, c->device, 0) * run_seconds(c->run, c->work, c->device, c->level, (double)units, NULL);
-    yoke_sample sample;
+    double warm_s = NAN;
+    *sample = (yoke_sample){.units = (double)units, .frequency_hz = c->run->devices[c->device].hz[c->level]};
     c->units = units;
-    yoke_status status = yoke_measure(c->run->context, measured_call, c, &options, &sample);
-    c->error = status == YOKE_OK ? fabs(predicted / sample.seconds - 1) : (double)NAN;
-    return status;
-}
-
-/* --------------------------------------------------------------------------------------------------------- sizes */
-
-static int64_t between(int64_t a, int64_t b) { return (int64_t)llround(sqrt((double)a) * sqrt((double)b)); }
-
-static yoke_status add_size(calibrating *c, size_list *sizes, int at, int64_t units)
-{
-    yoke_status status = measure(c, units);
+    yoke_status status = run_calibrate_progress(c, c->device, "%lld units", (long long)units);
+    if (status == YOKE_OK) status = run_calibrate_try(c, units, 1, &warm_s); /* code and data are there, clocks have risen */
+    if (status == YOKE_OK) status = yoke_measure(c->run->context, measured_call, c, &options, sample);
     if (status != YOKE_OK) return status;
-    memmove(&sizes->units[at + 1], &sizes->units[at], (size_t)(sizes->count - at) * sizeof sizes->units[0]);
-    memmove(&sizes->off[at + 1], &sizes->off[at], (size_t)(sizes->count - at) * sizeof sizes->off[0]);
-    sizes->units[at] = units;
-    sizes->count++;
-    /* On both sides it may be as far off as it was here. */
-    sizes->off[at] = isnan(c->error) ? INFINITY : c->error;
-    if (at > 0) sizes->off[at - 1] = sizes->off[at];
+    c->error = fabs(predicted / sample->seconds - 1);
+    run_know_seconds(c->run, c->work, c->device, c->level, sample);
     return YOKE_OK;
 }
 
-/* The place behind which the next size belongs; -1: all is known well enough, or there is none in between. */
-static int next_size(const size_list *sizes)
+void run_calibrate_keep(calibrating *c, const yoke_sample *sample)
 {
-    double worst = 0;
-    int found = -1;
-    for (int k = 0; k + 1 < sizes->count; k++) {
-        double width = log((double)sizes->units[k + 1] / (double)sizes->units[k]), off = (sizes->off[k] + well_known) * width;
-        int64_t middle = between(sizes->units[k], sizes->units[k + 1]);
-        if (middle <= sizes->units[k] || middle >= sizes->units[k + 1] || !(off > worst)) continue;
-        if (sizes->off[k] < well_known && width < log(far_apart)) continue;
-        worst = off;
-        found = k;
-    }
-    return found;
+    run_calibrated *found = c->found;
+    int64_t *count = &found->accuracy.num_samples, at = *count;
+    if (at == CALIBRATE_MOST_SAMPLES) return;
+    while (at > 0 && found->samples[at - 1].units > sample->units) at--;
+    memmove(&found->samples[at + 1], &found->samples[at], (size_t)(*count - at) * sizeof *sample);
+    found->samples[at] = *sample;
+    ++*count;
 }
 
-/* More where the speed is not what those beside tell. */
-static yoke_status measure_sizes(calibrating *c, int most, size_list *sizes)
+/* ---------------------------------------------------------------------------------------------------- levels */
+
+/* Sizes at the other frequencies: of those that were measured at the highest, the ends and some between. */
+static int choose_sizes(const calibrating *c, int64_t units[CALIBRATE_SIZES_OF_A_LEVEL])
 {
-    yoke_status status = add_size(c, sizes, 0, c->of->max_units);
-    if (status == YOKE_OK && c->of->min_units < c->of->max_units) status = add_size(c, sizes, 0, c->of->min_units);
-    if (sizes->count == 2) sizes->off[0] = INFINITY;
-    while (status == YOKE_OK && sizes->count < most) {
-        int at = next_size(sizes);
-        if (at < 0) break;
-        status = add_size(c, sizes, at + 1, between(sizes->units[at], sizes->units[at + 1]));
+    const run_device *d = &c->run->devices[c->device];
+    const run_calibrated *found = c->found;
+    int64_t all[CALIBRATE_MOST_SAMPLES];
+    int there = 0, count = 0;
+    for (int64_t k = 0; k < found->accuracy.num_samples; k++)
+        if (!(found->samples[k].frequency_hz < d->hz[d->num_levels - 1])) all[there++] = llround(found->samples[k].units);
+    for (int k = 0; k < CALIBRATE_SIZES_OF_A_LEVEL; k++) {
+        int64_t one = all[(there - 1) * k / (CALIBRATE_SIZES_OF_A_LEVEL - 1)];
+        if (count == 0 || one > units[count - 1]) units[count++] = one;
     }
-    return status;
-}
-
-/* Sizes that were not measured, evenly between the ends: how far off is what is known now? */
-static yoke_status hold_out(calibrating *c)
-{
-    double errors[HELD_OUT], from = log((double)c->of->min_units), to = log((double)c->of->max_units);
-    int count = 0;
-    yoke_status status = YOKE_OK;
-    for (int k = 0; k < HELD_OUT && status == YOKE_OK && to > from; k++) {
-        status = measure(c, (int64_t)llround(exp(from + (to - from) * (k + 0.6) / (HELD_OUT + 0.2))));
-        if (status == YOKE_OK && !isnan(c->error)) errors[count++] = c->error;
-    }
-    if (count == 0) return status;
-    statistics_sort(errors, count);
-    c->accuracy.median_error = statistics_median(errors, count);
-    c->accuracy.max_error = errors[count - 1];
-    return status;
-}
-
-/* -------------------------------------------------------------------------------------------------------- powers */
-
-/* Works without a pause for long enough that meters tell. */
-static yoke_status measure_power(calibrating *c)
-{
-    yoke_run *run = c->run;
-    double busy[RUN_MOST_DEVICES] = {0}, one_s = NAN, seconds = 0;
-    int levels[RUN_MOST_DEVICES];
-    yoke_region *region = NULL;
-    yoke_energy total;
-    if (run->meter == NULL || run->declared || !(run->needs_powers || run->simulated)) return YOKE_OK;
-    yoke_status status = run_powers_rest(run);
-    if (status != YOKE_OK) return status;
-    const double expected = run_seconds(run, c->work, c->device, c->level, (double)c->of->max_units, NULL), wanted_s = run_power_s(run);
-    const int64_t calls = expected > 0 ? (int64_t)fmin(fmax(1, 0.1 * wanted_s / expected), 1e6) : 1;
-    for (int i = 0; i < run->num_devices; i++) levels[i] = run->devices[i].level;
-    status = yoke_region_begin(run->meter, &region);
-    if (status != YOKE_OK) return status;
-    for (double begin_s = run_now_s(run); status == YOKE_OK && run_now_s(run) - begin_s < wanted_s;) {
-        status = try_once(c, c->of->max_units, calls, &one_s);
-        busy[c->device] += one_s * (double)calls;
-    }
-    yoke_status ended = yoke_region_end(region, &seconds, run->energies, &total);
-    if (status == YOKE_OK) status = ended;
-    if (status == YOKE_OK && busy[c->device] > 0) run_powers_learn(run, levels, seconds, &total, busy);
-    return status;
-}
-
-/* -------------------------------------------------------------------------------------------------------- devices */
-
-/* Number k of the levels below the highest that are measured; -1: there is no more. */
-static int level_of(const yoke_run *run, int device, int k)
-{
-    const int top = run->devices[device].num_levels - 1, few[EXPLORED - 1] = {0, top / 2, top / 4, (3 * top + 3) / 4};
-    if (run->simulated) return k < top ? k : -1;
-    for (; k < EXPLORED - 1; k++) {
-        int seen = few[k] == top;
-        for (int j = 0; j < k; j++) seen |= few[j] == few[k];
-        if (!seen) return few[k];
-    }
-    return -1;
+    return count;
 }
 
 static yoke_status measure_level(calibrating *c, int level)
 {
+    int64_t units[CALIBRATE_SIZES_OF_A_LEVEL];
+    const int count = choose_sizes(c, units);
+    yoke_sample sample;
     c->level = level;
     yoke_status status = run_set_level(c->run, c->device, level);
-    int64_t middle = between(c->of->min_units, c->of->max_units);
-    if (status == YOKE_OK) status = measure(c, c->of->max_units);
-    if (status == YOKE_OK && middle < c->of->max_units) status = measure(c, middle);
-    if (status == YOKE_OK && c->of->min_units < middle) status = measure(c, c->of->min_units);
-    return status == YOKE_OK ? measure_power(c) : status;
+    for (int k = count - 1; k >= 0 && status == YOKE_OK; k--) {
+        status = run_calibrate_measure(c, units[k], 1, &sample);
+        if (status == YOKE_OK) run_calibrate_keep(c, &sample);
+    }
+    return status == YOKE_OK ? run_calibrate_powers(c) : status;
 }
+
+/* How much speed and power differ between two levels that were measured. */
+static double change(const calibrating *c, int low, int high)
+{
+    const double units = (double)c->max_units;
+    double of_speed =
+        fabs(log(run_seconds(c->run, c->work, c->device, low, units, NULL) / run_seconds(c->run, c->work, c->device, high, units, NULL)));
+    double low_w = run_idle_w(c->run, c->device, low) + run_dynamic_w(c->run, c->device, low, NULL),
+           high_w = run_idle_w(c->run, c->device, high) + run_dynamic_w(c->run, c->device, high, NULL),
+           of_power = fabs(log(low_w / high_w));
+    return of_speed + (isfinite(of_power) ? of_power : 0);
+}
+
+/* The middle between those two levels between which most changes; first of all the lowest.  -1: all are measured. */
+static int next_level(const calibrating *c, const int *measured)
+{
+    const int top = c->run->devices[c->device].num_levels - 1;
+    int found = -1, low = 0;
+    double most = -1;
+    if (!measured[0]) return 0;
+    for (int high = 1; high <= top; high++) {
+        if (!measured[high]) continue;
+        if (high > low + 1 && change(c, low, high) > most) {
+            most = change(c, low, high);
+            found = (low + high) / 2;
+        }
+        low = high;
+    }
+    return found;
+}
+
+static int most_levels(const calibrating *c)
+{
+    if (c->of->levels > 0) return (int)c->of->levels;
+    return c->run->simulated ? RUN_MOST_LEVELS : USUAL_LEVELS;
+}
+
+static yoke_status measure_levels(calibrating *c)
+{
+    const int top = c->run->devices[c->device].num_levels - 1, most = most_levels(c);
+    int measured[RUN_MOST_LEVELS] = {0};
+    yoke_status status = YOKE_OK;
+    measured[top] = 1;
+    for (int count = 1; count < most && top > 0 && status == YOKE_OK; count++) {
+        int level = next_level(c, measured);
+        if (level < 0) break;
+        measured[level] = 1;
+        status = measure_level(c, level);
+    }
+    c->level = top;
+    yoke_status back = run_set_level(c->run, c->device, top);
+    return status != YOKE_OK ? status : back;
+}
+
+/* --------------------------------------------------------------------------------------------------- devices */
 
 static yoke_status measure_device(calibrating *c)
 {
-    const int top = c->run->devices[c->device].num_levels - 1, most = c->of->sizes > 0 ? (int)c->of->sizes : MOST_SIZES;
-    size_list sizes = {.count = 0};
+    const int top = c->run->devices[c->device].num_levels - 1, levels = top > 0 ? most_levels(c) - 1 : 0;
+    const int sizes = c->of->sizes > 0 ? (int)c->of->sizes : CALIBRATE_MOST_SIZES;
+    const double budget_s = c->of->budget_s > 0 ? c->of->budget_s : usual_budget_s;
     c->level = top;
-    c->budget_s = (c->of->budget_s > 0 ? c->of->budget_s : usual_budget_s) / (most + HELD_OUT + EXPLORED * SIZES_OF_A_LEVEL);
+    c->budget_s = budget_s / (sizes + CALIBRATE_HELD_OUT + levels * CALIBRATE_SIZES_OF_A_LEVEL);
+    run_forget(c->run, c->work, c->device);
     yoke_status status = run_set_level(c->run, c->device, top);
-    if (status == YOKE_OK) status = measure_sizes(c, most, &sizes);
-    if (status == YOKE_OK) status = measure_power(c);
-    if (status == YOKE_OK) status = hold_out(c);
-    for (int k = 0, level = 0; status == YOKE_OK && top > 0; k++) {
-        level = level_of(c->run, c->device, k);
-        if (level < 0) break;
-        status = measure_level(c, level);
+    if (status == YOKE_OK) status = run_calibrate_sizes(c);
+    if (status == YOKE_OK) status = run_calibrate_powers(c);
+    if (status == YOKE_OK) status = measure_levels(c);
+    return status == YOKE_OK && c->of->copies ? run_calibrate_copies(c) : status;
+}
+
+/* A device that cannot go on is left out, and the others are measured. */
+static yoke_status leave_out(calibrating *c, int64_t device, yoke_status status)
+{
+    char why[RUN_WHY_BYTES];
+    if (status != YOKE_ERROR_DEVICE && status != YOKE_ERROR_DEVICE_MEMORY) return status;
+    snprintf(why, sizeof why, "%s", yoke_last_error(c->run->context));
+    run_forget(c->run, c->work, (int)device);
+    return yoke_run_fail(c->run, device, why);
+}
+
+static yoke_status measure_devices(calibrating *c)
+{
+    yoke_status status = YOKE_OK;
+    for (int i = 0; i < c->run->num_devices && status == YOKE_OK; i++) {
+        c->device = i;
+        c->found = &c->run->results[i];
+        if (run_is_active(c->run, i)) status = leave_out(c, i, measure_device(c));
     }
-    yoke_status back = run_set_level(c->run, c->device, top);
-    return status != YOKE_OK ? status : back;
+    return status;
+}
+
+/* All at once; where one fails at it, the others once more. */
+static yoke_status measure_together(calibrating *c)
+{
+    yoke_status status = YOKE_OK;
+    for (;;) {
+        int active = 0;
+        for (int i = 0; i < c->run->num_devices; i++) active += run_is_active(c->run, i);
+        if (active < 2 || c->of->together == NULL) return YOKE_OK;
+        c->device = -1;
+        status = run_calibrate_together(c);
+        if (status == YOKE_OK || c->device < 0) return status;
+        status = leave_out(c, c->device, status);
+        if (status != YOKE_OK) return status;
+    }
+}
+
+/* --------------------------------------------------------------------------------------------------- results */
+
+static yoke_status make_results(yoke_run *run)
+{
+    static const yoke_run_watts unknown = {NAN, NAN, YOKE_ENERGY_NONE};
+    void *memory = NULL;
+    yoke_status status = yoke_allocate(run->context, run->num_devices, sizeof(run_calibrated), &memory);
+    if (status != YOKE_OK) return status;
+    yoke_release(run->context, run->results);
+    run->results = memory;
+    for (int i = 0; i < run->num_devices; i++) {
+        run_calibrated *found = &run->results[i];
+        found->accuracy = (yoke_run_accuracy){.median_error = NAN,
+                                              .max_error = NAN,
+                                              .coverage = NAN,
+                                              .samples = found->samples,
+                                              .held_out = found->held_out,
+                                              .levels = found->levels,
+                                              .contention = NAN,
+                                              .copy_start_s = NAN,
+                                              .copy_seconds_per_byte = NAN,
+                                              .copy_power_w = NAN};
+    }
+    if (run->meter == NULL) run->all_idle = unknown;
+    return YOKE_OK;
+}
+
+/* Nonzero: start + units x per_unit goes through all sizes at the highest frequency, alone. */
+static int is_line(const run_calibrated *found, double hz, double start_s, double per_unit_s)
+{
+    for (int64_t k = 0; k < found->accuracy.num_samples; k++) {
+        const yoke_sample *one = &found->samples[k];
+        if (one->together || one->frequency_hz < hz) continue;
+        if (!(fabs((start_s + one->units * per_unit_s) / one->seconds - 1) <= straight)) return 0;
+    }
+    return 1;
+}
+
+static yoke_model_kind kind_of(const run_calibrated *found, double hz)
+{
+    const yoke_sample *first = NULL, *last = NULL;
+    for (int64_t k = 0; k < found->accuracy.num_samples; k++) {
+        const yoke_sample *one = &found->samples[k];
+        if (one->together || one->frequency_hz < hz) continue;
+        if (first == NULL) first = one;
+        last = one;
+    }
+    if (last == NULL || is_line(found, hz, 0, last->seconds / last->units)) return YOKE_MODEL_CONSTANT;
+    const double per_unit_s = (last->seconds - first->seconds) / (last->units - first->units);
+    return is_line(found, hz, first->seconds - per_unit_s * first->units, per_unit_s) ? YOKE_MODEL_AFFINE : YOKE_MODEL_PIECEWISE;
+}
+
+static void tell(const yoke_run *run, yoke_run_accuracy *accuracy)
+{
+    for (int i = 0; i < run->num_devices; i++) {
+        run_calibrated *found = &run->results[i];
+        const run_device *d = &run->devices[i];
+        run_calibrate_joules(run, i, found);
+        found->accuracy.kind = kind_of(found, d->hz[d->num_levels - 1]);
+        found->accuracy.copy_start_s = d->copy_start_s;
+        found->accuracy.copy_seconds_per_byte = d->copy_seconds_per_byte;
+        found->accuracy.copy_power_w = d->copy_power_w;
+        found->accuracy.all_idle_before = run->all_idle_before;
+        found->accuracy.all_idle = run->all_idle;
+        if (accuracy != NULL) accuracy[i] = found->accuracy;
+    }
 }
 
 static yoke_status check(const yoke_run *run, const yoke_run_calibration *of)
@@ -210,8 +287,12 @@ static yoke_status check(const yoke_run *run, const yoke_run_calibration *of)
         wrong = "there is no trial function";
     else if (of->min_units < 1 || of->max_units < of->min_units || of->max_units > most_units)
         wrong = "min_units must be at least 1, and max_units from there to 10^15";
-    else if (of->sizes < 0 || of->sizes > MOST_SIZES || of->sizes == 1)
+    else if (!(of->call_s >= 0) || !isfinite(of->call_s))
+        wrong = "call_s must be finite and not negative";
+    else if (of->sizes < 0 || of->sizes > CALIBRATE_MOST_SIZES || of->sizes == 1)
         wrong = "sizes must be 0, or from 2 to 12";
+    else if (of->levels < 0 || of->levels > RUN_MOST_LEVELS || of->levels == 1 || of->levels == 2)
+        wrong = "levels must be 0, or from 3 to 16";
     else if (!(of->budget_s >= 0) || !isfinite(of->budget_s))
         wrong = "budget_s must be finite and not negative";
     else if (run->begun)
@@ -228,17 +309,12 @@ yoke_status yoke_run_calibrate(yoke_run *run, const yoke_run_calibration *calibr
     yoke_status status = check(run, calibration);
     if (status == YOKE_OK) status = run_need_device(run);
     if (status == YOKE_OK) status = run_work_find(run, calibration->work, &c.work);
-    if (status == YOKE_OK) status = run_work_open(run, c.work);
-    for (int i = 0; i < run->num_devices && status == YOKE_OK; i++) {
-        c.device = i;
-        c.accuracy = (yoke_run_accuracy){.median_error = NAN, .max_error = NAN};
-        if (run_is_active(run, i)) status = measure_device(&c);
-        if (accuracy != NULL) accuracy[i] = c.accuracy;
-        if (status != YOKE_ERROR_DEVICE && status != YOKE_ERROR_DEVICE_MEMORY) continue;
-        char why[RUN_WHY_BYTES];
-        snprintf(why, sizeof why, "%s", yoke_last_error(run->context));
-        status = yoke_run_fail(run, i, why);
-    }
-    if (status == YOKE_OK) run->calibrated = 1;
-    return status;
+    if (status == YOKE_OK) status = make_results(run);
+    if (status == YOKE_OK) run->run_works[c.work].planned = 1; /* what the store has of it is measured again */
+    if (status == YOKE_OK) status = measure_devices(&c);
+    if (status == YOKE_OK) status = measure_together(&c);
+    if (status != YOKE_OK) return status;
+    tell(run, accuracy);
+    run->calibrated = 1;
+    return YOKE_OK;
 }

@@ -47,6 +47,7 @@ static yoke_status open_device(yoke_run *run, const char *name)
     d->info = yoke_device_info_get(d->device);
     d->num_levels = 1;
     d->hz[0] = d->copy_seconds_per_unit = NAN;
+    d->copy_start_s = d->copy_seconds_per_byte = d->copy_power_w = NAN;
     run->num_devices++;
     for (int i = 0; i + 1 < run->num_devices; i++) /* a card by its name and by its address */
         if (strcmp(run->devices[i].info->name, d->info->name) == 0)
@@ -143,7 +144,8 @@ static yoke_status open_frequencies(yoke_run *run)
     int found = 0;
     leave_frequencies(run,
                       run->options.keep_frequencies ? "frequencies are to stay as they are" : "the objective does not choose frequencies");
-    if (run->options.keep_frequencies || !run->plans || !run->needs_powers || run->declared) return YOKE_OK;
+    if (run->options.keep_frequencies || run->declared) return YOKE_OK;
+    if (!run->options.measure_all && (!run->plans || !run->needs_powers)) return YOKE_OK;
     yoke_status status = yoke_clocks_list(run->context, &options, &list, &count);
     if (status == YOKE_OK) found = match_frequencies(run, list, count);
     yoke_release(run->context, list);
@@ -177,7 +179,7 @@ static void match_meters(yoke_run *run)
 
 static yoke_status open_meters(yoke_run *run)
 {
-    const yoke_meter_options options = {.sysroot = run->options.sysroot};
+    const yoke_meter_options options = {.sysroot = run->options.sysroot, .declared = run->options.declared};
     void *memory = NULL;
     int mixed = 0;
     for (int i = 0; i < run->num_devices; i++) mixed |= !run->simulated && strcmp(run->devices[i].info->kind, "sim") == 0;
@@ -217,9 +219,11 @@ static yoke_status copy_options(yoke_run *run, const yoke_run_options *options)
     yoke_status status = run_copy_text(run->context, options->store, &run->texts[0]);
     if (status == YOKE_OK) status = run_copy_text(run->context, options->machine, &run->texts[1]);
     if (status == YOKE_OK) status = run_copy_text(run->context, options->sysroot, &run->texts[2]);
+    if (status == YOKE_OK) status = run_copy_text(run->context, options->declared, &run->texts[3]);
     run->options.store = run->texts[0];
     run->options.machine = run->texts[1];
     run->options.sysroot = run->texts[2];
+    run->options.declared = run->texts[3];
     return status;
 }
 
@@ -238,6 +242,7 @@ static yoke_status open_all(yoke_run *run, const yoke_run_options *options)
     void *memory = NULL;
     yoke_status status = copy_options(run, options);
     if (status == YOKE_OK) status = run_device_names(run->context, options, &names);
+    if (status == YOKE_OK && options->measure_all) status = run_powers_before(run);
     if (status == YOKE_OK) status = open_devices(run, names);
     yoke_release(run->context, names);
     if (status == YOKE_OK) status = exclude_devices(run);
@@ -297,7 +302,8 @@ void yoke_run_destroy(yoke_run *run)
         yoke_queue_destroy(d->queue);
         yoke_device_close(d->device);
     }
-    for (int i = 0; i < 3; i++) yoke_release(context, run->texts[i]);
+    for (int i = 0; i < 4; i++) yoke_release(context, run->texts[i]);
+    yoke_release(context, run->results);
     yoke_release(context, run->energies);
     yoke_release(context, run->plans_memory);
     yoke_release(context, run);

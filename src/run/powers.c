@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "device/sim/sim.h"
 #include "run/run.h"
 
 /* A meter's two ends are known to this part of a rest. */
@@ -52,45 +53,129 @@ yoke_status run_powers_start(yoke_run *run)
 
 /* ------------------------------------------------------------------------------------------------- reading */
 
-/* Sum over the own meters of a device; NaN where one has no value. */
-static double own_j(const yoke_run *run, const run_device *d, double *uncertainty)
+/* Sum over some meters; NaN where one has no value, or there is none. */
+static double sum_j(const yoke_run *run, uint64_t meters, double *uncertainty)
 {
     double sum = 0, uncertain = 0;
     for (int64_t k = 0; k < run->num_meters && k < RUN_MOST_METERS; k++) {
-        if (!(d->meters >> k & 1)) continue;
+        if (!(meters >> k & 1)) continue;
         sum += run->energies[k].value_j;
         uncertain += run->energies[k].uncertainty_j;
     }
     *uncertainty = uncertain;
-    return d->meters != 0 ? sum : (double)NAN;
+    return meters != 0 ? sum : (double)NAN;
 }
 
-/* Of all meters that are some device's own, each once. */
-static double all_own_j(const yoke_run *run)
+double run_own_j(const yoke_run *run, int device, double *uncertainty) { return sum_j(run, run->devices[device].meters, uncertainty); }
+
+yoke_energy_kind run_power_kind(const yoke_run *run, int device)
+{
+    for (int64_t k = 0; k < run->num_meters && k < RUN_MOST_METERS; k++)
+        if (run->devices[device].meters >> k & 1) return run->energies[k].kind;
+    return YOKE_ENERGY_NONE;
+}
+
+/* All meters that are some device's own. */
+static uint64_t all_own(const yoke_run *run)
 {
     uint64_t all = 0;
-    double sum = 0;
     for (int i = 0; i < run->num_devices; i++) all |= run->devices[i].meters;
-    for (int64_t k = 0; k < run->num_meters && k < RUN_MOST_METERS; k++)
-        if (all >> k & 1) sum += run->energies[k].value_j;
-    return sum;
+    return all;
 }
 
-static double longest_period_s(const yoke_run *run)
+static double all_own_j(const yoke_run *run)
+{
+    double uncertain, sum = sum_j(run, all_own(run), &uncertain);
+    return all_own(run) != 0 ? sum : 0;
+}
+
+/* Meters that all belong to devices before this one: parts of the cores have one package, which rests once. */
+static int is_counted_before(const yoke_run *run, int device)
+{
+    uint64_t before = 0, own = run->devices[device].meters;
+    for (int i = 0; i < device; i++) before |= run->devices[i].meters;
+    return own != 0 && (own & ~before) == 0;
+}
+
+double run_others_above_j(const yoke_run *run, const double *busy, double seconds, const yoke_energy *total, double *uncertainty)
+{
+    uint64_t at_work = 0, resting = 0;
+    double uncertain = 0, joules = total->value_j - all_own_j(run) - run->base_w * seconds;
+    for (int i = 0; i < run->num_devices; i++)
+        if (busy[i] > 0 || run->devices[i].accelerator) at_work |= run->devices[i].meters;
+    for (int i = 0; i < run->num_devices; i++) {
+        const run_device *d = &run->devices[i];
+        if ((d->meters & (at_work | resting)) != 0 || d->meters == 0 || isnan(d->powers[d->level].idle_w)) continue;
+        resting |= d->meters; /* a host that rests: what it draws more is for the accelerators */
+        joules += run_own_j(run, i, &uncertain) - d->powers[d->level].idle_w * seconds;
+    }
+    double of_own, unused = sum_j(run, all_own(run) & ~resting, &of_own);
+    (void)unused;
+    *uncertainty = fmax(0, total->uncertainty_j - of_own);
+    return joules;
+}
+
+double run_longest_period_s(const yoke_run *run)
 {
     double longest = 0;
     for (int64_t k = 0; k < run->num_meters; k++) longest = fmax(longest, run->meter_infos[k].period_s);
     return longest;
 }
 
-double run_power_s(const yoke_run *run) { return fmin(fmax(least_rest_s, periods_of_a_rest * longest_period_s(run)), most_rest_s); }
+double run_power_s(const yoke_run *run) { return fmin(fmax(least_rest_s, periods_of_a_rest * run_longest_period_s(run)), most_rest_s); }
 
-static yoke_status rest(yoke_run *run, double seconds)
+yoke_status run_wait(yoke_run *run, double seconds)
 {
-    if (run->simulated) return yoke_machine_sleep(run->context, seconds);
+    if (sim_machine_of(run->context) != NULL) return yoke_machine_sleep(run->context, seconds);
     struct timespec time = {.tv_sec = (time_t)seconds, .tv_nsec = (long)(1e9 * (seconds - floor(seconds)))};
     (void)nanosleep(&time, NULL); /* a signal ends it early: the region knows how long it was */
     return YOKE_OK;
+}
+
+/* Power of all that is metered; NaN where nothing is. */
+static yoke_run_watts all_of(const yoke_energy *total, double seconds)
+{
+    int known = total->kind != YOKE_ENERGY_NONE && !isnan(total->value_j);
+    return (yoke_run_watts){known ? total->value_j / seconds : (double)NAN, known ? total->uncertainty_j / seconds : (double)NAN,
+                            known ? total->kind : YOKE_ENERGY_NONE};
+}
+
+/* What is shown first is of the time before. */
+static yoke_status rest(yoke_run *run, yoke_region **region)
+{
+    yoke_status status = run_longest_period_s(run) > 0 ? run_wait(run, 2 * run_longest_period_s(run)) : YOKE_OK;
+    if (status == YOKE_OK) status = yoke_region_begin(run->meter, region);
+    return status == YOKE_OK ? run_wait(run, run_power_s(run)) : status;
+}
+
+yoke_status run_powers_before(yoke_run *run)
+{
+    const yoke_meter_options options = {.sysroot = run->options.sysroot, .declared = run->options.declared};
+    const sim_machine *machine = sim_machine_of(run->context);
+    yoke_region *region = NULL;
+    yoke_energy total = {.value_j = NAN};
+    double seconds = 1;
+    void *energies = NULL;
+    run->all_idle_before = (yoke_run_watts){NAN, NAN, YOKE_ENERGY_NONE};
+    if (run->options.no_meters || (machine != NULL && !machine->powered)) return YOKE_OK;
+    yoke_status status = yoke_meter_open(run->context, &options, &run->meter);
+    if (status == YOKE_OK) {
+        run->meter_infos = run->meter->infos;
+        run->num_meters = run->meter->count;
+    }
+    if (status == YOKE_OK) status = yoke_allocate(run->context, run->num_meters, sizeof(yoke_energy), &energies);
+    if (status == YOKE_OK && run->num_meters > 0) {
+        status = rest(run, &region);
+        yoke_status ended = region != NULL ? yoke_region_end(region, &seconds, energies, &total) : YOKE_OK;
+        if (status == YOKE_OK) status = ended;
+    }
+    if (status == YOKE_OK && run->num_meters > 0) run->all_idle_before = all_of(&total, seconds);
+    yoke_release(run->context, energies);
+    yoke_meter_close(run->meter);
+    run->meter = NULL;
+    run->meter_infos = NULL;
+    run->num_meters = 0;
+    return status;
 }
 
 yoke_status run_powers_rest(yoke_run *run)
@@ -102,25 +187,25 @@ yoke_status run_powers_rest(yoke_run *run)
     for (int i = 0; i < run->num_devices; i++)
         wanted |= run->devices[i].meters != 0 && isnan(run->devices[i].powers[run->devices[i].level].idle_w);
     if (!wanted || run->rests >= RUN_MOST_TRIES * RUN_MOST_LEVELS || run->declared || run->meter == NULL ||
-        !(run->needs_powers || run->simulated))
+        !(run->needs_powers || run->simulated || run->options.measure_all))
         return YOKE_OK;
     run->rests++;
-    yoke_status status = yoke_region_begin(run->meter, &region);
-    if (status != YOKE_OK) return status;
-    status = rest(run, run_power_s(run));
+    yoke_status status = rest(run, &region);
+    if (region == NULL) return status;
     yoke_status ended = yoke_region_end(region, &seconds, run->energies, &total);
     if (status == YOKE_OK) status = ended;
     if (status != YOKE_OK) return status;
     for (int i = 0; i < run->num_devices; i++) {
         run_device *d = &run->devices[i];
         run_level_power *power = &d->powers[d->level];
-        double joules = own_j(run, d, &uncertain);
+        double joules = run_own_j(run, i, &uncertain);
         if (!isnan(power->idle_w) || isnan(joules)) continue;
         power->idle_w = joules / seconds;
         power->idle_uncertainty_w = uncertain / seconds;
     }
     double base_w = (total.value_j - all_own_j(run)) / seconds;
-    if (isnan(run->base_w)) run->base_w = base_w < 0 ? 0 : base_w;
+    if (run->all_idle.kind == YOKE_ENERGY_NONE) run->all_idle = all_of(&total, seconds);
+    if (isnan(run->base_w)) run->base_w = base_w <= fmax(run->all_idle.interval_w, 1e-6 * run->all_idle.value_w) ? 0 : base_w;
     return YOKE_OK;
 }
 
@@ -162,11 +247,11 @@ void run_powers_learn(yoke_run *run, const int *levels, double seconds, const yo
 {
     double host_s = 0, accelerator_s = 0, uncertain;
     if (run->declared || run->meter == NULL) return;
-    const int tried = seconds > 2 * longest_period_s(run) ? 4 : 1; /* that a round was too short is no failure yet */
+    const int tried = seconds > 2 * run_longest_period_s(run) ? 4 : 1; /* that a round was too short is no failure yet */
     for (int i = 0; i < run->num_devices; i++) {
         run_device *d = &run->devices[i];
         run_level_power *power = &d->powers[levels[i]];
-        double above = own_j(run, d, &uncertain) - power->idle_w * seconds;
+        double above = run_own_j(run, i, &uncertain) - power->idle_w * seconds;
         if (d->accelerator)
             accelerator_s = fmax(accelerator_s, busy[i]);
         else
@@ -178,7 +263,7 @@ void run_powers_learn(yoke_run *run, const int *levels, double seconds, const yo
         power->busy_s += busy[i];
         power->uncertain_j = hypot(power->uncertain_j, uncertain + power->idle_uncertainty_w * seconds);
     }
-    double other_j = total->value_j - all_own_j(run) - run->base_w * seconds;
+    double other_j = run_others_above_j(run, busy, seconds, total, &uncertain);
     if (!isnan(other_j)) learn_others(run, other_j, host_s, accelerator_s);
 }
 
@@ -204,7 +289,8 @@ double run_idle_w(const yoke_run *run, int device, int level)
     int below, above;
     double part;
     if (!neighbours(d, level, has_idle, &below, &above, &part)) return NAN;
-    return (1 - part) * d->powers[below].idle_w + part * d->powers[above].idle_w;
+    double watts = (1 - part) * d->powers[below].idle_w + part * d->powers[above].idle_w;
+    return is_counted_before(run, device) ? 0 * watts : watts;
 }
 
 double run_dynamic_w(const yoke_run *run, int device, int level, double *uncertainty)

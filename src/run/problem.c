@@ -198,7 +198,7 @@ static int fill_level(const yoke_run *run, const run_plan *plan, int device, int
         times[p].dynamic_power_w = dynamic_w;
         times[p].power_uncertainty = isnan(uncertainty) ? 0 : uncertainty;
         /* A search takes numbers as they are: what is uncertain is measured when it is chosen, and a tie broken by time would never be. */
-        if (!only) times[p].time_uncertainty = times[p].power_uncertainty = 0;
+        if (!only && !plan->told) times[p].time_uncertainty = times[p].power_uncertainty = 0;
     }
     *to = (yoke_plan_level){.frequency_hz = run->devices[device].hz[level], .idle_power_w = idle_w, .phases = times};
     if (!is_plain(plan)) return 1;
@@ -211,6 +211,17 @@ static int fill_level(const yoke_run *run, const run_plan *plan, int device, int
     to->dynamic_power_w = dynamic_w;
     to->power_uncertainty = times[0].power_uncertainty;
     return 1;
+}
+
+/* Of one unit that the device did not have: as rounds told it, or by its bytes as calibrated; 0 where nothing is known, or nothing has to move. */
+static double copy_seconds(const yoke_run *run, const run_plan *plan, const run_device *d, double *start_s)
+{
+    *start_s = 0;
+    if (!plan->told && run_has_distribution(run, plan)) return 0;
+    if (!isnan(d->copy_seconds_per_unit)) return d->copy_seconds_per_unit;
+    if (isnan(d->copy_seconds_per_byte) || !(plan->copy_bytes_per_unit > 0)) return 0;
+    *start_s = d->copy_start_s;
+    return d->copy_seconds_per_byte * plan->copy_bytes_per_unit;
 }
 
 static int fill_device(const yoke_run *run, const run_plan *plan, int device, int only, int at, run_problem *problem, const parts *m)
@@ -226,14 +237,16 @@ static int fill_device(const yoke_run *run, const run_plan *plan, int device, in
             continue;
         problem->levels[at][count++] = l;
     }
-    double copy_s = run_has_distribution(run, plan) || isnan(d->copy_seconds_per_unit) ? 0 : d->copy_seconds_per_unit;
+    double copy_start_s, copy_s = copy_seconds(run, plan, d, &copy_start_s);
     problem->devices[at] = device;
     m->devices[at] = (yoke_plan_device){.name = d->info->name,
                                         .host = !d->accelerator,
                                         .removable = d->removable,
                                         .num_levels = count,
                                         .levels = levels,
+                                        .copy_seconds = copy_start_s,
                                         .copy_seconds_per_unit = copy_s,
+                                        .copy_joules_per_unit = isnan(d->copy_power_w) ? 0 : d->copy_power_w * copy_s,
                                         .max_units = run_most_units(run, plan, device)};
     return count > 0;
 }
@@ -293,14 +306,15 @@ yoke_status run_problem_create(yoke_run *run, const run_plan *plan, int only, ru
     }
     *known = *known && count > 0;
     if (status == YOKE_OK && *known) number_phases(plan, problem, count);
-    problem->problem = (yoke_plan_problem){.units = plan->cut_units[0],
-                                           .repetitions = plan->phases[0].calls,
-                                           .copies_before = 1,
-                                           .base_power_w = base_w,
-                                           .hosting_power_w = run->hosting_w,
-                                           .num_devices = count,
-                                           .devices = m.devices,
-                                           .round = is_plain(plan) ? NULL : &problem->round};
+    problem->problem =
+        (yoke_plan_problem){.units = plan->cut_units[0],
+                            .repetitions = plan->phases[0].calls,
+                            .copies_before = plan->num_phases > 1 || plan->phases[0].calls > 1, /* who has copied may begin */
+                            .base_power_w = base_w,
+                            .hosting_power_w = run->hosting_w,
+                            .num_devices = count,
+                            .devices = m.devices,
+                            .round = is_plain(plan) ? NULL : &problem->round};
     if (status == YOKE_OK && *known) return YOKE_OK;
     run_problem_clear(run, problem);
     return status;

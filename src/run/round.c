@@ -82,6 +82,12 @@ static yoke_status fill_plan(yoke_run *run, const yoke_round *round, uint64_t al
     return status;
 }
 
+yoke_status run_take_round(yoke_run *run, const yoke_round *round, run_plan *plan)
+{
+    yoke_status status = check_round(run, round, 0);
+    return status == YOKE_OK ? fill_plan(run, round, ~UINT64_C(0), plan) : status;
+}
+
 /* Nonzero: a is to be worked rather than b.  What is not known yet is learned first. */
 static int is_better(const run_plan *a, const run_plan *b)
 {

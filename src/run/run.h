@@ -6,7 +6,9 @@
  *   create.c    opening and giving back                   problem.c  a round as a problem of the planner
  *   round.c     begin, end, fail                          decide.c, search.c   which units and frequencies come next
  *   kernel.c, loop.c   the simple door                    record.c, explain.c   what is told
- *   calibrate.c measuring before the first round   overhead.c   what rounds take beside their phases
+ *   calibrate*.c measuring before the first round  overhead.c   what rounds take beside their phases
+ *   relation.c  a frequency by another one
+ *   accuracy.c  how uncertain seconds are          predict.c    what is known, one call at a time or as a model file
  */
 #ifndef YOKE_RUN_RUN_H
 #define YOKE_RUN_RUN_H
@@ -53,8 +55,9 @@ typedef struct run_device {
     int shares_meters;
     int removable;
     run_level_power powers[RUN_MOST_LEVELS];
-    double copy_seconds_per_unit; /* of what changes hands, smoothed; NaN: not known */
-    int64_t memory_bytes;         /* of an accelerator, where known; else 0 */
+    double copy_seconds_per_unit;                             /* of what changes hands, smoothed; NaN: not known */
+    double copy_start_s, copy_seconds_per_byte, copy_power_w; /* as calibrated; NaN: not known */
+    int64_t memory_bytes;                                     /* of an accelerator, where known; else 0 */
 } run_device;
 
 /*
@@ -64,7 +67,23 @@ typedef struct run_contention {
     enum { RUN_UNMEASURED, RUN_BESIDE, RUN_ALONE } kind; /* of the models */
     int count;                                           /* measurements of the other kind, as far as they count */
     double factor;                                       /* seconds beside others over those alone: their mean; 1 before */
+    double uncertainty;                                  /* of the factor, relative, 95 %; 0 before */
 } run_contention;
+
+/* How far calls of a work on a device are from their mean, as calibrated: sum of squares, relative, and degrees of freedom.  It fades with rounds. */
+typedef struct run_scatter {
+    double squares, freedom;
+} run_scatter;
+
+/*
+ * Seconds at a level as a + b t(x) + c x, t(x) those at the base level: a is of a start, c of what depends on the frequency and not on where the data lie.
+ * misfit: relative, root mean square over the points.
+ */
+typedef struct run_relation {
+    int base;  /* level + 1; 0: not made yet */
+    int holds; /* nonzero: there are points enough, and it goes through them */
+    double a, b, c, misfit;
+} run_relation;
 
 /* A kind of work: how long devices take for it. */
 typedef struct run_work {
@@ -72,7 +91,9 @@ typedef struct run_work {
     char kernel[17];                  /* hash of its texts */
     int planned;                      /* nonzero: a plan had it, so the hash is fixed */
     speed_model *models;              /* [num_devices][RUN_MOST_LEVELS] */
+    run_relation *relations;          /* [num_devices][RUN_MOST_LEVELS] */
     run_contention *contention;       /* [num_devices] */
+    run_scatter *scatter;             /* [num_devices] */
     double overhead_s;                /* of a call, in rounds that begin with this work */
     int overheads;                    /* rounds that told it */
     int *stored;                      /* [num_devices]: samples that came from the store */
@@ -104,6 +125,7 @@ typedef struct run_plan {
     int64_t units[RUN_MOST_CUTS][RUN_MOST_DEVICES];
     int levels[RUN_MOST_DEVICES];
     yoke_run_decision decision;
+    int told;     /* nonzero: for a model file, in which times and powers have their uncertainties */
     int weighted; /* nonzero: a phase has weights, which are the caller's and gone after the round */
     int explores; /* nonzero: units and levels serve learning */
     yoke_cost predicted;
@@ -120,7 +142,7 @@ typedef struct run_plan {
 struct yoke_run {
     yoke_context *context;
     yoke_run_options options; /* texts are the run's own */
-    char *texts[3];           /* store, machine, sysroot; or NULL */
+    char *texts[4];           /* store, machine, sysroot, declared; or NULL */
     double share;             /* NaN: chosen */
     int needs_powers;         /* nonzero: by objective or cap */
     int plans;                /* nonzero: the planner decides, even of one phase */
@@ -149,8 +171,10 @@ struct yoke_run {
     int patience, waited; /* rounds without a search, and how many of them there were */
     int has_regret;       /* nonzero: regret is of the latest round */
     double regret;
-    int calibrated; /* nonzero: something was learned before any round */
-    int64_t rounds; /* that ended */
+    int calibrated;                           /* nonzero: something was learned before any round */
+    struct run_calibrated *results;           /* [num_devices] of the latest calibration; NULL: there was none */
+    yoke_run_watts all_idle_before, all_idle; /* of all that is metered, at rest, before devices were opened and after it */
+    int64_t rounds;                           /* that ended */
     int64_t first[RUN_MOST_CUTS][RUN_MOST_DEVICES + 1], before[RUN_MOST_CUTS][RUN_MOST_DEVICES + 1];
     const int64_t *first_of[RUN_MOST_CUTS], *before_of[RUN_MOST_CUTS];
     int64_t given_cuts, given_units[RUN_MOST_CUTS]; /* totals of `first`, which the application has been told; 0 cuts: none yet */
@@ -194,6 +218,14 @@ void run_works_clear(yoke_run *run);
 speed_model *run_model(const yoke_run *run, int work, int device, int level);
 /* A call on so many units took so long, beside other devices or alone; what is not finite or not above 0 is not learned. */
 void run_learn_seconds(yoke_run *run, int work, int device, int level, int beside, double units, double seconds);
+/* The same for the mean of a sample, as it was measured on purpose while the others rested. */
+void run_know_seconds(yoke_run *run, int work, int device, int level, const yoke_sample *sample);
+/* Seconds beside others over those alone, as measured on purpose, with the relative half width of its 95 % interval. */
+void run_know_contention(yoke_run *run, int work, int device, double factor, double uncertainty);
+/* Forgets all that was learned of the work on the device. */
+void run_forget(yoke_run *run, int work, int device);
+/* The level that is known best, by which others are told; -1: none is known. */
+int run_base_level(const yoke_run *run, int work, int device);
 /* What run_seconds and run_start_s are multiplied with, to be those beside other devices or alone. */
 double run_factor(const yoke_run *run, int work, int device, int beside);
 /*
@@ -201,6 +233,8 @@ double run_factor(const yoke_run *run, int work, int device, int beside);
  * NaN: not known.
  */
 double run_seconds(const yoke_run *run, int work, int device, int level, double units, double *uncertainty);
+/* How the level goes with the base level. */
+const run_relation *run_relate(const yoke_run *run, int work, int device, int level, int base);
 /* Nonzero: run_seconds is known at some level. */
 int run_is_measured(const yoke_run *run, int work, int device);
 /* The cost of a start: what the curve has at 0 units; 0 where nothing is known. */
@@ -225,6 +259,27 @@ double run_dynamic_w(const yoke_run *run, int device, int level, double *uncerta
 /* Nonzero: the level has been measured itself, or cannot be. */
 int run_power_is_measured(const yoke_run *run, int device, int level);
 int run_powers_known(const yoke_run *run);
+
+/* Where a device's powers come from, by the region that ended last. */
+yoke_energy_kind run_power_kind(const yoke_run *run, int device);
+/* J of a device's own meters in the region that ended last. */
+double run_own_j(const yoke_run *run, int device, double *uncertainty);
+/* J above rest, in a region of so many seconds, of all that no device at work and no accelerator draws: memory, and hosts that serve accelerators. */
+double run_others_above_j(const yoke_run *run, const double *busy, double seconds, const yoke_energy *total, double *uncertainty);
+/* Before devices are opened: power of all meters at rest.  Errors: those of meters. */
+yoke_status run_powers_before(yoke_run *run);
+/* Nothing is done for so many seconds, of the virtual clock where there is one. */
+yoke_status run_wait(yoke_run *run, double seconds);
+double run_longest_period_s(const yoke_run *run);
+
+/* ------------------------------------------------------------------------------------------------ accuracy.c */
+
+/* Relative standard deviation of one call, and the degrees of freedom of that. */
+double run_noise(const yoke_run *run, int work, int device, int level, double *freedom);
+/* Relative half width of the 95 % interval of what run_seconds says of a level that was measured. */
+double run_accuracy_at(const yoke_run *run, int work, int device, int level, double units);
+/* ... of a level between two that were measured, of which that of the less certain one is given. */
+double run_accuracy_between(double of_these);
 
 /* ------------------------------------------------------------------------------------------------- problem.c */
 
@@ -273,6 +328,8 @@ const char *run_decision_text(yoke_run_decision decision);
 
 /* Sets a device's frequency to a level, where it can be set and has another.  Errors: those of yoke_clock_set. */
 yoke_status run_set_level(yoke_run *run, int device, int level);
+/* The round as a plan of which nothing is decided.  Errors: ARGUMENT (outside its contract), MEMORY. */
+yoke_status run_take_round(yoke_run *run, const yoke_round *round, run_plan *plan);
 /* Units of a phase that the device has by the plan. */
 int64_t run_units_of(const yoke_run *run, const yoke_phase *phase, int device);
 

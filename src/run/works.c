@@ -8,17 +8,17 @@
 #include "run/run.h"
 
 static const double least_seconds = 1e-12, most_seconds = 1e12;
-/* Relative uncertainty of what is only inferred from other frequencies. */
-static const double inferred_uncertainty = 0.05;
 /* So many measurements tell what devices lose beside each other; later ones tell of the device itself. */
 static const int enough_ratios = 3;
 static const double least_contention = 0.5, most_contention = 20;
+/* So much of what a calibration told of the noise remains after a round: rounds tell it themselves. */
+static const double scatter_kept = 0.95;
 
 /* -------------------------------------------------------------------------------------------------- naming */
 
 static yoke_status make_work(yoke_run *run, const char *name)
 {
-    void *items = run->run_works, *text = NULL, *models = NULL, *counts = NULL, *contention = NULL;
+    void *items = run->run_works, *text = NULL, *models = NULL, *counts = NULL, *contention = NULL, *scatter = NULL, *relations = NULL;
     yoke_status status = yoke_grow(run->context, &items, run->num_works, &run->most_works, 4, sizeof(run_work));
     if (status != YOKE_OK) return status;
     run->run_works = items;
@@ -28,7 +28,12 @@ static yoke_status make_work(yoke_run *run, const char *name)
     if (status == YOKE_OK) status = yoke_allocate(run->context, (int64_t)run->num_devices * RUN_MOST_LEVELS, sizeof(speed_model), &models);
     if (status == YOKE_OK) status = yoke_allocate(run->context, 3 * (int64_t)run->num_devices, sizeof(int), &counts);
     if (status == YOKE_OK) status = yoke_allocate(run->context, run->num_devices, sizeof(run_contention), &contention);
+    if (status == YOKE_OK) status = yoke_allocate(run->context, run->num_devices, sizeof(run_scatter), &scatter);
+    if (status == YOKE_OK)
+        status = yoke_allocate(run->context, (int64_t)run->num_devices * RUN_MOST_LEVELS, sizeof(run_relation), &relations);
     if (status != YOKE_OK) {
+        yoke_release(run->context, contention);
+        yoke_release(run->context, scatter);
         yoke_release(run->context, text);
         yoke_release(run->context, models);
         yoke_release(run->context, counts);
@@ -37,6 +42,8 @@ static yoke_status make_work(yoke_run *run, const char *name)
     work->name = strcpy(text, name);
     work->models = models;
     work->contention = contention;
+    work->scatter = scatter;
+    work->relations = relations;
     for (int i = 0; i < run->num_devices; i++) work->contention[i].factor = 1;
     work->stored = counts;
     work->tries = work->stored + run->num_devices;
@@ -86,6 +93,8 @@ void run_works_clear(yoke_run *run)
         yoke_release(run->context, run->run_works[i].models);
         yoke_release(run->context, run->run_works[i].stored);
         yoke_release(run->context, run->run_works[i].contention);
+        yoke_release(run->context, run->run_works[i].scatter);
+        yoke_release(run->context, run->run_works[i].relations);
     }
     yoke_release(run->context, run->run_works);
 }
@@ -119,11 +128,53 @@ static double convert(yoke_run *run, int work, int device, int level, int beside
     return beside ? seconds / contention->factor : seconds * contention->factor;
 }
 
+static void forget_relations(yoke_run *run, int work, int device)
+{
+    memset(&run->run_works[work].relations[device * RUN_MOST_LEVELS], 0, RUN_MOST_LEVELS * sizeof(run_relation));
+}
+
 void run_learn_seconds(yoke_run *run, int work, int device, int level, int beside, double units, double seconds)
 {
     if (!(units > 0 && seconds >= least_seconds && seconds <= most_seconds)) return;
+    run_scatter *scatter = &run->run_works[work].scatter[device];
+    scatter->squares *= scatter_kept;
+    scatter->freedom *= scatter_kept;
     seconds = convert(run, work, device, level, beside, units, seconds);
     (void)model_measure(run_model(run, work, device, level), units, seconds);
+    forget_relations(run, work, device);
+}
+
+void run_know_seconds(yoke_run *run, int work, int device, int level, const yoke_sample *sample)
+{
+    run_scatter *scatter = &run->run_works[work].scatter[device];
+    const double freedom = (double)sample->repeats - 1;
+    double deviation = NAN;
+    if (!(sample->units > 0 && sample->seconds >= least_seconds && sample->seconds <= most_seconds)) return;
+    if (freedom > 0 && !isnan(sample->seconds_interval)) {
+        deviation = sample->seconds_interval / statistics_student_95(freedom) * sqrt((double)sample->repeats) / sample->seconds;
+        scatter->squares += freedom * deviation * deviation;
+        scatter->freedom += freedom;
+    }
+    double seconds = convert(run, work, device, level, sample->together, sample->units, sample->seconds);
+    if (sample->together && run->run_works[work].contention[device].kind == RUN_ALONE) return; /* it told the factor */
+    model_know(run_model(run, work, device, level), sample->units, seconds, fmax(1, (double)sample->repeats), deviation);
+    forget_relations(run, work, device);
+}
+
+void run_know_contention(yoke_run *run, int work, int device, double factor, double uncertainty)
+{
+    run_contention *contention = &run->run_works[work].contention[device];
+    *contention = (run_contention){.kind = contention->kind, .count = enough_ratios, .factor = factor, .uncertainty = uncertainty};
+}
+
+void run_forget(yoke_run *run, int work, int device)
+{
+    run_work *of = &run->run_works[work];
+    memset(run_model(run, work, device, 0), 0, RUN_MOST_LEVELS * sizeof *of->models);
+    of->contention[device] = (run_contention){.factor = 1};
+    of->scatter[device] = (run_scatter){0};
+    forget_relations(run, work, device);
+    of->stored[device] = of->tries[device] = of->explored[device] = 0;
 }
 
 int run_is_measured(const yoke_run *run, int work, int device)
@@ -134,7 +185,7 @@ int run_is_measured(const yoke_run *run, int work, int device)
 }
 
 /* The level that is known best: others are told by it. */
-static int base_level(const yoke_run *run, int work, int device)
+int run_base_level(const yoke_run *run, int work, int device)
 {
     double best = 0;
     int found = -1;
@@ -148,8 +199,6 @@ static int base_level(const yoke_run *run, int work, int device)
     }
     return found;
 }
-
-static double factor_95(const speed_model *model) { return statistics_student_95(model->noise.freedom + 2); }
 
 /*
  * Seconds at a level from those at the base, t = a + b t_base through two points that were measured at both: so a start that does not depend on the frequency is
@@ -183,28 +232,21 @@ static double from_base(const speed_model *model, const speed_model *base, doubl
     return nearest->seconds * base_s / yoke_curve_seconds(&base->curve, nearest->units);
 }
 
-/* How far, in logarithms, the units are from any that were measured, where the curve is a guess. */
-static double distance(const speed_model *model, double units)
-{
-    double nearest = INFINITY;
-    for (int k = 0; k < model->points; k++) nearest = fmin(nearest, fabs(log(units / model->point[k].units)));
-    return nearest;
-}
-
 /* At a level that was measured itself. */
 static double seconds_at(const yoke_run *run, int work, int device, int level, int base, double units, double *relative)
 {
     const speed_model *model = run_model(run, work, device, level), *of_base = run_model(run, work, device, base);
-    double guessed = inferred_uncertainty * distance(model, units);
-    *relative = hypot(factor_95(model) * model_uncertainty(model, units), guessed);
+    *relative = run_accuracy_at(run, work, device, level, units);
     if (level == base) return yoke_curve_seconds(&model->curve, units);
-    return from_base(model, of_base, units);
+    const run_relation *relation = run_relate(run, work, device, level, base);
+    if (!relation->holds) return from_base(model, of_base, units);
+    return relation->a + relation->b * yoke_curve_seconds(&of_base->curve, units) + relation->c * units;
 }
 
 double run_seconds(const yoke_run *run, int work, int device, int level, double units, double *uncertainty)
 {
     const run_device *d = &run->devices[device];
-    int base = base_level(run, work, device), below = level, above = level;
+    int base = run_base_level(run, work, device), below = level, above = level;
     double relative = NAN, low_relative, high_relative;
     if (uncertainty != NULL) *uncertainty = NAN;
     if (base < 0) return NAN;
@@ -218,7 +260,7 @@ double run_seconds(const yoke_run *run, int work, int device, int level, double 
         double high = seconds_at(run, work, device, above, base, units, &high_relative);
         double part = (d->hz[level] - d->hz[below]) / (d->hz[above] - d->hz[below]);
         seconds = 1 / ((1 - part) / seconds + part / high);
-        relative = hypot(fmax(low_relative, high_relative), inferred_uncertainty);
+        relative = run_accuracy_between(fmax(low_relative, high_relative));
     }
     if (uncertainty != NULL) *uncertainty = relative;
     return seconds;
@@ -226,7 +268,7 @@ double run_seconds(const yoke_run *run, int work, int device, int level, double 
 
 double run_start_s(const yoke_run *run, int work, int device, int level)
 {
-    int base = base_level(run, work, device);
+    int base = run_base_level(run, work, device);
     double tiny = 1e-6, uncertainty;
     if (base < 0) return 0;
     double seconds = run_seconds(run, work, device, level, tiny, &uncertainty);
@@ -292,9 +334,46 @@ yoke_status run_work_open(yoke_run *run, int index)
         if (entry == NULL && why != NULL && why[0] != '\0') yoke_log(run->context, YOKE_LOG_INFO, "store: %s", why);
         if (entry == NULL) continue;
         take_samples(run, index, i, entry);
+        if (isnan(run->devices[i].copy_seconds_per_byte)) {
+            run->devices[i].copy_start_s = isnan(entry->copy_start_s) ? 0 : entry->copy_start_s;
+            run->devices[i].copy_seconds_per_byte = entry->copy_seconds_per_byte;
+        }
         take_powers(run, i, entry);
     }
     return YOKE_OK;
+}
+
+static yoke_sample sample_of(const yoke_run *run, int work, int device, int level, const model_point *p)
+{
+    double freedom, noise = run_noise(run, work, device, level, &freedom), of_power,
+                    dynamic_w = run_dynamic_w(run, device, level, &of_power);
+    double interval = p->weight >= 2 ? statistics_student_95(freedom) * noise / sqrt(p->weight) * p->seconds : (double)NAN;
+    double joules = dynamic_w > 0 ? dynamic_w * p->seconds : (double)NAN;
+    return (yoke_sample){.units = p->units,
+                         .frequency_hz = run->devices[device].hz[level],
+                         .seconds = p->seconds,
+                         .seconds_interval = interval,
+                         .joules = joules,
+                         .joules_interval = joules * hypot(of_power, interval / p->seconds),
+                         .repeats = p->weight >= 1 ? (int64_t)p->weight : 1,
+                         .together = run->run_works[work].contention[device].kind == RUN_BESIDE};
+}
+
+/* What devices lose beside each other, as one sample of the other kind at the largest size; returns how many there are. */
+static int fill_together(const yoke_run *run, int work, int device, yoke_sample *sample)
+{
+    const run_contention *contention = &run->run_works[work].contention[device];
+    const int base = run_base_level(run, work, device);
+    if (base < 0 || contention->count == 0) return 0;
+    if (sample == NULL) return 1;
+    const speed_model *model = run_model(run, work, device, base);
+    *sample = sample_of(run, work, device, base, &model->point[model->points - 1]);
+    const double factor = contention->kind == RUN_ALONE ? contention->factor : 1 / contention->factor;
+    sample->seconds = factor * run_seconds(run, work, device, base, sample->units, NULL);
+    sample->seconds_interval = contention->uncertainty > 0 ? contention->uncertainty * sample->seconds : (double)NAN;
+    sample->joules = sample->joules_interval = NAN;
+    sample->together = contention->kind == RUN_ALONE;
+    return 1;
 }
 
 /* What was learned, and of an older entry the samples of frequencies that this run does not use; samples NULL: only counts. */
@@ -307,17 +386,10 @@ static int fill_samples(const yoke_run *run, int work, int device, const yoke_st
         for (int k = 0; k < model->points; k++, count++) {
             const model_point *p = &model->point[k];
             if (samples == NULL) continue;
-            double interval = p->weight >= 2 ? factor_95(model) * model_noise(model) / sqrt(p->weight) * p->seconds : (double)NAN;
-            samples[count] = (yoke_sample){.units = p->units,
-                                           .frequency_hz = d->hz[l],
-                                           .seconds = p->seconds,
-                                           .seconds_interval = interval,
-                                           .joules = NAN,
-                                           .joules_interval = NAN,
-                                           .repeats = p->weight >= 1 ? (int64_t)p->weight : 1,
-                                           .together = run->run_works[work].contention[device].kind == RUN_BESIDE};
+            samples[count] = sample_of(run, work, device, l, p);
         }
     }
+    count += fill_together(run, work, device, samples != NULL ? samples + count : NULL);
     for (int64_t k = 0; old != NULL && k < old->num_samples; k++) {
         if (level_of(d, &old->samples[k], highest_frequency(old)) >= 0) continue;
         if (samples != NULL) samples[count] = old->samples[k];
@@ -333,8 +405,11 @@ static yoke_status put_entry(yoke_run *run, int index, int device)
     const run_level_power *power = &d->powers[d->num_levels - 1];
     const yoke_store_entry *old = yoke_store_find(run->store, work->name, d->info->name, d->info->description, work->kernel, NULL);
     int top = d->num_levels - 1, measured = !run->declared && !isnan(power->idle_w) && power->busy_s > 0;
-    double idle_w = measured ? power->idle_w : (double)NAN,
-           busy_w = measured ? power->idle_w + run_dynamic_w(run, device, top, NULL) : (double)NAN;
+    double of_power = NAN, dynamic_w = run_dynamic_w(run, device, top, &of_power), idle_w = measured ? power->idle_w : (double)NAN,
+           busy_w = measured ? power->idle_w + dynamic_w : (double)NAN;
+    int has_copies = !isnan(d->copy_seconds_per_byte);
+    yoke_energy_kind kind = measured ? run_power_kind(run, device) : YOKE_ENERGY_NONE;
+    if (kind == YOKE_ENERGY_NONE && old != NULL) kind = old->power_kind;
     void *samples = NULL;
     if (!run_is_measured(run, index, device)) return YOKE_OK;
     int count = fill_samples(run, index, device, old, NULL);
@@ -350,12 +425,15 @@ static yoke_status put_entry(yoke_run *run, int index, int device)
                                     .idle_power_w = measured || old == NULL ? idle_w : old->idle_power_w,
                                     .idle_power_interval_w = measured ? power->idle_uncertainty_w : (double)NAN,
                                     .busy_power_w = measured || old == NULL ? busy_w : old->busy_power_w,
-                                    .busy_power_interval_w = NAN,
-                                    .copy_start_s = old == NULL ? (double)NAN : old->copy_start_s,
-                                    .copy_seconds_per_byte = old == NULL ? (double)NAN : old->copy_seconds_per_byte,
-                                    .power_kind = measured      ? (run->simulated ? YOKE_ENERGY_SIMULATED : YOKE_ENERGY_MEASURED)
-                                                  : old == NULL ? YOKE_ENERGY_NONE
-                                                                : old->power_kind};
+                                    .busy_power_interval_w =
+                                        measured ? hypot(power->idle_uncertainty_w, of_power * dynamic_w) : (double)NAN,
+                                    .copy_start_s = has_copies    ? d->copy_start_s
+                                                    : old == NULL ? (double)NAN
+                                                                  : old->copy_start_s,
+                                    .copy_seconds_per_byte = has_copies    ? d->copy_seconds_per_byte
+                                                             : old == NULL ? (double)NAN
+                                                                           : old->copy_seconds_per_byte,
+                                    .power_kind = kind};
     status = yoke_store_put(run->store, &entry);
     yoke_release(run->context, samples);
     return status;

@@ -35,7 +35,7 @@ SUB_ROOMS = {
     "apps/fem": chain("case", "mesh", "space", "operator", "solver", "estimate", "output", "adapt", ""),
     "tool": {"": set(), "info": {""}, "energy": {""}, "gather": {""}, "profile": {""}, "calibrate": {"", "profile"}, "plan": {""}, "bench": {""},
              "reproduce": set()},
-    "bench": {"balance": set(), "ceilings": set(), "energy": set(), "meter": set(), "numa": set(), "plan": {"balance"}, "profile": set(),
+    "bench": {"balance": set(), "calibrate": set(), "ceilings": set(), "energy": set(), "meter": set(), "numa": set(), "plan": {"balance"}, "profile": set(),
               "reduction": set(), "fem": set()},
 }
 

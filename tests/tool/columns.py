@@ -86,6 +86,10 @@ def test_bench_profile():
     check(("sensor",), "bench", "profile", words=("--seeds", "1", "--sensor", "hopper-instant"))
 
 
+def test_bench_calibrate():
+    check(("predictions", "plans"), "bench", "calibrate", words=("--machines", "1"))
+
+
 def test_bench_numa():
     check(("kernel",), "bench", "numa", words=("--pretend", "2", "--megabytes", "1", "--repeats", "2", "--seconds", "0.001"))
 

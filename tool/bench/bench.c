@@ -12,6 +12,7 @@ static const struct {
     {"adapt", "an adaptive run: seconds by phase of each step"},
     {"axmebe", "products y = A u of finite elements: variants, devices, numbers of elements"},
     {"balance", "the balancer on simulated devices with noise, knees and cliffs"},
+    {"calibrate", "calibrations of random simulated machines: how often intervals hold, what plans lose"},
     {"ceilings", "what the cores can do at most: STREAM's triad and DGEMM"},
     {"cg", "solves of a cube by conjugate gradients: meshes, preconditioners, threads"},
     {"energy", "time, energy and power: the measurements of Lang and Ruenger 2014, with their fits"},

@@ -1,0 +1,85 @@
+/* What a frequency has to do with the one that is known best. */
+#include <math.h>
+
+#include "run/run.h"
+
+/* Points that a relation needs, and by how much they may miss it: what noise explains is no misfit. */
+enum { FEWEST = 4 };
+static const double most_misfit = 0.02, noise_allowed = 2;
+/* Relative, of the squares: start and slope are near 0 where the points do not tell them from the curve itself. */
+static const double ridge = 1e-6;
+
+/* Solves the symmetric 3 x 3 system in place by elimination; 0 where it is singular. */
+static int solve(double m[3][4])
+{
+    for (int k = 0; k < 3; k++) {
+        if (!(m[k][k] > 0)) return 0;
+        for (int i = k + 1; i < 3; i++) {
+            double factor = m[i][k] / m[k][k];
+            for (int j = k; j < 4; j++) m[i][j] -= factor * m[k][j];
+        }
+    }
+    for (int k = 2; k >= 0; k--) {
+        for (int j = k + 1; j < 3; j++) m[k][3] -= m[k][j] * m[j][3];
+        m[k][3] /= m[k][k];
+    }
+    return 1;
+}
+
+/* Least squares of relative errors, each point weighed alike: a size is as good as another. */
+static void fit(const speed_model *model, const speed_model *base, run_relation *relation)
+{
+    double m[3][4] = {{0}}, columns[MODEL_MOST_POINTS][3], scale[3] = {0};
+    const int count = model->points;
+    for (int k = 0; k < count; k++) {
+        const model_point *p = &model->point[k];
+        columns[k][0] = 1 / p->seconds;
+        columns[k][1] = yoke_curve_seconds(&base->curve, p->units) / p->seconds;
+        columns[k][2] = p->units / p->seconds;
+        for (int j = 0; j < 3; j++) scale[j] += columns[k][j] * columns[k][j] / count;
+    }
+    for (int j = 0; j < 3; j++) scale[j] = sqrt(scale[j]);
+    for (int k = 0; k < count; k++)
+        for (int i = 0; i < 3; i++) {
+            double of_i = columns[k][i] / scale[i];
+            for (int j = 0; j < 3; j++) m[i][j] += of_i * columns[k][j] / scale[j];
+            m[i][3] += of_i;
+        }
+    m[0][0] += ridge * count;
+    m[2][2] += ridge * count;
+    if (!solve(m)) return;
+    double squares = 0;
+    for (int k = 0; k < count; k++) {
+        double off = -1;
+        for (int j = 0; j < 3; j++) off += columns[k][j] / scale[j] * m[j][3];
+        squares += off * off / count;
+    }
+    *relation = (run_relation){
+        .base = relation->base, .a = m[0][3] / scale[0], .b = m[1][3] / scale[1], .c = m[2][3] / scale[2], .misfit = sqrt(squares)};
+}
+
+/* Times must be above 0 and not fall with units, from a little before the points on. */
+static int is_sound(const run_relation *relation, const speed_model *base, double least_units, double most_units)
+{
+    double before = 0;
+    for (int k = -1; k <= base->curve.knots; k++) {
+        double units = k < 0 ? 1e-6 * least_units : k < base->curve.knots ? base->curve.units[k] : 2 * most_units;
+        double seconds = relation->a + relation->b * yoke_curve_seconds(&base->curve, units) + relation->c * units;
+        if (!(seconds > 0) || seconds < before) return 0;
+        before = seconds;
+    }
+    return 1;
+}
+
+const run_relation *run_relate(const yoke_run *run, int work, int device, int level, int base)
+{
+    run_relation *relation = &run->run_works[work].relations[device * RUN_MOST_LEVELS + level];
+    const speed_model *model = run_model(run, work, device, level), *of_base = run_model(run, work, device, base);
+    if (relation->base == base + 1) return relation;
+    *relation = (run_relation){.base = base + 1, .misfit = NAN};
+    if (model->points < FEWEST || of_base->points < FEWEST) return relation;
+    fit(model, of_base, relation);
+    relation->holds = relation->misfit <= fmax(most_misfit, noise_allowed * model_noise(model)) &&
+                      is_sound(relation, of_base, model->point[0].units, model->point[model->points - 1].units);
+    return relation;
+}
