@@ -1,14 +1,16 @@
 #include "calibrate/calibrate.h"
 
 #include <math.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
-#include "common/devices.h"
 #include "common/file.h"
 #include "common/interrupt.h"
 #include "common/options.h"
 #include "tool.h"
+
+enum { FEWEST_LEVELS = 4, MOST_LEVELS = 12 };
+static const double longest_call_s = 0.05;
 
 typedef struct command_line {
     const char *devices, *machine, *store, *model, *kernel, *seconds, *sysroot, *declared, *json;
@@ -46,7 +48,7 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
     return app_options_parse(context, &usage, argc, argv, NULL, answered);
 }
 
-static yoke_status check(yoke_context *context, command_line *line, calibration *c)
+static yoke_status check(yoke_context *context, const command_line *line, calibration *c)
 {
     c->kernel = line->kernel ? line->kernel : "fma";
     c->budget_s = 60;
@@ -58,56 +60,117 @@ static yoke_status check(yoke_context *context, command_line *line, calibration 
     return status;
 }
 
-static yoke_status prepare(calibration *c, const command_line *line)
+/* What comes next, and whether the user has had enough. */
+static yoke_status progress(void *user, int64_t device, const char *what)
 {
-    const yoke_meter_options meters = {.sysroot = line->sysroot, .declared = line->declared};
-    char names[CALIBRATE_MOST_DEVICES * 64];
-    yoke_status status = tool_set_sysroot(c->context, &c->sysroot);
+    calibration *c = user;
+    app_progress(c->terminal, "%s%s%s", device >= 0 ? c->devices[device].info->name : "", device >= 0 ? ": " : "", what);
+    return app_interrupt_check(c->context);
+}
+
+static yoke_status open_run(calibration *c, const command_line *line)
+{
+    yoke_run_options options = {.devices = line->devices,
+                                .store = line->store ? line->store : "",
+                                .sysroot = line->sysroot,
+                                .declared = line->declared,
+                                .keep_frequencies = line->no_clocks,
+                                .measure_all = 1};
+    yoke_status status = tool_set_sysroot(c->context, &options.sysroot);
     if (!status && line->machine) status = yoke_machine_read(c->context, line->machine);
-    if (!status) status = calibrate_store_check(c, line->store);
-    if (!status) status = yoke_meter_open(c->context, &meters, &c->meter);
-    if (!status) {
-        c->meters = c->meter->infos;
-        c->num_meters = c->meter->count;
-    }
-    double period_s = status ? 0 : calibrate_period_s(c); /* a power needs many of them */
-    c->power_s = fmin(fmax(0.3, 30 * period_s), fmax(fmax(0.3, 10 * period_s), c->budget_s / 60));
-    if (!status) status = calibrate_idle(c, NULL, 0, &c->idle_before);
-    if (!status && !line->devices) status = app_devices_automatic(c->context, line->machine != NULL, true, true, names, sizeof names, NULL);
     if (!status) app_progress(c->terminal, "opening devices");
-    if (!status) status = calibrate_open(c, line->devices ? line->devices : names);
-    if (!status && c->num_meters == 0) app_print(c->terminal, "energy: not metered here (`yoke info` says why, and what to do)\n");
+    if (!status) status = yoke_run_create(c->context, &options, &c->run);
+    if (!status) status = calibrate_open(c);
     return status;
+}
+
+/* All that were there failed: that is no fault of the words on the command line. */
+static yoke_status explain_loss(calibration *c, yoke_status status)
+{
+    char why[1024];
+    if (status != YOKE_ERROR_UNAVAILABLE || !c->run || yoke_run_devices(c->run, &c->devices, &c->num_devices)) return status;
+    for (int64_t i = 0; i < c->num_devices; i++)
+        if (c->devices[i].active) return status;
+    snprintf(why, sizeof why, "%s", yoke_last_error(c->context));
+    return yoke_fail(c->context, YOKE_ERROR_DEVICE, "%s", why);
+}
+
+static yoke_status measure(calibration *c)
+{
+    /* About half of the time is for calls on sizes; powers and what is repeated take the rest. */
+    const double of_device_s = 0.5 * c->budget_s / (double)c->num_devices, level_s = 1.25;
+    const yoke_run_calibration of = {.work = c->kernel,
+                                     .min_units = 1,
+                                     .max_units = calibrate_most_units(c),
+                                     .call_s = fmin(longest_call_s, c->budget_s / 40),
+                                     .budget_s = of_device_s,
+                                     .levels = (int64_t)fmin(fmax(of_device_s / level_s, FEWEST_LEVELS), MOST_LEVELS),
+                                     .trial = calibrate_try,
+                                     .together = calibrate_try_together,
+                                     .copies = 1,
+                                     .progress = progress,
+                                     .user = c};
+    yoke_status status = yoke_run_calibrate(c->run, &of, c->found);
+    return status ? status : yoke_run_devices(c->run, &c->devices, &c->num_devices);
+}
+
+/* The store's path is the library's choice where the user named none. */
+static yoke_status save(const calibration *c, const char *path)
+{
+    yoke_store *store = NULL;
+    yoke_status status = yoke_run_save(c->run);
+    if (!status) status = yoke_store_open(c->context, path, NULL, &store, NULL);
+    if (!status) app_print(c->terminal, "kept in %s\n", yoke_store_path(store));
+    yoke_store_close(store);
+    return status;
+}
+
+static yoke_status tell_failures(const calibration *c)
+{
+    int64_t failed = 0, first = 0;
+    for (int64_t i = c->num_devices - 1; i >= 0; i--) {
+        if (c->devices[i].active) continue;
+        failed++;
+        first = i;
+    }
+    if (failed == 0) return YOKE_OK;
+    return yoke_fail(c->context, YOKE_ERROR_DEVICE, "%lld of %lld devices not calibrated: %s failed and was left out: %s",
+                     (long long)failed, (long long)c->num_devices, c->devices[first].info->name, c->devices[first].why);
+}
+
+/* Nonzero: some meter shows a power. */
+static bool is_metered(const calibration *c) { return c->found[0].all_idle.kind != YOKE_ENERGY_NONE; }
+
+static yoke_status work(calibration *c, const command_line *line, int argc, char **argv)
+{
+    yoke_status status = check(c->context, line, c);
+    if (!status) status = app_interrupt_catch(c->context);
+    if (!status) status = open_run(c, line);
+    if (!status) status = measure(c);
+    if (status) return explain_loss(c, status);
+    if (!is_metered(c)) app_print(c->terminal, "energy: not metered here (`yoke info` says why, and what to do)\n");
+    calibrate_say(c);
+    status = save(c, line->store);
+    if (!status && line->model) status = calibrate_write_model(c, line->model);
+    if (!status && line->json) status = calibrate_write_record(c, argc, argv, line->json);
+    if (!status) app_print(c->terminal, "measured in %.0f s\n", yoke_clock_s() - c->begin_s);
+    return status ? status : tell_failures(c);
 }
 
 yoke_status tool_calibrate(yoke_context *context, app_terminal *terminal, int argc, char **argv)
 {
     command_line line = {0};
     bool answered = false;
+    void *memory = NULL;
     yoke_status status = parse(context, terminal, argc, argv, &line, &answered);
     if (status || answered) return status;
-    calibration *c = NULL;
-    status = yoke_allocate(context, 1, sizeof *c, &c);
+    status = yoke_allocate(context, 1, sizeof(calibration), &memory);
     if (status) return status;
-    *c = (calibration){.context = context,
-                       .terminal = terminal,
-                       .machine = line.machine,
-                       .sysroot = line.sysroot,
-                       .declared = line.declared,
-                       .no_clocks = line.no_clocks,
-                       .begin_s = yoke_clock_s()};
-    status = check(context, &line, c);
-    if (!status) status = app_interrupt_catch(context);
-    if (!status) status = prepare(c, &line);
-    if (!status) status = calibrate_measure(c);
-    if (!status) status = calibrate_fit(c);
-    if (!status) status = calibrate_store(c, line.store);
-    if (!status && line.model) status = calibrate_write_model(c, line.model);
-    if (!status && line.json) status = calibrate_write_record(c, argc, argv, line.json);
-    if (!status) app_print(terminal, "measured in %.0f s\n", yoke_clock_s() - c->begin_s);
-    if (!status && c->num_failed > 0)
-        status = yoke_fail(context, YOKE_ERROR_DEVICE, "%d of %d devices not calibrated: %s", c->num_failed, c->num_failed + c->num_devices,
-                           c->failure);
+    calibration *c = memory;
+    c->context = context;
+    c->terminal = terminal;
+    c->begin_s = yoke_clock_s();
+    status = work(c, &line, argc, argv);
     calibrate_close(c);
     yoke_release(context, c);
     return status;

@@ -1,0 +1,162 @@
+/* The work that is measured: kernels of profile/kernel.h in pieces of equal size. */
+#include <stdio.h>
+#include <string.h>
+
+#include "calibrate/calibrate.h"
+#include "common/interrupt.h"
+#include "profile/kernel.h"
+
+extern const char tool_profile_kernel_text[];
+
+enum { LONGEST_BUFFER = 1 << 27 };
+
+static bool is_triad(const calibration *c) { return strcmp(c->kernel, "triad") == 0; }
+
+/*
+ * A unit is 131 thousand operations, 128 items gone over 128 times, or 12 kB of memory that move, 1024 items gone over once.  As many as fit into a buffer
+ * and an eighth of the device's memory.  What a simulated device computes takes no time of its own: it computes nothing, whatever the units.
+ */
+static yoke_status set_unit(const calibration *c, const yoke_device_info *info, calibrate_trial *t)
+{
+    int64_t unused = 0, all = 0;
+    bool simulated = strcmp(info->kind, "sim") == 0;
+    yoke_status status = yoke_device_memory(t->device, &unused, &all);
+    int64_t most = all > 0 && all / 8 < LONGEST_BUFFER ? all / 8 : LONGEST_BUFFER;
+    t->unit_items = simulated ? 0 : is_triad(c) ? 1024 : 128;
+    t->unit_bytes = simulated ? 8 : 2 * t->unit_items * (int64_t)sizeof(float);
+    t->rounds = simulated || is_triad(c) ? 1 : 128;
+    t->most_units = simulated ? (int64_t)1 << 40 : most / (t->unit_bytes / 2) > 1 ? most / (t->unit_bytes / 2) : 1;
+    return status;
+}
+
+static yoke_status open_one(const calibration *c, const yoke_run_device *device, calibrate_trial *t)
+{
+    static const yoke_host_kernel kernels[] = {{"profile_triad", profile_triad}, {"profile_fma", profile_fma}};
+    const char *const texts[] = {tool_profile_kernel_text};
+    const yoke_program_source source = {
+        .name = "profile/kernel.h", .texts = texts, .num_texts = 1, .host_kernels = kernels, .num_host_kernels = 2};
+    t->device = device->device;
+    yoke_status status = set_unit(c, device->info, t);
+    const int64_t bytes = t->unit_items > 0 ? t->most_units * t->unit_bytes / 2 : 8;
+    if (!status) status = yoke_queue_create(t->device, 0, &t->queue);
+    if (!status) status = yoke_program_create(t->device, &source, &t->program);
+    if (!status) status = yoke_program_function(t->program, is_triad(c) ? "profile_triad" : "profile_fma", &t->function);
+    if (!status) status = yoke_event_create(t->device, &t->begin);
+    if (!status) status = yoke_event_create(t->device, &t->end);
+    if (!status) status = yoke_buffer_create(t->device, bytes, &t->x);
+    if (!status) status = yoke_buffer_create(t->device, bytes, &t->y);
+    if (!status) status = yoke_queue_clear(t->queue, t->x, 0, bytes);
+    if (!status) status = yoke_queue_clear(t->queue, t->y, 0, bytes);
+    return status ? status : yoke_queue_finish(t->queue);
+}
+
+/* The entry of the store holds for this text and these units. */
+static yoke_status name_work(calibration *c)
+{
+    char unit[64];
+    const char *const texts[] = {tool_profile_kernel_text, unit};
+    const calibrate_trial *t = &c->trials[0];
+    snprintf(unit, sizeof unit, "%lld %lld", (long long)t->unit_items, (long long)t->rounds);
+    return yoke_run_work(c->run, c->kernel, texts, 2);
+}
+
+yoke_status calibrate_open(calibration *c)
+{
+    yoke_status status = yoke_run_devices(c->run, &c->devices, &c->num_devices);
+    for (int64_t i = 0; i < c->num_devices && !status; i++) {
+        status = open_one(c, &c->devices[i], &c->trials[i]);
+        if (status != YOKE_ERROR_DEVICE && status != YOKE_ERROR_DEVICE_MEMORY) continue;
+        char why[400];
+        snprintf(why, sizeof why, "%s", yoke_last_error(c->context));
+        status = yoke_run_fail(c->run, i, why);
+    }
+    return status ? status : name_work(c);
+}
+
+void calibrate_close(calibration *c)
+{
+    for (int64_t i = 0; i < c->num_devices; i++) {
+        calibrate_trial *t = &c->trials[i];
+        yoke_buffer_destroy(t->x);
+        yoke_buffer_destroy(t->y);
+        yoke_event_destroy(t->begin);
+        yoke_event_destroy(t->end);
+        yoke_queue_destroy(t->queue);
+        yoke_program_destroy(t->program);
+    }
+    yoke_run_destroy(c->run);
+}
+
+int64_t calibrate_most_units(const calibration *c)
+{
+    int64_t most = INT64_MAX;
+    for (int64_t i = 0; i < c->num_devices; i++)
+        if (c->devices[i].active && c->trials[i].most_units < most) most = c->trials[i].most_units;
+    return most;
+}
+
+int64_t calibrate_unit_bytes(const calibration *c)
+{
+    int64_t bytes = 0;
+    for (int64_t i = 0; i < c->num_devices; i++)
+        if (c->devices[i].active && c->trials[i].unit_bytes > bytes) bytes = c->trials[i].unit_bytes;
+    return bytes;
+}
+
+static yoke_argument long_argument(int64_t value) { return (yoke_argument){.kind = YOKE_ARGUMENT_INT64, .value.int64 = value}; }
+static yoke_argument buffer_argument(yoke_buffer *buffer) { return (yoke_argument){.kind = YOKE_ARGUMENT_BUFFER, .value.buffer = buffer}; }
+
+static yoke_status launch(calibrate_trial *t, int64_t units, int64_t calls)
+{
+    const int64_t items = units * t->unit_items, groups = items > 0 ? (items + 255) / 256 : 1;
+    const yoke_argument arguments[] = {long_argument(items), long_argument(t->rounds), buffer_argument(t->x), buffer_argument(t->y)};
+    yoke_status status = YOKE_OK;
+    for (int64_t k = 0; k < calls && !status; k++)
+        status = yoke_queue_launch(t->queue, t->function, groups < 4096 ? groups : 4096, 256, units, arguments, 4);
+    return status;
+}
+
+yoke_status calibrate_try(void *user, int64_t device, int64_t units, int64_t calls, double *seconds)
+{
+    calibration *c = user;
+    calibrate_trial *t = &c->trials[device];
+    yoke_status status = app_interrupt_check(c->context);
+    if (status) return status;
+    double begin_s = yoke_device_clock_s(t->device);
+    status = launch(t, units, calls);
+    if (!status) status = yoke_queue_finish(t->queue);
+    *seconds = (yoke_device_clock_s(t->device) - begin_s) / (double)calls;
+    return status;
+}
+
+yoke_status calibrate_try_together(void *user, const int64_t *units, int64_t calls, double *seconds, int64_t *failed)
+{
+    calibration *c = user;
+    yoke_status status = app_interrupt_check(c->context);
+    *failed = -1;
+    for (int64_t i = 0; i < c->num_devices && !status; i++) {
+        if (units[i] == 0) continue;
+        *failed = i;
+        status = yoke_queue_record(c->trials[i].queue, c->trials[i].begin);
+    }
+    for (int64_t k = 0; k < calls; k++)
+        for (int64_t i = 0; i < c->num_devices && !status; i++) {
+            if (units[i] == 0) continue;
+            *failed = i;
+            status = launch(&c->trials[i], units[i], 1);
+        }
+    for (int64_t i = 0; i < c->num_devices && !status; i++) {
+        if (units[i] == 0) continue;
+        *failed = i;
+        status = yoke_queue_record(c->trials[i].queue, c->trials[i].end);
+    }
+    for (int64_t i = 0; i < c->num_devices && !status; i++) {
+        calibrate_trial *t = &c->trials[i];
+        if (units[i] == 0) continue;
+        *failed = i;
+        status = yoke_queue_finish(t->queue);
+        if (!status) status = yoke_event_elapsed_s(t->begin, t->end, &seconds[i]);
+        seconds[i] /= (double)calls;
+    }
+    return status;
+}
