@@ -74,7 +74,7 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
         {.name = "elements",
          .value = "N",
          .help = "largest number of elements (26568 bytes each); by default 2000",
-         .number = &settings->most_units,
+         .number = &settings->max_units,
          .minimum = 1,
          .maximum = 10000000},
         app_option_out(&line->directory, "where data and figure go; by default out/bench-energy"),
@@ -160,7 +160,7 @@ static yoke_status run(yoke_context *context, app_terminal *terminal, command_li
 
 static yoke_status start(yoke_context *context, app_terminal *terminal, int argc, char **argv)
 {
-    command_line line = {.settings = {.repeats = 5, .points = 10, .most_units = 2000}, .directory = "out/bench-energy"};
+    command_line line = {.settings = {.repeats = 5, .points = 10, .max_units = 2000}, .directory = "out/bench-energy"};
     bool answered = false;
     yoke_status status = parse(context, terminal, argc, argv, &line, &answered);
     if (status || answered) return status;

@@ -39,7 +39,7 @@ static yoke_status add_row(const powers *p, int count, const double *first, doub
 /* Speed and power at the clock that was set. */
 static yoke_status measure_level(powers *p, work_device *device, double hz, double reached_hz, data *d)
 {
-    int64_t calls = 1, units = p->settings->most_units;
+    int64_t calls = 1, units = p->settings->max_units;
     yoke_status status = work_calls(device, work_launch, units, p->seconds, &calls);
     for (int64_t r = 0; r < p->settings->repeats && !status; r++) {
         double seconds, energies[WORK_ENERGIES];
@@ -52,19 +52,18 @@ static yoke_status measure_level(powers *p, work_device *device, double hz, doub
     return status;
 }
 
-static yoke_status measure_levels(powers *p, yoke_clocks *clocks, const yoke_clock_info *clock, data *d)
+static yoke_status measure_levels(powers *p, yoke_frequencies *clocks, const yoke_frequency_info *clock, data *d)
 {
     enum { STEPS = 9 }; /* where any frequency can be set */
     char name[64];
     work_device device = {0};
     int64_t levels = clock->num_levels > 0 ? clock->num_levels : STEPS;
     yoke_status status = energy_device_name(p->context, p->settings, name);
-    if (!status) status = work_device_open(p->context, name, p->settings->most_units, &device);
+    if (!status) status = work_device_open(p->context, name, p->settings->max_units, &device);
     for (int64_t k = 0; k < levels && !status; k++) {
-        double hz = clock->num_levels > 0 ? clock->levels_hz[k]
-                                          : clock->least_hz + (clock->most_hz - clock->least_hz) * (double)k / (STEPS - 1),
+        double hz = clock->num_levels > 0 ? clock->levels_hz[k] : clock->min_hz + (clock->max_hz - clock->min_hz) * (double)k / (STEPS - 1),
                reached_hz = NAN;
-        status = yoke_clock_set(clocks, clock->name, hz, &reached_hz);
+        status = yoke_frequency_set(clocks, clock->name, hz, &reached_hz);
         if (!status) status = measure_level(p, &device, hz, reached_hz, d);
     }
     work_device_close(&device);
@@ -72,22 +71,22 @@ static yoke_status measure_levels(powers *p, yoke_clocks *clocks, const yoke_clo
 }
 
 /* The clock of the command line among those there are; what cannot be set is noted. */
-static yoke_status find_clock(powers *p, const char *device, yoke_clock_info *found, int *settable, data *d)
+static yoke_status find_clock(powers *p, const char *device, yoke_frequency_info *found, int *settable, data *d)
 {
     /* The clock of a simulated device has its name. */
     const char *wanted = p->settings->clock ? p->settings->clock : energy_is_simulated(device) ? device : "cpu";
-    const yoke_clock_options options = {.sysroot = p->settings->sysroot};
-    yoke_clock_info *list = NULL;
+    const yoke_frequency_options options = {.sysroot = p->settings->sysroot};
+    yoke_frequency_info *list = NULL;
     int64_t count = 0;
     int known = 0;
     *settable = 0;
-    yoke_status status = yoke_clocks_list(p->context, &options, &list, &count);
+    yoke_status status = yoke_frequencies_list(p->context, &options, &list, &count);
     if (status) return status;
     for (int64_t i = 0; i < count; i++) {
         if (strcmp(list[i].name, wanted) != 0) continue;
         known = 1;
         *found = list[i];
-        *settable = list[i].settable && (list[i].num_levels > 1 || list[i].least_hz < list[i].most_hz);
+        *settable = list[i].settable && (list[i].num_levels > 1 || list[i].min_hz < list[i].max_hz);
         if (!*settable)
             data_note(d, "the clock %s cannot be set: %s%s%s", wanted, list[i].why_not[0] ? list[i].why_not : "it has one frequency only",
                       list[i].remedy[0] ? "; " : "", list[i].remedy);
@@ -100,9 +99,9 @@ static yoke_status find_clock(powers *p, const char *device, yoke_clock_info *fo
 yoke_status energy_measure_clock(yoke_context *context, app_terminal *terminal, const work_settings *settings, data *d)
 {
     powers p = {.context = context, .terminal = terminal, .settings = settings};
-    const yoke_clock_options options = {.sysroot = settings->sysroot};
-    yoke_clock_info clock;
-    yoke_clocks *clocks = NULL;
+    const yoke_frequency_options options = {.sysroot = settings->sysroot};
+    yoke_frequency_info clock;
+    yoke_frequencies *clocks = NULL;
     int settable = 0;
     char name[64];
     yoke_status status = energy_device_name(context, settings, name);
@@ -112,9 +111,9 @@ yoke_status energy_measure_clock(yoke_context *context, app_terminal *terminal, 
     data_column(d, "reached_hz");
     data_column(d, "units_per_s");
     work_columns(&p.meters, "_w", d);
-    if (!status && settable) status = yoke_clocks_open(context, &options, &clocks);
+    if (!status && settable) status = yoke_frequencies_open(context, &options, &clocks);
     if (!status && settable) status = measure_levels(&p, clocks, &clock, d);
-    yoke_clocks_close(clocks); /* restores */
+    yoke_frequencies_close(clocks); /* restores */
     work_meters_close(&p.meters);
     return status;
 }
@@ -344,7 +343,7 @@ static yoke_status listed_names(yoke_context *context, const char *list, char na
 /* The same work in all: each of `used` devices has its part of it. */
 static yoke_status measure_used(powers *p, work_device *devices, int used, data *d)
 {
-    int64_t units = p->settings->most_units / used, calls = 1;
+    int64_t units = p->settings->max_units / used, calls = 1;
     if (units < 1) units = 1;
     yoke_status status = work_calls(&devices[0], work_launch, units, p->seconds, &calls);
     for (int64_t r = 0; r < p->settings->repeats && !status; r++) {
@@ -373,7 +372,7 @@ yoke_status energy_measure_packages(yoke_context *context, app_terminal *termina
     data_column(d, "units_per_s");
     work_columns(&p.meters, "_w", d);
     if (count < 2) data_note(d, "there is one package only: none can be left without work while another has some");
-    for (int i = 0; i < count && count > 1 && !status; i++) status = work_device_open(context, names[i], settings->most_units, &devices[i]);
+    for (int i = 0; i < count && count > 1 && !status; i++) status = work_device_open(context, names[i], settings->max_units, &devices[i]);
     for (int used = count; used >= 1 && count > 1 && !status; used--) status = measure_used(&p, devices, used, d);
     for (int i = 0; i < count; i++) work_device_close(&devices[i]);
     work_meters_close(&p.meters);

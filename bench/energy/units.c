@@ -41,7 +41,7 @@ static yoke_status measure_all(sweep *s, data *d)
     work_columns(&s->meters, "_j", d);
     double seconds = work_seconds(settings, &s->meters);
     for (int64_t k = 1; k <= settings->points && !status; k++) {
-        int64_t units = settings->most_units * k / settings->points, calls = 1;
+        int64_t units = settings->max_units * k / settings->points, calls = 1;
         if (units < 1) continue;
         status = work_calls(&s->device, s->work, units, seconds, &calls);
         for (int64_t r = 0; r < settings->repeats && !status; r++) {
@@ -62,7 +62,7 @@ static yoke_status measure(yoke_context *context, app_terminal *terminal, const 
     yoke_status status = energy_device_name(context, settings, name);
     if (!status) status = work_meters_open(context, settings, energy_is_simulated(name), &s.meters, d);
     if (status) return status;
-    status = work_device_open(context, name, settings->most_units, &s.device);
+    status = work_device_open(context, name, settings->max_units, &s.device);
     if (!status) status = measure_all(&s, d);
     work_device_close(&s.device);
     work_meters_close(&s.meters);

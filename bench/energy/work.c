@@ -29,7 +29,7 @@ yoke_status work_meters_open(yoke_context *context, const work_settings *setting
     const yoke_meter_options options = {
         .select = settings->select, .sysroot = settings->sysroot, .declared = settings->declared, .replay = settings->replay};
     *meters = (work_meters){.context = context, .d = d};
-    yoke_status status = yoke_meter_open(context, &options, &meters->meter);
+    yoke_status status = yoke_meters_open(context, &options, &meters->meter);
     if (status) return status;
     meters->infos = meters->meter->infos;
     meters->count = meters->meter->count;
@@ -57,7 +57,7 @@ void work_meters_close(work_meters *meters)
 {
     if (meters->unknown > 0)
         data_note(meters->d, "%lld measurements lack an energy; the first: %s", (long long)meters->unknown, meters->why);
-    yoke_meter_close(meters->meter);
+    yoke_meters_close(meters->meter);
     *meters = (work_meters){.context = meters->context};
 }
 
@@ -107,17 +107,17 @@ static double product_entry(int64_t e, int i)
 /* Fills the buffers and looks at one product. */
 static yoke_status fill_and_check(yoke_context *context, work_device *d)
 {
-    int64_t last = d->simulated ? 0 : d->most_units - 1;
+    int64_t last = d->simulated ? 0 : d->max_units - 1;
     double *matrices = d->host, *values = NULL, found[81];
-    yoke_status status = yoke_allocate(context, d->most_units * 81, sizeof(double), &values);
+    yoke_status status = yoke_allocate(context, d->max_units * 81, sizeof(double), &values);
     if (status) return status;
-    for (int64_t e = 0; e < d->most_units; e++) {
+    for (int64_t e = 0; e < d->max_units; e++) {
         for (int64_t k = 0; k < 3321; k++) matrices[e * 3321 + k] = matrix_entry(e, k);
         for (int64_t i = 0; i < 81; i++) values[e * 81 + i] = value_entry(e, i);
     }
-    status = work_copy(d, d->most_units);
-    if (!status) status = yoke_queue_write(d->queue, d->values, 0, d->most_units * 81 * (int64_t)sizeof(double), values);
-    if (!status) status = work_launch(d, d->most_units);
+    status = work_copy(d, d->max_units);
+    if (!status) status = yoke_queue_write(d->queue, d->values, 0, d->max_units * 81 * (int64_t)sizeof(double), values);
+    if (!status) status = work_launch(d, d->max_units);
     if (!status) status = yoke_queue_read(d->queue, d->products, last * (int64_t)sizeof found, sizeof found, found);
     if (!status) status = yoke_queue_finish(d->queue);
     yoke_release(context, values);
@@ -128,23 +128,23 @@ static yoke_status fill_and_check(yoke_context *context, work_device *d)
     return status;
 }
 
-yoke_status work_device_open(yoke_context *context, const char *name, int64_t most_units, work_device *d)
+yoke_status work_device_open(yoke_context *context, const char *name, int64_t max_units, work_device *d)
 {
     static const yoke_host_kernel kernels[] = {{"packed_products", packed_products}};
     const char *const texts[] = {bench_energy_kernel_text};
     const yoke_program_source source = {
         .name = "energy/kernel.h", .texts = texts, .num_texts = 1, .host_kernels = kernels, .num_host_kernels = 1};
-    *d = (work_device){.most_units = most_units};
+    *d = (work_device){.max_units = max_units};
     yoke_status status = yoke_device_open(context, name, &d->device);
     if (status) return status;
     d->simulated = strcmp(yoke_device_info_get(d->device)->kind, "sim") == 0;
     status = yoke_queue_create(d->device, 0, &d->queue);
     if (!status) status = yoke_program_create(d->device, &source, &d->program);
     if (!status) status = yoke_program_function(d->program, "packed_products", &d->function);
-    if (!status) status = yoke_buffer_create(d->device, most_units * WORK_UNIT_BYTES, &d->matrices);
-    if (!status) status = yoke_buffer_create(d->device, most_units * 81 * (int64_t)sizeof(double), &d->values);
-    if (!status) status = yoke_buffer_create(d->device, most_units * 81 * (int64_t)sizeof(double), &d->products);
-    if (!status) status = yoke_host_allocate(d->device, most_units * WORK_UNIT_BYTES, &d->host);
+    if (!status) status = yoke_buffer_create(d->device, max_units * WORK_UNIT_BYTES, &d->matrices);
+    if (!status) status = yoke_buffer_create(d->device, max_units * 81 * (int64_t)sizeof(double), &d->values);
+    if (!status) status = yoke_buffer_create(d->device, max_units * 81 * (int64_t)sizeof(double), &d->products);
+    if (!status) status = yoke_host_allocate(d->device, max_units * WORK_UNIT_BYTES, &d->host);
     if (!status) status = fill_and_check(context, d);
     if (status) work_device_close(d);
     return status;

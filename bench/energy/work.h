@@ -12,13 +12,13 @@ enum { WORK_UNIT_BYTES = 81 * 82 / 2 * 8, WORK_MOST_METERS = 16, WORK_PERIODS = 
 typedef struct work_settings {
     const char *machine, *devices, *select, *sysroot, *replay, *declared, *clock; /* NULL: not given */
     double seconds;                                                               /* how long a measurement shall take at least */
-    int64_t repeats, points, most_units;
+    int64_t repeats, points, max_units;
 } work_settings;
 
 /* The open meters. */
 typedef struct work_meters {
     yoke_context *context;
-    yoke_meter *meter;
+    yoke_meters *meter;
     const yoke_meter_info *infos;
     int64_t count;
     int simulated;             /* they are of a simulated machine */
@@ -47,12 +47,12 @@ typedef struct work_device {
     yoke_function *function;
     yoke_buffer *matrices, *values, *products;
     void *host; /* the matrices as they are copied to it */
-    int64_t most_units;
+    int64_t max_units;
     int simulated;
 } work_device;
 
 /* Errors: those of the device; NUMERIC: it computes something wrong. */
-yoke_status work_device_open(yoke_context *context, const char *name, int64_t most_units, work_device *device);
+yoke_status work_device_open(yoke_context *context, const char *name, int64_t max_units, work_device *device);
 void work_device_close(work_device *device);
 /* One product of so many units, and one copy of their matrices to the device; both only ask for it. */
 yoke_status work_launch(work_device *device, int64_t units);

@@ -98,11 +98,11 @@ static void remove_tree(const char *root)
 static yoke_status time_regions(yoke_context *context, const char *root, int64_t regions, figures *found)
 {
     const yoke_meter_options options = {.select = "powercap", .sysroot = root, .probe_s = -1};
-    yoke_meter *meter = NULL;
+    yoke_meters *meter = NULL;
     void *memory = NULL;
     yoke_energy energies[2], total;
     yoke_status status = yoke_allocate(context, regions, sizeof(double), &memory);
-    if (!status) status = yoke_meter_open(context, &options, &meter);
+    if (!status) status = yoke_meters_open(context, &options, &meter);
     double *us = memory;
     for (int64_t i = 0; i < regions && !status; i++) {
         yoke_region *region = NULL;
@@ -111,7 +111,7 @@ static yoke_status time_regions(yoke_context *context, const char *root, int64_t
         if (!status) status = yoke_region_end(region, NULL, energies, &total);
         us[i] = 1e6 * (yoke_clock_s() - begin_s);
     }
-    yoke_meter_close(meter);
+    yoke_meters_close(meter);
     if (!status) {
         app_sort(us, regions);
         found->region_us = us[regions / 2];
@@ -156,14 +156,14 @@ static double cpu_s(void)
     return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) + 1e-6 * (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
 }
 
-static yoke_status open_sampled(yoke_context *context, const char *root, yoke_meter **meter)
+static yoke_status open_sampled(yoke_context *context, const char *root, yoke_meters **meter)
 {
     const yoke_meter_options options = {.select = "hwmon", .sysroot = root, .probe_s = 0.5};
     sensor updating = {.root = root};
     pthread_t thread;
     int error = pthread_create(&thread, NULL, update, &updating);
     if (error != 0) return yoke_fail(context, YOKE_ERROR_SYSTEM, "no thread can be started: %s", strerror(error));
-    yoke_status status = yoke_meter_open(context, &options, meter);
+    yoke_status status = yoke_meters_open(context, &options, meter);
     atomic_store(&updating.stop, 1);
     pthread_join(thread, NULL);
     return status;
@@ -171,7 +171,7 @@ static yoke_status open_sampled(yoke_context *context, const char *root, yoke_me
 
 static yoke_status time_sampling(yoke_context *context, const char *root, int64_t seconds, figures *found)
 {
-    yoke_meter *meter = NULL;
+    yoke_meters *meter = NULL;
     const yoke_meter_info *infos = NULL;
     int64_t count = 0;
     yoke_status status = open_sampled(context, root, &meter);
@@ -187,7 +187,7 @@ static yoke_status time_sampling(yoke_context *context, const char *root, int64_
     }
     found->share = (cpu_s() - begin_cpu_s) / (yoke_clock_s() - begin_s);
     found->rate_hz = 2 / period_s;
-    yoke_meter_close(meter);
+    yoke_meters_close(meter);
     begin_s = yoke_clock_s();
     begin_cpu_s = cpu_s();
     while (!status && yoke_clock_s() < begin_s + (double)seconds) {

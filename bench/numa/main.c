@@ -33,7 +33,7 @@ typedef struct bench {
     app_terminal *terminal;
     const command_line *line;
     numa_machine machine;
-    yoke_meter *meter;
+    yoke_meters *meter;
     numa_vectors vectors[NUMA_PLACEMENTS];
     int num_rows;
     numa_row row[NUM_ROWS];
@@ -90,7 +90,7 @@ static yoke_status measure(bench *b)
     void *seconds = NULL, *joules = NULL;
     yoke_status status = yoke_allocate(b->context, NUMA_PLACEMENTS * b->line->repeats, sizeof(double), &seconds);
     if (!status) status = yoke_allocate(b->context, NUMA_PLACEMENTS * b->line->repeats, sizeof(double), &joules);
-    if (!status) status = yoke_meter_open(b->context, NULL, &b->meter);
+    if (!status) status = yoke_meters_open(b->context, NULL, &b->meter);
     b->seconds = seconds;
     b->joules = joules;
     for (int p = 0; p < NUMA_PLACEMENTS && !status; p++)
@@ -100,7 +100,7 @@ static yoke_status measure(bench *b)
     if (!status) status = measure_kernel(b, true);
     for (int p = 0; p < NUMA_PLACEMENTS; p++)
         if (b->vectors[p].bytes > 0) numa_vectors_destroy(&b->vectors[p]);
-    yoke_meter_close(b->meter);
+    yoke_meters_close(b->meter);
     yoke_release(b->context, joules);
     yoke_release(b->context, seconds);
     return status;

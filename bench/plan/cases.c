@@ -85,9 +85,9 @@ yoke_status plan_case_run(yoke_context *context, const plan_case *timed, yoke_ob
         app_sort(nodes, problems);
         figures->median_s = seconds[problems / 2];
         figures->p99_s = seconds[(problems - 1) * 99 / 100];
-        figures->most_s = seconds[problems - 1];
+        figures->max_s = seconds[problems - 1];
         figures->nodes = nodes[problems / 2];
-        figures->most_nodes = nodes[problems - 1];
+        figures->max_nodes = nodes[problems - 1];
         if (figures->feasible > 0) figures->optimal /= figures->feasible;
         figures->feasible /= (double)problems;
     }

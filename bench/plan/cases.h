@@ -18,10 +18,10 @@ typedef struct plan_case {
 } plan_case;
 
 typedef struct plan_figures {
-    double median_s, p99_s, most_s;
+    double median_s, p99_s, max_s;
     double feasible, optimal; /* parts: of all problems; of those that are feasible */
     double gap;               /* the largest where it is not optimal; 0: all are; NaN: of one no bound is known */
-    double nodes, most_nodes; /* median and largest */
+    double nodes, max_nodes;  /* median and largest */
 } plan_figures;
 
 extern const plan_case plan_cases[];

@@ -98,8 +98,8 @@ static void print_row(app_terminal *terminal, const timed_row *row)
     if (!isnan(row->timed->goal_s)) snprintf(goal, sizeof goal, "%g", 1e3 * row->timed->goal_s);
     if (!isnan(f->gap)) snprintf(gap, sizeof gap, "%.2g", 100 * f->gap);
     app_print(terminal, "%-20s %8lld %-9s %10.4f %10.4f %10.4f %8s %9.1f %9s %11.0f %9.0f%s\n", row->timed->name,
-              (long long)row->timed->shape.units, plan_objective_name(row->objective), 1e3 * f->median_s, 1e3 * f->p99_s, 1e3 * f->most_s,
-              goal, 100 * f->optimal, gap, f->nodes, f->most_nodes,
+              (long long)row->timed->shape.units, plan_objective_name(row->objective), 1e3 * f->median_s, 1e3 * f->p99_s, 1e3 * f->max_s,
+              goal, 100 * f->optimal, gap, f->nodes, f->max_nodes,
               isnan(row->timed->goal_s) ? ""
               : is_met(row)             ? "  met"
                                         : "  not met");
@@ -110,8 +110,8 @@ static json_t *row_object(const timed_row *row)
     const plan_figures *f = &row->figures;
     return json_pack("{s:s, s:I, s:s, s:f, s:f, s:f, s:o, s:f, s:f, s:o, s:f, s:f}", "problems", row->timed->name, "units",
                      (json_int_t)row->timed->shape.units, "objective", plan_objective_name(row->objective), "median_s", f->median_s,
-                     "p99_s", f->p99_s, "most_s", f->most_s, "goal_s", app_json_number(row->timed->goal_s), "feasible", f->feasible,
-                     "optimal", f->optimal, "gap", app_json_number(f->gap), "nodes_median", f->nodes, "nodes_most", f->most_nodes);
+                     "p99_s", f->p99_s, "most_s", f->max_s, "goal_s", app_json_number(row->timed->goal_s), "feasible", f->feasible,
+                     "optimal", f->optimal, "gap", app_json_number(f->gap), "nodes_median", f->nodes, "nodes_most", f->max_nodes);
 }
 
 static json_t *rows_array(const all_results *results)
@@ -142,8 +142,8 @@ static void print_table(FILE *out, const void *data)
         const timed_row *row = &results->rows[i];
         const plan_figures *f = &row->figures;
         fprintf(out, "\"%s\",%lld,%s,%.4g,%.4g,%.4g,%.4g,%.4g,%.4g,%.0f,%.0f\n", row->timed->name, (long long)row->timed->shape.units,
-                plan_objective_name(row->objective), f->median_s, f->p99_s, f->most_s, f->feasible, f->optimal, f->gap, f->nodes,
-                f->most_nodes);
+                plan_objective_name(row->objective), f->median_s, f->p99_s, f->max_s, f->feasible, f->optimal, f->gap, f->nodes,
+                f->max_nodes);
     }
 }
 

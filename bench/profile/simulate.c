@@ -113,7 +113,7 @@ yoke_status profile_simulate(yoke_context *context, const profile_case *simulati
 {
     app_simulated_options options;
     /* Identification counts: five minutes together. */
-    const yoke_profile_options wanted = {.most_s = 200, .points = simulation->energy_only ? -1 : 0};
+    const yoke_profile_options wanted = {.max_s = 200, .points = simulation->energy_only ? -1 : 0};
     yoke_status status = profile_case_options(context, simulation, seed, &options);
     return status ? status : profile_simulate_options(context, &options, &wanted, trial);
 }

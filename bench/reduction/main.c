@@ -155,9 +155,9 @@ static yoke_status time_in_turns(bench *b, const reduction_method *methods, redu
         }
     for (int k = 0; k < METHODS; k++) {
         rows[k].seconds = median(repeats, b->times + k * repeats);
-        rows[k].least_s = b->times[k * repeats];
-        rows[k].most_s = b->times[(k + 1) * repeats - 1];
-        rows[k].addition_s = rows[k].least_s / (double)(b->results->elements * ELEMENT_DOFS);
+        rows[k].min_s = b->times[k * repeats];
+        rows[k].max_s = b->times[(k + 1) * repeats - 1];
+        rows[k].addition_s = rows[k].min_s / (double)(b->results->elements * ELEMENT_DOFS);
     }
     return YOKE_OK;
 }
@@ -192,10 +192,10 @@ static void compare(reduction_results *results, int first, bool product)
         for (int j = first; j < results->num_rows; j++) {
             const reduction_row *other = &results->row[j];
             if (other->kind != REDUCTION_UNSYNCHRONISED) continue;
-            if (other->threads == row->threads) row->unsynchronised = row->least_s / other->least_s;
-            if (other->threads == 1) row->speedup = other->least_s / row->least_s;
+            if (other->threads == row->threads) row->unsynchronised = row->min_s / other->min_s;
+            if (other->threads == 1) row->speedup = other->min_s / row->min_s;
         }
-        row->triad = product ? NAN : bytes / row->least_s / triad_of(results, row->threads);
+        row->triad = product ? NAN : bytes / row->min_s / triad_of(results, row->threads);
     }
 }
 

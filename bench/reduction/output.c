@@ -29,9 +29,9 @@ void reduction_print_row(app_terminal *terminal, const reduction_row *row)
 {
     char label[32], range[24], triad[16] = "-";
     reduction_label(row, label);
-    snprintf(range, sizeof range, "+%.0f +%.0f %%", 100 * (row->seconds / row->least_s - 1), 100 * (row->most_s / row->least_s - 1));
+    snprintf(range, sizeof range, "+%.0f +%.0f %%", 100 * (row->seconds / row->min_s - 1), 100 * (row->max_s / row->min_s - 1));
     if (!isnan(row->triad)) snprintf(triad, sizeof triad, "%.2f", row->triad);
-    app_print(terminal, "%-15s %7d %10.3f %10s %9.3f %8.2f %7s %8.2f  ", label, row->threads, 1e3 * row->least_s, range,
+    app_print(terminal, "%-15s %7d %10.3f %10s %9.3f %8.2f %7s %8.2f  ", label, row->threads, 1e3 * row->min_s, range,
               1e9 * row->addition_s, row->unsynchronised, triad, row->speedup);
     if (row->wrong > 0)
         app_print(terminal, "wrong: %lld dofs; not used\n", (long long)row->wrong);
@@ -69,8 +69,8 @@ static void print_rows(FILE *out, const void *data)
     for (int i = 0; i < results->num_rows; i++) {
         const reduction_row *row = &results->row[i];
         fprintf(out, "%s,%s,%lld,%d", source_name(row->product), reduction_name(row->kind), (long long)row->num_locks, row->threads);
-        const double values[] = {row->seconds,        row->least_s, row->most_s,  row->addition_s,
-                                 row->unsynchronised, row->triad,   row->speedup, row->error};
+        const double values[] = {row->seconds,        row->min_s, row->max_s,   row->addition_s,
+                                 row->unsynchronised, row->triad, row->speedup, row->error};
         for (size_t k = 0; k < sizeof values / sizeof values[0]; k++) write_number(out, values[k]);
         fprintf(out, ",%lld\n", (long long)row->wrong);
     }
@@ -141,7 +141,7 @@ static void draw_locks(const reduction_results *results, FILE *out)
         for (int i = 0; i < results->num_rows; i++) {
             const reduction_row *row = &results->row[i];
             if (row->product == product && row->kind == REDUCTION_LOCKS && row->threads == most)
-                fprintf(out, "%lld %.6g\n", (long long)row->num_locks, 1e3 * row->least_s);
+                fprintf(out, "%lld %.6g\n", (long long)row->num_locks, 1e3 * row->min_s);
         }
         fputs("END\n", out);
     }
@@ -203,8 +203,8 @@ json_t *reduction_rows_value(const reduction_results *results)
         array = app_json_append(
             array, json_pack("{s:s, s:s, s:I, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I}", "vectors", source_name(row->product),
                              "method", reduction_name(row->kind), "locks", (json_int_t)row->num_locks, "threads", row->threads, "seconds",
-                             app_json_number(row->seconds), "least_s", app_json_number(row->least_s), "most_s",
-                             app_json_number(row->most_s), "seconds_per_addition", app_json_number(row->addition_s), "over_unsynchronised",
+                             app_json_number(row->seconds), "least_s", app_json_number(row->min_s), "most_s", app_json_number(row->max_s),
+                             "seconds_per_addition", app_json_number(row->addition_s), "over_unsynchronised",
                              app_json_number(row->unsynchronised), "over_triad", app_json_number(row->triad), "speedup",
                              app_json_number(row->speedup), "error", app_json_number(row->error), "wrong_dofs", (json_int_t)row->wrong));
     }

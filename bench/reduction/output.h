@@ -15,9 +15,9 @@ typedef struct reduction_row {
     reduction_kind kind;
     int64_t num_locks; /* 0: none */
     int threads;
-    double seconds, least_s, most_s; /* median of the repeats, and their range */
-    double addition_s;               /* least seconds over additions; the ratios below are of least seconds, too */
-    double unsynchronised;           /* seconds over those of the unsynchronised way with as many threads */
+    double seconds, min_s, max_s; /* median of the repeats, and their range */
+    double addition_s;            /* least seconds over additions; the ratios below are of least seconds, too */
+    double unsynchronised;        /* seconds over those of the unsynchronised way with as many threads */
     double triad;   /* least bytes over seconds, over the bandwidth of the triad with as many threads; NaN: computed vectors */
     double speedup; /* the unsynchronised way's seconds on one thread over these */
     double error;   /* largest relative difference from the reference */

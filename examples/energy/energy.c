@@ -36,7 +36,7 @@ static void print(const char *what, double seconds, const yoke_energy *energy)
 }
 
 /* Runs one way of summing within a region of its own. */
-static yoke_status measure(yoke_meter *meter, const char *what, double (*sum)(void))
+static yoke_status measure(yoke_meters *meter, const char *what, double (*sum)(void))
 {
     yoke_region *region;
     yoke_energy total;
@@ -54,11 +54,11 @@ static yoke_status measure(yoke_meter *meter, const char *what, double (*sum)(vo
 static yoke_status run(yoke_context *context, const char *declared)
 {
     const yoke_meter_options options = {.declared = declared};
-    yoke_meter *meter;
+    yoke_meters *meter;
     yoke_region *whole;
     yoke_energy total;
     double seconds;
-    yoke_status status = yoke_meter_open(context, &options, &meter);
+    yoke_status status = yoke_meters_open(context, &options, &meter);
     if (status != YOKE_OK) return status;
     status = yoke_region_begin(meter, &whole);
     if (status == YOKE_OK) {
@@ -68,7 +68,7 @@ static yoke_status run(yoke_context *context, const char *declared)
         if (status == YOKE_OK) status = ended;
         if (status == YOKE_OK) print("whole", seconds, &total);
     }
-    yoke_meter_close(meter);
+    yoke_meters_close(meter);
     return status;
 }
 

@@ -26,14 +26,15 @@ typedef enum yoke_balance_policy {
 } yoke_balance_policy;
 
 typedef struct yoke_balancer_options {
-    int64_t devices; /* 1 .. YOKE_BALANCER_MOST_DEVICES */
+    int64_t devices; /* 1 .. YOKE_BALANCER_MAX_DEVICES */
     yoke_balance_policy policy;
-    const double *shares;   /* [devices] initial shares, >= 0, sum 1 to 1e-9; NULL: equal */
-    const double *start_s;  /* [devices] a guess of seconds per unit to start from instead of shares (from a store); NULL or NaNs: none */
-    const int64_t *most;    /* [devices] units that fit on the device; NULL: no limit */
-    int64_t rounds;         /* how many rounds are likely still to come, for weighing a move's cost; 0: unknown (then 10) */
-    double calls_per_round; /* products per round: seconds reported are per call, data is moved once per round; 0: 1 */
-    int keep_all;           /* nonzero: no device is dropped because it does not pay */
+    const double *shares; /* [devices] initial shares, >= 0, sum 1 to 1e-9; NULL: equal */
+    const double *
+        start_seconds_per_unit; /* [devices] a guess of seconds per unit to start from instead of shares (from a store); NULL or NaNs: none */
+    const int64_t *max_units;   /* [devices] units that fit on the device; NULL: no limit */
+    int64_t rounds;             /* how many rounds are likely still to come, for weighing a move's cost; 0: unknown (then 10) */
+    double calls_per_round;     /* products per round: seconds reported are per call, data is moved once per round; 0: 1 */
+    int keep_all;               /* nonzero: no device is dropped because it does not pay */
 } yoke_balancer_options;
 
 /* What device i did in a round.  NaN: not known. */
@@ -46,7 +47,7 @@ typedef struct yoke_share_report {
     double energy_j; /* kept and reported; NaN: not metered */
 } yoke_share_report;
 
-enum { YOKE_BALANCER_MOST_DEVICES = 64 };
+enum { YOKE_BALANCER_MAX_DEVICES = 64 };
 
 /* Errors: ARGUMENT (each option out of its range), MEMORY. */
 YOKE_API yoke_status yoke_balancer_create(yoke_context *context, const yoke_balancer_options *options, yoke_balancer **balancer);
@@ -60,7 +61,7 @@ YOKE_API yoke_status yoke_balancer_update(yoke_balancer *balancer, const yoke_sh
 /* Predicted seconds per call of each device for these units; NaN where nothing is known, 0 for 0 units.  seconds [devices]. */
 YOKE_API yoke_status yoke_balancer_predict(const yoke_balancer *balancer, const int64_t *units, double *seconds);
 /* Device `device` can take at most so many units from now on; 0 takes it out (it failed) for good.  Errors: ARGUMENT. */
-YOKE_API yoke_status yoke_balancer_limit(yoke_balancer *balancer, int64_t device, int64_t most);
+YOKE_API yoke_status yoke_balancer_limit(yoke_balancer *balancer, int64_t device, int64_t max_units);
 /* One line on the latest decision: predicted and measured, why, regret against the best share seen.  Given back with yoke_release. */
 YOKE_API yoke_status yoke_balancer_explain(const yoke_balancer *balancer, char **text);
 

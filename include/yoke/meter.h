@@ -56,19 +56,19 @@ YOKE_API yoke_status yoke_meters_list(yoke_context *context, const yoke_meter_op
  * enough that no wrap is missed, and integrates powers.  Regions may begin and end on any thread, nested or overlapping.
  * Errors: INPUT (options: what is wrong with them), UNAVAILABLE (a meter named in `select` is not usable: why, remedy), MEMORY, SYSTEM.
  */
-typedef struct yoke_meter {
+typedef struct yoke_meters {
     const yoke_meter_info
         *infos; /* [count] the open meters, in the order of energies; more is behind these members, which are for reading */
     int64_t count;
-} yoke_meter;
-YOKE_API yoke_status yoke_meter_open(yoke_context *context, const yoke_meter_options *options, yoke_meter **meter);
+} yoke_meters;
+YOKE_API yoke_status yoke_meters_open(yoke_context *context, const yoke_meter_options *options, yoke_meters **meters);
 /* All regions must have ended. */
-YOKE_API void yoke_meter_close(yoke_meter *meter);
+YOKE_API void yoke_meters_close(yoke_meters *meters);
 /*
  * What the hardware of an open meter (index into infos) shows now, for power profiles: power, and the temperature in degrees Celsius of what it meters (GPUs
  * by NVML).  Either may be NULL.  Errors: ARGUMENT, UNAVAILABLE (it counts energy only, has no temperature, or cannot be read: why).
  */
-YOKE_API yoke_status yoke_meter_read(yoke_meter *meter, int64_t index, double *power_w, double *temperature_c);
+YOKE_API yoke_status yoke_meters_read(yoke_meters *meters, int64_t index, double *power_w, double *temperature_c);
 
 typedef struct yoke_energy {
     double value_j; /* NaN: not metered, or a fault: see why_not */
@@ -80,7 +80,7 @@ typedef struct yoke_energy {
 
 /* An interval of time whose energy is wanted. */
 typedef struct yoke_region yoke_region;
-YOKE_API yoke_status yoke_region_begin(yoke_meter *meter, yoke_region **region);
+YOKE_API yoke_status yoke_region_begin(yoke_meters *meters, yoke_region **region);
 /*
  * Ends the region and gives it back, whatever is returned.  seconds: its length on the meter's clock.  energies: one for each open meter, in
  * their order, or NULL.  total: over the meters that are counted, or NULL.

@@ -30,9 +30,9 @@ typedef yoke_status yoke_measured_call(void *user, double *seconds, double *joul
 
 /* All members may be zero. */
 typedef struct yoke_measure_options {
-    double relative;     /* stop when the 95 % interval is within this part of the mean to either side; 0: 0.025 */
-    double budget_s;     /* stop when the calls have taken so long (by the seconds that they say); 0: 1 s */
-    int64_t least, most; /* calls; 0: 3 and 1000 */
+    double relative;              /* stop when the 95 % interval is within this part of the mean to either side; 0: 0.025 */
+    double budget_s;              /* stop when the calls have taken so long (by the seconds that they say); 0: 1 s */
+    int64_t min_calls, max_calls; /* 0: 3 and 1000 */
 } yoke_measure_options;
 
 /*
@@ -72,8 +72,8 @@ typedef struct yoke_law {
 /* A fitted model, made by yoke_model_fit only: more is behind these members, which are for reading. */
 typedef struct yoke_model {
     yoke_model_kind kind;                         /* never AUTO */
-    double least_units, most_units;               /* range of validity: of the samples */
-    double least_hz, most_hz;                     /* NaN: no frequencies */
+    double min_units, max_units;                  /* range of validity: of the samples */
+    double min_hz, max_hz;                        /* NaN: no frequencies */
     int repaired;                                 /* nonzero: times that fell with more units were replaced by their running maximum */
     double start_s, seconds_per_unit, from_units; /* t_0, t_el, x_0 of constant and affine at the highest frequency; NaN for the others */
     yoke_law rate;                                /* speed over its value at the highest frequency; linear, or a table */

@@ -45,7 +45,7 @@ typedef struct yoke_nested_options {
     const int64_t *devices; /* [num_nodes], each at least 1 */
     yoke_nested_strategy strategy;
     double node_tolerance, device_tolerance; /* eps of INPA and IDPA: (longest - shortest) / shortest; 0: 0.05 */
-    int64_t most_rounds;                     /* of INPA, and of each IDPA in it; at most 1000; 0: 20 */
+    int64_t max_rounds;                      /* of INPA, and of each IDPA in it; at most 1000; 0: 20 */
     yoke_plan_kernel *kernel;                /* measures, or simulates */
     void *user;
 } yoke_nested_options;

@@ -46,7 +46,7 @@ typedef struct yoke_plan_time {
     const double *points;
 } yoke_plan_time;
 
-enum { YOKE_PLAN_MOST_CUTS = 4, YOKE_PLAN_MOST_PHASES = 64 };
+enum { YOKE_PLAN_MAX_CUTS = 4, YOKE_PLAN_MAX_PHASES = 64 };
 
 /*
  * One kind of work in a round: `calls` times each device works on its part of `units`.  A cut gives device i a range of whole units, behind those of
@@ -70,9 +70,9 @@ typedef struct yoke_phase {
  * long as the device that takes longest for all of its phases.
  */
 typedef struct yoke_round {
-    int64_t num_cuts;         /* 1 .. YOKE_PLAN_MOST_CUTS */
+    int64_t num_cuts;         /* 1 .. YOKE_PLAN_MAX_CUTS */
     const int64_t *cut_units; /* [num_cuts], 0 .. 10^15 */
-    int64_t num_phases;       /* 1 .. YOKE_PLAN_MOST_PHASES */
+    int64_t num_phases;       /* 1 .. YOKE_PLAN_MAX_PHASES */
     const yoke_phase *phases;
     double copy_bytes_per_unit, memory_bytes_per_unit; /* of cut 0, on a device; plans read the devices' copies and max_units instead */
 } yoke_round;
@@ -112,12 +112,12 @@ typedef struct yoke_plan_problem {
     double repetitions; /* l > 0; not read where there is a round */
     int copies_before;
     double base_power_w, hosting_power_w; /* NaN: not known */
-    int64_t num_devices;                  /* 1 .. YOKE_PLAN_MOST_DEVICES */
+    int64_t num_devices;                  /* 1 .. YOKE_PLAN_MAX_DEVICES */
     const yoke_plan_device *devices;
     const yoke_round *round; /* NULL: one cut of `units`, one phase of `repetitions` calls, which costs what the levels say */
 } yoke_plan_problem;
 
-enum { YOKE_PLAN_MOST_DEVICES = 64 };
+enum { YOKE_PLAN_MAX_DEVICES = 64 };
 
 /* All members may be zero. */
 typedef struct yoke_plan_options {
@@ -127,8 +127,8 @@ typedef struct yoke_plan_options {
     double power_cap_w;  /* peak power at most; 0: none */
     int pareto;          /* nonzero: the whole front of time and energy too */
     int bare;            /* nonzero: neither alternatives nor words, as fast as can be */
-    int64_t most_nodes;  /* of a search, after which the best so far is returned with its gap; 0: 10^6, fewer with many levels */
-    /* Called every thousand nodes or so of all searches, with their number so far; nonzero ends them as most_nodes does.  NULL: never. */
+    int64_t max_nodes;   /* of a search, after which the best so far is returned with its gap; 0: 10^6, fewer with many levels */
+    /* Called every thousand nodes or so of all searches, with their number so far; nonzero ends them as max_nodes does.  NULL: never. */
     int (*progress)(void *user, int64_t nodes);
     void *user; /* of progress */
 } yoke_plan_options;

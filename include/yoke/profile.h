@@ -48,7 +48,7 @@ typedef struct yoke_profile_subject {
 /* All members may be zero. */
 typedef struct yoke_profile_options {
     double target;        /* relative statistical uncertainty of the energy at which to stop; 0: 0.02 */
-    double most_s;        /* of device time; 0: 300 s */
+    double max_s;         /* of device time; 0: 300 s */
     int64_t runs;         /* single runs to make, instead of as many as the target needs; 0: as needed */
     int64_t points;       /* of the profile at most; 0: 64; negative: energy only */
     double overhead;      /* online: part of the time that may be spent waiting for updates; 0: 0.01 */
@@ -86,7 +86,7 @@ YOKE_API yoke_status yoke_sensor_identify(yoke_context *context, const yoke_prof
 /*
  * Offline.  options may be NULL.  Single runs where they reach the target, else bursts of runs (always for means over more than 0.3 s and low-pass
  * sensors, which show no profile).  profile->points is given back with yoke_release.
- * Errors: ARGUMENT, MEMORY, UNAVAILABLE (not in most_s: the text says how long it would take; temperature not reached; nothing shows), those
+ * Errors: ARGUMENT, MEMORY, UNAVAILABLE (not in max_s: the text says how long it would take; temperature not reached; nothing shows), those
  * of the subject.
  */
 YOKE_API yoke_status yoke_profile_measure(yoke_context *context, const yoke_profile_subject *subject, const yoke_sensor *sensor,

@@ -88,7 +88,7 @@ typedef struct yoke_run_device {
     int accelerator;              /* see yoke_run_use */
     int active;                   /* zero: it may get no units: the options exclude it, or it failed */
     const char *why;              /* it is not active; "" */
-    const char *frequency_domain; /* name in yoke_clocks_list; "": its frequency is not set */
+    const char *frequency_domain; /* name in yoke_frequencies_list; "": its frequency is not set */
     const char *why_no_frequency; /* "" */
     int64_t num_frequencies;      /* among which is chosen */
     const double *frequencies_hz; /* ascending */
@@ -278,7 +278,7 @@ typedef struct yoke_run_array {
 /* Units first .. last - 1 in host memory; called on a thread of an OpenMP device: parallel regions in it use the device's cores. */
 typedef void yoke_run_host_function(int64_t first, int64_t last, void *const *arrays, void *user);
 
-enum { YOKE_RUN_MOST_ARRAYS = 32 };
+enum { YOKE_RUN_MAX_ARRAYS = 32 };
 
 /*
  * A kernel has a source in the dialect (yoke/dialect.h), a host function, or both, which must do the same: hosts take the function, accelerators the
@@ -291,7 +291,7 @@ typedef struct yoke_run_definition {
     const char *function;              /* name of the kernel in it */
     yoke_run_host_function *host;      /* NULL: none */
     void *user;                        /* handed to host */
-    int64_t num_arrays;                /* at most YOKE_RUN_MOST_ARRAYS */
+    int64_t num_arrays;                /* at most YOKE_RUN_MAX_ARRAYS */
     const yoke_run_array *arrays;
     int64_t items_per_unit; /* that a launch starts for each unit; 0: 1 */
     int64_t group_size;     /* 0: 64 */

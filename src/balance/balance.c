@@ -23,9 +23,9 @@ static yoke_status check_shares(yoke_context *context, const double *shares, int
 static yoke_status check_options(yoke_context *context, const yoke_balancer_options *options)
 {
     int64_t devices = options->devices;
-    if (devices < 1 || devices > YOKE_BALANCER_MOST_DEVICES)
+    if (devices < 1 || devices > YOKE_BALANCER_MAX_DEVICES)
         return yoke_fail(context, YOKE_ERROR_ARGUMENT, "yoke_balancer_create: %lld devices; there may be 1 to %d", (long long)devices,
-                         YOKE_BALANCER_MOST_DEVICES);
+                         YOKE_BALANCER_MAX_DEVICES);
     if ((int)options->policy < YOKE_BALANCE_ADAPTIVE || (int)options->policy > YOKE_BALANCE_FIXED)
         return yoke_fail(context, YOKE_ERROR_ARGUMENT, "yoke_balancer_create: there is no policy %d", (int)options->policy);
     if (options->rounds < 0)
@@ -35,14 +35,14 @@ static yoke_status check_options(yoke_context *context, const yoke_balancer_opti
         return yoke_fail(context, YOKE_ERROR_ARGUMENT, "yoke_balancer_create: %g calls per round; give a number from 0 (for 1) to 1e15",
                          options->calls_per_round);
     for (int64_t i = 0; i < devices; i++) {
-        double start = options->start_s ? options->start_s[i] : NAN;
+        double start = options->start_seconds_per_unit ? options->start_seconds_per_unit[i] : NAN;
         if (!isnan(start) && !(start >= 1e-24 && start <= most_seconds))
             return yoke_fail(context, YOKE_ERROR_ARGUMENT,
                              "yoke_balancer_create: start_s of device %lld is %g; give seconds per unit above 1e-24, or NaN", (long long)i,
                              start);
-        if (options->most && options->most[i] < 0)
+        if (options->max_units && options->max_units[i] < 0)
             return yoke_fail(context, YOKE_ERROR_ARGUMENT, "yoke_balancer_create: device %lld can take at most %lld units; give 0 or more",
-                             (long long)i, (long long)options->most[i]);
+                             (long long)i, (long long)options->max_units[i]);
     }
     return options->shares ? check_shares(context, options->shares, devices) : YOKE_OK;
 }
@@ -84,8 +84,8 @@ yoke_status yoke_balancer_create(yoke_context *context, const yoke_balancer_opti
     made->kept_s = made->measured_s = made->best_seen_s = NAN;
     for (int i = 0; i < made->devices; i++) {
         balance_device *device = &made->device[i];
-        device->most = options->most && options->most[i] < BALANCE_MOST_UNITS ? options->most[i] : BALANCE_MOST_UNITS;
-        device->rate = options->start_s ? options->start_s[i] : NAN;
+        device->most = options->max_units && options->max_units[i] < BALANCE_MOST_UNITS ? options->max_units[i] : BALANCE_MOST_UNITS;
+        device->rate = options->start_seconds_per_unit ? options->start_seconds_per_unit[i] : NAN;
         device->copy_s = device->copy_each_s = device->moved = device->copy_limit_s = device->planned_s = device->measured_s =
             device->energy_j = NAN;
         device->probe_at = 4;
@@ -205,7 +205,7 @@ static void take_makespan(yoke_balancer *balancer)
 
 static void share_noise(yoke_balancer *balancer)
 {
-    noise_belief *beliefs[YOKE_BALANCER_MOST_DEVICES];
+    noise_belief *beliefs[YOKE_BALANCER_MAX_DEVICES];
     for (int i = 0; i < balancer->devices; i++) beliefs[i] = &balancer->device[i].model.noise;
     noise_share(beliefs, balancer->devices);
 }

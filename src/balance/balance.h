@@ -52,7 +52,7 @@ struct yoke_balancer {
     int64_t n;                      /* its total; -1: there is none that holds */
     double kept_s, best_s, cost_s;  /* makespans per call predicted for the shares as they were and for the new ones; cost of the move */
     double measured_s, best_seen_s; /* measured makespan per call and unit: of the latest round, and the least of all; NaN: none */
-    yoke_curve line[YOKE_BALANCER_MOST_DEVICES]; /* constant speeds, where there is no model */
+    yoke_curve line[YOKE_BALANCER_MAX_DEVICES]; /* constant speeds, where there is no model */
     balance_device device[];
 };
 

@@ -3,7 +3,7 @@
 
 #include "balance/balance.h"
 
-_Static_assert((int)YOKE_BALANCER_MOST_DEVICES <= (int)YOKE_SHARE_MOST_DEVICES, "shares are planned for all devices of a balancer");
+_Static_assert((int)YOKE_BALANCER_MAX_DEVICES <= (int)YOKE_SHARE_MOST_DEVICES, "shares are planned for all devices of a balancer");
 
 /* The reasons for these figures are in docs/methods/balance.md. */
 static const double handicap = 0.4, least_slack = 0.7; /* of a device whose seconds rise steeply */
@@ -90,7 +90,7 @@ static int taking_part(yoke_balancer *balancer, int64_t n, const yoke_curve **cu
 static bool find_slack(const yoke_balancer *balancer, const yoke_curve *const *curves, const int *who, int count, double seconds,
                        const double *shares, double *slack)
 {
-    double rate[YOKE_BALANCER_MOST_DEVICES], variance[YOKE_BALANCER_MOST_DEVICES], rates = 0, variances = 0;
+    double rate[YOKE_BALANCER_MAX_DEVICES], variance[YOKE_BALANCER_MAX_DEVICES], rates = 0, variances = 0;
     bool any = false;
     for (int k = 0; k < count; k++) {
         yoke_curve_units(curves[k], seconds, &rate[k]);
@@ -113,10 +113,10 @@ static bool find_slack(const yoke_balancer *balancer, const yoke_curve *const *c
 
 double balance_shares(yoke_balancer *balancer, int64_t n, int64_t *units)
 {
-    const yoke_curve *curves[YOKE_BALANCER_MOST_DEVICES];
-    double shares[YOKE_BALANCER_MOST_DEVICES], slack[YOKE_BALANCER_MOST_DEVICES];
-    int64_t integers[YOKE_BALANCER_MOST_DEVICES];
-    int who[YOKE_BALANCER_MOST_DEVICES];
+    const yoke_curve *curves[YOKE_BALANCER_MAX_DEVICES];
+    double shares[YOKE_BALANCER_MAX_DEVICES], slack[YOKE_BALANCER_MAX_DEVICES];
+    int64_t integers[YOKE_BALANCER_MAX_DEVICES];
+    int who[YOKE_BALANCER_MAX_DEVICES];
     memset(units, 0, (size_t)balancer->devices * sizeof *units);
     if (n == 0) return 0;
     int count = taking_part(balancer, n, curves, who);
@@ -158,8 +158,8 @@ static double drop_cost(const yoke_balancer *balancer, const balance_device *dev
  */
 static void drop_devices(yoke_balancer *balancer)
 {
-    double speed[YOKE_BALANCER_MOST_DEVICES], all = 0;
-    bool was[YOKE_BALANCER_MOST_DEVICES], copies = false;
+    double speed[YOKE_BALANCER_MAX_DEVICES], all = 0;
+    bool was[YOKE_BALANCER_MAX_DEVICES], copies = false;
     for (int i = 0; i < balancer->devices; i++) {
         balance_device *device = &balancer->device[i];
         was[i] = device->dropped;
@@ -295,7 +295,7 @@ static void keep_each(yoke_balancer *balancer)
 
 void balance_decide(yoke_balancer *balancer, int64_t n)
 {
-    int64_t units[YOKE_BALANCER_MOST_DEVICES];
+    int64_t units[YOKE_BALANCER_MAX_DEVICES];
     balancer->n = n;
     if (balancer->policy != YOKE_BALANCE_FIXED) drop_devices(balancer);
     balancer->best_s = balance_shares(balancer, n, units);

@@ -6,24 +6,24 @@
 
 /* ---------------------------------------------------------------------------------------------------- list */
 
-yoke_status clock_book_add(clock_book *book, const clock_saved *saved)
+yoke_status frequency_book_add(frequency_book *book, const frequency_saved *saved)
 {
     yoke_status status = yoke_grow(book->context, &book->entries, book->count, &book->capacity, 8, sizeof *book->entries);
     if (status == YOKE_OK) book->entries[book->count++] = *saved;
     return status;
 }
 
-int clock_book_has(const clock_book *book, const char *where)
+int frequency_book_has(const frequency_book *book, const char *where)
 {
     for (int64_t i = 0; i < book->count; i++)
         if (strcmp(book->entries[i].where, where) == 0) return 1;
     return 0;
 }
 
-void clock_book_clear(clock_book *book)
+void frequency_book_clear(frequency_book *book)
 {
     yoke_release(book->context, book->entries);
-    *book = (clock_book){.context = book->context};
+    *book = (frequency_book){.context = book->context};
 }
 
 /* --------------------------------------------------------------------------------------------------- lines */
@@ -33,7 +33,7 @@ static const char *const keys[CLOCK_NUM_FILES] = {
     [CLOCK_SPEED] = "speed ",       [CLOCK_PREFERENCE] = "preference ",
 };
 
-size_t clock_saved_print(const clock_saved *saved, char text[CLOCK_TEXT_BYTES])
+size_t frequency_saved_print(const frequency_saved *saved, char text[CLOCK_TEXT_BYTES])
 {
     int length = snprintf(text, CLOCK_TEXT_BYTES, "%s %s\n", saved->place == CLOCK_OF_GPU ? "gpu" : "policy", saved->where);
     for (int file = 0; file < CLOCK_NUM_FILES; file++)
@@ -42,18 +42,18 @@ size_t clock_saved_print(const clock_saved *saved, char text[CLOCK_TEXT_BYTES])
     return (size_t)length;
 }
 
-static yoke_status begin_entry(clock_book *book, clock_place place, const char *where)
+static yoke_status begin_entry(frequency_book *book, frequency_place place, const char *where)
 {
-    clock_saved saved = {.place = place};
+    frequency_saved saved = {.place = place};
     if (strlen(where) == 0 || strlen(where) >= sizeof saved.where)
         return yoke_fail(book->context, YOKE_ERROR_INPUT, "a place without a name, or with one that is too long");
     if (place == CLOCK_OF_POLICY && where[0] != '/')
         return yoke_fail(book->context, YOKE_ERROR_INPUT, "'%.80s' is no absolute path", where);
     memcpy(saved.where, where, strlen(where) + 1);
-    return clock_book_add(book, &saved);
+    return frequency_book_add(book, &saved);
 }
 
-yoke_status clock_book_parse(clock_book *book, char *line)
+yoke_status frequency_book_parse(frequency_book *book, char *line)
 {
     if (strncmp(line, "policy ", 7) == 0) return begin_entry(book, CLOCK_OF_POLICY, line + 7);
     if (strncmp(line, "gpu ", 4) == 0) return begin_entry(book, CLOCK_OF_GPU, line + 4);
@@ -69,17 +69,17 @@ yoke_status clock_book_parse(clock_book *book, char *line)
 
 /* ------------------------------------------------------------------------------------------------- restore */
 
-int64_t clock_book_restore(const clock_book *book, const struct yoke_nvml *nvml, clock_report *report, void *user)
+int64_t frequency_book_restore(const frequency_book *book, const struct yoke_nvml *nvml, frequency_report *report, void *user)
 {
     int64_t failed = 0;
     for (int64_t i = 0; i < book->count; i++) {
-        const clock_saved *saved = &book->entries[i];
+        const frequency_saved *saved = &book->entries[i];
         char why[METER_WHY_BYTES] = "", text[METER_WHY_BYTES + 64];
         int error, done;
         if (saved->place == CLOCK_OF_POLICY)
-            done = clock_policy_apply(saved->where, &saved->setting, why, &error);
+            done = frequency_policy_apply(saved->where, &saved->setting, why, &error);
         else
-            done = nvml != NULL && clock_nvml_reset(nvml, saved->where, why);
+            done = nvml != NULL && frequency_nvml_reset(nvml, saved->where, why);
         if (done) continue;
         failed++;
         snprintf(text, sizeof text, "%s%.30s%s%s", saved->place == CLOCK_OF_GPU ? "GPU " : "",

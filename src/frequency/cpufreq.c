@@ -59,15 +59,15 @@ static int read_text(const cpufreq *clock, int64_t number, const char *name, cha
 static int64_t read_khz(const cpufreq *clock, int64_t number, const char *name)
 {
     char text[CLOCK_WORD_BYTES];
-    return read_text(clock, number, name, text, sizeof text) == 0 ? clock_khz(text) : -1;
+    return read_text(clock, number, name, text, sizeof text) == 0 ? frequency_khz(text) : -1;
 }
 
 /* May this process write the file?  Returns 0 or errno. */
-static int may_write(const cpufreq *clock, int64_t number, clock_file file)
+static int may_write(const cpufreq *clock, int64_t number, frequency_file file)
 {
     char directory[CLOCK_PATH_BYTES], path[CLOCK_PATH_BYTES + 64];
     policy_directory(clock, number, directory);
-    snprintf(path, sizeof path, "%s/%s", directory, clock_file_name(file));
+    snprintf(path, sizeof path, "%s/%s", directory, frequency_file_name(file));
     return faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) == 0 ? 0 : errno;
 }
 
@@ -102,7 +102,7 @@ static void read_levels(const cpufreq *clock, policy *found)
     int used;
     if (read_text(clock, found->number, "scaling_available_frequencies", text, sizeof text) != 0) return;
     for (const char *at = text; sscanf(at, "%47s%n", word, &used) == 1; at += used) {
-        int64_t khz = clock_khz(word);
+        int64_t khz = frequency_khz(word);
         if (khz <= 0 || found->num_levels == MOST_LEVELS) { /* no such table, then */
             found->num_levels = 0;
             return;
@@ -121,7 +121,7 @@ static int read_policy(const cpufreq *clock, int64_t number, policy *found)
     if (error != 0) return error;
     found->least_khz = read_khz(clock, number, "cpuinfo_min_freq");
     found->most_khz = read_khz(clock, number, "cpuinfo_max_freq");
-    if (found->least_khz <= 0 || found->most_khz < found->least_khz || clock_khz(text) < 0) return EINVAL;
+    if (found->least_khz <= 0 || found->most_khz < found->least_khz || frequency_khz(text) < 0) return EINVAL;
     read_levels(clock, found);
     if (read_text(clock, number, "scaling_available_governors", text, sizeof text) == 0 && has_word(text, "userspace"))
         found->userspace = may_write(clock, number, CLOCK_GOVERNOR) == 0 && may_write(clock, number, CLOCK_SPEED) == 0;
@@ -164,7 +164,7 @@ static yoke_status scan(cpufreq *clock, int *error)
     if (*error == 0) *error = ENOENT;
     for (int64_t i = 0; i < found.count && status == YOKE_OK; i++) {
         policy *next = (policy *)memory + count;
-        int64_t number = clock_khz(found.names[i] + strlen(clock->by_cpu ? "cpu" : "policy"));
+        int64_t number = frequency_khz(found.names[i] + strlen(clock->by_cpu ? "cpu" : "policy"));
         if (number < 0) continue; /* cpuidle and the like */
         int unread = is_link(clock, number) ? ENOENT : read_policy(clock, number, next);
         if (unread != 0 && unread != ENOENT) *error = unread;
@@ -183,27 +183,27 @@ static yoke_status scan(cpufreq *clock, int *error)
 
 /* ------------------------------------------------------------------------------------------- save and set */
 
-static int any_policy(const clock_book *book)
+static int any_policy(const frequency_book *book)
 {
     for (int64_t i = 0; i < book->count; i++)
         if (book->entries[i].place == CLOCK_OF_POLICY) return 1;
     return 0;
 }
 
-static yoke_status cpufreq_save(clock_entry *entry, clock_book *book)
+static yoke_status cpufreq_save(frequency_entry *entry, frequency_book *book)
 {
     cpufreq *clock = entry->state;
     int error, again = any_policy(book);
     int64_t kept = 0;
     yoke_status status = scan(clock, &error);
     for (int64_t i = 0; i < clock->count && status == YOKE_OK; i++) {
-        clock_saved saved = {.place = CLOCK_OF_POLICY};
+        frequency_saved saved = {.place = CLOCK_OF_POLICY};
         policy_directory(clock, clock->policies[i].number, saved.where);
-        if (!clock_book_has(book, saved.where)) {
-            if (clock_policy_read(saved.where, &saved.setting) != 0) continue; /* its CPUs have just gone offline */
+        if (!frequency_book_has(book, saved.where)) {
+            if (frequency_policy_read(saved.where, &saved.setting) != 0) continue; /* its CPUs have just gone offline */
             if (again)
                 yoke_log(book->context, YOKE_LOG_WARNING, "%s has come since clocks were first changed; it is saved now", saved.where);
-            status = clock_book_add(book, &saved);
+            status = frequency_book_add(book, &saved);
         }
         clock->policies[kept++] = clock->policies[i];
     }
@@ -223,17 +223,17 @@ static int64_t nearest_level(const policy *of, int64_t khz)
 }
 
 /* What the policy's files shall hold.  Under userspace the limits are only widened, but where the hardware would choose between them. */
-static void want(const policy *of, int64_t khz, const clock_setting *now, clock_setting *wanted)
+static void want(const policy *of, int64_t khz, const frequency_setting *now, frequency_setting *wanted)
 {
     memset(wanted, 0, sizeof *wanted);
     int limits = !of->userspace || of->guided;
     if (of->userspace) snprintf(wanted->value[CLOCK_GOVERNOR], CLOCK_WORD_BYTES, "userspace");
-    if (of->userspace) clock_khz_text(khz, wanted->value[CLOCK_SPEED]);
-    if (limits || clock_khz(now->value[CLOCK_LEAST]) > khz) clock_khz_text(khz, wanted->value[CLOCK_LEAST]);
-    if (limits || clock_khz(now->value[CLOCK_MOST]) < khz) clock_khz_text(khz, wanted->value[CLOCK_MOST]);
+    if (of->userspace) frequency_khz_text(khz, wanted->value[CLOCK_SPEED]);
+    if (limits || frequency_khz(now->value[CLOCK_LEAST]) > khz) frequency_khz_text(khz, wanted->value[CLOCK_LEAST]);
+    if (limits || frequency_khz(now->value[CLOCK_MOST]) < khz) frequency_khz_text(khz, wanted->value[CLOCK_MOST]);
 }
 
-static yoke_status cpufreq_set(clock_entry *entry, double hz)
+static yoke_status cpufreq_set(frequency_entry *entry, double hz)
 {
     cpufreq *clock = entry->state;
     yoke_context *context = clock->site.context;
@@ -242,13 +242,13 @@ static yoke_status cpufreq_set(clock_entry *entry, double hz)
     for (int64_t i = 0; i < clock->count; i++) {
         policy *of = &clock->policies[i];
         char directory[CLOCK_PATH_BYTES];
-        clock_setting now, wanted;
+        frequency_setting now, wanted;
         int error = 0;
         policy_directory(clock, of->number, directory);
-        clock_policy_read(directory, &now);
+        frequency_policy_read(directory, &now);
         of->asked_khz = nearest_level(of, (int64_t)llround(hz / 1000));
         want(of, of->asked_khz, &now, &wanted);
-        int done = clock_policy_apply(directory, &wanted, why, &error);
+        int done = frequency_policy_apply(directory, &wanted, why, &error);
         if (!done && (error == ENOENT || error == EBUSY || error == ENODEV))
             yoke_log(context, YOKE_LOG_WARNING, "%s", why);
         else if (!done && error != 0)
@@ -281,14 +281,14 @@ static const policy *own_policy(const cpufreq *clock)
     ssize_t length = readlink(path, target, sizeof target - 1);
     target[length > 0 ? length : 0] = '\0';
     const char *name = strstr(target, "policy");
-    int64_t number = name != NULL ? clock_khz(name + strlen("policy")) : -1;
+    int64_t number = name != NULL ? frequency_khz(name + strlen("policy")) : -1;
     for (int64_t i = 0; i < clock->count; i++)
         if (clock->policies[i].number == number) return &clock->policies[i];
     return NULL;
 }
 
 /* Of the own core, or of a recorded tree the mean over all. */
-static double cpufreq_read(clock_entry *entry, double *asked_hz)
+static double cpufreq_read(frequency_entry *entry, double *asked_hz)
 {
     const cpufreq *clock = entry->state;
     const policy *own = own_policy(clock);
@@ -328,13 +328,13 @@ static uint64_t count_throttles(const cpufreq *clock)
     return sum;
 }
 
-static void cpufreq_mark(clock_entry *entry)
+static void cpufreq_mark(frequency_entry *entry)
 {
     cpufreq *clock = entry->state;
     clock->throttled = count_throttles(clock);
 }
 
-static void cpufreq_why(clock_entry *entry, char text[METER_WHY_BYTES])
+static void cpufreq_why(frequency_entry *entry, char text[METER_WHY_BYTES])
 {
     const cpufreq *clock = entry->state;
     uint64_t throttled = count_throttles(clock);
@@ -362,32 +362,32 @@ static void cpufreq_close(void *state)
     yoke_release(context, clock);
 }
 
-static const clock_functions functions = {
+static const frequency_functions functions = {
     .save = cpufreq_save, .set = cpufreq_set, .read = cpufreq_read, .mark = cpufreq_mark, .why = cpufreq_why, .close = cpufreq_close};
 
-static void refuse_absent(const cpufreq *clock, int error, clock_entry *entry)
+static void refuse_absent(const cpufreq *clock, int error, frequency_entry *entry)
 {
     char machine[64], why[METER_WHY_BYTES];
     meter_virtual_machine(&clock->site, machine);
     if (error == EBUSY)
-        clock_entry_refuse(entry, "the CPUs of all frequency policies are offline",
-                           "switch CPUs on: echo 1 > /sys/devices/system/cpu/cpuN/online");
+        frequency_entry_refuse(entry, "the CPUs of all frequency policies are offline",
+                               "switch CPUs on: echo 1 > /sys/devices/system/cpu/cpuN/online");
     else if (error == EINVAL)
-        clock_entry_refuse(entry, "the frequency limits in cpufreq/policy*/ are not what the kernel writes there", "");
+        frequency_entry_refuse(entry, "the frequency limits in cpufreq/policy*/ are not what the kernel writes there", "");
     else if (error != ENOENT) {
         snprintf(why, sizeof why, "%s/cpufreq cannot be read: %s", cpus, strerror(error));
-        clock_entry_refuse(entry, why, "look at the rights of /sys in this container or session");
+        frequency_entry_refuse(entry, why, "look at the rights of /sys in this container or session");
     } else if (machine[0] != '\0') {
         snprintf(why, sizeof why, "this is %s, and its host does not let it control frequencies", machine);
-        clock_entry_refuse(entry, why, "run on the machine itself, or set the clock on the host");
+        frequency_entry_refuse(entry, why, "run on the machine itself, or set the clock on the host");
     } else
-        clock_entry_refuse(entry,
-                           "there is no CPU frequency control (cpufreq/policy*): a virtual machine, or a kernel without a driver for it",
-                           "on hardware: switch on SpeedStep, Cool'n'Quiet or CPPC in the firmware, take intel_pstate=disable off the "
-                           "kernel's command line, or modprobe acpi-cpufreq; a virtual machine's clock is set on its host");
+        frequency_entry_refuse(
+            entry, "there is no CPU frequency control (cpufreq/policy*): a virtual machine, or a kernel without a driver for it",
+            "on hardware: switch on SpeedStep, Cool'n'Quiet or CPPC in the firmware, take intel_pstate=disable off the "
+            "kernel's command line, or modprobe acpi-cpufreq; a virtual machine's clock is set on its host");
 }
 
-static void refuse_right(int error, clock_file file, clock_entry *entry)
+static void refuse_right(int error, frequency_file file, frequency_entry *entry)
 {
     char why[METER_WHY_BYTES];
     const char *remedy =
@@ -397,14 +397,14 @@ static void refuse_right(int error, clock_file file, clock_entry *entry)
         "/etc/tmpfiles.d/yoke-clocks.conf; "
         "groupadd yoke; usermod -aG yoke USER; systemd-tmpfiles --create yoke-clocks.conf; log in again (docs/reference/frequencies.md)";
     if (error == EROFS) remedy = "sysfs is mounted read-only, as in containers: start the container with -v /sys:/sys:rw or --privileged";
-    snprintf(why, sizeof why, "%s cannot be written: %s", clock_file_name(file), strerror(error));
-    clock_entry_refuse(entry, why, remedy);
+    snprintf(why, sizeof why, "%s cannot be written: %s", frequency_file_name(file), strerror(error));
+    frequency_entry_refuse(entry, why, remedy);
 }
 
 /* The limits of all policies must be writable. */
-static int check_rights(const cpufreq *clock, clock_entry *entry)
+static int check_rights(const cpufreq *clock, frequency_entry *entry)
 {
-    static const clock_file needed[] = {CLOCK_LEAST, CLOCK_MOST};
+    static const frequency_file needed[] = {CLOCK_LEAST, CLOCK_MOST};
     for (int64_t i = 0; i < clock->count; i++)
         for (size_t k = 0; k < sizeof needed / sizeof *needed; k++) {
             int error = may_write(clock, clock->policies[i].number, needed[k]);
@@ -415,7 +415,7 @@ static int check_rights(const cpufreq *clock, clock_entry *entry)
     return 1;
 }
 
-static void fill_levels(const cpufreq *clock, yoke_clock_info *info)
+static void fill_levels(const cpufreq *clock, yoke_frequency_info *info)
 {
     int64_t all[2 * MOST_LEVELS], count = 0;
     for (int64_t i = 0; i < clock->count; i++) {
@@ -429,9 +429,9 @@ static void fill_levels(const cpufreq *clock, yoke_clock_info *info)
     info->num_levels = count;
 }
 
-static void fill_info(cpufreq *clock, clock_entry *entry)
+static void fill_info(cpufreq *clock, frequency_entry *entry)
 {
-    yoke_clock_info *info = &entry->info;
+    yoke_frequency_info *info = &entry->info;
     double asked_hz;
     int64_t least = INT64_MAX, most = 0, by_speed = 0;
     for (int64_t i = 0; i < clock->count; i++) {
@@ -440,8 +440,8 @@ static void fill_info(cpufreq *clock, clock_entry *entry)
         most = of->most_khz > most ? of->most_khz : most;
         by_speed += of->userspace;
     }
-    info->least_hz = 1000.0 * (double)least;
-    info->most_hz = 1000.0 * (double)most;
+    info->min_hz = 1000.0 * (double)least;
+    info->max_hz = 1000.0 * (double)most;
     info->current_hz = cpufreq_read(entry, &asked_hz);
     fill_levels(clock, info);
     snprintf(info->description, sizeof info->description, "all cores; driver %s%s%s, governor %s, %lld %s; set by %s", clock->driver,
@@ -464,9 +464,9 @@ static void read_driver(cpufreq *clock)
     if (meter_read_line(path, clock->mode, sizeof clock->mode) != 0) clock->mode[0] = '\0';
 }
 
-yoke_status clock_cpufreq_find(const meter_site *site, clock_list *list)
+yoke_status frequency_cpufreq_find(const meter_site *site, frequency_list *list)
 {
-    clock_entry entry;
+    frequency_entry entry;
     void *memory = NULL;
     int error;
     if (strlen(site->root) > CLOCK_PATH_BYTES / 2)
@@ -475,7 +475,7 @@ yoke_status clock_cpufreq_find(const meter_site *site, clock_list *list)
     if (status != YOKE_OK) return status;
     cpufreq *clock = memory;
     clock->site = *site;
-    clock_entry_start(&entry, "cpufreq", "cpu");
+    frequency_entry_start(&entry, "cpufreq", "cpu");
     entry.state = clock;
     entry.functions = &functions;
     status = scan(clock, &error);
@@ -492,5 +492,5 @@ yoke_status clock_cpufreq_find(const meter_site *site, clock_list *list)
         entry.tolerance_hz = 50e6; /* half a step of the bus clock */
         entry.info.settable = check_rights(clock, &entry);
     }
-    return clock_list_add(list, &entry);
+    return frequency_list_add(list, &entry);
 }

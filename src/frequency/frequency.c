@@ -10,7 +10,7 @@
 
 /* ---------------------------------------------------------------------------------------------------- list */
 
-yoke_status clock_list_add(clock_list *list, const clock_entry *entry)
+yoke_status frequency_list_add(frequency_list *list, const frequency_entry *entry)
 {
     yoke_status status = yoke_grow(list->context, &list->entries, list->count, &list->capacity, 4, sizeof *list->entries);
     if (status != YOKE_OK) {
@@ -21,75 +21,75 @@ yoke_status clock_list_add(clock_list *list, const clock_entry *entry)
     return YOKE_OK;
 }
 
-void clock_list_clear(clock_list *list)
+void frequency_list_clear(frequency_list *list)
 {
     for (int64_t i = 0; i < list->count; i++)
         if (list->entries[i].state != NULL) list->entries[i].functions->close(list->entries[i].state);
     yoke_release(list->context, list->entries);
-    *list = (clock_list){.context = list->context};
+    *list = (frequency_list){.context = list->context};
 }
 
-void clock_entry_start(clock_entry *entry, const char *kind, const char *name)
+void frequency_entry_start(frequency_entry *entry, const char *kind, const char *name)
 {
     memset(entry, 0, sizeof *entry);
-    yoke_clock_info *info = &entry->info;
+    yoke_frequency_info *info = &entry->info;
     snprintf(info->kind, sizeof info->kind, "%s", kind);
     snprintf(info->name, sizeof info->name, "%s", name);
-    info->current_hz = info->least_hz = info->most_hz = NAN;
+    info->current_hz = info->min_hz = info->max_hz = NAN;
 }
 
-void clock_entry_refuse(clock_entry *entry, const char *why_not, const char *remedy)
+void frequency_entry_refuse(frequency_entry *entry, const char *why_not, const char *remedy)
 {
     entry->info.settable = 0;
     snprintf(entry->info.why_not, sizeof entry->info.why_not, "%s", why_not);
     snprintf(entry->info.remedy, sizeof entry->info.remedy, "%s", remedy);
 }
 
-yoke_status clocks_find(const meter_site *site, clock_list *list)
+yoke_status frequencies_find(const meter_site *site, frequency_list *list)
 {
     char program[CLOCK_PATH_BYTES], why[METER_WHY_BYTES];
-    yoke_status status = clock_cpufreq_find(site, list);
-    if (status == YOKE_OK) status = clock_nvml_find(site, list);
-    if (status != YOKE_OK || clock_guard_find(program, why)) return status;
+    yoke_status status = frequency_cpufreq_find(site, list);
+    if (status == YOKE_OK) status = frequency_nvml_find(site, list);
+    if (status != YOKE_OK || frequency_guard_find(program, why)) return status;
     /* What could not be restored is not changed. */
     for (int64_t i = 0; i < list->count; i++)
         if (list->entries[i].info.settable)
-            clock_entry_refuse(&list->entries[i], why, "install yoke (make install), or set YOKE_CLOCK_GUARD to the program's path");
+            frequency_entry_refuse(&list->entries[i], why, "install yoke (make install), or set YOKE_CLOCK_GUARD to the program's path");
     return YOKE_OK;
 }
 
 /* ----------------------------------------------------------------------------------------------------- set */
 
-struct yoke_clocks {
+struct yoke_frequencies {
     yoke_context *context;
     meter_site site;
     char root[CLOCK_PATH_BYTES];
     double settle_s;
-    clock_list list;
-    clock_book book; /* what the guard has promised to restore */
-    clock_guard guard;
+    frequency_list list;
+    frequency_book book; /* what the guard has promised to restore */
+    frequency_guard guard;
     int lock; /* -1: the clocks are simulated ones */
 };
 
-yoke_status clocks_open(const meter_site *site, double settle_s, yoke_clocks **clocks)
+yoke_status frequencies_open(const meter_site *site, double settle_s, yoke_frequencies **clocks)
 {
     void *memory = NULL;
     if (strlen(site->root) >= CLOCK_PATH_BYTES)
         return yoke_fail(site->context, YOKE_ERROR_INPUT, "the root directory's path is longer than %d bytes", CLOCK_PATH_BYTES - 1);
-    yoke_status status = yoke_allocate(site->context, 1, sizeof(yoke_clocks), &memory);
+    yoke_status status = yoke_allocate(site->context, 1, sizeof(yoke_frequencies), &memory);
     if (status != YOKE_OK) return status;
-    yoke_clocks *set = memory;
+    yoke_frequencies *set = memory;
     memcpy(set->root, site->root, strlen(site->root) + 1);
     set->context = set->list.context = set->book.context = set->guard.context = site->context;
     set->site = *site;
     set->site.root = set->root;
     set->settle_s = settle_s;
     set->guard.socket = -1;
-    status = clock_lock_take(&set->site, &set->lock);
+    status = frequency_lock_take(&set->site, &set->lock);
     if (status == YOKE_OK) {
-        status = clocks_find(&set->site, &set->list);
+        status = frequencies_find(&set->site, &set->list);
         if (status != YOKE_OK) {
-            clock_list_clear(&set->list);
+            frequency_list_clear(&set->list);
             close(set->lock);
         }
     }
@@ -101,83 +101,84 @@ yoke_status clocks_open(const meter_site *site, double settle_s, yoke_clocks **c
     return YOKE_OK;
 }
 
-yoke_status clocks_open_simulated(yoke_context *context, clock_list *list, yoke_clocks **clocks)
+yoke_status frequencies_open_simulated(yoke_context *context, frequency_list *list, yoke_frequencies **clocks)
 {
     void *memory = NULL;
-    yoke_status status = yoke_allocate(context, 1, sizeof(yoke_clocks), &memory);
+    yoke_status status = yoke_allocate(context, 1, sizeof(yoke_frequencies), &memory);
     if (status != YOKE_OK) {
-        clock_list_clear(list);
+        frequency_list_clear(list);
         return status;
     }
-    yoke_clocks *set = memory;
-    *set = (yoke_clocks){.context = context, .list = *list, .book = {.context = context}, .guard = {.socket = -1}, .lock = -1};
+    yoke_frequencies *set = memory;
+    *set = (yoke_frequencies){.context = context, .list = *list, .book = {.context = context}, .guard = {.socket = -1}, .lock = -1};
     *clocks = set;
     return YOKE_OK;
 }
 
 static void report_loss(void *user, const char *text)
 {
-    const yoke_clocks *clocks = user;
+    const yoke_frequencies *clocks = user;
     yoke_log(clocks->context, YOKE_LOG_ERROR, "a clock could not be restored: %s", text);
 }
 
 /* The guard is gone: this process restores what it can. */
-static void restore_here(yoke_clocks *clocks)
+static void restore_here(yoke_frequencies *clocks)
 {
     yoke_nvml nvml;
     int gpus = 0;
     for (int64_t i = 0; i < clocks->book.count; i++) gpus += clocks->book.entries[i].place == CLOCK_OF_GPU;
     int loaded = gpus > 0 && yoke_nvml_load(&clocks->site, &nvml);
-    clock_book_restore(&clocks->book, loaded ? &nvml : NULL, report_loss, clocks);
+    frequency_book_restore(&clocks->book, loaded ? &nvml : NULL, report_loss, clocks);
     if (loaded) yoke_nvml_unload(&nvml);
 }
 
-void clocks_close(yoke_clocks *clocks)
+void frequencies_close(yoke_frequencies *clocks)
 {
-    int done = clock_guard_finish(&clocks->guard, report_loss, clocks);
+    int done = frequency_guard_finish(&clocks->guard, report_loss, clocks);
     if (!done && clocks->book.count > 0) {
         yoke_log(clocks->context, YOKE_LOG_WARNING, "yoke-clock-guard has ended before its time; clocks are restored without it");
         restore_here(clocks);
     }
-    clock_list_clear(&clocks->list);
-    clock_book_clear(&clocks->book);
+    frequency_list_clear(&clocks->list);
+    frequency_book_clear(&clocks->book);
     if (clocks->lock >= 0) close(clocks->lock);
     yoke_release(clocks->context, clocks);
 }
 
 /* Saves what the clock has now, and lets the guard promise to restore it. */
-static yoke_status promise(yoke_clocks *clocks, clock_entry *entry)
+static yoke_status promise(yoke_frequencies *clocks, frequency_entry *entry)
 {
     int64_t first = clocks->book.count;
     yoke_status status = entry->functions->save(entry, &clocks->book);
     if (clocks->lock < 0) return status;
-    if (status == YOKE_OK && !clock_guard_lives(&clocks->guard)) {
+    if (status == YOKE_OK && !frequency_guard_lives(&clocks->guard)) {
         if (clocks->guard.socket >= 0) {
             yoke_log(clocks->context, YOKE_LOG_WARNING, "yoke-clock-guard has ended before its time; another is started");
             close(clocks->guard.socket);
             clocks->guard.socket = -1;
         }
-        status = clock_guard_start(clocks->context, clocks->root, clocks->lock, &clocks->guard);
-        if (status == YOKE_OK) status = clock_guard_tell(&clocks->guard, &clocks->book, 0);
+        status = frequency_guard_start(clocks->context, clocks->root, clocks->lock, &clocks->guard);
+        if (status == YOKE_OK) status = frequency_guard_tell(&clocks->guard, &clocks->book, 0);
     } else if (status == YOKE_OK && clocks->book.count > first)
-        status = clock_guard_tell(&clocks->guard, &clocks->book, first);
+        status = frequency_guard_tell(&clocks->guard, &clocks->book, first);
     if (status != YOKE_OK) clocks->book.count = first; /* nothing of it was changed */
     return status;
 }
 
 /* A change that failed half-way is taken back on all cores. */
-static void take_back(yoke_clocks *clocks)
+static void take_back(yoke_frequencies *clocks)
 {
     for (int64_t i = 0; i < clocks->book.count; i++) {
-        const clock_saved *saved = &clocks->book.entries[i];
+        const frequency_saved *saved = &clocks->book.entries[i];
         char why[METER_WHY_BYTES];
         int error;
-        if (saved->place == CLOCK_OF_POLICY && !clock_policy_apply(saved->where, &saved->setting, why, &error)) report_loss(clocks, why);
+        if (saved->place == CLOCK_OF_POLICY && !frequency_policy_apply(saved->where, &saved->setting, why, &error))
+            report_loss(clocks, why);
     }
 }
 
 /* Reads until the clock is there, or settle_s have passed: without a pause, since an idle core's clock says nothing. */
-static double settle(const yoke_clocks *clocks, clock_entry *entry)
+static double settle(const yoke_frequencies *clocks, frequency_entry *entry)
 {
     double end_s = yoke_clock_s() + clocks->settle_s, asked_hz, hz;
     for (;;) {
@@ -192,7 +193,7 @@ static double settle(const yoke_clocks *clocks, clock_entry *entry)
     return hz;
 }
 
-static yoke_status find_entry(yoke_clocks *clocks, const char *name, clock_entry **entry)
+static yoke_status find_entry(yoke_frequencies *clocks, const char *name, frequency_entry **entry)
 {
     char names[512] = "";
     size_t length = 0;
@@ -206,20 +207,20 @@ static yoke_status find_entry(yoke_clocks *clocks, const char *name, clock_entry
     return yoke_fail(clocks->context, YOKE_ERROR_INPUT, "there is no clock '%.64s'; there are: %s", name, names);
 }
 
-yoke_status clocks_set(yoke_clocks *clocks, const char *name, double hz, double *reached_hz)
+yoke_status frequencies_set(yoke_frequencies *clocks, const char *name, double hz, double *reached_hz)
 {
-    clock_entry *entry = NULL;
+    frequency_entry *entry = NULL;
     yoke_status status = find_entry(clocks, name, &entry);
     if (status != YOKE_OK) return status;
-    const yoke_clock_info *info = &entry->info;
+    const yoke_frequency_info *info = &entry->info;
     if (!info->settable)
         return yoke_fail(clocks->context, YOKE_ERROR_UNAVAILABLE, "clock %s cannot be set: %s%s%s", name, info->why_not,
                          info->remedy[0] != '\0' ? "; " : "", info->remedy);
     /* A little more than the ends, so that a printed number can be given back. */
-    int inside = hz > 0 && hz < 1e12 && !(hz < info->least_hz * (1 - 1e-3)) && !(hz > info->most_hz * (1 + 1e-3));
+    int inside = hz > 0 && hz < 1e12 && !(hz < info->min_hz * (1 - 1e-3)) && !(hz > info->max_hz * (1 + 1e-3));
     if (!inside)
         return yoke_fail(clocks->context, YOKE_ERROR_INPUT, "clock %s cannot be set to %g GHz: it goes from %.4g to %.4g GHz", name,
-                         hz / 1e9, info->least_hz / 1e9, info->most_hz / 1e9);
+                         hz / 1e9, info->min_hz / 1e9, info->max_hz / 1e9);
     status = promise(clocks, entry);
     if (status != YOKE_OK) return status;
     entry->functions->mark(entry);

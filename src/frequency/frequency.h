@@ -28,134 +28,134 @@ enum {
 /* ----------------------------------------------------------------------------------- plans (limit_order.c) */
 
 /* The files of a cpufreq policy that say what its clock is. */
-typedef enum clock_file {
+typedef enum frequency_file {
     CLOCK_GOVERNOR,   /* scaling_governor */
     CLOCK_LEAST,      /* scaling_min_freq, kHz */
     CLOCK_MOST,       /* scaling_max_freq */
     CLOCK_SPEED,      /* scaling_setspeed: a number under the governor userspace only */
     CLOCK_PREFERENCE, /* energy_performance_preference */
     CLOCK_NUM_FILES
-} clock_file;
+} frequency_file;
 
 /* The file's name in the policy's directory. */
-const char *clock_file_name(clock_file file);
+const char *frequency_file_name(frequency_file file);
 
 /* What these files hold, without the newline; "": there is no such file, it is not known, or (of what is wanted) it is left as it is. */
-typedef struct clock_setting {
+typedef struct frequency_setting {
     char value[CLOCK_NUM_FILES][CLOCK_WORD_BYTES];
-} clock_setting;
+} frequency_setting;
 
-typedef struct clock_step {
-    clock_file file;
+typedef struct frequency_step {
+    frequency_file file;
     const char *value; /* of `wanted` */
-} clock_step;
+} frequency_step;
 
 /* A whole number of kHz; -1 where the text is none. */
-int64_t clock_khz(const char *text);
-void clock_khz_text(int64_t khz, char text[CLOCK_WORD_BYTES]);
+int64_t frequency_khz(const char *text);
+void frequency_khz_text(int64_t khz, char text[CLOCK_WORD_BYTES]);
 
 /*
  * The writes that lead from `now` to `wanted`, in an order that the kernel accepts at every step: the lower limit never above the upper one,
  * a speed under the governor userspace only and inside the limits, the energy preference under the governor that it belongs to.
  * Returns how many; 0: nothing differs.
  */
-int clock_plan(const clock_setting *now, const clock_setting *wanted, clock_step steps[CLOCK_MOST_STEPS]);
+int frequency_plan(const frequency_setting *now, const frequency_setting *wanted, frequency_step steps[CLOCK_MOST_STEPS]);
 
 /* ------------------------------------------------------------------------------------- policies (policy.c) */
 
 /* Reads the files of a policy.  Returns 0, or errno where not even the limits can be read (EBUSY: its CPUs are offline; ENOENT: it is gone). */
-int clock_policy_read(const char *directory, clock_setting *setting);
+int frequency_policy_read(const char *directory, frequency_setting *setting);
 /*
  * Writes until the files say what is wanted, in the plan's order, again and in other orders where the kernel refuses.
  * Returns 1 if they do in the end; otherwise 0, and why names file, value and reason, and *error is errno of the refused write, or 0 where
  * all was accepted but reads differently.
  */
-int clock_policy_apply(const char *directory, const clock_setting *wanted, char why[METER_WHY_BYTES], int *error);
+int frequency_policy_apply(const char *directory, const frequency_setting *wanted, char why[METER_WHY_BYTES], int *error);
 
 /* -------------------------------------------------------------------------------------- what was saved (book.c) */
 
-typedef enum clock_place { CLOCK_OF_POLICY, CLOCK_OF_GPU } clock_place;
+typedef enum frequency_place { CLOCK_OF_POLICY, CLOCK_OF_GPU } frequency_place;
 
-typedef struct clock_saved {
-    clock_place place;
+typedef struct frequency_saved {
+    frequency_place place;
     char where[CLOCK_PATH_BYTES]; /* a policy's directory, or a GPU's PCI address, whose locked clocks are reset */
-    clock_setting setting;        /* of a policy */
-} clock_saved;
+    frequency_setting setting;    /* of a policy */
+} frequency_saved;
 
-typedef struct clock_book {
+typedef struct frequency_book {
     yoke_context *context;
-    clock_saved *entries;
+    frequency_saved *entries;
     int64_t count, capacity;
-} clock_book;
+} frequency_book;
 
-yoke_status clock_book_add(clock_book *book, const clock_saved *saved);
-int clock_book_has(const clock_book *book, const char *where);
-void clock_book_clear(clock_book *book);
+yoke_status frequency_book_add(frequency_book *book, const frequency_saved *saved);
+int frequency_book_has(const frequency_book *book, const char *where);
+void frequency_book_clear(frequency_book *book);
 
 /* An entry as lines of text, for the guard; returns the length. */
-size_t clock_saved_print(const clock_saved *saved, char text[CLOCK_TEXT_BYTES]);
+size_t frequency_saved_print(const frequency_saved *saved, char text[CLOCK_TEXT_BYTES]);
 /*
  * Takes such a line (without newline; it is changed): begins an entry, or adds to the last of the book.
  * Errors: INPUT (the line is none of these), MEMORY.
  */
-yoke_status clock_book_parse(clock_book *book, char *line);
+yoke_status frequency_book_parse(frequency_book *book, char *line);
 
 /* Receives a line for each entry that could not be restored, and why. */
-typedef void clock_report(void *user, const char *text);
+typedef void frequency_report(void *user, const char *text);
 
 struct yoke_nvml;
 /* Restores all entries; nvml may be NULL where no entry is a GPU.  Returns how many could not be. */
-int64_t clock_book_restore(const clock_book *book, const struct yoke_nvml *nvml, clock_report *report, void *user);
+int64_t frequency_book_restore(const frequency_book *book, const struct yoke_nvml *nvml, frequency_report *report, void *user);
 
 /* ------------------------------------------------------------------------------------------------- clocks */
 
-typedef struct clock_entry clock_entry;
+typedef struct frequency_entry frequency_entry;
 
 /* What a kind of clock can do.  state is the kind's. */
-typedef struct clock_functions {
+typedef struct frequency_functions {
     /* Puts into the book what a clock has now that is not there yet: before each change. */
-    yoke_status (*save)(clock_entry *entry, clock_book *book);
+    yoke_status (*save)(frequency_entry *entry, frequency_book *book);
     /* Asks for the level nearest to a frequency.  Errors: UNAVAILABLE (not with this device, or without the right), SYSTEM (refused). */
-    yoke_status (*set)(clock_entry *entry, double hz);
+    yoke_status (*set)(frequency_entry *entry, double hz);
     /* What the hardware says now, NaN where it does not say, and what that hardware was asked for. */
-    double (*read)(clock_entry *entry, double *asked_hz);
+    double (*read)(frequency_entry *entry, double *asked_hz);
     /* Called before a change: remembers the counters that `why` compares. */
-    void (*mark)(clock_entry *entry);
+    void (*mark)(frequency_entry *entry);
     /* Why the frequency was not reached. */
-    void (*why)(clock_entry *entry, char text[METER_WHY_BYTES]);
+    void (*why)(frequency_entry *entry, char text[METER_WHY_BYTES]);
     void (*close)(void *state);
-} clock_functions;
+} frequency_functions;
 
-struct clock_entry {
-    yoke_clock_info info;
+struct frequency_entry {
+    yoke_frequency_info info;
     double tolerance_hz; /* so near is reached */
-    const clock_functions *functions;
+    const frequency_functions *functions;
     void *state; /* NULL where the clock is not settable */
 };
 
-typedef struct clock_list {
+typedef struct frequency_list {
     yoke_context *context;
-    clock_entry *entries;
+    frequency_entry *entries;
     int64_t count, capacity;
-} clock_list;
+} frequency_list;
 
 /* Copies the entry to the list, which owns its state from then on; where it fails, the state is closed.  Errors: MEMORY. */
-yoke_status clock_list_add(clock_list *list, const clock_entry *entry);
-void clock_list_clear(clock_list *list);
+yoke_status frequency_list_add(frequency_list *list, const frequency_entry *entry);
+void frequency_list_clear(frequency_list *list);
 /* An entry with all numbers NaN that is not settable; the texts are cut where they are too long. */
-void clock_entry_start(clock_entry *entry, const char *kind, const char *name);
+void frequency_entry_start(frequency_entry *entry, const char *kind, const char *name);
 /* Not settable, for this reason. */
-void clock_entry_refuse(clock_entry *entry, const char *why_not, const char *remedy);
+void frequency_entry_refuse(frequency_entry *entry, const char *why_not, const char *remedy);
 
 /* Each appends its clocks, and where it finds none one entry with the reason.  Errors: MEMORY, INPUT (root too long). */
-yoke_status clock_cpufreq_find(const meter_site *site, clock_list *list);
-yoke_status clock_nvml_find(const meter_site *site, clock_list *list);
+yoke_status frequency_cpufreq_find(const meter_site *site, frequency_list *list);
+yoke_status frequency_nvml_find(const meter_site *site, frequency_list *list);
 
 /* Forgets the locked clocks of the GPU at that PCI address.  Returns 1; otherwise 0 and why. */
-int clock_nvml_reset(const struct yoke_nvml *nvml, const char *pci, char why[METER_WHY_BYTES]);
+int frequency_nvml_reset(const struct yoke_nvml *nvml, const char *pci, char why[METER_WHY_BYTES]);
 
 /* All clocks, settable or not. */
-yoke_status clocks_find(const meter_site *site, clock_list *list);
+yoke_status frequencies_find(const meter_site *site, frequency_list *list);
 
 /* -------------------------------------------------------------------------------------------- lock (lock.c) */
 
@@ -164,27 +164,27 @@ yoke_status clocks_find(const meter_site *site, clock_list *list);
  * replace by a link, and whose lock ends with the last process that holds the descriptor.  A lock whose owner has just died is waited for, since
  * its guard is restoring.  Errors: UNAVAILABLE (another has it: its process id), SYSTEM.
  */
-yoke_status clock_lock_take(const meter_site *site, int *descriptor);
+yoke_status frequency_lock_take(const meter_site *site, int *descriptor);
 
 /* ----------------------------------------------------------------------------------------- guard (guard.c) */
 
-typedef struct clock_guard {
+typedef struct frequency_guard {
     yoke_context *context;
     int socket; /* -1: there is none */
-} clock_guard;
+} frequency_guard;
 
 /* The path of yoke-clock-guard.  Returns 1, or 0 where it is nowhere: why says where it was looked for. */
-int clock_guard_find(char program[CLOCK_PATH_BYTES], char why[METER_WHY_BYTES]);
+int frequency_guard_find(char program[CLOCK_PATH_BYTES], char why[METER_WHY_BYTES]);
 /* lock: is held by the guard too.  Errors: UNAVAILABLE (no such program), SYSTEM. */
-yoke_status clock_guard_start(yoke_context *context, const char *root, int lock, clock_guard *guard);
+yoke_status frequency_guard_start(yoke_context *context, const char *root, int lock, frequency_guard *guard);
 /* Tells the guard of the book's entries from number `first` on, and waits until it is ready for them.  Errors: SYSTEM (why not). */
-yoke_status clock_guard_tell(clock_guard *guard, const clock_book *book, int64_t first);
+yoke_status frequency_guard_tell(frequency_guard *guard, const frequency_book *book, int64_t first);
 /* Is it still there? */
-int clock_guard_lives(const clock_guard *guard);
+int frequency_guard_lives(const frequency_guard *guard);
 /*
  * Lets it restore, reports what could not be restored, and waits for its end.  Returns 1; 0 where the guard did not do it.
  */
-int clock_guard_finish(clock_guard *guard, clock_report *report, void *user);
+int frequency_guard_finish(frequency_guard *guard, frequency_report *report, void *user);
 
 /* The lines that the guard answers with. */
 #define CLOCK_GUARD_READY "ready"
@@ -192,14 +192,14 @@ int clock_guard_finish(clock_guard *guard, clock_report *report, void *user);
 
 /* --------------------------------------------------------------------------------------- sets (frequency.c) */
 
-/* What yoke_clocks is.  site.root is the set's own copy. */
-yoke_status clocks_open(const meter_site *site, double settle_s, yoke_clocks **clocks);
+/* What yoke_frequencies is.  site.root is the set's own copy. */
+yoke_status frequencies_open(const meter_site *site, double settle_s, yoke_frequencies **clocks);
 /*
  * A set of clocks that are no hardware's: they reach what they are asked for at once, need neither lock nor guard, and are restored by being closed.
  * The list is taken over, also where it fails.  Errors: MEMORY.
  */
-yoke_status clocks_open_simulated(yoke_context *context, clock_list *list, yoke_clocks **clocks);
-void clocks_close(yoke_clocks *clocks);
-yoke_status clocks_set(yoke_clocks *clocks, const char *name, double hz, double *reached_hz);
+yoke_status frequencies_open_simulated(yoke_context *context, frequency_list *list, yoke_frequencies **clocks);
+void frequencies_close(yoke_frequencies *clocks);
+yoke_status frequencies_set(yoke_frequencies *clocks, const char *name, double hz, double *reached_hz);
 
 #endif

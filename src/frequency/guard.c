@@ -21,7 +21,7 @@ static const double patience_s = 15;
 
 /* ---------------------------------------------------------------------------------------------------- find */
 
-int clock_guard_find(char program[CLOCK_PATH_BYTES], char why[METER_WHY_BYTES])
+int frequency_guard_find(char program[CLOCK_PATH_BYTES], char why[METER_WHY_BYTES])
 {
     return yoke_helper_find("yoke-clock-guard", "YOKE_CLOCK_GUARD", "restores the clocks", program, CLOCK_PATH_BYTES, why, METER_WHY_BYTES);
 }
@@ -68,10 +68,10 @@ static int make_sockets(int ends[2])
     return error;
 }
 
-yoke_status clock_guard_start(yoke_context *context, const char *root, int lock, clock_guard *guard)
+yoke_status frequency_guard_start(yoke_context *context, const char *root, int lock, frequency_guard *guard)
 {
     char program[CLOCK_PATH_BYTES], why[METER_WHY_BYTES], own[32];
-    if (!clock_guard_find(program, why)) return yoke_fail(context, YOKE_ERROR_UNAVAILABLE, "%s; install yoke again", why);
+    if (!frequency_guard_find(program, why)) return yoke_fail(context, YOKE_ERROR_UNAVAILABLE, "%s; install yoke again", why);
     int ends[2] = {-1, -1}, error = make_sockets(ends);
     if (error != 0) return yoke_fail(context, YOKE_ERROR_SYSTEM, "no socket for yoke-clock-guard: %s", strerror(error));
     snprintf(own, sizeof own, "%ld", (long)getpid());
@@ -85,7 +85,7 @@ yoke_status clock_guard_start(yoke_context *context, const char *root, int lock,
     }
     /* It goes on as no child of ours, so that a program that waits for all its children does not wait for the guard. */
     while (waitpid(process, NULL, 0) < 0 && errno == EINTR) continue;
-    *guard = (clock_guard){context, ends[0]};
+    *guard = (frequency_guard){context, ends[0]};
     return YOKE_OK;
 }
 
@@ -126,12 +126,12 @@ static int receive_line(int socket_end, double end_s, char *line, size_t bytes)
     return 1;
 }
 
-yoke_status clock_guard_tell(clock_guard *guard, const clock_book *book, int64_t first)
+yoke_status frequency_guard_tell(frequency_guard *guard, const frequency_book *book, int64_t first)
 {
     char text[CLOCK_TEXT_BYTES], answer[METER_WHY_BYTES];
     int error = 0;
     for (int64_t i = first; i < book->count && error == 0; i++) {
-        size_t length = clock_saved_print(&book->entries[i], text);
+        size_t length = frequency_saved_print(&book->entries[i], text);
         error = send_all(guard->socket, text, length);
     }
     if (error == 0) error = send_all(guard->socket, "end\n", 4);
@@ -145,14 +145,14 @@ yoke_status clock_guard_tell(clock_guard *guard, const clock_book *book, int64_t
                      error != 0 ? ": " : "", error != 0 ? strerror(error) : "");
 }
 
-int clock_guard_lives(const clock_guard *guard)
+int frequency_guard_lives(const frequency_guard *guard)
 {
     struct pollfd wanted = {.fd = guard->socket, .events = POLLIN};
     /* It says nothing unasked: that there is something to read is its end. */
     return guard->socket >= 0 && poll(&wanted, 1, 0) == 0;
 }
 
-int clock_guard_finish(clock_guard *guard, clock_report *report, void *user)
+int frequency_guard_finish(frequency_guard *guard, frequency_report *report, void *user)
 {
     char line[2 * METER_WHY_BYTES];
     int done = 0;

@@ -29,8 +29,8 @@ enum { LOCK_DESCRIPTOR = 3, RECEIVE_BYTES = 4096, LINE_BYTES = CLOCK_PATH_BYTES 
 typedef struct guarding {
     yoke_context *context;
     meter_site site;
-    clock_book book; /* what is restored at the end */
-    clock_book lot;  /* what was told since the last "end": not yet promised, so nothing of it was changed */
+    frequency_book book; /* what is restored at the end */
+    frequency_book lot;  /* what was told since the last "end": not yet promised, so nothing of it was changed */
     yoke_nvml nvml;
     int nvml_loaded;
     pid_t process;
@@ -113,8 +113,8 @@ static void end_lot(guarding *guard)
     yoke_status status = guard->refused ? YOKE_ERROR_INPUT : YOKE_OK;
     for (int64_t i = 0; i < guard->lot.count && status == YOKE_OK; i++)
         if (guard->lot.entries[i].place == CLOCK_OF_GPU) status = take_gpu(guard);
-    for (int64_t i = 0; i < guard->lot.count && status == YOKE_OK; i++) status = clock_book_add(&guard->book, &guard->lot.entries[i]);
-    clock_book_clear(&guard->lot);
+    for (int64_t i = 0; i < guard->lot.count && status == YOKE_OK; i++) status = frequency_book_add(&guard->book, &guard->lot.entries[i]);
+    frequency_book_clear(&guard->lot);
     answer(status == YOKE_OK ? CLOCK_GUARD_READY : yoke_last_error(guard->context));
     guard->refused = 0;
 }
@@ -123,7 +123,7 @@ static void take_line(guarding *guard)
 {
     if (strcmp(guard->line, "end") == 0)
         end_lot(guard);
-    else if (clock_book_parse(&guard->lot, guard->line) != YOKE_OK)
+    else if (frequency_book_parse(&guard->lot, guard->line) != YOKE_OK)
         guard->refused = 1;
 }
 
@@ -186,11 +186,11 @@ int main(int argc, char **argv)
     guard.site.context = guard.book.context = guard.lot.context = guard.context;
     guard.site.root = argv[2];
     listen_to_process(&guard);
-    int64_t failed = clock_book_restore(&guard.book, guard.nvml_loaded ? &guard.nvml : NULL, report, &guard);
+    int64_t failed = frequency_book_restore(&guard.book, guard.nvml_loaded ? &guard.nvml : NULL, report, &guard);
     answer(CLOCK_GUARD_DONE);
     if (guard.nvml_loaded) yoke_nvml_unload(&guard.nvml);
-    clock_book_clear(&guard.book);
-    clock_book_clear(&guard.lot);
+    frequency_book_clear(&guard.book);
+    frequency_book_clear(&guard.lot);
     yoke_context_destroy(guard.context);
     return failed == 0 ? 0 : 1;
 }

@@ -3,7 +3,7 @@
 
 #include "frequency/frequency.h"
 
-const char *clock_file_name(clock_file file)
+const char *frequency_file_name(frequency_file file)
 {
     static const char *const names[CLOCK_NUM_FILES] = {
         [CLOCK_GOVERNOR] = "scaling_governor",
@@ -15,7 +15,7 @@ const char *clock_file_name(clock_file file)
     return names[file];
 }
 
-int64_t clock_khz(const char *text)
+int64_t frequency_khz(const char *text)
 {
     static const int64_t most = 1000000000000; /* a petahertz is no clock */
     int64_t khz = 0;
@@ -28,16 +28,16 @@ int64_t clock_khz(const char *text)
     return khz;
 }
 
-void clock_khz_text(int64_t khz, char text[CLOCK_WORD_BYTES]) { snprintf(text, CLOCK_WORD_BYTES, "%lld", (long long)khz); }
+void frequency_khz_text(int64_t khz, char text[CLOCK_WORD_BYTES]) { snprintf(text, CLOCK_WORD_BYTES, "%lld", (long long)khz); }
 
-static int differs(const clock_setting *now, const clock_setting *wanted, clock_file file)
+static int differs(const frequency_setting *now, const frequency_setting *wanted, frequency_file file)
 {
     return wanted->value[file][0] != '\0' && strcmp(now->value[file], wanted->value[file]) != 0;
 }
 
-static int add(clock_step *steps, int count, const clock_setting *wanted, clock_file file)
+static int add(frequency_step *steps, int count, const frequency_setting *wanted, frequency_file file)
 {
-    steps[count] = (clock_step){file, wanted->value[file]};
+    steps[count] = (frequency_step){file, wanted->value[file]};
     return count + 1;
 }
 
@@ -45,10 +45,10 @@ static int add(clock_step *steps, int count, const clock_setting *wanted, clock_
  * Limits: the upper one first where that leaves it above the lower one that is still there, which it does when raising; else the lower one
  * first, as when lowering.  One of the two always works, since now and wanted are both in order.
  */
-static int plan_limits(const clock_setting *now, const clock_setting *wanted, clock_step *steps)
+static int plan_limits(const frequency_setting *now, const frequency_setting *wanted, frequency_step *steps)
 {
     int lower = differs(now, wanted, CLOCK_LEAST), upper = differs(now, wanted, CLOCK_MOST), count = 0;
-    int64_t least = clock_khz(now->value[CLOCK_LEAST]), most = clock_khz(wanted->value[CLOCK_MOST]);
+    int64_t least = frequency_khz(now->value[CLOCK_LEAST]), most = frequency_khz(wanted->value[CLOCK_MOST]);
     int upper_first = least < 0 || most < 0 || most >= least;
     if (upper && upper_first) count = add(steps, count, wanted, CLOCK_MOST);
     if (lower) count = add(steps, count, wanted, CLOCK_LEAST);
@@ -56,13 +56,13 @@ static int plan_limits(const clock_setting *now, const clock_setting *wanted, cl
     return count;
 }
 
-int clock_plan(const clock_setting *now, const clock_setting *wanted, clock_step steps[CLOCK_MOST_STEPS])
+int frequency_plan(const frequency_setting *now, const frequency_setting *wanted, frequency_step steps[CLOCK_MOST_STEPS])
 {
     int count = plan_limits(now, wanted, steps);
     int governor = differs(now, wanted, CLOCK_GOVERNOR);
     const char *in_force = (wanted->value[CLOCK_GOVERNOR][0] != '\0' ? wanted : now)->value[CLOCK_GOVERNOR];
     if (governor) count = add(steps, count, wanted, CLOCK_GOVERNOR);
-    int number = clock_khz(wanted->value[CLOCK_SPEED]) >= 0;
+    int number = frequency_khz(wanted->value[CLOCK_SPEED]) >= 0;
     /* A governor that has just come begins with a speed of its own. */
     if (number && strcmp(in_force, "userspace") == 0 && (governor || differs(now, wanted, CLOCK_SPEED)))
         count = add(steps, count, wanted, CLOCK_SPEED);

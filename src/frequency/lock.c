@@ -69,7 +69,7 @@ static yoke_status refuse(yoke_context *context, long owner)
         "%s holds this machine's clocks, as only one yoke at a time can; clocks are left alone: wait until it has ended, or end it", who);
 }
 
-yoke_status clock_lock_take(const meter_site *site, int *descriptor)
+yoke_status frequency_lock_take(const meter_site *site, int *descriptor)
 {
     int place = open_place(site);
     if (place < 0)

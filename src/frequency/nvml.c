@@ -35,12 +35,12 @@ static const char no_right[] =
 
 /* ------------------------------------------------------------------------------------------------- change */
 
-static yoke_status nvml_save(clock_entry *entry, clock_book *book)
+static yoke_status nvml_save(frequency_entry *entry, frequency_book *book)
 {
     const nvml_clock *clock = entry->state;
-    clock_saved saved = {.place = CLOCK_OF_GPU};
+    frequency_saved saved = {.place = CLOCK_OF_GPU};
     snprintf(saved.where, sizeof saved.where, "%s", clock->pci);
-    return clock_book_has(book, saved.where) ? YOKE_OK : clock_book_add(book, &saved);
+    return frequency_book_has(book, saved.where) ? YOKE_OK : frequency_book_add(book, &saved);
 }
 
 static unsigned int nearest_level(const nvml_clock *clock, double hz)
@@ -51,7 +51,7 @@ static unsigned int nearest_level(const nvml_clock *clock, double hz)
     return nearest;
 }
 
-static yoke_status nvml_set(clock_entry *entry, double hz)
+static yoke_status nvml_set(frequency_entry *entry, double hz)
 {
     nvml_clock *clock = entry->state;
     const yoke_nvml *nvml = &clock->shared->nvml;
@@ -63,15 +63,15 @@ static yoke_status nvml_set(clock_entry *entry, double hz)
     yoke_nvml_error_text(nvml, result, error, sizeof error);
     snprintf(why, sizeof why, "clocks cannot be locked: %.160s", error);
     if (result == NVML_ERROR_NO_PERMISSION)
-        clock_entry_refuse(entry, why, no_right);
+        frequency_entry_refuse(entry, why, no_right);
     else if (result == NVML_ERROR_NOT_SUPPORTED)
-        clock_entry_refuse(entry, why, "locked clocks need a GPU of Volta or newer that is no virtual one; nothing helps for this one");
+        frequency_entry_refuse(entry, why, "locked clocks need a GPU of Volta or newer that is no virtual one; nothing helps for this one");
     else
         return yoke_fail(context, YOKE_ERROR_SYSTEM, "%s: %s; %s", entry->info.name, why, yoke_nvml_remedy(result));
     return yoke_fail(context, YOKE_ERROR_UNAVAILABLE, "%s: %s; %s", entry->info.name, why, entry->info.remedy);
 }
 
-int clock_nvml_reset(const struct yoke_nvml *nvml, const char *pci, char why[METER_WHY_BYTES])
+int frequency_nvml_reset(const struct yoke_nvml *nvml, const char *pci, char why[METER_WHY_BYTES])
 {
     for (unsigned int i = 0; i < nvml->num_devices; i++) {
         nvmlDevice_t device;
@@ -90,7 +90,7 @@ int clock_nvml_reset(const struct yoke_nvml *nvml, const char *pci, char why[MET
 
 /* ---------------------------------------------------------------------------------------------- read back */
 
-static double nvml_read(clock_entry *entry, double *asked_hz)
+static double nvml_read(frequency_entry *entry, double *asked_hz)
 {
     const nvml_clock *clock = entry->state;
     const yoke_nvml *nvml = &clock->shared->nvml;
@@ -102,9 +102,9 @@ static double nvml_read(clock_entry *entry, double *asked_hz)
     return 1e6 * mhz;
 }
 
-static void nvml_mark(clock_entry *entry) { (void)entry; }
+static void nvml_mark(frequency_entry *entry) { (void)entry; }
 
-static void nvml_why(clock_entry *entry, char text[METER_WHY_BYTES])
+static void nvml_why(frequency_entry *entry, char text[METER_WHY_BYTES])
 {
     static const struct {
         unsigned long long bits;
@@ -152,7 +152,7 @@ static void nvml_close(void *state)
     shared_release(shared);
 }
 
-static const clock_functions functions = {
+static const frequency_functions functions = {
     .save = nvml_save, .set = nvml_set, .read = nvml_read, .mark = nvml_mark, .why = nvml_why, .close = nvml_close};
 
 static int compare_mhz(const void *left, const void *right)
@@ -179,17 +179,17 @@ static void read_levels(nvml_clock *clock)
     clock->num_levels = kept;
 }
 
-static void fill_levels(const nvml_clock *clock, yoke_clock_info *info)
+static void fill_levels(const nvml_clock *clock, yoke_frequency_info *info)
 {
     const yoke_nvml_functions *call = &clock->shared->nvml.call;
     const unsigned int room = sizeof info->levels_hz / sizeof *info->levels_hz, count = clock->num_levels;
     unsigned int mhz = 0;
     if (count > 0) {
-        info->least_hz = 1e6 * clock->levels_mhz[0];
-        info->most_hz = 1e6 * clock->levels_mhz[count - 1];
+        info->min_hz = 1e6 * clock->levels_mhz[0];
+        info->max_hz = 1e6 * clock->levels_mhz[count - 1];
     } else if (call->nvmlDeviceGetMaxClockInfo != NULL &&
                call->nvmlDeviceGetMaxClockInfo(clock->device, NVML_CLOCK_GRAPHICS, &mhz) == NVML_SUCCESS && mhz > 0)
-        info->most_hz = 1e6 * mhz;
+        info->max_hz = 1e6 * mhz;
     if (count > room) return; /* more than fit are so near that they are as good as any */
     for (unsigned int i = 0; i < count; i++) info->levels_hz[i] = 1e6 * clock->levels_mhz[i];
     info->num_levels = count;
@@ -198,11 +198,11 @@ static void fill_levels(const nvml_clock *clock, yoke_clock_info *info)
 /* A stand-in for the library decides itself who may. */
 static int may_set(void) { return geteuid() == 0 || getenv("YOKE_NVML") != NULL; }
 
-static void fill_info(clock_entry *entry, const char *model)
+static void fill_info(frequency_entry *entry, const char *model)
 {
     const nvml_clock *clock = entry->state;
     const yoke_nvml *nvml = &clock->shared->nvml;
-    yoke_clock_info *info = &entry->info;
+    yoke_frequency_info *info = &entry->info;
     double asked_hz;
     snprintf(info->pci, sizeof info->pci, "%s", clock->pci);
     snprintf(info->description, sizeof info->description, "%s; locked clocks, driver %s", model, nvml->driver);
@@ -210,27 +210,27 @@ static void fill_info(clock_entry *entry, const char *model)
     fill_levels(clock, info);
     entry->tolerance_hz = 16e6; /* a step of NVIDIA GPUs is 15 MHz, of some 7.5 */
     if (nvml->call.nvmlDeviceSetGpuLockedClocks == NULL || nvml->call.nvmlDeviceResetGpuLockedClocks == NULL)
-        clock_entry_refuse(entry, "the NVIDIA driver cannot lock clocks", "install an NVIDIA driver of version 450 or newer");
+        frequency_entry_refuse(entry, "the NVIDIA driver cannot lock clocks", "install an NVIDIA driver of version 450 or newer");
     else if (!may_set())
-        clock_entry_refuse(entry, "only root may lock the clocks of NVIDIA GPUs", no_right);
+        frequency_entry_refuse(entry, "only root may lock the clocks of NVIDIA GPUs", no_right);
     else
         info->settable = 1;
 }
 
-static yoke_status add_device(nvml_shared *shared, unsigned int index, clock_list *list)
+static yoke_status add_device(nvml_shared *shared, unsigned int index, frequency_list *list)
 {
-    clock_entry entry;
+    frequency_entry entry;
     char name[32], model[96], why[METER_WHY_BYTES], remedy[512];
     void *memory = NULL;
     snprintf(name, sizeof name, "nvml:%u", index);
-    clock_entry_start(&entry, "nvml", name);
+    frequency_entry_start(&entry, "nvml", name);
     yoke_status status = yoke_allocate(shared->context, 1, sizeof(nvml_clock), &memory);
     if (status != YOKE_OK) return status;
     nvml_clock *clock = memory;
     if (!yoke_nvml_device(&shared->nvml, index, &clock->device, clock->pci, model, why, remedy)) {
         yoke_release(shared->context, clock);
-        clock_entry_refuse(&entry, why, remedy);
-        return clock_list_add(list, &entry);
+        frequency_entry_refuse(&entry, why, remedy);
+        return frequency_list_add(list, &entry);
     }
     clock->shared = shared;
     shared->users++;
@@ -238,10 +238,10 @@ static yoke_status add_device(nvml_shared *shared, unsigned int index, clock_lis
     entry.functions = &functions;
     read_levels(clock);
     fill_info(&entry, model);
-    return clock_list_add(list, &entry);
+    return frequency_list_add(list, &entry);
 }
 
-yoke_status clock_nvml_find(const meter_site *site, clock_list *list)
+yoke_status frequency_nvml_find(const meter_site *site, frequency_list *list)
 {
     void *memory = NULL;
     yoke_status status = yoke_allocate(site->context, 1, sizeof(nvml_shared), &memory);
@@ -252,10 +252,10 @@ yoke_status clock_nvml_find(const meter_site *site, clock_list *list)
     if (yoke_nvml_load(site, &shared->nvml))
         for (unsigned int i = 0; i < shared->nvml.num_devices && status == YOKE_OK; i++) status = add_device(shared, i, list);
     else {
-        clock_entry entry;
-        clock_entry_start(&entry, "nvml", "nvml");
-        clock_entry_refuse(&entry, shared->nvml.why_not, shared->nvml.remedy);
-        status = clock_list_add(list, &entry);
+        frequency_entry entry;
+        frequency_entry_start(&entry, "nvml", "nvml");
+        frequency_entry_refuse(&entry, shared->nvml.why_not, shared->nvml.remedy);
+        status = frequency_list_add(list, &entry);
     }
     shared_release(shared);
     return status;

@@ -10,11 +10,11 @@
 enum { PASSES = 6, FILE_BYTES = CLOCK_PATH_BYTES + CLOCK_WORD_BYTES };
 
 /* Returns 0 or errno. */
-static int read_word(const char *directory, clock_file file, char word[CLOCK_WORD_BYTES])
+static int read_word(const char *directory, frequency_file file, char word[CLOCK_WORD_BYTES])
 {
     char path[FILE_BYTES], text[2 * CLOCK_WORD_BYTES];
     word[0] = '\0';
-    snprintf(path, sizeof path, "%s/%s", directory, clock_file_name(file));
+    snprintf(path, sizeof path, "%s/%s", directory, frequency_file_name(file));
     int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (descriptor < 0) return errno;
     ssize_t length;
@@ -34,10 +34,10 @@ static int read_word(const char *directory, clock_file file, char word[CLOCK_WOR
 }
 
 /* One write with the newline that echo would send.  Returns 0 or errno. */
-static int write_word(const char *directory, clock_file file, const char *value)
+static int write_word(const char *directory, frequency_file file, const char *value)
 {
     char path[FILE_BYTES], text[CLOCK_WORD_BYTES + 1];
-    snprintf(path, sizeof path, "%s/%s", directory, clock_file_name(file));
+    snprintf(path, sizeof path, "%s/%s", directory, frequency_file_name(file));
     int length = snprintf(text, sizeof text, "%s\n", value);
     int descriptor = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC | O_NONBLOCK);
     if (descriptor < 0) return errno;
@@ -49,11 +49,11 @@ static int write_word(const char *directory, clock_file file, const char *value)
     return error;
 }
 
-int clock_policy_read(const char *directory, clock_setting *setting)
+int frequency_policy_read(const char *directory, frequency_setting *setting)
 {
     int first = 0;
     for (int file = 0; file < CLOCK_NUM_FILES; file++) {
-        int error = read_word(directory, (clock_file)file, setting->value[file]);
+        int error = read_word(directory, (frequency_file)file, setting->value[file]);
         if (error != 0 && first == 0 && (file == CLOCK_GOVERNOR || file == CLOCK_LEAST || file == CLOCK_MOST)) first = error;
     }
     return first;
@@ -65,46 +65,46 @@ static void pause_a_moment(void)
     nanosleep(&moment, NULL);
 }
 
-static void say_difference(const char *directory, const clock_setting *now, const clock_setting *wanted, char why[METER_WHY_BYTES])
+static void say_difference(const char *directory, const frequency_setting *now, const frequency_setting *wanted, char why[METER_WHY_BYTES])
 {
     for (int file = 0; file < CLOCK_NUM_FILES; file++)
         if (wanted->value[file][0] != '\0' && strcmp(now->value[file], wanted->value[file]) != 0) {
-            snprintf(why, METER_WHY_BYTES, "%.150s/%s reads '%s' instead of '%s'", directory, clock_file_name((clock_file)file),
+            snprintf(why, METER_WHY_BYTES, "%.150s/%s reads '%s' instead of '%s'", directory, frequency_file_name((frequency_file)file),
                      now->value[file], wanted->value[file]);
             return;
         }
 }
 
 /* Writes the steps, from the last to the first where `backward`.  Returns errno of the first that is refused, or 0. */
-static int write_steps(const char *directory, const clock_step *steps, int count, int backward, char why[METER_WHY_BYTES])
+static int write_steps(const char *directory, const frequency_step *steps, int count, int backward, char why[METER_WHY_BYTES])
 {
     int first = 0;
     for (int i = 0; i < count; i++) {
-        const clock_step *step = &steps[backward ? count - 1 - i : i];
+        const frequency_step *step = &steps[backward ? count - 1 - i : i];
         int error = write_word(directory, step->file, step->value);
         if (error == 0 || first != 0) continue;
         first = error;
-        snprintf(why, METER_WHY_BYTES, "%.140s/%s does not take '%s': %s", directory, clock_file_name(step->file), step->value,
+        snprintf(why, METER_WHY_BYTES, "%.140s/%s does not take '%s': %s", directory, frequency_file_name(step->file), step->value,
                  strerror(error));
     }
     return first;
 }
 
 /* What userspace is told and what scaling_setspeed then shows differ where the hardware has other steps: that was taken if the write was. */
-static void forgive_speed(clock_setting *now, const clock_setting *wanted, int told)
+static void forgive_speed(frequency_setting *now, const frequency_setting *wanted, int told)
 {
     if (told && strcmp(now->value[CLOCK_GOVERNOR], "userspace") == 0)
         memcpy(now->value[CLOCK_SPEED], wanted->value[CLOCK_SPEED], CLOCK_WORD_BYTES);
 }
 
-int clock_policy_apply(const char *directory, const clock_setting *wanted, char why[METER_WHY_BYTES], int *error)
+int frequency_policy_apply(const char *directory, const frequency_setting *wanted, char why[METER_WHY_BYTES], int *error)
 {
-    clock_setting now;
+    frequency_setting now;
     int told = 0;
     *error = 0;
     for (int pass = 0; pass < PASSES; pass++) {
-        clock_step steps[CLOCK_MOST_STEPS];
-        int unreadable = clock_policy_read(directory, &now);
+        frequency_step steps[CLOCK_MOST_STEPS];
+        int unreadable = frequency_policy_read(directory, &now);
         if (unreadable == ENOENT || unreadable == EBUSY || unreadable == ENODEV) {
             *error = unreadable;
             snprintf(why, METER_WHY_BYTES, "%.150s: %s", directory,
@@ -112,17 +112,17 @@ int clock_policy_apply(const char *directory, const clock_setting *wanted, char 
             return 0;
         }
         forgive_speed(&now, wanted, told);
-        int count = clock_plan(&now, wanted, steps);
+        int count = frequency_plan(&now, wanted, steps);
         if (count == 0) break;
         if (pass > 1) pause_a_moment();
         *error = write_steps(directory, steps, count, pass % 2, why);
         if (*error == EACCES || *error == EPERM || *error == EROFS) return 0; /* asking again does not help */
         for (int i = 0; i < count; i++) told |= *error == 0 && steps[i].file == CLOCK_SPEED;
     }
-    clock_policy_read(directory, &now);
+    frequency_policy_read(directory, &now);
     forgive_speed(&now, wanted, told);
-    clock_step left[CLOCK_MOST_STEPS];
-    if (clock_plan(&now, wanted, left) == 0) {
+    frequency_step left[CLOCK_MOST_STEPS];
+    if (frequency_plan(&now, wanted, left) == 0) {
         *error = 0;
         return 1;
     }

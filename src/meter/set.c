@@ -214,7 +214,7 @@ void meter_set_poll(meter_set *set)
 
 double meter_set_interval_s(const meter_set *set)
 {
-    double least_s = INFINITY;
-    for (int64_t i = 0; i < set->count; i++) least_s = fmin(least_s, set->members[i].interval_s);
-    return least_s;
+    double min_s = INFINITY;
+    for (int64_t i = 0; i < set->count; i++) min_s = fmin(min_s, set->members[i].interval_s);
+    return min_s;
 }

@@ -52,7 +52,7 @@ yoke_status meter_list_count(meter_list *list, const char *sole);
 
 /*
  * site need not outlive the call, but its context and time must outlive the set.
- * Errors: INPUT, UNAVAILABLE (see yoke_meter_open), MEMORY, SYSTEM (no thread can be made).
+ * Errors: INPUT, UNAVAILABLE (see yoke_meters_open), MEMORY, SYSTEM (no thread can be made).
  */
 yoke_status meter_set_open(const meter_site *site, const meter_kind *const *kinds, int64_t num_kinds, const meter_set_options *options,
                            meter_set **set);

@@ -26,7 +26,7 @@ yoke_status curve_fit(yoke_context *context, yoke_model_kind kind, const curve_p
                       curve *fitted)
 {
     yoke_status status = YOKE_OK;
-    *fitted = (curve){.kind = kind, .least_units = points[0].units, .most_units = points[count - 1].units};
+    *fitted = (curve){.kind = kind, .min_units = points[0].units, .max_units = points[count - 1].units};
     if (is_line(kind))
         curve_fit_line(kind, points, count, absorbed, fitted);
     else
@@ -125,8 +125,8 @@ void curve_evaluate(const curve *fitted, double units, curve_value *value)
         evaluate_line(fitted, units, value);
     else
         evaluate_knots(fitted, units, value);
-    if (units < fitted->least_units) beyond = log(fitted->least_units / units);
-    if (units > fitted->most_units) beyond = log(units / fitted->most_units);
+    if (units < fitted->min_units) beyond = log(fitted->min_units / units);
+    if (units > fitted->max_units) beyond = log(units / fitted->max_units);
     value->inside = !(beyond > 1e-9); /* units that went through a merge of points at the same units are inside */
     value->systematic += growth * beyond;
 }

@@ -35,7 +35,7 @@ typedef struct curve_knot {
 
 typedef struct curve {
     yoke_model_kind kind; /* never AUTO */
-    double least_units, most_units;
+    double min_units, max_units;
     curve_line line;   /* constant, affine */
     double misfit;     /* of the line: relative, beyond noise, root mean square */
     double degrees;    /* of the line's variances; NaN: these are not known */

@@ -327,9 +327,9 @@ static yoke_status fill_info(fitting *f)
     int is_line = model->curve.kind == YOKE_MODEL_CONSTANT || model->curve.kind == YOKE_MODEL_AFFINE;
     int64_t known = f->num_levels - (isnan(f->levels[f->num_levels - 1].hz) ? 1 : 0);
     law_evaluate(&model->rate, NAN, &rate);
-    *info = (yoke_model){.kind = model->curve.kind, .least_units = model->curve.least_units, .most_units = model->curve.most_units};
-    info->least_hz = known > 0 ? f->levels[0].hz : (double)NAN;
-    info->most_hz = known > 0 ? f->levels[known - 1].hz : (double)NAN;
+    *info = (yoke_model){.kind = model->curve.kind, .min_units = model->curve.min_units, .max_units = model->curve.max_units};
+    info->min_hz = known > 0 ? f->levels[0].hz : (double)NAN;
+    info->max_hz = known > 0 ? f->levels[known - 1].hz : (double)NAN;
     info->repaired = model->curve.repaired;
     info->start_s = is_line ? line->start_s / rate.value : (double)NAN;
     info->seconds_per_unit = is_line ? line->per_unit / rate.value : (double)NAN;
@@ -337,10 +337,10 @@ static yoke_status fill_info(fitting *f)
     int errors_known = is_line && !isnan(model->curve.degrees);
     info->start_error_s = errors_known ? sqrt(line->level + line->spread * line->centre * line->centre) / rate.value : (double)NAN;
     info->seconds_per_unit_error = errors_known ? sqrt(line->spread) / rate.value : (double)NAN;
-    law_describe(&model->rate, rate.value, info->most_hz, &info->rate);
+    law_describe(&model->rate, rate.value, info->max_hz, &info->rate);
     info->power_w = NAN;
     if (model->has_power) {
-        law_evaluate(&model->power, info->most_hz, &power);
+        law_evaluate(&model->power, info->max_hz, &power);
         law_describe(&model->power, 1, NAN, &info->power);
         info->power_w = power.value;
     }

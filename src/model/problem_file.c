@@ -89,8 +89,8 @@ static yoke_status read_devices(yoke_json_reader *reader, const json_t *value, v
     yoke_plan_problem *problem = member;
     size_t count = json_array_size(value);
     if (count == 0) return yoke_json_expected(reader, "an array of devices {...}", value);
-    if (count > YOKE_PLAN_MOST_DEVICES)
-        return yoke_json_fail(reader, "expected at most %d devices, found %zu", YOKE_PLAN_MOST_DEVICES, count);
+    if (count > YOKE_PLAN_MAX_DEVICES)
+        return yoke_json_fail(reader, "expected at most %d devices, found %zu", YOKE_PLAN_MAX_DEVICES, count);
     yoke_status status = yoke_allocate(reader->context, (int64_t)count, sizeof(yoke_plan_device), &memory);
     if (status != YOKE_OK) return status;
     yoke_plan_device *devices = memory;

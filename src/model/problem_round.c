@@ -8,7 +8,7 @@
 
 #define COUNT_OF(array) ((int)(sizeof(array) / sizeof(array)[0]))
 
-static const double most_units = 1e15;
+static const double max_units = 1e15;
 
 yoke_status problem_read_later(yoke_json_reader *reader, const json_t *value, void *member)
 {
@@ -67,7 +67,7 @@ static yoke_status read_phase(yoke_json_reader *reader, const json_t *value, con
     static const yoke_json_key keys[] = {
         {"work", YOKE_JSON_OTHER, offsetof(yoke_phase, work), .read = read_work},
         {"calls", YOKE_JSON_NUMBER, offsetof(yoke_phase, calls), .least = 1e-9, .most = 1e15},
-        {"cut", YOKE_JSON_COUNT, offsetof(yoke_phase, cut), .least = 0, .most = YOKE_PLAN_MOST_CUTS - 1},
+        {"cut", YOKE_JSON_COUNT, offsetof(yoke_phase, cut), .least = 0, .most = YOKE_PLAN_MAX_CUTS - 1},
         {"device", YOKE_JSON_OTHER, 0, .read = problem_read_later},
         {"units", YOKE_JSON_COUNT, offsetof(yoke_phase, units), .least = 0, .most = 1e15, .required = 1},
         {"weight_sum", YOKE_JSON_OTHER, 0, .read = problem_read_later},
@@ -107,7 +107,7 @@ static yoke_status read_cuts(yoke_json_reader *reader, const json_t *value, yoke
     int64_t *units = NULL;
     const size_t count = json_array_size(value);
     if (count == 0) return yoke_json_expected(reader, "an array of the cuts' units", value);
-    if (count > YOKE_PLAN_MOST_CUTS) return yoke_json_fail(reader, "expected at most %d cuts, found %zu", YOKE_PLAN_MOST_CUTS, count);
+    if (count > YOKE_PLAN_MAX_CUTS) return yoke_json_fail(reader, "expected at most %d cuts, found %zu", YOKE_PLAN_MAX_CUTS, count);
     yoke_status status = yoke_allocate(reader->context, (int64_t)count, sizeof *units, &units);
     if (status != YOKE_OK) return status;
     round->cut_units = units;
@@ -115,7 +115,7 @@ static yoke_status read_cuts(yoke_json_reader *reader, const json_t *value, yoke
     for (size_t c = 0; c < count; c++) {
         double number;
         const size_t outer = yoke_json_enter_item(reader, (int64_t)c);
-        status = yoke_json_read_number(reader, json_array_get(value, c), 0, most_units, &number);
+        status = yoke_json_read_number(reader, json_array_get(value, c), 0, max_units, &number);
         if (status != YOKE_OK) return status;
         units[c] = (int64_t)number;
         if ((double)units[c] != number) return yoke_json_expected(reader, "a whole number", json_array_get(value, c));
@@ -129,7 +129,7 @@ static yoke_status read_phases(yoke_json_reader *reader, const json_t *value, co
     yoke_phase *phases = NULL;
     const size_t count = json_array_size(value);
     if (count == 0) return yoke_json_expected(reader, "an array of phases {...}", value);
-    if (count > YOKE_PLAN_MOST_PHASES) return yoke_json_fail(reader, "expected at most %d phases, found %zu", YOKE_PLAN_MOST_PHASES, count);
+    if (count > YOKE_PLAN_MAX_PHASES) return yoke_json_fail(reader, "expected at most %d phases, found %zu", YOKE_PLAN_MAX_PHASES, count);
     yoke_status status = yoke_allocate(reader->context, (int64_t)count, sizeof *phases, &phases);
     if (status != YOKE_OK) return status;
     round->phases = phases;

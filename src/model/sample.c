@@ -13,8 +13,8 @@ enum { FEW = 7, MOST_REJECTED = 3, MOST_CALLS = 1 << 20 };
 typedef struct measuring {
     yoke_measure_options options;
     int64_t calls;
-    double *seconds, *joules; /* [options.most], as they came */
-    double *kept, *scratch;   /* [options.most] */
+    double *seconds, *joules; /* [options.max_calls], as they came */
+    double *kept, *scratch;   /* [options.max_calls] */
     double spent_s;
     int64_t again; /* it was narrow, and is looked at again after so many calls; 0: it was not */
 } measuring;
@@ -75,21 +75,21 @@ static yoke_status check(yoke_context *context, const yoke_measure_options *opti
     if (isnan(checked->relative) || checked->relative < 0 || isnan(checked->budget_s) || checked->budget_s < 0)
         return yoke_fail(context, YOKE_ERROR_ARGUMENT, "yoke_measure: relative = %g and budget_s = %g must be 0 or more", checked->relative,
                          checked->budget_s);
-    if (checked->least < 0 || checked->most < 0 || checked->most > MOST_CALLS)
+    if (checked->min_calls < 0 || checked->max_calls < 0 || checked->max_calls > MOST_CALLS)
         return yoke_fail(context, YOKE_ERROR_ARGUMENT, "yoke_measure: least = %lld and most = %lld must be from 0 to %d",
-                         (long long)checked->least, (long long)checked->most, MOST_CALLS);
+                         (long long)checked->min_calls, (long long)checked->max_calls, MOST_CALLS);
     if (checked->relative <= 0) checked->relative = 0.025;
     if (checked->budget_s <= 0) checked->budget_s = 1;
-    if (checked->least == 0) checked->least = 3;
-    if (checked->most == 0) checked->most = 1000;
-    if (checked->least <= checked->most) return YOKE_OK;
-    if (options->least > 0 && options->most > 0)
-        return yoke_fail(context, YOKE_ERROR_ARGUMENT, "yoke_measure: least = %lld is more than most = %lld", (long long)checked->least,
-                         (long long)checked->most);
-    if (options->least > 0)
-        checked->most = checked->least;
+    if (checked->min_calls == 0) checked->min_calls = 3;
+    if (checked->max_calls == 0) checked->max_calls = 1000;
+    if (checked->min_calls <= checked->max_calls) return YOKE_OK;
+    if (options->min_calls > 0 && options->max_calls > 0)
+        return yoke_fail(context, YOKE_ERROR_ARGUMENT, "yoke_measure: least = %lld is more than most = %lld", (long long)checked->min_calls,
+                         (long long)checked->max_calls);
+    if (options->min_calls > 0)
+        checked->max_calls = checked->min_calls;
     else
-        checked->least = checked->most;
+        checked->min_calls = checked->max_calls;
     return YOKE_OK;
 }
 
@@ -114,7 +114,7 @@ static yoke_status call_once(yoke_context *context, yoke_measured_call *call, vo
  */
 static int is_known(measuring *m, yoke_sample *sample)
 {
-    if (m->calls < m->options.least || m->calls < m->again || m->calls % (1 + m->calls / 32) != 0) return 0;
+    if (m->calls < m->options.min_calls || m->calls < m->again || m->calls % (1 + m->calls / 32) != 0) return 0;
     summarise(m, sample);
     double allowed = m->options.relative * sample->seconds;
     if (sample->seconds_interval > allowed) {
@@ -137,16 +137,16 @@ yoke_status yoke_measure(yoke_context *context, yoke_measured_call *call, void *
                          : call == NULL  ? "call"
                                          : "sample");
     yoke_status status = check(context, options, &m.options);
-    if (status == YOKE_OK) status = yoke_allocate(context, 4 * m.options.most, sizeof(double), &memory);
+    if (status == YOKE_OK) status = yoke_allocate(context, 4 * m.options.max_calls, sizeof(double), &memory);
     if (status != YOKE_OK) return status;
     m.seconds = memory;
-    m.joules = m.seconds + m.options.most;
-    m.kept = m.joules + m.options.most;
-    m.scratch = m.kept + m.options.most;
+    m.joules = m.seconds + m.options.max_calls;
+    m.kept = m.joules + m.options.max_calls;
+    m.scratch = m.kept + m.options.max_calls;
     yoke_sample measured = *sample;
     do {
         status = call_once(context, call, user, &m);
-    } while (status == YOKE_OK && m.calls < m.options.most && m.spent_s < m.options.budget_s && !is_known(&m, &measured));
+    } while (status == YOKE_OK && m.calls < m.options.max_calls && m.spent_s < m.options.budget_s && !is_known(&m, &measured));
     if (status == YOKE_OK) {
         summarise(&m, &measured);
         *sample = measured;

@@ -24,7 +24,7 @@ typedef struct inpa {
     yoke_speed_piece *pieces;
     int64_t *counts, *blocks, *rows;    /* counts is all memory; [num_nodes]: asked for, got; rows of rectangles */
     int64_t *columns;                   /* [num_devices] */
-    int64_t *tried;                     /* [most_rounds][2 num_nodes]: rows and columns of rectangles */
+    int64_t *tried;                     /* [max_rounds][2 num_nodes]: rows and columns of rectangles */
     double *numbers, *seconds, *node_s; /* numbers is all memory; [num_devices]; [num_nodes] */
     double *areas;                      /* [num_nodes] */
     yoke_rectangle *rectangles;         /* [num_nodes]: being measured */
@@ -60,9 +60,8 @@ static yoke_status check(yoke_context *context, const yoke_nested_options *optio
     if (!(options->node_tolerance >= 0) || !(options->device_tolerance >= 0))
         return yoke_fail(context, YOKE_ERROR_ARGUMENT, "tolerances of %g and %g; they must not be negative", options->node_tolerance,
                          options->device_tolerance);
-    if (options->most_rounds < 0 || options->most_rounds > MOST_ROUNDS)
-        return yoke_fail(context, YOKE_ERROR_ARGUMENT, "%lld rounds; at most %d are possible", (long long)options->most_rounds,
-                         MOST_ROUNDS);
+    if (options->max_rounds < 0 || options->max_rounds > MOST_ROUNDS)
+        return yoke_fail(context, YOKE_ERROR_ARGUMENT, "%lld rounds; at most %d are possible", (long long)options->max_rounds, MOST_ROUNDS);
     return YOKE_OK;
 }
 
@@ -76,7 +75,7 @@ static yoke_status get(inpa *all, int64_t count, size_t size, void *pointer)
 
 static void set_up_nodes(inpa *all)
 {
-    int64_t rounds = all->settings.most_rounds, most_pieces = yoke_speed_most_pieces(NESTED_MOST_POINTS);
+    int64_t rounds = all->settings.max_rounds, most_pieces = yoke_speed_most_pieces(NESTED_MOST_POINTS);
     for (int64_t k = 0; k < all->num_nodes + all->num_devices; k++) all->models[k].pieces = all->pieces + k * most_pieces;
     all->blocks = all->counts;
     all->rows = all->blocks + all->num_nodes;
@@ -108,7 +107,7 @@ static void release_parts(yoke_context *context, void *memory)
 
 static yoke_status get_memory(inpa *all)
 {
-    int64_t q = all->num_nodes, p = all->num_devices, rounds = all->settings.most_rounds;
+    int64_t q = all->num_nodes, p = all->num_devices, rounds = all->settings.max_rounds;
     yoke_status status = get(all, q, sizeof *all->nodes, &all->nodes);
     if (status == YOKE_OK) status = get(all, q + p, sizeof *all->models, &all->models);
     if (status == YOKE_OK) status = get(all, (q + p) * yoke_speed_most_pieces(NESTED_MOST_POINTS), sizeof *all->pieces, &all->pieces);
@@ -236,7 +235,7 @@ static yoke_status take_round(inpa *all, int64_t round, bool *done)
     double longest, imbalance = nested_imbalance(all->num_nodes, all->blocks, all->node_s, &longest);
     bool balanced = imbalance <= all->settings.node_tolerance;
     *done = (balanced && working) || strategy == YOKE_NESTED_HOMOGENEOUS || (strategy == YOKE_NESTED_SINGLE_CPM && round == 2) ||
-            round == all->settings.most_rounds;
+            round == all->settings.max_rounds;
     if (!iterated || (balanced && working) || round == 1 || longest < all->longest) take_as_best(all, longest, imbalance, balanced);
     return YOKE_OK;
 }
@@ -265,7 +264,7 @@ yoke_status yoke_plan_nested(yoke_context *context, const yoke_nested_options *o
                 .settings = {.strategy = options->strategy,
                              .node_tolerance = tolerance(options->node_tolerance),
                              .device_tolerance = tolerance(options->device_tolerance),
-                             .most_rounds = options->most_rounds > 0 ? options->most_rounds : DEFAULT_ROUNDS}};
+                             .max_rounds = options->max_rounds > 0 ? options->max_rounds : DEFAULT_ROUNDS}};
     for (int64_t i = 0; i < options->num_nodes; i++) all.num_devices += options->devices[i];
     status = get_memory(&all);
     if (status == YOKE_OK) status = partition(&all);

@@ -48,7 +48,7 @@ bool nested_tried(int64_t count, int64_t length, const int64_t *rows, const int6
 typedef struct nested_settings {
     yoke_nested_strategy strategy;
     double node_tolerance, device_tolerance;
-    int64_t most_rounds;
+    int64_t max_rounds;
 } nested_settings;
 
 /* A node while its columns are shared. */
@@ -59,7 +59,7 @@ typedef struct nested_node {
     int64_t *columns;     /* [devices]: the shares to measure next */
     int64_t *best;        /* [devices]: the shares taken in the end */
     double best_s;        /* their longest seconds; 0 for a node without blocks */
-    int64_t *tried;       /* [most_rounds][devices] */
+    int64_t *tried;       /* [max_rounds][devices] */
     int64_t rounds;       /* that were measured with this rectangle */
     bool placed;          /* its models have points of real shares */
     bool done;            /* columns are not to be measured any more */

@@ -56,7 +56,7 @@ void nested_node_take(nested_node *node, const nested_settings *settings, const 
     node->done = settings->strategy == YOKE_NESTED_HOMOGENEOUS || (settings->strategy == YOKE_NESTED_SINGLE_CPM && !first);
     if (node->done) return;
     learn(node, settings, seconds, round);
-    if (balanced || node->devices == 1 || node->rounds == settings->most_rounds) {
+    if (balanced || node->devices == 1 || node->rounds == settings->max_rounds) {
         node->done = true;
         return;
     }

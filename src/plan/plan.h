@@ -12,9 +12,9 @@
 
 /* Levels and points are counted over all devices (and phases). */
 enum {
-    PLAN_MOST_DEVICES = YOKE_PLAN_MOST_DEVICES,
-    PLAN_MOST_CUTS = YOKE_PLAN_MOST_CUTS,
-    PLAN_MOST_PHASES = YOKE_PLAN_MOST_PHASES,
+    PLAN_MOST_DEVICES = YOKE_PLAN_MAX_DEVICES,
+    PLAN_MOST_CUTS = YOKE_PLAN_MAX_CUTS,
+    PLAN_MOST_PHASES = YOKE_PLAN_MAX_PHASES,
     PLAN_MOST_LEVELS = 4096,
     PLAN_MOST_POINTS = 200000
 };
@@ -68,8 +68,8 @@ typedef struct plan_device {
 typedef struct plan_work {
     yoke_context *context;
     const yoke_plan_problem *problem;
-    yoke_plan_options options; /* most_nodes is never 0 */
-    int64_t nodes, most_nodes; /* of all searches: looked at, and how many there may be before each gets FEWEST_NODES only */
+    yoke_plan_options options; /* max_nodes is never 0 */
+    int64_t nodes, max_nodes;  /* of all searches: looked at, and how many there may be before each gets FEWEST_NODES only */
     int64_t search_nodes;      /* that the search under way may look at */
     int stopped;               /* nonzero: progress said so */
     int64_t units;             /* of the first cut */

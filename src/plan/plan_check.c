@@ -6,7 +6,7 @@
 #include "plan/alternatives.h"
 #include "plan/plan.h"
 
-static const int64_t most_units = INT64_C(1000000000000000000);
+static const int64_t max_units = INT64_C(1000000000000000000);
 
 static int finite_from_zero(double value) { return value >= 0 && isfinite(value); }
 
@@ -206,15 +206,15 @@ static yoke_status check_options(yoke_context *context, const yoke_plan_options 
                          options->max_slowdown);
     if (!finite_from_zero(options->power_cap_w))
         return yoke_fail(context, YOKE_ERROR_ARGUMENT, "plan: power_cap_w is %g; it must be above 0, or 0 for none", options->power_cap_w);
-    if (options->most_nodes < 0)
-        return yoke_fail(context, YOKE_ERROR_ARGUMENT, "plan: most_nodes is %lld; it must not be negative", (long long)options->most_nodes);
+    if (options->max_nodes < 0)
+        return yoke_fail(context, YOKE_ERROR_ARGUMENT, "plan: most_nodes is %lld; it must not be negative", (long long)options->max_nodes);
     return YOKE_OK;
 }
 
 static yoke_status check_work(yoke_context *context, const yoke_plan_problem *problem)
 {
     if (problem->round != NULL) return plan_check_round(context, problem);
-    if (problem->units < 0 || problem->units > most_units)
+    if (problem->units < 0 || problem->units > max_units)
         return yoke_fail(context, YOKE_ERROR_ARGUMENT, "plan: units is %lld; it must be from 0 to 10^18", (long long)problem->units);
     if (!(problem->repetitions > 0) || !isfinite(problem->repetitions))
         return yoke_fail(context, YOKE_ERROR_ARGUMENT, "plan: repetitions is %g; it must be finite and above 0", problem->repetitions);

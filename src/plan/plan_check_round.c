@@ -5,7 +5,7 @@
 
 #include "plan/plan.h"
 
-static const int64_t most_units = INT64_C(1000000000000000);
+static const int64_t max_units = INT64_C(1000000000000000);
 static const double most_weight = 1e60;
 
 static const char *work_of(const yoke_phase *phase)
@@ -41,7 +41,7 @@ static yoke_status check_phase(yoke_context *context, const yoke_plan_problem *p
     if (!(phase->calls > 0) || !isfinite(phase->calls)) return fail_phase(context, round, p, "calls", phase->calls, "finite and above 0");
     if (!(phase->call_seconds >= 0) || !isfinite(phase->call_seconds))
         return fail_phase(context, round, p, "call_seconds", phase->call_seconds, "finite and not negative");
-    if (phase->units < 0 || phase->units > most_units)
+    if (phase->units < 0 || phase->units > max_units)
         return fail_phase(context, round, p, "units", (double)phase->units, "from 0 to 10^15");
     if (phase->cut < -1 || phase->cut >= round->num_cuts)
         return fail_phase(context, round, p, "cut", (double)phase->cut, "the number of a cut, or -1 for a device alone");
@@ -74,7 +74,7 @@ yoke_status plan_check_round(yoke_context *context, const yoke_plan_problem *pro
         return yoke_fail(context, YOKE_ERROR_ARGUMENT, "plan: the round has %lld phases; it must have 1 to %d",
                          (long long)round->num_phases, (int)PLAN_MOST_PHASES);
     for (int64_t c = 0; c < round->num_cuts; c++)
-        if (round->cut_units[c] < 0 || round->cut_units[c] > most_units)
+        if (round->cut_units[c] < 0 || round->cut_units[c] > max_units)
             return yoke_fail(context, YOKE_ERROR_ARGUMENT, "plan: cut %lld has %lld units; it must have 0 to 10^15", (long long)c,
                              (long long)round->cut_units[c]);
     yoke_status status = YOKE_OK;

@@ -16,7 +16,7 @@ typedef struct front {
 } front;
 
 /* From the least energy towards the least time.  Steps are as small as can be, or, where that would be too many, of a ratio. */
-static yoke_status walk(front *f, double least_s, double ratio)
+static yoke_status walk(front *f, double min_s, double ratio)
 {
     f->count = 0;
     f->optimal = 1;
@@ -24,22 +24,22 @@ static yoke_status walk(front *f, double least_s, double ratio)
     while (f->count < MOST_CHOICES) {
         plan_request request = f->request;
         request.objective = YOKE_OBJECTIVE_ENERGY;
-        request.deadline_s = fmax(deadline, least_s);
+        request.deadline_s = fmax(deadline, min_s);
         plan_result *result = &f->results[f->count];
         yoke_status status = plan_search(f->work, &request, result);
         if (status != YOKE_OK) return status;
         if (!result->feasible) break;
         f->optimal &= result->optimal;
         f->count++;
-        if (result->cost.time_s <= least_s * (1 + 4 * PLAN_ROUNDING)) break;
+        if (result->cost.time_s <= min_s * (1 + 4 * PLAN_ROUNDING)) break;
         deadline = fmin(deadline, result->cost.time_s) * (ratio < 1 ? ratio : 1 - 3 * PLAN_ROUNDING);
     }
     return YOKE_OK;
 }
 
-static int reaches(const front *f, double least_s)
+static int reaches(const front *f, double min_s)
 {
-    return f->count > 0 && f->results[f->count - 1].cost.time_s <= least_s * (1 + 4 * PLAN_ROUNDING);
+    return f->count > 0 && f->results[f->count - 1].cost.time_s <= min_s * (1 + 4 * PLAN_ROUNDING);
 }
 
 static yoke_status keep(front *f, yoke_plan *plan)
@@ -70,11 +70,11 @@ yoke_status plan_front(plan_work *work, const plan_request *request, yoke_plan *
     plan_request fastest = *request;
     fastest.objective = YOKE_OBJECTIVE_TIME;
     status = plan_search(work, &fastest, &f->results[0]);
-    double least_s = f->results[0].cost.time_s;
-    if (status == YOKE_OK) status = walk(f, least_s, 1);
-    if (status == YOKE_OK && !reaches(f, least_s) && f->count > 0) {
+    double min_s = f->results[0].cost.time_s;
+    if (status == YOKE_OK) status = walk(f, min_s, 1);
+    if (status == YOKE_OK && !reaches(f, min_s) && f->count > 0) {
         double longest = f->results[0].cost.time_s;
-        status = walk(f, least_s, pow(least_s / longest, 1.0 / (MOST_CHOICES - 8)));
+        status = walk(f, min_s, pow(min_s / longest, 1.0 / (MOST_CHOICES - 8)));
     }
     if (status == YOKE_OK) status = keep(f, plan);
     yoke_release(work->context, f);

@@ -212,10 +212,10 @@ static void limit_nodes(plan_work *work, int64_t levels, int64_t pieces)
 {
     const int64_t most = 1000000, fewest = 200, size = levels * work->num_phases + pieces / 16;
     const int64_t nodes = work->several ? 3200000 / size : 50000000 / size;
-    work->most_nodes = INT64_MAX;
-    if (work->options.most_nodes > 0) return;
-    work->options.most_nodes = nodes > most ? most : nodes < fewest ? fewest : nodes;
-    work->most_nodes = 2 * work->options.most_nodes;
+    work->max_nodes = INT64_MAX;
+    if (work->options.max_nodes > 0) return;
+    work->options.max_nodes = nodes > most ? most : nodes < fewest ? fewest : nodes;
+    work->max_nodes = 2 * work->options.max_nodes;
 }
 
 yoke_status plan_prepare(yoke_context *context, const yoke_plan_problem *problem, const yoke_plan_options *options, plan_work **result)

@@ -59,7 +59,7 @@ int round_is_better(const round_trial *a, const round_trial *b)
     return a->time_s < b->time_s * (1 - room);
 }
 
-static int64_t most_units(const round_search *search, int cut, int i)
+static int64_t max_units(const round_search *search, int cut, int i)
 {
     const int64_t n = search->work->cut_units[cut];
     return cut == 0 && search->limits->most[i] < n ? search->limits->most[i] : search->limits->most[i] == 0 && cut == 0 ? 0 : n;
@@ -72,12 +72,12 @@ static int try_move(round_search *search, int cut, int from, int to, int third, 
     int64_t *units = t->units + cut * devices;
     const round_trial before = *t;
     const int64_t half = third >= 0 ? step / 2 : 0;
-    if (units[from] < step || units[to] + step > most_units(search, cut, to) || search->evaluations <= 0) return 0;
+    if (units[from] < step || units[to] + step > max_units(search, cut, to) || search->evaluations <= 0) return 0;
     units[from] -= step;
     units[to] += step - half;
     if (third >= 0) {
         units[third] += half;
-        if (half == 0 || units[third] > most_units(search, cut, third)) {
+        if (half == 0 || units[third] > max_units(search, cut, third)) {
             *t = before;
             return 0;
         }
@@ -137,7 +137,7 @@ static int leave_out(round_search *search, round_trial *t)
                                        : left;
                     if (j == i || units[j] == 0) continue;
                     if (more > left) more = left;
-                    if (more > most_units(search, c, j) - units[j]) more = most_units(search, c, j) - units[j];
+                    if (more > max_units(search, c, j) - units[j]) more = max_units(search, c, j) - units[j];
                     units[j] += more;
                     left -= more;
                 }
@@ -225,14 +225,14 @@ static void round_cut(const round_search *search, int cut, int64_t *units)
         int64_t until = search->groups[g].num_terms > 0 ? units_until(&search->groups[g], n, fmin(1, sum)) : n;
         if (i + 1 == devices) until = n;
         units[i] = parts[i] > 0 && until > before ? until - before : 0;
-        if (units[i] > most_units(search, cut, i)) units[i] = most_units(search, cut, i);
+        if (units[i] > max_units(search, cut, i)) units[i] = max_units(search, cut, i);
         if (units[i] > left) units[i] = left;
         left -= units[i];
         if (until > before) before = until;
     }
     for (int turn = 0; turn < 2; turn++) /* first to those at work */
         for (int i = 0; i < devices && left > 0; i++) {
-            int64_t room = most_units(search, cut, i) - units[i];
+            int64_t room = max_units(search, cut, i) - units[i];
             if (turn == 0 && units[i] == 0) continue;
             if (room > left) room = left;
             units[i] += room;

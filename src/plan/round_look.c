@@ -171,7 +171,7 @@ static void find_most_seconds(round_search *search, const round_node *node, int 
 }
 
 /* Which levels of a device may be in the node, and the least of their seconds.  Returns 0 where it can neither work nor be off. */
-static int look_at_device(round_search *search, round_node *node, int i, double *least_s, double *copy_s)
+static int look_at_device(round_search *search, round_node *node, int i, double *min_s, double *copy_s)
 {
     const plan_work *work = search->work;
     const plan_device *device = &work->devices[i];
@@ -184,7 +184,7 @@ static int look_at_device(round_search *search, round_node *node, int i, double 
         may |= round_units(search, node, c, i)[1] > 0;
     }
     box->may_be_off[i] = (char)!must;
-    *least_s = INFINITY;
+    *min_s = INFINITY;
     *copy_s = must ? device->copy_s + device->copy_per_unit_s * (double)node->units[2 * i] : 0;
     for (int k = 0; k < work->num_intervals; k++) box->seconds[k * devices + i][0] = must ? INFINITY : 0;
     box->idle_w[i] = must ? INFINITY : device->parked_w;
@@ -196,13 +196,13 @@ static int look_at_device(round_search *search, round_node *node, int i, double 
         *possible = (char)(all <= limit * (1 + 1e-13) || (isinf(limit) && !isinf(all)));
         if (!*possible) continue;
         any = 1;
-        *least_s = fmin(*least_s, all);
+        *min_s = fmin(*min_s, all);
         box->idle_w[i] = fmin(box->idle_w[i], device->levels[l].idle_w);
         for (int k = 0; k < work->num_intervals && must; k++)
             box->seconds[k * devices + i][0] = fmin(box->seconds[k * devices + i][0], intervals[k]);
     }
     box->may_work[i] = (char)any;
-    if (!must) *least_s = 0;
+    if (!must) *min_s = 0;
     if (!any && must) return 0;
     if (any || !may) return 1;
     for (int c = 0; c < work->num_cuts; c++) round_units(search, node, c, i)[1] = 0; /* it can only be off */
@@ -364,10 +364,10 @@ static int look_once(round_search *search, round_node *node, double *joules)
     double copies = 0, longest = 0, sum = work->call_s;
     search->box.standing_w = work->base_w;
     for (int i = 0; i < devices; i++) {
-        double least_s, copy_s;
-        if (!look_at_device(search, node, i, &least_s, &copy_s)) return 0;
+        double min_s, copy_s;
+        if (!look_at_device(search, node, i, &min_s, &copy_s)) return 0;
         copies = fmax(copies, copy_s);
-        longest = fmax(longest, least_s);
+        longest = fmax(longest, min_s);
         search->box.standing_w += search->box.idle_w[i];
         if (work->hosting_w > 0 && search->limits->objective != YOKE_OBJECTIVE_TIME) find_most_seconds(search, node, i);
     }

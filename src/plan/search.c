@@ -77,7 +77,7 @@ static yoke_status check_powers(plan_work *work, const plan_request *request)
 /* A search gets its own nodes while there are any of all searches, then few. */
 static void allow_nodes(plan_work *work)
 {
-    const int64_t few = 200, left = work->most_nodes - work->nodes, most = work->options.most_nodes;
+    const int64_t few = 200, left = work->max_nodes - work->nodes, most = work->options.max_nodes;
     work->search_nodes = work->stopped ? 1 : left < most ? left : most;
     if (!work->stopped && work->search_nodes < few) work->search_nodes = few < most ? few : most;
 }

@@ -13,14 +13,14 @@ static const double golden_ratio = 0.6180339887498949;
 /* Changes while the load goes on and off at irregular times, so that a sensor without noise changes too. */
 static yoke_status find_changes(profile_reader *reader, sensor_change *changes, int64_t *count)
 {
-    static const double least_s = 2, most_s = 25, stuck_s = 6;
+    static const double min_s = 2, max_s = 25, stuck_s = 6;
     double begin = profile_now(reader), phase = 0, last = NAN;
     bool busy = false;
     *count = 0;
     for (;;) {
         double now = profile_now(reader), so_far = now - begin;
         if (so_far > stuck_s && *count < 2) return YOKE_OK;
-        if (*count == MOST_CHANGES || so_far > most_s || (*count >= ENOUGH_CHANGES && so_far > least_s)) return YOKE_OK;
+        if (*count == MOST_CHANGES || so_far > max_s || (*count >= ENOUGH_CHANGES && so_far > min_s)) return YOKE_OK;
         phase += golden_ratio;
         phase -= floor(phase);
         double end = now + 0.03 + 0.1 * phase;

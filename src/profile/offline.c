@@ -23,12 +23,12 @@ yoke_status profile_check(yoke_context *context, const yoke_sensor *sensor, cons
     if (sensor == NULL || bad(sensor->period_s, 1e-5, 60) || bad(sensor->delay_s, 0, 60) || bad(sensor->window_s, 0, 600) ||
         bad(sensor->noise_w, 0, 1e6) || sensor->gain_error < 0)
         return yoke_fail(context, YOKE_ERROR_ARGUMENT, "the sensor has a number out of its range; identify it first");
-    if (bad(o.target, 0, 1) || bad(o.most_s, 0, 1e6) || bad(o.overhead, 0, 0.1) || o.runs < 0 || o.runs > 1000000 || !(o.low_c <= o.high_c))
+    if (bad(o.target, 0, 1) || bad(o.max_s, 0, 1e6) || bad(o.overhead, 0, 0.1) || o.runs < 0 || o.runs > 1000000 || !(o.low_c <= o.high_c))
         return yoke_fail(
             context, YOKE_ERROR_ARGUMENT,
             "options of a power profile: target 0 to 1, most_s 0 to 1e6, overhead 0 to 0.1, runs 0 to 1000000, low_c <= high_c");
     if (o.target == 0) o.target = 0.02;
-    if (o.most_s == 0) o.most_s = 300;
+    if (o.max_s == 0) o.max_s = 300;
     if (o.overhead == 0) o.overhead = 0.01;
     if (o.points == 0) o.points = 64;
     *options = o;
@@ -49,7 +49,7 @@ static double spent_s(const measurement *m) { return profile_now(&m->reader) - m
 /* Runs until it is warm, waits until it is cool enough. */
 static yoke_status keep_temperature(measurement *m)
 {
-    static const double most_s = 300;
+    static const double max_s = 300;
     const yoke_profile_options *o = &m->options;
     double celsius = NAN, begin = profile_now(&m->reader), start = 0, end = 0;
     bool wanted = o->low_c != 0 || o->high_c != 0;
@@ -58,9 +58,9 @@ static yoke_status keep_temperature(measurement *m)
         if (status || !wanted || (celsius >= o->low_c && celsius <= o->high_c)) return status;
         if (isnan(celsius))
             return yoke_fail(m->reader.context, YOKE_ERROR_UNAVAILABLE, "the temperature is not known, so no band of it can be kept");
-        if (profile_now(&m->reader) - begin > most_s)
+        if (profile_now(&m->reader) - begin > max_s)
             return yoke_fail(m->reader.context, YOKE_ERROR_UNAVAILABLE,
-                             "%.1f degrees after %.0f s: the band from %g to %g is not reached by %s", celsius, most_s, o->low_c, o->high_c,
+                             "%.1f degrees after %.0f s: the band from %g to %g is not reached by %s", celsius, max_s, o->low_c, o->high_c,
                              celsius < o->low_c ? "running the kernel" : "waiting");
         double until = profile_now(&m->reader) + 0.2;
         if (celsius > o->high_c) status = profile_watch(&m->reader, until);
@@ -160,12 +160,11 @@ static double expected_half_j(const measurement *m, const profile_series *series
 }
 
 /* Shots until the target is reached, or so many (0: as needed), or the time is over. */
-static yoke_status shoot_until(measurement *m, profile_series *series, int64_t exactly, int64_t least, double most_s,
-                               profile_energy *energy)
+static yoke_status shoot_until(measurement *m, profile_series *series, int64_t exactly, int64_t least, double max_s, profile_energy *energy)
 {
     int64_t next = exactly > 0 ? exactly : least;
     for (;;) {
-        while (series->count < next && spent_s(m) < most_s) {
+        while (series->count < next && spent_s(m) < max_s) {
             yoke_status status = shoot(m, series);
             if (status) return status;
         }
@@ -189,7 +188,7 @@ static int64_t burst_runs(const measurement *m)
 static yoke_status too_long(const measurement *m, const char *what, double needed_s)
 {
     return yoke_fail(m->reader.context, YOKE_ERROR_UNAVAILABLE,
-                     "%s would take about %.0f s of device time with this sensor; most_s is %.0f s", what, needed_s, m->options.most_s);
+                     "%s would take about %.0f s of device time with this sensor; most_s is %.0f s", what, needed_s, m->options.max_s);
 }
 
 /* The energy is known, or this says how long it would take. */
@@ -226,7 +225,7 @@ static yoke_status refine_profile(measurement *m, profile_series *single, double
         for (int64_t i = 0; i < profile->num_points; i++) error += profile->points[i].uncertainty_w / (double)profile->num_points;
         bool enough = profile->num_points > 0 && error < good * dynamic_j / profile->run_s;
         double next_s = 0.5 * (double)single->count * shot_s(m, single);
-        if (status || enough || !more || spent_s(m) + next_s > 0.6 * m->options.most_s) return status;
+        if (status || enough || !more || spent_s(m) + next_s > 0.6 * m->options.max_s) return status;
         for (int64_t next = single->count + single->count / 2; single->count < next && !status;) status = shoot(m, single);
         if (status) return status;
     }
@@ -236,7 +235,7 @@ static yoke_status refine_profile(measurement *m, profile_series *single, double
 static yoke_status profile_only(measurement *m, const profile_energy *known, yoke_profile *profile)
 {
     profile_series single = plan_series(m, 1);
-    double budget = 0.5 * (m->options.most_s - spent_s(m)), expected = expected_half_j(m, &single, fmax(known->noise_w, 1e-6), budget);
+    double budget = 0.5 * (m->options.max_s - spent_s(m)), expected = expected_half_j(m, &single, fmax(known->noise_w, 1e-6), budget);
     if (expected > 0.15 * known->dynamic_j) {
         double factor = expected / (0.15 * known->dynamic_j);
         snprintf(profile->why_no_profile, sizeof profile->why_no_profile,
@@ -245,7 +244,7 @@ static yoke_status profile_only(measurement *m, const profile_energy *known, yok
         return YOKE_OK;
     }
     yoke_status status = YOKE_OK;
-    while (!status && single.count < least_single(m) && spent_s(m) < m->options.most_s) status = shoot(m, &single);
+    while (!status && single.count < least_single(m) && spent_s(m) < m->options.max_s) status = shoot(m, &single);
     if (!status) status = refine_profile(m, &single, known->dynamic_j, true, profile);
     end_series(m, &single);
     return status;
@@ -254,7 +253,7 @@ static yoke_status profile_only(measurement *m, const profile_energy *known, yok
 static yoke_status measure_single(measurement *m, profile_series *series, yoke_profile *profile)
 {
     profile_energy energy;
-    yoke_status status = shoot_until(m, series, m->options.runs, least_single(m), m->options.most_s, &energy);
+    yoke_status status = shoot_until(m, series, m->options.runs, least_single(m), m->options.max_s, &energy);
     if (!status) status = check_energy(m, &energy);
     if (status) return status;
     fill_energy(m, &energy, 1, profile);
@@ -270,7 +269,7 @@ static yoke_status measure_single(measurement *m, profile_series *series, yoke_p
 static yoke_status measure_bursts(measurement *m, profile_series *bursts, bool shows_profile, yoke_profile *profile)
 {
     profile_energy energy;
-    yoke_status status = shoot_until(m, bursts, 0, least_bursts(m, bursts), m->options.most_s, &energy);
+    yoke_status status = shoot_until(m, bursts, 0, least_bursts(m, bursts), m->options.max_s, &energy);
     if (!status) status = check_energy(m, &energy);
     if (status) return status;
     fill_energy(m, &energy, bursts->burst, profile);
@@ -291,11 +290,11 @@ static yoke_status measure(measurement *m, yoke_profile *profile)
     profile_series single = plan_series(m, 1), bursts = plan_series(m, burst_runs(m));
     yoke_status status = YOKE_OK;
     bool alone = shows_profile && m->options.runs > 0;
-    double least_s = (double)least_bursts(m, &bursts) * shot_s(m, &bursts);
-    if (!alone && spent_s(m) + least_s > m->options.most_s) return too_long(m, "the energy", spent_s(m) + 1.2 * least_s);
+    double min_s = (double)least_bursts(m, &bursts) * shot_s(m, &bursts);
+    if (!alone && spent_s(m) + min_s > m->options.max_s) return too_long(m, "the energy", spent_s(m) + 1.2 * min_s);
     if (shows_profile && !alone) {
-        status = shoot_until(m, &bursts, 3, 0, m->options.most_s, &energy);
-        double joules = energy.dynamic_j + energy.idle_w * energy.run_s, time = 0.5 * (m->options.most_s - spent_s(m));
+        status = shoot_until(m, &bursts, 3, 0, m->options.max_s, &energy);
+        double joules = energy.dynamic_j + energy.idle_w * energy.run_s, time = 0.5 * (m->options.max_s - spent_s(m));
         double noise = fmax(energy.noise_w, m->sensor->noise_w);
         if (!status)
             alone = expected_half_j(m, &single, noise, time) <= m->options.target * joules &&

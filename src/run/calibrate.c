@@ -12,7 +12,7 @@ static const double well_measured = 0.01;
 enum { LEAST_CALLS = 3, MOST_CALLS = 100, USUAL_LEVELS = 5 };
 /* A line that is so near to all sizes is one. */
 static const double straight = 0.02;
-static const int64_t most_units = INT64_C(1000000000000000);
+static const int64_t max_units = INT64_C(1000000000000000);
 
 /* ------------------------------------------------------------------------------------------------- measuring */
 
@@ -46,7 +46,7 @@ static yoke_status measured_call(void *user, double *seconds, double *joules)
 yoke_status run_calibrate_measure(calibrating *c, int64_t units, double longer, yoke_sample *sample)
 {
     const yoke_measure_options options = {
-        .budget_s = longer * c->budget_s, .relative = well_measured, .least = LEAST_CALLS, .most = MOST_CALLS};
+        .budget_s = longer * c->budget_s, .relative = well_measured, .min_calls = LEAST_CALLS, .max_calls = MOST_CALLS};
     double predicted = run_factor(c->run, c->work, c->device, 0) * run_seconds(c->run, c->work, c->device, c->level, (double)units, NULL);
     double warm_s = NAN;
     *sample = (yoke_sample){.units = (double)units, .frequency_hz = c->run->devices[c->device].hz[c->level]};
@@ -285,7 +285,7 @@ static yoke_status check(const yoke_run *run, const yoke_run_calibration *of)
         wrong = "the work has no name";
     else if (of->trial == NULL)
         wrong = "there is no trial function";
-    else if (of->min_units < 1 || of->max_units < of->min_units || of->max_units > most_units)
+    else if (of->min_units < 1 || of->max_units < of->min_units || of->max_units > max_units)
         wrong = "min_units must be at least 1, and max_units from there to 10^15";
     else if (!(of->call_s >= 0) || !isfinite(of->call_s))
         wrong = "call_s must be finite and not negative";

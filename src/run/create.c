@@ -96,14 +96,14 @@ static yoke_status exclude_devices(yoke_run *run)
 
 /* ---------------------------------------------------------------------------------------------- frequencies */
 
-static void choose_levels(const yoke_clock_info *domain, run_device *d)
+static void choose_levels(const yoke_frequency_info *domain, run_device *d)
 {
     int64_t there = domain->num_levels;
     d->num_levels = there > 0 && there < RUN_MOST_LEVELS ? (int)there : RUN_MOST_LEVELS;
     for (int k = 0; k < d->num_levels; k++) {
         double part = d->num_levels > 1 ? k / (d->num_levels - 1.0) : 1;
         d->hz[k] = there > 0 ? domain->levels_hz[(int64_t)(part * (double)(there - 1) + 0.5)]
-                             : domain->least_hz + part * (domain->most_hz - domain->least_hz);
+                             : domain->min_hz + part * (domain->max_hz - domain->min_hz);
     }
     d->level = d->num_levels - 1;
     snprintf(d->domain, sizeof d->domain, "%s", domain->name);
@@ -121,14 +121,14 @@ static void leave_frequencies(yoke_run *run, const char *why)
     }
 }
 
-static int match_frequencies(yoke_run *run, const yoke_clock_info *list, int64_t count)
+static int match_frequencies(yoke_run *run, const yoke_frequency_info *list, int64_t count)
 {
     const yoke_device_info *infos[RUN_MOST_DEVICES];
     int found = 0;
     for (int i = 0; i < run->num_devices; i++) infos[i] = run->devices[i].info;
     for (int i = 0; i < run->num_devices; i++) {
         run_device *d = &run->devices[i];
-        const yoke_clock_info *domain = run_frequency_of(list, count, infos, run->num_devices, i, d->why_no_frequency);
+        const yoke_frequency_info *domain = run_frequency_of(list, count, infos, run->num_devices, i, d->why_no_frequency);
         if (domain == NULL) continue;
         choose_levels(domain, d);
         found++;
@@ -138,19 +138,19 @@ static int match_frequencies(yoke_run *run, const yoke_clock_info *list, int64_t
 
 static yoke_status open_frequencies(yoke_run *run)
 {
-    const yoke_clock_options options = {.sysroot = run->options.sysroot};
-    yoke_clock_info *list = NULL;
+    const yoke_frequency_options options = {.sysroot = run->options.sysroot};
+    yoke_frequency_info *list = NULL;
     int64_t count = 0;
     int found = 0;
     leave_frequencies(run,
                       run->options.keep_frequencies ? "frequencies are to stay as they are" : "the objective does not choose frequencies");
     if (run->options.keep_frequencies || run->declared) return YOKE_OK;
     if (!run->options.measure_all && (!run->plans || !run->needs_powers)) return YOKE_OK;
-    yoke_status status = yoke_clocks_list(run->context, &options, &list, &count);
+    yoke_status status = yoke_frequencies_list(run->context, &options, &list, &count);
     if (status == YOKE_OK) found = match_frequencies(run, list, count);
     yoke_release(run->context, list);
     if (status != YOKE_OK || found == 0) return status;
-    status = yoke_clocks_open(run->context, &options, &run->frequencies);
+    status = yoke_frequencies_open(run->context, &options, &run->frequencies);
     if (status != YOKE_ERROR_UNAVAILABLE) return status;
     yoke_log(run->context, YOKE_LOG_WARNING, "frequencies stay as they are: %s", yoke_last_error(run->context));
     leave_frequencies(run, "another process has the frequencies");
@@ -185,7 +185,7 @@ static yoke_status open_meters(yoke_run *run)
     for (int i = 0; i < run->num_devices; i++) mixed |= !run->simulated && strcmp(run->devices[i].info->kind, "sim") == 0;
     /* A simulated machine's meters tell nothing of real devices, and real meters nothing of a simulated machine. */
     if (run->options.no_meters || mixed || (run->simulated && !sim_machine_of(run->context)->powered)) return YOKE_OK;
-    yoke_status status = yoke_meter_open(run->context, &options, &run->meter);
+    yoke_status status = yoke_meters_open(run->context, &options, &run->meter);
     if (status == YOKE_OK) {
         run->meter_infos = run->meter->infos;
         run->num_meters = run->meter->count;
@@ -294,8 +294,8 @@ void yoke_run_destroy(yoke_run *run)
     run_kernels_destroy(run);
     yoke_store_close(run->store);
     run_works_clear(run);
-    yoke_clocks_close(run->frequencies);
-    yoke_meter_close(run->meter);
+    yoke_frequencies_close(run->frequencies);
+    yoke_meters_close(run->meter);
     for (int i = run->num_devices - 1; i >= 0; i--) {
         run_device *d = &run->devices[i];
         for (int k = 0; k < 3; k++) yoke_event_destroy(d->marks[k]);

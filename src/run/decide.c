@@ -156,7 +156,7 @@ static yoke_status make_balancer(yoke_run *run, const run_plan *plan, run_work *
     for (int i = 0; i < run->num_devices; i++) work->limits[i] = run_most_units(run, plan, i);
     const yoke_balancer_options options = {.devices = run->num_devices,
                                            .policy = run->options.policy,
-                                           .most = work->limits,
+                                           .max_units = work->limits,
                                            .rounds = run->options.rounds,
                                            .calls_per_round = plan->phases[0].calls,
                                            .keep_all = run->options.use == YOKE_RUN_BOTH};

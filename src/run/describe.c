@@ -59,20 +59,20 @@ static json_t *meter_document(const yoke_meter_info *info)
 }
 
 /* NULL where jansson has no memory. */
-static json_t *levels_document(const yoke_clock_info *info)
+static json_t *levels_document(const yoke_frequency_info *info)
 {
     json_t *levels = json_array();
     for (int64_t i = 0; i < info->num_levels; i++) levels = yoke_json_append(levels, number_document(info->levels_hz[i]));
     return levels;
 }
 
-static json_t *clock_document(const yoke_clock_info *info)
+static json_t *clock_document(const yoke_frequency_info *info)
 {
     return json_pack("{s:o, s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o}", "name", text_document(info->name), "kind",
                      text_document(info->kind), "description", text_document(info->description), "pci", text_document(info->pci),
                      "settable", info->settable, "why_not", text_document(info->why_not), "remedy", text_document(info->remedy),
-                     "current_hz", number_document(info->current_hz), "least_hz", number_document(info->least_hz), "most_hz",
-                     number_document(info->most_hz), "levels_hz", levels_document(info));
+                     "current_hz", number_document(info->current_hz), "least_hz", number_document(info->min_hz), "most_hz",
+                     number_document(info->max_hz), "levels_hz", levels_document(info));
 }
 
 static yoke_status describe_devices(yoke_context *context, int only_asked, json_t **document, json_t **others)
@@ -106,9 +106,9 @@ static yoke_status describe_meters(yoke_context *context, json_t **document)
 
 static yoke_status describe_clocks(yoke_context *context, json_t **document)
 {
-    yoke_clock_info *list = NULL;
+    yoke_frequency_info *list = NULL;
     int64_t count = 0;
-    yoke_status status = yoke_clocks_list(context, NULL, &list, &count);
+    yoke_status status = yoke_frequencies_list(context, NULL, &list, &count);
     if (status != YOKE_OK) return status;
     json_t *clocks = json_array();
     for (int64_t i = 0; i < count; i++) clocks = yoke_json_append(clocks, clock_document(&list[i]));

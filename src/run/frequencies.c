@@ -12,7 +12,7 @@
 static const double usual_settle_s = 0.2;
 
 /* The absolute path of the root directory, or "".  The guard works elsewhere, so a relative path will not do. */
-static yoke_status find_root(yoke_context *context, const yoke_clock_options *options, char root[PATH_MAX])
+static yoke_status find_root(yoke_context *context, const yoke_frequency_options *options, char root[PATH_MAX])
 {
     const char *asked = options != NULL && options->sysroot != NULL ? options->sysroot : getenv("YOKE_SYSROOT");
     root[0] = '\0';
@@ -24,54 +24,56 @@ static yoke_status find_root(yoke_context *context, const yoke_clock_options *op
     return YOKE_OK;
 }
 
-yoke_status yoke_clocks_list(yoke_context *context, const yoke_clock_options *options, yoke_clock_info **list, int64_t *count)
+yoke_status yoke_frequencies_list(yoke_context *context, const yoke_frequency_options *options, yoke_frequency_info **list, int64_t *count)
 {
     if (context == NULL || list == NULL || count == NULL)
-        return yoke_fail(context, YOKE_ERROR_ARGUMENT, "yoke_clocks_list: context, list or count is NULL");
+        return yoke_fail(context, YOKE_ERROR_ARGUMENT, "yoke_frequencies_list: context, list or count is NULL");
     char root[PATH_MAX];
     yoke_status status = find_root(context, options, root);
     if (status != YOKE_OK) return status;
     meter_site site = {.context = context, .root = root};
-    clock_list found = {.context = context};
+    frequency_list found = {.context = context};
     void *memory = NULL;
-    status = run_clock_sim_find(context, &found);
-    if (status == YOKE_OK && found.count == 0) status = clocks_find(&site, &found); /* those of the real machine */
-    if (status == YOKE_OK) status = yoke_allocate(context, found.count, sizeof(yoke_clock_info), &memory);
+    status = run_frequency_sim_find(context, &found);
+    if (status == YOKE_OK && found.count == 0) status = frequencies_find(&site, &found); /* those of the real machine */
+    if (status == YOKE_OK) status = yoke_allocate(context, found.count, sizeof(yoke_frequency_info), &memory);
     if (status == YOKE_OK) {
-        yoke_clock_info *infos = memory;
+        yoke_frequency_info *infos = memory;
         for (int64_t i = 0; i < found.count; i++) infos[i] = found.entries[i].info;
         *list = infos;
         *count = found.count;
     }
-    clock_list_clear(&found);
+    frequency_list_clear(&found);
     return status;
 }
 
-yoke_status yoke_clocks_open(yoke_context *context, const yoke_clock_options *options, yoke_clocks **clocks)
+yoke_status yoke_frequencies_open(yoke_context *context, const yoke_frequency_options *options, yoke_frequencies **clocks)
 {
-    if (context == NULL || clocks == NULL) return yoke_fail(context, YOKE_ERROR_ARGUMENT, "yoke_clocks_open: context or clocks is NULL");
+    if (context == NULL || clocks == NULL)
+        return yoke_fail(context, YOKE_ERROR_ARGUMENT, "yoke_frequencies_open: context or clocks is NULL");
     char root[PATH_MAX];
     double settle_s = options != NULL && options->settle_s != 0 ? options->settle_s : usual_settle_s;
     if (!(settle_s > 0 && settle_s <= 60))
-        return yoke_fail(context, YOKE_ERROR_ARGUMENT, "yoke_clocks_open: settle_s is %g; it must be above 0 and at most 60", settle_s);
+        return yoke_fail(context, YOKE_ERROR_ARGUMENT, "yoke_frequencies_open: settle_s is %g; it must be above 0 and at most 60",
+                         settle_s);
     yoke_status status = find_root(context, options, root);
     if (status != YOKE_OK) return status;
-    clock_list simulated = {.context = context};
-    status = run_clock_sim_find(context, &simulated);
-    if (status == YOKE_OK && simulated.count > 0) return clocks_open_simulated(context, &simulated, clocks);
-    clock_list_clear(&simulated);
+    frequency_list simulated = {.context = context};
+    status = run_frequency_sim_find(context, &simulated);
+    if (status == YOKE_OK && simulated.count > 0) return frequencies_open_simulated(context, &simulated, clocks);
+    frequency_list_clear(&simulated);
     if (status != YOKE_OK) return status;
     meter_site site = {.context = context, .root = root};
-    return clocks_open(&site, settle_s, clocks);
+    return frequencies_open(&site, settle_s, clocks);
 }
 
-void yoke_clocks_close(yoke_clocks *clocks)
+void yoke_frequencies_close(yoke_frequencies *clocks)
 {
-    if (clocks != NULL) clocks_close(clocks);
+    if (clocks != NULL) frequencies_close(clocks);
 }
 
-yoke_status yoke_clock_set(yoke_clocks *clocks, const char *name, double hz, double *reached_hz)
+yoke_status yoke_frequency_set(yoke_frequencies *clocks, const char *name, double hz, double *reached_hz)
 {
-    if (clocks == NULL || name == NULL) return yoke_fail(NULL, YOKE_ERROR_ARGUMENT, "yoke_clock_set: clocks or name is NULL");
-    return clocks_set(clocks, name, hz, reached_hz);
+    if (clocks == NULL || name == NULL) return yoke_fail(NULL, YOKE_ERROR_ARGUMENT, "yoke_frequency_set: clocks or name is NULL");
+    return frequencies_set(clocks, name, hz, reached_hz);
 }

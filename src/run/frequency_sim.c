@@ -15,7 +15,7 @@ typedef struct simulated_clock {
 } simulated_clock;
 
 /* Nothing can be left behind that a guard would have to restore: closing does it. */
-static yoke_status save(clock_entry *entry, clock_book *book)
+static yoke_status save(frequency_entry *entry, frequency_book *book)
 {
     (void)book;
     simulated_clock *clock = entry->state;
@@ -24,23 +24,23 @@ static yoke_status save(clock_entry *entry, clock_book *book)
     return YOKE_OK;
 }
 
-static yoke_status set(clock_entry *entry, double hz)
+static yoke_status set(frequency_entry *entry, double hz)
 {
     const simulated_clock *clock = entry->state;
     sim_set_level(clock->machine, clock->device, sim_nearest_level(clock->device, hz));
     return YOKE_OK;
 }
 
-static double read_hz(clock_entry *entry, double *asked_hz)
+static double read_hz(frequency_entry *entry, double *asked_hz)
 {
     const simulated_clock *clock = entry->state;
     *asked_hz = clock->device->levels[clock->device->level].frequency_hz;
     return *asked_hz;
 }
 
-static void mark(clock_entry *entry) { (void)entry; }
+static void mark(frequency_entry *entry) { (void)entry; }
 
-static void why(clock_entry *entry, char text[METER_WHY_BYTES])
+static void why(frequency_entry *entry, char text[METER_WHY_BYTES])
 {
     (void)entry;
     text[0] = '\0'; /* what is asked for is always reached */
@@ -53,33 +53,33 @@ static void restore(void *state)
     yoke_release(clock->context, clock);
 }
 
-static const clock_functions functions = {save, set, read_hz, mark, why, restore};
+static const frequency_functions functions = {save, set, read_hz, mark, why, restore};
 
-static yoke_status add(yoke_context *context, clock_list *list, sim_machine *machine, sim_profile *device)
+static yoke_status add(yoke_context *context, frequency_list *list, sim_machine *machine, sim_profile *device)
 {
-    clock_entry entry;
+    frequency_entry entry;
     char name[64];
     void *state = NULL;
     yoke_status status = yoke_allocate(context, 1, sizeof(simulated_clock), &state);
     if (status != YOKE_OK) return status;
     *(simulated_clock *)state = (simulated_clock){.context = context, .machine = machine, .device = device};
     snprintf(name, sizeof name, "sim:%s", device->name);
-    clock_entry_start(&entry, "sim", name);
-    yoke_clock_info *info = &entry.info;
+    frequency_entry_start(&entry, "sim", name);
+    yoke_frequency_info *info = &entry.info;
     snprintf(info->description, sizeof info->description, "clock of the device %s of the simulated machine %s", device->name,
              machine->name);
     info->settable = 1;
     info->current_hz = device->levels[device->level].frequency_hz;
-    info->least_hz = device->levels[0].frequency_hz;
-    info->most_hz = device->levels[device->num_levels - 1].frequency_hz;
+    info->min_hz = device->levels[0].frequency_hz;
+    info->max_hz = device->levels[device->num_levels - 1].frequency_hz;
     info->num_levels = device->num_levels;
     for (int64_t i = 0; i < device->num_levels; i++) info->levels_hz[i] = device->levels[i].frequency_hz;
     entry.functions = &functions;
     entry.state = state;
-    return clock_list_add(list, &entry);
+    return frequency_list_add(list, &entry);
 }
 
-yoke_status run_clock_sim_find(yoke_context *context, clock_list *list)
+yoke_status run_frequency_sim_find(yoke_context *context, frequency_list *list)
 {
     sim_machine *machine = sim_machine_of(context);
     yoke_status status = YOKE_OK;

@@ -7,6 +7,6 @@
 #include "frequency/frequency.h"
 
 /* Appends the clocks of the context's machine; none where there is no machine, or none of its devices has a clock.  Errors: MEMORY. */
-yoke_status run_clock_sim_find(yoke_context *context, clock_list *list);
+yoke_status run_frequency_sim_find(yoke_context *context, frequency_list *list);
 
 #endif

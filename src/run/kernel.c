@@ -29,7 +29,7 @@ static yoke_status check(yoke_run *run, const yoke_run_definition *d)
     if (d->work == NULL || d->work[0] == '\0') return fail_argument(run, "the work has no name");
     if (d->source == NULL && d->host == NULL) return fail_argument(run, "there is neither a source nor a host function");
     if (d->source != NULL && d->function == NULL) return fail_argument(run, "the name of the kernel in the source is missing");
-    if (d->num_arrays < 0 || d->num_arrays > YOKE_RUN_MOST_ARRAYS || (d->num_arrays > 0 && d->arrays == NULL))
+    if (d->num_arrays < 0 || d->num_arrays > YOKE_RUN_MAX_ARRAYS || (d->num_arrays > 0 && d->arrays == NULL))
         return fail_argument(run, "num_arrays is not the number of arrays, or there are too many");
     if (d->items_per_unit < 0 || d->group_size < 0) return fail_argument(run, "items_per_unit or group_size is negative");
     yoke_status status = YOKE_OK;

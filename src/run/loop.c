@@ -147,7 +147,7 @@ static void work_on_host(void *user)
     const run_task *task = user;
     const yoke_run_kernel *kernel = task->kernel;
     run_kernel_device *d = task->device;
-    void *arrays[YOKE_RUN_MOST_ARRAYS];
+    void *arrays[YOKE_RUN_MAX_ARRAYS];
     for (int64_t k = 0; k < kernel->num_arrays; k++) arrays[k] = kernel->arrays[k].memory;
     if (kernel->host != NULL) {
         kernel->host(d->first, d->last, arrays, kernel->user);
@@ -161,8 +161,8 @@ static void work_on_host(void *user)
         int64_t first = d->first + units / pieces * piece + smaller(piece, units % pieces);
         int64_t last = first + units / pieces + (piece < units % pieces);
         yoke_argument values[RUN_MOST_ARGUMENTS];
-        void *arguments[2 + YOKE_RUN_MOST_ARRAYS + RUN_MOST_ARGUMENTS];
-        void *own[YOKE_RUN_MOST_ARRAYS];
+        void *arguments[2 + YOKE_RUN_MAX_ARRAYS + RUN_MOST_ARGUMENTS];
+        void *own[YOKE_RUN_MAX_ARRAYS];
         arguments[0] = &first;
         arguments[1] = &last;
         for (int64_t k = 0; k < kernel->num_arrays; k++) {
@@ -187,7 +187,7 @@ static yoke_status start_host(const run_device *device, run_kernel_device *d, ru
 
 static yoke_status launch(const run_device *device, const run_kernel_device *d, const yoke_run_kernel *kernel)
 {
-    yoke_argument arguments[2 + YOKE_RUN_MOST_ARRAYS + RUN_MOST_ARGUMENTS];
+    yoke_argument arguments[2 + YOKE_RUN_MAX_ARRAYS + RUN_MOST_ARGUMENTS];
     int64_t count = 0, items = (d->last - d->first) * kernel->items_per_unit,
             groups = (items + kernel->group_size - 1) / kernel->group_size;
     arguments[count++] = long_argument(d->first);

@@ -17,7 +17,7 @@ int run_meter_belongs(const yoke_meter_info *meter, int64_t num_counted, const y
     return strncmp(meter->covers, "package-", 8) == 0 || (num_counted == 1 && strcmp(meter->kind, "declared") == 0);
 }
 
-static int is_domain_of(const yoke_clock_info *domain, const yoke_device_info *device)
+static int is_domain_of(const yoke_frequency_info *domain, const yoke_device_info *device)
 {
     if (strcmp(device->kind, "sim") == 0) return strcmp(domain->name, device->name) == 0;
     if (device->pci[0] != '\0') return strcmp(domain->pci, device->pci) == 0;
@@ -36,14 +36,14 @@ static void check_cores(const yoke_device_info *const *devices, int64_t num_devi
                      devices[i]->name);
 }
 
-const yoke_clock_info *run_frequency_of(const yoke_clock_info *list, int64_t count, const yoke_device_info *const *devices,
-                                        int64_t num_devices, int64_t index, char *why)
+const yoke_frequency_info *run_frequency_of(const yoke_frequency_info *list, int64_t count, const yoke_device_info *const *devices,
+                                            int64_t num_devices, int64_t index, char *why)
 {
     why[0] = '\0';
     for (int64_t k = 0; k < count; k++) {
-        const yoke_clock_info *domain = &list[k];
+        const yoke_frequency_info *domain = &list[k];
         if (!is_domain_of(domain, devices[index])) continue;
-        int known = domain->num_levels > 0 || (domain->least_hz > 0 && domain->most_hz > domain->least_hz);
+        int known = domain->num_levels > 0 || (domain->min_hz > 0 && domain->max_hz > domain->min_hz);
         if (!domain->settable)
             snprintf(why, RUN_WHY_BYTES, "%s", domain->why_not);
         else if (!known)

@@ -25,7 +25,7 @@ int run_meter_belongs(const yoke_meter_info *meter, int64_t num_counted, const y
 /*
  * The domain among `count` ones that can be set for device number `index` of `devices`; NULL: none, and why[RUN_WHY_BYTES] says why.
  */
-const yoke_clock_info *run_frequency_of(const yoke_clock_info *list, int64_t count, const yoke_device_info *const *devices,
-                                        int64_t num_devices, int64_t index, char *why);
+const yoke_frequency_info *run_frequency_of(const yoke_frequency_info *list, int64_t count, const yoke_device_info *const *devices,
+                                            int64_t num_devices, int64_t index, char *why);
 
 #endif

@@ -22,14 +22,14 @@ static const meter_kind *const kinds[] = {
 enum { NUM_KINDS = sizeof kinds / sizeof kinds[0], ROOT_BYTES = 1024 };
 
 typedef struct open_meter {
-    yoke_meter meter; /* first, so that a pointer to it is one to all */
+    yoke_meters meter; /* first, so that a pointer to it is one to all */
     yoke_context *context;
     meter_time time;
     meter_set *set;
     run_sim_watch watch; /* of a simulated machine's clock */
 } open_meter;
 
-static open_meter *all_of(yoke_meter *meter) { return (open_meter *)meter; }
+static open_meter *all_of(yoke_meters *meter) { return (open_meter *)meter; }
 
 const char *yoke_energy_kind_text(yoke_energy_kind kind)
 {
@@ -143,10 +143,10 @@ static void watch_virtual_clock(open_meter *meter)
     run_sim_watch_begin(meter->context, &meter->watch);
 }
 
-yoke_status yoke_meter_open(yoke_context *context, const yoke_meter_options *options, yoke_meter **meter)
+yoke_status yoke_meters_open(yoke_context *context, const yoke_meter_options *options, yoke_meters **meter)
 {
     if (context == NULL || meter == NULL)
-        return yoke_fail(context, YOKE_ERROR_ARGUMENT, "yoke_meter_open: %s is NULL", context == NULL ? "context" : "meter");
+        return yoke_fail(context, YOKE_ERROR_ARGUMENT, "yoke_meters_open: %s is NULL", context == NULL ? "context" : "meter");
     static const double usual_probe_s = 0.25;
     place where;
     void *memory = NULL;
@@ -167,12 +167,12 @@ yoke_status yoke_meter_open(yoke_context *context, const yoke_meter_options *opt
         return status;
     }
     watch_virtual_clock(made);
-    made->meter = (yoke_meter){.infos = made->set->infos, .count = made->set->count};
+    made->meter = (yoke_meters){.infos = made->set->infos, .count = made->set->count};
     *meter = &made->meter;
     return YOKE_OK;
 }
 
-void yoke_meter_close(yoke_meter *meter)
+void yoke_meters_close(yoke_meters *meter)
 {
     if (meter == NULL) return;
     open_meter *all = all_of(meter);
@@ -198,10 +198,10 @@ static yoke_status read_now(yoke_context *context, meter_member *member, meter_r
     return YOKE_OK;
 }
 
-yoke_status yoke_meter_read(yoke_meter *meter, int64_t index, double *power_w, double *temperature_c)
+yoke_status yoke_meters_read(yoke_meters *meter, int64_t index, double *power_w, double *temperature_c)
 {
     if (meter == NULL || index < 0 || index >= meter->count)
-        return yoke_fail(meter != NULL ? all_of(meter)->context : NULL, YOKE_ERROR_ARGUMENT, "yoke_meter_read: %s",
+        return yoke_fail(meter != NULL ? all_of(meter)->context : NULL, YOKE_ERROR_ARGUMENT, "yoke_meters_read: %s",
                          meter == NULL ? "meter is NULL" : "there is no such meter");
     yoke_context *context = all_of(meter)->context;
     meter_member *member = &all_of(meter)->set->members[index];
@@ -219,7 +219,7 @@ yoke_status yoke_meter_read(yoke_meter *meter, int64_t index, double *power_w, d
     return YOKE_OK;
 }
 
-yoke_status yoke_region_begin(yoke_meter *meter, yoke_region **region)
+yoke_status yoke_region_begin(yoke_meters *meter, yoke_region **region)
 {
     if (meter == NULL || region == NULL) return yoke_fail(NULL, YOKE_ERROR_ARGUMENT, "yoke_region_begin: an argument is NULL");
     return meter_region_begin(all_of(meter)->set, region);

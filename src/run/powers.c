@@ -158,7 +158,7 @@ yoke_status run_powers_before(yoke_run *run)
     void *energies = NULL;
     run->all_idle_before = (yoke_run_watts){NAN, NAN, YOKE_ENERGY_NONE};
     if (run->options.no_meters || (machine != NULL && !machine->powered)) return YOKE_OK;
-    yoke_status status = yoke_meter_open(run->context, &options, &run->meter);
+    yoke_status status = yoke_meters_open(run->context, &options, &run->meter);
     if (status == YOKE_OK) {
         run->meter_infos = run->meter->infos;
         run->num_meters = run->meter->count;
@@ -171,7 +171,7 @@ yoke_status run_powers_before(yoke_run *run)
     }
     if (status == YOKE_OK && run->num_meters > 0) run->all_idle_before = all_of(&total, seconds);
     yoke_release(run->context, energies);
-    yoke_meter_close(run->meter);
+    yoke_meters_close(run->meter);
     run->meter = NULL;
     run->meter_infos = NULL;
     run->num_meters = 0;

@@ -388,7 +388,7 @@ yoke_status run_regret(yoke_run *run, double *regret)
     status = run_problem_create(run, run->plan, 0, &problem, &known);
     if (status != YOKE_OK || !known) return status;
     problem.options.bare = 1;
-    problem.options.most_nodes = NODES;
+    problem.options.max_nodes = NODES;
     double other_j, other_s = run_overhead_s(run, run->candidate, &other_j);
     status = yoke_plan_create(run->context, &problem.problem, &problem.options, &best);
     if (status == YOKE_OK && best->feasible)

@@ -59,11 +59,11 @@ static void fit(const speed_model *model, const speed_model *base, run_relation 
 }
 
 /* Times must be above 0 and not fall with units, from a little before the points on. */
-static int is_sound(const run_relation *relation, const speed_model *base, double least_units, double most_units)
+static int is_sound(const run_relation *relation, const speed_model *base, double min_units, double max_units)
 {
     double before = 0;
     for (int k = -1; k <= base->curve.knots; k++) {
-        double units = k < 0 ? 1e-6 * least_units : k < base->curve.knots ? base->curve.units[k] : 2 * most_units;
+        double units = k < 0 ? 1e-6 * min_units : k < base->curve.knots ? base->curve.units[k] : 2 * max_units;
         double seconds = relation->a + relation->b * yoke_curve_seconds(&base->curve, units) + relation->c * units;
         if (!(seconds > 0) || seconds < before) return 0;
         before = seconds;

@@ -5,7 +5,7 @@
 
 #include "run/run.h"
 
-static const int64_t most_units = INT64_C(1000000000000000); /* that plans take in a round */
+static const int64_t max_units = INT64_C(1000000000000000); /* that plans take in a round */
 /* Seconds per unit that changes hands: the weight of a new measurement. */
 static const double newest = 0.5;
 
@@ -21,7 +21,7 @@ static yoke_status check_phase(yoke_run *run, const yoke_round *round, int64_t r
 {
     const yoke_phase *phase = &round->phases[p];
     if (!(phase->calls > 0) || !isfinite(phase->calls)) return fail_phase(run, r, p, "calls", phase->calls, "finite and above 0");
-    if (phase->units < 0 || phase->units > most_units) return fail_phase(run, r, p, "units", (double)phase->units, "from 0 to 10^15");
+    if (phase->units < 0 || phase->units > max_units) return fail_phase(run, r, p, "units", (double)phase->units, "from 0 to 10^15");
     if (phase->cut < -1 || phase->cut >= round->num_cuts)
         return fail_phase(run, r, p, "cut", (double)phase->cut, "the number of a cut, or -1");
     if (phase->cut < 0 && (phase->device < 0 || phase->device >= run->num_devices || !run_is_active(run, (int)phase->device)))
@@ -46,7 +46,7 @@ static yoke_status check_round(yoke_run *run, const yoke_round *round, int64_t r
         return yoke_fail(run->context, YOKE_ERROR_ARGUMENT, "yoke_run_plan: round %lld has %lld phases; there may be 1 to %d", (long long)r,
                          (long long)round->num_phases, (int)RUN_MOST_PHASES);
     for (int64_t c = 0; c < round->num_cuts; c++)
-        if (round->cut_units[c] < 0 || round->cut_units[c] > most_units)
+        if (round->cut_units[c] < 0 || round->cut_units[c] > max_units)
             return yoke_fail(run->context, YOKE_ERROR_ARGUMENT,
                              "yoke_run_plan: round %lld, cut %lld has %lld units; there may be 0 to 10^15", (long long)r, (long long)c,
                              (long long)round->cut_units[c]);
@@ -118,7 +118,7 @@ yoke_status run_set_level(yoke_run *run, int device, int level)
 {
     run_device *d = &run->devices[device];
     if (run->frequencies == NULL || d->domain[0] == '\0' || d->failed || (d->is_set && d->level == level)) return YOKE_OK;
-    yoke_status status = yoke_clock_set(run->frequencies, d->domain, d->hz[level], NULL);
+    yoke_status status = yoke_frequency_set(run->frequencies, d->domain, d->hz[level], NULL);
     if (status != YOKE_OK) return status;
     d->level = level;
     d->is_set = 1;

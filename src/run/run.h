@@ -18,11 +18,11 @@
 #include "yoke/yoke.h"
 
 enum {
-    RUN_MOST_DEVICES = YOKE_BALANCER_MOST_DEVICES,
+    RUN_MOST_DEVICES = YOKE_BALANCER_MAX_DEVICES,
     RUN_MOST_LEVELS = 16, /* of a domain with more frequencies, or any, so many are used, evenly spread, with both ends */
     RUN_MOST_METERS = 64,
-    RUN_MOST_CUTS = YOKE_PLAN_MOST_CUTS,
-    RUN_MOST_PHASES = YOKE_PLAN_MOST_PHASES,
+    RUN_MOST_CUTS = YOKE_PLAN_MAX_CUTS,
+    RUN_MOST_PHASES = YOKE_PLAN_MAX_PHASES,
     RUN_MOST_ALTERNATIVES = 24,
     RUN_MOST_TRIES = 3 /* rounds that were to tell something and did not, after which no more are spent on it */
 };
@@ -150,13 +150,13 @@ struct yoke_run {
     int num_devices;
     run_device devices[RUN_MOST_DEVICES];
     yoke_run_device shown[RUN_MOST_DEVICES];
-    yoke_meter *meter; /* NULL: none */
+    yoke_meters *meter; /* NULL: none */
     const yoke_meter_info *meter_infos;
     int64_t num_meters;
-    yoke_clocks *frequencies; /* NULL: none is set */
-    int declared;             /* nonzero: powers are */
-    int rests;                /* in which idle powers were measured */
-    double base_w;            /* NaN: not known */
+    yoke_frequencies *frequencies; /* NULL: none is set */
+    int declared;                  /* nonzero: powers are */
+    int rests;                     /* in which idle powers were measured */
+    double base_w;                 /* NaN: not known */
     /* What is drawn beside the devices' meters: memory_w while a host works, hosting_w while only accelerators do; least squares over rounds. */
     double memory_w, hosting_w, other_hh, other_ha, other_aa, other_hj, other_aj;
     run_work *run_works;
@@ -326,7 +326,7 @@ const char *run_decision_text(yoke_run_decision decision);
 
 /* --------------------------------------------------------------------------------------------------- round.c */
 
-/* Sets a device's frequency to a level, where it can be set and has another.  Errors: those of yoke_clock_set. */
+/* Sets a device's frequency to a level, where it can be set and has another.  Errors: those of yoke_frequency_set. */
 yoke_status run_set_level(yoke_run *run, int device, int level);
 /* The round as a plan of which nothing is decided.  Errors: ARGUMENT (outside its contract), MEMORY. */
 yoke_status run_take_round(yoke_run *run, const yoke_round *round, run_plan *plan);

@@ -120,7 +120,7 @@ static yoke_status let_both_work(yoke_run *run, run_plan *plan)
 static yoke_status create_plan(yoke_run *run, run_problem *problem, run_plan *plan, yoke_plan **made)
 {
     problem->options.bare = run->num_devices > FEW_DEVICES && run->options.use != YOKE_RUN_BOTH;
-    problem->options.most_nodes = NODES;
+    problem->options.max_nodes = NODES;
     for (int attempt = 0; attempt < 3; attempt++) {
         yoke_status status = yoke_plan_create(run->context, &problem->problem, &problem->options, made);
         if (status != YOKE_OK || (*made)->feasible) return status;

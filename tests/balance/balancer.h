@@ -40,7 +40,7 @@ static inline yoke_balancer *make_balancer(void *context, const yoke_balancer_op
 /* One round: device i takes start[i] (0 if NULL) + units * rate[i] seconds.  Units are replaced by those of the next round. */
 static inline void do_round(yoke_balancer *balancer, int devices, const double *start, const double *rate, int64_t n, int64_t *units)
 {
-    yoke_share_report reports[YOKE_BALANCER_MOST_DEVICES] = {{0}};
+    yoke_share_report reports[YOKE_BALANCER_MAX_DEVICES] = {{0}};
     for (int i = 0; i < devices; i++)
         reports[i] = report(units[i], units[i] > 0 ? (start ? start[i] : 0) + (double)units[i] * rate[i] : NAN);
     assert_int_equal(yoke_balancer_update(balancer, reports, n, units), YOKE_OK);

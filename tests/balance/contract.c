@@ -21,7 +21,7 @@ static void options_out_of_range_are_refused(void **state)
     const yoke_balancer_options wrong[] = {
         {.devices = 0},
         {.devices = -1},
-        {.devices = YOKE_BALANCER_MOST_DEVICES + 1},
+        {.devices = YOKE_BALANCER_MAX_DEVICES + 1},
         {.devices = INT64_MAX},
         {.devices = 2, .policy = (yoke_balance_policy)3},
         {.devices = 2, .policy = (yoke_balance_policy)-1},
@@ -32,9 +32,9 @@ static void options_out_of_range_are_refused(void **state)
         {.devices = 2, .shares = negative},
         {.devices = 2, .shares = less},
         {.devices = 2, .shares = nan},
-        {.devices = 2, .start_s = zero},
-        {.devices = 2, .start_s = negative},
-        {.devices = 2, .most = most},
+        {.devices = 2, .start_seconds_per_unit = zero},
+        {.devices = 2, .start_seconds_per_unit = negative},
+        {.devices = 2, .max_units = most},
     };
     for (size_t k = 0; k < sizeof wrong / sizeof wrong[0]; k++) {
         yoke_balancer *balancer = NULL;
@@ -106,7 +106,7 @@ static void limits_are_kept_and_what_does_not_fit_is_said(void **state)
     int64_t units[3];
     for (int policy = YOKE_BALANCE_ADAPTIVE; policy <= YOKE_BALANCE_FIXED; policy++) {
         yoke_balancer *balancer =
-            make_balancer(*state, &(yoke_balancer_options){.devices = 3, .policy = (yoke_balance_policy)policy, .most = most});
+            make_balancer(*state, &(yoke_balancer_options){.devices = 3, .policy = (yoke_balance_policy)policy, .max_units = most});
         assert_int_equal(yoke_balancer_update(balancer, NULL, 1151, units), YOKE_ERROR_ARGUMENT);
         assert_non_null(strstr(yoke_last_error(*state), "1150"));
         assert_int_equal(yoke_balancer_update(balancer, NULL, 1150, units), YOKE_OK);
@@ -262,7 +262,7 @@ static void one_hundred_thousand_hostile_calls_keep_the_contract(void **state)
         for (int i = 0; i < 8; i++) most[i] = next(&random) % 4 ? INT64_MAX : (int64_t)(next(&random) >> (1 + next(&random) % 62));
         yoke_balancer *balancer = make_balancer(*state, &(yoke_balancer_options){.devices = devices,
                                                                                  .policy = (yoke_balance_policy)(next(&random) % 3),
-                                                                                 .most = most,
+                                                                                 .max_units = most,
                                                                                  .rounds = (int64_t)(next(&random) % 50),
                                                                                  .calls_per_round = (double)(next(&random) % 100)});
         for (int i = 0; i < devices; i++) units[i] = 1000;

@@ -103,7 +103,7 @@ static void doubt_and_loss_of_a_device_are_said(void **state)
 
 static void the_longest_explanation_fits(void **state)
 {
-    enum { DEVICES = YOKE_BALANCER_MOST_DEVICES };
+    enum { DEVICES = YOKE_BALANCER_MAX_DEVICES };
     int64_t units[DEVICES];
     yoke_share_report reports[DEVICES];
     yoke_balancer *balancer = make_balancer(*state, &(yoke_balancer_options){.devices = DEVICES});

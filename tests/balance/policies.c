@@ -92,7 +92,7 @@ static void fixed_shares_of_nothing_stay_nothing(void **state)
     const int64_t most[] = {100, 1000};
     int64_t units[2];
     yoke_balancer *balancer =
-        make_balancer(*state, &(yoke_balancer_options){.devices = 2, .policy = YOKE_BALANCE_FIXED, .shares = shares, .most = most});
+        make_balancer(*state, &(yoke_balancer_options){.devices = 2, .policy = YOKE_BALANCE_FIXED, .shares = shares, .max_units = most});
     assert_int_equal(yoke_balancer_update(balancer, NULL, 77, units), YOKE_OK);
     assert_true(units[0] == 77 && units[1] == 0);
     assert_int_equal(yoke_balancer_update(balancer, NULL, 300, units), YOKE_OK); /* unless the others cannot hold it */
@@ -104,7 +104,7 @@ static void known_speeds_are_the_start(void **state)
 {
     const double start[] = {1e-3, 3e-3, NAN};
     int64_t units[3];
-    yoke_balancer *balancer = make_balancer(*state, &(yoke_balancer_options){.devices = 3, .start_s = start});
+    yoke_balancer *balancer = make_balancer(*state, &(yoke_balancer_options){.devices = 3, .start_seconds_per_unit = start});
     assert_int_equal(yoke_balancer_update(balancer, NULL, 6000, units), YOKE_OK);
     assert_true(units[0] == 3000 && units[1] == 1000 && units[2] == 2000); /* the unknown one gets the mean speed */
     yoke_balancer_destroy(balancer);

@@ -23,7 +23,7 @@ typedef struct fixture {
     yoke_queue *queues[DEVICES];
     yoke_program *programs[DEVICES];
     yoke_function *functions[DEVICES];
-    yoke_meter *meter;
+    yoke_meters *meter;
 } fixture;
 
 static void open_all(fixture *f, const char *name)
@@ -41,12 +41,12 @@ static void open_all(fixture *f, const char *name)
         assert_int_equal(yoke_program_create(f->devices[i], &source, &f->programs[i]), YOKE_OK);
         assert_int_equal(yoke_program_function(f->programs[i], "nothing", &f->functions[i]), YOKE_OK);
     }
-    assert_int_equal(yoke_meter_open(f->context, NULL, &f->meter), YOKE_OK);
+    assert_int_equal(yoke_meters_open(f->context, NULL, &f->meter), YOKE_OK);
 }
 
 static void close_all(fixture *f)
 {
-    yoke_meter_close(f->meter);
+    yoke_meters_close(f->meter);
     for (int i = 0; i < DEVICES; i++) {
         yoke_program_destroy(f->programs[i]);
         yoke_queue_destroy(f->queues[i]);
@@ -123,18 +123,18 @@ static void sandybridges_clocks_follow_the_laws(void **state)
 {
     (void)state;
     fixture f;
-    yoke_clocks *clocks = NULL;
+    yoke_frequencies *clocks = NULL;
     double seconds, joules;
     open_all(&f, "sandybridge");
-    assert_int_equal(yoke_clocks_open(f.context, NULL, &clocks), YOKE_OK);
+    assert_int_equal(yoke_frequencies_open(f.context, NULL, &clocks), YOKE_OK);
     for (int k = 12; k <= 20; k++) {
         double ghz = k / 10.0;
-        assert_int_equal(yoke_clock_set(clocks, "sim:cpu", ghz * 1e9, NULL), YOKE_OK);
+        assert_int_equal(yoke_frequency_set(clocks, "sim:cpu", ghz * 1e9, NULL), YOKE_OK);
         run(&f, 100000, 0, &seconds, &joules);
         expect(100000 / seconds, (222 * ghz - 70) * 1e3, 1e-6, "v");
         expect(joules / seconds - 78 - 7.8, 2.2 * ghz * ghz * ghz + 29 * ghz + 24, 1e-6, "P");
     }
-    yoke_clocks_close(clocks);
+    yoke_frequencies_close(clocks);
     close_all(&f);
 }
 
@@ -194,18 +194,18 @@ static void peach_1_has_the_clocks_of_table_vii(void **state)
                  {2.4e9, 640e6, 0.78, 1224.38461538, 2.61718934},
                  {2.4e9, 640e6, 1, 955.02, 3.15834381}};
     fixture f;
-    yoke_clocks *clocks = NULL;
+    yoke_frequencies *clocks = NULL;
     open_all(&f, "peach-1");
-    assert_int_equal(yoke_clocks_open(f.context, NULL, &clocks), YOKE_OK);
+    assert_int_equal(yoke_frequencies_open(f.context, NULL, &clocks), YOKE_OK);
     for (size_t i = 0; i < sizeof cells / sizeof cells[0]; i++) {
         double joules, rate;
-        assert_int_equal(yoke_clock_set(clocks, "sim:cpu", cells[i].cpu_hz, NULL), YOKE_OK);
-        assert_int_equal(yoke_clock_set(clocks, "sim:gpu", cells[i].gpu_hz, NULL), YOKE_OK);
+        assert_int_equal(yoke_frequency_set(clocks, "sim:cpu", cells[i].cpu_hz, NULL), YOKE_OK);
+        assert_int_equal(yoke_frequency_set(clocks, "sim:gpu", cells[i].gpu_hz, NULL), YOKE_OK);
         run_peach(&f, cells[i].alpha, &joules, &rate);
         expect(rate, cells[i].rate, 1e-6, "R");
         expect(1 / joules, cells[i].efficiency, 1e-6, "eta");
     }
-    yoke_clocks_close(clocks);
+    yoke_frequencies_close(clocks);
     close_all(&f);
 }
 
@@ -215,11 +215,11 @@ static void the_node_of_2026_is_complete(void **state)
 {
     (void)state;
     fixture f;
-    yoke_clock_info *list = NULL;
+    yoke_frequency_info *list = NULL;
     int64_t count = 0;
     double alone_s = 0, together_s = 0, seconds, joules;
     open_all(&f, "node-2026");
-    assert_int_equal(yoke_clocks_list(f.context, NULL, &list, &count), YOKE_OK);
+    assert_int_equal(yoke_frequencies_list(f.context, NULL, &list, &count), YOKE_OK);
     assert_int_equal(count, 2);
     for (int i = 0; i < 2; i++) assert_int_equal(list[i].num_levels, 8);
     yoke_release(f.context, list);

@@ -9,7 +9,7 @@
 typedef struct fixture {
     failing memory;
     yoke_context *context;
-    clock_book book;
+    frequency_book book;
     char reports[4096];
 } fixture;
 
@@ -26,7 +26,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
     fixture *test = *state;
-    clock_book_clear(&test->book);
+    frequency_book_clear(&test->book);
     yoke_context_destroy(test->context);
     int left = test->memory.outstanding != 0;
     free(test);
@@ -37,19 +37,19 @@ static yoke_status parse(fixture *test, const char *text)
 {
     char line[4 * CLOCK_PATH_BYTES];
     snprintf(line, sizeof line, "%s", text);
-    return clock_book_parse(&test->book, line);
+    return frequency_book_parse(&test->book, line);
 }
 
-static clock_saved entry(int number)
+static frequency_saved entry(int number)
 {
-    clock_saved saved = {.place = number % 3 == 2 ? CLOCK_OF_GPU : CLOCK_OF_POLICY};
+    frequency_saved saved = {.place = number % 3 == 2 ? CLOCK_OF_GPU : CLOCK_OF_POLICY};
     if (saved.place == CLOCK_OF_GPU) {
         snprintf(saved.where, sizeof saved.where, "0000:%02x:00.0", (unsigned)number & 0xff);
         return saved;
     }
     snprintf(saved.where, sizeof saved.where, "/a root with blanks/policy%d", number);
-    clock_khz_text(800000 + number, saved.setting.value[CLOCK_LEAST]);
-    clock_khz_text(3600000 + number, saved.setting.value[CLOCK_MOST]);
+    frequency_khz_text(800000 + number, saved.setting.value[CLOCK_LEAST]);
+    frequency_khz_text(3600000 + number, saved.setting.value[CLOCK_MOST]);
     strcpy(saved.setting.value[CLOCK_GOVERNOR], "schedutil");
     strcpy(saved.setting.value[CLOCK_SPEED], "<unsupported>");
     if (number % 2 == 0) strcpy(saved.setting.value[CLOCK_PREFERENCE], "balance_performance");
@@ -61,36 +61,36 @@ static void entries_come_back_from_their_lines(void **state)
     fixture *test = *state;
     for (int i = 0; i < 300; i++) {
         char text[CLOCK_TEXT_BYTES];
-        clock_saved saved = entry(i);
-        size_t length = clock_saved_print(&saved, text);
+        frequency_saved saved = entry(i);
+        size_t length = frequency_saved_print(&saved, text);
         assert_int_equal(length, strlen(text));
         for (char *line = strtok(text, "\n"); line != NULL; line = strtok(NULL, "\n"))
-            assert_int_equal(clock_book_parse(&test->book, line), YOKE_OK);
+            assert_int_equal(frequency_book_parse(&test->book, line), YOKE_OK);
     }
     assert_int_equal(test->book.count, 300);
     for (int i = 0; i < 300; i++) {
-        clock_saved saved = entry(i);
-        const clock_saved *got = &test->book.entries[i];
+        frequency_saved saved = entry(i);
+        const frequency_saved *got = &test->book.entries[i];
         assert_int_equal(got->place, saved.place);
         assert_string_equal(got->where, saved.where);
         for (int file = 0; file < CLOCK_NUM_FILES; file++) assert_string_equal(got->setting.value[file], saved.setting.value[file]);
-        assert_true(clock_book_has(&test->book, saved.where));
+        assert_true(frequency_book_has(&test->book, saved.where));
     }
-    assert_false(clock_book_has(&test->book, "/elsewhere"));
+    assert_false(frequency_book_has(&test->book, "/elsewhere"));
 }
 
 /* The longest path and values that there can be: nothing is cut. */
 static void the_longest_entry_fits_into_its_text(void **state)
 {
     fixture *test = *state;
-    clock_saved saved = {.place = CLOCK_OF_POLICY};
+    frequency_saved saved = {.place = CLOCK_OF_POLICY};
     char text[CLOCK_TEXT_BYTES];
     memset(saved.where, 'x', sizeof saved.where - 1);
     saved.where[0] = '/';
     for (int file = 0; file < CLOCK_NUM_FILES; file++) memset(saved.setting.value[file], '7', CLOCK_WORD_BYTES - 1);
-    assert_true(clock_saved_print(&saved, text) < sizeof text - 1);
+    assert_true(frequency_saved_print(&saved, text) < sizeof text - 1);
     for (char *line = strtok(text, "\n"); line != NULL; line = strtok(NULL, "\n"))
-        assert_int_equal(clock_book_parse(&test->book, line), YOKE_OK);
+        assert_int_equal(frequency_book_parse(&test->book, line), YOKE_OK);
     assert_int_equal(test->book.count, 1);
     assert_memory_equal(&test->book.entries[0], &saved, sizeof saved);
 }
@@ -124,10 +124,10 @@ static void each_entry_that_cannot_be_restored_is_reported(void **state)
 {
     fixture *test = *state;
     for (int i = 0; i < 6; i++) {
-        clock_saved saved = entry(i);
-        assert_int_equal(clock_book_add(&test->book, &saved), YOKE_OK);
+        frequency_saved saved = entry(i);
+        assert_int_equal(frequency_book_add(&test->book, &saved), YOKE_OK);
     }
-    assert_int_equal(clock_book_restore(&test->book, NULL, keep_report, test), 6);
+    assert_int_equal(frequency_book_restore(&test->book, NULL, keep_report, test), 6);
     for (int i = 0; i < 6; i++) assert_non_null(strstr(test->reports, entry(i).where));
 }
 
@@ -136,9 +136,9 @@ static void without_memory_nothing_is_added(void **state)
     fixture *test = *state;
     int added = 0;
     for (int i = 0; i < 100; i++) {
-        clock_saved saved = entry(i);
+        frequency_saved saved = entry(i);
         test->memory.fail_at = i % 2 == 0 ? 1 : 0;
-        yoke_status status = clock_book_add(&test->book, &saved);
+        yoke_status status = frequency_book_add(&test->book, &saved);
         assert_true(status == YOKE_OK || (i % 2 == 0 && status == YOKE_ERROR_MEMORY));
         added += status == YOKE_OK;
         assert_int_equal(test->book.count, added);

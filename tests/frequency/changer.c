@@ -34,20 +34,20 @@ int main(int argc, char **argv)
     if (argc != 3) return 2;
     alarm(120); /* nothing is left of a test that fails */
     yoke_options hear = {.log = say, .log_level = YOKE_LOG_INFO};
-    yoke_clock_options options = {.sysroot = argv[1], .settle_s = 1e-3};
+    yoke_frequency_options options = {.sysroot = argv[1], .settle_s = 1e-3};
     yoke_context *context = NULL;
-    yoke_clocks *clocks = NULL;
+    yoke_frequencies *clocks = NULL;
     int result = 0;
     if (yoke_context_create(&hear, &context) != YOKE_OK) return 2;
-    yoke_status status = yoke_clocks_open(context, &options, &clocks);
+    yoke_status status = yoke_frequencies_open(context, &options, &clocks);
     for (long i = 1; status == YOKE_OK && (i <= atol(argv[2]) || atol(argv[2]) == 0); i++) {
         double hz = 8e8 + 1e8 * (double)(7 * i % 29), reached_hz = 0;
-        status = yoke_clock_set(clocks, "cpu", hz, &reached_hz);
+        status = yoke_frequency_set(clocks, "cpu", hz, &reached_hz);
         if (!(fabs(reached_hz - hz) < 4.5e8)) result = 3; /* half of the distance between levels, where there are levels */
         if (i == 1 && (puts("x") < 0 || fflush(stdout) != 0)) result = 2;
     }
     if (status != YOKE_OK) fprintf(stderr, "%s\n", yoke_last_error(context));
-    yoke_clocks_close(clocks);
+    yoke_frequencies_close(clocks);
     yoke_context_destroy(context);
     return status != YOKE_OK ? 2 : result;
 }

@@ -17,101 +17,101 @@ static void every_driver_is_listed_with_its_range_and_way(void **state)
 {
     (void)state;
     for (int i = 0; i < NUM_DRIVERS; i++) {
-        clock_tree machine;
-        clock_tree_begin(&machine, drivers[i], NUM_POLICIES);
-        yoke_clock_options options = clock_tree_options(&machine);
-        yoke_clock_info cpu = clock_tree_find(machine.context, &options, "cpu");
+        frequency_tree machine;
+        frequency_tree_begin(&machine, drivers[i], NUM_POLICIES);
+        yoke_frequency_options options = frequency_tree_options(&machine);
+        yoke_frequency_info cpu = frequency_tree_find(machine.context, &options, "cpu");
         int active = strcmp(drivers[i], "intel_pstate") == 0 || strcmp(drivers[i], "amd-pstate-epp") == 0;
         assert_true(cpu.settable);
         assert_string_equal(cpu.why_not, "");
         assert_string_equal(cpu.remedy, "");
         assert_string_equal(cpu.kind, "cpufreq");
-        assert_true(cpu.most_hz == 3.6e9 && cpu.current_hz == 1.2e9);
-        assert_true(cpu.least_hz == (strncmp(drivers[i], "amd", 3) == 0 ? 0.4e9 : 0.8e9));
+        assert_true(cpu.max_hz == 3.6e9 && cpu.current_hz == 1.2e9);
+        assert_true(cpu.min_hz == (strncmp(drivers[i], "amd", 3) == 0 ? 0.4e9 : 0.8e9));
         assert_int_equal(cpu.num_levels, strcmp(drivers[i], "acpi-cpufreq") == 0 ? 5 : 0);
         for (int64_t k = 1; k < cpu.num_levels; k++) assert_true(cpu.levels_hz[k - 1] < cpu.levels_hz[k]);
-        clock_tree_mentions(cpu.description, drivers[i]);
-        clock_tree_mentions(cpu.description, active ? "equal limits" : "userspace");
-        clock_tree_end(&machine);
+        frequency_tree_mentions(cpu.description, drivers[i]);
+        frequency_tree_mentions(cpu.description, active ? "equal limits" : "userspace");
+        frequency_tree_end(&machine);
     }
 }
 
 static void listing_changes_nothing(void **state)
 {
     (void)state;
-    clock_tree machine;
-    clock_tree_begin(&machine, "intel_cpufreq", NUM_POLICIES);
-    char *before = clock_tree_picture(&machine);
-    yoke_clock_options options = clock_tree_options(&machine);
-    clock_tree_find(machine.context, &options, "cpu");
-    yoke_clocks_close(clock_tree_open(&machine));
-    char *after = clock_tree_picture(&machine);
+    frequency_tree machine;
+    frequency_tree_begin(&machine, "intel_cpufreq", NUM_POLICIES);
+    char *before = frequency_tree_picture(&machine);
+    yoke_frequency_options options = frequency_tree_options(&machine);
+    frequency_tree_find(machine.context, &options, "cpu");
+    yoke_frequencies_close(frequency_tree_open(&machine));
+    char *after = frequency_tree_picture(&machine);
     assert_string_equal(after, before);
-    assert_int_equal(clock_tree_guard_of(getpid()), 0);
+    assert_int_equal(frequency_tree_guard_of(getpid()), 0);
     free(before);
     free(after);
-    clock_tree_end(&machine);
+    frequency_tree_end(&machine);
 }
 
 /* What `yoke info` shows where clocks cannot be set: each with a reason and a remedy. */
-static void expect_refused(clock_tree *machine, const char *why, const char *remedy)
+static void expect_refused(frequency_tree *machine, const char *why, const char *remedy)
 {
-    yoke_clock_options options = clock_tree_options(machine);
-    yoke_clock_info cpu = clock_tree_find(machine->context, &options, "cpu");
+    yoke_frequency_options options = frequency_tree_options(machine);
+    yoke_frequency_info cpu = frequency_tree_find(machine->context, &options, "cpu");
     assert_false(cpu.settable);
-    clock_tree_mentions(cpu.why_not, why);
-    clock_tree_mentions(cpu.remedy, remedy);
-    yoke_clocks *clocks = clock_tree_open(machine);
+    frequency_tree_mentions(cpu.why_not, why);
+    frequency_tree_mentions(cpu.remedy, remedy);
+    yoke_frequencies *clocks = frequency_tree_open(machine);
     double reached_hz = -1;
-    assert_int_equal(yoke_clock_set(clocks, "cpu", 2e9, &reached_hz), YOKE_ERROR_UNAVAILABLE);
-    clock_tree_mentions(yoke_last_error(machine->context), why);
-    clock_tree_mentions(yoke_last_error(machine->context), remedy);
+    assert_int_equal(yoke_frequency_set(clocks, "cpu", 2e9, &reached_hz), YOKE_ERROR_UNAVAILABLE);
+    frequency_tree_mentions(yoke_last_error(machine->context), why);
+    frequency_tree_mentions(yoke_last_error(machine->context), remedy);
     assert_true(reached_hz == -1);
-    yoke_clocks_close(clocks);
+    yoke_frequencies_close(clocks);
 }
 
 static void a_machine_without_cpufreq_says_why(void **state)
 {
     (void)state;
-    clock_tree machine;
-    clock_tree_begin(&machine, "", 0);
+    frequency_tree machine;
+    frequency_tree_begin(&machine, "", 0);
     expect_refused(&machine, "cpufreq", "host");
-    clock_tree_end(&machine);
+    frequency_tree_end(&machine);
 }
 
 static void without_the_guard_clocks_are_not_settable(void **state)
 {
     (void)state;
-    clock_tree machine;
-    clock_tree_begin(&machine, "intel_pstate", NUM_POLICIES);
+    frequency_tree machine;
+    frequency_tree_begin(&machine, "intel_pstate", NUM_POLICIES);
     assert_int_equal(setenv("YOKE_CLOCK_GUARD", "/nowhere/yoke-clock-guard", 1), 0);
     expect_refused(&machine, "/nowhere/yoke-clock-guard", "YOKE_CLOCK_GUARD");
     setenv("YOKE_CLOCK_GUARD", "yoke-clock-guard", 1); /* a relative path could be anybody's program */
     expect_refused(&machine, "absolute path", "YOKE_CLOCK_GUARD");
     unsetenv("YOKE_CLOCK_GUARD");
-    clock_tree_end(&machine);
+    frequency_tree_end(&machine);
 }
 
 static void without_the_right_to_write_the_rule_for_it_is_named(void **state)
 {
     (void)state;
-    clock_tree machine;
+    frequency_tree machine;
     char path[256];
-    clock_tree_begin(&machine, "intel_pstate", NUM_POLICIES);
+    frequency_tree_begin(&machine, "intel_pstate", NUM_POLICIES);
     snprintf(path, sizeof path, "%s/sys/devices/system/cpu/cpufreq/policy2/scaling_max_freq", machine.files.root);
     assert_int_equal(chmod(path, 0444), 0);
     int root = geteuid() == 0;
     if (root) assert_int_equal(seteuid(65534), 0);
-    yoke_clock_options options = clock_tree_options(&machine);
-    yoke_clock_info cpu = clock_tree_find(machine.context, &options, "cpu");
+    yoke_frequency_options options = frequency_tree_options(&machine);
+    yoke_frequency_info cpu = frequency_tree_find(machine.context, &options, "cpu");
     if (root) assert_int_equal(seteuid(0), 0);
     assert_false(cpu.settable);
-    clock_tree_mentions(cpu.why_not, "Permission denied");
-    clock_tree_mentions(cpu.remedy, "run as root");
-    clock_tree_mentions(cpu.remedy, "/etc/tmpfiles.d/yoke-clocks.conf");
-    clock_tree_mentions(cpu.remedy, "docs/reference/frequencies.md"); /* the end of it: it is not cut */
-    assert_true(cpu.current_hz == 1.2e9);                             /* seen all the same */
-    clock_tree_end(&machine);
+    frequency_tree_mentions(cpu.why_not, "Permission denied");
+    frequency_tree_mentions(cpu.remedy, "run as root");
+    frequency_tree_mentions(cpu.remedy, "/etc/tmpfiles.d/yoke-clocks.conf");
+    frequency_tree_mentions(cpu.remedy, "docs/reference/frequencies.md"); /* the end of it: it is not cut */
+    assert_true(cpu.current_hz == 1.2e9);                                 /* seen all the same */
+    frequency_tree_end(&machine);
 }
 
 static void policies_that_are_nonsense_are_no_clock(void **state)
@@ -123,15 +123,15 @@ static void policies_that_are_nonsense_are_no_clock(void **state)
         {"cpuinfo_max_freq", ""},    {"scaling_min_freq", "<unknown>"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        clock_tree machine;
-        clock_tree_begin(&machine, "intel_pstate", 1);
-        clock_tree_write(&machine, 0, bad[i][0], bad[i][1]);
-        yoke_clock_options options = clock_tree_options(&machine);
-        yoke_clock_info cpu = clock_tree_find(machine.context, &options, "cpu");
+        frequency_tree machine;
+        frequency_tree_begin(&machine, "intel_pstate", 1);
+        frequency_tree_write(&machine, 0, bad[i][0], bad[i][1]);
+        yoke_frequency_options options = frequency_tree_options(&machine);
+        yoke_frequency_info cpu = frequency_tree_find(machine.context, &options, "cpu");
         assert_false(cpu.settable);
-        clock_tree_mentions(cpu.why_not, "limits");
-        assert_true(isnan(cpu.most_hz) && isnan(cpu.current_hz));
-        clock_tree_end(&machine);
+        frequency_tree_mentions(cpu.why_not, "limits");
+        assert_true(isnan(cpu.max_hz) && isnan(cpu.current_hz));
+        frequency_tree_end(&machine);
     }
 }
 
@@ -144,13 +144,13 @@ static void trees_recorded_without_links_are_read_too(void **state)
     assert_int_equal(yoke_context_create(NULL, &context), YOKE_OK);
     for (size_t i = 0; i < sizeof machines / sizeof *machines; i++) {
         snprintf(root, sizeof root, "%s/tests/machines/%s", getenv("YOKE_SOURCE_DIR"), machines[i]);
-        yoke_clock_options options = {.sysroot = root};
-        yoke_clock_info cpu = clock_tree_find(context, &options, "cpu");
-        assert_true(cpu.least_hz > 0 && cpu.most_hz > cpu.least_hz);
+        yoke_frequency_options options = {.sysroot = root};
+        yoke_frequency_info cpu = frequency_tree_find(context, &options, "cpu");
+        assert_true(cpu.min_hz > 0 && cpu.max_hz > cpu.min_hz);
     }
     snprintf(root, sizeof root, "%s/tests/machines/virtual-machine", getenv("YOKE_SOURCE_DIR"));
-    yoke_clock_options options = {.sysroot = root};
-    assert_false(clock_tree_find(context, &options, "cpu").settable);
+    yoke_frequency_options options = {.sysroot = root};
+    assert_false(frequency_tree_find(context, &options, "cpu").settable);
     yoke_context_destroy(context);
 }
 
@@ -160,12 +160,12 @@ static void every_driver_is_set_its_way_and_restored_byte_for_byte(void **state)
 {
     (void)state;
     for (int i = 0; i < NUM_DRIVERS; i++) {
-        clock_tree machine;
-        clock_tree_begin(&machine, drivers[i], NUM_POLICIES);
-        clock_tree_write(&machine, 3, "scaling_min_freq", "1000000");
-        clock_tree_write(&machine, 3, "scaling_max_freq", "1500000");
-        char *before = clock_tree_picture(&machine);
-        yoke_clocks *clocks = clock_tree_open(&machine);
+        frequency_tree machine;
+        frequency_tree_begin(&machine, drivers[i], NUM_POLICIES);
+        frequency_tree_write(&machine, 3, "scaling_min_freq", "1000000");
+        frequency_tree_write(&machine, 3, "scaling_max_freq", "1500000");
+        char *before = frequency_tree_picture(&machine);
+        yoke_frequencies *clocks = frequency_tree_open(&machine);
         int limits =
             strcmp(drivers[i], "intel_pstate") == 0 || strcmp(drivers[i], "amd-pstate-epp") == 0 || strcmp(drivers[i], "amd-pstate") == 0;
         int speed = strcmp(drivers[i], "intel_pstate") != 0 && strcmp(drivers[i], "amd-pstate-epp") != 0;
@@ -174,178 +174,179 @@ static void every_driver_is_set_its_way_and_restored_byte_for_byte(void **state)
             char text[32];
             double reached_hz = 0;
             snprintf(text, sizeof text, "%lld", (long long)khz[k]);
-            for (int policy = 0; policy < NUM_POLICIES; policy++) clock_tree_write(&machine, policy, "scaling_cur_freq", text);
-            assert_int_equal(yoke_clock_set(clocks, "cpu", 1000.0 * (double)khz[k], &reached_hz), YOKE_OK);
+            for (int policy = 0; policy < NUM_POLICIES; policy++) frequency_tree_write(&machine, policy, "scaling_cur_freq", text);
+            assert_int_equal(yoke_frequency_set(clocks, "cpu", 1000.0 * (double)khz[k], &reached_hz), YOKE_OK);
             assert_true(reached_hz == 1000.0 * (double)khz[k]);
             for (int policy = 0; policy < NUM_POLICIES; policy++) {
-                if (limits) clock_tree_holds(&machine, policy, "scaling_min_freq", text);
-                if (limits) clock_tree_holds(&machine, policy, "scaling_max_freq", text);
-                if (speed) clock_tree_holds(&machine, policy, "scaling_setspeed", text);
-                clock_tree_holds(&machine, policy, "scaling_governor", speed ? "userspace" : "powersave");
-                clock_tree_write(&machine, policy, "scaling_cur_freq", "1200000");
+                if (limits) frequency_tree_holds(&machine, policy, "scaling_min_freq", text);
+                if (limits) frequency_tree_holds(&machine, policy, "scaling_max_freq", text);
+                if (speed) frequency_tree_holds(&machine, policy, "scaling_setspeed", text);
+                frequency_tree_holds(&machine, policy, "scaling_governor", speed ? "userspace" : "powersave");
+                frequency_tree_write(&machine, policy, "scaling_cur_freq", "1200000");
             }
         }
-        yoke_clocks_close(clocks);
-        char *after = clock_tree_picture(&machine);
+        yoke_frequencies_close(clocks);
+        char *after = frequency_tree_picture(&machine);
         assert_string_equal(after, before);
         assert_string_equal(machine.log, "");
         free(before);
         free(after);
-        clock_tree_end(&machine);
+        frequency_tree_end(&machine);
     }
 }
 
 static void a_speed_outside_the_limits_widens_them_and_only_so_far(void **state)
 {
     (void)state;
-    clock_tree machine;
-    clock_tree_begin(&machine, "acpi-cpufreq", 1);
-    clock_tree_write(&machine, 0, "scaling_max_freq", "2400000");
-    char *before = clock_tree_picture(&machine);
-    yoke_clocks *clocks = clock_tree_open(&machine);
-    assert_int_equal(yoke_clock_set(clocks, "cpu", 3e9, NULL), YOKE_OK);
-    clock_tree_holds(&machine, 0, "scaling_max_freq", "3000000");
-    clock_tree_holds(&machine, 0, "scaling_min_freq", "800000");
-    yoke_clocks_close(clocks);
-    char *after = clock_tree_picture(&machine);
+    frequency_tree machine;
+    frequency_tree_begin(&machine, "acpi-cpufreq", 1);
+    frequency_tree_write(&machine, 0, "scaling_max_freq", "2400000");
+    char *before = frequency_tree_picture(&machine);
+    yoke_frequencies *clocks = frequency_tree_open(&machine);
+    assert_int_equal(yoke_frequency_set(clocks, "cpu", 3e9, NULL), YOKE_OK);
+    frequency_tree_holds(&machine, 0, "scaling_max_freq", "3000000");
+    frequency_tree_holds(&machine, 0, "scaling_min_freq", "800000");
+    yoke_frequencies_close(clocks);
+    char *after = frequency_tree_picture(&machine);
     assert_string_equal(after, before);
     free(before);
     free(after);
-    clock_tree_end(&machine);
+    frequency_tree_end(&machine);
 }
 
 static void the_nearest_level_is_asked_for(void **state)
 {
     (void)state;
-    clock_tree machine;
-    clock_tree_begin(&machine, "acpi-cpufreq", 2);
-    yoke_clocks *clocks = clock_tree_open(&machine);
-    assert_int_equal(yoke_clock_set(clocks, "cpu", 1.9e9, NULL), YOKE_OK);
-    clock_tree_holds(&machine, 1, "scaling_setspeed", "1600000");
-    assert_int_equal(yoke_clock_set(clocks, "cpu", 2.1e9, NULL), YOKE_OK);
-    clock_tree_holds(&machine, 1, "scaling_setspeed", "2400000");
-    yoke_clocks_close(clocks);
-    clock_tree_end(&machine);
+    frequency_tree machine;
+    frequency_tree_begin(&machine, "acpi-cpufreq", 2);
+    yoke_frequencies *clocks = frequency_tree_open(&machine);
+    assert_int_equal(yoke_frequency_set(clocks, "cpu", 1.9e9, NULL), YOKE_OK);
+    frequency_tree_holds(&machine, 1, "scaling_setspeed", "1600000");
+    assert_int_equal(yoke_frequency_set(clocks, "cpu", 2.1e9, NULL), YOKE_OK);
+    frequency_tree_holds(&machine, 1, "scaling_setspeed", "2400000");
+    yoke_frequencies_close(clocks);
+    frequency_tree_end(&machine);
 }
 
 static void cores_of_two_kinds_get_each_what_they_can(void **state)
 {
     (void)state;
-    clock_tree machine;
-    clock_tree_begin(&machine, "intel_pstate", 2);
-    clock_tree_write(&machine, 1, "cpuinfo_max_freq", "2000000");
-    clock_tree_write(&machine, 1, "scaling_max_freq", "2000000");
-    yoke_clock_options options = clock_tree_options(&machine);
-    assert_true(clock_tree_find(machine.context, &options, "cpu").most_hz == 3.6e9);
-    yoke_clocks *clocks = clock_tree_open(&machine);
-    assert_int_equal(yoke_clock_set(clocks, "cpu", 3e9, NULL), YOKE_OK);
-    clock_tree_holds(&machine, 0, "scaling_max_freq", "3000000");
-    clock_tree_holds(&machine, 1, "scaling_max_freq", "2000000");
-    yoke_clocks_close(clocks);
-    clock_tree_holds(&machine, 1, "scaling_min_freq", "800000");
-    clock_tree_end(&machine);
+    frequency_tree machine;
+    frequency_tree_begin(&machine, "intel_pstate", 2);
+    frequency_tree_write(&machine, 1, "cpuinfo_max_freq", "2000000");
+    frequency_tree_write(&machine, 1, "scaling_max_freq", "2000000");
+    yoke_frequency_options options = frequency_tree_options(&machine);
+    assert_true(frequency_tree_find(machine.context, &options, "cpu").max_hz == 3.6e9);
+    yoke_frequencies *clocks = frequency_tree_open(&machine);
+    assert_int_equal(yoke_frequency_set(clocks, "cpu", 3e9, NULL), YOKE_OK);
+    frequency_tree_holds(&machine, 0, "scaling_max_freq", "3000000");
+    frequency_tree_holds(&machine, 1, "scaling_max_freq", "2000000");
+    yoke_frequencies_close(clocks);
+    frequency_tree_holds(&machine, 1, "scaling_min_freq", "800000");
+    frequency_tree_end(&machine);
 }
 
 static void a_governor_with_a_speed_of_its_own_comes_back_with_it(void **state)
 {
     (void)state;
-    clock_tree machine;
-    clock_tree_begin(&machine, "intel_cpufreq", 1);
-    clock_tree_write(&machine, 0, "scaling_governor", "userspace");
-    clock_tree_write(&machine, 0, "scaling_setspeed", "1700000");
-    yoke_clocks *clocks = clock_tree_open(&machine);
-    assert_int_equal(yoke_clock_set(clocks, "cpu", 3e9, NULL), YOKE_OK);
-    clock_tree_holds(&machine, 0, "scaling_setspeed", "3000000");
-    yoke_clocks_close(clocks);
-    clock_tree_holds(&machine, 0, "scaling_governor", "userspace");
-    clock_tree_holds(&machine, 0, "scaling_setspeed", "1700000");
-    clock_tree_end(&machine);
+    frequency_tree machine;
+    frequency_tree_begin(&machine, "intel_cpufreq", 1);
+    frequency_tree_write(&machine, 0, "scaling_governor", "userspace");
+    frequency_tree_write(&machine, 0, "scaling_setspeed", "1700000");
+    yoke_frequencies *clocks = frequency_tree_open(&machine);
+    assert_int_equal(yoke_frequency_set(clocks, "cpu", 3e9, NULL), YOKE_OK);
+    frequency_tree_holds(&machine, 0, "scaling_setspeed", "3000000");
+    yoke_frequencies_close(clocks);
+    frequency_tree_holds(&machine, 0, "scaling_governor", "userspace");
+    frequency_tree_holds(&machine, 0, "scaling_setspeed", "1700000");
+    frequency_tree_end(&machine);
 }
 
 static void what_others_change_meanwhile_is_put_back_too(void **state)
 {
     (void)state;
-    clock_tree machine;
-    clock_tree_begin(&machine, "intel_pstate", 2);
-    char *before = clock_tree_picture(&machine);
-    yoke_clocks *clocks = clock_tree_open(&machine);
-    assert_int_equal(yoke_clock_set(clocks, "cpu", 2e9, NULL), YOKE_OK);
-    clock_tree_write(&machine, 0, "energy_performance_preference", "power");
-    clock_tree_write(&machine, 1, "scaling_governor", "performance");
-    yoke_clocks_close(clocks);
-    char *after = clock_tree_picture(&machine);
+    frequency_tree machine;
+    frequency_tree_begin(&machine, "intel_pstate", 2);
+    char *before = frequency_tree_picture(&machine);
+    yoke_frequencies *clocks = frequency_tree_open(&machine);
+    assert_int_equal(yoke_frequency_set(clocks, "cpu", 2e9, NULL), YOKE_OK);
+    frequency_tree_write(&machine, 0, "energy_performance_preference", "power");
+    frequency_tree_write(&machine, 1, "scaling_governor", "performance");
+    yoke_frequencies_close(clocks);
+    char *after = frequency_tree_picture(&machine);
     assert_string_equal(after, before);
     free(before);
     free(after);
-    clock_tree_end(&machine);
+    frequency_tree_end(&machine);
 }
 
 static void names_and_frequencies_that_are_wrong_are_refused(void **state)
 {
     (void)state;
-    clock_tree machine;
-    clock_tree_begin(&machine, "intel_pstate", 1);
-    char *before = clock_tree_picture(&machine);
-    yoke_clocks *clocks = clock_tree_open(&machine);
+    frequency_tree machine;
+    frequency_tree_begin(&machine, "intel_pstate", 1);
+    char *before = frequency_tree_picture(&machine);
+    yoke_frequencies *clocks = frequency_tree_open(&machine);
     static const double bad[] = {NAN, INFINITY, -INFINITY, 0, -1e9, 0.5e9, 3.7e9, 1e300};
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) assert_int_equal(yoke_clock_set(clocks, "cpu", bad[i], NULL), YOKE_ERROR_INPUT);
-    clock_tree_mentions(yoke_last_error(machine.context), "from 0.8 to 3.6 GHz");
-    assert_int_equal(yoke_clock_set(clocks, "gpu", 1e9, NULL), YOKE_ERROR_INPUT);
-    clock_tree_mentions(yoke_last_error(machine.context), "there are: cpu, nvml");
-    assert_int_equal(yoke_clock_set(clocks, NULL, 1e9, NULL), YOKE_ERROR_ARGUMENT);
-    assert_int_equal(yoke_clock_set(NULL, "cpu", 1e9, NULL), YOKE_ERROR_ARGUMENT);
-    char *after = clock_tree_picture(&machine);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_int_equal(yoke_frequency_set(clocks, "cpu", bad[i], NULL), YOKE_ERROR_INPUT);
+    frequency_tree_mentions(yoke_last_error(machine.context), "from 0.8 to 3.6 GHz");
+    assert_int_equal(yoke_frequency_set(clocks, "gpu", 1e9, NULL), YOKE_ERROR_INPUT);
+    frequency_tree_mentions(yoke_last_error(machine.context), "there are: cpu, nvml");
+    assert_int_equal(yoke_frequency_set(clocks, NULL, 1e9, NULL), YOKE_ERROR_ARGUMENT);
+    assert_int_equal(yoke_frequency_set(NULL, "cpu", 1e9, NULL), YOKE_ERROR_ARGUMENT);
+    char *after = frequency_tree_picture(&machine);
     assert_string_equal(after, before);
     free(before);
     free(after);
-    yoke_clocks_close(clocks);
-    yoke_clocks_close(NULL);
-    clock_tree_end(&machine);
+    yoke_frequencies_close(clocks);
+    yoke_frequencies_close(NULL);
+    frequency_tree_end(&machine);
 }
 
 static void options_that_are_wrong_are_refused(void **state)
 {
     (void)state;
-    clock_tree machine;
-    clock_tree_begin(&machine, "intel_pstate", 1);
-    yoke_clock_options options = {.sysroot = "/nowhere/at/all"};
-    yoke_clocks *clocks = NULL;
-    assert_int_equal(yoke_clocks_open(machine.context, &options, &clocks), YOKE_ERROR_INPUT);
-    clock_tree_mentions(yoke_last_error(machine.context), "/nowhere/at/all");
+    frequency_tree machine;
+    frequency_tree_begin(&machine, "intel_pstate", 1);
+    yoke_frequency_options options = {.sysroot = "/nowhere/at/all"};
+    yoke_frequencies *clocks = NULL;
+    assert_int_equal(yoke_frequencies_open(machine.context, &options, &clocks), YOKE_ERROR_INPUT);
+    frequency_tree_mentions(yoke_last_error(machine.context), "/nowhere/at/all");
     static const double bad[] = {NAN, INFINITY, -1, 61};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        options = (yoke_clock_options){.sysroot = machine.files.root, .settle_s = bad[i]};
-        assert_int_equal(yoke_clocks_open(machine.context, &options, &clocks), YOKE_ERROR_ARGUMENT);
+        options = (yoke_frequency_options){.sysroot = machine.files.root, .settle_s = bad[i]};
+        assert_int_equal(yoke_frequencies_open(machine.context, &options, &clocks), YOKE_ERROR_ARGUMENT);
     }
-    assert_int_equal(yoke_clocks_open(machine.context, NULL, NULL), YOKE_ERROR_ARGUMENT);
-    assert_int_equal(yoke_clocks_list(NULL, NULL, NULL, NULL), YOKE_ERROR_ARGUMENT);
-    clock_tree_end(&machine);
+    assert_int_equal(yoke_frequencies_open(machine.context, NULL, NULL), YOKE_ERROR_ARGUMENT);
+    assert_int_equal(yoke_frequencies_list(NULL, NULL, NULL, NULL), YOKE_ERROR_ARGUMENT);
+    frequency_tree_end(&machine);
 }
 
 static void a_change_that_is_refused_half_way_is_taken_back(void **state)
 {
     (void)state;
-    clock_tree machine;
-    clock_tree_begin(&machine, "intel_pstate", NUM_POLICIES);
+    frequency_tree machine;
+    frequency_tree_begin(&machine, "intel_pstate", NUM_POLICIES);
     /* Takes no write, not even from root. */
     tree_remove(&machine.files, CPUFREQ "policy2/scaling_max_freq");
     tree_link(&machine.files, CPUFREQ "policy2/scaling_max_freq", "/dev/full");
-    char *before = clock_tree_picture(&machine);
-    yoke_clocks *clocks = clock_tree_open(&machine);
+    char *before = frequency_tree_picture(&machine);
+    yoke_frequencies *clocks = frequency_tree_open(&machine);
     double reached_hz = -1;
-    assert_int_equal(yoke_clock_set(clocks, "cpu", 2e9, &reached_hz), YOKE_ERROR_SYSTEM);
-    clock_tree_mentions(yoke_last_error(machine.context), "policy2/scaling_max_freq does not take '2000000': No space left on device");
+    assert_int_equal(yoke_frequency_set(clocks, "cpu", 2e9, &reached_hz), YOKE_ERROR_SYSTEM);
+    frequency_tree_mentions(yoke_last_error(machine.context), "policy2/scaling_max_freq does not take '2000000': No space left on device");
     assert_true(reached_hz == -1);
-    char *after = clock_tree_picture(&machine); /* before closing */
+    char *after = frequency_tree_picture(&machine); /* before closing */
     assert_string_equal(after, before);
-    yoke_clocks_close(clocks);
+    yoke_frequencies_close(clocks);
     free(before);
     free(after);
-    clock_tree_end(&machine);
+    frequency_tree_end(&machine);
 }
 
 /* What can stand in place of a file. */
-static void put_something_bad(const clock_tree *machine, const char *path, int what)
+static void put_something_bad(const frequency_tree *machine, const char *path, int what)
 {
     static char many[4096];
     memset(many, '7', sizeof many - 1);
@@ -377,20 +378,20 @@ static void whatever_stands_in_a_file_others_are_restored_and_nothing_hangs(void
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         for (int what = 0; what < 14; what++) { /* 13: the file is not there */
-            clock_tree machine;
+            frequency_tree machine;
             char path[256];
-            clock_tree_begin(&machine, "intel_cpufreq", 2);
+            frequency_tree_begin(&machine, "intel_cpufreq", 2);
             snprintf(path, sizeof path, CPUFREQ "policy0/%s", names[i]);
             put_something_bad(&machine, path, what);
-            yoke_clocks *clocks = clock_tree_open(&machine);
-            yoke_status status = yoke_clock_set(clocks, "cpu", 2e9, NULL);
+            yoke_frequencies *clocks = frequency_tree_open(&machine);
+            yoke_status status = yoke_frequency_set(clocks, "cpu", 2e9, NULL);
             assert_true(status == YOKE_OK || status == YOKE_ERROR_SYSTEM || status == YOKE_ERROR_UNAVAILABLE);
-            yoke_clocks_close(clocks);
-            clock_tree_holds(&machine, 1, "scaling_min_freq", "800000");
-            clock_tree_holds(&machine, 1, "scaling_max_freq", "3600000");
-            clock_tree_holds(&machine, 1, "scaling_governor", "schedutil");
-            clock_tree_holds(&machine, 1, "scaling_setspeed", "<unsupported>");
-            clock_tree_end(&machine);
+            yoke_frequencies_close(clocks);
+            frequency_tree_holds(&machine, 1, "scaling_min_freq", "800000");
+            frequency_tree_holds(&machine, 1, "scaling_max_freq", "3600000");
+            frequency_tree_holds(&machine, 1, "scaling_governor", "schedutil");
+            frequency_tree_holds(&machine, 1, "scaling_setspeed", "<unsupported>");
+            frequency_tree_end(&machine);
         }
 }
 
@@ -398,16 +399,16 @@ static void directories_that_are_no_policies_are_left_out(void **state)
 {
     (void)state;
     static const char *const names[] = {"policy", "policy-1", "policy0x", "policy007", "policy99999999999999999999", "policyA"};
-    clock_tree machine;
-    clock_tree_begin(&machine, "intel_pstate", 1);
+    frequency_tree machine;
+    frequency_tree_begin(&machine, "intel_pstate", 1);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char path[256];
         snprintf(path, sizeof path, CPUFREQ "%s/scaling_min_freq", names[i]);
         tree_write(&machine.files, path, "800000\n");
     }
-    yoke_clock_options options = clock_tree_options(&machine);
-    clock_tree_mentions(clock_tree_find(machine.context, &options, "cpu").description, "1 policy;");
-    clock_tree_end(&machine);
+    yoke_frequency_options options = frequency_tree_options(&machine);
+    frequency_tree_mentions(frequency_tree_find(machine.context, &options, "cpu").description, "1 policy;");
+    frequency_tree_end(&machine);
 }
 
 /* ----------------------------------------------------------------------------------------- CPUs come and go */
@@ -415,41 +416,41 @@ static void directories_that_are_no_policies_are_left_out(void **state)
 static void a_policy_that_vanishes_is_reported_and_the_others_are_restored(void **state)
 {
     (void)state;
-    clock_tree machine;
-    clock_tree_begin(&machine, "intel_pstate", NUM_POLICIES);
-    yoke_clocks *clocks = clock_tree_open(&machine);
-    assert_int_equal(yoke_clock_set(clocks, "cpu", 2e9, NULL), YOKE_OK);
+    frequency_tree machine;
+    frequency_tree_begin(&machine, "intel_pstate", NUM_POLICIES);
+    yoke_frequencies *clocks = frequency_tree_open(&machine);
+    assert_int_equal(yoke_frequency_set(clocks, "cpu", 2e9, NULL), YOKE_OK);
     tree_remove(&machine.files, "sys/devices/system/cpu/cpufreq/policy1");
-    assert_int_equal(yoke_clock_set(clocks, "cpu", 1e9, NULL), YOKE_OK);
-    clock_tree_holds(&machine, 3, "scaling_min_freq", "1000000");
+    assert_int_equal(yoke_frequency_set(clocks, "cpu", 1e9, NULL), YOKE_OK);
+    frequency_tree_holds(&machine, 3, "scaling_min_freq", "1000000");
     machine.log[0] = '\0';
-    yoke_clocks_close(clocks);
-    clock_tree_mentions(machine.log, "E a clock could not be restored");
-    clock_tree_mentions(machine.log, "policy1");
+    yoke_frequencies_close(clocks);
+    frequency_tree_mentions(machine.log, "E a clock could not be restored");
+    frequency_tree_mentions(machine.log, "policy1");
     static const int left[] = {0, 2, 3};
     for (int i = 0; i < 3; i++) {
-        clock_tree_holds(&machine, left[i], "scaling_min_freq", "800000");
-        clock_tree_holds(&machine, left[i], "scaling_max_freq", "3600000");
+        frequency_tree_holds(&machine, left[i], "scaling_min_freq", "800000");
+        frequency_tree_holds(&machine, left[i], "scaling_max_freq", "3600000");
     }
-    clock_tree_end(&machine);
+    frequency_tree_end(&machine);
 }
 
 static void a_policy_that_comes_is_saved_set_and_restored(void **state)
 {
     (void)state;
-    clock_tree machine;
-    clock_tree_begin(&machine, "intel_pstate", 2);
-    yoke_clocks *clocks = clock_tree_open(&machine);
-    assert_int_equal(yoke_clock_set(clocks, "cpu", 2e9, NULL), YOKE_OK);
-    clock_tree_add_policy(&machine, "intel_pstate", 7);
-    clock_tree_write(&machine, 7, "scaling_max_freq", "3100000");
-    assert_int_equal(yoke_clock_set(clocks, "cpu", 2.5e9, NULL), YOKE_OK);
-    clock_tree_mentions(machine.log, "policy7 has come");
-    clock_tree_holds(&machine, 7, "scaling_max_freq", "2500000");
-    yoke_clocks_close(clocks);
-    clock_tree_holds(&machine, 7, "scaling_max_freq", "3100000");
-    clock_tree_holds(&machine, 7, "scaling_min_freq", "800000");
-    clock_tree_end(&machine);
+    frequency_tree machine;
+    frequency_tree_begin(&machine, "intel_pstate", 2);
+    yoke_frequencies *clocks = frequency_tree_open(&machine);
+    assert_int_equal(yoke_frequency_set(clocks, "cpu", 2e9, NULL), YOKE_OK);
+    frequency_tree_add_policy(&machine, "intel_pstate", 7);
+    frequency_tree_write(&machine, 7, "scaling_max_freq", "3100000");
+    assert_int_equal(yoke_frequency_set(clocks, "cpu", 2.5e9, NULL), YOKE_OK);
+    frequency_tree_mentions(machine.log, "policy7 has come");
+    frequency_tree_holds(&machine, 7, "scaling_max_freq", "2500000");
+    yoke_frequencies_close(clocks);
+    frequency_tree_holds(&machine, 7, "scaling_max_freq", "3100000");
+    frequency_tree_holds(&machine, 7, "scaling_min_freq", "800000");
+    frequency_tree_end(&machine);
 }
 
 /* ------------------------------------------------------------------------------------------------ read back */
@@ -457,24 +458,24 @@ static void a_policy_that_comes_is_saved_set_and_restored(void **state)
 static void a_clock_that_is_not_reached_is_a_warning_with_a_reason(void **state)
 {
     (void)state;
-    clock_tree machine;
+    frequency_tree machine;
     double reached_hz = 0;
-    clock_tree_begin(&machine, "intel_pstate", 2);
-    yoke_clocks *clocks = clock_tree_open(&machine);
-    assert_int_equal(yoke_clock_set(clocks, "cpu", 3e9, &reached_hz), YOKE_OK);
+    frequency_tree_begin(&machine, "intel_pstate", 2);
+    yoke_frequencies *clocks = frequency_tree_open(&machine);
+    assert_int_equal(yoke_frequency_set(clocks, "cpu", 3e9, &reached_hz), YOKE_OK);
     assert_true(reached_hz == 1.2e9);
-    clock_tree_mentions(machine.log, "W cpu was asked for 3 GHz and runs at 1.2 GHz");
-    clock_tree_mentions(machine.log, "no reason");
+    frequency_tree_mentions(machine.log, "W cpu was asked for 3 GHz and runs at 1.2 GHz");
+    frequency_tree_mentions(machine.log, "no reason");
     machine.log[0] = '\0';
-    clock_tree_write(&machine, 1, "bios_limit", "1200000");
-    assert_int_equal(yoke_clock_set(clocks, "cpu", 3e9, &reached_hz), YOKE_OK);
-    clock_tree_mentions(machine.log, "the firmware limits policy1 to 1200 MHz");
-    yoke_clocks_close(clocks);
-    clock_tree_end(&machine);
+    frequency_tree_write(&machine, 1, "bios_limit", "1200000");
+    assert_int_equal(yoke_frequency_set(clocks, "cpu", 3e9, &reached_hz), YOKE_OK);
+    frequency_tree_mentions(machine.log, "the firmware limits policy1 to 1200 MHz");
+    yoke_frequencies_close(clocks);
+    frequency_tree_end(&machine);
 }
 
 typedef struct heater {
-    const clock_tree *machine;
+    const frequency_tree *machine;
     atomic_int stop;
 } heater;
 
@@ -489,38 +490,38 @@ static void *heat(void *user)
 static void heat_is_named_as_the_reason(void **state)
 {
     (void)state;
-    clock_tree machine;
-    clock_tree_begin(&machine, "intel_pstate", 1);
+    frequency_tree machine;
+    frequency_tree_begin(&machine, "intel_pstate", 1);
     tree_write(&machine.files, "sys/devices/system/cpu/cpu0/thermal_throttle/package_throttle_count", "4\n");
-    yoke_clock_options options = clock_tree_options(&machine);
+    yoke_frequency_options options = frequency_tree_options(&machine);
     options.settle_s = 0.2;
-    yoke_clocks *clocks = NULL;
-    assert_int_equal(yoke_clocks_open(machine.context, &options, &clocks), YOKE_OK);
+    yoke_frequencies *clocks = NULL;
+    assert_int_equal(yoke_frequencies_open(machine.context, &options, &clocks), YOKE_OK);
     heater heats = {.machine = &machine};
     pthread_t thread;
     /* The file is now and then empty while it is written: then the counter is not known, so it takes a few attempts. */
     assert_int_equal(pthread_create(&thread, NULL, heat, &heats), 0);
     for (int attempt = 0; attempt < 50 && strstr(machine.log, "heat: ") == NULL; attempt++)
-        assert_int_equal(yoke_clock_set(clocks, "cpu", 3e9, NULL), YOKE_OK);
+        assert_int_equal(yoke_frequency_set(clocks, "cpu", 3e9, NULL), YOKE_OK);
     atomic_store(&heats.stop, 1);
     pthread_join(thread, NULL);
-    clock_tree_mentions(machine.log, "heat: ");
-    yoke_clocks_close(clocks);
-    clock_tree_end(&machine);
+    frequency_tree_mentions(machine.log, "heat: ");
+    yoke_frequencies_close(clocks);
+    frequency_tree_end(&machine);
 }
 
 static void a_clock_that_cannot_be_read_is_not_known(void **state)
 {
     (void)state;
-    clock_tree machine;
+    frequency_tree machine;
     double reached_hz = 0;
-    clock_tree_begin(&machine, "intel_pstate", 1);
-    clock_tree_write(&machine, 0, "scaling_cur_freq", "<unknown>");
-    yoke_clocks *clocks = clock_tree_open(&machine);
-    assert_int_equal(yoke_clock_set(clocks, "cpu", 3e9, &reached_hz), YOKE_OK);
+    frequency_tree_begin(&machine, "intel_pstate", 1);
+    frequency_tree_write(&machine, 0, "scaling_cur_freq", "<unknown>");
+    yoke_frequencies *clocks = frequency_tree_open(&machine);
+    assert_int_equal(yoke_frequency_set(clocks, "cpu", 3e9, &reached_hz), YOKE_OK);
     assert_true(isnan(reached_hz));
-    yoke_clocks_close(clocks);
-    clock_tree_end(&machine);
+    yoke_frequencies_close(clocks);
+    frequency_tree_end(&machine);
 }
 
 /* ---------------------------------------------------------------------------------------------------- memory */
@@ -528,39 +529,39 @@ static void a_clock_that_cannot_be_read_is_not_known(void **state)
 static void no_failing_allocation_is_missed(void **state)
 {
     (void)state;
-    clock_tree machine;
-    clock_tree_begin(&machine, "acpi-cpufreq", 12);
-    yoke_clock_options options = clock_tree_options(&machine);
-    char *before = clock_tree_picture(&machine);
+    frequency_tree machine;
+    frequency_tree_begin(&machine, "acpi-cpufreq", 12);
+    yoke_frequency_options options = frequency_tree_options(&machine);
+    char *before = frequency_tree_picture(&machine);
     int64_t kept = machine.memory.outstanding;
     yoke_status status = YOKE_ERROR_MEMORY;
     for (int64_t at = 1; status != YOKE_OK; at++) {
-        yoke_clocks *clocks = NULL;
+        yoke_frequencies *clocks = NULL;
         machine.memory.fail_at = machine.memory.calls + at;
-        status = yoke_clocks_open(machine.context, &options, &clocks);
-        if (status == YOKE_OK) status = yoke_clock_set(clocks, "cpu", 2.4e9, NULL);
+        status = yoke_frequencies_open(machine.context, &options, &clocks);
+        if (status == YOKE_OK) status = yoke_frequency_set(clocks, "cpu", 2.4e9, NULL);
         machine.memory.fail_at = 0;
-        yoke_clocks_close(clocks);
+        yoke_frequencies_close(clocks);
         assert_true(status == YOKE_OK || status == YOKE_ERROR_MEMORY);
         assert_int_equal(machine.memory.outstanding, kept);
         assert_in_range(at, 1, 1000);
-        char *after = clock_tree_picture(&machine);
+        char *after = frequency_tree_picture(&machine);
         assert_string_equal(after, before);
         free(after);
     }
     status = YOKE_ERROR_MEMORY;
     for (int64_t at = 1; status != YOKE_OK; at++) {
-        yoke_clock_info *list = NULL;
+        yoke_frequency_info *list = NULL;
         int64_t count = 0;
         machine.memory.fail_at = machine.memory.calls + at;
-        status = yoke_clocks_list(machine.context, &options, &list, &count);
+        status = yoke_frequencies_list(machine.context, &options, &list, &count);
         machine.memory.fail_at = 0;
         yoke_release(machine.context, list);
         assert_true(status == YOKE_OK || status == YOKE_ERROR_MEMORY);
         assert_int_equal(machine.memory.outstanding, kept);
     }
     free(before);
-    clock_tree_end(&machine);
+    frequency_tree_end(&machine);
 }
 
 static const struct CMUnitTest tests[] = {

@@ -12,22 +12,22 @@
 static void a_second_yoke_leaves_the_clocks_alone_and_names_the_first(void **state)
 {
     (void)state;
-    clock_tree machine, other;
-    clock_tree_begin(&machine, "intel_pstate", 1);
-    clock_tree_begin(&other, "intel_pstate", 1);
-    yoke_clock_options options = clock_tree_options(&machine);
-    yoke_clocks *first = clock_tree_open(&machine), *second = NULL;
+    frequency_tree machine, other;
+    frequency_tree_begin(&machine, "intel_pstate", 1);
+    frequency_tree_begin(&other, "intel_pstate", 1);
+    yoke_frequency_options options = frequency_tree_options(&machine);
+    yoke_frequencies *first = frequency_tree_open(&machine), *second = NULL;
     char owner[64];
     snprintf(owner, sizeof owner, "process %ld", (long)getpid());
-    assert_int_equal(yoke_clocks_open(machine.context, &options, &second), YOKE_ERROR_UNAVAILABLE);
-    clock_tree_mentions(yoke_last_error(machine.context), owner);
+    assert_int_equal(yoke_frequencies_open(machine.context, &options, &second), YOKE_ERROR_UNAVAILABLE);
+    frequency_tree_mentions(yoke_last_error(machine.context), owner);
     assert_null(second);
-    clock_tree_find(machine.context, &options, "cpu"); /* listing needs no lock */
-    yoke_clocks_close(clock_tree_open(&other));        /* another machine has its own lock */
-    yoke_clocks_close(first);
-    yoke_clocks_close(clock_tree_open(&machine));
-    clock_tree_end(&machine);
-    clock_tree_end(&other);
+    frequency_tree_find(machine.context, &options, "cpu"); /* listing needs no lock */
+    yoke_frequencies_close(frequency_tree_open(&other));   /* another machine has its own lock */
+    yoke_frequencies_close(first);
+    yoke_frequencies_close(frequency_tree_open(&machine));
+    frequency_tree_end(&machine);
+    frequency_tree_end(&other);
 }
 
 /* ----------------------------------------------------------------------------------------------------- guard */
@@ -43,64 +43,64 @@ static void wait_for_end(pid_t process)
 static void a_guard_that_was_killed_is_started_again(void **state)
 {
     (void)state;
-    clock_tree machine;
-    clock_tree_begin(&machine, "intel_pstate", 2);
-    char *before = clock_tree_picture(&machine);
-    yoke_clocks *clocks = clock_tree_open(&machine);
-    assert_int_equal(yoke_clock_set(clocks, "cpu", 2e9, NULL), YOKE_OK);
-    pid_t guard = clock_tree_guard_of(getpid());
+    frequency_tree machine;
+    frequency_tree_begin(&machine, "intel_pstate", 2);
+    char *before = frequency_tree_picture(&machine);
+    yoke_frequencies *clocks = frequency_tree_open(&machine);
+    assert_int_equal(yoke_frequency_set(clocks, "cpu", 2e9, NULL), YOKE_OK);
+    pid_t guard = frequency_tree_guard_of(getpid());
     assert_true(guard > 0);
     assert_int_equal(kill(guard, SIGKILL), 0);
     wait_for_end(guard);
-    assert_int_equal(yoke_clock_set(clocks, "cpu", 1e9, NULL), YOKE_OK);
-    clock_tree_mentions(machine.log, "another is started");
-    pid_t next = clock_tree_guard_of(getpid());
+    assert_int_equal(yoke_frequency_set(clocks, "cpu", 1e9, NULL), YOKE_OK);
+    frequency_tree_mentions(machine.log, "another is started");
+    pid_t next = frequency_tree_guard_of(getpid());
     assert_true(next > 0 && next != guard);
-    yoke_clocks_close(clocks);
-    char *after = clock_tree_picture(&machine);
+    yoke_frequencies_close(clocks);
+    char *after = frequency_tree_picture(&machine);
     assert_string_equal(after, before);
     free(before);
     free(after);
-    clock_tree_end(&machine);
+    frequency_tree_end(&machine);
 }
 
 static void without_its_guard_the_process_itself_restores(void **state)
 {
     (void)state;
-    clock_tree machine;
-    clock_tree_begin(&machine, "intel_cpufreq", 2);
-    char *before = clock_tree_picture(&machine);
-    yoke_clocks *clocks = clock_tree_open(&machine);
-    assert_int_equal(yoke_clock_set(clocks, "cpu", 2e9, NULL), YOKE_OK);
-    pid_t guard = clock_tree_guard_of(getpid());
+    frequency_tree machine;
+    frequency_tree_begin(&machine, "intel_cpufreq", 2);
+    char *before = frequency_tree_picture(&machine);
+    yoke_frequencies *clocks = frequency_tree_open(&machine);
+    assert_int_equal(yoke_frequency_set(clocks, "cpu", 2e9, NULL), YOKE_OK);
+    pid_t guard = frequency_tree_guard_of(getpid());
     assert_int_equal(kill(guard, SIGKILL), 0);
     wait_for_end(guard);
-    yoke_clocks_close(clocks);
-    clock_tree_mentions(machine.log, "restored without it");
-    char *after = clock_tree_picture(&machine);
+    yoke_frequencies_close(clocks);
+    frequency_tree_mentions(machine.log, "restored without it");
+    char *after = frequency_tree_picture(&machine);
     assert_string_equal(after, before);
     free(before);
     free(after);
-    clock_tree_end(&machine);
+    frequency_tree_end(&machine);
 }
 
 static void a_program_that_is_no_guard_gets_no_clocks(void **state)
 {
     (void)state;
-    clock_tree machine;
-    clock_tree_begin(&machine, "intel_pstate", 1);
-    char *before = clock_tree_picture(&machine);
+    frequency_tree machine;
+    frequency_tree_begin(&machine, "intel_pstate", 1);
+    char *before = frequency_tree_picture(&machine);
     setenv("YOKE_CLOCK_GUARD", "/bin/true", 1);
-    yoke_clocks *clocks = clock_tree_open(&machine);
-    assert_int_equal(yoke_clock_set(clocks, "cpu", 2e9, NULL), YOKE_ERROR_SYSTEM);
-    clock_tree_mentions(yoke_last_error(machine.context), "clocks are not changed");
-    yoke_clocks_close(clocks);
+    yoke_frequencies *clocks = frequency_tree_open(&machine);
+    assert_int_equal(yoke_frequency_set(clocks, "cpu", 2e9, NULL), YOKE_ERROR_SYSTEM);
+    frequency_tree_mentions(yoke_last_error(machine.context), "clocks are not changed");
+    yoke_frequencies_close(clocks);
     unsetenv("YOKE_CLOCK_GUARD");
-    char *after = clock_tree_picture(&machine);
+    char *after = frequency_tree_picture(&machine);
     assert_string_equal(after, before);
     free(before);
     free(after);
-    clock_tree_end(&machine);
+    frequency_tree_end(&machine);
 }
 
 static void the_guard_refuses_to_run_by_hand(void **state)
@@ -119,14 +119,14 @@ static void the_guard_refuses_to_run_by_hand(void **state)
 static void a_program_that_waits_for_all_its_children_does_not_wait_for_the_guard(void **state)
 {
     (void)state;
-    clock_tree machine;
-    clock_tree_begin(&machine, "intel_pstate", 1);
-    yoke_clocks *clocks = clock_tree_open(&machine);
-    assert_int_equal(yoke_clock_set(clocks, "cpu", 2e9, NULL), YOKE_OK);
-    assert_true(clock_tree_guard_of(getpid()) > 0);
+    frequency_tree machine;
+    frequency_tree_begin(&machine, "intel_pstate", 1);
+    yoke_frequencies *clocks = frequency_tree_open(&machine);
+    assert_int_equal(yoke_frequency_set(clocks, "cpu", 2e9, NULL), YOKE_OK);
+    assert_true(frequency_tree_guard_of(getpid()) > 0);
     assert_int_equal(wait(NULL), -1);
-    yoke_clocks_close(clocks);
-    clock_tree_end(&machine);
+    yoke_frequencies_close(clocks);
+    frequency_tree_end(&machine);
 }
 
 static const struct CMUnitTest tests[] = {

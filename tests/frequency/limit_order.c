@@ -9,7 +9,7 @@
  */
 
 typedef struct kernel {
-    clock_setting is;
+    frequency_setting is;
     int own_policy; /* intel_pstate and amd-pstate in active mode */
 } kernel;
 
@@ -23,10 +23,10 @@ static uint64_t random_number(uint64_t below)
     return random_state % below;
 }
 
-static void set_khz(char *value, int64_t khz) { clock_khz_text(khz, value); }
+static void set_khz(char *value, int64_t khz) { frequency_khz_text(khz, value); }
 
-static int64_t least_of(const kernel *machine) { return clock_khz(machine->is.value[CLOCK_LEAST]); }
-static int64_t most_of(const kernel *machine) { return clock_khz(machine->is.value[CLOCK_MOST]); }
+static int64_t least_of(const kernel *machine) { return frequency_khz(machine->is.value[CLOCK_LEAST]); }
+static int64_t most_of(const kernel *machine) { return frequency_khz(machine->is.value[CLOCK_MOST]); }
 static int has_governor(const kernel *machine, const char *name) { return strcmp(machine->is.value[CLOCK_GOVERNOR], name) == 0; }
 
 /* What the kernel itself changes with limits and governor. */
@@ -37,16 +37,16 @@ static void follow(kernel *machine)
         strcpy(speed, "<unsupported>");
         return;
     }
-    int64_t khz = clock_khz(speed);
+    int64_t khz = frequency_khz(speed);
     if (khz < least_of(machine)) set_khz(speed, least_of(machine)); /* also where there was none */
-    if (clock_khz(speed) > most_of(machine)) set_khz(speed, most_of(machine));
+    if (frequency_khz(speed) > most_of(machine)) set_khz(speed, most_of(machine));
 }
 
 /* Returns 0 where it refuses. */
-static int kernel_write(kernel *machine, clock_file file, const char *value)
+static int kernel_write(kernel *machine, frequency_file file, const char *value)
 {
     static const char *const own[] = {"performance", "powersave"}, *const other[] = {"performance", "powersave", "userspace", "schedutil"};
-    int64_t khz = clock_khz(value);
+    int64_t khz = frequency_khz(value);
     int known = 0;
     switch (file) {
     case CLOCK_LEAST:
@@ -93,28 +93,29 @@ static kernel random_kernel(int own_policy)
 }
 
 /* Plans and writes until nothing differs; shows that every write is taken.  Stops after `steps` writes; returns how many there were. */
-static int carry_out(kernel *machine, const clock_setting *wanted, int steps)
+static int carry_out(kernel *machine, const frequency_setting *wanted, int steps)
 {
     int done = 0;
     for (int pass = 0; pass < 3; pass++) {
-        clock_step plan[CLOCK_MOST_STEPS];
-        int count = clock_plan(&machine->is, wanted, plan);
+        frequency_step plan[CLOCK_MOST_STEPS];
+        int count = frequency_plan(&machine->is, wanted, plan);
         assert_in_range(count, 0, CLOCK_MOST_STEPS);
         for (int i = 0; i < count; i++) {
             if (done == steps) return done;
             if (!kernel_write(machine, plan[i].file, plan[i].value))
-                fail_msg("the kernel would refuse '%s' for %s (limits %s to %s, governor %s)", plan[i].value, clock_file_name(plan[i].file),
-                         machine->is.value[CLOCK_LEAST], machine->is.value[CLOCK_MOST], machine->is.value[CLOCK_GOVERNOR]);
+                fail_msg("the kernel would refuse '%s' for %s (limits %s to %s, governor %s)", plan[i].value,
+                         frequency_file_name(plan[i].file), machine->is.value[CLOCK_LEAST], machine->is.value[CLOCK_MOST],
+                         machine->is.value[CLOCK_GOVERNOR]);
             done++;
         }
         if (count == 0) return done;
     }
-    clock_step left[CLOCK_MOST_STEPS];
-    assert_int_equal(clock_plan(&machine->is, wanted, left), 0);
+    frequency_step left[CLOCK_MOST_STEPS];
+    assert_int_equal(frequency_plan(&machine->is, wanted, left), 0);
     return done;
 }
 
-static void expect_same(const clock_setting *left, const clock_setting *right)
+static void expect_same(const frequency_setting *left, const frequency_setting *right)
 {
     for (int file = 0; file < CLOCK_NUM_FILES; file++) assert_string_equal(left->value[file], right->value[file]);
 }
@@ -131,9 +132,9 @@ static void any_state_is_reached_from_any_other_and_no_write_is_refused(void **s
 }
 
 /* What frequency/cpufreq.c asks for: a speed under userspace, or equal limits. */
-static clock_setting one_speed(const kernel *now, int64_t khz)
+static frequency_setting one_speed(const kernel *now, int64_t khz)
 {
-    clock_setting wanted = {{{0}}};
+    frequency_setting wanted = {{{0}}};
     if (!now->own_policy) strcpy(wanted.value[CLOCK_GOVERNOR], "userspace");
     if (!now->own_policy) set_khz(wanted.value[CLOCK_SPEED], khz);
     if (now->own_policy || least_of(now) > khz) set_khz(wanted.value[CLOCK_LEAST], khz);
@@ -147,10 +148,10 @@ static void a_change_broken_off_at_any_write_is_taken_back(void **state)
     random_state = 1442695040888963407u;
     for (int i = 0; i < 100000; i++) {
         kernel machine = random_kernel(i % 2);
-        const clock_setting saved = machine.is;
+        const frequency_setting saved = machine.is;
         int changes = 1 + (int)random_number(3);
         for (int k = 0; k < changes; k++) {
-            clock_setting wanted = one_speed(&machine, 800000 + 100000 * (int64_t)random_number(29));
+            frequency_setting wanted = one_speed(&machine, 800000 + 100000 * (int64_t)random_number(29));
             carry_out(&machine, &wanted, k + 1 < changes ? 100 : (int)random_number(6));
         }
         carry_out(&machine, &saved, 100);
@@ -158,9 +159,9 @@ static void a_change_broken_off_at_any_write_is_taken_back(void **state)
     }
 }
 
-static clock_setting setting(const char *governor, const char *least, const char *most, const char *speed)
+static frequency_setting setting(const char *governor, const char *least, const char *most, const char *speed)
 {
-    clock_setting made = {{{0}}};
+    frequency_setting made = {{{0}}};
     strcpy(made.value[CLOCK_GOVERNOR], governor);
     strcpy(made.value[CLOCK_LEAST], least);
     strcpy(made.value[CLOCK_MOST], most);
@@ -168,13 +169,13 @@ static clock_setting setting(const char *governor, const char *least, const char
     return made;
 }
 
-static void expect_order(const clock_setting *now, const clock_setting *wanted, const char *order)
+static void expect_order(const frequency_setting *now, const frequency_setting *wanted, const char *order)
 {
     static const char letters[] = {
         [CLOCK_GOVERNOR] = 'g', [CLOCK_LEAST] = 'l', [CLOCK_MOST] = 'm', [CLOCK_SPEED] = 's', [CLOCK_PREFERENCE] = 'p'};
-    clock_step steps[CLOCK_MOST_STEPS];
+    frequency_step steps[CLOCK_MOST_STEPS];
     char got[CLOCK_MOST_STEPS + 1] = "";
-    int count = clock_plan(now, wanted, steps);
+    int count = frequency_plan(now, wanted, steps);
     for (int i = 0; i < count; i++) got[i] = letters[steps[i].file];
     assert_string_equal(got, order);
 }
@@ -182,7 +183,7 @@ static void expect_order(const clock_setting *now, const clock_setting *wanted, 
 static void raising_begins_with_the_upper_limit_and_lowering_with_the_lower_one(void **state)
 {
     (void)state;
-    clock_setting low = setting("powersave", "1000000", "1000000", ""), high = setting("powersave", "2000000", "2000000", "");
+    frequency_setting low = setting("powersave", "1000000", "1000000", ""), high = setting("powersave", "2000000", "2000000", "");
     expect_order(&low, &high, "ml");
     expect_order(&high, &low, "lm");
     expect_order(&high, &high, "");
@@ -191,8 +192,8 @@ static void raising_begins_with_the_upper_limit_and_lowering_with_the_lower_one(
 static void the_governor_comes_before_the_speed(void **state)
 {
     (void)state;
-    clock_setting before = setting("schedutil", "800000", "3600000", "<unsupported>");
-    clock_setting wanted = setting("userspace", "", "", "2000000"), there = setting("userspace", "800000", "3600000", "1000000");
+    frequency_setting before = setting("schedutil", "800000", "3600000", "<unsupported>");
+    frequency_setting wanted = setting("userspace", "", "", "2000000"), there = setting("userspace", "800000", "3600000", "1000000");
     expect_order(&before, &wanted, "gs");
     expect_order(&there, &wanted, "s");
     /* The text comes back by itself: nothing is written that the kernel would refuse. */
@@ -202,17 +203,17 @@ static void the_governor_comes_before_the_speed(void **state)
 static void a_state_that_cannot_be_read_is_written_whole(void **state)
 {
     (void)state;
-    clock_setting nothing = setting("", "", "", ""), wanted = setting("schedutil", "800000", "3600000", "");
+    frequency_setting nothing = setting("", "", "", ""), wanted = setting("schedutil", "800000", "3600000", "");
     expect_order(&nothing, &wanted, "mlg");
 }
 
 static void numbers_of_khz_are_whole_and_nothing_else(void **state)
 {
     (void)state;
-    assert_int_equal(clock_khz("0"), 0);
-    assert_int_equal(clock_khz("3600000"), 3600000);
+    assert_int_equal(frequency_khz("0"), 0);
+    assert_int_equal(frequency_khz("3600000"), 3600000);
     static const char *const none[] = {"", "-1", "1.5", "<unsupported>", " 1", "1 ", "0x10", "99999999999999999999999999"};
-    for (size_t i = 0; i < sizeof none / sizeof *none; i++) assert_int_equal(clock_khz(none[i]), -1);
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++) assert_int_equal(frequency_khz(none[i]), -1);
 }
 
 static const struct CMUnitTest tests[] = {

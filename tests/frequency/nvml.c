@@ -16,8 +16,8 @@ static vendor_stub stub;
 static char state_file[128];
 
 typedef struct cards {
-    clock_tree machine; /* has no cpufreq */
-    yoke_clocks *clocks;
+    frequency_tree machine; /* has no cpufreq */
+    yoke_frequencies *clocks;
 } cards;
 
 static void cards_begin(cards *here, const char *settings)
@@ -27,25 +27,25 @@ static void cards_begin(cards *here, const char *settings)
     snprintf(state_file, sizeof state_file, "/tmp/yoke-clock-nvml-%ld", (long)getpid());
     unlink(state_file);
     setenv("YOKE_STUB_NVML_STATE", state_file, 1);
-    clock_tree_begin(&here->machine, "", 0);
+    frequency_tree_begin(&here->machine, "", 0);
     here->clocks = NULL;
 }
 
 static void cards_end(cards *here)
 {
-    yoke_clocks_close(here->clocks);
-    clock_tree_end(&here->machine);
+    yoke_frequencies_close(here->clocks);
+    frequency_tree_end(&here->machine);
     assert_int_equal(stub.balance(), 0);
     assert_int_equal(stub.misuse(), 0);
     unlink(state_file);
 }
 
-static yoke_clock_info find_clock(cards *here, const char *name)
+static yoke_frequency_info find_clock(cards *here, const char *name)
 {
-    yoke_clock_options options = clock_tree_options(&here->machine);
-    yoke_clock_info *list = NULL, found = {.name = ""};
+    yoke_frequency_options options = frequency_tree_options(&here->machine);
+    yoke_frequency_info *list = NULL, found = {.name = ""};
     int64_t count = 0;
-    assert_int_equal(yoke_clocks_list(here->machine.context, &options, &list, &count), YOKE_OK);
+    assert_int_equal(yoke_frequencies_list(here->machine.context, &options, &list, &count), YOKE_OK);
     for (int64_t i = 0; i < count; i++)
         if (strcmp(list[i].name, name) == 0) found = list[i];
     yoke_release(here->machine.context, list);
@@ -72,11 +72,11 @@ static void cards_are_listed_with_their_levels(void **state)
     (void)state;
     cards here;
     cards_begin(&here, "devices=2");
-    yoke_clock_info card = find_clock(&here, "nvml:1");
+    yoke_frequency_info card = find_clock(&here, "nvml:1");
     assert_true(card.settable);
     assert_string_equal(card.kind, "nvml");
     assert_true(card.pci[0] != '\0');
-    assert_true(card.least_hz == 210e6 && card.most_hz == 1410e6 && card.current_hz == 210e6);
+    assert_true(card.min_hz == 210e6 && card.max_hz == 1410e6 && card.current_hz == 210e6);
     assert_int_equal(card.num_levels, 81); /* as an A100 has: steps of 15 MHz */
     assert_true(card.levels_hz[0] == 210e6 && card.levels_hz[1] == 225e6 && card.levels_hz[80] == 1410e6);
     cards_end(&here);
@@ -88,15 +88,15 @@ static void a_clock_is_locked_reached_and_reset(void **state)
     cards here;
     double reached_hz = 0;
     cards_begin(&here, "devices=2");
-    here.clocks = clock_tree_open(&here.machine);
-    assert_int_equal(yoke_clock_set(here.clocks, "nvml:1", 1e9, &reached_hz), YOKE_OK);
+    here.clocks = frequency_tree_open(&here.machine);
+    assert_int_equal(yoke_frequency_set(here.clocks, "nvml:1", 1e9, &reached_hz), YOKE_OK);
     assert_true(reached_hz == 1005e6 || reached_hz == 990e6); /* the nearest levels */
     assert_true(is_locked(1, 0));
     assert_false(is_locked(0, 0));
-    assert_int_equal(yoke_clock_set(here.clocks, "nvml:1", 1410e6, &reached_hz), YOKE_OK);
+    assert_int_equal(yoke_frequency_set(here.clocks, "nvml:1", 1410e6, &reached_hz), YOKE_OK);
     assert_true(is_locked(1, 1410));
     assert_string_equal(here.machine.log, "");
-    yoke_clocks_close(here.clocks);
+    yoke_frequencies_close(here.clocks);
     here.clocks = NULL;
     assert_false(is_locked(1, 0));
     assert_string_equal(here.machine.log, "");
@@ -112,9 +112,9 @@ static void a_card_that_was_not_set_keeps_what_its_administrator_locked(void **s
     assert_non_null(file);
     fputs("locked_least.0=600\nlocked_most.0=600\n", file);
     assert_int_equal(fclose(file), 0);
-    here.clocks = clock_tree_open(&here.machine);
-    assert_int_equal(yoke_clock_set(here.clocks, "nvml:1", 1e9, NULL), YOKE_OK);
-    yoke_clocks_close(here.clocks);
+    here.clocks = frequency_tree_open(&here.machine);
+    assert_int_equal(yoke_frequency_set(here.clocks, "nvml:1", 1e9, NULL), YOKE_OK);
+    yoke_frequencies_close(here.clocks);
     here.clocks = NULL;
     assert_true(is_locked(0, 600));
     assert_false(is_locked(1, 0));
@@ -127,11 +127,11 @@ static void a_power_cap_is_named(void **state)
     cards here;
     double reached_hz = 0;
     cards_begin(&here, "cap_mhz=900");
-    here.clocks = clock_tree_open(&here.machine);
-    assert_int_equal(yoke_clock_set(here.clocks, "nvml:0", 1410e6, &reached_hz), YOKE_OK);
+    here.clocks = frequency_tree_open(&here.machine);
+    assert_int_equal(yoke_frequency_set(here.clocks, "nvml:0", 1410e6, &reached_hz), YOKE_OK);
     assert_true(reached_hz == 900e6);
-    clock_tree_mentions(here.machine.log, "W nvml:0 was asked for 1.41 GHz and runs at 0.9 GHz");
-    clock_tree_mentions(here.machine.log, "its power limit");
+    frequency_tree_mentions(here.machine.log, "W nvml:0 was asked for 1.41 GHz and runs at 0.9 GHz");
+    frequency_tree_mentions(here.machine.log, "its power limit");
     cards_end(&here);
 }
 
@@ -140,9 +140,9 @@ static void heat_is_named(void **state)
     (void)state;
     cards here;
     cards_begin(&here, "cap_mhz=900,reasons=64");
-    here.clocks = clock_tree_open(&here.machine);
-    assert_int_equal(yoke_clock_set(here.clocks, "nvml:0", 1410e6, NULL), YOKE_OK);
-    clock_tree_mentions(here.machine.log, "reason: heat");
+    here.clocks = frequency_tree_open(&here.machine);
+    assert_int_equal(yoke_frequency_set(here.clocks, "nvml:0", 1410e6, NULL), YOKE_OK);
+    frequency_tree_mentions(here.machine.log, "reason: heat");
     cards_end(&here);
 }
 
@@ -151,11 +151,11 @@ static void without_permission_there_is_a_remedy_and_nothing_is_changed(void **s
     (void)state;
     cards here;
     cards_begin(&here, "fail.nvmlDeviceSetGpuLockedClocks=4");
-    here.clocks = clock_tree_open(&here.machine);
+    here.clocks = frequency_tree_open(&here.machine);
     for (int i = 0; i < 2; i++) { /* known from the first time on */
-        assert_int_equal(yoke_clock_set(here.clocks, "nvml:0", 1e9, NULL), YOKE_ERROR_UNAVAILABLE);
-        clock_tree_mentions(yoke_last_error(here.machine.context), "clocks cannot be locked");
-        clock_tree_mentions(yoke_last_error(here.machine.context), "run as root");
+        assert_int_equal(yoke_frequency_set(here.clocks, "nvml:0", 1e9, NULL), YOKE_ERROR_UNAVAILABLE);
+        frequency_tree_mentions(yoke_last_error(here.machine.context), "clocks cannot be locked");
+        frequency_tree_mentions(yoke_last_error(here.machine.context), "run as root");
     }
     assert_false(is_locked(0, 0));
     cards_end(&here);
@@ -166,9 +166,9 @@ static void a_card_that_cannot_says_so(void **state)
     (void)state;
     cards here;
     cards_begin(&here, "fail.nvmlDeviceSetGpuLockedClocks=3");
-    here.clocks = clock_tree_open(&here.machine);
-    assert_int_equal(yoke_clock_set(here.clocks, "nvml:0", 1e9, NULL), YOKE_ERROR_UNAVAILABLE);
-    clock_tree_mentions(yoke_last_error(here.machine.context), "Volta");
+    here.clocks = frequency_tree_open(&here.machine);
+    assert_int_equal(yoke_frequency_set(here.clocks, "nvml:0", 1e9, NULL), YOKE_ERROR_UNAVAILABLE);
+    frequency_tree_mentions(yoke_last_error(here.machine.context), "Volta");
     cards_end(&here);
 }
 
@@ -178,11 +178,11 @@ static void a_library_without_locked_clocks_says_so(void **state)
     cards here;
     cards_begin(&here, NULL);
     setenv("YOKE_NVML", STUB_DIRECTORY "/libstub_nvml_old.so", 1);
-    yoke_clock_info card = find_clock(&here, "nvml:0");
+    yoke_frequency_info card = find_clock(&here, "nvml:0");
     setenv("YOKE_NVML", STUB_DIRECTORY "/libstub_nvml.so", 1);
     assert_false(card.settable);
-    clock_tree_mentions(card.why_not, "cannot lock clocks");
-    clock_tree_mentions(card.remedy, "driver");
+    frequency_tree_mentions(card.why_not, "cannot lock clocks");
+    frequency_tree_mentions(card.remedy, "driver");
     cards_end(&here);
 }
 
@@ -192,10 +192,10 @@ static void without_a_library_there_is_one_entry_with_the_reason(void **state)
     cards here;
     cards_begin(&here, NULL);
     setenv("YOKE_NVML", "", 1);
-    yoke_clock_info card = find_clock(&here, "nvml");
+    yoke_frequency_info card = find_clock(&here, "nvml");
     setenv("YOKE_NVML", STUB_DIRECTORY "/libstub_nvml.so", 1);
     assert_false(card.settable);
-    clock_tree_mentions(card.why_not, "YOKE_NVML");
+    frequency_tree_mentions(card.why_not, "YOKE_NVML");
     assert_true(card.remedy[0] != '\0');
     cards_end(&here);
 }
@@ -206,12 +206,12 @@ static void a_reset_that_fails_is_reported(void **state)
     cards here;
     cards_begin(&here, NULL);
     setenv("YOKE_STUB_NVML", "fail.nvmlDeviceResetGpuLockedClocks=999", 1); /* the guard inherits it */
-    here.clocks = clock_tree_open(&here.machine);
-    assert_int_equal(yoke_clock_set(here.clocks, "nvml:0", 1e9, NULL), YOKE_OK);
-    yoke_clocks_close(here.clocks);
+    here.clocks = frequency_tree_open(&here.machine);
+    assert_int_equal(yoke_frequency_set(here.clocks, "nvml:0", 1e9, NULL), YOKE_OK);
+    yoke_frequencies_close(here.clocks);
     here.clocks = NULL;
-    clock_tree_mentions(here.machine.log, "E a clock could not be restored: GPU ");
-    clock_tree_mentions(here.machine.log, "nvidia-smi --reset-gpu-clocks");
+    frequency_tree_mentions(here.machine.log, "E a clock could not be restored: GPU ");
+    frequency_tree_mentions(here.machine.log, "nvidia-smi --reset-gpu-clocks");
     cards_end(&here);
 }
 
@@ -220,10 +220,10 @@ static void a_card_whose_driver_the_guard_cannot_use_is_not_changed(void **state
     (void)state;
     cards here;
     cards_begin(&here, NULL);
-    here.clocks = clock_tree_open(&here.machine);
+    here.clocks = frequency_tree_open(&here.machine);
     vendor_set(&stub, "fail.nvmlInit_v2=9"); /* for the guard: the library here is initialised */
-    assert_int_equal(yoke_clock_set(here.clocks, "nvml:0", 1e9, NULL), YOKE_ERROR_SYSTEM);
-    clock_tree_mentions(yoke_last_error(here.machine.context), "cannot restore this clock");
+    assert_int_equal(yoke_frequency_set(here.clocks, "nvml:0", 1e9, NULL), YOKE_ERROR_SYSTEM);
+    frequency_tree_mentions(yoke_last_error(here.machine.context), "cannot restore this clock");
     vendor_set(&stub, NULL);
     assert_false(is_locked(0, 0));
     cards_end(&here);
@@ -243,11 +243,11 @@ static void kills_are_restored(void **state)
         if (child == 0) {
             alarm(120); /* nothing is left of a test that fails */
             yoke_context *context = NULL;
-            yoke_clocks *clocks = NULL;
-            yoke_clock_options options = clock_tree_options(&here.machine);
-            if (yoke_context_create(NULL, &context) != YOKE_OK || yoke_clocks_open(context, &options, &clocks) != YOKE_OK) _exit(11);
+            yoke_frequencies *clocks = NULL;
+            yoke_frequency_options options = frequency_tree_options(&here.machine);
+            if (yoke_context_create(NULL, &context) != YOKE_OK || yoke_frequencies_open(context, &options, &clocks) != YOKE_OK) _exit(11);
             for (int k = 0;; k++) {
-                if (yoke_clock_set(clocks, k % 2 == 0 ? "nvml:0" : "nvml:1", 1e9 + 1e7 * (k % 30), NULL) != YOKE_OK) _exit(12);
+                if (yoke_frequency_set(clocks, k % 2 == 0 ? "nvml:0" : "nvml:1", 1e9 + 1e7 * (k % 30), NULL) != YOKE_OK) _exit(12);
                 if (k == i % 4 && write(word[1], "x", 1) != 1) _exit(13);
             }
         }
@@ -257,7 +257,7 @@ static void kills_are_restored(void **state)
         assert_true(is_locked(0, 0));
         assert_int_equal(kill(child, SIGKILL), 0);
         assert_int_equal(waitpid(child, NULL, 0), child);
-        clock_tree_wait_unlocked(&here.machine);
+        frequency_tree_wait_unlocked(&here.machine);
         assert_false(is_locked(0, 0));
         assert_false(is_locked(1, 0));
     }
@@ -269,16 +269,16 @@ static void no_failing_allocation_is_missed(void **state)
     (void)state;
     cards here;
     cards_begin(&here, "devices=9");
-    yoke_clock_options options = clock_tree_options(&here.machine);
+    yoke_frequency_options options = frequency_tree_options(&here.machine);
     int64_t kept = here.machine.memory.outstanding;
     yoke_status status = YOKE_ERROR_MEMORY;
     for (int64_t at = 1; status != YOKE_OK; at++) {
-        yoke_clocks *clocks = NULL;
+        yoke_frequencies *clocks = NULL;
         here.machine.memory.fail_at = here.machine.memory.calls + at;
-        status = yoke_clocks_open(here.machine.context, &options, &clocks);
-        if (status == YOKE_OK) status = yoke_clock_set(clocks, "nvml:8", 1e9, NULL);
+        status = yoke_frequencies_open(here.machine.context, &options, &clocks);
+        if (status == YOKE_OK) status = yoke_frequency_set(clocks, "nvml:8", 1e9, NULL);
         here.machine.memory.fail_at = 0;
-        yoke_clocks_close(clocks);
+        yoke_frequencies_close(clocks);
         assert_true(status == YOKE_OK || status == YOKE_ERROR_MEMORY);
         assert_int_equal(here.machine.memory.outstanding, kept);
         assert_int_equal(stub.balance(), 0);

@@ -23,7 +23,7 @@ static const char *const befores[][5] = {
 enum { NUM_DRIVERS = 5, NUM_BEFORES = 4, NUM_POLICIES = 6 };
 
 typedef struct fixture {
-    clock_tree machine;
+    frequency_tree machine;
     char refusals[160];
     char *before;
 } fixture;
@@ -32,25 +32,25 @@ static void begin(fixture *test, const char *driver, const char *const before[5]
 {
     static const char *const names[5] = {"scaling_governor", "scaling_min_freq", "scaling_max_freq", "scaling_setspeed",
                                          "energy_performance_preference"};
-    clock_tree_begin(&test->machine, driver, NUM_POLICIES);
+    frequency_tree_begin(&test->machine, driver, NUM_POLICIES);
     for (int policy = 0; policy < NUM_POLICIES; policy++)
         for (int i = 0; i < 5; i++)
             if (before[i][0] != '\0' && !(i == 4 && strcmp(driver, "acpi-cpufreq") == 0))
-                clock_tree_write(&test->machine, policy, names[i], before[i]);
+                frequency_tree_write(&test->machine, policy, names[i], before[i]);
     snprintf(test->refusals, sizeof test->refusals, "%s.refusals", test->machine.files.root);
     setenv("YOKE_TEST_REFUSALS", test->refusals, 1);
 }
 
 static char *picture_without_frequency(const fixture *test)
 {
-    for (int policy = 0; policy < NUM_POLICIES; policy++) clock_tree_write(&test->machine, policy, "scaling_cur_freq", "1200000");
-    return clock_tree_picture(&test->machine);
+    for (int policy = 0; policy < NUM_POLICIES; policy++) frequency_tree_write(&test->machine, policy, "scaling_cur_freq", "1200000");
+    return frequency_tree_picture(&test->machine);
 }
 
 static void expect_restored_without_refusal(fixture *test)
 {
     char line[512] = "";
-    clock_tree_wait_unlocked(&test->machine);
+    frequency_tree_wait_unlocked(&test->machine);
     FILE *refusals = fopen(test->refusals, "r");
     if (refusals != NULL && fgets(line, sizeof line, refusals) != NULL) fail_msg("the kernel refused %s", line);
     char *after = picture_without_frequency(test);
@@ -62,7 +62,7 @@ static void end(fixture *test)
 {
     unlink(test->refusals);
     free(test->before);
-    clock_tree_end(&test->machine);
+    frequency_tree_end(&test->machine);
 }
 
 /* The changer, before that kernel.  *word: readable when it has made its first change. */
@@ -159,8 +159,8 @@ static void that_kernel_does_refuse(void **state)
         write_through_the_kernel(&test, writes[i].name, writes[i].text, &taken);
         if (taken != writes[i].taken) fail_msg("'%s' for %s is %s", writes[i].text, writes[i].name, taken ? "taken" : "refused");
     }
-    clock_tree_holds(&test.machine, 0, "scaling_setspeed", "1200000");
-    clock_tree_holds(&test.machine, 0, "scaling_cur_freq", "1200000");
+    frequency_tree_holds(&test.machine, 0, "scaling_setspeed", "1200000");
+    frequency_tree_holds(&test.machine, 0, "scaling_cur_freq", "1200000");
     test.before = NULL;
     end(&test);
 }

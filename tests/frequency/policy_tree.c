@@ -13,12 +13,12 @@ enum { PATH_BYTES = 4096, PICTURE_BYTES = 1 << 20 };
 
 static void keep_line(yoke_log_level level, const char *text, void *user)
 {
-    clock_tree *machine = user;
+    frequency_tree *machine = user;
     size_t length = strlen(machine->log);
     snprintf(machine->log + length, sizeof machine->log - length, "%c %s\n", "EWID"[level], text);
 }
 
-void clock_tree_write(const clock_tree *machine, int policy, const char *name, const char *text)
+void frequency_tree_write(const frequency_tree *machine, int policy, const char *name, const char *text)
 {
     char path[256], line[512];
     snprintf(path, sizeof path, "sys/devices/system/cpu/cpufreq/policy%d/%s", policy, name);
@@ -26,7 +26,7 @@ void clock_tree_write(const clock_tree *machine, int policy, const char *name, c
     tree_write(&machine->files, path, line);
 }
 
-void clock_tree_add_policy(clock_tree *machine, const char *driver, int number)
+void frequency_tree_add_policy(frequency_tree *machine, const char *driver, int number)
 {
     int amd = strncmp(driver, "amd", 3) == 0, acpi = strcmp(driver, "acpi-cpufreq") == 0;
     int active = strcmp(driver, "intel_pstate") == 0 || strcmp(driver, "amd-pstate-epp") == 0;
@@ -46,12 +46,12 @@ void clock_tree_add_policy(clock_tree *machine, const char *driver, int number)
          active ? "performance powersave" : "conservative ondemand userspace powersave performance schedutil"},
         {"scaling_setspeed", "<unsupported>"},
     };
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) clock_tree_write(machine, number, texts[i][0], texts[i][1]);
-    if (!acpi) clock_tree_write(machine, number, "energy_performance_preference", "balance_performance");
-    if (acpi) clock_tree_write(machine, number, "scaling_available_frequencies", "3600000 3000000 2400000 1600000 800000 ");
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) frequency_tree_write(machine, number, texts[i][0], texts[i][1]);
+    if (!acpi) frequency_tree_write(machine, number, "energy_performance_preference", "balance_performance");
+    if (acpi) frequency_tree_write(machine, number, "scaling_available_frequencies", "3600000 3000000 2400000 1600000 800000 ");
 }
 
-void clock_tree_begin(clock_tree *machine, const char *driver, int num_policies)
+void frequency_tree_begin(frequency_tree *machine, const char *driver, int num_policies)
 {
     memset(machine, 0, sizeof *machine);
     /* In memory, as sysfs is: on a disk, replacing what a file holds waits for the disk. */
@@ -62,7 +62,7 @@ void clock_tree_begin(clock_tree *machine, const char *driver, int num_policies)
     options.log_user = machine;
     options.log_level = YOKE_LOG_INFO;
     assert_int_equal(yoke_context_create(&options, &machine->context), YOKE_OK);
-    for (int i = 0; i < num_policies; i++) clock_tree_add_policy(machine, driver, i);
+    for (int i = 0; i < num_policies; i++) frequency_tree_add_policy(machine, driver, i);
     if (strncmp(driver, "intel_", 6) == 0)
         tree_write(&machine->files, "sys/devices/system/cpu/intel_pstate/status",
                    strcmp(driver, "intel_pstate") == 0 ? "active\n" : "passive\n");
@@ -72,23 +72,23 @@ void clock_tree_begin(clock_tree *machine, const char *driver, int num_policies)
     tree_write(&machine->files, "sys/devices/system/cpu/online", "0-3\n");
 }
 
-void clock_tree_end(clock_tree *machine)
+void frequency_tree_end(frequency_tree *machine)
 {
     yoke_context_destroy(machine->context);
     assert_int_equal(machine->memory.outstanding, 0);
     tree_end(&machine->files);
 }
 
-yoke_clock_options clock_tree_options(const clock_tree *machine)
+yoke_frequency_options frequency_tree_options(const frequency_tree *machine)
 {
-    return (yoke_clock_options){.sysroot = machine->files.root, .settle_s = 1e-4};
+    return (yoke_frequency_options){.sysroot = machine->files.root, .settle_s = 1e-4};
 }
 
-yoke_clocks *clock_tree_open(clock_tree *machine)
+yoke_frequencies *frequency_tree_open(frequency_tree *machine)
 {
-    yoke_clock_options options = clock_tree_options(machine);
-    yoke_clocks *clocks = NULL;
-    if (yoke_clocks_open(machine->context, &options, &clocks) != YOKE_OK) fail_msg("%s", yoke_last_error(machine->context));
+    yoke_frequency_options options = frequency_tree_options(machine);
+    yoke_frequencies *clocks = NULL;
+    if (yoke_frequencies_open(machine->context, &options, &clocks) != YOKE_OK) fail_msg("%s", yoke_last_error(machine->context));
     return clocks;
 }
 
@@ -102,7 +102,7 @@ static size_t read_file(const char *path, char *text, size_t bytes)
     return length;
 }
 
-void clock_tree_holds(const clock_tree *machine, int policy, const char *name, const char *text)
+void frequency_tree_holds(const frequency_tree *machine, int policy, const char *name, const char *text)
 {
     char path[512], holds[256] = "", wanted[256];
     snprintf(path, sizeof path, "%s/sys/devices/system/cpu/cpufreq/policy%d/%s", machine->files.root, policy, name);
@@ -131,7 +131,7 @@ static void add_to_picture(const char *directory, char *picture, size_t *length)
     assert_true(*length < PICTURE_BYTES - PATH_BYTES);
 }
 
-char *clock_tree_picture(const clock_tree *machine)
+char *frequency_tree_picture(const frequency_tree *machine)
 {
     size_t length = 0;
     char *picture = calloc(1, PICTURE_BYTES);
@@ -146,20 +146,20 @@ static void pause_a_moment(void)
     nanosleep(&moment, NULL);
 }
 
-double clock_tree_wait_for(const clock_tree *machine, const char *picture, double most_s)
+double frequency_tree_wait_for(const frequency_tree *machine, const char *picture, double max_s)
 {
     double begin_s = yoke_clock_s();
     for (;;) {
-        char *now = clock_tree_picture(machine);
+        char *now = frequency_tree_picture(machine);
         int same = strcmp(now, picture) == 0;
         free(now);
         if (same) return yoke_clock_s() - begin_s;
-        if (yoke_clock_s() - begin_s > most_s) return NAN;
+        if (yoke_clock_s() - begin_s > max_s) return NAN;
         pause_a_moment();
     }
 }
 
-void clock_tree_wait_unlocked(clock_tree *machine)
+void frequency_tree_wait_unlocked(frequency_tree *machine)
 {
     char path[256];
     double end_s = yoke_clock_s() + 60;
@@ -173,7 +173,7 @@ void clock_tree_wait_unlocked(clock_tree *machine)
     close(descriptor);
 }
 
-pid_t clock_tree_guard_of(pid_t process)
+pid_t frequency_tree_guard_of(pid_t process)
 {
     pid_t guard = 0;
     DIR *directory = opendir("/proc");
@@ -190,11 +190,11 @@ pid_t clock_tree_guard_of(pid_t process)
     return guard;
 }
 
-yoke_clock_info clock_tree_find(yoke_context *context, const yoke_clock_options *options, const char *name)
+yoke_frequency_info frequency_tree_find(yoke_context *context, const yoke_frequency_options *options, const char *name)
 {
-    yoke_clock_info *list = NULL, found = {.name = ""};
+    yoke_frequency_info *list = NULL, found = {.name = ""};
     int64_t count = 0;
-    assert_int_equal(yoke_clocks_list(context, options, &list, &count), YOKE_OK);
+    assert_int_equal(yoke_frequencies_list(context, options, &list, &count), YOKE_OK);
     for (int64_t i = 0; i < count; i++)
         if (strcmp(list[i].name, name) == 0) found = list[i];
     yoke_release(context, list);
@@ -202,7 +202,7 @@ yoke_clock_info clock_tree_find(yoke_context *context, const yoke_clock_options 
     return found;
 }
 
-void clock_tree_mentions(const char *text, const char *word)
+void frequency_tree_mentions(const char *text, const char *word)
 {
     if (strstr(text, word) == NULL) fail_msg("'%s' does not mention '%s'", text, word);
 }

@@ -295,12 +295,12 @@ static void test_a_region_has_the_counters_joules(void **state)
         const yoke_meter_options options = {.select = "amdsmi:0", .sysroot = "/nowhere", .probe_s = -1};
         const struct timespec time = {0, 250000000};
         yoke_context *context;
-        yoke_meter *meter;
+        yoke_meters *meter;
         yoke_region *region;
         yoke_energy energy;
         vendor_write(&smi, "energy=6553600");
         assert_int_equal(yoke_context_create(NULL, &context), YOKE_OK);
-        if (yoke_meter_open(context, &options, &meter) != YOKE_OK) fail_msg("%s", yoke_last_error(context));
+        if (yoke_meters_open(context, &options, &meter) != YOKE_OK) fail_msg("%s", yoke_last_error(context));
         assert_int_equal(yoke_region_begin(meter, &region), YOKE_OK);
         nanosleep(&time, NULL);
         vendor_write(&smi, runs[i].after);
@@ -311,7 +311,7 @@ static void test_a_region_has_the_counters_joules(void **state)
             assert_true(isnan(energy.value_j) && energy.why_not[0] != '\0');
             vendor_mentions(energy.why_not, runs[i].fault);
         }
-        yoke_meter_close(meter);
+        yoke_meters_close(meter);
         yoke_context_destroy(context);
         assert_int_equal(smi.balance(), 0);
     }

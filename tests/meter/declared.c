@@ -25,15 +25,15 @@ static int tear_down(void **state)
     return 0;
 }
 
-static yoke_status try_open(const char *declared, int64_t pid, yoke_meter **meter)
+static yoke_status try_open(const char *declared, int64_t pid, yoke_meters **meter)
 {
     const yoke_meter_options options = {.select = "declared", .declared = declared, .pid = pid, .probe_s = -1};
-    return yoke_meter_open(context, &options, meter);
+    return yoke_meters_open(context, &options, meter);
 }
 
-static yoke_meter *open_declared(const char *declared, int64_t pid)
+static yoke_meters *open_declared(const char *declared, int64_t pid)
 {
-    yoke_meter *meter = NULL;
+    yoke_meters *meter = NULL;
     if (try_open(declared, pid, &meter) != YOKE_OK) fail_msg("%s", yoke_last_error(context));
     return meter;
 }
@@ -57,7 +57,7 @@ static void burn(double seconds)
 static void sleeping_costs_the_idle_power(void **state)
 {
     (void)state;
-    yoke_meter *meter = open_declared("idle=20,busy=60", 0);
+    yoke_meters *meter = open_declared("idle=20,busy=60", 0);
     yoke_region *region;
     yoke_energy energy, total;
     double seconds;
@@ -71,7 +71,7 @@ static void sleeping_costs_the_idle_power(void **state)
     assert_true(total.value_j == energy.value_j);
     /* Half of what CPU time decides. */
     assert_true(fabs(energy.uncertainty_j - 20 * seconds) < 0.1 * seconds);
-    yoke_meter_close(meter);
+    yoke_meters_close(meter);
 }
 
 static void computing_costs_by_its_cpu_time(void **state)
@@ -79,7 +79,7 @@ static void computing_costs_by_its_cpu_time(void **state)
     (void)state;
     yoke_topology topology;
     assert_int_equal(yoke_topology_get(context, &topology), YOKE_OK);
-    yoke_meter *meter = open_declared("busy=100,idle=0,uncertainty=3", 0);
+    yoke_meters *meter = open_declared("busy=100,idle=0,uncertainty=3", 0);
     yoke_region *region;
     yoke_energy energy;
     double seconds, before = cpu_s(RUSAGE_SELF);
@@ -89,7 +89,7 @@ static void computing_costs_by_its_cpu_time(void **state)
     double used = cpu_s(RUSAGE_SELF) - before;
     assert_true(fabs(energy.value_j - 100 * used / (double)topology.cores) < 2);
     assert_true(fabs(energy.uncertainty_j - 53 * seconds) < 1);
-    yoke_meter_close(meter);
+    yoke_meters_close(meter);
 }
 
 static void children_that_were_waited_for_count(void **state)
@@ -97,7 +97,7 @@ static void children_that_were_waited_for_count(void **state)
     (void)state;
     yoke_topology topology;
     assert_int_equal(yoke_topology_get(context, &topology), YOKE_OK);
-    yoke_meter *meter = open_declared("idle=10,busy=110", 0);
+    yoke_meters *meter = open_declared("idle=10,busy=110", 0);
     yoke_region *region;
     yoke_energy energy;
     double seconds;
@@ -110,7 +110,7 @@ static void children_that_were_waited_for_count(void **state)
     assert_int_equal(waitpid(child, NULL, 0), child);
     assert_int_equal(yoke_region_end(region, &seconds, &energy, NULL), YOKE_OK);
     assert_true(energy.value_j > 10 * seconds + 100 * 0.19 / (double)topology.cores);
-    yoke_meter_close(meter);
+    yoke_meters_close(meter);
 }
 
 static void another_process_is_watched_until_it_ends(void **state)
@@ -121,7 +121,7 @@ static void another_process_is_watched_until_it_ends(void **state)
         pause();
         _exit(0);
     }
-    yoke_meter *meter = open_declared("idle=20,busy=60", child);
+    yoke_meters *meter = open_declared("idle=20,busy=60", child);
     yoke_region *region;
     yoke_energy energy;
     double seconds;
@@ -135,7 +135,7 @@ static void another_process_is_watched_until_it_ends(void **state)
     assert_int_equal(yoke_region_end(region, &seconds, &energy, NULL), YOKE_OK);
     assert_true(isnan(energy.value_j));
     assert_non_null(strstr(energy.why_not, "has ended"));
-    yoke_meter_close(meter);
+    yoke_meters_close(meter);
     assert_int_equal(try_open("idle=20,busy=60", child, &meter), YOKE_ERROR_INPUT);
 }
 
@@ -169,7 +169,7 @@ static void hostile_texts_are_refused_with_what_was_expected(void **state)
         "%s%s%n",
         "idle=0x10,busy=60",
     };
-    yoke_meter *meter = NULL;
+    yoke_meters *meter = NULL;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         assert_int_equal(try_open(bad[i], 0, &meter), YOKE_ERROR_INPUT);
         assert_non_null(strstr(yoke_last_error(context), "expected \"idle=W,busy=W\""));

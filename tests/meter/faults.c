@@ -21,8 +21,8 @@ typedef struct script {
     yoke_context *context;
     char file[512], root[64];
     int line;
-    meter_set *set;    /* of scripted meters, or */
-    yoke_meter *meter; /* of a tree */
+    meter_set *set;     /* of scripted meters, or */
+    yoke_meters *meter; /* of a tree */
     yoke_region *region;
     yoke_energy energies[MOST_METERS], total;
     int ended;
@@ -179,7 +179,7 @@ static void open_all(script *run, const char *select)
         return;
     }
     const yoke_meter_options options = {.select = select, .sysroot = run->root, .probe_s = -1};
-    must(run, yoke_meter_open(run->context, &options, &run->meter));
+    must(run, yoke_meters_open(run->context, &options, &run->meter));
 }
 
 static void begin(script *run)
@@ -351,7 +351,7 @@ static void finish(script *run)
     if (region != NULL && run->set != NULL) meter_region_end(region, NULL, NULL, NULL);
     if (region != NULL && run->set == NULL) yoke_region_end(region, NULL, NULL, NULL);
     meter_set_close(run->set);
-    yoke_meter_close(run->meter);
+    yoke_meters_close(run->meter);
     if (run->root[0] != '\0') remove_tree(run->root);
     yoke_context_destroy(run->context);
 }

@@ -391,7 +391,7 @@ static measured measure(const char *before, const char *after, unsigned millisec
 {
     measured m;
     yoke_context *context;
-    yoke_meter *meter;
+    yoke_meters *meter;
     yoke_region *region;
     const yoke_meter_info *infos;
     int64_t count;
@@ -399,7 +399,7 @@ static measured measure(const char *before, const char *after, unsigned millisec
     memset(&m, 0, sizeof m);
     vendor_write(&stub, before);
     assert_int_equal(yoke_context_create(NULL, &context), YOKE_OK);
-    if (yoke_meter_open(context, &options, &meter) != YOKE_OK) fail_msg("%s", yoke_last_error(context));
+    if (yoke_meters_open(context, &options, &meter) != YOKE_OK) fail_msg("%s", yoke_last_error(context));
     infos = meter->infos;
     count = meter->count;
     assert_int_equal(count, 1);
@@ -409,7 +409,7 @@ static measured measure(const char *before, const char *after, unsigned millisec
     vendor_write(&stub, after);
     sleep_ms(10);
     assert_int_equal(yoke_region_end(region, &m.seconds, &m.energy, &m.total), YOKE_OK);
-    yoke_meter_close(meter);
+    yoke_meters_close(meter);
     yoke_context_destroy(context);
     assert_int_equal(stub.balance(), 0);
     assert_int_equal(stub.misuse(), 0);

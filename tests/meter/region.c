@@ -259,14 +259,14 @@ static void a_total_of_several_kinds_is_of_the_weakest(void **state)
 static void arguments_are_checked_and_kinds_have_names(void **state)
 {
     (void)state;
-    assert_int_equal(yoke_meter_open(NULL, NULL, NULL), YOKE_ERROR_ARGUMENT);
+    assert_int_equal(yoke_meters_open(NULL, NULL, NULL), YOKE_ERROR_ARGUMENT);
     assert_int_equal(yoke_meters_list(context, NULL, NULL, NULL), YOKE_ERROR_ARGUMENT);
     assert_int_equal(yoke_region_begin(NULL, NULL), YOKE_ERROR_ARGUMENT);
     assert_int_equal(yoke_region_end(NULL, NULL, NULL, NULL), YOKE_ERROR_ARGUMENT);
-    yoke_meter_close(NULL);
-    yoke_meter *meter = NULL;
-    assert_int_equal(yoke_meter_open(context, &(yoke_meter_options){.probe_s = NAN}, &meter), YOKE_ERROR_INPUT);
-    assert_int_equal(yoke_meter_open(context, &(yoke_meter_options){.pid = -3}, &meter), YOKE_ERROR_INPUT);
+    yoke_meters_close(NULL);
+    yoke_meters *meter = NULL;
+    assert_int_equal(yoke_meters_open(context, &(yoke_meter_options){.probe_s = NAN}, &meter), YOKE_ERROR_INPUT);
+    assert_int_equal(yoke_meters_open(context, &(yoke_meter_options){.pid = -3}, &meter), YOKE_ERROR_INPUT);
     assert_string_equal(yoke_energy_kind_text(YOKE_ENERGY_REPLAYED), "replayed");
     assert_string_equal(yoke_energy_kind_text((yoke_energy_kind)99), "none");
 }

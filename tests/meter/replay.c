@@ -264,10 +264,10 @@ static void a_recording_stands_for_the_whole_machine(void **state)
     (void)state;
     record(two);
     const yoke_meter_options options = {.replay = path, .declared = "idle=1,busy=2"};
-    yoke_meter *meter = NULL;
+    yoke_meters *meter = NULL;
     const yoke_meter_info *infos = NULL;
     int64_t count = 0;
-    assert_int_equal(yoke_meter_open(context, &options, &meter), YOKE_OK);
+    assert_int_equal(yoke_meters_open(context, &options, &meter), YOKE_OK);
     infos = meter->infos;
     count = meter->count;
     assert_int_equal(count, 2);
@@ -281,7 +281,7 @@ static void a_recording_stands_for_the_whole_machine(void **state)
     /* The thread has read often enough to integrate. */
     assert_true(isnan(energies[1].value_j) ? energies[1].why_not[0] != '\0'
                                            : fabs(energies[1].value_j - 100.4 * seconds) < energies[1].uncertainty_j);
-    yoke_meter_close(meter);
+    yoke_meters_close(meter);
 }
 
 static const struct CMUnitTest tests[] = {

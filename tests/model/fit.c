@@ -60,7 +60,7 @@ static void one_sample_makes_a_constant_model(void **state)
     yoke_model *model = fit(*state, YOKE_MODEL_AUTO, &sample, 1, &info);
     assert_int_equal(info.kind, YOKE_MODEL_CONSTANT);
     assert_true(near(info.seconds_per_unit, 2e-6, 1e-12) && info.start_s == 0 && info.from_units == 0);
-    assert_true(isnan(info.least_hz) && isnan(info.contention) && isnan(info.held_out_error) && isnan(info.power_w));
+    assert_true(isnan(info.min_hz) && isnan(info.contention) && isnan(info.held_out_error) && isnan(info.power_w));
     assert_int_equal(info.rate.kind, YOKE_LAW_NONE);
     yoke_prediction p = predict(model, 1000, NAN, 0);
     assert_true(near(p.seconds, 2e-3, 1e-12) && p.inside);
@@ -114,7 +114,7 @@ static void speed_is_linear_between_the_points_of_a_piecewise_model(void **state
     yoke_model info;
     yoke_model *model = fit(*state, YOKE_MODEL_PIECEWISE, samples, 3, &info);
     assert_false(info.repaired);
-    assert_true(isnan(info.start_s) && info.least_units == 100 && info.most_units == 400);
+    assert_true(isnan(info.start_s) && info.min_units == 100 && info.max_units == 400);
     assert_true(near(seconds_at(model, 150), 150 / 1.5e5, 1e-12) && near(seconds_at(model, 300), 300 / 1.5e5, 1e-12));
     assert_true(near(seconds_at(model, 50), 5e-4, 1e-12) && near(seconds_at(model, 800), 8e-3, 1e-12)); /* the speed at the end goes on */
     assert_true(!predict(model, 50, NAN, 0).inside && !predict(model, 800, NAN, 0).inside && predict(model, 400, NAN, 0).inside);
@@ -251,7 +251,7 @@ static void curve_and_rates_are_separated_with_one_size_per_frequency(void **sta
         assert_int_equal(info.rate.kind, YOKE_LAW_LINEAR);
         assert_int_equal(info.rate.num_parameters, 2);
         assert_true(near(info.rate.parameters[0], 0.3e-9, 1e-6) && near(info.rate.parameters[1], 0.1, 1e-6));
-        assert_true(info.least_hz == 1e9 && info.most_hz == 3e9 && info.rate.worst < 1e-6);
+        assert_true(info.min_hz == 1e9 && info.max_hz == 3e9 && info.rate.worst < 1e-6);
         for (int i = 0; i < 10; i++)
             for (double hz = 1e9; hz <= 3e9; hz += 0.25e9)
                 assert_true(near(predict(model, sizes[i], hz, 0).seconds, truth_seconds(&t, sizes[i], hz, 0), 1e-6));

@@ -120,7 +120,7 @@ static void outliers_are_rejected_and_counted(void **state)
 {
     for (uint64_t seed = 0; seed < 300; seed++) {
         kernel kern = {.random = {seed}, .mean_s = 1e-3, .noise = 0.01, .outliers = 0.1, .power_w = NAN};
-        yoke_sample sample = measure(*state, &kern, &(yoke_measure_options){.least = 40, .budget_s = 10});
+        yoke_sample sample = measure(*state, &kern, &(yoke_measure_options){.min_calls = 40, .budget_s = 10});
         assert_true(fabs(sample.seconds / 1e-3 - 1) < 0.01);
         if (sample.rejected == 0) assert_true(sample.seconds_interval < 0.01 * sample.seconds);
     }
@@ -132,7 +132,7 @@ static void never_more_than_a_third_is_rejected(void **state)
     double script[30];
     for (int i = 0; i < 30; i++) script[i] = i % 5 < 3 ? 1 + 1e-4 * i : 2;
     kernel kern = {.script = script, .power_w = NAN};
-    yoke_sample sample = measure(*state, &kern, &(yoke_measure_options){.least = 30, .most = 30, .budget_s = 1e9});
+    yoke_sample sample = measure(*state, &kern, &(yoke_measure_options){.min_calls = 30, .max_calls = 30, .budget_s = 1e9});
     assert_true(3 * sample.rejected <= 30);
 }
 
@@ -154,7 +154,7 @@ static void the_budget_ends_it(void **state)
     assert_int_equal(kern.calls, 1);
     assert_true(sample.repeats == 1 && isnan(sample.seconds_interval));
     kern = (kernel){.mean_s = 1e-9, .noise = 0.3, .power_w = NAN};
-    measure(*state, &kern, &(yoke_measure_options){.relative = 1e-9, .most = 50});
+    measure(*state, &kern, &(yoke_measure_options){.relative = 1e-9, .max_calls = 50});
     assert_int_equal(kern.calls, 50);
 }
 
@@ -162,7 +162,7 @@ static void joules_that_are_known_sometimes_count_where_they_are(void **state)
 {
     static const double script[] = {1, 1, 1, 1};
     kernel kern = {.script = script, .power_w = NAN};
-    yoke_sample sample = measure(*state, &kern, &(yoke_measure_options){.least = 4, .budget_s = 10});
+    yoke_sample sample = measure(*state, &kern, &(yoke_measure_options){.min_calls = 4, .budget_s = 10});
     assert_true(isnan(sample.joules) && sample.seconds == 1);
 }
 
@@ -179,8 +179,9 @@ static void what_cannot_be_measured_is_an_error(void **state)
     assert_int_equal(yoke_measure(context, call, &kern, NULL, &sample), YOKE_ERROR_DEVICE);
     assert_int_equal(yoke_measure(context, call, &kern, &(yoke_measure_options){.relative = -1}, &sample), YOKE_ERROR_ARGUMENT);
     assert_int_equal(yoke_measure(context, call, &kern, &(yoke_measure_options){.budget_s = NAN}, &sample), YOKE_ERROR_ARGUMENT);
-    assert_int_equal(yoke_measure(context, call, &kern, &(yoke_measure_options){.least = 5, .most = 4}, &sample), YOKE_ERROR_ARGUMENT);
-    assert_int_equal(yoke_measure(context, call, &kern, &(yoke_measure_options){.most = INT64_MAX}, &sample), YOKE_ERROR_ARGUMENT);
+    assert_int_equal(yoke_measure(context, call, &kern, &(yoke_measure_options){.min_calls = 5, .max_calls = 4}, &sample),
+                     YOKE_ERROR_ARGUMENT);
+    assert_int_equal(yoke_measure(context, call, &kern, &(yoke_measure_options){.max_calls = INT64_MAX}, &sample), YOKE_ERROR_ARGUMENT);
     assert_int_equal(yoke_measure(context, NULL, &kern, NULL, &sample), YOKE_ERROR_ARGUMENT);
     assert_int_equal(yoke_measure(NULL, call, &kern, NULL, &sample), YOKE_ERROR_ARGUMENT);
     assert_true(sample.seconds == 77);

@@ -92,7 +92,7 @@ static brute_cost cost_of(const yoke_plan_problem *problem, const int64_t *units
 
 brute_cost brute_evaluate(const yoke_plan_problem *problem, const int64_t *units, const int64_t *levels)
 {
-    double copy[YOKE_PLAN_MOST_DEVICES], work[YOKE_PLAN_MOST_DEVICES];
+    double copy[YOKE_PLAN_MAX_DEVICES], work[YOKE_PLAN_MAX_DEVICES];
     for (int64_t i = 0; i < problem->num_devices; i++) {
         copy[i] = copy_seconds(&problem->devices[i], units[i]);
         work[i] = work_seconds(problem, i, levels[i], units[i]);

@@ -71,7 +71,7 @@ static void many_devices_and_levels_are_searched_with_few_nodes(void **state)
 {
     (void)state;
     const large *m = large_of();
-    yoke_plan *plan = create(&m->problem, (yoke_plan_options){.power_cap_w = 3000, .most_nodes = 0});
+    yoke_plan *plan = create(&m->problem, (yoke_plan_options){.power_cap_w = 3000, .max_nodes = 0});
     print_message("%lld nodes, of all searches %lld, gap %g\n", (long long)plan->nodes, (long long)plan->all_nodes, plan->gap);
     assert_true(plan->feasible && plan->gap < 0.01);
     assert_true(plan->best.peak_power_w <= 3000 * (1 + 1e-9));

@@ -448,7 +448,7 @@ static void what_is_outside_the_contract_is_refused(void **state)
     bad[7].strategy = (yoke_nested_strategy)9;
     bad[8].node_tolerance = NAN;
     bad[9].device_tolerance = -1;
-    bad[10].most_rounds = 1001;
+    bad[10].max_rounds = 1001;
     bad[11].kernel = NULL;
     for (int k = 0; k < 12; k++) {
         yoke_nested_plan *plan = NULL;

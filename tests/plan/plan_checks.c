@@ -121,7 +121,7 @@ void check_best(const checked *of, const brute_list *list, const yoke_plan *plan
     if (upper != NULL && !isnan(gap) && value * (1 - gap) > brute_value(objective, upper) * (1 + exact) + 1e-300)
         check_fails(of, "%.17g with a gap of %.17g, where %.17g is possible (%.17g s, %.17g J)", value, gap, brute_value(objective, upper),
                     upper->time_s, upper->energy_j);
-    if (objective != YOKE_OBJECTIVE_TIME || !plan->optimal || of->options->most_nodes > 0) return;
+    if (objective != YOKE_OBJECTIVE_TIME || !plan->optimal || of->options->max_nodes > 0) return;
     /* Of all that take least time the one with least energy. */
     const brute_cost *frugal =
         brute_best(list, YOKE_OBJECTIVE_ENERGY, (brute_limits){cost.time_s * (1 + 1e-13), limits_of(of->options, list, -exact).power_w});

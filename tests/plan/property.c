@@ -139,13 +139,13 @@ static void a_search_that_is_cut_short_states_an_honest_gap(void **state)
         static plan_random drawn;
         brute_list list;
         draw(number, MOST_CHOICES / 10, &drawn, &list);
-        yoke_plan_options options = {.objective = (yoke_objective)(number % 4), .bare = 1, .most_nodes = 1 + number / 4 % 40};
+        yoke_plan_options options = {.objective = (yoke_objective)(number % 4), .bare = 1, .max_nodes = 1 + number / 4 % 40};
         if (number % 3 == 0) random_constraints_draw(number, &list, &options);
         options.max_slowdown = 0; /* the least time may not be found either */
         const checked of = {number, &drawn.problem, &options};
         yoke_plan *plan = check_create(*state, &of);
         if (plan->feasible) check_best(&of, &list, plan);
-        lost += !plan->feasible && plan->nodes >= options.most_nodes;
+        lost += !plan->feasible && plan->nodes >= options.max_nodes;
         feasible += plan->feasible;
         optimal += plan->optimal;
         bounded += plan->feasible && !plan->optimal && !isnan(plan->gap);

@@ -12,7 +12,7 @@ static random_state state_of(int64_t number, uint64_t stream)
 
 void random_problem_draw(int64_t number, double most_choices, plan_random *drawn)
 {
-    static const int64_t most_units[] = {40, 24, 14, 9, 7};
+    static const int64_t max_units[] = {40, 24, 14, 9, 7};
     random_state random = state_of(number, 1);
     plan_shape shape = {.devices = (int)random_whole(&random, 2, random_chance(&random, 0.1) ? 6 : 4), .levels_differ = 1};
     /* Two hosts in most cases, so that one of them may finish first. */
@@ -28,7 +28,7 @@ void random_problem_draw(int64_t number, double most_choices, plan_random *drawn
     shape.falling = random_chance(&random, 0.3);
     shape.whole_numbers = random_chance(&random, 0.15);
     shape.alike = random_chance(&random, 0.1);
-    shape.units = random_whole(&random, random_chance(&random, 0.05) ? 0 : 4, most_units[shape.devices - 2]);
+    shape.units = random_whole(&random, random_chance(&random, 0.05) ? 0 : 4, max_units[shape.devices - 2]);
     plan_random_draw(&shape, &random, drawn);
     while (brute_count(&drawn->problem) > most_choices && shape.units > 2) {
         shape.units = shape.units * 3 / 4;

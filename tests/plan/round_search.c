@@ -93,7 +93,7 @@ static void check(int64_t number, const random_round *drawn, const brute_list *l
     const double value = brute_value(options->objective, &cost), gap = plan->optimal ? 0 : plan->gap;
     if (upper != NULL && !isnan(gap) && value * (1 - gap) > brute_value(options->objective, upper) * (1 + exact) + 1e-300)
         wrong(number, drawn, options, plan, "value, best", value, brute_value(options->objective, upper));
-    if (options->objective != YOKE_OBJECTIVE_TIME || !plan->optimal || options->most_nodes > 0) return;
+    if (options->objective != YOKE_OBJECTIVE_TIME || !plan->optimal || options->max_nodes > 0) return;
     /* Of all that take least time the one with least energy. */
     const brute_limits equals = {cost.time_s * (1 + 1e-13), loose.power_w};
     const brute_cost *frugal = brute_best(list, YOKE_OBJECTIVE_ENERGY, equals);
@@ -165,7 +165,7 @@ static void a_search_that_is_cut_short_states_an_honest_gap(void **state)
         brute_list list;
         random_round_draw(number, 10000, &drawn);
         assert_true(brute_round(&drawn.problem, &list));
-        const yoke_plan_options options = {.objective = (yoke_objective)(number % 4), .bare = 1, .most_nodes = 1 + number / 4 % 20};
+        const yoke_plan_options options = {.objective = (yoke_objective)(number % 4), .bare = 1, .max_nodes = 1 + number / 4 % 20};
         yoke_plan *plan = create(&drawn.problem, &options);
         check(number, &drawn, &list, &options, plan);
         open += plan->feasible && !plan->optimal;
@@ -277,7 +277,7 @@ static void eight_devices_with_ten_levels_get_a_good_choice_and_a_gap(void **sta
     (void)state;
     static machine m;
     fill_machine(&m, 8, 10, 1000000);
-    yoke_plan_options options = {.bare = 1, .most_nodes = 500};
+    yoke_plan_options options = {.bare = 1, .max_nodes = 500};
     yoke_plan *plan = create(&m.problem, &options);
     print_message("gap %.3g after %lld nodes\n", plan->gap, (long long)plan->nodes);
     assert_true(plan->feasible && plan->gap < 0.2 && plan->nodes <= 2 * 500 + 4);

@@ -196,14 +196,14 @@ static void too_little_time_is_refused_with_the_time_that_it_takes(void **state)
         yoke_profile profile = {.energy_j = 77};
         app_simulated *simulated = make(names[i], &sensor);
         yoke_profile_subject subject = app_simulated_subject(simulated);
-        const yoke_profile_options options = {.most_s = 2};
+        const yoke_profile_options options = {.max_s = 2};
         assert_int_equal(yoke_profile_measure(context, &subject, &sensor, &options, &profile), YOKE_ERROR_UNAVAILABLE);
         assert_non_null(strstr(yoke_last_error(context), "s of device time with this sensor; most_s is 2 s"));
         assert_float_equal(profile.energy_j, 77, 0);
         /* And what it says is enough. */
         const char *about = strstr(yoke_last_error(context), "about ");
         assert_non_null(about);
-        const yoke_profile_options enough = {.most_s = 1.3 * strtod(about + 6, NULL) + 1, .points = -1};
+        const yoke_profile_options enough = {.max_s = 1.3 * strtod(about + 6, NULL) + 1, .points = -1};
         assert_int_equal(yoke_profile_measure(context, &subject, &sensor, &enough, &profile), YOKE_OK);
         assert_float_equal(profile.energy_j, app_simulated_energy_j(simulated, true), 0.05 * profile.energy_j);
         yoke_release(context, profile.points);
@@ -219,7 +219,7 @@ static void a_kernel_that_the_noise_hides_is_refused_and_never_zero(void **state
     app_simulated *simulated = make("hopper-instant,noise=40,idle=0.01,watts=0.02,seconds=0.0001", &sensor);
     yoke_profile_subject subject = app_simulated_subject(simulated);
     subject.power_w = subject.power_w;
-    const yoke_profile_options options = {.most_s = 30};
+    const yoke_profile_options options = {.max_s = 30};
     yoke_status status = yoke_profile_measure(context, &subject, &sensor, &options, &profile);
     assert_int_equal(status, YOKE_ERROR_UNAVAILABLE);
     assert_float_equal(profile.energy_j, 77, 0);
@@ -274,8 +274,8 @@ static void nonsense_is_refused(void **state)
     yoke_profile_subject subject = app_simulated_subject(simulated);
     const yoke_profile_options options[] = {{.target = -1},
                                             {.target = NAN},
-                                            {.most_s = -1},
-                                            {.most_s = INFINITY},
+                                            {.max_s = -1},
+                                            {.max_s = INFINITY},
                                             {.overhead = 2},
                                             {.runs = -1},
                                             {.low_c = 3, .high_c = 2},

@@ -38,9 +38,9 @@ static double measure_s(yoke_context *context)
 
 static double current_hz(yoke_context *context)
 {
-    yoke_clock_info *list = NULL;
+    yoke_frequency_info *list = NULL;
     int64_t count = 0;
-    assert_int_equal(yoke_clocks_list(context, NULL, &list, &count), YOKE_OK);
+    assert_int_equal(yoke_frequencies_list(context, NULL, &list, &count), YOKE_OK);
     double hz = list[0].current_hz;
     yoke_release(context, list);
     return hz;
@@ -51,9 +51,9 @@ static void devices_with_levels_have_a_clock_and_the_real_machine_none(void **st
     (void)state;
     failing memory = {0};
     yoke_context *context = machine(MACHINE, &memory);
-    yoke_clock_info *list = NULL;
+    yoke_frequency_info *list = NULL;
     int64_t count = 0;
-    assert_int_equal(yoke_clocks_list(context, NULL, &list, &count), YOKE_OK);
+    assert_int_equal(yoke_frequencies_list(context, NULL, &list, &count), YOKE_OK);
     assert_int_equal(count, 2);
     for (int64_t i = 0; i < count; i++) {
         assert_string_equal(list[i].kind, "sim");
@@ -61,7 +61,7 @@ static void devices_with_levels_have_a_clock_and_the_real_machine_none(void **st
         assert_non_null(strstr(list[i].description, "machine m"));
     }
     assert_string_equal(list[0].name, "sim:a");
-    assert_true(list[0].current_hz == 2e9 && list[0].least_hz == 1e9 && list[0].most_hz == 2e9);
+    assert_true(list[0].current_hz == 2e9 && list[0].min_hz == 1e9 && list[0].max_hz == 2e9);
     assert_int_equal(list[0].num_levels, 3);
     assert_true(list[0].levels_hz[0] == 1e9 && list[0].levels_hz[1] == 1.5e9 && list[0].levels_hz[2] == 2e9);
     assert_string_equal(list[1].name, "sim:c");
@@ -76,10 +76,10 @@ static void a_machine_without_levels_leaves_the_real_clocks(void **state)
     failing memory = {0};
     yoke_context *context =
         machine("{\"name\": \"m\", \"devices\": [{\"name\": \"a\", \"class\": \"cpu\", \"seconds_per_unit\": 1}]}", &memory);
-    const yoke_clock_options nowhere = {.sysroot = "/proc/self/fdinfo"};
-    yoke_clock_info *list = NULL;
+    const yoke_frequency_options nowhere = {.sysroot = "/proc/self/fdinfo"};
+    yoke_frequency_info *list = NULL;
     int64_t count = 0;
-    assert_int_equal(yoke_clocks_list(context, &nowhere, &list, &count), YOKE_OK);
+    assert_int_equal(yoke_frequencies_list(context, &nowhere, &list, &count), YOKE_OK);
     assert_true(count > 0);
     for (int64_t i = 0; i < count; i++) assert_string_not_equal(list[i].kind, "sim");
     yoke_release(context, list);
@@ -91,26 +91,26 @@ static void what_is_set_is_reached_at_once_and_restored_by_closing(void **state)
     (void)state;
     failing memory = {0};
     yoke_context *context = machine(MACHINE, &memory);
-    yoke_clocks *clocks = NULL;
+    yoke_frequencies *clocks = NULL;
     double reached = 0;
     assert_true(measure_s(context) == 10);
-    assert_int_equal(yoke_clocks_open(context, NULL, &clocks), YOKE_OK);
+    assert_int_equal(yoke_frequencies_open(context, NULL, &clocks), YOKE_OK);
     assert_true(measure_s(context) == 10);
-    assert_int_equal(yoke_clock_set(clocks, "sim:a", 1e9, &reached), YOKE_OK);
+    assert_int_equal(yoke_frequency_set(clocks, "sim:a", 1e9, &reached), YOKE_OK);
     assert_true(reached == 1e9 && measure_s(context) == 30 && current_hz(context) == 1e9);
-    assert_int_equal(yoke_clock_set(clocks, "sim:a", 1.6e9, &reached), YOKE_OK); /* the nearest level */
+    assert_int_equal(yoke_frequency_set(clocks, "sim:a", 1.6e9, &reached), YOKE_OK); /* the nearest level */
     assert_true(reached == 1.5e9 && measure_s(context) == 20);
-    assert_int_equal(yoke_clock_set(clocks, "sim:c", 7e8, NULL), YOKE_OK);
-    yoke_clocks_close(clocks);
+    assert_int_equal(yoke_frequency_set(clocks, "sim:c", 7e8, NULL), YOKE_OK);
+    yoke_frequencies_close(clocks);
     assert_true(measure_s(context) == 10 && current_hz(context) == 2e9);
     /* Another set of clocks begins where the first one left off, and a set that changed nothing restores nothing. */
-    assert_int_equal(yoke_clocks_open(context, NULL, &clocks), YOKE_OK);
-    assert_int_equal(yoke_clock_set(clocks, "sim:a", 1e9, NULL), YOKE_OK);
-    yoke_clocks *inner = NULL;
-    assert_int_equal(yoke_clocks_open(context, NULL, &inner), YOKE_OK);
-    yoke_clocks_close(inner);
+    assert_int_equal(yoke_frequencies_open(context, NULL, &clocks), YOKE_OK);
+    assert_int_equal(yoke_frequency_set(clocks, "sim:a", 1e9, NULL), YOKE_OK);
+    yoke_frequencies *inner = NULL;
+    assert_int_equal(yoke_frequencies_open(context, NULL, &inner), YOKE_OK);
+    yoke_frequencies_close(inner);
     assert_true(current_hz(context) == 1e9);
-    yoke_clocks_close(clocks);
+    yoke_frequencies_close(clocks);
     assert_true(current_hz(context) == 2e9);
     close_context(context, &memory);
 }
@@ -120,24 +120,24 @@ static void joules_are_those_of_each_stretch(void **state)
     (void)state;
     failing memory = {0};
     yoke_context *context = machine(MACHINE, &memory);
-    yoke_clocks *clocks = NULL;
-    yoke_meter *meter = NULL;
+    yoke_frequencies *clocks = NULL;
+    yoke_meters *meter = NULL;
     yoke_region *region = NULL;
     yoke_energy energy;
     double seconds = 0;
-    assert_int_equal(yoke_meter_open(context, NULL, &meter), YOKE_OK);
-    assert_int_equal(yoke_clocks_open(context, NULL, &clocks), YOKE_OK);
+    assert_int_equal(yoke_meters_open(context, NULL, &meter), YOKE_OK);
+    assert_int_equal(yoke_frequencies_open(context, NULL, &clocks), YOKE_OK);
     assert_int_equal(yoke_region_begin(meter, &region), YOKE_OK);
     assert_true(measure_s(context) == 10); /* at 100 W */
-    assert_int_equal(yoke_clock_set(clocks, "sim:a", 1e9, NULL), YOKE_OK);
+    assert_int_equal(yoke_frequency_set(clocks, "sim:a", 1e9, NULL), YOKE_OK);
     assert_int_equal(yoke_machine_sleep(context, 7), YOKE_OK); /* at 5 W */
     assert_true(measure_s(context) == 30);                     /* at 40 W */
-    yoke_clocks_close(clocks);
+    yoke_frequencies_close(clocks);
     assert_int_equal(yoke_machine_sleep(context, 3), YOKE_OK); /* at 10 W */
     assert_int_equal(yoke_region_end(region, &seconds, NULL, &energy), YOKE_OK);
     assert_true(seconds == 50);
     assert_true(fabs(energy.value_j - (1000 + 35 + 1200 + 30)) <= 1e-9);
-    yoke_meter_close(meter);
+    yoke_meters_close(meter);
     close_context(context, &memory);
 }
 
@@ -147,20 +147,20 @@ static void what_cannot_be_set_is_named(void **state)
     static const double wrong_hz[] = {0.5e9, 2.1e9, 0, -1e9, INFINITY, NAN};
     failing memory = {0};
     yoke_context *context = machine(MACHINE, &memory);
-    yoke_clocks *clocks = NULL;
-    const yoke_clock_options hasty = {.settle_s = -1};
-    assert_int_equal(yoke_clocks_open(context, &hasty, &clocks), YOKE_ERROR_ARGUMENT);
-    assert_int_equal(yoke_clocks_open(context, NULL, &clocks), YOKE_OK);
+    yoke_frequencies *clocks = NULL;
+    const yoke_frequency_options hasty = {.settle_s = -1};
+    assert_int_equal(yoke_frequencies_open(context, &hasty, &clocks), YOKE_ERROR_ARGUMENT);
+    assert_int_equal(yoke_frequencies_open(context, NULL, &clocks), YOKE_OK);
     for (size_t i = 0; i < sizeof wrong_hz / sizeof wrong_hz[0]; i++) {
-        assert_int_equal(yoke_clock_set(clocks, "sim:a", wrong_hz[i], NULL), YOKE_ERROR_INPUT);
+        assert_int_equal(yoke_frequency_set(clocks, "sim:a", wrong_hz[i], NULL), YOKE_ERROR_INPUT);
         assert_non_null(strstr(yoke_last_error(context), "it goes from 1 to 2 GHz"));
     }
-    assert_int_equal(yoke_clock_set(clocks, "sim:b", 1e9, NULL), YOKE_ERROR_INPUT); /* has no clock */
+    assert_int_equal(yoke_frequency_set(clocks, "sim:b", 1e9, NULL), YOKE_ERROR_INPUT); /* has no clock */
     assert_non_null(strstr(yoke_last_error(context), "there are: sim:a, sim:c"));
-    assert_int_equal(yoke_clock_set(clocks, "cpu", 1e9, NULL), YOKE_ERROR_INPUT);
-    assert_int_equal(yoke_clock_set(clocks, NULL, 1e9, NULL), YOKE_ERROR_ARGUMENT);
+    assert_int_equal(yoke_frequency_set(clocks, "cpu", 1e9, NULL), YOKE_ERROR_INPUT);
+    assert_int_equal(yoke_frequency_set(clocks, NULL, 1e9, NULL), YOKE_ERROR_ARGUMENT);
     assert_true(measure_s(context) == 10);
-    yoke_clocks_close(clocks);
+    yoke_frequencies_close(clocks);
     close_context(context, &memory);
 }
 
@@ -172,15 +172,15 @@ static void memory_may_end(void **state)
         int64_t at = 0;
         while (status == YOKE_ERROR_MEMORY) {
             failing memory = {0};
-            yoke_clocks *clocks = NULL;
-            yoke_clock_info *list = NULL;
+            yoke_frequencies *clocks = NULL;
+            yoke_frequency_info *list = NULL;
             int64_t count = 0;
             yoke_context *context = machine(MACHINE, &memory);
             memory.fail_at = memory.calls + ++at;
-            status = listed ? yoke_clocks_list(context, NULL, &list, &count) : yoke_clocks_open(context, NULL, &clocks);
+            status = listed ? yoke_frequencies_list(context, NULL, &list, &count) : yoke_frequencies_open(context, NULL, &clocks);
             memory.fail_at = 0;
             if (status == YOKE_OK && listed) yoke_release(context, list);
-            if (status == YOKE_OK && !listed) yoke_clocks_close(clocks);
+            if (status == YOKE_OK && !listed) yoke_frequencies_close(clocks);
             close_context(context, &memory);
         }
         assert_int_equal(status, YOKE_OK);

@@ -28,9 +28,9 @@ static yoke_meter_info meter(const char *name, const char *kind, const char *cov
     return info;
 }
 
-static yoke_clock_info domain(const char *name, const char *pci)
+static yoke_frequency_info domain(const char *name, const char *pci)
 {
-    yoke_clock_info info = {.settable = 1, .num_levels = 2, .levels_hz = {1e9, 2e9}, .least_hz = 1e9, .most_hz = 2e9};
+    yoke_frequency_info info = {.settable = 1, .num_levels = 2, .levels_hz = {1e9, 2e9}, .min_hz = 1e9, .max_hz = 2e9};
     snprintf(info.name, sizeof info.name, "%s", name);
     snprintf(info.pci, sizeof info.pci, "%s", pci);
     return info;
@@ -42,7 +42,7 @@ static void cards_are_matched_by_address_and_not_by_number(void **state)
     (void)state;
     const yoke_device_info first = card("cuda:0", "0000:af:00.0"), second = card("cuda:1", "0000:3b:00.0");
     const yoke_device_info *devices[] = {&first, &second};
-    const yoke_clock_info domains[] = {domain("nvml:0", "0000:3b:00.0"), domain("nvml:1", "0000:af:00.0"), domain("cpu", "")};
+    const yoke_frequency_info domains[] = {domain("nvml:0", "0000:3b:00.0"), domain("nvml:1", "0000:af:00.0"), domain("cpu", "")};
     const yoke_meter_info meters[] = {meter("nvml:0", "nvml", "gpu-0000:3b:00.0", "0000:3b:00.0"),
                                       meter("nvml:1", "nvml", "gpu-0000:af:00.0", "0000:af:00.0")};
     char why[RUN_WHY_BYTES];
@@ -59,7 +59,7 @@ static void the_frequency_of_all_cores_is_not_set_for_some_of_them(void **state)
     const yoke_device_info all = cores("openmp"), some = cores("openmp:0-1"), others = cores("openmp:2-3");
     yoke_device_info pocl = cores("opencl:0.0");
     snprintf(pocl.kind, sizeof pocl.kind, "opencl");
-    const yoke_clock_info domains[] = {domain("cpu", "")};
+    const yoke_frequency_info domains[] = {domain("cpu", "")};
     char why[RUN_WHY_BYTES];
     const yoke_device_info *alone[] = {&all}, *part[] = {&some}, *parts[] = {&some, &others}, *shared[] = {&all, &pocl};
     assert_ptr_equal(run_frequency_of(domains, 1, alone, 1, 0, why), &domains[0]);
@@ -75,7 +75,7 @@ static void what_cannot_be_set_says_why(void **state)
     (void)state;
     const yoke_device_info all = cores("openmp"), gpu = card("cuda:0", "0000:af:00.0");
     const yoke_device_info *devices[] = {&all, &gpu};
-    yoke_clock_info domains[] = {domain("cpu", "")};
+    yoke_frequency_info domains[] = {domain("cpu", "")};
     char why[RUN_WHY_BYTES];
     domains[0].settable = 0;
     snprintf(domains[0].why_not, sizeof domains[0].why_not, "no right to set it");
@@ -109,7 +109,7 @@ static void simulated_devices_are_matched_by_name(void **state)
     snprintf(cpu.kind, sizeof cpu.kind, "sim");
     snprintf(gpu.kind, sizeof gpu.kind, "sim");
     const yoke_device_info *devices[] = {&cpu, &gpu};
-    const yoke_clock_info domains[] = {domain("sim:gpu", ""), domain("sim:cpu", "")};
+    const yoke_frequency_info domains[] = {domain("sim:gpu", ""), domain("sim:cpu", "")};
     const yoke_meter_info of_gpu = meter("sim:gpu", "sim", "sim:gpu", ""),
                           package = meter("powercap:package-0", "powercap", "package-0", "");
     char why[RUN_WHY_BYTES];

@@ -24,7 +24,7 @@ typedef struct fixture {
     yoke_buffer *buffer;
     yoke_program *program;
     yoke_function *function;
-    yoke_meter *meter;
+    yoke_meters *meter;
     const yoke_meter_info *infos;
     int64_t count;
 } fixture;
@@ -43,7 +43,7 @@ static void open_all(fixture *f, const char *text, const char *device)
     assert_int_equal(yoke_buffer_create(f->device, 1000, &f->buffer), YOKE_OK);
     assert_int_equal(yoke_program_create(f->device, &source, &f->program), YOKE_OK);
     assert_int_equal(yoke_program_function(f->program, "add_one", &f->function), YOKE_OK);
-    yoke_status status = yoke_meter_open(f->context, NULL, &f->meter);
+    yoke_status status = yoke_meters_open(f->context, NULL, &f->meter);
     if (status != YOKE_OK) fail_msg("%s", yoke_last_error(f->context));
     f->infos = f->meter->infos;
     f->count = f->meter->count;
@@ -52,7 +52,7 @@ static void open_all(fixture *f, const char *text, const char *device)
 
 static void close_all(fixture *f)
 {
-    yoke_meter_close(f->meter);
+    yoke_meters_close(f->meter);
     yoke_program_destroy(f->program);
     yoke_buffer_destroy(f->buffer);
     yoke_queue_destroy(f->queue);
@@ -297,9 +297,9 @@ static void memory_may_end_while_opening(void **state)
         fixture f;
         read_machine(&f, MACHINE);
         f.memory.fail_at = f.memory.calls + ++at;
-        status = yoke_meter_open(f.context, NULL, &f.meter);
+        status = yoke_meters_open(f.context, NULL, &f.meter);
         f.memory.fail_at = 0;
-        if (status == YOKE_OK) yoke_meter_close(f.meter);
+        if (status == YOKE_OK) yoke_meters_close(f.meter);
         yoke_context_destroy(f.context);
         assert_int_equal(f.memory.outstanding, 0);
     }

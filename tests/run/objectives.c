@@ -141,10 +141,10 @@ static void a_slowdown_and_a_deadline_are_kept(void **state)
     (void)state;
     for (uint64_t seed = 1; seed <= 6; seed++) {
         const node of = random_node(seed);
-        const double least_s = best_value(&of, YOKE_OBJECTIVE_TIME, INFINITY, INFINITY);
+        const double min_s = best_value(&of, YOKE_OBJECTIVE_TIME, INFINITY, INFINITY);
         const yoke_run_options limits[] = {{.objective = YOKE_OBJECTIVE_ENERGY, .max_slowdown = 1.1},
-                                           {.objective = YOKE_OBJECTIVE_ENERGY, .deadline_s = 1.3 * least_s}};
-        const double at_most[] = {1.1 * least_s, 1.3 * least_s};
+                                           {.objective = YOKE_OBJECTIVE_ENERGY, .deadline_s = 1.3 * min_s}};
+        const double at_most[] = {1.1 * min_s, 1.3 * min_s};
         for (int k = 0; k < 2; k++) {
             failing memory = {0};
             worker w;
@@ -165,17 +165,17 @@ static void what_cannot_be_kept_is_said_with_the_nearest_that_can(void **state)
     (void)state;
     for (uint64_t seed = 1; seed <= 6; seed++) {
         const node of = random_node(seed);
-        const double least_s = best_value(&of, YOKE_OBJECTIVE_TIME, INFINITY, INFINITY);
-        const yoke_run_options options = {.objective = YOKE_OBJECTIVE_ENERGY, .deadline_s = 0.5 * least_s};
+        const double min_s = best_value(&of, YOKE_OBJECTIVE_TIME, INFINITY, INFINITY);
+        const yoke_run_options options = {.objective = YOKE_OBJECTIVE_ENERGY, .deadline_s = 0.5 * min_s};
         failing memory = {0};
         worker w;
         char *text = NULL;
         cost found = run_node(&of, &options, 10, &w, &memory);
         assert_false(w.assignment->feasible);
         assert_string_equal(w.assignment->binding, "deadline");
-        if (!(fabs(w.assignment->nearest / least_s - 1) < 0.02))
-            fail_msg("machine %d: nearest %g, least %g", (int)seed, w.assignment->nearest, least_s);
-        if (!(found.time_s <= 1.02 * least_s)) fail_msg("machine %d: %g s instead of %g s", (int)seed, found.time_s, least_s);
+        if (!(fabs(w.assignment->nearest / min_s - 1) < 0.02))
+            fail_msg("machine %d: nearest %g, least %g", (int)seed, w.assignment->nearest, min_s);
+        if (!(found.time_s <= 1.02 * min_s)) fail_msg("machine %d: %g s instead of %g s", (int)seed, found.time_s, min_s);
         assert_int_equal(yoke_run_explain(w.run, &text), YOKE_OK);
         assert_non_null(strstr(text, "cannot be met; the nearest that can is"));
         yoke_release(w.context, text);
@@ -234,7 +234,7 @@ static void what_rounds_take_beside_their_phases_is_predicted_and_kept_within_li
     (void)state;
     for (uint64_t seed = 1; seed <= 4; seed++) {
         const node of = random_node(seed);
-        const double least_s = best_value(&of, YOKE_OBJECTIVE_TIME, INFINITY, INFINITY), deadline_s = 1.2 * least_s + 0.02;
+        const double min_s = best_value(&of, YOKE_OBJECTIVE_TIME, INFINITY, INFINITY), deadline_s = 1.2 * min_s + 0.02;
         const yoke_run_options options[] = {{.deadline_s = 0}, {.objective = YOKE_OBJECTIVE_ENERGY, .deadline_s = deadline_s}};
         for (int k = 0; k < 2; k++) {
             failing memory = {0};
@@ -251,7 +251,7 @@ static void what_rounds_take_beside_their_phases_is_predicted_and_kept_within_li
                 fail_msg("predicted %g J, took %g J", predicted->energy_j, w.measured.energy_j);
             if (k == 1 && !(w.measured.time_s <= 1.03 * deadline_s))
                 fail_msg("%g s with a deadline of %g s", w.measured.time_s, deadline_s);
-            if (k == 1 && !(w.measured.time_s >= least_s + 0.02)) fail_msg("%g s, less than can be", w.measured.time_s);
+            if (k == 1 && !(w.measured.time_s >= min_s + 0.02)) fail_msg("%g s, less than can be", w.measured.time_s);
             worker_close(&w);
         }
     }

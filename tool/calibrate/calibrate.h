@@ -21,7 +21,7 @@ typedef struct calibrate_trial {
     yoke_buffer *x, *y;
     yoke_event *begin, *end;
     int64_t unit_items, rounds; /* items of the kernel in a unit, and how often it goes over them; 0 items: simulated */
-    int64_t unit_bytes, most_units;
+    int64_t unit_bytes, max_units;
 } calibrate_trial;
 
 typedef struct calibration {

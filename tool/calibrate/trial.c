@@ -25,7 +25,7 @@ static yoke_status set_unit(const calibration *c, const yoke_device_info *info, 
     t->unit_items = simulated ? 0 : is_triad(c) ? 1024 : 128;
     t->unit_bytes = simulated ? 8 : 2 * t->unit_items * (int64_t)sizeof(float);
     t->rounds = simulated || is_triad(c) ? 1 : 128;
-    t->most_units = simulated ? (int64_t)1 << 40 : most / (t->unit_bytes / 2) > 1 ? most / (t->unit_bytes / 2) : 1;
+    t->max_units = simulated ? (int64_t)1 << 40 : most / (t->unit_bytes / 2) > 1 ? most / (t->unit_bytes / 2) : 1;
     return status;
 }
 
@@ -37,7 +37,7 @@ static yoke_status open_one(const calibration *c, const yoke_run_device *device,
         .name = "profile/kernel.h", .texts = texts, .num_texts = 1, .host_kernels = kernels, .num_host_kernels = 2};
     t->device = device->device;
     yoke_status status = set_unit(c, device->info, t);
-    const int64_t bytes = t->unit_items > 0 ? t->most_units * t->unit_bytes / 2 : 8;
+    const int64_t bytes = t->unit_items > 0 ? t->max_units * t->unit_bytes / 2 : 8;
     if (!status) status = yoke_queue_create(t->device, 0, &t->queue);
     if (!status) status = yoke_program_create(t->device, &source, &t->program);
     if (!status) status = yoke_program_function(t->program, is_triad(c) ? "profile_triad" : "profile_fma", &t->function);
@@ -91,7 +91,7 @@ int64_t calibrate_most_units(const calibration *c)
 {
     int64_t most = INT64_MAX;
     for (int64_t i = 0; i < c->num_devices; i++)
-        if (c->devices[i].active && c->trials[i].most_units < most) most = c->trials[i].most_units;
+        if (c->devices[i].active && c->trials[i].max_units < most) most = c->trials[i].max_units;
     return most;
 }
 

@@ -92,7 +92,7 @@ static yoke_status allocate(yoke_context *context, energy_account *account)
     return status;
 }
 
-yoke_status energy_account_create(yoke_context *context, yoke_meter *meter, const char *csv, bool record, energy_account *account)
+yoke_status energy_account_create(yoke_context *context, yoke_meters *meter, const char *csv, bool record, energy_account *account)
 {
     *account = (energy_account){.context = context, .meter = meter};
     account->infos = meter->infos;

@@ -31,8 +31,8 @@ typedef struct energy_session {
     energy_signals signals;
     energy_process process;
     energy_account account;
-    yoke_meter *meter;
-    yoke_clocks *clocks;
+    yoke_meters *meter;
+    yoke_frequencies *clocks;
     energy_clock set[ENERGY_MOST_CLOCKS];
     int num_set;
     double start_s;
@@ -155,14 +155,14 @@ static yoke_status read_clock(yoke_context *context, const char *text, energy_cl
 static yoke_status set_clocks(energy_session *session)
 {
     const app_list *clocks = &session->request->clocks;
-    const yoke_clock_options options = {.sysroot = session->request->meters.sysroot};
+    const yoke_frequency_options options = {.sysroot = session->request->meters.sysroot};
     if (clocks->count == 0) return YOKE_OK;
     yoke_status status = YOKE_OK;
     for (int i = 0; i < clocks->count && status == YOKE_OK; i++) status = read_clock(session->context, clocks->text[i], &session->set[i]);
-    if (status == YOKE_OK) status = yoke_clocks_open(session->context, &options, &session->clocks);
+    if (status == YOKE_OK) status = yoke_frequencies_open(session->context, &options, &session->clocks);
     for (; session->num_set < clocks->count && status == YOKE_OK; session->num_set++) {
         energy_clock *set = &session->set[session->num_set];
-        status = yoke_clock_set(session->clocks, set->name, set->asked_hz, &set->reached_hz);
+        status = yoke_frequency_set(session->clocks, set->name, set->asked_hz, &set->reached_hz);
     }
     return status;
 }
@@ -307,15 +307,15 @@ static yoke_status run(energy_session *session, int argc, char **argv)
     energy_signals_again(&session->signals);
     if (status == YOKE_OK && request->meters.pid != 0)
         status = energy_process_find(session->context, (pid_t)request->meters.pid, &session->process);
-    if (status == YOKE_OK) status = yoke_meter_open(session->context, &request->meters, &session->meter);
+    if (status == YOKE_OK) status = yoke_meters_open(session->context, &request->meters, &session->meter);
     if (status == YOKE_OK)
         status = energy_account_create(session->context, session->meter, request->csv, record != NULL, &session->account);
     if (status == YOKE_OK) status = check_meters(session);
     if (status == YOKE_OK) status = set_clocks(session);
     if (status == YOKE_OK) status = run_all(session, record);
-    if (session->clocks != NULL) yoke_clocks_close(session->clocks);
+    if (session->clocks != NULL) yoke_frequencies_close(session->clocks);
     energy_account_destroy(&session->account);
-    if (session->meter != NULL) yoke_meter_close(session->meter);
+    if (session->meter != NULL) yoke_meters_close(session->meter);
     energy_process_forget(&session->process);
     yoke_release(session->context, session->environment);
     json_decref(record);

@@ -107,7 +107,7 @@ typedef struct energy_sample {
 
 typedef struct energy_account {
     yoke_context *context; /* borrowed, as are the meter and its infos */
-    yoke_meter *meter;
+    yoke_meters *meter;
     const yoke_meter_info *infos;
     int64_t num_meters;
     energy_statistic seconds;
@@ -121,7 +121,7 @@ typedef struct energy_account {
 } energy_account;
 
 /* Takes the open meters, and begins the CSV file unless its path is NULL.  Errors: MEMORY, INPUT (the file). */
-yoke_status energy_account_create(yoke_context *context, yoke_meter *meter, const char *csv, bool record, energy_account *account);
+yoke_status energy_account_create(yoke_context *context, yoke_meters *meter, const char *csv, bool record, energy_account *account);
 /* Ends a region into the account's `energies` and `latest`. */
 yoke_status energy_account_end(energy_account *account, yoke_region *region, double *seconds);
 /* Writes them to the CSV file and the samples.  Errors: SYSTEM (the file), MEMORY. */

@@ -129,7 +129,7 @@ static yoke_status check_files(yoke_context *context, const command_line *line)
 
 static yoke_status take_options(yoke_context *context, const command_line *line, yoke_plan_options *options)
 {
-    *options = (yoke_plan_options){.most_nodes = line->nodes, .pareto = line->csv != NULL || line->plot != NULL};
+    *options = (yoke_plan_options){.max_nodes = line->nodes, .pareto = line->csv != NULL || line->plot != NULL};
     yoke_status status = take_objective(context, line->objective, &options->objective);
     if (!status) status = app_option_real(context, "deadline", line->deadline, 1e-30, 1e30, &options->deadline_s);
     if (!status) status = app_option_real(context, "max-slowdown", line->slowdown, 1, 1e9, &options->max_slowdown);

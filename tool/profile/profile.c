@@ -95,7 +95,7 @@ static yoke_status check(yoke_context *context, command_line *line)
     line->run_s = 0.005;
     yoke_status status = app_option_real(context, "seconds", line->seconds, 1e-5, 100, &line->run_s);
     if (!status) status = app_option_real(context, "target", line->target, 0.01, 50, &percent);
-    if (!status) status = app_option_real(context, "most", line->most, 1, 1e6, &line->options.most_s);
+    if (!status) status = app_option_real(context, "most", line->most, 1, 1e6, &line->options.max_s);
     if (!status) status = take_band(context, line->temperature, &line->options);
     line->options.target = percent / 100;
     line->options.runs = line->runs;
@@ -117,7 +117,7 @@ static yoke_status open_work(const command_line *line, profile_work *work)
     }
     status = profile_meter_open(work, line->meter, line->sysroot, "");
     if (status && (status != YOKE_ERROR_INPUT || line->meter)) return status;
-    yoke_meter_close(work->meter);
+    yoke_meters_close(work->meter);
     work->meter = NULL;
     status = profile_kernel_open(work, line->kernel, device, line->run_s);
     return status ? status : profile_meter_open(work, line->meter, line->sysroot, profile_kernel_pci(work));

@@ -20,7 +20,7 @@ typedef struct profile_work {
     yoke_profile_subject subject;
     char name[256], meter_name[64], meter_text[256]; /* of the kernel, of the meter */
     double gain_error;
-    yoke_meter *meter;
+    yoke_meters *meter;
     int64_t meter_index;
     yoke_device *device; /* a kernel of ours */
     yoke_queue *queue;

@@ -16,13 +16,13 @@ static yoke_status power_w(double *watts, void *user)
 {
     profile_work *work = user;
     yoke_status status = app_interrupt_check(work->context);
-    return status ? status : yoke_meter_read(work->meter, work->meter_index, watts, NULL);
+    return status ? status : yoke_meters_read(work->meter, work->meter_index, watts, NULL);
 }
 
 static yoke_status temperature_c(double *celsius, void *user)
 {
     profile_work *work = user;
-    return yoke_meter_read(work->meter, work->meter_index, NULL, celsius);
+    return yoke_meters_read(work->meter, work->meter_index, NULL, celsius);
 }
 
 /* Why nothing can be profiled here: what each kind of meter says. */
@@ -53,7 +53,7 @@ static yoke_status choose_meter(profile_work *work, const char *name, const char
     char names[512] = "";
     for (int64_t i = 0; i < count; i++) {
         if (pci[0] != '\0' && name == NULL && strcmp(infos[i].pci, pci) != 0) continue;
-        yoke_status status = yoke_meter_read(work->meter, i, &watts, NULL);
+        yoke_status status = yoke_meters_read(work->meter, i, &watts, NULL);
         if (status && status != YOKE_ERROR_UNAVAILABLE) return status;
         if (status) continue;
         size_t length = strlen(names);
@@ -73,14 +73,14 @@ static yoke_status choose_meter(profile_work *work, const char *name, const char
 yoke_status profile_meter_open(profile_work *work, const char *name, const char *sysroot, const char *pci)
 {
     const yoke_meter_options options = {.select = name, .sysroot = sysroot, .probe_s = -1};
-    yoke_status status = yoke_meter_open(work->context, &options, &work->meter);
+    yoke_status status = yoke_meters_open(work->context, &options, &work->meter);
     if (!status) status = choose_meter(work, name, pci);
     if (!status && work->meter_index < 0)
         status = name ? yoke_fail(work->context, YOKE_ERROR_UNAVAILABLE, "%s shows no power, only energy; yoke info has the meters", name)
                       : no_meter(work->context, &options);
     work->subject.power_w = power_w;
     double celsius;
-    if (!status && yoke_meter_read(work->meter, work->meter_index, NULL, &celsius) == YOKE_OK) work->subject.temperature_c = temperature_c;
+    if (!status && yoke_meters_read(work->meter, work->meter_index, NULL, &celsius) == YOKE_OK) work->subject.temperature_c = temperature_c;
     return status;
 }
 
@@ -272,6 +272,6 @@ void profile_work_close(profile_work *work)
         yoke_program_destroy(work->program);
         yoke_device_close(work->device);
     }
-    yoke_meter_close(work->meter);
+    yoke_meters_close(work->meter);
     app_simulated_destroy(work->simulated);
 }

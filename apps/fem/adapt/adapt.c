@@ -41,7 +41,7 @@ typedef struct adapt {
     fem_forest *forest;
     fem_distribution *distribution;
     fem_coarse_keeper *keeper; /* the last level of the multigrid often stays from step to step */
-    yoke_meter *meter;         /* NULL: nothing is metered here */
+    yoke_meters *meter;        /* NULL: nothing is metered here */
     int meter_simulated;
     char work[64]; /* what an element costs depends on */
     fem_solver_choice choice;
@@ -180,7 +180,7 @@ static yoke_status open_meter(adapt *a)
     const yoke_meter_options options = {.declared = a->run->declared, .probe_s = -1};
     const yoke_meter_info *infos;
     int64_t count = 0;
-    yoke_status status = yoke_meter_open(a->context, &options, &a->meter);
+    yoke_status status = yoke_meters_open(a->context, &options, &a->meter);
     if (!status) {
         infos = a->meter->infos;
         count = a->meter->count;
@@ -188,7 +188,7 @@ static yoke_status open_meter(adapt *a)
     for (int64_t i = 0; !status && i < count; i++) a->meter_simulated |= infos[i].source == YOKE_ENERGY_SIMULATED;
     a->table.energy = count > 0;
     if (status || count) return status;
-    yoke_meter_close(a->meter);
+    yoke_meters_close(a->meter);
     a->meter = NULL;
     return YOKE_OK;
 }
@@ -543,7 +543,7 @@ yoke_status fem_adapt(const fem_run *run, const fem_case *input, const fem_probl
     fem_record_destroy(a.record);
     fem_summary_destroy(a.summary);
     fem_results_close(a.results);
-    yoke_meter_close(a.meter);
+    yoke_meters_close(a.meter);
     fem_distribution_destroy(a.distribution);
     fem_coarse_keeper_destroy(a.keeper);
     yoke_release(a.context, a.probes);

@@ -30,7 +30,7 @@ void fem_device_clocks_close(fem_device_clocks *clocks);
 /* clocks may be NULL: then none can be set. */
 const fem_clock_levels *fem_device_clocks_levels(const fem_device_clocks *clocks, int device);
 
-/* Sets a device's clock to a level; does nothing where it cannot be set, or has it already, or clocks is NULL.  Errors: those of yoke_clock_set. */
+/* Sets a device's clock to a level; does nothing where it cannot be set, or has it already, or clocks is NULL.  Errors: those of yoke_frequency_set. */
 yoke_status fem_device_clocks_set(fem_device_clocks *clocks, int device, int level);
 
 #endif

@@ -19,8 +19,8 @@ struct fem_distribution {
     int64_t most[FEM_MOST_DEVICES]; /* elements that each may get */
     fem_learned *learned;           /* NULL: no store */
     yoke_balancer *balancer;
-    yoke_meter *meter; /* of the devices that work; borrowed; or NULL */
-    int simulated;     /* nonzero: all devices are */
+    yoke_meters *meter; /* of the devices that work; borrowed; or NULL */
+    int simulated;      /* nonzero: all devices are */
     fem_device_clocks *clocks;
     fem_powers powers;
     fem_prediction prediction;
@@ -58,7 +58,7 @@ static yoke_status make_balancer(fem_distribution *d)
                                      .policy = fixed ? YOKE_BALANCE_FIXED : d->options.policy,
                                      .keep_all = d->options.use == FEM_USE_BOTH,
                                      .shares = fixed ? shares : NULL,
-                                     .most = d->most,
+                                     .max_units = d->most,
                                      .rounds = d->options.rounds + 1};
     return yoke_balancer_create(d->context, &options, &d->balancer);
 }
@@ -147,7 +147,7 @@ static yoke_status nothing_tells_powers(const fem_distribution *d)
         what, d->devices->list[0].info->name);
 }
 
-yoke_status fem_distribution_meter(fem_distribution *d, yoke_meter *meter, int simulated)
+yoke_status fem_distribution_meter(fem_distribution *d, yoke_meters *meter, int simulated)
 {
     d->meter = meter && simulated == d->simulated ? meter : NULL;
     yoke_status status = known_powers(d);
@@ -251,15 +251,15 @@ static yoke_status leave_alone(fem_distribution *d)
     int64_t units[FEM_MOST_DEVICES], best[FEM_MOST_DEVICES];
     fem_cost cost;
     yoke_status status = fem_prediction_cost(&d->prediction, &d->work, d->units, NULL, &cost);
-    double least_s = clearly * cost.time_s;
+    double min_s = clearly * cost.time_s;
     memcpy(best, d->units, sizeof best);
     for (int i = 0; i < d->devices->count && !status; i++) {
         if (d->prediction.alone[i].count < 2 || d->most[i] < d->work.elements || d->options.use == FEM_USE_BOTH) continue;
         memset(units, 0, sizeof units);
         units[i] = d->work.elements;
         status = fem_prediction_cost(&d->prediction, &d->work, units, NULL, &cost);
-        if (status || !(cost.time_s < least_s)) continue;
-        least_s = cost.time_s;
+        if (status || !(cost.time_s < min_s)) continue;
+        min_s = cost.time_s;
         memcpy(best, units, sizeof best);
     }
     memcpy(d->units, best, sizeof best);

@@ -44,7 +44,7 @@ int fem_distribution_devices(const fem_distribution *distribution);
  * Takes the meter (NULL: there is none), finds powers that need not be measured, and the clocks.  simulated: the meter is of simulated devices.
  * Errors: INPUT (the objective needs powers, and nothing tells them: what to do).
  */
-yoke_status fem_distribution_meter(fem_distribution *distribution, yoke_meter *meter, int simulated);
+yoke_status fem_distribution_meter(fem_distribution *distribution, yoke_meters *meter, int simulated);
 
 /*
  * Decides the cut for a mesh and writes what fem_solve needs to know of it into *options: devices, cut, exchange.  Sets the clocks.  Before the first

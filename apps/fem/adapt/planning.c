@@ -160,7 +160,7 @@ static double value(const fem_plan_site *site, const fem_alternative *a)
     return product * pow(a->time_s, powers_of_time[site->options->objective]);
 }
 
-static int allowed(const fem_plan_site *site, const fem_alternative *a, double least_s)
+static int allowed(const fem_plan_site *site, const fem_alternative *a, double min_s)
 {
     int hosts = 0, gpus = 0;
     for (int i = 0; i < site->devices->count; i++) {
@@ -168,7 +168,7 @@ static int allowed(const fem_plan_site *site, const fem_alternative *a, double l
         gpus |= a->units[i] > 0 && is_gpu(&site->devices->list[i]);
     }
     if (site->both && !(hosts && gpus)) return 0;
-    return isnan(site->options->max_slowdown) || a->time_s <= site->options->max_slowdown * least_s * (1 + 1e-9);
+    return isnan(site->options->max_slowdown) || a->time_s <= site->options->max_slowdown * min_s * (1 + 1e-9);
 }
 
 static yoke_status add(const fem_plan_site *site, const fem_work *work, const planned *p, const yoke_plan_choice *from, fem_choice *choice)
@@ -182,12 +182,12 @@ static yoke_status add(const fem_plan_site *site, const fem_work *work, const pl
 /* The best that is allowed comes first. */
 static void put_best_first(const fem_plan_site *site, fem_choice *choice)
 {
-    double least_s = INFINITY;
+    double min_s = INFINITY;
     int best = -1;
-    for (int k = 0; k < choice->num_alternatives; k++) least_s = fmin(least_s, choice->alternatives[k].time_s);
+    for (int k = 0; k < choice->num_alternatives; k++) min_s = fmin(min_s, choice->alternatives[k].time_s);
     for (int k = 0; k < choice->num_alternatives; k++) {
         const fem_alternative *a = &choice->alternatives[k];
-        if (!strcmp(a->name, "published") || !allowed(site, a, least_s)) continue;
+        if (!strcmp(a->name, "published") || !allowed(site, a, min_s)) continue;
         if (best < 0 || value(site, a) < value(site, &choice->alternatives[best])) best = k;
     }
     if (best <= 0) return;

@@ -7,7 +7,7 @@
 
 /* A meter's two ends are known to this part of an interval. */
 static const double periods_of_a_stretch = 25;
-static const double idle_real_s = 0.3, least_real_s = 0.3, idle_simulated_s = 0.3, most_s = 0.5;
+static const double idle_real_s = 0.3, least_real_s = 0.3, idle_simulated_s = 0.3, max_s = 0.5;
 /* Of a clock with more levels so many are tried, but all of a simulated one; between them numbers are interpolated. */
 enum { TRIED_LEVELS = 5, MOST_PRODUCTS = 4000, LEAST_PRODUCTS = 64 };
 
@@ -25,7 +25,7 @@ typedef struct measuring {
     int64_t num_meters;
     yoke_energy *energies; /* [num_meters] */
     double *idle_w;        /* [num_meters] */
-    double least_s;
+    double min_s;
     fem_powers *powers;
 } measuring;
 
@@ -87,8 +87,8 @@ static void refuse(measuring *m, const char *what, const yoke_energy *energy)
 
 static yoke_status wait(const measuring *m)
 {
-    if (m->site->simulated) return yoke_machine_sleep(m->site->context, fmax(idle_simulated_s, m->least_s));
-    double seconds = fmax(idle_real_s, m->least_s);
+    if (m->site->simulated) return yoke_machine_sleep(m->site->context, fmax(idle_simulated_s, m->min_s));
+    double seconds = fmax(idle_real_s, m->min_s);
     struct timespec time = {.tv_sec = (time_t)seconds, .tv_nsec = (long)(1e9 * (seconds - floor(seconds)))};
     (void)nanosleep(&time, NULL);
     return YOKE_OK;
@@ -127,7 +127,7 @@ static yoke_status try_level(measuring *m, int device, int level, double *hostin
                                  .operator_kind = m->operator_kind,
                                  .meter = m->site->meter,
                                  .num_energies = m->num_meters,
-                                 .least_s = m->least_s,
+                                 .min_s = m->min_s,
                                  .least = LEAST_PRODUCTS,
                                  .most = MOST_PRODUCTS};
     yoke_status status = fem_device_clocks_set(m->site->clocks, device, level);
@@ -214,9 +214,9 @@ yoke_status fem_powers_measure(const fem_powers_site *site, const fem_space *spa
     m.num_meters = site->meter->count;
     yoke_status status = yoke_allocate(site->context, m.num_meters, sizeof *m.energies, &m.energies);
     if (!status) status = yoke_allocate(site->context, m.num_meters, sizeof *m.idle_w, &m.idle_w);
-    m.least_s = site->simulated ? 0 : least_real_s;
+    m.min_s = site->simulated ? 0 : least_real_s;
     for (int64_t k = 0; k < m.num_meters && !status; k++)
-        if (m.infos[k].counted) m.least_s = fmax(m.least_s, fmin(most_s, periods_of_a_stretch * m.infos[k].period_s));
+        if (m.infos[k].counted) m.min_s = fmax(m.min_s, fmin(max_s, periods_of_a_stretch * m.infos[k].period_s));
     if (!status) status = measure_all(&m);
     yoke_release(site->context, m.energies);
     yoke_release(site->context, m.idle_w);

@@ -48,7 +48,7 @@ typedef struct fem_powers_site {
     yoke_context *context;
     fem_devices *devices;
     fem_device_clocks *clocks;
-    yoke_meter *meter;
+    yoke_meters *meter;
     int simulated; /* nonzero: all devices are, and the meter too */
 } fem_powers_site;
 

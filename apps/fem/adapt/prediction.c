@@ -186,7 +186,7 @@ void fem_prediction_copy(fem_prediction *p, int device, double elements, double 
     }
     if (elements < p->copies[device].most) return;
     p->copies[device].most = elements;
-    p->copies[device].most_s = seconds;
+    p->copies[device].max_s = seconds;
 }
 
 void fem_prediction_copy_law(const fem_prediction *p, int device, double *start_s, double *per_unit_s)
@@ -195,9 +195,9 @@ void fem_prediction_copy_law(const fem_prediction *p, int device, double *start_
     double fewest = p->copies[device].fewest, most = p->copies[device].most;
     *start_s = *per_unit_s = 0;
     if (fewest == 0) return;
-    *per_unit_s = p->copies[device].most_s / most;
+    *per_unit_s = p->copies[device].max_s / most;
     if (most < well_apart * fewest) return;
-    *per_unit_s = fmax(p->copies[device].most_s - p->copies[device].fewest_s, 0) / (most - fewest);
+    *per_unit_s = fmax(p->copies[device].max_s - p->copies[device].fewest_s, 0) / (most - fewest);
     *start_s = fmax(p->copies[device].fewest_s - *per_unit_s * fewest, 0);
 }
 

@@ -63,7 +63,7 @@ typedef struct fem_prediction {
     fem_alone_curve alone[FEM_MOST_DEVICES];
     struct
     { /* moving data to the device: the fewest and the most elements seen, and their seconds; fewest 0: nothing moves, or nothing was seen */
-        double fewest, fewest_s, most, most_s;
+        double fewest, fewest_s, most, max_s;
     } copies[FEM_MOST_DEVICES];
 } fem_prediction;
 

@@ -34,7 +34,7 @@ static yoke_status repeat(fem_decomposition *decomposition, const fem_trial_opti
     double begin_s = yoke_device_clock_s(device), before_s = busy_s(decomposition, o->device);
     int64_t count = 0;
     yoke_status status = YOKE_OK;
-    while (!status && count < o->most && (count < o->least || yoke_device_clock_s(device) - begin_s < o->least_s)) {
+    while (!status && count < o->most && (count < o->least || yoke_device_clock_s(device) - begin_s < o->min_s)) {
         for (int i = 0; i < PRODUCTS_AT_ONCE; i++, count++) fem_decomposition_product(decomposition, 1, x, y);
         status = fem_decomposition_status(decomposition);
     }

@@ -11,9 +11,9 @@ typedef struct fem_trial_options {
     int device;       /* its number there; nobody else works */
     int32_t elements; /* the first so many of the space, at least 1 */
     fem_operator operator_kind;
-    yoke_meter *meter;    /* NULL: no energies */
+    yoke_meters *meter;   /* NULL: no energies */
     int64_t num_energies; /* open meters */
-    double least_s;       /* on the device's clock: products are repeated so long */
+    double min_s;         /* on the device's clock: products are repeated so long */
     int64_t least, most;  /* ... and at least and at most so many times */
 } fem_trial_options;
 

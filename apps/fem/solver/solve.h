@@ -24,7 +24,7 @@ typedef struct fem_solve_options {
     fem_coarse_keeper *keeper; /* likewise: a solver kept over several solves; or NULL */
     double memory_bytes;       /* that a direct solver may take; 0: what the system says is there */
     int rescue; /* nonzero: where multigrid is slow, fails or cannot be set up, a direct solver takes over that is cheaper, and fits */
-    yoke_meter *meter;   /* borrowed; or NULL: not metered */
+    yoke_meters *meter;  /* borrowed; or NULL: not metered */
     int meter_simulated; /* nonzero: the meter is of simulated devices, and tells nothing of others; zero: the reverse */
 } fem_solve_options;
 

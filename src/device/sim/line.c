@@ -169,12 +169,12 @@ static sim_watch *next_watch(const sim_machine *machine, double time_s)
 
 void sim_machine_wait(sim_machine *machine, double time_s)
 {
-    double least_s = (time_s - machine->host_s) / MOST_LOOKS;
+    double min_s = (time_s - machine->host_s) / MOST_LOOKS;
     while (time_s > machine->host_s) {
         sim_watch *watch = next_watch(machine, time_s);
         if (watch == NULL) break;
         work_until(machine, watch->next_s);
-        double next_s = machine->host_s + later(watch->every_s, least_s);
+        double next_s = machine->host_s + later(watch->every_s, min_s);
         watch->next_s = next_s > machine->host_s ? next_s : time_s; /* a step too small for the clock's digits would never get there */
         watch->moved(watch->user);
     }

@@ -175,7 +175,7 @@ static yoke_status read_level(yoke_json_reader *reader, const json_t *document, 
     return yoke_json_read_object(reader, keys, COUNT_OF(keys), document, level);
 }
 
-enum { MOST_LEVELS = 128 }; /* as many as yoke_clock_info shows */
+enum { MOST_LEVELS = 128 }; /* as many as yoke_frequency_info shows */
 
 static yoke_status read_levels(yoke_json_reader *reader, const json_t *value, void *member)
 {
