@@ -15,6 +15,7 @@ extern "C" {
  * that, in an order the hardware accepts, when the set is closed, and also when this process ends in any other way, SIGKILL included.
  * Where the context has a simulated machine whose file gives devices clocks, the clocks are those instead: sim:NAME is the clock of that device,
  * what is asked for is reached at once, launches that begin later have it, and closing the set restores.
+ * A set serves one thread at a time, and its context outlives it.
  */
 typedef struct yoke_frequency_info {
     char name[64];         /* "cpu" (all cores), "nvml:0", "sim:NAME" */

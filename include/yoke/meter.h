@@ -12,7 +12,7 @@ extern "C" {
 
 /*
  * A meter tells the energy of one domain of the machine ("powercap:package-0", "nvml:0").  Meters form a tree, so that nothing is added
- * twice, and those at its disjoint top make up the total.  What a meter cannot say is NaN with a reason: never zero.
+ * twice, and those at its disjoint top make up the total.  A set is opened and closed by one thread, its context outlives it, and it outlives its regions.  What a meter cannot say is NaN with a reason: never zero.
  */
 
 typedef struct yoke_meter_info {

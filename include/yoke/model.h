@@ -69,7 +69,10 @@ typedef struct yoke_law {
     double worst; /* largest relative residual */
 } yoke_law;
 
-/* A fitted model, made by yoke_model_fit only: more is behind these members, which are for reading. */
+/*
+ * A fitted model, made by yoke_model_fit only: more is behind these members, which are for reading.  Several threads may read it and predict at once; its
+ * context outlives it.
+ */
 typedef struct yoke_model {
     yoke_model_kind kind;                         /* never AUTO */
     double min_units, max_units;                  /* range of validity: of the samples */
@@ -106,7 +109,7 @@ YOKE_API yoke_status yoke_model_predict(const yoke_model *model, double units, d
 
 /*
  * What this machine has measured, in one readable JSON file (docs/reference/store.md).  Entries are told apart by work and device; each says for which device and
- * kernel text it holds.  What does not fit is declined with a reason, and never used.
+ * kernel text it holds.  What does not fit is declined with a reason, and never used.  A store serves one thread at a time; its context outlives it.
  */
 typedef struct yoke_store yoke_store;
 

@@ -144,6 +144,7 @@ typedef struct yoke_plan_choice {
     char note[256];                                  /* what there is to say about it: "case 3: shared by eq. 26"; "" */
 } yoke_plan_choice;
 
+/* Of a plan that is made nothing changes: several threads may read it.  Its context outlives it. */
 typedef struct yoke_plan {
     yoke_objective objective;
     int feasible;

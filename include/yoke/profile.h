@@ -96,6 +96,7 @@ YOKE_API yoke_status yoke_profile_measure(yoke_context *context, const yoke_prof
  * Online.  Of the subject only power_w, clock_s, wait_until and temperature_c are used, on the thread that calls.  Between calls of the kernel
  * the device must be idle but for what every call brings with it.
  */
+/* Serves one thread at a time; its context and what the subject calls outlive it. */
 typedef struct yoke_profiler yoke_profiler;
 /* Waits for an update of the sensor.  Errors: ARGUMENT, MEMORY, UNAVAILABLE (no update is seen), those of the subject. */
 YOKE_API yoke_status yoke_profiler_create(yoke_context *context, const yoke_profile_subject *subject, const yoke_sensor *sensor,
