@@ -44,7 +44,7 @@ typedef struct yoke_share_report {
     double moved_s; /* seconds that moving data of `moved_units` units to the device took; NaN: not known */
     int64_t moved_units;
     double calls;    /* that the round had; NaN or 0: as in the options */
-    double energy_j; /* kept and reported; NaN: not metered */
+    double energy_j; /* kept and reported; NaN or 0: not metered */
 } yoke_share_report;
 
 enum { YOKE_BALANCER_MAX_DEVICES = 64 };

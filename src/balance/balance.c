@@ -183,7 +183,7 @@ static void take_report(yoke_balancer *balancer, int i, const yoke_share_report 
     device->had = report->units;
     bool measured = report->units > 0 && report->seconds >= least_seconds;
     device->measured_s = measured ? report->seconds : NAN;
-    device->energy_j = report->energy_j;
+    device->energy_j = report->energy_j > 0 ? report->energy_j : NAN; /* a report of zeros says nothing */
     device->verdict = MODEL_NOTHING;
     take_move(device, report);
     if (!measured) return;

@@ -81,6 +81,19 @@ static void reports_that_are_absurd_change_nothing(void **state)
     yoke_balancer_destroy(balancer);
 }
 
+static void a_report_of_zeros_claims_no_energy(void **state)
+{
+    int64_t units[2];
+    char *text = NULL;
+    yoke_balancer *balancer = make_balancer(*state, &(yoke_balancer_options){.devices = 2});
+    const yoke_share_report zeros[2] = {{.units = 500, .seconds = 1}, {.units = 500, .seconds = 1}};
+    assert_int_equal(yoke_balancer_update(balancer, zeros, 1000, units), YOKE_OK);
+    assert_int_equal(yoke_balancer_explain(balancer, &text), YOKE_OK);
+    assert_null(strstr(text, " J"));
+    yoke_release(*state, text);
+    yoke_balancer_destroy(balancer);
+}
+
 static void rounds_without_measurements_keep_what_is_known(void **state)
 {
     int64_t units[2], again[2];
@@ -299,6 +312,7 @@ static void one_hundred_thousand_hostile_calls_keep_the_contract(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(options_out_of_range_are_refused),
     cmocka_unit_test(reports_that_are_absurd_change_nothing),
+    cmocka_unit_test(a_report_of_zeros_claims_no_energy),
     cmocka_unit_test(rounds_without_measurements_keep_what_is_known),
     cmocka_unit_test(limits_are_kept_and_what_does_not_fit_is_said),
     cmocka_unit_test(a_device_that_is_taken_out_never_comes_back),
