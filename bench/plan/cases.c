@@ -8,6 +8,7 @@
 /* 8 devices with 10 levels each at constant speeds shall take less than 5 ms, whatever else there is; of points nothing is asked. */
 #define GOAL_S 5e-3
 #define LINEAR .devices = 8, .hosts = 2, .levels = 10
+#define ROUND(devices_, levels_, phases_) .devices = devices_, .hosts = 1, .levels = levels_, .starts = 1, .copies = 1, .phases = phases_
 #define ALL_COSTS LINEAR, .starts = 1, .hosting = 1, .removable = 1, .limits = 1, .copies = 1
 
 const plan_case plan_cases[] = {
@@ -34,6 +35,11 @@ const plan_case plan_cases[] = {
     {.name = "4 x 3, points",
      .shape = {.units = 10000, .devices = 4, .hosts = 1, .levels = 3, .points = 8, .cliffs = 1, .starts = 1, .hosting = 1},
      .goal_s = NAN},
+    {.name = "2 x 5, one phase", .shape = {.units = 10000, .devices = 2, .hosts = 1, .levels = 5, .starts = 1}, .goal_s = NAN},
+    {.name = "round 2 x 5 x 4", .shape = {.units = 100000, ROUND(2, 5, 4)}, .goal_s = NAN},
+    {.name = "round 3 x 10 x 5", .shape = {.units = 1000000, ROUND(3, 10, 5)}, .goal_s = 0.1},
+    {.name = "round 8 x 10 x 4", .shape = {.units = 1000000, ROUND(8, 10, 4)}, .goal_s = 1},
+    {.name = "round, slowdown 1.1", .shape = {.units = 1000000, ROUND(8, 10, 4)}, .max_slowdown = 1.1, .goal_s = 1},
 };
 const int num_plan_cases = sizeof plan_cases / sizeof plan_cases[0];
 

@@ -13,7 +13,7 @@
 #include "common/record.h"
 #include "plan/cases.h"
 
-enum { MOST_ROWS = 64 };
+enum { MOST_ROWS = 96 };
 
 typedef struct command_line {
     int64_t problems, seed;
@@ -75,7 +75,8 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
         .columns = columns,
         .details =
             "8 x 10: 8 devices with 10 levels of clocks each; 8 + 4: two devices with 8 and 4. Most costs: start costs, host overhead and\n"
-            "memory limits; all costs: removable devices and copies too.\n"
+            "memory limits; all costs: removable devices and copies too. Round 3 x 10 x 5: three devices with 10 levels, five phases with\n"
+            "barriers.\n"
             "Exit codes: 0 done (whether goals are met or not), 1 failed while running, 2 bad input, 130 or 143 interrupted.",
     };
     return app_options_parse(context, &usage, argc, argv, NULL, answered);
@@ -83,7 +84,12 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
 
 /* ---------------------------------------------------------------------------------------------------- output */
 
-static bool is_met(const timed_row *row) { return row->figures.median_s <= row->timed->goal_s && row->figures.optimal >= 1; }
+/* In time, and proved; of rounds to a hundredth. */
+static bool is_met(const timed_row *row)
+{
+    const plan_figures *f = &row->figures;
+    return f->median_s <= row->timed->goal_s && (f->optimal >= 1 || (row->timed->shape.phases > 0 && f->gap <= 0.01));
+}
 
 static void print_head(app_terminal *terminal)
 {

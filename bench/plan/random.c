@@ -90,6 +90,27 @@ static void draw_device(const plan_shape *shape, random_state *random, int i, pl
     draw_levels(shape, random, i, drawn);
 }
 
+/* Like the levels of a multigrid method: a device is slower on some, and its start costs matter the more the fewer units there are. */
+static void draw_round(const plan_shape *shape, random_state *random, plan_random *drawn)
+{
+    drawn->round = (yoke_round){.num_cuts = 1, .cut_units = &drawn->problem.units, .num_phases = shape->phases, .phases = drawn->phases};
+    drawn->problem.round = &drawn->round;
+    for (int p = 0; p < shape->phases; p++)
+        drawn->phases[p] = (yoke_phase){
+            .calls = drawn->problem.repetitions * (p == 0 ? 1 : 2), .units = shape->units >> 3 * p, .barrier = 1, .call_seconds = 1e-6};
+    for (int i = 0; i < shape->devices; i++)
+        for (int p = 0; p < shape->phases; p++) {
+            const double slow = p == 0 ? 1 : random_uniform(random, 0.8, 1.6);
+            for (int k = 0; k < drawn->devices[i].num_levels; k++) {
+                const yoke_plan_level *level = &drawn->levels[i][k];
+                drawn->times[i][k][p] = (yoke_plan_time){.seconds_per_unit = slow * level->seconds_per_unit,
+                                                         .start_seconds = level->start_seconds / shape->phases,
+                                                         .dynamic_power_w = level->dynamic_power_w};
+                drawn->levels[i][k].phases = drawn->times[i][k];
+            }
+        }
+}
+
 void plan_random_draw(const plan_shape *shape, random_state *random, plan_random *drawn)
 {
     memset(drawn, 0, sizeof *drawn);
@@ -114,4 +135,5 @@ void plan_random_draw(const plan_shape *shape, random_state *random, plan_random
         drawn->devices[i] = drawn->devices[first];
         drawn->devices[i].name = drawn->names[i];
     }
+    if (shape->phases > 0) draw_round(shape, random, drawn);
 }

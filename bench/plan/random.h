@@ -7,7 +7,7 @@
 #include "balance/family.h"
 #include "yoke/yoke.h"
 
-enum { PLAN_RANDOM_DEVICES = 8, PLAN_RANDOM_LEVELS = 10, PLAN_RANDOM_POINTS = 12 };
+enum { PLAN_RANDOM_DEVICES = 8, PLAN_RANDOM_LEVELS = 10, PLAN_RANDOM_POINTS = 12, PLAN_RANDOM_PHASES = 6 };
 
 /* Of what kind a problem shall be. */
 typedef struct plan_shape {
@@ -21,6 +21,7 @@ typedef struct plan_shape {
     int cliffs;        /* nonzero: with points, speeds fall by factors of 2 to 8 at one of them */
     int falling;       /* nonzero: with points, speeds differ so much from point to point that seconds fall with units now and then */
     int whole_numbers; /* nonzero: seconds and powers are small whole numbers, so that many choices cost the same */
+    int phases; /* 0: no round; else so many of one cut, with barriers, each with an eighth of the units of the one before (not with points) */
 } plan_shape;
 
 typedef struct plan_random {
@@ -29,6 +30,9 @@ typedef struct plan_random {
     yoke_plan_level levels[PLAN_RANDOM_DEVICES][PLAN_RANDOM_LEVELS];
     double points[PLAN_RANDOM_DEVICES][PLAN_RANDOM_LEVELS][PLAN_RANDOM_POINTS][2];
     char names[PLAN_RANDOM_DEVICES][16];
+    yoke_round round;
+    yoke_phase phases[PLAN_RANDOM_PHASES];
+    yoke_plan_time times[PLAN_RANDOM_DEVICES][PLAN_RANDOM_LEVELS][PLAN_RANDOM_PHASES];
 } plan_random;
 
 /* A whole number from low to high. */

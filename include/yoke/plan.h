@@ -127,7 +127,9 @@ typedef struct yoke_plan_options {
     double power_cap_w;  /* peak power at most; 0: none */
     int pareto;          /* nonzero: the whole front of time and energy too */
     int bare;            /* nonzero: neither alternatives nor words, as fast as can be */
-    int64_t max_nodes;   /* of a search, after which the best so far is returned with its gap; 0: 10^6, fewer with many levels */
+    /* Of a search, after which the best so far is returned with its gap; all searches of the plan (limits, alternatives, ties) together have twice as many, after
+     * which each gets 200 at most.  0: so many that a search takes a second or so, 10^6 at most. */
+    int64_t max_nodes;
     /* Called every thousand nodes or so of all searches, with their number so far; nonzero ends them as max_nodes does.  NULL: never. */
     int (*progress)(void *user, int64_t nodes);
     void *user; /* of progress */

@@ -19,8 +19,10 @@ static yoke_status request_with_slowdown(plan_work *work, plan_request *request)
     yoke_status status = yoke_allocate(work->context, 1, sizeof *result, &result);
     if (status != YOKE_OK) return status;
     status = plan_search(work, &fastest, result);
-    if (status == YOKE_OK && result->feasible)
+    if (status == YOKE_OK && result->feasible) {
         request->deadline_s = fmin(request->deadline_s, work->options.max_slowdown * result->cost.time_s);
+        request->least_s = isnan(result->gap) ? 0 : result->cost.time_s * (1 - result->gap) * (1 - 2 * PLAN_ROUNDING);
+    }
     yoke_release(work->context, result);
     return status;
 }

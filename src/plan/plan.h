@@ -99,6 +99,7 @@ typedef struct plan_cost {
 typedef struct plan_request {
     yoke_objective objective;
     double deadline_s, power_cap_w; /* INFINITY: none */
+    double least_s;                 /* nothing that keeps the rest takes less (it is proven); 0: not known */
     const int *allowed;             /* devices that may have units; NULL: all */
     const int64_t *levels;          /* level that a device has if it has units, -1: any; NULL: any for all */
 } plan_request;

@@ -207,7 +207,7 @@ static yoke_status check_options(yoke_context *context, const yoke_plan_options 
     if (!finite_from_zero(options->power_cap_w))
         return yoke_fail(context, YOKE_ERROR_ARGUMENT, "plan: power_cap_w is %g; it must be above 0, or 0 for none", options->power_cap_w);
     if (options->max_nodes < 0)
-        return yoke_fail(context, YOKE_ERROR_ARGUMENT, "plan: most_nodes is %lld; it must not be negative", (long long)options->max_nodes);
+        return yoke_fail(context, YOKE_ERROR_ARGUMENT, "plan: max_nodes is %lld; it must not be negative", (long long)options->max_nodes);
     return YOKE_OK;
 }
 

@@ -205,17 +205,15 @@ static int needs_phases(const plan_work *work)
 }
 
 /*
- * What a node takes grows with the levels (and phases) and their points.  By default a search takes seconds at the most, and all searches of a plan
- * together twice that.
+ * What a node takes grows with the levels (and phases), their points, and in a round with the devices.  By default a search takes a second or so, and all searches of
+ * a plan together have twice its nodes.
  */
 static void limit_nodes(plan_work *work, int64_t levels, int64_t pieces)
 {
     const int64_t most = 1000000, fewest = 200, size = levels * work->num_phases + pieces / 16;
-    const int64_t nodes = work->several ? 3200000 / size : 50000000 / size;
-    work->max_nodes = INT64_MAX;
-    if (work->options.max_nodes > 0) return;
-    work->options.max_nodes = nodes > most ? most : nodes < fewest ? fewest : nodes;
-    work->max_nodes = 2 * work->options.max_nodes;
+    const int64_t nodes = work->several ? 6600000 / (size * work->num_devices) : 50000000 / size;
+    if (work->options.max_nodes == 0) work->options.max_nodes = nodes > most ? most : nodes < fewest ? fewest : nodes;
+    work->max_nodes = work->options.max_nodes < INT64_MAX / 2 ? 2 * work->options.max_nodes : INT64_MAX;
 }
 
 yoke_status plan_prepare(yoke_context *context, const yoke_plan_problem *problem, const yoke_plan_options *options, plan_work **result)

@@ -9,6 +9,7 @@
 #define YOKE_PLAN_ROUND_H
 
 #include "plan/search.h"
+#include "plan/simplex.h"
 
 /* Parts of a cut that are weighted alike: the parts y_i of all devices sum to 1 (to 0 where the cut has no units). */
 typedef struct round_group {
@@ -19,16 +20,16 @@ typedef struct round_group {
     int terms[PLAN_MOST_PHASES + 1]; /* phases; -1: the copies */
 } round_group;
 
-/* From a part of the cut to the next, below the seconds (weighted) and joules of all terms: straight lines. */
-typedef struct round_piece {
-    double from, to, seconds[2], joules[2];
-} round_piece;
-
-/* Of a device at a level, for a group: its pieces, and each term's own lines, [count][num_terms][2] seconds. */
+/*
+ * Seconds and joules of a device at a level, for all terms of a group, by straight lines between corners (parts of the cut): [count] pieces of two ends each.
+ * Seconds are those of each line of the program, and from below; `above` (of hosts, where they matter) from above.
+ */
 typedef struct round_curve {
     int64_t count;
-    round_piece *pieces;
-    double *lines;
+    double *corners; /* [count + 1] */
+    double *joules;  /* [count][2] */
+    double *seconds; /* [count][2][num_lines] */
+    double *above;   /* the same; NULL */
 } round_curve;
 
 /* All choices with units, levels (by place) and makespans in these ranges. */
@@ -36,6 +37,7 @@ typedef struct round_node {
     double bound, low_s, high_s;
     int64_t number;          /* in the order in which nodes were made */
     int device, cut, levels; /* how to split it: levels of a device, or its units of a cut; device -1: makespans */
+    double middle_s;         /* of the makespans */
     int64_t at;              /* the last unit or level of the first half */
     int first[PLAN_MOST_DEVICES], last[PLAN_MOST_DEVICES];
     int64_t units[]; /* [num_cuts][num_devices][2]: fewest, most */
@@ -53,27 +55,52 @@ typedef struct round_box {
     double standing_w; /* base and these */
 } round_box;
 
-/* What a price of each group's parts gives. */
+/* What a second of a device in a line costs, and a part of a group is worth. */
+typedef struct round_prices {
+    int joules;     /* nonzero: joules cost what they are; else nothing */
+    double second;  /* of the sum of all lines */
+    double *lines;  /* [num_lines][num_devices] */
+    double *hosts;  /* [num_lines]: what a second of a host's work saves */
+    double *groups; /* [num_groups] */
+} round_prices;
+
+/* A state of a device: off, or parts of each group at a level.  Its numbers: [num_groups] parts, [num_lines] seconds, [num_lines] from above, joules. */
+typedef struct round_state {
+    int device, level; /* level -1: off */
+    int column;        /* of the program; -1: it is not there */
+    int used;          /* nonzero: a solution had it */
+    double cost;       /* by the prices that it was found with */
+} round_state;
+
+/* What the solution of a node's program is: each device a mean of some states. */
 typedef struct round_relaxed {
-    double bound;   /* seconds or joules */
-    double seconds; /* weighted */
-    double *parts;  /* [groups][num_devices] */
-    double *mixed;  /* the same, of two prices, with the right sums */
-    int *levels;    /* -1: off */
+    double time_s, joules;      /* joules: of E, at time_s */
+    double value;               /* of the objective, of both */
+    double *mixed;              /* [groups][num_devices]: mean parts; of each group they sum to its total */
+    double (*parts)[2];         /* [groups][num_devices]: the fewest and the most of a state */
+    double *weights;            /* [num_levels]: of states at a level */
+    double *rough;              /* [num_devices]: by how much the states cost less than their mean parts */
+    int *levels, *other_levels; /* that of most weight, and the next; -1: off, or no other */
 } round_relaxed;
 
 typedef struct round_search {
     plan_work *work;
     const search_limits *limits;
     search_best *best;
-    int num_groups, num_waits; /* waits: intervals, and copies that come before */
+    int num_groups, num_waits;         /* waits: intervals, and copies that come before */
+    int num_lines;                     /* waits, or neighbours of them taken together */
+    char hosted[PLAN_MOST_PHASES + 1]; /* [num_lines]: nonzero: hosting waits in it */
     round_group groups[PLAN_MOST_PHASES + PLAN_MOST_CUTS];
     int first_level[PLAN_MOST_DEVICES]; /* number of a device's first level among all */
     int num_levels;
-    round_curve *curves;          /* [levels][groups] */
-    double *alone;                /* [levels][2]: seconds (weighted) and joules of the device's own phases and set-up */
-    double *weights;              /* [num_waits][num_devices]: each wait's sum to 1 */
-    double *prices;               /* [groups]: the last ones */
+    round_curve *curves;    /* [levels][groups] */
+    double *alone;          /* [levels][num_lines + 1]: seconds and joules of the device's own phases and set-up */
+    round_prices prices[2]; /* the best ones of the last node: of T, of the objective */
+    round_prices trial;
+    plan_simplex program;
+    round_state *states; /* that programs had */
+    double *numbers;     /* [MOST_STATES][state_size] */
+    int num_states, most_states, state_size;
     int works[PLAN_MOST_DEVICES]; /* nonzero: it has a phase of its own */
     round_box box;
     round_relaxed relaxed;
@@ -96,13 +123,22 @@ static inline int64_t *round_units(const round_search *search, round_node *node,
     return node->units + 2 * (cut * search->work->num_devices + device);
 }
 
-/* round_curves.c: groups, and memory for curves; makes their lines; weighs them.  Errors: MEMORY. */
+/* round_curves.c: groups and lines; memory for curves, and makes them.  Errors: MEMORY. */
 void round_make_groups(round_search *search);
 yoke_status round_make_curves(round_search *search);
-void round_weigh(round_search *search);
 
-/* round_price.c: a bound of the node in box, seconds for least time, else joules; effort: of bisections. */
-double round_price(round_search *search, const round_node *node, int effort);
+/* round_price.c: the least that a device costs by the prices less what its parts are worth; that state, and its numbers. */
+double round_best_state(const round_search *search, const round_node *node, int device, const round_prices *prices, round_state *state,
+                        double *numbers);
+
+/*
+ * round_program.c: memory for programs; a bound of T, or of the objective, in the node (in box), by at most so many turns; the latter leaves `relaxed`, and narrows makespans.
+ * Errors: MEMORY.
+ */
+yoke_status round_program_create(round_search *search);
+void round_program_destroy(round_search *search);
+double round_bound_time(round_search *search, const round_node *node, int turns);
+double round_bound_objective(round_search *search, round_node *node, int turns);
 
 /* round_look.c: narrows the node, sets its bound and how to split it.  Returns 0 where it holds nothing better than the best. */
 int round_look(round_search *search, round_node *node, int effort);
@@ -116,19 +152,15 @@ static inline int round_power_of_time(yoke_objective objective)
     return objective == YOKE_OBJECTIVE_ENERGY ? 0 : objective == YOKE_OBJECTIVE_ED2P ? 2 : 1;
 }
 
-/* round_improve.c: offers a choice (in the order of the problem), and what moving its units and changing its levels leads to. */
+/* round_improve.c: offers a choice (in the order of the problem), and what moving its units and changing its levels leads to, by one of so many parts of the evaluations left. */
 void round_offer(round_search *search, const int64_t *units, const int64_t *levels);
-void round_improve(round_search *search, const int64_t *units, const int64_t *levels);
+void round_improve(round_search *search, const int64_t *units, const int64_t *levels, int parts);
+/* The same by few steps, of a choice that is nearly as good as the best, or nearly keeps the limits. */
+void round_polish(round_search *search, const int64_t *units, const int64_t *levels);
 /* Whole units of the parts in relaxed.mixed, and levels. */
 void round_from_relaxed(const round_search *search, int64_t *units, int64_t *levels);
 
 void round_rank(round_search *search, round_trial *trial);
 int round_is_better(const round_trial *a, const round_trial *b);
-
-/* round_balance.c: choices whose devices end each interval together, of many durations of the intervals; the best is improved and offered. */
-void round_balance(round_search *search);
-
-/* round_weights.c: weights for which the choice's devices are worth the same at the margin. */
-void round_find_weights(round_search *search, round_node *root);
 
 #endif

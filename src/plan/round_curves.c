@@ -9,7 +9,7 @@
 
 #include "plan/round.h"
 
-enum { MOST_LINES = 400000, MOST_PIECES = 512, FEWEST_PIECES = 8 };
+enum { MOST_LINES = 400000, MOST_PIECES = 512, FEWEST_PIECES = 8, MOST_ROWS = 384 };
 
 static int has_copies(const plan_device *device) { return device->copy_per_unit_s > 0 || device->copy_j > 0; }
 
@@ -43,6 +43,26 @@ void round_make_groups(round_search *search)
     }
     if (copies) search->groups[0].terms[search->groups[0].num_terms++] = -1;
     search->num_waits = work->num_intervals + (work->copies_before ? 1 : 0);
+    const int room = MOST_ROWS / work->num_devices;
+    search->num_lines = search->num_waits < room ? search->num_waits : room;
+}
+
+/* The line that a wait is of: neighbours share one where there are many. */
+static int line_of_wait(const round_search *search, int wait) { return wait * search->num_lines / search->num_waits; }
+
+static int wait_of(const plan_work *work, int term)
+{
+    return term >= 0 ? work->phases[term].interval : work->copies_before ? work->num_intervals : 0;
+}
+
+/* A line in which devices also wait for copies is longer than their work: then hosting is not bounded by it. */
+static void find_hosted_lines(round_search *search)
+{
+    const plan_work *work = search->work;
+    int copies = 0;
+    if (!(work->hosting_w > 0) || search->limits->objective == YOKE_OBJECTIVE_TIME) return;
+    for (int i = 0; i < work->num_devices; i++) copies |= work->devices[i].copy_s > 0 || work->devices[i].copy_per_unit_s > 0;
+    for (int l = 0; l < search->num_lines; l++) search->hosted[l] = (char)(!copies || l != line_of_wait(search, wait_of(work, -1)));
 }
 
 /* Units of the phase that a device with the part y surely has: scale y - slack. */
@@ -103,21 +123,23 @@ static double seconds_at(const plan_time *time, double x)
     return time->start_s + time->calls * yoke_speed_seconds(&time->speed, x);
 }
 
-/* A line that is nowhere above the seconds of x to y units. */
-static void line_of(const plan_time *time, double x, double y, double line[2])
+/*
+ * A line that is nowhere above (side -1) or nowhere below (side 1) the seconds of x to y units.  Between points that do not lie so it is that of the fewest
+ * units, or of the most.
+ */
+static void line_of(const plan_time *time, int side, double x, double y, double line[2])
 {
     line[0] = line[1] = 0;
-    if (time->absent || !(y > 0) || x < -1e-9 * y) return; /* from none to some: nothing is sure */
+    if (time->absent || !(y > 0) || (side < 0 && x < -1e-9 * y)) return; /* from none to some: nothing is sure */
     x = fmax(x, 0);
-    line[0] = line[1] = seconds_at(time, x);
-    if (time->speed.count == 0) {
-        line[1] = seconds_at(time, y);
-        return;
-    }
+    line[0] = seconds_at(time, side < 0 || time->speed.count == 0 ? x : y);
+    line[1] = seconds_at(time, side > 0 || time->speed.count == 0 ? y : x);
+    if (time->speed.count == 0) return;
     const yoke_speed_piece *piece = &time->speed.pieces[yoke_speed_find(&time->speed, (x + y) / 2)];
     const yoke_speed_piece *end = time->speed.pieces + time->speed.count;
     if (piece->flat || piece->units > x * (1 + 1e-9) || (piece + 1 < end && piece[1].units < y * (1 - 1e-9))) return;
-    if (piece->slope >= 0) {
+    if (piece->slope == 0 || (piece->slope > 0) == (side < 0)) {
+        line[0] = seconds_at(time, x);
         line[1] = seconds_at(time, y);
         return;
     }
@@ -127,37 +149,60 @@ static void line_of(const plan_time *time, double x, double y, double line[2])
     line[1] = seconds_at(time, middle) + rise * (y - middle);
 }
 
-static void fill_curve(const round_search *search, int device, const plan_level *level, const round_group *group, const double *corners,
-                       round_curve *curve)
+static void fill_term(const round_search *search, int device, const plan_level *level, int term, round_curve *curve, int64_t k)
 {
-    for (int64_t k = 0; k < curve->count; k++) {
-        curve->pieces[k] = (round_piece){.from = corners[k], .to = corners[k + 1]};
-        for (int j = 0; j < group->num_terms; j++) {
-            double *line = curve->lines + 2 * (k * group->num_terms + j);
-            const term_scale s = scale_of(search->work, group->terms[j]);
-            if (group->terms[j] < 0) {
-                line[0] = search->work->devices[device].copy_per_unit_s * s.scale * corners[k];
-                line[1] = search->work->devices[device].copy_per_unit_s * s.scale * corners[k + 1];
-            } else
-                line_of(&level->times[group->terms[j]], s.scale * corners[k] - s.slack, s.scale * corners[k + 1] - s.slack, line);
-        }
+    const plan_work *work = search->work;
+    const plan_device *of = &work->devices[device];
+    const term_scale s = scale_of(work, term);
+    const int at = line_of_wait(search, wait_of(work, term));
+    const double from = curve->corners[k], to = curve->corners[k + 1];
+    double below[2] = {of->copy_per_unit_s * s.scale * from, of->copy_per_unit_s * s.scale * to}, above[2] = {below[0], below[1]};
+    double joules[2] = {of->copy_j * s.scale * from, of->copy_j * s.scale * to};
+    if (term >= 0) {
+        const plan_time *time = &level->times[term];
+        line_of(time, -1, s.scale * from - s.slack, s.scale * to - s.slack, below);
+        if (curve->above != NULL) line_of(time, 1, s.scale * from + s.slack, s.scale * to + s.slack, above);
+        for (int end = 0; end < 2; end++)
+            joules[end] = time->absent || search->limits->objective == YOKE_OBJECTIVE_TIME ? 0 : time->dynamic_w * below[end];
+    }
+    for (int end = 0; end < 2; end++) {
+        curve->joules[2 * k + end] += joules[end];
+        curve->seconds[(2 * k + end) * search->num_lines + at] += below[end];
+        if (curve->above != NULL) curve->above[(2 * k + end) * search->num_lines + at] += above[end];
     }
 }
 
 static yoke_status make_curve(round_search *search, int device, const plan_level *level, const round_group *group, int64_t most,
                               round_curve *curve)
 {
-    double *corners = NULL;
     yoke_context *context = search->work->context;
+    const int hosting = search->work->devices[device].host && search->work->hosting_w > 0;
+    double *corners = NULL;
     yoke_status status = yoke_allocate_untouched(context, corners_room(level, group), sizeof *corners, &corners);
     if (status != YOKE_OK) return status;
+    curve->corners = corners;
     curve->count = corners_of(search, level, group, most + 1, corners) - 1;
-    status = yoke_allocate(context, curve->count, sizeof *curve->pieces, &curve->pieces);
-    if (status == YOKE_OK && group->num_terms > 0)
-        status = yoke_allocate(context, 2 * curve->count * group->num_terms, sizeof *curve->lines, &curve->lines);
-    if (status == YOKE_OK) fill_curve(search, device, level, group, corners, curve);
-    yoke_release(context, corners);
+    const int64_t ends = 2 * curve->count;
+    status = yoke_allocate(context, ends, sizeof(double), &curve->joules);
+    if (status == YOKE_OK) status = yoke_allocate(context, ends * search->num_lines, sizeof(double), &curve->seconds);
+    if (status == YOKE_OK && hosting) status = yoke_allocate(context, ends * search->num_lines, sizeof(double), &curve->above);
+    for (int64_t k = 0; k < curve->count && status == YOKE_OK; k++)
+        for (int j = 0; j < group->num_terms; j++) fill_term(search, device, level, group->terms[j], curve, k);
     return status;
+}
+
+/* Seconds in each line, then joules, of a device's own phases and set-up. */
+static void fill_alone(round_search *search, int device, const plan_level *level, double *alone)
+{
+    const plan_work *work = search->work;
+    alone[line_of_wait(search, wait_of(work, -1))] += work->devices[device].copy_s;
+    for (int p = 0; p < work->num_phases; p++) {
+        if (work->phases[p].cut >= 0 || work->phases[p].device != device || level->times[p].absent) continue;
+        const double seconds = plan_time_s(&level->times[p], work->phases[p].units);
+        alone[line_of_wait(search, wait_of(work, p))] += seconds;
+        if (seconds > 0 && search->limits->objective != YOKE_OBJECTIVE_TIME)
+            alone[search->num_lines] += level->times[p].dynamic_w * seconds;
+    }
 }
 
 yoke_status round_make_curves(round_search *search)
@@ -165,62 +210,16 @@ yoke_status round_make_curves(round_search *search)
     const plan_work *work = search->work;
     int64_t most = MOST_LINES / ((int64_t)search->num_levels * (work->num_phases + 1));
     most = most > MOST_PIECES ? MOST_PIECES : most < FEWEST_PIECES ? FEWEST_PIECES : most;
+    find_hosted_lines(search);
     yoke_status status =
         yoke_allocate(work->context, (int64_t)search->num_levels * search->num_groups, sizeof *search->curves, &search->curves);
-    for (int i = 0; i < work->num_devices; i++)
-        for (int l = 0; l < work->devices[i].num_levels; l++)
+    for (int i = 0; i < work->num_devices && status == YOKE_OK; i++)
+        for (int l = 0; l < work->devices[i].num_levels; l++) {
+            fill_alone(search, i, &work->devices[i].levels[l], search->alone + (search->first_level[i] + l) * (search->num_lines + 1));
             for (int g = 0; g < search->num_groups && status == YOKE_OK; g++)
                 if (search->groups[g].total > 0)
                     status = make_curve(search, i, &work->devices[i].levels[l], &search->groups[g], most,
                                         &search->curves[(search->first_level[i] + l) * search->num_groups + g]);
+        }
     return status;
-}
-
-/* The weight of a device in the wait that a term is of. */
-static double weight_of(const round_search *search, int term, int device)
-{
-    const plan_work *work = search->work;
-    int wait = term >= 0 ? work->phases[term].interval : work->copies_before ? work->num_intervals : 0;
-    return search->weights[wait * work->num_devices + device];
-}
-
-static void weigh_curve(const round_search *search, int device, const plan_level *level, const round_group *group, round_curve *curve)
-{
-    const plan_device *of = &search->work->devices[device];
-    for (int64_t k = 0; k < curve->count; k++) {
-        round_piece *piece = &curve->pieces[k];
-        for (int end = 0; end < 2; end++) {
-            piece->seconds[end] = piece->joules[end] = 0;
-            for (int j = 0; j < group->num_terms; j++) {
-                const int term = group->terms[j];
-                const double seconds = curve->lines[2 * (k * group->num_terms + j) + end];
-                piece->seconds[end] += weight_of(search, term, device) * seconds;
-                if (term < 0)
-                    piece->joules[end] += of->copy_j * (double)search->work->cut_units[0] * (end ? piece->to : piece->from);
-                else if (!level->times[term].absent && search->limits->objective != YOKE_OBJECTIVE_TIME)
-                    piece->joules[end] += level->times[term].dynamic_w * seconds;
-            }
-        }
-    }
-}
-
-void round_weigh(round_search *search)
-{
-    const plan_work *work = search->work;
-    for (int i = 0; i < work->num_devices; i++)
-        for (int l = 0; l < work->devices[i].num_levels; l++) {
-            const plan_level *level = &work->devices[i].levels[l];
-            const int number = search->first_level[i] + l;
-            double *alone = search->alone + 2 * number;
-            alone[0] = weight_of(search, -1, i) * work->devices[i].copy_s;
-            alone[1] = 0;
-            for (int p = 0; p < work->num_phases; p++) {
-                if (work->phases[p].cut >= 0 || work->phases[p].device != i || level->times[p].absent) continue;
-                const double seconds = plan_time_s(&level->times[p], work->phases[p].units);
-                alone[0] += weight_of(search, p, i) * seconds;
-                if (seconds > 0 && search->limits->objective != YOKE_OBJECTIVE_TIME) alone[1] += level->times[p].dynamic_w * seconds;
-            }
-            for (int g = 0; g < search->num_groups; g++)
-                weigh_curve(search, i, level, &search->groups[g], &search->curves[number * search->num_groups + g]);
-        }
 }

@@ -88,8 +88,8 @@ static int try_move(round_search *search, int cut, int from, int to, int third, 
     return 0;
 }
 
-/* All pairs (and, of few devices, triples) with one step; returns nonzero where any was better. */
-static int move_all(round_search *search, int64_t step, round_trial *t)
+/* All pairs (and, of few devices, where asked for, triples) with one step; returns nonzero where any was better. */
+static int move_all(round_search *search, int64_t step, int triples, round_trial *t)
 {
     const int devices = search->work->num_devices;
     int better = 0;
@@ -98,7 +98,7 @@ static int move_all(round_search *search, int64_t step, round_trial *t)
             for (int j = 0; j < devices; j++) {
                 if (i == j) continue;
                 while (try_move(search, c, i, j, -1, step, t)) better = 1;
-                for (int k = 0; k < devices && devices <= 10; k++)
+                for (int k = 0; k < devices && triples; k++)
                     if (k != i && k != j && try_move(search, c, i, j, k, step, t)) better = 1;
             }
     return better;
@@ -106,8 +106,9 @@ static int move_all(round_search *search, int64_t step, round_trial *t)
 
 static void move_units(round_search *search, int64_t first_step, round_trial *t)
 {
+    const int triples = search->work->num_devices <= 10;
     for (int64_t step = first_step; step > 0 && search->evaluations > 0; step /= 4)
-        for (int turn = 0; turn < 8 && move_all(search, step, t); turn++) continue;
+        for (int turn = 0; turn < 8 && move_all(search, step, triples, t); turn++) continue;
 }
 
 static int64_t largest_cut(const plan_work *work)
@@ -178,17 +179,51 @@ static int change_levels(round_search *search, int moving, round_trial *t)
     return better;
 }
 
-void round_improve(round_search *search, const int64_t *units, const int64_t *levels)
+/* A part of the evaluations that are left, so that later choices have some. */
+static int64_t take_evaluations(round_search *search, int parts)
 {
-    const plan_work *work = search->work;
+    const int64_t own = search->evaluations / parts, rest = search->evaluations - own;
+    search->evaluations = own;
+    return rest;
+}
+
+static round_trial trial_of(round_search *search, const int64_t *units, const int64_t *levels)
+{
     round_trial t;
-    memcpy(t.units, units, (size_t)(work->num_cuts * work->num_devices) * sizeof *units);
-    memcpy(t.levels, levels, (size_t)work->num_devices * sizeof *levels);
+    memcpy(t.units, units, (size_t)(search->work->num_cuts * search->work->num_devices) * sizeof *units);
+    memcpy(t.levels, levels, (size_t)search->work->num_devices * sizeof *levels);
     round_rank(search, &t);
+    return t;
+}
+
+void round_improve(round_search *search, const int64_t *units, const int64_t *levels, int parts)
+{
+    const int64_t rest = take_evaluations(search, parts), step = largest_cut(search->work) / 4;
+    round_trial t = trial_of(search, units, levels);
     for (int turn = 0; turn < 6 && search->evaluations > 0; turn++) {
-        move_units(search, largest_cut(work) / 4 > 0 ? largest_cut(work) / 4 : 1, &t);
+        move_units(search, step > 0 ? step : 1, &t);
         if (!change_levels(search, 0, &t) && !leave_out(search, &t) && !change_levels(search, 1, &t)) break;
     }
+    search->evaluations += rest;
+    round_offer(search, t.units, t.levels);
+}
+
+void round_polish(round_search *search, const int64_t *units, const int64_t *levels)
+{
+    enum { FEW = 1500 };
+    static const double near = 0.02;
+    const plan_work *work = search->work;
+    round_trial t = trial_of(search, units, levels);
+    round_offer(search, units, levels);
+    if (t.excess > near || t.value > search->best->value * (1 + (t.excess > 0 ? 0 : near)) || search->evaluations < FEW) return;
+    const int64_t rest = search->evaluations - FEW, first = largest_cut(work) / 256 + 1;
+    search->evaluations = FEW;
+    for (int turn = 0; turn < 3; turn++) {
+        for (int64_t step = first; step > 0; step /= 4)
+            for (int k = 0; k < 4 && move_all(search, step, 0, &t); k++) continue;
+        if (!change_levels(search, 0, &t)) break;
+    }
+    search->evaluations += rest;
     round_offer(search, t.units, t.levels);
 }
 

@@ -405,7 +405,19 @@ static void offer_single(round_search *search, const round_node *node)
     round_offer(search, units, levels);
 }
 
-int round_look(round_search *search, round_node *node, int effort)
+/* A bound of T by prices makes the node smaller, too. */
+static int raise_makespan(round_search *search, round_node *node, int turns, double *joules)
+{
+    static const double narrow = 1.02;
+    if (search->limits->objective == YOKE_OBJECTIVE_TIME || node->high_s <= node->low_s * narrow) return 1;
+    node->low_s = fmax(node->low_s, round_bound_time(search, node, turns));
+    if (node->low_s > node->high_s) return 0;
+    *joules = least_joules(search, node, node->low_s) * (1 - 1e-14);
+    narrow_makespan(search, node, *joules);
+    return node->low_s <= node->high_s;
+}
+
+int round_look(round_search *search, round_node *node, int turns)
 {
     double joules;
     const int power = round_power_of_time(search->limits->objective);
@@ -419,15 +431,13 @@ int round_look(round_search *search, round_node *node, int effort)
         offer_single(search, node);
         return 0;
     }
+    if (!raise_makespan(search, node, turns, &joules)) return 0;
     double bound = search->limits->objective == YOKE_OBJECTIVE_TIME ? node->low_s : joules * of_time(node->low_s, power);
     node->bound = fmax(node->bound, bound);
     if (node->bound >= search_enough(search->best)) return 0;
-    const double priced = round_price(search, node, effort);
-    if (search->limits->objective == YOKE_OBJECTIVE_TIME) {
-        node->low_s = fmax(node->low_s, priced);
-        node->bound = fmax(node->bound, priced);
-    } else
-        node->bound = fmax(node->bound, priced * of_time(node->low_s, power));
+    const double priced = round_bound_objective(search, node, turns);
+    node->bound = fmax(node->bound, priced);
+    if (search->limits->objective == YOKE_OBJECTIVE_TIME) node->low_s = fmax(node->low_s, priced);
     if (node->bound >= search_enough(search->best)) return 0;
     round_choose_split(search, node);
     return 1;

@@ -1,9 +1,85 @@
 /*
- * round_split.c - which range of a node to halve: the one that makes the largest difference.
+ * round_split.c - which range of a node to divide: where the solution of its program is least like a choice.
  */
 #include <math.h>
 
 #include "plan/round.h"
+
+/* The part of what is missing to the best choice that the solution must explain; else whole units do. */
+static const double explained = 0.2;
+/* Makespans nearer to each other than that are not divided: what else is open decides. */
+static const double least_apart = 1e-3;
+
+/* The group whose parts say how a cut is divided. */
+static int group_of_cut(const round_search *search, int cut)
+{
+    for (int g = 0; g < search->num_groups; g++)
+        if (search->groups[g].cut == cut && search->groups[g].num_terms > 0) return g;
+    return cut;
+}
+
+/* Of units: the last before which a jump of the device's seconds lies, between the fewest and the most units of its states. */
+static int64_t jump_between(const round_search *search, int cut, double few, double mean)
+{
+    const plan_work *work = search->work;
+    const double n = (double)work->cut_units[cut];
+    int64_t at = 0;
+    for (int p = 0; p < work->num_phases; p++) {
+        const plan_phase *phase = &work->phases[p];
+        if (phase->cut != cut || phase->whole || phase->units == 0 || phase->weight_sum != NULL) continue;
+        const double part = 1 / (double)phase->units; /* fewer may have no unit of it */
+        if (part < few || part > mean) continue;
+        const int64_t units = (int64_t)floor(part * n);
+        if (units > at) at = units;
+    }
+    return at;
+}
+
+/* Where to divide the units of a device; -1: nowhere. */
+static int64_t units_at(const round_search *search, const round_node *node, int cut, int i)
+{
+    const plan_work *work = search->work;
+    const int64_t *units = node->units + 2 * (cut * work->num_devices + i);
+    const int place = group_of_cut(search, cut) * work->num_devices + i;
+    const double n = (double)work->cut_units[cut], *range = search->relaxed.parts[place], mean = search->relaxed.mixed[place];
+    if (units[0] == units[1]) return -1;
+    int64_t at = range[0] < mean * 0.5 ? jump_between(search, cut, range[0], mean) : (int64_t)floor(mean * n);
+    if (at < units[0] || at >= units[1]) at = (int64_t)floor(mean * n);
+    if (at < units[0] || at >= units[1]) at = units[0] + (units[1] - units[0]) / 2;
+    return at;
+}
+
+/* The device's states differ in parts by more than its states at one level. */
+static int differ_in_parts(const round_search *search, int cut, int i)
+{
+    const double *range = search->relaxed.parts[group_of_cut(search, cut) * search->work->num_devices + i];
+    return range[1] - range[0] > 1e-9 && range[0] < 0.5 * range[1];
+}
+
+static void split_device(const round_search *search, round_node *node, int i)
+{
+    const plan_work *work = search->work;
+    const round_relaxed *relaxed = &search->relaxed;
+    int cut = -1;
+    double widest = -1;
+    for (int c = 0; c < work->num_cuts; c++) {
+        const double *range = relaxed->parts[group_of_cut(search, c) * work->num_devices + i];
+        if (node->units[2 * (c * work->num_devices + i)] == node->units[2 * (c * work->num_devices + i) + 1]) continue;
+        if (!(range[1] - range[0] > widest)) continue;
+        widest = range[1] - range[0];
+        cut = c;
+    }
+    const int one = relaxed->levels[i], other = relaxed->other_levels[i];
+    node->device = i;
+    node->levels = node->first[i] < node->last[i] && (cut < 0 || (one >= 0 && other >= 0 && !differ_in_parts(search, cut, i)));
+    if (node->levels) {
+        node->at = one >= 0 && other >= 0 ? (one < other ? one : other) : node->first[i] + (node->last[i] - node->first[i]) / 2;
+        if (node->at >= node->last[i]) node->at = node->last[i] - 1;
+        return;
+    }
+    node->cut = cut;
+    node->at = units_at(search, node, cut, i);
+}
 
 /* Seconds that others are compared with. */
 static double usual_seconds(const round_search *search, const round_node *node)
@@ -23,8 +99,9 @@ static double spread_of_levels(const round_search *search, const round_node *nod
         if (!search->box.possible[search->first_level[i] + l]) continue;
         for (int p = 0; p < work->num_phases; p++) {
             const plan_phase *phase = &work->phases[p];
-            double units = phase->cut < 0 ? (phase->device == i ? (double)phase->units : 0)
-                                          : (double)phase->units * search->relaxed.mixed[phase->cut * work->num_devices + i];
+            double units = phase->cut < 0
+                               ? (phase->device == i ? (double)phase->units : 0)
+                               : (double)phase->units * search->relaxed.mixed[group_of_cut(search, phase->cut) * work->num_devices + i];
             if (level->times[p].absent || units < 0.5) continue;
             const double this = plan_time_s(&level->times[p], (int64_t)(units + 0.5));
             seconds += this;
@@ -63,7 +140,8 @@ static double spread_of_units(const round_search *search, const round_node *node
     return isinf(spread) ? 1e-9 : spread / usual_seconds(search, node) + 1e-9; /* never nothing */
 }
 
-void round_choose_split(const round_search *search, round_node *node)
+/* Where the program's solution is all but a choice: the range that makes the largest difference. */
+static void split_widest(const round_search *search, round_node *node)
 {
     const plan_work *work = search->work;
     const int power = round_power_of_time(search->limits->objective);
@@ -72,6 +150,7 @@ void round_choose_split(const round_search *search, round_node *node)
         isfinite(node->high_s)) {
         most = 0.3 * (1 + power) * (1 - node->low_s / node->high_s);
         node->device = -1;
+        node->middle_s = node->low_s + (node->high_s - node->low_s) / 2;
     }
     for (int i = 0; i < work->num_devices; i++) {
         if (!search->box.may_work[i]) continue;
@@ -96,4 +175,51 @@ void round_choose_split(const round_search *search, round_node *node)
             node->at = units[0] + (units[1] - units[0]) / 2;
         }
     }
+}
+
+/*
+ * By how much the bound of E is too low because the makespan is not known: the line between v / T^k at two makespans is above it by k (k + 1) / 8 of v at most,
+ * times the square of how far they are apart; and idle powers above the least are counted for the least makespan only.
+ */
+static double rough_makespan(const round_search *search, const round_node *node)
+{
+    const plan_work *work = search->work;
+    const round_relaxed *relaxed = &search->relaxed;
+    const int power = round_power_of_time(search->limits->objective);
+    if (search->limits->objective == YOKE_OBJECTIVE_TIME || !isfinite(node->high_s) || !(node->low_s > 0) ||
+        node->high_s <= node->low_s * (1 + least_apart))
+        return 0;
+    const double apart = node->high_s / node->low_s - 1, late = fmin(relaxed->time_s, node->high_s) - node->low_s;
+    double rough = fmax(0, relaxed->joules) * fmin(1, 0.125 * power * (power + 1) * apart * apart);
+    for (int i = 0; i < work->num_devices; i++)
+        if (relaxed->levels[i] >= 0) rough += (work->devices[i].levels[relaxed->levels[i]].idle_w - search->box.idle_w[i]) * fmax(0, late);
+    return rough;
+}
+
+void round_choose_split(const round_search *search, round_node *node)
+{
+    const plan_work *work = search->work;
+    const round_relaxed *relaxed = &search->relaxed;
+    const double enough = search_enough(search->best), size = isfinite(enough) ? enough : relaxed->value;
+    const int power = search->limits->objective == YOKE_OBJECTIVE_TIME ? 0 : round_power_of_time(search->limits->objective);
+    const double missing = (size - node->bound) / pow(fmax(relaxed->time_s, 1e-300), power);
+    double most = rough_makespan(search, node), sum = most;
+    int device = -1;
+    for (int i = 0; i < work->num_devices; i++) {
+        int open = node->first[i] < node->last[i];
+        for (int c = 0; c < work->num_cuts; c++)
+            open |= node->units[2 * (c * work->num_devices + i)] < node->units[2 * (c * work->num_devices + i) + 1];
+        if (!search->box.may_work[i] || !open) continue;
+        sum += relaxed->rough[i];
+        if (!(relaxed->rough[i] > most)) continue;
+        most = relaxed->rough[i];
+        device = i;
+    }
+    if (!search->best->result.feasible || !(sum > explained * missing) || !(most > 0)) {
+        split_widest(search, node);
+        return;
+    }
+    node->device = -1;
+    node->middle_s = fmin(fmax(relaxed->time_s, 0.8 * node->low_s + 0.2 * node->high_s), 0.2 * node->low_s + 0.8 * node->high_s);
+    if (device >= 0) split_device(search, node, device);
 }

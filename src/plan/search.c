@@ -18,6 +18,7 @@ static search_limits limits_of(const plan_work *work, const plan_request *reques
     search_limits limits = {.objective = request->objective,
                             .deadline_s = request->deadline_s * (1 + PLAN_ROUNDING),
                             .power_cap_w = request->power_cap_w * (1 + PLAN_ROUNDING),
+                            .least_s = request->least_s,
                             .allowed = request->allowed};
     for (int i = 0; i < work->num_devices; i++) {
         const plan_device *device = &work->devices[i];
@@ -111,9 +112,33 @@ static yoke_status search_time(plan_work *work, const search_limits *limits, sea
     return YOKE_OK;
 }
 
+/* The least time that is proven by a part of the nodes bounds other objectives, too; what it finds is a first choice. */
+static yoke_status bound_time(plan_work *work, search_limits *limits, search_best *best)
+{
+    enum { FEW_DEVICES = 3, PART = 8 };
+    if (!work->several || limits->least_s > 0 || work->num_devices <= FEW_DEVICES) return YOKE_OK;
+    search_limits time = *limits;
+    time.objective = YOKE_OBJECTIVE_TIME;
+    allow_nodes(work);
+    work->search_nodes = 1 + work->search_nodes / PART;
+    search_best first = {.value = INFINITY};
+    yoke_status status = search_round(work, &time, &first);
+    best->result.nodes += first.result.nodes;
+    if (status != YOKE_OK || !first.result.feasible) return status;
+    const int64_t nodes = best->result.nodes;
+    if (!isnan(first.result.gap)) limits->least_s = first.result.cost.time_s * (1 - first.result.gap) * (1 - 2 * PLAN_ROUNDING);
+    *best = first;
+    best->result.nodes = nodes;
+    best->value = plan_objective_value(limits->objective, &best->result.cost);
+    return YOKE_OK;
+}
+
 static yoke_status search_any(plan_work *work, const search_limits *limits, search_best *best)
 {
-    return limits->objective == YOKE_OBJECTIVE_TIME ? search_time(work, limits, best) : search_one(work, limits, best);
+    if (limits->objective == YOKE_OBJECTIVE_TIME) return search_time(work, limits, best);
+    search_limits bounded = *limits;
+    yoke_status status = bound_time(work, &bounded, best);
+    return status != YOKE_OK ? status : search_one(work, &bounded, best);
 }
 
 /* The least power cap under which the deadline can be met, by bisection over least times; INFINITY where there is none. */

@@ -12,6 +12,7 @@
 typedef struct search_limits {
     yoke_objective objective;
     double deadline_s, power_cap_w;  /* with room for rounding; INFINITY: none */
+    double least_s;                  /* of a round: no choice takes less */
     int64_t most[PLAN_MOST_DEVICES]; /* units of the first cut */
     const int *allowed;              /* of a round: devices (of the problem) that may have units of any cut; NULL: all */
     int first_level[PLAN_MOST_DEVICES], last_level[PLAN_MOST_DEVICES];

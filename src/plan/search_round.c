@@ -6,7 +6,7 @@
 
 #include "plan/round.h"
 
-enum { MOST_OPEN_BYTES = 1 << 27, ROOT_EFFORT = 40, NODE_EFFORT = 8, FEW_DEVICES = 3, MANY_UNITS = 1000 };
+enum { MOST_OPEN_BYTES = 1 << 27, ROOT_TURNS = 100, NODE_TURNS = 20 };
 
 static round_node *node_at(const round_search *search, int64_t k) { return (round_node *)(void *)(search->pool + k * search->stride); }
 
@@ -77,8 +77,7 @@ static void split(const round_search *search, const round_node *node, round_node
     memcpy(parts[0], node, (size_t)search->stride);
     memcpy(parts[1], node, (size_t)search->stride);
     if (node->device < 0) {
-        const double middle = node->low_s + (node->high_s - node->low_s) / 2;
-        parts[0]->high_s = parts[1]->low_s = middle;
+        parts[0]->high_s = parts[1]->low_s = node->middle_s;
     } else if (node->levels) {
         parts[0]->last[node->device] = (int)node->at;
         parts[1]->first[node->device] = (int)node->at + 1;
@@ -92,6 +91,7 @@ static void fill_root(const round_search *search, round_node *root)
 {
     const plan_work *work = search->work;
     memset(root, 0, (size_t)search->stride);
+    root->low_s = search->limits->least_s;
     root->high_s = search->limits->deadline_s;
     for (int i = 0; i < work->num_devices; i++) {
         root->first[i] = search->limits->first_level[i];
@@ -146,48 +146,64 @@ static void try_even(round_search *search, round_node *root)
                 left -= add;
             }
     }
-    round_improve(search, units, levels);
+    round_improve(search, units, levels, 4);
 }
 
-static void try_relaxed(round_search *search, int improve)
+static void try_relaxed(round_search *search, void (*how)(round_search *, const int64_t *, const int64_t *))
 {
     int64_t units[PLAN_MOST_CUTS * PLAN_MOST_DEVICES], levels[PLAN_MOST_DEVICES];
     round_from_relaxed(search, units, levels);
-    if (improve)
-        round_improve(search, units, levels);
-    else
-        round_offer(search, units, levels);
+    how(search, units, levels);
 }
 
-/* Looks into halves of the best open node until none is left; *full: more would take too much memory. */
+static void improve_by_quarter(round_search *search, const int64_t *units, const int64_t *levels)
+{
+    round_improve(search, units, levels, 4);
+}
+
+/* Looks into the halves of a node and keeps them.  Diving: that of less bound becomes the node, which is not kept.  Returns nonzero where it did. */
+static int split_one(round_search *search, round_node *node, round_node *parts[2], int diving)
+{
+    int open[2], next = -1;
+    split(search, node, parts);
+    for (int k = 0; k < 2; k++) {
+        const double before = search->best->value;
+        search->best->result.nodes++;
+        open[k] = round_look(search, parts[k], NODE_TURNS);
+        if (!open[k]) continue;
+        try_relaxed(search, search->made % (diving ? 4 : 16) == 0 ? round_polish : round_offer);
+        if (search->best->value < before * (1 - 1e-6)) try_relaxed(search, improve_by_quarter);
+        if (diving && (next < 0 || parts[k]->bound < parts[next]->bound)) next = k;
+    }
+    for (int k = 0; k < 2; k++)
+        if (open[k] && k != next) push(search, parts[k]);
+    if (next >= 0) memcpy(node, parts[next], (size_t)search->stride);
+    return next >= 0;
+}
+
+/* Looks into halves of the best open node until none is left; now and then down to a choice; *full: more would take too much memory. */
 static yoke_status split_all(round_search *search, round_node *node, round_node *parts[2], int *full)
 {
-    plan_result *result = &search->best->result;
-    while (search->count > 0 && result->nodes < search->last_node && !plan_count_node(search->work)) {
-        if (search->num_free < 2 && 2 * search->room * search->stride > MOST_OPEN_BYTES) {
-            *full = 1;
-            return YOKE_OK;
+    enum { NEEDED = 3, BETWEEN_DIVES = 32 };
+    const plan_result *result = &search->best->result;
+    int held = 0, diving = 0;
+    yoke_status status = YOKE_OK;
+    for (int64_t taken = 0; (held || search->count > 0) && result->nodes < search->last_node && !plan_count_node(search->work);) {
+        *full = search->num_free < NEEDED && 2 * search->room * search->stride > MOST_OPEN_BYTES;
+        if (!*full && search->num_free < NEEDED) status = grow(search);
+        if (*full || status != YOKE_OK) break;
+        if (!held) {
+            if (node_at(search, search->heap[0])->bound >= search_enough(search->best)) {
+                search->count = 0;
+                break;
+            }
+            pop(search, node);
+            diving = taken++ % BETWEEN_DIVES == 0;
         }
-        if (search->num_free < 2) {
-            yoke_status status = grow(search);
-            if (status != YOKE_OK) return status;
-        }
-        if (node_at(search, search->heap[0])->bound >= search_enough(search->best)) {
-            search->count = 0;
-            return YOKE_OK;
-        }
-        pop(search, node);
-        split(search, node, parts);
-        for (int k = 0; k < 2; k++) {
-            const double before = search->best->value;
-            result->nodes++;
-            if (!round_look(search, parts[k], NODE_EFFORT)) continue;
-            try_relaxed(search, 0);
-            if (search->best->value < before * (1 - 1e-6)) try_relaxed(search, 1);
-            push(search, parts[k]);
-        }
+        held = node->bound < search_enough(search->best) && split_one(search, node, parts, diving);
     }
-    return YOKE_OK;
+    if (held) push(search, node);
+    return status;
 }
 
 /* What is proven once no node is open, or some were left. */
@@ -211,16 +227,18 @@ static yoke_status allocate(round_search *search)
     yoke_context *context = work->context;
     const int64_t devices = work->num_devices, parts = (int64_t)search->num_groups * devices;
     round_box *box = &search->box;
+    round_relaxed *relaxed = &search->relaxed;
     const struct {
         int64_t count;
         size_t size;
         void *pointer; /* its address */
-    } blocks[] = {{2 * search->num_levels, sizeof(double), &search->alone},
-                  {search->num_waits * devices, sizeof(double), &search->weights},
-                  {search->num_groups, sizeof(double), &search->prices},
-                  {parts, sizeof(double), &search->relaxed.parts},
-                  {parts, sizeof(double), &search->relaxed.mixed},
-                  {devices, sizeof(int), &search->relaxed.levels},
+    } blocks[] = {{(int64_t)search->num_levels * (search->num_lines + 1), sizeof(double), &search->alone},
+                  {parts, sizeof *relaxed->parts, &relaxed->parts},
+                  {parts, sizeof(double), &relaxed->mixed},
+                  {search->num_levels, sizeof(double), &relaxed->weights},
+                  {devices, sizeof(double), &relaxed->rough},
+                  {devices, sizeof(int), &relaxed->levels},
+                  {devices, sizeof(int), &relaxed->other_levels},
                   {work->num_cuts * (devices + 1), sizeof *box->before, &box->before},
                   {work->num_phases * devices, sizeof *box->fewest, &box->fewest},
                   {parts, sizeof *box->parts, &box->parts},
@@ -239,23 +257,19 @@ static void release(round_search *search)
 {
     yoke_context *context = search->work->context;
     for (int64_t k = 0; search->curves != NULL && k < (int64_t)search->num_levels * search->num_groups; k++) {
-        yoke_release(context, search->curves[k].pieces);
-        yoke_release(context, search->curves[k].lines);
+        yoke_release(context, search->curves[k].corners);
+        yoke_release(context, search->curves[k].joules);
+        yoke_release(context, search->curves[k].seconds);
+        yoke_release(context, search->curves[k].above);
     }
     round_box *box = &search->box;
-    void *const blocks[] = {search->curves,        search->alone,          search->weights, search->prices, search->relaxed.parts,
-                            search->relaxed.mixed, search->relaxed.levels, box->before,     box->fewest,    box->parts,
-                            box->seconds,          box->possible,          box->may_be_off, box->may_work,  box->idle_w,
-                            search->pool,          search->heap,           search->free};
+    round_relaxed *relaxed = &search->relaxed;
+    void *const blocks[] = {search->curves, search->alone,   relaxed->parts,        relaxed->mixed,  relaxed->weights,
+                            relaxed->rough, relaxed->levels, relaxed->other_levels, box->before,     box->fewest,
+                            box->parts,     box->seconds,    box->possible,         box->may_be_off, box->may_work,
+                            box->idle_w,    search->pool,    search->heap,          search->free};
+    round_program_destroy(search);
     for (size_t k = 0; k < sizeof blocks / sizeof blocks[0]; k++) yoke_release(context, blocks[k]);
-}
-
-/* Else all is soon looked into. */
-static int has_many_units(const plan_work *work)
-{
-    for (int c = 0; c < work->num_cuts; c++)
-        if (work->cut_units[c] > MANY_UNITS) return 1;
-    return 0;
 }
 
 /* From the root; nodes: the node that is looked at, and its halves. */
@@ -263,23 +277,20 @@ static yoke_status search_tree(round_search *search, round_node *nodes[3])
 {
     fill_root(search, nodes[0]);
     try_single(search, nodes[0]);
-    if (search->work->num_devices > FEW_DEVICES && has_many_units(search->work)) round_balance(search);
-    if (!search->best->result.feasible || search->work->num_devices <= FEW_DEVICES) try_even(search, nodes[0]);
+    if (!search->best->result.feasible) try_even(search, nodes[0]);
     yoke_status status = grow(search);
     if (status != YOKE_OK) return status;
     search->best->result.nodes++;
-    for (int64_t k = 0; k < search->num_waits * search->work->num_devices; k++) search->weights[k] = 1.0 / search->work->num_devices;
-    for (int g = 0; g < search->num_groups; g++) search->prices[g] = search->best->result.feasible ? search->best->value : 1;
-    round_weigh(search);
-    if (round_look(search, nodes[0], NODE_EFFORT)) {
-        round_find_weights(search, nodes[0]);
-        if (round_look(search, nodes[0], ROOT_EFFORT)) {
-            try_relaxed(search, 1);
-            push(search, nodes[0]);
-        }
+    if (round_look(search, nodes[0], ROOT_TURNS)) {
+        try_relaxed(search, improve_by_quarter);
+        push(search, nodes[0]);
     }
     int full = 0;
     status = split_all(search, nodes[0], nodes + 1, &full);
+    if (status == YOKE_OK && search->count > 0 && search->best->result.feasible) { /* once more, with all evaluations that are left */
+        const plan_result last = search->best->result;
+        round_improve(search, last.units, last.levels, 1);
+    }
     if (status == YOKE_OK) judge(search);
     return status;
 }
@@ -290,10 +301,11 @@ yoke_status search_round(plan_work *work, const search_limits *limits, search_be
     round_make_groups(&search);
     search.stride = (int64_t)((sizeof(round_node) + 2 * sizeof(int64_t) * (size_t)(work->num_cuts * work->num_devices) + 15) / 16 * 16);
     search.last_node = best->result.nodes + work->search_nodes;
-    search.evaluations = 400000 / work->num_devices;
+    search.evaluations = 1200000 / work->num_devices;
     char *memory = NULL;
     yoke_status status = allocate(&search);
     if (status == YOKE_OK) status = round_make_curves(&search);
+    if (status == YOKE_OK) status = round_program_create(&search);
     if (status == YOKE_OK) status = yoke_allocate(work->context, 3, (size_t)search.stride, &memory);
     if (status == YOKE_OK) {
         round_node *nodes[3];

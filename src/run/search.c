@@ -9,7 +9,7 @@
 static const double least_gain = 0.003, most_least_gain = 0.01, gain_of_uncertainty = 0.3;
 static const double usual_rounds = 10;
 /* Of more than FEW_DEVICES the planner is not asked for alternatives, which cost it several searches. */
-enum { FEW_DEVICES = 2, NODES = 20000, MOST_PATIENCE = 7 };
+enum { FEW_DEVICES = 2, MOST_PATIENCE = 7 };
 
 static void take_choice(const run_problem *problem, const yoke_plan_choice *choice, run_plan *plan)
 {
@@ -120,7 +120,6 @@ static yoke_status let_both_work(yoke_run *run, run_plan *plan)
 static yoke_status create_plan(yoke_run *run, run_problem *problem, run_plan *plan, yoke_plan **made)
 {
     problem->options.bare = run->num_devices > FEW_DEVICES && run->options.use != YOKE_RUN_BOTH;
-    problem->options.max_nodes = NODES;
     for (int attempt = 0; attempt < 3; attempt++) {
         yoke_status status = yoke_plan_create(run->context, &problem->problem, &problem->options, made);
         if (status != YOKE_OK || (*made)->feasible) return status;

@@ -159,7 +159,7 @@ static void options_outside_the_contract_are_refused(void **state)
     refused(p, &(yoke_plan_options){.deadline_s = NAN}, "deadline_s");
     refused(p, &(yoke_plan_options){.max_slowdown = 0.5}, "max_slowdown");
     refused(p, &(yoke_plan_options){.power_cap_w = INFINITY}, "power_cap_w");
-    refused(p, &(yoke_plan_options){.max_nodes = -1}, "most_nodes");
+    refused(p, &(yoke_plan_options){.max_nodes = -1}, "max_nodes");
 }
 
 static void energy_needs_powers_and_names_what_is_missing(void **state)

@@ -271,7 +271,7 @@ static void three_devices_with_three_levels_and_a_million_units_are_solved_exact
     }
 }
 
-/* A limit of nodes keeps it short; the gap is an honest bound, and the choice beats each device alone and the shares of the first phase. */
+/* The choice beats each device alone, and no choice that is known is better than the gap says. */
 static void eight_devices_with_ten_levels_get_a_good_choice_and_a_gap(void **state)
 {
     (void)state;
@@ -280,7 +280,7 @@ static void eight_devices_with_ten_levels_get_a_good_choice_and_a_gap(void **sta
     yoke_plan_options options = {.bare = 1, .max_nodes = 500};
     yoke_plan *plan = create(&m.problem, &options);
     print_message("gap %.3g after %lld nodes\n", plan->gap, (long long)plan->nodes);
-    assert_true(plan->feasible && plan->gap < 0.2 && plan->nodes <= 2 * 500 + 4);
+    assert_true(plan->feasible && plan->gap < 0.01 && plan->nodes <= 2 * 500 + 4);
     int64_t alone[8] = {0}, levels[8];
     for (int i = 0; i < 8; i++) {
         yoke_plan_choice choice;
@@ -290,21 +290,77 @@ static void eight_devices_with_ten_levels_get_a_good_choice_and_a_gap(void **sta
         assert_int_equal(yoke_plan_evaluate(context, &m.problem, NULL, alone, levels, &choice), YOKE_OK);
         assert_true(choice.time_s > plan->best.time_s * 2);
     }
-    const double least = plan->best.time_s;
+    const double least = plan->best.time_s, gap = plan->gap;
     yoke_release(context, plan);
     m.round.num_phases = 1;
     plan = create(&m.problem, &options);
     m.round.num_phases = 4;
     yoke_plan_choice choice;
     assert_int_equal(yoke_plan_evaluate(context, &m.problem, NULL, plan->best.units, plan->best.levels, &choice), YOKE_OK);
-    assert_true(choice.time_s > least);
+    assert_true(choice.time_s > least * (1 - gap));
     yoke_release(context, plan);
+}
+
+/* Before, gaps were 3 to 46 %: no weights of devices in intervals, and then no choice, came near to the best. */
+static void eight_devices_with_ten_levels_are_planned_to_two_percent(void **state)
+{
+    (void)state;
+    static machine m;
+    fill_machine(&m, 8, 10, 1000000);
+    const yoke_plan_options wanted[] = {
+        {.objective = YOKE_OBJECTIVE_ENERGY}, {.objective = YOKE_OBJECTIVE_EDP}, {.objective = YOKE_OBJECTIVE_ENERGY, .max_slowdown = 1.5}};
+    for (size_t k = 0; k < sizeof wanted / sizeof wanted[0]; k++) {
+        yoke_plan_options options = wanted[k];
+        options.bare = 1;
+        options.max_nodes = 1000;
+        yoke_plan *plan = create(&m.problem, &options);
+        print_message("gap %.3g after %lld nodes\n", plan->gap, (long long)plan->all_nodes);
+        assert_true(plan->feasible && plan->gap < 0.02);
+        yoke_release(context, plan);
+    }
+}
+
+/* Copies before the first call and a power cap: of all choices that take least time, that of least energy. */
+static void ties_in_least_time_take_the_least_energy_with_copies_before_and_a_cap(void **state)
+{
+    (void)state;
+    enum { ROUNDS = 1500 / PROPERTY_PART };
+    int64_t compared = 0, differ = 0;
+    for (int64_t number = 50000; number < 50000 + ROUNDS; number++) {
+        static random_round drawn;
+        brute_list list;
+        random_round_draw(number, 5000, &drawn);
+        drawn.problem.copies_before = 1;
+        drawn.devices[0].copy_seconds = 2;
+        assert_true(brute_round(&drawn.problem, &list));
+        const brute_limits none = {INFINITY, INFINITY};
+        const brute_cost *fastest = brute_best(&list, YOKE_OBJECTIVE_TIME, none);
+        if (fastest == NULL) {
+            brute_free(&list);
+            continue;
+        }
+        const yoke_plan_options options = {.bare = 1, .power_cap_w = fastest->peak_power_w * 0.9};
+        yoke_plan *plan = create(&drawn.problem, &options);
+        check(number, &drawn, &list, &options, plan);
+        compared += plan->feasible && plan->optimal;
+        double most = 0; /* joules of the equals */
+        for (int64_t k = 0; k < list.count && plan->feasible; k++)
+            if (list.costs[k].peak_power_w <= options.power_cap_w && list.costs[k].time_s <= plan->best.time_s * (1 + 1e-13))
+                most = fmax(most, list.costs[k].energy_j);
+        differ += plan->feasible && most > plan->best.energy_j * 1.001;
+        yoke_release(context, plan);
+        brute_free(&list);
+    }
+    print_message("%lld of %d can be met, in %lld equals differ in energy\n", (long long)compared, ROUNDS, (long long)differ);
+    assert_true(compared > ROUNDS / 2 && differ > ROUNDS / 20);
 }
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(two_devices_with_ten_levels_and_a_million_units_are_solved_exactly),
     cmocka_unit_test(three_devices_with_three_levels_and_a_million_units_are_solved_exactly),
     cmocka_unit_test(eight_devices_with_ten_levels_get_a_good_choice_and_a_gap),
+    cmocka_unit_test(eight_devices_with_ten_levels_are_planned_to_two_percent),
+    cmocka_unit_test(ties_in_least_time_take_the_least_energy_with_copies_before_and_a_cap),
     cmocka_unit_test(small_rounds_are_solved_as_brute_force_does),
     cmocka_unit_test(limits_are_kept_or_said_to_be_impossible),
     cmocka_unit_test(a_search_that_is_cut_short_states_an_honest_gap),
