@@ -139,11 +139,15 @@ static double remaining_rounds(const yoke_balancer *balancer)
     return left > 1 ? (double)left : 1;
 }
 
-/* How often a unit's data is copied to the device in a round; NaN: not known yet. */
+/*
+ * How often a unit's data is copied to the device in a round; NaN: not known yet.  Where no data is yet, it is at least once in the rounds to
+ * come.
+ */
 static double copies_per_round(const yoke_balancer *balancer, const balance_device *device)
 {
     if (balancer->policy == YOKE_BALANCE_PAPER) return 1;
-    return device->moved_rounds < 2 ? NAN : fmin(fmax(device->moved, 1 / remaining_rounds(balancer)), 1);
+    double least = device->had > 0 ? 0 : 1 / remaining_rounds(balancer);
+    return device->moved_rounds < 2 ? NAN : fmin(fmax(device->moved, least), 1);
 }
 
 /* Seconds to move a unit of the part that the device would have. */

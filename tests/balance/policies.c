@@ -73,6 +73,21 @@ static void adaptive_drops_a_device_only_if_its_data_moves_again_and_again(void 
     }
 }
 
+/* Up to the last round that was announced: dropping a device would not bring back what moving its data has cost. */
+static void adaptive_keeps_a_device_whose_data_is_there_in_the_last_round(void **state)
+{
+    int64_t units[2] = {500, 500};
+    yoke_balancer *balancer = make_balancer(*state, &(yoke_balancer_options){.devices = 2, .rounds = 5, .calls_per_round = 10});
+    for (int r = 0; r < 5; r++) {
+        yoke_share_report reports[] = {report(units[0], 1e-3 * (double)units[0]), report(units[1], 1e-3 * (double)units[1])};
+        reports[1].moved_units = r == 0 ? units[1] : 0;
+        reports[1].moved_s = 20e-3 * (double)reports[1].moved_units;
+        assert_int_equal(yoke_balancer_update(balancer, reports, 1000, units), YOKE_OK);
+        assert_int_equal(units[1], 500);
+    }
+    yoke_balancer_destroy(balancer);
+}
+
 static void fixed_shares_stay(void **state)
 {
     const double shares[] = {0.2, 0.5, 0.3}, rate[] = {1, 2, 30};
@@ -252,6 +267,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(paper_uses_the_last_round_alone_and_keeps_what_it_cannot_measure),
     cmocka_unit_test(paper_drops_a_device_whose_copies_cost_more_than_they_bring),
     cmocka_unit_test(adaptive_drops_a_device_only_if_its_data_moves_again_and_again),
+    cmocka_unit_test(adaptive_keeps_a_device_whose_data_is_there_in_the_last_round),
     cmocka_unit_test(fixed_shares_stay),
     cmocka_unit_test(fixed_shares_of_nothing_stay_nothing),
     cmocka_unit_test(known_speeds_are_the_start),
