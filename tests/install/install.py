@@ -34,6 +34,21 @@ def only(tree, pattern):
     return found[0]
 
 
+def outside(installed, work, machine, **environment):
+    """The project of 60 lines, as a user copies and builds it: its picture has the area of the Mandelbrot set, 1.50659 (T. Foerstemann 2012, by counting pixels)."""
+    shutil.copytree(installed, work)
+    lines = sum(len(file.read_text(encoding="utf-8").splitlines()) for file in work.iterdir())
+    if lines > 60:
+        sys.exit(f"examples/project has {lines} lines; it shows how little it takes: at most 60")
+    run("make", "-C", work, **environment)
+    for devices in ("openmp", "sim:cpu,sim:gpu"):
+        head, *steps = run(work / "mandelbrot", devices, machine, **environment).splitlines()
+        width, height = (int(word) for word in head.split()[1:3])
+        area = 2.5 * 2.5 * steps.count("255") / (width * height)
+        if len(steps) != width * height or not 1.50659 < area < 1.50659 * 1.02:
+            sys.exit(f"mandelbrot on {devices}: {len(steps)} points of {head}, area {area}")
+
+
 def main():
     cmake, compiler, build, version, with_fem = sys.argv[1:]
     command = "fem" if with_fem == "1" else "plan"
@@ -74,6 +89,7 @@ def main():
         run(compiler, "-std=c11", "-O2", HERE.parent.parent / "examples/device/device.c", "-o", work / "device", *flags, "-lm")
         if "largest error" not in run(work / "device", "sim:gpu", machine, LD_LIBRARY_PATH=str(library)):
             sys.exit("the device example does not say how well it agrees")
+        outside(only(prefix, "examples/project"), work / "outside", machine, PATH=os.environ["PATH"], CC=compiler, LD_LIBRARY_PATH=str(library), **pkg_config)
         # Static: libyoke.a by its name; the libraries that it calls as what the system has.
         flags = [str(library / "libyoke.a") if flag == "-lyoke" else flag
                  for flag in run("pkg-config", "--static", "--cflags", "--libs", "yoke", **pkg_config).split()
