@@ -7,7 +7,7 @@
 #include <stdbool.h>
 
 #include "balance/noise.h"
-#include "plan/share.h"
+#include "plan/partition/share.h"
 
 enum { MODEL_MOST_POINTS = 16 };
 

@@ -163,7 +163,7 @@ double plan_objective_uncertainty(yoke_objective objective, const plan_cost *cos
 /* Nonzero where a is better: less objective, then (equal to rounding) faster, then less energy, then fewer devices. */
 int plan_better(const plan_work *work, yoke_objective objective, const plan_result *a, const plan_result *b);
 
-/* ------------------------------------------------------------------------------------------------ search.c */
+/* ------------------------------------------------------------------------------------------------ search/search.c */
 
 /* The request of the plan's own options, but for the slowdown: deadline_s is that of the options. */
 plan_request plan_request_of(const plan_work *work);

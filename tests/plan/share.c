@@ -1,7 +1,7 @@
 /* Shares on known curves, against closed forms, the reference solutions of the functional performance models, and exhaustive search. */
 #include <math.h>
 
-#include "plan/share.h"
+#include "plan/partition/share.h"
 #include "unit.h"
 
 static double random_number(uint64_t *state)

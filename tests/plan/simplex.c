@@ -1,5 +1,5 @@
 /* The simplex method of the planner, against duality: what is feasible on both sides at the same cost is optimal. */
-#include "plan/simplex.h"
+#include "plan/round/simplex.h"
 
 #include "unit.h"
 

@@ -32,6 +32,7 @@ def chain(*names):
 # Which sub-rooms there are, in the order of dependency, and which others each may include; "" is the room's own folder.
 SUB_ROOMS = {
     "src/device": {"": set(), "openmp": {""}, "opencl": {""}, "cuda": {""}, "sim": {""}},
+    "src/plan": {"": set(), "search": {""}, "round": {"", "search"}, "partition": set()},
     "apps/fem": chain("case", "mesh", "space", "operator", "solver", "estimate", "output", "adapt", ""),
     "tool": {"": set(), "info": {""}, "energy": {""}, "gather": {""}, "profile": {""}, "calibrate": {"", "profile"}, "plan": {""}, "bench": {""},
              "reproduce": set()},
@@ -249,6 +250,8 @@ SELF_TEST = {  # path: (text, the line that is wrong or 0, a part of the message
     "src/base/upward.c": ('\n#include "run/right.h"\n', 2, "no other room"),
     "src/run/right.h": ('#include "plan/plan.h"\n', 0, ""),
     "src/plan/plan.h": ('#include "model/model.h"\n#include <math.h>\n', 0, ""),
+    "src/plan/search/right.c": ('#include "plan/plan.h"\n', 0, ""),
+    "src/plan/partition/other.c": ('#include "plan/plan.h"\n', 1, "no other sub-room"),
     "src/plan/reads.c": ("#include <stdio.h>\n", 1, "pure function"),
     "src/plan/measures.c": ('#include "meter/meter.h"\n', 1, "model"),
     "src/model/device.c": ('#include "device/device.h"\n', 1, "base"),

@@ -1,9 +1,9 @@
 /*
- * round_split.c - which range of a node to divide: where the solution of its program is least like a choice.
+ * split.c - which range of a node to divide: where the solution of its program is least like a choice.
  */
 #include <math.h>
 
-#include "plan/round.h"
+#include "plan/round/round.h"
 
 /* The part of what is missing to the best choice that the solution must explain; else whole units do. */
 static const double explained = 0.2;

@@ -1,7 +1,7 @@
 /*
  * simplex.c - the primal simplex method with an explicit inverse, for some hundred rows.
  */
-#include "plan/simplex.h"
+#include "plan/round/simplex.h"
 
 #include <math.h>
 #include <string.h>

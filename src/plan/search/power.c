@@ -1,11 +1,11 @@
 /*
- * search_power.c - least time under a power cap: the most units within the node's longest makespans that its power can do.
+ * power.c - least time under a power cap: the most units within the node's longest makespans that its power can do.
  *
  * The relaxation lets one device mix two neighbouring states of its hull of (power, units), the others stand at corners: a knapsack of many choices.
  */
 #include <math.h>
 
-#include "plan/search_range.h"
+#include "plan/search/range.h"
 
 /* A corner of a device's hull: its state there is `level` (-1: off). */
 typedef struct state {

@@ -1,4 +1,4 @@
-#include "plan/search_envelope.h"
+#include "plan/search/envelope.h"
 
 #include <math.h>
 #include <stdlib.h>

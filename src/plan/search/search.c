@@ -1,7 +1,7 @@
 /*
  * search.c - which search answers a request, and what to say where nothing can.
  */
-#include "plan/search.h"
+#include "plan/search/search.h"
 
 #include <math.h>
 

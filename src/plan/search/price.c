@@ -1,5 +1,5 @@
 /*
- * search_price.c - bounds by a price of a unit (Lagrange), for linear levels.
+ * price.c - bounds by a price of a unit (Lagrange), for linear levels.
  *
  * With a price p of a unit every choice with makespan tau costs at least
  *   L(tau) = p n + base tau + sum over devices of the least over their states of [idle tau + start + (unit - p) units],
@@ -10,7 +10,7 @@
  */
 #include <math.h>
 
-#include "plan/search_range.h"
+#include "plan/search/range.h"
 
 enum { MOST_CORNERS = 4 };
 

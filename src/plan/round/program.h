@@ -1,10 +1,10 @@
 /*
- * round_program.h - the linear program of a node: what making it and reading its solution share.
+ * program.h - the linear program of a node: what making it and reading its solution share.
  */
 #ifndef YOKE_PLAN_ROUND_PROGRAM_H
 #define YOKE_PLAN_ROUND_PROGRAM_H
 
-#include "plan/round.h"
+#include "plan/round/round.h"
 
 /* The program's own columns: each line's seconds, those without a host, parts too many of a group, T above its least, and above its most. */
 typedef struct own_columns {
@@ -31,7 +31,7 @@ static inline int is_used(const round_search *search, int g) { return search->gr
 /* Of a state: see round_state. */
 static inline double *numbers_of(const round_search *search, int state) { return search->numbers + (int64_t)state * search->state_size; }
 
-/* round_solution.c: the solution's means go to `relaxed`, with what they are less than whole choices. */
+/* solution.c: the solution's means go to `relaxed`, with what they are less than whole choices. */
 void round_take_solution(node_program *p);
 
 #endif

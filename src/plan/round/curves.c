@@ -1,5 +1,5 @@
 /*
- * round_curves.c - seconds of a device's phases from below, as straight lines over its part of a cut.
+ * curves.c - seconds of a device's phases from below, as straight lines over its part of a cut.
  *
  * A device with a part y of a group has at least U y - 1 units of a phase of U units (U y where that is whole for any units), as both ends of its range are
  * rounded.  Between the corners of its times those are linear, or rise ever more slowly (the line between the ends is below), or ever faster (a tangent is).
@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "plan/round.h"
+#include "plan/round/round.h"
 
 enum { MOST_LINES = 400000, MOST_PIECES = 512, FEWEST_PIECES = 8, MOST_ROWS = 384 };
 

@@ -1,7 +1,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "plan/nested.h"
+#include "plan/partition/nested.h"
 
 static void drop(nested_model *model, int64_t k)
 {

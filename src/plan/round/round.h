@@ -8,8 +8,8 @@
 #ifndef YOKE_PLAN_ROUND_H
 #define YOKE_PLAN_ROUND_H
 
-#include "plan/search.h"
-#include "plan/simplex.h"
+#include "plan/round/simplex.h"
+#include "plan/search/search.h"
 
 /* Parts of a cut that are weighted alike: the parts y_i of all devices sum to 1 (to 0 where the cut has no units). */
 typedef struct round_group {
@@ -123,16 +123,16 @@ static inline int64_t *round_units(const round_search *search, round_node *node,
     return node->units + 2 * (cut * search->work->num_devices + device);
 }
 
-/* round_curves.c: groups and lines; memory for curves, and makes them.  Errors: MEMORY. */
+/* curves.c: groups and lines; memory for curves, and makes them.  Errors: MEMORY. */
 void round_make_groups(round_search *search);
 yoke_status round_make_curves(round_search *search);
 
-/* round_price.c: the least that a device costs by the prices less what its parts are worth; that state, and its numbers. */
+/* price.c: the least that a device costs by the prices less what its parts are worth; that state, and its numbers. */
 double round_best_state(const round_search *search, const round_node *node, int device, const round_prices *prices, round_state *state,
                         double *numbers);
 
 /*
- * round_program.c: memory for programs; a bound of T, or of the objective, in the node (in box), by at most so many turns; the latter leaves `relaxed`, and narrows makespans.
+ * program.c: memory for programs; a bound of T, or of the objective, in the node (in box), by at most so many turns; the latter leaves `relaxed`, and narrows makespans.
  * Errors: MEMORY.
  */
 yoke_status round_program_create(round_search *search);
@@ -140,10 +140,10 @@ void round_program_destroy(round_search *search);
 double round_bound_time(round_search *search, const round_node *node, int turns);
 double round_bound_objective(round_search *search, round_node *node, int turns);
 
-/* round_look.c: narrows the node, sets its bound and how to split it.  Returns 0 where it holds nothing better than the best. */
+/* look.c: narrows the node, sets its bound and how to split it.  Returns 0 where it holds nothing better than the best. */
 int round_look(round_search *search, round_node *node, int effort);
 
-/* round_split.c: how to split a node that was looked at. */
+/* split.c: how to split a node that was looked at. */
 void round_choose_split(const round_search *search, round_node *node);
 
 /* k of E T^k; of least time 1. */
@@ -152,7 +152,7 @@ static inline int round_power_of_time(yoke_objective objective)
     return objective == YOKE_OBJECTIVE_ENERGY ? 0 : objective == YOKE_OBJECTIVE_ED2P ? 2 : 1;
 }
 
-/* round_improve.c: offers a choice (in the order of the problem), and what moving its units and changing its levels leads to, by one of so many parts of the evaluations left. */
+/* improve.c: offers a choice (in the order of the problem), and what moving its units and changing its levels leads to, by one of so many parts of the evaluations left. */
 void round_offer(round_search *search, const int64_t *units, const int64_t *levels);
 void round_improve(round_search *search, const int64_t *units, const int64_t *levels, int parts);
 /* The same by few steps, of a choice that is nearly as good as the best, or nearly keeps the limits. */

@@ -1,10 +1,10 @@
 /*
- * search_round.c - branch and bound for rounds, the node of least bound first.
+ * search.c - branch and bound for rounds, the node of least bound first.
  */
 #include <math.h>
 #include <string.h>
 
-#include "plan/round.h"
+#include "plan/round/round.h"
 
 enum { MOST_OPEN_BYTES = 1 << 27, ROOT_TURNS = 100, NODE_TURNS = 20 };
 

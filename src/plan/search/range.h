@@ -1,11 +1,11 @@
 /*
- * search_range.h - branch and bound over ranges of makespans, units and levels: what its files share.
+ * range.h - branch and bound over ranges of makespans, units and levels: what its files share.
  */
 #ifndef YOKE_PLAN_SEARCH_RANGE_H
 #define YOKE_PLAN_SEARCH_RANGE_H
 
-#include "plan/search.h"
-#include "plan/search_envelope.h"
+#include "plan/search/envelope.h"
+#include "plan/search/search.h"
 
 /*
  * Besides the makespan (T, or max w where copies come before) a second time may be bounded: the longest copy (where copies come before), or the
@@ -48,7 +48,7 @@ typedef struct range_search {
     double hosting_w;       /* 0 where it does not matter */
     envelope_point *points; /* of all devices */
     int64_t *capacities;    /* of all levels, in the node that is looked at */
-    struct state *states;   /* of search_power.c, with room for all levels and devices */
+    struct state *states;   /* of power.c, with room for all levels and devices */
     int64_t last_node;      /* when to stop */
     range_node *stack;
     int64_t count, room;
@@ -61,13 +61,13 @@ int range_look(range_search *search, range_node *node);
 int range_can_price(const range_search *search);
 
 /*
- * The bound that a price of a unit gives (search_price.c): leaves out levels and parts of the makespans' ranges that cannot hold the best, raises
+ * The bound that a price of a unit gives (price.c): leaves out levels and parts of the makespans' ranges that cannot hold the best, raises
  * the node's bound.  Returns 0 where nothing is left.
  */
 int range_price(const range_search *search, range_node *node, double price);
 
 /*
- * For least time under a power cap (search_power.c): 0 where n units cannot be done within the node's makespans and power; 1 with a choice; 2 where that
+ * For least time under a power cap (power.c): 0 where n units cannot be done within the node's makespans and power; 1 with a choice; 2 where that
  * is open, and how to split the node is set.
  */
 int range_fill_power(const range_search *search, range_node *node, int64_t *units, int *levels);

@@ -1,7 +1,7 @@
 /*
- * search_range.c - branch and bound over ranges of makespans, units and levels, depth first, the better half first.
+ * range.c - branch and bound over ranges of makespans, units and levels, depth first, the better half first.
  */
-#include "plan/search_range.h"
+#include "plan/search/range.h"
 
 #include <math.h>
 #include <string.h>

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/context.h"
-#include "plan/nested.h"
+#include "plan/partition/nested.h"
 
 enum { MOST_BLOCKS = 1000000000, MOST_ROUNDS = 1000, DEFAULT_ROUNDS = 20 };
 static const double default_tolerance = 0.05, least_seconds = 1e-100, most_seconds = 1e100;

@@ -1,5 +1,5 @@
 /*
- * search_envelope.h - convex lower bounds of what a device costs as a function of its units.
+ * envelope.h - convex lower bounds of what a device costs as a function of its units.
  */
 #ifndef YOKE_PLAN_SEARCH_ENVELOPE_H
 #define YOKE_PLAN_SEARCH_ENVELOPE_H

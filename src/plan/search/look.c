@@ -1,9 +1,9 @@
 /*
- * search_look.c - what a node of the range search can hold: narrower ranges, a bound, a choice, and how to split it.
+ * look.c - what a node of the range search can hold: narrower ranges, a bound, a choice, and how to split it.
  */
 #include <math.h>
 
-#include "plan/search_range.h"
+#include "plan/search/range.h"
 
 /* Where bounds by a price are at hand, a range of makespans wider than this part is halved before anything else. */
 #define WIDE 0.05

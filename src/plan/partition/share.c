@@ -1,4 +1,4 @@
-#include "plan/share.h"
+#include "plan/partition/share.h"
 
 #include <math.h>
 #include <stddef.h>

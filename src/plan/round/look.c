@@ -1,10 +1,10 @@
 /*
- * round_look.c - a node of the search for rounds: narrowed, bounded, and how to split it.
+ * look.c - a node of the search for rounds: narrowed, bounded, and how to split it.
  */
 #include <math.h>
 #include <string.h>
 
-#include "plan/round.h"
+#include "plan/round/round.h"
 
 static double of_time(double seconds, int power) { return power == 0 ? 1 : power == 1 ? seconds : seconds * seconds; }
 

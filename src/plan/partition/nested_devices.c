@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "plan/nested.h"
+#include "plan/partition/nested.h"
 
 static size_t bytes(const nested_node *node) { return (size_t)node->devices * sizeof(int64_t); }
 

@@ -1,5 +1,5 @@
 /*
- * round_program.c - the bound of a node by a linear program: each device is a mean of states, each line (interval) as long as the longest device's mean.
+ * program.c - the bound of a node by a linear program: each device is a mean of states, each line (interval) as long as the longest device's mean.
  *
  *   least second (A + T') + sum of means' joules + hosting sum over lines of h_k        A: the node's least makespan
  *   rows: each device's seconds in a line <= t_k; its weights sum to 1; the means' parts sum to each group's total;
@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "plan/round_program.h"
+#include "plan/round/program.h"
 
 /* What rows cost that are broken (as shares of the cost of all), so that a first basis is easily found. */
 static const double broken = 1e4;

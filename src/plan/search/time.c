@@ -1,9 +1,9 @@
 /*
- * search_time.c - least time by bisection over the makespan (FPM-PA, Clarke sect. 1.3, with whole units).
+ * time.c - least time by bisection over the makespan (FPM-PA, Clarke sect. 1.3, with whole units).
  */
 #include <math.h>
 
-#include "plan/search.h"
+#include "plan/search/search.h"
 
 /* The most units of a device within so many seconds, and the level that does them (of equals that which ends first). */
 static int64_t capacity(const plan_work *work, const search_limits *limits, int i, double seconds, int *chosen)

@@ -1,10 +1,10 @@
 /*
- * round_improve.c - choices for a round: whole units of relaxed parts, and what moving units and changing levels leads to.
+ * improve.c - choices for a round: whole units of relaxed parts, and what moving units and changing levels leads to.
  */
 #include <math.h>
 #include <string.h>
 
-#include "plan/round.h"
+#include "plan/round/round.h"
 
 static int is_at_work(const round_search *search, const int64_t *units, int i)
 {

@@ -1,10 +1,10 @@
 /*
- * round_price.c - the state that prices give a device, apart from the others: level and parts of least cost less price.
+ * price.c - the state that prices give a device, apart from the others: level and parts of least cost less price.
  */
 #include <math.h>
 #include <string.h>
 
-#include "plan/round.h"
+#include "plan/round/round.h"
 
 /* What a state costs by the lines' prices, of one device. */
 typedef struct device_prices {

@@ -1,10 +1,10 @@
 /*
- * round_solution.c - what the solution of a node's program says: mean parts, levels, and how far each device is from one state.
+ * solution.c - what the solution of a node's program says: mean parts, levels, and how far each device is from one state.
  */
 #include <math.h>
 #include <string.h>
 
-#include "plan/round_program.h"
+#include "plan/round/program.h"
 
 /* Of the devices: mean parts, and the levels of most weight. */
 static void take_means(node_program *p)
