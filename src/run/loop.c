@@ -139,8 +139,6 @@ static void take_staged(const run_kernel_device *d, const yoke_run_kernel *kerne
 
 /* -------------------------------------------------------------------------------------------------- launching */
 
-static yoke_argument long_argument(int64_t value) { return (yoke_argument){.kind = YOKE_ARGUMENT_INT64, .value.int64 = value}; }
-
 /* On a thread of the device: its units in pieces, each by one thread. */
 static void work_on_host(void *user)
 {
@@ -190,10 +188,9 @@ static yoke_status launch(const run_device *device, const run_kernel_device *d, 
     yoke_argument arguments[2 + YOKE_RUN_MAX_ARRAYS + RUN_MOST_ARGUMENTS];
     int64_t count = 0, items = (d->last - d->first) * kernel->items_per_unit,
             groups = (items + kernel->group_size - 1) / kernel->group_size;
-    arguments[count++] = long_argument(d->first);
-    arguments[count++] = long_argument(d->last);
-    for (int64_t k = 0; k < kernel->num_arrays; k++)
-        arguments[count++] = (yoke_argument){.kind = YOKE_ARGUMENT_BUFFER, .value.buffer = d->buffers[k]};
+    arguments[count++] = yoke_argument_int64(d->first);
+    arguments[count++] = yoke_argument_int64(d->last);
+    for (int64_t k = 0; k < kernel->num_arrays; k++) arguments[count++] = yoke_argument_buffer(d->buffers[k]);
     for (int64_t k = 0; k < kernel->num_arguments; k++) arguments[count++] = kernel->arguments[k];
     return yoke_queue_launch(device->queue, d->function, smaller(groups, most_groups), kernel->group_size, d->last - d->first, arguments,
                              count);

@@ -62,14 +62,12 @@ static yoke_status make(fixture *test)
     return status;
 }
 
-static yoke_argument of_buffer(yoke_buffer *buffer) { return (yoke_argument){YOKE_ARGUMENT_BUFFER, {.buffer = buffer}}; }
-
 /* y = 2 x, and the sums of x by groups over y's beginning. */
 static yoke_status compute(fixture *test)
 {
-    const yoke_argument axpy[] = {
-        {YOKE_ARGUMENT_INT64, {.int64 = COUNT}}, {YOKE_ARGUMENT_DOUBLE, {.float64 = 2}}, of_buffer(test->x), of_buffer(test->y)};
-    const yoke_argument sums[] = {{YOKE_ARGUMENT_INT32, {.int32 = COUNT}}, of_buffer(test->x), of_buffer(test->y)};
+    const yoke_argument axpy[] = {yoke_argument_int64(COUNT), yoke_argument_double(2), yoke_argument_buffer(test->x),
+                                  yoke_argument_buffer(test->y)};
+    const yoke_argument sums[] = {yoke_argument_int32(COUNT), yoke_argument_buffer(test->x), yoke_argument_buffer(test->y)};
     for (int i = 0; i < COUNT; i++) test->host[i] = i;
     yoke_status status = yoke_queue_write(test->copies, test->x, 0, COUNT * 8, test->host);
     if (status == YOKE_OK) status = yoke_queue_record(test->copies, test->written);
@@ -263,7 +261,7 @@ static void break_one_of_two(void)
     yoke_queue *queue;
     yoke_buffer *buffer;
     yoke_function *function;
-    const yoke_argument arguments[] = {of_buffer(test.x)};
+    const yoke_argument arguments[] = {yoke_argument_buffer(test.x)};
     double number = 7, back = 0;
     CHECK_STATUS(test.context, yoke_device_open(test.context, "cuda:1", &other), YOKE_OK);
     CHECK_STATUS(test.context, yoke_program_function(test.program, "half_a_barrier", &function), YOKE_OK);
@@ -336,8 +334,8 @@ static void launch_wrongly(void)
 {
     fixture test = made_well();
     yoke_function *function;
-    const yoke_argument right[] = {{YOKE_ARGUMENT_INT32, {.int32 = COUNT}}, of_buffer(test.x), of_buffer(test.y)};
-    const yoke_argument wide[] = {{YOKE_ARGUMENT_INT64, {.int64 = COUNT}}, of_buffer(test.x), of_buffer(test.y)};
+    const yoke_argument right[] = {yoke_argument_int32(COUNT), yoke_argument_buffer(test.x), yoke_argument_buffer(test.y)};
+    const yoke_argument wide[] = {yoke_argument_int64(COUNT), yoke_argument_buffer(test.x), yoke_argument_buffer(test.y)};
     CHECK_STATUS(test.context, yoke_program_function(test.program, "nothing", &function), YOKE_ERROR_ARGUMENT);
     CHECK(cuda_says(test.context, "nothing"));
     CHECK_STATUS(test.context, yoke_queue_launch(test.work, test.group_sums, 1, 1, 0, right, 2), YOKE_ERROR_ARGUMENT);

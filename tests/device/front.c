@@ -39,8 +39,7 @@ static yoke_status script(yoke_context *context, yoke_device *device)
     keep(&first, yoke_host_allocate(device, 8, &host));
     keep(&first, yoke_program_create(device, &source, &program));
     if (program != NULL) keep(&first, yoke_program_function(program, "kernel", &kernel));
-    const yoke_argument arguments[] = {{.kind = YOKE_ARGUMENT_BUFFER, .value.buffer = buffer},
-                                       {.kind = YOKE_ARGUMENT_INT32, .value.int32 = 5}};
+    const yoke_argument arguments[] = {yoke_argument_buffer(buffer), yoke_argument_int32(5)};
     if (queue != NULL && buffer != NULL) {
         keep(&first, yoke_queue_write(queue, buffer, 0, 8, bytes));
         keep(&first, yoke_queue_clear(queue, buffer, 8, 8));

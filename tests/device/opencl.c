@@ -207,18 +207,15 @@ static void arguments_of_all_kinds_arrive(void **state)
     OK(yoke_program_function(test->program, "all_kinds", &all_kinds));
     OK(yoke_program_function(test->program, "is_null", &is_null));
     OK(yoke_buffer_create(test->device, sizeof values, &y));
-    const yoke_argument arguments[] = {opencl_buffer_argument(y),
-                                       {.kind = YOKE_ARGUMENT_INT32, .value.int32 = -7},
-                                       opencl_long_argument(INT64_C(-9007199254740991)),
-                                       {.kind = YOKE_ARGUMENT_FLOAT, .value.float32 = 0.5F},
-                                       {.kind = YOKE_ARGUMENT_DOUBLE, .value.float64 = 0.1}};
+    const yoke_argument arguments[] = {yoke_argument_buffer(y), yoke_argument_int32(-7), yoke_argument_int64(INT64_C(-9007199254740991)),
+                                       yoke_argument_float(0.5F), yoke_argument_double(0.1)};
     OK(yoke_queue_launch(test->queue, all_kinds, 3, 2, 0, arguments, 5));
     OK(yoke_queue_read(test->queue, y, 0, sizeof values, values));
     OK(yoke_queue_finish(test->queue));
     assert_true(values[0] == -7 && values[1] == -9007199254740991.0 && values[2] == 0.5 && values[3] == 0.1);
-    const yoke_argument with_null[] = {opencl_buffer_argument(NULL), opencl_buffer_argument(y)};
+    const yoke_argument with_null[] = {yoke_argument_buffer(NULL), yoke_argument_buffer(y)};
     OK(yoke_queue_launch(test->queue, is_null, 1, 1, 0, with_null, 2));
-    const yoke_argument without_null[] = {opencl_buffer_argument(y), opencl_buffer_argument(y)};
+    const yoke_argument without_null[] = {yoke_argument_buffer(y), yoke_argument_buffer(y)};
     OK(yoke_queue_read(test->queue, y, 0, sizeof(double), &values[0]));
     OK(yoke_queue_launch(test->queue, is_null, 1, 1, 0, without_null, 2));
     OK(yoke_queue_read(test->queue, y, 0, sizeof(double), &values[1]));
@@ -237,17 +234,17 @@ static void wrong_arguments_are_refused_and_harm_nothing(void **state)
     assert_non_null(strstr(yoke_last_error(test->base.context), "all_kinds"));
     OK(yoke_program_function(test->program, "all_kinds", &all_kinds));
     OK(yoke_buffer_create(test->device, 4 * sizeof(double), &y));
-    const yoke_argument right[] = {opencl_buffer_argument(y),
+    const yoke_argument right[] = {yoke_argument_buffer(y),
                                    {.kind = YOKE_ARGUMENT_INT32},
                                    {.kind = YOKE_ARGUMENT_INT64},
                                    {.kind = YOKE_ARGUMENT_FLOAT},
-                                   {.kind = YOKE_ARGUMENT_DOUBLE, .value.float64 = 3}};
+                                   yoke_argument_double(3)};
     for (int i = 0; i < 5; i++)
         for (int kind = YOKE_ARGUMENT_BUFFER; kind <= YOKE_ARGUMENT_DOUBLE; kind++) {
             yoke_argument wrong[5];
             memcpy(wrong, right, sizeof wrong);
             if (wrong[i].kind == (yoke_argument_kind)kind) continue;
-            wrong[i] = kind == YOKE_ARGUMENT_BUFFER ? opencl_buffer_argument(y) : (yoke_argument){.kind = (yoke_argument_kind)kind};
+            wrong[i] = kind == YOKE_ARGUMENT_BUFFER ? yoke_argument_buffer(y) : (yoke_argument){.kind = (yoke_argument_kind)kind};
             assert_int_equal(yoke_queue_launch(test->queue, all_kinds, 1, 1, 0, wrong, 5), YOKE_ERROR_ARGUMENT);
             assert_non_null(strstr(yoke_last_error(test->base.context), "argument"));
         }
@@ -281,7 +278,7 @@ static void options_reach_the_compiler(void **state)
     static const char *const texts[] = {"YOKE_KERNEL(tell, (YOKE_GLOBAL double *y)) { YOKE_FOR_ALL (k, 1) y[k] = VALUE; }\n"};
     yoke_buffer *y = NULL;
     OK(yoke_buffer_create(test->device, sizeof(double), &y));
-    const yoke_argument argument = opencl_buffer_argument(y);
+    const yoke_argument argument = yoke_argument_buffer(y);
     for (int i = 1; i <= 2; i++) {
         yoke_program_source source = {.name = "options", .texts = texts, .num_texts = 1};
         source.options = i == 1 ? "-DVALUE=1" : "-DVALUE=2";
@@ -342,8 +339,8 @@ static void events_tell_times_that_lie_within_the_hosts(void **state)
     OK(yoke_event_create(test->device, &begin));
     OK(yoke_event_create(test->device, &middle));
     OK(yoke_event_create(test->device, &end));
-    const yoke_argument some[] = {opencl_buffer_argument(y), opencl_long_argument(64), opencl_long_argument(20000)};
-    const yoke_argument more[] = {opencl_buffer_argument(y), opencl_long_argument(64), opencl_long_argument(400000)};
+    const yoke_argument some[] = {yoke_argument_buffer(y), yoke_argument_int64(64), yoke_argument_int64(20000)};
+    const yoke_argument more[] = {yoke_argument_buffer(y), yoke_argument_int64(64), yoke_argument_int64(400000)};
     OK(yoke_queue_clear(test->queue, y, 0, 64 * sizeof(double)));
     OK(yoke_queue_launch(test->queue, spin, 8, 8, 0, some, 3));
     OK(yoke_queue_finish(test->queue));

@@ -64,14 +64,4 @@ static inline yoke_program_source opencl_source(void)
     return (yoke_program_source){.name = "test", .texts = opencl_texts, .num_texts = 1};
 }
 
-static inline yoke_argument opencl_buffer_argument(yoke_buffer *buffer)
-{
-    return (yoke_argument){.kind = YOKE_ARGUMENT_BUFFER, .value.buffer = buffer};
-}
-
-static inline yoke_argument opencl_long_argument(int64_t value)
-{
-    return (yoke_argument){.kind = YOKE_ARGUMENT_INT64, .value.int64 = value};
-}
-
 #endif

@@ -54,7 +54,7 @@ static yoke_status work(const equipment *made, double *seconds)
 {
     yoke_function *spin = NULL;
     double *values = made->memory;
-    const yoke_argument arguments[] = {opencl_buffer_argument(made->buffer), opencl_long_argument(4), opencl_long_argument(1)};
+    const yoke_argument arguments[] = {yoke_argument_buffer(made->buffer), yoke_argument_int64(4), yoke_argument_int64(1)};
     for (int i = 0; i < 4; i++) values[i] = 3;
     yoke_status status = yoke_program_function(made->program, "spin", &spin);
     if (status == YOKE_OK) status = yoke_queue_clear(made->queues[0], made->buffer, 0, 4 * sizeof(double));
@@ -310,7 +310,7 @@ static void sizes_of_arguments_are_checked_where_kinds_are_not_known(void **stat
     pretend(OPENCL_NO_ARGUMENT_KINDS);
     OK(make(test.context, &made));
     OK(yoke_program_function(made.program, "spin", &spin));
-    const yoke_argument wrong[] = {opencl_buffer_argument(made.buffer), opencl_long_argument(4), {.kind = YOKE_ARGUMENT_INT32}};
+    const yoke_argument wrong[] = {yoke_argument_buffer(made.buffer), yoke_argument_int64(4), {.kind = YOKE_ARGUMENT_INT32}};
     assert_int_equal(yoke_queue_launch(made.queues[0], spin, 1, 1, 0, wrong, 3), YOKE_ERROR_ARGUMENT);
     assert_non_null(strstr(yoke_last_error(test.context), "argument 2"));
     assert_int_equal(yoke_queue_launch(made.queues[0], spin, 1, 1, 0, wrong, 2), YOKE_ERROR_ARGUMENT);

@@ -45,7 +45,7 @@ static void close_all(device *d)
 
 static yoke_status launch(device *d, int queue, int64_t units)
 {
-    const yoke_argument arguments[] = {{.kind = YOKE_ARGUMENT_BUFFER, .value.buffer = d->buffer}};
+    const yoke_argument arguments[] = {yoke_argument_buffer(d->buffer)};
     return yoke_queue_launch(d->queues[queue], d->function, 3, 1, units, arguments, 1);
 }
 

@@ -33,12 +33,6 @@ yoke_function *suite_function(suite *s, const char *name)
     return function;
 }
 
-yoke_argument suite_int32(int32_t value) { return (yoke_argument){.kind = YOKE_ARGUMENT_INT32, .value.int32 = value}; }
-yoke_argument suite_int64(int64_t value) { return (yoke_argument){.kind = YOKE_ARGUMENT_INT64, .value.int64 = value}; }
-yoke_argument suite_float(float value) { return (yoke_argument){.kind = YOKE_ARGUMENT_FLOAT, .value.float32 = value}; }
-yoke_argument suite_double(double value) { return (yoke_argument){.kind = YOKE_ARGUMENT_DOUBLE, .value.float64 = value}; }
-yoke_argument suite_argument(yoke_buffer *buffer) { return (yoke_argument){.kind = YOKE_ARGUMENT_BUFFER, .value.buffer = buffer}; }
-
 int suite_open(void **state)
 {
     suite *s = &the_suite;

@@ -46,12 +46,6 @@ yoke_buffer *suite_buffer(suite *s, int64_t bytes, const void *content); /* cont
 void suite_read(suite *s, const yoke_buffer *buffer, int64_t bytes, void *to);
 yoke_function *suite_function(suite *s, const char *name);
 
-yoke_argument suite_int32(int32_t value);
-yoke_argument suite_int64(int64_t value);
-yoke_argument suite_float(float value);
-yoke_argument suite_double(double value);
-yoke_argument suite_argument(yoke_buffer *buffer);
-
 /* Devices whose kernels are C functions, and those that compile texts. */
 int suite_is_host(const suite *s);
 

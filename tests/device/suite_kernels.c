@@ -34,8 +34,9 @@ static void every_kind_of_argument_arrives(void **state)
     suite *s = *state;
     double out[5] = {0};
     yoke_buffer *buffer = suite_buffer(s, sizeof out, out);
-    const yoke_argument arguments[] = {suite_argument(buffer), suite_int32(-2147483647), suite_int64(-4503599627370497),
-                                       suite_float(0.1f),      suite_double(-1e300),     suite_argument(NULL)};
+    const yoke_argument arguments[] = {yoke_argument_buffer(buffer),           yoke_argument_int32(-2147483647),
+                                       yoke_argument_int64(-4503599627370497), yoke_argument_float(0.1f),
+                                       yoke_argument_double(-1e300),           yoke_argument_buffer(NULL)};
     OK(s, yoke_queue_launch(s->queue, suite_function(s, "every_kind"), 1, 1, 0, arguments, 6));
     suite_read(s, buffer, sizeof out, out);
     assert_true(out[0] == -2147483647.0);
@@ -51,12 +52,12 @@ static void a_kernel_takes_twenty_arguments(void **state)
     suite *s = *state;
     double out[19] = {0};
     yoke_buffer *buffer = suite_buffer(s, sizeof out, out);
-    yoke_argument arguments[20] = {suite_argument(buffer)};
+    yoke_argument arguments[20] = {yoke_argument_buffer(buffer)};
     for (int i = 0; i < 19; i++)
-        arguments[1 + i] = i % 4 == 0   ? suite_int32(-i)
-                           : i % 4 == 1 ? suite_int64(-i - ((int64_t)1 << 40))
-                           : i % 4 == 2 ? suite_float((float)i + 0.5f)
-                                        : suite_double(i + 0.1);
+        arguments[1 + i] = i % 4 == 0   ? yoke_argument_int32(-i)
+                           : i % 4 == 1 ? yoke_argument_int64(-i - ((int64_t)1 << 40))
+                           : i % 4 == 2 ? yoke_argument_float((float)i + 0.5f)
+                                        : yoke_argument_double(i + 0.1);
     OK(s, yoke_queue_launch(s->queue, suite_function(s, "most_parameters"), 2, 8, 0, arguments, 20));
     suite_read(s, buffer, sizeof out, out);
     for (int i = 0; i < 19; i++)
@@ -71,7 +72,7 @@ static void arguments_are_taken_at_the_launch(void **state)
     double zeros[64] = {0}, ones[64], out[64];
     for (int i = 0; i < 64; i++) ones[i] = 1;
     yoke_buffer *x = suite_buffer(s, sizeof ones, ones), *y = suite_buffer(s, sizeof zeros, zeros);
-    yoke_argument arguments[] = {suite_int64(64), suite_double(0), suite_argument(x), suite_argument(y)};
+    yoke_argument arguments[] = {yoke_argument_int64(64), yoke_argument_double(0), yoke_argument_buffer(x), yoke_argument_buffer(y)};
     for (int i = 1; i <= 100; i++) {
         arguments[1].value.float64 = i;
         OK(s, yoke_queue_launch(s->queue, suite_function(s, "axpy"), 2, 8, 64, arguments, 4));
@@ -89,7 +90,7 @@ static void types_have_their_sizes(void **state)
     int32_t out[8] = {0};
     static const int32_t expected[8] = {1, 1, 2, 4, 8, 1, 1, 99};
     yoke_buffer *buffer = suite_buffer(s, sizeof out, out);
-    const yoke_argument arguments[] = {suite_argument(buffer), suite_int32(99)};
+    const yoke_argument arguments[] = {yoke_argument_buffer(buffer), yoke_argument_int32(99)};
     OK(s, yoke_queue_launch(s->queue, suite_function(s, "sizes"), 3, 32, 0, arguments, 2));
     suite_read(s, buffer, sizeof out, out);
     assert_memory_equal(out, expected, sizeof out);
@@ -105,7 +106,7 @@ static void groups_of_any_size_meet_each_row_once(void **state)
     static int32_t visits[ROWS];
     static int64_t seen[ROWS];
     yoke_buffer *counts = suite_buffer(s, sizeof visits, NULL), *numbers = suite_buffer(s, sizeof seen, NULL);
-    const yoke_argument arguments[] = {suite_int64(ROWS), suite_argument(counts), suite_argument(numbers)};
+    const yoke_argument arguments[] = {yoke_argument_int64(ROWS), yoke_argument_buffer(counts), yoke_argument_buffer(numbers)};
     for (size_t i = 0; i < sizeof group_sizes / sizeof group_sizes[0]; i++)
         for (size_t j = 0; j < sizeof groups / sizeof groups[0]; j++) {
             OK(s, yoke_queue_clear(s->queue, counts, 0, sizeof visits));
@@ -130,7 +131,8 @@ static void groups_add_up_in_local_memory(void **state)
     yoke_buffer *matrix = suite_buffer(s, sizeof a, a), *sums = suite_buffer(s, sizeof out, NULL);
     for (size_t i = 0; i < sizeof group_sizes / sizeof group_sizes[0]; i++)
         for (size_t j = 0; j < sizeof widths / sizeof widths[0]; j++) {
-            const yoke_argument arguments[] = {suite_int64(ROWS), suite_int32(widths[j]), suite_argument(matrix), suite_argument(sums)};
+            const yoke_argument arguments[] = {yoke_argument_int64(ROWS), yoke_argument_int32(widths[j]), yoke_argument_buffer(matrix),
+                                               yoke_argument_buffer(sums)};
             OK(s, yoke_queue_clear(s->queue, sums, 0, sizeof out));
             OK(s, yoke_queue_launch(s->queue, suite_function(s, "row_sums"), 1 + 11 * (int64_t)j, group_sizes[i], ROWS, arguments, 4));
             suite_read(s, sums, sizeof out, out);
@@ -154,7 +156,7 @@ static void a_long_launch_is_waited_for(void **state)
         for (int round = 0; round < ROUNDS; round++) expected[i] = (5 * expected[i] + 3) % 2147483648;
     }
     yoke_buffer *buffer = suite_buffer(s, sizeof x, x);
-    const yoke_argument arguments[] = {suite_int64(COUNT), suite_int32(ROUNDS), suite_argument(buffer)};
+    const yoke_argument arguments[] = {yoke_argument_int64(COUNT), yoke_argument_int32(ROUNDS), yoke_argument_buffer(buffer)};
     OK(s, yoke_queue_launch(s->queue, suite_function(s, "go_round"), 4, 16, COUNT, arguments, 3));
     suite_read(s, buffer, sizeof x, x);
     assert_memory_equal(x, expected, sizeof x);
@@ -166,8 +168,8 @@ static void wrong_launches_are_refused(void **state)
     suite *s = *state;
     yoke_function *function = suite_function(s, "double_and_one");
     yoke_buffer *buffer = suite_buffer(s, 8, "1234567");
-    yoke_argument good[65] = {suite_int64(1), suite_argument(buffer)};
-    for (int i = 2; i < 65; i++) good[i] = suite_int32(0);
+    yoke_argument good[65] = {yoke_argument_int64(1), yoke_argument_buffer(buffer)};
+    for (int i = 2; i < 65; i++) good[i] = yoke_argument_int32(0);
     FAILS(s, YOKE_ERROR_ARGUMENT, "double_and_one", yoke_queue_launch(s->queue, function, -1, 1, 0, good, 2));
     FAILS(s, YOKE_ERROR_ARGUMENT, "double_and_one", yoke_queue_launch(s->queue, function, 1, 0, 0, good, 2));
     FAILS(s, YOKE_ERROR_ARGUMENT, "double_and_one", yoke_queue_launch(s->queue, function, 1, 1, -1, good, 2));
@@ -177,7 +179,7 @@ static void wrong_launches_are_refused(void **state)
     FAILS(s, YOKE_ERROR_ARGUMENT, "function is NULL", yoke_queue_launch(s->queue, NULL, 1, 1, 0, good, 2));
     good[0].kind = (yoke_argument_kind)17;
     FAILS(s, YOKE_ERROR_ARGUMENT, "unknown kind 17", yoke_queue_launch(s->queue, function, 1, 1, 0, good, 2));
-    good[0] = suite_int64(1);
+    good[0] = yoke_argument_int64(1);
     OK(s, yoke_queue_launch(s->queue, function, 0, 1, 5, good, 2)); /* nothing to do */
     char content[8];
     suite_read(s, buffer, 8, content);
@@ -192,10 +194,10 @@ static void wrong_arguments_are_refused_where_the_device_can_tell(void **state)
     if (suite_is_host(s)) return;
     yoke_function *function = suite_function(s, "double_and_one");
     yoke_buffer *buffer = suite_buffer(s, 64, NULL);
-    const yoke_argument arguments[] = {suite_int64(1), suite_argument(buffer), suite_int64(1)};
+    const yoke_argument arguments[] = {yoke_argument_int64(1), yoke_argument_buffer(buffer), yoke_argument_int64(1)};
     assert_int_equal(yoke_queue_launch(s->queue, function, 1, 1, 0, arguments, 1), YOKE_ERROR_ARGUMENT);
     assert_int_equal(yoke_queue_launch(s->queue, function, 1, 1, 0, arguments, 3), YOKE_ERROR_ARGUMENT);
-    const yoke_argument narrow[] = {suite_int32(1), suite_argument(buffer)};
+    const yoke_argument narrow[] = {yoke_argument_int32(1), yoke_argument_buffer(buffer)};
     assert_int_equal(yoke_queue_launch(s->queue, function, 1, 1, 0, narrow, 2), YOKE_ERROR_ARGUMENT);
     assert_int_equal(yoke_queue_launch(s->queue, function, 1, 1 << 20, 0, arguments, 2), YOKE_ERROR_ARGUMENT);
     OK(s, yoke_queue_launch(s->queue, function, 1, 1, 0, arguments, 2));
@@ -277,7 +279,7 @@ static void atomic_additions_lose_nothing(void **state)
     double sum[3] = {0}, zeros[3] = {0};
     float small_sum[3] = {0};
     yoke_buffer *large = suite_buffer(s, sizeof zeros, zeros), *small = suite_buffer(s, sizeof small_sum, small_sum);
-    const yoke_argument arguments[] = {suite_int64(N), suite_argument(large), suite_argument(small)};
+    const yoke_argument arguments[] = {yoke_argument_int64(N), yoke_argument_buffer(large), yoke_argument_buffer(small)};
     OK(s, yoke_queue_launch(s->queue, suite_function(s, "count_by_atomics"), 40, 64, 0, arguments, 3));
     suite_read(s, large, sizeof sum, sum);
     suite_read(s, small, sizeof small_sum, small_sum);

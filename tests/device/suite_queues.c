@@ -7,7 +7,7 @@ enum { COUNT = 1003 };
 
 static void launch_double_and_one(suite *s, yoke_queue *queue, yoke_buffer *y)
 {
-    yoke_argument arguments[] = {suite_int64(COUNT), suite_argument(y)};
+    yoke_argument arguments[] = {yoke_argument_int64(COUNT), yoke_argument_buffer(y)};
     OK(s, yoke_queue_launch(queue, suite_function(s, "double_and_one"), 7, 16, COUNT, arguments, 2));
 }
 

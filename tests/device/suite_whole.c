@@ -31,7 +31,7 @@ static yoke_status use(const suite *s, yoke_context *context, int64_t *answer)
     if (status == YOKE_OK) status = yoke_program_function(program, "double_and_one", &function);
     if (status == YOKE_OK) status = yoke_queue_clear(queue, buffer, 0, 64);
     if (status == YOKE_OK) status = yoke_queue_record(queue, begin);
-    const yoke_argument arguments[] = {suite_int64(8), suite_argument(buffer)};
+    const yoke_argument arguments[] = {yoke_argument_int64(8), yoke_argument_buffer(buffer)};
     for (int i = 0; status == YOKE_OK && i < 10; i++) status = yoke_queue_launch(queue, function, 2, 3, 8, arguments, 2);
     if (status == YOKE_OK) status = yoke_queue_record(queue, end);
     if (status == YOKE_OK) status = yoke_queue_read(queue, buffer, 0, 64, host);
@@ -153,7 +153,7 @@ static void options_reach_the_program(void **state)
         OK(s, yoke_program_create(s->device, &source, &program));
         OK(s, yoke_program_function(program, "give", &function));
         yoke_buffer *buffer = suite_buffer(s, sizeof out, NULL);
-        const yoke_argument arguments[] = {suite_argument(buffer)};
+        const yoke_argument arguments[] = {yoke_argument_buffer(buffer)};
         OK(s, yoke_queue_launch(s->queue, function, 1, 1, 0, arguments, 1));
         suite_read(s, buffer, sizeof out, &out);
         assert_int_equal(out, 42);
@@ -187,7 +187,7 @@ static void what_belongs_to_another_device_is_refused(void **state)
     OK(s, yoke_buffer_create(other, 8, &buffer));
     OK(s, yoke_event_create(other, &event));
     OK(s, yoke_event_create(s->device, &own));
-    const yoke_argument arguments[] = {suite_int64(1), suite_argument(buffer)};
+    const yoke_argument arguments[] = {yoke_argument_int64(1), yoke_argument_buffer(buffer)};
     FAILS(s, YOKE_ERROR_ARGUMENT, "belongs to", yoke_queue_write(s->queue, buffer, 0, 1, &byte));
     FAILS(s, YOKE_ERROR_ARGUMENT, "belongs to", yoke_queue_record(s->queue, event));
     FAILS(s, YOKE_ERROR_ARGUMENT, "belongs to", yoke_event_wait(event, s->queue));

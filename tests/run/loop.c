@@ -68,7 +68,7 @@ static yoke_status define_axpy(bench *b, int keep)
 
 static yoke_status loop_axpy(bench *b, int64_t n)
 {
-    const yoke_argument a = {.kind = YOKE_ARGUMENT_DOUBLE, .value.float64 = 2};
+    const yoke_argument a = yoke_argument_double(2);
     return yoke_run_loop(b->run, b->kernel, n, &a, 1);
 }
 

@@ -103,13 +103,11 @@ int64_t calibrate_unit_bytes(const calibration *c)
     return bytes;
 }
 
-static yoke_argument long_argument(int64_t value) { return (yoke_argument){.kind = YOKE_ARGUMENT_INT64, .value.int64 = value}; }
-static yoke_argument buffer_argument(yoke_buffer *buffer) { return (yoke_argument){.kind = YOKE_ARGUMENT_BUFFER, .value.buffer = buffer}; }
-
 static yoke_status launch(calibrate_trial *t, int64_t units, int64_t calls)
 {
     const int64_t items = units * t->unit_items, groups = items > 0 ? (items + 255) / 256 : 1;
-    const yoke_argument arguments[] = {long_argument(items), long_argument(t->rounds), buffer_argument(t->x), buffer_argument(t->y)};
+    const yoke_argument arguments[] = {yoke_argument_int64(items), yoke_argument_int64(t->rounds), yoke_argument_buffer(t->x),
+                                       yoke_argument_buffer(t->y)};
     yoke_status status = YOKE_OK;
     for (int64_t k = 0; k < calls && !status; k++)
         status = yoke_queue_launch(t->queue, t->function, groups < 4096 ? groups : 4096, 256, units, arguments, 4);

@@ -100,9 +100,9 @@ static double product_seconds_wait(fem_subdomain *subdomain)
 static void multiply_stored(device_subdomain *d, const device_batch *batch, const fem_subdomain_vector *x)
 {
     int n = d->subdomain.space->slots_1d, c = d->subdomain.space->components;
-    const yoke_argument arguments[] = {ARGUMENT_INT(batch->begin), ARGUMENT_INT(batch->end),   ARGUMENT_INT(d->used),
-                                       ARGUMENT_BUFFER(d->nodes),  ARGUMENT_BUFFER(d->stored), ARGUMENT_BUFFER(x->data),
-                                       ARGUMENT_BUFFER(d->results)};
+    const yoke_argument arguments[] = {yoke_argument_int32(batch->begin), yoke_argument_int32(batch->end), yoke_argument_int32(d->used),
+                                       yoke_argument_buffer(d->nodes),    yoke_argument_buffer(d->stored), yoke_argument_buffer(x->data),
+                                       yoke_argument_buffer(d->results)};
     device_launch launch = device_launch_elements(d, FEM_SUBDOMAIN_KERNEL_product_stored, batch->end - batch->begin,
                                                   FEM_STORED_ELEMENTS(n, c), FEM_STORED_ITEMS(n, c));
     launch.units = batch->end - batch->begin;
@@ -113,25 +113,25 @@ static void multiply_free(device_subdomain *d, const device_batch *batch, const 
 {
     static const int adding[] = {
         [FEM_ADD_SUM] = FEM_SUBDOMAIN_KEEP, [FEM_ADD_COLOUR] = FEM_SUBDOMAIN_ADD, [FEM_ADD_ATOMIC] = FEM_SUBDOMAIN_ADD_ATOMIC};
-    const yoke_argument arguments[] = {ARGUMENT_INT(batch->begin),
-                                       ARGUMENT_INT(batch->middle),
-                                       ARGUMENT_INT(batch->end),
-                                       ARGUMENT_INT(batch->curved_at),
-                                       ARGUMENT_INT(batch->affine_at),
-                                       ARGUMENT_INT(d->used),
-                                       ARGUMENT_INT(d->identity),
-                                       ARGUMENT_INT(d->patterns),
-                                       ARGUMENT_BUFFER(d->nodes),
-                                       ARGUMENT_BUFFER(d->pattern),
-                                       ARGUMENT_BUFFER(d->row_start),
-                                       ARGUMENT_BUFFER(d->row_entry),
-                                       ARGUMENT_BUFFER(d->row_weight),
-                                       ARGUMENT_BUFFER(d->factors),
-                                       ARGUMENT_BUFFER(d->affine),
-                                       ARGUMENT_BUFFER(d->moduli),
-                                       ARGUMENT_BUFFER(x->data),
-                                       ARGUMENT_INT(adding[d->adding]),
-                                       ARGUMENT_BUFFER(d->results ? d->results : y->data)};
+    const yoke_argument arguments[] = {yoke_argument_int32(batch->begin),
+                                       yoke_argument_int32(batch->middle),
+                                       yoke_argument_int32(batch->end),
+                                       yoke_argument_int32(batch->curved_at),
+                                       yoke_argument_int32(batch->affine_at),
+                                       yoke_argument_int32(d->used),
+                                       yoke_argument_int32(d->identity),
+                                       yoke_argument_int32(d->patterns),
+                                       yoke_argument_buffer(d->nodes),
+                                       yoke_argument_buffer(d->pattern),
+                                       yoke_argument_buffer(d->row_start),
+                                       yoke_argument_buffer(d->row_entry),
+                                       yoke_argument_buffer(d->row_weight),
+                                       yoke_argument_buffer(d->factors),
+                                       yoke_argument_buffer(d->affine),
+                                       yoke_argument_buffer(d->moduli),
+                                       yoke_argument_buffer(x->data),
+                                       yoke_argument_int32(adding[d->adding]),
+                                       yoke_argument_buffer(d->results ? d->results : y->data)};
     device_launch launch = device_launch_batch(d, FEM_SUBDOMAIN_KERNEL_product, *batch);
     launch.units = batch->end - batch->begin;
     device_subdomain_launch(d, launch, arguments, 19);
@@ -151,9 +151,10 @@ static void multiply_batches(device_subdomain *d, int32_t begin, int32_t end, co
 /* y at the nodes begin .. end - 1 of the list. */
 static void sum_nodes(device_subdomain *d, int32_t begin, int32_t end, fem_subdomain_vector *y)
 {
-    const yoke_argument arguments[] = {
-        ARGUMENT_INT(begin),           ARGUMENT_INT(end),           ARGUMENT_BUFFER(d->node_list), ARGUMENT_BUFFER(d->sum_start),
-        ARGUMENT_BUFFER(d->sum_place), ARGUMENT_BUFFER(d->results), ARGUMENT_BUFFER(y->data)};
+    const yoke_argument arguments[] = {yoke_argument_int32(begin),         yoke_argument_int32(end),
+                                       yoke_argument_buffer(d->node_list), yoke_argument_buffer(d->sum_start),
+                                       yoke_argument_buffer(d->sum_place), yoke_argument_buffer(d->results),
+                                       yoke_argument_buffer(y->data)};
     device_subdomain_launch(
         d, device_launch_values(FEM_SUBDOMAIN_KERNEL_sum_nodes, (int64_t)(end - begin) * d->subdomain.space->components), arguments, 7);
 }
@@ -180,7 +181,7 @@ static void product_interior(fem_subdomain *subdomain, const fem_subdomain_vecto
 static void mask(fem_subdomain *subdomain, fem_subdomain_vector *x)
 {
     device_subdomain *d = (device_subdomain *)subdomain;
-    const yoke_argument arguments[] = {ARGUMENT_LONG(d->num_masked), ARGUMENT_BUFFER(d->masked), ARGUMENT_BUFFER(x->data)};
+    const yoke_argument arguments[] = {yoke_argument_int64(d->num_masked), yoke_argument_buffer(d->masked), yoke_argument_buffer(x->data)};
     device_subdomain_launch(d, device_launch_values(FEM_SUBDOMAIN_KERNEL_mask, d->num_masked), arguments, 3);
 }
 
@@ -189,8 +190,8 @@ static void mask(fem_subdomain *subdomain, fem_subdomain_vector *x)
 /* Between x [nodes][width] and packed [num_interface][width]. */
 static void pack(device_subdomain *d, int kernel, int width, yoke_buffer *from, yoke_buffer *to)
 {
-    const yoke_argument arguments[] = {ARGUMENT_INT(d->subdomain.num_interface), ARGUMENT_INT(width), ARGUMENT_BUFFER(d->node_list),
-                                       ARGUMENT_BUFFER(from), ARGUMENT_BUFFER(to)};
+    const yoke_argument arguments[] = {yoke_argument_int32(d->subdomain.num_interface), yoke_argument_int32(width),
+                                       yoke_argument_buffer(d->node_list), yoke_argument_buffer(from), yoke_argument_buffer(to)};
     device_subdomain_launch(d, device_launch_values(kernel, d->subdomain.num_interface), arguments, 5);
 }
 
@@ -262,7 +263,8 @@ static void diagonal(fem_subdomain *subdomain)
 static void diagonal_finish(fem_subdomain *subdomain)
 {
     device_subdomain *d = (device_subdomain *)subdomain;
-    const yoke_argument arguments[] = {ARGUMENT_INT(d->num_nodes), ARGUMENT_BUFFER(d->prescribed), ARGUMENT_BUFFER(d->blocks)};
+    const yoke_argument arguments[] = {yoke_argument_int32(d->num_nodes), yoke_argument_buffer(d->prescribed),
+                                       yoke_argument_buffer(d->blocks)};
     if (subdomain->num_interface) start_writing(d, device_subdomain_block_size(d), &d->plain, d->blocks);
     device_subdomain_launch(d, device_launch_values(FEM_SUBDOMAIN_KERNEL_invert_blocks, d->num_nodes), arguments, 3);
 }
@@ -270,8 +272,8 @@ static void diagonal_finish(fem_subdomain *subdomain)
 static void block_solve(fem_subdomain *subdomain, const fem_subdomain_vector *r, fem_subdomain_vector *z)
 {
     device_subdomain *d = (device_subdomain *)subdomain;
-    const yoke_argument arguments[] = {ARGUMENT_INT(d->num_nodes), ARGUMENT_BUFFER(d->blocks), ARGUMENT_BUFFER(r->data),
-                                       ARGUMENT_BUFFER(z->data)};
+    const yoke_argument arguments[] = {yoke_argument_int32(d->num_nodes), yoke_argument_buffer(d->blocks), yoke_argument_buffer(r->data),
+                                       yoke_argument_buffer(z->data)};
     device_subdomain_launch(d, device_launch_values(FEM_SUBDOMAIN_KERNEL_block_solve, d->num_nodes), arguments, 4);
 }
 
@@ -279,9 +281,10 @@ static void chebyshev_step(fem_subdomain *subdomain, double a, double c, const f
                            fem_subdomain_vector *v, fem_subdomain_vector *x)
 {
     device_subdomain *d = (device_subdomain *)subdomain;
-    const yoke_argument arguments[] = {ARGUMENT_INT(d->num_nodes), ARGUMENT_DOUBLE(a),       ARGUMENT_DOUBLE(c),
-                                       ARGUMENT_BUFFER(d->blocks), ARGUMENT_BUFFER(b->data), ARGUMENT_BUFFER(t ? t->data : NULL),
-                                       ARGUMENT_BUFFER(v->data),   ARGUMENT_BUFFER(x->data)};
+    const yoke_argument arguments[] = {yoke_argument_int32(d->num_nodes), yoke_argument_double(a),
+                                       yoke_argument_double(c),           yoke_argument_buffer(d->blocks),
+                                       yoke_argument_buffer(b->data),     yoke_argument_buffer(t ? t->data : NULL),
+                                       yoke_argument_buffer(v->data),     yoke_argument_buffer(x->data)};
     device_subdomain_launch(d, device_launch_values(FEM_SUBDOMAIN_KERNEL_chebyshev_step, d->num_nodes), arguments, 8);
 }
 

@@ -138,12 +138,6 @@ typedef struct device_subdomain {
 static inline int64_t device_subdomain_real_size(const device_subdomain *d) { return d->subdomain.precision == FEM_DOUBLE ? 8 : 4; }
 static inline int device_subdomain_block_size(const device_subdomain *d) { return d->subdomain.space->components == 3 ? 6 : 1; }
 
-/* Arguments of a kernel. */
-#define ARGUMENT_BUFFER(b) ((yoke_argument){.kind = YOKE_ARGUMENT_BUFFER, .value.buffer = (b)})
-#define ARGUMENT_INT(i) ((yoke_argument){.kind = YOKE_ARGUMENT_INT32, .value.int32 = (i)})
-#define ARGUMENT_LONG(i) ((yoke_argument){.kind = YOKE_ARGUMENT_INT64, .value.int64 = (i)})
-#define ARGUMENT_DOUBLE(x) ((yoke_argument){.kind = YOKE_ARGUMENT_DOUBLE, .value.float64 = (x)})
-
 /* Keeps the first failure in subdomain.status; returns `status`. */
 yoke_status device_subdomain_keep(device_subdomain *d, yoke_status status);
 

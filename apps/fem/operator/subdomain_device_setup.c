@@ -191,11 +191,12 @@ void device_subdomain_matrices(device_subdomain *d, device_batch batch, yoke_buf
 {
     int n = d->subdomain.space->slots_1d, c = d->subdomain.space->components;
     const yoke_argument arguments[] = {
-        ARGUMENT_INT(batch.begin),      ARGUMENT_INT(batch.middle),  ARGUMENT_INT(batch.end),       ARGUMENT_INT(batch.curved_at),
-        ARGUMENT_INT(batch.affine_at),  ARGUMENT_INT(stored_begin),  ARGUMENT_INT(d->used),         ARGUMENT_INT(d->identity),
-        ARGUMENT_INT(d->patterns),      ARGUMENT_BUFFER(d->pattern), ARGUMENT_BUFFER(d->row_start), ARGUMENT_BUFFER(d->row_entry),
-        ARGUMENT_BUFFER(d->row_weight), ARGUMENT_BUFFER(factors),    ARGUMENT_BUFFER(affine),       ARGUMENT_BUFFER(d->moduli),
-        ARGUMENT_BUFFER(stored),
+        yoke_argument_int32(batch.begin),     yoke_argument_int32(batch.middle),    yoke_argument_int32(batch.end),
+        yoke_argument_int32(batch.curved_at), yoke_argument_int32(batch.affine_at), yoke_argument_int32(stored_begin),
+        yoke_argument_int32(d->used),         yoke_argument_int32(d->identity),     yoke_argument_int32(d->patterns),
+        yoke_argument_buffer(d->pattern),     yoke_argument_buffer(d->row_start),   yoke_argument_buffer(d->row_entry),
+        yoke_argument_buffer(d->row_weight),  yoke_argument_buffer(factors),        yoke_argument_buffer(affine),
+        yoke_argument_buffer(d->moduli),      yoke_argument_buffer(stored),
     };
     device_subdomain_launch(
         d, device_launch_elements(d, FEM_SUBDOMAIN_KERNEL_matrices, batch.end - batch.begin, 1, FEM_PRODUCT_ITEMS(n, c)), arguments, 17);
@@ -205,18 +206,20 @@ void device_subdomain_matrices(device_subdomain *d, device_batch batch, yoke_buf
 static void make_factors(device_subdomain *d, device_batch batch, const scratch *s, yoke_buffer *factors)
 {
     const yoke_argument geometry[] = {
-        ARGUMENT_INT(batch.begin),      ARGUMENT_INT(batch.middle),      ARGUMENT_INT(batch.end),       ARGUMENT_INT(batch.curved_at),
-        ARGUMENT_INT(batch.affine_at),  ARGUMENT_INT(d->used),           ARGUMENT_INT(d->identity),     ARGUMENT_INT(d->patterns),
-        ARGUMENT_BUFFER(d->nodes),      ARGUMENT_BUFFER(d->pattern),     ARGUMENT_BUFFER(d->row_start), ARGUMENT_BUFFER(d->row_entry),
-        ARGUMENT_BUFFER(d->row_weight), ARGUMENT_BUFFER(s->position),    ARGUMENT_BUFFER(s->slopes),    ARGUMENT_BUFFER(factors),
-        ARGUMENT_BUFFER(d->affine),     ARGUMENT_BUFFER(s->determinant),
+        yoke_argument_int32(batch.begin),     yoke_argument_int32(batch.middle),    yoke_argument_int32(batch.end),
+        yoke_argument_int32(batch.curved_at), yoke_argument_int32(batch.affine_at), yoke_argument_int32(d->used),
+        yoke_argument_int32(d->identity),     yoke_argument_int32(d->patterns),     yoke_argument_buffer(d->nodes),
+        yoke_argument_buffer(d->pattern),     yoke_argument_buffer(d->row_start),   yoke_argument_buffer(d->row_entry),
+        yoke_argument_buffer(d->row_weight),  yoke_argument_buffer(s->position),    yoke_argument_buffer(s->slopes),
+        yoke_argument_buffer(factors),        yoke_argument_buffer(d->affine),      yoke_argument_buffer(s->determinant),
     };
     const yoke_argument diagonal[] = {
-        ARGUMENT_INT(batch.begin),     ARGUMENT_INT(batch.middle),    ARGUMENT_INT(batch.end),       ARGUMENT_INT(batch.curved_at),
-        ARGUMENT_INT(batch.affine_at), ARGUMENT_INT(d->used),         ARGUMENT_INT(d->identity),     ARGUMENT_INT(d->patterns),
-        ARGUMENT_BUFFER(d->pattern),   ARGUMENT_BUFFER(d->row_start), ARGUMENT_BUFFER(d->row_entry), ARGUMENT_BUFFER(d->row_weight),
-        ARGUMENT_BUFFER(s->slopes),    ARGUMENT_BUFFER(factors),      ARGUMENT_BUFFER(d->affine),    ARGUMENT_BUFFER(d->moduli),
-        ARGUMENT_BUFFER(s->results),
+        yoke_argument_int32(batch.begin),     yoke_argument_int32(batch.middle),    yoke_argument_int32(batch.end),
+        yoke_argument_int32(batch.curved_at), yoke_argument_int32(batch.affine_at), yoke_argument_int32(d->used),
+        yoke_argument_int32(d->identity),     yoke_argument_int32(d->patterns),     yoke_argument_buffer(d->pattern),
+        yoke_argument_buffer(d->row_start),   yoke_argument_buffer(d->row_entry),   yoke_argument_buffer(d->row_weight),
+        yoke_argument_buffer(s->slopes),      yoke_argument_buffer(factors),        yoke_argument_buffer(d->affine),
+        yoke_argument_buffer(d->moduli),      yoke_argument_buffer(s->results),
     };
     device_subdomain_launch(d, device_launch_batch(d, FEM_SUBDOMAIN_KERNEL_geometry, batch), geometry, 18);
     device_subdomain_launch(d, device_launch_batch(d, FEM_SUBDOMAIN_KERNEL_diagonal, batch), diagonal, 17);
@@ -267,8 +270,8 @@ static yoke_status make_operator(device_subdomain *d, const scratch *s)
         else
             make_factors(d, d->batch[b], s, d->factors);
     }
-    const yoke_argument sums[] = {ARGUMENT_INT(d->num_nodes), ARGUMENT_BUFFER(d->sum_start), ARGUMENT_BUFFER(d->sum_place),
-                                  ARGUMENT_BUFFER(s->results), ARGUMENT_BUFFER(d->blocks)};
+    const yoke_argument sums[] = {yoke_argument_int32(d->num_nodes), yoke_argument_buffer(d->sum_start), yoke_argument_buffer(d->sum_place),
+                                  yoke_argument_buffer(s->results), yoke_argument_buffer(d->blocks)};
     device_subdomain_launch(
         d, device_launch_values(FEM_SUBDOMAIN_KERNEL_sum_blocks, (int64_t)d->num_nodes * device_subdomain_block_size(d)), sums, 5);
     yoke_status status = check_determinants(d, s); /* waits also after a failure */

@@ -96,8 +96,8 @@ void device_vector_zero(fem_subdomain *subdomain, fem_subdomain_vector *x)
 void device_vector_copy_scaled(fem_subdomain *subdomain, double alpha, const fem_subdomain *from_subdomain,
                                const fem_subdomain_vector *from, fem_subdomain_vector *to)
 {
-    const yoke_argument arguments[] = {ARGUMENT_LONG(subdomain->dofs), ARGUMENT_DOUBLE(alpha), ARGUMENT_BUFFER(from->data),
-                                       ARGUMENT_BUFFER(to->data)};
+    const yoke_argument arguments[] = {yoke_argument_int64(subdomain->dofs), yoke_argument_double(alpha), yoke_argument_buffer(from->data),
+                                       yoke_argument_buffer(to->data)};
     over_dofs((device_subdomain *)subdomain,
               from_subdomain->precision == FEM_DOUBLE ? FEM_SUBDOMAIN_KERNEL_scale_from_double : FEM_SUBDOMAIN_KERNEL_scale_from_float,
               arguments, 4);
@@ -105,30 +105,30 @@ void device_vector_copy_scaled(fem_subdomain *subdomain, double alpha, const fem
 
 void device_vector_axpy(fem_subdomain *subdomain, double alpha, const fem_subdomain_vector *x, fem_subdomain_vector *y)
 {
-    const yoke_argument arguments[] = {ARGUMENT_LONG(subdomain->dofs), ARGUMENT_DOUBLE(alpha), ARGUMENT_BUFFER(x->data),
-                                       ARGUMENT_BUFFER(y->data)};
+    const yoke_argument arguments[] = {yoke_argument_int64(subdomain->dofs), yoke_argument_double(alpha), yoke_argument_buffer(x->data),
+                                       yoke_argument_buffer(y->data)};
     over_dofs((device_subdomain *)subdomain, FEM_SUBDOMAIN_KERNEL_axpy, arguments, 4);
 }
 
 void device_vector_xpby(fem_subdomain *subdomain, const fem_subdomain_vector *x, double beta, fem_subdomain_vector *y)
 {
-    const yoke_argument arguments[] = {ARGUMENT_LONG(subdomain->dofs), ARGUMENT_BUFFER(x->data), ARGUMENT_DOUBLE(beta),
-                                       ARGUMENT_BUFFER(y->data)};
+    const yoke_argument arguments[] = {yoke_argument_int64(subdomain->dofs), yoke_argument_buffer(x->data), yoke_argument_double(beta),
+                                       yoke_argument_buffer(y->data)};
     over_dofs((device_subdomain *)subdomain, FEM_SUBDOMAIN_KERNEL_xpby, arguments, 4);
 }
 
 void device_vector_subtract(fem_subdomain *subdomain, const fem_subdomain_vector *x, const fem_subdomain_vector *y, fem_subdomain_vector *z)
 {
-    const yoke_argument arguments[] = {ARGUMENT_LONG(subdomain->dofs), ARGUMENT_BUFFER(x->data), ARGUMENT_BUFFER(y->data),
-                                       ARGUMENT_BUFFER(z->data)};
+    const yoke_argument arguments[] = {yoke_argument_int64(subdomain->dofs), yoke_argument_buffer(x->data), yoke_argument_buffer(y->data),
+                                       yoke_argument_buffer(z->data)};
     over_dofs((device_subdomain *)subdomain, FEM_SUBDOMAIN_KERNEL_subtract, arguments, 4);
 }
 
 void device_vector_advance(fem_subdomain *subdomain, double alpha, const fem_subdomain_vector *p, const fem_subdomain_vector *q,
                            fem_subdomain_vector *x, fem_subdomain_vector *r)
 {
-    const yoke_argument arguments[] = {ARGUMENT_LONG(subdomain->dofs), ARGUMENT_DOUBLE(alpha),   ARGUMENT_BUFFER(p->data),
-                                       ARGUMENT_BUFFER(q->data),       ARGUMENT_BUFFER(x->data), ARGUMENT_BUFFER(r->data)};
+    const yoke_argument arguments[] = {yoke_argument_int64(subdomain->dofs), yoke_argument_double(alpha),   yoke_argument_buffer(p->data),
+                                       yoke_argument_buffer(q->data),        yoke_argument_buffer(x->data), yoke_argument_buffer(r->data)};
     over_dofs((device_subdomain *)subdomain, FEM_SUBDOMAIN_KERNEL_advance, arguments, 6);
 }
 
@@ -137,12 +137,13 @@ void device_vector_advance(fem_subdomain *subdomain, double alpha, const fem_sub
 void device_vector_dots(fem_subdomain *subdomain, int count, const fem_subdomain_vector *const *x, const fem_subdomain_vector *const *y)
 {
     device_subdomain *d = (device_subdomain *)subdomain;
-    yoke_argument arguments[4 + 2 * FEM_MOST_DOTS] = {ARGUMENT_LONG(subdomain->dofs), ARGUMENT_INT(count), ARGUMENT_BUFFER(d->owned)};
+    yoke_argument arguments[4 + 2 * FEM_MOST_DOTS] = {yoke_argument_int64(subdomain->dofs), yoke_argument_int32(count),
+                                                      yoke_argument_buffer(d->owned)};
     for (int i = 0; i < FEM_MOST_DOTS; i++) {
-        arguments[3 + 2 * i] = ARGUMENT_BUFFER(i < count ? x[i]->data : NULL);
-        arguments[4 + 2 * i] = ARGUMENT_BUFFER(i < count ? y[i]->data : NULL);
+        arguments[3 + 2 * i] = yoke_argument_buffer(i < count ? x[i]->data : NULL);
+        arguments[4 + 2 * i] = yoke_argument_buffer(i < count ? y[i]->data : NULL);
     }
-    arguments[3 + 2 * FEM_MOST_DOTS] = ARGUMENT_BUFFER(d->dot_sums);
+    arguments[3 + 2 * FEM_MOST_DOTS] = yoke_argument_buffer(d->dot_sums);
     device_launch launch = {FEM_SUBDOMAIN_KERNEL_dots, d->dot_groups, FEM_BLOCK, 0};
     device_subdomain_launch(d, launch, arguments, 4 + 2 * FEM_MOST_DOTS);
     int64_t bytes = (int64_t)d->dot_groups * FEM_SUBDOMAIN_DOTS * 8;
@@ -202,8 +203,9 @@ void device_rows_destroy(fem_subdomain *subdomain, fem_subdomain_rows *rows)
 static void apply_rows(fem_subdomain *subdomain, int kernel, const fem_subdomain_rows *rows, const fem_subdomain_vector *from,
                        fem_subdomain_vector *to)
 {
-    const yoke_argument arguments[] = {ARGUMENT_INT(rows->num_rows),  ARGUMENT_BUFFER(rows->start), ARGUMENT_BUFFER(rows->node),
-                                       ARGUMENT_BUFFER(rows->weight), ARGUMENT_BUFFER(from->data),  ARGUMENT_BUFFER(to->data)};
+    const yoke_argument arguments[] = {yoke_argument_int32(rows->num_rows), yoke_argument_buffer(rows->start),
+                                       yoke_argument_buffer(rows->node),    yoke_argument_buffer(rows->weight),
+                                       yoke_argument_buffer(from->data),    yoke_argument_buffer(to->data)};
     device_subdomain_launch((device_subdomain *)subdomain,
                             device_launch_values(kernel, (int64_t)rows->num_rows * subdomain->space->components), arguments, 6);
 }
