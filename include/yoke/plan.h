@@ -63,6 +63,7 @@ typedef struct yoke_phase {
         *weight_sum;     /* [units of the cut + 1] prefix sums of the weights of the cut's units, ascending from 0; NULL: all units alike */
     int barrier;         /* nonzero: after each call all devices wait for each other; zero: they go on to the next phase */
     double call_seconds; /* what a call costs whatever its size, once for all devices (launches, a reduction) */
+    const char *like;    /* of a run: work whose times are taken as long as this one's are not known; NULL: none.  Plans do not read it */
 } yoke_phase;
 
 /*
@@ -75,6 +76,8 @@ typedef struct yoke_round {
     int64_t num_phases;       /* 1 .. YOKE_PLAN_MAX_PHASES */
     const yoke_phase *phases;
     double copy_bytes_per_unit, memory_bytes_per_unit; /* of cut 0, on a device; plans read the devices' copies and max_units instead */
+    const int64_t *
+        max_units; /* [devices of a run] of cut 0 that a device may have; NULL: as many as there is memory for.  Plans read those of devices */
 } yoke_round;
 
 typedef struct yoke_plan_device {

@@ -18,6 +18,7 @@
 #include "yoke/balancer.h"
 #include "yoke/core.h"
 #include "yoke/device.h"
+#include "yoke/meter.h"
 #include "yoke/model.h"
 #include "yoke/plan.h"
 
@@ -65,9 +66,11 @@ typedef struct yoke_run_options {
     int keep_frequencies;       /* nonzero: they stay as they are; else they are chosen for objectives other than least time */
     int no_meters;              /* nonzero: energy is not measured */
     int measure_all;      /* nonzero: yoke_run_calibrate measures powers and frequencies whatever the objective, as far as there are any */
-    const char *declared; /* powers where there is no meter, as in yoke_meter_options; may be NULL */
+    const char *declared; /* powers of the machine for an estimate of its energy, as in yoke_meter_options; may be NULL */
     const yoke_run_power *powers; /* of all devices that may work, where powers are stated; then they are not measured */
     int64_t num_powers;
+    int measure_first; /* nonzero: stated powers count only where meters do not tell those of all devices that may work */
+    int copies_apart; /* nonzero: copies end before yoke_run_begin: they are no part of rounds, but copies that take longer than they save are avoided */
     double base_w, hosting_w; /* beside these: all else, and what the host draws while only accelerators work */
 } yoke_run_options;
 
@@ -122,6 +125,15 @@ typedef enum yoke_run_decision {
     YOKE_RUN_KEPT      /* as in the round before: the planner's best is not better by more than moving costs, or than noise */
 } yoke_run_decision;
 
+/* What else was weighed: a device alone, a share that is balanced, another round. */
+typedef struct yoke_run_alternative {
+    const char *name, *note;    /* as in yoke_plan_choice */
+    int feasible;               /* keeps the limits */
+    const int64_t *units;       /* [num_devices] of cut 0 */
+    const double *frequency_hz; /* [num_devices] NaN: left as it is */
+    double time_s, energy_j;    /* as in yoke_assignment.predicted */
+} yoke_run_alternative;
+
 /* Borrowed from the run until the next yoke_run_plan. */
 typedef struct yoke_assignment {
     int64_t round; /* which of the alternatives */
@@ -129,6 +141,7 @@ typedef struct yoke_assignment {
     const int64_t *const *first;  /* [num_cuts][num_devices + 1]: device i has units first[cut][i] .. first[cut][i + 1] - 1 */
     const int64_t *const *before; /* the same of the latest round with these totals; NULL: there was none.  What differs has to be moved */
     const double *frequency_hz;   /* [num_devices] that were set; NaN: left as they are */
+    const double *predicted_s;    /* [num_devices] of one call of the first phase; NaN: not known, 0: no units */
     yoke_run_decision decision;
     yoke_cost predicted; /* of phases and copies.  NaN where something was never measured */
     int feasible;        /* zero: a limit cannot be met, and this is the fastest (or, of a power cap, the one of least power) */
@@ -136,6 +149,13 @@ typedef struct yoke_assignment {
     double nearest;      /* the nearest value of that limit that could be met (s, W); NaN */
     int optimal;         /* nonzero: proved that nothing is better by the models */
     double gap;          /* nothing is better by more than this part of the objective; NaN: not known */
+    int64_t num_alternatives;
+    const yoke_run_alternative *alternatives;
+    const char *powers; /* where those of devices are from: "measured", "simulated", "stored", "declared"; "": not all are known */
+    int metered;        /* nonzero: there are meters */
+    /* After yoke_run_end. */
+    yoke_cost with_calls; /* as predicted, by the same models, with the calls that there were */
+    yoke_energy energy;   /* of the round, and why there is no value */
 } yoke_assignment;
 
 /*
@@ -182,8 +202,14 @@ typedef yoke_status yoke_run_trial_together(void *user, const int64_t *units, in
 typedef struct yoke_run_calibration {
     const char *work;             /* as in a phase */
     int64_t min_units, max_units; /* sizes that matter: 1 .. 10^15 */
-    double call_s;   /* > 0: sizes end where a call takes about so long, or at max_units, which is what fits; 0: at max_units */
-    int64_t sizes;   /* at the highest frequency, 2 to 12 at most; 0: 12 */
+    double call_s; /* > 0: sizes end where a call takes about so long, or at max_units, which is what fits; 0: at max_units */
+    int64_t sizes; /* at the highest frequency, 2 to 12 at most; 0: 12 */
+    /*
+     * Nonzero: what is known stays, and this is added to it; powers are measured once, on simulated machines no longer than their meters ask for; no sizes are
+     * held out, and the accuracy is not known.
+     */
+    int brief;
+    int64_t calls;   /* of a trial, at least; 0: 1 */
     double budget_s; /* of trials on one device, about; 0: 5 s.  Powers take what meters need */
     int64_t levels;  /* frequencies of a device that are measured, 3 to 16 at most; 0: 5, of a simulated machine all */
     yoke_run_trial *trial;
@@ -235,7 +261,7 @@ typedef struct yoke_run_accuracy {
 
 /*
  * Measures a kind of work on each active device alone, so that plans need not explore: seconds at sizes, more where the speed is not what those beside them
- * tell, and, where the run sets frequencies or needs powers, at some frequencies with powers.  What was known of the work before is forgotten.
+ * tell, and, where the run sets frequencies or needs powers, at some frequencies with powers.  What was known of the work before is forgotten, unless it is brief.
  * accuracy: [num_devices], or NULL.
  * Errors: ARGUMENT (which member; a round has begun), NUMERIC (the trial's seconds are no number above 0, or too short to be measured), UNAVAILABLE (no
  * device is left), those of the trial, of progress and of setting frequencies, MEMORY.
@@ -252,7 +278,8 @@ YOKE_API yoke_status yoke_run_predict(yoke_run *run, const char *work, int64_t d
 
 /*
  * Writes what the run knows of a round as a model file (docs/reference/model-file.md): the problem that yoke_run_plan gives the planner, with
- * uncertainties.  Errors: ARGUMENT (the round outside its contract), UNAVAILABLE (a device that may work was never measured with a work of the round;
+ * uncertainties.  round NULL: the problem of the latest plan as the planner was given it, which has none; between yoke_run_plan and yoke_run_end, which learns.
+ * Errors: ARGUMENT (the round outside its contract; nothing is planned), UNAVAILABLE (a device that may work was never measured with a work of the round;
  * powers are needed and not known), INPUT (the file cannot be written), MEMORY.
  */
 YOKE_API yoke_status yoke_run_write_model(yoke_run *run, const yoke_round *round, const char *path);

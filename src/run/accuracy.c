@@ -17,10 +17,10 @@ static const double relation_part = 1;
 static const double between_frequencies = 0.003;
 static const double enough_freedom = 8;
 
-double run_noise(const yoke_run *run, int work, int device, int level, double *freedom)
+double run_noise(const yoke_run *run, int work, int device, int level, int beside, double *freedom)
 {
-    const speed_model *model = run_model(run, work, device, level);
-    const run_scatter *scatter = &run->run_works[work].scatter[device];
+    const speed_model *model = run_model(run, work, device, level, beside);
+    const run_scatter *scatter = run_scatter_of(run, work, device, beside);
     *freedom = scatter->freedom;
     if (scatter->freedom >= enough_freedom) return sqrt(scatter->squares / scatter->freedom);
     *freedom = model->noise.freedom + 2;
@@ -74,15 +74,15 @@ static double shape_at(const speed_model *model, double units, double noise)
     return hypot((shape_least + off) * 4 * part * (1 - part), log(yoke_curve_seconds(&model->curve, units) / line_s));
 }
 
-double run_accuracy_at(const yoke_run *run, int work, int device, int level, double units)
+double run_accuracy_at(const yoke_run *run, int work, int device, int level, int beside, double units)
 {
-    const int base = run_base_level(run, work, device);
-    const speed_model *model = run_model(run, work, device, level), *of_base = run_model(run, work, device, base);
-    double freedom, noise = run_noise(run, work, device, level, &freedom), variance = variance_at(model, units);
+    const int base = run_base_level(run, work, device, beside);
+    const speed_model *model = run_model(run, work, device, level, beside), *of_base = run_model(run, work, device, base, beside);
+    double freedom, noise = run_noise(run, work, device, level, beside, &freedom), variance = variance_at(model, units);
     double shape = shape_at(of_base, units, noise);
     if (level != base) {
         variance += variance_at(of_base, units);
-        const run_relation *relation = run_relate(run, work, device, level, base);
+        const run_level_relation *relation = run_relate_levels(run, work, device, level, base, beside);
         shape = hypot(shape, relation->holds ? relation_part * relation->misfit : shape_at(model, units, noise));
     }
     return hypot(statistics_student_95(freedom) * noise * sqrt(variance), shape);

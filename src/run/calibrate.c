@@ -9,7 +9,7 @@
 static const double usual_budget_s = 5;
 /* Half width of the 95 % interval at which a size is known, and the calls that may take. */
 static const double well_measured = 0.01;
-enum { LEAST_CALLS = 3, MOST_CALLS = 100, USUAL_LEVELS = 5 };
+enum { LEAST_CALLS = 3, MOST_CALLS = 100, MOST_BRIEF_CALLS = 30, USUAL_LEVELS = 5 };
 /* A line that is so near to all sizes is one. */
 static const double straight = 0.02;
 static const int64_t max_units = INT64_C(1000000000000000);
@@ -36,23 +36,43 @@ yoke_status run_calibrate_try(calibrating *c, int64_t units, int64_t calls, doub
     return status;
 }
 
+static int64_t least_calls(const calibrating *c) { return c->of->calls > 0 ? c->of->calls : 1; }
+
 static yoke_status measured_call(void *user, double *seconds, double *joules)
 {
     calibrating *c = user;
     *joules = NAN;
-    return run_calibrate_try(c, c->units, 1, seconds);
+    return run_calibrate_try(c, c->units, least_calls(c), seconds);
+}
+
+/* Each trial of a brief calibration is one more measurement beside those of rounds. */
+static yoke_status learned_call(void *user, double *seconds, double *joules)
+{
+    const calibrating *c = user;
+    yoke_status status = measured_call(user, seconds, joules);
+    if (status == YOKE_OK) run_learn_seconds(c->run, c->work, c->device, c->level, 0, (double)c->units, *seconds);
+    return status;
+}
+
+static yoke_status measure_briefly(calibrating *c, int64_t units, yoke_sample *sample)
+{
+    const yoke_measure_options options = {.budget_s = c->budget_s, .min_calls = c->run->simulated ? 2 : 3, .max_calls = MOST_BRIEF_CALLS};
+    *sample = (yoke_sample){.units = (double)units, .frequency_hz = c->run->devices[c->device].hz[c->level]};
+    c->units = units;
+    yoke_status status = run_calibrate_progress(c, c->device, "%lld units", (long long)units);
+    return status == YOKE_OK ? yoke_measure(c->run->context, learned_call, c, &options, sample) : status;
 }
 
 yoke_status run_calibrate_measure(calibrating *c, int64_t units, double longer, yoke_sample *sample)
 {
     const yoke_measure_options options = {
         .budget_s = longer * c->budget_s, .relative = well_measured, .min_calls = LEAST_CALLS, .max_calls = MOST_CALLS};
-    double predicted = run_factor(c->run, c->work, c->device, 0) * run_seconds(c->run, c->work, c->device, c->level, (double)units, NULL);
-    double warm_s = NAN;
+    double predicted = run_seconds(c->run, c->work, c->device, c->level, 0, (double)units, NULL), warm_s = NAN;
+    if (c->of->brief) return measure_briefly(c, units, sample);
     *sample = (yoke_sample){.units = (double)units, .frequency_hz = c->run->devices[c->device].hz[c->level]};
     c->units = units;
     yoke_status status = run_calibrate_progress(c, c->device, "%lld units", (long long)units);
-    if (status == YOKE_OK) status = run_calibrate_try(c, units, 1, &warm_s); /* code and data are there, clocks have risen */
+    if (status == YOKE_OK) status = run_calibrate_try(c, units, least_calls(c), &warm_s); /* code and data are there, clocks have risen */
     if (status == YOKE_OK) status = yoke_measure(c->run->context, measured_call, c, &options, sample);
     if (status != YOKE_OK) return status;
     c->error = fabs(predicted / sample->seconds - 1);
@@ -107,8 +127,8 @@ static yoke_status measure_level(calibrating *c, int level)
 static double change(const calibrating *c, int low, int high)
 {
     const double units = (double)c->max_units;
-    double of_speed =
-        fabs(log(run_seconds(c->run, c->work, c->device, low, units, NULL) / run_seconds(c->run, c->work, c->device, high, units, NULL)));
+    double of_speed = fabs(
+        log(run_seconds(c->run, c->work, c->device, low, 0, units, NULL) / run_seconds(c->run, c->work, c->device, high, 0, units, NULL)));
     double low_w = run_idle_w(c->run, c->device, low) + run_dynamic_w(c->run, c->device, low, NULL),
            high_w = run_idle_w(c->run, c->device, high) + run_dynamic_w(c->run, c->device, high, NULL),
            of_power = fabs(log(low_w / high_w));
@@ -165,11 +185,12 @@ static yoke_status measure_device(calibrating *c)
     const double budget_s = c->of->budget_s > 0 ? c->of->budget_s : usual_budget_s;
     c->level = top;
     c->budget_s = budget_s / (sizes + CALIBRATE_HELD_OUT + levels * CALIBRATE_SIZES_OF_A_LEVEL);
-    run_forget(c->run, c->work, c->device);
+    if (!c->of->brief) run_forget(c->run, c->work, c->device);
     yoke_status status = run_set_level(c->run, c->device, top);
     if (status == YOKE_OK) status = run_calibrate_sizes(c);
     if (status == YOKE_OK) status = run_calibrate_powers(c);
     if (status == YOKE_OK) status = measure_levels(c);
+    if (status == YOKE_OK && c->of->brief) c->run->run_works[c->work].explored[c->device] = 1;
     return status == YOKE_OK && c->of->copies ? run_calibrate_copies(c) : status;
 }
 
@@ -291,6 +312,8 @@ static yoke_status check(const yoke_run *run, const yoke_run_calibration *of)
         wrong = "call_s must be finite and not negative";
     else if (of->sizes < 0 || of->sizes > CALIBRATE_MOST_SIZES || of->sizes == 1)
         wrong = "sizes must be 0, or from 2 to 12";
+    else if (of->calls < 0)
+        wrong = "calls must not be negative";
     else if (of->levels < 0 || of->levels > RUN_MOST_LEVELS || of->levels == 1 || of->levels == 2)
         wrong = "levels must be 0, or from 3 to 16";
     else if (!(of->budget_s >= 0) || !isfinite(of->budget_s))
@@ -310,7 +333,8 @@ yoke_status yoke_run_calibrate(yoke_run *run, const yoke_run_calibration *calibr
     if (status == YOKE_OK) status = run_need_device(run);
     if (status == YOKE_OK) status = run_work_find(run, calibration->work, &c.work);
     if (status == YOKE_OK) status = make_results(run);
-    if (status == YOKE_OK) run->run_works[c.work].planned = 1; /* what the store has of it is measured again */
+    if (status == YOKE_OK && calibration->brief) status = run_work_open(run, c.work);
+    if (status == YOKE_OK) run->run_works[c.work].planned = 1; /* else what the store has of it is measured again */
     if (status == YOKE_OK) status = measure_devices(&c);
     if (status == YOKE_OK) status = measure_together(&c);
     if (status != YOKE_OK) return status;

@@ -12,6 +12,7 @@ static const double copy_known = 0.02;
 typedef struct repeated {
     calibrating *c;
     int64_t units, calls;
+    double expected_s; /* of a call; 0: not known */
     yoke_queue *queue;
     yoke_buffer *buffer;
     void *memory;
@@ -42,12 +43,18 @@ static yoke_status repeat(const repeated *r, double wanted_s, double *busy)
     return status;
 }
 
-/* How long it is repeated: copies on simulated machines are real ones, which take longer than they say. */
+/*
+ * How long it is repeated: brief trials of a simulated machine, whose meters show every change or tell their period, no longer than that asks for; copies on
+ * simulated machines are real ones, which take longer than they say.
+ */
 static double long_enough_s(const repeated *r)
 {
+    enum { FEW_CALLS = 64 };
     const yoke_run *run = r->c->run;
+    const double shortest_s = PERIODS * run_longest_period_s(run);
+    if (r->c->of->brief && run->simulated && r->expected_s > 0) return fmin(run_power_s(run), fmax(FEW_CALLS * r->expected_s, shortest_s));
     if (!run->simulated || r->bytes == 0) return run_power_s(run);
-    return PERIODS * run_longest_period_s(run);
+    return shortest_s;
 }
 
 /* Energies of all meters while it is repeated, into run->energies. */
@@ -103,14 +110,14 @@ yoke_status run_calibrate_powers(calibrating *c)
     int levels[RUN_MOST_DEVICES];
     yoke_energy total;
     yoke_run_level *level = add_level(c);
-    if (!has_meters(run)) return YOKE_OK;
+    if (!has_meters(run) || (c->of->brief && power->busy_s > 0 && !isnan(power->idle_w))) return YOKE_OK;
     yoke_status status = run_calibrate_progress(c, c->device, "powers");
     if (status == YOKE_OK) status = run_powers_rest(run);
     if (status != YOKE_OK) return status;
     level->idle = (yoke_run_watts){power->idle_w, power->idle_uncertainty_w, run_power_kind(run, c->device)};
-    const double expected = run_seconds(run, c->work, c->device, c->level, (double)c->max_units, NULL);
-    const repeated r = {
-        .c = c, .units = c->max_units, .calls = expected > 0 ? (int64_t)fmin(fmax(1, 0.1 * run_power_s(run) / expected), 1e6) : 1};
+    repeated r = {.c = c, .units = c->max_units, .calls = c->of->calls > 0 ? c->of->calls : 1};
+    r.expected_s = run_seconds(run, c->work, c->device, c->level, 0, (double)c->max_units, NULL);
+    if (r.expected_s > 0) r.calls = (int64_t)fmin(fmax((double)r.calls, 0.1 * long_enough_s(&r) / r.expected_s), 1e6);
     status = metered(&r, &seconds, &busy[c->device], &total);
     if (status != YOKE_OK || !(busy[c->device] > 0)) return status;
     for (int i = 0; i < run->num_devices; i++) levels[i] = run->devices[i].level;

@@ -165,14 +165,13 @@ static int choose_held_out(const calibrating *c, const size_list *sizes, int64_t
 /* All are predicted before the first of them is measured. */
 static yoke_status hold_out(calibrating *c, const size_list *sizes)
 {
-    const double factor = run_factor(c->run, c->work, c->device, 0);
     run_calibrated *found = c->found;
     int64_t units[CALIBRATE_HELD_OUT];
     const int count = choose_held_out(c, sizes, units);
     yoke_status status = YOKE_OK;
     for (int k = 0; k < count; k++) {
-        double relative, seconds = run_seconds(c->run, c->work, c->device, c->level, (double)units[k], &relative);
-        found->held_out[k] = (yoke_run_held_out){.predicted_s = factor * seconds, .predicted_interval_s = factor * seconds * relative};
+        double relative, seconds = run_seconds(c->run, c->work, c->device, c->level, 0, (double)units[k], &relative);
+        found->held_out[k] = (yoke_run_held_out){.predicted_s = seconds, .predicted_interval_s = seconds * relative};
     }
     for (int k = 0; k < count && status == YOKE_OK; k++) {
         status = run_calibrate_measure(c, units[k], 1, &found->held_out[k].sample);
@@ -214,7 +213,7 @@ yoke_status run_calibrate_sizes(calibrating *c)
         if (at < 0) break;
         status = add_size(c, &sizes, at + 1, between(sizes.units[at], sizes.units[at + 1]));
     }
-    if (status == YOKE_OK) status = hold_out(c, &sizes);
+    if (status == YOKE_OK && !c->of->brief) status = hold_out(c, &sizes);
     judge(c->found);
     return status;
 }

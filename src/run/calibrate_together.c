@@ -19,7 +19,7 @@ static yoke_status measure_apart(calibrating *c, yoke_sample *alone, int64_t *un
         const int top = run->devices[i].num_levels - 1;
         units[i] = 0;
         if (run_is_active(run, i))
-            shortest = fmin(shortest, run_seconds(run, c->work, i, top, (double)run->results[i].accuracy.max_units, NULL));
+            shortest = fmin(shortest, run_seconds(run, c->work, i, top, 0, (double)run->results[i].accuracy.max_units, NULL));
     }
     for (int i = 0; i < run->num_devices && status == YOKE_OK; i++) {
         if (!run_is_active(run, i)) continue;
@@ -27,7 +27,7 @@ static yoke_status measure_apart(calibrating *c, yoke_sample *alone, int64_t *un
         c->device = i;
         c->found = &run->results[i];
         c->level = run->devices[i].num_levels - 1;
-        units[i] = (int64_t)fmax(1, round(most * shortest / run_seconds(run, c->work, i, c->level, most, NULL)));
+        units[i] = (int64_t)fmax(1, round(most * shortest / run_seconds(run, c->work, i, c->level, 0, most, NULL)));
         status = run_calibrate_measure(c, units[i], longer, &alone[i]);
         if (status == YOKE_OK) run_calibrate_keep(c, &alone[i]);
     }

@@ -39,18 +39,17 @@ static yoke_status find_accelerator(run_device *d)
     return status == YOKE_ERROR_UNAVAILABLE ? YOKE_OK : status;
 }
 
-static yoke_status open_device(yoke_run *run, const char *name)
+static yoke_status open_device(yoke_run *run, int number, const char *name)
 {
-    run_device *d = &run->devices[run->num_devices];
+    run_device *d = &run->devices[number];
     yoke_status status = yoke_device_open(run->context, name, &d->device);
     if (status != YOKE_OK) return status;
     d->info = yoke_device_info_get(d->device);
     d->num_levels = 1;
     d->hz[0] = d->copy_seconds_per_unit = NAN;
     d->copy_start_s = d->copy_seconds_per_byte = d->copy_power_w = NAN;
-    run->num_devices++;
-    for (int i = 0; i + 1 < run->num_devices; i++) /* a card by its name and by its address */
-        if (strcmp(run->devices[i].info->name, d->info->name) == 0)
+    for (int i = 0; i < run->num_devices; i++) /* a card by its name and by its address */
+        if (i != number && run->devices[i].info != NULL && strcmp(run->devices[i].info->name, d->info->name) == 0)
             return yoke_fail(run->context, YOKE_ERROR_INPUT, "device %.64s is named twice", d->info->name);
     status = find_accelerator(d);
     if (status == YOKE_OK && d->accelerator) {
@@ -63,12 +62,20 @@ static yoke_status open_device(yoke_run *run, const char *name)
 static yoke_status open_devices(yoke_run *run, char *names)
 {
     yoke_status status = YOKE_OK;
-    for (char *name = names; name != NULL && status == YOKE_OK;) {
+    const char *list[RUN_MOST_DEVICES];
+    for (char *name = names; name != NULL;) {
         char *comma = strchr(name, ',');
         if (comma != NULL) *comma = '\0';
-        status = open_device(run, name);
+        if (run->num_devices == RUN_MOST_DEVICES)
+            return yoke_fail(run->context, YOKE_ERROR_INPUT, "there are more than %d devices; name those that are to work",
+                             (int)RUN_MOST_DEVICES);
+        list[run->num_devices++] = name;
         name = comma != NULL ? comma + 1 : NULL;
     }
+    /* Devices with drivers of their own first: threads of OpenMP are bound when they start, and drivers' threads would be bound with them. */
+    for (int openmp = 0; openmp < 2; openmp++)
+        for (int i = 0; i < run->num_devices && status == YOKE_OK; i++)
+            if ((strncmp(list[i], "openmp", 6) == 0) == openmp) status = open_device(run, i, list[i]);
     run->simulated = status == YOKE_OK;
     for (int i = 0; i < run->num_devices; i++) run->simulated = run->simulated && strcmp(run->devices[i].info->kind, "sim") == 0;
     return status;
@@ -179,7 +186,8 @@ static void match_meters(yoke_run *run)
 
 static yoke_status open_meters(yoke_run *run)
 {
-    const yoke_meter_options options = {.sysroot = run->options.sysroot, .declared = run->options.declared};
+    const int probes = run->needs_powers || run->options.measure_all;
+    const yoke_meter_options options = {.sysroot = run->options.sysroot, .declared = run->options.declared, .probe_s = probes ? 0 : -1};
     void *memory = NULL;
     int mixed = 0;
     for (int i = 0; i < run->num_devices; i++) mixed |= !run->simulated && strcmp(run->devices[i].info->kind, "sim") == 0;
@@ -195,6 +203,13 @@ static yoke_status open_meters(yoke_run *run)
     run->energies = memory;
     match_meters(run);
     return YOKE_OK;
+}
+
+static int is_all_metered(const yoke_run *run)
+{
+    for (int i = 0; i < run->num_devices; i++)
+        if (!run->devices[i].excluded && run->devices[i].meters == 0) return 0;
+    return 1;
 }
 
 /* ---------------------------------------------------------------------------------------------------- create */
@@ -247,6 +262,7 @@ static yoke_status open_all(yoke_run *run, const yoke_run_options *options)
     yoke_release(run->context, names);
     if (status == YOKE_OK) status = exclude_devices(run);
     if (status == YOKE_OK) status = open_meters(run);
+    if (run->declared && options->measure_first && is_all_metered(run)) run->declared = 0;
     if (status == YOKE_OK) status = run_powers_start(run);
     if (status == YOKE_OK) status = open_frequencies(run);
     if (status == YOKE_OK) status = open_store(run);
@@ -300,7 +316,7 @@ void yoke_run_destroy(yoke_run *run)
         run_device *d = &run->devices[i];
         for (int k = 0; k < 3; k++) yoke_event_destroy(d->marks[k]);
         yoke_queue_destroy(d->queue);
-        yoke_device_close(d->device);
+        if (d->device != NULL) yoke_device_close(d->device);
     }
     for (int i = 0; i < 4; i++) yoke_release(context, run->texts[i]);
     yoke_release(context, run->results);

@@ -67,21 +67,30 @@ static yoke_status split(const yoke_run *run, int64_t n, const double *weights, 
     return YOKE_OK;
 }
 
-/* Speeds with these units, as far as they are known; the mean of those known where one is not. */
+/* Nonzero: every device that may work was measured with the phase's work. */
+static int is_known_of_all(const yoke_run *run, const run_plan *plan, int phase)
+{
+    for (int i = 0; i < run->num_devices; i++)
+        if (may_work(run, plan, i) && !run_is_measured(run, run_work_of(run, plan, phase, i), i)) return 0;
+    return 1;
+}
+
+/* Speeds with these units, by the phases that are known of all devices, else of each as far as it is known; the mean of those known where one is not. */
 static void find_speeds(const yoke_run *run, const run_plan *plan, const int64_t *units, double *speeds)
 {
     double sum = 0;
-    int known = 0;
+    int known = 0, some = 0;
+    for (int p = 0; p < plan->num_phases; p++) some |= plan->phases[p].cut == 0 && is_known_of_all(run, plan, p);
     for (int i = 0; i < run->num_devices; i++) {
         double seconds = 0;
         speeds[i] = NAN;
         if (!may_work(run, plan, i)) continue;
         for (int p = 0; p < plan->num_phases; p++) {
             const yoke_phase *phase = &plan->phases[p];
-            if (phase->cut != 0 || phase->units == 0) continue;
+            if (phase->cut != 0 || phase->units == 0 || (some && !is_known_of_all(run, plan, p))) continue;
             double part = fmax(1, (double)units[i] / fmax(1, (double)plan->cut_units[0]) * (double)phase->units), one = NAN;
             for (int l = run->devices[i].num_levels - 1; l >= 0 && isnan(one); l--)
-                one = run_factor(run, plan->works[p], i, 1) * run_seconds(run, plan->works[p], i, l, part, NULL);
+                one = run_seconds(run, run_work_of(run, plan, p, i), i, l, 1, part, NULL);
             seconds += phase->calls * one;
         }
         if (!(seconds > 0)) continue;
@@ -198,7 +207,7 @@ static int is_known(const yoke_run *run, const run_plan *plan)
         for (int p = 0; p < plan->num_phases; p++) {
             const yoke_phase *phase = &plan->phases[p];
             if (phase->units == 0 || (phase->cut < 0 ? phase->device != i : !may_work(run, plan, i))) continue;
-            if (!run_is_measured(run, plan->works[p], i)) return 0;
+            if (!run_is_measured(run, run_work_of(run, plan, p, i), i)) return 0;
         }
     return 1;
 }
@@ -215,7 +224,8 @@ static double wanted_measurements(const yoke_run *run, int work, int device, int
 {
     const int top = run->devices[device].num_levels - 1;
     if (top == 0 || run->run_works[work].explored[device] || run->devices[device].explorations >= most_explorations) return 1;
-    double noise = model_noise(run_model(run, work, device, top));
+    const speed_model *alone = run_model(run, work, device, top, 0), *beside = run_model(run, work, device, top, 1);
+    double noise = model_noise(alone->points > beside->points ? alone : beside);
     return noise > noisy ? 3 : level == top ? 2 : 1;
 }
 
@@ -224,7 +234,9 @@ static int is_explored(const yoke_run *run, const run_plan *plan, int device, in
     for (int p = 0; p < plan->num_phases; p++) {
         const yoke_phase *phase = &plan->phases[p];
         if (phase->units > 0 && (phase->cut >= 0 || phase->device == device) &&
-            measurements(run_model(run, plan->works[p], device, level)) < wanted_measurements(run, plan->works[p], device, level))
+            measurements(run_model(run, plan->works[p], device, level, 0)) +
+                    measurements(run_model(run, plan->works[p], device, level, 1)) <
+                wanted_measurements(run, plan->works[p], device, level))
             return 0;
     }
     return run_power_is_measured(run, device, level);
@@ -279,12 +291,14 @@ static yoke_status explore(yoke_run *run, run_plan *plan, int *found)
 
 /* ---------------------------------------------------------------------------------------------------------- all */
 
-/* Nonzero: it is known that devices disturb each other at this work. */
+/* Nonzero: it is known that devices disturb each other at this work, or that copies take a part of the time. */
 static int disturbed(const yoke_run *run, const run_plan *plan)
 {
+    for (int i = 0; i < run->num_devices && run->options.copies_apart; i++)
+        if (run_copy_s(&run->devices[i], (double)plan->units[0][i]) > clearly * plan->predicted.time_s) return 1;
     for (int p = 0; p < plan->num_phases; p++)
         for (int i = 0; i < run->num_devices; i++)
-            if (run->run_works[plan->works[p]].contention[i].factor > 1 + clearly) return 1;
+            if (run_is_disturbed(run, plan->works[p], i, plan->levels[i], (double)run_phase_units_of(plan, p, i))) return 1;
     return 0;
 }
 
@@ -292,6 +306,7 @@ static int keeps_limits(const yoke_run *run, const run_plan *plan, double slowes
 {
     const yoke_run_options *o = &run->options;
     if (o->deadline_s > 0 && !(plan->predicted.time_s <= o->deadline_s)) return 0;
+    if (run->limit_s > 0 && !(plan->predicted.time_s <= run->limit_s)) return 0;
     if (o->power_cap_w > 0 && !(plan->predicted.peak_power_w <= o->power_cap_w)) return 0;
     return !(o->max_slowdown > 0) || plan->predicted.time_s <= slowest_s;
 }
@@ -304,8 +319,7 @@ static int is_time_to_ask(yoke_run *run, const run_plan *plan)
     if (run->questions < most_questions) run->questions++;
     for (int p = 0; p < plan->num_phases; p++)
         for (int i = 0; i < run->num_devices; i++) {
-            run_contention *contention = &run->run_works[plan->works[p]].contention[i];
-            if (contention->count > 1) contention->count = 1; /* the answer counts as much as all before */
+            run_doubt_relation(&run->run_works[plan->works[p]].relations[i]); /* the answer counts as much as all before */
         }
     return 1;
 }
@@ -318,7 +332,7 @@ static yoke_status leave_alone(yoke_run *run, run_plan *plan)
 {
     const double slowest_s = plan->predicted.time_s;
     yoke_status status = YOKE_OK;
-    if (run->options.use == YOKE_RUN_BOTH || plan->weighted || isnan(plan->value) || plan->decision < YOKE_RUN_BALANCED ||
+    if (run->options.use == YOKE_RUN_BOTH || plan->weighed || plan->weighted || isnan(plan->value) || plan->decision < YOKE_RUN_BALANCED ||
         !disturbed(run, plan))
         return YOKE_OK;
     run_plan *trial = run->alone, *best = run->alone + 1;
@@ -331,12 +345,14 @@ static yoke_status leave_alone(yoke_run *run, run_plan *plan)
             memset(trial->units, 0, sizeof trial->units);
             for (int c = 0; c < plan->num_cuts; c++) trial->units[c][i] = plan->cut_units[c];
             trial->levels[i] = l;
+            trial->planned.time_s = NAN;
             status = run_predict(run, trial);
             if (status != YOKE_OK || !(trial->value < (found ? 1 : 1 - clearly) * best->value) || !keeps_limits(run, trial, slowest_s))
                 continue;
             trial->optimal = 0;
             trial->gap = NAN;
-            snprintf(trial->note, sizeof trial->note, "devices disturb each other: %s alone is better", run->devices[i].info->name);
+            snprintf(trial->note, sizeof trial->note, "devices disturb each other, or copies cost more than they bring: %s alone is better",
+                     run->devices[i].info->name);
             *best = *trial;
             found = 1;
         }
@@ -353,6 +369,31 @@ static yoke_status plan_without_powers(const yoke_run *run, run_plan *plan)
     return share_out(run, plan, ~UINT64_C(0));
 }
 
+/* The one device that may work, where everything fits it; else -1. */
+static int only_device(const yoke_run *run, const run_plan *plan)
+{
+    int found = -1;
+    for (int i = 0; i < run->num_devices; i++) {
+        if (!may_work(run, plan, i)) continue;
+        if (found >= 0) return -1;
+        found = i;
+    }
+    return found >= 0 && run_most_units(run, plan, found) >= plan->cut_units[0] ? found : -1;
+}
+
+static yoke_status check_room(const yoke_run *run, const run_plan *plan)
+{
+    int64_t left = plan->cut_units[0];
+    for (int i = 0; i < run->num_devices && left > 0; i++) {
+        int64_t most = run_most_units(run, plan, i);
+        left = most >= left ? 0 : left - most;
+    }
+    if (left <= 0) return YOKE_OK;
+    return yoke_fail(run->context, YOKE_ERROR_DEVICE_MEMORY,
+                     "%lld units do not fit the devices, which can take %lld; make fewer, or add devices", (long long)plan->cut_units[0],
+                     (long long)(plan->cut_units[0] - left));
+}
+
 static int has_units(const run_plan *plan)
 {
     int64_t sum = 0;
@@ -367,7 +408,7 @@ yoke_status run_decide(yoke_run *run, run_plan *plan)
     yoke_status status = run_need_device(run);
     for (int i = 0; i < run->num_devices; i++) plan->levels[i] = run->devices[i].num_levels - 1;
     plan->feasible = 1;
-    plan->gap = plan->nearest = NAN;
+    plan->gap = plan->nearest = plan->planned.time_s = NAN;
     if (status != YOKE_OK) return status;
     if (run->forced >= 0) {
         for (int c = 0; c < plan->num_cuts; c++) plan->units[c][run->forced] = plan->cut_units[c];
@@ -376,13 +417,21 @@ yoke_status run_decide(yoke_run *run, run_plan *plan)
     }
     const int one = plan->num_phases == 1 && plan->num_cuts == 1 && plan->phases[0].cut == 0 &&
                     plan->phases[0].units == plan->cut_units[0] && plan->phases[0].weight_sum == NULL;
-    if (!has_units(plan))
+    status = check_room(run, plan);
+    if (status != YOKE_OK) return status;
+    const int only = run->plans ? -1 : only_device(run, plan);
+    if (!has_units(plan)) {
         plan->decision = YOKE_RUN_PLANNED;
-    else if (!isnan(run->share))
+    } else if (only >= 0 && isnan(run->share)) {
+        for (int c = 0; c < plan->num_cuts; c++) plan->units[c][only] = plan->cut_units[c];
+        plan->decision = is_known(run, plan) ? YOKE_RUN_PLANNED : YOKE_RUN_STARTED;
+        plan->optimal = plan->decision == YOKE_RUN_PLANNED;
+        plan->gap = plan->optimal ? 0 : (double)NAN;
+    } else if (!isnan(run->share)) {
         status = fixed_shares(run, plan);
-    else if (one && !run->plans)
+    } else if (one && !run->plans && run->weighed < 2) {
         status = balance(run, plan);
-    else {
+    } else {
         status = explore(run, plan, &found);
         if (status == YOKE_OK && !found) status = run_search(run, plan, &known);
         if (status == YOKE_OK && !known) status = plan_without_powers(run, plan);

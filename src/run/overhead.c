@@ -3,8 +3,8 @@
 
 #include "run/run.h"
 
-/* Weight of a new measurement. */
-static const double newest = 0.5;
+/* Rounds are as long as this says, relative; what is believed of the slowness before. */
+static const double residual = 0.01, likely_slowness = 0.3;
 
 static double calls_of(const run_plan *plan, const yoke_run_report *report, int phase)
 {
@@ -41,23 +41,75 @@ static double reported_s(const yoke_run *run, const yoke_run_report *report)
     return sum;
 }
 
+/* The devices that work by the plan; only 0: that may work. */
+static uint64_t working_set(const yoke_run *run, const run_plan *plan, int only)
+{
+    uint64_t set = 0;
+    for (int i = 0; i < run->num_devices; i++) {
+        int64_t units = 0;
+        for (int c = 0; c < plan->num_cuts; c++) units |= plan->units[c][i];
+        if (only ? units > 0 : run_most_units(run, plan, i) > 0) set |= UINT64_C(1) << i;
+    }
+    return set;
+}
+
 void run_learn_overhead(yoke_run *run, const yoke_run_report *report, double seconds)
 {
     run_work *work = &run->run_works[run->plan->works[0]];
     double copied_s = 0;
     if (report->seconds == NULL || run->plan->explores) return;
-    for (int i = 0; report->moved_s != NULL && i < run->num_devices; i++)
+    for (int i = 0; report->moved_s != NULL && !run->options.copies_apart && i < run->num_devices; i++)
         if (report->moved_s[i] > copied_s) copied_s = report->moved_s[i];
-    double one = (seconds - copied_s - reported_s(run, report)) / all_calls(run->plan, report);
-    if (!isfinite(one)) return;
-    one = fmax(one, 0);
-    /* The first round does much that others do not. */
-    work->overhead_s = work->overheads++ > 1 ? (1 - newest) * work->overhead_s + newest * one : one;
+    run_told told = {.working = working_set(run, run->plan, 1),
+                     .phases_s = reported_s(run, report),
+                     .calls = all_calls(run->plan, report),
+                     .seconds = seconds - copied_s};
+    if (!(told.phases_s > 0) || !isfinite(told.phases_s) || !isfinite(told.seconds)) return;
+    told.seconds = fmax(told.seconds, told.phases_s);
+    work->told[work->num_told++ % RUN_TOLD] = told;
 }
 
-double run_overhead_s(const yoke_run *run, const run_plan *plan, double *joules)
+static int is_one(uint64_t set) { return (set & (set - 1)) == 0; }
+
+/* Rounds of the same devices tell most, then of one device those of another one alone, of several those of other ones; 2, 1 or 0. */
+static int likeness(uint64_t set, uint64_t other) { return set == other ? 2 : is_one(set) == is_one(other); }
+
+/* By least squares of relative errors over the rounds that are most like it; call_s is not negative. */
+run_overhead run_find_overhead(const yoke_run *run, const run_plan *plan, int only)
 {
-    double seconds = run->run_works[plan->works[0]].overhead_s * all_calls(plan, NULL), rest_w = run->base_w;
+    const run_work *work = &run->run_works[plan->works[0]];
+    const uint64_t set = working_set(run, plan, only);
+    const int kept = work->num_told < RUN_TOLD ? work->num_told : RUN_TOLD;
+    const double prior = residual * residual / (likely_slowness * likely_slowness);
+    double mm = prior, mn = 0, nn = 0, m1 = prior, n1 = 0;
+    int likest = 1, used = 0;
+    run_overhead found = {.slowness = 1};
+    for (int k = 0; k < kept; k++)
+        if (likeness(set, work->told[k].working) > likest) likest = likeness(set, work->told[k].working);
+    for (int k = 0; k < kept; k++) used += likeness(set, work->told[k].working) == likest;
+    for (int k = 0, seen = 0; k < kept; k++) {
+        const run_told *told = &work->told[k];
+        if (likeness(set, told->working) != likest) continue;
+        if (work->num_told <= RUN_TOLD && k == 0 && used > 1 && seen++ == 0)
+            continue; /* the first round of all does much that others do not */
+        double m = told->phases_s / told->seconds, n = told->calls / told->seconds;
+        mm += m * m;
+        mn += m * n;
+        nn += n * n;
+        m1 += m;
+        n1 += n;
+    }
+    if (used == 0) return found;
+    double determinant = mm * nn - mn * mn;
+    if (determinant > 1e-9 * mm * nn)
+        found = (run_overhead){.slowness = (m1 * nn - n1 * mn) / determinant, .call_s = (mm * n1 - mn * m1) / determinant};
+    if (!(found.call_s > 0 && found.slowness > 0)) found = (run_overhead){.slowness = m1 / mm};
+    return found;
+}
+
+double run_overhead_s(const yoke_run *run, const run_plan *plan, int only, double *joules)
+{
+    double seconds = run_is_plain(plan) ? run_find_overhead(run, plan, only).call_s * all_calls(plan, NULL) : 0, rest_w = run->base_w;
     if (joules == NULL) return seconds;
     for (int i = 0; i < run->num_devices; i++)
         if (!run->devices[i].removable || plan->units[0][i] > 0) rest_w += run_idle_w(run, i, plan->levels[i]);

@@ -259,6 +259,7 @@ void run_powers_learn(yoke_run *run, const int *levels, double seconds, const yo
         if (!(busy[i] > 0)) continue;
         if (isnan(above)) power->tries += tried;
         if (isnan(above) || !worked_alone(run, i, busy)) continue;
+        run->powers_measured = 1;
         power->above_j += above;
         power->busy_s += busy[i];
         power->uncertain_j = hypot(power->uncertain_j, uncertain + power->idle_uncertainty_w * seconds);
@@ -322,4 +323,11 @@ int run_powers_known(const yoke_run *run)
             (isnan(run_idle_w(run, i, run->devices[i].level)) || isnan(run_dynamic_w(run, i, run->devices[i].level, NULL))))
             return 0;
     return !isnan(run->base_w);
+}
+
+const char *run_powers_text(const yoke_run *run)
+{
+    if (!run_powers_known(run)) return "";
+    if (run->declared) return "declared";
+    return !run->powers_measured ? "stored" : run->simulated ? "simulated" : "measured";
 }

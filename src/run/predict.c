@@ -17,10 +17,12 @@ static int is_inside(const yoke_run *run, int work, int device, double units)
 {
     double least = INFINITY, most = 0;
     for (int l = 0; l < run->devices[device].num_levels; l++) {
-        const speed_model *model = run_model(run, work, device, l);
-        if (model->points == 0) continue;
-        least = fmin(least, model->point[0].units);
-        most = fmax(most, model->point[model->points - 1].units);
+        for (int beside = 0; beside < 2; beside++) {
+            const speed_model *model = run_model(run, work, device, l, beside);
+            if (model->points == 0) continue;
+            least = fmin(least, model->point[0].units);
+            most = fmax(most, model->point[model->points - 1].units);
+        }
     }
     return units >= least && units <= most;
 }
@@ -38,14 +40,12 @@ yoke_status yoke_run_predict(yoke_run *run, const char *work, int64_t device, do
                          units, run->num_devices);
     yoke_status status = run_work_find(run, work, &index);
     if (status != YOKE_OK) return status;
-    const int i = (int)device, level = nearest_level(&run->devices[i], frequency_hz), beside = together != 0;
-    const run_contention *contention = &run->run_works[index].contention[i];
-    const double factor = run_factor(run, index, i, beside), seconds = factor * run_seconds(run, index, i, level, units, &relative);
+    const int i = (int)device, level = nearest_level(&run->devices[i], frequency_hz);
+    const double seconds = run_seconds(run, index, i, level, together != 0, units, &relative);
     if (isnan(seconds))
         return yoke_fail(run->context, YOKE_ERROR_UNAVAILABLE,
                          "\"%.64s\" was never measured on %.64s at this frequency or around it; calibrate it", work,
                          run->devices[i].info->name);
-    if (beside == (contention->kind == RUN_ALONE)) relative = hypot(relative, contention->uncertainty);
     const double watts = run_dynamic_w(run, i, level, &of_power), joules = watts * seconds;
     *prediction = (yoke_prediction){.seconds = seconds,
                                     .seconds_uncertainty = relative * seconds,
@@ -58,18 +58,21 @@ yoke_status yoke_run_predict(yoke_run *run, const char *work, int64_t device, do
 yoke_status yoke_run_write_model(yoke_run *run, const yoke_round *round, const char *path)
 {
     run_problem problem;
+    run_plan *plan;
     int known = 0;
-    if (run == NULL || round == NULL || path == NULL)
-        return yoke_fail(run != NULL ? run->context : NULL, YOKE_ERROR_ARGUMENT, "yoke_run_write_model: an argument is NULL");
-    yoke_status status = run_take_round(run, round, run->candidate);
+    yoke_status status = YOKE_OK;
+    if (run == NULL || path == NULL || (round == NULL && !run->has_plan))
+        return yoke_fail(run != NULL ? run->context : NULL, YOKE_ERROR_ARGUMENT, "yoke_run_write_model: %s",
+                         run == NULL || path == NULL ? "an argument is NULL" : "there is no round, and nothing is planned");
+    plan = round != NULL ? run->candidate : run->plan;
+    if (round != NULL) status = run_take_round(run, round, plan);
     if (status != YOKE_OK) return status;
-    run->candidate->told = 1;
-    status = run_problem_create(run, run->candidate, 0, &problem, &known);
+    plan->told = round != NULL; /* the latest plan as the planner was told of it */
+    status = run_problem_create(run, plan, 0, &problem, &known);
     if (status == YOKE_OK && !known)
         return yoke_fail(run->context, YOKE_ERROR_UNAVAILABLE,
                          "there is nothing to write: the round has no units, or a device that may work was not measured with its works, or "
-                         "its powers are "
-                         "needed and not known; calibrate first");
+                         "its powers are needed and not known; calibrate first");
     if (status != YOKE_OK) return status;
     status = yoke_plan_problem_write(run->context, path, &problem.problem);
     run_problem_clear(run, &problem);

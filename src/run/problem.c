@@ -25,6 +25,21 @@ int64_t run_phase_units(const yoke_phase *phase, int64_t cut_units, int64_t firs
     return units_before(phase, cut_units, last) - units_before(phase, cut_units, first);
 }
 
+int64_t run_phase_units_of(const run_plan *plan, int phase, int device)
+{
+    const yoke_phase *p = &plan->phases[phase];
+    int64_t first = 0;
+    if (p->cut < 0) return p->device == device ? p->units : 0;
+    for (int i = 0; i < device; i++) first += plan->units[p->cut][i];
+    return run_phase_units(p, plan->cut_units[p->cut], first, first + plan->units[p->cut][device]);
+}
+
+int run_work_of(const yoke_run *run, const run_plan *plan, int phase, int device)
+{
+    const int work = plan->works[phase], like = plan->likes[phase];
+    return like >= 0 && !run_is_measured(run, work, device) ? like : work;
+}
+
 /* Nonzero: the device may have units of the phase. */
 static int has_phase(const run_plan *plan, int phase, int device)
 {
@@ -35,11 +50,11 @@ static int has_phase(const run_plan *plan, int phase, int device)
 int64_t run_most_units(const yoke_run *run, const run_plan *plan, int device)
 {
     const run_device *d = &run->devices[device];
-    if (!run_is_active(run, device) || !(plan->allowed >> device & 1)) return 0;
+    if (!run_is_active(run, device) || !(plan->allowed >> device & 1) || plan->most_units[device] == 0) return 0;
     for (int p = 0; p < plan->num_phases; p++)
         if (has_phase(plan, p, device) && run->run_works[plan->works[p]].tries[device] >= RUN_MOST_TRIES) return 0;
-    if (!d->accelerator || !(plan->memory_bytes_per_unit > 0) || d->memory_bytes <= 0) return INT64_MAX;
-    return (int64_t)fmin((double)d->memory_bytes / plan->memory_bytes_per_unit, 9e18);
+    if (!d->accelerator || !(plan->memory_bytes_per_unit > 0) || d->memory_bytes <= 0) return plan->most_units[device];
+    return (int64_t)fmin((double)d->memory_bytes / plan->memory_bytes_per_unit, (double)plan->most_units[device]);
 }
 
 /* ---------------------------------------------------------------------------------------------------- times */
@@ -60,12 +75,14 @@ static int choose_units(const yoke_run *run, int work, int device, double all, d
     double from = fmax(1, all / grid_span), to = fmax(1, all);
     int count = 0, added = 0;
     for (int l = run->devices[device].num_levels - 1; l >= 0; l--) {
-        const speed_model *model = run_model(run, work, device, l);
-        for (int k = 0; model->points > 0 && k < model->curve.knots && added < KNOTS; k++) {
-            if (model->curve.units[k] < 1 || model->curve.units[k] > to) continue;
-            int before = count;
-            count = by_value(units, count, model->curve.units[k]);
-            added += count > before;
+        for (int beside = 0; beside < 2; beside++) {
+            const speed_model *model = run_model(run, work, device, l, beside);
+            for (int k = 0; model->points > 0 && k < model->curve.knots && added < KNOTS; k++) {
+                if (model->curve.units[k] < 1 || model->curve.units[k] > to) continue;
+                int before = count;
+                count = by_value(units, count, model->curve.units[k]);
+                added += count > before;
+            }
         }
     }
     for (int k = 0; k < GRID; k++) count = by_value(units, count, from * pow(to / from, k / (GRID - 1.0)));
@@ -110,17 +127,18 @@ static int is_line(const double *points, int count)
 typedef struct wanted_time {
     int work, device, level, exact, beside;
     double units, all;
+    double slowness; /* all seconds times this */
 } wanted_time;
 
 /* t(x) of a phase at a level; zero where it is not known. */
 static int fill_time(const yoke_run *run, const wanted_time *wanted, yoke_plan_time *time, double *points)
 {
     const int work = wanted->work, device = wanted->device, level = wanted->level;
-    double units[POINTS] = {wanted->units}, uncertainty = 0, factor = run_factor(run, work, device, wanted->beside),
-           start = factor * run_start_s(run, work, device, level);
+    double units[POINTS] = {wanted->units}, uncertainty = 0,
+           start = wanted->slowness * run_start_s(run, work, device, level, wanted->beside);
     int count = wanted->exact ? 1 : choose_units(run, work, device, wanted->all, units), kept = 0;
     for (int k = 0; k < count; k++) {
-        double seconds = factor * run_seconds(run, work, device, level, units[k], NULL);
+        double seconds = wanted->slowness * run_seconds(run, work, device, level, wanted->beside, units[k], NULL);
         if (isnan(seconds)) return 0;
         if (!(seconds - start > 0)) continue;
         points[2 * kept] = units[k];
@@ -128,7 +146,7 @@ static int fill_time(const yoke_run *run, const wanted_time *wanted, yoke_plan_t
     }
     if (kept == 0) return 0;
     kept = thin_out(points, kept);
-    (void)run_seconds(run, work, device, level, wanted->units, &uncertainty);
+    (void)run_seconds(run, work, device, level, wanted->beside, wanted->units, &uncertainty);
     *time = (yoke_plan_time){.start_seconds = start, .time_uncertainty = fmin(uncertainty, 1), .num_points = kept, .points = points};
     if (is_line(points, kept))
         *time =
@@ -146,34 +164,40 @@ typedef struct parts {
     double *points;          /* [devices][levels][phases][2 POINTS], of a prediction one point each */
 } parts;
 
-/* Whether the planner can be told this round as one phase without a round: then its search is exact at any size. */
-static int is_plain(const run_plan *plan)
+int run_is_plain(const run_plan *plan)
 {
     const yoke_phase *p = &plan->phases[0];
-    return plan->num_cuts == 1 && plan->num_phases == 1 && p->cut == 0 && p->units == plan->cut_units[0] && p->weight_sum == NULL &&
-           !(p->call_seconds > 0);
+    return !plan->weighed && plan->num_cuts == 1 && plan->num_phases == 1 && p->cut == 0 && p->units == plan->cut_units[0] &&
+           p->weight_sum == NULL && !(p->call_seconds > 0);
 }
 
 /* Units of a phase that the device has by the plan; in a search those that it had, or may get. */
 static double likely_units(const yoke_run *run, const run_plan *plan, const yoke_phase *phase, int device, int only)
 {
-    int64_t first = 0, units = 0;
     if (phase->cut < 0) return (double)phase->units;
-    for (int i = 0; only && i < device; i++) first += plan->units[phase->cut][i];
-    if (only) units = run_phase_units(phase, plan->cut_units[phase->cut], first, first + plan->units[phase->cut][device]);
+    const int64_t units = only ? run_phase_units_of(plan, (int)(phase - plan->phases), device) : 0;
     double part = 1.0 / run->num_devices;
     if (run->has_plan && run->plan->units[0][device] > 0) part = (double)run->plan->units[0][device] / (double)run->plan->cut_units[0];
     return fmax(1, units > 0 ? (double)units : part * (double)phase->units);
 }
 
-/* Nonzero: more than one device works by the plan, or in a search may work. */
-static int are_beside(const yoke_run *run, const run_plan *plan, int only)
+/* Nonzero: the device has units of the phase by the plan, or in a search may have some. */
+static int works_on(const yoke_run *run, const run_plan *plan, int phase, int device, int only)
 {
-    int count = 0;
+    const yoke_phase *p = &plan->phases[phase];
+    if (p->cut < 0) return p->device == device && p->units > 0;
+    return only ? plan->units[p->cut][device] > 0 : run_most_units(run, plan, device) > 0;
+}
+
+int run_is_beside(const yoke_run *run, const run_plan *plan, int phase, int only)
+{
+    int first = phase, last = phase, count = 0;
+    while (first > 0 && !plan->phases[first - 1].barrier) first--;
+    while (last + 1 < plan->num_phases && !plan->phases[last].barrier) last++;
     for (int i = 0; i < run->num_devices; i++) {
-        int64_t units = 0;
-        for (int c = 0; c < plan->num_cuts; c++) units |= plan->units[c][i];
-        count += only ? units > 0 : run_most_units(run, plan, i) > 0;
+        int works = 0;
+        for (int p = first; p <= last; p++) works |= works_on(run, plan, p, i, only);
+        count += works;
     }
     return count > 1;
 }
@@ -181,34 +205,36 @@ static int are_beside(const yoke_run *run, const run_plan *plan, int only)
 static int fill_level(const yoke_run *run, const run_plan *plan, int device, int level, int only, yoke_plan_level *to,
                       yoke_plan_time *times, double *points)
 {
+    const double slowness = run_find_overhead(run, plan, only).slowness;
     double uncertainty, dynamic_w = run_dynamic_w(run, device, level, &uncertainty), idle_w = run_idle_w(run, device, level);
     if (run->needs_powers && (isnan(dynamic_w) || isnan(idle_w))) return 0;
     for (int p = 0; p < plan->num_phases; p++, points += only ? 2 : 2 * POINTS) {
         const yoke_phase *phase = &plan->phases[p];
-        const wanted_time wanted = {.work = plan->works[p],
+        const wanted_time wanted = {.work = run_work_of(run, plan, p, device),
                                     .device = device,
                                     .level = level,
                                     .exact = only,
-                                    .beside = are_beside(run, plan, only),
+                                    .beside = run_is_beside(run, plan, p, only),
+                                    .slowness = slowness,
                                     .units = likely_units(run, plan, phase, device, only),
                                     .all = (double)phase->units};
         times[p] = (yoke_plan_time){.absent = 1};
         if (!has_phase(plan, p, device)) continue;
         if (!fill_time(run, &wanted, &times[p], points)) return 0;
-        times[p].dynamic_power_w = dynamic_w;
+        times[p].dynamic_power_w = dynamic_w / wanted.slowness; /* which was measured for the seconds of phases */
         times[p].power_uncertainty = isnan(uncertainty) ? 0 : uncertainty;
         /* A search takes numbers as they are: what is uncertain is measured when it is chosen, and a tie broken by time would never be. */
         if (!only && !plan->told) times[p].time_uncertainty = times[p].power_uncertainty = 0;
     }
     *to = (yoke_plan_level){.frequency_hz = run->devices[device].hz[level], .idle_power_w = idle_w, .phases = times};
-    if (!is_plain(plan)) return 1;
+    if (!run_is_plain(plan)) return 1;
     to->phases = NULL;
     to->start_seconds = times[0].start_seconds;
     to->seconds_per_unit = times[0].seconds_per_unit;
     to->num_points = times[0].num_points;
     to->points = times[0].points;
     to->time_uncertainty = times[0].time_uncertainty;
-    to->dynamic_power_w = dynamic_w;
+    to->dynamic_power_w = times[0].dynamic_power_w;
     to->power_uncertainty = times[0].power_uncertainty;
     return 1;
 }
@@ -217,7 +243,7 @@ static int fill_level(const yoke_run *run, const run_plan *plan, int device, int
 static double copy_seconds(const yoke_run *run, const run_plan *plan, const run_device *d, double *start_s)
 {
     *start_s = 0;
-    if (!plan->told && run_has_distribution(run, plan)) return 0;
+    if (run->options.copies_apart || (!plan->told && run_has_distribution(run, plan))) return 0;
     if (!isnan(d->copy_seconds_per_unit)) return d->copy_seconds_per_unit;
     if (isnan(d->copy_seconds_per_byte) || !(plan->copy_bytes_per_unit > 0)) return 0;
     *start_s = d->copy_start_s;
@@ -272,10 +298,12 @@ static yoke_status make_parts(yoke_run *run, const run_plan *plan, int only, run
 }
 
 /* Phases that belong to one device name it by its place in the problem. */
-static void number_phases(const run_plan *plan, run_problem *problem, int count)
+static void number_phases(const yoke_run *run, const run_plan *plan, int only, run_problem *problem, int count)
 {
     yoke_phase *phases = problem->memory[5];
     memcpy(phases, plan->phases, (size_t)plan->num_phases * sizeof *phases);
+    const double call_s = run_find_overhead(run, plan, only).call_s;
+    for (int p = 0; p < plan->num_phases; p++) phases[p].call_seconds += call_s;
     for (int p = 0; p < plan->num_phases; p++)
         for (int k = 0; k < count && phases[p].cut < 0; k++)
             if (problem->devices[k] == plan->phases[p].device) phases[p].device = k;
@@ -295,8 +323,12 @@ yoke_status run_problem_create(yoke_run *run, const run_plan *plan, int only, ru
     yoke_status status = make_parts(run, plan, only, problem, &m);
     int64_t units = 0;
     for (int p = 0; p < plan->num_phases; p++) units |= plan->phases[p].units;
+    if (run->limit_s > 0) { /* by the slowdown of all rounds that are weighed */
+        problem->options.max_slowdown = 0;
+        problem->options.deadline_s = problem->options.deadline_s > 0 ? fmin(problem->options.deadline_s, run->limit_s) : run->limit_s;
+    }
     if (problem->options.deadline_s > 0) /* what is left of it for phases; where nothing is, nothing meets it */
-        problem->options.deadline_s = fmax(problem->options.deadline_s - run_overhead_s(run, plan, NULL), 1e-300);
+        problem->options.deadline_s = fmax(problem->options.deadline_s - run_overhead_s(run, plan, only, NULL), 1e-300);
     *known = units != 0 && !(run->needs_powers && isnan(run->base_w)); /* no units take no time */
     for (int i = 0; i < run->num_devices && status == YOKE_OK && *known; i++) {
         if (run_most_units(run, plan, i) > 0)
@@ -305,7 +337,7 @@ yoke_status run_problem_create(yoke_run *run, const run_plan *plan, int only, ru
             base_w += isnan(run_idle_w(run, i, run->devices[i].level)) ? 0 : run_idle_w(run, i, run->devices[i].level);
     }
     *known = *known && count > 0;
-    if (status == YOKE_OK && *known) number_phases(plan, problem, count);
+    if (status == YOKE_OK && *known) number_phases(run, plan, only, problem, count);
     problem->problem =
         (yoke_plan_problem){.units = plan->cut_units[0],
                             .repetitions = plan->phases[0].calls,
@@ -314,7 +346,7 @@ yoke_status run_problem_create(yoke_run *run, const run_plan *plan, int only, ru
                             .hosting_power_w = run->hosting_w,
                             .num_devices = count,
                             .devices = m.devices,
-                            .round = is_plain(plan) ? NULL : &problem->round};
+                            .round = run_is_plain(plan) ? NULL : &problem->round};
     if (status == YOKE_OK && *known) return YOKE_OK;
     run_problem_clear(run, problem);
     return status;
@@ -326,78 +358,4 @@ void run_problem_clear(yoke_run *run, run_problem *problem)
         yoke_release(run->context, problem->memory[k]);
         problem->memory[k] = NULL;
     }
-}
-
-/* ------------------------------------------------------------------------------------------------------ cost */
-
-double run_objective(yoke_objective objective, double time_s, double energy_j)
-{
-    switch (objective) {
-    case YOKE_OBJECTIVE_TIME:
-        return time_s;
-    case YOKE_OBJECTIVE_ENERGY:
-        return energy_j;
-    case YOKE_OBJECTIVE_EDP:
-        return energy_j * time_s;
-    case YOKE_OBJECTIVE_ED2P:
-        return energy_j * time_s * time_s;
-    }
-    return NAN;
-}
-
-yoke_status run_predict(yoke_run *run, run_plan *plan)
-{
-    run_problem problem;
-    int known = 0;
-    int64_t units[RUN_MOST_CUTS * RUN_MOST_DEVICES];
-    yoke_plan_choice choice = {.time_s = NAN};
-    plan->predicted = (yoke_cost){NAN, NAN, NAN, NAN, NAN};
-    plan->value = NAN;
-    for (int i = 0; i < run->num_devices; i++)
-        plan->predicted_s[i] = run_factor(run, plan->works[0], i, are_beside(run, plan, 1)) *
-                               run_seconds(run, plan->works[0], i, plan->levels[i], (double)plan->units[0][i], NULL);
-    yoke_status status = run_problem_create(run, plan, 1, &problem, &known);
-    if (status != YOKE_OK || !known) return status;
-    const int count = (int)problem.problem.num_devices;
-    for (int c = 0; c < plan->num_cuts; c++)
-        for (int k = 0; k < count; k++) units[c * count + k] = plan->units[c][problem.devices[k]];
-    status = yoke_plan_evaluate(run->context, &problem.problem, NULL, units, NULL, &choice);
-    run_problem_clear(run, &problem);
-    if (status != YOKE_OK) return status;
-    double other_j, other_s = run_overhead_s(run, plan, &other_j);
-    plan->predicted = (yoke_cost){.time_s = choice.time_s + other_s,
-                                  .energy_j = choice.energy_j + other_j,
-                                  .peak_power_w = choice.peak_power_w,
-                                  .time_uncertainty_s = choice.time_uncertainty_s,
-                                  .energy_uncertainty_j = choice.energy_uncertainty_j};
-    plan->value = run_objective(run->options.objective, plan->predicted.time_s, plan->predicted.energy_j);
-    return YOKE_OK;
-}
-
-yoke_status run_regret(yoke_run *run, double *regret)
-{
-    enum { NODES = 2000 };
-    run_problem problem;
-    yoke_plan *best = NULL;
-    int known = 0;
-    *regret = run->has_regret ? run->regret : (double)NAN;
-    if (run->has_regret || !run->has_plan || run->plan->weighted || isnan(run->measured.time_s)) return YOKE_OK;
-    *run->candidate = *run->plan;
-    yoke_status status = run_predict(run, run->candidate);
-    if (status != YOKE_OK || isnan(run->candidate->value)) return status;
-    status = run_problem_create(run, run->plan, 0, &problem, &known);
-    if (status != YOKE_OK || !known) return status;
-    problem.options.bare = 1;
-    problem.options.max_nodes = NODES;
-    double other_j, other_s = run_overhead_s(run, run->candidate, &other_j);
-    status = yoke_plan_create(run->context, &problem.problem, &problem.options, &best);
-    if (status == YOKE_OK && best->feasible)
-        *regret = fmax(
-            0,
-            run->candidate->value / run_objective(run->options.objective, best->best.time_s + other_s, best->best.energy_j + other_j) - 1);
-    yoke_release(run->context, best);
-    run_problem_clear(run, &problem);
-    run->regret = *regret;
-    run->has_regret = status == YOKE_OK;
-    return status;
 }

@@ -1,4 +1,4 @@
-/* What a frequency has to do with the one that is known best. */
+/* What a device takes beside others of what it takes alone, and what a frequency has to do with the one that is known best. */
 #include <math.h>
 
 #include "run/run.h"
@@ -8,6 +8,65 @@ enum { FEWEST = 4 };
 static const double most_misfit = 0.02, noise_allowed = 2;
 /* Relative, of the squares: start and slope are near 0 where the points do not tell them from the curve itself. */
 static const double ridge = 1e-6;
+
+/* ------------------------------------------------------------------------------------------------ beside others */
+
+/* Relative scatter of seconds in a relation, and what is believed before, relative: a factor, and hardly a cost of its own. */
+static const double pair_scatter = 0.02, likely_slope = 1, likely_start = 0.1;
+/* What a factor that was measured on purpose is worth in rounds, relative: devices do not work beside each other as they did in trials. */
+static const double likely_factor = 0.1;
+static const double least_ratio = 0.5, most_ratio = 20;
+
+/* Least squares of relative errors with what is believed before; a start is not negative. */
+static void solve_relation(run_relation *r)
+{
+    double ss = 0, sa = 0, aa = 0, s1 = 0, a1 = 0, mean_s = 0, weights = 0, v = pair_scatter * pair_scatter;
+    int kept = r->count < RUN_PAIRS ? r->count : RUN_PAIRS;
+    for (int k = 0; k < kept; k++) {
+        double w = r->weight[k] / v, one = 1 / r->beside_s[k], a = r->alone_s[k] / r->beside_s[k];
+        ss += w * one * one;
+        sa += w * one * a;
+        aa += w * a * a;
+        s1 += w * one;
+        a1 += w * a;
+        mean_s += r->weight[k] * r->beside_s[k];
+        weights += r->weight[k];
+    }
+    mean_s /= weights;
+    const double slope = r->factor > 0 ? r->factor : 1,
+                 deviation = slope * (r->factor > 0 && !r->is_doubted ? fmax(r->uncertainty, likely_factor) : likely_slope);
+    ss += 1 / (likely_start * likely_start * mean_s * mean_s);
+    aa += 1 / (deviation * deviation);
+    a1 += slope / (deviation * deviation);
+    r->start_s = (s1 * aa - a1 * sa) / (ss * aa - sa * sa);
+    r->slope = (a1 * ss - s1 * sa) / (ss * aa - sa * sa);
+    if (!(r->start_s > 0)) {
+        r->start_s = 0;
+        r->slope = a1 / aa;
+    }
+    r->slope = fmin(fmax(r->slope, least_ratio), fmax(most_ratio, r->factor));
+}
+
+void run_learn_relation(run_relation *r, double alone_s, double beside_s, double weight)
+{
+    double ratio = beside_s / alone_s;
+    if (!(ratio >= least_ratio && ratio <= 10 * fmax(most_ratio, r->factor))) return;
+    int k = r->count % RUN_PAIRS;
+    r->alone_s[k] = alone_s;
+    r->beside_s[k] = beside_s;
+    r->weight[k] = weight;
+    r->count++;
+    solve_relation(r);
+}
+
+void run_doubt_relation(run_relation *r)
+{
+    int kept = r->count < RUN_PAIRS ? r->count : RUN_PAIRS;
+    for (int k = 0; k < kept && kept > 1; k++) r->weight[k] /= kept;
+    r->is_doubted = 1;
+}
+
+/* -------------------------------------------------------------------------------------------------- frequencies */
 
 /* Solves the symmetric 3 x 3 system in place by elimination; 0 where it is singular. */
 static int solve(double m[3][4])
@@ -27,7 +86,7 @@ static int solve(double m[3][4])
 }
 
 /* Least squares of relative errors, each point weighed alike: a size is as good as another. */
-static void fit(const speed_model *model, const speed_model *base, run_relation *relation)
+static void fit(const speed_model *model, const speed_model *base, run_level_relation *relation)
 {
     double m[3][4] = {{0}}, columns[MODEL_MOST_POINTS][3], scale[3] = {0};
     const int count = model->points;
@@ -54,12 +113,12 @@ static void fit(const speed_model *model, const speed_model *base, run_relation 
         for (int j = 0; j < 3; j++) off += columns[k][j] / scale[j] * m[j][3];
         squares += off * off / count;
     }
-    *relation = (run_relation){
+    *relation = (run_level_relation){
         .base = relation->base, .a = m[0][3] / scale[0], .b = m[1][3] / scale[1], .c = m[2][3] / scale[2], .misfit = sqrt(squares)};
 }
 
 /* Times must be above 0 and not fall with units, from a little before the points on. */
-static int is_sound(const run_relation *relation, const speed_model *base, double min_units, double max_units)
+static int is_sound(const run_level_relation *relation, const speed_model *base, double min_units, double max_units)
 {
     double before = 0;
     for (int k = -1; k <= base->curve.knots; k++) {
@@ -71,12 +130,12 @@ static int is_sound(const run_relation *relation, const speed_model *base, doubl
     return 1;
 }
 
-const run_relation *run_relate(const yoke_run *run, int work, int device, int level, int base)
+const run_level_relation *run_relate_levels(const yoke_run *run, int work, int device, int level, int base, int beside)
 {
-    run_relation *relation = &run->run_works[work].relations[device * RUN_MOST_LEVELS + level];
-    const speed_model *model = run_model(run, work, device, level), *of_base = run_model(run, work, device, base);
+    run_level_relation *relation = &run->run_works[work].level_relations[(2 * device + (beside != 0)) * RUN_MOST_LEVELS + level];
+    const speed_model *model = run_model(run, work, device, level, beside), *of_base = run_model(run, work, device, base, beside);
     if (relation->base == base + 1) return relation;
-    *relation = (run_relation){.base = base + 1, .misfit = NAN};
+    *relation = (run_level_relation){.base = base + 1, .misfit = NAN};
     if (model->points < FEWEST || of_base->points < FEWEST) return relation;
     fit(model, of_base, relation);
     relation->holds = relation->misfit <= fmax(most_misfit, noise_allowed * model_noise(model)) &&

@@ -55,6 +55,11 @@ static yoke_status check_round(yoke_run *run, const yoke_round *round, int64_t r
             return yoke_fail(run->context, YOKE_ERROR_ARGUMENT,
                              "yoke_run_plan: round %lld: bytes per unit are %g; they must be finite and not negative", (long long)r,
                              sizes[k]);
+    for (int i = 0; i < run->num_devices && round->max_units != NULL; i++)
+        if (round->max_units[i] < 0)
+            return yoke_fail(run->context, YOKE_ERROR_ARGUMENT,
+                             "yoke_run_plan: round %lld: max_units of device %d are %lld; they must not be negative", (long long)r, i,
+                             (long long)round->max_units[i]);
     yoke_status status = YOKE_OK;
     for (int64_t p = 0; p < round->num_phases && status == YOKE_OK; p++) status = check_phase(run, round, r, p);
     return status;
@@ -71,11 +76,17 @@ static yoke_status fill_plan(yoke_run *run, const yoke_round *round, uint64_t al
     plan->copy_bytes_per_unit = round->copy_bytes_per_unit;
     plan->memory_bytes_per_unit = round->memory_bytes_per_unit;
     plan->allowed = allowed;
+    plan->weighed = run->weighed > 1;
+    for (int i = 0; i < run->num_devices; i++) plan->most_units[i] = round->max_units != NULL ? round->max_units[i] : INT64_MAX;
     memcpy(plan->cut_units, round->cut_units, (size_t)round->num_cuts * sizeof plan->cut_units[0]);
     memcpy(plan->phases, round->phases, (size_t)round->num_phases * sizeof plan->phases[0]);
     for (int p = 0; p < plan->num_phases && status == YOKE_OK; p++) {
         status = run_work_find(run, round->phases[p].work, &plan->works[p]);
         if (status == YOKE_OK) status = run_work_open(run, plan->works[p]);
+        plan->likes[p] = -1;
+        if (status == YOKE_OK && round->phases[p].like != NULL) status = run_work_find(run, round->phases[p].like, &plan->likes[p]);
+        if (status == YOKE_OK && plan->likes[p] >= 0) status = run_work_open(run, plan->likes[p]);
+        plan->phases[p].like = NULL;
         plan->weighted |= plan->phases[p].weight_sum != NULL;
         if (status == YOKE_OK) plan->phases[p].work = run->run_works[plan->works[p]].name;
     }
@@ -85,7 +96,9 @@ static yoke_status fill_plan(yoke_run *run, const yoke_round *round, uint64_t al
 yoke_status run_take_round(yoke_run *run, const yoke_round *round, run_plan *plan)
 {
     yoke_status status = check_round(run, round, 0);
-    return status == YOKE_OK ? fill_plan(run, round, ~UINT64_C(0), plan) : status;
+    if (status == YOKE_OK) status = fill_plan(run, round, ~UINT64_C(0), plan);
+    plan->weighed = 0; /* whatever was planned before */
+    return status;
 }
 
 /* Nonzero: a is to be worked rather than b.  What is not known yet is learned first. */
@@ -95,7 +108,9 @@ static int is_better(const run_plan *a, const run_plan *b)
     int b_learns = b->decision == YOKE_RUN_STARTED || b->decision == YOKE_RUN_EXPLORED;
     if (a_learns || b_learns) return a_learns && !b_learns;
     if (a->feasible != b->feasible) return a->feasible;
-    return a->value < b->value;
+    if (!a->feasible && strcmp(a->binding, "power-cap") == 0) return a->nearest < b->nearest;
+    if (!a->feasible) return a->predicted.time_s < b->predicted.time_s;
+    return a->value < b->value * (1 + 1e-9); /* of equals the later one, which may say more: a device alone */
 }
 
 static void find_ranges(yoke_run *run)
@@ -146,6 +161,7 @@ static void fill_assignment(yoke_run *run, int64_t chosen)
     a->num_devices = run->num_devices;
     a->first = run->first_of;
     a->frequency_hz = run->frequency_hz;
+    a->predicted_s = plan->predicted_s;
     a->decision = plan->decision;
     a->predicted = plan->predicted;
     a->feasible = plan->feasible;
@@ -153,17 +169,68 @@ static void fill_assignment(yoke_run *run, int64_t chosen)
     a->nearest = plan->nearest;
     a->optimal = plan->optimal;
     a->gap = plan->gap;
+    a->num_alternatives = plan->num_alternatives;
+    a->alternatives = run->alternatives;
+    for (int k = 0; k < plan->num_alternatives; k++) {
+        const run_alternative *from = &plan->alternatives[k];
+        run->alternatives[k] = (yoke_run_alternative){.name = from->name,
+                                                      .note = from->note,
+                                                      .feasible = from->feasible,
+                                                      .units = from->units,
+                                                      .frequency_hz = from->hz,
+                                                      .time_s = from->time_s,
+                                                      .energy_j = from->energy_j};
+    }
+    a->powers = run_powers_text(run);
+    a->metered = run->num_meters > 0;
+    a->with_calls = (yoke_cost){NAN, NAN, NAN, NAN, NAN};
+    a->energy = (yoke_energy){.value_j = NAN, .uncertainty_j = NAN};
+}
+
+/* Of several rounds none may take longer than the slowdown allows beside the fastest of all. */
+static yoke_status find_limit(yoke_run *run, const yoke_round *rounds, int64_t count, uint64_t allowed)
+{
+    double least_s = INFINITY;
+    yoke_status status = YOKE_OK;
+    run->limit_s = 0;
+    if (count < 2 || !(run->options.max_slowdown > 0)) return YOKE_OK;
+    for (int64_t r = 0; r < count && status == YOKE_OK; r++) {
+        double seconds = NAN;
+        status = fill_plan(run, &rounds[r], allowed, run->candidate);
+        if (status == YOKE_OK) status = run_least_time(run, run->candidate, &seconds);
+        least_s = fmin(least_s, seconds);
+    }
+    if (status == YOKE_OK && isfinite(least_s)) run->limit_s = run->options.max_slowdown * least_s * (1 + 1e-9);
+    return status;
+}
+
+static int is_named(const run_alternative *list, int count, const char *name)
+{
+    for (int k = 0; k < count; k++)
+        if (strcmp(list[k].name, name) == 0) return 1;
+    return 0;
+}
+
+/* Adds alternatives whose names are not there; what is best for one round is not for all. */
+static int join(const run_alternative *from, int num_from, run_alternative *to, int count)
+{
+    for (int k = 0; k < num_from && count < RUN_MOST_ALTERNATIVES; k++)
+        if (!is_named(to, count, from[k].name) && strcmp(from[k].name, "best") != 0) to[count++] = from[k];
+    return count;
 }
 
 yoke_status run_plan_rounds(yoke_run *run, const yoke_round *rounds, int64_t count, uint64_t allowed)
 {
     int64_t chosen = 0;
-    yoke_status status = YOKE_OK;
+    run->weighed = count;
+    run->num_gathered = 0;
+    yoke_status status = find_limit(run, rounds, count, allowed);
     /* Two plans lie beside each other: the one that was worked, which deciding looks at, and the new one.  Of alternatives the best is made again. */
     for (int64_t r = 0; r < count && status == YOKE_OK && count > 1; r++) {
         status = fill_plan(run, &rounds[r], allowed, run->candidate);
         if (status == YOKE_OK) status = run_decide(run, run->candidate);
         if (status != YOKE_OK) return status;
+        run->num_gathered = join(run->candidate->alternatives, run->candidate->num_alternatives, run->gathered, run->num_gathered);
         if (r > 0 && !is_better(run->candidate, run->other)) continue;
         *run->other = *run->candidate;
         chosen = r;
@@ -174,12 +241,15 @@ yoke_status run_plan_rounds(yoke_run *run, const yoke_round *rounds, int64_t cou
         if (status != YOKE_OK) return status;
     } else {
         *run->candidate = *run->other;
+        run->candidate->num_alternatives =
+            join(run->gathered, run->num_gathered, run->candidate->alternatives, run->candidate->num_alternatives);
     }
     run_plan *made = run->candidate;
     run->candidate = run->plan;
     run->plan = made;
     run->has_plan = 1;
     run->measured = (yoke_cost){NAN, NAN, NAN, NAN, NAN};
+    for (int i = 0; i < run->num_devices; i++) run->measured_s[i] = NAN;
     find_ranges(run);
     status = set_frequencies(run);
     if (status == YOKE_OK) status = run_powers_rest(run);
@@ -219,6 +289,16 @@ yoke_status yoke_run_begin(yoke_run *run)
     return YOKE_OK;
 }
 
+double run_copy_s(const run_device *d, double units)
+{
+    static const double well_apart = 1.3;
+    if (!(d->copy_few > 0) || !(units > 0)) return 0;
+    /* Of one size: that more cost no more than those did.  Being wrong costs one round, but taking starts for lengths would keep a fast device out. */
+    if (d->copy_most < well_apart * d->copy_few) return d->copy_most_s * fmin(1, units / d->copy_most);
+    double per_unit = fmax(0, d->copy_most_s - d->copy_few_s) / (d->copy_most - d->copy_few);
+    return fmax(0, d->copy_few_s - per_unit * d->copy_few) + per_unit * units;
+}
+
 static double known_or(double value, double otherwise) { return value > 0 && isfinite(value) ? value : otherwise; }
 
 int64_t run_units_of(const yoke_run *run, const yoke_phase *phase, int device)
@@ -232,7 +312,15 @@ static void learn_copies(yoke_run *run, int device, double moved_s, int64_t move
 {
     run_device *d = &run->devices[device];
     if (!(moved_s >= 0) || !isfinite(moved_s) || moved <= 0) return;
-    double one = moved_s / (double)moved;
+    double one = moved_s / (double)moved, units = (double)moved;
+    if (!(d->copy_few > 0) || units < d->copy_few) {
+        d->copy_few = units;
+        d->copy_few_s = moved_s;
+    }
+    if (units >= d->copy_most) {
+        d->copy_most = units;
+        d->copy_most_s = moved_s;
+    }
     d->copy_seconds_per_unit = isnan(d->copy_seconds_per_unit) ? one : (1 - newest) * d->copy_seconds_per_unit + newest * one;
 }
 
@@ -256,13 +344,6 @@ static int64_t moved_to(const yoke_run *run, const yoke_run_report *report, int 
 static void learn_seconds(yoke_run *run, const yoke_run_report *report, double *busy)
 {
     const run_plan *plan = run->plan;
-    int working = 0;
-    for (int i = 0; i < run->num_devices; i++) {
-        int64_t units = 0;
-        for (int c = 0; c < plan->num_cuts; c++) units |= plan->units[c][i];
-        working += units > 0;
-    }
-    const int beside = working > 1;
     for (int i = 0; i < run->num_devices; i++) {
         busy[i] = 0;
         run->measured_s[i] = NAN;
@@ -274,7 +355,7 @@ static void learn_seconds(yoke_run *run, const yoke_run_report *report, double *
             int *tries = &run->run_works[plan->works[p]].tries[i];
             if (p == 0) run->measured_s[i] = units > 0 ? seconds : 0;
             if (units > 0 && !isnan(seconds)) {
-                run_learn_seconds(run, plan->works[p], i, plan->levels[i], beside, (double)units, seconds);
+                run_learn_seconds(run, plan->works[p], i, plan->levels[i], run_is_beside(run, plan, p, 1), (double)units, seconds);
                 busy[i] += calls * seconds;
                 *tries = 0;
             } else if (plan->explores && phase->units > 0 && run_most_units(run, plan, i) > 0 && !run_is_measured(run, plan->works[p], i)) {
@@ -318,6 +399,20 @@ static yoke_status end_region(yoke_run *run, double *seconds, yoke_energy *total
     return status;
 }
 
+/* As predicted, with the calls that there were: before anything is learned of them. */
+static yoke_status predict_with_calls(yoke_run *run, const yoke_run_report *report)
+{
+    run->assignment.with_calls = run->plan->predicted;
+    if (report->calls == NULL) return YOKE_OK;
+    *run->candidate = *run->plan;
+    for (int p = 0; p < run->candidate->num_phases; p++)
+        run->candidate->phases[p].calls = known_or(report->calls[p], run->candidate->phases[p].calls);
+    run->candidate->planned.time_s = NAN;
+    yoke_status status = run_predict(run, run->candidate);
+    if (status == YOKE_OK) run->assignment.with_calls = run->candidate->predicted;
+    return status;
+}
+
 yoke_status yoke_run_end(yoke_run *run, const yoke_run_report *report, yoke_cost *measured)
 {
     static const yoke_run_report nothing = {0};
@@ -330,6 +425,8 @@ yoke_status yoke_run_end(yoke_run *run, const yoke_run_report *report, yoke_cost
     run->begun = 0;
     yoke_status status = end_region(run, &seconds, &total);
     if (status != YOKE_OK) return status;
+    status = predict_with_calls(run, report);
+    if (status != YOKE_OK) return status;
     learn_seconds(run, report, busy);
     if (seconds > 0) run_powers_learn(run, run->plan->levels, seconds, &total, busy);
     run_learn_overhead(run, report, seconds);
@@ -339,6 +436,11 @@ yoke_status yoke_run_end(yoke_run *run, const yoke_run_report *report, yoke_cost
     run->measured = (yoke_cost){seconds, total.value_j, NAN, NAN, total.uncertainty_j};
     run->energy_kind = isnan(total.value_j) ? YOKE_ENERGY_NONE : total.kind;
     snprintf(run->energy_why, sizeof run->energy_why, "%s", total.why_not);
+    if (!isnan(total.value_j)) {
+        run->known_s += seconds;
+        run->known_j += total.value_j;
+    }
+    run->assignment.energy = total;
     run->sum_s += seconds;
     run->sum_j += total.value_j;
     if (measured != NULL) *measured = run->measured;

@@ -1,13 +1,13 @@
 /*
  * run.h - what a run holds, and what its files share.
  *
- *   match.c     device, meters, frequency domain          works.c    kinds of work: models of seconds, balancers, store
+ *   match.c     device, meters, frequency domain          works.c    kinds of work: names, balancers, store
  *   options.c   names of devices, checks                  powers.c   idle and dynamic powers from meters or declarations
- *   create.c    opening and giving back                   problem.c  a round as a problem of the planner
+ *   create.c    opening and giving back                   problem.c  a round as a problem of the planner;   cost.c   what it costs
  *   round.c     begin, end, fail                          decide.c, search.c   which units and frequencies come next
  *   kernel.c, loop.c   the simple door                    record.c, explain.c   what is told
  *   calibrate*.c measuring before the first round  overhead.c   what rounds take beside their phases
- *   relation.c  a frequency by another one
+ *   seconds.c   models of seconds of works                relation.c   alone and beside others; a frequency by another one
  *   accuracy.c  how uncertain seconds are          predict.c    what is known, one call at a time or as a model file
  */
 #ifndef YOKE_RUN_RUN_H
@@ -24,6 +24,8 @@ enum {
     RUN_MOST_CUTS = YOKE_PLAN_MAX_CUTS,
     RUN_MOST_PHASES = YOKE_PLAN_MAX_PHASES,
     RUN_MOST_ALTERNATIVES = 24,
+    RUN_PAIRS = 8,
+    RUN_TOLD = 16,
     RUN_MOST_TRIES = 3 /* rounds that were to tell something and did not, after which no more are spent on it */
 };
 
@@ -55,20 +57,35 @@ typedef struct run_device {
     int shares_meters;
     int removable;
     run_level_power powers[RUN_MOST_LEVELS];
-    double copy_seconds_per_unit;                             /* of what changes hands, smoothed; NaN: not known */
+    double copy_seconds_per_unit; /* of what changes hands, smoothed; NaN: not known */
+    double copy_few, copy_few_s, copy_most,
+        copy_most_s; /* the fewest and the most units that were copied, and their seconds; copy_few 0: none were */
     double copy_start_s, copy_seconds_per_byte, copy_power_w; /* as calibrated; NaN: not known */
     int64_t memory_bytes;                                     /* of an accelerator, where known; else 0 */
 } run_device;
 
 /*
- * What a device loses beside the others.  Its models are of one kind, which the first measurement decides: alone, or beside others; the other kind is by a factor.
+ * What a device loses beside the others: seconds beside = start_s + slope seconds alone, from what was measured on purpose, and from the latest measurements of
+ * one kind where the other one was known.
  */
-typedef struct run_contention {
-    enum { RUN_UNMEASURED, RUN_BESIDE, RUN_ALONE } kind; /* of the models */
-    int count;                                           /* measurements of the other kind, as far as they count */
-    double factor;                                       /* seconds beside others over those alone: their mean; 1 before */
-    double uncertainty;                                  /* of the factor, relative, 95 %; 0 before */
-} run_contention;
+typedef struct run_relation {
+    int count; /* of pairs so far; the latest RUN_PAIRS are kept */
+    double alone_s[RUN_PAIRS], beside_s[RUN_PAIRS], weight[RUN_PAIRS];
+    double factor, uncertainty; /* the slope as measured on purpose, and how uncertain it is, relative, 95 %; factor 0: it was not */
+    int is_doubted;             /* nonzero: the factor counts as little as what is believed of any */
+    double start_s, slope;      /* where there is a pair or a factor */
+} run_relation;
+
+/* What a round took, for what it takes beside its phases. */
+typedef struct run_told {
+    uint64_t working; /* bit i: device i had units */
+    double phases_s, calls, seconds;
+} run_told;
+
+/* T = slowness x seconds of phases + call_s x calls. */
+typedef struct run_overhead {
+    double slowness, call_s;
+} run_overhead;
 
 /* How far calls of a work on a device are from their mean, as calibrated: sum of squares, relative, and degrees of freedom.  It fades with rounds. */
 typedef struct run_scatter {
@@ -79,23 +96,23 @@ typedef struct run_scatter {
  * Seconds at a level as a + b t(x) + c x, t(x) those at the base level: a is of a start, c of what depends on the frequency and not on where the data lie.
  * misfit: relative, root mean square over the points.
  */
-typedef struct run_relation {
+typedef struct run_level_relation {
     int base;  /* level + 1; 0: not made yet */
     int holds; /* nonzero: there are points enough, and it goes through them */
     double a, b, c, misfit;
-} run_relation;
+} run_level_relation;
 
 /* A kind of work: how long devices take for it. */
 typedef struct run_work {
     char *name;
-    char kernel[17];                  /* hash of its texts */
-    int planned;                      /* nonzero: a plan had it, so the hash is fixed */
-    speed_model *models;              /* [num_devices][RUN_MOST_LEVELS] */
-    run_relation *relations;          /* [num_devices][RUN_MOST_LEVELS] */
-    run_contention *contention;       /* [num_devices] */
-    run_scatter *scatter;             /* [num_devices] */
-    double overhead_s;                /* of a call, in rounds that begin with this work */
-    int overheads;                    /* rounds that told it */
+    char kernel[17];                     /* hash of its texts */
+    int planned;                         /* nonzero: a plan had it, so the hash is fixed */
+    speed_model *models;                 /* [num_devices][2: alone, beside others][RUN_MOST_LEVELS] */
+    run_level_relation *level_relations; /* likewise */
+    run_scatter *scatter;                /* [num_devices][2] */
+    run_relation *relations;             /* [num_devices] */
+    int num_told;                        /* rounds that begin with this work and told what they took; the latest RUN_TOLD are kept */
+    run_told told[RUN_TOLD];
     int *stored;                      /* [num_devices]: samples that came from the store */
     int *tries;                       /* [num_devices]: rounds that were to measure it on the device and did not */
     int *explored;                    /* [num_devices]: nonzero: its frequencies were measured often enough, as it was then */
@@ -107,7 +124,7 @@ typedef struct run_work {
 
 /* Why a plan is as it is. */
 typedef struct run_alternative {
-    char name[80];
+    char name[80], note[256];
     double time_s, energy_j;
     int feasible;
     int64_t units[RUN_MOST_DEVICES]; /* of cut 0 */
@@ -120,16 +137,20 @@ typedef struct run_plan {
     int64_t cut_units[RUN_MOST_CUTS];
     yoke_phase phases[RUN_MOST_PHASES]; /* borrowed weights until the round ends */
     int works[RUN_MOST_PHASES];         /* index into run->works */
+    int likes[RUN_MOST_PHASES];         /* likewise: whose times are taken until those are known; -1: none */
     double memory_bytes_per_unit, copy_bytes_per_unit;
-    uint64_t allowed; /* bit i: device i can do the work */
+    uint64_t allowed;                     /* bit i: device i can do the work */
+    int64_t most_units[RUN_MOST_DEVICES]; /* of cut 0 */
     int64_t units[RUN_MOST_CUTS][RUN_MOST_DEVICES];
     int levels[RUN_MOST_DEVICES];
     yoke_run_decision decision;
+    int weighed;  /* nonzero: against other rounds, which tell what devices are alone */
     int told;     /* nonzero: for a model file, in which times and powers have their uncertainties */
     int weighted; /* nonzero: a phase has weights, which are the caller's and gone after the round */
     int explores; /* nonzero: units and levels serve learning */
     yoke_cost predicted;
-    double value;                         /* of the objective, as predicted; NaN: not known */
+    double value;                         /* of the objective, as predicted, with copies where they are apart; NaN: not known */
+    yoke_cost planned;                    /* as the planner says of units and levels; time_s NaN: it does not */
     double predicted_s[RUN_MOST_DEVICES]; /* of one call of the first phase; NaN: not known */
     int feasible, optimal;
     double gap, nearest, gain; /* gain: of the planner's best over a distribution that was kept */
@@ -155,6 +176,7 @@ struct yoke_run {
     int64_t num_meters;
     yoke_frequencies *frequencies; /* NULL: none is set */
     int declared;                  /* nonzero: powers are */
+    int powers_measured;           /* nonzero: some were, by this run */
     int rests;                     /* in which idle powers were measured */
     double base_w;                 /* NaN: not known */
     /* What is drawn beside the devices' meters: memory_w while a host works, hosting_w while only accelerators do; least squares over rounds. */
@@ -169,7 +191,11 @@ struct yoke_run {
     void *plans_memory;
     int has_plan, begun;
     int patience, waited; /* rounds without a search, and how many of them there were */
-    int has_regret;       /* nonzero: regret is of the latest round */
+    int num_gathered;     /* alternatives of all rounds that are weighed */
+    run_alternative gathered[RUN_MOST_ALTERNATIVES];
+    int64_t weighed; /* how many rounds are weighed against each other */
+    double limit_s;  /* of a round, by the slowdown, where several are weighed; 0: none */
+    int has_regret;  /* nonzero: regret is of the latest round */
     double regret;
     int calibrated;                           /* nonzero: something was learned before any round */
     struct run_calibrated *results;           /* [num_devices] of the latest calibration; NULL: there was none */
@@ -180,6 +206,7 @@ struct yoke_run {
     int64_t given_cuts, given_units[RUN_MOST_CUTS]; /* totals of `first`, which the application has been told; 0 cuts: none yet */
     double frequency_hz[RUN_MOST_DEVICES];
     yoke_assignment assignment;
+    yoke_run_alternative alternatives[RUN_MOST_ALTERNATIVES]; /* of the assignment */
     yoke_region *region;
     double begin_s;
     yoke_energy *energies; /* [num_meters] */
@@ -189,6 +216,7 @@ struct yoke_run {
     char energy_why[RUN_WHY_BYTES];
     double measured_s[RUN_MOST_DEVICES]; /* of one call of the first phase */
     double sum_s, sum_j;                 /* of all rounds */
+    double known_s, known_j;             /* of those whose energy is known */
     yoke_run_kernel *kernels;            /* a list */
 };
 
@@ -215,38 +243,48 @@ yoke_status run_work_find(yoke_run *run, const char *name, int *index);
 /* Fixes the hash and takes what the store has.  Errors: MEMORY. */
 yoke_status run_work_open(yoke_run *run, int index);
 void run_works_clear(yoke_run *run);
-speed_model *run_model(const yoke_run *run, int work, int device, int level);
+/* Tells a balancer what the store has, from few units to many; *rounds: how many. */
+yoke_status run_show_balancer(yoke_run *run, int work, yoke_balancer *balancer, int64_t n, int64_t *units, int *rounds);
+
+/* ------------------------------------------------------------------------------------------------- seconds.c */
+
+/* beside: nonzero: with other devices at work. */
+speed_model *run_model(const yoke_run *run, int work, int device, int level, int beside);
+run_scatter *run_scatter_of(const yoke_run *run, int work, int device, int beside);
 /* A call on so many units took so long, beside other devices or alone; what is not finite or not above 0 is not learned. */
 void run_learn_seconds(yoke_run *run, int work, int device, int level, int beside, double units, double seconds);
-/* The same for the mean of a sample, as it was measured on purpose while the others rested. */
+/* The same for the mean of a sample, as it was measured on purpose, alone or beside others. */
 void run_know_seconds(yoke_run *run, int work, int device, int level, const yoke_sample *sample);
 /* Seconds beside others over those alone, as measured on purpose, with the relative half width of its 95 % interval. */
 void run_know_contention(yoke_run *run, int work, int device, double factor, double uncertainty);
 /* Forgets all that was learned of the work on the device. */
 void run_forget(yoke_run *run, int work, int device);
-/* The level that is known best, by which others are told; -1: none is known. */
-int run_base_level(const yoke_run *run, int work, int device);
-/* What run_seconds and run_start_s are multiplied with, to be those beside other devices or alone. */
-double run_factor(const yoke_run *run, int work, int device, int beside);
+/* The level that is known best, beside others or alone, by which others are told; -1: none is known. */
+int run_base_level(const yoke_run *run, int work, int device, int beside);
 /*
- * Seconds of a call at a level as its models have them (run_factor), from what was measured there, and elsewhere by what was measured at other levels; *uncertainty: relative, 95 %; may be NULL.
- * NaN: not known.
+ * Seconds of a call at a level, beside other devices or alone, from what was measured so, and elsewhere by what was measured at other levels and in the other
+ * kind; *uncertainty: relative, 95 %; may be NULL.  NaN: not known.
  */
-double run_seconds(const yoke_run *run, int work, int device, int level, double units, double *uncertainty);
-/* How the level goes with the base level. */
-const run_relation *run_relate(const yoke_run *run, int work, int device, int level, int base);
+double run_seconds(const yoke_run *run, int work, int device, int level, int beside, double units, double *uncertainty);
+/* How the level goes with the base level, in one kind. */
+const run_level_relation *run_relate_levels(const yoke_run *run, int work, int device, int level, int base, int beside);
 /* Nonzero: run_seconds is known at some level. */
 int run_is_measured(const yoke_run *run, int work, int device);
 /* The cost of a start: what the curve has at 0 units; 0 where nothing is known. */
-double run_start_s(const yoke_run *run, int work, int device, int level);
-yoke_status run_works_write(yoke_run *run);
-/* Tells a balancer what the store has, from few units to many; *rounds: how many. */
-yoke_status run_show_balancer(yoke_run *run, int work, yoke_balancer *balancer, int64_t n, int64_t *units, int *rounds);
+double run_start_s(const yoke_run *run, int work, int device, int level, int beside);
+/* Nonzero: it is known that the device loses some percent beside others. */
+int run_is_disturbed(const yoke_run *run, int work, int device, int level, double units);
+/* So long alone and beside others, for the same units. */
+void run_learn_relation(run_relation *relation, double alone_s, double beside_s, double weight);
+/* What is measured next counts as much as all before. */
+void run_doubt_relation(run_relation *relation);
 
 /* -------------------------------------------------------------------------------------------------- powers.c */
 
 /* Copies declared powers.  Errors: INPUT (a device without), UNAVAILABLE (powers are needed and nothing tells them). */
 yoke_status run_powers_start(yoke_run *run);
+/* Where powers are from, as in yoke_assignment. */
+const char *run_powers_text(const yoke_run *run);
 /* Measures idle powers at the present levels, where they are not known and needed; the devices rest.  Errors: those of regions. */
 yoke_status run_powers_rest(yoke_run *run);
 /* After so many seconds with run->energies, busy[i] of them of device i at its level. */
@@ -275,9 +313,9 @@ double run_longest_period_s(const yoke_run *run);
 /* ------------------------------------------------------------------------------------------------ accuracy.c */
 
 /* Relative standard deviation of one call, and the degrees of freedom of that. */
-double run_noise(const yoke_run *run, int work, int device, int level, double *freedom);
+double run_noise(const yoke_run *run, int work, int device, int level, int beside, double *freedom);
 /* Relative half width of the 95 % interval of what run_seconds says of a level that was measured. */
-double run_accuracy_at(const yoke_run *run, int work, int device, int level, double units);
+double run_accuracy_at(const yoke_run *run, int work, int device, int level, int beside, double units);
 /* ... of a level between two that were measured, of which that of the less certain one is given. */
 double run_accuracy_between(double of_these);
 
@@ -301,10 +339,22 @@ yoke_status run_problem_create(yoke_run *run, const run_plan *plan, int only, ru
 void run_problem_clear(yoke_run *run, run_problem *problem);
 /* The most units of cut 0 that fit on the device; 0 where it may have none. */
 int64_t run_most_units(const yoke_run *run, const run_plan *plan, int device);
+/* Whether the planner can be told this round as one phase without a round: then its search is exact at any size. */
+int run_is_plain(const run_plan *plan);
+/* The work whose times are those of the phase on the device: its own, or one that it is like. */
+int run_work_of(const yoke_run *run, const run_plan *plan, int phase, int device);
+/* Nonzero: in the interval of the phase more than one device works by the plan; only 0: more than one may work. */
+int run_is_beside(const yoke_run *run, const run_plan *plan, int phase, int only);
+/* Units of a phase that the device has by the plan. */
+int64_t run_phase_units_of(const run_plan *plan, int phase, int device);
 /* Units of a phase that a device with units [first, last) of its cut has. */
 int64_t run_phase_units(const yoke_phase *phase, int64_t cut_units, int64_t first, int64_t last);
+/* ---------------------------------------------------------------------------------------------------- cost.c */
+
 /* What the plan's units and levels cost, where everything is known; else NaN.  Errors: MEMORY. */
 yoke_status run_predict(yoke_run *run, run_plan *plan);
+/* The least time that the plan's round can take, at any units and levels; NaN: not known.  Errors: MEMORY. */
+yoke_status run_least_time(yoke_run *run, const run_plan *plan, double *seconds);
 double run_objective(yoke_objective objective, double time_s, double energy_j);
 
 /*
@@ -330,6 +380,8 @@ const char *run_decision_text(yoke_run_decision decision);
 yoke_status run_set_level(yoke_run *run, int device, int level);
 /* The round as a plan of which nothing is decided.  Errors: ARGUMENT (outside its contract), MEMORY. */
 yoke_status run_take_round(yoke_run *run, const yoke_round *round, run_plan *plan);
+/* Seconds of copying so many units of cut 0 to a device; 0 where nothing is known. */
+double run_copy_s(const run_device *device, double units);
 /* Units of a phase that the device has by the plan. */
 int64_t run_units_of(const yoke_run *run, const yoke_phase *phase, int device);
 
@@ -338,10 +390,12 @@ int64_t run_units_of(const yoke_run *run, const yoke_phase *phase, int device);
 /* After a round that took so many seconds from begin to end. */
 void run_learn_overhead(yoke_run *run, const yoke_run_report *report, double seconds);
 /*
- * Seconds of a round beside its phases and copies, as rounds that begin with the same work told; 0 where none did.  joules (or NULL): in which all draw what
- * they draw at rest, at the plan's levels.
+ * Seconds that the planner is not told of: those of the calls of a round that it gets without phases (run_is_plain), as rounds that begin with the same work
+ * told.  joules (or NULL): in which all draw what they draw at rest, at the plan's levels.
  */
-double run_overhead_s(const yoke_run *run, const run_plan *plan, double *joules);
+double run_overhead_s(const yoke_run *run, const run_plan *plan, int only, double *joules);
+/* What seconds of phases are multiplied with, and what each call costs besides; only: as in run_is_beside. */
+run_overhead run_find_overhead(const yoke_run *run, const run_plan *plan, int only);
 
 /* As yoke_run_plan, for devices that are allowed (bits). */
 yoke_status run_plan_rounds(yoke_run *run, const yoke_round *rounds, int64_t count, uint64_t allowed);

@@ -21,15 +21,23 @@ static void take_choice(const run_problem *problem, const yoke_plan_choice *choi
     for (int k = 0; k < count; k++) plan->levels[problem->devices[k]] = problem->levels[k][choice->levels[k]];
 }
 
+static yoke_cost planned_cost(const yoke_plan_choice *choice)
+{
+    return (yoke_cost){.time_s = choice->time_s, .energy_j = choice->energy_j, .peak_power_w = choice->peak_power_w};
+}
+
 static void keep_alternatives(const yoke_run *run, const run_problem *problem, const yoke_plan *made, run_plan *plan)
 {
     plan->num_alternatives = 0;
     for (int64_t a = 0; a < made->num_alternatives && plan->num_alternatives < RUN_MOST_ALTERNATIVES; a++) {
         const yoke_plan_choice *from = &made->alternatives[a];
         run_alternative *to = &plan->alternatives[plan->num_alternatives];
-        if (from->units == NULL) continue;
+        /* Of one device there is nothing else to balance. */
+        int trivial = problem->problem.num_devices == 1 && strncmp(from->name, "only:", 5) != 0;
+        if (from->units == NULL || (trivial && strcmp(from->name, "best") != 0)) continue;
         *to = (run_alternative){.time_s = from->time_s, .energy_j = from->energy_j, .feasible = from->feasible};
         snprintf(to->name, sizeof to->name, "%s", from->name);
+        snprintf(to->note, sizeof to->note, "%s", from->note);
         for (int i = 0; i < run->num_devices; i++) to->hz[i] = NAN;
         for (int k = 0; k < (int)problem->problem.num_devices; k++) {
             to->units[problem->devices[k]] = from->units[k];
@@ -42,11 +50,72 @@ static void keep_alternatives(const yoke_run *run, const run_problem *problem, c
 /* Alternatives cost what a round costs beside its phases, too. */
 static void add_overhead(const yoke_run *run, run_plan *plan)
 {
-    double other_j, other_s = run_overhead_s(run, plan, &other_j);
+    double other_j, other_s = run_overhead_s(run, plan, 0, &other_j);
     for (int a = 0; a < plan->num_alternatives; a++) {
         plan->alternatives[a].time_s += other_s;
         plan->alternatives[a].energy_j += other_j;
     }
+}
+
+/* What a phase's times are for a problem that has no others. */
+static void flatten(const yoke_plan_level *from, yoke_plan_level *to)
+{
+    const yoke_plan_time *time = from->phases;
+    *to = *from;
+    to->phases = NULL;
+    to->start_seconds = time->start_seconds;
+    to->seconds_per_unit = time->seconds_per_unit;
+    to->dynamic_power_w = time->dynamic_power_w;
+    to->num_points = time->num_points;
+    to->points = time->points;
+}
+
+/* The published rule knows one phase: what it says of the first one, for the whole round. */
+static yoke_status weigh_published(const yoke_run *run, const run_problem *problem, run_plan *plan)
+{
+    enum { NODES_OF_IT = 100 };
+    const yoke_plan_problem *all = &problem->problem;
+    yoke_plan_device devices[2];
+    yoke_plan *made = NULL;
+    void *memory = NULL;
+    int64_t at = 0;
+    if (!run->needs_powers || all->num_devices != 2 || all->round == NULL || plan->num_cuts != 1 || plan->phases[0].cut != 0 ||
+        plan->num_alternatives == RUN_MOST_ALTERNATIVES)
+        return YOKE_OK;
+    yoke_status status =
+        yoke_allocate(run->context, all->devices[0].num_levels + all->devices[1].num_levels, sizeof(yoke_plan_level), &memory);
+    if (status != YOKE_OK) return status;
+    yoke_plan_level *levels = memory;
+    for (int k = 0; k < 2; k++) {
+        devices[k] = all->devices[k];
+        devices[k].levels = &levels[at];
+        for (int64_t l = 0; l < devices[k].num_levels; l++) flatten(&all->devices[k].levels[l], &levels[at++]);
+    }
+    yoke_plan_problem flat = *all;
+    flat.round = NULL;
+    flat.devices = devices;
+    const yoke_plan_options options = {.objective = run->options.objective, .max_nodes = NODES_OF_IT};
+    status = yoke_plan_create(run->context, &flat, &options, &made);
+    for (int64_t a = 0; status == YOKE_OK && a < made->num_alternatives; a++) {
+        const yoke_plan_choice *from = &made->alternatives[a];
+        yoke_plan_choice choice = {.time_s = NAN};
+        run_alternative *to = &plan->alternatives[plan->num_alternatives];
+        if (strcmp(from->name, "published") != 0 || from->units == NULL) continue;
+        status = yoke_plan_evaluate(run->context, all, &problem->options, from->units, from->levels, &choice);
+        if (status != YOKE_OK) break;
+        *to = (run_alternative){.name = "published", .time_s = choice.time_s, .energy_j = choice.energy_j, .feasible = choice.feasible};
+        snprintf(to->note, sizeof to->note, "%s", from->note);
+        for (int i = 0; i < run->num_devices; i++) to->hz[i] = NAN;
+        for (int k = 0; k < 2; k++) {
+            to->units[problem->devices[k]] = from->units[k];
+            to->hz[problem->devices[k]] = run->devices[problem->devices[k]].hz[problem->levels[k][from->levels[k]]];
+        }
+        plan->num_alternatives++;
+        break;
+    }
+    yoke_release(run->context, made);
+    yoke_release(run->context, memory);
+    return status;
 }
 
 /* Each device alone, at the level that it has in the plan: what a search without alternatives does not tell. */
@@ -105,7 +174,7 @@ static yoke_status let_both_work(yoke_run *run, run_plan *plan)
     plan->units[0][giver]--;
     plan->units[0][taker]++;
     plan->optimal = 0;
-    plan->gap = NAN;
+    plan->gap = plan->planned.time_s = NAN;
     yoke_status status = run_predict(run, plan);
     if (status != YOKE_OK || chosen < 0 || plan->value <= best) return status;
     for (int i = 0; i < run->num_devices; i++) {
@@ -133,7 +202,7 @@ static yoke_status create_plan(yoke_run *run, run_problem *problem, run_plan *pl
         }
         if (plan->feasible) {
             plan->feasible = 0;
-            plan->nearest = strcmp(binding, "deadline") == 0 ? nearest + run_overhead_s(run, plan, NULL) : nearest;
+            plan->nearest = strcmp(binding, "deadline") == 0 ? nearest + run_overhead_s(run, plan, 0, NULL) : nearest;
             snprintf(plan->binding, sizeof plan->binding, "%s", binding);
         }
         int capped = strcmp(binding, "power-cap") == 0;
@@ -178,6 +247,7 @@ static yoke_status maybe_keep(yoke_run *run, const run_problem *problem, run_pla
     choice.units = units;
     choice.levels = levels;
     take_choice(problem, &choice, plan);
+    plan->planned = planned_cost(&choice);
     plan->decision = YOKE_RUN_KEPT;
     plan->gain = fmax(gain, 0);
     plan->optimal = plan->optimal && gain <= 0;
@@ -248,10 +318,12 @@ yoke_status run_search(yoke_run *run, run_plan *plan, int *known)
         take_choice(&problem, &made->best, plan);
         plan->optimal = made->optimal;
         plan->gap = made->gap;
+        plan->planned = planned_cost(&made->best);
         plan->predicted.time_s = made->best.time_s;
         plan->value = run_objective(run->options.objective, made->best.time_s, made->best.energy_j);
         keep_alternatives(run, &problem, made, plan);
         if (problem.options.bare) status = weigh_alone(run, &problem, made, plan);
+        if (status == YOKE_OK) status = weigh_published(run, &problem, plan);
         add_overhead(run, plan);
         if (run->options.use == YOKE_RUN_BOTH && !both_work(run, plan->units[0]))
             snprintf(plan->note, sizeof plan->note, "hosts and accelerators both have to work; one kind alone would be better");

@@ -288,30 +288,42 @@ static yoke_status try_together(void *user, const int64_t *units, int64_t calls,
     return status;
 }
 
-/* Alone 2 and 2.2 us a unit, beside each other three times as long: the first round is for one device. */
+/* Alone 2 and 2.2 us a unit, beside each other three times as long: the first round is for one device.  A run with the same store knows it at all sizes, too. */
 static void what_devices_lose_together_is_measured_by_a_trial_of_all(void **state)
 {
     (void)state;
     const char *const text =
         "{\"name\": \"m\", \"contention\": 2, \"devices\": [{\"name\": \"cpu\", \"class\": \"cpu\", \"seconds_per_unit\": "
         "2e-6},{\"name\": \"gpu\", \"class\": \"gpu\", \"seconds_per_unit\": 2.2e-6}]}";
+    static const char *const path = "together-test.store.json";
+    const yoke_run_options options = {.store = path};
     failing memory = {0};
     worker w;
     yoke_run_accuracy accuracy[WORKER_DEVICES];
-    worker_open(&w, &memory, text, NULL);
+    yoke_prediction alone, beside;
+    remove(path);
+    worker_open(&w, &memory, text, &options);
     const yoke_run_calibration of = {
         .work = "work", .min_units = 100, .max_units = N, .trial = try_device, .together = try_together, .user = &w};
     if (yoke_run_calibrate(w.run, &of, accuracy) != YOKE_OK) fail_msg("%s", yoke_last_error(w.context));
     for (int i = 0; i < 2; i++) {
-        yoke_prediction alone, beside;
         if (!(fabs(3 * accuracy[i].contention - 1) < 0.01)) fail_msg("device %d: %g of its speed", i, accuracy[i].contention);
         assert_int_equal(yoke_run_predict(w.run, "work", i, 1000, NAN, 0, &alone), YOKE_OK);
         assert_int_equal(yoke_run_predict(w.run, "work", i, 1000, NAN, 1, &beside), YOKE_OK);
         assert_true(fabs(beside.seconds / alone.seconds / 3 - 1) < 0.01);
     }
+    assert_int_equal(yoke_run_save(w.run), YOKE_OK);
     worker_rounds(&w, N, 1);
     assert_int_equal(worker_units(&w, 0), N);
     worker_close(&w);
+    worker_open(&w, &memory, text, &options);
+    worker_rounds(&w, N, 1);
+    assert_int_equal(worker_units(&w, 0), N);
+    assert_int_equal(yoke_run_predict(w.run, "work", 1, 1000, NAN, 0, &alone), YOKE_OK);
+    assert_int_equal(yoke_run_predict(w.run, "work", 1, 1000, NAN, 1, &beside), YOKE_OK);
+    if (!(fabs(beside.seconds / alone.seconds / 3 - 1) < 0.01)) fail_msg("%g times as long", beside.seconds / alone.seconds);
+    worker_close(&w);
+    remove(path);
 }
 
 static yoke_status strange_trial(void *user, int64_t device, int64_t units, int64_t calls, double *seconds)
