@@ -22,7 +22,7 @@ typedef struct command_line {
     bool check, explain;
     const char *json, *operator_name;
     const char *objective, *max_slowdown, *power_cap, *deadline, *clocks;
-    const char *devices, *machine, *use, *share, *balance, *exchange, *store, *declared;
+    const char *devices, *machine, *use, *share, *balance, *exchange, *store, *declared, *model;
     int64_t threads;
     app_list overrides, operands;
 } command_line;
@@ -97,6 +97,10 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
          .value = "idle=W,busy=W",
          .help = "powers of this machine, to estimate energy where it has no meter",
          .text = &line->declared},
+        {.name = "write-model",
+         .value = "FILE",
+         .help = "write what the latest step's plan was made of as a model file, for `yoke plan`",
+         .text = &line->model},
         {.name = "threads",
          .value = "N",
          .help = "threads of the device openmp; by default one per core",
@@ -161,7 +165,9 @@ static yoke_status read_distribution(yoke_context *context, const command_line *
     *options = (fem_distribution_options){.devices = line->devices,
                                           .machine = line->machine,
                                           .store = line->store,
-                                          .use = (fem_use[]){FEM_USE_AUTO, FEM_USE_CPU, FEM_USE_GPU, FEM_USE_BOTH}[use],
+                                          .declared = line->declared,
+                                          .model = line->model,
+                                          .use = (yoke_run_use[]){YOKE_RUN_ANY, YOKE_RUN_HOSTS, YOKE_RUN_ACCELERATORS, YOKE_RUN_BOTH}[use],
                                           .policy = policy ? YOKE_BALANCE_PAPER : YOKE_BALANCE_ADAPTIVE,
                                           .exchange = exchange ? FEM_EXCHANGE_FULL : FEM_EXCHANGE_HALO};
     return status ? status : read_share(context, line->share, &options->gpu_share);
@@ -180,13 +186,13 @@ static yoke_status run(yoke_context *context, app_terminal *terminal, int argc, 
                         .argv = argv,
                         .json = line->json,
                         .check = line->check,
-                        .explain = line->explain,
-                        .declared = line->declared};
+                        .explain = line->explain};
     yoke_status status = fem_mesh_reader_start(context, &reader); /* it loads Gmsh while libraries start here */
     if (!status) status = read_distribution(context, line, &settings.distribution);
     if (!status) status = fem_case_check_output(input);
     if (!status) status = app_file_check(context, line->json);
     if (!status) status = app_file_check(context, line->store);
+    if (!status) status = app_file_check(context, line->model);
     if (!status) status = fem_session_start(context, &argc, &argv);
     if (!status) status = fem_case_read_mesh(input, reader, &mesh);
     if (!status) status = fem_problem_create(input, mesh, &problem);

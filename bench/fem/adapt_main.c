@@ -84,7 +84,7 @@ static yoke_status adapt(yoke_context *context, const command_line *line, const 
                               .argv = argv,
                               .json = path,
                               .distribution = {.devices = line->devices,
-                                               .use = FEM_USE_AUTO,
+                                               .use = YOKE_RUN_ANY,
                                                .policy = YOKE_BALANCE_ADAPTIVE,
                                                .exchange = FEM_EXCHANGE_HALO,
                                                .gpu_share = NAN}};

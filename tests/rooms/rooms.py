@@ -55,6 +55,8 @@ ENDING = re.compile(r"\b(abort|exit|_exit|_Exit|quick_exit|assert)\s*\(")
 PRINTING = re.compile(r"\b(v?printf|puts|putchar|perror)\s*\(|\b(stdout|stderr)\b")
 POINTERS = re.compile(r"\(\s*void\s*\*\s*\*\s*\)\s*&")
 FILES = re.compile(r"\b(FILE|remove|rename|tmpfile)\b|\b(f|fd|fre|p)open\b")
+# What an application leaves to yoke_run: meters, frequencies, stores, shares and plans.
+OF_THE_RUN = re.compile(r"\byoke_(meters?_|region_|frequenc|store_|balancer_|plan_(create|evaluate)\b)")
 MAY_PRINT = ("tool/", "bench/", "examples/", "apps/common/terminal.c", "apps/common/options.c")
 
 
@@ -185,6 +187,8 @@ def check_text(path, text):
     for number, line in enumerate(without_comments_and_strings(text).splitlines(), 1):
         if CLOCKS.search(line) and path != "src/base/clock.c":
             yield number, "yoke_clock_s is the only clock"
+        if path.startswith("apps/fem/") and (name := OF_THE_RUN.search(line)):
+            yield number, f"{name[0]}...: apps/fem leaves meters, frequencies, stores and plans to yoke_run"
         if FILES.search(line) and path.startswith("src/balance/"):
             yield number, "a balancer opens no files"
         if ENDING.search(line) and not main_program and not path.startswith(("bench/", "examples/")):
@@ -306,6 +310,10 @@ SELF_TEST = {  # path: (text, the line that is wrong or 0, a part of the message
     "apps/fem/climbs.c": ('#include "../../src/base/right.h"\n', 1, "only yoke/"),
     "apps/fem/angle.c": ("#include <yoke/yoke.h>\n", 1, 'with ""'),
     "apps/fem/vendor.c": ("#include <nvml.h>\n", 1, "vendor"),
+    "apps/fem/clock.c": ("yoke_clock_s(); yoke_balance_policy policy; /* yoke_meters_open */\n", 0, ""),
+    "apps/fem/meters.c": ("\nyoke_meters_open(context, NULL, &meters);\n", 2, "leaves meters"),
+    "apps/fem/sets.c": ("yoke_frequency_set(frequencies, name, hz, NULL);\n", 1, "leaves meters"),
+    "apps/fem/plans.c": ("yoke_plan_create(context, &problem, NULL, &plan);\n", 1, "leaves meters"),
     "apps/fem/main.c": ('printf("x"); exit(1);\n', 0, ""),
     "apps/fem/prints.c": ('printf("x");\n', 1, "print"),
     "apps/fmm/other.c": ('#include "own.h"\n', 1, "only yoke/"),

@@ -41,9 +41,7 @@ typedef struct adapt {
     fem_forest *forest;
     fem_distribution *distribution;
     fem_coarse_keeper *keeper; /* the last level of the multigrid often stays from step to step */
-    yoke_meters *meter;        /* NULL: nothing is metered here */
-    int meter_simulated;
-    char work[64]; /* what an element costs depends on */
+    bool titled;               /* the table's header is printed */
     fem_solver_choice choice;
     fem_results *results;
     fem_summary *summary;
@@ -149,47 +147,23 @@ static fem_operator operator_of(const adapt *a)
 
 static yoke_status create_distribution(adapt *a)
 {
-    static const char *const elements[] = {"q1", "s2", "q2"}, *const problems[] = {"elasticity", "poisson"};
-    static const char *const operators[] = {"matrixfree", "stored"};
     const fem_case_keys *keys = &a->input->keys;
     fem_distribution_options options = a->run->distribution;
-    snprintf(a->work, sizeof a->work, "%s %s %s", elements[keys->element.value], problems[keys->problem.value],
-             operators[keys->solver.operator.value]);
     const fem_case_objective *objective = &keys->objective;
-    options.work = a->work;
     options.input = a->input;
     options.operator_kind = operator_of(a);
-    options.plan = (fem_plan_options){.objective = (yoke_objective)objective->minimise.value,
-                                      .max_slowdown = objective->max_slowdown.value,
-                                      .power_cap_w = objective->power_cap_w.value,
-                                      .deadline_s = objective->deadline_s.value,
-                                      .set_clocks = objective->clocks.value == 0};
+    options.objective = (yoke_objective)objective->minimise.value;
+    options.max_slowdown = objective->max_slowdown.value;
+    options.power_cap_w = objective->power_cap_w.value;
+    options.deadline_s = objective->deadline_s.value;
+    options.keep_clocks = objective->clocks.value != 0;
     options.rounds = keys->refine.steps.value;
     a->choice =
-        (fem_solver_choice){.asked = (fem_preconditioner)keys->solver.preconditioner.value, .steady = fem_plan_wanted(&options.plan)};
+        (fem_solver_choice){.asked = (fem_preconditioner)keys->solver.preconditioner.value, .steady = fem_distribution_plans(&options)};
     yoke_status status = fem_distribution_create(a->context, &options, &a->distribution);
     if (status) return status;
     a->table.gpu = fem_distribution_has_gpu(a->distribution);
     a->table.prediction = true;
-    return YOKE_OK;
-}
-
-/* After the machine file was read, which may have meters. */
-static yoke_status open_meter(adapt *a)
-{
-    const yoke_meter_options options = {.declared = a->run->declared, .probe_s = -1};
-    const yoke_meter_info *infos;
-    int64_t count = 0;
-    yoke_status status = yoke_meters_open(a->context, &options, &a->meter);
-    if (!status) {
-        infos = a->meter->infos;
-        count = a->meter->count;
-    }
-    for (int64_t i = 0; !status && i < count; i++) a->meter_simulated |= infos[i].source == YOKE_ENERGY_SIMULATED;
-    a->table.energy = count > 0;
-    if (status || count) return status;
-    yoke_meters_close(a->meter);
-    a->meter = NULL;
     return YOKE_OK;
 }
 
@@ -204,8 +178,6 @@ static yoke_status prepare(adapt *a)
     if (!status) status = check_probes(a);
     if (!status) status = create_distribution(a);
     if (!status) status = fem_coarse_keeper_create(a->context, &a->keeper);
-    if (!status) status = open_meter(a);
-    if (!status) status = fem_distribution_meter(a->distribution, a->meter, a->meter_simulated);
     if (!status) a->memory_bytes = topology.memory_bytes;
     return status;
 }
@@ -250,8 +222,6 @@ static fem_solve_options solve_options(const adapt *a)
         .relative_residual = solver->relative_residual.value,
         .max_iterations = (int)solver->max_iterations.value,
         .rescue = a->choice.asked == FEM_PRECONDITIONER_AUTO,
-        .meter = a->meter,
-        .meter_simulated = a->meter_simulated,
         .keeper = a->keeper,
     };
 }
@@ -334,8 +304,6 @@ static yoke_status fill_record(adapt *a)
     r->refine_s = a->refine_s;
     r->setup_s = solution->setup_s;
     r->solve_s = solution->solve_s;
-    r->measured_energy_j = solution->energy.value_j;
-    r->energy_kind = isnan(solution->energy.value_j) ? NULL : yoke_energy_kind_text(solution->energy.kind);
     return fem_distribution_report(a->distribution, solution, r);
 }
 
@@ -412,11 +380,17 @@ static yoke_status one_step(adapt *a)
     if (status) return status;
     a->finished = true;
     char line[FEM_TABLE_LINE];
+    const char *why_not;
+    a->table.energy = fem_distribution_metered(a->distribution, &why_not);
+    if (!a->titled) {
+        fem_table_header(&a->table, line);
+        app_print(a->run->terminal, "%s\n", line);
+        a->titled = true;
+    }
     fem_table_row(&a->table, &a->now.record, line);
     app_print(a->run->terminal, "%s\n", line);
     if (a->run->explain) explain_step(a);
-    const char *why_not = a->now.solution->energy.why_not;
-    if (a->run->explain && a->meter && why_not[0]) app_print(a->run->terminal, "     energy: %s\n", why_not);
+    if (a->run->explain && a->table.energy && why_not[0]) app_print(a->run->terminal, "     energy: %s\n", why_not);
     return YOKE_OK;
 }
 
@@ -473,9 +447,6 @@ static yoke_status loop(adapt *a)
 {
     const fem_case_refine *limits = &a->input->keys.refine;
     const char *stopped_by = NULL;
-    char line[FEM_TABLE_LINE];
-    fem_table_header(&a->table, line);
-    app_print(a->run->terminal, "%s\n", line);
     while (!stopped_by) {
         yoke_status status = one_step(a);
         if (status) return status;
@@ -543,7 +514,6 @@ yoke_status fem_adapt(const fem_run *run, const fem_case *input, const fem_probl
     fem_record_destroy(a.record);
     fem_summary_destroy(a.summary);
     fem_results_close(a.results);
-    yoke_meters_close(a.meter);
     fem_distribution_destroy(a.distribution);
     fem_coarse_keeper_destroy(a.keeper);
     yoke_release(a.context, a.probes);

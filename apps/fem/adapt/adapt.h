@@ -19,7 +19,6 @@ typedef struct fem_run {
     bool explain;                          /* print why the elements lie as they do, under each line of the table */
     fem_distribution_options distribution; /* `work` and `rounds` are filled in from the case */
     struct fem_field *keep;                /* NULL, or where the last step's field of a scalar problem is kept, empty before; see field.h */
-    const char *declared;                  /* powers of the machine, as in yoke_meter_options; or NULL */
 } fem_run;
 
 /*

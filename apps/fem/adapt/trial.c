@@ -4,14 +4,53 @@
 
 #include "space/subspace.h"
 
-/* Work that is started before the host waits for it. */
-enum { PRODUCTS_AT_ONCE = 8 };
+/* Products that are started before the host waits for them; sizes that are kept for the next call. */
+enum { PRODUCTS_AT_ONCE = 8, SIZES = 4 };
 
-static double busy_s(fem_decomposition *decomposition, int device)
+/* A device with the first elements of the space. */
+typedef struct trial_site {
+    int64_t device, units;
+    fem_subspace *part;
+    fem_decomposition *decomposition;
+    fem_vector *x, *y;
+} trial_site;
+
+struct fem_trial {
+    const fem_space *space;
+    const fem_constraints *constraints;
+    fem_devices *devices;
+    fem_operator operator_kind;
+    fem_precision precision;
+    int next; /* site that is given up next */
+    trial_site sites[SIZES];
+};
+
+yoke_status fem_trial_create(const fem_space *space, const fem_constraints *constraints, fem_devices *devices, fem_operator operator_kind,
+                             fem_precision precision, fem_trial **out)
 {
-    fem_decomposition_share share;
-    fem_decomposition_get_share(decomposition, device, &share);
-    return share.product_seconds;
+    fem_trial *trial;
+    yoke_status status = yoke_allocate(space->context, 1, sizeof *trial, &trial);
+    if (status) return status;
+    *trial =
+        (fem_trial){.space = space, .constraints = constraints, .devices = devices, .operator_kind = operator_kind, .precision = precision};
+    *out = trial;
+    return YOKE_OK;
+}
+
+static void close_site(trial_site *site)
+{
+    fem_vector_destroy(site->x);
+    fem_vector_destroy(site->y);
+    fem_decomposition_destroy(site->decomposition);
+    fem_subspace_destroy(site->part);
+    *site = (trial_site){.units = 0};
+}
+
+void fem_trial_destroy(fem_trial *trial)
+{
+    if (!trial) return;
+    for (int k = 0; k < SIZES; k++) close_site(&trial->sites[k]);
+    yoke_release(trial->space->context, trial);
 }
 
 static yoke_status fill(fem_vector *x, const fem_space *space)
@@ -27,64 +66,73 @@ static yoke_status fill(fem_vector *x, const fem_space *space)
     return YOKE_OK;
 }
 
-static yoke_status repeat(fem_decomposition *decomposition, const fem_trial_options *o, const fem_vector *x, fem_vector *y,
-                          fem_trial *trial)
-{
-    const yoke_device *device = o->devices->list[o->device].device;
-    double begin_s = yoke_device_clock_s(device), before_s = busy_s(decomposition, o->device);
-    int64_t count = 0;
-    yoke_status status = YOKE_OK;
-    while (!status && count < o->most && (count < o->least || yoke_device_clock_s(device) - begin_s < o->min_s)) {
-        for (int i = 0; i < PRODUCTS_AT_ONCE; i++, count++) fem_decomposition_product(decomposition, 1, x, y);
-        status = fem_decomposition_status(decomposition);
-    }
-    trial->busy_s = busy_s(decomposition, o->device) - before_s;
-    trial->seconds_per_product = trial->busy_s / (double)count;
-    trial->seconds = yoke_device_clock_s(device) - begin_s;
-    return status;
-}
-
-static yoke_status run(fem_decomposition *decomposition, const fem_trial_options *o, fem_trial *trial, yoke_energy *energies)
-{
-    fem_vector *x = NULL, *y = NULL;
-    yoke_region *region = NULL;
-    fem_decomposition_share share;
-    yoke_status status = fem_vector_create(decomposition, &x);
-    if (!status) status = fem_vector_create(decomposition, &y);
-    if (!status) status = fill(x, fem_decomposition_space(decomposition));
-    if (!status) fem_decomposition_product(decomposition, 1, x, y); /* the first one may have to wake something up */
-    if (!status) status = fem_decomposition_status(decomposition);
-    (void)busy_s(decomposition, o->device);
-    if (!status && o->meter) status = yoke_region_begin(o->meter, &region);
-    if (!status) status = repeat(decomposition, o, x, y, trial);
-    if (region) {
-        double seconds;
-        yoke_status ended = yoke_region_end(region, &seconds, energies, &trial->total);
-        if (!status) status = ended;
-        if (!status) trial->seconds = seconds;
-    }
-    fem_decomposition_get_share(decomposition, o->device, &share);
-    trial->moved_s = share.setup_moved_s;
-    fem_vector_destroy(x);
-    fem_vector_destroy(y);
-    return status;
-}
-
-yoke_status fem_trial_run(const fem_space *space, const fem_constraints *constraints, const fem_trial_options *o, fem_trial *trial,
-                          yoke_energy *energies)
+static yoke_status open_site(fem_trial *t, int64_t device, int64_t units, trial_site *site)
 {
     int32_t cut[FEM_MOST_DEVICES + 1] = {0};
-    fem_subspace *part = NULL;
-    fem_decomposition *decomposition = NULL;
     yoke_status status = YOKE_OK;
-    *trial = (fem_trial){.seconds_per_product = NAN, .total = {.value_j = NAN, .uncertainty_j = NAN}};
-    if (o->elements < space->num_elements) status = fem_subspace_create(space, constraints, 0, o->elements, 0, NULL, &part);
+    site->device = device;
+    site->units = units;
+    if (units < t->space->num_elements) status = fem_subspace_create(t->space, t->constraints, 0, (int32_t)units, 0, NULL, &site->part);
     if (status) return status;
-    for (int i = o->device; i < o->devices->count; i++) cut[i + 1] = o->elements;
-    fem_decomposition_options options = {.devices = o->devices, .cut = cut, .precision = FEM_DOUBLE, .operator_kind = o->operator_kind};
-    status = fem_decomposition_create(part ? part->space : space, part ? part->constraints : constraints, &options, &decomposition);
-    if (!status) status = run(decomposition, o, trial, energies);
-    fem_decomposition_destroy(decomposition);
-    fem_subspace_destroy(part);
+    for (int i = (int)device; i < t->devices->count; i++) cut[i + 1] = (int32_t)units;
+    fem_decomposition_options options = {.devices = t->devices, .cut = cut, .precision = t->precision, .operator_kind = t->operator_kind};
+    status = fem_decomposition_create(site->part ? site->part->space : t->space, site->part ? site->part->constraints : t->constraints,
+                                      &options, &site->decomposition);
+    if (!status) status = fem_vector_create(site->decomposition, &site->x);
+    if (!status) status = fem_vector_create(site->decomposition, &site->y);
+    if (!status) status = fill(site->x, fem_decomposition_space(site->decomposition));
+    if (!status) fem_decomposition_product(site->decomposition, 1, site->x, site->y); /* the first one may have to wake something up */
+    return status ? status : fem_decomposition_status(site->decomposition);
+}
+
+/* The site for so many elements, or for as many as fit the device. */
+static yoke_status find_site(fem_trial *t, int64_t device, int64_t units, trial_site **found)
+{
+    for (int k = 0; k < SIZES; k++)
+        if (t->sites[k].units == units && t->sites[k].device == device) {
+            *found = &t->sites[k];
+            return YOKE_OK;
+        }
+    trial_site *site = &t->sites[t->next];
+    t->next = (t->next + 1) % SIZES;
+    yoke_status status = YOKE_ERROR_DEVICE_MEMORY;
+    while (status == YOKE_ERROR_DEVICE_MEMORY && units > 0) {
+        close_site(site);
+        t->devices->list[device].short_of_memory = 0;
+        status = open_site(t, device, units, site);
+        if (status == YOKE_ERROR_DEVICE_MEMORY) units /= 2;
+    }
+    if (status)
+        close_site(site);
+    else
+        *found = site;
     return status;
+}
+
+static double busy_s(const trial_site *site)
+{
+    fem_decomposition_share share;
+    fem_decomposition_get_share(site->decomposition, (int)site->device, &share);
+    return share.product_seconds;
+}
+
+yoke_status fem_trial_run(void *user, int64_t device, int64_t units, int64_t calls, double *seconds)
+{
+    fem_trial *trial = user;
+    trial_site *site = NULL;
+    int64_t count = 0;
+    yoke_status status = find_site(trial, device, units, &site);
+    if (status) return status;
+    double before_s = busy_s(site);
+    while (!status && count < calls) {
+        for (int i = 0; i < PRODUCTS_AT_ONCE && count < calls; i++, count++)
+            fem_decomposition_product(site->decomposition, 1, site->x, site->y);
+        status = fem_decomposition_status(site->decomposition);
+    }
+    if (status) {
+        close_site(site);
+        return status;
+    }
+    *seconds = (busy_s(site) - before_s) / (double)count * ((double)units / (double)site->units);
+    return YOKE_OK;
 }

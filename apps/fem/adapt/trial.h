@@ -1,34 +1,25 @@
 /*
- * trial.h - products by one device alone, for its speed and its power.
+ * trial.h - products by one device alone, for its speed and its power: the trial function of yoke_run_calibrate (yoke/run.h).
  */
 #ifndef FEM_ADAPT_TRIAL_H
 #define FEM_ADAPT_TRIAL_H
 
 #include "operator/decomposition.h"
 
-typedef struct fem_trial_options {
-    fem_devices *devices;
-    int device;       /* its number there; nobody else works */
-    int32_t elements; /* the first so many of the space, at least 1 */
-    fem_operator operator_kind;
-    yoke_meters *meter;   /* NULL: no energies */
-    int64_t num_energies; /* open meters */
-    double min_s;         /* on the device's clock: products are repeated so long */
-    int64_t least, most;  /* ... and at least and at most so many times */
-} fem_trial_options;
-
-typedef struct fem_trial {
-    double moved_s;             /* moving the elements' data to the device took so long; NaN: nothing moves */
-    double seconds_per_product; /* busy */
-    double busy_s, seconds;     /* of all products; of the interval in which they were made */
-    yoke_energy total;          /* of that interval */
-} fem_trial;
+typedef struct fem_trial fem_trial;
 
 /*
- * energies [num_energies]: of each open meter; may be NULL.
- * Errors: those of fem_decomposition_create and of the meters; after DEVICE the device is marked as failed.
+ * Products with the operator of a space, of so many of its first elements.  All is borrowed.
+ * Errors: MEMORY.
  */
-yoke_status fem_trial_run(const fem_space *space, const fem_constraints *constraints, const fem_trial_options *options, fem_trial *trial,
-                          yoke_energy *energies);
+yoke_status fem_trial_create(const fem_space *space, const fem_constraints *constraints, fem_devices *devices, fem_operator operator_kind,
+                             fem_precision precision, fem_trial **trial);
+void fem_trial_destroy(fem_trial *trial); /* NULL allowed */
+
+/*
+ * A yoke_run_trial; user: the fem_trial.  A device whose memory is too small tries fewer elements, and the seconds are in proportion.
+ * Errors: those of fem_decomposition_create; after DEVICE the device is marked as failed.
+ */
+yoke_status fem_trial_run(void *user, int64_t device, int64_t units, int64_t calls, double *seconds);
 
 #endif

@@ -23,6 +23,7 @@ typedef struct fem_device {
 
 typedef struct fem_devices {
     yoke_context *context;
+    int borrowed; /* nonzero: the devices are open longer, and are not closed here */
     int count;
     fem_device list[FEM_MOST_DEVICES]; /* in the order of the elements */
 } fem_devices;
@@ -33,6 +34,8 @@ typedef struct fem_devices {
  * Errors: INPUT (empty or double name, more than FEM_MOST_DEVICES, no such device), UNAVAILABLE, DEVICE, MEMORY.
  */
 yoke_status fem_devices_open(yoke_context *context, const char *names, fem_devices **devices);
+/* The same of devices that are open and must be open longer; [count], at most FEM_MOST_DEVICES.  Errors: DEVICE, MEMORY. */
+yoke_status fem_devices_take(yoke_context *context, yoke_device *const *list, int count, fem_devices **devices);
 void fem_devices_close(fem_devices *devices);
 
 #endif

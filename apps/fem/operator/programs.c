@@ -7,6 +7,10 @@
 /* The texts of the kernels (yoke_embed_text). */
 extern const char fem_subdomain_sizes_text[], fem_subdomain_element_text[], fem_subdomain_setup_text[], fem_subdomain_values_text[];
 
+enum { NUM_TEXTS = 4 };
+static const char *const texts[NUM_TEXTS] = {fem_subdomain_sizes_text, fem_subdomain_element_text, fem_subdomain_setup_text,
+                                             fem_subdomain_values_text};
+
 struct fem_programs {
     yoke_context *context;
     yoke_device *device;
@@ -30,6 +34,12 @@ yoke_status fem_programs_create(yoke_context *context, yoke_device *device, fem_
     return YOKE_OK;
 }
 
+const char *const *fem_programs_texts(int64_t *count)
+{
+    *count = NUM_TEXTS;
+    return texts;
+}
+
 void fem_programs_destroy(fem_programs *programs)
 {
     if (!programs) return;
@@ -39,13 +49,12 @@ void fem_programs_destroy(fem_programs *programs)
 
 static yoke_status compile(fem_programs *programs, fem_precision precision, int slots_1d, int components, int atomic, device_program *made)
 {
-    const char *texts[] = {fem_subdomain_sizes_text, fem_subdomain_element_text, fem_subdomain_setup_text, fem_subdomain_values_text};
     char options[80];
     snprintf(options, sizeof options, "-DFEM_N=%d -DFEM_C=%d -DFEM_REAL=%s%s", slots_1d, components,
              precision == FEM_DOUBLE ? "double" : "float", atomic ? " -DFEM_ATOMIC" : "");
     yoke_program_source source = {.name = "fem subdomain",
                                   .texts = texts,
-                                  .num_texts = sizeof texts / sizeof *texts,
+                                  .num_texts = NUM_TEXTS,
                                   .options = options,
                                   .host_kernels = host_kernels[precision][slots_1d == 3][components == 3],
                                   .num_host_kernels = FEM_SUBDOMAIN_NUM_KERNELS};

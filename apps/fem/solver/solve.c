@@ -35,7 +35,6 @@ void fem_solution_destroy(fem_solution *solution)
     yoke_release(solution->context, solution->u);
     yoke_release(solution->context, solution->load);
     yoke_release(solution->context, solution->residual);
-    yoke_release(solution->context, solution->energies);
     yoke_release(solution->context, solution);
 }
 
@@ -57,37 +56,6 @@ static double clock_s(const solve *s)
 {
     const yoke_device *simulated = simulated_device(s);
     return simulated ? yoke_device_clock_s(simulated) : yoke_clock_s();
-}
-
-static yoke_status begin_meters(const solve *s, yoke_region **region)
-{
-    fem_solution *solution = s->solution;
-    yoke_release(solution->context, solution->energies); /* of an earlier start */
-    solution->energies = NULL;
-    solution->num_energies = s->options->meter->count;
-    yoke_status status = yoke_allocate(solution->context, solution->num_energies, sizeof *solution->energies, &solution->energies);
-    return status ? status : yoke_region_begin(s->options->meter, region);
-}
-
-static yoke_status begin_energy(const solve *s, yoke_region **region)
-{
-    const fem_solve_options *options = s->options;
-    yoke_energy *energy = &s->solution->energy;
-    *region = NULL;
-    *energy = (yoke_energy){.value_j = NAN, .uncertainty_j = NAN, .kind = YOKE_ENERGY_NONE};
-    s->solution->num_energies = 0;
-    if (options->meter && !options->meter_simulated == !simulated_device(s)) return begin_meters(s, region);
-    snprintf(energy->why_not, sizeof energy->why_not, "%s",
-             !options->meter            ? "there is no meter"
-             : options->meter_simulated ? "only simulated devices are metered, and others work too"
-                                        : "the devices are simulated, and their machine file gives no powers");
-    return YOKE_OK;
-}
-
-static yoke_status end_energy(const solve *s, yoke_region *region)
-{
-    double seconds;
-    return region ? yoke_region_end(region, &seconds, s->solution->energies, &s->solution->energy) : YOKE_OK;
 }
 
 static yoke_status apply_blocks(void *state, const fem_vector *r, double norm_r, fem_vector *z)
@@ -388,28 +356,26 @@ static yoke_status iterate(solve *s, const double *start, fem_cg_result *result)
 static yoke_status run(solve *s, const double *start)
 {
     fem_cg_result result = {0};
-    yoke_region *region = NULL;
+    const fem_solve_round *round = s->options->round;
     int64_t level_products[FEM_MOST_SOLVE_LEVELS];
     double begin = clock_s(s);
     s->solution->slow_iterations = 0; /* of an earlier start */
     s->solution->setup_failed = 0;
     s->solution->reason[0] = 0;
     yoke_status status = make_operators(s);
-    if (!status) status = begin_energy(s, &region);
+    if (!status && round) status = round->begin(round->user);
     if (status) return status;
     s->solution->setup_products = fine_products(s);
     count_level_products(s, level_products);
     double ready = clock_s(s);
     status = iterate(s, start, &result);
     double done = clock_s(s);
-    yoke_status metered = end_energy(s, region); /* a region is given back in any case */
-    if (!status) status = metered;
     if (status) return status;
     s->solution->setup_s += ready - begin;
     s->solution->solve_s = done - ready;
     fill_counts(s, &result);
     fill_levels(s, level_products);
-    return YOKE_OK;
+    return round ? round->end(round->user, s->solution) : YOKE_OK;
 }
 
 /* Starts again on fewer devices, or with less on them, as long as that makes sense. */
@@ -426,6 +392,7 @@ static yoke_status run_on_what_works(solve *s, const double *start)
         for (int i = 0; i < devices->count; i++) lost += devices->list[i].failed;
         if (!fem_solve_limit(s->space, s->options, s->cut) && !lost) break;
         status = fem_solve_cut(devices, s->cut, s->cut);
+        if (!status && s->options->round) status = s->options->round->restart(s->options->round->user, s->cut);
         s->solution->restarts++;
     }
     return status;

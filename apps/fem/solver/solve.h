@@ -24,8 +24,7 @@ typedef struct fem_solve_options {
     fem_coarse_keeper *keeper; /* likewise: a solver kept over several solves; or NULL */
     double memory_bytes;       /* that a direct solver may take; 0: what the system says is there */
     int rescue; /* nonzero: where multigrid is slow, fails or cannot be set up, a direct solver takes over that is cheaper, and fits */
-    yoke_meters *meter;  /* borrowed; or NULL: not metered */
-    int meter_simulated; /* nonzero: the meter is of simulated devices, and tells nothing of others; zero: the reverse */
+    const struct fem_solve_round *round; /* who is told of it; or NULL */
 } fem_solve_options;
 
 /* What one device did for a solve. */
@@ -74,11 +73,17 @@ typedef struct fem_solution {
     fem_solve_share shares[FEM_MOST_DEVICES]; /* [num_shares] of options->devices */
     int restarts;                             /* because of devices that failed, or whose memory was too small */
     double setup_s, solve_s;                  /* of the last start; on the virtual clock where all devices are simulated */
-    yoke_energy energy;                       /* of the same interval as solve_s */
-    int64_t num_energies;
-    yoke_energy *energies; /* [num_energies] of each open meter, likewise */
-    int64_t memory_bytes;  /* of operator, preconditioner and vectors */
+    int64_t memory_bytes;                     /* of operator, preconditioner and vectors */
 } fem_solution;
+
+/* Who plans and measures the solve.  What these return ends it, if it is not YOKE_OK. */
+typedef struct fem_solve_round {
+    /* Before another start, after devices failed or were short of memory: cut [devices->count + 1] is what would be taken, and may be changed. */
+    yoke_status (*restart)(void *user, int32_t *cut);
+    yoke_status (*begin)(void *user);                             /* all is set up, and solve_s begins */
+    yoke_status (*end)(void *user, const fem_solution *solution); /* it has ended; what the devices did is known */
+    void *user;
+} fem_solve_round;
 
 /*
  * Solves on the space from the start value [num_nodes][components] (NULL: zero; values at prescribed dofs do not matter).  Where a device

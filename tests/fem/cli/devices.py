@@ -62,10 +62,10 @@ def test_nor_does_it_when_solved_to_rounding():
 def test_the_stored_operator_and_full_exchange_give_the_same():
     reference = solve(SMALL, refine__steps=1)
     for options in (["--operator", "stored"], ["--exchange", "full"], ["--operator", "stored", "--exchange", "full"]):
-        found = solve(SMALL, "--machine", machine(), "--devices", "openmp,sim:gpu", *options, out="shared", refine__steps=1)
+        found = solve(SMALL, "--machine", machine(), "--devices", "openmp,sim:gpu", "--case", "both", *options, out="shared", refine__steps=1)
         same(found, reference)
     bytes_full = found["steps"][-1]["parts"][1]["halo_bytes"]
-    halo = solve(SMALL, "--machine", machine(), "--devices", "openmp,sim:gpu", out="halo", refine__steps=1)
+    halo = solve(SMALL, "--machine", machine(), "--devices", "openmp,sim:gpu", "--case", "both", out="halo", refine__steps=1)
     bytes_halo = halo["steps"][-1]["parts"][1]["halo_bytes"]
     assert 0 < bytes_halo < bytes_full == 2 * 8 * halo["steps"][-1]["dofs"], f"{bytes_halo} and {bytes_full} bytes"
 
@@ -112,7 +112,7 @@ def test_a_device_that_fails_is_left_out_and_the_answer_is_the_same():
     reference = solve(SMALL, refine__steps=2)
     for call in (3, 60, 400, 2500):
         name = machine(fast={"fault": {"call": call, "kind": "lost"}})
-        found = solve(SMALL, "--machine", name, "--devices", "openmp,sim:fast", out="faulty", refine__steps=2)
+        found = solve(SMALL, "--machine", name, "--devices", "openmp,sim:fast", "--case", "both", out="faulty", refine__steps=2)
         same(found, reference)
         failed = [failure for row in found["steps"] for failure in row["failed_devices"]]
         assert [failure["device"] for failure in failed] == ["sim:fast"] and failed[0]["why"], f"call {call}: {failed}"
@@ -216,6 +216,16 @@ def test_an_opencl_device_shares_the_work():
     found = solve(EXAMPLES / "drill-hole.yaml", "--devices", "openmp:0-0,opencl:0.0", "--case", "both", out="shared", refine__steps=2)
     same(found, reference)
     assert [part["device"] for part in found["steps"][0]["parts"]] == ["openmp:0-0", "opencl:0.0"]
+
+
+def test_hosts_and_opencl_both_work_where_both_are_asked_for_and_energy_counts():
+    if not any(device["name"] == "opencl:0.0" and device["usable"] for device in record_of_machine()["devices"]):
+        print("no OpenCL device here")
+        raise SystemExit(77)
+    powers = "{base_w: 5, devices: [{name: 'openmp:0-0', idle_w: 10, busy_w: 60}, {name: 'opencl:0.0', idle_w: 5, busy_w: 20}]}"
+    found = solve(SMALL, "--devices", "openmp:0-0,opencl:0.0", "--case", "both", "--objective", "energy", energy=powers, refine__steps=3)
+    for row in found["steps"]:
+        assert row["case"] == "both" and len(row["parts"]) == 2 and row["powers"] == "declared", row
 
 
 def record_of_machine():

@@ -156,7 +156,7 @@ def test_powers_can_be_declared():
 
 
 def test_a_second_run_starts_from_what_the_first_one_measured():
-    devices = json.loads(json.dumps(MACHINE["devices"]))
+    devices = [{key: value for key, value in device.items() if key != "power"} for device in MACHINE["devices"]]  # with powers devices are tried first
     devices[0]["seconds_per_unit"] = [[0, 2e-6], [50, 2e-6], [300, 3e-6]]
     common = ("--machine", machine(devices=devices), "--store", "store.json")
     for out in ("first", "second"):
@@ -166,6 +166,50 @@ def test_a_second_run_starts_from_what_the_first_one_measured():
     for step in second[1:]:
         times = [part["seconds_per_product"] for part in step["parts"]]
         assert max(times) < 1.1 * min(times), (step["step"], times)
+
+
+NODE = EXAMPLES / "machines/node-2026.json"
+LEARNING = 5  # steps: what devices exchange, and what one takes beside its products when it is alone, is known of no trial
+
+
+def slowdowns(steps, fast):
+    """Of each step beside the time run's, where no device works for the first time in that way."""
+    pairs = list(zip(steps, fast, strict=True))[LEARNING:]
+    return [step["measured"]["time_s"] / least["measured"]["time_s"] for step, least in pairs]
+
+
+def test_a_slowdown_is_kept_on_a_node_with_starts_cliffs_and_noise():
+    found = slowdowns(objective("energy", "--max-slowdown", "1.05", on=NODE, steps=6), objective("time", on=NODE, steps=6))
+    assert max(found) <= 1.03 * 1.05, found
+
+
+def test_a_slowdown_is_kept_where_meshes_grow_by_a_factor_of_four_hundred():
+    fast = objective("time", on=NODE, steps=8, element="q1")
+    slow = objective("energy", "--max-slowdown", "1.1", on=NODE, steps=8, element="q1")
+    assert max(slowdowns(slow, fast)) <= 1.03 * 1.1, slowdowns(slow, fast)
+    assert total(slow) < total(fast)
+
+    def ed2(steps):
+        return sum(step["measured"]["energy_j"] * step["measured"]["time_s"] ** 2 for step in steps)
+
+    best = objective("ed2p", on=NODE, steps=8, element="q1")
+    assert ed2(best) <= 1.02 * ed2(fast), ed2(best) / ed2(fast)
+
+
+def test_a_deadline_is_kept_on_a_node():
+    steps = objective("energy", "--deadline", "0.005", on=NODE, steps=6)
+    assert max(step["measured"]["time_s"] for step in steps[1:]) <= 1.03 * 0.005
+    free = objective("energy", on=NODE, steps=6)
+    assert total(steps) < 1.02 * total(free)  # five milliseconds are enough for all
+
+
+def test_a_plan_costs_what_yoke_plan_says_of_its_model():
+    for name, on in (("energy", PEACH), ("time", PEACH), ("ed2p", NODE)):
+        found = objective(name, "--write-model", "model.json", on=on, steps=3)[-1]["alternatives"][0]
+        run([words(SMALL)[0], "plan", "model.json", "--objective", name, "--json", "plan.json", "--quiet"])
+        best = json.loads(pathlib.Path("plan.json").read_text(encoding="utf-8"))
+        close_to(found["time_s"], best["time_s"], 1e-9, f"{name}: time")
+        close_to(found["energy_j"], best["energy_j"], 1e-9, f"{name}: energy")
 
 
 def test_bad_objectives_are_refused():

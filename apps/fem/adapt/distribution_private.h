@@ -1,0 +1,52 @@
+/*
+ * distribution_private.h - what a distribution holds; distribution.c decides, distribution_record.c tells.
+ */
+#ifndef FEM_ADAPT_DISTRIBUTION_PRIVATE_H
+#define FEM_ADAPT_DISTRIBUTION_PRIVATE_H
+
+#include "adapt/distribution.h"
+
+enum { FEM_MOST_WEIGHED = 32 };
+
+struct fem_distribution {
+    yoke_context *context;
+    fem_distribution_options options;
+    int plans, simulated; /* nonzero: powers are needed; all devices are simulated */
+    yoke_run *run;
+    fem_devices *devices; /* the run's */
+    fem_works works;      /* fine "": not named yet */
+    fem_forecast forecast;
+    fem_products products;             /* of the present step, as predicted */
+    int predicted;                     /* nonzero: by solves before; else a guess */
+    fem_solver solver;                 /* of the present step, as planned */
+    double tried, tried_coarse;        /* elements that devices tried alone, and of coarser levels */
+    uint64_t fine_known, coarse_known; /* bit i: device i's times are known */
+    /* rounds that are weighed: all devices, then each alone */
+    yoke_phase shared[FEM_MOST_PHASES], whole[FEM_MOST_PHASES];
+    int64_t elements;
+    int64_t limits[1 + FEM_MOST_DEVICES][FEM_MOST_DEVICES];
+    yoke_round rounds[1 + FEM_MOST_DEVICES];
+    const yoke_assignment *assignment; /* of the present step */
+    int steps;                         /* that were solved */
+    int begun;                         /* nonzero: the solve's iteration runs */
+    fem_solve_round hooks;
+    double seconds[FEM_MOST_PHASES * FEM_MOST_DEVICES], calls[FEM_MOST_PHASES], moved_s[FEM_MOST_DEVICES];
+    int64_t units[FEM_MOST_DEVICES], moved[FEM_MOST_DEVICES];
+    int32_t cut[FEM_MOST_DEVICES + 1];
+    int other; /* nonzero: the solve was not what was planned */
+    int known_failed[FEM_MOST_DEVICES];
+    /* what the record borrows */
+    int num_parts, num_failures;
+    fem_part_record parts[FEM_MOST_DEVICES];
+    fem_failure_record failures[FEM_MOST_DEVICES];
+    const char *names[FEM_MOST_DEVICES];
+    fem_weighed_record weighed[FEM_MOST_WEIGHED];
+    char *decision;
+};
+
+/* "time", "energy", "edp", "ed2p". */
+const char *fem_objective_text(yoke_objective objective);
+/* Why the elements lie as they do, in distribution->decision.  After a plan.  Errors: MEMORY. */
+yoke_status fem_distribution_explain(fem_distribution *distribution);
+
+#endif

@@ -1,0 +1,194 @@
+#include "adapt/round.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "solver/multigrid.h"
+#include "solver/multigrid_couplings.h"
+#include "space/forest.h"
+
+/* Iterations of conjugate gradients with node blocks grow with the number of elements in one direction. */
+static const double usual_growth = 1.0 / 3, most_growth = 0.5;
+/* Before anything is known: the multigrid's usual numbers. */
+static const double usual_iterations = 6, usual_products = 5, usual_others = 2;
+
+void fem_forecast_start(fem_forecast *forecast, fem_solver solver) { *forecast = (fem_forecast){.solver = solver}; }
+
+/* -------------------------------------------------------------------------------------------------------- levels */
+
+/* Unknowns of a level of the multigrid with so many elements, as with the nearest one of the latest step. */
+static double level_dofs(const fem_forecast *f, double elements, int components)
+{
+    double ratio = components * (1 + 3 / cbrt(elements)), nearest = INFINITY;
+    for (int l = 0; l < f->num_levels; l++) {
+        double off = fabs(log(f->levels[l].elements / elements));
+        if (off >= nearest) continue;
+        nearest = off;
+        ratio = f->levels[l].dofs / f->levels[l].elements;
+    }
+    return ratio * elements;
+}
+
+static double per_iteration(const fem_forecast *f)
+{
+    return f->num_steps ? f->steps[(f->num_steps - 1) % FEM_STEPS_REMEMBERED].products_per_iteration : usual_products;
+}
+
+static void add_level(const fem_forecast *f, fem_products *products, int64_t elements, int visits)
+{
+    if (products->num_levels == FEM_MOST_PHASES) return;
+    int l = products->num_levels++;
+    /* the smoother's products before and after, and the residual between: on all levels the same */
+    products->levels[l].elements = elements;
+    products->levels[l].products = visits * fmax(1, per_iteration(f) - 1) * products->iterations;
+}
+
+/* As fem_multigrid_create makes them. */
+static yoke_status find_levels(const fem_forecast *f, const fem_space *space, fem_products *products)
+{
+    fem_forest *forest = NULL;
+    double dofs = (double)space->num_nodes * space->components;
+    int64_t elements = space->num_elements;
+    yoke_status status = fem_forest_copy(space->forest, &forest);
+    if (status) return status;
+    const int stretched = multigrid_is_stretched(space->problem->mesh);
+    const double last_dofs = stretched && f->num_levels ? f->levels[f->num_levels - 1].dofs : FEM_DIRECT_DOFS;
+    if (space->element != FEM_Q1 && !stretched) {
+        add_level(f, products, elements, 1);
+        dofs = level_dofs(f, (double)elements, space->components);
+    }
+    while (!status && dofs > last_dofs && products->num_levels < FEM_MOST_PHASES) {
+        status = fem_forest_coarsen(forest);
+        if (status || fem_forest_leaves(forest) == elements) break;
+        elements = fem_forest_leaves(forest);
+        dofs = level_dofs(f, (double)elements, space->components);
+        add_level(f, products, elements, !stretched ? 1 : products->num_levels == 1 ? 2 : 4); /* each of two levels corrects twice */
+    }
+    fem_forest_destroy(forest);
+    if (products->num_levels > 1) products->num_levels--; /* the last one is solved directly */
+    return status;
+}
+
+/* ---------------------------------------------------------------------------------------------------- iterations */
+
+/* The slope of log iterations over log elements, for Jacobi's; those of the others do not grow. */
+static double growth(const fem_forecast *f)
+{
+    int count = f->num_steps < FEM_STEPS_REMEMBERED ? f->num_steps : FEM_STEPS_REMEMBERED;
+    double mean_x = 0, mean_y = 0, xx = 0, xy = 0;
+    for (int k = 0; k < count; k++) {
+        mean_x += log(f->steps[k].elements) / count;
+        mean_y += log(f->steps[k].iterations) / count;
+    }
+    for (int k = 0; k < count; k++) {
+        double x = log(f->steps[k].elements) - mean_x;
+        xx += x * x;
+        xy += x * (log(f->steps[k].iterations) - mean_y);
+    }
+    const double weight = 0.1; /* of what is usual, against a spread of one in log elements */
+    double slope = (xy + weight * usual_growth) / (xx + weight);
+    return fmin(fmax(slope, 0), most_growth);
+}
+
+/* The mean of the latest three; Jacobi's: the latest with the growth. */
+static double iterations(const fem_forecast *f, double elements)
+{
+    int newest = (f->num_steps - 1) % FEM_STEPS_REMEMBERED, count = f->num_steps < 3 ? f->num_steps : 3;
+    if (!f->num_steps) return usual_iterations;
+    if (f->solver == FEM_SOLVER_JACOBI) return f->steps[newest].iterations * pow(elements / f->steps[newest].elements, growth(f));
+    double sum = 0;
+    for (int k = 0; k < count; k++) sum += f->steps[(f->num_steps - 1 - k) % FEM_STEPS_REMEMBERED].iterations;
+    return floor(sum / count + 0.5);
+}
+
+yoke_status fem_forecast_products(const fem_forecast *f, const fem_space *space, fem_products *products)
+{
+    *products = (fem_products){.num_levels = 1};
+    products->iterations = iterations(f, (double)space->num_elements);
+    products->levels[0].elements = space->num_elements;
+    products->levels[0].products = fmax(1, products->iterations * per_iteration(f) + (f->num_steps ? f->other_products : usual_others));
+    products->all_products = products->levels[0].products + f->setup_products;
+    return f->solver == FEM_SOLVER_MULTIGRID ? find_levels(f, space, products) : YOKE_OK;
+}
+
+void fem_forecast_learn(fem_forecast *f, const fem_solution *solution)
+{
+    if (solution->solver != f->solver) fem_forecast_start(f, solution->solver);
+    double products = (double)(solution->operator_applications - solution->setup_products), count = (double)solution->iterations;
+    double each = count > 0 ? floor((products - 4) / count + 0.5) : 1, elements = 0;
+    for (int i = 0; i < solution->num_shares; i++) elements += solution->shares[i].elements;
+    int k = f->num_steps++ % FEM_STEPS_REMEMBERED;
+    f->steps[k].elements = elements;
+    f->steps[k].iterations = count > 0 ? count : 1;
+    f->steps[k].products_per_iteration = each;
+    f->setup_products = (double)solution->setup_products;
+    f->other_products = products - each * count;
+    f->num_levels = solution->num_levels;
+    for (int l = 0; l < solution->num_levels; l++) {
+        f->levels[l].elements = solution->levels[l].elements;
+        f->levels[l].dofs = (double)solution->levels[l].dofs;
+    }
+}
+
+/* --------------------------------------------------------------------------------------------------------- round */
+
+void fem_works_name(const fem_space *space, fem_operator operator_kind, fem_works *works)
+{
+    static const char *const elements[] = {[FEM_Q1] = "q1", [FEM_S2] = "s2", [FEM_Q2] = "q2"};
+    const char *problem = space->components == 3 ? "elasticity" : "poisson";
+    const char *coarse = multigrid_is_stretched(space->problem->mesh) ? elements[space->element] : "q1";
+    snprintf(works->fine, sizeof works->fine, "%s %s %s", elements[space->element], problem,
+             operator_kind == FEM_STORED ? "stored" : "matrixfree");
+    snprintf(works->coarse, sizeof works->coarse, "%s %s multigrid", coarse, problem);
+}
+
+void fem_round_phases(const fem_products *products, const fem_works *works, int64_t shared, int device, yoke_phase *phases)
+{
+    for (int l = 0; l < products->num_levels; l++) {
+        int alone = l > 0 && device >= 0 && products->levels[l].elements < shared;
+        phases[l] = (yoke_phase){.work = l ? works->coarse : works->fine,
+                                 .like = works->fine,
+                                 .calls = products->levels[l].products,
+                                 .cut = alone ? -1 : 0,
+                                 .device = alone ? device : 0,
+                                 .units = products->levels[l].elements,
+                                 .barrier = 1};
+    }
+}
+
+int fem_round_keeper(const fem_devices *devices, const int64_t *units)
+{
+    int chosen = -1;
+    for (int i = 0; i < devices->count; i++)
+        if (units[i] > 0 && (chosen < 0 || units[i] > units[chosen])) chosen = i;
+    for (int i = devices->count - 1; i >= 0; i--)
+        if (units[i] > 0 && !strcmp(devices->list[i].info->kind, "openmp")) chosen = i;
+    return chosen;
+}
+
+int fem_round_report(const fem_products *products, const fem_solution *solution, fem_solver planned, double *seconds, double *calls)
+{
+    static const double none = 1e-9;
+    const int devices = solution->num_shares;
+    int other = solution->solver != planned, found = 0;
+    for (int k = 0; k < products->num_levels * devices; k++) seconds[k] = NAN;
+    calls[0] = (double)(solution->operator_applications - solution->setup_products);
+    for (int i = 0; i < devices; i++)
+        if (solution->shares[i].elements) seconds[i] = solution->shares[i].seconds_per_product;
+    for (int p = 1; p < products->num_levels; p++) {
+        calls[p] = none;
+        for (int l = 0; l < solution->num_levels; l++) {
+            const fem_solve_level *level = &solution->levels[l];
+            if (level->elements != products->levels[p].elements || !level->products) continue;
+            calls[p] = (double)level->products;
+            for (int i = 0; i < devices; i++)
+                if (level->subdomain_elements[i]) seconds[p * devices + i] = level->seconds_per_product[i];
+            found++;
+            break;
+        }
+        other |= calls[p] == none;
+    }
+    for (int l = 0; l < solution->num_levels; l++) found -= solution->levels[l].products > 0;
+    return other || found;
+}
