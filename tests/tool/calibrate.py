@@ -222,7 +222,9 @@ def test_this_machine_is_kept_beside_what_others_measured():
     for entry in again["entries"]:
         assert (entry == kept[entry["work"]]) == (entry["work"] == "triad"), entry
     record = tool.record("second.json")
-    assert len(record["devices"][0]["samples"]) >= 4 and record["program"] == "yoke calibrate", record
+    sizes = [sample["units"] for sample in record["devices"][0]["samples"]]
+    assert sizes == sorted(set(sizes)) and sizes, sizes  # how many there are is a matter of time
+    assert record["program"] == "yoke calibrate", record
     tool.run("plan", "model.json")
 
 
