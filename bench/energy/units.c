@@ -150,7 +150,7 @@ static yoke_status analyse_offset(data *d, int panel, int column, const char *na
         data_draw(d, panel, data_find(d, "units"), column, "elements", label, "%.10g * (x > %.10g ? x - %.10g : 0)", line.value[0],
                   line.value[1], line.value[1]);
     } else if (data_known(d, column) > 0)
-        data_note(d, "%s: nothing that grows with the number of elements", name);
+        data_note(d, "%s does not grow with the number of elements: no line is fitted", name);
     yoke_release(d->context, values);
     return YOKE_OK;
 }

@@ -43,7 +43,7 @@ yoke_status work_meters_open(yoke_context *context, const work_settings *setting
         data_note(d, "energy: not metered: %lld meters are more than the %d this program has room for; choose some with --meters",
                   (long long)meters->count, WORK_MOST_METERS);
     else if (meters->count > 0)
-        data_note(d, "energy: not metered: meters of %s devices say nothing of %s ones", simulated ? "real" : "simulated",
+        data_note(d, "energy: not metered: the meters belong to %s devices, and the device is a %s one", simulated ? "real" : "simulated",
                   simulated ? "simulated" : "real");
     else {
         data_note(d, "energy: not metered%s", simulated ? ": the machine file gives no powers (docs/reference/machine-file.md)" : "");

@@ -256,7 +256,7 @@ yoke_status yoke_balancer_limit(yoke_balancer *balancer, int64_t device, int64_t
     balance_device *limited = &balancer->device[device];
     if (most < 0 || (limited->most == 0 && most > 0))
         return yoke_fail(balancer->context, YOKE_ERROR_ARGUMENT, "yoke_balancer_limit: a limit of %lld for device %lld: %s",
-                         (long long)most, (long long)device, most < 0 ? "give 0 or more" : "it was taken out, and does not come back");
+                         (long long)most, (long long)device, most < 0 ? "give 0 or more" : "the device was removed and cannot return");
     limited->most = most < BALANCE_MOST_UNITS ? most : BALANCE_MOST_UNITS;
     balancer->n = -1; /* the latest decision may not hold any more */
     return YOKE_OK;

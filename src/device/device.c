@@ -100,7 +100,8 @@ yoke_status(yoke_host_allocate)(yoke_device *device, int64_t bytes, void *pointe
         return yoke_fail(device != NULL ? device->context : NULL, YOKE_ERROR_ARGUMENT, "yoke_host_allocate: %s is NULL",
                          device == NULL ? "device" : "pointer");
     if (bytes < 0)
-        return yoke_fail(device->context, YOKE_ERROR_ARGUMENT, "yoke_host_allocate: %lld bytes are less than none", (long long)bytes);
+        return yoke_fail(device->context, YOKE_ERROR_ARGUMENT, "yoke_host_allocate: the size is %lld bytes; give 0 or more",
+                         (long long)bytes);
     yoke_status status = yoke_device_ready(device);
     if (status != YOKE_OK) return status;
     if (device->backend->host_allocate == NULL) return (yoke_allocate_untouched)(device->context, bytes, 1, pointer);
@@ -154,7 +155,8 @@ yoke_status yoke_buffer_create(yoke_device *device, int64_t bytes, yoke_buffer *
         return yoke_fail(device != NULL ? device->context : NULL, YOKE_ERROR_ARGUMENT, "yoke_buffer_create: %s is NULL",
                          device == NULL ? "device" : "buffer");
     if (bytes < 0)
-        return yoke_fail(device->context, YOKE_ERROR_ARGUMENT, "yoke_buffer_create: %lld bytes are less than none", (long long)bytes);
+        return yoke_fail(device->context, YOKE_ERROR_ARGUMENT, "yoke_buffer_create: the size is %lld bytes; give 0 or more",
+                         (long long)bytes);
     yoke_status status = yoke_device_ready(device);
     if (status != YOKE_OK) return status;
     void *memory = NULL;

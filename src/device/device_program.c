@@ -154,7 +154,8 @@ yoke_status yoke_queue_call(yoke_queue *queue, yoke_task_function *task, void *u
                          queue == NULL ? "queue" : "task");
     yoke_device *device = queue->device;
     if (units < 0)
-        return yoke_fail(device->context, YOKE_ERROR_ARGUMENT, "yoke_queue_call: %lld units are less than none", (long long)units);
+        return yoke_fail(device->context, YOKE_ERROR_ARGUMENT, "yoke_queue_call: the call has %lld units; give 0 or more",
+                         (long long)units);
     yoke_status status = yoke_device_ready(device);
     if (status != YOKE_OK) return status;
     if (device->backend->call == NULL)
@@ -172,9 +173,10 @@ static yoke_status check_operand(const yoke_device *device, const char *what, co
                          buffer->device->info.name, device->info.name);
     const int64_t size = sizeof(double);
     if (offset < 0 || offset % size != 0 || offset > buffer->bytes || count > (buffer->bytes - offset) / size)
-        return yoke_fail(device->context, YOKE_ERROR_ARGUMENT,
-                         "yoke_queue_dspmv: %s: %lld doubles from byte %lld do not lie in the buffer of %lld bytes, or not on a double",
-                         what, (long long)count, (long long)offset, (long long)buffer->bytes);
+        return yoke_fail(
+            device->context, YOKE_ERROR_ARGUMENT,
+            "yoke_queue_dspmv: %s: %lld doubles from byte %lld are not within the buffer of %lld bytes, or not aligned to a double", what,
+            (long long)count, (long long)offset, (long long)buffer->bytes);
     return YOKE_OK;
 }
 

@@ -266,7 +266,7 @@ yoke_status yoke_apart_list(yoke_context *context, const char *kind, yoke_backen
     int error = there ? start(&ask, program) : 0;
     if (error != 0) snprintf(why, sizeof why, "'%.180s' cannot be started: %s", program, strerror(error));
     if (!there || error != 0) {
-        yoke_log(context, YOKE_LOG_WARNING, "%s; the drivers are asked within this process, which they may end", why);
+        yoke_log(context, YOKE_LOG_WARNING, "%s; drivers are asked within this process, and one that crashes ends it", why);
         return YOKE_OK;
     }
     *listed = 1;

@@ -65,7 +65,7 @@ static yoke_status nvml_set(frequency_entry *entry, double hz)
     if (result == NVML_ERROR_NO_PERMISSION)
         frequency_entry_refuse(entry, why, no_right);
     else if (result == NVML_ERROR_NOT_SUPPORTED)
-        frequency_entry_refuse(entry, why, "locked clocks need a GPU of Volta or newer that is no virtual one; nothing helps for this one");
+        frequency_entry_refuse(entry, why, "locked clocks need a physical GPU of Volta or newer; the frequency of this one cannot be set");
     else
         return yoke_fail(context, YOKE_ERROR_SYSTEM, "%s: %s; %s", entry->info.name, why, yoke_nvml_remedy(result));
     return yoke_fail(context, YOKE_ERROR_UNAVAILABLE, "%s: %s; %s", entry->info.name, why, entry->info.remedy);

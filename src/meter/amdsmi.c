@@ -147,7 +147,7 @@ static yoke_status add_unusable(meter_list *list, const yoke_amd *amd, uint32_t 
     snprintf(name, sizeof name, "amdsmi:%u", (unsigned)index);
     if (status == AMDSMI_STATUS_NOT_SUPPORTED)
         return meter_list_add_missing(list, "amdsmi", name, description,
-                                      "this GPU tells neither energy nor power (a virtual function, or old)",
+                                      "this GPU shows neither energy nor power (a virtual function, or old)",
                                       "measure on the host, or use a wattmeter and declare the powers (--declare)");
     yoke_amd_error_text(amd, status, error, sizeof error);
     snprintf(why, sizeof why, "this GPU cannot be read: %s", error);

@@ -40,7 +40,7 @@ static const char *parse_item(const char **at, declared *powers)
         size_t length = strlen(keys[i]);
         if (strncmp(*at, keys[i], length) != 0) continue;
         *at += length;
-        if (!isnan(*values[i])) return "a key stands there twice";
+        if (!isnan(*values[i])) return "a key is given twice";
         if (!meter_text_double(at, values[i])) return "a value is no number";
         if (!(*values[i] >= 0 && *values[i] <= most_declared_w)) return "a power is not in the range 0 to 1e7 W";
         return NULL;
@@ -114,7 +114,7 @@ static meter_result read_energy(void *state, meter_sample *sample, char why[METE
     double now_s = powers->time->now_s(powers->time->user);
     if (!cpu_s(powers, &cpu)) {
         if (powers->pid == 0)
-            snprintf(why, METER_WHY_BYTES, "the system does not tell the CPU time of this process");
+            snprintf(why, METER_WHY_BYTES, "the system does not show the CPU time of this process");
         else
             snprintf(why, METER_WHY_BYTES, "process %lld has ended, or does not show its CPU time", (long long)powers->pid);
         return powers->pid == 0 ? METER_FAILED : METER_GONE;
@@ -145,8 +145,7 @@ static yoke_status start(const meter_site *site, declared *powers)
     powers->opened_s = site->time->now_s(site->time->user);
     if (cpu_s(powers, &powers->opened_cpu_s)) return YOKE_OK;
     return yoke_fail(site->context, YOKE_ERROR_INPUT,
-                     "process %lld, whose CPU time the declared powers are to be weighed with, is not there; name one that runs",
-                     (long long)site->pid);
+                     "there is no process %lld, whose CPU time the declared powers need; name a process that runs", (long long)site->pid);
 }
 
 static void describe(const declared *powers, meter_domain *domain)

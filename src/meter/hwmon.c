@@ -63,7 +63,7 @@ static meter_result read_channel(void *of, meter_sample *sample, char why[METER_
     char status[32];
     if (state->status_path[0] != '\0' &&
         (meter_read_line(state->status_path, status, sizeof status) != 0 || strcmp(status, "Discharging") != 0)) {
-        snprintf(why, METER_WHY_BYTES, "%s is not what the machine draws: the battery is not discharging", state->what);
+        snprintf(why, METER_WHY_BYTES, "%s is not the power of the machine: the battery is not discharging", state->what);
         return METER_FAILED;
     }
     sample->power_w = (double)count * 1e-6;
@@ -250,7 +250,7 @@ static yoke_status is_ready(const hwmon_chip *chip, const hwmon_channel *channel
     if (status != YOKE_OK) return status;
     int error = meter_read_line(path, text, sizeof text);
     if (error != 0 || strcmp(text, "Discharging") != 0 || strlen(path) >= 256) {
-        snprintf(info->why_not, sizeof info->why_not, "the battery is not discharging: its power is not what the machine draws");
+        snprintf(info->why_not, sizeof info->why_not, "the battery is not discharging: its power is not that of the machine");
         snprintf(info->remedy, sizeof info->remedy, "unplug the machine");
         *ready = 0;
     } else {

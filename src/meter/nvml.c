@@ -209,7 +209,7 @@ static void explain_no_source(nvml_card *card, nvmlReturn_t result)
         snprintf(card->why, sizeof card->why, "GPU %s is a virtual GPU (vGPU), which has no meter: %s", card->pci, error);
         snprintf(card->remedy, sizeof card->remedy, "measure on the host, or have the whole card passed through");
     } else if (result == NVML_ERROR_NOT_SUPPORTED) {
-        snprintf(card->why, sizeof card->why, "GPU %s (%.60s) tells neither energy nor power", card->pci, card->model);
+        snprintf(card->why, sizeof card->why, "GPU %s (%.60s) shows neither energy nor power", card->pci, card->model);
         snprintf(card->remedy, sizeof card->remedy, "%s",
                  card->mig ? "MIG is on, and this process may see a slice only: ask for access to the whole card"
                            : "use a wattmeter and declare the powers (--declare)");
@@ -377,8 +377,8 @@ static yoke_status find_card(meter_list *list, nvml_shared *shared, unsigned int
     snprintf(description, sizeof description, "%s, %.60s", card.pci, card.model);
     const char *other = already_metered(list, card.pci);
     if (other != NULL) {
-        snprintf(card.why, sizeof card.why, "GPU %u is a part of the card at %s (MIG), whose energy is all that there is", index, card.pci);
-        snprintf(card.remedy, sizeof card.remedy, "use %s, which tells the energy of the whole card", other);
+        snprintf(card.why, sizeof card.why, "GPU %u is a part of the card at %s (MIG); only the whole card has an energy", index, card.pci);
+        snprintf(card.remedy, sizeof card.remedy, "use %s, which measures the whole card", other);
         return meter_list_add_missing(list, "nvml", name, description, card.why, card.remedy);
     }
     ask_card(&card);

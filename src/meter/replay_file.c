@@ -107,7 +107,7 @@ static yoke_status read_domain(reader *from, const char *at)
                                    "gain_error= always_moves= covers= parent=";
     replay_table *table = from->table;
     char name[48], full[64], quantity[16];
-    if (table->rows > 0) return bad_line(from, "no more domains behind the first row");
+    if (table->rows > 0) return bad_line(from, "no more domains after the first row");
     if (table->columns == REPLAY_DOMAINS) return bad_line(from, "at most 64 domains");
     at = skip_blanks(at);
     if (!take_word(&at, name, sizeof name)) return bad_line(from, expected);

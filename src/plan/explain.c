@@ -69,7 +69,7 @@ static void print_best(const plan_work *work, const yoke_plan *plan, plan_text *
     plan_print(text, "Least %s: %.4g s", objective_words[plan->objective], best->time_s);
     if (best->time_uncertainty_s > 0) plan_print(text, " +- %.2g s", best->time_uncertainty_s);
     if (isnan(best->energy_j))
-        plan_print(text, "; its energy cannot be told, as not all powers are known");
+        plan_print(text, "; its energy is not known, as some powers are not");
     else {
         plan_print(text, ", %.4g J", best->energy_j);
         if (best->energy_uncertainty_j > 0) plan_print(text, " +- %.2g J", best->energy_uncertainty_j);

@@ -51,7 +51,7 @@ static yoke_status check_points(yoke_context *context, const plan_place *place, 
         else if (k > 0 && !(point[0] > point[-2]))
             wrong = "units must be more than those of the point before";
         else if (!isfinite(point[0] / point[1]) || !(point[0] / point[1] > 0))
-            wrong = "units per second cannot be told in double precision";
+            wrong = "units per second are outside double precision";
         if (wrong == NULL) continue;
         char bytes[256] = "";
         plan_text where = {.bytes = bytes, .room = (int64_t)sizeof bytes};
@@ -68,7 +68,7 @@ static const char from_zero[] = "finite and not negative", unknown[] = "finite a
 static yoke_status check_time(yoke_context *context, const plan_place *place, const yoke_plan_time *time)
 {
     if (time->num_points < 0 || (time->num_points > 0 && time->points == NULL))
-        return fail_level(context, place, "num_points", (double)time->num_points, "the number of points that are there");
+        return fail_level(context, place, "num_points", (double)time->num_points, "the number of items of points");
     if (time->num_points == 0 && !(time->seconds_per_unit >= 1e-60 && isfinite(time->seconds_per_unit)))
         return fail_level(context, place, "seconds_per_unit", time->seconds_per_unit, "finite and above 0 (1e-60 at least)");
     if (!finite_from_zero(time->start_seconds)) return fail_level(context, place, "start_seconds", time->start_seconds, from_zero);

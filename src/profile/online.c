@@ -174,7 +174,8 @@ static yoke_status add_call(yoke_profiler *p, call c)
         void *memory = NULL;
         if (capacity > MOST_CALLS)
             return yoke_fail(p->reader.context, YOKE_ERROR_ARGUMENT,
-                             "more than %d calls of the kernel while one update shows; profile groups of calls", MOST_CALLS / 2);
+                             "more than %d calls of the kernel within one update of the sensor; mark groups of calls instead of each call",
+                             MOST_CALLS / 2);
         yoke_status status = yoke_allocate(p->reader.context, capacity, sizeof(call), &memory);
         if (status) return status;
         if (showing > 0) memcpy(memory, p->calls + p->forgotten, (size_t)showing * sizeof(call));

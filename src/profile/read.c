@@ -51,10 +51,10 @@ yoke_status profile_power(profile_reader *reader, double *watts, double *begin_s
     if (status) return status;
     double end = profile_now(reader), took = end - begin;
     if (!isfinite(shown) || shown < 0 || shown > 1e7)
-        return yoke_fail(reader->context, YOKE_ERROR_UNAVAILABLE, "the sensor of power shows %g W, which is no power", shown);
+        return yoke_fail(reader->context, YOKE_ERROR_UNAVAILABLE, "the power sensor shows %g W; expected 0 to 1e7", shown);
     reader->standing = took > 0 ? 0 : reader->standing + 1;
     if (reader->standing > MOST_STANDING)
-        return yoke_fail(reader->context, YOKE_ERROR_ARGUMENT, "the clock of the power profile's subject stands still");
+        return yoke_fail(reader->context, YOKE_ERROR_ARGUMENT, "the clock of the power profile's subject does not advance; check clock_s");
     reader->reads++;
     reader->reading_s += took;
     if (took > 0 && (reader->read_s == 0 || took < reader->read_s)) reader->read_s = took;

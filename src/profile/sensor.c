@@ -160,7 +160,8 @@ yoke_status sensor_fit_period(yoke_context *context, const sensor_change *change
     void *memory = NULL;
     if (count < SENSOR_LEAST_CHANGES)
         return yoke_fail(context, YOKE_ERROR_UNAVAILABLE,
-                         "the sensor changed only %lld times while the load did; it cannot be profiled with", (long long)count);
+                         "the sensor's reading changed only %lld times while the load was switched on and off; take another sensor",
+                         (long long)count);
     yoke_status status = yoke_allocate(context, count, sizeof(numbered) + sizeof(double), &memory);
     if (status) return status;
     numbered *list = memory;
@@ -181,8 +182,8 @@ yoke_status sensor_fit_period(yoke_context *context, const sensor_change *change
     if (!(found.period_s > 0))
         return yoke_fail(
             context, YOKE_ERROR_UNAVAILABLE,
-            "the sensor's updates have no common period (half of the intervals between %lld are shorter than %.3g ms, read every "
-            "%.3g ms); on a busy machine: try when it is quiet",
+            "the sensor's updates have no common period: half of the intervals between %lld of them are shorter than %.3g ms (read every "
+            "%.3g ms); try again when no other program runs",
             (long long)count, 1e3 * intervals[2], 1e3 * bracket);
     *clock = found;
     return YOKE_OK;

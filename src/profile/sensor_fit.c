@@ -94,10 +94,11 @@ yoke_status sensor_fit_steps(yoke_context *context, const sensor_step *steps, in
     }
     /* Of so many shapes one always fits noise a little; without noise and load the significance is not a number. */
     if (!isfinite(best.squares) || !(best.significance > 12) || !(best.fit.load_w > 0.5 * best.fit.residual_w))
-        return yoke_fail(context, YOKE_ERROR_UNAVAILABLE,
-                         "the load does not show in the sensor's readings (%.3g W beside a noise of %.3g W): wrong device, or a load that "
-                         "draws too little; take another one",
-                         best.fit.load_w, best.fit.residual_w);
+        return yoke_fail(
+            context, YOKE_ERROR_UNAVAILABLE,
+            "the load does not show in the sensor's readings (%.3g W beside a noise of %.3g W): take another device, or a load "
+            "that draws more",
+            best.fit.load_w, best.fit.residual_w);
     centre_delay(steps, count, shape, &best);
     sensor->shape = shape;
     sensor->delay_s = best.delay_s;

@@ -32,7 +32,7 @@ static yoke_status shortest_call(calibrating *c, int64_t units, double *seconds)
         yoke_status status = run_calibrate_try(c, units, 1, &one_s);
         if (status != YOKE_OK) return status;
         if (!(one_s > 0) || !isfinite(one_s))
-            return yoke_fail(c->run->context, YOKE_ERROR_NUMERIC, "%s: a call on %lld units took %g s; a trial must tell a time above 0",
+            return yoke_fail(c->run->context, YOKE_ERROR_NUMERIC, "%s: a trial of %lld units reported %g s; it must report a time above 0",
                              c->run->devices[c->device].info->name, (long long)units, one_s);
         *seconds = fmin(*seconds, one_s);
     }
@@ -56,7 +56,8 @@ static yoke_status find_largest(calibrating *c)
     }
     c->max_units = units;
     if (status != YOKE_OK || seconds >= least_call_s || units == c->of->min_units) return status;
-    return yoke_fail(c->run->context, YOKE_ERROR_NUMERIC, "%s: %lld units take %g s, which is too short to be measured",
+    return yoke_fail(c->run->context, YOKE_ERROR_NUMERIC,
+                     "%s: %lld units take %g s, which is too short to measure; let a unit be more work",
                      c->run->devices[c->device].info->name, (long long)units, seconds);
 }
 

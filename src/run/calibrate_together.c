@@ -78,8 +78,8 @@ yoke_status run_calibrate_together(calibrating *c)
         double factor = beside.seconds / alone[i].seconds;
         if (!(factor > 0) || !isfinite(factor))
             return yoke_fail(run->context, YOKE_ERROR_NUMERIC,
-                             "%s: a call beside the other devices took %g s; a trial must tell a time above 0", run->devices[i].info->name,
-                             beside.seconds);
+                             "%s: a trial beside the other devices reported %g s; it must report a time above 0",
+                             run->devices[i].info->name, beside.seconds);
         double relative = hypot(beside.seconds_interval / beside.seconds, alone[i].seconds_interval / alone[i].seconds);
         c->found->accuracy.contention = 1 / factor;
         run_know_contention(run, c->work, i, fmin(fmax(factor, least_factor), most_factor), relative);

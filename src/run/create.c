@@ -92,12 +92,12 @@ static yoke_status exclude_devices(yoke_run *run)
         hosts += !d->accelerator;
         accelerators += d->accelerator;
         d->excluded = (use == YOKE_RUN_HOSTS && d->accelerator) || (use == YOKE_RUN_ACCELERATORS && !d->accelerator);
-        if (d->excluded) snprintf(d->why, sizeof d->why, "only %s are to work", use == YOKE_RUN_HOSTS ? "hosts" : "accelerators");
+        if (d->excluded) snprintf(d->why, sizeof d->why, "the options allow %s only", use == YOKE_RUN_HOSTS ? "hosts" : "accelerators");
     }
     int missing = (use == YOKE_RUN_HOSTS && hosts == 0) || (use == YOKE_RUN_ACCELERATORS && accelerators == 0) ||
                   (use == YOKE_RUN_BOTH && (hosts == 0 || accelerators == 0)) || (!isnan(run->share) && (hosts == 0 || accelerators == 0));
     if (!missing) return YOKE_OK;
-    return yoke_fail(run->context, YOKE_ERROR_INPUT, "there is no %s among the devices, and %s is asked for",
+    return yoke_fail(run->context, YOKE_ERROR_INPUT, "there is no %s among the devices, but %s is asked for",
                      hosts == 0 ? "host" : "accelerator", isnan(run->share) ? wanted[use] : "a fixed share of accelerators");
 }
 
@@ -306,7 +306,7 @@ void yoke_run_destroy(yoke_run *run)
     yoke_context *context = run->context;
     if (run->region != NULL) (void)yoke_region_end(run->region, NULL, NULL, NULL);
     if (run->store != NULL && (run->rounds > 0 || run->calibrated) && yoke_run_save(run) != YOKE_OK)
-        yoke_log(context, YOKE_LOG_WARNING, "what was learned is not kept: %s", yoke_last_error(context));
+        yoke_log(context, YOKE_LOG_WARNING, "the measurements could not be written to the store: %s", yoke_last_error(context));
     run_kernels_destroy(run);
     yoke_store_close(run->store);
     run_works_clear(run);
@@ -343,7 +343,7 @@ yoke_status yoke_run_devices(yoke_run *run, const yoke_run_device **devices, int
                                           .meters = d->meter_names,
                                           .why_no_meter = d->meters != 0       ? ""
                                                           : run->meter == NULL ? "no meters are open"
-                                                                               : "no meter here tells of it",
+                                                                               : "no meter here covers it",
                                           .idle_w = run_idle_w(run, i, d->level),
                                           .dynamic_w = run_dynamic_w(run, i, d->level, NULL)};
     }

@@ -70,7 +70,7 @@ static void append_limit(const yoke_run *run, char *text)
     int power = strcmp(plan->binding, "power-cap") == 0;
     append(text, "the %s of %.4g %s cannot be met; the nearest that can is %.4g %s, and this is %s\n", power ? "power cap" : plan->binding,
            power ? run->options.power_cap_w : run->options.deadline_s, power ? "W" : "s", plan->nearest, power ? "W" : "s",
-           power ? "as fast as can be with that" : "as fast as can be");
+           power ? "as fast as possible with that" : "as fast as possible");
 }
 
 /* What the balancer says of its latest decision. */

@@ -30,7 +30,7 @@ static yoke_status check(yoke_run *run, const yoke_run_definition *d)
     if (d->source == NULL && d->host == NULL) return fail_argument(run, "there is neither a source nor a host function");
     if (d->source != NULL && d->function == NULL) return fail_argument(run, "the name of the kernel in the source is missing");
     if (d->num_arrays < 0 || d->num_arrays > YOKE_RUN_MAX_ARRAYS || (d->num_arrays > 0 && d->arrays == NULL))
-        return fail_argument(run, "num_arrays is not the number of arrays, or there are too many");
+        return fail_argument(run, "num_arrays is negative or too large, or arrays is NULL");
     if (d->items_per_unit < 0 || d->group_size < 0) return fail_argument(run, "items_per_unit or group_size is negative");
     yoke_status status = YOKE_OK;
     for (int64_t k = 0; k < d->num_arrays && status == YOKE_OK; k++) status = check_array(run, &d->arrays[k], k);
@@ -115,7 +115,8 @@ static yoke_status prepare_device(run_device *d)
 static yoke_status compile(yoke_run *run, const yoke_run_definition *definition, yoke_run_kernel *kernel, int device)
 {
     run_kernel_device *d = &kernel->devices[device];
-    if (definition->source == NULL) return yoke_fail(run->context, YOKE_ERROR_UNAVAILABLE, "there is a host function only, and no source");
+    if (definition->source == NULL)
+        return yoke_fail(run->context, YOKE_ERROR_UNAVAILABLE, "the work has a host function only; an accelerator needs a source");
     yoke_status status = yoke_program_create(run->devices[device].device, definition->source, &d->program);
     if (status == YOKE_OK) status = yoke_program_function(d->program, definition->function, &d->function);
     for (int64_t k = 0; k < kernel->num_arrays && status == YOKE_OK; k++) {
@@ -133,7 +134,8 @@ static yoke_status find_host_kernel(yoke_run *run, const yoke_run_definition *d,
     for (int64_t k = 0; d->source != NULL && d->source->host_kernels != NULL && k < d->source->num_host_kernels; k++)
         if (strcmp(d->source->host_kernels[k].name, d->function) == 0) kernel->host_kernel = d->source->host_kernels[k].function;
     if (kernel->host_kernel != NULL || kernel->host != NULL) return YOKE_OK;
-    return yoke_fail(run->context, YOKE_ERROR_UNAVAILABLE, "there is neither a host function nor a host kernel named %.64s", d->function);
+    return yoke_fail(run->context, YOKE_ERROR_UNAVAILABLE, "the work has neither a host function nor a host kernel named %.64s",
+                     d->function);
 }
 
 /* Prepares all devices that can do it; *why: the status of the last that could not. */

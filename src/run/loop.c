@@ -287,7 +287,7 @@ static yoke_status take_out(yoke_run *run, yoke_run_kernel *kernel, int *failed)
         *failed = 1;
     }
     if (lost < 0) return result;
-    return yoke_fail(run->context, YOKE_ERROR_DEVICE, "%s failed, and only it had the latest results of a kept array: %s",
+    return yoke_fail(run->context, YOKE_ERROR_DEVICE, "%s failed, and no other device had the latest results of a kept array: %s",
                      run->devices[lost].info->name, kernel->devices[lost].why);
 }
 
@@ -367,11 +367,11 @@ static yoke_status check(yoke_run *run, const yoke_run_kernel *kernel, int64_t n
     for (int64_t k = 0; k < num_arguments; k++)
         if (arguments[k].kind == YOKE_ARGUMENT_BUFFER)
             return yoke_fail(run->context, YOKE_ERROR_ARGUMENT,
-                             "yoke_run_loop: argument %lld is a buffer: arrays belong into the definition", (long long)k);
+                             "yoke_run_loop: argument %lld is a buffer; give arrays in the definition instead", (long long)k);
     for (int64_t k = 0; k < kernel->num_arrays; k++)
         if (is_divided(&kernel->arrays[k]) && n > kernel->arrays[k].bytes / kernel->arrays[k].unit_bytes)
-            return yoke_fail(run->context, YOKE_ERROR_ARGUMENT, "yoke_run_loop: %lld units, and array %lld has %lld", (long long)n,
-                             (long long)k, (long long)(kernel->arrays[k].bytes / kernel->arrays[k].unit_bytes));
+            return yoke_fail(run->context, YOKE_ERROR_ARGUMENT, "yoke_run_loop: %lld units, but array %lld has %lld; loop over fewer",
+                             (long long)n, (long long)k, (long long)(kernel->arrays[k].bytes / kernel->arrays[k].unit_bytes));
     return YOKE_OK;
 }
 

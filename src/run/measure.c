@@ -88,9 +88,10 @@ static yoke_status prepare(yoke_context *context, const yoke_meter_options *opti
 {
     static const yoke_meter_options none = {0};
     if (options == NULL) options = &none;
-    if (isnan(options->probe_s)) return yoke_fail(context, YOKE_ERROR_INPUT, "the time for measuring the meters' update periods is NaN");
+    if (isnan(options->probe_s))
+        return yoke_fail(context, YOKE_ERROR_INPUT, "yoke_meter_options: probe_s is NaN; give seconds, or 0 for the default");
     if (options->pid < 0)
-        return yoke_fail(context, YOKE_ERROR_INPUT, "%lld is no process; expected the number of a process, or 0 for this one",
+        return yoke_fail(context, YOKE_ERROR_INPUT, "yoke_meter_options: pid is %lld; expected the number of a process, or 0 for this one",
                          (long long)options->pid);
     yoke_status status = set_root(context, options->sysroot, where->root);
     if (status != YOKE_OK) return status;

@@ -17,19 +17,19 @@ static int from_zero(double value) { return value >= 0 && isfinite(value); }
 static yoke_status check_powers(yoke_context *context, const yoke_run_options *options)
 {
     if (options->num_powers < 0 || (options->num_powers > 0 && options->powers == NULL))
-        return fail_number(context, "num_powers", (double)options->num_powers, "the number of powers that are there");
+        return fail_number(context, "num_powers", (double)options->num_powers, "the number of items of powers");
     if (!from_zero(options->base_w)) return fail_number(context, "base_w", options->base_w, "finite and not negative");
     if (!from_zero(options->hosting_w)) return fail_number(context, "hosting_w", options->hosting_w, "finite and not negative");
     for (int64_t i = 0; i < options->num_powers; i++) {
         const yoke_run_power *power = &options->powers[i];
         if (power->device == NULL)
-            return yoke_fail(context, YOKE_ERROR_ARGUMENT, "yoke_run_create: power %lld names no device", (long long)i);
+            return yoke_fail(context, YOKE_ERROR_ARGUMENT, "yoke_run_create: powers[%lld] names no device; give the name of one",
+                             (long long)i);
         if (!from_zero(power->idle_w) || !from_zero(power->busy_w) || power->busy_w < power->idle_w)
-            return yoke_fail(
-                context, YOKE_ERROR_ARGUMENT,
-                "yoke_run_create: %.64s has idle_w %g and busy_w %g; both must be finite, and busy_w, which is all that it draws at "
-                "work, at least idle_w",
-                power->device, power->idle_w, power->busy_w);
+            return yoke_fail(context, YOKE_ERROR_ARGUMENT,
+                             "yoke_run_create: %.64s has idle_w %g and busy_w %g; both must be finite, and busy_w, the whole power at "
+                             "work, at least idle_w",
+                             power->device, power->idle_w, power->busy_w);
     }
     return YOKE_OK;
 }

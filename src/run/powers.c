@@ -21,7 +21,7 @@ static yoke_status declare(yoke_run *run)
         if (found == NULL && d->excluded) continue;
         if (found == NULL)
             return yoke_fail(run->context, YOKE_ERROR_INPUT,
-                             "no powers are stated for %.64s, which may work, and for other devices they are: state its, too",
+                             "the options state powers of other devices, but none of %.64s, which may work; state its powers too",
                              d->info->name);
         d->removable = found->removable;
         d->powers[0] = (run_level_power){.idle_w = found->idle_w, .above_j = found->busy_w - found->idle_w, .busy_s = 1};
@@ -43,9 +43,9 @@ yoke_status run_powers_start(yoke_run *run)
         const run_device *d = &run->devices[i];
         if (d->excluded || d->meters != 0) continue;
         return yoke_fail(run->context, YOKE_ERROR_UNAVAILABLE,
-                         "%s needs the devices' powers, and nothing tells those of %.64s: no usable meter is its own (`yoke info` says "
-                         "why), there is no "
-                         "store that may have them, and none are stated",
+                         "%s needs the devices' powers, and those of %.64s are not known: it has no usable meter of its own (`yoke info` "
+                         "says why), the run "
+                         "has no store, and the options state none; state them (powers), or name a store",
                          run->options.objective == YOKE_OBJECTIVE_TIME ? "a power cap" : "this objective", d->info->name);
     }
     return YOKE_OK;

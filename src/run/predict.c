@@ -44,7 +44,7 @@ yoke_status yoke_run_predict(yoke_run *run, const char *work, int64_t device, do
     const double seconds = run_seconds(run, index, i, level, together != 0, units, &relative);
     if (isnan(seconds))
         return yoke_fail(run->context, YOKE_ERROR_UNAVAILABLE,
-                         "\"%.64s\" was never measured on %.64s at this frequency or around it; calibrate it", work,
+                         "\"%.64s\" was not measured on %.64s at this frequency or on both sides of it; calibrate it", work,
                          run->devices[i].info->name);
     const double watts = run_dynamic_w(run, i, level, &of_power), joules = watts * seconds;
     *prediction = (yoke_prediction){.seconds = seconds,
@@ -63,16 +63,17 @@ yoke_status yoke_run_write_model(yoke_run *run, const yoke_round *round, const c
     yoke_status status = YOKE_OK;
     if (run == NULL || path == NULL || (round == NULL && !run->has_plan))
         return yoke_fail(run != NULL ? run->context : NULL, YOKE_ERROR_ARGUMENT, "yoke_run_write_model: %s",
-                         run == NULL || path == NULL ? "an argument is NULL" : "there is no round, and nothing is planned");
+                         run == NULL || path == NULL ? "an argument is NULL" : "round is NULL, and no round was planned before");
     plan = round != NULL ? run->candidate : run->plan;
     if (round != NULL) status = run_take_round(run, round, plan);
     if (status != YOKE_OK) return status;
     plan->told = round != NULL; /* the latest plan as the planner was told of it */
     status = run_problem_create(run, plan, 0, &problem, &known);
     if (status == YOKE_OK && !known)
-        return yoke_fail(run->context, YOKE_ERROR_UNAVAILABLE,
-                         "there is nothing to write: the round has no units, or a device that may work was not measured with its works, or "
-                         "its powers are needed and not known; calibrate first");
+        return yoke_fail(
+            run->context, YOKE_ERROR_UNAVAILABLE,
+            "there is no model to write: the round has no units, or a device was not measured with its works, or powers are needed "
+            "and not known; calibrate first");
     if (status != YOKE_OK) return status;
     status = yoke_plan_problem_write(run->context, path, &problem.problem);
     run_problem_clear(run, &problem);

@@ -263,7 +263,8 @@ yoke_status yoke_run_plan(yoke_run *run, const yoke_round *rounds, int64_t count
         return yoke_fail(run != NULL ? run->context : NULL, YOKE_ERROR_ARGUMENT,
                          "yoke_run_plan: an argument is NULL, or there is no round");
     if (run->begun)
-        return yoke_fail(run->context, YOKE_ERROR_ARGUMENT, "yoke_run_plan: a round has begun; end it first, or tell which device failed");
+        return yoke_fail(run->context, YOKE_ERROR_ARGUMENT,
+                         "yoke_run_plan: a round has begun; call yoke_run_end first, or yoke_run_fail for a device that failed");
     yoke_status status = YOKE_OK;
     for (int64_t r = 0; r < count && status == YOKE_OK; r++) status = check_round(run, &rounds[r], r);
     if (status == YOKE_OK) status = run_plan_rounds(run, rounds, count, ~UINT64_C(0));

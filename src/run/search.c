@@ -212,7 +212,7 @@ static yoke_status create_plan(yoke_run *run, run_problem *problem, run_plan *pl
         problem->options.deadline_s = 0;
         if (capped) problem->options.power_cap_w = isnan(nearest) ? 0 : nearest * (1 + 1e-9);
     }
-    return yoke_fail(run->context, YOKE_ERROR_INTERNAL, "no plan keeps what the planner said could be kept");
+    return yoke_fail(run->context, YOKE_ERROR_INTERNAL, "the planner found no plan within a limit that it had called possible");
 }
 
 /* The distribution of the round before, at its levels: stays where the planner's best is hardly better. */

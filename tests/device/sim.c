@@ -268,7 +268,7 @@ static void fail_everywhere(const char *kind, yoke_status with)
         yoke_context *context = machine(text, &memory);
         status = everything(context, &number);
         assert_true(status == YOKE_OK || status == with);
-        if (status == with) assert_non_null(strstr(yoke_last_error(context), "as the machine file wants it"));
+        if (status == with) assert_non_null(strstr(yoke_last_error(context), "as the machine file prescribes"));
         if (status == YOKE_OK) assert_int_equal(number, 3);
         yoke_context_destroy(context);
         assert_int_equal(memory.outstanding, 0);

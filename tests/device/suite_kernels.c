@@ -267,7 +267,7 @@ static void host_functions_run_on_the_devices_threads(void **state)
             assert_int_equal(t.threads, before);
         assert_int_equal(omp_get_max_threads(), before);
     }
-    FAILS(s, YOKE_ERROR_ARGUMENT, "less than none", yoke_queue_call(s->queue, count_threads, &t, -1));
+    FAILS(s, YOKE_ERROR_ARGUMENT, "give 0 or more", yoke_queue_call(s->queue, count_threads, &t, -1));
     FAILS(s, YOKE_ERROR_ARGUMENT, "task is NULL", yoke_queue_call(s->queue, NULL, &t, 1));
 }
 

@@ -155,7 +155,7 @@ static void ranges_outside_a_buffer_are_refused(void **state)
     }
     FAILS(s, YOKE_ERROR_ARGUMENT, "from is NULL", yoke_queue_write(s->queue, buffer, 0, 16, NULL));
     FAILS(s, YOKE_ERROR_ARGUMENT, "to is NULL", yoke_queue_read(s->queue, buffer, 0, 16, NULL));
-    FAILS(s, YOKE_ERROR_ARGUMENT, "less than none", yoke_buffer_create(s->device, -1, &buffer));
+    FAILS(s, YOKE_ERROR_ARGUMENT, "give 0 or more", yoke_buffer_create(s->device, -1, &buffer));
     assert_string_equal(host, "unchanged");
     suite_read(s, buffer, 16, host);
     assert_memory_equal(host, "0123456789abcdef", 16);
@@ -194,7 +194,7 @@ static void host_memory_is_aligned_and_copies(void **state)
     suite_read(s, buffer, BYTES, back);
     assert_memory_equal(there, back, BYTES);
     yoke_buffer_destroy(buffer);
-    FAILS(s, YOKE_ERROR_ARGUMENT, "less than none", yoke_host_allocate(s->device, -1, &empty));
+    FAILS(s, YOKE_ERROR_ARGUMENT, "give 0 or more", yoke_host_allocate(s->device, -1, &empty));
     yoke_host_release(s->device, there);
     yoke_host_release(s->device, back);
     yoke_host_release(s->device, empty);

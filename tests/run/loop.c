@@ -243,7 +243,7 @@ static void lost_results_of_a_kept_array_are_an_error(void **state)
             expect_axpy(&b, loops, N); /* never a wrong result without a word */
         else
             assert_int_equal(status, YOKE_ERROR_DEVICE);
-        if (status != YOKE_OK) assert_non_null(strstr(yoke_last_error(b.context), "only it had the latest results"));
+        if (status != YOKE_OK) assert_non_null(strstr(yoke_last_error(b.context), "no other device had the latest results"));
         errors += status != YOKE_OK;
         close_bench(&b);
         assert_int_equal(memory.outstanding, 0);

@@ -143,7 +143,7 @@ static void a_device_that_fails_is_left_out_and_its_units_are_planned_again(void
         worker_rounds(&w, N, 3);
         assert_int_equal(worker_units(&w, 0), N);
         assert_false(w.devices[1].active);
-        assert_non_null(strstr(w.devices[1].why, "machine file wants it"));
+        assert_non_null(strstr(w.devices[1].why, "machine file prescribes"));
         char *text = NULL;
         assert_int_equal(yoke_run_record(w.run, &text), YOKE_OK);
         assert_non_null(strstr(text, "\"failed\": [\n    {\n      \"device\": \"sim:gpu\""));

@@ -91,7 +91,7 @@ static yoke_status check(yoke_context *context, command_line *line)
         return yoke_fail(context, YOKE_ERROR_INPUT,
                          "one of these is to be profiled: a kernel (triad, fma), --exec LIB:FUNC, or --simulate NAME");
     if (line->load && line->simulate)
-        return yoke_fail(context, YOKE_ERROR_INPUT, "--load: a simulated sensor is identified with its own kernel");
+        return yoke_fail(context, YOKE_ERROR_INPUT, "--load: a simulated sensor is identified with its own kernel; leave --load out");
     line->run_s = 0.005;
     yoke_status status = app_option_real(context, "seconds", line->seconds, 1e-5, 100, &line->run_s);
     if (!status) status = app_option_real(context, "target", line->target, 0.01, 50, &percent);

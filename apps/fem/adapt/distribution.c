@@ -37,19 +37,18 @@ static yoke_status check_declared(const fem_case *input)
     for (int i = 0; i < energy->devices.count; i++) {
         const fem_case_power *power = &energy->devices.items[i];
         if (power->busy_w.value < power->idle_w.value)
-            return app_yaml_fail(input->yaml, power->busy_w.place, "busy_w of %s is less than its idle_w; it is all that it draws at work",
-                                 power->name.value);
+            return app_yaml_fail(input->yaml, power->busy_w.place,
+                                 "busy_w of %s is less than its idle_w; busy_w is its whole power at work", power->name.value);
     }
     return YOKE_OK;
 }
 
-static yoke_status nothing_tells_powers(const fem_distribution *d, const char *name)
+static yoke_status fail_without_powers(const fem_distribution *d, const char *name)
 {
     return yoke_fail(
         d->context, YOKE_ERROR_INPUT,
-        "%s needs the devices' powers, and nothing tells them: there is no usable meter of them (`yoke info` says why), no store that "
-        "has them, and the case declares none; declare them in the case: energy: {base_w: W, devices: [{name: %s, idle_w: W, "
-        "busy_w: W}, ...]}",
+        "%s needs the devices' powers, and they are not known: there is no usable meter (`yoke info` says why), no store with powers, and "
+        "the case declares none; declare them in the case: energy: {base_w: W, devices: [{name: %s, idle_w: W, busy_w: W}, ...]}",
         d->options.objective == YOKE_OBJECTIVE_TIME ? "a power cap" : "this objective", name);
 }
 
@@ -67,7 +66,7 @@ static yoke_status explain_unavailable(const fem_distribution *d, const yoke_run
     yoke_status status = yoke_run_create(d->context, &without, &run);
     if (status) return yoke_fail(d->context, status, "%s", cause);
     status = yoke_run_devices(run, &list, &count);
-    if (!status) status = nothing_tells_powers(d, list[0].info->name);
+    if (!status) status = fail_without_powers(d, list[0].info->name);
     yoke_run_destroy(run);
     return status;
 }
@@ -317,18 +316,19 @@ static yoke_status plan_rounds(fem_distribution *d)
     return status;
 }
 
-/* Limits that cannot be met, and powers that nothing tells. */
+/* Limits that cannot be met, and powers that are not known. */
 static yoke_status check_plan(const fem_distribution *d)
 {
     const yoke_assignment *a = d->assignment;
-    if (d->plans && !a->powers[0] && !a->metered) return nothing_tells_powers(d, d->names[0]);
+    if (d->plans && !a->powers[0] && !a->metered) return fail_without_powers(d, d->names[0]);
     if (a->feasible) return YOKE_OK;
     if (!strcmp(a->binding, "power-cap"))
-        return yoke_fail(d->context, YOKE_ERROR_INPUT, "--power-cap %g: the machine cannot work with so little; %.4g W can be kept",
+        return yoke_fail(d->context, YOKE_ERROR_INPUT,
+                         "--power-cap %g: no choice of devices and frequencies keeps it; the least that can be kept is %.4g W",
                          d->options.power_cap_w, a->nearest);
     if (!strcmp(a->binding, "deadline") && !isnan(d->options.deadline_s))
         yoke_log(d->context, YOKE_LOG_WARNING,
-                 "the deadline of %.4g s cannot be met for the next step, which takes %.4g s at least; it is solved as fast as can be",
+                 "the deadline of %.4g s cannot be met for the next step, which takes %.4g s at least; it is solved as fast as possible",
                  d->options.deadline_s, a->nearest);
     return YOKE_OK;
 }

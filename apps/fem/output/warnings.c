@@ -51,7 +51,7 @@ yoke_status fem_warn_of_solution(const fem_space *space, const fem_constraints *
     if (status || !solution->stopped_by_rounding) return status;
     return warn(context, record,
                 "step %d: rounding ends the iteration before the accuracy that was asked for: the solution's error in the energy norm is "
-                "about %.1e of the whole (solver.energy_error); constrain the body better or mesh it more evenly to have less",
+                "about %.1e of the whole (solver.energy_error); constrain the body better or mesh it more evenly to reduce it",
                 step, solution->energy_error);
 }
 

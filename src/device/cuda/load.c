@@ -167,7 +167,7 @@ static int ask_compiler(yoke_cuda *state, char why_not[256])
     }
     if (result == NVRTC_SUCCESS) result = compiler->nvrtcGetSupportedArchs(state->architectures);
     if (result != NVRTC_SUCCESS) {
-        snprintf(why_not, 256, "NVRTC does not tell what it can: %s", compiler->nvrtcGetErrorString(result));
+        snprintf(why_not, 256, "NVRTC does not say which cards it compiles for: %s", compiler->nvrtcGetErrorString(result));
         return 0;
     }
     state->num_architectures = count;

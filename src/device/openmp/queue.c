@@ -153,7 +153,8 @@ static yoke_status start_worker(openmp_queue *queue)
         if (error != 0) pthread_cond_destroy(&queue->work);
     }
     if (error != 0)
-        return yoke_fail(device->context, YOKE_ERROR_SYSTEM, "an openmp device gets no thread for a queue: %s", strerror(error));
+        return yoke_fail(device->context, YOKE_ERROR_SYSTEM, "no thread can be started for a queue of an openmp device: %s",
+                         strerror(error));
     pthread_mutex_lock(&device->lock);
     device->waiting++;
     while (!queue->started) pthread_cond_wait(&device->changed, &device->lock);

@@ -39,7 +39,7 @@ static yoke_status enter(sim_device *device, const char *call)
 {
     const sim_fault *fault = &device->profile->fault;
     if (++device->calls != fault->call) return YOKE_OK;
-    return yoke_fail(device->context, fault->status, "sim:%s: call %lld of the driver (%s) fails, as the machine file wants it: %s",
+    return yoke_fail(device->context, fault->status, "sim:%s: call %lld of the driver (%s) fails, as the machine file prescribes: %s",
                      device->profile->name, (long long)fault->call, call,
                      fault->status == YOKE_ERROR_DEVICE ? "the device is lost" : "its memory is full");
 }

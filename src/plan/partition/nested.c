@@ -142,7 +142,7 @@ static yoke_status measure(inpa *all)
             if (all->columns[k] == 0) continue;
             if (!(all->seconds[k] >= least_seconds && all->seconds[k] <= most_seconds))
                 return yoke_fail(all->context, YOKE_ERROR_NUMERIC,
-                                 "device %lld of node %lld is said to take %g s for %lld x %lld blocks; check the times of its kernel",
+                                 "device %lld of node %lld reports %g s for %lld x %lld blocks; check how its kernel is timed",
                                  (long long)j, (long long)i, all->seconds[k], (long long)all->rows[i], (long long)all->columns[k]);
             longest = fmax(longest, all->seconds[k]);
             all->plan->timings++;

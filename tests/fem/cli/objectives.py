@@ -127,7 +127,7 @@ def test_a_power_cap_is_kept_or_refused():
 def test_a_deadline_that_cannot_be_met_is_warned_of():
     done = run(words(CASE, "--machine", machine(), "--objective", "energy", "--deadline", "1e-9", refine__steps=1))
     assert "deadline" in done.stderr, done.stderr
-    assert 0.6 < record()["steps"][1]["gpu_share"] < 0.7  # as fast as can be
+    assert 0.6 < record()["steps"][1]["gpu_share"] < 0.7  # as fast as possible
 
 
 def test_the_rule_of_2014_is_named_where_it_errs():

@@ -187,7 +187,7 @@ static void assert_survives(const char *names, const char *kind, int gpu, fem_so
         create(&b, element == FEM_S2 ? 1 : 3, element, &(decomposition_machine){fault, NULL}, NULL);
         if (fem_devices_open(b.context, names, &devices)) {
             assert_true(call < 10);
-            assert_non_null(strstr(yoke_last_error(b.context), "as the machine file wants it"));
+            assert_non_null(strstr(yoke_last_error(b.context), "as the machine file prescribes"));
             block_destroy(&b);
             continue;
         }
@@ -200,7 +200,7 @@ static void assert_survives(const char *names, const char *kind, int gpu, fem_so
         if (solution->restarts) {
             survived++;
             assert_int_equal(solution->restarts, 1);
-            if (!strstr(d->why, "as the machine file wants it")) fail_msg("call %lld: \"%s\"", (long long)call, d->why);
+            if (!strstr(d->why, "as the machine file prescribes")) fail_msg("call %lld: \"%s\"", (long long)call, d->why);
             if (strcmp(kind, "lost") == 0)
                 assert_true(d->failed && solution->shares[gpu].elements == 0 && isnan(solution->shares[gpu].seconds_per_product));
             else
