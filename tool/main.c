@@ -9,12 +9,12 @@
 #include "tool.h"
 
 static const tool_command commands[] = {
-    {"info", "show the machine, its devices, meters and clocks", tool_info, NULL},
+    {"info", "show the machine, its devices, meters and frequencies", tool_info, NULL},
     {"energy", "run a command and report its energy in joules", tool_energy, NULL},
     {"profile", "power over time and energy of a short kernel", tool_profile, NULL},
-    {"gather", "record the files that meters and clocks of this machine read", tool_gather, NULL},
-    {"calibrate", "measure this machine for plans: speeds, copies, powers, clocks", tool_calibrate, NULL},
-    {"plan", "find shares and clocks for least time or energy from a model", tool_plan, NULL},
+    {"gather", "record the files of this machine's meters and frequencies", tool_gather, NULL},
+    {"calibrate", "measure this machine for plans: speeds, copies, powers, frequencies", tool_calibrate, NULL},
+    {"plan", "find shares and frequencies for least time or energy from a model", tool_plan, NULL},
     {"reproduce", "print published tables beside the planner's numbers", NULL, "yoke-reproduce"},
     {"fem", "solve a case of 3-D elasticity or Poisson adaptively", NULL, "yoke-fem"},
     {"bench", "run a benchmark", tool_bench, NULL},

@@ -66,7 +66,7 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
         {.name = "deadline", .value = "S", .help = "a step's solve takes at most S seconds", .text = &line->deadline},
         {.name = "clocks",
          .value = "WORD",
-         .help = "set: choose clock frequencies where energy counts; keep: leave them as they are",
+         .help = "set: choose frequencies where energy counts; keep: leave them as they are",
          .text = &line->clocks},
         {.name = "devices",
          .value = "LIST",

@@ -88,10 +88,10 @@ static yoke_status find_clock(powers *p, const char *device, yoke_frequency_info
         *found = list[i];
         *settable = list[i].settable && (list[i].num_levels > 1 || list[i].min_hz < list[i].max_hz);
         if (!*settable)
-            data_note(d, "the clock %s cannot be set: %s%s%s", wanted, list[i].why_not[0] ? list[i].why_not : "it has one frequency only",
-                      list[i].remedy[0] ? "; " : "", list[i].remedy);
+            data_note(d, "the frequency of %s cannot be set: %s%s%s", wanted,
+                      list[i].why_not[0] ? list[i].why_not : "it has one frequency only", list[i].remedy[0] ? "; " : "", list[i].remedy);
     }
-    if (!known) data_note(d, "there is no clock \"%s\" here (`yoke info` lists clocks)", wanted);
+    if (!known) data_note(d, "there is no frequency \"%s\" here (`yoke info` lists them)", wanted);
     yoke_release(p->context, list);
     return YOKE_OK;
 }
@@ -168,10 +168,10 @@ static yoke_status analyse_clock_power(data *d, int column, const char *name, co
             snprintf(text, sizeof text, "power of %.40s: %c", name, "abc"[k]);
             data_say(d, text, units[k], curve.value[k], curve.error[k]);
         }
-        data_draw(d, 0, data_find(d, "hz"), column, "clock, Hz", "power, W", "%.10g * (x / 1e9)**3 + %.10g * x / 1e9 + %.10g",
+        data_draw(d, 0, data_find(d, "hz"), column, "frequency, Hz", "power, W", "%.10g * (x / 1e9)**3 + %.10g * x / 1e9 + %.10g",
                   curve.value[0], curve.value[1], curve.value[2]);
     } else if (!status && data_known(d, column) > 0)
-        data_note(d, "%s: fewer than three clocks with a power: nothing to fit", name);
+        data_note(d, "%s: fewer than three frequencies with a power: nothing to fit", name);
     yoke_release(d->context, power);
     yoke_release(d->context, basis);
     return status;
@@ -198,7 +198,7 @@ static yoke_status analyse_clock_energy(data *d, int column, int speed, const ch
         snprintf(text, sizeof text, "energy per unit of %.30s at %.4g GHz", name, clock);
         if (!isnan(mean)) data_say(d, text, "J", mean, error);
     }
-    data_draw(d, 2, data_find(d, "hz"), column, "clock, Hz", "energy of an element, J", "%s", "");
+    data_draw(d, 2, data_find(d, "hz"), column, "frequency, Hz", "energy of an element, J", "%s", "");
     data_divide(d, speed);
     yoke_release(d->context, energy);
     return YOKE_OK;
@@ -216,7 +216,7 @@ yoke_status energy_analyse_clock(data *d)
     if (!status && fit_line(d->rows, ghz, speed, &line)) {
         data_say(d, "speed: d", "1/s/GHz", line.value[0], line.error[0]);
         data_say(d, "speed: e", "1/s", line.value[1], line.error[1]);
-        data_draw(d, 1, data_find(d, "hz"), column, "clock, Hz", "elements per second", "%.10g * x / 1e9 + %.10g", line.value[0],
+        data_draw(d, 1, data_find(d, "hz"), column, "frequency, Hz", "elements per second", "%.10g * x / 1e9 + %.10g", line.value[0],
                   line.value[1]);
     }
     for (int k = energy_column(d, -1, "_w", name); k >= 0 && !status; k = energy_column(d, k, "_w", name)) {

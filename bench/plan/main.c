@@ -33,7 +33,7 @@ typedef struct all_results {
 } all_results;
 
 static const app_column columns[] = {
-    {"problems", "devices x levels of clocks of each, and which costs they have: see below"},
+    {"problems", "devices x frequencies of each, and which costs they have: see below"},
     {"units", "of work"},
     {"objective", "what is least"},
     {"median ms", "time of a plan: median"},
@@ -74,7 +74,7 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
         .options = options,
         .columns = columns,
         .details =
-            "8 x 10: 8 devices with 10 levels of clocks each; 8 + 4: two devices with 8 and 4. Most costs: start costs, host overhead and\n"
+            "8 x 10: 8 devices with 10 frequencies each; 8 + 4: two devices with 8 and 4. Most costs: start costs, host overhead and\n"
             "memory limits; all costs: removable devices and copies too. Round 3 x 10 x 5: three devices with 10 levels, five phases with\n"
             "barriers.\n"
             "Exit codes: 0 done (whether goals are met or not), 1 failed while running, 2 bad input, 130 or 143 interrupted.",

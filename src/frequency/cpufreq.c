@@ -202,7 +202,7 @@ static yoke_status cpufreq_save(frequency_entry *entry, frequency_book *book)
         if (!frequency_book_has(book, saved.where)) {
             if (frequency_policy_read(saved.where, &saved.setting) != 0) continue; /* its CPUs have just gone offline */
             if (again)
-                yoke_log(book->context, YOKE_LOG_WARNING, "%s has come since clocks were first changed; it is saved now", saved.where);
+                yoke_log(book->context, YOKE_LOG_WARNING, "%s has come since frequencies were first changed; it is saved now", saved.where);
             status = frequency_book_add(book, &saved);
         }
         clock->policies[kept++] = clock->policies[i];
@@ -252,13 +252,13 @@ static yoke_status cpufreq_set(frequency_entry *entry, double hz)
         if (!done && (error == ENOENT || error == EBUSY || error == ENODEV))
             yoke_log(context, YOKE_LOG_WARNING, "%s", why);
         else if (!done && error != 0)
-            return yoke_fail(context, YOKE_ERROR_SYSTEM, "the clock of the cores cannot be set: %s", why);
+            return yoke_fail(context, YOKE_ERROR_SYSTEM, "the frequency of the cores cannot be set: %s", why);
         else
             set++;
         /* Some drivers round what they take; whether the clock itself is right is seen when it is read. */
         if (!done && error == 0) yoke_log(context, YOKE_LOG_DEBUG, "%s", why);
     }
-    if (set == 0) return yoke_fail(context, YOKE_ERROR_SYSTEM, "the clock of no core could be set: %s", why);
+    if (set == 0) return yoke_fail(context, YOKE_ERROR_SYSTEM, "the frequency of no core could be set: %s", why);
     return YOKE_OK;
 }
 
@@ -379,12 +379,12 @@ static void refuse_absent(const cpufreq *clock, int error, frequency_entry *entr
         frequency_entry_refuse(entry, why, "look at the rights of /sys in this container or session");
     } else if (machine[0] != '\0') {
         snprintf(why, sizeof why, "this is %s, and its host does not let it control frequencies", machine);
-        frequency_entry_refuse(entry, why, "run on the machine itself, or set the clock on the host");
+        frequency_entry_refuse(entry, why, "run on the machine itself, or set the frequency on the host");
     } else
         frequency_entry_refuse(
             entry, "there is no CPU frequency control (cpufreq/policy*): a virtual machine, or a kernel without a driver for it",
             "on hardware: switch on SpeedStep, Cool'n'Quiet or CPPC in the firmware, take intel_pstate=disable off the "
-            "kernel's command line, or modprobe acpi-cpufreq; a virtual machine's clock is set on its host");
+            "kernel's command line, or modprobe acpi-cpufreq; a virtual machine's frequency is set on its host");
 }
 
 static void refuse_right(int error, frequency_file file, frequency_entry *entry)

@@ -118,7 +118,7 @@ yoke_status frequencies_open_simulated(yoke_context *context, frequency_list *li
 static void report_loss(void *user, const char *text)
 {
     const yoke_frequencies *clocks = user;
-    yoke_log(clocks->context, YOKE_LOG_ERROR, "a clock could not be restored: %s", text);
+    yoke_log(clocks->context, YOKE_LOG_ERROR, "a frequency could not be restored: %s", text);
 }
 
 /* The guard is gone: this process restores what it can. */
@@ -136,7 +136,7 @@ void frequencies_close(yoke_frequencies *clocks)
 {
     int done = frequency_guard_finish(&clocks->guard, report_loss, clocks);
     if (!done && clocks->book.count > 0) {
-        yoke_log(clocks->context, YOKE_LOG_WARNING, "yoke-clock-guard has ended before its time; clocks are restored without it");
+        yoke_log(clocks->context, YOKE_LOG_WARNING, "yoke-clock-guard has ended before its time; frequencies are restored without it");
         restore_here(clocks);
     }
     frequency_list_clear(&clocks->list);
@@ -204,7 +204,7 @@ static yoke_status find_entry(yoke_frequencies *clocks, const char *name, freque
         if (length + strlen(known) + 3 > sizeof names) continue;
         length += (size_t)snprintf(names + length, sizeof names - length, "%s%s", length > 0 ? ", " : "", known);
     }
-    return yoke_fail(clocks->context, YOKE_ERROR_INPUT, "there is no clock '%.64s'; there are: %s", name, names);
+    return yoke_fail(clocks->context, YOKE_ERROR_INPUT, "there is no frequency '%.64s' to set; there are: %s", name, names);
 }
 
 yoke_status frequencies_set(yoke_frequencies *clocks, const char *name, double hz, double *reached_hz)
@@ -214,13 +214,13 @@ yoke_status frequencies_set(yoke_frequencies *clocks, const char *name, double h
     if (status != YOKE_OK) return status;
     const yoke_frequency_info *info = &entry->info;
     if (!info->settable)
-        return yoke_fail(clocks->context, YOKE_ERROR_UNAVAILABLE, "clock %s cannot be set: %s%s%s", name, info->why_not,
+        return yoke_fail(clocks->context, YOKE_ERROR_UNAVAILABLE, "the frequency of %s cannot be set: %s%s%s", name, info->why_not,
                          info->remedy[0] != '\0' ? "; " : "", info->remedy);
     /* A little more than the ends, so that a printed number can be given back. */
     int inside = hz > 0 && hz < 1e12 && !(hz < info->min_hz * (1 - 1e-3)) && !(hz > info->max_hz * (1 + 1e-3));
     if (!inside)
-        return yoke_fail(clocks->context, YOKE_ERROR_INPUT, "clock %s cannot be set to %g GHz: it goes from %.4g to %.4g GHz", name,
-                         hz / 1e9, info->min_hz / 1e9, info->max_hz / 1e9);
+        return yoke_fail(clocks->context, YOKE_ERROR_INPUT, "the frequency of %s cannot be set to %g GHz: its range is %.4g to %.4g GHz",
+                         name, hz / 1e9, info->min_hz / 1e9, info->max_hz / 1e9);
     status = promise(clocks, entry);
     if (status != YOKE_OK) return status;
     entry->functions->mark(entry);

@@ -23,7 +23,8 @@ static const double patience_s = 15;
 
 int frequency_guard_find(char program[CLOCK_PATH_BYTES], char why[METER_WHY_BYTES])
 {
-    return yoke_helper_find("yoke-clock-guard", "YOKE_CLOCK_GUARD", "restores the clocks", program, CLOCK_PATH_BYTES, why, METER_WHY_BYTES);
+    return yoke_helper_find("yoke-clock-guard", "YOKE_CLOCK_GUARD", "restores the frequencies", program, CLOCK_PATH_BYTES, why,
+                            METER_WHY_BYTES);
 }
 
 /* --------------------------------------------------------------------------------------------------- start */
@@ -137,11 +138,12 @@ yoke_status frequency_guard_tell(frequency_guard *guard, const frequency_book *b
     if (error == 0) error = send_all(guard->socket, "end\n", 4);
     if (error == 0 && receive_line(guard->socket, yoke_clock_s() + patience_s, answer, sizeof answer)) {
         if (strcmp(answer, CLOCK_GUARD_READY) == 0) return YOKE_OK;
-        return yoke_fail(guard->context, YOKE_ERROR_SYSTEM, "yoke-clock-guard cannot restore this clock, so it is not changed: %s", answer);
+        return yoke_fail(guard->context, YOKE_ERROR_SYSTEM, "yoke-clock-guard cannot restore this frequency, so it is not changed: %s",
+                         answer);
     }
     close(guard->socket);
     guard->socket = -1;
-    return yoke_fail(guard->context, YOKE_ERROR_SYSTEM, "yoke-clock-guard is gone or does not answer%s%s, so clocks are not changed",
+    return yoke_fail(guard->context, YOKE_ERROR_SYSTEM, "yoke-clock-guard is gone or does not answer%s%s, so frequencies are not changed",
                      error != 0 ? ": " : "", error != 0 ? strerror(error) : "");
 }
 

@@ -95,7 +95,7 @@ static void report(void *user, const char *text)
     const guarding *guard = user;
     struct pollfd wanted = {.fd = STDERR_FILENO, .events = POLLOUT};
     if (answer(text) || poll(&wanted, 1, 0) != 1 || (wanted.revents & POLLOUT) == 0) return;
-    fprintf(stderr, "yoke-clock-guard: after the end of process %ld a clock could not be restored: %s\n", (long)guard->process, text);
+    fprintf(stderr, "yoke-clock-guard: after the end of process %ld a frequency could not be restored: %s\n", (long)guard->process, text);
 }
 
 /* A GPU is promised only where NVML is here and knows it, so NVML is started before the promise. */

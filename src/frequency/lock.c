@@ -64,16 +64,17 @@ static yoke_status refuse(yoke_context *context, long owner)
 {
     char who[64] = "another process";
     if (owner > 0) snprintf(who, sizeof who, "process %ld", owner);
-    return yoke_fail(
-        context, YOKE_ERROR_UNAVAILABLE,
-        "%s holds this machine's clocks, as only one yoke at a time can; clocks are left alone: wait until it has ended, or end it", who);
+    return yoke_fail(context, YOKE_ERROR_UNAVAILABLE,
+                     "%s controls this machine's frequencies, and only one yoke can at a time; they stay as they are: wait until it has "
+                     "ended, or end it",
+                     who);
 }
 
 yoke_status frequency_lock_take(const meter_site *site, int *descriptor)
 {
     int place = open_place(site);
     if (place < 0)
-        return yoke_fail(site->context, YOKE_ERROR_SYSTEM, "the clocks cannot be locked: %s/sys/devices/system/cpu: %s", site->root,
+        return yoke_fail(site->context, YOKE_ERROR_SYSTEM, "the frequencies cannot be locked: %s/sys/devices/system/cpu: %s", site->root,
                          strerror(errno));
     double end_s = yoke_clock_s() + patience_s;
     while (flock(place, LOCK_EX | LOCK_NB) != 0) {
@@ -89,7 +90,7 @@ yoke_status frequency_lock_take(const meter_site *site, int *descriptor)
         }
         close(place);
         if (error == EWOULDBLOCK) return refuse(site->context, owner);
-        return yoke_fail(site->context, YOKE_ERROR_SYSTEM, "the clocks cannot be locked: flock on %s/sys/devices/system/cpu: %s",
+        return yoke_fail(site->context, YOKE_ERROR_SYSTEM, "the frequencies cannot be locked: flock on %s/sys/devices/system/cpu: %s",
                          site->root, strerror(error));
     }
     *descriptor = place;

@@ -31,7 +31,7 @@ typedef struct nvml_clock {
 
 static const char no_right[] =
     "run as root (in a container also with --cap-add SYS_ADMIN); or ask the administrator for "
-    "nvidia-smi --lock-gpu-clocks around the run, or for lower power limits, and measure with clocks as they are";
+    "nvidia-smi --lock-gpu-clocks around the run, or for lower power limits, and measure with frequencies as they are";
 
 /* ------------------------------------------------------------------------------------------------- change */
 

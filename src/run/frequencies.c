@@ -50,7 +50,7 @@ yoke_status yoke_frequencies_list(yoke_context *context, const yoke_frequency_op
 yoke_status yoke_frequencies_open(yoke_context *context, const yoke_frequency_options *options, yoke_frequencies **clocks)
 {
     if (context == NULL || clocks == NULL)
-        return yoke_fail(context, YOKE_ERROR_ARGUMENT, "yoke_frequencies_open: context or clocks is NULL");
+        return yoke_fail(context, YOKE_ERROR_ARGUMENT, "yoke_frequencies_open: context or frequencies is NULL");
     char root[PATH_MAX];
     double settle_s = options != NULL && options->settle_s != 0 ? options->settle_s : usual_settle_s;
     if (!(settle_s > 0 && settle_s <= 60))
@@ -74,6 +74,6 @@ void yoke_frequencies_close(yoke_frequencies *clocks)
 
 yoke_status yoke_frequency_set(yoke_frequencies *clocks, const char *name, double hz, double *reached_hz)
 {
-    if (clocks == NULL || name == NULL) return yoke_fail(NULL, YOKE_ERROR_ARGUMENT, "yoke_frequency_set: clocks or name is NULL");
+    if (clocks == NULL || name == NULL) return yoke_fail(NULL, YOKE_ERROR_ARGUMENT, "yoke_frequency_set: frequencies or name is NULL");
     return frequencies_set(clocks, name, hz, reached_hz);
 }

@@ -66,7 +66,7 @@ static yoke_status add(yoke_context *context, frequency_list *list, sim_machine 
     snprintf(name, sizeof name, "sim:%s", device->name);
     frequency_entry_start(&entry, "sim", name);
     yoke_frequency_info *info = &entry.info;
-    snprintf(info->description, sizeof info->description, "clock of the device %s of the simulated machine %s", device->name,
+    snprintf(info->description, sizeof info->description, "frequency of the device %s of the simulated machine %s", device->name,
              machine->name);
     info->settable = 1;
     info->current_hz = device->levels[device->level].frequency_hz;

@@ -425,7 +425,7 @@ static void a_policy_that_vanishes_is_reported_and_the_others_are_restored(void 
     frequency_tree_holds(&machine, 3, "scaling_min_freq", "1000000");
     machine.log[0] = '\0';
     yoke_frequencies_close(clocks);
-    frequency_tree_mentions(machine.log, "E a clock could not be restored");
+    frequency_tree_mentions(machine.log, "E a frequency could not be restored");
     frequency_tree_mentions(machine.log, "policy1");
     static const int left[] = {0, 2, 3};
     for (int i = 0; i < 3; i++) {

@@ -210,7 +210,7 @@ static void a_reset_that_fails_is_reported(void **state)
     assert_int_equal(yoke_frequency_set(here.clocks, "nvml:0", 1e9, NULL), YOKE_OK);
     yoke_frequencies_close(here.clocks);
     here.clocks = NULL;
-    frequency_tree_mentions(here.machine.log, "E a clock could not be restored: GPU ");
+    frequency_tree_mentions(here.machine.log, "E a frequency could not be restored: GPU ");
     frequency_tree_mentions(here.machine.log, "nvidia-smi --reset-gpu-clocks");
     cards_end(&here);
 }
@@ -223,7 +223,7 @@ static void a_card_whose_driver_the_guard_cannot_use_is_not_changed(void **state
     here.clocks = frequency_tree_open(&here.machine);
     vendor_set(&stub, "fail.nvmlInit_v2=9"); /* for the guard: the library here is initialised */
     assert_int_equal(yoke_frequency_set(here.clocks, "nvml:0", 1e9, NULL), YOKE_ERROR_SYSTEM);
-    frequency_tree_mentions(yoke_last_error(here.machine.context), "cannot restore this clock");
+    frequency_tree_mentions(yoke_last_error(here.machine.context), "cannot restore this frequency");
     vendor_set(&stub, NULL);
     assert_false(is_locked(0, 0));
     cards_end(&here);

@@ -29,9 +29,9 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
         {.name = "seconds", .value = "S", .help = "about how long it may take; by default 60", .text = &line->seconds},
         {.name = "store", .value = "FILE", .help = "where results are kept; by default this machine's store", .text = &line->store},
         {.name = "model", .value = "FILE", .help = "write a model file for yoke plan", .text = &line->model},
-        {.name = "no-clocks", .help = "leave clock frequencies alone", .flag = &line->no_clocks},
+        {.name = "no-clocks", .help = "leave frequencies as they are", .flag = &line->no_clocks},
         {.name = "declare", .value = "idle=W,busy=W", .help = "powers of this machine where it has no meter", .text = &line->declared},
-        {.name = "sysroot", .value = "DIR", .help = "meters and clocks of a directory of yoke gather", .text = &line->sysroot},
+        {.name = "sysroot", .value = "DIR", .help = "meters and frequencies of a directory of yoke gather", .text = &line->sysroot},
         app_option_json(&line->json),
         app_option_quiet(&terminal->quiet),
         {0},
@@ -39,9 +39,9 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
     const app_usage usage = {
         .program = terminal->program,
         .operands = "",
-        .summary = "Measures this machine for plans: speeds of devices alone and together, copies, powers, clocks.",
+        .summary = "Measures this machine for plans: speeds of devices alone and together, copies, powers, frequencies.",
         .options = options,
-        .details = "Where clocks may be set each device is measured at up to 12 of its frequencies, which are restored afterwards.\n"
+        .details = "Where frequencies may be set, each device is measured at up to 12 of its frequencies, which are restored afterwards.\n"
                    "Sizes that were not used for the models are predicted and measured, and the error is printed (docs/guide/how-to.md).\n"
                    "Exit codes: 0 done, 1 failed while running, 2 bad input, 3 a device is not there, 130 or 143 interrupted.",
     };

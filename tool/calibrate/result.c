@@ -57,12 +57,12 @@ static void say_device(const calibration *c, int64_t device)
     if (!isnan(found->contention))
         app_print(c->terminal, "                 %.1f %% of its speed while the others work\n", 100 * found->contention);
     if (found->num_levels > 1)
-        app_print(c->terminal, "                 clocks %.4g to %.4g GHz measured at %lld levels\n", 1e-9 * levels[0].frequency_hz,
+        app_print(c->terminal, "                 frequencies %.4g to %.4g GHz measured at %lld levels\n", 1e-9 * levels[0].frequency_hz,
                   1e-9 * levels[found->num_levels - 1].frequency_hz, (long long)found->num_levels);
     warn(c, d->info->name, found);
 }
 
-/* What opening devices costs while they rest: the context of a GPU keeps its clocks up. */
+/* What opening devices costs while they rest: the context of a GPU keeps its frequency high. */
 static void say_idle(const calibration *c)
 {
     const yoke_run_watts *before = &c->found[0].all_idle_before, *after = &c->found[0].all_idle;

@@ -70,7 +70,7 @@ static yoke_status check(yoke_context *context, energy_request *request, int arg
     if (request->command == NULL && request->repeat > 1)
         return yoke_fail(context, YOKE_ERROR_INPUT, "--repeat %lld: there is no command to repeat", (long long)request->repeat);
     if (request->clocks.count > ENERGY_MOST_CLOCKS)
-        return yoke_fail(context, YOKE_ERROR_INPUT, "--clock is given %d times; at most %d clocks can be set", request->clocks.count,
+        return yoke_fail(context, YOKE_ERROR_INPUT, "--clock is given %d times; at most %d frequencies can be set", request->clocks.count,
                          ENERGY_MOST_CLOCKS);
     yoke_status status = YOKE_OK;
     request->interval_s = INFINITY;
@@ -95,7 +95,10 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
          .help = "estimate energy from these powers of the machine",
          .text = &request->meters.declared},
         {.name = "meter", .value = "LIST", .help = "meters by name or kind, comma-separated", .text = &request->meters.select},
-        {.name = "clock", .value = "NAME=HZ", .help = "set a clock, and restore it at the end (GHz, MHz too)", .list = &request->clocks},
+        {.name = "clock",
+         .value = "NAME=HZ",
+         .help = "set a frequency, and restore it at the end (GHz, MHz too)",
+         .list = &request->clocks},
         {.name = "pid",
          .value = "PID",
          .help = "measure until that process ends, instead of a command",
@@ -149,7 +152,7 @@ static yoke_status read_clock(yoke_context *context, const char *text, energy_cl
             return YOKE_OK;
         }
     }
-    return yoke_fail(context, YOKE_ERROR_INPUT, "--clock %s: expected NAME=HZ, as cpu=2.4GHz (yoke info lists the clocks)", text);
+    return yoke_fail(context, YOKE_ERROR_INPUT, "--clock %s: expected NAME=HZ, as cpu=2.4GHz (yoke info lists the names)", text);
 }
 
 static yoke_status set_clocks(energy_session *session)

@@ -15,7 +15,7 @@
 #include "common/record.h"
 #include "tool.h"
 
-/* All that meters and clocks look at, and what tells which machine it is; nothing that tells whose. */
+/* All that meters and frequencies read, and what tells which machine it is; nothing that tells whose. */
 static const char *const patterns[] = {
     "/proc/cpuinfo",
     "/proc/stat",
@@ -211,7 +211,7 @@ yoke_status tool_gather(yoke_context *context, app_terminal *terminal, int argc,
         .operands = "DIR",
         .operands_least = 1,
         .operands_most = 1,
-        .summary = "Records the files that meters and clocks of this machine read, for problem reports and for tests.",
+        .summary = "Records the files of this machine's meters and frequencies, for problem reports and for tests.",
         .options = options,
         .details = details,
     };

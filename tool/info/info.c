@@ -164,7 +164,7 @@ static void print_clocks(app_terminal *terminal, const json_t *clocks)
     size_t index;
     json_t *clock;
     const char *told = NULL;
-    app_print(terminal, "clocks\n");
+    app_print(terminal, "frequencies\n");
     if (json_array_size(clocks) == 0) app_print(terminal, "  none\n");
     json_array_foreach (clocks, index, clock) {
         bool described = print_name(terminal, METER_WIDTH, clock);
@@ -189,7 +189,7 @@ static yoke_status show(yoke_context *context, app_terminal *terminal, json_t *r
     if (status == YOKE_OK) status = lift_machine(context, record);
     if (status != YOKE_OK) return status;
     print_topology(terminal, &topology);
-    if (sysroot != NULL) app_print(terminal, "  %-18s of %s, not of this machine\n", "meters and clocks", sysroot);
+    if (sysroot != NULL) app_print(terminal, "  %-18s of %s, not of this machine\n", "meters, frequencies", sysroot);
     print_devices(terminal, json_object_get(record, "devices"));
     print_meters(terminal, json_object_get(record, "meters"));
     print_clocks(terminal, json_object_get(record, "clocks"));
@@ -215,14 +215,14 @@ yoke_status tool_info(yoke_context *context, app_terminal *terminal, int argc, c
          .help = "write all of it as JSON; -: to standard output, and results to standard error",
          .text = &path},
         {.name = "machine", .value = "FILE", .help = "show the simulated devices of a machine file too", .text = &machine},
-        {.name = "sysroot", .value = "DIR", .help = "meters and clocks of a directory of yoke gather", .text = &sysroot},
+        {.name = "sysroot", .value = "DIR", .help = "meters and frequencies of a directory of yoke gather", .text = &sysroot},
         app_option_quiet(&terminal->quiet),
         {0},
     };
     const app_usage usage = {
         .program = terminal->program,
         .operands = "",
-        .summary = "Shows the machine: processor, memory, devices, meters and clocks, and why one cannot be used.",
+        .summary = "Shows the machine: processor, memory, devices, meters and frequencies, and why one cannot be used.",
         .options = options,
     };
     bool answered;

@@ -165,7 +165,7 @@ static json_t *phases_array(const yoke_plan_problem *problem)
     return array;
 }
 
-/* Shares and clocks; empty where there is no choice. */
+/* Shares and frequencies; empty where there is no choice. */
 static json_t *parts_array(const plan_answer *answer, const yoke_plan_choice *choice)
 {
     json_t *array = json_array();

@@ -53,7 +53,7 @@ static void print_parts(app_terminal *terminal, const plan_answer *answer)
     const yoke_plan_problem *problem = answer->problem;
     const yoke_plan_choice *best = &answer->plan->best;
     int width = widest_name(problem);
-    app_print(terminal, "  %-*s  %19s  %8s  %s\n", width, "device", "units", "share", "clock");
+    app_print(terminal, "  %-*s  %19s  %8s  %s\n", width, "device", "units", "share", "frequency");
     for (int64_t i = 0; i < problem->num_devices; i++) {
         char clock[32];
         double share = problem->units > 0 ? 100 * ((double)best->units[i] / (double)problem->units) : 0;
@@ -130,7 +130,7 @@ void plan_print_answer(app_terminal *terminal, const plan_answer *answer)
 void plan_print_front(app_terminal *terminal, const plan_answer *answer)
 {
     const yoke_plan_problem *problem = answer->problem;
-    app_print(terminal, "\n  %12s  %12s  %12s  units (clock)\n", "time, s", "energy, J", "peak, W");
+    app_print(terminal, "\n  %12s  %12s  %12s  units (frequency)\n", "time, s", "energy, J", "peak, W");
     for (int64_t k = 0; k < answer->plan->num_front; k++) {
         const yoke_plan_choice *choice = &answer->plan->front[k];
         app_print(terminal, "  %12.6g  %12.6g  %12.6g ", choice->time_s, choice->energy_j, choice->peak_power_w);

@@ -1,5 +1,5 @@
 /*
- * lang.c - JPDC 2014, section 3: quantities that follow from measured ones, laws over the clock, copies.
+ * lang.c - JPDC 2014, section 3: quantities that follow from measured ones, laws over the frequency, copies.
  */
 #include "reproduce/lang.h"
 
@@ -165,8 +165,8 @@ static yoke_status add_curve(reproduce_report *report)
                                                .relative = 1e-9});
     }
     const lang_entry entries[] = {
-        {"lr.Eelf.monotone", "least", "clock of least energy, by the planner", "GHz", 2.0, ghz, 0, 0, REPRODUCE_MATCHES, NULL},
-        {"lr.Eelf.monotone", NULL, "a higher clock needs less energy", "yes/no", 1, falls, 0, 0, REPRODUCE_MATCHES, NULL},
+        {"lr.Eelf.monotone", "least", "frequency of least energy, by the planner", "GHz", 2.0, ghz, 0, 0, REPRODUCE_MATCHES, NULL},
+        {"lr.Eelf.monotone", NULL, "a higher frequency needs less energy", "yes/no", 1, falls, 0, 0, REPRODUCE_MATCHES, NULL},
     };
     if (!status) lang_add(report, sizeof entries / sizeof entries[0], entries);
     return status;
@@ -180,7 +180,7 @@ static yoke_status clocks(reproduce_report *report)
          "within the rounding of the printed coefficients, as the next"},
         {"lr.Eelf.2.0", NULL, "E_el,cpu at 2.0 GHz", "uJ", 267, energy_uj(2.0), 0, 0.01, REPRODUCE_MATCHES, NULL},
     };
-    reproduce_section(report, "Lang and Ruenger 2014, sections 3.4 and 3.5: energy over the clock",
+    reproduce_section(report, "Lang and Ruenger 2014, sections 3.4 and 3.5: energy over the frequency",
                       "E = P / v with P = 2.2 f^3 + 29 f + 24 W and v = 222 f - 70 el/ms.");
     lang_add(report, sizeof entries / sizeof entries[0], entries);
     yoke_status status = add_curve(report);
@@ -188,12 +188,12 @@ static yoke_status clocks(reproduce_report *report)
     for (int i = 1200; i < 4000; i++)
         if (energy_uj(i / 1e3) < energy_uj(scanned)) scanned = i / 1e3;
     reproduce_row row = {
-        .id = "lr.Eelf.minimum", .part = "f_GHz", .what = "clock of least energy of the law", .unit = "GHz", .published = NAN};
+        .id = "lr.Eelf.minimum", .part = "f_GHz", .what = "frequency of least energy of the law", .unit = "GHz", .published = NAN};
     row.recomputed = best_clock_ghz(), row.checked = true, row.check = scanned, row.relative = 1e-3, row.status = REPRODUCE_DERIVED;
     reproduce_add(report, &row);
     row.part = "E_uJ", row.what = "E_el,cpu there", row.unit = "uJ", row.recomputed = energy_uj(best_clock_ghz()),
     row.check = energy_uj(scanned);
-    row.remark = "above the clocks that the machine has (turbo apart), so the highest clock is the best";
+    row.remark = "above the frequencies that the machine has (turbo apart), so the highest is the best";
     reproduce_add(report, &row);
     return YOKE_OK;
 }

@@ -291,7 +291,7 @@ static yoke_status table_8(reproduce_report *report)
     power.part = "P_1_2", power.what = "the same at 1.2 GHz", power.recomputed = 47695.0 / 176;
     reproduce_add(report, &power);
     power.part = "diff", power.what = "their difference", power.recomputed = 47298.0 / 164 - 47695.0 / 176;
-    power.remark = "17 W less at 1.2 GHz: here P_OH was varied with the clock (30 to 10 W by the text)";
+    power.remark = "17 W less at 1.2 GHz: here P_OH was varied with the frequency (30 to 10 W by the text)";
     reproduce_add(report, &power);
     add_inconsistent(report, "peach.t8.transpose", "power_perf_row", "Transpose (2.5, 705, 10), row of time: power", "W", NAN,
                      14.62 / 0.0496, NULL);

@@ -170,7 +170,7 @@ static yoke_status table_7(reproduce_report *report)
 {
     yoke_status status = YOKE_OK;
     reproduce_section(
-        report, "PEACH, Table VII: best shares over the clocks of system I",
+        report, "PEACH, Table VII: best shares over the frequencies of system I",
         "Published share of the GPU in %: (GFLOPS, GFLOPS/W), and by how many % the recomputed rate and efficiency differ. The planner on "
         "50 units (2 %) with the printed laws and P_OH = 30 W finds every share; a cell with another share would end with \"!\".");
     reproduce_print(report, "  %-4s %-7s %-32s%-32s%-32s%s", "GHz", "least", "705 MHz", "666 MHz", "640 MHz", "614 MHz");
@@ -288,7 +288,7 @@ static void add_base_power(reproduce_report *report)
                               .relative = 0.007,
                               .status = REPRODUCE_INCONSISTENT,
                               .remark = "all rows of alpha = 1 imply 196.7 to 197.1 W, the same at every f_C: P_OH was not varied with the "
-                                        "clock, and P_0G = 47 W was used"});
+                                        "frequency, and P_0G = 47 W was used"});
 }
 
 static yoke_status count_alike(reproduce_report *report, int64_t *cells)
@@ -359,7 +359,7 @@ static yoke_status coupled_plan(reproduce_report *report, int aim, peach_point *
     yoke_status status = yoke_plan_create(context, &problem, &options, &plan);
     if (status != YOKE_OK) return status;
     if (!plan->optimal)
-        status = yoke_fail(context, YOKE_ERROR_INTERNAL, "the planner did not prove its plan over all clocks to be the best");
+        status = yoke_fail(context, YOKE_ERROR_INTERNAL, "the planner did not prove its plan over all frequencies to be the best");
     *point = (peach_point){(double)plan->best.units[1] / UNITS, UNITS / plan->best.time_s, UNITS / plan->best.energy_j};
     *cpu = (int)plan->best.levels[0];
     *gpu = (int)plan->best.levels[1];
@@ -372,10 +372,10 @@ static yoke_status coupled(reproduce_report *report)
     static const char *const ids[NUM_AIMS] = {"peach.coupled.perf", "peach.coupled.energy"};
     const int corner_cpu[NUM_AIMS] = {0, NUM_CPU_CLOCKS - 1};
     peach_point points[NUM_AIMS];
-    reproduce_section(
-        report, "PEACH, section VII-B: clocks and share together",
-        "One plan over 8 clocks of the processor, 4 of the GPU and 51 shares: 1336 GFLOPS at (2.6, 705, 78), 3.42 GFLOPS/W at (1.2, 705, "
-        "90).");
+    reproduce_section(report, "PEACH, section VII-B: frequencies and share together",
+                      "One plan over 8 frequencies of the processor, 4 of the GPU and 51 shares: 1336 GFLOPS at (2.6, 705, 78), 3.42 "
+                      "GFLOPS/W at (1.2, 705, "
+                      "90).");
     for (int aim = 0; aim < NUM_AIMS; aim++) {
         int cpu, gpu;
         yoke_status status = coupled_plan(report, aim, &points[aim], &cpu, &gpu);
@@ -383,11 +383,11 @@ static yoke_status coupled(reproduce_report *report)
         const printed_cell *cell = &printed[corner_cpu[aim]][aim][0];
         const reproduce_row rows[] = {
             {.part = "f_C",
-             .what = "clock of the processor",
+             .what = "frequency of the processor",
              .unit = "GHz",
              .published = cpu_ghz[corner_cpu[aim]],
              .recomputed = cpu_ghz[cpu]},
-            {.part = "f_G", .what = "clock of the GPU", .unit = "MHz", .published = gpu_mhz[0], .recomputed = gpu_mhz[gpu]},
+            {.part = "f_G", .what = "frequency of the GPU", .unit = "MHz", .published = gpu_mhz[0], .recomputed = gpu_mhz[gpu]},
             {.part = "alpha", .what = "share of the GPU", .unit = "%", .published = cell->percent, .recomputed = 100 * points[aim].alpha},
             {.part = "R", .what = "rate", .unit = "GFLOPS", .published = cell->rate, .recomputed = points[aim].rate, .relative = 0.003},
             {.part = "eta",

@@ -144,8 +144,9 @@ static const app_key objective_keys[] = {
     {KEY(fem_case_objective, deadline_s, APP_NUMBER), .range = &positive, .unit = "s",
      .meaning = "longest time of a step's solve; if that is impossible, it is as fast as possible, with a warning"},
     {KEY(fem_case_objective, clocks, APP_CHOICE), .choices = clocks, .standard = "set",
-     .meaning = "set: choose clocks together with the shares, where they can be set and time is not the only objective; keep: leave them "
-                "as they are"},
+     .meaning =
+         "set: choose frequencies together with the shares, where they can be set and time is not the only objective; keep: leave them "
+         "as they are"},
     {.name = NULL},
 };
 
@@ -211,7 +212,7 @@ const app_key fem_case_schema[] = {
      .meaning = "refinement; whichever limit is met first ends the run"},
     {KEY(fem_case_keys, solver, APP_MAP), .keys = solver_keys, .size = sizeof(fem_case_solver), .meaning = "the conjugate gradient method"},
     {KEY(fem_case_keys, objective, APP_MAP), .keys = objective_keys, .size = sizeof(fem_case_objective),
-     .meaning = "objective and limits for the devices' shares and clocks"},
+     .meaning = "objective and limits for the devices' shares and frequencies"},
     {KEY(fem_case_keys, energy, APP_MAP), .keys = energy_keys, .size = sizeof(fem_case_energy),
      .meaning = "powers of the devices, for objectives that need energy, where there is no meter"},
     {KEY(fem_case_keys, output, APP_MAP), .keys = output_keys, .size = sizeof(fem_case_output), .meaning = "result files"},

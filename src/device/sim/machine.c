@@ -229,10 +229,10 @@ static yoke_status complete_levels(yoke_json_reader *reader, sim_profile *device
         powered += level->powered || device->own.powered;
         if (level->speed.num_points == 0)
             return FAIL_AT(reader, "seconds_per_unit", "this key is missing%s",
-                           isnan(level->frequency_hz) ? "" : ", and not all levels of the clock have it");
+                           isnan(level->frequency_hz) ? "" : ", and not all levels of \"clock\" have it");
     }
     if (powered > 0 && powered < device->num_levels)
-        return FAIL_AT(reader, "power", "this key is missing, and some levels of the clock have it, but not all");
+        return FAIL_AT(reader, "power", "this key is missing, and some levels of \"clock\" have it, but not all");
     device->domain.powered = powered > 0;
     device->level = device->num_levels - 1;
     return YOKE_OK;
