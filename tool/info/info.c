@@ -144,32 +144,32 @@ static void print_meters(app_terminal *terminal, const json_t *meters)
     }
 }
 
-static void print_clock_numbers(app_terminal *terminal, const json_t *clock)
+static void print_frequency_numbers(app_terminal *terminal, const json_t *frequency)
 {
     char least[32], most[32];
-    const json_t *current = json_object_get(clock, "current_hz"), *low = json_object_get(clock, "least_hz"),
-                 *high = json_object_get(clock, "most_hz");
-    size_t levels = json_array_size(json_object_get(clock, "levels_hz"));
+    const json_t *current = json_object_get(frequency, "current_hz"), *low = json_object_get(frequency, "least_hz"),
+                 *high = json_object_get(frequency, "most_hz");
+    size_t levels = json_array_size(json_object_get(frequency, "levels_hz"));
     if (!json_is_number(current) && !json_is_number(high)) return;
-    app_print(terminal, "  %-*s %s", METER_WIDTH, "", is_true(clock, "settable") ? "settable" : "not settable");
-    print_number(terminal, clock, "current_hz", "now", "Hz");
+    app_print(terminal, "  %-*s %s", METER_WIDTH, "", is_true(frequency, "settable") ? "settable" : "not settable");
+    print_number(terminal, frequency, "current_hz", "now", "Hz");
     if (json_is_number(low) && json_is_number(high))
         app_print(terminal, "; %s to %s", short_text(json_number_value(low), "Hz", least), short_text(json_number_value(high), "Hz", most));
     if (levels > 0) app_print(terminal, " in %zu levels", levels);
     app_print(terminal, "\n");
 }
 
-static void print_clocks(app_terminal *terminal, const json_t *clocks)
+static void print_frequencies(app_terminal *terminal, const json_t *frequencies)
 {
     size_t index;
-    json_t *clock;
+    json_t *frequency;
     const char *told = NULL;
     app_print(terminal, "frequencies\n");
-    if (json_array_size(clocks) == 0) app_print(terminal, "  none\n");
-    json_array_foreach (clocks, index, clock) {
-        bool described = print_name(terminal, METER_WIDTH, clock);
-        print_clock_numbers(terminal, clock);
-        if (!is_true(clock, "settable")) print_absence(terminal, METER_WIDTH, clock, "cannot be set", !described, &told);
+    if (json_array_size(frequencies) == 0) app_print(terminal, "  none\n");
+    json_array_foreach (frequencies, index, frequency) {
+        bool described = print_name(terminal, METER_WIDTH, frequency);
+        print_frequency_numbers(terminal, frequency);
+        if (!is_true(frequency, "settable")) print_absence(terminal, METER_WIDTH, frequency, "cannot be set", !described, &told);
     }
 }
 
@@ -192,7 +192,7 @@ static yoke_status show(yoke_context *context, app_terminal *terminal, json_t *r
     if (sysroot != NULL) app_print(terminal, "  %-18s of %s, not of this machine\n", "meters, frequencies", sysroot);
     print_devices(terminal, json_object_get(record, "devices"));
     print_meters(terminal, json_object_get(record, "meters"));
-    print_clocks(terminal, json_object_get(record, "clocks"));
+    print_frequencies(terminal, json_object_get(record, "clocks"));
     return path != NULL ? app_record_write(context, record, path) : YOKE_OK;
 }
 

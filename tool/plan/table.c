@@ -55,10 +55,10 @@ static void print_parts(app_terminal *terminal, const plan_answer *answer)
     int width = widest_name(problem);
     app_print(terminal, "  %-*s  %19s  %8s  %s\n", width, "device", "units", "share", "frequency");
     for (int64_t i = 0; i < problem->num_devices; i++) {
-        char clock[32];
+        char text[32];
         double share = problem->units > 0 ? 100 * ((double)best->units[i] / (double)problem->units) : 0;
         app_print(terminal, "  %-*s  %19lld  %6.2f %%  %s\n", width, problem->devices[i].name, (long long)best->units[i], share,
-                  frequency_text(best->units[i] > 0 ? problem->devices[i].levels[best->levels[i]].frequency_hz : NAN, clock));
+                  frequency_text(best->units[i] > 0 ? problem->devices[i].levels[best->levels[i]].frequency_hz : NAN, text));
     }
 }
 
@@ -135,10 +135,10 @@ void plan_print_front(app_terminal *terminal, const plan_answer *answer)
         const yoke_plan_choice *choice = &answer->plan->front[k];
         app_print(terminal, "  %12.6g  %12.6g  %12.6g ", choice->time_s, choice->energy_j, choice->peak_power_w);
         for (int64_t i = 0; i < problem->num_devices; i++) {
-            char clock[32];
+            char text[32];
             if (choice->units[i] == 0) continue;
             app_print(terminal, " %s %lld (%s)", problem->devices[i].name, (long long)choice->units[i],
-                      frequency_text(problem->devices[i].levels[choice->levels[i]].frequency_hz, clock));
+                      frequency_text(problem->devices[i].levels[choice->levels[i]].frequency_hz, text));
         }
         app_print(terminal, "\n");
     }

@@ -85,18 +85,18 @@ static void elements(reproduce_report *report)
     lang_add(report, sizeof entries / sizeof entries[0], entries);
 }
 
-/* -------------------------------------------------------------------------------------------- laws over the clock */
+/* -------------------------------------------------------------------------------------------- laws over the frequency */
 
 /* Eq. 9 and 10: W, elements/ms; of f in GHz. */
 static double power_w(double f) { return 2.2 * f * f * f + 29 * f + 24; }
 static double speed(double f) { return 222 * f - 70; }
 static double energy_uj(double f) { return 1e3 * power_w(f) / speed(f); }
 
-enum { NUM_CLOCKS = 9 };
+enum { NUM_FREQUENCIES = 9 };
 
-static double clock_ghz(int i) { return (12 + i) / 10.0; }
+static double frequency_ghz(int i) { return (12 + i) / 10.0; }
 
-/* Energy of an element at a clock as the planner accounts for it: a processor that works at that power. */
+/* Energy of an element at a frequency as the planner accounts for it: a processor that works at that power. */
 static yoke_status planned_energy(reproduce_report *report, double f, double *uj)
 {
     const reproduce_pair pair = {.units = 1,
@@ -109,27 +109,28 @@ static yoke_status planned_energy(reproduce_report *report, double f, double *uj
     return status;
 }
 
-/* The clock that the planner takes for least energy. */
-static yoke_status planned_clock(reproduce_report *report, double *ghz)
+/* The frequency that the planner takes for least energy. */
+static yoke_status planned_frequency(reproduce_report *report, double *ghz)
 {
     yoke_context *context = reproduce_context(report);
-    yoke_plan_level levels[NUM_CLOCKS];
-    for (int i = 0; i < NUM_CLOCKS; i++)
-        levels[i] = (yoke_plan_level){
-            .frequency_hz = 1e9 * clock_ghz(i), .seconds_per_unit = 1e-3 / speed(clock_ghz(i)), .dynamic_power_w = power_w(clock_ghz(i))};
-    const yoke_plan_device device = {.name = "host", .host = 1, .num_levels = NUM_CLOCKS, .levels = levels, .max_units = INT64_MAX};
+    yoke_plan_level levels[NUM_FREQUENCIES];
+    for (int i = 0; i < NUM_FREQUENCIES; i++)
+        levels[i] = (yoke_plan_level){.frequency_hz = 1e9 * frequency_ghz(i),
+                                      .seconds_per_unit = 1e-3 / speed(frequency_ghz(i)),
+                                      .dynamic_power_w = power_w(frequency_ghz(i))};
+    const yoke_plan_device device = {.name = "host", .host = 1, .num_levels = NUM_FREQUENCIES, .levels = levels, .max_units = INT64_MAX};
     const yoke_plan_problem problem = {.units = 1000, .repetitions = 1, .num_devices = 1, .devices = &device};
     const yoke_plan_options options = {.objective = YOKE_OBJECTIVE_ENERGY, .bare = 1};
     yoke_plan *plan = NULL;
     yoke_status status = yoke_plan_create(context, &problem, &options, &plan);
     if (status != YOKE_OK) return status;
-    *ghz = clock_ghz((int)plan->best.levels[0]);
+    *ghz = frequency_ghz((int)plan->best.levels[0]);
     yoke_release(context, plan);
     return YOKE_OK;
 }
 
-/* Where the derivative of energy over the clock vanishes: P' v = P v'. */
-static double best_clock_ghz(void)
+/* Where the derivative of energy over the frequency vanishes: P' v = P v'. */
+static double best_frequency_ghz(void)
 {
     double low = 1.2, high = 4;
     for (int i = 0; i < 60; i++) {
@@ -144,16 +145,16 @@ static double best_clock_ghz(void)
 
 static yoke_status add_curve(reproduce_report *report)
 {
-    double energies[NUM_CLOCKS], ghz = NAN;
+    double energies[NUM_FREQUENCIES], ghz = NAN;
     bool falls = true;
-    yoke_status status = planned_clock(report, &ghz);
-    for (int i = 0; i < NUM_CLOCKS && !status; i++) {
+    yoke_status status = planned_frequency(report, &ghz);
+    for (int i = 0; i < NUM_FREQUENCIES && !status; i++) {
         char part[16], what[64];
-        status = planned_energy(report, clock_ghz(i), &energies[i]);
+        status = planned_energy(report, frequency_ghz(i), &energies[i]);
         if (status != YOKE_OK) return status;
         falls = falls && (i == 0 || energies[i] < energies[i - 1]);
         snprintf(part, sizeof part, "%d", i);
-        snprintf(what, sizeof what, "E_el,cpu at %.1f GHz, as the planner counts", clock_ghz(i));
+        snprintf(what, sizeof what, "E_el,cpu at %.1f GHz, as the planner counts", frequency_ghz(i));
         reproduce_add(report, &(reproduce_row){.id = "lr.Eelf.monotone",
                                                .part = part,
                                                .what = what,
@@ -161,7 +162,7 @@ static yoke_status add_curve(reproduce_report *report)
                                                .published = NAN,
                                                .recomputed = energies[i],
                                                .checked = true,
-                                               .check = energy_uj(clock_ghz(i)),
+                                               .check = energy_uj(frequency_ghz(i)),
                                                .relative = 1e-9});
     }
     const lang_entry entries[] = {
@@ -172,7 +173,7 @@ static yoke_status add_curve(reproduce_report *report)
     return status;
 }
 
-static yoke_status clocks(reproduce_report *report)
+static yoke_status frequencies(reproduce_report *report)
 {
     double scanned = 1.2;
     const lang_entry entries[] = {
@@ -189,9 +190,9 @@ static yoke_status clocks(reproduce_report *report)
         if (energy_uj(i / 1e3) < energy_uj(scanned)) scanned = i / 1e3;
     reproduce_row row = {
         .id = "lr.Eelf.minimum", .part = "f_GHz", .what = "frequency of least energy of the law", .unit = "GHz", .published = NAN};
-    row.recomputed = best_clock_ghz(), row.checked = true, row.check = scanned, row.relative = 1e-3, row.status = REPRODUCE_DERIVED;
+    row.recomputed = best_frequency_ghz(), row.checked = true, row.check = scanned, row.relative = 1e-3, row.status = REPRODUCE_DERIVED;
     reproduce_add(report, &row);
-    row.part = "E_uJ", row.what = "E_el,cpu there", row.unit = "uJ", row.recomputed = energy_uj(best_clock_ghz()),
+    row.part = "E_uJ", row.what = "E_el,cpu there", row.unit = "uJ", row.recomputed = energy_uj(best_frequency_ghz()),
     row.check = energy_uj(scanned);
     row.remark = "above the frequencies that the machine has (turbo apart), so the highest is the best";
     reproduce_add(report, &row);
@@ -246,7 +247,7 @@ static void copies(reproduce_report *report)
 yoke_status lang_measurements(reproduce_report *report)
 {
     elements(report);
-    yoke_status status = clocks(report);
+    yoke_status status = frequencies(report);
     if (status == YOKE_OK) copies(report);
     return status;
 }

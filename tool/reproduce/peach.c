@@ -1,6 +1,6 @@
 /*
  * peach.c - Ge, Feng, Burtscher and Zong, "Performance and energy modeling for cooperative hybrid computing" (2014), the model PEACH:
- * Tables II, V, VI and VIII and what abstract and text claim.  Table VII is in peach_clocks.c.
+ * Tables II, V, VI and VIII and what abstract and text claim.  Table VII is in peach_frequencies.c.
  */
 #include "reproduce/peach.h"
 
@@ -73,7 +73,7 @@ static void add_fit(reproduce_report *report, const char *id, const char *what, 
 
 static void parameters_section(reproduce_report *report)
 {
-    peach_parameters law = peach_at_clocks(2.6, 705);
+    peach_parameters law = peach_at_frequencies(2.6, 705);
     reproduce_section(report, "PEACH, Tables II and V against the laws of section VII-A", "System I at 2.6 GHz and 705 MHz.");
     reproduce_add(report, &(reproduce_row){.id = "peach.t2.peak_cpu",
                                            .what = "peak of 16 cores with 8 flop a cycle",
@@ -245,7 +245,7 @@ static yoke_status add_multiply(reproduce_report *report)
     reproduce_pair pair = peach_pair(&peach_system_1, 100), unhosted = pair, slow = pair;
     reproduce_outcome at_79, at_100, unhosted_100, slow_89;
     unhosted.hosting_power_w = 0;
-    slow.host.seconds_per_unit = 1 / peach_at_clocks(1.2, 705).host_rate;
+    slow.host.seconds_per_unit = 1 / peach_at_frequencies(1.2, 705).host_rate;
     yoke_status status = reproduce_given(report, &pair, 79, &at_79);
     if (!status) status = reproduce_given(report, &pair, 100, &at_100);
     if (!status) status = reproduce_given(report, &unhosted, 100, &unhosted_100);
@@ -346,7 +346,7 @@ yoke_status reproduce_peach(reproduce_report *report)
     parameters_section(report);
     yoke_status status = table_6(report);
     if (status == YOKE_OK) status = equations(report);
-    if (status == YOKE_OK) status = reproduce_peach_clocks(report);
+    if (status == YOKE_OK) status = reproduce_peach_frequencies(report);
     if (status == YOKE_OK) status = table_8(report);
     if (status == YOKE_OK) status = claims(report);
     return status;

@@ -29,9 +29,9 @@ double peach_slope_right(const peach_parameters *parameters);
 yoke_status peach_plan(reproduce_report *report, const peach_parameters *parameters, int64_t units, yoke_objective objective,
                        peach_point *point);
 
-/* The laws of section VII-A over the clocks, as printed. */
-peach_parameters peach_at_clocks(double cpu_ghz, double gpu_mhz);
+/* The laws of section VII-A over the frequencies, as printed. */
+peach_parameters peach_at_frequencies(double cpu_ghz, double gpu_mhz);
 /* Table VII, what stands beside it in the text, and what other readings of the parameters would make of it. */
-yoke_status reproduce_peach_clocks(reproduce_report *report);
+yoke_status reproduce_peach_frequencies(reproduce_report *report);
 
 #endif

@@ -86,7 +86,7 @@ static yoke_status create_run(fem_distribution *d)
                                       .policy = o->policy,
                                       .rounds = o->rounds + 1,
                                       .store = o->store,
-                                      .keep_frequencies = o->keep_clocks,
+                                      .keep_frequencies = o->keep_frequencies,
                                       .declared = o->declared,
                                       .powers = powers,
                                       .num_powers = app_given(energy->place) ? declared_powers(energy, powers) : 0,

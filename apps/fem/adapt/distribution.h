@@ -21,7 +21,7 @@ typedef struct fem_distribution_options {
     fem_exchange exchange;
     yoke_objective objective;
     double max_slowdown, power_cap_w, deadline_s; /* NaN: none */
-    int keep_clocks;                              /* nonzero: they stay as they are; else they are chosen where energy counts */
+    int keep_frequencies;                         /* nonzero: they stay as they are; else they are chosen where energy counts */
     const fem_case *input;                        /* for the powers that it declares; borrowed */
     fem_operator operator_kind;
     int64_t rounds; /* refinement steps that may come */
@@ -33,7 +33,7 @@ typedef struct fem_distribution fem_distribution;
 int fem_distribution_plans(const fem_distribution_options *options);
 
 /*
- * Opens devices, meters, clocks and store.  What the store says is used for the same work on devices of the same description only.  The options' texts are
+ * Opens devices, meters, frequencies and store.  What the store says is used for the same work on devices of the same description only.  The options' texts are
  * borrowed.
  * Errors: INPUT (device list, share without a GPU or without a CPU, machine or store file; the objective needs powers, and nothing tells them),
  * UNAVAILABLE (no such device: why, remedy), DEVICE, MEMORY.
@@ -45,7 +45,7 @@ int fem_distribution_has_gpu(const fem_distribution *distribution);
 
 /*
  * Decides the cut for a mesh and writes what fem_solve needs to know of it into *options (devices, cut, exchange, round), of which it reads the solver.
- * Sets the clocks.  Before the first steps, and where meshes have grown by much, devices make some products alone, where powers count.
+ * Sets the frequencies.  Before the first steps, and where meshes have grown by much, devices make some products alone, where powers count.
  * Errors: those of yoke_run_calibrate and yoke_run_plan; INPUT (a power cap that cannot be kept; no powers), DEVICE (none is left).
  */
 yoke_status fem_distribution_plan(fem_distribution *distribution, const fem_space *space, const fem_constraints *constraints,

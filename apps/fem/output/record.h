@@ -20,7 +20,7 @@ typedef struct fem_part_record {
     double predicted_seconds_per_product;            /* before the step */
     int64_t halo_bytes;                              /* to and from the device per product */
     double setup_moved_s;                            /* that its elements' data took to get there */
-    double frequency_hz;                             /* of its clock; NaN: not set */
+    double frequency_hz;                             /* NaN: not set */
 } fem_part_record;
 
 /* A share that was weighed: elements of each device, time and energy of the solve and the copies before it. */

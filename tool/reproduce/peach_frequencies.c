@@ -1,15 +1,15 @@
 /*
- * peach_clocks.c - Table VII of the PEACH paper: the best shares over the clocks of processor and GPU.
+ * peach_frequencies.c - Table VII of the PEACH paper: the best shares over the frequencies of processor and GPU.
  */
 #include <math.h>
 #include <stdio.h>
 
 #include "reproduce/peach.h"
 
-enum { NUM_CPU_CLOCKS = 8, NUM_GPU_CLOCKS = 4, NUM_AIMS = 2 };
+enum { NUM_CPU_FREQUENCIES = 8, NUM_GPU_FREQUENCIES = 4, NUM_AIMS = 2 };
 
-static const double cpu_ghz[NUM_CPU_CLOCKS] = {2.6, 2.4, 2.2, 2.0, 1.8, 1.6, 1.4, 1.2};
-static const double gpu_mhz[NUM_GPU_CLOCKS] = {705, 666, 640, 614};
+static const double cpu_ghz[NUM_CPU_FREQUENCIES] = {2.6, 2.4, 2.2, 2.0, 1.8, 1.6, 1.4, 1.2};
+static const double gpu_mhz[NUM_GPU_FREQUENCIES] = {705, 666, 640, 614};
 static const yoke_objective aims[NUM_AIMS] = {YOKE_OBJECTIVE_TIME, YOKE_OBJECTIVE_ENERGY};
 static const char *const aim_names[NUM_AIMS] = {"perf", "energy"};
 
@@ -23,7 +23,7 @@ typedef struct printed_cell {
         {100, 1052, 3.23}, {100, 994, 3.18}, {100, 955, 3.15}, { 100, 916, 3.11 } \
     }
 
-static const printed_cell printed[NUM_CPU_CLOCKS][NUM_AIMS][NUM_GPU_CLOCKS] = {
+static const printed_cell printed[NUM_CPU_FREQUENCIES][NUM_AIMS][NUM_GPU_FREQUENCIES] = {
     {{{78, 1336, 2.58}, {78, 1275, 2.56}, {76, 1225, 2.47}, {76, 1206, 2.48}}, ALL_ON_GPU},
     {{{80, 1316, 2.69}, {80, 1243, 2.66}, {78, 1225, 2.60}, {78, 1175, 2.58}}, ALL_ON_GPU},
     {{{82, 1284, 2.80}, {80, 1243, 2.72}, {80, 1194, 2.70}, {80, 1145, 2.68}}, ALL_ON_GPU},
@@ -59,7 +59,7 @@ static const peach_variant variants[] = {
 
 enum { NUM_VARIANTS = sizeof variants / sizeof variants[0], A = 0, J = NUM_VARIANTS - 1 };
 
-peach_parameters peach_at_clocks(double cpu, double gpu)
+peach_parameters peach_at_frequencies(double cpu, double gpu)
 {
     return (peach_parameters){.base_w = 42.4 + 76.7 + 46.6,
                               .host_rate = 111 * cpu + 6.1,
@@ -82,8 +82,8 @@ static peach_parameters unrounded(double cpu, double gpu)
 static peach_parameters parameters_of(const peach_variant *variant, int cpu, int gpu)
 {
     const char letter = variant->name[0];
-    const double fastest = cpu_ghz[0], slowest = cpu_ghz[NUM_CPU_CLOCKS - 1];
-    peach_parameters p = letter == 'J' ? unrounded(cpu_ghz[cpu], gpu_mhz[gpu]) : peach_at_clocks(cpu_ghz[cpu], gpu_mhz[gpu]);
+    const double fastest = cpu_ghz[0], slowest = cpu_ghz[NUM_CPU_FREQUENCIES - 1];
+    peach_parameters p = letter == 'J' ? unrounded(cpu_ghz[cpu], gpu_mhz[gpu]) : peach_at_frequencies(cpu_ghz[cpu], gpu_mhz[gpu]);
     if (letter == 'E') p.hosting_w = 0;
     if (letter == 'F') p.hosting_w = 30 - 20 * (fastest - cpu_ghz[cpu]) / (fastest - slowest);
     if (letter == 'I') p.base_w += 47 - 46.6;
@@ -174,10 +174,10 @@ static yoke_status table_7(reproduce_report *report)
         "Published share of the GPU in %: (GFLOPS, GFLOPS/W), and by how many % the recomputed rate and efficiency differ. The planner on "
         "50 units (2 %) with the printed laws and P_OH = 30 W finds every share; a cell with another share would end with \"!\".");
     reproduce_print(report, "  %-4s %-7s %-32s%-32s%-32s%s", "GHz", "least", "705 MHz", "666 MHz", "640 MHz", "614 MHz");
-    for (int cpu = 0; cpu < NUM_CPU_CLOCKS; cpu++) {
+    for (int cpu = 0; cpu < NUM_CPU_FREQUENCIES; cpu++) {
         for (int aim = 0; aim < NUM_AIMS; aim++) {
-            char cells[NUM_GPU_CLOCKS][64] = {{0}};
-            for (int gpu = 0; gpu < NUM_GPU_CLOCKS && !status; gpu++) status = add_cell(report, cpu, aim, gpu, cells[gpu]);
+            char cells[NUM_GPU_FREQUENCIES][64] = {{0}};
+            for (int gpu = 0; gpu < NUM_GPU_FREQUENCIES && !status; gpu++) status = add_cell(report, cpu, aim, gpu, cells[gpu]);
             if (status != YOKE_OK) return status;
             reproduce_print(report, "  %-4.1f %-7s %-32s%-32s%-32s%s", cpu_ghz[cpu], aim == 0 ? "time" : "energy", cells[0], cells[1],
                             cells[2], cells[3]);
@@ -197,8 +197,8 @@ static yoke_status assess(reproduce_report *report, const peach_variant *variant
 {
     peach_point point;
     double squares[2] = {0, 0};
-    for (int cpu = 0; cpu < NUM_CPU_CLOCKS; cpu++) {
-        for (int gpu = 0; gpu < NUM_GPU_CLOCKS; gpu++) {
+    for (int cpu = 0; cpu < NUM_CPU_FREQUENCIES; cpu++) {
+        for (int gpu = 0; gpu < NUM_GPU_FREQUENCIES; gpu++) {
             const printed_cell *cell = &printed[cpu][aim][gpu];
             yoke_status status = point_of(report, variant, cpu, aim, gpu, &point);
             if (status != YOKE_OK) return status;
@@ -210,7 +210,7 @@ static yoke_status assess(reproduce_report *report, const peach_variant *variant
             }
         }
     }
-    for (int i = 0; i < 2; i++) quality->rms[i] = sqrt(squares[i] / (NUM_CPU_CLOCKS * NUM_GPU_CLOCKS));
+    for (int i = 0; i < 2; i++) quality->rms[i] = sqrt(squares[i] / (NUM_CPU_FREQUENCIES * NUM_GPU_FREQUENCIES));
     return YOKE_OK;
 }
 
@@ -294,8 +294,8 @@ static void add_base_power(reproduce_report *report)
 static yoke_status count_alike(reproduce_report *report, int64_t *cells)
 {
     *cells = 0;
-    for (int i = 0; i < NUM_CPU_CLOCKS * NUM_AIMS * NUM_GPU_CLOCKS; i++) {
-        int cpu = i / (NUM_AIMS * NUM_GPU_CLOCKS), aim = i / NUM_GPU_CLOCKS % NUM_AIMS, gpu = i % NUM_GPU_CLOCKS;
+    for (int i = 0; i < NUM_CPU_FREQUENCIES * NUM_AIMS * NUM_GPU_FREQUENCIES; i++) {
+        int cpu = i / (NUM_AIMS * NUM_GPU_FREQUENCIES), aim = i / NUM_GPU_FREQUENCIES % NUM_AIMS, gpu = i % NUM_GPU_FREQUENCIES;
         peach_point point;
         yoke_status status = point_of(report, &variants[J], cpu, aim, gpu, &point);
         if (status != YOKE_OK) return status;
@@ -331,27 +331,27 @@ static yoke_status all_variants(reproduce_report *report)
 
 /* ----------------------------------------------------------------------------------------------- coupled plans */
 
-/* The best of all clocks and shares, in one plan: 8 x 4 pairs of levels. */
+/* The best of all frequencies and shares, in one plan: 8 x 4 pairs of levels. */
 static yoke_status coupled_plan(reproduce_report *report, int aim, peach_point *point, int *cpu, int *gpu)
 {
     enum { UNITS = 50 };
     yoke_context *context = reproduce_context(report);
-    yoke_plan_level host[NUM_CPU_CLOCKS], accelerator[NUM_GPU_CLOCKS];
-    for (int i = 0; i < NUM_CPU_CLOCKS; i++) {
-        peach_parameters p = peach_at_clocks(cpu_ghz[i], gpu_mhz[0]);
+    yoke_plan_level host[NUM_CPU_FREQUENCIES], accelerator[NUM_GPU_FREQUENCIES];
+    for (int i = 0; i < NUM_CPU_FREQUENCIES; i++) {
+        peach_parameters p = peach_at_frequencies(cpu_ghz[i], gpu_mhz[0]);
         host[i] = (yoke_plan_level){
             .frequency_hz = 1e9 * cpu_ghz[i], .seconds_per_unit = 1 / p.host_rate, .dynamic_power_w = p.host_w, .idle_power_w = 0};
     }
-    for (int i = 0; i < NUM_GPU_CLOCKS; i++) {
-        peach_parameters p = peach_at_clocks(cpu_ghz[0], gpu_mhz[i]);
+    for (int i = 0; i < NUM_GPU_FREQUENCIES; i++) {
+        peach_parameters p = peach_at_frequencies(cpu_ghz[0], gpu_mhz[i]);
         accelerator[i] = (yoke_plan_level){
             .frequency_hz = 1e6 * gpu_mhz[i], .seconds_per_unit = 1 / p.gpu_rate, .dynamic_power_w = p.gpu_w, .idle_power_w = 0};
     }
     const yoke_plan_device devices[2] = {
-        {.name = "host", .host = 1, .num_levels = NUM_CPU_CLOCKS, .levels = host, .max_units = INT64_MAX},
-        {.name = "accelerator", .num_levels = NUM_GPU_CLOCKS, .levels = accelerator, .max_units = INT64_MAX},
+        {.name = "host", .host = 1, .num_levels = NUM_CPU_FREQUENCIES, .levels = host, .max_units = INT64_MAX},
+        {.name = "accelerator", .num_levels = NUM_GPU_FREQUENCIES, .levels = accelerator, .max_units = INT64_MAX},
     };
-    const peach_parameters p = peach_at_clocks(cpu_ghz[0], gpu_mhz[0]);
+    const peach_parameters p = peach_at_frequencies(cpu_ghz[0], gpu_mhz[0]);
     const yoke_plan_problem problem = {
         .units = UNITS, .repetitions = 1, .base_power_w = p.base_w, .hosting_power_w = p.hosting_w, .num_devices = 2, .devices = devices};
     const yoke_plan_options options = {.objective = aims[aim], .bare = 1};
@@ -370,7 +370,7 @@ static yoke_status coupled_plan(reproduce_report *report, int aim, peach_point *
 static yoke_status coupled(reproduce_report *report)
 {
     static const char *const ids[NUM_AIMS] = {"peach.coupled.perf", "peach.coupled.energy"};
-    const int corner_cpu[NUM_AIMS] = {0, NUM_CPU_CLOCKS - 1};
+    const int corner_cpu[NUM_AIMS] = {0, NUM_CPU_FREQUENCIES - 1};
     peach_point points[NUM_AIMS];
     reproduce_section(report, "PEACH, section VII-B: frequencies and share together",
                       "One plan over 8 frequencies of the processor, 4 of the GPU and 51 shares: 1336 GFLOPS at (2.6, 705, 78), 3.42 "
@@ -422,8 +422,8 @@ static void remarks(reproduce_report *report)
 {
     reproduce_section(report, "PEACH, section VII-B: what the text says of Table VII", NULL);
     double most = 0, saved = 0;
-    for (int cpu = 0; cpu < NUM_CPU_CLOCKS; cpu++)
-        for (int gpu = 0; gpu < NUM_GPU_CLOCKS; gpu++) {
+    for (int cpu = 0; cpu < NUM_CPU_FREQUENCIES; cpu++)
+        for (int gpu = 0; gpu < NUM_GPU_FREQUENCIES; gpu++) {
             double time = printed[cpu][0][gpu].efficiency, energy = printed[cpu][1][gpu].efficiency;
             most = fmax(most, energy / time - 1);
             saved = fmax(saved, 1 - time / energy);
@@ -448,7 +448,7 @@ static void remarks(reproduce_report *report)
                                 "efficiency loses 3 % (the grid of 2 % again); it holds for rates and for least energy"});
 }
 
-yoke_status reproduce_peach_clocks(reproduce_report *report)
+yoke_status reproduce_peach_frequencies(reproduce_report *report)
 {
     yoke_status status = table_7(report);
     if (status == YOKE_OK) status = all_variants(report);
