@@ -5,6 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
+const double made_contentions[MADE_CONTENTIONS] = {0, 0.05, 0.15, 0.3};
+
 double made_random(uint64_t *state)
 {
     uint64_t z = (*state += UINT64_C(0x9e3779b97f4a7c15)); /* splitmix64 */
@@ -33,12 +35,12 @@ static void make_levels(uint64_t *state, made_device *device, double compute_s, 
 
 void made_machine_create(uint64_t seed, made_machine *machine)
 {
-    static const double contentions[] = {0, 0, 0.05, 0.15, 0.3};
     uint64_t state = seed;
     made_device *cpu = &machine->devices[0], *gpu = &machine->devices[1];
     memset(machine, 0, sizeof *machine);
     const double unit_s = power_of_ten(&state, -7.3, -5.5), faster = power_of_ten(&state, -0.3, 1.2);
-    const double contention = contentions[(int)(5 * made_random(&state))];
+    const int fifth = (int)(5 * made_random(&state)); /* two fifths have none */
+    const double contention = made_contentions[fifth > 0 ? fifth - 1 : 0];
     for (int i = 0; i < CALIBRATE_DEVICES; i++) {
         made_device *device = &machine->devices[i];
         device->from_units = power_of_ten(&state, 3, 5);

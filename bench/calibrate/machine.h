@@ -6,7 +6,10 @@
 
 #include "yoke/yoke.h"
 
-enum { CALIBRATE_DEVICES = 2, CALIBRATE_MOST_LEVELS = 16, CALIBRATE_UNIT_BYTES = 8 };
+enum { CALIBRATE_DEVICES = 2, CALIBRATE_MOST_LEVELS = 16, CALIBRATE_UNIT_BYTES = 8, MADE_CONTENTIONS = 4 };
+
+/* By how much devices slow each other down, ascending: that of a machine is one of these. */
+extern const double made_contentions[MADE_CONTENTIONS];
 
 /* At one frequency: a launch on x units takes start_s + x s(x), where s is inner_s up to from_units, outer_s from to_units on, and linear in between. */
 typedef struct made_level {

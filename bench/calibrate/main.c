@@ -10,8 +10,7 @@
 #include "common/program.h"
 #include "common/record.h"
 
-/* Machines whose devices slow each other down by more than this are a row of their own. */
-static const double strong = 0.2, bad_regret = 0.02;
+static const double bad_regret = 0.02;
 
 typedef struct command_line {
     int64_t machines, seed;
@@ -25,11 +24,10 @@ typedef struct plan_figures {
 
 typedef struct figures {
     study_predictions predictions[STUDY_KINDS];
-    plan_figures plans[2][STUDY_OBJECTIVES]; /* contention weak, strong */
+    plan_figures plans[MADE_CONTENTIONS][STUDY_OBJECTIVES];
 } figures;
 
 static const char *const objectives[STUDY_OBJECTIVES] = {"time", "energy"};
-static const char *const contentions[2] = {"0 to 0.15", "0.3"};
 
 static const app_column columns[] = {
     {"predictions",
@@ -79,9 +77,11 @@ static void add(figures *all, const study_result *one)
         to->widths += from->widths;
         to->max_error = fmax(to->max_error, from->max_error);
     }
+    int c = 0;
+    while (c < MADE_CONTENTIONS - 1 && one->contention > made_contentions[c]) c++;
     for (int o = 0; o < STUDY_OBJECTIVES; o++)
         for (int k = 0; k < STUDY_PLANS; k++) {
-            plan_figures *to = &all->plans[one->contention > strong][o];
+            plan_figures *to = &all->plans[c][o];
             const double regret = one->regret[o][k];
             to->plans++;
             to->bad += regret > bad_regret;
@@ -104,11 +104,11 @@ static void print(app_terminal *terminal, const figures *all)
     }
     app_print(terminal, "%-20s %8.0f %10.1f\n\n", "all", count, 100 * inside / count);
     app_print(terminal, "%-8s %-11s %8s %10s %9s %8s\n", "plans", "contention", "number", "above 2 %", "regret %", "most %");
-    for (int c = 0; c < 2; c++)
+    for (int c = 0; c < MADE_CONTENTIONS; c++)
         for (int o = 0; o < STUDY_OBJECTIVES; o++) {
             const plan_figures *one = &all->plans[c][o];
             if (one->plans == 0) continue;
-            app_print(terminal, "%-8s %-11s %8d %10.1f %9.2f %8.2f\n", objectives[o], contentions[c], one->plans,
+            app_print(terminal, "%-8s %-11g %8d %10.1f %9.2f %8.2f\n", objectives[o], made_contentions[c], one->plans,
                       100.0 * one->bad / one->plans, 100 * one->sum / one->plans, 100 * one->most);
         }
 }
@@ -130,11 +130,11 @@ static json_t *predictions_json(const figures *all)
 static json_t *plans_json(const figures *all)
 {
     json_t *array = json_array();
-    for (int c = 0; c < 2; c++)
+    for (int c = 0; c < MADE_CONTENTIONS; c++)
         for (int o = 0; o < STUDY_OBJECTIVES; o++) {
             const plan_figures *one = &all->plans[c][o];
-            array = app_json_append(array, json_pack("{s:s, s:s, s:i, s:i, s:o, s:o}", "objective", objectives[o], "contention",
-                                                     contentions[c], "number", one->plans, "above_2_percent", one->bad, "regret",
+            array = app_json_append(array, json_pack("{s:s, s:f, s:i, s:i, s:o, s:o}", "objective", objectives[o], "contention",
+                                                     made_contentions[c], "number", one->plans, "above_2_percent", one->bad, "regret",
                                                      app_json_number(one->sum / one->plans), "most_regret", app_json_number(one->most)));
         }
     return array;

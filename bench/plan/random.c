@@ -111,6 +111,19 @@ static void draw_round(const plan_shape *shape, random_state *random, plan_rando
         }
 }
 
+static double draw_alone(random_state *random) { return random_chance(random, 0.8) ? random_uniform(random, 0.5, 1) : 0; }
+
+/* By how much a level is faster alone; of a round each phase by another part. */
+static void draw_contention(random_state *random, plan_random *drawn)
+{
+    for (int64_t i = 0; i < drawn->problem.num_devices; i++)
+        for (int64_t k = 0; k < drawn->devices[i].num_levels; k++) {
+            drawn->levels[i][k].alone_factor = draw_alone(random);
+            for (int64_t p = 0; drawn->problem.round != NULL && p < drawn->round.num_phases; p++)
+                drawn->times[i][k][p].alone_factor = draw_alone(random);
+        }
+}
+
 void plan_random_draw(const plan_shape *shape, random_state *random, plan_random *drawn)
 {
     memset(drawn, 0, sizeof *drawn);
@@ -136,4 +149,5 @@ void plan_random_draw(const plan_shape *shape, random_state *random, plan_random
         drawn->devices[i].name = drawn->names[i];
     }
     if (shape->phases > 0) draw_round(shape, random, drawn);
+    if (shape->contention) draw_contention(random, drawn);
 }

@@ -21,6 +21,7 @@ typedef struct plan_shape {
     int cliffs;        /* nonzero: with points, speeds fall by factors of 2 to 8 at one of them */
     int falling;       /* nonzero: with points, speeds differ so much from point to point that seconds fall with units now and then */
     int whole_numbers; /* nonzero: seconds and powers are small whole numbers, so that many choices cost the same */
+    int contention;    /* nonzero: most levels take less time where the device works alone */
     int phases; /* 0: no round; else so many of one cut, with barriers, each with an eighth of the units of the one before (not with points) */
 } plan_shape;
 

@@ -28,6 +28,7 @@ typedef struct yoke_plan_level {
     double idle_power_w;      /* NaN: not known */
     double time_uncertainty;  /* relative, half width of the 95 % interval, of seconds; 0: as good as exact */
     double power_uncertainty; /* the same of both powers */
+    double alone_factor;      /* seconds of a call where no other device is at work, over those here: above 0, at most 1; 0: 1 */
     int64_t num_points;
     const double *points;                /* [num_points][2]: units (ascending, > 0), seconds (> 0) of a call without its start */
     const struct yoke_plan_time *phases; /* [num_phases] of the problem's round; NULL where there is none */
@@ -42,6 +43,7 @@ typedef struct yoke_plan_time {
     double seconds_per_unit, start_seconds;
     double dynamic_power_w;                     /* NaN: not known */
     double time_uncertainty, power_uncertainty; /* relative, half widths of 95 % intervals: of seconds, of dynamic_power_w */
+    double alone_factor;
     int64_t num_points;
     const double *points;
 } yoke_plan_time;
@@ -102,6 +104,8 @@ typedef struct yoke_plan_device {
  *   (2014 paper, eq. 37; PEACH, eq. 11, whose P_OH is host_overhead = hosting_power_w);
  *   peak power = base + idle and dynamic powers of devices with units + idle powers of the others (not of removable ones) + host_overhead, where an
  *   accelerator has units.
+ * Devices that work beside each other may slow each other down (memory, power).  Seconds of a level are those beside others; where one device alone is at
+ * work, its w_i is alone_factor times that.  (A device that works on when all others have ended is not counted as alone.)
  *
  * With a round, and w_ip = calls_p (start_ip + t_ip(n_ip)) for the n_ip > 0 units that device i has of phase p, and W_ik the sum over the phases of interval k:
  *   T = sum over intervals of (max W_ik + sum of calls_p call_seconds_p), + max c_i where copies come before; else max (c_i + W_i0) is the first interval's;

@@ -18,6 +18,8 @@ enum {
 
 /* What is known worse than this is not known: larger relative half widths are refused in a file, and written as this. */
 #define PROBLEM_MOST_UNCERTAINTY 10.0
+/* The least alone_factor: smaller ones are refused in a file, and written as this. */
+#define PROBLEM_LEAST_ALONE 1e-6
 
 /* Members of yoke_plan_device (member: the device): the array `levels`, and the object `laws`, which becomes levels. */
 yoke_status problem_read_levels(yoke_json_reader *reader, const json_t *value, void *device);

@@ -92,6 +92,7 @@ static yoke_status read_level(yoke_json_reader *reader, const json_t *value, yok
         {"idle_power_w", YOKE_JSON_NUMBER, offsetof(yoke_plan_level, idle_power_w), .least = 0, .most = 1e9, .nullable = 1},
         {"time_uncertainty", YOKE_JSON_NUMBER, offsetof(yoke_plan_level, time_uncertainty), .least = 0, .most = PROBLEM_MOST_UNCERTAINTY},
         {"power_uncertainty", YOKE_JSON_NUMBER, offsetof(yoke_plan_level, power_uncertainty), .least = 0, .most = PROBLEM_MOST_UNCERTAINTY},
+        {"alone_factor", YOKE_JSON_NUMBER, offsetof(yoke_plan_level, alone_factor), .least = PROBLEM_LEAST_ALONE, .most = 1},
         {"phases", YOKE_JSON_OTHER, 0, .read = problem_read_later},
     };
     yoke_status status = yoke_json_read_object(reader, keys, COUNT_OF(keys), value, level);
@@ -246,6 +247,7 @@ yoke_status problem_read_laws(yoke_json_reader *reader, const json_t *value, voi
         {"start_seconds", YOKE_JSON_NUMBER, offsetof(laws, common.start_seconds), .least = 0, .most = 1e9},
         {"time_uncertainty", YOKE_JSON_NUMBER, offsetof(laws, common.time_uncertainty), .least = 0, .most = PROBLEM_MOST_UNCERTAINTY},
         {"power_uncertainty", YOKE_JSON_NUMBER, offsetof(laws, common.power_uncertainty), .least = 0, .most = PROBLEM_MOST_UNCERTAINTY},
+        {"alone_factor", YOKE_JSON_NUMBER, offsetof(laws, common.alone_factor), .least = PROBLEM_LEAST_ALONE, .most = 1},
     };
     void *memory = NULL;
     yoke_status status = yoke_allocate(reader->context, 1, sizeof(laws), &memory);

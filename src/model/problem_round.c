@@ -160,6 +160,7 @@ static yoke_status read_time(yoke_json_reader *reader, const json_t *value, yoke
         {"dynamic_power_w", YOKE_JSON_NUMBER, offsetof(yoke_plan_time, dynamic_power_w), .least = 0, .most = 1e9, .nullable = 1},
         {"time_uncertainty", YOKE_JSON_NUMBER, offsetof(yoke_plan_time, time_uncertainty), .least = 0, .most = PROBLEM_MOST_UNCERTAINTY},
         {"power_uncertainty", YOKE_JSON_NUMBER, offsetof(yoke_plan_time, power_uncertainty), .least = 0, .most = PROBLEM_MOST_UNCERTAINTY},
+        {"alone_factor", YOKE_JSON_NUMBER, offsetof(yoke_plan_time, alone_factor), .least = PROBLEM_LEAST_ALONE, .most = 1},
     };
     time->dynamic_power_w = NAN;
     time->absent = json_is_null(value);
@@ -176,7 +177,8 @@ static yoke_status read_time(yoke_json_reader *reader, const json_t *value, yoke
 static yoke_status read_times(yoke_json_reader *reader, const json_t *value, int64_t count, yoke_plan_level *level)
 {
     yoke_plan_time *times = NULL;
-    static const char *const others[] = {"seconds_per_unit", "points", "start_seconds", "dynamic_power_w", "time_uncertainty"};
+    static const char *const others[] = {"seconds_per_unit", "points",           "start_seconds",
+                                         "dynamic_power_w",  "time_uncertainty", "alone_factor"};
     for (int k = 0; k < COUNT_OF(others); k++)
         if (json_object_get(value, others[k]) != NULL) {
             yoke_json_enter(reader, others[k]);
@@ -342,6 +344,7 @@ static json_t *time_object(const yoke_plan_time *time)
     set(&object, "dynamic_power_w", number(time->dynamic_power_w));
     if (time->time_uncertainty > 0) set(&object, "time_uncertainty", number(fmin(time->time_uncertainty, PROBLEM_MOST_UNCERTAINTY)));
     if (time->power_uncertainty > 0) set(&object, "power_uncertainty", number(fmin(time->power_uncertainty, PROBLEM_MOST_UNCERTAINTY)));
+    if (time->alone_factor > 0) set(&object, "alone_factor", number(fmax(time->alone_factor, PROBLEM_LEAST_ALONE)));
     return object;
 }
 

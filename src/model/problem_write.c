@@ -44,6 +44,7 @@ static json_t *level_object(const yoke_plan_problem *problem, const yoke_plan_le
     set(&object, "idle_power_w", number(level->idle_power_w));
     if (level->time_uncertainty > 0) set(&object, "time_uncertainty", number(fmin(level->time_uncertainty, PROBLEM_MOST_UNCERTAINTY)));
     if (level->power_uncertainty > 0) set(&object, "power_uncertainty", number(fmin(level->power_uncertainty, PROBLEM_MOST_UNCERTAINTY)));
+    if (level->alone_factor > 0) set(&object, "alone_factor", number(fmax(level->alone_factor, PROBLEM_LEAST_ALONE)));
     return object;
 }
 

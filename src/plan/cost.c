@@ -127,6 +127,7 @@ typedef struct part {
     const plan_level *level;
     const int64_t *units; /* [num_cuts][num_devices] */
     const int64_t *before;
+    int at_work, alone; /* alone: no other device is */
 } part;
 
 static int64_t units_of(const part *of, int cut) { return of->units[cut * of->work->num_devices + of->device->given]; }
@@ -158,7 +159,7 @@ static int add_interval(const part *of, int *phase, double copy_s, sums *sum, do
         int64_t n = phase_units(of, &work->phases[*phase]);
         if (n <= 0) continue;
         if (time->absent) return 0;
-        double seconds = plan_time_s(time, n), joules = time->dynamic_w * seconds;
+        double seconds = (of->alone ? time->alone : 1) * plan_time_s(time, n), joules = time->dynamic_w * seconds;
         works += seconds;
         half_s += time->time_uncertainty * seconds;
         active_w = larger(active_w, time->dynamic_w);
@@ -180,7 +181,7 @@ static int add_interval(const part *of, int *phase, double copy_s, sums *sum, do
 static int add_device(const part *of, sums *sum)
 {
     const plan_device *device = of->device;
-    if (!is_at_work(of)) {
+    if (!of->at_work) {
         double half_w = device->parked_w * device->parked_uncertainty;
         sum->idle_w += device->parked_w;
         sum->idle_squares += half_w * half_w;
@@ -229,12 +230,19 @@ static plan_cost cost_of_sums(const plan_work *work, const sums *sum)
 plan_cost plan_cost_of(const plan_work *work, const int64_t *units, const int64_t *levels)
 {
     int64_t before[PLAN_MOST_CUTS] = {0};
+    int at_work[PLAN_MOST_DEVICES], working = 0;
     sums sum;
     sum.copies = sum.idle_w = sum.dynamic_j = sum.idle_squares = sum.work_squares = 0;
     for (int k = 0; k < work->num_intervals; k++) sum.intervals[k] = (interval_sum){0};
     for (int i = 0; i < work->num_devices; i++) {
+        const part of = {.work = work, .device = &work->devices[i], .units = units};
+        at_work[i] = is_at_work(&of);
+        working += at_work[i];
+    }
+    for (int i = 0; i < work->num_devices; i++) {
         const plan_device *device = &work->devices[i];
-        const part of = {work, device, level_given(device, levels[device->given]), units, before};
+        const plan_level *level = level_given(device, levels[device->given]);
+        const part of = {work, device, level, units, before, at_work[i], working == 1};
         if (!add_device(&of, &sum)) return (plan_cost){NAN, NAN, NAN, NAN, NAN};
         for (int c = 0; c < work->num_cuts; c++) before[c] = (int64_t)((uint64_t)before[c] + (uint64_t)units_of(&of, c));
     }

@@ -29,6 +29,7 @@ typedef struct plan_time {
     yoke_speed speed; /* count 0: linear */
     double dynamic_w;
     double time_uncertainty, power_uncertainty;
+    double alone; /* so many times w(n) where no other device is at work, at most 1 */
 } plan_time;
 
 /* A phase of the round.  A problem without one has a single phase, of all units and repetitions. */
@@ -81,6 +82,7 @@ typedef struct plan_work {
     int copies_before; /* nonzero: and some device has copies that take time */
     int powers_known;  /* nonzero: all of them */
     int linear;        /* nonzero: no level has points */
+    int disturbed;     /* nonzero: some device takes less where no other is at work */
     int several;       /* nonzero: the search for rounds is needed; else there is one phase of all units */
     int num_devices;
     plan_device devices[PLAN_MOST_DEVICES];
@@ -152,7 +154,7 @@ int64_t plan_finish_units(const plan_device *device, const plan_level *level, do
 
 /*
  * What a choice costs, for planning, predicting and explaining: units [num_cuts][num_devices] and levels in the order of the problem (levels by their
- * numbers there).  Units need not sum to n, but in a round no cut may have more.  All NaN where a device has units of a phase that it has no kernel for.
+ * numbers there).  The functions above are of devices beside others, and never less than those alone.  Units need not sum to n, but in a round no cut may have more.  All NaN where a device has units of a phase that it has no kernel for.
  */
 plan_cost plan_cost_of(const plan_work *work, const int64_t *units, const int64_t *levels);
 

@@ -76,6 +76,8 @@ static yoke_status check_time(yoke_context *context, const plan_place *place, co
     if (!finite_from_zero(time->time_uncertainty)) return fail_level(context, place, "time_uncertainty", time->time_uncertainty, from_zero);
     if (!finite_from_zero(time->power_uncertainty))
         return fail_level(context, place, "power_uncertainty", time->power_uncertainty, from_zero);
+    if (!(time->alone_factor >= 0 && time->alone_factor <= 1))
+        return fail_level(context, place, "alone_factor", time->alone_factor, "above 0 and at most 1, or 0 where nothing is known of it");
     return check_points(context, place, time);
 }
 

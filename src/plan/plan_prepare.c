@@ -23,6 +23,7 @@ static int order_levels(const yoke_plan_level *a, const yoke_plan_level *b)
                            a->frequency_hz,
                            a->time_uncertainty,
                            a->power_uncertainty,
+                           a->alone_factor,
                            (double)a->num_points};
     const double of_b[] = {b->num_points > 0 ? 0 : b->seconds_per_unit,
                            b->start_seconds,
@@ -31,6 +32,7 @@ static int order_levels(const yoke_plan_level *a, const yoke_plan_level *b)
                            b->frequency_hz,
                            b->time_uncertainty,
                            b->power_uncertainty,
+                           b->alone_factor,
                            (double)b->num_points};
     for (size_t k = 0; k < sizeof of_a / sizeof of_a[0]; k++)
         if (order_numbers(of_a[k], of_b[k]) != 0) return order_numbers(of_a[k], of_b[k]);
@@ -68,6 +70,7 @@ yoke_plan_time plan_level_time(const yoke_plan_level *level)
                             .dynamic_power_w = level->dynamic_power_w,
                             .time_uncertainty = level->time_uncertainty,
                             .power_uncertainty = level->power_uncertainty,
+                            .alone_factor = level->alone_factor,
                             .num_points = level->num_points,
                             .points = level->points};
 }
@@ -84,7 +87,9 @@ static plan_time prepare_time(plan_work *work, const yoke_plan_level *level, int
                       .per_unit_s = calls * from.seconds_per_unit,
                       .dynamic_w = from.dynamic_power_w,
                       .time_uncertainty = from.time_uncertainty,
-                      .power_uncertainty = from.power_uncertainty};
+                      .power_uncertainty = from.power_uncertainty,
+                      .alone = from.alone_factor > 0 ? from.alone_factor : 1};
+    work->disturbed |= time.alone < 1;
     if (from.num_points > 0) {
         work->linear = 0;
         yoke_speed_fill(&time.speed, *pieces, from.num_points, from.points);

@@ -202,6 +202,14 @@ int run_is_beside(const yoke_run *run, const run_plan *plan, int phase, int only
     return count > 1;
 }
 
+/* Of what a call on all units takes beside others; 0 where nothing is known, or it is no less. */
+static double alone_factor(const yoke_run *run, const wanted_time *wanted)
+{
+    const double alone_s = run_seconds(run, wanted->work, wanted->device, wanted->level, 0, wanted->all, NULL),
+                 beside_s = run_seconds(run, wanted->work, wanted->device, wanted->level, 1, wanted->all, NULL);
+    return alone_s < beside_s ? alone_s / beside_s : 0;
+}
+
 static int fill_level(const yoke_run *run, const run_plan *plan, int device, int level, int only, yoke_plan_level *to,
                       yoke_plan_time *times, double *points)
 {
@@ -223,6 +231,8 @@ static int fill_level(const yoke_run *run, const run_plan *plan, int device, int
         if (!fill_time(run, &wanted, &times[p], points)) return 0;
         times[p].dynamic_power_w = dynamic_w / wanted.slowness; /* which was measured for the seconds of phases */
         times[p].power_uncertainty = isnan(uncertainty) ? 0 : uncertainty;
+        /* A run weighs devices alone itself, as it asks now and then whether that is still so (leave_alone). */
+        if (!only && plan->told && wanted.beside) times[p].alone_factor = alone_factor(run, &wanted);
         /* A search takes numbers as they are: what is uncertain is measured when it is chosen, and a tie broken by time would never be. */
         if (!only && !plan->told) times[p].time_uncertainty = times[p].power_uncertainty = 0;
     }
@@ -236,6 +246,7 @@ static int fill_level(const yoke_run *run, const run_plan *plan, int device, int
     to->time_uncertainty = times[0].time_uncertainty;
     to->dynamic_power_w = times[0].dynamic_power_w;
     to->power_uncertainty = times[0].power_uncertainty;
+    to->alone_factor = times[0].alone_factor;
     return 1;
 }
 

@@ -22,6 +22,7 @@ static void what_is_in_the_file_is_in_the_problem(void **state)
     assert_true(cpu->host && !cpu->removable && cpu->max_units == INT64_MAX && cpu->num_levels == 2);
     assert_true(cpu->levels[0].frequency_hz == 2e9 && cpu->levels[0].seconds_per_unit == 1.7e-6 && cpu->levels[0].start_seconds == 1e-5);
     assert_true(cpu->levels[0].dynamic_power_w == 84 && cpu->levels[0].idle_power_w == 84.3 && cpu->levels[0].num_points == 0);
+    assert_true(cpu->levels[0].alone_factor == 0.75 && cpu->levels[1].alone_factor == 0 && gpu->levels[1].alone_factor == 0.5);
     assert_true(isnan(cpu->levels[1].frequency_hz) && isnan(cpu->levels[1].dynamic_power_w) && isnan(cpu->levels[1].idle_power_w));
     assert_true(cpu->levels[1].time_uncertainty == 0.02 && cpu->levels[1].power_uncertainty == 0.05);
     assert_int_equal(cpu->levels[1].num_points, 3);
@@ -78,6 +79,7 @@ static void assert_same_level(const yoke_plan_level *a, const yoke_plan_level *b
     assert_true(same(a->frequency_hz, b->frequency_hz) && same(a->dynamic_power_w, b->dynamic_power_w));
     assert_true(same(a->idle_power_w, b->idle_power_w) && a->start_seconds == b->start_seconds);
     assert_true(a->time_uncertainty == b->time_uncertainty && a->power_uncertainty == b->power_uncertainty);
+    assert_true(a->alone_factor == b->alone_factor);
     assert_int_equal(a->num_points, b->num_points);
     if (a->num_points == 0) assert_true(a->seconds_per_unit == b->seconds_per_unit);
     for (int64_t i = 0; i < 2 * a->num_points; i++) assert_true(a->points[i] == b->points[i]);
@@ -152,7 +154,8 @@ static void a_round_in_the_file_is_in_the_problem(void **state)
     const yoke_plan_time *cpu = problem->devices[0].levels[0].phases, *gpu = problem->devices[1].levels[0].phases;
     assert_true(cpu[0].seconds_per_unit == 0.1 && cpu[0].start_seconds == 0.25 && cpu[0].dynamic_power_w == 3 &&
                 cpu[0].time_uncertainty == 0.02);
-    assert_true(cpu[1].num_points == 2 && cpu[1].points[3] == 1.5 && cpu[1].power_uncertainty == 0.05);
+    assert_true(cpu[1].num_points == 2 && cpu[1].points[3] == 1.5 && cpu[1].power_uncertainty == 0.05 && cpu[1].alone_factor == 0.9 &&
+                cpu[0].alone_factor == 0);
     assert_true(gpu[2].absent && !gpu[1].absent && gpu[1].seconds_per_unit == 0.3);
     /* The choice of 4 and 6 units of the first cut, 1 and 3 of the second: 7 x 0.1 / 1.3 = 0.54, one of 7 units is the cpu's. */
     const int64_t units[] = {4, 6, 1, 3};
@@ -188,6 +191,7 @@ static void a_round_is_written_as_it_was_read(void **state)
     yoke_plan_problem *second = read_good(context, p->other);
     assert_true(second->round->phases[1].weight_sum[2] == nextafter(1.0 / 3, 1) && second->round->phases[2].cut == -1);
     assert_true(second->devices[1].levels[0].phases[2].absent && second->devices[0].levels[0].phases[1].points[2] == 4);
+    assert_true(second->devices[0].levels[0].phases[1].alone_factor == 0.9);
     assert_int_equal(yoke_plan_problem_write(context, p->other, second), YOKE_OK);
     const char *after = content_of(p->other, &two);
     assert_true(one == two && memcmp(before, after, one) == 0); /* the order of writing is stable */

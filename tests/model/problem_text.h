@@ -88,14 +88,15 @@ static const char *const complete_model =
     " \"base_power_w\": 12.5, \"hosting_power_w\": null, \"devices\": [\n"
     "  {\"name\": \"cpu \xc3\xa4\", \"kind\": \"host\", \"removable\": false, \"levels\": [\n"
     "    {\"frequency_hz\": 2.0e9, \"seconds_per_unit\": 1.7e-6, \"start_seconds\": 1e-5, \"dynamic_power_w\": 84, \"idle_power_w\": "
-    "84.3},\n"
+    "84.3,\n     \"alone_factor\": 0.75},\n"
     "    {\"frequency_hz\": null, \"points\": [[1, 1e-6], [10.5, 2e-5], [1e6, 1]], \"dynamic_power_w\": null, \"time_uncertainty\": 0.02,\n"
     "     \"power_uncertainty\": 0.05}],\n"
     "   \"copy_seconds\": 0, \"copy_seconds_per_unit\": 0, \"copy_joules_per_unit\": 0},\n"
     "  {\"name\": \"gpu\", \"kind\": \"accelerator\", \"removable\": true, \"copy_seconds\": 0.25, \"copy_seconds_per_unit\": 1e-9,\n"
     "   \"copy_joules_per_unit\": 8.14e-4, \"max_units\": 1e6, \"laws\": {\"frequencies_hz\": [1e9, 2e9], \"rate\": {\"linear\": [1e-3, "
     "5]},\n"
-    "   \"power\": {\"cubic\": [1e-27, 2e-9, 3]}, \"total\": true, \"idle_power_w\": 2, \"start_seconds\": 0.5}}]}";
+    "   \"power\": {\"cubic\": [1e-27, 2e-9, 3]}, \"total\": true, \"idle_power_w\": 2, \"start_seconds\": 0.5,\n"
+    "   \"alone_factor\": 0.5}}]}";
 
 /* With a round of all that there is: two cuts, weights, a device alone, points, no kernel. */
 static const char *const round_model =
@@ -106,7 +107,8 @@ static const char *const round_model =
     " \"devices\": [{\"name\": \"cpu\", \"kind\": \"host\", \"levels\": [\n"
     "    {\"frequency_hz\": 1e9, \"idle_power_w\": 7, \"power_uncertainty\": 0.01, \"phases\": [\n"
     "      {\"seconds_per_unit\": 0.1, \"start_seconds\": 0.25, \"dynamic_power_w\": 3, \"time_uncertainty\": 0.02},\n"
-    "      {\"points\": [[1, 0.5], [4, 1.5]], \"dynamic_power_w\": 4, \"power_uncertainty\": 0.05}, {\"seconds_per_unit\": 2,\n"
+    "      {\"points\": [[1, 0.5], [4, 1.5]], \"dynamic_power_w\": 4, \"power_uncertainty\": 0.05, \"alone_factor\": 0.9},\n"
+    "      {\"seconds_per_unit\": 2,\n"
     "       \"dynamic_power_w\": 1}]}]},\n"
     "  {\"name\": \"gpu\", \"kind\": \"accelerator\", \"levels\": [{\"idle_power_w\": 2, \"phases\": [\n"
     "      {\"seconds_per_unit\": 0.05, \"dynamic_power_w\": 30}, {\"seconds_per_unit\": 0.3, \"dynamic_power_w\": 20}, null]}]}]}";

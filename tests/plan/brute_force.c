@@ -50,10 +50,24 @@ static double work_seconds(const yoke_plan_problem *problem, int64_t i, int64_t 
     return units == 0 ? 0 : problem->repetitions * (at->start_seconds + brute_seconds(at, units));
 }
 
-/* T, E and peak power, from c and w. */
-static brute_cost cost_of(const yoke_plan_problem *problem, const int64_t *units, const int64_t *levels, const double *copy,
-                          const double *work)
+/* Of seconds beside others, where no other device has units. */
+static double alone_part(const yoke_plan_problem *problem, const int64_t *units, const int64_t *levels)
 {
+    int64_t used = 0, device = 0;
+    for (int64_t i = 0; i < problem->num_devices; i++) {
+        used += units[i] > 0;
+        if (units[i] > 0) device = i;
+    }
+    double factor = problem->devices[device].levels[levels[device]].alone_factor;
+    return used == 1 && factor > 0 ? factor : 1;
+}
+
+/* T, E and peak power, from c and w, of which w is that beside others. */
+static brute_cost cost_of(const yoke_plan_problem *problem, const int64_t *units, const int64_t *levels, const double *copy,
+                          const double *beside)
+{
+    double work[YOKE_PLAN_MAX_DEVICES], part = alone_part(problem, units, levels);
+    for (int64_t i = 0; i < problem->num_devices; i++) work[i] = part * beside[i];
     double longest_copy = 0, longest_work = 0, longest = 0, accelerators = 0, hosts = 0;
     bool hosting = false;
     brute_cost cost = {0};
@@ -263,6 +277,21 @@ static double least_makespan(const yoke_plan_problem *problem, double most_copy,
     return before[n];
 }
 
+/* All units on one device. */
+static double least_alone(const yoke_plan_problem *problem)
+{
+    int64_t units[YOKE_PLAN_MAX_DEVICES] = {0}, levels[YOKE_PLAN_MAX_DEVICES] = {0};
+    double least = INFINITY;
+    for (int64_t i = 0; i < problem->num_devices; i++) {
+        if (problem->devices[i].max_units < problem->units) continue;
+        units[i] = problem->units;
+        for (levels[i] = 0; levels[i] < problem->devices[i].num_levels; levels[i]++)
+            least = fmin(least, brute_evaluate(problem, units, levels).time_s);
+        units[i] = levels[i] = 0;
+    }
+    return least;
+}
+
 double brute_least_time(const yoke_plan_problem *problem)
 {
     int64_t n = problem->units;
@@ -283,5 +312,5 @@ double brute_least_time(const yoke_plan_problem *problem)
             }
     }
     free(scratch);
-    return least;
+    return fmin(least, least_alone(problem));
 }

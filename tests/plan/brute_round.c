@@ -24,6 +24,23 @@ static double phase_seconds(const yoke_phase *phase, const yoke_plan_time *time,
     return time->absent ? NAN : phase->calls * (time->start_seconds + brute_seconds(&level, units));
 }
 
+/* The one device that has units of any cut or phase of its own; -1: several, or none. */
+static int64_t alone_at_work(const yoke_plan_problem *problem, const int64_t *units)
+{
+    const yoke_round *round = problem->round;
+    int64_t found = -1;
+    for (int64_t i = 0; i < problem->num_devices; i++) {
+        int64_t sum = 0;
+        for (int64_t c = 0; c < round->num_cuts; c++) sum += units[c * problem->num_devices + i];
+        for (int64_t p = 0; p < round->num_phases; p++)
+            if (round->phases[p].cut < 0 && round->phases[p].device == i) sum += round->phases[p].units;
+        if (sum == 0) continue;
+        if (found >= 0) return -1;
+        found = i;
+    }
+    return found;
+}
+
 brute_cost brute_round_evaluate(const yoke_plan_problem *problem, const int64_t *units, const int64_t *levels)
 {
     const yoke_round *round = problem->round;
@@ -31,6 +48,7 @@ brute_cost brute_round_evaluate(const yoke_plan_problem *problem, const int64_t 
     double T = 0, C = 0, joules = 0, idle_w = problem->base_power_w, peak = 0, works[ROUND_PHASES][ROUND_DEVICES] = {{0}};
     double copy[ROUND_DEVICES] = {0};
     int64_t had[ROUND_PHASES][ROUND_DEVICES];
+    const int64_t alone = alone_at_work(problem, units);
     brute_cost cost = {0};
     for (int64_t i = 0; i < devices; i++) {
         const yoke_plan_device *device = &problem->devices[i];
@@ -50,6 +68,7 @@ brute_cost brute_round_evaluate(const yoke_plan_problem *problem, const int64_t 
             }
             working |= phase->cut < 0 && had[p][i] > 0;
             works[p][i] = phase_seconds(phase, &level->phases[p], had[p][i]);
+            if (i == alone && level->phases[p].alone_factor > 0) works[p][i] *= level->phases[p].alone_factor;
             if (had[p][i] > 0) joules += level->phases[p].dynamic_power_w * works[p][i];
         }
         if (working) {
@@ -225,6 +244,17 @@ static double count_choices(const random_round *drawn)
     return count;
 }
 
+/* A third of the rounds, with numbers of their own. */
+static void draw_contention(int64_t number, random_round *drawn)
+{
+    random_state random = {(uint64_t)number * 0xd1342543de82ef95u + 5};
+    random_uniform(&random, 0, 1);
+    for (int i = 0; i < drawn->problem.num_devices && number % 3 == 1; i++)
+        for (int l = 0; l < drawn->devices[i].num_levels; l++)
+            for (int p = 0; p < drawn->round.num_phases; p++)
+                if (random_chance(&random, 0.8)) drawn->times[i][l][p].alone_factor = random_uniform(&random, 0.4, 1);
+}
+
 void random_round_draw(int64_t number, double most_choices, random_round *drawn)
 {
     random_state random = {(uint64_t)number * 0x9e3779b97f4a7c15u + 77};
@@ -243,6 +273,7 @@ void random_round_draw(int64_t number, double most_choices, random_round *drawn)
     for (int c = 0; c < ROUND_CUTS; c++) drawn->cut_units[c] = random_whole(&random, random_chance(&random, 0.05) ? 0 : 2, 12);
     for (int p = 0; p < drawn->round.num_phases; p++) draw_phase(&random, drawn, p);
     draw_devices(&random, drawn);
+    draw_contention(number, drawn);
     while (count_choices(drawn) > most_choices)
         for (int i = 0; i < drawn->problem.num_devices; i++) /* fewer levels */
             if (drawn->devices[i].num_levels > 1)
@@ -281,8 +312,8 @@ void random_round_print(const random_round *drawn, const yoke_plan_options *opti
             printf("  level %lld: idle %.17g\n", (long long)l, d->levels[l].idle_power_w);
             for (int64_t p = 0; p < drawn->round.num_phases; p++) {
                 const yoke_plan_time *t = &d->levels[l].phases[p];
-                printf("    phase %lld: absent %d start %.17g per unit %.17g watts %.17g points", (long long)p, t->absent, t->start_seconds,
-                       t->seconds_per_unit, t->dynamic_power_w);
+                printf("    phase %lld: absent %d start %.17g per unit %.17g watts %.17g alone %.17g points", (long long)p, t->absent,
+                       t->start_seconds, t->seconds_per_unit, t->dynamic_power_w, t->alone_factor);
                 for (int64_t k = 0; k < 2 * t->num_points; k++) printf(" %.17g", t->points[k]);
                 printf("\n");
             }

@@ -99,6 +99,15 @@ static void numbers_outside_the_contract_are_refused_by_name(void **state)
     p->levels[0].time_uncertainty = NAN;
     refused(p, NULL, "time_uncertainty");
     p = pair_of(state);
+    p->levels[2].power_uncertainty = NAN;
+    refused(p, NULL, "device slow, level 1: power_uncertainty is nan");
+    const double no_factor[] = {NAN, -0.5, 1.001, INFINITY};
+    for (int k = 0; k < 4; k++) {
+        p = pair_of(state);
+        p->levels[1].alone_factor = no_factor[k];
+        refused(p, NULL, "device slow, level 0: alone_factor");
+    }
+    p = pair_of(state);
     p->devices[0].copy_joules_per_unit = NAN;
     refused(p, NULL, "copy_joules_per_unit");
 }
@@ -198,6 +207,39 @@ static void a_plan_is_as_the_formulas_say(void **state)
     assert_true(fabs(plan->best.peak_power_w - 21) < 1e-12);
     assert_true(plan->best.time_uncertainty_s == 0 && plan->best.energy_uncertainty_j == 0);
     assert_non_null(plan->decision);
+    yoke_release(context, plan);
+}
+
+/*
+ * Shared, 30 units take 20 s (20 and 10 of them), E = 9 x 20 + 10 x 20 + 2 x 20 = 420 J.  The fast device alone takes 30 s times its factor, and
+ * 19 W: at 0.6 it is the faster one, at 0.7 (21 s, 399 J) it takes less energy only, at 0.75 (22.5 s, 427.5 J) it is neither.
+ */
+static void one_device_alone_is_weighed_by_what_it_takes_alone(void **state)
+{
+    static const struct {
+        double factor;
+        int alone[2];
+        double value[2];
+    } cases[] = {{0, {0, 0}, {20, 420}}, {0.6, {1, 1}, {18, 342}}, {0.7, {0, 1}, {20, 399}}, {0.75, {0, 0}, {20, 420}}};
+    for (int k = 0; k < 8; k++) {
+        const int c = k / 2, objective = k % 2;
+        pair *p = pair_of(state);
+        p->devices[1].num_levels = 1;
+        p->levels[0].alone_factor = cases[c].factor;
+        yoke_plan *plan = create(&p->problem, (yoke_plan_options){.objective = objective ? YOKE_OBJECTIVE_ENERGY : YOKE_OBJECTIVE_TIME});
+        assert_true(plan->feasible && plan->optimal && plan->gap == 0);
+        assert_int_equal(plan->best.units[0] == 30, cases[c].alone[objective]);
+        assert_float_equal(objective ? plan->best.energy_j : plan->best.time_s, cases[c].value[objective], 1e-12);
+        yoke_release(context, plan);
+    }
+    pair *p = pair_of(state); /* where only the device alone is in time */
+    p->levels[0].alone_factor = 0.6;
+    yoke_plan *plan = create(&p->problem, (yoke_plan_options){.objective = YOKE_OBJECTIVE_ENERGY, .deadline_s = 18.5});
+    assert_true(plan->feasible && plan->optimal && plan->best.units[0] == 30);
+    yoke_release(context, plan);
+    plan = create(&p->problem, (yoke_plan_options){.objective = YOKE_OBJECTIVE_ENERGY, .deadline_s = 17});
+    assert_true(!plan->feasible && strcmp(plan->binding, "deadline") == 0);
+    assert_float_equal(plan->nearest, 18, 1e-12);
     yoke_release(context, plan);
 }
 
@@ -371,6 +413,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(options_outside_the_contract_are_refused),
     cmocka_unit_test(energy_needs_powers_and_names_what_is_missing),
     cmocka_unit_test(a_plan_is_as_the_formulas_say),
+    cmocka_unit_test(one_device_alone_is_weighed_by_what_it_takes_alone),
     cmocka_unit_test(no_units_take_nothing),
     cmocka_unit_test(what_cannot_be_met_is_named_with_the_nearest_value),
     cmocka_unit_test(a_slowdown_is_of_the_least_time_under_the_cap),

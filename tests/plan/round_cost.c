@@ -177,6 +177,26 @@ static void uncertainties_of_a_devices_phases_add_and_those_of_devices_are_indep
     assert_near(choice.energy_uncertainty_j, sqrt(of_a * of_a + of_b * of_b));
 }
 
+/* Seconds and joules at work are those of each phase times its factor; copies take what they take. */
+static void a_device_that_is_alone_takes_its_factor_of_each_phase(void **state)
+{
+    (void)state;
+    pair *p = pair_of();
+    const int64_t all_on_a[] = {10, 0}, nearly[] = {9, 1};
+    p->a[0].alone_factor = 0.5;
+    p->b[0].alone_factor = 0.25;
+    p->devices[0].copy_seconds = 3;
+    yoke_plan_choice choice = evaluate(&p->problem, all_on_a, NULL); /* 20 s become 10; 15 s stay */
+    assert_near(choice.time_s, 3 + 10 + 15);
+    assert_near(choice.energy_j, (64 + 16 + 32) * 28 + 10 * 1 + 15 * 4);
+    assert_near(evaluate(&p->problem, nearly, NULL).time_s, 3 + 18 + 15); /* 0.3 of a coarse unit: b has none, and disturbs all the same */
+    p->phases[1].cut = -1;
+    p->phases[1].device = 1;
+    assert_near(evaluate(&p->problem, all_on_a, NULL).time_s, 3 + 20 + 13); /* b is at work in another interval */
+    p->phases[1].device = 0;
+    assert_near(evaluate(&p->problem, all_on_a, NULL).time_s, 3 + 10 + 15);
+}
+
 /* Costs of random choices, against the second writing. */
 static void random_rounds_cost_what_the_formulas_say(void **state)
 {
@@ -229,6 +249,7 @@ static void a_round_of_one_phase_is_the_problem_without_one(void **state)
                 times[i][l] = (yoke_plan_time){.seconds_per_unit = level->seconds_per_unit,
                                                .start_seconds = level->start_seconds,
                                                .dynamic_power_w = level->dynamic_power_w,
+                                               .alone_factor = level->alone_factor,
                                                .num_points = level->num_points,
                                                .points = level->points};
                 *level =
@@ -295,6 +316,18 @@ static void rounds_outside_the_contract_are_refused_by_phase_and_number(void **s
     p->a[0].time_uncertainty = -1;
     refused(p, "device a, level 0, phase 0 (fine): time_uncertainty is -1");
     p = pair_of();
+    p->b[1].time_uncertainty = NAN;
+    refused(p, "device b, level 0, phase 1 (coarse): time_uncertainty is nan");
+    p = pair_of();
+    p->b[1].power_uncertainty = NAN;
+    refused(p, "device b, level 0, phase 1 (coarse): power_uncertainty is nan");
+    p = pair_of();
+    p->levels[1].power_uncertainty = NAN;
+    refused(p, "device b, level 0: power_uncertainty is nan");
+    p = pair_of();
+    p->a[1].alone_factor = 1.5;
+    refused(p, "device a, level 0, phase 1 (coarse): alone_factor is 1.5");
+    p = pair_of();
     p->phases[1].cut = -1;
     p->phases[1].device = 1;
     p->b[1].absent = 1;
@@ -327,6 +360,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(each_cut_divides_its_own_phases),
     cmocka_unit_test(a_choice_without_a_kernel_or_not_whole_costs_nothing_known),
     cmocka_unit_test(uncertainties_of_a_devices_phases_add_and_those_of_devices_are_independent),
+    cmocka_unit_test(a_device_that_is_alone_takes_its_factor_of_each_phase),
     cmocka_unit_test(random_rounds_cost_what_the_formulas_say),
     cmocka_unit_test(a_round_of_one_phase_is_the_problem_without_one),
     cmocka_unit_test(rounds_outside_the_contract_are_refused_by_phase_and_number),

@@ -175,6 +175,8 @@ def test_cache_and_contention_of_the_node_of_2026_are_seen():
     for device in (cpu, gpu):
         assert device["held_out_error"] < 0.03 and device["held_out_worst"] < 0.06, (device["held_out_error"], device["held_out_worst"])
         assert abs(device["contention"] - 1 / 1.04) < 0.015, device["contention"]
+    factors = [level["alone_factor"] for device in tool.record("model.json")["devices"] for level in device["levels"]]
+    assert all(abs(factor - 1 / 1.04) < 0.015 for factor in factors), factors
     assert cpu["model"] in ("piecewise", "akima") and gpu["model"] != "constant", (cpu["model"], gpu["model"])
     assert done.stdout.count("held out: median error") == 2 and "while the others work" in done.stdout, done
 

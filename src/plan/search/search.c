@@ -84,10 +84,28 @@ static void allow_nodes(plan_work *work)
     if (!work->stopped && work->search_nodes < few) work->search_nodes = few < most ? few : most;
 }
 
+/*
+ * All units on one device, at each level.  Bounds take the seconds beside others for all choices, and of these alone a device takes less: once they are offered,
+ * a bound that is not below the best leaves nothing out.  The search for rounds begins with them, too.
+ */
+static void offer_single(const plan_work *work, const search_limits *limits, search_best *best)
+{
+    int64_t units[PLAN_MOST_DEVICES] = {0};
+    int levels[PLAN_MOST_DEVICES] = {0};
+    for (int i = 0; i < work->num_devices; i++) {
+        if (limits->most[i] < work->units) continue;
+        units[i] = work->units;
+        for (levels[i] = limits->first_level[i]; levels[i] <= limits->last_level[i]; levels[i]++)
+            search_offer(work, limits, units, levels, best);
+        units[i] = 0;
+    }
+}
+
 static yoke_status search_one(plan_work *work, const search_limits *limits, search_best *best)
 {
     allow_nodes(work);
     if (work->several) return search_round(work, limits, best);
+    if (work->disturbed) offer_single(work, limits, best);
     if (limits->objective == YOKE_OBJECTIVE_TIME && isinf(limits->power_cap_w) && !work->copies_before) {
         search_least_time(work, limits, best);
         return YOKE_OK;
