@@ -26,7 +26,7 @@ typedef struct yoke_plan_level {
     double start_seconds;     /* of a call that has units */
     double dynamic_power_w;   /* while it works, above idle; NaN: not known */
     double idle_power_w;      /* NaN: not known */
-    double time_uncertainty;  /* relative, half width of the 95 % interval, of seconds; 0: as good as exact */
+    double time_uncertainty;  /* relative, half width of the 95 % interval, of seconds; 0: exact, or not known (never NaN) */
     double power_uncertainty; /* the same of both powers */
     double alone_factor;      /* seconds of a call where no other device is at work, over those here: above 0, at most 1; 0: 1 */
     int64_t num_points;
@@ -193,7 +193,8 @@ YOKE_API yoke_status yoke_plan_evaluate(yoke_context *context, const yoke_plan_p
 
 /*
  * Reads a model file (JSON, docs/reference/model-file.md), and writes one.  Laws become levels.  Seconds that do not increase with units are a warning in the
- * log (a plan repairs them).  *problem is given back with yoke_release.  Errors of reading: INPUT (file, JSON pointer or line and column, what was expected), MEMORY, SYSTEM.
+ * log (a plan repairs them).  *problem is given back with yoke_release.  Errors of reading: INPUT (file, JSON pointer or line and column, what was expected), MEMORY, SYSTEM;
+ * of writing: ARGUMENT (more units than a file can have, an uncertainty or factor that is NaN or negative), MEMORY, SYSTEM.
  */
 YOKE_API yoke_status yoke_plan_problem_read(yoke_context *context, const char *path, yoke_plan_problem **problem);
 YOKE_API yoke_status yoke_plan_problem_write(yoke_context *context, const char *path, const yoke_plan_problem *problem);

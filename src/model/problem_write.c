@@ -79,6 +79,33 @@ static json_t *problem_object(const yoke_plan_problem *problem)
     return object;
 }
 
+/* Half widths and factors that are not known are 0, as a plan has it; NaN would be left out of a file, and be exact when it is read. */
+static yoke_status check_numbers(yoke_context *context, const yoke_plan_device *device, int64_t level, const double numbers[3])
+{
+    static const char *const names[] = {"time_uncertainty", "power_uncertainty", "alone_factor"};
+    for (int k = 0; k < 3; k++)
+        if (!(numbers[k] >= 0))
+            return yoke_fail(
+                context, YOKE_ERROR_ARGUMENT,
+                "yoke_plan_problem_write: device %s, level %lld: %s is %g; it must not be negative, and 0 where it is not known",
+                device->name != NULL ? device->name : "without a name", (long long)level, names[k], numbers[k]);
+    return YOKE_OK;
+}
+
+static yoke_status check_level(yoke_context *context, const yoke_plan_problem *problem, const yoke_plan_device *device, int64_t k)
+{
+    const yoke_plan_level *level = &device->levels[k];
+    const int64_t phases = problem->round != NULL ? problem->round->num_phases : 0;
+    const double own[] = {phases > 0 ? 0 : level->time_uncertainty, level->power_uncertainty, phases > 0 ? 0 : level->alone_factor};
+    yoke_status status = check_numbers(context, device, k, own);
+    for (int64_t p = 0; p < phases && status == YOKE_OK; p++) {
+        const yoke_plan_time *time = &level->phases[p];
+        const double numbers[] = {time->time_uncertainty, time->power_uncertainty, time->alone_factor};
+        if (!time->absent) status = check_numbers(context, device, k, numbers);
+    }
+    return status;
+}
+
 yoke_status yoke_plan_problem_write(yoke_context *context, const char *path, const yoke_plan_problem *problem)
 {
     if (context == NULL || path == NULL || problem == NULL)
@@ -89,5 +116,10 @@ yoke_status yoke_plan_problem_write(yoke_context *context, const char *path, con
     if (problem->round == NULL && problem->units > INT64_C(9007199254740992))
         return yoke_fail(context, YOKE_ERROR_ARGUMENT, "yoke_plan_problem_write: %lld units; a file has 2^53 at most",
                          (long long)problem->units);
+    for (int64_t i = 0; i < problem->num_devices; i++)
+        for (int64_t k = 0; k < problem->devices[i].num_levels; k++) {
+            yoke_status status = check_level(context, problem, &problem->devices[i], k);
+            if (status != YOKE_OK) return status;
+        }
     return yoke_json_save(context, problem_object(problem), path);
 }

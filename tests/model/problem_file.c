@@ -136,6 +136,33 @@ static void wide_intervals_are_written_as_the_widest(void **state)
     yoke_context_destroy(context);
 }
 
+/* They were left out, and so read again as exact; a plan refuses them as well. */
+static void uncertainties_that_are_no_numbers_are_not_written(void **state)
+{
+    place *p = *state;
+    yoke_context *context = open_context(p);
+    for (int round = 0; round < 2; round++)
+        for (int k = 0; k < 3; k++) {
+            const char *text = round ? round_model : complete_model;
+            static const char *const names[] = {"time_uncertainty is nan", "power_uncertainty is nan", "alone_factor is nan"};
+            write_file(p->path, text, strlen(text));
+            yoke_plan_problem *problem = read_good(context, p->path);
+            yoke_plan_level *level = (yoke_plan_level *)(uintptr_t)problem->devices[0].levels;
+            yoke_plan_time *time = (yoke_plan_time *)(uintptr_t)level->phases;
+            double *const numbers[] = {round ? &time->time_uncertainty : &level->time_uncertainty,
+                                       round ? &time->power_uncertainty : &level->power_uncertainty,
+                                       round ? &time->alone_factor : &level->alone_factor};
+            *numbers[k] = NAN;
+            assert_int_equal(yoke_plan_problem_write(context, p->other, problem), YOKE_ERROR_ARGUMENT);
+            assert_non_null(strstr(yoke_last_error(context), names[k]));
+            yoke_plan *plan = NULL;
+            assert_int_equal(yoke_plan_create(context, problem, NULL, &plan), YOKE_ERROR_ARGUMENT);
+            assert_non_null(strstr(yoke_last_error(context), names[k]));
+            yoke_release(context, problem);
+        }
+    yoke_context_destroy(context);
+}
+
 static void a_round_in_the_file_is_in_the_problem(void **state)
 {
     place *p = *state;
@@ -339,6 +366,7 @@ static void what_is_no_plain_file_is_not_replaced(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(wide_intervals_are_written_as_the_widest),
+    cmocka_unit_test(uncertainties_that_are_no_numbers_are_not_written),
     cmocka_unit_test(a_round_in_the_file_is_in_the_problem),
     cmocka_unit_test(a_round_is_written_as_it_was_read),
     cmocka_unit_test(no_failing_allocation_of_a_round_is_missed),
