@@ -60,11 +60,11 @@ typedef struct yoke_run_options {
     const double *share;        /* fixed part of all units for the accelerators together, 0 to 1; NULL: chosen */
     yoke_balance_policy policy; /* of the balancer, where it decides (least time, one phase) */
     int64_t rounds;             /* likely in all; 0: not known */
-    const char *store;          /* file that keeps what was learned; "": this machine's (yoke_store_open); NULL: nothing is kept */
-    const char *machine;        /* as of yoke_store_open; may be NULL */
-    const char *sysroot;        /* of meters and frequencies, as in yoke_meter_options */
-    int keep_frequencies;       /* nonzero: they stay as they are; else they are chosen for objectives other than least time */
-    int no_meters;              /* nonzero: energy is not measured */
+    const char *store;          /* file that keeps what was learned; "": this machine's (docs/reference/store.md); NULL: nothing is kept */
+    const char *machine;  /* text that the store is for: what was learned under another is not used; NULL: this machine's fingerprint */
+    const char *sysroot;  /* of meters and frequencies, as in yoke_meter_options */
+    int keep_frequencies; /* nonzero: they stay as they are; else they are chosen for objectives other than least time */
+    int no_meters;        /* nonzero: energy is not measured */
     int measure_all;      /* nonzero: yoke_run_calibrate measures powers and frequencies whatever the objective, as far as there are any */
     const char *declared; /* powers of the machine for an estimate of its energy, as in yoke_meter_options; may be NULL */
     const yoke_run_power *powers; /* of all devices that may work, where powers are stated; then they are not measured */
@@ -350,8 +350,8 @@ YOKE_API yoke_status yoke_run_sync(yoke_run *run, yoke_run_kernel *kernel);
 YOKE_API yoke_status yoke_run_explain(yoke_run *run, char **text);
 /* The latest round as JSON (docs/reference/run-record.md, "A run of the library").  *text is given back with yoke_release.  Errors: MEMORY. */
 YOKE_API yoke_status yoke_run_record(yoke_run *run, char **text);
-/* Writes what was learned to the store.  Errors: ARGUMENT (there is none), SYSTEM, MEMORY. */
-YOKE_API yoke_status yoke_run_save(yoke_run *run);
+/* Writes what was learned to the store.  *path: that file, borrowed until the run is destroyed; path may be NULL.  Errors: ARGUMENT (there is none), SYSTEM, MEMORY. */
+YOKE_API yoke_status yoke_run_save(yoke_run *run, const char **path);
 
 #ifdef __cplusplus
 }

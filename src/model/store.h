@@ -1,10 +1,53 @@
 /*
- * store.h - a store as this room knows it: text of a file, entries in memory.  src/run/store.c knows which file and which machine.
+ * store.h - the store that keeps what a run learns: text of a file, entries in memory.  src/run/store.c knows which file and which machine.
  */
 #ifndef YOKE_MODEL_STORE_H
 #define YOKE_MODEL_STORE_H
 
 #include "yoke/yoke.h"
+
+/*
+ * What this machine has measured, in one readable JSON file (docs/reference/store.md).  Entries are told apart by work and device; each says for which device and
+ * kernel text it holds.  What does not fit is declined with a reason, and never used.  A store serves one thread at a time; its context outlives it.
+ */
+typedef struct yoke_store yoke_store;
+
+/* Of one kind of work on one device.  NaN: not known. */
+typedef struct yoke_store_entry {
+    const char *work;        /* what a unit is: "q2 elasticity matrixfree", "fma" */
+    const char *device;      /* name */
+    const char *description; /* of the device, as yoke_device_info has it */
+    const char *kernel;      /* hash of the kernel's text and version, or "" */
+    int64_t num_samples;     /* may be 0 */
+    const yoke_sample *samples;
+    double idle_power_w, idle_power_interval_w; /* of the device, with its context open */
+    double busy_power_w, busy_power_interval_w; /* while it works */
+    double copy_start_s, copy_seconds_per_byte; /* to the device */
+    yoke_energy_kind power_kind;                /* where the powers come from */
+} yoke_store_entry;
+
+/*
+ * Opens a store; a file that is not there is an empty one.  path NULL: $YOKE_STORE, else the file for this machine's fingerprint under
+ * $XDG_DATA_HOME/yoke (~/.local/share/yoke), whose directories the first write makes.  machine: text that the store is for: NULL: this machine's
+ * fingerprint (processor, all its hardware threads, memory), or where the context has read a machine file that of the simulated machine (its name, and
+ * a hash of what its file says); else a text of the caller's.
+ * A file of another machine or format: opened as empty with *declined (may be NULL; borrowed from the store) saying why, and at the first write to its
+ * path kept as PATH.bak.  *declined is NULL where nothing was declined.
+ * Errors: ARGUMENT, INPUT (this is no store at all: file, place, what was expected), MEMORY, SYSTEM.
+ */
+yoke_status yoke_store_open(yoke_context *context, const char *path, const char *machine, yoke_store **store, const char **declined);
+void yoke_store_close(yoke_store *store);
+const char *yoke_store_path(const yoke_store *store);
+/*
+ * The entry for this work on this device, borrowed until the next put; NULL where there is none or where it is declined, and *why (may be NULL) says so.
+ * description and kernel must be equal to the entry's.
+ */
+const yoke_store_entry *yoke_store_find(const yoke_store *store, const char *work, const char *device, const char *description,
+                                        const char *kernel, const char **why);
+/* Adds an entry (copied; bytes that are not UTF-8 as "?"), or replaces that of the same work and device.  Errors: ARGUMENT (which member), MEMORY. */
+yoke_status yoke_store_put(yoke_store *store, const yoke_store_entry *entry);
+/* Writes the file whole, or leaves the old one.  Errors: SYSTEM, MEMORY. */
+yoke_status yoke_store_write(yoke_store *store);
 
 enum { STORE_FORMAT = 2, STORE_MOST_BYTES = 64 << 20, STORE_REASON_BYTES = 512 }; /* format 1: yoke fem's own, before there was this one */
 

@@ -305,7 +305,7 @@ void yoke_run_destroy(yoke_run *run)
     if (run == NULL) return;
     yoke_context *context = run->context;
     if (run->region != NULL) (void)yoke_region_end(run->region, NULL, NULL, NULL);
-    if (run->store != NULL && (run->rounds > 0 || run->calibrated) && yoke_run_save(run) != YOKE_OK)
+    if (run->store != NULL && (run->rounds > 0 || run->calibrated) && yoke_run_save(run, NULL) != YOKE_OK)
         yoke_log(context, YOKE_LOG_WARNING, "the measurements could not be written to the store: %s", yoke_last_error(context));
     run_kernels_destroy(run);
     yoke_store_close(run->store);

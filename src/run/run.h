@@ -14,6 +14,7 @@
 #define YOKE_RUN_RUN_H
 
 #include "balance/model.h"
+#include "model/store.h"
 #include "run/match.h"
 #include "yoke/yoke.h"
 

@@ -273,7 +273,7 @@ static yoke_status put_entry(yoke_run *run, int index, int device)
     return status;
 }
 
-yoke_status yoke_run_save(yoke_run *run)
+yoke_status yoke_run_save(yoke_run *run, const char **path)
 {
     if (run == NULL || run->store == NULL)
         return yoke_fail(run != NULL ? run->context : NULL, YOKE_ERROR_ARGUMENT,
@@ -282,7 +282,9 @@ yoke_status yoke_run_save(yoke_run *run)
     for (int64_t w = 0; w < run->num_works && status == YOKE_OK; w++)
         for (int i = 0; i < run->num_devices && status == YOKE_OK; i++)
             if (run->run_works[w].name[0] != '\0') status = put_entry(run, (int)w, i);
-    return status != YOKE_OK ? status : yoke_store_write(run->store);
+    if (status == YOKE_OK) status = yoke_store_write(run->store);
+    if (status == YOKE_OK && path != NULL) *path = yoke_store_path(run->store);
+    return status;
 }
 
 /* At the highest frequency: beside others, where that was measured. */

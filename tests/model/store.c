@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/failing.h"
+#include "model/store.h"
 #include "unit.h"
 #include "yoke/yoke.h"
 

@@ -312,7 +312,9 @@ static void what_devices_lose_together_is_measured_by_a_trial_of_all(void **stat
         assert_int_equal(yoke_run_predict(w.run, "work", i, 1000, NAN, 1, &beside), YOKE_OK);
         assert_true(fabs(beside.seconds / alone.seconds / 3 - 1) < 0.01);
     }
-    assert_int_equal(yoke_run_save(w.run), YOKE_OK);
+    const char *kept = NULL;
+    assert_int_equal(yoke_run_save(w.run, &kept), YOKE_OK);
+    assert_string_equal(kept, path);
     worker_rounds(&w, N, 1);
     assert_int_equal(worker_units(&w, 0), N);
     worker_close(&w);

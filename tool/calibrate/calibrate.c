@@ -114,14 +114,11 @@ static yoke_status measure(calibration *c)
     return status ? status : yoke_run_devices(c->run, &c->devices, &c->num_devices);
 }
 
-/* The store's path is the library's choice where the user named none. */
-static yoke_status save(const calibration *c, const char *path)
+static yoke_status save(const calibration *c)
 {
-    yoke_store *store = NULL;
-    yoke_status status = yoke_run_save(c->run);
-    if (!status) status = yoke_store_open(c->context, path, NULL, &store, NULL);
-    if (!status) app_print(c->terminal, "kept in %s\n", yoke_store_path(store));
-    yoke_store_close(store);
+    const char *path = NULL;
+    yoke_status status = yoke_run_save(c->run, &path);
+    if (!status) app_print(c->terminal, "kept in %s\n", path);
     return status;
 }
 
@@ -150,7 +147,7 @@ static yoke_status work(calibration *c, const command_line *line, int argc, char
     if (status) return explain_loss(c, status);
     if (!is_metered(c)) app_print(c->terminal, "energy: not metered here (`yoke info` says why, and what to do)\n");
     calibrate_say(c);
-    status = save(c, line->store);
+    status = save(c);
     if (!status && line->model) status = calibrate_write_model(c, line->model);
     if (!status && line->json) status = calibrate_write_record(c, argc, argv, line->json);
     if (!status) app_print(c->terminal, "measured in %.0f s\n", yoke_clock_s() - c->begin_s);

@@ -183,7 +183,7 @@ yoke_status fem_distribution_report(fem_distribution *d, const fem_solution *sol
     record_weighed(d, record);
     record_costs(d, solution, longest(d->devices->count, measured), record);
     fem_forecast_learn(&d->forecast, solution);
-    return d->options.store ? yoke_run_save(d->run) : YOKE_OK;
+    return d->options.store ? yoke_run_save(d->run, NULL) : YOKE_OK;
 }
 
 int fem_distribution_metered(const fem_distribution *d, const char **why_not)
