@@ -30,8 +30,8 @@ struct fem_bench_device {
     yoke_device *device;
     yoke_queue *queue;
     const fem_bench_elements *elements;
-    yoke_program *program;
-    yoke_function *function[KERNELS];
+    yoke_program *program, *blas; /* blas: made at its first product */
+    yoke_function *function[KERNELS], *packed;
     yoke_buffer *buffer[MEMORIES];
     double *host_u, *host_y; /* of the device's fast kind */
 };
@@ -130,6 +130,7 @@ void fem_bench_device_destroy(fem_bench_device *bench)
     for (int i = 0; i < MEMORIES; i++) yoke_buffer_destroy(bench->buffer[i]);
     if (bench->host_u) yoke_host_release(bench->device, bench->host_u);
     if (bench->host_y) yoke_host_release(bench->device, bench->host_y);
+    yoke_program_destroy(bench->blas);
     yoke_program_destroy(bench->program);
     yoke_release(bench->context, bench);
 }
@@ -184,14 +185,26 @@ static yoke_status el2o(const fem_bench_device *bench)
     return launch_all(bench, EL2O_VECTOR, (int64_t)elements->num_nodes * elements->components, arguments, 6);
 }
 
-static yoke_status blas(const fem_bench_device *bench)
+static yoke_status blas(fem_bench_device *bench)
 {
     const int64_t m = fem_bench_order(bench->elements), value = sizeof(double);
     const int64_t matrix = fem_bench_packed(bench->elements) * value;
+    yoke_buffer *const *buffer = bench->buffer;
     yoke_status status = YOKE_OK;
-    for (int64_t e = 0; !status && e < bench->elements->elements; e++)
-        status = yoke_queue_dspmv(bench->queue, m, 1, bench->buffer[MATRIX], e * matrix, bench->buffer[ELEMENT_U], e * m * value, 0,
-                                  bench->buffer[ELEMENT_Y], e * m * value);
+    if (!bench->blas) status = yoke_program_create(bench->device, &(yoke_program_source){.name = YOKE_BLAS}, &bench->blas);
+    if (!status) status = yoke_program_function(bench->blas, "dspmv", &bench->packed);
+    for (int64_t e = 0; !status && e < bench->elements->elements; e++) {
+        const yoke_argument arguments[] = {yoke_argument_int64(m),
+                                           yoke_argument_double(1),
+                                           yoke_argument_buffer(buffer[MATRIX]),
+                                           yoke_argument_int64(e * matrix),
+                                           yoke_argument_buffer(buffer[ELEMENT_U]),
+                                           yoke_argument_int64(e * m * value),
+                                           yoke_argument_double(0),
+                                           yoke_argument_buffer(buffer[ELEMENT_Y]),
+                                           yoke_argument_int64(e * m * value)};
+        status = yoke_queue_launch(bench->queue, bench->packed, 1, 1, 0, arguments, 9);
+    }
     return status;
 }
 
@@ -232,7 +245,7 @@ static yoke_status fused(const fem_bench_device *bench)
     return status;
 }
 
-static yoke_status separate(const fem_bench_device *bench, fem_bench_variant variant)
+static yoke_status separate(fem_bench_device *bench, fem_bench_variant variant)
 {
     yoke_status status = o2el(bench);
     if (!status && variant == FEM_BENCH_BLAS) status = blas(bench);

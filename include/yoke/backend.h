@@ -73,7 +73,7 @@ typedef struct yoke_backend {
     double (*clock_s)(const void *device);
     /* Host functions; NULL: UNAVAILABLE. */
     yoke_status (*call)(void *queue, yoke_task_function *task, void *user, int64_t units);
-    /* BLAS; NULL: UNAVAILABLE. */
+    /* BLAS (YOKE_BLAS of device.h; operands lie in their buffers, n > 0); NULL: UNAVAILABLE. */
     yoke_status (*dspmv)(void *queue, int64_t n, double alpha, void *a, int64_t a_offset, void *x, int64_t x_offset, double beta, void *y,
                          int64_t y_offset);
 } yoke_backend;

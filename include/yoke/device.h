@@ -130,7 +130,17 @@ typedef struct yoke_program_source {
 } yoke_program_source;
 typedef struct yoke_program yoke_program;
 typedef struct yoke_function yoke_function; /* one kernel of a program; belongs to it */
-/* Errors: INPUT (a text does not compile: the compiler's first messages; the device is not lost), UNAVAILABLE (no host kernels), DEVICE, MEMORY. */
+/*
+ * The vendor's BLAS is a program too: that of a source with this name and nothing else.  Its functions are launched with 1 group of 1 item; offsets are bytes:
+ *   dspmv (int64 n, double alpha, A, int64 offset, x, int64 offset, double beta, y, int64 offset): y = alpha A x + beta y; A symmetric, of order n, its lower
+ *   triangle packed by rows (= the upper one by columns).  y is not read where beta is 0.
+ * The launch fails where the library is not there (UNAVAILABLE: why, remedy).
+ */
+#define YOKE_BLAS "BLAS"
+/*
+ * Errors: INPUT (a text does not compile: the compiler's first messages; the device is not lost), UNAVAILABLE (no host kernels; a kind of device without BLAS),
+ * DEVICE, MEMORY.
+ */
 YOKE_API yoke_status yoke_program_create(yoke_device *device, const yoke_program_source *source, yoke_program **program);
 YOKE_API void yoke_program_destroy(yoke_program *program);
 /* Errors: ARGUMENT (no kernel of that name; says which there are where the device can tell). */
@@ -201,13 +211,6 @@ YOKE_API yoke_status yoke_queue_launch(yoke_queue *queue, yoke_function *functio
 typedef void yoke_task_function(void *user);
 /* Errors: UNAVAILABLE (the device cannot run host functions), DEVICE. */
 YOKE_API yoke_status yoke_queue_call(yoke_queue *queue, yoke_task_function *task, void *user, int64_t units);
-
-/*
- * y = alpha A x + beta y with the vendor's BLAS on the device; A symmetric, packed lower triangle by rows (= upper by columns), order n, from
- * byte offset `a_offset` of a, and so on.  For comparisons.  Errors: UNAVAILABLE (the device has no BLAS here: why, remedy), DEVICE.
- */
-YOKE_API yoke_status yoke_queue_dspmv(yoke_queue *queue, int64_t n, double alpha, const yoke_buffer *a, int64_t a_offset,
-                                      const yoke_buffer *x, int64_t x_offset, double beta, yoke_buffer *y, int64_t y_offset);
 
 #ifdef __cplusplus
 }

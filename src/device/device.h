@@ -39,7 +39,8 @@ struct yoke_event {
 
 struct yoke_program {
     yoke_device *device;
-    void *handle;
+    void *handle;             /* none of BLAS */
+    int blas;                 /* nonzero: the vendor's, see blas.h */
     yoke_function *functions; /* those asked for so far, linked */
 };
 

@@ -1,6 +1,7 @@
-/* Programs, launches, host functions and BLAS of the front. */
+/* Programs, launches and host functions of the front. */
 #include <string.h>
 
+#include "device/blas.h"
 #include "device/device.h"
 
 static yoke_context *context_of(const yoke_device *device) { return device != NULL ? device->context : NULL; }
@@ -38,7 +39,9 @@ yoke_status yoke_program_create(yoke_device *device, const yoke_program_source *
     if (status != YOKE_OK) return status;
     yoke_program *created = memory;
     created->device = device;
-    status = yoke_device_result(device, device->backend->program_create(device->handle, &named, &created->handle));
+    created->blas = yoke_blas_is(source);
+    status = created->blas ? yoke_blas_check(device)
+                           : yoke_device_result(device, device->backend->program_create(device->handle, &named, &created->handle));
     if (status != YOKE_OK) {
         yoke_release(device->context, created);
         return status;
@@ -51,7 +54,7 @@ void yoke_program_destroy(yoke_program *program)
 {
     if (program == NULL) return;
     yoke_device *device = program->device;
-    device->backend->program_destroy(device->handle, program->handle);
+    if (!program->blas) device->backend->program_destroy(device->handle, program->handle);
     for (yoke_function *function = program->functions, *next; function != NULL; function = next) {
         next = function->next;
         yoke_release(device->context, function);
@@ -76,7 +79,8 @@ yoke_status yoke_program_function(yoke_program *program, const char *name, yoke_
     status = yoke_allocate(device->context, (int64_t)(sizeof(yoke_function) + strlen(name) + 1), 1, &memory);
     if (status != YOKE_OK) return status;
     yoke_function *created = memory;
-    status = yoke_device_result(device, device->backend->function(program->handle, name, &created->handle));
+    status = program->blas ? yoke_blas_function(device, name)
+                           : yoke_device_result(device, device->backend->function(program->handle, name, &created->handle));
     if (status != YOKE_OK) {
         yoke_release(device->context, created);
         return status;
@@ -141,11 +145,12 @@ yoke_status yoke_queue_launch(yoke_queue *queue, yoke_function *function, int64_
     if (status == YOKE_OK) status = check_arguments(device, function->name, arguments, num_arguments, buffers);
     if (status == YOKE_OK) status = yoke_device_ready(device);
     if (status != YOKE_OK || groups == 0) return status;
+    if (function->program->blas) return yoke_blas_launch(queue, arguments, num_arguments);
     return yoke_device_result(
         device, device->backend->launch(queue->handle, function->handle, groups, group_size, units, arguments, buffers, num_arguments));
 }
 
-/* ---------------------------------------------------------------------------------- host functions and BLAS */
+/* ---------------------------------------------------------------------------------------- host functions */
 
 yoke_status yoke_queue_call(yoke_queue *queue, yoke_task_function *task, void *user, int64_t units)
 {
@@ -162,41 +167,4 @@ yoke_status yoke_queue_call(yoke_queue *queue, yoke_task_function *task, void *u
         return yoke_fail(device->context, YOKE_ERROR_UNAVAILABLE, "device %s cannot run functions of the host; launch a kernel instead",
                          device->info.name);
     return yoke_device_result(device, device->backend->call(queue->handle, task, user, units));
-}
-
-/* An operand of `count` doubles. */
-static yoke_status check_operand(const yoke_device *device, const char *what, const yoke_buffer *buffer, int64_t offset, int64_t count)
-{
-    if (buffer == NULL) return yoke_fail(device->context, YOKE_ERROR_ARGUMENT, "yoke_queue_dspmv: %s is NULL", what);
-    if (buffer->device != device)
-        return yoke_fail(device->context, YOKE_ERROR_ARGUMENT, "yoke_queue_dspmv: %s belongs to device %s, the queue to device %s", what,
-                         buffer->device->info.name, device->info.name);
-    const int64_t size = sizeof(double);
-    if (offset < 0 || offset % size != 0 || offset > buffer->bytes || count > (buffer->bytes - offset) / size)
-        return yoke_fail(
-            device->context, YOKE_ERROR_ARGUMENT,
-            "yoke_queue_dspmv: %s: %lld doubles from byte %lld are not within the buffer of %lld bytes, or not aligned to a double", what,
-            (long long)count, (long long)offset, (long long)buffer->bytes);
-    return YOKE_OK;
-}
-
-yoke_status yoke_queue_dspmv(yoke_queue *queue, int64_t n, double alpha, const yoke_buffer *a, int64_t a_offset, const yoke_buffer *x,
-                             int64_t x_offset, double beta, yoke_buffer *y, int64_t y_offset)
-{
-    if (queue == NULL) return yoke_fail(NULL, YOKE_ERROR_ARGUMENT, "yoke_queue_dspmv: queue is NULL");
-    yoke_device *device = queue->device;
-    if (n < 0 || n > INT32_MAX)
-        return yoke_fail(device->context, YOKE_ERROR_ARGUMENT, "yoke_queue_dspmv: the order %lld is not within 0 and %d", (long long)n,
-                         INT32_MAX);
-    yoke_status status = check_operand(device, "a", a, a_offset, n % 2 == 0 ? n / 2 * (n + 1) : (n + 1) / 2 * n);
-    if (status == YOKE_OK) status = check_operand(device, "x", x, x_offset, n);
-    if (status == YOKE_OK) status = check_operand(device, "y", y, y_offset, n);
-    if (status == YOKE_OK) status = yoke_device_ready(device);
-    if (status != YOKE_OK) return status;
-    if (device->backend->dspmv == NULL)
-        return yoke_fail(device->context, YOKE_ERROR_UNAVAILABLE, "device %s has no BLAS; an openmp, opencl or cuda device may have one",
-                         device->info.name);
-    if (n == 0) return YOKE_OK;
-    return yoke_device_result(
-        device, device->backend->dspmv(queue->handle, n, alpha, a->handle, a_offset, x->handle, x_offset, beta, y->handle, y_offset));
 }

@@ -1,5 +1,6 @@
 /* The cuda backend: a small program, and every call of it failing; devices, memory, programs, BLAS. */
 #include "cuda_child.h"
+#include "packed.h"
 
 enum { COUNT = 1000, GROUP_SIZE = 64, GROUPS = 5, STOPPED = 42 };
 
@@ -392,7 +393,7 @@ static void multiply(void)
     CHECK_STATUS(test.context, yoke_queue_write(test.work, test.x, 8, sizeof a, a), YOKE_OK);
     CHECK_STATUS(test.context, yoke_queue_write(test.work, test.x, 80, sizeof x, x), YOKE_OK);
     CHECK_STATUS(test.context, yoke_queue_write(test.work, test.y, 16, sizeof y, y), YOKE_OK);
-    CHECK_STATUS(test.context, yoke_queue_dspmv(test.work, 3, 2, test.x, 8, test.x, 80, 3, test.y, 16), YOKE_OK);
+    CHECK_STATUS(test.context, packed_product(test.device, test.work, 3, 2, test.x, 8, test.x, 80, 3, test.y, 16), YOKE_OK);
     CHECK_STATUS(test.context, yoke_queue_read(test.work, test.y, 16, sizeof back, back), YOKE_OK);
     CHECK_STATUS(test.context, yoke_queue_finish(test.work), YOKE_OK);
     CHECK(back[0] == 2 * 421 + 3 && back[1] == 2 * 532 + 3 && back[2] == 2 * 654 + 3);
@@ -402,7 +403,7 @@ static void multiply(void)
 static void multiply_without(void)
 {
     fixture test = made_well();
-    CHECK_STATUS(test.context, yoke_queue_dspmv(test.work, 3, 2, test.x, 0, test.x, 80, 0, test.y, 0), YOKE_ERROR_UNAVAILABLE);
+    CHECK_STATUS(test.context, packed_product(test.device, test.work, 3, 2, test.x, 0, test.x, 80, 0, test.y, 0), YOKE_ERROR_UNAVAILABLE);
     CHECK(cuda_says(test.context, "YOKE_LIBCUBLAS"));
     CHECK_STATUS(test.context, compute(&test), YOKE_OK);
     destroy(&test);

@@ -1,6 +1,7 @@
 /* The front: what it promises of lost devices, and of backends that applications bring, shown with a backend of this test. */
 #include "../base/failing.h"
 #include "failing_backend.h"
+#include "packed.h"
 #include "unit.h"
 
 /* --------------------------------------------------------------------------------------------- a script */
@@ -44,7 +45,7 @@ static yoke_status script(yoke_context *context, yoke_device *device)
         keep(&first, yoke_queue_write(queue, buffer, 0, 8, bytes));
         keep(&first, yoke_queue_clear(queue, buffer, 8, 8));
         keep(&first, yoke_queue_read(queue, buffer, 0, 8, bytes));
-        keep(&first, yoke_queue_dspmv(queue, 2, 1, buffer, 0, buffer, 8, 0, buffer, 16));
+        keep(&first, packed_product(device, queue, 2, 1, buffer, 0, buffer, 8, 0, buffer, 16));
     }
     if (queue != NULL && begin != NULL && end != NULL) {
         keep(&first, yoke_queue_record(queue, begin));
@@ -256,7 +257,7 @@ static void optional_slots_may_be_missing(void **state)
     assert_int_equal((uintptr_t)host % 64, 0);
     assert_int_equal(yoke_queue_call(queue, count, &called, 1), YOKE_ERROR_UNAVAILABLE);
     assert_int_equal(called, 0);
-    assert_int_equal(yoke_queue_dspmv(queue, 2, 1, buffer, 0, buffer, 8, 0, buffer, 16), YOKE_ERROR_UNAVAILABLE);
+    assert_int_equal(packed_product(device, queue, 2, 1, buffer, 0, buffer, 8, 0, buffer, 16), YOKE_ERROR_UNAVAILABLE);
     assert_non_null(strstr(yoke_last_error(context), "BLAS"));
     double before_s = yoke_clock_s(), now_s = yoke_device_clock_s(device);
     assert_true(now_s >= before_s && now_s <= yoke_clock_s());
@@ -392,7 +393,6 @@ static void null_is_refused(void **state)
     assert_int_equal(yoke_program_function(NULL, NULL, NULL), YOKE_ERROR_ARGUMENT);
     assert_int_equal(yoke_queue_launch(NULL, NULL, 0, 0, 0, NULL, 0), YOKE_ERROR_ARGUMENT);
     assert_int_equal(yoke_queue_call(NULL, NULL, NULL, 0), YOKE_ERROR_ARGUMENT);
-    assert_int_equal(yoke_queue_dspmv(NULL, 0, 0, NULL, 0, NULL, 0, 0, NULL, 0), YOKE_ERROR_ARGUMENT);
     assert_null(yoke_device_info_get(NULL));
     yoke_context_destroy(context);
 }

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/context.h"
+#include "packed.h"
 
 static const char name[] = "opencl:0.0";
 
@@ -434,7 +435,8 @@ static void check_dspmv(workbench *test, int64_t n, double alpha, double beta, i
         OK(yoke_buffer_create(test->device, sizes[b] * 8, &on_device[b]));
         OK(yoke_queue_write(test->queue, on_device[b], 0, sizes[b] * 8, host[b]));
     }
-    OK(yoke_queue_dspmv(test->queue, n, alpha, on_device[0], offset * 8, on_device[1], 2 * offset * 8, beta, on_device[2], 3 * offset * 8));
+    OK(packed_product(test->device, test->queue, n, alpha, on_device[0], offset * 8, on_device[1], 2 * offset * 8, beta, on_device[2],
+                      3 * offset * 8));
     OK(yoke_queue_read(test->queue, on_device[2], 0, sizes[2] * 8, got));
     OK(yoke_queue_finish(test->queue));
     plain_dspmv(n, alpha, a + offset, x + 2 * offset, beta, y + 3 * offset);
@@ -452,7 +454,7 @@ static void the_packed_product_is_that_of_a_plain_loop(void **state)
     check_dspmv(test, 60, 1, 0.25, 2);
     yoke_buffer *buffer = NULL;
     OK(yoke_buffer_create(test->device, 1024, &buffer));
-    assert_int_equal(yoke_queue_dspmv(test->queue, 3, 1, buffer, 4, buffer, 512, 0, buffer, 768), YOKE_ERROR_ARGUMENT);
+    assert_int_equal(packed_product(test->device, test->queue, 3, 1, buffer, 4, buffer, 512, 0, buffer, 768), YOKE_ERROR_ARGUMENT);
     yoke_buffer_destroy(buffer);
 }
 
@@ -464,7 +466,7 @@ static void without_clblast_the_packed_product_is_unavailable(void **state)
     static const char *const absent[] = {"", "/nowhere/libclblast.so.1", "libm.so.6"};
     for (int i = 0; i < 3; i++) {
         setenv("YOKE_LIBCLBLAST", absent[i], 1);
-        assert_int_equal(yoke_queue_dspmv(test->queue, 3, 1, buffer, 0, buffer, 512, 0, buffer, 768), YOKE_ERROR_UNAVAILABLE);
+        assert_int_equal(packed_product(test->device, test->queue, 3, 1, buffer, 0, buffer, 512, 0, buffer, 768), YOKE_ERROR_UNAVAILABLE);
         assert_non_null(strstr(yoke_last_error(test->base.context), "apt install libclblast1"));
     }
     unsetenv("YOKE_LIBCLBLAST");

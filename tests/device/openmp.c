@@ -6,6 +6,7 @@
 #include <sched.h>
 
 #include "base/context.h"
+#include "packed.h"
 #include "unit.h"
 #include "yoke/yoke.h"
 
@@ -186,7 +187,7 @@ static void a_library_without_blas_is_named(void **state)
         assert_int_equal(yoke_queue_create(device, YOKE_QUEUE_INLINE, &queue), YOKE_OK);
         assert_int_equal(yoke_buffer_create(device, sizeof values, &buffer), YOKE_OK);
         assert_int_equal(yoke_queue_write(queue, buffer, 0, sizeof values, values), YOKE_OK);
-        assert_int_equal(yoke_queue_dspmv(queue, 1, 1, buffer, 0, buffer, 8, 0, buffer, 16), YOKE_ERROR_UNAVAILABLE);
+        assert_int_equal(packed_product(device, queue, 1, 1, buffer, 0, buffer, 8, 0, buffer, 16), YOKE_ERROR_UNAVAILABLE);
         assert_non_null(strstr(yoke_last_error(context), "YOKE_LIBBLAS"));
         assert_int_equal(yoke_queue_finish(queue), YOKE_OK); /* the device works on */
         yoke_buffer_destroy(buffer);

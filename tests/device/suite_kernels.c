@@ -3,6 +3,7 @@
 #include <omp.h>
 
 #include "kernels.h"
+#include "packed.h"
 #include "suite.h"
 
 extern const char device_kernels_text[];
@@ -306,12 +307,28 @@ static void blas_multiplies_a_packed_matrix(void **state)
             expected[row] += 2 * a[3 + low * (low + 1) / 2 + high] * x[1 + column];
         }
     }
+    yoke_program *blas = NULL;
+    yoke_function *function = NULL;
+    yoke_status status = yoke_program_create(s->device, &(yoke_program_source){.name = YOKE_BLAS}, &blas);
+    if (status == YOKE_ERROR_UNAVAILABLE) {
+        assert_non_null(strstr(yoke_last_error(s->context), "has no BLAS"));
+        return;
+    }
+    OK(s, status);
+    FAILS(s, YOKE_ERROR_ARGUMENT, "dgemv", yoke_program_function(blas, "dgemv", &function));
+    OK(s, yoke_program_function(blas, "dspmv", &function));
+    const yoke_argument few[] = {yoke_argument_int64(N), yoke_argument_double(2)};
+    FAILS(s, YOKE_ERROR_ARGUMENT, "2 arguments", yoke_queue_launch(s->queue, function, 1, 1, 0, few, 2));
+    yoke_argument numbers[9];
+    for (int i = 0; i < 9; i++) numbers[i] = yoke_argument_int64(0);
+    FAILS(s, YOKE_ERROR_ARGUMENT, "alpha, double", yoke_queue_launch(s->queue, function, 1, 1, 0, numbers, 9));
+    yoke_program_destroy(blas);
     yoke_buffer *matrix = suite_buffer(s, sizeof a, a), *in = suite_buffer(s, sizeof x, x), *out = suite_buffer(s, sizeof y, y);
-    FAILS(s, YOKE_ERROR_ARGUMENT, "a:", yoke_queue_dspmv(s->queue, N + 1, 2, matrix, 24, in, 0, 0, out, 0));
-    FAILS(s, YOKE_ERROR_ARGUMENT, "a:", yoke_queue_dspmv(s->queue, INT32_MAX, 2, matrix, 24, in, 0, 0, out, 0));
-    FAILS(s, YOKE_ERROR_ARGUMENT, "x:", yoke_queue_dspmv(s->queue, N, 2, matrix, 24, in, 16, 0, out, 0));
-    FAILS(s, YOKE_ERROR_ARGUMENT, "y:", yoke_queue_dspmv(s->queue, N, 2, matrix, 24, in, 8, 0, out, 4));
-    yoke_status status = yoke_queue_dspmv(s->queue, N, 2, matrix, 24, in, 8, -0.5, out, 16);
+    FAILS(s, YOKE_ERROR_ARGUMENT, "a:", packed_product(s->device, s->queue, N + 1, 2, matrix, 24, in, 0, 0, out, 0));
+    FAILS(s, YOKE_ERROR_ARGUMENT, "a:", packed_product(s->device, s->queue, INT32_MAX, 2, matrix, 24, in, 0, 0, out, 0));
+    FAILS(s, YOKE_ERROR_ARGUMENT, "x:", packed_product(s->device, s->queue, N, 2, matrix, 24, in, 16, 0, out, 0));
+    FAILS(s, YOKE_ERROR_ARGUMENT, "y:", packed_product(s->device, s->queue, N, 2, matrix, 24, in, 8, 0, out, 4));
+    status = packed_product(s->device, s->queue, N, 2, matrix, 24, in, 8, -0.5, out, 16);
     if (status == YOKE_ERROR_UNAVAILABLE)
         print_message("no BLAS here: %s\n", yoke_last_error(s->context));
     else {

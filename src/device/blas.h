@@ -1,0 +1,18 @@
+/*
+ * blas.h - the vendor's BLAS as a program of the front (YOKE_BLAS): its functions are slots of the backend's table.
+ */
+#ifndef YOKE_DEVICE_BLAS_H
+#define YOKE_DEVICE_BLAS_H
+
+#include "device/device.h"
+
+/* Nonzero: the source asks for it. */
+int yoke_blas_is(const yoke_program_source *source);
+/* Errors: UNAVAILABLE (devices of this kind have none). */
+yoke_status yoke_blas_check(const yoke_device *device);
+/* Errors: ARGUMENT (it has no such function). */
+yoke_status yoke_blas_function(const yoke_device *device, const char *name);
+/* Starts dspmv.  The arguments' kinds and their buffers' device were checked.  Errors: ARGUMENT (which), those of the backend. */
+yoke_status yoke_blas_launch(yoke_queue *queue, const yoke_argument *arguments, int64_t num_arguments);
+
+#endif
