@@ -70,49 +70,43 @@ static yoke_status measure_levels(powers *p, yoke_frequencies *clocks, const yok
     return status;
 }
 
-/* The clock of the command line among those there are; what cannot be set is noted. */
-static yoke_status find_clock(powers *p, const char *device, yoke_frequency_info *found, int *settable, data *d)
+/* The clock of the command line among those there are; what cannot be set is noted, and NULL then. */
+static const yoke_frequency_info *find_clock(const powers *p, const yoke_frequencies *clocks, const char *device, data *d)
 {
     /* The clock of a simulated device has its name. */
     const char *wanted = p->settings->clock ? p->settings->clock : energy_is_simulated(device) ? device : "cpu";
-    const yoke_frequency_options options = {.sysroot = p->settings->sysroot};
-    yoke_frequency_info *list = NULL;
-    int64_t count = 0;
-    int known = 0;
-    *settable = 0;
-    yoke_status status = yoke_frequencies_list(p->context, &options, &list, &count);
-    if (status) return status;
-    for (int64_t i = 0; i < count; i++) {
-        if (strcmp(list[i].name, wanted) != 0) continue;
-        known = 1;
-        *found = list[i];
-        *settable = list[i].settable && (list[i].num_levels > 1 || list[i].min_hz < list[i].max_hz);
-        if (!*settable)
-            data_note(d, "the frequency of %s cannot be set: %s%s%s", wanted,
-                      list[i].why_not[0] ? list[i].why_not : "it has one frequency only", list[i].remedy[0] ? "; " : "", list[i].remedy);
+    for (int64_t i = 0; i < clocks->count; i++) {
+        const yoke_frequency_info *info = &clocks->infos[i];
+        if (strcmp(info->name, wanted) != 0) continue;
+        if (info->settable && (info->num_levels > 1 || info->min_hz < info->max_hz)) return info;
+        data_note(d, "the frequency of %s cannot be set: %s%s%s", wanted, info->why_not[0] ? info->why_not : "it has one frequency only",
+                  info->remedy[0] ? "; " : "", info->remedy);
+        return NULL;
     }
-    if (!known) data_note(d, "there is no frequency \"%s\" here (`yoke info` lists them)", wanted);
-    yoke_release(p->context, list);
-    return YOKE_OK;
+    data_note(d, "there is no frequency \"%s\" here (`yoke info` lists them)", wanted);
+    return NULL;
 }
 
 yoke_status energy_measure_clock(yoke_context *context, app_terminal *terminal, const work_settings *settings, data *d)
 {
     powers p = {.context = context, .terminal = terminal, .settings = settings};
     const yoke_frequency_options options = {.sysroot = settings->sysroot};
-    yoke_frequency_info clock;
+    const yoke_frequency_info *clock = NULL;
     yoke_frequencies *clocks = NULL;
-    int settable = 0;
     char name[64];
     yoke_status status = energy_device_name(context, settings, name);
     if (!status) status = start(&p, energy_is_simulated(name), d);
-    if (!status) status = find_clock(&p, name, &clock, &settable, d);
+    if (!status) status = yoke_frequencies_open(context, &options, &clocks);
+    if (!status) clock = find_clock(&p, clocks, name, d);
+    if (status == YOKE_ERROR_UNAVAILABLE && !clocks) {
+        data_note(d, "no frequency can be set: %s", yoke_last_error(context));
+        status = YOKE_OK;
+    }
     data_column(d, "hz");
     data_column(d, "reached_hz");
     data_column(d, "units_per_s");
     work_columns(&p.meters, "_w", d);
-    if (!status && settable) status = yoke_frequencies_open(context, &options, &clocks);
-    if (!status && settable) status = measure_levels(&p, clocks, &clock, d);
+    if (!status && clock) status = measure_levels(&p, clocks, clock, d);
     yoke_frequencies_close(clocks); /* restores */
     work_meters_close(&p.meters);
     return status;

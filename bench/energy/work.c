@@ -12,16 +12,11 @@ extern const char bench_energy_kernel_text[];
 /* -------------------------------------------------------------------------------------------------- meters */
 
 /* What there is, and why it cannot be used. */
-static yoke_status note_reasons(yoke_context *context, const yoke_meter_options *options, data *d)
+static void note_reasons(const yoke_meters *meters, data *d)
 {
-    yoke_meter_info *list = NULL;
-    int64_t count = 0;
-    yoke_status status = yoke_meters_list(context, options, &list, &count);
-    if (status) return status;
-    for (int64_t i = 0; i < count; i++)
+    const yoke_meter_info *list = meters->others;
+    for (int64_t i = 0; i < meters->num_others; i++)
         if (!list[i].usable) data_note(d, "%s: %s%s%s", list[i].name, list[i].why_not, list[i].remedy[0] ? "; " : "", list[i].remedy);
-    yoke_release(context, list);
-    return YOKE_OK;
 }
 
 yoke_status work_meters_open(yoke_context *context, const work_settings *settings, int simulated, work_meters *meters, data *d)
@@ -47,7 +42,7 @@ yoke_status work_meters_open(yoke_context *context, const work_settings *setting
                   simulated ? "simulated" : "real");
     else {
         data_note(d, "energy: not metered%s", simulated ? ": the machine file gives no powers (docs/reference/machine-file.md)" : "");
-        status = simulated ? YOKE_OK : note_reasons(context, &options, d);
+        if (!simulated) note_reasons(meters->meter, d);
     }
     work_meters_close(meters);
     return status;

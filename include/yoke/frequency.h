@@ -37,12 +37,14 @@ typedef struct yoke_frequency_options {
     double settle_s;     /* how long a clock may take to reach what was asked for, at most 60; 0: 0.2 s */
 } yoke_frequency_options;
 
-/* As yoke_meters_list.  options may be NULL. */
-YOKE_API yoke_status yoke_frequencies_list(yoke_context *context, const yoke_frequency_options *options, yoke_frequency_info **list,
-                                           int64_t *count);
-typedef struct yoke_frequencies yoke_frequencies;
+/* A set of clocks: more is behind these members, which are for reading. */
+typedef struct yoke_frequencies {
+    const yoke_frequency_info
+        *infos; /* [count] all clocks, settable or not, and one entry for each kind that finds none; as they were when the set was opened */
+    int64_t count;
+} yoke_frequencies;
 /*
- * Takes the machine's clocks for this process; nothing is changed yet.
+ * Takes the machine's clocks for this process; nothing is changed yet.  options may be NULL.
  * Errors: ARGUMENT, INPUT (options), UNAVAILABLE (another yoke holds the machine's clocks: which process), MEMORY, SYSTEM.
  */
 YOKE_API yoke_status yoke_frequencies_open(yoke_context *context, const yoke_frequency_options *options, yoke_frequencies **frequencies);

@@ -46,20 +46,16 @@ typedef struct yoke_meter_options {
 } yoke_meter_options;
 
 /*
- * All meters of the machine, usable or not, and one entry for each kind that finds none, with reason and remedy.  options may be NULL.
- * *list is given back with yoke_release.  Errors: INPUT (options), MEMORY.
- */
-YOKE_API yoke_status yoke_meters_list(yoke_context *context, const yoke_meter_options *options, yoke_meter_info **list, int64_t *count);
-
-/*
- * The selected usable meters, open.  That there is none is no error: energies are then NaN, with the reason.  A thread reads counters often
+ * The selected usable meters, open; options may be NULL.  That there is none is no error: energies are then NaN, with the reason.  A thread reads counters often
  * enough that no wrap is missed, and integrates powers.  Regions may begin and end on any thread, nested or overlapping.
  * Errors: INPUT (options: what is wrong with them), UNAVAILABLE (a meter named in `select` is not usable: why, remedy), MEMORY, SYSTEM.
  */
+/* A set of meters: more is behind these members, which are for reading. */
 typedef struct yoke_meters {
-    const yoke_meter_info
-        *infos; /* [count] the open meters, in the order of energies; more is behind these members, which are for reading */
+    const yoke_meter_info *infos; /* [count] the open ones, in the order of energies */
     int64_t count;
+    const yoke_meter_info *others; /* [num_others] not usable (why, remedy), or not selected; one entry for each kind that finds none */
+    int64_t num_others;
 } yoke_meters;
 YOKE_API yoke_status yoke_meters_open(yoke_context *context, const yoke_meter_options *options, yoke_meters **meters);
 /* All regions must have ended. */

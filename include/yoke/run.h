@@ -91,7 +91,7 @@ typedef struct yoke_run_device {
     int accelerator;              /* see yoke_run_use */
     int active;                   /* zero: it may get no units: the options exclude it, or it failed */
     const char *why;              /* it is not active; "" */
-    const char *frequency_domain; /* name in yoke_frequencies_list; "": its frequency is not set */
+    const char *frequency_domain; /* name in yoke_frequencies; "": its frequency is not set */
     const char *why_no_frequency; /* "" */
     int64_t num_frequencies;      /* among which is chosen */
     const double *frequencies_hz; /* ascending */

@@ -60,7 +60,8 @@ yoke_status frequencies_find(const meter_site *site, frequency_list *list)
 
 /* ----------------------------------------------------------------------------------------------------- set */
 
-struct yoke_frequencies {
+typedef struct frequency_set {
+    yoke_frequencies shown; /* first, so that a pointer to it is one to all */
     yoke_context *context;
     meter_site site;
     char root[CLOCK_PATH_BYTES];
@@ -68,17 +69,30 @@ struct yoke_frequencies {
     frequency_list list;
     frequency_book book; /* what the guard has promised to restore */
     frequency_guard guard;
-    int lock; /* -1: the clocks are simulated ones */
-};
+    yoke_frequency_info *infos; /* what `shown` shows */
+    int lock;                   /* -1: the clocks are simulated ones */
+} frequency_set;
+
+/* What callers read of the clocks. */
+static yoke_status show(frequency_set *set)
+{
+    void *infos = NULL;
+    yoke_status status = yoke_allocate(set->context, set->list.count, sizeof(yoke_frequency_info), &infos);
+    if (status != YOKE_OK) return status;
+    for (int64_t i = 0; i < set->list.count; i++) ((yoke_frequency_info *)infos)[i] = set->list.entries[i].info;
+    set->infos = infos;
+    set->shown = (yoke_frequencies){.infos = infos, .count = set->list.count};
+    return YOKE_OK;
+}
 
 yoke_status frequencies_open(const meter_site *site, double settle_s, yoke_frequencies **clocks)
 {
     void *memory = NULL;
     if (strlen(site->root) >= CLOCK_PATH_BYTES)
         return yoke_fail(site->context, YOKE_ERROR_INPUT, "the root directory's path is longer than %d bytes", CLOCK_PATH_BYTES - 1);
-    yoke_status status = yoke_allocate(site->context, 1, sizeof(yoke_frequencies), &memory);
+    yoke_status status = yoke_allocate(site->context, 1, sizeof(frequency_set), &memory);
     if (status != YOKE_OK) return status;
-    yoke_frequencies *set = memory;
+    frequency_set *set = memory;
     memcpy(set->root, site->root, strlen(site->root) + 1);
     set->context = set->list.context = set->book.context = set->guard.context = site->context;
     set->site = *site;
@@ -88,6 +102,7 @@ yoke_status frequencies_open(const meter_site *site, double settle_s, yoke_frequ
     status = frequency_lock_take(&set->site, &set->lock);
     if (status == YOKE_OK) {
         status = frequencies_find(&set->site, &set->list);
+        if (status == YOKE_OK) status = show(set);
         if (status != YOKE_OK) {
             frequency_list_clear(&set->list);
             close(set->lock);
@@ -97,32 +112,38 @@ yoke_status frequencies_open(const meter_site *site, double settle_s, yoke_frequ
         yoke_release(site->context, set);
         return status;
     }
-    *clocks = set;
+    *clocks = &set->shown;
     return YOKE_OK;
 }
 
 yoke_status frequencies_open_simulated(yoke_context *context, frequency_list *list, yoke_frequencies **clocks)
 {
     void *memory = NULL;
-    yoke_status status = yoke_allocate(context, 1, sizeof(yoke_frequencies), &memory);
+    yoke_status status = yoke_allocate(context, 1, sizeof(frequency_set), &memory);
     if (status != YOKE_OK) {
         frequency_list_clear(list);
         return status;
     }
-    yoke_frequencies *set = memory;
-    *set = (yoke_frequencies){.context = context, .list = *list, .book = {.context = context}, .guard = {.socket = -1}, .lock = -1};
-    *clocks = set;
-    return YOKE_OK;
+    frequency_set *set = memory;
+    *set = (frequency_set){.context = context, .list = *list, .book = {.context = context}, .guard = {.socket = -1}, .lock = -1};
+    status = show(set);
+    if (status == YOKE_OK) {
+        *clocks = &set->shown;
+        return YOKE_OK;
+    }
+    frequency_list_clear(&set->list);
+    yoke_release(context, set);
+    return status;
 }
 
 static void report_loss(void *user, const char *text)
 {
-    const yoke_frequencies *clocks = user;
+    const frequency_set *clocks = user;
     yoke_log(clocks->context, YOKE_LOG_ERROR, "a frequency could not be restored: %s", text);
 }
 
 /* The guard is gone: this process restores what it can. */
-static void restore_here(yoke_frequencies *clocks)
+static void restore_here(frequency_set *clocks)
 {
     yoke_nvml nvml;
     int gpus = 0;
@@ -132,8 +153,9 @@ static void restore_here(yoke_frequencies *clocks)
     if (loaded) yoke_nvml_unload(&nvml);
 }
 
-void frequencies_close(yoke_frequencies *clocks)
+void frequencies_close(yoke_frequencies *shown)
 {
+    frequency_set *clocks = (frequency_set *)shown;
     int done = frequency_guard_finish(&clocks->guard, report_loss, clocks);
     if (!done && clocks->book.count > 0) {
         yoke_log(clocks->context, YOKE_LOG_WARNING, "yoke-clock-guard has ended before its time; frequencies are restored without it");
@@ -141,12 +163,13 @@ void frequencies_close(yoke_frequencies *clocks)
     }
     frequency_list_clear(&clocks->list);
     frequency_book_clear(&clocks->book);
+    yoke_release(clocks->context, clocks->infos);
     if (clocks->lock >= 0) close(clocks->lock);
     yoke_release(clocks->context, clocks);
 }
 
 /* Saves what the clock has now, and lets the guard promise to restore it. */
-static yoke_status promise(yoke_frequencies *clocks, frequency_entry *entry)
+static yoke_status promise(frequency_set *clocks, frequency_entry *entry)
 {
     int64_t first = clocks->book.count;
     yoke_status status = entry->functions->save(entry, &clocks->book);
@@ -166,7 +189,7 @@ static yoke_status promise(yoke_frequencies *clocks, frequency_entry *entry)
 }
 
 /* A change that failed half-way is taken back on all cores. */
-static void take_back(yoke_frequencies *clocks)
+static void take_back(frequency_set *clocks)
 {
     for (int64_t i = 0; i < clocks->book.count; i++) {
         const frequency_saved *saved = &clocks->book.entries[i];
@@ -178,7 +201,7 @@ static void take_back(yoke_frequencies *clocks)
 }
 
 /* Reads until the clock is there, or settle_s have passed: without a pause, since an idle core's clock says nothing. */
-static double settle(const yoke_frequencies *clocks, frequency_entry *entry)
+static double settle(const frequency_set *clocks, frequency_entry *entry)
 {
     double end_s = yoke_clock_s() + clocks->settle_s, asked_hz, hz;
     for (;;) {
@@ -193,7 +216,7 @@ static double settle(const yoke_frequencies *clocks, frequency_entry *entry)
     return hz;
 }
 
-static yoke_status find_entry(yoke_frequencies *clocks, const char *name, frequency_entry **entry)
+static yoke_status find_entry(frequency_set *clocks, const char *name, frequency_entry **entry)
 {
     char names[512] = "";
     size_t length = 0;
@@ -207,8 +230,9 @@ static yoke_status find_entry(yoke_frequencies *clocks, const char *name, freque
     return yoke_fail(clocks->context, YOKE_ERROR_INPUT, "there is no frequency '%.64s' to set; there are: %s", name, names);
 }
 
-yoke_status frequencies_set(yoke_frequencies *clocks, const char *name, double hz, double *reached_hz)
+yoke_status frequencies_set(yoke_frequencies *shown, const char *name, double hz, double *reached_hz)
 {
+    frequency_set *clocks = (frequency_set *)shown;
     frequency_entry *entry = NULL;
     yoke_status status = find_entry(clocks, name, &entry);
     if (status != YOKE_OK) return status;

@@ -94,6 +94,18 @@ static yoke_status add_members(meter_set *set, meter_list *list, const unsigned 
     return status;
 }
 
+/* What is found but not chosen, to be shown. */
+static yoke_status keep_others(meter_set *set, const meter_list *list, const unsigned char *chosen)
+{
+    void *others = NULL;
+    yoke_status status = yoke_allocate(set->context, list->count - set->count, sizeof(yoke_meter_info), &others);
+    if (status != YOKE_OK) return status;
+    set->others = others;
+    for (int64_t i = 0; i < list->count; i++)
+        if (!chosen[i]) set->others[set->num_others++] = list->domains[i].info;
+    return YOKE_OK;
+}
+
 /* Fills the set from what was found; the list keeps what is not chosen. */
 static yoke_status fill(meter_set *set, meter_list *list, const meter_set_options *options)
 {
@@ -106,6 +118,7 @@ static yoke_status fill(meter_set *set, meter_list *list, const meter_set_option
         meter_select_lacks(list, chosen, set->lacks);
         status = add_members(set, list, chosen);
     }
+    if (status == YOKE_OK) status = keep_others(set, list, chosen);
     yoke_release(set->context, chosen);
     return status;
 }
@@ -173,6 +186,7 @@ void meter_set_close(meter_set *set)
     meter_regions_release(set);
     yoke_release(context, set->members);
     yoke_release(context, set->infos);
+    yoke_release(context, set->others);
     pthread_mutex_destroy(&set->lock);
     yoke_release(context, set);
 }

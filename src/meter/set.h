@@ -31,8 +31,8 @@ typedef struct meter_set {
     yoke_context *context;
     const meter_time *time;
     meter_member *members;
-    yoke_meter_info *infos;
-    int64_t count;
+    yoke_meter_info *infos, *others; /* others: of what was found and is not open */
+    int64_t count, num_others;
     char lacks[METER_WHY_BYTES]; /* what hardware the total leaves out, or why there is none; "" if nothing is known to lack */
     pthread_mutex_t lock;        /* guards the regions that wait for their next use, and the context's allocator */
     yoke_region *regions;

@@ -8,6 +8,7 @@
 
 #include "frequency/frequency.h"
 #include "run/frequency_sim.h"
+#include "run/list.h"
 
 static const double usual_settle_s = 0.2;
 

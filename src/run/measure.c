@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "meter/set.h"
+#include "run/list.h"
 #include "run/meter_sim.h"
 
 /* In this order they are listed. */
@@ -168,7 +169,8 @@ yoke_status yoke_meters_open(yoke_context *context, const yoke_meter_options *op
         return status;
     }
     watch_virtual_clock(made);
-    made->meter = (yoke_meters){.infos = made->set->infos, .count = made->set->count};
+    made->meter = (yoke_meters){
+        .infos = made->set->infos, .count = made->set->count, .others = made->set->others, .num_others = made->set->num_others};
     *meter = &made->meter;
     return YOKE_OK;
 }

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "meter/vendor.h"
+#include "run/list.h"
 
 static vendor_stub stub;
 static char state_file[128];

@@ -6,6 +6,7 @@
 #include "unit.h"
 
 #include "../base/failing.h"
+#include "run/list.h"
 #include "scripted.h"
 
 static yoke_context *context;

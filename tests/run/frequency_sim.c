@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "device/machine_text.h"
+#include "run/list.h"
 #include "unit.h"
 
 static void close_context(yoke_context *context, const failing *memory)
@@ -95,6 +96,9 @@ static void what_is_set_is_reached_at_once_and_restored_by_closing(void **state)
     double reached = 0;
     assert_true(measure_s(context) == 10);
     assert_int_equal(yoke_frequencies_open(context, NULL, &clocks), YOKE_OK);
+    assert_int_equal(clocks->count, 2);
+    assert_string_equal(clocks->infos[0].name, "sim:a");
+    assert_true(clocks->infos[0].settable && clocks->infos[0].num_levels == 3);
     assert_true(measure_s(context) == 10);
     assert_int_equal(yoke_frequency_set(clocks, "sim:a", 1e9, &reached), YOKE_OK);
     assert_true(reached == 1e9 && measure_s(context) == 30 && current_hz(context) == 1e9);

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "../device/machine_text.h"
+#include "run/list.h"
 #include "unit.h"
 #include "yoke/yoke.h"
 
@@ -101,6 +102,15 @@ static void every_power_has_a_meter_and_all_are_counted(void **state)
     for (int64_t i = 0; i < count; i++) found += strcmp(list[i].kind, "sim") == 0 && list[i].counted;
     for (int64_t i = 0; i < count; i++) assert_true(list[i].counted == 0 || strcmp(list[i].kind, "sim") == 0);
     assert_int_equal(found, 4);
+    /* What is not open is shown beside what is, with its reason. */
+    assert_int_equal(f.meter->count + f.meter->num_others, count);
+    for (int64_t i = 0; i < f.meter->num_others; i++) {
+        const yoke_meter_info *other = &f.meter->others[i];
+        assert_string_not_equal(other->kind, "sim");
+        assert_true(!other->counted && (other->usable || other->why_not[0] != '\0'));
+        for (found = 0; found < count && strcmp(list[found].name, other->name) != 0; found++) continue;
+        assert_true(found < count);
+    }
     yoke_release(f.context, list);
     close_all(&f);
 }

@@ -253,10 +253,9 @@ static void adopt_end(energy_session *session, int64_t runs)
 
 static yoke_status report(energy_session *session, json_t *record)
 {
-    yoke_status status = YOKE_OK;
     if (rewrites(session) && isfinite(session->request->interval_s) && !session->terminal->quiet) fputc('\n', stdout);
-    if (!session->terminal->quiet) status = energy_report(&session->account, &session->request->meters, session->request->command);
-    if (status == YOKE_OK) status = energy_account_commit(&session->account);
+    if (!session->terminal->quiet) energy_report(&session->account, &session->request->meters, session->request->command);
+    yoke_status status = energy_account_commit(&session->account);
     if (status == YOKE_OK && record != NULL) {
         int ended_by = 0, code = session->process.ours ? energy_exit_code(&session->process, &ended_by) : -1;
         status = energy_record(&session->account, session->set, session->num_set, record);

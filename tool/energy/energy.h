@@ -143,7 +143,7 @@ typedef struct energy_clock {
 enum { ENERGY_MOST_CLOCKS = 16 };
 
 /* Prints the report on standard error: what was measured, and where there is no energy, why not, and what to do. */
-yoke_status energy_report(const energy_account *account, const yoke_meter_options *options, char **command);
+void energy_report(const energy_account *account, const yoke_meter_options *options, char **command);
 /* Puts seconds, energies and the rest into the record.  Errors: MEMORY. */
 yoke_status energy_record(energy_account *account, const energy_clock *clocks, int num_clocks, json_t *record);
 /* Prints a line about the latest interval: the power of each meter.  On a terminal it takes the place of the one before. */

@@ -94,16 +94,9 @@ static void print_joined(const char *text)
     for (; *text != '\0'; text++) fputc(*text == '\n' ? ' ' : *text, stderr);
 }
 
-static yoke_status print_why_not(const energy_account *account, const yoke_meter_options *options)
+static void print_why_not(const energy_account *account)
 {
-    yoke_meter_info *list = NULL;
-    int64_t count = 0;
-    const yoke_meter_info *nearest = NULL;
-    if (account->num_meters == 0) {
-        yoke_status status = yoke_meters_list(account->context, options, &list, &count);
-        if (status != YOKE_OK) return status;
-        nearest = nearest_at_hand(list, count);
-    }
+    const yoke_meter_info *nearest = account->num_meters == 0 ? nearest_at_hand(account->meter->others, account->meter->num_others) : NULL;
     fputs("  energy: not metered (", stderr);
     if (nearest == NULL) {
         print_joined(account->total.why_not[0] != '\0' ? account->total.why_not : "this machine has no meter");
@@ -116,8 +109,6 @@ static yoke_status print_why_not(const energy_account *account, const yoke_meter
     fputs(")\n", stderr);
     if (account->num_meters == 0)
         fputs("    yoke info says it of every meter; --declare idle=W,busy=W estimates from the machine's powers\n", stderr);
-    yoke_release(account->context, list);
-    return YOKE_OK;
 }
 
 static void print_time(const energy_account *account)
@@ -140,9 +131,8 @@ static void print_command(char **command)
     }
 }
 
-yoke_status energy_report(const energy_account *account, const yoke_meter_options *options, char **command)
+void energy_report(const energy_account *account, const yoke_meter_options *options, char **command)
 {
-    yoke_status status = YOKE_OK;
     fputs("yoke energy:", stderr);
     if (account->seconds.count > 1) fprintf(stderr, " %lld runs of", (long long)account->seconds.count);
     if (command != NULL) print_command(command);
@@ -158,11 +148,10 @@ yoke_status energy_report(const energy_account *account, const yoke_meter_option
         if (account->total.missing == 0 && account->total.why_not[0] != '\0') fprintf(stderr, "; %s", account->total.why_not);
         fputc('\n', stderr);
     } else {
-        status = print_why_not(account, options);
+        print_why_not(account);
     }
     /* One meter that is the total has been told already. */
     if (account->num_meters != 1 || !account->infos[0].counted || account->total.value.count == 0) print_meters(account);
-    return status;
 }
 
 /* --------------------------------------------------------------------------------------------------- record */

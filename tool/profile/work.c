@@ -26,20 +26,16 @@ static yoke_status temperature_c(double *celsius, void *user)
 }
 
 /* Why nothing can be profiled here: what each kind of meter says. */
-static yoke_status no_meter(yoke_context *context, const yoke_meter_options *options)
+static yoke_status no_meter(yoke_context *context, const yoke_meters *meters)
 {
-    yoke_meter_info *list = NULL;
-    int64_t count = 0;
+    const yoke_meter_info *list = meters->others;
     char text[1200] = "";
-    yoke_status status = yoke_meters_list(context, options, &list, &count);
-    if (status) return status;
-    for (int64_t i = 0; i < count; i++) {
+    for (int64_t i = 0; i < meters->num_others; i++) {
         size_t length = strlen(text);
         if (list[i].usable || length + 100 > sizeof text) continue;
         snprintf(text + length, sizeof text - length, "\n  %s: %s%s%s", list[i].name, list[i].why_not, list[i].remedy[0] ? "; " : "",
                  list[i].remedy);
     }
-    yoke_release(context, list);
     return yoke_fail(
         context, YOKE_ERROR_UNAVAILABLE,
         "no meter here shows power; to try the method without one: yoke profile --simulate hopper-instant; what each kind says:%s", text);
@@ -77,7 +73,7 @@ yoke_status profile_meter_open(profile_work *work, const char *name, const char 
     if (!status) status = choose_meter(work, name, pci);
     if (!status && work->meter_index < 0)
         status = name ? yoke_fail(work->context, YOKE_ERROR_UNAVAILABLE, "%s shows no power, only energy; yoke info has the meters", name)
-                      : no_meter(work->context, &options);
+                      : no_meter(work->context, work->meter);
     work->subject.power_w = power_w;
     double celsius;
     if (!status && yoke_meters_read(work->meter, work->meter_index, NULL, &celsius) == YOKE_OK) work->subject.temperature_c = temperature_c;

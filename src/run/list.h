@@ -1,0 +1,18 @@
+/*
+ * list.h - what meters and clocks there are, without opening any: for runs and for yoke_describe.
+ */
+#ifndef YOKE_RUN_LIST_H
+#define YOKE_RUN_LIST_H
+
+#include "yoke/frequency.h"
+#include "yoke/meter.h"
+
+/*
+ * All meters of the machine, usable or not, and one entry for each kind that finds none, with reason and remedy; `counted` as if the set were opened without
+ * a selection.  options may be NULL.  *list is given back with yoke_release.  Errors: INPUT (options), MEMORY.
+ */
+yoke_status yoke_meters_list(yoke_context *context, const yoke_meter_options *options, yoke_meter_info **list, int64_t *count);
+/* The same of clocks: takes no lock. */
+yoke_status yoke_frequencies_list(yoke_context *context, const yoke_frequency_options *options, yoke_frequency_info **list, int64_t *count);
+
+#endif
