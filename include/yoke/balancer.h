@@ -58,8 +58,6 @@ YOKE_API void yoke_balancer_destroy(yoke_balancer *balancer);
  * Errors: ARGUMENT (negative or absurd numbers: nothing is changed; n more than fits).
  */
 YOKE_API yoke_status yoke_balancer_update(yoke_balancer *balancer, const yoke_share_report *reports, int64_t n, int64_t *units);
-/* Predicted seconds per call of each device for these units; NaN where nothing is known, 0 for 0 units.  seconds [devices]. */
-YOKE_API yoke_status yoke_balancer_predict(const yoke_balancer *balancer, const int64_t *units, double *seconds);
 /* Device `device` can take at most so many units from now on; 0 takes it out (it failed) for good.  Errors: ARGUMENT. */
 YOKE_API yoke_status yoke_balancer_limit(yoke_balancer *balancer, int64_t device, int64_t max_units);
 /* One line on the latest decision: predicted and measured, why, regret against the best share seen.  Given back with yoke_release. */

@@ -192,12 +192,11 @@ YOKE_API yoke_status yoke_plan_evaluate(yoke_context *context, const yoke_plan_p
                                         const int64_t *units, const int64_t *levels, yoke_plan_choice *choice);
 
 /*
- * Reads a model file (JSON, docs/reference/model-file.md), and writes one.  Laws become levels.  Seconds that do not increase with units are a warning in the
- * log (a plan repairs them).  *problem is given back with yoke_release.  Errors of reading: INPUT (file, JSON pointer or line and column, what was expected), MEMORY, SYSTEM;
- * of writing: ARGUMENT (more units than a file can have, an uncertainty or factor that is NaN or negative), MEMORY, SYSTEM.
+ * Reads a model file (JSON, docs/reference/model-file.md; yoke_run_write_model writes them).  Laws become levels.  Seconds that do not increase with units are
+ * a warning in the log (a plan repairs them).  *problem is given back with yoke_release.
+ * Errors: INPUT (file, JSON pointer or line and column, what was expected), MEMORY, SYSTEM.
  */
 YOKE_API yoke_status yoke_plan_problem_read(yoke_context *context, const char *path, yoke_plan_problem **problem);
-YOKE_API yoke_status yoke_plan_problem_write(yoke_context *context, const char *path, const yoke_plan_problem *problem);
 
 #ifdef __cplusplus
 }

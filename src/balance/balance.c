@@ -234,19 +234,6 @@ yoke_status yoke_balancer_update(yoke_balancer *balancer, const yoke_share_repor
     return YOKE_OK;
 }
 
-yoke_status yoke_balancer_predict(const yoke_balancer *balancer, const int64_t *units, double *seconds)
-{
-    if (balancer == NULL || units == NULL || seconds == NULL)
-        return yoke_fail(balancer ? balancer->context : NULL, YOKE_ERROR_ARGUMENT,
-                         "yoke_balancer_predict: balancer, units and seconds must not be NULL");
-    for (int i = 0; i < balancer->devices; i++)
-        if (units[i] < 0)
-            return yoke_fail(balancer->context, YOKE_ERROR_ARGUMENT, "yoke_balancer_predict: %lld units on device %d; give 0 or more",
-                             (long long)units[i], i);
-    for (int i = 0; i < balancer->devices; i++) seconds[i] = balance_predict(balancer, i, units[i]);
-    return YOKE_OK;
-}
-
 yoke_status yoke_balancer_limit(yoke_balancer *balancer, int64_t device, int64_t most)
 {
     if (balancer == NULL) return yoke_fail(NULL, YOKE_ERROR_ARGUMENT, "yoke_balancer_limit: balancer must not be NULL");

@@ -25,6 +25,12 @@ enum {
 yoke_status problem_read_levels(yoke_json_reader *reader, const json_t *value, void *device);
 yoke_status problem_read_laws(yoke_json_reader *reader, const json_t *value, void *device);
 
+/*
+ * Writes a problem as a model file.  Errors: ARGUMENT (more units than a file can have, an uncertainty or factor that is NaN or negative), INPUT (the file
+ * cannot be written), MEMORY, SYSTEM.
+ */
+yoke_status yoke_plan_problem_write(yoke_context *context, const char *path, const yoke_plan_problem *problem);
+
 /* Points of a level or a phase, allocated.  What was allocated when it fails is in *points. */
 yoke_status problem_read_points(yoke_json_reader *reader, const json_t *value, const double **points, int64_t *num_points);
 

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "model/problem_file.h"
 #include "run/run.h"
 
 static int nearest_level(const run_device *d, double hz)

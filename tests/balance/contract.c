@@ -1,6 +1,7 @@
 /* What holds for every policy and every input. */
 #include <stdbool.h>
 
+#include "balance/balance.h"
 #include "balancer.h"
 #include "base/failing.h"
 
@@ -197,16 +198,11 @@ static void predictions_are_what_was_measured_once_it_is_known(void **state)
 {
     const double rate[] = {1e-3, 4e-3};
     int64_t units[2];
-    double seconds[2];
     yoke_balancer *balancer = make_balancer(*state, &(yoke_balancer_options){.devices = 2});
-    assert_int_equal(yoke_balancer_predict(balancer, (int64_t[]){10, 0}, seconds), YOKE_OK);
-    assert_true(isnan(seconds[0]) && seconds[1] == 0);
+    assert_true(isnan(balance_predict(balancer, 0, 10)) && balance_predict(balancer, 1, 0) == 0);
     assert_int_equal(yoke_balancer_update(balancer, NULL, 1000, units), YOKE_OK);
     do_round(balancer, 2, NULL, rate, 1000, units);
-    assert_int_equal(yoke_balancer_predict(balancer, (int64_t[]){500, 250}, seconds), YOKE_OK);
-    assert_true(fabs(seconds[0] - 0.5) < 1e-9 && fabs(seconds[1] - 1) < 1e-9);
-    assert_int_equal(yoke_balancer_predict(balancer, (int64_t[]){-1, 0}, seconds), YOKE_ERROR_ARGUMENT);
-    assert_int_equal(yoke_balancer_predict(balancer, NULL, seconds), YOKE_ERROR_ARGUMENT);
+    assert_true(fabs(balance_predict(balancer, 0, 500) - 0.5) < 1e-9 && fabs(balance_predict(balancer, 1, 250) - 1) < 1e-9);
     yoke_balancer_destroy(balancer);
 }
 
@@ -297,9 +293,10 @@ static void one_hundred_thousand_hostile_calls_keep_the_contract(void **state)
             }
             const int64_t device = (int64_t)(next(&random) % 10) - 1, limit = hostile_count(&random);
             if (next(&random) % 16 == 0 && yoke_balancer_limit(balancer, device, limit) == YOKE_OK) most[device] = limit;
-            double seconds[8];
-            if (next(&random) % 16 == 0 && yoke_balancer_predict(balancer, units, seconds) == YOKE_OK)
-                for (int i = 0; i < devices; i++) assert_true(!(seconds[i] < 0) && !isinf(seconds[i]));
+            for (int i = 0; i < devices && next(&random) % 16 == 0; i++) {
+                double seconds = balance_predict(balancer, i, units[i]);
+                assert_true(!(seconds < 0) && !isinf(seconds));
+            }
             char *text = NULL;
             if (next(&random) % 64 == 0) assert_int_equal(yoke_balancer_explain(balancer, &text), YOKE_OK);
             yoke_release(*state, text);
