@@ -102,8 +102,8 @@ YOKE_API void yoke_log(yoke_context *context, yoke_log_level level, const char *
 
 /*
  * Functions that write a pointer of a type which they do not know take its address, `&values`, as a void *.  No cast to void ** is needed, and
- * none is right: a void * would be written where there is a double *, which C does not define.  Macros of the same names see to it that
- * what is handed over is the address of a pointer.  Who hands such an address on calls the function itself: (yoke_allocate)(...).
+ * none is right: a void * would be written where there is a double *, which C does not define.  Macros see to it that what is handed over is the address of a
+ * pointer.  Who hands such an address on calls the function itself: yoke_allocate_memory(...).
  */
 #define YOKE_POINTER_AT(address) ((void)sizeof(*(address) == (void *)0), (void *)(address))
 
@@ -113,11 +113,11 @@ YOKE_API void yoke_log(yoke_context *context, yoke_log_level level, const char *
  * Errors: ARGUMENT (negative count), MEMORY (also when count x size overflows); the text names the bytes asked for.
  * Safe to call from several threads only if the replaceable allocator is.
  */
-YOKE_API yoke_status yoke_allocate(yoke_context *context, int64_t count, size_t size, void *pointer);
+#define yoke_allocate(context, count, size, pointer) yoke_allocate_memory(context, count, size, 0, YOKE_POINTER_AT(pointer))
 /* As yoke_allocate, but the memory is not touched: the thread that writes a page first gets it near (first touch). */
-YOKE_API yoke_status yoke_allocate_untouched(yoke_context *context, int64_t count, size_t size, void *pointer);
-#define yoke_allocate(context, count, size, pointer) yoke_allocate(context, count, size, YOKE_POINTER_AT(pointer))
-#define yoke_allocate_untouched(context, count, size, pointer) yoke_allocate_untouched(context, count, size, YOKE_POINTER_AT(pointer))
+#define yoke_allocate_untouched(context, count, size, pointer) yoke_allocate_memory(context, count, size, 1, YOKE_POINTER_AT(pointer))
+/* Both of them; untouched: nonzero does not set the memory to zero. */
+YOKE_API yoke_status yoke_allocate_memory(yoke_context *context, int64_t count, size_t size, int untouched, void *pointer);
 /* Gives memory back, and results that are said to go back so, with all that they point to.  memory may be NULL. */
 YOKE_API void yoke_release(yoke_context *context, void *memory);
 
@@ -190,8 +190,15 @@ typedef enum yoke_energy_kind {
     YOKE_ENERGY_SIMULATED, /* of a simulated machine */
     YOKE_ENERGY_REPLAYED   /* from a recording */
 } yoke_energy_kind;
-/* "none", "measured", "estimated", "simulated", "replayed".  Never NULL. */
-YOKE_API const char *yoke_energy_kind_text(yoke_energy_kind kind);
+/* "none", "measured", "estimated", "simulated", "replayed". */
+static inline const char *yoke_energy_kind_text(yoke_energy_kind kind)
+{
+    return kind == YOKE_ENERGY_MEASURED    ? "measured"
+           : kind == YOKE_ENERGY_ESTIMATED ? "estimated"
+           : kind == YOKE_ENERGY_SIMULATED ? "simulated"
+           : kind == YOKE_ENERGY_REPLAYED  ? "replayed"
+                                           : "none";
+}
 
 #ifdef __cplusplus
 }

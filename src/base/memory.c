@@ -20,7 +20,7 @@ void yoke_default_release(void *memory, void *user)
 }
 
 /* A pointer of a type that is not known here is written byte by byte: all pointers to objects look like a void * (POSIX). */
-static yoke_status allocate(yoke_context *context, int64_t count, size_t size, void *pointer, void **memory, size_t *bytes)
+yoke_status yoke_allocate_memory(yoke_context *context, int64_t count, size_t size, int untouched, void *pointer)
 {
     if (context == NULL || pointer == NULL)
         return yoke_fail(context, YOKE_ERROR_ARGUMENT, "yoke_allocate: %s is NULL", context == NULL ? "context" : "pointer");
@@ -28,36 +28,20 @@ static yoke_status allocate(yoke_context *context, int64_t count, size_t size, v
     if (size != 0 && (uint64_t)count > PTRDIFF_MAX / size)
         return yoke_fail(context, YOKE_ERROR_MEMORY, "out of memory: %lld x %zu bytes asked for, which is more than can be addressed",
                          (long long)count, size);
-    *bytes = (size_t)count * size;
-    void *got = context->options.allocate(*bytes > 0 ? *bytes : 1, context->options.memory_user);
+    const size_t bytes = (size_t)count * size;
+    void *got = context->options.allocate(bytes > 0 ? bytes : 1, context->options.memory_user);
     if (got == NULL)
         return yoke_fail(context, YOKE_ERROR_MEMORY,
                          "out of memory: %zu bytes (%lld x %zu) asked for; make the problem smaller or run where there is more memory",
-                         *bytes, (long long)count, size);
+                         bytes, (long long)count, size);
     if ((uintptr_t)got % ALIGNMENT != 0) {
         context->options.release(got, context->options.memory_user);
         return yoke_fail(context, YOKE_ERROR_ARGUMENT,
                          "the allocator given to yoke_context_create returned memory that is not aligned to %d bytes", ALIGNMENT);
     }
-    *memory = got;
-    memcpy(pointer, memory, sizeof *memory);
+    if (!untouched) memset(got, 0, bytes);
+    memcpy(pointer, &got, sizeof got);
     return YOKE_OK;
-}
-
-yoke_status(yoke_allocate)(yoke_context *context, int64_t count, size_t size, void *pointer)
-{
-    size_t bytes = 0;
-    void *memory = NULL;
-    yoke_status status = allocate(context, count, size, pointer, &memory, &bytes);
-    if (status == YOKE_OK) memset(memory, 0, bytes);
-    return status;
-}
-
-yoke_status(yoke_allocate_untouched)(yoke_context *context, int64_t count, size_t size, void *pointer)
-{
-    size_t bytes = 0;
-    void *memory = NULL;
-    return allocate(context, count, size, pointer, &memory, &bytes);
 }
 
 typedef struct yoke_owner {

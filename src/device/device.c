@@ -104,7 +104,7 @@ yoke_status(yoke_host_allocate)(yoke_device *device, int64_t bytes, void *pointe
                          (long long)bytes);
     yoke_status status = yoke_device_ready(device);
     if (status != YOKE_OK) return status;
-    if (device->backend->host_allocate == NULL) return (yoke_allocate_untouched)(device->context, bytes, 1, pointer);
+    if (device->backend->host_allocate == NULL) return yoke_allocate_memory(device->context, bytes, 1, 1, pointer);
     void *memory = NULL;
     /* No bytes give a valid pointer, as with yoke_allocate. */
     status = yoke_device_result(device, device->backend->host_allocate(device->handle, bytes > 0 ? bytes : 1, &memory));

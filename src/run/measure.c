@@ -32,23 +32,6 @@ typedef struct open_meter {
 
 static open_meter *all_of(yoke_meters *meter) { return (open_meter *)meter; }
 
-const char *yoke_energy_kind_text(yoke_energy_kind kind)
-{
-    switch (kind) {
-    case YOKE_ENERGY_NONE:
-        break;
-    case YOKE_ENERGY_MEASURED:
-        return "measured";
-    case YOKE_ENERGY_ESTIMATED:
-        return "estimated";
-    case YOKE_ENERGY_SIMULATED:
-        return "simulated";
-    case YOKE_ENERGY_REPLAYED:
-        return "replayed";
-    }
-    return "none";
-}
-
 /* --------------------------------------------------------------------------------------------------- site */
 
 static double now_s(void *user)

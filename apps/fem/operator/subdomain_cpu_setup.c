@@ -12,7 +12,7 @@ enum { LEAST_ELEMENTS_Q1 = 512, LEAST_ELEMENTS_Q2 = 64 };
 
 yoke_status cpu_subdomain_take(cpu_subdomain *cpu, int64_t count, size_t size, void *pointer)
 {
-    yoke_status status = (yoke_allocate_untouched)(cpu->subdomain.context, count, size, pointer);
+    yoke_status status = yoke_allocate_memory(cpu->subdomain.context, count, size, 1, pointer);
     if (!status) cpu->bytes += count * (int64_t)size;
     return status;
 }

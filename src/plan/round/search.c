@@ -249,7 +249,7 @@ static yoke_status allocate(round_search *search)
                   {devices, sizeof(double), &box->idle_w}};
     yoke_status status = YOKE_OK;
     for (size_t k = 0; k < sizeof blocks / sizeof blocks[0] && status == YOKE_OK; k++)
-        status = (yoke_allocate)(context, blocks[k].count, blocks[k].size, blocks[k].pointer);
+        status = yoke_allocate_memory(context, blocks[k].count, blocks[k].size, 0, blocks[k].pointer);
     return status;
 }
 

@@ -28,7 +28,7 @@ yoke_status plan_simplex_create(yoke_context *context, int most_rows, int most_c
                   {rows, sizeof(double), &simplex->entering}};
     yoke_status status = YOKE_OK;
     for (size_t k = 0; k < sizeof blocks / sizeof blocks[0] && status == YOKE_OK; k++)
-        status = (yoke_allocate_untouched)(context, blocks[k].count, blocks[k].size, blocks[k].pointer);
+        status = yoke_allocate_memory(context, blocks[k].count, blocks[k].size, 1, blocks[k].pointer);
     return status;
 }
 
