@@ -1,7 +1,7 @@
 /*
  * y += a x on all devices of this machine, in five calls: create, define, loop, explain, destroy.
  *
- *     axpy [DEVICES [MACHINE_FILE]]      DEVICES: names with commas between them, as openmp,cuda:0; "auto": all that there are
+ *     axpy [DEVICES [MACHINE_FILE [RECORD]]]      DEVICES: names with commas between them, as openmp,cuda:0; "auto": all that there are
  *
  * Both vectors stay on the devices from loop to loop (keep), so that only elements that change hands are copied.
  */
@@ -20,8 +20,20 @@ YOKE_SOURCE(
 
 static double x[N], y[N];
 
+/* The latest loop as JSON, for programs that keep a record. */
+static yoke_status write_record(yoke_context *context, yoke_run *run, const char *path)
+{
+    char *json = NULL;
+    yoke_status status = yoke_run_record(run, &json);
+    FILE *file = status ? NULL : fopen(path, "w");
+    if (!status && (!file || fputs(json, file) < 0)) status = yoke_fail(context, YOKE_ERROR_SYSTEM, "%s cannot be written", path);
+    if (file) fclose(file);
+    yoke_release(context, json);
+    return status;
+}
+
 /* Loops on these devices: seconds of one, by the run's own clock, and the name of the first device. */
-static yoke_status work(yoke_context *context, const char *devices, double *seconds, char *first)
+static yoke_status work(yoke_context *context, const char *devices, const char *record, double *seconds, char *first)
 {
     static const yoke_host_kernel kernels[] = {{"axpy", axpy}};
     const char *const texts[] = {axpy_text};
@@ -53,6 +65,7 @@ static yoke_status work(yoke_context *context, const char *devices, double *seco
     if (!status) status = yoke_run_sync(run, kernel); /* y comes back to this program's memory */
     if (!status) status = yoke_run_explain(run, &text);
     if (!status) printf("%s\n", text);
+    if (!status && record) status = write_record(context, run, record);
     if (!status) snprintf(first, 64, "%s", list[0].info->name);
     yoke_release(context, text);
     yoke_run_destroy(run);
@@ -68,8 +81,8 @@ int main(int argc, char **argv)
     double together_s = NAN, alone_s = NAN;
     yoke_status status = yoke_context_create(NULL, &context);
     if (!status && argc > 2) status = yoke_machine_read(context, argv[2]);
-    if (!status) status = work(context, argc > 1 ? argv[1] : "auto", &together_s, first);
-    if (!status) status = work(context, first, &alone_s, first);
+    if (!status) status = work(context, argc > 1 ? argv[1] : "auto", argc > 3 ? argv[3] : NULL, &together_s, first);
+    if (!status) status = work(context, first, NULL, &alone_s, first);
     if (status)
         fprintf(stderr, "axpy: %s\n", yoke_last_error(context));
     else

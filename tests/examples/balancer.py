@@ -9,4 +9,5 @@ expected = sum(1 / (k * k) for k in range(1, 600 * 2000 + 1))
 assert [int(r[0]) for r in rounds] == list(range(1, 13)), done.stdout
 for _, first, second, total in rounds:
     assert int(first) + int(second) == 600 and abs(float(total) - expected) < 1e-8, done.stdout
-assert rounds[0][1:3] == ("300", "300") and "best share seen" in done.stdout, done.stdout
+assert rounds[0][1:3] == ("300", "300") and rounds[-2][2] != "0" and rounds[-1][1:3] == ("600", "0"), done.stdout
+assert "best share seen" in done.stdout, done.stdout
