@@ -14,8 +14,8 @@
 /*
  * The binary interface: what the SONAME says, libyoke.so.MAJOR.MINOR.  Structs that callers allocate (options, reports, problems, infos) have no size of their
  * own: yoke_context_create hands this number over, and a library of another one refuses, before it reads any struct.  So MINOR (or MAJOR) rises with every
- * release in which such a struct, an enumeration or a function changes (a test holds a table of them, tests/base/struct-layout.txt); a program built with 0.1.x runs with every other 0.1.y.  New members are at the end of
- * their struct, and zero means what was before: use designated initialisers, `(yoke_run_options){.devices = "openmp"}`.
+ * release in which such a struct, an enumeration (tests/base/struct-layout.txt) or a function changes; a program built with 0.1.x runs with every other 0.1.y.
+ * New members are at the end, and zero means what was before: use designated initialisers, `(yoke_run_options){.devices = "openmp"}`.
  */
 #define YOKE_INTERFACE (1000 * YOKE_VERSION_MAJOR + YOKE_VERSION_MINOR)
 

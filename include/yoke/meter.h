@@ -70,8 +70,8 @@ typedef struct yoke_energy {
     double value_j; /* NaN: not metered, or a fault: see why_not */
     double
         uncertainty_j; /* half width of the interval that holds the truth: 2 counts + power x period + gain error (docs/methods/energy.md) */
-    yoke_energy_kind kind;
-    char why_not[256]; /* why there is no value, or which part of the machine the total lacks; "" otherwise */
+    yoke_energy_kind kind; /* YOKE_ENERGY_NONE, which is 0: there is no value */
+    char why_not[256];     /* why there is no value, or which part of the machine the total lacks; "" otherwise */
 } yoke_energy;
 
 /* An interval of time whose energy is wanted. */

@@ -18,7 +18,7 @@ typedef struct yoke_sample {
     double frequency_hz;     /* of the device's clock; NaN: whatever it had */
     double seconds;          /* of one call: mean without outliers */
     double seconds_interval; /* half width of the 95 % interval of that mean (Student t); NaN with one repeat */
-    double joules;           /* of one call above idle; NaN: not metered */
+    double joules;           /* of one call above idle; NaN or 0: not metered */
     double joules_interval;
     int64_t repeats,
         rejected; /* that count, and outliers (more than 3.5 robust standard deviations from the median, Iglewicz and Hoaglin 1993) */

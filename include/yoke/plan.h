@@ -24,8 +24,8 @@ typedef struct yoke_plan_level {
     double frequency_hz;      /* NaN: not known, or not to be set */
     double seconds_per_unit;  /* of one call, > 0; ignored where there are points */
     double start_seconds;     /* of a call that has units */
-    double dynamic_power_w;   /* while it works, above idle; NaN: not known */
-    double idle_power_w;      /* NaN: not known */
+    double dynamic_power_w;   /* while it works, above idle; NaN: not known; 0: nothing, which is a value */
+    double idle_power_w;      /* the same at rest */
     double time_uncertainty;  /* relative, half width of the 95 % interval, of seconds; 0: exact, or not known (never NaN) */
     double power_uncertainty; /* the same of both powers */
     double alone_factor;      /* seconds of a call where no other device is at work, over those here: above 0, at most 1; 0: 1 */

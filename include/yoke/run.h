@@ -44,7 +44,7 @@ typedef enum yoke_run_use {
 /* Powers of a device that the user states. */
 typedef struct yoke_run_power {
     const char *device;    /* its name */
-    double idle_w, busy_w; /* all that it draws at rest and at work, >= 0; busy_w >= idle_w */
+    double idle_w, busy_w; /* all that it draws at rest (>= 0; 0: nothing) and at work (> 0, >= idle_w) */
     int removable;         /* nonzero: draws nothing where it has no units */
 } yoke_run_power;
 
@@ -71,7 +71,7 @@ typedef struct yoke_run_options {
     int64_t num_powers;
     int measure_first; /* nonzero: stated powers count only where meters do not tell those of all devices that may work */
     int copies_apart; /* nonzero: copies end before yoke_run_begin: they are no part of rounds, but copies that take longer than they save are avoided */
-    double base_w, hosting_w; /* beside these: all else, and what the host draws while only accelerators work */
+    double base_w, hosting_w; /* beside these: all else, and what the host draws while only accelerators work; 0: nothing */
 } yoke_run_options;
 
 /*

@@ -44,6 +44,9 @@ static int compare_observations(const void *a, const void *b)
     return (x->seconds > y->seconds) - (x->seconds < y->seconds); /* the order of samples does not matter */
 }
 
+/* Of a call; a sample that was filled with zeros says nothing of energy. */
+static double joules_of(const yoke_sample *sample) { return sample->joules != 0 ? sample->joules : (double)NAN; }
+
 /* Errors of all samples, by the arrays that model_errors wants: values, intervals, errors, degrees [4][count], repeats [count]. */
 static void set_errors(fitting *f, const yoke_sample *samples, double *work, int64_t *repeats)
 {
@@ -62,8 +65,8 @@ static void set_errors(fitting *f, const yoke_sample *samples, double *work, int
                            .error = errors[i],
                            .degrees = degrees[i],
                            .together = samples[i].together != 0,
-                           .power = samples[i].joules / samples[i].seconds};
-        values[i] = samples[i].joules;
+                           .power = joules_of(&samples[i]) / samples[i].seconds};
+        values[i] = joules_of(&samples[i]);
         intervals[i] = samples[i].joules_interval;
     }
     model_errors(f->count, values, intervals, repeats, errors, degrees);

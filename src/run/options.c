@@ -25,10 +25,10 @@ static yoke_status check_powers(yoke_context *context, const yoke_run_options *o
         if (power->device == NULL)
             return yoke_fail(context, YOKE_ERROR_ARGUMENT, "yoke_run_create: powers[%lld] names no device; give the name of one",
                              (long long)i);
-        if (!from_zero(power->idle_w) || !from_zero(power->busy_w) || power->busy_w < power->idle_w)
+        if (!from_zero(power->idle_w) || !from_zero(power->busy_w) || power->busy_w < power->idle_w || power->busy_w <= 0)
             return yoke_fail(context, YOKE_ERROR_ARGUMENT,
                              "yoke_run_create: %.64s has idle_w %g and busy_w %g; both must be finite, and busy_w, the whole power at "
-                             "work, at least idle_w",
+                             "work, above 0 and at least idle_w",
                              power->device, power->idle_w, power->busy_w);
     }
     return YOKE_OK;

@@ -408,6 +408,22 @@ static void what_cannot_be_fitted_is_refused(void **state)
     yoke_release(context, NULL);
 }
 
+/* What is zero because nobody filled it is no energy. */
+static void samples_with_zero_joules_claim_no_energy(void **state)
+{
+    yoke_sample samples[8];
+    for (int metered = 0; metered < 2; metered++) {
+        for (int i = 0; i < 8; i++)
+            samples[i] = (yoke_sample){
+                .units = 100 * (i + 1), .frequency_hz = NAN, .seconds = 1e-3 * (i + 1), .seconds_interval = 1e-6, .repeats = 3};
+        for (int i = 0; i < 8 && metered; i++) samples[i].joules = 50 * samples[i].seconds;
+        yoke_model *model = fit(*state, YOKE_MODEL_CONSTANT, samples, 8, NULL);
+        yoke_prediction p = predict(model, 400, NAN, 0);
+        assert_true(metered ? fabs(p.joules - 0.2) < 1e-6 && fabs(model->power_w - 50) < 1e-3 : isnan(p.joules) && isnan(model->power_w));
+        yoke_release(*state, model);
+    }
+}
+
 /* Whatever numbers samples hold, a model of them says finite times above 0 where it says anything, or there is an error. */
 static void any_samples_give_a_model_or_an_error(void **state)
 {
@@ -493,6 +509,7 @@ static const struct CMUnitTest tests[] = {cmocka_unit_test(one_sample_makes_a_co
                                           cmocka_unit_test(the_laws_of_2014_are_found_within_their_errors),
                                           cmocka_unit_test(contention_is_found_beside_the_curve),
                                           cmocka_unit_test(what_cannot_be_fitted_is_refused),
+                                          cmocka_unit_test(samples_with_zero_joules_claim_no_energy),
                                           cmocka_unit_test(any_samples_give_a_model_or_an_error),
                                           cmocka_unit_test(no_failing_allocation_is_missed)};
 

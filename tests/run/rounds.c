@@ -214,7 +214,7 @@ static void options_outside_their_contract_are_refused(void **state)
 {
     (void)state;
     const double share = 1.5;
-    const yoke_run_power upside_down = {.device = "sim:cpu", .idle_w = 10, .busy_w = 5},
+    const yoke_run_power upside_down = {.device = "sim:cpu", .idle_w = 10, .busy_w = 5}, zeros = {.device = "sim:cpu"},
                          some = {.device = "sim:cpu", .idle_w = 5, .busy_w = 10};
     const struct {
         yoke_run_options options;
@@ -227,6 +227,7 @@ static void options_outside_their_contract_are_refused(void **state)
                  {{.share = &share}, YOKE_ERROR_ARGUMENT, "share"},
                  {{.rounds = -1}, YOKE_ERROR_ARGUMENT, "rounds"},
                  {{.powers = &upside_down, .num_powers = 1}, YOKE_ERROR_ARGUMENT, "busy_w"},
+                 {{.powers = &zeros, .num_powers = 1}, YOKE_ERROR_ARGUMENT, "busy_w"},
                  {{.powers = &some, .num_powers = 1}, YOKE_ERROR_INPUT, "sim:gpu"},
                  {{.devices = "sim:cpu,,sim:gpu"}, YOKE_ERROR_INPUT, "empty"},
                  {{.devices = "sim:cpu,sim:cpu"}, YOKE_ERROR_INPUT, "twice"},

@@ -154,7 +154,7 @@ static const app_key power_keys[] = {
     {KEY(fem_case_power, name, APP_TEXT), .required = true, .meaning = "the device as `yoke info` names it"},
     {KEY(fem_case_power, idle_w, APP_NUMBER), .required = true, .range = &not_negative, .unit = "W",
      .meaning = "its power without work, with its context open"},
-    {KEY(fem_case_power, busy_w, APP_NUMBER), .required = true, .range = &not_negative, .unit = "W",
+    {KEY(fem_case_power, busy_w, APP_NUMBER), .required = true, .range = &positive, .unit = "W",
      .meaning = "its total power while it works"},
     {.name = NULL},
 };
