@@ -29,7 +29,7 @@ typedef struct yoke_backend {
 
     /* ------------------------------------------------------------------------------------------ required */
 
-    /* Loads the driver.  *state is handed to list and open.  What is absent is no error: list says it.  Errors: MEMORY. */
+    /* Loads the driver.  *state is passed to list and open.  An absent driver is not an error: list reports it.  Errors: MEMORY. */
     yoke_status (*start)(yoke_context *context, void **state);
     void (*stop)(void *state); /* at the end of the context, after all devices were closed */
     /* Shows each device; where there is none, one unusable entry whose name is the kind, with why_not and remedy. */

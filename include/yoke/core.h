@@ -12,8 +12,8 @@
 #define YOKE_VERSION_PATCH 0
 
 /*
- * The binary interface: what the SONAME says, libyoke.so.MAJOR.MINOR.  Structs that callers allocate (options, reports, problems, infos) have no size of their
- * own: yoke_context_create hands this number over, and a library of another one refuses, before it reads any struct.  So MINOR (or MAJOR) rises with every
+ * The binary interface, as in the SONAME libyoke.so.MAJOR.MINOR.  Structs that callers allocate (options, reports, problems, infos) have no size member.
+ * Instead yoke_context_create passes this number, and a library with another one refuses before it reads any struct.  So MINOR (or MAJOR) rises with every
  * release in which such a struct, an enumeration (tests/base/struct-layout.txt) or a function changes; a program built with 0.1.x runs with every other 0.1.y.
  * New members are at the end, and zero means what was before: use designated initialisers, `(yoke_run_options){.devices = "openmp"}`.
  */
@@ -67,16 +67,17 @@ typedef void yoke_release_function(void *memory, void *user);
 typedef struct yoke_options {
     yoke_allocate_function *allocate; /* both or none of allocate, release                                       */
     yoke_release_function *release;
-    void *memory_user; /* handed to allocate and release                                                          */
+    void *memory_user; /* passed to allocate and release                                                          */
     yoke_log_function *log;
-    void *log_user;           /* handed to log                                                                    */
-    yoke_log_level log_level; /* lines above this level are not made                                               */
+    void *log_user;           /* passed to log                                                                    */
+    yoke_log_level log_level; /* lines above this level are not written                                               */
 } yoke_options;
 
 /*
  * Creates a context.  options may be NULL; it is copied.
  * yoke_context_create_for is for other languages: interface_number is the YOKE_INTERFACE that their declarations were made from.
- * Errors: ARGUMENT (built for another interface than the library's: both versions; only one of allocate, release), MEMORY.  The text of the failure is then yoke_last_error(NULL).
+ * Errors: ARGUMENT (built for another interface than the library's: both versions; only one of allocate, release), MEMORY.  The text of the failure is
+ * then yoke_last_error(NULL).
  */
 YOKE_API yoke_status yoke_context_create_for(int interface_number, const yoke_options *options, yoke_context **context);
 static inline yoke_status yoke_context_create(const yoke_options *options, yoke_context **context)
@@ -92,18 +93,18 @@ YOKE_API void yoke_context_destroy(yoke_context *context);
 YOKE_API const char *yoke_last_error(const yoke_context *context);
 
 /*
- * Records a failure on the context (for applications and authors of devices, so that there is one place for error texts) and returns
- * `status`, so that `return yoke_fail(...)` is the way to fail.  context may be NULL (text is kept per thread).
+ * Records a failure on the context and returns `status`: a function fails with `return yoke_fail(...)`.  For applications and authors of devices.  context
+ * may be NULL (text is kept per thread).
  */
 YOKE_API yoke_status yoke_fail(yoke_context *context, yoke_status status, const char *format, ...) YOKE_PRINTF(3, 4);
 
-/* Sends one line to the log callback, if the level asks for it. */
+/* Sends one line to the log callback, if log_level includes the level. */
 YOKE_API void yoke_log(yoke_context *context, yoke_log_level level, const char *format, ...) YOKE_PRINTF(3, 4);
 
 /*
- * Functions that write a pointer of a type which they do not know take its address, `&values`, as a void *.  No cast to void ** is needed, and
- * none is right: a void * would be written where there is a double *, which C does not define.  Macros see to it that what is handed over is the address of a
- * pointer.  Who hands such an address on calls the function itself: yoke_allocate_memory(...).
+ * Some functions write a pointer whose type they do not know.  They take its address, `&values`, as a void *, without a cast.  (A cast to void ** would be
+ * undefined: a void * written where there is a double *.) Macros check that the argument is the address of a pointer.  To pass such an address on, call
+ * the function itself: yoke_allocate_memory(...).
  */
 #define YOKE_POINTER_AT(address) ((void)sizeof(*(address) == (void *)0), (void *)(address))
 
@@ -114,11 +115,11 @@ YOKE_API void yoke_log(yoke_context *context, yoke_log_level level, const char *
  * Safe to call from several threads only if the replaceable allocator is.
  */
 #define yoke_allocate(context, count, size, pointer) yoke_allocate_memory(context, count, size, 0, YOKE_POINTER_AT(pointer))
-/* As yoke_allocate, but the memory is not touched: the thread that writes a page first gets it near (first touch). */
+/* As yoke_allocate, but the memory is not touched: a page is placed near the thread that writes it first (first touch). */
 #define yoke_allocate_untouched(context, count, size, pointer) yoke_allocate_memory(context, count, size, 1, YOKE_POINTER_AT(pointer))
 /* Both of them; untouched: nonzero does not set the memory to zero. */
 YOKE_API yoke_status yoke_allocate_memory(yoke_context *context, int64_t count, size_t size, int untouched, void *pointer);
-/* Gives memory back, and results that are said to go back so, with all that they point to.  memory may be NULL. */
+/* Frees memory, and results whose contract names this function, with all that they point to.  memory may be NULL. */
 YOKE_API void yoke_release(yoke_context *context, void *memory);
 
 /* ------------------------------------------------------------------------------------------------- files */
@@ -131,10 +132,10 @@ typedef struct yoke_file {
 #define YOKE_FILE_STANDARD_OUTPUT "-"
 
 /*
- * Starts to write the file at `path`: what is written to its descriptor goes to a temporary file beside it, until yoke_file_close puts that in place.
- * Until then, and when the process ends otherwise, an old file stays as it was.  A symbolic link is followed; a pipe or a device is written to
- * directly, and "-" is standard output.  What a process that was killed left of writing this file is removed.
- * file NULL: only whether it would succeed, as far as that can be known; touches nothing.
+ * Starts to write the file at `path`.  Data written to its descriptor go to a temporary file beside it, which yoke_file_close puts in place.  Until then,
+ * and when the process ends otherwise, an old file stays as it was.  A symbolic link is followed; a pipe or a device is written to
+ * directly, and "-" is standard output.  A temporary file of a process that was killed is removed.
+ * file NULL: only checks whether it would succeed, as far as that can be known; touches nothing.
  * Errors: INPUT (no such directory, not writable, is a directory: path and cause), MEMORY.
  */
 YOKE_API yoke_status yoke_file_create(yoke_context *context, const char *path, yoke_file **file);

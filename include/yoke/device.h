@@ -44,9 +44,9 @@ typedef struct yoke_device_info {
 
 /*
  * All devices that the backends find, and one entry per backend that finds none, named by its kind, with the reason and the remedy.
- * The libraries of vendors (CUDA, OpenCL) are asked in a process of their own, the program yoke-device-list, and the answer is kept for the
- * context: where they crash, end their process or take too long (30 s, or YOKE_DEVICE_LIST_S seconds), the entry says so.  With
- * YOKE_DEVICE_LIST set to nothing they are asked within this process.
+ * The libraries of vendors (CUDA, OpenCL) are called in a process of their own, the program yoke-device-list, and the result is kept for the context.  If
+ * they crash, end their process or take too long (30 s, or YOKE_DEVICE_LIST_S seconds), the entry says so.  With YOKE_DEVICE_LIST set to nothing they are
+ * called within this process.
  * kind: of this kind only ("sim"), and the other kinds' libraries are not looked at; NULL: all.  gpus_only: nonzero: the usable ones are GPUs, and what
  * cannot have any is not asked.
  * *list is given back with yoke_release.  Errors: INPUT (no such kind; says which there are), MEMORY, SYSTEM.
@@ -58,16 +58,16 @@ YOKE_API yoke_status yoke_devices_list(yoke_context *context, const char *kind, 
  * MEMORY.
  */
 YOKE_API yoke_status yoke_device_open(yoke_context *context, const char *name, yoke_device **device);
-/* Everything made on the device must have been given back before. */
+/* Everything made on the device must have been destroyed before. */
 YOKE_API void yoke_device_close(yoke_device *device);
 /* Borrowed until the device is closed. */
 YOKE_API const yoke_device_info *yoke_device_info_get(const yoke_device *device);
-/* Free memory at this moment and all, bytes.  Where a driver does not tell what is free: all that yoke has not taken itself. */
+/* Free memory at this moment and all, bytes.  Where a driver does not show free memory: all that yoke has not allocated itself. */
 YOKE_API yoke_status yoke_device_memory(yoke_device *device, int64_t *free_bytes, int64_t *all_bytes);
-/* Seconds on the clock that the device's work takes its time from: yoke_clock_s, or the virtual clock of a simulated machine. */
+/* Seconds on the device's clock: yoke_clock_s, or the virtual clock of a simulated machine. */
 YOKE_API double yoke_device_clock_s(const yoke_device *device);
 
-/* Host memory that the device can copy from and to fast (pinned where there is such a thing), aligned to 64 bytes; *pointer is its address.
+/* Host memory for fast copies from and to the device (pinned where the driver has it), aligned to 64 bytes; *pointer is its address.
  * Errors: MEMORY, DEVICE. */
 YOKE_API yoke_status yoke_host_allocate(yoke_device *device, int64_t bytes, void *pointer);
 #define yoke_host_allocate(device, bytes, pointer) yoke_host_allocate(device, bytes, YOKE_POINTER_AT(pointer))
@@ -112,7 +112,7 @@ YOKE_API yoke_status yoke_event_elapsed_s(yoke_event *begin, yoke_event *end, do
  * table of the same kernels compiled as C.  A compiled program is kept on disk ($YOKE_CACHE, else $XDG_CACHE_HOME/yoke, else
  * ~/.cache/yoke; YOKE_CACHE set to "" switches it off), keyed by texts, options, device and driver.
  */
-typedef struct yoke_group { /* what a kernel knows of its launch on the host */
+typedef struct yoke_group { /* what a kernel gets of its launch on the host */
     int64_t index, count;
 } yoke_group;
 typedef void yoke_host_kernel_function(const yoke_group *group, void *const *arguments);

@@ -11,8 +11,9 @@ extern "C" {
 #endif
 
 /*
- * A meter tells the energy of one domain of the machine ("powercap:package-0", "nvml:0").  Meters form a tree, so that nothing is added
- * twice, and those at its disjoint top make up the total.  A set is opened and closed by one thread, its context outlives it, and it outlives its regions.  What a meter cannot say is NaN with a reason: never zero.
+ * A meter measures the energy of one domain of the machine ("powercap:package-0", "nvml:0").  Meters form a tree, so that nothing is counted twice; the
+ * total is the sum over its disjoint top.  A set is opened and closed by one thread, its context outlives it, and it outlives its regions.  An unknown
+ * value is NaN with a reason, never zero.
  */
 
 typedef struct yoke_meter_info {
@@ -42,15 +43,15 @@ typedef struct yoke_meter_options {
     const char *declared; /* "idle=W,busy=W": powers of the machine; NULL: none (docs/methods/energy.md) */
     const char *replay;   /* a recorded stream (docs/methods/energy.md); NULL: none */
     double probe_s;       /* how long update periods may be measured while opening; 0: 0.25 s; negative: not at all */
-    int64_t pid;          /* whose CPU time declared powers are weighed with; 0: this process and its children that were waited for */
+    int64_t pid;          /* process whose CPU time weights declared powers; 0: this process and its children that were waited for */
 } yoke_meter_options;
 
 /*
- * The selected usable meters, open; options may be NULL.  That there is none is no error: energies are then NaN, with the reason.  A thread reads counters often
+ * The selected usable meters, open; options may be NULL.  No usable meter is not an error: energies are then NaN, with the reason.  A thread reads counters often
  * enough that no wrap is missed, and integrates powers.  Regions may begin and end on any thread, nested or overlapping.
  * Errors: INPUT (options: what is wrong with them), UNAVAILABLE (a meter named in `select` is not usable: why, remedy), MEMORY, SYSTEM.
  */
-/* A set of meters: more is behind these members, which are for reading. */
+/* A set of meters.  These members are for reading; others are private. */
 typedef struct yoke_meters {
     const yoke_meter_info *infos; /* [count] the open ones, in the order of energies */
     int64_t count;
@@ -69,19 +70,19 @@ YOKE_API yoke_status yoke_meters_read(yoke_meters *meters, int64_t index, double
 typedef struct yoke_energy {
     double value_j; /* NaN: not metered, or a fault: see why_not */
     double
-        uncertainty_j; /* half width of the interval that holds the truth: 2 counts + power x period + gain error (docs/methods/energy.md) */
+        uncertainty_j; /* half width of the interval that contains the true value: 2 counts + power x period + gain error (docs/methods/energy.md) */
     yoke_energy_kind kind; /* YOKE_ENERGY_NONE, which is 0: there is no value */
     char why_not[256];     /* why there is no value, or which part of the machine the total lacks; "" otherwise */
 } yoke_energy;
 
-/* An interval of time whose energy is wanted. */
+/* An interval of time whose energy is measured. */
 typedef struct yoke_region yoke_region;
 YOKE_API yoke_status yoke_region_begin(yoke_meters *meters, yoke_region **region);
 /*
- * Ends the region and gives it back, whatever is returned.  seconds: its length on the meter's clock.  energies: one for each open meter, in
+ * Ends the region and frees it, whatever is returned.  seconds: its length on the meter's clock.  energies: one for each open meter, in
  * their order, or NULL.  total: over the meters that are counted, or NULL.
  * A region shorter than a meter's period has no value there, and the reason names the shortest length that would have one.
- * Errors: ARGUMENT.  A meter that failed is no error but a value of NaN with the reason.
+ * Errors: ARGUMENT.  A meter that failed gives NaN with the reason, not an error.
  */
 YOKE_API yoke_status yoke_region_end(yoke_region *region, double *seconds, yoke_energy *energies, yoke_energy *total);
 

@@ -15,7 +15,7 @@ extern "C" {
 /* What a device took for a number of units, measured several times.  NaN: not known. */
 typedef struct yoke_sample {
     double units;
-    double frequency_hz;     /* of the device's clock; NaN: whatever it had */
+    double frequency_hz;     /* of the device; NaN: not set */
     double seconds;          /* of one call: mean without outliers */
     double seconds_interval; /* half width of the 95 % interval of that mean (Student t); NaN with one repeat */
     double joules;           /* of one call above idle; NaN or 0: not metered */
@@ -25,19 +25,19 @@ typedef struct yoke_sample {
     int together; /* nonzero: other devices were working at the same time */
 } yoke_sample;
 
-/* One call of what is measured: its seconds, and joules above idle (NaN: not metered). */
+/* Makes one call and writes its seconds, and joules above idle (NaN: not metered). */
 typedef yoke_status yoke_measured_call(void *user, double *seconds, double *joules);
 
 /* All members may be zero. */
 typedef struct yoke_measure_options {
     double relative;              /* stop when the 95 % interval is within this part of the mean to either side; 0: 0.025 */
-    double budget_s;              /* stop when the calls have taken so long (by the seconds that they say); 0: 1 s */
+    double budget_s;              /* stop when the calls have taken this long (sum of the seconds that they report); 0: 1 s */
     int64_t min_calls, max_calls; /* 0: 3 and 1000 */
 } yoke_measure_options;
 
 /*
- * Repeats a call until its time is known well enough (and still is half as many calls later) or the budget is spent, which may be after one call.
- * Writes all of *sample but units, frequency_hz and together; none of them on an error.  options may be NULL.
+ * Repeats a call until its time is known well enough, and still is half as many calls later, or the budget is spent, which may be after one call.  Writes
+ * all members of *sample except units, frequency_hz and together; none on an error.  options may be NULL.
  * Errors: ARGUMENT, NUMERIC (the call's seconds are no number above 0), MEMORY, those of the call.
  */
 YOKE_API yoke_status yoke_measure(yoke_context *context, yoke_measured_call *call, void *user, const yoke_measure_options *options,
@@ -47,7 +47,7 @@ YOKE_API yoke_status yoke_measure(yoke_context *context, yoke_measured_call *cal
 
 /* t(x) of one call on x units at one frequency. */
 typedef enum yoke_model_kind {
-    YOKE_MODEL_AUTO,     /* the kind that predicts samples best that were held out; of equals the simplest */
+    YOKE_MODEL_AUTO,     /* the kind with the best predictions of samples left out of the fit; of equal ones the simplest */
     YOKE_MODEL_CONSTANT, /* x t_el (Lang and Ruenger 2013) */
     YOKE_MODEL_AFFINE,   /* t_0 + max(x, x_0) t_el */
     YOKE_MODEL_PIECEWISE, /* speed linear between samples (functional performance model, Clarke sect. 1.3); times never fall with more units */
@@ -70,7 +70,7 @@ typedef struct yoke_law {
 } yoke_law;
 
 /*
- * A fitted model, made by yoke_model_fit only: more is behind these members, which are for reading.  Several threads may read it and predict at once; its
+ * A fitted model, made by yoke_model_fit only.  These members are for reading; others are private.  Several threads may read it and predict at once; its
  * context outlives it.
  */
 typedef struct yoke_model {
@@ -82,21 +82,21 @@ typedef struct yoke_model {
     yoke_law rate;                                /* speed over its value at the highest frequency; linear, or a table */
     yoke_law power;                               /* dynamic power in W: linear, cubic, or a table */
     double contention;                            /* speed together with other devices over speed alone; NaN: not sampled */
-    double held_out_error; /* median relative error of seconds on samples held out, each in turn; NaN: fewer than 4 */
+    double held_out_error; /* median relative error of seconds of samples left out of the fit one after the other; NaN: fewer than 4 */
     int64_t num_samples;
     double start_error_s, seconds_per_unit_error; /* standard errors of start_s and seconds_per_unit; NaN: not known */
     double power_w;                               /* dynamic power at the highest frequency; NaN: not metered */
 } yoke_model;
 
 typedef struct yoke_prediction {
-    double seconds, seconds_uncertainty; /* half width of the 95 % interval; NaN: single calls do not tell it */
+    double seconds, seconds_uncertainty; /* half width of the 95 % interval; NaN: not known from single calls */
     double joules, joules_uncertainty;   /* above idle; NaN: not metered */
-    int inside; /* nonzero: within the range of validity; outside the line, or the speed at its end, goes on, and the uncertainty grows */
+    int inside; /* nonzero: within the range of validity; outside, the line or the last speed continues, and the uncertainty grows */
 } yoke_prediction;
 
 /*
- * Fits a model to samples, each weighed by its uncertainty.  Samples of several frequencies make laws; those taken together with other devices a
- * contention (and where all samples were, they are the model).  The order of the samples does not matter.  *model is given back with yoke_release.
+ * Fits a model to samples, each weighted by its uncertainty.  Samples of several frequencies give laws.  Samples taken together with other devices give a
+ * contention; if all samples were, the model is that of these.  The order of the samples does not matter.  *model is given back with yoke_release.
  * Errors: ARGUMENT (no sample, or more than 100 000; numbers outside their contracts), INPUT (the kind needs more samples: how many), NUMERIC, MEMORY.
  */
 YOKE_API yoke_status yoke_model_fit(yoke_context *context, yoke_model_kind kind, const yoke_sample *samples, int64_t count,

@@ -26,7 +26,7 @@ YOKE_API yoke_status yoke_plan_columns(yoke_context *context, int64_t count, con
                                        yoke_rectangle *rectangles, double *half_perimeter);
 
 /*
- * Times the kernel on all devices that have columns, at the same time, so that what they share shows: rows [num_nodes] are those of the nodes'
+ * Times the kernel on all devices that have columns, at the same time, so that the times include what devices share: rows [num_nodes] are those of the nodes'
  * rectangles, columns those of the devices, first all of node 0, then of node 1 and so on.  Writes the seconds of each device that has columns.
  */
 typedef yoke_status yoke_plan_kernel(void *user, const int64_t *rows, const int64_t *columns, double *seconds);
@@ -66,9 +66,9 @@ typedef struct yoke_nested_plan {
 } yoke_nested_plan;
 
 /*
- * A two-level partition: rectangles for nodes, columns of these for the devices of a node.  The kernel's times are all that is known of the nodes.
+ * A two-level partition: rectangles for nodes, columns of these for the devices of a node.  Only the kernel's times are known of the nodes.
  * *plan is given back with yoke_release.
- * Errors: ARGUMENT, MEMORY, NUMERIC (seconds that are no number above 0), those of the kernel.
+ * Errors: ARGUMENT, MEMORY, NUMERIC (seconds not above 0), those of the kernel.
  */
 YOKE_API yoke_status yoke_plan_nested(yoke_context *context, const yoke_nested_options *options, yoke_nested_plan **plan);
 

@@ -12,13 +12,13 @@
 extern "C" {
 #endif
 
-/* What is to be least: T, E, E T, E T^2. */
+/* What is minimised: T, E, E T, E T^2. */
 typedef enum yoke_objective { YOKE_OBJECTIVE_TIME, YOKE_OBJECTIVE_ENERGY, YOKE_OBJECTIVE_EDP, YOKE_OBJECTIVE_ED2P } yoke_objective;
 
 /*
  * What a device does at one clock frequency: a call on x > 0 units takes start_seconds + t(x).  t is seconds_per_unit x or, where there are
- * points, a functional performance model (Clarke, sect. 1.3): the speed x / t is linear between points and constant before the first and behind
- * the last.  Where t would fall with more units it is replaced by its running maximum.
+ * points, a functional performance model (Clarke, sect. 1.3): the speed x / t is linear between points and constant before the first and after the last.
+ * Where t would fall with more units it is replaced by its running maximum.
  */
 typedef struct yoke_plan_level {
     double frequency_hz;      /* NaN: not known, or not to be set */
@@ -51,9 +51,9 @@ typedef struct yoke_plan_time {
 enum { YOKE_PLAN_MAX_CUTS = 4, YOKE_PLAN_MAX_PHASES = 64 };
 
 /*
- * One kind of work in a round: `calls` times each device works on its part of `units`.  A cut gives device i a range of whole units, behind those of
- * device i - 1: with b units before the range, round(units w(b) / w(all)) units of the phase are before the device's own (halves are rounded up), so that they
- * sum.  w is weight_sum, or w(b) = b.
+ * One kind of work in a round: `calls` times each device works on its part of `units`.  A cut gives device i a range of whole units, after those of device
+ * i - 1.  With b units before the range, round(units w(b) / w(all)) units of the phase are before the device's own (halves are rounded up).  So the units
+ * of all devices sum to `units`.  w is weight_sum, or w(b) = b.
  */
 typedef struct yoke_phase {
     const char *work; /* what one unit costs: the key of models and store; NULL or "": without a name */
@@ -64,13 +64,14 @@ typedef struct yoke_phase {
     const double
         *weight_sum;     /* [units of the cut + 1] prefix sums of the weights of the cut's units, ascending from 0; NULL: all units alike */
     int barrier;         /* nonzero: after each call all devices wait for each other; zero: they go on to the next phase */
-    double call_seconds; /* what a call costs whatever its size, once for all devices (launches, a reduction) */
-    const char *like;    /* of a run: work whose times are taken as long as this one's are not known; NULL: none.  Plans do not read it */
+    double call_seconds; /* cost of a call whatever its size, once for all devices (launches, a reduction) */
+    const char
+        *like; /* of a run: another work, whose times are taken as long as this one's are not known; NULL: none.  Plans do not read it */
 } yoke_phase;
 
 /*
- * Phases that are planned together, one after another, and what they divide.  Phases up to one with a barrier (or to the end) are an interval, which lasts as
- * long as the device that takes longest for all of its phases.
+ * Phases that are planned together, one after another, and their cuts.  Phases up to one with a barrier (or to the end) are an interval.  It lasts as long
+ * as the device that takes longest for all of its phases.
  */
 typedef struct yoke_round {
     int64_t num_cuts;         /* 1 .. YOKE_PLAN_MAX_CUTS */
@@ -133,11 +134,13 @@ typedef struct yoke_plan_options {
     double max_slowdown; /* T at most so many times the least time (under the power cap, where there is one), >= 1; 0: none */
     double power_cap_w;  /* peak power at most; 0: none */
     int pareto;          /* nonzero: the whole front of time and energy too */
-    int bare;            /* nonzero: neither alternatives nor words, as fast as can be */
-    /* Of a search, after which the best so far is returned with its gap; all searches of the plan (limits, alternatives, ties) together have twice as many, after
-     * which each gets 200 at most.  0: so many that a search takes a second or so, 10^6 at most. */
+    int bare;            /* nonzero: no alternatives and no texts, which is fastest */
+    /*
+     * Limit of a search, after which the best so far is returned with its gap.  All searches of the plan (limits, alternatives, ties) together have
+     * twice as many; after that each gets 200 at most. 0: about a second of search, 10^6 at most.
+     */
     int64_t max_nodes;
-    /* Called every thousand nodes or so of all searches, with their number so far; nonzero ends them as max_nodes does.  NULL: never. */
+    /* Called about every thousand nodes of all searches, with their number so far.  A nonzero result ends them as max_nodes does.  NULL: never. */
     int (*progress)(void *user, int64_t nodes);
     void *user; /* of progress */
 } yoke_plan_options;
@@ -150,33 +153,34 @@ typedef struct yoke_plan_choice {
     const int64_t *levels;                           /* [num_devices]; where a device without units is parked */
     double time_s, energy_j, peak_power_w;           /* energies and powers are NaN where a power is not known */
     double time_uncertainty_s, energy_uncertainty_j; /* half widths of 95 % intervals; errors of devices are independent */
-    char note[256];                                  /* what there is to say about it: "case 3: shared by eq. 26"; "" */
+    char note[256];                                  /* a remark: "case 3: shared by eq. 26"; "" */
 } yoke_plan_choice;
 
-/* Of a plan that is made nothing changes: several threads may read it.  Its context outlives it. */
+/* A plan never changes, so several threads may read it.  Its context outlives it. */
 typedef struct yoke_plan {
     yoke_objective objective;
     int feasible;
     int optimal; /* nonzero: no other choice is better (to rounding, 1e-12 relative) */
-    double gap;  /* no choice is better than this by more than this part of the objective; 0 where it is optimal; NaN: no bound is known */
+    double gap;  /* no choice is better by more than this part of the objective; 0 where it is optimal; NaN: no bound is known */
     int64_t num_devices, num_cuts; /* one cut where there is no round */
     yoke_plan_choice best;         /* where feasible; else of all zeros and NaN */
     int tie; /* nonzero: another alternative's objective is within the joint uncertainty; then the faster was taken, then that of fewer devices */
     const char *binding;  /* the constraint that cannot be met: "deadline", "power-cap", "memory", "kernel" (of a phase); "" */
     double nearest;       /* the nearest value of that constraint that could be met (s, W, units); NaN */
-    const char *decision; /* in words, one or several lines; "" where bare */
+    const char *decision; /* text, one or several lines; "" where bare */
     int64_t num_alternatives, num_front;
     const yoke_plan_choice *alternatives;
     const yoke_plan_choice *front; /* by ascending time: none is faster and at most as costly as another */
     int front_optimal;
-    int64_t nodes;     /* that the search looked at */
+    int64_t nodes;     /* of the search */
     int64_t all_nodes; /* with those of the searches for limits and alternatives */
 } yoke_plan;
 
 /*
- * The best plan.  Shares sum to n exactly; the result does not depend on the order of the devices (but for devices that are equal in all numbers, and for
- * rounds, whose ranges stand in that order).
- * options may be NULL: least time.  What cannot be met is no error: feasible is 0 then.  The problem is not kept.  *plan is given back with yoke_release.
+ * The best plan.  Shares sum to n exactly; the result does not depend on the order of the devices (except for devices that are equal in all numbers, and
+ * for rounds, whose ranges are in that order).
+ * options may be NULL: least time.  A limit that cannot be met is not an error: feasible is 0 then.  The problem is not kept.  *plan is given back with
+ * yoke_release.
  * Errors: ARGUMENT (problem or options outside their contracts: which device and number; an objective with energy where a power is not known),
  * MEMORY.
  */
@@ -184,9 +188,9 @@ YOKE_API yoke_status yoke_plan_create(yoke_context *context, const yoke_plan_pro
                                       yoke_plan **plan);
 
 /*
- * What a given choice costs: reads units [num_cuts][num_devices] and levels [num_devices] (NULL: 0, the first), writes times, energies, uncertainties and
+ * Computes the cost of a given choice: reads units [num_cuts][num_devices] and levels [num_devices] (NULL: 0, the first), writes times, energies, uncertainties and
  * feasible of *choice, and borrows units and levels there.  Where a device has units of a phase that it has no kernel for, or a round's cut is not divided
- * whole, the costs are NaN.  Errors: ARGUMENT, MEMORY.
+ * completely, the costs are NaN.  Errors: ARGUMENT, MEMORY.
  */
 YOKE_API yoke_status yoke_plan_evaluate(yoke_context *context, const yoke_plan_problem *problem, const yoke_plan_options *options,
                                         const int64_t *units, const int64_t *levels, yoke_plan_choice *choice);
