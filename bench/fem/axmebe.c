@@ -415,7 +415,7 @@ static yoke_status make_model(run *r, int mesh, int64_t size, fem_bench_model **
 {
     const fem_axmebe_options *options = r->options;
     const fem_bench_cube_options cube = {.elements = size,
-                                         .mesh = {(fem_bench_shape)(mesh % FEM_BENCH_SHAPES), mesh / FEM_BENCH_SHAPES},
+                                         .mesh = {(fem_cube_shape)(mesh % FEM_CUBE_SHAPES), mesh / FEM_CUBE_SHAPES},
                                          .element = options->element,
                                          .components = options->components};
     r->mesh = options->problem ? "case" : fem_bench_mesh_name[mesh];
@@ -453,7 +453,7 @@ yoke_status fem_axmebe_run(yoke_context *context, const fem_axmebe_options *opti
 {
     run r = {.context = context, .options = options, .report = report, .user = user, .result = result};
     yoke_status status = YOKE_OK;
-    const unsigned meshes = options->problem || !options->meshes ? 1u << FEM_BENCH_CURVED : options->meshes;
+    const unsigned meshes = options->problem || !options->meshes ? 1u << FEM_CUBE_CURVED : options->meshes;
     *result = (fem_axmebe_result){.context = context};
     status = measure_ceilings(&r);
     for (int mesh = 0; mesh < FEM_BENCH_MESHES; mesh++)

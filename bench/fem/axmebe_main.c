@@ -110,7 +110,7 @@ static yoke_status read_devices(yoke_context *context, const char *list, fem_axm
 static yoke_status read_lists(yoke_context *context, const command_line *line, fem_axmebe_options *options)
 {
     options->variants = (1u << FEM_AXMEBE_VARIANTS) - 1;
-    options->meshes = 1u << FEM_BENCH_CURVED;
+    options->meshes = 1u << FEM_CUBE_CURVED;
     yoke_status status = fem_bench_read_numbers(context, "elements", line->sizes ? line->sizes : "512,1000,4096,8000,32768", 100000000,
                                                 FEM_AXMEBE_MOST_SIZES, options->size, &options->num_sizes);
     if (!status && line->variants)

@@ -163,7 +163,7 @@ static yoke_status measure_row(run *r, const fem_bench_cube_options *cube, fem_b
     fem_bench_model_destroy(model);
     if (status) return status;
     row->peak_bytes = peak_known ? peak_bytes() : NAN;
-    if (cube->mesh.shape == FEM_BENCH_AFFINE && !cube->mesh.hanging && r->options->relative_residual <= 1e-7)
+    if (cube->mesh.shape == FEM_CUBE_AFFINE && !cube->mesh.hanging && r->options->relative_residual <= 1e-7)
         row->reference = fem_bench_cg_reference(cube->element, row->elements);
     if (fabs(row->compliance - row->reference) > FEM_CG_TOLERANCE * row->reference) r->result->wrong++;
     return keep_row(r, row);
@@ -174,7 +174,7 @@ static yoke_status measure_size(run *r, int mesh, int64_t size)
 {
     const fem_bench_cg_options *options = r->options;
     const fem_bench_cube_options cube = {.elements = size,
-                                         .mesh = {(fem_bench_shape)(mesh % FEM_BENCH_SHAPES), mesh / FEM_BENCH_SHAPES},
+                                         .mesh = {(fem_cube_shape)(mesh % FEM_CUBE_SHAPES), mesh / FEM_CUBE_SHAPES},
                                          .element = options->element,
                                          .components = 3,
                                          .loaded = 1};

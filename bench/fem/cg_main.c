@@ -73,7 +73,7 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
 
 static yoke_status read_meshes(yoke_context *context, const char *list, fem_bench_cg_options *options)
 {
-    const unsigned curved = 1u << FEM_BENCH_CURVED | 1u << (FEM_BENCH_SHAPES + FEM_BENCH_CURVED);
+    const unsigned curved = 1u << FEM_CUBE_CURVED | 1u << (FEM_CUBE_SHAPES + FEM_CUBE_CURVED);
     static const char exist[] = "affine and deformed, and each with -hanging";
     yoke_status status = fem_bench_read_words(context, "mesh", list, fem_bench_mesh_name, FEM_BENCH_MESHES, exist, &options->meshes);
     if (!status && (options->meshes & curved))

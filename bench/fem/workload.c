@@ -34,83 +34,10 @@ void fem_bench_cube_size(int64_t elements, int trees[3], int *level)
     }
 }
 
-/* The cube's points move by a smooth map, so that no two elements are alike and none is affine. */
-static void bend(const double in[3], double out[3])
-{
-    out[0] = in[0] + 0.08 * in[1] * (1 - in[1]) * in[2];
-    out[1] = in[1] + 0.06 * in[2] * (1 - in[2]) * (1 + in[0]);
-    out[2] = in[2] + 0.07 * in[0] * (1 - in[0]) * (1 - in[1]);
-}
-
-/* Each inner vertex another way, by at most a fifth of an element. */
-static void deform(const int trees[3], const int at[3], double x[3])
-{
-    for (int a = 0; a < 3; a++)
-        if (at[a] == 0 || at[a] == trees[a]) return;
-    for (int a = 0; a < 3; a++) x[a] += 0.2 / trees[a] * ((at[0] * 7 + at[1] * 13 + at[2] * 29 + a * 11) % 17 / 8.0 - 1);
-}
-
-typedef struct cube_arrays {
-    double *vertices, *geometry; /* geometry NULL: straight elements */
-    int32_t *corners;
-} cube_arrays;
-
-static void fill_vertices(const int trees[3], fem_bench_shape shape, double *vertices)
-{
-    int64_t v = 0;
-    for (int k = 0; k <= trees[2]; k++)
-        for (int j = 0; j <= trees[1]; j++)
-            for (int i = 0; i <= trees[0]; i++, v++) {
-                const int at[3] = {i, j, k};
-                double in[3] = {(double)i / trees[0], (double)j / trees[1], (double)k / trees[2]};
-                if (shape == FEM_BENCH_DEFORMED) deform(trees, at, in);
-                if (shape == FEM_BENCH_CURVED)
-                    bend(in, vertices + 3 * v);
-                else
-                    memcpy(vertices + 3 * v, in, sizeof in);
-            }
-}
-
-static void fill_elements(const int trees[3], cube_arrays *arrays)
-{
-    int64_t e = 0;
-    for (int k = 0; k < trees[2]; k++)
-        for (int j = 0; j < trees[1]; j++)
-            for (int i = 0; i < trees[0]; i++, e++) {
-                for (int c = 0; c < 8; c++)
-                    arrays->corners[8 * e + c] = i + (c & 1) + (trees[0] + 1) * (j + (c >> 1 & 1) + (trees[1] + 1) * (k + (c >> 2)));
-                for (int s = 0; arrays->geometry && s < 27; s++) {
-                    const double in[3] = {(i + s % 3 / 2.0) / trees[0], (j + s / 3 % 3 / 2.0) / trees[1], (k + s / 9 / 2.0) / trees[2]};
-                    bend(in, arrays->geometry + 3 * (27 * e + s));
-                }
-            }
-}
-
 static const char *name_face(const double centre[3], void *user)
 {
     (void)user;
     return centre[0] < 1e-9 ? "clamped" : centre[0] > 1 - 1e-9 ? "loaded" : NULL;
-}
-
-static yoke_status make_cube(yoke_context *context, const int trees[3], const fem_bench_cube_options *options, fem_mesh **mesh)
-{
-    const int curved = options->mesh.shape == FEM_BENCH_CURVED;
-    int64_t elements = (int64_t)trees[0] * trees[1] * trees[2];
-    int64_t vertices = (int64_t)(trees[0] + 1) * (trees[1] + 1) * (trees[2] + 1);
-    cube_arrays arrays = {0};
-    yoke_status status = yoke_allocate(context, vertices, 3 * sizeof(double), &arrays.vertices);
-    if (!status && curved) status = yoke_allocate(context, elements, 27 * 3 * sizeof(double), &arrays.geometry);
-    if (!status) status = yoke_allocate(context, elements, 8 * sizeof(int32_t), &arrays.corners);
-    if (!status) {
-        fill_vertices(trees, options->mesh.shape, arrays.vertices);
-        fill_elements(trees, &arrays);
-        status = fem_mesh_from_arrays(context, vertices, arrays.vertices, elements, arrays.corners, curved ? 2 : 1, arrays.geometry,
-                                      options->loaded ? name_face : NULL, NULL, mesh);
-    }
-    yoke_release(context, arrays.vertices);
-    yoke_release(context, arrays.geometry);
-    yoke_release(context, arrays.corners);
-    return status;
 }
 
 static yoke_status add_conditions(fem_problem *problem)
@@ -124,24 +51,6 @@ static yoke_status add_conditions(fem_problem *problem)
     return YOKE_OK;
 }
 
-/* One material: E = 1, nu = 0.3; Poisson: conductivity 1. */
-static yoke_status make_cube_problem(fem_bench_model *model, const fem_bench_cube_options *options)
-{
-    yoke_context *context = model->context;
-    const int components = options->components;
-    const double young = 1, poisson = 0.3;
-    fem_problem *problem = model->problem;
-    *problem =
-        (fem_problem){.context = context, .mesh = model->mesh, .components = components, .element = options->element, .num_materials = 1};
-    yoke_status status = yoke_allocate(context, 1, sizeof *problem->materials, &problem->materials);
-    if (!status) status = yoke_allocate(context, model->mesh->num_elements, sizeof *problem->material_of, &problem->material_of);
-    if (status) return status;
-    problem->materials[0] =
-        (fem_material){.lambda = young * poisson / ((1 + poisson) * (1 - 2 * poisson)), .mu = young / (2 * (1 + poisson)), .density = NAN};
-    if (components == 1) problem->materials[0] = (fem_material){.mu = 1, .density = NAN};
-    return options->loaded ? add_conditions(problem) : YOKE_OK;
-}
-
 /* ----------------------------------------------------------------------------------------------------- model */
 
 static yoke_status create(yoke_context *context, fem_bench_model **model)
@@ -150,12 +59,8 @@ static yoke_status create(yoke_context *context, fem_bench_model **model)
     yoke_status status = yoke_allocate(context, 1, sizeof *made, &made);
     if (status) return status;
     made->context = context;
-    status = yoke_allocate(context, 1, sizeof *made->problem, &made->problem);
-    if (status)
-        yoke_release(context, made);
-    else
-        *model = made;
-    return status;
+    *model = made;
+    return YOKE_OK;
 }
 
 static yoke_status discretise(fem_bench_model *model)
@@ -234,19 +139,20 @@ yoke_status fem_bench_cube_of(yoke_context *context, const fem_bench_cube_option
     if (options->elements < 1 || options->elements > INT32_MAX)
         return yoke_fail(context, YOKE_ERROR_ARGUMENT, "a cube of %lld elements: expected 1 to %d", (long long)options->elements,
                          INT32_MAX);
-    if (options->loaded && options->mesh.shape == FEM_BENCH_CURVED)
+    if (options->loaded && options->mesh.shape == FEM_CUBE_CURVED)
         return yoke_fail(context, YOKE_ERROR_ARGUMENT, "the faces of a curved cube are no planes: it cannot be loaded");
     fem_bench_cube_size(options->elements, trees, &level);
     if (options->mesh.hanging && level > 0)
         level--; /* and what refining adds makes up for it */
     else if (options->mesh.hanging)
         fem_bench_cube_size((options->elements + 2) / 3, trees, &level);
-    for (; options->mesh.shape == FEM_BENCH_DEFORMED && trees[0] < 4 && level > 0; level--)
+    for (; options->mesh.shape == FEM_CUBE_DEFORMED && trees[0] < 4 && level > 0; level--)
         for (int a = 0; a < 3; a++) trees[a] *= 2;
     yoke_status status = create(context, &made);
     if (status) return status;
-    status = make_cube(context, trees, options, &made->mesh);
-    if (!status) status = make_cube_problem(made, options);
+    status = fem_cube_mesh(context, trees, options->mesh.shape, options->loaded ? name_face : NULL, &made->mesh);
+    if (!status) status = fem_problem_of_one_material(made->mesh, options->element, options->components, &made->problem);
+    if (!status && options->loaded) status = add_conditions(made->problem);
     if (!status) status = make_forest(made, options, trees, level);
     return finish(status, made, model);
 }
@@ -274,15 +180,18 @@ static yoke_status refine_first(fem_bench_model *model, int64_t elements)
 static yoke_status copy_materials(fem_bench_model *model, const fem_problem *problem)
 {
     yoke_context *context = model->context;
-    fem_problem *copy = model->problem;
+    fem_problem *copy;
     int64_t elements = problem->mesh->num_elements;
+    yoke_status status = yoke_allocate(context, 1, sizeof *copy, &copy);
+    if (status) return status;
+    model->problem = copy;
     *copy = *problem;
     copy->num_conditions = 0;
     copy->conditions = NULL;
     copy->fields = (fem_fields){0};
     copy->materials = NULL;
     copy->material_of = NULL;
-    yoke_status status = yoke_allocate(context, copy->num_materials, sizeof *copy->materials, &copy->materials);
+    status = yoke_allocate(context, copy->num_materials, sizeof *copy->materials, &copy->materials);
     if (!status) status = yoke_allocate(context, elements, sizeof *copy->material_of, &copy->material_of);
     if (status) return status;
     memcpy(copy->materials, problem->materials, (size_t)copy->num_materials * sizeof *copy->materials);
@@ -314,10 +223,12 @@ void fem_bench_model_destroy(fem_bench_model *model)
     fem_boundary_destroy(model->boundary);
     fem_space_destroy(model->space);
     fem_forest_destroy(model->forest);
-    yoke_release(model->context, model->problem->materials);
-    yoke_release(model->context, model->problem->material_of);
-    yoke_release(model->context, model->problem->conditions);
-    yoke_release(model->context, model->problem);
+    if (model->problem) {
+        yoke_release(model->context, model->problem->materials);
+        yoke_release(model->context, model->problem->material_of);
+        yoke_release(model->context, model->problem->conditions);
+        yoke_release(model->context, model->problem);
+    }
     fem_mesh_destroy(model->mesh);
     yoke_release(model->context, model);
 }

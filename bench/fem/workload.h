@@ -5,6 +5,7 @@
 #define BENCH_FEM_WORKLOAD_H
 
 #include "case/case.h"
+#include "mesh/cube.h"
 #include "space/boundary.h"
 
 typedef struct fem_bench_model {
@@ -18,21 +19,13 @@ typedef struct fem_bench_model {
     double discretise_s; /* that space, boundary and constraints took */
 } fem_bench_model;
 
-/* How the elements of a cube are shaped. */
-typedef enum fem_bench_shape {
-    FEM_BENCH_CURVED,   /* curved, by a smooth map of the whole cube: no two are alike, and none is affine */
-    FEM_BENCH_AFFINE,   /* boxes */
-    FEM_BENCH_DEFORMED, /* straight edges, inner vertices of the coarse mesh moved by up to a fifth of an element: the body is the cube */
-    FEM_BENCH_SHAPES
-} fem_bench_shape;
-
 typedef struct fem_bench_mesh {
-    fem_bench_shape shape;
+    fem_cube_shape shape;
     int hanging; /* nonzero: refined twice towards a corner, so that nodes hang, to about as many elements */
 } fem_bench_mesh;
 
-enum { FEM_BENCH_MESHES = 2 * FEM_BENCH_SHAPES };
-/* Names of the shapes, then the same with "-hanging"; mesh i is {i % FEM_BENCH_SHAPES, i / FEM_BENCH_SHAPES}. */
+enum { FEM_BENCH_MESHES = 2 * FEM_CUBE_SHAPES };
+/* Names of the shapes, then the same with "-hanging"; mesh i is {i % FEM_CUBE_SHAPES, i / FEM_CUBE_SHAPES}. */
 extern const char *const fem_bench_mesh_name[FEM_BENCH_MESHES];
 
 typedef struct fem_bench_cube_options {

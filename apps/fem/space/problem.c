@@ -324,6 +324,29 @@ yoke_status fem_problem_create(const fem_case *input, const fem_mesh *mesh, fem_
     return YOKE_OK;
 }
 
+yoke_status fem_problem_of_one_material(const fem_mesh *mesh, fem_element element, int components, fem_problem **out)
+{
+    const double young = 1, poisson = 0.3;
+    yoke_context *context = mesh->context;
+    fem_problem *problem = NULL;
+    yoke_status status = yoke_allocate(context, 1, sizeof *problem, &problem);
+    if (status != YOKE_OK) return status;
+    *problem = (fem_problem){.context = context, .mesh = mesh, .components = components, .element = element, .num_materials = 1};
+    status = yoke_allocate(context, 1, sizeof *problem->materials, &problem->materials);
+    if (status == YOKE_OK) status = yoke_allocate(context, mesh->num_elements, sizeof *problem->material_of, &problem->material_of);
+    if (status != YOKE_OK) {
+        fem_problem_destroy(problem);
+        return status;
+    }
+    problem->materials[0] = (fem_material){.mu = 1, .density = NAN};
+    if (components == 3) {
+        problem->materials[0].lambda = young * poisson / ((1 + poisson) * (1 - 2 * poisson));
+        problem->materials[0].mu = young / (2 * (1 + poisson));
+    }
+    *out = problem;
+    return YOKE_OK;
+}
+
 void fem_problem_destroy(fem_problem *problem)
 {
     if (problem == NULL) return;

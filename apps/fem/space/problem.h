@@ -106,6 +106,8 @@ yoke_status fem_case_read_mesh(const fem_case *input, fem_mesh_reader *reader, f
  * no rigid motion is left; the elements before the first solve fit the memory.
  */
 yoke_status fem_problem_create(const fem_case *input, const fem_mesh *mesh, fem_problem **problem);
+/* One material, E = 1 and nu = 0.3, or conductivity 1, and no conditions: for products.  Borrows the mesh and its context.  Errors: MEMORY. */
+yoke_status fem_problem_of_one_material(const fem_mesh *mesh, fem_element element, int components, fem_problem **problem);
 void fem_problem_destroy(fem_problem *problem);
 
 #endif

@@ -54,7 +54,7 @@ static void test_cubes_of_all_kinds_have_about_the_elements_asked_for(void **sta
     for (int i = 0; i < FEM_BENCH_MESHES; i++) {
         fem_bench_model *model;
         const fem_bench_cube_options options = {
-            .elements = 512, .mesh = {(fem_bench_shape)(i % FEM_BENCH_SHAPES), i / FEM_BENCH_SHAPES}, .element = FEM_Q1, .components = 1};
+            .elements = 512, .mesh = {(fem_cube_shape)(i % FEM_CUBE_SHAPES), i / FEM_CUBE_SHAPES}, .element = FEM_Q1, .components = 1};
         must(context, fem_bench_cube_of(context, &options, &model));
         assert_int_equal(model->space->num_hanging > 0, options.mesh.hanging);
         assert_in_range(model->space->num_elements, options.mesh.hanging ? 400 : 512, options.mesh.hanging ? 700 : 512);
@@ -72,7 +72,7 @@ static void test_a_loaded_cube_is_held_and_pulled(void **state)
     for (int hanging = 0; hanging < 2; hanging++) {
         fem_bench_model *model;
         fem_bench_cube_options options = {
-            .elements = 512, .mesh = {FEM_BENCH_DEFORMED, hanging}, .element = FEM_Q2, .components = 3, .loaded = 1};
+            .elements = 512, .mesh = {FEM_CUBE_DEFORMED, hanging}, .element = FEM_Q2, .components = 3, .loaded = 1};
         must(context, fem_bench_cube_of(context, &options, &model));
         double *load, sum = 0;
         int64_t held = 0;
@@ -87,7 +87,7 @@ static void test_a_loaded_cube_is_held_and_pulled(void **state)
         if (!hanging) assert_int_equal(held, 17 * 17);
         yoke_release(context, load);
         fem_bench_model_destroy(model);
-        options.mesh.shape = FEM_BENCH_CURVED;
+        options.mesh.shape = FEM_CUBE_CURVED;
         assert_int_equal(fem_bench_cube_of(context, &options, &model), YOKE_ERROR_ARGUMENT);
     }
     yoke_context_destroy(context);

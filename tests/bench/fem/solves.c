@@ -57,7 +57,7 @@ static void test_hanging_rows_find_their_like_without(void **state)
                                         .set = {"openmp"},
                                         .num_sizes = 2,
                                         .size = {64, 512},
-                                        .meshes = 1u << FEM_BENCH_AFFINE | 1u << (FEM_BENCH_SHAPES + FEM_BENCH_AFFINE),
+                                        .meshes = 1u << FEM_CUBE_AFFINE | 1u << (FEM_CUBE_SHAPES + FEM_CUBE_AFFINE),
                                         .element = FEM_Q1,
                                         .components = 1,
                                         .variants = 1u << FEM_AXMEBE_MATRIXFREE,
@@ -81,7 +81,7 @@ static fem_bench_cg_options small_options(void)
                                   .size = {64},
                                   .num_threads = 2,
                                   .threads = {1, 2},
-                                  .meshes = 1u << FEM_BENCH_AFFINE | 1u << FEM_BENCH_DEFORMED,
+                                  .meshes = 1u << FEM_CUBE_AFFINE | 1u << FEM_CUBE_DEFORMED,
                                   .preconditioners = 3,
                                   .element = FEM_Q1,
                                   .relative_residual = 1e-8};
@@ -121,7 +121,7 @@ static void test_the_compliance_is_that_of_the_peers(void **state)
     fem_bench_cg_result result;
     options.size[0] = 4096;
     options.num_threads = 1;
-    options.meshes = 1u << FEM_BENCH_AFFINE;
+    options.meshes = 1u << FEM_CUBE_AFFINE;
     options.preconditioners = 1u << FEM_SOLVER_MULTIGRID;
     options.element = FEM_Q2;
     must(context, fem_bench_cg_run(context, &options, NULL, NULL, &result));
