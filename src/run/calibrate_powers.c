@@ -106,7 +106,7 @@ yoke_status run_calibrate_powers(calibrating *c)
     yoke_run *run = c->run;
     run_device *d = &run->devices[c->device];
     run_level_power *power = &d->powers[c->level];
-    double busy[RUN_MOST_DEVICES] = {0}, seconds = 0, uncertain_j;
+    double busy[RUN_MOST_DEVICES] = {0}, seconds = 0, uncertain_j, warm_s;
     int levels[RUN_MOST_DEVICES];
     yoke_energy total;
     yoke_run_level *level = add_level(c);
@@ -118,7 +118,8 @@ yoke_status run_calibrate_powers(calibrating *c)
     repeated r = {.c = c, .units = c->max_units, .calls = c->of->calls > 0 ? c->of->calls : 1};
     r.expected_s = run_seconds(run, c->work, c->device, c->level, 0, (double)c->max_units, NULL);
     if (r.expected_s > 0) r.calls = (int64_t)fmin(fmax((double)r.calls, 0.1 * long_enough_s(&r) / r.expected_s), 1e6);
-    status = metered(&r, &seconds, &busy[c->device], &total);
+    if (!c->of->brief) status = run_calibrate_try(c, r.units, 1, &warm_s); /* what the trial makes ready for this size is no work */
+    if (status == YOKE_OK) status = metered(&r, &seconds, &busy[c->device], &total);
     if (status != YOKE_OK || !(busy[c->device] > 0)) return status;
     for (int i = 0; i < run->num_devices; i++) levels[i] = run->devices[i].level;
     level->busy.value_w = run_own_j(run, c->device, &uncertain_j) / seconds;

@@ -103,6 +103,38 @@ static void powers_are_those_of_the_machine(void **state)
     worker_close(&w);
 }
 
+typedef struct preparing {
+    worker w;
+    int64_t ready[WORKER_DEVICES]; /* units of the latest trial */
+} preparing;
+
+/* As an application that makes each new size ready on the device first, which is no part of its seconds. */
+static yoke_status prepare_and_try(void *user, int64_t device, int64_t units, int64_t calls, double *seconds)
+{
+    preparing *p = user;
+    double unused;
+    yoke_status status = YOKE_OK;
+    if (p->ready[device] != units) status = try_device(&p->w, device, 4 * units, 1, &unused);
+    p->ready[device] = units;
+    return status == YOKE_OK ? try_device(&p->w, device, units, calls, seconds) : status;
+}
+
+static void what_a_trial_makes_ready_is_no_power_of_its_calls(void **state)
+{
+    (void)state;
+    const yoke_run_options options = {.objective = YOKE_OBJECTIVE_ENERGY};
+    failing memory = {0};
+    preparing p = {.ready = {0}};
+    const yoke_run_calibration of = {.work = "work", .min_units = 100, .max_units = N, .trial = prepare_and_try, .user = &p};
+    worker_open(&p.w, &memory, MACHINE(""), &options);
+    assert_int_equal(yoke_run_calibrate(p.w.run, &of, NULL), YOKE_OK);
+    assert_int_equal(yoke_run_devices(p.w.run, &p.w.devices, &p.w.num_devices), YOKE_OK);
+    const double dynamic_w[] = {100 + 7, 200};
+    for (int i = 0; i < 2; i++)
+        if (!(fabs(p.w.devices[i].dynamic_w / dynamic_w[i] - 1) < 1e-2)) fail_msg("device %d: %g W dynamic", i, p.w.devices[i].dynamic_w);
+    worker_close(&p.w);
+}
+
 /* Two sizes are held out where the speed falls most: the GPU's cliff is 1 % wide, and nobody knows where it is to 1 %. */
 static void sizes_held_out_tell_how_well_times_are_known(void **state)
 {
@@ -378,6 +410,7 @@ static void trials_that_tell_no_time_are_refused(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(the_first_round_is_planned_and_is_the_best),
     cmocka_unit_test(powers_are_those_of_the_machine),
+    cmocka_unit_test(what_a_trial_makes_ready_is_no_power_of_its_calls),
     cmocka_unit_test(sizes_held_out_tell_how_well_times_are_known),
     cmocka_unit_test(samples_and_predictions_are_those_of_the_machine),
     cmocka_unit_test(a_model_file_plans_what_the_run_plans),
