@@ -17,11 +17,6 @@ typedef struct tool_command {
 
 /* Shows the machine. */
 yoke_status tool_info(yoke_context *context, app_terminal *terminal, int argc, char **argv);
-/*
- * From now on everything looks at a recorded tree: that of the option, else of $YOKE_SYSROOT, which then stands in *sysroot, else of none.
- * Errors: INPUT (it is no directory), MEMORY.
- */
-yoke_status tool_set_sysroot(yoke_context *context, const char **sysroot);
 
 /* Runs a command, or watches, and says what it cost in joules. */
 yoke_status tool_energy(yoke_context *context, app_terminal *terminal, int argc, char **argv);

@@ -7,6 +7,7 @@
 
 #include "common/options.h"
 #include "common/record.h"
+#include "common/sysroot.h"
 #include "energy/energy.h"
 #include "tool.h"
 
@@ -303,7 +304,7 @@ static yoke_status run(energy_session *session, int argc, char **argv)
     const char *own = session->terminal->hides_hwloc_errors ? "HWLOC_HIDE_ERRORS" : NULL;
     yoke_status status = energy_environment_keep(session->context, own, &session->environment);
     if (status == YOKE_OK) status = energy_signals_hold(session->context, &session->signals);
-    if (status == YOKE_OK) status = tool_set_sysroot(session->context, &request->meters.sysroot);
+    if (status == YOKE_OK) status = app_set_sysroot(session->context, &request->meters.sysroot);
     if (status == YOKE_OK && request->json != NULL)
         status = app_record_create(session->context, session->terminal->program, argc, argv, &record);
     energy_signals_again(&session->signals);

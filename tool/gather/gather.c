@@ -13,6 +13,7 @@
 #include "common/file.h"
 #include "common/options.h"
 #include "common/record.h"
+#include "common/sysroot.h"
 #include "tool.h"
 
 /* All that meters and frequencies read, and what tells which machine it is; nothing that tells whose. */
@@ -176,7 +177,7 @@ static yoke_status prepare(yoke_context *context, gather_request *request, char 
 {
     yoke_status status = trim(context, request->target, directory);
     if (status == YOKE_OK) status = app_file_check(context, request->json);
-    if (status == YOKE_OK) status = tool_set_sysroot(context, &request->sysroot);
+    if (status == YOKE_OK) status = app_set_sysroot(context, &request->sysroot);
     if (status == YOKE_OK && request->sysroot != NULL) status = trim(context, request->sysroot, root);
     if (strcmp(root, "/") == 0) root[0] = '\0';
     return status == YOKE_OK ? take_directory(context, directory) : status;

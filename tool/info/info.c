@@ -4,6 +4,7 @@
 
 #include "common/options.h"
 #include "common/record.h"
+#include "common/sysroot.h"
 #include "tool.h"
 
 enum { DEVICE_WIDTH = 18, METER_WIDTH = 26 };
@@ -229,7 +230,7 @@ yoke_status tool_info(yoke_context *context, app_terminal *terminal, int argc, c
     json_t *record = NULL;
     yoke_status status = app_options_parse(context, &usage, argc, argv, NULL, &answered);
     if (status != YOKE_OK || answered) return status;
-    status = tool_set_sysroot(context, &sysroot);
+    status = app_set_sysroot(context, &sysroot);
     if (status == YOKE_OK && machine != NULL) status = yoke_machine_read(context, machine);
     if (status == YOKE_OK) status = ask_for_all_devices(context);
     if (status == YOKE_OK) status = app_record_create(context, terminal->program, argc, argv, &record);

@@ -1,11 +1,11 @@
+#include "common/sysroot.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "tool.h"
-
-yoke_status tool_set_sysroot(yoke_context *context, const char **sysroot)
+yoke_status app_set_sysroot(yoke_context *context, const char **sysroot)
 {
     static const char variable[] = "YOKE_SYSROOT";
     struct stat found;

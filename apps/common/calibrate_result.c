@@ -3,9 +3,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "calibrate/calibrate.h"
+#include "common/calibrate_private.h"
 #include "common/numbers.h"
 #include "common/record.h"
+
+static const double calls_of_model = 20;
 
 static const char *kind_text(yoke_model_kind kind)
 {
@@ -18,7 +20,7 @@ static double speed(const calibration *c, int64_t device)
 {
     yoke_prediction most;
     const double units = (double)c->found[device].max_units;
-    return yoke_run_predict(c->run, c->kernel, device, units, NAN, 0, &most) ? (double)NAN : units / most.seconds;
+    return yoke_run_predict(c->run, c->trial.work, device, units, NAN, 0, &most) ? (double)NAN : units / most.seconds;
 }
 
 static void say_powers(const calibration *c, const yoke_run_device *d, const yoke_run_level *top)
@@ -71,22 +73,26 @@ static void say_idle(const calibration *c)
                   before->interval_w, after->value_w, after->interval_w);
 }
 
-void calibrate_say(const calibration *c)
+void app_calibrate_say(const calibration *c)
 {
     for (int64_t i = 0; i < c->num_devices; i++)
         if (c->devices[i].active) say_device(c, i);
     say_idle(c);
 }
 
-yoke_status calibrate_write_model(calibration *c, const char *path)
+yoke_status app_calibrate_write_model(calibration *c, const char *path)
 {
-    double units = 0, bytes = (double)calibrate_unit_bytes(c);
+    double units = 0;
     for (int64_t i = 0; i < c->num_devices; i++)
-        if (c->devices[i].active) units += speed(c, i);
+        if (c->devices[i].active) units += calls_of_model * c->trial.longest_call_s * speed(c, i);
     const int64_t n = (int64_t)fmin(1e15, fmax(1, round(units)));
-    const yoke_phase phase = {.work = c->kernel, .calls = 1, .units = n, .barrier = 1};
-    const yoke_round round = {
-        .num_cuts = 1, .cut_units = &n, .num_phases = 1, .phases = &phase, .copy_bytes_per_unit = bytes, .memory_bytes_per_unit = bytes};
+    const yoke_phase phase = {.work = c->trial.work, .calls = 1, .units = n, .barrier = 1};
+    const yoke_round round = {.num_cuts = 1,
+                              .cut_units = &n,
+                              .num_phases = 1,
+                              .phases = &phase,
+                              .copy_bytes_per_unit = c->trial.copy_bytes_per_unit,
+                              .memory_bytes_per_unit = c->trial.memory_bytes_per_unit};
     yoke_status status = yoke_run_write_model(c->run, &round, path);
     if (!status) app_print(c->terminal, "model for `yoke plan` in %s\n", path);
     return status;
@@ -147,11 +153,13 @@ static json_t *devices_json(const calibration *c)
     return devices;
 }
 
-yoke_status calibrate_write_record(const calibration *c, int argc, char **argv, const char *path)
+yoke_status app_calibrate_write_record(const calibration *c, int argc, char **argv, const char *path)
 {
     json_t *record = NULL;
     yoke_status status = app_record_create(c->context, "yoke calibrate", argc, argv, &record);
-    if (!status) status = app_record_set(c->context, record, "kernel", json_string(c->kernel));
+    if (!status) status = app_record_set(c->context, record, "kernel", json_string(c->kernel->name));
+    if (!status) status = app_record_set(c->context, record, "work", json_string(c->trial.work));
+    if (!status) status = app_record_set(c->context, record, "difference", app_json_number(c->trial.difference));
     if (!status) status = app_record_set(c->context, record, "seconds", app_json_number(yoke_clock_s() - c->begin_s));
     if (!status) status = app_record_set(c->context, record, "idle_before_opening", power_json(&c->found[0].all_idle_before));
     if (!status) status = app_record_set(c->context, record, "idle", power_json(&c->found[0].all_idle));
