@@ -1,4 +1,4 @@
-/* yoke-fem: reads a case and its mesh, runs it. */
+/* yoke-fem: reads a case and its mesh, runs it; or measures devices (calibrate.h). */
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -11,6 +11,7 @@
 
 #include "adapt/adapt.h"
 #include "adapt/heat.h"
+#include "calibrate.h"
 #include "common/file.h"
 #include "common/interrupt.h"
 #include "common/options.h"
@@ -283,7 +284,8 @@ static void begin_again(char **argv)
 int main(int argc, char **argv)
 {
     begin_again(argv);
-    int code = app_program("yoke fem", start, argc, argv);
+    int calibrates = argc > 1 && !strcmp(argv[1], "calibrate"); /* as which `yoke calibrate` starts it */
+    int code = calibrates ? app_program("yoke calibrate", fem_calibrate, argc - 1, argv + 1) : app_program("yoke fem", start, argc, argv);
     fem_session_end();
     return code;
 }

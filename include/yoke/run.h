@@ -107,7 +107,7 @@ YOKE_API yoke_status yoke_run_devices(yoke_run *run, const yoke_run_device **dev
 
 /*
  * Says what the kernels of a kind of work are: text of their source, name of a compiled-in variant.  Entries of the store are kept with its hash, and those
- * of another text are not used.  Before the first plan with this work; work without it has the empty text.  Errors: ARGUMENT (after a plan), MEMORY.
+ * of another text are not used.  Before the first plan or prediction with this work; work without it has the empty text.  Errors: ARGUMENT (after one), MEMORY.
  */
 YOKE_API yoke_status yoke_run_work(yoke_run *run, const char *work, const char *const *texts, int64_t num_texts);
 
@@ -269,7 +269,7 @@ typedef struct yoke_run_accuracy {
 YOKE_API yoke_status yoke_run_calibrate(yoke_run *run, const yoke_run_calibration *calibration, yoke_run_accuracy *accuracy);
 
 /*
- * What the run knows of a call on `units` > 0 units of a work on one device.  frequency_hz: one of its frequencies (the nearest is taken), NaN: the highest;
+ * What the run, and its store, know of a call on `units` > 0 units of a work on one device.  frequency_hz: one of its frequencies (the nearest is taken), NaN: the highest;
  * together: while other devices work.  inside: nonzero where it lies between sizes that were measured.
  * Errors: ARGUMENT (no such device; units), UNAVAILABLE (the work was never measured there).
  */

@@ -40,6 +40,7 @@ yoke_status yoke_run_predict(yoke_run *run, const char *work, int64_t device, do
                          "yoke_run_predict: device %lld, %g units; there are %d devices, and units must be above 0", (long long)device,
                          units, run->num_devices);
     yoke_status status = run_work_find(run, work, &index);
+    if (status == YOKE_OK) status = run_work_open(run, index); /* what its store has of it */
     if (status != YOKE_OK) return status;
     const int i = (int)device, level = nearest_level(&run->devices[i], frequency_hz);
     const double seconds = run_seconds(run, index, i, level, together != 0, units, &relative);

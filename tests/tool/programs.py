@@ -11,7 +11,9 @@ import subprocess
 import sys
 import tempfile
 
-COMMANDS = [(["fem"], "yoke-fem"), (["reproduce"], "yoke-reproduce"), (["bench", "axmebe"], "yoke-bench-axmebe")]
+# words of the command, the program, the words that it gets before the others
+COMMANDS = [(["fem"], "yoke-fem", ""), (["reproduce"], "yoke-reproduce", ""), (["bench", "axmebe"], "yoke-bench-axmebe", ""),
+            (["calibrate", "--kernel", "axmebe"], "yoke-fem", "calibrate,--kernel,axmebe,")]
 
 
 def start(directory, command, path):
@@ -25,7 +27,8 @@ def script(path, text):
     path.chmod(0o755)
 
 
-def check(yoke, command, program):
+def check(yoke, command, program, before):
+    words = before + "one,two three\n"
     with tempfile.TemporaryDirectory() as tmp:
         here, elsewhere, libexec = pathlib.Path(tmp, "bin"), pathlib.Path(tmp, "elsewhere"), pathlib.Path(tmp, "libexec/yoke")
         here.mkdir()
@@ -36,17 +39,17 @@ def check(yoke, command, program):
         assert done.returncode == 3, done
         assert program in done.stderr and "make install" in done.stderr, done
 
-        script(elsewhere / program, 'echo "in PATH: $1, $2"; exit 7')
+        script(elsewhere / program, 'IFS=,; echo "in PATH: $*"; exit 7')
         done = start(here, command, str(elsewhere))
-        assert (done.returncode, done.stdout) == (7, "in PATH: one, two three\n"), done
+        assert (done.returncode, done.stdout) == (7, "in PATH: " + words), done
 
-        script(libexec / program, 'echo "in libexec: $1, $2"; exit 5')
+        script(libexec / program, 'IFS=,; echo "in libexec: $*"; exit 5')
         done = start(here, command, str(elsewhere))
-        assert (done.returncode, done.stdout) == (5, "in libexec: one, two three\n"), done
+        assert (done.returncode, done.stdout) == (5, "in libexec: " + words), done
 
-        script(here / program, 'echo "beside: $1, $2"; exit 130')
+        script(here / program, 'IFS=,; echo "beside: $*"; exit 130')
         done = start(here, command, str(elsewhere))
-        assert (done.returncode, done.stdout) == (130, "beside: one, two three\n"), done
+        assert (done.returncode, done.stdout) == (130, "beside: " + words), done
 
         script(here / program, "kill -TERM $$")
         assert start(here, command, str(elsewhere)).returncode == -signal.SIGTERM
@@ -58,8 +61,8 @@ def check(yoke, command, program):
 
 
 def main():
-    for command, program in COMMANDS:
-        check(sys.argv[1], command, program)
+    for command, program, before in COMMANDS:
+        check(sys.argv[1], command, program, before)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,7 @@
-/* `yoke calibrate`: the tool's own kernels. */
+/* `yoke calibrate`: the tool's own kernels, and which program has the others. */
 #include "calibrate/calibrate.h"
+
+#include <string.h>
 
 #include "tool.h"
 
@@ -13,8 +15,29 @@ static const app_calibrate_kernel kernels[] = {
     {0},
 };
 
+static const app_calibrate_other others[] = {
+    {"axmebe", "element-by-element product of yoke fem; a unit is an element", "yoke-fem"},
+    {"axmebe-coarse", "the same on coarser multigrid levels", "yoke-fem"},
+    {0},
+};
+
+/* PROGRAM calibrate and the same options. */
+static yoke_status become(yoke_context *context, const char *program, int argc, char **argv)
+{
+    static char word[] = "calibrate";
+    char **words = NULL;
+    yoke_status status = yoke_allocate(context, argc + 2, sizeof *words, &words);
+    if (status) return status;
+    words[1] = word;
+    for (int i = 1; i < argc; i++) words[i + 1] = argv[i];
+    status = tool_become(context, program, words);
+    yoke_release(context, words);
+    return status;
+}
+
 yoke_status tool_calibrate(yoke_context *context, app_terminal *terminal, int argc, char **argv)
 {
-    const app_calibrate_front front = {.kernels = kernels};
-    return app_calibrate(context, terminal, argc, argv, &front);
+    const app_calibrate_front front = {.kernels = kernels, .others = others};
+    const char *program = app_calibrate_program(&front, argc, argv);
+    return program ? become(context, program, argc, argv) : app_calibrate(context, terminal, argc, argv, &front);
 }

@@ -157,22 +157,36 @@ int fem_distribution_has_gpu(const fem_distribution *d)
 
 /* -------------------------------------------------------------------------------------------------------- trials */
 
-/* The kernels' texts, and what of the compiled-in ones this processor takes. */
+static int count_active(const fem_distribution *d, const yoke_run_device **list)
+{
+    int64_t count = 0;
+    int active = 0;
+    if (yoke_run_devices(d->run, list, &count)) return 0;
+    for (int64_t i = 0; i < count; i++) active += (*list)[i].active;
+    return active;
+}
+
 static yoke_status name_works(fem_distribution *d, const fem_space *space)
 {
-    enum { MOST = 16 };
-    const char *texts[MOST];
-    int64_t count;
-    yoke_topology topology;
     if (d->works.fine[0]) return YOKE_OK;
-    const char *const *kernels = fem_programs_texts(&count);
-    yoke_status status = yoke_topology_get(d->context, &topology);
-    if (status) return status;
-    memcpy(texts, kernels, (size_t)count * sizeof *texts);
-    texts[count++] = topology.instruction_set;
     fem_works_name(space, d->options.operator_kind, &d->works);
-    status = yoke_run_work(d->run, d->works.fine, texts, count);
-    return status ? status : yoke_run_work(d->run, d->works.coarse, texts, count);
+    return fem_works_tell(&d->works, d->context, d->run);
+}
+
+/* Nonzero: the store, or an earlier calibration, tells times and powers of all devices for so many elements, at each of their frequencies. */
+static int is_known(const fem_distribution *d, const char *work, int64_t elements)
+{
+    const yoke_run_device *list;
+    yoke_prediction call;
+    if (!count_active(d, &list)) return 0;
+    for (int i = 0; i < d->devices->count; i++) {
+        const int64_t levels = list[i].num_frequencies > 0 ? list[i].num_frequencies : 1;
+        for (int64_t l = 0; l < levels && list[i].active; l++) {
+            const double hz = list[i].num_frequencies > 0 ? list[i].frequencies_hz[l] : (double)NAN;
+            if (yoke_run_predict(d->run, work, i, (double)elements, hz, 0, &call) || !call.inside || isnan(call.joules)) return 0;
+        }
+    }
+    return 1;
 }
 
 static yoke_status try_work(fem_distribution *d, const char *work, const fem_space *space, const fem_constraints *constraints,
@@ -216,15 +230,6 @@ static yoke_status try_coarse(fem_distribution *d, const fem_space *space)
     return status;
 }
 
-static int count_active(const fem_distribution *d, const yoke_run_device **list)
-{
-    int64_t count = 0;
-    int active = 0;
-    if (yoke_run_devices(d->run, list, &count)) return 0;
-    for (int64_t i = 0; i < count; i++) active += (*list)[i].active;
-    return active;
-}
-
 /* What devices do alone, where powers are needed, or cost nothing to find: a simulated machine loses no time by it. */
 static yoke_status try_alone(fem_distribution *d, const fem_space *space, const fem_constraints *constraints)
 {
@@ -237,12 +242,12 @@ static yoke_status try_alone(fem_distribution *d, const fem_space *space, const 
     yoke_status status = YOKE_OK;
     if (d->tried > 0 && d->tried_coarse > 0 && elements > largest) return YOKE_OK;
     if (wanted && elements >= much_larger * d->tried) {
-        status = try_work(d, d->works.fine, space, constraints, FEM_DOUBLE);
+        if (!is_known(d, d->works.fine, space->num_elements)) status = try_work(d, d->works.fine, space, constraints, FEM_DOUBLE);
         d->tried = elements;
         d->fine_known = ~UINT64_C(0);
     }
     if (!status && wanted && d->products.num_levels > 1 && elements >= much_larger * d->tried_coarse) {
-        status = try_coarse(d, space);
+        if (!is_known(d, d->works.coarse, space->num_elements)) status = try_coarse(d, space);
         d->tried_coarse = elements;
         d->coarse_known = ~UINT64_C(0);
     }

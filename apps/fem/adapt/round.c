@@ -143,6 +143,21 @@ void fem_works_name(const fem_space *space, fem_operator operator_kind, fem_work
     snprintf(works->coarse, sizeof works->coarse, "%s %s multigrid", coarse, problem);
 }
 
+yoke_status fem_works_tell(const fem_works *works, yoke_context *context, yoke_run *run)
+{
+    enum { MOST = 16 };
+    const char *texts[MOST];
+    int64_t count;
+    yoke_topology topology;
+    const char *const *kernels = fem_programs_texts(&count);
+    yoke_status status = yoke_topology_get(context, &topology);
+    if (status) return status;
+    memcpy(texts, kernels, (size_t)count * sizeof *texts);
+    texts[count++] = topology.instruction_set;
+    status = yoke_run_work(run, works->fine, texts, count);
+    return status ? status : yoke_run_work(run, works->coarse, texts, count);
+}
+
 void fem_round_phases(const fem_products *products, const fem_works *works, int64_t shared, int device, yoke_phase *phases)
 {
     for (int l = 0; l < products->num_levels; l++) {

@@ -48,6 +48,8 @@ typedef struct fem_works {
 } fem_works;
 /* element: of the space; the coarser levels have it too where elements are stretched. */
 void fem_works_name(const fem_space *space, fem_operator operator_kind, fem_works *works);
+/* Tells the run the kernels' texts, and what of the compiled-in ones this processor takes (yoke_run_work).  Errors: those of yoke_run_work, SYSTEM. */
+yoke_status fem_works_tell(const fem_works *works, yoke_context *context, yoke_run *run);
 
 /*
  * phases [products->num_levels] of cut 0.  Levels with fewer elements than `shared` are those of `device` alone; device -1: all are cut.

@@ -23,6 +23,7 @@ struct fem_trial {
     fem_precision precision;
     int next; /* site that is given up next */
     trial_site sites[SIZES];
+    trial_site beside[FEM_MOST_DEVICES]; /* those that work at once */
 };
 
 yoke_status fem_trial_create(const fem_space *space, const fem_constraints *constraints, fem_devices *devices, fem_operator operator_kind,
@@ -50,6 +51,7 @@ void fem_trial_destroy(fem_trial *trial)
 {
     if (!trial) return;
     for (int k = 0; k < SIZES; k++) close_site(&trial->sites[k]);
+    for (int i = 0; i < FEM_MOST_DEVICES; i++) close_site(&trial->beside[i]);
     yoke_release(trial->space->context, trial);
 }
 
@@ -135,4 +137,46 @@ yoke_status fem_trial_run(void *user, int64_t device, int64_t units, int64_t cal
     }
     *seconds = (busy_s(site) - before_s) / (double)count * ((double)units / (double)site->units);
     return YOKE_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------------ together */
+
+static yoke_status open_beside(fem_trial *t, int64_t device, int64_t units)
+{
+    trial_site *site = &t->beside[device];
+    if (site->units == units) return YOKE_OK;
+    close_site(site);
+    return units ? open_site(t, device, units, site) : YOKE_OK;
+}
+
+/* One product of each: the calling thread's device works last, while the others do. */
+static void multiply_beside(const fem_trial *t)
+{
+    for (int inlined = 0; inlined < 2; inlined++)
+        for (int i = 0; i < t->devices->count; i++)
+            if (t->beside[i].units && t->devices->list[i].inlined == inlined)
+                fem_decomposition_product(t->beside[i].decomposition, 1, t->beside[i].x, t->beside[i].y);
+}
+
+yoke_status fem_trial_run_together(void *user, const int64_t *units, int64_t calls, double *seconds, int64_t *failed)
+{
+    fem_trial *t = user;
+    yoke_status status = YOKE_OK;
+    for (int i = 0; i < t->devices->count && !status; i++) {
+        *failed = i;
+        status = open_beside(t, i, units[i]);
+        if (status) close_site(&t->beside[i]);
+        if (!status && units[i]) seconds[i] = -busy_s(&t->beside[i]);
+    }
+    for (int64_t k = 0; k < calls && !status; k++) multiply_beside(t);
+    for (int i = 0; i < t->devices->count && !status; i++) {
+        if (!units[i]) continue;
+        *failed = i;
+        status = fem_decomposition_status(t->beside[i].decomposition);
+        if (status)
+            close_site(&t->beside[i]);
+        else
+            seconds[i] = (seconds[i] + busy_s(&t->beside[i])) / (double)calls;
+    }
+    return status;
 }

@@ -21,5 +21,7 @@ void fem_trial_destroy(fem_trial *trial); /* NULL allowed */
  * Errors: those of fem_decomposition_create; after DEVICE the device is marked as failed.
  */
 yoke_status fem_trial_run(void *user, int64_t device, int64_t units, int64_t calls, double *seconds);
+/* A yoke_run_trial_together; user: the fem_trial.  Devices work beside each other, each on first elements by itself: they exchange nothing.  Errors: as above. */
+yoke_status fem_trial_run_together(void *user, const int64_t *units, int64_t calls, double *seconds, int64_t *failed);
 
 #endif

@@ -1,0 +1,16 @@
+/*
+ * calibrate.h - `yoke calibrate --kernel axmebe`: what devices take for the element-by-element products of `yoke fem`, under the names by which its store
+ * has them.
+ *
+ * A unit is an element of a generated cube, of which a device gets the first ones.  Before anything is measured, the product of each device is compared with
+ * that of the other operator on the host's cores.
+ */
+#ifndef FEM_CALIBRATE_H
+#define FEM_CALIBRATE_H
+
+#include "common/terminal.h"
+
+/* argv[1 ..]: the options of `yoke calibrate`.  Errors: those of app_calibrate (common/calibrate.h) and of fem_session_start. */
+yoke_status fem_calibrate(yoke_context *context, app_terminal *terminal, int argc, char **argv);
+
+#endif
