@@ -59,7 +59,7 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
          .minimum = 0,
          .maximum = INT64_MAX},
         {.name = "family", .value = "NAME", .help = "knees or cliff; by default both", .text = &line->family},
-        {.name = "noise", .value = "PERCENT", .help = "only rows with this noise: 0, 1, 3 or 10", .text = &line->noise},
+        {.name = "noise", .value = "PERCENT", .help = "only rows with this noise: 0, 1, 3, 10 or 20", .text = &line->noise},
         {.name = "policy",
          .value = "NAME",
          .help = "adaptive, paper (Lang and Ruenger 2014, eq. 26, from the last round alone) or average (eq. 26 with the means of all "
@@ -170,8 +170,8 @@ static yoke_status check_line(yoke_context *context, const command_line *line)
     if (line->policy && strcmp(line->policy, "adaptive") != 0 && strcmp(line->policy, "paper") != 0 && strcmp(line->policy, "average") != 0)
         return yoke_fail(context, YOKE_ERROR_INPUT, "--policy %s: expected adaptive, paper or average", line->policy);
     if (line->noise && strcmp(line->noise, "0") != 0 && strcmp(line->noise, "1") != 0 && strcmp(line->noise, "3") != 0 &&
-        strcmp(line->noise, "10") != 0)
-        return yoke_fail(context, YOKE_ERROR_INPUT, "--noise %s: expected 0, 1, 3 or 10", line->noise);
+        strcmp(line->noise, "10") != 0 && strcmp(line->noise, "20") != 0)
+        return yoke_fail(context, YOKE_ERROR_INPUT, "--noise %s: expected 0, 1, 3, 10 or 20", line->noise);
     yoke_status status = app_directory_make(context, line->directory);
     if (!status) status = app_file_check(context, line->json);
     return status;

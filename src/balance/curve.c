@@ -5,6 +5,7 @@
 /* The reasons for these figures, and what happens with others, are in docs/methods/balance.md. */
 static const double cliff_jump = 1.5;  /* seconds rise by so much more than units from point to point: a cliff lies between */
 static const double cliff_edge = 0.25; /* ... and leaves so much of the way on either side flat */
+static const double significant = 9;   /* variances: a jump by more is no noise */
 
 /* Measurements that would let seconds fall with units are pooled (isotonic regression). */
 typedef struct pooled {
@@ -29,21 +30,20 @@ static bool falls(double units, double seconds, double units_before, double seco
     return seconds <= seconds_before * (1 + 1e-6) || units <= units_before * (1 + 1e-12);
 }
 
-static bool is_increasing(const speed_model *model)
+static bool is_increasing(const model_point *p, int count)
 {
-    const model_point *p = model->point;
-    for (int i = 1; i < model->points; i++)
+    for (int i = 1; i < count; i++)
         if (falls(p[i].units, p[i].seconds, p[i - 1].units, p[i - 1].seconds)) return false;
     return true;
 }
 
 /* Increasing points; one for a block whose points are near each other, else its two ends: the function is flat there. */
-static int increasing(const speed_model *model, model_point *p)
+static int increasing(const model_point *from, int from_points, model_point *p)
 {
     pooled blocks[MODEL_MOST_POINTS];
     int count = 0, points = 0;
-    for (int i = 0; i < model->points; i++) {
-        const model_point *point = &model->point[i];
+    for (int i = 0; i < from_points; i++) {
+        const model_point *point = &from[i];
         blocks[count++] = (pooled){.mean = *point, .first = point->units, .last = point->units};
         while (count > 1 &&
                falls(blocks[count - 1].first, blocks[count - 1].mean.seconds, blocks[count - 2].last, blocks[count - 2].mean.seconds)) {
@@ -123,13 +123,68 @@ static void draw_cliff(yoke_curve *curve, const model_point *a, const model_poin
     add_knot(curve, b->units - edge, after);
 }
 
+/*
+ * What two neighbours' seconds per unit may differ by, squared and in variances of a measurement: the part of their distance by which a
+ * curve is wrong, or what they differ by if that is more than noise, for it is a cliff then.
+ */
+static double step(const model_point *a, const model_point *b, double noise)
+{
+    double mean = 0.5 * (a->seconds + b->seconds), variance = noise * noise * mean * mean;
+    double error = POINTS_CURVE_ERROR * mean * (b->units - a->units) / b->units, jump = b->seconds - a->seconds;
+    return larger(error * error, jump * jump - significant * variance * (1 / a->weight + 1 / b->weight)) / variance;
+}
+
+/* A sum of measurements of seconds per unit, and of their weights. */
+typedef struct evidence {
+    double seconds, weight;
+} evidence;
+
+/* What it is worth at the neighbour, with a point added first. */
+static evidence pass(evidence from, const model_point *point, double step)
+{
+    double weight = from.weight + point->weight, part = 1 / (1 + weight * step);
+    return (evidence){(from.seconds + point->weight * point->seconds) * part, weight * part};
+}
+
+/*
+ * Each point's best estimate from all of them, if steps between neighbours are random and independent (Rauch, Tung, Striebel 1965, as sums
+ * of evidence from the left and from the right).
+ */
+static void smooth(speed_model *model, model_point *p)
+{
+    double steps[MODEL_MOST_POINTS], noise = model_noise(model);
+    evidence right[MODEL_MOST_POINTS], left = {0, 0};
+    int last = model->points - 1;
+    for (int i = 0; i <= last; i++) {
+        p[i] = model->point[i];
+        p[i].seconds /= p[i].units;
+        if (i > 0) steps[i] = step(&p[i - 1], &p[i], noise);
+    }
+    right[last] = (evidence){0, 0};
+    for (int i = last; i > 0; i--) right[i - 1] = pass(right[i], &p[i], steps[i]);
+    for (int i = 0; i <= last; i++) {
+        const model_point *point = &p[i];
+        double known = point->weight + left.weight + right[i].weight;
+        double seconds = (point->seconds * point->weight + left.seconds + right[i].seconds) / known;
+        if (i < last) left = pass(left, point, steps[i + 1]);
+        p[i].seconds = seconds * point->units;
+        model->point[i].known = known;
+    }
+}
+
 void points_draw(speed_model *model)
 {
-    model_point pooled_points[MODEL_MOST_POINTS];
+    model_point smoothed[MODEL_MOST_POINTS], pooled_points[MODEL_MOST_POINTS];
     const model_point *p = model->point;
     int count = model->points;
-    if (!is_increasing(model)) {
-        count = increasing(model, pooled_points);
+    if (noise_is_much(&model->noise)) {
+        smooth(model, smoothed);
+        p = smoothed;
+    } else {
+        for (int i = 0; i < count; i++) model->point[i].known = p[i].weight;
+    }
+    if (!is_increasing(p, count)) {
+        count = increasing(p, count, pooled_points);
         p = pooled_points;
     }
     yoke_curve *curve = &model->curve;

@@ -6,9 +6,9 @@
 _Static_assert((int)YOKE_BALANCER_MAX_DEVICES <= (int)YOKE_SHARE_MOST_DEVICES, "shares are planned for all devices of a balancer");
 
 /* The reasons for these figures are in docs/methods/balance.md. */
-static const double handicap = 0.4, least_slack = 0.7; /* of a device whose seconds rise steeply */
-static const double significance = 0.05;               /* a gain below so many standard deviations of the makespan is none */
-static const double return_below = 0.8;                /* a dropped device comes back when copying costs so much less than allowed */
+static const double handicap = 0.45, least_slack = 0.7; /* of a device whose seconds rise steeply */
+static const double significance = 0.05;                /* a gain below so many standard deviations of the makespan is none */
+static const double return_below = 0.8;                 /* a dropped device comes back when copying costs so much less than allowed */
 static const int64_t rounds_unknown = 10;
 enum { FIRST_PROBE = 4 };
 

@@ -9,7 +9,6 @@
 static const double usual_noise = 0.012;
 static const double merge_most = 2;      /* what is so many standard deviations slower with more units stays a point of its own */
 static const double comparable = 0.1;    /* seconds that may differ by no more, as the curve goes, tell of noise */
-static const double curve_error = 0.4;   /* of that difference */
 static const double cliffs = 2;          /* on a way of 1 in the logarithm of units, and unit of that of seconds ... */
 static const double cliff_height = 0.2;  /* ... where these differ by less than this */
 static const double noise_rises = 1.3;   /* by more than this: points are merged anew */
@@ -19,7 +18,7 @@ static const double drift_gain = 0.4, drift_rate_gain = 0.12; /* Holt's alpha an
 
 /* How a measurement deviates from what was predicted, and how probable that is if it is noise, or a cliff that was not seen before. */
 typedef struct surprise {
-    double ratio, deviation; /* measured over predicted seconds; logarithm of the measured over the nearest possible ones */
+    double ratio, deviation; /* measured over predicted seconds; as noise, what they deviate by from the nearest possible ones */
     double variances, root;  /* of the deviation, in those of one measurement; their square root */
     bool near, compares;     /* near a point; near enough to tell of noise */
     bool beyond;             /* no increasing function through the points goes there */
@@ -32,7 +31,7 @@ double model_noise(const speed_model *model) { return noise_deviation(&model->no
 double model_uncertainty(const speed_model *model, double units)
 {
     if (model->points == 0) return 1;
-    double variance = 1 / model->point[points_nearest(model, units)].weight + change_level_variance(model);
+    double variance = 1 / model->point[points_nearest(model, units)].known + change_level_variance(model);
     return model_noise(model) * sqrt(variance);
 }
 
@@ -82,13 +81,14 @@ static surprise compare(const speed_model *model, int at, double units, double s
 {
     const model_point *point = &model->point[at];
     double predicted = yoke_curve_seconds(&model->curve, units), gap = fabs(units / point->units - 1);
-    double distance = points_apart(model, at, units), error = curve_error * distance, expected = 0;
-    surprise s = {.ratio = seconds / predicted, .variances = 1 + 1 / point->weight + change_level_variance(model)};
+    double distance = points_apart(model, at, units), error = POINTS_CURVE_ERROR * distance, expected = 0;
+    surprise s = {.ratio = seconds / predicted, .variances = 1 + 1 / point->known + change_level_variance(model)};
     s.root = sqrt(s.variances);
-    s.deviation = logarithm(s.ratio);
-    s.near = distance <= MODEL_MERGE_WITHIN * model_noise(model);
+    double height = s.deviation = logarithm(s.ratio);
+    s.near = distance <= POINTS_MERGE_WITHIN * model_noise(model);
     s.compares = s.near || distance < comparable;
     if (s.compares) {
+        s.deviation = s.ratio < 1 ? s.ratio - 1 : height; /* noise is a factor 1 + e */
         expected = model->trend * model_noise(model);
         if ((seconds > predicted) == (units > point->units)) s.cliff = cliffs * gap;
     } else {
@@ -96,13 +96,13 @@ static surprise compare(const speed_model *model, int at, double units, double s
         points_possible(model, units, predicted, &least, &most);
         s.beyond = !(seconds >= least && seconds <= most);
         if (s.beyond) {
-            s.deviation = log(seconds / (seconds < least ? least : most));
+            height = s.deviation = log(seconds / (seconds < least ? least : most));
             error = 0;
         } else {
             s.cliff = gap < POINTS_FAR_APART - 1 || change_is_return(model, s.ratio) ? cliffs * gap : INFINITY;
         }
     }
-    s.cliff /= 1 + s.deviation * s.deviation / (cliff_height * cliff_height);
+    s.cliff /= 1 + height * height / (cliff_height * cliff_height);
     s.noise = noise_density(&model->noise, s.deviation - expected, s.root, error, s.levels);
     return s;
 }
@@ -112,6 +112,7 @@ static void learn(speed_model *model, const surprise *s)
 {
     noise_learn(&model->noise, s->levels, s->noise);
     if (!s->compares) return;
+    noise_compare(&model->noise, s->ratio);
     double residual = s->ratio - 1;
     change_correct_level(model, residual, s->variances);
     follow(model, residual, residual / (s->root * model_noise(model)));
@@ -122,9 +123,10 @@ static model_verdict take(speed_model *model, int at, const surprise *s, double 
 {
     bool noise = s->noise > s->cliff, uphill = (s->ratio > 1) == (units > model->point[at].units);
     if (noise && (s->compares || s->beyond)) learn(model, s);
-    bool merged = s->near && noise && !(uphill && fabs(s->deviation) > merge_most * model_noise(model) * s->root);
+    bool merged =
+        s->near && noise && !(uphill && !noise_is_much(&model->noise) && fabs(s->deviation) > merge_most * model_noise(model) * s->root);
     if (merged && model->points > 0)
-        points_merge(&model->point[at], &(model_point){.units = units, .seconds = seconds, .weight = 1});
+        points_merge(&model->point[at], &(model_point){.units = units, .seconds = seconds, .weight = 1}, noise_slows(&model->noise));
     else
         points_insert(model, units, seconds);
     if (model->drifting) points_scale(model, 1 + model->drift, INFINITY); /* as it will be in the next round */
@@ -173,7 +175,7 @@ void model_know(speed_model *model, double units, double seconds, double repeats
     }
     int at = model->points > 0 ? points_nearest(model, units) : -1;
     if (at >= 0 && fabs(model->point[at].units - units) <= same * units) {
-        points_merge(&model->point[at], &point);
+        points_merge(&model->point[at], &point, false);
     } else {
         points_insert(model, units, seconds);
         model->point[points_nearest(model, units)].weight = repeats;

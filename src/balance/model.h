@@ -11,13 +11,11 @@
 
 enum { MODEL_MOST_POINTS = 16 };
 
-/* Points merge whose seconds differ by so many standard deviations of a measurement, as the curve goes. */
-#define MODEL_MERGE_WITHIN 3.0
-
 /* Measurements at nearly the same size, merged: weighted means of units and seconds lie on the function wherever it is nearly a line. */
 typedef struct model_point {
     double units, seconds;
     double weight; /* how many measurements it stands for */
+    double known;  /* as many would say as much as these and its neighbours together do */
 } model_point;
 
 typedef enum model_verdict {

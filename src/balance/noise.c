@@ -6,12 +6,16 @@ _Static_assert(NOISE_LEVELS == 7, "set_deviation adds seven");
 
 /* The reasons for these figures are in docs/methods/balance.md. */
 static const double most_deviation = 0.384;
-static const double prior[NOISE_LEVELS] = {0.15, 0.51, 0.2, 0.1, 0.02, 0.015, 0.005};
-static const double most_freedom = 50;
-static const double shared_part = 0.1;
+static const double prior[NOISE_LEVELS] = {0.15, 0.45, 0.2, 0.1, 0.05, 0.04, 0.01};
+static const double prior_deviation = 0.0136;
+static const double shared_part = 0.5;
 static const double least_probability = 1e-5; /* of a level: the noise may become another */
+static const double most_told = 50;           /* measurements */
+static const double ratio_most = 3;           /* of measured to predicted seconds, either way */
+static const double much = 0.08, much_compared = 4;
+static const double shape_compared = 8, slow_part = 0.8;
 
-double noise_deviation(const noise_belief *belief) { return belief->deviation > 0 ? belief->deviation : 0.0155; /* that of the prior */ }
+double noise_deviation(const noise_belief *belief) { return belief->deviation > 0 ? belief->deviation : prior_deviation; }
 
 double noise_density(const noise_belief *belief, double deviation, double times, double blur, double *density)
 {
@@ -49,11 +53,30 @@ void noise_learn(noise_belief *belief, const double *density, double sum)
         double probability = level[k] * density[k] * each;
         belief->level[k] = probability > least_probability ? probability : least_probability;
     }
-    if (belief->freedom < most_freedom) belief->freedom += 1;
+    if (belief->freedom < most_told) belief->freedom += 1;
     set_deviation(belief);
 }
 
-void noise_share(noise_belief *const *beliefs, int count)
+void noise_compare(noise_belief *belief, double ratio)
+{
+    double r = fmin(fmax(ratio, 1 / ratio_most), ratio_most), square = r * r, fourth = 1 / (square * square);
+    const double now[NOISE_MOMENTS] = {r, square, fourth, fourth * fourth};
+    if (belief->compared < most_told) belief->compared += 1;
+    for (int k = 0; k < NOISE_MOMENTS; k++) belief->moment[k] += (now[k] - belief->moment[k]) / belief->compared;
+}
+
+bool noise_is_much(const noise_belief *belief) { return belief->deviation > much && belief->compared >= much_compared; }
+
+/* Of two means, that of seconds and that of fourth powers of speeds, does the other one have less variance by what was seen? */
+bool noise_slows(const noise_belief *belief)
+{
+    if (!noise_is_much(belief) || belief->compared < shape_compared) return false;
+    const double *m = belief->moment;
+    double of_seconds = m[1] / (m[0] * m[0]) - 1, of_speeds = (m[3] / (m[2] * m[2]) - 1) / 16;
+    return of_speeds < slow_part * of_seconds;
+}
+
+static void share_levels(noise_belief *const *beliefs, int count)
 {
     double mean[NOISE_LEVELS] = {0};
     int known = 0;
@@ -70,4 +93,26 @@ void noise_share(noise_belief *const *beliefs, int count)
         for (int k = 0; k < NOISE_LEVELS; k++) belief->level[k] = (1 - shared_part) * level[k] + mean[k];
         set_deviation(belief);
     }
+}
+
+static void share_moments(noise_belief *const *beliefs, int count)
+{
+    double mean[NOISE_MOMENTS] = {0}, compared = 0;
+    for (int i = 0; i < count; i++) {
+        compared += beliefs[i]->compared;
+        for (int k = 0; k < NOISE_MOMENTS; k++) mean[k] += beliefs[i]->compared * beliefs[i]->moment[k];
+    }
+    if (compared == 0) return;
+    for (int i = 0; i < count; i++) {
+        noise_belief *belief = beliefs[i];
+        double own = (1 - shared_part) * belief->compared, others = shared_part / count;
+        belief->compared = own + others * compared;
+        for (int k = 0; k < NOISE_MOMENTS; k++) belief->moment[k] = (own * belief->moment[k] + others * mean[k]) / belief->compared;
+    }
+}
+
+void noise_share(noise_belief *const *beliefs, int count)
+{
+    share_levels(beliefs, count);
+    share_moments(beliefs, count);
 }

@@ -42,14 +42,17 @@ void points_insert(speed_model *model, double units, double seconds)
     model->points++;
 }
 
-void points_merge(model_point *at, const model_point *from)
+void points_merge(model_point *at, const model_point *from, bool slowed)
 {
     double weight = smaller(at->weight, most_weight), sum = weight + from->weight;
-    double units = at->units * weight + from->units * from->weight;
-    /* units over the mean speed, with two divisions */
-    double speeds = at->units * from->seconds * weight + from->units * at->seconds * from->weight;
-    at->seconds = units * at->seconds * from->seconds / speeds;
-    at->units = units / sum;
+    double units = (at->units * weight + from->units * from->weight) / sum;
+    double own = at->seconds / at->units, other = from->seconds / from->units, mean = (own * weight + other * from->weight) / sum;
+    if (slowed) {
+        double square = own * own / (other * other);
+        mean = own / sqrt(sqrt((weight + square * square * from->weight) / sum));
+    }
+    at->seconds = mean * units;
+    at->units = units;
     at->weight = sum;
 }
 
@@ -59,20 +62,22 @@ void points_scale(speed_model *model, double factor, double weight)
         model_point *p = &model->point[i];
         p->seconds *= factor;
         p->weight = fmin(p->weight, weight);
+        p->known = fmin(p->known, weight);
         if (!(p->seconds >= least_seconds && p->seconds <= most_seconds)) model->points = 0;
     }
 }
 
 void points_coalesce(speed_model *model)
 {
-    double within = MODEL_MERGE_WITHIN * model_noise(model);
+    double within = POINTS_MERGE_WITHIN * model_noise(model);
+    bool slowed = noise_slows(&model->noise);
     for (int i = 0; i + 1 < model->points;) {
         model_point *next = &model->point[i + 1];
         if (points_apart(model, i, next->units) > within) {
             i++;
             continue;
         }
-        points_merge(next - 1, next);
+        points_merge(next - 1, next, slowed);
         memmove(next, next + 1, (size_t)(model->points - i - 2) * sizeof *next);
         model->points--;
         if (i > 0) i--;

@@ -9,6 +9,12 @@
 /* This ratio of units tells a slope from noise. */
 #define POINTS_FAR_APART 1.25
 
+/* Points merge whose seconds differ by so many standard deviations of a measurement, as the curve goes. */
+#define POINTS_MERGE_WITHIN 3.0
+
+/* What the curve may be wrong by, as a part of a distance in units. */
+#define POINTS_CURVE_ERROR 0.3
+
 /* fmax and fmin for numbers that are no NaN: libm's are calls, and the time of these files counts (docs/notes/benchmarks.md). */
 static inline double larger(double a, double b) { return a > b ? a : b; }
 static inline double smaller(double a, double b) { return a < b ? a : b; }
@@ -25,8 +31,11 @@ double points_apart(const speed_model *model, int at, double units);
 /* A point more; of too many the one farthest from it, by ratio, goes. */
 void points_insert(speed_model *model, double units, double seconds);
 
-/* Means of units and of speeds, by weights: what slows a measurement down moves the mean of speeds less than that of seconds. */
-void points_merge(model_point *at, const model_point *from);
+/*
+ * Means of units and of seconds per unit, by weights.  If some are slowed (noise_slows): of the fourth power of speed, which what slows a
+ * measurement down moves less.
+ */
+void points_merge(model_point *at, const model_point *from, bool slowed);
 
 /* The device has become slower, or faster, everywhere.  Weights are at most `weight`.  If seconds leave their range, nothing is known any more. */
 void points_scale(speed_model *model, double factor, double weight);
@@ -46,7 +55,7 @@ void points_forget_spikes(speed_model *model, double units, double seconds);
  */
 void points_possible(const speed_model *model, double units, double predicted, double *least, double *most);
 
-/* Draws the curve: straight lines from point to point and outside.  points > 0. */
+/* Draws the curve: straight lines from point to point, which neighbours correct where there is much noise, and outside.  Fills `known`.  points > 0. */
 void points_draw(speed_model *model);
 
 #endif

@@ -33,7 +33,7 @@ static void the_deviation_of_samples_is_found_within_a_factor_of_1_8(void **stat
 static void densities_integrate_to_one(void **state)
 {
     (void)state;
-    const noise_belief beliefs[] = {{{0}, 0, 0}, learned(0.01, 10, 1), learned(0.2, 10, 2)};
+    const noise_belief beliefs[] = {learned(0, 0, 1), learned(0.01, 10, 1), learned(0.2, 10, 2)};
     for (int b = 0; b < 3; b++)
         for (double times = 1; times < 2; times *= 1.4) {
             double sum = 0, levels[NOISE_LEVELS], width = 1e-4;
@@ -87,11 +87,34 @@ static void what_one_device_shows_is_expected_of_the_others(void **state)
     assert_true(fabs(sum - 1) < 1e-3);
 }
 
+/* Of what is learned with normal factors 1 + e it is not believed that it slows, of times that others' jobs make 1.6 times as long it is. */
+static void noise_that_slows_is_told_from_symmetric_noise(void **state)
+{
+    (void)state;
+    int slows[2] = {0, 0};
+    enum { SETS = 200 };
+    for (uint64_t seed = 1; seed <= SETS; seed++)
+        for (int shared = 0; shared < 2; shared++) {
+            random_state random = {seed};
+            noise_belief belief = learned(0.2, 20, seed);
+            for (int k = 0; k < 50; k++) {
+                double factor = random_uniform(&random, 0, 1) < 0.37 ? 1.6 : 1;
+                noise_compare(&belief, shared ? factor / 1.222 : 1 + 0.2 * random_normal(&random));
+            }
+            slows[shared] += noise_slows(&belief);
+        }
+    assert_true(slows[0] < 0.1 * SETS && slows[1] > 0.9 * SETS);
+    noise_belief quiet = learned(0.01, 20, 1);
+    for (int k = 0; k < 50; k++) noise_compare(&quiet, k % 3 ? 1 : 1.6);
+    assert_false(noise_is_much(&quiet) || noise_slows(&quiet));
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(the_deviation_of_samples_is_found_within_a_factor_of_1_8),
     cmocka_unit_test(densities_integrate_to_one),
     cmocka_unit_test(noise_that_becomes_another_is_learned_again),
     cmocka_unit_test(a_blurred_comparison_tells_nothing_of_smaller_noise),
+    cmocka_unit_test(noise_that_slows_is_told_from_symmetric_noise),
     cmocka_unit_test(what_one_device_shows_is_expected_of_the_others),
 };
 

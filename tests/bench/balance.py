@@ -34,7 +34,7 @@ with tempfile.TemporaryDirectory() as directory:
     other = run(*small, "--seed", "2", "--json", str(out / "t.json"))
     assert other.returncode == 0 and json.loads((out / "t.json").read_text(encoding="utf-8"))["rows"] != record["rows"]
 
-    for wrong, word in ((["--family", "hills"], "knees or cliff"), (["--noise", "2"], "0, 1, 3 or 10"), (["--policy", "fixed"], "adaptive, paper or average"),
+    for wrong, word in ((["--family", "hills"], "knees or cliff"), (["--noise", "2"], "0, 1, 3, 10 or 20"), (["--policy", "fixed"], "adaptive, paper or average"),
                         (["--pairs", "0"], "pairs"), (["surplus"], "surplus"), (["--out", "/dev/null/x"], "/dev/null")):
         refused = run(*wrong)
         assert refused.returncode == 2 and word in refused.stderr, (wrong, refused.returncode, refused.stderr)
