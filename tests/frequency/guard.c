@@ -93,7 +93,7 @@ static void a_program_that_is_no_guard_gets_no_clocks(void **state)
     setenv("YOKE_CLOCK_GUARD", "/bin/true", 1);
     yoke_frequencies *clocks = frequency_tree_open(&machine);
     assert_int_equal(yoke_frequency_set(clocks, "cpu", 2e9, NULL), YOKE_ERROR_SYSTEM);
-    frequency_tree_mentions(yoke_last_error(machine.context), "clocks are not changed");
+    frequency_tree_mentions(yoke_last_error(machine.context), "frequencies are not changed");
     yoke_frequencies_close(clocks);
     unsetenv("YOKE_CLOCK_GUARD");
     char *after = frequency_tree_picture(&machine);
