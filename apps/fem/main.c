@@ -20,7 +20,7 @@
 #include "session.h"
 
 typedef struct command_line {
-    bool check, explain;
+    bool check, explain, profile;
     const char *json, *operator_name;
     const char *objective, *max_slowdown, *power_cap, *deadline, *clocks;
     const char *devices, *machine, *use, *share, *balance, *exchange, *store, *declared, *model;
@@ -40,6 +40,15 @@ static const app_column columns[] = {
     {"estimate", "estimated error in the energy norm, relative to that norm"},
     {"Mises", "largest von Mises stress, in the case's unit; elasticity only"},
     {"s total", "seconds of the step: refinement, set-up, solve, estimate and output"},
+    {"kernel",
+     "with --profile: part of a solve: products, their interface and halo, smoother, transfers, vectors; between kernels: all else"},
+    {"device", "the device that works on it"},
+    {"GHz", "clock frequency of the device; only where frequencies are set"},
+    {"calls", "number of calls; between kernels: of solves"},
+    {"s/call", "seconds of a call, mean"},
+    {"J/call, +-", "energy of a call, all that the device's meter shows meanwhile, and half its 95 % interval"},
+    {"W", "mean power of the device in a call"},
+    {"share %", "all calls' part of the energy of the solves, of the whole machine"},
     {0},
 };
 
@@ -102,6 +111,7 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
          .value = "FILE",
          .help = "write what the latest step's plan was made of as a model file, for `yoke plan`",
          .text = &line->model},
+        {.name = "profile", .help = "tell the energy of each kernel at the end; takes 1 % of the time", .flag = &line->profile},
         {.name = "threads",
          .value = "N",
          .help = "threads of the device openmp; by default one per core",
@@ -168,6 +178,7 @@ static yoke_status read_distribution(yoke_context *context, const command_line *
                                           .store = line->store,
                                           .declared = line->declared,
                                           .model = line->model,
+                                          .profile = line->profile,
                                           .use = (yoke_run_use[]){YOKE_RUN_ANY, YOKE_RUN_HOSTS, YOKE_RUN_ACCELERATORS, YOKE_RUN_BOTH}[use],
                                           .policy = policy ? YOKE_BALANCE_PAPER : YOKE_BALANCE_ADAPTIVE,
                                           .exchange = exchange ? FEM_EXCHANGE_FULL : FEM_EXCHANGE_HALO};

@@ -12,8 +12,8 @@ extern "C" {
 
 /*
  * Energy and power over time of a kernel that is much shorter than the period of the power sensor, from many runs at different phases of the
- * sensor's updates (Lang 2014, dissertation, ch. 5; docs/methods/profile.md).  First the sensor is identified, then the kernel is profiled:
- * offline, in runs that are made for it, or online, in the calls that an application makes anyway.
+ * sensor's updates (Lang 2014, dissertation, ch. 5; docs/methods/profile.md).  First the sensor is identified, then the kernel is profiled,
+ * in runs that are made for it.  What the kernels of an application take in the calls that it makes anyway: yoke_run_profile (yoke/run.h).
  */
 
 /* How a sensor follows power that steps from 0 to 1, `delay_s` later. */
@@ -51,7 +51,6 @@ typedef struct yoke_profile_options {
     double max_s;         /* of device time; 0: 300 s */
     int64_t runs;         /* single runs to make, instead of as many as the target needs; 0: as needed */
     int64_t points;       /* of the profile at most; 0: 64; negative: energy only */
-    double overhead;      /* online: part of the time that may be spent waiting for updates; 0: 0.01 */
     double low_c, high_c; /* band of temperature to run in (54 in the dissertation); both 0: any */
 } yoke_profile_options;
 
@@ -68,7 +67,7 @@ typedef struct yoke_profile {
     double idle_w, run_s;       /* power between runs; seconds of one run */
     double low_c, high_c;       /* temperatures seen; NaN: not known */
     double device_s;            /* how long all took */
-    double reading_s;           /* of that, in reading the sensor (online: also in waiting for it) */
+    double reading_s;           /* of that, in reading the sensor */
     int64_t runs, reads, burst; /* burst: runs that followed each other without a pause where the energy was measured */
     double resolution_s;        /* of the profile: shorter structure is blurred; NaN: there is none */
     char why_no_profile[256];   /* "" where there is one */
@@ -91,26 +90,6 @@ YOKE_API yoke_status yoke_sensor_identify(yoke_context *context, const yoke_prof
  */
 YOKE_API yoke_status yoke_profile_measure(yoke_context *context, const yoke_profile_subject *subject, const yoke_sensor *sensor,
                                           const yoke_profile_options *options, yoke_profile *profile);
-
-/*
- * Online.  Of the subject only power_w, clock_s, wait_until and temperature_c are used, on the thread that calls.  Between calls of the kernel
- * the device must be idle but for what every call brings with it.
- */
-/* Serves one thread at a time; its context and what the subject calls outlive it. */
-typedef struct yoke_profiler yoke_profiler;
-/* Waits for an update of the sensor.  Errors: ARGUMENT, MEMORY, UNAVAILABLE (no update is seen), those of the subject. */
-YOKE_API yoke_status yoke_profiler_create(yoke_context *context, const yoke_profile_subject *subject, const yoke_sensor *sensor,
-                                          const yoke_profile_options *options, yoke_profiler **profiler);
-YOKE_API void yoke_profiler_destroy(yoke_profiler *profiler);
-typedef enum yoke_profiler_moment {
-    YOKE_PROFILER_BEGIN,   /* right before the kernel is launched */
-    YOKE_PROFILER_RUNNING, /* after the launch, if it returned before the kernel's end (may be left out) */
-    YOKE_PROFILER_END      /* after the kernel's end */
-} yoke_profiler_moment;
-/* Tells where a call of the kernel is.  Errors: ARGUMENT (out of turn), MEMORY, those of the subject. */
-YOKE_API yoke_status yoke_profiler_mark(yoke_profiler *profiler, yoke_profiler_moment moment);
-/* What is known so far; profile->points is given back with yoke_release.  Errors: MEMORY, UNAVAILABLE (too few updates yet, or nothing shows: how many calls it would take). */
-YOKE_API yoke_status yoke_profiler_result(yoke_profiler *profiler, yoke_profile *profile);
 
 #ifdef __cplusplus
 }

@@ -72,6 +72,7 @@ typedef struct yoke_run_options {
     int measure_first; /* nonzero: stated powers count only where meters do not tell those of all devices that may work */
     int copies_apart; /* nonzero: copies end before yoke_run_begin: they are no part of rounds, but copies that take longer than they save are avoided */
     double base_w, hosting_w; /* beside these: all else, and what the host draws while only accelerators work; 0: nothing */
+    double profile; /* > 0: energies of kernels are told (yoke_run_mark), which may cost this part of the time: 0.01; 0: they are not */
 } yoke_run_options;
 
 /*
@@ -186,6 +187,32 @@ YOKE_API yoke_status yoke_run_end(yoke_run *run, const yoke_run_report *report, 
  * Errors: ARGUMENT (no such device), UNAVAILABLE (none is left; the text has the reason of each).
  */
 YOKE_API yoke_status yoke_run_fail(yoke_run *run, int64_t device, const char *why);
+
+/* -------------------------------------------------------------------------------------------------- kernels */
+
+/*
+ * From here on what is started in this queue of the device is a call of `kernel`, a name of up to 47 bytes; NULL: nothing that is told apart, as between
+ * calls.  What follows itself is one call.  It counts in rounds (between yoke_run_begin and _end) of a run with the option `profile`, and does nothing elsewhere.  Of more than 63 names the last ones are told together,
+ * as "others".
+ * Errors: ARGUMENT, MEMORY.  What the device or a meter fails in is no error here: yoke_run_profile_get says why there is no energy.
+ */
+YOKE_API yoke_status yoke_run_mark(yoke_run *run, int64_t device, yoke_queue *queue, const char *kernel);
+
+/* What calls of a kernel took on a device at a frequency. */
+typedef struct yoke_run_profile {
+    const char *kernel; /* NULL: all that is between calls, in a round on the average */
+    int64_t device;
+    double frequency_hz;            /* NaN: it was left as it is */
+    double calls;                   /* that there were in all rounds; kernel NULL: rounds */
+    double call_s;                  /* mean of the calls that were timed; NaN: none was */
+    double energy_j, uncertainty_j; /* of a call: all that the device's meters show from its begin to its end; 95 %.  NaN: not known */
+    double dynamic_j;               /* of energy_j, what is more than the device draws between calls; NaN: it is always at work */
+    double part;                    /* energy_j of all calls over the energy of the machine in all rounds; NaN: not known */
+    const char *why_not;            /* there is no energy: no meter, other kernels behind it, too few calls (how many it would take); "" */
+} yoke_run_profile;
+
+/* By devices, frequencies and kernels: what is known so far.  *rows is borrowed until the next call for this run.  Errors: ARGUMENT. */
+YOKE_API yoke_status yoke_run_profile_get(yoke_run *run, const yoke_run_profile **rows, int64_t *count);
 
 /* ----------------------------------------------------------------------------------------------- calibrating */
 

@@ -4,6 +4,7 @@
 #ifndef YOKE_PROFILE_ARITHMETIC_H
 #define YOKE_PROFILE_ARITHMETIC_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "profile/sensor.h"
@@ -53,14 +54,19 @@ typedef struct profile_solution {
 /* Errors: MEMORY. */
 yoke_status profile_unfold_start(yoke_context *context, int bins, profile_unfold *unfold);
 void profile_unfold_end(yoke_context *context, profile_unfold *unfold);
-/* row[bins + 1], whose last is set to 1 here. */
-void profile_unfold_add(profile_unfold *unfold, double *row, double watts);
+/* row[bins + 1], whose last is set to 1 here.  weight: of the reading, one over its variance up to a factor. */
+void profile_unfold_add(profile_unfold *unfold, double *row, double watts, double weight);
 /* into += from (sign 1) or -= (sign -1); both have the same bins and offset_w. */
 void profile_unfold_merge(profile_unfold *into, const profile_unfold *from, double sign);
 /* Adds what a run from start_s to end_s brings to the row of a reading of an update at update_s. */
 void profile_row_add(double *row, int bins, const yoke_sensor *sensor, double update_s, double start_s, double end_s);
 /* smoothing: NaN: by cross-validation.  Errors: MEMORY, NUMERIC (the readings do not determine it). */
 yoke_status profile_unfold_solve(yoke_context *context, const profile_unfold *unfold, double smoothing, profile_solution *solution);
+
+/* In place: the lower triangle of a symmetric matrix becomes its Cholesky factor.  false: it has none. */
+bool profile_factor(double *a, int size);
+/* x becomes the solution for the right-hand side x. */
+void profile_back_substitute(const double *factor, int size, double *x);
 
 /* Two-sided 95 % of Student's distribution; as of two degrees of freedom where there are fewer, or no number of them. */
 double profile_student(double freedom);

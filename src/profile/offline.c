@@ -23,13 +23,11 @@ yoke_status profile_check(yoke_context *context, const yoke_sensor *sensor, cons
     if (sensor == NULL || bad(sensor->period_s, 1e-5, 60) || bad(sensor->delay_s, 0, 60) || bad(sensor->window_s, 0, 600) ||
         bad(sensor->noise_w, 0, 1e6) || sensor->gain_error < 0)
         return yoke_fail(context, YOKE_ERROR_ARGUMENT, "the sensor has a number out of its range; identify it first");
-    if (bad(o.target, 0, 1) || bad(o.max_s, 0, 1e6) || bad(o.overhead, 0, 0.1) || o.runs < 0 || o.runs > 1000000 || !(o.low_c <= o.high_c))
-        return yoke_fail(
-            context, YOKE_ERROR_ARGUMENT,
-            "options of a power profile: target 0 to 1, most_s 0 to 1e6, overhead 0 to 0.1, runs 0 to 1000000, low_c <= high_c");
+    if (bad(o.target, 0, 1) || bad(o.max_s, 0, 1e6) || o.runs < 0 || o.runs > 1000000 || !(o.low_c <= o.high_c))
+        return yoke_fail(context, YOKE_ERROR_ARGUMENT,
+                         "options of a power profile: target 0 to 1, most_s 0 to 1e6, runs 0 to 1000000, low_c <= high_c");
     if (o.target == 0) o.target = 0.02;
     if (o.max_s == 0) o.max_s = 300;
-    if (o.overhead == 0) o.overhead = 0.01;
     if (o.points == 0) o.points = 64;
     *options = o;
     return YOKE_OK;

@@ -1,295 +1,312 @@
 /*
- * Power of the calls that an application makes (dissertation, alg. 5.2, generalised): every update of the sensor that is read between calls is a
- * linear function of idle power and of the power in each part of a call, for the times of all calls are known.
+ * Energy of the kernels of an application (dissertation, alg. 5.2, generalised): every update of the meter that is read between calls is a linear function
+ * of idle power and of the power of each kernel, for the times of all calls are known.
  */
+#include "profile/online.h"
+
 #include <math.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "profile/profile.h"
 
-enum { BLOCKS = 12, BLOCK_READINGS = 8, MOST_CALLS = 1 << 20 };
+/* Errors of neighbouring readings hang together: of a counter since one ends where the next begins, of a sensor by its clock. */
+enum { COUNTER_BLOCK = 2, SENSOR_BLOCK = 8 };
 
-typedef struct call {
-    double start_s, end_s;
-} call;
+/* A reading that waits until all calls are known that it shows. */
+typedef struct pending {
+    double from_s, until_s; /* of a sensor: both the update */
+    double watts, error_w;
+} pending;
 
-struct yoke_profiler {
-    profile_reader reader;
+struct profiler {
+    yoke_context *context;
+    profiler_meter meter;
     yoke_sensor sensor;
-    yoke_profile_options options;
-    profile_unfold blocks[BLOCKS]; /* readings, in turns, so that their scatter tells the uncertainty */
-    call *calls;                   /* those that may still show, oldest first */
-    int64_t count, capacity, forgotten;
-    int64_t all_calls, readings, without; /* without: updates without a number, because two were too near */
-    double run_s;                         /* mean of all calls */
-    double begin_s, spent_s;              /* spent_s: in this profiler, but while a kernel ran */
-    double tried_s;                       /* the last look for an update that showed nothing new */
-    bool inside;
-    double start_s;
+    yoke_profile_subject subject;         /* the meter as the reader knows it: a counter shows joules where a sensor shows watts */
+    profile_reader reader;                /* of a sensor, and of a counter whose updates are looked for */
+    profile_kernels *sets[PROFILER_SETS]; /* NULL: not begun yet */
+    profile_kernels *kernels;             /* the present one; NULL: none has begun */
+    double overhead;
+    double begin_s, since_s, spent_s; /* begin_s: of all; since_s: from when on calls are known */
+    double tried_s;                   /* the last look for an update that showed nothing new */
+    double due_s;                     /* counter: no reading before */
+    double base_j;                    /* counter: its first reading, so that joules stay small */
+    double update_s, error_s,
+        update_j;        /* the latest update of a counter: its time, standard deviation, joules; update_s NaN: none since since_s */
+    double sum_s, sum_j; /* between updates so far, for their mean power */
+    double least_w;      /* of a counter, before any call: updates that come late must not look like good readings of no power */
+    pending *waiting;
+    int64_t count, capacity;
 };
 
-static yoke_status start_blocks(yoke_profiler *p)
-{
-    int bins = p->options.points < 0 || p->sensor.shape == YOKE_SENSOR_LOW_PASS ? 1 : (int)fmin((double)p->options.points, 24);
-    if (p->sensor.window_s > 0.3) bins = 1;
-    for (int i = 0; i < BLOCKS; i++) {
-        yoke_status status = profile_unfold_start(p->reader.context, bins, &p->blocks[i]);
-        if (status) return status;
-    }
-    return YOKE_OK;
-}
+static bool is_sensor(const profiler *p) { return p->meter.sensor != NULL; }
+/* Its updates have a clock of their own, which is followed. */
+static bool is_followed(const profiler *p) { return is_sensor(p) || p->meter.updated_s == NULL; }
 
-yoke_status yoke_profiler_create(yoke_context *context, const yoke_profile_subject *subject, const yoke_sensor *sensor,
-                                 const yoke_profile_options *options, yoke_profiler **profiler)
+static double now_s(const profiler *p) { return p->meter.clock_s(p->meter.user); }
+
+/* ---------------------------------------------------------------------------------------------------- the reader */
+
+static yoke_status shown(double *value, void *user)
 {
-    if (context == NULL || profiler == NULL)
-        return yoke_fail(context, YOKE_ERROR_ARGUMENT, "yoke_profiler_create: %s is NULL", context == NULL ? "context" : "profiler");
-    yoke_profile_options checked;
-    void *memory = NULL;
-    yoke_status status = profile_check(context, sensor, options, &checked);
-    if (!status) status = yoke_allocate(context, 1, sizeof(yoke_profiler), &memory);
-    if (status) return status;
-    yoke_profiler *p = memory;
-    p->sensor = *sensor;
-    p->options = checked;
-    status = profile_reader_start(context, subject, 1, &p->reader);
-    if (status) {
-        yoke_release(context, p);
-        return status;
-    }
-    status = profile_synchronise(&p->reader, sensor, 1);
-    if (!status) status = start_blocks(p);
-    p->begin_s = profile_now(&p->reader);
-    if (status)
-        yoke_profiler_destroy(p);
-    else
-        *profiler = p;
+    const profiler *p = user;
+    if (is_sensor(p)) return p->meter.power_w(value, p->meter.user);
+    yoke_status status = p->meter.energy_j(value, p->meter.user);
+    *value -= p->base_j;
     return status;
 }
 
-void yoke_profiler_destroy(yoke_profiler *p)
+static double reader_now(void *user) { return now_s(user); }
+
+static yoke_status reader_wait(double time_s, void *user)
+{
+    const profiler *p = user;
+    return p->meter.wait_until(time_s, p->meter.user);
+}
+
+/* A counter moves without any load, since idle devices draw power too. */
+static yoke_status find_counter_clock(profiler *p)
+{
+    enum { MOST_CHANGES = 400, ENOUGH_CHANGES = 64, FEW_CHANGES = 16 };
+    static const double usual_s = 2, most_s = 10;
+    sensor_change changes[MOST_CHANGES];
+    int64_t count = 0;
+    double last = NAN, begin = now_s(p), after = 0;
+    yoke_status status = p->meter.energy_j(&p->base_j, p->meter.user);
+    while (!status && count < ENOUGH_CHANGES && (after = now_s(p) - begin) < (count < FEW_CHANGES ? most_s : usual_s))
+        status = profile_poll(&p->reader, now_s(p) + 0.01, &last, changes, MOST_CHANGES, &count);
+    p->least_w = last / (now_s(p) - begin);
+    if (!status) status = sensor_fit_period(p->context, changes, count, &p->reader.clock);
+    p->reader.recorded_s = p->reader.clock.sync_s;
+    return status;
+}
+
+static yoke_status start_reader(profiler *p)
+{
+    yoke_profile_options checked;
+    p->subject =
+        (yoke_profile_subject){.power_w = shown, .clock_s = reader_now, .wait_until = p->meter.wait_until ? reader_wait : NULL, .user = p};
+    if (is_sensor(p)) p->sensor = *p->meter.sensor;
+    if (is_sensor(p)) p->meter.sensor = &p->sensor;
+    yoke_status status = is_sensor(p) ? profile_check(p->context, &p->sensor, NULL, &checked) : YOKE_OK;
+    if (!status) status = profile_reader_start(p->context, &p->subject, 1, &p->reader);
+    if (!status) status = is_sensor(p) ? profile_synchronise(&p->reader, &p->sensor, 1) : find_counter_clock(p);
+    return status;
+}
+
+yoke_status profiler_create(yoke_context *context, const profiler_meter *meter, double overhead, profiler **out)
+{
+    profiler *p = NULL;
+    if (meter->clock_s == NULL || (meter->sensor ? meter->power_w == NULL : meter->energy_j == NULL))
+        return yoke_fail(context, YOKE_ERROR_ARGUMENT, "a profile of kernels needs a clock, and a meter that is read");
+    yoke_status status = yoke_allocate(context, 1, sizeof *p, &p);
+    if (status) return status;
+    p->context = context;
+    p->meter = *meter;
+    p->overhead = overhead;
+    p->least_w = 1e-6;
+    p->update_s = NAN;
+    p->since_s = INFINITY;
+    p->reader.context = context;
+    if (is_followed(p)) status = start_reader(p);
+    p->begin_s = now_s(p);
+    if (status)
+        profiler_destroy(p);
+    else
+        *out = p;
+    return status;
+}
+
+void profiler_destroy(profiler *p)
 {
     if (p == NULL) return;
-    yoke_context *context = p->reader.context;
-    for (int i = 0; i < BLOCKS; i++) profile_unfold_end(context, &p->blocks[i]);
+    yoke_context *context = p->context;
+    for (int i = 0; i < PROFILER_SETS; i++) {
+        if (p->sets[i]) profile_kernels_end(p->sets[i]);
+        yoke_release(context, p->sets[i]);
+    }
     profile_reader_end(&p->reader);
-    yoke_release(context, p->calls);
+    yoke_release(context, p->waiting);
     yoke_release(context, p);
 }
 
-/* ------------------------------------------------------------------------------------------------ readings */
-
-/* Calls so long ago show no more. */
-static void forget(yoke_profiler *p, double now)
+static yoke_status wait_for_calls(profiler *p, const pending *reading)
 {
-    double shows = 1.1 * sensor_settle_s(&p->sensor) + 2 * p->sensor.period_s;
-    while (p->forgotten < p->count && p->calls[p->forgotten].end_s < now - shows) p->forgotten++;
+    yoke_status status = yoke_grow(p->context, &p->waiting, p->count, &p->capacity, 64, sizeof *p->waiting);
+    if (!status) p->waiting[p->count++] = *reading;
+    return status;
 }
 
-static void add_reading(yoke_profiler *p, double update_s, double watts)
+/* ----------------------------------------------------------------------------------------------------- readings */
+
+/* A counter showed so many joules at an update. */
+static yoke_status take_joules(profiler *p, double update_s, double error_s, double joules)
 {
-    profile_unfold *block = &p->blocks[(p->readings / BLOCK_READINGS) % BLOCKS];
-    double row[PROFILE_MOST_BINS + 1] = {0};
-    if (p->readings == 0)
-        for (int i = 0; i < BLOCKS; i++) p->blocks[i].offset_w = watts;
-    for (int64_t i = p->forgotten; i < p->count && p->calls[i].start_s < update_s; i++) {
-        const call *c = &p->calls[i];
-        if (c->end_s - c->start_s > 0.02 * p->sensor.window_s) {
-            profile_row_add(row, block->bins, &p->sensor, update_s, c->start_s, c->end_s);
-            continue;
-        }
-        double whole[1] = {0}; /* so short beside the window that its parts show alike */
-        profile_row_add(whole, 1, &p->sensor, update_s, c->start_s, c->end_s);
-        for (int k = 0; k < block->bins; k++) row[k] += whole[0] / block->bins;
+    double length = update_s - p->update_s, energy = joules - p->update_j;
+    pending reading = {.from_s = p->update_s, .until_s = update_s, .watts = energy / length};
+    yoke_status status = YOKE_OK;
+    if (!isnan(p->update_s)) {
+        if (!(length > 0)) return YOKE_OK;
+        double count = p->meter.resolution_j > 0 ? p->meter.resolution_j : 0;
+        p->sum_s += length;
+        p->sum_j += energy;
+        double mean_w = fmax(p->sum_j / p->sum_s, p->least_w);
+        reading.error_w = sqrt(count * count / 6 + mean_w * mean_w * (error_s * error_s + p->error_s * p->error_s)) / length;
+        status = wait_for_calls(p, &reading);
     }
-    profile_unfold_add(block, row, watts);
-    p->readings++;
+    p->update_s = update_s;
+    p->error_s = error_s;
+    p->update_j = joules;
+    return status;
 }
 
-/* Hands what the reader recorded on; between calls, when all calls before are known. */
-static void take_readings(yoke_profiler *p)
+/* A counter that tells when it was updated. */
+static yoke_status look_at_counter(profiler *p)
 {
-    for (int64_t i = 0; i < p->reader.count; i++) add_reading(p, p->reader.updates[i].time_s, p->reader.updates[i].watts);
-    p->reader.count = 0;
+    static const double clock_error_s = 1e-7;
+    double begin = now_s(p), update_s = p->meter.updated_s(p->meter.user), joules = NAN;
+    if (begin < p->due_s || update_s <= p->update_s) return YOKE_OK;
+    yoke_status status = p->meter.energy_j(&joules, p->meter.user);
+    if (status) return status;
+    double took = now_s(p) - begin;
+    p->due_s = begin + took + took / p->overhead;
+    p->spent_s += took;
+    return update_s >= p->since_s ? take_joules(p, update_s, clock_error_s, joules) : YOKE_OK;
 }
 
 /* An update that has come since the last reading, without waiting. */
-static yoke_status read_new(yoke_profiler *p)
+static yoke_status read_new(profiler *p)
 {
     profile_reader *reader = &p->reader;
     double now = profile_now(reader), last = sensor_clock_last(&reader->clock, now), half = 0.5 * reader->clock.period_s;
-    if (last < reader->recorded_s + half || last < p->tried_s + half) return YOKE_OK;
+    if (last < reader->recorded_s + half || last < p->tried_s + half || now < p->due_s) return YOKE_OK;
     if (now < last + profile_lead_s(reader, last)) return YOKE_OK; /* has it come? The next look will tell */
     p->tried_s = last;
     return profile_take(reader, last);
 }
 
 /* Looks for the next update itself where that costs little, so that the clocks stay together: the older the last one, the more it may cost. */
-static yoke_status synchronise(yoke_profiler *p)
+static yoke_status synchronise(profiler *p)
 {
     profile_reader *reader = &p->reader;
     double now = profile_now(reader), age = now - reader->clock.sync_s, next = sensor_clock_next(&reader->clock, now);
     if (age < 0.5 * sensor_sync_s) return YOKE_OK;
-    double part = age < sensor_sync_s ? p->options.overhead : fmax(p->options.overhead, 0.03);
-    /* What was spent so far counts too: over the whole time the part is kept. */
-    if (next + profile_lead_s(reader, next) - now > part * age || p->spent_s > 0.1 * (now - p->begin_s)) return YOKE_OK;
+    double part = age < sensor_sync_s ? p->overhead : fmax(p->overhead, 0.03);
+    /* What was spent so far counts too: over the whole time the part is kept.  Counters change whenever they are looked at, which tells most of it. */
+    double wait = next + profile_lead_s(reader, next) - now, all = now - p->begin_s;
+    if (wait > part * age || p->spent_s > 0.1 * all || (!is_sensor(p) && p->spent_s + wait > p->overhead * all)) return YOKE_OK;
     p->tried_s = next;
     return profile_take(reader, next);
 }
 
-static yoke_status mark_begin(yoke_profiler *p)
+static yoke_status take_updates(profiler *p)
 {
-    if (p->inside) return yoke_fail(p->reader.context, YOKE_ERROR_ARGUMENT, "yoke_profiler_mark: the last call has not ended");
-    double entered = profile_now(&p->reader), celsius = 0;
+    double settle_s = is_sensor(p) ? sensor_settle_s(&p->sensor) : 0;
+    yoke_status status = YOKE_OK;
+    for (int64_t i = 0; i < p->reader.count && !status; i++) {
+        double update_s = p->reader.updates[i].time_s, value = p->reader.updates[i].watts;
+        const pending reading = {.from_s = update_s, .until_s = update_s, .watts = value};
+        if (update_s - settle_s < p->since_s) continue;
+        status =
+            is_sensor(p) ? wait_for_calls(p, &reading) : take_joules(p, update_s, sensor_clock_error(&p->reader.clock, update_s), value);
+    }
+    p->reader.count = 0;
+    return status;
+}
+
+static yoke_status look_at_updates(profiler *p)
+{
+    double entered = now_s(p);
+    int64_t reads = p->reader.reads;
     yoke_status status = read_new(p);
     if (!status) status = synchronise(p);
-    if (!status && p->all_calls % 64 == 0) status = profile_temperature(&p->reader, &celsius);
+    if (!status) status = take_updates(p);
+    double ended = now_s(p);
+    p->spent_s += ended - entered;
+    if (!is_sensor(p) && p->reader.reads > reads) p->due_s = ended + p->reader.read_s / p->overhead;
+    return status;
+}
+
+/* -------------------------------------------------------------------------------------------------------- calls */
+
+static yoke_status make_set(profiler *p, int set)
+{
+    profile_kernels *kernels = NULL;
+    yoke_status status = yoke_allocate(p->context, 1, sizeof *kernels, &kernels);
     if (status) return status;
-    take_readings(p);
-    p->inside = true;
-    p->start_s = profile_now(&p->reader);
-    p->spent_s += p->start_s - entered;
-    return YOKE_OK;
+    p->sets[set] = kernels;
+    return profile_kernels_start(p->context, is_sensor(p) ? SENSOR_BLOCK : COUNTER_BLOCK, kernels);
 }
 
-static yoke_status mark_running(yoke_profiler *p)
+yoke_status profiler_begin(profiler *p, int set)
 {
-    static const double sure = 0.8; /* of a call's time; beta of alg. 5.2 */
-    profile_reader *reader = &p->reader;
-    p->start_s = profile_now(reader);
-    if (p->all_calls == 0) return YOKE_OK;
-    double next = sensor_clock_next(&reader->clock, p->start_s), lead = profile_lead_s(reader, next);
-    if (next - lead < p->start_s || next + lead > p->start_s + sure * p->run_s) return YOKE_OK;
-    p->tried_s = next;
-    return profile_take(reader, next);
-}
-
-static yoke_status add_call(yoke_profiler *p, call c)
-{
-    forget(p, c.end_s);
-    if (p->count == p->capacity) { /* half of them may be forgotten: room for twice those that show */
-        int64_t showing = p->count - p->forgotten, capacity = 2 * showing + 64;
-        void *memory = NULL;
-        if (capacity > MOST_CALLS)
-            return yoke_fail(p->reader.context, YOKE_ERROR_ARGUMENT,
-                             "more than %d calls of the kernel within one update of the sensor; mark groups of calls instead of each call",
-                             MOST_CALLS / 2);
-        yoke_status status = yoke_allocate(p->reader.context, capacity, sizeof(call), &memory);
-        if (status) return status;
-        if (showing > 0) memcpy(memory, p->calls + p->forgotten, (size_t)showing * sizeof(call));
-        yoke_release(p->reader.context, p->calls);
-        p->calls = memory;
-        p->capacity = capacity;
-        p->count = showing;
-        p->forgotten = 0;
-    }
-    p->calls[p->count++] = c;
-    p->all_calls++;
-    p->run_s += (c.end_s - c.start_s - p->run_s) / (double)p->all_calls;
-    return YOKE_OK;
-}
-
-static yoke_status mark_end(yoke_profiler *p)
-{
-    double ended = profile_now(&p->reader);
-    p->inside = false;
-    p->reader.runs++;
-    yoke_status status = add_call(p, (call){p->start_s, ended});
+    yoke_status status = p->sets[set] ? YOKE_OK : make_set(p, set);
     if (status) return status;
-    take_readings(p);
-    status = read_new(p);
-    if (!status) status = synchronise(p);
+    p->kernels = p->sets[set];
+    p->count = 0; /* what waits is of another set, or of calls that were not told */
+    p->since_s = now_s(p);
+    p->update_s = NAN;
+    p->due_s = -INFINITY;
+    return profiler_look(p);
+}
+
+yoke_status profiler_call(profiler *p, const profile_call *call)
+{
+    if (p->kernels == NULL || call->kernel < 0 || call->kernel >= PROFILE_MOST_KERNELS || !(call->end_s >= call->start_s))
+        return yoke_fail(p->context, YOKE_ERROR_ARGUMENT, "kernel %d from %g s to %g s is no call", call->kernel, call->start_s,
+                         call->end_s);
+    return profile_kernels_call(p->kernels, call);
+}
+
+yoke_status profiler_look(profiler *p) { return is_followed(p) ? look_at_updates(p) : look_at_counter(p); }
+
+yoke_status profiler_known(profiler *p, double until_s)
+{
+    int64_t taken = 0;
+    for (; taken < p->count && p->waiting[taken].until_s <= until_s; taken++) {
+        const pending *reading = &p->waiting[taken];
+        if (is_sensor(p))
+            profile_kernels_add_update(p->kernels, &p->sensor, reading->until_s, reading->watts);
+        else
+            profile_kernels_add_mean(p->kernels, reading->from_s, reading->until_s, reading->watts, reading->error_w);
+    }
+    p->count -= taken;
+    if (taken > 0 && p->count > 0) memmove(p->waiting, p->waiting + taken, (size_t)p->count * sizeof *p->waiting);
+    double shows_s = is_sensor(p) ? 1.1 * sensor_settle_s(&p->sensor) + 2 * p->sensor.period_s : 0;
+    double next_s = p->count > 0 ? p->waiting[0].from_s : is_sensor(p) ? until_s : fmin(p->update_s, until_s);
+    profile_kernels_forget(p->kernels, next_s - shows_s);
+    return YOKE_OK;
+}
+
+/*
+ * When within a reading the meter is looked at is not known: the calls' begin and end may be off by that part of its time, seen on simulated meters.  Then
+ * something of a neighbour counts for a call.
+ */
+static double misplaced_j(const profiler *p, const profile_joules *joules)
+{
+    static const double part = 0.1;
+    double most_w = 0;
+    for (int i = 0; i < PROFILE_MOST_KERNELS; i++)
+        if (joules[i].dynamic_j > most_w * joules[i].call_s) most_w = joules[i].dynamic_j / joules[i].call_s;
+    return part * p->reader.read_s * most_w;
+}
+
+yoke_status profiler_result(const profiler *p, int set, profile_joules *joules, int64_t *readings)
+{
+    double gain = is_sensor(p) ? p->sensor.gain_error : p->meter.gain_error;
+    const profile_kernels *kernels = p->sets[set];
+    if (readings) *readings = kernels ? kernels->readings : 0;
+    if (!kernels) return yoke_fail(p->context, YOKE_ERROR_UNAVAILABLE, "nothing was profiled");
+    yoke_status status = profile_kernels_solve(kernels, joules);
     if (status) return status;
-    take_readings(p);
-    p->spent_s += profile_now(&p->reader) - ended;
-    return YOKE_OK;
-}
-
-yoke_status yoke_profiler_mark(yoke_profiler *profiler, yoke_profiler_moment moment)
-{
-    if (profiler == NULL) return yoke_fail(NULL, YOKE_ERROR_ARGUMENT, "yoke_profiler_mark: profiler is NULL");
-    if (moment == YOKE_PROFILER_BEGIN) return mark_begin(profiler);
-    if (!profiler->inside) return yoke_fail(profiler->reader.context, YOKE_ERROR_ARGUMENT, "yoke_profiler_mark: no call has begun");
-    return moment == YOKE_PROFILER_RUNNING ? mark_running(profiler) : mark_end(profiler);
-}
-
-/* ------------------------------------------------------------------------------------------------ the result */
-
-/* Energy of a call and its half width: what the result is without each of the blocks in turn. */
-static yoke_status find_energy(const yoke_profiler *p, profile_unfold *all, const profile_solution *solution, yoke_profile *profile)
-{
-    static const double timing = 1.5e-3; /* what times of calls and updates leave open, seen on simulated sensors */
-    double sum = 0, squares = 0, best = (solution->mean_w + solution->idle_w) * p->run_s;
-    for (int i = 0; i < BLOCKS; i++) {
-        profile_solution without;
-        profile_unfold_merge(all, &p->blocks[i], -1);
-        yoke_status status = profile_unfold_solve(p->reader.context, all, solution->smoothing, &without);
-        profile_unfold_merge(all, &p->blocks[i], 1);
-        if (status) return status;
-        double off = (without.mean_w + without.idle_w) * p->run_s - best;
-        sum += off;
-        squares += off * off;
+    double misplaced = misplaced_j(p, joules);
+    for (int i = 0; i <= PROFILE_MOST_KERNELS; i++) {
+        if (i < PROFILE_MOST_KERNELS) joules[i].uncertainty_j = hypot(joules[i].uncertainty_j, misplaced);
+        if (!isnan(gain)) joules[i].uncertainty_j = hypot(joules[i].uncertainty_j, gain * joules[i].energy_j);
     }
-    double gain = isnan(p->sensor.gain_error) ? 0 : p->sensor.gain_error;
-    double scatter = profile_student(BLOCKS - 1) * sqrt((BLOCKS - 1.0) / BLOCKS * fmax(0, squares - sum * sum / BLOCKS));
-    profile->statistical_j = hypot(scatter, timing * solution->mean_w * p->run_s);
-    profile->energy_j = best;
-    profile->uncertainty_j = hypot(profile->statistical_j, gain * best);
-    profile->dynamic_j = solution->mean_w * p->run_s;
-    profile->idle_w = solution->idle_w;
     return YOKE_OK;
 }
 
-static yoke_status find_result(const yoke_profiler *p, profile_unfold *all, yoke_profile *profile)
-{
-    profile_solution solution;
-    double error = 0;
-    for (int i = 0; i < BLOCKS; i++) profile_unfold_merge(all, &p->blocks[i], 1);
-    yoke_status status = profile_unfold_solve(p->reader.context, all, NAN, &solution);
-    if (!status) status = find_energy(p, all, &solution, profile);
-    if (!status && !(profile->statistical_j < 0.5 * profile->energy_j)) {
-        double ratio = profile->statistical_j / (0.1 * fabs(profile->energy_j));
-        return yoke_fail(p->reader.context, YOKE_ERROR_UNAVAILABLE,
-                         "the energy of a call is not known to 50 %% after %lld calls; it may take %.0f", (long long)p->all_calls,
-                         fmin(1e15, (double)p->all_calls * ratio * ratio));
-    }
-    if (status) return status;
-    for (int i = 0; i < all->bins; i++) error += solution.error_w[i] / all->bins;
-    if (all->bins > 1 && 1.96 * error < 0.5 * solution.mean_w)
-        return profile_points(p->reader.context, &solution, all->bins, 0, p->run_s, profile->dynamic_j, solution.idle_w, profile);
-    snprintf(profile->why_no_profile, sizeof profile->why_no_profile, "%s",
-             all->bins > 1           ? "the sensor's noise hides it; more calls are needed"
-             : p->options.points < 0 ? "only the energy was asked for"
-                                     : "the sensor shows no structure of calls");
-    return YOKE_OK;
-}
-
-yoke_status yoke_profiler_result(yoke_profiler *p, yoke_profile *profile)
-{
-    if (p == NULL || profile == NULL)
-        return yoke_fail(p ? p->reader.context : NULL, YOKE_ERROR_ARGUMENT, "yoke_profiler_result: %s is NULL", p ? "profile" : "profiler");
-    double now = profile_now(&p->reader);
-    yoke_profile result = {.resolution_s = NAN, .low_c = p->reader.low_c, .high_c = p->reader.high_c, .burst = 1};
-    profile_unfold all = {0};
-    if (p->readings < BLOCKS * BLOCK_READINGS)
-        return yoke_fail(p->reader.context, YOKE_ERROR_UNAVAILABLE,
-                         "only %lld updates of the sensor in %lld calls so far; at least %d are needed", (long long)p->readings,
-                         (long long)p->all_calls, BLOCKS * BLOCK_READINGS);
-    yoke_status status = profile_unfold_start(p->reader.context, p->blocks[0].bins, &all);
-    if (!status) status = find_result(p, &all, &result);
-    profile_unfold_end(p->reader.context, &all);
-    if (!status) status = profile_pack(p->reader.context, &result);
-    if (status) {
-        profile_clear(p->reader.context, &result);
-        return status;
-    }
-    result.run_s = p->run_s;
-    result.device_s = now - p->begin_s;
-    result.reading_s = p->spent_s;
-    result.reads = p->reader.reads;
-    result.runs = p->all_calls;
-    *profile = result;
-    return YOKE_OK;
-}
+double profiler_spent_s(const profiler *p) { return p->spent_s; }

@@ -5,7 +5,7 @@
  *     identify.c  what the sensor is
  *     offline.c   offline: shots, which are runs at chosen phases of the sensor's updates
  *     result.c    from shots to energy and profile
- *     online.c    the calls of an application
+ *     online.c    the calls of an application;   kernels.c   which kernel draws what
  */
 #ifndef YOKE_PROFILE_PROFILE_H
 #define YOKE_PROFILE_PROFILE_H

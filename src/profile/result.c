@@ -220,7 +220,7 @@ static yoke_status unfold(const profile_reader *reader, const profile_series *se
         for (int64_t i = shot->first; i < shot->last; i++) {
             double row[PROFILE_MOST_BINS + 1] = {0}, time = reader->updates[i].time_s;
             profile_row_add(row, bins, sensor, time, shot->start_s - pad_s, end + pad_s);
-            profile_unfold_add(&sums, row, reader->updates[i].watts - idle_at(&idle, time));
+            profile_unfold_add(&sums, row, reader->updates[i].watts - idle_at(&idle, time), 1);
         }
     }
     status = profile_unfold_solve(reader->context, &sums, NAN, solution);

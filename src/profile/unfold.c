@@ -20,7 +20,7 @@ void profile_unfold_end(yoke_context *context, profile_unfold *unfold)
     *unfold = (profile_unfold){0};
 }
 
-void profile_unfold_add(profile_unfold *unfold, double *row, double watts)
+void profile_unfold_add(profile_unfold *unfold, double *row, double watts, double weight)
 {
     int size = unfold->bins + 1;
     if (isnan(unfold->offset_w)) unfold->offset_w = watts;
@@ -28,10 +28,10 @@ void profile_unfold_add(profile_unfold *unfold, double *row, double watts)
     row[unfold->bins] = 1;
     for (int i = 0; i < size; i++) {
         if (row[i] == 0) continue;
-        for (int k = 0; k < size; k++) unfold->matrix[i * size + k] += row[i] * row[k];
-        unfold->right[i] += row[i] * watts;
+        for (int k = 0; k < size; k++) unfold->matrix[i * size + k] += weight * row[i] * row[k];
+        unfold->right[i] += weight * row[i] * watts;
     }
-    unfold->squares += watts * watts;
+    unfold->squares += weight * watts * watts;
     unfold->count += 1;
 }
 
@@ -55,8 +55,7 @@ void profile_row_add(double *row, int bins, const yoke_sensor *sensor, double up
     }
 }
 
-/* In place: the lower triangle becomes the Cholesky factor. */
-static bool factor(double *a, int size)
+bool profile_factor(double *a, int size)
 {
     for (int i = 0; i < size; i++)
         for (int k = 0; k <= i; k++) {
@@ -72,7 +71,7 @@ static bool factor(double *a, int size)
     return true;
 }
 
-static void solve(const double *l, int size, double *x)
+void profile_back_substitute(const double *l, int size, double *x)
 {
     for (int i = 0; i < size; i++) {
         for (int k = 0; k < i; k++) x[i] -= l[i * size + k] * x[k];
@@ -100,14 +99,14 @@ static bool try_smoothing(const profile_unfold *u, double smoothing, workspace *
         for (int k = 0; k < 3; k++)
             for (int j = 0; j < 3; j++) w->factor[(i - 1 + k) * size + i - 1 + j] += smoothing * second[k] * second[j];
     }
-    if (!factor(w->factor, size)) return false;
+    if (!profile_factor(w->factor, size)) return false;
     memcpy(w->x, u->right, sizeof(double) * (size_t)size);
-    solve(w->factor, size, w->x);
+    profile_back_substitute(w->factor, size, w->x);
     for (int i = 0; i < size; i++) {
         double *column = w->inverse + i * size;
         memset(column, 0, sizeof(double) * (size_t)size);
         column[i] = 1;
-        solve(w->factor, size, column);
+        profile_back_substitute(w->factor, size, column);
         for (int k = 0; k < size; k++) trace += column[k] * u->matrix[i * size + k];
         fit -= 2 * w->x[i] * u->right[i];
         for (int k = 0; k < size; k++) fit += w->x[i] * u->matrix[i * size + k] * w->x[k];

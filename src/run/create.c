@@ -5,7 +5,7 @@
 
 #include "device/sim/sim.h"
 #include "run/list.h"
-#include "run/run.h"
+#include "run/profile.h"
 
 int run_is_active(const yoke_run *run, int device) { return !run->devices[device].excluded && !run->devices[device].failed; }
 
@@ -267,6 +267,7 @@ static yoke_status open_all(yoke_run *run, const yoke_run_options *options)
     if (status == YOKE_OK) status = run_powers_start(run);
     if (status == YOKE_OK) status = open_frequencies(run);
     if (status == YOKE_OK) status = open_store(run);
+    if (status == YOKE_OK) status = run_profile_create(run);
     if (status == YOKE_OK) status = yoke_allocate(run->context, 5, sizeof(run_plan), &memory);
     if (status != YOKE_OK) return status;
     run->plans_memory = memory;
@@ -308,6 +309,7 @@ void yoke_run_destroy(yoke_run *run)
     if (run->region != NULL) (void)yoke_region_end(run->region, NULL, NULL, NULL);
     if (run->store != NULL && (run->rounds > 0 || run->calibrated) && yoke_run_save(run, NULL) != YOKE_OK)
         yoke_log(context, YOKE_LOG_WARNING, "the measurements could not be written to the store: %s", yoke_last_error(context));
+    run_profile_destroy(run);
     run_kernels_destroy(run);
     yoke_store_close(run->store);
     run_works_clear(run);

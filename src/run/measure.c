@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "meter/set.h"
 #include "run/list.h"
+#include "run/measure.h"
 #include "run/meter_sim.h"
 
 /* In this order they are listed. */
@@ -203,6 +204,24 @@ yoke_status yoke_meters_read(yoke_meters *meter, int64_t index, double *power_w,
     if (power_w != NULL) *power_w = watts;
     if (temperature_c != NULL) *temperature_c = celsius;
     return YOKE_OK;
+}
+
+yoke_status run_meter_joules(yoke_meters *meters, int64_t index, double *joules, int64_t *faults)
+{
+    open_meter *all = all_of(meters);
+    meter_member *member = &all->set->members[index];
+    double suspended = meter_set_suspended_s(all->set);
+    pthread_mutex_lock(&member->lock);
+    meter_set_read(all->set, member, suspended);
+    int lost = member->track.gone || member->track.failed > 0 || !member->track.started;
+    *joules = meter_track_total_j(&member->track);
+    int failed = *faults >= 0 && *faults != member->track.faults;
+    *faults = member->track.faults;
+    pthread_mutex_unlock(&member->lock);
+    if (failed) return yoke_fail(all->context, YOKE_ERROR_UNAVAILABLE, "%s: %s", member->domain.info.name, member->track.fault);
+    if (!lost) return YOKE_OK;
+    return yoke_fail(all->context, YOKE_ERROR_UNAVAILABLE, "%s cannot be read: %s", member->domain.info.name,
+                     member->track.failure[0] != '\0' ? member->track.failure : "the device is lost");
 }
 
 yoke_status yoke_region_begin(yoke_meters *meter, yoke_region **region)

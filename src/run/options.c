@@ -46,6 +46,7 @@ yoke_status run_options_check(yoke_context *context, const yoke_run_options *o)
     if (!(o->max_slowdown == 0 || (o->max_slowdown >= 1 && isfinite(o->max_slowdown))))
         return fail_number(context, "max_slowdown", o->max_slowdown, "at least 1, or 0 for none");
     if (o->share != NULL && !(*o->share >= 0 && *o->share <= 1)) return fail_number(context, "share", *o->share, "from 0 to 1");
+    if (!(o->profile >= 0 && o->profile <= 0.5)) return fail_number(context, "profile", o->profile, "from 0 to 0.5");
     if (o->rounds < 0) return fail_number(context, "rounds", (double)o->rounds, "0 or more");
     return check_powers(context, o);
 }

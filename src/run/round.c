@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "run/run.h"
+#include "run/profile.h"
 
 static const int64_t max_units = INT64_C(1000000000000000); /* that plans take in a round */
 /* Seconds per unit that changes hands: the weight of a new measurement. */
@@ -281,6 +281,7 @@ yoke_status yoke_run_begin(yoke_run *run)
                          run == NULL  ? "run is NULL"
                          : run->begun ? "a round has begun already"
                                       : "nothing is planned");
+    run_profile_begin(run);
     if (run->meter != NULL) {
         yoke_status status = yoke_region_begin(run->meter, &run->region);
         if (status != YOKE_OK) return status;
@@ -425,6 +426,7 @@ yoke_status yoke_run_end(yoke_run *run, const yoke_run_report *report, yoke_cost
     if (report == NULL) report = &nothing;
     run->begun = 0;
     yoke_status status = end_region(run, &seconds, &total);
+    if (status == YOKE_OK) status = run_profile_end(run, seconds);
     if (status != YOKE_OK) return status;
     status = predict_with_calls(run, report);
     if (status != YOKE_OK) return status;
@@ -459,6 +461,7 @@ yoke_status yoke_run_fail(yoke_run *run, int64_t device, const char *why)
     if (run->region != NULL) (void)yoke_region_end(run->region, NULL, NULL, NULL);
     run->region = NULL;
     run->begun = 0;
+    run_profile_drop(run);
     d->failed = 1;
     snprintf(d->why, sizeof d->why, "%s", why != NULL && why[0] != '\0' ? why : "it failed");
     yoke_log(run->context, YOKE_LOG_WARNING, "%s failed and is left out: %s", d->info->name, d->why);

@@ -8,6 +8,7 @@
  *   kernel.c, loop.c   the simple door                    record.c, explain.c   what is told
  *   calibrate*.c measuring before the first round  overhead.c   what rounds take beside their phases
  *   seconds.c   models of seconds of works                relation.c   alone and beside others; a frequency by another one
+ *   profile*.c  energy of kernels
  *   accuracy.c  how uncertain seconds are          predict.c    what is known, one call at a time or as a model file
  */
 #ifndef YOKE_RUN_RUN_H
@@ -219,6 +220,7 @@ struct yoke_run {
     double sum_s, sum_j;                 /* of all rounds */
     double known_s, known_j;             /* of those whose energy is known */
     yoke_run_kernel *kernels;            /* a list */
+    struct run_profile *profile;         /* NULL: kernels are not profiled */
 };
 
 /* ------------------------------------------------------------------------------------------------ options.c */

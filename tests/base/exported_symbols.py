@@ -14,10 +14,6 @@ MAX_FUNCTIONS = 86  # beside those of backend.h, which authors of devices call
 CALLERS = ("tool", "apps", "examples")
 WITHOUT_CALLER = {
     "yoke_machine_sleep": "what a program does on the host of a simulated machine beside its devices takes time by this alone",
-    "yoke_profiler_create": "yoke fem --profile, which is being made",
-    "yoke_profiler_destroy": "the same",
-    "yoke_profiler_mark": "the same",
-    "yoke_profiler_result": "the same",
 }
 
 

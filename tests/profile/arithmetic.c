@@ -114,7 +114,7 @@ static void unfolding_gives_power_and_idle_back(void **state)
             double update = 0.2 * draw(), row[PROFILE_MOST_BINS + 1] = {0}, shown = 70;
             profile_row_add(row, BINS, &sensors[s], update, 0.01, 0.03);
             for (int k = 0; k < BINS; k++) shown += row[k] * (k < BINS / 2 ? 200 : 100 + k);
-            profile_unfold_add(&sums, row, shown + 0.01 * normal());
+            profile_unfold_add(&sums, row, shown + 0.01 * normal(), 1);
         }
         assert_int_equal(profile_unfold_solve(context, &sums, NAN, &solution), YOKE_OK);
         assert_float_equal(solution.idle_w, 70, 0.05);
@@ -134,7 +134,7 @@ static void readings_that_show_no_runs_cannot_be_unfolded(void **state)
     assert_int_equal(profile_unfold_solve(context, &sums, NAN, &solution), YOKE_ERROR_NUMERIC);
     for (int i = 0; i < 100; i++) {
         double row[PROFILE_MOST_BINS + 1] = {0};
-        profile_unfold_add(&sums, row, 70);
+        profile_unfold_add(&sums, row, 70, 1);
     }
     assert_int_equal(profile_unfold_solve(context, &sums, NAN, &solution), YOKE_ERROR_NUMERIC);
     profile_unfold_end(context, &sums);
@@ -276,7 +276,6 @@ static void nonsense_is_refused(void **state)
                                             {.target = NAN},
                                             {.max_s = -1},
                                             {.max_s = INFINITY},
-                                            {.overhead = 2},
                                             {.runs = -1},
                                             {.low_c = 3, .high_c = 2},
                                             {.low_c = NAN, .high_c = 2}};

@@ -56,6 +56,7 @@ def test_fem():
     case = (EXAMPLES / "fichera.yaml", "--set", "element=q1", "--set", "refine.steps=1")
     check(("step",), "fem", words=case)
     check(("step",), "fem", words=(*case, "--machine", EXAMPLES / "machines/node-2026.json", "--devices", "sim:cpu,sim:gpu"))
+    check(("kernel",), "fem", words=(*case, "--machine", EXAMPLES / "machines/node-2026.json", "--devices", "sim:cpu,sim:gpu", "--objective", "energy", "--profile"))
 
 
 def test_bench_adapt():

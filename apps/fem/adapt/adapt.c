@@ -436,8 +436,12 @@ static yoke_status finish(adapt *a, const char *stopped_by, bool print)
     fem_summary_warning(a->summary, warning);
     if (!status && warning[0]) status = fem_record_warn(a->record, warning);
     if (!status) status = fem_warn_of_locking(a->problem, a->now.estimate.relative, a->record);
+    fem_profile profile = {.count = 0};
+    if (!status) status = fem_distribution_profile(a->distribution, &profile.rows, &profile.count, &profile.names);
+    if (!status && a->run->distribution.profile) status = fem_record_profile(a->record, &profile);
     if (!status) status = fem_record_finish(a->record, stopped_by);
     if (!status && print) app_print(a->run->terminal, "stopped by: %s; results in %s\n\n%s", stopped_by, directory, text);
+    if (!status && print && a->run->distribution.profile) fem_profile_print(a->run->terminal, &profile);
     if (!status && warning[0] && a->run->terminal->quiet) yoke_log(a->context, YOKE_LOG_WARNING, "%s", warning);
     yoke_release(a->context, text);
     return status;

@@ -12,6 +12,8 @@
 static const double much_larger = 3, largest = 5000;
 /* A trial has so many products, fewer on meshes larger than SMALL elements; and how long all of a device's trials may take. */
 enum { TRIAL_PRODUCTS = 8, SMALL = 500 };
+/* Of the time that a profile may take. */
+static const double profile_part = 0.01;
 static const double real_budget_s = 2, simulated_budget_s = 1e6;
 
 int fem_distribution_plans(const fem_distribution_options *o) { return o->objective != YOKE_OBJECTIVE_TIME || !isnan(o->power_cap_w); }
@@ -93,6 +95,7 @@ static yoke_status create_run(fem_distribution *d)
                                       .base_w = or_none(energy->base_w.value),
                                       .hosting_w = or_none(energy->hosting_w.value),
                                       .measure_first = 1,
+                                      .profile = o->profile ? profile_part : 0,
                                       .copies_apart = 1};
     yoke_status status = check_declared(o->input);
     if (!status) status = yoke_run_create(d->context, &options, &d->run);
@@ -114,6 +117,7 @@ static yoke_status take_devices(fem_distribution *d)
         d->simulated = d->simulated && !strcmp(list[i].info->kind, "sim");
     }
     status = fem_devices_take(d->context, devices, (int)count, &d->devices);
+    if (!status && d->options.profile) d->devices->profiled = d->run;
     if (status != YOKE_ERROR_DEVICE) return status;
     char why[1024]; /* it is as if it could not be opened */
     snprintf(why, sizeof why, "%s", yoke_last_error(d->context));

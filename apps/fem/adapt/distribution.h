@@ -25,6 +25,7 @@ typedef struct fem_distribution_options {
     const fem_case *input;                        /* for the powers that it declares; borrowed */
     fem_operator operator_kind;
     int64_t rounds; /* refinement steps that may come */
+    int profile;    /* nonzero: the energy of each kernel is found */
 } fem_distribution_options;
 
 typedef struct fem_distribution fem_distribution;
@@ -59,6 +60,10 @@ yoke_status fem_distribution_report(fem_distribution *distribution, const fem_so
 
 /* Nonzero: there are meters; *why_not: why the latest solve has no energy, or "".  After a plan. */
 int fem_distribution_metered(const fem_distribution *distribution, const char **why_not);
+
+/* Energy of each kernel so far, as of yoke_run_profile_get; 0 rows without the option.  names: of the run's devices.  Errors: those of yoke_run_profile_get. */
+yoke_status fem_distribution_profile(fem_distribution *distribution, const yoke_run_profile **rows, int64_t *count,
+                                     const char *const **names);
 
 /* part [elements]: the number of the part (as in the record) that works on each element. */
 void fem_distribution_parts(const fem_distribution *distribution, int64_t elements, int32_t *part);

@@ -192,6 +192,12 @@ int fem_distribution_metered(const fem_distribution *d, const char **why_not)
     return d->assignment->metered;
 }
 
+yoke_status fem_distribution_profile(fem_distribution *d, const yoke_run_profile **rows, int64_t *count, const char *const **names)
+{
+    *names = d->names;
+    return yoke_run_profile_get(d->run, rows, count);
+}
+
 void fem_distribution_parts(const fem_distribution *d, int64_t elements, int32_t *part)
 {
     int number = 0;

@@ -37,6 +37,7 @@ typedef struct fem_decomposition_options {
     fem_exchange exchange;
     const fem_kernels *kernels; /* as in fem_subdomain_options */
     int unmeasured;             /* as in fem_subdomain_options */
+    int level;                  /* of the multigrid, from 1, the mesh's own; 0: the operator of the mesh itself.  For names of kernels */
     /* The next finer level and the interpolation from this space to its: both or none. */
     const fem_decomposition *finer;
     const fem_interpolation *to_finer;

@@ -23,7 +23,9 @@ typedef struct fem_device {
 
 typedef struct fem_devices {
     yoke_context *context;
-    int borrowed; /* nonzero: the devices are open longer, and are not closed here */
+    yoke_run
+        *profiled; /* the run that they are devices of, in its order, where it is told which kernels are at work; else NULL.  Borrowed */
+    int borrowed;  /* nonzero: the devices are open longer, and are not closed here */
     int count;
     fem_device list[FEM_MOST_DEVICES]; /* in the order of the elements */
 } fem_devices;

@@ -17,6 +17,7 @@
 #define FEM_OPERATOR_SUBDOMAIN_H
 
 #include "operator/kernels/batch.h"
+#include "operator/mark.h"
 #include "operator/programs.h"
 #include "space/boundary.h"
 #include "space/interpolation.h"
@@ -156,6 +157,7 @@ typedef struct fem_subdomain_options {
     int group_items;            /* of device kernels that work on elements; 0: the device's default; tests ask for others */
     int all_curved;             /* nonzero: device subdomains look for no affine elements; tests ask for it */
     int unmeasured;             /* nonzero: no clock is read and no event recorded for products; product_seconds_wait is NaN */
+    fem_marks profile;          /* who is told which kernels are at work */
 } fem_subdomain_options;
 
 /*

@@ -50,7 +50,8 @@ static void run_product(void *user)
 
 static void product(cpu_subdomain *cpu, int phase, const fem_subdomain_vector *x, fem_subdomain_vector *y)
 {
-    cpu_task task = {.phase = phase, .a = x->data, .c = y->data};
+    cpu_task task = {
+        .phase = phase, .kernel = phase == CPU_INTERFACE ? FEM_KERNEL_INTERFACE : FEM_KERNEL_PRODUCT, .a = x->data, .c = y->data};
     if (phase == first_phase(cpu) || cpu->phase_elements[phase] || cpu->phase_copies[phase])
         cpu_subdomain_start_measured(cpu, run_product, &task, cpu->phase_elements[phase]);
 }
@@ -128,7 +129,7 @@ static void interface_read(fem_subdomain *subdomain, const fem_subdomain_vector 
 {
     cpu_subdomain *cpu = (cpu_subdomain *)subdomain;
     if (!subdomain->num_interface) return;
-    cpu_subdomain_start_measured(cpu, run_pack, &(cpu_task){.a = y->data}, 0);
+    cpu_subdomain_start_measured(cpu, run_pack, &(cpu_task){.kernel = FEM_KERNEL_INTERFACE, .a = y->data}, 0);
     cpu_subdomain_record(cpu, cpu->interface_done);
 }
 
@@ -140,7 +141,8 @@ static void interface_wait(fem_subdomain *subdomain)
 
 static void interface_write(fem_subdomain *subdomain, fem_subdomain_vector *y)
 {
-    if (subdomain->num_interface) cpu_subdomain_start_measured((cpu_subdomain *)subdomain, run_unpack, &(cpu_task){.c = y->data}, 0);
+    if (subdomain->num_interface)
+        cpu_subdomain_start_measured((cpu_subdomain *)subdomain, run_unpack, &(cpu_task){.kernel = FEM_KERNEL_HALO, .c = y->data}, 0);
 }
 
 /* --------------------------------------------------------------------------------------------------- node blocks */
@@ -204,7 +206,8 @@ static void run_block_solve(void *user)
 
 static void block_solve(fem_subdomain *subdomain, const fem_subdomain_vector *r, fem_subdomain_vector *z)
 {
-    cpu_subdomain_start((cpu_subdomain *)subdomain, run_block_solve, &(cpu_task){.a = r->data, .c = z->data});
+    cpu_subdomain_start((cpu_subdomain *)subdomain, run_block_solve,
+                        &(cpu_task){.kernel = FEM_KERNEL_SMOOTHER, .a = r->data, .c = z->data});
 }
 
 static void run_chebyshev_step(void *user)
@@ -219,7 +222,8 @@ static void run_chebyshev_step(void *user)
 static void chebyshev_step(fem_subdomain *subdomain, double a, double c, const fem_subdomain_vector *b, const fem_subdomain_vector *t,
                            fem_subdomain_vector *d, fem_subdomain_vector *x)
 {
-    cpu_task task = {.alpha = a, .beta = c, .a = b->data, .b = t ? t->data : NULL, .c = d->data, .d = x->data};
+    cpu_task task = {
+        .kernel = FEM_KERNEL_SMOOTHER, .alpha = a, .beta = c, .a = b->data, .b = t ? t->data : NULL, .c = d->data, .d = x->data};
     cpu_subdomain_start((cpu_subdomain *)subdomain, run_chebyshev_step, &task);
 }
 
@@ -365,6 +369,7 @@ yoke_status fem_subdomain_cpu_create(const fem_space *space, const fem_constrain
                                      .setup_moved_s = (double)NAN};
     cpu->queue = options->queue;
     cpu->unmeasured = options->unmeasured;
+    cpu->profile = options->profile;
     cpu->kernels = options->kernels ? options->kernels : fem_kernels_select();
     cpu->smoother = &cpu->kernels->smoother[options->precision];
     status = setup(cpu);

@@ -75,7 +75,8 @@ typedef struct cpu_task {
     void *c, *d;
     const fem_subdomain_rows *rows;
     const void *pair[2][FEM_MOST_DOTS];
-    int count; /* of pairs */
+    int count;         /* of pairs */
+    fem_kernel kernel; /* as which it is profiled */
     int phase;
     fem_precision precision; /* of a, where it may differ from the subdomain's */
 } cpu_task;
@@ -120,6 +121,7 @@ struct cpu_subdomain {
     int64_t intervals_started, intervals_read;
     double product_seconds; /* in the intervals read */
     int unmeasured;         /* no intervals are taken */
+    fem_marks profile;
 };
 
 /* Size of a value. */

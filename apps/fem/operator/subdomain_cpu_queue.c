@@ -96,10 +96,13 @@ static void start(cpu_subdomain *cpu, yoke_task_function *run, const cpu_task *t
     if (cpu->subdomain.status) return;
     *place = *task;
     place->cpu = cpu;
-    if (cpu->queue)
-        keep(cpu, yoke_queue_call(cpu->queue, run, place, units));
-    else
+    if (!cpu->queue) {
         run(place);
+        return;
+    }
+    keep(cpu, fem_mark_begin(&cpu->profile, task->kernel));
+    if (!cpu->subdomain.status) keep(cpu, yoke_queue_call(cpu->queue, run, place, units));
+    keep(cpu, fem_mark_end(&cpu->profile));
 }
 
 void cpu_subdomain_start(cpu_subdomain *cpu, yoke_task_function *run, const cpu_task *task)

@@ -286,10 +286,12 @@ static void run_rows_set(void *user)
 
 void cpu_rows_add(fem_subdomain *subdomain, const fem_subdomain_rows *rows, const fem_subdomain_vector *from, fem_subdomain_vector *to)
 {
-    cpu_subdomain_start((cpu_subdomain *)subdomain, run_rows_add, &(cpu_task){.rows = rows, .a = from->data, .c = to->data});
+    cpu_subdomain_start((cpu_subdomain *)subdomain, run_rows_add,
+                        &(cpu_task){.kernel = FEM_KERNEL_TRANSFER, .rows = rows, .a = from->data, .c = to->data});
 }
 
 void cpu_rows_set(fem_subdomain *subdomain, const fem_subdomain_rows *rows, const fem_subdomain_vector *from, fem_subdomain_vector *to)
 {
-    cpu_subdomain_start((cpu_subdomain *)subdomain, run_rows_set, &(cpu_task){.rows = rows, .a = from->data, .c = to->data});
+    cpu_subdomain_start((cpu_subdomain *)subdomain, run_rows_set,
+                        &(cpu_task){.kernel = FEM_KERNEL_TRANSFER, .rows = rows, .a = from->data, .c = to->data});
 }

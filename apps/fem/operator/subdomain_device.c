@@ -35,11 +35,37 @@ device_launch device_launch_batch(const device_subdomain *d, int kernel, device_
     return launch;
 }
 
+/* As what a launch is profiled. */
+static fem_kernel kernel_of(const device_subdomain *d, int kernel)
+{
+    switch (kernel) {
+    case FEM_SUBDOMAIN_KERNEL_product:
+    case FEM_SUBDOMAIN_KERNEL_product_stored:
+    case FEM_SUBDOMAIN_KERNEL_sum_nodes:
+        return d->at_interface ? FEM_KERNEL_INTERFACE : FEM_KERNEL_PRODUCT;
+    case FEM_SUBDOMAIN_KERNEL_pack:
+        return FEM_KERNEL_INTERFACE;
+    case FEM_SUBDOMAIN_KERNEL_unpack:
+        return FEM_KERNEL_HALO;
+    case FEM_SUBDOMAIN_KERNEL_block_solve:
+    case FEM_SUBDOMAIN_KERNEL_chebyshev_step:
+        return FEM_KERNEL_SMOOTHER;
+    case FEM_SUBDOMAIN_KERNEL_rows_add:
+    case FEM_SUBDOMAIN_KERNEL_rows_set:
+        return FEM_KERNEL_TRANSFER;
+    default:
+        return FEM_KERNEL_VECTORS;
+    }
+}
+
 void device_subdomain_launch(device_subdomain *d, device_launch launch, const yoke_argument *arguments, int64_t count)
 {
     if (d->subdomain.status || launch.groups == 0) return;
-    device_subdomain_keep(
-        d, yoke_queue_launch(d->queue, d->program->function[launch.kernel], launch.groups, launch.items, launch.units, arguments, count));
+    device_subdomain_keep(d, fem_mark_begin(&d->profile, kernel_of(d, launch.kernel)));
+    if (!d->subdomain.status)
+        device_subdomain_keep(d, yoke_queue_launch(d->queue, d->program->function[launch.kernel], launch.groups, launch.items, launch.units,
+                                                   arguments, count));
+    device_subdomain_keep(d, fem_mark_end(&d->profile));
 }
 
 static void record(device_subdomain *d, yoke_queue *queue, yoke_event *event)
@@ -163,9 +189,11 @@ static void product_interface(fem_subdomain *subdomain, const fem_subdomain_vect
 {
     device_subdomain *d = (device_subdomain *)subdomain;
     begin_product(d);
+    d->at_interface = 1;
     if (d->adding != FEM_ADD_SUM) device_vector_zero(subdomain, y);
     multiply_batches(d, 0, d->border_batches, x, y);
     if (d->adding == FEM_ADD_SUM) sum_nodes(d, 0, subdomain->num_interface, y);
+    d->at_interface = 0;
 }
 
 static void product_interior(fem_subdomain *subdomain, const fem_subdomain_vector *x, fem_subdomain_vector *y)
@@ -456,6 +484,7 @@ yoke_status fem_subdomain_device_create(const fem_space *space, const fem_constr
     d->adding = options->operator_kind == FEM_STORED ? FEM_ADD_SUM : options->adding;
     d->all_curved = options->operator_kind == FEM_STORED || options->all_curved;
     d->measured = !options->unmeasured;
+    d->profile = options->profile;
     status = setup(d, options->programs);
     if (!status) status = warm_up(d);
     if (status) {

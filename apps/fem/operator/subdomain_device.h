@@ -126,6 +126,8 @@ typedef struct device_subdomain {
     int32_t *element; /* [elements] the space's number */
     int64_t bytes;
     int measured;
+    fem_marks profile;
+    int at_interface;                 /* the elements that are launched now are at the interface */
     device_marks plain;               /* for interface values of no measured product: packed, read and written only */
     device_marks marks[DEVICE_MARKS]; /* a ring */
     device_marks *product;            /* that of the product under way; NULL: none, or it is not measured */

@@ -373,6 +373,22 @@ yoke_status fem_record_warn(fem_record *record, const char *warning)
     return yoke_fail(record->context, YOKE_ERROR_MEMORY, "out of memory for the warnings of the run record");
 }
 
+yoke_status fem_record_profile(fem_record *record, const fem_profile *profile)
+{
+    json_t *array = json_array();
+    for (int64_t i = 0; i < profile->count; i++) {
+        const yoke_run_profile *row = &profile->rows[i];
+        array = app_json_append(array, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "kernel",
+                                                 app_json_text(fem_profile_name(row)), "device", app_json_text(profile->names[row->device]),
+                                                 "frequency_hz", app_json_number(row->frequency_hz), "calls", app_json_number(row->calls),
+                                                 "call_s", app_json_number(row->call_s), "energy_j", app_json_number(row->energy_j),
+                                                 "uncertainty_j", app_json_number(row->uncertainty_j), "dynamic_j",
+                                                 app_json_number(row->dynamic_j), "share", app_json_number(row->part), "why_not",
+                                                 row->why_not[0] ? app_json_text(row->why_not) : json_null()));
+    }
+    return app_record_set(record->context, record->root, "profile", array);
+}
+
 yoke_status fem_record_finish(fem_record *record, const char *stopped_by)
 {
     yoke_status status = app_record_set(record->context, record->root, "stopped_by", text_or_null(stopped_by));

@@ -9,6 +9,7 @@
 #include "case/case.h"
 #include "output/extremes.h"
 #include "output/probe.h"
+#include "output/profile.h"
 #include "output/reaction.h"
 
 /* What one part did in a step. */
@@ -109,6 +110,9 @@ yoke_status fem_record_step(fem_record *record, const fem_step_record *step, con
 
 /* Appends a warning about the results to the record; written with what is written next.  Errors: MEMORY. */
 yoke_status fem_record_warn(fem_record *record, const char *warning);
+
+/* Puts the energy of kernels into the record; written with what is written next.  Errors: MEMORY. */
+yoke_status fem_record_profile(fem_record *record, const fem_profile *profile);
 
 /* Says why the run ended ("tolerance", "steps", ...; see docs/reference/run-record.md) and writes the files.  Errors: as fem_record_step. */
 yoke_status fem_record_finish(fem_record *record, const char *stopped_by);

@@ -196,6 +196,7 @@ static yoke_status make_decomposition(fem_multigrid *m, int l)
                                          .operator_kind = FEM_MATRIXFREE,
                                          .exchange = m->options.exchange,
                                          .unmeasured = m->options.unmeasured,
+                                         .level = l + 1,
                                          .finer = l ? m->level[l - 1].decomposition : NULL,
                                          .to_finer = level->to_finer};
     yoke_status status = l ? multigrid_cut(m, l) : YOKE_OK;

@@ -1,0 +1,57 @@
+#include "output/profile.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { NAME_WIDTH = 20, DEVICE_WIDTH = 12 };
+
+const char *fem_profile_name(const yoke_run_profile *row) { return row->kernel ? row->kernel : "between kernels"; }
+
+static const char *text_of(char text[32], const char *format, double number)
+{
+    snprintf(text, 32, format, number);
+    return isnan(number) ? "-" : text;
+}
+
+static int has_frequencies(const fem_profile *profile)
+{
+    for (int64_t i = 0; i < profile->count; i++)
+        if (!isnan(profile->rows[i].frequency_hz)) return 1;
+    return 0;
+}
+
+/* What is missing for the same reason is told together. */
+static void print_reasons(app_terminal *terminal, const fem_profile *profile)
+{
+    for (int64_t i = 0; i < profile->count; i++) {
+        const yoke_run_profile *row = &profile->rows[i];
+        char kernels[256] = "";
+        int told = !row->why_not[0];
+        for (int64_t k = 0; k < i && !told; k++)
+            told = profile->rows[k].device == row->device && !strcmp(profile->rows[k].why_not, row->why_not);
+        for (int64_t k = i; k < profile->count && !told; k++) {
+            size_t length = strlen(kernels);
+            if (profile->rows[k].device != row->device || strcmp(profile->rows[k].why_not, row->why_not) != 0) continue;
+            snprintf(kernels + length, sizeof kernels - length, "%s%s", length ? ", " : "", fem_profile_name(&profile->rows[k]));
+        }
+        if (!told) app_print(terminal, "no energy of %s (%s): %s\n", profile->names[row->device], kernels, row->why_not);
+    }
+}
+
+void fem_profile_print(app_terminal *terminal, const fem_profile *profile)
+{
+    const int frequencies = has_frequencies(profile);
+    app_print(terminal, "\n%-*s  %-*s%s %8s %9s %9s %8s %7s %7s\n", NAME_WIDTH, "kernel", DEVICE_WIDTH, "device",
+              frequencies ? "     GHz" : "", "calls", "s/call", "J/call", "+-", "W", "share %");
+    for (int64_t i = 0; i < profile->count; i++) {
+        const yoke_run_profile *row = &profile->rows[i];
+        char text[7][32], frequency[64] = "";
+        if (frequencies) snprintf(frequency, sizeof frequency, " %7s", text_of(text[6], "%.3g", 1e-9 * row->frequency_hz));
+        app_print(terminal, "%-*s  %-*s%s %8.0f %9s %9s %8s %7s %7s\n", NAME_WIDTH, fem_profile_name(row), DEVICE_WIDTH,
+                  profile->names[row->device], frequency, row->calls, text_of(text[0], "%.3g", row->call_s),
+                  text_of(text[1], "%.4g", row->energy_j), text_of(text[2], "%.2g", row->uncertainty_j),
+                  text_of(text[3], "%.4g", row->energy_j / row->call_s), text_of(text[4], "%.2f", 100 * row->part));
+    }
+    print_reasons(terminal, profile);
+}

@@ -1,0 +1,21 @@
+/*
+ * profile.h - the table of kernels at the end of `yoke fem --profile`.
+ */
+#ifndef FEM_OUTPUT_PROFILE_H
+#define FEM_OUTPUT_PROFILE_H
+
+#include "common/terminal.h"
+
+/* Energy of the kernels of a run, borrowed; names: of its devices. */
+typedef struct fem_profile {
+    int64_t count;
+    const yoke_run_profile *rows;
+    const char *const *names;
+} fem_profile;
+
+/* The name of a row: its kernel, or "between kernels". */
+const char *fem_profile_name(const yoke_run_profile *row);
+/* Prints the table, and under it why there are numbers missing, each reason once. */
+void fem_profile_print(app_terminal *terminal, const fem_profile *profile);
+
+#endif

@@ -1,0 +1,80 @@
+/*
+ * When kernels were at work: an event in the queue at each mark.  Their times are asked for later, so that nobody waits for a device that works by itself.
+ */
+#include "run/profile.h"
+
+#include <math.h>
+
+static yoke_status record(run_profile_device *d, yoke_device *of, yoke_queue *queue, int kernel, int continues)
+{
+    run_profile_mark *mark = &d->marks[d->started % RUN_PROFILE_EVENTS];
+    yoke_status status = mark->event ? YOKE_OK : yoke_event_create(of, &mark->event);
+    if (status == YOKE_OK) status = yoke_queue_record(queue, mark->event);
+    if (status != YOKE_OK) return status;
+    mark->kernel = kernel;
+    mark->continues = continues;
+    d->started++;
+    return YOKE_OK;
+}
+
+static yoke_status tell_known(run_profile_device *d, double until_s)
+{
+    yoke_status status = YOKE_OK;
+    for (int m = 0; m < d->num_meters && status == YOKE_OK; m++) status = profiler_known(d->meters[m].profiler, until_s);
+    return status;
+}
+
+/* From the mark before to the next one: distances are exact where absolute times would lose digits. */
+static yoke_status read_next(run_profile_device *d)
+{
+    const run_profile_mark *before = &d->marks[(d->read - 1) % RUN_PROFILE_EVENTS], *mark = &d->marks[d->read % RUN_PROFILE_EVENTS];
+    double seconds = 0;
+    yoke_status status = yoke_event_elapsed_s(before->event, mark->event, &seconds);
+    if (status != YOKE_OK) return status;
+    d->read++;
+    d->read_s += seconds > 0 ? seconds : 0;
+    const profile_call call = {.start_s = d->open_s, .end_s = d->read_s, .kernel = d->open, .continues = d->open_continues};
+    for (int m = 0; m < d->num_meters && status == YOKE_OK && d->open >= 0; m++) status = profiler_call(d->meters[m].profiler, &call);
+    d->open = mark->kernel;
+    d->open_continues = mark->continues;
+    d->open_s = d->read_s;
+    return status;
+}
+
+yoke_status run_marks_begin(run_profile_device *d, yoke_device *of, yoke_queue *queue)
+{
+    d->started = d->read = 0;
+    yoke_status status = record(d, of, queue, -1, 0);
+    if (status == YOKE_OK) status = yoke_event_wait(d->marks[0].event, NULL);
+    if (status != YOKE_OK) return status;
+    d->read = 1;
+    d->open = -1;
+    d->read_s = d->open_s = yoke_device_clock_s(of);
+    return YOKE_OK;
+}
+
+yoke_status run_marks_add(run_profile_device *d, yoke_device *of, yoke_queue *queue, int kernel, int continues)
+{
+    yoke_status status = YOKE_OK;
+    if (d->started - d->read >= RUN_PROFILE_EVENTS - 2) { /* the older half is done, or what is behind it keeps the device busy meanwhile */
+        while (d->started - d->read > RUN_PROFILE_EVENTS / 2 && status == YOKE_OK) status = read_next(d);
+        if (status == YOKE_OK) status = tell_known(d, d->read_s);
+    }
+    if (status != YOKE_OK) return status;
+    double before = yoke_device_clock_s(of);
+    status = record(d, of, queue, kernel, continues);
+    d->spent_s += yoke_device_clock_s(of) - before;
+    return status;
+}
+
+yoke_status run_marks_end(run_profile_device *d)
+{
+    yoke_status status = YOKE_OK;
+    while (d->read < d->started && status == YOKE_OK) status = read_next(d);
+    return status == YOKE_OK ? tell_known(d, INFINITY) : status;
+}
+
+void run_marks_destroy(run_profile_device *d)
+{
+    for (int k = 0; k < RUN_PROFILE_EVENTS; k++) yoke_event_destroy(d->marks[k].event);
+}
