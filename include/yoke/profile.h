@@ -33,10 +33,10 @@ typedef struct yoke_sensor {
     double gain_error; /* relative half width of the factor's interval; NaN: not known.  Not identified: of the meter, or the data sheet */
 } yoke_sensor;
 
-/* What is profiled, and on which sensor.  Times are seconds on one clock.  A status that is not YOKE_OK is handed on. */
+/* What is profiled, and on which sensor.  Times are seconds on one clock.  A status other than YOKE_OK is passed on. */
 typedef struct yoke_profile_subject {
-    yoke_status (*launch)(void *user); /* starts one run and, where it can, returns before that is done */
-    /* Waits for its end.  Where the times of start and end are known better than from outside they are filled. */
+    yoke_status (*launch)(void *user); /* starts one run; returns before its end where it can */
+    /* Waits for its end.  Fills the times of start and end where the subject knows them better than the caller. */
     yoke_status (*finish)(double *start_s, double *finish_s, void *user);
     yoke_status (*power_w)(double *watts, void *user);         /* what the sensor shows now */
     yoke_status (*temperature_c)(double *celsius, void *user); /* NULL: not known */
@@ -62,11 +62,11 @@ typedef struct yoke_profile_point {
 typedef struct yoke_profile {
     double energy_j;            /* of one run: all power of what the sensor covers, from its start to its end.  Never 0 for "not known" */
     double uncertainty_j;       /* 95 %, with the sensor's gain error where that is known */
-    double statistical_j;       /* 95 %, against what the sensor would show on the average: more runs reduce it */
+    double statistical_j;       /* 95 %, without the gain error: more runs reduce it */
     double dynamic_j;           /* the part of energy_j above idle power */
     double idle_w, run_s;       /* power between runs; seconds of one run */
     double low_c, high_c;       /* temperatures seen; NaN: not known */
-    double device_s;            /* how long all took */
+    double device_s;            /* of the whole measurement */
     double reading_s;           /* of that, in reading the sensor */
     int64_t runs, reads, burst; /* burst: runs that followed each other without a pause where the energy was measured */
     double resolution_s;        /* of the profile: shorter structure is blurred; NaN: there is none */

@@ -2,10 +2,10 @@
  * run.h - door 3: measure, model, plan and run as one object.  Part of yoke.h.
  *
  * An application says what its work is (a round of phases, yoke/plan.h); a run opens devices, meters and frequencies, decides which device gets which
- * units and at which frequency, and learns from what each round took:
+ * units and at which frequency, and updates its models from the measurements of each round:
  *
  *     yoke_run_create
- *     repeat: yoke_run_plan -> the application (or yoke_run_loop) works -> yoke_run_begin/_end tell what it took
+ *     repeat: yoke_run_plan -> the application (or yoke_run_loop) works; yoke_run_begin and _end report what it took
  *     yoke_run_explain, yoke_run_record, yoke_run_destroy
  *
  * The simple way is yoke_run_define and yoke_run_loop: yoke then launches, copies, waits and reports by itself.
@@ -31,8 +31,8 @@ typedef struct yoke_run yoke_run;
 /* ------------------------------------------------------------------------------------------------ creating */
 
 /*
- * An accelerator has memory of its own and runs kernels only; a host runs functions of this program in its memory.  That is the one answer to "what is a
- * GPU" here: an OpenCL device is an accelerator even where it is made of this machine's cores.
+ * An accelerator has memory of its own and runs kernels only.  A host runs functions of this program in its memory.  So an OpenCL device is an accelerator
+ * even where it consists of this machine's cores.
  */
 typedef enum yoke_run_use {
     YOKE_RUN_ANY, /* whatever is best */
@@ -41,14 +41,14 @@ typedef enum yoke_run_use {
     YOKE_RUN_BOTH /* hosts and accelerators both get units, whether that is best or not */
 } yoke_run_use;
 
-/* Powers of a device that the user states. */
+/* Powers of a device, stated by the user. */
 typedef struct yoke_run_power {
     const char *device;    /* its name */
-    double idle_w, busy_w; /* all that it draws at rest (>= 0; 0: nothing) and at work (> 0, >= idle_w) */
+    double idle_w, busy_w; /* whole power at rest (>= 0) and at work (> 0, >= idle_w) */
     int removable;         /* nonzero: draws nothing where it has no units */
 } yoke_run_power;
 
-/* All members may be zero: least time, all devices, nothing kept. */
+/* All members may be zero: least time, all devices, no store. */
 typedef struct yoke_run_options {
     const char
         *devices; /* names with commas between them; NULL or "auto": all cores and each usable GPU once, or all of the simulated machine */
@@ -60,29 +60,29 @@ typedef struct yoke_run_options {
     const double *share;        /* fixed part of all units for the accelerators together, 0 to 1; NULL: chosen */
     yoke_balance_policy policy; /* of the balancer, where it decides (least time, one phase) */
     int64_t rounds;             /* likely in all; 0: not known */
-    const char *store;          /* file that keeps what was learned; "": this machine's (docs/reference/store.md); NULL: nothing is kept */
-    const char *machine;  /* text that the store is for: what was learned under another is not used; NULL: this machine's fingerprint */
+    const char *store;          /* file of the history of measurements; "": this machine's (docs/reference/store.md); NULL: none */
+    const char *machine;  /* text that names the machine in the store; entries of another are not used; NULL: this machine's fingerprint */
     const char *sysroot;  /* of meters and frequencies, as in yoke_meter_options */
-    int keep_frequencies; /* nonzero: they stay as they are; else they are chosen for objectives other than least time */
+    int keep_frequencies; /* nonzero: they stay as they are; zero: they are chosen for objectives other than least time */
     int no_meters;        /* nonzero: energy is not measured */
     int measure_all;      /* nonzero: yoke_run_calibrate measures powers and frequencies whatever the objective, as far as there are any */
     const char *declared; /* powers of the machine for an estimate of its energy, as in yoke_meter_options; may be NULL */
-    const yoke_run_power *powers; /* of all devices that may work, where powers are stated; then they are not measured */
+    const yoke_run_power *powers; /* of all devices that may work; then they are not measured; NULL: none are stated */
     int64_t num_powers;
-    int measure_first; /* nonzero: stated powers count only where meters do not tell those of all devices that may work */
-    int copies_apart; /* nonzero: copies end before yoke_run_begin: they are no part of rounds, but copies that take longer than they save are avoided */
-    double base_w, hosting_w; /* beside these: all else, and what the host draws while only accelerators work; 0: nothing */
+    int measure_first; /* nonzero: stated powers are used only where meters do not cover all devices that may work */
+    int copies_apart; /* nonzero: copies end before yoke_run_begin, so they are not part of rounds; copies that take longer than they save are still avoided */
+    double base_w, hosting_w; /* base power of all else, and host overhead (power of the host while only accelerators work); 0: none */
     double profile; /* > 0: energies of kernels are told (yoke_run_mark), which may cost this part of the time: 0.01; 0: they are not */
 } yoke_run_options;
 
 /*
- * Opens devices, meters and frequencies.  Options and texts are copied.  A simulated machine is read before (yoke_machine_read).  Where frequencies belong
- * to another process they stay as they are, with a warning in the log.
- * Errors: ARGUMENT, INPUT (names, numbers; which), UNAVAILABLE (a device is not usable; no device is left; the objective needs powers that nothing tells:
+ * Opens devices, meters and frequencies.  Options and texts are copied.  A simulated machine is read before (yoke_machine_read).  Where another process
+ * has locked the frequencies they stay as they are, with a warning in the log.
+ * Errors: ARGUMENT, INPUT (names, numbers; which), UNAVAILABLE (a device is not usable; no device is left; the objective needs powers that are not known:
  * which device, what to do), DEVICE, MEMORY, SYSTEM.
  */
 YOKE_API yoke_status yoke_run_create(yoke_context *context, const yoke_run_options *options, yoke_run **run);
-/* Writes the store, where there is one (a failure is a warning in the log), gives frequencies and devices back.  Takes NULL. */
+/* Writes the store, where there is one (a failure is a warning in the log), restores frequencies and closes devices.  Takes NULL. */
 YOKE_API void yoke_run_destroy(yoke_run *run);
 
 /* One device of a run, and what belongs to it.  Texts and arrays are borrowed until the run is destroyed. */
@@ -96,9 +96,9 @@ typedef struct yoke_run_device {
     const char *why_no_frequency; /* "" */
     int64_t num_frequencies;      /* among which is chosen */
     const double *frequencies_hz; /* ascending */
-    const char *meters;           /* names with commas between them; "": none tells its energy */
+    const char *meters;           /* names with commas between them; "": none measures its energy */
     const char *why_no_meter;     /* "" */
-    double idle_w, dynamic_w;     /* at its present frequency: at rest, and more than that at work; NaN: not known */
+    double idle_w, dynamic_w;     /* at its present frequency: at rest, and in addition at work; NaN: not known */
 } yoke_run_device;
 
 /* The devices, in the order of their ranges.  *devices is borrowed until the next call for this run.  Errors: ARGUMENT. */
@@ -119,14 +119,14 @@ typedef struct yoke_cost {
 
 typedef enum yoke_run_decision {
     YOKE_RUN_FIXED,    /* by the options */
-    YOKE_RUN_STARTED,  /* some device was never measured with this work: every device gets some */
-    YOKE_RUN_EXPLORED, /* to learn times and powers at frequencies that are not known yet */
+    YOKE_RUN_STARTED,  /* some device was never measured with this work: every device gets some units */
+    YOKE_RUN_EXPLORED, /* measures times and powers at frequencies that are not known yet */
     YOKE_RUN_BALANCED, /* by the balancer: least time of one phase */
     YOKE_RUN_PLANNED,  /* the planner's best */
     YOKE_RUN_KEPT      /* as in the round before: the planner's best is not better by more than moving costs, or than noise */
 } yoke_run_decision;
 
-/* What else was weighed: a device alone, a share that is balanced, another round. */
+/* Another choice that was compared: a device alone, a balanced share, another round. */
 typedef struct yoke_run_alternative {
     const char *name, *note;    /* as in yoke_plan_choice */
     int feasible;               /* keeps the limits */
@@ -139,20 +139,21 @@ typedef struct yoke_run_alternative {
 typedef struct yoke_assignment {
     int64_t round; /* which of the alternatives */
     int64_t num_cuts, num_devices;
-    const int64_t *const *first;  /* [num_cuts][num_devices + 1]: device i has units first[cut][i] .. first[cut][i + 1] - 1 */
-    const int64_t *const *before; /* the same of the latest round with these totals; NULL: there was none.  What differs has to be moved */
-    const double *frequency_hz;   /* [num_devices] that were set; NaN: left as they are */
-    const double *predicted_s;    /* [num_devices] of one call of the first phase; NaN: not known, 0: no units */
+    const int64_t *const *first; /* [num_cuts][num_devices + 1]: device i has units first[cut][i] .. first[cut][i + 1] - 1 */
+    const int64_t *const
+        *before; /* the same of the latest round with these totals; NULL: there was none.  Units that differ have to be moved */
+    const double *frequency_hz; /* [num_devices] that were set; NaN: left as they are */
+    const double *predicted_s;  /* [num_devices] of one call of the first phase; NaN: not known, 0: no units */
     yoke_run_decision decision;
-    yoke_cost predicted; /* of phases and copies.  NaN where something was never measured */
+    yoke_cost predicted; /* of phases and copies.  NaN: something was never measured */
     int feasible;        /* zero: a limit cannot be met, and this is the fastest (or, of a power cap, the one of least power) */
     const char *binding; /* which limit: "deadline", "power-cap"; "" */
     double nearest;      /* the nearest value of that limit that could be met (s, W); NaN */
-    int optimal;         /* nonzero: proved that nothing is better by the models */
-    double gap;          /* nothing is better by more than this part of the objective; NaN: not known */
+    int optimal;         /* nonzero: proved that no choice is better by the models */
+    double gap;          /* no choice is better by more than this part of the objective; NaN: not known */
     int64_t num_alternatives;
     const yoke_run_alternative *alternatives;
-    const char *powers; /* where those of devices are from: "measured", "simulated", "stored", "declared"; "": not all are known */
+    const char *powers; /* source of the devices' powers: "measured", "simulated", "stored", "declared"; "": not all are known */
     int metered;        /* nonzero: there are meters */
     /* After yoke_run_end. */
     yoke_cost with_calls; /* as predicted, by the same models, with the calls that there were */
@@ -160,30 +161,32 @@ typedef struct yoke_assignment {
 } yoke_assignment;
 
 /*
- * Decides the next round, sets frequencies, and says what it should cost.  rounds: alternatives, of which one is to be worked; the best is taken.  A round
- * with no units gives empty ranges.  Rounds are not kept beyond the call of yoke_run_end that follows.
+ * Decides the next round, sets frequencies, and predicts its cost. rounds: alternatives, of which the best is taken.  A round with no units gives empty
+ * ranges.  Rounds are read until the following yoke_run_end.
  * Errors: ARGUMENT (rounds outside their contract: which number; a round has begun), UNAVAILABLE (no device is left), DEVICE_MEMORY (the units do not fit
  * the devices), those of setting frequencies, MEMORY.
  */
 YOKE_API yoke_status yoke_run_plan(yoke_run *run, const yoke_round *rounds, int64_t count, const yoke_assignment **assignment);
 
-/* The work of the planned round begins now, or has ended: energy and time between both are measured. */
+/* The work of the planned round begins now: energy and time until yoke_run_end are measured. */
 YOKE_API yoke_status yoke_run_begin(yoke_run *run);
 
 /* What a round took.  Numbers that are not known are NaN, and what is not finite or not above 0 counts as not known. */
 typedef struct yoke_run_report {
-    const double *seconds; /* [num_phases][num_devices] of one call, mean; NULL: none is known */
-    const double *calls;   /* [num_phases] that there were; NULL: as planned */
-    const double
-        *moved_s; /* [num_devices] that copies of what changed hands took before the first call, 0 where nothing did; NULL: not known */
+    const double *seconds;      /* [num_phases][num_devices] of one call, mean; NULL: none is known */
+    const double *calls;        /* [num_phases] that there were; NULL: as planned */
+    const double *moved_s;      /* [num_devices] of copies of moved units before the first call, 0 where there were none; NULL: not known */
     const int64_t *moved_units; /* [num_devices] of cut 0 that were copied so; NULL: those that the device did not have before */
 } yoke_run_report;
 
-/* Learns.  measured may be NULL: time from begin to end, energy of all that is metered.  Errors: ARGUMENT (nothing has begun), MEMORY. */
+/*
+ * The round has ended: updates models and powers. measured (may be NULL): time from begin to end, and energy of all that is metered.  Errors:
+ * ARGUMENT (nothing has begun), MEMORY.
+ */
 YOKE_API yoke_status yoke_run_end(yoke_run *run, const yoke_run_report *report, yoke_cost *measured);
 
 /*
- * A device cannot go on: it gets nothing any more, a round that has begun is given up, and its units are to be planned again (yoke_run_plan).
+ * A device failed: it gets no more units.  A round that has begun is abandoned; plan its units again (yoke_run_plan).
  * Errors: ARGUMENT (no such device), UNAVAILABLE (none is left; the text has the reason of each).
  */
 YOKE_API yoke_status yoke_run_fail(yoke_run *run, int64_t device, const char *why);
@@ -192,7 +195,8 @@ YOKE_API yoke_status yoke_run_fail(yoke_run *run, int64_t device, const char *wh
 
 /*
  * From here on what is started in this queue of the device is a call of `kernel`, a name of up to 47 bytes; NULL: nothing that is told apart, as between
- * calls.  What follows itself is one call.  It counts in rounds (between yoke_run_begin and _end) of a run with the option `profile`, and does nothing elsewhere.  Of more than 63 names the last ones are told together,
+ * calls.  What follows itself is one call.  It counts in rounds (between yoke_run_begin and _end) of a run with the option `profile`, and does nothing
+ * elsewhere.  Of more than 63 names the last ones are told together,
  * as "others".
  * Errors: ARGUMENT, MEMORY.  What the device or a meter fails in is no error here: yoke_run_profile_get says why there is no energy.
  */
@@ -217,8 +221,8 @@ YOKE_API yoke_status yoke_run_profile_get(yoke_run *run, const yoke_run_profile 
 /* ----------------------------------------------------------------------------------------------- calibrating */
 
 /*
- * Works `calls` times on `units` units on this device alone, waits, and writes the seconds of one call (mean), on the device's clock.  What it computes is
- * thrown away.  Its status is handed on; YOKE_ERROR_DEVICE and _DEVICE_MEMORY take the device out.
+ * Works `calls` times on `units` units on this device alone, waits, and writes the seconds of one call (mean), on the device's clock.  Its results are not
+ * used.  Its status is passed on; YOKE_ERROR_DEVICE and _DEVICE_MEMORY remove the device.
  */
 typedef yoke_status yoke_run_trial(void *user, int64_t device, int64_t units, int64_t calls, double *seconds);
 /*
@@ -229,20 +233,20 @@ typedef yoke_status yoke_run_trial_together(void *user, const int64_t *units, in
 typedef struct yoke_run_calibration {
     const char *work;             /* as in a phase */
     int64_t min_units, max_units; /* sizes that matter: 1 .. 10^15 */
-    double call_s; /* > 0: sizes end where a call takes about so long, or at max_units, which is what fits; 0: at max_units */
-    int64_t sizes; /* at the highest frequency, 2 to 12 at most; 0: 12 */
+    double call_s;                /* > 0: the largest size is a call of about this time, or max_units, which must fit; 0: max_units */
+    int64_t sizes;                /* at the highest frequency, 2 to 12 at most; 0: 12 */
     /*
-     * Nonzero: what is known stays, and this is added to it; powers are measured once, on simulated machines no longer than their meters ask for; no sizes are
-     * held out, and the accuracy is not known.
+     * Nonzero: adds to what is known.  Powers are measured once, on simulated machines no longer than their meters need.  No sizes are tested, and the
+     * accuracy is not known.
      */
     int brief;
     int64_t calls;   /* of a trial, at least; 0: 1 */
     double budget_s; /* of trials on one device, about; 0: 5 s.  Powers take what meters need */
     int64_t levels;  /* frequencies of a device that are measured, 3 to 16 at most; 0: 5, of a simulated machine all */
     yoke_run_trial *trial;
-    yoke_run_trial_together *together; /* NULL: what devices lose beside each other is learned from rounds */
+    yoke_run_trial_together *together; /* NULL: rounds show what devices lose beside each other */
     int copies;                        /* nonzero: copies to accelerators are measured as well */
-    /* Called before each measurement with what comes next, as in "4096 units"; device -1: all.  Its status is handed on.  NULL: none. */
+    /* Called before each measurement with a text about it, such as "4096 units"; device -1: all.  Its status is passed on.  NULL: none. */
     yoke_status (*progress)(void *user, int64_t device, const char *what);
     void *user; /* of trials and progress */
 } yoke_run_calibration;
@@ -255,10 +259,9 @@ typedef struct yoke_run_watts {
 
 /* Powers at a frequency that was measured. */
 typedef struct yoke_run_level {
-    double frequency_hz; /* NaN: whatever it had */
+    double frequency_hz; /* NaN: not set */
     yoke_run_watts idle, busy;
-    yoke_run_watts
-        others_more; /* what no device draws, memory and hosts, while this one works above what it is at rest; 0: within its uncertainty */
+    yoke_run_watts others_more; /* additional power of all else (memory, hosts) while this device works; 0: within its uncertainty */
 } yoke_run_level;
 
 /* A size that was predicted before it was measured. */
@@ -270,14 +273,14 @@ typedef struct yoke_run_held_out {
 /* What was measured of one device.  Arrays are borrowed from the run until its next calibration. */
 typedef struct yoke_run_accuracy {
     int64_t trials;                 /* calls of the trial function */
-    double seconds;                 /* that it took */
-    double median_error, max_error; /* relative, of predictions at sizes held out, which were measured afterwards; NaN: none was */
-    double coverage;                /* part of them where prediction and measurement agree within their 95 % intervals; NaN: none was */
-    int64_t max_units;              /* the largest size */
-    yoke_model_kind kind;           /* of seconds at the highest frequency: constant and affine to 2 %, else piecewise */
+    double seconds;                 /* that they took */
+    double median_error, max_error; /* relative, of predictions at the test sizes, which were measured afterwards; NaN: there were none */
+    double coverage;      /* part of them where prediction and measurement agree within their 95 % intervals; NaN: there were none */
+    int64_t max_units;    /* the largest size */
+    yoke_model_kind kind; /* of seconds at the highest frequency: constant and affine to 2 %, else piecewise */
     int64_t num_samples, num_held_out, num_levels;
     const yoke_sample *samples;        /* by units; those taken beside the other devices have `together` */
-    const yoke_run_held_out *held_out; /* sizes held out */
+    const yoke_run_held_out *held_out; /* test sizes */
     const yoke_run_level *levels;      /* by frequency */
     double contention;                 /* speed beside the others over speed alone; NaN: not measured */
     double copy_start_s, copy_seconds_per_byte,
@@ -287,8 +290,9 @@ typedef struct yoke_run_accuracy {
 } yoke_run_accuracy;
 
 /*
- * Measures a kind of work on each active device alone, so that plans need not explore: seconds at sizes, more where the speed is not what those beside them
- * tell, and, where the run sets frequencies or needs powers, at some frequencies with powers.  What was known of the work before is forgotten, unless it is brief.
+ * Measures a kind of work on each active device alone, so that plans need not explore.  It measures seconds at several sizes, more of them where the speed
+ * differs from that between their neighbours.  Where the run sets frequencies or needs powers, it measures these at some frequencies too.  Earlier
+ * measurements of the work are dropped, unless it is brief.
  * accuracy: [num_devices], or NULL.
  * Errors: ARGUMENT (which member; a round has begun), NUMERIC (the trial's seconds are no number above 0, or too short to be measured), UNAVAILABLE (no
  * device is left), those of the trial, of progress and of setting frequencies, MEMORY.
@@ -296,7 +300,8 @@ typedef struct yoke_run_accuracy {
 YOKE_API yoke_status yoke_run_calibrate(yoke_run *run, const yoke_run_calibration *calibration, yoke_run_accuracy *accuracy);
 
 /*
- * What the run, and its store, know of a call on `units` > 0 units of a work on one device.  frequency_hz: one of its frequencies (the nearest is taken), NaN: the highest;
+ * What the run, and its store, know of a call on `units` > 0 units of a work on one device.  frequency_hz: one of its frequencies (the nearest is taken),
+ * NaN: the highest;
  * together: while other devices work.  inside: nonzero where it lies between sizes that were measured.
  * Errors: ARGUMENT (no such device; units), UNAVAILABLE (the work was never measured there).
  */
@@ -304,8 +309,9 @@ YOKE_API yoke_status yoke_run_predict(yoke_run *run, const char *work, int64_t d
                                       yoke_prediction *prediction);
 
 /*
- * Writes what the run knows of a round as a model file (docs/reference/model-file.md): the problem that yoke_run_plan gives the planner, with
- * uncertainties.  round NULL: the problem of the latest plan as the planner was given it, which has none; between yoke_run_plan and yoke_run_end, which learns.
+ * Writes a round as a model file (docs/reference/model-file.md): the problem that yoke_run_plan gives the planner, with uncertainties. round NULL: the
+ * problem of the latest plan exactly as the planner got it, which has no uncertainties; only between yoke_run_plan and yoke_run_end, which changes the
+ * models.
  * Errors: ARGUMENT (the round outside its contract; nothing is planned), UNAVAILABLE (a device that may work was never measured with a work of the round;
  * powers are needed and not known), INPUT (the file cannot be written), MEMORY.
  */
@@ -326,7 +332,7 @@ typedef struct yoke_run_array {
     int64_t bytes;          /* of all of it */
     int64_t unit_bytes;     /* > 0: divided; 0: whole, which can only be read */
     yoke_run_access access; /* of a divided array a unit writes its own bytes only */
-    int keep;               /* nonzero: stays on the devices between loops, and only what changes hands is copied; see yoke_run_sync */
+    int keep;               /* nonzero: stays on the devices between loops, and only moved units are copied; see yoke_run_sync */
 } yoke_run_array;
 
 /* Units first .. last - 1 in host memory; called on a thread of an OpenMP device: parallel regions in it use the device's cores. */
@@ -340,44 +346,50 @@ enum { YOKE_RUN_MAX_ARRAYS = 32 };
  * The source's parameters are: yoke_long first, yoke_long last, then one pointer for each array in their order, then those of yoke_run_loop.
  */
 typedef struct yoke_run_definition {
-    const char *work;                  /* what a unit is: the name under which it is learned */
+    const char *work;                  /* what a unit is: the key of its models */
     const yoke_program_source *source; /* NULL: none */
     const char *function;              /* name of the kernel in it */
     yoke_run_host_function *host;      /* NULL: none */
-    void *user;                        /* handed to host */
+    void *user;                        /* passed to host */
     int64_t num_arrays;                /* at most YOKE_RUN_MAX_ARRAYS */
     const yoke_run_array *arrays;
-    int64_t items_per_unit; /* that a launch starts for each unit; 0: 1 */
+    int64_t items_per_unit; /* items of a launch for each unit; 0: 1 */
     int64_t group_size;     /* 0: 64 */
 } yoke_run_definition;
 
 /*
- * Compiles the kernel for every device and makes memory for its arrays there.  A device that cannot is taken out with a warning in the log.  The kernel
+ * Compiles the kernel for every device and makes memory for its arrays there.  A device that cannot is removed with a warning in the log.  The kernel
  * belongs to the run.  Errors: ARGUMENT, INPUT (the source does not compile anywhere), UNAVAILABLE (no device is left), MEMORY.
  */
 YOKE_API yoke_status yoke_run_define(yoke_run *run, const yoke_run_definition *definition, yoke_run_kernel **kernel);
 
 /*
- * Works on units 0 .. n - 1, on all devices at once, and waits.  What is written lies in host memory afterwards, but for arrays that are kept.  What was
- * never measured on a device is tried with a part of the units first.  arguments: values of the kernel's last parameters (no buffers); hosts with a
+ * Works on units 0 .. n - 1, on all devices at once, and waits.  Results are in host memory afterwards, except those of kept arrays.  Work that was never
+ * measured on a device is tried with a part of the units first.  arguments: values of the kernel's last parameters (no buffers); hosts with a
  * function do not get them.
- * A device that fails is taken out and its units are done by the others.
- * Errors: ARGUMENT (n negative, or more than an array holds), UNAVAILABLE (no device is left), DEVICE (one failed that alone had results of a kept
- * array), MEMORY.  After an error written arrays hold old and new values.
+ * A device that fails is removed, and the others do its units.
+ * Errors: ARGUMENT (n negative, or more than an array holds), UNAVAILABLE (no device is left), DEVICE (a device failed, and no other one had its results
+ * of a kept array), MEMORY.  After an error written arrays hold old and new values.
  */
 YOKE_API yoke_status yoke_run_loop(yoke_run *run, yoke_run_kernel *kernel, int64_t n, const yoke_argument *arguments,
                                    int64_t num_arguments);
 
-/* Brings kept arrays back to host memory; what the host changes there before the next loop is seen by it.  Errors: DEVICE. */
+/* Copies kept arrays to host memory.  The next loop sees what the host changes there.  Errors: DEVICE. */
 YOKE_API yoke_status yoke_run_sync(yoke_run *run, yoke_run_kernel *kernel);
 
 /* ----------------------------------------------------------------------------------------------- explaining */
 
-/* A few lines: the latest decision and why, predicted beside measured, what is not known.  *text is given back with yoke_release.  Errors: MEMORY. */
+/*
+ * A few lines: the latest decision with its reason, predicted and measured values, and what is not known.  *text is given back with yoke_release.
+ * Errors: MEMORY.
+ */
 YOKE_API yoke_status yoke_run_explain(yoke_run *run, char **text);
 /* The latest round as JSON (docs/reference/run-record.md, "A run of the library").  *text is given back with yoke_release.  Errors: MEMORY. */
 YOKE_API yoke_status yoke_run_record(yoke_run *run, char **text);
-/* Writes what was learned to the store.  *path: that file, borrowed until the run is destroyed; path may be NULL.  Errors: ARGUMENT (there is none), SYSTEM, MEMORY. */
+/*
+ * Writes the history of measurements to the store.  *path: that file, borrowed until the run is destroyed; path may be NULL.  Errors: ARGUMENT (there
+ * is none), SYSTEM, MEMORY.
+ */
 YOKE_API yoke_status yoke_run_save(yoke_run *run, const char **path);
 
 #ifdef __cplusplus
