@@ -28,10 +28,11 @@ static void write_kernels(const app_calibrate_front *front, char details[DETAILS
     for (const app_calibrate_other *other = front->others; other && other->name; other++)
         length += snprintf(details + length, (size_t)(DETAILS_BYTES - length), "  %-15s  %s; --kernel %s --help lists its options\n",
                            other->name, other->help, other->name);
-    (void)snprintf(details + length, (size_t)(DETAILS_BYTES - length),
-                   "\nWhere frequencies may be set, each device is measured at up to 12 of its frequencies, which are restored afterwards.\n"
-                   "Sizes that were not used for the models are predicted and measured, and the error is printed (docs/guide/how-to.md).\n"
-                   "Exit codes: 0 done, 1 failed while running, 2 bad input, 3 a device is not there, 130 or 143 interrupted.");
+    (void)snprintf(
+        details + length, (size_t)(DETAILS_BYTES - length),
+        "\nWhere frequencies may be set, each device is measured at up to 12 of its frequencies, which are restored afterwards.\n"
+        "Sizes that were not used for the models are predicted and measured, and the error is printed (docs/guide/how-to.md).\n"
+        "Exit codes: 0 done, 1 failed while running, 2 bad input, 3 a device is not there, 130 or 143 interrupted.");
 }
 
 static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc, char **argv, const app_calibrate_front *front,

@@ -40,7 +40,7 @@ static const app_column columns[] = {
     {"estimate", "estimated error in the energy norm, relative to that norm"},
     {"Mises", "largest von Mises stress, in the case's unit; elasticity only"},
     {"s total", "seconds of the step: refinement, set-up, solve, estimate and output"},
-    {"kernel", "with --profile: what runs: product, interface, halo, smoother, transfer, vectors; between kernels: all else"},
+    {"kernel", "with --profile: product, interface, halo, smoother, transfer or vectors; between kernels: all else"},
     {"device", "the device that works on it"},
     {"GHz", "clock frequency of the device; only where frequencies are set"},
     {"calls", "number of calls; between kernels: of solves"},

@@ -123,9 +123,9 @@ static yoke_status make_subdomain(fem_decomposition *decomposition, const fem_de
                                                .programs = device->programs,
                                                .unmeasured = options->unmeasured,
                                                .profile = {.run = decomposition->devices->profiled,
-                                                         .device = subdomain->device,
-                                                         .queue = device->queue,
-                                                         .names = fem_kernel_names(options->level)}};
+                                                           .device = subdomain->device,
+                                                           .queue = device->queue,
+                                                           .names = fem_kernel_names(options->level)}};
     yoke_status status = device->host_functions
                              ? fem_subdomain_cpu_create(subdomain->space, constraints, &subdomain_options, &subdomain->local)
                              : fem_subdomain_device_create(subdomain->space, constraints, &subdomain_options, &subdomain->local);
