@@ -266,7 +266,7 @@ static yoke_status most_units(const axmebe *a, double bytes, int64_t *most)
     const double device_bytes = fmax(bytes, fem_subdomain_device_bytes(a->space, &options, CHECKED_ELEMENTS, VECTORS) / CHECKED_ELEMENTS);
     const yoke_run_device *list;
     yoke_topology topology;
-    int64_t count, unused, all;
+    int64_t count = 0, unused, all;
     double elements = MOST_ELEMENTS;
     yoke_status status = yoke_topology_get(a->context, &topology);
     if (!status && topology.memory_bytes > 0)
