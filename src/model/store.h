@@ -1,5 +1,5 @@
 /*
- * store.h - the store that keeps what a run learns: text of a file, entries in memory.  src/run/store.c knows which file and which machine.
+ * store.h - the store that keeps what a run learns: text of a file, entries in memory.  src/run/machine/store.c knows which file and which machine.
  */
 #ifndef YOKE_MODEL_STORE_H
 #define YOKE_MODEL_STORE_H

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "device/sim/sim.h"
-#include "run/list.h"
+#include "run/machine/list.h"
 #include "run/profile.h"
 
 int run_is_active(const yoke_run *run, int device) { return !run->devices[device].excluded && !run->devices[device].failed; }

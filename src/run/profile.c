@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "device/sim/sim.h"
-#include "run/measure.h"
+#include "run/machine/measure.h"
 
 /* Beyond the part of the time that marks may cost: lest the first ones of a short run are too many. */
 static const double free_s = 2e-4;

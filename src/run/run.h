@@ -1,22 +1,23 @@
 /*
  * run.h - what a run holds, and what its files share.
  *
- *   match.c     device, meters, frequency domain          works.c    kinds of work: names, balancers, store
- *   options.c   names of devices, checks                  powers.c   idle and dynamic powers from meters or declarations
- *   create.c    opening and giving back                   problem.c  a round as a problem of the planner;   cost.c   what it costs
- *   round.c     begin, end, fail                          decide.c, search.c   which units and frequencies come next
- *   kernel.c, loop.c   the simple door                    record.c, explain.c   what is told
- *   calibrate*.c measuring before the first round  overhead.c   what rounds take beside their phases
- *   seconds.c   models of seconds of works                relation.c   alone and beside others; a frequency by another one
- *   profile*.c  energy of kernels
- *   accuracy.c  how uncertain seconds are          predict.c    what is known, one call at a time or as a model file
+ *   create.c    opening and giving back         options.c  names of devices, checks
+ *   round.c     begin, end, fail                kernel.c, loop.c   the simple door
+ *   profile*.c  energy of kernels               record.c, explain.c   what is told
+ *
+ *   machine/    devices, their meters and frequencies, real and simulated; which of them belong together; the store's file
+ *   learn/      works.c kinds of work, with balancers and store   seconds.c models of seconds   accuracy.c how uncertain these are
+ *               relation.c alone and beside others; a frequency by another one   powers.c idle and dynamic powers   overhead.c what is beside phases
+ *   decide/     problem.c a round as a problem of the planner   cost.c what it costs   decide.c, search.c units and frequencies of a round
+ *               predict.c what is known, one call at a time or as a model file
+ *   calibrate/  measuring before the first round
  */
 #ifndef YOKE_RUN_RUN_H
 #define YOKE_RUN_RUN_H
 
 #include "balance/model.h"
 #include "model/store.h"
-#include "run/match.h"
+#include "run/machine/match.h"
 #include "yoke/yoke.h"
 
 enum {

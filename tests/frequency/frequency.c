@@ -1,6 +1,6 @@
 #define _XOPEN_SOURCE 700
 #include "policy_tree.h"
-#include "run/list.h"
+#include "run/machine/list.h"
 
 #include <math.h>
 #include <pthread.h>

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "meter/vendor.h"
-#include "run/list.h"
+#include "run/machine/list.h"
 
 static vendor_stub stub;
 static char state_file[128];

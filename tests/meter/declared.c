@@ -8,7 +8,7 @@
 
 #include "unit.h"
 
-#include "run/list.h"
+#include "run/machine/list.h"
 #include "yoke/yoke.h"
 
 static yoke_context *context;

@@ -13,7 +13,7 @@
 
 #include "unit.h"
 
-#include "run/list.h"
+#include "run/machine/list.h"
 #include "scripted.h"
 
 enum { LINE_BYTES = 1024, MOST_FAULTS = 256, MOST_METERS = 64 };

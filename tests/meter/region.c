@@ -6,7 +6,7 @@
 #include "unit.h"
 
 #include "../base/failing.h"
-#include "run/list.h"
+#include "run/machine/list.h"
 #include "scripted.h"
 
 static yoke_context *context;

@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "device/machine_text.h"
-#include "run/list.h"
+#include "run/machine/list.h"
 #include "unit.h"
 
 static void close_context(yoke_context *context, const failing *memory)

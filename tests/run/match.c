@@ -1,5 +1,5 @@
 /* Which meters and which frequency belong to a device. */
-#include "run/match.h"
+#include "run/machine/match.h"
 
 #include "unit.h"
 

@@ -1,4 +1,4 @@
-#include "run/frequency_sim.h"
+#include "run/machine/frequency_sim.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "frequency/frequency.h"
-#include "run/frequency_sim.h"
-#include "run/list.h"
+#include "run/machine/frequency_sim.h"
+#include "run/machine/list.h"
 
 static const double usual_settle_s = 0.2;
 

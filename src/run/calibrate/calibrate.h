@@ -1,8 +1,8 @@
 /*
  * calibrate.h - what the files of a calibration share.
  *
- *   calibrate.c         in which order what is measured     calibrate_sizes.c    sizes at the highest frequency, and sizes held out
- *   calibrate_powers.c  powers at work, copies              calibrate_together.c all devices at once
+ *   calibrate.c         in which order what is measured     sizes.c     sizes at the highest frequency, and sizes held out
+ *   powers.c            powers at work, copies              together.c  all devices at once
  */
 #ifndef YOKE_RUN_CALIBRATE_H
 #define YOKE_RUN_CALIBRATE_H

@@ -1,4 +1,4 @@
-#include "run/match.h"
+#include "run/machine/match.h"
 
 #include <stdio.h>
 #include <string.h>

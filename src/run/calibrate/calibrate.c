@@ -1,5 +1,5 @@
 /* Measuring a kind of work before the first round: each device alone, at sizes and frequencies, then all together. */
-#include "run/calibrate.h"
+#include "run/calibrate/calibrate.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -2,7 +2,7 @@
 
 #include "base/json.h"
 #include "device/registry.h"
-#include "run/list.h"
+#include "run/machine/list.h"
 
 static json_t *topology_document(const yoke_topology *topology)
 {

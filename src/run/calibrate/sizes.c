@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/statistics.h"
-#include "run/calibrate.h"
+#include "run/calibrate/calibrate.h"
 
 /* A size is added between two while the time there may be off by more than this, or they are farther apart than that. */
 static const double well_known = 0.01, far_apart = 30;

@@ -5,9 +5,9 @@
 
 #include "base/clock.h"
 #include "meter/set.h"
-#include "run/list.h"
-#include "run/measure.h"
-#include "run/meter_sim.h"
+#include "run/machine/list.h"
+#include "run/machine/measure.h"
+#include "run/machine/meter_sim.h"
 
 /* In this order they are listed. */
 static const meter_kind *const kinds[] = {

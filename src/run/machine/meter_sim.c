@@ -1,4 +1,4 @@
-#include "run/meter_sim.h"
+#include "run/machine/meter_sim.h"
 
 #include <math.h>
 #include <stdio.h>

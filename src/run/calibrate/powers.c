@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "run/calibrate.h"
+#include "run/calibrate/calibrate.h"
 
 enum { COPIES = 8, PERIODS = 25 };
 static const int64_t longest_copy = INT64_C(1) << 26, least_copy = 256;

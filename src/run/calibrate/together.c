@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "base/statistics.h"
-#include "run/calibrate.h"
+#include "run/calibrate/calibrate.h"
 
 enum { ROUNDS = 16, CALLS = 4 };
 /* What all else is compared with may take so many times as long as a size. */
