@@ -169,3 +169,17 @@ yoke_status app_option_real(yoke_context *context, const char *name, const char 
     *number = value;
     return YOKE_OK;
 }
+
+yoke_status app_option_choice(yoke_context *context, const char *name, const char *word, const char *const *words, int *number)
+{
+    char list[256] = "";
+    *number = 0;
+    if (!word) return YOKE_OK;
+    for (int i = 0; words[i]; i++) {
+        *number = i;
+        if (!strcmp(word, words[i])) return YOKE_OK;
+        size_t length = strlen(list);
+        snprintf(list + length, sizeof list - length, "%s%s", i ? ", " : "", words[i]);
+    }
+    return yoke_fail(context, YOKE_ERROR_INPUT, "--%s %s: unknown; expected one of %s", name, word, list);
+}

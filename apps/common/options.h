@@ -68,4 +68,10 @@ yoke_status app_options_parse(yoke_context *context, const app_usage *usage, int
  */
 yoke_status app_option_real(yoke_context *context, const char *name, const char *text, double least, double most, double *number);
 
+/*
+ * The number of the word after --NAME in a list that ends with NULL; word NULL, the option was not given: *number is 0.
+ * Errors: INPUT (it is not in the list, which is said).
+ */
+yoke_status app_option_choice(yoke_context *context, const char *name, const char *word, const char *const *words, int *number);
+
 #endif

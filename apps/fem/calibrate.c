@@ -54,19 +54,6 @@ typedef struct axmebe {
 
 /* ------------------------------------------------------------------------------------------------------ settings */
 
-static yoke_status choose(yoke_context *context, const char *option, const char *word, const char *const *words, int *chosen)
-{
-    char list[128] = "";
-    for (int i = 0; words[i]; i++) {
-        if (!word || !strcmp(word, words[i])) {
-            *chosen = i;
-            return YOKE_OK;
-        }
-        snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i ? ", " : "", words[i]);
-    }
-    return yoke_fail(context, YOKE_ERROR_INPUT, "--%s %s: expected one of %s", option, word, list);
-}
-
 static yoke_status read_settings(yoke_context *context, const settings *of, axmebe *a)
 {
     static const char *const elements[] = {"q2", "s2", "q1", NULL}, *const problems[] = {"elasticity", "poisson", NULL};
@@ -77,10 +64,10 @@ static yoke_status read_settings(yoke_context *context, const settings *of, axme
         return yoke_fail(context, YOKE_ERROR_INPUT,
                          "--%s: coarser levels of the multigrid have q1 elements and the matrix-free operator; leave it out",
                          w->element ? "element" : "operator");
-    yoke_status status = choose(context, "element", w->element, elements, &element);
-    if (!status) status = choose(context, "problem", w->problem, problems, &problem);
-    if (!status) status = choose(context, "operator", w->operator_name, operators, &operator_kind);
-    if (!status) status = choose(context, "mesh", w->mesh, shapes, &shape);
+    yoke_status status = app_option_choice(context, "element", w->element, elements, &element);
+    if (!status) status = app_option_choice(context, "problem", w->problem, problems, &problem);
+    if (!status) status = app_option_choice(context, "operator", w->operator_name, operators, &operator_kind);
+    if (!status) status = app_option_choice(context, "mesh", w->mesh, shapes, &shape);
     a->element = of->coarse ? FEM_Q1 : (fem_element[]){FEM_Q2, FEM_S2, FEM_Q1}[element];
     a->components = problem ? 1 : 3;
     a->operator_kind = operator_kind ? FEM_STORED : FEM_MATRIXFREE;

@@ -139,39 +139,14 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
     return app_options_parse(context, &usage, argc, argv, &line->operands, answered);
 }
 
-/* The number of a word in a list that ends with NULL; a missing word is the first. */
-static yoke_status choose(yoke_context *context, const char *option, const char *word, const char *const *words, int *number)
-{
-    char list[256] = "";
-    *number = 0;
-    if (!word) return YOKE_OK;
-    for (int i = 0; words[i]; i++) {
-        *number = i;
-        if (!strcmp(word, words[i])) return YOKE_OK;
-        size_t length = strlen(list);
-        snprintf(list + length, sizeof list - length, "%s%s", i ? ", " : "", words[i]);
-    }
-    return yoke_fail(context, YOKE_ERROR_INPUT, "--%s %s: unknown; expected one of %s", option, word, list);
-}
-
-static yoke_status read_share(yoke_context *context, const char *text, double *share)
-{
-    char *end;
-    *share = NAN;
-    if (!text) return YOKE_OK;
-    *share = strtod(text, &end);
-    if (end != text && !*end && *share >= 0 && *share <= 1) return YOKE_OK;
-    return yoke_fail(context, YOKE_ERROR_INPUT, "--share %s: expected a number from 0 to 1", text);
-}
-
 static yoke_status read_distribution(yoke_context *context, const command_line *line, fem_distribution_options *options)
 {
     static const char *const uses[] = {"auto", "cpu", "gpu", "both", NULL}, *const policies[] = {"adaptive", "paper", NULL};
     static const char *const exchanges[] = {"halo", "full", NULL};
     int use = 0, policy = 0, exchange = 0;
-    yoke_status status = choose(context, "case", line->use, uses, &use);
-    if (!status) status = choose(context, "balance", line->balance, policies, &policy);
-    if (!status) status = choose(context, "exchange", line->exchange, exchanges, &exchange);
+    yoke_status status = app_option_choice(context, "case", line->use, uses, &use);
+    if (!status) status = app_option_choice(context, "balance", line->balance, policies, &policy);
+    if (!status) status = app_option_choice(context, "exchange", line->exchange, exchanges, &exchange);
     *options = (fem_distribution_options){.devices = line->devices,
                                           .machine = line->machine,
                                           .store = line->store,
@@ -181,7 +156,8 @@ static yoke_status read_distribution(yoke_context *context, const command_line *
                                           .use = (yoke_run_use[]){YOKE_RUN_ANY, YOKE_RUN_HOSTS, YOKE_RUN_ACCELERATORS, YOKE_RUN_BOTH}[use],
                                           .policy = policy ? YOKE_BALANCE_PAPER : YOKE_BALANCE_ADAPTIVE,
                                           .exchange = exchange ? FEM_EXCHANGE_FULL : FEM_EXCHANGE_HALO};
-    return status ? status : read_share(context, line->share, &options->gpu_share);
+    options->gpu_share = NAN;
+    return status ? status : app_option_real(context, "share", line->share, 0, 1, &options->gpu_share);
 }
 
 static yoke_status run(yoke_context *context, app_terminal *terminal, int argc, char **argv, const command_line *line,

@@ -118,6 +118,10 @@ yoke_status yoke_run_explain(yoke_run *run, char **text_out)
     append_cost(run, regret, text);
     for (int a = 0; a < plan->num_alternatives; a++) {
         const run_alternative *it = &plan->alternatives[a];
+        if (isnan(it->time_s)) {
+            append(text, "alternative %s: not possible%s%s\n", it->name, it->note[0] != '\0' ? ": " : "", it->note);
+            continue;
+        }
         append(text, "alternative %s: %.4g s", it->name, it->time_s);
         if (!isnan(it->energy_j)) append(text, ", %.4g J", it->energy_j);
         append(text, "%s\n", it->feasible ? "" : " (beyond a limit)");

@@ -51,7 +51,7 @@ static void append_published(const fem_distribution *d, char *text, size_t size)
     const yoke_assignment *a = d->assignment;
     for (int64_t k = 0; k < a->num_alternatives; k++) {
         const yoke_run_alternative *it = &a->alternatives[k];
-        if (strcmp(it->name, "published") != 0 || !differ(d, it->units, d->units)) continue;
+        if (strcmp(it->name, "published") != 0 || isnan(it->time_s) || !differ(d, it->units, d->units)) continue;
         append(text, size, "the rule of the 2014 paper takes case %s (%s), which costs %+.1f %% energy and %+.1f %% time\n",
                case_text(d, it->units), it->note, 100 * (it->energy_j / a->predicted.energy_j - 1),
                100 * (it->time_s / a->predicted.time_s - 1));
