@@ -56,7 +56,7 @@ void made_machine_create(uint64_t seed, made_machine *machine)
     gpu->byte_s = 1 / from_to(&state, 5e9, 5e10);
     gpu->copy_w = from_to(&state, 0, 30);
     machine->base_w = from_to(&state, 10, 60);
-    machine->hosting_w = from_to(&state, 0, 25);
+    machine->host_overhead_w = from_to(&state, 0, 25);
 }
 
 static int print_device(char *text, size_t size, const made_device *device, int index, uint64_t seed)
@@ -84,7 +84,7 @@ yoke_status made_machine_write(yoke_context *context, const made_machine *machin
     char text[16384];
     yoke_file *file = NULL;
     int n = snprintf(text, sizeof text, "{\"name\": \"made\", \"host\": {\"idle_w\": %.17g}, \"hosting_w\": %.17g, \"devices\": [",
-                     machine->base_w, machine->hosting_w);
+                     machine->base_w, machine->host_overhead_w);
     for (int i = 0; i < CALIBRATE_DEVICES; i++) n += print_device(text + n, sizeof text - (size_t)n, &machine->devices[i], i, (uint64_t)i);
     n += snprintf(text + n, sizeof text - (size_t)n, "]}\n");
     yoke_status status = yoke_file_create(context, path, &file);
@@ -128,7 +128,7 @@ void made_cost(const made_machine *machine, const int *levels, const int64_t *un
         }
     }
     *time_s = fmax(end[0], end[1]);
-    *energy_j = watts * *time_s + machine->hosting_w * fmax(0, end[1] - fmax(end[0], begin[1]));
+    *energy_j = watts * *time_s + machine->host_overhead_w * fmax(0, end[1] - fmax(end[0], begin[1]));
     for (int i = 0; i < CALIBRATE_DEVICES; i++) {
         const made_level *level = &machine->devices[i].levels[levels[i]];
         *energy_j += (level->busy_w - level->idle_w) * (end[i] - begin[i]) + machine->devices[i].copy_w * begin[i];

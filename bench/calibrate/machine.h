@@ -27,7 +27,7 @@ typedef struct made_device {
 
 typedef struct made_machine {
     made_device devices[CALIBRATE_DEVICES]; /* a CPU and a GPU */
-    double base_w, hosting_w;
+    double base_w, host_overhead_w;
 } made_machine;
 
 /* The same machine for the same seed. */

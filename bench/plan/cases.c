@@ -9,31 +9,31 @@
 #define GOAL_S 5e-3
 #define LINEAR .devices = 8, .hosts = 2, .levels = 10
 #define ROUND(devices_, levels_, phases_) .devices = devices_, .hosts = 1, .levels = levels_, .starts = 1, .copies = 1, .phases = phases_
-#define ALL_COSTS LINEAR, .starts = 1, .hosting = 1, .removable = 1, .limits = 1, .copies = 1
+#define ALL_COSTS LINEAR, .starts = 1, .host_overhead = 1, .removable = 1, .limits = 1, .copies = 1
 
 const plan_case plan_cases[] = {
     {.name = "8 x 10", .shape = {.units = 10000, LINEAR}, .goal_s = GOAL_S},
     {.name = "8 x 10", .shape = {.units = 1000000, LINEAR}, .goal_s = GOAL_S},
     {.name = "8 x 10, starts", .shape = {.units = 10000, LINEAR, .starts = 1}, .goal_s = GOAL_S},
-    {.name = "8 x 10, hosting", .shape = {.units = 10000, LINEAR, .hosting = 1}, .goal_s = GOAL_S},
+    {.name = "8 x 10, host overhead", .shape = {.units = 10000, LINEAR, .host_overhead = 1}, .goal_s = GOAL_S},
     {.name = "8 x 10, removable", .shape = {.units = 10000, LINEAR, .removable = 1}, .goal_s = GOAL_S},
     {.name = "8 x 10, copies", .shape = {.units = 10000, LINEAR, .copies = 1}, .goal_s = GOAL_S},
-    {.name = "8 x 10, most costs", .shape = {.units = 10000, LINEAR, .starts = 1, .hosting = 1, .limits = 1}, .goal_s = GOAL_S},
+    {.name = "8 x 10, most costs", .shape = {.units = 10000, LINEAR, .starts = 1, .host_overhead = 1, .limits = 1}, .goal_s = GOAL_S},
     {.name = "8 x 10, all costs", .shape = {.units = 10000, ALL_COSTS}, .goal_s = GOAL_S},
     {.name = "8 x 10, all costs", .shape = {.units = 1000000, ALL_COSTS}, .goal_s = GOAL_S},
     {.name = "8 x 10, all, alike", .shape = {.units = 10000, ALL_COSTS, .alike = 1}, .goal_s = GOAL_S},
     {.name = "8 x 10, slowdown 1.2", .shape = {.units = 10000, ALL_COSTS}, .max_slowdown = 1.2, .goal_s = GOAL_S},
     {.name = "8 + 4",
-     .shape = {.units = 10000, .devices = 2, .hosts = 1, .levels = 8, .starts = 1, .hosting = 1, .removable = 1, .copies = 1},
+     .shape = {.units = 10000, .devices = 2, .hosts = 1, .levels = 8, .starts = 1, .host_overhead = 1, .removable = 1, .copies = 1},
      .second_levels = 4,
      .goal_s = GOAL_S},
     {.name = "8 + 4, front",
-     .shape = {.units = 10000, .devices = 2, .hosts = 1, .levels = 8, .starts = 1, .hosting = 1, .removable = 1},
+     .shape = {.units = 10000, .devices = 2, .hosts = 1, .levels = 8, .starts = 1, .host_overhead = 1, .removable = 1},
      .second_levels = 4,
      .pareto = 1,
      .goal_s = NAN},
     {.name = "4 x 3, points",
-     .shape = {.units = 10000, .devices = 4, .hosts = 1, .levels = 3, .points = 8, .cliffs = 1, .starts = 1, .hosting = 1},
+     .shape = {.units = 10000, .devices = 4, .hosts = 1, .levels = 3, .points = 8, .cliffs = 1, .starts = 1, .host_overhead = 1},
      .goal_s = NAN},
     {.name = "2 x 5, one phase", .shape = {.units = 10000, .devices = 2, .hosts = 1, .levels = 5, .starts = 1}, .goal_s = NAN},
     {.name = "round 2 x 5 x 4", .shape = {.units = 100000, ROUND(2, 5, 4)}, .goal_s = NAN},

@@ -136,10 +136,10 @@ void plan_random_draw(const plan_shape *shape, random_state *random, plan_random
         .num_devices = shape->devices,
         .devices = drawn->devices,
     };
-    if (shape->hosting) problem->hosting_power_w = random_uniform(random, 5, 80);
+    if (shape->host_overhead) problem->host_overhead_w = random_uniform(random, 5, 80);
     if (shape->whole_numbers) {
         problem->base_power_w = (double)random_whole(random, 0, 5);
-        if (shape->hosting) problem->hosting_power_w = (double)random_whole(random, 0, 4);
+        if (shape->host_overhead) problem->host_overhead_w = (double)random_whole(random, 0, 4);
     }
     for (int i = 0; i < shape->devices; i++) {
         draw_device(shape, random, i, drawn);

@@ -16,7 +16,7 @@ typedef struct plan_shape {
     int levels;         /* of each device */
     int levels_differ;  /* nonzero: each has 1 to so many */
     int alike;          /* nonzero: hosts are equal in all numbers, and so are accelerators */
-    int starts, hosting, removable, limits, copies;
+    int starts, host_overhead, removable, limits, copies;
     int points;        /* of each level, at most; 0: constant speeds */
     int cliffs;        /* nonzero: with points, speeds fall by factors of 2 to 8 at one of them */
     int falling;       /* nonzero: with points, speeds differ so much from point to point that seconds fall with units now and then */

@@ -101,16 +101,16 @@ typedef struct yoke_plan_device {
  *   T = max c_i + max w_i where all copies end before the first call and every call ends at a barrier (copies_before; Lang and Ruenger 2014,
  *   eq. 17), else max (c_i + w_i);
  *   E = base T + sum idle_i T (not of a removable device without units; a device without units is parked at its level of least idle power)
- *       + sum (dynamic_i w_i + copy_joules_per_unit_i n_i) + host_overhead max(0, max over accelerators of w - max over hosts of w)
- *   (2014 paper, eq. 37; PEACH, eq. 11, whose P_OH is host_overhead = hosting_power_w);
- *   peak power = base + idle and dynamic powers of devices with units + idle powers of the others (not of removable ones) + host_overhead, where an
+ *       + sum (dynamic_i w_i + copy_joules_per_unit_i n_i) + host_overhead_w max(0, max over accelerators of w - max over hosts of w)
+ *   (2014 paper, eq. 37; PEACH, eq. 11, whose P_OH is host_overhead_w);
+ *   peak power = base + idle and dynamic powers of devices with units + idle powers of the others (not of removable ones) + host_overhead_w, where an
  *   accelerator has units.
  * Devices that work beside each other may slow each other down (memory, power).  Seconds of a level are those beside others; where one device alone is at
  * work, its w_i is alone_factor times that.  (A device that works on when all others have ended is not counted as alone.)
  *
  * With a round, and w_ip = calls_p (start_ip + t_ip(n_ip)) for the n_ip > 0 units that device i has of phase p, and W_ik the sum over the phases of interval k:
  *   T = sum over intervals of (max W_ik + sum of calls_p call_seconds_p), + max c_i where copies come before; else max (c_i + W_i0) is the first interval's;
- *   E = as above with sum of dynamic_ip w_ip, and host_overhead times the sum over intervals of max(0, max over accelerators of W_ik - max over hosts of W_ik);
+ *   E = as above with sum of dynamic_ip w_ip, and host_overhead_w times the sum over intervals of max(0, max over accelerators of W_ik - max over hosts of W_ik);
  *   peak power: the largest of an interval, with the largest dynamic power of a device's phases in it.
  * A device is at work (has set-up, is not parked, is not removed) where it has units of any cut or of a phase of its own.  Where the phases of an interval
  * have different numbers of calls, T is that of devices that meet at the interval's end only.
@@ -119,7 +119,7 @@ typedef struct yoke_plan_problem {
     int64_t units;      /* n, 0 .. 10^18; not read where there is a round */
     double repetitions; /* l > 0; not read where there is a round */
     int copies_before;
-    double base_power_w, hosting_power_w; /* NaN: not known */
+    double base_power_w, host_overhead_w; /* NaN: not known */
     int64_t num_devices;                  /* 1 .. YOKE_PLAN_MAX_DEVICES */
     const yoke_plan_device *devices;
     const yoke_round *round; /* NULL: one cut of `units`, one phase of `repetitions` calls, which costs what the levels say */

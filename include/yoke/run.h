@@ -71,7 +71,8 @@ typedef struct yoke_run_options {
     int64_t num_powers;
     int measure_first; /* nonzero: stated powers are used only where meters do not cover all devices that may work */
     int copies_apart; /* nonzero: copies end before yoke_run_begin, so they are not part of rounds; copies that take longer than they save are still avoided */
-    double base_w, hosting_w; /* base power of all else, and host overhead (power of the host while only accelerators work); 0: none */
+    double base_w,
+        host_overhead_w; /* base power of all else, and host overhead (power of the host while only accelerators work); 0: none */
     double profile; /* > 0: energies of kernels are told (yoke_run_mark), which may cost this part of the time: 0.01; 0: they are not */
 } yoke_run_options;
 

@@ -132,7 +132,7 @@ static yoke_status read_problem(yoke_json_reader *reader, const json_t *document
         {"repetitions", YOKE_JSON_NUMBER, offsetof(yoke_plan_problem, repetitions), .least = 1e-9, .most = 1e15},
         {"copies", YOKE_JSON_OTHER, offsetof(yoke_plan_problem, copies_before), .read = read_copies},
         {"base_power_w", YOKE_JSON_NUMBER, offsetof(yoke_plan_problem, base_power_w), .least = 0, .most = 1e9, .nullable = 1},
-        {"hosting_power_w", YOKE_JSON_NUMBER, offsetof(yoke_plan_problem, hosting_power_w), .least = 0, .most = 1e9, .nullable = 1},
+        {"hosting_power_w", YOKE_JSON_NUMBER, offsetof(yoke_plan_problem, host_overhead_w), .least = 0, .most = 1e9, .nullable = 1},
         {"devices", YOKE_JSON_OTHER, 0, .required = 1, .read = read_devices},
         {"round", YOKE_JSON_OTHER, 0, .read = problem_read_later},
     };

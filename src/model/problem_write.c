@@ -74,7 +74,7 @@ static json_t *problem_object(const yoke_plan_problem *problem)
         set(&object, "round", problem_round_object(problem));
     set(&object, "copies", json_string(problem->copies_before ? "before" : "overlapped"));
     set(&object, "base_power_w", number(problem->base_power_w));
-    set(&object, "hosting_power_w", number(problem->hosting_power_w));
+    set(&object, "hosting_power_w", number(problem->host_overhead_w));
     set(&object, "devices", devices);
     return object;
 }

@@ -217,10 +217,10 @@ static plan_cost cost_of_sums(const plan_work *work, const sums *sum)
         cost.time_s += interval->longest;
         late_s += interval->late - interval->longest;
         waits += fmax(0, interval->accelerator_s - interval->host_s);
-        cost.peak_w = larger(cost.peak_w, powers + interval->active_w + (interval->accelerators ? work->hosting_w : 0));
+        cost.peak_w = larger(cost.peak_w, powers + interval->active_w + (interval->accelerators ? work->host_overhead_w : 0));
     }
     cost.time_s += work->call_s;
-    cost.energy_j = powers * cost.time_s + sum->dynamic_j + (waits > 0 ? work->hosting_w * waits : 0);
+    cost.energy_j = powers * cost.time_s + sum->dynamic_j + (waits > 0 ? work->host_overhead_w * waits : 0);
     double idle_j = cost.time_s * cost.time_s * sum->idle_squares, late_j = powers * late_s;
     cost.time_uncertainty_s = late_s;
     cost.energy_uncertainty_j = isnan(cost.energy_j) ? NAN : sqrt(sum->work_squares + idle_j + late_j * late_j);

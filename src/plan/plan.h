@@ -78,7 +78,7 @@ typedef struct plan_work {
     int64_t cut_units[PLAN_MOST_CUTS];
     plan_phase phases[PLAN_MOST_PHASES];
     double call_s; /* of all calls, whatever their size */
-    double repetitions, base_w, hosting_w;
+    double repetitions, base_w, host_overhead_w;
     int copies_before; /* nonzero: and some device has copies that take time */
     int powers_known;  /* nonzero: all of them */
     int linear;        /* nonzero: no level has points */

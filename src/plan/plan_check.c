@@ -180,7 +180,7 @@ static yoke_status check_size(yoke_context *context, const yoke_plan_problem *pr
     const yoke_round *round = problem->round;
     double units = round != NULL ? (double)round->cut_units[0] : (double)problem->units, longest = 0, power = 0, calls = 0;
     if (!isnan(problem->base_power_w)) power += problem->base_power_w;
-    if (!isnan(problem->hosting_power_w)) power += problem->hosting_power_w;
+    if (!isnan(problem->host_overhead_w)) power += problem->host_overhead_w;
     for (int64_t p = 0; round != NULL && p < round->num_phases; p++) calls += round->phases[p].calls * round->phases[p].call_seconds;
     for (int64_t i = 0; i < problem->num_devices; i++) {
         const yoke_plan_device *device = &problem->devices[i];
@@ -227,11 +227,11 @@ yoke_status plan_check(yoke_context *context, const yoke_plan_problem *problem, 
 {
     if (context == NULL || problem == NULL)
         return yoke_fail(context, YOKE_ERROR_ARGUMENT, "plan: %s is NULL", context == NULL ? "context" : "problem");
-    if (!unknown_or_from_zero(problem->base_power_w) || !unknown_or_from_zero(problem->hosting_power_w))
+    if (!unknown_or_from_zero(problem->base_power_w) || !unknown_or_from_zero(problem->host_overhead_w))
         return yoke_fail(
             context, YOKE_ERROR_ARGUMENT,
-            "plan: base_power_w is %g and hosting_power_w %g; both must be finite and not negative, or NaN where they are not known",
-            problem->base_power_w, problem->hosting_power_w);
+            "plan: base_power_w is %g and host_overhead_w %g; both must be finite and not negative, or NaN where they are not known",
+            problem->base_power_w, problem->host_overhead_w);
     if (problem->num_devices < 1 || problem->num_devices > PLAN_MOST_DEVICES || problem->devices == NULL)
         return yoke_fail(context, YOKE_ERROR_ARGUMENT, "plan: num_devices is %lld; it must be from 1 to %d",
                          (long long)problem->num_devices, (int)PLAN_MOST_DEVICES);

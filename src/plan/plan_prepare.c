@@ -232,9 +232,9 @@ yoke_status plan_prepare(yoke_context *context, const yoke_plan_problem *problem
                         .options = options != NULL ? *options : least_time,
                         .repetitions = problem->repetitions,
                         .base_w = problem->base_power_w,
-                        .hosting_w = problem->hosting_power_w,
+                        .host_overhead_w = problem->host_overhead_w,
                         .linear = 1,
-                        .powers_known = !isnan(problem->base_power_w) && !isnan(problem->hosting_power_w),
+                        .powers_known = !isnan(problem->base_power_w) && !isnan(problem->host_overhead_w),
                         .num_devices = (int)problem->num_devices};
     prepare_phases(work);
     int64_t levels = 0, pieces = 0;

@@ -19,7 +19,8 @@ static yoke_status check_powers(yoke_context *context, const yoke_run_options *o
     if (options->num_powers < 0 || (options->num_powers > 0 && options->powers == NULL))
         return fail_number(context, "num_powers", (double)options->num_powers, "the number of items of powers");
     if (!from_zero(options->base_w)) return fail_number(context, "base_w", options->base_w, "finite and not negative");
-    if (!from_zero(options->hosting_w)) return fail_number(context, "hosting_w", options->hosting_w, "finite and not negative");
+    if (!from_zero(options->host_overhead_w))
+        return fail_number(context, "host_overhead_w", options->host_overhead_w, "finite and not negative");
     for (int64_t i = 0; i < options->num_powers; i++) {
         const yoke_run_power *power = &options->powers[i];
         if (power->device == NULL)

@@ -182,8 +182,8 @@ struct yoke_run {
     int powers_measured;           /* nonzero: some were, by this run */
     int rests;                     /* in which idle powers were measured */
     double base_w;                 /* NaN: not known */
-    /* What is drawn beside the devices' meters: memory_w while a host works, hosting_w while only accelerators do; least squares over rounds. */
-    double memory_w, hosting_w, other_hh, other_ha, other_aa, other_hj, other_aj;
+    /* What is drawn beside the devices' meters: memory_w while a host works, host_overhead_w while only accelerators do; least squares over rounds. */
+    double memory_w, host_overhead_w, other_hh, other_ha, other_aa, other_hj, other_aj;
     run_work *run_works;
     int64_t num_works, most_works;
     yoke_store *store;

@@ -318,20 +318,20 @@ static void a_slow_meter_shows_what_was_drawn_at_its_update(void **state)
     close_all(context, &memory);
 }
 
-/* -------------------------------------------------------------------------------------------------- hosting */
+/* -------------------------------------------------------------------------------------------------- host overhead */
 
-#define HOSTED(host)                                                                                                       \
+#define WITH_OVERHEAD(host)                                                                                                \
     "{\"name\": \"m\", \"hosting_w\": 30, " host                                                                           \
     "\"devices\": [{\"name\": \"a\", \"class\": \"cpu\", \"seconds_per_unit\": 1}, {\"name\": \"b\", \"class\": \"gpu\", " \
     "\"seconds_per_unit\": 1, \"copy\": {\"latency_s\": 7, \"bytes_per_s\": 1e9}}, {\"name\": \"c\", \"class\": \"gpu\", " \
     "\"seconds_per_unit\": 1}]}"
 
-static void hosting_is_drawn_while_only_gpus_work(void **state)
+static void host_overhead_is_drawn_while_only_gpus_work(void **state)
 {
     (void)state;
     for (int described = 0; described < 2; described++) {
         failing memory = {0};
-        yoke_context *context = machine(described ? HOSTED("\"host\": {\"idle_w\": 20}, ") : HOSTED(""), &memory);
+        yoke_context *context = machine(described ? WITH_OVERHEAD("\"host\": {\"idle_w\": 20}, ") : WITH_OVERHEAD(""), &memory);
         const sim_machine *all = sim_machine_of(context);
         double idle_w = described ? 20 : 0;
         device a = open_device(context, "sim:a"), b = open_device(context, "sim:b"), c = open_device(context, "sim:c");
@@ -430,7 +430,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(launches_have_the_clock_that_they_begin_with),
     cmocka_unit_test(launches_of_two_clocks_draw_what_the_later_one_draws),
     cmocka_unit_test(a_slow_meter_shows_what_was_drawn_at_its_update),
-    cmocka_unit_test(hosting_is_drawn_while_only_gpus_work),
+    cmocka_unit_test(host_overhead_is_drawn_while_only_gpus_work),
     cmocka_unit_test(the_same_is_the_same_to_the_bit),
     cmocka_unit_test(a_queue_that_is_given_up_stops),
 };

@@ -16,7 +16,7 @@ static void what_is_in_the_file_is_in_the_problem(void **state)
     write_file(p->path, complete_model, strlen(complete_model));
     yoke_plan_problem *problem = read_good(context, p->path);
     assert_int_equal(problem->units, 9007199254740992);
-    assert_true(problem->repetitions == 32.4 && problem->copies_before && problem->base_power_w == 12.5 && isnan(problem->hosting_power_w));
+    assert_true(problem->repetitions == 32.4 && problem->copies_before && problem->base_power_w == 12.5 && isnan(problem->host_overhead_w));
     assert_int_equal(problem->num_devices, 2);
     const yoke_plan_device *cpu = &problem->devices[0], *gpu = &problem->devices[1];
     assert_string_equal(cpu->name, "cpu \xc3\xa4");
@@ -64,7 +64,7 @@ static void what_may_be_left_out_has_its_default(void **state)
     write_file(p->path, text, strlen(text));
     yoke_plan_problem *problem = read_good(context, p->path);
     const yoke_plan_device *device = &problem->devices[0];
-    assert_true(problem->repetitions == 1 && !problem->copies_before && problem->base_power_w == 0 && problem->hosting_power_w == 0);
+    assert_true(problem->repetitions == 1 && !problem->copies_before && problem->base_power_w == 0 && problem->host_overhead_w == 0);
     assert_true(!device->removable && device->copy_seconds == 0 && device->copy_seconds_per_unit == 0 && device->copy_joules_per_unit == 0);
     assert_true(device->max_units == INT64_MAX && isnan(device->levels[0].frequency_hz) && device->levels[0].start_seconds == 0);
     /* What nobody said of powers is not known, and not nothing. */
@@ -89,7 +89,7 @@ static void assert_same_level(const yoke_plan_level *a, const yoke_plan_level *b
 static void assert_same_problem(const yoke_plan_problem *a, const yoke_plan_problem *b)
 {
     assert_true(a->units == b->units && a->repetitions == b->repetitions && !a->copies_before == !b->copies_before);
-    assert_true(same(a->base_power_w, b->base_power_w) && same(a->hosting_power_w, b->hosting_power_w));
+    assert_true(same(a->base_power_w, b->base_power_w) && same(a->host_overhead_w, b->host_overhead_w));
     assert_int_equal(a->num_devices, b->num_devices);
     for (int64_t i = 0; i < a->num_devices; i++) {
         const yoke_plan_device *d = &a->devices[i], *e = &b->devices[i];

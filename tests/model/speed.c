@@ -122,7 +122,7 @@ static double planned_seconds(yoke_context *context, const curve *curves, int de
         all[i] = (yoke_plan_device){.name = names[i], .num_levels = 1, .levels = &levels[i], .max_units = INT64_MAX};
     }
     const yoke_plan_problem problem = {
-        .units = n, .repetitions = 1, .base_power_w = NAN, .hosting_power_w = NAN, .num_devices = devices, .devices = all};
+        .units = n, .repetitions = 1, .base_power_w = NAN, .host_overhead_w = NAN, .num_devices = devices, .devices = all};
     const yoke_plan_options options = {.bare = 1};
     yoke_plan *plan;
     assert_int_equal(yoke_plan_create(context, &problem, &options, &plan), YOKE_OK);

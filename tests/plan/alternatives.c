@@ -60,7 +60,7 @@ static void make_peach(node *n)
 {
     make_node(n, 10000, 1);
     n->problem.base_power_w = 165.7;
-    n->problem.hosting_power_w = 30;
+    n->problem.host_overhead_w = 30;
     n->levels[0][0] = (yoke_plan_level){.frequency_hz = 2.6e9, .seconds_per_unit = 1 / 293.0, .dynamic_power_w = 239.4};
     n->levels[1][0] = (yoke_plan_level){.frequency_hz = 705e6, .seconds_per_unit = 1 / 1052.4, .dynamic_power_w = 128.6};
 }
@@ -404,7 +404,7 @@ static void a_tie_is_said_and_the_faster_is_taken(void **state)
     node n;
     make_peach(&n);
     /* With idle powers in the devices, sharing and the accelerator alone cost nearly the same. */
-    n.problem.base_power_w = n.problem.hosting_power_w = 0;
+    n.problem.base_power_w = n.problem.host_overhead_w = 0;
     n.levels[0][0].dynamic_power_w = 293 * 0.12;
     n.levels[1][0].dynamic_power_w = 1052.4 * 0.1199;
     yoke_plan *plan = make_plan(&n, LIMITED());

@@ -69,7 +69,7 @@ static brute_cost cost_of(const yoke_plan_problem *problem, const int64_t *units
     double work[YOKE_PLAN_MAX_DEVICES], part = alone_part(problem, units, levels);
     for (int64_t i = 0; i < problem->num_devices; i++) work[i] = part * beside[i];
     double longest_copy = 0, longest_work = 0, longest = 0, accelerators = 0, hosts = 0;
-    bool hosting = false;
+    bool accelerated = false;
     brute_cost cost = {0};
     for (int64_t i = 0; i < problem->num_devices; i++) {
         longest_copy = fmax(longest_copy, copy[i]);
@@ -79,7 +79,7 @@ static brute_cost cost_of(const yoke_plan_problem *problem, const int64_t *units
             hosts = fmax(hosts, work[i]);
         } else {
             accelerators = fmax(accelerators, work[i]);
-            hosting = hosting || units[i] > 0;
+            accelerated = accelerated || units[i] > 0;
         }
         cost.used += units[i] > 0;
     }
@@ -99,8 +99,8 @@ static brute_cost cost_of(const yoke_plan_problem *problem, const int64_t *units
         }
     }
     cost.time_s = time;
-    cost.energy_j = energy + problem->hosting_power_w * fmax(0, accelerators - hosts);
-    cost.peak_power_w = hosting ? peak + problem->hosting_power_w : peak;
+    cost.energy_j = energy + problem->host_overhead_w * fmax(0, accelerators - hosts);
+    cost.peak_power_w = accelerated ? peak + problem->host_overhead_w : peak;
     return cost;
 }
 

@@ -83,7 +83,7 @@ brute_cost brute_round_evaluate(const yoke_plan_problem *problem, const int64_t 
     if (problem->copies_before) T = C;
     for (int64_t first = 0, last; first < round->num_phases; first = last + 1) {
         double longest = 0, hosts = 0, accelerators = 0, watts = idle_w;
-        bool hosting = false;
+        bool accelerated = false;
         for (last = first; last + 1 < round->num_phases && !round->phases[last].barrier;) last++;
         for (int64_t i = 0; i < devices; i++) {
             double sum = 0, dynamic_w = 0;
@@ -97,12 +97,12 @@ brute_cost brute_round_evaluate(const yoke_plan_problem *problem, const int64_t 
                 hosts = fmax(hosts, sum);
             else
                 accelerators = fmax(accelerators, sum);
-            hosting |= !problem->devices[i].host && sum > 0;
+            accelerated |= !problem->devices[i].host && sum > 0;
             longest = fmax(longest, sum + (first == 0 && !problem->copies_before ? copy[i] : 0));
         }
         T += longest;
-        joules += problem->hosting_power_w * fmax(0, accelerators - hosts);
-        peak = fmax(peak, watts + (hosting ? problem->hosting_power_w : 0));
+        joules += problem->host_overhead_w * fmax(0, accelerators - hosts);
+        peak = fmax(peak, watts + (accelerated ? problem->host_overhead_w : 0));
     }
     for (int64_t p = 0; p < round->num_phases; p++) T += round->phases[p].calls * round->phases[p].call_seconds;
     cost.time_s = T;
@@ -262,7 +262,7 @@ void random_round_draw(int64_t number, double most_choices, random_round *drawn)
     memset(drawn, 0, sizeof *drawn);
     drawn->problem = (yoke_plan_problem){.copies_before = random_chance(&random, 0.5),
                                          .base_power_w = random_uniform(&random, 0, 40),
-                                         .hosting_power_w = random_chance(&random, 0.4) ? random_uniform(&random, 0, 40) : 0,
+                                         .host_overhead_w = random_chance(&random, 0.4) ? random_uniform(&random, 0, 40) : 0,
                                          .num_devices = random_whole(&random, random_chance(&random, 0.1) ? 1 : 2, 3),
                                          .devices = drawn->devices,
                                          .round = &drawn->round};
@@ -298,8 +298,8 @@ static void print_phases(const random_round *drawn)
 void random_round_print(const random_round *drawn, const yoke_plan_options *options)
 {
     const yoke_plan_problem *problem = &drawn->problem;
-    printf("before %d base %.17g hosting %.17g cuts %lld: %lld %lld\n", problem->copies_before, problem->base_power_w,
-           problem->hosting_power_w, (long long)drawn->round.num_cuts, (long long)drawn->cut_units[0], (long long)drawn->cut_units[1]);
+    printf("before %d base %.17g host overhead %.17g cuts %lld: %lld %lld\n", problem->copies_before, problem->base_power_w,
+           problem->host_overhead_w, (long long)drawn->round.num_cuts, (long long)drawn->cut_units[0], (long long)drawn->cut_units[1]);
     if (options != NULL)
         printf("objective %d deadline %.17g slowdown %.17g cap %.17g\n", (int)options->objective, options->deadline_s,
                options->max_slowdown, options->power_cap_w);

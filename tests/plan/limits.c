@@ -42,7 +42,7 @@ static const large *large_of(void)
                             .repetitions = 100,
                             .copies_before = 1,
                             .base_power_w = 50,
-                            .hosting_power_w = 20,
+                            .host_overhead_w = 20,
                             .num_devices = 64,
                             .devices = m.devices}};
     for (int i = 0; i < 64; i++) {

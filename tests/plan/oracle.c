@@ -44,7 +44,7 @@ static void peach_table_6_is_reproduced_on_a_grid_of_1_percent(void **state)
 {
     (void)state;
     static const struct {
-        double base, gpu_rate, gpu_power, hosting, energy_at_0, energy_at_1;
+        double base, gpu_rate, gpu_power, host_overhead_w, energy_at_0, energy_at_1;
         int fastest, frugal;
     } systems[] = {
         {165.7, 1052.4, 128.6, 30, 1.3825938566552902, 0.3081527936145952, 79, 100},
@@ -60,7 +60,7 @@ static void peach_table_6_is_reproduced_on_a_grid_of_1_percent(void **state)
         const yoke_plan_problem problem = {.units = 100,
                                            .repetitions = 1,
                                            .base_power_w = systems[s].base,
-                                           .hosting_power_w = systems[s].hosting,
+                                           .host_overhead_w = systems[s].host_overhead_w,
                                            .num_devices = 2,
                                            .devices = devices};
         brute_list list;
@@ -148,7 +148,7 @@ static void times_energies_and_powers_add_up_as_by_hand(void **state)
          .max_units = 9},
     };
     yoke_plan_problem problem = {
-        .units = 2, .repetitions = 1, .base_power_w = 32, .hosting_power_w = 64, .num_devices = 2, .devices = devices};
+        .units = 2, .repetitions = 1, .base_power_w = 32, .host_overhead_w = 64, .num_devices = 2, .devices = devices};
     const int64_t levels[] = {0, 0}, both[] = {1, 1}, gpu_only[] = {0, 2}, host_only[] = {2, 0};
     brute_cost cost = brute_evaluate(&problem, both, levels);
     assert_true(cost.time_s == 9 && cost.used == 2);

@@ -23,7 +23,7 @@ enum { UNITS = 1000000 };
 
 /* PEACH, tables V and VI: rates in units of work per second, powers in W. */
 typedef struct peach_system {
-    double base_w, cpu_rate, cpu_w, gpu_rate, gpu_w, hosting_w;
+    double base_w, cpu_rate, cpu_w, gpu_rate, gpu_w, host_overhead_w;
     double fastest, cheapest;                  /* share of the GPU (13, and the least of (12)) */
     double joules_at_fastest, joules_cheapest; /* per unit of work */
 } peach_system;
@@ -53,7 +53,7 @@ static void both_peach_systems_get_the_shares_of_table_VI(void **state)
         const yoke_plan_problem problem = {.units = UNITS,
                                            .repetitions = 1,
                                            .base_power_w = s->base_w,
-                                           .hosting_power_w = s->hosting_w,
+                                           .host_overhead_w = s->host_overhead_w,
                                            .num_devices = 2,
                                            .devices = devices};
         yoke_plan *fastest = plan_of(*state, &problem, YOKE_OBJECTIVE_TIME), *cheapest = plan_of(*state, &problem, YOKE_OBJECTIVE_ENERGY);

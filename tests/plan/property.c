@@ -370,7 +370,7 @@ static void many_devices_and_levels_agree_with_brute_force(void **state)
         plan_shape shape = shapes[number % 3];
         shape.hosts = (int)random_whole(&random, 0, 3);
         shape.starts = random_chance(&random, 0.5);
-        shape.hosting = random_chance(&random, 0.7);
+        shape.host_overhead = random_chance(&random, 0.7);
         shape.removable = random_chance(&random, 0.5);
         shape.limits = random_chance(&random, 0.3);
         shape.copies = random_chance(&random, 0.5);
@@ -454,7 +454,7 @@ static void moving_units_improves_nothing_at_any_size(void **state)
         plan_shape shape = {.devices = (int)random_whole(&random, 2, 5), .levels = 4, .levels_differ = 1, .units = sizes[number % 5]};
         shape.hosts = (int)random_whole(&random, 1, 2);
         shape.starts = random_chance(&random, 0.5);
-        shape.hosting = random_chance(&random, 0.5);
+        shape.host_overhead = random_chance(&random, 0.5);
         shape.removable = random_chance(&random, 0.5);
         shape.limits = random_chance(&random, 0.3);
         shape.copies = random_chance(&random, 0.5);

@@ -19,7 +19,7 @@ void random_problem_draw(int64_t number, double most_choices, plan_random *drawn
     shape.hosts = random_chance(&random, 0.6) ? 2 : (int)random_whole(&random, 0, 2);
     shape.levels = (int)random_whole(&random, 1, 4);
     shape.starts = random_chance(&random, 0.5);
-    shape.hosting = random_chance(&random, 0.6);
+    shape.host_overhead = random_chance(&random, 0.6);
     shape.removable = random_chance(&random, 0.5);
     shape.limits = random_chance(&random, 0.3);
     shape.copies = random_chance(&random, 0.6);
@@ -44,7 +44,7 @@ void random_larger_draw(int64_t number, int64_t most, plan_random *drawn)
     shape.hosts = (int)random_whole(&random, 1, 2);
     shape.levels = shape.devices == 2 ? 4 : 2;
     shape.starts = random_chance(&random, 0.7);
-    shape.hosting = random_chance(&random, 0.7);
+    shape.host_overhead = random_chance(&random, 0.7);
     shape.removable = random_chance(&random, 0.5);
     shape.limits = random_chance(&random, 0.3);
     shape.copies = random_chance(&random, 0.6);
@@ -128,8 +128,8 @@ void random_problem_print(const yoke_plan_problem *problem, const yoke_plan_opti
     }
     printf(
         "};\nstatic const yoke_plan_problem problem = {.units = %lld, .repetitions = %.17g, .copies_before = %d, .base_power_w = %.17g,\n"
-        "    .hosting_power_w = %.17g, .num_devices = %lld, .devices = devices};\n",
-        (long long)problem->units, problem->repetitions, problem->copies_before, problem->base_power_w, problem->hosting_power_w,
+        "    .host_overhead_w = %.17g, .num_devices = %lld, .devices = devices};\n",
+        (long long)problem->units, problem->repetitions, problem->copies_before, problem->base_power_w, problem->host_overhead_w,
         (long long)problem->num_devices);
     printf("static const yoke_plan_options options = {.objective = %d, .deadline_s = %.17g, .max_slowdown = %.17g, .power_cap_w = %.17g, "
            ".pareto = "

@@ -20,8 +20,8 @@ static void check(const checked *of)
     yoke_context_destroy(context);
 }
 
-/* Functional models, hosting power and copies of an accelerator: sharing 92 and 740 units is 7e-5 better than 88 and 744. */
-static void a_cliff_with_hosting_power_on_two_devices(void **state)
+/* Functional models, host overhead and copies of an accelerator: sharing 92 and 740 units is 7e-5 better than 88 and 744. */
+static void a_cliff_with_host_overhead_on_two_devices(void **state)
 {
     (void)state;
     const yoke_plan_level levels_0[] = {
@@ -64,7 +64,7 @@ static void a_cliff_with_hosting_power_on_two_devices(void **state)
     const yoke_plan_problem problem = {.units = 832,
                                        .repetitions = 2.1031582445772115,
                                        .base_power_w = 71.677656620103505,
-                                       .hosting_power_w = 64.848865109355359,
+                                       .host_overhead_w = 64.848865109355359,
                                        .num_devices = 2,
                                        .devices = devices};
     const yoke_plan_options options = {.objective = YOKE_OBJECTIVE_ENERGY, .bare = 1};
@@ -72,7 +72,7 @@ static void a_cliff_with_hosting_power_on_two_devices(void **state)
 }
 
 /* The same with an idle host: 20 and 64 units, 5e-5 better than 21 and 63. */
-static void a_cliff_with_hosting_power_on_three_devices(void **state)
+static void a_cliff_with_host_overhead_on_three_devices(void **state)
 {
     (void)state;
     const yoke_plan_level levels_0[] = {
@@ -116,7 +116,7 @@ static void a_cliff_with_hosting_power_on_three_devices(void **state)
     const yoke_plan_problem problem = {.units = 84,
                                        .repetitions = 0.66094329199284396,
                                        .base_power_w = 130.40126951236994,
-                                       .hosting_power_w = 27.639152026417669,
+                                       .host_overhead_w = 27.639152026417669,
                                        .num_devices = 3,
                                        .devices = devices};
     const yoke_plan_options options = {.objective = YOKE_OBJECTIVE_ENERGY, .bare = 1};
@@ -124,8 +124,8 @@ static void a_cliff_with_hosting_power_on_three_devices(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(a_cliff_with_hosting_power_on_two_devices),
-    cmocka_unit_test(a_cliff_with_hosting_power_on_three_devices),
+    cmocka_unit_test(a_cliff_with_host_overhead_on_two_devices),
+    cmocka_unit_test(a_cliff_with_host_overhead_on_three_devices),
 };
 
 UNIT_MAIN(tests, NULL, NULL)

@@ -64,7 +64,7 @@ static pair *pair_of(void)
     p.phases[2] = (yoke_phase){.work = "third", .calls = 1, .units = 10};
     p.cut_units[0] = p.cut_units[1] = 10;
     p.round = (yoke_round){.num_cuts = 1, .cut_units = p.cut_units, .num_phases = 2, .phases = p.phases};
-    p.problem = (yoke_plan_problem){.base_power_w = 64, .hosting_power_w = 128, .num_devices = 2, .devices = p.devices, .round = &p.round};
+    p.problem = (yoke_plan_problem){.base_power_w = 64, .host_overhead_w = 128, .num_devices = 2, .devices = p.devices, .round = &p.round};
     return &p;
 }
 
@@ -167,7 +167,7 @@ static void uncertainties_of_a_devices_phases_add_and_those_of_devices_are_indep
     (void)state;
     pair *p = pair_of();
     const int64_t units[] = {7, 3};
-    p->problem.base_power_w = p->problem.hosting_power_w = p->levels[0].idle_power_w = p->levels[1].idle_power_w = 0;
+    p->problem.base_power_w = p->problem.host_overhead_w = p->levels[0].idle_power_w = p->levels[1].idle_power_w = 0;
     p->a[0].time_uncertainty = 0.1; /* 14 s +- 1.4: not as late as 18 s */
     p->a[1].time_uncertainty = 0.2; /* 10 s +- 2 */
     p->b[0].power_uncertainty = 0.5;

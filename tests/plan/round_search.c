@@ -194,7 +194,7 @@ static void fill_machine(machine *m, int devices, int levels, int64_t units)
     *m = (machine){.units = units};
     m->round = (yoke_round){.num_cuts = 1, .cut_units = &m->units, .num_phases = 4, .phases = m->phases};
     m->problem = (yoke_plan_problem){
-        .copies_before = 1, .base_power_w = 50, .hosting_power_w = 10, .num_devices = devices, .devices = m->devices, .round = &m->round};
+        .copies_before = 1, .base_power_w = 50, .host_overhead_w = 10, .num_devices = devices, .devices = m->devices, .round = &m->round};
     for (int p = 0; p < 4; p++)
         m->phases[p] = (yoke_phase){.calls = p == 0 ? 100 : 100 * p, .units = units >> 3 * p, .barrier = 1, .call_seconds = 1e-6};
     for (int i = 0; i < devices; i++) {

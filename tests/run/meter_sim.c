@@ -149,7 +149,7 @@ static void a_region_is_the_arithmetic_of_the_file(void **state)
 }
 
 /* Beside the host's power where that is described, else on a meter of its own. */
-static void hosting_is_metered(void **state)
+static void host_overhead_is_metered(void **state)
 {
     (void)state;
     for (int described = 0; described < 2; described++) {
@@ -320,7 +320,7 @@ static void memory_may_end_while_opening(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(every_power_has_a_meter_and_all_are_counted),
     cmocka_unit_test(a_region_is_the_arithmetic_of_the_file),
-    cmocka_unit_test(hosting_is_metered),
+    cmocka_unit_test(host_overhead_is_metered),
     cmocka_unit_test(a_region_without_length_has_no_energy),
     cmocka_unit_test(counters_may_wrap_within_one_wait),
     cmocka_unit_test(what_is_less_than_a_count_has_no_value),

@@ -12,7 +12,7 @@ typedef struct level {
 
 typedef struct node {
     level levels[2][LEVELS]; /* of a CPU and a GPU */
-    double base_w, hosting_w;
+    double base_w, host_overhead_w;
 } node;
 
 typedef struct cost {
@@ -47,7 +47,7 @@ static node random_node(uint64_t seed)
         }
     }
     made.base_w = uniform(&state, 0, 60);
-    made.hosting_w = uniform(&state, 0, 20);
+    made.host_overhead_w = uniform(&state, 0, 20);
     return made;
 }
 
@@ -66,7 +66,7 @@ static void append_device(char *text, const char *name, const char *class, const
 
 static void write_node(const node *of, char *text)
 {
-    snprintf(text, TEXT, "{\"name\": \"random\", \"hosting_w\": %.17g, \"host\": {\"idle_w\": %.17g}, \"devices\": [", of->hosting_w,
+    snprintf(text, TEXT, "{\"name\": \"random\", \"hosting_w\": %.17g, \"host\": {\"idle_w\": %.17g}, \"devices\": [", of->host_overhead_w,
              of->base_w);
     append_device(text, "cpu", "cpu", of->levels[0]);
     strcat(text, ",");
@@ -82,8 +82,8 @@ static cost cost_of(const node *of, int64_t gpu_units, int cpu_level, int gpu_le
     double gpu_s = gpu_units > 0 ? g->start_s + g->per_unit_s * (double)gpu_units : 0;
     double time_s = fmax(cpu_s, gpu_s), idle_w = of->base_w + c->idle_w + g->idle_w;
     double energy_j =
-        idle_w * time_s + (c->busy_w - c->idle_w) * cpu_s + (g->busy_w - g->idle_w) * gpu_s + of->hosting_w * fmax(0, gpu_s - cpu_s);
-    double peak_w = idle_w + (cpu_s > 0 ? c->busy_w - c->idle_w : 0) + (gpu_s > 0 ? g->busy_w - g->idle_w + of->hosting_w : 0);
+        idle_w * time_s + (c->busy_w - c->idle_w) * cpu_s + (g->busy_w - g->idle_w) * gpu_s + of->host_overhead_w * fmax(0, gpu_s - cpu_s);
+    double peak_w = idle_w + (cpu_s > 0 ? c->busy_w - c->idle_w : 0) + (gpu_s > 0 ? g->busy_w - g->idle_w + of->host_overhead_w : 0);
     return (cost){time_s, energy_j, peak_w};
 }
 
@@ -188,7 +188,7 @@ static void a_power_cap_is_kept(void **state)
     (void)state;
     for (uint64_t seed = 1; seed <= 4; seed++) {
         const node of = random_node(seed);
-        const double cap_w = of.base_w + of.hosting_w + 0.8 * (of.levels[0][LEVELS - 1].busy_w + of.levels[1][LEVELS - 1].busy_w);
+        const double cap_w = of.base_w + of.host_overhead_w + 0.8 * (of.levels[0][LEVELS - 1].busy_w + of.levels[1][LEVELS - 1].busy_w);
         const yoke_run_options options = {.power_cap_w = cap_w};
         failing memory = {0};
         worker w;

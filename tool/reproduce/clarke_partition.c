@@ -113,7 +113,7 @@ static yoke_status plan(reproduce_report *report, const oracle *all, int64_t fin
     const yoke_plan_problem problem = {.units = all->units * fine,
                                        .repetitions = 1,
                                        .base_power_w = NAN,
-                                       .hosting_power_w = NAN,
+                                       .host_overhead_w = NAN,
                                        .num_devices = all->num_devices,
                                        .devices = devices};
     const yoke_plan_options options = {.objective = YOKE_OBJECTIVE_TIME, .bare = 1};

@@ -30,7 +30,7 @@ static void ask(const reproduce_pair *pair, pair_question *question)
                                             .repetitions = pair->repetitions,
                                             .copies_before = 1,
                                             .base_power_w = pair->base_power_w,
-                                            .hosting_power_w = pair->hosting_power_w,
+                                            .host_overhead_w = pair->host_overhead_w,
                                             .num_devices = 2,
                                             .devices = question->devices};
 }
@@ -110,7 +110,7 @@ yoke_status reproduce_balance(reproduce_report *report, double host_s, double ac
         devices[i] = (yoke_plan_device){
             .name = names[i], .host = i == 0, .num_levels = 1, .levels = i == 0 ? &host : &accelerator, .max_units = INT64_MAX};
     const yoke_plan_problem problem = {
-        .units = units, .repetitions = 1, .base_power_w = NAN, .hosting_power_w = NAN, .num_devices = accelerators + 1, .devices = devices};
+        .units = units, .repetitions = 1, .base_power_w = NAN, .host_overhead_w = NAN, .num_devices = accelerators + 1, .devices = devices};
     const yoke_plan_options options = {.objective = YOKE_OBJECTIVE_TIME, .bare = 1};
     yoke_plan *plan = NULL;
     yoke_status status = yoke_plan_create(context, &problem, &options, &plan);

@@ -15,7 +15,7 @@ typedef struct reproduce_device {
 
 typedef struct reproduce_pair {
     int64_t units;
-    double repetitions, base_power_w, hosting_power_w;
+    double repetitions, base_power_w, host_overhead_w;
     reproduce_device host, accelerator;
 } reproduce_pair;
 

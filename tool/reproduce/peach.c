@@ -18,7 +18,7 @@ reproduce_pair peach_pair(const peach_parameters *p, int64_t units)
     return (reproduce_pair){.units = units,
                             .repetitions = 1,
                             .base_power_w = p->base_w,
-                            .hosting_power_w = p->hosting_w,
+                            .host_overhead_w = p->host_overhead_w,
                             .host = {.seconds_per_unit = 1 / p->host_rate, .dynamic_power_w = p->host_w},
                             .accelerator = {.seconds_per_unit = 1 / p->gpu_rate, .dynamic_power_w = p->gpu_w}};
 }
@@ -26,7 +26,7 @@ reproduce_pair peach_pair(const peach_parameters *p, int64_t units)
 peach_point peach_at(const peach_parameters *p, double alpha)
 {
     double host_s = (1 - alpha) / p->host_rate, gpu_s = alpha / p->gpu_rate, time_s = fmax(host_s, gpu_s);
-    double energy_j = p->base_w * time_s + p->host_w * host_s + p->gpu_w * gpu_s + p->hosting_w * fmax(gpu_s - host_s, 0);
+    double energy_j = p->base_w * time_s + p->host_w * host_s + p->gpu_w * gpu_s + p->host_overhead_w * fmax(gpu_s - host_s, 0);
     return (peach_point){alpha, 1 / time_s, 1 / energy_j};
 }
 
@@ -36,7 +36,7 @@ double peach_slope_left(const peach_parameters *p) { return p->gpu_w / p->gpu_ra
 
 double peach_slope_right(const peach_parameters *p)
 {
-    return (p->base_w + p->gpu_w + p->hosting_w) / p->gpu_rate - (p->host_w - p->hosting_w) / p->host_rate;
+    return (p->base_w + p->gpu_w + p->host_overhead_w) / p->gpu_rate - (p->host_w - p->host_overhead_w) / p->host_rate;
 }
 
 double peach_alpha_energy(const peach_parameters *p)
@@ -197,14 +197,14 @@ static yoke_status add_equations(reproduce_report *report, const system_entry *s
 static yoke_status equations(reproduce_report *report)
 {
     peach_parameters without = peach_system_1;
-    without.hosting_w = 0;
+    without.host_overhead_w = 0;
     reproduce_section(report, "PEACH, eq. 11 to 15", "The planner against the closed formulas.");
     yoke_status status = add_equations(report, &systems[0]);
     if (!status) status = add_equations(report, &systems[1]);
     if (status != YOKE_OK) return status;
     reproduce_add(report, &(reproduce_row){
                               .id = "peach.eq11_clamp",
-                              .what = "eq. 11, hosting power",
+                              .what = "eq. 11, host overhead",
                               .published = NAN,
                               .published_text = "T_G - T_C",
                               .recomputed = NAN,
@@ -242,13 +242,13 @@ static void add_inconsistent(reproduce_report *report, const char *id, const cha
 
 static yoke_status add_multiply(reproduce_report *report)
 {
-    reproduce_pair pair = peach_pair(&peach_system_1, 100), unhosted = pair, slow = pair;
-    reproduce_outcome at_79, at_100, unhosted_100, slow_89;
-    unhosted.hosting_power_w = 0;
+    reproduce_pair pair = peach_pair(&peach_system_1, 100), no_overhead = pair, slow = pair;
+    reproduce_outcome at_79, at_100, without_100, slow_89;
+    no_overhead.host_overhead_w = 0;
     slow.host.seconds_per_unit = 1 / peach_at_frequencies(1.2, 705).host_rate;
     yoke_status status = reproduce_given(report, &pair, 79, &at_79);
     if (!status) status = reproduce_given(report, &pair, 100, &at_100);
-    if (!status) status = reproduce_given(report, &unhosted, 100, &unhosted_100);
+    if (!status) status = reproduce_given(report, &no_overhead, 100, &without_100);
     if (!status) status = reproduce_given(report, &slow, 89, &slow_89);
     if (status != YOKE_OK) return status;
     reproduce_add(report, &(reproduce_row){.id = "peach.t8.mm.perf_R",
@@ -264,7 +264,7 @@ static yoke_status add_multiply(reproduce_report *report)
                                            .recomputed = 100 / at_100.time_s,
                                            .absolute = 0.5});
     const char *id = "peach.t8.mm.eta_swapped";
-    add_inconsistent(report, id, "eta_alpha1_POH0", "MatrixMultiply at 100 % without P_OH", "GFLOPS/W", 2.29, 100 / unhosted_100.energy_j,
+    add_inconsistent(report, id, "eta_alpha1_POH0", "MatrixMultiply at 100 % without P_OH", "GFLOPS/W", 2.29, 100 / without_100.energy_j,
                      NULL);
     add_inconsistent(report, id, "eta_alpha1_POH30", "MatrixMultiply at 100 %", "GFLOPS/W", 2.29, 100 / at_100.energy_j, NULL);
     add_inconsistent(

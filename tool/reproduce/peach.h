@@ -6,9 +6,9 @@
 
 #include "reproduce/pair.h"
 
-/* Rates are in units of work a second, powers in W: base of everything, dynamic of host and GPU, hosting. */
+/* Rates are in units of work a second, powers in W: base of everything, dynamic of host and GPU, host overhead. */
 typedef struct peach_parameters {
-    double base_w, host_rate, host_w, gpu_rate, gpu_w, hosting_w;
+    double base_w, host_rate, host_w, gpu_rate, gpu_w, host_overhead_w;
 } peach_parameters;
 
 typedef struct peach_point {

@@ -66,7 +66,7 @@ peach_parameters peach_at_frequencies(double cpu, double gpu)
                               .host_w = 124 * cpu - 100.23,
                               .gpu_rate = 1.495 * gpu - 1.78,
                               .gpu_w = 0.337 * gpu - 109,
-                              .hosting_w = 30};
+                              .host_overhead_w = 30};
 }
 
 static peach_parameters unrounded(double cpu, double gpu)
@@ -76,7 +76,7 @@ static peach_parameters unrounded(double cpu, double gpu)
                               .host_w = 124.79 * cpu - 100.23,
                               .gpu_rate = 1.4954 * gpu - 1.78,
                               .gpu_w = 0.3375 * gpu - 108.4,
-                              .hosting_w = 30};
+                              .host_overhead_w = 30};
 }
 
 static peach_parameters parameters_of(const peach_variant *variant, int cpu, int gpu)
@@ -84,8 +84,8 @@ static peach_parameters parameters_of(const peach_variant *variant, int cpu, int
     const char letter = variant->name[0];
     const double fastest = cpu_ghz[0], slowest = cpu_ghz[NUM_CPU_FREQUENCIES - 1];
     peach_parameters p = letter == 'J' ? unrounded(cpu_ghz[cpu], gpu_mhz[gpu]) : peach_at_frequencies(cpu_ghz[cpu], gpu_mhz[gpu]);
-    if (letter == 'E') p.hosting_w = 0;
-    if (letter == 'F') p.hosting_w = 30 - 20 * (fastest - cpu_ghz[cpu]) / (fastest - slowest);
+    if (letter == 'E') p.host_overhead_w = 0;
+    if (letter == 'F') p.host_overhead_w = 30 - 20 * (fastest - cpu_ghz[cpu]) / (fastest - slowest);
     if (letter == 'I') p.base_w += 47 - 46.6;
     if (letter != 'G' && letter != 'H') return p;
     if (cpu == 0) p.host_rate = 293;
@@ -253,7 +253,7 @@ static void add_unrounded(reproduce_report *report, int64_t cells)
         {"rgs", "R_G: slope, GFLOPS/MHz", rgs},    {"rgi", "R_G: intercept, GFLOPS", p.gpu_rate - rgs * gpu},
         {"pcs", "Pd_C + Pd_M: slope, W/GHz", pcs}, {"pci", "Pd_C + Pd_M: intercept, W", p.host_w - pcs * cpu},
         {"pgs", "Pd_G: slope, W/MHz", pgs},        {"pgi", "Pd_G: intercept, W", p.gpu_w - pgs * gpu},
-        {"P0", "base power, W", p.base_w},         {"POH", "hosting power, W", p.hosting_w},
+        {"P0", "base power, W", p.base_w},         {"POH", "host overhead, W", p.host_overhead_w},
     };
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
         reproduce_add(report, &(reproduce_row){.id = "peach.t7.coeffs_J",
@@ -352,8 +352,12 @@ static yoke_status coupled_plan(reproduce_report *report, int aim, peach_point *
         {.name = "accelerator", .num_levels = NUM_GPU_FREQUENCIES, .levels = accelerator, .max_units = INT64_MAX},
     };
     const peach_parameters p = peach_at_frequencies(cpu_ghz[0], gpu_mhz[0]);
-    const yoke_plan_problem problem = {
-        .units = UNITS, .repetitions = 1, .base_power_w = p.base_w, .hosting_power_w = p.hosting_w, .num_devices = 2, .devices = devices};
+    const yoke_plan_problem problem = {.units = UNITS,
+                                       .repetitions = 1,
+                                       .base_power_w = p.base_w,
+                                       .host_overhead_w = p.host_overhead_w,
+                                       .num_devices = 2,
+                                       .devices = devices};
     const yoke_plan_options options = {.objective = aims[aim], .bare = 1};
     yoke_plan *plan = NULL;
     yoke_status status = yoke_plan_create(context, &problem, &options, &plan);

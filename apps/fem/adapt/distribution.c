@@ -93,7 +93,7 @@ static yoke_status create_run(fem_distribution *d)
                                       .powers = powers,
                                       .num_powers = app_given(energy->place) ? declared_powers(energy, powers) : 0,
                                       .base_w = or_none(energy->base_w.value),
-                                      .hosting_w = or_none(energy->hosting_w.value),
+                                      .host_overhead_w = or_none(energy->host_overhead_w.value),
                                       .measure_first = 1,
                                       .profile = o->profile ? profile_part : 0,
                                       .copies_apart = 1};

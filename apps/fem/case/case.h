@@ -120,7 +120,7 @@ typedef struct fem_case_power {
 
 typedef struct fem_case_energy { /* powers that are declared; place all zero: none are */
     app_place place;
-    app_number base_w, hosting_w;
+    app_number base_w, host_overhead_w;
     APP_LIST(fem_case_power) devices;
 } fem_case_energy;
 

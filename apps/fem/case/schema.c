@@ -162,7 +162,12 @@ static const app_key power_keys[] = {
 static const app_key energy_keys[] = {
     {KEY(fem_case_energy, base_w, APP_NUMBER), .range = &not_negative, .unit = "W", .standard = "0",
      .meaning = "power of the rest of the machine, whichever device works"},
-    {KEY(fem_case_energy, hosting_w, APP_NUMBER), .range = &not_negative, .unit = "W", .standard = "0",
+    {.name = "hosting_w",
+     .type = APP_NUMBER,
+     .offset = offsetof(fem_case_energy, host_overhead_w),
+     .range = &not_negative,
+     .unit = "W",
+     .standard = "0",
      .meaning = "host overhead: power of the host beyond idle while it waits for a GPU"},
     {KEY(fem_case_energy, devices, APP_MAPS), .keys = power_keys, .size = sizeof(fem_case_power),
      .meaning = "one item for each device of the run"},

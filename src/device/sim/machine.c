@@ -314,8 +314,8 @@ static yoke_status read_devices(yoke_json_reader *reader, const json_t *value, v
 static yoke_status check_powers(yoke_json_reader *reader, sim_machine *machine)
 {
     const char *host = machine->host_described ? "host" : "hosting";
-    machine->host.powered |= machine->hosting_w > 0;
-    machine->host.busy_w = machine->host.idle_w + machine->hosting_w;
+    machine->host.powered |= machine->host_overhead_w > 0;
+    machine->host.busy_w = machine->host.idle_w + machine->host_overhead_w;
     machine->powered = machine->host.powered || machine->dram.powered;
     for (int64_t i = 0; i < machine->count; i++) {
         sim_profile *device = &machine->devices[i];
@@ -340,7 +340,7 @@ static yoke_status read_machine(yoke_json_reader *reader, const json_t *document
         {"devices", YOKE_JSON_OTHER, 0, .required = 1, .read = read_devices},
         {"host", YOKE_JSON_OTHER, offsetof(sim_machine, host), .read = read_host},
         {"dram", YOKE_JSON_OTHER, offsetof(sim_machine, dram), .read = read_dram},
-        {"hosting_w", YOKE_JSON_NUMBER, offsetof(sim_machine, hosting_w), .least = 0, .most = 1e7},
+        {"hosting_w", YOKE_JSON_NUMBER, offsetof(sim_machine, host_overhead_w), .least = 0, .most = 1e7},
         {"contention", YOKE_JSON_NUMBER, offsetof(sim_machine, contention), .least = 0, .most = 1e3},
     };
     if (!json_is_object(document)) return yoke_json_expected(reader, "an object {\"name\": ..., \"devices\": [...]}", document);

@@ -76,7 +76,7 @@ typedef struct sim_machine {
     sim_profile *devices;
     int64_t count;
     sim_domain host, dram; /* the host is busy where it does nothing but host GPUs that work */
-    double hosting_w, contention;
+    double host_overhead_w, contention;
     int host_described; /* nonzero: the file has the key "host" */
     int powered;        /* nonzero: there is a domain with a power */
     double host_s;      /* the host's virtual clock, which all devices share */

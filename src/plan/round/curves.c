@@ -55,14 +55,14 @@ static int wait_of(const plan_work *work, int term)
     return term >= 0 ? work->phases[term].interval : work->copies_before ? work->num_intervals : 0;
 }
 
-/* A line in which devices also wait for copies is longer than their work: then hosting is not bounded by it. */
-static void find_hosted_lines(round_search *search)
+/* A line in which devices also wait for copies is longer than their work: then the seconds of host overhead are not bounded by it. */
+static void find_overhead_lines(round_search *search)
 {
     const plan_work *work = search->work;
     int copies = 0;
-    if (!(work->hosting_w > 0) || search->limits->objective == YOKE_OBJECTIVE_TIME) return;
+    if (!(work->host_overhead_w > 0) || search->limits->objective == YOKE_OBJECTIVE_TIME) return;
     for (int i = 0; i < work->num_devices; i++) copies |= work->devices[i].copy_s > 0 || work->devices[i].copy_per_unit_s > 0;
-    for (int l = 0; l < search->num_lines; l++) search->hosted[l] = (char)(!copies || l != line_of_wait(search, wait_of(work, -1)));
+    for (int l = 0; l < search->num_lines; l++) search->overhead[l] = (char)(!copies || l != line_of_wait(search, wait_of(work, -1)));
 }
 
 /* Units of the phase that a device with the part y surely has: scale y - slack. */
@@ -176,7 +176,7 @@ static yoke_status make_curve(round_search *search, int device, const plan_level
                               round_curve *curve)
 {
     yoke_context *context = search->work->context;
-    const int hosting = search->work->devices[device].host && search->work->hosting_w > 0;
+    const int overhead = search->work->devices[device].host && search->work->host_overhead_w > 0;
     double *corners = NULL;
     yoke_status status = yoke_allocate_untouched(context, corners_room(level, group), sizeof *corners, &corners);
     if (status != YOKE_OK) return status;
@@ -185,7 +185,7 @@ static yoke_status make_curve(round_search *search, int device, const plan_level
     const int64_t ends = 2 * curve->count;
     status = yoke_allocate(context, ends, sizeof(double), &curve->joules);
     if (status == YOKE_OK) status = yoke_allocate(context, ends * search->num_lines, sizeof(double), &curve->seconds);
-    if (status == YOKE_OK && hosting) status = yoke_allocate(context, ends * search->num_lines, sizeof(double), &curve->above);
+    if (status == YOKE_OK && overhead) status = yoke_allocate(context, ends * search->num_lines, sizeof(double), &curve->above);
     for (int64_t k = 0; k < curve->count && status == YOKE_OK; k++)
         for (int j = 0; j < group->num_terms; j++) fill_term(search, device, level, group->terms[j], curve, k);
     return status;
@@ -210,7 +210,7 @@ yoke_status round_make_curves(round_search *search)
     const plan_work *work = search->work;
     int64_t most = MOST_LINES / ((int64_t)search->num_levels * (work->num_phases + 1));
     most = most > MOST_PIECES ? MOST_PIECES : most < FEWEST_PIECES ? FEWEST_PIECES : most;
-    find_hosted_lines(search);
+    find_overhead_lines(search);
     yoke_status status =
         yoke_allocate(work->context, (int64_t)search->num_levels * search->num_groups, sizeof *search->curves, &search->curves);
     for (int i = 0; i < work->num_devices && status == YOKE_OK; i++)

@@ -240,7 +240,7 @@ static double least_joules(round_search *search, const round_node *node, double 
         }
         sum += least;
     }
-    if (!(work->hosting_w > 0)) return sum;
+    if (!(work->host_overhead_w > 0)) return sum;
     for (int k = 0; k < work->num_intervals; k++) {
         double accelerators = 0, hosts = 0;
         for (int i = 0; i < devices; i++) {
@@ -253,7 +253,7 @@ static double least_joules(round_search *search, const round_node *node, double 
             else
                 accelerators = fmax(accelerators, least);
         }
-        sum += work->hosting_w * fmax(0, accelerators - hosts);
+        sum += work->host_overhead_w * fmax(0, accelerators - hosts);
     }
     return sum;
 }
@@ -265,7 +265,7 @@ static int breaks_cap(const round_search *search, const round_node *node)
     if (isinf(search->limits->power_cap_w)) return 0;
     for (int k = 0; k < work->num_intervals; k++) {
         double watts = work->base_w;
-        int hosting = 0;
+        int accelerated = 0;
         for (int i = 0; i < work->num_devices; i++) {
             double least = search->box.may_be_off[i] ? work->devices[i].parked_w : INFINITY;
             for (int l = node->first[i]; l <= node->last[i] && search->box.may_work[i]; l++) {
@@ -275,13 +275,13 @@ static int breaks_cap(const round_search *search, const round_node *node)
                 for (int p = 0; p < work->num_phases; p++)
                     if (work->phases[p].interval == k && search->box.fewest[p * work->num_devices + i] > 0) {
                         active = fmax(active, level->times[p].dynamic_w);
-                        hosting |= !work->devices[i].host;
+                        accelerated |= !work->devices[i].host;
                     }
                 least = fmin(least, level->idle_w + active);
             }
             watts += least;
         }
-        if (watts + (hosting ? work->hosting_w : 0) > search->limits->power_cap_w) return 1;
+        if (watts + (accelerated ? work->host_overhead_w : 0) > search->limits->power_cap_w) return 1;
     }
     return 0;
 }
@@ -369,7 +369,7 @@ static int look_once(round_search *search, round_node *node, double *joules)
         copies = fmax(copies, copy_s);
         longest = fmax(longest, min_s);
         search->box.standing_w += search->box.idle_w[i];
-        if (work->hosting_w > 0 && search->limits->objective != YOKE_OBJECTIVE_TIME) find_most_seconds(search, node, i);
+        if (work->host_overhead_w > 0 && search->limits->objective != YOKE_OBJECTIVE_TIME) find_most_seconds(search, node, i);
     }
     narrow_levels(search, node);
     if (work->copies_before) sum += copies;

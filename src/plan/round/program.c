@@ -1,7 +1,7 @@
 /*
  * program.c - the bound of a node by a linear program: each device is a mean of states, each line (interval) as long as the longest device's mean.
  *
- *   least second (A + T') + sum of means' joules + hosting sum over lines of h_k        A: the node's least makespan
+ *   least second (A + T') + sum of means' joules + host_overhead_w sum over lines of h_k        A: the node's least makespan
  *   rows: each device's seconds in a line <= t_k; its weights sum to 1; the means' parts sum to each group's total;
  *         s + sum of t_k <= A + T' and <= B, the node's most;  t_k - hosts' seconds in the line <= h_k.
  *
@@ -136,13 +136,14 @@ static void add_own(node_program *p)
             rows[count] = p->most_at;
             values[count++] = 1;
         }
-        if (p->joules && search->hosted[k]) {
+        if (p->joules && search->overhead[k]) {
             rows[count] = p->hosts_at + k;
             values[count++] = 1;
         }
         own->lines[k] = plan_simplex_add(&search->program, 0, count, rows, values);
-        own->hosts[k] =
-            p->joules && search->hosted[k] ? add_single(p, search->work->hosting_w * p->second_unit / p->cost_unit, p->hosts_at + k) : -1;
+        own->hosts[k] = p->joules && search->overhead[k]
+                            ? add_single(p, search->work->host_overhead_w * p->second_unit / p->cost_unit, p->hosts_at + k)
+                            : -1;
     }
     for (int g = 0; g < p->groups; g++) own->groups[g] = add_single(p, 0, p->groups_at + g);
     own->longer = add_single(p, p->second * p->second_unit / p->cost_unit, p->least_at);
@@ -161,7 +162,7 @@ static void add_state(node_program *p, round_state *state)
             rows[count] = k * p->devices + state->device;
             values[count++] = seconds[k] / p->second_unit;
         }
-        if (p->joules && search->hosted[k] && above[k] > 0) {
+        if (p->joules && search->overhead[k] && above[k] > 0) {
             rows[count] = p->hosts_at + k;
             values[count++] = -above[k] / p->second_unit;
         }
@@ -221,7 +222,7 @@ static void take_prices(const node_program *p, round_prices *prices)
     for (int k = 0; k < p->lines; k++) {
         double sum = 0, *lines = prices->lines + k * p->devices;
         prices->hosts[k] =
-            p->joules && search->hosted[k] ? fmin(fmax(0, -multipliers[p->hosts_at + k] * unit), search->work->hosting_w) : 0;
+            p->joules && search->overhead[k] ? fmin(fmax(0, -multipliers[p->hosts_at + k] * unit), search->work->host_overhead_w) : 0;
         for (int i = 0; i < p->devices; i++) sum += lines[i] = fmax(0, -multipliers[k * p->devices + i]);
         const double wanted = prices->second + prices->hosts[k];
         for (int i = 0; i < p->devices; i++) lines[i] = sum > 0 ? lines[i] / sum * wanted * (1 - 1e-15) : wanted / p->devices;
@@ -365,7 +366,7 @@ static node_program program_of(round_search *search, const round_node *node, int
     p.least_at = p.groups_at + p.groups;
     p.most_at = p.least_at + 1;
     p.hosts_at = p.most_at + 1;
-    p.rows = p.hosts_at + (joules && work->hosting_w > 0 ? p.lines : 0);
+    p.rows = p.hosts_at + (joules && work->host_overhead_w > 0 ? p.lines : 0);
     p.prices->joules = joules;
     if (!joules) return p;
     const int power = round_power_of_time(search->limits->objective);

@@ -48,7 +48,7 @@ typedef struct round_box {
     int64_t (*before)[2]; /* [num_cuts][num_devices + 1]: fewest and most units before a device */
     int64_t *fewest;      /* [num_phases][num_devices] units */
     double (*parts)[2];   /* [groups][num_devices]: of the group */
-    double (*seconds)[2]; /* [num_intervals][num_devices]: least, most (the latter with hosting only) */
+    double (*seconds)[2]; /* [num_intervals][num_devices]: least, most (the latter with host overhead only) */
     char *possible;       /* of all levels, by number */
     char *may_be_off, *may_work;
     double *idle_w;    /* [num_devices]: the least */
@@ -87,9 +87,9 @@ typedef struct round_search {
     plan_work *work;
     const search_limits *limits;
     search_best *best;
-    int num_groups, num_waits;         /* waits: intervals, and copies that come before */
-    int num_lines;                     /* waits, or neighbours of them taken together */
-    char hosted[PLAN_MOST_PHASES + 1]; /* [num_lines]: nonzero: hosting waits in it */
+    int num_groups, num_waits;           /* waits: intervals, and copies that come before */
+    int num_lines;                       /* waits, or neighbours of them taken together */
+    char overhead[PLAN_MOST_PHASES + 1]; /* [num_lines]: nonzero: it may have host overhead */
     round_group groups[PLAN_MOST_PHASES + PLAN_MOST_CUTS];
     int first_level[PLAN_MOST_DEVICES]; /* number of a device's first level among all */
     int num_levels;

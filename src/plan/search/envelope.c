@@ -7,7 +7,7 @@ double envelope_joules(const plan_device *device, const plan_level *level, const
 {
     double seconds = plan_work_s(level, n);
     double joules = level->idle_w * price->seconds + level->times->dynamic_w * seconds + device->copy_j * (double)n;
-    if (price->hosting_w > 0) joules += price->hosting_w * fmax(0, price->waited_s - seconds);
+    if (price->host_overhead_w > 0) joules += price->host_overhead_w * fmax(0, price->waited_s - seconds);
     return joules;
 }
 
@@ -16,13 +16,13 @@ int64_t envelope_most_points(const plan_level *level) { return level->times->spe
 /* What a curve's part costs: all but w is linear in units. */
 typedef struct part {
     const plan_level *level;
-    double repetitions, idle_j, copy_j, waited_s, hosting_w;
+    double repetitions, idle_j, copy_j, waited_s, host_overhead_w;
 } part;
 
 static double joules_at(const part *p, double units, double seconds)
 {
     return p->idle_j + p->level->times->dynamic_w * seconds + p->copy_j * units +
-           (p->hosting_w > 0 ? p->hosting_w * fmax(0, p->waited_s - seconds) : 0);
+           (p->host_overhead_w > 0 ? p->host_overhead_w * fmax(0, p->waited_s - seconds) : 0);
 }
 
 /* From x to y on one piece of the curve, on one side of waited_s; `factor` is that of w. */
@@ -37,7 +37,8 @@ static int64_t add_part(const part *p, const yoke_speed_piece *piece, double x, 
     points[count++] = (envelope_point){y, joules_y};
     if (piece->flat || !(y > x)) return count;
     /* t = x / (a + b x) is convex where b < 0; a negative factor turns that round. */
-    double factor = p->level->times->dynamic_w - (p->hosting_w > 0 && (seconds_x + seconds_y) / 2 <= p->waited_s ? p->hosting_w : 0);
+    double factor =
+        p->level->times->dynamic_w - (p->host_overhead_w > 0 && (seconds_x + seconds_y) / 2 <= p->waited_s ? p->host_overhead_w : 0);
     if (!(factor * piece->slope < 0)) return count;
     double a = piece->speed - piece->slope * piece->units;
     double rise_x = factor * p->repetitions * a / (speed_x * speed_x) + p->copy_j,
@@ -55,7 +56,7 @@ static int64_t add_curve(const part *p, int64_t from, int64_t to, envelope_point
     const yoke_speed *speed = &p->level->times->speed;
     int64_t count = 0;
     double crossing = INFINITY;
-    if (p->hosting_w > 0) crossing = yoke_speed_units(speed, (p->waited_s - p->level->times->start_s) / p->repetitions);
+    if (p->host_overhead_w > 0) crossing = yoke_speed_units(speed, (p->waited_s - p->level->times->start_s) / p->repetitions);
     for (int64_t k = yoke_speed_find(speed, (double)from); k < speed->count; k++) {
         const yoke_speed_piece *piece = &speed->pieces[k];
         double x = fmax(piece->units, (double)from), y = k + 1 < speed->count ? fmin(piece[1].units, (double)to) : (double)to;
@@ -77,13 +78,13 @@ int64_t envelope_add(const plan_work *work, const plan_device *device, const pla
               .idle_j = level->idle_w * price->seconds,
               .copy_j = device->copy_j,
               .waited_s = price->waited_s,
-              .hosting_w = price->hosting_w};
+              .host_overhead_w = price->host_overhead_w};
     if (level->times->speed.count > 0) return add_curve(&p, from, to, points);
     int64_t count = 0;
     double x = (double)from, y = (double)to;
     points[count++] = (envelope_point){x, joules_at(&p, x, level->times->start_s + level->times->per_unit_s * x)};
     if (to > from) points[count++] = (envelope_point){y, joules_at(&p, y, level->times->start_s + level->times->per_unit_s * y)};
-    if (price->hosting_w > 0 && level->times->per_unit_s > 0) {
+    if (price->host_overhead_w > 0 && level->times->per_unit_s > 0) {
         double crossing = (price->waited_s - level->times->start_s) / level->times->per_unit_s;
         if (crossing > x && crossing < y) points[count++] = (envelope_point){crossing, joules_at(&p, crossing, price->waited_s)};
     }

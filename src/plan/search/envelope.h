@@ -11,12 +11,12 @@ typedef struct envelope_point {
 } envelope_point;
 
 /*
- * What n units cost on a level: idle x seconds + dynamic w + copy n; with `hosting` (a host that leads, see docs/methods/plan.md) also
- * hosting x max(0, waited_s - w).
+ * What n units cost on a level: idle x seconds + dynamic w + copy n; with host_overhead_w (of a host that leads, see docs/methods/plan.md) also
+ * host_overhead_w x max(0, waited_s - w).
  */
 typedef struct envelope_price {
     double seconds; /* over which idle power is drawn */
-    double hosting_w, waited_s;
+    double host_overhead_w, waited_s;
 } envelope_price;
 
 double envelope_joules(const plan_device *device, const plan_level *level, const envelope_price *price, int64_t n);

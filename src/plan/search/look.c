@@ -37,21 +37,21 @@ int64_t range_capacity(const range_search *search, const plan_device *device, co
 static int narrow_powers(const range_search *search, range_node *node)
 {
     const plan_work *work = search->work;
-    double cap = search->limits->power_cap_w, least = work->base_w, hosting = work->hosting_w;
+    double cap = search->limits->power_cap_w, least = work->base_w, overhead_w = work->host_overhead_w;
     if (isinf(cap)) return 1;
     for (int i = 0; i < work->num_devices; i++) {
         const plan_device *device = &work->devices[i];
         least += node->least[i] > 0 ? power_at_work(&device->levels[node->first_level[i]]) : device->parked_w;
-        if (node->least[i] > 0 && !device->host && hosting > 0) {
-            least += hosting;
-            hosting = 0;
+        if (node->least[i] > 0 && !device->host && overhead_w > 0) {
+            least += overhead_w;
+            overhead_w = 0;
         }
     }
     if (least > cap) return 0;
     for (int i = 0; i < work->num_devices; i++) {
         const plan_device *device = &work->devices[i];
         double room = cap - least + (node->least[i] > 0 ? power_at_work(&device->levels[node->first_level[i]]) : device->parked_w);
-        if (!device->host) room -= hosting;
+        if (!device->host) room -= overhead_w;
         room += PLAN_ROUNDING * cap;
         while (node->last_level[i] >= node->first_level[i] && power_at_work(&device->levels[node->last_level[i]]) > room)
             node->last_level[i]--;
@@ -121,7 +121,8 @@ static int narrow_makespans(const range_search *search, range_node *node)
 
 static envelope_price price_of(const range_search *search, const range_node *node, const relaxed *r, int i)
 {
-    return (envelope_price){.seconds = r->time_s, .hosting_w = i == node->leader ? search->hosting_w : 0, .waited_s = r->waited_s};
+    return (envelope_price){
+        .seconds = r->time_s, .host_overhead_w = i == node->leader ? search->host_overhead_w : 0, .waited_s = r->waited_s};
 }
 
 /* The level in the node's range that does the units at least cost (of the relaxed prices). */
@@ -232,7 +233,7 @@ static void relax(const range_search *search, range_node *node, relaxed *r)
     }
     make_hulls(search, node, r);
     fill(search, node, r);
-    r->joules = work->base_w * r->time_s + (node->leader == RANGE_NO_HOST ? search->hosting_w * r->waited_s : 0);
+    r->joules = work->base_w * r->time_s + (node->leader == RANGE_NO_HOST ? search->host_overhead_w * r->waited_s : 0);
     for (int i = 0; i < work->num_devices; i++) r->joules += r->part[i];
     plan_cost cost = {.time_s = r->time_s, .energy_j = r->joules};
     node->bound = plan_objective_value(search->limits->objective, &cost);
@@ -389,7 +390,7 @@ static int choose_split(const range_search *search, range_node *node, const rela
     return split_power(search, node, r);
 }
 
-/* Whose the second time is in the relaxed choice, and what a second of it costs: all idle powers, or hosting. */
+/* Whose the second time is in the relaxed choice, and what a second of it costs: all idle powers, or host overhead. */
 static void find_tight(const range_search *search, range_node *node, const relaxed *r)
 {
     const plan_work *work = search->work;
@@ -411,9 +412,9 @@ static void find_tight(const range_search *search, range_node *node, const relax
     if (search->second != RANGE_ACCELERATORS) return;
     if (node->leader >= 0) {
         const plan_level *level = &work->devices[node->leader].levels[r->levels[node->leader]];
-        node->hosting_part = plan_work_s(level, r->units[node->leader]) <= longest ? 1 : 0;
+        node->overhead_part = plan_work_s(level, r->units[node->leader]) <= longest ? 1 : 0;
     }
-    node->second_w = node->hosting_part * search->hosting_w;
+    node->second_w = node->overhead_part * search->host_overhead_w;
 }
 
 /* The least time of the states (off, or a level) that a choice has. */
@@ -429,8 +430,8 @@ static void offer_states(const range_search *search, const relaxed *r)
     search->best->result.nodes = nodes;
 }
 
-/* Hosting makes the choice draw too much: whether an accelerator works must be decided. */
-static int split_hosting(const range_search *search, range_node *node, const relaxed *r)
+/* With the host overhead the choice draws too much: whether an accelerator works must be decided. */
+static int split_overhead(const range_search *search, range_node *node, const relaxed *r)
 {
     for (int i = 0; i < search->work->num_devices; i++)
         if (!search->work->devices[i].host && node->least[i] == 0 && r->units[i] > 0) return split_units(node, r, i);
@@ -453,7 +454,7 @@ static int look_at_power(range_search *search, range_node *node)
         int found = range_fill_power(search, node, r.units, r.levels);
         if (found != 1) return found;
         plan_cost cost = search_offer(search->work, search->limits, r.units, r.levels, search->best);
-        if (cost.peak_w > search->limits->power_cap_w) return split_hosting(search, node, &r);
+        if (cost.peak_w > search->limits->power_cap_w) return split_overhead(search, node, &r);
         if (search->second != RANGE_ONE) return node->bound < search_enough(search->best) && split_makespan(search, node, &r);
         offer_states(search, &r);
         if (!(search_enough(search->best) < enough)) return 0; /* the limits allow no better, though their rounding did */

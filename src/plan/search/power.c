@@ -48,12 +48,12 @@ static int states_of(const range_search *search, const range_node *node, int i, 
     return hull_of(states, count);
 }
 
-/* The least power that is drawn beside the devices: base, and hosting where an accelerator must work. */
+/* The least power that is drawn beside the devices: base, and host overhead where an accelerator must work. */
 static double fixed_power(const range_search *search, const range_node *node)
 {
     const plan_work *work = search->work;
     for (int i = 0; i < work->num_devices; i++)
-        if (!work->devices[i].host && node->least[i] > 0) return work->base_w + work->hosting_w;
+        if (!work->devices[i].host && node->least[i] > 0) return work->base_w + work->host_overhead_w;
     return work->base_w;
 }
 

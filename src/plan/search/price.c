@@ -24,7 +24,7 @@ typedef struct pricing {
     range_node *node;
     int count; /* of corners */
     double price;
-    corners time, waited;             /* T, and what hosting is paid for */
+    corners time, waited;             /* T, and what host overhead is paid for */
     corners sum;                      /* L */
     corners least[PLAN_MOST_DEVICES]; /* of a device's states, each corner for itself */
 } pricing;
@@ -90,14 +90,15 @@ static int level_line(const pricing *p, const plan_level *level, int i, corners 
     fit fits[2];
     int limits = fits_of(search, &search->work->devices[i], level, fits);
     double least = node->least[i] > 0 ? (double)node->least[i] : 1,
-           hosting = i == node->leader ? node->hosting_part * search->hosting_w : 0;
+           overhead_w = i == node->leader ? node->overhead_part * search->host_overhead_w : 0;
     for (int k = 0; k < limits; k++)
         if (fit_at(node, &fits[k], p->count - 1) * (1 + 1e-14) < least) return 0;
-    double start = level->start_j - hosting * level->times->start_s, unit = level->unit_j - hosting * level->times->per_unit_s - p->price;
+    double start = level->start_j - overhead_w * level->times->start_s,
+           unit = level->unit_j - overhead_w * level->times->per_unit_s - p->price;
     corners units = {{least, least, least, least}};
     if (unit < 0) units_above(p, i, fits, limits, -unit, &units);
     for (int c = 0; c < p->count; c++)
-        joules->at[c] = level->idle_w * p->time.at[c] + hosting * p->waited.at[c] + start + unit * units.at[c];
+        joules->at[c] = level->idle_w * p->time.at[c] + overhead_w * p->waited.at[c] + start + unit * units.at[c];
     return 1;
 }
 
@@ -209,7 +210,7 @@ static void set_corners(pricing *p)
         p->time.at[c] = makespan + (search->second == RANGE_COPIES ? second : 0);
         p->waited.at[c] = search->second == RANGE_ACCELERATORS ? second : makespan;
         p->sum.at[c] = p->price * n + fixed * p->time.at[c];
-        if (node->leader == RANGE_NO_HOST) p->sum.at[c] += search->hosting_w * p->waited.at[c];
+        if (node->leader == RANGE_NO_HOST) p->sum.at[c] += search->host_overhead_w * p->waited.at[c];
     }
 }
 

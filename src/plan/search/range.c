@@ -84,17 +84,17 @@ static void set_up(range_search *search)
             copying |= has_copies(&work->devices[i]);
         } else if (search->limits->most[i] > 0)
             copying |= has_copies(&work->devices[i]);
-    search->hosting_w = search->limits->objective != YOKE_OBJECTIVE_TIME && accelerators ? work->hosting_w : 0;
+    search->host_overhead_w = search->limits->objective != YOKE_OBJECTIVE_TIME && accelerators ? work->host_overhead_w : 0;
     if (work->copies_before)
         search->second = RANGE_COPIES;
-    else if (search->hosting_w > 0 && copying)
+    else if (search->host_overhead_w > 0 && copying)
         search->second = RANGE_ACCELERATORS;
 }
 
 static range_node root_of(const range_search *search, int leader)
 {
     const plan_work *work = search->work;
-    range_node root = {.leader = leader, .price = NAN, .tight = -1, .hosting_part = 1};
+    range_node root = {.leader = leader, .price = NAN, .tight = -1, .overhead_part = 1};
     for (int i = 0; i < work->num_devices; i++) {
         const plan_device *device = &work->devices[i];
         int64_t most = search->limits->most[i];
@@ -139,8 +139,8 @@ static yoke_status open_roots(range_search *search, int *full)
 {
     double least = least_makespan(search);
     yoke_status status = YOKE_OK;
-    for (int leader = RANGE_NO_HOSTING; leader < search->work->num_devices && status == YOKE_OK; leader++) {
-        if ((leader == RANGE_NO_HOSTING) != !(search->hosting_w > 0)) continue;
+    for (int leader = RANGE_NO_HOST_OVERHEAD; leader < search->work->num_devices && status == YOKE_OK; leader++) {
+        if ((leader == RANGE_NO_HOST_OVERHEAD) != !(search->host_overhead_w > 0)) continue;
         if (leader >= 0 && (!search->work->devices[leader].host || search->limits->most[leader] == 0)) continue;
         range_node root = root_of(search, leader);
         root.low[0] = least;

@@ -9,17 +9,17 @@
 
 /*
  * Besides the makespan (T, or max w where copies come before) a second time may be bounded: the longest copy (where copies come before), or the
- * longest work of accelerators (where hosting counts and copies make it differ from the makespan).
+ * longest work of accelerators (where host overhead counts and copies make it differ from the makespan).
  */
 typedef enum range_second { RANGE_ONE, RANGE_COPIES, RANGE_ACCELERATORS } range_second;
 
-enum { RANGE_NO_HOST = -1, RANGE_NO_HOSTING = -2 };
+enum { RANGE_NO_HOST = -1, RANGE_NO_HOST_OVERHEAD = -2 };
 
 /* All choices with makespans, units and levels (by place) in these ranges, whose longest host is `leader`. */
 typedef struct range_node {
     double bound; /* no such choice has an objective below this */
     double low[2], high[2];
-    int leader; /* RANGE_NO_HOST: no host has units; RANGE_NO_HOSTING: no matter */
+    int leader; /* RANGE_NO_HOST: no host has units; RANGE_NO_HOST_OVERHEAD: no matter */
     /* how to split it */
     int split_device, split_second; /* device, or -1: a makespan, the second where split_second is nonzero */
     int split_levels;
@@ -31,7 +31,7 @@ typedef struct range_node {
     double price;                        /* of a unit, J, that gave the best bound; NaN: none yet */
     int tight;                           /* the device that the second time is thought to be of */
     double second_w;                     /* what a second of it costs */
-    double hosting_part;                 /* 1: the leading host is thought to end before the accelerators; 0: behind them */
+    double overhead_part;                /* 1: the leading host is thought to end before the accelerators; 0: behind them */
 } range_node;
 
 /* Nonzero where a level (by place) still counts.  Of a device's levels only the first 64 can be dropped. */
@@ -45,7 +45,7 @@ typedef struct range_search {
     const search_limits *limits;
     search_best *best;
     range_second second;
-    double hosting_w;       /* 0 where it does not matter */
+    double host_overhead_w; /* 0 where it does not matter */
     envelope_point *points; /* of all devices */
     int64_t *capacities;    /* of all levels, in the node that is looked at */
     struct state *states;   /* of power.c, with room for all levels and devices */

@@ -63,8 +63,9 @@ static yoke_status check_powers(plan_work *work, const plan_request *request)
     if ((request->objective == YOKE_OBJECTIVE_TIME && isinf(request->power_cap_w)) || work->powers_known) return YOKE_OK;
     static const char why[] = "give it, or ask for least time without a power cap";
     if (isnan(work->base_w)) return yoke_fail(work->context, YOKE_ERROR_ARGUMENT, "plan: the base power is not known; %s", why);
-    if (isnan(work->hosting_w))
-        return yoke_fail(work->context, YOKE_ERROR_ARGUMENT, "plan: the host overhead (hosting_power_w) is not known; %s", why);
+    if (isnan(work->host_overhead_w))
+        return yoke_fail(work->context, YOKE_ERROR_ARGUMENT,
+                         "plan: the host overhead (host_overhead_w, in files hosting_power_w) is not known; %s", why);
     for (int64_t i = 0; i < work->problem->num_devices; i++) {
         const yoke_plan_device *device = &work->problem->devices[i];
         for (int64_t k = 0; k < device->num_levels; k++)

@@ -354,7 +354,7 @@ yoke_status run_problem_create(yoke_run *run, const run_plan *plan, int only, ru
                             .repetitions = plan->phases[0].calls,
                             .copies_before = plan->num_phases > 1 || plan->phases[0].calls > 1, /* who has copied may begin */
                             .base_power_w = base_w,
-                            .hosting_power_w = run->hosting_w,
+                            .host_overhead_w = run->host_overhead_w,
                             .num_devices = count,
                             .devices = m.devices,
                             .round = run_is_plain(plan) ? NULL : &problem->round};

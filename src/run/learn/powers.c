@@ -27,14 +27,14 @@ static yoke_status declare(yoke_run *run)
         d->powers[0] = (run_level_power){.idle_w = found->idle_w, .above_j = found->busy_w - found->idle_w, .busy_s = 1};
     }
     run->base_w = run->options.base_w;
-    run->hosting_w = run->options.hosting_w;
+    run->host_overhead_w = run->options.host_overhead_w;
     return YOKE_OK;
 }
 
 yoke_status run_powers_start(yoke_run *run)
 {
     run->base_w = run->meter == NULL ? run->options.base_w : (double)NAN;
-    run->hosting_w = run->meter == NULL ? run->options.hosting_w : 0;
+    run->host_overhead_w = run->meter == NULL ? run->options.host_overhead_w : 0;
     for (int i = 0; i < run->num_devices; i++)
         for (int l = 0; l < RUN_MOST_LEVELS; l++) run->devices[i].powers[l].idle_w = run->devices[i].powers[l].idle_uncertainty_w = NAN;
     if (run->declared) return declare(run);
@@ -219,7 +219,7 @@ static int worked_alone(const yoke_run *run, int device, const double *busy)
     return 1;
 }
 
-/* joules = memory_w x seconds of hosts + hosting_w x seconds of accelerators alone, neither negative. */
+/* joules = memory_w x seconds of hosts + host_overhead_w x seconds of accelerators alone, neither negative. */
 static void learn_others(yoke_run *run, double joules, double host_s, double accelerator_s)
 {
     double alone_s = fmax(0, accelerator_s - host_s);
@@ -229,18 +229,18 @@ static void learn_others(yoke_run *run, double joules, double host_s, double acc
     run->other_hj += host_s * joules;
     run->other_aj += alone_s * joules;
     double determinant = run->other_hh * run->other_aa - run->other_ha * run->other_ha;
-    double memory_w = run->other_hh > 0 ? run->other_hj / run->other_hh : 0, hosting_w = 0;
+    double memory_w = run->other_hh > 0 ? run->other_hj / run->other_hh : 0, host_overhead_w = 0;
     if (determinant > 1e-9 * run->other_hh * run->other_aa) {
         memory_w = (run->other_aa * run->other_hj - run->other_ha * run->other_aj) / determinant;
-        hosting_w = (run->other_hh * run->other_aj - run->other_ha * run->other_hj) / determinant;
+        host_overhead_w = (run->other_hh * run->other_aj - run->other_ha * run->other_hj) / determinant;
     } else if (run->other_aa > 0) {
         memory_w = 0;
-        hosting_w = run->other_aj / run->other_aa;
+        host_overhead_w = run->other_aj / run->other_aa;
     }
-    if (hosting_w < 0) memory_w = run->other_hh > 0 ? run->other_hj / run->other_hh : 0;
-    if (memory_w < 0) hosting_w = run->other_aa > 0 ? run->other_aj / run->other_aa : 0;
+    if (host_overhead_w < 0) memory_w = run->other_hh > 0 ? run->other_hj / run->other_hh : 0;
+    if (memory_w < 0) host_overhead_w = run->other_aa > 0 ? run->other_aj / run->other_aa : 0;
     run->memory_w = fmax(memory_w, 0);
-    run->hosting_w = fmax(hosting_w, 0);
+    run->host_overhead_w = fmax(host_overhead_w, 0);
 }
 
 void run_powers_learn(yoke_run *run, const int *levels, double seconds, const yoke_energy *total, const double *busy)

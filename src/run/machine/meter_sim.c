@@ -104,7 +104,7 @@ static yoke_status find(const meter_site *site, meter_list *list)
     if (status == YOKE_OK)
         status = machine->host_described
                      ? add_domain(site, list, machine, host, host->idle_w, host->busy_w, "host", "the host, without devices and memory,")
-                     : add_domain(site, list, machine, host, 0, host->busy_w, "hosting", "the host, only while it hosts GPUs that work,");
+                     : add_domain(site, list, machine, host, 0, host->busy_w, "hosting", "the host, only while GPUs work and it waits,");
     if (status == YOKE_OK)
         status =
             add_domain(site, list, machine, dram, dram->idle_w, fmax(dram->idle_w, dram->busy_w) + dram->copy_w, "dram", "the main memory");

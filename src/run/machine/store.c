@@ -47,7 +47,7 @@ static unsigned long long hash_number(unsigned long long hash, double value)
 /* Of a simulated machine its name, and a hash of what times and powers depend on, so that a file that was changed is another machine. */
 static void fingerprint_simulated(const sim_machine *simulated, char machine[MACHINE_BYTES])
 {
-    unsigned long long hash = hash_number(hash_text(simulated->name), simulated->hosting_w + simulated->host.idle_w);
+    unsigned long long hash = hash_number(hash_text(simulated->name), simulated->host_overhead_w + simulated->host.idle_w);
     for (int64_t i = 0; i < simulated->count; i++) {
         const sim_profile *device = &simulated->devices[i];
         const double own[] = {device->copy.latency_s, device->copy.bytes_per_s,  device->copy.free_bytes, device->contention,
