@@ -29,10 +29,10 @@ yoke_status tool_profile(yoke_context *context, app_terminal *terminal, int argc
 /* How many units each device gets, from a model file. */
 yoke_status tool_plan(yoke_context *context, app_terminal *terminal, int argc, char **argv);
 
-/* Measures speeds, copies, powers and clocks for plans. */
+/* Measures speeds, copies, powers and frequencies for plans. */
 yoke_status tool_calibrate(yoke_context *context, app_terminal *terminal, int argc, char **argv);
 
-/* Copies what meters and clocks look at into a directory. */
+/* Copies what meters and frequencies look at into a directory. */
 yoke_status tool_gather(yoke_context *context, app_terminal *terminal, int argc, char **argv);
 
 /* Becomes the program yoke-bench-NAME of the benchmark in argv[1], or lists the benchmarks. */

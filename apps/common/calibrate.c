@@ -13,7 +13,7 @@ static const double usual_call_s = 0.05;
 
 typedef struct command_line {
     const char *devices, *machine, *store, *model, *kernel, *seconds, *sysroot, *declared, *json;
-    bool no_clocks;
+    bool keep_frequencies;
 } command_line;
 
 /* ----------------------------------------------------------------------------------------------- command line */
@@ -49,7 +49,7 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
         {.name = "seconds", .value = "S", .help = "about how long it may take; by default 60", .text = &line->seconds},
         {.name = "store", .value = "FILE", .help = "where results are kept; by default this machine's store", .text = &line->store},
         {.name = "model", .value = "FILE", .help = "write a model file for yoke plan", .text = &line->model},
-        {.name = "no-clocks", .help = "leave frequencies as they are", .flag = &line->no_clocks},
+        {.name = "no-clocks", .help = "leave frequencies as they are", .flag = &line->keep_frequencies},
         {.name = "declare", .value = "idle=W,busy=W", .help = "powers of this machine where it has no meter", .text = &line->declared},
         {.name = "sysroot", .value = "DIR", .help = "meters and frequencies of a directory of yoke gather", .text = &line->sysroot},
         app_option_json(&line->json),
@@ -126,7 +126,7 @@ static yoke_status open_run(calibration *c, const command_line *line)
                                 .store = line->store ? line->store : "",
                                 .sysroot = line->sysroot,
                                 .declared = line->declared,
-                                .keep_frequencies = line->no_clocks,
+                                .keep_frequencies = line->keep_frequencies,
                                 .measure_all = 1};
     yoke_status status = app_set_sysroot(c->context, &options.sysroot);
     if (!status && line->machine) status = yoke_machine_read(c->context, line->machine);

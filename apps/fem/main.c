@@ -22,7 +22,7 @@
 typedef struct command_line {
     bool check, explain, profile;
     const char *json, *operator_name;
-    const char *objective, *max_slowdown, *power_cap, *deadline, *clocks;
+    const char *objective, *max_slowdown, *power_cap, *deadline, *frequencies;
     const char *devices, *machine, *use, *share, *balance, *exchange, *store, *declared, *model;
     int64_t threads;
     app_list overrides, operands;
@@ -76,7 +76,7 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
         {.name = "clocks",
          .value = "WORD",
          .help = "set: choose frequencies where energy counts; keep: leave them as they are",
-         .text = &line->clocks},
+         .text = &line->frequencies},
         {.name = "devices",
          .value = "LIST",
          .help = "devices to use, as in openmp:0-7,cuda:0; by default auto: all usable ones",
@@ -207,7 +207,7 @@ static yoke_status add_overrides(yoke_context *context, command_line *line, char
         const char *key, *value;
     } options[SHORT_OPTIONS] = {{"solver.operator", line->operator_name},       {"objective.minimise", line->objective},
                                 {"objective.max_slowdown", line->max_slowdown}, {"objective.power_cap_w", line->power_cap},
-                                {"objective.deadline_s", line->deadline},       {"objective.clocks", line->clocks}};
+                                {"objective.deadline_s", line->deadline},       {"objective.clocks", line->frequencies}};
     for (int i = 0; i < SHORT_OPTIONS; i++) {
         if (!options[i].value) continue;
         if (line->overrides.count == APP_LIST_MAXIMUM) return yoke_fail(context, YOKE_ERROR_INPUT, "too many --set options");

@@ -4,13 +4,13 @@
 #include <string.h>
 
 static const char *const units_columns[] = {"units", "seconds", NULL};
-static const char *const clock_columns[] = {"hz", "units_per_s", NULL};
+static const char *const frequency_columns[] = {"hz", "units_per_s", NULL};
 static const char *const dram_columns[] = {"interval_s", NULL};
 static const char *const packages_columns[] = {"packages", NULL};
 
 const energy_experiment energy_experiments[] = {
     {"elements", "time and energy against the number of elements", units_columns, energy_measure_elements, energy_analyse_elements},
-    {"clock", "power and speed against the frequency", clock_columns, energy_measure_clock, energy_analyse_clock},
+    {"clock", "power and speed against the frequency", frequency_columns, energy_measure_frequency, energy_analyse_frequency},
     {"dram", "power of memory, and of all else, while everything sleeps", dram_columns, energy_measure_dram, energy_analyse_dram},
     {"copy", "time and energy of copies to a device", units_columns, energy_measure_copy, energy_analyse_copy},
     {"packages", "power of packages that have work, and of those that have none", packages_columns, energy_measure_packages,

@@ -19,13 +19,13 @@ typedef struct energy_experiment {
 extern const energy_experiment energy_experiments[];
 extern const int num_energy_experiments;
 
-/* Which files hold the experiments: units.c elements and copy, power.c clock, dram and packages. */
+/* Which files hold the experiments: units.c elements and copy, power.c clock (frequencies), dram and packages. */
 yoke_status energy_measure_elements(yoke_context *context, app_terminal *terminal, const work_settings *settings, data *d);
 yoke_status energy_analyse_elements(data *d);
 yoke_status energy_measure_copy(yoke_context *context, app_terminal *terminal, const work_settings *settings, data *d);
 yoke_status energy_analyse_copy(data *d);
-yoke_status energy_measure_clock(yoke_context *context, app_terminal *terminal, const work_settings *settings, data *d);
-yoke_status energy_analyse_clock(data *d);
+yoke_status energy_measure_frequency(yoke_context *context, app_terminal *terminal, const work_settings *settings, data *d);
+yoke_status energy_analyse_frequency(data *d);
 yoke_status energy_measure_dram(yoke_context *context, app_terminal *terminal, const work_settings *settings, data *d);
 yoke_status energy_analyse_dram(data *d);
 yoke_status energy_measure_packages(yoke_context *context, app_terminal *terminal, const work_settings *settings, data *d);

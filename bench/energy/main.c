@@ -53,7 +53,7 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
         {.name = "clock",
          .value = "NAME",
          .help = "for the experiment clock: the frequency to set; by default cpu, or that of the simulated device",
-         .text = &settings->clock},
+         .text = &settings->frequency},
         {.name = "samples",
          .value = "FILE",
          .help = "fit this table (CSV, as the experiment writes it) and measure nothing",

@@ -1,4 +1,4 @@
-/* Power: against the clock (fig. 4 and 5), of memory while everything sleeps (fig. 8), of packages with and without work (fig. 10). */
+/* Power: against the frequency (fig. 4 and 5), of memory while everything sleeps (fig. 8), of packages with and without work (fig. 10). */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,9 +34,9 @@ static yoke_status add_row(const powers *p, int count, const double *first, doub
     return data_add(d, row);
 }
 
-/* ---------------------------------------------------------------------------------------------------- clock */
+/* ---------------------------------------------------------------------------------------------------- frequency */
 
-/* Speed and power at the clock that was set. */
+/* Speed and power at the frequency that was set. */
 static yoke_status measure_level(powers *p, work_device *device, double hz, double reached_hz, data *d)
 {
     int64_t calls = 1, units = p->settings->max_units;
@@ -52,31 +52,32 @@ static yoke_status measure_level(powers *p, work_device *device, double hz, doub
     return status;
 }
 
-static yoke_status measure_levels(powers *p, yoke_frequencies *clocks, const yoke_frequency_info *clock, data *d)
+static yoke_status measure_levels(powers *p, yoke_frequencies *frequencies, const yoke_frequency_info *frequency, data *d)
 {
     enum { STEPS = 9 }; /* where any frequency can be set */
     char name[64];
     work_device device = {0};
-    int64_t levels = clock->num_levels > 0 ? clock->num_levels : STEPS;
+    int64_t levels = frequency->num_levels > 0 ? frequency->num_levels : STEPS;
     yoke_status status = energy_device_name(p->context, p->settings, name);
     if (!status) status = work_device_open(p->context, name, p->settings->max_units, &device);
     for (int64_t k = 0; k < levels && !status; k++) {
-        double hz = clock->num_levels > 0 ? clock->levels_hz[k] : clock->min_hz + (clock->max_hz - clock->min_hz) * (double)k / (STEPS - 1),
+        double hz = frequency->num_levels > 0 ? frequency->levels_hz[k]
+                                              : frequency->min_hz + (frequency->max_hz - frequency->min_hz) * (double)k / (STEPS - 1),
                reached_hz = NAN;
-        status = yoke_frequency_set(clocks, clock->name, hz, &reached_hz);
+        status = yoke_frequency_set(frequencies, frequency->name, hz, &reached_hz);
         if (!status) status = measure_level(p, &device, hz, reached_hz, d);
     }
     work_device_close(&device);
     return status;
 }
 
-/* The clock of the command line among those there are; what cannot be set is noted, and NULL then. */
-static const yoke_frequency_info *find_clock(const powers *p, const yoke_frequencies *clocks, const char *device, data *d)
+/* The frequency domain of the command line among those there are; what cannot be set is noted, and NULL then. */
+static const yoke_frequency_info *find_frequency(const powers *p, const yoke_frequencies *frequencies, const char *device, data *d)
 {
-    /* The clock of a simulated device has its name. */
-    const char *wanted = p->settings->clock ? p->settings->clock : energy_is_simulated(device) ? device : "cpu";
-    for (int64_t i = 0; i < clocks->count; i++) {
-        const yoke_frequency_info *info = &clocks->infos[i];
+    /* The frequency domain of a simulated device has its name. */
+    const char *wanted = p->settings->frequency ? p->settings->frequency : energy_is_simulated(device) ? device : "cpu";
+    for (int64_t i = 0; i < frequencies->count; i++) {
+        const yoke_frequency_info *info = &frequencies->infos[i];
         if (strcmp(info->name, wanted) != 0) continue;
         if (info->settable && (info->num_levels > 1 || info->min_hz < info->max_hz)) return info;
         data_note(d, "the frequency of %s cannot be set: %s%s%s", wanted, info->why_not[0] ? info->why_not : "it has one frequency only",
@@ -87,18 +88,18 @@ static const yoke_frequency_info *find_clock(const powers *p, const yoke_frequen
     return NULL;
 }
 
-yoke_status energy_measure_clock(yoke_context *context, app_terminal *terminal, const work_settings *settings, data *d)
+yoke_status energy_measure_frequency(yoke_context *context, app_terminal *terminal, const work_settings *settings, data *d)
 {
     powers p = {.context = context, .terminal = terminal, .settings = settings};
     const yoke_frequency_options options = {.sysroot = settings->sysroot};
-    const yoke_frequency_info *clock = NULL;
-    yoke_frequencies *clocks = NULL;
+    const yoke_frequency_info *frequency = NULL;
+    yoke_frequencies *frequencies = NULL;
     char name[64];
     yoke_status status = energy_device_name(context, settings, name);
     if (!status) status = start(&p, energy_is_simulated(name), d);
-    if (!status) status = yoke_frequencies_open(context, &options, &clocks);
-    if (!status) clock = find_clock(&p, clocks, name, d);
-    if (status == YOKE_ERROR_UNAVAILABLE && !clocks) {
+    if (!status) status = yoke_frequencies_open(context, &options, &frequencies);
+    if (!status) frequency = find_frequency(&p, frequencies, name, d);
+    if (status == YOKE_ERROR_UNAVAILABLE && !frequencies) {
         data_note(d, "no frequency can be set: %s", yoke_last_error(context));
         status = YOKE_OK;
     }
@@ -106,8 +107,8 @@ yoke_status energy_measure_clock(yoke_context *context, app_terminal *terminal, 
     data_column(d, "reached_hz");
     data_column(d, "units_per_s");
     work_columns(&p.meters, "_w", d);
-    if (!status && clock) status = measure_levels(&p, clocks, clock, d);
-    yoke_frequencies_close(clocks); /* restores */
+    if (!status && frequency) status = measure_levels(&p, frequencies, frequency, d);
+    yoke_frequencies_close(frequencies); /* restores */
     work_meters_close(&p.meters);
     return status;
 }
@@ -124,8 +125,8 @@ static double turbo_hz(const data *d, int asked)
     return highest - next > 0.5e6 && highest - next < 1.5e6 ? highest : INFINITY;
 }
 
-/* The clock that was reached, where that is known, in GHz as in the paper; NaN in the turbo mode where it is not. */
-static yoke_status get_clock(data *d, double **ghz)
+/* The frequency that was reached, where that is known, in GHz as in the paper; NaN in the turbo mode where it is not. */
+static yoke_status get_frequency(data *d, double **ghz)
 {
     int reached = data_find(d, "reached_hz"), asked = data_find(d, "hz"), turbos = 0;
     double turbo = turbo_hz(d, asked);
@@ -144,7 +145,7 @@ static yoke_status get_clock(data *d, double **ghz)
 }
 
 /* P = a f^3 + b f + c: eq. 9. */
-static yoke_status analyse_clock_power(data *d, int column, const char *name, const double *ghz)
+static yoke_status analyse_frequency_power(data *d, int column, const char *name, const double *ghz)
 {
     static const char *const units[] = {"W/GHz^3", "W/GHz", "W"};
     char text[DATA_NAME];
@@ -171,8 +172,8 @@ static yoke_status analyse_clock_power(data *d, int column, const char *name, co
     return status;
 }
 
-/* Energy of an element, P / v, at the lowest and the highest clock: fig. 5. */
-static yoke_status analyse_clock_energy(data *d, int column, int speed, const char *name, const double *ghz)
+/* Energy of an element, P / v, at the lowest and the highest frequency: fig. 5. */
+static yoke_status analyse_frequency_energy(data *d, int column, int speed, const char *name, const double *ghz)
 {
     char text[DATA_NAME];
     double *energy = NULL, lowest = INFINITY, highest = -INFINITY, error;
@@ -183,13 +184,13 @@ static yoke_status analyse_clock_energy(data *d, int column, int speed, const ch
         highest = fmax(highest, ghz[i]);
     }
     for (int end = 0; end < 2 && data_known(d, column) > 0; end++) {
-        double clock = end ? highest : lowest;
+        double frequency = end ? highest : lowest;
         for (int64_t i = 0; i < d->rows; i++) {
             const double *row = d->values + i * d->columns;
-            energy[i] = ghz[i] == clock ? row[column] / row[speed] : (double)NAN;
+            energy[i] = ghz[i] == frequency ? row[column] / row[speed] : (double)NAN;
         }
         double mean = fit_mean(d->rows, energy, &error);
-        snprintf(text, sizeof text, "energy per unit of %.30s at %.4g GHz", name, clock);
+        snprintf(text, sizeof text, "energy per unit of %.30s at %.4g GHz", name, frequency);
         if (!isnan(mean)) data_say(d, text, "J", mean, error);
     }
     data_draw(d, 2, data_find(d, "hz"), column, "frequency, Hz", "energy of an element, J", "%s", "");
@@ -198,14 +199,14 @@ static yoke_status analyse_clock_energy(data *d, int column, int speed, const ch
     return YOKE_OK;
 }
 
-yoke_status energy_analyse_clock(data *d)
+yoke_status energy_analyse_frequency(data *d)
 {
     char name[DATA_NAME];
     double *ghz = NULL, *speed = NULL;
     fit line;
     int column = data_find(d, "units_per_s");
     if (column < 0 || d->rows == 0) return YOKE_OK;
-    yoke_status status = get_clock(d, &ghz);
+    yoke_status status = get_frequency(d, &ghz);
     if (!status) status = data_get(d, column, &speed);
     if (!status && fit_line(d->rows, ghz, speed, &line)) {
         data_say(d, "speed: d", "1/s/GHz", line.value[0], line.error[0]);
@@ -214,8 +215,8 @@ yoke_status energy_analyse_clock(data *d)
                   line.value[1]);
     }
     for (int k = energy_column(d, -1, "_w", name); k >= 0 && !status; k = energy_column(d, k, "_w", name)) {
-        status = analyse_clock_power(d, k, name, ghz);
-        if (!status) status = analyse_clock_energy(d, k, column, name, ghz);
+        status = analyse_frequency_power(d, k, name, ghz);
+        if (!status) status = analyse_frequency_energy(d, k, column, name, ghz);
     }
     yoke_release(d->context, speed);
     yoke_release(d->context, ghz);

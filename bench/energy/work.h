@@ -10,8 +10,8 @@ enum { WORK_UNIT_BYTES = 81 * 82 / 2 * 8, WORK_MOST_METERS = 16, WORK_PERIODS = 
 
 /* What the command line says. */
 typedef struct work_settings {
-    const char *machine, *devices, *select, *sysroot, *replay, *declared, *clock; /* NULL: not given */
-    double seconds;                                                               /* how long a measurement shall take at least */
+    const char *machine, *devices, *select, *sysroot, *replay, *declared, *frequency; /* NULL: not given */
+    double seconds;                                                                   /* how long a measurement shall take at least */
     int64_t repeats, points, max_units;
 } work_settings;
 

@@ -39,7 +39,7 @@ static void draw_points(const plan_shape *shape, random_state *random, yoke_plan
     level->points = points[0];
 }
 
-/* Speeds fall and powers fall faster with the clock; now and then a level is worse than another in every way. */
+/* Speeds fall and powers fall faster with the frequency; now and then a level is worse than another in every way. */
 static void draw_levels(const plan_shape *shape, random_state *random, int i, plan_random *drawn)
 {
     yoke_plan_device *device = &drawn->devices[i];
@@ -48,14 +48,14 @@ static void draw_levels(const plan_shape *shape, random_state *random, int i, pl
     double dynamic = device->host ? random_uniform(random, 20, 200) : random_uniform(random, 40, 250);
     double idle = random_uniform(random, 10, 100), still = random_uniform(random, 0, 0.6), exponent = random_uniform(random, 1, 3);
     for (int64_t k = 0; k < device->num_levels; k++) {
-        double clock = 1 - 0.6 * (double)k / (double)(device->num_levels > 1 ? device->num_levels - 1 : 1);
+        double frequency = 1 - 0.6 * (double)k / (double)(device->num_levels > 1 ? device->num_levels - 1 : 1);
         double noise = random_chance(random, 0.9) ? 0.03 : 0.5;
         yoke_plan_level *level = &drawn->levels[i][k];
         *level = (yoke_plan_level){
-            .frequency_hz = 2e9 * clock,
-            .seconds_per_unit = unit / (still + (1 - still) * clock) * random_uniform(random, 1 - noise, 1 + noise),
-            .dynamic_power_w = dynamic * pow(clock, exponent) * random_uniform(random, 1 - noise, 1 + noise),
-            .idle_power_w = idle * random_uniform(random, 0.8, 1) * (0.5 + 0.5 * clock),
+            .frequency_hz = 2e9 * frequency,
+            .seconds_per_unit = unit / (still + (1 - still) * frequency) * random_uniform(random, 1 - noise, 1 + noise),
+            .dynamic_power_w = dynamic * pow(frequency, exponent) * random_uniform(random, 1 - noise, 1 + noise),
+            .idle_power_w = idle * random_uniform(random, 0.8, 1) * (0.5 + 0.5 * frequency),
         };
         if (shape->starts && random_chance(random, 0.8)) level->start_seconds = random_ratio(random, 1e-3, 0.5) / l;
         if (shape->whole_numbers) {

@@ -1,5 +1,5 @@
 /*
- * random.h - random problems for plans: hosts and accelerators with levels of clocks, start costs, copies, points, limits.
+ * random.h - random problems for plans: hosts and accelerators with levels of frequency, start costs, copies, points, limits.
  */
 #ifndef BENCH_PLAN_RANDOM_H
 #define BENCH_PLAN_RANDOM_H

@@ -1,5 +1,5 @@
 /*
- * plan.h - plans: how many units each device gets, and at which clock, for least time or least energy.  Part of yoke.h.
+ * plan.h - plans: how many units each device gets, and at which frequency, for least time or least energy.  Part of yoke.h.
  *
  * A plan is a pure function of a problem and options: it measures nothing, sets nothing, and asks no hardware.
  */

@@ -28,17 +28,17 @@ void frequency_book_clear(frequency_book *book)
 
 /* --------------------------------------------------------------------------------------------------- lines */
 
-static const char *const keys[CLOCK_NUM_FILES] = {
-    [CLOCK_GOVERNOR] = "governor ", [CLOCK_LEAST] = "least ",           [CLOCK_MOST] = "most ",
-    [CLOCK_SPEED] = "speed ",       [CLOCK_PREFERENCE] = "preference ",
+static const char *const keys[FREQUENCY_NUM_FILES] = {
+    [FREQUENCY_GOVERNOR] = "governor ",     [FREQUENCY_MIN] = "least ", [FREQUENCY_MAX] = "most ", [FREQUENCY_SPEED] = "speed ",
+    [FREQUENCY_PREFERENCE] = "preference ",
 };
 
-size_t frequency_saved_print(const frequency_saved *saved, char text[CLOCK_TEXT_BYTES])
+size_t frequency_saved_print(const frequency_saved *saved, char text[FREQUENCY_TEXT_BYTES])
 {
-    int length = snprintf(text, CLOCK_TEXT_BYTES, "%s %s\n", saved->place == CLOCK_OF_GPU ? "gpu" : "policy", saved->where);
-    for (int file = 0; file < CLOCK_NUM_FILES; file++)
-        if (saved->place == CLOCK_OF_POLICY && saved->setting.value[file][0] != '\0')
-            length += snprintf(text + length, (size_t)(CLOCK_TEXT_BYTES - length), "%s%s\n", keys[file], saved->setting.value[file]);
+    int length = snprintf(text, FREQUENCY_TEXT_BYTES, "%s %s\n", saved->place == FREQUENCY_OF_GPU ? "gpu" : "policy", saved->where);
+    for (int file = 0; file < FREQUENCY_NUM_FILES; file++)
+        if (saved->place == FREQUENCY_OF_POLICY && saved->setting.value[file][0] != '\0')
+            length += snprintf(text + length, (size_t)(FREQUENCY_TEXT_BYTES - length), "%s%s\n", keys[file], saved->setting.value[file]);
     return (size_t)length;
 }
 
@@ -47,7 +47,7 @@ static yoke_status begin_entry(frequency_book *book, frequency_place place, cons
     frequency_saved saved = {.place = place};
     if (strlen(where) == 0 || strlen(where) >= sizeof saved.where)
         return yoke_fail(book->context, YOKE_ERROR_INPUT, "a place without a name, or with one that is too long");
-    if (place == CLOCK_OF_POLICY && where[0] != '/')
+    if (place == FREQUENCY_OF_POLICY && where[0] != '/')
         return yoke_fail(book->context, YOKE_ERROR_INPUT, "'%.80s' is no absolute path", where);
     memcpy(saved.where, where, strlen(where) + 1);
     return frequency_book_add(book, &saved);
@@ -55,12 +55,12 @@ static yoke_status begin_entry(frequency_book *book, frequency_place place, cons
 
 yoke_status frequency_book_parse(frequency_book *book, char *line)
 {
-    if (strncmp(line, "policy ", 7) == 0) return begin_entry(book, CLOCK_OF_POLICY, line + 7);
-    if (strncmp(line, "gpu ", 4) == 0) return begin_entry(book, CLOCK_OF_GPU, line + 4);
-    for (int file = 0; file < CLOCK_NUM_FILES; file++) {
+    if (strncmp(line, "policy ", 7) == 0) return begin_entry(book, FREQUENCY_OF_POLICY, line + 7);
+    if (strncmp(line, "gpu ", 4) == 0) return begin_entry(book, FREQUENCY_OF_GPU, line + 4);
+    for (int file = 0; file < FREQUENCY_NUM_FILES; file++) {
         size_t length = strlen(keys[file]);
         if (strncmp(line, keys[file], length) != 0) continue;
-        if (book->count == 0 || strlen(line + length) >= CLOCK_WORD_BYTES) break;
+        if (book->count == 0 || strlen(line + length) >= FREQUENCY_WORD_BYTES) break;
         memcpy(book->entries[book->count - 1].setting.value[file], line + length, strlen(line + length) + 1);
         return YOKE_OK;
     }
@@ -76,14 +76,14 @@ int64_t frequency_book_restore(const frequency_book *book, const struct yoke_nvm
         const frequency_saved *saved = &book->entries[i];
         char why[METER_WHY_BYTES] = "", text[METER_WHY_BYTES + 64];
         int error, done;
-        if (saved->place == CLOCK_OF_POLICY)
+        if (saved->place == FREQUENCY_OF_POLICY)
             done = frequency_policy_apply(saved->where, &saved->setting, why, &error);
         else
             done = nvml != NULL && frequency_nvml_reset(nvml, saved->where, why);
         if (done) continue;
         failed++;
-        snprintf(text, sizeof text, "%s%.30s%s%s", saved->place == CLOCK_OF_GPU ? "GPU " : "",
-                 saved->place == CLOCK_OF_GPU ? saved->where : "", saved->place == CLOCK_OF_GPU ? ": " : "", why);
+        snprintf(text, sizeof text, "%s%.30s%s%s", saved->place == FREQUENCY_OF_GPU ? "GPU " : "",
+                 saved->place == FREQUENCY_OF_GPU ? saved->where : "", saved->place == FREQUENCY_OF_GPU ? ": " : "", why);
         report(user, text);
     }
     return failed;

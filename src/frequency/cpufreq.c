@@ -17,7 +17,7 @@ static const char cpus[] = "/sys/devices/system/cpu";
 
 enum { MOST_LEVELS = 128 };
 
-/* A policy: CPUs that share a clock, or, with newer drivers, one CPU. */
+/* A policy: CPUs that share a frequency, or, with newer drivers, one CPU. */
 typedef struct policy {
     int64_t number;
     int64_t least_khz, most_khz; /* of the hardware */
@@ -33,40 +33,40 @@ typedef struct cpufreq {
     int by_cpu; /* nonzero: cpuN/cpufreq in place of cpufreq/policyN, as before Linux 4.3 and in trees that were recorded without links */
     policy *policies;
     int64_t count;
-    char driver[CLOCK_WORD_BYTES], governor[CLOCK_WORD_BYTES], mode[CLOCK_WORD_BYTES];
+    char driver[FREQUENCY_WORD_BYTES], governor[FREQUENCY_WORD_BYTES], mode[FREQUENCY_WORD_BYTES];
     uint64_t throttled; /* counts of heat before the latest change */
 } cpufreq;
 
 /* --------------------------------------------------------------------------------------------------- files */
 
-/* The root is checked when clocks are looked for: paths fit. */
-static void policy_directory(const cpufreq *clock, int64_t number, char directory[CLOCK_PATH_BYTES])
+/* The root is checked when policies are looked for: paths fit. */
+static void policy_directory(const cpufreq *domain, int64_t number, char directory[FREQUENCY_PATH_BYTES])
 {
-    const char *before = clock->by_cpu ? "cpu" : "cpufreq/policy", *after = clock->by_cpu ? "/cpufreq" : "";
-    snprintf(directory, CLOCK_PATH_BYTES, "%s%s/%s%lld%s", clock->site.root, cpus, before, (long long)number, after);
+    const char *before = domain->by_cpu ? "cpu" : "cpufreq/policy", *after = domain->by_cpu ? "/cpufreq" : "";
+    snprintf(directory, FREQUENCY_PATH_BYTES, "%s%s/%s%lld%s", domain->site.root, cpus, before, (long long)number, after);
 }
 
-static int read_text(const cpufreq *clock, int64_t number, const char *name, char *text, size_t bytes)
+static int read_text(const cpufreq *domain, int64_t number, const char *name, char *text, size_t bytes)
 {
-    char directory[CLOCK_PATH_BYTES], path[CLOCK_PATH_BYTES + 64];
-    policy_directory(clock, number, directory);
+    char directory[FREQUENCY_PATH_BYTES], path[FREQUENCY_PATH_BYTES + 64];
+    policy_directory(domain, number, directory);
     snprintf(path, sizeof path, "%s/%s", directory, name);
     int error = meter_read_line(path, text, bytes);
     if (error != 0) text[0] = '\0';
     return error;
 }
 
-static int64_t read_khz(const cpufreq *clock, int64_t number, const char *name)
+static int64_t read_khz(const cpufreq *domain, int64_t number, const char *name)
 {
-    char text[CLOCK_WORD_BYTES];
-    return read_text(clock, number, name, text, sizeof text) == 0 ? frequency_khz(text) : -1;
+    char text[FREQUENCY_WORD_BYTES];
+    return read_text(domain, number, name, text, sizeof text) == 0 ? frequency_khz(text) : -1;
 }
 
 /* May this process write the file?  Returns 0 or errno. */
-static int may_write(const cpufreq *clock, int64_t number, frequency_file file)
+static int may_write(const cpufreq *domain, int64_t number, frequency_file file)
 {
-    char directory[CLOCK_PATH_BYTES], path[CLOCK_PATH_BYTES + 64];
-    policy_directory(clock, number, directory);
+    char directory[FREQUENCY_PATH_BYTES], path[FREQUENCY_PATH_BYTES + 64];
+    policy_directory(domain, number, directory);
     snprintf(path, sizeof path, "%s/%s", directory, frequency_file_name(file));
     return faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) == 0 ? 0 : errno;
 }
@@ -96,11 +96,11 @@ static int64_t sort_levels(int64_t *levels, int64_t count)
     return kept;
 }
 
-static void read_levels(const cpufreq *clock, policy *found)
+static void read_levels(const cpufreq *domain, policy *found)
 {
-    char text[2048], word[CLOCK_WORD_BYTES];
+    char text[2048], word[FREQUENCY_WORD_BYTES];
     int used;
-    if (read_text(clock, found->number, "scaling_available_frequencies", text, sizeof text) != 0) return;
+    if (read_text(domain, found->number, "scaling_available_frequencies", text, sizeof text) != 0) return;
     for (const char *at = text; sscanf(at, "%47s%n", word, &used) == 1; at += used) {
         int64_t khz = frequency_khz(word);
         if (khz <= 0 || found->num_levels == MOST_LEVELS) { /* no such table, then */
@@ -113,71 +113,71 @@ static void read_levels(const cpufreq *clock, policy *found)
 }
 
 /* Returns 0, or errno of the policy's limits: EBUSY while its CPUs are offline. */
-static int read_policy(const cpufreq *clock, int64_t number, policy *found)
+static int read_policy(const cpufreq *domain, int64_t number, policy *found)
 {
     char text[1024];
     *found = (policy){.number = number};
-    int error = read_text(clock, number, "scaling_min_freq", text, sizeof text);
+    int error = read_text(domain, number, "scaling_min_freq", text, sizeof text);
     if (error != 0) return error;
-    found->least_khz = read_khz(clock, number, "cpuinfo_min_freq");
-    found->most_khz = read_khz(clock, number, "cpuinfo_max_freq");
+    found->least_khz = read_khz(domain, number, "cpuinfo_min_freq");
+    found->most_khz = read_khz(domain, number, "cpuinfo_max_freq");
     if (found->least_khz <= 0 || found->most_khz < found->least_khz || frequency_khz(text) < 0) return EINVAL;
-    read_levels(clock, found);
-    if (read_text(clock, number, "scaling_available_governors", text, sizeof text) == 0 && has_word(text, "userspace"))
-        found->userspace = may_write(clock, number, CLOCK_GOVERNOR) == 0 && may_write(clock, number, CLOCK_SPEED) == 0;
-    found->guided = strcmp(clock->mode, "guided") == 0;
+    read_levels(domain, found);
+    if (read_text(domain, number, "scaling_available_governors", text, sizeof text) == 0 && has_word(text, "userspace"))
+        found->userspace = may_write(domain, number, FREQUENCY_GOVERNOR) == 0 && may_write(domain, number, FREQUENCY_SPEED) == 0;
+    found->guided = strcmp(domain->mode, "guided") == 0;
     return 0;
 }
 
-/* CPUs that share a clock share the directory: it counts once. */
-static int is_link(const cpufreq *clock, int64_t number)
+/* CPUs that share a frequency share the directory: it counts once. */
+static int is_link(const cpufreq *domain, int64_t number)
 {
-    char directory[CLOCK_PATH_BYTES];
+    char directory[FREQUENCY_PATH_BYTES];
     struct stat about;
-    policy_directory(clock, number, directory);
+    policy_directory(domain, number, directory);
     return lstat(directory, &about) == 0 && S_ISLNK(about.st_mode);
 }
 
 /* The names of directories that hold policies, or may. */
-static yoke_status list_policies(cpufreq *clock, sysfs_names *found, int *error)
+static yoke_status list_policies(cpufreq *domain, sysfs_names *found, int *error)
 {
-    char path[CLOCK_PATH_BYTES];
-    snprintf(path, sizeof path, "%s%s/cpufreq", clock->site.root, cpus);
-    yoke_status status = sysfs_list(clock->site.context, path, "policy", found, error);
-    clock->by_cpu = status == YOKE_OK && found->count == 0;
-    if (!clock->by_cpu) return status;
-    yoke_release(clock->site.context, found->names);
-    snprintf(path, sizeof path, "%s%s", clock->site.root, cpus);
-    return sysfs_list(clock->site.context, path, "cpu", found, error);
+    char path[FREQUENCY_PATH_BYTES];
+    snprintf(path, sizeof path, "%s%s/cpufreq", domain->site.root, cpus);
+    yoke_status status = sysfs_list(domain->site.context, path, "policy", found, error);
+    domain->by_cpu = status == YOKE_OK && found->count == 0;
+    if (!domain->by_cpu) return status;
+    yoke_release(domain->site.context, found->names);
+    snprintf(path, sizeof path, "%s%s", domain->site.root, cpus);
+    return sysfs_list(domain->site.context, path, "cpu", found, error);
 }
 
 /*
  * Fills the policies whose CPUs are online.  *error: where there is none, errno of what could not be read.  What they were asked for is kept.
  */
-static yoke_status scan(cpufreq *clock, int *error)
+static yoke_status scan(cpufreq *domain, int *error)
 {
     sysfs_names found = {0};
     void *memory = NULL;
     int64_t count = 0;
-    yoke_status status = list_policies(clock, &found, error);
-    if (status == YOKE_OK) status = yoke_allocate(clock->site.context, found.count, sizeof(policy), &memory);
+    yoke_status status = list_policies(domain, &found, error);
+    if (status == YOKE_OK) status = yoke_allocate(domain->site.context, found.count, sizeof(policy), &memory);
     if (*error == 0) *error = ENOENT;
     for (int64_t i = 0; i < found.count && status == YOKE_OK; i++) {
         policy *next = (policy *)memory + count;
-        int64_t number = frequency_khz(found.names[i] + strlen(clock->by_cpu ? "cpu" : "policy"));
+        int64_t number = frequency_khz(found.names[i] + strlen(domain->by_cpu ? "cpu" : "policy"));
         if (number < 0) continue; /* cpuidle and the like */
-        int unread = is_link(clock, number) ? ENOENT : read_policy(clock, number, next);
+        int unread = is_link(domain, number) ? ENOENT : read_policy(domain, number, next);
         if (unread != 0 && unread != ENOENT) *error = unread;
         if (unread != 0) continue;
-        for (int64_t j = 0; j < clock->count; j++)
-            if (clock->policies[j].number == number) next->asked_khz = clock->policies[j].asked_khz;
+        for (int64_t j = 0; j < domain->count; j++)
+            if (domain->policies[j].number == number) next->asked_khz = domain->policies[j].asked_khz;
         count++;
     }
-    yoke_release(clock->site.context, found.names);
+    yoke_release(domain->site.context, found.names);
     if (status != YOKE_OK) return status;
-    yoke_release(clock->site.context, clock->policies);
-    clock->policies = memory;
-    clock->count = count;
+    yoke_release(domain->site.context, domain->policies);
+    domain->policies = memory;
+    domain->count = count;
     return YOKE_OK;
 }
 
@@ -186,30 +186,30 @@ static yoke_status scan(cpufreq *clock, int *error)
 static int any_policy(const frequency_book *book)
 {
     for (int64_t i = 0; i < book->count; i++)
-        if (book->entries[i].place == CLOCK_OF_POLICY) return 1;
+        if (book->entries[i].place == FREQUENCY_OF_POLICY) return 1;
     return 0;
 }
 
 static yoke_status cpufreq_save(frequency_entry *entry, frequency_book *book)
 {
-    cpufreq *clock = entry->state;
+    cpufreq *domain = entry->state;
     int error, again = any_policy(book);
     int64_t kept = 0;
-    yoke_status status = scan(clock, &error);
-    for (int64_t i = 0; i < clock->count && status == YOKE_OK; i++) {
-        frequency_saved saved = {.place = CLOCK_OF_POLICY};
-        policy_directory(clock, clock->policies[i].number, saved.where);
+    yoke_status status = scan(domain, &error);
+    for (int64_t i = 0; i < domain->count && status == YOKE_OK; i++) {
+        frequency_saved saved = {.place = FREQUENCY_OF_POLICY};
+        policy_directory(domain, domain->policies[i].number, saved.where);
         if (!frequency_book_has(book, saved.where)) {
             if (frequency_policy_read(saved.where, &saved.setting) != 0) continue; /* its CPUs have just gone offline */
             if (again)
                 yoke_log(book->context, YOKE_LOG_WARNING, "%s has come since frequencies were first changed; it is saved now", saved.where);
             status = frequency_book_add(book, &saved);
         }
-        clock->policies[kept++] = clock->policies[i];
+        domain->policies[kept++] = domain->policies[i];
     }
-    if (status == YOKE_OK) clock->count = kept;
+    if (status == YOKE_OK) domain->count = kept;
     if (status == YOKE_OK && kept == 0)
-        return yoke_fail(book->context, YOKE_ERROR_SYSTEM, "no policy of %s%s/cpufreq can be read any more: %s", clock->site.root, cpus,
+        return yoke_fail(book->context, YOKE_ERROR_SYSTEM, "no policy of %s%s/cpufreq can be read any more: %s", domain->site.root, cpus,
                          strerror(error));
     return status;
 }
@@ -227,24 +227,24 @@ static void want(const policy *of, int64_t khz, const frequency_setting *now, fr
 {
     memset(wanted, 0, sizeof *wanted);
     int limits = !of->userspace || of->guided;
-    if (of->userspace) snprintf(wanted->value[CLOCK_GOVERNOR], CLOCK_WORD_BYTES, "userspace");
-    if (of->userspace) frequency_khz_text(khz, wanted->value[CLOCK_SPEED]);
-    if (limits || frequency_khz(now->value[CLOCK_LEAST]) > khz) frequency_khz_text(khz, wanted->value[CLOCK_LEAST]);
-    if (limits || frequency_khz(now->value[CLOCK_MOST]) < khz) frequency_khz_text(khz, wanted->value[CLOCK_MOST]);
+    if (of->userspace) snprintf(wanted->value[FREQUENCY_GOVERNOR], FREQUENCY_WORD_BYTES, "userspace");
+    if (of->userspace) frequency_khz_text(khz, wanted->value[FREQUENCY_SPEED]);
+    if (limits || frequency_khz(now->value[FREQUENCY_MIN]) > khz) frequency_khz_text(khz, wanted->value[FREQUENCY_MIN]);
+    if (limits || frequency_khz(now->value[FREQUENCY_MAX]) < khz) frequency_khz_text(khz, wanted->value[FREQUENCY_MAX]);
 }
 
 static yoke_status cpufreq_set(frequency_entry *entry, double hz)
 {
-    cpufreq *clock = entry->state;
-    yoke_context *context = clock->site.context;
+    cpufreq *domain = entry->state;
+    yoke_context *context = domain->site.context;
     int64_t set = 0;
     char why[METER_WHY_BYTES] = "";
-    for (int64_t i = 0; i < clock->count; i++) {
-        policy *of = &clock->policies[i];
-        char directory[CLOCK_PATH_BYTES];
+    for (int64_t i = 0; i < domain->count; i++) {
+        policy *of = &domain->policies[i];
+        char directory[FREQUENCY_PATH_BYTES];
         frequency_setting now, wanted;
         int error = 0;
-        policy_directory(clock, of->number, directory);
+        policy_directory(domain, of->number, directory);
         frequency_policy_read(directory, &now);
         of->asked_khz = nearest_level(of, (int64_t)llround(hz / 1000));
         want(of, of->asked_khz, &now, &wanted);
@@ -255,7 +255,7 @@ static yoke_status cpufreq_set(frequency_entry *entry, double hz)
             return yoke_fail(context, YOKE_ERROR_SYSTEM, "the frequency of the cores cannot be set: %s", why);
         else
             set++;
-        /* Some drivers round what they take; whether the clock itself is right is seen when it is read. */
+        /* Some drivers round what they take; whether the frequency itself is right is seen when it is read. */
         if (!done && error == 0) yoke_log(context, YOKE_LOG_DEBUG, "%s", why);
     }
     if (set == 0) return yoke_fail(context, YOKE_ERROR_SYSTEM, "the frequency of no core could be set: %s", why);
@@ -264,45 +264,45 @@ static yoke_status cpufreq_set(frequency_entry *entry, double hz)
 
 /* ------------------------------------------------------------------------------------------------ read back */
 
-static double policy_hz(const cpufreq *clock, const policy *of)
+static double policy_hz(const cpufreq *domain, const policy *of)
 {
-    int64_t khz = read_khz(clock, of->number, "scaling_cur_freq");
-    if (khz <= 0) khz = read_khz(clock, of->number, "cpuinfo_cur_freq");
+    int64_t khz = read_khz(domain, of->number, "scaling_cur_freq");
+    if (khz <= 0) khz = read_khz(domain, of->number, "cpuinfo_cur_freq");
     return khz > 0 ? 1000.0 * (double)khz : NAN;
 }
 
-/* The policy of the core that this runs on, which is not idle, so that its clock can be believed; NULL where that is not known. */
-static const policy *own_policy(const cpufreq *clock)
+/* The policy of the core that this runs on, which is not idle, so that its frequency can be believed; NULL where that is not known. */
+static const policy *own_policy(const cpufreq *domain)
 {
-    char path[128], target[CLOCK_PATH_BYTES];
-    int cpu = clock->site.root[0] == '\0' ? sched_getcpu() : -1;
+    char path[128], target[FREQUENCY_PATH_BYTES];
+    int cpu = domain->site.root[0] == '\0' ? sched_getcpu() : -1;
     if (cpu < 0) return NULL;
     snprintf(path, sizeof path, "%s/cpu%d/cpufreq", cpus, cpu);
     ssize_t length = readlink(path, target, sizeof target - 1);
     target[length > 0 ? length : 0] = '\0';
     const char *name = strstr(target, "policy");
     int64_t number = name != NULL ? frequency_khz(name + strlen("policy")) : -1;
-    for (int64_t i = 0; i < clock->count; i++)
-        if (clock->policies[i].number == number) return &clock->policies[i];
+    for (int64_t i = 0; i < domain->count; i++)
+        if (domain->policies[i].number == number) return &domain->policies[i];
     return NULL;
 }
 
 /* Of the own core, or of a recorded tree the mean over all. */
 static double cpufreq_read(frequency_entry *entry, double *asked_hz)
 {
-    const cpufreq *clock = entry->state;
-    const policy *own = own_policy(clock);
-    double hz = own != NULL ? policy_hz(clock, own) : NAN, sum = 0, asked = 0;
+    const cpufreq *domain = entry->state;
+    const policy *own = own_policy(domain);
+    double hz = own != NULL ? policy_hz(domain, own) : NAN, sum = 0, asked = 0;
     int64_t known = 0;
     if (isfinite(hz)) {
         *asked_hz = 1000.0 * (double)own->asked_khz;
         return hz;
     }
-    for (int64_t i = 0; i < clock->count; i++) {
-        hz = policy_hz(clock, &clock->policies[i]);
+    for (int64_t i = 0; i < domain->count; i++) {
+        hz = policy_hz(domain, &domain->policies[i]);
         if (!isfinite(hz)) continue;
         sum += hz;
-        asked += 1000.0 * (double)clock->policies[i].asked_khz;
+        asked += 1000.0 * (double)domain->policies[i].asked_khz;
         known++;
     }
     *asked_hz = known > 0 ? asked / (double)known : NAN;
@@ -310,65 +310,65 @@ static double cpufreq_read(frequency_entry *entry, double *asked_hz)
 }
 
 /* How often CPUs have slowed down for heat. */
-static uint64_t count_throttles(const cpufreq *clock)
+static uint64_t count_throttles(const cpufreq *domain)
 {
     static const char *const counters[] = {"core_throttle_count", "package_throttle_count"};
-    char path[CLOCK_PATH_BYTES + 2 * SYSFS_NAME_BYTES];
+    char path[FREQUENCY_PATH_BYTES + 2 * SYSFS_NAME_BYTES];
     sysfs_names found = {0};
     uint64_t sum = 0, number;
     int error;
-    snprintf(path, sizeof path, "%s%s", clock->site.root, cpus);
-    if (sysfs_list(clock->site.context, path, "cpu", &found, &error) != YOKE_OK) return 0;
+    snprintf(path, sizeof path, "%s%s", domain->site.root, cpus);
+    if (sysfs_list(domain->site.context, path, "cpu", &found, &error) != YOKE_OK) return 0;
     for (int64_t i = 0; i < found.count; i++)
         for (size_t k = 0; k < sizeof counters / sizeof *counters; k++) {
-            snprintf(path, sizeof path, "%s%s/%s/thermal_throttle/%s", clock->site.root, cpus, found.names[i], counters[k]);
+            snprintf(path, sizeof path, "%s%s/%s/thermal_throttle/%s", domain->site.root, cpus, found.names[i], counters[k]);
             if (meter_read_number(path, &number) == 0) sum += number;
         }
-    yoke_release(clock->site.context, found.names);
+    yoke_release(domain->site.context, found.names);
     return sum;
 }
 
 static void cpufreq_mark(frequency_entry *entry)
 {
-    cpufreq *clock = entry->state;
-    clock->throttled = count_throttles(clock);
+    cpufreq *domain = entry->state;
+    domain->throttled = count_throttles(domain);
 }
 
 static void cpufreq_why(frequency_entry *entry, char text[METER_WHY_BYTES])
 {
-    const cpufreq *clock = entry->state;
-    uint64_t throttled = count_throttles(clock);
+    const cpufreq *domain = entry->state;
+    uint64_t throttled = count_throttles(domain);
     snprintf(text, METER_WHY_BYTES, "the system gives no reason: a power limit, or firmware that overrules the system");
-    for (int64_t i = 0; i < clock->count; i++) {
-        const policy *of = &clock->policies[i];
-        int64_t most = read_khz(clock, of->number, "scaling_max_freq"), firmware = read_khz(clock, of->number, "bios_limit");
+    for (int64_t i = 0; i < domain->count; i++) {
+        const policy *of = &domain->policies[i];
+        int64_t most = read_khz(domain, of->number, "scaling_max_freq"), firmware = read_khz(domain, of->number, "bios_limit");
         if (firmware > 0 && firmware < of->asked_khz)
             snprintf(text, METER_WHY_BYTES, "the firmware limits policy%lld to %g MHz", (long long)of->number, (double)firmware / 1e3);
         else if (most > 0 && most < of->asked_khz)
             snprintf(text, METER_WHY_BYTES, "the system limits policy%lld to %g MHz", (long long)of->number, (double)most / 1e3);
     }
-    if (throttled > clock->throttled)
+    if (throttled > domain->throttled)
         snprintf(text, METER_WHY_BYTES, "heat: the processor slowed down %llu times meanwhile (thermal_throttle)",
-                 (unsigned long long)(throttled - clock->throttled));
+                 (unsigned long long)(throttled - domain->throttled));
 }
 
 /* ---------------------------------------------------------------------------------------------------- find */
 
 static void cpufreq_close(void *state)
 {
-    cpufreq *clock = state;
-    yoke_context *context = clock->site.context;
-    yoke_release(context, clock->policies);
-    yoke_release(context, clock);
+    cpufreq *domain = state;
+    yoke_context *context = domain->site.context;
+    yoke_release(context, domain->policies);
+    yoke_release(context, domain);
 }
 
 static const frequency_functions functions = {
     .save = cpufreq_save, .set = cpufreq_set, .read = cpufreq_read, .mark = cpufreq_mark, .why = cpufreq_why, .close = cpufreq_close};
 
-static void refuse_absent(const cpufreq *clock, int error, frequency_entry *entry)
+static void refuse_absent(const cpufreq *domain, int error, frequency_entry *entry)
 {
     char machine[64], why[METER_WHY_BYTES];
-    meter_virtual_machine(&clock->site, machine);
+    meter_virtual_machine(&domain->site, machine);
     if (error == EBUSY)
         frequency_entry_refuse(entry, "the CPUs of all frequency policies are offline",
                                "switch CPUs on: echo 1 > /sys/devices/system/cpu/cpuN/online");
@@ -402,12 +402,12 @@ static void refuse_right(int error, frequency_file file, frequency_entry *entry)
 }
 
 /* The limits of all policies must be writable. */
-static int check_rights(const cpufreq *clock, frequency_entry *entry)
+static int check_rights(const cpufreq *domain, frequency_entry *entry)
 {
-    static const frequency_file needed[] = {CLOCK_LEAST, CLOCK_MOST};
-    for (int64_t i = 0; i < clock->count; i++)
+    static const frequency_file needed[] = {FREQUENCY_MIN, FREQUENCY_MAX};
+    for (int64_t i = 0; i < domain->count; i++)
         for (size_t k = 0; k < sizeof needed / sizeof *needed; k++) {
-            int error = may_write(clock, clock->policies[i].number, needed[k]);
+            int error = may_write(domain, domain->policies[i].number, needed[k]);
             if (error == 0) continue;
             refuse_right(error, needed[k], entry);
             return 0;
@@ -415,11 +415,11 @@ static int check_rights(const cpufreq *clock, frequency_entry *entry)
     return 1;
 }
 
-static void fill_levels(const cpufreq *clock, yoke_frequency_info *info)
+static void fill_levels(const cpufreq *domain, yoke_frequency_info *info)
 {
     int64_t all[2 * MOST_LEVELS], count = 0;
-    for (int64_t i = 0; i < clock->count; i++) {
-        const policy *of = &clock->policies[i];
+    for (int64_t i = 0; i < domain->count; i++) {
+        const policy *of = &domain->policies[i];
         if (of->num_levels == 0) return;
         memcpy(all + count, of->levels_khz, (size_t)of->num_levels * sizeof *all);
         count = sort_levels(all, count + of->num_levels);
@@ -429,13 +429,13 @@ static void fill_levels(const cpufreq *clock, yoke_frequency_info *info)
     info->num_levels = count;
 }
 
-static void fill_info(cpufreq *clock, frequency_entry *entry)
+static void fill_info(cpufreq *domain, frequency_entry *entry)
 {
     yoke_frequency_info *info = &entry->info;
     double asked_hz;
     int64_t least = INT64_MAX, most = 0, by_speed = 0;
-    for (int64_t i = 0; i < clock->count; i++) {
-        const policy *of = &clock->policies[i];
+    for (int64_t i = 0; i < domain->count; i++) {
+        const policy *of = &domain->policies[i];
         least = of->least_khz < least ? of->least_khz : least;
         most = of->most_khz > most ? of->most_khz : most;
         by_speed += of->userspace;
@@ -443,25 +443,25 @@ static void fill_info(cpufreq *clock, frequency_entry *entry)
     info->min_hz = 1000.0 * (double)least;
     info->max_hz = 1000.0 * (double)most;
     info->current_hz = cpufreq_read(entry, &asked_hz);
-    fill_levels(clock, info);
-    snprintf(info->description, sizeof info->description, "all cores; driver %s%s%s, governor %s, %lld %s; set by %s", clock->driver,
-             clock->mode[0] != '\0' ? " " : "", clock->mode, clock->governor, (long long)clock->count,
-             clock->count == 1 ? "policy" : "policies", by_speed == clock->count ? "the governor userspace" : "equal limits");
+    fill_levels(domain, info);
+    snprintf(info->description, sizeof info->description, "all cores; driver %s%s%s, governor %s, %lld %s; set by %s", domain->driver,
+             domain->mode[0] != '\0' ? " " : "", domain->mode, domain->governor, (long long)domain->count,
+             domain->count == 1 ? "policy" : "policies", by_speed == domain->count ? "the governor userspace" : "equal limits");
 }
 
 /* The driver, its mode, and the governor, of the first policy. */
-static void read_driver(cpufreq *clock)
+static void read_driver(cpufreq *domain)
 {
-    char path[CLOCK_PATH_BYTES];
-    int64_t number = clock->policies[0].number;
-    read_text(clock, number, "scaling_driver", clock->driver, sizeof clock->driver);
-    read_text(clock, number, "scaling_governor", clock->governor, sizeof clock->governor);
-    const char *owner = strncmp(clock->driver, "intel_", 6) == 0 ? "intel_pstate"
-                        : strncmp(clock->driver, "amd", 3) == 0  ? "amd_pstate"
-                                                                 : NULL;
+    char path[FREQUENCY_PATH_BYTES];
+    int64_t number = domain->policies[0].number;
+    read_text(domain, number, "scaling_driver", domain->driver, sizeof domain->driver);
+    read_text(domain, number, "scaling_governor", domain->governor, sizeof domain->governor);
+    const char *owner = strncmp(domain->driver, "intel_", 6) == 0 ? "intel_pstate"
+                        : strncmp(domain->driver, "amd", 3) == 0  ? "amd_pstate"
+                                                                  : NULL;
     if (owner == NULL) return;
-    snprintf(path, sizeof path, "%s%s/%s/status", clock->site.root, cpus, owner);
-    if (meter_read_line(path, clock->mode, sizeof clock->mode) != 0) clock->mode[0] = '\0';
+    snprintf(path, sizeof path, "%s%s/%s/status", domain->site.root, cpus, owner);
+    if (meter_read_line(path, domain->mode, sizeof domain->mode) != 0) domain->mode[0] = '\0';
 }
 
 yoke_status frequency_cpufreq_find(const meter_site *site, frequency_list *list)
@@ -469,28 +469,28 @@ yoke_status frequency_cpufreq_find(const meter_site *site, frequency_list *list)
     frequency_entry entry;
     void *memory = NULL;
     int error;
-    if (strlen(site->root) > CLOCK_PATH_BYTES / 2)
-        return yoke_fail(site->context, YOKE_ERROR_INPUT, "the root directory's path is longer than %d bytes", CLOCK_PATH_BYTES / 2);
+    if (strlen(site->root) > FREQUENCY_PATH_BYTES / 2)
+        return yoke_fail(site->context, YOKE_ERROR_INPUT, "the root directory's path is longer than %d bytes", FREQUENCY_PATH_BYTES / 2);
     yoke_status status = yoke_allocate(site->context, 1, sizeof(cpufreq), &memory);
     if (status != YOKE_OK) return status;
-    cpufreq *clock = memory;
-    clock->site = *site;
+    cpufreq *domain = memory;
+    domain->site = *site;
     frequency_entry_start(&entry, "cpufreq", "cpu");
-    entry.state = clock;
+    entry.state = domain;
     entry.functions = &functions;
-    status = scan(clock, &error);
+    status = scan(domain, &error);
     if (status != YOKE_OK) {
-        cpufreq_close(clock);
+        cpufreq_close(domain);
         return status;
     }
-    if (clock->count == 0)
-        refuse_absent(clock, error, &entry);
+    if (domain->count == 0)
+        refuse_absent(domain, error, &entry);
     else {
-        read_driver(clock);
-        for (int64_t i = 0; i < clock->count; i++) clock->policies[i].guided = strcmp(clock->mode, "guided") == 0;
-        fill_info(clock, &entry);
+        read_driver(domain);
+        for (int64_t i = 0; i < domain->count; i++) domain->policies[i].guided = strcmp(domain->mode, "guided") == 0;
+        fill_info(domain, &entry);
         entry.tolerance_hz = 50e6; /* half a step of the bus clock */
-        entry.info.settable = check_rights(clock, &entry);
+        entry.info.settable = check_rights(domain, &entry);
     }
     return frequency_list_add(list, &entry);
 }

@@ -47,7 +47,7 @@ void frequency_entry_refuse(frequency_entry *entry, const char *why_not, const c
 
 yoke_status frequencies_find(const meter_site *site, frequency_list *list)
 {
-    char program[CLOCK_PATH_BYTES], why[METER_WHY_BYTES];
+    char program[FREQUENCY_PATH_BYTES], why[METER_WHY_BYTES];
     yoke_status status = frequency_cpufreq_find(site, list);
     if (status == YOKE_OK) status = frequency_nvml_find(site, list);
     if (status != YOKE_OK || frequency_guard_find(program, why)) return status;
@@ -64,16 +64,16 @@ typedef struct frequency_set {
     yoke_frequencies shown; /* first, so that a pointer to it is one to all */
     yoke_context *context;
     meter_site site;
-    char root[CLOCK_PATH_BYTES];
+    char root[FREQUENCY_PATH_BYTES];
     double settle_s;
     frequency_list list;
     frequency_book book; /* what the guard has promised to restore */
     frequency_guard guard;
     yoke_frequency_info *infos; /* what `shown` shows */
-    int lock;                   /* -1: the clocks are simulated ones */
+    int lock;                   /* -1: the frequencies are simulated ones */
 } frequency_set;
 
-/* What callers read of the clocks. */
+/* What callers read of the frequencies. */
 static yoke_status show(frequency_set *set)
 {
     void *infos = NULL;
@@ -85,11 +85,11 @@ static yoke_status show(frequency_set *set)
     return YOKE_OK;
 }
 
-yoke_status frequencies_open(const meter_site *site, double settle_s, yoke_frequencies **clocks)
+yoke_status frequencies_open(const meter_site *site, double settle_s, yoke_frequencies **frequencies)
 {
     void *memory = NULL;
-    if (strlen(site->root) >= CLOCK_PATH_BYTES)
-        return yoke_fail(site->context, YOKE_ERROR_INPUT, "the root directory's path is longer than %d bytes", CLOCK_PATH_BYTES - 1);
+    if (strlen(site->root) >= FREQUENCY_PATH_BYTES)
+        return yoke_fail(site->context, YOKE_ERROR_INPUT, "the root directory's path is longer than %d bytes", FREQUENCY_PATH_BYTES - 1);
     yoke_status status = yoke_allocate(site->context, 1, sizeof(frequency_set), &memory);
     if (status != YOKE_OK) return status;
     frequency_set *set = memory;
@@ -112,11 +112,11 @@ yoke_status frequencies_open(const meter_site *site, double settle_s, yoke_frequ
         yoke_release(site->context, set);
         return status;
     }
-    *clocks = &set->shown;
+    *frequencies = &set->shown;
     return YOKE_OK;
 }
 
-yoke_status frequencies_open_simulated(yoke_context *context, frequency_list *list, yoke_frequencies **clocks)
+yoke_status frequencies_open_simulated(yoke_context *context, frequency_list *list, yoke_frequencies **frequencies)
 {
     void *memory = NULL;
     yoke_status status = yoke_allocate(context, 1, sizeof(frequency_set), &memory);
@@ -128,7 +128,7 @@ yoke_status frequencies_open_simulated(yoke_context *context, frequency_list *li
     *set = (frequency_set){.context = context, .list = *list, .book = {.context = context}, .guard = {.socket = -1}, .lock = -1};
     status = show(set);
     if (status == YOKE_OK) {
-        *clocks = &set->shown;
+        *frequencies = &set->shown;
         return YOKE_OK;
     }
     frequency_list_clear(&set->list);
@@ -138,72 +138,72 @@ yoke_status frequencies_open_simulated(yoke_context *context, frequency_list *li
 
 static void report_loss(void *user, const char *text)
 {
-    const frequency_set *clocks = user;
-    yoke_log(clocks->context, YOKE_LOG_ERROR, "a frequency could not be restored: %s", text);
+    const frequency_set *set = user;
+    yoke_log(set->context, YOKE_LOG_ERROR, "a frequency could not be restored: %s", text);
 }
 
 /* The guard is gone: this process restores what it can. */
-static void restore_here(frequency_set *clocks)
+static void restore_here(frequency_set *set)
 {
     yoke_nvml nvml;
     int gpus = 0;
-    for (int64_t i = 0; i < clocks->book.count; i++) gpus += clocks->book.entries[i].place == CLOCK_OF_GPU;
-    int loaded = gpus > 0 && yoke_nvml_load(&clocks->site, &nvml);
-    frequency_book_restore(&clocks->book, loaded ? &nvml : NULL, report_loss, clocks);
+    for (int64_t i = 0; i < set->book.count; i++) gpus += set->book.entries[i].place == FREQUENCY_OF_GPU;
+    int loaded = gpus > 0 && yoke_nvml_load(&set->site, &nvml);
+    frequency_book_restore(&set->book, loaded ? &nvml : NULL, report_loss, set);
     if (loaded) yoke_nvml_unload(&nvml);
 }
 
 void frequencies_close(yoke_frequencies *shown)
 {
-    frequency_set *clocks = (frequency_set *)shown;
-    int done = frequency_guard_finish(&clocks->guard, report_loss, clocks);
-    if (!done && clocks->book.count > 0) {
-        yoke_log(clocks->context, YOKE_LOG_WARNING, "yoke-clock-guard has ended before its time; frequencies are restored without it");
-        restore_here(clocks);
+    frequency_set *set = (frequency_set *)shown;
+    int done = frequency_guard_finish(&set->guard, report_loss, set);
+    if (!done && set->book.count > 0) {
+        yoke_log(set->context, YOKE_LOG_WARNING, "yoke-clock-guard has ended before its time; frequencies are restored without it");
+        restore_here(set);
     }
-    frequency_list_clear(&clocks->list);
-    frequency_book_clear(&clocks->book);
-    yoke_release(clocks->context, clocks->infos);
-    if (clocks->lock >= 0) close(clocks->lock);
-    yoke_release(clocks->context, clocks);
+    frequency_list_clear(&set->list);
+    frequency_book_clear(&set->book);
+    yoke_release(set->context, set->infos);
+    if (set->lock >= 0) close(set->lock);
+    yoke_release(set->context, set);
 }
 
-/* Saves what the clock has now, and lets the guard promise to restore it. */
-static yoke_status promise(frequency_set *clocks, frequency_entry *entry)
+/* Saves what the domain has now, and lets the guard promise to restore it. */
+static yoke_status promise(frequency_set *set, frequency_entry *entry)
 {
-    int64_t first = clocks->book.count;
-    yoke_status status = entry->functions->save(entry, &clocks->book);
-    if (clocks->lock < 0) return status;
-    if (status == YOKE_OK && !frequency_guard_lives(&clocks->guard)) {
-        if (clocks->guard.socket >= 0) {
-            yoke_log(clocks->context, YOKE_LOG_WARNING, "yoke-clock-guard has ended before its time; another is started");
-            close(clocks->guard.socket);
-            clocks->guard.socket = -1;
+    int64_t first = set->book.count;
+    yoke_status status = entry->functions->save(entry, &set->book);
+    if (set->lock < 0) return status;
+    if (status == YOKE_OK && !frequency_guard_lives(&set->guard)) {
+        if (set->guard.socket >= 0) {
+            yoke_log(set->context, YOKE_LOG_WARNING, "yoke-clock-guard has ended before its time; another is started");
+            close(set->guard.socket);
+            set->guard.socket = -1;
         }
-        status = frequency_guard_start(clocks->context, clocks->root, clocks->lock, &clocks->guard);
-        if (status == YOKE_OK) status = frequency_guard_tell(&clocks->guard, &clocks->book, 0);
-    } else if (status == YOKE_OK && clocks->book.count > first)
-        status = frequency_guard_tell(&clocks->guard, &clocks->book, first);
-    if (status != YOKE_OK) clocks->book.count = first; /* nothing of it was changed */
+        status = frequency_guard_start(set->context, set->root, set->lock, &set->guard);
+        if (status == YOKE_OK) status = frequency_guard_tell(&set->guard, &set->book, 0);
+    } else if (status == YOKE_OK && set->book.count > first)
+        status = frequency_guard_tell(&set->guard, &set->book, first);
+    if (status != YOKE_OK) set->book.count = first; /* nothing of it was changed */
     return status;
 }
 
 /* A change that failed half-way is taken back on all cores. */
-static void take_back(frequency_set *clocks)
+static void take_back(frequency_set *set)
 {
-    for (int64_t i = 0; i < clocks->book.count; i++) {
-        const frequency_saved *saved = &clocks->book.entries[i];
+    for (int64_t i = 0; i < set->book.count; i++) {
+        const frequency_saved *saved = &set->book.entries[i];
         char why[METER_WHY_BYTES];
         int error;
-        if (saved->place == CLOCK_OF_POLICY && !frequency_policy_apply(saved->where, &saved->setting, why, &error))
-            report_loss(clocks, why);
+        if (saved->place == FREQUENCY_OF_POLICY && !frequency_policy_apply(saved->where, &saved->setting, why, &error))
+            report_loss(set, why);
     }
 }
 
-/* Reads until the clock is there, or settle_s have passed: without a pause, since an idle core's clock says nothing. */
-static double settle(const frequency_set *clocks, frequency_entry *entry)
+/* Reads until the frequency is there, or settle_s have passed: without a pause, since an idle core's frequency says nothing. */
+static double settle(const frequency_set *set, frequency_entry *entry)
 {
-    double end_s = yoke_clock_s() + clocks->settle_s, asked_hz, hz;
+    double end_s = yoke_clock_s() + set->settle_s, asked_hz, hz;
     for (;;) {
         hz = entry->functions->read(entry, &asked_hz);
         if (!isfinite(hz) || fabs(hz - asked_hz) <= 0.02 * asked_hz + entry->tolerance_hz) return hz;
@@ -211,49 +211,49 @@ static double settle(const frequency_set *clocks, frequency_entry *entry)
     }
     char why[METER_WHY_BYTES];
     entry->functions->why(entry, why);
-    yoke_log(clocks->context, YOKE_LOG_WARNING, "%s was asked for %.4g GHz and runs at %.4g GHz after %g s: %s", entry->info.name,
-             asked_hz / 1e9, hz / 1e9, clocks->settle_s, why);
+    yoke_log(set->context, YOKE_LOG_WARNING, "%s was asked for %.4g GHz and runs at %.4g GHz after %g s: %s", entry->info.name,
+             asked_hz / 1e9, hz / 1e9, set->settle_s, why);
     return hz;
 }
 
-static yoke_status find_entry(frequency_set *clocks, const char *name, frequency_entry **entry)
+static yoke_status find_entry(frequency_set *set, const char *name, frequency_entry **entry)
 {
     char names[512] = "";
     size_t length = 0;
-    for (int64_t i = 0; i < clocks->list.count; i++) {
-        const char *known = clocks->list.entries[i].info.name;
-        *entry = &clocks->list.entries[i];
+    for (int64_t i = 0; i < set->list.count; i++) {
+        const char *known = set->list.entries[i].info.name;
+        *entry = &set->list.entries[i];
         if (strcmp(known, name) == 0) return YOKE_OK;
         if (length + strlen(known) + 3 > sizeof names) continue;
         length += (size_t)snprintf(names + length, sizeof names - length, "%s%s", length > 0 ? ", " : "", known);
     }
-    return yoke_fail(clocks->context, YOKE_ERROR_INPUT, "there is no frequency '%.64s' to set; there are: %s", name, names);
+    return yoke_fail(set->context, YOKE_ERROR_INPUT, "there is no frequency '%.64s' to set; there are: %s", name, names);
 }
 
 yoke_status frequencies_set(yoke_frequencies *shown, const char *name, double hz, double *reached_hz)
 {
-    frequency_set *clocks = (frequency_set *)shown;
+    frequency_set *set = (frequency_set *)shown;
     frequency_entry *entry = NULL;
-    yoke_status status = find_entry(clocks, name, &entry);
+    yoke_status status = find_entry(set, name, &entry);
     if (status != YOKE_OK) return status;
     const yoke_frequency_info *info = &entry->info;
     if (!info->settable)
-        return yoke_fail(clocks->context, YOKE_ERROR_UNAVAILABLE, "the frequency of %s cannot be set: %s%s%s", name, info->why_not,
+        return yoke_fail(set->context, YOKE_ERROR_UNAVAILABLE, "the frequency of %s cannot be set: %s%s%s", name, info->why_not,
                          info->remedy[0] != '\0' ? "; " : "", info->remedy);
     /* A little more than the ends, so that a printed number can be given back. */
     int inside = hz > 0 && hz < 1e12 && !(hz < info->min_hz * (1 - 1e-3)) && !(hz > info->max_hz * (1 + 1e-3));
     if (!inside)
-        return yoke_fail(clocks->context, YOKE_ERROR_INPUT, "the frequency of %s cannot be set to %g GHz: its range is %.4g to %.4g GHz",
-                         name, hz / 1e9, info->min_hz / 1e9, info->max_hz / 1e9);
-    status = promise(clocks, entry);
+        return yoke_fail(set->context, YOKE_ERROR_INPUT, "the frequency of %s cannot be set to %g GHz: its range is %.4g to %.4g GHz", name,
+                         hz / 1e9, info->min_hz / 1e9, info->max_hz / 1e9);
+    status = promise(set, entry);
     if (status != YOKE_OK) return status;
     entry->functions->mark(entry);
     status = entry->functions->set(entry, hz);
     if (status != YOKE_OK) {
-        if (strcmp(info->kind, "cpufreq") == 0) take_back(clocks);
+        if (strcmp(info->kind, "cpufreq") == 0) take_back(set);
         return status;
     }
-    double reached = settle(clocks, entry);
+    double reached = settle(set, entry);
     if (reached_hz != NULL) *reached_hz = reached;
     return YOKE_OK;
 }

@@ -1,15 +1,15 @@
 /*
- * frequency.h - clock frequencies: finding, saving, setting, restoring.
+ * frequency.h - clock frequencies: finding, saving, setting, restoring.  A frequency domain is what has one frequency: all cores, or a GPU.
  *
  *     limit_order.c the order in which a policy's files are written; arithmetic only
  *     policy.c      a policy's files (cpufreq): reading, writing in the plan's order, reading back
  *     book.c        what was saved, as a list and as lines of text, and restoring all of it
- *     cpufreq.c     the clock "cpu"
- *     nvml.c        the clocks "nvml:N"
+ *     cpufreq.c     the domain "cpu"
+ *     nvml.c        the domains "nvml:N"
  *     lock.c        one yoke at a time
  *     guard.c       this process's end of the guard
  *     guard_main.c  the guard, a program of its own (yoke-clock-guard): restores when told to, or when this process is gone
- *     frequency.c   a set of clocks
+ *     frequency.c   a set of domains
  */
 #ifndef YOKE_FREQUENCY_FREQUENCY_H
 #define YOKE_FREQUENCY_FREQUENCY_H
@@ -19,22 +19,22 @@
 #include "meter/meter.h"
 
 enum {
-    CLOCK_WORD_BYTES = 48,   /* of a governor's name, a number of kHz, ... */
-    CLOCK_PATH_BYTES = 1024, /* of a policy's directory, the root before it included */
-    CLOCK_MOST_STEPS = 8,
-    CLOCK_TEXT_BYTES = CLOCK_PATH_BYTES + 8 * (CLOCK_WORD_BYTES + 16) /* of a saved entry as lines */
+    FREQUENCY_WORD_BYTES = 48,   /* of a governor's name, a number of kHz, ... */
+    FREQUENCY_PATH_BYTES = 1024, /* of a policy's directory, the root before it included */
+    FREQUENCY_MAX_STEPS = 8,
+    FREQUENCY_TEXT_BYTES = FREQUENCY_PATH_BYTES + 8 * (FREQUENCY_WORD_BYTES + 16) /* of a saved entry as lines */
 };
 
 /* ----------------------------------------------------------------------------------- plans (limit_order.c) */
 
-/* The files of a cpufreq policy that say what its clock is. */
+/* The files of a cpufreq policy that say what its frequency is. */
 typedef enum frequency_file {
-    CLOCK_GOVERNOR,   /* scaling_governor */
-    CLOCK_LEAST,      /* scaling_min_freq, kHz */
-    CLOCK_MOST,       /* scaling_max_freq */
-    CLOCK_SPEED,      /* scaling_setspeed: a number under the governor userspace only */
-    CLOCK_PREFERENCE, /* energy_performance_preference */
-    CLOCK_NUM_FILES
+    FREQUENCY_GOVERNOR,   /* scaling_governor */
+    FREQUENCY_MIN,        /* scaling_min_freq, kHz */
+    FREQUENCY_MAX,        /* scaling_max_freq */
+    FREQUENCY_SPEED,      /* scaling_setspeed: a number under the governor userspace only */
+    FREQUENCY_PREFERENCE, /* energy_performance_preference */
+    FREQUENCY_NUM_FILES
 } frequency_file;
 
 /* The file's name in the policy's directory. */
@@ -42,7 +42,7 @@ const char *frequency_file_name(frequency_file file);
 
 /* What these files hold, without the newline; "": there is no such file, it is not known, or (of what is wanted) it is left as it is. */
 typedef struct frequency_setting {
-    char value[CLOCK_NUM_FILES][CLOCK_WORD_BYTES];
+    char value[FREQUENCY_NUM_FILES][FREQUENCY_WORD_BYTES];
 } frequency_setting;
 
 typedef struct frequency_step {
@@ -52,14 +52,14 @@ typedef struct frequency_step {
 
 /* A whole number of kHz; -1 where the text is none. */
 int64_t frequency_khz(const char *text);
-void frequency_khz_text(int64_t khz, char text[CLOCK_WORD_BYTES]);
+void frequency_khz_text(int64_t khz, char text[FREQUENCY_WORD_BYTES]);
 
 /*
  * The writes that lead from `now` to `wanted`, in an order that the kernel accepts at every step: the lower limit never above the upper one,
  * a speed under the governor userspace only and inside the limits, the energy preference under the governor that it belongs to.
  * Returns how many; 0: nothing differs.
  */
-int frequency_plan(const frequency_setting *now, const frequency_setting *wanted, frequency_step steps[CLOCK_MOST_STEPS]);
+int frequency_plan(const frequency_setting *now, const frequency_setting *wanted, frequency_step steps[FREQUENCY_MAX_STEPS]);
 
 /* ------------------------------------------------------------------------------------- policies (policy.c) */
 
@@ -74,12 +74,12 @@ int frequency_policy_apply(const char *directory, const frequency_setting *wante
 
 /* -------------------------------------------------------------------------------------- what was saved (book.c) */
 
-typedef enum frequency_place { CLOCK_OF_POLICY, CLOCK_OF_GPU } frequency_place;
+typedef enum frequency_place { FREQUENCY_OF_POLICY, FREQUENCY_OF_GPU } frequency_place;
 
 typedef struct frequency_saved {
     frequency_place place;
-    char where[CLOCK_PATH_BYTES]; /* a policy's directory, or a GPU's PCI address, whose locked clocks are reset */
-    frequency_setting setting;    /* of a policy */
+    char where[FREQUENCY_PATH_BYTES]; /* a policy's directory, or a GPU's PCI address, whose locked clocks are reset */
+    frequency_setting setting;        /* of a policy */
 } frequency_saved;
 
 typedef struct frequency_book {
@@ -93,7 +93,7 @@ int frequency_book_has(const frequency_book *book, const char *where);
 void frequency_book_clear(frequency_book *book);
 
 /* An entry as lines of text, for the guard; returns the length. */
-size_t frequency_saved_print(const frequency_saved *saved, char text[CLOCK_TEXT_BYTES]);
+size_t frequency_saved_print(const frequency_saved *saved, char text[FREQUENCY_TEXT_BYTES]);
 /*
  * Takes such a line (without newline; it is changed): begins an entry, or adds to the last of the book.
  * Errors: INPUT (the line is none of these), MEMORY.
@@ -107,13 +107,13 @@ struct yoke_nvml;
 /* Restores all entries; nvml may be NULL where no entry is a GPU.  Returns how many could not be. */
 int64_t frequency_book_restore(const frequency_book *book, const struct yoke_nvml *nvml, frequency_report *report, void *user);
 
-/* ------------------------------------------------------------------------------------------------- clocks */
+/* ------------------------------------------------------------------------------------------------- domains */
 
 typedef struct frequency_entry frequency_entry;
 
-/* What a kind of clock can do.  state is the kind's. */
+/* What a kind of domain can do.  state is the kind's. */
 typedef struct frequency_functions {
-    /* Puts into the book what a clock has now that is not there yet: before each change. */
+    /* Puts into the book what a domain has now that is not there yet: before each change. */
     yoke_status (*save)(frequency_entry *entry, frequency_book *book);
     /* Asks for the level nearest to a frequency.  Errors: UNAVAILABLE (not with this device, or without the right), SYSTEM (refused). */
     yoke_status (*set)(frequency_entry *entry, double hz);
@@ -130,7 +130,7 @@ struct frequency_entry {
     yoke_frequency_info info;
     double tolerance_hz; /* so near is reached */
     const frequency_functions *functions;
-    void *state; /* NULL where the clock is not settable */
+    void *state; /* NULL where the frequency is not settable */
 };
 
 typedef struct frequency_list {
@@ -147,20 +147,20 @@ void frequency_entry_start(frequency_entry *entry, const char *kind, const char 
 /* Not settable, for this reason. */
 void frequency_entry_refuse(frequency_entry *entry, const char *why_not, const char *remedy);
 
-/* Each appends its clocks, and where it finds none one entry with the reason.  Errors: MEMORY, INPUT (root too long). */
+/* Each appends its domains, and where it finds none one entry with the reason.  Errors: MEMORY, INPUT (root too long). */
 yoke_status frequency_cpufreq_find(const meter_site *site, frequency_list *list);
 yoke_status frequency_nvml_find(const meter_site *site, frequency_list *list);
 
 /* Forgets the locked clocks of the GPU at that PCI address.  Returns 1; otherwise 0 and why. */
 int frequency_nvml_reset(const struct yoke_nvml *nvml, const char *pci, char why[METER_WHY_BYTES]);
 
-/* All clocks, settable or not. */
+/* All domains, settable or not. */
 yoke_status frequencies_find(const meter_site *site, frequency_list *list);
 
 /* -------------------------------------------------------------------------------------------- lock (lock.c) */
 
 /*
- * Takes the machine's clocks for this process: a lock (flock) on the directory of the CPUs itself, which every user can open, nobody can
+ * Takes the machine's frequencies for this process: a lock (flock) on the directory of the CPUs itself, which every user can open, nobody can
  * replace by a link, and whose lock ends with the last process that holds the descriptor.  A lock whose owner has just died is waited for, since
  * its guard is restoring.  Errors: UNAVAILABLE (another has it: its process id), SYSTEM.
  */
@@ -174,7 +174,7 @@ typedef struct frequency_guard {
 } frequency_guard;
 
 /* The path of yoke-clock-guard.  Returns 1, or 0 where it is nowhere: why says where it was looked for. */
-int frequency_guard_find(char program[CLOCK_PATH_BYTES], char why[METER_WHY_BYTES]);
+int frequency_guard_find(char program[FREQUENCY_PATH_BYTES], char why[METER_WHY_BYTES]);
 /* lock: is held by the guard too.  Errors: UNAVAILABLE (no such program), SYSTEM. */
 yoke_status frequency_guard_start(yoke_context *context, const char *root, int lock, frequency_guard *guard);
 /* Tells the guard of the book's entries from number `first` on, and waits until it is ready for them.  Errors: SYSTEM (why not). */
@@ -187,19 +187,19 @@ int frequency_guard_lives(const frequency_guard *guard);
 int frequency_guard_finish(frequency_guard *guard, frequency_report *report, void *user);
 
 /* The lines that the guard answers with. */
-#define CLOCK_GUARD_READY "ready"
-#define CLOCK_GUARD_DONE "done"
+#define FREQUENCY_GUARD_READY "ready"
+#define FREQUENCY_GUARD_DONE "done"
 
 /* --------------------------------------------------------------------------------------- sets (frequency.c) */
 
 /* What yoke_frequencies is.  site.root is the set's own copy. */
-yoke_status frequencies_open(const meter_site *site, double settle_s, yoke_frequencies **clocks);
+yoke_status frequencies_open(const meter_site *site, double settle_s, yoke_frequencies **frequencies);
 /*
- * A set of clocks that are no hardware's: they reach what they are asked for at once, need neither lock nor guard, and are restored by being closed.
+ * A set of domains that are no hardware's: they reach what they are asked for at once, need neither lock nor guard, and are restored by being closed.
  * The list is taken over, also where it fails.  Errors: MEMORY.
  */
-yoke_status frequencies_open_simulated(yoke_context *context, frequency_list *list, yoke_frequencies **clocks);
-void frequencies_close(yoke_frequencies *clocks);
-yoke_status frequencies_set(yoke_frequencies *clocks, const char *name, double hz, double *reached_hz);
+yoke_status frequencies_open_simulated(yoke_context *context, frequency_list *list, yoke_frequencies **frequencies);
+void frequencies_close(yoke_frequencies *frequencies);
+yoke_status frequencies_set(yoke_frequencies *frequencies, const char *name, double hz, double *reached_hz);
 
 #endif

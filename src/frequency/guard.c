@@ -21,9 +21,9 @@ static const double patience_s = 15;
 
 /* ---------------------------------------------------------------------------------------------------- find */
 
-int frequency_guard_find(char program[CLOCK_PATH_BYTES], char why[METER_WHY_BYTES])
+int frequency_guard_find(char program[FREQUENCY_PATH_BYTES], char why[METER_WHY_BYTES])
 {
-    return yoke_helper_find("yoke-clock-guard", "YOKE_CLOCK_GUARD", "restores the frequencies", program, CLOCK_PATH_BYTES, why,
+    return yoke_helper_find("yoke-clock-guard", "YOKE_CLOCK_GUARD", "restores the frequencies", program, FREQUENCY_PATH_BYTES, why,
                             METER_WHY_BYTES);
 }
 
@@ -71,7 +71,7 @@ static int make_sockets(int ends[2])
 
 yoke_status frequency_guard_start(yoke_context *context, const char *root, int lock, frequency_guard *guard)
 {
-    char program[CLOCK_PATH_BYTES], why[METER_WHY_BYTES], own[32];
+    char program[FREQUENCY_PATH_BYTES], why[METER_WHY_BYTES], own[32];
     if (!frequency_guard_find(program, why)) return yoke_fail(context, YOKE_ERROR_UNAVAILABLE, "%s; install yoke again", why);
     int ends[2] = {-1, -1}, error = make_sockets(ends);
     if (error != 0) return yoke_fail(context, YOKE_ERROR_SYSTEM, "no socket for yoke-clock-guard: %s", strerror(error));
@@ -129,7 +129,7 @@ static int receive_line(int socket_end, double end_s, char *line, size_t bytes)
 
 yoke_status frequency_guard_tell(frequency_guard *guard, const frequency_book *book, int64_t first)
 {
-    char text[CLOCK_TEXT_BYTES], answer[METER_WHY_BYTES];
+    char text[FREQUENCY_TEXT_BYTES], answer[METER_WHY_BYTES];
     int error = 0;
     for (int64_t i = first; i < book->count && error == 0; i++) {
         size_t length = frequency_saved_print(&book->entries[i], text);
@@ -137,7 +137,7 @@ yoke_status frequency_guard_tell(frequency_guard *guard, const frequency_book *b
     }
     if (error == 0) error = send_all(guard->socket, "end\n", 4);
     if (error == 0 && receive_line(guard->socket, yoke_clock_s() + patience_s, answer, sizeof answer)) {
-        if (strcmp(answer, CLOCK_GUARD_READY) == 0) return YOKE_OK;
+        if (strcmp(answer, FREQUENCY_GUARD_READY) == 0) return YOKE_OK;
         return yoke_fail(guard->context, YOKE_ERROR_SYSTEM, "yoke-clock-guard cannot restore this frequency, so it is not changed: %s",
                          answer);
     }
@@ -162,7 +162,7 @@ int frequency_guard_finish(frequency_guard *guard, frequency_report *report, voi
     shutdown(guard->socket, SHUT_WR);
     double end_s = yoke_clock_s() + patience_s;
     while (!done && receive_line(guard->socket, end_s, line, sizeof line)) {
-        done = strcmp(line, CLOCK_GUARD_DONE) == 0;
+        done = strcmp(line, FREQUENCY_GUARD_DONE) == 0;
         if (!done) report(user, line);
     }
     /* Until it has closed its end the lock is still held. */

@@ -1,7 +1,7 @@
 /*
- * yoke-clock-guard PROCESS ROOT - restores the clocks when PROCESS says so, or ends in whatever way.
+ * yoke-clock-guard PROCESS ROOT - restores the frequencies when PROCESS says so, or ends in whatever way.
  *
- * libyoke starts it before the first change, with a socket as standard input and the lock of the clocks as descriptor 3.  It is told what to restore
+ * libyoke starts it before the first change, with a socket as standard input and the lock of the frequencies as descriptor 3.  It is told what to restore
  * in lines (book.c), each lot ended by "end", and answers each with "ready".  When the socket is closed or PROCESS is gone it restores,
  * answers a line for each failure and then "done", and ends; the lock ends with it.
  *
@@ -24,7 +24,7 @@
 #include "frequency/frequency.h"
 #include "meter/nvml.h"
 
-enum { LOCK_DESCRIPTOR = 3, RECEIVE_BYTES = 4096, LINE_BYTES = CLOCK_PATH_BYTES + CLOCK_WORD_BYTES, POLL_MS = 100 };
+enum { LOCK_DESCRIPTOR = 3, RECEIVE_BYTES = 4096, LINE_BYTES = FREQUENCY_PATH_BYTES + FREQUENCY_WORD_BYTES, POLL_MS = 100 };
 
 typedef struct guarding {
     yoke_context *context;
@@ -112,10 +112,10 @@ static void end_lot(guarding *guard)
 {
     yoke_status status = guard->refused ? YOKE_ERROR_INPUT : YOKE_OK;
     for (int64_t i = 0; i < guard->lot.count && status == YOKE_OK; i++)
-        if (guard->lot.entries[i].place == CLOCK_OF_GPU) status = take_gpu(guard);
+        if (guard->lot.entries[i].place == FREQUENCY_OF_GPU) status = take_gpu(guard);
     for (int64_t i = 0; i < guard->lot.count && status == YOKE_OK; i++) status = frequency_book_add(&guard->book, &guard->lot.entries[i]);
     frequency_book_clear(&guard->lot);
-    answer(status == YOKE_OK ? CLOCK_GUARD_READY : yoke_last_error(guard->context));
+    answer(status == YOKE_OK ? FREQUENCY_GUARD_READY : yoke_last_error(guard->context));
     guard->refused = 0;
 }
 
@@ -187,7 +187,7 @@ int main(int argc, char **argv)
     guard.site.root = argv[2];
     listen_to_process(&guard);
     int64_t failed = frequency_book_restore(&guard.book, guard.nvml_loaded ? &guard.nvml : NULL, report, &guard);
-    answer(CLOCK_GUARD_DONE);
+    answer(FREQUENCY_GUARD_DONE);
     if (guard.nvml_loaded) yoke_nvml_unload(&guard.nvml);
     frequency_book_clear(&guard.book);
     frequency_book_clear(&guard.lot);

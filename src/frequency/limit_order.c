@@ -5,19 +5,19 @@
 
 const char *frequency_file_name(frequency_file file)
 {
-    static const char *const names[CLOCK_NUM_FILES] = {
-        [CLOCK_GOVERNOR] = "scaling_governor",
-        [CLOCK_LEAST] = "scaling_min_freq",
-        [CLOCK_MOST] = "scaling_max_freq",
-        [CLOCK_SPEED] = "scaling_setspeed",
-        [CLOCK_PREFERENCE] = "energy_performance_preference",
+    static const char *const names[FREQUENCY_NUM_FILES] = {
+        [FREQUENCY_GOVERNOR] = "scaling_governor",
+        [FREQUENCY_MIN] = "scaling_min_freq",
+        [FREQUENCY_MAX] = "scaling_max_freq",
+        [FREQUENCY_SPEED] = "scaling_setspeed",
+        [FREQUENCY_PREFERENCE] = "energy_performance_preference",
     };
     return names[file];
 }
 
 int64_t frequency_khz(const char *text)
 {
-    static const int64_t most = 1000000000000; /* a petahertz is no clock */
+    static const int64_t most = 1000000000000; /* a petahertz is no frequency */
     int64_t khz = 0;
     if (text[0] == '\0') return -1;
     for (; *text != '\0'; text++) {
@@ -28,7 +28,7 @@ int64_t frequency_khz(const char *text)
     return khz;
 }
 
-void frequency_khz_text(int64_t khz, char text[CLOCK_WORD_BYTES]) { snprintf(text, CLOCK_WORD_BYTES, "%lld", (long long)khz); }
+void frequency_khz_text(int64_t khz, char text[FREQUENCY_WORD_BYTES]) { snprintf(text, FREQUENCY_WORD_BYTES, "%lld", (long long)khz); }
 
 static int differs(const frequency_setting *now, const frequency_setting *wanted, frequency_file file)
 {
@@ -47,28 +47,28 @@ static int add(frequency_step *steps, int count, const frequency_setting *wanted
  */
 static int plan_limits(const frequency_setting *now, const frequency_setting *wanted, frequency_step *steps)
 {
-    int lower = differs(now, wanted, CLOCK_LEAST), upper = differs(now, wanted, CLOCK_MOST), count = 0;
-    int64_t least = frequency_khz(now->value[CLOCK_LEAST]), most = frequency_khz(wanted->value[CLOCK_MOST]);
+    int lower = differs(now, wanted, FREQUENCY_MIN), upper = differs(now, wanted, FREQUENCY_MAX), count = 0;
+    int64_t least = frequency_khz(now->value[FREQUENCY_MIN]), most = frequency_khz(wanted->value[FREQUENCY_MAX]);
     int upper_first = least < 0 || most < 0 || most >= least;
-    if (upper && upper_first) count = add(steps, count, wanted, CLOCK_MOST);
-    if (lower) count = add(steps, count, wanted, CLOCK_LEAST);
-    if (upper && !upper_first) count = add(steps, count, wanted, CLOCK_MOST);
+    if (upper && upper_first) count = add(steps, count, wanted, FREQUENCY_MAX);
+    if (lower) count = add(steps, count, wanted, FREQUENCY_MIN);
+    if (upper && !upper_first) count = add(steps, count, wanted, FREQUENCY_MAX);
     return count;
 }
 
-int frequency_plan(const frequency_setting *now, const frequency_setting *wanted, frequency_step steps[CLOCK_MOST_STEPS])
+int frequency_plan(const frequency_setting *now, const frequency_setting *wanted, frequency_step steps[FREQUENCY_MAX_STEPS])
 {
     int count = plan_limits(now, wanted, steps);
-    int governor = differs(now, wanted, CLOCK_GOVERNOR);
-    const char *in_force = (wanted->value[CLOCK_GOVERNOR][0] != '\0' ? wanted : now)->value[CLOCK_GOVERNOR];
-    if (governor) count = add(steps, count, wanted, CLOCK_GOVERNOR);
-    int number = frequency_khz(wanted->value[CLOCK_SPEED]) >= 0;
+    int governor = differs(now, wanted, FREQUENCY_GOVERNOR);
+    const char *in_force = (wanted->value[FREQUENCY_GOVERNOR][0] != '\0' ? wanted : now)->value[FREQUENCY_GOVERNOR];
+    if (governor) count = add(steps, count, wanted, FREQUENCY_GOVERNOR);
+    int number = frequency_khz(wanted->value[FREQUENCY_SPEED]) >= 0;
     /* A governor that has just come begins with a speed of its own. */
-    if (number && strcmp(in_force, "userspace") == 0 && (governor || differs(now, wanted, CLOCK_SPEED)))
-        count = add(steps, count, wanted, CLOCK_SPEED);
+    if (number && strcmp(in_force, "userspace") == 0 && (governor || differs(now, wanted, FREQUENCY_SPEED)))
+        count = add(steps, count, wanted, FREQUENCY_SPEED);
     /* "<unsupported>" comes back with the governor; where it has not, the tree is a recorded one without a kernel behind it. */
-    if (!number && !governor && differs(now, wanted, CLOCK_SPEED)) count = add(steps, count, wanted, CLOCK_SPEED);
+    if (!number && !governor && differs(now, wanted, FREQUENCY_SPEED)) count = add(steps, count, wanted, FREQUENCY_SPEED);
     /* After the governor: under performance the drivers refuse any other preference than their own. */
-    if (differs(now, wanted, CLOCK_PREFERENCE)) count = add(steps, count, wanted, CLOCK_PREFERENCE);
+    if (differs(now, wanted, FREQUENCY_PREFERENCE)) count = add(steps, count, wanted, FREQUENCY_PREFERENCE);
     return count;
 }

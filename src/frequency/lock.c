@@ -20,7 +20,7 @@ static const double patience_s = 2;
 /* The directory of the CPUs; where a recorded tree has none, its root.  Returns a descriptor, or -1 and errno. */
 static int open_place(const meter_site *site)
 {
-    char path[CLOCK_PATH_BYTES];
+    char path[FREQUENCY_PATH_BYTES];
     if (meter_path(site, path, sizeof path, "/sys/devices/system/cpu") != YOKE_OK) {
         errno = ENAMETOOLONG;
         return -1;

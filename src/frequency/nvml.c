@@ -8,26 +8,26 @@
 #include "meter/nvml.h"
 
 /*
- * Clocks of NVIDIA GPUs: locked clocks (least = most), which the driver takes from Volta on, from root only, and keeps until they are reset or it is
+ * Frequencies of NVIDIA GPUs: locked clocks (minimum = maximum), which the driver takes from Volta on, from root only, and keeps until they are reset or it is
  * unloaded.  What was locked before cannot be asked: restoring is a reset, and only of GPUs that were set.
  */
 
 enum { MOST_LEVELS = 512 };
 
-/* The library, of all clocks of a list. */
+/* The library, of all domains of a list. */
 typedef struct nvml_shared {
     yoke_nvml nvml;
     yoke_context *context;
     int users;
 } nvml_shared;
 
-typedef struct nvml_clock {
+typedef struct nvml_domain {
     nvml_shared *shared;
     nvmlDevice_t device;
     char pci[16];
     unsigned int levels_mhz[MOST_LEVELS]; /* ascending */
     unsigned int num_levels, asked_mhz;
-} nvml_clock;
+} nvml_domain;
 
 static const char no_right[] =
     "run as root (in a container also with --cap-add SYS_ADMIN); or ask the administrator for "
@@ -37,28 +37,28 @@ static const char no_right[] =
 
 static yoke_status nvml_save(frequency_entry *entry, frequency_book *book)
 {
-    const nvml_clock *clock = entry->state;
-    frequency_saved saved = {.place = CLOCK_OF_GPU};
-    snprintf(saved.where, sizeof saved.where, "%s", clock->pci);
+    const nvml_domain *domain = entry->state;
+    frequency_saved saved = {.place = FREQUENCY_OF_GPU};
+    snprintf(saved.where, sizeof saved.where, "%s", domain->pci);
     return frequency_book_has(book, saved.where) ? YOKE_OK : frequency_book_add(book, &saved);
 }
 
-static unsigned int nearest_level(const nvml_clock *clock, double hz)
+static unsigned int nearest_level(const nvml_domain *domain, double hz)
 {
     unsigned int nearest = (unsigned int)lround(hz / 1e6);
-    for (unsigned int i = 0; i < clock->num_levels; i++)
-        if (i == 0 || fabs(1e6 * clock->levels_mhz[i] - hz) < fabs(1e6 * nearest - hz)) nearest = clock->levels_mhz[i];
+    for (unsigned int i = 0; i < domain->num_levels; i++)
+        if (i == 0 || fabs(1e6 * domain->levels_mhz[i] - hz) < fabs(1e6 * nearest - hz)) nearest = domain->levels_mhz[i];
     return nearest;
 }
 
 static yoke_status nvml_set(frequency_entry *entry, double hz)
 {
-    nvml_clock *clock = entry->state;
-    const yoke_nvml *nvml = &clock->shared->nvml;
-    yoke_context *context = clock->shared->context;
+    nvml_domain *domain = entry->state;
+    const yoke_nvml *nvml = &domain->shared->nvml;
+    yoke_context *context = domain->shared->context;
     char error[160], why[METER_WHY_BYTES];
-    clock->asked_mhz = nearest_level(clock, hz);
-    nvmlReturn_t result = nvml->call.nvmlDeviceSetGpuLockedClocks(clock->device, clock->asked_mhz, clock->asked_mhz);
+    domain->asked_mhz = nearest_level(domain, hz);
+    nvmlReturn_t result = nvml->call.nvmlDeviceSetGpuLockedClocks(domain->device, domain->asked_mhz, domain->asked_mhz);
     if (result == NVML_SUCCESS) return YOKE_OK;
     yoke_nvml_error_text(nvml, result, error, sizeof error);
     snprintf(why, sizeof why, "clocks cannot be locked: %.160s", error);
@@ -92,12 +92,12 @@ int frequency_nvml_reset(const struct yoke_nvml *nvml, const char *pci, char why
 
 static double nvml_read(frequency_entry *entry, double *asked_hz)
 {
-    const nvml_clock *clock = entry->state;
-    const yoke_nvml *nvml = &clock->shared->nvml;
+    const nvml_domain *domain = entry->state;
+    const yoke_nvml *nvml = &domain->shared->nvml;
     unsigned int mhz = 0;
-    *asked_hz = 1e6 * clock->asked_mhz;
+    *asked_hz = 1e6 * domain->asked_mhz;
     if (nvml->call.nvmlDeviceGetClockInfo == NULL ||
-        nvml->call.nvmlDeviceGetClockInfo(clock->device, NVML_CLOCK_GRAPHICS, &mhz) != NVML_SUCCESS || mhz == 0)
+        nvml->call.nvmlDeviceGetClockInfo(domain->device, NVML_CLOCK_GRAPHICS, &mhz) != NVML_SUCCESS || mhz == 0)
         return NAN;
     return 1e6 * mhz;
 }
@@ -119,13 +119,13 @@ static void nvml_why(frequency_entry *entry, char text[METER_WHY_BYTES])
         {nvmlClocksThrottleReasonDisplayClockSetting, "its display"},
         {nvmlClocksThrottleReasonGpuIdle, "it is idle"},
     };
-    const nvml_clock *clock = entry->state;
-    const yoke_nvml_functions *call = &clock->shared->nvml.call;
+    const nvml_domain *domain = entry->state;
+    const yoke_nvml_functions *call = &domain->shared->nvml.call;
     unsigned long long bits = 0;
     nvmlReturn_t result = NVML_ERROR_FUNCTION_NOT_FOUND;
-    if (call->nvmlDeviceGetCurrentClocksEventReasons != NULL) result = call->nvmlDeviceGetCurrentClocksEventReasons(clock->device, &bits);
+    if (call->nvmlDeviceGetCurrentClocksEventReasons != NULL) result = call->nvmlDeviceGetCurrentClocksEventReasons(domain->device, &bits);
     if (result != NVML_SUCCESS && call->nvmlDeviceGetCurrentClocksThrottleReasons != NULL)
-        result = call->nvmlDeviceGetCurrentClocksThrottleReasons(clock->device, &bits);
+        result = call->nvmlDeviceGetCurrentClocksThrottleReasons(domain->device, &bits);
     int length = 0;
     text[0] = '\0';
     for (size_t i = 0; i < sizeof reasons / sizeof *reasons && result == NVML_SUCCESS; i++)
@@ -146,9 +146,9 @@ static void shared_release(nvml_shared *shared)
 
 static void nvml_close(void *state)
 {
-    nvml_clock *clock = state;
-    nvml_shared *shared = clock->shared;
-    yoke_release(shared->context, clock);
+    nvml_domain *domain = state;
+    nvml_shared *shared = domain->shared;
+    yoke_release(shared->context, domain);
     shared_release(shared);
 }
 
@@ -161,37 +161,37 @@ static int compare_mhz(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* The levels at the memory's highest clock, at which work runs. */
-static void read_levels(nvml_clock *clock)
+/* The levels at the memory's highest frequency, at which work runs. */
+static void read_levels(nvml_domain *domain)
 {
-    const yoke_nvml_functions *call = &clock->shared->nvml.call;
+    const yoke_nvml_functions *call = &domain->shared->nvml.call;
     unsigned int memory[64], num_memory = 64, highest = 0, count = MOST_LEVELS, kept = 0;
     if (call->nvmlDeviceGetSupportedMemoryClocks == NULL || call->nvmlDeviceGetSupportedGraphicsClocks == NULL) return;
-    if (call->nvmlDeviceGetSupportedMemoryClocks(clock->device, &num_memory, memory) != NVML_SUCCESS || num_memory > 64) return;
+    if (call->nvmlDeviceGetSupportedMemoryClocks(domain->device, &num_memory, memory) != NVML_SUCCESS || num_memory > 64) return;
     for (unsigned int i = 0; i < num_memory; i++) highest = memory[i] > highest ? memory[i] : highest;
-    if (call->nvmlDeviceGetSupportedGraphicsClocks(clock->device, highest, &count, clock->levels_mhz) != NVML_SUCCESS ||
+    if (call->nvmlDeviceGetSupportedGraphicsClocks(domain->device, highest, &count, domain->levels_mhz) != NVML_SUCCESS ||
         count > MOST_LEVELS)
         return;
-    qsort(clock->levels_mhz, count, sizeof *clock->levels_mhz, compare_mhz);
+    qsort(domain->levels_mhz, count, sizeof *domain->levels_mhz, compare_mhz);
     for (unsigned int i = 0; i < count; i++)
-        if (clock->levels_mhz[i] > 0 && (kept == 0 || clock->levels_mhz[i] != clock->levels_mhz[kept - 1]))
-            clock->levels_mhz[kept++] = clock->levels_mhz[i];
-    clock->num_levels = kept;
+        if (domain->levels_mhz[i] > 0 && (kept == 0 || domain->levels_mhz[i] != domain->levels_mhz[kept - 1]))
+            domain->levels_mhz[kept++] = domain->levels_mhz[i];
+    domain->num_levels = kept;
 }
 
-static void fill_levels(const nvml_clock *clock, yoke_frequency_info *info)
+static void fill_levels(const nvml_domain *domain, yoke_frequency_info *info)
 {
-    const yoke_nvml_functions *call = &clock->shared->nvml.call;
-    const unsigned int room = sizeof info->levels_hz / sizeof *info->levels_hz, count = clock->num_levels;
+    const yoke_nvml_functions *call = &domain->shared->nvml.call;
+    const unsigned int room = sizeof info->levels_hz / sizeof *info->levels_hz, count = domain->num_levels;
     unsigned int mhz = 0;
     if (count > 0) {
-        info->min_hz = 1e6 * clock->levels_mhz[0];
-        info->max_hz = 1e6 * clock->levels_mhz[count - 1];
+        info->min_hz = 1e6 * domain->levels_mhz[0];
+        info->max_hz = 1e6 * domain->levels_mhz[count - 1];
     } else if (call->nvmlDeviceGetMaxClockInfo != NULL &&
-               call->nvmlDeviceGetMaxClockInfo(clock->device, NVML_CLOCK_GRAPHICS, &mhz) == NVML_SUCCESS && mhz > 0)
+               call->nvmlDeviceGetMaxClockInfo(domain->device, NVML_CLOCK_GRAPHICS, &mhz) == NVML_SUCCESS && mhz > 0)
         info->max_hz = 1e6 * mhz;
     if (count > room) return; /* more than fit are so near that they are as good as any */
-    for (unsigned int i = 0; i < count; i++) info->levels_hz[i] = 1e6 * clock->levels_mhz[i];
+    for (unsigned int i = 0; i < count; i++) info->levels_hz[i] = 1e6 * domain->levels_mhz[i];
     info->num_levels = count;
 }
 
@@ -200,14 +200,14 @@ static int may_set(void) { return geteuid() == 0 || getenv("YOKE_NVML") != NULL;
 
 static void fill_info(frequency_entry *entry, const char *model)
 {
-    const nvml_clock *clock = entry->state;
-    const yoke_nvml *nvml = &clock->shared->nvml;
+    const nvml_domain *domain = entry->state;
+    const yoke_nvml *nvml = &domain->shared->nvml;
     yoke_frequency_info *info = &entry->info;
     double asked_hz;
-    snprintf(info->pci, sizeof info->pci, "%s", clock->pci);
+    snprintf(info->pci, sizeof info->pci, "%s", domain->pci);
     snprintf(info->description, sizeof info->description, "%s; locked clocks, driver %s", model, nvml->driver);
     info->current_hz = nvml_read(entry, &asked_hz);
-    fill_levels(clock, info);
+    fill_levels(domain, info);
     entry->tolerance_hz = 16e6; /* a step of NVIDIA GPUs is 15 MHz, of some 7.5 */
     if (nvml->call.nvmlDeviceSetGpuLockedClocks == NULL || nvml->call.nvmlDeviceResetGpuLockedClocks == NULL)
         frequency_entry_refuse(entry, "the NVIDIA driver cannot lock clocks", "install an NVIDIA driver of version 450 or newer");
@@ -224,19 +224,19 @@ static yoke_status add_device(nvml_shared *shared, unsigned int index, frequency
     void *memory = NULL;
     snprintf(name, sizeof name, "nvml:%u", index);
     frequency_entry_start(&entry, "nvml", name);
-    yoke_status status = yoke_allocate(shared->context, 1, sizeof(nvml_clock), &memory);
+    yoke_status status = yoke_allocate(shared->context, 1, sizeof(nvml_domain), &memory);
     if (status != YOKE_OK) return status;
-    nvml_clock *clock = memory;
-    if (!yoke_nvml_device(&shared->nvml, index, &clock->device, clock->pci, model, why, remedy)) {
-        yoke_release(shared->context, clock);
+    nvml_domain *domain = memory;
+    if (!yoke_nvml_device(&shared->nvml, index, &domain->device, domain->pci, model, why, remedy)) {
+        yoke_release(shared->context, domain);
         frequency_entry_refuse(&entry, why, remedy);
         return frequency_list_add(list, &entry);
     }
-    clock->shared = shared;
+    domain->shared = shared;
     shared->users++;
-    entry.state = clock;
+    entry.state = domain;
     entry.functions = &functions;
-    read_levels(clock);
+    read_levels(domain);
     fill_info(&entry, model);
     return frequency_list_add(list, &entry);
 }

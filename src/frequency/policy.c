@@ -7,12 +7,12 @@
 
 #include "frequency/frequency.h"
 
-enum { PASSES = 6, FILE_BYTES = CLOCK_PATH_BYTES + CLOCK_WORD_BYTES };
+enum { PASSES = 6, FILE_BYTES = FREQUENCY_PATH_BYTES + FREQUENCY_WORD_BYTES };
 
 /* Returns 0 or errno. */
-static int read_word(const char *directory, frequency_file file, char word[CLOCK_WORD_BYTES])
+static int read_word(const char *directory, frequency_file file, char word[FREQUENCY_WORD_BYTES])
 {
-    char path[FILE_BYTES], text[2 * CLOCK_WORD_BYTES];
+    char path[FILE_BYTES], text[2 * FREQUENCY_WORD_BYTES];
     word[0] = '\0';
     snprintf(path, sizeof path, "%s/%s", directory, frequency_file_name(file));
     int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -26,7 +26,7 @@ static int read_word(const char *directory, frequency_file file, char word[CLOCK
     text[length] = '\0';
     text[strcspn(text, "\n")] = '\0';
     /* What does not fit into a word is none; what holds other than printable characters is no sysfs file. */
-    if (strlen(text) >= CLOCK_WORD_BYTES) return EINVAL;
+    if (strlen(text) >= FREQUENCY_WORD_BYTES) return EINVAL;
     for (const char *byte = text; *byte != '\0'; byte++)
         if (*byte < ' ' || *byte > '~') return EINVAL;
     memcpy(word, text, strlen(text) + 1);
@@ -36,7 +36,7 @@ static int read_word(const char *directory, frequency_file file, char word[CLOCK
 /* One write with the newline that echo would send.  Returns 0 or errno. */
 static int write_word(const char *directory, frequency_file file, const char *value)
 {
-    char path[FILE_BYTES], text[CLOCK_WORD_BYTES + 1];
+    char path[FILE_BYTES], text[FREQUENCY_WORD_BYTES + 1];
     snprintf(path, sizeof path, "%s/%s", directory, frequency_file_name(file));
     int length = snprintf(text, sizeof text, "%s\n", value);
     int descriptor = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC | O_NONBLOCK);
@@ -52,9 +52,9 @@ static int write_word(const char *directory, frequency_file file, const char *va
 int frequency_policy_read(const char *directory, frequency_setting *setting)
 {
     int first = 0;
-    for (int file = 0; file < CLOCK_NUM_FILES; file++) {
+    for (int file = 0; file < FREQUENCY_NUM_FILES; file++) {
         int error = read_word(directory, (frequency_file)file, setting->value[file]);
-        if (error != 0 && first == 0 && (file == CLOCK_GOVERNOR || file == CLOCK_LEAST || file == CLOCK_MOST)) first = error;
+        if (error != 0 && first == 0 && (file == FREQUENCY_GOVERNOR || file == FREQUENCY_MIN || file == FREQUENCY_MAX)) first = error;
     }
     return first;
 }
@@ -67,7 +67,7 @@ static void pause_a_moment(void)
 
 static void say_difference(const char *directory, const frequency_setting *now, const frequency_setting *wanted, char why[METER_WHY_BYTES])
 {
-    for (int file = 0; file < CLOCK_NUM_FILES; file++)
+    for (int file = 0; file < FREQUENCY_NUM_FILES; file++)
         if (wanted->value[file][0] != '\0' && strcmp(now->value[file], wanted->value[file]) != 0) {
             snprintf(why, METER_WHY_BYTES, "%.150s/%s reads '%s' instead of '%s'", directory, frequency_file_name((frequency_file)file),
                      now->value[file], wanted->value[file]);
@@ -93,8 +93,8 @@ static int write_steps(const char *directory, const frequency_step *steps, int c
 /* What userspace is told and what scaling_setspeed then shows differ where the hardware has other steps: that was taken if the write was. */
 static void forgive_speed(frequency_setting *now, const frequency_setting *wanted, int told)
 {
-    if (told && strcmp(now->value[CLOCK_GOVERNOR], "userspace") == 0)
-        memcpy(now->value[CLOCK_SPEED], wanted->value[CLOCK_SPEED], CLOCK_WORD_BYTES);
+    if (told && strcmp(now->value[FREQUENCY_GOVERNOR], "userspace") == 0)
+        memcpy(now->value[FREQUENCY_SPEED], wanted->value[FREQUENCY_SPEED], FREQUENCY_WORD_BYTES);
 }
 
 int frequency_policy_apply(const char *directory, const frequency_setting *wanted, char why[METER_WHY_BYTES], int *error)
@@ -103,7 +103,7 @@ int frequency_policy_apply(const char *directory, const frequency_setting *wante
     int told = 0;
     *error = 0;
     for (int pass = 0; pass < PASSES; pass++) {
-        frequency_step steps[CLOCK_MOST_STEPS];
+        frequency_step steps[FREQUENCY_MAX_STEPS];
         int unreadable = frequency_policy_read(directory, &now);
         if (unreadable == ENOENT || unreadable == EBUSY || unreadable == ENODEV) {
             *error = unreadable;
@@ -117,11 +117,11 @@ int frequency_policy_apply(const char *directory, const frequency_setting *wante
         if (pass > 1) pause_a_moment();
         *error = write_steps(directory, steps, count, pass % 2, why);
         if (*error == EACCES || *error == EPERM || *error == EROFS) return 0; /* asking again does not help */
-        for (int i = 0; i < count; i++) told |= *error == 0 && steps[i].file == CLOCK_SPEED;
+        for (int i = 0; i < count; i++) told |= *error == 0 && steps[i].file == FREQUENCY_SPEED;
     }
     frequency_policy_read(directory, &now);
     forgive_speed(&now, wanted, told);
-    frequency_step left[CLOCK_MOST_STEPS];
+    frequency_step left[FREQUENCY_MAX_STEPS];
     if (frequency_plan(&now, wanted, left) == 0) {
         *error = 0;
         return 1;

@@ -1,5 +1,5 @@
 /*
- * nvml.h - NVML opened for a site: what meters (nvml.c) and clocks (frequency/nvml.c) of NVIDIA GPUs call.
+ * nvml.h - NVML opened for a site: what meters (nvml.c) and frequencies (frequency/nvml.c) of NVIDIA GPUs call.
  */
 #ifndef YOKE_METER_NVML_H
 #define YOKE_METER_NVML_H
@@ -8,7 +8,7 @@
 #include "meter/nvml_api.h"
 
 /*
- * NVML loaded and initialised.  NVML counts initialisations, so meters and clocks may each load it; its functions may be called from several
+ * NVML loaded and initialised.  NVML counts initialisations, so meters and frequencies may each load it; its functions may be called from several
  * threads.
  */
 typedef struct yoke_nvml {

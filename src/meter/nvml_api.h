@@ -57,7 +57,7 @@
     X(NVML_FI_DEV_POWER_INSTANT, 186) \
     X(NVML_FI_DEV_ENERGY, 191)
 
-/* Why a clock is not higher is a mask of nvmlClocksThrottleReason... . */
+/* Why a frequency is not higher is a mask of nvmlClocksThrottleReason... . */
 #define YOKE_NVML_NUMBERS(X)                                \
     X(NVML_DEVICE_MIG_ENABLE, 1)                            \
     X(nvmlClocksThrottleReasonGpuIdle, 1)                   \
@@ -147,7 +147,7 @@ typedef struct nvmlFieldValue_st {
     X(0, nvmlReturn_t, nvmlDeviceGetVirtualizationMode, (nvmlDevice_t device, nvmlGpuVirtualizationMode_t * mode))  \
     X(0, nvmlReturn_t, nvmlDeviceGetPowerManagementLimitConstraints, (nvmlDevice_t device, unsigned int *least, unsigned int *most))
 
-/* What clocks need besides, all in MHz, mW and degrees Celsius; each NULL where the library does not have it. */
+/* What frequencies need besides, all in MHz, mW and degrees Celsius; each NULL where the library does not have it. */
 #define YOKE_NVML_CLOCK_FUNCTIONS(X)                                                                                                \
     X(0, nvmlReturn_t, nvmlDeviceSetGpuLockedClocks, (nvmlDevice_t device, unsigned int least, unsigned int most))                  \
     X(0, nvmlReturn_t, nvmlDeviceResetGpuLockedClocks, (nvmlDevice_t device))                                                       \

@@ -1,5 +1,5 @@
 /*
- * law.h - a quantity as a function of the clock's frequency, fitted by nonlinear least squares.
+ * law.h - a quantity as a function of the clock frequency, fitted by nonlinear least squares.
  */
 #ifndef YOKE_MODEL_LAW_H
 #define YOKE_MODEL_LAW_H

@@ -8,7 +8,7 @@
 
 enum { MOST_TURNS = 60 };
 
-/* Of a rate: samples that scatter so much that the turns do not end shall not drift to numbers that no clock has. */
+/* Of a rate: samples that scatter so much that the turns do not end shall not drift to numbers that no frequency has. */
 static const double most_log_rate = 7;
 
 static int is_of_curve(const fitting *f, const observation *o) { return f->all_together || !o->together; }

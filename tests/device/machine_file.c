@@ -232,8 +232,8 @@ static void what_is_wrong_is_named(void **state)
     }
 }
 
-/* More levels than a list of clocks can show. */
-static void a_clock_has_no_end_of_levels(void **state)
+/* More levels than a list of frequencies can show. */
+static void a_domain_has_no_end_of_levels(void **state)
 {
     for (int count = 128; count <= 129; count++) {
         char text[8192], error[2048];
@@ -297,7 +297,7 @@ static void files_that_cannot_be_read_are_named(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(what_it_says_is_shown),           cmocka_unit_test(without_a_file_there_is_no_device),
-    cmocka_unit_test(what_is_wrong_is_named),          cmocka_unit_test(a_clock_has_no_end_of_levels),
+    cmocka_unit_test(what_is_wrong_is_named),          cmocka_unit_test(a_domain_has_no_end_of_levels),
     cmocka_unit_test(every_part_of_a_file_is_refused), cmocka_unit_test(damaged_files_do_no_harm),
     cmocka_unit_test(memory_may_end_while_reading),    cmocka_unit_test(files_that_cannot_be_read_are_named),
 };

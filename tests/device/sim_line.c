@@ -1,4 +1,4 @@
-/* What runs when on simulated devices: contention, clocks, and what both draw. */
+/* What runs when on simulated devices: contention, frequencies, and what both draw. */
 #include <math.h>
 #include <string.h>
 
@@ -221,7 +221,7 @@ static void queues_wait_for_what_was_recorded_then(void **state)
     close_all(context, &memory);
 }
 
-/* -------------------------------------------------------------------------------------------------- clocks */
+/* --------------------------------------------------------------------------------------------- frequencies */
 
 #define LEVELS                                                                                                            \
     "{\"name\": \"m\", \"devices\": [{\"name\": \"a\", \"class\": \"cpu\", \"seconds_per_unit\": 1, \"start_s\": 2,"      \
@@ -244,13 +244,13 @@ static void set_level(yoke_context *context, int64_t level)
     sim_set_level(all, &all->devices[0], level);
 }
 
-static void launches_have_the_clock_that_they_begin_with(void **state)
+static void launches_have_the_frequency_that_they_begin_with(void **state)
 {
     (void)state;
     failing memory = {0};
     yoke_context *context = machine_with_levels("", &memory);
     device a = open_device(context, "sim:a");
-    assert_int_equal(launch(&a, 0, 10), YOKE_OK); /* at the highest clock: 0 to 12 at 100 W */
+    assert_int_equal(launch(&a, 0, 10), YOKE_OK); /* at the highest frequency: 0 to 12 at 100 W */
     assert_int_equal(launch(&a, 0, 20), YOKE_OK); /* asked for before the change, begins after it: 12 to 54 at 50 W */
     wait_until(context, 4);
     set_level(context, 0);
@@ -277,8 +277,8 @@ static void launches_have_the_clock_that_they_begin_with(void **state)
     close_all(context, &memory);
 }
 
-/* Two launches of two clocks at once: the power of the one that began last until both are done. */
-static void launches_of_two_clocks_draw_what_the_later_one_draws(void **state)
+/* Two launches of two frequencies at once: the power of the one that began last until both are done. */
+static void launches_of_two_frequencies_draw_what_the_later_one_draws(void **state)
 {
     (void)state;
     failing memory = {0};
@@ -427,8 +427,8 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(copies_and_queues_of_the_same_device_do_not_disturb),
     cmocka_unit_test(any_work_is_done_in_full_at_the_speed_that_the_others_leave),
     cmocka_unit_test(queues_wait_for_what_was_recorded_then),
-    cmocka_unit_test(launches_have_the_clock_that_they_begin_with),
-    cmocka_unit_test(launches_of_two_clocks_draw_what_the_later_one_draws),
+    cmocka_unit_test(launches_have_the_frequency_that_they_begin_with),
+    cmocka_unit_test(launches_of_two_frequencies_draw_what_the_later_one_draws),
     cmocka_unit_test(a_slow_meter_shows_what_was_drawn_at_its_update),
     cmocka_unit_test(host_overhead_is_drawn_while_only_gpus_work),
     cmocka_unit_test(the_same_is_the_same_to_the_bit),

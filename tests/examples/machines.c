@@ -119,22 +119,22 @@ static void moving_an_element_to_sandybridges_gpu_costs_what_the_paper_measured(
     close_all(&f);
 }
 
-static void sandybridges_clocks_follow_the_laws(void **state)
+static void sandybridges_frequencies_follow_the_laws(void **state)
 {
     (void)state;
     fixture f;
-    yoke_frequencies *clocks = NULL;
+    yoke_frequencies *frequencies = NULL;
     double seconds, joules;
     open_all(&f, "sandybridge");
-    assert_int_equal(yoke_frequencies_open(f.context, NULL, &clocks), YOKE_OK);
+    assert_int_equal(yoke_frequencies_open(f.context, NULL, &frequencies), YOKE_OK);
     for (int k = 12; k <= 20; k++) {
         double ghz = k / 10.0;
-        assert_int_equal(yoke_frequency_set(clocks, "sim:cpu", ghz * 1e9, NULL), YOKE_OK);
+        assert_int_equal(yoke_frequency_set(frequencies, "sim:cpu", ghz * 1e9, NULL), YOKE_OK);
         run(&f, 100000, 0, &seconds, &joules);
         expect(100000 / seconds, (222 * ghz - 70) * 1e3, 1e-6, "v");
         expect(joules / seconds - 78 - 7.8, 2.2 * ghz * ghz * ghz + 29 * ghz + 24, 1e-6, "P");
     }
-    yoke_frequencies_close(clocks);
+    yoke_frequencies_close(frequencies);
     close_all(&f);
 }
 
@@ -184,8 +184,8 @@ static void peach_systems_have_the_energies_of_eq_12(void **state)
     }
 }
 
-/* Cells of table VII as the printed fits give them: at clocks below the highest, which have measured values instead. */
-static void peach_1_has_the_clocks_of_table_vii(void **state)
+/* Cells of table VII as the printed fits give them: at frequencies below the highest, which have measured values instead. */
+static void peach_1_has_the_frequencies_of_table_vii(void **state)
 {
     (void)state;
     static const struct {
@@ -194,18 +194,18 @@ static void peach_1_has_the_clocks_of_table_vii(void **state)
                  {2.4e9, 640e6, 0.78, 1224.38461538, 2.61718934},
                  {2.4e9, 640e6, 1, 955.02, 3.15834381}};
     fixture f;
-    yoke_frequencies *clocks = NULL;
+    yoke_frequencies *frequencies = NULL;
     open_all(&f, "peach-1");
-    assert_int_equal(yoke_frequencies_open(f.context, NULL, &clocks), YOKE_OK);
+    assert_int_equal(yoke_frequencies_open(f.context, NULL, &frequencies), YOKE_OK);
     for (size_t i = 0; i < sizeof cells / sizeof cells[0]; i++) {
         double joules, rate;
-        assert_int_equal(yoke_frequency_set(clocks, "sim:cpu", cells[i].cpu_hz, NULL), YOKE_OK);
-        assert_int_equal(yoke_frequency_set(clocks, "sim:gpu", cells[i].gpu_hz, NULL), YOKE_OK);
+        assert_int_equal(yoke_frequency_set(frequencies, "sim:cpu", cells[i].cpu_hz, NULL), YOKE_OK);
+        assert_int_equal(yoke_frequency_set(frequencies, "sim:gpu", cells[i].gpu_hz, NULL), YOKE_OK);
         run_peach(&f, cells[i].alpha, &joules, &rate);
         expect(rate, cells[i].rate, 1e-6, "R");
         expect(1 / joules, cells[i].efficiency, 1e-6, "eta");
     }
-    yoke_frequencies_close(clocks);
+    yoke_frequencies_close(frequencies);
     close_all(&f);
 }
 
@@ -215,13 +215,13 @@ static void the_node_of_2026_is_complete(void **state)
 {
     (void)state;
     fixture f;
-    yoke_frequencies *clocks = NULL;
+    yoke_frequencies *frequencies = NULL;
     double alone_s = 0, together_s = 0, seconds, joules;
     open_all(&f, "node-2026");
-    assert_int_equal(yoke_frequencies_open(f.context, NULL, &clocks), YOKE_OK);
-    assert_int_equal(clocks->count, 2);
-    for (int i = 0; i < 2; i++) assert_int_equal(clocks->infos[i].num_levels, 8);
-    yoke_frequencies_close(clocks);
+    assert_int_equal(yoke_frequencies_open(f.context, NULL, &frequencies), YOKE_OK);
+    assert_int_equal(frequencies->count, 2);
+    for (int i = 0; i < 2; i++) assert_int_equal(frequencies->infos[i].num_levels, 8);
+    yoke_frequencies_close(frequencies);
     for (int k = 0; k < 4000; k++) { /* the GPU for longer than the CPU, so that its time is that of both */
         run(&f, 0, 100000, &seconds, &joules);
         alone_s += seconds / 4000;
@@ -237,10 +237,10 @@ static void the_node_of_2026_is_complete(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(sandybridge_has_the_energies_of_the_paper),
     cmocka_unit_test(moving_an_element_to_sandybridges_gpu_costs_what_the_paper_measured),
-    cmocka_unit_test(sandybridges_clocks_follow_the_laws),
+    cmocka_unit_test(sandybridges_frequencies_follow_the_laws),
     cmocka_unit_test(westmere_has_the_share_of_its_paper),
     cmocka_unit_test(peach_systems_have_the_energies_of_eq_12),
-    cmocka_unit_test(peach_1_has_the_clocks_of_table_vii),
+    cmocka_unit_test(peach_1_has_the_frequencies_of_table_vii),
     cmocka_unit_test(the_node_of_2026_is_complete),
 };
 

@@ -35,24 +35,24 @@ static int teardown(void **state)
 
 static yoke_status parse(fixture *test, const char *text)
 {
-    char line[4 * CLOCK_PATH_BYTES];
+    char line[4 * FREQUENCY_PATH_BYTES];
     snprintf(line, sizeof line, "%s", text);
     return frequency_book_parse(&test->book, line);
 }
 
 static frequency_saved entry(int number)
 {
-    frequency_saved saved = {.place = number % 3 == 2 ? CLOCK_OF_GPU : CLOCK_OF_POLICY};
-    if (saved.place == CLOCK_OF_GPU) {
+    frequency_saved saved = {.place = number % 3 == 2 ? FREQUENCY_OF_GPU : FREQUENCY_OF_POLICY};
+    if (saved.place == FREQUENCY_OF_GPU) {
         snprintf(saved.where, sizeof saved.where, "0000:%02x:00.0", (unsigned)number & 0xff);
         return saved;
     }
     snprintf(saved.where, sizeof saved.where, "/a root with blanks/policy%d", number);
-    frequency_khz_text(800000 + number, saved.setting.value[CLOCK_LEAST]);
-    frequency_khz_text(3600000 + number, saved.setting.value[CLOCK_MOST]);
-    strcpy(saved.setting.value[CLOCK_GOVERNOR], "schedutil");
-    strcpy(saved.setting.value[CLOCK_SPEED], "<unsupported>");
-    if (number % 2 == 0) strcpy(saved.setting.value[CLOCK_PREFERENCE], "balance_performance");
+    frequency_khz_text(800000 + number, saved.setting.value[FREQUENCY_MIN]);
+    frequency_khz_text(3600000 + number, saved.setting.value[FREQUENCY_MAX]);
+    strcpy(saved.setting.value[FREQUENCY_GOVERNOR], "schedutil");
+    strcpy(saved.setting.value[FREQUENCY_SPEED], "<unsupported>");
+    if (number % 2 == 0) strcpy(saved.setting.value[FREQUENCY_PREFERENCE], "balance_performance");
     return saved;
 }
 
@@ -60,7 +60,7 @@ static void entries_come_back_from_their_lines(void **state)
 {
     fixture *test = *state;
     for (int i = 0; i < 300; i++) {
-        char text[CLOCK_TEXT_BYTES];
+        char text[FREQUENCY_TEXT_BYTES];
         frequency_saved saved = entry(i);
         size_t length = frequency_saved_print(&saved, text);
         assert_int_equal(length, strlen(text));
@@ -73,7 +73,7 @@ static void entries_come_back_from_their_lines(void **state)
         const frequency_saved *got = &test->book.entries[i];
         assert_int_equal(got->place, saved.place);
         assert_string_equal(got->where, saved.where);
-        for (int file = 0; file < CLOCK_NUM_FILES; file++) assert_string_equal(got->setting.value[file], saved.setting.value[file]);
+        for (int file = 0; file < FREQUENCY_NUM_FILES; file++) assert_string_equal(got->setting.value[file], saved.setting.value[file]);
         assert_true(frequency_book_has(&test->book, saved.where));
     }
     assert_false(frequency_book_has(&test->book, "/elsewhere"));
@@ -83,11 +83,11 @@ static void entries_come_back_from_their_lines(void **state)
 static void the_longest_entry_fits_into_its_text(void **state)
 {
     fixture *test = *state;
-    frequency_saved saved = {.place = CLOCK_OF_POLICY};
-    char text[CLOCK_TEXT_BYTES];
+    frequency_saved saved = {.place = FREQUENCY_OF_POLICY};
+    char text[FREQUENCY_TEXT_BYTES];
     memset(saved.where, 'x', sizeof saved.where - 1);
     saved.where[0] = '/';
-    for (int file = 0; file < CLOCK_NUM_FILES; file++) memset(saved.setting.value[file], '7', CLOCK_WORD_BYTES - 1);
+    for (int file = 0; file < FREQUENCY_NUM_FILES; file++) memset(saved.setting.value[file], '7', FREQUENCY_WORD_BYTES - 1);
     assert_true(frequency_saved_print(&saved, text) < sizeof text - 1);
     for (char *line = strtok(text, "\n"); line != NULL; line = strtok(NULL, "\n"))
         assert_int_equal(frequency_book_parse(&test->book, line), YOKE_OK);
@@ -98,8 +98,8 @@ static void the_longest_entry_fits_into_its_text(void **state)
 static void lines_that_are_none_are_refused(void **state)
 {
     fixture *test = *state;
-    char path[CLOCK_PATH_BYTES + 32] = "policy /";
-    memset(path + strlen(path), 'x', CLOCK_PATH_BYTES);
+    char path[FREQUENCY_PATH_BYTES + 32] = "policy /";
+    memset(path + strlen(path), 'x', FREQUENCY_PATH_BYTES);
     static const char *const bad[] = {"least 5", "",     " ",       "policy ",     "policy relative/path",
                                       "policy",  "gpu ", "restore", "POLICY /sys", "\x01\x02"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) assert_int_equal(parse(test, bad[i]), YOKE_ERROR_INPUT);
@@ -109,8 +109,8 @@ static void lines_that_are_none_are_refused(void **state)
     assert_int_equal(parse(test, "least 800000"), YOKE_OK);
     assert_int_equal(parse(test, "governor 123456789012345678901234567890123456789012345678"), YOKE_ERROR_INPUT); /* 48 bytes */
     assert_int_equal(parse(test, "mode 7"), YOKE_ERROR_INPUT);
-    assert_string_equal(test->book.entries[0].setting.value[CLOCK_LEAST], "800000");
-    assert_string_equal(test->book.entries[0].setting.value[CLOCK_GOVERNOR], "");
+    assert_string_equal(test->book.entries[0].setting.value[FREQUENCY_MIN], "800000");
+    assert_string_equal(test->book.entries[0].setting.value[FREQUENCY_GOVERNOR], "");
 }
 
 static void keep_report(void *user, const char *text)

@@ -54,7 +54,7 @@ static void listing_changes_nothing(void **state)
     frequency_tree_end(&machine);
 }
 
-/* What `yoke info` shows where clocks cannot be set: each with a reason and a remedy. */
+/* What `yoke info` shows where frequencies cannot be set: each with a reason and a remedy. */
 static void expect_refused(frequency_tree *machine, const char *why, const char *remedy)
 {
     yoke_frequency_options options = frequency_tree_options(machine);
@@ -62,13 +62,13 @@ static void expect_refused(frequency_tree *machine, const char *why, const char 
     assert_false(cpu.settable);
     frequency_tree_mentions(cpu.why_not, why);
     frequency_tree_mentions(cpu.remedy, remedy);
-    yoke_frequencies *clocks = frequency_tree_open(machine);
+    yoke_frequencies *frequencies = frequency_tree_open(machine);
     double reached_hz = -1;
-    assert_int_equal(yoke_frequency_set(clocks, "cpu", 2e9, &reached_hz), YOKE_ERROR_UNAVAILABLE);
+    assert_int_equal(yoke_frequency_set(frequencies, "cpu", 2e9, &reached_hz), YOKE_ERROR_UNAVAILABLE);
     frequency_tree_mentions(yoke_last_error(machine->context), why);
     frequency_tree_mentions(yoke_last_error(machine->context), remedy);
     assert_true(reached_hz == -1);
-    yoke_frequencies_close(clocks);
+    yoke_frequencies_close(frequencies);
 }
 
 static void a_machine_without_cpufreq_says_why(void **state)
@@ -80,7 +80,7 @@ static void a_machine_without_cpufreq_says_why(void **state)
     frequency_tree_end(&machine);
 }
 
-static void without_the_guard_clocks_are_not_settable(void **state)
+static void without_the_guard_frequencies_are_not_settable(void **state)
 {
     (void)state;
     frequency_tree machine;
@@ -115,7 +115,7 @@ static void without_the_right_to_write_the_rule_for_it_is_named(void **state)
     frequency_tree_end(&machine);
 }
 
-static void policies_that_are_nonsense_are_no_clock(void **state)
+static void policies_that_are_nonsense_are_no_frequency(void **state)
 {
     (void)state;
     static const char *const bad[][2] = {
@@ -166,7 +166,7 @@ static void every_driver_is_set_its_way_and_restored_byte_for_byte(void **state)
         frequency_tree_write(&machine, 3, "scaling_min_freq", "1000000");
         frequency_tree_write(&machine, 3, "scaling_max_freq", "1500000");
         char *before = frequency_tree_picture(&machine);
-        yoke_frequencies *clocks = frequency_tree_open(&machine);
+        yoke_frequencies *frequencies = frequency_tree_open(&machine);
         int limits =
             strcmp(drivers[i], "intel_pstate") == 0 || strcmp(drivers[i], "amd-pstate-epp") == 0 || strcmp(drivers[i], "amd-pstate") == 0;
         int speed = strcmp(drivers[i], "intel_pstate") != 0 && strcmp(drivers[i], "amd-pstate-epp") != 0;
@@ -176,7 +176,7 @@ static void every_driver_is_set_its_way_and_restored_byte_for_byte(void **state)
             double reached_hz = 0;
             snprintf(text, sizeof text, "%lld", (long long)khz[k]);
             for (int policy = 0; policy < NUM_POLICIES; policy++) frequency_tree_write(&machine, policy, "scaling_cur_freq", text);
-            assert_int_equal(yoke_frequency_set(clocks, "cpu", 1000.0 * (double)khz[k], &reached_hz), YOKE_OK);
+            assert_int_equal(yoke_frequency_set(frequencies, "cpu", 1000.0 * (double)khz[k], &reached_hz), YOKE_OK);
             assert_true(reached_hz == 1000.0 * (double)khz[k]);
             for (int policy = 0; policy < NUM_POLICIES; policy++) {
                 if (limits) frequency_tree_holds(&machine, policy, "scaling_min_freq", text);
@@ -186,7 +186,7 @@ static void every_driver_is_set_its_way_and_restored_byte_for_byte(void **state)
                 frequency_tree_write(&machine, policy, "scaling_cur_freq", "1200000");
             }
         }
-        yoke_frequencies_close(clocks);
+        yoke_frequencies_close(frequencies);
         char *after = frequency_tree_picture(&machine);
         assert_string_equal(after, before);
         assert_string_equal(machine.log, "");
@@ -203,11 +203,11 @@ static void a_speed_outside_the_limits_widens_them_and_only_so_far(void **state)
     frequency_tree_begin(&machine, "acpi-cpufreq", 1);
     frequency_tree_write(&machine, 0, "scaling_max_freq", "2400000");
     char *before = frequency_tree_picture(&machine);
-    yoke_frequencies *clocks = frequency_tree_open(&machine);
-    assert_int_equal(yoke_frequency_set(clocks, "cpu", 3e9, NULL), YOKE_OK);
+    yoke_frequencies *frequencies = frequency_tree_open(&machine);
+    assert_int_equal(yoke_frequency_set(frequencies, "cpu", 3e9, NULL), YOKE_OK);
     frequency_tree_holds(&machine, 0, "scaling_max_freq", "3000000");
     frequency_tree_holds(&machine, 0, "scaling_min_freq", "800000");
-    yoke_frequencies_close(clocks);
+    yoke_frequencies_close(frequencies);
     char *after = frequency_tree_picture(&machine);
     assert_string_equal(after, before);
     free(before);
@@ -220,12 +220,12 @@ static void the_nearest_level_is_asked_for(void **state)
     (void)state;
     frequency_tree machine;
     frequency_tree_begin(&machine, "acpi-cpufreq", 2);
-    yoke_frequencies *clocks = frequency_tree_open(&machine);
-    assert_int_equal(yoke_frequency_set(clocks, "cpu", 1.9e9, NULL), YOKE_OK);
+    yoke_frequencies *frequencies = frequency_tree_open(&machine);
+    assert_int_equal(yoke_frequency_set(frequencies, "cpu", 1.9e9, NULL), YOKE_OK);
     frequency_tree_holds(&machine, 1, "scaling_setspeed", "1600000");
-    assert_int_equal(yoke_frequency_set(clocks, "cpu", 2.1e9, NULL), YOKE_OK);
+    assert_int_equal(yoke_frequency_set(frequencies, "cpu", 2.1e9, NULL), YOKE_OK);
     frequency_tree_holds(&machine, 1, "scaling_setspeed", "2400000");
-    yoke_frequencies_close(clocks);
+    yoke_frequencies_close(frequencies);
     frequency_tree_end(&machine);
 }
 
@@ -238,11 +238,11 @@ static void cores_of_two_kinds_get_each_what_they_can(void **state)
     frequency_tree_write(&machine, 1, "scaling_max_freq", "2000000");
     yoke_frequency_options options = frequency_tree_options(&machine);
     assert_true(frequency_tree_find(machine.context, &options, "cpu").max_hz == 3.6e9);
-    yoke_frequencies *clocks = frequency_tree_open(&machine);
-    assert_int_equal(yoke_frequency_set(clocks, "cpu", 3e9, NULL), YOKE_OK);
+    yoke_frequencies *frequencies = frequency_tree_open(&machine);
+    assert_int_equal(yoke_frequency_set(frequencies, "cpu", 3e9, NULL), YOKE_OK);
     frequency_tree_holds(&machine, 0, "scaling_max_freq", "3000000");
     frequency_tree_holds(&machine, 1, "scaling_max_freq", "2000000");
-    yoke_frequencies_close(clocks);
+    yoke_frequencies_close(frequencies);
     frequency_tree_holds(&machine, 1, "scaling_min_freq", "800000");
     frequency_tree_end(&machine);
 }
@@ -254,10 +254,10 @@ static void a_governor_with_a_speed_of_its_own_comes_back_with_it(void **state)
     frequency_tree_begin(&machine, "intel_cpufreq", 1);
     frequency_tree_write(&machine, 0, "scaling_governor", "userspace");
     frequency_tree_write(&machine, 0, "scaling_setspeed", "1700000");
-    yoke_frequencies *clocks = frequency_tree_open(&machine);
-    assert_int_equal(yoke_frequency_set(clocks, "cpu", 3e9, NULL), YOKE_OK);
+    yoke_frequencies *frequencies = frequency_tree_open(&machine);
+    assert_int_equal(yoke_frequency_set(frequencies, "cpu", 3e9, NULL), YOKE_OK);
     frequency_tree_holds(&machine, 0, "scaling_setspeed", "3000000");
-    yoke_frequencies_close(clocks);
+    yoke_frequencies_close(frequencies);
     frequency_tree_holds(&machine, 0, "scaling_governor", "userspace");
     frequency_tree_holds(&machine, 0, "scaling_setspeed", "1700000");
     frequency_tree_end(&machine);
@@ -269,11 +269,11 @@ static void what_others_change_meanwhile_is_put_back_too(void **state)
     frequency_tree machine;
     frequency_tree_begin(&machine, "intel_pstate", 2);
     char *before = frequency_tree_picture(&machine);
-    yoke_frequencies *clocks = frequency_tree_open(&machine);
-    assert_int_equal(yoke_frequency_set(clocks, "cpu", 2e9, NULL), YOKE_OK);
+    yoke_frequencies *frequencies = frequency_tree_open(&machine);
+    assert_int_equal(yoke_frequency_set(frequencies, "cpu", 2e9, NULL), YOKE_OK);
     frequency_tree_write(&machine, 0, "energy_performance_preference", "power");
     frequency_tree_write(&machine, 1, "scaling_governor", "performance");
-    yoke_frequencies_close(clocks);
+    yoke_frequencies_close(frequencies);
     char *after = frequency_tree_picture(&machine);
     assert_string_equal(after, before);
     free(before);
@@ -287,20 +287,20 @@ static void names_and_frequencies_that_are_wrong_are_refused(void **state)
     frequency_tree machine;
     frequency_tree_begin(&machine, "intel_pstate", 1);
     char *before = frequency_tree_picture(&machine);
-    yoke_frequencies *clocks = frequency_tree_open(&machine);
+    yoke_frequencies *frequencies = frequency_tree_open(&machine);
     static const double bad[] = {NAN, INFINITY, -INFINITY, 0, -1e9, 0.5e9, 3.7e9, 1e300};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        assert_int_equal(yoke_frequency_set(clocks, "cpu", bad[i], NULL), YOKE_ERROR_INPUT);
+        assert_int_equal(yoke_frequency_set(frequencies, "cpu", bad[i], NULL), YOKE_ERROR_INPUT);
     frequency_tree_mentions(yoke_last_error(machine.context), "its range is 0.8 to 3.6 GHz");
-    assert_int_equal(yoke_frequency_set(clocks, "gpu", 1e9, NULL), YOKE_ERROR_INPUT);
+    assert_int_equal(yoke_frequency_set(frequencies, "gpu", 1e9, NULL), YOKE_ERROR_INPUT);
     frequency_tree_mentions(yoke_last_error(machine.context), "there are: cpu, nvml");
-    assert_int_equal(yoke_frequency_set(clocks, NULL, 1e9, NULL), YOKE_ERROR_ARGUMENT);
+    assert_int_equal(yoke_frequency_set(frequencies, NULL, 1e9, NULL), YOKE_ERROR_ARGUMENT);
     assert_int_equal(yoke_frequency_set(NULL, "cpu", 1e9, NULL), YOKE_ERROR_ARGUMENT);
     char *after = frequency_tree_picture(&machine);
     assert_string_equal(after, before);
     free(before);
     free(after);
-    yoke_frequencies_close(clocks);
+    yoke_frequencies_close(frequencies);
     yoke_frequencies_close(NULL);
     frequency_tree_end(&machine);
 }
@@ -311,13 +311,13 @@ static void options_that_are_wrong_are_refused(void **state)
     frequency_tree machine;
     frequency_tree_begin(&machine, "intel_pstate", 1);
     yoke_frequency_options options = {.sysroot = "/nowhere/at/all"};
-    yoke_frequencies *clocks = NULL;
-    assert_int_equal(yoke_frequencies_open(machine.context, &options, &clocks), YOKE_ERROR_INPUT);
+    yoke_frequencies *frequencies = NULL;
+    assert_int_equal(yoke_frequencies_open(machine.context, &options, &frequencies), YOKE_ERROR_INPUT);
     frequency_tree_mentions(yoke_last_error(machine.context), "/nowhere/at/all");
     static const double bad[] = {NAN, INFINITY, -1, 61};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         options = (yoke_frequency_options){.sysroot = machine.files.root, .settle_s = bad[i]};
-        assert_int_equal(yoke_frequencies_open(machine.context, &options, &clocks), YOKE_ERROR_ARGUMENT);
+        assert_int_equal(yoke_frequencies_open(machine.context, &options, &frequencies), YOKE_ERROR_ARGUMENT);
     }
     assert_int_equal(yoke_frequencies_open(machine.context, NULL, NULL), YOKE_ERROR_ARGUMENT);
     assert_int_equal(yoke_frequencies_list(NULL, NULL, NULL, NULL), YOKE_ERROR_ARGUMENT);
@@ -333,14 +333,14 @@ static void a_change_that_is_refused_half_way_is_taken_back(void **state)
     tree_remove(&machine.files, CPUFREQ "policy2/scaling_max_freq");
     tree_link(&machine.files, CPUFREQ "policy2/scaling_max_freq", "/dev/full");
     char *before = frequency_tree_picture(&machine);
-    yoke_frequencies *clocks = frequency_tree_open(&machine);
+    yoke_frequencies *frequencies = frequency_tree_open(&machine);
     double reached_hz = -1;
-    assert_int_equal(yoke_frequency_set(clocks, "cpu", 2e9, &reached_hz), YOKE_ERROR_SYSTEM);
+    assert_int_equal(yoke_frequency_set(frequencies, "cpu", 2e9, &reached_hz), YOKE_ERROR_SYSTEM);
     frequency_tree_mentions(yoke_last_error(machine.context), "policy2/scaling_max_freq does not take '2000000': No space left on device");
     assert_true(reached_hz == -1);
     char *after = frequency_tree_picture(&machine); /* before closing */
     assert_string_equal(after, before);
-    yoke_frequencies_close(clocks);
+    yoke_frequencies_close(frequencies);
     free(before);
     free(after);
     frequency_tree_end(&machine);
@@ -384,10 +384,10 @@ static void whatever_stands_in_a_file_others_are_restored_and_nothing_hangs(void
             frequency_tree_begin(&machine, "intel_cpufreq", 2);
             snprintf(path, sizeof path, CPUFREQ "policy0/%s", names[i]);
             put_something_bad(&machine, path, what);
-            yoke_frequencies *clocks = frequency_tree_open(&machine);
-            yoke_status status = yoke_frequency_set(clocks, "cpu", 2e9, NULL);
+            yoke_frequencies *frequencies = frequency_tree_open(&machine);
+            yoke_status status = yoke_frequency_set(frequencies, "cpu", 2e9, NULL);
             assert_true(status == YOKE_OK || status == YOKE_ERROR_SYSTEM || status == YOKE_ERROR_UNAVAILABLE);
-            yoke_frequencies_close(clocks);
+            yoke_frequencies_close(frequencies);
             frequency_tree_holds(&machine, 1, "scaling_min_freq", "800000");
             frequency_tree_holds(&machine, 1, "scaling_max_freq", "3600000");
             frequency_tree_holds(&machine, 1, "scaling_governor", "schedutil");
@@ -419,13 +419,13 @@ static void a_policy_that_vanishes_is_reported_and_the_others_are_restored(void 
     (void)state;
     frequency_tree machine;
     frequency_tree_begin(&machine, "intel_pstate", NUM_POLICIES);
-    yoke_frequencies *clocks = frequency_tree_open(&machine);
-    assert_int_equal(yoke_frequency_set(clocks, "cpu", 2e9, NULL), YOKE_OK);
+    yoke_frequencies *frequencies = frequency_tree_open(&machine);
+    assert_int_equal(yoke_frequency_set(frequencies, "cpu", 2e9, NULL), YOKE_OK);
     tree_remove(&machine.files, "sys/devices/system/cpu/cpufreq/policy1");
-    assert_int_equal(yoke_frequency_set(clocks, "cpu", 1e9, NULL), YOKE_OK);
+    assert_int_equal(yoke_frequency_set(frequencies, "cpu", 1e9, NULL), YOKE_OK);
     frequency_tree_holds(&machine, 3, "scaling_min_freq", "1000000");
     machine.log[0] = '\0';
-    yoke_frequencies_close(clocks);
+    yoke_frequencies_close(frequencies);
     frequency_tree_mentions(machine.log, "E a frequency could not be restored");
     frequency_tree_mentions(machine.log, "policy1");
     static const int left[] = {0, 2, 3};
@@ -441,14 +441,14 @@ static void a_policy_that_comes_is_saved_set_and_restored(void **state)
     (void)state;
     frequency_tree machine;
     frequency_tree_begin(&machine, "intel_pstate", 2);
-    yoke_frequencies *clocks = frequency_tree_open(&machine);
-    assert_int_equal(yoke_frequency_set(clocks, "cpu", 2e9, NULL), YOKE_OK);
+    yoke_frequencies *frequencies = frequency_tree_open(&machine);
+    assert_int_equal(yoke_frequency_set(frequencies, "cpu", 2e9, NULL), YOKE_OK);
     frequency_tree_add_policy(&machine, "intel_pstate", 7);
     frequency_tree_write(&machine, 7, "scaling_max_freq", "3100000");
-    assert_int_equal(yoke_frequency_set(clocks, "cpu", 2.5e9, NULL), YOKE_OK);
+    assert_int_equal(yoke_frequency_set(frequencies, "cpu", 2.5e9, NULL), YOKE_OK);
     frequency_tree_mentions(machine.log, "policy7 has come");
     frequency_tree_holds(&machine, 7, "scaling_max_freq", "2500000");
-    yoke_frequencies_close(clocks);
+    yoke_frequencies_close(frequencies);
     frequency_tree_holds(&machine, 7, "scaling_max_freq", "3100000");
     frequency_tree_holds(&machine, 7, "scaling_min_freq", "800000");
     frequency_tree_end(&machine);
@@ -456,22 +456,22 @@ static void a_policy_that_comes_is_saved_set_and_restored(void **state)
 
 /* ------------------------------------------------------------------------------------------------ read back */
 
-static void a_clock_that_is_not_reached_is_a_warning_with_a_reason(void **state)
+static void a_frequency_that_is_not_reached_is_a_warning_with_a_reason(void **state)
 {
     (void)state;
     frequency_tree machine;
     double reached_hz = 0;
     frequency_tree_begin(&machine, "intel_pstate", 2);
-    yoke_frequencies *clocks = frequency_tree_open(&machine);
-    assert_int_equal(yoke_frequency_set(clocks, "cpu", 3e9, &reached_hz), YOKE_OK);
+    yoke_frequencies *frequencies = frequency_tree_open(&machine);
+    assert_int_equal(yoke_frequency_set(frequencies, "cpu", 3e9, &reached_hz), YOKE_OK);
     assert_true(reached_hz == 1.2e9);
     frequency_tree_mentions(machine.log, "W cpu was asked for 3 GHz and runs at 1.2 GHz");
     frequency_tree_mentions(machine.log, "no reason");
     machine.log[0] = '\0';
     frequency_tree_write(&machine, 1, "bios_limit", "1200000");
-    assert_int_equal(yoke_frequency_set(clocks, "cpu", 3e9, &reached_hz), YOKE_OK);
+    assert_int_equal(yoke_frequency_set(frequencies, "cpu", 3e9, &reached_hz), YOKE_OK);
     frequency_tree_mentions(machine.log, "the firmware limits policy1 to 1200 MHz");
-    yoke_frequencies_close(clocks);
+    yoke_frequencies_close(frequencies);
     frequency_tree_end(&machine);
 }
 
@@ -496,32 +496,32 @@ static void heat_is_named_as_the_reason(void **state)
     tree_write(&machine.files, "sys/devices/system/cpu/cpu0/thermal_throttle/package_throttle_count", "4\n");
     yoke_frequency_options options = frequency_tree_options(&machine);
     options.settle_s = 0.2;
-    yoke_frequencies *clocks = NULL;
-    assert_int_equal(yoke_frequencies_open(machine.context, &options, &clocks), YOKE_OK);
+    yoke_frequencies *frequencies = NULL;
+    assert_int_equal(yoke_frequencies_open(machine.context, &options, &frequencies), YOKE_OK);
     heater heats = {.machine = &machine};
     pthread_t thread;
     /* The file is now and then empty while it is written: then the counter is not known, so it takes a few attempts. */
     assert_int_equal(pthread_create(&thread, NULL, heat, &heats), 0);
     for (int attempt = 0; attempt < 50 && strstr(machine.log, "heat: ") == NULL; attempt++)
-        assert_int_equal(yoke_frequency_set(clocks, "cpu", 3e9, NULL), YOKE_OK);
+        assert_int_equal(yoke_frequency_set(frequencies, "cpu", 3e9, NULL), YOKE_OK);
     atomic_store(&heats.stop, 1);
     pthread_join(thread, NULL);
     frequency_tree_mentions(machine.log, "heat: ");
-    yoke_frequencies_close(clocks);
+    yoke_frequencies_close(frequencies);
     frequency_tree_end(&machine);
 }
 
-static void a_clock_that_cannot_be_read_is_not_known(void **state)
+static void a_frequency_that_cannot_be_read_is_not_known(void **state)
 {
     (void)state;
     frequency_tree machine;
     double reached_hz = 0;
     frequency_tree_begin(&machine, "intel_pstate", 1);
     frequency_tree_write(&machine, 0, "scaling_cur_freq", "<unknown>");
-    yoke_frequencies *clocks = frequency_tree_open(&machine);
-    assert_int_equal(yoke_frequency_set(clocks, "cpu", 3e9, &reached_hz), YOKE_OK);
+    yoke_frequencies *frequencies = frequency_tree_open(&machine);
+    assert_int_equal(yoke_frequency_set(frequencies, "cpu", 3e9, &reached_hz), YOKE_OK);
     assert_true(isnan(reached_hz));
-    yoke_frequencies_close(clocks);
+    yoke_frequencies_close(frequencies);
     frequency_tree_end(&machine);
 }
 
@@ -537,12 +537,12 @@ static void no_failing_allocation_is_missed(void **state)
     int64_t kept = machine.memory.outstanding;
     yoke_status status = YOKE_ERROR_MEMORY;
     for (int64_t at = 1; status != YOKE_OK; at++) {
-        yoke_frequencies *clocks = NULL;
+        yoke_frequencies *frequencies = NULL;
         machine.memory.fail_at = machine.memory.calls + at;
-        status = yoke_frequencies_open(machine.context, &options, &clocks);
-        if (status == YOKE_OK) status = yoke_frequency_set(clocks, "cpu", 2.4e9, NULL);
+        status = yoke_frequencies_open(machine.context, &options, &frequencies);
+        if (status == YOKE_OK) status = yoke_frequency_set(frequencies, "cpu", 2.4e9, NULL);
         machine.memory.fail_at = 0;
-        yoke_frequencies_close(clocks);
+        yoke_frequencies_close(frequencies);
         assert_true(status == YOKE_OK || status == YOKE_ERROR_MEMORY);
         assert_int_equal(machine.memory.outstanding, kept);
         assert_in_range(at, 1, 1000);
@@ -569,9 +569,9 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(every_driver_is_listed_with_its_range_and_way),
     cmocka_unit_test(listing_changes_nothing),
     cmocka_unit_test(a_machine_without_cpufreq_says_why),
-    cmocka_unit_test(without_the_guard_clocks_are_not_settable),
+    cmocka_unit_test(without_the_guard_frequencies_are_not_settable),
     cmocka_unit_test(without_the_right_to_write_the_rule_for_it_is_named),
-    cmocka_unit_test(policies_that_are_nonsense_are_no_clock),
+    cmocka_unit_test(policies_that_are_nonsense_are_no_frequency),
     cmocka_unit_test(trees_recorded_without_links_are_read_too),
     cmocka_unit_test(every_driver_is_set_its_way_and_restored_byte_for_byte),
     cmocka_unit_test(a_speed_outside_the_limits_widens_them_and_only_so_far),
@@ -586,9 +586,9 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(directories_that_are_no_policies_are_left_out),
     cmocka_unit_test(a_policy_that_vanishes_is_reported_and_the_others_are_restored),
     cmocka_unit_test(a_policy_that_comes_is_saved_set_and_restored),
-    cmocka_unit_test(a_clock_that_is_not_reached_is_a_warning_with_a_reason),
+    cmocka_unit_test(a_frequency_that_is_not_reached_is_a_warning_with_a_reason),
     cmocka_unit_test(heat_is_named_as_the_reason),
-    cmocka_unit_test(a_clock_that_cannot_be_read_is_not_known),
+    cmocka_unit_test(a_frequency_that_cannot_be_read_is_not_known),
     cmocka_unit_test(no_failing_allocation_is_missed),
 };
 

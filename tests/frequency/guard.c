@@ -1,4 +1,4 @@
-/* One yoke at a time has the clocks, and its guard restores them. */
+/* One yoke at a time has the frequencies, and its guard restores them. */
 #define _XOPEN_SOURCE 700
 #include "policy_tree.h"
 
@@ -9,7 +9,7 @@
 
 /* ------------------------------------------------------------------------------------------------------ lock */
 
-static void a_second_yoke_leaves_the_clocks_alone_and_names_the_first(void **state)
+static void a_second_yoke_leaves_the_frequencies_alone_and_names_the_first(void **state)
 {
     (void)state;
     frequency_tree machine, other;
@@ -46,17 +46,17 @@ static void a_guard_that_was_killed_is_started_again(void **state)
     frequency_tree machine;
     frequency_tree_begin(&machine, "intel_pstate", 2);
     char *before = frequency_tree_picture(&machine);
-    yoke_frequencies *clocks = frequency_tree_open(&machine);
-    assert_int_equal(yoke_frequency_set(clocks, "cpu", 2e9, NULL), YOKE_OK);
+    yoke_frequencies *frequencies = frequency_tree_open(&machine);
+    assert_int_equal(yoke_frequency_set(frequencies, "cpu", 2e9, NULL), YOKE_OK);
     pid_t guard = frequency_tree_guard_of(getpid());
     assert_true(guard > 0);
     assert_int_equal(kill(guard, SIGKILL), 0);
     wait_for_end(guard);
-    assert_int_equal(yoke_frequency_set(clocks, "cpu", 1e9, NULL), YOKE_OK);
+    assert_int_equal(yoke_frequency_set(frequencies, "cpu", 1e9, NULL), YOKE_OK);
     frequency_tree_mentions(machine.log, "another is started");
     pid_t next = frequency_tree_guard_of(getpid());
     assert_true(next > 0 && next != guard);
-    yoke_frequencies_close(clocks);
+    yoke_frequencies_close(frequencies);
     char *after = frequency_tree_picture(&machine);
     assert_string_equal(after, before);
     free(before);
@@ -70,12 +70,12 @@ static void without_its_guard_the_process_itself_restores(void **state)
     frequency_tree machine;
     frequency_tree_begin(&machine, "intel_cpufreq", 2);
     char *before = frequency_tree_picture(&machine);
-    yoke_frequencies *clocks = frequency_tree_open(&machine);
-    assert_int_equal(yoke_frequency_set(clocks, "cpu", 2e9, NULL), YOKE_OK);
+    yoke_frequencies *frequencies = frequency_tree_open(&machine);
+    assert_int_equal(yoke_frequency_set(frequencies, "cpu", 2e9, NULL), YOKE_OK);
     pid_t guard = frequency_tree_guard_of(getpid());
     assert_int_equal(kill(guard, SIGKILL), 0);
     wait_for_end(guard);
-    yoke_frequencies_close(clocks);
+    yoke_frequencies_close(frequencies);
     frequency_tree_mentions(machine.log, "restored without it");
     char *after = frequency_tree_picture(&machine);
     assert_string_equal(after, before);
@@ -84,17 +84,17 @@ static void without_its_guard_the_process_itself_restores(void **state)
     frequency_tree_end(&machine);
 }
 
-static void a_program_that_is_no_guard_gets_no_clocks(void **state)
+static void a_program_that_is_no_guard_gets_no_frequencies(void **state)
 {
     (void)state;
     frequency_tree machine;
     frequency_tree_begin(&machine, "intel_pstate", 1);
     char *before = frequency_tree_picture(&machine);
     setenv("YOKE_CLOCK_GUARD", "/bin/true", 1);
-    yoke_frequencies *clocks = frequency_tree_open(&machine);
-    assert_int_equal(yoke_frequency_set(clocks, "cpu", 2e9, NULL), YOKE_ERROR_SYSTEM);
+    yoke_frequencies *frequencies = frequency_tree_open(&machine);
+    assert_int_equal(yoke_frequency_set(frequencies, "cpu", 2e9, NULL), YOKE_ERROR_SYSTEM);
     frequency_tree_mentions(yoke_last_error(machine.context), "frequencies are not changed");
-    yoke_frequencies_close(clocks);
+    yoke_frequencies_close(frequencies);
     unsetenv("YOKE_CLOCK_GUARD");
     char *after = frequency_tree_picture(&machine);
     assert_string_equal(after, before);
@@ -121,19 +121,19 @@ static void a_program_that_waits_for_all_its_children_does_not_wait_for_the_guar
     (void)state;
     frequency_tree machine;
     frequency_tree_begin(&machine, "intel_pstate", 1);
-    yoke_frequencies *clocks = frequency_tree_open(&machine);
-    assert_int_equal(yoke_frequency_set(clocks, "cpu", 2e9, NULL), YOKE_OK);
+    yoke_frequencies *frequencies = frequency_tree_open(&machine);
+    assert_int_equal(yoke_frequency_set(frequencies, "cpu", 2e9, NULL), YOKE_OK);
     assert_true(frequency_tree_guard_of(getpid()) > 0);
     assert_int_equal(wait(NULL), -1);
-    yoke_frequencies_close(clocks);
+    yoke_frequencies_close(frequencies);
     frequency_tree_end(&machine);
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(a_second_yoke_leaves_the_clocks_alone_and_names_the_first),
+    cmocka_unit_test(a_second_yoke_leaves_the_frequencies_alone_and_names_the_first),
     cmocka_unit_test(a_guard_that_was_killed_is_started_again),
     cmocka_unit_test(without_its_guard_the_process_itself_restores),
-    cmocka_unit_test(a_program_that_is_no_guard_gets_no_clocks),
+    cmocka_unit_test(a_program_that_is_no_guard_gets_no_frequencies),
     cmocka_unit_test(the_guard_refuses_to_run_by_hand),
     cmocka_unit_test(a_program_that_waits_for_all_its_children_does_not_wait_for_the_guard),
 };

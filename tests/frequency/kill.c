@@ -1,5 +1,5 @@
 /*
- * Processes that change clocks and end in every way.  Each time the tree must be afterwards what it was before, byte for byte.
+ * Processes that change frequencies and end in every way.  Each time the tree must be afterwards what it was before, byte for byte.
  */
 #define _XOPEN_SOURCE 700
 #include "policy_tree.h"
@@ -35,19 +35,19 @@ static int wait_for_byte(int descriptor)
 static void change_for_ever(const frequency_tree *machine, int word, int before_word)
 {
     yoke_context *context = NULL;
-    yoke_frequencies *clocks = NULL;
+    yoke_frequencies *frequencies = NULL;
     yoke_frequency_options options = frequency_tree_options(machine);
     alarm(120); /* nothing is left of a test that fails */
     if (before_word == 0 && write(word, "x", 1) != 1) _exit(10);
     if (yoke_context_create(NULL, &context) != YOKE_OK) _exit(11);
-    if (yoke_frequencies_open(context, &options, &clocks) != YOKE_OK) _exit(12);
+    if (yoke_frequencies_open(context, &options, &frequencies) != YOKE_OK) _exit(12);
     for (int64_t i = 1;; i++) {
-        if (yoke_frequency_set(clocks, "cpu", 8e8 + 1e8 * (double)(7 * i % 29), NULL) != YOKE_OK) _exit(13);
+        if (yoke_frequency_set(frequencies, "cpu", 8e8 + 1e8 * (double)(7 * i % 29), NULL) != YOKE_OK) _exit(13);
         if (i == before_word && write(word, "x", 1) != 1) _exit(14);
     }
 }
 
-/* A child that changes clocks, in a process group of its own.  Returns when it has made so many changes. */
+/* A child that changes frequencies, in a process group of its own.  Returns when it has made so many changes. */
 static pid_t start_changing(const frequency_tree *machine, int changes)
 {
     int word[2];
@@ -196,12 +196,12 @@ static void ending_without_closing(const frequency_tree *machine, int exit_statu
     if (child == 0) {
         alarm(120);
         yoke_context *context = NULL;
-        yoke_frequencies *clocks = NULL;
+        yoke_frequencies *frequencies = NULL;
         yoke_frequency_options options = frequency_tree_options(machine);
         if (yoke_context_create(NULL, &context) != YOKE_OK) _exit(11);
-        if (yoke_frequencies_open(context, &options, &clocks) != YOKE_OK) _exit(12);
-        if (yoke_frequency_set(clocks, "cpu", 2e9, NULL) != YOKE_OK) _exit(13);
-        if (exit_status == 0) yoke_frequencies_close(clocks);
+        if (yoke_frequencies_open(context, &options, &frequencies) != YOKE_OK) _exit(12);
+        if (yoke_frequency_set(frequencies, "cpu", 2e9, NULL) != YOKE_OK) _exit(13);
+        if (exit_status == 0) yoke_frequencies_close(frequencies);
         _exit(exit_status);
     }
     assert_int_equal(waitpid(child, &status, 0), child);
@@ -240,10 +240,10 @@ static void a_forked_child_that_lives_on_does_not_hide_the_end(void **state)
     if (child == 0) {
         alarm(120);
         yoke_context *context = NULL;
-        yoke_frequencies *clocks = NULL;
+        yoke_frequencies *frequencies = NULL;
         yoke_frequency_options options = frequency_tree_options(&machine);
-        if (yoke_context_create(NULL, &context) != YOKE_OK || yoke_frequencies_open(context, &options, &clocks) != YOKE_OK ||
-            yoke_frequency_set(clocks, "cpu", 2e9, NULL) != YOKE_OK)
+        if (yoke_context_create(NULL, &context) != YOKE_OK || yoke_frequencies_open(context, &options, &frequencies) != YOKE_OK ||
+            yoke_frequency_set(frequencies, "cpu", 2e9, NULL) != YOKE_OK)
             _exit(11);
         pid_t orphan = fork();
         if (orphan == 0) alarm(120);
@@ -274,9 +274,9 @@ static void the_next_yoke_saves_what_was_before_the_kill(void **state)
     for (int i = 0; i < 5; i++) {
         pid_t child = start_changing(&machine, 2);
         end_by(child, child, SIGKILL);
-        yoke_frequencies *clocks = frequency_tree_open(&machine);
-        assert_int_equal(yoke_frequency_set(clocks, "cpu", 1.6e9, NULL), YOKE_OK);
-        yoke_frequencies_close(clocks);
+        yoke_frequencies *frequencies = frequency_tree_open(&machine);
+        assert_int_equal(yoke_frequency_set(frequencies, "cpu", 1.6e9, NULL), YOKE_OK);
+        yoke_frequencies_close(frequencies);
         char *after = frequency_tree_picture(&machine);
         assert_string_equal(after, before);
         free(after);
@@ -293,12 +293,12 @@ static void the_guard_keeps_nothing_of_the_program_open(void **state)
     int ends[2];
     frequency_tree_begin(&machine, "intel_pstate", 1);
     assert_int_equal(pipe(ends), 0); /* without FD_CLOEXEC */
-    yoke_frequencies *clocks = frequency_tree_open(&machine);
-    assert_int_equal(yoke_frequency_set(clocks, "cpu", 2e9, NULL), YOKE_OK);
+    yoke_frequencies *frequencies = frequency_tree_open(&machine);
+    assert_int_equal(yoke_frequency_set(frequencies, "cpu", 2e9, NULL), YOKE_OK);
     close(ends[1]);
     assert_false(wait_for_byte(ends[0]));
     close(ends[0]);
-    yoke_frequencies_close(clocks);
+    yoke_frequencies_close(frequencies);
     frequency_tree_end(&machine);
 }
 

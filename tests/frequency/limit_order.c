@@ -25,14 +25,14 @@ static uint64_t random_number(uint64_t below)
 
 static void set_khz(char *value, int64_t khz) { frequency_khz_text(khz, value); }
 
-static int64_t least_of(const kernel *machine) { return frequency_khz(machine->is.value[CLOCK_LEAST]); }
-static int64_t most_of(const kernel *machine) { return frequency_khz(machine->is.value[CLOCK_MOST]); }
-static int has_governor(const kernel *machine, const char *name) { return strcmp(machine->is.value[CLOCK_GOVERNOR], name) == 0; }
+static int64_t least_of(const kernel *machine) { return frequency_khz(machine->is.value[FREQUENCY_MIN]); }
+static int64_t most_of(const kernel *machine) { return frequency_khz(machine->is.value[FREQUENCY_MAX]); }
+static int has_governor(const kernel *machine, const char *name) { return strcmp(machine->is.value[FREQUENCY_GOVERNOR], name) == 0; }
 
 /* What the kernel itself changes with limits and governor. */
 static void follow(kernel *machine)
 {
-    char *speed = machine->is.value[CLOCK_SPEED];
+    char *speed = machine->is.value[FREQUENCY_SPEED];
     if (!has_governor(machine, "userspace")) {
         strcpy(speed, "<unsupported>");
         return;
@@ -49,25 +49,26 @@ static int kernel_write(kernel *machine, frequency_file file, const char *value)
     int64_t khz = frequency_khz(value);
     int known = 0;
     switch (file) {
-    case CLOCK_LEAST:
+    case FREQUENCY_MIN:
         if (khz < 0 || khz > most_of(machine)) return 0;
         break;
-    case CLOCK_MOST:
+    case FREQUENCY_MAX:
         if (khz < 0 || khz < least_of(machine)) return 0;
         break;
-    case CLOCK_SPEED:
+    case FREQUENCY_SPEED:
         if (!has_governor(machine, "userspace") || khz < least_of(machine) || khz > most_of(machine)) return 0;
         break;
-    case CLOCK_PREFERENCE:
+    case FREQUENCY_PREFERENCE:
         if (machine->own_policy && has_governor(machine, "performance") && strcmp(value, "performance") != 0) return 0;
         break;
-    case CLOCK_GOVERNOR:
+    case FREQUENCY_GOVERNOR:
         for (size_t i = 0; i < (machine->own_policy ? 2 : 4); i++) known |= strcmp(value, machine->own_policy ? own[i] : other[i]) == 0;
         if (!known) return 0;
         /* The preference goes with the governor. */
-        if (machine->own_policy) strcpy(machine->is.value[CLOCK_PREFERENCE], strcmp(value, "performance") == 0 ? "performance" : "power");
+        if (machine->own_policy)
+            strcpy(machine->is.value[FREQUENCY_PREFERENCE], strcmp(value, "performance") == 0 ? "performance" : "power");
         break;
-    case CLOCK_NUM_FILES:
+    case FREQUENCY_NUM_FILES:
         return 0;
     }
     strcpy(machine->is.value[file], value);
@@ -82,12 +83,12 @@ static kernel random_kernel(int own_policy)
     static const char *const preferences[] = {"performance", "balance_performance", "balance_power", "power", "64"};
     kernel machine = {.own_policy = own_policy};
     int64_t a = 800000 + 100000 * (int64_t)random_number(29), b = 800000 + 100000 * (int64_t)random_number(29);
-    set_khz(machine.is.value[CLOCK_LEAST], a < b ? a : b);
-    set_khz(machine.is.value[CLOCK_MOST], a < b ? b : a);
-    strcpy(machine.is.value[CLOCK_GOVERNOR], governors[random_number(own_policy ? 2 : 4)]);
+    set_khz(machine.is.value[FREQUENCY_MIN], a < b ? a : b);
+    set_khz(machine.is.value[FREQUENCY_MAX], a < b ? b : a);
+    strcpy(machine.is.value[FREQUENCY_GOVERNOR], governors[random_number(own_policy ? 2 : 4)]);
     int fixed = own_policy && has_governor(&machine, "performance");
-    strcpy(machine.is.value[CLOCK_PREFERENCE], fixed ? "performance" : preferences[random_number(5)]);
-    set_khz(machine.is.value[CLOCK_SPEED], 800000 + 100000 * (int64_t)random_number(29));
+    strcpy(machine.is.value[FREQUENCY_PREFERENCE], fixed ? "performance" : preferences[random_number(5)]);
+    set_khz(machine.is.value[FREQUENCY_SPEED], 800000 + 100000 * (int64_t)random_number(29));
     follow(&machine);
     return machine;
 }
@@ -97,27 +98,27 @@ static int carry_out(kernel *machine, const frequency_setting *wanted, int steps
 {
     int done = 0;
     for (int pass = 0; pass < 3; pass++) {
-        frequency_step plan[CLOCK_MOST_STEPS];
+        frequency_step plan[FREQUENCY_MAX_STEPS];
         int count = frequency_plan(&machine->is, wanted, plan);
-        assert_in_range(count, 0, CLOCK_MOST_STEPS);
+        assert_in_range(count, 0, FREQUENCY_MAX_STEPS);
         for (int i = 0; i < count; i++) {
             if (done == steps) return done;
             if (!kernel_write(machine, plan[i].file, plan[i].value))
                 fail_msg("the kernel would refuse '%s' for %s (limits %s to %s, governor %s)", plan[i].value,
-                         frequency_file_name(plan[i].file), machine->is.value[CLOCK_LEAST], machine->is.value[CLOCK_MOST],
-                         machine->is.value[CLOCK_GOVERNOR]);
+                         frequency_file_name(plan[i].file), machine->is.value[FREQUENCY_MIN], machine->is.value[FREQUENCY_MAX],
+                         machine->is.value[FREQUENCY_GOVERNOR]);
             done++;
         }
         if (count == 0) return done;
     }
-    frequency_step left[CLOCK_MOST_STEPS];
+    frequency_step left[FREQUENCY_MAX_STEPS];
     assert_int_equal(frequency_plan(&machine->is, wanted, left), 0);
     return done;
 }
 
 static void expect_same(const frequency_setting *left, const frequency_setting *right)
 {
-    for (int file = 0; file < CLOCK_NUM_FILES; file++) assert_string_equal(left->value[file], right->value[file]);
+    for (int file = 0; file < FREQUENCY_NUM_FILES; file++) assert_string_equal(left->value[file], right->value[file]);
 }
 
 static void any_state_is_reached_from_any_other_and_no_write_is_refused(void **state)
@@ -135,10 +136,10 @@ static void any_state_is_reached_from_any_other_and_no_write_is_refused(void **s
 static frequency_setting one_speed(const kernel *now, int64_t khz)
 {
     frequency_setting wanted = {{{0}}};
-    if (!now->own_policy) strcpy(wanted.value[CLOCK_GOVERNOR], "userspace");
-    if (!now->own_policy) set_khz(wanted.value[CLOCK_SPEED], khz);
-    if (now->own_policy || least_of(now) > khz) set_khz(wanted.value[CLOCK_LEAST], khz);
-    if (now->own_policy || most_of(now) < khz) set_khz(wanted.value[CLOCK_MOST], khz);
+    if (!now->own_policy) strcpy(wanted.value[FREQUENCY_GOVERNOR], "userspace");
+    if (!now->own_policy) set_khz(wanted.value[FREQUENCY_SPEED], khz);
+    if (now->own_policy || least_of(now) > khz) set_khz(wanted.value[FREQUENCY_MIN], khz);
+    if (now->own_policy || most_of(now) < khz) set_khz(wanted.value[FREQUENCY_MAX], khz);
     return wanted;
 }
 
@@ -162,19 +163,19 @@ static void a_change_broken_off_at_any_write_is_taken_back(void **state)
 static frequency_setting setting(const char *governor, const char *least, const char *most, const char *speed)
 {
     frequency_setting made = {{{0}}};
-    strcpy(made.value[CLOCK_GOVERNOR], governor);
-    strcpy(made.value[CLOCK_LEAST], least);
-    strcpy(made.value[CLOCK_MOST], most);
-    strcpy(made.value[CLOCK_SPEED], speed);
+    strcpy(made.value[FREQUENCY_GOVERNOR], governor);
+    strcpy(made.value[FREQUENCY_MIN], least);
+    strcpy(made.value[FREQUENCY_MAX], most);
+    strcpy(made.value[FREQUENCY_SPEED], speed);
     return made;
 }
 
 static void expect_order(const frequency_setting *now, const frequency_setting *wanted, const char *order)
 {
     static const char letters[] = {
-        [CLOCK_GOVERNOR] = 'g', [CLOCK_LEAST] = 'l', [CLOCK_MOST] = 'm', [CLOCK_SPEED] = 's', [CLOCK_PREFERENCE] = 'p'};
-    frequency_step steps[CLOCK_MOST_STEPS];
-    char got[CLOCK_MOST_STEPS + 1] = "";
+        [FREQUENCY_GOVERNOR] = 'g', [FREQUENCY_MIN] = 'l', [FREQUENCY_MAX] = 'm', [FREQUENCY_SPEED] = 's', [FREQUENCY_PREFERENCE] = 'p'};
+    frequency_step steps[FREQUENCY_MAX_STEPS];
+    char got[FREQUENCY_MAX_STEPS + 1] = "";
     int count = frequency_plan(now, wanted, steps);
     for (int i = 0; i < count; i++) got[i] = letters[steps[i].file];
     assert_string_equal(got, order);

@@ -1,5 +1,5 @@
 /*
- * Clocks of NVIDIA GPUs on the stand-in of NVML, whose locked clocks are kept in a file, so that library and guard see the same cards.
+ * Frequencies of NVIDIA GPUs on the stand-in of NVML, whose locked clocks are kept in a file, so that library and guard see the same cards.
  */
 #define _XOPEN_SOURCE 700
 #include "policy_tree.h"
@@ -18,7 +18,7 @@ static char state_file[128];
 
 typedef struct cards {
     frequency_tree machine; /* has no cpufreq */
-    yoke_frequencies *clocks;
+    yoke_frequencies *frequencies;
 } cards;
 
 static void cards_begin(cards *here, const char *settings)
@@ -29,19 +29,19 @@ static void cards_begin(cards *here, const char *settings)
     unlink(state_file);
     setenv("YOKE_STUB_NVML_STATE", state_file, 1);
     frequency_tree_begin(&here->machine, "", 0);
-    here->clocks = NULL;
+    here->frequencies = NULL;
 }
 
 static void cards_end(cards *here)
 {
-    yoke_frequencies_close(here->clocks);
+    yoke_frequencies_close(here->frequencies);
     frequency_tree_end(&here->machine);
     assert_int_equal(stub.balance(), 0);
     assert_int_equal(stub.misuse(), 0);
     unlink(state_file);
 }
 
-static yoke_frequency_info find_clock(cards *here, const char *name)
+static yoke_frequency_info find_frequency(cards *here, const char *name)
 {
     yoke_frequency_options options = frequency_tree_options(&here->machine);
     yoke_frequency_info *list = NULL, found = {.name = ""};
@@ -73,7 +73,7 @@ static void cards_are_listed_with_their_levels(void **state)
     (void)state;
     cards here;
     cards_begin(&here, "devices=2");
-    yoke_frequency_info card = find_clock(&here, "nvml:1");
+    yoke_frequency_info card = find_frequency(&here, "nvml:1");
     assert_true(card.settable);
     assert_string_equal(card.kind, "nvml");
     assert_true(card.pci[0] != '\0');
@@ -83,22 +83,22 @@ static void cards_are_listed_with_their_levels(void **state)
     cards_end(&here);
 }
 
-static void a_clock_is_locked_reached_and_reset(void **state)
+static void a_frequency_is_locked_reached_and_reset(void **state)
 {
     (void)state;
     cards here;
     double reached_hz = 0;
     cards_begin(&here, "devices=2");
-    here.clocks = frequency_tree_open(&here.machine);
-    assert_int_equal(yoke_frequency_set(here.clocks, "nvml:1", 1e9, &reached_hz), YOKE_OK);
+    here.frequencies = frequency_tree_open(&here.machine);
+    assert_int_equal(yoke_frequency_set(here.frequencies, "nvml:1", 1e9, &reached_hz), YOKE_OK);
     assert_true(reached_hz == 1005e6 || reached_hz == 990e6); /* the nearest levels */
     assert_true(is_locked(1, 0));
     assert_false(is_locked(0, 0));
-    assert_int_equal(yoke_frequency_set(here.clocks, "nvml:1", 1410e6, &reached_hz), YOKE_OK);
+    assert_int_equal(yoke_frequency_set(here.frequencies, "nvml:1", 1410e6, &reached_hz), YOKE_OK);
     assert_true(is_locked(1, 1410));
     assert_string_equal(here.machine.log, "");
-    yoke_frequencies_close(here.clocks);
-    here.clocks = NULL;
+    yoke_frequencies_close(here.frequencies);
+    here.frequencies = NULL;
     assert_false(is_locked(1, 0));
     assert_string_equal(here.machine.log, "");
     cards_end(&here);
@@ -113,10 +113,10 @@ static void a_card_that_was_not_set_keeps_what_its_administrator_locked(void **s
     assert_non_null(file);
     fputs("locked_least.0=600\nlocked_most.0=600\n", file);
     assert_int_equal(fclose(file), 0);
-    here.clocks = frequency_tree_open(&here.machine);
-    assert_int_equal(yoke_frequency_set(here.clocks, "nvml:1", 1e9, NULL), YOKE_OK);
-    yoke_frequencies_close(here.clocks);
-    here.clocks = NULL;
+    here.frequencies = frequency_tree_open(&here.machine);
+    assert_int_equal(yoke_frequency_set(here.frequencies, "nvml:1", 1e9, NULL), YOKE_OK);
+    yoke_frequencies_close(here.frequencies);
+    here.frequencies = NULL;
     assert_true(is_locked(0, 600));
     assert_false(is_locked(1, 0));
     cards_end(&here);
@@ -128,8 +128,8 @@ static void a_power_cap_is_named(void **state)
     cards here;
     double reached_hz = 0;
     cards_begin(&here, "cap_mhz=900");
-    here.clocks = frequency_tree_open(&here.machine);
-    assert_int_equal(yoke_frequency_set(here.clocks, "nvml:0", 1410e6, &reached_hz), YOKE_OK);
+    here.frequencies = frequency_tree_open(&here.machine);
+    assert_int_equal(yoke_frequency_set(here.frequencies, "nvml:0", 1410e6, &reached_hz), YOKE_OK);
     assert_true(reached_hz == 900e6);
     frequency_tree_mentions(here.machine.log, "W nvml:0 was asked for 1.41 GHz and runs at 0.9 GHz");
     frequency_tree_mentions(here.machine.log, "its power limit");
@@ -141,8 +141,8 @@ static void heat_is_named(void **state)
     (void)state;
     cards here;
     cards_begin(&here, "cap_mhz=900,reasons=64");
-    here.clocks = frequency_tree_open(&here.machine);
-    assert_int_equal(yoke_frequency_set(here.clocks, "nvml:0", 1410e6, NULL), YOKE_OK);
+    here.frequencies = frequency_tree_open(&here.machine);
+    assert_int_equal(yoke_frequency_set(here.frequencies, "nvml:0", 1410e6, NULL), YOKE_OK);
     frequency_tree_mentions(here.machine.log, "reason: heat");
     cards_end(&here);
 }
@@ -152,9 +152,9 @@ static void without_permission_there_is_a_remedy_and_nothing_is_changed(void **s
     (void)state;
     cards here;
     cards_begin(&here, "fail.nvmlDeviceSetGpuLockedClocks=4");
-    here.clocks = frequency_tree_open(&here.machine);
+    here.frequencies = frequency_tree_open(&here.machine);
     for (int i = 0; i < 2; i++) { /* known from the first time on */
-        assert_int_equal(yoke_frequency_set(here.clocks, "nvml:0", 1e9, NULL), YOKE_ERROR_UNAVAILABLE);
+        assert_int_equal(yoke_frequency_set(here.frequencies, "nvml:0", 1e9, NULL), YOKE_ERROR_UNAVAILABLE);
         frequency_tree_mentions(yoke_last_error(here.machine.context), "clocks cannot be locked");
         frequency_tree_mentions(yoke_last_error(here.machine.context), "run as root");
     }
@@ -167,8 +167,8 @@ static void a_card_that_cannot_says_so(void **state)
     (void)state;
     cards here;
     cards_begin(&here, "fail.nvmlDeviceSetGpuLockedClocks=3");
-    here.clocks = frequency_tree_open(&here.machine);
-    assert_int_equal(yoke_frequency_set(here.clocks, "nvml:0", 1e9, NULL), YOKE_ERROR_UNAVAILABLE);
+    here.frequencies = frequency_tree_open(&here.machine);
+    assert_int_equal(yoke_frequency_set(here.frequencies, "nvml:0", 1e9, NULL), YOKE_ERROR_UNAVAILABLE);
     frequency_tree_mentions(yoke_last_error(here.machine.context), "Volta");
     cards_end(&here);
 }
@@ -179,7 +179,7 @@ static void a_library_without_locked_clocks_says_so(void **state)
     cards here;
     cards_begin(&here, NULL);
     setenv("YOKE_NVML", STUB_DIRECTORY "/libstub_nvml_old.so", 1);
-    yoke_frequency_info card = find_clock(&here, "nvml:0");
+    yoke_frequency_info card = find_frequency(&here, "nvml:0");
     setenv("YOKE_NVML", STUB_DIRECTORY "/libstub_nvml.so", 1);
     assert_false(card.settable);
     frequency_tree_mentions(card.why_not, "cannot lock clocks");
@@ -193,7 +193,7 @@ static void without_a_library_there_is_one_entry_with_the_reason(void **state)
     cards here;
     cards_begin(&here, NULL);
     setenv("YOKE_NVML", "", 1);
-    yoke_frequency_info card = find_clock(&here, "nvml");
+    yoke_frequency_info card = find_frequency(&here, "nvml");
     setenv("YOKE_NVML", STUB_DIRECTORY "/libstub_nvml.so", 1);
     assert_false(card.settable);
     frequency_tree_mentions(card.why_not, "YOKE_NVML");
@@ -207,10 +207,10 @@ static void a_reset_that_fails_is_reported(void **state)
     cards here;
     cards_begin(&here, NULL);
     setenv("YOKE_STUB_NVML", "fail.nvmlDeviceResetGpuLockedClocks=999", 1); /* the guard inherits it */
-    here.clocks = frequency_tree_open(&here.machine);
-    assert_int_equal(yoke_frequency_set(here.clocks, "nvml:0", 1e9, NULL), YOKE_OK);
-    yoke_frequencies_close(here.clocks);
-    here.clocks = NULL;
+    here.frequencies = frequency_tree_open(&here.machine);
+    assert_int_equal(yoke_frequency_set(here.frequencies, "nvml:0", 1e9, NULL), YOKE_OK);
+    yoke_frequencies_close(here.frequencies);
+    here.frequencies = NULL;
     frequency_tree_mentions(here.machine.log, "E a frequency could not be restored: GPU ");
     frequency_tree_mentions(here.machine.log, "nvidia-smi --reset-gpu-clocks");
     cards_end(&here);
@@ -221,9 +221,9 @@ static void a_card_whose_driver_the_guard_cannot_use_is_not_changed(void **state
     (void)state;
     cards here;
     cards_begin(&here, NULL);
-    here.clocks = frequency_tree_open(&here.machine);
+    here.frequencies = frequency_tree_open(&here.machine);
     vendor_set(&stub, "fail.nvmlInit_v2=9"); /* for the guard: the library here is initialised */
-    assert_int_equal(yoke_frequency_set(here.clocks, "nvml:0", 1e9, NULL), YOKE_ERROR_SYSTEM);
+    assert_int_equal(yoke_frequency_set(here.frequencies, "nvml:0", 1e9, NULL), YOKE_ERROR_SYSTEM);
     frequency_tree_mentions(yoke_last_error(here.machine.context), "cannot restore this frequency");
     vendor_set(&stub, NULL);
     assert_false(is_locked(0, 0));
@@ -244,11 +244,12 @@ static void kills_are_restored(void **state)
         if (child == 0) {
             alarm(120); /* nothing is left of a test that fails */
             yoke_context *context = NULL;
-            yoke_frequencies *clocks = NULL;
+            yoke_frequencies *frequencies = NULL;
             yoke_frequency_options options = frequency_tree_options(&here.machine);
-            if (yoke_context_create(NULL, &context) != YOKE_OK || yoke_frequencies_open(context, &options, &clocks) != YOKE_OK) _exit(11);
+            if (yoke_context_create(NULL, &context) != YOKE_OK || yoke_frequencies_open(context, &options, &frequencies) != YOKE_OK)
+                _exit(11);
             for (int k = 0;; k++) {
-                if (yoke_frequency_set(clocks, k % 2 == 0 ? "nvml:0" : "nvml:1", 1e9 + 1e7 * (k % 30), NULL) != YOKE_OK) _exit(12);
+                if (yoke_frequency_set(frequencies, k % 2 == 0 ? "nvml:0" : "nvml:1", 1e9 + 1e7 * (k % 30), NULL) != YOKE_OK) _exit(12);
                 if (k == i % 4 && write(word[1], "x", 1) != 1) _exit(13);
             }
         }
@@ -274,12 +275,12 @@ static void no_failing_allocation_is_missed(void **state)
     int64_t kept = here.machine.memory.outstanding;
     yoke_status status = YOKE_ERROR_MEMORY;
     for (int64_t at = 1; status != YOKE_OK; at++) {
-        yoke_frequencies *clocks = NULL;
+        yoke_frequencies *frequencies = NULL;
         here.machine.memory.fail_at = here.machine.memory.calls + at;
-        status = yoke_frequencies_open(here.machine.context, &options, &clocks);
-        if (status == YOKE_OK) status = yoke_frequency_set(clocks, "nvml:8", 1e9, NULL);
+        status = yoke_frequencies_open(here.machine.context, &options, &frequencies);
+        if (status == YOKE_OK) status = yoke_frequency_set(frequencies, "nvml:8", 1e9, NULL);
         here.machine.memory.fail_at = 0;
-        yoke_frequencies_close(clocks);
+        yoke_frequencies_close(frequencies);
         assert_true(status == YOKE_OK || status == YOKE_ERROR_MEMORY);
         assert_int_equal(here.machine.memory.outstanding, kept);
         assert_int_equal(stub.balance(), 0);
@@ -290,7 +291,7 @@ static void no_failing_allocation_is_missed(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(cards_are_listed_with_their_levels),
-    cmocka_unit_test(a_clock_is_locked_reached_and_reset),
+    cmocka_unit_test(a_frequency_is_locked_reached_and_reset),
     cmocka_unit_test(a_card_that_was_not_set_keeps_what_its_administrator_locked),
     cmocka_unit_test(a_power_cap_is_named),
     cmocka_unit_test(heat_is_named),

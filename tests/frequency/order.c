@@ -1,6 +1,6 @@
 /*
  * The whole of it, library and guard, before a kernel that refuses every write that is out of order (kernel.c): nothing is refused, whatever the
- * clocks were before, and wherever the process is killed.
+ * frequencies were before, and wherever the process is killed.
  */
 #define _XOPEN_SOURCE 700
 #include "policy_tree.h"
@@ -76,8 +76,8 @@ static pid_t start(const fixture *test, const char *changes, int *word)
         dup2(ends[1], STDOUT_FILENO);
         close(ends[0]);
         close(ends[1]);
-        setenv("LD_PRELOAD", CLOCK_KERNEL, 1);
-        execl(CLOCK_CHANGER, CLOCK_CHANGER, test->machine.files.root, changes, (char *)NULL);
+        setenv("LD_PRELOAD", FREQUENCY_KERNEL, 1);
+        execl(FREQUENCY_CHANGER, FREQUENCY_CHANGER, test->machine.files.root, changes, (char *)NULL);
         _exit(90);
     }
     close(ends[1]);
@@ -134,8 +134,8 @@ static void after_a_kill_at_any_moment_nothing_is_refused_either(void **state)
 static void write_through_the_kernel(const fixture *test, const char *name, const char *text, int *taken)
 {
     char command[1024];
-    snprintf(command, sizeof command, "LD_PRELOAD=%s %s write %s/sys/devices/system/cpu/cpufreq/policy0/%s %s", CLOCK_KERNEL, CLOCK_CHANGER,
-             test->machine.files.root, name, text);
+    snprintf(command, sizeof command, "LD_PRELOAD=%s %s write %s/sys/devices/system/cpu/cpufreq/policy0/%s %s", FREQUENCY_KERNEL,
+             FREQUENCY_CHANGER, test->machine.files.root, name, text);
     *taken = system(command) == 0;
 }
 

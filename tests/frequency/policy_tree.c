@@ -88,9 +88,9 @@ yoke_frequency_options frequency_tree_options(const frequency_tree *machine)
 yoke_frequencies *frequency_tree_open(frequency_tree *machine)
 {
     yoke_frequency_options options = frequency_tree_options(machine);
-    yoke_frequencies *clocks = NULL;
-    if (yoke_frequencies_open(machine->context, &options, &clocks) != YOKE_OK) fail_msg("%s", yoke_last_error(machine->context));
-    return clocks;
+    yoke_frequencies *frequencies = NULL;
+    if (yoke_frequencies_open(machine->context, &options, &frequencies) != YOKE_OK) fail_msg("%s", yoke_last_error(machine->context));
+    return frequencies;
 }
 
 static size_t read_file(const char *path, char *text, size_t bytes)

@@ -1,6 +1,6 @@
 /*
  * policy_tree.h - a machine with cpufreq as a tree of files, a context that counts memory and keeps what was logged, and processes that change
- * clocks and end in all ways.
+ * frequencies and end in all ways.
  */
 #ifndef FREQUENCY_POLICY_TREE_H
 #define FREQUENCY_POLICY_TREE_H
@@ -38,9 +38,9 @@ void frequency_tree_holds(const frequency_tree *machine, int policy, const char 
 char *frequency_tree_picture(const frequency_tree *machine);
 /* Waits until the tree is as in the picture, at most so long; returns the seconds that it took, or NAN. */
 double frequency_tree_wait_for(const frequency_tree *machine, const char *picture, double max_s);
-/* Waits until no process holds the lock of the clocks. */
+/* Waits until no process holds the lock of the frequencies. */
 void frequency_tree_wait_unlocked(frequency_tree *machine);
-/* The clock of that name as it is listed; the test fails where there is none. */
+/* The frequency of that name as it is listed; the test fails where there is none. */
 yoke_frequency_info frequency_tree_find(yoke_context *context, const yoke_frequency_options *options, const char *name);
 /* Shows that the text holds the word. */
 void frequency_tree_mentions(const char *text, const char *word);

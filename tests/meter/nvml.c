@@ -467,7 +467,7 @@ static void test_a_counter_that_stands_still_has_no_energy(void **state)
     expect_fault(&m, "stuck");
 }
 
-/* --------------------------------------------------------------------------------------------- clocks' table */
+/* --------------------------------------------------------------------------------------------- table of clocks */
 
 static void test_locked_clocks_are_kept_for_other_processes(void **state)
 {

@@ -36,7 +36,7 @@ static void what_is_in_the_file_is_in_the_problem(void **state)
     yoke_context_destroy(context);
 }
 
-static void laws_of_the_clock_become_levels(void **state)
+static void laws_of_the_frequency_become_levels(void **state)
 {
     place *p = *state;
     yoke_context *context = open_context(p);
@@ -366,20 +366,13 @@ static void what_is_no_plain_file_is_not_replaced(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(wide_intervals_are_written_as_the_widest),
-    cmocka_unit_test(uncertainties_that_are_no_numbers_are_not_written),
-    cmocka_unit_test(a_round_in_the_file_is_in_the_problem),
-    cmocka_unit_test(a_round_is_written_as_it_was_read),
-    cmocka_unit_test(no_failing_allocation_of_a_round_is_missed),
-    cmocka_unit_test(what_is_in_the_file_is_in_the_problem),
-    cmocka_unit_test(laws_of_the_clock_become_levels),
-    cmocka_unit_test(what_may_be_left_out_has_its_default),
-    cmocka_unit_test(what_is_written_is_read_to_the_last_bit),
-    cmocka_unit_test(what_is_no_plain_file_is_not_replaced),
-    cmocka_unit_test(what_cannot_be_written_leaves_the_old_file),
-    cmocka_unit_test(no_failing_allocation_is_missed),
-    cmocka_unit_test(no_failing_allocation_is_missed_in_writing),
-    cmocka_unit_test(shipped_models_are_read),
+    cmocka_unit_test(wide_intervals_are_written_as_the_widest),   cmocka_unit_test(uncertainties_that_are_no_numbers_are_not_written),
+    cmocka_unit_test(a_round_in_the_file_is_in_the_problem),      cmocka_unit_test(a_round_is_written_as_it_was_read),
+    cmocka_unit_test(no_failing_allocation_of_a_round_is_missed), cmocka_unit_test(what_is_in_the_file_is_in_the_problem),
+    cmocka_unit_test(laws_of_the_frequency_become_levels),        cmocka_unit_test(what_may_be_left_out_has_its_default),
+    cmocka_unit_test(what_is_written_is_read_to_the_last_bit),    cmocka_unit_test(what_is_no_plain_file_is_not_replaced),
+    cmocka_unit_test(what_cannot_be_written_leaves_the_old_file), cmocka_unit_test(no_failing_allocation_is_missed),
+    cmocka_unit_test(no_failing_allocation_is_missed_in_writing), cmocka_unit_test(shipped_models_are_read),
 };
 
 UNIT_MAIN(tests, start, stop)

@@ -179,7 +179,7 @@ static double energy_by_rule(const node *n, int c, int g)
     return choice.energy_j;
 }
 
-static void published_takes_the_pair_of_clocks_of_least_energy(void **state)
+static void published_takes_the_pair_of_frequencies_of_least_energy(void **state)
 {
     (void)state;
     uint64_t seed = 7;
@@ -447,7 +447,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(published_table_2_is_case_3_and_the_minimum),
     cmocka_unit_test(published_case_1_holds_up_to_16_calls),
     cmocka_unit_test(published_case_1_forgets_an_idle_accelerator),
-    cmocka_unit_test(published_takes_the_pair_of_clocks_of_least_energy),
+    cmocka_unit_test(published_takes_the_pair_of_frequencies_of_least_energy),
     cmocka_unit_test(published_needs_a_host_and_an_accelerator_and_all_powers),
     cmocka_unit_test(peach_takes_78_percent_for_time_and_all_for_energy),
     cmocka_unit_test(alternatives_are_named_and_none_is_better),

@@ -46,7 +46,7 @@ static yoke_status simulated_power(double *watts, void *user)
     return s.power_w(watts, s.user);
 }
 
-static double simulated_clock(void *user) { return app_simulated_clock_s(user); }
+static double simulated_domain(void *user) { return app_simulated_clock_s(user); }
 
 static yoke_status simulated_wait(double time_s, void *user)
 {
@@ -57,7 +57,7 @@ static yoke_status simulated_wait(double time_s, void *user)
 static profiler_meter simulated_meter(app_simulated *simulated, const yoke_sensor *sensor)
 {
     return (profiler_meter){
-        .sensor = sensor, .power_w = simulated_power, .clock_s = simulated_clock, .wait_until = simulated_wait, .user = simulated};
+        .sensor = sensor, .power_w = simulated_power, .clock_s = simulated_domain, .wait_until = simulated_wait, .user = simulated};
 }
 
 static app_simulated_options options_of(const application *a, uint64_t seed)

@@ -6,7 +6,7 @@
 
 enum { N = 200000 };
 
-/* A GPU with a start, a cliff at 100 000 units, and clocks whose start does not change; a CPU with one clock; memory and a host. */
+/* A GPU with a start, a cliff at 100 000 units, and frequencies whose start does not change; a CPU with one frequency; memory and a host. */
 #define MACHINE(gpu)                                                                                                                    \
     "{\"name\": \"node\", \"hosting_w\": 15, \"host\": {\"idle_w\": 40}, \"dram\": {\"idle_w\": 5, \"busy_w\": 12}, \"devices\": ["     \
     "{\"name\": \"cpu\", \"class\": \"cpu\", \"seconds_per_unit\": [[0, 2e-6], [20000, 2e-6], [40000, 3e-6]], \"power\": {\"idle_w\": " \

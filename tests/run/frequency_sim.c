@@ -1,4 +1,4 @@
-/* The clocks of a simulated machine, through the public interface. */
+/* The frequencies of a simulated machine, through the public interface. */
 #include <math.h>
 
 #include "device/machine_text.h"
@@ -47,7 +47,7 @@ static double current_hz(yoke_context *context)
     return hz;
 }
 
-static void devices_with_levels_have_a_clock_and_the_real_machine_none(void **state)
+static void devices_with_levels_have_a_frequency_and_the_real_machine_none(void **state)
 {
     (void)state;
     failing memory = {0};
@@ -71,7 +71,7 @@ static void devices_with_levels_have_a_clock_and_the_real_machine_none(void **st
     close_context(context, &memory);
 }
 
-static void a_machine_without_levels_leaves_the_real_clocks(void **state)
+static void a_machine_without_levels_leaves_the_real_frequencies(void **state)
 {
     (void)state;
     failing memory = {0};
@@ -92,29 +92,29 @@ static void what_is_set_is_reached_at_once_and_restored_by_closing(void **state)
     (void)state;
     failing memory = {0};
     yoke_context *context = machine(MACHINE, &memory);
-    yoke_frequencies *clocks = NULL;
+    yoke_frequencies *frequencies = NULL;
     double reached = 0;
     assert_true(measure_s(context) == 10);
-    assert_int_equal(yoke_frequencies_open(context, NULL, &clocks), YOKE_OK);
-    assert_int_equal(clocks->count, 2);
-    assert_string_equal(clocks->infos[0].name, "sim:a");
-    assert_true(clocks->infos[0].settable && clocks->infos[0].num_levels == 3);
+    assert_int_equal(yoke_frequencies_open(context, NULL, &frequencies), YOKE_OK);
+    assert_int_equal(frequencies->count, 2);
+    assert_string_equal(frequencies->infos[0].name, "sim:a");
+    assert_true(frequencies->infos[0].settable && frequencies->infos[0].num_levels == 3);
     assert_true(measure_s(context) == 10);
-    assert_int_equal(yoke_frequency_set(clocks, "sim:a", 1e9, &reached), YOKE_OK);
+    assert_int_equal(yoke_frequency_set(frequencies, "sim:a", 1e9, &reached), YOKE_OK);
     assert_true(reached == 1e9 && measure_s(context) == 30 && current_hz(context) == 1e9);
-    assert_int_equal(yoke_frequency_set(clocks, "sim:a", 1.6e9, &reached), YOKE_OK); /* the nearest level */
+    assert_int_equal(yoke_frequency_set(frequencies, "sim:a", 1.6e9, &reached), YOKE_OK); /* the nearest level */
     assert_true(reached == 1.5e9 && measure_s(context) == 20);
-    assert_int_equal(yoke_frequency_set(clocks, "sim:c", 7e8, NULL), YOKE_OK);
-    yoke_frequencies_close(clocks);
+    assert_int_equal(yoke_frequency_set(frequencies, "sim:c", 7e8, NULL), YOKE_OK);
+    yoke_frequencies_close(frequencies);
     assert_true(measure_s(context) == 10 && current_hz(context) == 2e9);
-    /* Another set of clocks begins where the first one left off, and a set that changed nothing restores nothing. */
-    assert_int_equal(yoke_frequencies_open(context, NULL, &clocks), YOKE_OK);
-    assert_int_equal(yoke_frequency_set(clocks, "sim:a", 1e9, NULL), YOKE_OK);
+    /* Another set of frequencies begins where the first one left off, and a set that changed nothing restores nothing. */
+    assert_int_equal(yoke_frequencies_open(context, NULL, &frequencies), YOKE_OK);
+    assert_int_equal(yoke_frequency_set(frequencies, "sim:a", 1e9, NULL), YOKE_OK);
     yoke_frequencies *inner = NULL;
     assert_int_equal(yoke_frequencies_open(context, NULL, &inner), YOKE_OK);
     yoke_frequencies_close(inner);
     assert_true(current_hz(context) == 1e9);
-    yoke_frequencies_close(clocks);
+    yoke_frequencies_close(frequencies);
     assert_true(current_hz(context) == 2e9);
     close_context(context, &memory);
 }
@@ -124,19 +124,19 @@ static void joules_are_those_of_each_stretch(void **state)
     (void)state;
     failing memory = {0};
     yoke_context *context = machine(MACHINE, &memory);
-    yoke_frequencies *clocks = NULL;
+    yoke_frequencies *frequencies = NULL;
     yoke_meters *meter = NULL;
     yoke_region *region = NULL;
     yoke_energy energy;
     double seconds = 0;
     assert_int_equal(yoke_meters_open(context, NULL, &meter), YOKE_OK);
-    assert_int_equal(yoke_frequencies_open(context, NULL, &clocks), YOKE_OK);
+    assert_int_equal(yoke_frequencies_open(context, NULL, &frequencies), YOKE_OK);
     assert_int_equal(yoke_region_begin(meter, &region), YOKE_OK);
     assert_true(measure_s(context) == 10); /* at 100 W */
-    assert_int_equal(yoke_frequency_set(clocks, "sim:a", 1e9, NULL), YOKE_OK);
+    assert_int_equal(yoke_frequency_set(frequencies, "sim:a", 1e9, NULL), YOKE_OK);
     assert_int_equal(yoke_machine_sleep(context, 7), YOKE_OK); /* at 5 W */
     assert_true(measure_s(context) == 30);                     /* at 40 W */
-    yoke_frequencies_close(clocks);
+    yoke_frequencies_close(frequencies);
     assert_int_equal(yoke_machine_sleep(context, 3), YOKE_OK); /* at 10 W */
     assert_int_equal(yoke_region_end(region, &seconds, NULL, &energy), YOKE_OK);
     assert_true(seconds == 50);
@@ -151,20 +151,20 @@ static void what_cannot_be_set_is_named(void **state)
     static const double wrong_hz[] = {0.5e9, 2.1e9, 0, -1e9, INFINITY, NAN};
     failing memory = {0};
     yoke_context *context = machine(MACHINE, &memory);
-    yoke_frequencies *clocks = NULL;
+    yoke_frequencies *frequencies = NULL;
     const yoke_frequency_options hasty = {.settle_s = -1};
-    assert_int_equal(yoke_frequencies_open(context, &hasty, &clocks), YOKE_ERROR_ARGUMENT);
-    assert_int_equal(yoke_frequencies_open(context, NULL, &clocks), YOKE_OK);
+    assert_int_equal(yoke_frequencies_open(context, &hasty, &frequencies), YOKE_ERROR_ARGUMENT);
+    assert_int_equal(yoke_frequencies_open(context, NULL, &frequencies), YOKE_OK);
     for (size_t i = 0; i < sizeof wrong_hz / sizeof wrong_hz[0]; i++) {
-        assert_int_equal(yoke_frequency_set(clocks, "sim:a", wrong_hz[i], NULL), YOKE_ERROR_INPUT);
+        assert_int_equal(yoke_frequency_set(frequencies, "sim:a", wrong_hz[i], NULL), YOKE_ERROR_INPUT);
         assert_non_null(strstr(yoke_last_error(context), "its range is 1 to 2 GHz"));
     }
-    assert_int_equal(yoke_frequency_set(clocks, "sim:b", 1e9, NULL), YOKE_ERROR_INPUT); /* has no clock */
+    assert_int_equal(yoke_frequency_set(frequencies, "sim:b", 1e9, NULL), YOKE_ERROR_INPUT); /* has no frequency */
     assert_non_null(strstr(yoke_last_error(context), "there are: sim:a, sim:c"));
-    assert_int_equal(yoke_frequency_set(clocks, "cpu", 1e9, NULL), YOKE_ERROR_INPUT);
-    assert_int_equal(yoke_frequency_set(clocks, NULL, 1e9, NULL), YOKE_ERROR_ARGUMENT);
+    assert_int_equal(yoke_frequency_set(frequencies, "cpu", 1e9, NULL), YOKE_ERROR_INPUT);
+    assert_int_equal(yoke_frequency_set(frequencies, NULL, 1e9, NULL), YOKE_ERROR_ARGUMENT);
     assert_true(measure_s(context) == 10);
-    yoke_frequencies_close(clocks);
+    yoke_frequencies_close(frequencies);
     close_context(context, &memory);
 }
 
@@ -176,15 +176,15 @@ static void memory_may_end(void **state)
         int64_t at = 0;
         while (status == YOKE_ERROR_MEMORY) {
             failing memory = {0};
-            yoke_frequencies *clocks = NULL;
+            yoke_frequencies *frequencies = NULL;
             yoke_frequency_info *list = NULL;
             int64_t count = 0;
             yoke_context *context = machine(MACHINE, &memory);
             memory.fail_at = memory.calls + ++at;
-            status = listed ? yoke_frequencies_list(context, NULL, &list, &count) : yoke_frequencies_open(context, NULL, &clocks);
+            status = listed ? yoke_frequencies_list(context, NULL, &list, &count) : yoke_frequencies_open(context, NULL, &frequencies);
             memory.fail_at = 0;
             if (status == YOKE_OK && listed) yoke_release(context, list);
-            if (status == YOKE_OK && !listed) yoke_frequencies_close(clocks);
+            if (status == YOKE_OK && !listed) yoke_frequencies_close(frequencies);
             close_context(context, &memory);
         }
         assert_int_equal(status, YOKE_OK);
@@ -193,8 +193,8 @@ static void memory_may_end(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(devices_with_levels_have_a_clock_and_the_real_machine_none),
-    cmocka_unit_test(a_machine_without_levels_leaves_the_real_clocks),
+    cmocka_unit_test(devices_with_levels_have_a_frequency_and_the_real_machine_none),
+    cmocka_unit_test(a_machine_without_levels_leaves_the_real_frequencies),
     cmocka_unit_test(what_is_set_is_reached_at_once_and_restored_by_closing),
     cmocka_unit_test(joules_are_those_of_each_stretch),
     cmocka_unit_test(what_cannot_be_set_is_named),

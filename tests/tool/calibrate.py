@@ -91,7 +91,7 @@ class Machine:
         return {"time": time_s, "energy": energy_j}
 
     def grid(self, n):
-        """All pairs of clocks with the shares of the second device in steps of 1 %."""
+        """All pairs of frequencies with the shares of the second device in steps of 1 %."""
         for first in range(len(self.levels[0])):
             for second in range(len(self.levels[1])):
                 for share in range(101):
@@ -100,7 +100,7 @@ class Machine:
 
 
 def runs(record):
-    """How many settings of clocks and sizes were run."""
+    """How many settings of frequencies and sizes were run."""
     found = set()
     for device in record["devices"]:
         for one in device["samples"] + device["held_out"]:
@@ -158,7 +158,7 @@ def test_the_numbers_of_sandybridge_are_found():
     within(1 / gpu["copy_seconds_per_byte"], 2.2515e9, 1e-3)
     within(gpu["copy_power_w"], 68.98, 5e-3)
     assert cpu["copy_seconds_per_byte"] is None and gpu["contention"] > 0.999 and cpu["contention"] > 0.999, record
-    # The clock 1 MHz below the highest, at which it is a third slower, is a level of its own.
+    # The frequency 1 MHz below the highest, at which it is a third slower, is a level of its own.
     levels = tool.record("model.json")["devices"][0]["levels"]
     within(levels[-2]["seconds_per_unit"], machine.seconds(0, len(levels) - 2, 1), 1e-3)
     within(levels[-1]["dynamic_power_w"], 83.6, 5e-3)
@@ -309,7 +309,7 @@ def limits(machine):
     return [tool.number(policy / name) for name in ("scaling_min_freq", "scaling_max_freq")]
 
 
-def test_clocks_are_set_and_restored():
+def test_frequencies_are_set_and_restored():
     machine = tool.machine("intel-server")
     before = limits(machine)
     tool.run("calibrate", "--devices", "openmp", "--seconds", "2", "--sysroot", machine, "--store", "store.json", "--json", "run.json")
@@ -319,13 +319,13 @@ def test_clocks_are_set_and_restored():
     assert asked == sorted(asked) and asked[0] < 0.9 * asked[-1], asked
 
 
-def test_an_interrupted_run_restores_clocks_and_leaves_the_old_store():
+def test_an_interrupted_run_restores_frequencies_and_leaves_the_old_store():
     here()
     old = pathlib.Path("store.json").read_bytes()
     machine = tool.machine("intel-server")
     before = limits(machine)
     process = tool.start("calibrate", "--devices", "openmp", "--seconds", "600", "--sysroot", machine, "--store", "store.json")
-    tool.wait_for("a clock that is set", lambda: limits(machine) != before)
+    tool.wait_for("a frequency that is set", lambda: limits(machine) != before)
     process.send_signal(signal.SIGINT)
     tool.end(process, 130)
     assert limits(machine) == before, (limits(machine), before)

@@ -273,7 +273,7 @@ def limits(machine):
     return [tool.number(policy / name) for name in ("scaling_min_freq", "scaling_max_freq")]
 
 
-def test_clocks_are_set_for_the_command_and_restored():
+def test_frequencies_are_set_for_the_command_and_restored():
     machine = tool.machine("intel-server")
     before = limits(machine)
     assert before[0] < 1_600_000 < before[1], before
@@ -281,13 +281,13 @@ def test_clocks_are_set_for_the_command_and_restored():
     for text in ("cpu=1.6GHz", "cpu=1600MHz", "cpu=1.6e9", "cpu=1600000000Hz"):
         done = tool.run("energy", "--sysroot", machine, "--clock", text, "--json", "run.json", "--", "sh", "-c", f"{show}; exit 3", code=3)
         assert done.stdout == "1600000\n1600000\n" and limits(machine) == before, (done, before)
-        (clock,) = tool.record()["set_clocks"]
-        assert clock["name"] == "cpu" and clock["asked_hz"] == 1.6e9, clock
+        (frequency,) = tool.record()["set_clocks"]
+        assert frequency["name"] == "cpu" and frequency["asked_hz"] == 1.6e9, frequency
     tool.run("energy", "--sysroot", machine, "--clock", "cpu=1.6GHz", "--", "sh", "-c", "kill -TERM $$", code=-signal.SIGTERM)
     assert limits(machine) == before, (limits(machine), before)
 
 
-def test_a_clock_that_cannot_be_set_is_a_failure():
+def test_a_frequency_that_cannot_be_set_is_a_failure():
     done = tool.run("energy", "--sysroot", tool.MACHINES / "virtual-machine", "--clock", "cpu=1GHz", "--", "touch", "ran", code=125)
     assert "cpu" in done.stderr and not pathlib.Path("ran").exists(), done
 

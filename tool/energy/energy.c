@@ -19,7 +19,7 @@ typedef struct energy_request {
     const char *csv, *json, *watch;
     double interval_s; /* of watching; infinite: none */
     int64_t repeat;
-    app_list clocks;
+    app_list frequencies;
     char **command; /* NULL: none */
 } energy_request;
 
@@ -33,8 +33,8 @@ typedef struct energy_session {
     energy_process process;
     energy_account account;
     yoke_meters *meter;
-    yoke_frequencies *clocks;
-    energy_clock set[ENERGY_MOST_CLOCKS];
+    yoke_frequencies *frequencies;
+    energy_frequency set[ENERGY_MAX_FREQUENCIES];
     int num_set;
     double start_s;
     int failure; /* the exit code where it fails */
@@ -70,9 +70,9 @@ static yoke_status check(yoke_context *context, energy_request *request, int arg
         return yoke_fail(context, YOKE_ERROR_INPUT, "--pid %lld: a command is given too; give one of them", (long long)request->meters.pid);
     if (request->command == NULL && request->repeat > 1)
         return yoke_fail(context, YOKE_ERROR_INPUT, "--repeat %lld: there is no command to repeat", (long long)request->repeat);
-    if (request->clocks.count > ENERGY_MOST_CLOCKS)
-        return yoke_fail(context, YOKE_ERROR_INPUT, "--clock is given %d times; at most %d frequencies can be set", request->clocks.count,
-                         ENERGY_MOST_CLOCKS);
+    if (request->frequencies.count > ENERGY_MAX_FREQUENCIES)
+        return yoke_fail(context, YOKE_ERROR_INPUT, "--clock is given %d times; at most %d frequencies can be set",
+                         request->frequencies.count, ENERGY_MAX_FREQUENCIES);
     yoke_status status = YOKE_OK;
     request->interval_s = INFINITY;
     if (request->watch != NULL) status = read_seconds(context, "watch", request->watch, 0.01, 86400, &request->interval_s);
@@ -99,7 +99,7 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
         {.name = "clock",
          .value = "NAME=HZ",
          .help = "set a frequency, and restore it at the end (GHz, MHz too)",
-         .list = &request->clocks},
+         .list = &request->frequencies},
         {.name = "pid",
          .value = "PID",
          .help = "measure until that process ends, instead of a command",
@@ -131,10 +131,10 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
     return check(context, request, argc, argv, command_at);
 }
 
-/* --------------------------------------------------------------------------------------------------- clocks */
+/* --------------------------------------------------------------------------------------------- frequencies */
 
 /* "nvml:0=1.2GHz" */
-static yoke_status read_clock(yoke_context *context, const char *text, energy_clock *set)
+static yoke_status read_frequency(yoke_context *context, const char *text, energy_frequency *set)
 {
     static const struct {
         const char *unit;
@@ -156,17 +156,18 @@ static yoke_status read_clock(yoke_context *context, const char *text, energy_cl
     return yoke_fail(context, YOKE_ERROR_INPUT, "--clock %s: expected NAME=HZ, as cpu=2.4GHz (yoke info lists the names)", text);
 }
 
-static yoke_status set_clocks(energy_session *session)
+static yoke_status set_frequencies(energy_session *session)
 {
-    const app_list *clocks = &session->request->clocks;
+    const app_list *frequencies = &session->request->frequencies;
     const yoke_frequency_options options = {.sysroot = session->request->meters.sysroot};
-    if (clocks->count == 0) return YOKE_OK;
+    if (frequencies->count == 0) return YOKE_OK;
     yoke_status status = YOKE_OK;
-    for (int i = 0; i < clocks->count && status == YOKE_OK; i++) status = read_clock(session->context, clocks->text[i], &session->set[i]);
-    if (status == YOKE_OK) status = yoke_frequencies_open(session->context, &options, &session->clocks);
-    for (; session->num_set < clocks->count && status == YOKE_OK; session->num_set++) {
-        energy_clock *set = &session->set[session->num_set];
-        status = yoke_frequency_set(session->clocks, set->name, set->asked_hz, &set->reached_hz);
+    for (int i = 0; i < frequencies->count && status == YOKE_OK; i++)
+        status = read_frequency(session->context, frequencies->text[i], &session->set[i]);
+    if (status == YOKE_OK) status = yoke_frequencies_open(session->context, &options, &session->frequencies);
+    for (; session->num_set < frequencies->count && status == YOKE_OK; session->num_set++) {
+        energy_frequency *set = &session->set[session->num_set];
+        status = yoke_frequency_set(session->frequencies, set->name, set->asked_hz, &set->reached_hz);
     }
     return status;
 }
@@ -314,9 +315,9 @@ static yoke_status run(energy_session *session, int argc, char **argv)
     if (status == YOKE_OK)
         status = energy_account_create(session->context, session->meter, request->csv, record != NULL, &session->account);
     if (status == YOKE_OK) status = check_meters(session);
-    if (status == YOKE_OK) status = set_clocks(session);
+    if (status == YOKE_OK) status = set_frequencies(session);
     if (status == YOKE_OK) status = run_all(session, record);
-    if (session->clocks != NULL) yoke_frequencies_close(session->clocks);
+    if (session->frequencies != NULL) yoke_frequencies_close(session->frequencies);
     energy_account_destroy(&session->account);
     if (session->meter != NULL) yoke_meters_close(session->meter);
     energy_process_forget(&session->process);

@@ -134,18 +134,18 @@ void energy_account_destroy(energy_account *account);
 
 /* -------------------------------------------------------------------------------------------------- report */
 
-/* A clock that was set for the command. */
-typedef struct energy_clock {
+/* A frequency that was set for the command. */
+typedef struct energy_frequency {
     char name[64];
     double asked_hz, reached_hz;
-} energy_clock;
+} energy_frequency;
 
-enum { ENERGY_MOST_CLOCKS = 16 };
+enum { ENERGY_MAX_FREQUENCIES = 16 };
 
 /* Prints the report on standard error: what was measured, and where there is no energy, why not, and what to do. */
 void energy_report(const energy_account *account, const yoke_meter_options *options, char **command);
 /* Puts seconds, energies and the rest into the record.  Errors: MEMORY. */
-yoke_status energy_record(energy_account *account, const energy_clock *clocks, int num_clocks, json_t *record);
+yoke_status energy_record(energy_account *account, const energy_frequency *frequencies, int num_frequencies, json_t *record);
 /* Prints a line about the latest interval: the power of each meter.  On a terminal it takes the place of the one before. */
 void energy_watch_line(const energy_account *account, const app_terminal *terminal, FILE *stream, bool rewrite,
                        const energy_sample *sample);

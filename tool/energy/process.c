@@ -16,7 +16,7 @@
 #include "energy/energy.h"
 #include "tool.h"
 
-/* What a command may be sent, and what must not end us before the report is printed and the clocks are restored. */
+/* What a command may be sent, and what must not end us before the report is printed and the frequencies are restored. */
 static const int handed_on[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM};
 /* As failing writes we report them. */
 static const int as_errors[] = {SIGPIPE, SIGXFSZ};

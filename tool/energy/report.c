@@ -179,18 +179,18 @@ static json_t *energies_document(const energy_account *account)
     return energies;
 }
 
-static json_t *clocks_document(const energy_clock *clocks, int num_clocks)
+static json_t *frequencies_document(const energy_frequency *frequencies, int num_frequencies)
 {
     json_t *documents = json_array();
-    for (int i = 0; i < num_clocks; i++) {
-        json_t *document = json_pack("{s:o, s:o, s:o}", "name", app_json_text(clocks[i].name), "asked_hz",
-                                     app_json_number(clocks[i].asked_hz), "reached_hz", app_json_number(clocks[i].reached_hz));
+    for (int i = 0; i < num_frequencies; i++) {
+        json_t *document = json_pack("{s:o, s:o, s:o}", "name", app_json_text(frequencies[i].name), "asked_hz",
+                                     app_json_number(frequencies[i].asked_hz), "reached_hz", app_json_number(frequencies[i].reached_hz));
         documents = app_json_append(documents, document);
     }
     return documents;
 }
 
-yoke_status energy_record(energy_account *account, const energy_clock *clocks, int num_clocks, json_t *record)
+yoke_status energy_record(energy_account *account, const energy_frequency *frequencies, int num_frequencies, json_t *record)
 {
     const struct {
         const char *key;
@@ -202,7 +202,7 @@ yoke_status energy_record(energy_account *account, const energy_clock *clocks, i
         {"energies", energies_document(account)},
         {"total", result_document(NULL, &account->total)},
         {"mean_power_w", app_json_number(value_of(&account->total) / account->seconds.mean)},
-        {"set_clocks", clocks_document(clocks, num_clocks)},
+        {"set_clocks", frequencies_document(frequencies, num_frequencies)},
         {"samples", json_incref(account->samples)},
         {"num_samples", json_integer(account->num_samples)},
     };

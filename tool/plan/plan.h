@@ -30,7 +30,7 @@ void plan_first_line(const yoke_plan *plan, char text[256]);
 void plan_print_answer(app_terminal *terminal, const plan_answer *answer);
 void plan_print_front(app_terminal *terminal, const plan_answer *answer);
 
-/* A row for each choice of the front: time_s,energy_j,peak_power_w, then units and clock of each device. */
+/* A row for each choice of the front: time_s,energy_j,peak_power_w, then units and frequency of each device. */
 yoke_status plan_write_csv(const plan_answer *answer, const char *path);
 /* Time and energy of front and alternatives, drawn from data and script beside it; *drawn: gnuplot is there. */
 yoke_status plan_write_plot(const plan_answer *answer, const char *path, bool *drawn);

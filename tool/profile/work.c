@@ -106,7 +106,7 @@ static yoke_status set_duration(profile_work *work, double seconds)
     for (int i = 0; i < 12; i++) {
         yoke_status status = YOKE_OK;
         double begin = 0;
-        for (int k = 0; k < 3 && !status; k++) { /* the last of three: clocks have risen, code is loaded */
+        for (int k = 0; k < 3 && !status; k++) { /* the last of three: frequencies have risen, code is loaded */
             begin = yoke_clock_s();
             status = launch_kernel(work);
             if (!status) status = yoke_queue_finish(work->queue);

@@ -156,7 +156,7 @@ static yoke_status create_distribution(adapt *a)
     options.max_slowdown = objective->max_slowdown.value;
     options.power_cap_w = objective->power_cap_w.value;
     options.deadline_s = objective->deadline_s.value;
-    options.keep_frequencies = objective->clocks.value != 0;
+    options.keep_frequencies = objective->frequencies.value != 0;
     options.rounds = keys->refine.steps.value;
     a->choice =
         (fem_solver_choice){.asked = (fem_preconditioner)keys->solver.preconditioner.value, .steady = fem_distribution_plans(&options)};

@@ -109,7 +109,7 @@ typedef struct fem_case_objective {
     app_place place;
     app_integer minimise;                             /* yoke_objective */
     app_number max_slowdown, power_cap_w, deadline_s; /* NaN: none */
-    app_integer clocks;                               /* 0: set, 1: keep */
+    app_integer frequencies;                          /* 0: set, 1: keep */
 } fem_case_objective;
 
 typedef struct fem_case_power {

@@ -18,14 +18,15 @@ static const char *const problems[] = {"elasticity", "poisson", NULL};
 static const char *const elements[] = {"q1", "s2", "q2", NULL};
 static const char *const preconditioners[] = {"auto", "jacobi", "multigrid", "direct", NULL};
 static const char *const objectives[] = {"time", "energy", "edp", "ed2p", NULL};
-static const char *const clocks[] = {"set", "keep", NULL};
+static const char *const frequencies[] = {"set", "keep", NULL};
 static const char *const operators[] = {"matrixfree", "stored", NULL};
 static const char *const fields[] = {
     "displacement", "stress", "von_mises", "principal_stress", "strain", "principal_strain", "temperature", "value", "gradient",
     "error",        "part",   "level",     "material",         NULL};
 
 /* A key of the member of that name. */
-#define KEY(container, member, kind) .name = #member, .type = (kind), .offset = offsetof(container, member)
+#define NAMED_KEY(key, container, member, kind) .name = (key), .type = (kind), .offset = offsetof(container, member)
+#define KEY(container, member, kind) NAMED_KEY(#member, container, member, kind)
 
 static const app_key material_keys[] = {
     {KEY(fem_case_material, volume, APP_TEXT), .required = true,
@@ -143,7 +144,7 @@ static const app_key objective_keys[] = {
      .meaning = "largest power of the whole machine at any moment"},
     {KEY(fem_case_objective, deadline_s, APP_NUMBER), .range = &positive, .unit = "s",
      .meaning = "longest time of a step's solve; if that is impossible, it is as fast as possible, with a warning"},
-    {KEY(fem_case_objective, clocks, APP_CHOICE), .choices = clocks, .standard = "set",
+    {NAMED_KEY("clocks", fem_case_objective, frequencies, APP_CHOICE), .choices = frequencies, .standard = "set",
      .meaning =
          "set: choose frequencies together with the shares, where they can be set and time is not the only objective; keep: leave them "
          "as they are"},
@@ -162,12 +163,7 @@ static const app_key power_keys[] = {
 static const app_key energy_keys[] = {
     {KEY(fem_case_energy, base_w, APP_NUMBER), .range = &not_negative, .unit = "W", .standard = "0",
      .meaning = "power of the rest of the machine, whichever device works"},
-    {.name = "hosting_w",
-     .type = APP_NUMBER,
-     .offset = offsetof(fem_case_energy, host_overhead_w),
-     .range = &not_negative,
-     .unit = "W",
-     .standard = "0",
+    {NAMED_KEY("hosting_w", fem_case_energy, host_overhead_w, APP_NUMBER), .range = &not_negative, .unit = "W", .standard = "0",
      .meaning = "host overhead: power of the host beyond idle while it waits for a GPU"},
     {KEY(fem_case_energy, devices, APP_MAPS), .keys = power_keys, .size = sizeof(fem_case_power),
      .meaning = "one item for each device of the run"},

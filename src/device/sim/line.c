@@ -2,7 +2,7 @@
  * What runs when on simulated devices.
  *
  * The virtual clock goes from one end of an operation to the next, and what can begin then begins.  So all that happened before the host's time
- * is known for good, and what comes later may still become slower, by other devices' work, or be done at another clock.
+ * is known for good, and what comes later may still become slower, by other devices' work, or be done at another frequency.
  */
 #include <string.h>
 

@@ -161,7 +161,7 @@ static yoke_status read_dram(yoke_json_reader *reader, const json_t *value, void
     return yoke_json_read_object(reader, keys, COUNT_OF(keys), value, member);
 }
 
-/* -------------------------------------------------------------------------------------------------- clocks */
+/* --------------------------------------------------------------------------------------------- frequencies */
 
 /* A level holds what all have until its own keys replace that. */
 static yoke_status read_level(yoke_json_reader *reader, const json_t *document, sim_level *level)
@@ -199,13 +199,13 @@ static yoke_status read_levels(yoke_json_reader *reader, const json_t *value, vo
     return status;
 }
 
-static yoke_status read_clock(yoke_json_reader *reader, const json_t *value, void *member)
+static yoke_status read_frequencies(yoke_json_reader *reader, const json_t *value, void *member)
 {
     static const yoke_json_key keys[] = {{"levels", YOKE_JSON_OTHER, 0, .required = 1, .read = read_levels}};
     return yoke_json_read_object(reader, keys, COUNT_OF(keys), value, member);
 }
 
-/* What the device has is that of each level which does not say otherwise; without a clock the device is at its only level. */
+/* What the device has is that of each level which does not say otherwise; without frequencies the device is at its only level. */
 static yoke_status complete_levels(yoke_json_reader *reader, sim_profile *device)
 {
     if (device->num_levels == 0) {
@@ -250,7 +250,7 @@ static yoke_status read_device(yoke_json_reader *reader, const json_t *document,
         {"seconds_per_unit", YOKE_JSON_OTHER, offsetof(sim_profile, own.speed), .read = read_speed},
         {"start_s", YOKE_JSON_NUMBER, offsetof(sim_profile, own.start_s), .least = 0, .most = 1e6},
         {"copy", YOKE_JSON_OTHER, offsetof(sim_profile, copy), .read = read_copy},
-        {"clock", YOKE_JSON_OTHER, 0, .read = read_clock},
+        {"clock", YOKE_JSON_OTHER, 0, .read = read_frequencies},
         {"noise", YOKE_JSON_NUMBER, offsetof(sim_profile, noise), .least = 0, .most = 1},
         {"contention", YOKE_JSON_NUMBER, offsetof(sim_profile, contention), .least = 0, .most = 1e3},
         {"seed", YOKE_JSON_COUNT, offsetof(sim_profile, seed), .least = 0, .most = 9007199254740992.0},

@@ -35,9 +35,9 @@ typedef struct sim_domain {
     double shown_j;                        /* drawn at the latest update of its meter not after since_s */
 } sim_domain;
 
-/* A device at one frequency of its clock. */
+/* A device at one frequency. */
 typedef struct sim_level {
-    double frequency_hz; /* NaN: the file gives it no clock */
+    double frequency_hz; /* NaN: the file gives it none */
     sim_speed speed;
     double start_s; /* of every launch that has units */
     int powered;
@@ -57,7 +57,7 @@ typedef struct sim_profile { /* of a device, as the file describes it, and what 
     sim_domain domain;
     sim_level *levels;        /* by ascending frequency; at least one */
     int64_t num_levels;       /* at least 1 */
-    int64_t level;            /* of the clock: launches that begin have it */
+    int64_t level;            /* of the frequency: launches that begin have it */
     int64_t busy_level;       /* of the launch that began last */
     int64_t launches, copies; /* that run now */
 } sim_profile;

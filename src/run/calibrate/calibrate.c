@@ -72,7 +72,8 @@ yoke_status run_calibrate_measure(calibrating *c, int64_t units, double longer, 
     *sample = (yoke_sample){.units = (double)units, .frequency_hz = c->run->devices[c->device].hz[c->level]};
     c->units = units;
     yoke_status status = run_calibrate_progress(c, c->device, "%lld units", (long long)units);
-    if (status == YOKE_OK) status = run_calibrate_try(c, units, least_calls(c), &warm_s); /* code and data are there, clocks have risen */
+    if (status == YOKE_OK)
+        status = run_calibrate_try(c, units, least_calls(c), &warm_s); /* code and data are there, frequencies have risen */
     if (status == YOKE_OK) status = yoke_measure(c->run->context, measured_call, c, &options, sample);
     if (status != YOKE_OK) return status;
     c->error = fabs(predicted / sample->seconds - 1);

@@ -67,7 +67,7 @@ static json_t *levels_document(const yoke_frequency_info *info)
     return levels;
 }
 
-static json_t *clock_document(const yoke_frequency_info *info)
+static json_t *frequency_document(const yoke_frequency_info *info)
 {
     return json_pack("{s:o, s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o}", "name", text_document(info->name), "kind",
                      text_document(info->kind), "description", text_document(info->description), "pci", text_document(info->pci),
@@ -105,16 +105,16 @@ static yoke_status describe_meters(yoke_context *context, json_t **document)
     return YOKE_OK;
 }
 
-static yoke_status describe_clocks(yoke_context *context, json_t **document)
+static yoke_status describe_frequencies(yoke_context *context, json_t **document)
 {
     yoke_frequency_info *list = NULL;
     int64_t count = 0;
     yoke_status status = yoke_frequencies_list(context, NULL, &list, &count);
     if (status != YOKE_OK) return status;
-    json_t *clocks = json_array();
-    for (int64_t i = 0; i < count; i++) clocks = yoke_json_append(clocks, clock_document(&list[i]));
+    json_t *frequencies = json_array();
+    for (int64_t i = 0; i < count; i++) frequencies = yoke_json_append(frequencies, frequency_document(&list[i]));
     yoke_release(context, list);
-    *document = clocks;
+    *document = frequencies;
     return YOKE_OK;
 }
 
@@ -123,19 +123,19 @@ yoke_status yoke_describe(yoke_context *context, int only_asked, char **text)
     if (context == NULL || text == NULL)
         return yoke_fail(context, YOKE_ERROR_ARGUMENT, "yoke_describe: %s is NULL", context == NULL ? "context" : "text");
     yoke_topology topology;
-    json_t *devices = NULL, *others = NULL, *meters = NULL, *clocks = NULL;
+    json_t *devices = NULL, *others = NULL, *meters = NULL, *frequencies = NULL;
     yoke_status status = yoke_topology_get(context, &topology);
     if (status == YOKE_OK) status = describe_devices(context, only_asked, &devices, &others);
     if (status == YOKE_OK) status = describe_meters(context, &meters);
-    if (status == YOKE_OK) status = describe_clocks(context, &clocks);
+    if (status == YOKE_OK) status = describe_frequencies(context, &frequencies);
     if (status == YOKE_OK)
         return yoke_json_text(context,
                               json_pack("{s:o, s:o, s:o, s:o, s:o}", "topology", topology_document(&topology), "devices", devices,
-                                        "devices_not_looked_at", others, "meters", meters, "clocks", clocks),
+                                        "devices_not_looked_at", others, "meters", meters, "clocks", frequencies),
                               text);
     json_decref(devices);
     json_decref(others);
     json_decref(meters);
-    json_decref(clocks);
+    json_decref(frequencies);
     return status;
 }

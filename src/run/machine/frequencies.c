@@ -48,9 +48,9 @@ yoke_status yoke_frequencies_list(yoke_context *context, const yoke_frequency_op
     return status;
 }
 
-yoke_status yoke_frequencies_open(yoke_context *context, const yoke_frequency_options *options, yoke_frequencies **clocks)
+yoke_status yoke_frequencies_open(yoke_context *context, const yoke_frequency_options *options, yoke_frequencies **frequencies)
 {
-    if (context == NULL || clocks == NULL)
+    if (context == NULL || frequencies == NULL)
         return yoke_fail(context, YOKE_ERROR_ARGUMENT, "yoke_frequencies_open: context or frequencies is NULL");
     char root[PATH_MAX];
     double settle_s = options != NULL && options->settle_s != 0 ? options->settle_s : usual_settle_s;
@@ -61,20 +61,20 @@ yoke_status yoke_frequencies_open(yoke_context *context, const yoke_frequency_op
     if (status != YOKE_OK) return status;
     frequency_list simulated = {.context = context};
     status = run_frequency_sim_find(context, &simulated);
-    if (status == YOKE_OK && simulated.count > 0) return frequencies_open_simulated(context, &simulated, clocks);
+    if (status == YOKE_OK && simulated.count > 0) return frequencies_open_simulated(context, &simulated, frequencies);
     frequency_list_clear(&simulated);
     if (status != YOKE_OK) return status;
     meter_site site = {.context = context, .root = root};
-    return frequencies_open(&site, settle_s, clocks);
+    return frequencies_open(&site, settle_s, frequencies);
 }
 
-void yoke_frequencies_close(yoke_frequencies *clocks)
+void yoke_frequencies_close(yoke_frequencies *frequencies)
 {
-    if (clocks != NULL) frequencies_close(clocks);
+    if (frequencies != NULL) frequencies_close(frequencies);
 }
 
-yoke_status yoke_frequency_set(yoke_frequencies *clocks, const char *name, double hz, double *reached_hz)
+yoke_status yoke_frequency_set(yoke_frequencies *frequencies, const char *name, double hz, double *reached_hz)
 {
-    if (clocks == NULL || name == NULL) return yoke_fail(NULL, YOKE_ERROR_ARGUMENT, "yoke_frequency_set: frequencies or name is NULL");
-    return frequencies_set(clocks, name, hz, reached_hz);
+    if (frequencies == NULL || name == NULL) return yoke_fail(NULL, YOKE_ERROR_ARGUMENT, "yoke_frequency_set: frequencies or name is NULL");
+    return frequencies_set(frequencies, name, hz, reached_hz);
 }

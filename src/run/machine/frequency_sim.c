@@ -5,36 +5,36 @@
 
 #include "device/sim/sim.h"
 
-/* What a clock is of. */
-typedef struct simulated_clock {
+/* What a frequency is of. */
+typedef struct simulated_domain {
     yoke_context *context;
     sim_machine *machine;
     sim_profile *device;
     int saved;
     int64_t saved_level;
-} simulated_clock;
+} simulated_domain;
 
 /* Nothing can be left behind that a guard would have to restore: closing does it. */
 static yoke_status save(frequency_entry *entry, frequency_book *book)
 {
     (void)book;
-    simulated_clock *clock = entry->state;
-    if (!clock->saved) clock->saved_level = clock->device->level;
-    clock->saved = 1;
+    simulated_domain *domain = entry->state;
+    if (!domain->saved) domain->saved_level = domain->device->level;
+    domain->saved = 1;
     return YOKE_OK;
 }
 
 static yoke_status set(frequency_entry *entry, double hz)
 {
-    const simulated_clock *clock = entry->state;
-    sim_set_level(clock->machine, clock->device, sim_nearest_level(clock->device, hz));
+    const simulated_domain *domain = entry->state;
+    sim_set_level(domain->machine, domain->device, sim_nearest_level(domain->device, hz));
     return YOKE_OK;
 }
 
 static double read_hz(frequency_entry *entry, double *asked_hz)
 {
-    const simulated_clock *clock = entry->state;
-    *asked_hz = clock->device->levels[clock->device->level].frequency_hz;
+    const simulated_domain *domain = entry->state;
+    *asked_hz = domain->device->levels[domain->device->level].frequency_hz;
     return *asked_hz;
 }
 
@@ -48,9 +48,9 @@ static void why(frequency_entry *entry, char text[METER_WHY_BYTES])
 
 static void restore(void *state)
 {
-    simulated_clock *clock = state;
-    if (clock->saved) sim_set_level(clock->machine, clock->device, clock->saved_level);
-    yoke_release(clock->context, clock);
+    simulated_domain *domain = state;
+    if (domain->saved) sim_set_level(domain->machine, domain->device, domain->saved_level);
+    yoke_release(domain->context, domain);
 }
 
 static const frequency_functions functions = {save, set, read_hz, mark, why, restore};
@@ -60,9 +60,9 @@ static yoke_status add(yoke_context *context, frequency_list *list, sim_machine 
     frequency_entry entry;
     char name[64];
     void *state = NULL;
-    yoke_status status = yoke_allocate(context, 1, sizeof(simulated_clock), &state);
+    yoke_status status = yoke_allocate(context, 1, sizeof(simulated_domain), &state);
     if (status != YOKE_OK) return status;
-    *(simulated_clock *)state = (simulated_clock){.context = context, .machine = machine, .device = device};
+    *(simulated_domain *)state = (simulated_domain){.context = context, .machine = machine, .device = device};
     snprintf(name, sizeof name, "sim:%s", device->name);
     frequency_entry_start(&entry, "sim", name);
     yoke_frequency_info *info = &entry.info;

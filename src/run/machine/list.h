@@ -1,5 +1,5 @@
 /*
- * list.h - what meters and clocks there are, without opening any: for runs and for yoke_describe.
+ * list.h - what meters and frequencies there are, without opening any: for runs and for yoke_describe.
  */
 #ifndef YOKE_RUN_LIST_H
 #define YOKE_RUN_LIST_H
@@ -12,7 +12,7 @@
  * a selection.  options may be NULL.  *list is given back with yoke_release.  Errors: INPUT (options), MEMORY.
  */
 yoke_status yoke_meters_list(yoke_context *context, const yoke_meter_options *options, yoke_meter_info **list, int64_t *count);
-/* The same of clocks: takes no lock. */
+/* The same of frequencies: takes no lock. */
 yoke_status yoke_frequencies_list(yoke_context *context, const yoke_frequency_options *options, yoke_frequency_info **list, int64_t *count);
 
 #endif

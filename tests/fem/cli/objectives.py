@@ -1,4 +1,4 @@
-"""Time, energy, clocks and predictions of `yoke fem` on simulated machines, whose numbers are known."""
+"""Time, energy, frequencies and predictions of `yoke fem` on simulated machines, whose numbers are known."""
 import json
 import pathlib
 import statistics
@@ -68,7 +68,7 @@ def test_time_and_energy_part_on_peach():
     assert total(frugal) < 0.95 * total(fast) and total(frugal, "time_s") > total(fast, "time_s")
 
 
-def test_clocks_are_chosen_with_the_shares():
+def test_frequencies_are_chosen_with_the_shares():
     kept, chosen = objective("energy", "--clocks", "keep"), objective("energy")
     assert total(chosen) < total(kept)
     parts = {part["device"]: part for part in chosen[-1]["parts"]}
