@@ -5,33 +5,16 @@
 #include <string.h>
 
 #include "adapt/boxes.h"
+#include "adapt/step.h"
 #include "common/interrupt.h"
-#include "estimate/estimate.h"
 #include "estimate/mark.h"
 #include "output/inspection.h"
-#include "output/record.h"
-#include "output/results.h"
-#include "output/summary.h"
 #include "output/table.h"
 #include "output/warnings.h"
-#include "solver/choice.h"
 #include "space/field.h"
 #include "space/rigid_part.h"
 
 enum { PATH_LENGTH = 4096 };
-
-/* One mesh and what was found on it. */
-typedef struct fem_step {
-    fem_space *space;
-    fem_boundary *boundary;
-    fem_constraints *constraints;
-    fem_solution *solution;
-    double *with_rigid; /* its displacements with the problem's rigid motions, where there are any */
-    fem_stress *stress;
-    double *indicator;
-    fem_estimate_result estimate;
-    fem_step_record record;
-} fem_step;
 
 typedef struct adapt {
     const fem_run *run;
@@ -58,28 +41,6 @@ typedef struct adapt {
     bool finished; /* at least one step is on disk */
     char record_path[PATH_LENGTH];
 } adapt;
-
-/* All but the space. */
-static void release_results(fem_step *step)
-{
-    yoke_release(step->space->context, step->indicator);
-    yoke_release(step->space->context, step->with_rigid);
-    fem_stress_destroy(step->stress);
-    fem_solution_destroy(step->solution);
-    fem_constraints_destroy(step->constraints);
-    fem_boundary_destroy(step->boundary);
-}
-
-static void release_step(fem_step *step)
-{
-    if (!step->space) return;
-    release_results(step);
-    fem_space_destroy(step->space);
-    memset(step, 0, sizeof *step);
-}
-
-/* What is shown; stresses and all else follow from the solution without rigid motions. */
-static const double *displacements(const fem_step *step) { return step->with_rigid ? step->with_rigid : step->solution->u; }
 
 /* ---------------------------------------------------------------------------------------------------- hooks */
 
@@ -252,7 +213,7 @@ static yoke_status solve_step(adapt *a)
     if (!status) status = fem_boundary_create(now->space, &now->boundary);
     if (!status) status = fem_constraints_create(now->space, now->boundary, &now->constraints);
     if (!status) status = start_value(a, &start);
-    release_step(&a->before);
+    fem_step_release(&a->before);
     if (!status) {
         a->dofs = (int64_t)now->space->num_nodes * now->space->components;
         double setup_s = yoke_clock_s() - start_s;
@@ -273,80 +234,6 @@ static yoke_status estimate_step(adapt *a)
     return status;
 }
 
-static yoke_status fill_record(adapt *a)
-{
-    fem_step *now = &a->now;
-    const fem_solution *solution = now->solution;
-    fem_step_record *r = &now->record;
-    *r = fem_step_unknown(a->step);
-    r->elements = now->space->num_elements;
-    r->dofs = (int64_t)now->space->num_nodes * now->space->components;
-    r->hanging_nodes = now->space->num_hanging;
-    r->preconditioner = fem_solver_name[solution->solver];
-    r->preconditioner_reason = a->choice.reason;
-    r->multigrid_operations = a->choice.multigrid_operations;
-    r->direct_operations = a->choice.direct_operations;
-    r->iterations = solution->iterations;
-    r->operator_applications = solution->operator_applications;
-    r->relative_residual = solution->relative_residual;
-    r->energy_error = solution->energy_error;
-    r->stopped_by_rounding = solution->stopped_by_rounding;
-    r->error_estimate = now->estimate.estimate;
-    r->relative_error_estimate = now->estimate.relative;
-    /* u . A u / 2 counts thermal strains too, which store nothing: what is stored is that of the stresses. */
-    r->strain_energy_j =
-        a->problem->temperature.given ? 0.5 * now->estimate.energy_norm * now->estimate.energy_norm : solution->strain_energy_j;
-    fem_extremes_find(now->space, displacements(now), now->stress, r->extremes);
-    r->max_displacement_m = a->problem->components == 3 ? r->extremes[FEM_EXTREME_DISPLACEMENT].value
-                                                        : fmax(fabs(r->extremes[FEM_EXTREME_VALUE_LARGEST].value),
-                                                               fabs(r->extremes[FEM_EXTREME_VALUE_SMALLEST].value));
-    r->max_von_mises_pa = now->stress->max_von_mises_pa;
-    r->refine_s = a->refine_s;
-    r->setup_s = solution->setup_s;
-    r->solve_s = solution->solve_s;
-    return fem_distribution_report(a->distribution, solution, r);
-}
-
-static yoke_status write_fields(const adapt *a)
-{
-    const fem_step *now = &a->now;
-    int32_t *part;
-    yoke_status status = yoke_allocate(a->context, now->space->num_elements, sizeof *part, &part);
-    if (status) return status;
-    fem_distribution_parts(a->distribution, now->space->num_elements, part);
-    fem_vtu vtu = {.space = now->space,
-                   .stress = now->stress,
-                   .u = displacements(now),
-                   .indicator = now->indicator,
-                   .part = part,
-                   .units = &a->input->units,
-                   .fields = a->input->keys.output.fields.value};
-    status = fem_results_step(a->results, &vtu, a->step);
-    yoke_release(a->context, part);
-    return status;
-}
-
-static yoke_status write_record(adapt *a)
-{
-    fem_step *now = &a->now;
-    fem_step_results results = {.problem = a->problem, .num_probes = a->num_probes, .probes = a->probes};
-    fem_reaction *reactions = NULL;
-    fem_probe_value *values = NULL;
-    fem_resultant(now->space, now->solution->load, results.load_force_n, results.load_moment_nm);
-    yoke_status status = fem_reactions_create(now->space, now->constraints, now->solution->residual, &results.num_reactions, &reactions);
-    if (!status) status = yoke_allocate(a->context, a->num_probes, sizeof *values, &values);
-    if (!status && a->num_probes)
-        status = fem_probes_evaluate(now->space, displacements(now), now->stress, a->num_probes, a->probes, values);
-    results.reactions = reactions;
-    results.values = values;
-    if (!status) status = fem_summary_step(a->summary, now->space, now->boundary, &now->record, &results);
-    if (!status) status = fem_summary_write_probes(a->summary, a->input->keys.output.directory.value);
-    if (!status) status = fem_record_step(a->record, &now->record, &results);
-    yoke_release(a->context, reactions);
-    yoke_release(a->context, values);
-    return status;
-}
-
 static void explain_step(const adapt *a)
 {
     char line[FEM_EXPLANATION];
@@ -360,25 +247,9 @@ static void explain_step(const adapt *a)
     if (line[0]) app_print(a->run->terminal, "     %s\n", line);
 }
 
-static yoke_status one_step(adapt *a)
+/* The step's line of the table, and what explains it. */
+static void print_step(adapt *a)
 {
-    yoke_status status = solve_step(a);
-    double solved_s = yoke_clock_s();
-    if (!status) status = app_interrupt_check(a->context);
-    if (!status) status = estimate_step(a);
-    if (!status) status = fem_stress_create(a->now.space, a->now.solution->u, &a->now.stress);
-    double estimated_s = yoke_clock_s();
-    if (!status) status = app_interrupt_check(a->context);
-    if (status) return status;
-    status = fill_record(a);
-    if (status) return status;
-    a->now.record.estimate_s = estimated_s - solved_s;
-    status = write_fields(a);
-    if (status) return status;
-    a->now.record.write_s = yoke_clock_s() - estimated_s;
-    status = write_record(a);
-    if (status) return status;
-    a->finished = true;
     char line[FEM_TABLE_LINE];
     const char *why_not;
     a->table.energy = fem_distribution_metered(a->distribution, &why_not);
@@ -391,6 +262,38 @@ static yoke_status one_step(adapt *a)
     app_print(a->run->terminal, "%s\n", line);
     if (a->run->explain) explain_step(a);
     if (a->run->explain && a->table.energy && why_not[0]) app_print(a->run->terminal, "     energy: %s\n", why_not);
+}
+
+static yoke_status one_step(adapt *a)
+{
+    yoke_status status = solve_step(a);
+    double solved_s = yoke_clock_s();
+    if (!status) status = app_interrupt_check(a->context);
+    if (!status) status = estimate_step(a);
+    if (!status) status = fem_stress_create(a->now.space, a->now.solution->u, &a->now.stress);
+    double estimated_s = yoke_clock_s();
+    if (!status) status = app_interrupt_check(a->context);
+    if (status) return status;
+    fem_step_fill_record(&a->now, a->step, a->problem, &a->choice);
+    a->now.record.refine_s = a->refine_s;
+    status = fem_distribution_report(a->distribution, a->now.solution, &a->now.record);
+    if (status) return status;
+    a->now.record.estimate_s = estimated_s - solved_s;
+    const fem_step_outputs outputs = {.input = a->input,
+                                      .problem = a->problem,
+                                      .distribution = a->distribution,
+                                      .results = a->results,
+                                      .summary = a->summary,
+                                      .record = a->record,
+                                      .num_probes = a->num_probes,
+                                      .probes = a->probes};
+    status = fem_step_write_fields(&a->now, &outputs);
+    if (status) return status;
+    a->now.record.write_s = yoke_clock_s() - estimated_s;
+    status = fem_step_write_record(&a->now, &outputs);
+    if (status) return status;
+    a->finished = true;
+    print_step(a);
     return YOKE_OK;
 }
 
@@ -476,7 +379,7 @@ static void keep_field(adapt *a)
     *a->run->keep = (fem_field){.forest = a->forest, .space = a->now.space, .value = *value};
     *value = NULL;
     a->forest = NULL;
-    release_results(&a->now);
+    fem_step_release_results(&a->now);
     memset(&a->now, 0, sizeof a->now);
 }
 
@@ -513,8 +416,8 @@ yoke_status fem_adapt(const fem_run *run, const fem_case *input, const fem_probl
         if (written) status = written;
     }
     if (!status && !run->check && run->keep) keep_field(&a);
-    release_step(&a.now);
-    release_step(&a.before);
+    fem_step_release(&a.now);
+    fem_step_release(&a.before);
     fem_record_destroy(a.record);
     fem_summary_destroy(a.summary);
     fem_results_close(a.results);
