@@ -60,6 +60,9 @@ if(YOKE_FEM)
     endif()
 endif()
 
+# Particle files in H5MD; without it yoke-fmm reads and writes the other kinds.
+pkg_check_modules(hdf5 QUIET IMPORTED_TARGET GLOBAL hdf5)
+
 set(THREADS_PREFER_PTHREAD_FLAG ON)
 find_package(Threads REQUIRED)
 find_package(OpenMP COMPONENTS C)

@@ -36,9 +36,9 @@ if(YOKE_SANITIZE)
     endif()
 endif()
 
-# yoke_add_isa_kernels(<target> <file>)
+# yoke_add_isa_kernels(<target> <file> [<macro>])
 #
-# Compiles <file> into <target> once for each instruction set and defines FEM_ISA to v2, v3 or v4 (x86-64) or generic (elsewhere), so that
+# Compiles <file> into <target> once for each instruction set and defines <macro>, by default FEM_ISA, to v2, v3 or v4 (x86-64) or generic (elsewhere), so that
 # the file can give its functions different names and the caller can choose at run time.  ISO C switches the contraction of a*b+c to one
 # instruction off in gcc; kernels want it.
 function(yoke_add_isa_kernels target file)
@@ -47,6 +47,8 @@ function(yoke_add_isa_kernels target file)
     else()
         set(levels generic)
     endif()
+    set(macro FEM_ISA ${ARGN})
+    list(GET macro -1 macro)
     get_filename_component(path ${file} ABSOLUTE)
     get_filename_component(directory ${path} DIRECTORY)
     get_filename_component(name ${path} NAME_WE)
@@ -60,7 +62,7 @@ function(yoke_add_isa_kernels target file)
         if(level STREQUAL "v4")
             list(APPEND options -mprefer-vector-width=512)
         endif()
-        set_source_files_properties(${copy} PROPERTIES COMPILE_OPTIONS "${options}" COMPILE_DEFINITIONS FEM_ISA=${level} OBJECT_DEPENDS ${path})
+        set_source_files_properties(${copy} PROPERTIES COMPILE_OPTIONS "${options}" COMPILE_DEFINITIONS ${macro}=${level} OBJECT_DEPENDS ${path})
         target_sources(${target} PRIVATE ${copy})
     endforeach()
 endfunction()

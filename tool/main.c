@@ -17,6 +17,7 @@ static const tool_command commands[] = {
     {"plan", "find shares and frequencies for least time or energy from a model", tool_plan, NULL},
     {"reproduce", "print published tables beside the planner's numbers", NULL, "yoke-reproduce"},
     {"fem", "solve a case of 3-D elasticity or Poisson adaptively", NULL, "yoke-fem"},
+    {"fmm", "potentials and forces of charged particles", NULL, "yoke-fmm"},
     {"bench", "run a benchmark", tool_bench, NULL},
 };
 

@@ -35,6 +35,7 @@ SUB_ROOMS = {
     "src/plan": {"": set(), "search": {""}, "round": {"", "search"}, "partition": set()},
     "src/run": {"machine": set(), "": {"machine"}, "learn": {"", "machine"}, "decide": {"", "machine"}, "calibrate": {"", "machine"}},
     "apps/fem": chain("case", "mesh", "space", "operator", "solver", "estimate", "output", "adapt", ""),
+    "apps/fmm": chain("particles", "tree", "expansion", "near", "tune", "output", ""),
     "tool": {"": set(), "info": {""}, "energy": {""}, "gather": {""}, "profile": {""}, "calibrate": {"", "profile"}, "plan": {""}, "bench": {""},
              "reproduce": set()},
     "bench": {"balance": set(), "calibrate": set(), "ceilings": set(), "energy": set(), "meter": set(), "numa": set(), "plan": {"balance"}, "profile": set(),
@@ -49,7 +50,8 @@ SYSTEM = re.compile(r"^(sys|linux|arpa|netinet)/|^(cpuid|dirent|dlfcn|fcntl|fnma
 LIBRARIES_OF_LIBYOKE = re.compile(r"^(hwloc|jansson|cminpack)\b")
 VENDOR = re.compile(r"^(cuda|cublas|cusolver|cusparse|nvrtc|nvml|CL/|clblast|hip/|hip_|rocblas|rocm_smi|amd_smi|level_zero/|ze_|zes_|sycl)", re.IGNORECASE)
 ONLY_FEM = re.compile(r"^(p4est|p8est|p6est|sc\.h|sc_|gmsh|cholmod|suitesparse|umfpack|HYPRE|_hypre|hypre/)")
-ONLY_APPS = re.compile(r"^(yaml\.h|mpi\.h|hdf5)")
+ONLY_APPS = re.compile(r"^(yaml\.h|mpi\.h)")
+PARTICLE_FILES = re.compile(r"^(hdf5|H5)")
 
 CLOCKS = re.compile(r"\b(clock_gettime|gettimeofday|omp_get_wtime|MPI_Wtime|clock)\s*\(")
 ENDING = re.compile(r"\b(abort|exit|_exit|_Exit|quick_exit|assert)\s*\(")
@@ -108,7 +110,7 @@ def included(path, name, tree):
     top = path.split("/")[0]
     roots = {"src": ["src", "include"], "include": ["include"], "apps": [room_of(path), "apps", "include"], "tool": ["tool", "apps", "include"],
              "bench": ["bench", "apps/" + path.split("/")[1], "apps", "include"], "examples": ["include"],
-             "tests": ["tests", "src", "include", "apps/fem", "apps", "bench", "tool"]}[top]
+             "tests": ["tests", "src", "include", "apps/fem", "apps/fmm", "apps", "bench", "tool"]}[top]
     for directory in [str(pathlib.PurePosixPath(path).parent), *roots]:
         target = pathlib.PurePosixPath(directory, name)
         if ".." in target.parts:  # only tests climb
@@ -169,6 +171,8 @@ def outer_include(path, name):
         return None if room in ("src/device", "src/meter", "src/frequency") else "only src/device, src/meter and src/frequency may name a vendor's header"
     if ONLY_FEM.search(name):
         return None if room == "apps/fem" or path.startswith("bench/fem/") else "only apps/fem and bench/fem may use this library (its licence is not libyoke's)"
+    if PARTICLE_FILES.search(name):
+        return None if path.startswith("apps/fmm/particles/") else "only apps/fmm/particles reads and writes HDF5"
     if ONLY_APPS.search(name):
         return None if room.startswith("apps/") else "only apps may use this library"
     if room == "src/plan":
@@ -318,6 +322,11 @@ SELF_TEST = {  # path: (text, the line that is wrong or 0, a part of the message
     "apps/fem/main.c": ('printf("x"); exit(1);\n', 0, ""),
     "apps/fem/prints.c": ('printf("x");\n', 1, "print"),
     "apps/fmm/other.c": ('#include "own.h"\n', 1, "only yoke/"),
+    "apps/fmm/particles/particles.h": ("#include <hdf5.h>\n", 0, ""),
+    "apps/fmm/near/right.c": ('#include "particles/particles.h"\n', 0, ""),
+    "apps/fmm/tree/upward.c": ('#include "near/near.h"\n', 1, "only its own headers and particles"),
+    "apps/fmm/near/near.h": ("", 0, ""),
+    "apps/fmm/near/files.c": ("#include <hdf5.h>\n", 1, "only apps/fmm/particles"),
     "apps/common/right.h": ("#include <yaml.h>\n", 0, ""),
     "apps/common/gpl.c": ("#include <gmshc.h>\n", 1, "licence"),
     "bench/balance/family.h": ("", 0, ""),

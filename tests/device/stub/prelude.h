@@ -39,6 +39,9 @@ template <class Value> static inline Value atomicAdd(Value *to, Value value)
     return old;
 }
 
+/* Of CUDA's mathematical functions, what C++ has not. */
+static inline double rsqrt(double value) { return 1 / sqrt(value); }
+
 template <class Function> struct stub_launcher;
 template <class... Types> struct stub_launcher<void(Types...)> {
     static constexpr unsigned long bytes[] = {sizeof(Types)..., 0};

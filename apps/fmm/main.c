@@ -1,0 +1,261 @@
+/*
+ * main.c - the command yoke fmm: the command line, and what it asks for in its order.
+ */
+#include <math.h>
+#include <omp.h>
+#include <string.h>
+
+#include "common/file.h"
+#include "common/interrupt.h"
+#include "common/options.h"
+#include "common/program.h"
+#include "near/direct.h"
+#include "output/record.h"
+#include "output/write.h"
+#include "particles/coincident.h"
+#include "particles/format.h"
+#include "particles/generate.h"
+#include "particles/read.h"
+#include "particles/scale.h"
+
+typedef struct command_line {
+    app_list operands;
+    const char *distribution, *charges, *save, *output, *json, *devices, *machine;
+    int64_t particles, seed, frame, threads;
+    bool direct, potential_only, skip_coincident;
+} command_line;
+
+/* What a run works on. */
+typedef struct work {
+    yoke_context *context;
+    app_terminal *terminal;
+    const command_line *line;
+    fmm_particles *particles;
+    fmm_field *field;
+    fmm_result result;
+    double begin_s;
+} work;
+
+static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc, char **argv, command_line *line, bool *answered)
+{
+    const app_option options[] = {
+        {.name = "direct", .help = "sum over all pairs: exact, and slow for many particles", .flag = &line->direct},
+        {.name = "generate",
+         .value = "KIND",
+         .help = "instead of FILE: grid, shells or xenon, in the unit cube",
+         .text = &line->distribution},
+        {.name = "particles",
+         .value = "N",
+         .help = "generate as many; by default 262144, and 113000 of xenon",
+         .number = &line->particles,
+         .minimum = 0,
+         .maximum = FMM_MAX_PARTICLES},
+        {.name = "seed",
+         .value = "S",
+         .help = "of generated positions; random charges take S + 1; by default 1",
+         .number = &line->seed,
+         .minimum = 0,
+         .maximum = INT64_MAX},
+        {.name = "charges",
+         .value = "KIND",
+         .help = "generated: alternating (by default), random (signs) or equal",
+         .text = &line->charges},
+        {.name = "save", .value = "FILE", .help = "write the particles", .text = &line->save},
+        {.name = "frame",
+         .value = "N",
+         .help = "the frame of FILE that is read, from 1; by default the first",
+         .number = &line->frame,
+         .minimum = 1,
+         .maximum = INT32_MAX},
+        {.name = "output", .value = "FILE", .help = "write the particles with potential and force", .text = &line->output},
+        {.name = "potential-only", .help = "compute no forces", .flag = &line->potential_only},
+        {.name = "skip-coincident",
+         .help = "particles at the same place do not act on each other; else they are an error",
+         .flag = &line->skip_coincident},
+        {.name = "devices",
+         .value = "LIST",
+         .help = "devices that share the work, as in openmp,opencl:0.0; auto: all; by default all cores",
+         .text = &line->devices},
+        {.name = "machine", .value = "FILE", .help = "a simulated machine; its devices are sim:NAME", .text = &line->machine},
+        {.name = "threads",
+         .value = "N",
+         .help = "threads on the cores; by default one per core",
+         .number = &line->threads,
+         .minimum = 1,
+         .maximum = 1024},
+        app_option_json(&line->json),
+        app_option_quiet(&terminal->quiet),
+        {.name = NULL},
+    };
+    const app_usage usage = {
+        .program = "yoke fmm",
+        .operands = "[FILE]",
+        .operands_least = 0,
+        .operands_most = 1,
+        .summary = "Computes potentials and forces of charged particles in open space.",
+        .options = options,
+        .details = "The potential at a particle is the sum of q / r over all others, the force on it -q times the potential's gradient.\n"
+                   "Kinds of files, by the end of their names: .txt, .dat, .xyzq (columns x y z q, with or without a header),\n"
+                   ".csv (the same with commas), .xyz (kind x y z q, or extended XYZ with a column charge), .h5, .h5md, .hdf5\n"
+                   "(H5MD), .vtu (results for ParaView). Results have the columns x y z q potential fx fy fz in the input's order.\n"
+                   "Exit codes: 0 done, 1 failed while running, 2 bad input, 3 a device is not there, 130 or 143 interrupted.",
+    };
+    return app_options_parse(context, &usage, argc, argv, &line->operands, answered);
+}
+
+/* ------------------------------------------------------------------------------------------------ checks */
+
+/* A file that is to be written: its kind, and whether it can be. */
+static yoke_status check_result_file(yoke_context *context, const char *path)
+{
+    fmm_format format;
+    if (!path) return YOKE_OK;
+    yoke_status status = fmm_format_of(context, path, &format);
+    return status ? status : app_file_check(context, path);
+}
+
+static yoke_status check(yoke_context *context, const command_line *line)
+{
+    bool file = line->operands.count > 0;
+    if (file && line->distribution) return yoke_fail(context, YOKE_ERROR_INPUT, "FILE and --generate: give one of them");
+    if (!file && !line->distribution)
+        return yoke_fail(context, YOKE_ERROR_INPUT, "no particles: give FILE, or --generate grid, shells or xenon");
+    if (file && (line->particles >= 0 || line->seed >= 0 || line->charges))
+        return yoke_fail(context, YOKE_ERROR_INPUT,
+                         "--particles, --seed and --charges belong to --generate; FILE has particles of its own");
+    if (!file && line->frame > 0) return yoke_fail(context, YOKE_ERROR_INPUT, "--frame belongs to FILE");
+    if (!line->direct && !line->save) return yoke_fail(context, YOKE_ERROR_INPUT, "nothing to do: give --direct, or --save FILE");
+    if (!line->direct && (line->output || line->json || line->devices))
+        return yoke_fail(context, YOKE_ERROR_INPUT, "--output, --json and --devices need --direct");
+    if (line->machine && !line->devices) return yoke_fail(context, YOKE_ERROR_INPUT, "--machine needs --devices");
+    return YOKE_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------ a run */
+
+static yoke_status get_particles(work *w)
+{
+    static const char *const distributions[] = {"grid", "shells", "xenon", NULL}, *const charges[] = {"alternating", "random", "equal",
+                                                                                                      NULL};
+    const command_line *line = w->line;
+    int distribution, sign;
+    if (line->operands.count > 0) {
+        w->result.input = line->operands.text[0];
+        w->result.frame = line->frame > 0 ? line->frame : 1;
+        app_progress(w->terminal, "reading %s", w->result.input);
+        return fmm_particles_read(w->context, w->result.input, w->result.frame, &w->particles, &w->result.frames);
+    }
+    yoke_status status = app_option_choice(w->context, "generate", line->distribution, distributions, &distribution);
+    if (!status) status = app_option_choice(w->context, "charges", line->charges, charges, &sign);
+    if (status) return status;
+    w->result.input = distributions[distribution];
+    w->result.frame = 1;
+    return fmm_particles_generate(w->context, (fmm_distribution)distribution,
+                                  line->particles >= 0 ? line->particles : fmm_distribution_count((fmm_distribution)distribution),
+                                  (fmm_charges)sign, line->seed >= 0 ? (uint64_t)line->seed : 1, &w->particles);
+}
+
+static yoke_status refuse_coincident(work *w)
+{
+    fmm_coincidence found = {0};
+    fmm_particles *scaled = NULL;
+    fmm_scale scale;
+    yoke_status status = fmm_scale_create(w->particles, &scale, &scaled); /* what the sums see */
+    if (!status) status = fmm_coincident(scaled, &found);
+    fmm_particles_destroy(scaled);
+    if (status || !found.count || w->line->skip_coincident) return status;
+    int64_t i = found.first;
+    return yoke_fail(
+        w->context, YOKE_ERROR_INPUT,
+        "particles %lld and %lld have charges and lie at the same place (%.17g, %.17g, %.17g)%s; with --skip-coincident such particles "
+        "do not act on each other",
+        (long long)i + 1, (long long)found.second + 1, w->particles->x[i], w->particles->y[i], w->particles->z[i],
+        found.count > 1 ? ", and there are more" : "");
+}
+
+static yoke_status show_progress(int64_t done, int64_t count, void *user)
+{
+    work *w = user;
+    app_progress(w->terminal, "%lld of %lld particles", (long long)done, (long long)count);
+    return app_interrupt_check(w->context);
+}
+
+static yoke_status compute(work *w)
+{
+    const fmm_direct_options options = {.devices = w->line->devices, .machine = w->line->machine, .progress = show_progress, .user = w};
+    fmm_result *result = &w->result;
+    yoke_status status = refuse_coincident(w);
+    if (!status) status = fmm_field_create(w->context, w->particles->count, !w->line->potential_only, &w->field);
+    double begin_s = yoke_clock_s();
+    if (!status) status = fmm_direct(w->particles, &options, w->field);
+    if (status) return status;
+    result->near_s = yoke_clock_s() - begin_s;
+    result->total_energy = fmm_field_energy(w->particles, w->field);
+    if (!isfinite(result->total_energy)) yoke_log(w->context, YOKE_LOG_WARNING, "the total energy is larger than the largest double");
+    if (!w->field->gx) return YOKE_OK;
+    fmm_total_force force = fmm_field_total_force(w->particles, w->field);
+    memcpy(result->total_force, force.sum, sizeof force.sum);
+    result->force_lengths = force.lengths;
+    return YOKE_OK;
+}
+
+static void show(work *w)
+{
+    const fmm_result *r = &w->result;
+    double n = (double)r->particles, pairs = n * (n - 1);
+    app_print(w->terminal, "%lld particles (%s), direct summation\ntotal energy %.15g\n", (long long)r->particles, r->input,
+              r->total_energy);
+    if (r->gradient)
+        app_print(w->terminal, "sum of all forces (%.2g, %.2g, %.2g), of their lengths %.4g\n", r->total_force[0], r->total_force[1],
+                  r->total_force[2], r->force_lengths);
+    app_print(w->terminal, "read %.3g s, sums %.3g s (%.3g pairs/s), total %.3g s\n", r->read_s, r->near_s, pairs / r->near_s, r->total_s);
+}
+
+static yoke_status run(work *w, int argc, char **argv)
+{
+    const command_line *line = w->line;
+    yoke_status status = get_particles(w);
+    w->result.read_s = yoke_clock_s() - w->begin_s;
+    if (!status) status = app_interrupt_check(w->context);
+    if (!status) w->result.particles = w->particles->count;
+    if (!status && line->save) status = fmm_write(w->context, line->save, w->particles, NULL);
+    if (status || !line->direct) return status;
+    status = compute(w);
+    double begin_s = yoke_clock_s();
+    if (!status && line->output) status = fmm_write(w->context, line->output, w->particles, w->field);
+    if (line->output) w->result.write_s = yoke_clock_s() - begin_s;
+    w->result.total_s = yoke_clock_s() - w->begin_s;
+    if (!status && line->json) status = fmm_record_write(w->context, line->json, argc, argv, &w->result);
+    if (!status) show(w);
+    return status;
+}
+
+static yoke_status start(yoke_context *context, app_terminal *terminal, int argc, char **argv)
+{
+    command_line line = {.particles = -1, .seed = -1};
+    bool answered = false;
+    yoke_status status = parse(context, terminal, argc, argv, &line, &answered);
+    if (status || answered) return status;
+    work w = {.context = context,
+              .terminal = terminal,
+              .line = &line,
+              .result = {.instructions = fmm_direct_instructions(),
+                         .gradient = !line.potential_only,
+                         .total_energy = NAN,
+                         .total_force = {NAN, NAN, NAN},
+                         .write_s = NAN},
+              .begin_s = yoke_clock_s()};
+    if (line.threads) omp_set_num_threads((int)line.threads);
+    status = check(context, &line);
+    if (!status) status = check_result_file(context, line.save);
+    if (!status) status = check_result_file(context, line.output);
+    if (!status) status = app_file_check(context, line.json);
+    if (!status) status = app_interrupt_catch(context);
+    if (!status && line.machine) status = yoke_machine_read(context, line.machine);
+    if (!status) status = run(&w, argc, argv);
+    fmm_field_destroy(w.field);
+    fmm_particles_destroy(w.particles);
+    return status;
+}
+
+int main(int argc, char **argv) { return app_program("yoke fmm", start, argc, argv); }

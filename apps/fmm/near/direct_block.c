@@ -1,0 +1,36 @@
+#include "near/direct_block.h"
+
+#include <string.h>
+
+#include "near/kernels/pairs.h"
+
+/* Sources whose sums are terms of the whole sum: with the kernel's tiles these are three levels, in which rounding errors grow little. */
+enum { PART = 8192 };
+
+static void add(double *to, const double *from, int64_t count)
+{
+    for (int64_t i = 0; i < count; i++) to[i] += from[i];
+}
+
+void fmm_direct_block(const fmm_particles *particles, int64_t first, int64_t count, int gradient, fmm_block *block)
+{
+    const fmm_particles *p = particles;
+    const fmm_pairs_kernel *kernel = fmm_pairs_select();
+    memset(block, 0, gradient ? sizeof *block : sizeof block->potential);
+    for (int64_t begin = 0; begin < p->count; begin += PART) {
+        fmm_block part = {{0}, {0}, {0}, {0}};
+        const fmm_sources sources = {p->count - begin < PART ? p->count - begin : PART, p->x + begin, p->y + begin, p->z + begin,
+                                     p->charge + begin};
+        const fmm_targets targets = {count,
+                                     p->x + first,
+                                     p->y + first,
+                                     p->z + first,
+                                     part.potential,
+                                     gradient ? part.gx : NULL,
+                                     gradient ? part.gy : NULL,
+                                     gradient ? part.gz : NULL};
+        kernel->add(&sources, &targets);
+        add(block->potential, part.potential, count);
+        if (gradient) add(block->gx, part.gx, count), add(block->gy, part.gy, count), add(block->gz, part.gz, count);
+    }
+}

@@ -1,0 +1,19 @@
+/*
+ * direct_block.h - the sums of a few particles over all particles, on one thread.
+ */
+#ifndef FMM_NEAR_DIRECT_BLOCK_H
+#define FMM_NEAR_DIRECT_BLOCK_H
+
+#include "particles/particles.h"
+
+enum { FMM_BLOCK = 128 }; /* particles of a block, at most */
+
+/* Potential and gradient at each. */
+typedef struct fmm_block {
+    double potential[FMM_BLOCK], gx[FMM_BLOCK], gy[FMM_BLOCK], gz[FMM_BLOCK];
+} fmm_block;
+
+/* The sums at `count` particles from `first` on; gradient 0: potentials only, and the rest of the block is not set. */
+void fmm_direct_block(const fmm_particles *particles, int64_t first, int64_t count, int gradient, fmm_block *block);
+
+#endif

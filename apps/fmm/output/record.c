@@ -1,0 +1,53 @@
+#include "output/record.h"
+
+#include <math.h>
+
+#include "common/record.h"
+
+static json_t *seconds_of(const fmm_result *r)
+{
+    return json_pack("{s:o, s:n, s:n, s:o, s:n, s:o, s:o}", "read", app_json_number(r->read_s), "tree", "tune", "near",
+                     app_json_number(r->near_s), "far", "write", app_json_number(r->write_s), "total", app_json_number(r->total_s));
+}
+
+static yoke_status fill(yoke_context *context, json_t *record, const fmm_result *r)
+{
+    double n = (double)r->particles;
+    const struct {
+        const char *key;
+        json_t *value;
+    } entries[] = {{"input", app_json_text(r->input)},
+                   {"frame", json_integer(r->frame)},
+                   {"frames", r->frames ? json_integer(r->frames) : json_null()},
+                   {"particles", json_integer(r->particles)},
+                   {"method", json_string("direct")},
+                   {"instructions", app_json_text(r->instructions)},
+                   {"gradient", json_boolean(r->gradient)},
+                   {"order", json_null()},
+                   {"depth", json_null()},
+                   {"requested_error", json_null()},
+                   {"sampled_error", json_null()},
+                   {"total_energy", app_json_number(r->total_energy)},
+                   {"total_force", app_json_numbers(r->total_force, 3)},
+                   {"pairs", app_json_number(n * (n - 1))},
+                   {"seconds", seconds_of(r)},
+                   {"model", json_pack("{s:[]}", "costs")}};
+    yoke_status status = YOKE_OK;
+    for (size_t i = 0; i < sizeof entries / sizeof *entries; i++)
+        if (status)
+            json_decref(entries[i].value);
+        else
+            status = app_record_set(context, record, entries[i].key, entries[i].value);
+    return status;
+}
+
+yoke_status fmm_record_write(yoke_context *context, const char *path, int argc, char **argv, const fmm_result *result)
+{
+    json_t *record = NULL;
+    yoke_status status = app_record_create(context, "yoke fmm", argc, argv, &record);
+    if (status) return status;
+    status = fill(context, record, result);
+    if (!status) status = app_record_write(context, record, path);
+    json_decref(record);
+    return status;
+}

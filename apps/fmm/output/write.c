@@ -1,0 +1,61 @@
+#include "output/write.h"
+
+#include "common/file.h"
+#include "output/vtu.h"
+#include "particles/format.h"
+#include "particles/h5md.h"
+
+/* The columns of a particle, with a separator between them. */
+static void print_particle(FILE *out, const fmm_particles *p, const fmm_field *f, int64_t i, char between)
+{
+    fprintf(out, "%.17g%c%.17g%c%.17g%c%.17g", p->x[i], between, p->y[i], between, p->z[i], between, p->charge[i]);
+    if (f) fprintf(out, "%c%.17g", between, f->potential[i]);
+    if (f && f->gx)
+        fprintf(out, "%c%.17g%c%.17g%c%.17g", between, -p->charge[i] * f->gx[i], between, -p->charge[i] * f->gy[i], between,
+                -p->charge[i] * f->gz[i]);
+    putc('\n', out);
+}
+
+static void print_columns(FILE *out, const fmm_particles *particles, const fmm_field *field, char between)
+{
+    static const char *const names[] = {"x", "y", "z", "q", "potential", "fx", "fy", "fz"};
+    int columns = !field ? 4 : !field->gx ? 5 : 8;
+    for (int c = 0; c < columns; c++) fprintf(out, "%s%c", names[c], c + 1 < columns ? between : '\n');
+    for (int64_t i = 0; i < particles->count; i++) print_particle(out, particles, field, i, between);
+}
+
+/* Extended XYZ; the particles' kind is not known: X. */
+static void print_xyz(FILE *out, const fmm_particles *particles, const fmm_field *field)
+{
+    fprintf(out, "%lld\nProperties=species:S:1:pos:R:3:charge:R:1%s%s pbc=\"F F F\"\n", (long long)particles->count,
+            field ? ":potential:R:1" : "", field && field->gx ? ":forces:R:3" : "");
+    for (int64_t i = 0; i < particles->count; i++) {
+        fputs("X ", out);
+        print_particle(out, particles, field, i, ' ');
+    }
+}
+
+static yoke_status print(FILE *out, fmm_format format, const fmm_particles *particles, const fmm_field *field)
+{
+    if (format == FMM_VTU) return fmm_vtu_print(out, particles, field);
+    if (format == FMM_XYZ)
+        print_xyz(out, particles, field);
+    else
+        print_columns(out, particles, field, format == FMM_CSV ? ',' : ' ');
+    return YOKE_OK;
+}
+
+yoke_status fmm_write(yoke_context *context, const char *path, const fmm_particles *particles, const fmm_field *field)
+{
+    fmm_format format;
+    app_file *file = NULL;
+    yoke_status status = fmm_format_of(context, path, &format);
+    if (status) return status;
+    if (format == FMM_H5MD) return fmm_h5md_write(context, path, particles, field);
+    status = app_file_create(context, path, &file);
+    if (status) return status;
+    status = print(app_file_stream(file), format, particles, field);
+    if (!status) return app_file_commit(file);
+    app_file_abandon(file);
+    return status;
+}

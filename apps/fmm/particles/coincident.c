@@ -1,0 +1,64 @@
+#include "particles/coincident.h"
+
+#include <string.h>
+
+/*
+ * Particles with charges go into a table of places by a hash of their coordinates' bits; two at the same place are found by comparison.  The table has
+ * at least twice as many places as particles.
+ */
+typedef struct table {
+    int64_t mask;
+    int32_t *first; /* [mask + 1] 1 + number of the particle whose place it is; 0: free */
+} table;
+
+static uint64_t bits(double value)
+{
+    uint64_t bits;
+    value += 0.0; /* -0 lies where 0 does */
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+static uint64_t mix(uint64_t h)
+{
+    h = (h ^ h >> 32) * 0xD6E8FEB86659FD93u;
+    h = (h ^ h >> 32) * 0xD6E8FEB86659FD93u;
+    return h ^ h >> 32;
+}
+
+static uint64_t hash(const fmm_particles *p, int64_t i) { return mix(mix(mix(bits(p->x[i])) + bits(p->y[i])) + bits(p->z[i])); }
+
+static int same_place(const fmm_particles *p, int64_t i, int64_t j)
+{
+    return p->x[i] == p->x[j] && p->y[i] == p->y[j] && p->z[i] == p->z[j];
+}
+
+/* The first particle at i's place, which is i where it is the first. */
+static int64_t first_at(table *t, const fmm_particles *p, int64_t i)
+{
+    for (int64_t at = (int64_t)(hash(p, i) & (uint64_t)t->mask);; at = (at + 1) & t->mask) {
+        if (!t->first[at]) {
+            t->first[at] = (int32_t)i + 1;
+            return i;
+        }
+        if (same_place(p, t->first[at] - 1, i)) return t->first[at] - 1;
+    }
+}
+
+yoke_status fmm_coincident(const fmm_particles *particles, fmm_coincidence *found)
+{
+    table t = {.mask = 1};
+    while (t.mask < 2 * particles->count) t.mask = 2 * t.mask + 1;
+    yoke_status status = yoke_allocate(particles->context, t.mask + 1, sizeof *t.first, &t.first);
+    if (status) return status;
+    fmm_coincidence result = {0};
+    for (int64_t i = 0; i < particles->count; i++) {
+        int64_t first = particles->charge[i] != 0 ? first_at(&t, particles, i) : i;
+        if (first == i) continue;
+        if (!result.count) result.first = first, result.second = i;
+        result.count++;
+    }
+    yoke_release(particles->context, t.first);
+    *found = result;
+    return YOKE_OK;
+}

@@ -1,0 +1,31 @@
+/*
+ * field.h - what particles do to each other: potentials, their gradients, and the energy.
+ */
+#ifndef FMM_PARTICLES_FIELD_H
+#define FMM_PARTICLES_FIELD_H
+
+#include "particles/particles.h"
+
+/* At each particle i the potential sum_{j != i} q_j / r_ij and its gradient; the force on i is -q_i times the gradient. */
+typedef struct fmm_field {
+    yoke_context *context;
+    int64_t count;
+    double *potential;
+    double *gx, *gy, *gz; /* NULL: not wanted */
+} fmm_field;
+
+/* All zero.  Errors: ARGUMENT (count as in fmm_particles_create), MEMORY. */
+yoke_status fmm_field_create(yoke_context *context, int64_t count, int gradient, fmm_field **field);
+/* NULL allowed. */
+void fmm_field_destroy(fmm_field *field);
+
+/* sum_i q_i potential_i / 2, summed so that rounding adds no more than some units in the last place of sum |q_i potential_i| / 2. */
+double fmm_field_energy(const fmm_particles *particles, const fmm_field *field);
+
+/* Sum of the forces, of each component, which is zero but for errors (Newton's third law), and the sum of their lengths; the field has gradients. */
+typedef struct fmm_total_force {
+    double sum[3], lengths;
+} fmm_total_force;
+fmm_total_force fmm_field_total_force(const fmm_particles *particles, const fmm_field *field);
+
+#endif

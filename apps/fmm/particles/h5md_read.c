@@ -1,0 +1,179 @@
+#include <hdf5.h>
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "particles/readers.h"
+
+/* One file that is read. */
+typedef struct reader {
+    yoke_context *context;
+    const char *path;
+    hid_t file;
+    char group[256]; /* "particles/all" */
+} reader;
+
+/* A dataset's values: of one frame [count][components]. */
+typedef struct values {
+    hid_t set;
+    int rank;
+    hsize_t size[3];
+    bool timed; /* its first dimension is that of the frames */
+} values;
+
+static yoke_status fail(const reader *r, const char *where, const char *why)
+{
+    return yoke_fail(r->context, YOKE_ERROR_INPUT, "%s: %s%s%s: %s", r->path, r->group, *r->group && *where ? "/" : "", where, why);
+}
+
+/* The only group in particles, or "all". */
+static yoke_status find_group(reader *r)
+{
+    H5G_info_t info;
+    char name[200];
+    if (H5Lexists(r->file, "particles", H5P_DEFAULT) <= 0) return fail(r, "particles", "there is no such group; expected an H5MD file");
+    hid_t group = H5Gopen2(r->file, "particles", H5P_DEFAULT);
+    if (group < 0) return fail(r, "particles", "is not a group; expected an H5MD file");
+    bool all = H5Lexists(group, "all", H5P_DEFAULT) > 0, one = H5Gget_info(group, &info) >= 0 && info.nlinks == 1;
+    ssize_t length = all || !one ? 0 : H5Lget_name_by_idx(group, ".", H5_INDEX_NAME, H5_ITER_INC, 0, name, sizeof name, H5P_DEFAULT);
+    H5Gclose(group);
+    if (all)
+        snprintf(r->group, sizeof r->group, "particles/all");
+    else if (length > 0 && length < (ssize_t)sizeof name)
+        snprintf(r->group, sizeof r->group, "particles/%s", name);
+    else
+        return fail(r, "particles", "expected one group in it, or one that is called all");
+    return YOKE_OK;
+}
+
+/* Opens NAME, which does not change, or NAME/value, which has frames. */
+static yoke_status open_values(const reader *r, const char *name, int rank, values *v)
+{
+    char path[300];
+    *v = (values){.set = H5I_INVALID_HID};
+    snprintf(path, sizeof path, "%s/%s", r->group, name);
+    if (H5Lexists(r->file, path, H5P_DEFAULT) <= 0) return fail(r, name, "is missing");
+    hid_t object = H5Oopen(r->file, path, H5P_DEFAULT);
+    H5I_type_t type = object >= 0 ? H5Iget_type(object) : H5I_BADID;
+    if (type == H5I_GROUP) {
+        v->timed = true;
+        v->set = H5Lexists(object, "value", H5P_DEFAULT) > 0 ? H5Dopen2(object, "value", H5P_DEFAULT) : H5I_INVALID_HID;
+    } else if (type == H5I_DATASET) {
+        v->set = H5Dopen2(r->file, path, H5P_DEFAULT);
+    }
+    if (object >= 0) H5Oclose(object);
+    if (v->set < 0) return fail(r, name, "is neither a dataset nor a group with the dataset value");
+    hid_t space = H5Dget_space(v->set), number = H5Dget_type(v->set);
+    v->rank = H5Sget_simple_extent_ndims(space);
+    H5T_class_t class = H5Tget_class(number);
+    bool right = v->rank == rank + v->timed && H5Sget_simple_extent_dims(space, v->size, NULL) == v->rank;
+    H5Sclose(space);
+    H5Tclose(number);
+    if (!right)
+        return fail(r, name,
+                    rank == 2 ? "expected 2 dimensions (particles, 3), or with frames 3" : "expected 1 dimension, or with frames 2");
+    if (class != H5T_FLOAT && class != H5T_INTEGER) return fail(r, name, "expected numbers");
+    return YOKE_OK;
+}
+
+/* Whether as much is stored as the dataset claims to hold: one that was never written, or was cut, is all fill values. */
+static yoke_status check_stored(const reader *r, const char *name, const values *v)
+{
+    hsize_t all = 1;
+    for (int d = 0; d < v->rank; d++) {
+        if (v->size[d] > 0 && all > UINT64_MAX / v->size[d]) return fail(r, name, "has more values than there can be");
+        all *= v->size[d];
+    }
+    if (all > 0 && H5Dget_storage_size(v->set) == 0) return fail(r, name, "holds no values");
+    return YOKE_OK;
+}
+
+/* Reads a frame, from 0, of `count` particles. */
+static yoke_status read_values(const reader *r, const char *name, const values *v, int64_t frame, double *to)
+{
+    hsize_t start[3] = {0}, size[3];
+    memcpy(size, v->size, sizeof size);
+    if (v->timed) start[0] = (hsize_t)frame, size[0] = 1;
+    hid_t from = H5Dget_space(v->set), memory = H5Screate_simple(v->rank, size, NULL);
+    herr_t done = H5Sselect_hyperslab(from, H5S_SELECT_SET, start, NULL, size, NULL);
+    if (done >= 0) done = H5Dread(v->set, H5T_NATIVE_DOUBLE, memory, from, H5P_DEFAULT, to);
+    H5Sclose(memory);
+    H5Sclose(from);
+    return done < 0 ? fail(r, name, "cannot be read: the file is damaged or truncated") : YOKE_OK;
+}
+
+static yoke_status check_finite(const reader *r, const char *name, int64_t count, int components, const double *numbers)
+{
+    for (int64_t i = 0; i < count * components; i++)
+        if (!isfinite(numbers[i]))
+            return yoke_fail(r->context, YOKE_ERROR_INPUT, "%s: %s/%s: that of particle %lld is %g; it must be finite", r->path, r->group,
+                             name, (long long)(i / components + 1), numbers[i]);
+    return YOKE_OK;
+}
+
+/* Whether positions and charges are of the same particles and have this frame. */
+static yoke_status check_sizes(const reader *r, const values *position, const values *charge, int64_t frame, int64_t *count,
+                               int64_t *frames)
+{
+    hsize_t number = position->size[position->timed], of_charge = charge->size[charge->timed];
+    if (position->size[position->timed + 1] != 3) return fail(r, "position", "expected 3 coordinates");
+    if (number > FMM_MAX_PARTICLES) return fail(r, "position", "has more particles than 2147483647");
+    if (number != of_charge) return fail(r, "charge", "has not as many particles as position");
+    if (position->timed && charge->timed && position->size[0] != charge->size[0])
+        return fail(r, "charge", "has not as many frames as position");
+    hsize_t most = position->timed ? position->size[0] : charge->timed ? charge->size[0] : 1;
+    if (most > INT32_MAX) return fail(r, "position", "has more frames than 2147483647");
+    if (frame < 1 || (hsize_t)frame > most)
+        return yoke_fail(r->context, YOKE_ERROR_INPUT, "%s: there is no frame %lld; it has %lld", r->path, (long long)frame,
+                         (long long)most);
+    *count = (int64_t)number, *frames = (int64_t)most;
+    yoke_status status = check_stored(r, "position", position);
+    return status ? status : check_stored(r, "charge", charge);
+}
+
+static yoke_status read_particles(const reader *r, const values *position, const values *charge, int64_t frame, fmm_particles *p)
+{
+    double *places = NULL;
+    yoke_status status = yoke_allocate(r->context, 3 * p->count, sizeof *places, &places);
+    if (!status && p->count > 0) status = read_values(r, "position", position, frame - 1, places);
+    if (!status && p->count > 0) status = read_values(r, "charge", charge, frame - 1, p->charge);
+    if (!status) status = check_finite(r, "position", p->count, 3, places);
+    if (!status) status = check_finite(r, "charge", p->count, 1, p->charge);
+    for (int64_t i = 0; i < p->count && !status; i++) p->x[i] = places[3 * i], p->y[i] = places[3 * i + 1], p->z[i] = places[3 * i + 2];
+    yoke_release(r->context, places);
+    return status;
+}
+
+static yoke_status read_open(reader *r, int64_t frame, fmm_particles **particles, int64_t *frames)
+{
+    values position = {.set = H5I_INVALID_HID}, charge = {.set = H5I_INVALID_HID};
+    int64_t count = 0, found = 0;
+    fmm_particles *created = NULL;
+    yoke_status status = find_group(r);
+    if (!status) status = open_values(r, "position", 2, &position);
+    if (!status) status = open_values(r, "charge", 1, &charge);
+    if (!status) status = check_sizes(r, &position, &charge, frame, &count, &found);
+    if (!status) status = fmm_particles_create(r->context, count, &created);
+    if (!status) status = read_particles(r, &position, &charge, frame, created);
+    if (position.set >= 0) H5Dclose(position.set);
+    if (charge.set >= 0) H5Dclose(charge.set);
+    if (status) {
+        fmm_particles_destroy(created);
+        return status;
+    }
+    *particles = created;
+    *frames = found;
+    return YOKE_OK;
+}
+
+yoke_status fmm_h5md_read(yoke_context *context, const char *path, int64_t frame, fmm_particles **particles, int64_t *frames)
+{
+    reader r = {.context = context, .path = path};
+    if (access(path, R_OK) != 0) return yoke_fail(context, YOKE_ERROR_INPUT, "%s: there is no such file, or it cannot be read", path);
+    H5Eset_auto2(H5E_DEFAULT, NULL, NULL); /* its messages would go to standard error */
+    r.file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
+    if (r.file < 0) return yoke_fail(context, YOKE_ERROR_INPUT, "%s: is not an HDF5 file, or it is damaged or truncated", path);
+    yoke_status status = read_open(&r, frame, particles, frames);
+    H5Fclose(r.file);
+    return status;
+}

@@ -1,0 +1,143 @@
+#include "particles/lines.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "common/grow.h"
+
+enum { FIRST_BYTES = 1 << 16 };
+
+/* Everything up to the end; the file's size is only a guess, as it may be a pipe or grow. */
+static yoke_status read_all(fmm_lines *lines, FILE *in)
+{
+    struct stat about;
+    int64_t capacity = 0, first = FIRST_BYTES;
+    if (fstat(fileno(in), &about) == 0 && S_ISREG(about.st_mode)) first = (int64_t)about.st_size + 2;
+    for (;;) {
+        yoke_status status = YOKE_OK;
+        if (lines->size + 1 >= capacity) status = app_grow(lines->context, &lines->bytes, capacity, &capacity, first, 1);
+        if (status) return status;
+        size_t got = fread(lines->bytes + lines->size, 1, (size_t)(capacity - lines->size - 1), in);
+        lines->size += (int64_t)got;
+        if (got == 0) break;
+    }
+    lines->bytes[lines->size] = 0;
+    if (ferror(in)) return yoke_fail(lines->context, YOKE_ERROR_INPUT, "%s: cannot be read: %s", lines->path, strerror(errno));
+    return YOKE_OK;
+}
+
+static yoke_status check_text(const fmm_lines *lines)
+{
+    const char *zero = memchr(lines->bytes, 0, (size_t)lines->size);
+    int64_t line = 1;
+    if (!zero) return YOKE_OK;
+    for (const char *c = lines->bytes; c < zero; c++) line += *c == '\n';
+    return yoke_fail(lines->context, YOKE_ERROR_INPUT, "%s:%lld: a byte of value 0: this is no text file", lines->path, (long long)line);
+}
+
+yoke_status fmm_lines_read(yoke_context *context, const char *path, fmm_lines *lines)
+{
+    *lines = (fmm_lines){.context = context, .path = path};
+    FILE *in = fopen(path, "rb");
+    if (!in) return yoke_fail(context, YOKE_ERROR_INPUT, "%s: cannot be opened: %s", path, strerror(errno));
+    yoke_status status = read_all(lines, in);
+    fclose(in);
+    if (!status) status = check_text(lines);
+    if (status) fmm_lines_release(lines);
+    return status;
+}
+
+void fmm_lines_release(fmm_lines *lines)
+{
+    yoke_release(lines->context, lines->bytes);
+    lines->bytes = NULL;
+}
+
+int64_t fmm_lines_left(const fmm_lines *lines)
+{
+    int64_t left = 0;
+    if (lines->at >= lines->size) return 0;
+    for (const char *c = lines->bytes + lines->at; (c = strchr(c, '\n')); c++) left++;
+    return left + (lines->bytes[lines->size - 1] != '\n');
+}
+
+char *fmm_lines_next(fmm_lines *lines)
+{
+    if (lines->at >= lines->size) return NULL;
+    char *line = lines->bytes + lines->at, *end = strchr(line, '\n');
+    if (!end) end = lines->bytes + lines->size;
+    lines->at = end - lines->bytes + 1;
+    *end = 0;
+    if (end > line && end[-1] == '\r') end[-1] = 0;
+    lines->number++;
+    return line;
+}
+
+yoke_status fmm_lines_fail(const fmm_lines *lines, const char *format, ...)
+{
+    char text[512];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    return yoke_fail(lines->context, YOKE_ERROR_INPUT, "%s:%lld: %s", lines->path, (long long)lines->number, text);
+}
+
+static bool blank(char c) { return c == ' ' || c == '\t' || c == '\v' || c == '\f' || c == '\r'; }
+
+static int cut_words(char *line, int most, char **fields)
+{
+    int count = 0;
+    for (char *c = line;;) {
+        while (blank(*c)) c++;
+        if (!*c) return count;
+        if (count < most) fields[count] = c;
+        count++;
+        while (*c && !blank(*c)) c++;
+        if (*c) *c++ = 0;
+    }
+}
+
+static int cut_commas(char *line, int most, char **fields)
+{
+    int count = 0;
+    for (char *c = line; c;) {
+        char *next = strchr(c, ',');
+        if (next) *next++ = 0;
+        while (blank(*c)) c++;
+        char *end = c + strlen(c);
+        while (end > c && blank(end[-1])) *--end = 0;
+        if (count < most) fields[count] = c;
+        count++;
+        c = next;
+    }
+    return count;
+}
+
+int fmm_fields_cut(char *line, bool comma, int most, char **fields)
+{
+    return comma ? cut_commas(line, most, fields) : cut_words(line, most, fields);
+}
+
+bool fmm_field_is_number(const char *field)
+{
+    char *end;
+    strtod(field, &end);
+    return end != field && (!*end || *end == ',' || blank(*end));
+}
+
+yoke_status fmm_lines_number(const fmm_lines *lines, const char *field, const char *what, double *value)
+{
+    char *end;
+    if (strpbrk(field, "xX")) return fmm_lines_fail(lines, "%s is \"%.40s\"; expected a decimal number", what, field);
+    *value = strtod(field, &end);
+    if (end == field || *end) return fmm_lines_fail(lines, "%s is \"%.40s\"; expected a number", what, field);
+    if (!isfinite(*value)) return fmm_lines_fail(lines, "%s is %.40s; it must be finite, and below 1.8e308", what, field);
+    return YOKE_OK;
+}

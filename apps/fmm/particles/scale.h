@@ -1,0 +1,27 @@
+/*
+ * scale.h - positions and charges in units in which sums over pairs neither overflow nor underflow.
+ */
+#ifndef FMM_PARTICLES_SCALE_H
+#define FMM_PARTICLES_SCALE_H
+
+#include "particles/field.h"
+#include "particles/particles.h"
+
+/* Powers of two: particles in units of 2^length and 2^charge are smaller than 1 in each coordinate and charge. */
+typedef struct fmm_scale {
+    int length, charge;
+} fmm_scale;
+
+/*
+ * The particles in these units.  Nothing is rounded, but coordinates below 2^-460 (3e-139) of the largest become 0: what is nearer together than
+ * that is at the same place.  Errors: INPUT (a charge is not 0 but less than 1e-307 of the largest, and would be lost: of which particle), MEMORY.
+ */
+yoke_status fmm_scale_create(const fmm_particles *particles, fmm_scale *scale, fmm_particles **scaled);
+
+/*
+ * Changes the field of the scaled particles to that of the particles.  Errors: NUMERIC (a potential or a force, q times the gradient, is larger than
+ * the largest double: of which particle).
+ */
+yoke_status fmm_scale_field(const fmm_particles *particles, fmm_scale scale, fmm_field *field);
+
+#endif

@@ -1,0 +1,195 @@
+"""yoke fmm: results, records, files, interruption."""
+import json
+import math
+import os
+import pathlib
+import re
+import signal
+import struct
+import subprocess
+import time
+import xml.etree.ElementTree
+
+PROGRAM = os.environ["YOKE_PROGRAM"]
+
+
+def run(*words, code=0, **more):
+    done = subprocess.run([PROGRAM, "fmm", *map(str, words)], stdin=more.pop("stdin", subprocess.DEVNULL), capture_output=True, text=True, timeout=500,
+                          check=False, **more)
+    assert done.returncode == code, f"exit code {done.returncode}, expected {code}: {words}\n{done.stdout}\n{done.stderr}"
+    return done
+
+
+def record(*words, **more):
+    run(*words, "--direct", "--json", "run.json", **more)
+    return json.loads(pathlib.Path("run.json").read_text(encoding="utf-8"))
+
+
+def rows(path, separator=None):
+    head, *lines = pathlib.Path(path).read_text(encoding="utf-8").splitlines()
+    return [dict(zip(head.split(separator), map(float, line.split(separator)))) for line in lines]
+
+
+# x, y, z, q of a few particles, and what holds for them by plain sums here.
+FEW = [(0, 0, 0, 1), (1, 0, 0, -2), (0, 2, 0, 3), (0.5, 0.25, -4, 0.125), (-1e3, 7, 1, 0)]
+
+
+def write_few(path="few.txt"):
+    pathlib.Path(path).write_text("".join(" ".join(map(repr, line)) + "\n" for line in FEW), encoding="utf-8")
+    return path
+
+
+def sums(i):
+    potential, force = 0, [0, 0, 0]
+    for j, other in enumerate(FEW):
+        if j != i:
+            r = math.dist(FEW[i][:3], other[:3])
+            potential += other[3] / r
+            for c in range(3):
+                force[c] += FEW[i][3] * other[3] * (FEW[i][c] - other[c]) / r**3
+    return potential, force
+
+
+def check_few(found):
+    assert len(found) == len(FEW)
+    for i, row in enumerate(found):
+        potential, force = sums(i)
+        assert [row[name] for name in "xyzq"] == list(FEW[i])
+        assert math.isclose(row["potential"], potential, rel_tol=1e-14)
+        for name, value in zip(("fx", "fy", "fz"), force):
+            assert math.isclose(row[name], value, rel_tol=1e-13, abs_tol=1e-15)
+
+
+def test_columns_of_the_output_are_those_of_plain_sums():
+    run(write_few(), "--direct", "--output", "out.txt")
+    check_few(rows("out.txt"))
+    run("out.txt", "--direct", "--output", "out.csv")  # results are read again
+    check_few(rows("out.csv", ","))
+
+
+def test_xyz_output_has_properties_and_forces():
+    run(write_few(), "--direct", "--output", "out.xyz")
+    count, properties, *lines = pathlib.Path("out.xyz").read_text(encoding="utf-8").splitlines()
+    assert count == "5" and "Properties=species:S:1:pos:R:3:charge:R:1:potential:R:1:forces:R:3" in properties
+    names = ("x", "y", "z", "q", "potential", "fx", "fy", "fz")
+    check_few([dict(zip(names, map(float, line.split()[1:]))) for line in lines])
+
+
+def test_vtu_has_points_with_potential_and_force():
+    run(write_few(), "--direct", "--output", "out.vtu")
+    head, _, data = pathlib.Path("out.vtu").read_bytes().partition(b'<AppendedData encoding="raw">\n_')
+    tree = xml.etree.ElementTree.fromstring(head + b"</VTKFile>")
+    piece = tree.find("UnstructuredGrid/Piece")
+    assert piece.attrib == {"NumberOfPoints": "5", "NumberOfCells": "5"}
+    values = {}
+    kinds = {"Float64": "d", "Int64": "q", "UInt8": "B"}
+    for array in piece.iter("DataArray"):
+        at, size = int(array.get("offset")), struct.calcsize(kinds[array.get("type")])
+        length, = struct.unpack_from("=Q", data, at)
+        values[array.get("Name")] = struct.unpack_from(f"={length // size}{kinds[array.get('type')]}", data, at + 8)
+    assert values["connectivity"] == (0, 1, 2, 3, 4) and values["offsets"] == (1, 2, 3, 4, 5) and values["types"] == (1,) * 5
+    found = [dict(zip(("x", "y", "z", "q", "potential", "fx", "fy", "fz"),
+                      (*values["Points"][3 * i:3 * i + 3], values["charge"][i], values["potential"][i], *values["force"][3 * i:3 * i + 3])))
+             for i in range(5)]
+    check_few(found)
+
+
+def test_the_record_has_its_keys():
+    got = record(write_few())
+    energy = sum(FEW[i][3] * sums(i)[0] for i in range(5)) / 2
+    assert math.isclose(got["total_energy"], energy, rel_tol=1e-14)
+    assert got["program"] == "yoke fmm" and got["particles"] == 5 and got["method"] == "direct" and got["gradient"] is True
+    assert got["order"] is None and got["depth"] is None and got["sampled_error"] is None and got["model"] == {"costs": []}
+    assert got["frame"] == got["frames"] == 1 and got["input"] == "few.txt"
+    assert set(got["seconds"]) == {"read", "tree", "tune", "near", "far", "write", "total"}
+    assert got["seconds"]["total"] >= got["seconds"]["near"] > 0 and got["seconds"]["far"] is None
+    assert max(map(abs, got["total_force"])) < 1e-14
+    only = record("few.txt", "--potential-only")
+    assert only["gradient"] is False and only["total_force"] == [None, None, None]
+    assert math.isclose(only["total_energy"], got["total_energy"], rel_tol=1e-15)
+
+
+def test_json_on_standard_output_is_one_document():
+    done = run("--generate", "shells", "--particles", 80, "--direct", "--json", "-")
+    assert json.loads(done.stdout)["particles"] == 80 and "total energy" in done.stderr
+
+
+def test_published_energies_of_xenon():
+    """Energies by direct summation elsewhere; what rounding may add is in proportion to the sum of the terms' sizes, the energy of equal charges."""
+    equal = 1326686674711.92
+    for charges, energy in (("alternating", -47727534.9538887), ("random", 30578627.9226119)):
+        got = record("--generate", "xenon", "--charges", charges, "--potential-only")
+        assert got["particles"] == 113000
+        assert abs(got["total_energy"] - energy) < 1e-15 * equal, (charges, got["total_energy"])
+
+
+def test_coincident_charges_are_named_or_skipped():
+    pathlib.Path("a.txt").write_text("0 0 0 1\n1 2 3 1\n5 5 5 0\n1 2 3 -4\n5 5 5 2\n", encoding="utf-8")
+    done = run("a.txt", "--direct", code=2)
+    assert re.search(r"particles 2 and 4 have charges and lie at the same place \(1, 2, 3\)", done.stderr), done.stderr
+    run("a.txt", "--direct", "--skip-coincident", "--output", "b.txt")
+    found = rows("b.txt")
+    assert math.isclose(found[1]["potential"], 1 / math.sqrt(14) + 2 / math.sqrt(29), rel_tol=1e-15)
+
+
+def test_charges_that_are_nearly_at_one_place_are_not_lost_silently():
+    pathlib.Path("a.txt").write_text("0 0 0 1\n1e-200 0 0 1\n1 1 1 1\n", encoding="utf-8")
+    done = run("a.txt", "--direct", code=2)
+    assert "particles 1 and 2 have charges and lie at the same place" in done.stderr, done.stderr
+
+
+def test_huge_and_tiny_numbers_are_answered():
+    pathlib.Path("a.txt").write_text("0 0 0 1e-300\n1e-300 0 0 1e-300\n", encoding="utf-8")
+    assert record("a.txt", "--potential-only")["total_energy"] == 1e-300
+    pathlib.Path("a.txt").write_text("0 0 0 1e300\n1e250 0 0 1e300\n", encoding="utf-8")
+    got = record("a.txt", "--output", "b.txt")  # the force is 1e100; the energy is 1e350
+    assert got["total_energy"] is None and math.isclose(rows("b.txt")[0]["fx"], -1e100, rel_tol=1e-14)
+    pathlib.Path("a.txt").write_text("0 0 0 1e300\n1 0 0 1e300\n", encoding="utf-8")
+    done = run("a.txt", "--direct", code=1)
+    assert "particle 1 is larger than the largest double" in done.stderr
+    done = run("a.txt", "--direct", "--potential-only")
+    assert "warning: the total energy is larger than the largest double" in done.stderr
+
+
+def test_files_of_every_kind_go_round():
+    kinds = ["txt", "csv", "xyz", "dat", "xyzq"]
+    probe = subprocess.run([PROGRAM, "fmm", "--generate", "grid", "--particles", "2", "--save", "probe.h5"], capture_output=True, check=False)
+    assert probe.returncode == 0 or b"built without HDF5" in probe.stderr
+    if probe.returncode == 0:
+        kinds.append("h5")
+    run("--generate", "xenon", "--particles", 200, "--charges", "random", "--seed", 9, "--save", "first.txt")
+    before = "first.txt"
+    for kind in kinds:
+        run(before, "--save", f"next.{kind}")
+        before = f"next.{kind}"
+    run(before, "--save", "last.txt")
+    assert pathlib.Path("first.txt").read_bytes() == pathlib.Path("last.txt").read_bytes()
+
+
+def test_a_pipe_is_read():
+    with open(write_few(), encoding="utf-8") as few:
+        done = subprocess.run(f"cat few.txt | '{PROGRAM}' fmm /dev/stdin --direct", shell=True, stdin=few, capture_output=True, text=True, check=False)
+    assert done.returncode == 0 and "5 particles" in done.stdout
+
+
+def test_an_interrupted_run_leaves_old_results_whole():
+    pathlib.Path("out.txt").write_text("old\n", encoding="utf-8")
+    for number in (signal.SIGINT, signal.SIGTERM):
+        with subprocess.Popen([PROGRAM, "fmm", "--generate", "grid", "--particles", "3000000", "--direct", "--output", "out.txt"], stderr=subprocess.PIPE,
+                              stdout=subprocess.DEVNULL) as process:
+            status = pathlib.Path(f"/proc/{process.pid}/status")
+            for _ in range(2000):  # until the signal is caught
+                caught = int(re.search(r"^SigCgt:\s*(\w+)", status.read_text(encoding="utf-8"), re.MULTILINE)[1], 16)
+                if caught >> (number - 1) & 1:
+                    break
+                time.sleep(0.01)
+            process.send_signal(number)
+            _, error = process.communicate(timeout=500)
+        assert process.returncode == 128 + number, (process.returncode, error)
+        assert b"interrupted" in error and pathlib.Path("out.txt").read_text(encoding="utf-8") == "old\n"
+        assert os.listdir(".") == ["out.txt"]
+
+
+def test_a_full_disk_is_an_error_that_leaves_no_file():
+    done = run("--generate", "grid", "--particles", 100, "--direct", "--output", "/dev/full", code=1)
+    assert "/dev/full" in done.stderr

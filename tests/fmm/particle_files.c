@@ -1,0 +1,252 @@
+/*
+ * Files of columns, CSV and XYZ: what is right is read, what is wrong is refused with its line.
+ */
+#include <math.h>
+#include <unistd.h>
+
+#include "output/write.h"
+#include "particles/generate.h"
+#include "particles/read.h"
+#include "unit.h"
+
+static yoke_context *context;
+static char directory[] = "/tmp/yoke-test-particles-XXXXXX";
+
+static int start(void **state)
+{
+    (void)state;
+    return !mkdtemp(directory) || yoke_context_create(NULL, &context) != YOKE_OK;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    yoke_context_destroy(context);
+    return rmdir(directory);
+}
+
+static void path_of(char path[200], const char *name) { snprintf(path, 200, "%s/%s", directory, name); }
+
+/* Writes a file of these bytes, reads the frame and removes the file. */
+static yoke_status read_bytes(const char *name, const char *bytes, size_t size, int64_t frame, fmm_particles **particles, int64_t *frames)
+{
+    char path[200];
+    path_of(path, name);
+    FILE *out = fopen(path, "wb");
+    assert_non_null(out);
+    assert_int_equal(fwrite(bytes, 1, size, out), size);
+    fclose(out);
+    yoke_status status = fmm_particles_read(context, path, frame, particles, frames);
+    remove(path);
+    return status;
+}
+
+static fmm_particles *right(const char *name, const char *text, int64_t frame, int64_t count)
+{
+    fmm_particles *particles = NULL;
+    int64_t frames = 0;
+    yoke_status status = read_bytes(name, text, strlen(text), frame, &particles, &frames);
+    if (status) print_message("%s\n", yoke_last_error(context));
+    assert_int_equal(status, YOKE_OK);
+    assert_true(frames >= frame);
+    assert_int_equal(particles->count, count);
+    return particles;
+}
+
+static void check(fmm_particles *p, int64_t i, double x, double y, double z, double q)
+{
+    assert_true(p->x[i] == x && p->y[i] == y && p->z[i] == z && p->charge[i] == q);
+}
+
+static void columns_are_read_with_and_without_header(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *text;
+    } files[] = {
+        {"a.txt", "1 2 3 4\n-5e-1 6 7 8\n"},
+        {"a", "1 2 3 4\r\n-0.5 6 7 8\r\n"},
+        {"a.dat", "# a comment\n\n  1\t2  3 4\n\n# another\n-.5 6 7 8"},
+        {"a.xyzq", "x y z q\n1 2 3 4\n-.5 6 7 8\n"},
+        {"a.txt", "# x y z q\n1 2 3 4\n-.5 6 7 8\n"},
+        {"a.txt", "name charge z y x more\nA 4 3 2 1 1\nB 8 7 6 -.5 nan\n"},
+        {"a.csv", "1,2,3,4\n-.5,6,7,8\n"},
+        {"a.csv", "x, y, z, q\n1, 2, 3, 4\n -.5 , 6 , 7 , 8\n"},
+        {"a.CSV", "q,,x,y,z\r\n4,,1,2,3\r\n8,,-.5,6,7\r\n"},
+    };
+    for (size_t f = 0; f < sizeof files / sizeof *files; f++) {
+        fmm_particles *p = right(files[f].name, files[f].text, 1, 2);
+        check(p, 0, 1, 2, 3, 4);
+        check(p, 1, -0.5, 6, 7, 8);
+        fmm_particles_destroy(p);
+    }
+}
+
+static void files_without_particles_have_none(void **state)
+{
+    (void)state;
+    fmm_particles_destroy(right("a.txt", "", 1, 0));
+    fmm_particles_destroy(right("a.txt", "x y z q\n", 1, 0));
+    fmm_particles_destroy(right("a.csv", "\n\n# nothing", 1, 0));
+    fmm_particles_destroy(right("a.xyz", "0\n\n", 1, 0));
+}
+
+static void xyz_is_read_with_its_frames_and_properties(void **state)
+{
+    (void)state;
+    static const char frames[] =
+        "2\nfirst\nH 1 2 3 4\nO -.5 6 7 8 rest\n\n1\nProperties=id:I:1:charge:R:1:pos:R:3 pbc=\"F F F\"\n17 4 1 2 3\n"
+        "1\nProperties=\"species:S:1:pos:R:3:q:R:1\"\nX 9 8 7 6\n";
+    fmm_particles *p = right("a.xyz", frames, 1, 2);
+    check(p, 0, 1, 2, 3, 4);
+    check(p, 1, -0.5, 6, 7, 8);
+    fmm_particles_destroy(p);
+    p = right("a.extxyz", frames, 2, 1);
+    check(p, 0, 1, 2, 3, 4);
+    fmm_particles_destroy(p);
+    p = right("a.xyz", frames, 3, 1);
+    check(p, 0, 9, 8, 7, 6);
+    fmm_particles_destroy(p);
+}
+
+static void what_is_wrong_is_refused_with_its_line(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *text, *message;
+        int frame;
+    } files[] = {
+        {"a.txt", "1 2 3 4\n1 2 3\n", "a.txt:2: 3 columns; expected 4", 1},
+        {"a.txt", "1 2 3\n", "a.txt:1: 3 columns; expected 4", 1},
+        {"a.txt", "1 2 3 4 5\n", "a.txt:1: 5 columns; expected 4", 1},
+        {"a.txt", "# c\n\n1 2 nan 4\n", "a.txt:3: z is nan", 1},
+        {"a.txt", "1 2 3 4\n1 -inf 3 4\n", "a.txt:2: y is -inf", 1},
+        {"a.txt", "1 2 3 1e999\n", "a.txt:1: q is 1e999", 1},
+        {"a.txt", "1 2 3 four\n", "a.txt:1: q is \"four\"", 1},
+        {"a.txt", "1 2 0x3 4\n", "a.txt:1: z is \"0x3\"", 1},
+        {"a.txt", "1 2 3 4e\n", "a.txt:1: q is \"4e\"", 1},
+        {"a.txt", "1,2,3,4\n", "a.txt:1: 1 column; expected 4", 1},
+        {"a.txt", "x y z\n1 2 3\n", "a.txt:1: expected numbers, or a header with the columns x, y, z and q; there is no q", 1},
+        {"a.txt", "garbage\n", "a.txt:1: expected numbers, or a header", 1},
+        {"a.txt", "x y z q w\n1 2 3 4\n", "a.txt:2: 4 columns; expected 5 as in the header", 1},
+        {"a.txt", "1 2 3 4\n", "there is no frame 2", 2},
+        {"a.csv", "1,2,3\n", "a.csv:1: 3 columns; expected 4", 1},
+        {"a.csv", "1,2,,4\n", "a.csv:1: z is \"\"", 1},
+        {"a.csv", "1;2;3;4\n", "a.csv:1: expected numbers", 1},
+        {"a.xyz", "", "there is no frame 1; it has 0", 1},
+        {"a.xyz", "two\n\n", "a.xyz:1: expected the number of particles", 1},
+        {"a.xyz", "-2\n\n", "a.xyz:1: expected the number of particles", 1},
+        {"a.xyz", "2 2\n\n", "a.xyz:1: expected the number of particles", 1},
+        {"a.xyz", "3000000000\n\nX 1 2 3 4\n", "a.xyz:1: 3000000000 particles; there may be up to", 1},
+        {"a.xyz", "99999999999999999999999\n\nX 1 2 3 4\n", "a.xyz:1: 99999999999999999999999 particles; there may be up to", 1},
+        {"a.xyz", "2000000000\n\nX 1 2 3 4\n", "the file ends after 1 of 2000000000 particles", 1},
+        {"a.xyz", "2\n\nX 1 2 3 4\n", "the file ends after 1 of 2 particles", 1},
+        {"a.xyz", "2\n", "the file ends after 0 of 2 particles", 1},
+        {"a.xyz", "1\n\nX 1 2 3\n", "a.xyz:3: 4 columns; expected 5", 1},
+        {"a.xyz", "1\n\nX 1 2 3 q\n", "a.xyz:3: q is \"q\"", 1},
+        {"a.xyz", "1\n\nX 1 2 inf 4\n", "a.xyz:3: z is inf", 1},
+        {"a.xyz", "1\n\nX 1 2 3 4\nrest\n", "a.xyz:4: expected the number of particles", 1},
+        {"a.xyz", "1\n\nX 1 2 3 4\n", "there is no frame 2; it has 1", 2},
+        {"a.xyz", "1\nProperties=species:S:1:pos:R:3\nX 1 2 3\n", "a.xyz:2: Properties has no charge", 1},
+        {"a.xyz", "1\nProperties=species:S:1:charge:R:1\nX 1\n", "a.xyz:2: Properties has no pos", 1},
+        {"a.xyz", "1\nProperties=species\nX 1\n", "a.xyz:2: Properties: expected triples", 1},
+        {"a.xyz", "1\nProperties=pos:R:3000000000000\nX 1\n", "a.xyz:2: Properties: expected a number of columns", 1},
+        {"a.xyz", "1\nProperties=a:S:64:pos:R:3:charge:R:1\nX 1\n", "a.xyz:2: Properties: more than 64 columns", 1},
+        {"a.xyz", "1\nProperties=species:S:1:pos:R:3:charge:R:1\nX 1 2 3\n", "a.xyz:3: 4 columns; expected 5 as in Properties", 1},
+        {"a.pdb", "1 2 3 4\n", "a.pdb: no known kind of particle file", 1},
+        {"a.vtu", "1 2 3 4\n", "a.vtu: VTU files are for results only", 1},
+    };
+    for (size_t f = 0; f < sizeof files / sizeof *files; f++) {
+        fmm_particles *particles = NULL;
+        int64_t frames = 0;
+        yoke_status status = read_bytes(files[f].name, files[f].text, strlen(files[f].text), files[f].frame, &particles, &frames);
+        if (status != YOKE_ERROR_INPUT || !strstr(yoke_last_error(context), files[f].message))
+            print_message("%s: %s\n", files[f].text, yoke_last_error(context));
+        assert_int_equal(status, YOKE_ERROR_INPUT);
+        assert_non_null(strstr(yoke_last_error(context), files[f].message));
+        assert_null(particles);
+    }
+}
+
+static void bytes_that_are_no_text_and_missing_files_are_refused(void **state)
+{
+    (void)state;
+    fmm_particles *particles = NULL;
+    int64_t frames = 0;
+    assert_int_equal(read_bytes("a.txt", "1 2 3 4\n1 2\0 3 4\n", 17, 1, &particles, &frames), YOKE_ERROR_INPUT);
+    assert_non_null(strstr(yoke_last_error(context), "a.txt:2: a byte of value 0"));
+    assert_int_equal(fmm_particles_read(context, "/nowhere/a.txt", 1, &particles, &frames), YOKE_ERROR_INPUT);
+    assert_non_null(strstr(yoke_last_error(context), "/nowhere/a.txt: cannot be opened"));
+    assert_int_equal(fmm_particles_read(context, "/tmp", 1, &particles, &frames), YOKE_ERROR_INPUT);
+    assert_null(particles);
+}
+
+/* Every beginning of a file, and every byte of it changed: no crash, and either an error or finite numbers. */
+static void damaged_files_are_read_or_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *text;
+    } files[] = {{"a.txt", "x y z q\n1 2e3 -.5 4\n5 6 7 8\n"},
+                 {"a.csv", "1,2,3,4\n5,6,7,8\n"},
+                 {"a.xyz", "1\nProperties=s:S:1:pos:R:3:q:R:1\nX 1 2 3 4\n1\n\nX 1 2 3 4\n"}};
+    static const char changes[] = {0, '\n', ' ', ',', ':', '9', 'e', '-', '"', (char)0xff};
+    for (size_t f = 0; f < sizeof files / sizeof *files; f++) {
+        size_t size = strlen(files[f].text);
+        for (size_t at = 0; at < size; at++)
+            for (size_t c = 0; c <= sizeof changes; c++) {
+                char bytes[200];
+                fmm_particles *particles = NULL;
+                int64_t frames;
+                memcpy(bytes, files[f].text, size);
+                if (c < sizeof changes) bytes[at] = changes[c];
+                yoke_status status = read_bytes(files[f].name, bytes, c < sizeof changes ? size : at, 1, &particles, &frames);
+                assert_true(status == YOKE_OK || status == YOKE_ERROR_INPUT);
+                for (int64_t i = 0; status == YOKE_OK && i < particles->count; i++)
+                    assert_true(isfinite(particles->x[i] + particles->y[i] + particles->z[i] + particles->charge[i]));
+                fmm_particles_destroy(particles);
+            }
+    }
+}
+
+static void what_is_written_is_read_again_to_the_last_bit(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"b.txt", "b.csv", "b.xyz"};
+    fmm_particles *p = NULL, *q = NULL;
+    fmm_field *field = NULL;
+    int64_t frames;
+    assert_int_equal(fmm_particles_generate(context, FMM_XENON, 500, FMM_RANDOM, 5, &p), YOKE_OK);
+    for (int64_t i = 0; i < p->count; i++) p->charge[i] *= p->x[i] * 1e-300; /* many digits, small numbers */
+    for (int with = 0; with < 3; with++) {                                   /* no field, potential, gradient too */
+        if (with) assert_int_equal(fmm_field_create(context, p->count, with > 1, &field), YOKE_OK);
+        for (size_t n = 0; n < sizeof names / sizeof *names; n++) {
+            char path[200];
+            path_of(path, names[n]);
+            assert_int_equal(fmm_write(context, path, p, field), YOKE_OK);
+            assert_int_equal(fmm_particles_read(context, path, 1, &q, &frames), YOKE_OK);
+            remove(path);
+            assert_int_equal(q->count, p->count);
+            assert_memory_equal(q->x, p->x, 500 * sizeof(double));
+            assert_memory_equal(q->y, p->y, 500 * sizeof(double));
+            assert_memory_equal(q->z, p->z, 500 * sizeof(double));
+            assert_memory_equal(q->charge, p->charge, 500 * sizeof(double));
+            fmm_particles_destroy(q);
+        }
+        fmm_field_destroy(field);
+        field = NULL;
+    }
+    fmm_particles_destroy(p);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(columns_are_read_with_and_without_header),
+    cmocka_unit_test(files_without_particles_have_none),
+    cmocka_unit_test(xyz_is_read_with_its_frames_and_properties),
+    cmocka_unit_test(what_is_wrong_is_refused_with_its_line),
+    cmocka_unit_test(bytes_that_are_no_text_and_missing_files_are_refused),
+    cmocka_unit_test(damaged_files_are_read_or_refused),
+    cmocka_unit_test(what_is_written_is_read_again_to_the_last_bit),
+};
+
+UNIT_MAIN(tests, start, end)
