@@ -1,0 +1,124 @@
+#include "tree/lists.h"
+
+/* Writes the near leaves of a leaf in ascending order, if `cells` is not NULL; returns how many there are. */
+static int near_leaves(fmm_walk *walk, int32_t leaf, fmm_pairs pairs, int32_t *cells)
+{
+    const int32_t *near = walk->near[walk->tree->depth];
+    int count = 0;
+    fmm_walk_to(walk, walk->tree->depth, leaf);
+    for (int n = 0; n < FMM_NEIGHBOURS; n++) {
+        if (near[n] < 0 || near[n] == leaf || (pairs == FMM_PAIRS_ONCE && near[n] < leaf)) continue;
+        int at = count++;
+        if (!cells) continue;
+        for (; at > 0 && cells[at - 1] > near[n]; at--) cells[at] = cells[at - 1];
+        cells[at] = near[n];
+    }
+    return count;
+}
+
+/* Counts into start[leaf + 1] (fill 0), or writes the leaves where start says. */
+static void visit_leaves(const fmm_tree *tree, fmm_pairs pairs, int fill, fmm_near_list *list)
+{
+#pragma omp parallel
+    {
+        fmm_walk walk;
+        fmm_walk_start(&walk, tree);
+#pragma omp for schedule(static)
+        for (int64_t t = 0; t < tree->level[tree->depth].count; t++) {
+            int32_t *cells = fill ? list->cell + list->start[t] : NULL;
+            int count = near_leaves(&walk, (int32_t)t, pairs, cells);
+            if (!fill) list->start[t + 1] = count;
+        }
+    }
+}
+
+yoke_status fmm_near_list_create(const fmm_tree *tree, fmm_pairs pairs, fmm_near_list *list)
+{
+    int64_t leaves = tree->level[tree->depth].count;
+    fmm_near_list created = {0};
+    yoke_status status = yoke_allocate(tree->context, leaves + 1, sizeof *created.start, &created.start);
+    if (!status) {
+        visit_leaves(tree, pairs, 0, &created);
+        for (int64_t t = 0; t < leaves; t++) created.start[t + 1] += created.start[t];
+        status = yoke_allocate(tree->context, created.start[leaves], sizeof *created.cell, &created.cell);
+    }
+    if (status) {
+        fmm_near_list_destroy(tree, &created);
+        return status;
+    }
+    visit_leaves(tree, pairs, 1, &created);
+    *list = created;
+    return YOKE_OK;
+}
+
+void fmm_near_list_destroy(const fmm_tree *tree, fmm_near_list *list)
+{
+    yoke_release(tree->context, list->start);
+    yoke_release(tree->context, list->cell);
+    *list = (fmm_near_list){0};
+}
+
+yoke_status fmm_far_list_create(yoke_context *context, int64_t max_parents, fmm_far_list *list)
+{
+    *list = (fmm_far_list){.max_parents = max_parents};
+    yoke_status status = yoke_allocate(context, max_parents * FMM_MAX_FAR, sizeof *list->target, &list->target);
+    if (!status) status = yoke_allocate(context, max_parents * FMM_MAX_FAR, sizeof *list->source, &list->source);
+    if (status) fmm_far_list_destroy(context, list);
+    return status;
+}
+
+void fmm_far_list_destroy(yoke_context *context, fmm_far_list *list)
+{
+    yoke_release(context, list->target);
+    yoke_release(context, list->source);
+    *list = (fmm_far_list){0};
+}
+
+/* The direction of an octant from octant 0, and twice that of a neighbour. */
+static int octant_offset(int octant) { return (octant & 1) + 7 * (octant >> 1 & 1) + 49 * (octant >> 2); }
+static int neighbour_offset(int neighbour) { return 2 * (neighbour % 3 - 1 + 7 * (neighbour / 3 % 3 - 1) + 49 * (neighbour / 9 - 1)); }
+
+/* Counts the pairs of a target, next[direction]++, with the children of its parent's neighbour n, and writes them there before, if `fill`. */
+static void visit_target(fmm_far_list *list, const fmm_walk *walk, int level, int32_t target, int n, fmm_pairs pairs, int fill,
+                         int64_t *next)
+{
+    const fmm_level *above = &walk->tree->level[level - 1];
+    int32_t near = walk->near[level - 1][n];
+    int octant = fmm_octant(&walk->tree->level[level], target), base = FMM_NO_DIRECTION + neighbour_offset(n) - octant_offset(octant);
+    unsigned sources = above->octants[near] & walk->separated[octant][n];
+    for (int s = 0; sources >> s; s++) {
+        int d = base + octant_offset(s);
+        if (!(sources >> s & 1) || (pairs == FMM_PAIRS_ONCE && d < FMM_NO_DIRECTION)) continue;
+        if (fill) {
+            list->target[next[d]] = target;
+            list->source[next[d]] = fmm_child(above, near, s);
+        }
+        next[d]++;
+    }
+}
+
+static void visit_parent(fmm_far_list *list, const fmm_walk *walk, int level, fmm_pairs pairs, int fill, int64_t *next)
+{
+    const int32_t *child = walk->tree->level[level - 1].child + walk->cell[level - 1];
+    for (int n = 0; n < FMM_NEIGHBOURS; n++)
+        for (int32_t t = child[0]; t < child[1] && n != FMM_SELF && walk->near[level - 1][n] >= 0; t++)
+            visit_target(list, walk, level, t, n, pairs, fill, next);
+}
+
+void fmm_far_list_fill(fmm_far_list *list, fmm_walk *walk, int level, int64_t first, int64_t last, fmm_pairs pairs)
+{
+    int64_t next[FMM_DIRECTIONS] = {0}, sum = 0;
+    for (int fill = 0; fill < 2; fill++) {
+        for (int64_t p = first; p < last; p++) {
+            fmm_walk_to(walk, level - 1, (int32_t)p);
+            visit_parent(list, walk, level, pairs, fill, next);
+        }
+        if (fill) break;
+        for (int d = 0; d < FMM_DIRECTIONS; d++) {
+            list->start[d] = sum;
+            sum += next[d];
+            next[d] = list->start[d];
+        }
+        list->start[FMM_DIRECTIONS] = sum;
+    }
+}

@@ -1,0 +1,47 @@
+/*
+ * walk.h - the neighbours of cells, found on the way from the root.
+ *
+ * Nothing is stored per cell: a walk holds a cell of each level, each the parent of the next, with its neighbours.  Those of a cell are children of its
+ * parent's neighbours, so a step down takes 27 look-ups, and walking over all cells in order hardly more for each.
+ */
+#ifndef FMM_TREE_WALK_H
+#define FMM_TREE_WALK_H
+
+#include "tree/tree.h"
+
+/* Neighbour dx + 3 dy + 9 dz + FMM_SELF lies dx, dy, dz = -1, 0, 1 cells away. */
+enum { FMM_NEIGHBOURS = 27, FMM_SELF = 13 };
+
+typedef struct fmm_walk {
+    const fmm_tree *tree;
+    unsigned char separated[8]
+                           [FMM_NEIGHBOURS]; /* [cell's octant][parent's neighbour] bit o: its child of octant o does not touch the cell */
+    int32_t cell[FMM_MAX_DEPTH + 1];         /* -1: none yet; nothing below it holds then */
+    int32_t near[FMM_MAX_DEPTH + 1][FMM_NEIGHBOURS]; /* cells of its level; -1: no particles there, or outside of the box */
+} fmm_walk;
+
+/* At the root of a tree with particles.  A walk belongs to one thread; it holds no memory. */
+void fmm_walk_start(fmm_walk *walk, const fmm_tree *tree);
+/* To a cell, from wherever the walk is: near[level] are its neighbours then, near[level - 1] its parent's and so on. */
+void fmm_walk_to(fmm_walk *walk, int level, int32_t cell);
+/* To a child of the cell on level - 1 where the walk is. */
+void fmm_walk_down(fmm_walk *walk, int level, int32_t cell);
+
+/* The number of bits in a set of octants. */
+static inline int fmm_count_octants(unsigned octants)
+{
+    octants -= octants >> 1 & 0x55;
+    octants = (octants & 0x33) + (octants >> 2 & 0x33);
+    return (int)((octants + (octants >> 4)) & 0xF);
+}
+
+/* The child of an octant that the cell has. */
+static inline int32_t fmm_child(const fmm_level *level, int32_t cell, int octant)
+{
+    return level->child[cell] + fmm_count_octants(level->octants[cell] & ((1U << octant) - 1));
+}
+
+/* The octant of a cell in its parent. */
+static inline int fmm_octant(const fmm_level *level, int32_t cell) { return (int)(level->key[cell] & 7); }
+
+#endif

@@ -1,0 +1,21 @@
+/*
+ * cost.h - what a depth costs: operations times their costs.
+ *
+ * The measure is any: seconds, joules, instructions or cycles.
+ */
+#ifndef FMM_TUNE_COST_H
+#define FMM_TUNE_COST_H
+
+#include "tune/count.h"
+
+/* Of one of each of the operations that fmm_counts counts.  That of a far pair depends on the order of the expansions. */
+typedef struct fmm_costs {
+    double parent, z, y, x, neighbour, near, far;
+} fmm_costs;
+
+double fmm_cost(const fmm_counts *counts, const fmm_costs *costs);
+
+/* The depth of 0 ... depth that costs least by its counts [depth + 1]; the least of several. */
+int fmm_cheapest_depth(const fmm_counts *counts, int depth, const fmm_costs *costs);
+
+#endif

@@ -1,0 +1,145 @@
+#include "tune/count.h"
+
+#include "tree/walk.h"
+
+enum { SHARES = 64 };
+
+/* Sums over the cells of each level. */
+typedef struct tally {
+    int64_t near[FMM_MAX_DEPTH + 1]; /* ordered pairs of particles, each with itself among them */
+    int64_t far[FMM_MAX_DEPTH + 1];  /* ordered pairs */
+    int64_t y[FMM_MAX_DEPTH + 1], x[FMM_MAX_DEPTH + 1];
+    int64_t neighbours[FMM_MAX_DEPTH + 1]; /* ordered pairs */
+} tally;
+
+/* A subtree that is counted on its own. */
+typedef struct subtree {
+    int level;
+    int32_t cell;
+} subtree;
+
+typedef struct counter {
+    const fmm_tree *tree;
+    int32_t largest; /* subtrees have at most so many particles */
+    int64_t num_subtrees;
+    subtree *subtrees;
+} counter;
+
+static int64_t particles_in(const fmm_level *level, int32_t cell) { return level->particle[cell + 1] - level->particle[cell]; }
+
+/* Layers of the box among three around a cell. */
+static int layers(uint32_t at, int level) { return 3 - (at == 0) - (at == (1U << level) - 1); }
+
+/* The cell where the walk is. */
+static void count_cell(const counter *c, const fmm_walk *walk, int l, tally *sum)
+{
+    const fmm_level *level = &c->tree->level[l];
+    int32_t cell = walk->cell[l];
+    int64_t particles = 0, neighbours = -1, far = 0;
+    uint32_t at[3];
+    for (int n = 0; n < FMM_NEIGHBOURS; n++) {
+        int32_t near = walk->near[l][n];
+        if (near < 0) continue;
+        particles += particles_in(level, near);
+        neighbours++;
+    }
+    for (int n = 0; n < FMM_NEIGHBOURS && l > 1; n++) {
+        int32_t near = walk->near[l - 1][n];
+        if (near >= 0) far += fmm_count_octants(c->tree->level[l - 1].octants[near] & walk->separated[fmm_octant(level, cell)][n]);
+    }
+    fmm_key_coordinates(level->key[cell], at);
+    sum->near[l] += particles_in(level, cell) * particles;
+    sum->far[l] += far;
+    sum->y[l] += 3 * layers(at[2], l);
+    sum->x[l] += 3 * layers(at[2], l) * layers(at[1], l);
+    sum->neighbours[l] += neighbours;
+}
+
+static void count_subtree(const counter *c, fmm_walk *walk, int l, tally *sum)
+{
+    count_cell(c, walk, l, sum);
+    if (l == c->tree->depth) return;
+    const int32_t *child = c->tree->level[l].child + walk->cell[l];
+    for (int32_t k = child[0]; k < child[1]; k++) {
+        fmm_walk_down(walk, l + 1, k);
+        count_subtree(c, walk, l + 1, sum);
+    }
+}
+
+/* Counts the cells with more particles than subtrees have, and puts their other children into the list. */
+static void count_top(counter *c, fmm_walk *walk, int l, tally *sum)
+{
+    count_cell(c, walk, l, sum);
+    if (l == c->tree->depth) return;
+    const int32_t *child = c->tree->level[l].child + walk->cell[l];
+    for (int32_t k = child[0]; k < child[1]; k++) {
+        if (particles_in(&c->tree->level[l + 1], k) <= c->largest) {
+            c->subtrees[c->num_subtrees++] = (subtree){l + 1, k};
+            continue;
+        }
+        fmm_walk_down(walk, l + 1, k);
+        count_top(c, walk, l + 1, sum);
+    }
+}
+
+static void add(tally *sum, const tally *part)
+{
+    for (int l = 0; l <= FMM_MAX_DEPTH; l++) {
+        sum->near[l] += part->near[l];
+        sum->far[l] += part->far[l];
+        sum->y[l] += part->y[l];
+        sum->x[l] += part->x[l];
+        sum->neighbours[l] += part->neighbours[l];
+    }
+}
+
+static void count_all(counter *c, tally *sum)
+{
+    fmm_walk top;
+    fmm_walk_start(&top, c->tree);
+    count_top(c, &top, 0, sum);
+#pragma omp parallel
+    {
+        fmm_walk walk;
+        tally part = {0};
+        fmm_walk_start(&walk, c->tree);
+#pragma omp for schedule(dynamic) nowait
+        for (int64_t s = 0; s < c->num_subtrees; s++) {
+            fmm_walk_to(&walk, c->subtrees[s].level, c->subtrees[s].cell);
+            count_subtree(c, &walk, c->subtrees[s].level, &part);
+        }
+#pragma omp critical(fmm_count)
+        add(sum, &part);
+    }
+}
+
+/* counts [depth + 1] from the sums over cells: the loops of level l run over the parents on level l - 1. */
+static void sum_levels(const fmm_tree *tree, const tally *sum, fmm_counts *counts)
+{
+    for (int d = 0; d <= tree->depth; d++) {
+        fmm_counts now = d > 1 ? counts[d - 1] : (fmm_counts){0};
+        if (d > 1) {
+            now.parents += tree->level[d - 1].count;
+            now.y += sum->y[d - 1];
+            now.x += sum->x[d - 1];
+            now.neighbours += sum->neighbours[d - 1] / 2;
+            now.far += sum->far[d] / 2;
+        }
+        now.z = 3 * now.parents;
+        now.near = (sum->near[d] - tree->count) / 2;
+        counts[d] = now;
+    }
+}
+
+yoke_status fmm_count(const fmm_tree *tree, fmm_counts *counts)
+{
+    tally sum = {0};
+    counter c = {.tree = tree, .largest = (int32_t)(tree->count / SHARES)};
+    /* Fewer than SHARES cells of a level have more than `largest` particles, and only their children are subtrees. */
+    yoke_status status = yoke_allocate(tree->context, (int64_t)8 * SHARES * (tree->depth + 1), sizeof *c.subtrees, &c.subtrees);
+    if (status) return status;
+    if (tree->count > 0) count_all(&c, &sum);
+    sum_levels(tree, &sum, counts);
+    yoke_release(tree->context, c.subtrees);
+    return YOKE_OK;
+}

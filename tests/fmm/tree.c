@@ -1,0 +1,331 @@
+#include "tree/tree.h"
+
+#include <math.h>
+#include <omp.h>
+
+#include "clouds.h"
+#include "tree/lists.h"
+#include "tree/sort.h"
+#include "unit.h"
+
+static yoke_context *context;
+
+static int start(void **state)
+{
+    (void)state;
+    return yoke_context_create(NULL, &context) != YOKE_OK;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    yoke_context_destroy(context);
+    return 0;
+}
+
+static fmm_tree *tree_of(const fmm_particles *particles, int depth)
+{
+    fmm_tree *tree = NULL;
+    assert_int_equal(fmm_tree_create(particles, fmm_box_around(particles), depth, &tree), YOKE_OK);
+    return tree;
+}
+
+static void keys_interleave_coordinates_and_give_them_back(void **state)
+{
+    (void)state;
+    assert_true(fmm_key((const uint32_t[3]){1, 0, 0}) == 1);
+    assert_true(fmm_key((const uint32_t[3]){0, 1, 0}) == 2);
+    assert_true(fmm_key((const uint32_t[3]){0, 0, 1}) == 4);
+    assert_true(fmm_key((const uint32_t[3]){0x1FFFFF, 0x1FFFFF, 0x1FFFFF}) == UINT64_MAX >> 1);
+    uint64_t random = 1;
+    for (int i = 0; i < 1000; i++) {
+        uint32_t at[3], back[3];
+        uint64_t plain = 0;
+        for (int c = 0; c < 3; c++) at[c] = (uint32_t)(cloud_random(&random) * 0x1p21);
+        for (int b = 0; b < 21; b++)
+            for (int c = 0; c < 3; c++) plain |= (uint64_t)(at[c] >> b & 1) << (3 * b + c);
+        assert_true(fmm_key(at) == plain);
+        fmm_key_coordinates(plain, back);
+        assert_memory_equal(at, back, sizeof at);
+    }
+}
+
+typedef struct numbered {
+    uint64_t key;
+    int32_t number;
+} numbered;
+
+static int compare(const void *a, const void *b)
+{
+    const numbered *p = a, *q = b;
+    if (p->key != q->key) return p->key < q->key ? -1 : 1;
+    return (p->number > q->number) - (p->number < q->number);
+}
+
+static void sort_is_stable_at_each_number_of_threads(void **state)
+{
+    (void)state;
+    enum { COUNT = 30000 };
+    static numbered expected[COUNT];
+    static uint64_t keys[COUNT];
+    static int32_t order[COUNT];
+    const int threads = omp_get_max_threads(), bits[] = {63, 64, 12, 5, 0};
+    for (size_t b = 0; b < sizeof bits / sizeof bits[0]; b++)
+        for (int t = 1; t <= 7; t += 3) {
+            uint64_t random = 3;
+            for (int i = 0; i < COUNT; i++) {
+                keys[i] = (uint64_t)(cloud_random(&random) * ldexp(1, bits[b]));
+                expected[i] = (numbered){keys[i], i};
+            }
+            qsort(expected, COUNT, sizeof expected[0], compare);
+            omp_set_num_threads(t);
+            assert_int_equal(fmm_sort(context, COUNT, bits[b], keys, order), YOKE_OK);
+            for (int i = 0; i < COUNT; i++) assert_true(keys[i] == expected[i].key && order[i] == expected[i].number);
+        }
+    assert_int_equal(fmm_sort(context, 0, 63, keys, order), YOKE_OK);
+    omp_set_num_threads(threads);
+}
+
+/* Cells ascend, have the ranges that their children have, and particles that lie in them. */
+static void check_level(const fmm_tree *tree, const fmm_particles *p, int l)
+{
+    const fmm_level *level = &tree->level[l];
+    /* With rounding errors, also those of denormal numbers. */
+    double half = ldexp(tree->box.side, -l - 1) + 0x1p-50 * tree->box.side + 0x1p-1072;
+    assert_true(level->count <= tree->count && level->particle[0] == 0 && level->particle[level->count] == tree->count);
+    for (int64_t c = 0; c < level->count; c++) {
+        double centre[3];
+        assert_true(level->particle[c] < level->particle[c + 1] && (c == 0 || level->key[c - 1] < level->key[c]) &&
+                    level->key[c] >> 3 * l == 0);
+        fmm_tree_centre(tree, l, c, centre);
+        for (int32_t i = level->particle[c]; i < level->particle[c + 1]; i++) {
+            const double at[3] = {p->x[tree->order[i]], p->y[tree->order[i]], p->z[tree->order[i]]};
+            for (int k = 0; k < 3; k++) assert_true(fabs(at[k] - centre[k]) <= half + 0x1p-52 * fabs(at[k]));
+        }
+        if (l == tree->depth) continue;
+        int octants = 0;
+        for (int32_t k = level->child[c]; k < level->child[c + 1]; k++) {
+            assert_true(tree->level[l + 1].parent[k] == c && tree->level[l + 1].key[k] >> 3 == level->key[c]);
+            octants |= 1 << (tree->level[l + 1].key[k] & 7);
+        }
+        assert_int_equal(octants, level->octants[c]);
+        assert_int_equal(level->particle[c], tree->level[l + 1].particle[level->child[c]]);
+    }
+}
+
+static void check_order(const fmm_tree *tree)
+{
+    const fmm_level *leaves = &tree->level[tree->depth];
+    for (int64_t c = 0; c < leaves->count; c++)
+        for (int32_t i = leaves->particle[c] + 1; i < leaves->particle[c + 1]; i++) assert_true(tree->order[i - 1] < tree->order[i]);
+}
+
+static void cells_hold_the_particles_that_lie_in_them(void **state)
+{
+    (void)state;
+    const int depths[] = {0, 1, 4, FMM_MAX_DEPTH};
+    for (int cloud = 0; cloud < CLOUDS; cloud++)
+        for (int d = 0; d < 4; d++) {
+            fmm_particles *p = cloud_create(context, cloud, 500);
+            fmm_tree *tree = tree_of(p, depths[d]);
+            char seen[500] = {0};
+            for (int i = 0; i < 500; i++) seen[tree->order[i]]++;
+            for (int i = 0; i < 500; i++) assert_int_equal(seen[i], 1);
+            for (int l = 0; l <= tree->depth; l++) check_level(tree, p, l);
+            check_order(tree);
+            assert_int_equal(tree->level[0].count, 1);
+            double values[500], sorted[500], back[500];
+            for (int i = 0; i < 500; i++) values[i] = i;
+            fmm_tree_sort(tree, values, sorted);
+            fmm_tree_restore(tree, sorted, back);
+            for (int i = 0; i < 500; i++) assert_true(sorted[i] == tree->order[i] && back[i] == i);
+            fmm_tree_destroy(tree);
+            fmm_particles_destroy(p);
+        }
+}
+
+static void trees_are_the_same_at_each_number_of_threads(void **state)
+{
+    (void)state;
+    const int threads = omp_get_max_threads();
+    for (int cloud = 0; cloud < CLOUDS; cloud++) {
+        fmm_particles *p = cloud_create(context, cloud, 20000);
+        omp_set_num_threads(1);
+        fmm_tree *one = tree_of(p, 9);
+        omp_set_num_threads(5);
+        fmm_tree *five = tree_of(p, 9);
+        assert_memory_equal(one->order, five->order, 20000 * sizeof *one->order);
+        for (int l = 0; l <= 9; l++) {
+            size_t cells = (size_t)one->level[l].count;
+            assert_int_equal(cells, five->level[l].count);
+            assert_memory_equal(one->level[l].key, five->level[l].key, cells * sizeof(uint64_t));
+            assert_memory_equal(one->level[l].particle, five->level[l].particle, (cells + 1) * sizeof(int32_t));
+        }
+        fmm_tree_destroy(one);
+        fmm_tree_destroy(five);
+        fmm_particles_destroy(p);
+    }
+    omp_set_num_threads(threads);
+}
+
+enum { COVERED = 150 };
+
+/* How often each ordered pair of particles is in the near or far field. */
+typedef struct cover {
+    const fmm_tree *tree;
+    fmm_pairs pairs;
+    unsigned char (*times)[COVERED];
+} cover;
+
+static void cover_cells(cover *c, int l, int32_t target, int32_t source)
+{
+    const fmm_level *level = &c->tree->level[l];
+    for (int32_t i = level->particle[target]; i < level->particle[target + 1]; i++)
+        for (int32_t j = level->particle[source]; j < level->particle[source + 1]; j++) {
+            c->times[i][j]++;
+            if (c->pairs == FMM_PAIRS_ONCE && target != source) c->times[j][i]++;
+        }
+}
+
+static int distance(const fmm_level *level, int32_t a, int32_t b, int shift, int d[3])
+{
+    uint32_t at[3], to[3];
+    int largest = 0;
+    fmm_key_coordinates(level->key[a], at);
+    fmm_key_coordinates(level->key[b], to);
+    for (int c = 0; c < 3; c++) {
+        d[c] = (int)(to[c] >> shift) - (int)(at[c] >> shift);
+        largest = abs(d[c]) > largest ? abs(d[c]) : largest;
+    }
+    return largest;
+}
+
+static void cover_near(cover *c)
+{
+    fmm_near_list near;
+    int d[3], leaves = c->tree->depth;
+    assert_int_equal(fmm_near_list_create(c->tree, c->pairs, &near), YOKE_OK);
+    for (int32_t t = 0; t < c->tree->level[leaves].count; t++) {
+        cover_cells(c, leaves, t, t);
+        for (int64_t k = near.start[t]; k < near.start[t + 1]; k++) {
+            assert_true(k == near.start[t] || near.cell[k - 1] < near.cell[k]);
+            assert_int_equal(distance(&c->tree->level[leaves], t, near.cell[k], 0, d), 1);
+            assert_true(c->pairs == FMM_PAIRS_BOTH || near.cell[k] > t);
+            cover_cells(c, leaves, t, near.cell[k]);
+        }
+    }
+    fmm_near_list_destroy(c->tree, &near);
+}
+
+static void cover_far(cover *c, int l)
+{
+    enum { BLOCK = 7 };
+    fmm_far_list far;
+    fmm_walk walk;
+    assert_int_equal(fmm_far_list_create(context, BLOCK, &far), YOKE_OK);
+    fmm_walk_start(&walk, c->tree);
+    int64_t parents = c->tree->level[l - 1].count;
+    for (int64_t first = 0; first < parents; first += BLOCK) {
+        fmm_far_list_fill(&far, &walk, l, first, first + BLOCK < parents ? first + BLOCK : parents, c->pairs);
+        for (int direction = 0; direction < FMM_DIRECTIONS; direction++)
+            for (int64_t k = far.start[direction]; k < far.start[direction + 1]; k++) {
+                int d[3];
+                assert_true(distance(&c->tree->level[l], far.target[k], far.source[k], 1, d) == 1);
+                assert_true(distance(&c->tree->level[l], far.target[k], far.source[k], 0, d) > 1);
+                assert_true(c->pairs == FMM_PAIRS_BOTH || direction > FMM_NO_DIRECTION);
+                assert_int_equal(direction, d[0] + 7 * d[1] + 49 * d[2] + FMM_NO_DIRECTION);
+                cover_cells(c, l, far.target[k], far.source[k]);
+            }
+    }
+    fmm_far_list_destroy(context, &far);
+}
+
+static void each_pair_of_particles_is_in_one_field_once(void **state)
+{
+    (void)state;
+    static unsigned char times[COVERED][COVERED];
+    const int depths[] = {0, 1, 2, 3, 5, FMM_MAX_DEPTH};
+    for (int cloud = 0; cloud < CLOUDS; cloud++)
+        for (int d = 0; d < 6; d++)
+            for (int both = 0; both < 2; both++) {
+                fmm_particles *p = cloud_create(context, cloud, COVERED);
+                fmm_tree *tree = tree_of(p, depths[d]);
+                cover c = {tree, both ? FMM_PAIRS_BOTH : FMM_PAIRS_ONCE, times};
+                memset(times, 0, sizeof times);
+                cover_near(&c);
+                for (int l = 1; l <= tree->depth; l++) cover_far(&c, l);
+                for (int i = 0; i < COVERED; i++)
+                    for (int j = 0; j < COVERED; j++) assert_int_equal(times[i][j], 1);
+                fmm_tree_destroy(tree);
+                fmm_particles_destroy(p);
+            }
+}
+
+static void a_tree_that_is_cut_has_the_cells_of_a_lower_one(void **state)
+{
+    (void)state;
+    for (int depth = 0; depth <= 6; depth += 3) {
+        fmm_particles *p = cloud_create(context, CLUSTERED, 500);
+        fmm_tree *cut = tree_of(p, 6), *low = tree_of(p, depth);
+        fmm_tree_cut(cut, depth);
+        assert_int_equal(cut->depth, depth);
+        for (int l = 0; l <= depth; l++) {
+            check_level(cut, p, l);
+            assert_int_equal(cut->level[l].count, low->level[l].count);
+            assert_memory_equal(cut->level[l].particle, low->level[l].particle, (size_t)(low->level[l].count + 1) * sizeof(int32_t));
+        }
+        assert_null(cut->level[depth].child);
+        fmm_tree_destroy(cut);
+        fmm_tree_destroy(low);
+        fmm_particles_destroy(p);
+    }
+}
+
+static void one_particle_and_none_make_trees(void **state)
+{
+    (void)state;
+    for (int64_t count = 0; count < 2; count++) {
+        fmm_particles *p = cloud_create(context, UNIFORM, count);
+        fmm_tree *tree = tree_of(p, 3);
+        fmm_near_list near;
+        for (int l = 0; l <= 3; l++) assert_int_equal(tree->level[l].count, count);
+        assert_int_equal(fmm_near_list_create(tree, FMM_PAIRS_BOTH, &near), YOKE_OK);
+        assert_int_equal(near.start[count], 0);
+        fmm_near_list_destroy(tree, &near);
+        fmm_tree_destroy(tree);
+        fmm_particles_destroy(p);
+    }
+}
+
+static void what_makes_no_tree_is_refused(void **state)
+{
+    (void)state;
+    fmm_particles *p = cloud_create(context, UNIFORM, 10);
+    const fmm_box box = {{0, 0, 0}, 1};
+    fmm_tree *tree = NULL;
+    assert_int_equal(fmm_tree_create(p, box, -1, &tree), YOKE_ERROR_ARGUMENT);
+    assert_int_equal(fmm_tree_create(p, box, FMM_MAX_DEPTH + 1, &tree), YOKE_ERROR_ARGUMENT);
+    const double sides[] = {0, -1, NAN, INFINITY};
+    for (int s = 0; s < 4; s++) assert_int_equal(fmm_tree_create(p, (fmm_box){{0, 0, 0}, sides[s]}, 3, &tree), YOKE_ERROR_ARGUMENT);
+    const double places[] = {NAN, INFINITY, 1.5, -1e-9};
+    for (int s = 0; s < 4; s++) {
+        p->y[6] = places[s];
+        assert_int_equal(fmm_tree_create(p, box, 3, &tree), YOKE_ERROR_ARGUMENT);
+        assert_non_null(strstr(yoke_last_error(context), "particle 7 "));
+    }
+    assert_null(tree);
+    fmm_particles_destroy(p);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(keys_interleave_coordinates_and_give_them_back),
+    cmocka_unit_test(sort_is_stable_at_each_number_of_threads),
+    cmocka_unit_test(cells_hold_the_particles_that_lie_in_them),
+    cmocka_unit_test(trees_are_the_same_at_each_number_of_threads),
+    cmocka_unit_test(each_pair_of_particles_is_in_one_field_once),
+    cmocka_unit_test(one_particle_and_none_make_trees),
+    cmocka_unit_test(what_makes_no_tree_is_refused),
+    cmocka_unit_test(a_tree_that_is_cut_has_the_cells_of_a_lower_one),
+};
+
+UNIT_MAIN(tests, start, end)
