@@ -1,0 +1,54 @@
+/*
+ * kernels.h - the loops of the operators, compiled once for each instruction set.
+ */
+#ifndef FMM_EXPANSION_KERNELS_H
+#define FMM_EXPANSION_KERNELS_H
+
+#include "expansion/expansion.h"
+
+enum {
+    FMM_MAX_PAIRS = 16,
+    FMM_MAX_KERNELS = 3
+}; /* of a translation at once, in the widest instruction set; instruction sets of one machine */
+
+/*
+ * Recurrences of regular or irregular harmonics of degrees 0 .. degree.  With (a, b, c, d) = (x, y, z, r^2) for regular and (x, y, z, 1)/r^2 for
+ * irregular ones:
+ *     H_m^m = diagonal[m] (a + i b) H_(m-1)^(m-1)
+ *     H_(l+1)^m = upper[l, m] c H_l^m - lower[l, m] d H_(l-1)^m
+ */
+typedef struct fmm_recurrence {
+    int irregular;
+    const double *diagonal, *upper, *lower; /* the last two at fmm_harmonic(l, m) */
+} fmm_recurrence;
+
+/* Products of an evaluation with the real and the imaginary part of one harmonic: of the potential and of its derivatives in x, y and z. */
+enum { FMM_FACTORS = 8 };
+
+/*
+ * One vector of translation: expansions are rotated about z so that the vector lies over the x axis, rotated about y so that it is the z axis,
+ * translated, and rotated back (C. A. White and M. Head-Gordon, J. Chem. Phys. 105 (1996) 5061).  A vector that points down is mirrored first.
+ */
+typedef struct fmm_translation {
+    double degree_in[FMM_MAX_ORDER + 1], degree_out[FMM_MAX_ORDER + 1]; /* factors of degrees: units and mirror                       */
+    double cosine[FMM_MAX_ORDER + 1], sine[FMM_MAX_ORDER + 1];          /* of m times the azimuth, with the mirror's (-1)^m           */
+    const double *rotation, *rotation_back; /* fmm_rotation_size values each, see rotation.h                      */
+    const double *axial;   /* factor of input degree k in output degree l: axial[out_step l + in_step k]                              */
+    int in_step, out_step; /* +1 or -1: M2L (1, 1), M2M (-1, 1) with k <= l, L2L (1, -1) with k >= l                                   */
+} fmm_translation;
+
+typedef struct fmm_kernels {
+    int pairs; /* of a translation at once */
+    /* Adds charge times harmonic to the coefficients. */
+    void (*gather)(const fmm_recurrence *recurrence, int order, const fmm_frame *frame, const fmm_sources *sources, double *coefficients);
+    /* Adds sums over harmonics of degrees 0 .. degree; factors[harmonic][FMM_FACTORS]. */
+    void (*evaluate)(const fmm_recurrence *recurrence, int degree, const fmm_frame *frame, const double *factors,
+                     const fmm_targets *targets);
+    void (*translate)(const fmm_translation *translation, int order, int64_t pairs, const double *const *from, double *const *to,
+                      double *work);
+} fmm_kernels;
+
+/* Those that this machine can run, from plain to wide.  Returns how many. */
+int fmm_kernels_list(const fmm_kernels *list[FMM_MAX_KERNELS]);
+
+#endif

@@ -1,0 +1,30 @@
+/*
+ * parts.h - what operators hold; private to this folder and its tests.
+ */
+#ifndef FMM_EXPANSION_PARTS_H
+#define FMM_EXPANSION_PARTS_H
+
+#include "expansion/kernels/kernels.h"
+
+enum {
+    FMM_MAX_ANGLES = 25, /* polar angles of the 316 directions of M2L, all mirrored to the upper half */
+    FMM_DIRECTIONS = 7 * 7 * 7,
+    FMM_OCTANTS = 8
+};
+
+struct fmm_operators {
+    yoke_context *context;
+    const fmm_kernels *kernels;
+    int order;
+    double *numbers; /* all that the pointers below and in translations point to */
+    fmm_recurrence regular, irregular;
+    int angles;
+    struct {
+        int vertical, horizontal; /* squares of the components of the first direction with this angle */
+        double *rotation, *rotation_back;
+    } angle[FMM_MAX_ANGLES];
+    double *octant_rotation[4]; /* of multipoles and of local expansions, and back */
+    fmm_translation m2l[FMM_DIRECTIONS], m2m[FMM_OCTANTS], l2l[FMM_OCTANTS];
+};
+
+#endif
