@@ -60,8 +60,9 @@ if(YOKE_FEM)
     endif()
 endif()
 
-# Particle files in H5MD; without it yoke-fmm reads and writes the other kinds.
-pkg_check_modules(hdf5 QUIET IMPORTED_TARGET GLOBAL hdf5)
+# Particle files in H5MD; without it yoke-fmm reads and writes the other kinds.  Debian's `hdf5` may be the variant with MPI, where that is installed
+# too; other systems have no `hdf5-serial`.
+pkg_search_module(hdf5 QUIET IMPORTED_TARGET GLOBAL hdf5-serial hdf5)
 
 set(THREADS_PREFER_PTHREAD_FLAG ON)
 find_package(Threads REQUIRED)
