@@ -5,6 +5,7 @@
 #include <math.h>
 #include <unistd.h>
 
+#include "mutate.h"
 #include "output/write.h"
 #include "particles/generate.h"
 #include "particles/read.h"
@@ -157,6 +158,177 @@ static void what_is_wrong_is_refused(void **state)
            "neither a dataset nor a group with the dataset value");
 }
 
+/* What `make` puts at particles/all/charge, beside right positions, is refused with this message. */
+static void refuse_charge(void (*make)(hid_t group), const char *message)
+{
+    static const hsize_t places[2] = {2, 3};
+    fmm_particles *p = NULL;
+    int64_t frames;
+    hid_t file = create();
+    add(file, "particles/all/position", 2, places, &two_frames[0][0][0]);
+    hid_t group = H5Gopen2(file, "particles/all", H5P_DEFAULT);
+    make(group);
+    H5Gclose(group);
+    H5Fclose(file);
+    assert_int_equal(read_frame(1, &p, &frames), YOKE_ERROR_INPUT);
+    if (!strstr(yoke_last_error(context), message)) print_message("%s\nexpected: %s\n", yoke_last_error(context), message);
+    assert_non_null(strstr(yoke_last_error(context), message));
+    assert_null(p);
+    remove(path);
+}
+
+/* charge of a type in a space; both are closed. */
+static void make_charge(hid_t group, hid_t type, hid_t space)
+{
+    hid_t set = H5Dcreate2(group, "charge", type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    assert_true(set >= 0);
+    H5Dclose(set);
+    H5Sclose(space);
+    H5Tclose(type);
+}
+
+static void make_text(hid_t group)
+{
+    hid_t type = H5Tcopy(H5T_C_S1);
+    H5Tset_size(type, H5T_VARIABLE);
+    make_charge(group, type, H5Screate_simple(1, of_charges, NULL));
+}
+
+static void make_compound(hid_t group)
+{
+    hid_t type = H5Tcreate(H5T_COMPOUND, 16);
+    H5Tinsert(type, "re", 0, H5T_NATIVE_DOUBLE);
+    H5Tinsert(type, "im", 8, H5T_NATIVE_DOUBLE);
+    make_charge(group, type, H5Screate_simple(1, of_charges, NULL));
+}
+
+static void make_scalar(hid_t group) { make_charge(group, H5Tcopy(H5T_NATIVE_DOUBLE), H5Screate(H5S_SCALAR)); }
+static void make_null(hid_t group) { make_charge(group, H5Tcopy(H5T_NATIVE_DOUBLE), H5Screate(H5S_NULL)); }
+
+static void make_rank_32(hid_t group)
+{
+    hsize_t size[32];
+    for (int d = 0; d < 32; d++) size[d] = 1;
+    make_charge(group, H5Tcopy(H5T_NATIVE_DOUBLE), H5Screate_simple(32, size, NULL));
+}
+
+static void make_link_to_itself(hid_t group) { H5Lcreate_soft("/particles/all/charge", group, "charge", H5P_DEFAULT, H5P_DEFAULT); }
+static void make_dangling_link(hid_t group) { H5Lcreate_soft("/nowhere", group, "charge", H5P_DEFAULT, H5P_DEFAULT); }
+static void make_group_as_value(hid_t group)
+{
+    hid_t inner = H5Gcreate2(group, "charge", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    H5Gclose(H5Gcreate2(inner, "value", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+    H5Gclose(inner);
+}
+
+/* More frames than there can be: H5MD's arrays grow with time, so nothing but the size is in the file. */
+static void make_endless(hid_t group)
+{
+    const hsize_t size[2] = {1ULL << 62, 2}, chunk[2] = {1, 2};
+    hid_t inner = H5Gcreate2(group, "charge", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), kept = H5Pcreate(H5P_DATASET_CREATE);
+    H5Pset_chunk(kept, 2, chunk);
+    hid_t space = H5Screate_simple(2, size, NULL), set = H5Dcreate2(inner, "value", H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, kept, H5P_DEFAULT);
+    assert_true(set >= 0);
+    H5Dclose(set);
+    H5Sclose(space);
+    H5Pclose(kept);
+    H5Gclose(inner);
+}
+
+static void charges_of_other_kinds_are_refused(void **state)
+{
+    (void)state;
+    refuse_charge(make_text, "particles/all/charge: expected numbers");
+    refuse_charge(make_compound, "particles/all/charge: expected numbers");
+    refuse_charge(make_scalar, "particles/all/charge: expected 1 dimension");
+    refuse_charge(make_null, "particles/all/charge: expected 1 dimension");
+    refuse_charge(make_rank_32, "particles/all/charge: expected 1 dimension");
+    refuse_charge(make_link_to_itself, "particles/all/charge: is neither a dataset nor");
+    refuse_charge(make_dangling_link, "particles/all/charge: is neither a dataset nor");
+    refuse_charge(make_group_as_value, "particles/all/charge: is neither a dataset nor");
+    refuse_charge(make_endless, "has more frames than");
+}
+
+/* Two frames of 20 particles, in chunks that are compressed, of 32-bit numbers and integers: another layout than what yoke fmm writes. */
+static void make_compressed(void)
+{
+    enum { COUNT = 20 };
+    const hsize_t size[3] = {2, COUNT, 3}, chunk[3] = {1, 7, 3}, integers[2] = {2, COUNT}, chunk_of[2] = {1, COUNT};
+    float places[2 * COUNT * 3];
+    int signs[2 * COUNT];
+    for (int i = 0; i < 2 * COUNT * 3; i++) places[i] = (float)i / 8;
+    for (int i = 0; i < 2 * COUNT; i++) signs[i] = i % 2 ? 1 : -1;
+    hid_t file = create(), links = H5Pcreate(H5P_LINK_CREATE), kept = H5Pcreate(H5P_DATASET_CREATE);
+    H5Pset_create_intermediate_group(links, 1);
+    H5Pset_chunk(kept, 3, chunk);
+    H5Pset_shuffle(kept);
+    H5Pset_deflate(kept, 6);
+    hid_t space = H5Screate_simple(3, size, NULL);
+    hid_t set = H5Dcreate2(file, "particles/all/position/value", H5T_IEEE_F32BE, space, links, kept, H5P_DEFAULT);
+    assert_true(H5Dwrite(set, H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT, places) >= 0);
+    H5Dclose(set);
+    H5Sclose(space);
+    H5Pset_chunk(kept, 2, chunk_of);
+    space = H5Screate_simple(2, integers, NULL);
+    set = H5Dcreate2(file, "particles/all/charge/value", H5T_STD_I8LE, space, links, kept, H5P_DEFAULT);
+    assert_true(H5Dwrite(set, H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, signs) >= 0);
+    H5Dclose(set);
+    H5Sclose(space);
+    H5Pclose(kept);
+    H5Pclose(links);
+    H5Fclose(file);
+}
+
+static void other_types_and_compressed_chunks_are_read(void **state)
+{
+    (void)state;
+    fmm_particles *p = NULL;
+    int64_t frames = 0;
+    make_compressed();
+    assert_int_equal(read_frame(2, &p, &frames), YOKE_OK);
+    remove(path);
+    assert_int_equal(p->count, 20);
+    assert_true(p->x[0] == 7.5 && p->y[19] == (60 + 58) / 8.0 && p->charge[0] == -1 && p->charge[19] == 1);
+    fmm_particles_destroy(p);
+}
+
+/* Reads mutants of the file that is there; from the same seeds at each run. */
+static void read_mutants(void)
+{
+    enum { MUTANTS = 300, ROOM = 100000 };
+    static unsigned char original[ROOM], bytes[ROOM];
+    FILE *file = fopen(path, "rb");
+    size_t size = fread(original, 1, ROOM, file);
+    fclose(file);
+    assert_in_range(size, 100, ROOM - 1);
+    for (uint64_t seed = 0; seed < MUTANTS; seed++) {
+        fmm_particles *p = NULL;
+        int64_t frames;
+        size_t mutated = mutate(seed, original, size, bytes, ROOM);
+        file = fopen(path, "wb");
+        assert_int_equal(fwrite(bytes, 1, mutated, file), mutated);
+        fclose(file);
+        yoke_status status = read_frame(1, &p, &frames);
+        assert_true(status == YOKE_OK || status == YOKE_ERROR_INPUT || status == YOKE_ERROR_MEMORY);
+        for (int64_t i = 0; !status && i < p->count; i++) assert_true(isfinite(p->x[i]) && isfinite(p->z[i]) && isfinite(p->charge[i]));
+        fmm_particles_destroy(p);
+        assert_int_equal(H5Fget_obj_count(H5F_OBJ_ALL, H5F_OBJ_ALL), 0); /* we left nothing open; HDF5 itself leaks where files are damaged */
+    }
+    remove(path);
+}
+
+static void mutated_files_are_read_or_refused(void **state)
+{
+    (void)state;
+    fmm_particles *p = NULL;
+    assert_int_equal(fmm_particles_generate(context, FMM_SHELLS, 20, FMM_RANDOM, 5, &p), YOKE_OK);
+    assert_int_equal(fmm_write(context, path, p, NULL), YOKE_OK);
+    fmm_particles_destroy(p);
+    read_mutants();
+    make_compressed();
+    read_mutants();
+}
+
 static void truncated_files_and_other_files_are_refused(void **state)
 {
     (void)state;
@@ -174,7 +346,7 @@ static void truncated_files_and_other_files_are_refused(void **state)
         assert_int_equal(truncate(path, cut), 0);
         assert_int_equal(read_frame(1, &p, &frames), YOKE_ERROR_INPUT);
     }
-    assert_non_null(strstr(yoke_last_error(context), "is not an HDF5 file, or it is damaged or truncated"));
+    assert_non_null(strstr(yoke_last_error(context), "is not an HDF5 file, or it is damaged, truncated, or just being written"));
     remove(path);
     assert_int_equal(read_frame(1, &p, &frames), YOKE_ERROR_INPUT);
     assert_null(p);
@@ -184,7 +356,10 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(frames_are_read_with_fixed_and_with_changing_charges),
     cmocka_unit_test(what_is_written_is_read_again_to_the_last_bit),
     cmocka_unit_test(what_is_wrong_is_refused),
+    cmocka_unit_test(charges_of_other_kinds_are_refused),
+    cmocka_unit_test(other_types_and_compressed_chunks_are_read),
     cmocka_unit_test(truncated_files_and_other_files_are_refused),
+    cmocka_unit_test(mutated_files_are_read_or_refused),
 };
 
 UNIT_MAIN(tests, start, end)

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <unistd.h>
 
+#include "mutate.h"
 #include "output/write.h"
 #include "particles/generate.h"
 #include "particles/read.h"
@@ -73,6 +74,8 @@ static void columns_are_read_with_and_without_header(void **state)
         {"a.csv", "1,2,3,4\n-.5,6,7,8\n"},
         {"a.csv", "x, y, z, q\n1, 2, 3, 4\n -.5 , 6 , 7 , 8\n"},
         {"a.CSV", "q,,x,y,z\r\n4,,1,2,3\r\n8,,-.5,6,7\r\n"},
+        {"a.csv", "\"x\",\"y\", \"z\",\"q\"\n\"1\",2,3,4\n-.5,6,7,8\n"},
+        {"a.csv", "\xEF\xBB\xBFx,y,z,q\n1,2,3,4\n-.5,6,7,8\n"},
     };
     for (size_t f = 0; f < sizeof files / sizeof *files; f++) {
         fmm_particles *p = right(files[f].name, files[f].text, 1, 2);
@@ -122,6 +125,9 @@ static void what_is_wrong_is_refused_with_its_line(void **state)
         {"a.txt", "# c\n\n1 2 nan 4\n", "a.txt:3: z is nan", 1},
         {"a.txt", "1 2 3 4\n1 -inf 3 4\n", "a.txt:2: y is -inf", 1},
         {"a.txt", "1 2 3 1e999\n", "a.txt:1: q is 1e999", 1},
+        {"a.txt", "1 2 3 -1e-999\n", "a.txt:1: q is -1e-999, which is smaller than the least double", 1},
+        {"a.txt", "1 2 3 \x1b[2Jfour\n", "a.txt:1: q is \"?[2Jfour\"", 1},
+        {"a.txt", "\xEF\xBB\xBF" "1 2 3\n", "a.txt:1: 3 columns; expected 4", 1},
         {"a.txt", "1 2 3 four\n", "a.txt:1: q is \"four\"", 1},
         {"a.txt", "1 2 0x3 4\n", "a.txt:1: z is \"0x3\"", 1},
         {"a.txt", "1 2 3 4e\n", "a.txt:1: q is \"4e\"", 1},
@@ -132,6 +138,8 @@ static void what_is_wrong_is_refused_with_its_line(void **state)
         {"a.txt", "1 2 3 4\n", "there is no frame 2", 2},
         {"a.csv", "1,2,3\n", "a.csv:1: 3 columns; expected 4", 1},
         {"a.csv", "1,2,,4\n", "a.csv:1: z is \"\"", 1},
+        {"a.csv", "1,2,\"\",4\n", "a.csv:1: z is \"\"", 1},
+        {"a.csv", "1,2,\",4\n", "a.csv:1: z is \"\"\"", 1},
         {"a.csv", "1;2;3;4\n", "a.csv:1: expected numbers", 1},
         {"a.xyz", "", "there is no frame 1; it has 0", 1},
         {"a.xyz", "two\n\n", "a.xyz:1: expected the number of particles", 1},
@@ -141,6 +149,8 @@ static void what_is_wrong_is_refused_with_its_line(void **state)
         {"a.xyz", "99999999999999999999999\n\nX 1 2 3 4\n", "a.xyz:1: 99999999999999999999999 particles; there may be up to", 1},
         {"a.xyz", "2000000000\n\nX 1 2 3 4\n", "the file ends after 1 of 2000000000 particles", 1},
         {"a.xyz", "2\n\nX 1 2 3 4\n", "the file ends after 1 of 2 particles", 1},
+        {"a.xyz", "2\n\nX 1 2 3 4\n", "a.xyz:3: the file ends after 1 of 2 particles", 2},
+        {"a.xyz", "9\n\nX\nX\nX\n", "a.xyz:1: the file ends after 3 of 9 particles", 1},
         {"a.xyz", "2\n", "the file ends after 0 of 2 particles", 1},
         {"a.xyz", "1\n\nX 1 2 3\n", "a.xyz:3: 4 columns; expected 5", 1},
         {"a.xyz", "1\n\nX 1 2 3 q\n", "a.xyz:3: q is \"q\"", 1},
@@ -181,6 +191,56 @@ static void bytes_that_are_no_text_and_missing_files_are_refused(void **state)
     assert_null(particles);
 }
 
+/* Files with a million frames are no rarity: what is done for each must not grow with the file (this took longer than the test may, when it did). */
+static void a_million_frames_are_passed_over_at_once(void **state)
+{
+    (void)state;
+    enum { FRAMES = 1000000 };
+    char path[200];
+    fmm_particles *particles = NULL;
+    int64_t frames = 0;
+    path_of(path, "m.xyz");
+    FILE *out = fopen(path, "wb");
+    assert_non_null(out);
+    for (int f = 0; f < FRAMES; f++) fprintf(out, "1\n\nX 1 2 %d 4\n", f);
+    fclose(out);
+    assert_int_equal(fmm_particles_read(context, path, FRAMES, &particles, &frames), YOKE_OK);
+    remove(path);
+    assert_int_equal(frames, FRAMES);
+    check(particles, 0, 1, 2, FRAMES - 1, 4);
+    fmm_particles_destroy(particles);
+}
+
+static void check_read_or_refused(yoke_status status, fmm_particles *particles)
+{
+    assert_true(status == YOKE_OK || status == YOKE_ERROR_INPUT);
+    for (int64_t i = 0; status == YOKE_OK && i < particles->count; i++)
+        assert_true(isfinite(particles->x[i]) && isfinite(particles->y[i]) && isfinite(particles->z[i]) && isfinite(particles->charge[i]));
+    fmm_particles_destroy(particles);
+}
+
+/* Files that are damaged in several places, from the same seeds at each run. */
+static void mutated_files_are_read_or_refused(void **state)
+{
+    (void)state;
+    enum { MUTANTS = 400, ROOM = 1000 };
+    static const struct {
+        const char *name, *text;
+    } files[] = {{"m.txt", "x y z q more\n1 2e3 -.5 4 5\n# comment\n\n5 6 7 8 9\n-1.25e-7 6 7 0 1\n"},
+                 {"m.dat", "1 2 3 4\n5 6 7 8\n9 10 11 12\n"},
+                 {"m.csv", "q, \"x\" ,y,z\r\n1,2,3,4\r\n5,6,7,8\r\n"},
+                 {"m.xyz", "2\nProperties=s:S:1:pos:R:3:q:R:1\nX 1 2 3 4\nY 5 6 7 8\n\n1\nplain\nX 1 2 3 4\n"}};
+    for (size_t f = 0; f < sizeof files / sizeof *files; f++)
+        for (uint64_t seed = 0; seed < MUTANTS; seed++) {
+            unsigned char bytes[ROOM];
+            fmm_particles *particles = NULL;
+            int64_t frames;
+            size_t size = mutate(seed, (const unsigned char *)files[f].text, strlen(files[f].text), bytes, ROOM);
+            yoke_status status = read_bytes(files[f].name, (const char *)bytes, size, 1 + (int64_t)(seed % 2), &particles, &frames);
+            check_read_or_refused(status, particles);
+        }
+}
+
 /* Every beginning of a file, and every byte of it changed: no crash, and either an error or finite numbers. */
 static void damaged_files_are_read_or_refused(void **state)
 {
@@ -201,10 +261,7 @@ static void damaged_files_are_read_or_refused(void **state)
                 memcpy(bytes, files[f].text, size);
                 if (c < sizeof changes) bytes[at] = changes[c];
                 yoke_status status = read_bytes(files[f].name, bytes, c < sizeof changes ? size : at, 1, &particles, &frames);
-                assert_true(status == YOKE_OK || status == YOKE_ERROR_INPUT);
-                for (int64_t i = 0; status == YOKE_OK && i < particles->count; i++)
-                    assert_true(isfinite(particles->x[i] + particles->y[i] + particles->z[i] + particles->charge[i]));
-                fmm_particles_destroy(particles);
+                check_read_or_refused(status, particles);
             }
     }
 }
@@ -245,7 +302,9 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(xyz_is_read_with_its_frames_and_properties),
     cmocka_unit_test(what_is_wrong_is_refused_with_its_line),
     cmocka_unit_test(bytes_that_are_no_text_and_missing_files_are_refused),
+    cmocka_unit_test(a_million_frames_are_passed_over_at_once),
     cmocka_unit_test(damaged_files_are_read_or_refused),
+    cmocka_unit_test(mutated_files_are_read_or_refused),
     cmocka_unit_test(what_is_written_is_read_again_to_the_last_bit),
 };
 

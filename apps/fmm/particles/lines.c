@@ -49,7 +49,10 @@ yoke_status fmm_lines_read(yoke_context *context, const char *path, fmm_lines *l
     yoke_status status = read_all(lines, in);
     fclose(in);
     if (!status) status = check_text(lines);
-    if (status) fmm_lines_release(lines);
+    if (status)
+        fmm_lines_release(lines);
+    else if (!strncmp(lines->bytes, "\xEF\xBB\xBF", 3)) /* how spreadsheets begin UTF-8 */
+        lines->at = 3;
     return status;
 }
 
@@ -86,6 +89,8 @@ yoke_status fmm_lines_fail(const fmm_lines *lines, const char *format, ...)
     va_start(list, format);
     vsnprintf(text, sizeof text, format, list);
     va_end(list);
+    for (char *c = text; *c; c++)
+        if (iscntrl((unsigned char)*c)) *c = '?'; /* words of the file, which a terminal might obey */
     return yoke_fail(lines->context, YOKE_ERROR_INPUT, "%s:%lld: %s", lines->path, (long long)lines->number, text);
 }
 
@@ -113,6 +118,7 @@ static int cut_commas(char *line, int most, char **fields)
         while (blank(*c)) c++;
         char *end = c + strlen(c);
         while (end > c && blank(end[-1])) *--end = 0;
+        if (end > c + 1 && *c == '"' && end[-1] == '"') *--end = 0, c++;
         if (count < most) fields[count] = c;
         count++;
         c = next;
@@ -136,8 +142,11 @@ yoke_status fmm_lines_number(const fmm_lines *lines, const char *field, const ch
 {
     char *end;
     if (strpbrk(field, "xX")) return fmm_lines_fail(lines, "%s is \"%.40s\"; expected a decimal number", what, field);
+    errno = 0;
     *value = strtod(field, &end);
     if (end == field || *end) return fmm_lines_fail(lines, "%s is \"%.40s\"; expected a number", what, field);
     if (!isfinite(*value)) return fmm_lines_fail(lines, "%s is %.40s; it must be finite, and below 1.8e308", what, field);
+    if (*value == 0 && errno == ERANGE)
+        return fmm_lines_fail(lines, "%s is %.40s, which is smaller than the least double; write 0, or choose other units", what, field);
     return YOKE_OK;
 }

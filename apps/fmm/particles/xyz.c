@@ -96,6 +96,14 @@ static yoke_status read_frame(fmm_lines *lines, int64_t count, fmm_particles *pa
     return status;
 }
 
+/* Whether as many lines follow the comment, before memory is asked for: counted only where the bytes are too few for lines of four columns. */
+static yoke_status check_left(const fmm_lines *lines, int64_t count)
+{
+    if (count <= (lines->size - lines->at) / 8) return YOKE_OK;
+    int64_t left = fmm_lines_left(lines) - 1;
+    return count > 0 && count > left ? ended(lines, left > 0 ? left : 0, count) : YOKE_OK;
+}
+
 /* Passes over or reads the next frame; *more: there was one. */
 static yoke_status next_frame(fmm_lines *lines, bool wanted, fmm_particles **particles, bool *more)
 {
@@ -106,8 +114,7 @@ static yoke_status next_frame(fmm_lines *lines, bool wanted, fmm_particles **par
     *more = line != NULL;
     if (!line) return YOKE_OK;
     yoke_status status = read_count(lines, line, &count);
-    int64_t left = fmm_lines_left(lines) - 1;                                                    /* behind the comment */
-    if (!status && count > 0 && count > left) status = ended(lines, left > 0 ? left : 0, count); /* before memory is asked for */
+    if (!status && wanted) status = check_left(lines, count);
     if (!status && wanted) status = fmm_particles_create(lines->context, count, particles);
     return status ? status : read_frame(lines, count, wanted ? *particles : NULL);
 }
