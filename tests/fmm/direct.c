@@ -243,6 +243,34 @@ static void a_result_beyond_the_largest_double_is_an_error(void **state)
     fmm_particles_destroy(particles);
 }
 
+/* Neighbouring numbers near the origin, beside a particle at 1: their squared distance underflows below some size, and nothing may be lost then. */
+static void pairs_that_are_too_near_to_be_summed_are_found_as_coincident(void **state)
+{
+    (void)state;
+    int found_some = 0, summed_some = 0;
+    for (int e = -480; e < -440; e++) {
+        fmm_particles *particles = NULL, *scaled = NULL;
+        fmm_scale scale;
+        fmm_coincidence found;
+        assert_int_equal(fmm_particles_create(context, 3, &particles), YOKE_OK);
+        for (int i = 0; i < 3; i++) particles->charge[i] = 1;
+        particles->x[0] = 1, particles->x[1] = ldexp(1, e), particles->x[2] = nextafter(particles->x[1], 1);
+        assert_int_equal(fmm_scale_create(particles, &scale, &scaled), YOKE_OK);
+        assert_int_equal(fmm_coincident(scaled, &found), YOKE_OK);
+        if (!found.count) {
+            fmm_field *field = field_of(particles, 0);
+            assert_int_equal(fmm_direct(particles, NULL, field), YOKE_OK);
+            assert_true(fabs(field->potential[1] * ldexp(1, e - 52) - 1) < 1e-15);
+            fmm_field_destroy(field);
+        }
+        found_some += found.count == 1;
+        summed_some += found.count == 0;
+        fmm_particles_destroy(scaled);
+        fmm_particles_destroy(particles);
+    }
+    assert_true(found_some > 0 && summed_some > 0);
+}
+
 /* The energy, of which each particle gives half, would be wrong by half. */
 static void a_charge_that_is_lost_beside_another_one_is_an_error(void **state)
 {
@@ -313,6 +341,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(none_and_one_particle_have_no_field),
     cmocka_unit_test(charges_and_distances_of_any_size_are_summed_without_overflow),
     cmocka_unit_test(a_result_beyond_the_largest_double_is_an_error),
+    cmocka_unit_test(pairs_that_are_too_near_to_be_summed_are_found_as_coincident),
     cmocka_unit_test(a_charge_that_is_lost_beside_another_one_is_an_error),
     cmocka_unit_test(particles_at_one_place_are_found_and_do_not_act_on_each_other),
     cmocka_unit_test(progress_can_end_the_work),

@@ -23,7 +23,7 @@ static int exponent(double value)
 static double coordinate(double value, int length)
 {
     double scaled = ldexp(value, -length);
-    return fabs(scaled) < 0x1p-460 ? 0 : scaled;
+    return fabs(scaled) < 0x1p-459 ? 0 : scaled; /* the others differ by 2^-511 at least, whose square is a normal number */
 }
 
 /* The first particle whose charge is lost beside the largest; count: none. */

@@ -13,7 +13,7 @@ typedef struct fmm_scale {
 } fmm_scale;
 
 /*
- * The particles in these units.  Nothing is rounded, but coordinates below 2^-460 (3e-139) of the largest become 0: what is nearer together than
+ * The particles in these units.  Nothing is rounded, but coordinates below 2^-459 (7e-139) of the largest become 0: what is nearer together than
  * that is at the same place.  Errors: INPUT (a charge is not 0 but less than 1e-307 of the largest, and would be lost: of which particle), MEMORY.
  */
 yoke_status fmm_scale_create(const fmm_particles *particles, fmm_scale *scale, fmm_particles **scaled);
