@@ -114,6 +114,23 @@ static yoke_status check_result_file(yoke_context *context, const char *path)
     return status ? status : app_file_check(context, path);
 }
 
+/* Two results in one file: the second would take the place of the first, or on a stream follow it. */
+static yoke_status check_different(yoke_context *context, const char *option, const char *path, const char *other_option, const char *other)
+{
+    if (!path || !other || strcmp(path, other) != 0 || !strncmp(path, "/dev/", 5)) return YOKE_OK;
+    return yoke_fail(context, YOKE_ERROR_INPUT, "%s and %s both name %s: give different files", option, other_option, path);
+}
+
+static yoke_status check_results(yoke_context *context, const command_line *line)
+{
+    yoke_status status = check_different(context, "--save", line->save, "--output", line->output);
+    if (!status) status = check_different(context, "--save", line->save, "--json", line->json);
+    if (!status) status = check_different(context, "--output", line->output, "--json", line->json);
+    if (!status) status = check_result_file(context, line->save);
+    if (!status) status = check_result_file(context, line->output);
+    return status ? status : app_file_check(context, line->json);
+}
+
 static yoke_status check(yoke_context *context, const command_line *line)
 {
     bool file = line->operands.count > 0;
@@ -230,6 +247,8 @@ static yoke_status run(work *w, int argc, char **argv)
     return status;
 }
 
+static bool is_standard_output(const char *path) { return path && !strcmp(path, "-"); }
+
 static yoke_status start(yoke_context *context, app_terminal *terminal, int argc, char **argv)
 {
     command_line line = {.particles = -1, .seed = -1};
@@ -245,11 +264,10 @@ static yoke_status start(yoke_context *context, app_terminal *terminal, int argc
                          .total_force = {NAN, NAN, NAN},
                          .write_s = NAN},
               .begin_s = yoke_clock_s()};
+    if (is_standard_output(line.save) || is_standard_output(line.output)) terminal->aside = true; /* only particles are printed there then */
     if (line.threads) omp_set_num_threads((int)line.threads);
     status = check(context, &line);
-    if (!status) status = check_result_file(context, line.save);
-    if (!status) status = check_result_file(context, line.output);
-    if (!status) status = app_file_check(context, line.json);
+    if (!status) status = check_results(context, &line);
     if (!status) status = app_interrupt_catch(context);
     if (!status && line.machine) status = yoke_machine_read(context, line.machine);
     if (!status) status = run(&w, argc, argv);

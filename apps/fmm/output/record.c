@@ -29,7 +29,7 @@ static yoke_status fill(yoke_context *context, json_t *record, const fmm_result 
                    {"sampled_error", json_null()},
                    {"total_energy", app_json_number(r->total_energy)},
                    {"total_force", app_json_numbers(r->total_force, 3)},
-                   {"pairs", app_json_number(n * (n - 1))},
+                   {"pairs", app_json_number(n > 0 ? n * (n - 1) : 0)},
                    {"seconds", seconds_of(r)},
                    {"model", json_pack("{s:[]}", "costs")}};
     yoke_status status = YOKE_OK;

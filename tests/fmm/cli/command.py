@@ -114,6 +114,15 @@ def test_json_on_standard_output_is_one_document():
     assert json.loads(done.stdout)["particles"] == 80 and "total energy" in done.stderr
 
 
+def test_a_record_without_particles_counts_no_pairs():
+    assert math.copysign(1, record("--generate", "grid", "--particles", 0)["pairs"]) == 1  # and not -0
+
+
+def test_particles_on_standard_output_have_it_for_themselves():
+    done = run("--generate", "grid", "--particles", 8, "--direct", "--output", "-")
+    assert [len(line.split()) for line in done.stdout.splitlines()] == [8] * 9 and "total energy" in done.stderr, done.stdout
+
+
 def test_published_energies_of_xenon():
     """Energies by direct summation elsewhere; what rounding may add is in proportion to the sum of the terms' sizes, the energy of equal charges."""
     equal = 1326686674711.92
