@@ -7,7 +7,7 @@
  *     irregular  S_l^m(x) = (l - m)! P_l^m(cos theta) e^(i m phi) / r^(l + 1)
  *
  * and for negative orders R_l^-m = (-1)^m conj(R_l^m), S_l^-m = (-1)^m conj(S_l^m).  With that, for all degrees and orders (C. A. White and
- * M. Head-Gordon, J. Chem. Phys. 101 (1994) 6593; W. Dehnen, Comput. Astrophys. Cosmol. 1 (2014) 1, appendix A):
+ * M. Head-Gordon, J. Chem. Phys. 101 (1994) 6593; W. Dehnen, Comput. Astrophys. Cosmol. 1 (2014) 1):
  *
  *     1/|x - y|    = sum conj(R_l^m(y)) S_l^m(x)                       |y| < |x|
  *     R_l^m(x + y) = sum R_k^n(x) R_(l-k)^(m-n)(y)

@@ -28,7 +28,7 @@ static inline size_t fmm_rotation_size(int order) { return (size_t)(order + 1) *
 /*
  * For each degree l from 0 the (l + 1) x (l + 1) matrix of real parts, rows m' = 0 .. l, columns m = 0 .. l, and then the l x l matrix of imaginary
  * parts, m' and m = 1 .. l.  beta in 0 .. pi is the angle of (sine, 0, cosine) times any positive number.  `tables` of them at once, as the rotations
- * say; d by its recurrence in l (D. A. Varshalovich et al., Quantum Theory of Angular Momentum, 1988, sect. 4.8), stable upwards.
+ * say; d by its recurrence in l (D. A. Varshalovich et al., Quantum Theory of Angular Momentum, 1988, ch. 4), stable upwards.
  */
 void fmm_rotation_tables(int order, double sine, double cosine, int tables, const fmm_rotation *rotations, double *const *table);
 

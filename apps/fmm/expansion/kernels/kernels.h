@@ -7,9 +7,9 @@
 #include "expansion/expansion.h"
 
 enum {
-    FMM_MAX_PAIRS = 16,
-    FMM_MAX_KERNELS = 3
-}; /* of a translation at once, in the widest instruction set; instruction sets of one machine */
+    FMM_MAX_PAIRS = 16, /* of a translation at once, in the widest instruction set */
+    FMM_MAX_KERNELS = 3 /* instruction sets of one machine */
+};
 
 /*
  * Recurrences of regular or irregular harmonics of degrees 0 .. degree.  With (a, b, c, d) = (x, y, z, r^2) for regular and (x, y, z, 1)/r^2 for

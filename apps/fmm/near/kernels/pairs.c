@@ -53,8 +53,8 @@ static inline vector reciprocal_root(vector s)
     __mmask8 apart = _mm512_cmp_pd_mask(s, _mm512_set1_pd(DBL_MIN), _CMP_GE_OQ);
     return newton(s, _mm512_maskz_rsqrt14_pd(apart, s)); /* from 6e-5 */
 #else
-    /* The exponent halved and negated, and a chord for the mantissa: a relative error of at most 3.5 % for all normal numbers (Lomont, Fast
-     * inverse square root, 2003, for doubles).  There is no instruction for doubles, and that for floats has not their range. */
+    /* The exponent halved and negated, and a chord for the mantissa: a relative error of at most 3.5 % for all normal numbers (the idea is in C. Lomont,
+     * Fast inverse square root, 2003).  There is no instruction for doubles, and that for floats has not their range. */
     integers guess = (0x5FE6EB50C7B537A9 - ((integers)s >> 1)) & (s >= DBL_MIN);
     vector y = newton(s, (vector)guess);
     return newton(s, y); /* from 3.5e-2 over 7e-6 */
