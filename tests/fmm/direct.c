@@ -123,6 +123,84 @@ static void kernels_of_all_instruction_sets_agree_with_plain_sums(void **state)
     fmm_particles_destroy(p);
 }
 
+enum { PACKED = 264, OTHERS = 40 };
+
+/* Packed particles with sums, and others. */
+typedef struct packs {
+    _Alignas(64) double at[4][PACKED], sum[4][PACKED], other[4][OTHERS];
+} packs;
+
+static packs packed_particles(const fmm_particles *p, int64_t count)
+{
+    packs k;
+    const double *const values[4] = {p->x, p->y, p->z, p->charge};
+    for (int c = 0; c < 4; c++) {
+        for (int i = 0; i < PACKED; i++) k.at[c][i] = i < count ? values[c][i] : 0;
+        for (int i = 0; i < PACKED; i++) k.sum[c][i] = 1;
+        for (int i = 0; i < OTHERS; i++) k.other[c][i] = 1;
+    }
+    return k;
+}
+
+/* Sums that were 1 before, at particles first ... first + count - 1, of what those of `of` do; gradient 0: those are 1 still. */
+static void assert_sums(const fmm_particles *of, const fmm_particles *p, int64_t first, int64_t count, int gradient,
+                        const double *potential, const double *const slopes[3])
+{
+    for (int64_t i = 0; i < count; i++) {
+        exact e = sum(of, p->x[first + i], p->y[first + i], p->z[first + i]);
+        assert_true(fabsl(potential[i] - 1 - e.potential) <= 2e-15L * (1 + e.size));
+        for (int c = 0; c < 3; c++)
+            assert_true(gradient ? fabsl(slopes[c][i] - 1 - e.gradient[c]) <= 2e-15L * (1 + e.slope) : slopes[c][i] == 1);
+    }
+}
+
+static void packed_particles_act_on_others_and_others_on_them(void **state)
+{
+    (void)state;
+    const fmm_pairs_kernel *list[FMM_MAX_PAIRS_KERNELS];
+    int kernels = fmm_pairs_kernels(list);
+    static const int64_t others_of[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 13, 39}, packed_of[] = {0, 1, 7, 8, 9, 257};
+    fmm_particles *p = generated(FMM_XENON, 400, FMM_RANDOM);
+    for (int i = 0; i < kernels * 11 * 6 * 3; i++) {
+        const fmm_pairs_kernel *kernel = list[i / 198];
+        int64_t others = others_of[i / 18 % 11], count = packed_of[i / 3 % 6];
+        int mutual = i % 3 > 0, gradient = i % 3 < 2;
+        int64_t first = mutual ? 300 : 5; /* the packed ones may be among the others if nothing comes back */
+        packs k = packed_particles(p, count);
+        const fmm_sources sources = {count, k.at[0], k.at[1], k.at[2], k.at[3]};
+        const fmm_targets targets = {others, p->x + first, p->y + first, p->z + first, k.other[0], k.other[1], k.other[2], k.other[3]};
+        const fmm_bodies packed = {count,
+                                   k.at[0],
+                                   k.at[1],
+                                   k.at[2],
+                                   k.at[3],
+                                   k.sum[0],
+                                   gradient ? k.sum[1] : NULL,
+                                   gradient ? k.sum[2] : NULL,
+                                   gradient ? k.sum[3] : NULL};
+        const fmm_bodies rest = {others,
+                                 p->x + first,
+                                 p->y + first,
+                                 p->z + first,
+                                 p->charge + first,
+                                 k.other[0],
+                                 gradient ? k.other[1] : NULL,
+                                 gradient ? k.other[2] : NULL,
+                                 gradient ? k.other[3] : NULL};
+        if (mutual)
+            kernel->add_mutual(&packed, &rest);
+        else
+            kernel->add_packed(&sources, &targets);
+        fmm_particles of = *p,
+                      back = {.count = mutual ? others : 0, .x = p->x + 300, .y = p->y + 300, .z = p->z + 300, .charge = p->charge + 300};
+        of.count = count;
+        assert_sums(&of, p, first, others, gradient, k.other[0], (const double *const[3]){k.other[1], k.other[2], k.other[3]});
+        assert_sums(&back, p, 0, count, gradient, k.sum[0], (const double *const[3]){k.sum[1], k.sum[2], k.sum[3]});
+        for (int c = 0; c < 4; c++) assert_true(k.other[c][others] == 1); /* nothing is written behind them */
+    }
+    fmm_particles_destroy(p);
+}
+
 /* One source and one target at distances over the whole range: each reciprocal root has full precision. */
 static void reciprocal_roots_are_right_to_the_last_places_at_all_distances(void **state)
 {
@@ -167,7 +245,7 @@ static void long_sums_are_as_exact_as_short_ones(void **state)
     for (int64_t i = 0; i < 40000; i += 1000) {
         fmm_block block;
         exact e = sum(particles, particles->x[i], particles->y[i], particles->z[i]);
-        fmm_direct_block(particles, i, 1, 1, &block);
+        fmm_direct_block(particles, particles, i, 1, 1, &block);
         assert_true(fabsl(block.potential[0] - e.potential) <= 4e-15L * e.size);
         assert_true(fabsl(block.gz[0] - e.gradient[2]) <= 4e-15L * e.slope);
     }
@@ -334,6 +412,7 @@ static void progress_can_end_the_work(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(fields_equal_plain_sums_in_long_double),
     cmocka_unit_test(kernels_of_all_instruction_sets_agree_with_plain_sums),
+    cmocka_unit_test(packed_particles_act_on_others_and_others_on_them),
     cmocka_unit_test(reciprocal_roots_are_right_to_the_last_places_at_all_distances),
     cmocka_unit_test(the_same_bits_come_out_for_any_number_of_threads),
     cmocka_unit_test(long_sums_are_as_exact_as_short_ones),

@@ -25,6 +25,7 @@
 #ifndef FMM_EXPANSION_EXPANSION_H
 #define FMM_EXPANSION_EXPANSION_H
 
+#include "particles/points.h"
 #include "yoke/yoke.h"
 
 enum { FMM_MAX_ORDER = 50 };
@@ -38,6 +39,11 @@ typedef struct fmm_operators fmm_operators;
 
 /* Errors: ARGUMENT (order outside 0 .. FMM_MAX_ORDER), MEMORY. */
 yoke_status fmm_operators_create(yoke_context *context, int order, fmm_operators **operators);
+/*
+ * The same for expansions that are held with a higher order: degrees above `order` are neither read nor written.
+ * Errors: ARGUMENT (also: held below order), MEMORY.
+ */
+yoke_status fmm_operators_create_within(yoke_context *context, int order, int held, fmm_operators **operators);
 /* NULL allowed. */
 void fmm_operators_destroy(fmm_operators *operators);
 
@@ -48,17 +54,6 @@ void fmm_operators_destroy(fmm_operators *operators);
 typedef struct fmm_frame {
     double centre[3], scale;
 } fmm_frame;
-
-/* Particles: arrays of `count` values without overlap.  gx, gy, gz take the gradient of the potential; all three NULL: it is not computed. */
-typedef struct fmm_sources {
-    int64_t count;
-    const double *x, *y, *z, *charge;
-} fmm_sources;
-typedef struct fmm_targets {
-    int64_t count;
-    const double *x, *y, *z;
-    double *potential, *gx, *gy, *gz;
-} fmm_targets;
 
 void fmm_p2m(const fmm_operators *operators, const fmm_frame *frame, const fmm_sources *sources, double *multipole);
 void fmm_p2l(const fmm_operators *operators, const fmm_frame *frame, const fmm_sources *sources, double *local);

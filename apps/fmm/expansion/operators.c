@@ -126,8 +126,16 @@ static void create_directions(fmm_operators *o, double **numbers)
 
 yoke_status fmm_operators_create(yoke_context *context, int order, fmm_operators **operators)
 {
+    return fmm_operators_create_within(context, order, order, operators);
+}
+
+yoke_status fmm_operators_create_within(yoke_context *context, int order, int held, fmm_operators **operators)
+{
     if (order < 0 || order > FMM_MAX_ORDER)
         return yoke_fail(context, YOKE_ERROR_ARGUMENT, "order %d of expansions: give 0 to %d", order, FMM_MAX_ORDER);
+    if (held < order || held > FMM_MAX_ORDER)
+        return yoke_fail(context, YOKE_ERROR_ARGUMENT, "operators of order %d within order %d: give %d to %d", order, held, order,
+                         FMM_MAX_ORDER);
     fmm_operators *o;
     yoke_status status = yoke_allocate(context, 1, sizeof *o, &o);
     if (status != YOKE_OK) return status;
@@ -137,7 +145,7 @@ yoke_status fmm_operators_create(yoke_context *context, int order, fmm_operators
         yoke_release(context, o);
         return status;
     }
-    o->context = context, o->order = order;
+    o->context = context, o->order = order, o->imaginary = fmm_harmonics(held);
     const fmm_kernels *list[FMM_MAX_KERNELS];
     o->kernels = list[fmm_kernels_list(list) - 1];
     double *numbers = o->numbers;
@@ -162,23 +170,23 @@ void fmm_operators_destroy(fmm_operators *o)
 
 void fmm_p2m(const fmm_operators *o, const fmm_frame *frame, const fmm_sources *sources, double *multipole)
 {
-    o->kernels->gather(&o->regular, o->order, frame, sources, multipole);
+    o->kernels->gather(&o->regular, o->order, o->imaginary, frame, sources, multipole);
 }
 
 void fmm_p2l(const fmm_operators *o, const fmm_frame *frame, const fmm_sources *sources, double *local)
 {
-    o->kernels->gather(&o->irregular, o->order, frame, sources, local);
+    o->kernels->gather(&o->irregular, o->order, o->imaginary, frame, sources, local);
 }
 
 /* Coefficient (l, m) for any m; 0 outside of the expansion. */
-static void coefficient(int order, const double *expansion, int l, int m, double value[2])
+static void coefficient(const fmm_operators *o, const double *expansion, int l, int m, double value[2])
 {
     value[0] = value[1] = 0;
-    if (l < 0 || l > order || abs(m) > l) return;
+    if (l < 0 || l > o->order || abs(m) > l) return;
     int i = fmm_harmonic(l, abs(m));
     double sign = m < 0 && m & 1 ? -1 : 1;
     value[0] = sign * expansion[i];
-    value[1] = (m < 0 ? -sign : sign) * expansion[fmm_harmonics(order) + i];
+    value[1] = (m < 0 ? -sign : sign) * expansion[o->imaginary + i];
 }
 
 /*
@@ -187,17 +195,17 @@ static void coefficient(int order, const double *expansion, int l, int m, double
  *     gz = sum conj(R_l^m) L_(l+1)^m,   gx + i gy = sum conj(R_l^m) L_(l+1)^(m+1)
  * Of a multipole expansion M: gz = - sum conj(M_(l-1)^m) S_l^m,   gx + i gy = - sum conj(M_(l-1)^(m-1)) S_l^m
  */
-static void fill_factors(int order, int local, int l, int m, const double *expansion, double f[FMM_FACTORS])
+static void fill_factors(const fmm_operators *o, int local, int l, int m, const double *expansion, double f[FMM_FACTORS])
 {
     int there = local ? l + 1 : l - 1;
     double twice = m > 0 ? 2 : 1, sign = local ? 1 : -1, c[2], up[2], down[2];
-    coefficient(order, expansion, l, m, c);
+    coefficient(o, expansion, l, m, c);
     f[0] = twice * c[0], f[1] = twice * c[1];
-    coefficient(order, expansion, there, m, c);
+    coefficient(o, expansion, there, m, c);
     f[6] = sign * twice * c[0], f[7] = sign * twice * c[1];
-    coefficient(order, expansion, there, local ? m + 1 : m - 1, up);     /* beside harmonic m  */
-    coefficient(order, expansion, there, local ? -m + 1 : -m - 1, down); /* beside harmonic -m */
-    double other = m == 0 ? 0 : m & 1 ? -1 : 1;                          /* harmonic -m is other times the conjugate of harmonic m */
+    coefficient(o, expansion, there, local ? m + 1 : m - 1, up);     /* beside harmonic m  */
+    coefficient(o, expansion, there, local ? -m + 1 : -m - 1, down); /* beside harmonic -m */
+    double other = m == 0 ? 0 : m & 1 ? -1 : 1;                      /* harmonic -m is other times the conjugate of harmonic m */
     f[2] = sign * (up[0] + other * down[0]);
     f[3] = sign * (up[1] - other * down[1]);
     f[4] = (up[1] + other * down[1]);
@@ -210,7 +218,7 @@ static void evaluate(const fmm_operators *o, int local, const fmm_frame *frame, 
     double factors[FMM_FACTORS * ((FMM_MAX_ORDER + 2) * (FMM_MAX_ORDER + 3) / 2)];
     int degree = o->order + (!local && targets->gx);
     for (int l = 0, i = 0; l <= degree; l++)
-        for (int m = 0; m <= l; m++, i++) fill_factors(o->order, local, l, m, expansion, factors + FMM_FACTORS * i);
+        for (int m = 0; m <= l; m++, i++) fill_factors(o, local, l, m, expansion, factors + FMM_FACTORS * i);
     o->kernels->evaluate(local ? &o->regular : &o->irregular, degree, frame, factors, targets);
 }
 
@@ -230,15 +238,16 @@ size_t fmm_translation_work(const fmm_operators *o) { return 4 * (size_t)fmm_har
 
 void fmm_m2m(const fmm_operators *o, int octant, int64_t pairs, const double *const *from, double *const *to, double *work)
 {
-    o->kernels->translate(&o->m2m[octant], o->order, pairs, from, to, work);
+    o->kernels->translate(&o->m2m[octant], o->order, o->imaginary, pairs, from, to, work);
 }
 
 void fmm_l2l(const fmm_operators *o, int octant, int64_t pairs, const double *const *from, double *const *to, double *work)
 {
-    o->kernels->translate(&o->l2l[octant], o->order, pairs, from, to, work);
+    o->kernels->translate(&o->l2l[octant], o->order, o->imaginary, pairs, from, to, work);
 }
 
 void fmm_m2l(const fmm_operators *o, const int direction[3], int64_t pairs, const double *const *from, double *const *to, double *work)
 {
-    o->kernels->translate(&o->m2l[direction_index(direction[0], direction[1], direction[2])], o->order, pairs, from, to, work);
+    o->kernels->translate(&o->m2l[direction_index(direction[0], direction[1], direction[2])], o->order, o->imaginary, pairs, from, to,
+                          work);
 }

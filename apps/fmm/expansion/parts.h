@@ -15,8 +15,8 @@ enum {
 struct fmm_operators {
     yoke_context *context;
     const fmm_kernels *kernels;
-    int order;
-    double *numbers; /* all that the pointers below and in translations point to */
+    int order, imaginary; /* where imaginary parts begin in the expansions that are read and written */
+    double *numbers;      /* all that the pointers below and in translations point to */
     fmm_recurrence regular, irregular;
     int angles;
     struct {

@@ -16,7 +16,7 @@ static void sum_slice(const fmm_particles *particles, const fmm_field *field, in
         fmm_block block;
         int64_t count = end - first < FMM_BLOCK ? end - first : FMM_BLOCK;
         size_t bytes = (size_t)count * sizeof(double);
-        fmm_direct_block(particles, first, count, field->gx != NULL, &block);
+        fmm_direct_block(particles, particles, first, count, field->gx != NULL, &block);
         memcpy(field->potential + first, block.potential, bytes);
         if (!field->gx) continue;
         memcpy(field->gx + first, block.gx, bytes);
@@ -50,7 +50,7 @@ yoke_status fmm_direct(const fmm_particles *particles, const fmm_direct_options 
         status = fmm_direct_on_devices(scaled, options->devices, options->machine, field);
     else if (!status)
         status = sum_on_host(scaled, options, field);
-    if (!status) status = fmm_scale_field(particles, scale, field);
+    if (!status) status = fmm_scale_field(particles->charge, scale, field);
     fmm_particles_destroy(scaled);
     return status;
 }

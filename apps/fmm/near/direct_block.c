@@ -12,7 +12,7 @@ static void add(double *to, const double *from, int64_t count)
     for (int64_t i = 0; i < count; i++) to[i] += from[i];
 }
 
-void fmm_direct_block(const fmm_particles *particles, int64_t first, int64_t count, int gradient, fmm_block *block)
+void fmm_direct_block(const fmm_particles *particles, const fmm_particles *at, int64_t first, int64_t count, int gradient, fmm_block *block)
 {
     const fmm_particles *p = particles;
     const fmm_pairs_kernel *kernel = fmm_pairs_select();
@@ -22,9 +22,9 @@ void fmm_direct_block(const fmm_particles *particles, int64_t first, int64_t cou
         const fmm_sources sources = {p->count - begin < PART ? p->count - begin : PART, p->x + begin, p->y + begin, p->z + begin,
                                      p->charge + begin};
         const fmm_targets targets = {count,
-                                     p->x + first,
-                                     p->y + first,
-                                     p->z + first,
+                                     at->x + first,
+                                     at->y + first,
+                                     at->z + first,
                                      part.potential,
                                      gradient ? part.gx : NULL,
                                      gradient ? part.gy : NULL,

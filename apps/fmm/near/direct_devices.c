@@ -13,7 +13,7 @@ static void sum_on_host(int64_t first, int64_t last, void *const *arrays, void *
     for (int64_t begin = first; begin < last; begin += FMM_BLOCK) {
         fmm_block block;
         int64_t count = last - begin < FMM_BLOCK ? last - begin : FMM_BLOCK;
-        fmm_direct_block(particles, begin, count, 1, &block);
+        fmm_direct_block(particles, particles, begin, count, 1, &block);
         for (int64_t i = 0; i < count; i++) {
             double *at = packed + 4 * (begin + i);
             at[0] = block.potential[i], at[1] = block.gx[i], at[2] = block.gy[i], at[3] = block.gz[i];

@@ -2,21 +2,11 @@
 
 #include <math.h>
 
+#include "particles/random.h"
+
 #define PI 3.14159265358979323846
 
 enum { SHELLS = 8 };
-
-/* splitmix64 (Steele, Lea and Flood, Fast splittable pseudorandom number generators, OOPSLA 2014). */
-static uint64_t next_random(uint64_t *state)
-{
-    uint64_t z = *state += 0x9E3779B97F4A7C15u;
-    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ z >> 27) * 0x94D049BB133111EBu;
-    return z ^ z >> 31;
-}
-
-/* Uniform in (0, 1). */
-static double next_uniform(uint64_t *state) { return ((double)(next_random(state) >> 11) + 0.5) * 0x1p-53; }
 
 /* The point at distance r of the cube's centre in the direction with third component z and azimuth t. */
 static void place(fmm_particles *particles, int64_t i, double r, double z, double t)
@@ -61,7 +51,7 @@ static void make_xenon(fmm_particles *particles, uint64_t seed)
 {
     const double p = 3.67743930447108, core = 0x1p-13, u_core = 0.104159028847893;
     for (int64_t m = 0; m < particles->count; m++) {
-        double u = next_uniform(&seed), z = 2 * next_uniform(&seed) - 1, t = 2 * PI * next_uniform(&seed);
+        double u = fmm_random_uniform(&seed), z = 2 * fmm_random_uniform(&seed) - 1, t = 2 * PI * fmm_random_uniform(&seed);
         place(particles, m, u >= u_core ? 0.5 * pow(u, p) : core * cbrt(u / u_core), z, t);
         particles->charge[m] = m % 2 ? -1 : 1;
     }
@@ -88,7 +78,7 @@ yoke_status fmm_particles_generate(yoke_context *context, fmm_distribution distr
     }
     uint64_t sign = seed + 1;
     for (int64_t i = 0; i < count && charges != FMM_ALTERNATING; i++)
-        created->charge[i] = charges == FMM_EQUAL || next_random(&sign) >> 63 ? 1 : -1;
+        created->charge[i] = charges == FMM_EQUAL || fmm_random(&sign) >> 63 ? 1 : -1;
     *particles = created;
     return YOKE_OK;
 }

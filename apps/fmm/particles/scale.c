@@ -27,42 +27,57 @@ static double coordinate(double value, int length)
 }
 
 /* The first particle whose charge is lost beside the largest; count: none. */
-static int64_t lost_charge(const fmm_particles *particles, const fmm_particles *scaled)
+static int64_t lost_charge(int64_t count, const double *charge, const double *scaled)
 {
-    int64_t lost = particles->count;
+    int64_t lost = count;
 #pragma omp parallel for schedule(static) reduction(min : lost)
-    for (int64_t i = 0; i < particles->count; i++)
-        if (particles->charge[i] != 0 && fabs(scaled->charge[i]) < DBL_MIN && i < lost) lost = i;
+    for (int64_t i = 0; i < count; i++)
+        if (charge[i] != 0 && fabs(scaled[i]) < DBL_MIN && i < lost) lost = i;
     return lost;
+}
+
+void fmm_scale_positions(const fmm_particles *particles, int *length, fmm_particles *scaled)
+{
+    int64_t n = particles->count;
+    int e = exponent(largest_of(n, particles->x, largest_of(n, particles->y, largest_of(n, particles->z, 0))));
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < n; i++) {
+        scaled->x[i] = coordinate(particles->x[i], e);
+        scaled->y[i] = coordinate(particles->y[i], e);
+        scaled->z[i] = coordinate(particles->z[i], e);
+    }
+    *length = e;
+}
+
+yoke_status fmm_scale_charges(yoke_context *context, int64_t count, const double *charge, int *exponent_of, double *scaled)
+{
+    int e = exponent(largest_of(count, charge, 0));
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < count; i++) scaled[i] = ldexp(charge[i], -e);
+    int64_t lost = lost_charge(count, charge, scaled);
+    if (lost < count)
+        return yoke_fail(context, YOKE_ERROR_INPUT,
+                         "the charge of particle %lld, %g, is less than 1e-307 of the largest: it cannot be summed beside that; make it 0",
+                         (long long)lost + 1, charge[lost]);
+    *exponent_of = e;
+    return YOKE_OK;
 }
 
 yoke_status fmm_scale_create(const fmm_particles *particles, fmm_scale *scale, fmm_particles **scaled)
 {
-    int64_t n = particles->count;
     fmm_particles *created = NULL;
-    yoke_status status = fmm_particles_create(particles->context, n, &created);
+    yoke_status status = fmm_particles_create(particles->context, particles->count, &created);
     if (status) return status;
-    scale->length = exponent(largest_of(n, particles->x, largest_of(n, particles->y, largest_of(n, particles->z, 0))));
-    scale->charge = exponent(largest_of(n, particles->charge, 0));
-#pragma omp parallel for schedule(static)
-    for (int64_t i = 0; i < n; i++) {
-        created->x[i] = coordinate(particles->x[i], scale->length);
-        created->y[i] = coordinate(particles->y[i], scale->length);
-        created->z[i] = coordinate(particles->z[i], scale->length);
-        created->charge[i] = ldexp(particles->charge[i], -scale->charge);
-    }
-    int64_t lost = lost_charge(particles, created);
-    if (lost < n) {
+    fmm_scale_positions(particles, &scale->length, created);
+    status = fmm_scale_charges(particles->context, particles->count, particles->charge, &scale->charge, created->charge);
+    if (status)
         fmm_particles_destroy(created);
-        return yoke_fail(particles->context, YOKE_ERROR_INPUT,
-                         "the charge of particle %lld, %g, is less than 1e-307 of the largest: it cannot be summed beside that; make it 0",
-                         (long long)lost + 1, particles->charge[lost]);
-    }
-    *scaled = created;
-    return YOKE_OK;
+    else
+        *scaled = created;
+    return status;
 }
 
-yoke_status fmm_scale_field(const fmm_particles *particles, fmm_scale scale, fmm_field *field)
+yoke_status fmm_scale_field(const double *charge, fmm_scale scale, fmm_field *field)
 {
     int64_t bad = field->count;
 #pragma omp parallel for schedule(static) reduction(min : bad)
@@ -72,12 +87,12 @@ yoke_status fmm_scale_field(const fmm_particles *particles, fmm_scale scale, fmm
         double *const slopes[3] = {field->gx, field->gy, field->gz};
         for (int c = 0; c < 3 && field->gx; c++) {
             slopes[c][i] = ldexp(slopes[c][i], scale.charge - 2 * scale.length);
-            if (!isfinite(particles->charge[i] * slopes[c][i]) && i < bad) bad = i;
+            if (!isfinite(charge[i] * slopes[c][i]) && i < bad) bad = i;
         }
     }
     if (bad == field->count) return YOKE_OK;
     return yoke_fail(
-        particles->context, YOKE_ERROR_NUMERIC,
+        field->context, YOKE_ERROR_NUMERIC,
         "the potential or the force of particle %lld is larger than the largest double: choose other units for positions or charges",
         (long long)bad + 1);
 }

@@ -39,13 +39,14 @@ typedef struct fmm_translation {
 
 typedef struct fmm_kernels {
     int pairs; /* of a translation at once */
-    /* Adds charge times harmonic to the coefficients. */
-    void (*gather)(const fmm_recurrence *recurrence, int order, const fmm_frame *frame, const fmm_sources *sources, double *coefficients);
+    /* Adds charge times harmonic to the coefficients.  imaginary: where the imaginary parts begin, in the next too. */
+    void (*gather)(const fmm_recurrence *recurrence, int order, int imaginary, const fmm_frame *frame, const fmm_sources *sources,
+                   double *coefficients);
     /* Adds sums over harmonics of degrees 0 .. degree; factors[harmonic][FMM_FACTORS]. */
     void (*evaluate)(const fmm_recurrence *recurrence, int degree, const fmm_frame *frame, const double *factors,
                      const fmm_targets *targets);
-    void (*translate)(const fmm_translation *translation, int order, int64_t pairs, const double *const *from, double *const *to,
-                      double *work);
+    void (*translate)(const fmm_translation *translation, int order, int imaginary, int64_t pairs, const double *const *from,
+                      double *const *to, double *work);
 } fmm_kernels;
 
 /* Those that this machine can run, from plain to wide.  Returns how many. */

@@ -35,7 +35,8 @@ INLINE place place_at(int irregular, const fmm_frame *frame, const double *const
     return (place){v[0] * inverse, v[1] * inverse, v[2] * inverse, inverse, root(inverse)};
 }
 
-static void gather(const fmm_recurrence *recurrence, int order, const fmm_frame *frame, const fmm_sources *sources, double *coefficients)
+static void gather(const fmm_recurrence *recurrence, int order, int imaginary, const fmm_frame *frame, const fmm_sources *sources,
+                   double *coefficients)
 {
     vector sum[2 * ((FMM_MAX_ORDER + 1) * (FMM_MAX_ORDER + 2) / 2)];
     int n = fmm_harmonics(order);
@@ -62,7 +63,7 @@ static void gather(const fmm_recurrence *recurrence, int order, const fmm_frame 
     for (int i = 0; i < 2 * n; i++) {
         double total = 0;
         for (int lane = 0; lane < LANES; lane++) total += sum[i][lane];
-        coefficients[i] += total;
+        coefficients[i < n ? i : imaginary + i - n] += total;
     }
 }
 

@@ -135,8 +135,8 @@ INLINE void transpose(vector v[LANES])
 #endif
 }
 
-/* `count` values of each of `pairs` expansions to lanes: out[value * wide + vector]; lanes without a pair become 0. */
-INLINE void to_lanes(int wide, int count, int pairs, const double *const *from, vector *out)
+/* Values begin .. begin + count - 1 of each of `pairs` expansions to lanes: out[value * wide + vector]; lanes without a pair become 0. */
+INLINE void to_lanes(int wide, int begin, int count, int pairs, const double *const *from, vector *out)
 {
     for (int v = 0; v < wide; v++)
         for (int c = 0; c < count; c += LANES) {
@@ -147,9 +147,9 @@ INLINE void to_lanes(int wide, int count, int pairs, const double *const *from, 
                 block[i] = spread(0);
                 if (pair >= pairs) continue;
                 if (some == LANES)
-                    block[i] = *(const loose_vector *)(from[pair] + c);
+                    block[i] = *(const loose_vector *)(from[pair] + begin + c);
                 else
-                    for (int j = 0; j < some; j++) block[i][j] = from[pair][c + j];
+                    for (int j = 0; j < some; j++) block[i][j] = from[pair][begin + c + j];
             }
             transpose(block);
             for (int j = 0; j < some; j++) out[(c + j) * wide + v] = block[j];
@@ -157,7 +157,7 @@ INLINE void to_lanes(int wide, int count, int pairs, const double *const *from, 
 }
 
 /* Adds them. */
-INLINE void from_lanes(int wide, int count, int pairs, const vector *in, double *const *to)
+INLINE void from_lanes(int wide, int begin, int count, int pairs, const vector *in, double *const *to)
 {
     for (int v = 0; v < wide; v++)
         for (int c = 0; c < count; c += LANES) {
@@ -166,7 +166,7 @@ INLINE void from_lanes(int wide, int count, int pairs, const vector *in, double 
             for (int j = 0; j < LANES; j++) block[j] = j < some ? in[(c + j) * wide + v] : spread(0);
             transpose(block);
             for (int i = 0; i < LANES && v * LANES + i < pairs; i++) {
-                double *at = to[v * LANES + i] + c;
+                double *at = to[v * LANES + i] + begin + c;
                 if (some == LANES)
                     *(loose_vector *)at += block[i];
                 else
@@ -190,12 +190,14 @@ INLINE void azimuth(int wide, int order, const fmm_translation *t, const double 
         }
 }
 
-INLINE void translate_wide(int wide, const fmm_translation *t, int order, int pairs, const double *const *from, double *const *to,
-                           double *work)
+INLINE void translate_wide(int wide, const fmm_translation *t, int order, int imaginary, int pairs, const double *const *from,
+                           double *const *to, double *work)
 {
     int n = fmm_harmonics(order);
     vector *a = (vector *)work, *b = a + 2 * n * wide;
-    to_lanes(wide, 2 * n, pairs, from, a);
+    int together = imaginary == n ? 2 * n : n; /* values that follow one another */
+    to_lanes(wide, 0, together, pairs, from, a);
+    if (together == n) to_lanes(wide, imaginary, n, pairs, from, a + n * wide);
     azimuth(wide, order, t, t->degree_in, -1, a);
     rotate(wide, order, t->rotation, a, b);
     axial(wide, order, t, b, a);
@@ -203,16 +205,17 @@ INLINE void translate_wide(int wide, const fmm_translation *t, int order, int pa
     for (int l = 0; l <= order; l++) /* sine parts of order 0, which no rotation writes */
         for (int v = 0; v < wide; v++) b[(n + fmm_harmonic(l, 0)) * wide + v] = spread(0);
     azimuth(wide, order, t, t->degree_out, 1, b);
-    from_lanes(wide, 2 * n, pairs, b, to);
+    from_lanes(wide, 0, together, pairs, b, to);
+    if (together == n) from_lanes(wide, imaginary, n, pairs, b + n * wide, to);
 }
 
-static void translate(const fmm_translation *translation, int order, int64_t pairs, const double *const *from, double *const *to,
-                      double *work)
+static void translate(const fmm_translation *translation, int order, int imaginary, int64_t pairs, const double *const *from,
+                      double *const *to, double *work)
 {
     int64_t first = 0;
     for (; pairs - first > LANES; first += WIDE * LANES) {
         int some = pairs - first < WIDE * LANES ? (int)(pairs - first) : WIDE * LANES;
-        translate_wide(WIDE, translation, order, some, from + first, to + first, work);
+        translate_wide(WIDE, translation, order, imaginary, some, from + first, to + first, work);
     }
-    if (first < pairs) translate_wide(1, translation, order, (int)(pairs - first), from + first, to + first, work);
+    if (first < pairs) translate_wide(1, translation, order, imaginary, (int)(pairs - first), from + first, to + first, work);
 }

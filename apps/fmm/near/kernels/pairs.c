@@ -1,7 +1,7 @@
 /*
  * pairs.c - sums over pairs for one instruction set (FMM_ISA: v2, v3, v4 of x86-64, or generic); compiled once for each.
  *
- * The lanes of a vector are targets; each source is broadcast to all of them.
+ * The lanes of a vector are targets, and each source is broadcast to all of them; or, for packed sources, the other way round.
  */
 #include "near/kernels/pairs.h"
 
@@ -11,13 +11,14 @@
 
 #if defined(__AVX512F__)
 #include <immintrin.h>
-enum { VECTORS = 2 }; /* of targets that go through the sources together: as many as registers hold */
+/* Vectors of targets that go through the sources together, and targets that go through packed sources together: as many as registers hold. */
+enum { VECTORS = 2, TARGETS = 4 };
 #define VECTOR_BYTES 64
 #elif defined(__AVX__)
-enum { VECTORS = 1 };
+enum { VECTORS = 1, TARGETS = 1 };
 #define VECTOR_BYTES 32
 #else
-enum { VECTORS = 1 };
+enum { VECTORS = 1, TARGETS = 1 };
 #define VECTOR_BYTES 16
 #endif
 
@@ -117,9 +118,78 @@ static void add(const fmm_sources *sources, const fmm_targets *targets)
         add_all(sources, targets, false);
 }
 
+/* ------------------------------------------------------------------------------------------ packed particles */
+
+typedef double loose_vector __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(double)), may_alias)); /* anywhere in memory */
+
+static inline double sum(vector v)
+{
+    double total = 0;
+    for (int i = 0; i < LANES; i++) total += v[i];
+    return total;
+}
+
+static inline void add_at(double *at, vector v) { *(loose_vector *)at += v; }
+
+/* `number` of the others, from i on, and all packed ones. */
+static inline __attribute__((always_inline)) void meet(int number, bool gradient, bool mutual, const fmm_bodies *packed,
+                                                       const fmm_bodies *others, int64_t i)
+{
+    vector potential[TARGETS] = {0}, gx[TARGETS] = {0}, gy[TARGETS] = {0}, gz[TARGETS] = {0};
+    for (int64_t j = 0; j < packed->count; j += LANES) {
+        vector x = *(const loose_vector *)(packed->x + j), y = *(const loose_vector *)(packed->y + j);
+        vector z = *(const loose_vector *)(packed->z + j), charge = *(const loose_vector *)(packed->charge + j);
+        vector back_potential = {0}, back_gx = {0}, back_gy = {0}, back_gz = {0};
+        for (int t = 0; t < number; t++) {
+            vector dx = others->x[i + t] - x, dy = others->y[i + t] - y, dz = others->z[i + t] - z;
+            vector inverse = reciprocal_root(dx * dx + dy * dy + dz * dz), square = inverse * inverse;
+            vector share = charge * inverse, slope = share * square;
+            potential[t] += share;
+            if (gradient) gx[t] -= slope * dx, gy[t] -= slope * dy, gz[t] -= slope * dz;
+            if (!mutual) continue;
+            share = others->charge[i + t] * inverse, slope = share * square;
+            back_potential += share;
+            if (gradient) back_gx += slope * dx, back_gy += slope * dy, back_gz += slope * dz;
+        }
+        if (!mutual) continue;
+        add_at(packed->potential + j, back_potential);
+        if (gradient) add_at(packed->gx + j, back_gx), add_at(packed->gy + j, back_gy), add_at(packed->gz + j, back_gz);
+    }
+    for (int t = 0; t < number; t++) {
+        others->potential[i + t] += sum(potential[t]);
+        if (gradient) others->gx[i + t] += sum(gx[t]), others->gy[i + t] += sum(gy[t]), others->gz[i + t] += sum(gz[t]);
+    }
+}
+
+static inline __attribute__((always_inline)) void meet_all(bool gradient, bool mutual, const fmm_bodies *packed, const fmm_bodies *others)
+{
+    int64_t i = 0;
+    for (; i + TARGETS <= others->count; i += TARGETS) meet(TARGETS, gradient, mutual, packed, others, i);
+    for (; i < others->count; i++) meet(1, gradient, mutual, packed, others, i);
+}
+
+static void add_packed(const fmm_sources *sources, const fmm_targets *targets)
+{
+    const fmm_bodies packed = {sources->count, sources->x, sources->y, sources->z, sources->charge, NULL, NULL, NULL, NULL};
+    const fmm_bodies others = {targets->count,     targets->x,  targets->y,  targets->z, NULL,
+                               targets->potential, targets->gx, targets->gy, targets->gz};
+    if (targets->gx)
+        meet_all(true, false, &packed, &others);
+    else
+        meet_all(false, false, &packed, &others);
+}
+
+static void add_mutual(const fmm_bodies *packed, const fmm_bodies *others)
+{
+    if (others->gx)
+        meet_all(true, true, packed, others);
+    else
+        meet_all(false, true, packed, others);
+}
+
 #define PASTE_2(a, b) a##_##b
 #define PASTE(a, b) PASTE_2(a, b)
 #define TEXT_2(a) "x86-64-" #a
 #define TEXT(a) TEXT_2(a)
 extern const fmm_pairs_kernel PASTE(fmm_pairs, FMM_ISA);
-const fmm_pairs_kernel PASTE(fmm_pairs, FMM_ISA) = {TEXT(FMM_ISA), add};
+const fmm_pairs_kernel PASTE(fmm_pairs, FMM_ISA) = {TEXT(FMM_ISA), add, add_packed, add_mutual};

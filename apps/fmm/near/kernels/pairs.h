@@ -4,21 +4,7 @@
 #ifndef FMM_NEAR_KERNELS_PAIRS_H
 #define FMM_NEAR_KERNELS_PAIRS_H
 
-#include <stdint.h>
-
-/* Particles that act; each array [count]. */
-typedef struct fmm_sources {
-    int64_t count;
-    const double *x, *y, *z, *charge;
-} fmm_sources;
-
-/* Where they act, and the sums so far; each array [count]. */
-typedef struct fmm_targets {
-    int64_t count;
-    const double *x, *y, *z;
-    double *potential;    /* sum of q / r */
-    double *gx, *gy, *gz; /* its gradient: sum of -q (x - x_source, ...) / r^3; gx NULL: not wanted */
-} fmm_targets;
+#include "particles/points.h"
 
 /*
  * Adds what the sources do to the targets.  A pair at distance 0 (r^2 below the least normal double) adds nothing, so that sources may be
@@ -27,9 +13,22 @@ typedef struct fmm_targets {
  */
 typedef void fmm_pairs_function(const fmm_sources *sources, const fmm_targets *targets);
 
+/*
+ * Particles that are brought together from several leaves, a vector of them at a time in the lanes.  Arrays begin at multiples of 64 bytes.  Behind
+ * `count` they go on to the next multiple of FMM_PACK with charges of 0 at finite places; the sums there are of no meaning.
+ */
+enum { FMM_PACK = 8 };
+
+/* As fmm_pairs_function for packed sources: no lane is idle where targets are few. */
+typedef fmm_pairs_function fmm_packed_function;
+/* Adds what packed particles do to others, and what those do to the packed ones.  Gradients: of both or of none. */
+typedef void fmm_mutual_function(const fmm_bodies *packed, const fmm_bodies *others);
+
 typedef struct fmm_pairs_kernel {
     const char *name; /* "x86-64-v3" */
     fmm_pairs_function *add;
+    fmm_packed_function *add_packed;
+    fmm_mutual_function *add_mutual;
 } fmm_pairs_kernel;
 
 enum { FMM_MAX_PAIRS_KERNELS = 3 };
