@@ -178,6 +178,8 @@ void fmm_tree_centre(const fmm_tree *tree, int level, int64_t cell, double centr
     for (int c = 0; c < 3; c++) centre[c] = tree->box.low[c] + tree->box.side * ldexp(at[c] + 0.5, -level);
 }
 
+double fmm_tree_edge(const fmm_tree *tree, int level) { return ldexp(tree->box.side, -level); }
+
 void fmm_tree_sort(const fmm_tree *tree, const double *values, double *sorted)
 {
 #pragma omp parallel for schedule(static)

@@ -52,6 +52,8 @@ void fmm_tree_cut(fmm_tree *tree, int depth);
 void fmm_tree_destroy(fmm_tree *tree);
 
 void fmm_tree_centre(const fmm_tree *tree, int level, int64_t cell, double centre[3]);
+/* Of the cells of a level. */
+double fmm_tree_edge(const fmm_tree *tree, int level);
 
 /* sorted[i] = values[order[i]] and values[order[i]] = sorted[i], for i < count. */
 void fmm_tree_sort(const fmm_tree *tree, const double *values, double *sorted);

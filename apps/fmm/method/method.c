@@ -1,0 +1,198 @@
+#include "method/method.h"
+
+#include <omp.h>
+#include <string.h>
+
+#include "method/parts.h"
+
+/* --------------------------------------------------------------------------------------------------- create */
+
+/* The tree, and the particles in its order. */
+static yoke_status create_tree(fmm_method *m, const fmm_particles *particles, int depth, int gradient)
+{
+    fmm_particles *scaled = NULL;
+    yoke_status status = fmm_particles_create(m->context, particles->count, &scaled);
+    if (status) return status;
+    fmm_scale_positions(particles, &m->scale.length, scaled);
+    status = fmm_tree_create(scaled, fmm_box_around(scaled), depth, &m->tree);
+    if (!status) status = fmm_particles_create(m->context, particles->count, &m->sorted);
+    if (!status) {
+        fmm_tree_sort(m->tree, scaled->x, m->sorted->x);
+        fmm_tree_sort(m->tree, scaled->y, m->sorted->y);
+        fmm_tree_sort(m->tree, scaled->z, m->sorted->z);
+    }
+    fmm_particles_destroy(scaled);
+    if (!status) status = fmm_field_create(m->context, particles->count, gradient, &m->sum);
+    return status;
+}
+
+static yoke_status create_operators(fmm_method *m, const int *order)
+{
+    for (int l = FMM_FAR_LEVEL; l <= m->tree->depth; l++)
+        if (order[l] > m->order) m->order = order[l];
+    yoke_status status = fmm_operators_create(m->context, m->order, &m->operators);
+    for (int l = FMM_FAR_LEVEL; l <= m->tree->depth && !status; l++) {
+        if (order[l] == m->order) m->between[l] = m->operators;
+        for (int above = FMM_FAR_LEVEL; above < l; above++)
+            if (order[above] == order[l]) m->between[l] = m->between[above];
+        if (!m->between[l]) status = fmm_operators_create_within(m->context, order[l], m->order, &m->between[l]);
+    }
+    return status;
+}
+
+static void destroy_operators(fmm_method *m)
+{
+    for (int l = FMM_FAR_LEVEL; l <= FMM_MAX_DEPTH; l++) {
+        fmm_operators *operators = m->between[l];
+        for (int other = l; other <= FMM_MAX_DEPTH; other++)
+            if (m->between[other] == operators) m->between[other] = NULL;
+        if (operators != m->operators) fmm_operators_destroy(operators);
+    }
+    fmm_operators_destroy(m->operators);
+}
+
+static yoke_status create_expansions(fmm_method *m)
+{
+    yoke_status status = YOKE_OK;
+    m->stride = (2 * fmm_harmonics(m->order) + 7) / 8 * 8; /* each begins at a cache line */
+    for (int l = FMM_FAR_LEVEL; l <= m->tree->depth && !status; l++) {
+        int64_t parents = m->tree->level[l - 1].count, cells = m->tree->level[l].count;
+        size_t bytes = (size_t)m->stride * sizeof(double);
+        m->first_group[l + 1] = m->first_group[l] + (parents + FMM_MAX_TOGETHER - 1) / FMM_MAX_TOGETHER;
+        status = yoke_allocate_untouched(m->context, cells, bytes, &m->multipole[l]);
+        if (!status) status = yoke_allocate_untouched(m->context, cells, bytes, &m->local[l]);
+    }
+    return status;
+}
+
+yoke_status fmm_method_create(const fmm_particles *particles, const fmm_method_options *options, fmm_method **method)
+{
+    double begin_s = yoke_clock_s();
+    fmm_method *m = NULL;
+    yoke_status status = yoke_allocate(particles->context, 1, sizeof *m, &m);
+    if (status) return status;
+    m->context = particles->context;
+    status = create_tree(m, particles, options->depth, options->gradient);
+    if (!status) status = fmm_near_list_create(m->tree, FMM_PAIRS_BOTH, &m->near);
+    if (!status) status = fmm_near_plan(m);
+    if (!status && options->depth >= FMM_FAR_LEVEL) status = create_operators(m, options->order);
+    if (!status && m->operators) status = create_expansions(m);
+    m->tree_s = yoke_clock_s() - begin_s;
+    if (status)
+        fmm_method_destroy(m);
+    else
+        *method = m;
+    return status;
+}
+
+void fmm_method_destroy(fmm_method *m)
+{
+    if (!m) return;
+    yoke_context *context = m->context;
+    for (int l = 0; l <= FMM_MAX_DEPTH; l++) {
+        yoke_release(context, m->multipole[l]);
+        yoke_release(context, m->local[l]);
+    }
+    destroy_operators(m);
+    if (m->tree) fmm_near_list_destroy(m->tree, &m->near);
+    yoke_release(context, m->is_large);
+    yoke_release(context, m->slice);
+    yoke_release(context, m->block);
+    fmm_field_destroy(m->sum);
+    fmm_particles_destroy(m->sorted);
+    fmm_tree_destroy(m->tree);
+    yoke_release(context, m);
+}
+
+const fmm_tree *fmm_method_tree(const fmm_method *m) { return m->tree; }
+fmm_method_pairs fmm_method_count(const fmm_method *m) { return m->pairs; }
+
+/* ------------------------------------------------------------------------------------------------------ run */
+
+static void destroy_workers(fmm_method *m, int threads, fmm_worker *workers)
+{
+    for (int t = 0; t < threads && workers; t++) {
+        yoke_release(m->context, workers[t].work);
+        fmm_far_list_destroy(m->context, &workers[t].far);
+    }
+    yoke_release(m->context, workers);
+}
+
+static yoke_status create_workers(fmm_method *m, int threads, fmm_worker **workers)
+{
+    yoke_status status = yoke_allocate(m->context, threads, sizeof **workers, workers);
+    for (int t = 0; t < threads && !status; t++) {
+        fmm_worker *worker = *workers + t;
+        status = yoke_allocate(m->context, (int64_t)fmm_translation_work(m->operators), sizeof *worker->work, &worker->work);
+        if (!status) status = fmm_far_list_create(m->context, FMM_MAX_TOGETHER, &worker->far);
+    }
+    return status;
+}
+
+static double lap(double *since_s)
+{
+    double now_s = yoke_clock_s(), past_s = now_s - *since_s;
+    *since_s = now_s;
+    return past_s;
+}
+
+static yoke_status add_far(fmm_method *m, int threads, double *clock_s, fmm_method_seconds *seconds)
+{
+    fmm_worker *workers = NULL;
+    yoke_status status = create_workers(m, threads, &workers);
+    if (!status) {
+        fmm_pass_upward(m, threads, workers);
+        seconds->upward = lap(clock_s);
+        m->pairs.far = fmm_pass_between(m, threads, workers);
+        seconds->between = lap(clock_s);
+        fmm_pass_downward(m, threads, workers);
+        seconds->downward = lap(clock_s);
+    }
+    destroy_workers(m, threads, workers);
+    return status;
+}
+
+/* The charges in their units and in the tree's order, and sums of 0. */
+static yoke_status begin(fmm_method *m, const double *charge)
+{
+    yoke_status status = fmm_scale_charges(m->context, m->tree->count, charge, &m->scale.charge, m->sum->potential);
+    if (status) return status;
+    fmm_tree_sort(m->tree, m->sum->potential, m->sorted->charge);
+    double *const sums[4] = {m->sum->potential, m->sum->gx, m->sum->gy, m->sum->gz};
+    for (int c = 0; c < 4 && sums[c]; c++) {
+        double *sum = sums[c];
+#pragma omp parallel for schedule(static)
+        for (int64_t i = 0; i < m->tree->count; i++) sum[i] = 0;
+    }
+    return YOKE_OK;
+}
+
+static yoke_status finish(fmm_method *m, const double *charge, fmm_field *field)
+{
+    fmm_tree_restore(m->tree, m->sum->potential, field->potential);
+    if (field->gx) {
+        fmm_tree_restore(m->tree, m->sum->gx, field->gx);
+        fmm_tree_restore(m->tree, m->sum->gy, field->gy);
+        fmm_tree_restore(m->tree, m->sum->gz, field->gz);
+    }
+    return fmm_scale_field(charge, m->scale, field);
+}
+
+yoke_status fmm_method_run(fmm_method *m, const double *charge, fmm_field *field, fmm_method_seconds *seconds)
+{
+    fmm_method_seconds taken = {.tree = m->tree_s};
+    double clock_s = yoke_clock_s();
+    int threads = omp_get_max_threads();
+    if (field->count != m->tree->count || !field->gx != !m->sum->gx)
+        return yoke_fail(m->context, YOKE_ERROR_ARGUMENT, "a field of %lld particles %s gradients, where the method has %lld %s them",
+                         (long long)field->count, field->gx ? "with" : "without", (long long)m->tree->count,
+                         m->sum->gx ? "with" : "without");
+    yoke_status status = begin(m, charge);
+    if (!status && m->operators && m->tree->count > 0) status = add_far(m, threads, &clock_s, &taken);
+    if (status) return status;
+    fmm_pass_near(m, threads);
+    status = finish(m, charge, field);
+    taken.near = lap(&clock_s);
+    if (seconds && !status) *seconds = taken;
+    return status;
+}

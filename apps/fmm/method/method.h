@@ -1,0 +1,53 @@
+/*
+ * method.h - the fast multipole method for particles at fixed places: made once, run for any charges.
+ *
+ * Far field: multipole expansions of the leaves (P2M) and of the cells above them (M2M), from each cell to those well separated from it whose parents
+ * touch (M2L), and down again to the leaves (L2L) and their particles (L2P).  Near field: sums over the particles of leaves that touch
+ * (L. Greengard and V. Rokhlin, J. Comput. Phys. 73 (1987) 325).
+ */
+#ifndef FMM_METHOD_METHOD_H
+#define FMM_METHOD_METHOD_H
+
+#include "expansion/expansion.h"
+#include "particles/field.h"
+#include "tree/tree.h"
+
+typedef struct fmm_method fmm_method;
+
+typedef struct fmm_method_options {
+    int depth;        /* of the leaves; below 2 there is no far field: all pairs are summed */
+    const int *order; /* [depth + 1] of the translations between cells of each level; those of levels 0 and 1 are not used */
+    int gradient;     /* nonzero: gradients too */
+} fmm_method_options;
+
+/* Seconds of the parts of a run. */
+typedef struct fmm_method_seconds {
+    double tree; /* fmm_method_create: tree, lists and tables */
+    double upward, between, downward, near;
+} fmm_method_seconds;
+
+/*
+ * For the positions of the particles (their charges are not read), which are copied.  Errors: ARGUMENT (a depth that a tree cannot have; an order
+ * outside 0 ... FMM_MAX_ORDER), MEMORY.
+ */
+yoke_status fmm_method_create(const fmm_particles *particles, const fmm_method_options *options, fmm_method **method);
+/* NULL allowed. */
+void fmm_method_destroy(fmm_method *method);
+
+/*
+ * The field of charges [count of particles] at all particles, in the order in which they were given; the field's arrays are overwritten.  It has
+ * gradients if and only if the method has.  Particles at one place do not act on each other.  The same bits come out for any number of threads.
+ * seconds: NULL allowed.  Errors: ARGUMENT (a field of other particles or with other arrays), those of fmm_scale_charges and fmm_scale_field, MEMORY.
+ */
+yoke_status fmm_method_run(fmm_method *method, const double *charge, fmm_field *field, fmm_method_seconds *seconds);
+
+/* Ordered pairs of the near field: of particles in the same leaf or in leaves that touch; and of the far field: of cells.  Far: of the last run. */
+typedef struct fmm_method_pairs {
+    int64_t near, far;
+} fmm_method_pairs;
+fmm_method_pairs fmm_method_count(const fmm_method *method);
+
+/* The tree, over the particles in units of fmm_scale_positions. */
+const fmm_tree *fmm_method_tree(const fmm_method *method);
+
+#endif

@@ -1,0 +1,212 @@
+/*
+ * near.c - the near field: sums over the particles of leaves that touch.
+ *
+ * The reciprocal distance of two particles serves both.  So two leaves that touch meet once, when a thread is at the first of them: its particles go
+ * through those of its later neighbours, which are packed together, and what comes back is added to those.  Sums of other leaves are written then: work
+ * is cut into blocks, the children of one cell.  A block writes to leaves at most one cell away, so blocks whose cells are the same octant of their
+ * parents are far enough from each other to be worked on at once; the octants take turns.
+ *
+ * Leaves that have a large part of all the work themselves (a few leaves have most particles, or there are few leaves) are not met in this way but cut
+ * into slices of targets, which go through all sources of all leaves near them; nothing is written but their own sums.
+ */
+#include <string.h>
+
+#include "method/parts.h"
+#include "near/kernels/pairs.h"
+
+enum {
+    SLICE = 256, /* targets of a slice */
+    BATCH = 768, /* sources that are packed together: they stay in the cache while all targets go through them */
+    MAX_RUNS = 64,
+    SMALL_PART = 256 /* a leaf with more than this part of all ordered pairs is cut into slices */
+};
+
+/* Particles of several leaves, packed (near/kernels/pairs.h). */
+typedef struct batch {
+    _Alignas(64) double x[BATCH];
+    _Alignas(64) double y[BATCH];
+    _Alignas(64) double z[BATCH];
+    _Alignas(64) double charge[BATCH];
+    _Alignas(64) double potential[BATCH];
+    _Alignas(64) double gx[BATCH];
+    _Alignas(64) double gy[BATCH];
+    _Alignas(64) double gz[BATCH];
+    int64_t count;
+    int runs; /* of particles that follow one another in the tree's order */
+    int64_t first[MAX_RUNS], length[MAX_RUNS];
+} batch;
+_Static_assert(BATCH % FMM_PACK == 0, "packed arrays end at a multiple of FMM_PACK");
+
+/* What is done with a full batch. */
+typedef struct meeting {
+    const fmm_method *m;
+    const fmm_pairs_kernel *kernel;
+    bool mutual;
+    fmm_targets targets;
+    const double *charge; /* theirs */
+} meeting;
+
+static void add_to(double *to, const double *from, int64_t count)
+{
+    for (int64_t i = 0; i < count; i++) to[i] += from[i];
+}
+
+/* Adds what the batch got to the sums. */
+static void give_back(const fmm_field *f, const batch *b)
+{
+    int64_t at = 0;
+    for (int r = 0; r < b->runs; at += b->length[r++]) {
+        add_to(f->potential + b->first[r], b->potential + at, b->length[r]);
+        if (!f->gx) continue;
+        add_to(f->gx + b->first[r], b->gx + at, b->length[r]);
+        add_to(f->gy + b->first[r], b->gy + at, b->length[r]);
+        add_to(f->gz + b->first[r], b->gz + at, b->length[r]);
+    }
+}
+
+static void meet(const meeting *with, batch *b)
+{
+    const fmm_targets *t = &with->targets;
+    int64_t padded = (b->count + FMM_PACK - 1) / FMM_PACK * FMM_PACK;
+    for (int64_t i = b->count; i < padded; i++) b->x[i] = b->y[i] = b->z[i] = b->charge[i] = 0;
+    if (with->mutual) {
+        size_t bytes = (size_t)padded * sizeof(double);
+        memset(b->potential, 0, bytes), memset(b->gx, 0, bytes), memset(b->gy, 0, bytes), memset(b->gz, 0, bytes);
+        const fmm_bodies packed = {b->count, b->x, b->y, b->z, b->charge, b->potential, b->gx, b->gy, b->gz};
+        const fmm_bodies others = {t->count, t->x, t->y, t->z, with->charge, t->potential, t->gx, t->gy, t->gz};
+        with->kernel->add_mutual(&packed, &others);
+        give_back(with->m->sum, b);
+    } else {
+        const fmm_sources sources = {b->count, b->x, b->y, b->z, b->charge};
+        with->kernel->add_packed(&sources, t);
+    }
+    b->count = b->runs = 0;
+}
+
+/* Packs the particles of a leaf. */
+static void pack(const meeting *with, int64_t leaf, batch *b)
+{
+    const fmm_particles *p = with->m->sorted;
+    const int32_t *particle = with->m->tree->level[with->m->tree->depth].particle;
+    for (int64_t i = particle[leaf], some; i < particle[leaf + 1]; i += some) {
+        if (b->count == BATCH || b->runs == MAX_RUNS) meet(with, b);
+        some = particle[leaf + 1] - i < BATCH - b->count ? particle[leaf + 1] - i : BATCH - b->count;
+        size_t bytes = (size_t)some * sizeof(double);
+        memcpy(b->x + b->count, p->x + i, bytes);
+        memcpy(b->y + b->count, p->y + i, bytes);
+        memcpy(b->z + b->count, p->z + i, bytes);
+        memcpy(b->charge + b->count, p->charge + i, bytes);
+        b->count += some;
+        b->first[b->runs] = i;
+        b->length[b->runs++] = some;
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------- the work */
+
+static bool large(const fmm_method *m, int64_t leaf) { return m->slices > 0 && m->is_large[leaf]; }
+
+/* Targets of a large leaf. */
+static void sum_slice(const fmm_method *m, const fmm_slice *slice, batch *b, const fmm_pairs_kernel *kernel)
+{
+    int64_t end = m->tree->level[m->tree->depth].particle[slice->leaf + 1];
+    const meeting with = {m, kernel, false, fmm_targets_at(m, slice->first, end - slice->first < SLICE ? end - slice->first : SLICE), NULL};
+    pack(&with, slice->leaf, b);
+    for (int64_t n = m->near.start[slice->leaf]; n < m->near.start[slice->leaf + 1]; n++) pack(&with, m->near.cell[n], b);
+    meet(&with, b);
+}
+
+/* A leaf that is not large: itself and large neighbours act on it; it and later other neighbours act on each other. */
+static void sum_leaf(const fmm_method *m, int64_t leaf, batch *b, const fmm_pairs_kernel *kernel)
+{
+    const int32_t *particle = m->tree->level[m->tree->depth].particle, *near = m->near.cell;
+    meeting with = {m, kernel, false, fmm_targets_at(m, particle[leaf], particle[leaf + 1] - particle[leaf]),
+                    m->sorted->charge + particle[leaf]};
+    pack(&with, leaf, b);
+    for (int64_t n = m->near.start[leaf]; n < m->near.start[leaf + 1] && m->slices > 0; n++)
+        if (large(m, near[n])) pack(&with, near[n], b);
+    meet(&with, b);
+    with.mutual = true;
+    for (int64_t n = m->near.start[leaf]; n < m->near.start[leaf + 1]; n++)
+        if (near[n] > leaf && !large(m, near[n])) pack(&with, near[n], b);
+    meet(&with, b);
+}
+
+static void sum_block(const fmm_method *m, int32_t parent, batch *b, const fmm_pairs_kernel *kernel)
+{
+    const int32_t *child = m->tree->depth > 0 ? m->tree->level[m->tree->depth - 1].child + parent : (const int32_t[2]){0, 1};
+    for (int64_t leaf = child[0]; leaf < child[1]; leaf++)
+        if (!large(m, leaf)) sum_leaf(m, leaf, b, kernel);
+}
+
+void fmm_pass_near(fmm_method *m, int threads)
+{
+    const fmm_pairs_kernel *kernel = fmm_pairs_select();
+#pragma omp parallel num_threads(threads)
+    {
+        batch b;
+        b.count = b.runs = 0;
+#pragma omp for schedule(dynamic)
+        for (int64_t s = 0; s < m->slices; s++) sum_slice(m, &m->slice[s], &b, kernel);
+        for (int octant = 0; octant < 8; octant++) {
+#pragma omp for schedule(dynamic)
+            for (int64_t i = m->first_block[octant]; i < m->first_block[octant + 1]; i++) sum_block(m, m->block[i], &b, kernel);
+        }
+    }
+}
+
+/* ----------------------------------------------------------------------------------------------- its plan */
+
+/* Ordered pairs of the particles of a leaf with those of the leaf and the leaves near it. */
+static int64_t pairs_of(const fmm_method *m, int64_t leaf)
+{
+    const int32_t *particle = m->tree->level[m->tree->depth].particle;
+    int64_t targets = particle[leaf + 1] - particle[leaf], sources = targets - 1;
+    for (int64_t n = m->near.start[leaf]; n < m->near.start[leaf + 1]; n++)
+        sources += particle[m->near.cell[n] + 1] - particle[m->near.cell[n]];
+    return targets * sources;
+}
+
+static yoke_status cut_into_slices(fmm_method *m)
+{
+    const fmm_level *leaves = &m->tree->level[m->tree->depth];
+    int64_t count = 0;
+    yoke_status status = yoke_allocate(m->context, leaves->count, sizeof *m->is_large, &m->is_large);
+    if (status) return status;
+    for (int64_t c = 0; c < leaves->count; c++) {
+        m->is_large[c] = pairs_of(m, c) > m->pairs.near / SMALL_PART;
+        if (m->is_large[c]) count += (leaves->particle[c + 1] - leaves->particle[c] + SLICE - 1) / SLICE;
+    }
+    status = yoke_allocate(m->context, count, sizeof *m->slice, &m->slice);
+    for (int64_t c = 0; c < leaves->count && !status; c++)
+        for (int64_t first = leaves->particle[c]; first < leaves->particle[c + 1] && m->is_large[c]; first += SLICE)
+            m->slice[m->slices++] = (fmm_slice){(int32_t)c, (int32_t)first};
+    return status;
+}
+
+/* The parents of leaves, by their octants. */
+static yoke_status sort_blocks(fmm_method *m)
+{
+    int depth = m->tree->depth;
+    const fmm_level *above = &m->tree->level[depth > 0 ? depth - 1 : 0];
+    int64_t next[8];
+    yoke_status status = yoke_allocate(m->context, above->count, sizeof *m->block, &m->block);
+    if (status) return status;
+    for (int64_t p = 0; p < above->count; p++) m->first_block[fmm_octant(above, (int32_t)p) + 1]++;
+    for (int octant = 0; octant < 8; octant++) {
+        m->first_block[octant + 1] += m->first_block[octant];
+        next[octant] = m->first_block[octant];
+    }
+    for (int64_t p = 0; p < above->count; p++) m->block[next[fmm_octant(above, (int32_t)p)]++] = (int32_t)p;
+    return YOKE_OK;
+}
+
+yoke_status fmm_near_plan(fmm_method *m)
+{
+    int64_t pairs = 0;
+#pragma omp parallel for schedule(static) reduction(+ : pairs)
+    for (int64_t c = 0; c < m->tree->level[m->tree->depth].count; c++) pairs += pairs_of(m, c);
+    m->pairs.near = pairs;
+    yoke_status status = cut_into_slices(m);
+    return status ? status : sort_blocks(m);
+}

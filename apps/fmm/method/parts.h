@@ -1,0 +1,85 @@
+/*
+ * parts.h - what a method holds, and its passes; private to this folder.
+ */
+#ifndef FMM_METHOD_PARTS_H
+#define FMM_METHOD_PARTS_H
+
+#include <stdbool.h>
+
+#include "method/method.h"
+#include "particles/scale.h"
+#include "tree/lists.h"
+
+enum {
+    FMM_FAR_LEVEL = 2, /* the first with far pairs */
+    /* Parents whose children are translated together: with more, vectors are fuller, but expansions leave the cache. */
+    FMM_MAX_TOGETHER = 16
+};
+
+/* What a thread works with. */
+typedef struct fmm_worker {
+    double *work; /* of translations */
+    fmm_walk walk;
+    fmm_far_list far;
+    const double *from[8 * FMM_MAX_TOGETHER];
+    double *to[8 * FMM_MAX_TOGETHER];
+} fmm_worker;
+
+/* Some particles of a large leaf, from `first` on. */
+typedef struct fmm_slice {
+    int32_t leaf, first;
+} fmm_slice;
+
+struct fmm_method {
+    yoke_context *context;
+    fmm_tree *tree;
+    fmm_scale scale;       /* .charge is that of the run */
+    fmm_particles *sorted; /* in units of scale, in the tree's order; the charges are those of the run */
+    fmm_field *sum;        /* at them */
+    fmm_near_list near;
+    bool *is_large; /* [leaves] leaves that are cut into slices */
+    int64_t slices;
+    fmm_slice *slice;
+    int32_t *block; /* cells above the leaves, those of octant o first_block[o] ... first_block[o + 1] - 1 */
+    int64_t first_block[9];
+    int order;                                 /* with which expansions are held: the highest of all levels */
+    fmm_operators *operators;                  /* of that order */
+    fmm_operators *between[FMM_MAX_DEPTH + 1]; /* of each level's M2L; levels of the same order share them */
+    int64_t stride;                            /* values from one expansion to the next */
+    double *multipole[FMM_MAX_DEPTH + 1];      /* [cells of level][stride], from FMM_FAR_LEVEL on */
+    double *local[FMM_MAX_DEPTH + 1];
+    int64_t first_group[FMM_MAX_DEPTH + 2]; /* groups of FMM_MAX_TOGETHER parents of level - 1: those of level are first_group[level] ... */
+    fmm_method_pairs pairs;
+    double tree_s;
+};
+
+static inline double *fmm_multipole(const fmm_method *m, int level, int64_t cell) { return m->multipole[level] + cell * m->stride; }
+static inline double *fmm_local(const fmm_method *m, int level, int64_t cell) { return m->local[level] + cell * m->stride; }
+static inline fmm_frame fmm_frame_of(const fmm_method *m, int level, int64_t cell)
+{
+    fmm_frame frame;
+    fmm_tree_centre(m->tree, level, cell, frame.centre);
+    frame.scale = fmm_tree_edge(m->tree, level);
+    return frame;
+}
+
+/* Particles first ... first + count - 1 of the tree's order, and the sums there. */
+static inline fmm_targets fmm_targets_at(const fmm_method *m, int64_t first, int64_t count)
+{
+    const fmm_particles *p = m->sorted;
+    const fmm_field *f = m->sum;
+    if (!f->gx) return (fmm_targets){count, p->x + first, p->y + first, p->z + first, f->potential + first, NULL, NULL, NULL};
+    return (fmm_targets){count,         p->x + first,  p->y + first, p->z + first, f->potential + first,
+                         f->gx + first, f->gy + first, f->gz + first};
+}
+
+/* Counts the pairs of the near field and cuts it into pieces of work.  Errors: MEMORY. */
+yoke_status fmm_near_plan(fmm_method *m);
+
+/* The passes; workers [threads], one for each thread.  between returns the number of its pairs. */
+void fmm_pass_upward(fmm_method *m, int threads, fmm_worker *workers);
+int64_t fmm_pass_between(fmm_method *m, int threads, fmm_worker *workers);
+void fmm_pass_downward(fmm_method *m, int threads, fmm_worker *workers);
+void fmm_pass_near(fmm_method *m, int threads);
+
+#endif
