@@ -9,7 +9,9 @@
 #include "common/interrupt.h"
 #include "common/options.h"
 #include "common/program.h"
+#include "method/method.h"
 #include "near/direct.h"
+#include "near/sample.h"
 #include "output/record.h"
 #include "output/write.h"
 #include "particles/coincident.h"
@@ -18,10 +20,12 @@
 #include "particles/read.h"
 #include "particles/scale.h"
 
+enum { SAMPLE_SEED = 1 }; /* of the particles that are compared with direct sums */
+
 typedef struct command_line {
     app_list operands;
     const char *distribution, *charges, *save, *output, *json, *devices, *machine;
-    int64_t particles, seed, frame, threads;
+    int64_t particles, seed, frame, threads, depth, order, check;
     bool direct, potential_only, skip_coincident;
 } command_line;
 
@@ -40,6 +44,19 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
 {
     const app_option options[] = {
         {.name = "direct", .help = "sum over all pairs: exact, and slow for many particles", .flag = &line->direct},
+        {.name = "depth",
+         .value = "D",
+         .help = "fast multipole method on a tree of that depth; 0 sums over all pairs",
+         .number = &line->depth,
+         .minimum = 0,
+         .maximum = FMM_MAX_DEPTH},
+        {.name = "order", .value = "P", .help = "order of its expansions", .number = &line->order, .minimum = 0, .maximum = FMM_MAX_ORDER},
+        {.name = "check",
+         .value = "N",
+         .help = "compare with direct sums at N particles; 0: not; by default as many as take a small part of the time",
+         .number = &line->check,
+         .minimum = 0,
+         .maximum = FMM_MAX_PARTICLES},
         {.name = "generate",
          .value = "KIND",
          .help = "instead of FILE: grid, shells or xenon, in the unit cube",
@@ -141,9 +158,16 @@ static yoke_status check(yoke_context *context, const command_line *line)
         return yoke_fail(context, YOKE_ERROR_INPUT,
                          "--particles, --seed and --charges belong to --generate; FILE has particles of its own");
     if (!file && line->frame > 0) return yoke_fail(context, YOKE_ERROR_INPUT, "--frame belongs to FILE");
-    if (!line->direct && !line->save) return yoke_fail(context, YOKE_ERROR_INPUT, "nothing to do: give --direct, or --save FILE");
-    if (!line->direct && (line->output || line->json || line->devices))
-        return yoke_fail(context, YOKE_ERROR_INPUT, "--output, --json and --devices need --direct");
+    bool fast = line->depth >= 0 || line->order >= 0;
+    if (line->direct && fast) return yoke_fail(context, YOKE_ERROR_INPUT, "--direct has neither --depth nor --order");
+    if (fast && (line->depth < 0 || line->order < 0))
+        return yoke_fail(context, YOKE_ERROR_INPUT, "--depth and --order need each other: give both");
+    if (!line->direct && !fast && !line->save)
+        return yoke_fail(context, YOKE_ERROR_INPUT, "nothing to do: give --direct, or --depth and --order, or --save FILE");
+    if (!line->direct && !fast && (line->output || line->json))
+        return yoke_fail(context, YOKE_ERROR_INPUT, "--output and --json need --direct, or --depth and --order");
+    if (!line->direct && line->devices) return yoke_fail(context, YOKE_ERROR_INPUT, "--devices needs --direct");
+    if (!fast && line->check >= 0) return yoke_fail(context, YOKE_ERROR_INPUT, "--check belongs to --depth and --order");
     if (line->machine && !line->devices) return yoke_fail(context, YOKE_ERROR_INPUT, "--machine needs --devices");
     return YOKE_OK;
 }
@@ -197,16 +221,62 @@ static yoke_status show_progress(int64_t done, int64_t count, void *user)
     return app_interrupt_check(w->context);
 }
 
-static yoke_status compute(work *w)
+static yoke_status sum_directly(work *w)
 {
     const fmm_direct_options options = {.devices = w->line->devices, .machine = w->line->machine, .progress = show_progress, .user = w};
+    double n = (double)w->particles->count, begin_s = yoke_clock_s();
+    yoke_status status = fmm_direct(w->particles, &options, w->field);
+    w->result.near_s = yoke_clock_s() - begin_s;
+    w->result.pairs = n > 0 ? n * (n - 1) : 0;
+    return status;
+}
+
+/* How many particles are compared with direct sums unless --check says it: they have at most a tenth of the near field's pairs, but are 100 or more. */
+static int64_t sample_size(int64_t particles, const fmm_method_pairs *pairs)
+{
+    int64_t cheap = particles > 0 ? pairs->near / 10 / particles : 0;
+    return cheap < 100 ? 100 : cheap > 1000 ? 1000 : cheap;
+}
+
+static yoke_status compute_fast(work *w)
+{
+    int order[FMM_MAX_DEPTH + 1];
+    for (int l = 0; l <= FMM_MAX_DEPTH; l++) order[l] = (int)w->line->order;
+    const fmm_method_options options = {.depth = (int)w->line->depth, .order = order, .gradient = w->field->gx != NULL};
+    fmm_result *result = &w->result;
+    fmm_method *method = NULL;
+    fmm_method_seconds seconds;
+    app_progress(w->terminal, "%lld particles, depth %d, order %d", (long long)w->particles->count, options.depth, order[0]);
+    yoke_status status = fmm_method_create(w->particles, &options, &method);
+    if (!status) status = app_interrupt_check(w->context);
+    if (!status) status = fmm_method_run(method, w->particles->charge, w->field, &seconds);
+    if (status) {
+        fmm_method_destroy(method);
+        return status;
+    }
+    fmm_method_pairs pairs = fmm_method_count(method);
+    fmm_method_destroy(method);
+    result->depth = options.depth;
+    result->order = order[0];
+    result->tree_s = seconds.tree;
+    result->far_s = seconds.upward + seconds.between + seconds.downward;
+    result->near_s = seconds.near;
+    result->pairs = (double)pairs.near;
+    result->far_pairs = (double)pairs.far;
+    int64_t count = w->line->check >= 0 ? w->line->check : sample_size(w->particles->count, &pairs);
+    double begin_s = yoke_clock_s();
+    if (count > 0) status = fmm_sample_error(w->particles, w->field, count, SAMPLE_SEED, &result->sample);
+    if (count > 0) result->check_s = yoke_clock_s() - begin_s;
+    return status;
+}
+
+static yoke_status compute(work *w)
+{
     fmm_result *result = &w->result;
     yoke_status status = refuse_coincident(w);
     if (!status) status = fmm_field_create(w->context, w->particles->count, !w->line->potential_only, &w->field);
-    double begin_s = yoke_clock_s();
-    if (!status) status = fmm_direct(w->particles, &options, w->field);
+    if (!status) status = w->line->direct ? sum_directly(w) : compute_fast(w);
     if (status) return status;
-    result->near_s = yoke_clock_s() - begin_s;
     result->total_energy = fmm_field_energy(w->particles, w->field);
     if (!isfinite(result->total_energy)) yoke_log(w->context, YOKE_LOG_WARNING, "the total energy is larger than the largest double");
     if (!w->field->gx) return YOKE_OK;
@@ -216,16 +286,35 @@ static yoke_status compute(work *w)
     return YOKE_OK;
 }
 
+static void show_times(work *w)
+{
+    const fmm_result *r = &w->result;
+    app_print(w->terminal, "read %.3g s, ", r->read_s);
+    if (r->depth < 0)
+        app_print(w->terminal, "sums %.3g s (%.3g pairs/s)", r->near_s, r->pairs / r->near_s);
+    else
+        app_print(w->terminal, "tree %.3g s, far field %.3g s (%.3g pairs of cells), near field %.3g s (%.3g pairs, %.3g pairs/s)",
+                  r->tree_s, r->far_s, r->far_pairs, r->near_s, r->pairs, r->pairs / r->near_s);
+    if (r->sample.count) app_print(w->terminal, ", check %.3g s", r->check_s);
+    app_print(w->terminal, ", total %.3g s\n", r->total_s);
+}
+
 static void show(work *w)
 {
     const fmm_result *r = &w->result;
-    double n = (double)r->particles, pairs = n * (n - 1);
-    app_print(w->terminal, "%lld particles (%s), direct summation\ntotal energy %.15g\n", (long long)r->particles, r->input,
-              r->total_energy);
+    app_print(w->terminal, "%lld particles (%s), ", (long long)r->particles, r->input);
+    if (r->depth < 0)
+        app_print(w->terminal, "direct summation\n");
+    else
+        app_print(w->terminal, "fast multipole method, depth %d, order %d\n", r->depth, r->order);
+    app_print(w->terminal, "total energy %.15g\n", r->total_energy);
     if (r->gradient)
         app_print(w->terminal, "sum of all forces (%.2g, %.2g, %.2g), of their lengths %.4g\n", r->total_force[0], r->total_force[1],
                   r->total_force[2], r->force_lengths);
-    app_print(w->terminal, "read %.3g s, sums %.3g s (%.3g pairs/s), total %.3g s\n", r->read_s, r->near_s, pairs / r->near_s, r->total_s);
+    if (r->sample.count) app_print(w->terminal, "error of potentials %.2g", r->sample.potential);
+    if (r->sample.count && r->gradient) app_print(w->terminal, ", of forces %.2g", r->sample.force);
+    if (r->sample.count) app_print(w->terminal, ", relative, in the 2-norm; direct sums at %lld particles\n", (long long)r->sample.count);
+    show_times(w);
 }
 
 static yoke_status run(work *w, int argc, char **argv)
@@ -236,7 +325,7 @@ static yoke_status run(work *w, int argc, char **argv)
     if (!status) status = app_interrupt_check(w->context);
     if (!status) w->result.particles = w->particles->count;
     if (!status && line->save) status = fmm_write(w->context, line->save, w->particles, NULL);
-    if (status || !line->direct) return status;
+    if (status || (!line->direct && line->depth < 0)) return status;
     status = compute(w);
     double begin_s = yoke_clock_s();
     if (!status && line->output) status = fmm_write(w->context, line->output, w->particles, w->field);
@@ -251,7 +340,7 @@ static bool is_standard_output(const char *path) { return path && !strcmp(path, 
 
 static yoke_status start(yoke_context *context, app_terminal *terminal, int argc, char **argv)
 {
-    command_line line = {.particles = -1, .seed = -1};
+    command_line line = {.particles = -1, .seed = -1, .depth = -1, .order = -1, .check = -1};
     bool answered = false;
     yoke_status status = parse(context, terminal, argc, argv, &line, &answered);
     if (status || answered) return status;
@@ -260,6 +349,13 @@ static yoke_status start(yoke_context *context, app_terminal *terminal, int argc
               .line = &line,
               .result = {.instructions = fmm_direct_instructions(),
                          .gradient = !line.potential_only,
+                         .depth = -1,
+                         .order = -1,
+                         .sample = {0, NAN, NAN},
+                         .tree_s = NAN,
+                         .far_s = NAN,
+                         .far_pairs = NAN,
+                         .check_s = NAN,
                          .total_energy = NAN,
                          .total_force = {NAN, NAN, NAN},
                          .write_s = NAN},

@@ -6,13 +6,16 @@
 
 static json_t *seconds_of(const fmm_result *r)
 {
-    return json_pack("{s:o, s:n, s:n, s:o, s:n, s:o, s:o}", "read", app_json_number(r->read_s), "tree", "tune", "near",
-                     app_json_number(r->near_s), "far", "write", app_json_number(r->write_s), "total", app_json_number(r->total_s));
+    return json_pack("{s:o, s:o, s:n, s:o, s:o, s:o, s:o, s:o}", "read", app_json_number(r->read_s), "tree", app_json_number(r->tree_s),
+                     "tune", "near", app_json_number(r->near_s), "far", app_json_number(r->far_s), "check", app_json_number(r->check_s),
+                     "write", app_json_number(r->write_s), "total", app_json_number(r->total_s));
 }
+
+/* null for what there is not. */
+static json_t *whole(int64_t number) { return number < 0 ? json_null() : json_integer(number); }
 
 static yoke_status fill(yoke_context *context, json_t *record, const fmm_result *r)
 {
-    double n = (double)r->particles;
     const struct {
         const char *key;
         json_t *value;
@@ -20,16 +23,19 @@ static yoke_status fill(yoke_context *context, json_t *record, const fmm_result 
                    {"frame", json_integer(r->frame)},
                    {"frames", r->frames ? json_integer(r->frames) : json_null()},
                    {"particles", json_integer(r->particles)},
-                   {"method", json_string("direct")},
+                   {"method", json_string(r->depth < 0 ? "direct" : "fmm")},
                    {"instructions", app_json_text(r->instructions)},
                    {"gradient", json_boolean(r->gradient)},
-                   {"order", json_null()},
-                   {"depth", json_null()},
+                   {"order", whole(r->order)},
+                   {"depth", whole(r->depth)},
                    {"requested_error", json_null()},
-                   {"sampled_error", json_null()},
+                   {"sampled_error", app_json_number(r->sample.potential)},
+                   {"sampled_error_of_forces", app_json_number(r->sample.force)},
+                   {"sampled_particles", whole(r->sample.count ? r->sample.count : -1)},
                    {"total_energy", app_json_number(r->total_energy)},
                    {"total_force", app_json_numbers(r->total_force, 3)},
-                   {"pairs", app_json_number(n > 0 ? n * (n - 1) : 0)},
+                   {"pairs", app_json_number(r->pairs)},
+                   {"far_pairs", app_json_number(r->far_pairs)},
                    {"seconds", seconds_of(r)},
                    {"model", json_pack("{s:[]}", "costs")}};
     yoke_status status = YOKE_OK;

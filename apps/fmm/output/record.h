@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 
+#include "near/sample.h"
 #include "yoke/yoke.h"
 
 /* What a run found and took; NaN: not known, or not done. */
@@ -15,7 +16,10 @@ typedef struct fmm_result {
     const char *instructions;         /* of the host's kernels */
     bool gradient;
     double total_energy, total_force[3], force_lengths;
-    double read_s, near_s, write_s, total_s;
+    int depth, order;        /* below 0: direct summation */
+    double pairs, far_pairs; /* ordered pairs: of particles that were summed; of cells */
+    fmm_sample sample;       /* count 0: not done */
+    double read_s, tree_s, far_s, near_s, check_s, write_s, total_s;
 } fmm_result;
 
 /* Writes the record.  Errors: those of app_record_create and app_record_write. */

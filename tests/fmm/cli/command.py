@@ -101,12 +101,29 @@ def test_the_record_has_its_keys():
     assert got["program"] == "yoke fmm" and got["particles"] == 5 and got["method"] == "direct" and got["gradient"] is True
     assert got["order"] is None and got["depth"] is None and got["sampled_error"] is None and got["model"] == {"costs": []}
     assert got["frame"] == got["frames"] == 1 and got["input"] == "few.txt"
-    assert set(got["seconds"]) == {"read", "tree", "tune", "near", "far", "write", "total"}
+    assert set(got["seconds"]) == {"read", "tree", "tune", "near", "far", "check", "write", "total"}
     assert got["seconds"]["total"] >= got["seconds"]["near"] > 0 and got["seconds"]["far"] is None
     assert max(map(abs, got["total_force"])) < 1e-14
     only = record("few.txt", "--potential-only")
     assert only["gradient"] is False and only["total_force"] == [None, None, None]
     assert math.isclose(only["total_energy"], got["total_energy"], rel_tol=1e-15)
+
+
+def test_the_record_of_the_fast_multipole_method():
+    run("--generate", "grid", "--particles", 4096, "--charges", "random", "--depth", 3, "--order", 9, "--check", 4096, "--output", "fast.txt", "--json", "run.json")
+    got = json.loads(pathlib.Path("run.json").read_text(encoding="utf-8"))
+    assert got["method"] == "fmm" and got["depth"] == 3 and got["order"] == 9 and got["sampled_particles"] == 4096
+    assert got["pairs"] == 4096 * 8 * (8 + 14)**3 / 8**3 - 4096  # 8^3 cells of 8 particles, 22^3 ordered pairs of cells that touch
+    assert all(got["seconds"][part] > 0 for part in ("read", "tree", "near", "far", "check", "write", "total"))
+    run("--generate", "grid", "--particles", 4096, "--charges", "random", "--direct", "--output", "exact.txt")
+    fast, exact = rows("fast.txt"), rows("exact.txt")
+
+    def error(names):
+        difference = sum((a[name] - b[name])**2 for a, b in zip(fast, exact) for name in names)
+        return math.sqrt(difference / sum(b[name]**2 for b in exact for name in names))
+    assert 1e-7 < error(["potential"]) < 1e-4
+    assert math.isclose(got["sampled_error"], error(["potential"]), rel_tol=1e-6)
+    assert math.isclose(got["sampled_error_of_forces"], error(["fx", "fy", "fz"]), rel_tol=1e-6)
 
 
 def test_json_on_standard_output_is_one_document():
