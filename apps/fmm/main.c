@@ -360,7 +360,8 @@ static yoke_status start(yoke_context *context, app_terminal *terminal, int argc
                          .total_force = {NAN, NAN, NAN},
                          .write_s = NAN},
               .begin_s = yoke_clock_s()};
-    if (is_standard_output(line.save) || is_standard_output(line.output)) terminal->aside = true; /* only particles are printed there then */
+    if (is_standard_output(line.save) || is_standard_output(line.output))
+        terminal->aside = true; /* only particles are printed there then */
     if (line.threads) omp_set_num_threads((int)line.threads);
     status = check(context, &line);
     if (!status) status = check_results(context, &line);

@@ -227,7 +227,8 @@ static void make_endless(hid_t group)
     const hsize_t size[2] = {1ULL << 62, 2}, chunk[2] = {1, 2};
     hid_t inner = H5Gcreate2(group, "charge", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), kept = H5Pcreate(H5P_DATASET_CREATE);
     H5Pset_chunk(kept, 2, chunk);
-    hid_t space = H5Screate_simple(2, size, NULL), set = H5Dcreate2(inner, "value", H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, kept, H5P_DEFAULT);
+    hid_t space = H5Screate_simple(2, size, NULL),
+          set = H5Dcreate2(inner, "value", H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, kept, H5P_DEFAULT);
     assert_true(set >= 0);
     H5Dclose(set);
     H5Sclose(space);
@@ -312,7 +313,8 @@ static void read_mutants(void)
         assert_true(status == YOKE_OK || status == YOKE_ERROR_INPUT || status == YOKE_ERROR_MEMORY);
         for (int64_t i = 0; !status && i < p->count; i++) assert_true(isfinite(p->x[i]) && isfinite(p->z[i]) && isfinite(p->charge[i]));
         fmm_particles_destroy(p);
-        assert_int_equal(H5Fget_obj_count(H5F_OBJ_ALL, H5F_OBJ_ALL), 0); /* we left nothing open; HDF5 itself leaks where files are damaged */
+        assert_int_equal(H5Fget_obj_count(H5F_OBJ_ALL, H5F_OBJ_ALL),
+                         0); /* we left nothing open; HDF5 itself leaks where files are damaged */
     }
     remove(path);
 }

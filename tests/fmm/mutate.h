@@ -20,8 +20,25 @@ static inline size_t mutate_random(uint64_t *state, size_t below)
 /* One change in bytes [*size], of which there is room for `room`: words put in, bytes and bits changed, pieces moved, removed or doubled, an end cut off. */
 static inline void mutate_once(uint64_t *state, unsigned char *bytes, size_t *size, size_t room)
 {
-    static const char *const words[] = {"nan", "-inf", "1e999", "1e-999", "99999999999999999999", "-1", "0", "", " ", ",", "\n", "\r\n", "#", "\"",
-                                        "Properties=", ":R:3:", "x y z q", "\xff\xff\xff\xff\xff\xff\xff\xff", "\x7f"};
+    static const char *const words[] = {"nan",
+                                        "-inf",
+                                        "1e999",
+                                        "1e-999",
+                                        "99999999999999999999",
+                                        "-1",
+                                        "0",
+                                        "",
+                                        " ",
+                                        ",",
+                                        "\n",
+                                        "\r\n",
+                                        "#",
+                                        "\"",
+                                        "Properties=",
+                                        ":R:3:",
+                                        "x y z q",
+                                        "\xff\xff\xff\xff\xff\xff\xff\xff",
+                                        "\x7f"};
     const char *word = words[mutate_random(state, sizeof words / sizeof *words)];
     size_t at = mutate_random(state, *size), length = 1 + mutate_random(state, 32), to = mutate_random(state, *size);
     if (length > *size - at) length = *size - at;

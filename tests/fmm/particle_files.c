@@ -127,7 +127,10 @@ static void what_is_wrong_is_refused_with_its_line(void **state)
         {"a.txt", "1 2 3 1e999\n", "a.txt:1: q is 1e999", 1},
         {"a.txt", "1 2 3 -1e-999\n", "a.txt:1: q is -1e-999, which is smaller than the least double", 1},
         {"a.txt", "1 2 3 \x1b[2Jfour\n", "a.txt:1: q is \"?[2Jfour\"", 1},
-        {"a.txt", "\xEF\xBB\xBF" "1 2 3\n", "a.txt:1: 3 columns; expected 4", 1},
+        {"a.txt",
+         "\xEF\xBB\xBF"
+         "1 2 3\n",
+         "a.txt:1: 3 columns; expected 4", 1},
         {"a.txt", "1 2 3 four\n", "a.txt:1: q is \"four\"", 1},
         {"a.txt", "1 2 0x3 4\n", "a.txt:1: z is \"0x3\"", 1},
         {"a.txt", "1 2 3 4e\n", "a.txt:1: q is \"4e\"", 1},

@@ -172,7 +172,8 @@ yoke_status fmm_h5md_read(yoke_context *context, const char *path, int64_t frame
     if (access(path, R_OK) != 0) return yoke_fail(context, YOKE_ERROR_INPUT, "%s: there is no such file, or it cannot be read", path);
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL); /* its messages would go to standard error */
     r.file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
-    if (r.file < 0) return yoke_fail(context, YOKE_ERROR_INPUT, "%s: is not an HDF5 file, or it is damaged, truncated, or just being written", path);
+    if (r.file < 0)
+        return yoke_fail(context, YOKE_ERROR_INPUT, "%s: is not an HDF5 file, or it is damaged, truncated, or just being written", path);
     yoke_status status = read_open(&r, frame, particles, frames);
     H5Fclose(r.file);
     return status;
