@@ -9,7 +9,21 @@
 #include "particles/particles.h"
 #include "unit.h"
 
-enum cloud { UNIFORM, CLUSTERED, LINE, PLANE, SPIRAL, FAR_PARTICLE, ON_FACES, ONE_PLACE, HUGE_EXTENT, TINY_EXTENT, CLOUDS };
+enum cloud {
+    UNIFORM,
+    CLUSTERED,
+    LINE,
+    PLANE,
+    SPIRAL,
+    FAR_PARTICLE,
+    ON_FACES,
+    ONE_PLACE,
+    HUGE_EXTENT,
+    TINY_EXTENT,
+    TWO_CLUSTERS,
+    SHELLS,
+    CLOUDS
+};
 
 /* Uniform in [0, 1); xorshift64* (Vigna 2016). */
 static inline double cloud_random(uint64_t *state)
@@ -52,8 +66,14 @@ static inline void cloud_place(enum cloud cloud, int64_t i, uint64_t *state, dou
         case HUGE_EXTENT:
             at[c] = 1e300 * (u[c] - 0.5);
             break;
-        default:
+        case TINY_EXTENT:
             at[c] = 1e-310 * u[c];
+            break;
+        case TWO_CLUSTERS:
+            at[c] = i % 2 ? 0.1 * u[c] : 3 + 1e-5 * u[c];
+            break;
+        default: /* shells of radius 1 and 1/8 around the origin */
+            at[c] = ldexp(c == 2 ? 2 * t - 1 : sqrt(4 * t * (1 - t)) * (c ? sin(7 * u[1]) : cos(7 * u[1])), i % 4 ? 0 : -3);
             break;
         }
     }

@@ -1,8 +1,15 @@
 /*
- * lists.h - which leaves are summed directly, and which cells of a level interact by their expansions.
+ * lists.h - which leaves are summed directly, and which cells interact by their expansions.
  *
- * Two cells of a level that touch are near each other; others are well separated.  Near field: pairs of particles in the same or in near leaves.  Far
- * field: on each level, pairs of well separated cells whose parents are near.  Together they have every pair of particles once.
+ * The lists U, V, W and X of H. Cheng, L. Greengard, V. Rokhlin, J. Comput. Phys. 155 (1999) 468.  Cells that share a point touch.
+ *
+ *     U, near: leaves that touch, of any level, and each leaf with itself: direct sums
+ *     V, far:  cells of a level that do not touch, but whose parents do: multipole to local expansion
+ *     W:       of a leaf, the cells of finer levels that do not touch it, but whose parents do: their multipoles at the leaf's particles
+ *     X:       of a cell, the leaves in whose W it is: their particles to its local expansion (fmm_walk_find_coarser)
+ *
+ * A cell of W and X with few particles (fmm_is_direct) is near instead.  Together they have every pair of particles once.  In uniform trees W and X are
+ * empty.
  */
 #ifndef FMM_TREE_LISTS_H
 #define FMM_TREE_LISTS_H
@@ -14,7 +21,10 @@ typedef enum fmm_pairs {
     FMM_PAIRS_BOTH  /* each is the target once */
 } fmm_pairs;
 
-/* Leaf t has the near leaves cell[start[t]] ... cell[start[t + 1] - 1], itself not among them, in ascending order; for ONCE those after t. */
+/*
+ * Leaf t (a number of fmm_leaves) has the near leaves cell[start[t]] ... cell[start[t + 1] - 1], itself not among them, in ascending order; for ONCE
+ * those after t.  Particles of leaves with successive numbers are successive too.
+ */
 typedef struct fmm_near_list {
     int64_t *start; /* [leaves + 1] */
     int32_t *cell;
@@ -24,6 +34,18 @@ typedef struct fmm_near_list {
 yoke_status fmm_near_list_create(const fmm_tree *tree, fmm_pairs pairs, fmm_near_list *list);
 /* Zeroed lists are allowed. */
 void fmm_near_list_destroy(const fmm_tree *tree, fmm_near_list *list);
+
+/* Leaf t has in W the cells cell[k] of the levels level[k], start[t] <= k < start[t + 1], in the order of their particles, without direct ones. */
+typedef struct fmm_w_list {
+    int64_t *start; /* [leaves + 1] */
+    int32_t *cell;
+    unsigned char *level;
+} fmm_w_list;
+
+/* Both lists; W has no more than 26 entries for each cell of the tree.  Errors: MEMORY. */
+yoke_status fmm_leaf_lists_create(const fmm_tree *tree, fmm_pairs pairs, fmm_near_list *near, fmm_w_list *w);
+/* Zeroed lists are allowed. */
+void fmm_w_list_destroy(const fmm_tree *tree, fmm_w_list *list);
 
 /*
  * Directions of far pairs: (dx, dy, dz) = source - target in cells is direction dx + 7 dy + 49 dz + FMM_NO_DIRECTION; |dx|, |dy|, |dz| <= 3, one of them

@@ -64,9 +64,9 @@ yoke_status fmm_sort(yoke_context *context, int64_t count, int bits, uint64_t *k
     sorter s = {.count = count, .chunks = omp_get_max_threads(), .key = {keys}, .order = {order}};
     if (s.chunks > count / LEAST_CHUNK + 1) s.chunks = count / LEAST_CHUNK + 1;
     if (s.chunks > MAX_CHUNKS) s.chunks = MAX_CHUNKS;
-    yoke_status status = yoke_allocate(context, count, sizeof *s.key[1], &s.key[1]);
-    if (!status) status = yoke_allocate(context, count, sizeof *s.order[1], &s.order[1]);
-    if (!status) status = yoke_allocate(context, s.chunks, sizeof *s.place, &s.place);
+    yoke_status status = yoke_allocate_untouched(context, count, sizeof *s.key[1], &s.key[1]);
+    if (!status) status = yoke_allocate_untouched(context, count, sizeof *s.order[1], &s.order[1]);
+    if (!status) status = yoke_allocate_untouched(context, s.chunks, sizeof *s.place, &s.place);
     if (!status) {
         int from = 0;
         for (int64_t i = 0; i < count; i++) order[i] = (int32_t)i;

@@ -1,11 +1,9 @@
 #include "tree/tree.h"
 
 #include <math.h>
-#include <omp.h>
 
+#include "tree/levels.h"
 #include "tree/sort.h"
-
-enum { MAX_CHUNKS = 256 };
 
 static void bounds(int64_t count, const double *values, double *low, double *high)
 {
@@ -60,77 +58,20 @@ static yoke_status make_keys(const fmm_particles *p, const fmm_box *box, int lev
                      (long long)bad + 1, p->x[bad], p->y[bad], p->z[bad], box->low[0], box->low[1], box->low[2], box->side);
 }
 
-/* What begins a run of equal keys, when their lowest `shift` bits are left off. */
-static int begins(const uint64_t *keys, int64_t i, int shift) { return i == 0 || keys[i] >> shift != keys[i - 1] >> shift; }
-
-/*
- * The level's cells: the different values of keys [count] (ascending) without their lowest `shift` bits, and in first[] where each begins.  Every chunk
- * counts its cells, and then writes them behind those of the chunks before it.  Errors: MEMORY.
- */
-static yoke_status group(yoke_context *context, int64_t count, const uint64_t *keys, int shift, fmm_level *level, int32_t **first)
-{
-    int64_t place[MAX_CHUNKS + 1] = {0}, chunks = omp_get_max_threads();
-    if (chunks > MAX_CHUNKS) chunks = MAX_CHUNKS;
-#pragma omp parallel for schedule(static)
-    for (int64_t c = 0; c < chunks; c++)
-        for (int64_t i = count * c / chunks; i < count * (c + 1) / chunks; i++) place[c + 1] += begins(keys, i, shift);
-    for (int64_t c = 0; c < chunks; c++) place[c + 1] += place[c];
-    level->count = place[chunks];
-    yoke_status status = yoke_allocate(context, level->count, sizeof *level->key, &level->key);
-    if (!status) status = yoke_allocate(context, level->count + 1, sizeof **first, first);
-    if (status) return status;
-#pragma omp parallel for schedule(static)
-    for (int64_t c = 0; c < chunks; c++) {
-        int64_t next = place[c];
-        for (int64_t i = count * c / chunks; i < count * (c + 1) / chunks; i++) {
-            if (!begins(keys, i, shift)) continue;
-            level->key[next] = keys[i] >> shift;
-            (*first)[next++] = (int32_t)i;
-        }
-    }
-    (*first)[level->count] = (int32_t)count;
-    return YOKE_OK;
-}
-
-/* A level from the one below it.  Errors: MEMORY. */
-static yoke_status make_parents(yoke_context *context, fmm_level *below, fmm_level *level)
-{
-    yoke_status status = group(context, below->count, below->key, 3, level, &level->child);
-    if (!status) status = yoke_allocate(context, level->count + 1, sizeof *level->particle, &level->particle);
-    if (!status) status = yoke_allocate(context, level->count, sizeof *level->octants, &level->octants);
-    if (!status) status = yoke_allocate(context, below->count, sizeof *below->parent, &below->parent);
-    if (status) return status;
-#pragma omp parallel for schedule(static)
-    for (int64_t c = 0; c < level->count; c++) {
-        level->particle[c] = below->particle[level->child[c]];
-        for (int32_t k = level->child[c]; k < level->child[c + 1]; k++) {
-            below->parent[k] = (int32_t)c;
-            level->octants[c] |= (unsigned char)(1 << (below->key[k] & 7));
-        }
-    }
-    level->particle[level->count] = below->particle[below->count];
-    return YOKE_OK;
-}
-
-yoke_status fmm_tree_create(const fmm_particles *particles, fmm_box box, int depth, fmm_tree **tree)
+/* The tree with its sorted keys, without levels.  Errors: as those of fmm_tree_create. */
+static yoke_status create_sorted(const fmm_particles *particles, fmm_box box, int key_level, fmm_tree **tree)
 {
     yoke_context *context = particles->context;
-    if (depth < 0 || depth > FMM_MAX_DEPTH)
-        return yoke_fail(context, YOKE_ERROR_ARGUMENT, "a tree of depth %d; depths are 0 to %d", depth, FMM_MAX_DEPTH);
     if (!(box.side > 0 && box.side <= 0x1p1022))
         return yoke_fail(context, YOKE_ERROR_ARGUMENT, "a box with sides of %g; they must be positive and finite", box.side);
     fmm_tree *created = NULL;
-    uint64_t *keys = NULL;
     yoke_status status = yoke_allocate(context, 1, sizeof *created, &created);
     if (status) return status;
-    *created = (fmm_tree){.context = context, .box = box, .count = particles->count, .depth = depth};
-    status = yoke_allocate(context, created->count, sizeof *keys, &keys);
-    if (!status) status = yoke_allocate(context, created->count, sizeof *created->order, &created->order);
-    if (!status) status = make_keys(particles, &box, depth, keys);
-    if (!status) status = fmm_sort(context, created->count, 3 * depth, keys, created->order);
-    if (!status) status = group(context, created->count, keys, 0, &created->level[depth], &created->level[depth].particle);
-    yoke_release(context, keys);
-    for (int l = depth - 1; l >= 0 && !status; l--) status = make_parents(context, &created->level[l + 1], &created->level[l]);
+    *created = (fmm_tree){.context = context, .box = box, .count = particles->count, .key_level = key_level};
+    status = yoke_allocate_untouched(context, created->count, sizeof *created->key, &created->key);
+    if (!status) status = yoke_allocate_untouched(context, created->count, sizeof *created->order, &created->order);
+    if (!status) status = make_keys(particles, &box, key_level, created->key);
+    if (!status) status = fmm_sort(context, created->count, 3 * key_level, created->key, created->order);
     if (status)
         fmm_tree_destroy(created);
     else
@@ -138,35 +79,56 @@ yoke_status fmm_tree_create(const fmm_particles *particles, fmm_box box, int dep
     return status;
 }
 
-/* Leaves a level without children. */
-static void release_children(yoke_context *context, fmm_level *level)
+static yoke_status create(const fmm_particles *particles, fmm_box box, int depth, int64_t capacity, fmm_tree **tree)
 {
-    yoke_release(context, level->child);
-    yoke_release(context, level->octants);
-    level->child = NULL;
-    level->octants = NULL;
+    fmm_tree *created = NULL;
+    yoke_status status = create_sorted(particles, box, depth, &created);
+    if (!status) status = fmm_levels_create(created, depth, capacity);
+    if (status)
+        fmm_tree_destroy(created);
+    else
+        *tree = created;
+    return status;
 }
 
-static void release_level(yoke_context *context, fmm_level *level)
+yoke_status fmm_tree_create(const fmm_particles *particles, fmm_box box, int depth, fmm_tree **tree)
 {
-    release_children(context, level);
-    yoke_release(context, level->key);
-    yoke_release(context, level->particle);
-    yoke_release(context, level->parent);
-    *level = (fmm_level){0};
+    if (depth < 0 || depth > FMM_MAX_DEPTH)
+        return yoke_fail(particles->context, YOKE_ERROR_ARGUMENT, "a tree of depth %d; depths are 0 to %d", depth, FMM_MAX_DEPTH);
+    return create(particles, box, depth, 0, tree);
+}
+
+yoke_status fmm_tree_create_adaptive(const fmm_particles *particles, fmm_box box, int64_t capacity, fmm_tree **tree)
+{
+    if (capacity < 1)
+        return yoke_fail(particles->context, YOKE_ERROR_ARGUMENT, "leaves of at most %lld particles; they must have room for one",
+                         (long long)capacity);
+    return create(particles, box, FMM_MAX_DEPTH, capacity, tree);
+}
+
+yoke_status fmm_tree_divide(fmm_tree *tree, int depth, int64_t capacity)
+{
+    if (depth < 0 || depth > tree->key_level || capacity < 0)
+        return yoke_fail(
+            tree->context, YOKE_ERROR_ARGUMENT,
+            "a tree of depth %d with leaves of at most %lld particles; depths are 0 to %d here, and numbers of particles not negative",
+            depth, (long long)capacity, tree->key_level);
+    return fmm_levels_create(tree, depth, capacity);
 }
 
 void fmm_tree_cut(fmm_tree *tree, int depth)
 {
-    for (; tree->depth > depth; tree->depth--) release_level(tree->context, &tree->level[tree->depth]);
-    release_children(tree->context, &tree->level[tree->depth]);
+    for (; tree->depth > depth; tree->depth--) fmm_level_release(tree->context, &tree->level[tree->depth]);
+    fmm_level_release_children(tree->context, &tree->level[tree->depth]);
+    fmm_leaves_number(tree);
 }
 
 void fmm_tree_destroy(fmm_tree *tree)
 {
     if (!tree) return;
     yoke_context *context = tree->context;
-    for (int l = 0; l <= tree->depth; l++) release_level(context, &tree->level[l]);
+    fmm_levels_destroy(tree);
+    yoke_release(context, tree->key);
     yoke_release(context, tree->order);
     yoke_release(context, tree);
 }

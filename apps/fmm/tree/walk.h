@@ -3,6 +3,9 @@
  *
  * Nothing is stored per cell: a walk holds a cell of each level, each the parent of the next, with its neighbours.  Those of a cell are children of its
  * parent's neighbours, so a step down takes 27 look-ups, and walking over all cells in order hardly more for each.
+ *
+ * In adaptive trees leaves of coarser levels touch a cell too, or touch its parent only.  Each of the latter covers the place of at least one neighbour
+ * of the parent, which bounds their number.
  */
 #ifndef FMM_TREE_WALK_H
 #define FMM_TREE_WALK_H
@@ -17,7 +20,11 @@ typedef struct fmm_walk {
     unsigned char separated[8]
                            [FMM_NEIGHBOURS]; /* [cell's octant][parent's neighbour] bit o: its child of octant o does not touch the cell */
     int32_t cell[FMM_MAX_DEPTH + 1];         /* -1: none yet; nothing below it holds then */
-    int32_t near[FMM_MAX_DEPTH + 1][FMM_NEIGHBOURS]; /* cells of its level; -1: no particles there, or outside of the box */
+    int32_t near[FMM_MAX_DEPTH + 1][FMM_NEIGHBOURS]; /* cells of its level; -1: none there */
+    /* Numbers of leaves of coarser levels: those that touch the cell, and its list X, those that touch its parent but not the cell. */
+    int coarser; /* they hold down to this level */
+    int num_touching[FMM_MAX_DEPTH + 1], num_x[FMM_MAX_DEPTH + 1];
+    int32_t touching[FMM_MAX_DEPTH + 1][FMM_NEIGHBOURS - 1], x[FMM_MAX_DEPTH + 1][FMM_NEIGHBOURS - 1];
 } fmm_walk;
 
 /* At the root of a tree with particles.  A walk belongs to one thread; it holds no memory. */
@@ -26,6 +33,8 @@ void fmm_walk_start(fmm_walk *walk, const fmm_tree *tree);
 void fmm_walk_to(fmm_walk *walk, int level, int32_t cell);
 /* To a child of the cell on level - 1 where the walk is. */
 void fmm_walk_down(fmm_walk *walk, int level, int32_t cell);
+/* Fills touching[] and x[] of the levels 1 ... level for the cells where the walk is. */
+void fmm_walk_find_coarser(fmm_walk *walk, int level);
 
 /* The number of bits in a set of octants. */
 static inline int fmm_count_octants(unsigned octants)
@@ -39,6 +48,16 @@ static inline int fmm_count_octants(unsigned octants)
 static inline int32_t fmm_child(const fmm_level *level, int32_t cell, int octant)
 {
     return level->child[cell] + fmm_count_octants(level->octants[cell] & ((1U << octant) - 1));
+}
+
+/* Whether a cell with coordinates `at` of a level touches one with coordinates `leaf` of `levels` levels above, or is in it. */
+static inline int fmm_touches(const uint32_t at[3], const uint32_t leaf[3], int levels)
+{
+    for (int c = 0; c < 3; c++) {
+        int64_t from_leaf = (int64_t)at[c] - ((int64_t)leaf[c] << levels);
+        if (from_leaf < -1 || from_leaf > (int64_t)1 << levels) return 0;
+    }
+    return 1;
 }
 
 /* The octant of a cell in its parent. */

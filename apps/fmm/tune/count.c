@@ -25,8 +25,6 @@ typedef struct counter {
     subtree *subtrees;
 } counter;
 
-static int64_t particles_in(const fmm_level *level, int32_t cell) { return level->particle[cell + 1] - level->particle[cell]; }
-
 /* Layers of the box among three around a cell. */
 static int layers(uint32_t at, int level) { return 3 - (at == 0) - (at == (1U << level) - 1); }
 
@@ -40,7 +38,7 @@ static void count_cell(const counter *c, const fmm_walk *walk, int l, tally *sum
     for (int n = 0; n < FMM_NEIGHBOURS; n++) {
         int32_t near = walk->near[l][n];
         if (near < 0) continue;
-        particles += particles_in(level, near);
+        particles += fmm_particles_in(c->tree, l, near);
         neighbours++;
     }
     for (int n = 0; n < FMM_NEIGHBOURS && l > 1; n++) {
@@ -48,7 +46,7 @@ static void count_cell(const counter *c, const fmm_walk *walk, int l, tally *sum
         if (near >= 0) far += fmm_count_octants(c->tree->level[l - 1].octants[near] & walk->separated[fmm_octant(level, cell)][n]);
     }
     fmm_key_coordinates(level->key[cell], at);
-    sum->near[l] += particles_in(level, cell) * particles;
+    sum->near[l] += fmm_particles_in(c->tree, l, cell) * particles;
     sum->far[l] += far;
     sum->y[l] += 3 * layers(at[2], l);
     sum->x[l] += 3 * layers(at[2], l) * layers(at[1], l);
@@ -73,7 +71,7 @@ static void count_top(counter *c, fmm_walk *walk, int l, tally *sum)
     if (l == c->tree->depth) return;
     const int32_t *child = c->tree->level[l].child + walk->cell[l];
     for (int32_t k = child[0]; k < child[1]; k++) {
-        if (particles_in(&c->tree->level[l + 1], k) <= c->largest) {
+        if (fmm_particles_in(c->tree, l + 1, k) <= c->largest) {
             c->subtrees[c->num_subtrees++] = (subtree){l + 1, k};
             continue;
         }

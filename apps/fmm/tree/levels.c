@@ -1,0 +1,224 @@
+#include "tree/levels.h"
+
+enum { FEW_CELLS = 2048 /* take less time than to wake other threads */, FEW_PARTICLES = 48 /* are counted faster than searched */ };
+
+/* The first particle in begin ... end - 1 whose octant by `shift` is `octant` or higher. */
+static int32_t first_of_octant(const uint64_t *key, int32_t begin, int32_t end, int shift, unsigned octant)
+{
+    while (begin < end) {
+        int32_t middle = begin + (end - begin) / 2;
+        if ((key[middle] >> shift & 7) < octant)
+            begin = middle + 1;
+        else
+            end = middle;
+    }
+    return begin;
+}
+
+/* Particles start[o] ... start[o + 1] - 1 of those in begin ... end - 1 lie in octant o; returns the set of octants with particles. */
+static unsigned split(const uint64_t *key, int32_t begin, int32_t end, int shift, int32_t start[9])
+{
+    unsigned octants = 0;
+    start[0] = begin;
+    if (end - begin <= FEW_PARTICLES) {
+        int32_t count[8] = {0};
+        for (int32_t i = begin; i < end; i++) count[key[i] >> shift & 7]++;
+        for (int o = 0; o < 8; o++) start[o + 1] = start[o] + count[o];
+    } else {
+        for (unsigned o = 1; o < 8; o++) start[o] = first_of_octant(key, start[o - 1], end, shift, o);
+        start[8] = end;
+    }
+    for (unsigned o = 0; o < 8; o++) octants |= (unsigned)(start[o + 1] > start[o]) << o;
+    return octants;
+}
+
+static yoke_status allocate_cells(yoke_context *context, int64_t count, fmm_level *level)
+{
+    level->count = count;
+    yoke_status status = yoke_allocate_untouched(context, count, sizeof *level->key, &level->key);
+    if (!status) status = yoke_allocate_untouched(context, count + 1, sizeof *level->particle, &level->particle);
+    if (!status) status = yoke_allocate_untouched(context, count, sizeof *level->end, &level->end);
+    if (!status) status = yoke_allocate_untouched(context, count, sizeof *level->leaf, &level->leaf);
+    return status;
+}
+
+static yoke_status make_root(fmm_tree *tree)
+{
+    fmm_level *root = &tree->level[0];
+    yoke_status status = allocate_cells(tree->context, tree->count > 0, root);
+    if (status) return status;
+    root->particle[0] = 0;
+    if (tree->count == 0) return YOKE_OK;
+    root->key[0] = 0;
+    root->end[0] = root->particle[1] = (int32_t)tree->count;
+    return YOKE_OK;
+}
+
+/* The numbers of children in child[1 ... count] become the places of the first ones. */
+static int32_t sum_children(fmm_level *level)
+{
+    for (int64_t c = 0; c < level->count; c++) level->child[c + 1] += level->child[c];
+    return level->child[level->count];
+}
+
+/* Counts the children of the cells of level l, in `octants` and child[c + 1]. */
+static void count_children(const fmm_tree *tree, int l, int64_t capacity, fmm_level *level)
+{
+    int shift = 3 * (tree->key_level - l - 1);
+#pragma omp parallel for schedule(static) if (level->count > FEW_CELLS)
+    for (int64_t c = 0; c < level->count; c++) {
+        int32_t start[9];
+        if (level->end[c] - level->particle[c] <= capacity) continue;
+        unsigned octants = split(tree->key, level->particle[c], level->end[c], shift, start);
+        level->octants[c] = (unsigned char)octants;
+        for (; octants; octants &= octants - 1) level->child[c + 1]++;
+    }
+}
+
+static void fill_children(const fmm_tree *tree, int l, const fmm_level *level, fmm_level *below)
+{
+    int shift = 3 * (tree->key_level - l - 1);
+#pragma omp parallel for schedule(static) if (level->count > FEW_CELLS)
+    for (int64_t c = 0; c < level->count; c++) {
+        int32_t start[9], next = level->child[c];
+        if (!level->octants[c]) continue;
+        split(tree->key, level->particle[c], level->end[c], shift, start);
+        for (int o = 0; o < 8; o++) {
+            if (start[o] == start[o + 1]) continue;
+            below->key[next] = level->key[c] << 3 | (unsigned)o;
+            below->particle[next] = start[o];
+            below->end[next] = start[o + 1];
+            below->parent[next++] = (int32_t)c;
+        }
+    }
+    below->particle[below->count] = (int32_t)tree->count;
+}
+
+/* Splits the cells of level l; sets *below to the number of their children.  Where there are none the level stays without. */
+static yoke_status make_children(fmm_tree *tree, int l, int64_t capacity, int64_t *below)
+{
+    fmm_level *level = &tree->level[l], *next = &tree->level[l + 1];
+    yoke_status status = yoke_allocate(tree->context, level->count + 1, sizeof *level->child, &level->child);
+    if (!status) status = yoke_allocate(tree->context, level->count, sizeof *level->octants, &level->octants);
+    if (status) return status;
+    count_children(tree, l, capacity, level);
+    *below = sum_children(level);
+    if (*below == 0 && capacity > 0) {
+        fmm_level_release_children(tree->context, level);
+        return YOKE_OK;
+    }
+    status = allocate_cells(tree->context, *below, next);
+    if (!status) status = yoke_allocate_untouched(tree->context, *below, sizeof *next->parent, &next->parent);
+    if (!status) fill_children(tree, l, level, next);
+    return status;
+}
+
+/* Counts into level[].leaf the leaves in each cell, from below. */
+static void count_leaves(fmm_tree *tree)
+{
+    for (int l = tree->depth; l >= 0; l--) {
+        fmm_level *level = &tree->level[l];
+#pragma omp parallel for schedule(static) if (level->count > FEW_CELLS)
+        for (int64_t c = 0; c < level->count; c++) {
+            level->leaf[c] = fmm_is_leaf(tree, l, c);
+            if (level->leaf[c]) continue;
+            for (int32_t k = level->child[c]; k < level->child[c + 1]; k++) level->leaf[c] += tree->level[l + 1].leaf[k];
+        }
+    }
+    tree->leaves.count = tree->count > 0 ? tree->level[0].leaf[0] : 0;
+}
+
+/* The counts of leaves become their numbers. */
+static void number_cell(fmm_tree *tree, int l, int64_t c)
+{
+    fmm_level *level = &tree->level[l];
+    int32_t number = level->leaf[c];
+    if (fmm_is_leaf(tree, l, c)) {
+        tree->leaves.particle[number] = level->particle[c];
+        tree->leaves.cell[number] = (int32_t)c;
+        tree->leaves.level[number] = (unsigned char)l;
+        return;
+    }
+    for (int32_t k = level->child[c]; k < level->child[c + 1]; k++) {
+        int32_t inside = tree->level[l + 1].leaf[k];
+        tree->level[l + 1].leaf[k] = number;
+        number += inside;
+    }
+}
+
+static void number_leaves(fmm_tree *tree)
+{
+    if (tree->count > 0) tree->level[0].leaf[0] = 0;
+    for (int l = 0; l <= tree->depth; l++) {
+        int64_t cells = tree->level[l].count;
+#pragma omp parallel for schedule(static) if (cells > FEW_CELLS)
+        for (int64_t c = 0; c < cells; c++) number_cell(tree, l, c);
+    }
+    tree->leaves.particle[tree->leaves.count] = (int32_t)tree->count;
+    tree->coarsest = tree->depth;
+    for (int64_t i = 0; i < tree->leaves.count; i++)
+        if (tree->leaves.level[i] < tree->coarsest) tree->coarsest = tree->leaves.level[i];
+}
+
+void fmm_leaves_number(fmm_tree *tree)
+{
+    count_leaves(tree);
+    number_leaves(tree);
+}
+
+static yoke_status create_leaves(fmm_tree *tree)
+{
+    count_leaves(tree);
+    int64_t count = tree->leaves.count;
+    yoke_status status = yoke_allocate_untouched(tree->context, count + 1, sizeof *tree->leaves.particle, &tree->leaves.particle);
+    if (!status) status = yoke_allocate_untouched(tree->context, count, sizeof *tree->leaves.cell, &tree->leaves.cell);
+    if (!status) status = yoke_allocate_untouched(tree->context, count, sizeof *tree->leaves.level, &tree->leaves.level);
+    if (!status) number_leaves(tree);
+    return status;
+}
+
+yoke_status fmm_levels_create(fmm_tree *tree, int depth, int64_t capacity)
+{
+    fmm_tree created = *tree;
+    for (int l = 0; l <= FMM_MAX_DEPTH; l++) created.level[l] = (fmm_level){0};
+    created.leaves = (fmm_leaves){0};
+    created.depth = 0;
+    yoke_status status = make_root(&created);
+    for (int64_t below = 1; created.depth < depth && !status;) {
+        status = make_children(&created, created.depth, capacity, &below);
+        if (below == 0 && capacity > 0) break;
+        created.depth++;
+    }
+    if (!status) status = create_leaves(&created);
+    fmm_levels_destroy(status ? &created : tree);
+    if (!status) *tree = created;
+    return status;
+}
+
+void fmm_level_release_children(yoke_context *context, fmm_level *level)
+{
+    yoke_release(context, level->child);
+    yoke_release(context, level->octants);
+    level->child = NULL;
+    level->octants = NULL;
+}
+
+void fmm_level_release(yoke_context *context, fmm_level *level)
+{
+    fmm_level_release_children(context, level);
+    yoke_release(context, level->key);
+    yoke_release(context, level->particle);
+    yoke_release(context, level->end);
+    yoke_release(context, level->parent);
+    yoke_release(context, level->leaf);
+    *level = (fmm_level){0};
+}
+
+void fmm_levels_destroy(fmm_tree *tree)
+{
+    for (int l = 0; l <= FMM_MAX_DEPTH; l++) fmm_level_release(tree->context, &tree->level[l]);
+    yoke_release(tree->context, tree->leaves.particle);
+    yoke_release(tree->context, tree->leaves.cell);
+    yoke_release(tree->context, tree->leaves.level);
+    tree->leaves = (fmm_leaves){0};
+}
