@@ -3,7 +3,13 @@
 #include <omp.h>
 #include <string.h>
 
-enum { DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS, LEAST_CHUNK = 4096, MAX_CHUNKS = 1024 };
+enum {
+    DIGIT_BITS = 11,
+    DIGITS = 1 << DIGIT_BITS,
+    FIRST_BITS = 3 * DIGIT_BITS, /* of longer keys, as many of the highest bits are sorted first: few keys are equal then */
+    LEAST_CHUNK = 4096,
+    MAX_CHUNKS = 1024
+};
 
 /*
  * One pass moves all pairs of key and number from one pair of arrays to the other, by one digit, the lowest first.  The pairs are cut into chunks, one
@@ -16,9 +22,16 @@ typedef struct sorter {
     int64_t (*place)[DIGITS];
 } sorter;
 
-static int64_t chunk_begin(const sorter *s, int64_t chunk)
+static int64_t chunks_of(int64_t count)
 {
-    return s->count / s->chunks * chunk + s->count % s->chunks * chunk / s->chunks;
+    int64_t chunks = omp_get_max_threads(), most = count / LEAST_CHUNK + 1;
+    if (most > MAX_CHUNKS) most = MAX_CHUNKS;
+    return chunks < most ? chunks : most;
+}
+
+static int64_t chunk_begin(int64_t count, int64_t chunks, int64_t chunk)
+{
+    return count / chunks * chunk + count % chunks * chunk / chunks;
 }
 
 static unsigned digit(uint64_t key, int shift) { return (unsigned)(key >> shift) & (DIGITS - 1); }
@@ -28,7 +41,8 @@ static void count_digits(sorter *s, int shift, int from)
 #pragma omp parallel for schedule(static)
     for (int64_t c = 0; c < s->chunks; c++) {
         memset(s->place[c], 0, sizeof s->place[c]);
-        for (int64_t i = chunk_begin(s, c); i < chunk_begin(s, c + 1); i++) s->place[c][digit(s->key[from][i], shift)]++;
+        for (int64_t i = chunk_begin(s->count, s->chunks, c); i < chunk_begin(s->count, s->chunks, c + 1); i++)
+            s->place[c][digit(s->key[from][i], shift)]++;
     }
 }
 
@@ -52,25 +66,24 @@ static void move(sorter *s, int shift, int from)
 {
 #pragma omp parallel for schedule(static)
     for (int64_t c = 0; c < s->chunks; c++)
-        for (int64_t i = chunk_begin(s, c); i < chunk_begin(s, c + 1); i++) {
+        for (int64_t i = chunk_begin(s->count, s->chunks, c); i < chunk_begin(s->count, s->chunks, c + 1); i++) {
             int64_t to = s->place[c][digit(s->key[from][i], shift)]++;
             s->key[!from][to] = s->key[from][i];
             s->order[!from][to] = s->order[from][i];
         }
 }
 
-yoke_status fmm_sort(yoke_context *context, int64_t count, int bits, uint64_t *keys, int32_t *order)
+/* Sorts by the bits from `low` to `bits`.  Errors: MEMORY. */
+static yoke_status sort_digits(yoke_context *context, int64_t count, int low, int bits, uint64_t *keys, int32_t *order)
 {
-    sorter s = {.count = count, .chunks = omp_get_max_threads(), .key = {keys}, .order = {order}};
-    if (s.chunks > count / LEAST_CHUNK + 1) s.chunks = count / LEAST_CHUNK + 1;
-    if (s.chunks > MAX_CHUNKS) s.chunks = MAX_CHUNKS;
+    sorter s = {.count = count, .chunks = chunks_of(count), .key = {keys}, .order = {order}};
     yoke_status status = yoke_allocate_untouched(context, count, sizeof *s.key[1], &s.key[1]);
     if (!status) status = yoke_allocate_untouched(context, count, sizeof *s.order[1], &s.order[1]);
     if (!status) status = yoke_allocate_untouched(context, s.chunks, sizeof *s.place, &s.place);
     if (!status) {
         int from = 0;
         for (int64_t i = 0; i < count; i++) order[i] = (int32_t)i;
-        for (int shift = 0; shift < bits; shift += DIGIT_BITS) {
+        for (int shift = low; shift < bits; shift += DIGIT_BITS) {
             count_digits(&s, shift, from);
             if (sum_places(&s)) continue;
             move(&s, shift, from);
@@ -85,4 +98,74 @@ yoke_status fmm_sort(yoke_context *context, int64_t count, int bits, uint64_t *k
     yoke_release(context, s.order[1]);
     yoke_release(context, s.place);
     return status;
+}
+
+/* Keys that are equal to others without their lowest bits, and where they are. */
+typedef struct equal_keys {
+    int64_t count;
+    uint64_t *key;
+    int32_t *order, *from, *at;
+} equal_keys;
+
+static int is_equal(const uint64_t *keys, int64_t i, int64_t count, int low)
+{
+    return (i > 0 && keys[i] >> low == keys[i - 1] >> low) || (i + 1 < count && keys[i] >> low == keys[i + 1] >> low);
+}
+
+/* Errors: MEMORY. */
+static yoke_status find_equal(yoke_context *context, int64_t count, int low, const uint64_t *keys, const int32_t *order, equal_keys *equal)
+{
+    int64_t chunks = chunks_of(count), place[MAX_CHUNKS + 1] = {0};
+#pragma omp parallel for schedule(static)
+    for (int64_t c = 0; c < chunks; c++)
+        for (int64_t i = chunk_begin(count, chunks, c); i < chunk_begin(count, chunks, c + 1); i++)
+            place[c + 1] += is_equal(keys, i, count, low);
+    for (int64_t c = 0; c < chunks; c++) place[c + 1] += place[c];
+    equal->count = place[chunks];
+    yoke_status status = yoke_allocate_untouched(context, equal->count, sizeof *equal->key, &equal->key);
+    if (!status) status = yoke_allocate_untouched(context, equal->count, sizeof *equal->order, &equal->order);
+    if (!status) status = yoke_allocate_untouched(context, equal->count, sizeof *equal->from, &equal->from);
+    if (!status) status = yoke_allocate_untouched(context, equal->count, sizeof *equal->at, &equal->at);
+    if (status) return status;
+#pragma omp parallel for schedule(static)
+    for (int64_t c = 0; c < chunks; c++) {
+        int64_t next = place[c];
+        for (int64_t i = chunk_begin(count, chunks, c); i < chunk_begin(count, chunks, c + 1); i++) {
+            if (!is_equal(keys, i, count, low)) continue;
+            equal->key[next] = keys[i];
+            equal->from[next] = order[i];
+            equal->at[next++] = (int32_t)i;
+        }
+    }
+    return YOKE_OK;
+}
+
+/*
+ * Sorts keys [count] that ascend without their lowest bits.  Those that are then equal to others, mostly few, are sorted as a whole and put back:
+ * they have the same places among the rest.  Errors: MEMORY.
+ */
+static yoke_status sort_rest(yoke_context *context, int64_t count, int low, int bits, uint64_t *keys, int32_t *order)
+{
+    equal_keys equal = {0};
+    yoke_status status = find_equal(context, count, low, keys, order, &equal);
+    if (!status) status = sort_digits(context, equal.count, 0, bits, equal.key, equal.order);
+    if (!status) {
+#pragma omp parallel for schedule(static)
+        for (int64_t i = 0; i < equal.count; i++) {
+            keys[equal.at[i]] = equal.key[i];
+            order[equal.at[i]] = equal.from[equal.order[i]];
+        }
+    }
+    yoke_release(context, equal.key);
+    yoke_release(context, equal.order);
+    yoke_release(context, equal.from);
+    yoke_release(context, equal.at);
+    return status;
+}
+
+yoke_status fmm_sort(yoke_context *context, int64_t count, int bits, uint64_t *keys, int32_t *order)
+{
+    int low = bits > FIRST_BITS ? bits - FIRST_BITS : 0;
+    yoke_status status = sort_digits(context, count, low, bits, keys, order);
+    return status || low == 0 ? status : sort_rest(context, count, low, bits, keys, order);
 }
