@@ -25,7 +25,7 @@ enum { SAMPLE_SEED = 1 }; /* of the particles that are compared with direct sums
 typedef struct command_line {
     app_list operands;
     const char *distribution, *charges, *save, *output, *json, *devices, *machine;
-    int64_t particles, seed, frame, threads, depth, order, check;
+    int64_t particles, seed, frame, threads, depth, leaf, order, check;
     bool direct, potential_only, skip_coincident;
 } command_line;
 
@@ -50,6 +50,12 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
          .number = &line->depth,
          .minimum = 0,
          .maximum = FMM_MAX_DEPTH},
+        {.name = "leaf",
+         .value = "N",
+         .help = "on an adaptive tree whose cells are split where they have more than N particles; --depth is its greatest depth then",
+         .number = &line->leaf,
+         .minimum = 1,
+         .maximum = FMM_MAX_PARTICLES},
         {.name = "order", .value = "P", .help = "order of its expansions", .number = &line->order, .minimum = 0, .maximum = FMM_MAX_ORDER},
         {.name = "check",
          .value = "N",
@@ -158,16 +164,16 @@ static yoke_status check(yoke_context *context, const command_line *line)
         return yoke_fail(context, YOKE_ERROR_INPUT,
                          "--particles, --seed and --charges belong to --generate; FILE has particles of its own");
     if (!file && line->frame > 0) return yoke_fail(context, YOKE_ERROR_INPUT, "--frame belongs to FILE");
-    bool fast = line->depth >= 0 || line->order >= 0;
-    if (line->direct && fast) return yoke_fail(context, YOKE_ERROR_INPUT, "--direct has neither --depth nor --order");
-    if (fast && (line->depth < 0 || line->order < 0))
-        return yoke_fail(context, YOKE_ERROR_INPUT, "--depth and --order need each other: give both");
+    bool tree = line->depth >= 0 || line->leaf > 0, fast = tree || line->order >= 0;
+    if (line->direct && fast) return yoke_fail(context, YOKE_ERROR_INPUT, "--direct has none of --depth, --leaf and --order");
+    if (fast && (!tree || line->order < 0))
+        return yoke_fail(context, YOKE_ERROR_INPUT, "a tree (--depth or --leaf) and --order need each other: give both");
     if (!line->direct && !fast && !line->save)
-        return yoke_fail(context, YOKE_ERROR_INPUT, "nothing to do: give --direct, or --depth and --order, or --save FILE");
+        return yoke_fail(context, YOKE_ERROR_INPUT, "nothing to do: give --direct, or --depth or --leaf with --order, or --save FILE");
     if (!line->direct && !fast && (line->output || line->json))
-        return yoke_fail(context, YOKE_ERROR_INPUT, "--output and --json need --direct, or --depth and --order");
+        return yoke_fail(context, YOKE_ERROR_INPUT, "--output and --json need --direct, or --depth or --leaf with --order");
     if (!line->direct && line->devices) return yoke_fail(context, YOKE_ERROR_INPUT, "--devices needs --direct");
-    if (!fast && line->check >= 0) return yoke_fail(context, YOKE_ERROR_INPUT, "--check belongs to --depth and --order");
+    if (!fast && line->check >= 0) return yoke_fail(context, YOKE_ERROR_INPUT, "--check belongs to --depth, --leaf and --order");
     if (line->machine && !line->devices) return yoke_fail(context, YOKE_ERROR_INPUT, "--machine needs --devices");
     return YOKE_OK;
 }
@@ -242,11 +248,15 @@ static yoke_status compute_fast(work *w)
 {
     int order[FMM_MAX_DEPTH + 1];
     for (int l = 0; l <= FMM_MAX_DEPTH; l++) order[l] = (int)w->line->order;
-    const fmm_method_options options = {.depth = (int)w->line->depth, .order = order, .gradient = w->field->gx != NULL};
+    const fmm_method_options options = {.depth = w->line->depth < 0 ? FMM_MAX_DEPTH : (int)w->line->depth,
+                                        .capacity = w->line->leaf > 0 ? w->line->leaf : 0,
+                                        .direct = -1,
+                                        .order = order,
+                                        .gradient = w->field->gx != NULL};
     fmm_result *result = &w->result;
     fmm_method *method = NULL;
     fmm_method_seconds seconds;
-    app_progress(w->terminal, "%lld particles, depth %d, order %d", (long long)w->particles->count, options.depth, order[0]);
+    app_progress(w->terminal, "%lld particles, order %d", (long long)w->particles->count, order[0]);
     yoke_status status = fmm_method_create(w->particles, &options, &method);
     if (!status) status = app_interrupt_check(w->context);
     if (!status) status = fmm_method_run(method, w->particles->charge, w->field, &seconds);
@@ -255,14 +265,17 @@ static yoke_status compute_fast(work *w)
         return status;
     }
     fmm_method_pairs pairs = fmm_method_count(method);
+    result->depth = fmm_method_tree(method)->depth;
+    result->leaf = options.capacity;
+    result->leaves = fmm_method_tree(method)->leaves.count;
     fmm_method_destroy(method);
-    result->depth = options.depth;
     result->order = order[0];
     result->tree_s = seconds.tree;
     result->far_s = seconds.upward + seconds.between + seconds.downward;
     result->near_s = seconds.near;
     result->pairs = (double)pairs.near;
     result->far_pairs = (double)pairs.far;
+    result->w_pairs = (double)pairs.w;
     int64_t count = w->line->check >= 0 ? w->line->check : sample_size(w->particles->count, &pairs);
     double begin_s = yoke_clock_s();
     if (count > 0) status = fmm_sample_error(w->particles, w->field, count, SAMPLE_SEED, &result->sample);
@@ -305,6 +318,9 @@ static void show(work *w)
     app_print(w->terminal, "%lld particles (%s), ", (long long)r->particles, r->input);
     if (r->depth < 0)
         app_print(w->terminal, "direct summation\n");
+    else if (r->leaf > 0)
+        app_print(w->terminal, "fast multipole method, %lld leaves of at most %lld particles, depth %d, order %d\n", (long long)r->leaves,
+                  (long long)r->leaf, r->depth, r->order);
     else
         app_print(w->terminal, "fast multipole method, depth %d, order %d\n", r->depth, r->order);
     app_print(w->terminal, "total energy %.15g\n", r->total_energy);
@@ -325,7 +341,7 @@ static yoke_status run(work *w, int argc, char **argv)
     if (!status) status = app_interrupt_check(w->context);
     if (!status) w->result.particles = w->particles->count;
     if (!status && line->save) status = fmm_write(w->context, line->save, w->particles, NULL);
-    if (status || (!line->direct && line->depth < 0)) return status;
+    if (status || (!line->direct && line->order < 0)) return status;
     status = compute(w);
     double begin_s = yoke_clock_s();
     if (!status && line->output) status = fmm_write(w->context, line->output, w->particles, w->field);
@@ -340,7 +356,7 @@ static bool is_standard_output(const char *path) { return path && !strcmp(path, 
 
 static yoke_status start(yoke_context *context, app_terminal *terminal, int argc, char **argv)
 {
-    command_line line = {.particles = -1, .seed = -1, .depth = -1, .order = -1, .check = -1};
+    command_line line = {.particles = -1, .seed = -1, .depth = -1, .leaf = -1, .order = -1, .check = -1};
     bool answered = false;
     yoke_status status = parse(context, terminal, argc, argv, &line, &answered);
     if (status || answered) return status;
@@ -355,6 +371,8 @@ static yoke_status start(yoke_context *context, app_terminal *terminal, int argc
                          .tree_s = NAN,
                          .far_s = NAN,
                          .far_pairs = NAN,
+                         .w_pairs = NAN,
+                         .leaves = -1,
                          .check_s = NAN,
                          .total_energy = NAN,
                          .total_force = {NAN, NAN, NAN},

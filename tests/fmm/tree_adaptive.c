@@ -24,7 +24,7 @@ static int end(void **state)
 static fmm_tree *tree_of(const fmm_particles *particles, int64_t capacity)
 {
     fmm_tree *tree = NULL;
-    assert_int_equal(fmm_tree_create_adaptive(particles, fmm_box_around(particles), capacity, &tree), YOKE_OK);
+    assert_int_equal(fmm_tree_create_adaptive(particles, fmm_box_around(particles), FMM_MAX_DEPTH, capacity, &tree), YOKE_OK);
     return tree;
 }
 
@@ -419,8 +419,9 @@ static void what_makes_no_adaptive_tree_is_refused(void **state)
     fmm_particles *p = cloud_create(context, UNIFORM, 100);
     fmm_tree *tree = NULL;
     fmm_operations operations[2];
-    assert_int_equal(fmm_tree_create_adaptive(p, fmm_box_around(p), 0, &tree), YOKE_ERROR_ARGUMENT);
-    assert_int_equal(fmm_tree_create_adaptive(p, (fmm_box){{0, 0, 0}, NAN}, 4, &tree), YOKE_ERROR_ARGUMENT);
+    assert_int_equal(fmm_tree_create_adaptive(p, fmm_box_around(p), 5, 0, &tree), YOKE_ERROR_ARGUMENT);
+    assert_int_equal(fmm_tree_create_adaptive(p, fmm_box_around(p), FMM_MAX_DEPTH + 1, 4, &tree), YOKE_ERROR_ARGUMENT);
+    assert_int_equal(fmm_tree_create_adaptive(p, (fmm_box){{0, 0, 0}, NAN}, 5, 4, &tree), YOKE_ERROR_ARGUMENT);
     assert_null(tree);
     tree = tree_of(p, 4);
     assert_int_equal(fmm_tree_divide(tree, FMM_MAX_DEPTH + 1, 4), YOKE_ERROR_ARGUMENT);

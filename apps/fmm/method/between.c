@@ -3,7 +3,20 @@
 
 #include "method/parts.h"
 
-/* The far pairs of the children of some parents, direction by direction.  Returns their number. */
+/* The leaves in the list X of a cell. */
+static void add_leaves(fmm_method *m, int level, int32_t cell, fmm_walk *walk)
+{
+    if (level <= m->tree->coarsest || fmm_is_direct(m->tree, level, cell)) return;
+    fmm_walk_to(walk, level, cell);
+    fmm_walk_find_coarser(walk, level);
+    const fmm_frame frame = fmm_frame_of(m, level, cell);
+    for (int i = 0; i < walk->num_x[level]; i++) {
+        const fmm_sources sources = fmm_sources_of(m, walk->x[level][i]);
+        fmm_p2l(m->between[level], &frame, &sources, fmm_local(m, level, cell));
+    }
+}
+
+/* What acts on the local expansions of the children of some parents: far pairs, direction by direction, and lists X.  Returns the number of far pairs. */
 static int64_t translate_group(fmm_method *m, int level, int64_t first, int64_t last, fmm_worker *worker)
 {
     fmm_far_list *far = &worker->far;
@@ -20,6 +33,7 @@ static int64_t translate_group(fmm_method *m, int level, int64_t first, int64_t 
         }
         fmm_m2l(m->between[level], direction, pairs, worker->from, worker->to, worker->work);
     }
+    for (int32_t c = child[first]; c < child[last]; c++) add_leaves(m, level, c, &worker->walk);
     return far->start[FMM_DIRECTIONS];
 }
 

@@ -2,7 +2,7 @@
 
 #include "method/parts.h"
 
-/* Adds the local expansions of parents first ... last - 1 of a level to their children's. */
+/* Adds the local expansions of the parents among the cells first ... last - 1 of a level to their children's. */
 static void hand_down(fmm_method *m, int level, int64_t first, int64_t last, fmm_worker *worker)
 {
     const fmm_level *above = &m->tree->level[level];
@@ -17,19 +17,26 @@ static void hand_down(fmm_method *m, int level, int64_t first, int64_t last, fmm
     }
 }
 
+/* The leaf's local expansion, and the multipole expansions of its list W, at its particles. */
 static void evaluate_leaf(fmm_method *m, int64_t leaf)
 {
-    const fmm_level *level = &m->tree->level[m->tree->depth];
-    int64_t first = level->particle[leaf];
-    const fmm_targets targets = fmm_targets_at(m, first, level->particle[leaf + 1] - first);
-    const fmm_frame frame = fmm_frame_of(m, m->tree->depth, leaf);
-    fmm_l2p(m->operators, &frame, fmm_local(m, m->tree->depth, leaf), &targets);
+    const fmm_leaves *leaves = &m->tree->leaves;
+    int level = leaves->level[leaf];
+    int32_t cell = leaves->cell[leaf];
+    const fmm_targets targets = fmm_targets_at(m, leaves->particle[leaf], leaves->particle[leaf + 1] - leaves->particle[leaf]);
+    if (level >= FMM_FAR_LEVEL) {
+        const fmm_frame frame = fmm_frame_of(m, level, cell);
+        fmm_l2p(m->operators, &frame, fmm_local(m, level, cell), &targets);
+    }
+    for (int64_t k = m->w.start[leaf]; k < m->w.start[leaf + 1]; k++) {
+        const fmm_frame frame = fmm_frame_of(m, m->w.level[k], m->w.cell[k]);
+        fmm_m2p(m->between[m->w.level[k]], &frame, fmm_multipole(m, m->w.level[k], m->w.cell[k]), &targets);
+    }
 }
 
 void fmm_pass_downward(fmm_method *m, int threads, fmm_worker *workers)
 {
     const fmm_tree *tree = m->tree;
-    int64_t leaves = tree->level[tree->depth].count;
 #pragma omp parallel num_threads(threads)
     {
         fmm_worker *worker = &workers[omp_get_thread_num()];
@@ -40,6 +47,6 @@ void fmm_pass_downward(fmm_method *m, int threads, fmm_worker *workers)
                 hand_down(m, l, first, first + FMM_MAX_TOGETHER < cells ? first + FMM_MAX_TOGETHER : cells, worker);
         }
 #pragma omp for schedule(dynamic, 8)
-        for (int64_t c = 0; c < leaves; c++) evaluate_leaf(m, c);
+        for (int64_t c = 0; c < tree->leaves.count; c++) evaluate_leaf(m, c);
     }
 }

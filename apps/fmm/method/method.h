@@ -3,7 +3,8 @@
  *
  * Far field: multipole expansions of the leaves (P2M) and of the cells above them (M2M), from each cell to those well separated from it whose parents
  * touch (M2L), and down again to the leaves (L2L) and their particles (L2P).  Near field: sums over the particles of leaves that touch
- * (L. Greengard and V. Rokhlin, J. Comput. Phys. 73 (1987) 325).
+ * (L. Greengard and V. Rokhlin, J. Comput. Phys. 73 (1987) 325).  In adaptive trees multipole expansions of smaller cells act on the particles of
+ * larger leaves (M2P) and those on the cells' local expansions (P2L): lists W and X of tree/lists.h.
  */
 #ifndef FMM_METHOD_METHOD_H
 #define FMM_METHOD_METHOD_H
@@ -16,6 +17,9 @@ typedef struct fmm_method fmm_method;
 
 typedef struct fmm_method_options {
     int depth;        /* of the leaves; below 2 there is no far field: all pairs are summed */
+    int64_t capacity; /* 0, or of an adaptive tree: leaves have at most so many particles or are on level `depth` */
+    int64_t
+        direct; /* of an adaptive tree: cells of W and X with at most so many particles are summed directly; negative: fmm_method_direct */
     const int *order; /* [depth + 1] of the translations between cells of each level; those of levels 0 and 1 are not used */
     int gradient;     /* nonzero: gradients too */
 } fmm_method_options;
@@ -41,11 +45,17 @@ void fmm_method_destroy(fmm_method *method);
  */
 yoke_status fmm_method_run(fmm_method *method, const double *charge, fmm_field *field, fmm_method_seconds *seconds);
 
-/* Ordered pairs of the near field: of particles in the same leaf or in leaves that touch; and of the far field: of cells.  Far: of the last run. */
+/*
+ * Ordered pairs of the near field: of particles whose leaves are near each other; and of the far field: of cells (of the last run), and of a cell and a
+ * particle (w: M2P; there are as many P2L).
+ */
 typedef struct fmm_method_pairs {
-    int64_t near, far;
+    int64_t near, far, w;
 } fmm_method_pairs;
 fmm_method_pairs fmm_method_count(const fmm_method *method);
+
+/* The number of particles below which a cell of W and X takes less time by direct sums than by expansions of an order. */
+int64_t fmm_method_direct(int order, int gradient);
 
 /* The tree, over the particles in units of fmm_scale_positions. */
 const fmm_tree *fmm_method_tree(const fmm_method *method);

@@ -6,6 +6,8 @@
  * is cut into blocks, the children of one cell.  A block writes to leaves at most one cell away, so blocks whose cells are the same octant of their
  * parents are far enough from each other to be worked on at once; the octants take turns.
  *
+ * Leaves of different levels, and those of direct cells of W and X, act on each other in two steps, each at its target.
+ *
  * Leaves that have a large part of all the work themselves (a few leaves have most particles, or there are few leaves) are not met in this way but cut
  * into slices of targets, which go through all sources of all leaves near them; nothing is written but their own sums.
  */
@@ -87,7 +89,7 @@ static void meet(const meeting *with, batch *b)
 static void pack(const meeting *with, int64_t leaf, batch *b)
 {
     const fmm_particles *p = with->m->sorted;
-    const int32_t *particle = with->m->tree->level[with->m->tree->depth].particle;
+    const int32_t *particle = with->m->tree->leaves.particle;
     for (int64_t i = particle[leaf], some; i < particle[leaf + 1]; i += some) {
         if (b->count == BATCH || b->runs == MAX_RUNS) meet(with, b);
         some = particle[leaf + 1] - i < BATCH - b->count ? particle[leaf + 1] - i : BATCH - b->count;
@@ -97,6 +99,10 @@ static void pack(const meeting *with, int64_t leaf, batch *b)
         memcpy(b->z + b->count, p->z + i, bytes);
         memcpy(b->charge + b->count, p->charge + i, bytes);
         b->count += some;
+        if (b->runs > 0 && b->first[b->runs - 1] + b->length[b->runs - 1] == i) {
+            b->length[b->runs - 1] += some;
+            continue;
+        }
         b->first[b->runs] = i;
         b->length[b->runs++] = some;
     }
@@ -106,37 +112,44 @@ static void pack(const meeting *with, int64_t leaf, batch *b)
 
 static bool large(const fmm_method *m, int64_t leaf) { return m->slices > 0 && m->is_large[leaf]; }
 
+/* Whether a leaf near one that is not large meets it. */
+static bool meets(const fmm_method *m, int64_t leaf, int64_t near)
+{
+    return !large(m, near) && m->tree->leaves.level[near] == m->tree->leaves.level[leaf];
+}
+
 /* Targets of a large leaf. */
 static void sum_slice(const fmm_method *m, const fmm_slice *slice, batch *b, const fmm_pairs_kernel *kernel)
 {
-    int64_t end = m->tree->level[m->tree->depth].particle[slice->leaf + 1];
+    int64_t end = m->tree->leaves.particle[slice->leaf + 1];
     const meeting with = {m, kernel, false, fmm_targets_at(m, slice->first, end - slice->first < SLICE ? end - slice->first : SLICE), NULL};
     pack(&with, slice->leaf, b);
     for (int64_t n = m->near.start[slice->leaf]; n < m->near.start[slice->leaf + 1]; n++) pack(&with, m->near.cell[n], b);
     meet(&with, b);
 }
 
-/* A leaf that is not large: itself and large neighbours act on it; it and later other neighbours act on each other. */
+/* A leaf that is not large: itself and neighbours that it does not meet act on it; it and others after it act on each other. */
 static void sum_leaf(const fmm_method *m, int64_t leaf, batch *b, const fmm_pairs_kernel *kernel)
 {
-    const int32_t *particle = m->tree->level[m->tree->depth].particle, *near = m->near.cell;
+    const int32_t *particle = m->tree->leaves.particle, *near = m->near.cell;
     meeting with = {m, kernel, false, fmm_targets_at(m, particle[leaf], particle[leaf + 1] - particle[leaf]),
                     m->sorted->charge + particle[leaf]};
     pack(&with, leaf, b);
-    for (int64_t n = m->near.start[leaf]; n < m->near.start[leaf + 1] && m->slices > 0; n++)
-        if (large(m, near[n])) pack(&with, near[n], b);
+    for (int64_t n = m->near.start[leaf]; n < m->near.start[leaf + 1]; n++)
+        if (!meets(m, leaf, near[n])) pack(&with, near[n], b);
     meet(&with, b);
     with.mutual = true;
     for (int64_t n = m->near.start[leaf]; n < m->near.start[leaf + 1]; n++)
-        if (near[n] > leaf && !large(m, near[n])) pack(&with, near[n], b);
+        if (near[n] > leaf && meets(m, leaf, near[n])) pack(&with, near[n], b);
     meet(&with, b);
 }
 
-static void sum_block(const fmm_method *m, int32_t parent, batch *b, const fmm_pairs_kernel *kernel)
+static void sum_block(const fmm_method *m, const fmm_block *block, batch *b, const fmm_pairs_kernel *kernel)
 {
-    const int32_t *child = m->tree->depth > 0 ? m->tree->level[m->tree->depth - 1].child + parent : (const int32_t[2]){0, 1};
-    for (int64_t leaf = child[0]; leaf < child[1]; leaf++)
-        if (!large(m, leaf)) sum_leaf(m, leaf, b, kernel);
+    for (int32_t c = block->first; c < block->last; c++) {
+        int64_t leaf = m->tree->level[block->level].leaf[c];
+        if (fmm_is_leaf(m->tree, block->level, c) && !large(m, leaf)) sum_leaf(m, leaf, b, kernel);
+    }
 }
 
 void fmm_pass_near(fmm_method *m, int threads)
@@ -150,7 +163,7 @@ void fmm_pass_near(fmm_method *m, int threads)
         for (int64_t s = 0; s < m->slices; s++) sum_slice(m, &m->slice[s], &b, kernel);
         for (int octant = 0; octant < 8; octant++) {
 #pragma omp for schedule(dynamic)
-            for (int64_t i = m->first_block[octant]; i < m->first_block[octant + 1]; i++) sum_block(m, m->block[i], &b, kernel);
+            for (int64_t i = m->first_block[octant]; i < m->first_block[octant + 1]; i++) sum_block(m, &m->block[i], &b, kernel);
         }
     }
 }
@@ -160,7 +173,7 @@ void fmm_pass_near(fmm_method *m, int threads)
 /* Ordered pairs of the particles of a leaf with those of the leaf and the leaves near it. */
 static int64_t pairs_of(const fmm_method *m, int64_t leaf)
 {
-    const int32_t *particle = m->tree->level[m->tree->depth].particle;
+    const int32_t *particle = m->tree->leaves.particle;
     int64_t targets = particle[leaf + 1] - particle[leaf], sources = targets - 1;
     for (int64_t n = m->near.start[leaf]; n < m->near.start[leaf + 1]; n++)
         sources += particle[m->near.cell[n] + 1] - particle[m->near.cell[n]];
@@ -169,7 +182,7 @@ static int64_t pairs_of(const fmm_method *m, int64_t leaf)
 
 static yoke_status cut_into_slices(fmm_method *m)
 {
-    const fmm_level *leaves = &m->tree->level[m->tree->depth];
+    const fmm_leaves *leaves = &m->tree->leaves;
     int64_t count = 0;
     yoke_status status = yoke_allocate(m->context, leaves->count, sizeof *m->is_large, &m->is_large);
     if (status) return status;
@@ -184,29 +197,57 @@ static yoke_status cut_into_slices(fmm_method *m)
     return status;
 }
 
-/* The parents of leaves, by their octants. */
+/* The children of a cell, if there are leaves among them. */
+static bool block_of(const fmm_tree *tree, int level, int64_t parent, fmm_block *block)
+{
+    if (fmm_is_leaf(tree, level, parent)) return false;
+    const int32_t *child = tree->level[level].child + parent;
+    *block = (fmm_block){level + 1, child[0], child[1]};
+    for (int32_t c = child[0]; c < child[1]; c++)
+        if (fmm_is_leaf(tree, level + 1, c)) return true;
+    return false;
+}
+
+/* Blocks by the octants of the parents; a tree of depth 0 has one block, its root. */
 static yoke_status sort_blocks(fmm_method *m)
 {
-    int depth = m->tree->depth;
-    const fmm_level *above = &m->tree->level[depth > 0 ? depth - 1 : 0];
-    int64_t next[8];
-    yoke_status status = yoke_allocate(m->context, above->count, sizeof *m->block, &m->block);
-    if (status) return status;
-    for (int64_t p = 0; p < above->count; p++) m->first_block[fmm_octant(above, (int32_t)p) + 1]++;
+    const fmm_tree *tree = m->tree;
+    int64_t next[8], count = tree->depth == 0 ? tree->count > 0 : 0;
+    fmm_block block = {0, 0, 1};
+    m->first_block[1] = count;
+    for (int l = 0; l < tree->depth; l++)
+        for (int64_t p = 0; p < tree->level[l].count; p++)
+            if (block_of(tree, l, p, &block)) m->first_block[fmm_octant(&tree->level[l], (int32_t)p) + 1]++;
     for (int octant = 0; octant < 8; octant++) {
         m->first_block[octant + 1] += m->first_block[octant];
         next[octant] = m->first_block[octant];
     }
-    for (int64_t p = 0; p < above->count; p++) m->block[next[fmm_octant(above, (int32_t)p)]++] = (int32_t)p;
+    yoke_status status = yoke_allocate(m->context, m->first_block[8], sizeof *m->block, &m->block);
+    if (status) return status;
+    if (count > 0) m->block[0] = block;
+    for (int l = 0; l < tree->depth; l++)
+        for (int64_t p = 0; p < tree->level[l].count; p++)
+            if (block_of(tree, l, p, &block)) m->block[next[fmm_octant(&tree->level[l], (int32_t)p)]++] = block;
     return YOKE_OK;
+}
+
+/* Ordered pairs of a particle of a leaf and a cell of its list W. */
+static int64_t w_pairs_of(const fmm_method *m, int64_t leaf)
+{
+    const int32_t *particle = m->tree->leaves.particle;
+    return (particle[leaf + 1] - particle[leaf]) * (m->w.start[leaf + 1] - m->w.start[leaf]);
 }
 
 yoke_status fmm_near_plan(fmm_method *m)
 {
-    int64_t pairs = 0;
-#pragma omp parallel for schedule(static) reduction(+ : pairs)
-    for (int64_t c = 0; c < m->tree->level[m->tree->depth].count; c++) pairs += pairs_of(m, c);
+    int64_t pairs = 0, w_pairs = 0;
+#pragma omp parallel for schedule(static) reduction(+ : pairs, w_pairs)
+    for (int64_t c = 0; c < m->tree->leaves.count; c++) {
+        pairs += pairs_of(m, c);
+        w_pairs += w_pairs_of(m, c);
+    }
     m->pairs.near = pairs;
+    m->pairs.w = w_pairs;
     yoke_status status = cut_into_slices(m);
     return status ? status : sort_blocks(m);
 }

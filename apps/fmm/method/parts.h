@@ -25,6 +25,12 @@ typedef struct fmm_worker {
     double *to[8 * FMM_MAX_TOGETHER];
 } fmm_worker;
 
+/* Children of a cell, some of which are leaves. */
+typedef struct fmm_block {
+    int level;
+    int32_t first, last; /* cells first ... last - 1 of the level */
+} fmm_block;
+
 /* Some particles of a large leaf, from `first` on. */
 typedef struct fmm_slice {
     int32_t leaf, first;
@@ -37,10 +43,11 @@ struct fmm_method {
     fmm_particles *sorted; /* in units of scale, in the tree's order; the charges are those of the run */
     fmm_field *sum;        /* at them */
     fmm_near_list near;
+    fmm_w_list w;
     bool *is_large; /* [leaves] leaves that are cut into slices */
     int64_t slices;
     fmm_slice *slice;
-    int32_t *block; /* cells above the leaves, those of octant o first_block[o] ... first_block[o + 1] - 1 */
+    fmm_block *block; /* children of cells of octant o: first_block[o] ... first_block[o + 1] - 1 */
     int64_t first_block[9];
     int order;                                 /* with which expansions are held: the highest of all levels */
     fmm_operators *operators;                  /* of that order */
@@ -73,7 +80,15 @@ static inline fmm_targets fmm_targets_at(const fmm_method *m, int64_t first, int
                          f->gx + first, f->gy + first, f->gz + first};
 }
 
-/* Counts the pairs of the near field and cuts it into pieces of work.  Errors: MEMORY. */
+/* The particles of a leaf. */
+static inline fmm_sources fmm_sources_of(const fmm_method *m, int64_t leaf)
+{
+    const int32_t *particle = m->tree->leaves.particle + leaf;
+    const fmm_particles *p = m->sorted;
+    return (fmm_sources){particle[1] - particle[0], p->x + particle[0], p->y + particle[0], p->z + particle[0], p->charge + particle[0]};
+}
+
+/* Counts the pairs of the near field and of W, and cuts the near field into pieces of work.  Errors: MEMORY. */
 yoke_status fmm_near_plan(fmm_method *m);
 
 /* The passes; workers [threads], one for each thread.  between returns the number of its pairs. */

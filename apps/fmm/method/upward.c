@@ -5,21 +5,22 @@
 
 static void expand_leaf(fmm_method *m, int64_t leaf)
 {
-    const fmm_level *level = &m->tree->level[m->tree->depth];
-    const fmm_particles *p = m->sorted;
-    int64_t first = level->particle[leaf];
-    const fmm_sources sources = {level->particle[leaf + 1] - first, p->x + first, p->y + first, p->z + first, p->charge + first};
-    const fmm_frame frame = fmm_frame_of(m, m->tree->depth, leaf);
-    double *multipole = fmm_multipole(m, m->tree->depth, leaf);
+    const fmm_leaves *leaves = &m->tree->leaves;
+    int level = leaves->level[leaf];
+    if (level < FMM_FAR_LEVEL) return;
+    const fmm_sources sources = fmm_sources_of(m, leaf);
+    const fmm_frame frame = fmm_frame_of(m, level, leaves->cell[leaf]);
+    double *multipole = fmm_multipole(m, level, leaves->cell[leaf]);
     memset(multipole, 0, (size_t)m->stride * sizeof *multipole);
     fmm_p2m(m->operators, &frame, &sources, multipole);
 }
 
-/* Multipoles of parents first ... last - 1 of a level. */
+/* Multipoles of the parents among the cells first ... last - 1 of a level. */
 static void collect(fmm_method *m, int level, int64_t first, int64_t last, fmm_worker *worker)
 {
     const fmm_level *above = &m->tree->level[level];
-    memset(fmm_multipole(m, level, first), 0, (size_t)((last - first) * m->stride) * sizeof(double));
+    for (int64_t p = first; p < last; p++)
+        if (above->octants[p]) memset(fmm_multipole(m, level, p), 0, (size_t)m->stride * sizeof(double));
     for (int octant = 0; octant < 8; octant++) {
         int64_t pairs = 0;
         for (int64_t p = first; p < last; p++) {
@@ -34,12 +35,11 @@ static void collect(fmm_method *m, int level, int64_t first, int64_t last, fmm_w
 void fmm_pass_upward(fmm_method *m, int threads, fmm_worker *workers)
 {
     const fmm_tree *tree = m->tree;
-    int64_t leaves = tree->level[tree->depth].count;
 #pragma omp parallel num_threads(threads)
     {
         fmm_worker *worker = &workers[omp_get_thread_num()];
 #pragma omp for schedule(dynamic, 8)
-        for (int64_t c = 0; c < leaves; c++) expand_leaf(m, c);
+        for (int64_t c = 0; c < tree->leaves.count; c++) expand_leaf(m, c);
         for (int l = tree->depth - 1; l >= FMM_FAR_LEVEL; l--) {
             int64_t cells = tree->level[l].count;
 #pragma omp for schedule(dynamic)

@@ -28,6 +28,8 @@ static yoke_status fill(yoke_context *context, json_t *record, const fmm_result 
                    {"gradient", json_boolean(r->gradient)},
                    {"order", whole(r->order)},
                    {"depth", whole(r->depth)},
+                   {"leaf_capacity", whole(r->leaf > 0 ? r->leaf : -1)},
+                   {"leaves", whole(r->leaves)},
                    {"requested_error", json_null()},
                    {"sampled_error", app_json_number(r->sample.potential)},
                    {"sampled_error_of_forces", app_json_number(r->sample.force)},
@@ -36,6 +38,7 @@ static yoke_status fill(yoke_context *context, json_t *record, const fmm_result 
                    {"total_force", app_json_numbers(r->total_force, 3)},
                    {"pairs", app_json_number(r->pairs)},
                    {"far_pairs", app_json_number(r->far_pairs)},
+                   {"w_pairs", app_json_number(r->w_pairs)},
                    {"seconds", seconds_of(r)},
                    {"model", json_pack("{s:[]}", "costs")}};
     yoke_status status = YOKE_OK;

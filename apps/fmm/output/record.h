@@ -16,9 +16,11 @@ typedef struct fmm_result {
     const char *instructions;         /* of the host's kernels */
     bool gradient;
     double total_energy, total_force[3], force_lengths;
-    int depth, order;        /* below 0: direct summation */
-    double pairs, far_pairs; /* ordered pairs: of particles that were summed; of cells */
-    fmm_sample sample;       /* count 0: not done */
+    int depth, order;     /* below 0: direct summation */
+    int64_t leaf, leaves; /* the capacity of the leaves, 0: of a uniform tree or none; their number, below 0: none */
+    double pairs, far_pairs,
+        w_pairs;       /* ordered pairs: of particles that were summed; of cells; of a cell and a particle of a larger leaf */
+    fmm_sample sample; /* count 0: not done */
     double read_s, tree_s, far_s, near_s, check_s, write_s, total_s;
 } fmm_result;
 

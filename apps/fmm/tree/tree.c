@@ -62,6 +62,8 @@ static yoke_status make_keys(const fmm_particles *p, const fmm_box *box, int lev
 static yoke_status create_sorted(const fmm_particles *particles, fmm_box box, int key_level, fmm_tree **tree)
 {
     yoke_context *context = particles->context;
+    if (key_level < 0 || key_level > FMM_MAX_DEPTH)
+        return yoke_fail(context, YOKE_ERROR_ARGUMENT, "a tree of depth %d; depths are 0 to %d", key_level, FMM_MAX_DEPTH);
     if (!(box.side > 0 && box.side <= 0x1p1022))
         return yoke_fail(context, YOKE_ERROR_ARGUMENT, "a box with sides of %g; they must be positive and finite", box.side);
     fmm_tree *created = NULL;
@@ -93,17 +95,15 @@ static yoke_status create(const fmm_particles *particles, fmm_box box, int depth
 
 yoke_status fmm_tree_create(const fmm_particles *particles, fmm_box box, int depth, fmm_tree **tree)
 {
-    if (depth < 0 || depth > FMM_MAX_DEPTH)
-        return yoke_fail(particles->context, YOKE_ERROR_ARGUMENT, "a tree of depth %d; depths are 0 to %d", depth, FMM_MAX_DEPTH);
     return create(particles, box, depth, 0, tree);
 }
 
-yoke_status fmm_tree_create_adaptive(const fmm_particles *particles, fmm_box box, int64_t capacity, fmm_tree **tree)
+yoke_status fmm_tree_create_adaptive(const fmm_particles *particles, fmm_box box, int depth, int64_t capacity, fmm_tree **tree)
 {
     if (capacity < 1)
         return yoke_fail(particles->context, YOKE_ERROR_ARGUMENT, "leaves of at most %lld particles; they must have room for one",
                          (long long)capacity);
-    return create(particles, box, FMM_MAX_DEPTH, capacity, tree);
+    return create(particles, box, depth, capacity, tree);
 }
 
 yoke_status fmm_tree_divide(fmm_tree *tree, int depth, int64_t capacity)

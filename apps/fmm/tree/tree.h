@@ -63,10 +63,10 @@ fmm_box fmm_box_around(const fmm_particles *particles);
  */
 yoke_status fmm_tree_create(const fmm_particles *particles, fmm_box box, int depth, fmm_tree **tree);
 /*
- * The adaptive tree whose leaves have at most `capacity` particles, or lie on level FMM_MAX_DEPTH.  Particles of a leaf are in the order of their keys on
- * that level.  Errors: as above (a capacity below 1).
+ * The adaptive tree whose leaves have at most `capacity` particles, or lie on level `depth`.  Particles of a leaf are in the order of their keys on
+ * that level.  Errors: as above (also: a capacity below 1).
  */
-yoke_status fmm_tree_create_adaptive(const fmm_particles *particles, fmm_box box, int64_t capacity, fmm_tree **tree);
+yoke_status fmm_tree_create_adaptive(const fmm_particles *particles, fmm_box box, int depth, int64_t capacity, fmm_tree **tree);
 /*
  * Divides the particles anew, without sorting them: capacity 0 gives the uniform tree of depth `depth`, others the adaptive tree whose leaves have at most so
  * many particles or lie on that level.  On an error the tree stays as it is.

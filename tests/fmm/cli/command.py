@@ -20,8 +20,8 @@ def run(*words, code=0, **more):
     return done
 
 
-def record(*words, **more):
-    run(*words, "--direct", "--json", "run.json", **more)
+def record(*words, method=("--direct",), **more):
+    run(*words, *method, "--json", "run.json", **more)
     return json.loads(pathlib.Path("run.json").read_text(encoding="utf-8"))
 
 
@@ -124,6 +124,15 @@ def test_the_record_of_the_fast_multipole_method():
     assert 1e-7 < error(["potential"]) < 1e-4
     assert math.isclose(got["sampled_error"], error(["potential"]), rel_tol=1e-6)
     assert math.isclose(got["sampled_error_of_forces"], error(["fx", "fy", "fz"]), rel_tol=1e-6)
+
+
+def test_the_record_of_an_adaptive_tree():
+    got = record("--generate", "xenon", "--particles", 5000, "--charges", "random", method=("--leaf", 50, "--order", 8, "--check", 5000))
+    assert got["leaf_capacity"] == 50 and got["leaves"] >= 100 and got["depth"] > 6 and got["order"] == 8
+    assert got["sampled_error"] < 1e-4 and got["sampled_error_of_forces"] < 1e-3
+    assert 0 < got["pairs"] < 5000 * 4999 / 4 and got["far_pairs"] > 0 and got["w_pairs"] > 0
+    uniform = record("--generate", "grid", "--particles", 4096, method=("--depth", 3, "--order", 3, "--check", 0))
+    assert uniform["leaf_capacity"] is None and uniform["leaves"] == 512 and uniform["w_pairs"] == 0
 
 
 def test_json_on_standard_output_is_one_document():
