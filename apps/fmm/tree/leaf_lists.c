@@ -116,8 +116,9 @@ static void visit_leaves(const fmm_tree *tree, fmm_pairs pairs, int fill, fmm_ne
                 c.w_level = w->level + w->start[t];
             }
             collect(&c, &walk, (int32_t)t);
-            near->start[t + 1] = fill ? near->start[t + 1] : c.num_near;
-            w->start[t + 1] = fill ? w->start[t + 1] : c.num_w;
+            if (fill) continue;
+            near->start[t + 1] = c.num_near;
+            w->start[t + 1] = c.num_w;
         }
     }
 }
