@@ -12,6 +12,7 @@
 #include "method/method.h"
 #include "near/direct.h"
 #include "near/sample.h"
+#include "output/explain.h"
 #include "output/record.h"
 #include "output/write.h"
 #include "particles/coincident.h"
@@ -19,6 +20,7 @@
 #include "particles/generate.h"
 #include "particles/read.h"
 #include "particles/scale.h"
+#include "tuning.h"
 
 enum { SAMPLE_SEED = 1 }; /* of the particles that are compared with direct sums */
 
@@ -27,6 +29,7 @@ typedef struct command_line {
     const char *distribution, *charges, *save, *output, *json, *devices, *machine;
     int64_t particles, seed, frame, threads, depth, leaf, order, check;
     bool direct, potential_only, skip_coincident;
+    fmm_tuning_words tuning;
 } command_line;
 
 /* What a run works on. */
@@ -36,6 +39,7 @@ typedef struct work {
     const command_line *line;
     fmm_particles *particles;
     fmm_field *field;
+    fmm_tuned tuned;
     fmm_result result;
     double begin_s;
 } work;
@@ -46,7 +50,7 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
         {.name = "direct", .help = "sum over all pairs: exact, and slow for many particles", .flag = &line->direct},
         {.name = "depth",
          .value = "D",
-         .help = "fast multipole method on a tree of that depth; 0 sums over all pairs",
+         .help = "depth of the tree; 0 sums over all pairs; by default that of least time (--objective)",
          .number = &line->depth,
          .minimum = 0,
          .maximum = FMM_MAX_DEPTH},
@@ -57,6 +61,21 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
          .minimum = 1,
          .maximum = FMM_MAX_PARTICLES},
         {.name = "order", .value = "P", .help = "order of its expansions", .number = &line->order, .minimum = 0, .maximum = FMM_MAX_ORDER},
+        {.name = "objective",
+         .value = "WHAT",
+         .help = "of the chosen depth: time (by default), energy, edp or ed2p",
+         .text = &line->tuning.objective},
+        {.name = "store",
+         .value = "FILE",
+         .help = "where costs of operations are kept; by default this machine's store; none: nowhere",
+         .text = &line->tuning.store},
+        {.name = "declare",
+         .value = "idle=W,busy=W",
+         .help = "powers of this machine where it has no meter",
+         .text = &line->tuning.declared},
+        {.name = "explain", .help = "print predicted times by depth", .flag = &line->tuning.explain},
+        {.name = "measure-all", .help = "run the other sensible depths too, and print both", .flag = &line->tuning.measure_all},
+        {.name = "plot", .value = "FILE.svg", .help = "draw these times", .text = &line->tuning.plot},
         {.name = "check",
          .value = "N",
          .help = "compare with direct sums at N particles; 0: not; by default as many as take a small part of the time",
@@ -117,6 +136,7 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
         .operands_most = 1,
         .summary = "Computes potentials and forces of charged particles in open space.",
         .options = options,
+        .columns = fmm_explain_columns,
         .details = "The potential at a particle is the sum of q / r over all others, the force on it -q times the potential's gradient.\n"
                    "Kinds of files, by the end of their names: .txt, .dat, .xyzq (columns x y z q, with or without a header),\n"
                    ".csv (the same with commas), .xyz (kind x y z q, or extended XYZ with a column charge), .h5, .h5md, .hdf5\n"
@@ -166,16 +186,18 @@ static yoke_status check(yoke_context *context, const command_line *line)
     if (!file && line->frame > 0) return yoke_fail(context, YOKE_ERROR_INPUT, "--frame belongs to FILE");
     bool tree = line->depth >= 0 || line->leaf > 0, fast = tree || line->order >= 0;
     if (line->direct && fast) return yoke_fail(context, YOKE_ERROR_INPUT, "--direct has none of --depth, --leaf and --order");
-    if (fast && (!tree || line->order < 0))
-        return yoke_fail(context, YOKE_ERROR_INPUT, "a tree (--depth or --leaf) and --order need each other: give both");
+    if (fast && line->order < 0) return yoke_fail(context, YOKE_ERROR_INPUT, "a tree (--depth or --leaf) needs --order");
     if (!line->direct && !fast && !line->save)
-        return yoke_fail(context, YOKE_ERROR_INPUT, "nothing to do: give --direct, or --depth or --leaf with --order, or --save FILE");
+        return yoke_fail(context, YOKE_ERROR_INPUT, "nothing to do: give --direct, or --order, or --save FILE");
     if (!line->direct && !fast && (line->output || line->json))
-        return yoke_fail(context, YOKE_ERROR_INPUT, "--output and --json need --direct, or --depth or --leaf with --order");
+        return yoke_fail(context, YOKE_ERROR_INPUT, "--output and --json need --direct, or --order");
     if (!line->direct && line->devices) return yoke_fail(context, YOKE_ERROR_INPUT, "--devices needs --direct");
-    if (!fast && line->check >= 0) return yoke_fail(context, YOKE_ERROR_INPUT, "--check belongs to --depth, --leaf and --order");
+    if (!fast && line->check >= 0) return yoke_fail(context, YOKE_ERROR_INPUT, "--check belongs to --order");
+    if ((!fast || line->leaf > 0) && fmm_tuning_asked(&line->tuning))
+        return yoke_fail(context, YOKE_ERROR_INPUT,
+                         "--objective, --store, --declare, --explain, --measure-all and --plot belong to --order without --leaf");
     if (line->machine && !line->devices) return yoke_fail(context, YOKE_ERROR_INPUT, "--machine needs --devices");
-    return YOKE_OK;
+    return fmm_tuning_check(context, &line->tuning);
 }
 
 /* ------------------------------------------------------------------------------------------------ a run */
@@ -244,20 +266,47 @@ static int64_t sample_size(int64_t particles, const fmm_method_pairs *pairs)
     return cheap < 100 ? 100 : cheap > 1000 ? 1000 : cheap;
 }
 
+/* The depth that the command line says, or the best. */
+static yoke_status find_depth(work *w, int *depth)
+{
+    const command_line *line = w->line;
+    const int gradient = w->field->gx != NULL;
+    *depth = line->depth < 0 && line->leaf > 0 ? FMM_MAX_DEPTH : (int)line->depth;
+    if (*depth >= 0 && !fmm_tuning_asked(&line->tuning)) return YOKE_OK;
+    yoke_status status = fmm_tuning_choose(w->terminal, w->particles, &line->tuning, line->tuning.measure_all ? -1 : *depth,
+                                           (int)line->order, gradient, &w->tuned);
+    if (status) return status;
+    if (*depth >= 0) status = fmm_tuning_take(w->context, *depth, &w->tuned);
+    if (!status && line->tuning.measure_all) status = fmm_tuning_measure(w->terminal, w->particles, gradient, &w->tuned);
+    *depth = w->tuned.choice.depth;
+    w->result.tuned = &w->tuned;
+    return status;
+}
+
+static yoke_status check_sample(work *w, const fmm_method_pairs *pairs)
+{
+    fmm_result *result = &w->result;
+    yoke_status status = YOKE_OK;
+    int64_t count = w->line->check >= 0 ? w->line->check : sample_size(w->particles->count, pairs);
+    double begin_s = yoke_clock_s();
+    if (count > 0) status = fmm_sample_error(w->particles, w->field, count, SAMPLE_SEED, &result->sample);
+    if (count > 0) result->check_s = yoke_clock_s() - begin_s;
+    return status;
+}
+
 static yoke_status compute_fast(work *w)
 {
-    int order[FMM_MAX_DEPTH + 1];
+    int depth, order[FMM_MAX_DEPTH + 1];
     for (int l = 0; l <= FMM_MAX_DEPTH; l++) order[l] = (int)w->line->order;
-    const fmm_method_options options = {.depth = w->line->depth < 0 ? FMM_MAX_DEPTH : (int)w->line->depth,
-                                        .capacity = w->line->leaf > 0 ? w->line->leaf : 0,
-                                        .direct = -1,
-                                        .order = order,
-                                        .gradient = w->field->gx != NULL};
     fmm_result *result = &w->result;
     fmm_method *method = NULL;
     fmm_method_seconds seconds;
+    yoke_status status = find_depth(w, &depth);
+    if (status) return status;
+    const fmm_method_options options = {
+        .depth = depth, .capacity = w->line->leaf > 0 ? w->line->leaf : 0, .direct = -1, .order = order, .gradient = w->field->gx != NULL};
     app_progress(w->terminal, "%lld particles, order %d", (long long)w->particles->count, order[0]);
-    yoke_status status = fmm_method_create(w->particles, &options, &method);
+    status = fmm_method_create(w->particles, &options, &method);
     if (!status) status = app_interrupt_check(w->context);
     if (!status) status = fmm_method_run(method, w->particles->charge, w->field, &seconds);
     if (status) {
@@ -269,18 +318,16 @@ static yoke_status compute_fast(work *w)
     result->leaf = options.capacity;
     result->leaves = fmm_method_tree(method)->leaves.count;
     fmm_method_destroy(method);
+    const fmm_seconds taken = fmm_tuning_seconds(&seconds);
+    w->tuned.measured[depth] = taken;
     result->order = order[0];
-    result->tree_s = seconds.tree;
-    result->far_s = seconds.upward + seconds.between + seconds.downward;
-    result->near_s = seconds.near;
+    result->tree_s = taken.tree;
+    result->far_s = taken.far;
+    result->near_s = taken.near;
     result->pairs = (double)pairs.near;
     result->far_pairs = (double)pairs.far;
     result->w_pairs = (double)pairs.w;
-    int64_t count = w->line->check >= 0 ? w->line->check : sample_size(w->particles->count, &pairs);
-    double begin_s = yoke_clock_s();
-    if (count > 0) status = fmm_sample_error(w->particles, w->field, count, SAMPLE_SEED, &result->sample);
-    if (count > 0) result->check_s = yoke_clock_s() - begin_s;
-    return status;
+    return check_sample(w, &pairs);
 }
 
 static yoke_status compute(work *w)
@@ -348,8 +395,9 @@ static yoke_status run(work *w, int argc, char **argv)
     if (line->output) w->result.write_s = yoke_clock_s() - begin_s;
     w->result.total_s = yoke_clock_s() - w->begin_s;
     if (!status && line->json) status = fmm_record_write(w->context, line->json, argc, argv, &w->result);
-    if (!status) show(w);
-    return status;
+    if (status) return status;
+    show(w);
+    return w->result.tuned ? fmm_tuning_show(w->terminal, w->context, &line->tuning, w->result.total_s, &w->tuned) : YOKE_OK;
 }
 
 static bool is_standard_output(const char *path) { return path && !strcmp(path, "-"); }

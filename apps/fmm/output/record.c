@@ -3,12 +3,14 @@
 #include <math.h>
 
 #include "common/record.h"
+#include "output/explain.h"
 
 static json_t *seconds_of(const fmm_result *r)
 {
-    return json_pack("{s:o, s:o, s:n, s:o, s:o, s:o, s:o, s:o}", "read", app_json_number(r->read_s), "tree", app_json_number(r->tree_s),
-                     "tune", "near", app_json_number(r->near_s), "far", app_json_number(r->far_s), "check", app_json_number(r->check_s),
-                     "write", app_json_number(r->write_s), "total", app_json_number(r->total_s));
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "read", app_json_number(r->read_s), "tree", app_json_number(r->tree_s),
+                     "tune", app_json_number(r->tuned ? r->tuned->analysis_s : (double)NAN), "near", app_json_number(r->near_s), "far",
+                     app_json_number(r->far_s), "check", app_json_number(r->check_s), "write", app_json_number(r->write_s), "total",
+                     app_json_number(r->total_s));
 }
 
 /* null for what there is not. */
@@ -40,7 +42,7 @@ static yoke_status fill(yoke_context *context, json_t *record, const fmm_result 
                    {"far_pairs", app_json_number(r->far_pairs)},
                    {"w_pairs", app_json_number(r->w_pairs)},
                    {"seconds", seconds_of(r)},
-                   {"model", json_pack("{s:[]}", "costs")}};
+                   {"model", fmm_explain_json(r->tuned)}};
     yoke_status status = YOKE_OK;
     for (size_t i = 0; i < sizeof entries / sizeof *entries; i++)
         if (status)

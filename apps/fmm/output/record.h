@@ -7,6 +7,7 @@
 #include <stdbool.h>
 
 #include "near/sample.h"
+#include "tune/tune.h"
 #include "yoke/yoke.h"
 
 /* What a run found and took; NaN: not known, or not done. */
@@ -19,8 +20,9 @@ typedef struct fmm_result {
     int depth, order;     /* below 0: direct summation */
     int64_t leaf, leaves; /* the capacity of the leaves, 0: of a uniform tree or none; their number, below 0: none */
     double pairs, far_pairs,
-        w_pairs;       /* ordered pairs: of particles that were summed; of cells; of a cell and a particle of a larger leaf */
-    fmm_sample sample; /* count 0: not done */
+        w_pairs;            /* ordered pairs: of particles that were summed; of cells; of a cell and a particle of a larger leaf */
+    fmm_sample sample;      /* count 0: not done */
+    const fmm_tuned *tuned; /* NULL: the tree was given, and nothing was predicted */
     double read_s, tree_s, far_s, near_s, check_s, write_s, total_s;
 } fmm_result;
 

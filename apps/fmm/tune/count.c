@@ -9,7 +9,8 @@ typedef struct tally {
     int64_t near[FMM_MAX_DEPTH + 1]; /* ordered pairs of particles, each with itself among them */
     int64_t far[FMM_MAX_DEPTH + 1];  /* ordered pairs */
     int64_t y[FMM_MAX_DEPTH + 1], x[FMM_MAX_DEPTH + 1];
-    int64_t neighbours[FMM_MAX_DEPTH + 1]; /* ordered pairs */
+    int64_t neighbours[FMM_MAX_DEPTH + 1];                                            /* ordered pairs */
+    int64_t sources[FMM_MAX_DEPTH + 1][FMM_SMALL_LEAF + 1], large[FMM_MAX_DEPTH + 1]; /* as in fmm_cell_counts */
 } tally;
 
 /* A subtree that is counted on its own. */
@@ -33,7 +34,7 @@ static void count_cell(const counter *c, const fmm_walk *walk, int l, tally *sum
 {
     const fmm_level *level = &c->tree->level[l];
     int32_t cell = walk->cell[l];
-    int64_t particles = 0, neighbours = -1, far = 0;
+    int64_t particles = 0, neighbours = -1, far = 0, own = fmm_particles_in(c->tree, l, cell);
     uint32_t at[3];
     for (int n = 0; n < FMM_NEIGHBOURS; n++) {
         int32_t near = walk->near[l][n];
@@ -46,7 +47,11 @@ static void count_cell(const counter *c, const fmm_walk *walk, int l, tally *sum
         if (near >= 0) far += fmm_count_octants(c->tree->level[l - 1].octants[near] & walk->separated[fmm_octant(level, cell)][n]);
     }
     fmm_key_coordinates(level->key[cell], at);
-    sum->near[l] += fmm_particles_in(c->tree, l, cell) * particles;
+    sum->near[l] += own * particles;
+    if (own <= FMM_SMALL_LEAF)
+        sum->sources[l][own] += particles;
+    else
+        sum->large[l] += own * particles;
     sum->far[l] += far;
     sum->y[l] += 3 * layers(at[2], l);
     sum->x[l] += 3 * layers(at[2], l) * layers(at[1], l);
@@ -88,6 +93,8 @@ static void add(tally *sum, const tally *part)
         sum->y[l] += part->y[l];
         sum->x[l] += part->x[l];
         sum->neighbours[l] += part->neighbours[l];
+        for (int n = 1; n <= FMM_SMALL_LEAF; n++) sum->sources[l][n] += part->sources[l][n];
+        sum->large[l] += part->large[l];
     }
 }
 
@@ -129,7 +136,16 @@ static void sum_levels(const fmm_tree *tree, const tally *sum, fmm_counts *count
     }
 }
 
-yoke_status fmm_count(const fmm_tree *tree, fmm_counts *counts)
+static void sum_cells(const fmm_tree *tree, const tally *sum, fmm_cell_counts *cells)
+{
+    for (int d = 0; d <= tree->depth; d++) {
+        cells[d] = (fmm_cell_counts){
+            .cells = d > 2 ? cells[d - 1].cells + tree->level[d].count : 0, .leaves = tree->level[d].count, .large = sum->large[d]};
+        for (int n = 1; n <= FMM_SMALL_LEAF; n++) cells[d].sources[n] = sum->sources[d][n];
+    }
+}
+
+yoke_status fmm_count_cells(const fmm_tree *tree, fmm_counts *counts, fmm_cell_counts *cells)
 {
     tally sum = {0};
     counter c = {.tree = tree, .largest = (int32_t)(tree->count / SHARES)};
@@ -138,6 +154,9 @@ yoke_status fmm_count(const fmm_tree *tree, fmm_counts *counts)
     if (status) return status;
     if (tree->count > 0) count_all(&c, &sum);
     sum_levels(tree, &sum, counts);
+    if (cells) sum_cells(tree, &sum, cells);
     yoke_release(tree->context, c.subtrees);
     return YOKE_OK;
 }
+
+yoke_status fmm_count(const fmm_tree *tree, fmm_counts *counts) { return fmm_count_cells(tree, counts, NULL); }

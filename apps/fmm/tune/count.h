@@ -18,7 +18,20 @@ typedef struct fmm_counts {
     int64_t far;        /* unordered pairs of well separated cells whose parents touch                                              */
 } fmm_counts;
 
+/* Sources in and around leaves with 1 ... FMM_SMALL_LEAF particles are counted for each size, since the time of a pair depends on it. */
+enum { FMM_SMALL_LEAF = 64 };
+
+/* What else the cells of a tree of one depth tell. */
+typedef struct fmm_cell_counts {
+    int64_t cells;  /* with particles, on the levels 3 ... depth: their multipoles are shifted up, their local expansions come from above */
+    int64_t leaves; /* with particles                                                                                            */
+    int64_t sources[FMM_SMALL_LEAF + 1]; /* [n] sum over leaves of n particles of those in it and in the leaves that touch it       */
+    int64_t large; /* sum over the larger leaves of their particles times those in it and around: ordered pairs                    */
+} fmm_cell_counts;
+
 /* counts [depth + 1]: those of trees of depth 0 ... depth over the same particles.  The same at each number of threads.  Errors: MEMORY. */
 yoke_status fmm_count(const fmm_tree *tree, fmm_counts *counts);
+/* The same, and cells [depth + 1]. */
+yoke_status fmm_count_cells(const fmm_tree *tree, fmm_counts *counts, fmm_cell_counts *cells);
 
 #endif

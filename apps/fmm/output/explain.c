@@ -1,0 +1,131 @@
+#include "output/explain.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "common/numbers.h"
+#include "common/plot.h"
+#include "common/record.h"
+
+const app_column fmm_explain_columns[] = {
+    {"depth", "of the tree; * the chosen one"},
+    {"order", "of the expansions"},
+    {"near pairs", "of particles that are summed directly"},
+    {"far pairs", "of cells whose expansions are translated"},
+    {"tree s", "predicted: sorting particles, lists of near leaves, tables"},
+    {"near s", "predicted: sums over near pairs"},
+    {"far s", "predicted: all that has to do with expansions"},
+    {"predicted s", "the three together"},
+    {"measured s", "the same, measured; - where the depth was not run"},
+    {"energy J", "predicted; - where powers are not known"},
+    {NULL, NULL},
+};
+
+static void print_depth(app_terminal *terminal, const fmm_tuned *tuned, int depth)
+{
+    const fmm_depth *of = &tuned->choice.of[depth];
+    char measured[32], energy[32];
+    app_print(terminal, "%4d%s %5d %10.3g %9.3g %7.3g %7.3g %7.3g %11.3g %s %s\n", depth, depth == tuned->choice.depth ? "*" : " ",
+              of->order, of->near_pairs, of->far_pairs, of->predicted.tree, of->predicted.near, of->predicted.far, of->predicted.total,
+              app_number_text(measured, 10, 4, tuned->measured[depth].total), app_number_text(energy, 8, 2, of->predicted_j));
+}
+
+double fmm_explain_regret(const fmm_tuned *tuned)
+{
+    const double chosen_s = tuned->measured[tuned->choice.depth].total;
+    double fastest_s = INFINITY;
+    int count = 0;
+    for (int d = tuned->choice.first; d <= tuned->choice.last; d++) {
+        count += !isnan(tuned->measured[d].total);
+        fastest_s = fmin(fastest_s, tuned->measured[d].total);
+    }
+    return count > 1 ? chosen_s / fastest_s - 1 : (double)NAN;
+}
+
+void fmm_explain_print(app_terminal *terminal, const fmm_tuned *tuned)
+{
+    const double regret = fmm_explain_regret(tuned);
+    app_print(terminal, "depth order near pairs far pairs  tree s  near s   far s predicted s measured s energy J\n");
+    for (int d = tuned->choice.first; d <= tuned->choice.last; d++) print_depth(terminal, tuned, d);
+    if (!isnan(regret)) app_print(terminal, "the chosen depth took %.1f %% longer than the fastest\n", 100 * regret);
+}
+
+/* ----------------------------------------------------------------------------------------------------- figure */
+
+static void print_data(FILE *out, const void *data)
+{
+    const fmm_tuned *tuned = data;
+    fputs("# yoke fmm: seconds by depth.  nan: not measured\n"
+          "# 1 depth  2 order  3 near pairs  4 far pairs  5-8 predicted tree, near, far, total  9-12 measured, the same\n",
+          out);
+    for (int d = tuned->choice.first; d <= tuned->choice.last; d++) {
+        const fmm_depth *of = &tuned->choice.of[d];
+        const fmm_seconds *p = &of->predicted, *m = &tuned->measured[d];
+        fprintf(out, "%d %d %.9g %.9g %.6e %.6e %.6e %.6e %.6e %.6e %.6e %.6e\n", d, of->order, of->near_pairs, of->far_pairs, p->tree,
+                p->near, p->far, p->total, m->tree, m->near, m->far, m->total);
+    }
+}
+
+/* What the script needs. */
+typedef struct figure {
+    const fmm_tuned *tuned;
+    const char *base;
+} figure;
+
+static void print_figure_data(FILE *out, const void *data) { print_data(out, ((const figure *)data)->tuned); }
+
+static void print_script(FILE *out, const void *data)
+{
+    const figure *f = data;
+    fprintf(out,
+            "# gnuplot %s.gp, in the directory of %s.dat\n"
+            "set terminal svg size 800,560 dynamic background rgb 'white'\nset encoding utf8\nset termoption noenhanced\n"
+            "set output '%s.svg'\nset title 'Time by depth of the tree'\nset logscale y\nset format y '%%g'\nset grid\n"
+            "set key outside below\nset xlabel 'depth'\nset ylabel 'seconds'\nset xtics 1\n"
+            "plot '%s.dat' using 1:8 with linespoints pointtype 6 title 'predicted', \\\n"
+            "     '' using 1:6 with lines dashtype 2 title 'near field', '' using 1:7 with lines dashtype 3 title 'far field', \\\n"
+            "     '' using 1:12 with points pointtype 7 title 'measured'\n",
+            f->base, f->base, f->base, f->base);
+}
+
+yoke_status fmm_explain_plot(yoke_context *context, const char *path, const fmm_tuned *tuned)
+{
+    app_plot_place place;
+    bool drawn;
+    yoke_status status = app_plot_split(context, path, &place);
+    if (status) return status;
+    const figure data = {tuned, place.base};
+    const app_plot plot = {.directory = place.directory, .base = place.base, .print_data = print_figure_data, .print_script = print_script};
+    status = app_plot_write(context, &plot, &data, &drawn);
+    if (!status && !drawn)
+        yoke_log(context, YOKE_LOG_WARNING, "%s: not drawn: gnuplot is not installed, or failed; data and script are there", path);
+    return status;
+}
+
+/* ------------------------------------------------------------------------------------------------------ record */
+
+static json_t *seconds_json(const fmm_seconds *of)
+{
+    return json_pack("{s:o, s:o, s:o, s:o}", "tree", app_json_number(of->tree), "near", app_json_number(of->near), "far",
+                     app_json_number(of->far), "total", app_json_number(of->total));
+}
+
+static json_t *depth_json(const fmm_tuned *tuned, int depth)
+{
+    const fmm_depth *of = &tuned->choice.of[depth];
+    return json_pack("{s:i, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "depth", depth, "order", of->order, "near_pairs",
+                     app_json_number(of->near_pairs), "far_pairs", app_json_number(of->far_pairs), "predicted",
+                     app_json_number(of->predicted.total), "measured", app_json_number(tuned->measured[depth].total), "predicted_seconds",
+                     seconds_json(&of->predicted), "measured_seconds", seconds_json(&tuned->measured[depth]), "predicted_j",
+                     app_json_number(of->predicted_j));
+}
+
+json_t *fmm_explain_json(const fmm_tuned *tuned)
+{
+    json_t *costs = json_array();
+    for (int d = tuned ? tuned->choice.first : 0; tuned && d <= tuned->choice.last; d++)
+        costs = app_json_append(costs, depth_json(tuned, d));
+    if (!tuned) return json_pack("{s:o}", "costs", costs);
+    return json_pack("{s:o, s:o, s:b, s:o, s:o}", "costs", costs, "regret", app_json_number(fmm_explain_regret(tuned)), "costs_measured",
+                     tuned->measured_now, "costs_s", app_json_number(tuned->machine_s), "analysis_s", app_json_number(tuned->analysis_s));
+}

@@ -1,0 +1,46 @@
+#include "tune/analysis.h"
+
+#include "particles/scale.h"
+
+static yoke_status count(const fmm_particles *particles, int depth, fmm_analysis *a)
+{
+    int length;
+    fmm_particles *scaled = NULL;
+    yoke_status status = fmm_particles_create(particles->context, particles->count, &scaled);
+    if (status) return status;
+    fmm_scale_positions(particles, &length, scaled);
+    status = fmm_tree_create(scaled, fmm_box_around(scaled), depth, &a->tree);
+    fmm_particles_destroy(scaled);
+    return status ? status : fmm_count_cells(a->tree, a->counts, a->cells);
+}
+
+yoke_status fmm_analysis_create(const fmm_particles *particles, int depth, fmm_analysis **analysis)
+{
+    fmm_analysis *created = NULL;
+    yoke_status status = yoke_allocate(particles->context, 1, sizeof *created, &created);
+    if (status) return status;
+    status = count(particles, depth, created);
+    if (status) {
+        fmm_tree_destroy(created->tree);
+        yoke_release(particles->context, created);
+        return status;
+    }
+    *analysis = created;
+    return YOKE_OK;
+}
+
+void fmm_analysis_destroy(fmm_analysis *analysis)
+{
+    if (!analysis) return;
+    yoke_context *context = analysis->tree->context;
+    fmm_tree_destroy(analysis->tree);
+    yoke_release(context, analysis);
+}
+
+int fmm_deep_enough(int64_t particles)
+{
+    enum { FEW = 16 };
+    int depth = 2;
+    while (depth < FMM_MAX_DEPTH && particles >> 3 * depth > FEW) depth++;
+    return depth;
+}

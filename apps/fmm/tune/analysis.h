@@ -1,0 +1,23 @@
+/*
+ * analysis.h - what the method would do at each depth, found from the particles' places without doing it.
+ */
+#ifndef FMM_TUNE_ANALYSIS_H
+#define FMM_TUNE_ANALYSIS_H
+
+#include "tune/count.h"
+
+typedef struct fmm_analysis {
+    fmm_tree *tree;                           /* over the particles in units of fmm_scale_positions */
+    fmm_counts counts[FMM_MAX_DEPTH + 1];     /* of depths 0 ... tree->depth */
+    fmm_cell_counts cells[FMM_MAX_DEPTH + 1]; /* the same */
+} fmm_analysis;
+
+/* Counts the depths 0 ... depth.  Errors: those of fmm_tree_create, MEMORY. */
+yoke_status fmm_analysis_create(const fmm_particles *particles, int depth, fmm_analysis **analysis);
+/* NULL allowed. */
+void fmm_analysis_destroy(fmm_analysis *analysis);
+
+/* A depth at which evenly spread particles are so few in a leaf, 2 to 16, that none below is better. */
+int fmm_deep_enough(int64_t particles);
+
+#endif

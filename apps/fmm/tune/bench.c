@@ -1,0 +1,229 @@
+#include "tune/bench.h"
+
+#include <math.h>
+#include <omp.h>
+
+#include "expansion/expansion.h"
+#include "method/method.h"
+#include "tree/lists.h"
+#include "tune/bench_parts.h"
+
+/* A cube whose leaves all have the same number of particles. */
+typedef struct cube {
+    int depth, each;
+} cube;
+
+static cube cube_of(fmm_operation operation, int size)
+{
+    enum { SMALL_LEAVES = 4 };
+    if (operation == FMM_TREE) return (cube){4, size};
+    if (operation == FMM_NEAR) return (cube){size > SMALL_LEAVES ? 3 : 4, size};
+    return (cube){4, 1};
+}
+
+struct fmm_bench {
+    yoke_context *context;
+    int gradient;
+    cube made; /* what the following are of */
+    fmm_particles *particles;
+    fmm_field *field;
+    fmm_method *method;
+};
+
+yoke_status fmm_bench_create(yoke_context *context, int gradient, fmm_bench **bench)
+{
+    fmm_bench *created = NULL;
+    yoke_status status = yoke_allocate(context, 1, sizeof *created, &created);
+    if (status) return status;
+    created->context = context;
+    created->gradient = gradient;
+    *bench = created;
+    return YOKE_OK;
+}
+
+static void forget_method(fmm_bench *bench)
+{
+    fmm_method_destroy(bench->method);
+    bench->method = NULL;
+}
+
+static void forget_cube(fmm_bench *bench)
+{
+    forget_method(bench);
+    fmm_field_destroy(bench->field);
+    fmm_particles_destroy(bench->particles);
+    bench->field = NULL;
+    bench->particles = NULL;
+    bench->made = (cube){0};
+}
+
+void fmm_bench_destroy(fmm_bench *bench)
+{
+    if (!bench) return;
+    forget_cube(bench);
+    yoke_release(bench->context, bench);
+}
+
+/* ------------------------------------------------------------------------------------------------------ units */
+
+/* Pairs of a leaf and one that touches it, or itself, in a full cube. */
+static int64_t touching(int depth)
+{
+    const int64_t along = 3 * ((int64_t)1 << depth) - 2;
+    return along * along * along;
+}
+
+static int64_t leaves_of(cube of) { return (int64_t)1 << 3 * of.depth; }
+
+/* Ordered pairs of cells of a level, well separated, whose parents touch, in a full cube. */
+static int64_t far_pairs(int level) { return 64 * touching(level - 1) - touching(level); }
+
+int64_t fmm_bench_units(fmm_operation operation, int size)
+{
+    const cube of = cube_of(operation, size);
+    if (operation == FMM_TREE) return leaves_of(of);
+    if (operation == FMM_NEAR) return of.each * touching(of.depth);
+    if (operation == FMM_LIST) return far_pairs(of.depth);
+    if (operation == FMM_TABLES) return 1;
+    return fmm_bench_expansions_units(operation, size);
+}
+
+/* ------------------------------------------------------------------------------------------------------ cubes */
+
+/* 0 ... 1, the same for the same number; Weyl sequences with the powers of the plastic number, which are far from rational. */
+static double part(int64_t i, double step)
+{
+    const double at = step * (double)(i + 1);
+    return at - (double)(int64_t)at;
+}
+
+/* Particles in each cell of the unit cube, and at its corners 0 and 1, so that it is the box around them. */
+static void place(fmm_particles *p, cube of)
+{
+    const int side = 1 << of.depth;
+    for (int64_t i = 0; i < p->count; i++) {
+        const int64_t cell = i / of.each;
+        p->x[i] = ((double)(cell % side) + part(i, 0.8191725133961645)) / side;
+        p->y[i] = ((double)(cell / side % side) + part(i, 0.6710436067037893)) / side;
+        p->z[i] = ((double)(cell / side / side) + part(i, 0.5497004779019703)) / side;
+        p->charge[i] = i & 1 ? 1 : -1;
+    }
+    p->x[0] = p->y[0] = p->z[0] = 0;
+    p->x[p->count - 1] = p->y[p->count - 1] = p->z[p->count - 1] = 1;
+}
+
+static yoke_status have_cube(fmm_bench *bench, cube of)
+{
+    if (bench->particles && bench->made.depth == of.depth && bench->made.each == of.each) return YOKE_OK;
+    forget_cube(bench);
+    yoke_status status = fmm_particles_create(bench->context, of.each * leaves_of(of), &bench->particles);
+    if (!status) status = fmm_field_create(bench->context, bench->particles->count, bench->gradient, &bench->field);
+    if (status) {
+        forget_cube(bench);
+        return status;
+    }
+    place(bench->particles, of);
+    bench->made = of;
+    return YOKE_OK;
+}
+
+static yoke_status have_method(fmm_bench *bench)
+{
+    static const int orders[FMM_MAX_DEPTH + 1] = {0};
+    const fmm_method_options options = {.depth = bench->made.depth, .order = orders, .gradient = bench->gradient};
+    if (bench->method) return YOKE_OK;
+    return fmm_method_create(bench->particles, &options, &bench->method);
+}
+
+/* --------------------------------------------------------------------------------------------------- operations */
+
+static yoke_status run_tree(fmm_bench *bench, int64_t calls, double *seconds)
+{
+    yoke_status status = YOKE_OK;
+    *seconds = INFINITY;
+    for (int64_t k = 0; k < calls && !status; k++) {
+        forget_method(bench);
+        const double begin_s = yoke_clock_s();
+        status = have_method(bench);
+        *seconds = fmin(*seconds, yoke_clock_s() - begin_s);
+    }
+    return status;
+}
+
+static yoke_status run_near(fmm_bench *bench, int64_t calls, double *seconds)
+{
+    yoke_status status = have_method(bench);
+    *seconds = INFINITY;
+    for (int64_t k = 0; k < calls && !status; k++) {
+        fmm_method_seconds of = {0};
+        status = fmm_method_run(bench->method, bench->particles->charge, bench->field, &of);
+        *seconds = fmin(*seconds, of.near);
+    }
+    return status;
+}
+
+static yoke_status run_tables(const fmm_bench *bench, int order, int64_t calls, double *seconds)
+{
+    yoke_status status = YOKE_OK;
+    *seconds = INFINITY;
+    for (int64_t k = 0; k < calls && !status; k++) {
+        fmm_operators *operators = NULL;
+        const double begin_s = yoke_clock_s();
+        status = fmm_operators_create(bench->context, order, &operators);
+        *seconds = fmin(*seconds, yoke_clock_s() - begin_s);
+        fmm_operators_destroy(operators);
+    }
+    return status;
+}
+
+/* The far pairs of the deepest level, in lists of as many parents as the method has; lists [threads]. */
+static void fill_lists(const fmm_tree *tree, fmm_far_list *lists)
+{
+    const int64_t parents = tree->level[tree->depth - 1].count;
+#pragma omp parallel
+    {
+        fmm_walk walk;
+        fmm_walk_start(&walk, tree);
+#pragma omp for schedule(dynamic)
+        for (int64_t first = 0; first < parents; first += FMM_BENCH_TOGETHER)
+            fmm_far_list_fill(&lists[omp_get_thread_num()], &walk, tree->depth, first, first + FMM_BENCH_TOGETHER, FMM_PAIRS_BOTH);
+    }
+}
+
+static yoke_status run_lists(fmm_bench *bench, int64_t calls, double *seconds)
+{
+    const int threads = omp_get_max_threads();
+    fmm_far_list *lists = NULL;
+    yoke_status status = have_method(bench);
+    if (!status) status = yoke_allocate(bench->context, threads, sizeof *lists, &lists);
+    for (int t = 0; t < threads && !status; t++) status = fmm_far_list_create(bench->context, FMM_BENCH_TOGETHER, &lists[t]);
+    *seconds = INFINITY;
+    for (int64_t k = 0; k < calls && !status; k++) {
+        const double begin_s = yoke_clock_s();
+        fill_lists(fmm_method_tree(bench->method), lists);
+        *seconds = fmin(*seconds, yoke_clock_s() - begin_s);
+    }
+    for (int t = 0; t < threads && lists; t++) fmm_far_list_destroy(bench->context, &lists[t]);
+    yoke_release(bench->context, lists);
+    return status;
+}
+
+static yoke_status check(const fmm_bench *bench, fmm_operation operation, int size)
+{
+    const int least = operation <= FMM_NEAR, most = operation <= FMM_NEAR ? FMM_MAX_BENCH_PARTICLES : FMM_MAX_ORDER;
+    if (size >= least && size <= most) return YOKE_OK;
+    return yoke_fail(bench->context, YOKE_ERROR_ARGUMENT, "%s %d of the benchmark: give %d to %d", least ? "particles" : "order", size,
+                     least, most);
+}
+
+yoke_status fmm_bench_run(fmm_bench *bench, fmm_operation operation, int size, int64_t calls, double *seconds)
+{
+    yoke_status status = check(bench, operation, size);
+    if (!status && operation <= FMM_LIST) status = have_cube(bench, cube_of(operation, size));
+    if (status) return status;
+    if (operation == FMM_TREE) return run_tree(bench, calls, seconds);
+    if (operation == FMM_NEAR) return run_near(bench, calls, seconds);
+    if (operation == FMM_LIST) return run_lists(bench, calls, seconds);
+    if (operation == FMM_TABLES) return run_tables(bench, size, calls, seconds);
+    return fmm_bench_expansions(bench->context, operation, size, bench->gradient, calls, seconds);
+}

@@ -1,0 +1,42 @@
+/*
+ * bench.h - times of the method's operations on this machine, all cores at work.
+ *
+ * The operations run as they do in a real run: by the method itself on cubes full of particles, and translations in batches of the size that it has.
+ */
+#ifndef FMM_TUNE_BENCH_H
+#define FMM_TUNE_BENCH_H
+
+#include "yoke/yoke.h"
+
+/* The size of an operation is the particles of a leaf or the order of expansions. */
+typedef enum fmm_operation {
+    FMM_TREE,    /* tree and lists, by particles; a unit is a leaf                                     */
+    FMM_NEAR,    /* near field, by particles; a unit is a source in or around a leaf, on all its particles */
+    FMM_LIST,    /* lists of far pairs; no size; a unit is a target and a source                         */
+    FMM_TABLES,  /* tables of the operators, by order; one unit                                          */
+    FMM_PAIR,    /* M2L, by order; a unit is a target and a source                                       */
+    FMM_CELL,    /* M2M and L2L, by order; a unit is a child                                             */
+    FMM_LEAF_8,  /* P2M and L2P, by order; a unit is a leaf with 8 particles                             */
+    FMM_LEAF_32, /* the same with 32                                                                     */
+    FMM_OPERATIONS
+} fmm_operation;
+
+enum { FMM_MAX_BENCH_PARTICLES = 128 };
+
+typedef struct fmm_bench fmm_bench;
+
+/* gradient: nonzero: with gradients of the potential.  Errors: MEMORY. */
+yoke_status fmm_bench_create(yoke_context *context, int gradient, fmm_bench **bench);
+/* NULL allowed. */
+void fmm_bench_destroy(fmm_bench *bench);
+
+/* Units of one call. */
+int64_t fmm_bench_units(fmm_operation operation, int size);
+
+/*
+ * The seconds of the shortest of `calls` calls: others are disturbed by what else the machine does.  size: 1 ... FMM_MAX_BENCH_PARTICLES particles, an order, or 0 where there is none.
+ * Errors: ARGUMENT (the size), MEMORY.
+ */
+yoke_status fmm_bench_run(fmm_bench *bench, fmm_operation operation, int size, int64_t calls, double *seconds);
+
+#endif

@@ -1,0 +1,240 @@
+#include "tune/machine.h"
+
+#include <math.h>
+#include <omp.h>
+#include <stdio.h>
+
+#include "near/kernels/pairs.h"
+
+/* Of each trial the shortest of so many calls counts; trials of one size of an operation may take about budget_s. */
+enum { CALLS = 2 };
+static const double budget_s = 0.05;
+
+/* What is known. */
+typedef struct reading {
+    yoke_run *run;
+    int64_t device;
+    int gradient;
+} reading;
+
+typedef struct measuring {
+    yoke_context *context;
+    yoke_run *run;
+    const fmm_machine_options *options;
+    fmm_bench *bench; /* made where it is needed first */
+    fmm_operation operation;
+    int size;
+} measuring;
+
+/* -------------------------------------------------------------------------------------------------------- works */
+
+enum { TREE_SIZES = 2, NEAR_SIZES = 12, ORDERS = 18 };
+static const int tree_sizes[TREE_SIZES] = {8, 32};
+static const int near_sizes[NEAR_SIZES] = {1, 2, 4, 8, 12, 16, 24, 32, 40, 48, 64, FMM_MAX_BENCH_PARTICLES};
+static const int orders[ORDERS] = {0, 1, 2, 3, 4, 5, 6, 8, 10, 12, 14, 17, 20, 24, 29, 35, 42, FMM_MAX_ORDER};
+static const int no_size[1] = {0};
+
+int fmm_measured_sizes(fmm_operation operation, const int **sizes)
+{
+    switch (operation) {
+    case FMM_TREE:
+        *sizes = tree_sizes;
+        return TREE_SIZES;
+    case FMM_NEAR:
+        *sizes = near_sizes;
+        return NEAR_SIZES;
+    case FMM_LIST:
+        *sizes = no_size;
+        return 1;
+    default:
+        *sizes = orders;
+        return ORDERS;
+    }
+}
+
+void fmm_work_name(fmm_operation operation, int size, int gradient, char name[FMM_WORK_BYTES])
+{
+    static const char *const names[FMM_OPERATIONS] = {"tree n=%d", "near n=%d", "list",          "tables p=%d",
+                                                      "pair p=%d", "cell p=%d", "leaf p=%d n=8", "leaf p=%d n=32"};
+    const int has_gradient = operation == FMM_NEAR || operation >= FMM_LEAF_8;
+    char text[FMM_WORK_BYTES - 16];
+    (void)snprintf(text, sizeof text, names[operation], size);
+    (void)snprintf(name, FMM_WORK_BYTES, "fmm %s%s", text, has_gradient && !gradient ? " potential" : "");
+}
+
+/* Tells the run what the times of a work depend on beside the machine. */
+static yoke_status tell_works(yoke_run *run, int gradient)
+{
+    char threads[32], name[FMM_WORK_BYTES];
+    const char *const texts[] = {"fmm operations 1", fmm_pairs_select()->name, threads};
+    yoke_status status = YOKE_OK;
+    (void)snprintf(threads, sizeof threads, "%d threads", omp_get_max_threads());
+    for (int o = 0; o < FMM_OPERATIONS; o++) {
+        const int *sizes;
+        const int count = fmm_measured_sizes(o, &sizes);
+        for (int k = 0; k < count && !status; k++) {
+            fmm_work_name(o, sizes[k], gradient, name);
+            status = yoke_run_work(run, name, texts, 3);
+        }
+    }
+    return status;
+}
+
+/* ---------------------------------------------------------------------------------------------------- measuring */
+
+static yoke_status try_operation(void *user, int64_t device, int64_t units, int64_t calls, double *seconds)
+{
+    measuring *m = user;
+    yoke_status status = YOKE_OK;
+    (void)device;
+    (void)units;
+    if (m->options->trial) return m->options->trial(m->options->user, m->operation, m->size, calls, seconds);
+    if (!m->bench) status = fmm_bench_create(m->context, m->options->gradient, &m->bench);
+    return status ? status : fmm_bench_run(m->bench, m->operation, m->size, calls, seconds);
+}
+
+static yoke_status measure(measuring *m, fmm_operation operation, int size, int brief)
+{
+    char name[FMM_WORK_BYTES];
+    const int64_t units = fmm_bench_units(operation, size);
+    const yoke_run_calibration of = {.work = name,
+                                     .min_units = units,
+                                     .max_units = units,
+                                     .sizes = 2,
+                                     .brief = brief,
+                                     .calls = CALLS,
+                                     .budget_s = budget_s,
+                                     .trial = try_operation,
+                                     .user = m};
+    m->operation = operation;
+    m->size = size;
+    fmm_work_name(operation, size, m->options->gradient, name);
+    yoke_status status = m->options->progress ? m->options->progress(m->options->user, name) : YOKE_OK;
+    return status ? status : yoke_run_calibrate(m->run, &of, NULL);
+}
+
+yoke_status fmm_machine_measure_powers(yoke_context *context, yoke_run *run, const fmm_machine_options *options)
+{
+    measuring m = {.context = context, .run = run, .options = options};
+    yoke_status status = measure(&m, FMM_NEAR, FMM_MAX_BENCH_PARTICLES, 1);
+    fmm_bench_destroy(m.bench);
+    return status;
+}
+
+/* -------------------------------------------------------------------------------------------------------- table */
+
+/* The seconds of a unit. */
+static yoke_status get(const reading *r, fmm_operation operation, int size, double *unit_s)
+{
+    char name[FMM_WORK_BYTES];
+    yoke_prediction known;
+    const double units = (double)fmm_bench_units(operation, size);
+    fmm_work_name(operation, size, r->gradient, name);
+    yoke_status status = yoke_run_predict(r->run, name, r->device, units, NAN, 0, &known);
+    if (!status) *unit_s = known.seconds / units;
+    return status;
+}
+
+/* a and b of y = a x + b through two points with y > 0; neither is negative. */
+static void line(double x0, double y0, double x1, double y1, double *a, double *b)
+{
+    *a = fmin(fmax((y1 - y0) / (x1 - x0), 0), y1 / x1);
+    *b = fmax(y1 - *a * x1, 0);
+}
+
+/* All measured sizes of an operation, into seconds [sizes]. */
+static yoke_status get_sizes(const reading *r, fmm_operation operation, double *seconds)
+{
+    const int *sizes;
+    const int count = fmm_measured_sizes(operation, &sizes);
+    yoke_status status = YOKE_OK;
+    for (int k = 0; k < count && !status; k++) status = get(r, operation, sizes[k], &seconds[k]);
+    return status;
+}
+
+static yoke_status get_tree(const reading *r, fmm_machine *machine)
+{
+    double leaf[TREE_SIZES];
+    yoke_status status = get_sizes(r, FMM_TREE, leaf);
+    if (!status) line(tree_sizes[0], leaf[0], tree_sizes[1], leaf[1], &machine->tree_particle, &machine->tree_leaf);
+    return status;
+}
+
+/* Of a source, straight between the sizes that were measured. */
+static yoke_status get_near(const reading *r, fmm_machine *machine)
+{
+    double source[NEAR_SIZES];
+    yoke_status status = get_sizes(r, FMM_NEAR, source);
+    for (int n = 1, k = 0; n <= FMM_SMALL_LEAF && !status; n++) {
+        while (near_sizes[k + 1] < n) k++;
+        const double part = (double)(n - near_sizes[k]) / (near_sizes[k + 1] - near_sizes[k]);
+        machine->near[n] = source[k] + part * (source[k + 1] - source[k]);
+    }
+    if (!status) machine->large = source[NEAR_SIZES - 1] / near_sizes[NEAR_SIZES - 1];
+    return status;
+}
+
+/* Between orders that were measured: straight in logarithms of order + 1 and cost. */
+static void interpolate(const double measured[ORDERS], double cost[FMM_MAX_ORDER + 1])
+{
+    for (int p = 0, k = 0; p <= FMM_MAX_ORDER; p++) {
+        while (orders[k + 1] < p) k++;
+        const double low = orders[k] + 1, high = orders[k + 1] + 1, part = log((p + 1) / low) / log(high / low);
+        cost[p] = measured[k] > 0 && measured[k + 1] > 0 ? measured[k] * pow(measured[k + 1] / measured[k], part)
+                                                         : measured[k] + part * (measured[k + 1] - measured[k]);
+    }
+}
+
+static yoke_status get_order_costs(const reading *r, fmm_operation operation, double cost[FMM_MAX_ORDER + 1])
+{
+    double measured[ORDERS];
+    yoke_status status = get_sizes(r, operation, measured);
+    if (!status) interpolate(measured, cost);
+    return status;
+}
+
+static yoke_status get_leaves(const reading *r, fmm_machine *machine)
+{
+    double few[ORDERS], many[ORDERS], leaf[ORDERS], particle[ORDERS];
+    yoke_status status = get_sizes(r, FMM_LEAF_8, few);
+    if (!status) status = get_sizes(r, FMM_LEAF_32, many);
+    if (status) return status;
+    for (int k = 0; k < ORDERS; k++) line(8, few[k], 32, many[k], &particle[k], &leaf[k]);
+    interpolate(particle, machine->particle);
+    interpolate(leaf, machine->leaf);
+    return YOKE_OK;
+}
+
+static yoke_status read_all(const reading *r, fmm_machine *machine)
+{
+    fmm_machine found = {0};
+    yoke_status status = get_tree(r, &found);
+    if (!status) status = get_near(r, &found);
+    if (!status) status = get(r, FMM_LIST, 0, &found.list);
+    if (!status) status = get_order_costs(r, FMM_TABLES, found.tables);
+    if (!status) status = get_order_costs(r, FMM_PAIR, found.pair);
+    if (!status) status = get_order_costs(r, FMM_CELL, found.cell);
+    if (!status) status = get_leaves(r, &found);
+    if (!status) *machine = found;
+    return status;
+}
+
+yoke_status fmm_machine_get(yoke_run *run, int64_t device, int gradient, fmm_machine *machine)
+{
+    yoke_status status = tell_works(run, gradient);
+    return status ? status : read_all(&(reading){run, device, gradient}, machine);
+}
+
+yoke_status fmm_machine_measure(yoke_context *context, yoke_run *run, int64_t device, const fmm_machine_options *options,
+                                fmm_machine *machine)
+{
+    measuring m = {.context = context, .run = run, .options = options};
+    yoke_status status = tell_works(run, options->gradient);
+    for (int o = 0; o < FMM_OPERATIONS; o++) {
+        const int *sizes;
+        const int count = fmm_measured_sizes(o, &sizes);
+        for (int k = 0; k < count && !status; k++) status = measure(&m, o, sizes[k], 0);
+    }
+    fmm_bench_destroy(m.bench);
+    return status ? status : read_all(&(reading){run, device, options->gradient}, machine);
+}

@@ -1,0 +1,61 @@
+/*
+ * machine.h - what the method's operations cost on this machine: measured once, kept in the store of a run.
+ *
+ * Each operation is a kind of work of the run (yoke/run.h): "fmm pair p=8", "fmm near n=64 potential".
+ */
+#ifndef FMM_TUNE_MACHINE_H
+#define FMM_TUNE_MACHINE_H
+
+#include "expansion/expansion.h"
+#include "tune/bench.h"
+#include "tune/count.h"
+
+enum { FMM_WORK_BYTES = 48 };
+/* The work's name. */
+void fmm_work_name(fmm_operation operation, int size, int gradient, char name[FMM_WORK_BYTES]);
+
+/* The sizes of an operation that are measured, ascending; returns their number.  Between them costs are interpolated. */
+int fmm_measured_sizes(fmm_operation operation, const int **sizes);
+
+/* As fmm_bench_run: the seconds of the shortest of `calls` calls on fmm_bench_units of an operation. */
+typedef yoke_status fmm_trial(void *user, fmm_operation operation, int size, int64_t calls, double *seconds);
+
+/* Called before each measurement; its status is passed on. */
+typedef yoke_status fmm_tune_progress(void *user, const char *what);
+
+typedef struct fmm_machine_options {
+    int gradient;
+    fmm_trial *trial;            /* NULL: on this machine (bench.h) */
+    fmm_tune_progress *progress; /* NULL: none */
+    void *user;                  /* of both */
+} fmm_machine_options;
+
+/* Seconds; those by order at each of 0 ... FMM_MAX_ORDER. */
+typedef struct fmm_machine {
+    double tree_particle, tree_leaf;        /* tree and lists = so much for each */
+    double near[FMM_SMALL_LEAF + 1], large; /* near field = these times the sources and large pairs of fmm_cell_counts */
+    double list;                            /* of far pairs, for each target and source */
+    double tables[FMM_MAX_ORDER + 1];       /* of the operators, once */
+    double pair[FMM_MAX_ORDER + 1];         /* M2L, for each target and source */
+    double cell[FMM_MAX_ORDER + 1];         /* M2M and L2L of a child */
+    double leaf[FMM_MAX_ORDER + 1], particle[FMM_MAX_ORDER + 1]; /* P2M and L2P = so much for each */
+} fmm_machine;
+
+/*
+ * What `device` of the run, an openmp device that is this machine's cores, takes, as far as the run and its store know.  A run can be asked once.
+ * Errors: UNAVAILABLE (something was never measured), those of yoke_run_predict, MEMORY.
+ */
+yoke_status fmm_machine_get(yoke_run *run, int64_t device, int gradient, fmm_machine *machine);
+
+/*
+ * Measures all of it, and then as fmm_machine_get; on the active devices of the run: some hundredths of a second for each operation and size, 3 s in all.  The run's store keeps it when
+ * the run is saved.  A run without meters: powers are not measured.
+ * Errors: those of yoke_run_calibrate, of the trial and of progress, MEMORY.
+ */
+yoke_status fmm_machine_measure(yoke_context *context, yoke_run *run, int64_t device, const fmm_machine_options *options,
+                                fmm_machine *machine);
+
+/* Measures the powers of the run's devices at work, briefly.  Errors: as above. */
+yoke_status fmm_machine_measure_powers(yoke_context *context, yoke_run *run, const fmm_machine_options *options);
+
+#endif

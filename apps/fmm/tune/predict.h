@@ -1,0 +1,21 @@
+/*
+ * predict.h - the time of a run at each depth, from what it does (count.h) and what that costs (machine.h).
+ */
+#ifndef FMM_TUNE_PREDICT_H
+#define FMM_TUNE_PREDICT_H
+
+#include "tune/count.h"
+#include "tune/machine.h"
+
+/* Seconds; far: lists of far pairs, M2L, and all between particles and expansions. */
+typedef struct fmm_seconds {
+    double tree, near, far, total;
+} fmm_seconds;
+
+/*
+ * A run at a depth.  counts, cells: those of depths 0 ... depth; order: [depth + 1] of the expansions of each level, as fmm_method_options has them.
+ */
+fmm_seconds fmm_predict(const fmm_machine *machine, int64_t particles, const fmm_counts *counts, const fmm_cell_counts *cells, int depth,
+                        const int *order);
+
+#endif

@@ -1,0 +1,124 @@
+#include "tune/tune.h"
+
+#include <math.h>
+
+typedef struct tuning {
+    const fmm_particles *particles;
+    const fmm_tune_options *options;
+    yoke_run *run;
+    fmm_machine machine;
+    fmm_analysis *analysis;
+} tuning;
+
+static yoke_status open_run(const tuning *t, yoke_objective objective, yoke_run **run)
+{
+    const fmm_tune_options *o = t->options;
+    const yoke_run_options options = {.devices = "openmp",
+                                      .objective = objective,
+                                      .store = o->store,
+                                      .declared = o->declared,
+                                      .keep_frequencies = 1,
+                                      .no_meters = objective == YOKE_OBJECTIVE_TIME};
+    return yoke_run_create(t->particles->context, &options, run);
+}
+
+/* On a run of its own, which needs no powers. */
+static yoke_status measure_machine(tuning *t)
+{
+    const fmm_machine_options options = {.gradient = t->options->gradient, .progress = t->options->progress, .user = t->options->user};
+    yoke_run *run = NULL;
+    yoke_status status = open_run(t, YOKE_OBJECTIVE_TIME, &run);
+    if (!status) status = fmm_machine_measure(t->particles->context, run, 0, &options, &t->machine);
+    if (!status && t->options->store) status = yoke_run_save(run, NULL);
+    yoke_run_destroy(run);
+    return status;
+}
+
+/* Powers, where the objective needs them and the run does not know them. */
+static yoke_status get_powers(tuning *t)
+{
+    const fmm_machine_options options = {.gradient = t->options->gradient, .progress = t->options->progress, .user = t->options->user};
+    const yoke_run_device *devices;
+    int64_t count;
+    yoke_status status = yoke_run_devices(t->run, &devices, &count);
+    if (status || t->options->objective == YOKE_OBJECTIVE_TIME || !isnan(devices[0].idle_w + devices[0].dynamic_w)) return status;
+    status = fmm_machine_measure_powers(t->particles->context, t->run, &options);
+    return status || !t->options->store ? status : yoke_run_save(t->run, NULL);
+}
+
+/* Costs from the store; what is not there is measured, and the run opened again, which reads it. */
+static yoke_status get_machine(tuning *t, fmm_tuned *tuned)
+{
+    const double begin_s = yoke_clock_s();
+    yoke_status status = open_run(t, t->options->objective, &t->run);
+    if (!status) status = fmm_machine_get(t->run, 0, t->options->gradient, &t->machine);
+    if (status == YOKE_ERROR_UNAVAILABLE && t->run) {
+        yoke_run_destroy(t->run);
+        t->run = NULL;
+        tuned->measured_now = 1;
+        status = measure_machine(t);
+        if (!status) status = open_run(t, t->options->objective, &t->run);
+        if (!status && t->options->store) status = fmm_machine_get(t->run, 0, t->options->gradient, &t->machine);
+    }
+    if (!status) status = get_powers(t);
+    tuned->machine_s = yoke_clock_s() - begin_s;
+    return status;
+}
+
+static yoke_status analyse(tuning *t, int depth)
+{
+    fmm_analysis_destroy(t->analysis);
+    t->analysis = NULL;
+    return fmm_analysis_create(t->particles, depth, &t->analysis);
+}
+
+/* All depths from first to last, of which a deeper one takes no lower order. */
+static yoke_status predict(tuning *t, fmm_choice *choice)
+{
+    yoke_status status = YOKE_OK;
+    for (int d = choice->first; d <= choice->last && !status; d++) {
+        int order = 0;
+        status = t->options->order(t->options->user, t->analysis->tree, d, &order);
+        if (!status) fmm_depth_predict(&t->machine, t->analysis, d, order, &choice->of[d]);
+    }
+    return status;
+}
+
+/* Nonzero: the deepest is the fastest, so that a deeper one may be faster still. */
+static int deeper_may_be_better(const fmm_choice *choice)
+{
+    int best = choice->first;
+    for (int d = choice->first; d <= choice->last; d++)
+        if (choice->of[d].predicted.total < choice->of[best].predicted.total) best = d;
+    return best == choice->last && choice->last < FMM_MAX_DEPTH && choice->of[best].near_pairs > 0;
+}
+
+static yoke_status choose(tuning *t, fmm_choice *choice)
+{
+    const int fixed = t->options->depth >= 0;
+    choice->first = fixed ? t->options->depth : 0;
+    choice->last = fixed ? t->options->depth : fmm_deep_enough(t->particles->count);
+    yoke_status status = analyse(t, choice->last);
+    if (!status) status = predict(t, choice);
+    while (!status && !fixed && deeper_may_be_better(choice)) {
+        choice->last += choice->last < FMM_MAX_DEPTH - 1 ? 2 : 1;
+        status = analyse(t, choice->last);
+        if (!status) status = predict(t, choice);
+    }
+    return status ? status : fmm_choose(t->run, 0, t->options->gradient, &t->machine, choice);
+}
+
+yoke_status fmm_tune(const fmm_particles *particles, const fmm_tune_options *options, fmm_tuned *tuned)
+{
+    tuning t = {.particles = particles, .options = options};
+    fmm_tuned found = {0};
+    for (int d = 0; d <= FMM_MAX_DEPTH; d++) found.measured[d] = (fmm_seconds){NAN, NAN, NAN, NAN};
+    double begin_s = yoke_clock_s();
+    yoke_status status = get_machine(&t, &found);
+    if (!status) status = choose(&t, &found.choice);
+    found.analysis_s = yoke_clock_s() - begin_s - found.machine_s;
+    fmm_analysis_destroy(t.analysis);
+    yoke_run_destroy(t.run);
+    if (!status) *tuned = found;
+    return status;
+}

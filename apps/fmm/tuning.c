@@ -1,0 +1,147 @@
+#include "tuning.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "common/file.h"
+#include "common/interrupt.h"
+#include "common/options.h"
+#include "common/plot.h"
+#include "output/explain.h"
+
+static const char *const objectives[] = {"time", "energy", "edp", "ed2p", NULL};
+
+yoke_status fmm_tuning_check(yoke_context *context, const fmm_tuning_words *words)
+{
+    int objective;
+    app_plot_place place;
+    yoke_status status = app_option_choice(context, "objective", words->objective, objectives, &objective);
+    if (!status && words->plot) status = app_plot_split(context, words->plot, &place);
+    if (!status) status = app_file_check(context, words->plot);
+    return status || !words->store || !strcmp(words->store, "none") ? status : app_file_check(context, words->store);
+}
+
+/* --------------------------------------------------------------------------------------------------- choosing */
+
+typedef struct choosing {
+    app_terminal *terminal;
+    yoke_context *context;
+    int order;
+    bool said;
+} choosing;
+
+static yoke_status take_order(void *user, const fmm_tree *tree, int depth, int *order)
+{
+    const choosing *c = user;
+    (void)tree;
+    (void)depth;
+    *order = c->order;
+    return YOKE_OK;
+}
+
+static yoke_status progress(void *user, const char *what)
+{
+    choosing *c = user;
+    if (!c->said) app_print(c->terminal, "measuring what the method's operations take on this machine, once\n");
+    c->said = true;
+    app_progress(c->terminal, "measuring %s", what);
+    return app_interrupt_check(c->context);
+}
+
+/* The store of the words: this machine's where there are none. */
+static const char *store_of(const fmm_tuning_words *words)
+{
+    if (!words->store) return "";
+    return strcmp(words->store, "none") ? words->store : NULL;
+}
+
+yoke_status fmm_tuning_choose(app_terminal *terminal, const fmm_particles *particles, const fmm_tuning_words *words, int depth, int order,
+                              int gradient, fmm_tuned *tuned)
+{
+    choosing c = {.terminal = terminal, .context = particles->context, .order = order};
+    int objective = 0;
+    yoke_status status = app_option_choice(particles->context, "objective", words->objective, objectives, &objective);
+    const fmm_tune_options options = {.objective = (yoke_objective)objective,
+                                      .store = store_of(words),
+                                      .declared = words->declared,
+                                      .gradient = gradient,
+                                      .depth = depth,
+                                      .order = take_order,
+                                      .progress = progress,
+                                      .user = &c};
+    app_progress(terminal, "choosing the depth of the tree");
+    return status ? status : fmm_tune(particles, &options, tuned);
+}
+
+yoke_status fmm_tuning_take(yoke_context *context, int depth, fmm_tuned *tuned)
+{
+    fmm_choice *choice = &tuned->choice;
+    if (depth < choice->first || depth > choice->last)
+        return yoke_fail(context, YOKE_ERROR_INPUT, "--depth %d: the depths that may be best are %d to %d; leave --measure-all out", depth,
+                         choice->first, choice->last);
+    if (depth == choice->depth) return YOKE_OK;
+    choice->depth = depth;
+    choice->predicted = (yoke_cost){.time_s = choice->of[depth].predicted.total,
+                                    .energy_j = choice->of[depth].predicted_j,
+                                    .peak_power_w = NAN,
+                                    .time_uncertainty_s = NAN,
+                                    .energy_uncertainty_j = NAN};
+    return YOKE_OK;
+}
+
+/* -------------------------------------------------------------------------------------------------- measuring */
+
+fmm_seconds fmm_tuning_seconds(const fmm_method_seconds *seconds)
+{
+    fmm_seconds s = {.tree = seconds->tree, .near = seconds->near, .far = seconds->upward + seconds->between + seconds->downward};
+    s.total = s.tree + s.near + s.far;
+    return s;
+}
+
+static yoke_status measure(const fmm_particles *particles, int depth, int order, fmm_field *field, fmm_seconds *measured)
+{
+    int orders[FMM_MAX_DEPTH + 1];
+    fmm_method *method = NULL;
+    fmm_method_seconds seconds;
+    for (int l = 0; l <= depth; l++) orders[l] = order;
+    const fmm_method_options options = {.depth = depth, .order = orders, .gradient = field->gx != NULL};
+    yoke_status status = fmm_method_create(particles, &options, &method);
+    if (!status) status = fmm_method_run(method, particles->charge, field, &seconds);
+    if (!status) *measured = fmm_tuning_seconds(&seconds);
+    fmm_method_destroy(method);
+    return status;
+}
+
+yoke_status fmm_tuning_measure(app_terminal *terminal, const fmm_particles *particles, int gradient, fmm_tuned *tuned)
+{
+    static const double sensible = 4;
+    const fmm_choice *choice = &tuned->choice;
+    fmm_field *field = NULL;
+    yoke_status status = fmm_field_create(particles->context, particles->count, gradient, &field);
+    for (int d = choice->first; d <= choice->last && !status; d++) {
+        if (d == choice->depth || choice->of[d].predicted.total > sensible * choice->of[choice->depth].predicted.total) continue;
+        app_progress(terminal, "depth %d", d);
+        status = measure(particles, d, choice->of[d].order, field, &tuned->measured[d]);
+        if (!status) status = app_interrupt_check(particles->context);
+    }
+    fmm_field_destroy(field);
+    return status;
+}
+
+/* ---------------------------------------------------------------------------------------------------- telling */
+
+yoke_status fmm_tuning_show(app_terminal *terminal, yoke_context *context, const fmm_tuning_words *words, double total_s,
+                            const fmm_tuned *tuned)
+{
+    const fmm_choice *choice = &tuned->choice;
+    const double measured_s = tuned->measured[choice->depth].total;
+    if (words->explain || words->measure_all) fmm_explain_print(terminal, tuned);
+    if (choice->last > choice->first)
+        app_print(terminal, "depth %d chosen of %d to %d, in %.3g s (%.1f %% of all)\n", choice->depth, choice->first, choice->last,
+                  tuned->analysis_s, 100 * tuned->analysis_s / total_s);
+    app_print(terminal, "tree and both fields: predicted %.3g s, measured %.3g s (%+.1f %%)", choice->predicted.time_s, measured_s,
+              100 * (measured_s / choice->predicted.time_s - 1));
+    if (!isnan(choice->predicted.energy_j)) app_print(terminal, "; predicted energy %.4g J", choice->predicted.energy_j);
+    app_print(terminal, "\n");
+    return words->plot ? fmm_explain_plot(context, words->plot, tuned) : YOKE_OK;
+}

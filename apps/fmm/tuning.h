@@ -1,0 +1,45 @@
+/*
+ * tuning.h - what the command line has to do with the choice of a depth.
+ */
+#ifndef FMM_TUNING_H
+#define FMM_TUNING_H
+
+#include "common/terminal.h"
+#include "method/method.h"
+#include "tune/tune.h"
+
+typedef struct fmm_tuning_words {
+    const char *objective, *store, *declared, *plot; /* as given; NULL: not */
+    bool explain, measure_all;
+} fmm_tuning_words;
+
+/* Nonzero: any of them was given. */
+static inline int fmm_tuning_asked(const fmm_tuning_words *words)
+{
+    return words->objective || words->store || words->declared || words->plot || words->explain || words->measure_all;
+}
+
+/* What is wrong with them, before anything is computed.  Errors: INPUT. */
+yoke_status fmm_tuning_check(yoke_context *context, const fmm_tuning_words *words);
+
+/*
+ * Chooses the depth, or predicts the given one (depth >= 0); says so where this machine has to be measured first.  order: of the expansions at any depth.
+ * Errors: those of fmm_tune.
+ */
+yoke_status fmm_tuning_choose(app_terminal *terminal, const fmm_particles *particles, const fmm_tuning_words *words, int depth, int order,
+                              int gradient, fmm_tuned *tuned);
+
+/* Takes another of the depths that were compared.  Errors: INPUT (it was not). */
+yoke_status fmm_tuning_take(yoke_context *context, int depth, fmm_tuned *tuned);
+
+/* The seconds of a run with one depth, as predictions have them. */
+fmm_seconds fmm_tuning_seconds(const fmm_method_seconds *seconds);
+
+/* Runs all depths that are not predicted to take more than some times as long as the best, but the chosen one.  Errors: those of the method. */
+yoke_status fmm_tuning_measure(app_terminal *terminal, const fmm_particles *particles, int gradient, fmm_tuned *tuned);
+
+/* What was predicted and measured, in the words' detail.  Errors: those of fmm_explain_plot. */
+yoke_status fmm_tuning_show(app_terminal *terminal, yoke_context *context, const fmm_tuning_words *words, double total_s,
+                            const fmm_tuned *tuned);
+
+#endif

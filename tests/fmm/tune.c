@@ -1,0 +1,289 @@
+#include "tune/tune.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "clouds.h"
+#include "unit.h"
+
+static yoke_context *context;
+
+static int start(void **state)
+{
+    (void)state;
+    return yoke_context_create(NULL, &context) != YOKE_OK;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    yoke_context_destroy(context);
+    return 0;
+}
+
+/* --------------------------------------------------------------------------------------- a machine of known costs */
+
+/* Seconds of a unit of each operation by its size; and how often it was asked. */
+typedef struct known {
+    double near_start, near_pair, pair, points;
+    int calls;
+} known;
+
+static double unit_of(const known *k, fmm_operation operation, int size)
+{
+    const double p = size + 1;
+    switch (operation) {
+    case FMM_TREE:
+        return 3e-7 + 1e-8 * size;
+    case FMM_NEAR:
+        return k->near_start + k->near_pair * size;
+    case FMM_LIST:
+        return 2e-9;
+    case FMM_TABLES:
+        return 1e-7 * p * p * p;
+    case FMM_PAIR:
+        return k->pair * p * p * p;
+    case FMM_CELL:
+        return 2 * k->pair * p * p * p;
+    default:
+        return p * p * (1e-9 + k->points * (operation == FMM_LEAF_8 ? 8 : 32));
+    }
+}
+
+static yoke_status trial(void *user, fmm_operation operation, int size, int64_t calls, double *seconds)
+{
+    known *k = user;
+    (void)calls;
+    k->calls++;
+    *seconds = (double)fmm_bench_units(operation, size) * unit_of(k, operation, size);
+    return YOKE_OK;
+}
+
+static const known usual = {.near_start = 1e-9, .near_pair = 3e-10, .pair = 1e-10, .points = 2e-10};
+
+static yoke_run *open_run(const char *store)
+{
+    const yoke_run_options options = {.devices = "openmp", .no_meters = 1, .store = store};
+    yoke_run *run = NULL;
+    assert_int_equal(yoke_run_create(context, &options, &run), YOKE_OK);
+    return run;
+}
+
+static void measure(yoke_run *run, known *costs, fmm_machine *machine)
+{
+    const fmm_machine_options options = {.gradient = 1, .trial = trial, .user = costs};
+    assert_int_equal(fmm_machine_measure(context, run, 0, &options, machine), YOKE_OK);
+}
+
+static void assert_near(double value, double expected, double relative) { assert_true(fabs(value / expected - 1) <= relative); }
+
+/* Powers of order + 1 are straight in logarithms, and so exact between the orders that are measured. */
+static void assert_costs(const fmm_machine *m, const known *k)
+{
+    for (int n = 1; n <= FMM_SMALL_LEAF; n++) assert_near(m->near[n], unit_of(k, FMM_NEAR, n), 1e-9);
+    for (int p = 0; p <= FMM_MAX_ORDER; p++) {
+        assert_near(m->tables[p], unit_of(k, FMM_TABLES, p), 1e-9);
+        assert_near(m->pair[p], unit_of(k, FMM_PAIR, p), 1e-9);
+        assert_near(m->cell[p], unit_of(k, FMM_CELL, p), 1e-9);
+        assert_near(m->leaf[p] + 32 * m->particle[p], unit_of(k, FMM_LEAF_32, p), 1e-9);
+        assert_near(m->leaf[p] + 8 * m->particle[p], unit_of(k, FMM_LEAF_8, p), 1e-9);
+    }
+    assert_near(m->list, 2e-9, 1e-9);
+    assert_near(m->tree_leaf + 8 * m->tree_particle, unit_of(k, FMM_TREE, 8), 1e-9);
+    assert_near(m->tree_leaf + 32 * m->tree_particle, unit_of(k, FMM_TREE, 32), 1e-9);
+}
+
+static void costs_of_a_machine_are_found(void **state)
+{
+    (void)state;
+    known costs = usual;
+    fmm_machine machine;
+    yoke_run *run = open_run(NULL);
+    measure(run, &costs, &machine);
+    assert_costs(&machine, &usual);
+    assert_near(machine.large, unit_of(&usual, FMM_NEAR, 128) / 128, 1e-9);
+    yoke_run_destroy(run);
+}
+
+static void costs_in_the_store_are_found_again_by_another_run(void **state)
+{
+    (void)state;
+    char path[64];
+    known costs = usual;
+    fmm_machine machine, again = {0};
+    (void)snprintf(path, sizeof path, "tune-store-%ld.json", (long)getpid());
+    yoke_run *run = open_run(path);
+    assert_int_equal(fmm_machine_get(run, 0, 1, &machine), YOKE_ERROR_UNAVAILABLE);
+    yoke_run_destroy(run);
+    run = open_run(path);
+    measure(run, &costs, &machine);
+    assert_int_equal(yoke_run_save(run, NULL), YOKE_OK);
+    yoke_run_destroy(run);
+    run = open_run(path);
+    assert_int_equal(fmm_machine_get(run, 0, 1, &again), YOKE_OK);
+    assert_costs(&again, &usual);
+    yoke_run_destroy(run);
+    run = open_run(path); /* without gradients the sums are others */
+    assert_int_equal(fmm_machine_get(run, 0, 0, &again), YOKE_ERROR_UNAVAILABLE);
+    yoke_run_destroy(run);
+    (void)remove(path);
+}
+
+/* -------------------------------------------------------------------------------------------------- predictions */
+
+/* Ordered pairs of particles of leaves with n particles, by comparing all cells; and the same of large ones. */
+static void count_sources(const fmm_tree *tree, fmm_cell_counts *counts)
+{
+    const fmm_level *leaves = &tree->level[tree->depth];
+    for (int64_t a = 0; a < leaves->count; a++) {
+        uint32_t at[3], other[3];
+        int64_t sources = 0;
+        const int64_t own = leaves->particle[a + 1] - leaves->particle[a];
+        fmm_key_coordinates(leaves->key[a], at);
+        for (int64_t b = 0; b < leaves->count; b++) {
+            int far = 0;
+            fmm_key_coordinates(leaves->key[b], other);
+            for (int c = 0; c < 3; c++) far |= at[c] > other[c] + 1 || other[c] > at[c] + 1;
+            if (!far) sources += leaves->particle[b + 1] - leaves->particle[b];
+        }
+        if (own <= FMM_SMALL_LEAF)
+            counts->sources[own] += sources;
+        else
+            counts->large += own * sources;
+    }
+}
+
+static void sources_of_leaves_are_counted_by_size(void **state)
+{
+    (void)state;
+    for (int cloud = 0; cloud < CLOUDS; cloud++) {
+        fmm_particles *p = cloud_create(context, cloud, 700);
+        fmm_tree *tree = NULL;
+        fmm_counts counts[4];
+        fmm_cell_counts cells[4];
+        assert_int_equal(fmm_tree_create(p, fmm_box_around(p), 3, &tree), YOKE_OK);
+        assert_int_equal(fmm_count_cells(tree, counts, cells), YOKE_OK);
+        for (int d = 3; d >= 0; d--) {
+            fmm_cell_counts expected = {0};
+            fmm_tree_cut(tree, d);
+            count_sources(tree, &expected);
+            int64_t pairs = cells[d].large;
+            for (int n = 1; n <= FMM_SMALL_LEAF; n++) {
+                assert_int_equal(cells[d].sources[n], expected.sources[n]);
+                pairs += n * cells[d].sources[n];
+            }
+            assert_int_equal(cells[d].large, expected.large);
+            assert_int_equal(pairs, 2 * counts[d].near + p->count);
+            assert_int_equal(cells[d].leaves, tree->level[d].count);
+        }
+        assert_int_equal(cells[3].cells, cells[3].leaves);
+        fmm_tree_destroy(tree);
+        fmm_particles_destroy(p);
+    }
+}
+
+static void units_of_the_benchmark_are_those_that_are_counted(void **state)
+{
+    (void)state;
+    enum { SIDE = 16 };
+    fmm_particles *p = NULL;
+    fmm_tree *tree = NULL;
+    fmm_counts counts[5];
+    fmm_cell_counts cells[5];
+    assert_int_equal(fmm_particles_create(context, SIDE * SIDE * SIDE, &p), YOKE_OK);
+    for (int i = 0; i < p->count; i++) p->x[i] = i % SIDE + 0.5, p->y[i] = i / SIDE % SIDE + 0.5, p->z[i] = i / SIDE / SIDE + 0.5;
+    assert_int_equal(fmm_tree_create(p, (fmm_box){{0, 0, 0}, SIDE}, 4, &tree), YOKE_OK);
+    assert_int_equal(fmm_count_cells(tree, counts, cells), YOKE_OK);
+    assert_int_equal(fmm_bench_units(FMM_NEAR, 1), cells[4].sources[1]);
+    assert_int_equal(fmm_bench_units(FMM_LIST, 0), 2 * (counts[4].far - counts[3].far));
+    assert_int_equal(fmm_bench_units(FMM_NEAR, 24), cells[3].sources[8] * 3);
+    fmm_tree_destroy(tree);
+    fmm_particles_destroy(p);
+}
+
+/* The same by plain arithmetic. */
+static double by_hand(const known *k, const fmm_analysis *a, int depth, int p)
+{
+    const fmm_cell_counts *c = &a->cells[depth];
+    double n = (double)a->tree->count, leaves = (double)c->leaves, sum = 1e-8 * n + 3e-7 * leaves;
+    for (int own = 1; own <= FMM_SMALL_LEAF; own++) sum += (double)c->sources[own] * unit_of(k, FMM_NEAR, own);
+    sum += (double)c->large * unit_of(k, FMM_NEAR, 128) / 128;
+    if (depth < 2) return sum;
+    sum += 2 * (double)a->counts[depth].far * (2e-9 + unit_of(k, FMM_PAIR, p)) + (double)c->cells * unit_of(k, FMM_CELL, p);
+    return sum + unit_of(k, FMM_TABLES, p) + (p + 1) * (p + 1) * (1e-9 * leaves + k->points * n);
+}
+
+static int brute_force(const known *k, const fmm_analysis *a, int order)
+{
+    int best = 0;
+    for (int d = 1; d <= a->tree->depth; d++)
+        if (by_hand(k, a, d, order) < by_hand(k, a, best, order)) best = d;
+    return best;
+}
+
+static void the_depth_of_least_time_is_that_of_a_search_over_all(void **state)
+{
+    (void)state;
+    static const double near_pairs[] = {1e-11, 3e-10, 1e-8};
+    static const enum cloud clouds[] = {UNIFORM, CLUSTERED, PLANE, FAR_PARTICLE};
+    int seen[FMM_MAX_DEPTH + 1] = {0}, different = 0;
+    for (int speed = 0; speed < 3; speed++) {
+        known costs = usual;
+        fmm_machine machine;
+        costs.near_pair = near_pairs[speed];
+        yoke_run *run = open_run(NULL);
+        measure(run, &costs, &machine);
+        for (int cloud = 0; cloud < 4; cloud++) {
+            fmm_particles *p = cloud_create(context, clouds[cloud], 5000);
+            fmm_analysis *analysis = NULL;
+            assert_int_equal(fmm_analysis_create(p, 5, &analysis), YOKE_OK);
+            for (int order = 2; order < 20; order += 5) {
+                fmm_choice choice = {.first = 0, .last = 5};
+                for (int d = 0; d <= 5; d++) {
+                    fmm_depth_predict(&machine, analysis, d, order, &choice.of[d]);
+                    assert_near(choice.of[d].predicted.total, by_hand(&costs, analysis, d, order), 1e-9);
+                }
+                assert_int_equal(fmm_choose(run, 0, 1, &machine, &choice), YOKE_OK);
+                assert_int_equal(choice.depth, brute_force(&costs, analysis, order));
+                assert_near(choice.predicted.time_s, choice.of[choice.depth].predicted.total, 1e-3);
+                different += !seen[choice.depth]++;
+            }
+            fmm_analysis_destroy(analysis);
+            fmm_particles_destroy(p);
+        }
+        yoke_run_destroy(run);
+    }
+    assert_true(different > 2);
+}
+
+/* ----------------------------------------------------------------------------------------------- the benchmark */
+
+static void each_operation_takes_time_and_wrong_sizes_are_refused(void **state)
+{
+    (void)state;
+    fmm_bench *bench = NULL;
+    assert_int_equal(fmm_bench_create(context, 1, &bench), YOKE_OK);
+    for (int o = 0; o < FMM_OPERATIONS; o++) {
+        const int small = o <= FMM_NEAR ? 4 : 0, large = o <= FMM_NEAR ? 16 : o == FMM_LIST ? 0 : 12;
+        double less = 0, more = 0;
+        assert_int_equal(fmm_bench_run(bench, o, small, 3, &less), YOKE_OK);
+        assert_int_equal(fmm_bench_run(bench, o, large, 3, &more), YOKE_OK);
+        assert_true(less > 0 && more > 0 && isfinite(less) && isfinite(more));
+    }
+    double seconds = 0;
+    assert_int_equal(fmm_bench_run(bench, FMM_PAIR, FMM_MAX_ORDER + 1, 1, &seconds), YOKE_ERROR_ARGUMENT);
+    assert_int_equal(fmm_bench_run(bench, FMM_NEAR, 0, 1, &seconds), YOKE_ERROR_ARGUMENT);
+    fmm_bench_destroy(bench);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(costs_of_a_machine_are_found),
+    cmocka_unit_test(costs_in_the_store_are_found_again_by_another_run),
+    cmocka_unit_test(sources_of_leaves_are_counted_by_size),
+    cmocka_unit_test(units_of_the_benchmark_are_those_that_are_counted),
+    cmocka_unit_test(the_depth_of_least_time_is_that_of_a_search_over_all),
+    cmocka_unit_test(each_operation_takes_time_and_wrong_sizes_are_refused),
+};
+
+UNIT_MAIN(tests, start, end)
