@@ -11,9 +11,9 @@ enum { LAST = PROFILE_MOST_KERNELS, MOST_CALLS = 1 << 20 };
 static const double expected_difference = 0.5, expected_idle = 0.5;
 static const double timing = 1.5e-3; /* what times of calls and updates leave open, seen on simulated sensors */
 
-yoke_status profile_kernels_start(yoke_context *context, int64_t block_readings, profile_kernels *k)
+yoke_status profile_kernels_start(yoke_context *context, profile_kernels *k)
 {
-    *k = (profile_kernels){.context = context, .block_readings = block_readings};
+    *k = (profile_kernels){.context = context};
     for (int i = 0; i < PROFILE_KERNEL_BLOCKS; i++) {
         yoke_status status = profile_unfold_start(context, PROFILE_MOST_KERNELS, &k->blocks[i]);
         if (status) return status;
@@ -63,7 +63,7 @@ void profile_kernels_forget(profile_kernels *k, double before_s)
 
 static void add_reading(profile_kernels *k, double *row, double watts, double error_w)
 {
-    profile_unfold *block = &k->blocks[(k->readings / k->block_readings) % PROFILE_KERNEL_BLOCKS];
+    profile_unfold *block = &k->blocks[(k->readings / PROFILE_BLOCK_READINGS) % PROFILE_KERNEL_BLOCKS];
     double weight = 1 / (error_w * error_w);
     if (k->readings == 0)
         for (int i = 0; i < PROFILE_KERNEL_BLOCKS; i++) k->blocks[i].offset_w = watts;
@@ -82,18 +82,6 @@ void profile_kernels_add_mean(profile_kernels *k, double from_s, double until_s,
         if (overlap > 0) row[call->kernel] += overlap / (until_s - from_s);
     }
     add_reading(k, row, watts, error_w);
-}
-
-void profile_kernels_add_update(profile_kernels *k, const yoke_sensor *sensor, double update_s, double watts)
-{
-    static const double unknown_noise_w = 0.5;
-    double row[PROFILE_MOST_KERNELS + 1] = {0};
-    for (int64_t i = k->forgotten; i < k->count; i++) {
-        const profile_call *call = &k->calls[i];
-        if (call->start_s < update_s) profile_row_add(&row[call->kernel], 1, sensor, update_s, call->start_s, call->end_s);
-    }
-    double noise = hypot(sensor->noise_w, sensor->quantum_w / sqrt(12));
-    add_reading(k, row, watts, noise > 0 ? noise : unknown_noise_w);
 }
 
 /* ----------------------------------------------------------------------------------------------------- solution */
@@ -277,16 +265,15 @@ static yoke_status solve_all(const profile_kernels *k, profile_unfold *all, prof
 
 yoke_status profile_kernels_solve(const profile_kernels *k, profile_joules *joules)
 {
-    const int64_t needed = PROFILE_KERNEL_BLOCKS * k->block_readings;
     for (int i = 0; i <= PROFILE_MOST_KERNELS; i++) {
         joules[i] = (profile_joules){.energy_j = NAN, .dynamic_j = NAN, .uncertainty_j = NAN, .call_s = NAN};
         if (i == PROFILE_MOST_KERNELS || !(k->calls_of[i] > 0)) continue;
         joules[i].calls = k->calls_of[i];
         joules[i].call_s = k->seconds_of[i] / k->calls_of[i];
     }
-    if (k->readings < needed)
-        return yoke_fail(k->context, YOKE_ERROR_UNAVAILABLE, "the meter changed %lld times so far; at least %lld are needed",
-                         (long long)k->readings, (long long)needed);
+    if (k->readings < PROFILE_LEAST_READINGS)
+        return yoke_fail(k->context, YOKE_ERROR_UNAVAILABLE, "the meter changed %lld times so far; at least %d are needed",
+                         (long long)k->readings, (int)PROFILE_LEAST_READINGS);
     profile_unfold all = {0};
     yoke_status status = profile_unfold_start(k->context, PROFILE_MOST_KERNELS, &all);
     if (!status) status = solve_all(k, &all, joules);

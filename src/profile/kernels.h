@@ -10,7 +10,9 @@
 
 #include "profile/arithmetic.h"
 
-enum { PROFILE_MOST_KERNELS = 64, PROFILE_KERNEL_BLOCKS = 12 };
+/* Readings that follow each other go to one block, since one begins where the one before ends. */
+enum { PROFILE_MOST_KERNELS = 64, PROFILE_KERNEL_BLOCKS = 12, PROFILE_BLOCK_READINGS = 2 };
+enum { PROFILE_LEAST_READINGS = PROFILE_KERNEL_BLOCKS * PROFILE_BLOCK_READINGS };
 
 typedef struct profile_call {
     double start_s, end_s;
@@ -20,7 +22,6 @@ typedef struct profile_call {
 
 typedef struct profile_kernels {
     yoke_context *context;
-    int64_t block_readings;                       /* that follow each other and go to one block */
     profile_unfold blocks[PROFILE_KERNEL_BLOCKS]; /* readings, in turns, so that their scatter tells the uncertainty */
     int64_t readings;
     profile_call *calls; /* that readings to come may show, in the order in which they were told */
@@ -29,8 +30,8 @@ typedef struct profile_kernels {
     double sum_w, sum_weight;                                                /* of readings: their mean power */
 } profile_kernels;
 
-/* block_readings: readings whose errors hang together go to one block.  Errors: MEMORY. */
-yoke_status profile_kernels_start(yoke_context *context, int64_t block_readings, profile_kernels *kernels);
+/* Errors: MEMORY. */
+yoke_status profile_kernels_start(yoke_context *context, profile_kernels *kernels);
 void profile_kernels_end(profile_kernels *kernels);
 /* A call of kernel 0 <= k < PROFILE_MOST_KERNELS.  Errors: MEMORY, ARGUMENT (a million calls show at once). */
 yoke_status profile_kernels_call(profile_kernels *kernels, const profile_call *call);
@@ -38,8 +39,6 @@ yoke_status profile_kernels_call(profile_kernels *kernels, const profile_call *c
 void profile_kernels_forget(profile_kernels *kernels, double before_s);
 /* The mean power from one time to another was so much; error_w: its standard deviation, > 0. */
 void profile_kernels_add_mean(profile_kernels *kernels, double from_s, double until_s, double watts, double error_w);
-/* A sensor's update. */
-void profile_kernels_add_update(profile_kernels *kernels, const yoke_sensor *sensor, double update_s, double watts);
 
 /* Of one call, or, of what there is without any kernel, of one second.  NaN: not known. */
 typedef struct profile_joules {

@@ -16,8 +16,9 @@ static const double longest_window_s = 0.3;
 
 static bool bad(double value, double least, double most) { return !(value >= least && value <= most); }
 
-yoke_status profile_check(yoke_context *context, const yoke_sensor *sensor, const yoke_profile_options *given,
-                          yoke_profile_options *options)
+/* The options with their defaults.  Errors: ARGUMENT. */
+static yoke_status check_options(yoke_context *context, const yoke_sensor *sensor, const yoke_profile_options *given,
+                                 yoke_profile_options *options)
 {
     yoke_profile_options o = given != NULL ? *given : (yoke_profile_options){0};
     if (sensor == NULL || bad(sensor->period_s, 1e-5, 60) || bad(sensor->delay_s, 0, 60) || bad(sensor->window_s, 0, 600) ||
@@ -311,12 +312,12 @@ yoke_status yoke_profile_measure(yoke_context *context, const yoke_profile_subje
         return yoke_fail(context, YOKE_ERROR_ARGUMENT, "yoke_profile_measure: %s is NULL", context == NULL ? "context" : "profile");
     measurement m = {.sensor = sensor};
     yoke_profile result = {.energy_j = NAN, .uncertainty_j = NAN, .statistical_j = NAN, .dynamic_j = NAN, .resolution_s = NAN};
-    yoke_status status = profile_check(context, sensor, options, &m.options);
+    yoke_status status = check_options(context, sensor, options, &m.options);
     if (!status) status = profile_reader_start(context, subject, 0, &m.reader);
     if (status) return status;
     m.begin_s = profile_now(&m.reader);
     status = profile_time_runs(&m.reader);
-    if (!status) status = profile_synchronise(&m.reader, sensor, 0);
+    if (!status) status = profile_synchronise(&m.reader, sensor);
     if (!status) status = measure(&m, &result);
     result.low_c = m.reader.low_c;
     result.high_c = m.reader.high_c;

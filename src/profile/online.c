@@ -1,49 +1,43 @@
 /*
- * Energy of the kernels of an application (dissertation, alg. 5.2, generalised): every update of the meter that is read between calls is a linear function
- * of idle power and of the power of each kernel, for the times of all calls are known.
+ * Energy of the kernels of an application (dissertation, alg. 5.2, generalised): the mean power between two updates of a counter that is read between calls
+ * is a linear function of idle power and of the power of each kernel, for the times of all calls are known.
  */
 #include "profile/online.h"
 
 #include <math.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/grow.h"
 #include "profile/profile.h"
 
-/* Errors of neighbouring readings hang together: of a counter since one ends where the next begins, of a sensor by its clock. */
-enum { COUNTER_BLOCK = 2, SENSOR_BLOCK = 8 };
-
 /* A reading that waits until all calls are known that it shows. */
 typedef struct pending {
-    double from_s, until_s; /* of a sensor: both the update */
-    double watts, error_w;
+    double from_s, until_s, watts, error_w;
 } pending;
 
 struct profiler {
     yoke_context *context;
     profiler_meter meter;
-    yoke_sensor sensor;
-    yoke_profile_subject subject;         /* the meter as the reader knows it: a counter shows joules where a sensor shows watts */
-    profile_reader reader;                /* of a sensor, and of a counter whose updates are looked for */
+    yoke_profile_subject subject;         /* the counter as the reader knows it: it shows joules where a sensor shows watts */
+    profile_reader reader;                /* of a counter whose updates are looked for */
     profile_kernels *sets[PROFILER_SETS]; /* NULL: not begun yet */
     profile_kernels *kernels;             /* the present one; NULL: none has begun */
     double overhead;
-    double begin_s, since_s, spent_s; /* begin_s: of all; since_s: from when on calls are known */
-    double tried_s;                   /* the last look for an update that showed nothing new */
-    double due_s;                     /* counter: no reading before */
-    double base_j;                    /* counter: its first reading, so that joules stay small */
-    double update_s, error_s,
-        update_j;        /* the latest update of a counter: its time, standard deviation, joules; update_s NaN: none since since_s */
-    double sum_s, sum_j; /* between updates so far, for their mean power */
-    double least_w;      /* of a counter, before any call: updates that come late must not look like good readings of no power */
+    double begin_s, since_s, spent_s;   /* begin_s: of all; since_s: from when on calls are known */
+    double tried_s;                     /* the last look for an update that showed nothing new */
+    double due_s;                       /* no reading before */
+    double base_j;                      /* its first reading, so that joules stay small */
+    double update_s, error_s, update_j; /* the latest update: its time, standard deviation, joules; update_s NaN: none since since_s */
+    double sum_s, sum_j;                /* between updates so far, for their mean power */
+    double least_w;                     /* before any call: updates that come late must not look like good readings of no power */
     pending *waiting;
     int64_t count, capacity;
 };
 
-static bool is_sensor(const profiler *p) { return p->meter.sensor != NULL; }
 /* Its updates have a clock of their own, which is followed. */
-static bool is_followed(const profiler *p) { return is_sensor(p) || p->meter.updated_s == NULL; }
+static bool is_followed(const profiler *p) { return p->meter.updated_s == NULL; }
 
 static double now_s(const profiler *p) { return p->meter.clock_s(p->meter.user); }
 
@@ -52,7 +46,6 @@ static double now_s(const profiler *p) { return p->meter.clock_s(p->meter.user);
 static yoke_status shown(double *value, void *user)
 {
     const profiler *p = user;
-    if (is_sensor(p)) return p->meter.power_w(value, p->meter.user);
     yoke_status status = p->meter.energy_j(value, p->meter.user);
     *value -= p->base_j;
     return status;
@@ -66,6 +59,31 @@ static yoke_status reader_wait(double time_s, void *user)
     return p->meter.wait_until(time_s, p->meter.user);
 }
 
+static double width_of(const sensor_change *change) { return change->until_s - change->after_s; }
+
+static int by_width(const void *a, const void *b)
+{
+    double x = width_of(a), y = width_of(b);
+    return (x > y) - (x < y);
+}
+
+static int by_time(const void *a, const void *b)
+{
+    double x = ((const sensor_change *)a)->after_s, y = ((const sensor_change *)b)->after_s;
+    return (x > y) - (x < y);
+}
+
+/* Changes that came while another program had the processor were seen late, and would hide the period.  Returns how many are left. */
+static int64_t keep_sharp(sensor_change *changes, int64_t count)
+{
+    static const double times = 4; /* the width of the lower quartile */
+    int64_t sharp = 0;
+    qsort(changes, (size_t)count, sizeof *changes, by_width);
+    while (sharp < count && (sharp < SENSOR_LEAST_CHANGES || width_of(&changes[sharp]) <= times * width_of(&changes[count / 4]))) sharp++;
+    qsort(changes, (size_t)sharp, sizeof *changes, by_time);
+    return sharp;
+}
+
 /* A counter moves without any load, since idle devices draw power too. */
 static yoke_status find_counter_clock(profiler *p)
 {
@@ -77,30 +95,31 @@ static yoke_status find_counter_clock(profiler *p)
     yoke_status status = p->meter.energy_j(&p->base_j, p->meter.user);
     while (!status && count < ENOUGH_CHANGES && (after = now_s(p) - begin) < (count < FEW_CHANGES ? most_s : usual_s))
         status = profile_poll(&p->reader, now_s(p) + 0.01, &last, changes, MOST_CHANGES, &count);
-    p->least_w = last / (now_s(p) - begin);
-    if (!status) status = sensor_fit_period(p->context, changes, count, &p->reader.clock);
+    after = now_s(p) - begin;
+    p->least_w = last / after;
+    if (!status && count < SENSOR_LEAST_CHANGES)
+        return yoke_fail(p->context, YOKE_ERROR_UNAVAILABLE,
+                         "the counter changed only %lld times in %.2g s, which tells nothing of kernels; take another meter",
+                         (long long)count, after);
+    if (!status) status = sensor_fit_period(p->context, changes, keep_sharp(changes, count), &p->reader.clock);
     p->reader.recorded_s = p->reader.clock.sync_s;
     return status;
 }
 
 static yoke_status start_reader(profiler *p)
 {
-    yoke_profile_options checked;
     p->subject =
         (yoke_profile_subject){.power_w = shown, .clock_s = reader_now, .wait_until = p->meter.wait_until ? reader_wait : NULL, .user = p};
-    if (is_sensor(p)) p->sensor = *p->meter.sensor;
-    if (is_sensor(p)) p->meter.sensor = &p->sensor;
-    yoke_status status = is_sensor(p) ? profile_check(p->context, &p->sensor, NULL, &checked) : YOKE_OK;
-    if (!status) status = profile_reader_start(p->context, &p->subject, 1, &p->reader);
-    if (!status) status = is_sensor(p) ? profile_synchronise(&p->reader, &p->sensor, 1) : find_counter_clock(p);
-    return status;
+    yoke_status status = profile_reader_start(p->context, &p->subject, 1, &p->reader);
+    p->reader.most = INFINITY; /* joules of a long run */
+    return status ? status : find_counter_clock(p);
 }
 
 yoke_status profiler_create(yoke_context *context, const profiler_meter *meter, double overhead, profiler **out)
 {
     profiler *p = NULL;
-    if (meter->clock_s == NULL || (meter->sensor ? meter->power_w == NULL : meter->energy_j == NULL))
-        return yoke_fail(context, YOKE_ERROR_ARGUMENT, "a profile of kernels needs a clock, and a meter that is read");
+    if (meter->clock_s == NULL || meter->energy_j == NULL)
+        return yoke_fail(context, YOKE_ERROR_ARGUMENT, "a profile of kernels needs a clock, and a counter that is read");
     yoke_status status = yoke_allocate(context, 1, sizeof *p, &p);
     if (status) return status;
     p->context = context;
@@ -196,21 +215,17 @@ static yoke_status synchronise(profiler *p)
     double part = age < sensor_sync_s ? p->overhead : fmax(p->overhead, 0.03);
     /* What was spent so far counts too: over the whole time the part is kept.  Counters change whenever they are looked at, which tells most of it. */
     double wait = next + profile_lead_s(reader, next) - now, all = now - p->begin_s;
-    if (wait > part * age || p->spent_s > 0.1 * all || (!is_sensor(p) && p->spent_s + wait > p->overhead * all)) return YOKE_OK;
+    if (wait > part * age || p->spent_s + wait > p->overhead * all) return YOKE_OK;
     p->tried_s = next;
     return profile_take(reader, next);
 }
 
 static yoke_status take_updates(profiler *p)
 {
-    double settle_s = is_sensor(p) ? sensor_settle_s(&p->sensor) : 0;
     yoke_status status = YOKE_OK;
     for (int64_t i = 0; i < p->reader.count && !status; i++) {
-        double update_s = p->reader.updates[i].time_s, value = p->reader.updates[i].watts;
-        const pending reading = {.from_s = update_s, .until_s = update_s, .watts = value};
-        if (update_s - settle_s < p->since_s) continue;
-        status =
-            is_sensor(p) ? wait_for_calls(p, &reading) : take_joules(p, update_s, sensor_clock_error(&p->reader.clock, update_s), value);
+        double update_s = p->reader.updates[i].time_s, joules = p->reader.updates[i].watts;
+        if (update_s >= p->since_s) status = take_joules(p, update_s, sensor_clock_error(&p->reader.clock, update_s), joules);
     }
     p->reader.count = 0;
     return status;
@@ -225,7 +240,7 @@ static yoke_status look_at_updates(profiler *p)
     if (!status) status = take_updates(p);
     double ended = now_s(p);
     p->spent_s += ended - entered;
-    if (!is_sensor(p) && p->reader.reads > reads) p->due_s = ended + p->reader.read_s / p->overhead;
+    if (p->reader.reads > reads) p->due_s = ended + p->reader.read_s / p->overhead;
     return status;
 }
 
@@ -237,7 +252,7 @@ static yoke_status make_set(profiler *p, int set)
     yoke_status status = yoke_allocate(p->context, 1, sizeof *kernels, &kernels);
     if (status) return status;
     p->sets[set] = kernels;
-    return profile_kernels_start(p->context, is_sensor(p) ? SENSOR_BLOCK : COUNTER_BLOCK, kernels);
+    return profile_kernels_start(p->context, kernels);
 }
 
 yoke_status profiler_begin(profiler *p, int set)
@@ -267,16 +282,11 @@ yoke_status profiler_known(profiler *p, double until_s)
     int64_t taken = 0;
     for (; taken < p->count && p->waiting[taken].until_s <= until_s; taken++) {
         const pending *reading = &p->waiting[taken];
-        if (is_sensor(p))
-            profile_kernels_add_update(p->kernels, &p->sensor, reading->until_s, reading->watts);
-        else
-            profile_kernels_add_mean(p->kernels, reading->from_s, reading->until_s, reading->watts, reading->error_w);
+        profile_kernels_add_mean(p->kernels, reading->from_s, reading->until_s, reading->watts, reading->error_w);
     }
     p->count -= taken;
     if (taken > 0 && p->count > 0) memmove(p->waiting, p->waiting + taken, (size_t)p->count * sizeof *p->waiting);
-    double shows_s = is_sensor(p) ? 1.1 * sensor_settle_s(&p->sensor) + 2 * p->sensor.period_s : 0;
-    double next_s = p->count > 0 ? p->waiting[0].from_s : is_sensor(p) ? until_s : fmin(p->update_s, until_s);
-    profile_kernels_forget(p->kernels, next_s - shows_s);
+    profile_kernels_forget(p->kernels, p->count > 0 ? p->waiting[0].from_s : fmin(p->update_s, until_s));
     return YOKE_OK;
 }
 
@@ -295,7 +305,7 @@ static double misplaced_j(const profiler *p, const profile_joules *joules)
 
 yoke_status profiler_result(const profiler *p, int set, profile_joules *joules, int64_t *readings)
 {
-    double gain = is_sensor(p) ? p->sensor.gain_error : p->meter.gain_error;
+    double gain = p->meter.gain_error;
     const profile_kernels *kernels = p->sets[set];
     if (readings) *readings = kernels ? kernels->readings : 0;
     if (!kernels) return yoke_fail(p->context, YOKE_ERROR_UNAVAILABLE, "nothing was profiled");
@@ -308,5 +318,3 @@ yoke_status profiler_result(const profiler *p, int set, profile_joules *joules, 
     }
     return YOKE_OK;
 }
-
-double profiler_spent_s(const profiler *p) { return p->spent_s; }

@@ -1,5 +1,5 @@
 /*
- * online.h - energy of the kernels of an application from the calls that it makes anyway: a meter is read beside them.
+ * online.h - energy of the kernels of an application from the calls that it makes anyway: a counter of energy is read beside them.
  *
  * The application tells all calls with their times, in any order within what it has not declared known yet, and looks at the meter where that does not
  * disturb: looking costs nothing before a reading is due.
@@ -9,10 +9,8 @@
 
 #include "profile/kernels.h"
 
-/* What is read: a sensor of power, or a counter of energy. */
+/* The counter that is read. */
 typedef struct profiler_meter {
-    const yoke_sensor *sensor;                           /* of power_w; NULL: energy_j is read */
-    yoke_status (*power_w)(double *watts, void *user);   /* what the sensor shows now */
     yoke_status (*energy_j)(double *joules, void *user); /* since some time; UNAVAILABLE: the meter failed */
     double (*updated_s)(void *user); /* when the counter was updated last; NULL: not known, its updates are looked for */
     double (*clock_s)(void *user);   /* of calls and readings */
@@ -24,8 +22,8 @@ typedef struct profiler_meter {
 typedef struct profiler profiler;
 
 /*
- * overhead: part of the time that readings may take.  A sensor's next update is waited for; updates of a counter are looked for, for 2 s where it has
- * many, 10 s at most.  *meter is copied, its sensor too.
+ * overhead: part of the time that readings may take.  Updates are looked for where the counter does not tell them, for 2 s at most where it has many, 10 s
+ * where they are rare.  *meter is copied.
  * Errors: ARGUMENT, MEMORY, UNAVAILABLE (no update is seen, or they have no common period), those of reading.
  */
 yoke_status profiler_create(yoke_context *context, const profiler_meter *meter, double overhead, profiler **profiler);
@@ -46,7 +44,4 @@ yoke_status profiler_known(profiler *profiler, double until_s);
 
 /* As profile_kernels_solve, of a set, with the meter's gain error.  *readings: of it so far; may be NULL. */
 yoke_status profiler_result(const profiler *profiler, int set, profile_joules *joules, int64_t *readings);
-/* Seconds that looking took. */
-double profiler_spent_s(const profiler *profiler);
-
 #endif

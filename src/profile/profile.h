@@ -25,6 +25,7 @@ typedef struct profile_reader {
     double read_s;     /* duration of a reading, the shortest seen; 0: none yet */
     double recorded_s; /* the newest update that was recorded */
     double reading_s;
+    double most;                   /* a larger reading is refused */
     int64_t reads, runs, standing; /* standing: readings since the clock moved */
     double run_s;                  /* of one run; 0: not known yet */
     double ended_s;                /* when the last run ended */
@@ -33,7 +34,7 @@ typedef struct profile_reader {
     int64_t count, capacity;
 } profile_reader;
 
-/* Errors: ARGUMENT (a function is missing; online: those that it needs). */
+/* online: without runs of its own.  Errors: ARGUMENT (a function is missing). */
 yoke_status profile_reader_start(yoke_context *context, const yoke_profile_subject *subject, int online, profile_reader *reader);
 void profile_reader_end(profile_reader *reader);
 double profile_now(const profile_reader *reader);
@@ -56,12 +57,8 @@ yoke_status profile_run(profile_reader *reader, double *start_s, double *end_s);
 yoke_status profile_run_polled(profile_reader *reader, double *last, sensor_change *changes, int64_t room, int64_t *count);
 /* The sum of durations of some runs, over their number, so that updates can be expected in runs. */
 yoke_status profile_time_runs(profile_reader *reader);
-/* Finds an update of a sensor whose period is known; online: without runs. Errors: UNAVAILABLE. */
-yoke_status profile_synchronise(profile_reader *reader, const yoke_sensor *sensor, int online);
-
-/* The options with their defaults.  Errors: ARGUMENT. */
-yoke_status profile_check(yoke_context *context, const yoke_sensor *sensor, const yoke_profile_options *given,
-                          yoke_profile_options *options);
+/* Finds an update of a sensor whose period is known.  Errors: UNAVAILABLE. */
+yoke_status profile_synchronise(profile_reader *reader, const yoke_sensor *sensor);
 
 /* ------------------------------------------------------------------------------------------------- shots */
 

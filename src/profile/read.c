@@ -12,7 +12,7 @@ yoke_status profile_reader_start(yoke_context *context, const yoke_profile_subje
     if (subject == NULL || subject->power_w == NULL || (!online && (subject->launch == NULL || subject->finish == NULL)))
         return yoke_fail(context, YOKE_ERROR_ARGUMENT, "the subject of a power profile needs %s",
                          online ? "power_w" : "launch, finish and power_w");
-    *reader = (profile_reader){.context = context, .subject = subject, .recorded_s = -INFINITY, .low_c = NAN, .high_c = NAN};
+    *reader = (profile_reader){.context = context, .subject = subject, .recorded_s = -INFINITY, .most = 1e7, .low_c = NAN, .high_c = NAN};
     return YOKE_OK;
 }
 
@@ -50,8 +50,8 @@ yoke_status profile_power(profile_reader *reader, double *watts, double *begin_s
     yoke_status status = reader->subject->power_w(&shown, reader->subject->user);
     if (status) return status;
     double end = profile_now(reader), took = end - begin;
-    if (!isfinite(shown) || shown < 0 || shown > 1e7)
-        return yoke_fail(reader->context, YOKE_ERROR_UNAVAILABLE, "the power sensor shows %g W; expected 0 to 1e7", shown);
+    if (!isfinite(shown) || shown < 0 || shown > reader->most)
+        return yoke_fail(reader->context, YOKE_ERROR_UNAVAILABLE, "the meter shows %g; expected 0 to %g", shown, reader->most);
     reader->standing = took > 0 ? 0 : reader->standing + 1;
     if (reader->standing > MOST_STANDING)
         return yoke_fail(reader->context, YOKE_ERROR_ARGUMENT, "the clock of the power profile's subject does not advance; check clock_s");
@@ -228,7 +228,7 @@ yoke_status profile_time_runs(profile_reader *reader)
     return YOKE_OK;
 }
 
-yoke_status profile_synchronise(profile_reader *reader, const yoke_sensor *sensor, int online)
+yoke_status profile_synchronise(profile_reader *reader, const yoke_sensor *sensor)
 {
     sensor_change change;
     int64_t count = 0;
@@ -237,7 +237,7 @@ yoke_status profile_synchronise(profile_reader *reader, const yoke_sensor *senso
     yoke_status status = profile_poll(reader, begin + 3 * sensor->period_s, &last, &change, 1, &count);
     /* A sensor without noise changes only with the load. */
     begin = profile_now(reader);
-    while (!status && count == 0 && !online && profile_now(reader) < begin + runs_s) {
+    while (!status && count == 0 && profile_now(reader) < begin + runs_s) {
         status = profile_run_polled(reader, &last, &change, 1, &count);
         if (!status) status = profile_poll(reader, profile_now(reader) + 2 * sensor->period_s, &last, &change, 1, &count);
     }

@@ -260,7 +260,7 @@ static void sensors_that_cannot_be_identified_are_refused_with_the_reason(void *
         const char *text;
     } cases[] = {
         {stuck_w, YOKE_ERROR_UNAVAILABLE, "changed only 0 times"},
-        {absurd_w, YOKE_ERROR_UNAVAILABLE, "expected 0 to 1e7"},
+        {absurd_w, YOKE_ERROR_UNAVAILABLE, "expected 0 to 1e+07"},
         {broken_w, YOKE_ERROR_DEVICE, "fell off the bus"},
         {erratic_w, YOKE_ERROR_UNAVAILABLE, "no common period"},
     };
