@@ -73,7 +73,8 @@ typedef struct yoke_run_options {
     int copies_apart; /* nonzero: copies end before yoke_run_begin, so they are not part of rounds; copies that take longer than they save are still avoided */
     double base_w,
         host_overhead_w; /* base power of all else, and host overhead (power of the host while only accelerators work); 0: none */
-    double profile; /* > 0: energies of kernels are told (yoke_run_mark), which may cost this part of the time: 0.01; 0: they are not */
+    double
+        profile; /* > 0: seconds and energies of kernels are told (yoke_run_mark), which may cost this part of the time: 0.01; 0: they are not */
 } yoke_run_options;
 
 /*
@@ -197,7 +198,7 @@ YOKE_API yoke_status yoke_run_fail(yoke_run *run, int64_t device, const char *wh
 /*
  * From here on what is started in this queue of the device is a call of `kernel`, a name of up to 47 bytes; NULL: nothing that is told apart, as between
  * calls.  What follows itself is one call.  It counts in rounds (between yoke_run_begin and _end) of a run with the option `profile`, and does nothing
- * elsewhere.  Of more than 63 names the last ones are told together,
+ * elsewhere; of a round that is abandoned (yoke_run_fail) nothing counts.  Of more than 63 names the last ones are told together,
  * as "others".
  * Errors: ARGUMENT, MEMORY.  What the device or a meter fails in is no error here: yoke_run_profile_get says why there is no energy.
  */
@@ -213,7 +214,8 @@ typedef struct yoke_run_profile {
     double energy_j, uncertainty_j; /* of a call: all that the device's meters show from its begin to its end; 95 %.  NaN: not known */
     double dynamic_j;               /* of energy_j, what is more than the device draws between calls; NaN: it is always at work */
     double part;                    /* energy_j of all calls over the energy of the machine in all rounds; NaN: not known */
-    const char *why_not;            /* there is no energy: no meter, other kernels behind it, too few calls (how many it would take); "" */
+    const char
+        *why_not; /* there is no energy: no meter, a failed one, other kernels behind it, too few calls (how many it would take); "" */
 } yoke_run_profile;
 
 /* By devices, frequencies and kernels: what is known so far.  *rows is borrowed until the next call for this run.  Errors: ARGUMENT. */

@@ -35,10 +35,10 @@ static void check_meter(const yoke_meter_info *info, char *why)
     if (info->source == YOKE_ENERGY_ESTIMATED)
         snprintf(why, RUN_WHY_BYTES, "%.64s estimates energy from declared powers, which are the same for all kernels", info->name);
     else if (info->integrated)
-        snprintf(
-            why, RUN_WHY_BYTES,
-            "%.64s shows power and counts no energy; what it shows of short kernels depends on its sensor, which `yoke profile` identifies",
-            info->name);
+        snprintf(why, RUN_WHY_BYTES,
+                 "%.64s shows power and counts no energy; what it shows of short kernels depends on its sensor: `yoke profile` identifies "
+                 "it, and measures one kernel at a time",
+                 info->name);
 }
 
 static void match_meters(yoke_run *run, int device)
@@ -49,21 +49,35 @@ static void match_meters(yoke_run *run, int device)
         snprintf(d->why, sizeof d->why, "it is not active: %.200s", of->why);
     else if (of->meters == 0)
         snprintf(d->why, sizeof d->why, "%s", run->meter == NULL ? "no meters are open" : "no meter here tells of it");
+    d->context = run->context;
     for (int64_t k = 0; k < run->num_meters && k < RUN_MOST_METERS && d->why[0] == '\0'; k++) {
         if ((of->meters & (UINT64_C(1) << k)) == 0) continue;
         check_meter(&run->meter_infos[k], d->why);
         if (d->num_meters == RUN_PROFILE_METERS) snprintf(d->why, sizeof d->why, "it has more than %d meters", (int)RUN_PROFILE_METERS);
         if (d->why[0] == '\0') d->meters[d->num_meters++] = (run_profile_meter){.run = run, .index = k};
     }
+    if (d->why[0] != '\0') d->num_meters = 0;
 }
 
-/* What is not lack of memory ends the profile of the device, and not the run. */
-static yoke_status give_up(yoke_run *run, run_profile_device *d, yoke_status status)
+static void close_meters(run_profile_device *d)
+{
+    for (int m = 0; m < d->num_meters; m++) profiler_destroy(d->meters[m].profiler);
+    d->num_meters = 0;
+}
+
+yoke_status run_profile_without_energy(run_profile_device *d, yoke_status status)
 {
     if (status == YOKE_OK || status == YOKE_ERROR_MEMORY) return status;
-    if (d->why[0] == '\0') snprintf(d->why, sizeof d->why, "%s", yoke_last_error(run->context));
-    d->begun = 0;
+    if (d->why[0] == '\0') snprintf(d->why, sizeof d->why, "%s", yoke_last_error(d->context));
+    close_meters(d);
     return YOKE_OK;
+}
+
+/* Where the queue takes no marks: what is not lack of memory ends the profile of the device, and not the run. */
+static yoke_status give_up(run_profile_device *d, yoke_status status)
+{
+    if (status != YOKE_OK && status != YOKE_ERROR_MEMORY) d->stopped = 1;
+    return run_profile_without_energy(d, status);
 }
 
 /* overhead: part of the time for readings of this meter. */
@@ -80,7 +94,7 @@ static yoke_status open_meter(yoke_run *run, double overhead, run_profile_meter 
     meter->faults = -1;
     yoke_status status = run_meter_joules(run->meter, meter->index, &joules, &meter->faults);
     if (status == YOKE_OK && !run->simulated)
-        yoke_log(run->context, YOKE_LOG_INFO, "profile: updates of %s are looked for, which takes 2 s, or 10 s where they are rare",
+        yoke_log(run->context, YOKE_LOG_INFO, "profile: updates of %s are looked for, for 2 s at most, or 10 s where they are rare",
                  info->name);
     return status == YOKE_OK ? profiler_create(run->context, &how, overhead, &meter->profiler) : status;
 }
@@ -97,8 +111,8 @@ yoke_status run_profile_create(yoke_run *run)
     for (int i = 0; i < run->num_devices && status == YOKE_OK; i++) {
         match_meters(run, i);
         run_profile_device *d = &run->profile->devices[i];
-        for (int m = 0; m < d->num_meters && status == YOKE_OK && d->why[0] == '\0'; m++)
-            status = give_up(run, d, open_meter(run, 0.5 * run->options.profile / d->num_meters, &d->meters[m]));
+        for (int m = 0; m < d->num_meters && status == YOKE_OK; m++)
+            status = run_profile_without_energy(d, open_meter(run, 0.5 * run->options.profile / d->num_meters, &d->meters[m]));
     }
     run->profile->start_s = run_now_s(run);
     return status;
@@ -109,9 +123,8 @@ void run_profile_destroy(yoke_run *run)
     run_profile *profile = run->profile;
     if (profile == NULL) return;
     for (int i = 0; i < run->num_devices && profile->devices != NULL; i++) {
-        run_profile_device *d = &profile->devices[i];
-        for (int m = 0; m < d->num_meters; m++) profiler_destroy(d->meters[m].profiler);
-        run_marks_destroy(d);
+        close_meters(&profile->devices[i]);
+        run_marks_destroy(&profile->devices[i]);
     }
     yoke_release(run->context, profile->devices);
     yoke_release(run->context, profile->rows);
@@ -133,6 +146,7 @@ void run_profile_begin(yoke_run *run)
         run_profile_device *d = &run->profile->devices[i];
         d->begun = 0;
         d->last = -1;
+        memset(d->round_calls, 0, sizeof d->round_calls);
         d->level = run->devices[i].level;
     }
 }
@@ -141,14 +155,24 @@ static yoke_status look(run_profile_device *d)
 {
     yoke_status status = YOKE_OK;
     for (int m = 0; m < d->num_meters && status == YOKE_OK; m++) status = profiler_look(d->meters[m].profiler);
-    return status;
+    return run_profile_without_energy(d, status);
 }
 
-static yoke_status end_series(yoke_run *run, run_profile_device *d)
+static yoke_status end_series(run_profile_device *d)
 {
     yoke_status status = look(d);
-    if (status == YOKE_OK) status = run_marks_end(d);
-    return give_up(run, d, status);
+    return status == YOKE_OK ? give_up(d, run_marks_end(d)) : status;
+}
+
+/* Returns whether there were any calls. */
+static int count_round(run_profile_device *d, int num_kernels)
+{
+    int any = 0;
+    for (int k = 0; k < num_kernels; k++) {
+        d->calls[d->level][k] += d->round_calls[k];
+        any |= d->round_calls[k] > 0;
+    }
+    return any;
 }
 
 yoke_status run_profile_end(yoke_run *run, double seconds)
@@ -156,10 +180,11 @@ yoke_status run_profile_end(yoke_run *run, double seconds)
     yoke_status status = YOKE_OK;
     for (int i = 0; i < run->num_devices && run->profile != NULL && status == YOKE_OK; i++) {
         run_profile_device *d = &run->profile->devices[i];
-        if (!d->begun) continue;
-        d->round_s[d->level] += seconds;
-        d->rounds[d->level] += 1;
-        if (!d->resting) status = end_series(run, d);
+        if (count_round(d, run->profile->num_kernels)) {
+            d->round_s[d->level] += seconds;
+            d->rounds[d->level] += 1;
+        }
+        if (d->begun && !d->resting && !d->stopped) status = end_series(d);
         d->begun = 0;
     }
     return status;
@@ -178,6 +203,13 @@ static int find_kernel(run_profile *profile, const char *name)
     return profile->num_kernels++;
 }
 
+static void refuse_shared(run_profile_device *d, const char *name)
+{
+    close_meters(d);
+    if (d->why[0] == '\0')
+        snprintf(d->why, sizeof d->why, "kernels of %.64s run at the same time behind the same meter, which shows their sum", name);
+}
+
 /* Two devices behind one meter: it does not say whose energy it is. */
 static void check_sharing(yoke_run *run, int device)
 {
@@ -185,9 +217,8 @@ static void check_sharing(yoke_run *run, int device)
     for (int i = 0; i < run->num_devices; i++) {
         run_profile_device *other = &run->profile->devices[i], *d = &run->profile->devices[device];
         if (i == device || !other->begun || (run->devices[i].meters & run->devices[device].meters) == 0) continue;
-        snprintf(d->why, sizeof d->why, "kernels of %.64s run at the same time behind the same meter", run->devices[i].info->name);
-        snprintf(other->why, sizeof other->why, "kernels of %.64s run at the same time behind the same meter",
-                 run->devices[device].info->name);
+        refuse_shared(d, run->devices[i].info->name);
+        refuse_shared(other, run->devices[device].info->name);
     }
 }
 
@@ -201,10 +232,11 @@ static int must_rest(const yoke_run *run, const run_profile_device *d)
 static yoke_status begin_series(run_profile_device *d, yoke_device *of, yoke_queue *queue)
 {
     double before = yoke_device_clock_s(of);
-    yoke_status status = run_marks_begin(d, of, queue);
+    yoke_status status = give_up(d, run_marks_begin(d, of, queue));
     d->spent_s += yoke_device_clock_s(of) - before;
+    if (status != YOKE_OK || d->stopped) return status;
     for (int m = 0; m < d->num_meters && status == YOKE_OK; m++) status = profiler_begin(d->meters[m].profiler, d->level);
-    return status;
+    return run_profile_without_energy(d, status);
 }
 
 static yoke_status add_mark(yoke_run *run, int device, yoke_queue *queue, int kernel, int continues)
@@ -213,12 +245,12 @@ static yoke_status add_mark(yoke_run *run, int device, yoke_queue *queue, int ke
     yoke_device *of = run->devices[device].device;
     int rest = must_rest(run, d), resumes = d->resting && !rest;
     yoke_status status = YOKE_OK;
-    if (rest && !d->resting) status = end_series(run, d);
+    if (rest && !d->resting) status = end_series(d);
     if (!rest && d->resting && kernel < 0) return YOKE_OK; /* it begins with a whole call */
     if (!rest && d->resting) status = begin_series(d, of, queue);
     d->resting = rest;
-    if (status != YOKE_OK || rest || d->why[0] != '\0') return status;
-    status = run_marks_add(d, of, queue, kernel, continues && !resumes);
+    if (status != YOKE_OK || rest || d->stopped) return status;
+    status = give_up(d, run_marks_add(d, of, queue, kernel, continues && !resumes));
     return status == YOKE_OK ? look(d) : status;
 }
 
@@ -235,16 +267,16 @@ yoke_status yoke_run_mark(yoke_run *run, int64_t device, yoke_queue *queue, cons
     /* What follows itself is one call of several launches, which pauses may part. */
     int continues = number >= 0 && number == d->last;
     yoke_status status = YOKE_OK;
-    if (number >= 0) d->calls[d->level][number] += !continues;
+    if (number >= 0) d->round_calls[number] += !continues;
     if (number >= 0) d->last = number;
-    if (!d->begun && number >= 0 && d->why[0] == '\0') {
+    if (!d->begun && number >= 0 && !d->stopped) {
         d->begun = 1;
         d->resting = must_rest(run, d);
         check_sharing(run, (int)device);
-        if (d->why[0] == '\0' && !d->resting) status = give_up(run, d, begin_series(d, run->devices[device].device, queue));
+        if (!d->resting) status = begin_series(d, run->devices[device].device, queue);
     }
-    if (status != YOKE_OK || d->why[0] != '\0' || !d->begun) return status;
-    return give_up(run, d, add_mark(run, (int)device, queue, number, continues));
+    if (status != YOKE_OK || d->stopped || !d->begun) return status;
+    return add_mark(run, (int)device, queue, number, continues);
 }
 
 /* ------------------------------------------------------------------------------------------------------ results */
@@ -258,14 +290,16 @@ typedef struct summing {
     char why[RUN_WHY_BYTES];
 } summing;
 
-static void sum_meters(yoke_run *run, const run_profile_device *d, int level, summing *sum)
+static void sum_meters(const yoke_run *run, int device, int level, summing *sum)
 {
+    const run_profile_device *d = &run->profile->devices[device];
+    const int any = run->num_meters > 0 || run->meter == NULL || run->energy_why[0] == '\0';
     static const profile_joules unknown = {.call_s = NAN, .energy_j = NAN, .uncertainty_j = NAN, .dynamic_j = NAN};
     profile_joules one[PROFILE_MOST_KERNELS + 1];
     for (int k = 0; k <= PROFILE_MOST_KERNELS; k++) sum->joules[k] = unknown;
-    snprintf(sum->why, sizeof sum->why, "%s", d->why);
+    snprintf(sum->why, sizeof sum->why, "%s", any ? d->why : run->energy_why);
     sum->readings = NAN;
-    for (int m = 0; m < d->num_meters && d->meters[m].profiler != NULL; m++) {
+    for (int m = 0; m < d->num_meters; m++) {
         int64_t readings = 0;
         for (int k = 0; k <= PROFILE_MOST_KERNELS; k++) one[k] = unknown;
         yoke_status status = profiler_result(d->meters[m].profiler, level, one, &readings);
@@ -280,15 +314,18 @@ static void sum_meters(yoke_run *run, const run_profile_device *d, int level, su
             to->uncertainty_j += one[k].uncertainty_j; /* what is wrong with them may be the same */
         }
     }
+    for (int k = 0; k < PROFILE_MOST_KERNELS; k++) sum->joules[k].call_s = d->timed_s[level][k] / d->timed[level][k];
 }
 
 /* More calls make uncertainties smaller by the root of their number, and readings more. */
 static void explain_too_few(const summing *sum, const profile_joules *joules, double calls, char *why)
 {
     static const double enough = 0.3;
-    enum { READINGS = PROFILE_KERNEL_BLOCKS * 2 };
-    if (sum->why[0] != '\0' && sum->readings > 0) {
-        snprintf(why, RUN_WHY_BYTES, "%.160s: about %.2g calls", sum->why, fmin(1e15, ceil(calls * READINGS / sum->readings)));
+    if (isnan(joules->call_s)) {
+        snprintf(why, RUN_WHY_BYTES, "none of its calls was timed, since that took more of the time than it may; a longer run times some");
+    } else if (sum->why[0] != '\0' && sum->readings > 0) {
+        snprintf(why, RUN_WHY_BYTES, "%.160s: about %.2g calls", sum->why,
+                 fmin(1e15, ceil(calls * PROFILE_LEAST_READINGS / sum->readings)));
     } else if (sum->why[0] != '\0') {
         snprintf(why, RUN_WHY_BYTES, "%s", sum->why);
     } else if (isnan(joules->energy_j)) {
@@ -333,7 +370,7 @@ static void add_device(yoke_run *run, int device, int level, int64_t *count)
     double busy_s = 0, any = 0;
     for (int k = 0; k < run->profile->num_kernels; k++) any += d->calls[level][k];
     if (!(any > 0)) return;
-    sum_meters(run, d, level, &sum);
+    sum_meters(run, device, level, &sum);
     const profile_joules *idle = &sum.joules[PROFILE_MOST_KERNELS];
     for (int k = 0; k < PROFILE_MOST_KERNELS && !(idle->uncertainty_j < 0.5 * idle->energy_j); k++) sum.joules[k].dynamic_j = NAN;
     for (int k = 0; k < run->profile->num_kernels; k++) {

@@ -27,7 +27,9 @@ typedef struct run_profile_mark {
 } run_profile_mark;
 
 typedef struct run_profile_device {
-    char why[RUN_WHY_BYTES]; /* nothing is told of it; "" */
+    yoke_context *context;
+    char why[RUN_WHY_BYTES]; /* there is no energy of it, and its meters are not read; "" */
+    int stopped;             /* its queue takes no marks any more */
     int num_meters;
     run_profile_meter meters[RUN_PROFILE_METERS];
     int begun, resting;                         /* in this round: its marks have begun; they cost more than they may, and rest */
@@ -38,11 +40,14 @@ typedef struct run_profile_device {
     int open;                                   /* kernel that was at work then; -1: none */
     int open_continues;
     double open_s;                   /* since then */
+    double nearest_s;                /* how well the time of an event was known at best; 0: not tried yet */
     int last;                        /* kernel that was begun last in this round; -1: none */
     double spent_s;                  /* in marks, but for waiting while the device works */
     double round_s[RUN_MOST_LEVELS]; /* of rounds with marks */
     double rounds[RUN_MOST_LEVELS];
+    double round_calls[PROFILE_MOST_KERNELS]; /* of the round that has begun */
     double calls[RUN_MOST_LEVELS][PROFILE_MOST_KERNELS];
+    double timed[RUN_MOST_LEVELS][PROFILE_MOST_KERNELS], timed_s[RUN_MOST_LEVELS][PROFILE_MOST_KERNELS]; /* calls, and their seconds */
 } run_profile_device;
 
 typedef struct run_profile {
@@ -57,16 +62,18 @@ typedef struct run_profile {
 /* Where the options ask for it.  Errors: MEMORY. */
 yoke_status run_profile_create(yoke_run *run);
 void run_profile_destroy(yoke_run *run);
-/* A round begins, ends after so many seconds, or is given up.  Errors: MEMORY. */
+/* A round begins, ends after so many seconds, or is given up, and then none of its calls count.  Errors: MEMORY. */
 void run_profile_begin(yoke_run *run);
 yoke_status run_profile_end(yoke_run *run, double seconds);
 void run_profile_drop(yoke_run *run);
+/* A meter of the device failed with that status: from now on there are no energies of it, and seconds still.  Errors: MEMORY. */
+yoke_status run_profile_without_energy(run_profile_device *device, yoke_status status);
 
 /* ------------------------------------------------------------------------------------------- profile_marks.c */
 
-/* Begins a series of marks: waits for what the queue has to do.  Errors: MEMORY, those of events. */
+/* Begins a series of marks: waits for what the queue has to do.  Errors: MEMORY, those of events.  Meters that fail are no errors. */
 yoke_status run_marks_begin(run_profile_device *device, yoke_device *of, yoke_queue *queue);
-/* Errors: MEMORY, those of events and of the profilers. */
+/* Errors: MEMORY, those of events. */
 yoke_status run_marks_add(run_profile_device *device, yoke_device *of, yoke_queue *queue, int kernel, int continues);
 /* Tells the profilers all marks so far, waiting for them.  Errors: likewise. */
 yoke_status run_marks_end(run_profile_device *device);

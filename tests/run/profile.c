@@ -172,9 +172,41 @@ static void what_cannot_be_told_says_why(void **state)
             assert_non_null(strstr(rows[i].why_not, cases[k].why));
         }
         assert_true(rows[0].calls == cases[k].calls);
+        expect_near(rows[0].call_s, 8e-4, 1e-9, "seconds of a launch, which need no meter");
         worker_close(&w);
         assert_int_equal(memory.outstanding, 0);
     }
+}
+
+/* The application works the units of such a round again. */
+static void calls_of_an_abandoned_round_do_not_count(void **state)
+{
+    (void)state;
+    static const char text[] = "{\"name\": \"two\", \"devices\": [{\"name\": \"cpu\", \"class\": \"cpu\", \"seconds_per_unit\": 2e-6}, "
+                               "{\"name\": \"gpu\", \"class\": \"gpu\", \"seconds_per_unit\": 1e-6}]}";
+    static const int64_t n = UNITS;
+    static const yoke_phase phase = {.work = "work", .calls = 1, .units = UNITS, .barrier = 1};
+    const yoke_round round = {.num_cuts = 1, .cut_units = &n, .num_phases = 1, .phases = &phase};
+    const yoke_run_options options = {.profile = 0.01};
+    failing memory = {0};
+    worker w;
+    worker_open(&w, &memory, text, &options);
+    for (int r = 0; r < 2; r++) {
+        assert_int_equal(yoke_run_plan(w.run, &round, 1, &w.assignment), YOKE_OK);
+        assert_int_equal(yoke_run_begin(w.run), YOKE_OK);
+        for (int k = 0; k < (r == 0 ? 5 : 3); k++) {
+            assert_int_equal(yoke_run_mark(w.run, 0, w.queues[0], "work"), YOKE_OK);
+            assert_int_equal(yoke_queue_call(w.queues[0], nothing, NULL, UNITS), YOKE_OK);
+            assert_int_equal(yoke_run_mark(w.run, 0, w.queues[0], "else"), YOKE_OK);
+        }
+        assert_int_equal(yoke_queue_finish(w.queues[0]), YOKE_OK);
+        assert_int_equal(r == 0 ? yoke_run_fail(w.run, 1, "lost") : yoke_run_end(w.run, NULL, NULL), YOKE_OK);
+    }
+    const yoke_run_profile *rows = rows_of(&w, 2); /* the device is always at work */
+    expect_near(rows[0].calls, 3, 0, "calls");
+    expect_near(rows[0].call_s, 8e-4, 1e-9, "seconds of a call");
+    worker_close(&w);
+    assert_int_equal(memory.outstanding, 0);
 }
 
 static void a_failing_allocation_is_an_error_and_leaves_nothing(void **state)
@@ -201,6 +233,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(intervals_cover_the_truth),
     cmocka_unit_test(without_the_option_nothing_is_told),
     cmocka_unit_test(what_cannot_be_told_says_why),
+    cmocka_unit_test(calls_of_an_abandoned_round_do_not_count),
     cmocka_unit_test(a_failing_allocation_is_an_error_and_leaves_nothing),
 };
 

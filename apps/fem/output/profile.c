@@ -42,16 +42,17 @@ static void print_reasons(app_terminal *terminal, const fem_profile *profile)
 void fem_profile_print(app_terminal *terminal, const fem_profile *profile)
 {
     const int frequencies = has_frequencies(profile);
-    app_print(terminal, "\n%-*s  %-*s%s %8s %9s %9s %8s %7s %7s\n", NAME_WIDTH, "kernel", DEVICE_WIDTH, "device",
-              frequencies ? "     GHz" : "", "calls", "s/call", "J/call", "+-", "W", "share %");
+    app_print(terminal, "\n%-*s  %-*s%s %8s %9s %9s %9s %8s %7s %7s\n", NAME_WIDTH, "kernel", DEVICE_WIDTH, "device",
+              frequencies ? "     GHz" : "", "calls", "s/call", "s all", "J/call", "+-", "W", "share %");
     for (int64_t i = 0; i < profile->count; i++) {
         const yoke_run_profile *row = &profile->rows[i];
-        char text[7][32], frequency[64] = "";
+        char text[8][32], frequency[64] = "";
         if (frequencies) snprintf(frequency, sizeof frequency, " %7s", text_of(text[6], "%.3g", 1e-9 * row->frequency_hz));
-        app_print(terminal, "%-*s  %-*s%s %8.0f %9s %9s %8s %7s %7s\n", NAME_WIDTH, fem_profile_name(row), DEVICE_WIDTH,
+        app_print(terminal, "%-*s  %-*s%s %8.0f %9s %9s %9s %8s %7s %7s\n", NAME_WIDTH, fem_profile_name(row), DEVICE_WIDTH,
                   profile->names[row->device], frequency, row->calls, text_of(text[0], "%.3g", row->call_s),
-                  text_of(text[1], "%.4g", row->energy_j), text_of(text[2], "%.2g", row->uncertainty_j),
-                  text_of(text[3], "%.4g", row->energy_j / row->call_s), text_of(text[4], "%.2f", 100 * row->part));
+                  text_of(text[7], "%.3g", row->calls * row->call_s), text_of(text[1], "%.4g", row->energy_j),
+                  text_of(text[2], "%.2g", row->uncertainty_j), text_of(text[3], "%.4g", row->energy_j / row->call_s),
+                  text_of(text[4], "%.2f", 100 * row->part));
     }
     print_reasons(terminal, profile);
 }

@@ -1,7 +1,10 @@
-"""--profile: joules of kernels against the powers of the machine file, and why there are none."""
+"""--profile: seconds and joules of kernels against the powers of the machine file and of counters in files, and why there are none."""
+import contextlib
 import json
+import os
 import pathlib
 import re
+import threading
 
 from command import EXAMPLES, SMALL, close_to, environment, record, run, words
 
@@ -52,10 +55,11 @@ def test_kernels_have_the_power_of_their_device():
         close_to(told + (20 + idle) * seconds, joules, 0.02, "sum of the kernels")
         share = sum(row["share"] for row in rows if row["share"] is not None)
         close_to(share, told / joules, 1e-6, "sum of the shares")
-        lines = re.findall(r"^(cg product) +(sim:\w+) +(\d+) +(\S+) +(\S+)", done.stdout, re.MULTILINE)
-        for (name, device, calls, seconds_each, joules_each), row in zip(lines, [r for r in rows if r["kernel"] == "cg product"], strict=True):
+        lines = re.findall(r"^(cg product) +(sim:\w+) +(\d+) +(\S+) +(\S+) +(\S+)", done.stdout, re.MULTILINE)
+        for (name, device, calls, seconds_each, seconds_all, joules_each), row in zip(lines, [r for r in rows if r["kernel"] == "cg product"], strict=True):
             assert (name, device, int(calls)) == (row["kernel"], row["device"], row["calls"])
             close_to(float(seconds_each), row["call_s"], 1e-2, "seconds")
+            close_to(float(seconds_all), row["call_s"] * row["calls"], 1e-2, "seconds of all calls")
             close_to(float(joules_each), row["energy_j"], 1e-3, "joules")
 
 
@@ -98,17 +102,29 @@ def test_what_is_missing_says_why():
     root.mkdir(exist_ok=True)
     unmetered = environment(YOKE_SYSROOT=str(root.resolve()), YOKE_NVML="", YOKE_AMDSMI="", YOKE_ROCMSMI="")
     few = {**MULTIGRID, "refine__steps": 0}
+    unpowered = str(pathlib.Path("unpowered.json").resolve())
+    pathlib.Path(unpowered).write_text('{"name": "test", "devices": [{"name": "cpu", "class": "cpu", "seconds_per_unit": 3e-5}]}', encoding="utf-8")
     for line, why in (
-        (words(SMALL, "--profile", **few), "no meter"),
+        (words(SMALL, "--profile", **few), "no usable meter: powercap: "),
+        (words(SMALL, "--machine", unpowered, "--devices", "sim:cpu", "--profile", **few), "no meters are open"),
         (words(SMALL, "--machine", machine(meter={"period_s": 0.5}), "--devices", "sim:cpu", "--profile", **few), "at least 24 are needed"),
         (words(SMALL, "--declare", "idle=10,busy=50", "--profile", **few), "declared powers"),
     ):
         done = run(line, env=unmetered)
         rows = record()["profile"]
-        assert rows and all(row["energy_j"] is None and why in row["why_not"] for row in rows), rows
+        timed = [row for row in rows if row["call_s"] is not None]  # on a busy machine timing may rest
+        assert rows and all(row["energy_j"] is None and why in row["why_not"] for row in timed), rows
+        assert all("none of its calls was timed" in row["why_not"] for row in rows if row["call_s"] is None), rows
+        if not timed and "--machine" not in line:
+            continue
         assert re.search(rf"^no energy of \S+ \(.*\): .*{why}", done.stdout, re.MULTILINE), done.stdout
-        assert re.search(r"^cg product .* -  +- ", done.stdout.replace("       -", " - "), re.MULTILINE) or " - " in done.stdout
-        assert all(row["calls"] > 0 for row in rows)
+        # Calls and seconds need no meter, and all kernels of a device together take no more than the solve.
+        number = r"[\d.e+-]*\d[\d.e+-]*"
+        assert re.search(rf"^\S+ .*\S +\S+ +\d+ +{number} +{number} +- +- +- +-$", done.stdout, re.MULTILINE), done.stdout
+        assert all(row["calls"] > 0 for row in rows) and all(row["call_s"] >= 0 for row in timed), rows
+        if "--machine" in line:
+            seconds = sum(step["measured"]["time_s"] for step in record()["steps"])
+            close_to(sum(row["calls"] * row["call_s"] for row in rows), seconds, 1e-6, "seconds of all kernels")
 
 
 def test_without_the_option_there_is_no_table():
@@ -121,3 +137,82 @@ def test_the_solution_is_the_same():
     run(words(EXAMPLES / "fichera.yaml", "--set", "element=q1", "--set", "refine.steps=2", "--profile", out="profiled"))
     plain, profiled = (record(out)["steps"] for out in ("plain", "profiled"))
     assert [(step["iterations"], step["strain_energy_j"]) for step in plain] == [(step["iterations"], step["strain_energy_j"]) for step in profiled]
+
+
+# ------------------------------------------------------------------------------------------- counters of processor packages
+
+PACKAGES_W = (9, 4)  # tests/meter/stub/rapl.h, whose counters have a period of 1/1024 s; the first one wraps after 0.5 J
+METERED = {"element": "q1", "solver__preconditioner": "jacobi", "solver__relative_residual": 1e-12, "refine__steps": 7}
+
+
+def packages():
+    """The environment of a machine with two packages whose counters move with the clock, and the files of these counters."""
+    root = pathlib.Path("packages").resolve()
+    counters = []
+    for number in range(len(PACKAGES_W)):
+        zone = root / f"sys/class/powercap/intel-rapl:{number}"
+        zone.mkdir(parents=True)
+        for name, text in (("name", f"package-{number}"), ("max_energy_range_uj", "1000000000"), ("energy_uj", "0")):
+            (zone / name).write_text(text + "\n", encoding="utf-8")
+        counters.append(zone / "energy_uj")
+    return environment(YOKE_SYSROOT=str(root), LD_PRELOAD=os.environ["YOKE_STUB_RAPL"]), counters
+
+
+def test_counters_of_packages_tell_the_energy_of_kernels():
+    metered, _ = packages()
+    done = run(words(EXAMPLES / "drill-hole.yaml", "--devices", "openmp", "--profile", **METERED), env=metered)
+    found = record()
+    rows = found["profile"]
+    print(done.stdout, json.dumps(rows, indent=1))
+    known = {row["kernel"]: row for row in rows if row["energy_j"] is not None}
+    assert "cg product" in known, rows
+    for row in known.values():
+        expected = sum(PACKAGES_W) * row["call_s"]
+        assert abs(row["energy_j"] - expected) <= max(2 * row["uncertainty_j"], 0.05 * expected), row
+    # All that the packages drew in the solves.
+    solves = [step["measured"] for step in found["steps"] if step["measured"]["energy_j"] is not None]
+    drawn = sum(PACKAGES_W) * sum(step["time_s"] for step in solves)
+    assert drawn > 0.5 * 9 / 13
+    close_to(sum(step["energy_j"] for step in solves), drawn, 0.05, "energy of the solves")
+    close_to(sum(row["share"] for row in known.values()), sum(row["calls"] * row["call_s"] for row in known.values()) * sum(PACKAGES_W) / drawn, 0.1, "sum of the shares")
+
+
+def test_a_counter_that_vanishes_in_a_run_leaves_the_seconds():
+    metered, counters = packages()
+    ending = threading.Event()
+
+    def take_away():
+        while not ending.wait(0.002):
+            with contextlib.suppress(OSError, ValueError):
+                if len(record()["steps"]) >= 3:
+                    counters[1].unlink()
+                    return
+
+    thread = threading.Thread(target=take_away)
+    thread.start()
+    try:
+        done = run(words(EXAMPLES / "drill-hole.yaml", "--devices", "openmp", "--profile", **METERED), env=metered)
+    finally:
+        ending.set()
+        thread.join()
+    rows = record()["profile"]
+    why = "intel-rapl:1/energy_uj is gone: the hardware was taken offline or lost"
+    assert all(row["energy_j"] is None and why in row["why_not"] and row["call_s"] > 0 for row in rows), rows
+    assert re.search(rf"^no energy of openmp \(cg .*\): .*{why}", done.stdout, re.MULTILINE), done.stdout
+    steps = record()["steps"]
+    assert steps[0]["measured"]["energy_j"] is not None and steps[-1]["measured"]["energy_j"] is None, steps
+
+
+def test_cores_behind_one_meter_have_seconds_only():
+    metered, _ = packages()
+    done = run(words(SMALL, "--devices", "openmp:0-0,openmp:1-1", "--profile", **{**METERED, "refine__steps": 3}), env=metered, code=None)
+    if done.returncode == 2 and "openmp:1-1" in done.stderr:
+        raise SystemExit(77)  # one core only
+    assert done.returncode == 0, done.stderr
+    rows = record()["profile"]
+    for device, other in (("openmp:0-0", "openmp:1-1"), ("openmp:1-1", "openmp:0-0")):
+        mine = [row for row in rows if row["device"] == device]
+        assert mine and all(row["energy_j"] is None for row in mine), rows
+        # On a busy machine timing may rest.
+        assert all(f"kernels of {other} run at the same time behind the same meter" in row["why_not"] or row["call_s"] is None for row in mine), rows
+    assert any(row["call_s"] is not None for row in rows), rows
