@@ -3,9 +3,11 @@
  */
 #include <math.h>
 #include <omp.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "common/file.h"
+#include "common/grow.h"
 #include "common/interrupt.h"
 #include "common/options.h"
 #include "common/program.h"
@@ -17,6 +19,7 @@
 #include "output/write.h"
 #include "particles/coincident.h"
 #include "particles/format.h"
+#include "particles/frames.h"
 #include "particles/generate.h"
 #include "particles/read.h"
 #include "particles/scale.h"
@@ -26,7 +29,7 @@ enum { SAMPLE_SEED = 1 }; /* of the particles that are compared with direct sums
 
 typedef struct command_line {
     app_list operands;
-    const char *distribution, *charges, *save, *output, *json, *devices, *machine;
+    const char *distribution, *charges, *frames, *save, *output, *json, *devices, *machine;
     int64_t particles, seed, frame, threads, depth, leaf, order, check;
     bool direct, potential_only, skip_coincident;
     fmm_tuning_words tuning;
@@ -37,6 +40,12 @@ typedef struct work {
     yoke_context *context;
     app_terminal *terminal;
     const command_line *line;
+    fmm_reader *reader;        /* NULL: particles are generated */
+    fmm_writer *save, *output; /* NULL: not wanted */
+    int64_t first, last;       /* frames */
+    fmm_result *results;       /* [frames done] */
+    int64_t room;              /* for results */
+    /* of the frame that is worked on */
     fmm_particles *particles;
     fmm_field *field;
     fmm_tuned tuned;
@@ -109,6 +118,10 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
          .number = &line->frame,
          .minimum = 1,
          .maximum = INT32_MAX},
+        {.name = "frames",
+         .value = "A:B",
+         .help = "the frames of FILE from A to B, one after the other; or all; results go to .xyz or .h5",
+         .text = &line->frames},
         {.name = "output", .value = "FILE", .help = "write the particles with potential and force", .text = &line->output},
         {.name = "potential-only", .help = "compute no forces", .flag = &line->potential_only},
         {.name = "skip-coincident",
@@ -183,7 +196,8 @@ static yoke_status check(yoke_context *context, const command_line *line)
     if (file && (line->particles >= 0 || line->seed >= 0 || line->charges))
         return yoke_fail(context, YOKE_ERROR_INPUT,
                          "--particles, --seed and --charges belong to --generate; FILE has particles of its own");
-    if (!file && line->frame > 0) return yoke_fail(context, YOKE_ERROR_INPUT, "--frame belongs to FILE");
+    if (!file && (line->frame > 0 || line->frames)) return yoke_fail(context, YOKE_ERROR_INPUT, "--frame and --frames belong to FILE");
+    if (line->frame > 0 && line->frames) return yoke_fail(context, YOKE_ERROR_INPUT, "--frame and --frames: give one of them");
     bool tree = line->depth >= 0 || line->leaf > 0, fast = tree || line->order >= 0;
     if (line->direct && fast) return yoke_fail(context, YOKE_ERROR_INPUT, "--direct has none of --depth, --leaf and --order");
     if (fast && line->order < 0) return yoke_fail(context, YOKE_ERROR_INPUT, "a tree (--depth or --leaf) needs --order");
@@ -196,32 +210,49 @@ static yoke_status check(yoke_context *context, const command_line *line)
     if ((!fast || line->leaf > 0) && fmm_tuning_asked(&line->tuning))
         return yoke_fail(context, YOKE_ERROR_INPUT,
                          "--objective, --store, --declare, --explain, --measure-all and --plot belong to --order without --leaf");
+    if (line->frames && (line->tuning.explain || line->tuning.measure_all || line->tuning.plot))
+        return yoke_fail(context, YOKE_ERROR_INPUT,
+                         "--explain, --measure-all and --plot are for one frame: give --frame N instead of --frames");
     if (line->machine && !line->devices) return yoke_fail(context, YOKE_ERROR_INPUT, "--machine needs --devices");
     return fmm_tuning_check(context, &line->tuning);
 }
 
 /* ------------------------------------------------------------------------------------------------ a run */
 
-static yoke_status get_particles(work *w)
+/* Opens the file, if there is one, and says which frames are worked on. */
+static yoke_status open_input(work *w)
+{
+    const command_line *line = w->line;
+    w->first = w->last = line->frame > 0 ? line->frame : 1;
+    if (line->operands.count == 0) return YOKE_OK;
+    app_progress(w->terminal, "reading %s", line->operands.text[0]);
+    yoke_status status = fmm_reader_open(w->context, line->operands.text[0], &w->reader);
+    if (status || !line->frames) return status;
+    return fmm_frames_parse(w->context, line->frames, fmm_reader_frames(w->reader), &w->first, &w->last);
+}
+
+static yoke_status generate(work *w)
 {
     static const char *const distributions[] = {"grid", "shells", "xenon", NULL}, *const charges[] = {"alternating", "random", "equal",
                                                                                                       NULL};
     const command_line *line = w->line;
     int distribution, sign;
-    if (line->operands.count > 0) {
-        w->result.input = line->operands.text[0];
-        w->result.frame = line->frame > 0 ? line->frame : 1;
-        app_progress(w->terminal, "reading %s", w->result.input);
-        return fmm_particles_read(w->context, w->result.input, w->result.frame, &w->particles, &w->result.frames);
-    }
     yoke_status status = app_option_choice(w->context, "generate", line->distribution, distributions, &distribution);
     if (!status) status = app_option_choice(w->context, "charges", line->charges, charges, &sign);
     if (status) return status;
     w->result.input = distributions[distribution];
-    w->result.frame = 1;
     return fmm_particles_generate(w->context, (fmm_distribution)distribution,
                                   line->particles >= 0 ? line->particles : fmm_distribution_count((fmm_distribution)distribution),
                                   (fmm_charges)sign, line->seed >= 0 ? (uint64_t)line->seed : 1, &w->particles);
+}
+
+static yoke_status get_particles(work *w, int64_t frame)
+{
+    w->result.frame = frame;
+    if (!w->reader) return generate(w);
+    w->result.input = w->line->operands.text[0];
+    w->result.frames = fmm_reader_frames(w->reader);
+    return fmm_reader_read(w->reader, frame, &w->particles);
 }
 
 static yoke_status refuse_coincident(work *w)
@@ -280,6 +311,7 @@ static yoke_status find_depth(work *w, int *depth)
     if (!status && line->tuning.measure_all) status = fmm_tuning_measure(w->terminal, w->particles, gradient, &w->tuned);
     *depth = w->tuned.choice.depth;
     w->result.tuned = &w->tuned;
+    w->result.tune_s = w->tuned.analysis_s;
     return status;
 }
 
@@ -359,7 +391,7 @@ static void show_times(work *w)
     app_print(w->terminal, ", total %.3g s\n", r->total_s);
 }
 
-static void show(work *w)
+static yoke_status show(work *w)
 {
     const fmm_result *r = &w->result;
     app_print(w->terminal, "%lld particles (%s), ", (long long)r->particles, r->input);
@@ -378,26 +410,95 @@ static void show(work *w)
     if (r->sample.count && r->gradient) app_print(w->terminal, ", of forces %.2g", r->sample.force);
     if (r->sample.count) app_print(w->terminal, ", relative, in the 2-norm; direct sums at %lld particles\n", (long long)r->sample.count);
     show_times(w);
+    return r->tuned ? fmm_tuning_show(w->terminal, w->context, &w->line->tuning, r->total_s, &w->tuned) : YOKE_OK;
+}
+
+/* A line of the table of several frames. */
+static yoke_status show_frame(work *w)
+{
+    const fmm_result *r = &w->result;
+    char error[20] = "-";
+    double force = hypot(hypot(r->total_force[0], r->total_force[1]), r->total_force[2]);
+    if (r->sample.count) snprintf(error, sizeof error, "%.2g", r->sample.potential);
+    if (r->frame == w->first)
+        app_print(w->terminal, "%8s  %10s  %22s  %13s  %8s  %8s\n", "frame", "particles", "total energy", "sum of forces", "error",
+                  "seconds");
+    app_print(w->terminal, "%8lld  %10lld  %22.15g  %13.2g  %8s  %8.3g\n", (long long)r->frame, (long long)r->particles, r->total_energy,
+              r->force_lengths > 0 ? force / r->force_lengths : force, error, r->total_s);
+    return YOKE_OK;
+}
+
+static yoke_status open_results(work *w)
+{
+    int64_t frames = w->last - w->first + 1;
+    yoke_status status = YOKE_OK;
+    if (w->line->save) status = fmm_writer_create(w->context, w->line->save, frames, &w->save);
+    if (!status && w->line->output) status = fmm_writer_create(w->context, w->line->output, frames, &w->output);
+    return status;
+}
+
+static yoke_status commit(fmm_writer **writer)
+{
+    fmm_writer *written = *writer;
+    *writer = NULL;
+    return written ? fmm_writer_commit(written) : YOKE_OK;
+}
+
+static bool computes(const command_line *line) { return line->direct || line->order >= 0; }
+
+static yoke_status run_frame(work *w, int64_t frame)
+{
+    yoke_status status = get_particles(w, frame);
+    w->result.read_s = yoke_clock_s() - w->begin_s;
+    if (!status) status = app_interrupt_check(w->context);
+    if (!status) w->result.particles = w->particles->count;
+    if (!status && w->save) status = fmm_writer_add(w->save, w->particles, NULL);
+    if (!status && frame == w->last) status = commit(&w->save);
+    if (status || !computes(w->line)) return status;
+    status = compute(w);
+    double begin_s = yoke_clock_s();
+    if (!status && w->output) status = fmm_writer_add(w->output, w->particles, w->field);
+    if (!status && frame == w->last) status = commit(&w->output);
+    if (w->line->output) w->result.write_s = yoke_clock_s() - begin_s;
+    w->result.total_s = yoke_clock_s() - w->begin_s;
+    return status;
+}
+
+/* One frame of several: what is wrong with it says which it is. */
+static yoke_status name_frame(work *w, int64_t frame, yoke_status status)
+{
+    char text[1024];
+    if (!status || status == YOKE_ERROR_INTERRUPTED || !w->line->frames) return status;
+    snprintf(text, sizeof text, "%s", yoke_last_error(w->context));
+    return yoke_fail(w->context, status, "frame %lld: %s", (long long)frame, text);
+}
+
+static void release_frame(work *w)
+{
+    fmm_field_destroy(w->field);
+    fmm_particles_destroy(w->particles);
+    w->field = NULL;
+    w->particles = NULL;
 }
 
 static yoke_status run(work *w, int argc, char **argv)
 {
     const command_line *line = w->line;
-    yoke_status status = get_particles(w);
-    w->result.read_s = yoke_clock_s() - w->begin_s;
-    if (!status) status = app_interrupt_check(w->context);
-    if (!status) w->result.particles = w->particles->count;
-    if (!status && line->save) status = fmm_write(w->context, line->save, w->particles, NULL);
-    if (status || (!line->direct && line->order < 0)) return status;
-    status = compute(w);
-    double begin_s = yoke_clock_s();
-    if (!status && line->output) status = fmm_write(w->context, line->output, w->particles, w->field);
-    if (line->output) w->result.write_s = yoke_clock_s() - begin_s;
-    w->result.total_s = yoke_clock_s() - w->begin_s;
-    if (!status && line->json) status = fmm_record_write(w->context, line->json, argc, argv, &w->result);
-    if (status) return status;
-    show(w);
-    return w->result.tuned ? fmm_tuning_show(w->terminal, w->context, &line->tuning, w->result.total_s, &w->tuned) : YOKE_OK;
+    const fmm_result empty = w->result;
+    yoke_status status = open_input(w);
+    if (!status) status = open_results(w);
+    for (int64_t frame = w->first; frame <= w->last && !status; frame++) {
+        w->result = empty;
+        status = name_frame(w, frame, run_frame(w, frame));
+        if (!status) status = app_grow(w->context, &w->results, frame - w->first, &w->room, 16, sizeof *w->results);
+        if (status) break;
+        w->results[frame - w->first] = w->result;
+        if (computes(line)) status = line->frames ? show_frame(w) : show(w);
+        release_frame(w);
+        w->begin_s = yoke_clock_s();
+    }
+    if (status || !computes(line) || !line->json) return status;
+    return fmm_record_write(w->context, line->json, argc, argv, w->results, line->frames ? w->last - w->first + 1 : 0);
 }
 
 static bool is_standard_output(const char *path) { return path && !strcmp(path, "-"); }
@@ -417,6 +518,7 @@ static yoke_status start(yoke_context *context, app_terminal *terminal, int argc
                          .order = -1,
                          .sample = {0, NAN, NAN},
                          .tree_s = NAN,
+                         .tune_s = NAN,
                          .far_s = NAN,
                          .far_pairs = NAN,
                          .w_pairs = NAN,
@@ -434,8 +536,11 @@ static yoke_status start(yoke_context *context, app_terminal *terminal, int argc
     if (!status) status = app_interrupt_catch(context);
     if (!status && line.machine) status = yoke_machine_read(context, line.machine);
     if (!status) status = run(&w, argc, argv);
-    fmm_field_destroy(w.field);
-    fmm_particles_destroy(w.particles);
+    release_frame(&w);
+    fmm_reader_close(w.reader);
+    fmm_writer_abandon(w.save);
+    fmm_writer_abandon(w.output);
+    yoke_release(context, w.results);
     return status;
 }
 

@@ -5,10 +5,9 @@
 #include <math.h>
 #include <unistd.h>
 
+#include "files.h"
 #include "mutate.h"
-#include "output/write.h"
 #include "particles/generate.h"
-#include "particles/read.h"
 #include "unit.h"
 
 static yoke_context *context;
@@ -51,7 +50,7 @@ static hid_t create(void) { return H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H
 
 static yoke_status read_frame(int64_t frame, fmm_particles **particles, int64_t *frames)
 {
-    return fmm_particles_read(context, path, frame, particles, frames);
+    return read_file(context, path, frame, particles, frames);
 }
 
 static const double two_frames[2][2][3] = {{{1, 2, 3}, {4, 5, 6}}, {{7, 8, 9}, {10, 11, 12}}}, charges[2] = {-1, 2};
@@ -94,7 +93,7 @@ static void what_is_written_is_read_again_to_the_last_bit(void **state)
         assert_int_equal(fmm_particles_generate(context, FMM_SHELLS, count, FMM_RANDOM, 5, &p), YOKE_OK);
         assert_int_equal(fmm_field_create(context, count, 1, &field), YOKE_OK);
         for (int64_t i = 0; i < count; i++) field->potential[i] = (double)i, field->gz[i] = 0.5;
-        assert_int_equal(fmm_write(context, path, p, field), YOKE_OK);
+        assert_int_equal(write_file(context, path, p, field), YOKE_OK);
         assert_int_equal(read_frame(1, &q, &frames), YOKE_OK);
         assert_int_equal(frames, 1);
         assert_int_equal(q->count, count);
@@ -324,7 +323,7 @@ static void mutated_files_are_read_or_refused(void **state)
     (void)state;
     fmm_particles *p = NULL;
     assert_int_equal(fmm_particles_generate(context, FMM_SHELLS, 20, FMM_RANDOM, 5, &p), YOKE_OK);
-    assert_int_equal(fmm_write(context, path, p, NULL), YOKE_OK);
+    assert_int_equal(write_file(context, path, p, NULL), YOKE_OK);
     fmm_particles_destroy(p);
     read_mutants();
     make_compressed();
@@ -337,7 +336,7 @@ static void truncated_files_and_other_files_are_refused(void **state)
     fmm_particles *p = NULL;
     int64_t frames;
     assert_int_equal(fmm_particles_generate(context, FMM_SHELLS, 300, FMM_RANDOM, 5, &p), YOKE_OK);
-    assert_int_equal(fmm_write(context, path, p, NULL), YOKE_OK);
+    assert_int_equal(write_file(context, path, p, NULL), YOKE_OK);
     fmm_particles_destroy(p);
     p = NULL;
     FILE *file = fopen(path, "r");

@@ -4,10 +4,9 @@
 #include <math.h>
 #include <unistd.h>
 
+#include "files.h"
 #include "mutate.h"
-#include "output/write.h"
 #include "particles/generate.h"
-#include "particles/read.h"
 #include "unit.h"
 
 static yoke_context *context;
@@ -37,7 +36,7 @@ static yoke_status read_bytes(const char *name, const char *bytes, size_t size, 
     assert_non_null(out);
     assert_int_equal(fwrite(bytes, 1, size, out), size);
     fclose(out);
-    yoke_status status = fmm_particles_read(context, path, frame, particles, frames);
+    yoke_status status = read_file(context, path, frame, particles, frames);
     remove(path);
     return status;
 }
@@ -153,7 +152,7 @@ static void what_is_wrong_is_refused_with_its_line(void **state)
         {"a.xyz", "2000000000\n\nX 1 2 3 4\n", "the file ends after 1 of 2000000000 particles", 1},
         {"a.xyz", "2\n\nX 1 2 3 4\n", "the file ends after 1 of 2 particles", 1},
         {"a.xyz", "2\n\nX 1 2 3 4\n", "a.xyz:3: the file ends after 1 of 2 particles", 2},
-        {"a.xyz", "9\n\nX\nX\nX\n", "a.xyz:1: the file ends after 3 of 9 particles", 1},
+        {"a.xyz", "9\n\nX\nX\nX\n", "a.xyz:5: the file ends after 3 of 9 particles", 1},
         {"a.xyz", "2\n", "the file ends after 0 of 2 particles", 1},
         {"a.xyz", "1\n\nX 1 2 3\n", "a.xyz:3: 4 columns; expected 5", 1},
         {"a.xyz", "1\n\nX 1 2 3 q\n", "a.xyz:3: q is \"q\"", 1},
@@ -188,9 +187,9 @@ static void bytes_that_are_no_text_and_missing_files_are_refused(void **state)
     int64_t frames = 0;
     assert_int_equal(read_bytes("a.txt", "1 2 3 4\n1 2\0 3 4\n", 17, 1, &particles, &frames), YOKE_ERROR_INPUT);
     assert_non_null(strstr(yoke_last_error(context), "a.txt:2: a byte of value 0"));
-    assert_int_equal(fmm_particles_read(context, "/nowhere/a.txt", 1, &particles, &frames), YOKE_ERROR_INPUT);
+    assert_int_equal(read_file(context, "/nowhere/a.txt", 1, &particles, &frames), YOKE_ERROR_INPUT);
     assert_non_null(strstr(yoke_last_error(context), "/nowhere/a.txt: cannot be opened"));
-    assert_int_equal(fmm_particles_read(context, "/tmp", 1, &particles, &frames), YOKE_ERROR_INPUT);
+    assert_int_equal(read_file(context, "/tmp", 1, &particles, &frames), YOKE_ERROR_INPUT);
     assert_null(particles);
 }
 
@@ -207,7 +206,7 @@ static void a_million_frames_are_passed_over_at_once(void **state)
     assert_non_null(out);
     for (int f = 0; f < FRAMES; f++) fprintf(out, "1\n\nX 1 2 %d 4\n", f);
     fclose(out);
-    assert_int_equal(fmm_particles_read(context, path, FRAMES, &particles, &frames), YOKE_OK);
+    assert_int_equal(read_file(context, path, FRAMES, &particles, &frames), YOKE_OK);
     remove(path);
     assert_int_equal(frames, FRAMES);
     check(particles, 0, 1, 2, FRAMES - 1, 4);
@@ -283,8 +282,8 @@ static void what_is_written_is_read_again_to_the_last_bit(void **state)
         for (size_t n = 0; n < sizeof names / sizeof *names; n++) {
             char path[200];
             path_of(path, names[n]);
-            assert_int_equal(fmm_write(context, path, p, field), YOKE_OK);
-            assert_int_equal(fmm_particles_read(context, path, 1, &q, &frames), YOKE_OK);
+            assert_int_equal(write_file(context, path, p, field), YOKE_OK);
+            assert_int_equal(read_file(context, path, 1, &q, &frames), YOKE_OK);
             remove(path);
             assert_int_equal(q->count, p->count);
             assert_memory_equal(q->x, p->x, 500 * sizeof(double));

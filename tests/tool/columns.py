@@ -1,4 +1,5 @@
 """Each column of a table that a command prints is explained in its --help: the head without the names listed there is empty."""
+import pathlib
 import re
 import sys
 
@@ -57,6 +58,12 @@ def test_fem():
     check(("step",), "fem", words=case)
     check(("step",), "fem", words=(*case, "--machine", EXAMPLES / "machines/node-2026.json", "--devices", "sim:cpu,sim:gpu"))
     check(("kernel",), "fem", words=(*case, "--machine", EXAMPLES / "machines/node-2026.json", "--devices", "sim:cpu,sim:gpu", "--objective", "energy", "--profile"))
+
+
+def test_fmm():
+    frames = pathlib.Path("frames.xyz")
+    frames.write_text("1\n\nX 1 2 3 4\n1\n\nX 1 2 3 4\n", encoding="utf-8")
+    check(("frame",), "fmm", words=(frames, "--direct", "--frames", "all"))
 
 
 def test_bench_adapt():

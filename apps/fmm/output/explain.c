@@ -18,6 +18,12 @@ const app_column fmm_explain_columns[] = {
     {"predicted s", "the three together"},
     {"measured s", "the same, measured; - where the depth was not run"},
     {"energy J", "predicted; - where powers are not known"},
+    {"frame", "with --frames: its number in the file"},
+    {"particles", "how many it has"},
+    {"total energy", "half the sum of q times potential"},
+    {"sum of forces", "its length by the sum of the forces' lengths: zero but for errors"},
+    {"error", "of the potentials, relative, in the 2-norm, from direct sums at some particles; - where not sampled"},
+    {"seconds", "of the frame, with reading and writing"},
     {NULL, NULL},
 };
 

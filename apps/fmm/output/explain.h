@@ -10,7 +10,7 @@
 #include "common/terminal.h"
 #include "tune/tune.h"
 
-/* Of the table, for the help. */
+/* Of this table and that of several frames, for the help. */
 extern const app_column fmm_explain_columns[];
 
 void fmm_explain_print(app_terminal *terminal, const fmm_tuned *tuned);

@@ -8,56 +8,93 @@
 static json_t *seconds_of(const fmm_result *r)
 {
     return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "read", app_json_number(r->read_s), "tree", app_json_number(r->tree_s),
-                     "tune", app_json_number(r->tuned ? r->tuned->analysis_s : (double)NAN), "near", app_json_number(r->near_s), "far",
-                     app_json_number(r->far_s), "check", app_json_number(r->check_s), "write", app_json_number(r->write_s), "total",
-                     app_json_number(r->total_s));
+                     "tune", app_json_number(r->tune_s), "near", app_json_number(r->near_s), "far", app_json_number(r->far_s), "check",
+                     app_json_number(r->check_s), "write", app_json_number(r->write_s), "total", app_json_number(r->total_s));
 }
 
 /* null for what there is not. */
 static json_t *whole(int64_t number) { return number < 0 ? json_null() : json_integer(number); }
 
-static yoke_status fill(yoke_context *context, json_t *record, const fmm_result *r)
+typedef struct entry {
+    const char *key;
+    json_t *value;
+} entry;
+
+/* All values are given up. */
+static yoke_status set_all(yoke_context *context, json_t *object, int count, const entry *entries)
 {
-    const struct {
-        const char *key;
-        json_t *value;
-    } entries[] = {{"input", app_json_text(r->input)},
-                   {"frame", json_integer(r->frame)},
-                   {"frames", r->frames ? json_integer(r->frames) : json_null()},
-                   {"particles", json_integer(r->particles)},
-                   {"method", json_string(r->depth < 0 ? "direct" : "fmm")},
-                   {"instructions", app_json_text(r->instructions)},
-                   {"gradient", json_boolean(r->gradient)},
-                   {"order", whole(r->order)},
-                   {"depth", whole(r->depth)},
-                   {"leaf_capacity", whole(r->leaf > 0 ? r->leaf : -1)},
-                   {"leaves", whole(r->leaves)},
-                   {"requested_error", json_null()},
-                   {"sampled_error", app_json_number(r->sample.potential)},
-                   {"sampled_error_of_forces", app_json_number(r->sample.force)},
-                   {"sampled_particles", whole(r->sample.count ? r->sample.count : -1)},
-                   {"total_energy", app_json_number(r->total_energy)},
-                   {"total_force", app_json_numbers(r->total_force, 3)},
-                   {"pairs", app_json_number(r->pairs)},
-                   {"far_pairs", app_json_number(r->far_pairs)},
-                   {"w_pairs", app_json_number(r->w_pairs)},
-                   {"seconds", seconds_of(r)},
-                   {"model", fmm_explain_json(r->tuned)}};
     yoke_status status = YOKE_OK;
-    for (size_t i = 0; i < sizeof entries / sizeof *entries; i++)
+    for (int i = 0; i < count; i++)
         if (status)
             json_decref(entries[i].value);
         else
-            status = app_record_set(context, record, entries[i].key, entries[i].value);
+            status = app_record_set(context, object, entries[i].key, entries[i].value);
     return status;
 }
 
-yoke_status fmm_record_write(yoke_context *context, const char *path, int argc, char **argv, const fmm_result *result)
+/* What is of one frame. */
+static yoke_status set_frame(yoke_context *context, json_t *object, const fmm_result *r)
+{
+    const entry entries[] = {{"frame", json_integer(r->frame)},
+                             {"particles", json_integer(r->particles)},
+                             {"order", whole(r->order)},
+                             {"depth", whole(r->depth)},
+                             {"leaf_capacity", whole(r->leaf > 0 ? r->leaf : -1)},
+                             {"leaves", whole(r->leaves)},
+                             {"requested_error", json_null()},
+                             {"sampled_error", app_json_number(r->sample.potential)},
+                             {"sampled_error_of_forces", app_json_number(r->sample.force)},
+                             {"sampled_particles", whole(r->sample.count ? r->sample.count : -1)},
+                             {"total_energy", app_json_number(r->total_energy)},
+                             {"total_force", app_json_numbers(r->total_force, 3)},
+                             {"pairs", app_json_number(r->pairs)},
+                             {"far_pairs", app_json_number(r->far_pairs)},
+                             {"w_pairs", app_json_number(r->w_pairs)},
+                             {"seconds", seconds_of(r)}};
+    return set_all(context, object, (int)(sizeof entries / sizeof *entries), entries);
+}
+
+static yoke_status set_sequence(yoke_context *context, json_t *record, const fmm_result *results, int64_t count)
+{
+    json_t *sequence = json_array();
+    yoke_status status = YOKE_OK;
+    for (int64_t i = 0; i < count && !status; i++) {
+        json_t *one = json_object();
+        status = set_frame(context, one, &results[i]);
+        sequence = app_json_append(sequence, one);
+    }
+    if (!status) return app_record_set(context, record, "sequence", sequence);
+    json_decref(sequence);
+    return status;
+}
+
+/* That of the last frame, with the seconds of all. */
+static fmm_result sum_up(const fmm_result *results, int64_t count)
+{
+    fmm_result all = results[count - 1];
+    for (int64_t i = 0; i + 1 < count; i++) {
+        const fmm_result *r = &results[i];
+        all.read_s += r->read_s, all.tree_s += r->tree_s, all.tune_s += r->tune_s, all.far_s += r->far_s, all.near_s += r->near_s;
+        all.check_s += r->check_s, all.write_s += r->write_s, all.total_s += r->total_s;
+    }
+    return all;
+}
+
+yoke_status fmm_record_write(yoke_context *context, const char *path, int argc, char **argv, const fmm_result *results, int64_t sequence)
 {
     json_t *record = NULL;
     yoke_status status = app_record_create(context, "yoke fmm", argc, argv, &record);
     if (status) return status;
-    status = fill(context, record, result);
+    const fmm_result all = sum_up(results, sequence ? sequence : 1);
+    const entry entries[] = {{"input", app_json_text(all.input)},
+                             {"frames", all.frames ? json_integer(all.frames) : json_null()},
+                             {"method", json_string(all.depth < 0 ? "direct" : "fmm")},
+                             {"instructions", app_json_text(all.instructions)},
+                             {"gradient", json_boolean(all.gradient)},
+                             {"model", fmm_explain_json(all.tuned)}};
+    status = set_all(context, record, (int)(sizeof entries / sizeof *entries), entries);
+    if (!status) status = set_frame(context, record, &all);
+    if (!status && sequence) status = set_sequence(context, record, results, sequence);
     if (!status) status = app_record_write(context, record, path);
     json_decref(record);
     return status;

@@ -23,10 +23,13 @@ typedef struct fmm_result {
         w_pairs;            /* ordered pairs: of particles that were summed; of cells; of a cell and a particle of a larger leaf */
     fmm_sample sample;      /* count 0: not done */
     const fmm_tuned *tuned; /* NULL: the tree was given, and nothing was predicted */
-    double read_s, tree_s, far_s, near_s, check_s, write_s, total_s;
+    double read_s, tree_s, tune_s, far_s, near_s, check_s, write_s, total_s;
 } fmm_result;
 
-/* Writes the record.  Errors: those of app_record_create and app_record_write. */
-yoke_status fmm_record_write(yoke_context *context, const char *path, int argc, char **argv, const fmm_result *result);
+/*
+ * Writes the record.  sequence 0: of results[0].  Else of so many frames, each with an entry in `sequence`; beside it stands what is of the last one, with
+ * the seconds of all.  Errors: those of app_record_create and app_record_write.
+ */
+yoke_status fmm_record_write(yoke_context *context, const char *path, int argc, char **argv, const fmm_result *results, int64_t sequence);
 
 #endif

@@ -45,17 +45,55 @@ static yoke_status print(FILE *out, fmm_format format, const fmm_particles *part
     return YOKE_OK;
 }
 
-yoke_status fmm_write(yoke_context *context, const char *path, const fmm_particles *particles, const fmm_field *field)
-{
+struct fmm_writer {
+    yoke_context *context;
     fmm_format format;
-    app_file *file = NULL;
+    app_file *file;        /* NULL for H5MD */
+    fmm_h5md_writer *h5md; /* NULL for others */
+};
+
+static yoke_status create_file(fmm_writer *w, const char *path, int64_t frames)
+{
+    if (w->format == FMM_H5MD) return fmm_h5md_create(w->context, path, frames, &w->h5md);
+    if (w->format != FMM_XYZ && frames > 1)
+        return yoke_fail(w->context, YOKE_ERROR_INPUT, "%s: there is room for one frame, not for %lld; give a file .xyz or .h5", path,
+                         (long long)frames);
+    return app_file_create(w->context, path, &w->file);
+}
+
+yoke_status fmm_writer_create(yoke_context *context, const char *path, int64_t frames, fmm_writer **writer)
+{
+    fmm_writer *created = NULL;
+    fmm_format format;
     yoke_status status = fmm_format_of(context, path, &format);
+    if (!status) status = yoke_allocate(context, 1, sizeof *created, &created);
     if (status) return status;
-    if (format == FMM_H5MD) return fmm_h5md_write(context, path, particles, field);
-    status = app_file_create(context, path, &file);
-    if (status) return status;
-    status = print(app_file_stream(file), format, particles, field);
-    if (!status) return app_file_commit(file);
-    app_file_abandon(file);
+    *created = (fmm_writer){.context = context, .format = format};
+    status = create_file(created, path, frames);
+    if (status)
+        fmm_writer_abandon(created);
+    else
+        *writer = created;
     return status;
+}
+
+yoke_status fmm_writer_add(fmm_writer *writer, const fmm_particles *particles, const fmm_field *field)
+{
+    if (writer->h5md) return fmm_h5md_add(writer->h5md, particles, field);
+    return print(app_file_stream(writer->file), writer->format, particles, field);
+}
+
+yoke_status fmm_writer_commit(fmm_writer *writer)
+{
+    yoke_status status = writer->h5md ? fmm_h5md_commit(writer->h5md) : app_file_commit(writer->file);
+    yoke_release(writer->context, writer);
+    return status;
+}
+
+void fmm_writer_abandon(fmm_writer *writer)
+{
+    if (!writer) return;
+    fmm_h5md_abandon(writer->h5md);
+    app_file_abandon(writer->file);
+    yoke_release(writer->context, writer);
 }

@@ -7,10 +7,25 @@
 #include "particles/field.h"
 #include "particles/particles.h"
 
+typedef struct fmm_h5md_writer fmm_h5md_writer;
+
 /*
- * Writes one frame: particles/all with position, charge, and where there is a field (NULL: none) potential and, with its gradient, force.
- * Errors: UNAVAILABLE (built without HDF5), INPUT, SYSTEM (the file cannot be written), MEMORY.
+ * Starts a file of `frames` frames, at least 1, which are added one after the other: particles/all with position, charge, and where there is a field
+ * (NULL: none) potential and, with its gradient, force.  It is in memory until fmm_h5md_commit.  `path` is borrowed until then.
+ * Errors: UNAVAILABLE (built without HDF5), MEMORY.
  */
-yoke_status fmm_h5md_write(yoke_context *context, const char *path, const fmm_particles *particles, const fmm_field *field);
+yoke_status fmm_h5md_create(yoke_context *context, const char *path, int64_t frames, fmm_h5md_writer **writer);
+
+/*
+ * Adds the next frame.  The first one says how many particles each has, and what is written of them; with several frames charges may change.
+ * Errors: INPUT (another number of particles), ARGUMENT (more frames than were told, other fields), MEMORY.
+ */
+yoke_status fmm_h5md_add(fmm_h5md_writer *writer, const fmm_particles *particles, const fmm_field *field);
+
+/* Writes the file.  The writer is gone afterwards, also on failure.  Errors: INPUT, SYSTEM (the file cannot be written), MEMORY. */
+yoke_status fmm_h5md_commit(fmm_h5md_writer *writer);
+
+/* Gives up.  NULL allowed. */
+void fmm_h5md_abandon(fmm_h5md_writer *writer);
 
 #endif

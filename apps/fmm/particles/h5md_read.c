@@ -5,14 +5,6 @@
 
 #include "particles/readers.h"
 
-/* One file that is read. */
-typedef struct reader {
-    yoke_context *context;
-    const char *path;
-    hid_t file;
-    char group[256]; /* "particles/all" */
-} reader;
-
 /* A dataset's values: of one frame [count][components]. */
 typedef struct values {
     hid_t set;
@@ -21,13 +13,22 @@ typedef struct values {
     bool timed; /* its first dimension is that of the frames */
 } values;
 
-static yoke_status fail(const reader *r, const char *where, const char *why)
+struct fmm_h5md {
+    yoke_context *context;
+    const char *path; /* borrowed */
+    hid_t file;
+    char group[256]; /* "particles/all" */
+    values position, charge;
+    int64_t count;
+};
+
+static yoke_status fail(const fmm_h5md *r, const char *where, const char *why)
 {
     return yoke_fail(r->context, YOKE_ERROR_INPUT, "%s: %s%s%s: %s", r->path, r->group, *r->group && *where ? "/" : "", where, why);
 }
 
 /* The only group in particles, or "all". */
-static yoke_status find_group(reader *r)
+static yoke_status find_group(fmm_h5md *r)
 {
     H5G_info_t info;
     char name[200];
@@ -47,7 +48,7 @@ static yoke_status find_group(reader *r)
 }
 
 /* Opens NAME, which does not change, or NAME/value, which has frames. */
-static yoke_status open_values(const reader *r, const char *name, int rank, values *v)
+static yoke_status open_values(const fmm_h5md *r, const char *name, int rank, values *v)
 {
     char path[300];
     *v = (values){.set = H5I_INVALID_HID};
@@ -77,7 +78,7 @@ static yoke_status open_values(const reader *r, const char *name, int rank, valu
 }
 
 /* Whether as much is stored as the dataset claims to hold: one that was never written, or was cut, is all fill values. */
-static yoke_status check_stored(const reader *r, const char *name, const values *v)
+static yoke_status check_stored(const fmm_h5md *r, const char *name, const values *v)
 {
     hsize_t all = 1;
     for (int d = 0; d < v->rank; d++) {
@@ -89,7 +90,7 @@ static yoke_status check_stored(const reader *r, const char *name, const values 
 }
 
 /* Reads a frame, from 0, of `count` particles. */
-static yoke_status read_values(const reader *r, const char *name, const values *v, int64_t frame, double *to)
+static yoke_status read_values(const fmm_h5md *r, const char *name, const values *v, int64_t frame, double *to)
 {
     hsize_t start[3] = {0}, size[3];
     memcpy(size, v->size, sizeof size);
@@ -102,7 +103,7 @@ static yoke_status read_values(const reader *r, const char *name, const values *
     return done < 0 ? fail(r, name, "cannot be read: the file is damaged or truncated") : YOKE_OK;
 }
 
-static yoke_status check_finite(const reader *r, const char *name, int64_t count, int components, const double *numbers)
+static yoke_status check_finite(const fmm_h5md *r, const char *name, int64_t count, int components, const double *numbers)
 {
     for (int64_t i = 0; i < count * components; i++)
         if (!isfinite(numbers[i]))
@@ -111,10 +112,10 @@ static yoke_status check_finite(const reader *r, const char *name, int64_t count
     return YOKE_OK;
 }
 
-/* Whether positions and charges are of the same particles and have this frame. */
-static yoke_status check_sizes(const reader *r, const values *position, const values *charge, int64_t frame, int64_t *count,
-                               int64_t *frames)
+/* Whether positions and charges are of the same particles; how many, and how many frames. */
+static yoke_status check_sizes(fmm_h5md *r, int64_t *frames)
 {
+    const values *position = &r->position, *charge = &r->charge;
     hsize_t number = position->size[position->timed], of_charge = charge->size[charge->timed];
     if (position->size[position->timed + 1] != 3) return fail(r, "position", "expected 3 coordinates");
     if (number > FMM_MAX_PARTICLES) return fail(r, "position", "has more particles than 2147483647");
@@ -123,20 +124,42 @@ static yoke_status check_sizes(const reader *r, const values *position, const va
         return fail(r, "charge", "has not as many frames as position");
     hsize_t most = position->timed ? position->size[0] : charge->timed ? charge->size[0] : 1;
     if (most > INT32_MAX) return fail(r, "position", "has more frames than 2147483647");
-    if (frame < 1 || (hsize_t)frame > most)
-        return yoke_fail(r->context, YOKE_ERROR_INPUT, "%s: there is no frame %lld; it has %lld", r->path, (long long)frame,
-                         (long long)most);
-    *count = (int64_t)number, *frames = (int64_t)most;
+    r->count = (int64_t)number, *frames = (int64_t)most;
     yoke_status status = check_stored(r, "position", position);
     return status ? status : check_stored(r, "charge", charge);
 }
 
-static yoke_status read_particles(const reader *r, const values *position, const values *charge, int64_t frame, fmm_particles *p)
+yoke_status fmm_h5md_open(yoke_context *context, const char *path, fmm_h5md **h5md, int64_t *frames)
+{
+    fmm_h5md *r = NULL;
+    int64_t found = 0;
+    if (access(path, R_OK) != 0) return yoke_fail(context, YOKE_ERROR_INPUT, "%s: there is no such file, or it cannot be read", path);
+    yoke_status status = yoke_allocate(context, 1, sizeof *r, &r);
+    if (status) return status;
+    *r = (fmm_h5md){.context = context, .path = path, .position.set = H5I_INVALID_HID, .charge.set = H5I_INVALID_HID};
+    H5Eset_auto2(H5E_DEFAULT, NULL, NULL); /* its messages would go to standard error */
+    r->file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
+    if (r->file < 0)
+        status = yoke_fail(context, YOKE_ERROR_INPUT, "%s: is not an HDF5 file, or it is damaged, truncated, or just being written", path);
+    if (!status) status = find_group(r);
+    if (!status) status = open_values(r, "position", 2, &r->position);
+    if (!status) status = open_values(r, "charge", 1, &r->charge);
+    if (!status) status = check_sizes(r, &found);
+    if (status) {
+        fmm_h5md_close(r);
+        return status;
+    }
+    *h5md = r;
+    *frames = found;
+    return YOKE_OK;
+}
+
+static yoke_status read_particles(const fmm_h5md *r, int64_t frame, fmm_particles *p)
 {
     double *places = NULL;
     yoke_status status = yoke_allocate(r->context, 3 * p->count, sizeof *places, &places);
-    if (!status && p->count > 0) status = read_values(r, "position", position, frame - 1, places);
-    if (!status && p->count > 0) status = read_values(r, "charge", charge, frame - 1, p->charge);
+    if (!status && p->count > 0) status = read_values(r, "position", &r->position, frame, places);
+    if (!status && p->count > 0) status = read_values(r, "charge", &r->charge, frame, p->charge);
     if (!status) status = check_finite(r, "position", p->count, 3, places);
     if (!status) status = check_finite(r, "charge", p->count, 1, p->charge);
     for (int64_t i = 0; i < p->count && !status; i++) p->x[i] = places[3 * i], p->y[i] = places[3 * i + 1], p->z[i] = places[3 * i + 2];
@@ -144,37 +167,23 @@ static yoke_status read_particles(const reader *r, const values *position, const
     return status;
 }
 
-static yoke_status read_open(reader *r, int64_t frame, fmm_particles **particles, int64_t *frames)
+yoke_status fmm_h5md_read(fmm_h5md *r, int64_t frame, fmm_particles **particles)
 {
-    values position = {.set = H5I_INVALID_HID}, charge = {.set = H5I_INVALID_HID};
-    int64_t count = 0, found = 0;
     fmm_particles *created = NULL;
-    yoke_status status = find_group(r);
-    if (!status) status = open_values(r, "position", 2, &position);
-    if (!status) status = open_values(r, "charge", 1, &charge);
-    if (!status) status = check_sizes(r, &position, &charge, frame, &count, &found);
-    if (!status) status = fmm_particles_create(r->context, count, &created);
-    if (!status) status = read_particles(r, &position, &charge, frame, created);
-    if (position.set >= 0) H5Dclose(position.set);
-    if (charge.set >= 0) H5Dclose(charge.set);
-    if (status) {
+    yoke_status status = fmm_particles_create(r->context, r->count, &created);
+    if (!status) status = read_particles(r, frame - 1, created);
+    if (status)
         fmm_particles_destroy(created);
-        return status;
-    }
-    *particles = created;
-    *frames = found;
-    return YOKE_OK;
+    else
+        *particles = created;
+    return status;
 }
 
-yoke_status fmm_h5md_read(yoke_context *context, const char *path, int64_t frame, fmm_particles **particles, int64_t *frames)
+void fmm_h5md_close(fmm_h5md *r)
 {
-    reader r = {.context = context, .path = path};
-    if (access(path, R_OK) != 0) return yoke_fail(context, YOKE_ERROR_INPUT, "%s: there is no such file, or it cannot be read", path);
-    H5Eset_auto2(H5E_DEFAULT, NULL, NULL); /* its messages would go to standard error */
-    r.file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
-    if (r.file < 0)
-        return yoke_fail(context, YOKE_ERROR_INPUT, "%s: is not an HDF5 file, or it is damaged, truncated, or just being written", path);
-    yoke_status status = read_open(&r, frame, particles, frames);
-    H5Fclose(r.file);
-    return status;
+    if (!r) return;
+    if (r->position.set >= 0) H5Dclose(r->position.set);
+    if (r->charge.set >= 0) H5Dclose(r->charge.set);
+    if (r->file >= 0) H5Fclose(r->file);
+    yoke_release(r->context, r);
 }

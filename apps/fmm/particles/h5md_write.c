@@ -9,10 +9,18 @@
  * The file is made in memory, so that it is written as all others are: whole or not at all.  A failed call gives a negative number, with which the
  * following ones fail as well; `failed` is looked at once.
  */
-typedef struct writer {
+struct fmm_h5md_writer {
+    yoke_context *context;
+    const char *path; /* borrowed */
     hid_t file;
     int failed;
-} writer;
+    int64_t frames, added;   /* to come, and there */
+    int64_t count;           /* particles of each frame */
+    int potential, gradient; /* whether they are written */
+    double *triples;         /* [count][3] */
+};
+
+typedef struct fmm_h5md_writer writer;
 
 static hid_t note(writer *w, hid_t made)
 {
@@ -46,32 +54,68 @@ static void write_text(writer *w, hid_t to, const char *name, const char *text)
     H5Tclose(type);
 }
 
-static void write_set(writer *w, const char *path, int rank, const hsize_t *size, hid_t type, const void *values)
+/* A dataset with the groups above it; closed by the caller.  rank 0: one value. */
+static hid_t make_set(writer *w, const char *path, int rank, const hsize_t *size, hid_t type)
 {
     hid_t links = H5Pcreate(H5P_LINK_CREATE), space = rank ? H5Screate_simple(rank, size, NULL) : H5Screate(H5S_SCALAR);
     H5Pset_create_intermediate_group(links, 1);
     hid_t set = note(w, H5Dcreate2(w->file, path, type, space, links, H5P_DEFAULT, H5P_DEFAULT));
-    if (set >= 0) {
-        w->failed |= H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) < 0;
-        H5Dclose(set);
-    }
     H5Sclose(space);
     H5Pclose(links);
+    return set;
 }
 
-/* particles/all/NAME with one frame: value, step and time. */
-static void write_frame(writer *w, const char *name, int64_t count, int components, const double *values)
+/* Values of all frames, [frames][count] or [frames][count][3], and the frames' numbers. */
+static void make_frames(writer *w, const char *name, int components)
 {
-    static const int64_t step = 0;
-    static const double time = 0;
-    const hsize_t size[3] = {1, (hsize_t)count, (hsize_t)components}, one = 1;
+    const hsize_t size[3] = {(hsize_t)w->frames, (hsize_t)w->count, (hsize_t)components};
     char path[100];
     snprintf(path, sizeof path, "particles/all/%s/value", name);
-    write_set(w, path, components > 1 ? 3 : 2, size, H5T_NATIVE_DOUBLE, values);
+    hid_t set = make_set(w, path, components > 1 ? 3 : 2, size, H5T_NATIVE_DOUBLE);
+    if (set >= 0) H5Dclose(set);
     snprintf(path, sizeof path, "particles/all/%s/step", name);
-    write_set(w, path, 1, &one, H5T_NATIVE_INT64, &step);
-    snprintf(path, sizeof path, "particles/all/%s/time", name);
-    write_set(w, path, 1, &one, H5T_NATIVE_DOUBLE, &time);
+    set = make_set(w, path, 1, size, H5T_NATIVE_INT64);
+    if (set >= 0) H5Dclose(set);
+}
+
+/* `size` values from `start` on. */
+static void write_part(writer *w, hid_t set, int rank, const hsize_t *start, const hsize_t *size, hid_t type, const void *values)
+{
+    hid_t space = H5Dget_space(set), memory = H5Screate_simple(rank, size, NULL);
+    w->failed |= H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, size, NULL) < 0;
+    w->failed |= H5Dwrite(set, type, memory, space, H5P_DEFAULT, values) < 0;
+    H5Sclose(memory);
+    H5Sclose(space);
+}
+
+static void write_frame(writer *w, const char *name, int components, const double *values)
+{
+    const hsize_t start[3] = {(hsize_t)w->added}, size[3] = {1, (hsize_t)w->count, (hsize_t)components}, one = 1;
+    char path[100];
+    snprintf(path, sizeof path, "particles/all/%s/value", name);
+    hid_t set = note(w, H5Dopen2(w->file, path, H5P_DEFAULT));
+    if (set < 0) return;
+    if (w->count > 0) write_part(w, set, components > 1 ? 3 : 2, start, size, H5T_NATIVE_DOUBLE, values);
+    H5Dclose(set);
+    snprintf(path, sizeof path, "particles/all/%s/step", name);
+    set = note(w, H5Dopen2(w->file, path, H5P_DEFAULT));
+    if (set < 0) return;
+    write_part(w, set, 1, start, &one, H5T_NATIVE_INT64, &w->added);
+    H5Dclose(set);
+}
+
+/* Charges of one frame are not of its time. */
+static void write_charge(writer *w, const double *charge)
+{
+    const hsize_t count = (hsize_t)w->count;
+    if (w->frames > 1) {
+        write_frame(w, "charge", 1, charge);
+        return;
+    }
+    hid_t set = make_set(w, "particles/all/charge", 1, &count, H5T_NATIVE_DOUBLE);
+    if (set < 0) return;
+    if (count > 0) w->failed |= H5Dwrite(set, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, charge) < 0;
+    H5Dclose(set);
 }
 
 static void write_about(writer *w)
@@ -108,62 +152,111 @@ static void write_box(writer *w)
     H5Gclose(group);
 }
 
-static void write_particles(writer *w, const fmm_particles *p, const fmm_field *field, double *triples)
+/* The first frame says what there is in all. */
+static yoke_status make_sets(writer *w, const fmm_particles *particles, const fmm_field *field)
 {
-    const hsize_t count = (hsize_t)p->count;
+    w->count = particles->count;
+    w->potential = field != NULL;
+    w->gradient = field && field->gx;
+    yoke_status status = yoke_allocate_untouched(w->context, 3 * w->count, sizeof *w->triples, &w->triples);
+    if (status) return status;
+    make_frames(w, "position", 3);
+    if (w->frames > 1) make_frames(w, "charge", 1);
+    if (w->potential) make_frames(w, "potential", 1);
+    if (w->gradient) make_frames(w, "force", 3);
+    return YOKE_OK;
+}
+
+static void write_particles(writer *w, const fmm_particles *p, const fmm_field *field)
+{
+    double *triples = w->triples;
     for (int64_t i = 0; i < p->count; i++) triples[3 * i] = p->x[i], triples[3 * i + 1] = p->y[i], triples[3 * i + 2] = p->z[i];
-    write_frame(w, "position", p->count, 3, triples);
-    write_set(w, "particles/all/charge", 1, &count, H5T_NATIVE_DOUBLE, p->charge);
-    if (!field) return;
-    write_frame(w, "potential", p->count, 1, field->potential);
-    if (!field->gx) return;
+    write_frame(w, "position", 3, triples);
+    write_charge(w, p->charge);
+    if (w->potential) write_frame(w, "potential", 1, field->potential);
+    if (!w->gradient) return;
     for (int64_t i = 0; i < p->count; i++) {
         triples[3 * i] = -p->charge[i] * field->gx[i];
         triples[3 * i + 1] = -p->charge[i] * field->gy[i];
         triples[3 * i + 2] = -p->charge[i] * field->gz[i];
     }
-    write_frame(w, "force", p->count, 3, triples);
+    write_frame(w, "force", 3, triples);
+}
+
+static yoke_status check_made(const writer *w)
+{
+    return w->failed ? yoke_fail(w->context, YOKE_ERROR_MEMORY, "%s: HDF5 cannot make the file in memory", w->path) : YOKE_OK;
+}
+
+yoke_status fmm_h5md_create(yoke_context *context, const char *path, int64_t frames, fmm_h5md_writer **made)
+{
+    enum { GROWTH = 1 << 20 };
+    writer *w = NULL;
+    yoke_status status = yoke_allocate(context, 1, sizeof *w, &w);
+    if (status) return status;
+    *w = (writer){.context = context, .path = path, .frames = frames};
+    H5Eset_auto2(H5E_DEFAULT, NULL, NULL); /* its messages would go to standard error */
+    hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+    H5Pset_fapl_core(access, GROWTH, 0);
+    w->file = note(w, H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, access)); /* in memory alone: nothing is written there */
+    H5Pclose(access);
+    if (w->file >= 0) write_about(w), write_box(w);
+    status = check_made(w);
+    if (status)
+        fmm_h5md_abandon(w);
+    else
+        *made = w;
+    return status;
+}
+
+yoke_status fmm_h5md_add(fmm_h5md_writer *w, const fmm_particles *particles, const fmm_field *field)
+{
+    yoke_status status = w->added == 0 ? make_sets(w, particles, field) : YOKE_OK;
+    if (status) return status;
+    if (particles->count != w->count)
+        return yoke_fail(w->context, YOKE_ERROR_INPUT,
+                         "%s: the number of particles changes from %lld to %lld, which H5MD cannot hold; write .xyz", w->path,
+                         (long long)w->count, (long long)particles->count);
+    if (w->added == w->frames || (field != NULL) != w->potential || (field && field->gx) != w->gradient)
+        return yoke_fail(w->context, YOKE_ERROR_ARGUMENT, "%s: frame %lld of %lld, or its fields, are not those that were told", w->path,
+                         (long long)w->added + 1, (long long)w->frames);
+    write_particles(w, particles, field);
+    w->added++;
+    return check_made(w);
 }
 
 /* The file's bytes go to where it shall lie. */
-static yoke_status put(yoke_context *context, const char *path, const writer *w)
+static yoke_status put(const writer *w)
 {
     app_file *out = NULL;
     char *bytes = NULL;
     ssize_t size = H5Fget_file_image(w->file, NULL, 0);
-    if (size < 0) return yoke_fail(context, YOKE_ERROR_INTERNAL, "%s: HDF5 made no file", path);
-    yoke_status status = yoke_allocate_untouched(context, size, 1, &bytes);
+    if (size < 0) return yoke_fail(w->context, YOKE_ERROR_INTERNAL, "%s: HDF5 made no file", w->path);
+    yoke_status status = yoke_allocate_untouched(w->context, size, 1, &bytes);
     if (!status && H5Fget_file_image(w->file, bytes, (size_t)size) != size)
-        status = yoke_fail(context, YOKE_ERROR_INTERNAL, "%s: HDF5 made no file", path);
-    if (!status) status = app_file_create(context, path, &out);
+        status = yoke_fail(w->context, YOKE_ERROR_INTERNAL, "%s: HDF5 made no file", w->path);
+    if (!status) status = app_file_create(w->context, w->path, &out);
     if (!status) {
         fwrite(bytes, 1, (size_t)size, app_file_stream(out));
         status = app_file_commit(out);
     }
-    yoke_release(context, bytes);
+    yoke_release(w->context, bytes);
     return status;
 }
 
-yoke_status fmm_h5md_write(yoke_context *context, const char *path, const fmm_particles *particles, const fmm_field *field)
+yoke_status fmm_h5md_commit(fmm_h5md_writer *w)
 {
-    enum { GROWTH = 1 << 20 };
-    writer w = {0};
-    double *triples = NULL;
-    yoke_status status = yoke_allocate_untouched(context, 3 * particles->count, sizeof *triples, &triples);
-    if (status) return status;
-    H5Eset_auto2(H5E_DEFAULT, NULL, NULL); /* its messages would go to standard error */
-    hid_t access = H5Pcreate(H5P_FILE_ACCESS);
-    H5Pset_fapl_core(access, GROWTH, 0);
-    w.file = note(&w, H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, access)); /* in memory alone: nothing is written there */
-    H5Pclose(access);
-    if (w.file >= 0) {
-        write_about(&w);
-        write_box(&w);
-        write_particles(&w, particles, field, triples);
-        w.failed |= H5Fflush(w.file, H5F_SCOPE_GLOBAL) < 0;
-    }
-    status = w.failed ? yoke_fail(context, YOKE_ERROR_MEMORY, "%s: HDF5 cannot make the file in memory", path) : put(context, path, &w);
-    if (w.file >= 0) H5Fclose(w.file);
-    yoke_release(context, triples);
+    w->failed |= H5Fflush(w->file, H5F_SCOPE_GLOBAL) < 0;
+    yoke_status status = check_made(w);
+    if (!status) status = put(w);
+    fmm_h5md_abandon(w);
     return status;
+}
+
+void fmm_h5md_abandon(fmm_h5md_writer *w)
+{
+    if (!w) return;
+    if (w->file >= 0) H5Fclose(w->file);
+    yoke_release(w->context, w->triples);
+    yoke_release(w->context, w);
 }

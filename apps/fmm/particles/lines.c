@@ -32,6 +32,13 @@ static yoke_status read_all(fmm_lines *lines, FILE *in)
     return YOKE_OK;
 }
 
+/* The length of the line that begins there, without its LF. */
+static int64_t length_at(const fmm_lines *lines, int64_t at)
+{
+    const char *end = memchr(lines->bytes + at, '\n', (size_t)(lines->size - at));
+    return end ? end - lines->bytes - at : lines->size - at;
+}
+
 static yoke_status check_text(const fmm_lines *lines)
 {
     const char *zero = memchr(lines->bytes, 0, (size_t)lines->size);
@@ -39,6 +46,16 @@ static yoke_status check_text(const fmm_lines *lines)
     if (!zero) return YOKE_OK;
     for (const char *c = lines->bytes; c < zero; c++) line += *c == '\n';
     return yoke_fail(lines->context, YOKE_ERROR_INPUT, "%s:%lld: a byte of value 0: this is no text file", lines->path, (long long)line);
+}
+
+static yoke_status make_room(fmm_lines *lines)
+{
+    int64_t longest = 0;
+    for (int64_t at = 0, length; at < lines->size; at += length + 1) {
+        length = length_at(lines, at);
+        if (length > longest) longest = length;
+    }
+    return yoke_allocate(lines->context, longest + 1, 1, &lines->line);
 }
 
 yoke_status fmm_lines_read(yoke_context *context, const char *path, fmm_lines *lines)
@@ -49,37 +66,47 @@ yoke_status fmm_lines_read(yoke_context *context, const char *path, fmm_lines *l
     yoke_status status = read_all(lines, in);
     fclose(in);
     if (!status) status = check_text(lines);
+    if (!status) status = make_room(lines);
     if (status)
         fmm_lines_release(lines);
     else if (!strncmp(lines->bytes, "\xEF\xBB\xBF", 3)) /* how spreadsheets begin UTF-8 */
-        lines->at = 3;
+        lines->next.at = 3;
     return status;
 }
 
 void fmm_lines_release(fmm_lines *lines)
 {
     yoke_release(lines->context, lines->bytes);
-    lines->bytes = NULL;
+    yoke_release(lines->context, lines->line);
+    lines->bytes = lines->line = NULL;
 }
 
 int64_t fmm_lines_left(const fmm_lines *lines)
 {
-    int64_t left = 0;
-    if (lines->at >= lines->size) return 0;
-    for (const char *c = lines->bytes + lines->at; (c = strchr(c, '\n')); c++) left++;
-    return left + (lines->bytes[lines->size - 1] != '\n');
+    fmm_lines rest = *lines;
+    return fmm_lines_skip(&rest, INT64_MAX);
+}
+
+int64_t fmm_lines_skip(fmm_lines *lines, int64_t count)
+{
+    int64_t skipped = 0;
+    for (; skipped < count && lines->next.at < lines->size; skipped++) lines->next.at += length_at(lines, lines->next.at) + 1;
+    lines->next.before += skipped;
+    return skipped;
 }
 
 char *fmm_lines_next(fmm_lines *lines)
 {
-    if (lines->at >= lines->size) return NULL;
-    char *line = lines->bytes + lines->at, *end = strchr(line, '\n');
-    if (!end) end = lines->bytes + lines->size;
-    lines->at = end - lines->bytes + 1;
-    *end = 0;
-    if (end > line && end[-1] == '\r') end[-1] = 0;
-    lines->number++;
-    return line;
+    if (lines->next.at >= lines->size) return NULL;
+    int64_t length = length_at(lines, lines->next.at);
+    memcpy(lines->line, lines->bytes + lines->next.at, (size_t)length);
+    if (length > 0 && lines->line[length - 1] == '\r')
+        lines->line[length - 1] = 0;
+    else
+        lines->line[length] = 0;
+    lines->next.at += length + 1;
+    lines->next.before++;
+    return lines->line;
 }
 
 yoke_status fmm_lines_fail(const fmm_lines *lines, const char *format, ...)
@@ -91,7 +118,7 @@ yoke_status fmm_lines_fail(const fmm_lines *lines, const char *format, ...)
     va_end(list);
     for (char *c = text; *c; c++)
         if (iscntrl((unsigned char)*c)) *c = '?'; /* words of the file, which a terminal might obey */
-    return yoke_fail(lines->context, YOKE_ERROR_INPUT, "%s:%lld: %s", lines->path, (long long)lines->number, text);
+    return yoke_fail(lines->context, YOKE_ERROR_INPUT, "%s:%lld: %s", lines->path, (long long)lines->next.before, text);
 }
 
 static bool blank(char c) { return c == ' ' || c == '\t' || c == '\v' || c == '\f' || c == '\r'; }

@@ -8,12 +8,18 @@
 
 #include "yoke/yoke.h"
 
+/* Where a line begins, and how many are before it. */
+typedef struct fmm_place {
+    int64_t at, before;
+} fmm_place;
+
 typedef struct fmm_lines {
     yoke_context *context;
     const char *path; /* borrowed */
-    char *bytes;      /* [size + 1], changed while lines are taken */
-    int64_t size, at;
-    int64_t number; /* of the line that was taken last, from 1 */
+    char *bytes;      /* [size + 1] */
+    char *line;       /* the line that was taken last; there is room for the longest */
+    int64_t size;
+    fmm_place next;
 } fmm_lines;
 
 /* Reads the whole file, which may be a pipe and may begin with UTF-8's byte order mark.  Errors: INPUT (it cannot be read: path and cause; it has bytes of value 0, and is no text), MEMORY. */
@@ -23,8 +29,11 @@ void fmm_lines_release(fmm_lines *lines);
 /* How many lines are left. */
 int64_t fmm_lines_left(const fmm_lines *lines);
 
-/* The next line, without its end (LF or CR LF), ended by 0; NULL behind the last. */
+/* The next line, without its end (LF or CR LF), ended by 0; NULL behind the last.  It may be changed, and is there until the next one is taken. */
 char *fmm_lines_next(fmm_lines *lines);
+
+/* Passes over the next lines; returns how many there were, at most `count`. */
+int64_t fmm_lines_skip(fmm_lines *lines, int64_t count);
 
 /* Fails with INPUT, with path and number of the line that was taken last before the text, in which control characters become "?". */
 yoke_status fmm_lines_fail(const fmm_lines *lines, const char *format, ...) YOKE_PRINTF(2, 3);

@@ -9,8 +9,7 @@
 #include "particles/particles.h"
 
 /*
- * All read the frame of this number, from 1, and say how many there are.  Errors: INPUT (path, line where there are lines, what is wrong and what was
- * expected; there is no such frame), MEMORY.
+ * Errors of all: INPUT (path, line where there are lines, what is wrong and what was expected), MEMORY.
  */
 
 /*
@@ -22,13 +21,21 @@ yoke_status fmm_columns_read(yoke_context *context, const char *path, bool comma
 /*
  * XYZ: the number of particles, a comment, then for each particle its kind, x, y, z and q; and so on for further frames.  Where the comment has
  * Properties=... (extended XYZ) the columns pos and charge (or charges, initial_charges, q) are read.
+ *
+ * open reads the file into memory and finds its frames; read takes one of 1 ... frames, as often as wanted; close: NULL allowed.
  */
-yoke_status fmm_xyz_read(yoke_context *context, const char *path, int64_t frame, fmm_particles **particles, int64_t *frames);
+typedef struct fmm_xyz fmm_xyz;
+yoke_status fmm_xyz_open(yoke_context *context, const char *path, fmm_xyz **xyz, int64_t *frames);
+yoke_status fmm_xyz_read(fmm_xyz *xyz, int64_t frame, fmm_particles **particles);
+void fmm_xyz_close(fmm_xyz *xyz);
 
 /*
  * H5MD 1.1 (de Buyl, Colberg and Hoefling, Computer Physics Communications 185, 2014): position and charge of particles/all, or of the only group in
- * particles.  Further errors: UNAVAILABLE (built without HDF5).
+ * particles.  As for XYZ, but frames stay in the file until they are read.  Further errors of open: UNAVAILABLE (built without HDF5).
  */
-yoke_status fmm_h5md_read(yoke_context *context, const char *path, int64_t frame, fmm_particles **particles, int64_t *frames);
+typedef struct fmm_h5md fmm_h5md;
+yoke_status fmm_h5md_open(yoke_context *context, const char *path, fmm_h5md **h5md, int64_t *frames);
+yoke_status fmm_h5md_read(fmm_h5md *h5md, int64_t frame, fmm_particles **particles);
+void fmm_h5md_close(fmm_h5md *h5md);
 
 #endif

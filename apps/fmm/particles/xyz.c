@@ -1,10 +1,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/grow.h"
 #include "particles/lines.h"
 #include "particles/readers.h"
 
 enum { MAX_COLUMNS = 64 };
+
+struct fmm_xyz {
+    yoke_context *context;
+    fmm_lines lines;
+    int64_t frames, capacity;
+    fmm_place *place; /* [frames] */
+};
 
 /* Columns of a frame's lines: of the first coordinate and of the charge, and how many there are at least. */
 typedef struct layout {
@@ -81,64 +89,69 @@ static yoke_status ended(const fmm_lines *lines, int64_t there, int64_t count)
                           (long long)count);
 }
 
-/* The lines of a frame behind its first; particles NULL: they are passed over. */
-static yoke_status read_frame(fmm_lines *lines, int64_t count, fmm_particles *particles)
+/* Passes over the next frame, and notes where it is; *more: there was one. */
+static yoke_status find_frame(fmm_xyz *xyz, bool *more)
 {
-    layout l = {0};
-    char *line = fmm_lines_next(lines);
-    if (!line) return ended(lines, 0, count);
-    yoke_status status = particles ? read_comment(lines, line, &l) : YOKE_OK;
-    for (int64_t i = 0; i < count && !status; i++) {
-        line = fmm_lines_next(lines);
-        if (!line) return ended(lines, i, count);
-        if (particles) status = read_particle(lines, &l, line, particles, i);
-    }
-    return status;
-}
-
-/* Whether as many lines follow the comment, before memory is asked for: counted only where the bytes are too few for lines of four columns. */
-static yoke_status check_left(const fmm_lines *lines, int64_t count)
-{
-    if (count <= (lines->size - lines->at) / 8) return YOKE_OK;
-    int64_t left = fmm_lines_left(lines) - 1;
-    return count > 0 && count > left ? ended(lines, left > 0 ? left : 0, count) : YOKE_OK;
-}
-
-/* Passes over or reads the next frame; *more: there was one. */
-static yoke_status next_frame(fmm_lines *lines, bool wanted, fmm_particles **particles, bool *more)
-{
+    fmm_lines *lines = &xyz->lines;
+    fmm_place place;
     char *line;
     int64_t count = 0;
-    do line = fmm_lines_next(lines);
-    while (line && !line[strspn(line, " \t\r")]);
+    do {
+        place = lines->next;
+        line = fmm_lines_next(lines);
+    } while (line && !line[strspn(line, " \t\r")]);
     *more = line != NULL;
     if (!line) return YOKE_OK;
     yoke_status status = read_count(lines, line, &count);
-    if (!status && wanted) status = check_left(lines, count);
-    if (!status && wanted) status = fmm_particles_create(lines->context, count, particles);
-    return status ? status : read_frame(lines, count, wanted ? *particles : NULL);
+    if (!status && fmm_lines_skip(lines, 1) < 1) status = ended(lines, 0, count);
+    int64_t there = status ? 0 : fmm_lines_skip(lines, count);
+    if (!status && there < count) status = ended(lines, there, count);
+    if (!status) status = app_grow(lines->context, &xyz->place, xyz->frames, &xyz->capacity, 16, sizeof *xyz->place);
+    if (!status) xyz->place[xyz->frames++] = place;
+    return status;
 }
 
-yoke_status fmm_xyz_read(yoke_context *context, const char *path, int64_t frame, fmm_particles **particles, int64_t *frames)
+yoke_status fmm_xyz_open(yoke_context *context, const char *path, fmm_xyz **xyz, int64_t *frames)
 {
-    fmm_lines lines;
-    fmm_particles *created = NULL;
+    fmm_xyz *created = NULL;
     bool more = true;
-    int64_t found = 0;
-    yoke_status status = fmm_lines_read(context, path, &lines);
+    yoke_status status = yoke_allocate(context, 1, sizeof *created, &created);
     if (status) return status;
-    while (!status && more) {
-        status = next_frame(&lines, found + 1 == frame, &created, &more);
-        found += !status && more;
-    }
-    if (!status && !created)
-        status = yoke_fail(context, YOKE_ERROR_INPUT, "%s: there is no frame %lld; it has %lld", path, (long long)frame, (long long)found);
-    fmm_lines_release(&lines);
+    *created = (fmm_xyz){.context = context};
+    status = fmm_lines_read(context, path, &created->lines);
+    while (!status && more) status = find_frame(created, &more);
     if (status) {
-        fmm_particles_destroy(created);
+        fmm_xyz_close(created);
         return status;
     }
-    *particles = created;
-    *frames = found;
+    *xyz = created;
+    *frames = created->frames;
     return YOKE_OK;
+}
+
+yoke_status fmm_xyz_read(fmm_xyz *xyz, int64_t frame, fmm_particles **particles)
+{
+    fmm_lines *lines = &xyz->lines;
+    fmm_particles *created = NULL;
+    int64_t count = 0;
+    layout l = {0};
+    lines->next = xyz->place[frame - 1];
+    yoke_status status = read_count(lines, fmm_lines_next(lines), &count);
+    if (!status) status = read_comment(lines, fmm_lines_next(lines), &l);
+    if (!status) status = fmm_particles_create(xyz->context, count, &created);
+    for (int64_t i = 0; i < count && !status; i++) status = read_particle(lines, &l, fmm_lines_next(lines), created, i);
+    if (status)
+        fmm_particles_destroy(created);
+    else
+        *particles = created;
+    return status;
+}
+
+void fmm_xyz_close(fmm_xyz *xyz)
+{
+    if (!xyz) return;
+    yoke_context *context = xyz->context;
+    fmm_lines_release(&xyz->lines);
+    yoke_release(context, xyz->place);
+    yoke_release(context, xyz);
 }
