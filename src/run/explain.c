@@ -44,12 +44,22 @@ static void append_parts(const yoke_run *run, char *text)
     }
 }
 
+static void append_interval(double value, double uncertainty, const char *unit, char *text)
+{
+    if (isnan(uncertainty))
+        append(text, "%.4g %s (+- not known)", value, unit);
+    else
+        append(text, "%.4g +- %.2g %s", value, uncertainty, unit);
+}
+
 static void append_cost(const yoke_run *run, double regret, char *text)
 {
     const yoke_cost *predicted = &run->plan->predicted, *measured = &run->measured;
     if (!isnan(predicted->time_s)) {
-        append(text, "predicted: %.4g +- %.2g s", predicted->time_s, predicted->time_uncertainty_s);
-        if (!isnan(predicted->energy_j)) append(text, ", %.4g +- %.2g J", predicted->energy_j, predicted->energy_uncertainty_j);
+        append(text, "predicted: ");
+        append_interval(predicted->time_s, predicted->time_uncertainty_s, "s", text);
+        if (!isnan(predicted->energy_j)) append(text, ", ");
+        if (!isnan(predicted->energy_j)) append_interval(predicted->energy_j, predicted->energy_uncertainty_j, "J", text);
         append(text, "\n");
     }
     if (!isnan(measured->time_s)) {

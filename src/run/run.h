@@ -298,6 +298,8 @@ double run_power_s(const yoke_run *run);
 /* Powers at a level, interpolated between levels that were measured; NaN: not known. */
 double run_idle_w(const yoke_run *run, int device, int level);
 double run_dynamic_w(const yoke_run *run, int device, int level, double *uncertainty);
+/* Relative half width of the 95 % interval of run_idle_w, as *uncertainty of run_dynamic_w; NaN: not known.  Powers that the options state are exact. */
+double run_idle_uncertainty(const yoke_run *run, int device, int level);
 /* Nonzero: the level has been measured itself, or cannot be. */
 int run_power_is_measured(const yoke_run *run, int device, int level);
 int run_powers_known(const yoke_run *run);
@@ -332,7 +334,8 @@ typedef struct run_problem {
     yoke_plan_options options;
     int devices[RUN_MOST_DEVICES];
     int (*levels)[RUN_MOST_LEVELS];
-    void *memory[6]; /* devices, levels, times, points, numbers of levels, phases */
+    int vague_times, vague_powers; /* nonzero: how uncertain some of them are is not known, which the planner takes for exact */
+    void *memory[6];               /* devices, levels, times, points, numbers of levels, phases */
 } run_problem;
 
 /*

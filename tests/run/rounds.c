@@ -1,5 +1,7 @@
 /* Rounds of a run on simulated machines, against what their files say. */
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "unit.h"
@@ -333,6 +335,68 @@ static void a_change_of_speed_is_planned_for_though_searches_wait(void **state)
 
 /* ------------------------------------------------------------------------------------------------------ store */
 
+/* Replaces every text `from` of a file by `to`. */
+static void edit(const char *path, const char *from, const char *to)
+{
+    enum { MOST = 20000 };
+    static char text[MOST], edited[MOST];
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    text[fread(text, 1, MOST - 1, file)] = '\0';
+    fclose(file);
+    edited[0] = '\0';
+    const char *rest = text;
+    for (const char *at; (at = strstr(rest, from)) != NULL; rest = at + strlen(from)) {
+        strncat(edited, rest, (size_t)(at - rest));
+        strcat(edited, to);
+    }
+    assert_ptr_not_equal(rest, text);
+    strcat(edited, rest);
+    file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(edited, file);
+    fclose(file);
+}
+
+/* Powers that the store has, 60 +- 0.4 W at rest and 160 +- 5 W at work: predictions are as uncertain as these, and where the store has no intervals it is not known. */
+static void powers_of_the_store_are_as_uncertain_as_it_says(void **state)
+{
+    (void)state;
+    static const char *const empty = "\"idle_power_w\": null, \"idle_power_interval_w\": null,\n      \"busy_power_w\": null, "
+                                     "\"busy_power_interval_w\": null",
+                             *const known = "\"idle_power_w\": 60, \"idle_power_interval_w\": 0.4,\n      \"busy_power_w\": 160, "
+                                            "\"busy_power_interval_w\": 5",
+                             *const vague = "\"idle_power_w\": 60, \"idle_power_interval_w\": null,\n      \"busy_power_w\": 160, "
+                                            "\"busy_power_interval_w\": null";
+    static const char *const machine_text =
+        "{\"name\": \"m\", \"devices\": [{\"name\": \"gpu\", \"class\": \"gpu\", \"seconds_per_unit\": 1e-6}]}";
+    for (int k = 0; k < 2; k++) {
+        char path[] = "/tmp/yoke-run-store-XXXXXX";
+        int descriptor = mkstemp(path);
+        assert_true(descriptor >= 0);
+        close(descriptor);
+        remove(path);
+        for (int run = 0; run < 3; run++) { /* the third reads what the second has written */
+            const yoke_run_options options = {.store = path, .objective = run == 0 ? YOKE_OBJECTIVE_TIME : YOKE_OBJECTIVE_ENERGY};
+            failing memory = {0};
+            worker w;
+            worker_open(&w, &memory, machine_text, &options);
+            worker_rounds(&w, N, run == 0 ? 3 : 1);
+            const yoke_cost *predicted = &w.assignment->predicted;
+            if (run > 0) expect_near(predicted->energy_j, 160 * predicted->time_s, 1e-6, "energy");
+            if (run > 0 && k == 1) assert_true(isnan(predicted->energy_uncertainty_j));
+            if (run > 0 && k == 0) {
+                const double of_time_j = 160 * predicted->time_uncertainty_s, of_powers_j = 5 * predicted->time_s;
+                assert_true(predicted->energy_uncertainty_j > 0.99 * of_powers_j);
+                assert_true(predicted->energy_uncertainty_j < 1.7 * of_powers_j + of_time_j); /* one part for both powers */
+            }
+            worker_close(&w);
+            if (run == 0) edit(path, empty, k == 0 ? known : vague);
+        }
+        remove(path);
+    }
+}
+
 static void what_was_learned_is_there_in_the_next_run(void **state)
 {
     (void)state;
@@ -374,6 +438,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(options_outside_their_contract_are_refused),
     cmocka_unit_test(no_failing_allocation_is_missed),
     cmocka_unit_test(a_change_of_speed_is_planned_for_though_searches_wait),
+    cmocka_unit_test(powers_of_the_store_are_as_uncertain_as_it_says),
     cmocka_unit_test(what_was_learned_is_there_in_the_next_run),
 };
 

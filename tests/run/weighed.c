@@ -102,6 +102,32 @@ static void a_device_alone_is_taken_where_sharing_costs_more(void **state)
     }
 }
 
+/* Trials of each device alone tell nothing of what they lose together: the first shared round has no interval, and the next one has. */
+static void an_uncertainty_that_is_not_known_is_not_told(void **state)
+{
+    (void)state;
+    static weighing t;
+    failing memory = {0};
+    char *text = NULL;
+    open_weighing(&t, &memory, NULL, 1.1);
+    const yoke_run_calibration calibration = {
+        .work = "fine", .min_units = N / 4, .max_units = N, .sizes = 2, .brief = 1, .trial = alone, .user = t.w.context};
+    ok(&t, yoke_run_calibrate(t.w.run, &calibration, NULL));
+    ok(&t, yoke_run_plan(t.w.run, t.rounds, 1, &t.w.assignment));
+    assert_true(t.w.assignment->predicted.time_s > 0 && isnan(t.w.assignment->predicted.time_uncertainty_s));
+    assert_true(t.w.assignment->predicted.energy_j > 0 && isnan(t.w.assignment->predicted.energy_uncertainty_j));
+    ok(&t, yoke_run_explain(t.w.run, &text));
+    assert_non_null(strstr(text, "(+- not known)"));
+    yoke_release(t.w.context, text);
+    ok(&t, yoke_run_plan(t.w.run, t.rounds + 1, 1, &t.w.assignment)); /* alone: that was tried */
+    assert_true(t.w.assignment->predicted.time_uncertainty_s < 0.1 * t.w.assignment->predicted.time_s);
+    (void)work(&t, 1, CALLS);
+    (void)work(&t, 1, CALLS);
+    assert_true(t.w.assignment->predicted.time_uncertainty_s < 0.1 * t.w.assignment->predicted.time_s);
+    worker_close(&t.w);
+    assert_int_equal(memory.outstanding, 0);
+}
+
 static void a_round_may_limit_the_units_of_a_device(void **state)
 {
     (void)state;
@@ -212,6 +238,7 @@ static void the_model_of_a_plan_costs_what_the_plan_does(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_device_alone_is_taken_where_sharing_costs_more),
+    cmocka_unit_test(an_uncertainty_that_is_not_known_is_not_told),
     cmocka_unit_test(a_round_may_limit_the_units_of_a_device),
     cmocka_unit_test(work_that_is_like_another_is_planned_by_its_times_at_first),
     cmocka_unit_test(copies_that_cost_more_than_they_save_are_avoided),

@@ -200,7 +200,7 @@ static yoke_status measure_copy_power(const repeated *r)
         uncertain_w = hypot(uncertain_w, run->devices[i].powers[run->devices[i].level].idle_uncertainty_w);
     }
     double more_w = total.value_j / seconds - idle_w;
-    d->copy_power_w = isnan(more_w) || more_w > hypot(total.uncertainty_j / seconds, uncertain_w) ? more_w : 0;
+    d->copy_power_w = more_w <= hypot(total.uncertainty_j / seconds, uncertain_w) ? 0 : more_w;
     return YOKE_OK;
 }
 

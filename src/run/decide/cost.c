@@ -77,11 +77,12 @@ yoke_status run_predict(yoke_run *run, run_plan *plan)
     run_problem_clear(run, &problem);
     if (status != YOKE_OK) return status;
     double other_j, other_s = run_overhead_s(run, plan, 1, &other_j);
-    plan->predicted = (yoke_cost){.time_s = choice.time_s + other_s,
-                                  .energy_j = choice.energy_j + other_j,
-                                  .peak_power_w = choice.peak_power_w,
-                                  .time_uncertainty_s = choice.time_uncertainty_s,
-                                  .energy_uncertainty_j = choice.energy_uncertainty_j};
+    plan->predicted =
+        (yoke_cost){.time_s = choice.time_s + other_s,
+                    .energy_j = choice.energy_j + other_j,
+                    .peak_power_w = choice.peak_power_w,
+                    .time_uncertainty_s = problem.vague_times ? (double)NAN : choice.time_uncertainty_s,
+                    .energy_uncertainty_j = problem.vague_times || problem.vague_powers ? (double)NAN : choice.energy_uncertainty_j};
     take_planned(run, plan);
     /* Where powers of devices are not known: what rounds drew until now. */
     if (isnan(plan->predicted.energy_j) && run->known_s > 0)

@@ -130,8 +130,18 @@ typedef struct wanted_time {
     double slowness; /* all seconds times this */
 } wanted_time;
 
+/*
+ * An uncertainty for the planner, which knows none that is not known: 0 then, as model files have it, and *vague is set.  So an unknown one never counts as a
+ * number, neither as 0 nor as 1 (run_predict).
+ */
+static double known_or_exact(double uncertainty, int *vague)
+{
+    *vague |= isnan(uncertainty);
+    return isnan(uncertainty) ? 0 : fmin(uncertainty, 1);
+}
+
 /* t(x) of a phase at a level; zero where it is not known. */
-static int fill_time(const yoke_run *run, const wanted_time *wanted, yoke_plan_time *time, double *points)
+static int fill_time(const yoke_run *run, const wanted_time *wanted, yoke_plan_time *time, double *points, int *vague)
 {
     const int work = wanted->work, device = wanted->device, level = wanted->level;
     double units[POINTS] = {wanted->units}, uncertainty = 0,
@@ -147,7 +157,8 @@ static int fill_time(const yoke_run *run, const wanted_time *wanted, yoke_plan_t
     if (kept == 0) return 0;
     kept = thin_out(points, kept);
     (void)run_seconds(run, work, device, level, wanted->beside, wanted->units, &uncertainty);
-    *time = (yoke_plan_time){.start_seconds = start, .time_uncertainty = fmin(uncertainty, 1), .num_points = kept, .points = points};
+    *time = (yoke_plan_time){
+        .start_seconds = start, .time_uncertainty = known_or_exact(uncertainty, vague), .num_points = kept, .points = points};
     if (is_line(points, kept))
         *time =
             (yoke_plan_time){.start_seconds = start, .time_uncertainty = time->time_uncertainty, .seconds_per_unit = points[1] / points[0]};
@@ -210,9 +221,10 @@ static double alone_factor(const yoke_run *run, const wanted_time *wanted)
     return alone_s < beside_s ? alone_s / beside_s : 0;
 }
 
-static int fill_level(const yoke_run *run, const run_plan *plan, int device, int level, int only, yoke_plan_level *to,
+static int fill_level(const yoke_run *run, const run_plan *plan, int device, int level, int only, run_problem *problem, yoke_plan_level *to,
                       yoke_plan_time *times, double *points)
 {
+    const double idle_uncertainty = known_or_exact(run_idle_uncertainty(run, device, level), &problem->vague_powers);
     const double slowness = run_find_overhead(run, plan, only).slowness;
     double uncertainty, dynamic_w = run_dynamic_w(run, device, level, &uncertainty), idle_w = run_idle_w(run, device, level);
     if (run->needs_powers && (isnan(dynamic_w) || isnan(idle_w))) return 0;
@@ -228,15 +240,23 @@ static int fill_level(const yoke_run *run, const run_plan *plan, int device, int
                                     .all = (double)phase->units};
         times[p] = (yoke_plan_time){.absent = 1};
         if (!has_phase(plan, p, device)) continue;
-        if (!fill_time(run, &wanted, &times[p], points)) return 0;
+        int vague_time = 0, vague_power = 0;
+        if (!fill_time(run, &wanted, &times[p], points, &vague_time)) return 0;
         times[p].dynamic_power_w = dynamic_w / wanted.slowness; /* which was measured for the seconds of phases */
-        times[p].power_uncertainty = isnan(uncertainty) ? 0 : uncertainty;
+        times[p].power_uncertainty = known_or_exact(uncertainty, &vague_power);
+        if (!only || run_phase_units_of(plan, p, device) > 0) { /* else it is no part of what is predicted */
+            problem->vague_times |= vague_time;
+            problem->vague_powers |= vague_power;
+        }
         /* A run weighs devices alone itself, as it asks now and then whether that is still so (leave_alone). */
         if (!only && plan->told && wanted.beside) times[p].alone_factor = alone_factor(run, &wanted);
         /* A search takes numbers as they are: what is uncertain is measured when it is chosen, and a tie broken by time would never be. */
         if (!only && !plan->told) times[p].time_uncertainty = times[p].power_uncertainty = 0;
     }
-    *to = (yoke_plan_level){.frequency_hz = run->devices[device].hz[level], .idle_power_w = idle_w, .phases = times};
+    *to = (yoke_plan_level){.frequency_hz = run->devices[device].hz[level],
+                            .idle_power_w = idle_w,
+                            .power_uncertainty = only || plan->told ? idle_uncertainty : 0,
+                            .phases = times};
     if (!run_is_plain(plan)) return 1;
     to->phases = NULL;
     to->start_seconds = times[0].start_seconds;
@@ -245,7 +265,7 @@ static int fill_level(const yoke_run *run, const run_plan *plan, int device, int
     to->points = times[0].points;
     to->time_uncertainty = times[0].time_uncertainty;
     to->dynamic_power_w = times[0].dynamic_power_w;
-    to->power_uncertainty = times[0].power_uncertainty;
+    to->power_uncertainty = fmax(to->power_uncertainty, times[0].power_uncertainty); /* one for both powers */
     to->alone_factor = times[0].alone_factor;
     return 1;
 }
@@ -270,7 +290,7 @@ static int fill_device(const yoke_run *run, const run_plan *plan, int device, in
     for (int l = 0; l < d->num_levels; l++) {
         int64_t place = (at * most_levels + count) * plan->num_phases;
         if (only && l != plan->levels[device]) continue;
-        if (!fill_level(run, plan, device, l, only, &levels[count], m->times + place, m->points + place * (only ? 2 : 2 * POINTS)))
+        if (!fill_level(run, plan, device, l, only, problem, &levels[count], m->times + place, m->points + place * (only ? 2 : 2 * POINTS)))
             continue;
         problem->levels[at][count++] = l;
     }

@@ -260,9 +260,12 @@ void run_powers_learn(yoke_run *run, const int *levels, double seconds, const yo
         if (isnan(above)) power->tries += tried;
         if (isnan(above) || !worked_alone(run, i, busy)) continue;
         run->powers_measured = 1;
+        const double uncertain_j = uncertain + power->idle_uncertainty_w * seconds;
+        /* A power of the store that nobody knows how uncertain it is goes as soon as a better one is there. */
+        if (isnan(power->uncertain_j) && !isnan(uncertain_j)) power->above_j = power->busy_s = power->uncertain_j = 0;
         power->above_j += above;
         power->busy_s += busy[i];
-        power->uncertain_j = hypot(power->uncertain_j, uncertain + power->idle_uncertainty_w * seconds);
+        power->uncertain_j = hypot(power->uncertain_j, uncertain_j);
     }
     double other_j = run_others_above_j(run, busy, seconds, total, &uncertain);
     if (!isnan(other_j)) learn_others(run, other_j, host_s, accelerator_s);
@@ -294,6 +297,20 @@ double run_idle_w(const yoke_run *run, int device, int level)
     return is_counted_before(run, device) ? 0 * watts : watts;
 }
 
+/* Relative, of W; what is not known stays so. */
+static double relative(double uncertain_w, double watts) { return !(watts > 0) ? 0 : uncertain_w > watts ? 1 : uncertain_w / watts; }
+
+double run_idle_uncertainty(const yoke_run *run, int device, int level)
+{
+    const run_device *d = &run->devices[device];
+    int below, above;
+    double part;
+    if (!neighbours(d, level, has_idle, &below, &above, &part)) return NAN;
+    const run_level_power *low = &d->powers[below], *high = &d->powers[above];
+    return relative(hypot((1 - part) * low->idle_uncertainty_w, part * high->idle_uncertainty_w),
+                    (1 - part) * low->idle_w + part * high->idle_w);
+}
+
 double run_dynamic_w(const yoke_run *run, int device, int level, double *uncertainty)
 {
     const run_device *d = &run->devices[device];
@@ -305,7 +322,7 @@ double run_dynamic_w(const yoke_run *run, int device, int level, double *uncerta
     double watts = fmax(0, (1 - part) * low->above_j / low->busy_s + part * high->above_j / high->busy_s);
     double uncertain_w = hypot((1 - part) * low->uncertain_j / low->busy_s, part * high->uncertain_j / high->busy_s);
     if (!d->accelerator) watts += run->memory_w;
-    if (uncertainty != NULL) *uncertainty = watts > 0 ? fmin(1, uncertain_w / watts) : 0;
+    if (uncertainty != NULL) *uncertainty = relative(uncertain_w, watts);
     return watts;
 }
 

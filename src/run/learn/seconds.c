@@ -229,7 +229,8 @@ double run_seconds(const yoke_run *run, int work, int device, int level, int bes
     double inferred_s = is_near ? shifted(&w, beside, level, slope) : related_s;
     if (!(inferred_s > 0)) inferred_s = related_s;
     if (!(inferred_s > 0)) return own_s;
-    *uncertainty = hypot(other_relative, r->count > 0 ? inferred_uncertainty : r->uncertainty);
+    /* Where neither rounds nor a trial told what they lose beside each other, nobody knows how wrong that is. */
+    *uncertainty = hypot(other_relative, r->count > 0 ? inferred_uncertainty : r->factor > 0 ? r->uncertainty : (double)NAN);
     return inferred_s;
 }
 

@@ -147,6 +147,14 @@ static void take_samples(yoke_run *run, int index, int device, const yoke_store_
     }
 }
 
+/* Half width of the power above idle: that of both is the root of the sum of their squares (put_entry), and a difference is no surer than what is subtracted. */
+static double above_interval_w(const yoke_store_entry *entry)
+{
+    const double idle_w = entry->idle_power_interval_w, busy_w = entry->busy_power_interval_w;
+    if (isnan(idle_w) || isnan(busy_w)) return NAN;
+    return busy_w > idle_w ? fmax(sqrt((busy_w - idle_w) * (busy_w + idle_w)), idle_w) : idle_w;
+}
+
 static void take_powers(yoke_run *run, int device, const yoke_store_entry *entry)
 {
     run_level_power *power = &run->devices[device].powers[run->devices[device].num_levels - 1];
@@ -154,9 +162,10 @@ static void take_powers(yoke_run *run, int device, const yoke_store_entry *entry
         entry->busy_power_w < entry->idle_power_w)
         return;
     power->idle_w = entry->idle_power_w;
-    power->idle_uncertainty_w = isnan(entry->idle_power_interval_w) ? 0.05 * power->idle_w : entry->idle_power_interval_w;
+    power->idle_uncertainty_w = entry->idle_power_interval_w;
     power->busy_s = 1e-3; /* counts little beside what is measured now */
     power->above_j = power->busy_s * (entry->busy_power_w - entry->idle_power_w);
+    power->uncertain_j = power->busy_s * above_interval_w(entry);
 }
 
 yoke_status run_work_open(yoke_run *run, int index)
@@ -257,10 +266,13 @@ static yoke_status put_entry(yoke_run *run, int index, int device)
                                     .num_samples = count,
                                     .samples = samples,
                                     .idle_power_w = measured || old == NULL ? idle_w : old->idle_power_w,
-                                    .idle_power_interval_w = measured ? power->idle_uncertainty_w : (double)NAN,
+                                    .idle_power_interval_w = measured      ? power->idle_uncertainty_w
+                                                             : old == NULL ? (double)NAN
+                                                                           : old->idle_power_interval_w,
                                     .busy_power_w = measured || old == NULL ? busy_w : old->busy_power_w,
-                                    .busy_power_interval_w =
-                                        measured ? hypot(power->idle_uncertainty_w, of_power * dynamic_w) : (double)NAN,
+                                    .busy_power_interval_w = measured      ? hypot(power->idle_uncertainty_w, of_power * dynamic_w)
+                                                             : old == NULL ? (double)NAN
+                                                                           : old->busy_power_interval_w,
                                     .copy_start_s = has_copies    ? d->copy_start_s
                                                     : old == NULL ? (double)NAN
                                                                   : old->copy_start_s,
