@@ -236,6 +236,68 @@ static void what_devices_lose_beside_each_other_is_learned_from_rounds(void **st
 }
 
 /* The same units and energy by the planner from the file as by the run; the file has curves at points, between which speeds are linear. */
+typedef struct noisy {
+    uint64_t state;
+    yoke_context *context;
+} noisy;
+
+/* One microsecond a unit, and evenly up to 5 % more or less. */
+static yoke_status noisy_trial(void *user, int64_t device, int64_t units, int64_t calls, double *seconds)
+{
+    noisy *n = user;
+    (void)device;
+    n->state = n->state * 6364136223846793005u + 1442695040888963407u;
+    *seconds = 1e-6 * (double)units * (1 + 0.1 * ((double)(n->state >> 11) * 0x1p-53 - 0.5));
+    return yoke_machine_sleep(n->context, (double)calls * *seconds);
+}
+
+/* Noise of trials that follow one another at once is neither drift nor a change, though it may look so: no size is farther off than its noise. */
+static void noise_of_brief_trials_moves_no_other_size(void **state)
+{
+    (void)state;
+    const int64_t sizes[] = {120, 560, 2600};
+    for (uint64_t seed = 1; seed <= 40; seed++) {
+        failing memory = {0};
+        worker w;
+        worker_open(&w, &memory, MACHINE(""), NULL);
+        noisy n = {seed, w.context};
+        for (int k = 0; k < 3; k++) {
+            const yoke_run_calibration of = {
+                .work = "work", .min_units = sizes[k] / 4, .max_units = sizes[k], .sizes = 2, .brief = 1, .trial = noisy_trial, .user = &n};
+            if (yoke_run_calibrate(w.run, &of, NULL) != YOKE_OK) fail_msg("%s", yoke_last_error(w.context));
+        }
+        for (int k = 0; k < 6; k++) {
+            yoke_prediction found;
+            const double units = (double)(k % 2 ? sizes[k / 2] : sizes[k / 2] / 4);
+            assert_int_equal(yoke_run_predict(w.run, "work", 0, units, NAN, 0, &found), YOKE_OK);
+            if (!(fabs(1e6 * found.seconds / units - 1) <= 0.0501))
+                fail_msg("seed %d, %g units: %g s a million units", (int)seed, units, 1e6 * found.seconds / units);
+        }
+        worker_close(&w);
+        assert_int_equal(memory.outstanding, 0);
+    }
+}
+
+/* A CPU that has worked beside the GPU on small meshes, and alone beyond its cliff: beside the GPU the cliff is there as well. */
+static void a_cliff_that_trials_saw_is_known_beside_others(void **state)
+{
+    (void)state;
+    enum { SMALL = 45000, LARGE = 40000 }; /* of all units, of the CPU */
+    failing memory = {0};
+    worker w;
+    yoke_prediction before, beyond;
+    worker_open(&w, &memory, MACHINE(""), NULL);
+    calibrate(&w, NULL);
+    worker_rounds(&w, SMALL, 4);
+    assert_true(worker_units(&w, 0) > 0.25 * SMALL && worker_units(&w, 0) < 20000);
+    assert_int_equal(yoke_run_predict(w.run, "work", 0, (double)worker_units(&w, 0), NAN, 1, &before), YOKE_OK);
+    assert_int_equal(yoke_run_predict(w.run, "work", 0, LARGE, NAN, 1, &beyond), YOKE_OK);
+    assert_true(fabs(before.seconds / cpu_s((double)worker_units(&w, 0)) - 1) < 0.01);
+    if (!(fabs(beyond.seconds / cpu_s(LARGE) - 1) < 0.03)) fail_msg("predicted %g s, the machine takes %g s", beyond.seconds, cpu_s(LARGE));
+    worker_close(&w);
+    assert_int_equal(memory.outstanding, 0);
+}
+
 static void a_model_file_plans_what_the_run_plans(void **state)
 {
     (void)state;
@@ -421,6 +483,8 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(what_a_trial_makes_ready_is_no_power_of_its_calls),
     cmocka_unit_test(sizes_held_out_tell_how_well_times_are_known),
     cmocka_unit_test(samples_and_predictions_are_those_of_the_machine),
+    cmocka_unit_test(noise_of_brief_trials_moves_no_other_size),
+    cmocka_unit_test(a_cliff_that_trials_saw_is_known_beside_others),
     cmocka_unit_test(a_model_file_plans_what_the_run_plans),
     cmocka_unit_test(copies_cost_what_the_machine_says),
     cmocka_unit_test(what_devices_lose_together_is_measured_by_a_trial_of_all),

@@ -45,22 +45,16 @@ static yoke_status measured_call(void *user, double *seconds, double *joules)
     return run_calibrate_try(c, c->units, least_calls(c), seconds);
 }
 
-/* Each trial of a brief calibration is one more measurement beside those of rounds. */
-static yoke_status learned_call(void *user, double *seconds, double *joules)
-{
-    const calibrating *c = user;
-    yoke_status status = measured_call(user, seconds, joules);
-    if (status == YOKE_OK) run_learn_seconds(c->run, c->work, c->device, c->level, 0, (double)c->units, *seconds);
-    return status;
-}
-
 static yoke_status measure_briefly(calibrating *c, int64_t units, yoke_sample *sample)
 {
     const yoke_measure_options options = {.budget_s = c->budget_s, .min_calls = c->run->simulated ? 2 : 3, .max_calls = MOST_BRIEF_CALLS};
     *sample = (yoke_sample){.units = (double)units, .frequency_hz = c->run->devices[c->device].hz[c->level]};
     c->units = units;
     yoke_status status = run_calibrate_progress(c, c->device, "%lld units", (long long)units);
-    return status == YOKE_OK ? yoke_measure(c->run->context, learned_call, c, &options, sample) : status;
+    if (status == YOKE_OK) status = yoke_measure(c->run->context, measured_call, c, &options, sample);
+    /* Its mean, and not trial by trial: within a sample no speed drifts or changes, which models follow from round to round. */
+    if (status == YOKE_OK) run_know_seconds(c->run, c->work, c->device, c->level, sample);
+    return status;
 }
 
 yoke_status run_calibrate_measure(calibrating *c, int64_t units, double longer, yoke_sample *sample)

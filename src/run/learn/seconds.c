@@ -136,6 +136,38 @@ static double of_kind(const wanted *w, int beside, int level, double *relative)
     return 1 / ((1 - part) / seconds + part / high);
 }
 
+/* ---------------------------------------------------------------------------------------------------- both kinds */
+
+/* Where the sizes of a kind end on the way to these units, if the other kind was measured beyond; else the units themselves. */
+static double end_of_kind(const wanted *w, int beside)
+{
+    const int own = run_base_level(w->run, w->work, w->device, beside), other = run_base_level(w->run, w->work, w->device, !beside);
+    if (own < 0 || other < 0) return w->units;
+    const speed_model *of_own = run_model(w->run, w->work, w->device, own, beside);
+    const speed_model *of_other = run_model(w->run, w->work, w->device, other, !beside);
+    const double first = of_own->point[0].units, last = of_own->point[of_own->points - 1].units;
+    if (w->units > last && of_other->point[of_other->points - 1].units > last) return last;
+    return w->units < first && of_other->point[0].units < first ? first : w->units;
+}
+
+/*
+ * By one kind; beyond its sizes by what the other kind, which was measured there, takes more (or less) than at the last of them.  A line that went on would
+ * miss a cliff that trials of the device alone have shown, until rounds with other devices pay for it.
+ */
+static double continued(const wanted *w, int beside, int level, double slope, double *relative)
+{
+    const double end = end_of_kind(w, beside), seconds = of_kind(w, beside, level, relative);
+    if (!(fabs(end - w->units) > 0) || isnan(seconds)) return seconds;
+    const wanted at_end = {w->run, w->work, w->device, end};
+    double end_relative, other_relative, unused;
+    const double end_s = of_kind(&at_end, beside, level, &end_relative);
+    const double more_s = of_kind(w, !beside, level, &other_relative) - of_kind(&at_end, !beside, level, &unused);
+    const double own_more_s = (beside ? slope : 1 / slope) * more_s;
+    if (!(end_s + own_more_s > 0)) return seconds;
+    *relative = hypot(end_relative, own_more_s / (end_s + own_more_s) * hypot(other_relative, inferred_uncertainty));
+    return end_s + own_more_s;
+}
+
 /* ------------------------------------------------------------------------------------------------ all that is known */
 
 static void forget_level_relations(yoke_run *run, int work, int device, int beside)
@@ -202,7 +234,7 @@ static double shifted(const wanted *w, int beside, int level, double slope)
     int base = run_base_level(w->run, w->work, w->device, beside);
     there = of_kind(w, !beside, level, &unused);
     here = of_kind(w, !beside, base, &unused);
-    own = of_kind(w, beside, base, &unused);
+    own = continued(w, beside, base, slope, &unused);
     double seconds = own + (beside ? slope : 1 / slope) * (there - here);
     return seconds > 0 ? seconds : (double)NAN;
 }
@@ -217,11 +249,11 @@ double run_seconds(const yoke_run *run, int work, int device, int level, int bes
     if (!run_is_measured(run, work, device)) return NAN;
     if (units <= 0) return 0;
     double own_far = kind_distance(run, work, device, beside, units), other_far = kind_distance(run, work, device, !beside, units);
-    double own_s = isinf(own_far) ? (double)NAN : of_kind(&w, beside, level, &own_relative);
-    *uncertainty = isnan(own_s) ? (double)NAN : own_relative;
-    if (isinf(other_far)) return own_s;
     const int is_related = r->count > 0 || r->factor > 0;
     double slope = is_related ? r->slope : 1, start_s = is_related ? r->start_s : 0;
+    double own_s = isinf(own_far) ? (double)NAN : continued(&w, beside, level, slope, &own_relative);
+    *uncertainty = isnan(own_s) ? (double)NAN : own_relative;
+    if (isinf(other_far)) return own_s;
     double other_s = of_kind(&w, !beside, level, &other_relative);
     double related_s = beside ? start_s + slope * other_s : (other_s - start_s) / slope;
     int is_near = own_far <= other_far + log(farther), is_own = run_model(run, work, device, level, beside)->points > 0;
