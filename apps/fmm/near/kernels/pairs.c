@@ -124,9 +124,13 @@ typedef double loose_vector __attribute__((vector_size(VECTOR_BYTES), aligned(si
 
 static inline double sum(vector v)
 {
+#if defined(__AVX512F__)
+    return _mm512_reduce_add_pd(v);
+#else
     double total = 0;
     for (int i = 0; i < LANES; i++) total += v[i];
     return total;
+#endif
 }
 
 static inline void add_at(double *at, vector v) { *(loose_vector *)at += v; }
