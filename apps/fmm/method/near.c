@@ -17,7 +17,7 @@
 #include "near/kernels/pairs.h"
 
 enum {
-    SLICE = 256, /* targets of a slice */
+    SLICE = 256,  /* targets of a slice */
     BATCH = 1024, /* sources that are packed together: they stay in the cache while all targets go through them */
     MAX_RUNS = 64,
     SMALL_PART = 256 /* a leaf with more than this part of all ordered pairs is cut into slices */

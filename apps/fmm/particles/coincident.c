@@ -1,14 +1,16 @@
 #include "particles/coincident.h"
 
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <string.h>
 
 /*
  * Particles with charges go into a table of places by a hash of their coordinates' bits; two at the same place are found by comparison.  The table has
- * at least twice as many places as particles.
+ * at least twice as many places as particles.  All threads fill it to see whether there are any; only if so, one fills it anew in the particles' order.
  */
 typedef struct table {
     int64_t mask;
-    int32_t *first; /* [mask + 1] 1 + number of the particle whose place it is; 0: free */
+    _Atomic int32_t *first; /* [mask + 1] 1 + number of the particle whose place it is; 0: free */
 } table;
 
 static uint64_t bits(double value)
@@ -33,16 +35,25 @@ static int same_place(const fmm_particles *p, int64_t i, int64_t j)
     return p->x[i] == p->x[j] && p->y[i] == p->y[j] && p->z[i] == p->z[j];
 }
 
-/* The first particle at i's place, which is i where it is the first. */
-static int64_t first_at(table *t, const fmm_particles *p, int64_t i)
+/* The first particle that came to i's place, which is i where it did. */
+static int64_t first_at(const table *t, const fmm_particles *p, int64_t i)
 {
     for (int64_t at = (int64_t)(hash(p, i) & (uint64_t)t->mask);; at = (at + 1) & t->mask) {
-        if (!t->first[at]) {
-            t->first[at] = (int32_t)i + 1;
+        int32_t there = atomic_load_explicit(&t->first[at], memory_order_relaxed);
+        if (!there &&
+            atomic_compare_exchange_strong_explicit(&t->first[at], &there, (int32_t)i + 1, memory_order_relaxed, memory_order_relaxed))
             return i;
-        }
-        if (same_place(p, t->first[at] - 1, i)) return t->first[at] - 1;
+        if (same_place(p, there - 1, i)) return there - 1;
     }
+}
+
+static bool any(const table *t, const fmm_particles *p)
+{
+    bool found = false;
+#pragma omp parallel for schedule(static) reduction(|| : found)
+    for (int64_t i = 0; i < p->count; i++)
+        if (p->charge[i] != 0 && first_at(t, p, i) != i) found = true;
+    return found;
 }
 
 yoke_status fmm_coincident(const fmm_particles *particles, fmm_coincidence *found)
@@ -52,7 +63,9 @@ yoke_status fmm_coincident(const fmm_particles *particles, fmm_coincidence *foun
     yoke_status status = yoke_allocate(particles->context, t.mask + 1, sizeof *t.first, &t.first);
     if (status) return status;
     fmm_coincidence result = {0};
-    for (int64_t i = 0; i < particles->count; i++) {
+    bool some = any(&t, particles);
+    for (int64_t at = 0; at <= t.mask && some; at++) t.first[at] = 0;
+    for (int64_t i = 0; i < particles->count && some; i++) {
         int64_t first = particles->charge[i] != 0 ? first_at(&t, particles, i) : i;
         if (first == i) continue;
         if (!result.count) result.first = first, result.second = i;

@@ -32,31 +32,71 @@ void fmm_field_destroy(fmm_field *field)
     yoke_release(context, field);
 }
 
-/* Neumaier's summation: *low is what *sum lost. */
-static void add(double *sum, double *low, double term)
+/* Parts whose sums are made by several threads; the same at any number of them. */
+enum { PARTS = 256 };
+
+/* Neumaier's summation: `low` is what `high` lost. */
+typedef struct sum {
+    double high, low;
+} sum;
+
+static void add(sum *s, double term)
 {
-    double next = *sum + term;
-    *low += fabs(*sum) >= fabs(term) ? *sum - next + term : term - next + *sum;
-    *sum = next;
+    double next = s->high + term;
+    s->low += fabs(s->high) >= fabs(term) ? s->high - next + term : term - next + s->high;
+    s->high = next;
+}
+
+static void add_parts(sum *s, const sum *parts)
+{
+    for (int k = 0; k < PARTS; k++) {
+        add(s, parts[k].high);
+        s->low += parts[k].low;
+    }
 }
 
 /* What is left without the correction is an infinite sum, of which the correction is no number. */
-static double total(double sum, double low) { return isfinite(sum) ? sum + low : sum; }
+static double total(const sum *s) { return isfinite(s->high) ? s->high + s->low : s->high; }
 
 double fmm_field_energy(const fmm_particles *particles, const fmm_field *field)
 {
-    double sum = 0, low = 0;
-    for (int64_t i = 0; i < field->count; i++) add(&sum, &low, 0.5 * particles->charge[i] * field->potential[i]);
-    return total(sum, low);
+    sum parts[PARTS], all = {0};
+#pragma omp parallel for schedule(static)
+    for (int k = 0; k < PARTS; k++) {
+        int64_t last = field->count * (k + 1) / PARTS;
+        sum part = {0};
+        for (int64_t i = field->count * k / PARTS; i < last; i++) add(&part, 0.5 * particles->charge[i] * field->potential[i]);
+        parts[k] = part;
+    }
+    add_parts(&all, parts);
+    return total(&all);
+}
+
+/* hypot is slow, but its squares do not overflow and underflow. */
+static double length_of(const double v[3])
+{
+    double square = v[0] * v[0] + v[1] * v[1] + v[2] * v[2];
+    return square > 1e-280 && square < 1e280 ? sqrt(square) : hypot(hypot(v[0], v[1]), v[2]);
 }
 
 fmm_total_force fmm_field_total_force(const fmm_particles *particles, const fmm_field *field)
 {
-    double sum[3] = {0}, low[3] = {0}, lengths = 0;
-    for (int64_t i = 0; i < field->count; i++) {
-        const double gradient[3] = {field->gx[i], field->gy[i], field->gz[i]};
-        for (int c = 0; c < 3; c++) add(&sum[c], &low[c], -particles->charge[i] * gradient[c]);
-        lengths += fabs(particles->charge[i]) * hypot(hypot(gradient[0], gradient[1]), gradient[2]);
+    sum parts[3][PARTS], all[3] = {{0}};
+    double part_lengths[PARTS], lengths = 0;
+#pragma omp parallel for schedule(static)
+    for (int k = 0; k < PARTS; k++) {
+        int64_t last = field->count * (k + 1) / PARTS;
+        sum part[3] = {{0}};
+        double length = 0;
+        for (int64_t i = field->count * k / PARTS; i < last; i++) {
+            const double gradient[3] = {field->gx[i], field->gy[i], field->gz[i]};
+            for (int c = 0; c < 3; c++) add(&part[c], -particles->charge[i] * gradient[c]);
+            length += fabs(particles->charge[i]) * length_of(gradient);
+        }
+        for (int c = 0; c < 3; c++) parts[c][k] = part[c];
+        part_lengths[k] = length;
     }
-    return (fmm_total_force){{total(sum[0], low[0]), total(sum[1], low[1]), total(sum[2], low[2])}, lengths};
+    for (int c = 0; c < 3; c++) add_parts(&all[c], parts[c]);
+    for (int k = 0; k < PARTS; k++) lengths += part_lengths[k];
+    return (fmm_total_force){{total(&all[0]), total(&all[1]), total(&all[2])}, lengths};
 }

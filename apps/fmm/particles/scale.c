@@ -2,13 +2,14 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdlib.h>
 
 /* The largest absolute value, or `least` where that is larger. */
 static double largest_of(int64_t count, const double *values, double least)
 {
     double largest = least;
 #pragma omp parallel for schedule(static) reduction(max : largest)
-    for (int64_t i = 0; i < count; i++) largest = fmax(largest, fabs(values[i]));
+    for (int64_t i = 0; i < count; i++) largest = fabs(values[i]) > largest ? fabs(values[i]) : largest;
     return largest;
 }
 
@@ -20,9 +21,20 @@ static int exponent(double value)
     return e;
 }
 
-static double coordinate(double value, int length)
+/* A power of two: its exponent, and its value where that is a normal number. */
+typedef struct power {
+    int exponent;
+    double value; /* 0: not */
+} power;
+
+static power power_of(int exponent) { return (power){exponent, abs(exponent) <= 1000 ? ldexp(1, exponent) : 0}; }
+
+/* As ldexp, which takes much longer. */
+static inline double times(double value, power p) { return p.value > 0 ? value * p.value : ldexp(value, p.exponent); }
+
+static inline double coordinate(double value, power unit)
 {
-    double scaled = ldexp(value, -length);
+    double scaled = times(value, unit);
     return fabs(scaled) < 0x1p-459 ? 0 : scaled; /* the others differ by 2^-511 at least, whose square is a normal number */
 }
 
@@ -40,11 +52,12 @@ void fmm_scale_positions(const fmm_particles *particles, int *length, fmm_partic
 {
     int64_t n = particles->count;
     int e = exponent(largest_of(n, particles->x, largest_of(n, particles->y, largest_of(n, particles->z, 0))));
+    const power unit = power_of(-e);
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < n; i++) {
-        scaled->x[i] = coordinate(particles->x[i], e);
-        scaled->y[i] = coordinate(particles->y[i], e);
-        scaled->z[i] = coordinate(particles->z[i], e);
+        scaled->x[i] = coordinate(particles->x[i], unit);
+        scaled->y[i] = coordinate(particles->y[i], unit);
+        scaled->z[i] = coordinate(particles->z[i], unit);
     }
     *length = e;
 }
@@ -52,8 +65,9 @@ void fmm_scale_positions(const fmm_particles *particles, int *length, fmm_partic
 yoke_status fmm_scale_charges(yoke_context *context, int64_t count, const double *charge, int *exponent_of, double *scaled)
 {
     int e = exponent(largest_of(count, charge, 0));
+    const power unit = power_of(-e);
 #pragma omp parallel for schedule(static)
-    for (int64_t i = 0; i < count; i++) scaled[i] = ldexp(charge[i], -e);
+    for (int64_t i = 0; i < count; i++) scaled[i] = times(charge[i], unit);
     int64_t lost = lost_charge(count, charge, scaled);
     if (lost < count)
         return yoke_fail(context, YOKE_ERROR_INPUT,
@@ -80,13 +94,14 @@ yoke_status fmm_scale_create(const fmm_particles *particles, fmm_scale *scale, f
 yoke_status fmm_scale_field(const double *charge, fmm_scale scale, fmm_field *field)
 {
     int64_t bad = field->count;
+    const power unit = power_of(scale.charge - scale.length), slope_unit = power_of(scale.charge - 2 * scale.length);
 #pragma omp parallel for schedule(static) reduction(min : bad)
     for (int64_t i = 0; i < field->count; i++) {
-        field->potential[i] = ldexp(field->potential[i], scale.charge - scale.length);
+        field->potential[i] = times(field->potential[i], unit);
         if (!isfinite(field->potential[i]) && i < bad) bad = i;
         double *const slopes[3] = {field->gx, field->gy, field->gz};
         for (int c = 0; c < 3 && field->gx; c++) {
-            slopes[c][i] = ldexp(slopes[c][i], scale.charge - 2 * scale.length);
+            slopes[c][i] = times(slopes[c][i], slope_unit);
             if (!isfinite(charge[i] * slopes[c][i]) && i < bad) bad = i;
         }
     }
