@@ -59,7 +59,7 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
         {.name = "direct", .help = "sum over all pairs: exact, and slow for many particles", .flag = &line->direct},
         {.name = "depth",
          .value = "D",
-         .help = "depth of the tree; 0 sums over all pairs; by default that of least time (--objective)",
+         .help = "depth of the tree; 0 sums over all pairs; by default the tree of least time is taken (--objective)",
          .number = &line->depth,
          .minimum = 0,
          .maximum = FMM_MAX_DEPTH},
@@ -297,11 +297,13 @@ static int64_t sample_size(int64_t particles, const fmm_method_pairs *pairs)
     return cheap < 100 ? 100 : cheap > 1000 ? 1000 : cheap;
 }
 
-/* The depth that the command line says, or the best. */
-static yoke_status find_depth(work *w, int *depth)
+/* The tree that the command line says, or the best; capacity 0: a uniform one. */
+static yoke_status find_tree(work *w, int *depth, int64_t *capacity)
 {
     const command_line *line = w->line;
     const int gradient = w->field->gx != NULL;
+    const fmm_choice *choice = &w->tuned.choice;
+    *capacity = line->leaf > 0 ? line->leaf : 0;
     *depth = line->depth < 0 && line->leaf > 0 ? FMM_MAX_DEPTH : (int)line->depth;
     if (*depth >= 0 && !fmm_tuning_asked(&line->tuning)) return YOKE_OK;
     yoke_status status = fmm_tuning_choose(w->terminal, w->particles, &line->tuning, line->tuning.measure_all ? -1 : *depth,
@@ -309,7 +311,8 @@ static yoke_status find_depth(work *w, int *depth)
     if (status) return status;
     if (*depth >= 0) status = fmm_tuning_take(w->context, *depth, &w->tuned);
     if (!status && line->tuning.measure_all) status = fmm_tuning_measure(w->terminal, w->particles, gradient, &w->tuned);
-    *depth = w->tuned.choice.depth;
+    *depth = choice->depth;
+    *capacity = choice->adaptive < 0 ? 0 : choice->capacity[choice->adaptive];
     w->result.tuned = &w->tuned;
     w->result.tune_s = w->tuned.analysis_s;
     return status;
@@ -329,14 +332,15 @@ static yoke_status check_sample(work *w, const fmm_method_pairs *pairs)
 static yoke_status compute_fast(work *w)
 {
     int depth, order[FMM_MAX_DEPTH + 1];
+    int64_t capacity;
     for (int l = 0; l <= FMM_MAX_DEPTH; l++) order[l] = (int)w->line->order;
     fmm_result *result = &w->result;
     fmm_method *method = NULL;
     fmm_method_seconds seconds;
-    yoke_status status = find_depth(w, &depth);
+    yoke_status status = find_tree(w, &depth, &capacity);
     if (status) return status;
     const fmm_method_options options = {
-        .depth = depth, .capacity = w->line->leaf > 0 ? w->line->leaf : 0, .direct = -1, .order = order, .gradient = w->field->gx != NULL};
+        .depth = depth, .capacity = capacity, .direct = -1, .order = order, .gradient = w->field->gx != NULL};
     app_progress(w->terminal, "%lld particles, order %d", (long long)w->particles->count, order[0]);
     status = fmm_method_create(w->particles, &options, &method);
     if (!status) status = app_interrupt_check(w->context);
@@ -351,7 +355,7 @@ static yoke_status compute_fast(work *w)
     result->leaves = fmm_method_tree(method)->leaves.count;
     fmm_method_destroy(method);
     const fmm_seconds taken = fmm_tuning_seconds(&seconds);
-    w->tuned.measured[depth] = taken;
+    if (result->tuned) *(capacity > 0 ? &w->tuned.measured_at[w->tuned.choice.adaptive] : &w->tuned.measured[depth]) = taken;
     result->order = order[0];
     result->tree_s = taken.tree;
     result->far_s = taken.far;

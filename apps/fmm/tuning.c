@@ -79,7 +79,8 @@ yoke_status fmm_tuning_take(yoke_context *context, int depth, fmm_tuned *tuned)
     if (depth < choice->first || depth > choice->last)
         return yoke_fail(context, YOKE_ERROR_INPUT, "--depth %d: the depths that may be best are %d to %d; leave --measure-all out", depth,
                          choice->first, choice->last);
-    if (depth == choice->depth) return YOKE_OK;
+    if (choice->adaptive < 0 && depth == choice->depth) return YOKE_OK;
+    choice->adaptive = -1;
     choice->depth = depth;
     choice->predicted = (yoke_cost){.time_s = choice->of[depth].predicted.total,
                                     .energy_j = choice->of[depth].predicted_j,
@@ -98,13 +99,14 @@ fmm_seconds fmm_tuning_seconds(const fmm_method_seconds *seconds)
     return s;
 }
 
-static yoke_status measure(const fmm_particles *particles, int depth, int order, fmm_field *field, fmm_seconds *measured)
+/* capacity 0: the uniform tree of that depth. */
+static yoke_status measure(const fmm_particles *particles, int depth, int64_t capacity, int order, fmm_field *field, fmm_seconds *measured)
 {
     int orders[FMM_MAX_DEPTH + 1];
     fmm_method *method = NULL;
     fmm_method_seconds seconds;
     for (int l = 0; l <= depth; l++) orders[l] = order;
-    const fmm_method_options options = {.depth = depth, .order = orders, .gradient = field->gx != NULL};
+    const fmm_method_options options = {.depth = depth, .capacity = capacity, .direct = -1, .order = orders, .gradient = field->gx != NULL};
     yoke_status status = fmm_method_create(particles, &options, &method);
     if (!status) status = fmm_method_run(method, particles->charge, field, &seconds);
     if (!status) *measured = fmm_tuning_seconds(&seconds);
@@ -116,12 +118,19 @@ yoke_status fmm_tuning_measure(app_terminal *terminal, const fmm_particles *part
 {
     static const double sensible = 4;
     const fmm_choice *choice = &tuned->choice;
+    const double chosen_s = fmm_chosen(choice)->predicted.total;
     fmm_field *field = NULL;
     yoke_status status = fmm_field_create(particles->context, particles->count, gradient, &field);
     for (int d = choice->first; d <= choice->last && !status; d++) {
-        if (d == choice->depth || choice->of[d].predicted.total > sensible * choice->of[choice->depth].predicted.total) continue;
+        if ((choice->adaptive < 0 && d == choice->depth) || choice->of[d].predicted.total > sensible * chosen_s) continue;
         app_progress(terminal, "depth %d", d);
-        status = measure(particles, d, choice->of[d].order, field, &tuned->measured[d]);
+        status = measure(particles, d, 0, choice->of[d].order, field, &tuned->measured[d]);
+        if (!status) status = app_interrupt_check(particles->context);
+    }
+    for (int k = 0; k < choice->num_capacities && !status; k++) {
+        if (k == choice->adaptive || choice->at[k].predicted.total > sensible * chosen_s) continue;
+        app_progress(terminal, "leaves of %lld particles", (long long)choice->capacity[k]);
+        status = measure(particles, FMM_MAX_DEPTH, choice->capacity[k], choice->at[k].order, field, &tuned->measured_at[k]);
         if (!status) status = app_interrupt_check(particles->context);
     }
     fmm_field_destroy(field);
@@ -134,11 +143,14 @@ yoke_status fmm_tuning_show(app_terminal *terminal, yoke_context *context, const
                             const fmm_tuned *tuned)
 {
     const fmm_choice *choice = &tuned->choice;
-    const double measured_s = tuned->measured[choice->depth].total;
+    const double measured_s = fmm_chosen_measured(tuned)->total;
     if (words->explain || words->measure_all) fmm_explain_print(terminal, tuned);
-    if (choice->last > choice->first)
+    if (choice->last > choice->first && choice->adaptive < 0)
         app_print(terminal, "depth %d chosen of %d to %d, in %.3g s (%.1f %% of all)\n", choice->depth, choice->first, choice->last,
                   tuned->analysis_s, 100 * tuned->analysis_s / total_s);
+    if (choice->adaptive >= 0)
+        app_print(terminal, "adaptive tree chosen, leaves of at most %lld particles, in %.3g s (%.1f %% of all)\n",
+                  (long long)choice->capacity[choice->adaptive], tuned->analysis_s, 100 * tuned->analysis_s / total_s);
     app_print(terminal, "tree and both fields: predicted %.3g s, measured %.3g s (%+.1f %%)", choice->predicted.time_s, measured_s,
               100 * (measured_s / choice->predicted.time_s - 1));
     if (!isnan(choice->predicted.energy_j)) app_print(terminal, "; predicted energy %.4g J", choice->predicted.energy_j);

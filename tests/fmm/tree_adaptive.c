@@ -299,10 +299,15 @@ static fmm_operations operations_of_lists(const fmm_tree *tree)
     for (int64_t t = 0; t < tree->leaves.count; t++) {
         int64_t particles = particle[t + 1] - particle[t];
         sum.near += particles * (particles - 1) / 2;
+        sum.sources += particles;
         sum.level[tree->leaves.level[t]].leaves++;
         sum.level[tree->leaves.level[t]].particles += particles;
-        for (int64_t k = near.start[t]; k < near.start[t + 1]; k++)
-            sum.near += particles * (particle[near.cell[k] + 1] - particle[near.cell[k]]);
+        for (int64_t k = near.start[t]; k < near.start[t + 1]; k++) {
+            int64_t there = particle[near.cell[k] + 1] - particle[near.cell[k]];
+            sum.near += particles * there;
+            sum.sources += particles + there;
+            if (tree->leaves.level[near.cell[k]] != tree->leaves.level[t]) sum.uneven += particles * there;
+        }
         for (int64_t k = w.start[t]; k < w.start[t + 1]; k++) {
             sum.level[w.level[k]].w++;
             sum.level[w.level[k]].w_particles += particles;
@@ -327,6 +332,7 @@ static void assert_same_operations(const fmm_operations *a, const fmm_operations
     assert_int_equal(a->depth, b->depth);
     assert_int_equal(a->leaves, b->leaves);
     assert_int_equal(a->near, b->near);
+    assert_int_equal(a->uneven, b->uneven);
     for (int l = 0; l <= FMM_MAX_DEPTH; l++) {
         assert_int_equal(a->level[l].cells, b->level[l].cells);
         assert_int_equal(a->level[l].leaves, b->level[l].leaves);
@@ -355,6 +361,7 @@ static void operations_of_all_capacities_are_those_of_their_lists(void **state)
             tree->direct = (int32_t)direct;
             fmm_operations expected = operations_of_lists(tree);
             assert_same_operations(&operations[k], &expected);
+            if (direct == 0) assert_int_equal(operations[k].sources, expected.sources);
         }
         fmm_tree_destroy(tree);
         fmm_particles_destroy(p);

@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include "clouds.h"
+#include "method/method.h"
+#include "tree/lists.h"
 #include "unit.h"
 
 static yoke_context *context;
@@ -257,6 +259,81 @@ static void the_depth_of_least_time_is_that_of_a_search_over_all(void **state)
     assert_true(different > 2);
 }
 
+/* An adaptive tree by plain arithmetic from the lists that it has; `near` costs the same for each pair. */
+static double adaptive_by_hand(const known *k, fmm_tree *tree, int64_t capacity, int p)
+{
+    fmm_near_list near;
+    fmm_w_list w;
+    assert_int_equal(fmm_tree_divide(tree, FMM_MAX_DEPTH, capacity), YOKE_OK);
+    tree->direct = (int32_t)fmm_method_direct(p, 1);
+    assert_int_equal(fmm_leaf_lists_create(tree, FMM_PAIRS_BOTH, &near, &w), YOKE_OK);
+    const fmm_leaves *leaves = &tree->leaves;
+    double alone = k->near_pair * 21 / 13.5, sum = 1.5 * 1e-8 * (double)tree->count + 3e-7 * (double)leaves->count;
+    for (int64_t t = 0; t < leaves->count; t++) {
+        double own = leaves->particle[t + 1] - leaves->particle[t];
+        sum += own * own * k->near_pair;
+        for (int64_t n = near.start[t]; n < near.start[t + 1]; n++) {
+            int32_t other = near.cell[n];
+            sum += own * (leaves->particle[other + 1] - leaves->particle[other]) *
+                   (leaves->level[other] == leaves->level[t] ? k->near_pair : alone);
+        }
+        sum += 2 * own * (double)(w.start[t + 1] - w.start[t]) * (double)tree->direct * alone;
+        if (leaves->level[t] > 1) sum += (p + 1) * (p + 1) * (1e-9 + k->points * own);
+    }
+    fmm_near_list_destroy(tree, &near);
+    fmm_w_list_destroy(tree, &w);
+    for (int l = 2; l <= tree->depth; l++) {
+        fmm_far_list far;
+        fmm_walk walk;
+        fmm_walk_start(&walk, tree);
+        assert_int_equal(fmm_far_list_create(context, tree->level[l - 1].count, &far), YOKE_OK);
+        fmm_far_list_fill(&far, &walk, l, 0, tree->level[l - 1].count, FMM_PAIRS_BOTH);
+        sum += (double)far.start[FMM_DIRECTIONS] * (2e-9 + unit_of(k, FMM_PAIR, p));
+        if (l > 2) sum += (double)tree->level[l].count * unit_of(k, FMM_CELL, p);
+        fmm_far_list_destroy(context, &far);
+    }
+    return tree->depth > 1 ? sum + unit_of(k, FMM_TABLES, p) : sum;
+}
+
+static void adaptive_trees_are_taken_where_they_are_faster(void **state)
+{
+    (void)state;
+    static const enum cloud clouds[] = {UNIFORM, CLUSTERED, SHELLS, FAR_PARTICLE};
+    enum { ORDER = 6, CAPACITIES = 4 };
+    known costs = usual;
+    fmm_machine machine;
+    int taken = 0;
+    costs.near_start = 0;
+    yoke_run *run = open_run(NULL);
+    measure(run, &costs, &machine);
+    for (int cloud = 0; cloud < 4; cloud++) {
+        fmm_particles *p = cloud_create(context, clouds[cloud], 5000);
+        fmm_analysis *analysis = NULL;
+        fmm_choice choice = {.first = 0, .last = 4, .num_capacities = CAPACITIES, .capacity = {20, 50, 200, 1000}};
+        double best = INFINITY, best_adaptive = INFINITY;
+        assert_int_equal(fmm_analysis_create(p, 4, &analysis), YOKE_OK);
+        for (int d = 0; d <= 4; d++) {
+            fmm_depth_predict(&machine, analysis, d, ORDER, &choice.of[d]);
+            best = fmin(best, choice.of[d].predicted.total);
+        }
+        assert_int_equal(fmm_capacities_predict(&machine, analysis, ORDER, 1, &choice), YOKE_OK);
+        for (int c = 0; c < CAPACITIES; c++) {
+            double expected = adaptive_by_hand(&costs, analysis->tree, choice.capacity[c], ORDER);
+            assert_near(choice.at[c].predicted.total, expected, 1e-9);
+            assert_int_equal(choice.depth_at[c], analysis->tree->depth);
+            best_adaptive = fmin(best_adaptive, expected);
+        }
+        assert_int_equal(fmm_choose(run, 0, 1, &machine, &choice), YOKE_OK);
+        assert_int_equal(choice.adaptive >= 0, best_adaptive < best);
+        assert_near(fmm_chosen(&choice)->predicted.total, fmin(best, best_adaptive), 1e-9);
+        taken += choice.adaptive >= 0;
+        fmm_analysis_destroy(analysis);
+        fmm_particles_destroy(p);
+    }
+    assert_true(taken >= 2);
+    yoke_run_destroy(run);
+}
+
 /* ----------------------------------------------------------------------------------------------- the benchmark */
 
 static void each_operation_takes_time_and_wrong_sizes_are_refused(void **state)
@@ -283,6 +360,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(sources_of_leaves_are_counted_by_size),
     cmocka_unit_test(units_of_the_benchmark_are_those_that_are_counted),
     cmocka_unit_test(the_depth_of_least_time_is_that_of_a_search_over_all),
+    cmocka_unit_test(adaptive_trees_are_taken_where_they_are_faster),
     cmocka_unit_test(each_operation_takes_time_and_wrong_sizes_are_refused),
 };
 

@@ -8,7 +8,7 @@
 #include "common/record.h"
 
 const app_column fmm_explain_columns[] = {
-    {"depth", "of the tree; * the chosen one"},
+    {"tree", "depth of a uniform one, or most particles in a leaf of an adaptive one; * the chosen one"},
     {"order", "of the expansions"},
     {"near pairs", "of particles that are summed directly"},
     {"far pairs", "of cells whose expansions are translated"},
@@ -27,23 +27,28 @@ const app_column fmm_explain_columns[] = {
     {NULL, NULL},
 };
 
-static void print_depth(app_terminal *terminal, const fmm_tuned *tuned, int depth)
+static void print_tree(app_terminal *terminal, const fmm_tuned *tuned, const char *kind, int64_t size, const fmm_depth *of,
+                       double measured_s)
 {
-    const fmm_depth *of = &tuned->choice.of[depth];
     char measured[32], energy[32];
-    app_print(terminal, "%4d%s %5d %10.3g %9.3g %7.3g %7.3g %7.3g %11.3g %s %s\n", depth, depth == tuned->choice.depth ? "*" : " ",
-              of->order, of->near_pairs, of->far_pairs, of->predicted.tree, of->predicted.near, of->predicted.far, of->predicted.total,
-              app_number_text(measured, 10, 4, tuned->measured[depth].total), app_number_text(energy, 8, 2, of->predicted_j));
+    app_print(terminal, "%-5s%5lld%s %5d %10.3g %9.3g %7.3g %7.3g %7.3g %11.3g %s %s\n", kind, (long long)size,
+              of == fmm_chosen(&tuned->choice) ? "*" : " ", of->order, of->near_pairs, of->far_pairs, of->predicted.tree,
+              of->predicted.near, of->predicted.far, of->predicted.total, app_number_text(measured, 10, 4, measured_s),
+              app_number_text(energy, 8, 2, of->predicted_j));
 }
 
 double fmm_explain_regret(const fmm_tuned *tuned)
 {
-    const double chosen_s = tuned->measured[tuned->choice.depth].total;
+    const double chosen_s = fmm_chosen_measured(tuned)->total;
     double fastest_s = INFINITY;
     int count = 0;
     for (int d = tuned->choice.first; d <= tuned->choice.last; d++) {
         count += !isnan(tuned->measured[d].total);
         fastest_s = fmin(fastest_s, tuned->measured[d].total);
+    }
+    for (int k = 0; k < tuned->choice.num_capacities; k++) {
+        count += !isnan(tuned->measured_at[k].total);
+        fastest_s = fmin(fastest_s, tuned->measured_at[k].total);
     }
     return count > 1 ? chosen_s / fastest_s - 1 : (double)NAN;
 }
@@ -51,9 +56,12 @@ double fmm_explain_regret(const fmm_tuned *tuned)
 void fmm_explain_print(app_terminal *terminal, const fmm_tuned *tuned)
 {
     const double regret = fmm_explain_regret(tuned);
-    app_print(terminal, "depth order near pairs far pairs  tree s  near s   far s predicted s measured s energy J\n");
-    for (int d = tuned->choice.first; d <= tuned->choice.last; d++) print_depth(terminal, tuned, d);
-    if (!isnan(regret)) app_print(terminal, "the chosen depth took %.1f %% longer than the fastest\n", 100 * regret);
+    const fmm_choice *choice = &tuned->choice;
+    app_print(terminal, "tree        order near pairs far pairs  tree s  near s   far s predicted s measured s energy J\n");
+    for (int d = choice->first; d <= choice->last; d++) print_tree(terminal, tuned, "depth", d, &choice->of[d], tuned->measured[d].total);
+    for (int k = 0; k < choice->num_capacities; k++)
+        print_tree(terminal, tuned, "leaf", choice->capacity[k], &choice->at[k], tuned->measured_at[k].total);
+    if (!isnan(regret)) app_print(terminal, "the chosen tree took %.1f %% longer than the fastest\n", 100 * regret);
 }
 
 /* ----------------------------------------------------------------------------------------------------- figure */
@@ -116,21 +124,24 @@ static json_t *seconds_json(const fmm_seconds *of)
                      app_json_number(of->far), "total", app_json_number(of->total));
 }
 
-static json_t *depth_json(const fmm_tuned *tuned, int depth)
+/* capacity 0: of a uniform tree. */
+static json_t *tree_json(int depth, int64_t capacity, const fmm_depth *of, const fmm_seconds *measured)
 {
-    const fmm_depth *of = &tuned->choice.of[depth];
-    return json_pack("{s:i, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "depth", depth, "order", of->order, "near_pairs",
-                     app_json_number(of->near_pairs), "far_pairs", app_json_number(of->far_pairs), "predicted",
-                     app_json_number(of->predicted.total), "measured", app_json_number(tuned->measured[depth].total), "predicted_seconds",
-                     seconds_json(&of->predicted), "measured_seconds", seconds_json(&tuned->measured[depth]), "predicted_j",
-                     app_json_number(of->predicted_j));
+    return json_pack("{s:i, s:o, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "depth", depth, "leaf_capacity",
+                     capacity > 0 ? json_integer(capacity) : json_null(), "order", of->order, "near_pairs", app_json_number(of->near_pairs),
+                     "far_pairs", app_json_number(of->far_pairs), "predicted", app_json_number(of->predicted.total), "measured",
+                     app_json_number(measured->total), "predicted_seconds", seconds_json(&of->predicted), "measured_seconds",
+                     seconds_json(measured), "predicted_j", app_json_number(of->predicted_j));
 }
 
 json_t *fmm_explain_json(const fmm_tuned *tuned)
 {
     json_t *costs = json_array();
     for (int d = tuned ? tuned->choice.first : 0; tuned && d <= tuned->choice.last; d++)
-        costs = app_json_append(costs, depth_json(tuned, d));
+        costs = app_json_append(costs, tree_json(d, 0, &tuned->choice.of[d], &tuned->measured[d]));
+    for (int k = 0; tuned && k < tuned->choice.num_capacities; k++)
+        costs = app_json_append(
+            costs, tree_json(tuned->choice.depth_at[k], tuned->choice.capacity[k], &tuned->choice.at[k], &tuned->measured_at[k]));
     if (!tuned) return json_pack("{s:o}", "costs", costs);
     return json_pack("{s:o, s:o, s:b, s:o, s:o}", "costs", costs, "regret", app_json_number(fmm_explain_regret(tuned)), "costs_measured",
                      tuned->measured_now, "costs_s", app_json_number(tuned->machine_s), "analysis_s", app_json_number(tuned->analysis_s));

@@ -2,6 +2,12 @@
 
 #include "particles/scale.h"
 
+yoke_status fmm_analysis_deepen(fmm_analysis *a, int depth)
+{
+    yoke_status status = fmm_tree_divide(a->tree, depth, 0);
+    return status ? status : fmm_count_cells(a->tree, a->counts, a->cells);
+}
+
 static yoke_status count(const fmm_particles *particles, int depth, fmm_analysis *a)
 {
     int length;
@@ -9,9 +15,9 @@ static yoke_status count(const fmm_particles *particles, int depth, fmm_analysis
     yoke_status status = fmm_particles_create(particles->context, particles->count, &scaled);
     if (status) return status;
     fmm_scale_positions(particles, &length, scaled);
-    status = fmm_tree_create(scaled, fmm_box_around(scaled), depth, &a->tree);
+    status = fmm_tree_create_adaptive(scaled, fmm_box_around(scaled), FMM_MAX_DEPTH, particles->count + 1, &a->tree);
     fmm_particles_destroy(scaled);
-    return status ? status : fmm_count_cells(a->tree, a->counts, a->cells);
+    return status ? status : fmm_analysis_deepen(a, depth);
 }
 
 yoke_status fmm_analysis_create(const fmm_particles *particles, int depth, fmm_analysis **analysis)

@@ -14,6 +14,8 @@ typedef struct fmm_analysis {
 
 /* Counts the depths 0 ... depth.  Errors: those of fmm_tree_create, MEMORY. */
 yoke_status fmm_analysis_create(const fmm_particles *particles, int depth, fmm_analysis **analysis);
+/* Counts the depths 0 ... depth instead, without sorting anew.  Errors: those of fmm_tree_divide, MEMORY. */
+yoke_status fmm_analysis_deepen(fmm_analysis *analysis, int depth);
 /* NULL allowed. */
 void fmm_analysis_destroy(fmm_analysis *analysis);
 

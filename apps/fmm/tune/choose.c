@@ -2,11 +2,14 @@
 
 #include <math.h>
 
+#include "method/method.h"
+
 enum {
     TREE_SIZE = 32, /* works whose units the phases are counted in: of these sizes, which are measured */
     NEAR_SIZE = FMM_SMALL_LEAF,
     BLOCKS = 1024, /* of near pairs */
-    PHASES = 3
+    PHASES = 3,
+    MAX_ROUNDS = FMM_MAX_DEPTH + 1 + FMM_MAX_CAPACITIES
 };
 
 void fmm_depth_predict(const fmm_machine *machine, const fmm_analysis *analysis, int depth, int order, fmm_depth *of)
@@ -19,6 +22,29 @@ void fmm_depth_predict(const fmm_machine *machine, const fmm_analysis *analysis,
                       .far_pairs = 2 * (double)counts[depth].far,
                       .predicted = fmm_predict(machine, analysis->tree->count, counts, analysis->cells, depth, orders),
                       .predicted_j = NAN};
+}
+
+yoke_status fmm_capacities_predict(const fmm_machine *machine, const fmm_analysis *analysis, int order, int gradient, fmm_choice *choice)
+{
+    fmm_operations operations[FMM_MAX_CAPACITIES];
+    int orders[FMM_MAX_DEPTH + 1];
+    for (int l = 0; l <= FMM_MAX_DEPTH; l++) orders[l] = order;
+    yoke_status status = fmm_tree_divide(analysis->tree, FMM_MAX_DEPTH, choice->capacity[0]);
+    if (!status)
+        status =
+            fmm_count_operations(analysis->tree, fmm_method_direct(order, gradient), choice->num_capacities, choice->capacity, operations);
+    for (int k = 0; k < choice->num_capacities && !status; k++) {
+        const fmm_operations *o = &operations[k];
+        double far = 0;
+        for (int l = 0; l <= o->depth; l++) far += 2 * (double)o->level[l].far;
+        choice->depth_at[k] = o->depth;
+        choice->at[k] = (fmm_depth){.order = order,
+                                    .near_pairs = 2 * (double)o->near,
+                                    .far_pairs = far,
+                                    .predicted = fmm_predict_adaptive(machine, analysis->tree->count, gradient, o, orders),
+                                    .predicted_j = NAN};
+    }
+    return status;
 }
 
 /* The greatest order up to `order` that is measured. */
@@ -55,6 +81,15 @@ static void make_round(const fmm_machine *machine, const fmm_depth *of, int grad
         .work = work->far, .calls = 1, .cut = -1, .device = host, .units = units_of(of->predicted.far, machine->pair[order]), .barrier = 1};
 }
 
+/* Uniform trees, then adaptive ones. */
+static int rounds_of(const fmm_choice *choice) { return choice->last - choice->first + 1 + choice->num_capacities; }
+
+static fmm_depth *round_of(fmm_choice *choice, int r)
+{
+    int depths = choice->last - choice->first + 1;
+    return r < depths ? &choice->of[choice->first + r] : &choice->at[r - depths];
+}
+
 /* Where the host is the only device that works, its power at work. */
 static yoke_status predict_energies(yoke_run *run, int64_t host, fmm_choice *choice)
 {
@@ -62,40 +97,48 @@ static yoke_status predict_energies(yoke_run *run, int64_t host, fmm_choice *cho
     int64_t count = 0;
     yoke_status status = yoke_run_devices(run, &devices, &count);
     if (status) return status;
-    for (int d = choice->first; d <= choice->last && count == 1; d++)
-        choice->of[d].predicted_j = choice->of[d].predicted.total * (devices[host].idle_w + devices[host].dynamic_w);
+    for (int r = 0; r < rounds_of(choice) && count == 1; r++)
+        round_of(choice, r)->predicted_j = round_of(choice, r)->predicted.total * (devices[host].idle_w + devices[host].dynamic_w);
     return YOKE_OK;
 }
 
-static int fastest(const fmm_choice *choice)
+static int fastest(fmm_choice *choice)
 {
-    int best = choice->first;
-    for (int d = choice->first; d <= choice->last; d++)
-        if (choice->of[d].predicted.total < choice->of[best].predicted.total) best = d;
+    int best = 0;
+    for (int r = 1; r < rounds_of(choice); r++)
+        if (round_of(choice, r)->predicted.total < round_of(choice, best)->predicted.total) best = r;
     return best;
+}
+
+static void take(fmm_choice *choice, int r)
+{
+    int depths = choice->last - choice->first + 1;
+    choice->adaptive = r < depths ? -1 : r - depths;
+    choice->depth = r < depths ? choice->first + r : choice->depth_at[r - depths];
 }
 
 yoke_status fmm_choose(yoke_run *run, int64_t host, int gradient, const fmm_machine *machine, fmm_choice *choice)
 {
     static const int64_t blocks = BLOCKS;
-    names works[FMM_MAX_DEPTH + 1];
-    yoke_phase phases[FMM_MAX_DEPTH + 1][PHASES];
-    yoke_round rounds[FMM_MAX_DEPTH + 1];
-    const int count = choice->last - choice->first + 1;
+    names works[MAX_ROUNDS];
+    yoke_phase phases[MAX_ROUNDS][PHASES];
+    yoke_round rounds[MAX_ROUNDS];
+    const int count = rounds_of(choice);
     const yoke_assignment *assignment = NULL;
     for (int r = 0; r < count; r++) {
-        make_round(machine, &choice->of[choice->first + r], gradient, host, &works[r], phases[r]);
+        make_round(machine, round_of(choice, r), gradient, host, &works[r], phases[r]);
         rounds[r] = (yoke_round){.num_cuts = 1, .cut_units = &blocks, .num_phases = PHASES, .phases = phases[r]};
     }
     yoke_status status = yoke_run_plan(run, rounds, count, &assignment);
     if (!status) status = predict_energies(run, host, choice);
     if (status) return status;
-    choice->depth = choice->first + (int)assignment->round;
+    take(choice, (int)assignment->round);
     choice->predicted = assignment->predicted;
     if (!isnan(assignment->predicted.time_s)) return YOKE_OK;
     /* A run that does not know all yet takes a round to learn; ours is the only one.  On one device the fastest takes least energy, too. */
-    choice->depth = fastest(choice);
-    choice->predicted.time_s = choice->of[choice->depth].predicted.total;
-    choice->predicted.energy_j = choice->of[choice->depth].predicted_j;
+    int best = fastest(choice);
+    take(choice, best);
+    choice->predicted.time_s = round_of(choice, best)->predicted.total;
+    choice->predicted.energy_j = round_of(choice, best)->predicted_j;
     return YOKE_OK;
 }

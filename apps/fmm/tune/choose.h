@@ -1,7 +1,7 @@
 /*
- * choose.h - the depth of least time or energy.
+ * choose.h - the tree of least time or energy: uniform of some depth, or adaptive with leaves of some capacity.
  *
- * Each depth is a round of a run (yoke/plan.h): tree, then near field, in blocks that devices can share, and far field, on the host alone.  The run's
+ * Each tree is a round of a run (yoke/plan.h): tree, then near field, in blocks that devices can share, and far field, on the host alone.  The run's
  * planner takes the best by the run's objective.
  */
 #ifndef FMM_TUNE_CHOOSE_H
@@ -10,7 +10,7 @@
 #include "tune/analysis.h"
 #include "tune/predict.h"
 
-/* One depth. */
+/* One depth, or one capacity. */
 typedef struct fmm_depth {
     int order;
     double near_pairs, far_pairs; /* ordered pairs: of particles, of cells */
@@ -19,17 +19,34 @@ typedef struct fmm_depth {
 } fmm_depth;
 
 typedef struct fmm_choice {
-    int depth;       /* chosen */
+    int depth;       /* chosen; of an adaptive tree the one that it has */
     int first, last; /* that were compared */
     fmm_depth of[FMM_MAX_DEPTH + 1];
+    int adaptive;       /* chosen: number of the capacity; below 0: the uniform tree */
+    int num_capacities; /* that were compared too */
+    int64_t capacity[FMM_MAX_CAPACITIES];
+    int depth_at[FMM_MAX_CAPACITIES]; /* of the adaptive trees */
+    fmm_depth at[FMM_MAX_CAPACITIES];
     yoke_cost predicted; /* of the chosen one, by the run */
 } fmm_choice;
+
+/* What is predicted of the chosen tree. */
+static inline const fmm_depth *fmm_chosen(const fmm_choice *choice)
+{
+    return choice->adaptive < 0 ? &choice->of[choice->depth] : &choice->at[choice->adaptive];
+}
 
 /* The predicted times of a depth, with expansions of the same order on all levels. */
 void fmm_depth_predict(const fmm_machine *machine, const fmm_analysis *analysis, int depth, int order, fmm_depth *of);
 
 /*
- * Takes the best of the depths first ... last that are predicted in choice->of.  host: number of the run's device that the machine's costs are of.
+ * The same of the adaptive trees of choice->capacity, in choice->at.  The analysis' tree is another one afterwards.  Errors: those of fmm_tree_divide and
+ * fmm_count_operations.
+ */
+yoke_status fmm_capacities_predict(const fmm_machine *machine, const fmm_analysis *analysis, int order, int gradient, fmm_choice *choice);
+
+/*
+ * Takes the best of the depths first ... last that are predicted in choice->of, and of the capacities in choice->at.  host: number of the run's device that the machine's costs are of.
  * gradient: as in fmm_machine_options.
  * Errors: those of yoke_run_plan, MEMORY.
  */

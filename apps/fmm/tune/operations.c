@@ -9,7 +9,7 @@ typedef int64_t histogram[FMM_MAX_DEPTH + 1][FMM_MAX_CAPACITIES + 1];
 
 typedef struct tally {
     histogram cells, leaves, particles, far, w, w_particles;
-    int64_t near[FMM_MAX_CAPACITIES + 1];
+    int64_t near[FMM_MAX_CAPACITIES + 1], uneven[FMM_MAX_CAPACITIES + 1], sources[FMM_MAX_CAPACITIES + 1];
 } tally;
 
 typedef struct counter {
@@ -44,6 +44,13 @@ static int exists(const counter *c, int level, int32_t cell)
     return level == 0 ? c->num_capacities : splits(c, level - 1, c->tree->level[level].parent[cell]);
 }
 
+/* Leaves that are near each other. */
+static void add_near(tally *sum, int first, int last, int64_t a, int64_t b)
+{
+    add(sum->near, first, last, a * b);
+    add(sum->sources, first, last, a + b);
+}
+
 static int least(int a, int b) { return a < b ? a : b; }
 static int largest(int a, int b) { return a > b ? a : b; }
 
@@ -63,7 +70,8 @@ static void descend(const one_side *side, int level, int32_t cell, const uint32_
     int64_t particles = fmm_particles_in(c->tree, level, cell);
     if (!fmm_touches(at, side->leaf, level - side->level)) {
         if (particles <= c->direct) {
-            add(sum->near, first, last, side->particles * particles);
+            add_near(sum, first, last, side->particles, particles);
+            add(sum->uneven, first, last, side->particles * particles);
             return;
         }
         add(sum->w[level], first, last, 1);
@@ -71,7 +79,8 @@ static void descend(const one_side *side, int level, int32_t cell, const uint32_
         return;
     }
     int split = splits(c, level, cell);
-    add(sum->near, largest(first, split), last, side->particles * particles);
+    add(sum->uneven, largest(first, split), last, side->particles * particles);
+    add_near(sum, largest(first, split), last, side->particles, particles);
     last = least(last, split);
     if (first >= last) return;
     for (int32_t k = cells->child[cell]; k < cells->child[cell + 1]; k++) {
@@ -110,7 +119,7 @@ static void count_pair(const counter *c, const fmm_walk *walk, int level, int n,
     int both = least(there, exists(c, level, near)), near_split = splits(c, level, near);
     int split_both = least(least(split, near_split), both);
     if (split_both > 0) add(c->sum->far[level + 1], 0, split_both, far_children(walk, level, cell, n));
-    add(c->sum->near, largest(split, near_split), both, fmm_particles_in(c->tree, level, cell) * fmm_particles_in(c->tree, level, near));
+    add_near(c->sum, largest(split, near_split), both, fmm_particles_in(c->tree, level, cell), fmm_particles_in(c->tree, level, near));
     count_one_side(c, level, cell, near, split, least(near_split, both));
     count_one_side(c, level, near, cell, near_split, least(split, both));
 }
@@ -126,6 +135,7 @@ static void count_cell(const counter *c, const fmm_walk *walk, int level)
     add(sum->leaves[level], split, there, 1);
     add(sum->particles[level], split, there, particles);
     add(sum->near, split, there, particles * (particles - 1) / 2);
+    add(sum->sources, split, there, particles);
     for (int n = 0; n < FMM_NEIGHBOURS; n++)
         if (walk->near[level][n] > cell) count_pair(c, walk, level, n, there, split);
 }
@@ -167,7 +177,8 @@ static int64_t at_capacity(const int64_t *at, int capacity)
 
 static void sum_capacity(const tally *sum, int k, fmm_operations *operations)
 {
-    *operations = (fmm_operations){.near = at_capacity(sum->near, k)};
+    *operations =
+        (fmm_operations){.near = at_capacity(sum->near, k), .uneven = at_capacity(sum->uneven, k), .sources = at_capacity(sum->sources, k)};
     for (int l = 0; l <= FMM_MAX_DEPTH; l++) {
         operations->level[l] = (fmm_level_operations){
             .cells = at_capacity(sum->cells[l], k),

@@ -21,9 +21,11 @@ typedef struct fmm_level_operations {
 } fmm_level_operations;
 
 typedef struct fmm_operations {
-    int depth;      /* the deepest level with cells                                                                  */
-    int64_t leaves; /* of all levels                                                                                 */
-    int64_t near;   /* unordered pairs of particles that are summed directly, those of direct cells of W among them */
+    int depth;       /* the deepest level with cells                                                                  */
+    int64_t leaves;  /* of all levels                                                                                 */
+    int64_t near;    /* unordered pairs of particles that are summed directly, those of direct cells of W among them */
+    int64_t uneven;  /* those of them in leaves of different levels, which are summed in each direction apart        */
+    int64_t sources; /* sum over leaves of the particles in them and near them, direct cells taken as leaves          */
     fmm_level_operations level[FMM_MAX_DEPTH + 1];
 } fmm_operations;
 

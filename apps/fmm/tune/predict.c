@@ -1,5 +1,7 @@
 #include "tune/predict.h"
 
+#include "method/method.h"
+
 static double near_of(const fmm_machine *machine, const fmm_cell_counts *cells)
 {
     double sum = (double)cells->large * machine->large;
@@ -44,6 +46,45 @@ fmm_seconds fmm_predict(const fmm_machine *machine, int64_t particles, const fmm
         s.tree += tables_of(machine, depth, order);
         s.far = far_of(machine, particles, counts, cells, depth, order);
     }
+    s.total = s.tree + s.near + s.far;
+    return s;
+}
+
+/* ------------------------------------------------------------------------------------------------ adaptive trees */
+
+#define LONG_KEYS 1.5 /* time of sorting and dividing by keys of all levels, by that of a uniform tree; 1.1 to 2 was measured */
+
+/* Vector instructions of a pair that is summed in one direction by those of one that is summed in both at once (methods/fast-multipole.md). */
+static double one_way(int gradient) { return gradient ? 21 / 13.5 : 15. / 8; }
+
+/* A pair in leaves of the mean size; larger ones have the same costs for each pair. */
+static double near_pair_of(const fmm_machine *machine, double pairs, double sources)
+{
+    double size = sources > 0 ? pairs / sources : 1;
+    if (size >= FMM_SMALL_LEAF) return machine->large;
+    int below = size > 1 ? (int)size : 1;
+    double part = size > 1 ? size - below : 0;
+    return (machine->near[below] + part * (machine->near[below + 1] - machine->near[below])) / (below + part);
+}
+
+fmm_seconds fmm_predict_adaptive(const fmm_machine *machine, int64_t particles, int gradient, const fmm_operations *operations,
+                                 const int *order)
+{
+    double pairs = 2 * (double)operations->near + (double)particles, pair = near_pair_of(machine, pairs, (double)operations->sources);
+    double extra = 2 * (double)operations->uneven * (one_way(gradient) - 1);
+    fmm_seconds s = {.tree = LONG_KEYS * (double)particles * machine->tree_particle + (double)operations->leaves * machine->tree_leaf,
+                     .near = (pairs + extra) * pair};
+    int highest = 0;
+    for (int l = 2; l <= operations->depth; l++)
+        if (order[l] > highest) highest = order[l];
+    for (int l = 2; l <= operations->depth; l++) {
+        const fmm_level_operations *at = &operations->level[l];
+        s.far += 2 * (double)at->far * (machine->list + machine->pair[order[l]]) + (l > 2 ? (double)at->cells * machine->cell[highest] : 0);
+        s.far += (double)at->leaves * machine->leaf[highest] + (double)at->particles * machine->particle[highest];
+        /* One M2P and one P2L each, which take as long as so many pairs in one direction. */
+        s.far += 2 * (double)at->w_particles * (double)fmm_method_direct(order[l], gradient) * machine->large * one_way(gradient);
+    }
+    if (operations->depth > 1) s.tree += tables_of(machine, operations->depth, order);
     s.total = s.tree + s.near + s.far;
     return s;
 }

@@ -6,6 +6,7 @@
 
 #include "tune/count.h"
 #include "tune/machine.h"
+#include "tune/operations.h"
 
 /* Seconds; far: lists of far pairs, M2L, and all between particles and expansions. */
 typedef struct fmm_seconds {
@@ -17,5 +18,9 @@ typedef struct fmm_seconds {
  */
 fmm_seconds fmm_predict(const fmm_machine *machine, int64_t particles, const fmm_counts *counts, const fmm_cell_counts *cells, int depth,
                         const int *order);
+
+/* A run on an adaptive tree; order: [depth + 1].  gradient: that of the machine's costs. */
+fmm_seconds fmm_predict_adaptive(const fmm_machine *machine, int64_t particles, int gradient, const fmm_operations *operations,
+                                 const int *order);
 
 #endif

@@ -1,6 +1,7 @@
 #include "tune/tune.h"
 
 #include <math.h>
+#include <string.h>
 
 typedef struct tuning {
     const fmm_particles *particles;
@@ -67,9 +68,7 @@ static yoke_status get_machine(tuning *t, fmm_tuned *tuned)
 
 static yoke_status analyse(tuning *t, int depth)
 {
-    fmm_analysis_destroy(t->analysis);
-    t->analysis = NULL;
-    return fmm_analysis_create(t->particles, depth, &t->analysis);
+    return t->analysis ? fmm_analysis_deepen(t->analysis, depth) : fmm_analysis_create(t->particles, depth, &t->analysis);
 }
 
 /* All depths from first to last, of which a deeper one takes no lower order. */
@@ -84,12 +83,30 @@ static yoke_status predict(tuning *t, fmm_choice *choice)
     return status;
 }
 
-/* Nonzero: the deepest is the fastest, so that a deeper one may be faster still. */
-static int deeper_may_be_better(const fmm_choice *choice)
+static int fastest(const fmm_choice *choice)
 {
     int best = choice->first;
     for (int d = choice->first; d <= choice->last; d++)
         if (choice->of[d].predicted.total < choice->of[best].predicted.total) best = d;
+    return best;
+}
+
+/* Adaptive trees, with expansions of the order that the best uniform tree has. */
+static yoke_status predict_capacities(tuning *t, fmm_choice *choice)
+{
+    static const int64_t capacities[] = {32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024};
+    choice->num_capacities = sizeof capacities / sizeof capacities[0];
+    memcpy(choice->capacity, capacities, sizeof capacities);
+    return fmm_capacities_predict(&t->machine, t->analysis, choice->of[fastest(choice)].order, t->options->gradient, choice);
+}
+
+/* Nonzero: the deepest is the fastest, so that a deeper one may be faster still, and adaptive trees are not faster by far. */
+static int deeper_may_be_better(const fmm_choice *choice)
+{
+    enum { BY_FAR = 2 };
+    int best = fastest(choice);
+    for (int k = 0; k < choice->num_capacities; k++)
+        if (BY_FAR * choice->at[k].predicted.total < choice->of[best].predicted.total) return 0;
     return best == choice->last && choice->last < FMM_MAX_DEPTH && choice->of[best].near_pairs > 0;
 }
 
@@ -100,6 +117,7 @@ static yoke_status choose(tuning *t, fmm_choice *choice)
     choice->last = fixed ? t->options->depth : fmm_deep_enough(t->particles->count);
     yoke_status status = analyse(t, choice->last);
     if (!status) status = predict(t, choice);
+    if (!status && !fixed && t->particles->count > 0) status = predict_capacities(t, choice);
     while (!status && !fixed && deeper_may_be_better(choice)) {
         choice->last += choice->last < FMM_MAX_DEPTH - 1 ? 2 : 1;
         status = analyse(t, choice->last);
@@ -113,6 +131,7 @@ yoke_status fmm_tune(const fmm_particles *particles, const fmm_tune_options *opt
     tuning t = {.particles = particles, .options = options};
     fmm_tuned found = {0};
     for (int d = 0; d <= FMM_MAX_DEPTH; d++) found.measured[d] = (fmm_seconds){NAN, NAN, NAN, NAN};
+    for (int k = 0; k < FMM_MAX_CAPACITIES; k++) found.measured_at[k] = (fmm_seconds){NAN, NAN, NAN, NAN};
     double begin_s = yoke_clock_s();
     yoke_status status = get_machine(&t, &found);
     if (!status) status = choose(&t, &found.choice);

@@ -316,24 +316,32 @@ def test_a_full_disk_is_an_error_that_leaves_no_file():
     assert "/dev/full" in done.stderr
 
 
-def test_the_depth_is_chosen_by_costs_that_are_measured_once():
+def test_the_tree_is_chosen_by_costs_that_are_measured_once():
     words = ("--generate", "shells", "--particles", 20000, "--order", 4, "--store", "store.json", "--json", "run.json", "--check", 0)
     first = run(*words, "--measure-all")
     assert "measuring what the method's operations take on this machine, once" in first.stdout
     got = json.loads(pathlib.Path("run.json").read_text(encoding="utf-8"))
     costs = got["model"]["costs"]
-    assert [cost["depth"] for cost in costs] == list(range(len(costs))) and got["model"]["costs_measured"]
-    assert min(costs, key=lambda cost: cost["predicted"])["depth"] == got["depth"]
-    assert costs[got["depth"]]["measured"] > 0 and got["model"]["regret"] is not None
+    uniform = [cost for cost in costs if cost["leaf_capacity"] is None]
+    adaptive = costs[len(uniform):]
+    assert [cost["depth"] for cost in uniform] == list(range(len(uniform))) and got["model"]["costs_measured"]
+    assert len(adaptive) > 5 and None not in [cost["leaf_capacity"] for cost in adaptive]
+    chosen = min(costs, key=lambda cost: cost["predicted"])
+    assert chosen["depth"] == got["depth"] and chosen["leaf_capacity"] == got["leaf_capacity"]
+    assert chosen["measured"] > 0 and got["model"]["regret"] is not None
+    assert chosen["near_pairs"] == got["pairs"] and chosen["far_pairs"] == got["far_pairs"]
     assert got["seconds"]["tune"] > 0
-    near = [cost["near_pairs"] for cost in costs]
+    near = [cost["near_pairs"] for cost in uniform]
     assert near[0] == 20000 * 19999 and near == sorted(near, reverse=True)
+    near = [cost["near_pairs"] for cost in adaptive]
+    assert near == sorted(near)
     second = run(*words, "--explain")
     assert "measuring" not in second.stdout
     again = json.loads(pathlib.Path("run.json").read_text(encoding="utf-8"))
     assert not again["model"]["costs_measured"]
     assert [cost["predicted"] for cost in again["model"]["costs"]] == [cost["predicted"] for cost in costs]
-    assert re.search(rf"^ *{again['depth']}\* +4 ", second.stdout, re.MULTILINE)
+    tree = rf"depth +{again['depth']}" if again["leaf_capacity"] is None else rf"leaf +{again['leaf_capacity']}"
+    assert re.search(rf"^{tree}\* +4 ", second.stdout, re.MULTILINE)
     given = run(*words, "--depth", 1, "--explain", "--plot", "depths.svg")
-    assert re.search(r"^ *1\* +4 ", given.stdout, re.MULTILINE)
+    assert re.search(r"^depth +1\* +4 ", given.stdout, re.MULTILINE)
     assert pathlib.Path("depths.dat").exists() and pathlib.Path("depths.gp").exists()
