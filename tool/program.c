@@ -36,13 +36,13 @@ static bool try_directory(const char *directory, const char *below, const char *
  */
 static yoke_status check_memory_limit(yoke_context *context)
 {
-    enum { LEAST_MEBIBYTES = 450 }; /* OpenBLAS 0.3.29 asks for ever below 315 */
+    enum { MIN_MEBIBYTES = 450 }; /* OpenBLAS 0.3.29 asks for ever below 315 */
     struct rlimit limit;
-    if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur >= (rlim_t)LEAST_MEBIBYTES << 20) return YOKE_OK;
+    if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur >= (rlim_t)MIN_MEBIBYTES << 20) return YOKE_OK;
     return yoke_fail(context, YOKE_ERROR_MEMORY,
                      "the limit of memory of this process, %llu MiB, is below the %d MiB that the program takes to start: raise it "
                      "(ulimit -v)",
-                     (unsigned long long)(limit.rlim_cur >> 20), LEAST_MEBIBYTES);
+                     (unsigned long long)(limit.rlim_cur >> 20), MIN_MEBIBYTES);
 }
 
 yoke_status tool_become(yoke_context *context, const char *program, char **argv)

@@ -8,7 +8,7 @@
 #include "common/interrupt.h"
 #include "common/sysroot.h"
 
-enum { FEWEST_LEVELS = 4, MOST_LEVELS = 12 };
+enum { FEWEST_LEVELS = 4, MAX_LEVELS = 12 };
 static const double usual_call_s = 0.05;
 
 typedef struct command_line {
@@ -198,7 +198,7 @@ static yoke_status measure(calibration *c)
                                      .max_units = real > 0 ? c->trial.max_units : any_units,
                                      .call_s = fmin(c->trial.longest_call_s, c->budget_s / 40),
                                      .budget_s = of_device_s,
-                                     .levels = (int64_t)fmin(fmax(of_device_s / level_s, FEWEST_LEVELS), MOST_LEVELS),
+                                     .levels = (int64_t)fmin(fmax(of_device_s / level_s, FEWEST_LEVELS), MAX_LEVELS),
                                      .trial = try_alone,
                                      .together = is_one_kind && (simulated > 0 || c->trial.together) ? try_together : NULL,
                                      .copies = 1,

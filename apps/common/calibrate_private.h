@@ -7,7 +7,7 @@
 
 #include "common/calibrate.h"
 
-enum { CALIBRATE_MOST_DEVICES = 64 };
+enum { CALIBRATE_MAX_DEVICES = 64 };
 
 /* Of a simulated device. */
 typedef struct calibrate_simulated {
@@ -27,8 +27,8 @@ typedef struct calibration {
     const yoke_run_device *devices; /* borrowed from run */
     int64_t num_devices;
     app_calibrate_trial trial;
-    calibrate_simulated simulated[CALIBRATE_MOST_DEVICES];
-    yoke_run_accuracy found[CALIBRATE_MOST_DEVICES];
+    calibrate_simulated simulated[CALIBRATE_MAX_DEVICES];
+    yoke_run_accuracy found[CALIBRATE_MAX_DEVICES];
 } calibration;
 
 bool app_calibrate_is_simulated(const calibration *c, int64_t device);

@@ -16,7 +16,7 @@
 
 extern char **environ;
 
-enum { LINE_BYTES = 4096, MOST_VARIABLES = 4096 };
+enum { LINE_BYTES = 4096, MAX_VARIABLES = 4096 };
 
 static const char program[] = "yoke-bench-ceilings", variable[] = "OPENBLAS_CORETYPE=";
 
@@ -84,8 +84,8 @@ static char **make_environment(yoke_context *context, const char *core, char *se
     int64_t count = 0;
     *made = NULL;
     if (!core) return environ;
-    if (yoke_allocate(context, MOST_VARIABLES + 2, sizeof *copy, &copy)) return NULL;
-    for (char **at = environ; *at && count < MOST_VARIABLES; at++)
+    if (yoke_allocate(context, MAX_VARIABLES + 2, sizeof *copy, &copy)) return NULL;
+    for (char **at = environ; *at && count < MAX_VARIABLES; at++)
         if (strncmp(*at, variable, sizeof variable - 1) != 0) copy[count++] = *at;
     snprintf(setting, size, "%s%s", variable, core);
     copy[count] = setting;

@@ -4,17 +4,17 @@
 #include <sys/resource.h>
 
 /* Below this main functions and the threads of OpenMP, whose stacks are as large, overflow. */
-enum { LEAST_STACK_BYTES = 512 * 1024, MOST_THREADS = 1024 };
+enum { MIN_STACK_BYTES = 512 * 1024, MAX_THREADS = 1024 };
 
 yoke_status app_program_check(yoke_context *context)
 {
     struct rlimit stack;
     const char *threads = getenv("OMP_NUM_THREADS");
-    if (getrlimit(RLIMIT_STACK, &stack) == 0 && stack.rlim_cur != RLIM_INFINITY && stack.rlim_cur < LEAST_STACK_BYTES)
+    if (getrlimit(RLIMIT_STACK, &stack) == 0 && stack.rlim_cur != RLIM_INFINITY && stack.rlim_cur < MIN_STACK_BYTES)
         return yoke_fail(context, YOKE_ERROR_SYSTEM, "the stack is limited to %lld KiB, and %d are needed; as in: ulimit -s 8192",
-                         (long long)stack.rlim_cur / 1024, LEAST_STACK_BYTES / 1024);
-    if (threads != NULL && strtod(threads, NULL) > MOST_THREADS)
-        return yoke_fail(context, YOKE_ERROR_INPUT, "OMP_NUM_THREADS is %.40s; at most %d threads can be used", threads, MOST_THREADS);
+                         (long long)stack.rlim_cur / 1024, MIN_STACK_BYTES / 1024);
+    if (threads != NULL && strtod(threads, NULL) > MAX_THREADS)
+        return yoke_fail(context, YOKE_ERROR_INPUT, "OMP_NUM_THREADS is %.40s; at most %d threads can be used", threads, MAX_THREADS);
     return YOKE_OK;
 }
 

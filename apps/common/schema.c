@@ -7,7 +7,7 @@
 
 #include "common/schema.h"
 
-#define MOST_KEYS 64
+#define MAX_KEYS 64
 
 typedef struct reader {
     app_yaml *yaml;
@@ -260,10 +260,10 @@ static yoke_status read_value(reader *run, const app_key *key, const app_yaml_no
 
 /* ------------------------------------------------------------------------------------------ maps */
 
-static int list_names(const app_key *keys, const char *names[MOST_KEYS])
+static int list_names(const app_key *keys, const char *names[MAX_KEYS])
 {
     int count = 0;
-    while (keys[count].name != NULL && count < MOST_KEYS) {
+    while (keys[count].name != NULL && count < MAX_KEYS) {
         names[count] = keys[count].name;
         count++;
     }
@@ -272,7 +272,7 @@ static int list_names(const app_key *keys, const char *names[MOST_KEYS])
 
 static yoke_status fail_of_key(const reader *run, const app_key *keys, const app_yaml_node *key)
 {
-    const char *names[MOST_KEYS];
+    const char *names[MAX_KEYS];
     int count = list_names(keys, names);
     char text[1024], quoted[APP_QUOTED];
     snprintf(text, sizeof text, "unknown key %s in %s", app_quote(key->text, quoted), run->path[0] != '\0' ? run->path : "the case");
@@ -308,7 +308,7 @@ static yoke_status read_default(reader *run, const app_key *key, const app_yaml_
 
 static yoke_status read_map(reader *run, const app_yaml_node *node, const app_key *keys, void *target)
 {
-    const app_yaml_node *seen[MOST_KEYS] = {NULL};
+    const app_yaml_node *seen[MAX_KEYS] = {NULL};
     char quoted[APP_QUOTED];
     if (node->kind != APP_YAML_MAP)
         return app_yaml_fail(run->yaml, node->place, "%s must be a map {key: value, ...}, not %s",

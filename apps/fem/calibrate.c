@@ -12,7 +12,7 @@
 #include "space/forest.h"
 
 /* Elements on which products are compared, and how many a cube has at most: making it takes some seconds a million. */
-enum { CHECKED_ELEMENTS = 512, MOST_ELEMENTS = 2 << 20 };
+enum { CHECKED_ELEMENTS = 512, MAX_ELEMENTS = 2 << 20 };
 /* Part of a device's memory that is used, and what a device and its copy of the mesh take in main memory, about. */
 static const double memory_part = 0.5, host_bytes = 6000;
 /* Each size has a mesh and an operator of its own, which take as long as hundreds of products. */
@@ -140,7 +140,7 @@ static yoke_status have_cube(axmebe *a, int64_t elements)
 /* y = A x by one device of the run. */
 static yoke_status device_product(const axmebe *a, int device, const double *x, double *y, int64_t *bytes)
 {
-    int32_t cut[FEM_MOST_DEVICES + 1] = {0};
+    int32_t cut[FEM_MAX_DEVICES + 1] = {0};
     fem_decomposition *decomposition = NULL;
     fem_vector *from = NULL, *to = NULL;
     for (int i = device; i < a->devices->count; i++) cut[i + 1] = a->space->num_elements;
@@ -254,7 +254,7 @@ static yoke_status most_units(const axmebe *a, double bytes, int64_t *most)
     const yoke_run_device *list;
     yoke_topology topology;
     int64_t count = 0, unused, all;
-    double elements = MOST_ELEMENTS;
+    double elements = MAX_ELEMENTS;
     yoke_status status = yoke_topology_get(a->context, &topology);
     if (!status && topology.memory_bytes > 0)
         elements = fmin(elements, memory_part * (double)topology.memory_bytes / (host_bytes + device_bytes));
@@ -287,7 +287,7 @@ static yoke_status try_together(void *user, const int64_t *units, int64_t calls,
 
 static yoke_status take_devices(axmebe *a)
 {
-    yoke_device *devices[FEM_MOST_DEVICES];
+    yoke_device *devices[FEM_MAX_DEVICES];
     const yoke_run_device *list;
     int64_t count;
     yoke_status status = yoke_run_devices(a->run, &list, &count);

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { FAMILY_MOST_DEVICES = 8 };
+enum { FAMILY_MAX_DEVICES = 8 };
 
 typedef enum family_kind { FAMILY_KNEES, FAMILY_CLIFF } family_kind;
 

@@ -13,7 +13,7 @@
 #include "common/program.h"
 #include "common/record.h"
 
-enum { MOST_ROWS = 128 };
+enum { MAX_ROWS = 128 };
 
 typedef struct command_line {
     int64_t pairs, seed;
@@ -21,7 +21,7 @@ typedef struct command_line {
 } command_line;
 
 typedef struct all_results {
-    simulated_row rows[MOST_ROWS];
+    simulated_row rows[MAX_ROWS];
     int count;
     double decision_s; /* median seconds of a decision for 8 devices */
 } all_results;
@@ -185,7 +185,7 @@ static yoke_status run_rows(yoke_context *context, app_terminal *terminal, const
     for (int method = METHOD_ADAPTIVE; method <= METHOD_AVERAGE; method++)
         for (int i = 0; i < balance_table_rows && !status; i++) {
             const table_row *wish = &balance_table[i];
-            if (!wanted(line, wish, (sharing_method)method) || results->count == MOST_ROWS) continue;
+            if (!wanted(line, wish, (sharing_method)method) || results->count == MAX_ROWS) continue;
             simulated_row *row = &results->rows[results->count];
             row->simulation = wish->simulation;
             row->simulation.method = (sharing_method)method;

@@ -16,14 +16,14 @@ typedef struct simulated_world {
     double work_per_unit, spikes, drift;
     int drifting; /* this one drifts */
     int64_t total[SIMULATE_ROUNDS + 1];
-    true_device device[FAMILY_MOST_DEVICES];
-    double slow[FAMILY_MOST_DEVICES], best_shares[FAMILY_MOST_DEVICES], best_s;
-    int64_t units[FAMILY_MOST_DEVICES];
-    double true_s[FAMILY_MOST_DEVICES];
+    true_device device[FAMILY_MAX_DEVICES];
+    double slow[FAMILY_MAX_DEVICES], best_shares[FAMILY_MAX_DEVICES], best_s;
+    int64_t units[FAMILY_MAX_DEVICES];
+    double true_s[FAMILY_MAX_DEVICES];
     int last_spike;
-    int change_round[FAMILY_MOST_DEVICES]; /* 0: it does not change */
-    double unit_s[FAMILY_MOST_DEVICES];    /* mean seconds per unit of the rounds so far in which the device had units */
-    int measured[FAMILY_MOST_DEVICES];     /* these rounds */
+    int change_round[FAMILY_MAX_DEVICES]; /* 0: it does not change */
+    double unit_s[FAMILY_MAX_DEVICES];    /* mean seconds per unit of the rounds so far in which the device had units */
+    int measured[FAMILY_MAX_DEVICES];     /* these rounds */
 } simulated_world;
 
 /* Totals of the rounds; with growth the last is the one for which the families' sizes are meant. */
@@ -154,7 +154,7 @@ static bool starved(const simulated_world *w)
 
 static yoke_status run_rounds(simulated_world *w, yoke_balancer *balancer, simulated_pair *pair)
 {
-    yoke_share_report reports[FAMILY_MOST_DEVICES];
+    yoke_share_report reports[FAMILY_MAX_DEVICES];
     bool grows = w->simulation->disturbance == DISTURBANCE_GROWTH;
     int first = grows ? 4 : SIMULATE_FIRST;
     double sum = 0, weights = 0, next = 0;

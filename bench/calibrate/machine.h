@@ -6,7 +6,7 @@
 
 #include "yoke/yoke.h"
 
-enum { CALIBRATE_DEVICES = 2, CALIBRATE_MOST_LEVELS = 16, CALIBRATE_UNIT_BYTES = 8, MADE_CONTENTIONS = 4 };
+enum { CALIBRATE_DEVICES = 2, CALIBRATE_MAX_LEVELS = 16, CALIBRATE_UNIT_BYTES = 8, MADE_CONTENTIONS = 4 };
 
 /* By how much devices slow each other down, ascending: that of a machine is one of these. */
 extern const double made_contentions[MADE_CONTENTIONS];
@@ -18,7 +18,7 @@ typedef struct made_level {
 
 typedef struct made_device {
     int num_levels;
-    made_level levels[CALIBRATE_MOST_LEVELS]; /* ascending */
+    made_level levels[CALIBRATE_MAX_LEVELS]; /* ascending */
     double from_units, to_units;
     double noise;                     /* relative standard deviation of a launch */
     double contention;                /* so much longer beside the other device */

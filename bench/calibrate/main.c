@@ -35,7 +35,7 @@ static const app_column columns[] = {
      "beside the other device"},
     {"number", "how many"},
     {"covered %", "of them the 95 % interval holds the truth (goal: 90 to 98 for all)"},
-    {"error %, most %", "their relative error: mean, and the largest"},
+    {"error %, max %", "their relative error: mean, and the largest"},
     {"width %", "mean half width of the intervals"},
     {"plans", "what is least"},
     {"contention", "by how much devices slow each other down"},
@@ -93,7 +93,7 @@ static void add(figures *all, const study_result *one)
 static void print(app_terminal *terminal, const figures *all)
 {
     double count = 0, inside = 0;
-    app_print(terminal, "%-20s %8s %10s %8s %8s %8s\n", "predictions", "number", "covered %", "error %", "most %", "width %");
+    app_print(terminal, "%-20s %8s %10s %8s %8s %8s\n", "predictions", "number", "covered %", "error %", "max %", "width %");
     for (int k = 0; k < STUDY_KINDS; k++) {
         const study_predictions *one = &all->predictions[k];
         const double n = (double)one->count;
@@ -103,7 +103,7 @@ static void print(app_terminal *terminal, const figures *all)
                   100 * one->errors / n, 100 * one->max_error, 100 * one->widths / n);
     }
     app_print(terminal, "%-20s %8.0f %10.1f\n\n", "all", count, 100 * inside / count);
-    app_print(terminal, "%-8s %-11s %8s %10s %9s %8s\n", "plans", "contention", "number", "above 2 %", "regret %", "most %");
+    app_print(terminal, "%-8s %-11s %8s %10s %9s %8s\n", "plans", "contention", "number", "above 2 %", "regret %", "max %");
     for (int c = 0; c < MADE_CONTENTIONS; c++)
         for (int o = 0; o < STUDY_OBJECTIVES; o++) {
             const plan_figures *one = &all->plans[c][o];

@@ -27,7 +27,7 @@ int data_column(data *d, const char *name)
 {
     int found = data_find(d, name);
     if (found >= 0) return found;
-    if (d->columns == DATA_MOST_COLUMNS) return -1;
+    if (d->columns == DATA_MAX_COLUMNS) return -1;
     snprintf(d->column[d->columns], sizeof d->column[0], "%s", name);
     return d->columns++;
 }
@@ -61,7 +61,7 @@ yoke_status data_get(const data *d, int column, double **values)
 
 void data_say(data *d, const char *name, const char *unit, double value, double error)
 {
-    if (d->num_results == DATA_MOST_RESULTS) return;
+    if (d->num_results == DATA_MAX_RESULTS) return;
     data_result *result = &d->result[d->num_results++];
     snprintf(result->name, sizeof result->name, "%s", name);
     snprintf(result->unit, sizeof result->unit, "%s", unit);
@@ -71,7 +71,7 @@ void data_say(data *d, const char *name, const char *unit, double value, double 
 
 void data_note(data *d, const char *format, ...)
 {
-    if (d->num_notes == DATA_MOST_NOTES) return;
+    if (d->num_notes == DATA_MAX_NOTES) return;
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(d->note[d->num_notes++], sizeof d->note[0], format, arguments);
@@ -80,7 +80,7 @@ void data_note(data *d, const char *format, ...)
 
 void data_draw(data *d, int panel, int x, int y, const char *x_label, const char *y_label, const char *format, ...)
 {
-    if (d->num_curves == DATA_MOST_CURVES) return;
+    if (d->num_curves == DATA_MAX_CURVES) return;
     data_curve *curve = &d->curve[d->num_curves++];
     *curve = (data_curve){.panel = panel, .x = x, .y = y, .divide = -1};
     snprintf(curve->x_label, sizeof curve->x_label, "%s", x_label);
@@ -122,7 +122,7 @@ static yoke_status read_names(data *d, const char *path, char *line)
             return yoke_fail(d->context, YOKE_ERROR_INPUT,
                              "%s: the first line names the columns, at most %d different ones with 1 to %d letters, digits and _.:-/+ "
                              "each; found \"%.80s\"",
-                             path, DATA_MOST_COLUMNS, DATA_NAME - 1, name);
+                             path, DATA_MAX_COLUMNS, DATA_NAME - 1, name);
         name = comma != NULL ? comma + 1 : NULL;
     }
     return YOKE_OK;
@@ -130,7 +130,7 @@ static yoke_status read_names(data *d, const char *path, char *line)
 
 static yoke_status read_row(data *d, const char *path, int64_t number, const char *line)
 {
-    double row[DATA_MOST_COLUMNS];
+    double row[DATA_MAX_COLUMNS];
     for (int k = 0; k < d->columns; k++) {
         char *end;
         row[k] = strtod(line, &end);
@@ -145,14 +145,14 @@ static yoke_status read_row(data *d, const char *path, int64_t number, const cha
 
 static yoke_status read_lines(data *d, const char *path, FILE *in)
 {
-    enum { LINE = 4096, MOST_ROWS = 10000000 };
+    enum { LINE = 4096, MAX_ROWS = 10000000 };
     char line[LINE];
     yoke_status status = YOKE_OK;
     for (int64_t number = 1; !status && fgets(line, LINE, in) != NULL; number++) {
         size_t length = strlen(line);
-        if (length == LINE - 1 || d->rows == MOST_ROWS)
+        if (length == LINE - 1 || d->rows == MAX_ROWS)
             return yoke_fail(d->context, YOKE_ERROR_INPUT, "%s:%lld: a line of %d bytes, or more than %d lines, is no table of samples",
-                             path, (long long)number, LINE, MOST_ROWS);
+                             path, (long long)number, LINE, MAX_ROWS);
         while (length > 0 && (line[length - 1] == '\n' || line[length - 1] == '\r')) line[--length] = '\0';
         if (length == 0 || line[0] == '#') continue;
         status = d->columns == 0 ? read_names(d, path, line) : read_row(d, path, number, line);

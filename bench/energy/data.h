@@ -9,7 +9,7 @@
 
 #include "yoke/yoke.h"
 
-enum { DATA_MOST_COLUMNS = 48, DATA_MOST_RESULTS = 64, DATA_MOST_CURVES = 32, DATA_MOST_NOTES = 32, DATA_NAME = 72, DATA_NOTE = 512 };
+enum { DATA_MAX_COLUMNS = 48, DATA_MAX_RESULTS = 64, DATA_MAX_CURVES = 32, DATA_MAX_NOTES = 32, DATA_NAME = 72, DATA_NOTE = 512 };
 
 /* A quantity with its standard error (NaN: not known). */
 typedef struct data_result {
@@ -26,13 +26,13 @@ typedef struct data_curve {
 typedef struct data {
     yoke_context *context;
     int columns;
-    char column[DATA_MOST_COLUMNS][DATA_NAME];
+    char column[DATA_MAX_COLUMNS][DATA_NAME];
     int64_t rows, capacity;
     double *values; /* [rows][columns] */
     int num_results, num_curves, num_notes;
-    data_result result[DATA_MOST_RESULTS];
-    data_curve curve[DATA_MOST_CURVES];
-    char note[DATA_MOST_NOTES][DATA_NOTE];
+    data_result result[DATA_MAX_RESULTS];
+    data_curve curve[DATA_MAX_CURVES];
+    char note[DATA_MAX_NOTES][DATA_NOTE];
 } data;
 
 void data_release(data *d);

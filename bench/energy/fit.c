@@ -56,7 +56,7 @@ static bool reflect(int64_t count, int parameters, double *rows, int k)
 }
 
 /* The inverse of the upper triangle. */
-static void invert(int parameters, const double *rows, double inverse[FIT_MOST_PARAMETERS][FIT_MOST_PARAMETERS])
+static void invert(int parameters, const double *rows, double inverse[FIT_MAX_PARAMETERS][FIT_MAX_PARAMETERS])
 {
     int width = parameters + 1;
     for (int j = 0; j < parameters; j++)
@@ -69,7 +69,7 @@ static void invert(int parameters, const double *rows, double inverse[FIT_MOST_P
 
 static void finish(int64_t count, int parameters, const double *rows, const double *length, fit *result)
 {
-    double inverse[FIT_MOST_PARAMETERS][FIT_MOST_PARAMETERS] = {{0}}, squares = 0;
+    double inverse[FIT_MAX_PARAMETERS][FIT_MAX_PARAMETERS] = {{0}}, squares = 0;
     int64_t width = parameters + 1;
     invert(parameters, rows, inverse);
     for (int64_t i = parameters; i < count; i++) squares += rows[i * width + parameters] * rows[i * width + parameters];
@@ -90,8 +90,8 @@ static void finish(int64_t count, int parameters, const double *rows, const doub
 
 bool fit_linear(int64_t points, int parameters, const double *basis, const double *y, fit *result)
 {
-    double length[FIT_MOST_PARAMETERS];
-    if (points < 1 || parameters < 1 || parameters > FIT_MOST_PARAMETERS) return false;
+    double length[FIT_MAX_PARAMETERS];
+    if (points < 1 || parameters < 1 || parameters > FIT_MAX_PARAMETERS) return false;
     double *rows = calloc((size_t)points, (size_t)(parameters + 1) * sizeof *rows);
     if (rows == NULL) return false;
     int64_t count = collect(points, parameters, basis, y, rows);

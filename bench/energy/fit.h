@@ -7,13 +7,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { FIT_MOST_PARAMETERS = 4 };
+enum { FIT_MAX_PARAMETERS = 4 };
 
 typedef struct fit {
     int parameters;
-    double value[FIT_MOST_PARAMETERS];
-    double error[FIT_MOST_PARAMETERS]; /* standard errors, from the residuals; NaN where there are no more points than parameters */
-    double covariance[FIT_MOST_PARAMETERS][FIT_MOST_PARAMETERS];
+    double value[FIT_MAX_PARAMETERS];
+    double error[FIT_MAX_PARAMETERS]; /* standard errors, from the residuals; NaN where there are no more points than parameters */
+    double covariance[FIT_MAX_PARAMETERS][FIT_MAX_PARAMETERS];
     double residual; /* standard deviation of the points from the curve; NaN as above */
     int64_t points;
 } fit;

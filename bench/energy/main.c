@@ -60,7 +60,7 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
          .text = &line->samples},
         {.name = "seconds",
          .value = "S",
-         .help = "least length of a measurement; by default 0.1, and 20 updates of the meters",
+         .help = "minimum length of a measurement; by default 0.1, and 20 updates of the meters",
          .text = &line->seconds},
         {.name = "repeats",
          .value = "N",

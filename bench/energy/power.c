@@ -28,7 +28,7 @@ static yoke_status start(powers *p, int simulated, data *d)
 /* The first numbers of a row, and behind them the power of each meter. */
 static yoke_status add_row(const powers *p, int count, const double *first, double seconds, const double *energies, data *d)
 {
-    double row[DATA_MOST_COLUMNS];
+    double row[DATA_MAX_COLUMNS];
     memcpy(row, first, (size_t)count * sizeof *row);
     for (int64_t i = 0; i < 2 * (1 + p->meters.count); i++) row[count + i] = energies[i] / seconds;
     return data_add(d, row);
@@ -292,42 +292,42 @@ yoke_status energy_analyse_dram(data *d)
 
 /* ------------------------------------------------------------------------------------------------- packages */
 
-enum { MOST_PACKAGES = 8 };
+enum { MAX_PACKAGES = 8 };
 
 /* Cores of a package stand together in hwloc's order. */
-static yoke_status package_names(yoke_context *context, char names[MOST_PACKAGES][64], int *count)
+static yoke_status package_names(yoke_context *context, char names[MAX_PACKAGES][64], int *count)
 {
     yoke_topology topology;
     yoke_status status = yoke_topology_get(context, &topology);
     if (status) return status;
-    *count = topology.packages > MOST_PACKAGES ? MOST_PACKAGES : (int)topology.packages;
+    *count = topology.packages > MAX_PACKAGES ? MAX_PACKAGES : (int)topology.packages;
     for (int i = 0; i < *count; i++)
         snprintf(names[i], sizeof names[i], "openmp:%lld-%lld", (long long)(i * topology.cores / topology.packages),
                  (long long)((i + 1) * topology.cores / topology.packages - 1));
     return YOKE_OK;
 }
 
-static yoke_status simulated_names(yoke_context *context, char names[MOST_PACKAGES][64], int *count)
+static yoke_status simulated_names(yoke_context *context, char names[MAX_PACKAGES][64], int *count)
 {
     yoke_device_info *list = NULL;
     int64_t devices = 0;
     yoke_status status = yoke_devices_list(context, NULL, 0, &list, &devices);
     if (status) return status;
     *count = 0;
-    for (int64_t i = 0; i < devices && *count < MOST_PACKAGES; i++)
+    for (int64_t i = 0; i < devices && *count < MAX_PACKAGES; i++)
         if (energy_is_simulated(list[i].name) && list[i].device_class == YOKE_DEVICE_CPU)
             snprintf(names[(*count)++], sizeof names[0], "%.63s", list[i].name);
     yoke_release(context, list);
     return YOKE_OK;
 }
 
-static yoke_status listed_names(yoke_context *context, const char *list, char names[MOST_PACKAGES][64], int *count)
+static yoke_status listed_names(yoke_context *context, const char *list, char names[MAX_PACKAGES][64], int *count)
 {
     *count = 0;
     while (*list) {
         size_t length = strcspn(list, ",");
-        if (length == 0 || length >= 64 || *count == MOST_PACKAGES)
-            return yoke_fail(context, YOKE_ERROR_INPUT, "--device: expected at most %d names between commas, found %.80s", MOST_PACKAGES,
+        if (length == 0 || length >= 64 || *count == MAX_PACKAGES)
+            return yoke_fail(context, YOKE_ERROR_INPUT, "--device: expected at most %d names between commas, found %.80s", MAX_PACKAGES,
                              list);
         snprintf(names[(*count)++], sizeof names[0], "%.*s", (int)length, list);
         list += length + (list[length] == ',');
@@ -355,8 +355,8 @@ static yoke_status measure_used(powers *p, work_device *devices, int used, data 
 yoke_status energy_measure_packages(yoke_context *context, app_terminal *terminal, const work_settings *settings, data *d)
 {
     powers p = {.context = context, .terminal = terminal, .settings = settings};
-    char names[MOST_PACKAGES][64];
-    work_device devices[MOST_PACKAGES] = {{0}};
+    char names[MAX_PACKAGES][64];
+    work_device devices[MAX_PACKAGES] = {{0}};
     int count = 0;
     yoke_status status = settings->devices   ? listed_names(context, settings->devices, names, &count)
                          : settings->machine ? simulated_names(context, names, &count)
@@ -395,7 +395,7 @@ yoke_status energy_analyse_packages(data *d)
 {
     yoke_status status = YOKE_OK;
     if (d->rows == 0) return YOKE_OK;
-    for (int used = MOST_PACKAGES; used >= 1 && !status; used--) {
+    for (int used = MAX_PACKAGES; used >= 1 && !status; used--) {
         char name[DATA_NAME], text[DATA_NAME + 16];
         if (data_find(d, "units_per_s") >= 0) status = say_used(d, data_find(d, "units_per_s"), "speed", "1/s", used);
         for (int k = energy_column(d, -1, "_w", name); k >= 0 && !status; k = energy_column(d, k, "_w", name)) {

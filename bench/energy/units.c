@@ -21,7 +21,7 @@ typedef struct sweep {
 /* One row: units, calls, and of one call seconds and joules. */
 static yoke_status measure_row(sweep *s, int64_t units, int64_t calls, data *d)
 {
-    double row[DATA_MOST_COLUMNS], seconds, energies[WORK_ENERGIES];
+    double row[DATA_MAX_COLUMNS], seconds, energies[WORK_ENERGIES];
     yoke_status status = work_measure(&s->meters, &s->device, 1, s->work, units, calls, &seconds, energies);
     if (status) return status;
     row[0] = (double)units;

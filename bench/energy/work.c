@@ -33,10 +33,10 @@ yoke_status work_meters_open(yoke_context *context, const work_settings *setting
         meters->period_s = fmax(meters->period_s, meters->infos[i].period_s); /* fmax passes NaN over */
     }
     if (status) work_meters_close(meters);
-    if (status || (meters->count > 0 && meters->simulated == simulated && meters->count <= WORK_MOST_METERS)) return status;
-    if (meters->count > WORK_MOST_METERS)
+    if (status || (meters->count > 0 && meters->simulated == simulated && meters->count <= WORK_MAX_METERS)) return status;
+    if (meters->count > WORK_MAX_METERS)
         data_note(d, "energy: not metered: %lld meters are more than the %d this program has room for; choose some with --meters",
-                  (long long)meters->count, WORK_MOST_METERS);
+                  (long long)meters->count, WORK_MAX_METERS);
     else if (meters->count > 0)
         data_note(d, "energy: not metered: the meters belong to %s devices, and the device is a %s one", simulated ? "real" : "simulated",
                   simulated ? "simulated" : "real");
@@ -184,7 +184,7 @@ static void note_unknown(work_meters *meters, const yoke_energy *each)
 
 static yoke_status end(work_meters *meters, yoke_region *region, double *energies)
 {
-    yoke_energy each[WORK_MOST_METERS], total = {.value_j = NAN, .uncertainty_j = NAN};
+    yoke_energy each[WORK_MAX_METERS], total = {.value_j = NAN, .uncertainty_j = NAN};
     double seconds;
     yoke_status status = region ? yoke_region_end(region, &seconds, each, &total) : YOKE_OK;
     if (region) note_unknown(meters, each);
@@ -223,17 +223,17 @@ yoke_status work_measure(work_meters *meters, work_device *devices, int num_devi
 
 yoke_status work_calls(work_device *d, work_function *work, int64_t units, double seconds, int64_t *calls)
 {
-    enum { MOST_CALLS = 100000 };
+    enum { MAX_CALLS = 100000 };
     work_meters none = {0};
     double taken = 0, unused[2];
     int64_t count = 1;
     yoke_status status = work_measure(&none, d, 1, work, units, 1, &taken, unused); /* the first one warms up */
     for (; !status; count *= 4) {
         status = work_measure(&none, d, 1, work, units, count, &taken, unused);
-        if (taken >= 0.1 * seconds || count * 4 > MOST_CALLS || !(taken > 0)) break;
+        if (taken >= 0.1 * seconds || count * 4 > MAX_CALLS || !(taken > 0)) break;
     }
     double wanted = taken > 0 ? ceil(seconds / taken * (double)count) : 1;
-    *calls = wanted < 1 ? 1 : wanted > MOST_CALLS ? MOST_CALLS : (int64_t)wanted;
+    *calls = wanted < 1 ? 1 : wanted > MAX_CALLS ? MAX_CALLS : (int64_t)wanted;
     return status;
 }
 

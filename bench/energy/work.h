@@ -6,7 +6,7 @@
 
 #include "energy/data.h"
 
-enum { WORK_UNIT_BYTES = 81 * 82 / 2 * 8, WORK_MOST_METERS = 16, WORK_PERIODS = 20, WORK_ENERGIES = 2 * (1 + WORK_MOST_METERS) };
+enum { WORK_UNIT_BYTES = 81 * 82 / 2 * 8, WORK_MAX_METERS = 16, WORK_PERIODS = 20, WORK_ENERGIES = 2 * (1 + WORK_MAX_METERS) };
 
 /* What the command line says. */
 typedef struct work_settings {

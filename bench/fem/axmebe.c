@@ -20,8 +20,8 @@ typedef struct run {
     fem_axmebe_report *report;
     void *user;
     fem_axmebe_result *result;
-    double triad[FEM_AXMEBE_MOST_SETS]; /* bytes per second; 0: not measured yet */
-    double dgemm[FEM_AXMEBE_MOST_SETS]; /* operations per second; NaN: not known */
+    double triad[FEM_AXMEBE_MAX_SETS]; /* bytes per second; 0: not measured yet */
+    double dgemm[FEM_AXMEBE_MAX_SETS]; /* operations per second; NaN: not known */
     /* of one size */
     const char *mesh;
     int64_t asked;
@@ -178,7 +178,7 @@ static void release_decomposition(decomposition_work *work)
 static yoke_status make_decomposition(run *r, fem_devices *devices, fem_operator operator_kind, fem_adding adding, fem_exchange exchange,
                                       decomposition_work *work)
 {
-    int32_t cut[FEM_MOST_DEVICES + 1];
+    int32_t cut[FEM_MAX_DEVICES + 1];
     for (int i = 0; i <= devices->count; i++) cut[i] = (int32_t)((int64_t)r->model->space->num_elements * i / devices->count);
     const fem_decomposition_options options = {
         .devices = devices, .cut = cut, .precision = FEM_DOUBLE, .operator_kind = operator_kind, .adding = adding, .exchange = exchange};
@@ -347,7 +347,7 @@ static yoke_status measure_ceilings(run *r)
         r->dgemm[set] = NAN;
         if (!threads || !options->ceilings) continue;
         while (at < result->num_ceilings && result->ceilings[at].threads != threads) at++;
-        if (at == FEM_AXMEBE_MOST_CEILINGS) continue;
+        if (at == FEM_AXMEBE_MAX_CEILINGS) continue;
         if (at == result->num_ceilings) {
             status = app_ceilings_measure(r->context, threads, options->ceilings == 1, NULL, &result->ceilings[at]);
             if (!status) result->num_ceilings++;

@@ -27,17 +27,17 @@ enum {
 extern const char *const fem_axmebe_variant_name[FEM_AXMEBE_VARIANTS];
 extern const char *const fem_axmebe_exchange_name[2];
 
-enum { FEM_AXMEBE_MOST_SETS = 64, FEM_AXMEBE_MOST_SIZES = 64, FEM_AXMEBE_NAME = 256, FEM_AXMEBE_MOST_CEILINGS = 16 };
+enum { FEM_AXMEBE_MAX_SETS = 64, FEM_AXMEBE_MAX_SIZES = 64, FEM_AXMEBE_NAME = 256, FEM_AXMEBE_MAX_CEILINGS = 16 };
 
 /* Largest difference from the stored operator, in 2-norms, for which a variant is timed. */
 #define FEM_AXMEBE_TOLERANCE 1e-12
 
 typedef struct fem_axmebe_options {
     int num_sets;
-    char set[FEM_AXMEBE_MOST_SETS][FEM_AXMEBE_NAME]; /* a device, or several that work together, joined by "+" */
+    char set[FEM_AXMEBE_MAX_SETS][FEM_AXMEBE_NAME]; /* a device, or several that work together, joined by "+" */
     int num_sizes;
-    int64_t size[FEM_AXMEBE_MOST_SIZES]; /* numbers of elements asked for */
-    unsigned meshes;                     /* bit i: mesh i (fem_bench_mesh_name); 0: curved */
+    int64_t size[FEM_AXMEBE_MAX_SIZES]; /* numbers of elements asked for */
+    unsigned meshes;                    /* bit i: mesh i (fem_bench_mesh_name); 0: curved */
     fem_element element;
     int components;
     const fem_problem *problem; /* instead of a cube, its mesh, element and components; NULL */
@@ -71,7 +71,7 @@ typedef struct fem_axmebe_result {
     fem_axmebe_row *rows;
     int wrong; /* rows whose result differed */
     int num_ceilings;
-    app_ceilings ceilings[FEM_AXMEBE_MOST_CEILINGS]; /* by number of threads */
+    app_ceilings ceilings[FEM_AXMEBE_MAX_CEILINGS]; /* by number of threads */
 } fem_axmebe_result;
 
 /* Called for each row when it is there. */

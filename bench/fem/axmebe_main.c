@@ -85,8 +85,8 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
 
 static yoke_status add_set(yoke_context *context, const char *name, fem_axmebe_options *options)
 {
-    if (options->num_sets == FEM_AXMEBE_MOST_SETS || strlen(name) >= FEM_AXMEBE_NAME - 1)
-        return yoke_fail(context, YOKE_ERROR_INPUT, "--devices: at most %d sets, each of at most %d characters", FEM_AXMEBE_MOST_SETS,
+    if (options->num_sets == FEM_AXMEBE_MAX_SETS || strlen(name) >= FEM_AXMEBE_NAME - 1)
+        return yoke_fail(context, YOKE_ERROR_INPUT, "--devices: at most %d sets, each of at most %d characters", FEM_AXMEBE_MAX_SETS,
                          FEM_AXMEBE_NAME - 2);
     strcpy(options->set[options->num_sets++], name);
     return YOKE_OK;
@@ -112,7 +112,7 @@ static yoke_status read_lists(yoke_context *context, const command_line *line, f
     options->variants = (1u << FEM_AXMEBE_VARIANTS) - 1;
     options->meshes = 1u << FEM_CUBE_CURVED;
     yoke_status status = fem_bench_read_numbers(context, "elements", line->sizes ? line->sizes : "512,1000,4096,8000,32768", 100000000,
-                                                FEM_AXMEBE_MOST_SIZES, options->size, &options->num_sizes);
+                                                FEM_AXMEBE_MAX_SIZES, options->size, &options->num_sizes);
     if (!status && line->variants)
         status = fem_bench_read_words(context, "variants", line->variants, fem_axmebe_variant_name, FEM_AXMEBE_VARIANTS,
                                       "matrixfree, stored, matrixfree-colour, matrixfree-atomic, alg3-1, alg3-2, alg3-3 and alg3-4",

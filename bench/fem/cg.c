@@ -9,7 +9,7 @@
 #include "common/interrupt.h"
 #include "fem/measure.h"
 
-enum { MOST_SOLVES = 15, MOST_ITERATIONS = 100000 };
+enum { MAX_SOLVES = 15, MAX_ITERATIONS = 100000 };
 
 typedef struct run {
     yoke_context *context;
@@ -17,7 +17,7 @@ typedef struct run {
     fem_bench_cg_report *report;
     void *user;
     fem_bench_cg_result *result;
-    app_ceilings ceilings[FEM_CG_MOST]; /* by number of threads */
+    app_ceilings ceilings[FEM_CG_MAX]; /* by number of threads */
 } run;
 
 static int interrupted(void *user)
@@ -112,7 +112,7 @@ static yoke_status solve(run *r, const fem_bench_model *model, fem_devices *devi
     const fem_solve_options options = {.solver = (fem_solver)row->preconditioner,
                                        .operator_kind = r->options->operator_kind,
                                        .relative_residual = r->options->relative_residual,
-                                       .max_iterations = MOST_ITERATIONS,
+                                       .max_iterations = MAX_ITERATIONS,
                                        .devices = devices,
                                        .cut = cut};
     fem_solution *solution = NULL;
@@ -132,9 +132,9 @@ static yoke_status solve(run *r, const fem_bench_model *model, fem_devices *devi
 
 static yoke_status repeat(run *r, const fem_bench_model *model, fem_devices *devices, fem_bench_cg_row *row)
 {
-    double setup_s[MOST_SOLVES], solve_s[MOST_SOLVES], product_s[MOST_SOLVES], start_s = yoke_clock_s();
+    double setup_s[MAX_SOLVES], solve_s[MAX_SOLVES], product_s[MAX_SOLVES], start_s = yoke_clock_s();
     yoke_status status = YOKE_OK;
-    while (!status && row->solves < MOST_SOLVES && (row->solves == 0 || yoke_clock_s() - start_s < r->options->seconds)) {
+    while (!status && row->solves < MAX_SOLVES && (row->solves == 0 || yoke_clock_s() - start_s < r->options->seconds)) {
         const int i = row->solves++;
         status = solve(r, model, devices, row, &setup_s[i], &solve_s[i], &product_s[i]);
     }

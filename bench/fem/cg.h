@@ -17,14 +17,14 @@
 #include "fem/workload.h"
 #include "solver/choice.h"
 
-enum { FEM_CG_PRECONDITIONERS = 2, FEM_CG_MOST = 32 };
+enum { FEM_CG_PRECONDITIONERS = 2, FEM_CG_MAX = 32 };
 
 /* Largest relative difference from a known compliance, which has nine digits. */
 #define FEM_CG_TOLERANCE 1e-8
 
 typedef struct fem_bench_cg_options {
     int num_sizes, num_threads;
-    int64_t size[FEM_CG_MOST], threads[FEM_CG_MOST];
+    int64_t size[FEM_CG_MAX], threads[FEM_CG_MAX];
     unsigned meshes;          /* bit i: mesh i (fem_bench_mesh_name), not the curved ones */
     unsigned preconditioners; /* bit i: preconditioner i */
     fem_element element;

@@ -91,10 +91,10 @@ static yoke_status read_options(yoke_context *context, const command_line *line,
     *options = (fem_bench_cg_options){.operator_kind = kind ? FEM_STORED : FEM_MATRIXFREE, .relative_residual = 1e-8, .seconds = 3};
     yoke_status status = fem_bench_read_element(context, line->element, &options->element);
     if (!status)
-        status = fem_bench_read_numbers(context, "elements", line->elements ? line->elements : "4096,32768", 100000000, FEM_CG_MOST,
+        status = fem_bench_read_numbers(context, "elements", line->elements ? line->elements : "4096,32768", 100000000, FEM_CG_MAX,
                                         options->size, &options->num_sizes);
     if (!status)
-        status = fem_bench_read_numbers(context, "threads", line->threads ? line->threads : threads, 4096, FEM_CG_MOST, options->threads,
+        status = fem_bench_read_numbers(context, "threads", line->threads ? line->threads : threads, 4096, FEM_CG_MAX, options->threads,
                                         &options->num_threads);
     if (!status) status = read_meshes(context, line->meshes ? line->meshes : "affine,deformed", options);
     if (!status)

@@ -6,7 +6,7 @@
 #include "common/interrupt.h"
 #include "common/numbers.h"
 
-enum { LEAST_BATCHES = 3, BATCHES_WANTED = 10 };
+enum { MIN_BATCHES = 3, BATCHES_WANTED = 10 };
 static const int64_t most_times = (int64_t)1 << 24; /* of a batch: where the clock stands still */
 
 double fem_bench_quantile(double *values, int64_t count, double q)
@@ -29,7 +29,7 @@ static yoke_status timed(yoke_context *context, fem_bench_work *work, void *user
 
 yoke_status fem_bench_measure(yoke_context *context, double seconds, fem_bench_work *work, void *user, fem_bench_time *time)
 {
-    double batch[FEM_BENCH_MOST_BATCHES], took_s = 0;
+    double batch[FEM_BENCH_MAX_BATCHES], took_s = 0;
     int64_t times = 1, batches = 0, all = 0;
     yoke_status status = timed(context, work, user, 1, &took_s);
     if (!status) status = timed(context, work, user, 1, &took_s);
@@ -38,7 +38,7 @@ yoke_status fem_bench_measure(yoke_context *context, double seconds, fem_bench_w
         status = timed(context, work, user, times, &took_s);
     }
     double start_s = yoke_clock_s();
-    while (!status && batches < FEM_BENCH_MOST_BATCHES && (batches < LEAST_BATCHES || yoke_clock_s() - start_s < seconds)) {
+    while (!status && batches < FEM_BENCH_MAX_BATCHES && (batches < MIN_BATCHES || yoke_clock_s() - start_s < seconds)) {
         status = timed(context, work, user, times, &took_s);
         batch[batches++] = took_s / (double)times;
         all += times;

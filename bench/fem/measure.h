@@ -14,11 +14,11 @@ typedef struct fem_bench_time {
     int64_t batches, times;                           /* times: of the work in all, the first, unmeasured one not counted */
 } fem_bench_time;
 
-enum { FEM_BENCH_MOST_BATCHES = 101 };
+enum { FEM_BENCH_MAX_BATCHES = 101 };
 
 /*
  * Measures for about `seconds`: once to warm up, then batches of as many times as take a tenth of `seconds` (so that the clock and the wait
- * at the end do not count), at least three and at most FEM_BENCH_MOST_BATCHES of them.  Quantiles are over the batches' means.
+ * at the end do not count), at least three and at most FEM_BENCH_MAX_BATCHES of them.  Quantiles are over the batches' means.
  * Errors: those of the work; INTERRUPTED.
  */
 yoke_status fem_bench_measure(yoke_context *context, double seconds, fem_bench_work *work, void *user, fem_bench_time *time);

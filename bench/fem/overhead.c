@@ -14,7 +14,7 @@ typedef struct run {
     const fem_overhead_options *options;
     fem_devices *devices;
     fem_forest *forest;
-    int32_t cut[FEM_MOST_DEVICES + 1];
+    int32_t cut[FEM_MAX_DEVICES + 1];
     /* of one step */
     fem_space *space;
     fem_boundary *boundary;
@@ -29,7 +29,7 @@ static int interrupted(void *user)
 
 /* ---------------------------------------------------------------------------------------------------- shares */
 
-static yoke_status make_shares(const run *r, double share[FEM_MOST_DEVICES])
+static yoke_status make_shares(const run *r, double share[FEM_MAX_DEVICES])
 {
     const double gpu_share = r->options->gpu_share;
     const int count = r->devices->count;
@@ -46,7 +46,7 @@ static yoke_status make_shares(const run *r, double share[FEM_MOST_DEVICES])
 
 static yoke_status make_cut(run *r)
 {
-    double share[FEM_MOST_DEVICES], sum = 0;
+    double share[FEM_MAX_DEVICES], sum = 0;
     yoke_status status = make_shares(r, share);
     for (int i = 0; !status && i < r->devices->count; i++) {
         sum += share[i];

@@ -12,15 +12,15 @@
 #include "fem/measure.h"
 #include "solver/solve.h"
 
-enum { FEM_OVERHEAD_MOST_PAIRS = 1001, FEM_OVERHEAD_MOST_STEPS = 64 };
+enum { FEM_OVERHEAD_MAX_PAIRS = 1001, FEM_OVERHEAD_MAX_STEPS = 64 };
 
 typedef struct fem_overhead_options {
     const fem_case *input;
     const fem_problem *problem;
     const char *devices; /* as in fem_devices_open */
     double gpu_share;    /* of the elements, for devices that are not the host's cores; NaN: equal shares of all devices */
-    int steps;           /* refinements after the first solve, below FEM_OVERHEAD_MOST_STEPS */
-    int pairs;           /* of solves at each step, 1 .. FEM_OVERHEAD_MOST_PAIRS */
+    int steps;           /* refinements after the first solve, below FEM_OVERHEAD_MAX_STEPS */
+    int pairs;           /* of solves at each step, 1 .. FEM_OVERHEAD_MAX_PAIRS */
 } fem_overhead_options;
 
 typedef struct fem_overhead_step {
@@ -34,7 +34,7 @@ typedef struct fem_overhead_step {
 typedef struct fem_overhead_result {
     yoke_context *context;
     int num_steps;
-    fem_overhead_step steps[FEM_OVERHEAD_MOST_STEPS];
+    fem_overhead_step steps[FEM_OVERHEAD_MAX_STEPS];
     double *seconds; /* what the steps point into */
 } fem_overhead_result;
 

@@ -42,13 +42,13 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
          .help = "refinements; by default those of the case",
          .number = &line->steps,
          .minimum = 0,
-         .maximum = FEM_OVERHEAD_MOST_STEPS - 1},
+         .maximum = FEM_OVERHEAD_MAX_STEPS - 1},
         {.name = "pairs",
          .value = "N",
          .help = "pairs of solves at each step; by default 15",
          .number = &line->pairs,
          .minimum = 1,
-         .maximum = FEM_OVERHEAD_MOST_PAIRS},
+         .maximum = FEM_OVERHEAD_MAX_PAIRS},
         app_option_out(&line->directory, "where data and figure go; by default out/bench-overhead"),
         app_option_json(&line->json),
         app_option_quiet(&terminal->quiet),
@@ -152,7 +152,7 @@ static yoke_status run(yoke_context *context, app_terminal *terminal, const comm
                                               .problem = problem,
                                               .devices = line->devices,
                                               .gpu_share = share,
-                                              .steps = (int)(steps < FEM_OVERHEAD_MOST_STEPS ? steps : FEM_OVERHEAD_MOST_STEPS - 1),
+                                              .steps = (int)(steps < FEM_OVERHEAD_MAX_STEPS ? steps : FEM_OVERHEAD_MAX_STEPS - 1),
                                               .pairs = (int)line->pairs};
         status = measure(context, terminal, line, &options, argc, argv);
     }

@@ -5,7 +5,7 @@
 
 #include "fem/measure.h"
 
-enum { MOST_LEVEL = 7 };
+enum { MAX_LEVEL = 7 };
 
 const char *const fem_bench_mesh_name[FEM_BENCH_MESHES] = {"curved",         "affine",         "deformed",
                                                            "curved-hanging", "affine-hanging", "deformed-hanging"};
@@ -26,7 +26,7 @@ static void near_cube(double n, int sides[3])
 
 void fem_bench_cube_size(int64_t elements, int trees[3], int *level)
 {
-    for (*level = MOST_LEVEL; *level >= 0; --*level) {
+    for (*level = MAX_LEVEL; *level >= 0; --*level) {
         double each = pow(8, *level);
         near_cube((double)elements / each, trees);
         double got = (double)trees[0] * trees[1] * trees[2] * each;

@@ -13,7 +13,7 @@
 #include "common/record.h"
 #include "numa/measure.h"
 
-enum { NUM_ROWS = 2 * NUMA_PLACEMENTS, MOST_PASSES = 1000000 };
+enum { NUM_ROWS = 2 * NUMA_PLACEMENTS, MAX_PASSES = 1000000 };
 
 typedef struct command_line {
     int64_t megabytes, repeats, pretend;
@@ -68,7 +68,7 @@ static yoke_status measure_kernel(bench *b, bool product)
 {
     double sum;
     int64_t passes = 1;
-    while (numa_run(&b->vectors[NUMA_RIGHT], product, passes, &sum) < b->line->seconds && passes < MOST_PASSES) passes *= 2;
+    while (numa_run(&b->vectors[NUMA_RIGHT], product, passes, &sum) < b->line->seconds && passes < MAX_PASSES) passes *= 2;
     yoke_status status = YOKE_OK;
     for (int64_t r = 0; r < b->line->repeats && !status; r++) {
         for (int p = 0; p < NUMA_PLACEMENTS && !status; p++) status = measure_once(b, product, p, passes, r);
@@ -229,13 +229,13 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
          .number = &line->repeats,
          .minimum = 2,
          .maximum = 10000},
-        {.name = "seconds", .value = "S", .help = "least length of a measurement; by default 0.1", .text = &line->seconds_text},
+        {.name = "seconds", .value = "S", .help = "minimum length of a measurement; by default 0.1", .text = &line->seconds_text},
         {.name = "pretend",
          .value = "N",
          .help = "treat a single NUMA node as N nodes: a trial run, which compares nothing",
          .number = &line->pretend,
          .minimum = 2,
-         .maximum = NUMA_MOST_NODES},
+         .maximum = NUMA_MAX_NODES},
         app_option_out(&line->directory, "where data and figure go; by default out/bench-numa"),
         app_option_json(&line->json),
         app_option_quiet(&terminal->quiet),

@@ -30,7 +30,7 @@ yoke_status numa_machine_load(yoke_context *context, int pretend, numa_machine *
         return yoke_fail(context, YOKE_ERROR_SYSTEM, "hwloc could not read the machine: %s; does lstopo work here?", strerror(error));
     }
     const int all = hwloc_get_nbobjs_by_type(found.topology, HWLOC_OBJ_NUMANODE);
-    for (int n = 0; n < all && found.nodes < NUMA_MOST_NODES; n++) {
+    for (int n = 0; n < all && found.nodes < NUMA_MAX_NODES; n++) {
         hwloc_obj_t node = hwloc_get_obj_by_type(found.topology, HWLOC_OBJ_NUMANODE, (unsigned)n);
         if (!hwloc_bitmap_iszero(node->cpuset) && node->attr->numanode.local_memory > 0) found.node[found.nodes++] = node;
     }

@@ -9,14 +9,14 @@
 
 #include "yoke/yoke.h"
 
-enum { NUMA_MOST_NODES = 64 };
+enum { NUMA_MAX_NODES = 64 };
 
 /* Thread t belongs to node t / threads_per_node, as Alg. 4.7 of Lang's dissertation has it. */
 typedef struct numa_machine {
     hwloc_topology_t topology;
     int nodes, threads_per_node;
     bool pretended;
-    hwloc_obj_t node[NUMA_MOST_NODES]; /* with cores and memory */
+    hwloc_obj_t node[NUMA_MAX_NODES]; /* with cores and memory */
 } numa_machine;
 
 /*

@@ -13,7 +13,7 @@
 #include "common/record.h"
 #include "plan/cases.h"
 
-enum { MOST_ROWS = 96 };
+enum { MAX_ROWS = 96 };
 
 typedef struct command_line {
     int64_t problems, seed;
@@ -27,7 +27,7 @@ typedef struct timed_row {
 } timed_row;
 
 typedef struct all_results {
-    timed_row rows[MOST_ROWS];
+    timed_row rows[MAX_ROWS];
     int count;
     double decision_s;
 } all_results;
@@ -38,11 +38,11 @@ static const app_column columns[] = {
     {"objective", "what is least"},
     {"median ms", "time of a plan: median"},
     {"99 % ms", "99 % quantile"},
-    {"most ms", "the longest"},
+    {"max ms", "the longest"},
     {"goal ms", "for the median"},
     {"optimal %", "plans that are proved to be optimal"},
     {"gap %", "largest proved distance from the optimum among the others"},
-    {"nodes, most", "steps of the search: mean, and most"},
+    {"nodes, max", "steps of the search: mean, and the largest number"},
     {0},
 };
 
@@ -94,7 +94,7 @@ static bool is_met(const timed_row *row)
 static void print_head(app_terminal *terminal)
 {
     app_print(terminal, "%-20s %8s %-9s %10s %10s %10s %8s %9s %9s %11s %9s\n", "problems", "units", "objective", "median ms", "99 % ms",
-              "most ms", "goal ms", "optimal %", "gap %", "nodes", "most");
+              "max ms", "goal ms", "optimal %", "gap %", "nodes", "max");
 }
 
 static void print_row(app_terminal *terminal, const timed_row *row)
@@ -172,7 +172,7 @@ static yoke_status run_rows(yoke_context *context, app_terminal *terminal, const
         for (int k = 0; k < PLAN_OBJECTIVES; k++) {
             yoke_objective objective = (yoke_objective)k;
             if (line->objective && strcmp(line->objective, plan_objective_name(objective)) != 0) continue;
-            if (results->count == MOST_ROWS) return YOKE_OK;
+            if (results->count == MAX_ROWS) return YOKE_OK;
             timed_row *row = &results->rows[results->count];
             *row = (timed_row){.timed = &plan_cases[i], .objective = objective};
             yoke_status status = plan_case_run(context, row->timed, objective, line->problems, (uint64_t)line->seed, &row->figures);

@@ -193,8 +193,8 @@ static yoke_status run_cases(yoke_context *context, app_terminal *terminal, cons
     void *trials = NULL, *errors = NULL;
     yoke_status status = yoke_allocate(context, line->seeds, sizeof(profile_trial), &trials);
     if (!status) status = yoke_allocate(context, line->seeds, sizeof(double), &errors);
-    app_print(terminal, "%-15s %8s %8s %8s %8s %9s %9s %9s %8s %8s %9s %7s\n", "sensor", "kernel", "median %", "p95 %", "most %",
-              "stated %", "covered %", "truth %", "refused", "device s", "profiles", "rms %");
+    app_print(terminal, "%-15s %8s %8s %8s %8s %9s %9s %9s %8s %8s %9s %7s\n", "sensor", "kernel", "median %", "p95 %", "max %", "stated %",
+              "covered %", "truth %", "refused", "device s", "profiles", "rms %");
     for (int i = 0; i < NUM_CASES && !status; i++) {
         if (line->sensor && strcmp(line->sensor, cases[i].sensor) != 0) continue;
         status = simulate_all(context, &cases[i], line, trials);
@@ -230,7 +230,7 @@ static const app_column columns[] = {
     {"sensor", "simulated power sensor (yoke profile --simulate x lists them)"},
     {"kernel", "duration of a run"},
     {"median %", "error of a run's energy against what the sensor shows on average: median over the seeds"},
-    {"p95 %, most %", "95 % quantile, and the largest"},
+    {"p95 %, max %", "95 % quantile, and the largest"},
     {"stated %", "half width of the stated 95 % interval: mean"},
     {"covered %", "seeds whose interval holds the energy that the sensor shows on average"},
     {"truth %", "seeds whose interval, with the sensor's gain error, holds the true energy"},

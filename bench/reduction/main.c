@@ -15,7 +15,7 @@
 #include "common/record.h"
 #include "reduction/output.h"
 
-enum { MOST_THREADS = 1024, MOST_REPEATS = 1000, TRIAD_NUMBERS = 10000000, TRIAD_REPEATS = 8 };
+enum { MAX_THREADS = 1024, MAX_REPEATS = 1000, TRIAD_NUMBERS = 10000000, TRIAD_REPEATS = 8 };
 
 typedef struct command_line {
     int64_t elements, threads, repeats, cores;
@@ -272,11 +272,11 @@ static yoke_status measure_synthetic(bench *b)
 static const app_column columns[] = {
     {"method", "how threads avoid writing to one place at the same time"},
     {"threads", "of the pass"},
-    {"ms", "least time of a pass over all elements"},
-    {"med most", "how far the median and the longest time are above it"},
+    {"ms", "minimum time of a pass over all elements"},
+    {"med max", "how far the median and the longest time are above it"},
     {"ns/add", "time over additions (81 for each element)"},
     {"/unsync", "time over that without synchronisation, whose result is wrong with several threads"},
-    {"/triad", "least bytes over time, over the bandwidth of the triad"},
+    {"/triad", "minimum bytes over time, over the bandwidth of the triad"},
     {"speed-up", "against the unsynchronised pass on one thread"},
     {"result", "largest relative difference from a serial reference"},
     {"work, work ns", "in the last table: dependent integer operations before each addition, and the time that they take alone"},
@@ -297,7 +297,7 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
          .help = "measure with 1, 2, 4, ... N threads; by default up to one for each core",
          .number = &line->threads,
          .minimum = 1,
-         .maximum = MOST_THREADS},
+         .maximum = MAX_THREADS},
         {.name = "order",
          .value = "NAME",
          .help = "order of elements and nodes: morton (as in yoke fem; the default), rows, random",
@@ -307,8 +307,8 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
          .help = "measurements of each; by default 5",
          .number = &line->repeats,
          .minimum = 1,
-         .maximum = MOST_REPEATS},
-        {.name = "seconds", .value = "S", .help = "least length of a measurement; by default 0.05", .text = &line->seconds_text},
+         .maximum = MAX_REPEATS},
+        {.name = "seconds", .value = "S", .help = "minimum length of a measurement; by default 0.05", .text = &line->seconds_text},
         app_option_out(&line->directory, "where data and figure go; by default out/bench-reduction"),
         app_option_json(&line->json),
         app_option_quiet(&terminal->quiet),
@@ -338,7 +338,7 @@ static yoke_status check_line(yoke_context *context, command_line *line)
     yoke_topology topology;
     status = yoke_topology_get(context, &topology);
     line->cores = status ? 1 : topology.cores;
-    if (!status && line->threads == 0) line->threads = topology.cores < MOST_THREADS ? topology.cores : MOST_THREADS;
+    if (!status && line->threads == 0) line->threads = topology.cores < MAX_THREADS ? topology.cores : MAX_THREADS;
     if (!status) status = app_directory_make(context, line->directory);
     if (!status) status = app_file_check(context, line->json);
     return status;

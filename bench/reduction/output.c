@@ -22,7 +22,7 @@ static const char *source_name(bool product) { return product ? "computed" : "st
 void reduction_print_head(app_terminal *terminal, bool product)
 {
     app_print(terminal, "\nelement vectors %s\n%-15s %7s %10s %10s %9s %8s %7s %8s  %s\n", source_name(product), "method", "threads", "ms",
-              "med most", "ns/add", "/unsync", "/triad", "speed-up", "result");
+              "med max", "ns/add", "/unsync", "/triad", "speed-up", "result");
 }
 
 void reduction_print_row(app_terminal *terminal, const reduction_row *row)

@@ -32,7 +32,7 @@ typedef struct synthetic_row {
     double lost;               /* part of the additions */
 } synthetic_row;
 
-enum { MOST_ROWS = 512 }; /* up to 1024 threads are 11 numbers of threads, each with 2 x 12 or 7 x 5 rows */
+enum { MAX_ROWS = 512 }; /* up to 1024 threads are 11 numbers of threads, each with 2 x 12 or 7 x 5 rows */
 
 typedef struct reduction_results {
     int64_t elements, nodes;
@@ -41,8 +41,8 @@ typedef struct reduction_results {
         int threads;
         double bytes_per_s;
     } triad[32];
-    reduction_row row[MOST_ROWS];
-    synthetic_row synthetic[MOST_ROWS];
+    reduction_row row[MAX_ROWS];
+    synthetic_row synthetic[MAX_ROWS];
 } reduction_results;
 
 /* "locks 16", "cas". */

@@ -8,7 +8,7 @@
 
 #include "yoke/yoke.h"
 
-enum { COLUMNS = 2048, MOST_ROWS = 4096, SIZES = 8 };
+enum { COLUMNS = 2048, MAX_ROWS = 4096, SIZES = 8 };
 
 /* What one call works on: `rows` rows. */
 typedef struct product {
@@ -70,10 +70,10 @@ int main(void)
     yoke_context *context = NULL;
     product p = {NULL, NULL, NULL, 0};
     yoke_status status = yoke_context_create(NULL, &context);
-    if (!status) status = yoke_allocate(context, (int64_t)MOST_ROWS * COLUMNS, sizeof(double), &p.matrix);
+    if (!status) status = yoke_allocate(context, (int64_t)MAX_ROWS * COLUMNS, sizeof(double), &p.matrix);
     if (!status) status = yoke_allocate(context, COLUMNS, sizeof(double), &p.vector);
-    if (!status) status = yoke_allocate(context, MOST_ROWS, sizeof(double), &p.result);
-    for (int64_t i = 0; i < (int64_t)MOST_ROWS * COLUMNS && !status; i++) p.matrix[i] = 1 + (double)(i % 7);
+    if (!status) status = yoke_allocate(context, MAX_ROWS, sizeof(double), &p.result);
+    for (int64_t i = 0; i < (int64_t)MAX_ROWS * COLUMNS && !status; i++) p.matrix[i] = 1 + (double)(i % 7);
     for (int64_t k = 0; k < COLUMNS && !status; k++) p.vector[k] = 1;
     if (!status) status = run(context, &p);
     if (status) fprintf(stderr, "model: %s\n", yoke_last_error(context));

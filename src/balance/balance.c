@@ -84,7 +84,7 @@ yoke_status yoke_balancer_create(yoke_context *context, const yoke_balancer_opti
     made->kept_s = made->measured_s = made->best_seen_s = NAN;
     for (int i = 0; i < made->devices; i++) {
         balance_device *device = &made->device[i];
-        device->most = options->max_units && options->max_units[i] < BALANCE_MOST_UNITS ? options->max_units[i] : BALANCE_MOST_UNITS;
+        device->most = options->max_units && options->max_units[i] < BALANCE_MAX_UNITS ? options->max_units[i] : BALANCE_MAX_UNITS;
         device->rate = options->start_seconds_per_unit ? options->start_seconds_per_unit[i] : NAN;
         device->copy_s = device->copy_each_s = device->moved = device->copy_limit_s = device->planned_s = device->measured_s =
             device->energy_j = NAN;
@@ -102,7 +102,7 @@ void yoke_balancer_destroy(yoke_balancer *balancer)
 
 static yoke_status check_total(const yoke_balancer *balancer, const char *call, int64_t n)
 {
-    if (n < 0 || n > BALANCE_MOST_UNITS)
+    if (n < 0 || n > BALANCE_MAX_UNITS)
         return yoke_fail(balancer->context, YOKE_ERROR_ARGUMENT, "%s: a total of %lld units; give 0 to 2^53", call, (long long)n);
     double room = balance_room(balancer);
     if ((double)n > room)
@@ -128,7 +128,7 @@ static yoke_status check_reports(const yoke_balancer *balancer, const yoke_share
 {
     for (int i = 0; i < balancer->devices; i++) {
         const yoke_share_report *r = &reports[i];
-        if (r->units < 0 || r->units > BALANCE_MOST_UNITS || r->moved_units < 0 || r->moved_units > BALANCE_MOST_UNITS)
+        if (r->units < 0 || r->units > BALANCE_MAX_UNITS || r->moved_units < 0 || r->moved_units > BALANCE_MAX_UNITS)
             return yoke_fail(balancer->context, YOKE_ERROR_ARGUMENT,
                              "yoke_balancer_update: device %d reports %lld units and %lld moved units; give 0 to 2^53", i,
                              (long long)r->units, (long long)r->moved_units);
@@ -244,7 +244,7 @@ yoke_status yoke_balancer_limit(yoke_balancer *balancer, int64_t device, int64_t
     if (most < 0 || (limited->most == 0 && most > 0))
         return yoke_fail(balancer->context, YOKE_ERROR_ARGUMENT, "yoke_balancer_limit: a limit of %lld for device %lld: %s",
                          (long long)most, (long long)device, most < 0 ? "give 0 or more" : "the device was removed and cannot return");
-    limited->most = most < BALANCE_MOST_UNITS ? most : BALANCE_MOST_UNITS;
+    limited->most = most < BALANCE_MAX_UNITS ? most : BALANCE_MAX_UNITS;
     balancer->n = -1; /* the latest decision may not hold any more */
     return YOKE_OK;
 }

@@ -8,7 +8,7 @@
 #include "yoke/yoke.h"
 
 /* Counts are exact as doubles up to here. */
-#define BALANCE_MOST_UNITS ((int64_t)1 << 53)
+#define BALANCE_MAX_UNITS ((int64_t)1 << 53)
 
 typedef enum balance_decision {
     BALANCE_START,   /* no round was reported yet */

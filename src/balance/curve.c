@@ -40,7 +40,7 @@ static bool is_increasing(const model_point *p, int count)
 /* Increasing points; one for a block whose points are near each other, else its two ends: the function is flat there. */
 static int increasing(const model_point *from, int from_points, model_point *p)
 {
-    pooled blocks[MODEL_MOST_POINTS];
+    pooled blocks[MODEL_MAX_POINTS];
     int count = 0, points = 0;
     for (int i = 0; i < from_points; i++) {
         const model_point *point = &from[i];
@@ -152,8 +152,8 @@ static evidence pass(evidence from, const model_point *point, double step)
  */
 static void smooth(speed_model *model, model_point *p)
 {
-    double steps[MODEL_MOST_POINTS], noise = model_noise(model);
-    evidence right[MODEL_MOST_POINTS], left = {0, 0};
+    double steps[MODEL_MAX_POINTS], noise = model_noise(model);
+    evidence right[MODEL_MAX_POINTS], left = {0, 0};
     int last = model->points - 1;
     for (int i = 0; i <= last; i++) {
         p[i] = model->point[i];
@@ -174,7 +174,7 @@ static void smooth(speed_model *model, model_point *p)
 
 void points_draw(speed_model *model)
 {
-    model_point smoothed[MODEL_MOST_POINTS], pooled_points[MODEL_MOST_POINTS];
+    model_point smoothed[MODEL_MAX_POINTS], pooled_points[MODEL_MAX_POINTS];
     const model_point *p = model->point;
     int count = model->points;
     if (noise_is_much(&model->noise)) {

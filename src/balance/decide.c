@@ -3,7 +3,7 @@
 
 #include "balance/balance.h"
 
-_Static_assert((int)YOKE_BALANCER_MAX_DEVICES <= (int)YOKE_SHARE_MOST_DEVICES, "shares are planned for all devices of a balancer");
+_Static_assert((int)YOKE_BALANCER_MAX_DEVICES <= (int)YOKE_SHARE_MAX_DEVICES, "shares are planned for all devices of a balancer");
 
 /* The reasons for these figures are in docs/methods/balance.md. */
 static const double handicap = 0.45, least_slack = 0.7; /* of a device whose seconds rise steeply */

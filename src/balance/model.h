@@ -9,7 +9,7 @@
 #include "balance/noise.h"
 #include "plan/partition/share.h"
 
-enum { MODEL_MOST_POINTS = 16 };
+enum { MODEL_MAX_POINTS = 16 };
 
 /* Measurements at nearly the same size, merged: weighted means of units and seconds lie on the function wherever it is nearly a line. */
 typedef struct model_point {
@@ -29,7 +29,7 @@ typedef enum model_verdict {
 
 typedef struct speed_model {
     int points;
-    model_point point[MODEL_MOST_POINTS]; /* by units */
+    model_point point[MODEL_MAX_POINTS]; /* by units */
     noise_belief noise;
     double merged_for;                  /* the noise when points were last merged for it */
     double suspect;                     /* measured over predicted seconds of the latest measurement, if it was not believed; else 0 */

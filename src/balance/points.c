@@ -30,9 +30,9 @@ double points_apart(const speed_model *model, int at, double units)
 
 void points_insert(speed_model *model, double units, double seconds)
 {
-    if (model->points == MODEL_MOST_POINTS) { /* the point farthest from here, by ratio, is of least use */
+    if (model->points == MODEL_MAX_POINTS) { /* the point farthest from here, by ratio, is of least use */
         bool first = units / model->point[0].units > model->point[model->points - 1].units / units;
-        if (first) memmove(&model->point[0], &model->point[1], (MODEL_MOST_POINTS - 1) * sizeof model->point[0]);
+        if (first) memmove(&model->point[0], &model->point[1], (MODEL_MAX_POINTS - 1) * sizeof model->point[0]);
         model->points--;
     }
     int at = model->points;

@@ -10,7 +10,7 @@
 #include "base/json.h"
 #include "base/json_keys.h"
 
-enum { MOST_VALUES = 10000000, FIRST_BYTES = 1 << 16 };
+enum { MAX_VALUES = 10000000, FIRST_BYTES = 1 << 16 };
 
 /* ------------------------------------------------------------------------------------------------- reading */
 
@@ -21,7 +21,7 @@ static yoke_status fail_to_read(yoke_context *context, const char *path, int err
 
 static yoke_status fail_as_large(yoke_context *context, const char *path)
 {
-    return yoke_fail(context, YOKE_ERROR_INPUT, "%s: the file is too large; expected at most %d MiB", path, YOKE_JSON_MOST_BYTES >> 20);
+    return yoke_fail(context, YOKE_ERROR_INPUT, "%s: the file is too large; expected at most %d MiB", path, YOKE_JSON_MAX_BYTES >> 20);
 }
 
 /* Twice the room, or for what the file says, at most one byte more than may be, by which a file that is too large is known. */
@@ -29,7 +29,7 @@ static yoke_status grow(yoke_context *context, char **text, size_t used, size_t 
 {
     void *larger = NULL;
     size_t wanted = *room == 0 ? FIRST_BYTES : 2 * *room;
-    if (wanted > YOKE_JSON_MOST_BYTES + (size_t)1) wanted = YOKE_JSON_MOST_BYTES + (size_t)1;
+    if (wanted > YOKE_JSON_MAX_BYTES + (size_t)1) wanted = YOKE_JSON_MAX_BYTES + (size_t)1;
     yoke_status status = yoke_allocate_untouched(context, (int64_t)wanted, 1, &larger);
     if (status != YOKE_OK) return status;
     if (used > 0) memcpy(larger, *text, used);
@@ -45,7 +45,7 @@ static yoke_status read_all(yoke_context *context, const char *path, int descrip
     yoke_status status = YOKE_OK;
     *length = 0;
     while (status == YOKE_OK) {
-        if (*length > YOKE_JSON_MOST_BYTES) return fail_as_large(context, path);
+        if (*length > YOKE_JSON_MAX_BYTES) return fail_as_large(context, path);
         if (*length == room) status = grow(context, text, *length, &room);
         if (status != YOKE_OK) return status;
         ssize_t got = read(descriptor, *text + *length, room - *length);
@@ -64,7 +64,7 @@ static yoke_status open_and_read(yoke_context *context, const char *path, char *
     yoke_status status = YOKE_OK;
     if (fstat(descriptor, &found) != 0)
         status = fail_to_read(context, path, errno);
-    else if (S_ISREG(found.st_mode) && found.st_size > YOKE_JSON_MOST_BYTES)
+    else if (S_ISREG(found.st_mode) && found.st_size > YOKE_JSON_MAX_BYTES)
         status = fail_as_large(context, path);
     else
         status = read_all(context, path, descriptor, text, length);
@@ -83,8 +83,8 @@ static int64_t count_marks(const char *text, size_t length)
 static yoke_status parse(yoke_context *context, const char *path, const char *text, size_t length, json_t **document)
 {
     json_error_t error;
-    if (count_marks(text, length) > MOST_VALUES)
-        return yoke_fail(context, YOKE_ERROR_INPUT, "%s: there are too many values in the file; expected at most %d", path, MOST_VALUES);
+    if (count_marks(text, length) > MAX_VALUES)
+        return yoke_fail(context, YOKE_ERROR_INPUT, "%s: there are too many values in the file; expected at most %d", path, MAX_VALUES);
     json_t *parsed = json_loadb(text, length, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
     if (parsed != NULL) {
         *document = parsed;

@@ -8,7 +8,7 @@
 
 #include "yoke/yoke.h"
 
-enum { YOKE_JSON_MOST_BYTES = 64 << 20 };
+enum { YOKE_JSON_MAX_BYTES = 64 << 20 };
 
 /* Where the reading stands. */
 typedef struct yoke_json_reader {
@@ -37,7 +37,7 @@ typedef struct yoke_json_key {
 } yoke_json_key;
 
 /*
- * A whole document of at most YOKE_JSON_MOST_BYTES bytes and ten million values; anything may be at its top.  Given back with json_decref.
+ * A whole document of at most YOKE_JSON_MAX_BYTES bytes and ten million values; anything may be at its top.  Given back with json_decref.
  * Errors: INPUT (cannot be read, too large, not JSON: line and column), MEMORY.
  */
 yoke_status yoke_json_load(yoke_context *context, const char *path, json_t **document);

@@ -8,7 +8,7 @@
 #include "yoke/backend.h"
 
 /* More than any kernel of the dialect has (20), and than OpenCL and CUDA guarantee to take in pointers. */
-enum { YOKE_MOST_ARGUMENTS = 64 };
+enum { YOKE_MAX_ARGUMENTS = 64 };
 
 struct yoke_device {
     yoke_context *context;

@@ -114,10 +114,10 @@ static yoke_status check_launch(yoke_queue *queue, const yoke_function *function
 static yoke_status check_arguments(const yoke_device *device, const char *name, const yoke_argument *arguments, int64_t num_arguments,
                                    void **buffers)
 {
-    if (num_arguments < 0 || num_arguments > YOKE_MOST_ARGUMENTS || (num_arguments > 0 && arguments == NULL))
+    if (num_arguments < 0 || num_arguments > YOKE_MAX_ARGUMENTS || (num_arguments > 0 && arguments == NULL))
         return yoke_fail(device->context, YOKE_ERROR_ARGUMENT,
                          "yoke_queue_launch: kernel %s: %lld arguments; there may be 0 to %d, in an array", name, (long long)num_arguments,
-                         YOKE_MOST_ARGUMENTS);
+                         YOKE_MAX_ARGUMENTS);
     for (int64_t i = 0; i < num_arguments; i++) {
         buffers[i] = NULL;
         if ((int)arguments[i].kind < YOKE_ARGUMENT_BUFFER || (int)arguments[i].kind > YOKE_ARGUMENT_DOUBLE)
@@ -140,7 +140,7 @@ yoke_status yoke_queue_launch(yoke_queue *queue, yoke_function *function, int64_
         return yoke_fail(queue != NULL ? queue->device->context : NULL, YOKE_ERROR_ARGUMENT, "yoke_queue_launch: %s is NULL",
                          queue == NULL ? "queue" : "function");
     yoke_device *device = queue->device;
-    void *buffers[YOKE_MOST_ARGUMENTS];
+    void *buffers[YOKE_MAX_ARGUMENTS];
     yoke_status status = check_launch(queue, function, groups, group_size, units);
     if (status == YOKE_OK) status = check_arguments(device, function->name, arguments, num_arguments, buffers);
     if (status == YOKE_OK) status = yoke_device_ready(device);

@@ -77,7 +77,7 @@ void host_launch_prepare(host_launch *launch, void *function, int64_t groups, co
 void host_launch_do(const host_launch *launch, int threads)
 {
     host_launch own = *launch; /* the kernel's type promises pointers to what is not const */
-    void *arguments[YOKE_MOST_ARGUMENTS];
+    void *arguments[YOKE_MAX_ARGUMENTS];
     for (int64_t i = 0; i < own.num_arguments; i++) arguments[i] = &own.arguments[i];
     int64_t groups = own.groups;
 #pragma omp parallel for schedule(static) num_threads(threads) if (groups > 1)

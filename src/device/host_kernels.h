@@ -25,7 +25,7 @@ typedef struct host_launch {
         int64_t int64;
         float float32;
         double float64;
-    } arguments[YOKE_MOST_ARGUMENTS];
+    } arguments[YOKE_MAX_ARGUMENTS];
 } host_launch;
 
 /* What the backend's launch got, with buffers that are addresses of the host. */

@@ -21,7 +21,7 @@
 extern char **environ;
 
 /* Above the standard streams, which the spawning overwrites. */
-enum { LEAST_DESCRIPTOR = 10, MOST_BYTES = 1 << 20, SAID_BYTES = 120 };
+enum { MIN_DESCRIPTOR = 10, MAX_BYTES = 1 << 20, SAID_BYTES = 120 };
 
 /* Drivers of large nodes take some seconds to start. */
 static const double patience_s = 30;
@@ -51,7 +51,7 @@ static int make_pipe(int ends[2])
 {
     int low[2], error = 0;
     if (pipe2(low, O_CLOEXEC) != 0) return errno;
-    for (int i = 0; i < 2; i++) ends[i] = fcntl(low[i], F_DUPFD_CLOEXEC, LEAST_DESCRIPTOR);
+    for (int i = 0; i < 2; i++) ends[i] = fcntl(low[i], F_DUPFD_CLOEXEC, MIN_DESCRIPTOR);
     if (ends[0] < 0 || ends[1] < 0) error = errno;
     for (int i = 0; i < 2; i++) {
         close(low[i]);
@@ -170,7 +170,7 @@ static yoke_status receive(asking *ask, int from, int *open)
         hear(ask, part, got);
         return YOKE_OK;
     }
-    for (ssize_t i = 0; i < got && ask->count < MOST_BYTES; i++) {
+    for (ssize_t i = 0; i < got && ask->count < MAX_BYTES; i++) {
         yoke_status status = yoke_grow(ask->context, &ask->bytes, ask->count, &ask->capacity, 8192, 1);
         if (status != YOKE_OK) return status;
         ask->bytes[ask->count++] = part[i];

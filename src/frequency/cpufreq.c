@@ -15,13 +15,13 @@
 
 static const char cpus[] = "/sys/devices/system/cpu";
 
-enum { MOST_LEVELS = 128 };
+enum { MAX_LEVELS = 128 };
 
 /* A policy: CPUs that share a frequency, or, with newer drivers, one CPU. */
 typedef struct policy {
     int64_t number;
     int64_t least_khz, most_khz; /* of the hardware */
-    int64_t levels_khz[MOST_LEVELS];
+    int64_t levels_khz[MAX_LEVELS];
     int64_t num_levels; /* 0: any */
     int userspace;      /* nonzero: set by the governor userspace, else by equal limits */
     int64_t asked_khz;  /* by the latest change; 0: nothing yet */
@@ -103,7 +103,7 @@ static void read_levels(const cpufreq *domain, policy *found)
     if (read_text(domain, found->number, "scaling_available_frequencies", text, sizeof text) != 0) return;
     for (const char *at = text; sscanf(at, "%47s%n", word, &used) == 1; at += used) {
         int64_t khz = frequency_khz(word);
-        if (khz <= 0 || found->num_levels == MOST_LEVELS) { /* no such table, then */
+        if (khz <= 0 || found->num_levels == MAX_LEVELS) { /* no such table, then */
             found->num_levels = 0;
             return;
         }
@@ -417,13 +417,13 @@ static int check_rights(const cpufreq *domain, frequency_entry *entry)
 
 static void fill_levels(const cpufreq *domain, yoke_frequency_info *info)
 {
-    int64_t all[2 * MOST_LEVELS], count = 0;
+    int64_t all[2 * MAX_LEVELS], count = 0;
     for (int64_t i = 0; i < domain->count; i++) {
         const policy *of = &domain->policies[i];
         if (of->num_levels == 0) return;
         memcpy(all + count, of->levels_khz, (size_t)of->num_levels * sizeof *all);
         count = sort_levels(all, count + of->num_levels);
-        if (count > MOST_LEVELS) return;
+        if (count > MAX_LEVELS) return;
     }
     for (int64_t i = 0; i < count; i++) info->levels_hz[i] = 1000.0 * (double)all[i];
     info->num_levels = count;

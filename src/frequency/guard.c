@@ -14,7 +14,7 @@
 
 extern char **environ;
 
-enum { LEAST_DESCRIPTOR = 10, LOCK_DESCRIPTOR = 3 };
+enum { MIN_DESCRIPTOR = 10, LOCK_DESCRIPTOR = 3 };
 
 /* How long a guard may take to answer: starting NVML can take seconds. */
 static const double patience_s = 15;
@@ -60,7 +60,7 @@ static int make_sockets(int ends[2])
 {
     int low[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, low) != 0) return errno;
-    for (int i = 0; i < 2; i++) ends[i] = fcntl(low[i], F_DUPFD_CLOEXEC, LEAST_DESCRIPTOR);
+    for (int i = 0; i < 2; i++) ends[i] = fcntl(low[i], F_DUPFD_CLOEXEC, MIN_DESCRIPTOR);
     int error = ends[0] < 0 || ends[1] < 0 ? errno : 0;
     for (int i = 0; i < 2; i++) {
         close(low[i]);

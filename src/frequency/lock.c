@@ -12,7 +12,7 @@
 #include "frequency/frequency.h"
 
 /* A descriptor above those that a program's standard streams and the guard use. */
-enum { LEAST_DESCRIPTOR = 10 };
+enum { MIN_DESCRIPTOR = 10 };
 
 /* How long a guard may take to restore what a process left that is gone. */
 static const double patience_s = 2;
@@ -27,8 +27,8 @@ static int open_place(const meter_site *site)
     }
     int descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (descriptor < 0) descriptor = open(site->root[0] != '\0' ? site->root : "/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (descriptor < 0 || descriptor >= LEAST_DESCRIPTOR) return descriptor;
-    int higher = fcntl(descriptor, F_DUPFD_CLOEXEC, LEAST_DESCRIPTOR), error = errno;
+    if (descriptor < 0 || descriptor >= MIN_DESCRIPTOR) return descriptor;
+    int higher = fcntl(descriptor, F_DUPFD_CLOEXEC, MIN_DESCRIPTOR), error = errno;
     close(descriptor);
     errno = error;
     return higher;

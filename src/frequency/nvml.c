@@ -12,7 +12,7 @@
  * unloaded.  What was locked before cannot be asked: restoring is a reset, and only of GPUs that were set.
  */
 
-enum { MOST_LEVELS = 512 };
+enum { MAX_LEVELS = 512 };
 
 /* The library, of all domains of a list. */
 typedef struct nvml_shared {
@@ -25,7 +25,7 @@ typedef struct nvml_domain {
     nvml_shared *shared;
     nvmlDevice_t device;
     char pci[16];
-    unsigned int levels_mhz[MOST_LEVELS]; /* ascending */
+    unsigned int levels_mhz[MAX_LEVELS]; /* ascending */
     unsigned int num_levels, asked_mhz;
 } nvml_domain;
 
@@ -165,12 +165,12 @@ static int compare_mhz(const void *left, const void *right)
 static void read_levels(nvml_domain *domain)
 {
     const yoke_nvml_functions *call = &domain->shared->nvml.call;
-    unsigned int memory[64], num_memory = 64, highest = 0, count = MOST_LEVELS, kept = 0;
+    unsigned int memory[64], num_memory = 64, highest = 0, count = MAX_LEVELS, kept = 0;
     if (call->nvmlDeviceGetSupportedMemoryClocks == NULL || call->nvmlDeviceGetSupportedGraphicsClocks == NULL) return;
     if (call->nvmlDeviceGetSupportedMemoryClocks(domain->device, &num_memory, memory) != NVML_SUCCESS || num_memory > 64) return;
     for (unsigned int i = 0; i < num_memory; i++) highest = memory[i] > highest ? memory[i] : highest;
     if (call->nvmlDeviceGetSupportedGraphicsClocks(domain->device, highest, &count, domain->levels_mhz) != NVML_SUCCESS ||
-        count > MOST_LEVELS)
+        count > MAX_LEVELS)
         return;
     qsort(domain->levels_mhz, count, sizeof *domain->levels_mhz, compare_mhz);
     for (unsigned int i = 0; i < count; i++)

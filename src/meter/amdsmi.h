@@ -9,7 +9,7 @@
 #include "meter/amdsmi_api.h"
 #include "meter/meter.h"
 
-enum { YOKE_AMD_MOST_GPUS = 128 };
+enum { YOKE_AMD_MAX_GPUS = 128 };
 
 /* One of the two libraries, loaded and initialised; both count their initialisations. */
 typedef struct yoke_amd {
@@ -18,7 +18,7 @@ typedef struct yoke_amd {
     int loaded, rocm;
     uint32_t version; /* first word of AMD SMI's version; 0: not known */
     uint32_t num_gpus;
-    amdsmi_processor_handle processors[YOKE_AMD_MOST_GPUS]; /* of AMD SMI */
+    amdsmi_processor_handle processors[YOKE_AMD_MAX_GPUS]; /* of AMD SMI */
     char why_not[METER_WHY_BYTES], remedy[512];
 } yoke_amd;
 

@@ -61,16 +61,16 @@ static void set_reason(yoke_amd *amd, const char *why_not, const char *remedy)
 /* The GPUs of all sockets.  Returns AMD SMI's status. */
 static int list_processors(yoke_amd *amd)
 {
-    amdsmi_socket_handle sockets[YOKE_AMD_MOST_GPUS];
-    uint32_t num_sockets = YOKE_AMD_MOST_GPUS;
+    amdsmi_socket_handle sockets[YOKE_AMD_MAX_GPUS];
+    uint32_t num_sockets = YOKE_AMD_MAX_GPUS;
     memset(sockets, 0, sizeof sockets);
     int status = amd->smi.amdsmi_get_socket_handles(&num_sockets, sockets);
     if (status != 0) return status;
-    for (uint32_t s = 0; s < num_sockets && s < YOKE_AMD_MOST_GPUS; s++) {
-        amdsmi_processor_handle found[YOKE_AMD_MOST_GPUS];
-        uint32_t count = YOKE_AMD_MOST_GPUS;
+    for (uint32_t s = 0; s < num_sockets && s < YOKE_AMD_MAX_GPUS; s++) {
+        amdsmi_processor_handle found[YOKE_AMD_MAX_GPUS];
+        uint32_t count = YOKE_AMD_MAX_GPUS;
         if (amd->smi.amdsmi_get_processor_handles(sockets[s], &count, found) != 0) continue;
-        for (uint32_t i = 0; i < count && i < YOKE_AMD_MOST_GPUS && amd->num_gpus < YOKE_AMD_MOST_GPUS; i++) {
+        for (uint32_t i = 0; i < count && i < YOKE_AMD_MAX_GPUS && amd->num_gpus < YOKE_AMD_MAX_GPUS; i++) {
             int type = 0;
             if (amd->smi.amdsmi_get_processor_type(found[i], &type) == 0 && type == AMDSMI_PROCESSOR_TYPE_AMD_GPU)
                 amd->processors[amd->num_gpus++] = found[i];
@@ -88,7 +88,7 @@ static int list_gpus(yoke_amd *amd)
         return list_processors(amd);
     }
     int status = amd->rsmi.rsmi_num_monitor_devices(&amd->num_gpus);
-    if (amd->num_gpus > YOKE_AMD_MOST_GPUS) amd->num_gpus = YOKE_AMD_MOST_GPUS;
+    if (amd->num_gpus > YOKE_AMD_MAX_GPUS) amd->num_gpus = YOKE_AMD_MAX_GPUS;
     return status;
 }
 

@@ -27,8 +27,8 @@
 static const char pmu_directory[] = "/sys/bus/event_source/devices";
 
 enum {
-    MOST_UNITS = 1024, /* packages, dies or cores */
-    MOST_SUMMED = 16   /* counters of cores that are read together: each reading interrupts the core */
+    MAX_UNITS = 1024, /* packages, dies or cores */
+    MAX_SUMMED = 16   /* counters of cores that are read together: each reading interrupts the core */
 };
 
 static const uint64_t perf_range = (uint64_t)1 << 48;
@@ -61,7 +61,7 @@ typedef struct perf_state {
     yoke_context *context;
     int recorded;
     int64_t count;
-    int descriptors[MOST_SUMMED];
+    int descriptors[MAX_SUMMED];
     char what[96];
 } perf_state;
 
@@ -310,13 +310,13 @@ static yoke_status add_event(const perf_pmu *pmu, const perf_event *event)
     int summed = strcmp(event->name, "energy-core") == 0;
     yoke_status status = YOKE_OK;
     for (int64_t i = 0; status == YOKE_OK && i < pmu->num_units; i++) {
-        const perf_unit *together[MOST_SUMMED] = {&pmu->units[i]};
+        const perf_unit *together[MAX_SUMMED] = {&pmu->units[i]};
         int64_t count = 1, all = 1, before = 0;
         for (int64_t j = 0; summed && j < pmu->num_units; j++) {
             if (j == i || pmu->units[j].package != pmu->units[i].package) continue;
             if (j < i) before++;
             all++;
-            if (count < MOST_SUMMED) together[count++] = &pmu->units[j];
+            if (count < MAX_SUMMED) together[count++] = &pmu->units[j];
         }
         if (before == 0) status = add_domain(pmu, event, together, count, all);
     }
@@ -396,7 +396,7 @@ static yoke_status read_units(perf_pmu *pmu, const char *mask, int *error)
             if (end == at) *error = EINVAL;
         }
         if (last < first || last > 1 << 20 || (*end != ',' && *end != '\0') || (*end == ',' && end[1] == '\0')) *error = EINVAL;
-        for (unsigned long cpu = first; *error == 0 && cpu <= last && pmu->num_units < MOST_UNITS; cpu++) {
+        for (unsigned long cpu = first; *error == 0 && cpu <= last && pmu->num_units < MAX_UNITS; cpu++) {
             perf_unit *unit = &pmu->units[pmu->num_units++];
             unit->cpu = (int64_t)cpu;
             yoke_status status = place_unit(pmu, unit, error);
@@ -448,7 +448,7 @@ static yoke_status find_pmu(const meter_site *site, meter_list *list, const char
         error = meter_read_line(path, mask, sizeof mask);
     }
     void *memory = NULL;
-    status = yoke_allocate(site->context, MOST_UNITS, sizeof(perf_unit), &memory);
+    status = yoke_allocate(site->context, MAX_UNITS, sizeof(perf_unit), &memory);
     pmu.units = memory;
     if (status == YOKE_OK && error == 0) status = read_units(&pmu, mask, &error);
     if (status == YOKE_OK && error != 0) {

@@ -9,7 +9,7 @@
 #include "meter/replay.h"
 #include "meter/text.h"
 
-enum { MOST_BYTES = 64 << 20 };
+enum { MAX_BYTES = 64 << 20 };
 
 static const char header[] = "# yoke replay 1";
 /* Of hardware whose file does not say. */
@@ -206,7 +206,7 @@ static yoke_status load(yoke_context *context, const char *path, char **text, in
         status = system_failed(context, path, strerror(errno));
     else if (!S_ISREG(about.st_mode))
         status = system_failed(context, path, "it is not a regular file");
-    else if (about.st_size > MOST_BYTES)
+    else if (about.st_size > MAX_BYTES)
         status = system_failed(context, path, "it is larger than 64 MiB; cut it into pieces");
     else
         status = yoke_allocate(context, (int64_t)about.st_size + 1, 1, &memory);

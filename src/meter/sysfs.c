@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MOST_NAMES = 4096, CPUINFO_BYTES = 8192 };
+enum { MAX_NAMES = 4096, CPUINFO_BYTES = 8192 };
 
 static int by_length_then_text(const void *left, const void *right)
 {
@@ -42,7 +42,7 @@ yoke_status sysfs_list(yoke_context *context, const char *directory, const char 
     }
     int64_t capacity = 0;
     yoke_status status = YOKE_OK;
-    for (struct dirent *entry; status == YOKE_OK && names->count < MOST_NAMES && (entry = readdir(open)) != NULL;) {
+    for (struct dirent *entry; status == YOKE_OK && names->count < MAX_NAMES && (entry = readdir(open)) != NULL;) {
         size_t length = strlen(entry->d_name);
         if (entry->d_name[0] == '.' || length >= SYSFS_NAME_BYTES || strncmp(entry->d_name, prefix, strlen(prefix)) != 0) continue;
         if (names->count == capacity) status = grow(context, names, &capacity);

@@ -36,7 +36,7 @@ int meter_track_check(const meter_domain *domain, char why[METER_WHY_BYTES])
     if (domain->read == NULL)
         wrong = "it cannot be read";
     else if (!(domain->most_w > 0 && domain->most_w <= 1e9))
-        wrong = "the most power of its hardware makes no sense";
+        wrong = "the maximum power of its hardware makes no sense";
     else if (!sane(info->period_s, 0, 3600) || !sane(domain->window_s, 0, 3600))
         wrong = "its update period or window makes no sense";
     else if (!sane(info->gain_error, 0, 10) || !sane(domain->quantum_w, 0, 1e9) || !sane(info->resolution_j, 0, 1e9))

@@ -106,7 +106,7 @@ void meter_watch_stop(meter_set *set)
 
 /* -------------------------------------------------------------------------------------------------- probe */
 
-enum { PROBE_CHANGES = 17, PROBE_LEAST = 3, PROBE_MEMBERS = 32 };
+enum { PROBE_CHANGES = 17, PROBE_MIN = 3, PROBE_MEMBERS = 32 };
 
 typedef struct probing {
     meter_member *member;
@@ -142,7 +142,7 @@ static int ascending(const void *a, const void *b)
 static void conclude(probing *probe)
 {
     int64_t count = probe->changes - 1;
-    if (probe->changes < PROBE_LEAST) return;
+    if (probe->changes < PROBE_MIN) return;
     double between_s[PROBE_CHANGES - 1], sum_s = 0;
     for (int64_t i = 0; i < count; i++) between_s[i] = probe->changed_s[i + 1] - probe->changed_s[i];
     qsort(between_s, (size_t)count, sizeof(double), ascending);

@@ -71,7 +71,7 @@ yoke_status model_hold_out(yoke_context *context, yoke_model_kind kind, const cu
     held h;
     *count = 0;
     yoke_status status = start(context, points, num_points, &h);
-    int64_t tries = h.groups < MODEL_MOST_HELD_OUT ? h.groups : MODEL_MOST_HELD_OUT;
+    int64_t tries = h.groups < MODEL_MAX_HELD_OUT ? h.groups : MODEL_MAX_HELD_OUT;
     for (int64_t i = 0; i < tries && status == YOKE_OK; i++) {
         int64_t g = tries > 1 ? (int64_t)((double)i / (double)(tries - 1) * (double)(h.groups - 1) + 0.5) : 0;
         status = error_of(context, kind, &h, g, &errors[*count]);
@@ -120,7 +120,7 @@ static double mean_log(const double *errors, int64_t count, double floor)
 
 yoke_status model_choose(yoke_context *context, const curve_point *points, int64_t num_points, yoke_model_kind *kind)
 {
-    double errors[KINDS][MODEL_MOST_HELD_OUT], floor = floor_of(points, num_points);
+    double errors[KINDS][MODEL_MAX_HELD_OUT], floor = floor_of(points, num_points);
     int64_t count[KINDS], groups;
     held h;
     yoke_status status = start(context, points, num_points, &h);

@@ -3,7 +3,7 @@
 
 #include "model/curve.h"
 
-enum { MOST_CANDIDATES = 64, LEAST_CANDIDATES = 8, WORK = 64000 };
+enum { MAX_CANDIDATES = 64, MIN_CANDIDATES = 8, WORK = 64000 };
 
 /* Weights are 1 / (relative error x seconds of the model)^2: with the seconds measured, points that are low by chance would weigh more. */
 static double weight(const curve_point *p, double seconds)
@@ -110,9 +110,7 @@ static curve_line fit_affine(const curve_point *points, int64_t count, int *para
 {
     curve_line best = fit_from(points, count, 0), without = best;
     double least = chi_squared(points, count, &best), first = least;
-    int64_t candidates = WORK / count > MOST_CANDIDATES    ? MOST_CANDIDATES
-                         : WORK / count < LEAST_CANDIDATES ? LEAST_CANDIDATES
-                                                           : WORK / count;
+    int64_t candidates = WORK / count > MAX_CANDIDATES ? MAX_CANDIDATES : WORK / count < MIN_CANDIDATES ? MIN_CANDIDATES : WORK / count;
     int64_t step = 1 + count / candidates, flat = 0;
     *parameters = 2;
     for (int64_t k = 2; k + 2 <= count; k += step) {

@@ -6,7 +6,7 @@
 #include "model/model.h"
 #include "model/sample.h"
 
-enum { MOST_SAMPLES = 100000 };
+enum { MAX_SAMPLES = 100000 };
 
 static const double same_level = 2e-4, least_number = 1e-60, most_number = 1e60;
 
@@ -323,7 +323,7 @@ static yoke_status fill_info(fitting *f)
 {
     fitted_model *model = f->model;
     yoke_model *info = &model->model;
-    double errors[MODEL_MOST_HELD_OUT];
+    double errors[MODEL_MAX_HELD_OUT];
     int64_t count = 0;
     law_value rate, power;
     const curve_line *line = &model->curve.line;

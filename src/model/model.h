@@ -63,10 +63,10 @@ void model_errors(int64_t count, const double *values, const double *intervals, 
 yoke_status model_separate(fitting *f, yoke_model_kind kind);
 
 /*
- * Relative errors of the curve of a kind at points that were held out, each group of equal units in turn, at most MODEL_MOST_HELD_OUT of them:
- * *count of them to errors [MODEL_MOST_HELD_OUT].
+ * Relative errors of the curve of a kind at points that were held out, each group of equal units in turn, at most MODEL_MAX_HELD_OUT of them:
+ * *count of them to errors [MODEL_MAX_HELD_OUT].
  */
-enum { MODEL_MOST_HELD_OUT = 64 };
+enum { MODEL_MAX_HELD_OUT = 64 };
 yoke_status model_hold_out(yoke_context *context, yoke_model_kind kind, const curve_point *points, int64_t num_points, double *errors,
                            int64_t *count);
 /* The kind for these points: see YOKE_MODEL_AUTO. */

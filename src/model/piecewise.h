@@ -4,7 +4,7 @@
 #ifndef YOKE_MODEL_PIECEWISE_H
 #define YOKE_MODEL_PIECEWISE_H
 
-enum { YOKE_CURVE_MOST_KNOTS = 48 };
+enum { YOKE_CURVE_MAX_KNOTS = 48 };
 
 /*
  * Seconds t(x) of one device for x > 0 units, piecewise linear: from (0, at_zero) to the first knot, from knot to knot, and beyond the last
@@ -16,7 +16,7 @@ typedef struct yoke_curve {
     int knots; /* at least 1 */
     double at_zero, beyond;
     double most; /* units that fit; may be infinite */
-    double units[YOKE_CURVE_MOST_KNOTS], seconds[YOKE_CURVE_MOST_KNOTS];
+    double units[YOKE_CURVE_MAX_KNOTS], seconds[YOKE_CURVE_MAX_KNOTS];
 } yoke_curve;
 
 /* t(x); 0 for x <= 0; not limited by `most`. */

@@ -9,17 +9,17 @@
 
 /* Of a device, of a level, and over all devices what a plan takes. */
 enum {
-    PROBLEM_MOST_LEVELS = 1000,
-    PROBLEM_MOST_POINTS = 100000,
+    PROBLEM_MAX_LEVELS = 1000,
+    PROBLEM_MAX_POINTS = 100000,
     PROBLEM_ALL_LEVELS = 4096,
     PROBLEM_ALL_POINTS = 200000,
     PROBLEM_NAME_BYTES = 64
 };
 
 /* What is known worse than this is not known: larger relative half widths are refused in a file, and written as this. */
-#define PROBLEM_MOST_UNCERTAINTY 10.0
+#define PROBLEM_MAX_UNCERTAINTY 10.0
 /* The least alone_factor: smaller ones are refused in a file, and written as this. */
-#define PROBLEM_LEAST_ALONE 1e-6
+#define PROBLEM_MIN_ALONE 1e-6
 
 /* Members of yoke_plan_device (member: the device): the array `levels`, and the object `laws`, which becomes levels. */
 yoke_status problem_read_levels(yoke_json_reader *reader, const json_t *value, void *device);

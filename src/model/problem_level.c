@@ -41,9 +41,9 @@ yoke_status problem_read_points(yoke_json_reader *reader, const json_t *value, c
     void *memory = NULL;
     size_t count = json_array_size(value);
     if (count == 0) return yoke_json_expected(reader, "an array of pairs [units, seconds]", value);
-    if (count > PROBLEM_MOST_POINTS)
-        return yoke_json_fail(reader, "expected at most %d points, found %zu; leave out points that lie between others",
-                              PROBLEM_MOST_POINTS, count);
+    if (count > PROBLEM_MAX_POINTS)
+        return yoke_json_fail(reader, "expected at most %d points, found %zu; leave out points that lie between others", PROBLEM_MAX_POINTS,
+                              count);
     yoke_status status = yoke_allocate(reader->context, (int64_t)count, 2 * sizeof(double), &memory);
     if (status != YOKE_OK) return status;
     double *points = memory;
@@ -90,9 +90,9 @@ static yoke_status read_level(yoke_json_reader *reader, const json_t *value, yok
         {"start_seconds", YOKE_JSON_NUMBER, offsetof(yoke_plan_level, start_seconds), .least = 0, .most = 1e9},
         {"dynamic_power_w", YOKE_JSON_NUMBER, offsetof(yoke_plan_level, dynamic_power_w), .least = 0, .most = 1e9, .nullable = 1},
         {"idle_power_w", YOKE_JSON_NUMBER, offsetof(yoke_plan_level, idle_power_w), .least = 0, .most = 1e9, .nullable = 1},
-        {"time_uncertainty", YOKE_JSON_NUMBER, offsetof(yoke_plan_level, time_uncertainty), .least = 0, .most = PROBLEM_MOST_UNCERTAINTY},
-        {"power_uncertainty", YOKE_JSON_NUMBER, offsetof(yoke_plan_level, power_uncertainty), .least = 0, .most = PROBLEM_MOST_UNCERTAINTY},
-        {"alone_factor", YOKE_JSON_NUMBER, offsetof(yoke_plan_level, alone_factor), .least = PROBLEM_LEAST_ALONE, .most = 1},
+        {"time_uncertainty", YOKE_JSON_NUMBER, offsetof(yoke_plan_level, time_uncertainty), .least = 0, .most = PROBLEM_MAX_UNCERTAINTY},
+        {"power_uncertainty", YOKE_JSON_NUMBER, offsetof(yoke_plan_level, power_uncertainty), .least = 0, .most = PROBLEM_MAX_UNCERTAINTY},
+        {"alone_factor", YOKE_JSON_NUMBER, offsetof(yoke_plan_level, alone_factor), .least = PROBLEM_MIN_ALONE, .most = 1},
         {"phases", YOKE_JSON_OTHER, 0, .read = problem_read_later},
     };
     yoke_status status = yoke_json_read_object(reader, keys, COUNT_OF(keys), value, level);
@@ -109,7 +109,7 @@ yoke_status problem_read_levels(yoke_json_reader *reader, const json_t *value, v
     yoke_plan_level *levels = NULL;
     size_t count = json_array_size(value);
     if (count == 0) return yoke_json_expected(reader, "an array of levels {...}", value);
-    if (count > PROBLEM_MOST_LEVELS) return yoke_json_fail(reader, "expected at most %d levels, found %zu", PROBLEM_MOST_LEVELS, count);
+    if (count > PROBLEM_MAX_LEVELS) return yoke_json_fail(reader, "expected at most %d levels, found %zu", PROBLEM_MAX_LEVELS, count);
     yoke_status status = allocate_levels(reader, member, (int64_t)count, &levels);
     for (size_t i = 0; status == YOKE_OK && i < count; i++) {
         size_t outer = yoke_json_enter_item(reader, (int64_t)i);
@@ -128,7 +128,7 @@ typedef struct law {
 } law;
 
 typedef struct laws {
-    double frequencies[PROBLEM_MOST_LEVELS];
+    double frequencies[PROBLEM_MAX_LEVELS];
     int64_t count;
     law rate, power;
     int total;
@@ -191,8 +191,7 @@ static yoke_status read_frequencies(yoke_json_reader *reader, const json_t *valu
     laws *l = member;
     size_t count = json_array_size(value);
     if (count == 0) return yoke_json_expected(reader, "an array of frequencies in Hz", value);
-    if (count > PROBLEM_MOST_LEVELS)
-        return yoke_json_fail(reader, "expected at most %d frequencies, found %zu", PROBLEM_MOST_LEVELS, count);
+    if (count > PROBLEM_MAX_LEVELS) return yoke_json_fail(reader, "expected at most %d frequencies, found %zu", PROBLEM_MAX_LEVELS, count);
     l->count = (int64_t)count;
     for (size_t i = 0; i < count; i++) {
         size_t outer = yoke_json_enter_item(reader, (int64_t)i);
@@ -245,9 +244,9 @@ yoke_status problem_read_laws(yoke_json_reader *reader, const json_t *value, voi
         {"total", YOKE_JSON_FLAG, offsetof(laws, total), .required = 0},
         {"idle_power_w", YOKE_JSON_NUMBER, offsetof(laws, common.idle_power_w), .least = 0, .most = 1e9, .nullable = 1},
         {"start_seconds", YOKE_JSON_NUMBER, offsetof(laws, common.start_seconds), .least = 0, .most = 1e9},
-        {"time_uncertainty", YOKE_JSON_NUMBER, offsetof(laws, common.time_uncertainty), .least = 0, .most = PROBLEM_MOST_UNCERTAINTY},
-        {"power_uncertainty", YOKE_JSON_NUMBER, offsetof(laws, common.power_uncertainty), .least = 0, .most = PROBLEM_MOST_UNCERTAINTY},
-        {"alone_factor", YOKE_JSON_NUMBER, offsetof(laws, common.alone_factor), .least = PROBLEM_LEAST_ALONE, .most = 1},
+        {"time_uncertainty", YOKE_JSON_NUMBER, offsetof(laws, common.time_uncertainty), .least = 0, .most = PROBLEM_MAX_UNCERTAINTY},
+        {"power_uncertainty", YOKE_JSON_NUMBER, offsetof(laws, common.power_uncertainty), .least = 0, .most = PROBLEM_MAX_UNCERTAINTY},
+        {"alone_factor", YOKE_JSON_NUMBER, offsetof(laws, common.alone_factor), .least = PROBLEM_MIN_ALONE, .most = 1},
     };
     void *memory = NULL;
     yoke_status status = yoke_allocate(reader->context, 1, sizeof(laws), &memory);

@@ -158,9 +158,9 @@ static yoke_status read_time(yoke_json_reader *reader, const json_t *value, yoke
         {"points", YOKE_JSON_OTHER, 0, .read = read_points},
         {"start_seconds", YOKE_JSON_NUMBER, offsetof(yoke_plan_time, start_seconds), .least = 0, .most = 1e9},
         {"dynamic_power_w", YOKE_JSON_NUMBER, offsetof(yoke_plan_time, dynamic_power_w), .least = 0, .most = 1e9, .nullable = 1},
-        {"time_uncertainty", YOKE_JSON_NUMBER, offsetof(yoke_plan_time, time_uncertainty), .least = 0, .most = PROBLEM_MOST_UNCERTAINTY},
-        {"power_uncertainty", YOKE_JSON_NUMBER, offsetof(yoke_plan_time, power_uncertainty), .least = 0, .most = PROBLEM_MOST_UNCERTAINTY},
-        {"alone_factor", YOKE_JSON_NUMBER, offsetof(yoke_plan_time, alone_factor), .least = PROBLEM_LEAST_ALONE, .most = 1},
+        {"time_uncertainty", YOKE_JSON_NUMBER, offsetof(yoke_plan_time, time_uncertainty), .least = 0, .most = PROBLEM_MAX_UNCERTAINTY},
+        {"power_uncertainty", YOKE_JSON_NUMBER, offsetof(yoke_plan_time, power_uncertainty), .least = 0, .most = PROBLEM_MAX_UNCERTAINTY},
+        {"alone_factor", YOKE_JSON_NUMBER, offsetof(yoke_plan_time, alone_factor), .least = PROBLEM_MIN_ALONE, .most = 1},
     };
     time->dynamic_power_w = NAN;
     time->absent = json_is_null(value);
@@ -342,9 +342,9 @@ static json_t *time_object(const yoke_plan_time *time)
     }
     set(&object, "start_seconds", number(time->start_seconds));
     set(&object, "dynamic_power_w", number(time->dynamic_power_w));
-    if (time->time_uncertainty > 0) set(&object, "time_uncertainty", number(fmin(time->time_uncertainty, PROBLEM_MOST_UNCERTAINTY)));
-    if (time->power_uncertainty > 0) set(&object, "power_uncertainty", number(fmin(time->power_uncertainty, PROBLEM_MOST_UNCERTAINTY)));
-    if (time->alone_factor > 0) set(&object, "alone_factor", number(fmax(time->alone_factor, PROBLEM_LEAST_ALONE)));
+    if (time->time_uncertainty > 0) set(&object, "time_uncertainty", number(fmin(time->time_uncertainty, PROBLEM_MAX_UNCERTAINTY)));
+    if (time->power_uncertainty > 0) set(&object, "power_uncertainty", number(fmin(time->power_uncertainty, PROBLEM_MAX_UNCERTAINTY)));
+    if (time->alone_factor > 0) set(&object, "alone_factor", number(fmax(time->alone_factor, PROBLEM_MIN_ALONE)));
     return object;
 }
 

@@ -31,7 +31,7 @@ static json_t *level_object(const yoke_plan_problem *problem, const yoke_plan_le
     if (problem->round != NULL) {
         set(&object, "idle_power_w", number(level->idle_power_w));
         if (level->power_uncertainty > 0)
-            set(&object, "power_uncertainty", number(fmin(level->power_uncertainty, PROBLEM_MOST_UNCERTAINTY)));
+            set(&object, "power_uncertainty", number(fmin(level->power_uncertainty, PROBLEM_MAX_UNCERTAINTY)));
         set(&object, "phases", problem_phases_array(problem, level));
         return object;
     }
@@ -42,9 +42,9 @@ static json_t *level_object(const yoke_plan_problem *problem, const yoke_plan_le
     set(&object, "start_seconds", number(level->start_seconds));
     set(&object, "dynamic_power_w", number(level->dynamic_power_w));
     set(&object, "idle_power_w", number(level->idle_power_w));
-    if (level->time_uncertainty > 0) set(&object, "time_uncertainty", number(fmin(level->time_uncertainty, PROBLEM_MOST_UNCERTAINTY)));
-    if (level->power_uncertainty > 0) set(&object, "power_uncertainty", number(fmin(level->power_uncertainty, PROBLEM_MOST_UNCERTAINTY)));
-    if (level->alone_factor > 0) set(&object, "alone_factor", number(fmax(level->alone_factor, PROBLEM_LEAST_ALONE)));
+    if (level->time_uncertainty > 0) set(&object, "time_uncertainty", number(fmin(level->time_uncertainty, PROBLEM_MAX_UNCERTAINTY)));
+    if (level->power_uncertainty > 0) set(&object, "power_uncertainty", number(fmin(level->power_uncertainty, PROBLEM_MAX_UNCERTAINTY)));
+    if (level->alone_factor > 0) set(&object, "alone_factor", number(fmax(level->alone_factor, PROBLEM_MIN_ALONE)));
     return object;
 }
 

@@ -5,10 +5,10 @@
 #include "base/statistics.h"
 
 /*
- * MOST_REJECTED: at most every third call.  FEW: of fewer calls the distances among them say too little about which one is an outlier: rejecting
+ * MAX_REJECTED: at most every third call.  FEW: of fewer calls the distances among them say too little about which one is an outlier: rejecting
  * the farthest of three leaves two that agree by chance.
  */
-enum { FEW = 7, MOST_REJECTED = 3, MOST_CALLS = 1 << 20 };
+enum { FEW = 7, MAX_REJECTED = 3, MAX_CALLS = 1 << 20 };
 
 typedef struct measuring {
     yoke_measure_options options;
@@ -31,7 +31,7 @@ static int64_t find_outliers(measuring *m, double *low, double *high)
     double reach = 3.5 * statistics_robust_deviation(m->kept, m->calls, centre, m->scratch);
     int64_t first = 0, last = m->calls;                  /* of those kept, ascending */
     if (!(reach > 1e-9 * centre)) reach = 1e-9 * centre; /* half the calls took the same time to the last digit: a virtual clock */
-    while (m->calls - (last - first) < m->calls / MOST_REJECTED) {
+    while (m->calls - (last - first) < m->calls / MAX_REJECTED) {
         double below = centre - m->kept[first], above = m->kept[last - 1] - centre;
         if (below <= reach && above <= reach) break;
         if (above >= below)
@@ -75,17 +75,17 @@ static yoke_status check(yoke_context *context, const yoke_measure_options *opti
     if (isnan(checked->relative) || checked->relative < 0 || isnan(checked->budget_s) || checked->budget_s < 0)
         return yoke_fail(context, YOKE_ERROR_ARGUMENT, "yoke_measure: relative = %g and budget_s = %g must be 0 or more", checked->relative,
                          checked->budget_s);
-    if (checked->min_calls < 0 || checked->max_calls < 0 || checked->max_calls > MOST_CALLS)
-        return yoke_fail(context, YOKE_ERROR_ARGUMENT, "yoke_measure: least = %lld and most = %lld must be from 0 to %d",
-                         (long long)checked->min_calls, (long long)checked->max_calls, MOST_CALLS);
+    if (checked->min_calls < 0 || checked->max_calls < 0 || checked->max_calls > MAX_CALLS)
+        return yoke_fail(context, YOKE_ERROR_ARGUMENT, "yoke_measure: min_calls = %lld and max_calls = %lld must be from 0 to %d",
+                         (long long)checked->min_calls, (long long)checked->max_calls, MAX_CALLS);
     if (checked->relative <= 0) checked->relative = 0.025;
     if (checked->budget_s <= 0) checked->budget_s = 1;
     if (checked->min_calls == 0) checked->min_calls = 3;
     if (checked->max_calls == 0) checked->max_calls = 1000;
     if (checked->min_calls <= checked->max_calls) return YOKE_OK;
     if (options->min_calls > 0 && options->max_calls > 0)
-        return yoke_fail(context, YOKE_ERROR_ARGUMENT, "yoke_measure: least = %lld is more than most = %lld", (long long)checked->min_calls,
-                         (long long)checked->max_calls);
+        return yoke_fail(context, YOKE_ERROR_ARGUMENT, "yoke_measure: min_calls = %lld is more than max_calls = %lld",
+                         (long long)checked->min_calls, (long long)checked->max_calls);
     if (options->min_calls > 0)
         checked->max_calls = checked->min_calls;
     else

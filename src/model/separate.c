@@ -6,7 +6,7 @@
 
 #include "model/model.h"
 
-enum { MOST_TURNS = 60 };
+enum { MAX_TURNS = 60 };
 
 /* Of a rate: samples that scatter so much that the turns do not end shall not drift to numbers that no frequency has. */
 static const double most_log_rate = 7;
@@ -94,7 +94,7 @@ yoke_status model_separate(fitting *f, yoke_model_kind kind)
     gather(f, 1);
     yoke_status status = refit(f, first, 0);
     if (status == YOKE_OK) update_rates(f);
-    for (int turn = 0; turn < MOST_TURNS && status == YOKE_OK; turn++) {
+    for (int turn = 0; turn < MAX_TURNS && status == YOKE_OK; turn++) {
         gather(f, 0);
         status = refit(f, kind, f->num_levels - 1);
         if (status == YOKE_OK && update_rates(f) < 1e-9) break;

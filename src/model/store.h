@@ -49,7 +49,7 @@ yoke_status yoke_store_put(yoke_store *store, const yoke_store_entry *entry);
 /* Writes the file whole, or leaves the old one.  Errors: SYSTEM, MEMORY. */
 yoke_status yoke_store_write(yoke_store *store);
 
-enum { STORE_FORMAT = 2, STORE_MOST_BYTES = 64 << 20, STORE_REASON_BYTES = 512 }; /* format 1: yoke fem's own, before there was this one */
+enum { STORE_FORMAT = 2, STORE_MAX_BYTES = 64 << 20, STORE_REASON_BYTES = 512 }; /* format 1: yoke fem's own, before there was this one */
 
 /* What yoke_store_find and yoke_store_open say about what they decline. */
 typedef struct store_reason {

@@ -69,7 +69,7 @@ static yoke_status search(const gathering *all, plan_request request, plan_resul
 
 static yoke_status add_single(gathering *all, int64_t device)
 {
-    int allowed[PLAN_MOST_DEVICES] = {0};
+    int allowed[PLAN_MAX_DEVICES] = {0};
     char name[sizeof all->choices->name], note[64] = "";
     plan_text title = {.bytes = name, .room = (int64_t)sizeof name}, text = {.bytes = note, .room = (int64_t)sizeof note};
     plan_result result;

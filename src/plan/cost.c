@@ -103,7 +103,7 @@ typedef struct sums {
     double copies;                     /* longest */
     double idle_w, dynamic_j;          /* idle powers, joules above idle */
     double idle_squares, work_squares; /* of uncertainties, W and J */
-    interval_sum intervals[PLAN_MOST_PHASES];
+    interval_sum intervals[PLAN_MAX_PHASES];
 } sums;
 
 static int64_t units_before(const plan_phase *phase, int64_t b)
@@ -229,8 +229,8 @@ static plan_cost cost_of_sums(const plan_work *work, const sums *sum)
 
 plan_cost plan_cost_of(const plan_work *work, const int64_t *units, const int64_t *levels)
 {
-    int64_t before[PLAN_MOST_CUTS] = {0};
-    int at_work[PLAN_MOST_DEVICES], working = 0;
+    int64_t before[PLAN_MAX_CUTS] = {0};
+    int at_work[PLAN_MAX_DEVICES], working = 0;
     sums sum;
     sum.copies = sum.idle_w = sum.dynamic_j = sum.idle_squares = sum.work_squares = 0;
     for (int k = 0; k < work->num_intervals; k++) sum.intervals[k] = (interval_sum){0};

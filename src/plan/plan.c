@@ -167,7 +167,7 @@ static yoke_status check_choice(plan_work *work, const int64_t *units, const int
 
 static yoke_status evaluate(plan_work *work, const int64_t *units, const int64_t *levels, yoke_plan_choice *choice)
 {
-    static const int64_t first[PLAN_MOST_DEVICES];
+    static const int64_t first[PLAN_MAX_DEVICES];
     int fits, divides;
     yoke_status status = check_choice(work, units, levels, &fits, &divides);
     if (status != YOKE_OK) return status;

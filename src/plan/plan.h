@@ -12,11 +12,11 @@
 
 /* Levels and points are counted over all devices (and phases). */
 enum {
-    PLAN_MOST_DEVICES = YOKE_PLAN_MAX_DEVICES,
-    PLAN_MOST_CUTS = YOKE_PLAN_MAX_CUTS,
-    PLAN_MOST_PHASES = YOKE_PLAN_MAX_PHASES,
-    PLAN_MOST_LEVELS = 4096,
-    PLAN_MOST_POINTS = 200000
+    PLAN_MAX_DEVICES = YOKE_PLAN_MAX_DEVICES,
+    PLAN_MAX_CUTS = YOKE_PLAN_MAX_CUTS,
+    PLAN_MAX_PHASES = YOKE_PLAN_MAX_PHASES,
+    PLAN_MAX_LEVELS = 4096,
+    PLAN_MAX_POINTS = 200000
 };
 
 /* What equal means for results of different sums. */
@@ -75,8 +75,8 @@ typedef struct plan_work {
     int stopped;               /* nonzero: progress said so */
     int64_t units;             /* of the first cut */
     int num_cuts, num_phases, num_intervals;
-    int64_t cut_units[PLAN_MOST_CUTS];
-    plan_phase phases[PLAN_MOST_PHASES];
+    int64_t cut_units[PLAN_MAX_CUTS];
+    plan_phase phases[PLAN_MAX_PHASES];
     double call_s; /* of all calls, whatever their size */
     double repetitions, base_w, host_overhead_w;
     int copies_before; /* nonzero: and some device has copies that take time */
@@ -85,8 +85,8 @@ typedef struct plan_work {
     int disturbed;     /* nonzero: some device takes less where no other is at work */
     int several;       /* nonzero: the search for rounds is needed; else there is one phase of all units */
     int num_devices;
-    plan_device devices[PLAN_MOST_DEVICES];
-    int place[PLAN_MOST_DEVICES]; /* place[i]: where device i of the problem stands here */
+    plan_device devices[PLAN_MAX_DEVICES];
+    int place[PLAN_MAX_DEVICES]; /* place[i]: where device i of the problem stands here */
     plan_level *levels;
     plan_time *times;
     yoke_speed_piece *pieces;
@@ -112,8 +112,8 @@ typedef struct plan_result {
     double gap; /* 0 where it is optimal, NaN where no bound is known */
     const char *binding;
     double nearest;
-    int64_t units[PLAN_MOST_CUTS * PLAN_MOST_DEVICES]; /* [num_cuts][num_devices]; units and levels in the order of the problem */
-    int64_t levels[PLAN_MOST_DEVICES];
+    int64_t units[PLAN_MAX_CUTS * PLAN_MAX_DEVICES]; /* [num_cuts][num_devices]; units and levels in the order of the problem */
+    int64_t levels[PLAN_MAX_DEVICES];
     plan_cost cost;
     int64_t nodes;
 } plan_result;

@@ -102,7 +102,7 @@ static yoke_status check_level(yoke_context *context, plan_place *place, int64_t
         if (round != NULL && times[p].absent) continue;
         if (times[p].num_points > *points)
             return yoke_fail(context, YOKE_ERROR_ARGUMENT, "plan: the levels have more than %d points; leave some out",
-                             (int)PLAN_MOST_POINTS);
+                             (int)PLAN_MAX_POINTS);
         yoke_status status = check_time(context, place, &times[p]);
         if (status != YOKE_OK) return status;
         *points -= times[p].num_points;
@@ -130,14 +130,14 @@ static yoke_status check_device(yoke_context *context, const yoke_plan_device *d
 
 static yoke_status check_devices(yoke_context *context, const yoke_plan_problem *problem)
 {
-    int64_t levels = 0, points = PLAN_MOST_POINTS;
+    int64_t levels = 0, points = PLAN_MAX_POINTS;
     for (int64_t i = 0; i < problem->num_devices; i++) {
         const yoke_plan_device *device = &problem->devices[i];
         yoke_status status = check_device(context, device, i);
         if (status != YOKE_OK) return status;
-        if (device->num_levels > PLAN_MOST_LEVELS - levels)
+        if (device->num_levels > PLAN_MAX_LEVELS - levels)
             return yoke_fail(context, YOKE_ERROR_ARGUMENT, "plan: the devices have more than %d levels; leave some out",
-                             (int)PLAN_MOST_LEVELS);
+                             (int)PLAN_MAX_LEVELS);
         levels += device->num_levels;
         plan_place place = {.problem = problem, .device = device};
         for (; place.level < device->num_levels && status == YOKE_OK; place.level++) status = check_level(context, &place, &points);
@@ -232,9 +232,9 @@ yoke_status plan_check(yoke_context *context, const yoke_plan_problem *problem, 
             context, YOKE_ERROR_ARGUMENT,
             "plan: base_power_w is %g and host_overhead_w %g; both must be finite and not negative, or NaN where they are not known",
             problem->base_power_w, problem->host_overhead_w);
-    if (problem->num_devices < 1 || problem->num_devices > PLAN_MOST_DEVICES || problem->devices == NULL)
+    if (problem->num_devices < 1 || problem->num_devices > PLAN_MAX_DEVICES || problem->devices == NULL)
         return yoke_fail(context, YOKE_ERROR_ARGUMENT, "plan: num_devices is %lld; it must be from 1 to %d",
-                         (long long)problem->num_devices, (int)PLAN_MOST_DEVICES);
+                         (long long)problem->num_devices, (int)PLAN_MAX_DEVICES);
     if (options != NULL) {
         yoke_status status = check_options(context, options);
         if (status != YOKE_OK) return status;

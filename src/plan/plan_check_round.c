@@ -67,12 +67,12 @@ static yoke_status check_alone(yoke_context *context, const yoke_plan_problem *p
 yoke_status plan_check_round(yoke_context *context, const yoke_plan_problem *problem)
 {
     const yoke_round *round = problem->round;
-    if (round->num_cuts < 1 || round->num_cuts > PLAN_MOST_CUTS || round->cut_units == NULL)
+    if (round->num_cuts < 1 || round->num_cuts > PLAN_MAX_CUTS || round->cut_units == NULL)
         return yoke_fail(context, YOKE_ERROR_ARGUMENT, "plan: the round has %lld cuts; it must have 1 to %d", (long long)round->num_cuts,
-                         (int)PLAN_MOST_CUTS);
-    if (round->num_phases < 1 || round->num_phases > PLAN_MOST_PHASES || round->phases == NULL)
+                         (int)PLAN_MAX_CUTS);
+    if (round->num_phases < 1 || round->num_phases > PLAN_MAX_PHASES || round->phases == NULL)
         return yoke_fail(context, YOKE_ERROR_ARGUMENT, "plan: the round has %lld phases; it must have 1 to %d",
-                         (long long)round->num_phases, (int)PLAN_MOST_PHASES);
+                         (long long)round->num_phases, (int)PLAN_MAX_PHASES);
     for (int64_t c = 0; c < round->num_cuts; c++)
         if (round->cut_units[c] < 0 || round->cut_units[c] > max_units)
             return yoke_fail(context, YOKE_ERROR_ARGUMENT, "plan: cut %lld has %lld units; it must have 0 to 10^15", (long long)c,

@@ -6,12 +6,12 @@
 #include "plan/plan_keep.h"
 
 /* So many choices at most; where there are more, their times are spread evenly (in ratio). */
-enum { MOST_CHOICES = 200 };
+enum { MAX_CHOICES = 200 };
 
 typedef struct front {
     plan_work *work;
     plan_request request;
-    plan_result results[MOST_CHOICES];
+    plan_result results[MAX_CHOICES];
     int count, optimal;
 } front;
 
@@ -21,7 +21,7 @@ static yoke_status walk(front *f, double min_s, double ratio)
     f->count = 0;
     f->optimal = 1;
     double deadline = f->request.deadline_s;
-    while (f->count < MOST_CHOICES) {
+    while (f->count < MAX_CHOICES) {
         plan_request request = f->request;
         request.objective = YOKE_OBJECTIVE_ENERGY;
         request.deadline_s = fmax(deadline, min_s);
@@ -74,7 +74,7 @@ yoke_status plan_front(plan_work *work, const plan_request *request, yoke_plan *
     if (status == YOKE_OK) status = walk(f, min_s, 1);
     if (status == YOKE_OK && !reaches(f, min_s) && f->count > 0) {
         double longest = f->results[0].cost.time_s;
-        status = walk(f, min_s, pow(min_s / longest, 1.0 / (MOST_CHOICES - 8)));
+        status = walk(f, min_s, pow(min_s / longest, 1.0 / (MAX_CHOICES - 8)));
     }
     if (status == YOKE_OK) status = keep(f, plan);
     yoke_release(work->context, f);

@@ -35,7 +35,7 @@ yoke_status profile_integrate(yoke_context *context, const profile_sample *sorte
  * Least squares of the readings for power in `bins` equal parts of a run, and idle power: reading = idle + sum over runs and parts of the
  * sensor's response to the part.  Second differences of the parts are kept small, as much as cross-validation finds best.
  */
-enum { PROFILE_MOST_BINS = 96 };
+enum { PROFILE_MAX_BINS = 96 };
 typedef struct profile_unfold {
     int bins;
     double count, squares; /* of readings */
@@ -45,7 +45,7 @@ typedef struct profile_unfold {
 } profile_unfold;
 
 typedef struct profile_solution {
-    double power_w[PROFILE_MOST_BINS], error_w[PROFILE_MOST_BINS]; /* above idle; standard deviations */
+    double power_w[PROFILE_MAX_BINS], error_w[PROFILE_MAX_BINS]; /* above idle; standard deviations */
     double mean_w, idle_w;
     double freedom; /* how many numbers the readings tell of the profile */
     double smoothing;

@@ -4,7 +4,7 @@
 
 #include "profile/profile.h"
 
-enum { MOST_CHANGES = 400, ENOUGH_CHANGES = 64, MOST_SHOTS = 64, FOLLOWING = 5 };
+enum { MAX_CHANGES = 400, ENOUGH_CHANGES = 64, MAX_SHOTS = 64, FOLLOWING = 5 };
 
 static const double golden_ratio = 0.6180339887498949;
 
@@ -20,13 +20,13 @@ static yoke_status find_changes(profile_reader *reader, sensor_change *changes, 
     for (;;) {
         double now = profile_now(reader), so_far = now - begin;
         if (so_far > stuck_s && *count < 2) return YOKE_OK;
-        if (*count == MOST_CHANGES || so_far > max_s || (*count >= ENOUGH_CHANGES && so_far > min_s)) return YOKE_OK;
+        if (*count == MAX_CHANGES || so_far > max_s || (*count >= ENOUGH_CHANGES && so_far > min_s)) return YOKE_OK;
         phase += golden_ratio;
         phase -= floor(phase);
         double end = now + 0.03 + 0.1 * phase;
         yoke_status status = YOKE_OK;
-        if (!busy) status = profile_poll(reader, end, &last, changes, MOST_CHANGES, count);
-        while (busy && !status && profile_now(reader) < end) status = profile_run_polled(reader, &last, changes, MOST_CHANGES, count);
+        if (!busy) status = profile_poll(reader, end, &last, changes, MAX_CHANGES, count);
+        while (busy && !status && profile_now(reader) < end) status = profile_run_polled(reader, &last, changes, MAX_CHANGES, count);
         if (status) return status;
         busy = !busy;
     }
@@ -36,7 +36,7 @@ static yoke_status find_period(profile_reader *reader)
 {
     void *memory = NULL;
     int64_t count = 0;
-    yoke_status status = yoke_allocate(reader->context, MOST_CHANGES, sizeof(sensor_change), &memory);
+    yoke_status status = yoke_allocate(reader->context, MAX_CHANGES, sizeof(sensor_change), &memory);
     if (status) return status;
     status = find_changes(reader, memory, &count);
     if (!status) status = sensor_fit_period(reader->context, memory, count, &reader->clock);
@@ -162,14 +162,14 @@ static int64_t drop_pauses(sensor_step *steps, int64_t count, double rise_s)
 
 static yoke_status find_shape(profile_reader *reader, yoke_sensor *sensor)
 {
-    step_shot shots[MOST_SHOTS];
+    step_shot shots[MAX_SHOTS];
     double rise = 0, period = reader->clock.period_s;
     yoke_status status = find_rise(reader, &rise);
     if (status) return status;
     /* Long enough for a low pass to come to rest, where it may be one. */
     double half = fmax(0.05, (rise > 5 * period ? 3.5 : 2.2) * rise + 2 * period);
     /* Quick sensors cost little time, and may jump: the more shots, the better it is known when. */
-    int count = (int)fmin(period < 0.05 ? MOST_SHOTS : 24, fmax(6, (period < 0.05 ? 300 : 120) / (2 * rise / period)));
+    int count = (int)fmin(period < 0.05 ? MAX_SHOTS : 24, fmax(6, (period < 0.05 ? 300 : 120) / (2 * rise / period)));
     for (int i = 0; i < count && !status; i++) {
         double phase = 0.5 * golden_ratio + i * golden_ratio;
         status = shoot(reader, phase - floor(phase), half, half, &shots[i]);

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum { LAST = PROFILE_MOST_KERNELS, MOST_CALLS = 1 << 20 };
+enum { LAST = PROFILE_MAX_KERNELS, MAX_CALLS = 1 << 20 };
 
 /* Before anything is known: a kernel's power above idle is that of all within this part of it (a standard deviation), and idle is half of the mean power within that half. */
 static const double expected_difference = 0.5, expected_idle = 0.5;
@@ -15,7 +15,7 @@ yoke_status profile_kernels_start(yoke_context *context, profile_kernels *k)
 {
     *k = (profile_kernels){.context = context};
     for (int i = 0; i < PROFILE_KERNEL_BLOCKS; i++) {
-        yoke_status status = profile_unfold_start(context, PROFILE_MOST_KERNELS, &k->blocks[i]);
+        yoke_status status = profile_unfold_start(context, PROFILE_MAX_KERNELS, &k->blocks[i]);
         if (status) return status;
     }
     return YOKE_OK;
@@ -35,10 +35,10 @@ yoke_status profile_kernels_call(profile_kernels *k, const profile_call *call)
     if (k->count == k->capacity) { /* half of them may be forgotten: room for twice those that show */
         int64_t showing = k->count - k->forgotten, capacity = 2 * showing + 64;
         profile_call *memory = NULL;
-        if (capacity > MOST_CALLS)
+        if (capacity > MAX_CALLS)
             return yoke_fail(k->context, YOKE_ERROR_ARGUMENT,
                              "more than %d calls of kernels between two readings; mark groups of calls instead of each call",
-                             MOST_CALLS / 2);
+                             MAX_CALLS / 2);
         yoke_status status = yoke_allocate(k->context, capacity, sizeof *memory, &memory);
         if (status) return status;
         if (showing > 0) memcpy(memory, k->calls + k->forgotten, (size_t)showing * sizeof *memory);
@@ -75,7 +75,7 @@ static void add_reading(profile_kernels *k, double *row, double watts, double er
 
 void profile_kernels_add_mean(profile_kernels *k, double from_s, double until_s, double watts, double error_w)
 {
-    double row[PROFILE_MOST_KERNELS + 1] = {0};
+    double row[PROFILE_MAX_KERNELS + 1] = {0};
     for (int64_t i = k->forgotten; i < k->count; i++) {
         const profile_call *call = &k->calls[i];
         double overlap = fmin(call->end_s, until_s) - fmax(call->start_s, from_s);
@@ -89,7 +89,7 @@ void profile_kernels_add_mean(profile_kernels *k, double from_s, double until_s,
 /* Unknowns: the power above idle that all have, the differences from it, idle power (less the sums' offset). */
 typedef struct system_of {
     int kernels, size;
-    int kernel[PROFILE_MOST_KERNELS]; /* that have readings */
+    int kernel[PROFILE_MAX_KERNELS];  /* that have readings */
     double *matrix, *right;           /* of the sums, in these unknowns: [size][size], [size] */
     double *factor, *x;               /* likewise */
     double ridge, idle_ridge, idle_w; /* idle_w: what is expected of it, less the offset */
@@ -243,7 +243,7 @@ static yoke_status solve_all(const profile_kernels *k, profile_unfold *all, prof
     system_of s = {.kernels = 0};
     double *memory = NULL;
     for (int i = 0; i < PROFILE_KERNEL_BLOCKS; i++) profile_unfold_merge(all, &k->blocks[i], 1);
-    for (int i = 0; i < PROFILE_MOST_KERNELS; i++)
+    for (int i = 0; i < PROFILE_MAX_KERNELS; i++)
         if (all->matrix[i * (LAST + 1) + i] > 0) s.kernel[s.kernels++] = i;
     s.size = s.kernels + 2;
     const int64_t n = s.size, one = 2 * n * n + 2 * n;
@@ -265,17 +265,17 @@ static yoke_status solve_all(const profile_kernels *k, profile_unfold *all, prof
 
 yoke_status profile_kernels_solve(const profile_kernels *k, profile_joules *joules)
 {
-    for (int i = 0; i <= PROFILE_MOST_KERNELS; i++) {
+    for (int i = 0; i <= PROFILE_MAX_KERNELS; i++) {
         joules[i] = (profile_joules){.energy_j = NAN, .dynamic_j = NAN, .uncertainty_j = NAN, .call_s = NAN};
-        if (i == PROFILE_MOST_KERNELS || !(k->calls_of[i] > 0)) continue;
+        if (i == PROFILE_MAX_KERNELS || !(k->calls_of[i] > 0)) continue;
         joules[i].calls = k->calls_of[i];
         joules[i].call_s = k->seconds_of[i] / k->calls_of[i];
     }
-    if (k->readings < PROFILE_LEAST_READINGS)
+    if (k->readings < PROFILE_MIN_READINGS)
         return yoke_fail(k->context, YOKE_ERROR_UNAVAILABLE, "the meter changed %lld times so far; at least %d are needed",
-                         (long long)k->readings, (int)PROFILE_LEAST_READINGS);
+                         (long long)k->readings, (int)PROFILE_MIN_READINGS);
     profile_unfold all = {0};
-    yoke_status status = profile_unfold_start(k->context, PROFILE_MOST_KERNELS, &all);
+    yoke_status status = profile_unfold_start(k->context, PROFILE_MAX_KERNELS, &all);
     if (!status) status = solve_all(k, &all, joules);
     profile_unfold_end(k->context, &all);
     return status;

@@ -11,8 +11,8 @@
 #include "profile/arithmetic.h"
 
 /* Readings that follow each other go to one block, since one begins where the one before ends. */
-enum { PROFILE_MOST_KERNELS = 64, PROFILE_KERNEL_BLOCKS = 12, PROFILE_BLOCK_READINGS = 2 };
-enum { PROFILE_LEAST_READINGS = PROFILE_KERNEL_BLOCKS * PROFILE_BLOCK_READINGS };
+enum { PROFILE_MAX_KERNELS = 64, PROFILE_KERNEL_BLOCKS = 12, PROFILE_BLOCK_READINGS = 2 };
+enum { PROFILE_MIN_READINGS = PROFILE_KERNEL_BLOCKS * PROFILE_BLOCK_READINGS };
 
 typedef struct profile_call {
     double start_s, end_s;
@@ -26,14 +26,14 @@ typedef struct profile_kernels {
     int64_t readings;
     profile_call *calls; /* that readings to come may show, in the order in which they were told */
     int64_t count, capacity, forgotten;
-    double calls_of[PROFILE_MOST_KERNELS], seconds_of[PROFILE_MOST_KERNELS]; /* all that were told */
-    double sum_w, sum_weight;                                                /* of readings: their mean power */
+    double calls_of[PROFILE_MAX_KERNELS], seconds_of[PROFILE_MAX_KERNELS]; /* all that were told */
+    double sum_w, sum_weight;                                              /* of readings: their mean power */
 } profile_kernels;
 
 /* Errors: MEMORY. */
 yoke_status profile_kernels_start(yoke_context *context, profile_kernels *kernels);
 void profile_kernels_end(profile_kernels *kernels);
-/* A call of kernel 0 <= k < PROFILE_MOST_KERNELS.  Errors: MEMORY, ARGUMENT (a million calls show at once). */
+/* A call of kernel 0 <= k < PROFILE_MAX_KERNELS.  Errors: MEMORY, ARGUMENT (a million calls show at once). */
 yoke_status profile_kernels_call(profile_kernels *kernels, const profile_call *call);
 /* No reading to come shows what ended before. */
 void profile_kernels_forget(profile_kernels *kernels, double before_s);
@@ -48,7 +48,7 @@ typedef struct profile_joules {
 } profile_joules;
 
 /*
- * joules [PROFILE_MOST_KERNELS + 1], the last one without any kernel.  Kernels that took no time have no energy.
+ * joules [PROFILE_MAX_KERNELS + 1], the last one without any kernel.  Kernels that took no time have no energy.
  * Errors: MEMORY, UNAVAILABLE (too few readings: how many there are, and how many are needed), NUMERIC (the readings do not determine anything).
  */
 yoke_status profile_kernels_solve(const profile_kernels *kernels, profile_joules *joules);

@@ -9,7 +9,7 @@
 
 static const double golden_ratio = 0.6180339887498949;
 
-enum { LEAST_SINGLE = 100, LEAST_BURSTS = 6 };
+enum { MIN_SINGLE = 100, MIN_BURSTS = 6 };
 
 /* Sensors that show a mean over more than this, or a low pass, tell the energy of bursts only. */
 static const double longest_window_s = 0.3;
@@ -117,14 +117,14 @@ static yoke_status shoot(measurement *m, profile_series *series)
 static int64_t least_single(const measurement *m)
 {
     double window = m->sensor->shape == YOKE_SENSOR_MEAN ? m->sensor->window_s : 0;
-    return (int64_t)fmax(LEAST_SINGLE, 20 * m->sensor->period_s / fmax(m->reader.run_s, window));
+    return (int64_t)fmax(MIN_SINGLE, 20 * m->sensor->period_s / fmax(m->reader.run_s, window));
 }
 
 static int64_t least_bursts(const measurement *m, const profile_series *bursts)
 {
     bool window = m->sensor->shape != YOKE_SENSOR_HALVES && m->sensor->window_s > 0.1 * m->reader.run_s;
     double readings = ((double)bursts->burst * m->reader.run_s + bursts->quiet_s) / m->sensor->period_s; /* of one burst */
-    return (int64_t)fmax(LEAST_BURSTS, (window ? 20 : 200) / readings);
+    return (int64_t)fmax(MIN_BURSTS, (window ? 20 : 200) / readings);
 }
 
 /* A series of bursts of so many runs. */

@@ -79,7 +79,7 @@ static int64_t keep_sharp(sensor_change *changes, int64_t count)
     static const double times = 4; /* the width of the lower quartile */
     int64_t sharp = 0;
     qsort(changes, (size_t)count, sizeof *changes, by_width);
-    while (sharp < count && (sharp < SENSOR_LEAST_CHANGES || width_of(&changes[sharp]) <= times * width_of(&changes[count / 4]))) sharp++;
+    while (sharp < count && (sharp < SENSOR_MIN_CHANGES || width_of(&changes[sharp]) <= times * width_of(&changes[count / 4]))) sharp++;
     qsort(changes, (size_t)sharp, sizeof *changes, by_time);
     return sharp;
 }
@@ -87,17 +87,17 @@ static int64_t keep_sharp(sensor_change *changes, int64_t count)
 /* A counter moves without any load, since idle devices draw power too. */
 static yoke_status find_counter_clock(profiler *p)
 {
-    enum { MOST_CHANGES = 400, ENOUGH_CHANGES = 64, FEW_CHANGES = 16 };
+    enum { MAX_CHANGES = 400, ENOUGH_CHANGES = 64, FEW_CHANGES = 16 };
     static const double usual_s = 2, most_s = 10;
-    sensor_change changes[MOST_CHANGES];
+    sensor_change changes[MAX_CHANGES];
     int64_t count = 0;
     double last = NAN, begin = now_s(p), after = 0;
     yoke_status status = p->meter.energy_j(&p->base_j, p->meter.user);
     while (!status && count < ENOUGH_CHANGES && (after = now_s(p) - begin) < (count < FEW_CHANGES ? most_s : usual_s))
-        status = profile_poll(&p->reader, now_s(p) + 0.01, &last, changes, MOST_CHANGES, &count);
+        status = profile_poll(&p->reader, now_s(p) + 0.01, &last, changes, MAX_CHANGES, &count);
     after = now_s(p) - begin;
     p->least_w = last / after;
-    if (!status && count < SENSOR_LEAST_CHANGES)
+    if (!status && count < SENSOR_MIN_CHANGES)
         return yoke_fail(p->context, YOKE_ERROR_UNAVAILABLE,
                          "the counter changed only %lld times in %.2g s, which tells nothing of kernels; take another meter",
                          (long long)count, after);
@@ -269,7 +269,7 @@ yoke_status profiler_begin(profiler *p, int set)
 
 yoke_status profiler_call(profiler *p, const profile_call *call)
 {
-    if (p->kernels == NULL || call->kernel < 0 || call->kernel >= PROFILE_MOST_KERNELS || !(call->end_s >= call->start_s))
+    if (p->kernels == NULL || call->kernel < 0 || call->kernel >= PROFILE_MAX_KERNELS || !(call->end_s >= call->start_s))
         return yoke_fail(p->context, YOKE_ERROR_ARGUMENT, "kernel %d from %g s to %g s is no call", call->kernel, call->start_s,
                          call->end_s);
     return profile_kernels_call(p->kernels, call);
@@ -298,7 +298,7 @@ static double misplaced_j(const profiler *p, const profile_joules *joules)
 {
     static const double part = 0.1;
     double most_w = 0;
-    for (int i = 0; i < PROFILE_MOST_KERNELS; i++)
+    for (int i = 0; i < PROFILE_MAX_KERNELS; i++)
         if (joules[i].dynamic_j > most_w * joules[i].call_s) most_w = joules[i].dynamic_j / joules[i].call_s;
     return part * p->reader.read_s * most_w;
 }
@@ -312,8 +312,8 @@ yoke_status profiler_result(const profiler *p, int set, profile_joules *joules, 
     yoke_status status = profile_kernels_solve(kernels, joules);
     if (status) return status;
     double misplaced = misplaced_j(p, joules);
-    for (int i = 0; i <= PROFILE_MOST_KERNELS; i++) {
-        if (i < PROFILE_MOST_KERNELS) joules[i].uncertainty_j = hypot(joules[i].uncertainty_j, misplaced);
+    for (int i = 0; i <= PROFILE_MAX_KERNELS; i++) {
+        if (i < PROFILE_MAX_KERNELS) joules[i].uncertainty_j = hypot(joules[i].uncertainty_j, misplaced);
         if (!isnan(gain)) joules[i].uncertainty_j = hypot(joules[i].uncertainty_j, gain * joules[i].energy_j);
     }
     return YOKE_OK;

@@ -42,7 +42,7 @@ yoke_status profile_wait(const profile_reader *reader, double time_s)
     }
 }
 
-enum { MOST_STANDING = 1000000 }; /* readings between which the clock does not move */
+enum { MAX_STANDING = 1000000 }; /* readings between which the clock does not move */
 
 yoke_status profile_power(profile_reader *reader, double *watts, double *begin_s, double *end_s)
 {
@@ -53,7 +53,7 @@ yoke_status profile_power(profile_reader *reader, double *watts, double *begin_s
     if (!isfinite(shown) || shown < 0 || shown > reader->most)
         return yoke_fail(reader->context, YOKE_ERROR_UNAVAILABLE, "the meter shows %g; expected 0 to %g", shown, reader->most);
     reader->standing = took > 0 ? 0 : reader->standing + 1;
-    if (reader->standing > MOST_STANDING)
+    if (reader->standing > MAX_STANDING)
         return yoke_fail(reader->context, YOKE_ERROR_ARGUMENT, "the clock of the power profile's subject does not advance; check clock_s");
     reader->reads++;
     reader->reading_s += took;

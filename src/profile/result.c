@@ -218,7 +218,7 @@ static yoke_status unfold(const profile_reader *reader, const profile_series *se
         const profile_shot *shot = &series->shots[s];
         double end = shot->start_s + series->run_s;
         for (int64_t i = shot->first; i < shot->last; i++) {
-            double row[PROFILE_MOST_BINS + 1] = {0}, time = reader->updates[i].time_s;
+            double row[PROFILE_MAX_BINS + 1] = {0}, time = reader->updates[i].time_s;
             profile_row_add(row, bins, sensor, time, shot->start_s - pad_s, end + pad_s);
             profile_unfold_add(&sums, row, reader->updates[i].watts - idle_at(&idle, time), 1);
         }
@@ -236,7 +236,7 @@ yoke_status profile_series_unfold(const profile_reader *reader, const profile_se
     profile->why_no_profile[0] = '\0';
     yoke_status status = copy_readings(reader, series, profile);
     if (status) return status;
-    int bins = (int)fmin((double)points, PROFILE_MOST_BINS);
+    int bins = (int)fmin((double)points, PROFILE_MAX_BINS);
     status = unfold(reader, series, sensor, bins, pad, &solution);
     if (status && status != YOKE_ERROR_NUMERIC) return status;
     for (int i = 0; !status && i < bins; i++) error += solution.error_w[i] / bins;

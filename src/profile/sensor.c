@@ -158,7 +158,7 @@ static bool try_period(const sensor_change *changes, int64_t count, double perio
 yoke_status sensor_fit_period(yoke_context *context, const sensor_change *changes, int64_t count, sensor_clock *clock)
 {
     void *memory = NULL;
-    if (count < SENSOR_LEAST_CHANGES)
+    if (count < SENSOR_MIN_CHANGES)
         return yoke_fail(context, YOKE_ERROR_UNAVAILABLE,
                          "the sensor's reading changed only %lld times while the load was switched on and off; take another sensor",
                          (long long)count);

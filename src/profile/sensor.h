@@ -49,7 +49,7 @@ typedef struct sensor_clock {
     double drift;   /* by which that grows, per second */
 } sensor_clock;
 
-enum { SENSOR_LEAST_CHANGES = 12 };
+enum { SENSOR_MIN_CHANGES = 12 };
 extern const double sensor_sync_s; /* 0.2 s */
 
 /*

@@ -63,13 +63,13 @@ static yoke_status open_device(yoke_run *run, int number, const char *name)
 static yoke_status open_devices(yoke_run *run, char *names)
 {
     yoke_status status = YOKE_OK;
-    const char *list[RUN_MOST_DEVICES];
+    const char *list[RUN_MAX_DEVICES];
     for (char *name = names; name != NULL;) {
         char *comma = strchr(name, ',');
         if (comma != NULL) *comma = '\0';
-        if (run->num_devices == RUN_MOST_DEVICES)
+        if (run->num_devices == RUN_MAX_DEVICES)
             return yoke_fail(run->context, YOKE_ERROR_INPUT, "there are more than %d devices; name those that are to work",
-                             (int)RUN_MOST_DEVICES);
+                             (int)RUN_MAX_DEVICES);
         list[run->num_devices++] = name;
         name = comma != NULL ? comma + 1 : NULL;
     }
@@ -107,7 +107,7 @@ static yoke_status exclude_devices(yoke_run *run)
 static void choose_levels(const yoke_frequency_info *domain, run_device *d)
 {
     int64_t there = domain->num_levels;
-    d->num_levels = there > 0 && there < RUN_MOST_LEVELS ? (int)there : RUN_MOST_LEVELS;
+    d->num_levels = there > 0 && there < RUN_MAX_LEVELS ? (int)there : RUN_MAX_LEVELS;
     for (int k = 0; k < d->num_levels; k++) {
         double part = d->num_levels > 1 ? k / (d->num_levels - 1.0) : 1;
         d->hz[k] = there > 0 ? domain->levels_hz[(int64_t)(part * (double)(there - 1) + 0.5)]
@@ -131,7 +131,7 @@ static void leave_frequencies(yoke_run *run, const char *why)
 
 static int match_frequencies(yoke_run *run, const yoke_frequency_info *list, int64_t count)
 {
-    const yoke_device_info *infos[RUN_MOST_DEVICES];
+    const yoke_device_info *infos[RUN_MAX_DEVICES];
     int found = 0;
     for (int i = 0; i < run->num_devices; i++) infos[i] = run->devices[i].info;
     for (int i = 0; i < run->num_devices; i++) {
@@ -173,7 +173,7 @@ static void match_meters(yoke_run *run)
     for (int64_t k = 0; k < run->num_meters; k++) counted += run->meter_infos[k].counted != 0;
     for (int i = 0; i < run->num_devices; i++) {
         run_device *d = &run->devices[i];
-        for (int64_t k = 0; k < run->num_meters && k < RUN_MOST_METERS; k++) {
+        for (int64_t k = 0; k < run->num_meters && k < RUN_MAX_METERS; k++) {
             if (!run_meter_belongs(&run->meter_infos[k], counted, d->info)) continue;
             size_t length = strlen(d->meter_names);
             d->meters |= UINT64_C(1) << k;

@@ -170,13 +170,13 @@ static yoke_status prepare(yoke_run *run, const yoke_run_definition *definition,
 /* What the store tells kernels apart by. */
 static yoke_status name_work(yoke_run *run, const yoke_run_definition *d)
 {
-    enum { MOST_TEXTS = 32 };
-    const char *texts[MOST_TEXTS + 2];
+    enum { MAX_TEXTS = 32 };
+    const char *texts[MAX_TEXTS + 2];
     int64_t count = 0;
     int index = 0;
     yoke_status status = run_work_find(run, d->work, &index);
     if (status != YOKE_OK || run->run_works[index].planned) return status;
-    for (int64_t k = 0; d->source != NULL && k < d->source->num_texts && count < MOST_TEXTS; k++) texts[count++] = d->source->texts[k];
+    for (int64_t k = 0; d->source != NULL && k < d->source->num_texts && count < MAX_TEXTS; k++) texts[count++] = d->source->texts[k];
     if (d->source != NULL && d->source->options != NULL) texts[count++] = d->source->options;
     if (d->function != NULL) texts[count++] = d->function;
     return yoke_run_work(run, d->work, texts, count);

@@ -6,7 +6,7 @@
 
 #include "run/run.h"
 
-enum { RUN_MOST_ARGUMENTS = 16 }; /* of a loop, beside ranges and arrays */
+enum { RUN_MAX_ARGUMENTS = 16 }; /* of a loop, beside ranges and arrays */
 
 /* Units [first, last) of a kept, divided array that lie on an accelerator. */
 typedef struct run_held {

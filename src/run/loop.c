@@ -158,8 +158,8 @@ static void work_on_host(void *user)
         static const yoke_group only = {.index = 0, .count = 1};
         int64_t first = d->first + units / pieces * piece + smaller(piece, units % pieces);
         int64_t last = first + units / pieces + (piece < units % pieces);
-        yoke_argument values[RUN_MOST_ARGUMENTS];
-        void *arguments[2 + YOKE_RUN_MAX_ARRAYS + RUN_MOST_ARGUMENTS];
+        yoke_argument values[RUN_MAX_ARGUMENTS];
+        void *arguments[2 + YOKE_RUN_MAX_ARRAYS + RUN_MAX_ARGUMENTS];
         void *own[YOKE_RUN_MAX_ARRAYS];
         arguments[0] = &first;
         arguments[1] = &last;
@@ -185,7 +185,7 @@ static yoke_status start_host(const run_device *device, run_kernel_device *d, ru
 
 static yoke_status launch(const run_device *device, const run_kernel_device *d, const yoke_run_kernel *kernel)
 {
-    yoke_argument arguments[2 + YOKE_RUN_MAX_ARRAYS + RUN_MOST_ARGUMENTS];
+    yoke_argument arguments[2 + YOKE_RUN_MAX_ARRAYS + RUN_MAX_ARGUMENTS];
     int64_t count = 0, items = (d->last - d->first) * kernel->items_per_unit,
             groups = (items + kernel->group_size - 1) / kernel->group_size;
     arguments[count++] = yoke_argument_int64(d->first);
@@ -210,8 +210,8 @@ static yoke_status start_accelerator(const run_device *device, run_kernel_device
 /* ----------------------------------------------------------------------------------------------------- a piece */
 
 typedef struct piece_report {
-    double seconds[RUN_MOST_DEVICES], moved_s[RUN_MOST_DEVICES];
-    int64_t moved[RUN_MOST_DEVICES];
+    double seconds[RUN_MAX_DEVICES], moved_s[RUN_MAX_DEVICES];
+    int64_t moved[RUN_MAX_DEVICES];
 } piece_report;
 
 /* Units that an accelerator gives up come to the host, before anybody works on them. */
@@ -310,7 +310,7 @@ static yoke_status work_piece(yoke_run *run, yoke_run_kernel *kernel, int64_t fr
 /* Units of devices that failed are done by the others. */
 static yoke_status repeat(yoke_run *run, yoke_run_kernel *kernel)
 {
-    int64_t first[RUN_MOST_DEVICES], last[RUN_MOST_DEVICES];
+    int64_t first[RUN_MAX_DEVICES], last[RUN_MAX_DEVICES];
     yoke_status status = YOKE_OK;
     run->forced = -1;
     for (int i = 0; i < run->num_devices; i++) {
@@ -330,7 +330,7 @@ static yoke_status repeat(yoke_run *run, yoke_run_kernel *kernel)
 /* Units from .. from + count - 1: one round. */
 static yoke_status work_piece(yoke_run *run, yoke_run_kernel *kernel, int64_t from, int64_t count)
 {
-    run_task tasks[RUN_MOST_DEVICES];
+    run_task tasks[RUN_MAX_DEVICES];
     piece_report report;
     int failed = 0;
     yoke_status status = plan_piece(run, kernel, count);
@@ -361,9 +361,9 @@ static yoke_status check(yoke_run *run, const yoke_run_kernel *kernel, int64_t n
 {
     if (n < 0) return yoke_fail(run->context, YOKE_ERROR_ARGUMENT, "yoke_run_loop: n is %lld; it must not be negative", (long long)n);
     if (run->begun) return yoke_fail(run->context, YOKE_ERROR_ARGUMENT, "yoke_run_loop: a round has begun; end it first");
-    if (num_arguments < 0 || num_arguments > RUN_MOST_ARGUMENTS || (num_arguments > 0 && arguments == NULL))
+    if (num_arguments < 0 || num_arguments > RUN_MAX_ARGUMENTS || (num_arguments > 0 && arguments == NULL))
         return yoke_fail(run->context, YOKE_ERROR_ARGUMENT, "yoke_run_loop: %lld arguments; there may be 0 to %d", (long long)num_arguments,
-                         (int)RUN_MOST_ARGUMENTS);
+                         (int)RUN_MAX_ARGUMENTS);
     for (int64_t k = 0; k < num_arguments; k++)
         if (arguments[k].kind == YOKE_ARGUMENT_BUFFER)
             return yoke_fail(run->context, YOKE_ERROR_ARGUMENT,

@@ -127,8 +127,8 @@ static yoke_status check_names(yoke_context *context, const char *names)
         if (length == 0 || length >= NAME_BYTES)
             return yoke_fail(context, YOKE_ERROR_INPUT,
                              "the list of devices \"%.200s\" has an empty or too long name: expected names like openmp,cuda:0", names);
-        if (++count > RUN_MOST_DEVICES)
-            return yoke_fail(context, YOKE_ERROR_INPUT, "the list names more than %d devices", (int)RUN_MOST_DEVICES);
+        if (++count > RUN_MAX_DEVICES)
+            return yoke_fail(context, YOKE_ERROR_INPUT, "the list names more than %d devices", (int)RUN_MAX_DEVICES);
         name += length;
         if (*name == '\0') return YOKE_OK;
     }

@@ -50,7 +50,7 @@ static void match_meters(yoke_run *run, int device)
     else if (of->meters == 0)
         snprintf(d->why, sizeof d->why, "%s", run->meter == NULL ? "no meters are open" : "no meter here tells of it");
     d->context = run->context;
-    for (int64_t k = 0; k < run->num_meters && k < RUN_MOST_METERS && d->why[0] == '\0'; k++) {
+    for (int64_t k = 0; k < run->num_meters && k < RUN_MAX_METERS && d->why[0] == '\0'; k++) {
         if ((of->meters & (UINT64_C(1) << k)) == 0) continue;
         check_meter(&run->meter_infos[k], d->why);
         if (d->num_meters == RUN_PROFILE_METERS) snprintf(d->why, sizeof d->why, "it has more than %d meters", (int)RUN_PROFILE_METERS);
@@ -195,7 +195,7 @@ yoke_status run_profile_end(yoke_run *run, double seconds)
 /* Where there are very many, those that come last share a name. */
 static int find_kernel(run_profile *profile, const char *name)
 {
-    const int last = PROFILE_MOST_KERNELS - 1;
+    const int last = PROFILE_MAX_KERNELS - 1;
     for (int k = 0; k < profile->num_kernels; k++)
         if (strncmp(profile->names[k], name, RUN_KERNEL_BYTES - 1) == 0) return k;
     if (profile->num_kernels > last) return last;
@@ -285,8 +285,8 @@ yoke_status yoke_run_mark(yoke_run *run, int64_t device, yoke_queue *queue, cons
 static double all_j(const yoke_run *run) { return run->known_s > 0 ? run->known_j / run->known_s * run->sum_s : (double)NAN; }
 
 typedef struct summing {
-    profile_joules joules[PROFILE_MOST_KERNELS + 1]; /* of all meters of the device */
-    double readings;                                 /* of the meter with the fewest, over those that it takes */
+    profile_joules joules[PROFILE_MAX_KERNELS + 1]; /* of all meters of the device */
+    double readings;                                /* of the meter with the fewest, over those that it takes */
     char why[RUN_WHY_BYTES];
 } summing;
 
@@ -295,17 +295,17 @@ static void sum_meters(const yoke_run *run, int device, int level, summing *sum)
     const run_profile_device *d = &run->profile->devices[device];
     const int any = run->num_meters > 0 || run->meter == NULL || run->energy_why[0] == '\0';
     static const profile_joules unknown = {.call_s = NAN, .energy_j = NAN, .uncertainty_j = NAN, .dynamic_j = NAN};
-    profile_joules one[PROFILE_MOST_KERNELS + 1];
-    for (int k = 0; k <= PROFILE_MOST_KERNELS; k++) sum->joules[k] = unknown;
+    profile_joules one[PROFILE_MAX_KERNELS + 1];
+    for (int k = 0; k <= PROFILE_MAX_KERNELS; k++) sum->joules[k] = unknown;
     snprintf(sum->why, sizeof sum->why, "%s", any ? d->why : run->energy_why);
     sum->readings = NAN;
     for (int m = 0; m < d->num_meters; m++) {
         int64_t readings = 0;
-        for (int k = 0; k <= PROFILE_MOST_KERNELS; k++) one[k] = unknown;
+        for (int k = 0; k <= PROFILE_MAX_KERNELS; k++) one[k] = unknown;
         yoke_status status = profiler_result(d->meters[m].profiler, level, one, &readings);
         if (status != YOKE_OK && sum->why[0] == '\0') snprintf(sum->why, sizeof sum->why, "%s", yoke_last_error(run->context));
         if (status != YOKE_OK) sum->readings = fmin(sum->readings, (double)readings);
-        for (int k = 0; k <= PROFILE_MOST_KERNELS; k++) {
+        for (int k = 0; k <= PROFILE_MAX_KERNELS; k++) {
             profile_joules *to = &sum->joules[k];
             if (m == 0) *to = one[k];
             if (m == 0) continue;
@@ -314,7 +314,7 @@ static void sum_meters(const yoke_run *run, int device, int level, summing *sum)
             to->uncertainty_j += one[k].uncertainty_j; /* what is wrong with them may be the same */
         }
     }
-    for (int k = 0; k < PROFILE_MOST_KERNELS; k++) sum->joules[k].call_s = d->timed_s[level][k] / d->timed[level][k];
+    for (int k = 0; k < PROFILE_MAX_KERNELS; k++) sum->joules[k].call_s = d->timed_s[level][k] / d->timed[level][k];
 }
 
 /* More calls make uncertainties smaller by the root of their number, and readings more. */
@@ -324,8 +324,7 @@ static void explain_too_few(const summing *sum, const profile_joules *joules, do
     if (isnan(joules->call_s)) {
         snprintf(why, RUN_WHY_BYTES, "none of its calls was timed, since that took more of the time than it may; a longer run times some");
     } else if (sum->why[0] != '\0' && sum->readings > 0) {
-        snprintf(why, RUN_WHY_BYTES, "%.160s: about %.2g calls", sum->why,
-                 fmin(1e15, ceil(calls * PROFILE_LEAST_READINGS / sum->readings)));
+        snprintf(why, RUN_WHY_BYTES, "%.160s: about %.2g calls", sum->why, fmin(1e15, ceil(calls * PROFILE_MIN_READINGS / sum->readings)));
     } else if (sum->why[0] != '\0') {
         snprintf(why, RUN_WHY_BYTES, "%s", sum->why);
     } else if (isnan(joules->energy_j)) {
@@ -371,15 +370,15 @@ static void add_device(yoke_run *run, int device, int level, int64_t *count)
     for (int k = 0; k < run->profile->num_kernels; k++) any += d->calls[level][k];
     if (!(any > 0)) return;
     sum_meters(run, device, level, &sum);
-    const profile_joules *idle = &sum.joules[PROFILE_MOST_KERNELS];
-    for (int k = 0; k < PROFILE_MOST_KERNELS && !(idle->uncertainty_j < 0.5 * idle->energy_j); k++) sum.joules[k].dynamic_j = NAN;
+    const profile_joules *idle = &sum.joules[PROFILE_MAX_KERNELS];
+    for (int k = 0; k < PROFILE_MAX_KERNELS && !(idle->uncertainty_j < 0.5 * idle->energy_j); k++) sum.joules[k].dynamic_j = NAN;
     for (int k = 0; k < run->profile->num_kernels; k++) {
         if (!(d->calls[level][k] > 0)) continue;
         add_row(run, device, level, run->profile->names[k], d->calls[level][k], &sum.joules[k], &sum, count);
         busy_s += d->calls[level][k] * sum.joules[k].call_s;
     }
     /* What it draws while no kernel is at work. */
-    profile_joules rest = sum.joules[PROFILE_MOST_KERNELS];
+    profile_joules rest = sum.joules[PROFILE_MAX_KERNELS];
     rest.call_s = (d->round_s[level] - busy_s) / d->rounds[level];
     if (!(d->rounds[level] > 0) || !(rest.call_s * d->rounds[level] > 1e-9 * d->round_s[level])) return; /* it is always at work */
     rest.energy_j *= rest.call_s;
@@ -396,7 +395,7 @@ yoke_status yoke_run_profile_get(yoke_run *run, const yoke_run_profile **rows, i
     *count = 0;
     if (run->profile == NULL) return YOKE_OK;
     for (int i = 0; i < run->num_devices; i++)
-        for (int level = 0; level < RUN_MOST_LEVELS; level++) add_device(run, i, level, count);
+        for (int level = 0; level < RUN_MAX_LEVELS; level++) add_device(run, i, level, count);
     *rows = run->profile->rows;
     return YOKE_OK;
 }

@@ -39,21 +39,21 @@ typedef struct run_profile_device {
     double read_s;                              /* when that was */
     int open;                                   /* kernel that was at work then; -1: none */
     int open_continues;
-    double open_s;                   /* since then */
-    double nearest_s;                /* how well the time of an event was known at best; 0: not tried yet */
-    int last;                        /* kernel that was begun last in this round; -1: none */
-    double spent_s;                  /* in marks, but for waiting while the device works */
-    double round_s[RUN_MOST_LEVELS]; /* of rounds with marks */
-    double rounds[RUN_MOST_LEVELS];
-    double round_calls[PROFILE_MOST_KERNELS]; /* of the round that has begun */
-    double calls[RUN_MOST_LEVELS][PROFILE_MOST_KERNELS];
-    double timed[RUN_MOST_LEVELS][PROFILE_MOST_KERNELS], timed_s[RUN_MOST_LEVELS][PROFILE_MOST_KERNELS]; /* calls, and their seconds */
+    double open_s;                  /* since then */
+    double nearest_s;               /* how well the time of an event was known at best; 0: not tried yet */
+    int last;                       /* kernel that was begun last in this round; -1: none */
+    double spent_s;                 /* in marks, but for waiting while the device works */
+    double round_s[RUN_MAX_LEVELS]; /* of rounds with marks */
+    double rounds[RUN_MAX_LEVELS];
+    double round_calls[PROFILE_MAX_KERNELS]; /* of the round that has begun */
+    double calls[RUN_MAX_LEVELS][PROFILE_MAX_KERNELS];
+    double timed[RUN_MAX_LEVELS][PROFILE_MAX_KERNELS], timed_s[RUN_MAX_LEVELS][PROFILE_MAX_KERNELS]; /* calls, and their seconds */
 } run_profile_device;
 
 typedef struct run_profile {
     double overhead, start_s; /* part of the time since then that it may take */
     int num_kernels;
-    char names[PROFILE_MOST_KERNELS][RUN_KERNEL_BYTES];
+    char names[PROFILE_MAX_KERNELS][RUN_KERNEL_BYTES];
     run_profile_device *devices; /* [num_devices] */
     yoke_run_profile *rows;      /* [RUN_PROFILE_ROWS] of the latest call of yoke_run_profile_get */
     char (*why)[RUN_WHY_BYTES];  /* likewise */

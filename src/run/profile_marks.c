@@ -56,12 +56,12 @@ static yoke_status read_next(run_profile_device *d)
  */
 yoke_status run_marks_begin(run_profile_device *d, yoke_device *of, yoke_queue *queue)
 {
-    enum { MOST_TRIES = 4 };
+    enum { MAX_TRIES = 4 };
     static const double about = 1.5, near_enough_s = 5e-5;
     double best = INFINITY;
     d->started = d->read = 0;
     d->open = -1;
-    for (int tries = 0; tries < MOST_TRIES && !(best <= fmax(near_enough_s, about * d->nearest_s)); tries++) {
+    for (int tries = 0; tries < MAX_TRIES && !(best <= fmax(near_enough_s, about * d->nearest_s)); tries++) {
         double before = yoke_device_clock_s(of);
         yoke_status status = record(d, of, queue, -1, 0);
         if (status == YOKE_OK) status = yoke_event_wait(d->marks[d->started - 1].event, NULL);

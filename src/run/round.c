@@ -39,12 +39,12 @@ static yoke_status check_phase(yoke_run *run, const yoke_round *round, int64_t r
 static yoke_status check_round(yoke_run *run, const yoke_round *round, int64_t r)
 {
     const double sizes[] = {round->copy_bytes_per_unit, round->memory_bytes_per_unit};
-    if (round->num_cuts < 1 || round->num_cuts > RUN_MOST_CUTS || round->cut_units == NULL)
+    if (round->num_cuts < 1 || round->num_cuts > RUN_MAX_CUTS || round->cut_units == NULL)
         return yoke_fail(run->context, YOKE_ERROR_ARGUMENT, "yoke_run_plan: round %lld has %lld cuts; there may be 1 to %d", (long long)r,
-                         (long long)round->num_cuts, (int)RUN_MOST_CUTS);
-    if (round->num_phases < 1 || round->num_phases > RUN_MOST_PHASES || round->phases == NULL)
+                         (long long)round->num_cuts, (int)RUN_MAX_CUTS);
+    if (round->num_phases < 1 || round->num_phases > RUN_MAX_PHASES || round->phases == NULL)
         return yoke_fail(run->context, YOKE_ERROR_ARGUMENT, "yoke_run_plan: round %lld has %lld phases; there may be 1 to %d", (long long)r,
-                         (long long)round->num_phases, (int)RUN_MOST_PHASES);
+                         (long long)round->num_phases, (int)RUN_MAX_PHASES);
     for (int64_t c = 0; c < round->num_cuts; c++)
         if (round->cut_units[c] < 0 || round->cut_units[c] > max_units)
             return yoke_fail(run->context, YOKE_ERROR_ARGUMENT,
@@ -214,7 +214,7 @@ static int is_named(const run_alternative *list, int count, const char *name)
 /* Adds alternatives whose names are not there; what is best for one round is not for all. */
 static int join(const run_alternative *from, int num_from, run_alternative *to, int count)
 {
-    for (int k = 0; k < num_from && count < RUN_MOST_ALTERNATIVES; k++)
+    for (int k = 0; k < num_from && count < RUN_MAX_ALTERNATIVES; k++)
         if (!is_named(to, count, from[k].name) && strcmp(from[k].name, "best") != 0) to[count++] = from[k];
     return count;
 }
@@ -418,7 +418,7 @@ static yoke_status predict_with_calls(yoke_run *run, const yoke_run_report *repo
 yoke_status yoke_run_end(yoke_run *run, const yoke_run_report *report, yoke_cost *measured)
 {
     static const yoke_run_report nothing = {0};
-    double busy[RUN_MOST_DEVICES], seconds = NAN;
+    double busy[RUN_MAX_DEVICES], seconds = NAN;
     yoke_energy total;
     if (run == NULL || !run->begun)
         return yoke_fail(run != NULL ? run->context : NULL, YOKE_ERROR_ARGUMENT, "yoke_run_end: %s",

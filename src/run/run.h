@@ -21,15 +21,15 @@
 #include "yoke/yoke.h"
 
 enum {
-    RUN_MOST_DEVICES = YOKE_BALANCER_MAX_DEVICES,
-    RUN_MOST_LEVELS = 16, /* of a domain with more frequencies, or any, so many are used, evenly spread, with both ends */
-    RUN_MOST_METERS = 64,
-    RUN_MOST_CUTS = YOKE_PLAN_MAX_CUTS,
-    RUN_MOST_PHASES = YOKE_PLAN_MAX_PHASES,
-    RUN_MOST_ALTERNATIVES = 24,
+    RUN_MAX_DEVICES = YOKE_BALANCER_MAX_DEVICES,
+    RUN_MAX_LEVELS = 16, /* of a domain with more frequencies, or any, so many are used, evenly spread, with both ends */
+    RUN_MAX_METERS = 64,
+    RUN_MAX_CUTS = YOKE_PLAN_MAX_CUTS,
+    RUN_MAX_PHASES = YOKE_PLAN_MAX_PHASES,
+    RUN_MAX_ALTERNATIVES = 24,
     RUN_PAIRS = 8,
     RUN_TOLD = 16,
-    RUN_MOST_TRIES = 3 /* rounds that were to tell something and did not, after which no more are spent on it */
+    RUN_MAX_TRIES = 3 /* rounds that were to tell something and did not, after which no more are spent on it */
 };
 
 /* What is known of a device's powers at a frequency. */
@@ -51,7 +51,7 @@ typedef struct run_device {
     char domain[64];         /* of its frequency; "" */
     char why_no_frequency[RUN_WHY_BYTES];
     int num_levels; /* at least 1; one of NaN where the frequency is not set */
-    double hz[RUN_MOST_LEVELS];
+    double hz[RUN_MAX_LEVELS];
     int level;        /* that it has, as far as set; the highest before */
     int explorations; /* rounds that were to measure a frequency of it */
     int is_set;       /* nonzero: level was set */
@@ -59,7 +59,7 @@ typedef struct run_device {
     char meter_names[160];
     int shares_meters;
     int removable;
-    run_level_power powers[RUN_MOST_LEVELS];
+    run_level_power powers[RUN_MAX_LEVELS];
     double copy_seconds_per_unit; /* of what changes hands, smoothed; NaN: not known */
     double copy_few, copy_few_s, copy_most,
         copy_most_s; /* the fewest and the most units that were copied, and their seconds; copy_few 0: none were */
@@ -110,19 +110,19 @@ typedef struct run_work {
     char *name;
     char kernel[17];                     /* hash of its texts */
     int planned;                         /* nonzero: a plan had it, so the hash is fixed */
-    speed_model *models;                 /* [num_devices][2: alone, beside others][RUN_MOST_LEVELS] */
+    speed_model *models;                 /* [num_devices][2: alone, beside others][RUN_MAX_LEVELS] */
     run_level_relation *level_relations; /* likewise */
     run_scatter *scatter;                /* [num_devices][2] */
     run_relation *relations;             /* [num_devices] */
     int num_told;                        /* rounds that begin with this work and told what they took; the latest RUN_TOLD are kept */
     run_told told[RUN_TOLD];
-    int *stored;                      /* [num_devices]: samples that came from the store */
-    int *tries;                       /* [num_devices]: rounds that were to measure it on the device and did not */
-    int *explored;                    /* [num_devices]: nonzero: its frequencies were measured often enough, as it was then */
-    yoke_balancer *balancer;          /* of rounds with this one phase; NULL: none yet */
-    int64_t limits[RUN_MOST_DEVICES]; /* that the balancer knows */
-    int reported;                     /* nonzero: `reports` are to be told to the balancer */
-    yoke_share_report reports[RUN_MOST_DEVICES];
+    int *stored;                     /* [num_devices]: samples that came from the store */
+    int *tries;                      /* [num_devices]: rounds that were to measure it on the device and did not */
+    int *explored;                   /* [num_devices]: nonzero: its frequencies were measured often enough, as it was then */
+    yoke_balancer *balancer;         /* of rounds with this one phase; NULL: none yet */
+    int64_t limits[RUN_MAX_DEVICES]; /* that the balancer knows */
+    int reported;                    /* nonzero: `reports` are to be told to the balancer */
+    yoke_share_report reports[RUN_MAX_DEVICES];
 } run_work;
 
 /* Why a plan is as it is. */
@@ -130,37 +130,37 @@ typedef struct run_alternative {
     char name[80], note[256];
     double time_s, energy_j;
     int feasible;
-    int64_t units[RUN_MOST_DEVICES]; /* of cut 0 */
-    double hz[RUN_MOST_DEVICES];
+    int64_t units[RUN_MAX_DEVICES]; /* of cut 0 */
+    double hz[RUN_MAX_DEVICES];
 } run_alternative;
 
 /* A planned round. */
 typedef struct run_plan {
     int64_t num_cuts, num_phases;
-    int64_t cut_units[RUN_MOST_CUTS];
-    yoke_phase phases[RUN_MOST_PHASES]; /* borrowed weights until the round ends */
-    int works[RUN_MOST_PHASES];         /* index into run->works */
-    int likes[RUN_MOST_PHASES];         /* likewise: whose times are taken until those are known; -1: none */
+    int64_t cut_units[RUN_MAX_CUTS];
+    yoke_phase phases[RUN_MAX_PHASES]; /* borrowed weights until the round ends */
+    int works[RUN_MAX_PHASES];         /* index into run->works */
+    int likes[RUN_MAX_PHASES];         /* likewise: whose times are taken until those are known; -1: none */
     double memory_bytes_per_unit, copy_bytes_per_unit;
-    uint64_t allowed;                     /* bit i: device i can do the work */
-    int64_t most_units[RUN_MOST_DEVICES]; /* of cut 0 */
-    int64_t units[RUN_MOST_CUTS][RUN_MOST_DEVICES];
-    int levels[RUN_MOST_DEVICES];
+    uint64_t allowed;                    /* bit i: device i can do the work */
+    int64_t most_units[RUN_MAX_DEVICES]; /* of cut 0 */
+    int64_t units[RUN_MAX_CUTS][RUN_MAX_DEVICES];
+    int levels[RUN_MAX_DEVICES];
     yoke_run_decision decision;
     int weighed;  /* nonzero: against other rounds, which tell what devices are alone */
     int told;     /* nonzero: for a model file, in which times and powers have their uncertainties */
     int weighted; /* nonzero: a phase has weights, which are the caller's and gone after the round */
     int explores; /* nonzero: units and levels serve learning */
     yoke_cost predicted;
-    double value;                         /* of the objective, as predicted, with copies where they are apart; NaN: not known */
-    yoke_cost planned;                    /* as the planner says of units and levels; time_s NaN: it does not */
-    double predicted_s[RUN_MOST_DEVICES]; /* of one call of the first phase; NaN: not known */
+    double value;                        /* of the objective, as predicted, with copies where they are apart; NaN: not known */
+    yoke_cost planned;                   /* as the planner says of units and levels; time_s NaN: it does not */
+    double predicted_s[RUN_MAX_DEVICES]; /* of one call of the first phase; NaN: not known */
     int feasible, optimal;
     double gap, nearest, gain; /* gain: of the planner's best over a distribution that was kept */
     char binding[16];
     char note[512];
     int num_alternatives;
-    run_alternative alternatives[RUN_MOST_ALTERNATIVES];
+    run_alternative alternatives[RUN_MAX_ALTERNATIVES];
 } run_plan;
 
 struct yoke_run {
@@ -172,8 +172,8 @@ struct yoke_run {
     int plans;                /* nonzero: the planner decides, even of one phase */
     int simulated;            /* nonzero: all devices are, and time is virtual */
     int num_devices;
-    run_device devices[RUN_MOST_DEVICES];
-    yoke_run_device shown[RUN_MOST_DEVICES];
+    run_device devices[RUN_MAX_DEVICES];
+    yoke_run_device shown[RUN_MAX_DEVICES];
     yoke_meters *meter; /* NULL: none */
     const yoke_meter_info *meter_infos;
     int64_t num_meters;
@@ -195,7 +195,7 @@ struct yoke_run {
     int has_plan, begun;
     int patience, waited; /* rounds without a search, and how many of them there were */
     int num_gathered;     /* alternatives of all rounds that are weighed */
-    run_alternative gathered[RUN_MOST_ALTERNATIVES];
+    run_alternative gathered[RUN_MAX_ALTERNATIVES];
     int64_t weighed; /* how many rounds are weighed against each other */
     double limit_s;  /* of a round, by the slowdown, where several are weighed; 0: none */
     int has_regret;  /* nonzero: regret is of the latest round */
@@ -204,12 +204,12 @@ struct yoke_run {
     struct run_calibrated *results;           /* [num_devices] of the latest calibration; NULL: there was none */
     yoke_run_watts all_idle_before, all_idle; /* of all that is metered, at rest, before devices were opened and after it */
     int64_t rounds;                           /* that ended */
-    int64_t first[RUN_MOST_CUTS][RUN_MOST_DEVICES + 1], before[RUN_MOST_CUTS][RUN_MOST_DEVICES + 1];
-    const int64_t *first_of[RUN_MOST_CUTS], *before_of[RUN_MOST_CUTS];
-    int64_t given_cuts, given_units[RUN_MOST_CUTS]; /* totals of `first`, which the application has been told; 0 cuts: none yet */
-    double frequency_hz[RUN_MOST_DEVICES];
+    int64_t first[RUN_MAX_CUTS][RUN_MAX_DEVICES + 1], before[RUN_MAX_CUTS][RUN_MAX_DEVICES + 1];
+    const int64_t *first_of[RUN_MAX_CUTS], *before_of[RUN_MAX_CUTS];
+    int64_t given_cuts, given_units[RUN_MAX_CUTS]; /* totals of `first`, which the application has been told; 0 cuts: none yet */
+    double frequency_hz[RUN_MAX_DEVICES];
     yoke_assignment assignment;
-    yoke_run_alternative alternatives[RUN_MOST_ALTERNATIVES]; /* of the assignment */
+    yoke_run_alternative alternatives[RUN_MAX_ALTERNATIVES]; /* of the assignment */
     yoke_region *region;
     double begin_s;
     yoke_energy *energies; /* [num_meters] */
@@ -217,11 +217,11 @@ struct yoke_run {
     yoke_cost measured;
     yoke_energy_kind energy_kind;
     char energy_why[RUN_WHY_BYTES];
-    double measured_s[RUN_MOST_DEVICES]; /* of one call of the first phase */
-    double sum_s, sum_j;                 /* of all rounds */
-    double known_s, known_j;             /* of those whose energy is known */
-    yoke_run_kernel *kernels;            /* a list */
-    struct run_profile *profile;         /* NULL: kernels are not profiled */
+    double measured_s[RUN_MAX_DEVICES]; /* of one call of the first phase */
+    double sum_s, sum_j;                /* of all rounds */
+    double known_s, known_j;            /* of those whose energy is known */
+    yoke_run_kernel *kernels;           /* a list */
+    struct run_profile *profile;        /* NULL: kernels are not profiled */
 };
 
 /* ------------------------------------------------------------------------------------------------ options.c */
@@ -332,8 +332,8 @@ typedef struct run_problem {
     yoke_plan_problem problem;
     yoke_round round;
     yoke_plan_options options;
-    int devices[RUN_MOST_DEVICES];
-    int (*levels)[RUN_MOST_LEVELS];
+    int devices[RUN_MAX_DEVICES];
+    int (*levels)[RUN_MAX_LEVELS];
     int vague_times, vague_powers; /* nonzero: how uncertain some of them are is not known, which the planner takes for exact */
     void *memory[6];               /* devices, levels, times, points, numbers of levels, phases */
 } run_problem;

@@ -35,7 +35,7 @@ static void read_books(const char *path, cuda_books *found)
     fclose(file);
 }
 
-cuda_books cuda_run_child(void (*body)(void), const cuda_setting settings[CUDA_MOST_SETTINGS])
+cuda_books cuda_run_child(void (*body)(void), const cuda_setting settings[CUDA_MAX_SETTINGS])
 {
     char path[] = "/tmp/yoke-books-XXXXXX";
     int file = mkstemp(path);
@@ -46,7 +46,7 @@ cuda_books cuda_run_child(void (*body)(void), const cuda_setting settings[CUDA_M
     assert_true(child >= 0);
     if (child == 0) {
         setenv("YOKE_STUB_CUDA_COUNT", path, 1);
-        for (int i = 0; i < CUDA_MOST_SETTINGS && settings[i].name != NULL; i++) setenv(settings[i].name, settings[i].value, 1);
+        for (int i = 0; i < CUDA_MAX_SETTINGS && settings[i].name != NULL; i++) setenv(settings[i].name, settings[i].value, 1);
         body();
         exit(0);
     }
@@ -58,7 +58,7 @@ cuda_books cuda_run_child(void (*body)(void), const cuda_setting settings[CUDA_M
     return found;
 }
 
-cuda_books cuda_expect_right(void (*body)(void), const cuda_setting settings[CUDA_MOST_SETTINGS])
+cuda_books cuda_expect_right(void (*body)(void), const cuda_setting settings[CUDA_MAX_SETTINGS])
 {
     cuda_books found = cuda_run_child(body, settings);
     assert_int_equal(found.exit_code, 0);

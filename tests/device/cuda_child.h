@@ -24,8 +24,8 @@ typedef struct cuda_setting {
     const char *name, *value;
 } cuda_setting;
 
-enum { CUDA_MOST_SETTINGS = 8 };
-#define WITH(...) ((const cuda_setting[CUDA_MOST_SETTINGS]){__VA_ARGS__})
+enum { CUDA_MAX_SETTINGS = 8 };
+#define WITH(...) ((const cuda_setting[CUDA_MAX_SETTINGS]){__VA_ARGS__})
 
 typedef struct cuda_books {
     int exit_code;
@@ -33,9 +33,9 @@ typedef struct cuda_books {
 } cuda_books;
 
 /* Runs `body` in a child, whose environment has the settings. */
-cuda_books cuda_run_child(void (*body)(void), const cuda_setting settings[CUDA_MOST_SETTINGS]);
+cuda_books cuda_run_child(void (*body)(void), const cuda_setting settings[CUDA_MAX_SETTINGS]);
 /* The child must end well, and have given everything back. */
-cuda_books cuda_expect_right(void (*body)(void), const cuda_setting settings[CUDA_MOST_SETTINGS]);
+cuda_books cuda_expect_right(void (*body)(void), const cuda_setting settings[CUDA_MAX_SETTINGS]);
 
 /* A group's setup: lets children find the stand-ins. */
 int cuda_use_stand_ins(void **state);

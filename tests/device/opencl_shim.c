@@ -24,19 +24,19 @@ static void find(const char *name, void *pointer)
     find(#name, &real)
 
 /* A device that fails does nothing any more: what was begun is done first, so that it does not write where the test has given back memory. */
-enum { MOST_QUEUES = 64 };
-static cl_command_queue queues[MOST_QUEUES];
+enum { MAX_QUEUES = 64 };
+static cl_command_queue queues[MAX_QUEUES];
 
 static void add_queue(cl_command_queue queue)
 {
     int i = 0;
-    while (i < MOST_QUEUES && queues[i] != NULL) i++;
-    if (i < MOST_QUEUES) queues[i] = queue;
+    while (i < MAX_QUEUES && queues[i] != NULL) i++;
+    if (i < MAX_QUEUES) queues[i] = queue;
 }
 
 static void remove_queue(cl_command_queue queue)
 {
-    for (int i = 0; i < MOST_QUEUES; i++)
+    for (int i = 0; i < MAX_QUEUES; i++)
         if (queues[i] == queue) queues[i] = NULL;
 }
 
@@ -45,7 +45,7 @@ static int fails(void)
     const long call = ++opencl_shim_state.calls, at = opencl_shim_state.fail_at;
     if (at == 0 || call < at || (call > at && !opencl_shim_state.for_ever)) return 0;
     REAL(clFinish);
-    for (int i = 0; i < MOST_QUEUES; i++)
+    for (int i = 0; i < MAX_QUEUES; i++)
         if (queues[i] != NULL) real(queues[i]);
     return 1;
 }

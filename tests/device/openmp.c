@@ -24,12 +24,12 @@ static int stop(void **state)
     return 0;
 }
 
-enum { MOST_THREADS = 256 };
+enum { MAX_THREADS = 256 };
 
 typedef struct seen {
     pthread_t caller;
     int threads;
-    cpu_set_t cores[MOST_THREADS]; /* that thread i may run on */
+    cpu_set_t cores[MAX_THREADS]; /* that thread i may run on */
 } seen;
 
 static void look(void *user)
@@ -40,7 +40,7 @@ static void look(void *user)
     {
 #pragma omp single
         s->threads = omp_get_num_threads();
-        if (omp_get_thread_num() < MOST_THREADS) sched_getaffinity(0, sizeof s->cores[0], &s->cores[omp_get_thread_num()]);
+        if (omp_get_thread_num() < MAX_THREADS) sched_getaffinity(0, sizeof s->cores[0], &s->cores[omp_get_thread_num()]);
     }
 }
 
@@ -88,7 +88,7 @@ static void threads_sit_on_the_cores_of_the_name(void **state)
             snprintf(name, sizeof name, "openmp:%lld-%lld", (long long)ranges[i][0], (long long)ranges[i][1]);
             see(context, name, flags, &s);
             assert_int_equal(s.threads, ranges[i][1] - ranges[i][0] + 1);
-            for (int thread = 0; thread < s.threads && thread < MOST_THREADS; thread++) {
+            for (int thread = 0; thread < s.threads && thread < MAX_THREADS; thread++) {
                 cpu_set_t expected = of_core(context, ranges[i][0] + thread);
                 assert_true(CPU_EQUAL(&s.cores[thread], &expected));
             }
@@ -115,7 +115,7 @@ static void all_cores_means_not_bound(void **state)
         see(*state, "openmp:0-0", flags, &s);
         see(*state, "openmp", flags, &s);
         assert_int_equal(s.threads, omp_get_max_threads());
-        for (int thread = 0; thread < s.threads && thread < MOST_THREADS; thread++) assert_true(CPU_EQUAL(&s.cores[thread], &all));
+        for (int thread = 0; thread < s.threads && thread < MAX_THREADS; thread++) assert_true(CPU_EQUAL(&s.cores[thread], &all));
     }
 }
 

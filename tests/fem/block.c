@@ -208,7 +208,7 @@ void block_destroy(block *b)
 
 void block_add_condition(block *b, fem_condition condition)
 {
-    assert_true(b->problem.num_conditions < BLOCK_MOST_CONDITIONS);
+    assert_true(b->problem.num_conditions < BLOCK_MAX_CONDITIONS);
     b->condition[b->problem.num_conditions++] = condition;
 }
 

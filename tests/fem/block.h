@@ -19,7 +19,7 @@ enum {
     BLOCK_GROUPS
 };
 
-enum { BLOCK_TURNS = 24, BLOCK_MOST_CONDITIONS = 12 };
+enum { BLOCK_TURNS = 24, BLOCK_MAX_CONDITIONS = 12 };
 
 typedef struct block_options {
     int elements[3];            /* coarse elements in each direction */
@@ -34,8 +34,8 @@ typedef struct block {
     yoke_context *context;
     fem_mesh mesh; /* tags of the elements: 101, 102, ... */
     fem_problem problem;
-    fem_material material[2];                       /* lambda and mu are set, force is 0; elements alternate if two_materials */
-    fem_condition condition[BLOCK_MOST_CONDITIONS]; /* none at first */
+    fem_material material[2];                      /* lambda and mu are set, force is 0; elements alternate if two_materials */
+    fem_condition condition[BLOCK_MAX_CONDITIONS]; /* none at first */
     fem_forest *forest;
     fem_space *space; /* this and the following by block_discretise */
     fem_boundary *boundary;

@@ -7,7 +7,7 @@
 
 #include "space/problem_checks.h"
 
-#define MOST_GROUPS 20
+#define MAX_GROUPS 20
 
 static void *get(size_t bytes)
 {
@@ -71,7 +71,7 @@ static fem_mesh *create(yoke_context *context, const char *name, int64_t element
     mesh->volume = get(n * sizeof(int32_t));
     mesh->element_tag = get(n * sizeof(int64_t));
     mesh->vertex_tag = get(m * sizeof(int64_t));
-    mesh->groups = get(MOST_GROUPS * sizeof(fem_group));
+    mesh->groups = get(MAX_GROUPS * sizeof(fem_group));
     for (int64_t e = 0; e < elements; e++) {
         mesh->volume[e] = -1;
         mesh->element_tag[e] = 101 + e;

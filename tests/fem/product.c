@@ -23,7 +23,7 @@ void product_assert(const block *b, const subdomain_setting *s, const double *u,
 
 void product_assert_all(const block *b)
 {
-    subdomain_setting settings[SUBDOMAIN_MOST_SETTINGS];
+    subdomain_setting settings[SUBDOMAIN_MAX_SETTINGS];
     uint64_t random = 3;
     int count = subdomain_settings(settings);
     double *u = block_random_array(subdomain_dofs(b), &random), *expected = block_zeros(subdomain_dofs(b), sizeof *expected);

@@ -11,7 +11,7 @@ static inline yoke_status solve_on(fem_devices *devices, const fem_space *space,
                                    const fem_constraints *constraints, const double *start, const fem_solve_options *options,
                                    const fem_hooks *hooks, fem_solution **solution)
 {
-    int32_t cut[FEM_MOST_DEVICES + 1];
+    int32_t cut[FEM_MAX_DEVICES + 1];
     fem_solve_options own = *options;
     own.devices = devices;
     for (int i = 0; i <= devices->count; i++) cut[i] = (int32_t)((int64_t)space->num_elements * i / devices->count);

@@ -9,7 +9,7 @@
 #include "operator/subdomain.h"
 #include "space/subspace.h"
 
-enum { SUBDOMAIN_CUT_MOST = 5 };
+enum { SUBDOMAIN_CUT_MAX = 5 };
 
 /* Makes a subdomain: fem_subdomain_cpu_create, fem_subdomain_device_create. */
 typedef yoke_status subdomain_create_function(const fem_space *space, const fem_constraints *constraints,
@@ -19,11 +19,11 @@ typedef struct subdomain_cut {
     const block *b;
     int count;
     int32_t *found; /* [num_nodes] in how many subdomains a node is */
-    fem_subspace *sub[SUBDOMAIN_CUT_MOST];
-    int32_t num_interface[SUBDOMAIN_CUT_MOST];
-    int32_t *interface_nodes[SUBDOMAIN_CUT_MOST];
-    uint8_t *owned[SUBDOMAIN_CUT_MOST];           /* by the first subdomain that has the node */
-    fem_subdomain *subdomain[SUBDOMAIN_CUT_MOST]; /* by subdomain_cut_make */
+    fem_subspace *sub[SUBDOMAIN_CUT_MAX];
+    int32_t num_interface[SUBDOMAIN_CUT_MAX];
+    int32_t *interface_nodes[SUBDOMAIN_CUT_MAX];
+    uint8_t *owned[SUBDOMAIN_CUT_MAX];           /* by the first subdomain that has the node */
+    fem_subdomain *subdomain[SUBDOMAIN_CUT_MAX]; /* by subdomain_cut_make */
 } subdomain_cut;
 
 /*
@@ -44,7 +44,7 @@ void subdomain_cut_exchange(subdomain_cut *cut, int width);
 
 /* A vector on every subdomain: created, from values at all nodes [num_nodes][components], back to them (the owners'), destroyed. */
 typedef struct subdomain_cut_vector {
-    fem_subdomain_vector *on[SUBDOMAIN_CUT_MOST];
+    fem_subdomain_vector *on[SUBDOMAIN_CUT_MAX];
 } subdomain_cut_vector;
 void subdomain_cut_vector_create(subdomain_cut *cut, const double *from, subdomain_cut_vector *v);
 void subdomain_cut_vector_destroy(subdomain_cut *cut, subdomain_cut_vector *v);

@@ -6,9 +6,9 @@
 
 #include "body.h"
 
-int subdomain_settings(subdomain_setting list[SUBDOMAIN_MOST_SETTINGS])
+int subdomain_settings(subdomain_setting list[SUBDOMAIN_MAX_SETTINGS])
 {
-    const fem_kernels *kernels[FEM_MOST_KERNELS];
+    const fem_kernels *kernels[FEM_MAX_KERNELS];
     int tables = fem_kernels_list(kernels), count = 0;
     for (int k = 0; k < tables; k++)
         for (int precision = FEM_DOUBLE; precision <= FEM_SINGLE; precision++)

@@ -15,8 +15,8 @@ typedef struct subdomain_setting {
 } subdomain_setting;
 
 /* Instruction sets of this processor x precision x operator x 1 to 3 threads; returns how many. */
-enum { SUBDOMAIN_MOST_SETTINGS = FEM_MOST_KERNELS * 2 * 2 * 3 };
-int subdomain_settings(subdomain_setting list[SUBDOMAIN_MOST_SETTINGS]);
+enum { SUBDOMAIN_MAX_SETTINGS = FEM_MAX_KERNELS * 2 * 2 * 3 };
+int subdomain_settings(subdomain_setting list[SUBDOMAIN_MAX_SETTINGS]);
 
 /* Curved, turned elements of two materials, refined so that many faces and edges hang; enough elements for three threads. */
 void subdomain_create_hanging(block *b, int components);

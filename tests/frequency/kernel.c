@@ -18,10 +18,10 @@
 
 #define KERNEL_API __attribute__((visibility("default")))
 
-enum { PATH_BYTES = 1024, WORD_BYTES = 256, MOST_DESCRIPTORS = 1024 };
+enum { PATH_BYTES = 1024, WORD_BYTES = 256, MAX_DESCRIPTORS = 1024 };
 
 /* The path of each descriptor that writes to a policy. */
-static char *paths[MOST_DESCRIPTORS];
+static char *paths[MAX_DESCRIPTORS];
 
 typedef int open_function(const char *path, int flags, ...);
 typedef ssize_t write_function(int descriptor, const void *bytes, size_t count);
@@ -181,7 +181,7 @@ KERNEL_API int open(const char *path, int flags, ...)
         return real_open(path, flags, mode);
     }
     int descriptor = real_open(path, flags & ~O_TRUNC, mode);
-    if (descriptor >= MOST_DESCRIPTORS) _exit(94);
+    if (descriptor >= MAX_DESCRIPTORS) _exit(94);
     if (descriptor >= 0) paths[descriptor] = strdup(path);
     return descriptor;
 }
@@ -189,7 +189,7 @@ KERNEL_API int open(const char *path, int flags, ...)
 KERNEL_API ssize_t write(int descriptor, const void *bytes, size_t count)
 {
     NEXT(write_function, "write", real_write);
-    const char *path = descriptor >= 0 && descriptor < MOST_DESCRIPTORS ? paths[descriptor] : NULL;
+    const char *path = descriptor >= 0 && descriptor < MAX_DESCRIPTORS ? paths[descriptor] : NULL;
     if (path == NULL) return real_write(descriptor, bytes, count);
     char word[WORD_BYTES];
     snprintf(word, sizeof word, "%.*s", (int)count, (const char *)bytes);
@@ -209,7 +209,7 @@ KERNEL_API ssize_t write(int descriptor, const void *bytes, size_t count)
 KERNEL_API int close(int descriptor)
 {
     NEXT(close_function, "close", real_close);
-    if (descriptor >= 0 && descriptor < MOST_DESCRIPTORS) {
+    if (descriptor >= 0 && descriptor < MAX_DESCRIPTORS) {
         free(paths[descriptor]);
         paths[descriptor] = NULL;
     }

@@ -16,7 +16,7 @@
 #include "run/machine/list.h"
 #include "scripted.h"
 
-enum { LINE_BYTES = 1024, MOST_FAULTS = 256, MOST_METERS = 64 };
+enum { LINE_BYTES = 1024, MAX_FAULTS = 256, MAX_METERS = 64 };
 
 typedef struct script {
     yoke_context *context;
@@ -25,7 +25,7 @@ typedef struct script {
     meter_set *set;     /* of scripted meters, or */
     yoke_meters *meter; /* of a tree */
     yoke_region *region;
-    yoke_energy energies[MOST_METERS], total;
+    yoke_energy energies[MAX_METERS], total;
     int ended;
 } script;
 
@@ -388,7 +388,7 @@ static int is_script(const struct dirent *entry)
     return length > 4 && strcmp(entry->d_name + length - 4, ".txt") == 0;
 }
 
-static int catalogue(char names[MOST_FAULTS][512])
+static int catalogue(char names[MAX_FAULTS][512])
 {
     char directory[256];
     snprintf(directory, sizeof directory, "%s/tests/meter/faults", getenv("YOKE_SOURCE_DIR"));
@@ -396,7 +396,7 @@ static int catalogue(char names[MOST_FAULTS][512])
     assert_non_null(open_directory);
     int count = 0;
     for (struct dirent *entry; (entry = readdir(open_directory)) != NULL;)
-        if (is_script(entry) && count < MOST_FAULTS) snprintf(names[count++], 512, "%.250s/%.250s", directory, entry->d_name);
+        if (is_script(entry) && count < MAX_FAULTS) snprintf(names[count++], 512, "%.250s/%.250s", directory, entry->d_name);
     closedir(open_directory);
     return count;
 }
@@ -404,7 +404,7 @@ static int catalogue(char names[MOST_FAULTS][512])
 static void every_fault_has_its_outcome(void **state)
 {
     (void)state;
-    static char names[MOST_FAULTS][512];
+    static char names[MAX_FAULTS][512];
     int count = catalogue(names);
     /* No vendor's library of this machine, and no way around the tree. */
     setenv("YOKE_NVML", "", 1);
@@ -416,14 +416,14 @@ static void every_fault_has_its_outcome(void **state)
 static void the_catalogue_has_at_least_25_faults(void **state)
 {
     (void)state;
-    static char names[MOST_FAULTS][512];
+    static char names[MAX_FAULTS][512];
     assert_true(catalogue(names) >= 25);
 }
 
 static void the_readme_lists_every_fault(void **state)
 {
     (void)state;
-    static char names[MOST_FAULTS][512], text[65536];
+    static char names[MAX_FAULTS][512], text[65536];
     char path[512];
     int count = catalogue(names);
     snprintf(path, sizeof path, "%s/tests/meter/faults/README.md", getenv("YOKE_SOURCE_DIR"));

@@ -7,15 +7,15 @@
 #include "model/speed.h"
 #include "yoke/plan.h"
 
-enum { MOST_POINTS = 8 };
+enum { MAX_POINTS = 8 };
 
 /* Points of the golden oracles are (units, speed). */
 typedef struct curve {
     int64_t count;
-    double speeds[MOST_POINTS][2];
+    double speeds[MAX_POINTS][2];
 } curve;
 
-static void points_of(const curve *from, double points[MOST_POINTS][2])
+static void points_of(const curve *from, double points[MAX_POINTS][2])
 {
     for (int64_t k = 0; k < from->count; k++) {
         points[k][0] = from->speeds[k][0];
@@ -25,7 +25,7 @@ static void points_of(const curve *from, double points[MOST_POINTS][2])
 
 static yoke_speed *speed_of(yoke_context *context, const curve *from)
 {
-    double points[MOST_POINTS][2];
+    double points[MAX_POINTS][2];
     points_of(from, points);
     yoke_speed *speed = NULL;
     assert_int_equal(yoke_speed_create(context, from->count, points[0], &speed), YOKE_OK);
@@ -111,7 +111,7 @@ static void the_closed_form_of_two_devices_is_met(void **state)
 /* Least makespan of whole units, by a plan. */
 static double planned_seconds(yoke_context *context, const curve *curves, int devices, int64_t n, int64_t *units)
 {
-    double points[4][MOST_POINTS][2];
+    double points[4][MAX_POINTS][2];
     yoke_plan_level levels[4] = {0};
     yoke_plan_device all[4] = {0};
     static const char *const names[] = {"a", "b", "c", "d"};
@@ -174,8 +174,8 @@ static double random_number(uint64_t *state)
 
 static void random_points(uint64_t *random, curve *drawn)
 {
-    drawn->count = 1 + (int64_t)(random_number(random) * MOST_POINTS);
-    if (drawn->count > MOST_POINTS) drawn->count = MOST_POINTS;
+    drawn->count = 1 + (int64_t)(random_number(random) * MAX_POINTS);
+    if (drawn->count > MAX_POINTS) drawn->count = MAX_POINTS;
     double units = 0;
     for (int64_t k = 0; k < drawn->count; k++) {
         units += 0.1 + 30 * random_number(random);

@@ -136,8 +136,8 @@ typedef struct walk {
     brute_list *list;
     int64_t room;
     double *work; /* [device][level][units] */
-    int64_t units[BRUTE_MOST_DEVICES], levels[BRUTE_MOST_DEVICES];
-    double copy_now[BRUTE_MOST_DEVICES], work_now[BRUTE_MOST_DEVICES];
+    int64_t units[BRUTE_MAX_DEVICES], levels[BRUTE_MAX_DEVICES];
+    double copy_now[BRUTE_MAX_DEVICES], work_now[BRUTE_MAX_DEVICES];
     bool failed;
 } walk;
 
@@ -165,7 +165,7 @@ static void walk_device(walk *w, int64_t i, int64_t left)
             w->units[i] = d;
             w->levels[i] = l;
             w->copy_now[i] = copy_seconds(device, d);
-            w->work_now[i] = w->work[(i * BRUTE_MOST_LEVELS + l) * (problem->units + 1) + d];
+            w->work_now[i] = w->work[(i * BRUTE_MAX_LEVELS + l) * (problem->units + 1) + d];
             if (last)
                 keep(w);
             else
@@ -192,12 +192,12 @@ bool brute_force(const yoke_plan_problem *problem, brute_list *list)
 {
     walk w = {.problem = problem, .list = list};
     *list = (brute_list){0};
-    w.work = malloc((size_t)(problem->num_devices * BRUTE_MOST_LEVELS * (problem->units + 1)) * sizeof *w.work);
+    w.work = malloc((size_t)(problem->num_devices * BRUTE_MAX_LEVELS * (problem->units + 1)) * sizeof *w.work);
     if (w.work == NULL) return false;
     for (int64_t i = 0; i < problem->num_devices; i++)
         for (int64_t l = 0; l < problem->devices[i].num_levels; l++)
             for (int64_t d = 0; d <= problem->units; d++)
-                w.work[(i * BRUTE_MOST_LEVELS + l) * (problem->units + 1) + d] = work_seconds(problem, i, l, d);
+                w.work[(i * BRUTE_MAX_LEVELS + l) * (problem->units + 1) + d] = work_seconds(problem, i, l, d);
     walk_device(&w, 0, problem->units);
     free(w.work);
     return !w.failed;

@@ -9,7 +9,7 @@
 
 #include "yoke/yoke.h"
 
-enum { BRUTE_MOST_DEVICES = 8, BRUTE_MOST_LEVELS = 16 };
+enum { BRUTE_MAX_DEVICES = 8, BRUTE_MAX_LEVELS = 16 };
 
 typedef struct brute_cost {
     double time_s, energy_j, peak_power_w;

@@ -7,7 +7,7 @@
 #include "base/failing.h"
 #include "yoke/plan.h"
 
-enum { MOST_NODES = 40, MOST_DEVICES = 4 };
+enum { MAX_NODES = 40, MAX_DEVICES = 4 };
 
 /* t(x) = start + per_block x + beyond max(x - memory, 0) for x blocks, and `jump` where x > memory. */
 typedef struct device {
@@ -15,8 +15,8 @@ typedef struct device {
 } device;
 
 typedef struct cluster {
-    int64_t num_nodes, devices[MOST_NODES];
-    device device[MOST_NODES][MOST_DEVICES];
+    int64_t num_nodes, devices[MAX_NODES];
+    device device[MAX_NODES][MAX_DEVICES];
     double noise; /* relative, of each time */
     double shape; /* times are longer by this part for each factor 2 between rows and columns */
     uint64_t seed;
@@ -229,7 +229,7 @@ static void make_random(cluster *all, uint64_t *seed)
 {
     *all = (cluster){.num_nodes = 1 + random_below(seed, 12), .seed = *seed};
     for (int64_t i = 0; i < all->num_nodes; i++) {
-        all->devices[i] = 1 + random_below(seed, MOST_DEVICES);
+        all->devices[i] = 1 + random_below(seed, MAX_DEVICES);
         for (int64_t j = 0; j < all->devices[i]; j++) {
             double per_block = 1e-4 * exp(3 * random_part(seed));
             all->device[i][j] = (device){.start = random_below(seed, 2) == 0 ? 0 : 1e-3 * random_part(seed),

@@ -12,7 +12,7 @@
 #define PROPERTY_PART 1
 #endif
 
-enum { MOST_CHOICES = 30000 };
+enum { MAX_CHOICES = 30000 };
 
 static int setup(void **state)
 {
@@ -52,7 +52,7 @@ static void small_problems_are_solved_as_brute_force_does(void **state)
     for (int64_t number = 0; number < PROBLEMS; number++) {
         static plan_random drawn;
         brute_list list;
-        draw(number, MOST_CHOICES, &drawn, &list);
+        draw(number, MAX_CHOICES, &drawn, &list);
         const brute_cost *frugal = brute_best(&list, YOKE_OBJECTIVE_ENERGY, any);
         splits += frugal != NULL && frugal->used > 1;
         for (int objective = YOKE_OBJECTIVE_TIME; objective <= YOKE_OBJECTIVE_ED2P; objective++) {
@@ -85,7 +85,7 @@ static void constraints_are_kept_or_said_to_be_impossible(void **state)
     for (int64_t number = 20000; number < 20000 + PROBLEMS; number++) {
         static plan_random drawn;
         brute_list list;
-        draw(number, MOST_CHOICES, &drawn, &list);
+        draw(number, MAX_CHOICES, &drawn, &list);
         yoke_plan_options options = {.objective = (yoke_objective)(number % 4), .bare = 1};
         random_constraints_draw(number, &list, &options);
         const checked of = {number, &drawn.problem, &options};
@@ -108,7 +108,7 @@ static void fronts_are_those_of_brute_force(void **state)
     for (int64_t number = 30000; number < 30000 + PROBLEMS; number++) {
         static plan_random drawn;
         brute_list list;
-        draw(number, MOST_CHOICES, &drawn, &list);
+        draw(number, MAX_CHOICES, &drawn, &list);
         yoke_plan_options options = {.objective = (yoke_objective)(number % 4), .bare = 1, .pareto = 1};
         if (number % 3 == 0) random_constraints_draw(number, &list, &options);
         const checked of = {number, &drawn.problem, &options};
@@ -138,7 +138,7 @@ static void a_search_that_is_cut_short_states_an_honest_gap(void **state)
     for (int64_t number = 35000; number < 35000 + PROBLEMS; number++) {
         static plan_random drawn;
         brute_list list;
-        draw(number, MOST_CHOICES / 10, &drawn, &list);
+        draw(number, MAX_CHOICES / 10, &drawn, &list);
         yoke_plan_options options = {.objective = (yoke_objective)(number % 4), .bare = 1, .max_nodes = 1 + number / 4 % 40};
         if (number % 3 == 0) random_constraints_draw(number, &list, &options);
         options.max_slowdown = 0; /* the least time may not be found either */
@@ -234,7 +234,7 @@ static void alternatives_are_evaluated_and_none_is_better(void **state)
     for (int64_t number = 60000; number < 60000 + PROBLEMS; number++) {
         static plan_random drawn;
         brute_list list;
-        draw(number, MOST_CHOICES / 10, &drawn, &list);
+        draw(number, MAX_CHOICES / 10, &drawn, &list);
         yoke_plan_options options = {.objective = (yoke_objective)(number % 4)};
         if (number % 3 == 0) random_constraints_draw(number, &list, &options);
         const checked of = {number, &drawn.problem, &options};
@@ -298,7 +298,7 @@ static void ties_go_to_the_faster_within_uncertainty(void **state)
     for (int64_t number = 100000; number < 100000 + PROBLEMS; number++) {
         static plan_random drawn;
         brute_list list;
-        draw(number, MOST_CHOICES / 10, &drawn, &list);
+        draw(number, MAX_CHOICES / 10, &drawn, &list);
         for (int64_t i = 0; i < drawn.problem.num_devices; i++)
             for (int64_t l = 0; l < drawn.devices[i].num_levels; l++) {
                 drawn.levels[i][l].time_uncertainty = 0.01 * (double)(number % 4);

@@ -18,7 +18,7 @@ static yoke_curve line(double seconds_per_unit)
 /* x / s(x) with s piecewise linear through the knots and constant outside, as a curve with knots between `low` and `high`. */
 static yoke_curve from_speeds(const double (*speeds)[2], int count, double low, double high)
 {
-    yoke_curve curve = {.knots = YOKE_CURVE_MOST_KNOTS, .most = INFINITY};
+    yoke_curve curve = {.knots = YOKE_CURVE_MAX_KNOTS, .most = INFINITY};
     for (int k = 0; k < curve.knots; k++) {
         double x = low + (high - low) * k / (curve.knots - 1), s = speeds[count - 1][1];
         if (x <= speeds[0][0]) s = speeds[0][1];

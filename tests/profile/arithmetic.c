@@ -111,7 +111,7 @@ static void unfolding_gives_power_and_idle_back(void **state)
         profile_solution solution;
         assert_int_equal(profile_unfold_start(context, BINS, &sums), YOKE_OK);
         for (int i = 0; i < 3000; i++) {
-            double update = 0.2 * draw(), row[PROFILE_MOST_BINS + 1] = {0}, shown = 70;
+            double update = 0.2 * draw(), row[PROFILE_MAX_BINS + 1] = {0}, shown = 70;
             profile_row_add(row, BINS, &sensors[s], update, 0.01, 0.03);
             for (int k = 0; k < BINS; k++) shown += row[k] * (k < BINS / 2 ? 200 : 100 + k);
             profile_unfold_add(&sums, row, shown + 0.01 * normal(), 1);
@@ -133,7 +133,7 @@ static void readings_that_show_no_runs_cannot_be_unfolded(void **state)
     assert_int_equal(profile_unfold_start(context, 5, &sums), YOKE_OK);
     assert_int_equal(profile_unfold_solve(context, &sums, NAN, &solution), YOKE_ERROR_NUMERIC);
     for (int i = 0; i < 100; i++) {
-        double row[PROFILE_MOST_BINS + 1] = {0};
+        double row[PROFILE_MAX_BINS + 1] = {0};
         profile_unfold_add(&sums, row, 70, 1);
     }
     assert_int_equal(profile_unfold_solve(context, &sums, NAN, &solution), YOKE_ERROR_NUMERIC);

@@ -43,12 +43,12 @@ static app_simulated *c2075(double run_s, double noise_w, uint64_t seed)
     return simulated;
 }
 
-enum { MOST_POINTS = 8000 };
+enum { MAX_POINTS = 8000 };
 
 /* Alg. 5.1 as printed; returns the energy above static power by the trapezoid rule from a point (0, static power) on. */
 static double paper_offline(app_simulated *simulated, double run_s, int runs, int *points)
 {
-    static profile_sample samples[MOST_POINTS];
+    static profile_sample samples[MAX_POINTS];
     yoke_profile_subject s = app_simulated_subject(simulated);
     double window = delay_s + run_s + period_s, last = 0, power = 0;
     int count = 0;
@@ -63,7 +63,7 @@ static double paper_offline(app_simulated *simulated, double run_s, int runs, in
             s.power_w(&power, s.user);
             if (power != last) {
                 double update = s.clock_s(s.user);
-                if (count < MOST_POINTS && update - start <= window) samples[count++] = (profile_sample){update - start, power - idle_w};
+                if (count < MAX_POINTS && update - start <= window) samples[count++] = (profile_sample){update - start, power - idle_w};
                 last = power;
             }
             now = s.clock_s(s.user);

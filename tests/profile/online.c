@@ -150,7 +150,7 @@ static void counters_tell_the_energy_of_kernels(void **state)
         int covered = 0;
         double error = 0;
         for (uint64_t seed = 1; seed <= 20; seed++) {
-            profile_joules joules[PROFILE_MOST_KERNELS + 1];
+            profile_joules joules[PROFILE_MAX_KERNELS + 1];
             counter c = counters[i];
             double part;
             c.random = seed;
@@ -171,7 +171,7 @@ static void counters_tell_the_energy_of_kernels(void **state)
 static void updates_that_come_late_at_first_do_not_count_as_no_power(void **state)
 {
     (void)state;
-    profile_joules joules[PROFILE_MOST_KERNELS + 1];
+    profile_joules joules[PROFILE_MAX_KERNELS + 1];
     counter c = {.gain = 1, .read_s = 2e-6, .period_s = 0.01, .resolution_j = 6.1e-5, .late_s = 0.15, .random = 3};
     assert_int_equal(run_counted(&c, 2000, 0, joules, NULL), YOKE_OK);
     assert_true(joules[0].energy_j > 0.5 * 220 * joules[0].call_s);
@@ -181,7 +181,7 @@ static void updates_that_come_late_at_first_do_not_count_as_no_power(void **stat
 static void a_counter_that_fails_ends_the_profile_and_says_so(void **state)
 {
     (void)state;
-    profile_joules joules[PROFILE_MOST_KERNELS + 1];
+    profile_joules joules[PROFILE_MAX_KERNELS + 1];
     counter c = {.gain = 1, .fails_after = 50, .random = 1};
     assert_int_equal(run_counted(&c, 1000, 0, joules, NULL), YOKE_ERROR_UNAVAILABLE);
     assert_non_null(strstr(yoke_last_error(context), "is lost"));
@@ -190,7 +190,7 @@ static void a_counter_that_fails_ends_the_profile_and_says_so(void **state)
 static void few_readings_of_a_counter_are_no_result(void **state)
 {
     (void)state;
-    profile_joules joules[PROFILE_MOST_KERNELS + 1];
+    profile_joules joules[PROFILE_MAX_KERNELS + 1];
     counter c = {.gain = 1, .period_s = 1, .random = 1};
     assert_int_equal(run_counted(&c, 1000, 0, joules, NULL), YOKE_ERROR_UNAVAILABLE);
     assert_non_null(strstr(yoke_last_error(context), "at least 24 are needed"));
@@ -201,7 +201,7 @@ static void a_busy_machine_does_not_hide_the_period_of_a_counter(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed <= 5; seed++) {
-        profile_joules joules[PROFILE_MOST_KERNELS + 1];
+        profile_joules joules[PROFILE_MAX_KERNELS + 1];
         counter c = {.gain = 1, .read_s = 2e-6, .period_s = 1.0 / 1024, .resolution_j = 6.1e-5, .busy_s = 6e-3, .random = seed};
         assert_int_equal(run_counted(&c, 1000, 0, joules, NULL), YOKE_OK);
         assert_true(fabs(joules[0].energy_j - 220 * joules[0].call_s) <= fmax(2 * joules[0].uncertainty_j, 0.05 * 220 * joules[0].call_s));
@@ -212,7 +212,7 @@ static void a_busy_machine_does_not_hide_the_period_of_a_counter(void **state)
 static void a_counter_may_show_any_number_of_joules(void **state)
 {
     (void)state;
-    profile_joules joules[PROFILE_MOST_KERNELS + 1];
+    profile_joules joules[PROFILE_MAX_KERNELS + 1];
     counter c = {.gain = 1e5, .read_s = 2e-6, .period_s = 1e-3, .resolution_j = 6.1, .random = 1};
     assert_int_equal(run_counted(&c, 1000, 0, joules, NULL), YOKE_OK);
     assert_true(c.gain * c.shown_j > 1e7);
@@ -257,10 +257,10 @@ static void a_meter_that_cannot_be_read_and_calls_without_time_are_refused(void 
     meter.energy_j = count_energy;
     assert_int_equal(profiler_create(context, &meter, 0.01, &p), YOKE_OK);
     assert_int_equal(profiler_call(p, &(profile_call){.start_s = 1, .end_s = 2, .kernel = 0}), YOKE_ERROR_ARGUMENT); /* nothing has begun */
-    assert_int_equal(profiler_result(p, 0, (profile_joules[PROFILE_MOST_KERNELS + 1]){{0}}, NULL), YOKE_ERROR_UNAVAILABLE);
+    assert_int_equal(profiler_result(p, 0, (profile_joules[PROFILE_MAX_KERNELS + 1]){{0}}, NULL), YOKE_ERROR_UNAVAILABLE);
     assert_int_equal(profiler_begin(p, 0), YOKE_OK);
     assert_int_equal(profiler_call(p, &(profile_call){.start_s = 1, .end_s = 2, .kernel = -1}), YOKE_ERROR_ARGUMENT);
-    assert_int_equal(profiler_call(p, &(profile_call){.start_s = 1, .end_s = 2, .kernel = PROFILE_MOST_KERNELS}), YOKE_ERROR_ARGUMENT);
+    assert_int_equal(profiler_call(p, &(profile_call){.start_s = 1, .end_s = 2, .kernel = PROFILE_MAX_KERNELS}), YOKE_ERROR_ARGUMENT);
     assert_int_equal(profiler_call(p, &(profile_call){.start_s = 2, .end_s = 1, .kernel = 0}), YOKE_ERROR_ARGUMENT);
     assert_int_equal(profiler_call(p, &(profile_call){.start_s = NAN, .end_s = 1, .kernel = 0}), YOKE_ERROR_ARGUMENT);
     profiler_destroy(p);
@@ -274,7 +274,7 @@ static void kernels_that_readings_do_not_tell_apart_say_so(void **state)
     counter c = {.gain = 1, .random = 7};
     const profiler_meter meter = {
         .energy_j = count_energy, .updated_s = counter_updated, .clock_s = counter_clock, .gain_error = 0, .user = &c};
-    profile_joules joules[PROFILE_MOST_KERNELS + 1];
+    profile_joules joules[PROFILE_MAX_KERNELS + 1];
     profiler *p = NULL;
     assert_int_equal(profiler_create(context, &meter, 0.01, &p), YOKE_OK);
     assert_int_equal(profiler_begin(p, 0), YOKE_OK);
@@ -310,7 +310,7 @@ static void a_failing_allocation_is_an_error_and_leaves_nothing(void **state)
     assert_int_equal(yoke_context_create(&limits, &limited), YOKE_OK);
     int64_t before = memory.outstanding;
     for (; status != YOKE_OK; tries++) {
-        profile_joules joules[PROFILE_MOST_KERNELS + 1];
+        profile_joules joules[PROFILE_MAX_KERNELS + 1];
         counter c = {.gain = 1, .read_s = 2e-6, .period_s = 1e-3, .resolution_j = 6.1e-5, .random = 1};
         failing_allow(&memory, tries);
         status = run_counted_in(limited, &c, 200, 0, joules, NULL);

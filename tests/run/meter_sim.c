@@ -6,7 +6,7 @@
 #include "unit.h"
 #include "yoke/yoke.h"
 
-enum { MOST_METERS = 8 };
+enum { MAX_METERS = 8 };
 
 static void add_one(const yoke_group *group, void *const *arguments)
 {
@@ -48,7 +48,7 @@ static void open_all(fixture *f, const char *text, const char *device)
     if (status != YOKE_OK) fail_msg("%s", yoke_last_error(f->context));
     f->infos = f->meter->infos;
     f->count = f->meter->count;
-    assert_true(f->count <= MOST_METERS);
+    assert_true(f->count <= MAX_METERS);
 }
 
 static void close_all(fixture *f)
@@ -120,7 +120,7 @@ static void a_region_is_the_arithmetic_of_the_file(void **state)
     (void)state;
     fixture f;
     yoke_region *outer = NULL, *inner = NULL;
-    yoke_energy energies[MOST_METERS], total;
+    yoke_energy energies[MAX_METERS], total;
     double seconds = 0;
     open_all(&f, MACHINE, "sim:a");
     work(&f, 7); /* before the region */
@@ -155,7 +155,7 @@ static void host_overhead_is_metered(void **state)
     for (int described = 0; described < 2; described++) {
         fixture f;
         yoke_region *region = NULL;
-        yoke_energy energies[MOST_METERS], total;
+        yoke_energy energies[MAX_METERS], total;
         open_all(&f,
                  described
                      ? "{\"name\": \"m\", \"hosting_w\": 30, \"host\": {\"idle_w\": 20}, \"devices\": [{\"name\": \"b\", \"class\": "

@@ -127,7 +127,7 @@ static const yoke_run_profile *row_of(application *a, int64_t device, const char
 /* --------------------------------------------------------------------------------------------------------- tests */
 
 /* On a busy machine readings are few, and it takes more rounds. */
-enum { MOST_ROUNDS = 25 };
+enum { MAX_ROUNDS = 25 };
 
 static int is_known(application *a, const char *kernel)
 {
@@ -147,7 +147,7 @@ static void kernels_have_the_energy_that_went_into_the_counters(void **state)
     application_begin(&a, &where, "openmp");
     task tasks[2] = {{.watts = 40, .seconds = 3e-3}, {.watts = 12, .seconds = 2e-3}};
     int rounds = 0;
-    for (; rounds < 3 || (rounds < MOST_ROUNDS && !(is_known(&a, "hot") && is_known(&a, "warm") && is_known(&a, NULL))); rounds++)
+    for (; rounds < 3 || (rounds < MAX_ROUNDS && !(is_known(&a, "hot") && is_known(&a, "warm") && is_known(&a, NULL))); rounds++)
         joules += work(&a, &where, tasks, 120);
     assert_true(0.5 * joules > stub_rapl_range_j - stub_rapl_first_j[0]); /* more than half is the first one's, which has wrapped */
     for (int i = 0; i < 3; i++) {
@@ -182,7 +182,7 @@ static void a_meter_that_vanishes_ends_the_energies_and_not_the_seconds(void **s
     application_begin(&a, &where, "openmp");
     task tasks[2] = {{.watts = 40, .seconds = 2e-3}, {.watts = 12, .seconds = 1e-3}};
     int rounds = 0;
-    for (; rounds == 0 || (rounds < MOST_ROUNDS && !is_known(&a, "hot")); rounds++) assert_false(isnan(work(&a, &where, tasks, 120)));
+    for (; rounds == 0 || (rounds < MAX_ROUNDS && !is_known(&a, "hot")); rounds++) assert_false(isnan(work(&a, &where, tasks, 120)));
     assert_string_equal(row_of(&a, 0, "hot")->why_not, "");
     tree_remove(&where, path_of(1, "energy_uj"));
     for (int round = 0; round < 2; round++) assert_true(isnan(work(&a, &where, tasks, 60)));

@@ -8,7 +8,7 @@
 
 extern const char tool_profile_kernel_text[];
 
-enum { LONGEST_BUFFER = 1 << 27, MOST_DEVICES = 64 };
+enum { LONGEST_BUFFER = 1 << 27, MAX_DEVICES = 64 };
 
 /* The kernel on one device. */
 typedef struct device_trial {
@@ -28,7 +28,7 @@ typedef struct calibration {
     const char *kernel;
     const yoke_run_device *devices; /* borrowed from run */
     int64_t num_devices;
-    device_trial trials[MOST_DEVICES];
+    device_trial trials[MAX_DEVICES];
 } calibration;
 
 static bool is_triad(const calibration *c) { return strcmp(c->kernel, "triad") == 0; }

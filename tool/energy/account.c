@@ -5,7 +5,7 @@
 #include "energy/energy.h"
 
 /* The record keeps so many runs or intervals one by one; the CSV file has all. */
-enum { MOST_SAMPLES = 10000 };
+enum { MAX_SAMPLES = 10000 };
 
 /* ------------------------------------------------------------------------------------------------- the file */
 
@@ -69,7 +69,7 @@ static json_t *code_document(int code) { return code >= 0 ? json_integer(code) :
 
 static yoke_status keep_sample(energy_account *account, const energy_sample *sample)
 {
-    if (++account->num_samples > MOST_SAMPLES) return YOKE_OK;
+    if (++account->num_samples > MAX_SAMPLES) return YOKE_OK;
     json_t *energies = json_array();
     for (int64_t i = 0; i < account->num_meters; i++) energies = app_json_append(energies, app_json_number(account->energies[i].value_j));
     json_t *document = json_pack("{s:I, s:o, s:o, s:o, s:o, s:o}", "run", (json_int_t)sample->run, "start_s",

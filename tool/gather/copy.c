@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MOST_BYTES = 1 << 20, MOST_ENTRIES = 16384 };
+enum { MAX_BYTES = 1 << 20, MAX_ENTRIES = 16384 };
 
 /* -------------------------------------------------------------------------------------------------- writing */
 
@@ -77,12 +77,12 @@ void gather_note(gather *to, const char *path, const char *why)
 
 /* -------------------------------------------------------------------------------------------------- reading */
 
-/* At most MOST_BYTES.  Returns the bytes, or -1 with errno. */
+/* At most MAX_BYTES.  Returns the bytes, or -1 with errno. */
 static ssize_t read_some(int descriptor, char *text)
 {
     size_t length = 0;
-    while (length < MOST_BYTES) {
-        ssize_t got = read(descriptor, text + length, MOST_BYTES - length);
+    while (length < MAX_BYTES) {
+        ssize_t got = read(descriptor, text + length, MAX_BYTES - length);
         if (got < 0 && errno == EINTR) continue;
         if (got < 0) return -1;
         if (got == 0) break;
@@ -127,7 +127,7 @@ static yoke_status copy_open(gather *to, const char *path, int descriptor, char 
         gather_note(to, path, strerror(errno));
         return YOKE_OK;
     }
-    if (got == MOST_BYTES) gather_note(to, path, "cut after 1 MiB");
+    if (got == MAX_BYTES) gather_note(to, path, "cut after 1 MiB");
     text[got] = '\0';
     return gather_write(to, path, text, filter(path, text, (size_t)got));
 }
@@ -145,7 +145,7 @@ static yoke_status copy_file(gather *to, const char *path)
         return YOKE_OK;
     }
     void *memory = NULL;
-    yoke_status status = yoke_allocate_untouched(to->context, MOST_BYTES + 1, 1, &memory);
+    yoke_status status = yoke_allocate_untouched(to->context, MAX_BYTES + 1, 1, &memory);
     if (status == YOKE_OK) status = copy_open(to, path, descriptor, memory);
     yoke_release(to->context, memory);
     close(descriptor);
@@ -195,7 +195,7 @@ static yoke_status expand(gather *to, const char *path, const char *rest)
     }
     yoke_status status = YOKE_OK;
     struct dirent *entry;
-    for (int i = 0; i < MOST_ENTRIES && status == YOKE_OK && (entry = readdir(open_directory)) != NULL; i++)
+    for (int i = 0; i < MAX_ENTRIES && status == YOKE_OK && (entry = readdir(open_directory)) != NULL; i++)
         if (fnmatch(component, entry->d_name, FNM_PERIOD) == 0) status = step(to, path, entry->d_name, rest);
     closedir(open_directory);
     return status;

@@ -12,7 +12,7 @@
 
 #include "reproduce/clarke.h"
 
-enum { MOST_NODES = 90, BLOCK = 128 };
+enum { MAX_NODES = 90, BLOCK = 128 };
 
 static const double block_bytes = BLOCK * BLOCK * 8.0, block_operations = 2.0 * BLOCK * BLOCK * BLOCK;
 static const double core_operations_per_cycle = 3.6, call_seconds = 1e-5;
@@ -41,8 +41,8 @@ typedef struct node {
 } node;
 
 typedef struct cluster {
-    int64_t num_nodes, devices[MOST_NODES];
-    node nodes[MOST_NODES];
+    int64_t num_nodes, devices[MAX_NODES];
+    node nodes[MAX_NODES];
 } cluster;
 
 static void make(cluster *all)

@@ -7,15 +7,15 @@
 
 #include "reproduce/clarke.h"
 
-enum { MOST_KNOTS = 3, MOST_DEVICES = 4, MOST_UNITS = 800, FINE = 1000000 };
+enum { MAX_KNOTS = 3, MAX_DEVICES = 4, MAX_UNITS = 800, FINE = 1000000 };
 
 /* Speeds between knots are linear, else constant. */
 typedef struct oracle {
     const char *name;
     int64_t units;
-    int num_devices, num_knots[MOST_DEVICES];
-    double knots[MOST_DEVICES][MOST_KNOTS][2]; /* units, units/s */
-    bool rising;                               /* seconds do, everywhere */
+    int num_devices, num_knots[MAX_DEVICES];
+    double knots[MAX_DEVICES][MAX_KNOTS][2]; /* units, units/s */
+    bool rising;                             /* seconds do, everywhere */
 } oracle;
 
 static const oracle oracles[] = {
@@ -55,7 +55,7 @@ static double meet(const oracle *all, int device, double slope)
 }
 
 /* The geometrical algorithm: bisects the slope of a ray; shares are those of its upper line. */
-static void bisect(const oracle *all, double shares[MOST_DEVICES])
+static void bisect(const oracle *all, double shares[MAX_DEVICES])
 {
     double even = (double)all->units / all->num_devices, upper = 0, lower = INFINITY;
     for (int i = 0; i < all->num_devices; i++) {
@@ -74,10 +74,10 @@ static void bisect(const oracle *all, double shares[MOST_DEVICES])
 }
 
 /* The least longest seconds of all integer shares, by dynamic programming over devices and units: F_i(m) = min over d of max(F_i-1(m - d), t_i(d)). */
-static void enumerate(const oracle *all, int64_t shares[MOST_DEVICES], double *longest)
+static void enumerate(const oracle *all, int64_t shares[MAX_DEVICES], double *longest)
 {
-    static double least[MOST_DEVICES + 1][MOST_UNITS + 1];
-    static int64_t taken[MOST_DEVICES + 1][MOST_UNITS + 1];
+    static double least[MAX_DEVICES + 1][MAX_UNITS + 1];
+    static int64_t taken[MAX_DEVICES + 1][MAX_UNITS + 1];
     for (int64_t m = 0; m <= all->units; m++) least[0][m] = m == 0 ? 0 : INFINITY;
     for (int i = 1; i <= all->num_devices; i++)
         for (int64_t m = 0; m <= all->units; m++) {
@@ -95,12 +95,12 @@ static void enumerate(const oracle *all, int64_t shares[MOST_DEVICES], double *l
 }
 
 /* The planner's shares of units x fine pieces, in units, and its time. */
-static yoke_status plan(reproduce_report *report, const oracle *all, int64_t fine, double shares[MOST_DEVICES], double *time_s)
+static yoke_status plan(reproduce_report *report, const oracle *all, int64_t fine, double shares[MAX_DEVICES], double *time_s)
 {
-    static const char *const names[MOST_DEVICES] = {"1", "2", "3", "4"};
-    double points[MOST_DEVICES][MOST_KNOTS][2];
-    yoke_plan_level levels[MOST_DEVICES];
-    yoke_plan_device devices[MOST_DEVICES];
+    static const char *const names[MAX_DEVICES] = {"1", "2", "3", "4"};
+    double points[MAX_DEVICES][MAX_KNOTS][2];
+    yoke_plan_level levels[MAX_DEVICES];
+    yoke_plan_device devices[MAX_DEVICES];
     for (int i = 0; i < all->num_devices; i++) {
         for (int k = 0; k < all->num_knots[i]; k++) {
             points[i][k][0] = all->knots[i][k][0] * (double)fine;
@@ -159,8 +159,8 @@ static void add(reproduce_report *report, const oracle *all, const char *part, i
 /* What the planner finds, beside geometry and enumeration. */
 static void add_rising(reproduce_report *report, const oracle *all, const double fine[], const double whole[], double whole_s)
 {
-    double bisected[MOST_DEVICES], longest;
-    int64_t enumerated[MOST_DEVICES];
+    double bisected[MAX_DEVICES], longest;
+    int64_t enumerated[MAX_DEVICES];
     bisect(all, bisected);
     enumerate(all, enumerated, &longest);
     for (int i = 0; i < all->num_devices; i++) add(report, all, "bisection", i, "real share", NULL, fine[i], bisected[i], NULL);
@@ -176,8 +176,8 @@ static void add_rising(reproduce_report *report, const oracle *all, const double
 /* The planner repairs such a model; so these numbers are of the curve as it is. */
 static void add_falling(reproduce_report *report, const oracle *all, double repaired_s)
 {
-    double bisected[MOST_DEVICES], longest;
-    int64_t enumerated[MOST_DEVICES];
+    double bisected[MAX_DEVICES], longest;
+    int64_t enumerated[MAX_DEVICES];
     char remark[320];
     bisect(all, bisected);
     enumerate(all, enumerated, &longest);
@@ -230,9 +230,9 @@ yoke_status clarke_partitions(reproduce_report *report)
         report, "Clarke and others, section 1.3: partitions by functional performance models",
         "The chapter prints no numbers of a model. Real shares are the planner's, of units cut into 10^6 pieces, checked by bisecting the "
         "ray of section 1.3; whole ones are checked by dynamic programming.");
-    double closed[MOST_DEVICES] = {0};
+    double closed[MAX_DEVICES] = {0};
     for (int k = 0; k < NUM_ORACLES; k++) {
-        double fine[MOST_DEVICES] = {0}, whole[MOST_DEVICES] = {0}, fine_s = NAN, whole_s = NAN;
+        double fine[MAX_DEVICES] = {0}, whole[MAX_DEVICES] = {0}, fine_s = NAN, whole_s = NAN;
         yoke_status status = plan(report, &oracles[k], FINE, fine, &fine_s);
         if (status == YOKE_OK) status = plan(report, &oracles[k], 1, whole, &whole_s);
         if (status != YOKE_OK) return status;
@@ -248,12 +248,12 @@ yoke_status clarke_partitions(reproduce_report *report)
 
 /* --------------------------------------------------------------------------------------------------- columns */
 
-enum { MOST_AREAS = 9, SIDE = 1000000 };
+enum { MAX_AREAS = 9, SIDE = 1000000 };
 
 static const struct arrangement {
     const char *name, *text;
     int64_t count;
-    double areas[MOST_AREAS];
+    double areas[MAX_AREAS];
 } arrangements[] = {
     {"4eq", "four equal", 4, {1, 1, 1, 1}},
     {"8_4_2_2", "8 4 2 2", 4, {8, 4, 2, 2}},
@@ -282,7 +282,7 @@ static double least_half_perimeter(const struct arrangement *all, double total, 
 }
 
 /* Sizes of columns from left to right, largest first; returns their number. */
-static int column_sizes(int64_t count, const yoke_rectangle *rectangles, int sizes[MOST_AREAS])
+static int column_sizes(int64_t count, const yoke_rectangle *rectangles, int sizes[MAX_AREAS])
 {
     int columns = 0;
     for (int64_t at = 0; at < SIDE; columns++) {
@@ -301,8 +301,8 @@ static int column_sizes(int64_t count, const yoke_rectangle *rectangles, int siz
 static void add_arrangement(reproduce_report *report, const struct arrangement *all, const yoke_rectangle *rectangles,
                             double half_perimeter)
 {
-    int sizes[MOST_AREAS + 1] = {0};
-    double sums[MOST_AREAS + 1] = {0}, total = 0, bound = 0;
+    int sizes[MAX_AREAS + 1] = {0};
+    double sums[MAX_AREAS + 1] = {0}, total = 0, bound = 0;
     for (int64_t i = 0; i < all->count; i++) total += all->areas[i];
     for (int64_t i = 0; i < all->count; i++) bound += 2 * sqrt(all->areas[i] / total);
     double least = least_half_perimeter(all, total, 0, 0, sizes, sums);
@@ -339,7 +339,7 @@ yoke_status clarke_columns(reproduce_report *report)
     reproduce_section(report, "Clarke and others, section 1.9: column-based arrangements (CMA)",
                       "Checked by trying all groupings into columns.");
     for (size_t k = 0; k < sizeof arrangements / sizeof arrangements[0]; k++) {
-        yoke_rectangle rectangles[MOST_AREAS];
+        yoke_rectangle rectangles[MAX_AREAS];
         double half_perimeter;
         yoke_status status = yoke_plan_columns(reproduce_context(report), arrangements[k].count, arrangements[k].areas, SIDE, SIDE,
                                                rectangles, &half_perimeter);

@@ -97,14 +97,14 @@ yoke_status reproduce_alternative(reproduce_report *report, const reproduce_pair
 
 yoke_status reproduce_balance(reproduce_report *report, double host_s, double accelerator_s, int accelerators, int64_t units, double *share)
 {
-    enum { MOST_ACCELERATORS = 8 };
-    static const char *const names[MOST_ACCELERATORS + 1] = {"host", "1", "2", "3", "4", "5", "6", "7", "8"};
+    enum { MAX_ACCELERATORS = 8 };
+    static const char *const names[MAX_ACCELERATORS + 1] = {"host", "1", "2", "3", "4", "5", "6", "7", "8"};
     yoke_context *context = reproduce_context(report);
     yoke_plan_level host = {.frequency_hz = NAN, .seconds_per_unit = host_s, .dynamic_power_w = NAN, .idle_power_w = NAN},
                     accelerator = host;
-    yoke_plan_device devices[MOST_ACCELERATORS + 1];
-    if (accelerators < 1 || accelerators > MOST_ACCELERATORS)
-        return yoke_fail(context, YOKE_ERROR_ARGUMENT, "%d accelerators; from 1 to %d are possible", accelerators, MOST_ACCELERATORS);
+    yoke_plan_device devices[MAX_ACCELERATORS + 1];
+    if (accelerators < 1 || accelerators > MAX_ACCELERATORS)
+        return yoke_fail(context, YOKE_ERROR_ARGUMENT, "%d accelerators; from 1 to %d are possible", accelerators, MAX_ACCELERATORS);
     accelerator.seconds_per_unit = accelerator_s;
     for (int i = 0; i <= accelerators; i++)
         devices[i] = (yoke_plan_device){

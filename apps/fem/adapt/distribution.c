@@ -25,7 +25,7 @@ static double or_none(double value) { return isnan(value) ? 0 : value; }
 static int declared_powers(const fem_case_energy *energy, yoke_run_power *powers)
 {
     int count = 0;
-    for (; count < energy->devices.count && count < FEM_MOST_DEVICES; count++)
+    for (; count < energy->devices.count && count < FEM_MAX_DEVICES; count++)
         powers[count] = (yoke_run_power){.device = energy->devices.items[count].name.value,
                                          .idle_w = energy->devices.items[count].idle_w.value,
                                          .busy_w = energy->devices.items[count].busy_w.value};
@@ -77,7 +77,7 @@ static yoke_status create_run(fem_distribution *d)
 {
     const fem_distribution_options *o = &d->options;
     const fem_case_energy *energy = &o->input->keys.energy;
-    yoke_run_power powers[FEM_MOST_DEVICES];
+    yoke_run_power powers[FEM_MAX_DEVICES];
     const yoke_run_options options = {.devices = o->devices,
                                       .use = o->use,
                                       .objective = o->objective,
@@ -106,7 +106,7 @@ static yoke_status create_run(fem_distribution *d)
 static yoke_status take_devices(fem_distribution *d)
 {
     const yoke_run_device *list;
-    yoke_device *devices[FEM_MOST_DEVICES];
+    yoke_device *devices[FEM_MAX_DEVICES];
     int64_t count;
     yoke_status status = yoke_run_devices(d->run, &list, &count);
     if (status) return status;

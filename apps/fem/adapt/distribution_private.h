@@ -6,7 +6,7 @@
 
 #include "adapt/distribution.h"
 
-enum { FEM_MOST_WEIGHED = 32 };
+enum { FEM_MAX_WEIGHED = 32 };
 
 struct fem_distribution {
     yoke_context *context;
@@ -22,25 +22,25 @@ struct fem_distribution {
     double tried, tried_coarse;        /* elements that devices tried alone, and of coarser levels */
     uint64_t fine_known, coarse_known; /* bit i: device i's times are known */
     /* rounds that are weighed: all devices, then each alone */
-    yoke_phase shared[FEM_MOST_PHASES], whole[FEM_MOST_PHASES];
+    yoke_phase shared[FEM_MAX_PHASES], whole[FEM_MAX_PHASES];
     int64_t elements;
-    int64_t limits[1 + FEM_MOST_DEVICES][FEM_MOST_DEVICES];
-    yoke_round rounds[1 + FEM_MOST_DEVICES];
+    int64_t limits[1 + FEM_MAX_DEVICES][FEM_MAX_DEVICES];
+    yoke_round rounds[1 + FEM_MAX_DEVICES];
     const yoke_assignment *assignment; /* of the present step */
     int steps;                         /* that were solved */
     int begun;                         /* nonzero: the solve's iteration runs */
     fem_solve_round hooks;
-    double seconds[FEM_MOST_PHASES * FEM_MOST_DEVICES], calls[FEM_MOST_PHASES], moved_s[FEM_MOST_DEVICES];
-    int64_t units[FEM_MOST_DEVICES], moved[FEM_MOST_DEVICES];
-    int32_t cut[FEM_MOST_DEVICES + 1];
+    double seconds[FEM_MAX_PHASES * FEM_MAX_DEVICES], calls[FEM_MAX_PHASES], moved_s[FEM_MAX_DEVICES];
+    int64_t units[FEM_MAX_DEVICES], moved[FEM_MAX_DEVICES];
+    int32_t cut[FEM_MAX_DEVICES + 1];
     int other; /* nonzero: the solve was not what was planned */
-    int known_failed[FEM_MOST_DEVICES];
+    int known_failed[FEM_MAX_DEVICES];
     /* what the record borrows */
     int num_parts, num_failures;
-    fem_part_record parts[FEM_MOST_DEVICES];
-    fem_failure_record failures[FEM_MOST_DEVICES];
-    const char *names[FEM_MOST_DEVICES];
-    fem_weighed_record weighed[FEM_MOST_WEIGHED];
+    fem_part_record parts[FEM_MAX_DEVICES];
+    fem_failure_record failures[FEM_MAX_DEVICES];
+    const char *names[FEM_MAX_DEVICES];
+    fem_weighed_record weighed[FEM_MAX_WEIGHED];
     char *decision;
 };
 

@@ -129,7 +129,7 @@ static void record_weighed(fem_distribution *d, fem_step_record *record)
     if (a->num_alternatives && a->decision >= YOKE_RUN_PLANNED)
         d->weighed[count++] = (fem_weighed_record){
             .name = "best", .note = "", .elements = d->units, .time_s = a->predicted.time_s, .energy_j = a->predicted.energy_j};
-    for (int64_t k = 0; k < a->num_alternatives && count && count < FEM_MOST_WEIGHED; k++) {
+    for (int64_t k = 0; k < a->num_alternatives && count && count < FEM_MAX_WEIGHED; k++) {
         const yoke_run_alternative *it = &a->alternatives[k];
         if (strcmp(it->name, "best") != 0)
             d->weighed[count++] = (fem_weighed_record){
@@ -165,7 +165,7 @@ static void record_costs(const fem_distribution *d, const fem_solution *solution
 yoke_status fem_distribution_report(fem_distribution *d, const fem_solution *solution, fem_step_record *record)
 {
     int64_t elements = 0, on_gpu = 0;
-    double measured[FEM_MOST_DEVICES];
+    double measured[FEM_MAX_DEVICES];
     d->num_parts = 0;
     for (int i = 0; i < d->devices->count; i++) {
         record_part(d, i, solution);

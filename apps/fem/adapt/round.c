@@ -37,7 +37,7 @@ static double per_iteration(const fem_forecast *f)
 
 static void add_level(const fem_forecast *f, fem_products *products, int64_t elements, int visits)
 {
-    if (products->num_levels == FEM_MOST_PHASES) return;
+    if (products->num_levels == FEM_MAX_PHASES) return;
     int l = products->num_levels++;
     /* the smoother's products before and after, and the residual between: on all levels the same */
     products->levels[l].elements = elements;
@@ -58,7 +58,7 @@ static yoke_status find_levels(const fem_forecast *f, const fem_space *space, fe
         add_level(f, products, elements, 1);
         dofs = level_dofs(f, (double)elements, space->components);
     }
-    while (!status && dofs > last_dofs && products->num_levels < FEM_MOST_PHASES) {
+    while (!status && dofs > last_dofs && products->num_levels < FEM_MAX_PHASES) {
         status = fem_forest_coarsen(forest);
         if (status || fem_forest_leaves(forest) == elements) break;
         elements = fem_forest_leaves(forest);

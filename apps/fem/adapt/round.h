@@ -9,7 +9,7 @@
 
 #include "solver/solve.h"
 
-enum { FEM_STEPS_REMEMBERED = 8, FEM_MOST_PHASES = 1 + FEM_MOST_SOLVE_LEVELS };
+enum { FEM_STEPS_REMEMBERED = 8, FEM_MAX_PHASES = 1 + FEM_MAX_SOLVE_LEVELS };
 
 /* What solves so far tell of the next one's products. */
 typedef struct fem_forecast {
@@ -22,7 +22,7 @@ typedef struct fem_forecast {
     int num_levels;                        /* of the latest step, for unknowns by elements */
     struct {
         double elements, dofs;
-    } levels[FEM_MOST_SOLVE_LEVELS];
+    } levels[FEM_MAX_SOLVE_LEVELS];
 } fem_forecast;
 
 typedef struct fem_products {
@@ -32,7 +32,7 @@ typedef struct fem_products {
     struct {
         int64_t elements;
         double products; /* of the iteration */
-    } levels[FEM_MOST_PHASES];
+    } levels[FEM_MAX_PHASES];
 } fem_products;
 
 /* Nothing is known yet of solves with this solver. */

@@ -23,7 +23,7 @@ struct fem_trial {
     fem_precision precision;
     int next; /* site that is given up next */
     trial_site sites[SIZES];
-    trial_site beside[FEM_MOST_DEVICES]; /* those that work at once */
+    trial_site beside[FEM_MAX_DEVICES]; /* those that work at once */
 };
 
 yoke_status fem_trial_create(const fem_space *space, const fem_constraints *constraints, fem_devices *devices, fem_operator operator_kind,
@@ -51,7 +51,7 @@ void fem_trial_destroy(fem_trial *trial)
 {
     if (!trial) return;
     for (int k = 0; k < SIZES; k++) close_site(&trial->sites[k]);
-    for (int i = 0; i < FEM_MOST_DEVICES; i++) close_site(&trial->beside[i]);
+    for (int i = 0; i < FEM_MAX_DEVICES; i++) close_site(&trial->beside[i]);
     yoke_release(trial->space->context, trial);
 }
 
@@ -70,7 +70,7 @@ static yoke_status fill(fem_vector *x, const fem_space *space)
 
 static yoke_status open_site(fem_trial *t, int64_t device, int64_t units, trial_site *site)
 {
-    int32_t cut[FEM_MOST_DEVICES + 1] = {0};
+    int32_t cut[FEM_MAX_DEVICES + 1] = {0};
     yoke_status status = YOKE_OK;
     site->device = device;
     site->units = units;

@@ -120,7 +120,7 @@ static double thermal_energy(const estimator *self)
     double sum = 0;
     for (int32_t e = 0; e < space->num_elements && self->data.temperature; e++) {
         const fem_material *material = estimate_material(self, e);
-        double t[FEM_MOST_SLOTS], mean = 0;
+        double t[FEM_MAX_SLOTS], mean = 0;
         fem_space_expand(space, e, 1, self->data.temperature, t);
         for (int s = 0; s < space->slots; s++) mean += t[s] / space->slots;
         double strain = fem_thermal_strain(material, mean);

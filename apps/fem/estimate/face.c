@@ -98,8 +98,8 @@ static void hanging_face_jump(estimator *self, const hanging_face *face, const d
 /* As many as the kernels take at once. */
 static void hanging_jumps(estimator *self, int64_t begin, int64_t end)
 {
-    double coarse[FEM_MOST_LANES * 4 * MOST_FACE_POINTS * 4];
-    fem_element_face sides[FEM_MOST_LANES] = {{0, 0}};
+    double coarse[FEM_MAX_LANES * 4 * MAX_FACE_POINTS * 4];
+    fem_element_face sides[FEM_MAX_LANES] = {{0, 0}};
     int count = (int)(end - begin);
     for (int i = 0; i < count; i++)
         sides[i] = (fem_element_face){self->faces.hanging[begin + i].coarse, self->faces.hanging[begin + i].coarse_face};
@@ -138,8 +138,8 @@ static double rest_square(const estimator *self, const fem_face_traction *point,
 /* Faces with given tractions or some prescribed components, as many as the kernels take at once. */
 static void loaded_faces(estimator *self, const face_loads *loads, const int32_t *chosen, int count)
 {
-    fem_face_traction points[FEM_MOST_LANES * MOST_FACE_POINTS];
-    fem_element_face sides[FEM_MOST_LANES] = {{0, 0}};
+    fem_face_traction points[FEM_MAX_LANES * MAX_FACE_POINTS];
+    fem_element_face sides[FEM_MAX_LANES] = {{0, 0}};
     const double *w = self->data.solution.weight;
     int n = self->space->slots_1d;
     for (int i = 0; i < count; i++)
@@ -162,7 +162,7 @@ static void loaded_faces(estimator *self, const face_loads *loads, const int32_t
 /* Where no traction is given: that of the element is what is left. */
 static void free_face(estimator *self, const boundary_face *face)
 {
-    static const double nothing[MOST_FACE_POINTS * 4];
+    static const double nothing[MAX_FACE_POINTS * 4];
     double jump = jump_over_face(self, stored_traction(self, face->element, face->face), nothing, 0, 0,
                                  mean_compliance(self, face->element, face->element));
     self->side[6 * (int64_t)face->element + face->face] = face_scale(self, face->element, face->face) * jump;

@@ -9,7 +9,7 @@
 #include "estimate/estimate.h"
 #include "operator/packed.h"
 
-enum { MOST_FACE_POINTS = 9, TURNS = 8 };
+enum { MAX_FACE_POINTS = 9, TURNS = 8 };
 
 typedef struct full_face { /* between two leaves of one size */
     int32_t element[2];
@@ -41,10 +41,10 @@ typedef struct estimator {
     const fem_boundary *boundary;
     const double *u;
     int degree, components;
-    int face_points; /* n^2 */
-    int width;       /* numbers kept per face point: the traction's components and, for elasticity, its normal part */
-    int8_t turned[TURNS][MOST_FACE_POINTS]; /* [turn][point of the first side] the second side's point that meets it */
-    int lanes;                              /* faces that the kernels take at once */
+    int face_points;                       /* n^2 */
+    int width;                             /* numbers kept per face point: the traction's components and, for elasticity, its normal part */
+    int8_t turned[TURNS][MAX_FACE_POINTS]; /* [turn][point of the first side] the second side's point that meets it */
+    int lanes;                             /* faces that the kernels take at once */
     fem_derivative_functions kernels;
     fem_packed data;
     p8est_ghost_t *ghost;

@@ -13,7 +13,7 @@
 
 #include "common/grow.h"
 
-enum { MOST_LEFT_OUT = 64, MOST_NUMBER = 99999999 };
+enum { MAX_LEFT_OUT = 64, MAX_NUMBER = 99999999 };
 
 typedef struct numbered {
     int64_t number, line;
@@ -36,7 +36,7 @@ typedef struct rewriting {
     int64_t bytes, capacity;
     list nodes, elements;
     int64_t constrained, turned; /* nodes with single-point constraints of displacements, with displacements in another system */
-    left_out given[MOST_LEFT_OUT], lost[MOST_LEFT_OUT];
+    left_out given[MAX_LEFT_OUT], lost[MAX_LEFT_OUT];
 } rewriting;
 
 /* ------------------------------------------------------------------------------------------------- tables */
@@ -132,14 +132,14 @@ static yoke_status put(rewriting *run, const char *format, ...) YOKE_PRINTF(2, 3
 
 static yoke_status put(rewriting *run, const char *format, ...)
 {
-    enum { MOST_BYTES = 128 };
-    while (run->capacity - run->bytes < MOST_BYTES) {
+    enum { MAX_BYTES = 128 };
+    while (run->capacity - run->bytes < MAX_BYTES) {
         yoke_status status = app_grow(run->reader.context, &run->text, run->capacity, &run->capacity, 1 << 16, 1);
         if (status) return status;
     }
     va_list values;
     va_start(values, format);
-    run->bytes += vsnprintf(run->text + run->bytes, MOST_BYTES, format, values);
+    run->bytes += vsnprintf(run->text + run->bytes, MAX_BYTES, format, values);
     va_end(values);
     return YOKE_OK;
 }
@@ -152,9 +152,9 @@ static yoke_status refuse(const rewriting *run, const char *why)
 
 static yoke_status add_number(rewriting *run, list *to, int64_t number)
 {
-    if (number < 1 || number > MOST_NUMBER)
+    if (number < 1 || number > MAX_NUMBER)
         return yoke_fail(run->reader.context, YOKE_ERROR_INPUT, "mesh '%s' line %lld: %s has the number %lld; 1 to %d are possible",
-                         run->reader.path, (long long)run->card.line, run->card.name, (long long)number, MOST_NUMBER);
+                         run->reader.path, (long long)run->card.line, run->card.name, (long long)number, MAX_NUMBER);
     yoke_status status = app_grow(run->reader.context, &to->item, to->count, &to->capacity, 1024, sizeof *to->item);
     if (!status) to->item[to->count++] = (numbered){number, run->card.line};
     return status;
@@ -219,7 +219,7 @@ static yoke_status take_nodes(rewriting *run, const element_card *kind, int64_t 
         int64_t number = 0;
         yoke_status status = k <= FEM_BDF_FIELDS ? fem_bdf_integer(&run->reader, &run->card, k, 0, &number) : YOKE_OK;
         if (status) return status;
-        if (number < 0 || number > MOST_NUMBER) return refuse(run, "a node's number is out of range");
+        if (number < 0 || number > MAX_NUMBER) return refuse(run, "a node's number is out of range");
         gap = gap || (number > 0 && *count < k - 3);
         if (number > 0 && *count < 20) node[*count] = number;
         *count += number > 0;
@@ -238,7 +238,7 @@ static yoke_status rewrite_element(rewriting *run, const element_card *kind)
     yoke_status status = fem_bdf_integer(&run->reader, &run->card, 1, 0, &number);
     if (!status) status = fem_bdf_integer(&run->reader, &run->card, 2, number, &property);
     if (!status) status = add_number(run, &run->elements, number);
-    if (!status && (property < 1 || property > MOST_NUMBER)) status = refuse(run, "the property's number is out of range");
+    if (!status && (property < 1 || property > MAX_NUMBER)) status = refuse(run, "the property's number is out of range");
     if (!status) status = take_nodes(run, kind, node, &count);
     if (!status && strcmp(kind->written, "CPYRAM") == 0)
         status = refuse(run, "pyramids cannot be split into hexahedra: mesh the volume with tetrahedra, or with hexahedra");
@@ -261,7 +261,7 @@ static yoke_status check_property(rewriting *run)
 
 static void leave_out(left_out *kept, const char *name)
 {
-    for (int i = 0; i < MOST_LEFT_OUT; i++) {
+    for (int i = 0; i < MAX_LEFT_OUT; i++) {
         if (kept[i].count == 0) memcpy(kept[i].name, name, sizeof kept[i].name);
         if (strcmp(kept[i].name, name) != 0) continue;
         kept[i].count++;
@@ -289,7 +289,7 @@ static yoke_status rewrite_card(rewriting *run)
 static void name_all(const left_out *kept, char *text, size_t size)
 {
     size_t length = 0;
-    for (int i = 0; i < MOST_LEFT_OUT && kept[i].count > 0 && length < size - 64; i++)
+    for (int i = 0; i < MAX_LEFT_OUT && kept[i].count > 0 && length < size - 64; i++)
         length += (size_t)snprintf(text + length, size - length, "%s%s (%lld)", i ? ", " : "", kept[i].name, (long long)kept[i].count);
 }
 

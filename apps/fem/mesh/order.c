@@ -11,7 +11,7 @@
 #include "mesh/private.h"
 
 /* Smaller meshes fit the caches; an order that is not so many times as long as the curve's is left as it is in the file. */
-enum { LEAST_ELEMENTS = 5000, LONGER = 3 };
+enum { MIN_ELEMENTS = 5000, LONGER = 3 };
 
 typedef struct element_key {
     uint64_t key;
@@ -141,7 +141,7 @@ static yoke_status reorder(fem_mesh *mesh, const element_key *keys)
 yoke_status fem_mesh_order_elements(fem_mesh *mesh)
 {
     element_key *keys = NULL;
-    if (mesh->num_elements < LEAST_ELEMENTS) return YOKE_OK;
+    if (mesh->num_elements < MIN_ELEMENTS) return YOKE_OK;
     yoke_status status = yoke_allocate_untouched(mesh->context, mesh->num_elements, sizeof *keys, &keys);
     if (status) return status;
     fill_keys(mesh, keys);

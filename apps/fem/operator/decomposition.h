@@ -79,7 +79,7 @@ void fem_vector_mask(fem_vector *x);    /* prescribed dofs = 0 */
  * by itself differ in their last bits, and in single precision these are far ahead.
  */
 void fem_vector_agree(fem_vector *x);
-/* sums[i] = x[i] . y[i], i < count <= FEM_MOST_DOTS: one wait for all of them */
+/* sums[i] = x[i] . y[i], i < count <= FEM_MAX_DOTS: one wait for all of them */
 void fem_vector_dots(int count, const fem_vector *const *x, const fem_vector *const *y, double *sums);
 double fem_vector_dot(const fem_vector *x, const fem_vector *y);
 

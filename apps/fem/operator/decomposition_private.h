@@ -29,19 +29,19 @@ struct fem_decomposition {
     fem_exchange exchange;
     const fem_decomposition *finer;
     int num_subdomains, num_working;
-    decomposition_subdomain subdomains[FEM_MOST_DEVICES]; /* in the order of the elements */
+    decomposition_subdomain subdomains[FEM_MAX_DEVICES]; /* in the order of the elements */
     /* [num_working] subdomains with elements in the order of calls: devices that work by themselves come first */
-    int working[FEM_MOST_DEVICES];
-    int subdomain_of[FEM_MOST_DEVICES]; /* number of a device's subdomain, -1: none */
-    int32_t num_interface;              /* nodes in more than one subdomain */
-    void *totals;                       /* [num_interface][6 or 1] in the decomposition's precision */
-    double *scratch;                    /* [dofs of the largest subdomain], where there are several */
+    int working[FEM_MAX_DEVICES];
+    int subdomain_of[FEM_MAX_DEVICES]; /* number of a device's subdomain, -1: none */
+    int32_t num_interface;             /* nodes in more than one subdomain */
+    void *totals;                      /* [num_interface][6 or 1] in the decomposition's precision */
+    double *scratch;                   /* [dofs of the largest subdomain], where there are several */
     int64_t products;
 };
 
 struct fem_vector {
     fem_decomposition *decomposition;
-    fem_subdomain_vector *data[FEM_MOST_DEVICES]; /* [num_subdomains] */
+    fem_subdomain_vector *data[FEM_MAX_DEVICES]; /* [num_subdomains] */
 };
 
 /* For each working subdomain in the order of calls, with its number i. */

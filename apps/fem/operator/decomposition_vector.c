@@ -143,7 +143,7 @@ void fem_vector_dots(int count, const fem_vector *const *x, const fem_vector *co
     const fem_decomposition *decomposition = x[0]->decomposition;
     for (int k = 0; k < count; k++) sums[k] = 0;
     FOR_WORKING_SUBDOMAINS (decomposition, i) {
-        const fem_subdomain_vector *own_x[FEM_MOST_DOTS], *own_y[FEM_MOST_DOTS];
+        const fem_subdomain_vector *own_x[FEM_MAX_DOTS], *own_y[FEM_MAX_DOTS];
         for (int k = 0; k < count; k++) {
             own_x[k] = x[k]->data[i];
             own_y[k] = y[k]->data[i];
@@ -151,7 +151,7 @@ void fem_vector_dots(int count, const fem_vector *const *x, const fem_vector *co
         decomposition->subdomains[i].local->call->dots(decomposition->subdomains[i].local, count, own_x, own_y);
     }
     for (int i = 0; i < decomposition->num_subdomains; i++) { /* in the order of the elements, whichever device works by itself */
-        double own[FEM_MOST_DOTS];
+        double own[FEM_MAX_DOTS];
         if (decomposition->subdomains[i].halo_only) continue;
         decomposition->subdomains[i].local->call->dots_wait(decomposition->subdomains[i].local, count, own);
         for (int k = 0; k < count; k++) sums[k] += own[k];

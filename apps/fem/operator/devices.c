@@ -13,8 +13,8 @@ static yoke_status split(yoke_context *context, char *list, fem_devices *devices
         char *comma = strchr(name, ',');
         if (comma) *comma = 0;
         if (!*name) return yoke_fail(context, YOKE_ERROR_INPUT, "the list of devices has an empty name: expected names like openmp,cuda:0");
-        if (devices->count == FEM_MOST_DEVICES)
-            return yoke_fail(context, YOKE_ERROR_INPUT, "the list names more than %d devices", FEM_MOST_DEVICES);
+        if (devices->count == FEM_MAX_DEVICES)
+            return yoke_fail(context, YOKE_ERROR_INPUT, "the list names more than %d devices", FEM_MAX_DEVICES);
         for (int i = 0; i < devices->count; i++)
             if (!strcmp(names[i], name)) return yoke_fail(context, YOKE_ERROR_INPUT, "device %s is named twice", name);
         names[devices->count++] = name;
@@ -75,7 +75,7 @@ yoke_status fem_devices_take(yoke_context *context, yoke_device *const *list, in
 
 yoke_status fem_devices_open(yoke_context *context, const char *list, fem_devices **out)
 {
-    const char *names[FEM_MOST_DEVICES];
+    const char *names[FEM_MAX_DEVICES];
     fem_devices *devices;
     char *copy = NULL;
     if (!list) list = "openmp";

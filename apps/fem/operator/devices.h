@@ -6,7 +6,7 @@
 
 #include "operator/programs.h"
 
-enum { FEM_MOST_DEVICES = 64 };
+enum { FEM_MAX_DEVICES = 64 };
 
 typedef struct fem_device {
     yoke_device *device;
@@ -27,16 +27,16 @@ typedef struct fem_devices {
         *profiled; /* the run that they are devices of, in its order, where it is told which kernels are at work; else NULL.  Borrowed */
     int borrowed;  /* nonzero: the devices are open longer, and are not closed here */
     int count;
-    fem_device list[FEM_MOST_DEVICES]; /* in the order of the elements */
+    fem_device list[FEM_MAX_DEVICES]; /* in the order of the elements */
 } fem_devices;
 
 /*
  * Opens devices by a list of names separated by commas ("openmp,cuda:0"), NULL: "openmp".  The first openmp device gets an inline queue;
  * devices with drivers of their own are opened before threads are bound, so that the drivers' threads are not.
- * Errors: INPUT (empty or double name, more than FEM_MOST_DEVICES, no such device), UNAVAILABLE, DEVICE, MEMORY.
+ * Errors: INPUT (empty or double name, more than FEM_MAX_DEVICES, no such device), UNAVAILABLE, DEVICE, MEMORY.
  */
 yoke_status fem_devices_open(yoke_context *context, const char *names, fem_devices **devices);
-/* The same of devices that are open and must be open longer; [count], at most FEM_MOST_DEVICES.  Errors: DEVICE, MEMORY. */
+/* The same of devices that are open and must be open longer; [count], at most FEM_MAX_DEVICES.  Errors: DEVICE, MEMORY. */
 yoke_status fem_devices_take(yoke_context *context, yoke_device *const *list, int count, fem_devices **devices);
 void fem_devices_close(fem_devices *devices);
 

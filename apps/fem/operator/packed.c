@@ -88,7 +88,7 @@ void fem_packed_destroy(fem_packed *data)
 void fem_packed_expand(const fem_packed *data, const fem_space *space, const double *u, int32_t e, double *local)
 {
     int components = space->components, slots = space->slots;
-    double x[3 * FEM_MOST_SLOTS], v[3 * FEM_MOST_SLOTS], t[FEM_MOST_SLOTS];
+    double x[3 * FEM_MAX_SLOTS], v[3 * FEM_MAX_SLOTS], t[FEM_MAX_SLOTS];
     fem_space_geometry(space, e, x);
     fem_space_expand(space, e, components, u, v);
     if (data->temperature) fem_space_expand(space, e, 1, data->temperature, t);

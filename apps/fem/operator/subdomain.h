@@ -36,7 +36,7 @@ typedef enum fem_operator { FEM_MATRIXFREE, FEM_STORED } fem_operator;
 typedef enum fem_adding { FEM_ADD_SUM, FEM_ADD_COLOUR, FEM_ADD_ATOMIC } fem_adding;
 
 /* Most pairs of one call of `dots`. */
-enum { FEM_MOST_DOTS = 4 };
+enum { FEM_MAX_DOTS = 4 };
 
 /*
  * Receives the matrix of one element, hanging nodes folded in: packed lower triangle by rows, m (m + 1) / 2 values; row and column
@@ -66,7 +66,7 @@ typedef struct fem_subdomain_functions {
     /* x += alpha p, r -= alpha q */
     void (*advance)(fem_subdomain *subdomain, double alpha, const fem_subdomain_vector *p, const fem_subdomain_vector *q,
                     fem_subdomain_vector *x, fem_subdomain_vector *r);
-    /* starts the sums over owned dofs of x[i] y[i], i < count <= FEM_MOST_DOTS; the sums are made in double precision */
+    /* starts the sums over owned dofs of x[i] y[i], i < count <= FEM_MAX_DOTS; the sums are made in double precision */
     void (*dots)(fem_subdomain *subdomain, int count, const fem_subdomain_vector *const *x, const fem_subdomain_vector *const *y);
     void (*dots_wait)(fem_subdomain *subdomain, int count, double *sums); /* NaN after a failure */
 

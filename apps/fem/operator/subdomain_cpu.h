@@ -18,7 +18,7 @@
 #include "operator/kernels/smoother.h"
 #include "operator/subdomain.h"
 
-enum { CPU_SUBDOMAIN_MOST_CHUNKS = 1024 };
+enum { CPU_SUBDOMAIN_MAX_CHUNKS = 1024 };
 
 /* The two phases of a product. */
 enum { CPU_INTERFACE, CPU_INTERIOR, CPU_PHASES };
@@ -74,7 +74,7 @@ typedef struct cpu_task {
     const void *a, *b;
     void *c, *d;
     const fem_subdomain_rows *rows;
-    const void *pair[2][FEM_MOST_DOTS];
+    const void *pair[2][FEM_MAX_DOTS];
     int count;         /* of pairs */
     fem_kernel kernel; /* as which it is profiled */
     int phase;
@@ -85,7 +85,7 @@ typedef struct cpu_task {
 enum { CPU_TASKS = 64, CPU_INTERVALS = 32 };
 
 typedef struct cpu_sums {
-    _Alignas(64) double of_pair[FEM_MOST_DOTS]; /* chunks write side by side: each to a cache line of its own */
+    _Alignas(64) double of_pair[FEM_MAX_DOTS]; /* chunks write side by side: each to a cache line of its own */
 } cpu_sums;
 
 struct cpu_subdomain {

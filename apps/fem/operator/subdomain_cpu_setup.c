@@ -8,7 +8,7 @@
 #include "operator/subdomain_cpu.h"
 
 /* Below this a barrier takes longer than what a second thread saves. */
-enum { LEAST_ELEMENTS_Q1 = 512, LEAST_ELEMENTS_Q2 = 64 };
+enum { MIN_ELEMENTS_Q1 = 512, MIN_ELEMENTS_Q2 = 64 };
 
 yoke_status cpu_subdomain_take(cpu_subdomain *cpu, int64_t count, size_t size, void *pointer)
 {
@@ -246,9 +246,9 @@ yoke_status cpu_subdomain_setup(cpu_subdomain *cpu)
     const fem_space *space = cpu->subdomain.space;
     cpu->num_nodes = space->num_nodes;
     cpu->functions = &cpu->kernels->functions[cpu->subdomain.precision][space->slots_1d - 2][space->components == 3];
-    int most = space->num_elements / (space->element == FEM_Q1 ? LEAST_ELEMENTS_Q1 : LEAST_ELEMENTS_Q2) + 1;
+    int most = space->num_elements / (space->element == FEM_Q1 ? MIN_ELEMENTS_Q1 : MIN_ELEMENTS_Q2) + 1;
     int threads = omp_get_max_threads();
-    if (threads > CPU_SUBDOMAIN_MOST_CHUNKS) threads = CPU_SUBDOMAIN_MOST_CHUNKS;
+    if (threads > CPU_SUBDOMAIN_MAX_CHUNKS) threads = CPU_SUBDOMAIN_MAX_CHUNKS;
     cpu->num_chunks = threads < most ? threads : most;
     yoke_status status = make_tables(cpu);
     if (!status) status = make_factors(cpu);

@@ -12,18 +12,18 @@ yoke_status device_subdomain_keep(device_subdomain *d, yoke_status status)
 /* --------------------------------------------------------------------------------------------------- launches */
 
 /* More groups than this go round again: enough to fill any device. */
-enum { MOST_GROUPS = 1 << 20, MOST_VALUE_GROUPS = 4096 };
+enum { MAX_GROUPS = 1 << 20, MAX_VALUE_GROUPS = 4096 };
 
 device_launch device_launch_values(int kernel, int64_t values)
 {
     int64_t groups = (values + FEM_BLOCK - 1) / FEM_BLOCK;
-    return (device_launch){kernel, groups < MOST_VALUE_GROUPS ? groups : MOST_VALUE_GROUPS, FEM_BLOCK, 0};
+    return (device_launch){kernel, groups < MAX_VALUE_GROUPS ? groups : MAX_VALUE_GROUPS, FEM_BLOCK, 0};
 }
 
 device_launch device_launch_elements(const device_subdomain *d, int kernel, int64_t elements, int at_once, int items)
 {
     int64_t groups = (elements + at_once - 1) / at_once;
-    return (device_launch){kernel, groups < MOST_GROUPS ? groups : MOST_GROUPS, d->group_items ? d->group_items : items, 0};
+    return (device_launch){kernel, groups < MAX_GROUPS ? groups : MAX_GROUPS, d->group_items ? d->group_items : items, 0};
 }
 
 device_launch device_launch_batch(const device_subdomain *d, int kernel, device_batch batch)
@@ -31,7 +31,7 @@ device_launch device_launch_batch(const device_subdomain *d, int kernel, device_
     int n = d->subdomain.space->slots_1d, c = d->subdomain.space->components, at_once = FEM_PRODUCT_ELEMENTS(n, c);
     device_launch launch = device_launch_elements(d, kernel, batch.middle - batch.begin, at_once, FEM_PRODUCT_ITEMS(n, c));
     int64_t groups = launch.groups + device_launch_elements(d, kernel, batch.end - batch.middle, at_once, 0).groups;
-    launch.groups = groups < MOST_GROUPS ? groups : MOST_GROUPS;
+    launch.groups = groups < MAX_GROUPS ? groups : MAX_GROUPS;
     return launch;
 }
 

@@ -3,7 +3,7 @@
 
 #include "operator/subdomain_device.h"
 
-_Static_assert(FEM_SUBDOMAIN_FACTORS == FEM_FACTORS && FEM_SUBDOMAIN_DOTS == FEM_MOST_DOTS,
+_Static_assert(FEM_SUBDOMAIN_FACTORS == FEM_FACTORS && FEM_SUBDOMAIN_DOTS == FEM_MAX_DOTS,
                "kernels and subdomains agree on what they share");
 
 /* Elements whose factors are held at a time where only their matrices are wanted. */

@@ -137,15 +137,15 @@ void device_vector_advance(fem_subdomain *subdomain, double alpha, const fem_sub
 void device_vector_dots(fem_subdomain *subdomain, int count, const fem_subdomain_vector *const *x, const fem_subdomain_vector *const *y)
 {
     device_subdomain *d = (device_subdomain *)subdomain;
-    yoke_argument arguments[4 + 2 * FEM_MOST_DOTS] = {yoke_argument_int64(subdomain->dofs), yoke_argument_int32(count),
-                                                      yoke_argument_buffer(d->owned)};
-    for (int i = 0; i < FEM_MOST_DOTS; i++) {
+    yoke_argument arguments[4 + 2 * FEM_MAX_DOTS] = {yoke_argument_int64(subdomain->dofs), yoke_argument_int32(count),
+                                                     yoke_argument_buffer(d->owned)};
+    for (int i = 0; i < FEM_MAX_DOTS; i++) {
         arguments[3 + 2 * i] = yoke_argument_buffer(i < count ? x[i]->data : NULL);
         arguments[4 + 2 * i] = yoke_argument_buffer(i < count ? y[i]->data : NULL);
     }
-    arguments[3 + 2 * FEM_MOST_DOTS] = yoke_argument_buffer(d->dot_sums);
+    arguments[3 + 2 * FEM_MAX_DOTS] = yoke_argument_buffer(d->dot_sums);
     device_launch launch = {FEM_SUBDOMAIN_KERNEL_dots, d->dot_groups, FEM_BLOCK, 0};
-    device_subdomain_launch(d, launch, arguments, 4 + 2 * FEM_MOST_DOTS);
+    device_subdomain_launch(d, launch, arguments, 4 + 2 * FEM_MAX_DOTS);
     int64_t bytes = (int64_t)d->dot_groups * FEM_SUBDOMAIN_DOTS * 8;
     if (!subdomain->status) device_subdomain_keep(d, yoke_queue_read(d->queue, d->dot_sums, 0, bytes, d->dot_host));
     if (!subdomain->status) device_subdomain_keep(d, yoke_queue_record(d->queue, d->dots_done));

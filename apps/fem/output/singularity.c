@@ -7,7 +7,7 @@
 #include "mesh/shape.h"
 #include "space/problem_checks.h"
 
-enum { MOST_FACES = 96, SLOTS = 27 };
+enum { MAX_FACES = 96, SLOTS = 27 };
 
 /* A face of the surface at the place. */
 typedef struct surface_face {
@@ -22,7 +22,7 @@ typedef struct vicinity {
     const uint8_t *shared;
     double x[3], size;
     int count;
-    surface_face faces[MOST_FACES];
+    surface_face faces[MAX_FACES];
     int material, materials; /* the first one, and whether there are more */
 } vicinity;
 
@@ -91,7 +91,7 @@ static void add_face(vicinity *v, int32_t e, const double *x, int slot, int face
     fem_face_slots(n, face, slots);
     int on = 0;
     for (int i = 0; i < n * n; i++) on |= slots[i] == slot;
-    if (!on || v->count == MOST_FACES) return;
+    if (!on || v->count == MAX_FACES) return;
     surface_face *f = &v->faces[v->count];
     fem_slot_point(n, slot, r);
     fem_shape(n, r, NULL, gradient, NULL);

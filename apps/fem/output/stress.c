@@ -7,7 +7,7 @@
 #include "operator/packed.h"
 
 #define GAUSS FEM_STRESS_POINTS /* 2 x 2 x 2 */
-#define SLOTS FEM_MOST_SLOTS
+#define SLOTS FEM_MAX_SLOTS
 
 /* Working memory of one recovery. */
 typedef struct recovery {

@@ -38,7 +38,7 @@ typedef struct array {
 } array;
 
 #define FIELDS (FEM_FIELD_MATERIAL + 1)
-#define MOST_ARRAYS (4 + FIELDS)
+#define MAX_ARRAYS (4 + FIELDS)
 
 /* ------------------------------------------------------------------------------------------ points and cells */
 
@@ -378,7 +378,7 @@ static void write_head(FILE *out, const layout *l, const array *arrays, int coun
 /* A write that fails leaves its mark on the stream, which app_file_commit looks at. */
 static yoke_status write_file(const layout *l, FILE *out)
 {
-    array arrays[MOST_ARRAYS];
+    array arrays[MAX_ARRAYS];
     int num_point_fields, count = list_arrays(l, arrays, &num_point_fields);
     int64_t most = 0;
     for (int i = 0; i < count; i++) most = arrays[i].bytes > most ? arrays[i].bytes : most;

@@ -15,7 +15,7 @@ static const double same_residual = 1.2;
 static const double quick_ratio = 2;
 enum { QUICK_ITERATIONS = 25 };
 /* Starts from the true residual: each must make the error four times as small (in squares), or rounding has the last word. */
-enum { MOST_PASSES = 20 };
+enum { MAX_PASSES = 20 };
 static const double worth_a_pass = 0.25;
 
 typedef struct cg {
@@ -292,7 +292,7 @@ static yoke_status solve(cg *s)
         rr = s->rr;
         if (pass_succeeded(s, pass, carried, start_error)) return YOKE_OK;
         int better = start_error <= worth_a_pass * error_before || rr <= worth_a_pass * rr_before;
-        if (pass > 0 && (s->stalled || iterations < 2 || pass == MOST_PASSES || !better)) return end_by_rounding(s, start_error);
+        if (pass > 0 && (s->stalled || iterations < 2 || pass == MAX_PASSES || !better)) return end_by_rounding(s, start_error);
         if (iterations > 1) s->worst = fmax(s->worst, fem_cg_error_ratio(&s->error));
     }
 }

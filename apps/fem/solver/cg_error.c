@@ -3,14 +3,14 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST_KEPT = 1 << 15 };
+enum { MAX_KEPT = 1 << 15 };
 
 /* The iterations over which S is sought begin where the error was this many times as large (in squares), as in the paper. */
 static const double window = 1e-4;
 
 yoke_status fem_cg_error_create(yoke_context *context, int max_iterations, fem_cg_error *error)
 {
-    int capacity = max_iterations < MOST_KEPT ? max_iterations : MOST_KEPT;
+    int capacity = max_iterations < MAX_KEPT ? max_iterations : MAX_KEPT;
     *error = (fem_cg_error){.context = context, .capacity = capacity < 2 ? 2 : capacity, .smallest = INFINITY};
     double **arrays[] = {&error->decrease, &error->alpha, &error->beta};
     yoke_status status = YOKE_OK;

@@ -109,7 +109,7 @@ static yoke_status coarsen(fem_multigrid *m, int *more)
     const multigrid_level *last = &m->level[m->num_levels - 1];
     fem_forest *forest;
     *more = 0;
-    if (dofs_of(last->space) <= m->options.direct_dofs || m->num_levels == MULTIGRID_MOST_LEVELS - 1) return YOKE_OK;
+    if (dofs_of(last->space) <= m->options.direct_dofs || m->num_levels == MULTIGRID_MAX_LEVELS - 1) return YOKE_OK;
     yoke_status status = fem_forest_copy(last->space->forest, &forest);
     if (!status) status = fem_forest_coarsen(forest);
     if (status) return status;

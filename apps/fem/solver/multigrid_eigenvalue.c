@@ -3,7 +3,7 @@
 
 #include "solver/multigrid_parts.h"
 
-enum { MOST_STEPS = 15 };
+enum { MAX_STEPS = 15 };
 
 /* Number of eigenvalues of the symmetric tridiagonal matrix that are larger than x (Sturm sequence). */
 static int count_above(int n, const double *diagonal, const double *off, double x)
@@ -65,11 +65,11 @@ static yoke_status fail(const fem_space *space)
 yoke_status multigrid_largest_eigenvalue(multigrid_level *level, int most_steps, double *eigenvalue)
 {
     fem_vector *r = level->b, *z = level->d, *p = level->x, *q = level->t;
-    double diagonal[MOST_STEPS], off[MOST_STEPS], rz = 0, alpha_old = 0, beta = 0;
+    double diagonal[MAX_STEPS], off[MAX_STEPS], rz = 0, alpha_old = 0, beta = 0;
     int steps = 0;
     yoke_status status = fill_random(r, level->space);
     if (status) return status;
-    for (; steps < most_steps && steps < MOST_STEPS; steps++) {
+    for (; steps < most_steps && steps < MAX_STEPS; steps++) {
         multigrid_precondition(level, r, z);
         double next = fem_vector_dot(r, z);
         if (!steps) rz = next; /* 0: nothing is free */

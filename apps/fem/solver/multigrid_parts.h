@@ -13,7 +13,7 @@ typedef struct multigrid_level {
     const fem_constraints *constraints;
     fem_space *own_space; /* NULL on the finest level, which borrows */
     fem_constraints *own_constraints;
-    int32_t cut[FEM_MOST_DEVICES + 1]; /* as in fem_decomposition_options */
+    int32_t cut[FEM_MAX_DEVICES + 1]; /* as in fem_decomposition_options */
     fem_decomposition *decomposition;
     fem_vector *b, *x, *d, *t;
     fem_interpolation *to_finer;            /* from this level to the next finer one, until the decomposition is made; NULL on the finest */
@@ -22,21 +22,21 @@ typedef struct multigrid_level {
     double *host;                           /* [dofs] beside blocks: the multigrid's, one for all levels */
 } multigrid_level;
 
-enum { MULTIGRID_MOST_LEVELS = FEM_MAX_LEVEL + 2 };
+enum { MULTIGRID_MAX_LEVELS = FEM_MAX_LEVEL + 2 };
 
 struct fem_multigrid {
     yoke_context *context;
     fem_multigrid_options options;
     const fem_hooks *hooks;
     int num_levels;
-    multigrid_level level[MULTIGRID_MOST_LEVELS]; /* 0 is the finest */
-    int stretched;                                /* some elements are: blocks, and coarse spaces like the finest */
-    int64_t factor_dofs;                          /* there: a level with at most so many may be the last one */
-    fem_direct *direct;                           /* the last level's solver; NULL: coarse is */
-    int direct_kept;                              /* nonzero: it is options.keeper's, and factored */
-    fem_coarse *coarse;                           /* options.keeper's, where there is one */
-    double *coarse_b, *coarse_x;                  /* [dofs of the last level] beside coarse */
-    double *host;                                 /* [dofs of the finest level] where it is stretched */
+    multigrid_level level[MULTIGRID_MAX_LEVELS]; /* 0 is the finest */
+    int stretched;                               /* some elements are: blocks, and coarse spaces like the finest */
+    int64_t factor_dofs;                         /* there: a level with at most so many may be the last one */
+    fem_direct *direct;                          /* the last level's solver; NULL: coarse is */
+    int direct_kept;                             /* nonzero: it is options.keeper's, and factored */
+    fem_coarse *coarse;                          /* options.keeper's, where there is one */
+    double *coarse_b, *coarse_x;                 /* [dofs of the last level] beside coarse */
+    double *host;                                /* [dofs of the finest level] where it is stretched */
 };
 
 /*

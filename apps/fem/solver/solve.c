@@ -16,7 +16,7 @@ typedef struct solve {
     const fem_constraints *constraints;
     const fem_solve_options *options;
     const fem_hooks *hooks;
-    int32_t cut[FEM_MOST_DEVICES + 1]; /* of this start */
+    int32_t cut[FEM_MAX_DEVICES + 1]; /* of this start */
     fem_decomposition *decomposition;
     fem_multigrid *multigrid;
     fem_direct *direct, *candidate; /* candidate: analysed only */
@@ -296,7 +296,7 @@ static int64_t fine_products(const solve *s)
 static int count_level_products(const solve *s, int64_t *products)
 {
     int count = s->multigrid ? fem_multigrid_levels(s->multigrid) - 1 : 0;
-    if (count > FEM_MOST_SOLVE_LEVELS) count = FEM_MOST_SOLVE_LEVELS;
+    if (count > FEM_MAX_SOLVE_LEVELS) count = FEM_MAX_SOLVE_LEVELS;
     for (int l = 0; l < count; l++) products[l] = fem_decomposition_products(fem_multigrid_level_decomposition(s->multigrid, l + 1));
     return count;
 }
@@ -305,7 +305,7 @@ static int count_level_products(const solve *s, int64_t *products)
 static void fill_levels(solve *s, const int64_t *before)
 {
     fem_solution *out = s->solution;
-    int64_t products[FEM_MOST_SOLVE_LEVELS];
+    int64_t products[FEM_MAX_SOLVE_LEVELS];
     out->num_levels = count_level_products(s, products);
     for (int l = 0; l < out->num_levels; l++) {
         fem_decomposition *decomposition = fem_multigrid_level_decomposition(s->multigrid, l + 1);
@@ -357,7 +357,7 @@ static yoke_status run(solve *s, const double *start)
 {
     fem_cg_result result = {0};
     const fem_solve_round *round = s->options->round;
-    int64_t level_products[FEM_MOST_SOLVE_LEVELS];
+    int64_t level_products[FEM_MAX_SOLVE_LEVELS];
     double begin = clock_s(s);
     s->solution->slow_iterations = 0; /* of an earlier start */
     s->solution->setup_failed = 0;

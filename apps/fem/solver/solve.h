@@ -41,11 +41,11 @@ typedef struct fem_solve_share {
 typedef struct fem_solve_level {
     int32_t elements;
     int64_t dofs, products;
-    int32_t subdomain_elements[FEM_MOST_DEVICES];
-    double seconds_per_product[FEM_MOST_DEVICES]; /* busy; NaN: none */
+    int32_t subdomain_elements[FEM_MAX_DEVICES];
+    double seconds_per_product[FEM_MAX_DEVICES]; /* busy; NaN: none */
 } fem_solve_level;
 
-enum { FEM_MOST_SOLVE_LEVELS = 24 };
+enum { FEM_MAX_SOLVE_LEVELS = 24 };
 
 /* Longest reason, with its end. */
 #define FEM_SOLUTION_REASON 256
@@ -68,12 +68,12 @@ typedef struct fem_solution {
     int stopped_by_rounding;                /* likewise */
     int64_t setup_products;                 /* of operator_applications, those before the iteration: not in solve_s */
     int num_levels;                         /* coarser than the space itself */
-    fem_solve_level levels[FEM_MOST_SOLVE_LEVELS];
+    fem_solve_level levels[FEM_MAX_SOLVE_LEVELS];
     int num_shares;
-    fem_solve_share shares[FEM_MOST_DEVICES]; /* [num_shares] of options->devices */
-    int restarts;                             /* because of devices that failed, or whose memory was too small */
-    double setup_s, solve_s;                  /* of the last start; on the virtual clock where all devices are simulated */
-    int64_t memory_bytes;                     /* of operator, preconditioner and vectors */
+    fem_solve_share shares[FEM_MAX_DEVICES]; /* [num_shares] of options->devices */
+    int restarts;                            /* because of devices that failed, or whose memory was too small */
+    double setup_s, solve_s;                 /* of the last start; on the virtual clock where all devices are simulated */
+    int64_t memory_bytes;                    /* of operator, preconditioner and vectors */
 } fem_solution;
 
 /* Who plans and measures the solve.  What these return ends it, if it is not YOKE_OK. */

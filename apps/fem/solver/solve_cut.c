@@ -31,7 +31,7 @@ static yoke_status nothing_fits(const fem_devices *devices, int64_t elements)
  */
 static int64_t hand_out(const fem_devices *devices, const int64_t *wanted, int64_t left, int64_t *elements)
 {
-    int64_t weight[FEM_MOST_DEVICES], all = 0, before = 0, round = left;
+    int64_t weight[FEM_MAX_DEVICES], all = 0, before = 0, round = left;
     for (int asked = 1; asked >= 0 && !all; asked--)
         for (int i = 0; i < devices->count; i++) {
             weight[i] = capacity(&devices->list[i]) <= elements[i] ? 0 : asked ? wanted[i] : 1;
@@ -50,7 +50,7 @@ static int64_t hand_out(const fem_devices *devices, const int64_t *wanted, int64
 
 yoke_status fem_solve_cut(const fem_devices *devices, const int32_t *asked, int32_t *cut)
 {
-    int64_t wanted[FEM_MOST_DEVICES], elements[FEM_MOST_DEVICES], left = 0;
+    int64_t wanted[FEM_MAX_DEVICES], elements[FEM_MAX_DEVICES], left = 0;
     for (int i = 0; i < devices->count; i++) {
         int64_t most = capacity(&devices->list[i]);
         wanted[i] = asked[i + 1] - asked[i];

@@ -12,10 +12,10 @@
 #include "space/problem_checks.h"
 #include "space/small_svd.h"
 
-#define MOST_PIECES 32
-#define MOST_NAMED 4 /* bodies in one message */
-#define NOISE 1e-6   /* a lever of less than this part of the shortest edge is rounding of the coordinates */
-#define LEAST_SINGULAR 1e-13
+#define MAX_PIECES 32
+#define MAX_NAMED 4 /* bodies in one message */
+#define NOISE 1e-6  /* a lever of less than this part of the shortest edge is rounding of the coordinates */
+#define MIN_SINGULAR 1e-13
 
 typedef struct rigid {
     const fem_case *input;
@@ -75,7 +75,7 @@ static void measure_body(rigid *run)
         run->centre[a] = run->low[a] / 2 + run->high[a] / 2;
         run->scale = fmax(run->scale, run->high[a] / 2 - run->low[a] / 2);
     }
-    run->small = fmax(LEAST_SINGULAR, NOISE * fmin(1, edge / run->scale));
+    run->small = fmax(MIN_SINGULAR, NOISE * fmin(1, edge / run->scale));
 }
 
 /* row [motions] of a piece: component `component` of each motion at a vertex, times sign. */
@@ -97,7 +97,7 @@ static void motion_row(const rigid *run, int32_t vertex, int component, double s
 /* Equal displacement of two pieces at a vertex, or, other < 0, none of the first. */
 static void add_row(const rigid *run, int32_t vertex, int component, int first, int other)
 {
-    double row[6 * MOST_PIECES] = {0};
+    double row[6 * MAX_PIECES] = {0};
     motion_row(run, vertex, component, 1, row + first * run->motions);
     if (other >= 0) motion_row(run, vertex, component, -1, row + other * run->motions);
     fem_qr_add(run->rows, run->size, row);
@@ -195,7 +195,7 @@ static void name_motion(const rigid *run, const double row[6], char *text, size_
 
 static int name_piece(const rigid *run, int piece, char *text, size_t size)
 {
-    double rows[6 * MOST_PIECES][6];
+    double rows[6 * MAX_PIECES][6];
     int count = 0;
     for (int k = 0; k < run->size; k++) {
         if (run->singular[k] > run->small) continue;
@@ -260,7 +260,7 @@ static void judge(const rigid *run, verdict *found)
         for (int k = 0; k < run->size && run->motions == 1; k++) free_ones += run->singular[k] <= run->small;
         if (run->motions == 6) free_ones = name_piece(run, piece, motions, sizeof motions);
         if (!free_ones) continue;
-        if (++found->free_bodies > MOST_NAMED) return;
+        if (++found->free_bodies > MAX_NAMED) return;
         app_append(found->text, sizeof found->text, "%s", found->free_bodies > 1 ? "; " : "");
         if (run->pieces > 1)
             name_one_piece(run, piece, found->text, sizeof found->text);
@@ -274,8 +274,8 @@ static void judge(const rigid *run, verdict *found)
 static yoke_status fail_of_bodies(const rigid *run, verdict *found)
 {
     app_place place = run->input->keys.boundary.place;
-    if (found->free_bodies > MOST_NAMED)
-        app_append(found->text, sizeof found->text, "; and %d bodies more", (int)found->free_bodies - MOST_NAMED);
+    if (found->free_bodies > MAX_NAMED)
+        app_append(found->text, sizeof found->text, "; and %d bodies more", (int)found->free_bodies - MAX_NAMED);
     if (run->motions == 6)
         return app_yaml_fail(run->input->yaml, place, "rigid: %s; prescribe more displacement components in boundary%s", found->text,
                              run->problem->num_bodies > 1 || run->pieces > 1 ? ", or connect the mesh (merge duplicate nodes)" : "");
@@ -293,11 +293,11 @@ static yoke_status check_body(rigid *run, verdict *found)
 {
     const fem_problem *problem = run->problem;
     measure_body(run);
-    if (run->pieces > MOST_PIECES)
+    if (run->pieces > MAX_PIECES)
         return app_yaml_fail(run->input->yaml, run->input->keys.mesh.place,
                              "%.300s: the body consists of %d pieces that share no whole face; at most %d "
                              "are understood; connect the mesh",
-                             problem->mesh->path, run->pieces, MOST_PIECES);
+                             problem->mesh->path, run->pieces, MAX_PIECES);
     void *memory;
     run->size = run->pieces * run->motions;
     yoke_status status = yoke_allocate(problem->context, (2 * (int64_t)run->size + 1) * run->size, sizeof(double), &memory);

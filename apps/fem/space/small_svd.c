@@ -39,9 +39,9 @@ static int rotate(double *a, double *v, int n, int p, int q)
 
 void fem_small_svd(double *a, int n, double *v, double *sigma)
 {
-    enum { MOST_SWEEPS = 60 };
+    enum { MAX_SWEEPS = 60 };
     for (int i = 0; i < n * n; i++) v[i] = i / n == i % n;
-    for (int sweep = 0, moved = 1; moved && sweep < MOST_SWEEPS; sweep++) {
+    for (int sweep = 0, moved = 1; moved && sweep < MAX_SWEEPS; sweep++) {
         moved = 0;
         for (int p = 0; p < n; p++)
             for (int q = p + 1; q < n; q++) moved |= rotate(a, v, n, p, q);

@@ -12,7 +12,7 @@
 #include "device/cuda/api.h"
 #include "yoke/backend.h"
 
-enum { YOKE_CUDA_MOST_ARGUMENTS = 64, YOKE_CUDA_MOST_ARCHITECTURES = 64 };
+enum { YOKE_CUDA_MAX_ARGUMENTS = 64, YOKE_CUDA_MAX_ARCHITECTURES = 64 };
 
 /* The backend's state: the libraries. */
 typedef struct yoke_cuda {
@@ -26,7 +26,7 @@ typedef struct yoke_cuda {
     char compiler_why_not[256], compiler_remedy[256]; /* of NVRTC; "" if it is there */
     yoke_cuda_compiler compiler;
     int compiler_major, compiler_minor;
-    int architectures[YOKE_CUDA_MOST_ARCHITECTURES], num_architectures; /* that NVRTC compiles for, 10 major + minor, ascending */
+    int architectures[YOKE_CUDA_MAX_ARCHITECTURES], num_architectures; /* that NVRTC compiles for, 10 major + minor, ascending */
     int blas_looked_for;
     yoke_cuda_blas blas;
     char blas_why_not[256];

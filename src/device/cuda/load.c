@@ -161,7 +161,7 @@ static int ask_compiler(yoke_cuda *state, char why_not[256])
     int count = 0;
     nvrtcResult result = compiler->nvrtcVersion(&state->compiler_major, &state->compiler_minor);
     if (result == NVRTC_SUCCESS) result = compiler->nvrtcGetNumSupportedArchs(&count);
-    if (result == NVRTC_SUCCESS && (count < 1 || count > YOKE_CUDA_MOST_ARCHITECTURES)) {
+    if (result == NVRTC_SUCCESS && (count < 1 || count > YOKE_CUDA_MAX_ARCHITECTURES)) {
         snprintf(why_not, 256, "NVRTC says that it compiles for %d architectures, which cannot be", count);
         return 0;
     }

@@ -14,7 +14,7 @@ typedef struct cuda_function {
     char name[128];
     int most_threads;   /* of a block, by the registers that the kernel takes */
     int num_parameters; /* -1: the driver cannot tell */
-    size_t bytes[YOKE_CUDA_MOST_ARGUMENTS];
+    size_t bytes[YOKE_CUDA_MAX_ARGUMENTS];
 } cuda_function;
 
 typedef struct cuda_program {
@@ -284,7 +284,7 @@ static CUresult read_parameters(const yoke_cuda_driver *driver, cuda_function *f
 {
     function->num_parameters = -1;
     if (driver->cuFuncGetParamInfo == NULL) return CUDA_SUCCESS;
-    for (int i = 0; i < YOKE_CUDA_MOST_ARGUMENTS; i++) {
+    for (int i = 0; i < YOKE_CUDA_MAX_ARGUMENTS; i++) {
         size_t offset;
         CUresult result = driver->cuFuncGetParamInfo(function->function, (size_t)i, &offset, &function->bytes[i]);
         if (result == CUDA_SUCCESS) continue;
@@ -343,9 +343,9 @@ static yoke_status check_launch(const cuda_function *function, int64_t groups, i
     if (groups > INT_MAX)
         return yoke_fail(context, YOKE_ERROR_ARGUMENT, "%s: %lld groups are more than the %d that a launch takes", device->name,
                          (long long)groups, INT_MAX);
-    if (count > YOKE_CUDA_MOST_ARGUMENTS || (function->num_parameters >= 0 && count != function->num_parameters))
+    if (count > YOKE_CUDA_MAX_ARGUMENTS || (function->num_parameters >= 0 && count != function->num_parameters))
         return yoke_fail(context, YOKE_ERROR_ARGUMENT, "%s: kernel '%s' takes %d arguments, not %lld", device->name, function->name,
-                         function->num_parameters >= 0 ? function->num_parameters : YOKE_CUDA_MOST_ARGUMENTS, (long long)count);
+                         function->num_parameters >= 0 ? function->num_parameters : YOKE_CUDA_MAX_ARGUMENTS, (long long)count);
     for (int64_t i = 0; i < count && function->num_parameters >= 0; i++)
         if (argument_bytes(arguments[i].kind) != function->bytes[i])
             return yoke_fail(context, YOKE_ERROR_ARGUMENT, "%s: argument %lld of kernel '%s' has %zu bytes, not %zu", device->name,
@@ -364,7 +364,7 @@ yoke_status yoke_cuda_launch(void *queue, void *function, int64_t groups, int64_
 
     /* The driver copies the values before the call returns; it takes pointers to what it does not change. */
     static const yoke_cuda_buffer no_buffer = {0};
-    const void *values[YOKE_CUDA_MOST_ARGUMENTS];
+    const void *values[YOKE_CUDA_MAX_ARGUMENTS];
     for (int64_t i = 0; i < num_arguments; i++) {
         const yoke_cuda_buffer *buffer = buffers[i] != NULL ? buffers[i] : &no_buffer;
         values[i] = arguments[i].kind == YOKE_ARGUMENT_BUFFER ? (const void *)&buffer->address : (const void *)&arguments[i].value;

@@ -7,7 +7,7 @@
 #include "device/opencl/opencl.h"
 
 /* More than any machine has; what is beyond is not seen. */
-enum { MOST_PLATFORMS = 32, MOST_DEVICES = 64, LONGEST_TEXT = 16384 };
+enum { MAX_PLATFORMS = 32, MAX_DEVICES = 64, LONGEST_TEXT = 16384 };
 
 /*
  * Where the extensions of the vendors say on which PCI bus a card is: cl_khr_pci_bus_info, cl_nv_device_attribute_query and
@@ -207,16 +207,16 @@ typedef yoke_status visit_function(const opencl_state *state, const found_device
 /* Visits all devices.  *platforms becomes the number of platforms, *devices that of the devices. */
 static yoke_status visit_devices(const opencl_state *state, visit_function *visit, void *user, int64_t *platforms, int64_t *devices)
 {
-    cl_platform_id platform[MOST_PLATFORMS];
-    cl_device_id device[MOST_DEVICES];
+    cl_platform_id platform[MAX_PLATFORMS];
+    cl_device_id device[MAX_DEVICES];
     cl_uint num_platforms = 0;
     *platforms = *devices = 0;
-    if (state->cl.clGetPlatformIDs(MOST_PLATFORMS, platform, &num_platforms) != CL_SUCCESS) return YOKE_OK;
+    if (state->cl.clGetPlatformIDs(MAX_PLATFORMS, platform, &num_platforms) != CL_SUCCESS) return YOKE_OK;
     *platforms = num_platforms;
-    for (cl_uint p = 0; p < num_platforms && p < MOST_PLATFORMS; p++) {
+    for (cl_uint p = 0; p < num_platforms && p < MAX_PLATFORMS; p++) {
         cl_uint num_devices = 0;
-        if (state->cl.clGetDeviceIDs(platform[p], CL_DEVICE_TYPE_ALL, MOST_DEVICES, device, &num_devices) != CL_SUCCESS) continue;
-        for (cl_uint d = 0; d < num_devices && d < MOST_DEVICES; d++, ++*devices) {
+        if (state->cl.clGetDeviceIDs(platform[p], CL_DEVICE_TYPE_ALL, MAX_DEVICES, device, &num_devices) != CL_SUCCESS) continue;
+        for (cl_uint d = 0; d < num_devices && d < MAX_DEVICES; d++, ++*devices) {
             found_device found = {.platform = platform[p], .device = device[d]};
             snprintf(found.name, sizeof found.name, "opencl:%u.%u", p, d);
             yoke_status status = visit(state, &found, user);

@@ -156,7 +156,7 @@ static void work_until(sim_machine *machine, double time_s)
 }
 
 /* A jump of the clock is looked at so often at most. */
-enum { MOST_LOOKS = 1000000 };
+enum { MAX_LOOKS = 1000000 };
 
 /* The watch that is to be called first, if that is before time_s. */
 static sim_watch *next_watch(const sim_machine *machine, double time_s)
@@ -169,7 +169,7 @@ static sim_watch *next_watch(const sim_machine *machine, double time_s)
 
 void sim_machine_wait(sim_machine *machine, double time_s)
 {
-    double min_s = (time_s - machine->host_s) / MOST_LOOKS;
+    double min_s = (time_s - machine->host_s) / MAX_LOOKS;
     while (time_s > machine->host_s) {
         sim_watch *watch = next_watch(machine, time_s);
         if (watch == NULL) break;

@@ -175,13 +175,13 @@ static yoke_status read_level(yoke_json_reader *reader, const json_t *document, 
     return yoke_json_read_object(reader, keys, COUNT_OF(keys), document, level);
 }
 
-enum { MOST_LEVELS = 128 }; /* as many as yoke_frequency_info shows */
+enum { MAX_LEVELS = 128 }; /* as many as yoke_frequency_info shows */
 
 static yoke_status read_levels(yoke_json_reader *reader, const json_t *value, void *member)
 {
     sim_profile *device = member;
     int64_t count = (int64_t)json_array_size(value);
-    if (count < 1 || count > MOST_LEVELS) return yoke_json_expected(reader, "an array of 1 to 128 levels", value);
+    if (count < 1 || count > MAX_LEVELS) return yoke_json_expected(reader, "an array of 1 to 128 levels", value);
     void *memory = NULL;
     yoke_status status = yoke_allocate(reader->context, count, sizeof(sim_level), &memory);
     if (status != YOKE_OK) return status;

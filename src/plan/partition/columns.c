@@ -12,7 +12,7 @@
 
 #include "yoke/partition.h"
 
-enum { MOST_BLOCKS = 1000000000 }; /* along a side: their product is still an int64_t */
+enum { MAX_BLOCKS = 1000000000 }; /* along a side: their product is still an int64_t */
 
 typedef struct part {
     double area; /* relative to the sum of all */
@@ -140,9 +140,9 @@ static void lay_out(const arrangement *all, const work_space *work, yoke_rectang
 static yoke_status check(yoke_context *context, int64_t count, const double *areas, int64_t rows, int64_t columns, int64_t *positive)
 {
     if (count < 1) return yoke_fail(context, YOKE_ERROR_ARGUMENT, "no areas to arrange; give at least one");
-    if (rows < 1 || columns < 1 || rows > MOST_BLOCKS || columns > MOST_BLOCKS)
+    if (rows < 1 || columns < 1 || rows > MAX_BLOCKS || columns > MAX_BLOCKS)
         return yoke_fail(context, YOKE_ERROR_ARGUMENT, "a matrix of %lld x %lld blocks; each side must have 1 to %d", (long long)rows,
-                         (long long)columns, MOST_BLOCKS);
+                         (long long)columns, MAX_BLOCKS);
     *positive = 0;
     for (int64_t i = 0; i < count; i++) {
         if (!(areas[i] >= 0) || isinf(areas[i]))

@@ -11,7 +11,7 @@
 #include "base/context.h"
 #include "plan/partition/nested.h"
 
-enum { MOST_BLOCKS = 1000000000, MOST_ROUNDS = 1000, DEFAULT_ROUNDS = 20 };
+enum { MAX_BLOCKS = 1000000000, MAX_ROUNDS = 1000, DEFAULT_ROUNDS = 20 };
 static const double default_tolerance = 0.05, least_seconds = 1e-100, most_seconds = 1e100;
 
 typedef struct inpa {
@@ -39,9 +39,9 @@ static double tolerance(double given) { return given > 0 ? given : default_toler
 
 static yoke_status check(yoke_context *context, const yoke_nested_options *options)
 {
-    if (options->blocks < 1 || options->blocks > MOST_BLOCKS)
+    if (options->blocks < 1 || options->blocks > MAX_BLOCKS)
         return yoke_fail(context, YOKE_ERROR_ARGUMENT, "a matrix of %lld x %lld blocks; each side must have 1 to %d",
-                         (long long)options->blocks, (long long)options->blocks, MOST_BLOCKS);
+                         (long long)options->blocks, (long long)options->blocks, MAX_BLOCKS);
     if (options->num_nodes < 1 || options->num_nodes > options->blocks * options->blocks)
         return yoke_fail(context, YOKE_ERROR_ARGUMENT, "%lld nodes for %lld x %lld blocks; give at least one node, and a block for each",
                          (long long)options->num_nodes, (long long)options->blocks, (long long)options->blocks);
@@ -50,18 +50,18 @@ static yoke_status check(yoke_context *context, const yoke_nested_options *optio
                          "devices or kernel is missing; say how many devices each node has, and how they are timed");
     int64_t devices = 0;
     for (int64_t i = 0; i < options->num_nodes; i++) {
-        if (options->devices[i] < 1 || options->devices[i] > MOST_BLOCKS || (devices += options->devices[i]) > MOST_BLOCKS)
+        if (options->devices[i] < 1 || options->devices[i] > MAX_BLOCKS || (devices += options->devices[i]) > MAX_BLOCKS)
             return yoke_fail(context, YOKE_ERROR_ARGUMENT,
                              "node %lld has %lld devices; it must have at least one, and all nodes at most %d", (long long)i,
-                             (long long)options->devices[i], MOST_BLOCKS);
+                             (long long)options->devices[i], MAX_BLOCKS);
     }
     if (options->strategy < YOKE_NESTED_FPM || options->strategy > YOKE_NESTED_HOMOGENEOUS)
         return yoke_fail(context, YOKE_ERROR_ARGUMENT, "strategy %d; take one of yoke_nested_strategy", (int)options->strategy);
     if (!(options->node_tolerance >= 0) || !(options->device_tolerance >= 0))
         return yoke_fail(context, YOKE_ERROR_ARGUMENT, "tolerances of %g and %g; they must not be negative", options->node_tolerance,
                          options->device_tolerance);
-    if (options->max_rounds < 0 || options->max_rounds > MOST_ROUNDS)
-        return yoke_fail(context, YOKE_ERROR_ARGUMENT, "%lld rounds; at most %d are possible", (long long)options->max_rounds, MOST_ROUNDS);
+    if (options->max_rounds < 0 || options->max_rounds > MAX_ROUNDS)
+        return yoke_fail(context, YOKE_ERROR_ARGUMENT, "%lld rounds; at most %d are possible", (long long)options->max_rounds, MAX_ROUNDS);
     return YOKE_OK;
 }
 
@@ -75,7 +75,7 @@ static yoke_status get(inpa *all, int64_t count, size_t size, void *pointer)
 
 static void set_up_nodes(inpa *all)
 {
-    int64_t rounds = all->settings.max_rounds, most_pieces = yoke_speed_most_pieces(NESTED_MOST_POINTS);
+    int64_t rounds = all->settings.max_rounds, most_pieces = yoke_speed_most_pieces(NESTED_MAX_POINTS);
     for (int64_t k = 0; k < all->num_nodes + all->num_devices; k++) all->models[k].pieces = all->pieces + k * most_pieces;
     all->blocks = all->counts;
     all->rows = all->blocks + all->num_nodes;
@@ -110,7 +110,7 @@ static yoke_status get_memory(inpa *all)
     int64_t q = all->num_nodes, p = all->num_devices, rounds = all->settings.max_rounds;
     yoke_status status = get(all, q, sizeof *all->nodes, &all->nodes);
     if (status == YOKE_OK) status = get(all, q + p, sizeof *all->models, &all->models);
-    if (status == YOKE_OK) status = get(all, (q + p) * yoke_speed_most_pieces(NESTED_MOST_POINTS), sizeof *all->pieces, &all->pieces);
+    if (status == YOKE_OK) status = get(all, (q + p) * yoke_speed_most_pieces(NESTED_MAX_POINTS), sizeof *all->pieces, &all->pieces);
     if (status == YOKE_OK) status = get(all, (2 + 2 * rounds) * q + (2 + rounds) * p, sizeof *all->counts, &all->counts);
     if (status == YOKE_OK) status = get(all, p + 2 * q, sizeof *all->numbers, &all->numbers);
     if (status == YOKE_OK) status = get(all, q, sizeof *all->rectangles, &all->rectangles);

@@ -9,7 +9,7 @@
 #include "model/speed.h"
 #include "yoke/partition.h"
 
-enum { NESTED_MOST_POINTS = 32 };
+enum { NESTED_MAX_POINTS = 32 };
 
 /*
  * A partial functional performance model (Clarke, sect. 1.8): the points that were measured so far, in blocks and seconds.  A constant model (CPM)
@@ -17,10 +17,10 @@ enum { NESTED_MOST_POINTS = 32 };
  */
 typedef struct nested_model {
     int64_t count;
-    double points[NESTED_MOST_POINTS][2];
-    int64_t rounds[NESTED_MOST_POINTS]; /* of the node partition in which each was measured */
-    yoke_speed speed;                   /* made of them */
-    yoke_speed_piece *pieces;           /* [yoke_speed_most_pieces(NESTED_MOST_POINTS)] */
+    double points[NESTED_MAX_POINTS][2];
+    int64_t rounds[NESTED_MAX_POINTS]; /* of the node partition in which each was measured */
+    yoke_speed speed;                  /* made of them */
+    yoke_speed_piece *pieces;          /* [yoke_speed_most_pieces(NESTED_MAX_POINTS)] */
 } nested_model;
 
 /*

@@ -23,7 +23,7 @@ void nested_model_add(nested_model *model, double blocks, double seconds, int64_
 {
     if (constant) model->count = 0;
     drop_contradictions(model, blocks, seconds, round);
-    if (model->count == NESTED_MOST_POINTS) {
+    if (model->count == NESTED_MAX_POINTS) {
         int64_t oldest = 0;
         for (int64_t k = 1; k < model->count; k++)
             if (model->rounds[k] < model->rounds[oldest]) oldest = k;

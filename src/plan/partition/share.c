@@ -52,7 +52,7 @@ static rounded seconds_of(const yoke_curve *curve, double slack, int64_t units)
 /* Returns the makespan, seconds. */
 static double improve(const yoke_curve *const *curves, int devices, const double *slack, int64_t *units)
 {
-    rounded seconds[YOKE_SHARE_MOST_DEVICES];
+    rounded seconds[YOKE_SHARE_MAX_DEVICES];
     for (int i = 0; i < devices; i++) seconds[i] = seconds_of(curves[i], slack != NULL ? slack[i] : 1, units[i]);
     for (int step = 0; step < 2 * devices; step++) {
         int from = 0, to = -1;
@@ -80,7 +80,7 @@ static double missing_units(const yoke_curve *curve, double share, int64_t units
 double yoke_share_integer(const yoke_curve *const *curves, int devices, int64_t n, const double *slack, const double *shares,
                           int64_t *units)
 {
-    double missing[YOKE_SHARE_MOST_DEVICES];
+    double missing[YOKE_SHARE_MAX_DEVICES];
     int64_t left = n;
     for (int i = 0; i < devices; i++) {
         double share = shares[i] > 0 ? shares[i] : 0, whole = share < curves[i]->most ? share : curves[i]->most;

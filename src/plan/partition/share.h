@@ -8,7 +8,7 @@
 
 #include "model/piecewise.h"
 
-enum { YOKE_SHARE_MOST_DEVICES = 64 };
+enum { YOKE_SHARE_MAX_DEVICES = 64 };
 
 /*
  * FPM-PA (Clarke et al. 1.3): real shares x_i with sum n and t_i(x_i) / slack_i equal where they are not at a limit.  slack (NULL: all 1)
@@ -18,7 +18,7 @@ enum { YOKE_SHARE_MOST_DEVICES = 64 };
 double yoke_share_real(const yoke_curve *const *curves, int devices, double n, const double *slack, double hint, double *shares);
 
 /*
- * Integers from real shares for at most YOKE_SHARE_MOST_DEVICES devices: largest remainders, then single units move from the slowest
+ * Integers from real shares for at most YOKE_SHARE_MAX_DEVICES devices: largest remainders, then single units move from the slowest
  * device to the one that is then fastest while the makespan falls.  The sum is exactly n, no units[i] exceeds most.  Returns the
  * makespan, seconds.
  */

@@ -9,7 +9,7 @@
 
 #include "plan/round/round.h"
 
-enum { MOST_LINES = 400000, MOST_PIECES = 512, FEWEST_PIECES = 8, MOST_ROWS = 384 };
+enum { MAX_LINES = 400000, MAX_PIECES = 512, FEWEST_PIECES = 8, MAX_ROWS = 384 };
 
 static int has_copies(const plan_device *device) { return device->copy_per_unit_s > 0 || device->copy_j > 0; }
 
@@ -43,7 +43,7 @@ void round_make_groups(round_search *search)
     }
     if (copies) search->groups[0].terms[search->groups[0].num_terms++] = -1;
     search->num_waits = work->num_intervals + (work->copies_before ? 1 : 0);
-    const int room = MOST_ROWS / work->num_devices;
+    const int room = MAX_ROWS / work->num_devices;
     search->num_lines = search->num_waits < room ? search->num_waits : room;
 }
 
@@ -208,8 +208,8 @@ static void fill_alone(round_search *search, int device, const plan_level *level
 yoke_status round_make_curves(round_search *search)
 {
     const plan_work *work = search->work;
-    int64_t most = MOST_LINES / ((int64_t)search->num_levels * (work->num_phases + 1));
-    most = most > MOST_PIECES ? MOST_PIECES : most < FEWEST_PIECES ? FEWEST_PIECES : most;
+    int64_t most = MAX_LINES / ((int64_t)search->num_levels * (work->num_phases + 1));
+    most = most > MAX_PIECES ? MAX_PIECES : most < FEWEST_PIECES ? FEWEST_PIECES : most;
     find_overhead_lines(search);
     yoke_status status =
         yoke_allocate(work->context, (int64_t)search->num_levels * search->num_groups, sizeof *search->curves, &search->curves);

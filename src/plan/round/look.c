@@ -154,7 +154,7 @@ static void find_most_seconds(round_search *search, const round_node *node, int 
     for (int k = 0; k < work->num_intervals; k++) search->box.seconds[k * devices + i][1] = 0;
     for (int l = node->first[i]; l <= node->last[i] && search->box.may_work[i]; l++) {
         if (!search->box.possible[search->first_level[i] + l]) continue;
-        double sums[PLAN_MOST_PHASES] = {0};
+        double sums[PLAN_MAX_PHASES] = {0};
         for (int p = 0; p < work->num_phases; p++) {
             const plan_phase *phase = &work->phases[p];
             const plan_time *time = &work->devices[i].levels[l].times[p];
@@ -177,7 +177,7 @@ static int look_at_device(round_search *search, round_node *node, int i, double 
     const plan_device *device = &work->devices[i];
     round_box *box = &search->box;
     const int devices = work->num_devices;
-    double intervals[PLAN_MOST_PHASES], joules;
+    double intervals[PLAN_MAX_PHASES], joules;
     int must = search->works[i], may = must;
     for (int c = 0; c < work->num_cuts; c++) {
         must |= round_units(search, node, c, i)[0] > 0;
@@ -228,7 +228,7 @@ static double least_joules(round_search *search, const round_node *node, double 
 {
     const plan_work *work = search->work;
     const int devices = work->num_devices;
-    double sum = work->base_w * seconds, intervals[PLAN_MOST_PHASES];
+    double sum = work->base_w * seconds, intervals[PLAN_MAX_PHASES];
     for (int i = 0; i < devices; i++) {
         const plan_device *device = &work->devices[i];
         double least = search->box.may_be_off[i] ? device->parked_w * seconds : INFINITY;
@@ -399,7 +399,7 @@ static int is_single(const round_search *search, const round_node *node)
 static void offer_single(round_search *search, const round_node *node)
 {
     const plan_work *work = search->work;
-    int64_t units[PLAN_MOST_CUTS * PLAN_MOST_DEVICES], levels[PLAN_MOST_DEVICES];
+    int64_t units[PLAN_MAX_CUTS * PLAN_MAX_DEVICES], levels[PLAN_MAX_DEVICES];
     for (int k = 0; k < work->num_cuts * work->num_devices; k++) units[k] = node->units[2 * k];
     for (int i = 0; i < work->num_devices; i++) levels[i] = work->devices[i].levels[node->first[i]].given;
     round_offer(search, units, levels);

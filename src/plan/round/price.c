@@ -9,7 +9,7 @@
 /* What a state costs by the lines' prices, of one device. */
 typedef struct device_prices {
     int lines, joules; /* joules: nonzero where they count */
-    double seconds[PLAN_MOST_PHASES + 1], above[PLAN_MOST_PHASES + 1];
+    double seconds[PLAN_MAX_PHASES + 1], above[PLAN_MAX_PHASES + 1];
 } device_prices;
 
 /* A part of a curve: which piece, and where between its ends. */
@@ -87,7 +87,7 @@ double round_best_state(const round_search *search, const round_node *node, int 
     const round_box *box = &search->box;
     const int groups = search->num_groups, devices = search->work->num_devices, lines = search->num_lines;
     const device_prices own = prices_of(search, device, prices);
-    place best[PLAN_MOST_PHASES + PLAN_MOST_CUTS], places[PLAN_MOST_PHASES + PLAN_MOST_CUTS];
+    place best[PLAN_MAX_PHASES + PLAN_MAX_CUTS], places[PLAN_MAX_PHASES + PLAN_MAX_CUTS];
     *state = (round_state){.device = device, .level = -1, .column = -1, .cost = INFINITY};
     memset(numbers, 0, (size_t)search->state_size * sizeof *numbers);
     if (box->may_be_off[device]) state->cost = own.joules ? (of->parked_w - box->idle_w[device]) * node->low_s : 0;

@@ -102,7 +102,7 @@ static int add_single(node_program *p, double cost, int row)
 /* Rows, and what they are where nothing works yet. */
 static void start_rows(node_program *p)
 {
-    enum { MOST = PLAN_MOST_DEVICES * 8 + 384 + 2 * PLAN_MOST_PHASES + PLAN_MOST_CUTS + 8 };
+    enum { MOST = PLAN_MAX_DEVICES * 8 + 384 + 2 * PLAN_MAX_PHASES + PLAN_MAX_CUTS + 8 };
     double b[MOST] = {0};
     const round_search *search = p->search;
     const double call_s = search->work->call_s;
@@ -121,8 +121,8 @@ static void start_rows(node_program *p)
 static void add_own(node_program *p)
 {
     own_columns *own = &p->own;
-    int rows[PLAN_MOST_DEVICES + 3];
-    double values[PLAN_MOST_DEVICES + 3];
+    int rows[PLAN_MAX_DEVICES + 3];
+    double values[PLAN_MAX_DEVICES + 3];
     round_search *search = p->search;
     for (int k = 0; k < p->lines; k++) {
         int count = 0;
@@ -152,7 +152,7 @@ static void add_own(node_program *p)
 
 static void add_state(node_program *p, round_state *state)
 {
-    enum { MOST = 4 * PLAN_MOST_PHASES };
+    enum { MOST = 4 * PLAN_MAX_PHASES };
     int rows[MOST], count = 0;
     double values[MOST];
     const round_search *search = p->search;
@@ -277,8 +277,8 @@ static void start_basis(node_program *p)
     const own_columns *own = &p->own;
     round_search *search = p->search;
     plan_simplex *program = &search->program;
-    int newest[PLAN_MOST_DEVICES], longest[PLAN_MOST_PHASES + 1] = {0};
-    double lines[PLAN_MOST_PHASES + 1] = {0}, hosts[PLAN_MOST_PHASES + 1] = {0}, parts[PLAN_MOST_PHASES + PLAN_MOST_CUTS] = {0}, sum = 0;
+    int newest[PLAN_MAX_DEVICES], longest[PLAN_MAX_PHASES + 1] = {0};
+    double lines[PLAN_MAX_PHASES + 1] = {0}, hosts[PLAN_MAX_PHASES + 1] = {0}, parts[PLAN_MAX_PHASES + PLAN_MAX_CUTS] = {0}, sum = 0;
     for (int i = 0; i < p->devices; i++) newest[i] = -1;
     for (int s = 0; s < search->num_states; s++)
         if (search->states[s].column >= 0) newest[search->states[s].device] = s;
@@ -324,7 +324,7 @@ static void choose_units(node_program *p)
 /* Adds states by the multipliers until none is better; the best bound and its prices. */
 static void solve(node_program *p, int turns)
 {
-    enum { MOST_STEPS = 2000 };
+    enum { MAX_STEPS = 2000 };
     round_search *search = p->search;
     forget_states(search);
     const int old = search->num_states;
@@ -339,7 +339,7 @@ static void solve(node_program *p, int turns)
     }
     start_basis(p);
     for (int turn = 0; turn < turns; turn++) {
-        plan_simplex_solve(&search->program, MOST_STEPS);
+        plan_simplex_solve(&search->program, MAX_STEPS);
         const int before = search->num_states;
         take_prices(p, &search->trial);
         const double bound = bound_at(p, &search->trial, search->program.multipliers + p->devices_at);

@@ -8,7 +8,7 @@
 
 /* The program's own columns: each line's seconds, those without a host, parts too many of a group, T above its least, and above its most. */
 typedef struct own_columns {
-    int lines[PLAN_MOST_PHASES + 1], hosts[PLAN_MOST_PHASES + 1], groups[PLAN_MOST_PHASES + PLAN_MOST_CUTS], longer, too_long;
+    int lines[PLAN_MAX_PHASES + 1], hosts[PLAN_MAX_PHASES + 1], groups[PLAN_MAX_PHASES + PLAN_MAX_CUTS], longer, too_long;
 } own_columns;
 
 /* The program of a node: its rows, units, and what is to be least. */

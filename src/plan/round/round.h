@@ -17,7 +17,7 @@ typedef struct round_group {
     const double *weight_sum; /* NULL: units, as in the first groups, one of each cut */
     double total;             /* 1, or 0 */
     int num_terms;
-    int terms[PLAN_MOST_PHASES + 1]; /* phases; -1: the copies */
+    int terms[PLAN_MAX_PHASES + 1]; /* phases; -1: the copies */
 } round_group;
 
 /*
@@ -39,7 +39,7 @@ typedef struct round_node {
     int device, cut, levels; /* how to split it: levels of a device, or its units of a cut; device -1: makespans */
     double middle_s;         /* of the makespans */
     int64_t at;              /* the last unit or level of the first half */
-    int first[PLAN_MOST_DEVICES], last[PLAN_MOST_DEVICES];
+    int first[PLAN_MAX_DEVICES], last[PLAN_MAX_DEVICES];
     int64_t units[]; /* [num_cuts][num_devices][2]: fewest, most */
 } round_node;
 
@@ -87,11 +87,11 @@ typedef struct round_search {
     plan_work *work;
     const search_limits *limits;
     search_best *best;
-    int num_groups, num_waits;           /* waits: intervals, and copies that come before */
-    int num_lines;                       /* waits, or neighbours of them taken together */
-    char overhead[PLAN_MOST_PHASES + 1]; /* [num_lines]: nonzero: it may have host overhead */
-    round_group groups[PLAN_MOST_PHASES + PLAN_MOST_CUTS];
-    int first_level[PLAN_MOST_DEVICES]; /* number of a device's first level among all */
+    int num_groups, num_waits;          /* waits: intervals, and copies that come before */
+    int num_lines;                      /* waits, or neighbours of them taken together */
+    char overhead[PLAN_MAX_PHASES + 1]; /* [num_lines]: nonzero: it may have host overhead */
+    round_group groups[PLAN_MAX_PHASES + PLAN_MAX_CUTS];
+    int first_level[PLAN_MAX_DEVICES]; /* number of a device's first level among all */
     int num_levels;
     round_curve *curves;    /* [levels][groups] */
     double *alone;          /* [levels][num_lines + 1]: seconds and joules of the device's own phases and set-up */
@@ -99,9 +99,9 @@ typedef struct round_search {
     round_prices trial;
     plan_simplex program;
     round_state *states; /* that programs had */
-    double *numbers;     /* [MOST_STATES][state_size] */
+    double *numbers;     /* [MAX_STATES][state_size] */
     int num_states, most_states, state_size;
-    int works[PLAN_MOST_DEVICES]; /* nonzero: it has a phase of its own */
+    int works[PLAN_MAX_DEVICES]; /* nonzero: it has a phase of its own */
     round_box box;
     round_relaxed relaxed;
     int64_t last_node, evaluations; /* how many are left */
@@ -114,7 +114,7 @@ typedef struct round_search {
 
 /* A choice in the order of the problem, and how it is ranked: limits first. */
 typedef struct round_trial {
-    int64_t units[PLAN_MOST_CUTS * PLAN_MOST_DEVICES], levels[PLAN_MOST_DEVICES];
+    int64_t units[PLAN_MAX_CUTS * PLAN_MAX_DEVICES], levels[PLAN_MAX_DEVICES];
     double excess, value, time_s;
 } round_trial;
 

@@ -6,7 +6,7 @@
 
 #include "plan/round/round.h"
 
-enum { MOST_OPEN_BYTES = 1 << 27, ROOT_TURNS = 100, NODE_TURNS = 20 };
+enum { MAX_OPEN_BYTES = 1 << 27, ROOT_TURNS = 100, NODE_TURNS = 20 };
 
 static round_node *node_at(const round_search *search, int64_t k) { return (round_node *)(void *)(search->pool + k * search->stride); }
 
@@ -109,7 +109,7 @@ static void try_single(round_search *search, round_node *root)
 {
     const plan_work *work = search->work;
     const int devices = work->num_devices;
-    int64_t units[PLAN_MOST_CUTS * PLAN_MOST_DEVICES], levels[PLAN_MOST_DEVICES];
+    int64_t units[PLAN_MAX_CUTS * PLAN_MAX_DEVICES], levels[PLAN_MAX_DEVICES];
     for (int i = 0; i < devices; i++) levels[i] = work->devices[i].levels[search->limits->last_level[i]].given;
     for (int i = 0; i < devices; i++) {
         const int64_t own = levels[i];
@@ -131,7 +131,7 @@ static void try_even(round_search *search, round_node *root)
 {
     const plan_work *work = search->work;
     const int devices = work->num_devices;
-    int64_t units[PLAN_MOST_CUTS * PLAN_MOST_DEVICES], levels[PLAN_MOST_DEVICES];
+    int64_t units[PLAN_MAX_CUTS * PLAN_MAX_DEVICES], levels[PLAN_MAX_DEVICES];
     for (int i = 0; i < devices; i++) levels[i] = work->devices[i].levels[search->limits->last_level[i]].given;
     for (int c = 0; c < work->num_cuts; c++) {
         int64_t left = work->cut_units[c];
@@ -151,7 +151,7 @@ static void try_even(round_search *search, round_node *root)
 
 static void try_relaxed(round_search *search, void (*how)(round_search *, const int64_t *, const int64_t *))
 {
-    int64_t units[PLAN_MOST_CUTS * PLAN_MOST_DEVICES], levels[PLAN_MOST_DEVICES];
+    int64_t units[PLAN_MAX_CUTS * PLAN_MAX_DEVICES], levels[PLAN_MAX_DEVICES];
     round_from_relaxed(search, units, levels);
     how(search, units, levels);
 }
@@ -189,7 +189,7 @@ static yoke_status split_all(round_search *search, round_node *node, round_node 
     int held = 0, diving = 0;
     yoke_status status = YOKE_OK;
     for (int64_t taken = 0; (held || search->count > 0) && result->nodes < search->last_node && !plan_count_node(search->work);) {
-        *full = search->num_free < NEEDED && 2 * search->room * search->stride > MOST_OPEN_BYTES;
+        *full = search->num_free < NEEDED && 2 * search->room * search->stride > MAX_OPEN_BYTES;
         if (!*full && search->num_free < NEEDED) status = grow(search);
         if (*full || status != YOKE_OK) break;
         if (!held) {

@@ -69,7 +69,7 @@ static void settle_parts(const node_program *p)
 static double roughness(node_program *p, int i)
 {
     round_search *search = p->search;
-    double kept[PLAN_MOST_PHASES + PLAN_MOST_CUTS][2], numbers[3 * PLAN_MOST_PHASES + PLAN_MOST_CUTS + 8];
+    double kept[PLAN_MAX_PHASES + PLAN_MAX_CUTS][2], numbers[3 * PLAN_MAX_PHASES + PLAN_MAX_CUTS + 8];
     round_state state;
     const double least = round_best_state(search, p->node, i, p->prices, &state, numbers);
     double sum = 0;

@@ -12,11 +12,11 @@
 typedef struct relaxed {
     double time_s, waited_s, joules; /* least of each */
     double price;                    /* the slope of the last part that was taken */
-    double part[PLAN_MOST_DEVICES];  /* joules of the devices' envelopes */
-    int64_t units[PLAN_MOST_DEVICES];
-    int levels[PLAN_MOST_DEVICES];
-    envelope_point *hull[PLAN_MOST_DEVICES];
-    int64_t corners[PLAN_MOST_DEVICES];
+    double part[PLAN_MAX_DEVICES];   /* joules of the devices' envelopes */
+    int64_t units[PLAN_MAX_DEVICES];
+    int levels[PLAN_MAX_DEVICES];
+    envelope_point *hull[PLAN_MAX_DEVICES];
+    int64_t corners[PLAN_MAX_DEVICES];
 } relaxed;
 
 static double power_at_work(const plan_level *level) { return level->idle_w + level->times->dynamic_w; }
@@ -175,8 +175,8 @@ static void fill(const range_search *search, const range_node *node, relaxed *r)
 {
     r->price = NAN;
     int count = search->work->num_devices, last = -1;
-    int64_t corner[PLAN_MOST_DEVICES] = {0}, given = 0;
-    double slopes[PLAN_MOST_DEVICES], left = (double)search->work->units;
+    int64_t corner[PLAN_MAX_DEVICES] = {0}, given = 0;
+    double slopes[PLAN_MAX_DEVICES], left = (double)search->work->units;
     for (int i = 0; i < count; i++) {
         r->part[i] = r->hull[i][0].joules;
         left -= r->hull[i][0].units;
@@ -262,7 +262,7 @@ static void choose_levels(const range_search *search, const range_node *node, re
 static void offer_least_power(const range_search *search, const range_node *node, const relaxed *r)
 {
     const plan_work *work = search->work;
-    int levels[PLAN_MOST_DEVICES];
+    int levels[PLAN_MAX_DEVICES];
     for (int i = 0; i < work->num_devices; i++) {
         levels[i] = node->first_level[i];
         while (levels[i] < node->last_level[i] && search->capacities[&work->devices[i].levels[levels[i]] - work->levels] < r->units[i])
@@ -469,7 +469,7 @@ int range_look(range_search *search, range_node *node)
     if (!narrow_units(search, node) || !narrow_makespans(search, node)) return 0;
     if (search->limits->objective == YOKE_OBJECTIVE_TIME && isfinite(search->limits->power_cap_w)) return look_at_power(search, node);
     relaxed r;
-    double gaps[PLAN_MOST_DEVICES], bound = node->bound;
+    double gaps[PLAN_MAX_DEVICES], bound = node->bound;
     relax(search, node, &r);
     double relaxed_bound = node->bound;
     if (bound > node->bound) node->bound = bound;

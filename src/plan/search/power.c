@@ -113,8 +113,8 @@ static int share(const range_search *search, const range_node *node, state *cons
 int range_fill_power(const range_search *search, range_node *node, int64_t *units, int *levels)
 {
     const plan_work *work = search->work;
-    state *hulls[PLAN_MOST_DEVICES], *states = search->states;
-    int corners[PLAN_MOST_DEVICES], corner[PLAN_MOST_DEVICES] = {0};
+    state *hulls[PLAN_MAX_DEVICES], *states = search->states;
+    int corners[PLAN_MAX_DEVICES], corner[PLAN_MAX_DEVICES] = {0};
     double power = search->limits->power_cap_w - fixed_power(search, node), most = 0;
     for (int i = 0; i < work->num_devices; i++) {
         hulls[i] = states;

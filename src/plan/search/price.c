@@ -12,11 +12,11 @@
 
 #include "plan/search/range.h"
 
-enum { MOST_CORNERS = 4 };
+enum { MAX_CORNERS = 4 };
 
 /* At the corners of the ranges of makespan (bit 0: the high end) and second time (bit 1); two where there is only one makespan. */
 typedef struct corners {
-    double at[MOST_CORNERS];
+    double at[MAX_CORNERS];
 } corners;
 
 typedef struct pricing {
@@ -24,9 +24,9 @@ typedef struct pricing {
     range_node *node;
     int count; /* of corners */
     double price;
-    corners time, waited;             /* T, and what host overhead is paid for */
-    corners sum;                      /* L */
-    corners least[PLAN_MOST_DEVICES]; /* of a device's states, each corner for itself */
+    corners time, waited;            /* T, and what host overhead is paid for */
+    corners sum;                     /* L */
+    corners least[PLAN_MAX_DEVICES]; /* of a device's states, each corner for itself */
 } pricing;
 
 int range_can_price(const range_search *search) { return search->work->linear && search->limits->objective != YOKE_OBJECTIVE_TIME; }

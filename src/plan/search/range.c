@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST_OPEN_NODES = 20000 };
+enum { MAX_OPEN_NODES = 20000 };
 
 /* The first value above `seconds` that the makespan (or second time) of a choice in the node can have; INFINITY: none. */
 static double next_time(const range_search *search, const range_node *node, int second, double seconds)
@@ -55,7 +55,7 @@ int range_split(const range_search *search, const range_node *node, range_node p
 static yoke_status push(range_search *search, const range_node *node, int *full)
 {
     if (search->count == search->room) {
-        if (search->room >= MOST_OPEN_NODES) {
+        if (search->room >= MAX_OPEN_NODES) {
             *full = 1;
             return YOKE_OK;
         }
@@ -122,8 +122,8 @@ static double least_makespan(range_search *search)
     search_best best = {.value = INFINITY};
     search_least_time(search->work, &fastest, &best);
     if (!best.result.feasible) return 0;
-    int64_t units[PLAN_MOST_DEVICES];
-    int levels[PLAN_MOST_DEVICES];
+    int64_t units[PLAN_MAX_DEVICES];
+    int levels[PLAN_MAX_DEVICES];
     for (int i = 0; i < search->work->num_devices; i++) {
         const plan_device *device = &search->work->devices[i];
         units[i] = best.result.units[device->given];

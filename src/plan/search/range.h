@@ -25,13 +25,13 @@ typedef struct range_node {
     int split_levels;
     int64_t split_units;
     double split_s;
-    int64_t least[PLAN_MOST_DEVICES], most[PLAN_MOST_DEVICES];
-    int first_level[PLAN_MOST_DEVICES], last_level[PLAN_MOST_DEVICES];
-    uint64_t dropped[PLAN_MOST_DEVICES]; /* bits of levels within that range which are known not to be the best's */
-    double price;                        /* of a unit, J, that gave the best bound; NaN: none yet */
-    int tight;                           /* the device that the second time is thought to be of */
-    double second_w;                     /* what a second of it costs */
-    double overhead_part;                /* 1: the leading host is thought to end before the accelerators; 0: behind them */
+    int64_t least[PLAN_MAX_DEVICES], most[PLAN_MAX_DEVICES];
+    int first_level[PLAN_MAX_DEVICES], last_level[PLAN_MAX_DEVICES];
+    uint64_t dropped[PLAN_MAX_DEVICES]; /* bits of levels within that range which are known not to be the best's */
+    double price;                       /* of a unit, J, that gave the best bound; NaN: none yet */
+    int tight;                          /* the device that the second time is thought to be of */
+    double second_w;                    /* what a second of it costs */
+    double overhead_part;               /* 1: the leading host is thought to end before the accelerators; 0: behind them */
 } range_node;
 
 /* Nonzero where a level (by place) still counts.  Of a device's levels only the first 64 can be dropped. */

@@ -91,8 +91,8 @@ static void allow_nodes(plan_work *work)
  */
 static void offer_single(const plan_work *work, const search_limits *limits, search_best *best)
 {
-    int64_t units[PLAN_MOST_DEVICES] = {0};
-    int levels[PLAN_MOST_DEVICES] = {0};
+    int64_t units[PLAN_MAX_DEVICES] = {0};
+    int levels[PLAN_MAX_DEVICES] = {0};
     for (int i = 0; i < work->num_devices; i++) {
         if (limits->most[i] < work->units) continue;
         units[i] = work->units;
@@ -236,7 +236,7 @@ yoke_status plan_search(plan_work *work, const plan_request *request, plan_resul
     }
     search_best best = {.value = INFINITY};
     if (work->units == 0 && work->problem->round == NULL) {
-        int64_t none[PLAN_MOST_DEVICES] = {0};
+        int64_t none[PLAN_MAX_DEVICES] = {0};
         search_offer(work, &limits, none, limits.first_level, &best);
         best.result.optimal = 1;
     } else

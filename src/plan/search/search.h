@@ -11,11 +11,11 @@
 /* A request in the work's own order. */
 typedef struct search_limits {
     yoke_objective objective;
-    double deadline_s, power_cap_w;  /* with room for rounding; INFINITY: none */
-    double least_s;                  /* of a round: no choice takes less */
-    int64_t most[PLAN_MOST_DEVICES]; /* units of the first cut */
-    const int *allowed;              /* of a round: devices (of the problem) that may have units of any cut; NULL: all */
-    int first_level[PLAN_MOST_DEVICES], last_level[PLAN_MOST_DEVICES];
+    double deadline_s, power_cap_w; /* with room for rounding; INFINITY: none */
+    double least_s;                 /* of a round: no choice takes less */
+    int64_t most[PLAN_MAX_DEVICES]; /* units of the first cut */
+    const int *allowed;             /* of a round: devices (of the problem) that may have units of any cut; NULL: all */
+    int first_level[PLAN_MAX_DEVICES], last_level[PLAN_MAX_DEVICES];
 } search_limits;
 
 /* The best choice so far. */

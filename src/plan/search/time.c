@@ -50,8 +50,8 @@ static double long_enough(const plan_work *work, const search_limits *limits)
 
 void search_least_time(plan_work *work, const search_limits *limits, search_best *best)
 {
-    int64_t units[PLAN_MOST_DEVICES];
-    int levels[PLAN_MOST_DEVICES];
+    int64_t units[PLAN_MAX_DEVICES];
+    int levels[PLAN_MAX_DEVICES];
     double low = 0, high = long_enough(work, limits);
     while (low < high) {
         double middle = low + (high - low) / 2;

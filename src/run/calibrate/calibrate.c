@@ -9,7 +9,7 @@
 static const double usual_budget_s = 5;
 /* Half width of the 95 % interval at which a size is known, and the calls that may take. */
 static const double well_measured = 0.01;
-enum { LEAST_CALLS = 3, MOST_CALLS = 100, MOST_BRIEF_CALLS = 30, USUAL_LEVELS = 5 };
+enum { MIN_CALLS = 3, MAX_CALLS = 100, MAX_BRIEF_CALLS = 30, USUAL_LEVELS = 5 };
 /* A line that is so near to all sizes is one. */
 static const double straight = 0.02;
 static const int64_t max_units = INT64_C(1000000000000000);
@@ -47,7 +47,7 @@ static yoke_status measured_call(void *user, double *seconds, double *joules)
 
 static yoke_status measure_briefly(calibrating *c, int64_t units, yoke_sample *sample)
 {
-    const yoke_measure_options options = {.budget_s = c->budget_s, .min_calls = c->run->simulated ? 2 : 3, .max_calls = MOST_BRIEF_CALLS};
+    const yoke_measure_options options = {.budget_s = c->budget_s, .min_calls = c->run->simulated ? 2 : 3, .max_calls = MAX_BRIEF_CALLS};
     *sample = (yoke_sample){.units = (double)units, .frequency_hz = c->run->devices[c->device].hz[c->level]};
     c->units = units;
     yoke_status status = run_calibrate_progress(c, c->device, "%lld units", (long long)units);
@@ -60,7 +60,7 @@ static yoke_status measure_briefly(calibrating *c, int64_t units, yoke_sample *s
 yoke_status run_calibrate_measure(calibrating *c, int64_t units, double longer, yoke_sample *sample)
 {
     const yoke_measure_options options = {
-        .budget_s = longer * c->budget_s, .relative = well_measured, .min_calls = LEAST_CALLS, .max_calls = MOST_CALLS};
+        .budget_s = longer * c->budget_s, .relative = well_measured, .min_calls = MIN_CALLS, .max_calls = MAX_CALLS};
     double predicted = run_seconds(c->run, c->work, c->device, c->level, 0, (double)units, NULL), warm_s = NAN;
     if (c->of->brief) return measure_briefly(c, units, sample);
     *sample = (yoke_sample){.units = (double)units, .frequency_hz = c->run->devices[c->device].hz[c->level]};
@@ -79,7 +79,7 @@ void run_calibrate_keep(calibrating *c, const yoke_sample *sample)
 {
     run_calibrated *found = c->found;
     int64_t *count = &found->accuracy.num_samples, at = *count;
-    if (at == CALIBRATE_MOST_SAMPLES) return;
+    if (at == CALIBRATE_MAX_SAMPLES) return;
     while (at > 0 && found->samples[at - 1].units > sample->units) at--;
     memmove(&found->samples[at + 1], &found->samples[at], (size_t)(*count - at) * sizeof *sample);
     found->samples[at] = *sample;
@@ -93,7 +93,7 @@ static int choose_sizes(const calibrating *c, int64_t units[CALIBRATE_SIZES_OF_A
 {
     const run_device *d = &c->run->devices[c->device];
     const run_calibrated *found = c->found;
-    int64_t all[CALIBRATE_MOST_SAMPLES];
+    int64_t all[CALIBRATE_MAX_SAMPLES];
     int there = 0, count = 0;
     for (int64_t k = 0; k < found->accuracy.num_samples; k++)
         if (!(found->samples[k].frequency_hz < d->hz[d->num_levels - 1])) all[there++] = llround(found->samples[k].units);
@@ -151,13 +151,13 @@ static int next_level(const calibrating *c, const int *measured)
 static int most_levels(const calibrating *c)
 {
     if (c->of->levels > 0) return (int)c->of->levels;
-    return c->run->simulated ? RUN_MOST_LEVELS : USUAL_LEVELS;
+    return c->run->simulated ? RUN_MAX_LEVELS : USUAL_LEVELS;
 }
 
 static yoke_status measure_levels(calibrating *c)
 {
     const int top = c->run->devices[c->device].num_levels - 1, most = most_levels(c);
-    int measured[RUN_MOST_LEVELS] = {0};
+    int measured[RUN_MAX_LEVELS] = {0};
     yoke_status status = YOKE_OK;
     measured[top] = 1;
     for (int count = 1; count < most && top > 0 && status == YOKE_OK; count++) {
@@ -176,7 +176,7 @@ static yoke_status measure_levels(calibrating *c)
 static yoke_status measure_device(calibrating *c)
 {
     const int top = c->run->devices[c->device].num_levels - 1, levels = top > 0 ? most_levels(c) - 1 : 0;
-    const int sizes = c->of->sizes > 0 ? (int)c->of->sizes : CALIBRATE_MOST_SIZES;
+    const int sizes = c->of->sizes > 0 ? (int)c->of->sizes : CALIBRATE_MAX_SIZES;
     const double budget_s = c->of->budget_s > 0 ? c->of->budget_s : usual_budget_s;
     c->level = top;
     c->budget_s = budget_s / (sizes + CALIBRATE_HELD_OUT + levels * CALIBRATE_SIZES_OF_A_LEVEL);
@@ -305,11 +305,11 @@ static yoke_status check(const yoke_run *run, const yoke_run_calibration *of)
         wrong = "min_units must be at least 1, and max_units from there to 10^15";
     else if (!(of->call_s >= 0) || !isfinite(of->call_s))
         wrong = "call_s must be finite and not negative";
-    else if (of->sizes < 0 || of->sizes > CALIBRATE_MOST_SIZES || of->sizes == 1)
+    else if (of->sizes < 0 || of->sizes > CALIBRATE_MAX_SIZES || of->sizes == 1)
         wrong = "sizes must be 0, or from 2 to 12";
     else if (of->calls < 0)
         wrong = "calls must not be negative";
-    else if (of->levels < 0 || of->levels > RUN_MOST_LEVELS || of->levels == 1 || of->levels == 2)
+    else if (of->levels < 0 || of->levels > RUN_MAX_LEVELS || of->levels == 1 || of->levels == 2)
         wrong = "levels must be 0, or from 3 to 16";
     else if (!(of->budget_s >= 0) || !isfinite(of->budget_s))
         wrong = "budget_s must be finite and not negative";

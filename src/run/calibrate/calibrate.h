@@ -11,17 +11,17 @@
 
 enum {
     CALIBRATE_HELD_OUT = 4,
-    CALIBRATE_MOST_SIZES = MODEL_MOST_POINTS - CALIBRATE_HELD_OUT, /* a model keeps as many points */
+    CALIBRATE_MAX_SIZES = MODEL_MAX_POINTS - CALIBRATE_HELD_OUT, /* a model keeps as many points */
     CALIBRATE_SIZES_OF_A_LEVEL = 5,
-    CALIBRATE_MOST_SAMPLES = CALIBRATE_MOST_SIZES + RUN_MOST_LEVELS * CALIBRATE_SIZES_OF_A_LEVEL + 2
+    CALIBRATE_MAX_SAMPLES = CALIBRATE_MAX_SIZES + RUN_MAX_LEVELS * CALIBRATE_SIZES_OF_A_LEVEL + 2
 };
 
 /* What is known of one device after it. */
 typedef struct run_calibrated {
     yoke_run_accuracy accuracy;
-    yoke_sample samples[CALIBRATE_MOST_SAMPLES];
+    yoke_sample samples[CALIBRATE_MAX_SAMPLES];
     yoke_run_held_out held_out[CALIBRATE_HELD_OUT];
-    yoke_run_level levels[RUN_MOST_LEVELS];
+    yoke_run_level levels[RUN_MAX_LEVELS];
 } run_calibrated;
 
 typedef struct calibrating {

@@ -106,8 +106,8 @@ yoke_status run_calibrate_powers(calibrating *c)
     yoke_run *run = c->run;
     run_device *d = &run->devices[c->device];
     run_level_power *power = &d->powers[c->level];
-    double busy[RUN_MOST_DEVICES] = {0}, seconds = 0, uncertain_j, warm_s;
-    int levels[RUN_MOST_DEVICES];
+    double busy[RUN_MAX_DEVICES] = {0}, seconds = 0, uncertain_j, warm_s;
+    int levels[RUN_MAX_DEVICES];
     yoke_energy total;
     yoke_run_level *level = add_level(c);
     if (!has_meters(run) || (c->of->brief && power->busy_s > 0 && !isnan(power->idle_w))) return YOKE_OK;

@@ -17,8 +17,8 @@ static const double least_call_s = 1e-6;
 /* Sizes that were measured, ascending. */
 typedef struct size_list {
     int count;
-    int64_t units[CALIBRATE_MOST_SIZES];
-    double seconds[CALIBRATE_MOST_SIZES], error[CALIBRATE_MOST_SIZES]; /* error: relative, standard */
+    int64_t units[CALIBRATE_MAX_SIZES];
+    double seconds[CALIBRATE_MAX_SIZES], error[CALIBRATE_MAX_SIZES]; /* error: relative, standard */
 } size_list;
 
 static int64_t between(int64_t a, int64_t b) { return (int64_t)llround(sqrt((double)a) * sqrt((double)b)); }
@@ -149,7 +149,7 @@ static int choose_held_out(const calibrating *c, const size_list *sizes, int64_t
 {
     enum { STEEP = 2 };
     const double from = log((double)c->of->min_units), to = log((double)c->max_units);
-    int taken[CALIBRATE_MOST_SIZES] = {0}, count = 0;
+    int taken[CALIBRATE_MAX_SIZES] = {0}, count = 0;
     for (int k = 0; k < CALIBRATE_HELD_OUT && to > from; k++) {
         int at = k < STEEP ? steepest(sizes, taken) : -1;
         if (at >= 0) taken[at] = 1;
@@ -203,7 +203,7 @@ static void judge(run_calibrated *found)
 
 yoke_status run_calibrate_sizes(calibrating *c)
 {
-    const int most = c->of->sizes > 0 ? (int)c->of->sizes : CALIBRATE_MOST_SIZES;
+    const int most = c->of->sizes > 0 ? (int)c->of->sizes : CALIBRATE_MAX_SIZES;
     size_list sizes = {.count = 0};
     yoke_status status = find_largest(c);
     c->found->accuracy.max_units = c->max_units;

@@ -34,7 +34,7 @@ static yoke_status measure_apart(calibrating *c, yoke_sample *alone, int64_t *un
     return status;
 }
 
-static yoke_status measure_beside(calibrating *c, const int64_t *units, double seconds[ROUNDS][RUN_MOST_DEVICES])
+static yoke_status measure_beside(calibrating *c, const int64_t *units, double seconds[ROUNDS][RUN_MAX_DEVICES])
 {
     yoke_status status = YOKE_OK;
     for (int r = 0; r < ROUNDS && status == YOKE_OK; r++) {
@@ -49,7 +49,7 @@ static yoke_status measure_beside(calibrating *c, const int64_t *units, double s
 }
 
 /* Mean and interval of what rounds took, without the first. */
-static yoke_sample summarise(double seconds[ROUNDS][RUN_MOST_DEVICES], int device)
+static yoke_sample summarise(double seconds[ROUNDS][RUN_MAX_DEVICES], int device)
 {
     double values[ROUNDS], deviation;
     yoke_sample one = {.together = 1, .repeats = ROUNDS - 1, .joules = NAN, .joules_interval = NAN};
@@ -62,9 +62,9 @@ static yoke_sample summarise(double seconds[ROUNDS][RUN_MOST_DEVICES], int devic
 yoke_status run_calibrate_together(calibrating *c)
 {
     yoke_run *run = c->run;
-    yoke_sample alone[RUN_MOST_DEVICES];
-    int64_t units[RUN_MOST_DEVICES];
-    double seconds[ROUNDS][RUN_MOST_DEVICES] = {{0}};
+    yoke_sample alone[RUN_MAX_DEVICES];
+    int64_t units[RUN_MAX_DEVICES];
+    double seconds[ROUNDS][RUN_MAX_DEVICES] = {{0}};
     yoke_status status = measure_apart(c, alone, units);
     if (status == YOKE_OK) status = measure_beside(c, units, seconds);
     for (int i = 0; i < run->num_devices && status == YOKE_OK; i++) {

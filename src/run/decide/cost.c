@@ -61,7 +61,7 @@ yoke_status run_predict(yoke_run *run, run_plan *plan)
 {
     run_problem problem;
     int known = 0;
-    int64_t units[RUN_MOST_CUTS * RUN_MOST_DEVICES];
+    int64_t units[RUN_MAX_CUTS * RUN_MAX_DEVICES];
     yoke_plan_choice choice = {.time_s = NAN};
     plan->predicted = (yoke_cost){NAN, NAN, NAN, NAN, NAN};
     plan->value = NAN;

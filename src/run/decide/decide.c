@@ -6,12 +6,12 @@
 #include "run/run.h"
 
 /* Of frequencies so many are measured before a plan; those between are inferred, and measured where a plan takes them. */
-enum { MOST_EXPLORED = 5 };
+enum { MAX_EXPLORED = 5 };
 /* One device alone has to be better than all by so much, to be left alone. */
 static const double clearly = 0.02;
 /* Relative noise beyond which one measurement of a frequency tells too little. */
 static const double noisy = 0.015;
-static const int most_explorations = 3 * MOST_EXPLORED + 1;
+static const int most_explorations = 3 * MAX_EXPLORED + 1;
 static const int first_question = 8, most_questions = 8;
 
 const char *run_objective_text(yoke_objective objective)
@@ -118,8 +118,8 @@ static void give_one(const yoke_run *run, const int64_t *most, int64_t *units)
 /* Units of all cuts so that devices end about together, as far as that is known; only devices of `among` (bits). */
 static yoke_status share_out(const yoke_run *run, run_plan *plan, uint64_t among)
 {
-    int64_t most[RUN_MOST_DEVICES];
-    double speeds[RUN_MOST_DEVICES];
+    int64_t most[RUN_MAX_DEVICES];
+    double speeds[RUN_MAX_DEVICES];
     yoke_status status = YOKE_OK;
     for (int i = 0; i < run->num_devices; i++) {
         most[i] = among >> i & 1 ? run_most_units(run, plan, i) : 0;
@@ -137,8 +137,8 @@ static yoke_status share_out(const yoke_run *run, run_plan *plan, uint64_t among
 
 static yoke_status fixed_shares(const yoke_run *run, run_plan *plan)
 {
-    double weights[RUN_MOST_DEVICES];
-    int64_t most[RUN_MOST_DEVICES];
+    double weights[RUN_MAX_DEVICES];
+    int64_t most[RUN_MAX_DEVICES];
     int hosts = 0, accelerators = 0;
     yoke_status status = YOKE_OK;
     for (int i = 0; i < run->num_devices; i++) {
@@ -246,9 +246,9 @@ static int is_explored(const yoke_run *run, const run_plan *plan, int device, in
 static int next_level(const yoke_run *run, const run_plan *plan, int device)
 {
     const int top = run->devices[device].num_levels - 1;
-    const int order[MOST_EXPLORED] = {top, 0, top / 2, top / 4, (3 * top + 3) / 4};
+    const int order[MAX_EXPLORED] = {top, 0, top / 2, top / 4, (3 * top + 3) / 4};
     if (!may_work(run, plan, device)) return -1;
-    for (int k = 0; k < MOST_EXPLORED; k++)
+    for (int k = 0; k < MAX_EXPLORED; k++)
         if (!is_explored(run, plan, device, order[k])) return order[k];
     return -1;
 }

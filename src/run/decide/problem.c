@@ -52,7 +52,7 @@ int64_t run_most_units(const yoke_run *run, const run_plan *plan, int device)
     const run_device *d = &run->devices[device];
     if (!run_is_active(run, device) || !(plan->allowed >> device & 1) || plan->most_units[device] == 0) return 0;
     for (int p = 0; p < plan->num_phases; p++)
-        if (has_phase(plan, p, device) && run->run_works[plan->works[p]].tries[device] >= RUN_MOST_TRIES) return 0;
+        if (has_phase(plan, p, device) && run->run_works[plan->works[p]].tries[device] >= RUN_MAX_TRIES) return 0;
     if (!d->accelerator || !(plan->memory_bytes_per_unit > 0) || d->memory_bytes <= 0) return plan->most_units[device];
     return (int64_t)fmin((double)d->memory_bytes / plan->memory_bytes_per_unit, (double)plan->most_units[device]);
 }
@@ -170,7 +170,7 @@ static int fill_time(const yoke_run *run, const wanted_time *wanted, yoke_plan_t
 /* The parts of a problem's memory. */
 typedef struct parts {
     yoke_plan_device *devices;
-    yoke_plan_level *levels; /* [devices][RUN_MOST_LEVELS], of a prediction [devices][1] */
+    yoke_plan_level *levels; /* [devices][RUN_MAX_LEVELS], of a prediction [devices][1] */
     yoke_plan_time *times;   /* [devices][levels][phases] */
     double *points;          /* [devices][levels][phases][2 POINTS], of a prediction one point each */
 } parts;
@@ -284,7 +284,7 @@ static double copy_seconds(const yoke_run *run, const run_plan *plan, const run_
 static int fill_device(const yoke_run *run, const run_plan *plan, int device, int only, int at, run_problem *problem, const parts *m)
 {
     const run_device *d = &run->devices[device];
-    const int64_t most_levels = only ? 1 : RUN_MOST_LEVELS;
+    const int64_t most_levels = only ? 1 : RUN_MAX_LEVELS;
     yoke_plan_level *levels = m->levels + at * most_levels;
     int count = 0;
     for (int l = 0; l < d->num_levels; l++) {
@@ -310,7 +310,7 @@ static int fill_device(const yoke_run *run, const run_plan *plan, int device, in
 
 static yoke_status make_parts(yoke_run *run, const run_plan *plan, int only, run_problem *problem, parts *m)
 {
-    const int64_t levels = (int64_t)run->num_devices * (only ? 1 : RUN_MOST_LEVELS), times = levels * plan->num_phases;
+    const int64_t levels = (int64_t)run->num_devices * (only ? 1 : RUN_MAX_LEVELS), times = levels * plan->num_phases;
     const struct {
         int64_t count;
         size_t size;

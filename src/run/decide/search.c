@@ -9,7 +9,7 @@
 static const double least_gain = 0.003, most_least_gain = 0.01, gain_of_uncertainty = 0.3;
 static const double usual_rounds = 10;
 /* Of more than FEW_DEVICES the planner is not asked for alternatives, which cost it several searches. */
-enum { FEW_DEVICES = 2, MOST_PATIENCE = 7 };
+enum { FEW_DEVICES = 2, MAX_PATIENCE = 7 };
 
 static void take_choice(const run_problem *problem, const yoke_plan_choice *choice, run_plan *plan)
 {
@@ -29,7 +29,7 @@ static yoke_cost planned_cost(const yoke_plan_choice *choice)
 static void keep_alternatives(const yoke_run *run, const run_problem *problem, const yoke_plan *made, run_plan *plan)
 {
     plan->num_alternatives = 0;
-    for (int64_t a = 0; a < made->num_alternatives && plan->num_alternatives < RUN_MOST_ALTERNATIVES; a++) {
+    for (int64_t a = 0; a < made->num_alternatives && plan->num_alternatives < RUN_MAX_ALTERNATIVES; a++) {
         const yoke_plan_choice *from = &made->alternatives[a];
         run_alternative *to = &plan->alternatives[plan->num_alternatives];
         /* Of one device there is nothing else to balance. */
@@ -80,7 +80,7 @@ static yoke_status weigh_published(const yoke_run *run, const run_problem *probl
     void *memory = NULL;
     int64_t at = 0;
     if (!run->needs_powers || all->num_devices != 2 || all->round == NULL || plan->num_cuts != 1 || plan->phases[0].cut != 0 ||
-        plan->num_alternatives == RUN_MOST_ALTERNATIVES)
+        plan->num_alternatives == RUN_MAX_ALTERNATIVES)
         return YOKE_OK;
     yoke_status status =
         yoke_allocate(run->context, all->devices[0].num_levels + all->devices[1].num_levels, sizeof(yoke_plan_level), &memory);
@@ -122,9 +122,9 @@ static yoke_status weigh_published(const yoke_run *run, const run_problem *probl
 static yoke_status weigh_alone(const yoke_run *run, const run_problem *problem, const yoke_plan *made, run_plan *plan)
 {
     const int count = (int)problem->problem.num_devices;
-    int64_t units[RUN_MOST_CUTS * RUN_MOST_DEVICES];
+    int64_t units[RUN_MAX_CUTS * RUN_MAX_DEVICES];
     yoke_status status = YOKE_OK;
-    for (int k = 0; k < count && status == YOKE_OK && plan->num_alternatives < RUN_MOST_ALTERNATIVES; k++) {
+    for (int k = 0; k < count && status == YOKE_OK && plan->num_alternatives < RUN_MAX_ALTERNATIVES; k++) {
         run_alternative *to = &plan->alternatives[plan->num_alternatives];
         yoke_plan_choice choice = {.time_s = NAN};
         memset(units, 0, sizeof units);
@@ -219,7 +219,7 @@ static yoke_status create_plan(yoke_run *run, run_problem *problem, run_plan *pl
 static yoke_status maybe_keep(yoke_run *run, const run_problem *problem, run_plan *plan)
 {
     yoke_plan_choice choice = {.feasible = 0};
-    int64_t units[RUN_MOST_CUTS * RUN_MOST_DEVICES], levels[RUN_MOST_DEVICES];
+    int64_t units[RUN_MAX_CUTS * RUN_MAX_DEVICES], levels[RUN_MAX_DEVICES];
     const int count = (int)problem->problem.num_devices;
     double moved_s = 0, left = run->options.rounds > run->rounds ? (double)(run->options.rounds - run->rounds) : usual_rounds;
     if (!run_has_distribution(run, plan) || !run->has_plan || run->plan->decision < YOKE_RUN_PLANNED || !plan->feasible) return YOKE_OK;
@@ -298,7 +298,7 @@ static void learn_patience(yoke_run *run, const run_plan *plan)
     int same = plan->decision == YOKE_RUN_KEPT;
     if (run->has_plan && !same) same = memcmp(plan->units, run->plan->units, sizeof plan->units) == 0;
     run->waited = 0;
-    run->patience = !same ? 0 : run->patience < MOST_PATIENCE ? 2 * run->patience + 1 : MOST_PATIENCE;
+    run->patience = !same ? 0 : run->patience < MAX_PATIENCE ? 2 * run->patience + 1 : MAX_PATIENCE;
 }
 
 yoke_status run_search(yoke_run *run, run_plan *plan, int *known)

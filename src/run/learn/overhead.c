@@ -23,7 +23,7 @@ static double all_calls(const run_plan *plan, const yoke_run_report *report)
 static double reported_s(const yoke_run *run, const yoke_run_report *report)
 {
     const run_plan *plan = run->plan;
-    double device_s[RUN_MOST_DEVICES] = {0}, sum = 0;
+    double device_s[RUN_MAX_DEVICES] = {0}, sum = 0;
     for (int p = 0; p < plan->num_phases; p++) {
         const yoke_phase *phase = &plan->phases[p];
         double longest = 0;

@@ -36,7 +36,7 @@ yoke_status run_powers_start(yoke_run *run)
     run->base_w = run->meter == NULL ? run->options.base_w : (double)NAN;
     run->host_overhead_w = run->meter == NULL ? run->options.host_overhead_w : 0;
     for (int i = 0; i < run->num_devices; i++)
-        for (int l = 0; l < RUN_MOST_LEVELS; l++) run->devices[i].powers[l].idle_w = run->devices[i].powers[l].idle_uncertainty_w = NAN;
+        for (int l = 0; l < RUN_MAX_LEVELS; l++) run->devices[i].powers[l].idle_w = run->devices[i].powers[l].idle_uncertainty_w = NAN;
     if (run->declared) return declare(run);
     if (!run->needs_powers || run->options.store != NULL) return YOKE_OK;
     for (int i = 0; i < run->num_devices; i++) {
@@ -57,7 +57,7 @@ yoke_status run_powers_start(yoke_run *run)
 static double sum_j(const yoke_run *run, uint64_t meters, double *uncertainty)
 {
     double sum = 0, uncertain = 0;
-    for (int64_t k = 0; k < run->num_meters && k < RUN_MOST_METERS; k++) {
+    for (int64_t k = 0; k < run->num_meters && k < RUN_MAX_METERS; k++) {
         if (!(meters >> k & 1)) continue;
         sum += run->energies[k].value_j;
         uncertain += run->energies[k].uncertainty_j;
@@ -70,7 +70,7 @@ double run_own_j(const yoke_run *run, int device, double *uncertainty) { return 
 
 yoke_energy_kind run_power_kind(const yoke_run *run, int device)
 {
-    for (int64_t k = 0; k < run->num_meters && k < RUN_MOST_METERS; k++)
+    for (int64_t k = 0; k < run->num_meters && k < RUN_MAX_METERS; k++)
         if (run->devices[device].meters >> k & 1) return run->energies[k].kind;
     return YOKE_ENERGY_NONE;
 }
@@ -180,13 +180,13 @@ yoke_status run_powers_before(yoke_run *run)
 
 yoke_status run_powers_rest(yoke_run *run)
 {
-    int wanted = isnan(run->base_w) && run->rests < RUN_MOST_TRIES;
+    int wanted = isnan(run->base_w) && run->rests < RUN_MAX_TRIES;
     double seconds = 0, uncertain;
     yoke_region *region = NULL;
     yoke_energy total;
     for (int i = 0; i < run->num_devices; i++)
         wanted |= run->devices[i].meters != 0 && isnan(run->devices[i].powers[run->devices[i].level].idle_w);
-    if (!wanted || run->rests >= RUN_MOST_TRIES * RUN_MOST_LEVELS || run->declared || run->meter == NULL ||
+    if (!wanted || run->rests >= RUN_MAX_TRIES * RUN_MAX_LEVELS || run->declared || run->meter == NULL ||
         !(run->needs_powers || run->simulated || run->options.measure_all))
         return YOKE_OK;
     run->rests++;
@@ -329,7 +329,7 @@ double run_dynamic_w(const yoke_run *run, int device, int level, double *uncerta
 int run_power_is_measured(const yoke_run *run, int device, int level)
 {
     const run_level_power *power = &run->devices[device].powers[level];
-    return !run->needs_powers || run->declared || (has_idle(power) && has_dynamic(power)) || power->tries >= 4 * RUN_MOST_TRIES ||
+    return !run->needs_powers || run->declared || (has_idle(power) && has_dynamic(power)) || power->tries >= 4 * RUN_MAX_TRIES ||
            run->devices[device].meters == 0;
 }
 

@@ -88,7 +88,7 @@ static int solve(double m[3][4])
 /* Least squares of relative errors, each point weighed alike: a size is as good as another. */
 static void fit(const speed_model *model, const speed_model *base, run_level_relation *relation)
 {
-    double m[3][4] = {{0}}, columns[MODEL_MOST_POINTS][3], scale[3] = {0};
+    double m[3][4] = {{0}}, columns[MODEL_MAX_POINTS][3], scale[3] = {0};
     const int count = model->points;
     for (int k = 0; k < count; k++) {
         const model_point *p = &model->point[k];
@@ -132,7 +132,7 @@ static int is_sound(const run_level_relation *relation, const speed_model *base,
 
 const run_level_relation *run_relate_levels(const yoke_run *run, int work, int device, int level, int base, int beside)
 {
-    run_level_relation *relation = &run->run_works[work].level_relations[(2 * device + (beside != 0)) * RUN_MOST_LEVELS + level];
+    run_level_relation *relation = &run->run_works[work].level_relations[(2 * device + (beside != 0)) * RUN_MAX_LEVELS + level];
     const speed_model *model = run_model(run, work, device, level, beside), *of_base = run_model(run, work, device, base, beside);
     if (relation->base == base + 1) return relation;
     *relation = (run_level_relation){.base = base + 1, .misfit = NAN};

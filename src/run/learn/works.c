@@ -19,12 +19,12 @@ static yoke_status make_work(yoke_run *run, const char *name)
     memset(work, 0, sizeof *work);
     status = yoke_allocate(run->context, (int64_t)strlen(name) + 1, 1, &text);
     if (status == YOKE_OK)
-        status = yoke_allocate(run->context, 2 * (int64_t)run->num_devices * RUN_MOST_LEVELS, sizeof(speed_model), &models);
+        status = yoke_allocate(run->context, 2 * (int64_t)run->num_devices * RUN_MAX_LEVELS, sizeof(speed_model), &models);
     if (status == YOKE_OK) status = yoke_allocate(run->context, 3 * (int64_t)run->num_devices, sizeof(int), &counts);
     if (status == YOKE_OK) status = yoke_allocate(run->context, run->num_devices, sizeof(run_relation), &relations);
     if (status == YOKE_OK) status = yoke_allocate(run->context, 2 * (int64_t)run->num_devices, sizeof(run_scatter), &scatter);
     if (status == YOKE_OK)
-        status = yoke_allocate(run->context, 2 * (int64_t)run->num_devices * RUN_MOST_LEVELS, sizeof(run_level_relation), &levels);
+        status = yoke_allocate(run->context, 2 * (int64_t)run->num_devices * RUN_MAX_LEVELS, sizeof(run_level_relation), &levels);
     if (status != YOKE_OK) {
         yoke_release(run->context, text);
         yoke_release(run->context, models);
@@ -308,7 +308,7 @@ static const speed_model *top_model(const yoke_run *run, int work, int device)
 
 yoke_status run_show_balancer(yoke_run *run, int work, yoke_balancer *balancer, int64_t n, int64_t *units, int *rounds)
 {
-    yoke_share_report reports[RUN_MOST_DEVICES];
+    yoke_share_report reports[RUN_MAX_DEVICES];
     yoke_status status = YOKE_OK;
     *rounds = 0;
     for (int i = 0; i < run->num_devices; i++) {

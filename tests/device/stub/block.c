@@ -7,7 +7,7 @@
 
 #include "stub.h"
 
-enum { MOST_THREADS = 1024, STACK_BYTES = 512 << 10, GUARD_BYTES = 64 << 10 };
+enum { MAX_THREADS = 1024, STACK_BYTES = 512 << 10, GUARD_BYTES = 64 << 10 };
 
 /*
  * A fiber runs one thread after another until one comes to a barrier, so that a kernel without barriers is a plain loop on one fiber.
@@ -25,7 +25,7 @@ typedef struct fiber {
 
 static struct {
     void *scheduler[5];
-    fiber fibers[MOST_THREADS], *current;
+    fiber fibers[MAX_THREADS], *current;
     CUmodule module;
     void (*run)(void **arguments);
     void **arguments;
@@ -132,7 +132,7 @@ static CUresult run_block(void)
 CUresult stub_run(CUfunction function, unsigned blocks, unsigned threads, void **arguments)
 {
     CUmodule module = function->module;
-    unsigned most = (unsigned)stub_setting("YOKE_STUB_CUDA_MOST_THREADS", MOST_THREADS);
+    unsigned most = (unsigned)stub_setting("YOKE_STUB_CUDA_MOST_THREADS", MAX_THREADS);
     state.module = module;
     state.run = function->kernel->run;
     state.arguments = arguments;

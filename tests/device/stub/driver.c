@@ -5,12 +5,12 @@
 
 #include "stub.h"
 
-enum { MOST_DEVICES = 16, MOST_PUSHED = 16 };
+enum { MAX_DEVICES = 16, MAX_PUSHED = 16 };
 
-static struct CUctx_st contexts[MOST_DEVICES]; /* the primary context of each device */
-static int shown[MOST_DEVICES], num_shown, started;
+static struct CUctx_st contexts[MAX_DEVICES]; /* the primary context of each device */
+static int shown[MAX_DEVICES], num_shown, started;
 
-static __thread CUcontext pushed[MOST_PUSHED];
+static __thread CUcontext pushed[MAX_PUSHED];
 static __thread int num_pushed;
 
 CUcontext stub_current(void) { return num_pushed > 0 ? pushed[num_pushed - 1] : NULL; }
@@ -24,7 +24,7 @@ static void show_devices(int count)
         for (; num_shown < count; num_shown++) shown[num_shown] = num_shown;
         return;
     }
-    while (num_shown < MOST_DEVICES) {
+    while (num_shown < MAX_DEVICES) {
         char *end;
         long number = strtol(visible, &end, 10);
         if (end == visible || number < 0 || number >= count) return;
@@ -40,7 +40,7 @@ CUresult cuInit(unsigned flags)
     unsigned long long count = stub_setting("YOKE_STUB_CUDA_DEVICES", 1);
     if (flags != 0) result = CUDA_ERROR_INVALID_VALUE;
     if (result == CUDA_SUCCESS) {
-        show_devices(count < MOST_DEVICES ? (int)count : MOST_DEVICES);
+        show_devices(count < MAX_DEVICES ? (int)count : MAX_DEVICES);
         started = 1;
         if (num_shown == 0) result = CUDA_ERROR_NO_DEVICE;
     }
@@ -106,7 +106,7 @@ static CUresult begin_with_device(CUdevice device)
     CUresult result = stub_begin();
     if (result != CUDA_SUCCESS) return result;
     if (!started) return CUDA_ERROR_NOT_INITIALIZED;
-    return device >= 0 && device < MOST_DEVICES ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
+    return device >= 0 && device < MAX_DEVICES ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
 }
 
 CUresult cuDeviceGetCount(int *count)
@@ -183,7 +183,7 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device)
 CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device)
 {
     CUresult result = begin_with_device(device);
-    if (device < 0 || device >= MOST_DEVICES || contexts[device].references == 0) return stub_end(CUDA_ERROR_INVALID_CONTEXT);
+    if (device < 0 || device >= MAX_DEVICES || contexts[device].references == 0) return stub_end(CUDA_ERROR_INVALID_CONTEXT);
     contexts[device].references--;
     stub_count(BOOK_contexts, -1);
     return stub_end(result);
@@ -192,7 +192,7 @@ CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device)
 CUresult cuCtxPushCurrent_v2(CUcontext context)
 {
     CUresult result = stub_begin();
-    if (result == CUDA_SUCCESS && (context == NULL || context->references == 0 || num_pushed == MOST_PUSHED))
+    if (result == CUDA_SUCCESS && (context == NULL || context->references == 0 || num_pushed == MAX_PUSHED))
         result = CUDA_ERROR_INVALID_CONTEXT;
     if (result == CUDA_SUCCESS)
         pushed[num_pushed++] = context;

@@ -12,7 +12,7 @@
 
 #include "stub.h"
 
-enum { MOST_OPTIONS = 64, PATH_BYTES = 4096 };
+enum { MAX_OPTIONS = 64, PATH_BYTES = 4096 };
 
 static const int architectures[] = {90, 75, 80, 86}; /* NVRTC does not say that they are sorted */
 
@@ -121,14 +121,14 @@ static char *make_table(const char *text)
 
 typedef struct job {
     char directory[PATH_BYTES / 2], text[PATH_BYTES], plain[PATH_BYTES], whole[PATH_BYTES], object[PATH_BYTES], messages[PATH_BYTES];
-    const char *options[MOST_OPTIONS];
+    const char *options[MAX_OPTIONS];
     int num_options;
 } job;
 
 /* Macros of the text are expanded first, so that the kernels' names can be seen. */
 static int preprocess(const job *one)
 {
-    const char *words[MOST_OPTIONS + 16] = {
+    const char *words[MAX_OPTIONS + 16] = {
         STUB_COMPILER, "-std=c++17", "-E",      "-D__CUDACC__", "-D__CUDACC_RTC__", "-D__CUDA_ARCH__=800",
         "-x",          "c++",        one->text, "-o",           one->plain};
     int used = 11;
@@ -194,7 +194,7 @@ static nvrtcResult take_option(job *one, const char *option)
             if (architectures[i] == architecture) return NVRTC_SUCCESS;
         return NVRTC_ERROR_INVALID_OPTION;
     }
-    if (strncmp(option, "-D", 2) != 0 || one->num_options == MOST_OPTIONS) return NVRTC_ERROR_INVALID_OPTION;
+    if (strncmp(option, "-D", 2) != 0 || one->num_options == MAX_OPTIONS) return NVRTC_ERROR_INVALID_OPTION;
     one->options[one->num_options++] = option;
     return NVRTC_SUCCESS;
 }

@@ -234,7 +234,7 @@ static void estimate_and_stress_are_as_defined_where_nodes_hang(void **state)
 
 /* ----------------------------------------------------------------------------------------------- kernel tables */
 
-enum { MOST_WIDTH = 4, MOST_POINTS = 9 };
+enum { MAX_WIDTH = 4, MAX_POINTS = 9 };
 
 typedef struct largest_difference {
     double difference, scale;
@@ -287,7 +287,7 @@ static void tables_create(const block *b, const double *u, int32_t ghosts, table
     t->leaf = block_zeros(total, sizeof *t->leaf);
     t->terms =
         (fem_element_terms){block_zeros(total, sizeof(double)), block_zeros(total, sizeof(double)), block_zeros(total, sizeof(double)),
-                            block_zeros(6 * total, sizeof(double)), block_zeros(6 * total * n * n * MOST_WIDTH, sizeof(double))};
+                            block_zeros(6 * total, sizeof(double)), block_zeros(6 * total * n * n * MAX_WIDTH, sizeof(double))};
     t->stress = block_zeros(total * FEM_STRESS_POINTS * FEM_PACKED, sizeof(double));
 }
 
@@ -339,7 +339,7 @@ static void assert_quarters(const tables_test *t, const fem_derivative_kernels *
 {
     const fem_space *space = t->b->space;
     int n = space->slots_1d, components = space->components, width = components == 3 ? 4 : 1;
-    double point[3], weight[3], value[FEM_MOST_LANES * 4 * MOST_POINTS * MOST_WIDTH];
+    double point[3], weight[3], value[FEM_MAX_LANES * 4 * MAX_POINTS * MAX_WIDTH];
     largest_difference d = {0};
     fem_gauss(n, point, weight);
     functions->quarters(&t->data.solution, count, faces, value);
@@ -359,7 +359,7 @@ static void assert_points(const tables_test *t, const fem_derivative_kernels *ta
     const fem_space *space = t->b->space;
     int n = space->slots_1d;
     double point[3], weight[3];
-    fem_face_traction value[FEM_MOST_LANES * MOST_POINTS];
+    fem_face_traction value[FEM_MAX_LANES * MAX_POINTS];
     largest_difference area = {0}, x = {0}, normal = {0}, traction = {0};
     fem_gauss(n, point, weight);
     functions->points(&t->data.solution, count, faces, value);
@@ -402,7 +402,7 @@ static void assert_table(tables_test *t, const fem_derivative_kernels *table)
     const fem_derivative_functions *functions = fem_derivative_select(table, &t->data.solution);
     assert_terms(t, table, functions);
     assert_gauss_stress(t, table, functions);
-    fem_element_face faces[FEM_MOST_LANES];
+    fem_element_face faces[FEM_MAX_LANES];
     for (int i = 0, fill = 1; i < t->count; i += fill, fill = fill % table->lanes + 1) {
         int count = t->count - i < fill ? t->count - i : fill;
         for (int k = 0; k < count; k++) faces[k] = (fem_element_face){t->leaf[i + k], (i + k) % 6};
@@ -413,7 +413,7 @@ static void assert_table(tables_test *t, const fem_derivative_kernels *table)
 
 static void each_table_of_kernels_is_right_for_leaves_and_ghosts(void **state)
 {
-    const fem_kernels *tables[FEM_MOST_KERNELS];
+    const fem_kernels *tables[FEM_MAX_KERNELS];
     int count = fem_kernels_list(tables);
     uint64_t random = 29;
     (void)state;
@@ -460,7 +460,7 @@ static void refine_pattern(block *b, int bits)
 /* 17 patterns for each of the 8 places in a family: see operator.c. */
 static void each_table_of_kernels_is_right_for_every_pattern_of_hanging_faces_and_edges(void **state)
 {
-    const fem_kernels *tables[FEM_MOST_KERNELS];
+    const fem_kernels *tables[FEM_MAX_KERNELS];
     int count = fem_kernels_list(tables), patterns = 0;
     uint8_t seen[3][FEM_FACE_CODES] = {{0}};
     uint64_t random = 31;

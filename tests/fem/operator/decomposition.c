@@ -43,7 +43,7 @@ static fem_vector *vector(fem_decomposition *decomposition, const double *values
 /* All that one decomposition makes of u and v; the arrays have [dofs]. */
 typedef struct results {
     double *product, *masked, *blocks, *step;
-    double sums[FEM_MOST_DOTS];
+    double sums[FEM_MAX_DOTS];
 } results;
 
 static results make_results(int64_t dofs)
@@ -129,7 +129,7 @@ static void assert_same_results(const results *found, const results *expected, i
     assert_same("masked product", found->masked, expected->masked, dofs);
     assert_same("block solve", found->blocks, expected->blocks, dofs);
     assert_same("Chebyshev step", found->step, expected->step, dofs);
-    for (int i = 0; i < FEM_MOST_DOTS; i++) assert_true(fabs(found->sums[i] - expected->sums[i]) <= 1e-13 * expected->sums[1]);
+    for (int i = 0; i < FEM_MAX_DOTS; i++) assert_true(fabs(found->sums[i] - expected->sums[i]) <= 1e-13 * expected->sums[1]);
     assert_memory_equal(&found->sums[0], &found->sums[3], sizeof(double));
 }
 
@@ -141,7 +141,7 @@ static void assert_decompositions_agree(int components, fem_element element)
     int64_t dofs = subdomain_dofs(&b);
     double *u = block_random_array(dofs, &random), *v = block_random_array(dofs, &random);
     results alone = make_results(dofs), shared = make_results(dofs);
-    int32_t cut[FEM_MOST_DEVICES + 1];
+    int32_t cut[FEM_MAX_DEVICES + 1];
     fem_devices *devices = decomposition_open(&b, 1, 0);
     decomposition_cut(b.space->num_elements, 1, 0, cut);
     fem_decomposition *decomposition = make(&b, devices, cut, (fem_decomposition_options){0});
@@ -197,7 +197,7 @@ static void operator_on_several_devices_is_symmetric(void **state)
     for (int i = 0; i < 3; i++) {
         block b;
         uint64_t random = 8;
-        int32_t cut[FEM_MOST_DEVICES + 1];
+        int32_t cut[FEM_MAX_DEVICES + 1];
         create(&b, 3, elements[i]);
         double *u = block_random_array(subdomain_dofs(&b), &random), *v = block_random_array(subdomain_dofs(&b), &random);
         fem_devices *devices = decomposition_open(&b, 5, 0);
@@ -228,7 +228,7 @@ static void only_shared_nodes_travel_unless_all_are_asked_for(void **state)
 {
     (void)state;
     block b;
-    int32_t cut[FEM_MOST_DEVICES + 1];
+    int32_t cut[FEM_MAX_DEVICES + 1];
     create(&b, 3, FEM_Q2);
     fem_devices *devices = decomposition_open(&b, 3, 0);
     int *shared = block_zeros(b.space->num_nodes, sizeof *shared);
@@ -364,7 +364,7 @@ static void transfers_are_those_of_the_whole_space(void **state)
     for (int i = 0; i < 6; i++) {
         block b;
         coarse c;
-        int32_t fine_cut[FEM_MOST_DEVICES + 1], coarse_cut[FEM_MOST_DEVICES + 1];
+        int32_t fine_cut[FEM_MAX_DEVICES + 1], coarse_cut[FEM_MAX_DEVICES + 1];
         create(&b, i % 2 ? 1 : 3, elements[i / 2]);
         create_coarse(&b, i / 2 == 0 || i % 2, &c);
         for (int k = 1; k < 4 * DECOMPOSITION_VARIANTS; k++) {
@@ -405,8 +405,8 @@ static void device_lists_that_make_no_sense_are_refused(void **state)
         assert_null(devices);
         if (!strstr(yoke_last_error(b.context), bad[i].text)) fail_msg("%s: \"%s\"", bad[i].list, yoke_last_error(b.context));
     }
-    char many[16 * (FEM_MOST_DEVICES + 1)] = "";
-    for (int i = 0; i <= FEM_MOST_DEVICES; i++) snprintf(many + strlen(many), 16, "%sopencl:0.%d", i ? "," : "", i);
+    char many[16 * (FEM_MAX_DEVICES + 1)] = "";
+    for (int i = 0; i <= FEM_MAX_DEVICES; i++) snprintf(many + strlen(many), 16, "%sopencl:0.%d", i ? "," : "", i);
     fem_devices *devices;
     assert_int_equal(fem_devices_open(b.context, many, &devices), YOKE_ERROR_INPUT);
     assert_non_null(strstr(yoke_last_error(b.context), "more than 64"));

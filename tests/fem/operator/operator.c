@@ -90,7 +90,7 @@ static void create_pattern(block *b, int bits, int components)
 static void product_is_right_for_every_pattern_of_hanging_faces_and_edges(void **state)
 {
     (void)state;
-    subdomain_setting settings[SUBDOMAIN_MOST_SETTINGS];
+    subdomain_setting settings[SUBDOMAIN_MAX_SETTINGS];
     uint8_t seen[FEM_FACE_CODES] = {0};
     uint64_t random = 9;
     int patterns = 0, count = subdomain_settings(settings);
@@ -142,7 +142,7 @@ static void stored_and_matrixfree_products_agree(void **state)
 static void product_is_symmetric(void **state)
 {
     (void)state;
-    subdomain_setting settings[SUBDOMAIN_MOST_SETTINGS];
+    subdomain_setting settings[SUBDOMAIN_MAX_SETTINGS];
     int count = subdomain_settings(settings);
     for (int i = 0; i < 3; i++) {
         block b;
@@ -216,7 +216,7 @@ static void rigid_motions_and_constants_need_no_force(void **state)
 static void products_repeat_bit_by_bit(void **state)
 {
     (void)state;
-    subdomain_setting settings[SUBDOMAIN_MOST_SETTINGS];
+    subdomain_setting settings[SUBDOMAIN_MAX_SETTINGS];
     int count = subdomain_settings(settings);
     block b;
     uint64_t random = 33;
@@ -299,7 +299,7 @@ static void assert_inverse_blocks(const block *b, const fem_subdomain_options *o
 
 static void assert_inverse_blocks_of(fem_element element, double near_double, double near_single)
 {
-    const fem_kernels *kernels[FEM_MOST_KERNELS];
+    const fem_kernels *kernels[FEM_MAX_KERNELS];
     int tables = fem_kernels_list(kernels);
     for (int components = 1; components <= 3; components += 2) {
         block b;
@@ -387,7 +387,7 @@ static void add_matrix(int32_t element, const double *packed, void *user)
 static void visited_element_matrices_add_up_to_the_product(void **state)
 {
     (void)state;
-    subdomain_setting settings[SUBDOMAIN_MOST_SETTINGS];
+    subdomain_setting settings[SUBDOMAIN_MAX_SETTINGS];
     int count = subdomain_settings(settings);
     for (int components = 1; components <= 3; components += 2)
         for (int i = 0; i < 3; i++) {

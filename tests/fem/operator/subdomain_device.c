@@ -146,7 +146,7 @@ static void products_of_subdomains_add_up(void **state)
             double *u = block_random_array(subdomain_dofs(&b), &random), *expected = block_zeros(subdomain_dofs(&b), sizeof *expected);
             reference_product(b.space, u, expected);
             device_open(&b, &options);
-            for (int count = 1; count <= SUBDOMAIN_CUT_MOST; count++) {
+            for (int count = 1; count <= SUBDOMAIN_CUT_MAX; count++) {
                 if (device_compiles() && count % 3 == 1) continue;
                 subdomain_cut cut;
                 device_set_kind(&options, (count + i) % DEVICE_KINDS);

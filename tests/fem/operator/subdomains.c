@@ -49,7 +49,7 @@ static void assert_products_of(fem_element element)
     for (int components = 1; components <= 3; components += 2) {
         block b;
         create(&b, components, element);
-        for (int count = 1; count <= SUBDOMAIN_CUT_MOST; count++) assert_products(&b, count, 0);
+        for (int count = 1; count <= SUBDOMAIN_CUT_MAX; count++) assert_products(&b, count, 0);
         block_destroy(&b);
     }
 }
@@ -120,7 +120,7 @@ static void sums_count_each_dof_once(void **state)
             create(&b, components, FEM_Q2);
             int64_t n = subdomain_dofs(&b);
             double *u = block_random_array(n, &random), *v = block_random_array(n, &random);
-            for (int count = 1; count <= SUBDOMAIN_CUT_MOST; count++) {
+            for (int count = 1; count <= SUBDOMAIN_CUT_MAX; count++) {
                 double sums[2], total[2] = {0};
                 subdomain_cut cut;
                 subdomain_cut_vector x, y;

@@ -85,11 +85,11 @@ static void assert_values(vectors *v, const fem_subdomain_vector *x, double by_a
 /* As many pairs at once as there may be. */
 static void assert_sums(vectors *v)
 {
-    const fem_subdomain_vector *x[FEM_MOST_DOTS] = {v->b, v->a, v->a, v->b}, *y[FEM_MOST_DOTS] = {v->b, v->b, v->a, v->a};
+    const fem_subdomain_vector *x[FEM_MAX_DOTS] = {v->b, v->a, v->a, v->b}, *y[FEM_MAX_DOTS] = {v->b, v->b, v->a, v->a};
     int64_t n = v->subdomain->dofs;
-    double sums[FEM_MOST_DOTS], again[FEM_MOST_DOTS];
-    v->subdomain->call->dots(v->subdomain, FEM_MOST_DOTS, x, y);
-    v->subdomain->call->dots_wait(v->subdomain, FEM_MOST_DOTS, sums);
+    double sums[FEM_MAX_DOTS], again[FEM_MAX_DOTS];
+    v->subdomain->call->dots(v->subdomain, FEM_MAX_DOTS, x, y);
+    v->subdomain->call->dots_wait(v->subdomain, FEM_MAX_DOTS, sums);
     assert_near(sums[0], subdomain_dot(v->from_b, v->from_b, n), v->near * (double)n);
     assert_near(sums[1], subdomain_dot(v->from_a, v->from_b, n), v->near * (double)n);
     assert_near(sums[2], subdomain_dot(v->from_a, v->from_a, n), v->near * (double)n);
@@ -215,7 +215,7 @@ static void assert_chebyshev_step(fem_subdomain *subdomain, const double *from[4
 static void chebyshev_steps_are_what_they_say(void **state)
 {
     (void)state;
-    const fem_kernels *kernels[FEM_MOST_KERNELS];
+    const fem_kernels *kernels[FEM_MAX_KERNELS];
     int count = fem_kernels_list(kernels);
     for (int kind = 0; kind < 4 * count; kind++) {
         int components = kind % 2 ? 3 : 1, precision = kind / 2 % 2 ? FEM_DOUBLE : FEM_SINGLE;

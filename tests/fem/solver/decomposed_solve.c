@@ -80,7 +80,7 @@ static void assert_shares(const fem_solution *solution, const fem_devices *devic
 static void assert_devices_agree(int components, fem_element element)
 {
     block b;
-    int32_t cut[FEM_MOST_DEVICES + 1];
+    int32_t cut[FEM_MAX_DEVICES + 1];
     create(&b, components, element, &sound, NULL);
     fem_solve_options options[3] = {with_multigrid, with_multigrid, with_multigrid};
     options[1].relative_residual = 1e-12;

@@ -65,7 +65,7 @@ static void the_answer_does_not_depend_on_devices_and_cuts(void **state)
     (void)state;
     for (int i = 0; i < 3; i++) {
         block b;
-        int32_t cut[FEM_MOST_DEVICES + 1];
+        int32_t cut[FEM_MAX_DEVICES + 1];
         fem_solve_options options = with_direct;
         fem_solution *shared;
         create(&b, 3, 3, 2, NULL);

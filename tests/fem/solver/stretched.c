@@ -260,7 +260,7 @@ static fem_multigrid_options options_for(fem_devices *devices, const int32_t *cu
 typedef struct setting {
     block b;
     fem_devices *devices;
-    int32_t cut[FEM_MOST_DEVICES + 1];
+    int32_t cut[FEM_MAX_DEVICES + 1];
     fem_decomposition *decomposition;
     fem_multigrid *multigrid;
 } setting;

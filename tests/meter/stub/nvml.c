@@ -27,23 +27,23 @@ const char stub_variable[] = "YOKE_STUB_NVML";
 #define STUB_DECLARE(required, result, name, parameters) STUB_API result name parameters;
 YOKE_NVML_FUNCTIONS(STUB_DECLARE)
 
-enum { MOST_DEVICES = 16 };
+enum { MAX_DEVICES = 16 };
 struct nvmlDevice_st {
     int number;
 };
-static struct nvmlDevice_st devices[MOST_DEVICES];
+static struct nvmlDevice_st devices[MAX_DEVICES];
 
 static int count_devices(void)
 {
     long long count = stub_number("devices", -1, 1);
-    return count < 0 ? 0 : count > MOST_DEVICES ? MOST_DEVICES : (int)count;
+    return count < 0 ? 0 : count > MAX_DEVICES ? MAX_DEVICES : (int)count;
 }
 
 /* What a call with a device returns before it does anything; *n: the device's number. */
 static nvmlReturn_t enter(const char *function, nvmlDevice_t device, int *n)
 {
     if (!stub_running()) return NVML_ERROR_UNINITIALIZED;
-    if (device < devices || device >= devices + MOST_DEVICES) return NVML_ERROR_INVALID_ARGUMENT;
+    if (device < devices || device >= devices + MAX_DEVICES) return NVML_ERROR_INVALID_ARGUMENT;
     *n = device->number;
     if (stub_number("lost", *n, 0)) return NVML_ERROR_GPU_IS_LOST;
     return (nvmlReturn_t)stub_failure(function, *n);
@@ -60,7 +60,7 @@ nvmlReturn_t nvmlInit_v2(void)
 {
     nvmlReturn_t result = (nvmlReturn_t)stub_failure(__func__, -1);
     if (result == NVML_SUCCESS) stub_started();
-    for (int i = 0; i < MOST_DEVICES; i++) devices[i].number = i;
+    for (int i = 0; i < MAX_DEVICES; i++) devices[i].number = i;
     return result;
 }
 

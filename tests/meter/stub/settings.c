@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MOST_TEXT = 8192 };
+enum { MAX_TEXT = 8192 };
 
 /* ------------------------------------------------------------------------------------------------ looking up */
 
@@ -22,13 +22,13 @@ static const char *variable(const char *suffix)
     return getenv(name);
 }
 
-static void read_all(int descriptor, char text[MOST_TEXT])
+static void read_all(int descriptor, char text[MAX_TEXT])
 {
-    ssize_t bytes = pread(descriptor, text, MOST_TEXT - 1, 0);
+    ssize_t bytes = pread(descriptor, text, MAX_TEXT - 1, 0);
     text[bytes > 0 ? bytes : 0] = '\0';
 }
 
-static void read_file(const char *path, char text[MOST_TEXT])
+static void read_file(const char *path, char text[MAX_TEXT])
 {
     text[0] = '\0';
     int descriptor = path != NULL ? open(path, O_RDONLY | O_CLOEXEC) : -1;
@@ -70,7 +70,7 @@ static int look(const char *settings, const char *key, int device, char *value, 
 
 void stub_text(const char *key, int device, const char *usual, char *text, unsigned long bytes)
 {
-    char file[MOST_TEXT];
+    char file[MAX_TEXT];
     read_file(variable("_FILE"), file);
     if (!look(file, key, device, text, bytes) && !look(variable(""), key, device, text, bytes)) snprintf(text, bytes, "%s", usual);
 }
@@ -92,24 +92,24 @@ int stub_failure(const char *function, int device)
 /* ------------------------------------------------------------------------------------------------- keeping */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static char own_state[MOST_TEXT]; /* where no file is named */
+static char own_state[MAX_TEXT]; /* where no file is named */
 
 /* The settings without the key, and with its new value. */
-static void change(char text[MOST_TEXT], const char *own, long long value)
+static void change(char text[MAX_TEXT], const char *own, long long value)
 {
-    char changed[MOST_TEXT + 128];
+    char changed[MAX_TEXT + 128];
     size_t used = 0, bytes = strlen(own);
     for (char *line = strtok(text, "\n"); line != NULL; line = strtok(NULL, "\n"))
         if (strncmp(line, own, bytes) != 0 || line[bytes] != '=')
             used += (size_t)snprintf(changed + used, sizeof changed - used, "%s\n", line);
     if (value >= 0) used += (size_t)snprintf(changed + used, sizeof changed - used, "%s=%lld\n", own, value);
     changed[used] = '\0';
-    snprintf(text, MOST_TEXT, "%.*s", MOST_TEXT - 1, changed);
+    snprintf(text, MAX_TEXT, "%.*s", MAX_TEXT - 1, changed);
 }
 
 void stub_keep(const char *key, int device, long long value)
 {
-    char own[96], text[MOST_TEXT];
+    char own[96], text[MAX_TEXT];
     const char *path = variable("_STATE");
     snprintf(own, sizeof own, "%s.%d", key, device);
     pthread_mutex_lock(&lock);
@@ -130,7 +130,7 @@ void stub_keep(const char *key, int device, long long value)
 
 long long stub_kept(const char *key, int device, long long usual)
 {
-    char text[MOST_TEXT], value[64];
+    char text[MAX_TEXT], value[64];
     const char *path = variable("_STATE");
     pthread_mutex_lock(&lock);
     if (path != NULL)

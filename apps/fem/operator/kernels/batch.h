@@ -96,10 +96,10 @@ typedef struct fem_kernels {
     const struct fem_derivative_kernels *derivatives; /* of derivatives.h */
 } fem_kernels;
 
-enum { FEM_MOST_KERNELS = 3 };
+enum { FEM_MAX_KERNELS = 3 };
 
 /* The tables that this processor can run, the best one last; returns how many (at least 1). */
-int fem_kernels_list(const fem_kernels *list[FEM_MOST_KERNELS]);
+int fem_kernels_list(const fem_kernels *list[FEM_MAX_KERNELS]);
 
 /* The best table for this processor. */
 const fem_kernels *fem_kernels_select(void);

@@ -11,7 +11,7 @@
 #include "operator/kernels/batch.h"
 #include "space/problem.h"
 
-enum { FEM_PACKED = 8, FEM_PACKED_TEMPERATURE = 6, FEM_MOST_SLOTS = 27, FEM_STRESS_POINTS = 8 };
+enum { FEM_PACKED = 8, FEM_PACKED_TEMPERATURE = 6, FEM_MAX_SLOTS = 27, FEM_STRESS_POINTS = 8 };
 
 /* How many fields the kernels read: the position, the solution, and with thermal strains the temperature. */
 enum { FEM_POISSON_FIELDS = 4, FEM_ELASTIC_FIELDS = 6, FEM_THERMAL_FIELDS = 7 };
@@ -30,7 +30,7 @@ typedef struct fem_packed_solution {
     const fem_material *materials;
     const fem_fields *fields;
     const fem_rotation *rotation;      /* NULL: none */
-    int8_t inward[6][FEM_MOST_SLOTS];  /* [face] slots, those on the face first, then layer by layer; in a layer s fastest */
+    int8_t inward[6][FEM_MAX_SLOTS];   /* [face] slots, those on the face first, then layer by layer; in a layer s fastest */
     double end[3];                     /* derivative at the lower end of a direction, from the nodes of it */
     double weight[3];                  /* of the slots_1d Gauss points */
     double value[11][3], first[11][3]; /* [point][node] shape functions in one direction, at the points named below */
@@ -71,7 +71,7 @@ typedef struct fem_derivative_functions {
     void (*stress)(const fem_packed_solution *solution, int32_t begin, int32_t end, double *stress);
 } fem_derivative_functions;
 
-enum { FEM_MOST_LANES = 8 };
+enum { FEM_MAX_LANES = 8 };
 
 typedef struct fem_derivative_kernels {
     int lanes;

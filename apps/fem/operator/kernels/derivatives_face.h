@@ -96,7 +96,7 @@ INLINE void tractions_of_face(int n, int fields, const fem_packed_solution *in, 
     const int64_t apart = 6 * points * width;
     const double g = line_scale(n), sign = (face % 2 ? 1 : -1) * (face / 2 == 1 ? -1 : 1); /* x cross z is -y */
     double *traction = out->traction + (6 * (int64_t)own->element[0] + face) * points * width;
-    lanes by_s[MOST_FIELDS][9], by_t[MOST_FIELDS][9], area = {0};
+    lanes by_s[MAX_FIELDS][9], by_t[MAX_FIELDS][9], area = {0};
     for (int f = 0; f < fields; f++)
         for (int i = 0; i < n; i++) {
             differentiate_line(n, plane[f][0] + n * i, by_s[f] + n * i, 1, NULL);
@@ -104,7 +104,7 @@ INLINE void tractions_of_face(int n, int fields, const fem_packed_solution *in, 
         }
     for (int q = 0; q < points; q++) {
         const double weight = in->weight[q % n] * in->weight[q / n] / (g * g);
-        lanes d[MOST_FIELDS][3], scaled[4] = {{0}};
+        lanes d[MAX_FIELDS][3], scaled[4] = {{0}};
         traction_point point;
         for (int f = 0; f < fields; f++) d[f][0] = by_s[f][q], d[f][1] = by_t[f][q], d[f][2] = plane[f][1][q];
         point_traction(fields, own, (lanes){0} + sign, d, fields == FEM_THERMAL_FIELDS ? plane[TEMPERATURE][0][q] : (lanes){0}, &point);
@@ -118,7 +118,7 @@ INLINE void tractions_of_face(int n, int fields, const fem_packed_solution *in, 
 INLINE void face_terms(int n, int fields, const fem_packed_solution *in, const group *own, int axis, int count,
                        const fem_element_terms *out)
 {
-    lanes plane[2][MOST_FIELDS][2][9];
+    lanes plane[2][MAX_FIELDS][2][9];
     for (int f = 0; f < fields; f++)
         for (int i = 0; i < n * n; i++) {
             lanes value[2], slope[2];
@@ -151,7 +151,7 @@ INLINE void element_terms(int n, int fields, const fem_packed_solution *in, int3
 /* field [f][layer][t][s] of each lane's element, with its face first. */
 INLINE void load_faces(int n, int fields, const fem_packed_solution *in, int count, const fem_element_face *faces, group *g, lanes *sign)
 {
-    packed local[FEM_MOST_SLOTS], turned[LANES][FEM_MOST_SLOTS];
+    packed local[FEM_MAX_SLOTS], turned[LANES][FEM_MAX_SLOTS];
     for (int l = 0; l < LANES; l++) {
         const fem_element_face *face = &faces[l < count ? l : count - 1];
         g->element[l] = face->element;
@@ -213,15 +213,15 @@ INLINE void face_quarters(int n, int fields, const fem_packed_solution *in, int 
 {
     const int width = components_of(fields) == 3 ? 4 : 1, points = n * n;
     group own;
-    lanes sign, plane[MOST_FIELDS][2][9];
+    lanes sign, plane[MAX_FIELDS][2][9];
     load_faces(n, fields, in, count, faces, &own, &sign);
     cut_face(n, fields, in, &own, plane);
     for (int j = 0; j < 2 * n; j++) {
-        lanes line[MOST_FIELDS][3][3];
+        lanes line[MAX_FIELDS][3][3];
         cut_line(n, fields, in, FEM_HALF_POINTS + j, plane, line);
         for (int i = 0; i < 2 * n; i++) {
             const int quarter = i / n + 2 * (j / n), q = i % n + n * (j % n);
-            lanes d[MOST_FIELDS][3], scaled[4] = {{0}};
+            lanes d[MAX_FIELDS][3], scaled[4] = {{0}};
             traction_point point;
             cut_point(n, fields, in, FEM_HALF_POINTS + i, line, d);
             point_traction(fields, &own, sign, d, temperature_at(n, fields, in, FEM_HALF_POINTS + i, line), &point);
@@ -234,14 +234,14 @@ INLINE void face_quarters(int n, int fields, const fem_packed_solution *in, int 
 INLINE void face_points(int n, int fields, const fem_packed_solution *in, int count, const fem_element_face *faces, fem_face_traction *out)
 {
     group own;
-    lanes sign, plane[MOST_FIELDS][2][9];
+    lanes sign, plane[MAX_FIELDS][2][9];
     load_faces(n, fields, in, count, faces, &own, &sign);
     cut_face(n, fields, in, &own, plane);
     for (int j = 0; j < n; j++) {
-        lanes line[MOST_FIELDS][3][3];
+        lanes line[MAX_FIELDS][3][3];
         cut_line(n, fields, in, FEM_WHOLE_POINTS + j, plane, line);
         for (int i = 0; i < n; i++) {
-            lanes d[MOST_FIELDS][3], x[3] = {{0}, {0}, {0}};
+            lanes d[MAX_FIELDS][3], x[3] = {{0}, {0}, {0}};
             traction_point point;
             cut_point(n, fields, in, FEM_WHOLE_POINTS + i, line, d);
             for (int a = 0; a < 3; a++)

@@ -4,7 +4,7 @@
  * An element's slots are gathered with position and solution of a node in one vector, which hanging nodes are interpolated in; then
  * elements are brought side by side.
  */
-enum { TEMPERATURE = FEM_PACKED_TEMPERATURE, MOST_FIELDS = FEM_THERMAL_FIELDS };
+enum { TEMPERATURE = FEM_PACKED_TEMPERATURE, MAX_FIELDS = FEM_THERMAL_FIELDS };
 
 /* Of the solution; of `fields` those that are read. */
 INLINE int components_of(int fields) { return fields == FEM_POISSON_FIELDS ? 1 : 3; }
@@ -107,7 +107,7 @@ INLINE void transpose(const packed in[8], lanes out[8])
 #endif
 
 /* field [f][slot] from local [lane][slot]; order: which slot comes where. */
-INLINE void side_by_side(int n, int fields, packed (*local)[FEM_MOST_SLOTS], lanes (*field)[FEM_MOST_SLOTS])
+INLINE void side_by_side(int n, int fields, packed (*local)[FEM_MAX_SLOTS], lanes (*field)[FEM_MAX_SLOTS])
 {
     for (int s = 0; s < n * n * n; s++) {
 #if LANES == 8
@@ -126,7 +126,7 @@ INLINE void side_by_side(int n, int fields, packed (*local)[FEM_MOST_SLOTS], lan
 /* LANES elements; a group that is not full repeats its last element. */
 typedef struct group {
     int32_t element[LANES];
-    lanes field[MOST_FIELDS][FEM_MOST_SLOTS]; /* x, y, z, then the solution's components, then the temperature */
+    lanes field[MAX_FIELDS][FEM_MAX_SLOTS]; /* x, y, z, then the solution's components, then the temperature */
     lanes lambda, mu, density, own_strain, expansion, force[3];
 } group;
 
@@ -151,7 +151,7 @@ INLINE void load_materials(const fem_packed_solution *in, group *g)
 
 INLINE void load_group(int n, int fields, const fem_packed_solution *in, int32_t begin, int32_t end, group *g)
 {
-    packed local[LANES][FEM_MOST_SLOTS];
+    packed local[LANES][FEM_MAX_SLOTS];
     for (int l = 0; l < LANES; l++) {
         g->element[l] = begin + l < end ? begin + l : end - 1;
         load_element(n, in, g->element[l], local[l]);

@@ -103,7 +103,7 @@ INLINE void divergence(int fields, const group *own, const lanes (*inverse)[3], 
 
 /* Derivatives by rho of each field at a point: x, y, z, then xx, yy, zz, yz, xz, xy. */
 typedef struct derivatives {
-    lanes d[MOST_FIELDS][9];
+    lanes d[MAX_FIELDS][9];
 } derivatives;
 
 typedef struct element_sums {
@@ -179,7 +179,7 @@ INLINE void differentiate_layer(int n, const lanes *value, const lanes *z, layer
 INLINE void volume_sums(int n, int fields, const fem_packed_solution *in, const group *own, element_sums *sums)
 {
     const double g = line_scale(n), scale = 1 / (g * g * g);
-    lanes z[MOST_FIELDS][FEM_MOST_SLOTS], zz[MOST_FIELDS][9];
+    lanes z[MAX_FIELDS][FEM_MAX_SLOTS], zz[MAX_FIELDS][9];
     *sums = (element_sums){{0}, {0}, {0}};
     for (int f = 0; f < fields; f++)
         for (int i = 0; i < n * n; i++) {
@@ -187,7 +187,7 @@ INLINE void volume_sums(int n, int fields, const fem_packed_solution *in, const 
             differentiate_line(n, own->field[f] + i, z[f] + i, n * n, &zz[f][i]);
         }
     for (int k = 0; k < n; k++) {
-        layer plane[MOST_FIELDS];
+        layer plane[MAX_FIELDS];
         for (int f = 0; f < fields; f++) differentiate_layer(n, own->field[f] + k * n * n, z[f] + k * n * n, &plane[f]);
         for (int q = 0; q < n * n; q++) {
             const int i = q % n, j = q / n;
@@ -200,8 +200,8 @@ INLINE void volume_sums(int n, int fields, const fem_packed_solution *in, const 
                 for (int a = 0; a < 9; a++) at.d[f][a] = d[a];
             }
             if (fields != FEM_POISSON_FIELDS && in->rotation)
-                add_centrifugal(in->rotation, own->density, own->field[0] + k * n * n + q, FEM_MOST_SLOTS, force);
-            if (in->fields->force) force_at(in->fields, components_of(fields), own->field[0] + k * n * n + q, FEM_MOST_SLOTS, force);
+                add_centrifugal(in->rotation, own->density, own->field[0] + k * n * n + q, FEM_MAX_SLOTS, force);
+            if (in->fields->force) force_at(in->fields, components_of(fields), own->field[0] + k * n * n + q, FEM_MAX_SLOTS, force);
             add_point(fields, own, force, temperature, scale * in->weight[i] * in->weight[j] * in->weight[k], &at, sums);
         }
     }

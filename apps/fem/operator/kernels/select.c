@@ -3,7 +3,7 @@
 #if defined(__x86_64__)
 extern const fem_kernels fem_kernels_v2, fem_kernels_v3, fem_kernels_v4;
 
-int fem_kernels_list(const fem_kernels *list[FEM_MOST_KERNELS])
+int fem_kernels_list(const fem_kernels *list[FEM_MAX_KERNELS])
 {
     int count = 0;
     __builtin_cpu_init();
@@ -17,7 +17,7 @@ int fem_kernels_list(const fem_kernels *list[FEM_MOST_KERNELS])
 #else
 extern const fem_kernels fem_kernels_generic;
 
-int fem_kernels_list(const fem_kernels *list[FEM_MOST_KERNELS])
+int fem_kernels_list(const fem_kernels *list[FEM_MAX_KERNELS])
 {
     list[0] = &fem_kernels_generic;
     return 1;
@@ -26,6 +26,6 @@ int fem_kernels_list(const fem_kernels *list[FEM_MOST_KERNELS])
 
 const fem_kernels *fem_kernels_select(void)
 {
-    const fem_kernels *list[FEM_MOST_KERNELS];
+    const fem_kernels *list[FEM_MAX_KERNELS];
     return list[fem_kernels_list(list) - 1];
 }
