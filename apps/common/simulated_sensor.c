@@ -3,8 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/grow.h"
-
 static const double kelvin_per_w = 0.15, heating_s = 20, finish_s = 1e-6;
 
 typedef struct run {
@@ -189,7 +187,7 @@ static double end_of(const app_simulated *s, const run *r) { return r->start_s +
 static yoke_status launch(void *user)
 {
     app_simulated *s = user;
-    yoke_status status = app_grow(s->context, &s->runs, s->count, &s->capacity, 1024, sizeof(run));
+    yoke_status status = yoke_grow(s->context, &s->runs, s->count, &s->capacity, 1024, sizeof(run));
     if (status) return status;
     s->now_s += s->options.launch_s;
     const run *last = s->count > 0 ? &s->runs[s->count - 1] : NULL;

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "common/file.h"
-#include "common/grow.h"
 #include "common/interrupt.h"
 #include "common/options.h"
 #include "common/program.h"
@@ -494,7 +493,7 @@ static yoke_status run(work *w, int argc, char **argv)
     for (int64_t frame = w->first; frame <= w->last && !status; frame++) {
         w->result = empty;
         status = name_frame(w, frame, run_frame(w, frame));
-        if (!status) status = app_grow(w->context, &w->results, frame - w->first, &w->room, 16, sizeof *w->results);
+        if (!status) status = yoke_grow(w->context, &w->results, frame - w->first, &w->room, 16, sizeof *w->results);
         if (status) break;
         w->results[frame - w->first] = w->result;
         if (computes(line)) status = line->frames ? show_frame(w) : show(w);

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/grow.h"
-
 void data_release(data *d)
 {
     yoke_release(d->context, d->values);
@@ -34,7 +32,7 @@ int data_column(data *d, const char *name)
 
 yoke_status data_add(data *d, const double *row)
 {
-    yoke_status status = app_grow(d->context, &d->values, d->rows, &d->capacity, 64, (size_t)d->columns * sizeof(double));
+    yoke_status status = yoke_grow(d->context, &d->values, d->rows, &d->capacity, 64, (size_t)d->columns * sizeof(double));
     if (status) return status;
     memcpy(d->values + d->rows++ * d->columns, row, (size_t)d->columns * sizeof(double));
     return YOKE_OK;

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/grow.h"
 #include "fem/roofline.h"
 #include "operator/kernels/batch.h"
 
@@ -70,7 +69,7 @@ static fem_axmebe_row new_row(const run *r, int set, int variant, int exchange)
 static yoke_status keep_row(run *r, const fem_axmebe_row *row)
 {
     fem_axmebe_result *result = r->result;
-    yoke_status status = app_grow(r->context, &result->rows, result->num_rows, &result->room, 64, sizeof *row);
+    yoke_status status = yoke_grow(r->context, &result->rows, result->num_rows, &result->room, 64, sizeof *row);
     if (status) return status;
     result->rows[result->num_rows++] = *row;
     if (r->report) r->report(row, r->user);

@@ -5,7 +5,6 @@
 #include <omp.h>
 #include <string.h>
 
-#include "common/grow.h"
 #include "common/interrupt.h"
 #include "fem/measure.h"
 
@@ -59,7 +58,7 @@ const fem_bench_cg_row *fem_bench_cg_single(const fem_bench_cg_result *result, c
 static yoke_status keep_row(run *r, const fem_bench_cg_row *row)
 {
     fem_bench_cg_result *result = r->result;
-    yoke_status status = app_grow(r->context, &result->rows, result->num_rows, &result->room, 32, sizeof *row);
+    yoke_status status = yoke_grow(r->context, &result->rows, result->num_rows, &result->room, 32, sizeof *row);
     if (status) return status;
     result->rows[result->num_rows++] = *row;
     if (r->report) r->report(result, &result->rows[result->num_rows - 1], r->user);

@@ -122,6 +122,33 @@ YOKE_API yoke_status yoke_allocate_memory(yoke_context *context, int64_t count, 
 /* Frees memory, and results whose contract names this function, with all that they point to.  memory may be NULL. */
 YOKE_API void yoke_release(yoke_context *context, void *memory);
 
+/*
+ * Makes room for an item of `size` bytes behind the first `count` ones of an array, which becomes longer where there is none.  Then the array *pointer
+ * (NULL at first) moves to memory for twice *capacity items, for `first` where that is 0; it is zero behind the old items.  `first` is above 0.
+ * Errors: MEMORY; the array is as it was.
+ */
+#define yoke_grow(context, pointer, count, capacity, first, size) \
+    yoke_grow_memory(context, YOKE_POINTER_AT(pointer), count, capacity, first, size)
+static inline void yoke_copy_bytes(void *to, const void *from, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i++) ((unsigned char *)to)[i] = ((const unsigned char *)from)[i];
+}
+static inline yoke_status yoke_grow_memory(yoke_context *context, void *pointer, int64_t count, int64_t *capacity, int64_t first,
+                                           size_t size)
+{
+    void *items = NULL, *longer = NULL;
+    const int64_t wanted = *capacity > 0 ? 2 * *capacity : first;
+    if (count < *capacity) return YOKE_OK;
+    const yoke_status status = yoke_allocate(context, wanted, size, &longer);
+    if (status != YOKE_OK) return status;
+    yoke_copy_bytes(&items, pointer, sizeof items); /* a pointer of a type that is not known here, as in yoke_allocate_memory */
+    yoke_copy_bytes(longer, items, (size_t)count * size);
+    yoke_release(context, items);
+    yoke_copy_bytes(pointer, &longer, sizeof longer);
+    *capacity = wanted;
+    return YOKE_OK;
+}
+
 /* ------------------------------------------------------------------------------------------------- files */
 
 /* A file that is being written.  It serves one thread at a time; its context outlives it.  Made by yoke_file_create only. */

@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 #include "base/context.h"
-#include "base/grow.h"
 #include "base/helper.h"
 
 extern char **environ;

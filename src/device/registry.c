@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/context.h"
-#include "base/grow.h"
 #include "device/backends.h"
 #include "device/list_child.h"
 

@@ -1,7 +1,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/grow.h"
 #include "frequency/frequency.h"
 
 /* ---------------------------------------------------------------------------------------------------- list */

@@ -5,7 +5,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/grow.h"
 #include "meter/nvml.h"
 
 /* ---------------------------------------------------------------------------------------------------- list */

@@ -2,7 +2,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/grow.h"
 #include "meter/meter.h"
 
 void meter_domain_start(meter_domain *domain, const char *kind, const char *name)

@@ -5,8 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/grow.h"
-
 static const double golden_ratio = 0.6180339887498949;
 
 enum { MIN_SINGLE = 100, MIN_BURSTS = 6 };

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/grow.h"
 #include "profile/profile.h"
 
 /* A reading that waits until all calls are known that it shows. */

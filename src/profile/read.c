@@ -4,7 +4,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/grow.h"
 #include "profile/profile.h"
 
 yoke_status profile_reader_start(yoke_context *context, const yoke_profile_subject *subject, int online, profile_reader *reader)

@@ -1,8 +1,6 @@
 #include "failing.h"
 #include "unit.h"
 
-#include "base/grow.h"
-
 static int start(void **state)
 {
     yoke_context *context = NULL;

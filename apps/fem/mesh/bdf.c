@@ -11,8 +11,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "common/grow.h"
-
 enum { MAX_LEFT_OUT = 64, MAX_NUMBER = 99999999 };
 
 typedef struct numbered {
@@ -134,7 +132,7 @@ static yoke_status put(rewriting *run, const char *format, ...)
 {
     enum { MAX_BYTES = 128 };
     while (run->capacity - run->bytes < MAX_BYTES) {
-        yoke_status status = app_grow(run->reader.context, &run->text, run->capacity, &run->capacity, 1 << 16, 1);
+        yoke_status status = yoke_grow(run->reader.context, &run->text, run->capacity, &run->capacity, 1 << 16, 1);
         if (status) return status;
     }
     va_list values;
@@ -155,7 +153,7 @@ static yoke_status add_number(rewriting *run, list *to, int64_t number)
     if (number < 1 || number > MAX_NUMBER)
         return yoke_fail(run->reader.context, YOKE_ERROR_INPUT, "mesh '%s' line %lld: %s has the number %lld; 1 to %d are possible",
                          run->reader.path, (long long)run->card.line, run->card.name, (long long)number, MAX_NUMBER);
-    yoke_status status = app_grow(run->reader.context, &to->item, to->count, &to->capacity, 1024, sizeof *to->item);
+    yoke_status status = yoke_grow(run->reader.context, &to->item, to->count, &to->capacity, 1024, sizeof *to->item);
     if (!status) to->item[to->count++] = (numbered){number, run->card.line};
     return status;
 }

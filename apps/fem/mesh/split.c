@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/grow.h"
 #include "mesh/wire.h"
 
 /* ------------------------------------------------------------------------------------------------- nodes */
@@ -77,7 +76,7 @@ static yoke_status add_middle(builder *make, const int32_t *corner, int count, i
     middle made = {.node = node};
     sort_corners(corner, count, made.corner);
     yoke_status status =
-        app_grow(make->mesh->context, &make->middles, make->num_middles, &make->middle_capacity, 1024, sizeof *make->middles);
+        yoke_grow(make->mesh->context, &make->middles, make->num_middles, &make->middle_capacity, 1024, sizeof *make->middles);
     if (!status) status = widen(make);
     if (status) return status;
     make->slot[place_of(make, made.corner)] = (int32_t)make->num_middles;
@@ -91,7 +90,7 @@ static yoke_status add_node(builder *make, const double x[3], int32_t *node)
         return yoke_fail(make->mesh->context, YOKE_ERROR_INPUT,
                          "mesh '%s': split into hexahedra it has more than %d nodes: mesh more coarsely and refine in yoke",
                          make->mesh->path, INT32_MAX);
-    yoke_status status = app_grow(make->mesh->context, &make->x, make->num_nodes, &make->node_capacity, 1024, 3 * sizeof *make->x);
+    yoke_status status = yoke_grow(make->mesh->context, &make->x, make->num_nodes, &make->node_capacity, 1024, 3 * sizeof *make->x);
     if (status) return status;
     memcpy(make->x + 3 * make->num_nodes, x, 3 * sizeof *x);
     *node = (int32_t)make->num_nodes++;

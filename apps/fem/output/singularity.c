@@ -3,7 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/grow.h"
 #include "mesh/shape.h"
 #include "space/problem_checks.h"
 
@@ -185,7 +184,7 @@ static yoke_status find_elements(const fem_space *space, const uint8_t *mark, in
         int touches = 0;
         for (int slot = 0; slot < space->slots; slot++) touches |= node[slot] >= 0 && mark[node[slot]];
         if (!touches) continue;
-        yoke_status status = app_grow(space->context, elements, *count, &capacity, *count + 1, sizeof **elements);
+        yoke_status status = yoke_grow(space->context, elements, *count, &capacity, *count + 1, sizeof **elements);
         if (status) return status;
         (*elements)[(*count)++] = e;
     }

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "common/file.h"
-#include "common/grow.h"
 #include "output/results.h"
 
 /* One step of one probe. */
@@ -63,7 +62,7 @@ static yoke_status keep_peak(fem_summary *s, const fem_space *space, const fem_b
 {
     if (space->components != 3) return YOKE_OK;
     yoke_status status = s->shared ? YOKE_OK : fem_shared_faces(s->problem->mesh, &s->shared);
-    if (!status) status = app_grow(s->context, &s->peaks, s->num_peaks, &s->most_peaks, s->num_peaks + 1, sizeof *s->peaks);
+    if (!status) status = yoke_grow(s->context, &s->peaks, s->num_peaks, &s->most_peaks, s->num_peaks + 1, sizeof *s->peaks);
     if (status) return status;
     status = fem_peak_find(space, boundary, s->shared, &step->extremes[FEM_EXTREME_VON_MISES], step->relative_error_estimate,
                            &s->peaks[s->num_peaks]);
@@ -74,7 +73,7 @@ static yoke_status keep_peak(fem_summary *s, const fem_space *space, const fem_b
 static yoke_status keep_results(fem_summary *s, const fem_step_record *step, const fem_step_results *results)
 {
     int64_t rows = s->num_rows + s->num_probes;
-    yoke_status status = app_grow(s->context, &s->rows, s->num_rows, &s->most_rows, rows, sizeof *s->rows);
+    yoke_status status = yoke_grow(s->context, &s->rows, s->num_rows, &s->most_rows, rows, sizeof *s->rows);
     fem_reaction *reactions = NULL;
     if (!status) status = yoke_allocate(s->context, results->num_reactions, sizeof *reactions, &reactions);
     if (status) return status;

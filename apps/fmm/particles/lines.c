@@ -9,8 +9,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "common/grow.h"
-
 enum { FIRST_BYTES = 1 << 16 };
 
 /* Everything up to the end; the file's size is only a guess, as it may be a pipe or grow. */
@@ -21,7 +19,7 @@ static yoke_status read_all(fmm_lines *lines, FILE *in)
     if (fstat(fileno(in), &about) == 0 && S_ISREG(about.st_mode)) first = (int64_t)about.st_size + 2;
     for (;;) {
         yoke_status status = YOKE_OK;
-        if (lines->size + 1 >= capacity) status = app_grow(lines->context, &lines->bytes, capacity, &capacity, first, 1);
+        if (lines->size + 1 >= capacity) status = yoke_grow(lines->context, &lines->bytes, capacity, &capacity, first, 1);
         if (status) return status;
         size_t got = fread(lines->bytes + lines->size, 1, (size_t)(capacity - lines->size - 1), in);
         lines->size += (int64_t)got;

@@ -1,7 +1,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/grow.h"
 #include "particles/lines.h"
 #include "particles/readers.h"
 
@@ -106,7 +105,7 @@ static yoke_status find_frame(fmm_xyz *xyz, bool *more)
     if (!status && fmm_lines_skip(lines, 1) < 1) status = ended(lines, 0, count);
     int64_t there = status ? 0 : fmm_lines_skip(lines, count);
     if (!status && there < count) status = ended(lines, there, count);
-    if (!status) status = app_grow(lines->context, &xyz->place, xyz->frames, &xyz->capacity, 16, sizeof *xyz->place);
+    if (!status) status = yoke_grow(lines->context, &xyz->place, xyz->frames, &xyz->capacity, 16, sizeof *xyz->place);
     if (!status) xyz->place[xyz->frames++] = place;
     return status;
 }

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/grow.h"
 #include "base/statistics.h"
 #include "run/run.h"
 
