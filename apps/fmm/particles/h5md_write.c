@@ -198,7 +198,8 @@ yoke_status fmm_h5md_create(yoke_context *context, const char *path, int64_t fra
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL); /* its messages would go to standard error */
     hid_t access = H5Pcreate(H5P_FILE_ACCESS);
     H5Pset_fapl_core(access, GROWTH, 0);
-    w->file = note(w, H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, access)); /* in memory alone: nothing is written there */
+    /* In memory alone.  HDF5 looks whether there is a file of the name, and would open an old result: this is no file's name. */
+    w->file = note(w, H5Fcreate("/dev/null/h5md", H5F_ACC_TRUNC, H5P_DEFAULT, access));
     H5Pclose(access);
     if (w->file >= 0) write_about(w), write_box(w);
     status = check_made(w);
