@@ -52,11 +52,7 @@ static void fill_potential(const fmm_particles *p, const fmm_field *field, void 
 static void fill_force(const fmm_particles *p, const fmm_field *field, void *out)
 {
     double *to = out;
-    for (int64_t i = 0; i < p->count; i++) {
-        to[3 * i] = -p->charge[i] * field->gx[i];
-        to[3 * i + 1] = -p->charge[i] * field->gy[i];
-        to[3 * i + 2] = -p->charge[i] * field->gz[i];
-    }
+    for (int64_t i = 0; i < p->count; i++) fmm_field_force(p, field, i, to + 3 * i);
 }
 
 static const array arrays[ARRAYS] = {

@@ -10,9 +10,11 @@ static void print_particle(FILE *out, const fmm_particles *p, const fmm_field *f
 {
     fprintf(out, "%.17g%c%.17g%c%.17g%c%.17g", p->x[i], between, p->y[i], between, p->z[i], between, p->charge[i]);
     if (f) fprintf(out, "%c%.17g", between, f->potential[i]);
-    if (f && f->gx)
-        fprintf(out, "%c%.17g%c%.17g%c%.17g", between, -p->charge[i] * f->gx[i], between, -p->charge[i] * f->gy[i], between,
-                -p->charge[i] * f->gz[i]);
+    if (f && f->gx) {
+        double force[3];
+        fmm_field_force(p, f, i, force);
+        fprintf(out, "%c%.17g%c%.17g%c%.17g", between, force[0], between, force[1], between, force[2]);
+    }
     putc('\n', out);
 }
 

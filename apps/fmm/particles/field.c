@@ -32,6 +32,12 @@ void fmm_field_destroy(fmm_field *field)
     yoke_release(context, field);
 }
 
+void fmm_field_force(const fmm_particles *particles, const fmm_field *field, int64_t i, double force[3])
+{
+    const double q = particles->charge[i], gradient[3] = {field->gx[i], field->gy[i], field->gz[i]};
+    for (int c = 0; c < 3; c++) force[c] = 0.0 - q * gradient[c];
+}
+
 /* Parts whose sums are made by several threads; the same at any number of them. */
 enum { PARTS = 256 };
 

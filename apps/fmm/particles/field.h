@@ -19,6 +19,9 @@ yoke_status fmm_field_create(yoke_context *context, int64_t count, int gradient,
 /* NULL allowed. */
 void fmm_field_destroy(fmm_field *field);
 
+/* The force on particle i, 0 and not -0 where there is none; the field has gradients. */
+void fmm_field_force(const fmm_particles *particles, const fmm_field *field, int64_t i, double force[3]);
+
 /* sum_i q_i potential_i / 2, summed so that rounding adds no more than some units in the last place of sum |q_i potential_i| / 2. */
 double fmm_field_energy(const fmm_particles *particles, const fmm_field *field);
 

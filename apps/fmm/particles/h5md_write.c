@@ -175,11 +175,7 @@ static void write_particles(writer *w, const fmm_particles *p, const fmm_field *
     write_charge(w, p->charge);
     if (w->potential) write_frame(w, "potential", 1, field->potential);
     if (!w->gradient) return;
-    for (int64_t i = 0; i < p->count; i++) {
-        triples[3 * i] = -p->charge[i] * field->gx[i];
-        triples[3 * i + 1] = -p->charge[i] * field->gy[i];
-        triples[3 * i + 2] = -p->charge[i] * field->gz[i];
-    }
+    for (int64_t i = 0; i < p->count; i++) fmm_field_force(p, field, i, triples + 3 * i);
     write_frame(w, "force", 3, triples);
 }
 

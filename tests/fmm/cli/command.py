@@ -69,6 +69,12 @@ def test_columns_of_the_output_are_those_of_plain_sums():
     check_few(rows("out.csv", ","))
 
 
+def test_forces_that_are_zero_have_no_sign():
+    pathlib.Path("a.txt").write_text("0 0 0 1\n1 0 0 -1\n", encoding="utf-8")
+    run("a.txt", "--direct", "--output", "b.txt")
+    assert "-0" not in pathlib.Path("b.txt").read_text(encoding="utf-8").split()
+
+
 def test_xyz_output_has_properties_and_forces():
     run(write_few(), "--direct", "--output", "out.xyz")
     count, properties, *lines = pathlib.Path("out.xyz").read_text(encoding="utf-8").splitlines()
