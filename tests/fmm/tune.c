@@ -28,7 +28,7 @@ static int end(void **state)
 
 /* Seconds of a unit of each operation by its size; and how often it was asked. */
 typedef struct known {
-    double near_start, near_pair, pair, points;
+    double near_start, near_pair, pair, points, batch;
     int calls;
 } known;
 
@@ -44,8 +44,9 @@ static double unit_of(const known *k, fmm_operation operation, int size)
         return 2e-9;
     case FMM_TABLES:
         return 1e-7 * p * p * p;
+    case FMM_SPARSE: /* a batch takes as long as so many pairs more */
     case FMM_PAIR:
-        return k->pair * p * p * p;
+        return k->pair * p * p * p * (1 + k->batch / fmm_bench_batch(operation, size));
     case FMM_CELL:
         return 2 * k->pair * p * p * p;
     default:
@@ -87,6 +88,7 @@ static void assert_costs(const fmm_machine *m, const known *k)
     for (int p = 0; p <= FMM_MAX_ORDER; p++) {
         assert_near(m->tables[p], unit_of(k, FMM_TABLES, p), 1e-9);
         assert_near(m->pair[p], unit_of(k, FMM_PAIR, p), 1e-9);
+        assert_true(fabs(m->batch[p]) <= 1e-9 * m->pair[p]);
         assert_near(m->cell[p], unit_of(k, FMM_CELL, p), 1e-9);
         assert_near(m->leaf[p] + 32 * m->particle[p], unit_of(k, FMM_LEAF_32, p), 1e-9);
         assert_near(m->leaf[p] + 8 * m->particle[p], unit_of(k, FMM_LEAF_8, p), 1e-9);
@@ -105,6 +107,21 @@ static void costs_of_a_machine_are_found(void **state)
     measure(run, &costs, &machine);
     assert_costs(&machine, &usual);
     assert_near(machine.large, unit_of(&usual, FMM_NEAR, 128) / 128, 1e-9);
+    yoke_run_destroy(run);
+}
+
+static void what_a_batch_takes_beside_its_pairs_is_found(void **state)
+{
+    (void)state;
+    known costs = usual;
+    fmm_machine machine;
+    yoke_run *run = open_run(NULL);
+    costs.batch = 3;
+    measure(run, &costs, &machine);
+    for (int p = 0; p <= FMM_MAX_ORDER; p++) {
+        assert_near(machine.pair[p], costs.pair * pow(p + 1, 3), 1e-9);
+        assert_near(machine.batch[p], 3 * machine.pair[p], 1e-9);
+    }
     yoke_run_destroy(run);
 }
 
@@ -356,6 +373,7 @@ static void each_operation_takes_time_and_wrong_sizes_are_refused(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(costs_of_a_machine_are_found),
+    cmocka_unit_test(what_a_batch_takes_beside_its_pairs_is_found),
     cmocka_unit_test(costs_in_the_store_are_found_again_by_another_run),
     cmocka_unit_test(sources_of_leaves_are_counted_by_size),
     cmocka_unit_test(units_of_the_benchmark_are_those_that_are_counted),

@@ -14,7 +14,8 @@ typedef enum fmm_operation {
     FMM_NEAR,    /* near field, by particles; a unit is a source in or around a leaf, on all its particles */
     FMM_LIST,    /* lists of far pairs; no size; a unit is a target and a source                         */
     FMM_TABLES,  /* tables of the operators, by order; one unit                                          */
-    FMM_PAIR,    /* M2L, by order; a unit is a target and a source                                       */
+    FMM_PAIR,    /* M2L, by order, in batches of full parents; a unit is a target and a source             */
+    FMM_SPARSE,  /* the same in batches of 1 ... 23 pairs, as where cells are missing                       */
     FMM_CELL,    /* M2M and L2L, by order; a unit is a child                                             */
     FMM_LEAF_8,  /* P2M and L2P, by order; a unit is a leaf with 8 particles                             */
     FMM_LEAF_32, /* the same with 32                                                                     */
@@ -29,6 +30,9 @@ typedef struct fmm_bench fmm_bench;
 yoke_status fmm_bench_create(yoke_context *context, int gradient, fmm_bench **bench);
 /* NULL allowed. */
 void fmm_bench_destroy(fmm_bench *bench);
+
+/* Pairs of a batch of FMM_PAIR or FMM_SPARSE, mean. */
+double fmm_bench_batch(fmm_operation operation, int order);
 
 /* Units of one call. */
 int64_t fmm_bench_units(fmm_operation operation, int size);

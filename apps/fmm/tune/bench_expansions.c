@@ -6,6 +6,7 @@
 #include "tune/bench_parts.h"
 
 enum {
+    MOST_SPARSE = 23,
     PARENTS = FMM_BENCH_TOGETHER,
     TARGETS = 8 * PARENTS,
     SOURCES = 8 * 6 * 4 * 4, /* children of 4 x 2 x 2 parents that follow each other, and of all those around */
@@ -57,13 +58,34 @@ static void choose_directions(benched *b)
     }
 }
 
+/* The pairs of batch d. */
+static int batch_of(const benched *b, int d)
+{
+    return b->operation == FMM_SPARSE ? 1 + d * 7 % MOST_SPARSE : PARENTS * pairs_of(b->direction[d]);
+}
+
+static int64_t pairs_of_all(const benched *b)
+{
+    int64_t pairs = 0;
+    for (int d = 0; d < b->directions; d++) pairs += batch_of(b, d);
+    return pairs;
+}
+
+double fmm_bench_batch(fmm_operation operation, int order)
+{
+    benched b = {.operation = operation, .order = order};
+    choose_directions(&b);
+    return (double)pairs_of_all(&b) / b.directions;
+}
+
 int64_t fmm_bench_expansions_units(fmm_operation operation, int order)
 {
-    benched b = {.order = order};
-    int64_t pairs = 0;
+    benched b = {.operation = operation, .order = order};
+    const int threads = omp_get_max_threads();
+    if (operation == FMM_CELL) return (int64_t)threads * 8 * PARENTS * ROUNDS;
+    if (operation != FMM_PAIR && operation != FMM_SPARSE) return (int64_t)threads * TARGETS * ROUNDS;
     choose_directions(&b);
-    for (int d = 0; d < b.directions; d++) pairs += PARENTS * pairs_of(b.direction[d]);
-    return omp_get_max_threads() * (operation == FMM_PAIR ? pairs : operation == FMM_CELL ? 8 * PARENTS * ROUNDS : TARGETS * ROUNDS);
+    return threads * pairs_of_all(&b);
 }
 
 /* ---------------------------------------------------------------------------------------------------- one thread */
@@ -76,7 +98,7 @@ static void translate(const benched *b, const pool *own, int directions)
     double *to[TARGETS];
     int64_t next = 0;
     for (int d = 0; d < directions; d++) {
-        const int pairs = PARENTS * pairs_of(b->direction[d]);
+        const int pairs = batch_of(b, d);
         for (int i = 0; i < pairs; i++, next = (next + 5) % SOURCES) { /* not one after the other in memory */
             from[i] = expansion(own->multipoles, own, next);
             to[i] = expansion(own->locals, own, i);
@@ -120,7 +142,7 @@ static void visit_leaves(const benched *b, const pool *own)
 
 static void work(const benched *b, const pool *own)
 {
-    if (b->operation == FMM_PAIR)
+    if (b->operation == FMM_PAIR || b->operation == FMM_SPARSE)
         translate(b, own, b->directions);
     else if (b->operation == FMM_CELL)
         shift(b, own);
@@ -158,7 +180,7 @@ static double run(const benched *b, int threads, const pool *pools, int64_t call
     {
         const pool *own = &pools[omp_get_thread_num()];
         fill(own);
-        if (b->operation == FMM_PAIR) translate(b, own, 1); /* so that the code is there */
+        if (b->operation == FMM_PAIR || b->operation == FMM_SPARSE) translate(b, own, 1); /* so that the code is there */
         for (int64_t k = 0; k < calls; k++) {
 #pragma omp barrier
 #pragma omp master

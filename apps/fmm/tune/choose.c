@@ -77,8 +77,13 @@ static void make_round(const fmm_machine *machine, const fmm_depth *of, int grad
                              .units = units_of(of->predicted.tree, TREE_SIZE * machine->tree_particle + machine->tree_leaf),
                              .barrier = 1};
     phases[1] = (yoke_phase){.work = work->near, .calls = 1, .cut = 0, .units = units_of(of->predicted.near, machine->near[NEAR_SIZE])};
-    phases[2] = (yoke_phase){
-        .work = work->far, .calls = 1, .cut = -1, .device = host, .units = units_of(of->predicted.far, machine->pair[order]), .barrier = 1};
+    phases[2] =
+        (yoke_phase){.work = work->far,
+                     .calls = 1,
+                     .cut = -1,
+                     .device = host,
+                     .units = units_of(of->predicted.far, machine->pair[order] + machine->batch[order] / fmm_bench_batch(FMM_PAIR, order)),
+                     .barrier = 1};
 }
 
 /* Uniform trees, then adaptive ones. */

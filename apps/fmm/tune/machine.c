@@ -54,8 +54,8 @@ int fmm_measured_sizes(fmm_operation operation, const int **sizes)
 
 void fmm_work_name(fmm_operation operation, int size, int gradient, char name[FMM_WORK_BYTES])
 {
-    static const char *const names[FMM_OPERATIONS] = {"tree n=%d", "near n=%d", "list",          "tables p=%d",
-                                                      "pair p=%d", "cell p=%d", "leaf p=%d n=8", "leaf p=%d n=32"};
+    static const char *const names[FMM_OPERATIONS] = {"tree n=%d",   "near n=%d", "list",          "tables p=%d",   "pair p=%d",
+                                                      "sparse p=%d", "cell p=%d", "leaf p=%d n=8", "leaf p=%d n=32"};
     const int has_gradient = operation == FMM_NEAR || operation >= FMM_LEAF_8;
     char text[FMM_WORK_BYTES - 16];
     (void)snprintf(text, sizeof text, names[operation], size);
@@ -193,6 +193,23 @@ static yoke_status get_order_costs(const reading *r, fmm_operation operation, do
     return status;
 }
 
+/* A pair takes pair + batch / n in batches of n. */
+static yoke_status get_pairs(const reading *r, fmm_machine *machine)
+{
+    double dense[ORDERS], sparse[ORDERS], pair[ORDERS], batch[ORDERS];
+    yoke_status status = get_sizes(r, FMM_PAIR, dense);
+    if (!status) status = get_sizes(r, FMM_SPARSE, sparse);
+    if (status) return status;
+    for (int k = 0; k < ORDERS; k++) {
+        const double of_dense = 1 / fmm_bench_batch(FMM_PAIR, orders[k]), of_sparse = 1 / fmm_bench_batch(FMM_SPARSE, orders[k]);
+        line(of_dense, dense[k], of_sparse, sparse[k], &batch[k], &pair[k]);
+        pair[k] = dense[k] - batch[k] * of_dense;
+    }
+    interpolate(pair, machine->pair);
+    interpolate(batch, machine->batch);
+    return YOKE_OK;
+}
+
 static yoke_status get_leaves(const reading *r, fmm_machine *machine)
 {
     double few[ORDERS], many[ORDERS], leaf[ORDERS], particle[ORDERS];
@@ -212,7 +229,7 @@ static yoke_status read_all(const reading *r, fmm_machine *machine)
     if (!status) status = get_near(r, &found);
     if (!status) status = get(r, FMM_LIST, 0, &found.list);
     if (!status) status = get_order_costs(r, FMM_TABLES, found.tables);
-    if (!status) status = get_order_costs(r, FMM_PAIR, found.pair);
+    if (!status) status = get_pairs(r, &found);
     if (!status) status = get_order_costs(r, FMM_CELL, found.cell);
     if (!status) status = get_leaves(r, &found);
     if (!status) *machine = found;

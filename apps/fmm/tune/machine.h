@@ -32,12 +32,12 @@ typedef struct fmm_machine_options {
 
 /* Seconds; those by order at each of 0 ... FMM_MAX_ORDER. */
 typedef struct fmm_machine {
-    double tree_particle, tree_leaf;        /* tree and lists = so much for each */
-    double near[FMM_SMALL_LEAF + 1], large; /* near field = these times the sources and large pairs of fmm_cell_counts */
-    double list;                            /* of far pairs, for each target and source */
-    double tables[FMM_MAX_ORDER + 1];       /* of the operators, once */
-    double pair[FMM_MAX_ORDER + 1];         /* M2L, for each target and source */
-    double cell[FMM_MAX_ORDER + 1];         /* M2M and L2L of a child */
+    double tree_particle, tree_leaf;                          /* tree and lists = so much for each */
+    double near[FMM_SMALL_LEAF + 1], large;                   /* near field = these times the sources and large pairs of fmm_cell_counts */
+    double list;                                              /* of far pairs, for each target and source */
+    double tables[FMM_MAX_ORDER + 1];                         /* of the operators, once */
+    double pair[FMM_MAX_ORDER + 1], batch[FMM_MAX_ORDER + 1]; /* M2L = so much for each target and source, and for each batch of them */
+    double cell[FMM_MAX_ORDER + 1];                           /* M2M and L2L of a child */
     double leaf[FMM_MAX_ORDER + 1], particle[FMM_MAX_ORDER + 1]; /* P2M and L2P = so much for each */
 } fmm_machine;
 

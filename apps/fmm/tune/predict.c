@@ -1,5 +1,7 @@
 #include "tune/predict.h"
 
+#include <math.h>
+
 #include "method/method.h"
 
 static double near_of(const fmm_machine *machine, const fmm_cell_counts *cells)
@@ -7,6 +9,18 @@ static double near_of(const fmm_machine *machine, const fmm_cell_counts *cells)
     double sum = (double)cells->large * machine->large;
     for (int n = 1; n <= FMM_SMALL_LEAF; n++) sum += (double)cells->sources[n] * machine->near[n];
     return sum;
+}
+
+/*
+ * M2L of a level: batches of pairs in the same direction, of the children of parents that follow each other.  Where there are few pairs, some batches have
+ * none, by chance.
+ */
+static double translations_of(const fmm_machine *machine, int order, double targets_and_sources, double parents)
+{
+    enum { DIRECTIONS = 316, TOGETHER = 16 };
+    const double most = ceil(parents / TOGETHER) * DIRECTIONS;
+    const double batches = most > 0 ? most * (1 - exp(-targets_and_sources / most)) : 0;
+    return targets_and_sources * (machine->list + machine->pair[order]) + batches * machine->batch[order];
 }
 
 /* counts, cells: of all depths; from level 2 on there are far pairs. */
@@ -17,7 +31,7 @@ static double far_of(const fmm_machine *machine, int64_t particles, const fmm_co
     int highest = 0;
     for (int l = 2; l <= depth; l++) {
         const double targets_and_sources = 2 * (double)(counts[l].far - counts[l - 1].far);
-        sum += targets_and_sources * (machine->list + machine->pair[order[l]]);
+        sum += translations_of(machine, order[l], targets_and_sources, (double)(counts[l].parents - counts[l - 1].parents));
         if (order[l] > highest) highest = order[l];
     }
     sum += (double)cells[depth].cells * machine->cell[highest];
@@ -79,7 +93,8 @@ fmm_seconds fmm_predict_adaptive(const fmm_machine *machine, int64_t particles, 
         if (order[l] > highest) highest = order[l];
     for (int l = 2; l <= operations->depth; l++) {
         const fmm_level_operations *at = &operations->level[l];
-        s.far += 2 * (double)at->far * (machine->list + machine->pair[order[l]]) + (l > 2 ? (double)at->cells * machine->cell[highest] : 0);
+        s.far += translations_of(machine, order[l], 2 * (double)at->far, (double)(at[-1].cells - at[-1].leaves)) +
+                 (l > 2 ? (double)at->cells * machine->cell[highest] : 0);
         s.far += (double)at->leaves * machine->leaf[highest] + (double)at->particles * machine->particle[highest];
         /* One M2P and one P2L each, which take as long as so many pairs in one direction. */
         s.far += 2 * (double)at->w_particles * (double)fmm_method_direct(order[l], gradient) * machine->large * one_way(gradient);
