@@ -130,7 +130,7 @@ fmm_method_pairs fmm_method_count(const fmm_method *m) { return m->pairs; }
 
 /* ------------------------------------------------------------------------------------------------------ run */
 
-static void destroy_workers(fmm_method *m, int threads, fmm_worker *workers)
+void fmm_workers_destroy(fmm_method *m, int threads, fmm_worker *workers)
 {
     for (int t = 0; t < threads && workers; t++) {
         yoke_release(m->context, workers[t].work);
@@ -139,7 +139,7 @@ static void destroy_workers(fmm_method *m, int threads, fmm_worker *workers)
     yoke_release(m->context, workers);
 }
 
-static yoke_status create_workers(fmm_method *m, int threads, fmm_worker **workers)
+yoke_status fmm_workers_create(fmm_method *m, int threads, fmm_worker **workers)
 {
     yoke_status status = yoke_allocate(m->context, threads, sizeof **workers, workers);
     for (int t = 0; t < threads && !status; t++) {
@@ -157,25 +157,23 @@ static double lap(double *since_s)
     return past_s;
 }
 
-static yoke_status add_far(fmm_method *m, int threads, double *clock_s, fmm_method_seconds *seconds)
+void fmm_add_far(fmm_method *m, int threads, fmm_worker *workers, fmm_method_seconds *seconds)
 {
-    fmm_worker *workers = NULL;
-    yoke_status status = create_workers(m, threads, &workers);
-    if (!status) {
-        fmm_pass_upward(m, threads, workers);
-        seconds->upward = lap(clock_s);
-        m->pairs.far = fmm_pass_between(m, threads, workers);
-        seconds->between = lap(clock_s);
-        fmm_pass_downward(m, threads, workers);
-        seconds->downward = lap(clock_s);
-    }
-    destroy_workers(m, threads, workers);
-    return status;
+    double clock_s = yoke_clock_s();
+    fmm_pass_upward(m, threads, workers);
+    seconds->upward = lap(&clock_s);
+    m->pairs.far = fmm_pass_between(m, threads, workers);
+    seconds->between = lap(&clock_s);
+    fmm_pass_downward(m, threads, workers);
+    seconds->downward = lap(&clock_s);
 }
 
-/* The charges in their units and in the tree's order, and sums of 0. */
-static yoke_status begin(fmm_method *m, const double *charge)
+yoke_status fmm_method_begin(fmm_method *m, const double *charge, const fmm_field *field)
 {
+    if (field->count != m->tree->count || !field->gx != !m->sum->gx)
+        return yoke_fail(m->context, YOKE_ERROR_ARGUMENT, "a field of %lld particles %s gradients, where the method has %lld %s them",
+                         (long long)field->count, field->gx ? "with" : "without", (long long)m->tree->count,
+                         m->sum->gx ? "with" : "without");
     yoke_status status = fmm_scale_charges(m->context, m->tree->count, charge, &m->scale.charge, m->sum->potential);
     if (status) return status;
     fmm_tree_sort(m->tree, m->sum->potential, m->sorted->charge);
@@ -188,7 +186,7 @@ static yoke_status begin(fmm_method *m, const double *charge)
     return YOKE_OK;
 }
 
-static yoke_status finish(fmm_method *m, const double *charge, fmm_field *field)
+yoke_status fmm_method_finish(fmm_method *m, const double *charge, fmm_field *field)
 {
     fmm_tree_restore(m->tree, m->sum->potential, field->potential);
     if (field->gx) {
@@ -202,17 +200,18 @@ static yoke_status finish(fmm_method *m, const double *charge, fmm_field *field)
 yoke_status fmm_method_run(fmm_method *m, const double *charge, fmm_field *field, fmm_method_seconds *seconds)
 {
     fmm_method_seconds taken = {.tree = m->tree_s};
-    double clock_s = yoke_clock_s();
     int threads = omp_get_max_threads();
-    if (field->count != m->tree->count || !field->gx != !m->sum->gx)
-        return yoke_fail(m->context, YOKE_ERROR_ARGUMENT, "a field of %lld particles %s gradients, where the method has %lld %s them",
-                         (long long)field->count, field->gx ? "with" : "without", (long long)m->tree->count,
-                         m->sum->gx ? "with" : "without");
-    yoke_status status = begin(m, charge);
-    if (!status && m->operators && m->tree->count > 0) status = add_far(m, threads, &clock_s, &taken);
+    fmm_worker *workers = NULL;
+    yoke_status status = fmm_method_begin(m, charge, field);
+    if (!status && fmm_has_far(m)) {
+        status = fmm_workers_create(m, threads, &workers);
+        if (!status) fmm_add_far(m, threads, workers, &taken);
+        fmm_workers_destroy(m, threads, workers);
+    }
     if (status) return status;
-    fmm_pass_near(m, threads);
-    status = finish(m, charge, field);
+    double clock_s = yoke_clock_s();
+    fmm_pass_near(m, threads, 0, m->tree->leaves.count);
+    status = fmm_method_finish(m, charge, field);
     taken.near = lap(&clock_s);
     if (seconds && !status) *seconds = taken;
     return status;

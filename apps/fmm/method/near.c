@@ -112,10 +112,17 @@ static void pack(const meeting *with, int64_t leaf, batch *b)
 
 static bool large(const fmm_method *m, int64_t leaf) { return m->slices > 0 && m->is_large[leaf]; }
 
+/* Leaves whose sums are wanted. */
+typedef struct range {
+    int64_t first, last;
+} range;
+
+static bool within(range r, int64_t leaf) { return leaf >= r.first && leaf < r.last; }
+
 /* Whether a leaf near one that is not large meets it. */
-static bool meets(const fmm_method *m, int64_t leaf, int64_t near)
+static bool meets(const fmm_method *m, range r, int64_t leaf, int64_t near)
 {
-    return !large(m, near) && m->tree->leaves.level[near] == m->tree->leaves.level[leaf];
+    return within(r, near) && !large(m, near) && m->tree->leaves.level[near] == m->tree->leaves.level[leaf];
 }
 
 /* Targets of a large leaf. */
@@ -129,41 +136,43 @@ static void sum_slice(const fmm_method *m, const fmm_slice *slice, batch *b, con
 }
 
 /* A leaf that is not large: itself and neighbours that it does not meet act on it; it and others after it act on each other. */
-static void sum_leaf(const fmm_method *m, int64_t leaf, batch *b, const fmm_pairs_kernel *kernel)
+static void sum_leaf(const fmm_method *m, range r, int64_t leaf, batch *b, const fmm_pairs_kernel *kernel)
 {
     const int32_t *particle = m->tree->leaves.particle, *near = m->near.cell;
     meeting with = {m, kernel, false, fmm_targets_at(m, particle[leaf], particle[leaf + 1] - particle[leaf]),
                     m->sorted->charge + particle[leaf]};
     pack(&with, leaf, b);
     for (int64_t n = m->near.start[leaf]; n < m->near.start[leaf + 1]; n++)
-        if (!meets(m, leaf, near[n])) pack(&with, near[n], b);
+        if (!meets(m, r, leaf, near[n])) pack(&with, near[n], b);
     meet(&with, b);
     with.mutual = true;
     for (int64_t n = m->near.start[leaf]; n < m->near.start[leaf + 1]; n++)
-        if (near[n] > leaf && meets(m, leaf, near[n])) pack(&with, near[n], b);
+        if (near[n] > leaf && meets(m, r, leaf, near[n])) pack(&with, near[n], b);
     meet(&with, b);
 }
 
-static void sum_block(const fmm_method *m, const fmm_block *block, batch *b, const fmm_pairs_kernel *kernel)
+static void sum_block(const fmm_method *m, range r, const fmm_block *block, batch *b, const fmm_pairs_kernel *kernel)
 {
     for (int32_t c = block->first; c < block->last; c++) {
         int64_t leaf = m->tree->level[block->level].leaf[c];
-        if (fmm_is_leaf(m->tree, block->level, c) && !large(m, leaf)) sum_leaf(m, leaf, b, kernel);
+        if (fmm_is_leaf(m->tree, block->level, c) && within(r, leaf) && !large(m, leaf)) sum_leaf(m, r, leaf, b, kernel);
     }
 }
 
-void fmm_pass_near(fmm_method *m, int threads)
+void fmm_pass_near(fmm_method *m, int threads, int64_t first, int64_t last)
 {
+    const range r = {first, last};
     const fmm_pairs_kernel *kernel = fmm_pairs_select();
 #pragma omp parallel num_threads(threads)
     {
         batch b;
         b.count = b.runs = 0;
 #pragma omp for schedule(dynamic)
-        for (int64_t s = 0; s < m->slices; s++) sum_slice(m, &m->slice[s], &b, kernel);
+        for (int64_t s = 0; s < m->slices; s++)
+            if (within(r, m->slice[s].leaf)) sum_slice(m, &m->slice[s], &b, kernel);
         for (int octant = 0; octant < 8; octant++) {
 #pragma omp for schedule(dynamic)
-            for (int64_t i = m->first_block[octant]; i < m->first_block[octant + 1]; i++) sum_block(m, &m->block[i], &b, kernel);
+            for (int64_t i = m->first_block[octant]; i < m->first_block[octant + 1]; i++) sum_block(m, r, &m->block[i], &b, kernel);
         }
     }
 }

@@ -95,6 +95,20 @@ yoke_status fmm_near_plan(fmm_method *m);
 void fmm_pass_upward(fmm_method *m, int threads, fmm_worker *workers);
 int64_t fmm_pass_between(fmm_method *m, int threads, fmm_worker *workers);
 void fmm_pass_downward(fmm_method *m, int threads, fmm_worker *workers);
-void fmm_pass_near(fmm_method *m, int threads);
+/* Of the leaves first ... last - 1; sums of others are not touched. */
+void fmm_pass_near(fmm_method *m, int threads, int64_t first, int64_t last);
+
+/* The steps of fmm_method_run.  Checks the field; takes the charges in their units and in the tree's order, and sums of 0. */
+yoke_status fmm_method_begin(fmm_method *m, const double *charge, const fmm_field *field);
+/* Whether there is a far field. */
+static inline bool fmm_has_far(const fmm_method *m) { return m->operators && m->tree->count > 0; }
+/* Errors: MEMORY; *workers is to be destroyed even then. */
+yoke_status fmm_workers_create(fmm_method *m, int threads, fmm_worker **workers);
+/* NULL allowed. */
+void fmm_workers_destroy(fmm_method *m, int threads, fmm_worker *workers);
+/* Upward, between and downward; uses no context. */
+void fmm_add_far(fmm_method *m, int threads, fmm_worker *workers, fmm_method_seconds *seconds);
+/* The sums in the field's units and order. */
+yoke_status fmm_method_finish(fmm_method *m, const double *charge, fmm_field *field);
 
 #endif

@@ -1,9 +1,12 @@
 #include "near/direct_devices.h"
 
 #include "near/direct_block.h"
+/* clang-format off */
+#include "near/kernels/pair_text.h"
 #include "near/kernels/direct_text.h"
+/* clang-format on */
 
-extern const char fmm_direct_text[]; /* direct_text.h (yoke_embed_text) */
+extern const char fmm_pair_text[], fmm_direct_text[]; /* pair_text.h, direct_text.h (yoke_embed_text) */
 
 static void sum_on_host(int64_t first, int64_t last, void *const *arrays, void *user)
 {
@@ -43,9 +46,9 @@ static void unpack(const double *packed, fmm_field *field)
 static yoke_status run(const fmm_particles *particles, const char *devices, const char *machine, double *place, double *packed)
 {
     static const yoke_host_kernel kernels[] = {{"sum_all_pairs", sum_all_pairs}};
-    const char *const texts[] = {fmm_direct_text};
+    const char *const texts[] = {fmm_pair_text, fmm_direct_text};
     const yoke_program_source source = {
-        .name = "fmm direct", .texts = texts, .num_texts = 1, .host_kernels = kernels, .num_host_kernels = 1};
+        .name = "fmm direct", .texts = texts, .num_texts = 2, .host_kernels = kernels, .num_host_kernels = 1};
     int64_t count = particles->count, bytes = count * 4 * (int64_t)sizeof(double);
     const yoke_run_array arrays[] = {{place, bytes, 0, YOKE_RUN_READ, .keep = 0},
                                      {packed, bytes, 4 * sizeof(double), YOKE_RUN_WRITE, .keep = 0}};

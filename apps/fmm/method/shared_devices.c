@@ -1,0 +1,145 @@
+/* shared_devices.c - the near field on one device. */
+#include <stdio.h>
+
+#include "method/shared_parts.h"
+/* clang-format off */
+#include "near/kernels/pair_text.h"
+#include "near/kernels/leaves_text.h"
+/* clang-format on */
+
+extern const char fmm_pair_text[], fmm_leaves_text[]; /* yoke_embed_text */
+
+enum { SLICE = 64, GROUP = 64, MAX_GROUPS = 65536 }; /* targets of a slice, items of a group */
+
+static const char *const texts[] = {fmm_pair_text, fmm_leaves_text};
+
+void fmm_shared_texts(const char *const **all, int64_t *count)
+{
+    *all = texts;
+    *count = sizeof texts / sizeof *texts;
+}
+
+/* ---------------------------------------------------------------------------------------------------- arrays */
+
+yoke_status fmm_near_arrays_create(const fmm_method *m, fmm_near_arrays *arrays)
+{
+    const int32_t *particle = m->tree->leaves.particle;
+    const int64_t leaves = m->tree->leaves.count;
+    yoke_status status = yoke_allocate(m->context, leaves + 1, sizeof *arrays->first_slice, &arrays->first_slice);
+    for (int64_t l = 0; l < leaves && !status; l++)
+        arrays->first_slice[l + 1] = arrays->first_slice[l] + (particle[l + 1] - particle[l] + SLICE - 1) / SLICE;
+    if (status) return status;
+    arrays->slices = arrays->first_slice[leaves];
+    status = yoke_allocate(m->context, 2 * arrays->slices, sizeof *arrays->slice, &arrays->slice);
+    if (!status) status = yoke_allocate(m->context, arrays->slices, sizeof *arrays->leaf_of, &arrays->leaf_of);
+    if (!status) status = yoke_allocate(m->context, 4 * m->tree->count, sizeof *arrays->place, &arrays->place);
+    if (!status) status = yoke_allocate(m->context, 4 * m->tree->count, sizeof *arrays->field, &arrays->field);
+    for (int64_t l = 0; l < leaves && !status; l++)
+        for (int64_t s = arrays->first_slice[l], first = particle[l]; s < arrays->first_slice[l + 1]; s++, first += SLICE) {
+            arrays->leaf_of[s] = (int32_t)l;
+            arrays->slice[2 * s] = (int32_t)first;
+            arrays->slice[2 * s + 1] = (int32_t)(particle[l + 1] - first < SLICE ? particle[l + 1] : first + SLICE);
+        }
+    return status;
+}
+
+void fmm_near_arrays_destroy(yoke_context *context, fmm_near_arrays *arrays)
+{
+    yoke_release(context, arrays->first_slice);
+    yoke_release(context, arrays->slice);
+    yoke_release(context, arrays->leaf_of);
+    yoke_release(context, arrays->place);
+    yoke_release(context, arrays->field);
+}
+
+void fmm_near_arrays_pack(const fmm_method *m, fmm_near_arrays *arrays)
+{
+    const fmm_particles *p = m->sorted;
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < p->count; i++) {
+        double *at = arrays->place + 4 * i;
+        at[0] = p->x[i], at[1] = p->y[i], at[2] = p->z[i], at[3] = p->charge[i];
+    }
+}
+
+void fmm_near_arrays_add(fmm_method *m, const fmm_near_arrays *arrays, int64_t first, int64_t last)
+{
+    fmm_field *f = m->sum;
+    const int32_t *particle = m->tree->leaves.particle;
+#pragma omp parallel for schedule(static)
+    for (int64_t i = particle[first]; i < particle[last]; i++) {
+        const double *from = arrays->field + 4 * i;
+        f->potential[i] += from[0];
+        if (f->gx) f->gx[i] += from[1], f->gy[i] += from[2], f->gz[i] += from[3];
+    }
+}
+
+/* -------------------------------------------------------------------------------------------------- a device */
+
+static yoke_status make_buffer(const fmm_shared_device *d, int64_t count, int64_t size, const void *values, yoke_buffer **buffer)
+{
+    const int64_t bytes = count * size;
+    yoke_status status = yoke_buffer_create(d->device, bytes > 0 ? bytes : size, buffer);
+    return status || !values || bytes == 0 ? status : yoke_queue_write(d->queue, *buffer, 0, bytes, values);
+}
+
+static yoke_status make_program(fmm_shared_device *d)
+{
+    static const yoke_host_kernel kernels[] = {{"sum_near_leaves", sum_near_leaves}};
+    const yoke_program_source source = {
+        .name = "fmm leaves", .texts = texts, .num_texts = sizeof texts / sizeof *texts, .host_kernels = kernels, .num_host_kernels = 1};
+    yoke_status status = yoke_program_create(d->device, &source, &d->program);
+    return status ? status : yoke_program_function(d->program, "sum_near_leaves", &d->function);
+}
+
+yoke_status fmm_shared_device_open(fmm_shared *s, int i)
+{
+    fmm_shared_device *d = &s->device[i];
+    const fmm_near_arrays *a = &s->arrays;
+    const fmm_method *m = s->m;
+    const int64_t leaves = m->tree->leaves.count, particles = m->tree->count;
+    d->device = s->list[i].device;
+    yoke_status status = yoke_queue_create(d->device, 0, &d->queue);
+    for (int k = 0; k < 3 && !status; k++) status = yoke_event_create(d->device, &d->marks[k]);
+    if (status || i == s->host) return status;
+    status = make_program(d);
+    if (!status) status = make_buffer(d, 2 * a->slices, sizeof *a->slice, a->slice, &d->slice);
+    if (!status) status = make_buffer(d, a->slices, sizeof *a->leaf_of, a->leaf_of, &d->leaf_of);
+    if (!status) status = make_buffer(d, leaves + 1, sizeof(int32_t), m->tree->leaves.particle, &d->particle);
+    if (!status) status = make_buffer(d, leaves + 1, sizeof *m->near.start, m->near.start, &d->start);
+    if (!status) status = make_buffer(d, m->near.start[leaves], sizeof *m->near.cell, m->near.cell, &d->cell);
+    if (!status) status = make_buffer(d, 4 * particles, sizeof *a->place, NULL, &d->place);
+    if (!status) status = make_buffer(d, 4 * particles, sizeof *a->field, NULL, &d->field);
+    return status ? status : yoke_queue_finish(d->queue);
+}
+
+void fmm_shared_device_close(fmm_shared *s, int i)
+{
+    fmm_shared_device *d = &s->device[i];
+    if (!d->device) return;
+    yoke_buffer *const buffers[] = {d->slice, d->leaf_of, d->particle, d->start, d->cell, d->place, d->field};
+    yoke_queue_destroy(d->queue);
+    for (int k = 0; k < 3; k++) yoke_event_destroy(d->marks[k]);
+    for (size_t k = 0; k < sizeof buffers / sizeof *buffers; k++) yoke_buffer_destroy(buffers[k]);
+    yoke_program_destroy(d->program);
+}
+
+yoke_status fmm_shared_device_start(fmm_shared *s, int i, int64_t units)
+{
+    fmm_shared_device *d = &s->device[i];
+    const fmm_near_arrays *a = &s->arrays;
+    const int32_t *particle = s->m->tree->leaves.particle;
+    const int64_t first = a->first_slice[d->first], slices = a->first_slice[d->last] - first, size = 4 * sizeof(double);
+    const int64_t begin = particle[d->first], count = particle[d->last] - begin;
+    const yoke_argument arguments[] = {
+        yoke_argument_int64(first),       yoke_argument_int64(first + slices), yoke_argument_buffer(d->slice),
+        yoke_argument_buffer(d->leaf_of), yoke_argument_buffer(d->particle),   yoke_argument_buffer(d->start),
+        yoke_argument_buffer(d->cell),    yoke_argument_buffer(d->place),      yoke_argument_buffer(d->field)};
+    yoke_status status = yoke_queue_record(d->queue, d->marks[0]);
+    if (!status) status = yoke_queue_write(d->queue, d->place, 0, s->m->tree->count * size, a->place);
+    if (!status)
+        status = yoke_queue_launch(d->queue, d->function, slices < MAX_GROUPS ? slices : MAX_GROUPS, GROUP, units, arguments,
+                                   sizeof arguments / sizeof *arguments);
+    if (!status) status = yoke_queue_read(d->queue, d->field, begin * size, count * size, a->field + 4 * begin);
+    return status ? status : yoke_queue_record(d->queue, d->marks[1]);
+}

@@ -1,0 +1,25 @@
+/*
+ * pair_text.h - what one particle does to another, for kernels in the dialect (yoke/dialect.h).
+ */
+#include "yoke/dialect.h"
+
+#if defined(YOKE_HOST)
+#include <math.h>
+#define FMM_RECIPROCAL_ROOT(s) (1 / sqrt(s))
+#else
+#define FMM_RECIPROCAL_ROOT(s) rsqrt(s)
+#endif
+
+#define FMM_LEAST_SQUARE 2.2250738585072014e-308
+
+/* Adds to sum[0 .. 3] the potential and gradient at a place that is (dx, dy, dz) from the charge; at the charge itself nothing. */
+YOKE_FUNCTION void fmm_add_pair(double dx, double dy, double dz, double charge, double *sum)
+{
+    const double square = dx * dx + dy * dy + dz * dz;
+    const double inverse = square >= FMM_LEAST_SQUARE ? FMM_RECIPROCAL_ROOT(square) : 0;
+    const double share = charge * inverse, slope = share * (inverse * inverse);
+    sum[0] += share;
+    sum[1] -= slope * dx;
+    sum[2] -= slope * dy;
+    sum[3] -= slope * dz;
+}
