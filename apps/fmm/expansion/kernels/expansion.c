@@ -7,6 +7,7 @@
 #include "expansion/kernels/kernels.h"
 
 #if defined(__AVX512F__)
+#include <immintrin.h>
 #define LANES 8
 #elif defined(__AVX__)
 #define LANES 4

@@ -135,43 +135,58 @@ INLINE void transpose(vector v[LANES])
 #endif
 }
 
-/* Values begin .. begin + count - 1 of each of `pairs` expansions to lanes: out[value * wide + vector]; lanes without a pair become 0. */
-INLINE void to_lanes(int wide, int begin, int count, int pairs, const double *const *from, vector *out)
+/* `some` (1 .. LANES) values from `at` on, then zeros; and the addition of as many. */
+INLINE vector load_some(const double *at, int some)
+{
+    if (some == LANES) return *(const loose_vector *)at;
+#if defined(__AVX512F__)
+    return _mm512_maskz_loadu_pd((__mmask8)((1U << some) - 1), at);
+#else
+    vector v = spread(0);
+    for (int j = 0; j < some; j++) v[j] = at[j];
+    return v;
+#endif
+}
+
+INLINE void add_some(double *at, int some, vector v)
+{
+    if (some == LANES) {
+        *(loose_vector *)at += v;
+        return;
+    }
+#if defined(__AVX512F__)
+    __mmask8 mask = (__mmask8)((1U << some) - 1);
+    _mm512_mask_storeu_pd(at, mask, _mm512_maskz_loadu_pd(mask, at) + v);
+#else
+    for (int j = 0; j < some; j++) at[j] += v[j];
+#endif
+}
+
+/* Values begin .. begin + count - 1 of an expansion for each lane to out[value * wide + vector]. */
+INLINE void to_lanes(int wide, int begin, int count, const double *const *from, vector *out)
 {
     for (int v = 0; v < wide; v++)
         for (int c = 0; c < count; c += LANES) {
             int some = count - c < LANES ? count - c : LANES;
             vector block[LANES];
-            for (int i = 0; i < LANES; i++) {
-                int pair = v * LANES + i;
-                block[i] = spread(0);
-                if (pair >= pairs) continue;
-                if (some == LANES)
-                    block[i] = *(const loose_vector *)(from[pair] + begin + c);
-                else
-                    for (int j = 0; j < some; j++) block[i][j] = from[pair][begin + c + j];
-            }
+            for (int i = 0; i < LANES; i++) block[i] = load_some(from[v * LANES + i] + begin + c, some);
             transpose(block);
-            for (int j = 0; j < some; j++) out[(c + j) * wide + v] = block[j];
+            for (int j = 0; j < LANES; j++)
+                if (j < some) out[(c + j) * wide + v] = block[j];
         }
 }
 
-/* Adds them. */
+/* Adds them to `pairs` expansions. */
 INLINE void from_lanes(int wide, int begin, int count, int pairs, const vector *in, double *const *to)
 {
     for (int v = 0; v < wide; v++)
         for (int c = 0; c < count; c += LANES) {
             int some = count - c < LANES ? count - c : LANES;
             vector block[LANES];
-            for (int j = 0; j < LANES; j++) block[j] = j < some ? in[(c + j) * wide + v] : spread(0);
+            for (int j = 0; j < LANES; j++) block[j] = in[(c + (j < some ? j : 0)) * wide + v];
             transpose(block);
-            for (int i = 0; i < LANES && v * LANES + i < pairs; i++) {
-                double *at = to[v * LANES + i] + begin + c;
-                if (some == LANES)
-                    *(loose_vector *)at += block[i];
-                else
-                    for (int j = 0; j < some; j++) at[j] += block[i][j];
-            }
+            for (int i = 0; i < LANES; i++)
+                if (v * LANES + i < pairs) add_some(to[v * LANES + i] + begin + c, some, block[i]);
         }
 }
 
@@ -196,8 +211,10 @@ INLINE void translate_wide(int wide, const fmm_translation *t, int order, int im
     int n = fmm_harmonics(order);
     vector *a = (vector *)work, *b = a + 2 * n * wide;
     int together = imaginary == n ? 2 * n : n; /* values that follow one another */
-    to_lanes(wide, 0, together, pairs, from, a);
-    if (together == n) to_lanes(wide, imaginary, n, pairs, from, a + n * wide);
+    const double *lane[WIDE * LANES];          /* lanes without a pair have the first one's expansion */
+    for (int i = 0; i < wide * LANES; i++) lane[i] = from[i < pairs ? i : 0];
+    to_lanes(wide, 0, together, lane, a);
+    if (together == n) to_lanes(wide, imaginary, n, lane, a + n * wide);
     azimuth(wide, order, t, t->degree_in, -1, a);
     rotate(wide, order, t->rotation, a, b);
     axial(wide, order, t, b, a);
