@@ -296,24 +296,37 @@ static int64_t sample_size(int64_t particles, const fmm_method_pairs *pairs)
     return cheap < 100 ? 100 : cheap > 1000 ? 1000 : cheap;
 }
 
-/* The tree that the command line says, or the best; capacity 0: a uniform one. */
-static yoke_status find_tree(work *w, int *depth, int64_t *capacity)
+/* The best tree, or the given one with its prediction. */
+static yoke_status choose_tree(work *w, fmm_tuning *tuning, int depth)
 {
     const command_line *line = w->line;
-    const int gradient = w->field->gx != NULL;
-    const fmm_choice *choice = &w->tuned.choice;
-    *capacity = line->leaf > 0 ? line->leaf : 0;
-    *depth = line->depth < 0 && line->leaf > 0 ? FMM_MAX_DEPTH : (int)line->depth;
-    if (*depth >= 0 && !fmm_tuning_asked(&line->tuning)) return YOKE_OK;
-    yoke_status status = fmm_tuning_choose(w->terminal, w->particles, &line->tuning, line->tuning.measure_all ? -1 : *depth,
-                                           (int)line->order, gradient, &w->tuned);
-    if (status) return status;
-    if (*depth >= 0) status = fmm_tuning_take(w->context, *depth, &w->tuned);
-    if (!status && line->tuning.measure_all) status = fmm_tuning_measure(w->terminal, w->particles, gradient, &w->tuned);
-    *depth = choice->depth;
-    *capacity = choice->adaptive < 0 ? 0 : choice->capacity[choice->adaptive];
+    yoke_status status = fmm_tuning_choose(tuning, (int)line->order, &w->tuned);
+    if (!status && depth >= 0) status = fmm_tuning_take(w->context, depth, &w->tuned);
+    if (!status && line->tuning.measure_all) status = fmm_tuning_measure(w->terminal, w->particles, w->field->gx != NULL, &w->tuned);
     w->result.tuned = &w->tuned;
-    w->result.tune_s = w->tuned.analysis_s;
+    w->result.tune_s = w->tuned.analysis_s + (w->tuned.measured_now ? 0 : w->tuned.machine_s);
+    return status;
+}
+
+/* The tree that the command line says, or the best: depth and capacity (0: uniform) of the options, and the tree if there is one. */
+static yoke_status find_tree(work *w, fmm_method_options *options)
+{
+    const command_line *line = w->line;
+    const fmm_choice *choice = &w->tuned.choice;
+    const int depth = line->depth < 0 && line->leaf > 0 ? FMM_MAX_DEPTH : (int)line->depth;
+    fmm_tuning *tuning = NULL;
+    options->depth = depth;
+    options->capacity = line->leaf > 0 ? line->leaf : 0;
+    if (depth >= 0 && !fmm_tuning_asked(&line->tuning)) return YOKE_OK;
+    yoke_status status =
+        fmm_tuning_open(w->terminal, w->particles, &line->tuning, line->tuning.measure_all ? -1 : depth, options->gradient, &tuning);
+    if (!status) status = choose_tree(w, tuning, depth);
+    if (!status) {
+        options->depth = choice->depth;
+        options->capacity = choice->adaptive < 0 ? 0 : choice->capacity[choice->adaptive];
+        options->tree = fmm_tuning_take_tree(tuning);
+    }
+    fmm_tuning_close(tuning);
     return status;
 }
 
@@ -330,16 +343,14 @@ static yoke_status check_sample(work *w, const fmm_method_pairs *pairs)
 
 static yoke_status compute_fast(work *w)
 {
-    int depth, order[FMM_MAX_DEPTH + 1];
-    int64_t capacity;
+    int order[FMM_MAX_DEPTH + 1];
     for (int l = 0; l <= FMM_MAX_DEPTH; l++) order[l] = (int)w->line->order;
     fmm_result *result = &w->result;
     fmm_method *method = NULL;
     fmm_method_seconds seconds;
-    yoke_status status = find_tree(w, &depth, &capacity);
+    fmm_method_options options = {.direct = -1, .order = order, .gradient = w->field->gx != NULL};
+    yoke_status status = find_tree(w, &options);
     if (status) return status;
-    const fmm_method_options options = {
-        .depth = depth, .capacity = capacity, .direct = -1, .order = order, .gradient = w->field->gx != NULL};
     app_progress(w->terminal, "%lld particles, order %d", (long long)w->particles->count, order[0]);
     status = fmm_method_create(w->particles, &options, &method);
     if (!status) status = app_interrupt_check(w->context);
@@ -353,8 +364,10 @@ static yoke_status compute_fast(work *w)
     result->leaf = options.capacity;
     result->leaves = fmm_method_tree(method)->leaves.count;
     fmm_method_destroy(method);
+    if (options.tree) seconds.tree += w->tuned.sort_s;
     const fmm_seconds taken = fmm_tuning_seconds(&seconds);
-    if (result->tuned) *(capacity > 0 ? &w->tuned.measured_at[w->tuned.choice.adaptive] : &w->tuned.measured[depth]) = taken;
+    if (result->tuned)
+        *(options.capacity > 0 ? &w->tuned.measured_at[w->tuned.choice.adaptive] : &w->tuned.measured[options.depth]) = taken;
     result->order = order[0];
     result->tree_s = taken.tree;
     result->far_s = taken.far;

@@ -23,25 +23,17 @@ yoke_status fmm_tuning_check(yoke_context *context, const fmm_tuning_words *word
 
 /* --------------------------------------------------------------------------------------------------- choosing */
 
-typedef struct choosing {
+struct fmm_tuning {
     app_terminal *terminal;
     yoke_context *context;
-    int order;
+    fmm_tune_options options;
+    fmm_tuner *tuner;
     bool said;
-} choosing;
-
-static yoke_status take_order(void *user, const fmm_tree *tree, int depth, int *order)
-{
-    const choosing *c = user;
-    (void)tree;
-    (void)depth;
-    *order = c->order;
-    return YOKE_OK;
-}
+};
 
 static yoke_status progress(void *user, const char *what)
 {
-    choosing *c = user;
+    fmm_tuning *c = user;
     if (!c->said) app_print(c->terminal, "measuring what the method's operations take on this machine, once\n");
     c->said = true;
     app_progress(c->terminal, "measuring %s", what);
@@ -55,23 +47,45 @@ static const char *store_of(const fmm_tuning_words *words)
     return strcmp(words->store, "none") ? words->store : NULL;
 }
 
-yoke_status fmm_tuning_choose(app_terminal *terminal, const fmm_particles *particles, const fmm_tuning_words *words, int depth, int order,
-                              int gradient, fmm_tuned *tuned)
+yoke_status fmm_tuning_open(app_terminal *terminal, const fmm_particles *particles, const fmm_tuning_words *words, int depth, int gradient,
+                            fmm_tuning **tuning)
 {
-    choosing c = {.terminal = terminal, .context = particles->context, .order = order};
     int objective = 0;
-    yoke_status status = app_option_choice(particles->context, "objective", words->objective, objectives, &objective);
-    const fmm_tune_options options = {.objective = (yoke_objective)objective,
-                                      .store = store_of(words),
-                                      .declared = words->declared,
-                                      .gradient = gradient,
-                                      .depth = depth,
-                                      .order = take_order,
-                                      .progress = progress,
-                                      .user = &c};
-    app_progress(terminal, "choosing the depth of the tree");
-    return status ? status : fmm_tune(particles, &options, tuned);
+    fmm_tuning *t = NULL;
+    yoke_status status = yoke_allocate(particles->context, 1, sizeof *t, &t);
+    if (status) return status;
+    t->terminal = terminal;
+    t->context = particles->context;
+    status = app_option_choice(t->context, "objective", words->objective, objectives, &objective);
+    t->options = (fmm_tune_options){.objective = (yoke_objective)objective,
+                                    .store = store_of(words),
+                                    .declared = words->declared,
+                                    .gradient = gradient,
+                                    .depth = depth,
+                                    .progress = progress,
+                                    .user = t};
+    if (!status) status = fmm_tuner_create(particles, &t->options, &t->tuner);
+    if (status)
+        fmm_tuning_close(t);
+    else
+        *tuning = t;
+    return status;
 }
+
+void fmm_tuning_close(fmm_tuning *tuning)
+{
+    if (!tuning) return;
+    fmm_tuner_destroy(tuning->tuner);
+    yoke_release(tuning->context, tuning);
+}
+
+yoke_status fmm_tuning_choose(fmm_tuning *tuning, int order, fmm_tuned *tuned)
+{
+    app_progress(tuning->terminal, "choosing the tree");
+    return fmm_tuner_choose(tuning->tuner, order, tuned);
+}
+
+fmm_tree *fmm_tuning_take_tree(fmm_tuning *tuning) { return fmm_tuner_take_tree(tuning->tuner); }
 
 yoke_status fmm_tuning_take(yoke_context *context, int depth, fmm_tuned *tuned)
 {

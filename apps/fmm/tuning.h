@@ -22,12 +22,20 @@ static inline int fmm_tuning_asked(const fmm_tuning_words *words)
 /* What is wrong with them, before anything is computed.  Errors: INPUT. */
 yoke_status fmm_tuning_check(yoke_context *context, const fmm_tuning_words *words);
 
+typedef struct fmm_tuning fmm_tuning;
+
 /*
- * Chooses the depth, or predicts the given one (depth >= 0); says so where this machine has to be measured first.  order: of the expansions at any depth.
- * Errors: those of fmm_tune.
+ * For the choice of a tree, or for predictions of the uniform tree of a given depth (depth >= 0).  Says so where this machine has to be measured first.
+ * Arguments are borrowed until it is closed.  Errors: those of fmm_tuner_create.
  */
-yoke_status fmm_tuning_choose(app_terminal *terminal, const fmm_particles *particles, const fmm_tuning_words *words, int depth, int order,
-                              int gradient, fmm_tuned *tuned);
+yoke_status fmm_tuning_open(app_terminal *terminal, const fmm_particles *particles, const fmm_tuning_words *words, int depth, int gradient,
+                            fmm_tuning **tuning);
+/* NULL allowed. */
+void fmm_tuning_close(fmm_tuning *tuning);
+/* With expansions of this order; as often as wanted.  Errors: those of fmm_tuner_choose. */
+yoke_status fmm_tuning_choose(fmm_tuning *tuning, int order, fmm_tuned *tuned);
+/* As fmm_tuner_take_tree. */
+fmm_tree *fmm_tuning_take_tree(fmm_tuning *tuning);
 
 /* Takes another of the depths that were compared.  Errors: INPUT (it was not). */
 yoke_status fmm_tuning_take(yoke_context *context, int depth, fmm_tuned *tuned);

@@ -351,6 +351,43 @@ static void adaptive_trees_are_taken_where_they_are_faster(void **state)
     yoke_run_destroy(run);
 }
 
+static void run_method(const fmm_particles *p, int64_t capacity, fmm_tree *tree, fmm_field *field)
+{
+    int order[FMM_MAX_DEPTH + 1];
+    for (int l = 0; l <= FMM_MAX_DEPTH; l++) order[l] = 6;
+    const fmm_method_options options = {
+        .depth = capacity ? FMM_MAX_DEPTH : 3, .capacity = capacity, .direct = -1, .order = order, .gradient = 1, .tree = tree};
+    fmm_method *method = NULL;
+    assert_int_equal(fmm_method_create(p, &options, &method), YOKE_OK);
+    assert_int_equal(fmm_method_run(method, p->charge, field, NULL), YOKE_OK);
+    fmm_method_destroy(method);
+}
+
+static void the_tree_of_an_analysis_serves_a_run(void **state)
+{
+    (void)state;
+    for (int capacity = 0; capacity <= 20; capacity += 20) {
+        fmm_particles *p = cloud_create(context, CLUSTERED, 3000);
+        fmm_analysis *analysis = NULL;
+        fmm_field *of_own = NULL, *handed_over = NULL;
+        assert_int_equal(fmm_field_create(context, p->count, 1, &of_own), YOKE_OK);
+        assert_int_equal(fmm_field_create(context, p->count, 1, &handed_over), YOKE_OK);
+        assert_int_equal(fmm_analysis_create(p, 5, &analysis), YOKE_OK);
+        run_method(p, capacity, NULL, of_own);
+        run_method(p, capacity, analysis->tree, handed_over);
+        analysis->tree = NULL;
+        for (int64_t i = 0; i < p->count; i++) {
+            assert_near(handed_over->potential[i], of_own->potential[i], 1e-12);
+            double size = hypot(hypot(of_own->gx[i], of_own->gy[i]), of_own->gz[i]);
+            assert_true(fabs(handed_over->gx[i] - of_own->gx[i]) <= 1e-10 * size);
+        }
+        fmm_analysis_destroy(analysis);
+        fmm_field_destroy(of_own);
+        fmm_field_destroy(handed_over);
+        fmm_particles_destroy(p);
+    }
+}
+
 /* ----------------------------------------------------------------------------------------------- the benchmark */
 
 static void each_operation_takes_time_and_wrong_sizes_are_refused(void **state)
@@ -379,6 +416,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(units_of_the_benchmark_are_those_that_are_counted),
     cmocka_unit_test(the_depth_of_least_time_is_that_of_a_search_over_all),
     cmocka_unit_test(adaptive_trees_are_taken_where_they_are_faster),
+    cmocka_unit_test(the_tree_of_an_analysis_serves_a_run),
     cmocka_unit_test(each_operation_takes_time_and_wrong_sizes_are_refused),
 };
 

@@ -11,12 +11,15 @@
 static yoke_status create_tree(fmm_method *m, const fmm_particles *particles, const fmm_method_options *options)
 {
     fmm_particles *scaled = NULL;
+    m->tree = options->tree;
     yoke_status status = fmm_particles_create(m->context, particles->count, &scaled);
     if (status) return status;
     fmm_scale_positions(particles, &m->scale.length, scaled);
-    fmm_box box = fmm_box_around(scaled);
-    status = options->capacity ? fmm_tree_create_adaptive(scaled, box, options->depth, options->capacity, &m->tree)
-                               : fmm_tree_create(scaled, box, options->depth, &m->tree);
+    if (options->tree)
+        status = fmm_tree_divide(m->tree, options->depth, options->capacity);
+    else
+        status = options->capacity ? fmm_tree_create_adaptive(scaled, fmm_box_around(scaled), options->depth, options->capacity, &m->tree)
+                                   : fmm_tree_create(scaled, fmm_box_around(scaled), options->depth, &m->tree);
     if (!status) status = fmm_particles_create(m->context, particles->count, &m->sorted);
     if (!status) {
         fmm_tree_sort(m->tree, scaled->x, m->sorted->x);
@@ -82,7 +85,10 @@ yoke_status fmm_method_create(const fmm_particles *particles, const fmm_method_o
     double begin_s = yoke_clock_s();
     fmm_method *m = NULL;
     yoke_status status = yoke_allocate(particles->context, 1, sizeof *m, &m);
-    if (status) return status;
+    if (status) {
+        fmm_tree_destroy(options->tree);
+        return status;
+    }
     m->context = particles->context;
     status = create_tree(m, particles, options);
     if (!status) m->tree->direct = limit_of_direct(m, options);

@@ -22,6 +22,8 @@ typedef struct fmm_method_options {
         direct; /* of an adaptive tree: cells of W and X with at most so many particles are summed directly; negative: fmm_method_direct */
     const int *order; /* [depth + 1] of the translations between cells of each level; those of levels 0 and 1 are not used */
     int gradient;     /* nonzero: gradients too */
+    fmm_tree
+        *tree; /* NULL, or a tree over the particles in units of fmm_scale_positions, which is divided anew; taken over, also on an error */
 } fmm_method_options;
 
 /* Seconds of the parts of a run. */

@@ -7,14 +7,17 @@
 #include "tune/count.h"
 
 typedef struct fmm_analysis {
+    yoke_context *context;
     fmm_tree *tree;                           /* over the particles in units of fmm_scale_positions */
-    fmm_counts counts[FMM_MAX_DEPTH + 1];     /* of depths 0 ... tree->depth */
+    double sort_s;                            /* that the tree took: a run on it need not sort again */
+    int depth;                                /* counted are 0 ... depth */
+    fmm_counts counts[FMM_MAX_DEPTH + 1];     /* of these depths */
     fmm_cell_counts cells[FMM_MAX_DEPTH + 1]; /* the same */
 } fmm_analysis;
 
 /* Counts the depths 0 ... depth.  Errors: those of fmm_tree_create, MEMORY. */
 yoke_status fmm_analysis_create(const fmm_particles *particles, int depth, fmm_analysis **analysis);
-/* Counts the depths 0 ... depth instead, without sorting anew.  Errors: those of fmm_tree_divide, MEMORY. */
+/* Counts the depths 0 ... depth, if they are not counted yet, without sorting anew.  Errors: those of fmm_tree_divide, MEMORY. */
 yoke_status fmm_analysis_deepen(fmm_analysis *analysis, int depth);
 /* NULL allowed. */
 void fmm_analysis_destroy(fmm_analysis *analysis);

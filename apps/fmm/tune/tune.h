@@ -6,25 +6,23 @@
 
 #include "tune/choose.h"
 
-/* The order that expansions need at a depth; its status is passed on. */
-typedef yoke_status fmm_order_function(void *user, const fmm_tree *tree, int depth, int *order);
-
 typedef struct fmm_tune_options {
     yoke_objective objective;
     const char *store;    /* as in yoke_run_options */
     const char *declared; /* the same */
     int gradient;
-    int depth; /* >= 0: the uniform tree of that depth only; below 0: the best of all */
-    fmm_order_function *order;
+    int depth;                   /* >= 0: the uniform tree of that depth only; below 0: the best of all */
     fmm_tune_progress *progress; /* NULL: none */
-    void *user;                  /* of both */
+    void *user;                  /* of progress */
 } fmm_tune_options;
 
 typedef struct fmm_tuned {
     fmm_choice choice;
-    int measured_now;                            /* nonzero: this machine's costs were measured; zero: they were in the store */
-    double machine_s, analysis_s;                /* that costs (of the store, or measured) and counts took; analysis_s: with the choice */
-    fmm_seconds measured[FMM_MAX_DEPTH + 1];     /* of depths that were run; total NaN: not run */
+    int measured_now;                        /* nonzero: this machine's costs were measured; zero: they were in the store */
+    double machine_s;                        /* that costs took: of the store, or measured */
+    double sort_s;                           /* that sorting took: part of a run on the tree that is taken over, as predictions have it */
+    double analysis_s;                       /* that counts and choice took besides */
+    fmm_seconds measured[FMM_MAX_DEPTH + 1]; /* of depths that were run; total NaN: not run */
     fmm_seconds measured_at[FMM_MAX_CAPACITIES]; /* of capacities, the same */
 } fmm_tuned;
 
@@ -35,9 +33,21 @@ static inline const fmm_seconds *fmm_chosen_measured(const fmm_tuned *tuned)
     return choice->adaptive < 0 ? &tuned->measured[choice->depth] : &tuned->measured_at[choice->adaptive];
 }
 
+/* Costs of this machine and the particles' sorted keys: made once, asked for several orders. */
+typedef struct fmm_tuner fmm_tuner;
+
 /*
- * Errors: those of yoke_run_create, fmm_machine_get, fmm_analysis_create, fmm_choose, of order and progress.
+ * options and particles are borrowed until it is destroyed.  Measures this machine where that was not done before.
+ * Errors: those of yoke_run_create, fmm_machine_get, fmm_machine_measure and progress, MEMORY.
  */
-yoke_status fmm_tune(const fmm_particles *particles, const fmm_tune_options *options, fmm_tuned *tuned);
+yoke_status fmm_tuner_create(const fmm_particles *particles, const fmm_tune_options *options, fmm_tuner **tuner);
+/* NULL allowed. */
+void fmm_tuner_destroy(fmm_tuner *tuner);
+
+/* With expansions of an order.  tuned->machine_s is 0 from the second time on.  Errors: those of fmm_analysis_create and fmm_choose. */
+yoke_status fmm_tuner_choose(fmm_tuner *tuner, int order, fmm_tuned *tuned);
+
+/* The sorted particles, for fmm_method_options; the caller's then.  NULL: it was taken, or nothing was chosen. */
+fmm_tree *fmm_tuner_take_tree(fmm_tuner *tuner);
 
 #endif
