@@ -10,10 +10,10 @@ yoke_status fmm_field_create(yoke_context *context, int64_t count, int gradient,
     yoke_status status = yoke_allocate(context, 1, sizeof *created, &created);
     if (status) return status;
     *created = (fmm_field){.context = context, .count = count};
-    status = yoke_allocate(context, count, sizeof *created->potential, &created->potential);
-    if (!status && gradient) status = yoke_allocate(context, count, sizeof *created->gx, &created->gx);
-    if (!status && gradient) status = yoke_allocate(context, count, sizeof *created->gy, &created->gy);
-    if (!status && gradient) status = yoke_allocate(context, count, sizeof *created->gz, &created->gz);
+    status = fmm_zeros_create(context, count, &created->potential);
+    if (!status && gradient) status = fmm_zeros_create(context, count, &created->gx);
+    if (!status && gradient) status = fmm_zeros_create(context, count, &created->gy);
+    if (!status && gradient) status = fmm_zeros_create(context, count, &created->gz);
     if (status)
         fmm_field_destroy(created);
     else

@@ -1,5 +1,16 @@
 #include "particles/particles.h"
 
+yoke_status fmm_zeros_create(yoke_context *context, int64_t count, double **values)
+{
+    double *created = NULL;
+    yoke_status status = yoke_allocate_untouched(context, count, sizeof *created, &created);
+    if (status) return status;
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < count; i++) created[i] = 0;
+    *values = created;
+    return YOKE_OK;
+}
+
 yoke_status fmm_particles_create(yoke_context *context, int64_t count, fmm_particles **particles)
 {
     fmm_particles *created = NULL;
@@ -8,10 +19,10 @@ yoke_status fmm_particles_create(yoke_context *context, int64_t count, fmm_parti
     yoke_status status = yoke_allocate(context, 1, sizeof *created, &created);
     if (status) return status;
     *created = (fmm_particles){.context = context, .count = count};
-    status = yoke_allocate(context, count, sizeof *created->x, &created->x);
-    if (!status) status = yoke_allocate(context, count, sizeof *created->y, &created->y);
-    if (!status) status = yoke_allocate(context, count, sizeof *created->z, &created->z);
-    if (!status) status = yoke_allocate(context, count, sizeof *created->charge, &created->charge);
+    status = fmm_zeros_create(context, count, &created->x);
+    if (!status) status = fmm_zeros_create(context, count, &created->y);
+    if (!status) status = fmm_zeros_create(context, count, &created->z);
+    if (!status) status = fmm_zeros_create(context, count, &created->charge);
     if (status)
         fmm_particles_destroy(created);
     else

@@ -18,6 +18,9 @@ typedef struct fmm_particles {
     double *x, *y, *z, *charge;
 } fmm_particles;
 
+/* values [count], all 0, in pages near the threads that a static schedule gives them to.  Errors: MEMORY. */
+yoke_status fmm_zeros_create(yoke_context *context, int64_t count, double **values);
+
 /* All at the origin without charge.  Errors: ARGUMENT (count negative or above FMM_MAX_PARTICLES), MEMORY. */
 yoke_status fmm_particles_create(yoke_context *context, int64_t count, fmm_particles **particles);
 /* NULL allowed. */

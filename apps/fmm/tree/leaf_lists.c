@@ -1,29 +1,47 @@
+#include <omp.h>
+#include <string.h>
+
 #include "tree/lists.h"
 
-enum { MAX_ROOTS = FMM_NEIGHBOURS * (FMM_MAX_DEPTH + 2), CHUNK = 64 };
+enum { MAX_ROOTS = FMM_NEIGHBOURS * (FMM_MAX_DEPTH + 2), CHUNK = 64 /* leaves */, FIRST_ROOM = 4096 };
 
 /* A neighbour of the leaf: a cell of its level, or (cell -1) a leaf by its number. */
 typedef struct root {
     int32_t leaf, cell;
 } root;
 
-/* Collects what a leaf has in U and W.  Without room (NULL) it only counts. */
+typedef struct in_w {
+    int32_t cell, level;
+} in_w;
+
+/* What a thread collects: U and W of leaves. */
 typedef struct collector {
     const fmm_tree *tree;
-    int32_t first; /* leaves before it are left out */
-    int level;
-    uint32_t at[3]; /* the leaf's coordinates */
+    yoke_status status;
+    fmm_walk walk;
+    int64_t num_near, near_room, num_w, w_room;
     int32_t *near;
-    int32_t *w;
-    unsigned char *w_level;
-    int num_near, num_w;
+    in_w *w;
+    int32_t first;  /* leaves before it are left out */
+    int level;      /* of the leaf */
+    uint32_t at[3]; /* its coordinates */
 } collector;
+
+/* Room for one more.  Threads take turns, since they share the context. */
+static void make_room(collector *c)
+{
+#pragma omp critical(fmm_leaf_lists)
+    {
+        c->status = yoke_grow(c->tree->context, &c->near, c->num_near, &c->near_room, FIRST_ROOM, sizeof *c->near);
+        if (!c->status) c->status = yoke_grow(c->tree->context, &c->w, c->num_w, &c->w_room, FIRST_ROOM, sizeof *c->w);
+    }
+}
 
 static void add_near(collector *c, int32_t leaf)
 {
-    if (leaf < c->first) return;
-    if (c->near) c->near[c->num_near] = leaf;
-    c->num_near++;
+    if (leaf < c->first || c->status) return;
+    if (c->num_near == c->near_room) make_room(c);
+    if (!c->status) c->near[c->num_near++] = leaf;
 }
 
 static void add_w(collector *c, int level, int32_t cell)
@@ -33,11 +51,8 @@ static void add_w(collector *c, int level, int32_t cell)
         for (int32_t leaf = cells->leaf[cell]; c->tree->leaves.particle[leaf] < cells->end[cell]; leaf++) add_near(c, leaf);
         return;
     }
-    if (c->w) {
-        c->w[c->num_w] = cell;
-        c->w_level[c->num_w] = (unsigned char)level;
-    }
-    c->num_w++;
+    if (!c->status && c->num_w == c->w_room) make_room(c);
+    if (!c->status) c->w[c->num_w++] = (in_w){cell, level};
 }
 
 /* What is in a cell with coordinates `at`, whose parent touches the leaf. */
@@ -81,14 +96,14 @@ static int find_roots(fmm_walk *walk, int level, root *roots)
     return count;
 }
 
-static void collect(collector *c, fmm_walk *walk, int32_t leaf)
+static void collect(collector *c, int32_t leaf)
 {
     const fmm_tree *tree = c->tree;
     root roots[MAX_ROOTS];
     c->level = tree->leaves.level[leaf];
-    fmm_walk_to(walk, c->level, tree->leaves.cell[leaf]);
+    fmm_walk_to(&c->walk, c->level, tree->leaves.cell[leaf]);
     fmm_key_coordinates(tree->level[c->level].key[tree->leaves.cell[leaf]], c->at);
-    int count = find_roots(walk, c->level, roots);
+    int count = find_roots(&c->walk, c->level, roots);
     for (int r = 0; r < count; r++) {
         uint32_t at[3];
         if (roots[r].cell < 0) {
@@ -100,25 +115,64 @@ static void collect(collector *c, fmm_walk *walk, int32_t leaf)
     }
 }
 
-/* Counts into start[leaf + 1], or (fill) writes the cells where start says. */
-static void visit_leaves(const fmm_tree *tree, fmm_pairs pairs, int fill, fmm_near_list *near, fmm_w_list *w)
+/* Leaves that one thread visited: from where on what belongs to them is in its lists. */
+typedef struct chunk {
+    int thread;
+    int64_t near, w;
+} chunk;
+
+typedef struct visit {
+    const fmm_tree *tree;
+    fmm_pairs pairs;
+    int threads;
+    collector *collectors; /* [threads] */
+    int64_t num_chunks;
+    chunk *chunks;
+    fmm_near_list near;
+    fmm_w_list w;
+} visit;
+
+static int64_t chunk_end(const visit *v, int64_t k)
 {
-#pragma omp parallel
+    return (k + 1) * CHUNK < v->tree->leaves.count ? (k + 1) * CHUNK : v->tree->leaves.count;
+}
+
+/* Each thread collects; start[t + 1] becomes the number of entries of leaf t. */
+static void visit_leaves(visit *v)
+{
+#pragma omp parallel num_threads(v->threads)
     {
-        fmm_walk walk;
-        fmm_walk_start(&walk, tree);
-#pragma omp for schedule(dynamic, CHUNK)
-        for (int64_t t = 0; t < tree->leaves.count; t++) {
-            collector c = {.tree = tree, .first = pairs == FMM_PAIRS_ONCE ? (int32_t)t : 0};
-            if (fill) {
-                c.near = near->cell + near->start[t];
-                c.w = w->cell + w->start[t];
-                c.w_level = w->level + w->start[t];
+        int thread = omp_get_thread_num();
+        collector *c = &v->collectors[thread];
+        c->tree = v->tree;
+        fmm_walk_start(&c->walk, v->tree);
+#pragma omp for schedule(dynamic)
+        for (int64_t k = 0; k < v->num_chunks; k++) {
+            v->chunks[k] = (chunk){thread, c->num_near, c->num_w};
+            for (int64_t t = k * CHUNK; t < chunk_end(v, k); t++) {
+                int64_t near = c->num_near, w = c->num_w;
+                c->first = v->pairs == FMM_PAIRS_ONCE ? (int32_t)t : 0;
+                collect(c, (int32_t)t);
+                v->near.start[t + 1] = c->num_near - near;
+                v->w.start[t + 1] = c->num_w - w;
             }
-            collect(&c, &walk, (int32_t)t);
-            if (fill) continue;
-            near->start[t + 1] = c.num_near;
-            w->start[t + 1] = c.num_w;
+        }
+    }
+}
+
+/* Brings together what the threads collected. */
+static void copy_chunks(visit *v)
+{
+#pragma omp parallel for schedule(static) num_threads(v->threads)
+    for (int64_t k = 0; k < v->num_chunks; k++) {
+        const chunk *from = &v->chunks[k];
+        const collector *c = &v->collectors[from->thread];
+        int64_t near = v->near.start[k * CHUNK], num_near = v->near.start[chunk_end(v, k)] - near;
+        int64_t w = v->w.start[k * CHUNK], num_w = v->w.start[chunk_end(v, k)] - w;
+        if (num_near > 0) memcpy(v->near.cell + near, c->near + from->near, (size_t)num_near * sizeof *c->near);
+        for (int64_t i = 0; i < num_w; i++) {
+            v->w.cell[w + i] = c->w[from->w + i].cell;
+            v->w.level[w + i] = (unsigned char)c->w[from->w + i].level;
         }
     }
 }
@@ -129,28 +183,45 @@ static int64_t sum_starts(int64_t *start, int64_t leaves)
     return start[leaves];
 }
 
+static yoke_status fill(visit *v)
+{
+    yoke_context *context = v->tree->context;
+    int64_t leaves = v->tree->leaves.count;
+    v->threads = omp_get_max_threads();
+    v->num_chunks = (leaves + CHUNK - 1) / CHUNK;
+    yoke_status status = yoke_allocate(context, leaves + 1, sizeof *v->near.start, &v->near.start);
+    if (!status) status = yoke_allocate(context, leaves + 1, sizeof *v->w.start, &v->w.start);
+    if (!status) status = yoke_allocate(context, v->threads, sizeof *v->collectors, &v->collectors);
+    if (!status) status = yoke_allocate(context, v->num_chunks, sizeof *v->chunks, &v->chunks);
+    if (status) return status;
+    visit_leaves(v);
+    for (int t = 0; t < v->threads && !status; t++) status = v->collectors[t].status;
+    if (status) return status;
+    int64_t near = sum_starts(v->near.start, leaves), w = sum_starts(v->w.start, leaves);
+    status = yoke_allocate_untouched(context, near, sizeof *v->near.cell, &v->near.cell);
+    if (!status) status = yoke_allocate_untouched(context, w, sizeof *v->w.cell, &v->w.cell);
+    if (!status) status = yoke_allocate_untouched(context, w, sizeof *v->w.level, &v->w.level);
+    if (!status) copy_chunks(v);
+    return status;
+}
+
 yoke_status fmm_leaf_lists_create(const fmm_tree *tree, fmm_pairs pairs, fmm_near_list *near, fmm_w_list *w)
 {
-    int64_t leaves = tree->leaves.count;
-    fmm_near_list in_u = {0};
-    fmm_w_list in_w = {0};
-    yoke_status status = yoke_allocate(tree->context, leaves + 1, sizeof *in_u.start, &in_u.start);
-    if (!status) status = yoke_allocate(tree->context, leaves + 1, sizeof *in_w.start, &in_w.start);
-    if (!status) {
-        visit_leaves(tree, pairs, 0, &in_u, &in_w);
-        int64_t in_all_u = sum_starts(in_u.start, leaves), in_all_w = sum_starts(in_w.start, leaves);
-        status = yoke_allocate_untouched(tree->context, in_all_u, sizeof *in_u.cell, &in_u.cell);
-        if (!status) status = yoke_allocate_untouched(tree->context, in_all_w, sizeof *in_w.cell, &in_w.cell);
-        if (!status) status = yoke_allocate_untouched(tree->context, in_all_w, sizeof *in_w.level, &in_w.level);
+    visit v = {.tree = tree, .pairs = pairs};
+    yoke_status status = fill(&v);
+    for (int t = 0; t < v.threads && v.collectors; t++) {
+        yoke_release(tree->context, v.collectors[t].near);
+        yoke_release(tree->context, v.collectors[t].w);
     }
+    yoke_release(tree->context, v.collectors);
+    yoke_release(tree->context, v.chunks);
     if (status) {
-        fmm_near_list_destroy(tree, &in_u);
-        fmm_w_list_destroy(tree, &in_w);
+        fmm_near_list_destroy(tree, &v.near);
+        fmm_w_list_destroy(tree, &v.w);
         return status;
     }
-    visit_leaves(tree, pairs, 1, &in_u, &in_w);
-    *near = in_u;
-    *w = in_w;
+    *near = v.near;
+    *w = v.w;
     return YOKE_OK;
 }
 

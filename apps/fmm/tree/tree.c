@@ -10,8 +10,8 @@ static void bounds(int64_t count, const double *values, double *low, double *hig
     double least = INFINITY, largest = -INFINITY;
 #pragma omp parallel for schedule(static) reduction(min : least) reduction(max : largest)
     for (int64_t i = 0; i < count; i++) {
-        least = fmin(least, values[i]);
-        largest = fmax(largest, values[i]);
+        least = values[i] < least ? values[i] : least; /* fmin and fmax are calls */
+        largest = values[i] > largest ? values[i] : largest;
     }
     *low = count ? least : 0;
     *high = count ? largest : 0;
