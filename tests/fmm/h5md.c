@@ -3,6 +3,8 @@
  */
 #include <hdf5.h>
 #include <math.h>
+#include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "files.h"
@@ -292,6 +294,60 @@ static void other_types_and_compressed_chunks_are_read(void **state)
     fmm_particles_destroy(p);
 }
 
+static void read_plainly_at(hid_t file, const char *name)
+{
+    hid_t set = H5Lexists(file, name, H5P_DEFAULT) > 0 ? H5Dopen2(file, name, H5P_DEFAULT) : H5I_INVALID_HID;
+    if (set < 0) return;
+    hid_t space = H5Dget_space(set), type = H5Dget_type(set);
+    hssize_t count = H5Sget_simple_extent_npoints(space);
+    double *values = count > 0 && count < 1 << 20 ? malloc((size_t)count * sizeof *values) : NULL;
+    if (H5Dget_storage_size(set) > 0 && values) H5Dread(set, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values);
+    free(values);
+    H5Tclose(type);
+    H5Sclose(space);
+    H5Dclose(set);
+}
+
+/* What the reader asks of HDF5, without the reader. */
+static void read_plainly(void)
+{
+    char name[200];
+    H5G_info_t info;
+    hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
+    if (file < 0) return;
+    hid_t group = H5Lexists(file, "particles", H5P_DEFAULT) > 0 ? H5Gopen2(file, "particles", H5P_DEFAULT) : H5I_INVALID_HID;
+    if (group >= 0) {
+        H5Lexists(group, "all", H5P_DEFAULT);
+        H5Gget_info(group, &info);
+        H5Lget_name_by_idx(group, ".", H5_INDEX_NAME, H5_ITER_INC, 0, name, sizeof name, H5P_DEFAULT);
+        H5Gclose(group);
+    }
+    read_plainly_at(file, "particles/all/position");
+    read_plainly_at(file, "particles/all/charge");
+    read_plainly_at(file, "particles/all/position/value");
+    read_plainly_at(file, "particles/all/charge/value");
+    H5Fclose(file);
+}
+
+/* HDF5 itself crashes on some damaged files (1.10.8: one of some thousand): those are not for us to read. */
+static int hdf5_crashes(void)
+{
+    int how = 0;
+    fflush(NULL);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        signal(SIGSEGV, SIG_DFL); /* and not cmocka's */
+        signal(SIGABRT, SIG_DFL);
+        signal(SIGBUS, SIG_DFL);
+        signal(SIGFPE, SIG_DFL);
+        read_plainly();
+        _exit(0);
+    }
+    while (waitpid(child, &how, 0) < 0) continue;
+    return !WIFEXITED(how) || WEXITSTATUS(how) != 0;
+}
+
 /* Reads mutants of the file that is there; from the same seeds at each run. */
 static void read_mutants(void)
 {
@@ -301,6 +357,7 @@ static void read_mutants(void)
     size_t size = fread(original, 1, ROOM, file);
     fclose(file);
     assert_in_range(size, 100, ROOM - 1);
+    int read = 0;
     for (uint64_t seed = 0; seed < MUTANTS; seed++) {
         fmm_particles *p = NULL;
         int64_t frames;
@@ -308,6 +365,8 @@ static void read_mutants(void)
         file = fopen(path, "wb");
         assert_int_equal(fwrite(bytes, 1, mutated, file), mutated);
         fclose(file);
+        if (hdf5_crashes()) continue;
+        read++;
         yoke_status status = read_frame(1, &p, &frames);
         assert_true(status == YOKE_OK || status == YOKE_ERROR_INPUT || status == YOKE_ERROR_MEMORY);
         for (int64_t i = 0; !status && i < p->count; i++) assert_true(isfinite(p->x[i]) && isfinite(p->z[i]) && isfinite(p->charge[i]));
@@ -315,6 +374,7 @@ static void read_mutants(void)
         assert_int_equal(H5Fget_obj_count(H5F_OBJ_ALL, H5F_OBJ_ALL),
                          0); /* we left nothing open; HDF5 itself leaks where files are damaged */
     }
+    assert_true(read > MUTANTS / 2);
     remove(path);
 }
 
