@@ -10,9 +10,8 @@
 #include "common/interrupt.h"
 #include "common/options.h"
 #include "common/program.h"
-#include "method/method.h"
+#include "fast.h"
 #include "near/direct.h"
-#include "near/sample.h"
 #include "output/explain.h"
 #include "output/record.h"
 #include "output/write.h"
@@ -22,16 +21,14 @@
 #include "particles/generate.h"
 #include "particles/read.h"
 #include "particles/scale.h"
-#include "tuning.h"
-
-enum { SAMPLE_SEED = 1 }; /* of the particles that are compared with direct sums */
 
 typedef struct command_line {
     app_list operands;
-    const char *distribution, *charges, *frames, *save, *output, *json, *devices, *machine;
-    int64_t particles, seed, frame, threads, depth, leaf, order, check;
+    const char *distribution, *charges, *error, *error_of, *frames, *save, *output, *json, *devices, *machine;
+    int64_t particles, seed, frame, threads;
     bool direct, potential_only, skip_coincident;
     fmm_tuning_words tuning;
+    fmm_fast_options fast;
 } command_line;
 
 /* What a run works on. */
@@ -59,16 +56,23 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
         {.name = "depth",
          .value = "D",
          .help = "depth of the tree; 0 sums over all pairs; by default the tree of least time is taken (--objective)",
-         .number = &line->depth,
+         .number = &line->fast.depth,
          .minimum = 0,
          .maximum = FMM_MAX_DEPTH},
         {.name = "leaf",
          .value = "N",
          .help = "on an adaptive tree whose cells are split where they have more than N particles; --depth is its greatest depth then",
-         .number = &line->leaf,
+         .number = &line->fast.leaf,
          .minimum = 1,
          .maximum = FMM_MAX_PARTICLES},
-        {.name = "order", .value = "P", .help = "order of its expansions", .number = &line->order, .minimum = 0, .maximum = FMM_MAX_ORDER},
+        {.name = "error", .value = "E", .help = "relative error, in the 2-norm over all particles; by default 1e-3", .text = &line->error},
+        {.name = "error-of", .value = "KIND", .help = "of which the error is: potentials (by default) or forces", .text = &line->error_of},
+        {.name = "order",
+         .value = "P",
+         .help = "order of the expansions; by default the least that keeps the error",
+         .number = &line->fast.order,
+         .minimum = 0,
+         .maximum = FMM_MAX_ORDER},
         {.name = "objective",
          .value = "WHAT",
          .help = "of the chosen depth: time (by default), energy, edp or ed2p",
@@ -87,7 +91,7 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
         {.name = "check",
          .value = "N",
          .help = "compare with direct sums at N particles; 0: not; by default as many as take a small part of the time",
-         .number = &line->check,
+         .number = &line->fast.check,
          .minimum = 0,
          .maximum = FMM_MAX_PARTICLES},
         {.name = "generate",
@@ -186,6 +190,30 @@ static yoke_status check_results(yoke_context *context, const command_line *line
     return status ? status : app_file_check(context, line->json);
 }
 
+static bool asks_fast(const command_line *line)
+{
+    return line->fast.depth >= 0 || line->fast.leaf > 0 || line->fast.order >= 0 || line->error || line->error_of;
+}
+
+/* Only --save, or --save with --frames, computes nothing. */
+static bool is_fast(const command_line *line)
+{
+    bool wanted = !line->save || line->output || line->json || line->fast.check >= 0 || fmm_tuning_asked(&line->tuning);
+    return !line->direct && (asks_fast(line) || wanted);
+}
+
+/* The error that is requested. */
+static yoke_status read_request(yoke_context *context, command_line *line)
+{
+    static const char *const kinds[] = {"potentials", "forces", NULL};
+    int of = 0;
+    line->fast.request.error = 1e-3;
+    yoke_status status = app_option_real(context, "error", line->error, 1e-300, 1, &line->fast.request.error);
+    if (!status) status = app_option_choice(context, "error-of", line->error_of, kinds, &of);
+    if (!status) line->fast.request.of = (fmm_quantity)of;
+    return status;
+}
+
 static yoke_status check(yoke_context *context, const command_line *line)
 {
     bool file = line->operands.count > 0;
@@ -197,18 +225,18 @@ static yoke_status check(yoke_context *context, const command_line *line)
                          "--particles, --seed and --charges belong to --generate; FILE has particles of its own");
     if (!file && (line->frame > 0 || line->frames)) return yoke_fail(context, YOKE_ERROR_INPUT, "--frame and --frames belong to FILE");
     if (line->frame > 0 && line->frames) return yoke_fail(context, YOKE_ERROR_INPUT, "--frame and --frames: give one of them");
-    bool tree = line->depth >= 0 || line->leaf > 0, fast = tree || line->order >= 0;
-    if (line->direct && fast) return yoke_fail(context, YOKE_ERROR_INPUT, "--direct has none of --depth, --leaf and --order");
-    if (fast && line->order < 0) return yoke_fail(context, YOKE_ERROR_INPUT, "a tree (--depth or --leaf) needs --order");
-    if (!line->direct && !fast && !line->save)
-        return yoke_fail(context, YOKE_ERROR_INPUT, "nothing to do: give --direct, or --order, or --save FILE");
-    if (!line->direct && !fast && (line->output || line->json))
-        return yoke_fail(context, YOKE_ERROR_INPUT, "--output and --json need --direct, or --order");
+    bool fast = is_fast(line);
+    if (line->direct && asks_fast(line))
+        return yoke_fail(context, YOKE_ERROR_INPUT, "--direct has none of --depth, --leaf, --order, --error and --error-of");
+    if (line->fast.order >= 0 && (line->error || line->error_of))
+        return yoke_fail(context, YOKE_ERROR_INPUT, "--order leaves nothing for --error to choose: give one of them");
+    if (line->error_of && line->fast.request.of == FMM_FORCES && line->potential_only)
+        return yoke_fail(context, YOKE_ERROR_INPUT, "--error-of forces and --potential-only: there are no forces then");
     if (!line->direct && line->devices) return yoke_fail(context, YOKE_ERROR_INPUT, "--devices needs --direct");
-    if (!fast && line->check >= 0) return yoke_fail(context, YOKE_ERROR_INPUT, "--check belongs to --order");
-    if ((!fast || line->leaf > 0) && fmm_tuning_asked(&line->tuning))
+    if (!fast && line->fast.check >= 0) return yoke_fail(context, YOKE_ERROR_INPUT, "--check does not belong to --direct");
+    if ((!fast || line->fast.leaf > 0) && fmm_tuning_asked(&line->tuning))
         return yoke_fail(context, YOKE_ERROR_INPUT,
-                         "--objective, --store, --declare, --explain, --measure-all and --plot belong to --order without --leaf");
+                         "--objective, --store, --declare, --explain, --measure-all and --plot do not belong to --direct or --leaf");
     if (line->frames && (line->tuning.explain || line->tuning.measure_all || line->tuning.plot))
         return yoke_fail(context, YOKE_ERROR_INPUT,
                          "--explain, --measure-all and --plot are for one frame: give --frame N instead of --frames");
@@ -289,101 +317,13 @@ static yoke_status sum_directly(work *w)
     return status;
 }
 
-/* How many particles are compared with direct sums unless --check says it: they have at most a tenth of the near field's pairs, but are 100 or more. */
-static int64_t sample_size(int64_t particles, const fmm_method_pairs *pairs)
-{
-    int64_t cheap = particles > 0 ? pairs->near / 10 / particles : 0;
-    return cheap < 100 ? 100 : cheap > 1000 ? 1000 : cheap;
-}
-
-/* The best tree, or the given one with its prediction. */
-static yoke_status choose_tree(work *w, fmm_tuning *tuning, int depth)
-{
-    const command_line *line = w->line;
-    yoke_status status = fmm_tuning_choose(tuning, (int)line->order, &w->tuned);
-    if (!status && depth >= 0) status = fmm_tuning_take(w->context, depth, &w->tuned);
-    if (!status && line->tuning.measure_all) status = fmm_tuning_measure(w->terminal, w->particles, w->field->gx != NULL, &w->tuned);
-    w->result.tuned = &w->tuned;
-    w->result.tune_s = w->tuned.analysis_s + (w->tuned.measured_now ? 0 : w->tuned.machine_s);
-    return status;
-}
-
-/* The tree that the command line says, or the best: depth and capacity (0: uniform) of the options, and the tree if there is one. */
-static yoke_status find_tree(work *w, fmm_method_options *options)
-{
-    const command_line *line = w->line;
-    const fmm_choice *choice = &w->tuned.choice;
-    const int depth = line->depth < 0 && line->leaf > 0 ? FMM_MAX_DEPTH : (int)line->depth;
-    fmm_tuning *tuning = NULL;
-    options->depth = depth;
-    options->capacity = line->leaf > 0 ? line->leaf : 0;
-    if (depth >= 0 && !fmm_tuning_asked(&line->tuning)) return YOKE_OK;
-    yoke_status status =
-        fmm_tuning_open(w->terminal, w->particles, &line->tuning, line->tuning.measure_all ? -1 : depth, options->gradient, &tuning);
-    if (!status) status = choose_tree(w, tuning, depth);
-    if (!status) {
-        options->depth = choice->depth;
-        options->capacity = choice->adaptive < 0 ? 0 : choice->capacity[choice->adaptive];
-        options->tree = fmm_tuning_take_tree(tuning);
-    }
-    fmm_tuning_close(tuning);
-    return status;
-}
-
-static yoke_status check_sample(work *w, const fmm_method_pairs *pairs)
-{
-    fmm_result *result = &w->result;
-    yoke_status status = YOKE_OK;
-    int64_t count = w->line->check >= 0 ? w->line->check : sample_size(w->particles->count, pairs);
-    double begin_s = yoke_clock_s();
-    if (count > 0) status = fmm_sample_error(w->particles, w->field, count, SAMPLE_SEED, &result->sample);
-    if (count > 0) result->check_s = yoke_clock_s() - begin_s;
-    return status;
-}
-
-static yoke_status compute_fast(work *w)
-{
-    int order[FMM_MAX_DEPTH + 1];
-    for (int l = 0; l <= FMM_MAX_DEPTH; l++) order[l] = (int)w->line->order;
-    fmm_result *result = &w->result;
-    fmm_method *method = NULL;
-    fmm_method_seconds seconds;
-    fmm_method_options options = {.direct = -1, .order = order, .gradient = w->field->gx != NULL};
-    yoke_status status = find_tree(w, &options);
-    if (status) return status;
-    app_progress(w->terminal, "%lld particles, order %d", (long long)w->particles->count, order[0]);
-    status = fmm_method_create(w->particles, &options, &method);
-    if (!status) status = app_interrupt_check(w->context);
-    if (!status) status = fmm_method_run(method, w->particles->charge, w->field, &seconds);
-    if (status) {
-        fmm_method_destroy(method);
-        return status;
-    }
-    fmm_method_pairs pairs = fmm_method_count(method);
-    result->depth = fmm_method_tree(method)->depth;
-    result->leaf = options.capacity;
-    result->leaves = fmm_method_tree(method)->leaves.count;
-    fmm_method_destroy(method);
-    if (options.tree) seconds.tree += w->tuned.sort_s;
-    const fmm_seconds taken = fmm_tuning_seconds(&seconds);
-    if (result->tuned)
-        *(options.capacity > 0 ? &w->tuned.measured_at[w->tuned.choice.adaptive] : &w->tuned.measured[options.depth]) = taken;
-    result->order = order[0];
-    result->tree_s = taken.tree;
-    result->far_s = taken.far;
-    result->near_s = taken.near;
-    result->pairs = (double)pairs.near;
-    result->far_pairs = (double)pairs.far;
-    result->w_pairs = (double)pairs.w;
-    return check_sample(w, &pairs);
-}
-
 static yoke_status compute(work *w)
 {
     fmm_result *result = &w->result;
     yoke_status status = refuse_coincident(w);
     if (!status) status = fmm_field_create(w->context, w->particles->count, !w->line->potential_only, &w->field);
-    if (!status) status = w->line->direct ? sum_directly(w) : compute_fast(w);
+    if (!status)
+        status = w->line->direct ? sum_directly(w) : fmm_fast(w->terminal, w->particles, &w->line->fast, w->field, &w->tuned, &w->result);
     if (status) return status;
     result->total_energy = fmm_field_energy(w->particles, w->field);
     if (!isfinite(result->total_energy)) yoke_log(w->context, YOKE_LOG_WARNING, "the total energy is larger than the largest double");
@@ -398,11 +338,14 @@ static void show_times(work *w)
 {
     const fmm_result *r = &w->result;
     app_print(w->terminal, "read %.3g s, ", r->read_s);
-    if (r->depth < 0)
+    if (r->depth < 0) {
         app_print(w->terminal, "sums %.3g s (%.3g pairs/s)", r->near_s, r->pairs / r->near_s);
-    else
-        app_print(w->terminal, "tree %.3g s, far field %.3g s (%.3g pairs of cells), near field %.3g s (%.3g pairs, %.3g pairs/s)",
-                  r->tree_s, r->far_s, r->far_pairs, r->near_s, r->pairs, r->pairs / r->near_s);
+    } else {
+        app_print(w->terminal, "tree %.3g s, ", r->tree_s);
+        if (!isnan(r->requested_error)) app_print(w->terminal, "choice %.3g s, ", r->tune_s);
+        app_print(w->terminal, "far field %.3g s (%.3g pairs of cells), near field %.3g s (%.3g pairs, %.3g pairs/s)", r->far_s,
+                  r->far_pairs, r->near_s, r->pairs, r->pairs / r->near_s);
+    }
     if (r->sample.count) app_print(w->terminal, ", check %.3g s", r->check_s);
     app_print(w->terminal, ", total %.3g s\n", r->total_s);
 }
@@ -418,6 +361,9 @@ static yoke_status show(work *w)
                   (long long)r->leaf, r->depth, r->order);
     else
         app_print(w->terminal, "fast multipole method, depth %d, order %d\n", r->depth, r->order);
+    if (!isnan(r->requested_error))
+        app_print(w->terminal, "requested error of %s %.2g, predicted %.2g\n", r->forces ? "forces" : "potentials", r->requested_error,
+                  r->forces ? r->predicted_force : r->predicted_potential);
     app_print(w->terminal, "total energy %.15g\n", r->total_energy);
     if (r->gradient)
         app_print(w->terminal, "sum of all forces (%.2g, %.2g, %.2g), of their lengths %.4g\n", r->total_force[0], r->total_force[1],
@@ -460,7 +406,7 @@ static yoke_status commit(fmm_writer **writer)
     return written ? fmm_writer_commit(written) : YOKE_OK;
 }
 
-static bool computes(const command_line *line) { return line->direct || line->order >= 0; }
+static bool computes(const command_line *line) { return line->direct || is_fast(line); }
 
 static yoke_status run_frame(work *w, int64_t frame)
 {
@@ -521,7 +467,7 @@ static bool is_standard_output(const char *path) { return path && !strcmp(path, 
 
 static yoke_status start(yoke_context *context, app_terminal *terminal, int argc, char **argv)
 {
-    command_line line = {.particles = -1, .seed = -1, .depth = -1, .leaf = -1, .order = -1, .check = -1};
+    command_line line = {.particles = -1, .seed = -1, .fast = {.tuning = &line.tuning, .depth = -1, .leaf = -1, .order = -1, .check = -1}};
     bool answered = false;
     yoke_status status = parse(context, terminal, argc, argv, &line, &answered);
     if (status || answered) return status;
@@ -532,7 +478,10 @@ static yoke_status start(yoke_context *context, app_terminal *terminal, int argc
                          .gradient = !line.potential_only,
                          .depth = -1,
                          .order = -1,
-                         .sample = {0, NAN, NAN},
+                         .sample = {.potential = NAN, .force = NAN},
+                         .requested_error = NAN,
+                         .predicted_potential = NAN,
+                         .predicted_force = NAN,
                          .tree_s = NAN,
                          .tune_s = NAN,
                          .far_s = NAN,
@@ -547,7 +496,8 @@ static yoke_status start(yoke_context *context, app_terminal *terminal, int argc
     if (is_standard_output(line.save) || is_standard_output(line.output))
         terminal->aside = true; /* only particles are printed there then */
     if (line.threads) omp_set_num_threads((int)line.threads);
-    status = check(context, &line);
+    status = read_request(context, &line);
+    if (!status) status = check(context, &line);
     if (!status) status = check_results(context, &line);
     if (!status) status = app_interrupt_catch(context);
     if (!status && line.machine) status = yoke_machine_read(context, line.machine);

@@ -70,7 +70,7 @@ static void errors_fall_with_the_order_on_all_clouds(void **state)
         if (cloud == ONE_PLACE || cloud == TINY_EXTENT) continue; /* their potentials are 0, or larger than the largest double */
         fmm_particles *p = charged_cloud(cloud, 400);
         for (int t = 0; t < 4; t++) {
-            fmm_sample last = {0, 1, 1};
+            fmm_sample last = {.potential = 1, .force = 1};
             for (int order = 3; order <= 12; order *= 2) {
                 double rate = 1.5 * pow(0.77, order - (order > 3 ? order / 2 : 0));
                 tree_options of = trees[t];

@@ -76,5 +76,8 @@ void fmm_m2m(const fmm_operators *operators, int octant, int64_t pairs, const do
 void fmm_l2l(const fmm_operators *operators, int octant, int64_t pairs, const double *const *from, double *const *to, double *work);
 void fmm_m2l(const fmm_operators *operators, const int direction[3], int64_t pairs, const double *const *from, double *const *to,
              double *work);
+/* M2L of a lower order, 0 ... the operators', between the same expansions: degrees above it are neither read nor written. */
+void fmm_m2l_truncated(const fmm_operators *operators, int order, const int direction[3], int64_t pairs, const double *const *from,
+                       double *const *to, double *work);
 
 #endif

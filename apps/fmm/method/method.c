@@ -35,7 +35,7 @@ static yoke_status create_tree(fmm_method *m, const fmm_particles *particles, co
 static int32_t limit_of_direct(const fmm_method *m, const fmm_method_options *options)
 {
     int order = 0;
-    for (int l = FMM_FAR_LEVEL; l <= m->tree->depth; l++)
+    for (int l = FMM_FAR_LEVEL; l <= m->tree->depth && options->order; l++)
         if (options->order[l] > order) order = options->order[l];
     int64_t limit = options->direct < 0 ? fmm_method_direct(order, options->gradient) : options->direct;
     return limit < INT32_MAX ? (int32_t)limit : INT32_MAX;
@@ -64,6 +64,8 @@ static void destroy_operators(fmm_method *m)
         if (operators != m->operators) fmm_operators_destroy(operators);
     }
     fmm_operators_destroy(m->operators);
+    m->operators = NULL;
+    m->order = 0;
 }
 
 static yoke_status create_expansions(fmm_method *m)
@@ -77,6 +79,25 @@ static yoke_status create_expansions(fmm_method *m)
         status = yoke_allocate_untouched(m->context, cells, bytes, &m->multipole[l]);
         if (!status) status = yoke_allocate_untouched(m->context, cells, bytes, &m->local[l]);
     }
+    return status;
+}
+
+static void destroy_expansions(fmm_method *m)
+{
+    for (int l = 0; l <= FMM_MAX_DEPTH; l++) {
+        yoke_release(m->context, m->multipole[l]);
+        yoke_release(m->context, m->local[l]);
+        m->multipole[l] = m->local[l] = NULL;
+    }
+}
+
+yoke_status fmm_method_set_orders(fmm_method *m, const int *order)
+{
+    destroy_expansions(m);
+    destroy_operators(m);
+    if (m->tree->depth < FMM_FAR_LEVEL) return YOKE_OK;
+    yoke_status status = create_operators(m, order);
+    if (!status) status = create_expansions(m);
     return status;
 }
 
@@ -94,8 +115,7 @@ yoke_status fmm_method_create(const fmm_particles *particles, const fmm_method_o
     if (!status) m->tree->direct = limit_of_direct(m, options);
     if (!status) status = fmm_leaf_lists_create(m->tree, FMM_PAIRS_BOTH, &m->near, &m->w);
     if (!status) status = fmm_near_plan(m);
-    if (!status && m->tree->depth >= FMM_FAR_LEVEL) status = create_operators(m, options->order);
-    if (!status && m->operators) status = create_expansions(m);
+    if (!status && options->order) status = fmm_method_set_orders(m, options->order);
     m->tree_s = yoke_clock_s() - begin_s;
     if (status)
         fmm_method_destroy(m);
@@ -108,10 +128,7 @@ void fmm_method_destroy(fmm_method *m)
 {
     if (!m) return;
     yoke_context *context = m->context;
-    for (int l = 0; l <= FMM_MAX_DEPTH; l++) {
-        yoke_release(context, m->multipole[l]);
-        yoke_release(context, m->local[l]);
-    }
+    destroy_expansions(m);
     destroy_operators(m);
     if (m->tree) fmm_near_list_destroy(m->tree, &m->near);
     if (m->tree) fmm_w_list_destroy(m->tree, &m->w);
@@ -174,15 +191,56 @@ void fmm_add_far(fmm_method *m, int threads, fmm_worker *workers, fmm_method_sec
     seconds->downward = lap(&clock_s);
 }
 
+/* The charges in their units and in the tree's order. */
+static yoke_status sort_charges(fmm_method *m, const double *charge)
+{
+    yoke_status status = fmm_scale_charges(m->context, m->tree->count, charge, &m->scale.charge, m->sum->potential);
+    if (!status) fmm_tree_sort(m->tree, m->sum->potential, m->sorted->charge);
+    return status;
+}
+
+static fmm_expanded expanded_of(const fmm_method *m, int order)
+{
+    return (fmm_expanded){.tree = m->tree,
+                          .particles = m->sorted,
+                          .operators = m->operators,
+                          .order = order,
+                          .stride = m->stride,
+                          .multipole = (double *const *)m->multipole};
+}
+
+yoke_status fmm_method_sort_charges(fmm_method *m, const double *charge, fmm_expanded *expanded)
+{
+    yoke_status status = sort_charges(m, charge);
+    if (!status) *expanded = expanded_of(m, -1);
+    return status;
+}
+
+yoke_status fmm_method_expand(fmm_method *m, int order, fmm_expanded *expanded)
+{
+    int orders[FMM_MAX_DEPTH + 1], threads = omp_get_max_threads();
+    fmm_worker *workers = NULL;
+    for (int l = 0; l <= FMM_MAX_DEPTH; l++) orders[l] = order;
+    yoke_status status = fmm_method_set_orders(m, orders);
+    if (!status && m->operators) {
+        status = fmm_workers_create(m, threads, &workers);
+        if (!status) fmm_pass_upward(m, threads, workers);
+        fmm_workers_destroy(m, threads, workers);
+    }
+    if (!status) *expanded = expanded_of(m, order);
+    return status;
+}
+
 yoke_status fmm_method_begin(fmm_method *m, const double *charge, const fmm_field *field)
 {
     if (field->count != m->tree->count || !field->gx != !m->sum->gx)
         return yoke_fail(m->context, YOKE_ERROR_ARGUMENT, "a field of %lld particles %s gradients, where the method has %lld %s them",
                          (long long)field->count, field->gx ? "with" : "without", (long long)m->tree->count,
                          m->sum->gx ? "with" : "without");
-    yoke_status status = fmm_scale_charges(m->context, m->tree->count, charge, &m->scale.charge, m->sum->potential);
+    if (!m->operators && m->tree->depth >= FMM_FAR_LEVEL)
+        return yoke_fail(m->context, YOKE_ERROR_ARGUMENT, "no orders were set: call fmm_method_set_orders before a run");
+    yoke_status status = sort_charges(m, charge);
     if (status) return status;
-    fmm_tree_sort(m->tree, m->sum->potential, m->sorted->charge);
     double *const sums[4] = {m->sum->potential, m->sum->gx, m->sum->gy, m->sum->gz};
     for (int c = 0; c < 4 && sums[c]; c++) {
         double *sum = sums[c];

@@ -19,8 +19,8 @@ typedef struct fmm_method_options {
     int depth;        /* of the leaves; below 2 there is no far field: all pairs are summed */
     int64_t capacity; /* 0, or of an adaptive tree: leaves have at most so many particles or are on level `depth` */
     int64_t
-        direct; /* of an adaptive tree: cells of W and X with at most so many particles are summed directly; negative: fmm_method_direct */
-    const int *order; /* [depth + 1] of the translations between cells of each level; those of levels 0 and 1 are not used */
+        direct; /* of an adaptive tree: cells of W and X with at most so many particles are summed directly; negative: fmm_method_direct of the highest order */
+    const int *order; /* as fmm_method_set_orders has them; NULL: they are set later */
     int gradient;     /* nonzero: gradients too */
     fmm_tree
         *tree; /* NULL, or a tree over the particles in units of fmm_scale_positions, which is divided anew; taken over, also on an error */
@@ -41,9 +41,30 @@ yoke_status fmm_method_create(const fmm_particles *particles, const fmm_method_o
 void fmm_method_destroy(fmm_method *method);
 
 /*
+ * order [depth + 1]: of the translations between cells of each level; those of levels 0 and 1 are not used.  May be called again.
+ * Errors: ARGUMENT (an order outside 0 ... FMM_MAX_ORDER), MEMORY.
+ */
+yoke_status fmm_method_set_orders(fmm_method *method, const int *order);
+
+/* All multipole expansions, to look at.  All is the method's, and holds until it is changed. */
+typedef struct fmm_expanded {
+    const fmm_tree *tree;
+    const fmm_particles *particles; /* in the tree's order, in units of fmm_scale_positions and fmm_scale_charges */
+    const fmm_operators *operators; /* of the expansions' order */
+    int order;
+    int64_t stride;           /* doubles from one cell's expansion to the next */
+    double *const *multipole; /* [level][cell * stride], about the cells' centres, in units of their edges; NULL on levels 0 and 1 */
+} fmm_expanded;
+
+/* The charges' particles in the tree's order, and no expansions yet: order -1.  Errors: those of fmm_scale_charges. */
+yoke_status fmm_method_sort_charges(fmm_method *method, const double *charge, fmm_expanded *expanded);
+/* The multipole expansions of charges that were sorted last, with one order, which becomes that of all levels.  Errors: of fmm_method_set_orders. */
+yoke_status fmm_method_expand(fmm_method *method, int order, fmm_expanded *expanded);
+
+/*
  * The field of charges [count of particles] at all particles, in the order in which they were given; the field's arrays are overwritten.  It has
  * gradients if and only if the method has.  Particles at one place do not act on each other.  The same bits come out for any number of threads.
- * seconds: NULL allowed.  Errors: ARGUMENT (a field of other particles or with other arrays), those of fmm_scale_charges and fmm_scale_field, MEMORY.
+ * seconds: NULL allowed.  Errors: ARGUMENT (a field of other particles or with other arrays, orders that were not set), those of fmm_scale_charges and fmm_scale_field, MEMORY.
  */
 yoke_status fmm_method_run(fmm_method *method, const double *charge, fmm_field *field, fmm_method_seconds *seconds);
 

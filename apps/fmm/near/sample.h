@@ -11,6 +11,7 @@
 typedef struct fmm_sample {
     int64_t count; /* particles of the sample */
     double potential, force;
+    double potential_uncertainty, force_uncertainty; /* standard errors, as parts of them; 0 where the sample is all particles */
 } fmm_sample;
 
 /*

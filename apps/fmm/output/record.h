@@ -23,6 +23,10 @@ typedef struct fmm_result {
         w_pairs;            /* ordered pairs: of particles that were summed; of cells; of a cell and a particle of a larger leaf */
     fmm_sample sample;      /* count 0: not done */
     const fmm_tuned *tuned; /* NULL: the tree was given, and nothing was predicted */
+    double requested_error;
+    bool forces;                                 /* the request is of the forces */
+    double predicted_potential, predicted_force; /* errors of the order that was chosen */
+    int raised;                                  /* by how much the order is above that, after runs that missed the request */
     double read_s, tree_s, tune_s, far_s, near_s, check_s, write_s, total_s;
 } fmm_result;
 

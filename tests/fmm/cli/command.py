@@ -143,6 +143,18 @@ def test_the_record_of_an_adaptive_tree():
     assert uniform["leaf_capacity"] is None and uniform["leaves"] == 512 and uniform["w_pairs"] == 0
 
 
+def test_the_record_of_a_requested_error():
+    for of, key in (("potentials", "sampled_error"), ("forces", "sampled_error_of_forces")):
+        got = record("--generate", "shells", "--particles", 4000, "--charges", "random", "--error", 1e-5, "--error-of", of,
+                     method=("--depth", 3, "--check", 4000))
+        assert got["requested_error"] == 1e-5 and got["error_of"] == of and got["order_raised"] >= 0
+        predicted = got["predicted_error" if of == "potentials" else "predicted_error_of_forces"]
+        assert 0.1e-5 < got[key] <= 1e-5 and 0.4 < predicted / got[key] < 2.5
+        assert got["order"] > 4 and got["seconds"]["tune"] > 0
+    given = record("--generate", "shells", "--particles", 500, method=("--depth", 2, "--order", 3))
+    assert given["requested_error"] is None and given["predicted_error"] is None and given["error_of"] is None
+
+
 def test_json_on_standard_output_is_one_document():
     done = run("--generate", "shells", "--particles", 80, "--direct", "--json", "-")
     assert json.loads(done.stdout)["particles"] == 80 and "total energy" in done.stderr

@@ -1,0 +1,42 @@
+/*
+ * accuracy.h - from the error that is requested to the order of the expansions.
+ *
+ * Errors are relative, in the 2-norm over all particles: |computed - exact| / |exact|.  Nothing is assumed of positions and charges: the error of each
+ * level is measured at a sample of cells (tails.h), the potentials that it is relative to at a sample of particles (norms.h).
+ */
+#ifndef FMM_TUNE_ACCURACY_H
+#define FMM_TUNE_ACCURACY_H
+
+#include "method/method.h"
+
+typedef enum fmm_quantity { FMM_POTENTIALS, FMM_FORCES } fmm_quantity;
+
+typedef struct fmm_request {
+    double error; /* above 0 */
+    fmm_quantity of;
+} fmm_request;
+
+typedef struct fmm_accuracy {
+    int order;
+    double potential, force;                         /* predicted errors with that order                                      */
+    double potential_uncertainty, force_uncertainty; /* their standard errors, as parts of them                               */
+    double potential_rounding;                       /* what double precision adds, with any order; it is in `potential` too  */
+} fmm_accuracy;
+
+/*
+ * The least order, 0 ... FMM_MAX_ORDER - 2, whose predicted error and twice its standard error are not above the request; 0 where all pairs are near.
+ * The method's orders are others afterwards.  The same at each number of threads.
+ * Errors: INPUT (the error cannot be reached: by which cause, and which one can be), those of fmm_method_sort_charges and fmm_method_expand.
+ */
+yoke_status fmm_choose_order(fmm_method *method, const double *charge, const fmm_request *request, fmm_accuracy *accuracy);
+
+/* The order that evenly distributed charges of random signs need for an error of their potentials, roughly: for what is chosen before. */
+int fmm_order_guess(double error);
+
+/*
+ * After a run with that order: by how much the order shall be higher, because the error that direct sums found (`sampled`, with its standard error as a
+ * part of it) and the predicted one, each by its weight, say that it is above the request; 0: it is as it should be.
+ */
+int fmm_order_missing(const fmm_request *request, const fmm_accuracy *accuracy, double sampled, double uncertainty);
+
+#endif

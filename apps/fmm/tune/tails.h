@@ -1,0 +1,32 @@
+/*
+ * tails.h - the error that truncation leaves at particles, measured at a sample of cells.
+ *
+ * At a cell, expansions of an order and of a higher order of all its far cells differ by the terms that the order leaves out, but for those that both
+ * do.  The charges are what they are, so that whatever cancels among them cancels here as well.
+ */
+#ifndef FMM_TUNE_TAILS_H
+#define FMM_TUNE_TAILS_H
+
+#include "method/method.h"
+
+enum {
+    FMM_MAX_TAILS = 16,   /* orders at once */
+    FMM_NEAREST_FROM = 10 /* order from which on only far cells less than sqrt(8) edges away are looked at: others err less by far */
+};
+
+/*
+ * Over all particles of a tree, estimated: of the error of the potential its mean and the mean of its square, of that of the force (charge times
+ * gradient) the mean square; each of the squares with its standard error.
+ */
+typedef struct fmm_tail {
+    double mean, square, square_error;
+    double force_square, force_square_error;
+} fmm_tail;
+
+/*
+ * tail [orders]: what the far pairs of a level contribute with orders order [orders] (ascending), each below the expansions' order, which is the higher
+ * order that they are compared with.  At most `cells` cells are drawn.  Errors: MEMORY.
+ */
+yoke_status fmm_tails_measure(const fmm_expanded *expanded, int level, int cells, int orders, const int *order, fmm_tail *tail);
+
+#endif

@@ -1,0 +1,316 @@
+/* The order that keeps a requested error. */
+#include "tune/accuracy.h"
+
+#include <math.h>
+#include <omp.h>
+
+#include "near/direct.h"
+#include "near/sample.h"
+#include "particles/generate.h"
+#include "tune/draw.h"
+#include "unit.h"
+
+static yoke_context *context;
+
+static int start(void **state)
+{
+    (void)state;
+    return yoke_context_create(NULL, &context) != YOKE_OK;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    yoke_context_destroy(context);
+    return 0;
+}
+
+/* Particles, their field by direct sums, and the method. */
+typedef struct problem {
+    fmm_particles *particles;
+    fmm_field *exact, *field;
+    fmm_method *method;
+} problem;
+
+static problem create(fmm_distribution distribution, fmm_charges charges, int64_t count, int depth, int64_t capacity)
+{
+    problem p = {0};
+    const fmm_method_options options = {.depth = depth, .capacity = capacity, .gradient = 1};
+    assert_int_equal(fmm_particles_generate(context, distribution, count, charges, 5, &p.particles), YOKE_OK);
+    assert_int_equal(fmm_field_create(context, count, 1, &p.exact), YOKE_OK);
+    assert_int_equal(fmm_field_create(context, count, 1, &p.field), YOKE_OK);
+    assert_int_equal(fmm_direct(p.particles, NULL, p.exact), YOKE_OK);
+    assert_int_equal(fmm_method_create(p.particles, &options, &p.method), YOKE_OK);
+    return p;
+}
+
+static void destroy(problem *p)
+{
+    fmm_method_destroy(p->method);
+    fmm_field_destroy(p->field);
+    fmm_field_destroy(p->exact);
+    fmm_particles_destroy(p->particles);
+}
+
+/* Relative errors over all particles, of potentials, forces and the energy. */
+typedef struct errors {
+    double potential, force, energy;
+} errors;
+
+static errors run(problem *p, int order)
+{
+    int orders[FMM_MAX_DEPTH + 1];
+    double e = 0, size = 0, force = 0, force_size = 0;
+    for (int l = 0; l <= FMM_MAX_DEPTH; l++) orders[l] = order;
+    assert_int_equal(fmm_method_set_orders(p->method, orders), YOKE_OK);
+    assert_int_equal(fmm_method_run(p->method, p->particles->charge, p->field, NULL), YOKE_OK);
+    const fmm_field *f = p->field, *x = p->exact;
+    for (int64_t i = 0; i < f->count; i++) {
+        double square = p->particles->charge[i] * p->particles->charge[i];
+        e += pow(f->potential[i] - x->potential[i], 2), size += pow(x->potential[i], 2);
+        force += square * (pow(f->gx[i] - x->gx[i], 2) + pow(f->gy[i] - x->gy[i], 2) + pow(f->gz[i] - x->gz[i], 2));
+        force_size += square * (x->gx[i] * x->gx[i] + x->gy[i] * x->gy[i] + x->gz[i] * x->gz[i]);
+    }
+    double energy = fmm_field_energy(p->particles, f), should = fmm_field_energy(p->particles, x);
+    return (errors){sqrt(e / size), sqrt(force / force_size), fabs(energy / should - 1)};
+}
+
+static errors run_with_request(problem *p, double error, fmm_quantity of, fmm_accuracy *accuracy)
+{
+    assert_int_equal(fmm_choose_order(p->method, p->particles->charge, &(fmm_request){error, of}, accuracy), YOKE_OK);
+    return run(p, accuracy->order);
+}
+
+/* ------------------------------------------------------------------------------------------------ requests */
+
+/* The distributions, patterns of charges and errors of which bench/fmm_accuracy has all, on uniform and adaptive trees. */
+static void check_requests(int64_t capacity)
+{
+    static const double requests[] = {1e-2, 1e-4, 1e-7};
+    static const int depths[] = {3, 3, 5};
+    int near = 0, cases = 0;
+    for (int d = 0; d < 3; d++)
+        for (int c = 0; c < 3; c++) {
+            problem p = create((fmm_distribution)d, (fmm_charges)c, 6000, capacity ? 12 : depths[d], capacity);
+            for (int r = 0; r < 3; r++) {
+                fmm_accuracy a;
+                errors e = run_with_request(&p, requests[r], FMM_POTENTIALS, &a);
+                assert_true(e.potential <= requests[r]);
+                assert_true(a.potential > 0.5 * e.potential && a.potential < 2 * e.potential);
+                assert_true(a.potential <= requests[r]);
+                /* Random charges, and those of xenon, have energies that nearly cancel. */
+                if (c == FMM_EQUAL || (c == FMM_ALTERNATING && d != FMM_XENON)) assert_true(e.energy <= requests[r]);
+                cases += c == FMM_RANDOM;
+                near += c == FMM_RANDOM && e.potential > 0.1 * requests[r];
+            }
+            destroy(&p);
+        }
+    assert_true(near >= 0.8 * cases); /* others have order 0 */
+}
+
+static void measured_errors_are_below_requests_and_random_ones_near_them(void **state)
+{
+    (void)state;
+    check_requests(0);
+}
+
+static void measured_errors_on_adaptive_trees_are_below_requests(void **state)
+{
+    (void)state;
+    check_requests(60);
+}
+
+static void forces_keep_a_request_of_theirs(void **state)
+{
+    (void)state;
+    for (int d = 0; d < 2; d++) {
+        problem p = create((fmm_distribution)d, FMM_RANDOM, 6000, 3, 0);
+        fmm_accuracy a;
+        errors e = run_with_request(&p, 1e-4, FMM_FORCES, &a);
+        assert_true(e.force <= 1e-4 && a.force <= 1e-4);
+        assert_true(a.force > 0.4 * e.force && a.force < 2.5 * e.force);
+        destroy(&p);
+    }
+}
+
+/* The order is the least one: one less misses the request by what is predicted, which is near what is measured. */
+static void one_order_less_misses_the_request(void **state)
+{
+    (void)state;
+    problem p = create(FMM_SHELLS, FMM_RANDOM, 8000, 3, 0);
+    fmm_accuracy a;
+    run_with_request(&p, 1e-4, FMM_POTENTIALS, &a);
+    assert_true(run(&p, a.order - 1).potential > 0.75e-4); /* two standard errors are kept away from the request */
+    destroy(&p);
+}
+
+static void the_order_is_the_same_at_each_number_of_threads(void **state)
+{
+    (void)state;
+    int most = omp_get_max_threads();
+    problem p = create(FMM_XENON, FMM_RANDOM, 5000, 12, 40);
+    fmm_accuracy first, other;
+    for (int threads = 1; threads <= 3; threads++) {
+        omp_set_num_threads(threads);
+        const fmm_request request = {1e-5, FMM_POTENTIALS};
+        assert_int_equal(fmm_choose_order(p.method, p.particles->charge, &request, threads == 1 ? &first : &other), YOKE_OK);
+        if (threads > 1) assert_memory_equal(&first, &other, sizeof first);
+    }
+    omp_set_num_threads(most);
+    destroy(&p);
+}
+
+/* ------------------------------------------------------------------------------------------------ limits */
+
+/* The message says an error that can be reached, and it can. */
+static void unreachable_errors_are_refused_with_one_that_can_be_reached(void **state)
+{
+    (void)state;
+    problem p = create(FMM_GRID, FMM_ALTERNATING, 4096, 3, 0);
+    static const double requests[] = {1e-16, 1e-13};
+    for (int r = 0; r < 2; r++) {
+        fmm_accuracy a;
+        assert_int_equal(fmm_choose_order(p.method, p.particles->charge, &(fmm_request){requests[r], FMM_POTENTIALS}, &a),
+                         YOKE_ERROR_INPUT);
+        const char *text = yoke_last_error(context), *comes = strstr(text, "cannot be reached"), *number = strrchr(text, ';');
+        assert_non_null(comes);
+        assert_non_null(strstr(text, r ? "order 50" : "double precision"));
+        double reachable = strtod(number + 1, NULL);
+        assert_true(reachable > requests[r] && reachable < 1e-9);
+        if (r == 1) assert_true(run_with_request(&p, reachable, FMM_POTENTIALS, &a).potential <= reachable);
+    }
+    destroy(&p);
+}
+
+static void without_a_far_field_any_order_does(void **state)
+{
+    (void)state;
+    for (int depth = 0; depth < 2; depth++) {
+        problem p = create(FMM_GRID, FMM_EQUAL, 500, depth, 0);
+        fmm_accuracy a;
+        assert_true(run_with_request(&p, 1e-12, FMM_POTENTIALS, &a).potential < 1e-14);
+        assert_int_equal(a.order, 0);
+        destroy(&p);
+    }
+}
+
+static void particles_without_potentials_need_no_order(void **state)
+{
+    (void)state;
+    static const int64_t counts[] = {0, 1, 300};
+    for (int n = 0; n < 3; n++) {
+        problem p = create(FMM_SHELLS, FMM_RANDOM, counts[n], 4, 0);
+        for (int64_t i = 0; i < counts[n]; i++) p.particles->charge[i] = 0;
+        fmm_accuracy a;
+        assert_int_equal(fmm_choose_order(p.method, p.particles->charge, &(fmm_request){1e-6, FMM_POTENTIALS}, &a), YOKE_OK);
+        assert_int_equal(a.order, 0);
+        assert_true(a.potential == 0 && a.force == 0);
+        destroy(&p);
+    }
+}
+
+static void the_order_does_not_depend_on_units(void **state)
+{
+    (void)state;
+    problem p = create(FMM_SHELLS, FMM_RANDOM, 3000, 3, 0);
+    fmm_accuracy first, other;
+    const fmm_request request = {1e-4, FMM_POTENTIALS};
+    assert_int_equal(fmm_choose_order(p.method, p.particles->charge, &request, &first), YOKE_OK);
+    for (int64_t i = 0; i < 3000; i++) p.particles->charge[i] *= 0x1p+900;
+    assert_int_equal(fmm_choose_order(p.method, p.particles->charge, &request, &other), YOKE_OK);
+    assert_memory_equal(&first, &other, sizeof first);
+    destroy(&p);
+}
+
+static void runs_without_orders_are_refused(void **state)
+{
+    (void)state;
+    problem p = create(FMM_SHELLS, FMM_EQUAL, 300, 3, 0);
+    assert_int_equal(fmm_method_run(p.method, p.particles->charge, p.field, NULL), YOKE_ERROR_ARGUMENT);
+    assert_non_null(strstr(yoke_last_error(context), "fmm_method_set_orders"));
+    destroy(&p);
+}
+
+/* ------------------------------------------------------------------------------------------------ after a run */
+
+static void the_order_rises_where_a_sample_and_the_prediction_say_so(void **state)
+{
+    (void)state;
+    const fmm_request request = {1e-3, FMM_POTENTIALS};
+    const fmm_accuracy good = {.potential = 5e-4, .potential_uncertainty = 0.1},
+                       unknown = {.potential = 5e-4, .potential_uncertainty = INFINITY};
+    assert_int_equal(fmm_order_missing(&request, &good, 6e-4, 0.1), 0);
+    assert_int_equal(fmm_order_missing(&request, &good, 1.2e-3, 2.0), 0); /* a sample that says little */
+    assert_int_equal(fmm_order_missing(&request, &good, 2e-3, 0.01), 2);  /* log 2 / -log 0.6 = 1.4 */
+    assert_int_equal(fmm_order_missing(&request, &unknown, 1.01e-3, 0.01), 1);
+    assert_int_equal(fmm_order_missing(&request, &unknown, 0.9e-3, 0.05), 0);
+    assert_int_equal(fmm_order_missing(&request, &unknown, 0.98e-3, 0.05), 1); /* its standard error above the request */
+    assert_int_equal(fmm_order_missing(&request, &good, 0, 0), 0);
+}
+
+/* Errors at samples, beside those at all particles. */
+static void errors_of_samples_have_the_uncertainty_that_they_say(void **state)
+{
+    (void)state;
+    problem p = create(FMM_SHELLS, FMM_RANDOM, 6000, 3, 0);
+    errors e = run(&p, 3);
+    int inside = 0;
+    for (uint64_t seed = 1; seed <= 40; seed++) {
+        fmm_sample s;
+        assert_int_equal(fmm_sample_error(p.particles, p.field, 150, seed, &s), YOKE_OK);
+        assert_true(s.potential_uncertainty > 0.02 && s.potential_uncertainty < 0.3);
+        inside += fabs(s.potential / e.potential - 1) < 2 * s.potential_uncertainty;
+    }
+    assert_true(inside >= 34); /* of 40; 38 are expected of a normal distribution */
+    fmm_sample all;
+    assert_int_equal(fmm_sample_error(p.particles, p.field, 6000, 1, &all), YOKE_OK);
+    assert_true(fabs(all.potential / e.potential - 1) < 1e-10 && all.potential_uncertainty == 0);
+    destroy(&p);
+}
+
+/* ------------------------------------------------------------------------------------------------ draws */
+
+/* Means over draws of the cells' centres: with few draws near the mean over particles, with all cells it. */
+static void draws_stand_for_all_particles(void **state)
+{
+    (void)state;
+    for (int64_t capacity = 0; capacity < 100; capacity += 30) {
+        problem p = create(FMM_XENON, FMM_RANDOM, 4000, 6, capacity);
+        fmm_expanded e;
+        assert_int_equal(fmm_method_expand(p.method, 0, &e), YOKE_OK);
+        for (int level = 2; level <= e.tree->depth; level++) {
+            static fmm_draw draws[4096];
+            int counts[2];
+            double here = 0, sums[2] = {0, 0};
+            for (int64_t c = 0; c < e.tree->level[level].count; c++) here += fmm_particles_in(e.tree, level, c) / 4000.0;
+            for (int some = 0; some < 2; some++) {
+                double times = 0;
+                assert_int_equal(fmm_draw_cells(e.tree, e.particles, level, 6, some ? 64 : 4096, draws, &counts[some]), YOKE_OK);
+                for (int k = 0; k < counts[some]; k++) sums[some] += draws[k].times * draws[k].weight, times += draws[k].times;
+                sums[some] /= times;
+            }
+            assert_int_equal(counts[0], e.tree->level[level].count);
+            assert_true(fabs(sums[0] / here - 1) < 1e-12);
+            assert_true(fabs(sums[1] / here - 1) < 0.3);
+        }
+        destroy(&p);
+    }
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(measured_errors_are_below_requests_and_random_ones_near_them),
+    cmocka_unit_test(measured_errors_on_adaptive_trees_are_below_requests),
+    cmocka_unit_test(forces_keep_a_request_of_theirs),
+    cmocka_unit_test(one_order_less_misses_the_request),
+    cmocka_unit_test(the_order_is_the_same_at_each_number_of_threads),
+    cmocka_unit_test(unreachable_errors_are_refused_with_one_that_can_be_reached),
+    cmocka_unit_test(without_a_far_field_any_order_does),
+    cmocka_unit_test(particles_without_potentials_need_no_order),
+    cmocka_unit_test(the_order_does_not_depend_on_units),
+    cmocka_unit_test(runs_without_orders_are_refused),
+    cmocka_unit_test(the_order_rises_where_a_sample_and_the_prediction_say_so),
+    cmocka_unit_test(errors_of_samples_have_the_uncertainty_that_they_say),
+    cmocka_unit_test(draws_stand_for_all_particles),
+};
+
+UNIT_MAIN(tests, start, end)
