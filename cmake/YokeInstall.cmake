@@ -4,16 +4,19 @@ include(CMakePackageConfigHelpers)
 set(package_directory ${CMAKE_INSTALL_LIBDIR}/cmake/yoke)
 
 install(DIRECTORY include/yoke DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
-install(TARGETS yoke_shared yoke_static EXPORT yokeTargets)
+install(FILES include/yoke_fmm.h include/yoke_fmm.f90 DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(TARGETS yoke_shared yoke_static yoke_fmm_shared yoke_fmm_static EXPORT yokeTargets)
 install(TARGETS yoke_tool)
-# A program that links libyoke.a may have functions of its own with the names of ours: what is not public becomes local to one object.
-install(CODE "
-    set(archive \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}/libyoke.a\")
-    execute_process(COMMAND ${CMAKE_LINKER} -r --whole-archive \${archive} -o \${archive}.o COMMAND_ERROR_IS_FATAL ANY)
-    execute_process(COMMAND ${CMAKE_OBJCOPY} --localize-hidden \${archive}.o COMMAND_ERROR_IS_FATAL ANY)
-    file(REMOVE \${archive})
-    execute_process(COMMAND ${CMAKE_AR} rcs \${archive} \${archive}.o COMMAND_ERROR_IS_FATAL ANY)
-    file(REMOVE \${archive}.o)")
+# A program that links libyoke.a (or libyoke_fmm.a) may have functions of its own with the names of ours: what is not public becomes local to one object.
+foreach(name yoke yoke_fmm)
+    install(CODE "
+        set(archive \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_LIBDIR}/lib${name}.a\")
+        execute_process(COMMAND ${CMAKE_LINKER} -r --whole-archive \${archive} -o \${archive}.o COMMAND_ERROR_IS_FATAL ANY)
+        execute_process(COMMAND ${CMAKE_OBJCOPY} --localize-hidden \${archive}.o COMMAND_ERROR_IS_FATAL ANY)
+        file(REMOVE \${archive})
+        execute_process(COMMAND ${CMAKE_AR} rcs \${archive} \${archive}.o COMMAND_ERROR_IS_FATAL ANY)
+        file(REMOVE \${archive}.o)")
+endforeach()
 install(EXPORT yokeTargets NAMESPACE yoke:: DESTINATION ${package_directory})
 
 configure_package_config_file(cmake/yokeConfig.cmake.in yokeConfig.cmake INSTALL_DESTINATION ${package_directory})
@@ -24,7 +27,8 @@ install(FILES ${PROJECT_BINARY_DIR}/yokeConfig.cmake ${PROJECT_BINARY_DIR}/yokeC
 file(RELATIVE_PATH pc_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 string(REGEX REPLACE "/$" "" pc_prefix ${pc_prefix})
 configure_file(cmake/yoke.pc.in yoke.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/yoke.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+configure_file(cmake/yoke_fmm.pc.in yoke_fmm.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/yoke.pc ${PROJECT_BINARY_DIR}/yoke_fmm.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
 # Manual pages of the commands, and completion, are made from what the commands print.
 find_package(Python3 COMPONENTS Interpreter)

@@ -20,7 +20,6 @@
 #include "particles/frames.h"
 #include "particles/generate.h"
 #include "particles/read.h"
-#include "particles/scale.h"
 
 typedef struct command_line {
     app_list operands;
@@ -282,24 +281,6 @@ static yoke_status get_particles(work *w, int64_t frame)
     return fmm_reader_read(w->reader, frame, &w->particles);
 }
 
-static yoke_status refuse_coincident(work *w)
-{
-    fmm_coincidence found = {0};
-    fmm_particles *scaled = NULL;
-    fmm_scale scale;
-    yoke_status status = fmm_scale_create(w->particles, &scale, &scaled); /* what the sums see */
-    if (!status) status = fmm_coincident(scaled, &found);
-    fmm_particles_destroy(scaled);
-    if (status || !found.count || w->line->skip_coincident) return status;
-    int64_t i = found.first;
-    return yoke_fail(
-        w->context, YOKE_ERROR_INPUT,
-        "particles %lld and %lld have charges and lie at the same place (%.17g, %.17g, %.17g)%s; with --skip-coincident such particles "
-        "do not act on each other",
-        (long long)i + 1, (long long)found.second + 1, w->particles->x[i], w->particles->y[i], w->particles->z[i],
-        found.count > 1 ? ", and there are more" : "");
-}
-
 static yoke_status show_progress(int64_t done, int64_t count, void *user)
 {
     work *w = user;
@@ -320,7 +301,7 @@ static yoke_status sum_directly(work *w)
 static yoke_status compute(work *w)
 {
     fmm_result *result = &w->result;
-    yoke_status status = refuse_coincident(w);
+    yoke_status status = w->line->skip_coincident ? YOKE_OK : fmm_coincident_refuse(w->particles, "with --skip-coincident");
     if (!status) status = fmm_field_create(w->context, w->particles->count, !w->line->potential_only, &w->field);
     if (!status)
         status = w->line->direct ? sum_directly(w) : fmm_fast(w->terminal, w->particles, &w->line->fast, w->field, &w->tuned, &w->result);

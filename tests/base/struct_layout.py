@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Sizes, offsets and values of what yoke/*.h show of structs and enumerations are those of a table, which stands for one version of the interface.
+"""Sizes, offsets and values of what yoke/*.h and yoke_fmm.h show of structs and enumerations are those of a table, which stands for one version of the interface.
 
     struct_layout.py COMPILER INCLUDE_DIRECTORY TABLE             compares
     struct_layout.py COMPILER INCLUDE_DIRECTORY TABLE --write     writes the table anew
@@ -52,7 +52,7 @@ def members(body, prefix=""):
 
 def probe(headers):
     """The program that prints the table."""
-    lines = ["#include <stddef.h>", "#include <stdio.h>", *[f'#include "yoke/{header.name}"' for header in headers], "int main(void)", "{",
+    lines = ["#include <stddef.h>", "#include <stdio.h>", *[f'#include "{header.resolve()}"' for header in headers], "int main(void)", "{",
              "    if (sizeof(void *) != 8) return 77;", '    printf("interface %d\\n", YOKE_INTERFACE);']
     for header in headers:
         text = re.sub(r"/\*.*?\*/", "", header.read_text(encoding="utf-8"), flags=re.DOTALL)
@@ -75,6 +75,7 @@ def layout(compiler, include):
     with tempfile.TemporaryDirectory() as directory:
         source, program = pathlib.Path(directory, "probe.c"), pathlib.Path(directory, "probe")
         headers = [header for header in sorted(pathlib.Path(include, "yoke").glob("*.h")) if header.name not in ("yoke.h", "dialect.h")]
+        headers += sorted(pathlib.Path(include).glob("*.h"))
         source.write_text(probe(headers), encoding="utf-8")
         subprocess.run([compiler, "-std=c11", "-D_POSIX_C_SOURCE=200809L", "-I", include, source, "-o", program], check=True)
         done = subprocess.run([program], capture_output=True, text=True, check=False)

@@ -49,6 +49,11 @@ def outside(installed, work, machine, **environment):
             sys.exit(f"mandelbrot on {devices}: {len(steps)} points of {head}, area {area}")
 
 
+def ions(program, store, **environment):
+    if "step 5: " not in run(program, store, **environment):
+        sys.exit(f"{program} does not say how its steps went")
+
+
 def main():
     cmake, compiler, build, version, with_fem = sys.argv[1:]
     command = "fem" if with_fem == "1" else "plan"
@@ -58,7 +63,7 @@ def main():
         prefix = work / "moved"
         (work / "first").rename(prefix)
 
-        for pattern in ("bin/yoke", "bin/yoke-reproduce", "bin/yoke-fmm", "man/man1/yoke-fmm.1", "include/yoke/yoke.h", "man/man1/yoke.1", "man/man1/yoke-plan.1",
+        for pattern in ("bin/yoke", "bin/yoke-reproduce", "bin/yoke-fmm", "man/man1/yoke-fmm.1", "include/yoke/yoke.h", "include/yoke_fmm.h", "include/yoke_fmm.f90", "man/man1/yoke.1", "man/man1/yoke-plan.1",
                         "man/man1/yoke-reproduce.1", "LICENSE", "doc/yoke/docs/guide/how-to.md", "doc/yoke/examples/drill-hole.yaml",
                         *(["bin/yoke-fem", "man/man1/yoke-fem.1"] if with_fem == "1" else [])):
             only(prefix, pattern)
@@ -89,26 +94,35 @@ def main():
         run(compiler, "-std=c11", "-O2", HERE.parent.parent / "examples/device/device.c", "-o", work / "device", *flags, "-lm")
         if "largest error" not in run(work / "device", "sim:gpu", machine, LD_LIBRARY_PATH=str(library)):
             sys.exit("the device example does not say how well it agrees")
+        # The library of the fast multipole method; its costs are measured once.
+        fmm = run("pkg-config", "--cflags", "--libs", "yoke_fmm", **pkg_config).split()
+        run(compiler, "-std=c11", "-O2", only(prefix, "examples/fmm/fmm.c"), "-o", work / "ions", *fmm, "-lm")
+        ions(work / "ions", work / "costs.json", LD_LIBRARY_PATH=str(library))
         outside(only(prefix, "examples/project"), work / "outside", machine, PATH=os.environ["PATH"], CC=compiler, LD_LIBRARY_PATH=str(library), **pkg_config)
         # Static: libyoke.a by its name; the libraries that it calls as what the system has.
         flags = [str(library / "libyoke.a") if flag == "-lyoke" else flag
                  for flag in run("pkg-config", "--static", "--cflags", "--libs", "yoke", **pkg_config).split()
                  if flag.startswith(("-I", "-L", "-fopenmp")) or flag in ("-lyoke", "-lhwloc", "-ljansson", "-lcminpack", "-pthread", "-ldl", "-lm")]
         run(compiler, "-std=c11", HERE / "consumer.c", "-o", work / "static", *flags)
-        names = [line.split()[-1] for line in run("nm", "--extern-only", "--defined-only", library / "libyoke.a").splitlines() if " " in line]
-        if "yoke_context_create_for" not in names or not all(name.startswith("yoke_") for name in names):
-            sys.exit("libyoke.a defines " + ", ".join(name for name in names if not name.startswith("yoke_")))
+        for archive, one in (("libyoke.a", "yoke_context_create_for"), ("libyoke_fmm.a", "yoke_fmm_create_for")):
+            names = [line.split()[-1] for line in run("nm", "--extern-only", "--defined-only", library / archive).splitlines() if " " in line]
+            other = [name for name in names if not name.startswith(("yoke_", ".gomp_critical_user_"))]  # OpenMP makes these for critical sections
+            if one not in names or other:
+                sys.exit(f"{archive} defines " + ", ".join(other))
         expect(work / "static", version)
 
         project = work / "project"
         project.mkdir()
         shutil.copy(HERE / "consumer.c", project)
+        shutil.copy(HERE.parent.parent / "examples/fmm/fmm.c", project)
         text = (HERE / "CMakeLists.txt.consumer").read_text(encoding="utf-8").replace("@version@", version)
         (project / "CMakeLists.txt").write_text(text, encoding="utf-8")
         run(cmake, "-S", project, "-B", work / "build", f"-DCMAKE_PREFIX_PATH={prefix}", f"-DCMAKE_C_COMPILER={compiler}")
         run(cmake, "--build", work / "build")
         expect(work / "build/consumer-shared", version)
         expect(work / "build/consumer-static", version)
+        for kind in ("shared", "static"):
+            ions(work / f"build/ions-{kind}", work / "costs.json")
 
 
 if __name__ == "__main__":

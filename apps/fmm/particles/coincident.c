@@ -4,6 +4,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "particles/scale.h"
+
 /*
  * Particles with charges go into a table of places by a hash of their coordinates' bits; two at the same place are found by comparison.  The table has
  * at least twice as many places as particles.  All threads fill it to see whether there are any; only if so, one fills it anew in the particles' order.
@@ -74,4 +76,21 @@ yoke_status fmm_coincident(const fmm_particles *particles, fmm_coincidence *foun
     yoke_release(particles->context, t.first);
     *found = result;
     return YOKE_OK;
+}
+
+yoke_status fmm_coincident_refuse(const fmm_particles *particles, const char *remedy)
+{
+    fmm_coincidence found = {0};
+    fmm_particles *scaled = NULL;
+    fmm_scale scale;
+    yoke_status status = fmm_scale_create(particles, &scale, &scaled); /* what the sums see */
+    if (!status) status = fmm_coincident(scaled, &found);
+    fmm_particles_destroy(scaled);
+    if (status || !found.count) return status;
+    int64_t i = found.first;
+    return yoke_fail(particles->context, YOKE_ERROR_INPUT,
+                     "particles %lld and %lld have charges and lie at the same place (%.17g, %.17g, %.17g)%s; %s such particles do not act "
+                     "on each other",
+                     (long long)i + 1, (long long)found.second + 1, particles->x[i], particles->y[i], particles->z[i],
+                     found.count > 1 ? ", and there are more" : "", remedy);
 }

@@ -14,4 +14,10 @@ typedef struct fmm_coincidence {
 /* Finds two particles with charges at the same place, the second of which comes first; count 0: none.  Errors: MEMORY. */
 yoke_status fmm_coincident(const fmm_particles *particles, fmm_coincidence *found);
 
+/*
+ * Refuses particles with charges at the same place, as sums see them (scale.h).  remedy: what to do so that they "do not act on each other".
+ * Errors: INPUT (which, and where), those of fmm_scale_create.
+ */
+yoke_status fmm_coincident_refuse(const fmm_particles *particles, const char *remedy);
+
 #endif

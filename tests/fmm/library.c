@@ -1,0 +1,338 @@
+/* libyoke_fmm (yoke_fmm.h): against sums over all pairs, at other charges and other places, on two threads, and with bad input. */
+#include <math.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include "clouds.h"
+#include "tune/machine.h"
+#include "unit.h"
+#include "yoke_fmm.h"
+
+static yoke_context *context;
+
+static int start(void **state)
+{
+    (void)state;
+    return yoke_context_create(NULL, &context) != YOKE_OK;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    yoke_context_destroy(context);
+    return 0;
+}
+
+enum { COUNT = 1000, STRIDE = 8 };
+
+/* A particle as programs keep it, with what is computed for it. */
+typedef struct body {
+    double at[3], charge, potential, gradient[3];
+} body;
+
+static body *bodies_of(enum cloud cloud)
+{
+    body *bodies = calloc(COUNT, sizeof *bodies);
+    fmm_particles *p = cloud_create(context, cloud, COUNT);
+    assert_non_null(bodies);
+    for (int i = 0; i < COUNT; i++) bodies[i] = (body){{p->x[i], p->y[i], p->z[i]}, i % 3 ? 1 : -1, 0, {0}};
+    fmm_particles_destroy(p);
+    return bodies;
+}
+
+static yoke_fmm_particles particles_of(const body *b)
+{
+    return (yoke_fmm_particles){COUNT, &b->at[0], &b->at[1], &b->at[2], &b->charge, STRIDE, STRIDE};
+}
+
+static yoke_fmm_field field_of(body *b)
+{
+    return (yoke_fmm_field){&b->potential, &b->gradient[0], &b->gradient[1], &b->gradient[2], STRIDE, STRIDE};
+}
+
+static yoke_fmm *made(yoke_context *of, yoke_fmm_options options)
+{
+    yoke_fmm *fmm = NULL;
+    assert_int_equal(yoke_fmm_create(of, &options, &fmm), YOKE_OK);
+    return fmm;
+}
+
+static yoke_status run(yoke_fmm *fmm, body *bodies)
+{
+    const yoke_fmm_particles particles = particles_of(bodies);
+    const yoke_fmm_field field = field_of(bodies);
+    return yoke_fmm_run(fmm, &particles, &field);
+}
+
+static yoke_fmm_result result_of(const yoke_fmm *fmm)
+{
+    yoke_fmm_result result;
+    assert_int_equal(yoke_fmm_get_result(fmm, &result), YOKE_OK);
+    return result;
+}
+
+typedef struct errors {
+    double potential, gradient, energy;
+} errors;
+
+/* Relative, in the 2-norm; sums over all pairs in long double. */
+static errors errors_of(const body *b)
+{
+    long double error[2] = {0}, size[2] = {0}, energy = 0, computed = 0;
+    for (int i = 0; i < COUNT; i++) {
+        long double potential = 0, gradient[3] = {0};
+        for (int j = 0; j < COUNT; j++) {
+            const long double d[3] = {(long double)b[i].at[0] - b[j].at[0], (long double)b[i].at[1] - b[j].at[1],
+                                      (long double)b[i].at[2] - b[j].at[2]};
+            const long double r = sqrtl(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
+            if (r == 0) continue;
+            potential += b[j].charge / r;
+            for (int c = 0; c < 3; c++) gradient[c] -= b[j].charge * d[c] / (r * r * r);
+        }
+        error[0] += (b[i].potential - potential) * (b[i].potential - potential);
+        size[0] += potential * potential;
+        for (int c = 0; c < 3; c++) {
+            error[1] += (b[i].gradient[c] - gradient[c]) * (b[i].gradient[c] - gradient[c]);
+            size[1] += gradient[c] * gradient[c];
+        }
+        energy += b[i].charge * potential / 2;
+        computed += (long double)b[i].charge * b[i].potential / 2;
+    }
+    return (errors){(double)sqrtl(error[0] / size[0]), (double)sqrtl(error[1] / size[1]), (double)fabsl(computed / energy - 1)};
+}
+
+static void fields_are_those_of_all_pairs(void **state)
+{
+    (void)state;
+    static const yoke_fmm_options options[] = {
+        {.direct = 1}, {.order = 16, .depth = 3, .check = 100}, {.order = 16, .leaf = 30, .check = 100, .threads = 1}};
+    static const enum cloud clouds[] = {UNIFORM, CLUSTERED, SPIRAL};
+    for (int k = 0; k < 3; k++)
+        for (int o = 0; o < 3; o++) {
+            body *bodies = bodies_of(clouds[k]);
+            yoke_fmm *fmm = made(context, options[o]);
+            assert_int_equal(run(fmm, bodies), YOKE_OK);
+            const errors e = errors_of(bodies);
+            const yoke_fmm_result r = result_of(fmm);
+            const double bound = options[o].direct ? 1e-12 : 1e-4;
+            assert_true(e.potential < bound && e.gradient < 10 * bound && e.energy < bound);
+            assert_true(r.particles == COUNT && r.built && !r.tuned && r.near_s >= 0 && isnan(r.predicted_s));
+            assert_true(options[o].direct ? r.depth < 2 : r.depth >= 2 && r.order == 16 && r.leaf == options[o].leaf);
+            assert_int_equal(r.sampled, options[o].check);
+            if (r.sampled) assert_true(r.sampled_potential_error < bound && r.sampled_potential_error > 0.1 * e.potential);
+            assert_string_equal(bodies[0].charge < 0 ? "-" : "+", "-"); /* what is the caller's stays */
+            yoke_fmm_destroy(fmm);
+            free(bodies);
+        }
+}
+
+static void other_charges_at_the_same_places_need_no_new_tree(void **state)
+{
+    (void)state;
+    body *bodies = bodies_of(SHELLS), *fresh = bodies_of(SHELLS);
+    yoke_fmm *kept = made(context, (yoke_fmm_options){.order = 6, .depth = 3}),
+             *other = made(context, (yoke_fmm_options){.order = 6, .depth = 3});
+    assert_int_equal(run(kept, bodies), YOKE_OK);
+    for (int i = 0; i < COUNT; i++) bodies[i].charge = fresh[i].charge = i % 7 - 2.5;
+    assert_int_equal(run(kept, bodies), YOKE_OK);
+    assert_int_equal(result_of(kept).built, 0);
+    assert_int_equal(run(other, fresh), YOKE_OK);
+    assert_memory_equal(bodies, fresh, COUNT * sizeof *bodies);
+    bodies[COUNT - 1].at[2] += 1e-9; /* no place but the last is another */
+    assert_int_equal(run(kept, bodies), YOKE_OK);
+    assert_int_equal(result_of(kept).built, 1);
+    yoke_fmm_destroy(kept);
+    yoke_fmm_destroy(other);
+    free(bodies);
+    free(fresh);
+}
+
+/* Sums over pairs take very long, so that trees are deep; nothing is measured. */
+static yoke_status trial(void *user, fmm_operation operation, int size, int64_t calls, double *seconds)
+{
+    (void)user;
+    (void)calls;
+    *seconds = (double)fmm_bench_units(operation, size) * (operation == FMM_NEAR ? 1e-6 : 1e-9) * (size + 1);
+    return YOKE_OK;
+}
+
+static void keep_costs(const char *store)
+{
+    const fmm_machine_options options = {.gradient = 1, .trial = trial};
+    fmm_machine machine;
+    yoke_run *costs = NULL;
+    assert_int_equal(yoke_run_create(context, &(yoke_run_options){.devices = "openmp", .no_meters = 1, .store = store}, &costs), YOKE_OK);
+    assert_int_equal(fmm_machine_measure(context, costs, 0, &options, &machine), YOKE_OK);
+    assert_int_equal(yoke_run_save(costs, NULL), YOKE_OK);
+    yoke_run_destroy(costs);
+}
+
+/* In a loop over time the choice is kept while particles move a little, and made anew for others. */
+static void the_tree_is_chosen_anew_for_other_particles_only(void **state)
+{
+    (void)state;
+    char path[64], *text = NULL;
+    (void)snprintf(path, sizeof path, "library-store-%ld.json", (long)getpid());
+    keep_costs(path);
+    body *bodies = bodies_of(UNIFORM), *clustered = bodies_of(CLUSTERED);
+    yoke_fmm *fmm = made(context, (yoke_fmm_options){.order = 4, .store = path});
+    const yoke_fmm_particles particles = particles_of(bodies);
+    assert_int_equal(yoke_fmm_tune(fmm, &particles), YOKE_OK);
+    const yoke_fmm_result chosen = result_of(fmm);
+    assert_true(chosen.tuned && chosen.predicted_s > 0 && chosen.depth >= 2);
+    assert_int_equal(yoke_fmm_explain(fmm, &text), YOKE_OK);
+    assert_non_null(strstr(text, "(chosen)"));
+    yoke_release(context, text);
+    assert_int_equal(run(fmm, bodies), YOKE_OK); /* at the places of yoke_fmm_tune */
+    assert_true(!result_of(fmm).tuned && !result_of(fmm).built);
+    for (int step = 0; step < 3; step++) {
+        for (int i = 0; i < COUNT; i++) bodies[i].at[i % 3] += 1e-4;
+        assert_int_equal(run(fmm, bodies), YOKE_OK);
+        assert_true(!result_of(fmm).tuned && result_of(fmm).built && result_of(fmm).leaf == chosen.leaf);
+        assert_true(errors_of(bodies).potential < 0.1);
+    }
+    assert_int_equal(run(fmm, clustered), YOKE_OK);
+    assert_int_equal(result_of(fmm).tuned, 1);
+    assert_true(errors_of(clustered).potential < 0.1);
+    yoke_fmm_destroy(fmm);
+    free(bodies);
+    free(clustered);
+    (void)remove(path);
+}
+
+typedef struct worker {
+    enum cloud cloud;
+    body *bodies;
+    int wrong;
+} worker;
+
+static void *work(void *of)
+{
+    worker *w = of;
+    yoke_context *own = NULL;
+    yoke_fmm *fmm = NULL;
+    w->wrong += yoke_context_create(NULL, &own) != YOKE_OK;
+    w->wrong += yoke_fmm_create(own, &(yoke_fmm_options){.order = 6, .leaf = 40, .threads = 1 + (w->cloud == UNIFORM)}, &fmm) != YOKE_OK;
+    for (int step = 0; step < 4 && !w->wrong; step++) {
+        w->bodies[0].at[0] += 1e-3;
+        w->wrong += run(fmm, w->bodies) != YOKE_OK;
+    }
+    yoke_fmm_destroy(fmm);
+    yoke_context_destroy(own);
+    return NULL;
+}
+
+static void objects_of_different_contexts_work_at_once(void **state)
+{
+    (void)state;
+    static const enum cloud clouds[] = {UNIFORM, CLUSTERED};
+    pthread_t threads[2];
+    worker together[2], alone[2];
+    for (int k = 0; k < 2; k++) {
+        together[k] = (worker){clouds[k], bodies_of(clouds[k]), 0};
+        alone[k] = (worker){clouds[k], bodies_of(clouds[k]), 0};
+        work(&alone[k]);
+    }
+    for (int k = 0; k < 2; k++) assert_int_equal(pthread_create(&threads[k], NULL, work, &together[k]), 0);
+    for (int k = 0; k < 2; k++) assert_int_equal(pthread_join(threads[k], NULL), 0);
+    for (int k = 0; k < 2; k++) {
+        assert_int_equal(together[k].wrong + alone[k].wrong, 0);
+        assert_memory_equal(together[k].bodies, alone[k].bodies, COUNT * sizeof(body));
+        free(together[k].bodies);
+        free(alone[k].bodies);
+    }
+}
+
+static void assert_refused(yoke_status status, yoke_status expected, const char *said)
+{
+    assert_int_equal(status, expected);
+    assert_non_null(strstr(yoke_last_error(context), said));
+}
+
+static void bad_options_are_named(void **state)
+{
+    (void)state;
+    static const struct {
+        yoke_fmm_options options;
+        const char *said;
+    } cases[] = {
+        {{0}, "order 0"},
+        {{.order = 51}, "order 51"},
+        {{.order = 3, .depth = -1}, "depth -1"},
+        {{.order = 3, .depth = 22}, "depth 22"},
+        {{.order = 3, .leaf = -5}, "leaf -5"},
+        {{.direct = 1, .depth = 3}, "direct sums have no tree"},
+        {{.order = 3, .threads = -1}, "-1 threads"},
+        {{.order = 3, .threads = 1 << 30}, "threads"},
+        {{.order = 3, .objective = (yoke_objective)9}, "objective 9"},
+        {{.order = 3, .check = -1}, "check -1"},
+    };
+    yoke_fmm *fmm = NULL;
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++)
+        assert_refused(yoke_fmm_create(context, &cases[k].options, &fmm), YOKE_ERROR_ARGUMENT, cases[k].said);
+    assert_refused(yoke_fmm_create_for(YOKE_INTERFACE + 1, context, &(yoke_fmm_options){.order = 3}, &fmm), YOKE_ERROR_ARGUMENT,
+                   "built for");
+    assert_refused(yoke_fmm_create(context, NULL, &fmm), YOKE_ERROR_ARGUMENT, "NULL");
+    assert_int_equal(yoke_fmm_create(NULL, &(yoke_fmm_options){.order = 3}, &fmm), YOKE_ERROR_ARGUMENT);
+    assert_int_equal(yoke_fmm_run(NULL, NULL, NULL), YOKE_ERROR_ARGUMENT);
+    assert_int_equal(yoke_fmm_get_result(NULL, NULL), YOKE_ERROR_ARGUMENT);
+    assert_null(fmm);
+    yoke_fmm_destroy(NULL);
+}
+
+static void bad_particles_are_named_and_the_field_stays(void **state)
+{
+    (void)state;
+    body *bodies = bodies_of(UNIFORM);
+    yoke_fmm *fmm = made(context, (yoke_fmm_options){.order = 3, .depth = 2});
+    yoke_fmm *skips = made(context, (yoke_fmm_options){.order = 3, .depth = 2, .skip_coincident = 1, .potential_only = 1});
+    for (int i = 0; i < COUNT; i++) bodies[i].potential = -77;
+    bodies[41].at[1] = NAN;
+    assert_refused(run(fmm, bodies), YOKE_ERROR_INPUT, "y of particle 42 is nan");
+    bodies[41].at[1] = 0;
+    bodies[6].charge = INFINITY;
+    assert_refused(run(fmm, bodies), YOKE_ERROR_INPUT, "charge of particle 7 is inf");
+    bodies[6].charge = 1;
+    memcpy(bodies[9].at, bodies[3].at, sizeof bodies->at);
+    assert_refused(run(fmm, bodies), YOKE_ERROR_INPUT, "particles 4 and 10 have charges and lie at the same place");
+    assert_refused(run(skips, bodies), YOKE_ERROR_ARGUMENT, "potential_only");
+    for (int i = 0; i < COUNT; i++) assert_true(bodies[i].potential == -77);
+
+    yoke_fmm_particles p = particles_of(bodies);
+    yoke_fmm_field f = {.potential = &bodies->potential, .potential_stride = STRIDE};
+    assert_int_equal(yoke_fmm_run(skips, &p, &f), YOKE_OK);
+    f.gx = &bodies->gradient[0];
+    assert_refused(yoke_fmm_run(fmm, &p, &f), YOKE_ERROR_ARGUMENT, "all three, or none");
+    f = field_of(bodies);
+    f.potential = NULL;
+    assert_refused(yoke_fmm_run(fmm, &p, &f), YOKE_ERROR_ARGUMENT, "no array for the potentials");
+    f = field_of(bodies);
+    f.gradient_stride = -1;
+    assert_refused(yoke_fmm_run(fmm, &p, &f), YOKE_ERROR_ARGUMENT, "stride of the field");
+    f = field_of(bodies);
+    p.stride = -3;
+    assert_refused(yoke_fmm_run(fmm, &p, &f), YOKE_ERROR_ARGUMENT, "stride of the particles");
+    p = particles_of(bodies);
+    p.charge = NULL;
+    assert_refused(yoke_fmm_run(fmm, &p, &f), YOKE_ERROR_ARGUMENT, "give all four");
+    p.count = -1;
+    assert_refused(yoke_fmm_tune(fmm, &p), YOKE_ERROR_ARGUMENT, "-1 particles");
+    assert_refused(yoke_fmm_tune(fmm, NULL), YOKE_ERROR_ARGUMENT, "particles is NULL");
+    p.count = 0; /* none at all is right */
+    assert_int_equal(yoke_fmm_run(fmm, &p, &f), YOKE_OK);
+    assert_true(result_of(fmm).total_energy == 0);
+    yoke_fmm_destroy(fmm);
+    yoke_fmm_destroy(skips);
+    free(bodies);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(fields_are_those_of_all_pairs),
+    cmocka_unit_test(other_charges_at_the_same_places_need_no_new_tree),
+    cmocka_unit_test(the_tree_is_chosen_anew_for_other_particles_only),
+    cmocka_unit_test(objects_of_different_contexts_work_at_once),
+    cmocka_unit_test(bad_options_are_named),
+    cmocka_unit_test(bad_particles_are_named_and_the_field_stays),
+};
+
+UNIT_MAIN(tests, start, end)
