@@ -1,5 +1,6 @@
 #include <omp.h>
 
+#include "base/failing.h"
 #include "clouds.h"
 #include "tree/lists.h"
 #include "tune/count.h"
@@ -444,6 +445,54 @@ static void what_makes_no_adaptive_tree_is_refused(void **state)
     fmm_particles_destroy(p);
 }
 
+/* A tree, what is made from it, and a division that fails and leaves it as it is. */
+static yoke_status make_all(const fmm_particles *p, fmm_tree **tree)
+{
+    const int64_t capacities[] = {3, 30};
+    fmm_operations operations[2];
+    fmm_near_list near;
+    fmm_w_list w;
+    yoke_status status = fmm_tree_create_adaptive(p, fmm_box_around(p), FMM_MAX_DEPTH, 3, tree);
+    if (status) return status;
+    status = fmm_leaf_lists_create(*tree, FMM_PAIRS_BOTH, &near, &w);
+    if (status) return status;
+    fmm_near_list_destroy(*tree, &near);
+    fmm_w_list_destroy(*tree, &w);
+    status = fmm_count_operations(*tree, 5, 2, capacities, operations);
+    if (!status) status = fmm_tree_divide(*tree, FMM_MAX_DEPTH, 30);
+    check_cells(*tree, status ? 3 : 30);
+    check_leaves(*tree);
+    return status;
+}
+
+static void no_failing_allocation_is_missed(void **state)
+{
+    (void)state;
+    failing memory = {0};
+    yoke_options options = failing_options(&memory);
+    yoke_context *limited = NULL;
+    int failures = 0;
+    assert_int_equal(yoke_context_create(&options, &limited), YOKE_OK);
+    fmm_particles *p = cloud_create(limited, CLUSTERED, 400);
+    int64_t before = memory.outstanding;
+    for (int64_t k = 1;; k++) {
+        fmm_tree *tree = NULL;
+        memory.calls = 0;
+        memory.fail_at = k;
+        yoke_status status = make_all(p, &tree);
+        fmm_tree_destroy(tree);
+        assert_int_equal(memory.outstanding, before);
+        if (status == YOKE_OK) break;
+        assert_int_equal(status, YOKE_ERROR_MEMORY);
+        failures++;
+    }
+    assert_true(failures > 50);
+    memory.fail_at = 0;
+    fmm_particles_destroy(p);
+    yoke_context_destroy(limited);
+    assert_int_equal(memory.outstanding, 0);
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(cells_with_more_particles_than_the_capacity_are_split),
     cmocka_unit_test(adaptive_trees_are_the_same_at_each_number_of_threads),
@@ -453,6 +502,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(operations_on_a_lattice_are_those_of_uniform_trees),
     cmocka_unit_test(one_particle_and_none_make_adaptive_trees),
     cmocka_unit_test(what_makes_no_adaptive_tree_is_refused),
+    cmocka_unit_test(no_failing_allocation_is_missed),
 };
 
 UNIT_MAIN(tests, start, end)
