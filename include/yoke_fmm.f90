@@ -7,6 +7,8 @@ module yoke_fmm
     integer(c_int), parameter :: yoke_ok = 0
 
     type, bind(c) :: yoke_fmm_options
+        real(c_double) :: error = 0
+        integer(c_int) :: error_of_forces = 0
         integer(c_int) :: order = 0
         integer(c_int) :: direct = 0
         integer(c_int) :: depth = 0
@@ -41,6 +43,7 @@ module yoke_fmm
         real(c_double) :: predicted_s, predicted_j
         real(c_double) :: tune_s, tree_s, near_s, far_s
         real(c_double) :: total_energy
+        real(c_double) :: predicted_potential_error, predicted_force_error
         integer(c_int64_t) :: sampled
         real(c_double) :: sampled_potential_error, sampled_force_error
     end type

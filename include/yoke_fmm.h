@@ -2,7 +2,7 @@
  * yoke_fmm.h - libyoke_fmm: potentials and forces of charged particles in open space, by a fast multipole method that chooses its own tree.
  *
  *     yoke_context_create(NULL, &context);
- *     yoke_fmm_create(context, &(yoke_fmm_options){.order = 8}, &fmm);
+ *     yoke_fmm_create(context, &(yoke_fmm_options){.error = 1e-4}, &fmm);
  *     yoke_fmm_run(fmm, &particles, &field);                          once for each step of time
  *     yoke_fmm_destroy(fmm);
  *
@@ -23,18 +23,21 @@ typedef struct yoke_fmm yoke_fmm;
 
 /* Zero is what is usual.  As for all structs of yoke (yoke/core.h) members are added at the end only. */
 typedef struct yoke_fmm_options {
-    int order;                /* of the expansions, 1 to 50; with `direct` not used */
-    int direct;               /* nonzero: sums over all pairs, exact but for rounding */
-    int depth;                /* of the uniform tree, or of an adaptive one (leaf) the greatest; 0: chosen */
-    int64_t leaf;             /* an adaptive tree whose cells are split where they have more particles; 0: chosen */
-    int potential_only;       /* nonzero: no gradients */
-    int skip_coincident;      /* nonzero: particles at the same place do not act on each other; zero: those with charges are an error */
-    int threads;              /* on the cores, at most 1024; 0: as many as OpenMP has */
+    double error;        /* requested, of the potentials: relative, in the 2-norm over all particles; 0: 1e-3, or what `order` leaves */
+    int error_of_forces; /* nonzero: it is of the forces */
+    int order;           /* of the expansions, 1 to 50; 0: chosen for the error */
+    int direct;          /* nonzero: sums over all pairs, exact but for rounding */
+    int depth;           /* of the uniform tree, or of an adaptive one (leaf) the greatest; 0: chosen */
+    int64_t leaf;        /* an adaptive tree whose cells are split where they have more particles; 0: chosen */
+    int potential_only;  /* nonzero: no gradients */
+    int skip_coincident; /* nonzero: particles at the same place do not act on each other; zero: those with charges are an error */
+    int threads;         /* on the cores, at most 1024; 0: as many as OpenMP has */
     yoke_objective objective; /* of the chosen tree */
     const char
         *store; /* file for costs of operations on this machine; NULL: this machine's store; "none": they are measured by each object */
     const char *declared; /* powers of a machine without meters, as in yoke_run_options; may be NULL */
-    int64_t check;        /* so many particles are compared with direct sums at each run; 0: none */
+    int64_t
+        check; /* so many particles are compared with direct sums at each run, which is done again with a higher order where they say that the error is not kept; 0: none */
 } yoke_fmm_options;
 
 /*
@@ -80,9 +83,9 @@ YOKE_API yoke_status yoke_fmm_tune(yoke_fmm *fmm, const yoke_fmm_particles *part
 
 /*
  * Computes the field of the particles.  At the positions of the last call the tree is used again, so that other charges cost less.  Elsewhere a new tree is
- * built, of the depth or leaf size that was chosen last.  The choice is made anew where the number of particles, of leaves or of near pairs is no longer
+ * built, of the depth or leaf size that was chosen last.  The order, where it is chosen, is chosen anew for other charges or places.  The choice of the tree is made anew where the number of particles, of leaves or of near pairs is no longer
  * within a fifth of that of the last choice.  The same bits come out for any number of threads while the choice is the same.
- * Errors: as above; ARGUMENT (gradients wanted of an object with potential_only), INPUT (charges too different to be summed: which), NUMERIC (a
+ * Errors: as above; ARGUMENT (gradients wanted of an object with potential_only), INPUT (charges too different to be summed: which; an error that cannot be reached: which one can be), NUMERIC (a
  * potential or a force is larger than the largest double: which).  The field is written on success only.
  */
 YOKE_API yoke_status yoke_fmm_run(yoke_fmm *fmm, const yoke_fmm_particles *particles, const yoke_fmm_field *field);
@@ -97,8 +100,9 @@ typedef struct yoke_fmm_result {
     double predicted_s, predicted_j;      /* of tree and both fields, when the tree was chosen; NaN: it was given */
     double tune_s, tree_s, near_s, far_s; /* seconds of this call */
     double total_energy;                  /* half the sum of charges times potentials */
-    int64_t sampled;                      /* particles that were compared with direct sums */
-    double sampled_potential_error, sampled_force_error; /* relative, in the 2-norm over them */
+    double predicted_potential_error, predicted_force_error; /* with an order that was chosen; else NaN */
+    int64_t sampled;                                         /* particles that were compared with direct sums */
+    double sampled_potential_error, sampled_force_error;     /* relative, in the 2-norm over them */
 } yoke_fmm_result;
 
 /* Errors: ARGUMENT (NULL). */

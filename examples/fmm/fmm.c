@@ -52,7 +52,7 @@ int main(int argc, char **argv)
     static double potential[IONS];
     const int64_t stride = sizeof(ion) / sizeof(double); /* from one ion to the next */
     const double dt = 0.02;
-    const yoke_fmm_options options = {.order = 10, .check = 200, .store = argc > 1 ? argv[1] : NULL};
+    const yoke_fmm_options options = {.error = 1e-5, .check = 200, .store = argc > 1 ? argv[1] : NULL};
     const yoke_fmm_particles particles = {
         IONS, &ions[0].at[0], &ions[0].at[1], &ions[0].at[2], &ions[0].charge, .stride = stride, .charge_stride = stride};
     const yoke_fmm_field field = {potential, &ions[0].gradient[0], &ions[0].gradient[1], &ions[0].gradient[2], .gradient_stride = stride};

@@ -126,6 +126,44 @@ static void fields_are_those_of_all_pairs(void **state)
         }
 }
 
+static void the_requested_error_is_kept(void **state)
+{
+    (void)state;
+    static const double requests[] = {0, 1e-5, 1e-8};
+    int order = 0;
+    for (int k = 0; k < 3; k++) {
+        body *bodies = bodies_of(UNIFORM);
+        yoke_fmm *fmm =
+            made(context, (yoke_fmm_options){.error = requests[k], .error_of_forces = k == 1, .depth = 2, .check = 200 * (k == 2)});
+        const double error = requests[k] > 0 ? requests[k] : 1e-3;
+        for (int step = 0; step < 3; step++) { /* other charges, and other places */
+            assert_int_equal(run(fmm, bodies), YOKE_OK);
+            const errors e = errors_of(bodies);
+            const yoke_fmm_result r = result_of(fmm);
+            assert_true((k == 1 ? e.gradient : e.potential) <= error);
+            assert_true((k == 1 ? r.predicted_force_error : r.predicted_potential_error) <= error);
+            assert_int_equal(r.built, step != 1);
+            assert_true(r.order > 0 && (step || r.order > order));
+            if (!step) order = r.order;
+            for (int i = 0; i < COUNT && !step; i++) bodies[i].charge = -1 - i % 2;
+            bodies[0].at[0] += 1e-3 * step;
+        }
+        yoke_fmm_destroy(fmm);
+        free(bodies);
+    }
+    body *bodies = bodies_of(UNIFORM);
+    yoke_fmm *fmm = made(context, (yoke_fmm_options){.error = 1e-30, .depth = 2});
+    assert_int_equal(run(fmm, bodies), YOKE_ERROR_INPUT); /* cannot be reached */
+    yoke_fmm_particles few = particles_of(bodies);
+    const yoke_fmm_field field = field_of(bodies);
+    for (few.count = 0; few.count < 2; few.count++) { /* no pair at all */
+        assert_int_equal(yoke_fmm_run(fmm, &few, &field), YOKE_OK);
+        assert_true(result_of(fmm).total_energy == 0);
+    }
+    yoke_fmm_destroy(fmm);
+    free(bodies);
+}
+
 static void other_charges_at_the_same_places_need_no_new_tree(void **state)
 {
     (void)state;
@@ -175,7 +213,7 @@ static void the_tree_is_chosen_anew_for_other_particles_only(void **state)
     (void)snprintf(path, sizeof path, "library-store-%ld.json", (long)getpid());
     keep_costs(path);
     body *bodies = bodies_of(UNIFORM), *clustered = bodies_of(CLUSTERED);
-    yoke_fmm *fmm = made(context, (yoke_fmm_options){.order = 4, .store = path});
+    yoke_fmm *fmm = made(context, (yoke_fmm_options){.error = 1e-2, .store = path});
     const yoke_fmm_particles particles = particles_of(bodies);
     assert_int_equal(yoke_fmm_tune(fmm, &particles), YOKE_OK);
     const yoke_fmm_result chosen = result_of(fmm);
@@ -256,7 +294,12 @@ static void bad_options_are_named(void **state)
         yoke_fmm_options options;
         const char *said;
     } cases[] = {
-        {{0}, "order 0"},
+        {{.error = -1}, "error -1"},
+        {{.error = 5}, "error 5"},
+        {{.error = NAN}, "error nan"},
+        {{.error = 1e-3, .order = 4}, "one of error, order and direct"},
+        {{.error_of_forces = 1, .potential_only = 1}, "error_of_forces needs forces"},
+        {{.order = -1}, "order -1"},
         {{.order = 51}, "order 51"},
         {{.order = 3, .depth = -1}, "depth -1"},
         {{.order = 3, .depth = 22}, "depth 22"},
@@ -328,6 +371,7 @@ static void bad_particles_are_named_and_the_field_stays(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(fields_are_those_of_all_pairs),
+    cmocka_unit_test(the_requested_error_is_kept),
     cmocka_unit_test(other_charges_at_the_same_places_need_no_new_tree),
     cmocka_unit_test(the_tree_is_chosen_anew_for_other_particles_only),
     cmocka_unit_test(objects_of_different_contexts_work_at_once),

@@ -10,6 +10,7 @@
 #include "method/method.h"
 #include "near/sample.h"
 #include "particles/coincident.h"
+#include "tune/accuracy.h"
 #include "tune/tune.h"
 
 enum { MAX_THREADS = 1024, SAMPLE_SEED = 1 };
@@ -27,9 +28,13 @@ struct yoke_fmm {
     int chosen; /* nonzero: tuned is of a choice */
     int depth;
     int64_t capacity; /* 0: a uniform tree */
+    int order;        /* given, or chosen last */
     sizes sizes;      /* when it was chosen */
     fmm_particles *particles;
-    fmm_method *method; /* of their positions; NULL: there is none */
+    fmm_method *method;    /* of their positions; NULL: there is none */
+    int ordered;           /* nonzero: the order was chosen for the tree and charges that are kept */
+    fmm_accuracy accuracy; /* of that order */
+    fmm_sample sample;     /* of the last run */
     yoke_fmm_result result;
 };
 
@@ -37,9 +42,15 @@ struct yoke_fmm {
 
 static yoke_status check_options(yoke_context *context, const yoke_fmm_options *o)
 {
-    if (!o->direct && (o->order < 1 || o->order > FMM_MAX_ORDER))
-        return yoke_fail(context, YOKE_ERROR_ARGUMENT, "yoke_fmm_create: order %d; it has to be 1 to %d, or direct nonzero", o->order,
-                         FMM_MAX_ORDER);
+    if (o->order < 0 || o->order > FMM_MAX_ORDER)
+        return yoke_fail(context, YOKE_ERROR_ARGUMENT, "yoke_fmm_create: order %d; it has to be 0 (chosen) to %d", o->order, FMM_MAX_ORDER);
+    if (!(o->error >= 0 && o->error <= 1))
+        return yoke_fail(context, YOKE_ERROR_ARGUMENT, "yoke_fmm_create: error %g; it has to be above 0 and at most 1, or 0 for 1e-3",
+                         o->error);
+    if (o->error > 0 && (o->order || o->direct))
+        return yoke_fail(context, YOKE_ERROR_ARGUMENT, "yoke_fmm_create: error chooses the order: give one of error, order and direct");
+    if (o->error_of_forces && o->potential_only)
+        return yoke_fail(context, YOKE_ERROR_ARGUMENT, "yoke_fmm_create: error_of_forces needs forces: leave potential_only 0");
     if (o->depth < 0 || o->depth > FMM_MAX_DEPTH)
         return yoke_fail(context, YOKE_ERROR_ARGUMENT, "yoke_fmm_create: depth %d; it has to be 0 (chosen) to %d", o->depth, FMM_MAX_DEPTH);
     if (o->leaf < 0) return yoke_fail(context, YOKE_ERROR_ARGUMENT, "yoke_fmm_create: leaf %lld is negative", (long long)o->leaf);
@@ -73,6 +84,8 @@ static yoke_fmm_result nothing(const yoke_fmm *fmm)
                              .near_s = NAN,
                              .far_s = NAN,
                              .total_energy = NAN,
+                             .predicted_potential_error = NAN,
+                             .predicted_force_error = NAN,
                              .sampled_potential_error = NAN,
                              .sampled_force_error = NAN};
 }
@@ -89,6 +102,7 @@ yoke_status yoke_fmm_create_for(int interface_number, yoke_context *context, con
     if (status) return status;
     created->context = context;
     created->options = *options;
+    created->order = options->order;
     status = copy_text(context, options->store, &created->store);
     if (!status) status = copy_text(context, options->declared, &created->declared);
     created->result = nothing(created);
@@ -120,10 +134,85 @@ void yoke_fmm_destroy(yoke_fmm *fmm)
 
 static int tree_is_given(const yoke_fmm *fmm) { return fmm->options.direct || fmm->options.depth > 0 || fmm->options.leaf > 0; }
 
-/* The best tree for the particles; *tree gets them sorted. */
-static yoke_status ask_tuner(yoke_fmm *fmm, const fmm_particles *particles, fmm_tree **tree)
+static int order_is_chosen(const yoke_fmm *fmm) { return !fmm->options.direct && !fmm->options.order; }
+
+static fmm_request request_of(const yoke_fmm *fmm)
+{
+    return (fmm_request){fmm->options.error > 0 ? fmm->options.error : 1e-3, fmm->options.error_of_forces ? FMM_FORCES : FMM_POTENTIALS};
+}
+
+static yoke_status set_order(yoke_fmm *fmm, fmm_method *method, int order)
+{
+    int orders[FMM_MAX_DEPTH + 1];
+    for (int l = 0; l <= FMM_MAX_DEPTH; l++) orders[l] = order;
+    fmm->result.order = order;
+    return fmm_method_set_orders(method, orders);
+}
+
+/* tree: NULL, or the particles sorted, which is taken over.  An adaptive tree of the kept choice is as deep as its leaves ask. */
+static yoke_status build(yoke_fmm *fmm, const fmm_particles *particles, int order, fmm_tree *tree, fmm_method **method)
+{
+    const int gradient = !fmm->options.potential_only;
+    const fmm_method_options options = {.depth = fmm->chosen && fmm->capacity > 0 && !tree ? FMM_MAX_DEPTH : fmm->depth,
+                                        .capacity = fmm->capacity,
+                                        .direct = fmm_method_direct(order, gradient),
+                                        .gradient = gradient,
+                                        .tree = tree};
+    fmm_method_destroy(*method);
+    *method = NULL;
+    fmm->ordered = 0;
+    fmm->result.built = 1;
+    double begin_s = yoke_clock_s();
+    yoke_status status = fmm_method_create(particles, &options, method);
+    if (!status) status = set_order(fmm, *method, order);
+    fmm->result.tree_s = yoke_clock_s() - begin_s;
+    return status;
+}
+
+static yoke_status choose_order(yoke_fmm *fmm, fmm_method *method, const fmm_particles *particles)
+{
+    const fmm_request request = request_of(fmm);
+    yoke_status status = fmm_choose_order(method, particles->charge, &request, &fmm->accuracy);
+    fmm->ordered = !status;
+    return status;
+}
+
+/* The best tree for expansions of an order. */
+static yoke_status find_tree(yoke_fmm *fmm, fmm_tuner *tuner, int order)
+{
+    const fmm_choice *choice = &fmm->tuned.choice;
+    fmm->chosen = 0;
+    yoke_status status = fmm_tuner_choose(tuner, order, &fmm->tuned);
+    if (status) return status;
+    fmm->chosen = 1;
+    fmm->depth = choice->depth;
+    fmm->capacity = choice->adaptive < 0 ? 0 : choice->capacity[choice->adaptive];
+    return YOKE_OK;
+}
+
+/* The best tree depends on the order, and that a little on the tree: first with a usual order, then with the one that this tree needs. */
+static yoke_status choose_with(yoke_fmm *fmm, fmm_tuner *tuner, const fmm_particles *particles, int order, fmm_method **method)
+{
+    yoke_status status = find_tree(fmm, tuner, order);
+    if (!status) status = build(fmm, particles, order, fmm_tuner_take_tree(tuner), method);
+    if (status || !order_is_chosen(fmm)) return status;
+    status = choose_order(fmm, *method, particles);
+    if (status || fmm->accuracy.order == order || fmm->depth < 2) return status;
+    int depth = fmm->depth;
+    int64_t capacity = fmm->capacity;
+    status = find_tree(fmm, tuner, fmm->accuracy.order);
+    if (status || (depth == fmm->depth && capacity == fmm->capacity)) return status;
+    return build(fmm, particles, fmm->accuracy.order, NULL, method);
+}
+
+/* The options' tree, or the best. */
+static yoke_status choose(yoke_fmm *fmm, const fmm_particles *particles, fmm_method **method)
 {
     const yoke_fmm_options *o = &fmm->options;
+    const int order = order_is_chosen(fmm) ? fmm_order_guess(request_of(fmm).error) : o->order;
+    fmm->depth = o->leaf > 0 && !o->depth ? FMM_MAX_DEPTH : o->depth;
+    fmm->capacity = o->leaf;
+    if (tree_is_given(fmm)) return build(fmm, particles, order, NULL, method);
     const fmm_tune_options options = {.objective = o->objective,
                                       .store = !fmm->store                  ? ""
                                                : strcmp(fmm->store, "none") ? fmm->store
@@ -132,50 +221,12 @@ static yoke_status ask_tuner(yoke_fmm *fmm, const fmm_particles *particles, fmm_
                                       .gradient = !o->potential_only,
                                       .depth = -1};
     fmm_tuner *tuner = NULL;
+    double begin_s = yoke_clock_s();
     yoke_status status = fmm_tuner_create(particles, &options, &tuner);
-    if (!status) status = fmm_tuner_choose(tuner, o->order, &fmm->tuned);
-    if (!status) *tree = fmm_tuner_take_tree(tuner);
+    if (!status) status = choose_with(fmm, tuner, particles, order, method);
     fmm_tuner_destroy(tuner);
-    return status;
-}
-
-/* The options' tree, or the best. */
-static yoke_status choose(yoke_fmm *fmm, const fmm_particles *particles, fmm_tree **tree)
-{
-    const yoke_fmm_options *o = &fmm->options;
-    const fmm_choice *choice = &fmm->tuned.choice;
-    fmm->depth = o->leaf > 0 && !o->depth ? FMM_MAX_DEPTH : o->depth;
-    fmm->capacity = o->leaf;
-    if (tree_is_given(fmm)) return YOKE_OK;
-    double begin_s = yoke_clock_s();
-    fmm->chosen = 0;
-    yoke_status status = ask_tuner(fmm, particles, tree);
-    if (status) return status;
-    fmm->chosen = 1;
-    fmm->depth = choice->depth;
-    fmm->capacity = choice->adaptive < 0 ? 0 : choice->capacity[choice->adaptive];
-    fmm->result.tuned = 1;
-    fmm->result.tune_s = yoke_clock_s() - begin_s;
-    return YOKE_OK;
-}
-
-/* tree: NULL, or the particles sorted, which is taken over.  An adaptive tree of the kept choice is as deep as its leaves ask. */
-static yoke_status build(yoke_fmm *fmm, const fmm_particles *particles, fmm_tree *tree, fmm_method **method)
-{
-    int orders[FMM_MAX_DEPTH + 1];
-    for (int l = 0; l <= FMM_MAX_DEPTH; l++) orders[l] = fmm->result.order;
-    const fmm_method_options options = {.depth = fmm->chosen && fmm->capacity > 0 && !tree ? FMM_MAX_DEPTH : fmm->depth,
-                                        .capacity = fmm->capacity,
-                                        .direct = -1,
-                                        .order = orders,
-                                        .gradient = !fmm->options.potential_only,
-                                        .tree = tree};
-    fmm_method_destroy(*method);
-    *method = NULL;
-    fmm->result.built = 1;
-    double begin_s = yoke_clock_s();
-    yoke_status status = fmm_method_create(particles, &options, method);
-    fmm->result.tree_s = yoke_clock_s() - begin_s;
+    fmm->result.tuned = !status;
+    if (!status) fmm->result.tune_s = yoke_clock_s() - begin_s;
     return status;
 }
 
@@ -204,16 +255,29 @@ static int at_the_same_places(const fmm_particles *a, const fmm_particles *b)
 /* A tree of the kept choice, or of a new one where there is none yet, where it is asked for, or where the kept one was for others. */
 static yoke_status grow_tree(yoke_fmm *fmm, const fmm_particles *particles, int always, fmm_method **method)
 {
-    fmm_tree *tree = NULL;
     yoke_status status = YOKE_OK;
     if (!always && fmm->chosen) {
-        status = build(fmm, particles, NULL, method);
+        status = build(fmm, particles, fmm->order, NULL, method);
         if (status || !has_changed(sizes_of(*method, particles), fmm->sizes)) return status;
     }
-    status = choose(fmm, particles, &tree);
-    if (!status) status = build(fmm, particles, tree, method);
+    status = choose(fmm, particles, method);
     if (!status) fmm->sizes = sizes_of(*method, particles);
     return status;
+}
+
+/* The order of the options, or the one that these charges need. */
+static yoke_status find_order(yoke_fmm *fmm, const fmm_particles *particles, fmm_method *method)
+{
+    yoke_fmm_result *r = &fmm->result;
+    yoke_status status = YOKE_OK;
+    if (!order_is_chosen(fmm)) return YOKE_OK;
+    if (!fmm->ordered) status = choose_order(fmm, method, particles);
+    if (!status) status = set_order(fmm, method, fmm->accuracy.order);
+    if (status) return status;
+    fmm->order = fmm->accuracy.order;
+    r->predicted_potential_error = fmm->accuracy.potential;
+    r->predicted_force_error = fmm->options.potential_only ? (double)NAN : fmm->accuracy.force;
+    return YOKE_OK;
 }
 
 /* Takes the particles, and makes sure that there is a tree of them. */
@@ -227,9 +291,11 @@ static yoke_status take(yoke_fmm *fmm, const yoke_fmm_particles *given, int tune
     if (!status && !tune && fmm->method && at_the_same_places(particles, fmm->particles)) {
         method = fmm->method;
         fmm->method = NULL;
+        fmm->ordered = fmm->ordered && !memcmp(particles->charge, fmm->particles->charge, (size_t)particles->count * sizeof(double));
     } else if (!status) {
         status = grow_tree(fmm, particles, tune, &method);
     }
+    if (!status) status = find_order(fmm, particles, method);
     forget_tree(fmm);
     if (status) {
         fmm_method_destroy(method);
@@ -270,17 +336,18 @@ yoke_status yoke_fmm_tune(yoke_fmm *fmm, const yoke_fmm_particles *particles)
 
 static yoke_status check_sample(yoke_fmm *fmm, const fmm_field *field)
 {
-    fmm_sample sample;
+    fmm_sample sample = {0};
     if (!fmm->options.check || !field->count) return YOKE_OK;
     yoke_status status = fmm_sample_error(fmm->particles, field, fmm->options.check, SAMPLE_SEED, &sample);
     if (status) return status;
+    fmm->sample = sample;
     fmm->result.sampled = sample.count;
     fmm->result.sampled_potential_error = sample.potential;
     fmm->result.sampled_force_error = sample.force;
     return YOKE_OK;
 }
 
-static yoke_status compute(yoke_fmm *fmm, fmm_field *field)
+static yoke_status compute_once(yoke_fmm *fmm, fmm_field *field)
 {
     fmm_method_seconds seconds;
     yoke_fmm_result *r = &fmm->result;
@@ -291,8 +358,32 @@ static yoke_status compute(yoke_fmm *fmm, fmm_field *field)
     r->far_pairs = (double)pairs.far;
     r->near_s = seconds.near;
     r->far_s = seconds.upward + seconds.between + seconds.downward;
-    r->total_energy = fmm_field_energy(fmm->particles, field);
     return check_sample(fmm, field);
+}
+
+/* By how much the order is too low for the requested error. */
+static int order_missing(const yoke_fmm *fmm, const fmm_accuracy *accuracy)
+{
+    const yoke_fmm_result *r = &fmm->result;
+    const fmm_request request = request_of(fmm);
+    if (!order_is_chosen(fmm) || !r->sampled || r->depth < 2) return 0;
+    int missing = request.of == FMM_FORCES
+                      ? fmm_order_missing(&request, accuracy, r->sampled_force_error, fmm->sample.force_uncertainty)
+                      : fmm_order_missing(&request, accuracy, r->sampled_potential_error, fmm->sample.potential_uncertainty);
+    return missing < FMM_MAX_ORDER - r->order ? missing : FMM_MAX_ORDER - r->order;
+}
+
+static yoke_status compute(yoke_fmm *fmm, fmm_field *field)
+{
+    fmm_accuracy accuracy = fmm->accuracy;
+    yoke_status status = compute_once(fmm, field);
+    for (int missing; !status && (missing = order_missing(fmm, &accuracy)) > 0;) {
+        status = set_order(fmm, fmm->method, fmm->result.order + missing);
+        if (!status) status = compute_once(fmm, field);
+        accuracy.potential_uncertainty = accuracy.force_uncertainty = INFINITY; /* the prediction is of another order */
+    }
+    if (!status) fmm->result.total_energy = fmm_field_energy(fmm->particles, field);
+    return status;
 }
 
 yoke_status yoke_fmm_run(yoke_fmm *fmm, const yoke_fmm_particles *particles, const yoke_fmm_field *wanted)
