@@ -62,11 +62,27 @@ void fmm_work_name(fmm_operation operation, int size, int gradient, char name[FM
     (void)snprintf(name, FMM_WORK_BYTES, "fmm %s%s", text, has_gradient && !gradient ? " potential" : "");
 }
 
+/* The sources of what is measured (yoke_embed_text). */
+extern const char fmm_near_pairs_text[], fmm_translate_text[], fmm_harmonics_text[], fmm_near_text[], fmm_levels_text[], fmm_bench_text[],
+    fmm_bench_expansions_text[];
+
+/* FNV-1a of these texts: they are long, and there are many works. */
+static void fingerprint(char text[17])
+{
+    const char *const sources[] = {fmm_near_pairs_text, fmm_translate_text, fmm_harmonics_text,       fmm_near_text,
+                                   fmm_levels_text,     fmm_bench_text,     fmm_bench_expansions_text};
+    uint64_t sum = 14695981039346656037u;
+    for (size_t i = 0; i < sizeof sources / sizeof sources[0]; i++)
+        for (const char *p = sources[i]; *p; p++) sum = (sum ^ (unsigned char)*p) * 1099511628211u;
+    (void)snprintf(text, 17, "%016llx", (unsigned long long)sum);
+}
+
 /* Tells the run what the times of a work depend on beside the machine. */
 static yoke_status tell_works(yoke_run *run, int gradient)
 {
-    char threads[32], name[FMM_WORK_BYTES];
-    const char *const texts[] = {"fmm operations 1", fmm_pairs_select()->name, threads};
+    char threads[32], sources[17], name[FMM_WORK_BYTES];
+    const char *const texts[] = {fmm_pairs_select()->name, threads, sources};
+    fingerprint(sources);
     yoke_status status = YOKE_OK;
     (void)snprintf(threads, sizeof threads, "%d threads", omp_get_max_threads());
     for (int o = 0; o < FMM_OPERATIONS; o++) {
