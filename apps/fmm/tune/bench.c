@@ -28,6 +28,7 @@ struct fmm_bench {
     fmm_particles *particles;
     fmm_field *field;
     fmm_method *method;
+    fmm_bench_pools *pools; /* of the order asked last; NULL: none was */
 };
 
 yoke_status fmm_bench_create(yoke_context *context, int gradient, fmm_bench **bench)
@@ -60,6 +61,7 @@ static void forget_cube(fmm_bench *bench)
 void fmm_bench_destroy(fmm_bench *bench)
 {
     if (!bench) return;
+    fmm_bench_pools_destroy(bench->pools);
     forget_cube(bench);
     yoke_release(bench->context, bench);
 }
@@ -225,5 +227,7 @@ yoke_status fmm_bench_run(fmm_bench *bench, fmm_operation operation, int size, i
     if (operation == FMM_NEAR) return run_near(bench, calls, seconds);
     if (operation == FMM_LIST) return run_lists(bench, calls, seconds);
     if (operation == FMM_TABLES) return run_tables(bench, size, calls, seconds);
-    return fmm_bench_expansions(bench->context, operation, size, bench->gradient, calls, seconds);
+    status = fmm_bench_pools_have(bench->context, size, &bench->pools);
+    if (!status) *seconds = fmm_bench_expansions(bench->pools, operation, bench->gradient, calls);
+    return status;
 }

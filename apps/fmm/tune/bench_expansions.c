@@ -158,58 +158,82 @@ static void fill(const pool *own)
 
 /* --------------------------------------------------------------------------------------------------- all threads */
 
-static yoke_status make_pools(yoke_context *context, const benched *b, int threads, pool *pools, double **numbers)
+struct fmm_bench_pools {
+    yoke_context *context;
+    int order, threads;
+    fmm_operators *operators;
+    double *numbers;
+    pool *of_thread; /* [threads] */
+};
+
+void fmm_bench_pools_destroy(fmm_bench_pools *pools)
 {
-    const int64_t stride = (2 * (int64_t)fmm_harmonics(b->order) + 7) / 8 * 8;
-    const int64_t room = ((int64_t)fmm_translation_work(b->operators) + 7) / 8 * 8;
-    const int64_t expansions = (SOURCES + TARGETS) * stride, each = expansions + room + 8 * MOST_PARTICLES;
-    yoke_status status = yoke_allocate_memory(context, threads * each, sizeof **numbers, 1, numbers);
+    if (!pools) return;
+    fmm_operators_destroy(pools->operators);
+    yoke_release(pools->context, pools->of_thread);
+    yoke_release(pools->context, pools->numbers);
+    yoke_release(pools->context, pools);
+}
+
+static yoke_status fill_pools(fmm_bench_pools *p)
+{
+    yoke_status status = fmm_operators_create(p->context, p->order, &p->operators);
+    if (!status) status = yoke_allocate(p->context, p->threads, sizeof *p->of_thread, &p->of_thread);
     if (status) return status;
-    for (int t = 0; t < threads; t++) {
-        double *own = *numbers + t * each;
-        pools[t] = (pool){stride, own, own + SOURCES * stride, own + expansions, own + expansions + room};
+    const int64_t stride = (2 * (int64_t)fmm_harmonics(p->order) + 7) / 8 * 8;
+    const int64_t room = ((int64_t)fmm_translation_work(p->operators) + 7) / 8 * 8;
+    const int64_t expansions = (SOURCES + TARGETS) * stride, each = expansions + room + 8 * MOST_PARTICLES;
+    status = yoke_allocate_untouched(p->context, p->threads * each, sizeof *p->numbers, &p->numbers);
+    if (status) return status;
+#pragma omp parallel num_threads(p->threads)
+    {
+        const int t = omp_get_thread_num();
+        double *own = p->numbers + t * each;
+        p->of_thread[t] = (pool){stride, own, own + SOURCES * stride, own + expansions, own + expansions + room};
+        fill(&p->of_thread[t]);
     }
     return YOKE_OK;
 }
 
+yoke_status fmm_bench_pools_have(yoke_context *context, int order, fmm_bench_pools **pools)
+{
+    fmm_bench_pools *created = NULL;
+    if (*pools && (*pools)->order == order && (*pools)->threads == omp_get_max_threads()) return YOKE_OK;
+    fmm_bench_pools_destroy(*pools);
+    *pools = NULL;
+    yoke_status status = yoke_allocate(context, 1, sizeof *created, &created);
+    if (status) return status;
+    created->context = context;
+    created->order = order;
+    created->threads = omp_get_max_threads();
+    status = fill_pools(created);
+    if (status)
+        fmm_bench_pools_destroy(created);
+    else
+        *pools = created;
+    return status;
+}
+
 /* The shortest call; it ends where the last thread has ended. */
-static double run(const benched *b, int threads, const pool *pools, int64_t calls)
+double fmm_bench_expansions(fmm_bench_pools *pools, fmm_operation operation, int gradient, int64_t calls)
 {
     double begin_s = 0, shortest_s = INFINITY;
-#pragma omp parallel num_threads(threads)
+    benched b = {.operation = operation, .order = pools->order, .gradient = gradient, .operators = pools->operators};
+    choose_directions(&b);
+#pragma omp parallel num_threads(pools->threads)
     {
-        const pool *own = &pools[omp_get_thread_num()];
-        fill(own);
-        if (b->operation == FMM_PAIR || b->operation == FMM_SPARSE) translate(b, own, 1); /* so that the code is there */
+        const pool *own = &pools->of_thread[omp_get_thread_num()];
+        if (operation == FMM_PAIR || operation == FMM_SPARSE) translate(&b, own, 1); /* so that the code is there */
         for (int64_t k = 0; k < calls; k++) {
 #pragma omp barrier
 #pragma omp master
             begin_s = yoke_clock_s();
 #pragma omp barrier
-            work(b, own);
+            work(&b, own);
 #pragma omp barrier
 #pragma omp master
             shortest_s = fmin(shortest_s, yoke_clock_s() - begin_s);
         }
     }
     return shortest_s;
-}
-
-yoke_status fmm_bench_expansions(yoke_context *context, fmm_operation operation, int order, int gradient, int64_t calls, double *seconds)
-{
-    const int threads = omp_get_max_threads();
-    benched b = {.operation = operation, .order = order, .gradient = gradient};
-    fmm_operators *operators = NULL;
-    double *numbers = NULL;
-    pool *pools = NULL;
-    choose_directions(&b);
-    yoke_status status = fmm_operators_create(context, order, &operators);
-    b.operators = operators;
-    if (!status) status = yoke_allocate(context, threads, sizeof *pools, &pools);
-    if (!status) status = make_pools(context, &b, threads, pools, &numbers);
-    if (!status) *seconds = run(&b, threads, pools, calls);
-    fmm_operators_destroy(operators);
-    yoke_release(context, pools);
-    yoke_release(context, numbers);
-    return status;
 }

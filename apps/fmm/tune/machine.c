@@ -7,7 +7,7 @@
 #include "near/kernels/pairs.h"
 
 /* Of each trial the shortest of so many calls counts; trials of one size of an operation may take about budget_s. */
-enum { CALLS = 2 };
+enum { CALLS = 2, LONG_ORDER = 20 }; /* calls of higher orders are long enough to be measured alone */
 static const double budget_s = 0.05;
 
 /* What is known. */
@@ -118,7 +118,7 @@ static yoke_status measure(measuring *m, fmm_operation operation, int size, int 
                                      .max_units = units,
                                      .sizes = 2,
                                      .brief = brief,
-                                     .calls = CALLS,
+                                     .calls = operation >= FMM_TABLES && size > LONG_ORDER ? 1 : CALLS,
                                      .budget_s = budget_s,
                                      .trial = try_operation,
                                      .user = m};
@@ -263,11 +263,13 @@ yoke_status fmm_machine_measure(yoke_context *context, yoke_run *run, int64_t de
 {
     measuring m = {.context = context, .run = run, .options = options};
     yoke_status status = tell_works(run, options->gradient);
-    for (int o = 0; o < FMM_OPERATIONS; o++) {
+    for (int o = 0; o < FMM_TABLES; o++) {
         const int *sizes;
         const int count = fmm_measured_sizes(o, &sizes);
         for (int k = 0; k < count && !status; k++) status = measure(&m, o, sizes[k], 0);
     }
+    for (int k = 0; k < ORDERS; k++) /* all of an order together: they share its tables */
+        for (int o = FMM_TABLES; o < FMM_OPERATIONS && !status; o++) status = measure(&m, o, orders[k], 0);
     fmm_bench_destroy(m.bench);
     return status ? status : read_all(&(reading){run, device, options->gradient}, machine);
 }
