@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "common/interrupt.h"
+#include "devices.h"
 #include "near/sample.h"
 
 enum { SAMPLE_SEED = 1 }; /* of the particles that are compared with direct sums */
@@ -118,6 +119,13 @@ static yoke_status check_sample(job *j, const fmm_method_pairs *pairs)
     return status;
 }
 
+static yoke_status run_method(job *j, fmm_method_seconds *seconds)
+{
+    const fmm_fast_options *o = j->options;
+    if (!o->run) return fmm_method_run(j->method, j->particles->charge, j->field, seconds);
+    return fmm_devices_run(o->run, j->method, o->tries, j->particles->charge, j->field, seconds, j->result);
+}
+
 static yoke_status run(job *j, int order)
 {
     int orders[FMM_MAX_DEPTH + 1];
@@ -127,7 +135,7 @@ static yoke_status run(job *j, int order)
     app_progress(j->terminal, "%lld particles, order %d", (long long)j->particles->count, order);
     yoke_status status = fmm_method_set_orders(j->method, orders);
     if (!status) status = app_interrupt_check(j->particles->context);
-    if (!status) status = fmm_method_run(j->method, j->particles->charge, j->field, &seconds);
+    if (!status) status = run_method(j, &seconds);
     if (status) return status;
     const fmm_tree *tree = fmm_method_tree(j->method);
     const fmm_method_pairs pairs = fmm_method_count(j->method);

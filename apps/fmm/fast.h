@@ -14,6 +14,8 @@ typedef struct fmm_fast_options {
     const fmm_tuning_words *tuning;
     int64_t depth, leaf, order, check;
     fmm_request request; /* used where no order is given */
+    yoke_run *run;       /* of fmm_devices_open, whose devices share the near field; NULL: the cores alone */
+    int tries;           /* as in fmm_shared_create */
 } fmm_fast_options;
 
 /*

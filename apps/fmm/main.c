@@ -10,6 +10,7 @@
 #include "common/interrupt.h"
 #include "common/options.h"
 #include "common/program.h"
+#include "devices.h"
 #include "fast.h"
 #include "near/direct.h"
 #include "output/explain.h"
@@ -23,7 +24,7 @@
 
 typedef struct command_line {
     app_list operands;
-    const char *distribution, *charges, *error, *error_of, *frames, *save, *output, *json, *devices, *machine;
+    const char *distribution, *charges, *error, *error_of, *frames, *save, *output, *json, *devices, *share, *machine;
     int64_t particles, seed, frame, threads;
     bool direct, potential_only, skip_coincident;
     fmm_tuning_words tuning;
@@ -46,6 +47,7 @@ typedef struct work {
     fmm_tuned tuned;
     fmm_result result;
     double begin_s;
+    yoke_run *run; /* of the devices; NULL: not open */
 } work;
 
 static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc, char **argv, command_line *line, bool *answered)
@@ -131,8 +133,12 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
          .flag = &line->skip_coincident},
         {.name = "devices",
          .value = "LIST",
-         .help = "devices that share the work, as in openmp,opencl:0.0; auto: all; by default all cores",
+         .help = "devices that share the sums over pairs, as in openmp,opencl:0.0; auto: all; by default all cores",
          .text = &line->devices},
+        {.name = "share",
+         .value = "X",
+         .help = "part of the near field that accelerators do, 0 to 1; by default that of least time (--objective)",
+         .text = &line->share},
         {.name = "machine", .value = "FILE", .help = "a simulated machine; its devices are sim:NAME", .text = &line->machine},
         {.name = "threads",
          .value = "N",
@@ -197,7 +203,7 @@ static bool asks_fast(const command_line *line)
 /* Only --save, or --save with --frames, computes nothing. */
 static bool is_fast(const command_line *line)
 {
-    bool wanted = !line->save || line->output || line->json || line->fast.check >= 0 || fmm_tuning_asked(&line->tuning);
+    bool wanted = !line->save || line->output || line->json || line->devices || line->fast.check >= 0 || fmm_tuning_asked(&line->tuning);
     return !line->direct && (asks_fast(line) || wanted);
 }
 
@@ -231,7 +237,8 @@ static yoke_status check(yoke_context *context, const command_line *line)
         return yoke_fail(context, YOKE_ERROR_INPUT, "--order leaves nothing for --error to choose: give one of them");
     if (line->error_of && line->fast.request.of == FMM_FORCES && line->potential_only)
         return yoke_fail(context, YOKE_ERROR_INPUT, "--error-of forces and --potential-only: there are no forces then");
-    if (!line->direct && line->devices) return yoke_fail(context, YOKE_ERROR_INPUT, "--devices needs --direct");
+    if (line->share && (!fast || !line->devices))
+        return yoke_fail(context, YOKE_ERROR_INPUT, "--share needs --devices, and does not belong to --direct");
     if (!fast && line->fast.check >= 0) return yoke_fail(context, YOKE_ERROR_INPUT, "--check does not belong to --direct");
     if ((!fast || line->fast.leaf > 0) && fmm_tuning_asked(&line->tuning))
         return yoke_fail(context, YOKE_ERROR_INPUT,
@@ -240,7 +247,8 @@ static yoke_status check(yoke_context *context, const command_line *line)
         return yoke_fail(context, YOKE_ERROR_INPUT,
                          "--explain, --measure-all and --plot are for one frame: give --frame N instead of --frames");
     if (line->machine && !line->devices) return yoke_fail(context, YOKE_ERROR_INPUT, "--machine needs --devices");
-    return fmm_tuning_check(context, &line->tuning);
+    yoke_status status = fmm_devices_check(context, line->share);
+    return status ? status : fmm_tuning_check(context, &line->tuning);
 }
 
 /* ------------------------------------------------------------------------------------------------ a run */
@@ -298,13 +306,24 @@ static yoke_status sum_directly(work *w)
     return status;
 }
 
+/* The devices' run is kept for all frames: it learns from each. */
+static yoke_status compute_fast(work *w)
+{
+    const command_line *line = w->line;
+    fmm_fast_options options = line->fast;
+    yoke_status status = YOKE_OK;
+    if (line->devices && !w->run) status = fmm_devices_open(w->context, line->devices, line->share, &line->tuning, &w->run);
+    options.run = w->run;
+    options.tries = !line->share;
+    return status ? status : fmm_fast(w->terminal, w->particles, &options, w->field, &w->tuned, &w->result);
+}
+
 static yoke_status compute(work *w)
 {
     fmm_result *result = &w->result;
     yoke_status status = w->line->skip_coincident ? YOKE_OK : fmm_coincident_refuse(w->particles, "with --skip-coincident");
     if (!status) status = fmm_field_create(w->context, w->particles->count, !w->line->potential_only, &w->field);
-    if (!status)
-        status = w->line->direct ? sum_directly(w) : fmm_fast(w->terminal, w->particles, &w->line->fast, w->field, &w->tuned, &w->result);
+    if (!status) status = w->line->direct ? sum_directly(w) : compute_fast(w);
     if (status) return status;
     result->total_energy = fmm_field_energy(w->particles, w->field);
     if (!isfinite(result->total_energy)) yoke_log(w->context, YOKE_LOG_WARNING, "the total energy is larger than the largest double");
@@ -353,6 +372,9 @@ static yoke_status show(work *w)
     if (r->sample.count && r->gradient) app_print(w->terminal, ", of forces %.2g", r->sample.force);
     if (r->sample.count) app_print(w->terminal, ", relative, in the 2-norm; direct sums at %lld particles\n", (long long)r->sample.count);
     show_times(w);
+    yoke_status status = YOKE_OK;
+    if (r->parts) status = fmm_devices_show(w->terminal, w->context, w->run, w->line->tuning.explain, r);
+    if (status) return status;
     return r->tuned ? fmm_tuning_show(w->terminal, w->context, &w->line->tuning, r->total_s, &w->tuned) : YOKE_OK;
 }
 
@@ -485,6 +507,7 @@ static yoke_status start(yoke_context *context, app_terminal *terminal, int argc
     if (!status) status = run(&w, argc, argv);
     release_frame(&w);
     fmm_reader_close(w.reader);
+    yoke_run_destroy(w.run);
     fmm_writer_abandon(w.save);
     fmm_writer_abandon(w.output);
     yoke_release(context, w.results);

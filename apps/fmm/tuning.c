@@ -21,6 +21,14 @@ yoke_status fmm_tuning_check(yoke_context *context, const fmm_tuning_words *word
     return status || !words->store || !strcmp(words->store, "none") ? status : app_file_check(context, words->store);
 }
 
+yoke_status fmm_tuning_objective(yoke_context *context, const fmm_tuning_words *words, yoke_objective *objective)
+{
+    int number = 0;
+    yoke_status status = app_option_choice(context, "objective", words->objective, objectives, &number);
+    if (!status) *objective = (yoke_objective)number;
+    return status;
+}
+
 /* --------------------------------------------------------------------------------------------------- choosing */
 
 struct fmm_tuning {
@@ -40,8 +48,7 @@ static yoke_status progress(void *user, const char *what)
     return app_interrupt_check(c->context);
 }
 
-/* The store of the words: this machine's where there are none. */
-static const char *store_of(const fmm_tuning_words *words)
+const char *fmm_tuning_store(const fmm_tuning_words *words)
 {
     if (!words->store) return "";
     return strcmp(words->store, "none") ? words->store : NULL;
@@ -50,15 +57,15 @@ static const char *store_of(const fmm_tuning_words *words)
 yoke_status fmm_tuning_open(app_terminal *terminal, const fmm_particles *particles, const fmm_tuning_words *words, int depth, int gradient,
                             fmm_tuning **tuning)
 {
-    int objective = 0;
+    yoke_objective objective = YOKE_OBJECTIVE_TIME;
     fmm_tuning *t = NULL;
     yoke_status status = yoke_allocate(particles->context, 1, sizeof *t, &t);
     if (status) return status;
     t->terminal = terminal;
     t->context = particles->context;
-    status = app_option_choice(t->context, "objective", words->objective, objectives, &objective);
-    t->options = (fmm_tune_options){.objective = (yoke_objective)objective,
-                                    .store = store_of(words),
+    status = fmm_tuning_objective(t->context, words, &objective);
+    t->options = (fmm_tune_options){.objective = objective,
+                                    .store = fmm_tuning_store(words),
                                     .declared = words->declared,
                                     .gradient = gradient,
                                     .depth = depth,

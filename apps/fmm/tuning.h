@@ -22,6 +22,11 @@ static inline int fmm_tuning_asked(const fmm_tuning_words *words)
 /* What is wrong with them, before anything is computed.  Errors: INPUT. */
 yoke_status fmm_tuning_check(yoke_context *context, const fmm_tuning_words *words);
 
+/* Errors: INPUT. */
+yoke_status fmm_tuning_objective(yoke_context *context, const fmm_tuning_words *words, yoke_objective *objective);
+/* As in yoke_run_options: this machine's where the words have none. */
+const char *fmm_tuning_store(const fmm_tuning_words *words);
+
 typedef struct fmm_tuning fmm_tuning;
 
 /*

@@ -32,6 +32,19 @@ static yoke_status set_all(yoke_context *context, json_t *object, int count, con
     return status;
 }
 
+/* What each device did of the near field; null where it was not shared. */
+static json_t *near_field_of(const fmm_result *r)
+{
+    json_t *list = r->parts ? json_array() : json_null();
+    for (int i = 0; i < r->parts; i++) {
+        const fmm_shared_part *part = &r->part[i];
+        list = app_json_append(list,
+                               json_pack("{s:o, s:o, s:o, s:b}", "device", app_json_text(part->device), "pairs",
+                                         app_json_number(part->pairs), "seconds", app_json_number(part->seconds), "failed", part->failed));
+    }
+    return list;
+}
+
 /* What is of one frame. */
 static yoke_status set_frame(yoke_context *context, json_t *object, const fmm_result *r)
 {
@@ -54,6 +67,7 @@ static yoke_status set_frame(yoke_context *context, json_t *object, const fmm_re
                              {"pairs", app_json_number(r->pairs)},
                              {"far_pairs", app_json_number(r->far_pairs)},
                              {"w_pairs", app_json_number(r->w_pairs)},
+                             {"near_field", near_field_of(r)},
                              {"seconds", seconds_of(r)}};
     return set_all(context, object, (int)(sizeof entries / sizeof *entries), entries);
 }

@@ -6,9 +6,12 @@
 
 #include <stdbool.h>
 
+#include "method/shared.h"
 #include "near/sample.h"
 #include "tune/tune.h"
 #include "yoke/yoke.h"
+
+enum { FMM_MAX_PARTS = 16 };
 
 /* What a run found and took; NaN: not known, or not done. */
 typedef struct fmm_result {
@@ -27,6 +30,8 @@ typedef struct fmm_result {
     bool forces;                                 /* the request is of the forces */
     double predicted_potential, predicted_force; /* errors of the order that was chosen */
     int raised;                                  /* by how much the order is above that, after runs that missed the request */
+    int parts;                                   /* 0: the near field was not shared among devices */
+    fmm_shared_part part[FMM_MAX_PARTS];
     double read_s, tree_s, tune_s, far_s, near_s, check_s, write_s, total_s;
 } fmm_result;
 

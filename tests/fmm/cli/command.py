@@ -363,3 +363,38 @@ def test_the_tree_is_chosen_by_costs_that_are_measured_once():
     given = run(*words, "--depth", 1, "--explain", "--plot", "depths.svg")
     assert re.search(r"^depth +1\* +4 ", given.stdout, re.MULTILINE)
     assert pathlib.Path("depths.dat").exists() and pathlib.Path("depths.gp").exists()
+
+
+def write_machine(path, **gpu):
+    devices = [{"name": "cpu", "class": "cpu", "seconds_per_unit": 2e-9}, {"name": "gpu", "class": "gpu", "seconds_per_unit": 2e-10, **gpu}]
+    pathlib.Path(path).write_text(json.dumps({"name": "fast gpu", "devices": devices}), encoding="utf-8")
+    return ("--machine", path, "--devices", "sim:cpu,sim:gpu")
+
+
+def test_devices_share_the_near_field_and_give_the_same_field():
+    words = ("--generate", "shells", "--particles", 3000, "--leaf", 20, "--order", 6)
+    run(*words, "--output", "alone.txt")
+    alone = rows("alone.txt")
+    largest = max(abs(row["potential"]) for row in alone)
+    shares = []
+    for share in (("--share", 0), ("--share", 0.5), ("--share", 1), ()):
+        got = record(*words, *write_machine("machine.json"), *share, "--output", "shared.txt", method=(), env={**os.environ, "YOKE_STORE": "store.json"})
+        pairs = [part["pairs"] for part in got["near_field"]]
+        assert [part["device"] for part in got["near_field"]] == ["sim:cpu", "sim:gpu"] and not any(part["failed"] for part in got["near_field"])
+        assert sum(pairs) == got["pairs"] + 3000
+        shares.append(pairs[1] / sum(pairs))
+        assert all(abs(a["potential"] - b["potential"]) < 1e-13 * largest for a, b in zip(rows("shared.txt"), alone))
+    assert shares[0] == 0 and 0.3 < shares[1] < 0.7 and shares[2] == 1 and shares[3] > 0.8, shares
+    assert record(*words, method=())["near_field"] is None
+
+
+def test_a_device_that_fails_is_left_out_of_the_sums():
+    words = ("--generate", "grid", "--particles", 4096, "--depth", 3, "--order", 6)
+    run(*words, "--output", "alone.txt")
+    machine = write_machine("machine.json", fault={"call": 24, "kind": "lost"})
+    done = run(*words, *machine, "--output", "shared.txt", "--json", "run.json", env={**os.environ, "YOKE_STORE": "store.json"})
+    got = json.loads(pathlib.Path("run.json").read_text(encoding="utf-8"))
+    assert [part["failed"] for part in got["near_field"]] == [False, True] and "sim:gpu" in done.stderr
+    assert "(failed)" in done.stdout
+    same = [abs(a["potential"] - b["potential"]) < 1e-10 for a, b in zip(rows("shared.txt"), rows("alone.txt"))]  # potentials are about 30
+    assert len(same) == 4096 and all(same)
