@@ -1,5 +1,6 @@
 #include "tree/tree.h"
 
+#include <float.h>
 #include <math.h>
 
 #include "tree/levels.h"
@@ -17,16 +18,37 @@ static void bounds(int64_t count, const double *values, double *low, double *hig
     *high = count ? largest : 0;
 }
 
+/*
+ * Makes a box hardly larger, up to high[3] at least, so that its cells' centres are rounded neither in themselves nor when they are computed: the side has
+ * SIDE_BITS bits, which leaves FMM_MAX_DEPTH + 1 for the centres.  Else translations between cells of deep levels would not be by the difference of the
+ * centres that their particles see.
+ */
+static void make_centres_exact(const double high[3], fmm_box *box)
+{
+    enum { SIDE_BITS = DBL_MANT_DIG - 1 - FMM_MAX_DEPTH };
+    int exponent;
+    frexp(box->side, &exponent);
+    if (exponent < -900 || exponent > 900) return; /* far from what fmm_scale_create gives */
+    const double unit = ldexp(1, exponent - SIDE_BITS);
+    double side = box->side;
+    for (int c = 0; c < 3; c++) {
+        box->low[c] = floor(box->low[c] / unit) * unit;
+        side = fmax(side, high[c] - box->low[c]);
+    }
+    box->side = ceil(side / unit) * unit;
+}
+
 fmm_box fmm_box_around(const fmm_particles *particles)
 {
     const double *const values[3] = {particles->x, particles->y, particles->z};
     fmm_box box = {.side = 0};
+    double high[3] = {0};
     for (int c = 0; c < 3; c++) {
-        double high = 0;
-        bounds(particles->count, values[c], &box.low[c], &high);
-        box.side = fmax(box.side, high - box.low[c]);
+        bounds(particles->count, values[c], &box.low[c], &high[c]);
+        box.side = fmax(box.side, high[c] - box.low[c]);
     }
     if (box.side == 0) box.side = 1;
+    make_centres_exact(high, &box);
     return box;
 }
 

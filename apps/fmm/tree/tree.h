@@ -50,8 +50,9 @@ typedef struct fmm_tree {
 } fmm_tree;
 
 /*
- * The smallest cube around the particles that begins at their least coordinates; side 1 where they are all at one place or there are none.  Coordinates
- * must be finite and their differences too (fmm_scale_create makes them so).
+ * The smallest cube around the particles that begins at their least coordinates, but for 1e-9 of its side, by which all centres of cells become numbers
+ * that need no rounding; side 1 where they are all at one place or there are none.  Coordinates must be finite and their differences too
+ * (fmm_scale_create makes them so).
  */
 fmm_box fmm_box_around(const fmm_particles *particles);
 
