@@ -133,7 +133,7 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
          .flag = &line->skip_coincident},
         {.name = "devices",
          .value = "LIST",
-         .help = "devices that share sums over pairs, as in openmp,opencl:0.0; auto: all; by default the cores",
+         .help = "devices that sum over pairs, as in openmp,opencl:0.0; auto: all; by default the cores",
          .text = &line->devices},
         {.name = "share",
          .value = "X",
