@@ -151,7 +151,7 @@ static void sum_leaf(const fmm_method *m, range r, int64_t leaf, batch *b, const
     meet(&with, b);
 }
 
-static void sum_block(const fmm_method *m, range r, const fmm_block *block, batch *b, const fmm_pairs_kernel *kernel)
+static void sum_block(const fmm_method *m, range r, const fmm_siblings *block, batch *b, const fmm_pairs_kernel *kernel)
 {
     for (int32_t c = block->first; c < block->last; c++) {
         int64_t leaf = m->tree->level[block->level].leaf[c];
@@ -207,11 +207,11 @@ static yoke_status cut_into_slices(fmm_method *m)
 }
 
 /* The children of a cell, if there are leaves among them. */
-static bool block_of(const fmm_tree *tree, int level, int64_t parent, fmm_block *block)
+static bool block_of(const fmm_tree *tree, int level, int64_t parent, fmm_siblings *block)
 {
     if (fmm_is_leaf(tree, level, parent)) return false;
     const int32_t *child = tree->level[level].child + parent;
-    *block = (fmm_block){level + 1, child[0], child[1]};
+    *block = (fmm_siblings){level + 1, child[0], child[1]};
     for (int32_t c = child[0]; c < child[1]; c++)
         if (fmm_is_leaf(tree, level + 1, c)) return true;
     return false;
@@ -222,7 +222,7 @@ static yoke_status sort_blocks(fmm_method *m)
 {
     const fmm_tree *tree = m->tree;
     int64_t next[8], count = tree->depth == 0 ? tree->count > 0 : 0;
-    fmm_block block = {0, 0, 1};
+    fmm_siblings block = {0, 0, 1};
     m->first_block[1] = count;
     for (int l = 0; l < tree->depth; l++)
         for (int64_t p = 0; p < tree->level[l].count; p++)

@@ -26,10 +26,10 @@ typedef struct fmm_worker {
 } fmm_worker;
 
 /* Children of a cell, some of which are leaves. */
-typedef struct fmm_block {
+typedef struct fmm_siblings {
     int level;
     int32_t first, last; /* cells first ... last - 1 of the level */
-} fmm_block;
+} fmm_siblings;
 
 /* Some particles of a large leaf, from `first` on. */
 typedef struct fmm_slice {
@@ -47,7 +47,7 @@ struct fmm_method {
     bool *is_large; /* [leaves] leaves that are cut into slices */
     int64_t slices;
     fmm_slice *slice;
-    fmm_block *block; /* children of cells of octant o: first_block[o] ... first_block[o + 1] - 1 */
+    fmm_siblings *block; /* children of cells of octant o: first_block[o] ... first_block[o + 1] - 1 */
     int64_t first_block[9];
     int order;                                 /* with which expansions are held: the highest of all levels */
     fmm_operators *operators;                  /* of that order */
