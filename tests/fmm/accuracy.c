@@ -245,6 +245,8 @@ static void the_order_rises_where_a_sample_and_the_prediction_say_so(void **stat
     assert_int_equal(fmm_order_missing(&request, &unknown, 1.01e-3, 0.01), 1);
     assert_int_equal(fmm_order_missing(&request, &unknown, 0.9e-3, 0.05), 0);
     assert_int_equal(fmm_order_missing(&request, &unknown, 0.98e-3, 0.05), 1); /* its standard error above the request */
+    assert_int_equal(fmm_order_missing(&request, &good, 1.3e-3, 0.3), 2);      /* a prediction that cannot be right */
+    assert_int_equal(fmm_order_missing(&request, &good, 0.9e-3, 0.4), 0);      /* one that can be */
     assert_int_equal(fmm_order_missing(&request, &good, 0, 0), 0);
 }
 

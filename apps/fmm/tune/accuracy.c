@@ -184,6 +184,8 @@ int fmm_order_missing(const fmm_request *request, const fmm_accuracy *accuracy, 
     double predicted = request->of == FMM_FORCES ? accuracy->force : accuracy->potential;
     double known = request->of == FMM_FORCES ? accuracy->force_uncertainty : accuracy->potential_uncertainty;
     if (!(sampled > 0 && predicted > 0)) return 0;
+    /* Where they contradict each other, rare large errors were not among the cells that were drawn: the sample counts. */
+    if (fabs(log(sampled / predicted)) > CERTAINTY * hypot(uncertainty, known)) known = INFINITY;
     double weight = 1 / fmax(uncertainty * uncertainty, 1e-6), other = 1 / fmax(known * known, 1e-6);
     double mean = (weight * log(sampled) + other * log(predicted)) / (weight + other), deviation = 1 / sqrt(weight + other);
     double excess = mean + deviation - log(request->error);

@@ -35,7 +35,8 @@ int fmm_order_guess(double error);
 
 /*
  * After a run with that order: by how much the order shall be higher, because the error that direct sums found (`sampled`, with its standard error as a
- * part of it) and the predicted one, each by its weight, say that it is above the request; 0: it is as it should be.
+ * part of it) and the predicted one, each by its weight, say that it is above the request; where they contradict each
+ * other, the sample alone; 0: it is as it should be.
  */
 int fmm_order_missing(const fmm_request *request, const fmm_accuracy *accuracy, double sampled, double uncertainty);
 
