@@ -115,6 +115,44 @@ static void weights_of_units_are_kept_apart_from_their_number(void **state)
     worker_close(&w);
 }
 
+/* ------------------------------------------------------------------------------------------------ beside phases */
+
+/* A round of so many calls of one phase on the accelerator, and what it takes besides.  Returns the error of the predicted time, relative. */
+static double error_of_round(worker *w, double calls, double beside_s)
+{
+    const int64_t units = 5000;
+    const yoke_phase phase = {.work = "product", .calls = calls, .units = units, .barrier = 1};
+    const yoke_round round = {.num_cuts = 1, .cut_units = &units, .num_phases = 1, .phases = &phase};
+    const double seconds = seconds_of(1, units), all_s = calls * seconds + beside_s;
+    const yoke_run_report report = {.seconds = &seconds};
+    assert_int_equal(yoke_run_plan(w->run, &round, 1, &w->assignment), YOKE_OK);
+    assert_int_equal(yoke_run_begin(w->run), YOKE_OK);
+    assert_int_equal(yoke_machine_sleep(w->context, all_s), YOKE_OK);
+    assert_int_equal(yoke_run_end(w->run, &report, NULL), YOKE_OK);
+    return fabs(w->assignment->predicted.time_s / all_s - 1);
+}
+
+static void what_rounds_of_few_calls_take_besides_is_not_taken_for_each_of_many_calls(void **state)
+{
+    (void)state;
+    const yoke_run_options options = {.devices = "sim:gpu"};
+    const double product_s = seconds_of(1, 5000), round_s = 6 * product_s, call_s = 0.3 * product_s;
+    failing memory = {0};
+    worker w;
+    worker_open(&w, &memory, two, &options);
+    for (int k = 0; k < 3; k++) error_of_round(&w, 4, round_s);
+    assert_true(error_of_round(&w, 4, round_s) < 0.05);
+    assert_true(error_of_round(&w, 70, round_s) < 0.05); /* times all calls it would be twice as long */
+    worker_close(&w);
+    /* what goes with calls is known from the first round that has as many */
+    worker_open(&w, &memory, two, &options);
+    for (int k = 0; k < 3; k++) error_of_round(&w, 4, 4 * call_s);
+    error_of_round(&w, 70, 70 * call_s);
+    assert_true(error_of_round(&w, 70, 70 * call_s) < 0.02);
+    assert_true(error_of_round(&w, 35, 35 * call_s) < 0.02);
+    worker_close(&w);
+}
+
 /* ------------------------------------------------------------------------------------------------- alternatives */
 
 static void of_alternatives_the_best_is_taken_once_all_are_known(void **state)
@@ -165,6 +203,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(the_cut_is_best_for_all_levels_together),
     cmocka_unit_test(two_cuts_without_a_barrier_are_balanced_together),
     cmocka_unit_test(weights_of_units_are_kept_apart_from_their_number),
+    cmocka_unit_test(what_rounds_of_few_calls_take_besides_is_not_taken_for_each_of_many_calls),
     cmocka_unit_test(of_alternatives_the_best_is_taken_once_all_are_known),
     cmocka_unit_test(a_phase_of_a_device_that_failed_is_refused),
 };

@@ -5,6 +5,8 @@
 
 /* Rounds are as long as this says, relative; what is believed of the slowness before. */
 static const double residual = 0.01, likely_slowness = 0.3;
+/* A round with less than this part of a plan's calls is of another kind. */
+static const double few_calls = 0.25;
 
 static double calls_of(const run_plan *plan, const yoke_run_report *report, int phase)
 {
@@ -74,25 +76,40 @@ static int is_one(uint64_t set) { return (set & (set - 1)) == 0; }
 /* Rounds of the same devices tell most, then of one device those of another one alone, of several those of other ones; 2, 1 or 0. */
 static int likeness(uint64_t set, uint64_t other) { return set == other ? 2 : is_one(set) == is_one(other); }
 
-/* By least squares of relative errors over the rounds that are most like it; call_s is not negative. */
+static int has_enough_calls(const run_told *told, double calls) { return told->calls >= few_calls * calls; }
+
+/* How many of the rounds kept are so much like it, and have calls enough; calls 0: any number is. */
+static int count_like(const run_work *work, int kept, uint64_t set, int likest, double calls)
+{
+    int count = 0;
+    for (int k = 0; k < kept; k++) count += likeness(set, work->told[k].working) == likest && has_enough_calls(&work->told[k], calls);
+    return count;
+}
+
+/*
+ * By least squares of relative errors over the rounds that are most like it; call_s is not negative.  Where all of these had few calls, what they took
+ * besides is taken as that of a round: it may go with the round or with a call, and times all the plan's calls it would be many times too much.
+ */
 run_overhead run_find_overhead(const yoke_run *run, const run_plan *plan, int only)
 {
     const run_work *work = &run->run_works[plan->works[0]];
     const uint64_t set = working_set(run, plan, only);
     const int kept = work->num_told < RUN_TOLD ? work->num_told : RUN_TOLD;
     const double prior = residual * residual / (likely_slowness * likely_slowness);
+    const double calls = all_calls(plan, NULL);
     double mm = prior, mn = 0, nn = 0, m1 = prior, n1 = 0;
-    int likest = 1, used = 0;
+    int likest = 1;
     run_overhead found = {.slowness = 1};
     for (int k = 0; k < kept; k++)
         if (likeness(set, work->told[k].working) > likest) likest = likeness(set, work->told[k].working);
-    for (int k = 0; k < kept; k++) used += likeness(set, work->told[k].working) == likest;
+    const double enough = count_like(work, kept, set, likest, calls) ? calls : 0;
+    const int used = count_like(work, kept, set, likest, enough);
     for (int k = 0, seen = 0; k < kept; k++) {
         const run_told *told = &work->told[k];
-        if (likeness(set, told->working) != likest) continue;
+        if (likeness(set, told->working) != likest || !has_enough_calls(told, enough)) continue;
         if (work->num_told <= RUN_TOLD && k == 0 && used > 1 && seen++ == 0)
             continue; /* the first round of all does much that others do not */
-        double m = told->phases_s / told->seconds, n = told->calls / told->seconds;
+        double m = told->phases_s / told->seconds, n = (enough > 0 ? told->calls : fmax(told->calls, calls)) / told->seconds;
         mm += m * m;
         mn += m * n;
         nn += n * n;
