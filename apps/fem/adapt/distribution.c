@@ -132,7 +132,7 @@ yoke_status fem_distribution_create(yoke_context *context, const fem_distributio
     d->context = context;
     d->options = *options;
     d->plans = fem_distribution_plans(options);
-    fem_forecast_start(&d->forecast, FEM_SOLVER_MULTIGRID);
+    fem_forecast_start(&d->forecast, FEM_SOLVER_MULTIGRID, 0);
     if (options->machine) status = yoke_machine_read(context, options->machine);
     if (!status) status = create_run(d);
     if (!status) status = take_devices(d);
@@ -393,7 +393,9 @@ yoke_status fem_distribution_plan(fem_distribution *d, const fem_space *space, c
                                   fem_solve_options *options)
 {
     d->solver = options->solver;
-    if (options->solver != d->forecast.solver) fem_forecast_start(&d->forecast, options->solver);
+    const int factored = fem_forecast_is_factored(&d->forecast, space, options->solver);
+    if (options->solver != d->forecast.solver || factored != d->forecast.factored)
+        fem_forecast_start(&d->forecast, options->solver, factored);
     d->predicted = d->forecast.num_steps > 0;
     yoke_status status = name_works(d, space);
     if (!status) status = fem_forecast_products(&d->forecast, space, &d->products);

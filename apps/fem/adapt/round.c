@@ -10,10 +10,23 @@
 
 /* Iterations of conjugate gradients with node blocks grow with the number of elements in one direction. */
 static const double usual_growth = 1.0 / 3, most_growth = 0.5;
-/* Before anything is known: the multigrid's usual numbers. */
-static const double usual_iterations = 6, usual_products = 5, usual_others = 2;
+/* Before anything is known: the multigrid's usual numbers, with the products of its smoother and residual, and those of a factor. */
+static const double usual_iterations = 6, usual_products = 9, factor_iterations = 2, usual_others = 2;
+/* Independent nodes for each element: more than this, whatever hangs. */
+static const double least_nodes = 0.25;
 
-void fem_forecast_start(fem_forecast *forecast, fem_solver solver) { *forecast = (fem_forecast){.solver = solver}; }
+void fem_forecast_start(fem_forecast *forecast, fem_solver solver, int factored)
+{
+    *forecast = (fem_forecast){.solver = solver, .factored = factored};
+}
+
+int fem_forecast_is_factored(const fem_forecast *f, const fem_space *space, fem_solver solver)
+{
+    if (solver != FEM_SOLVER_MULTIGRID) return solver == FEM_SOLVER_DIRECT;
+    if (multigrid_is_stretched(space->problem->mesh))
+        return f->solver == solver && f->num_steps && f->factored; /* its factor may still be cheap */
+    return space->element == FEM_Q1 && (int64_t)space->num_nodes * space->components <= FEM_DIRECT_DOFS;
+}
 
 /* -------------------------------------------------------------------------------------------------------- levels */
 
@@ -32,7 +45,8 @@ static double level_dofs(const fem_forecast *f, double elements, int components)
 
 static double per_iteration(const fem_forecast *f)
 {
-    return f->num_steps ? f->steps[(f->num_steps - 1) % FEM_STEPS_REMEMBERED].products_per_iteration : usual_products;
+    if (f->num_steps) return f->steps[(f->num_steps - 1) % FEM_STEPS_REMEMBERED].products_per_iteration;
+    return f->factored ? 1 : usual_products;
 }
 
 static void add_level(const fem_forecast *f, fem_products *products, int64_t elements, int visits)
@@ -44,26 +58,46 @@ static void add_level(const fem_forecast *f, fem_products *products, int64_t ele
     products->levels[l].products = visits * fmax(1, per_iteration(f) - 1) * products->iterations;
 }
 
+/*
+ * Nonzero: fem_multigrid_create solves the level of q1 on this forest directly.  An estimate of its dofs may lie on the wrong side of the limit: small
+ * levels are counted.
+ */
+static yoke_status find_last(const fem_space *space, const fem_forest *forest, int *last)
+{
+    fem_space *level = NULL;
+    *last = 0;
+    if (least_nodes * (double)fem_forest_leaves(forest) * space->components > FEM_DIRECT_DOFS) return YOKE_OK;
+    yoke_status status = fem_space_create(space->problem, forest, FEM_Q1, &level);
+    if (!status) *last = (int64_t)level->num_nodes * level->components <= FEM_DIRECT_DOFS;
+    fem_space_destroy(level);
+    return status;
+}
+
 /* As fem_multigrid_create makes them. */
 static yoke_status find_levels(const fem_forecast *f, const fem_space *space, fem_products *products)
 {
     fem_forest *forest = NULL;
-    double dofs = (double)space->num_nodes * space->components;
     int64_t elements = space->num_elements;
-    yoke_status status = fem_forest_copy(space->forest, &forest);
-    if (status) return status;
+    int last = f->factored;
+    yoke_status status = last ? YOKE_OK : fem_forest_copy(space->forest, &forest);
+    if (last || status) return status;
     const int stretched = multigrid_is_stretched(space->problem->mesh);
-    const double last_dofs = stretched && f->num_levels ? f->levels[f->num_levels - 1].dofs : FEM_DIRECT_DOFS;
-    if (space->element != FEM_Q1 && !stretched) {
+    const double last_dofs = f->num_levels ? f->levels[f->num_levels - 1].dofs : FEM_DIRECT_DOFS; /* where elements are stretched */
+    if (stretched) {
+        last = (double)space->num_nodes * space->components <= last_dofs;
+    } else if (space->element != FEM_Q1) {
         add_level(f, products, elements, 1);
-        dofs = level_dofs(f, (double)elements, space->components);
+        status = find_last(space, forest, &last);
     }
-    while (!status && dofs > last_dofs && products->num_levels < FEM_MAX_PHASES) {
+    while (!status && !last && products->num_levels < FEM_MAX_PHASES) {
         status = fem_forest_coarsen(forest);
         if (status || fem_forest_leaves(forest) == elements) break;
         elements = fem_forest_leaves(forest);
-        dofs = level_dofs(f, (double)elements, space->components);
         add_level(f, products, elements, !stretched ? 1 : products->num_levels == 1 ? 2 : 4); /* each of two levels corrects twice */
+        if (stretched)
+            last = level_dofs(f, (double)elements, space->components) <= last_dofs;
+        else
+            status = find_last(space, forest, &last);
     }
     fem_forest_destroy(forest);
     if (products->num_levels > 1) products->num_levels--; /* the last one is solved directly */
@@ -95,7 +129,7 @@ static double growth(const fem_forecast *f)
 static double iterations(const fem_forecast *f, double elements)
 {
     int newest = (f->num_steps - 1) % FEM_STEPS_REMEMBERED, count = f->num_steps < 3 ? f->num_steps : 3;
-    if (!f->num_steps) return usual_iterations;
+    if (!f->num_steps) return f->factored ? factor_iterations : usual_iterations;
     if (f->solver == FEM_SOLVER_JACOBI) return f->steps[newest].iterations * pow(elements / f->steps[newest].elements, growth(f));
     double sum = 0;
     for (int k = 0; k < count; k++) sum += f->steps[(f->num_steps - 1 - k) % FEM_STEPS_REMEMBERED].iterations;
@@ -114,7 +148,8 @@ yoke_status fem_forecast_products(const fem_forecast *f, const fem_space *space,
 
 void fem_forecast_learn(fem_forecast *f, const fem_solution *solution)
 {
-    if (solution->solver != f->solver) fem_forecast_start(f, solution->solver);
+    const int factored = solution->solver == FEM_SOLVER_DIRECT || (solution->solver == FEM_SOLVER_MULTIGRID && !solution->num_levels);
+    if (solution->solver != f->solver || factored != f->factored) fem_forecast_start(f, solution->solver, factored);
     double products = (double)(solution->operator_applications - solution->setup_products), count = (double)solution->iterations;
     double each = count > 0 ? floor((products - 4) / count + 0.5) : 1, elements = 0;
     for (int i = 0; i < solution->num_shares; i++) elements += solution->shares[i].elements;

@@ -14,7 +14,8 @@ enum { FEM_STEPS_REMEMBERED = 8, FEM_MAX_PHASES = 1 + FEM_MAX_SOLVE_LEVELS };
 /* What solves so far tell of the next one's products. */
 typedef struct fem_forecast {
     fem_solver solver;
-    int num_steps; /* with this solver, the latest last; at most FEM_STEPS_REMEMBERED are kept */
+    int factored;  /* nonzero: the finest level's matrix is factored, by the direct solver or as the only level of the multigrid */
+    int num_steps; /* with this solver, and factored or not, the latest last; at most FEM_STEPS_REMEMBERED are kept */
     struct {
         double elements, iterations, products_per_iteration;
     } steps[FEM_STEPS_REMEMBERED];
@@ -35,11 +36,16 @@ typedef struct fem_products {
     } levels[FEM_MAX_PHASES];
 } fem_products;
 
-/* Nothing is known yet of solves with this solver. */
-void fem_forecast_start(fem_forecast *forecast, fem_solver solver);
-/* Takes what a solve was; one with another solver starts anew. */
+/* Nothing is known yet of solves with this solver that are factored or not. */
+void fem_forecast_start(fem_forecast *forecast, fem_solver solver, int factored);
+/*
+ * Nonzero: a solve on this space factors the finest level's matrix.  Iterations and products of such solves tell nothing of others.  Where elements are
+ * stretched it is taken to go on as in the latest step.
+ */
+int fem_forecast_is_factored(const fem_forecast *forecast, const fem_space *space, fem_solver solver);
+/* Takes what a solve was; one with another solver, or factored where others were not, starts anew. */
 void fem_forecast_learn(fem_forecast *forecast, const fem_solution *solution);
-/* The next solve, on `space`; the coarser levels are found by coarsening its forest.  Before the first step it is a guess.  Errors: MEMORY. */
+/* The next solve, on `space`; the coarser levels are found by coarsening its forest, as fem_multigrid_create does.  Before the first step it is a guess.  Errors: MEMORY. */
 yoke_status fem_forecast_products(const fem_forecast *forecast, const fem_space *space, fem_products *products);
 
 /* Kinds of work: the names under which times are learned. */

@@ -208,6 +208,19 @@ def test_a_slowdown_is_kept_where_meshes_grow_by_a_factor_of_four_hundred():
     assert total(slow) < total(fast)
 
 
+def test_predictions_hold_where_the_first_levels_were_factored():
+    # the finest level is factored on the first meshes (four calls of it), of later ones a coarser one: of other calls, the last one by few dofs
+    fast, slow = (objective(*name, on=NODE, case=EXAMPLES / "fichera.yaml", steps=8, element="q1")
+                  for name in (("time",), ("energy", "--max-slowdown", "1.1")))
+    for steps in (fast, slow):
+        assert steps[4]["operator_applications"] < 10 < steps[5]["operator_applications"]
+        for step in steps[6:]:  # before, no such solve was seen
+            off = step["prediction_errors"]["time_with_l"]
+            assert off is not None and abs(off) < 0.07, (step["step"], step["prediction_errors"])
+    assert max(slowdowns(slow, fast)) <= 1.03 * 1.1, slowdowns(slow, fast)
+    assert total(slow[3:]) < total(fast[3:])
+
+
 def test_energy_times_squared_time_is_never_worse_than_of_the_time_run():
     node = json.loads(NODE.read_text(encoding="utf-8"))
     for device in node["devices"]:
