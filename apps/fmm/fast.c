@@ -33,7 +33,10 @@ static yoke_status find_tree(job *j, int order)
     const fmm_choice *choice = &j->tuned->choice;
     j->capacity = o->leaf > 0 ? o->leaf : 0;
     j->depth = o->depth < 0 && o->leaf > 0 ? FMM_MAX_DEPTH : (int)o->depth;
-    if (!j->tuning) return YOKE_OK;
+    if (!j->tuning) {
+        if (j->depth < 0) j->depth = 0; /* few particles */
+        return YOKE_OK;
+    }
     yoke_status status = fmm_tuning_choose(j->tuning, order, j->tuned);
     if (!status && j->depth >= 0) status = fmm_tuning_take(j->particles->context, j->depth, j->tuned);
     if (status) return status;
@@ -48,7 +51,8 @@ static yoke_status find_tree(job *j, int order)
 static yoke_status open_tuning(job *j)
 {
     const fmm_fast_options *o = j->options;
-    const int given = o->depth >= 0 || o->leaf > 0, depth = o->tuning->measure_all ? -1 : (int)o->depth;
+    const int given = o->depth >= 0 || o->leaf > 0 || j->particles->count < FMM_FEW_PARTICLES,
+              depth = o->tuning->measure_all ? -1 : (int)o->depth;
     if (given && !fmm_tuning_asked(o->tuning)) return YOKE_OK;
     return fmm_tuning_open(j->terminal, j->particles, o->tuning, depth, j->field->gx != NULL, &j->tuning);
 }

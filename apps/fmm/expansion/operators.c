@@ -255,6 +255,5 @@ void fmm_m2l(const fmm_operators *o, const int direction[3], int64_t pairs, cons
 void fmm_m2l_truncated(const fmm_operators *o, int order, const int direction[3], int64_t pairs, const double *const *from,
                        double *const *to, double *work)
 {
-    o->kernels->translate(&o->m2l[direction_index(direction[0], direction[1], direction[2])], order, o->imaginary, pairs, from, to,
-                          work);
+    o->kernels->translate(&o->m2l[direction_index(direction[0], direction[1], direction[2])], order, o->imaginary, pairs, from, to, work);
 }

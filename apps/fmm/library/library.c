@@ -212,7 +212,7 @@ static yoke_status choose(yoke_fmm *fmm, const fmm_particles *particles, fmm_met
     const int order = order_is_chosen(fmm) ? fmm_order_guess(request_of(fmm).error) : o->order;
     fmm->depth = o->leaf > 0 && !o->depth ? FMM_MAX_DEPTH : o->depth;
     fmm->capacity = o->leaf;
-    if (tree_is_given(fmm)) return build(fmm, particles, order, NULL, method);
+    if (tree_is_given(fmm) || particles->count < FMM_FEW_PARTICLES) return build(fmm, particles, order, NULL, method);
     const fmm_tune_options options = {.objective = o->objective,
                                       .store = !fmm->store                  ? ""
                                                : strcmp(fmm->store, "none") ? fmm->store
@@ -425,7 +425,10 @@ yoke_status yoke_fmm_explain(const yoke_fmm *fmm, char **text)
     yoke_status status = yoke_allocate(fmm->context, LINES, LINE_BYTES, &made);
     if (status) return status;
     const fmm_choice *choice = &fmm->tuned.choice;
-    if (!fmm->chosen) strcpy(made, tree_is_given(fmm) ? "the options give the tree\n" : "no tree is chosen yet\n");
+    if (!fmm->chosen)
+        strcpy(made, tree_is_given(fmm)          ? "the options give the tree\n"
+                     : fmm->result.particles > 0 ? "few particles: all pairs are summed\n"
+                                                 : "no tree is chosen yet\n");
     for (int d = choice->first; fmm->chosen && d <= choice->last; d++)
         append_tree(choice, "depth", d, &choice->of[d], made + strlen(made), LINE_BYTES);
     for (int k = 0; fmm->chosen && k < choice->num_capacities; k++)

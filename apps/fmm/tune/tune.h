@@ -6,6 +6,9 @@
 
 #include "tune/choose.h"
 
+/* Fewer particles have no tree chosen: all their pairs take less than a millisecond, and this machine need not be measured for them. */
+enum { FMM_FEW_PARTICLES = 1000 };
+
 typedef struct fmm_tune_options {
     yoke_objective objective;
     const char *store;    /* as in yoke_run_options */
