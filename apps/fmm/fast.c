@@ -78,7 +78,9 @@ static yoke_status choose_order(job *j)
     fmm_result *r = j->result;
     double begin_s = yoke_clock_s();
     app_progress(j->terminal, "%lld particles: which order keeps the error", (long long)j->particles->count);
-    yoke_status status = fmm_choose_order(j->method, j->particles->charge, &j->options->request, &j->accuracy);
+    fmm_request request = j->options->request;
+    request.guess = j->accuracy.order; /* with another tree before */
+    yoke_status status = fmm_choose_order(j->method, j->particles->charge, &request, &j->accuracy);
     if (status) return status;
     j->order_s += yoke_clock_s() - begin_s;
     r->requested_error = j->options->request.error;

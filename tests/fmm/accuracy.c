@@ -77,7 +77,7 @@ static errors run(problem *p, int order)
 
 static errors run_with_request(problem *p, double error, fmm_quantity of, fmm_accuracy *accuracy)
 {
-    assert_int_equal(fmm_choose_order(p->method, p->particles->charge, &(fmm_request){error, of}, accuracy), YOKE_OK);
+    assert_int_equal(fmm_choose_order(p->method, p->particles->charge, &(fmm_request){.error = error, .of = of}, accuracy), YOKE_OK);
     return run(p, accuracy->order);
 }
 
@@ -152,11 +152,29 @@ static void the_order_is_the_same_at_each_number_of_threads(void **state)
     fmm_accuracy first, other;
     for (int threads = 1; threads <= 3; threads++) {
         omp_set_num_threads(threads);
-        const fmm_request request = {1e-5, FMM_POTENTIALS};
+        const fmm_request request = {.error = 1e-5, .of = FMM_POTENTIALS};
         assert_int_equal(fmm_choose_order(p.method, p.particles->charge, &request, threads == 1 ? &first : &other), YOKE_OK);
         if (threads > 1) assert_memory_equal(&first, &other, sizeof first);
     }
     omp_set_num_threads(most);
+    destroy(&p);
+}
+
+static void a_wrong_guess_leads_to_about_the_same_order(void **state)
+{
+    (void)state;
+    static const int guesses[] = {1, 3, 12, 30, FMM_MAX_ORDER};
+    problem p = create(FMM_SHELLS, FMM_RANDOM, 4000, 3, 0);
+    for (double error = 1e-3; error > 1e-7; error /= 1000) {
+        fmm_accuracy usual, a;
+        assert_true(run_with_request(&p, error, FMM_POTENTIALS, &usual).potential <= error);
+        for (int g = 0; g < 5; g++) {
+            const fmm_request request = {.error = error, .of = FMM_POTENTIALS, .guess = guesses[g]};
+            assert_int_equal(fmm_choose_order(p.method, p.particles->charge, &request, &a), YOKE_OK);
+            assert_in_range(a.order + 2, usual.order, usual.order + 4);
+            assert_true(run(&p, a.order).potential <= error);
+        }
+    }
     destroy(&p);
 }
 
@@ -170,7 +188,7 @@ static void unreachable_errors_are_refused_with_one_that_can_be_reached(void **s
     static const double requests[] = {1e-16, 1e-13};
     for (int r = 0; r < 2; r++) {
         fmm_accuracy a;
-        assert_int_equal(fmm_choose_order(p.method, p.particles->charge, &(fmm_request){requests[r], FMM_POTENTIALS}, &a),
+        assert_int_equal(fmm_choose_order(p.method, p.particles->charge, &(fmm_request){.error = requests[r], .of = FMM_POTENTIALS}, &a),
                          YOKE_ERROR_INPUT);
         const char *text = yoke_last_error(context), *comes = strstr(text, "cannot be reached"), *number = strrchr(text, ';');
         assert_non_null(comes);
@@ -202,7 +220,7 @@ static void particles_without_potentials_need_no_order(void **state)
         problem p = create(FMM_SHELLS, FMM_RANDOM, counts[n], 4, 0);
         for (int64_t i = 0; i < counts[n]; i++) p.particles->charge[i] = 0;
         fmm_accuracy a;
-        assert_int_equal(fmm_choose_order(p.method, p.particles->charge, &(fmm_request){1e-6, FMM_POTENTIALS}, &a), YOKE_OK);
+        assert_int_equal(fmm_choose_order(p.method, p.particles->charge, &(fmm_request){.error = 1e-6, .of = FMM_POTENTIALS}, &a), YOKE_OK);
         assert_int_equal(a.order, 0);
         assert_true(a.potential == 0 && a.force == 0);
         destroy(&p);
@@ -214,7 +232,7 @@ static void the_order_does_not_depend_on_units(void **state)
     (void)state;
     problem p = create(FMM_SHELLS, FMM_RANDOM, 3000, 3, 0);
     fmm_accuracy first, other;
-    const fmm_request request = {1e-4, FMM_POTENTIALS};
+    const fmm_request request = {.error = 1e-4, .of = FMM_POTENTIALS};
     assert_int_equal(fmm_choose_order(p.method, p.particles->charge, &request, &first), YOKE_OK);
     for (int64_t i = 0; i < 3000; i++) p.particles->charge[i] *= 0x1p+900;
     assert_int_equal(fmm_choose_order(p.method, p.particles->charge, &request, &other), YOKE_OK);
@@ -236,7 +254,7 @@ static void runs_without_orders_are_refused(void **state)
 static void the_order_rises_where_a_sample_and_the_prediction_say_so(void **state)
 {
     (void)state;
-    const fmm_request request = {1e-3, FMM_POTENTIALS};
+    const fmm_request request = {.error = 1e-3, .of = FMM_POTENTIALS};
     const fmm_accuracy good = {.potential = 5e-4, .potential_uncertainty = 0.1},
                        unknown = {.potential = 5e-4, .potential_uncertainty = INFINITY};
     assert_int_equal(fmm_order_missing(&request, &good, 6e-4, 0.1), 0);
@@ -305,6 +323,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(forces_keep_a_request_of_theirs),
     cmocka_unit_test(one_order_less_misses_the_request),
     cmocka_unit_test(the_order_is_the_same_at_each_number_of_threads),
+    cmocka_unit_test(a_wrong_guess_leads_to_about_the_same_order),
     cmocka_unit_test(unreachable_errors_are_refused_with_one_that_can_be_reached),
     cmocka_unit_test(without_a_far_field_any_order_does),
     cmocka_unit_test(particles_without_potentials_need_no_order),

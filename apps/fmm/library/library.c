@@ -138,7 +138,7 @@ static int order_is_chosen(const yoke_fmm *fmm) { return !fmm->options.direct &&
 
 static fmm_request request_of(const yoke_fmm *fmm)
 {
-    return (fmm_request){fmm->options.error > 0 ? fmm->options.error : 1e-3, fmm->options.error_of_forces ? FMM_FORCES : FMM_POTENTIALS};
+    return (fmm_request){fmm->options.error > 0 ? fmm->options.error : 1e-3, fmm->options.error_of_forces ? FMM_FORCES : FMM_POTENTIALS, 0};
 }
 
 static yoke_status set_order(yoke_fmm *fmm, fmm_method *method, int order)

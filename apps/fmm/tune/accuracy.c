@@ -20,7 +20,7 @@ enum {
 #define CERTAINTY 2.0    /* standard errors that are kept away from the request */
 #define NEAR 0.3         /* parts of a request that are near enough to it not to look for a lower order */
 #define TYPICAL_FALL 0.6 /* of an error from one order to the next */
-#define FEW_ORDERS 1e-5  /* requests from which on low orders serve only to estimate the order */
+#define FEW_ORDERS 1e-5  /* requests from which on low orders are too low */
 
 typedef struct search {
     yoke_context *context;
@@ -117,35 +117,61 @@ static void bracket(const search *s, int *kept, int *missed)
 static int extrapolate(const search *s, int missed)
 {
     int before = missed - 1;
-    while (before > 0 && !(s->measured[before] && missed - before >= 3)) before--;
+    while (before > 0 && !(s->measured[before] && missed - before >= SPAN - 1)) before--;
     double fall = s->measured[before] && before < missed ? pow(upper(s, missed) / upper(s, before), 1.0 / (missed - before)) : 0.5;
     double steps = log(s->request->error / upper(s, missed)) / log(fmax(0.25, fmin(fall, 0.75)));
     return missed + (int)fmax(1, fmin(ceil(steps), 16));
 }
 
+/* An order to go down to from one that keeps the request by far: errors fall by half from one order to the next, or by less. */
+static int lower(const search *s, int kept)
+{
+    double steps = floor(log2(s->request->error / upper(s, kept)));
+    return kept - (int)fmax(SPAN, fmin(steps, kept));
+}
+
+/* Orders first ... first + SPAN - 1, as far as there are such, without those up to `above` and from `below` on. */
+static yoke_status measure_some(search *s, int first, int above, int below)
+{
+    int order[SPAN], orders = 0;
+    for (int p = first; p < first + SPAN; p++)
+        if (p >= 0 && p > above && p < below) order[orders++] = p;
+    int highest = order[orders - 1] + ABOVE;
+    return measure(s, highest < FMM_MAX_ORDER ? highest : FMM_MAX_ORDER, orders, order);
+}
+
+/* All low orders for a large error, else some about the guess. */
+static yoke_status measure_first(search *s)
+{
+    static const int low[] = {0, 1, 2, 3, 4, 5, 6};
+    int guess = s->request->guess;
+    if (guess <= 0 && s->request->error > FEW_ORDERS) return measure(s, FIRST_HIGHEST, 7, low);
+    if (guess <= 0) guess = fmm_order_guess(s->request->error);
+    int first = guess - SPAN / 2, last = LARGEST - SPAN + 1;
+    return measure_some(s, first < 0 ? 0 : first > last ? last : first, -1, LARGEST + 1);
+}
+
 static yoke_status find_order(search *s, int *found)
 {
-    static const int all[] = {0, 1, 2, 3, 4, 5, 6}, some[] = {2, 4, 6};
     int kept, missed;
-    yoke_status status = s->request->error > FEW_ORDERS ? measure(s, FIRST_HIGHEST, 7, all) : measure(s, FIRST_HIGHEST, 3, some);
+    yoke_status status = measure_first(s);
     for (int times = 0; !status; times++) {
         bracket(s, &kept, &missed);
         if (kept >= 0 && (kept - missed == 1 || times == MOST_TIMES || upper(s, kept) > NEAR * s->request->error)) break;
         if (kept < 0 && missed == LARGEST) break;
-        int order[SPAN], first = kept >= 0 ? kept - SPAN : extrapolate(s, missed) - SPAN / 2, orders = 0;
-        if (kept < 0 && first > LARGEST - SPAN + 1) first = LARGEST - SPAN + 1;
-        if (kept < 0 && times >= MOST_TIMES) first = LARGEST - SPAN + 1;
-        for (int p = first; p < first + SPAN; p++)
-            if (p >= 0 && p > missed && (kept < 0 || p < kept)) order[orders++] = p;
-        int highest = order[orders - 1] + ABOVE;
-        status = measure(s, highest < FMM_MAX_ORDER ? highest : FMM_MAX_ORDER, orders, order);
+        int first = kept >= 0 ? lower(s, kept) : extrapolate(s, missed) - SPAN / 2;
+        if (first <= missed) first = missed + 1;
+        if (kept < 0 && (first > LARGEST - SPAN + 1 || times >= MOST_TIMES)) first = LARGEST - SPAN + 1;
+        status = measure_some(s, first, missed, kept >= 0 ? kept : LARGEST + 1);
     }
     if (!status) *found = kept >= 0 ? kept : -1;
     return status;
 }
 
-static yoke_status refuse(const search *s, double reachable, const char *cause)
+/* Says an error that can be reached: the least that is known, and a tenth more, rounded up to one digit. */
+static yoke_status refuse(const search *s, double least, const char *cause)
 {
+    double unit = pow(10, floor(log10(1.1 * least))), reachable = unit * ceil(1.1 * least / unit);
     return yoke_fail(s->context, YOKE_ERROR_INPUT,
                      "an error of %.2g of the %s cannot be reached with these particles: %s; %.1g and above can", s->request->error,
                      s->request->of == FMM_FORCES ? "forces" : "potentials", cause, reachable);

@@ -14,6 +14,7 @@ typedef enum fmm_quantity { FMM_POTENTIALS, FMM_FORCES } fmm_quantity;
 typedef struct fmm_request {
     double error; /* above 0 */
     fmm_quantity of;
+    int guess; /* an order that is likely to be near the one that is looked for, which saves time; 0: none is known */
 } fmm_request;
 
 typedef struct fmm_accuracy {
