@@ -29,6 +29,7 @@ static int end(void **state)
 /* Seconds of a unit of each operation by its size; and how often it was asked. */
 typedef struct known {
     double near_start, near_pair, pair, points, batch;
+    int disturbed; /* size of each operation whose calls take a thousand times as long; 0: none */
     int calls;
 } known;
 
@@ -60,6 +61,7 @@ static yoke_status trial(void *user, fmm_operation operation, int size, int64_t 
     (void)calls;
     k->calls++;
     *seconds = (double)fmm_bench_units(operation, size) * unit_of(k, operation, size);
+    if (k->disturbed > 0 && size == k->disturbed) *seconds *= 1000;
     return YOKE_OK;
 }
 
@@ -107,6 +109,23 @@ static void costs_of_a_machine_are_found(void **state)
     measure(run, &costs, &machine);
     assert_costs(&machine, &usual);
     assert_near(machine.large, unit_of(&usual, FMM_NEAR, 128) / 128, 1e-9);
+    yoke_run_destroy(run);
+}
+
+/* Those of order 8 and of leaves of 8 particles; they count as the next size that was measured, 10 and 12. */
+static void disturbed_measurements_count_as_the_next_size(void **state)
+{
+    (void)state;
+    known costs = usual;
+    fmm_machine machine;
+    yoke_run *run = open_run(NULL);
+    costs.disturbed = 8;
+    measure(run, &costs, &machine);
+    assert_near(machine.cell[8], unit_of(&usual, FMM_CELL, 10), 1e-9);
+    assert_near(machine.pair[8], unit_of(&usual, FMM_PAIR, 10), 1e-9);
+    assert_near(machine.near[8], unit_of(&usual, FMM_NEAR, 12), 1e-9);
+    for (int p = 0; p <= FMM_MAX_ORDER; p++)
+        if (p < 7 || p > 9) assert_near(machine.cell[p], unit_of(&usual, FMM_CELL, p), 1e-9);
     yoke_run_destroy(run);
 }
 
@@ -410,6 +429,7 @@ static void each_operation_takes_time_and_wrong_sizes_are_refused(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(costs_of_a_machine_are_found),
+    cmocka_unit_test(disturbed_measurements_count_as_the_next_size),
     cmocka_unit_test(what_a_batch_takes_beside_its_pairs_is_found),
     cmocka_unit_test(costs_in_the_store_are_found_again_by_another_run),
     cmocka_unit_test(sources_of_leaves_are_counted_by_size),

@@ -158,13 +158,17 @@ static void line(double x0, double y0, double x1, double y1, double *a, double *
     *b = fmax(y1 - *a * x1, 0);
 }
 
-/* All measured sizes of an operation, into seconds [sizes]. */
+/*
+ * All measured sizes of an operation, into seconds [sizes].  A larger size takes no less time, so one that seems to take longer than the next was measured
+ * while other programs had the cores: it counts as the next.
+ */
 static yoke_status get_sizes(const reading *r, fmm_operation operation, double *seconds)
 {
     const int *sizes;
     const int count = fmm_measured_sizes(operation, &sizes);
     yoke_status status = YOKE_OK;
     for (int k = 0; k < count && !status; k++) status = get(r, operation, sizes[k], &seconds[k]);
+    for (int k = count - 2; k >= 0 && !status; k--) seconds[k] = fmin(seconds[k], seconds[k + 1]);
     return status;
 }
 
