@@ -344,8 +344,9 @@ def test_the_tree_is_chosen_by_costs_that_are_measured_once():
     adaptive = costs[len(uniform):]
     assert [cost["depth"] for cost in uniform] == list(range(len(uniform))) and got["model"]["costs_measured"]
     assert len(adaptive) > 5 and None not in [cost["leaf_capacity"] for cost in adaptive]
-    chosen = min(costs, key=lambda cost: cost["predicted"])
-    assert chosen["depth"] == got["depth"] and chosen["leaf_capacity"] == got["leaf_capacity"]
+    chosen = next(cost for cost in costs if cost["depth"] == got["depth"] and cost["leaf_capacity"] == got["leaf_capacity"])
+    least = min(cost["predicted"] for cost in costs)  # of several trees, where disturbed measurements make them equal
+    assert chosen["predicted"] <= least * (1 + 1e-9), (chosen, least)
     assert chosen["measured"] > 0 and got["model"]["regret"] is not None
     assert chosen["near_pairs"] == got["pairs"] and chosen["far_pairs"] == got["far_pairs"]
     assert got["seconds"]["tune"] > 0
