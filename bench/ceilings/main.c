@@ -6,6 +6,7 @@
 
 #include "ceilings/measure.h"
 #include "common/file.h"
+#include "common/isa.h"
 #include "common/options.h"
 #include "common/program.h"
 #include "common/record.h"
@@ -42,21 +43,12 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
     return app_options_parse(context, &usage, argc, argv, NULL, answered);
 }
 
-static bool has_avx512(void)
-{
-#ifdef __x86_64__
-    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
-#else
-    return false;
-#endif
-}
-
 /* Another process measures what other kernels of OpenBLAS reach. */
 static yoke_status try_other_kernel(yoke_context *context, bool quick, app_ceilings *ceilings)
 {
     static const char other[] = "SkylakeX";
     app_ceilings tried;
-    if (!ceilings->kernel[0] || !strcmp(ceilings->kernel, other) || getenv("OPENBLAS_CORETYPE") || !has_avx512()) return YOKE_OK;
+    if (!ceilings->kernel[0] || !strcmp(ceilings->kernel, other) || getenv("OPENBLAS_CORETYPE") || app_isa_level() < 4) return YOKE_OK;
     yoke_status status = app_ceilings_measure(context, ceilings->threads, quick, other, &tried);
     if (status) return status;
     if (tried.triad_bytes_per_s > ceilings->triad_bytes_per_s) ceilings->triad_bytes_per_s = tried.triad_bytes_per_s;
