@@ -353,7 +353,7 @@ static void show_times(work *w)
 static yoke_status show(work *w)
 {
     const fmm_result *r = &w->result;
-    app_print(w->terminal, "%lld particles (%s), ", (long long)r->particles, r->input);
+    app_print(w->terminal, "%lld particle%s (%s), ", (long long)r->particles, r->particles == 1 ? "" : "s", r->input);
     if (r->depth < 0)
         app_print(w->terminal, "direct summation\n");
     else if (r->leaf > 0)

@@ -4,26 +4,11 @@
 #include <math.h>
 #include <omp.h>
 
+#include "context.h"
 #include "near/direct.h"
 #include "near/sample.h"
 #include "particles/generate.h"
 #include "tune/draw.h"
-#include "unit.h"
-
-static yoke_context *context;
-
-static int start(void **state)
-{
-    (void)state;
-    return yoke_context_create(NULL, &context) != YOKE_OK;
-}
-
-static int end(void **state)
-{
-    (void)state;
-    yoke_context_destroy(context);
-    return 0;
-}
 
 /* Particles, their field by direct sums, and the method. */
 typedef struct problem {
@@ -334,4 +319,4 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(draws_stand_for_all_particles),
 };
 
-UNIT_MAIN(tests, start, end)
+UNIT_MAIN(tests, context_start, context_end)

@@ -4,23 +4,8 @@
 #include <omp.h>
 
 #include "clouds.h"
+#include "context.h"
 #include "tune/cost.h"
-#include "unit.h"
-
-static yoke_context *context;
-
-static int start(void **state)
-{
-    (void)state;
-    return yoke_context_create(NULL, &context) != YOKE_OK;
-}
-
-static int end(void **state)
-{
-    (void)state;
-    yoke_context_destroy(context);
-    return 0;
-}
 
 static void assert_same_counts(const fmm_counts *a, const fmm_counts *b)
 {
@@ -261,4 +246,4 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(nothing_is_counted_for_no_particle_and_no_pair_for_one),
 };
 
-UNIT_MAIN(tests, start, end)
+UNIT_MAIN(tests, context_start, context_end)

@@ -3,27 +3,12 @@
 #include <math.h>
 #include <omp.h>
 
+#include "context.h"
 #include "near/direct_block.h"
 #include "near/kernels/pairs.h"
 #include "particles/coincident.h"
 #include "particles/generate.h"
 #include "particles/scale.h"
-#include "unit.h"
-
-static yoke_context *context;
-
-static int start(void **state)
-{
-    (void)state;
-    return yoke_context_create(NULL, &context) != YOKE_OK;
-}
-
-static int end(void **state)
-{
-    (void)state;
-    yoke_context_destroy(context);
-    return 0;
-}
 
 /* Potential, gradient, and the sums of their terms' sizes, to which rounding errors are in proportion: plain loops in long double. */
 typedef struct exact {
@@ -426,4 +411,4 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(progress_can_end_the_work),
 };
 
-UNIT_MAIN(tests, start, end)
+UNIT_MAIN(tests, context_start, context_end)

@@ -1,5 +1,5 @@
 /* Operators of one expansion, and translations, against plain sums in long double. */
-#include "unit.h"
+#include "context.h"
 
 #include <math.h>
 
@@ -10,8 +10,6 @@
 enum { MOST = 2 * ((FMM_MAX_ORDER + 1) * (FMM_MAX_ORDER + 2) / 2), SOURCES = 37, MAX_TEST_PAIRS = 35 };
 static const int orders[] = {0, 1, 2, 3, 7, 12, 20, 50};
 #define FOR_ORDERS(i) for (size_t i = 0; i < sizeof orders / sizeof orders[0]; i++)
-
-static yoke_context *context;
 
 /* The operators of an order with one of the machine's instruction sets; NULL where there are no more. */
 static fmm_operators *operators_of(int order, int set)
@@ -310,19 +308,6 @@ static void orders_that_tables_do_not_hold_are_refused(void **state)
     fmm_operators_destroy(NULL);
 }
 
-static int setup(void **state)
-{
-    (void)state;
-    return yoke_context_create(NULL, &context) != YOKE_OK;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    yoke_context_destroy(context);
-    return 0;
-}
-
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(multipoles_and_locals_of_charges_are_sums_of_harmonics),
     cmocka_unit_test(evaluations_are_sums_of_harmonics_and_their_gradients),
@@ -333,4 +318,4 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(orders_that_tables_do_not_hold_are_refused),
 };
 
-UNIT_MAIN(tests, setup, teardown)
+UNIT_MAIN(tests, context_start, context_end)

@@ -1,17 +1,15 @@
 /* The error of truncation, beside its bound and its expected size. */
-#include "unit.h"
+#include "context.h"
 
 #include <math.h>
 
-#include "expansion/error.h"
+#include "error_theory.h"
 #include "expansion/expansion.h"
 #include "expansion_reference.h"
 
 enum { MOST = 2 * ((FMM_MAX_ORDER + 1) * (FMM_MAX_ORDER + 2) / 2), POINTS = 64, SOME = 16 };
 static const int orders[] = {0, 1, 2, 4, 7, 12, 20, 30};
 #define FOR_ORDERS(i) for (size_t i = 0; i < sizeof orders / sizeof orders[0]; i++)
-
-static yoke_context *context;
 
 /* Points around a centre at the origin, in units of the edge. */
 typedef struct points {
@@ -236,7 +234,7 @@ static void errors_of_random_charges_in_balls_are_as_large_as_expected(void **st
             }
 }
 
-/* Corners of cubes lie in few directions: what error.h says of it. */
+/* Corners of cubes lie in few directions: what error_theory.h says of it. */
 static void errors_of_random_charges_in_cubes_are_near_the_expected_size_at_low_orders(void **state)
 {
     (void)state;
@@ -255,19 +253,6 @@ static void errors_of_random_charges_in_cubes_are_near_the_expected_size_at_low_
         }
 }
 
-static int setup(void **state)
-{
-    (void)state;
-    return yoke_context_create(NULL, &context) != YOKE_OK;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    yoke_context_destroy(context);
-    return 0;
-}
-
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(points_towards_each_other_have_the_error_of_the_bound),
     cmocka_unit_test(no_pair_of_points_has_a_larger_error_than_the_bound),
@@ -278,4 +263,4 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(errors_of_random_charges_in_cubes_are_near_the_expected_size_at_low_orders),
 };
 
-UNIT_MAIN(tests, setup, teardown)
+UNIT_MAIN(tests, context_start, context_end)

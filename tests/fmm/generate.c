@@ -2,22 +2,7 @@
 
 #include <math.h>
 
-#include "unit.h"
-
-static yoke_context *context;
-
-static int start(void **state)
-{
-    (void)state;
-    return yoke_context_create(NULL, &context) != YOKE_OK;
-}
-
-static int end(void **state)
-{
-    (void)state;
-    yoke_context_destroy(context);
-    return 0;
-}
+#include "context.h"
 
 static fmm_particles *generated(fmm_distribution distribution, int64_t count, fmm_charges charges, uint64_t seed)
 {
@@ -100,4 +85,4 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_seed_gives_the_same_particles_and_another_one_others),
 };
 
-UNIT_MAIN(tests, start, end)
+UNIT_MAIN(tests, context_start, context_end)

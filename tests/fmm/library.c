@@ -1,27 +1,14 @@
 /* libyoke_fmm (yoke_fmm.h): against sums over all pairs, at other charges and other places, on two threads, and with bad input. */
+#include "yoke_fmm.h" /* has parameters named context */
+
 #include <math.h>
 #include <pthread.h>
 #include <unistd.h>
 
 #include "clouds.h"
+#include "context.h"
 #include "tune/machine.h"
-#include "unit.h"
-#include "yoke_fmm.h"
-
-static yoke_context *context;
-
-static int start(void **state)
-{
-    (void)state;
-    return yoke_context_create(NULL, &context) != YOKE_OK;
-}
-
-static int end(void **state)
-{
-    (void)state;
-    yoke_context_destroy(context);
-    return 0;
-}
+#include "tune/tune.h"
 
 enum { COUNT = 1000, STRIDE = 8 };
 
@@ -232,6 +219,11 @@ static void the_tree_is_chosen_anew_for_other_particles_only(void **state)
     assert_int_equal(run(fmm, clustered), YOKE_OK);
     assert_int_equal(result_of(fmm).tuned, 1);
     assert_true(errors_of(clustered).potential < 0.1);
+    yoke_fmm_particles few = particles_of(clustered); /* whose pairs are all summed, whatever was chosen before */
+    const yoke_fmm_field field = field_of(clustered);
+    few.count = FMM_FEW_PARTICLES / 2;
+    assert_int_equal(yoke_fmm_run(fmm, &few, &field), YOKE_OK);
+    assert_true(result_of(fmm).depth == 0 && !result_of(fmm).tuned && isnan(result_of(fmm).predicted_s));
     yoke_fmm_destroy(fmm);
     free(bodies);
     free(clustered);
@@ -379,4 +371,4 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(bad_particles_are_named_and_the_field_stays),
 };
 
-UNIT_MAIN(tests, start, end)
+UNIT_MAIN(tests, context_start, context_end)

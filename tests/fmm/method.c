@@ -4,27 +4,12 @@
 #include <omp.h>
 
 #include "clouds.h"
-#include "expansion/error.h"
+#include "context.h"
+#include "error_theory.h"
 #include "near/direct.h"
 #include "near/sample.h"
 #include "particles/generate.h"
 #include "particles/random.h"
-#include "unit.h"
-
-static yoke_context *context;
-
-static int start(void **state)
-{
-    (void)state;
-    return yoke_context_create(NULL, &context) != YOKE_OK;
-}
-
-static int end(void **state)
-{
-    (void)state;
-    yoke_context_destroy(context);
-    return 0;
-}
 
 static fmm_particles *generated(fmm_distribution distribution, int64_t count, fmm_charges charges)
 {
@@ -123,7 +108,7 @@ static void errors_fall_with_the_order(void **state)
         }
 }
 
-/* For random signs and evenly filled cells theory has the root mean square itself (expansion/error.h), within 0.65 and 1.4 times up to order 4. */
+/* For random signs and evenly filled cells theory has the root mean square itself (error_theory.h), within 0.65 and 1.4 times up to order 4. */
 static void errors_of_random_signs_are_those_of_theory(void **state)
 {
     (void)state;
@@ -441,4 +426,4 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(what_cannot_be_is_refused),
 };
 
-UNIT_MAIN(tests, start, end)
+UNIT_MAIN(tests, context_start, context_end)

@@ -2,25 +2,10 @@
 #include <omp.h>
 
 #include "clouds.h"
+#include "context.h"
 #include "method/method.h"
 #include "near/sample.h"
 #include "particles/generate.h"
-#include "unit.h"
-
-static yoke_context *context;
-
-static int start(void **state)
-{
-    (void)state;
-    return yoke_context_create(NULL, &context) != YOKE_OK;
-}
-
-static int end(void **state)
-{
-    (void)state;
-    yoke_context_destroy(context);
-    return 0;
-}
 
 typedef struct tree_options {
     int64_t capacity, direct;
@@ -205,4 +190,4 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_negative_capacity_is_refused),
 };
 
-UNIT_MAIN(tests, start, end)
+UNIT_MAIN(tests, context_start, context_end)

@@ -4,24 +4,9 @@
 #include <omp.h>
 
 #include "clouds.h"
+#include "context.h"
 #include "tree/lists.h"
 #include "tree/sort.h"
-#include "unit.h"
-
-static yoke_context *context;
-
-static int start(void **state)
-{
-    (void)state;
-    return yoke_context_create(NULL, &context) != YOKE_OK;
-}
-
-static int end(void **state)
-{
-    (void)state;
-    yoke_context_destroy(context);
-    return 0;
-}
 
 static fmm_tree *tree_of(const fmm_particles *particles, int depth)
 {
@@ -329,4 +314,4 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_tree_that_is_cut_has_the_cells_of_a_lower_one),
 };
 
-UNIT_MAIN(tests, start, end)
+UNIT_MAIN(tests, context_start, context_end)

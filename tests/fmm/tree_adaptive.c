@@ -2,25 +2,10 @@
 
 #include "base/failing.h"
 #include "clouds.h"
+#include "context.h"
 #include "tree/lists.h"
 #include "tune/count.h"
 #include "tune/operations.h"
-#include "unit.h"
-
-static yoke_context *context;
-
-static int start(void **state)
-{
-    (void)state;
-    return yoke_context_create(NULL, &context) != YOKE_OK;
-}
-
-static int end(void **state)
-{
-    (void)state;
-    yoke_context_destroy(context);
-    return 0;
-}
 
 static fmm_tree *tree_of(const fmm_particles *particles, int64_t capacity)
 {
@@ -505,4 +490,4 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(no_failing_allocation_is_missed),
 };
 
-UNIT_MAIN(tests, start, end)
+UNIT_MAIN(tests, context_start, context_end)

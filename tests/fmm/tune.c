@@ -5,24 +5,9 @@
 #include <unistd.h>
 
 #include "clouds.h"
+#include "context.h"
 #include "method/method.h"
 #include "tree/lists.h"
-#include "unit.h"
-
-static yoke_context *context;
-
-static int start(void **state)
-{
-    (void)state;
-    return yoke_context_create(NULL, &context) != YOKE_OK;
-}
-
-static int end(void **state)
-{
-    (void)state;
-    yoke_context_destroy(context);
-    return 0;
-}
 
 /* --------------------------------------------------------------------------------------- a machine of known costs */
 
@@ -440,4 +425,4 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(each_operation_takes_time_and_wrong_sizes_are_refused),
 };
 
-UNIT_MAIN(tests, start, end)
+UNIT_MAIN(tests, context_start, context_end)

@@ -6,25 +6,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "unit.h"
+#include "context.h"
 
 #include "run/machine/list.h"
 #include "yoke/yoke.h"
-
-static yoke_context *context;
-
-static int set_up(void **state)
-{
-    (void)state;
-    return yoke_context_create(NULL, &context) != YOKE_OK;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    yoke_context_destroy(context);
-    return 0;
-}
 
 static yoke_status try_open(const char *declared, int64_t pid, yoke_meters **meter)
 {
@@ -213,4 +198,4 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_list_shows_declared_powers_only_where_there_are_some),
 };
 
-UNIT_MAIN(tests, set_up, tear_down)
+UNIT_MAIN(tests, context_start, context_end)

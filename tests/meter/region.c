@@ -3,26 +3,11 @@
 #include <pthread.h>
 #include <time.h>
 
-#include "unit.h"
+#include "context.h"
 
 #include "../base/failing.h"
 #include "run/machine/list.h"
 #include "scripted.h"
-
-static yoke_context *context;
-
-static int set_up(void **state)
-{
-    (void)state;
-    return yoke_context_create(NULL, &context) != YOKE_OK;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    yoke_context_destroy(context);
-    return 0;
-}
 
 static void sleep_s(double seconds)
 {
@@ -284,4 +269,4 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(arguments_are_checked_and_kinds_have_names),
 };
 
-UNIT_MAIN(tests, set_up, tear_down)
+UNIT_MAIN(tests, context_start, context_end)

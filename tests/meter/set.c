@@ -1,25 +1,10 @@
 /* Selection, the tree, what is counted, opening. */
 #include <math.h>
 
-#include "unit.h"
+#include "context.h"
 
 #include "../base/failing.h"
 #include "scripted.h"
-
-static yoke_context *context;
-
-static int set_up(void **state)
-{
-    (void)state;
-    return yoke_context_create(NULL, &context) != YOKE_OK;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    yoke_context_destroy(context);
-    return 0;
-}
 
 static scripted_meter *add(const char *name, const char *covers, int64_t rank)
 {
@@ -252,4 +237,4 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(what_the_total_lacks_is_said),
 };
 
-UNIT_MAIN(tests, set_up, tear_down)
+UNIT_MAIN(tests, context_start, context_end)

@@ -1,5 +1,5 @@
 /* What yoke_plan_create and yoke_plan_evaluate accept and refuse, what they say where constraints cannot be met, and that no memory is lost. */
-#include "unit.h"
+#include "context.h"
 
 #include <math.h>
 
@@ -26,7 +26,6 @@ static void fill(pair *p)
     p->problem = (yoke_plan_problem){.units = 30, .repetitions = 1, .base_power_w = 5, .num_devices = 2, .devices = p->devices};
 }
 
-static yoke_context *context;
 static pair shared;
 
 static pair *pair_of(void **state)
@@ -34,19 +33,6 @@ static pair *pair_of(void **state)
     (void)state;
     fill(&shared);
     return &shared;
-}
-
-static int setup(void **state)
-{
-    (void)state;
-    return yoke_context_create(NULL, &context) != YOKE_OK;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    yoke_context_destroy(context);
-    return 0;
 }
 
 static yoke_plan *create(const yoke_plan_problem *problem, yoke_plan_options options)
@@ -425,4 +411,4 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(huge_numbers_do_not_break_a_plan),
 };
 
-UNIT_MAIN(tests, setup, teardown)
+UNIT_MAIN(tests, context_start, context_end)

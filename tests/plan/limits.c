@@ -1,24 +1,9 @@
 /* Searches that would take long end by their number of nodes, or by the caller's word, and say how good their choice is. */
-#include "unit.h"
+#include "context.h"
 
 #include <math.h>
 
 #include "yoke/plan.h"
-
-static yoke_context *context;
-
-static int setup(void **state)
-{
-    (void)state;
-    return yoke_context_create(NULL, &context) != YOKE_OK;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    yoke_context_destroy(context);
-    return 0;
-}
 
 static yoke_plan *create(const yoke_plan_problem *problem, yoke_plan_options options)
 {
@@ -103,4 +88,4 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(progress_is_told_and_may_end_a_search),
 };
 
-UNIT_MAIN(tests, setup, teardown)
+UNIT_MAIN(tests, context_start, context_end)

@@ -1,25 +1,10 @@
 /* What rounds of phases cost: by hand, against the formulas of yoke/plan.h written a second time, and as problems without a round; what is refused. */
-#include "unit.h"
+#include "context.h"
 
 #include <math.h>
 
 #include "brute_round.h"
 #include "random_problem.h"
-
-static yoke_context *context;
-
-static int setup(void **state)
-{
-    (void)state;
-    return yoke_context_create(NULL, &context) != YOKE_OK;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    yoke_context_destroy(context);
-    return 0;
-}
 
 static yoke_plan_choice evaluate(const yoke_plan_problem *problem, const int64_t *units, const int64_t *levels)
 {
@@ -367,4 +352,4 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(weights_outside_the_contract_are_refused_by_their_number),
 };
 
-UNIT_MAIN(tests, setup, teardown)
+UNIT_MAIN(tests, context_start, context_end)

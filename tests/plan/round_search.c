@@ -1,5 +1,5 @@
 /* Plans for rounds: against all choices of small ones, and larger ones against what is known of them. */
-#include "unit.h"
+#include "context.h"
 
 #include <math.h>
 
@@ -10,21 +10,6 @@
 #ifndef PROPERTY_PART
 #define PROPERTY_PART 1
 #endif
-
-static yoke_context *context;
-
-static int setup(void **state)
-{
-    (void)state;
-    return yoke_context_create(NULL, &context) != YOKE_OK;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    yoke_context_destroy(context);
-    return 0;
-}
 
 static yoke_plan *create(const yoke_plan_problem *problem, const yoke_plan_options *options)
 {
@@ -366,4 +351,4 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_search_that_is_cut_short_states_an_honest_gap),
 };
 
-UNIT_MAIN(tests, setup, teardown)
+UNIT_MAIN(tests, context_start, context_end)

@@ -1,28 +1,13 @@
 /* The simplex method of the planner, against duality: what is feasible on both sides at the same cost is optimal. */
 #include "plan/round/simplex.h"
 
-#include "unit.h"
+#include "context.h"
 
 #include <math.h>
 
 #include "plan/random.h"
 
 enum { ROWS = 12, COLUMNS = 40, ENTRIES = 6 };
-
-static yoke_context *context;
-
-static int setup(void **state)
-{
-    (void)state;
-    return yoke_context_create(NULL, &context) != YOKE_OK;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    yoke_context_destroy(context);
-    return 0;
-}
 
 /* Unit columns that cost much, then columns with a few entries. */
 static void fill(random_state *random, plan_simplex *simplex, double b[ROWS], double dense[COLUMNS][ROWS], double costs[COLUMNS])
@@ -106,4 +91,4 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_full_program_refuses_columns),
 };
 
-UNIT_MAIN(tests, setup, teardown)
+UNIT_MAIN(tests, context_start, context_end)

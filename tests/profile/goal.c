@@ -1,23 +1,8 @@
 /* The goal of power profiles, on simulated sensors of all generations: see docs/methods/profile.md; yoke bench profile has more seeds. */
 #include <math.h>
 
+#include "context.h"
 #include "profile/simulate.h"
-#include "unit.h"
-
-static yoke_context *context;
-
-static int setup(void **state)
-{
-    (void)state;
-    return yoke_context_create(NULL, &context) != YOKE_OK;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    yoke_context_destroy(context);
-    return 0;
-}
 
 static const char *const quick[] = {"c2075", "pascal", "volta", "turing", "ga100", "ampere-instant", "ada-instant", "hopper-instant"};
 static const char *const slow[] = {"kepler", "maxwell", "ampere", "ada", "hopper"};
@@ -98,4 +83,4 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(stated_uncertainties_cover_the_truth),
 };
 
-UNIT_MAIN(tests, setup, teardown)
+UNIT_MAIN(tests, context_start, context_end)

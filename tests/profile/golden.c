@@ -5,25 +5,10 @@
 #include <math.h>
 
 #include "common/simulated_sensor.h"
+#include "context.h"
 #include "profile/arithmetic.h"
-#include "unit.h"
 
 static const double idle_w = 76, kernel_w = 96, period_s = 0.02, delay_s = 0.006;
-
-static yoke_context *context;
-
-static int setup(void **state)
-{
-    (void)state;
-    return yoke_context_create(NULL, &context) != YOKE_OK;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    yoke_context_destroy(context);
-    return 0;
-}
 
 /* The dissertation's sensor with a rectangular kernel. */
 static app_simulated *c2075(double run_s, double noise_w, uint64_t seed)
@@ -267,4 +252,4 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(the_printed_online_algorithm_sees_nothing_of_a_kernel_shorter_than_the_delay),
 };
 
-UNIT_MAIN(tests, setup, teardown)
+UNIT_MAIN(tests, context_start, context_end)

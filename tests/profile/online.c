@@ -4,22 +4,7 @@
 #include <math.h>
 
 #include "base/failing.h"
-#include "unit.h"
-
-static yoke_context *context;
-
-static int setup(void **state)
-{
-    (void)state;
-    return yoke_context_create(NULL, &context) != YOKE_OK;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    yoke_context_destroy(context);
-    return 0;
-}
+#include "context.h"
 
 /* A device on a virtual clock: kernels one after the other, and between them pauses. */
 typedef struct counter {
@@ -336,4 +321,4 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_failing_allocation_is_an_error_and_leaves_nothing),
 };
 
-UNIT_MAIN(tests, setup, teardown)
+UNIT_MAIN(tests, context_start, context_end)

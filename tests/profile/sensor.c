@@ -4,22 +4,7 @@
 #include <math.h>
 
 #include "common/simulated_sensor.h"
-#include "unit.h"
-
-static yoke_context *context;
-
-static int setup(void **state)
-{
-    (void)state;
-    return yoke_context_create(NULL, &context) != YOKE_OK;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    yoke_context_destroy(context);
-    return 0;
-}
+#include "context.h"
 
 static double draw(uint64_t *random) /* splitmix64 */
 {
@@ -323,4 +308,4 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(names_of_simulated_sensors_are_checked),
 };
 
-UNIT_MAIN(tests, setup, teardown)
+UNIT_MAIN(tests, context_start, context_end)

@@ -67,7 +67,7 @@ void fmm_l2p(const fmm_operators *operators, const fmm_frame *frame, const doubl
  * M2M: from children in `octant` (bit 0: the upper half in x, bit 1 in y, bit 2 in z) to their parents, with twice their scale.  Exact.
  * L2L: from parents to children in `octant`.  Exact.
  * M2L: between cells of equal size, direction = (centre of source - centre of target) / edge, in -3 .. 3, one of them beyond -1 .. 1; their
- *      scale is their edge.  Multipoles beyond the order are left out, and so are terms of the local expansion: error.h has the bound.
+ *      scale is their edge.  Multipoles beyond the order are left out, and so are terms of the local expansion (docs/methods/expansions.md).
  *
  * work: fmm_translation_work doubles, aligned to 64 bytes, not shared with another thread.
  */

@@ -212,6 +212,7 @@ static yoke_status choose(yoke_fmm *fmm, const fmm_particles *particles, fmm_met
     const int order = order_is_chosen(fmm) ? fmm_order_guess(request_of(fmm).error) : o->order;
     fmm->depth = o->leaf > 0 && !o->depth ? FMM_MAX_DEPTH : o->depth;
     fmm->capacity = o->leaf;
+    fmm->chosen = 0;
     if (tree_is_given(fmm) || particles->count < FMM_FEW_PARTICLES) return build(fmm, particles, order, NULL, method);
     const fmm_tune_options options = {.objective = o->objective,
                                       .store = !fmm->store                  ? ""

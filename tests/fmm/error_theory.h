@@ -1,11 +1,11 @@
 /*
- * error.h - the error that truncation at order p leaves in the potential of one pair of cells, before anything is computed.
+ * error_theory.h - the error that truncation at order p leaves in the potential of one pair of cells, before anything is computed.
  *
  * About the centres of two cells, a vector d of length D apart, 1/|d + y - x| is a sum of terms T_lk of degree l in x (of the target) and k in y (of
  * the source).  P2M, M2L and L2P keep the terms with l <= p and k <= p, and M2M and L2L lose nothing: the error is the sum of all other terms.
  */
-#ifndef FMM_EXPANSION_ERROR_H
-#define FMM_EXPANSION_ERROR_H
+#ifndef FMM_TESTS_ERROR_THEORY_H
+#define FMM_TESTS_ERROR_THEORY_H
 
 #include "yoke/yoke.h"
 

@@ -1,4 +1,4 @@
-#include "expansion/error.h"
+#include "error_theory.h"
 
 #include <math.h>
 
