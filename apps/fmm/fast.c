@@ -134,12 +134,10 @@ static yoke_status run_method(job *j, fmm_method_seconds *seconds)
 
 static yoke_status run(job *j, int order)
 {
-    int orders[FMM_MAX_DEPTH + 1];
     fmm_result *r = j->result;
     fmm_method_seconds seconds;
-    for (int l = 0; l <= FMM_MAX_DEPTH; l++) orders[l] = order;
     app_progress(j->terminal, "%lld particles, order %d", (long long)j->particles->count, order);
-    yoke_status status = fmm_method_set_orders(j->method, orders);
+    yoke_status status = fmm_method_set_order(j->method, order);
     if (!status) status = app_interrupt_check(j->particles->context);
     if (!status) status = run_method(j, &seconds);
     if (status) return status;
@@ -164,13 +162,8 @@ static yoke_status run(job *j, int order)
 /* By how much the order of the last run was too low. */
 static int order_missing(const job *j)
 {
-    const fmm_sample *s = &j->result->sample;
-    const fmm_request *request = &j->options->request;
-    if (!s->count || j->result->depth < 2) return 0;
-    int missing = request->of == FMM_FORCES ? fmm_order_missing(request, &j->accuracy, s->force, s->force_uncertainty)
-                                            : fmm_order_missing(request, &j->accuracy, s->potential, s->potential_uncertainty);
-    int most = FMM_MAX_ORDER - j->result->order;
-    return missing < most ? missing : most;
+    const fmm_result *r = j->result;
+    return r->depth < 2 ? 0 : fmm_order_missing(&j->options->request, &j->accuracy, &r->sample, r->order);
 }
 
 static yoke_status run_until_kept(job *j)

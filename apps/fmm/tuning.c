@@ -123,12 +123,13 @@ fmm_seconds fmm_tuning_seconds(const fmm_method_seconds *seconds)
 /* capacity 0: the uniform tree of that depth. */
 static yoke_status measure(const fmm_particles *particles, int depth, int64_t capacity, int order, fmm_field *field, fmm_seconds *measured)
 {
-    int orders[FMM_MAX_DEPTH + 1];
+    const int gradient = field->gx != NULL;
+    const fmm_method_options options = {
+        .depth = depth, .capacity = capacity, .direct = fmm_method_direct(order, gradient), .gradient = gradient};
     fmm_method *method = NULL;
     fmm_method_seconds seconds;
-    for (int l = 0; l <= depth; l++) orders[l] = order;
-    const fmm_method_options options = {.depth = depth, .capacity = capacity, .direct = -1, .order = orders, .gradient = field->gx != NULL};
     yoke_status status = fmm_method_create(particles, &options, &method);
+    if (!status) status = fmm_method_set_order(method, order);
     if (!status) status = fmm_method_run(method, particles->charge, field, &seconds);
     if (!status) *measured = fmm_tuning_seconds(&seconds);
     fmm_method_destroy(method);

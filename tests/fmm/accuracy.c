@@ -44,10 +44,8 @@ typedef struct errors {
 
 static errors run(problem *p, int order)
 {
-    int orders[FMM_MAX_DEPTH + 1];
     double e = 0, size = 0, force = 0, force_size = 0;
-    for (int l = 0; l <= FMM_MAX_DEPTH; l++) orders[l] = order;
-    assert_int_equal(fmm_method_set_orders(p->method, orders), YOKE_OK);
+    assert_int_equal(fmm_method_set_order(p->method, order), YOKE_OK);
     assert_int_equal(fmm_method_run(p->method, p->particles->charge, p->field, NULL), YOKE_OK);
     const fmm_field *f = p->field, *x = p->exact;
     for (int64_t i = 0; i < f->count; i++) {
@@ -236,21 +234,35 @@ static void runs_without_orders_are_refused(void **state)
 
 /* ------------------------------------------------------------------------------------------------ after a run */
 
+static int missing(const fmm_request *request, const fmm_accuracy *accuracy, double sampled, double uncertainty)
+{
+    const fmm_sample sample = {
+        .count = 100, .potential = sampled, .potential_uncertainty = uncertainty, .force = NAN, .force_uncertainty = NAN};
+    return fmm_order_missing(request, accuracy, &sample, 5);
+}
+
 static void the_order_rises_where_a_sample_and_the_prediction_say_so(void **state)
 {
     (void)state;
     const fmm_request request = {.error = 1e-3, .of = FMM_POTENTIALS};
     const fmm_accuracy good = {.potential = 5e-4, .potential_uncertainty = 0.1},
                        unknown = {.potential = 5e-4, .potential_uncertainty = INFINITY};
-    assert_int_equal(fmm_order_missing(&request, &good, 6e-4, 0.1), 0);
-    assert_int_equal(fmm_order_missing(&request, &good, 1.2e-3, 2.0), 0); /* a sample that says little */
-    assert_int_equal(fmm_order_missing(&request, &good, 2e-3, 0.01), 2);  /* log 2 / -log 0.6 = 1.4 */
-    assert_int_equal(fmm_order_missing(&request, &unknown, 1.01e-3, 0.01), 1);
-    assert_int_equal(fmm_order_missing(&request, &unknown, 0.9e-3, 0.05), 0);
-    assert_int_equal(fmm_order_missing(&request, &unknown, 0.98e-3, 0.05), 1); /* its standard error above the request */
-    assert_int_equal(fmm_order_missing(&request, &good, 1.3e-3, 0.3), 2);      /* a prediction that cannot be right */
-    assert_int_equal(fmm_order_missing(&request, &good, 0.9e-3, 0.4), 0);      /* one that can be */
-    assert_int_equal(fmm_order_missing(&request, &good, 0, 0), 0);
+    assert_int_equal(missing(&request, &good, 6e-4, 0.1), 0);
+    assert_int_equal(missing(&request, &good, 1.2e-3, 2.0), 0); /* a sample that says little */
+    assert_int_equal(missing(&request, &good, 2e-3, 0.01), 2);  /* log 2 / -log 0.6 = 1.4 */
+    assert_int_equal(missing(&request, &unknown, 1.01e-3, 0.01), 1);
+    assert_int_equal(missing(&request, &unknown, 0.9e-3, 0.05), 0);
+    assert_int_equal(missing(&request, &unknown, 0.98e-3, 0.05), 1); /* its standard error above the request */
+    assert_int_equal(missing(&request, &good, 1.3e-3, 0.3), 2);      /* a prediction that cannot be right */
+    assert_int_equal(missing(&request, &good, 0.9e-3, 0.4), 0);      /* one that can be */
+    assert_int_equal(missing(&request, &good, 0, 0), 0);
+    const fmm_sample none = {.count = 0}, bad = {.count = 100, .potential = 1, .potential_uncertainty = 0.01};
+    assert_int_equal(fmm_order_missing(&request, &good, &none, 5), 0);
+    assert_int_equal(fmm_order_missing(&request, &good, &bad, FMM_MAX_ORDER - 1), 1);
+    const fmm_request forces = {.error = 1e-3, .of = FMM_FORCES};
+    const fmm_accuracy of_forces = {.potential = 1, .force = 5e-4, .force_uncertainty = 0.1};
+    const fmm_sample twice = {.count = 100, .potential = 1e-9, .force = 2e-3, .force_uncertainty = 0.01};
+    assert_int_equal(fmm_order_missing(&forces, &of_forces, &twice, 5), 2);
 }
 
 /* Errors at samples, beside those at all particles. */

@@ -143,10 +143,8 @@ static fmm_request request_of(const yoke_fmm *fmm)
 
 static yoke_status set_order(yoke_fmm *fmm, fmm_method *method, int order)
 {
-    int orders[FMM_MAX_DEPTH + 1];
-    for (int l = 0; l <= FMM_MAX_DEPTH; l++) orders[l] = order;
     fmm->result.order = order;
-    return fmm_method_set_orders(method, orders);
+    return fmm_method_set_order(method, order);
 }
 
 /* tree: NULL, or the particles sorted, which is taken over.  An adaptive tree of the kept choice is as deep as its leaves ask. */
@@ -368,10 +366,7 @@ static int order_missing(const yoke_fmm *fmm, const fmm_accuracy *accuracy)
     const yoke_fmm_result *r = &fmm->result;
     const fmm_request request = request_of(fmm);
     if (!order_is_chosen(fmm) || !r->sampled || r->depth < 2) return 0;
-    int missing = request.of == FMM_FORCES
-                      ? fmm_order_missing(&request, accuracy, r->sampled_force_error, fmm->sample.force_uncertainty)
-                      : fmm_order_missing(&request, accuracy, r->sampled_potential_error, fmm->sample.potential_uncertainty);
-    return missing < FMM_MAX_ORDER - r->order ? missing : FMM_MAX_ORDER - r->order;
+    return fmm_order_missing(&request, accuracy, &fmm->sample, r->order);
 }
 
 static yoke_status compute(yoke_fmm *fmm, fmm_field *field)

@@ -101,6 +101,13 @@ yoke_status fmm_method_set_orders(fmm_method *m, const int *order)
     return status;
 }
 
+yoke_status fmm_method_set_order(fmm_method *m, int order)
+{
+    int orders[FMM_MAX_DEPTH + 1];
+    for (int l = 0; l <= FMM_MAX_DEPTH; l++) orders[l] = order;
+    return fmm_method_set_orders(m, orders);
+}
+
 yoke_status fmm_method_create(const fmm_particles *particles, const fmm_method_options *options, fmm_method **method)
 {
     double begin_s = yoke_clock_s();
@@ -218,10 +225,9 @@ yoke_status fmm_method_sort_charges(fmm_method *m, const double *charge, fmm_exp
 
 yoke_status fmm_method_expand(fmm_method *m, int order, fmm_expanded *expanded)
 {
-    int orders[FMM_MAX_DEPTH + 1], threads = omp_get_max_threads();
+    int threads = omp_get_max_threads();
     fmm_worker *workers = NULL;
-    for (int l = 0; l <= FMM_MAX_DEPTH; l++) orders[l] = order;
-    yoke_status status = fmm_method_set_orders(m, orders);
+    yoke_status status = fmm_method_set_order(m, order);
     if (!status && m->operators) {
         status = fmm_workers_create(m, threads, &workers);
         if (!status) fmm_pass_upward(m, threads, workers);

@@ -45,6 +45,8 @@ void fmm_method_destroy(fmm_method *method);
  * Errors: ARGUMENT (an order outside 0 ... FMM_MAX_ORDER), MEMORY.
  */
 yoke_status fmm_method_set_orders(fmm_method *method, const int *order);
+/* The same order on all levels. */
+yoke_status fmm_method_set_order(fmm_method *method, int order);
 
 /* All multipole expansions, to look at.  All is the method's, and holds until it is changed. */
 typedef struct fmm_expanded {

@@ -205,15 +205,19 @@ int fmm_order_guess(double error)
     return (int)fmin(digits + digits * digits / 8 + 0.5, FMM_MAX_ORDER);
 }
 
-int fmm_order_missing(const fmm_request *request, const fmm_accuracy *accuracy, double sampled, double uncertainty)
+int fmm_order_missing(const fmm_request *request, const fmm_accuracy *accuracy, const fmm_sample *sample, int order)
 {
-    double predicted = request->of == FMM_FORCES ? accuracy->force : accuracy->potential;
-    double known = request->of == FMM_FORCES ? accuracy->force_uncertainty : accuracy->potential_uncertainty;
-    if (!(sampled > 0 && predicted > 0)) return 0;
+    const bool forces = request->of == FMM_FORCES;
+    double predicted = forces ? accuracy->force : accuracy->potential;
+    double known = forces ? accuracy->force_uncertainty : accuracy->potential_uncertainty;
+    double sampled = forces ? sample->force : sample->potential;
+    double uncertainty = forces ? sample->force_uncertainty : sample->potential_uncertainty;
+    if (!sample->count || !(sampled > 0 && predicted > 0)) return 0;
     /* Where they contradict each other, rare large errors were not among the cells that were drawn: the sample counts. */
     if (fabs(log(sampled / predicted)) > CERTAINTY * hypot(uncertainty, known)) known = INFINITY;
     double weight = 1 / fmax(uncertainty * uncertainty, 1e-6), other = 1 / fmax(known * known, 1e-6);
     double mean = (weight * log(sampled) + other * log(predicted)) / (weight + other), deviation = 1 / sqrt(weight + other);
     double excess = mean + deviation - log(request->error);
-    return excess > 0 ? 1 + (int)(excess / -log(TYPICAL_FALL)) : 0;
+    int missing = excess > 0 ? 1 + (int)(excess / -log(TYPICAL_FALL)) : 0;
+    return missing < FMM_MAX_ORDER - order ? missing : FMM_MAX_ORDER - order;
 }

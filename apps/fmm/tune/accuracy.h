@@ -8,6 +8,7 @@
 #define FMM_TUNE_ACCURACY_H
 
 #include "method/method.h"
+#include "near/sample.h"
 
 typedef enum fmm_quantity { FMM_POTENTIALS, FMM_FORCES } fmm_quantity;
 
@@ -35,10 +36,10 @@ yoke_status fmm_choose_order(fmm_method *method, const double *charge, const fmm
 int fmm_order_guess(double error);
 
 /*
- * After a run with that order: by how much the order shall be higher, because the error that direct sums found (`sampled`, with its standard error as a
- * part of it) and the predicted one, each by its weight, say that it is above the request; where they contradict each
- * other, the sample alone; 0: it is as it should be.
+ * After a run with an order: by how much it shall be higher (at most FMM_MAX_ORDER in all), because the error that direct sums found at a sample and the
+ * predicted one, each by its weight, say that it is above the request; where they contradict each other, the sample alone; 0: it is as it should be, or
+ * there is no sample.
  */
-int fmm_order_missing(const fmm_request *request, const fmm_accuracy *accuracy, double sampled, double uncertainty);
+int fmm_order_missing(const fmm_request *request, const fmm_accuracy *accuracy, const fmm_sample *sample, int order);
 
 #endif
