@@ -4,37 +4,10 @@
  */
 #include <math.h>
 
+#include "device.h"
 #include "near/direct.h"
 #include "near/direct_devices.h"
 #include "particles/generate.h"
-#include "unit.h"
-
-static yoke_context *context;
-static const char *device, *machine;
-
-static int start(void **state)
-{
-    (void)state;
-    yoke_device *opened = NULL;
-    device = getenv("YOKE_TEST_DEVICE") ? getenv("YOKE_TEST_DEVICE") : "openmp";
-    machine = getenv("YOKE_TEST_MACHINE");
-    if (yoke_context_create(NULL, &context) || (machine && yoke_machine_read(context, machine))) return 1;
-    yoke_status status = yoke_device_open(context, device, &opened);
-    if (status == YOKE_OK && !yoke_device_info_get(opened)->double_precision) status = YOKE_ERROR_UNAVAILABLE;
-    if (status == YOKE_OK) yoke_device_close(opened);
-    if (status == YOKE_ERROR_UNAVAILABLE || (status == YOKE_ERROR_INPUT && strcmp(device, "openmp"))) {
-        fprintf(stderr, "left out: %s\n", yoke_last_error(context));
-        exit(77);
-    }
-    return status != YOKE_OK;
-}
-
-static int end(void **state)
-{
-    (void)state;
-    yoke_context_destroy(context);
-    return 0;
-}
 
 static double length(double x, double y, double z) { return sqrt(x * x + y * y + z * z); }
 
@@ -71,4 +44,4 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_device_sums_as_the_cores_do),
 };
 
-UNIT_MAIN(tests, start, end)
+UNIT_MAIN(tests, device_start, context_end)

@@ -5,39 +5,19 @@
 #include <math.h>
 
 #include "clouds.h"
+#include "device.h"
 #include "method/shared.h"
 #include "near/direct.h"
 #include "particles/generate.h"
-#include "unit.h"
 
-static yoke_context *context;
-static const char *device, *machine;
 static char both[100]; /* the host and the device */
 
 static int start(void **state)
 {
-    (void)state;
-    yoke_device *opened = NULL;
-    device = getenv("YOKE_TEST_DEVICE") ? getenv("YOKE_TEST_DEVICE") : "openmp";
-    machine = getenv("YOKE_TEST_MACHINE");
+    int failed = device_start(state);
     snprintf(both, sizeof both, "%s%s%s", machine ? "sim:cpu" : "openmp", strcmp(device, "openmp") ? "," : "",
              strcmp(device, "openmp") ? device : "");
-    if (yoke_context_create(NULL, &context) || (machine && yoke_machine_read(context, machine))) return 1;
-    yoke_status status = yoke_device_open(context, device, &opened);
-    if (status == YOKE_OK && !yoke_device_info_get(opened)->double_precision) status = YOKE_ERROR_UNAVAILABLE;
-    if (status == YOKE_OK) yoke_device_close(opened);
-    if (status == YOKE_ERROR_UNAVAILABLE || (status == YOKE_ERROR_INPUT && strcmp(device, "openmp"))) {
-        fprintf(stderr, "left out: %s\n", yoke_last_error(context));
-        exit(77);
-    }
-    return status != YOKE_OK;
-}
-
-static int end(void **state)
-{
-    (void)state;
-    yoke_context_destroy(context);
-    return 0;
+    return failed;
 }
 
 static void ok(yoke_status status)
@@ -187,4 +167,4 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_device_alone_has_a_far_field_too),
 };
 
-UNIT_MAIN(tests, start, end)
+UNIT_MAIN(tests, start, context_end)
