@@ -97,7 +97,7 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
          .maximum = FMM_MAX_PARTICLES},
         {.name = "generate",
          .value = "KIND",
-         .help = "instead of FILE: grid, shells or xenon, in the unit cube",
+         .help = "instead of FILE, in the unit cube: grid, shells, xenon, uniform, clusters, line, plane, spiral, outlier",
          .text = &line->distribution},
         {.name = "particles",
          .value = "N",
@@ -224,7 +224,7 @@ static yoke_status check(yoke_context *context, const command_line *line)
     bool file = line->operands.count > 0;
     if (file && line->distribution) return yoke_fail(context, YOKE_ERROR_INPUT, "FILE and --generate: give one of them");
     if (!file && !line->distribution)
-        return yoke_fail(context, YOKE_ERROR_INPUT, "no particles: give FILE, or --generate grid, shells or xenon");
+        return yoke_fail(context, YOKE_ERROR_INPUT, "no particles: give FILE, or --generate KIND (grid, shells, xenon, ...)");
     if (file && (line->particles >= 0 || line->seed >= 0 || line->charges))
         return yoke_fail(context, YOKE_ERROR_INPUT,
                          "--particles, --seed and --charges belong to --generate; FILE has particles of its own");
@@ -267,14 +267,13 @@ static yoke_status open_input(work *w)
 
 static yoke_status generate(work *w)
 {
-    static const char *const distributions[] = {"grid", "shells", "xenon", NULL}, *const charges[] = {"alternating", "random", "equal",
-                                                                                                      NULL};
+    static const char *const charges[] = {"alternating", "random", "equal", NULL};
     const command_line *line = w->line;
     int distribution, sign;
-    yoke_status status = app_option_choice(w->context, "generate", line->distribution, distributions, &distribution);
+    yoke_status status = app_option_choice(w->context, "generate", line->distribution, fmm_distribution_names, &distribution);
     if (!status) status = app_option_choice(w->context, "charges", line->charges, charges, &sign);
     if (status) return status;
-    w->result.input = distributions[distribution];
+    w->result.input = fmm_distribution_names[distribution];
     return fmm_particles_generate(w->context, (fmm_distribution)distribution,
                                   line->particles >= 0 ? line->particles : fmm_distribution_count((fmm_distribution)distribution),
                                   (fmm_charges)sign, line->seed >= 0 ? (uint64_t)line->seed : 1, &w->particles);

@@ -1,6 +1,7 @@
 /*
  * generate.h - the distributions of particles in the unit cube that ship with yoke fmm: those of Lang's dissertation (2014), section 3.3.1, or
- * models of them.  The same numbers come out on every machine, but for the last bits of sin, cos and pow.
+ * models of them, and others that are of other kinds.  The same numbers come out on every machine, but for the last bits of sin, cos and pow on
+ * shells, in xenon and on the spiral.  docs/reference/particles.md has the recipes.
  */
 #ifndef FMM_PARTICLES_GENERATE_H
 #define FMM_PARTICLES_GENERATE_H
@@ -8,18 +9,28 @@
 #include "particles/particles.h"
 
 typedef enum fmm_distribution {
-    FMM_GRID,   /* the centres of n^3 equal cubes, n^3 the least cube >= count; the first `count` of them, x fastest */
-    FMM_SHELLS, /* 8 spheres about the centre, of radius 0.0624, 2 x 0.0624, ...; the particles of each on a spiral, evenly */
-    FMM_XENON   /* dense at the centre, thin outside: half of the particles in 0.025 % of the volume */
+    FMM_GRID,     /* the centres of n^3 equal cubes, n^3 the least cube >= count; the first `count` of them, x fastest */
+    FMM_SHELLS,   /* 8 spheres about the centre, of radius 0.0624, 2 x 0.0624, ...; the particles of each on a spiral, evenly */
+    FMM_XENON,    /* dense at the centre, thin outside: half of the particles in 0.025 % of the volume */
+    FMM_UNIFORM,  /* at random in the unit cube */
+    FMM_CLUSTERS, /* two Plummer spheres: a fifth of the particles is in the one that is 20 times smaller */
+    FMM_LINE,     /* at random on a straight line, oblique to the axes */
+    FMM_PLANE,    /* at random in a parallelogram, oblique to the axes */
+    FMM_SPIRAL,   /* about the two arms of a flat spiral, each of two turns */
+    FMM_OUTLIER,  /* all but one in a cube with edge 2^-12, and that one far from it */
+    FMM_DISTRIBUTIONS
 } fmm_distribution;
 
+/* "grid", ..., and NULL behind the last. */
+extern const char *const fmm_distribution_names[FMM_DISTRIBUTIONS + 1];
+
 typedef enum fmm_charges {
-    FMM_ALTERNATING, /* +1 and -1: on the grid neighbours differ, on a shell and in xenon the sign is that of the particle's number */
+    FMM_ALTERNATING, /* +1 and -1: on the grid neighbours differ, on a shell and elsewhere the sign is that of the particle's number */
     FMM_RANDOM,      /* +1 or -1, each with probability 1/2 */
     FMM_EQUAL        /* +1 */
 } fmm_charges;
 
-/* The number of particles where nobody asks for one: 262 144 on the grid and the shells, 113 000 in xenon. */
+/* The number of particles where nobody asks for one: 113 000 in xenon, else 262 144. */
 int64_t fmm_distribution_count(fmm_distribution distribution);
 
 /* seed: of the positions; random charges take the next one.  Errors: ARGUMENT (count as in fmm_particles_create), MEMORY. */
