@@ -29,8 +29,9 @@ typedef struct way {
     const char *devices; /* NULL: the method alone */
     const double *share;
     int tries, gradient;
-    int64_t capacity;
+    int64_t capacity, direct; /* direct: as in fmm_method_options */
     int depth;
+    int64_t *w; /* NULL, or pairs of a particle and a cell of list W: part of the far field */
 } way;
 
 static fmm_field *result(const fmm_particles *particles, way how, double *there)
@@ -42,7 +43,7 @@ static fmm_field *result(const fmm_particles *particles, way how, double *there)
     yoke_run *run = NULL;
     for (int l = 0; l <= FMM_MAX_DEPTH; l++) orders[l] = 4;
     const fmm_method_options options = {
-        .depth = how.depth, .capacity = how.capacity, .direct = -1, .order = orders, .gradient = how.gradient};
+        .depth = how.depth, .capacity = how.capacity, .direct = how.direct, .order = orders, .gradient = how.gradient};
     ok(fmm_field_create(context, particles->count, how.gradient, &field));
     ok(fmm_method_create(particles, &options, &method));
     if (!how.devices) {
@@ -57,6 +58,7 @@ static fmm_field *result(const fmm_particles *particles, way how, double *there)
         assert_true(count == 1 || count == 2);
         if (there) *there = parts[1].pairs / (parts[0].pairs + parts[1].pairs);
     }
+    if (how.w) *how.w += fmm_method_count(method).w;
     fmm_shared_destroy(shared);
     yoke_run_destroy(run);
     fmm_method_destroy(method);
@@ -105,24 +107,27 @@ static void a_shared_near_field_is_that_of_the_cores(void **state)
         for (int adaptive = 0; adaptive < 2; adaptive++) {
             fmm_particles *p = NULL;
             ok(fmm_particles_generate(context, (fmm_distribution)d, 1000, FMM_RANDOM, 3, &p));
-            compare(p, (way){.gradient = adaptive, .capacity = adaptive ? 20 : 0, .depth = adaptive ? FMM_MAX_DEPTH : 3});
+            for (int gradient = 0; gradient < 2; gradient++)
+                compare(p, (way){.gradient = gradient, .direct = -1, .capacity = adaptive ? 20 : 0, .depth = adaptive ? FMM_MAX_DEPTH : 3});
             fmm_particles_destroy(p);
         }
 }
 
-/* Leaves of many levels, and of more particles than a slice has. */
+/* Leaves of many levels, and of more particles than a slice has.  Lists W and X are done with the far field. */
 static void all_clouds_are_shared(void **state)
 {
     (void)state;
     const enum cloud clouds[] = {FAR_PARTICLE, TWO_CLUSTERS, ONE_PLACE, LINE};
+    int64_t w = 0;
     for (size_t k = 0; k < sizeof clouds / sizeof *clouds; k++) {
         fmm_particles *p = cloud_create(context, clouds[k], 300);
         for (int64_t i = 0; i < p->count; i++) p->charge[i] = i % 3 ? 1 : -1;
         if (clouds[k] == ONE_PLACE) p->x[7] += 1; /* else nothing acts on anything */
-        compare(p, (way){.gradient = 1, .capacity = 3, .depth = FMM_MAX_DEPTH});
+        compare(p, (way){.gradient = 1, .capacity = 3, .w = &w, .depth = FMM_MAX_DEPTH});
         compare(p, (way){.gradient = 1, .depth = 2});
         fmm_particles_destroy(p);
     }
+    assert_true(w > 0);
 }
 
 /* Without a far field: all pairs, by the device's choice of share after trials. */
@@ -136,8 +141,9 @@ static void a_tree_of_one_level_gives_direct_sums(void **state)
         ok(fmm_particles_generate(context, FMM_XENON, counts[k], FMM_EQUAL, 3, &p));
         ok(fmm_field_create(context, p->count, 1, &direct));
         ok(fmm_direct(p, NULL, direct));
-        for (int alone = 0; alone < 2; alone++) {
-            fmm_field *shared = result(p, (way){.devices = alone ? device : both, .tries = 1, .gradient = 1, .depth = 1}, NULL);
+        for (int way_of = 0; way_of < 4; way_of++) {
+            const int alone = way_of % 2, gradient = way_of / 2;
+            fmm_field *shared = result(p, (way){.devices = alone ? device : both, .tries = 1, .gradient = gradient, .depth = 1}, NULL);
             expect_same(shared, direct, 1e-13);
             fmm_field_destroy(shared);
         }

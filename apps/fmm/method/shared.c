@@ -7,7 +7,8 @@
 
 #include "method/shared_parts.h"
 
-static const char near_work[] = "fmm leaves";
+/* By whether there are gradients. */
+static const char *const near_works[] = {"fmm leaves potential", "fmm leaves"};
 
 yoke_status fmm_shared_open(yoke_context *context, const yoke_run_options *options, yoke_run **run)
 {
@@ -16,7 +17,7 @@ yoke_status fmm_shared_open(yoke_context *context, const yoke_run_options *optio
     yoke_run *opened = NULL;
     fmm_shared_texts(&texts, &count);
     yoke_status status = yoke_run_create(context, options, &opened);
-    if (!status) status = yoke_run_work(opened, near_work, texts, count);
+    for (int k = 0; k < 2 && !status; k++) status = yoke_run_work(opened, near_works[k], texts, count);
     if (status)
         yoke_run_destroy(opened);
     else
@@ -62,6 +63,8 @@ static yoke_status take_out(fmm_shared *s, bool *any)
 }
 
 /* --------------------------------------------------------------------------------------------------- create */
+
+static const char *near_work(const fmm_shared *s) { return near_works[s->m->sum->gx != NULL]; }
 
 /* Ordered pairs before each leaf, those of a particle with itself among them: what a kernel goes through. */
 static yoke_status sum_weights(fmm_shared *s)
@@ -146,7 +149,7 @@ void fmm_shared_destroy(fmm_shared *s)
 int fmm_shared_phases(const fmm_shared *s, yoke_phase phases[2])
 {
     int count = 0;
-    phases[count++] = (yoke_phase){.work = near_work,
+    phases[count++] = (yoke_phase){.work = near_work(s),
                                    .calls = 1,
                                    .cut = 0,
                                    .units = (int64_t)(s->weight_sum[s->last] - s->weight_sum[s->first]),
@@ -335,11 +338,11 @@ static yoke_status try_devices(fmm_shared *s)
     for (int i = 0; i < s->count; i++) {
         if (!s->list[i].active) continue;
         active++;
-        unknown += yoke_run_predict(s->run, near_work, i, pairs, NAN, 0, &call) != YOKE_OK;
+        unknown += yoke_run_predict(s->run, near_work(s), i, pairs, NAN, 0, &call) != YOKE_OK;
     }
     s->tries = 0;
     if (active < 2 || !unknown || pairs < 16) return YOKE_OK;
-    const yoke_run_calibration calibration = {.work = near_work,
+    const yoke_run_calibration calibration = {.work = near_work(s),
                                               .min_units = (int64_t)(pairs / 16),
                                               .max_units = (int64_t)pairs,
                                               .call_s = 0.02,

@@ -33,7 +33,8 @@ yoke_status fmm_near_arrays_create(const fmm_method *m, fmm_near_arrays *arrays)
     status = yoke_allocate(m->context, 2 * arrays->slices, sizeof *arrays->slice, &arrays->slice);
     if (!status) status = yoke_allocate(m->context, arrays->slices, sizeof *arrays->leaf_of, &arrays->leaf_of);
     if (!status) status = yoke_allocate(m->context, 4 * m->tree->count, sizeof *arrays->place, &arrays->place);
-    if (!status) status = yoke_allocate(m->context, 4 * m->tree->count, sizeof *arrays->field, &arrays->field);
+    arrays->width = m->sum->gx ? 4 : 1;
+    if (!status) status = yoke_allocate(m->context, arrays->width * m->tree->count, sizeof *arrays->field, &arrays->field);
     for (int64_t l = 0; l < leaves && !status; l++)
         for (int64_t s = arrays->first_slice[l], first = particle[l]; s < arrays->first_slice[l + 1]; s++, first += SLICE) {
             arrays->leaf_of[s] = (int32_t)l;
@@ -68,7 +69,7 @@ void fmm_near_arrays_add(fmm_method *m, const fmm_near_arrays *arrays, int64_t f
     const int32_t *particle = m->tree->leaves.particle;
 #pragma omp parallel for schedule(static)
     for (int64_t i = particle[first]; i < particle[last]; i++) {
-        const double *from = arrays->field + 4 * i;
+        const double *from = arrays->field + arrays->width * i;
         f->potential[i] += from[0];
         if (f->gx) f->gx[i] += from[1], f->gy[i] += from[2], f->gz[i] += from[3];
     }
@@ -109,7 +110,7 @@ yoke_status fmm_shared_device_open(fmm_shared *s, int i)
     if (!status) status = make_buffer(d, leaves + 1, sizeof *m->near.start, m->near.start, &d->start);
     if (!status) status = make_buffer(d, m->near.start[leaves], sizeof *m->near.cell, m->near.cell, &d->cell);
     if (!status) status = make_buffer(d, 4 * particles, sizeof *a->place, NULL, &d->place);
-    if (!status) status = make_buffer(d, 4 * particles, sizeof *a->field, NULL, &d->field);
+    if (!status) status = make_buffer(d, a->width * particles, sizeof *a->field, NULL, &d->field);
     return status ? status : yoke_queue_finish(d->queue);
 }
 
@@ -129,17 +130,19 @@ yoke_status fmm_shared_device_start(fmm_shared *s, int i, int64_t units)
     fmm_shared_device *d = &s->device[i];
     const fmm_near_arrays *a = &s->arrays;
     const int32_t *particle = s->m->tree->leaves.particle;
-    const int64_t first = a->first_slice[d->first], slices = a->first_slice[d->last] - first, size = 4 * sizeof(double);
+    const int64_t first = a->first_slice[d->first], slices = a->first_slice[d->last] - first;
+    const int64_t size = a->width * (int64_t)sizeof *a->field;
     const int64_t begin = particle[d->first], count = particle[d->last] - begin;
-    const yoke_argument arguments[] = {
-        yoke_argument_int64(first),       yoke_argument_int64(first + slices), yoke_argument_buffer(d->slice),
-        yoke_argument_buffer(d->leaf_of), yoke_argument_buffer(d->particle),   yoke_argument_buffer(d->start),
-        yoke_argument_buffer(d->cell),    yoke_argument_buffer(d->place),      yoke_argument_buffer(d->field)};
+    const yoke_argument arguments[] = {yoke_argument_int64(first),        yoke_argument_int64(first + slices),
+                                       yoke_argument_buffer(d->slice),    yoke_argument_buffer(d->leaf_of),
+                                       yoke_argument_buffer(d->particle), yoke_argument_buffer(d->start),
+                                       yoke_argument_buffer(d->cell),     yoke_argument_buffer(d->place),
+                                       yoke_argument_buffer(d->field),    yoke_argument_int32(a->width > 1)};
     yoke_status status = yoke_queue_record(d->queue, d->marks[0]);
-    if (!status) status = yoke_queue_write(d->queue, d->place, 0, s->m->tree->count * size, a->place);
+    if (!status) status = yoke_queue_write(d->queue, d->place, 0, 4 * s->m->tree->count * (int64_t)sizeof *a->place, a->place);
     if (!status)
         status = yoke_queue_launch(d->queue, d->function, slices < MAX_GROUPS ? slices : MAX_GROUPS, GROUP, units, arguments,
                                    sizeof arguments / sizeof *arguments);
-    if (!status) status = yoke_queue_read(d->queue, d->field, begin * size, count * size, a->field + 4 * begin);
+    if (!status) status = yoke_queue_read(d->queue, d->field, begin * size, count * size, a->field + a->width * begin);
     return status ? status : yoke_queue_record(d->queue, d->marks[1]);
 }

@@ -14,6 +14,7 @@ typedef struct fmm_near_arrays {
     int64_t slices;
     int64_t *first_slice; /* [leaves + 1] those of each leaf */
     int32_t *slice, *leaf_of;
+    int width; /* values of a particle in field: 4, or without gradients 1 */
     double *place, *field;
 } fmm_near_arrays;
 

@@ -7,9 +7,14 @@
 /* Sources that are summed by themselves, so that the rounding errors of long sums grow less (as in pairs.c). */
 #define FMM_TILE 256
 
-/* field[4 i .. 4 i + 3]: potential and gradient at particle i; place[4 j .. 4 j + 3]: position and charge of particle j. */
-YOKE_KERNEL(sum_all_pairs, (yoke_long first, yoke_long last, YOKE_GLOBAL const double *place, YOKE_GLOBAL double *field, yoke_long count))
+/*
+ * gradient: nonzero: field[4 i .. 4 i + 3] becomes potential and gradient at particle i; 0: field[i] its potential.  place[4 j .. 4 j + 3]: position and
+ * charge of particle j.
+ */
+YOKE_KERNEL(sum_all_pairs, (yoke_long first, yoke_long last, YOKE_GLOBAL const double *place, YOKE_GLOBAL double *field, yoke_long count,
+                            yoke_int gradient))
 {
+    const int width = gradient ? 4 : 1;
     YOKE_FOR_ALL (k, last - first) {
         const yoke_long i = first + k;
         const double x = place[4 * i], y = place[4 * i + 1], z = place[4 * i + 2];
@@ -17,10 +22,14 @@ YOKE_KERNEL(sum_all_pairs, (yoke_long first, yoke_long last, YOKE_GLOBAL const d
         for (yoke_long tile = 0; tile < count; tile += FMM_TILE) {
             const yoke_long end = tile + FMM_TILE < count ? tile + FMM_TILE : count;
             double sum[4] = {0, 0, 0, 0};
-            for (yoke_long j = tile; j < end; j++)
-                fmm_add_pair(x - place[4 * j], y - place[4 * j + 1], z - place[4 * j + 2], place[4 * j + 3], sum);
-            for (int c = 0; c < 4; c++) total[c] += sum[c];
+            if (gradient)
+                for (yoke_long j = tile; j < end; j++)
+                    fmm_add_pair(x - place[4 * j], y - place[4 * j + 1], z - place[4 * j + 2], place[4 * j + 3], sum);
+            else
+                for (yoke_long j = tile; j < end; j++)
+                    fmm_add_potential(x - place[4 * j], y - place[4 * j + 1], z - place[4 * j + 2], place[4 * j + 3], sum);
+            for (int c = 0; c < width; c++) total[c] += sum[c];
         }
-        for (int c = 0; c < 4; c++) field[4 * i + c] = total[c];
+        for (int c = 0; c < width; c++) field[width * i + c] = total[c];
     }
 }

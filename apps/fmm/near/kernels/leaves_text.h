@@ -8,13 +8,14 @@
 
 /*
  * The slices first .. last - 1.  Slice s: particles slice[2 s] .. slice[2 s + 1] - 1 of the leaf that leaf_of[s] names; leaf l has the particles
- * particle[l] .. particle[l + 1] - 1 and, near it, the leaves cell[start[l]] .. cell[start[l + 1] - 1].  place and field as in direct_text.h.
+ * particle[l] .. particle[l + 1] - 1 and, near it, the leaves cell[start[l]] .. cell[start[l + 1] - 1].  place, gradient and field as in direct_text.h.
  */
 YOKE_KERNEL(sum_near_leaves, (yoke_long first, yoke_long last, YOKE_GLOBAL const yoke_int *slice, YOKE_GLOBAL const yoke_int *leaf_of,
                               YOKE_GLOBAL const yoke_int *particle, YOKE_GLOBAL const yoke_long *start, YOKE_GLOBAL const yoke_int *cell,
-                              YOKE_GLOBAL const double *place, YOKE_GLOBAL double *field))
+                              YOKE_GLOBAL const double *place, YOKE_GLOBAL double *field, yoke_int gradient))
 {
     YOKE_LOCAL double tile[4 * FMM_LEAF_TILE];
+    const int width = gradient ? 4 : 1;
     for (yoke_long s = first + YOKE_GROUP; s < last; s += YOKE_GROUPS) {
         const yoke_long leaf = leaf_of[s], end = slice[2 * s + 1];
         for (yoke_long some = slice[2 * s]; some < end; some += YOKE_ITEMS) {
@@ -31,13 +32,17 @@ YOKE_KERNEL(sum_near_leaves, (yoke_long first, yoke_long last, YOKE_GLOBAL const
                     YOKE_BARRIER();
                     YOKE_FOR_ITEMS (k, 4 * count) tile[k] = place[4 * source + k];
                     YOKE_BARRIER();
-                    for (int j = 0; j < count; j++)
-                        fmm_add_pair(x - tile[4 * j], y - tile[4 * j + 1], z - tile[4 * j + 2], tile[4 * j + 3], sum);
-                    for (int c = 0; c < 4; c++) total[c] += sum[c];
+                    if (gradient)
+                        for (int j = 0; j < count; j++)
+                            fmm_add_pair(x - tile[4 * j], y - tile[4 * j + 1], z - tile[4 * j + 2], tile[4 * j + 3], sum);
+                    else
+                        for (int j = 0; j < count; j++)
+                            fmm_add_potential(x - tile[4 * j], y - tile[4 * j + 1], z - tile[4 * j + 2], tile[4 * j + 3], sum);
+                    for (int c = 0; c < width; c++) total[c] += sum[c];
                 }
             }
             if (some + YOKE_ITEM < end)
-                for (int c = 0; c < 4; c++) field[4 * i + c] = total[c];
+                for (int c = 0; c < width; c++) field[width * i + c] = total[c];
         }
     }
 }

@@ -23,3 +23,10 @@ YOKE_FUNCTION void fmm_add_pair(double dx, double dy, double dz, double charge, 
     sum[2] -= slope * dy;
     sum[3] -= slope * dz;
 }
+
+/* Adds to *sum the potential alone. */
+YOKE_FUNCTION void fmm_add_potential(double dx, double dy, double dz, double charge, double *sum)
+{
+    const double square = dx * dx + dy * dy + dz * dz;
+    *sum += square >= FMM_LEAST_SQUARE ? charge * FMM_RECIPROCAL_ROOT(square) : 0;
+}
