@@ -35,7 +35,7 @@ SUB_ROOMS = {
     "src/plan": {"": set(), "search": {""}, "round": {"", "search"}, "partition": set()},
     "src/run": {"machine": set(), "": {"machine"}, "learn": {"", "machine"}, "decide": {"", "machine"}, "calibrate": {"", "machine"}},
     "apps/fem": chain("case", "mesh", "space", "operator", "solver", "estimate", "output", "adapt", ""),
-    "apps/fmm": chain("particles", "tree", "expansion", "near", "method", "tune", "library", "output", ""),
+    "apps/fmm": chain("particles", "tree", "expansion", "near", "method", "tune", "solve", "library", "output", ""),
     "tool": {"": set(), "info": {""}, "energy": {""}, "gather": {""}, "profile": {""}, "calibrate": {"", "profile"}, "plan": {""}, "bench": {""},
              "reproduce": set()},
     "bench": {"balance": set(), "calibrate": set(), "ceilings": set(), "energy": set(), "meter": set(), "numa": set(), "plan": {"balance"}, "profile": set(),

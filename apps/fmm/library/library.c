@@ -1,5 +1,5 @@
 /*
- * library.c - what yoke_fmm.h declares: an object that keeps the tree of its last particles, and the choice that it was built by.
+ * library.c - what yoke_fmm.h declares: a solver, and the last particles, to see what is new.
  */
 #include <math.h>
 #include <omp.h>
@@ -7,34 +7,18 @@
 #include <string.h>
 
 #include "library/arrays.h"
-#include "method/method.h"
-#include "near/sample.h"
 #include "particles/coincident.h"
-#include "tune/accuracy.h"
-#include "tune/tune.h"
+#include "solve/solve.h"
 
-enum { MAX_THREADS = 1024, SAMPLE_SEED = 1 };
-
-/* What a choice was made for: a tree that differs by more than a fifth asks for another. */
-typedef struct sizes {
-    int64_t particles, leaves, near_pairs;
-} sizes;
+enum { MAX_THREADS = 1024 };
 
 struct yoke_fmm {
     yoke_context *context;
     yoke_fmm_options options; /* texts are the object's */
     char *store, *declared;
-    fmm_tuned tuned;
-    int chosen; /* nonzero: tuned is of a choice */
-    int depth;
-    int64_t capacity; /* 0: a uniform tree */
-    int order;        /* given, or chosen last */
-    sizes sizes;      /* when it was chosen */
-    fmm_particles *particles;
-    fmm_method *method;    /* of their positions; NULL: there is none */
-    int ordered;           /* nonzero: the order was chosen for the tree and charges that are kept */
-    fmm_accuracy accuracy; /* of that order */
-    fmm_sample sample;     /* of the last run */
+    fmm_solver *solver;
+    fmm_particles *particles; /* of the solver's last call */
+    fmm_solution solution;
     yoke_fmm_result result;
 };
 
@@ -72,22 +56,62 @@ static yoke_status copy_text(yoke_context *context, const char *text, char **cop
     return status;
 }
 
-static yoke_fmm_result nothing(const yoke_fmm *fmm)
+static int tree_is_given(const yoke_fmm *fmm) { return fmm->options.direct || fmm->options.depth > 0 || fmm->options.leaf > 0; }
+
+static yoke_status create_solver(yoke_fmm *fmm)
 {
-    return (yoke_fmm_result){.order = fmm->options.direct ? 0 : fmm->options.order,
-                             .near_pairs = NAN,
-                             .far_pairs = NAN,
-                             .predicted_s = NAN,
-                             .predicted_j = NAN,
-                             .tune_s = NAN,
-                             .tree_s = NAN,
-                             .near_s = NAN,
-                             .far_s = NAN,
+    const yoke_fmm_options *o = &fmm->options;
+    const fmm_solver_options options = {.request = {o->error > 0 ? o->error : 1e-3, o->error_of_forces ? FMM_FORCES : FMM_POTENTIALS, 0},
+                                        .order = o->direct      ? 0
+                                                 : o->order > 0 ? o->order
+                                                                : -1,
+                                        .depth = o->direct      ? 0
+                                                 : o->depth > 0 ? o->depth
+                                                                : -1,
+                                        .leaf = o->leaf,
+                                        .check = o->check,
+                                        .gradient = !o->potential_only,
+                                        .keep = true,
+                                        .objective = o->objective,
+                                        .store = !fmm->store                  ? ""
+                                                 : strcmp(fmm->store, "none") ? fmm->store
+                                                                              : NULL,
+                                        .declared = fmm->declared};
+    return fmm_solver_create(fmm->context, &options, &fmm->solver);
+}
+
+/* What the last call found. */
+static yoke_fmm_result result_of(const fmm_solution *found, int64_t particles)
+{
+    const bool sampled = found->sample.count > 0;
+    const fmm_tuned *tuned = found->tuned;
+    return (yoke_fmm_result){.particles = particles,
+                             .order = found->order < 0 ? 0 : found->order,
+                             .depth = found->depth < 0 ? 0 : found->depth,
+                             .leaf = found->leaf,
+                             .leaves = found->leaves < 0 ? 0 : found->leaves,
+                             .tuned = found->chose,
+                             .built = found->built,
+                             .near_pairs = found->pairs,
+                             .far_pairs = found->far_pairs,
+                             .predicted_s = tuned ? tuned->choice.predicted.time_s : (double)NAN,
+                             .predicted_j = tuned ? tuned->choice.predicted.energy_j : (double)NAN,
+                             .tune_s = found->tune_s + (found->chose && tuned->measured_now ? tuned->machine_s : 0),
+                             .tree_s = found->tree_s,
+                             .near_s = found->near_s,
+                             .far_s = found->far_s,
                              .total_energy = NAN,
-                             .predicted_potential_error = NAN,
-                             .predicted_force_error = NAN,
-                             .sampled_potential_error = NAN,
-                             .sampled_force_error = NAN};
+                             .predicted_potential_error = found->predicted_potential,
+                             .predicted_force_error = found->predicted_force,
+                             .sampled = found->sample.count,
+                             .sampled_potential_error = sampled ? found->sample.potential : (double)NAN,
+                             .sampled_force_error = sampled ? found->sample.force : (double)NAN};
+}
+
+static void forget_result(yoke_fmm *fmm)
+{
+    fmm->solution = fmm_solution_none();
+    fmm->result = result_of(&fmm->solution, 0);
 }
 
 yoke_status yoke_fmm_create_for(int interface_number, yoke_context *context, const yoke_fmm_options *options, yoke_fmm **fmm)
@@ -102,10 +126,10 @@ yoke_status yoke_fmm_create_for(int interface_number, yoke_context *context, con
     if (status) return status;
     created->context = context;
     created->options = *options;
-    created->order = options->order;
     status = copy_text(context, options->store, &created->store);
     if (!status) status = copy_text(context, options->declared, &created->declared);
-    created->result = nothing(created);
+    if (!status) status = create_solver(created);
+    forget_result(created);
     if (status)
         yoke_fmm_destroy(created);
     else
@@ -113,204 +137,40 @@ yoke_status yoke_fmm_create_for(int interface_number, yoke_context *context, con
     return status;
 }
 
-static void forget_tree(yoke_fmm *fmm)
-{
-    fmm_method_destroy(fmm->method);
-    fmm_particles_destroy(fmm->particles);
-    fmm->method = NULL;
-    fmm->particles = NULL;
-}
-
 void yoke_fmm_destroy(yoke_fmm *fmm)
 {
     if (!fmm) return;
-    forget_tree(fmm);
+    fmm_solver_destroy(fmm->solver);
+    fmm_particles_destroy(fmm->particles);
     yoke_release(fmm->context, fmm->store);
     yoke_release(fmm->context, fmm->declared);
     yoke_release(fmm->context, fmm);
 }
 
-/* --------------------------------------------------------------------------------------------- the tree */
+/* ---------------------------------------------------------------------------------------- the particles */
 
-static int tree_is_given(const yoke_fmm *fmm) { return fmm->options.direct || fmm->options.depth > 0 || fmm->options.leaf > 0; }
-
-static int order_is_chosen(const yoke_fmm *fmm) { return !fmm->options.direct && !fmm->options.order; }
-
-static fmm_request request_of(const yoke_fmm *fmm)
-{
-    return (fmm_request){fmm->options.error > 0 ? fmm->options.error : 1e-3, fmm->options.error_of_forces ? FMM_FORCES : FMM_POTENTIALS, 0};
-}
-
-static yoke_status set_order(yoke_fmm *fmm, fmm_method *method, int order)
-{
-    fmm->result.order = order;
-    return fmm_method_set_order(method, order);
-}
-
-/* tree: NULL, or the particles sorted, which is taken over.  An adaptive tree of the kept choice is as deep as its leaves ask. */
-static yoke_status build(yoke_fmm *fmm, const fmm_particles *particles, int order, fmm_tree *tree, fmm_method **method)
-{
-    const int gradient = !fmm->options.potential_only;
-    const fmm_method_options options = {.depth = fmm->chosen && fmm->capacity > 0 && !tree ? FMM_MAX_DEPTH : fmm->depth,
-                                        .capacity = fmm->capacity,
-                                        .direct = fmm_method_direct(order, gradient),
-                                        .gradient = gradient,
-                                        .tree = tree};
-    fmm_method_destroy(*method);
-    *method = NULL;
-    fmm->ordered = 0;
-    fmm->result.built = 1;
-    double begin_s = yoke_clock_s();
-    yoke_status status = fmm_method_create(particles, &options, method);
-    if (!status) status = set_order(fmm, *method, order);
-    fmm->result.tree_s = yoke_clock_s() - begin_s;
-    return status;
-}
-
-static yoke_status choose_order(yoke_fmm *fmm, fmm_method *method, const fmm_particles *particles)
-{
-    const fmm_request request = request_of(fmm);
-    yoke_status status = fmm_choose_order(method, particles->charge, &request, &fmm->accuracy);
-    fmm->ordered = !status;
-    return status;
-}
-
-/* The best tree for expansions of an order. */
-static yoke_status find_tree(yoke_fmm *fmm, fmm_tuner *tuner, int order)
-{
-    const fmm_choice *choice = &fmm->tuned.choice;
-    fmm->chosen = 0;
-    yoke_status status = fmm_tuner_choose(tuner, order, &fmm->tuned);
-    if (status) return status;
-    fmm->chosen = 1;
-    fmm->depth = choice->depth;
-    fmm->capacity = choice->adaptive < 0 ? 0 : choice->capacity[choice->adaptive];
-    return YOKE_OK;
-}
-
-/* The best tree depends on the order, and that a little on the tree: first with a usual order, then with the one that this tree needs. */
-static yoke_status choose_with(yoke_fmm *fmm, fmm_tuner *tuner, const fmm_particles *particles, int order, fmm_method **method)
-{
-    yoke_status status = find_tree(fmm, tuner, order);
-    if (!status) status = build(fmm, particles, order, fmm_tuner_take_tree(tuner), method);
-    if (status || !order_is_chosen(fmm)) return status;
-    status = choose_order(fmm, *method, particles);
-    if (status || fmm->accuracy.order == order || fmm->depth < 2) return status;
-    int depth = fmm->depth;
-    int64_t capacity = fmm->capacity;
-    status = find_tree(fmm, tuner, fmm->accuracy.order);
-    if (status || (depth == fmm->depth && capacity == fmm->capacity)) return status;
-    return build(fmm, particles, fmm->accuracy.order, NULL, method);
-}
-
-/* The options' tree, or the best. */
-static yoke_status choose(yoke_fmm *fmm, const fmm_particles *particles, fmm_method **method)
-{
-    const yoke_fmm_options *o = &fmm->options;
-    const int order = order_is_chosen(fmm) ? fmm_order_guess(request_of(fmm).error) : o->order;
-    fmm->depth = o->leaf > 0 && !o->depth ? FMM_MAX_DEPTH : o->depth;
-    fmm->capacity = o->leaf;
-    fmm->chosen = 0;
-    if (tree_is_given(fmm) || particles->count < FMM_FEW_PARTICLES) return build(fmm, particles, order, NULL, method);
-    const fmm_tune_options options = {.objective = o->objective,
-                                      .store = !fmm->store                  ? ""
-                                               : strcmp(fmm->store, "none") ? fmm->store
-                                                                            : NULL,
-                                      .declared = fmm->declared,
-                                      .gradient = !o->potential_only,
-                                      .depth = -1};
-    fmm_tuner *tuner = NULL;
-    double begin_s = yoke_clock_s();
-    yoke_status status = fmm_tuner_create(particles, &options, &tuner);
-    if (!status) status = choose_with(fmm, tuner, particles, order, method);
-    fmm_tuner_destroy(tuner);
-    fmm->result.tuned = !status;
-    if (!status) fmm->result.tune_s = yoke_clock_s() - begin_s;
-    return status;
-}
-
-static sizes sizes_of(const fmm_method *method, const fmm_particles *particles)
-{
-    return (sizes){particles->count, fmm_method_tree(method)->leaves.count, fmm_method_count(method).near};
-}
-
-static int differ(int64_t is, int64_t was)
-{
-    double part = (double)is / (double)was;
-    return is != was && !(part > 1 / 1.2 && part < 1.2);
-}
-
-static int has_changed(sizes is, sizes was)
-{
-    return differ(is.particles, was.particles) || differ(is.leaves, was.leaves) || differ(is.near_pairs, was.near_pairs);
-}
-
-static int at_the_same_places(const fmm_particles *a, const fmm_particles *b)
+static fmm_change compare(const fmm_particles *a, const fmm_particles *b)
 {
     const size_t bytes = (size_t)a->count * sizeof *a->x;
-    return a->count == b->count && !memcmp(a->x, b->x, bytes) && !memcmp(a->y, b->y, bytes) && !memcmp(a->z, b->z, bytes);
+    if (!b || a->count != b->count || memcmp(a->x, b->x, bytes) || memcmp(a->y, b->y, bytes) || memcmp(a->z, b->z, bytes))
+        return FMM_NEW_PLACES;
+    return memcmp(a->charge, b->charge, bytes) ? FMM_NEW_CHARGES : FMM_NOTHING_NEW;
 }
 
-/* A tree of the kept choice, or of a new one where there is none yet, where it is asked for, or where the kept one was for others. */
-static yoke_status grow_tree(yoke_fmm *fmm, const fmm_particles *particles, int always, fmm_method **method)
-{
-    yoke_status status = YOKE_OK;
-    if (!always && fmm->chosen) {
-        status = build(fmm, particles, fmm->order, NULL, method);
-        if (status || !has_changed(sizes_of(*method, particles), fmm->sizes)) return status;
-    }
-    status = choose(fmm, particles, method);
-    if (!status) fmm->sizes = sizes_of(*method, particles);
-    return status;
-}
-
-/* The order of the options, or the one that these charges need. */
-static yoke_status find_order(yoke_fmm *fmm, const fmm_particles *particles, fmm_method *method)
-{
-    yoke_fmm_result *r = &fmm->result;
-    yoke_status status = YOKE_OK;
-    if (!order_is_chosen(fmm)) return YOKE_OK;
-    if (!fmm->ordered) status = choose_order(fmm, method, particles);
-    if (!status) status = set_order(fmm, method, fmm->accuracy.order);
-    if (status) return status;
-    fmm->order = fmm->accuracy.order;
-    r->predicted_potential_error = fmm->accuracy.potential;
-    r->predicted_force_error = fmm->options.potential_only ? (double)NAN : fmm->accuracy.force;
-    return YOKE_OK;
-}
-
-/* Takes the particles, and makes sure that there is a tree of them. */
-static yoke_status take(yoke_fmm *fmm, const yoke_fmm_particles *given, int tune)
+/* Takes the particles for a call of the solver. */
+static yoke_status take(yoke_fmm *fmm, const yoke_fmm_particles *given, fmm_change *change)
 {
     fmm_particles *particles = NULL;
-    fmm_method *method = NULL;
-    fmm->result = nothing(fmm);
+    forget_result(fmm);
     yoke_status status = fmm_arrays_take(fmm->context, given, &particles);
     if (!status && !fmm->options.skip_coincident) status = fmm_coincident_refuse(particles, "set skip_coincident, and");
-    if (!status && !tune && fmm->method && at_the_same_places(particles, fmm->particles)) {
-        method = fmm->method;
-        fmm->method = NULL;
-        fmm->ordered = fmm->ordered && !memcmp(particles->charge, fmm->particles->charge, (size_t)particles->count * sizeof(double));
-    } else if (!status) {
-        status = grow_tree(fmm, particles, tune, &method);
-    }
-    if (!status) status = find_order(fmm, particles, method);
-    forget_tree(fmm);
     if (status) {
-        fmm_method_destroy(method);
         fmm_particles_destroy(particles);
         return status;
     }
+    *change = compare(particles, fmm->particles);
+    fmm_particles_destroy(fmm->particles);
     fmm->particles = particles;
-    fmm->method = method;
-    fmm->result.particles = particles->count;
-    fmm->result.depth = fmm_method_tree(method)->depth;
-    fmm->result.leaf = fmm->capacity;
-    fmm->result.leaves = fmm_method_tree(method)->leaves.count;
-    fmm->result.near_pairs = (double)fmm_method_count(method).near;
-    if (!fmm->chosen) return YOKE_OK;
-    fmm->result.predicted_s = fmm->tuned.choice.predicted.time_s;
-    fmm->result.predicted_j = fmm->tuned.choice.predicted.energy_j;
     return YOKE_OK;
 }
 
@@ -326,75 +186,39 @@ static int use_threads(int threads)
 
 yoke_status yoke_fmm_tune(yoke_fmm *fmm, const yoke_fmm_particles *particles)
 {
+    fmm_change change;
     if (!fmm) return yoke_fail(NULL, YOKE_ERROR_ARGUMENT, "yoke_fmm_tune: fmm is NULL: make one with yoke_fmm_create");
     int before = use_threads(fmm->options.threads);
-    yoke_status status = take(fmm, particles, 1);
+    yoke_status status = take(fmm, particles, &change);
+    if (!status) status = fmm_solver_choose(fmm->solver, fmm->particles, &fmm->solution);
+    if (!status) fmm->result = result_of(&fmm->solution, fmm->particles->count);
     omp_set_num_threads(before);
     return status;
 }
 
-static yoke_status check_sample(yoke_fmm *fmm, const fmm_field *field)
+static yoke_status compute(yoke_fmm *fmm, fmm_change change, const yoke_fmm_field *wanted)
 {
-    fmm_sample sample = {0};
-    if (!fmm->options.check || !field->count) return YOKE_OK;
-    yoke_status status = fmm_sample_error(fmm->particles, field, fmm->options.check, SAMPLE_SEED, &sample);
-    if (status) return status;
-    fmm->sample = sample;
-    fmm->result.sampled = sample.count;
-    fmm->result.sampled_potential_error = sample.potential;
-    fmm->result.sampled_force_error = sample.force;
-    return YOKE_OK;
-}
-
-static yoke_status compute_once(yoke_fmm *fmm, fmm_field *field)
-{
-    fmm_method_seconds seconds;
-    yoke_fmm_result *r = &fmm->result;
-    yoke_status status = fmm_method_run(fmm->method, fmm->particles->charge, field, &seconds);
-    if (status) return status;
-    const fmm_method_pairs pairs = fmm_method_count(fmm->method);
-    r->near_pairs = (double)pairs.near;
-    r->far_pairs = (double)pairs.far;
-    r->near_s = seconds.near;
-    r->far_s = seconds.upward + seconds.between + seconds.downward;
-    return check_sample(fmm, field);
-}
-
-/* By how much the order is too low for the requested error. */
-static int order_missing(const yoke_fmm *fmm, const fmm_accuracy *accuracy)
-{
-    const yoke_fmm_result *r = &fmm->result;
-    const fmm_request request = request_of(fmm);
-    if (!order_is_chosen(fmm) || !r->sampled || r->depth < 2) return 0;
-    return fmm_order_missing(&request, accuracy, &fmm->sample, r->order);
-}
-
-static yoke_status compute(yoke_fmm *fmm, fmm_field *field)
-{
-    fmm_accuracy accuracy = fmm->accuracy;
-    yoke_status status = compute_once(fmm, field);
-    for (int missing; !status && (missing = order_missing(fmm, &accuracy)) > 0;) {
-        status = set_order(fmm, fmm->method, fmm->result.order + missing);
-        if (!status) status = compute_once(fmm, field);
-        accuracy.potential_uncertainty = accuracy.force_uncertainty = INFINITY; /* the prediction is of another order */
+    fmm_field *field = NULL;
+    yoke_status status = fmm_field_create(fmm->context, fmm->particles->count, !fmm->options.potential_only, &field);
+    if (!status) status = fmm_solver_run(fmm->solver, fmm->particles, change, field, &fmm->solution);
+    if (!status) {
+        fmm->result = result_of(&fmm->solution, fmm->particles->count);
+        fmm->result.total_energy = fmm_field_energy(fmm->particles, field);
+        fmm_arrays_give(field, wanted);
     }
-    if (!status) fmm->result.total_energy = fmm_field_energy(fmm->particles, field);
+    fmm_field_destroy(field);
     return status;
 }
 
 yoke_status yoke_fmm_run(yoke_fmm *fmm, const yoke_fmm_particles *particles, const yoke_fmm_field *wanted)
 {
-    fmm_field *field = NULL;
+    fmm_change change;
     if (!fmm) return yoke_fail(NULL, YOKE_ERROR_ARGUMENT, "yoke_fmm_run: fmm is NULL: make one with yoke_fmm_create");
-    const int gradient = !fmm->options.potential_only;
-    yoke_status status = fmm_arrays_check(fmm->context, wanted, gradient);
+    yoke_status status = fmm_arrays_check(fmm->context, wanted, !fmm->options.potential_only);
     if (status) return status;
     int before = use_threads(fmm->options.threads);
-    status = take(fmm, particles, 0);
-    if (!status) status = fmm_field_create(fmm->context, fmm->particles->count, gradient, &field);
-    if (!status) status = compute(fmm, field);
-    if (!status) fmm_arrays_give(field, wanted);
-    fmm_field_destroy(field);
+    status = take(fmm, particles, &change);
+    if (!status) status = compute(fmm, change, wanted);
     omp_set_num_threads(before);
     return status;
 }
@@ -420,15 +244,15 @@ yoke_status yoke_fmm_explain(const yoke_fmm *fmm, char **text)
     if (!fmm || !text) return yoke_fail(fmm ? fmm->context : NULL, YOKE_ERROR_ARGUMENT, "yoke_fmm_explain: fmm or text is NULL");
     yoke_status status = yoke_allocate(fmm->context, LINES, LINE_BYTES, &made);
     if (status) return status;
-    const fmm_choice *choice = &fmm->tuned.choice;
-    if (!fmm->chosen)
+    const fmm_tuned *tuned = fmm_solver_tuned(fmm->solver);
+    if (!tuned)
         strcpy(made, tree_is_given(fmm)          ? "the options give the tree\n"
                      : fmm->result.particles > 0 ? "few particles: all pairs are summed\n"
                                                  : "no tree is chosen yet\n");
-    for (int d = choice->first; fmm->chosen && d <= choice->last; d++)
-        append_tree(choice, "depth", d, &choice->of[d], made + strlen(made), LINE_BYTES);
-    for (int k = 0; fmm->chosen && k < choice->num_capacities; k++)
-        append_tree(choice, "leaves of at most", choice->capacity[k], &choice->at[k], made + strlen(made), LINE_BYTES);
+    for (int d = tuned ? tuned->choice.first : 0; tuned && d <= tuned->choice.last; d++)
+        append_tree(&tuned->choice, "depth", d, &tuned->choice.of[d], made + strlen(made), LINE_BYTES);
+    for (int k = 0; tuned && k < tuned->choice.num_capacities; k++)
+        append_tree(&tuned->choice, "leaves of at most", tuned->choice.capacity[k], &tuned->choice.at[k], made + strlen(made), LINE_BYTES);
     *text = made;
     return YOKE_OK;
 }

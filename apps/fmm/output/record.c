@@ -7,9 +7,10 @@
 
 static json_t *seconds_of(const fmm_result *r)
 {
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "read", app_json_number(r->read_s), "tree", app_json_number(r->tree_s),
-                     "tune", app_json_number(r->tune_s), "near", app_json_number(r->near_s), "far", app_json_number(r->far_s), "check",
-                     app_json_number(r->check_s), "write", app_json_number(r->write_s), "total", app_json_number(r->total_s));
+    const fmm_solution *f = &r->solved;
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "read", app_json_number(r->read_s), "tree", app_json_number(f->tree_s),
+                     "tune", app_json_number(f->tune_s), "near", app_json_number(f->near_s), "far", app_json_number(f->far_s), "check",
+                     app_json_number(f->check_s), "write", app_json_number(r->write_s), "total", app_json_number(r->total_s));
 }
 
 /* null for what there is not. */
@@ -33,11 +34,11 @@ static yoke_status set_all(yoke_context *context, json_t *object, int count, con
 }
 
 /* What each device did of the near field; null where it was not shared. */
-static json_t *near_field_of(const fmm_result *r)
+static json_t *near_field_of(const fmm_solution *f)
 {
-    json_t *list = r->parts ? json_array() : json_null();
-    for (int i = 0; i < r->parts; i++) {
-        const fmm_shared_part *part = &r->part[i];
+    json_t *list = f->parts ? json_array() : json_null();
+    for (int i = 0; i < f->parts; i++) {
+        const fmm_shared_part *part = &f->part[i];
         list = app_json_append(list,
                                json_pack("{s:o, s:o, s:o, s:b}", "device", app_json_text(part->device), "pairs",
                                          app_json_number(part->pairs), "seconds", app_json_number(part->seconds), "failed", part->failed));
@@ -48,26 +49,27 @@ static json_t *near_field_of(const fmm_result *r)
 /* What is of one frame. */
 static yoke_status set_frame(yoke_context *context, json_t *object, const fmm_result *r)
 {
+    const fmm_solution *f = &r->solved;
     const entry entries[] = {{"frame", json_integer(r->frame)},
                              {"particles", json_integer(r->particles)},
-                             {"order", whole(r->order)},
-                             {"depth", whole(r->depth)},
-                             {"leaf_capacity", whole(r->leaf > 0 ? r->leaf : -1)},
-                             {"leaves", whole(r->leaves)},
-                             {"requested_error", app_json_number(r->requested_error)},
-                             {"error_of", isnan(r->requested_error) ? json_null() : json_string(r->forces ? "forces" : "potentials")},
-                             {"predicted_error", app_json_number(r->predicted_potential)},
-                             {"predicted_error_of_forces", app_json_number(r->predicted_force)},
-                             {"order_raised", json_integer(r->raised)},
-                             {"sampled_error", app_json_number(r->sample.potential)},
-                             {"sampled_error_of_forces", app_json_number(r->sample.force)},
-                             {"sampled_particles", whole(r->sample.count ? r->sample.count : -1)},
+                             {"order", whole(f->order)},
+                             {"depth", whole(f->depth)},
+                             {"leaf_capacity", whole(f->leaf > 0 ? f->leaf : -1)},
+                             {"leaves", whole(f->leaves)},
+                             {"requested_error", app_json_number(f->requested_error)},
+                             {"error_of", isnan(f->requested_error) ? json_null() : json_string(f->forces ? "forces" : "potentials")},
+                             {"predicted_error", app_json_number(f->predicted_potential)},
+                             {"predicted_error_of_forces", app_json_number(f->predicted_force)},
+                             {"order_raised", json_integer(f->raised)},
+                             {"sampled_error", app_json_number(f->sample.potential)},
+                             {"sampled_error_of_forces", app_json_number(f->sample.force)},
+                             {"sampled_particles", whole(f->sample.count ? f->sample.count : -1)},
                              {"total_energy", app_json_number(r->total_energy)},
                              {"total_force", app_json_numbers(r->total_force, 3)},
-                             {"pairs", app_json_number(r->pairs)},
-                             {"far_pairs", app_json_number(r->far_pairs)},
-                             {"w_pairs", app_json_number(r->w_pairs)},
-                             {"near_field", near_field_of(r)},
+                             {"pairs", app_json_number(f->pairs)},
+                             {"far_pairs", app_json_number(f->far_pairs)},
+                             {"w_pairs", app_json_number(f->w_pairs)},
+                             {"near_field", near_field_of(f)},
                              {"seconds", seconds_of(r)}};
     return set_all(context, object, (int)(sizeof entries / sizeof *entries), entries);
 }
@@ -92,8 +94,10 @@ static fmm_result sum_up(const fmm_result *results, int64_t count)
     fmm_result all = results[count - 1];
     for (int64_t i = 0; i + 1 < count; i++) {
         const fmm_result *r = &results[i];
-        all.read_s += r->read_s, all.tree_s += r->tree_s, all.tune_s += r->tune_s, all.far_s += r->far_s, all.near_s += r->near_s;
-        all.check_s += r->check_s, all.write_s += r->write_s, all.total_s += r->total_s;
+        const fmm_solution *f = &r->solved;
+        all.read_s += r->read_s, all.solved.tree_s += f->tree_s, all.solved.tune_s += f->tune_s, all.solved.far_s += f->far_s,
+            all.solved.near_s += f->near_s;
+        all.solved.check_s += f->check_s, all.write_s += r->write_s, all.total_s += r->total_s;
     }
     return all;
 }
@@ -106,10 +110,10 @@ yoke_status fmm_record_write(yoke_context *context, const char *path, int argc, 
     const fmm_result all = sum_up(results, sequence ? sequence : 1);
     const entry entries[] = {{"input", app_json_text(all.input)},
                              {"frames", all.frames ? json_integer(all.frames) : json_null()},
-                             {"method", json_string(all.depth < 0 ? "direct" : "fmm")},
+                             {"method", json_string(all.solved.depth < 0 ? "direct" : "fmm")},
                              {"instructions", app_json_text(all.instructions)},
                              {"gradient", json_boolean(all.gradient)},
-                             {"model", fmm_explain_json(all.tuned)}};
+                             {"model", fmm_explain_json(all.solved.tuned)}};
     status = set_all(context, record, (int)(sizeof entries / sizeof *entries), entries);
     if (!status) status = set_frame(context, record, &all);
     if (!status && sequence) status = set_sequence(context, record, results, sequence);

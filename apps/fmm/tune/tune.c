@@ -4,6 +4,7 @@
 #include <string.h>
 
 struct fmm_tuner {
+    yoke_context *context;
     const fmm_particles *particles;
     const fmm_tune_options *options;
     yoke_run *run;
@@ -22,7 +23,7 @@ static yoke_status open_run(const fmm_tuner *t, yoke_objective objective, yoke_r
                                       .declared = o->declared,
                                       .keep_frequencies = 1,
                                       .no_meters = objective == YOKE_OBJECTIVE_TIME};
-    return yoke_run_create(t->particles->context, &options, run);
+    return yoke_run_create(t->context, &options, run);
 }
 
 /* On a run of its own, which needs no powers. */
@@ -31,7 +32,7 @@ static yoke_status measure_machine(fmm_tuner *t)
     const fmm_machine_options options = {.gradient = t->options->gradient, .progress = t->options->progress, .user = t->options->user};
     yoke_run *run = NULL;
     yoke_status status = open_run(t, YOKE_OBJECTIVE_TIME, &run);
-    if (!status) status = fmm_machine_measure(t->particles->context, run, 0, &options, &t->machine);
+    if (!status) status = fmm_machine_measure(t->context, run, 0, &options, &t->machine);
     if (!status && t->options->store) status = yoke_run_save(run, NULL);
     yoke_run_destroy(run);
     return status;
@@ -45,7 +46,7 @@ static yoke_status get_powers(fmm_tuner *t)
     int64_t count;
     yoke_status status = yoke_run_devices(t->run, &devices, &count);
     if (status || t->options->objective == YOKE_OBJECTIVE_TIME || !isnan(devices[0].idle_w + devices[0].dynamic_w)) return status;
-    status = fmm_machine_measure_powers(t->particles->context, t->run, &options);
+    status = fmm_machine_measure_powers(t->context, t->run, &options);
     return status || !t->options->store ? status : yoke_run_save(t->run, NULL);
 }
 
@@ -122,12 +123,12 @@ static yoke_status choose(fmm_tuner *t, int order, fmm_choice *choice)
     return status ? status : fmm_choose(t->run, 0, t->options->gradient, &t->machine, choice);
 }
 
-yoke_status fmm_tuner_create(const fmm_particles *particles, const fmm_tune_options *options, fmm_tuner **tuner)
+yoke_status fmm_tuner_create(yoke_context *context, const fmm_tune_options *options, fmm_tuner **tuner)
 {
     fmm_tuner *t = NULL;
-    yoke_status status = yoke_allocate(particles->context, 1, sizeof *t, &t);
+    yoke_status status = yoke_allocate(context, 1, sizeof *t, &t);
     if (status) return status;
-    t->particles = particles;
+    t->context = context;
     t->options = options;
     status = get_machine(t);
     if (status)
@@ -137,13 +138,19 @@ yoke_status fmm_tuner_create(const fmm_particles *particles, const fmm_tune_opti
     return status;
 }
 
+void fmm_tuner_set_particles(fmm_tuner *t, const fmm_particles *particles)
+{
+    fmm_analysis_destroy(t->analysis);
+    t->analysis = NULL;
+    t->particles = particles;
+}
+
 void fmm_tuner_destroy(fmm_tuner *t)
 {
     if (!t) return;
-    yoke_context *context = t->particles->context;
     fmm_analysis_destroy(t->analysis);
     yoke_run_destroy(t->run);
-    yoke_release(context, t);
+    yoke_release(t->context, t);
 }
 
 yoke_status fmm_tuner_choose(fmm_tuner *t, int order, fmm_tuned *tuned)

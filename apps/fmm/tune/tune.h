@@ -36,18 +36,20 @@ static inline const fmm_seconds *fmm_chosen_measured(const fmm_tuned *tuned)
     return choice->adaptive < 0 ? &tuned->measured[choice->depth] : &tuned->measured_at[choice->adaptive];
 }
 
-/* Costs of this machine and the particles' sorted keys: made once, asked for several orders. */
+/* Costs of this machine, and the sorted keys of particles: asked for several orders, and for other particles. */
 typedef struct fmm_tuner fmm_tuner;
 
 /*
- * options and particles are borrowed until it is destroyed.  Measures this machine where that was not done before.
+ * options are borrowed until it is destroyed.  Measures this machine where that was not done before.
  * Errors: those of yoke_run_create, fmm_machine_get, fmm_machine_measure and progress, MEMORY.
  */
-yoke_status fmm_tuner_create(const fmm_particles *particles, const fmm_tune_options *options, fmm_tuner **tuner);
+yoke_status fmm_tuner_create(yoke_context *context, const fmm_tune_options *options, fmm_tuner **tuner);
+/* Those that trees are chosen for from now on; borrowed until others are set, or NULL. */
+void fmm_tuner_set_particles(fmm_tuner *tuner, const fmm_particles *particles);
 /* NULL allowed. */
 void fmm_tuner_destroy(fmm_tuner *tuner);
 
-/* With expansions of an order.  tuned->machine_s is 0 from the second time on.  Errors: those of fmm_analysis_create and fmm_choose. */
+/* For the particles that were set, with expansions of an order.  tuned->machine_s is 0 from the second time on.  Errors: those of fmm_analysis_create and fmm_choose. */
 yoke_status fmm_tuner_choose(fmm_tuner *tuner, int order, fmm_tuned *tuned);
 
 /* The sorted particles, for fmm_method_options; the caller's then.  NULL: it was taken, or nothing was chosen. */

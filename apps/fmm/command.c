@@ -1,0 +1,259 @@
+#include "command.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "common/file.h"
+#include "common/plot.h"
+#include "output/explain.h"
+#include "particles/format.h"
+#include "tree/tree.h"
+
+static const char *const objectives[] = {"time", "energy", "edp", "ed2p", NULL};
+
+static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc, char **argv, fmm_command *line, bool *answered)
+{
+    const app_option options[] = {
+        {.name = "direct", .help = "sum over all pairs: exact, and slow for many particles", .flag = &line->direct},
+        {.name = "depth",
+         .value = "D",
+         .help = "depth of the tree; 0: sum over all pairs; by default the tree of least time (--objective)",
+         .number = &line->depth,
+         .minimum = 0,
+         .maximum = FMM_MAX_DEPTH},
+        {.name = "leaf",
+         .value = "N",
+         .help = "adaptive tree: cells with more than N particles are split, as far as --depth",
+         .number = &line->leaf,
+         .minimum = 1,
+         .maximum = FMM_MAX_PARTICLES},
+        {.name = "error", .value = "E", .help = "relative error, in the 2-norm over all particles; by default 1e-3", .text = &line->error},
+        {.name = "error-of", .value = "KIND", .help = "of which the error is: potentials (by default) or forces", .text = &line->error_of},
+        {.name = "order",
+         .value = "P",
+         .help = "order of the expansions; by default the least that keeps the error",
+         .number = &line->order,
+         .minimum = 0,
+         .maximum = FMM_MAX_ORDER},
+        {.name = "objective",
+         .value = "WHAT",
+         .help = "of the chosen depth: time (by default), energy, edp or ed2p",
+         .text = &line->objective},
+        {.name = "store",
+         .value = "FILE",
+         .help = "where costs of operations are kept; by default this machine's store; none: nowhere",
+         .text = &line->store},
+        {.name = "declare", .value = "idle=W,busy=W", .help = "powers of this machine where it has no meter", .text = &line->declared},
+        {.name = "explain", .help = "print predicted times by depth", .flag = &line->explain},
+        {.name = "measure-all", .help = "run the other sensible depths too, and print both", .flag = &line->measure_all},
+        {.name = "plot", .value = "FILE.svg", .help = "draw these times", .text = &line->plot},
+        {.name = "check",
+         .value = "N",
+         .help = "compare with direct sums at N particles; 0: none; by default as many as take little time",
+         .number = &line->check,
+         .minimum = 0,
+         .maximum = FMM_MAX_PARTICLES},
+        {.name = "generate",
+         .value = "KIND",
+         .help = "instead of FILE, in the unit cube: grid, shells, xenon, uniform, clusters, line, plane, spiral, outlier",
+         .text = &line->distribution},
+        {.name = "particles",
+         .value = "N",
+         .help = "generate as many; by default 262144, and 113000 of xenon",
+         .number = &line->particles,
+         .minimum = 0,
+         .maximum = FMM_MAX_PARTICLES},
+        {.name = "seed",
+         .value = "S",
+         .help = "of generated positions; random charges take S + 1; by default 1",
+         .number = &line->seed,
+         .minimum = 0,
+         .maximum = INT64_MAX},
+        {.name = "charges",
+         .value = "KIND",
+         .help = "generated: alternating (by default), random (signs) or equal",
+         .text = &line->charges},
+        {.name = "save", .value = "FILE", .help = "write the particles", .text = &line->save},
+        {.name = "frame",
+         .value = "N",
+         .help = "the frame of FILE that is read, from 1; by default the first",
+         .number = &line->frame,
+         .minimum = 1,
+         .maximum = INT32_MAX},
+        {.name = "frames",
+         .value = "A:B",
+         .help = "the frames of FILE from A to B, one after the other; or all; results go to .xyz or .h5",
+         .text = &line->frames},
+        {.name = "output", .value = "FILE", .help = "write the particles with potential and force", .text = &line->output},
+        {.name = "potential-only", .help = "compute no forces", .flag = &line->potential_only},
+        {.name = "skip-coincident",
+         .help = "particles at the same place do not act on each other; else they are an error",
+         .flag = &line->skip_coincident},
+        {.name = "devices",
+         .value = "LIST",
+         .help = "devices that sum over pairs, as in openmp,opencl:0.0; auto: all; by default the cores",
+         .text = &line->devices},
+        {.name = "share",
+         .value = "X",
+         .help = "part of the near field for accelerators, 0 to 1; by default that of least time",
+         .text = &line->share},
+        {.name = "machine", .value = "FILE", .help = "a simulated machine; its devices are sim:NAME", .text = &line->machine},
+        {.name = "threads",
+         .value = "N",
+         .help = "threads on the cores; by default one per core",
+         .number = &line->threads,
+         .minimum = 1,
+         .maximum = 1024},
+        app_option_json(&line->json),
+        app_option_quiet(&terminal->quiet),
+        {.name = NULL},
+    };
+    const app_usage usage = {
+        .program = "yoke fmm",
+        .operands = "[FILE]",
+        .operands_least = 0,
+        .operands_most = 1,
+        .summary = "Computes potentials and forces of charged particles in open space.",
+        .options = options,
+        .columns = fmm_explain_columns,
+        .details = "The potential at a particle is the sum of q / r over all others, the force on it -q times the potential's gradient.\n"
+                   "Kinds of files, by the end of their names: .txt, .dat, .xyzq (columns x y z q, with or without a header),\n"
+                   ".csv (the same with commas), .xyz (kind x y z q, or extended XYZ with a column charge), .h5, .h5md, .hdf5\n"
+                   "(H5MD), .vtu (results for ParaView). Results have the columns x y z q potential fx fy fz in the input's order.\n"
+                   "Exit codes: 0 done, 1 failed while running, 2 bad input, 3 a device is not there, 130 or 143 interrupted.",
+    };
+    return app_options_parse(context, &usage, argc, argv, &line->operands, answered);
+}
+
+/* ------------------------------------------------------------------------------------------------ checks */
+
+/* A file that is to be written: its kind, and whether it can be. */
+static yoke_status check_result_file(yoke_context *context, const char *path)
+{
+    fmm_format format;
+    if (!path) return YOKE_OK;
+    yoke_status status = fmm_format_of(context, path, &format);
+    return status ? status : app_file_check(context, path);
+}
+
+/* Two results in one file: the second would take the place of the first, or on a stream follow it. */
+static yoke_status check_different(yoke_context *context, const char *option, const char *path, const char *other_option, const char *other)
+{
+    if (!path || !other || strcmp(path, other) != 0 || !strncmp(path, "/dev/", 5)) return YOKE_OK;
+    return yoke_fail(context, YOKE_ERROR_INPUT, "%s and %s both name %s: give different files", option, other_option, path);
+}
+
+static yoke_status check_results(yoke_context *context, const fmm_command *line)
+{
+    yoke_status status = check_different(context, "--save", line->save, "--output", line->output);
+    if (!status) status = check_different(context, "--save", line->save, "--json", line->json);
+    if (!status) status = check_different(context, "--output", line->output, "--json", line->json);
+    if (!status) status = check_result_file(context, line->save);
+    if (!status) status = check_result_file(context, line->output);
+    return status ? status : app_file_check(context, line->json);
+}
+
+static bool asks_tuning(const fmm_command *line)
+{
+    return line->objective || line->store || line->declared || line->plot || line->explain || line->measure_all;
+}
+
+static bool asks_fast(const fmm_command *line)
+{
+    return line->depth >= 0 || line->leaf > 0 || line->order >= 0 || line->error || line->error_of;
+}
+
+/* Only --save, or --save with --frames, computes nothing. */
+bool fmm_command_is_fast(const fmm_command *line)
+{
+    bool wanted = !line->save || line->output || line->json || line->devices || line->check >= 0 || asks_tuning(line);
+    return !line->direct && (asks_fast(line) || wanted);
+}
+
+/* Options that contradict each other. */
+static yoke_status check_options(yoke_context *context, const fmm_command *line)
+{
+    bool file = line->operands.count > 0;
+    if (file && line->distribution) return yoke_fail(context, YOKE_ERROR_INPUT, "FILE and --generate: give one of them");
+    if (!file && !line->distribution)
+        return yoke_fail(context, YOKE_ERROR_INPUT, "no particles: give FILE, or --generate KIND (grid, shells, xenon, ...)");
+    if (file && (line->particles >= 0 || line->seed >= 0 || line->charges))
+        return yoke_fail(context, YOKE_ERROR_INPUT,
+                         "--particles, --seed and --charges belong to --generate; FILE has particles of its own");
+    if (!file && (line->frame > 0 || line->frames)) return yoke_fail(context, YOKE_ERROR_INPUT, "--frame and --frames belong to FILE");
+    if (line->frame > 0 && line->frames) return yoke_fail(context, YOKE_ERROR_INPUT, "--frame and --frames: give one of them");
+    bool fast = fmm_command_is_fast(line);
+    if (line->direct && asks_fast(line))
+        return yoke_fail(context, YOKE_ERROR_INPUT, "--direct has none of --depth, --leaf, --order, --error and --error-of");
+    if (line->order >= 0 && (line->error || line->error_of))
+        return yoke_fail(context, YOKE_ERROR_INPUT, "--order leaves nothing for --error to choose: give one of them");
+    if (line->error_of && line->solve.request.of == FMM_FORCES && line->potential_only)
+        return yoke_fail(context, YOKE_ERROR_INPUT, "--error-of forces and --potential-only: there are no forces then");
+    if (line->share && (!fast || !line->devices))
+        return yoke_fail(context, YOKE_ERROR_INPUT, "--share needs --devices, and does not belong to --direct");
+    if (!fast && line->check >= 0) return yoke_fail(context, YOKE_ERROR_INPUT, "--check does not belong to --direct");
+    if ((!fast || line->leaf > 0) && asks_tuning(line))
+        return yoke_fail(context, YOKE_ERROR_INPUT,
+                         "--objective, --store, --declare, --explain, --measure-all and --plot do not belong to --direct or --leaf");
+    if (line->frames && (line->explain || line->measure_all || line->plot))
+        return yoke_fail(context, YOKE_ERROR_INPUT,
+                         "--explain, --measure-all and --plot are for one frame: give --frame N instead of --frames");
+    if (line->machine && !line->devices) return yoke_fail(context, YOKE_ERROR_INPUT, "--machine needs --devices");
+    return YOKE_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------ what is solved */
+
+static yoke_status read_request(yoke_context *context, const fmm_command *line, fmm_request *request)
+{
+    static const char *const kinds[] = {"potentials", "forces", NULL};
+    int of = 0;
+    request->error = 1e-3;
+    yoke_status status = app_option_real(context, "error", line->error, 1e-300, 1, &request->error);
+    if (!status) status = app_option_choice(context, "error-of", line->error_of, kinds, &of);
+    if (!status) request->of = (fmm_quantity)of;
+    return status;
+}
+
+static yoke_status read_solve(yoke_context *context, fmm_command *line)
+{
+    fmm_solver_options *solve = &line->solve;
+    int objective = 0;
+    *solve = (fmm_solver_options){.order = (int)line->order,
+                                  .depth = (int)line->depth,
+                                  .leaf = line->leaf > 0 ? line->leaf : 0,
+                                  .check = line->check,
+                                  .gradient = !line->potential_only,
+                                  .predict = asks_tuning(line),
+                                  .measure_all = line->measure_all,
+                                  .store = !line->store                  ? ""
+                                           : strcmp(line->store, "none") ? line->store
+                                                                         : NULL,
+                                  .declared = line->declared,
+                                  .devices = line->devices,
+                                  .share = line->share ? &line->part : NULL};
+    yoke_status status = read_request(context, line, &solve->request);
+    if (!status) status = app_option_real(context, "share", line->share, 0, 1, &line->part);
+    if (!status) status = app_option_choice(context, "objective", line->objective, objectives, &objective);
+    solve->objective = (yoke_objective)objective;
+    return status;
+}
+
+static yoke_status check_files(yoke_context *context, const fmm_command *line)
+{
+    app_plot_place place;
+    yoke_status status = line->plot ? app_plot_split(context, line->plot, &place) : YOKE_OK;
+    if (!status) status = app_file_check(context, line->plot);
+    if (!status && line->solve.store && *line->solve.store) status = app_file_check(context, line->solve.store);
+    return status ? status : check_results(context, line);
+}
+
+yoke_status fmm_command_read(yoke_context *context, app_terminal *terminal, int argc, char **argv, fmm_command *line, bool *answered)
+{
+    *line = (fmm_command){.particles = -1, .seed = -1, .depth = -1, .leaf = -1, .order = -1, .check = -1};
+    yoke_status status = parse(context, terminal, argc, argv, line, answered);
+    if (status || *answered) return status;
+    status = read_solve(context, line);
+    if (!status) status = check_options(context, line);
+    return status ? status : check_files(context, line);
+}

@@ -1,0 +1,31 @@
+/*
+ * command.h - the command line of yoke fmm.
+ */
+#ifndef FMM_COMMAND_H
+#define FMM_COMMAND_H
+
+#include "common/options.h"
+#include "common/terminal.h"
+#include "solve/solve.h"
+
+/* As given; numbers below 0 (threads, frame: 0) and NULL: not given. */
+typedef struct fmm_command {
+    app_list operands;
+    const char *distribution, *charges, *error, *error_of, *frames, *save, *output, *json, *devices, *share, *machine;
+    const char *objective, *store, *declared, *plot;
+    int64_t particles, seed, frame, threads, depth, leaf, order, check;
+    bool direct, potential_only, skip_coincident, explain, measure_all;
+    double part;              /* the share, as a number */
+    fmm_solver_options solve; /* what all of that asks of a solver, but progress */
+} fmm_command;
+
+/*
+ * Reads and checks the command line, before anything is computed.  *answered: all was said (--help).  It holds pointers to itself: not to be copied.
+ * Errors: INPUT (what is wrong with which option).
+ */
+yoke_status fmm_command_read(yoke_context *context, app_terminal *terminal, int argc, char **argv, fmm_command *line, bool *answered);
+
+/* Computes by the fast multipole method.  Neither that nor --direct: only --save, which computes nothing. */
+bool fmm_command_is_fast(const fmm_command *line);
+
+#endif

@@ -1,0 +1,105 @@
+#include "show.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "output/explain.h"
+
+static void show_times(app_terminal *terminal, const fmm_result *r)
+{
+    const fmm_solution *f = &r->solved;
+    app_print(terminal, "read %.3g s, ", r->read_s);
+    if (f->depth < 0) {
+        app_print(terminal, "sums %.3g s (%.3g pairs/s)", f->near_s, f->pairs / f->near_s);
+    } else {
+        app_print(terminal, "tree %.3g s, ", f->tree_s);
+        if (!isnan(f->requested_error)) app_print(terminal, "choice %.3g s, ", f->tune_s);
+        app_print(terminal, "far field %.3g s (%.3g pairs of cells), near field %.3g s (%.3g pairs, %.3g pairs/s)", f->far_s, f->far_pairs,
+                  f->near_s, f->pairs, f->pairs / f->near_s);
+    }
+    if (f->sample.count) app_print(terminal, ", check %.3g s", f->check_s);
+    app_print(terminal, ", total %.3g s\n", r->total_s);
+}
+
+/* What each device did of the near field. */
+static void show_devices(app_terminal *terminal, const fmm_solution *f)
+{
+    double all = 0;
+    for (int i = 0; i < f->parts; i++) all += f->part[i].pairs;
+    for (int i = 0; i < f->parts; i++) {
+        const fmm_shared_part *part = &f->part[i];
+        app_print(terminal, "%s%s %.3g %%", i ? ", " : "near field: ", part->device, all > 0 ? 100 * part->pairs / all : 0);
+        if (!isnan(part->seconds)) app_print(terminal, " (%.3g s)", part->seconds);
+        if (part->failed) app_print(terminal, " (failed)");
+    }
+    app_print(terminal, " of the pairs\n");
+}
+
+static yoke_status explain_devices(app_terminal *terminal, yoke_context *context, yoke_run *devices)
+{
+    char *text = NULL;
+    yoke_status status = yoke_run_explain(devices, &text);
+    if (!status) app_print(terminal, "%s", text);
+    yoke_release(context, text);
+    return status;
+}
+
+/* How the tree was chosen. */
+static yoke_status show_choice(app_terminal *terminal, yoke_context *context, const fmm_command *line, const fmm_result *r)
+{
+    const fmm_tuned *tuned = r->solved.tuned;
+    const fmm_choice *choice = &tuned->choice;
+    const double measured_s = fmm_chosen_measured(tuned)->total;
+    if (line->explain || line->measure_all) fmm_explain_print(terminal, tuned);
+    if (choice->last > choice->first && choice->adaptive < 0)
+        app_print(terminal, "depth %d chosen of %d to %d, in %.3g s (%.1f %% of all)\n", choice->depth, choice->first, choice->last,
+                  tuned->analysis_s, 100 * tuned->analysis_s / r->total_s);
+    if (choice->adaptive >= 0)
+        app_print(terminal, "adaptive tree chosen, leaves of at most %lld particles, in %.3g s (%.1f %% of all)\n",
+                  (long long)choice->capacity[choice->adaptive], tuned->analysis_s, 100 * tuned->analysis_s / r->total_s);
+    app_print(terminal, "tree and both fields: predicted %.3g s, measured %.3g s (%+.1f %%)", choice->predicted.time_s, measured_s,
+              100 * (measured_s / choice->predicted.time_s - 1));
+    if (!isnan(choice->predicted.energy_j)) app_print(terminal, "; predicted energy %.4g J", choice->predicted.energy_j);
+    app_print(terminal, "\n");
+    return line->plot ? fmm_explain_plot(context, line->plot, tuned) : YOKE_OK;
+}
+
+yoke_status fmm_show(app_terminal *terminal, yoke_context *context, const fmm_command *line, const fmm_result *r, yoke_run *devices)
+{
+    const fmm_solution *f = &r->solved;
+    app_print(terminal, "%lld particle%s (%s), ", (long long)r->particles, r->particles == 1 ? "" : "s", r->input);
+    if (f->depth < 0)
+        app_print(terminal, "direct summation\n");
+    else if (f->leaf > 0)
+        app_print(terminal, "fast multipole method, %lld leaves of at most %lld particles, depth %d, order %d\n", (long long)f->leaves,
+                  (long long)f->leaf, f->depth, f->order);
+    else
+        app_print(terminal, "fast multipole method, depth %d, order %d\n", f->depth, f->order);
+    if (!isnan(f->requested_error))
+        app_print(terminal, "requested error of %s %.2g, predicted %.2g\n", f->forces ? "forces" : "potentials", f->requested_error,
+                  f->forces ? f->predicted_force : f->predicted_potential);
+    app_print(terminal, "total energy %.15g\n", r->total_energy);
+    if (r->gradient)
+        app_print(terminal, "sum of all forces (%.2g, %.2g, %.2g), of their lengths %.4g\n", r->total_force[0], r->total_force[1],
+                  r->total_force[2], r->force_lengths);
+    if (f->sample.count) app_print(terminal, "error of potentials %.2g", f->sample.potential);
+    if (f->sample.count && r->gradient) app_print(terminal, ", of forces %.2g", f->sample.force);
+    if (f->sample.count) app_print(terminal, ", relative, in the 2-norm; direct sums at %lld particles\n", (long long)f->sample.count);
+    show_times(terminal, r);
+    yoke_status status = YOKE_OK;
+    if (f->parts) show_devices(terminal, f);
+    if (f->parts && line->explain) status = explain_devices(terminal, context, devices);
+    return status || !f->tuned ? status : show_choice(terminal, context, line, r);
+}
+
+void fmm_show_frame(app_terminal *terminal, const fmm_result *r, bool first)
+{
+    const fmm_solution *f = &r->solved;
+    char error[20] = "-";
+    double force = hypot(hypot(r->total_force[0], r->total_force[1]), r->total_force[2]);
+    if (f->sample.count) snprintf(error, sizeof error, "%.2g", f->sample.potential);
+    if (first)
+        app_print(terminal, "%8s  %10s  %22s  %13s  %8s  %8s\n", "frame", "particles", "total energy", "sum of forces", "error", "seconds");
+    app_print(terminal, "%8lld  %10lld  %22.15g  %13.2g  %8s  %8.3g\n", (long long)r->frame, (long long)r->particles, r->total_energy,
+              r->force_lengths > 0 ? force / r->force_lengths : force, error, r->total_s);
+}

@@ -1,0 +1,120 @@
+/*
+ * compute.c - runs of the kept tree, until the error is kept.
+ */
+#include <math.h>
+#include <stdio.h>
+
+#include "solve/parts.h"
+
+enum { SAMPLE_SEED = 1 }; /* of the particles that are compared with direct sums */
+
+/* How many particles are compared with direct sums unless it is given: they have at most a tenth of the near field's pairs, but are 100 or more. */
+static int64_t sample_size(int64_t particles, const fmm_method_pairs *pairs)
+{
+    int64_t cheap = particles > 0 ? pairs->near / 10 / particles : 0;
+    return cheap < 100 ? 100 : cheap > 1000 ? 1000 : cheap;
+}
+
+static yoke_status check_sample(fmm_solver *s, const fmm_particles *particles, const fmm_method_pairs *pairs, const fmm_field *field)
+{
+    const int64_t count = s->options.check >= 0 ? s->options.check : sample_size(particles->count, pairs);
+    if (count == 0) return YOKE_OK;
+    yoke_status status = fmm_solver_tell(s, FMM_STAGE_CHECK, "comparing with direct sums");
+    const double begin_s = yoke_clock_s();
+    if (!status) status = fmm_sample_error(particles, field, count, SAMPLE_SEED, &s->solution.sample);
+    s->solution.check_s = yoke_clock_s() - begin_s;
+    return status;
+}
+
+/* ------------------------------------------------------------------------------------------------- devices */
+
+/* Once for all runs: it learns from each. */
+static yoke_status open_devices(fmm_solver *s)
+{
+    const fmm_solver_options *o = &s->options;
+    const yoke_run_options options = {.devices = o->devices,
+                                      .objective = o->objective,
+                                      .store = o->store,
+                                      .declared = o->declared,
+                                      .share = o->share,
+                                      .no_meters = o->objective == YOKE_OBJECTIVE_TIME};
+    return s->run ? YOKE_OK : fmm_shared_open(s->context, &options, &s->run);
+}
+
+static yoke_status run_shared(fmm_solver *s, const double *charge, fmm_field *field, fmm_method_seconds *seconds)
+{
+    fmm_solution *found = &s->solution;
+    fmm_shared *shared = NULL;
+    yoke_status status = open_devices(s);
+    if (!status) status = fmm_shared_create(s->method, s->run, !s->options.share, &shared);
+    if (!status) status = fmm_shared_run(shared, charge, field, seconds);
+    if (!status) found->parts = fmm_shared_parts(shared, found->part, FMM_MAX_PARTS);
+    if (found->parts > FMM_MAX_PARTS) found->parts = FMM_MAX_PARTS;
+    fmm_shared_destroy(shared);
+    return status;
+}
+
+/* ---------------------------------------------------------------------------------------------------- runs */
+
+fmm_seconds fmm_solver_seconds(const fmm_method_seconds *seconds)
+{
+    fmm_seconds s = {.tree = seconds->tree, .near = seconds->near, .far = seconds->upward + seconds->between + seconds->downward};
+    s.total = s.tree + s.near + s.far;
+    return s;
+}
+
+/* What was measured of the tree that was chosen. */
+static void keep_measured(fmm_solver *s, fmm_seconds taken)
+{
+    const fmm_choice *choice = &s->tuned.choice;
+    if (!s->chosen) return;
+    if (s->solution.built) taken.tree = s->solution.tree_s;
+    taken.total = taken.tree + taken.near + taken.far;
+    *(choice->adaptive >= 0 ? &s->tuned.measured_at[choice->adaptive] : &s->tuned.measured[choice->depth]) = taken;
+}
+
+static yoke_status run(fmm_solver *s, const fmm_particles *particles, int order, fmm_field *field)
+{
+    fmm_solution *found = &s->solution;
+    fmm_method_seconds seconds;
+    char what[80];
+    (void)snprintf(what, sizeof what, "%lld particles, order %d", (long long)particles->count, order);
+    yoke_status status = fmm_method_set_order(s->method, order);
+    if (!status) status = fmm_solver_tell(s, FMM_STAGE_RUN, what);
+    if (!status)
+        status = s->options.devices ? run_shared(s, particles->charge, field, &seconds)
+                                    : fmm_method_run(s->method, particles->charge, field, &seconds);
+    if (status) return status;
+    const fmm_method_pairs pairs = fmm_method_count(s->method);
+    const fmm_seconds taken = fmm_solver_seconds(&seconds);
+    keep_measured(s, taken);
+    found->order = order;
+    found->far_s = taken.far;
+    found->near_s = taken.near;
+    found->far_pairs = (double)pairs.far;
+    return check_sample(s, particles, &pairs, field);
+}
+
+/* By how much the order of the last run was too low. */
+static int order_missing(const fmm_solver *s, const fmm_accuracy *accuracy)
+{
+    const fmm_solution *found = &s->solution;
+    if (!fmm_chooses_order(s) || found->depth < 2) return 0;
+    return fmm_order_missing(&s->options.request, accuracy, &found->sample, found->order);
+}
+
+yoke_status fmm_solver_compute(fmm_solver *s, const fmm_particles *particles, fmm_field *field)
+{
+    fmm_solution *found = &s->solution;
+    fmm_accuracy accuracy = s->accuracy;
+    yoke_status status = run(s, particles, found->order, field);
+    for (int missing; !status && (missing = order_missing(s, &accuracy)) > 0;) {
+        yoke_log(s->context, YOKE_LOG_WARNING, "order %d may leave an error of %.2g instead of %.2g: running again with order %d",
+                 found->order, found->forces ? found->sample.force : found->sample.potential, found->requested_error,
+                 found->order + missing);
+        found->raised += missing;
+        status = run(s, particles, found->order + missing, field);
+        accuracy.potential_uncertainty = accuracy.force_uncertainty = INFINITY; /* the prediction is of another order */
+    }
+    return status;
+}

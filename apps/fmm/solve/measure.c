@@ -1,0 +1,50 @@
+/*
+ * measure.c - the trees that were not chosen, run to compare them.
+ */
+#include <stdio.h>
+
+#include "solve/parts.h"
+
+/* capacity 0: the uniform tree of that depth. */
+static yoke_status measure(fmm_solver *s, const fmm_particles *particles, int depth, int64_t capacity, int order, fmm_field *field,
+                           fmm_seconds *measured)
+{
+    char what[64];
+    const int gradient = s->options.gradient;
+    const fmm_method_options options = {
+        .depth = depth, .capacity = capacity, .direct = fmm_method_direct(order, gradient), .gradient = gradient};
+    fmm_method *method = NULL;
+    fmm_method_seconds seconds;
+    if (capacity)
+        (void)snprintf(what, sizeof what, "leaves of %lld particles", (long long)capacity);
+    else
+        (void)snprintf(what, sizeof what, "depth %d", depth);
+    yoke_status status = fmm_solver_tell(s, FMM_STAGE_OTHER, what);
+    if (!status) status = fmm_method_create(particles, &options, &method);
+    if (!status) status = fmm_method_set_order(method, order);
+    if (!status) status = fmm_method_run(method, particles->charge, field, &seconds);
+    if (!status) *measured = fmm_solver_seconds(&seconds);
+    fmm_method_destroy(method);
+    return status;
+}
+
+/* Those that are not predicted to take more than some times as long as the chosen one. */
+yoke_status fmm_solver_measure(fmm_solver *s, const fmm_particles *particles)
+{
+    static const double sensible = 4;
+    fmm_tuned *tuned = &s->tuned;
+    const fmm_choice *choice = &tuned->choice;
+    const double chosen_s = fmm_chosen(choice)->predicted.total;
+    fmm_field *field = NULL;
+    yoke_status status = fmm_field_create(s->context, particles->count, s->options.gradient, &field);
+    for (int d = choice->first; d <= choice->last && !status; d++) {
+        if ((choice->adaptive < 0 && d == choice->depth) || choice->of[d].predicted.total > sensible * chosen_s) continue;
+        status = measure(s, particles, d, 0, choice->of[d].order, field, &tuned->measured[d]);
+    }
+    for (int k = 0; k < choice->num_capacities && !status; k++) {
+        if (k == choice->adaptive || choice->at[k].predicted.total > sensible * chosen_s) continue;
+        status = measure(s, particles, FMM_MAX_DEPTH, choice->capacity[k], choice->at[k].order, field, &tuned->measured_at[k]);
+    }
+    fmm_field_destroy(field);
+    return status;
+}

@@ -1,0 +1,48 @@
+/*
+ * parts.h - what a solver holds, and its steps; private to this folder.
+ */
+#ifndef FMM_SOLVE_PARTS_H
+#define FMM_SOLVE_PARTS_H
+
+#include "solve/solve.h"
+
+/* What a choice was made for: a tree that differs by more than a fifth asks for another. */
+typedef struct fmm_sizes {
+    int64_t particles, leaves, near_pairs;
+} fmm_sizes;
+
+struct fmm_solver {
+    yoke_context *context;
+    fmm_solver_options options;
+    fmm_tune_options tune;
+    fmm_tuner *tuner;   /* NULL: not needed yet */
+    yoke_run *run;      /* of the devices; NULL: not open */
+    fmm_tuned tuned;    /* of the choice that is kept */
+    bool chosen;        /* there is one */
+    fmm_sizes sizes;    /* that it was made for */
+    int depth;          /* of the kept tree */
+    int64_t capacity;   /* the same; 0: uniform */
+    fmm_method *method; /* of the last particles; NULL: there is none */
+    int order;          /* that it was built for */
+    bool ordered;       /* the order was chosen for this tree and the last charges */
+    fmm_accuracy accuracy;
+    fmm_solution solution; /* of this call */
+};
+
+static inline bool fmm_chooses_order(const fmm_solver *s) { return s->options.order < 0; }
+
+yoke_status fmm_solver_tell(const fmm_solver *s, fmm_stage stage, const char *what);
+
+/* A tree of the kept choice, or of a new one where there is none yet, where it is asked for (`anew`), or where the kept one was for others. */
+yoke_status fmm_solver_grow(fmm_solver *s, const fmm_particles *particles, bool anew);
+/* The order of the kept tree, where it is chosen, and tells of it. */
+yoke_status fmm_solver_find_order(fmm_solver *s, const fmm_particles *particles);
+/* Runs the other sensible trees. */
+yoke_status fmm_solver_measure(fmm_solver *s, const fmm_particles *particles);
+/* Runs the kept tree until the error is kept. */
+yoke_status fmm_solver_compute(fmm_solver *s, const fmm_particles *particles, fmm_field *field);
+
+/* The seconds of a run, as predictions have them. */
+fmm_seconds fmm_solver_seconds(const fmm_method_seconds *seconds);
+
+#endif

@@ -1,0 +1,100 @@
+/*
+ * solve.h - the field of particles by the fast multipole method: tree and order that are given, or chosen for an error and for least time; runs until the
+ * error is kept.
+ *
+ * A solver is made once and run for many particles, one after the other.  It keeps what operations cost on this machine, the devices, and the tree of the
+ * last particles.
+ */
+#ifndef FMM_SOLVE_SOLVE_H
+#define FMM_SOLVE_SOLVE_H
+
+#include <stdbool.h>
+
+#include "method/shared.h"
+#include "near/sample.h"
+#include "tune/accuracy.h"
+#include "tune/tune.h"
+
+enum { FMM_MAX_PARTS = 16 };
+
+/* What is about to be done. */
+typedef enum fmm_stage {
+    FMM_STAGE_COSTS, /* an operation's cost on this machine is measured */
+    FMM_STAGE_TREE,  /* trees are compared */
+    FMM_STAGE_ORDER, /* the order is chosen */
+    FMM_STAGE_OTHER, /* a tree that was not chosen is run */
+    FMM_STAGE_RUN,   /* the field is computed */
+    FMM_STAGE_CHECK  /* it is compared with direct sums */
+} fmm_stage;
+/* Called before each stage, with its description for people; a status that is not OK ends the call, and is passed on. */
+typedef yoke_status fmm_solve_progress(void *user, fmm_stage stage, const char *what);
+
+/* Texts and arrays are borrowed until the solver is destroyed. */
+typedef struct fmm_solver_options {
+    fmm_request request; /* used where no order is given */
+    int order;           /* below 0: chosen */
+    int depth;           /* of the tree, of an adaptive one the greatest; below 0: chosen */
+    int64_t leaf;        /* capacity of an adaptive tree's leaves; 0: none, or chosen */
+    int64_t check;       /* so many particles are compared with direct sums; below 0: as many as take little time */
+    bool gradient;
+    bool predict;                 /* also where the tree is given */
+    bool measure_all;             /* the other sensible trees are run too */
+    bool keep;                    /* the choice of a tree, for other places whose counts differ by less than a fifth */
+    yoke_objective objective;     /* of the chosen tree */
+    const char *store;            /* as in yoke_run_options */
+    const char *declared;         /* the same */
+    const char *devices;          /* that share the near field, as in yoke_run_options; NULL: the cores alone */
+    const double *share;          /* of accelerators in it; NULL: chosen */
+    fmm_solve_progress *progress; /* NULL: none */
+    void *user;                   /* of progress */
+} fmm_solver_options;
+
+/* What a call found and took; NaN: not known, or not done. */
+typedef struct fmm_solution {
+    int depth, order;                 /* below 0: there is no tree, but direct summation */
+    int64_t leaf, leaves;             /* the capacity of the leaves, 0: of a uniform tree or none; their number, below 0: none */
+    bool chose, built;                /* in this call: a tree was chosen; one was built */
+    double pairs, far_pairs, w_pairs; /* ordered: of particles that were summed; of cells; of a cell and a particle of a larger leaf */
+    const fmm_tuned *tuned;           /* the solver's; NULL: the tree was given, and nothing was predicted */
+    double requested_error;
+    bool forces;                                 /* the request is of the forces */
+    double predicted_potential, predicted_force; /* errors of the order that was chosen */
+    int raised;                                  /* by how much the order is above that, after runs that missed the request */
+    fmm_sample sample;                           /* count 0: not done */
+    int parts;                                   /* 0: the near field was not shared among devices */
+    fmm_shared_part part[FMM_MAX_PARTS];
+    double tree_s, tune_s, far_s, near_s, check_s;
+} fmm_solution;
+
+/* One of which nothing is known. */
+fmm_solution fmm_solution_none(void);
+
+typedef struct fmm_solver fmm_solver;
+
+/* Errors: MEMORY. */
+yoke_status fmm_solver_create(yoke_context *context, const fmm_solver_options *options, fmm_solver **solver);
+/* NULL allowed. */
+void fmm_solver_destroy(fmm_solver *solver);
+
+/* What is other than in the solver's last call. */
+typedef enum fmm_change { FMM_NEW_PLACES, FMM_NEW_CHARGES, FMM_NOTHING_NEW } fmm_change;
+
+/*
+ * Chooses tree and order for the particles, and builds the tree; as fmm_solver_run does where that is needed.
+ * Errors: those of fmm_tuner_create, fmm_tuner_choose, fmm_choose_order, fmm_method_create and progress; INPUT (a given depth was not compared).
+ */
+yoke_status fmm_solver_choose(fmm_solver *solver, const fmm_particles *particles, fmm_solution *solution);
+
+/*
+ * The field's arrays are overwritten; it has gradients as the options say.  A run whose error is above the request by the sample (near/sample.h) and the
+ * prediction together is done again with a higher order, with a warning.  solution: written on success.
+ * Errors: as above; those of fmm_method_run, fmm_shared_open, fmm_shared_run and fmm_sample_error.
+ */
+yoke_status fmm_solver_run(fmm_solver *solver, const fmm_particles *particles, fmm_change change, fmm_field *field, fmm_solution *solution);
+
+/* The choice that is kept, with what was measured of it; NULL: there is none. */
+const fmm_tuned *fmm_solver_tuned(const fmm_solver *solver);
+/* The devices that share the near field, to explain them; NULL: none, or not opened yet. */
+yoke_run *fmm_solver_devices(const fmm_solver *solver);
+
+#endif

@@ -1,0 +1,110 @@
+#include "solve/solve.h"
+
+#include <math.h>
+
+#include "solve/parts.h"
+
+fmm_solution fmm_solution_none(void)
+{
+    return (fmm_solution){.depth = -1,
+                          .order = -1,
+                          .leaves = -1,
+                          .pairs = NAN,
+                          .far_pairs = NAN,
+                          .w_pairs = NAN,
+                          .requested_error = NAN,
+                          .predicted_potential = NAN,
+                          .predicted_force = NAN,
+                          .sample = {.potential = NAN, .force = NAN},
+                          .tree_s = NAN,
+                          .tune_s = NAN,
+                          .far_s = NAN,
+                          .near_s = NAN,
+                          .check_s = NAN};
+}
+
+yoke_status fmm_solver_tell(const fmm_solver *s, fmm_stage stage, const char *what)
+{
+    return s->options.progress ? s->options.progress(s->options.user, stage, what) : YOKE_OK;
+}
+
+static yoke_status tell_costs(void *user, const char *what) { return fmm_solver_tell(user, FMM_STAGE_COSTS, what); }
+
+yoke_status fmm_solver_create(yoke_context *context, const fmm_solver_options *options, fmm_solver **solver)
+{
+    fmm_solver *s = NULL;
+    yoke_status status = yoke_allocate(context, 1, sizeof *s, &s);
+    if (status) return status;
+    s->context = context;
+    s->options = *options;
+    s->tune = (fmm_tune_options){.objective = options->objective,
+                                 .store = options->store,
+                                 .declared = options->declared,
+                                 .gradient = options->gradient,
+                                 .depth = options->measure_all ? -1 : options->depth,
+                                 .progress = tell_costs,
+                                 .user = s};
+    *solver = s;
+    return YOKE_OK;
+}
+
+static void forget_tree(fmm_solver *s)
+{
+    fmm_method_destroy(s->method);
+    s->method = NULL;
+}
+
+void fmm_solver_destroy(fmm_solver *s)
+{
+    if (!s) return;
+    forget_tree(s);
+    fmm_tuner_destroy(s->tuner);
+    yoke_run_destroy(s->run);
+    yoke_release(s->context, s);
+}
+
+const fmm_tuned *fmm_solver_tuned(const fmm_solver *s) { return s->chosen ? &s->tuned : NULL; }
+yoke_run *fmm_solver_devices(const fmm_solver *s) { return s->run; }
+
+/* Makes sure that there is a tree of the particles, and an order. */
+static yoke_status prepare(fmm_solver *s, const fmm_particles *particles, fmm_change change, bool anew)
+{
+    fmm_solution *found = &s->solution;
+    yoke_status status = YOKE_OK;
+    *found = fmm_solution_none();
+    if (anew || change != FMM_NOTHING_NEW) s->accuracy.order = 0;
+    if (anew || change == FMM_NEW_PLACES || !s->method)
+        status = fmm_solver_grow(s, particles, anew);
+    else
+        s->ordered = s->ordered && change == FMM_NOTHING_NEW;
+    if (!status) status = fmm_solver_find_order(s, particles);
+    if (status) return status;
+    const fmm_tree *tree = fmm_method_tree(s->method);
+    const fmm_method_pairs pairs = fmm_method_count(s->method);
+    found->depth = tree->depth;
+    found->leaf = s->capacity;
+    found->leaves = tree->leaves.count;
+    found->pairs = (double)pairs.near;
+    found->w_pairs = (double)pairs.w;
+    found->tuned = fmm_solver_tuned(s);
+    return YOKE_OK;
+}
+
+yoke_status fmm_solver_choose(fmm_solver *s, const fmm_particles *particles, fmm_solution *solution)
+{
+    yoke_status status = prepare(s, particles, FMM_NEW_PLACES, true);
+    if (status)
+        forget_tree(s);
+    else
+        *solution = s->solution;
+    return status;
+}
+
+yoke_status fmm_solver_run(fmm_solver *s, const fmm_particles *particles, fmm_change change, fmm_field *field, fmm_solution *solution)
+{
+    yoke_status status = prepare(s, particles, change, false);
+    if (status) forget_tree(s);
+    if (!status) status = fmm_solver_compute(s, particles, field);
+    if (!status) *solution = s->solution;
+    return status;
+}
