@@ -16,13 +16,14 @@ static void add_leaves(fmm_method *m, int level, int32_t cell, fmm_walk *walk)
     }
 }
 
-/* What acts on the local expansions of the children of some parents: far pairs, direction by direction, and lists X.  Returns the number of far pairs. */
-static int64_t translate_group(fmm_method *m, int level, int64_t first, int64_t last, fmm_worker *worker)
+/* What acts on the local expansions of a group: far pairs, direction by direction, and lists X.  Returns the number of far pairs. */
+static int64_t translate_group(fmm_method *m, const fmm_siblings *group, fmm_worker *worker)
 {
+    const int level = group->level;
+    const int32_t *parent = m->tree->level[level].parent;
     fmm_far_list *far = &worker->far;
-    const int32_t *child = m->tree->level[level - 1].child;
-    memset(fmm_local(m, level, child[first]), 0, (size_t)((child[last] - child[first]) * m->stride) * sizeof(double));
-    fmm_far_list_fill(far, &worker->walk, level, first, last, FMM_PAIRS_BOTH);
+    memset(fmm_local(m, level, group->first), 0, (size_t)((group->last - group->first) * m->stride) * sizeof(double));
+    fmm_far_list_fill(far, &worker->walk, level, parent[group->first], parent[group->last - 1] + 1, FMM_PAIRS_BOTH);
     for (int d = 0; d < FMM_DIRECTIONS; d++) {
         int64_t begin = far->start[d], pairs = far->start[d + 1] - begin;
         const int direction[3] = {d % 7 - 3, d / 7 % 7 - 3, d / 49 - 3};
@@ -33,26 +34,20 @@ static int64_t translate_group(fmm_method *m, int level, int64_t first, int64_t 
         }
         fmm_m2l(m->between[level], direction, pairs, worker->from, worker->to, worker->work);
     }
-    for (int32_t c = child[first]; c < child[last]; c++) add_leaves(m, level, c, &worker->walk);
+    for (int32_t c = group->first; c < group->last; c++) add_leaves(m, level, c, &worker->walk);
     return far->start[FMM_DIRECTIONS];
 }
 
 int64_t fmm_pass_between(fmm_method *m, int threads, fmm_worker *workers)
 {
-    int depth = m->tree->depth;
-    int64_t groups = m->first_group[depth + 1], pairs = 0;
+    int64_t pairs = 0;
 #pragma omp parallel num_threads(threads) reduction(+ : pairs)
     {
         fmm_worker *worker = &workers[omp_get_thread_num()];
         fmm_walk_start(&worker->walk, m->tree);
+        /* Levels with many groups come first, so that all threads end at about the same time. */
 #pragma omp for schedule(dynamic)
-        for (int64_t backward = 0; backward < groups; backward++) {
-            int64_t g = groups - 1 - backward; /* levels with many groups first, so that all threads end at about the same time */
-            int level = FMM_FAR_LEVEL;
-            while (g >= m->first_group[level + 1]) level++;
-            int64_t parents = m->tree->level[level - 1].count, first = (g - m->first_group[level]) * FMM_MAX_TOGETHER;
-            pairs += translate_group(m, level, first, parents - first < FMM_MAX_TOGETHER ? parents : first + FMM_MAX_TOGETHER, worker);
-        }
+        for (int64_t g = 0; g < m->groups; g++) pairs += translate_group(m, &m->group[g], worker);
     }
     return pairs;
 }

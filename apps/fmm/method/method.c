@@ -68,14 +68,38 @@ static void destroy_operators(fmm_method *m)
     m->order = 0;
 }
 
-static yoke_status create_expansions(fmm_method *m)
+/* The last of the families from cell `first` of a level on that make a group: as many as there is room for. */
+static int32_t end_of_group(const fmm_level *above, const fmm_level *cells, int32_t first)
+{
+    int64_t limit = (int64_t)first + FMM_MAX_TARGETS;
+    if (limit >= cells->count) return (int32_t)cells->count;
+    return above->child[cells->parent[limit]]; /* where the family begins that has no room */
+}
+
+/* By children, not by parents: parents have one to eight, and in adaptive trees many cells have none. */
+static yoke_status create_groups(fmm_method *m)
 {
     yoke_status status = YOKE_OK;
+    int64_t room = 0;
+    m->groups = 0;
+    for (int l = m->tree->depth; l >= FMM_FAR_LEVEL; l--) {
+        const fmm_level *above = &m->tree->level[l - 1], *cells = &m->tree->level[l];
+        for (int32_t first = 0, last; first < cells->count && !status; first = last) {
+            last = end_of_group(above, cells, first);
+            status = yoke_grow(m->context, &m->group, m->groups, &room, 64, sizeof *m->group);
+            if (!status) m->group[m->groups++] = (fmm_siblings){l, first, last};
+        }
+    }
+    return status;
+}
+
+static yoke_status create_expansions(fmm_method *m)
+{
+    yoke_status status = create_groups(m);
     m->stride = (2 * fmm_harmonics(m->order) + 7) / 8 * 8; /* each begins at a cache line */
     for (int l = FMM_FAR_LEVEL; l <= m->tree->depth && !status; l++) {
-        int64_t parents = m->tree->level[l - 1].count, cells = m->tree->level[l].count;
+        int64_t cells = m->tree->level[l].count;
         size_t bytes = (size_t)m->stride * sizeof(double);
-        m->first_group[l + 1] = m->first_group[l] + (parents + FMM_MAX_TOGETHER - 1) / FMM_MAX_TOGETHER;
         status = yoke_allocate_untouched(m->context, cells, bytes, &m->multipole[l]);
         if (!status) status = yoke_allocate_untouched(m->context, cells, bytes, &m->local[l]);
     }
@@ -84,6 +108,8 @@ static yoke_status create_expansions(fmm_method *m)
 
 static void destroy_expansions(fmm_method *m)
 {
+    yoke_release(m->context, m->group);
+    m->group = NULL;
     for (int l = 0; l <= FMM_MAX_DEPTH; l++) {
         yoke_release(m->context, m->multipole[l]);
         yoke_release(m->context, m->local[l]);

@@ -12,8 +12,9 @@
 
 enum {
     FMM_FAR_LEVEL = 2, /* the first with far pairs */
-    /* Parents whose children are translated together: with more, vectors are fuller, but expansions leave the cache. */
-    FMM_MAX_TOGETHER = 16
+    /* Parents whose children are worked on together, and as many children as they have at most: with more, vectors are fuller, but expansions leave the cache. */
+    FMM_MAX_TOGETHER = 16,
+    FMM_MAX_TARGETS = 8 * FMM_MAX_TOGETHER
 };
 
 /* What a thread works with. */
@@ -21,11 +22,11 @@ typedef struct fmm_worker {
     double *work; /* of translations */
     fmm_walk walk;
     fmm_far_list far;
-    const double *from[8 * FMM_MAX_TOGETHER];
-    double *to[8 * FMM_MAX_TOGETHER];
+    const double *from[FMM_MAX_TARGETS];
+    double *to[FMM_MAX_TARGETS];
 } fmm_worker;
 
-/* Children of a cell, some of which are leaves. */
+/* Cells of a level: children of one, some of which are leaves, or families that follow each other. */
 typedef struct fmm_siblings {
     int level;
     int32_t first, last; /* cells first ... last - 1 of the level */
@@ -55,7 +56,8 @@ struct fmm_method {
     int64_t stride;                            /* values from one expansion to the next */
     double *multipole[FMM_MAX_DEPTH + 1];      /* [cells of level][stride], from FMM_FAR_LEVEL on */
     double *local[FMM_MAX_DEPTH + 1];
-    int64_t first_group[FMM_MAX_DEPTH + 2]; /* groups of FMM_MAX_TOGETHER parents of level - 1: those of level are first_group[level] ... */
+    int64_t groups; /* whole families of a level, at most FMM_MAX_TARGETS cells, which are translated together; deepest levels first */
+    fmm_siblings *group;
     fmm_method_pairs pairs;
     double tree_s;
 };

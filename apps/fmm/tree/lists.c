@@ -49,9 +49,11 @@ static void visit_parent(fmm_far_list *list, const fmm_walk *walk, int level, fm
 
 void fmm_far_list_fill(fmm_far_list *list, fmm_walk *walk, int level, int64_t first, int64_t last, fmm_pairs pairs)
 {
+    const int32_t *child = walk->tree->level[level - 1].child;
     int64_t next[FMM_DIRECTIONS] = {0}, sum = 0;
     for (int fill = 0; fill < 2; fill++) {
         for (int64_t p = first; p < last; p++) {
+            if (child[p] == child[p + 1]) continue;
             fmm_walk_to(walk, level - 1, (int32_t)p);
             visit_parent(list, walk, level, pairs, fill, next);
         }

@@ -64,7 +64,7 @@ typedef struct fmm_far_list {
 yoke_status fmm_far_list_create(yoke_context *context, int64_t max_parents, fmm_far_list *list);
 void fmm_far_list_destroy(yoke_context *context, fmm_far_list *list);
 /*
- * The far pairs of `level` (1 ... depth) whose target is a child of the cells first ... last - 1 (at most max_parents) of level - 1.  The pairs of all
+ * The far pairs of `level` (1 ... depth) whose target is a child of the cells first ... last - 1 of level - 1, at most 8 max_parents children.  The pairs of all
  * parents of all levels are the far field; for ONCE directions are above FMM_NO_DIRECTION.  The walk is one in the tree; it and the list belong to
  * the calling thread.
  */
