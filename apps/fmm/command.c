@@ -21,6 +21,12 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
          .number = &line->depth,
          .minimum = 0,
          .maximum = FMM_MAX_DEPTH},
+        {.name = "cells",
+         .value = "N",
+         .help = "uniform tree with N cells along the longest side of the particles, instead of 2^D",
+         .number = &line->cells,
+         .minimum = 1,
+         .maximum = 1 << FMM_MAX_DEPTH},
         {.name = "leaf",
          .value = "N",
          .help = "adaptive tree: cells with more than N particles are split, as far as --depth",
@@ -160,7 +166,7 @@ static bool asks_tuning(const fmm_command *line)
 
 static bool asks_fast(const fmm_command *line)
 {
-    return line->depth >= 0 || line->leaf > 0 || line->order >= 0 || line->error || line->error_of;
+    return line->depth >= 0 || line->cells > 0 || line->leaf > 0 || line->order >= 0 || line->error || line->error_of;
 }
 
 /* Only --save, or --save with --frames, computes nothing. */
@@ -184,7 +190,7 @@ static yoke_status check_options(yoke_context *context, const fmm_command *line)
     if (line->frame > 0 && line->frames) return yoke_fail(context, YOKE_ERROR_INPUT, "--frame and --frames: give one of them");
     bool fast = fmm_command_is_fast(line);
     if (line->direct && asks_fast(line))
-        return yoke_fail(context, YOKE_ERROR_INPUT, "--direct has none of --depth, --leaf, --order, --error and --error-of");
+        return yoke_fail(context, YOKE_ERROR_INPUT, "--direct has none of --depth, --cells, --leaf, --order, --error and --error-of");
     if (line->order >= 0 && (line->error || line->error_of))
         return yoke_fail(context, YOKE_ERROR_INPUT, "--order leaves nothing for --error to choose: give one of them");
     if (line->error_of && line->solve.request.of == FMM_FORCES && line->potential_only)
@@ -192,9 +198,12 @@ static yoke_status check_options(yoke_context *context, const fmm_command *line)
     if (line->share && (!fast || !line->devices))
         return yoke_fail(context, YOKE_ERROR_INPUT, "--share needs --devices, and does not belong to --direct");
     if (!fast && line->check >= 0) return yoke_fail(context, YOKE_ERROR_INPUT, "--check does not belong to --direct");
-    if ((!fast || line->leaf > 0) && asks_tuning(line))
-        return yoke_fail(context, YOKE_ERROR_INPUT,
-                         "--objective, --store, --declare, --explain, --measure-all and --plot do not belong to --direct or --leaf");
+    if (line->cells > 0 && (line->depth >= 0 || line->leaf > 0))
+        return yoke_fail(context, YOKE_ERROR_INPUT, "--cells gives the whole tree: leave --depth and --leaf out");
+    if ((!fast || line->leaf > 0 || line->cells > 0) && asks_tuning(line))
+        return yoke_fail(
+            context, YOKE_ERROR_INPUT,
+            "--objective, --store, --declare, --explain, --measure-all and --plot do not belong to --direct, --leaf or --cells");
     if (line->frames && (line->explain || line->measure_all || line->plot))
         return yoke_fail(context, YOKE_ERROR_INPUT,
                          "--explain, --measure-all and --plot are for one frame: give --frame N instead of --frames");
@@ -221,6 +230,7 @@ static yoke_status read_solve(yoke_context *context, fmm_command *line)
     int objective = 0;
     *solve = (fmm_solver_options){.order = (int)line->order,
                                   .depth = (int)line->depth,
+                                  .cells = line->cells > 0 ? line->cells : 0,
                                   .leaf = line->leaf > 0 ? line->leaf : 0,
                                   .check = line->check,
                                   .gradient = !line->potential_only,
@@ -250,7 +260,7 @@ static yoke_status check_files(yoke_context *context, const fmm_command *line)
 
 yoke_status fmm_command_read(yoke_context *context, app_terminal *terminal, int argc, char **argv, fmm_command *line, bool *answered)
 {
-    *line = (fmm_command){.particles = -1, .seed = -1, .depth = -1, .leaf = -1, .order = -1, .check = -1};
+    *line = (fmm_command){.particles = -1, .seed = -1, .depth = -1, .cells = -1, .leaf = -1, .order = -1, .check = -1};
     yoke_status status = parse(context, terminal, argc, argv, line, answered);
     if (status || *answered) return status;
     status = read_solve(context, line);

@@ -51,7 +51,10 @@ static yoke_status show_choice(app_terminal *terminal, yoke_context *context, co
     const fmm_choice *choice = &tuned->choice;
     const double measured_s = fmm_chosen_measured(tuned)->total;
     if (line->explain || line->measure_all) fmm_explain_print(terminal, tuned);
-    if (choice->last > choice->first && choice->adaptive < 0)
+    if (choice->takes_cells)
+        app_print(terminal, "%lld cells along each side chosen, between depths %d and %d, in %.3g s (%.1f %% of all)\n",
+                  (long long)choice->cells, choice->depth - 1, choice->depth, tuned->analysis_s, 100 * tuned->analysis_s / r->total_s);
+    else if (choice->last > choice->first && choice->adaptive < 0)
         app_print(terminal, "depth %d chosen of %d to %d, in %.3g s (%.1f %% of all)\n", choice->depth, choice->first, choice->last,
                   tuned->analysis_s, 100 * tuned->analysis_s / r->total_s);
     if (choice->adaptive >= 0)
@@ -70,6 +73,9 @@ yoke_status fmm_show(app_terminal *terminal, yoke_context *context, const fmm_co
     app_print(terminal, "%lld particle%s (%s), ", (long long)r->particles, r->particles == 1 ? "" : "s", r->input);
     if (f->depth < 0)
         app_print(terminal, "direct summation\n");
+    else if (f->cells > 0)
+        app_print(terminal, "fast multipole method, %lld cells along each side, depth %d, order %d\n", (long long)f->cells, f->depth,
+                  f->order);
     else if (f->leaf > 0)
         app_print(terminal, "fast multipole method, %lld leaves of at most %lld particles, depth %d, order %d\n", (long long)f->leaves,
                   (long long)f->leaf, f->depth, f->order);

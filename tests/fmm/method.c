@@ -170,6 +170,34 @@ static void clouds_of_all_kinds_agree_with_direct_sums(void **state)
             }
 }
 
+/* Leaves between those of two depths: what is left out falls as in the trees of these depths, and all pairs are summed in one field. */
+static void trees_between_two_depths_agree_with_direct_sums(void **state)
+{
+    (void)state;
+    static const int64_t cells[] = {3, 5, 6, 7, 11};
+    fmm_particles *p = generated(FMM_GRID, 3000, FMM_ALTERNATING); /* not a whole cube */
+    uint64_t seed = 5;
+    for (int64_t i = 0; i < p->count; i++) p->charge[i] = fmm_random(&seed) >> 63 ? 1 : -1;
+    fmm_field *exact = direct(p), *field = field_for(p, 1);
+    for (size_t c = 0; c < sizeof cells / sizeof *cells; c++) {
+        const fmm_method_options options = {.cells = cells[c], .gradient = 1};
+        fmm_method *method = NULL;
+        double last = 1;
+        assert_int_equal(fmm_method_create(p, &options, &method), YOKE_OK);
+        for (int order = 4; order <= 20; order *= 2) {
+            assert_int_equal(fmm_method_set_order(method, order), YOKE_OK);
+            assert_int_equal(fmm_method_run(method, p->charge, field, NULL), YOKE_OK);
+            errors e = compare(p, field, exact);
+            assert_true(e.potential < 1.5 * pow(0.77, order / 2.) * last && e.force < 2e3 * e.potential);
+            last = e.potential;
+        }
+        fmm_method_destroy(method);
+    }
+    fmm_field_destroy(exact);
+    fmm_field_destroy(field);
+    fmm_particles_destroy(p);
+}
+
 static void clusters_need_deep_trees(void **state)
 {
     (void)state;
@@ -392,8 +420,12 @@ static void what_cannot_be_is_refused(void **state)
     fmm_particles *p = generated(FMM_GRID, 64, FMM_EQUAL);
     fmm_method *method = NULL;
     const int orders[] = {0, 0, 51}, below[] = {0, 0, -1};
-    const fmm_method_options wrong[] = {
-        {.depth = 22, .order = orders}, {.depth = -1, .order = orders}, {.depth = 2, .order = orders}, {.depth = 2, .order = below}};
+    const fmm_method_options wrong[] = {{.depth = 22, .order = orders},
+                                        {.depth = -1, .order = orders},
+                                        {.depth = 2, .order = orders},
+                                        {.depth = 2, .order = below},
+                                        {.cells = (int64_t)1 << 40, .order = orders},
+                                        {.cells = -3, .order = orders}};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
         assert_int_equal(fmm_method_create(p, &wrong[i], &method), YOKE_ERROR_ARGUMENT);
     method = method_of(p, 2, 2, 0);
@@ -413,6 +445,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(errors_of_random_signs_are_those_of_theory),
     cmocka_unit_test(shallow_trees_sum_all_pairs),
     cmocka_unit_test(clouds_of_all_kinds_agree_with_direct_sums),
+    cmocka_unit_test(trees_between_two_depths_agree_with_direct_sums),
     cmocka_unit_test(clusters_need_deep_trees),
     cmocka_unit_test(errors_in_deep_trees_fall_to_rounding),
     cmocka_unit_test(fields_are_linear_in_the_charges),

@@ -5,6 +5,7 @@
 
 #include "clouds.h"
 #include "context.h"
+#include "particles/generate.h"
 #include "tree/lists.h"
 #include "tree/sort.h"
 
@@ -267,6 +268,50 @@ static void a_tree_that_is_cut_has_the_cells_of_a_lower_one(void **state)
     }
 }
 
+/* The lowest cells in each coordinate hold all particles. */
+static void boxes_of_cells_have_so_many_along_each_side(void **state)
+{
+    (void)state;
+    for (int cloud = 0; cloud < HUGE_EXTENT; cloud++)
+        for (int64_t cells = 1; cells <= 40; cells += 3) {
+            fmm_particles *p = cloud_create(context, cloud, 500);
+            const int depth = fmm_depth_of_cells(cells);
+            fmm_tree *tree = NULL;
+            uint32_t least = UINT32_MAX, most = 0;
+            assert_true((int64_t)1 << depth >= cells && (depth == 0 || (int64_t)1 << (depth - 1) < cells));
+            assert_int_equal(fmm_tree_create(p, fmm_box_around_cells(p, cells), depth, &tree), YOKE_OK);
+            for (int64_t c = 0; c < tree->level[depth].count; c++) {
+                uint32_t at[3];
+                fmm_key_coordinates(tree->level[depth].key[c], at);
+                for (int k = 0; k < 3; k++) {
+                    if (at[k] < least) least = at[k];
+                    if (at[k] > most) most = at[k];
+                }
+            }
+            assert_true(most < cells);
+            if (cloud == UNIFORM && cells < 7) assert_true(least == 0 && most == cells - 1);
+            fmm_tree_destroy(tree);
+            fmm_particles_destroy(p);
+        }
+}
+
+/* Half a spacing lies between particles and faces of the box, so that all leaves have the same number. */
+static void cells_of_a_lattice_are_alike(void **state)
+{
+    (void)state;
+    fmm_particles *p = NULL;
+    fmm_tree *tree = NULL;
+    assert_int_equal(fmm_particles_generate(context, FMM_GRID, 12 * 12 * 12, FMM_EQUAL, 1, &p), YOKE_OK);
+    for (int64_t cells = 3; cells <= 12; cells *= 2) {
+        const int64_t inside = 1728 / (cells * cells * cells);
+        assert_int_equal(fmm_tree_create(p, fmm_box_around_cells(p, cells), fmm_depth_of_cells(cells), &tree), YOKE_OK);
+        assert_int_equal(tree->leaves.count, cells * cells * cells);
+        for (int64_t i = 0; i < tree->leaves.count; i++) assert_int_equal(tree->leaves.particle[i + 1] - tree->leaves.particle[i], inside);
+        fmm_tree_destroy(tree);
+    }
+    fmm_particles_destroy(p);
+}
+
 static void one_particle_and_none_make_trees(void **state)
 {
     (void)state;
@@ -309,6 +354,8 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(cells_hold_the_particles_that_lie_in_them),
     cmocka_unit_test(trees_are_the_same_at_each_number_of_threads),
     cmocka_unit_test(each_pair_of_particles_is_in_one_field_once),
+    cmocka_unit_test(boxes_of_cells_have_so_many_along_each_side),
+    cmocka_unit_test(cells_of_a_lattice_are_alike),
     cmocka_unit_test(one_particle_and_none_make_trees),
     cmocka_unit_test(what_makes_no_tree_is_refused),
     cmocka_unit_test(a_tree_that_is_cut_has_the_cells_of_a_lower_one),

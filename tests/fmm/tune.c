@@ -355,6 +355,62 @@ static void adaptive_trees_are_taken_where_they_are_faster(void **state)
     yoke_run_destroy(run);
 }
 
+/* What the tree with so many cells takes, and the least of all numbers of cells. */
+static double predicted_of(const fmm_machine *machine, const fmm_particles *p, int64_t cells, int order)
+{
+    fmm_analysis *analysis = NULL;
+    fmm_depth of;
+    assert_int_equal(fmm_analysis_create_cells(p, cells, &analysis), YOKE_OK);
+    fmm_depth_predict(machine, analysis, fmm_depth_of_cells(cells), order, &of);
+    fmm_analysis_destroy(analysis);
+    return of.predicted.total;
+}
+
+/* Evenly filled boxes want leaves between those of two depths at most orders. */
+static void cells_between_two_depths_are_taken_where_they_are_faster(void **state)
+{
+    (void)state;
+    enum { MOST = 16 };
+    char path[64];
+    int taken = 0;
+    known costs = usual;
+    fmm_machine machine;
+    fmm_tuner *tuner = NULL;
+    fmm_tuned tuned;
+    fmm_particles *p = cloud_create(context, UNIFORM, 20000);
+    (void)snprintf(path, sizeof path, "tune-cells-%ld.json", (long)getpid());
+    yoke_run *run = open_run(path);
+    measure(run, &costs, &machine);
+    assert_int_equal(yoke_run_save(run, NULL), YOKE_OK);
+    yoke_run_destroy(run);
+    const fmm_tune_options options = {.store = path, .gradient = 1, .depth = -1};
+    for (int order = 4; order <= 24; order += 10) {
+        double best = INFINITY, estimate;
+        for (int64_t cells = 4; cells <= MOST; cells++) best = fmin(best, predicted_of(&machine, p, cells, order));
+        assert_int_equal(fmm_tuner_create(context, &options, &tuner), YOKE_OK);
+        fmm_tuner_set_particles(tuner, p);
+        assert_int_equal(fmm_tuner_choose(tuner, order, &tuned), YOKE_OK);
+        const fmm_choice *choice = &tuned.choice;
+        assert_true(fmm_chosen(choice)->predicted.total < 1.08 * best);
+        const int64_t cells = fmm_cells_estimate(choice, &estimate);
+        assert_near(estimate, predicted_of(&machine, p, cells, order), 0.1);
+        if (choice->takes_cells) {
+            assert_near(choice->of_cells.predicted.total, predicted_of(&machine, p, choice->cells, order), 1e-9);
+            fmm_tree *tree = fmm_tuner_take_tree(tuner);
+            assert_int_equal(tree->depth, choice->depth);
+            assert_int_equal(tree->leaves.count, choice->cells * choice->cells * choice->cells);
+            fmm_tree_destroy(tree);
+            assert_int_equal(fmm_tuner_choose(tuner, order + 1, &tuned), YOKE_OK); /* it is compared without its particles */
+            assert_true(tuned.choice.cells > 0);
+            taken++;
+        }
+        fmm_tuner_destroy(tuner);
+    }
+    assert_true(taken >= 2);
+    (void)remove(path);
+    fmm_particles_destroy(p);
+}
+
 static void run_method(const fmm_particles *p, int64_t capacity, fmm_tree *tree, fmm_field *field)
 {
     int order[FMM_MAX_DEPTH + 1];
@@ -421,6 +477,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(units_of_the_benchmark_are_those_that_are_counted),
     cmocka_unit_test(the_depth_of_least_time_is_that_of_a_search_over_all),
     cmocka_unit_test(adaptive_trees_are_taken_where_they_are_faster),
+    cmocka_unit_test(cells_between_two_depths_are_taken_where_they_are_faster),
     cmocka_unit_test(the_tree_of_an_analysis_serves_a_run),
     cmocka_unit_test(each_operation_takes_time_and_wrong_sizes_are_refused),
 };

@@ -239,7 +239,7 @@ static void append_tree(const fmm_choice *choice, const char *kind, int64_t size
 
 yoke_status yoke_fmm_explain(const yoke_fmm *fmm, char **text)
 {
-    enum { LINE_BYTES = 256, LINES = FMM_MAX_DEPTH + 1 + FMM_MAX_CAPACITIES };
+    enum { LINE_BYTES = 256, LINES = FMM_MAX_DEPTH + 1 + FMM_MAX_CAPACITIES + 1 };
     char *made = NULL;
     if (!fmm || !text) return yoke_fail(fmm ? fmm->context : NULL, YOKE_ERROR_ARGUMENT, "yoke_fmm_explain: fmm or text is NULL");
     yoke_status status = yoke_allocate(fmm->context, LINES, LINE_BYTES, &made);
@@ -253,6 +253,8 @@ yoke_status yoke_fmm_explain(const yoke_fmm *fmm, char **text)
         append_tree(&tuned->choice, "depth", d, &tuned->choice.of[d], made + strlen(made), LINE_BYTES);
     for (int k = 0; tuned && k < tuned->choice.num_capacities; k++)
         append_tree(&tuned->choice, "leaves of at most", tuned->choice.capacity[k], &tuned->choice.at[k], made + strlen(made), LINE_BYTES);
+    if (tuned && tuned->choice.cells > 0)
+        append_tree(&tuned->choice, "cells along each side", tuned->choice.cells, &tuned->choice.of_cells, made + strlen(made), LINE_BYTES);
     *text = made;
     return YOKE_OK;
 }

@@ -7,6 +7,15 @@
 
 /* --------------------------------------------------------------------------------------------------- create */
 
+/* The levels of a tree that was given, or a tree of its own. */
+static yoke_status divide(fmm_method *m, const fmm_particles *scaled, const fmm_method_options *o)
+{
+    const int depth = o->cells ? fmm_depth_of_cells(o->cells) : o->depth;
+    if (m->tree) return fmm_tree_divide(m->tree, depth, o->capacity);
+    if (o->capacity) return fmm_tree_create_adaptive(scaled, fmm_box_around(scaled), depth, o->capacity, &m->tree);
+    return fmm_tree_create(scaled, o->cells ? fmm_box_around_cells(scaled, o->cells) : fmm_box_around(scaled), depth, &m->tree);
+}
+
 /* The tree, and the particles in its order. */
 static yoke_status create_tree(fmm_method *m, const fmm_particles *particles, const fmm_method_options *options)
 {
@@ -15,11 +24,7 @@ static yoke_status create_tree(fmm_method *m, const fmm_particles *particles, co
     yoke_status status = fmm_particles_create(m->context, particles->count, &scaled);
     if (status) return status;
     fmm_scale_positions(particles, &m->scale.length, scaled);
-    if (options->tree)
-        status = fmm_tree_divide(m->tree, options->depth, options->capacity);
-    else
-        status = options->capacity ? fmm_tree_create_adaptive(scaled, fmm_box_around(scaled), options->depth, options->capacity, &m->tree)
-                                   : fmm_tree_create(scaled, fmm_box_around(scaled), options->depth, &m->tree);
+    status = divide(m, scaled, options);
     if (!status) status = fmm_particles_create(m->context, particles->count, &m->sorted);
     if (!status) {
         fmm_tree_sort(m->tree, scaled->x, m->sorted->x);

@@ -16,7 +16,9 @@
 typedef struct fmm_method fmm_method;
 
 typedef struct fmm_method_options {
-    int depth;        /* of the leaves; below 2 there is no far field: all pairs are summed */
+    int depth; /* of the leaves; below 2 there is no far field: all pairs are summed */
+    int64_t
+        cells; /* 0, or of a uniform tree of depth fmm_depth_of_cells: leaves along each side (fmm_box_around_cells); `depth` is not read then */
     int64_t capacity; /* 0, or of an adaptive tree: leaves have at most so many particles or are on level `depth` */
     int64_t
         direct; /* of an adaptive tree: cells of W and X with at most so many particles are summed directly; negative: fmm_method_direct of the highest order */

@@ -8,7 +8,7 @@
 #include "common/record.h"
 
 const app_column fmm_explain_columns[] = {
-    {"tree", "depth of a uniform one, or most particles in a leaf of an adaptive one; * the chosen one"},
+    {"tree", "depth or cells along each side of a uniform one, or most particles in a leaf of an adaptive one; * the chosen one"},
     {"order", "of the expansions"},
     {"near pairs", "of particles that are summed directly"},
     {"far pairs", "of cells whose expansions are translated"},
@@ -50,6 +50,10 @@ double fmm_explain_regret(const fmm_tuned *tuned)
         count += !isnan(tuned->measured_at[k].total);
         fastest_s = fmin(fastest_s, tuned->measured_at[k].total);
     }
+    if (tuned->choice.cells > 0) {
+        count += !isnan(tuned->measured_cells.total);
+        fastest_s = fmin(fastest_s, tuned->measured_cells.total);
+    }
     return count > 1 ? chosen_s / fastest_s - 1 : (double)NAN;
 }
 
@@ -59,6 +63,7 @@ void fmm_explain_print(app_terminal *terminal, const fmm_tuned *tuned)
     const fmm_choice *choice = &tuned->choice;
     app_print(terminal, "tree        order near pairs far pairs  tree s  near s   far s predicted s measured s energy J\n");
     for (int d = choice->first; d <= choice->last; d++) print_tree(terminal, tuned, "depth", d, &choice->of[d], tuned->measured[d].total);
+    if (choice->cells > 0) print_tree(terminal, tuned, "cells", choice->cells, &choice->of_cells, tuned->measured_cells.total);
     for (int k = 0; k < choice->num_capacities; k++)
         print_tree(terminal, tuned, "leaf", choice->capacity[k], &choice->at[k], tuned->measured_at[k].total);
     if (!isnan(regret)) app_print(terminal, "the chosen tree took %.1f %% longer than the fastest\n", 100 * regret);
@@ -124,24 +129,28 @@ static json_t *seconds_json(const fmm_seconds *of)
                      app_json_number(of->far), "total", app_json_number(of->total));
 }
 
-/* capacity 0: of a uniform tree. */
-static json_t *tree_json(int depth, int64_t capacity, const fmm_depth *of, const fmm_seconds *measured)
+/* cells, capacity 0: of another tree. */
+static json_t *tree_json(int depth, int64_t cells, int64_t capacity, const fmm_depth *of, const fmm_seconds *measured)
 {
-    return json_pack("{s:i, s:o, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "depth", depth, "leaf_capacity",
-                     capacity > 0 ? json_integer(capacity) : json_null(), "order", of->order, "near_pairs", app_json_number(of->near_pairs),
-                     "far_pairs", app_json_number(of->far_pairs), "predicted", app_json_number(of->predicted.total), "measured",
-                     app_json_number(measured->total), "predicted_seconds", seconds_json(&of->predicted), "measured_seconds",
-                     seconds_json(measured), "predicted_j", app_json_number(of->predicted_j));
+    return json_pack("{s:i, s:o, s:o, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "depth", depth, "cells",
+                     cells > 0 ? json_integer(cells) : json_null(), "leaf_capacity", capacity > 0 ? json_integer(capacity) : json_null(),
+                     "order", of->order, "near_pairs", app_json_number(of->near_pairs), "far_pairs", app_json_number(of->far_pairs),
+                     "predicted", app_json_number(of->predicted.total), "measured", app_json_number(measured->total), "predicted_seconds",
+                     seconds_json(&of->predicted), "measured_seconds", seconds_json(measured), "predicted_j",
+                     app_json_number(of->predicted_j));
 }
 
 json_t *fmm_explain_json(const fmm_tuned *tuned)
 {
     json_t *costs = json_array();
     for (int d = tuned ? tuned->choice.first : 0; tuned && d <= tuned->choice.last; d++)
-        costs = app_json_append(costs, tree_json(d, 0, &tuned->choice.of[d], &tuned->measured[d]));
+        costs = app_json_append(costs, tree_json(d, 0, 0, &tuned->choice.of[d], &tuned->measured[d]));
+    if (tuned && tuned->choice.cells > 0)
+        costs = app_json_append(costs, tree_json(fmm_depth_of_cells(tuned->choice.cells), tuned->choice.cells, 0, &tuned->choice.of_cells,
+                                                 &tuned->measured_cells));
     for (int k = 0; tuned && k < tuned->choice.num_capacities; k++)
         costs = app_json_append(
-            costs, tree_json(tuned->choice.depth_at[k], tuned->choice.capacity[k], &tuned->choice.at[k], &tuned->measured_at[k]));
+            costs, tree_json(tuned->choice.depth_at[k], 0, tuned->choice.capacity[k], &tuned->choice.at[k], &tuned->measured_at[k]));
     if (!tuned) return json_pack("{s:o}", "costs", costs);
     return json_pack("{s:o, s:o, s:b, s:o, s:o}", "costs", costs, "regret", app_json_number(fmm_explain_regret(tuned)), "costs_measured",
                      tuned->measured_now, "costs_s", app_json_number(tuned->machine_s), "analysis_s", app_json_number(tuned->analysis_s));

@@ -54,6 +54,7 @@ static yoke_status set_frame(yoke_context *context, json_t *object, const fmm_re
                              {"particles", json_integer(r->particles)},
                              {"order", whole(f->order)},
                              {"depth", whole(f->depth)},
+                             {"cells", whole(f->cells > 0 ? f->cells : -1)},
                              {"leaf_capacity", whole(f->leaf > 0 ? f->leaf : -1)},
                              {"leaves", whole(f->leaves)},
                              {"requested_error", app_json_number(f->requested_error)},

@@ -6,7 +6,7 @@
 
 #include "solve/parts.h"
 
-static bool tree_is_given(const fmm_solver *s) { return s->options.depth >= 0 || s->options.leaf > 0; }
+static bool tree_is_given(const fmm_solver *s) { return s->options.depth >= 0 || s->options.cells > 0 || s->options.leaf > 0; }
 
 /* ------------------------------------------------------------------------------------------------- the tree */
 
@@ -16,6 +16,7 @@ static yoke_status build(fmm_solver *s, const fmm_particles *particles, int orde
     const int gradient = s->options.gradient;
     const double sort_s = tree ? s->tuned.sort_s : 0, begin_s = yoke_clock_s();
     const fmm_method_options options = {.depth = s->chosen && s->capacity > 0 ? FMM_MAX_DEPTH : s->depth,
+                                        .cells = s->cells,
                                         .capacity = s->capacity,
                                         .direct = fmm_method_direct(order, gradient),
                                         .gradient = gradient,
@@ -39,8 +40,9 @@ static yoke_status take_given(fmm_solver *s)
         return yoke_fail(s->context, YOKE_ERROR_INPUT,
                          "depth %d: the depths that may be best are %d to %d; do not measure all, or give one of these", depth,
                          choice->first, choice->last);
-    if (choice->adaptive < 0 && depth == choice->depth) return YOKE_OK;
+    if (choice->adaptive < 0 && !choice->takes_cells && depth == choice->depth) return YOKE_OK;
     choice->adaptive = -1;
+    choice->takes_cells = 0;
     choice->depth = depth;
     choice->predicted = (yoke_cost){.time_s = choice->of[depth].predicted.total,
                                     .energy_j = choice->of[depth].predicted_j,
@@ -55,6 +57,7 @@ static yoke_status find_tree(fmm_solver *s, bool compare, int order)
 {
     const fmm_choice *choice = &s->tuned.choice;
     fmm_solution *found = &s->solution;
+    s->cells = s->options.cells;
     s->capacity = s->options.leaf;
     s->depth = s->options.depth >= 0 ? s->options.depth : s->options.leaf > 0 ? FMM_MAX_DEPTH : 0;
     if (!compare) return YOKE_OK;
@@ -68,6 +71,7 @@ static yoke_status find_tree(fmm_solver *s, bool compare, int order)
     s->chosen = found->chose = true;
     s->depth = choice->depth;
     s->capacity = choice->adaptive < 0 ? 0 : choice->capacity[choice->adaptive];
+    s->cells = choice->takes_cells ? choice->cells : 0;
     return YOKE_OK;
 }
 
@@ -114,9 +118,9 @@ static yoke_status find_both(fmm_solver *s, const fmm_particles *particles, bool
     if (!status) status = choose_order(s, particles);
     if (status || !compare || s->accuracy.order == usual || s->depth < 2) return status;
     const int depth = s->depth;
-    const int64_t capacity = s->capacity;
+    const int64_t capacity = s->capacity, cells = s->cells;
     status = find_tree(s, true, s->accuracy.order);
-    if (status || (depth == s->depth && capacity == s->capacity)) return status;
+    if (status || (depth == s->depth && capacity == s->capacity && cells == s->cells)) return status;
     return build(s, particles, s->accuracy.order, fmm_tuner_take_tree(s->tuner));
 }
 

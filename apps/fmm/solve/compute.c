@@ -70,7 +70,9 @@ static void keep_measured(fmm_solver *s, fmm_seconds taken)
     if (!s->chosen) return;
     if (s->solution.built) taken.tree = s->solution.tree_s;
     taken.total = taken.tree + taken.near + taken.far;
-    *(choice->adaptive >= 0 ? &s->tuned.measured_at[choice->adaptive] : &s->tuned.measured[choice->depth]) = taken;
+    *(choice->takes_cells     ? &s->tuned.measured_cells
+      : choice->adaptive >= 0 ? &s->tuned.measured_at[choice->adaptive]
+                              : &s->tuned.measured[choice->depth]) = taken;
 }
 
 static yoke_status run(fmm_solver *s, const fmm_particles *particles, int order, fmm_field *field)

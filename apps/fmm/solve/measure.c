@@ -5,20 +5,30 @@
 
 #include "solve/parts.h"
 
-/* capacity 0: the uniform tree of that depth. */
-static yoke_status measure(fmm_solver *s, const fmm_particles *particles, int depth, int64_t capacity, int order, fmm_field *field,
+/* As fmm_method_options have it. */
+typedef struct tree_words {
+    int depth;
+    int64_t capacity, cells;
+} tree_words;
+
+static yoke_status measure(fmm_solver *s, const fmm_particles *particles, tree_words tree, int order, fmm_field *field,
                            fmm_seconds *measured)
 {
     char what[64];
     const int gradient = s->options.gradient;
-    const fmm_method_options options = {
-        .depth = depth, .capacity = capacity, .direct = fmm_method_direct(order, gradient), .gradient = gradient};
+    const fmm_method_options options = {.depth = tree.depth,
+                                        .cells = tree.cells,
+                                        .capacity = tree.capacity,
+                                        .direct = fmm_method_direct(order, gradient),
+                                        .gradient = gradient};
     fmm_method *method = NULL;
     fmm_method_seconds seconds;
-    if (capacity)
-        (void)snprintf(what, sizeof what, "leaves of %lld particles", (long long)capacity);
+    if (tree.capacity)
+        (void)snprintf(what, sizeof what, "leaves of %lld particles", (long long)tree.capacity);
+    else if (tree.cells)
+        (void)snprintf(what, sizeof what, "%lld cells along each side", (long long)tree.cells);
     else
-        (void)snprintf(what, sizeof what, "depth %d", depth);
+        (void)snprintf(what, sizeof what, "depth %d", tree.depth);
     yoke_status status = fmm_solver_tell(s, FMM_STAGE_OTHER, what);
     if (!status) status = fmm_method_create(particles, &options, &method);
     if (!status) status = fmm_method_set_order(method, order);
@@ -38,13 +48,16 @@ yoke_status fmm_solver_measure(fmm_solver *s, const fmm_particles *particles)
     fmm_field *field = NULL;
     yoke_status status = fmm_field_create(s->context, particles->count, s->options.gradient, &field);
     for (int d = choice->first; d <= choice->last && !status; d++) {
-        if ((choice->adaptive < 0 && d == choice->depth) || choice->of[d].predicted.total > sensible * chosen_s) continue;
-        status = measure(s, particles, d, 0, choice->of[d].order, field, &tuned->measured[d]);
+        if (&choice->of[d] == fmm_chosen(choice) || choice->of[d].predicted.total > sensible * chosen_s) continue;
+        status = measure(s, particles, (tree_words){.depth = d}, choice->of[d].order, field, &tuned->measured[d]);
     }
     for (int k = 0; k < choice->num_capacities && !status; k++) {
         if (k == choice->adaptive || choice->at[k].predicted.total > sensible * chosen_s) continue;
-        status = measure(s, particles, FMM_MAX_DEPTH, choice->capacity[k], choice->at[k].order, field, &tuned->measured_at[k]);
+        status = measure(s, particles, (tree_words){.depth = FMM_MAX_DEPTH, .capacity = choice->capacity[k]}, choice->at[k].order, field,
+                         &tuned->measured_at[k]);
     }
+    if (choice->cells > 0 && !choice->takes_cells && choice->of_cells.predicted.total <= sensible * chosen_s && !status)
+        status = measure(s, particles, (tree_words){.cells = choice->cells}, choice->of_cells.order, field, &tuned->measured_cells);
     fmm_field_destroy(field);
     return status;
 }

@@ -22,6 +22,7 @@ struct fmm_solver {
     fmm_sizes sizes;    /* that it was made for */
     int depth;          /* of the kept tree */
     int64_t capacity;   /* the same; 0: uniform */
+    int64_t cells;      /* the same; 0: not between two depths */
     fmm_method *method; /* of the last particles; NULL: there is none */
     int order;          /* that it was built for */
     bool ordered;       /* the order was chosen for this tree and the last charges */

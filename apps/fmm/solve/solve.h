@@ -34,6 +34,7 @@ typedef struct fmm_solver_options {
     fmm_request request; /* used where no order is given */
     int order;           /* below 0: chosen */
     int depth;           /* of the tree, of an adaptive one the greatest; below 0: chosen */
+    int64_t cells;       /* of a uniform tree, as in fmm_method_options; 0: none, or chosen */
     int64_t leaf;        /* capacity of an adaptive tree's leaves; 0: none, or chosen */
     int64_t check;       /* so many particles are compared with direct sums; below 0: as many as take little time */
     bool gradient;
@@ -52,6 +53,7 @@ typedef struct fmm_solver_options {
 /* What a call found and took; NaN: not known, or not done. */
 typedef struct fmm_solution {
     int depth, order;                 /* below 0: there is no tree, but direct summation */
+    int64_t cells;                    /* along each side of the particles; 0: as many as the depth has along the box, or none */
     int64_t leaf, leaves;             /* the capacity of the leaves, 0: of a uniform tree or none; their number, below 0: none */
     bool chose, built;                /* in this call: a tree was chosen; one was built */
     double pairs, far_pairs, w_pairs; /* ordered: of particles that were summed; of cells; of a cell and a particle of a larger leaf */

@@ -82,6 +82,7 @@ static yoke_status prepare(fmm_solver *s, const fmm_particles *particles, fmm_ch
     const fmm_tree *tree = fmm_method_tree(s->method);
     const fmm_method_pairs pairs = fmm_method_count(s->method);
     found->depth = tree->depth;
+    found->cells = s->cells;
     found->leaf = s->capacity;
     found->leaves = tree->leaves.count;
     found->pairs = (double)pairs.near;

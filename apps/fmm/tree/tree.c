@@ -38,16 +38,41 @@ static void make_centres_exact(const double high[3], fmm_box *box)
     box->side = ceil(side / unit) * unit;
 }
 
-fmm_box fmm_box_around(const fmm_particles *particles)
+/* The cube around the particles as it is, and their largest coordinates. */
+static fmm_box tight_box(const fmm_particles *particles, double high[3])
 {
     const double *const values[3] = {particles->x, particles->y, particles->z};
     fmm_box box = {.side = 0};
-    double high[3] = {0};
     for (int c = 0; c < 3; c++) {
         bounds(particles->count, values[c], &box.low[c], &high[c]);
         box.side = fmax(box.side, high[c] - box.low[c]);
     }
     if (box.side == 0) box.side = 1;
+    return box;
+}
+
+fmm_box fmm_box_around(const fmm_particles *particles)
+{
+    double high[3];
+    fmm_box box = tight_box(particles, high);
+    make_centres_exact(high, &box);
+    return box;
+}
+
+int fmm_depth_of_cells(int64_t cells)
+{
+    int depth = cells < 1 ? -1 : 0;
+    while (cells > 1 && depth <= FMM_MAX_DEPTH && (int64_t)1 << depth < cells) depth++;
+    return depth;
+}
+
+fmm_box fmm_box_around_cells(const fmm_particles *particles, int64_t cells)
+{
+    double high[3];
+    fmm_box box = tight_box(particles, high);
+    const double spacings = cbrt((double)particles->count) - 1, margin = box.side / 2 / fmax(spacings, 1);
+    for (int c = 0; c < 3; c++) box.low[c] -= margin;
+    box.side = ldexp((box.side + 2 * margin) / (double)cells, fmm_depth_of_cells(cells));
     make_centres_exact(high, &box);
     return box;
 }

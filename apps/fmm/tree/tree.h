@@ -57,6 +57,16 @@ typedef struct fmm_tree {
 fmm_box fmm_box_around(const fmm_particles *particles);
 
 /*
+ * The box of a tree with `cells` (1 ... 2^FMM_MAX_DEPTH) leaves along each side of the particles, for leaves between those of two depths: of the
+ * 2^depth cells of depth fmm_depth_of_cells(cells) along each side the lowest `cells` hold them all.  They reach half a mean spacing of particles that
+ * fill a cube evenly beyond the particles on each side, so that those of a lattice lie alike in all cells where its sides have a multiple of `cells`.
+ * Else as fmm_box_around.
+ */
+fmm_box fmm_box_around_cells(const fmm_particles *particles, int64_t cells);
+/* The least depth with so many cells along a side; one that no tree has where cells is not 1 ... 2^FMM_MAX_DEPTH. */
+int fmm_depth_of_cells(int64_t cells);
+
+/*
  * The uniform tree whose leaves are the cells of level `depth`.  Particles on a face between two cells lie in the upper one, those on an upper face of the
  * box in it.  Particles of a leaf are in the order in which they are given; all is the same at each number of threads.
  * Errors: ARGUMENT (depth below 0 or above FMM_MAX_DEPTH, a box without a finite positive side, a particle outside of the box or not finite: which),

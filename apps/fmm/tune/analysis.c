@@ -11,7 +11,8 @@ yoke_status fmm_analysis_deepen(fmm_analysis *a, int depth)
     return status;
 }
 
-static yoke_status count(const fmm_particles *particles, int depth, fmm_analysis *a)
+/* cells 0: for trees of any depth. */
+static yoke_status sort(const fmm_particles *particles, int64_t cells, fmm_analysis *a)
 {
     int length;
     const double begin_s = yoke_clock_s();
@@ -19,25 +20,38 @@ static yoke_status count(const fmm_particles *particles, int depth, fmm_analysis
     yoke_status status = fmm_particles_create(particles->context, particles->count, &scaled);
     if (status) return status;
     fmm_scale_positions(particles, &length, scaled);
-    status = fmm_tree_create_adaptive(scaled, fmm_box_around(scaled), FMM_MAX_DEPTH, particles->count + 1, &a->tree);
+    status = cells ? fmm_tree_create(scaled, fmm_box_around_cells(scaled, cells), fmm_depth_of_cells(cells), &a->tree)
+                   : fmm_tree_create_adaptive(scaled, fmm_box_around(scaled), FMM_MAX_DEPTH, particles->count + 1, &a->tree);
     fmm_particles_destroy(scaled);
     a->sort_s = yoke_clock_s() - begin_s;
-    return status ? status : fmm_analysis_deepen(a, depth);
+    return status;
 }
 
-yoke_status fmm_analysis_create(const fmm_particles *particles, int depth, fmm_analysis **analysis)
+static yoke_status create(const fmm_particles *particles, int depth, int64_t cells, fmm_analysis **analysis)
 {
     fmm_analysis *created = NULL;
     yoke_status status = yoke_allocate(particles->context, 1, sizeof *created, &created);
     if (status) return status;
     created->context = particles->context;
+    created->particles = particles->count;
     created->depth = -1;
-    status = count(particles, depth, created);
+    status = sort(particles, cells, created);
+    if (!status) status = fmm_analysis_deepen(created, depth);
     if (status)
         fmm_analysis_destroy(created);
     else
         *analysis = created;
     return status;
+}
+
+yoke_status fmm_analysis_create(const fmm_particles *particles, int depth, fmm_analysis **analysis)
+{
+    return create(particles, depth, 0, analysis);
+}
+
+yoke_status fmm_analysis_create_cells(const fmm_particles *particles, int64_t cells, fmm_analysis **analysis)
+{
+    return create(particles, fmm_depth_of_cells(cells), cells, analysis);
 }
 
 void fmm_analysis_destroy(fmm_analysis *analysis)

@@ -8,7 +8,8 @@
 
 typedef struct fmm_analysis {
     yoke_context *context;
-    fmm_tree *tree;                           /* over the particles in units of fmm_scale_positions */
+    int64_t particles;
+    fmm_tree *tree;                           /* over them, in units of fmm_scale_positions; whoever takes it sets NULL */
     double sort_s;                            /* that the tree took: a run on it need not sort again */
     int depth;                                /* counted are 0 ... depth */
     fmm_counts counts[FMM_MAX_DEPTH + 1];     /* of these depths */
@@ -17,6 +18,11 @@ typedef struct fmm_analysis {
 
 /* Counts the depths 0 ... depth.  Errors: those of fmm_tree_create, MEMORY. */
 yoke_status fmm_analysis_create(const fmm_particles *particles, int depth, fmm_analysis **analysis);
+/*
+ * Of the tree with so many cells along each side of the particles (fmm_box_around_cells) and those above it: its depths are 0 ... fmm_depth_of_cells.
+ * Errors: those of fmm_tree_create, MEMORY.
+ */
+yoke_status fmm_analysis_create_cells(const fmm_particles *particles, int64_t cells, fmm_analysis **analysis);
 /* Counts the depths 0 ... depth, if they are not counted yet, without sorting anew.  Errors: those of fmm_tree_divide, MEMORY. */
 yoke_status fmm_analysis_deepen(fmm_analysis *analysis, int depth);
 /* NULL allowed. */

@@ -9,7 +9,7 @@ enum {
     NEAR_SIZE = FMM_SMALL_LEAF,
     BLOCKS = 1024, /* of near pairs */
     PHASES = 3,
-    MAX_ROUNDS = FMM_MAX_DEPTH + 1 + FMM_MAX_CAPACITIES
+    MAX_ROUNDS = FMM_MAX_DEPTH + 1 + FMM_MAX_CAPACITIES + 1
 };
 
 void fmm_depth_predict(const fmm_machine *machine, const fmm_analysis *analysis, int depth, int order, fmm_depth *of)
@@ -20,7 +20,7 @@ void fmm_depth_predict(const fmm_machine *machine, const fmm_analysis *analysis,
     *of = (fmm_depth){.order = order,
                       .near_pairs = 2 * (double)counts[depth].near,
                       .far_pairs = 2 * (double)counts[depth].far,
-                      .predicted = fmm_predict(machine, analysis->tree->count, counts, analysis->cells, depth, orders),
+                      .predicted = fmm_predict(machine, analysis->particles, counts, analysis->cells, depth, orders),
                       .predicted_j = NAN};
 }
 
@@ -41,10 +41,35 @@ yoke_status fmm_capacities_predict(const fmm_machine *machine, const fmm_analysi
         choice->at[k] = (fmm_depth){.order = order,
                                     .near_pairs = 2 * (double)o->near,
                                     .far_pairs = far,
-                                    .predicted = fmm_predict_adaptive(machine, analysis->tree->count, gradient, o, orders),
+                                    .predicted = fmm_predict_adaptive(machine, analysis->particles, gradient, o, orders),
                                     .predicted_j = NAN};
     }
     return status;
+}
+
+/* Seconds of a part between those of two depths, `part` of the way; a part that one of them has not is 0. */
+static double between(double above_s, double below_s, double part)
+{
+    return above_s > 0 && below_s > 0 ? above_s * pow(below_s / above_s, part) : 0;
+}
+
+int64_t fmm_cells_estimate(const fmm_choice *choice, double *total_s)
+{
+    enum { SIXTEENTHS = 16 };
+    int64_t best = 0;
+    *total_s = INFINITY;
+    for (int d = choice->first < 2 ? 3 : choice->first + 1; d <= choice->last; d++) {
+        const fmm_seconds *above = &choice->of[d - 1].predicted, *below = &choice->of[d].predicted;
+        const int64_t all = (int64_t)1 << d,
+                      step = all > SIXTEENTHS ? all / SIXTEENTHS : all / 8; /* even from 8 on: parents have all children */
+        for (int64_t cells = all / 2 + step; cells < all; cells += step) {
+            const double part = 1 + log2((double)cells / (double)all);
+            const double s =
+                between(above->tree, below->tree, part) + between(above->near, below->near, part) + between(above->far, below->far, part);
+            if (s < *total_s) *total_s = s, best = cells;
+        }
+    }
+    return best;
 }
 
 /* The greatest order up to `order` that is measured. */
@@ -86,13 +111,14 @@ static void make_round(const fmm_machine *machine, const fmm_depth *of, int grad
                      .barrier = 1};
 }
 
-/* Uniform trees, then adaptive ones. */
-static int rounds_of(const fmm_choice *choice) { return choice->last - choice->first + 1 + choice->num_capacities; }
+/* Uniform trees, then adaptive ones, then the one between two depths. */
+static int rounds_of(const fmm_choice *choice) { return choice->last - choice->first + 1 + choice->num_capacities + (choice->cells > 0); }
 
 static fmm_depth *round_of(fmm_choice *choice, int r)
 {
     int depths = choice->last - choice->first + 1;
-    return r < depths ? &choice->of[choice->first + r] : &choice->at[r - depths];
+    if (r < depths) return &choice->of[choice->first + r];
+    return r < depths + choice->num_capacities ? &choice->at[r - depths] : &choice->of_cells;
 }
 
 /* Where the host is the only device that works, its power at work. */
@@ -118,8 +144,9 @@ static int fastest(fmm_choice *choice)
 static void take(fmm_choice *choice, int r)
 {
     int depths = choice->last - choice->first + 1;
-    choice->adaptive = r < depths ? -1 : r - depths;
-    choice->depth = r < depths ? choice->first + r : choice->depth_at[r - depths];
+    choice->takes_cells = r == depths + choice->num_capacities;
+    choice->adaptive = r < depths || choice->takes_cells ? -1 : r - depths;
+    choice->depth = choice->takes_cells ? fmm_depth_of_cells(choice->cells) : r < depths ? choice->first + r : choice->depth_at[r - depths];
 }
 
 yoke_status fmm_choose(yoke_run *run, int64_t host, int gradient, const fmm_machine *machine, fmm_choice *choice)

@@ -10,7 +10,7 @@
 #include "tune/analysis.h"
 #include "tune/predict.h"
 
-/* One depth, or one capacity. */
+/* One tree. */
 typedef struct fmm_depth {
     int order;
     double near_pairs, far_pairs; /* ordered pairs: of particles, of cells */
@@ -22,17 +22,21 @@ typedef struct fmm_choice {
     int depth;       /* chosen; of an adaptive tree the one that it has */
     int first, last; /* that were compared */
     fmm_depth of[FMM_MAX_DEPTH + 1];
-    int adaptive;       /* chosen: number of the capacity; below 0: the uniform tree */
+    int adaptive;       /* chosen: number of the capacity; below 0: a uniform tree */
     int num_capacities; /* that were compared too */
     int64_t capacity[FMM_MAX_CAPACITIES];
     int depth_at[FMM_MAX_CAPACITIES]; /* of the adaptive trees */
     fmm_depth at[FMM_MAX_CAPACITIES];
+    int takes_cells; /* nonzero: chosen is the uniform tree between two depths */
+    int64_t cells;   /* along each side of the particles, of such a tree that was compared too; 0: none */
+    fmm_depth of_cells;
     yoke_cost predicted; /* of the chosen one, by the run */
 } fmm_choice;
 
 /* What is predicted of the chosen tree. */
 static inline const fmm_depth *fmm_chosen(const fmm_choice *choice)
 {
+    if (choice->takes_cells) return &choice->of_cells;
     return choice->adaptive < 0 ? &choice->of[choice->depth] : &choice->at[choice->adaptive];
 }
 
@@ -46,7 +50,13 @@ void fmm_depth_predict(const fmm_machine *machine, const fmm_analysis *analysis,
 yoke_status fmm_capacities_predict(const fmm_machine *machine, const fmm_analysis *analysis, int order, int gradient, fmm_choice *choice);
 
 /*
- * Takes the best of the depths first ... last that are predicted in choice->of, and of the capacities in choice->at.  host: number of the run's device that the machine's costs are of.
+ * The number of cells along each side of the particles, not a power of two, of the uniform tree that may take least time, estimated from the depths
+ * first ... last in choice->of: near and far seconds lie on straight lines between theirs, in logarithms.  *total_s is its time.  0: there are none.
+ */
+int64_t fmm_cells_estimate(const fmm_choice *choice, double *total_s);
+
+/*
+ * Takes the best of the depths first ... last that are predicted in choice->of, of the capacities in choice->at, and of choice->of_cells.  host: number of the run's device that the machine's costs are of.
  * gradient: as in fmm_machine_options.
  * Errors: those of yoke_run_plan, MEMORY.
  */

@@ -10,6 +10,9 @@ struct fmm_tuner {
     yoke_run *run;
     fmm_machine machine;
     fmm_analysis *analysis; /* NULL until it is asked */
+    int64_t cells;          /* of the tree between two depths that was counted last; 0: none */
+    fmm_analysis *between;  /* of that tree; its counts are kept after the tree was taken */
+    int takes_cells;        /* nonzero: it was chosen last */
     int measured_now;
     double machine_s; /* 0 after it was told */
 };
@@ -107,6 +110,46 @@ static int deeper_may_be_better(const fmm_choice *choice)
     return best == choice->last && choice->last < FMM_MAX_DEPTH && choice->of[best].near_pairs > 0;
 }
 
+static void forget_between(fmm_tuner *t)
+{
+    fmm_analysis_destroy(t->between);
+    t->between = NULL;
+    t->cells = 0;
+}
+
+static yoke_status count_between(fmm_tuner *t, int64_t cells)
+{
+    forget_between(t);
+    yoke_status status = fmm_analysis_create_cells(t->particles, cells, &t->between);
+    if (!status) t->cells = cells;
+    return status;
+}
+
+static void predict_between(const fmm_tuner *t, int order, fmm_choice *choice)
+{
+    choice->cells = t->cells;
+    if (t->cells > 0) fmm_depth_predict(&t->machine, t->between, fmm_depth_of_cells(t->cells), order, &choice->of_cells);
+}
+
+/*
+ * Between two depths the tree of the least estimated time is counted, which takes another sorting, if it is faster by far.  One that was counted for
+ * another order is compared again, unless the estimate of another one is clearly less.
+ */
+static yoke_status choose_between(fmm_tuner *t, int order, fmm_choice *choice)
+{
+    static const double clearly = 0.95;
+    double estimate_s, best_s = choice->of[fastest(choice)].predicted.total;
+    const int64_t cells = fmm_cells_estimate(choice, &estimate_s);
+    const double sort_s = (double)t->particles->count * t->machine.tree_particle;
+    predict_between(t, order, choice);
+    for (int k = 0; k < choice->num_capacities; k++) best_s = fmin(best_s, choice->at[k].predicted.total);
+    if (t->cells > 0) best_s = fmin(best_s, choice->of_cells.predicted.total);
+    if (!cells || cells == t->cells || estimate_s + sort_s > clearly * best_s) return YOKE_OK;
+    yoke_status status = count_between(t, cells);
+    if (!status) predict_between(t, order, choice);
+    return status;
+}
+
 static yoke_status choose(fmm_tuner *t, int order, fmm_choice *choice)
 {
     const int fixed = t->options->depth >= 0;
@@ -120,6 +163,7 @@ static yoke_status choose(fmm_tuner *t, int order, fmm_choice *choice)
         status = analyse(t, choice->last);
         if (!status) predict(t, order, choice);
     }
+    if (!status && !fixed) status = choose_between(t, order, choice);
     return status ? status : fmm_choose(t->run, 0, t->options->gradient, &t->machine, choice);
 }
 
@@ -142,6 +186,7 @@ void fmm_tuner_set_particles(fmm_tuner *t, const fmm_particles *particles)
 {
     fmm_analysis_destroy(t->analysis);
     t->analysis = NULL;
+    forget_between(t);
     t->particles = particles;
 }
 
@@ -149,6 +194,7 @@ void fmm_tuner_destroy(fmm_tuner *t)
 {
     if (!t) return;
     fmm_analysis_destroy(t->analysis);
+    forget_between(t);
     yoke_run_destroy(t->run);
     yoke_release(t->context, t);
 }
@@ -158,12 +204,16 @@ yoke_status fmm_tuner_choose(fmm_tuner *t, int order, fmm_tuned *tuned)
     fmm_tuned found = {.measured_now = t->measured_now, .machine_s = t->machine_s};
     for (int d = 0; d <= FMM_MAX_DEPTH; d++) found.measured[d] = (fmm_seconds){NAN, NAN, NAN, NAN};
     for (int k = 0; k < FMM_MAX_CAPACITIES; k++) found.measured_at[k] = (fmm_seconds){NAN, NAN, NAN, NAN};
-    const int sorts = !t->analysis;
+    found.measured_cells = (fmm_seconds){NAN, NAN, NAN, NAN};
+    const int analysed_before = t->analysis != NULL;
+    const int64_t cells_before = t->cells;
     double begin_s = yoke_clock_s();
     yoke_status status = choose(t, order, &found.choice);
     found.analysis_s = yoke_clock_s() - begin_s;
-    if (!status) found.sort_s = t->analysis->sort_s;
-    if (sorts) found.analysis_s -= found.sort_s;
+    t->takes_cells = found.choice.takes_cells;
+    const int sorted_before = t->takes_cells ? t->cells == cells_before : analysed_before;
+    if (!status) found.sort_s = (t->takes_cells ? t->between : t->analysis)->sort_s;
+    if (!status && !sorted_before) found.analysis_s -= found.sort_s;
     t->machine_s = 0;
     if (!status) *tuned = found;
     return status;
@@ -171,8 +221,13 @@ yoke_status fmm_tuner_choose(fmm_tuner *t, int order, fmm_tuned *tuned)
 
 fmm_tree *fmm_tuner_take_tree(fmm_tuner *t)
 {
-    fmm_tree *tree = t->analysis ? t->analysis->tree : NULL;
-    if (tree) t->analysis->tree = NULL;
+    fmm_analysis *chosen = t->takes_cells ? t->between : t->analysis;
+    fmm_tree *tree = chosen ? chosen->tree : NULL;
+    if (tree) chosen->tree = NULL;
+    if (t->between) {
+        fmm_tree_destroy(t->between->tree);
+        t->between->tree = NULL;
+    }
     fmm_analysis_destroy(t->analysis);
     t->analysis = NULL;
     return tree;

@@ -27,12 +27,14 @@ typedef struct fmm_tuned {
     double analysis_s;                       /* that counts and choice took besides */
     fmm_seconds measured[FMM_MAX_DEPTH + 1]; /* of depths that were run; total NaN: not run */
     fmm_seconds measured_at[FMM_MAX_CAPACITIES]; /* of capacities, the same */
+    fmm_seconds measured_cells;                  /* of the tree between two depths, the same */
 } fmm_tuned;
 
 /* What was measured of the chosen tree. */
 static inline const fmm_seconds *fmm_chosen_measured(const fmm_tuned *tuned)
 {
     const fmm_choice *choice = &tuned->choice;
+    if (choice->takes_cells) return &tuned->measured_cells;
     return choice->adaptive < 0 ? &tuned->measured[choice->depth] : &tuned->measured_at[choice->adaptive];
 }
 

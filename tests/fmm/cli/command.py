@@ -340,11 +340,11 @@ def test_the_tree_is_chosen_by_costs_that_are_measured_once():
     assert "measuring what the method's operations take on this machine, once" in first.stdout
     got = json.loads(pathlib.Path("run.json").read_text(encoding="utf-8"))
     costs = got["model"]["costs"]
-    uniform = [cost for cost in costs if cost["leaf_capacity"] is None]
-    adaptive = costs[len(uniform):]
+    uniform = [cost for cost in costs if cost["leaf_capacity"] is None and cost["cells"] is None]
+    adaptive = [cost for cost in costs if cost["leaf_capacity"] is not None]
     assert [cost["depth"] for cost in uniform] == list(range(len(uniform))) and got["model"]["costs_measured"]
     assert len(adaptive) > 5 and None not in [cost["leaf_capacity"] for cost in adaptive]
-    chosen = next(cost for cost in costs if cost["depth"] == got["depth"] and cost["leaf_capacity"] == got["leaf_capacity"])
+    chosen = next(cost for cost in costs if all(cost[key] == got[key] for key in ("depth", "cells", "leaf_capacity")))
     least = min(cost["predicted"] for cost in costs)  # of several trees, where disturbed measurements make them equal
     assert chosen["predicted"] <= least * (1 + 1e-9), (chosen, least)
     assert chosen["measured"] > 0 and got["model"]["regret"] is not None
@@ -359,7 +359,7 @@ def test_the_tree_is_chosen_by_costs_that_are_measured_once():
     again = json.loads(pathlib.Path("run.json").read_text(encoding="utf-8"))
     assert not again["model"]["costs_measured"]
     assert [cost["predicted"] for cost in again["model"]["costs"]] == [cost["predicted"] for cost in costs]
-    tree = rf"depth +{again['depth']}" if again["leaf_capacity"] is None else rf"leaf +{again['leaf_capacity']}"
+    tree = rf"cells +{again['cells']}" if again["cells"] else rf"leaf +{again['leaf_capacity']}" if again["leaf_capacity"] else rf"depth +{again['depth']}"
     assert re.search(rf"^{tree}\* +4 ", second.stdout, re.MULTILINE)
     given = run(*words, "--depth", 1, "--explain", "--plot", "depths.svg")
     assert re.search(r"^depth +1\* +4 ", given.stdout, re.MULTILINE)
