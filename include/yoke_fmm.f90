@@ -20,6 +20,7 @@ module yoke_fmm
         type(c_ptr) :: store = c_null_ptr
         type(c_ptr) :: declared = c_null_ptr
         integer(c_int64_t) :: check = 0
+        real(c_double) :: softening = 0
     end type
 
     type, bind(c) :: yoke_fmm_particles

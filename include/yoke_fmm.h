@@ -38,6 +38,8 @@ typedef struct yoke_fmm_options {
     const char *declared; /* powers of a machine without meters, as in yoke_run_options; may be NULL */
     int64_t
         check; /* so many particles are compared with direct sums at each run, which is done again with a higher order where they say that the error is not kept; 0: none */
+    double
+        softening; /* H: nearer together than H charges act by (15 - 10 u^2 + 3 u^4) / (8 H), u = r / H, instead of 1 / r; at the same place, too; 0: none */
 } yoke_fmm_options;
 
 /*

@@ -1,5 +1,6 @@
 #include "command.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -95,6 +96,10 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
         {.name = "skip-coincident",
          .help = "particles at the same place do not act on each other; else they are an error",
          .flag = &line->skip_coincident},
+        {.name = "softening",
+         .value = "H",
+         .help = "nearer together than H charges act by (15 - 10 u^2 + 3 u^4) / (8 H), u = r / H, instead of 1 / r",
+         .text = &line->softening},
         {.name = "devices",
          .value = "LIST",
          .help = "devices that sum over pairs, as in openmp,opencl:0.0; auto: all; by default the cores",
@@ -188,6 +193,10 @@ static yoke_status check_options(yoke_context *context, const fmm_command *line)
                          "--particles, --seed and --charges belong to --generate; FILE has particles of its own");
     if (!file && (line->frame > 0 || line->frames)) return yoke_fail(context, YOKE_ERROR_INPUT, "--frame and --frames belong to FILE");
     if (line->frame > 0 && line->frames) return yoke_fail(context, YOKE_ERROR_INPUT, "--frame and --frames: give one of them");
+    if (line->softening && line->skip_coincident)
+        return yoke_fail(
+            context, YOKE_ERROR_INPUT,
+            "--softening and --skip-coincident: give one of them; with a softening particles at the same place act on each other");
     bool fast = fmm_command_is_fast(line);
     if (line->direct && asks_fast(line))
         return yoke_fail(context, YOKE_ERROR_INPUT, "--direct has none of --depth, --cells, --leaf, --order, --error and --error-of");
@@ -263,7 +272,8 @@ yoke_status fmm_command_read(yoke_context *context, app_terminal *terminal, int 
     *line = (fmm_command){.particles = -1, .seed = -1, .depth = -1, .cells = -1, .leaf = -1, .order = -1, .check = -1};
     yoke_status status = parse(context, terminal, argc, argv, line, answered);
     if (status || *answered) return status;
-    status = read_solve(context, line);
+    status = app_option_real(context, "softening", line->softening, DBL_MIN, DBL_MAX, &line->soft);
+    if (!status) status = read_solve(context, line);
     if (!status) status = check_options(context, line);
     return status ? status : check_files(context, line);
 }

@@ -106,7 +106,11 @@ static yoke_status create_solver(work *w)
 static yoke_status compute(work *w)
 {
     fmm_result *result = &w->result;
-    yoke_status status = w->line->skip_coincident ? YOKE_OK : fmm_coincident_refuse(w->particles, "with --skip-coincident");
+    w->particles->softening = result->softening = w->line->soft;
+    yoke_status status = YOKE_OK;
+    if (!w->line->skip_coincident && w->line->soft == 0)
+        status =
+            fmm_coincident_refuse(w->particles, "with --softening H they act by a finite potential, with --skip-coincident not at all");
     if (!status) status = fmm_field_create(w->context, w->particles->count, !w->line->potential_only, &w->field);
     if (!status) status = w->solver ? fmm_solver_run(w->solver, w->particles, FMM_NEW_PLACES, w->field, &result->solved) : sum_directly(w);
     if (status) return status;

@@ -96,7 +96,7 @@ static void kernels_of_all_instruction_sets_agree_with_plain_sums(void **state)
                 some.count = sources_of[s];
                 const fmm_sources sources = {some.count, p->x, p->y, p->z, p->charge};
                 const fmm_targets targets = {targets_of[t], p->x + 5, p->y + 5, p->z + 5, values[0], values[1], values[2], values[3]};
-                list[k]->add(&sources, &targets);
+                list[k]->add(&sources, &targets, 0);
                 for (int64_t i = 0; i < targets.count; i++) {
                     exact e = sum(&some, p->x[5 + i], p->y[5 + i], p->z[5 + i]);
                     assert_true(fabsl(values[0][i] - 1 - e.potential) <= 2e-15L * (1 + e.size));
@@ -173,9 +173,9 @@ static void packed_particles_act_on_others_and_others_on_them(void **state)
                                  gradient ? k.other[2] : NULL,
                                  gradient ? k.other[3] : NULL};
         if (mutual)
-            kernel->add_mutual(&packed, &rest);
+            kernel->add_mutual(&packed, &rest, 0);
         else
-            kernel->add_packed(&sources, &targets);
+            kernel->add_packed(&sources, &targets, 0);
         fmm_particles of = *p,
                       back = {.count = mutual ? others : 0, .x = p->x + 300, .y = p->y + 300, .z = p->z + 300, .charge = p->charge + 300};
         of.count = count;
@@ -198,7 +198,7 @@ static void reciprocal_roots_are_right_to_the_last_places_at_all_distances(void 
         for (double x = 0x1p-500; x < 0x1p500; x *= 1.00731) {
             double values[4] = {0};
             const fmm_targets target = {1, &x, &zero, &zero, values, NULL, NULL, NULL};
-            list[k]->add(&source, &target);
+            list[k]->add(&source, &target, 0);
             assert_true(fabs(values[0] * x - 1) < 4e-16);
         }
 }

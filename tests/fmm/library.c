@@ -279,6 +279,20 @@ static void assert_refused(yoke_status status, yoke_status expected, const char 
     assert_non_null(strstr(yoke_last_error(context), said));
 }
 
+/* Two particles at one place differ by what each does to the other. */
+static void softened_particles_may_be_at_one_place(void **state)
+{
+    (void)state;
+    body *bodies = bodies_of(UNIFORM);
+    memcpy(bodies[1].at, bodies[0].at, sizeof bodies[0].at);
+    yoke_fmm *fmm = made(context, (yoke_fmm_options){.error = 1e-5, .leaf = 30, .softening = 0.05, .check = COUNT});
+    assert_int_equal(run(fmm, bodies), YOKE_OK);
+    assert_true(fabs(bodies[0].potential - bodies[1].potential - 15 / (8 * 0.05) * (bodies[1].charge - bodies[0].charge)) < 1e-10);
+    assert_true(result_of(fmm).depth >= 2 && result_of(fmm).sampled_potential_error < 1e-5);
+    yoke_fmm_destroy(fmm);
+    free(bodies);
+}
+
 static void bad_options_are_named(void **state)
 {
     (void)state;
@@ -301,6 +315,9 @@ static void bad_options_are_named(void **state)
         {{.order = 3, .threads = 1 << 30}, "threads"},
         {{.order = 3, .objective = (yoke_objective)9}, "objective 9"},
         {{.order = 3, .check = -1}, "check -1"},
+        {{.order = 3, .softening = -1}, "softening -1"},
+        {{.order = 3, .softening = NAN}, "softening nan"},
+        {{.order = 3, .softening = 1, .skip_coincident = 1}, "leave skip_coincident 0"},
     };
     yoke_fmm *fmm = NULL;
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++)
@@ -367,6 +384,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(other_charges_at_the_same_places_need_no_new_tree),
     cmocka_unit_test(the_tree_is_chosen_anew_for_other_particles_only),
     cmocka_unit_test(objects_of_different_contexts_work_at_once),
+    cmocka_unit_test(softened_particles_may_be_at_one_place),
     cmocka_unit_test(bad_options_are_named),
     cmocka_unit_test(bad_particles_are_named_and_the_field_stays),
 };

@@ -109,6 +109,9 @@ static void a_shared_near_field_is_that_of_the_cores(void **state)
             ok(fmm_particles_generate(context, (fmm_distribution)d, 1000, FMM_RANDOM, 3, &p));
             for (int gradient = 0; gradient < 2; gradient++)
                 compare(p, (way){.gradient = gradient, .direct = -1, .capacity = adaptive ? 20 : 0, .depth = adaptive ? FMM_MAX_DEPTH : 3});
+            p->softening = 0.1;
+            p->x[1] = p->x[0], p->y[1] = p->y[0], p->z[1] = p->z[0];
+            compare(p, (way){.gradient = adaptive, .direct = -1, .capacity = adaptive ? 20 : 0, .depth = adaptive ? FMM_MAX_DEPTH : 3});
             fmm_particles_destroy(p);
         }
 }

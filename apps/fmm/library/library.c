@@ -1,6 +1,7 @@
 /*
  * library.c - what yoke_fmm.h declares: a solver, and the last particles, to see what is new.
  */
+#include <float.h>
 #include <math.h>
 #include <omp.h>
 #include <stdio.h>
@@ -45,6 +46,11 @@ static yoke_status check_options(yoke_context *context, const yoke_fmm_options *
     if ((int)o->objective < YOKE_OBJECTIVE_TIME || (int)o->objective > YOKE_OBJECTIVE_ED2P)
         return yoke_fail(context, YOKE_ERROR_ARGUMENT, "yoke_fmm_create: objective %d is not a yoke_objective", (int)o->objective);
     if (o->check < 0) return yoke_fail(context, YOKE_ERROR_ARGUMENT, "yoke_fmm_create: check %lld is negative", (long long)o->check);
+    if (!(o->softening >= 0 && o->softening <= DBL_MAX))
+        return yoke_fail(context, YOKE_ERROR_ARGUMENT, "yoke_fmm_create: softening %g; it has to be a length, or 0 for none", o->softening);
+    if (o->softening > 0 && o->skip_coincident)
+        return yoke_fail(context, YOKE_ERROR_ARGUMENT,
+                         "yoke_fmm_create: with a softening particles at the same place act on each other: leave skip_coincident 0");
     return YOKE_OK;
 }
 
@@ -163,7 +169,9 @@ static yoke_status take(yoke_fmm *fmm, const yoke_fmm_particles *given, fmm_chan
     fmm_particles *particles = NULL;
     forget_result(fmm);
     yoke_status status = fmm_arrays_take(fmm->context, given, &particles);
-    if (!status && !fmm->options.skip_coincident) status = fmm_coincident_refuse(particles, "set skip_coincident, and");
+    if (!status) particles->softening = fmm->options.softening;
+    if (!status && !fmm->options.skip_coincident && particles->softening == 0)
+        status = fmm_coincident_refuse(particles, "set softening, and they act by a finite potential, or skip_coincident, and they do not");
     if (status) {
         fmm_particles_destroy(particles);
         return status;

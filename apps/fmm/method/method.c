@@ -1,19 +1,46 @@
 #include "method/method.h"
 
+#include <math.h>
 #include <omp.h>
 #include <string.h>
 
 #include "method/parts.h"
+#include "particles/coincident.h"
 
 /* --------------------------------------------------------------------------------------------------- create */
 
-/* The levels of a tree that was given, or a tree of its own. */
-static yoke_status divide(fmm_method *m, const fmm_particles *scaled, const fmm_method_options *o)
+int fmm_method_deepest(const fmm_box *box, double softening)
 {
-    const int depth = o->cells ? fmm_depth_of_cells(o->cells) : o->depth;
+    int depth = 1;
+    while (depth < FMM_MAX_DEPTH && ldexp(box->side, -depth - 1) >= softening) depth++;
+    return depth;
+}
+
+/* The depth of the options, as far as the softening lets adaptive trees go. */
+static yoke_status limit_depth(const fmm_method *m, const fmm_particles *particles, const fmm_box *box, double softening,
+                               const fmm_method_options *o, int *depth)
+{
+    const int deepest = fmm_method_deepest(box, softening);
+    *depth = o->cells ? fmm_depth_of_cells(o->cells) : o->depth;
+    if (o->capacity && *depth > deepest) *depth = deepest;
+    if (*depth <= deepest || *depth > FMM_MAX_DEPTH) return YOKE_OK;
+    return yoke_fail(
+        m->context, YOKE_ERROR_INPUT,
+        "a tree of depth %d has leaves with edges of %.3g, shorter than the softening of %g: take a depth of at most %d, or leave "
+        "the choice to yoke",
+        *depth, ldexp(box->side, m->scale.length - *depth), particles->softening, deepest);
+}
+
+/* The levels of a tree that was given, or a tree of its own. */
+static yoke_status divide(fmm_method *m, const fmm_particles *particles, const fmm_particles *scaled, const fmm_method_options *o)
+{
+    const fmm_box box = m->tree ? m->tree->box : o->cells && !o->capacity ? fmm_box_around_cells(scaled, o->cells) : fmm_box_around(scaled);
+    int depth;
+    yoke_status status = limit_depth(m, particles, &box, scaled->softening, o, &depth);
+    if (status) return status;
     if (m->tree) return fmm_tree_divide(m->tree, depth, o->capacity);
-    if (o->capacity) return fmm_tree_create_adaptive(scaled, fmm_box_around(scaled), depth, o->capacity, &m->tree);
-    return fmm_tree_create(scaled, o->cells ? fmm_box_around_cells(scaled, o->cells) : fmm_box_around(scaled), depth, &m->tree);
+    if (o->capacity) return fmm_tree_create_adaptive(scaled, box, depth, o->capacity, &m->tree);
+    return fmm_tree_create(scaled, box, depth, &m->tree);
 }
 
 /* The tree, and the particles in its order. */
@@ -24,9 +51,11 @@ static yoke_status create_tree(fmm_method *m, const fmm_particles *particles, co
     yoke_status status = fmm_particles_create(m->context, particles->count, &scaled);
     if (status) return status;
     fmm_scale_positions(particles, &m->scale.length, scaled);
-    status = divide(m, scaled, options);
+    status = fmm_scale_check_softening(particles, scaled);
+    if (!status) status = divide(m, particles, scaled, options);
     if (!status) status = fmm_particles_create(m->context, particles->count, &m->sorted);
     if (!status) {
+        m->sorted->softening = scaled->softening;
         fmm_tree_sort(m->tree, scaled->x, m->sorted->x);
         fmm_tree_sort(m->tree, scaled->y, m->sorted->y);
         fmm_tree_sort(m->tree, scaled->z, m->sorted->z);
@@ -289,6 +318,8 @@ yoke_status fmm_method_begin(fmm_method *m, const double *charge, const fmm_fiel
 
 yoke_status fmm_method_finish(fmm_method *m, const double *charge, fmm_field *field)
 {
+    yoke_status status = fmm_coincident_add(m->sorted, m->sorted->count, NULL, m->sum->potential);
+    if (status) return status;
     fmm_tree_restore(m->tree, m->sum->potential, field->potential);
     if (field->gx) {
         fmm_tree_restore(m->tree, m->sum->gx, field->gx);

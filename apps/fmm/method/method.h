@@ -35,12 +35,19 @@ typedef struct fmm_method_seconds {
 } fmm_method_seconds;
 
 /*
- * For the positions of the particles (their charges are not read), which are copied.  Errors: ARGUMENT (a depth that a tree cannot have; an order
- * outside 0 ... FMM_MAX_ORDER), MEMORY.
+ * For the positions of the particles (their charges are not read), which are copied, and their softening.  An adaptive tree goes down to
+ * fmm_method_deepest at most.  Errors: ARGUMENT (a depth that a tree cannot have; an order outside 0 ... FMM_MAX_ORDER), INPUT (a uniform tree that is
+ * deeper than fmm_method_deepest; as fmm_scale_check_softening), MEMORY.
  */
 yoke_status fmm_method_create(const fmm_particles *particles, const fmm_method_options *options, fmm_method **method);
 /* NULL allowed. */
 void fmm_method_destroy(fmm_method *method);
+
+/*
+ * The deepest tree whose leaves have edges that are not shorter than the softening: its far field is between places that are at least as far from each
+ * other, where there is none.  1, without a far field, at least; FMM_MAX_DEPTH without softening.
+ */
+int fmm_method_deepest(const fmm_box *box, double softening);
 
 /*
  * order [depth + 1]: of the translations between cells of each level; those of levels 0 and 1 are not used.  May be called again.

@@ -76,11 +76,11 @@ static void meet(const meeting *with, batch *b)
         memset(b->potential, 0, bytes), memset(b->gx, 0, bytes), memset(b->gy, 0, bytes), memset(b->gz, 0, bytes);
         const fmm_bodies packed = {b->count, b->x, b->y, b->z, b->charge, b->potential, b->gx, b->gy, b->gz};
         const fmm_bodies others = {t->count, t->x, t->y, t->z, with->charge, t->potential, t->gx, t->gy, t->gz};
-        with->kernel->add_mutual(&packed, &others);
+        with->kernel->add_mutual(&packed, &others, with->m->sorted->softening);
         give_back(with->m->sum, b);
     } else {
         const fmm_sources sources = {b->count, b->x, b->y, b->z, b->charge};
-        with->kernel->add_packed(&sources, t);
+        with->kernel->add_packed(&sources, t, with->m->sorted->softening);
     }
     b->count = b->runs = 0;
 }

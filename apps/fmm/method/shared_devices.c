@@ -133,11 +133,17 @@ yoke_status fmm_shared_device_start(fmm_shared *s, int i, int64_t units)
     const int64_t first = a->first_slice[d->first], slices = a->first_slice[d->last] - first;
     const int64_t size = a->width * (int64_t)sizeof *a->field;
     const int64_t begin = particle[d->first], count = particle[d->last] - begin;
-    const yoke_argument arguments[] = {yoke_argument_int64(first),        yoke_argument_int64(first + slices),
-                                       yoke_argument_buffer(d->slice),    yoke_argument_buffer(d->leaf_of),
-                                       yoke_argument_buffer(d->particle), yoke_argument_buffer(d->start),
-                                       yoke_argument_buffer(d->cell),     yoke_argument_buffer(d->place),
-                                       yoke_argument_buffer(d->field),    yoke_argument_int32(a->width > 1)};
+    const yoke_argument arguments[] = {yoke_argument_int64(first),
+                                       yoke_argument_int64(first + slices),
+                                       yoke_argument_buffer(d->slice),
+                                       yoke_argument_buffer(d->leaf_of),
+                                       yoke_argument_buffer(d->particle),
+                                       yoke_argument_buffer(d->start),
+                                       yoke_argument_buffer(d->cell),
+                                       yoke_argument_buffer(d->place),
+                                       yoke_argument_buffer(d->field),
+                                       yoke_argument_int32(a->width > 1),
+                                       yoke_argument_double(s->m->sorted->softening)};
     yoke_status status = yoke_queue_record(d->queue, d->marks[0]);
     if (!status) status = yoke_queue_write(d->queue, d->place, 0, 4 * s->m->tree->count * (int64_t)sizeof *a->place, a->place);
     if (!status)

@@ -5,6 +5,7 @@
 #include "near/direct_block.h"
 #include "near/direct_devices.h"
 #include "near/kernels/pairs.h"
+#include "particles/coincident.h"
 #include "particles/scale.h"
 
 #define SLICE_PAIRS 4e9 /* between two reports of progress: about a second */
@@ -50,6 +51,7 @@ yoke_status fmm_direct(const fmm_particles *particles, const fmm_direct_options 
         status = fmm_direct_on_devices(scaled, options->devices, options->machine, field);
     else if (!status)
         status = sum_on_host(scaled, options, field);
+    if (!status) status = fmm_coincident_add(scaled, field->count, NULL, field->potential);
     if (!status) status = fmm_scale_field(particles->charge, scale, field);
     fmm_particles_destroy(scaled);
     return status;

@@ -23,7 +23,7 @@ typedef struct fmm_direct_options {
 
 /*
  * The field at all particles.  The field's arrays decide whether gradients are computed; they are overwritten.  Particles at one place do not act
- * on each other (coincident.h finds them).
+ * on each other (coincident.h finds them), unless they have a softening.
  * Errors: those of fmm_scale_field and of progress, MEMORY; with devices those of yoke_run_create, yoke_run_define and yoke_run_loop.
  */
 yoke_status fmm_direct(const fmm_particles *particles, const fmm_direct_options *options, fmm_field *field);

@@ -29,7 +29,7 @@ void fmm_direct_block(const fmm_particles *particles, const fmm_particles *at, i
                                      gradient ? part.gx : NULL,
                                      gradient ? part.gy : NULL,
                                      gradient ? part.gz : NULL};
-        kernel->add(&sources, &targets);
+        kernel->add(&sources, &targets, p->softening);
         add(block->potential, part.potential, count);
         if (gradient) add(block->gx, part.gx, count), add(block->gy, part.gy, count), add(block->gz, part.gz, count);
     }

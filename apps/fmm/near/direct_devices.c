@@ -68,12 +68,13 @@ static yoke_status run(sums *s, const char *devices, const char *machine, double
                                             .num_arrays = 2,
                                             .arrays = arrays};
     const yoke_run_options options = {.devices = devices, .machine = machine, .no_meters = 1, .rounds = 1};
-    const yoke_argument arguments[] = {yoke_argument_int64(count), yoke_argument_int32(s->gradient)};
+    const yoke_argument arguments[] = {yoke_argument_int64(count), yoke_argument_int32(s->gradient),
+                                       yoke_argument_double(s->particles->softening)};
     yoke_run *shared = NULL;
     yoke_run_kernel *kernel = NULL;
     yoke_status status = yoke_run_create(s->particles->context, &options, &shared);
     if (!status) status = yoke_run_define(shared, &definition, &kernel);
-    if (!status) status = yoke_run_loop(shared, kernel, count, arguments, 2);
+    if (!status) status = yoke_run_loop(shared, kernel, count, arguments, 3);
     yoke_run_destroy(shared);
     return status;
 }

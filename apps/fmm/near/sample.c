@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "near/direct_block.h"
+#include "particles/coincident.h"
 #include "particles/random.h"
 #include "particles/scale.h"
 
@@ -40,8 +41,9 @@ static yoke_status sum_chosen(const fmm_particles *particles, const int64_t *whi
         at->charge[k] = particles->charge[which[k]];
     }
     sum_at(scaled, at, exact);
+    status = fmm_coincident_add(scaled, at->count, which, exact->potential);
     fmm_particles_destroy(scaled);
-    return fmm_scale_field(at->charge, scale, exact);
+    return status ? status : fmm_scale_field(at->charge, scale, exact);
 }
 
 /* Largest absolute value of some values, so that their squares in units of it neither overflow nor all vanish; 1 where all are 0. */

@@ -114,6 +114,7 @@ yoke_status fmm_record_write(yoke_context *context, const char *path, int argc, 
                              {"method", json_string(all.solved.depth < 0 ? "direct" : "fmm")},
                              {"instructions", app_json_text(all.instructions)},
                              {"gradient", json_boolean(all.gradient)},
+                             {"softening", all.softening > 0 ? app_json_number(all.softening) : json_null()},
                              {"model", fmm_explain_json(all.solved.tuned)}};
     status = set_all(context, record, (int)(sizeof entries / sizeof *entries), entries);
     if (!status) status = set_frame(context, record, &all);

@@ -15,6 +15,7 @@ typedef struct fmm_result {
     const char *input;                /* file, or name of the distribution */
     const char *instructions;         /* of the host's kernels */
     bool gradient;
+    double softening; /* 0: none */
     double total_energy, total_force[3], force_lengths;
     fmm_solution solved; /* of direct summation pairs and near_s */
     double read_s, write_s, total_s;

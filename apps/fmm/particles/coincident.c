@@ -49,24 +49,36 @@ static int64_t first_at(const table *t, const fmm_particles *p, int64_t i)
     }
 }
 
-static bool any(const table *t, const fmm_particles *p)
+/* all: those without a charge too. */
+static bool any(const table *t, const fmm_particles *p, bool all)
 {
     bool found = false;
 #pragma omp parallel for schedule(static) reduction(|| : found)
     for (int64_t i = 0; i < p->count; i++)
-        if (p->charge[i] != 0 && first_at(t, p, i) != i) found = true;
+        if ((all || p->charge[i] != 0) && first_at(t, p, i) != i) found = true;
     return found;
+}
+
+static void clear(table *t)
+{
+    for (int64_t at = 0; at <= t->mask; at++) t->first[at] = 0;
+}
+
+static yoke_status create(const fmm_particles *p, table *t)
+{
+    *t = (table){.mask = 1};
+    while (t->mask < 2 * p->count) t->mask = 2 * t->mask + 1;
+    return yoke_allocate(p->context, t->mask + 1, sizeof *t->first, &t->first);
 }
 
 yoke_status fmm_coincident(const fmm_particles *particles, fmm_coincidence *found)
 {
-    table t = {.mask = 1};
-    while (t.mask < 2 * particles->count) t.mask = 2 * t.mask + 1;
-    yoke_status status = yoke_allocate(particles->context, t.mask + 1, sizeof *t.first, &t.first);
+    table t;
+    yoke_status status = create(particles, &t);
     if (status) return status;
     fmm_coincidence result = {0};
-    bool some = any(&t, particles);
-    for (int64_t at = 0; at <= t.mask && some; at++) t.first[at] = 0;
+    bool some = any(&t, particles, false);
+    if (some) clear(&t);
     for (int64_t i = 0; i < particles->count && some; i++) {
         int64_t first = particles->charge[i] != 0 ? first_at(&t, particles, i) : i;
         if (first == i) continue;
@@ -76,6 +88,34 @@ yoke_status fmm_coincident(const fmm_particles *particles, fmm_coincidence *foun
     yoke_release(particles->context, t.first);
     *found = result;
     return YOKE_OK;
+}
+
+/* In the order of the particles, on one thread: where there are any, few are. */
+static yoke_status add_others(table *t, const fmm_particles *p, int64_t count, const int64_t *which, double *potential)
+{
+    const double nearest = 15 / (8 * p->softening);
+    double *charge = NULL; /* [count] of all particles at the place, at the first of them */
+    yoke_status status = yoke_allocate(p->context, p->count, sizeof *charge, &charge);
+    if (status) return status;
+    clear(t);
+    for (int64_t i = 0; i < p->count; i++) charge[first_at(t, p, i)] += p->charge[i];
+    for (int64_t k = 0; k < count; k++) {
+        int64_t i = which ? which[k] : k;
+        potential[k] += nearest * (charge[first_at(t, p, i)] - p->charge[i]);
+    }
+    yoke_release(p->context, charge);
+    return YOKE_OK;
+}
+
+yoke_status fmm_coincident_add(const fmm_particles *particles, int64_t count, const int64_t *which, double *potential)
+{
+    table t;
+    if (!(particles->softening > 0)) return YOKE_OK;
+    yoke_status status = create(particles, &t);
+    if (status) return status;
+    if (any(&t, particles, true)) status = add_others(&t, particles, count, which, potential);
+    yoke_release(particles->context, t.first);
+    return status;
 }
 
 yoke_status fmm_coincident_refuse(const fmm_particles *particles, const char *remedy)
@@ -89,8 +129,7 @@ yoke_status fmm_coincident_refuse(const fmm_particles *particles, const char *re
     if (status || !found.count) return status;
     int64_t i = found.first;
     return yoke_fail(particles->context, YOKE_ERROR_INPUT,
-                     "particles %lld and %lld have charges and lie at the same place (%.17g, %.17g, %.17g)%s; %s such particles do not act "
-                     "on each other",
-                     (long long)i + 1, (long long)found.second + 1, particles->x[i], particles->y[i], particles->z[i],
+                     "particles %lld and %lld have charges and lie at the same place (%.17g, %.17g, %.17g)%s; %s", (long long)i + 1,
+                     (long long)found.second + 1, particles->x[i], particles->y[i], particles->z[i],
                      found.count > 1 ? ", and there are more" : "", remedy);
 }

@@ -15,7 +15,13 @@ typedef struct fmm_coincidence {
 yoke_status fmm_coincident(const fmm_particles *particles, fmm_coincidence *found);
 
 /*
- * Refuses particles with charges at the same place, as sums see them (scale.h).  remedy: what to do so that they "do not act on each other".
+ * Where the particles have a softening: adds to potential[k] what others at the place of particle which[k] do, k < count, which sums over pairs leave out.
+ * which NULL: particle k, for all.  In units of fmm_scale_create.  Errors: MEMORY.
+ */
+yoke_status fmm_coincident_add(const fmm_particles *particles, int64_t count, const int64_t *which, double *potential);
+
+/*
+ * Refuses particles with charges at the same place, as sums see them (scale.h).  remedy: what to do about it, the end of the message.
  * Errors: INPUT (which, and where), those of fmm_scale_create.
  */
 yoke_status fmm_coincident_refuse(const fmm_particles *particles, const char *remedy);

@@ -9,6 +9,11 @@
 enum { FMM_MAX_PARTICLES = INT32_MAX }; /* numbers of particles fit into int32_t */
 
 /*
+ * Nearer together than `softening` charges act as q phi(r / H) instead of q / r, where H is the softening and
+ *     phi(u) = (15 - 10 u^2 + 3 u^4) / (8 H):
+ * the potential of a ball of radius H with charge density 15 (1 - u^2) / (8 pi H^3), which is 1 / r beyond H exactly, and twice continuously differentiable.
+ * So particles at the same place act on each other with phi(0), without a force.
+ *
  * Charges q at positions (x, y, z), in any consistent unit.  Each array has `count` values and is aligned to 64 bytes.  All are finite where
  * particles come from a file or a generator.
  */
@@ -16,6 +21,7 @@ typedef struct fmm_particles {
     yoke_context *context;
     int64_t count;
     double *x, *y, *z, *charge;
+    double softening; /* H; 0: none, and particles at the same place do not act on each other */
 } fmm_particles;
 
 /* values [count], all 0, in pages near the threads that a static schedule gives them to.  Errors: MEMORY. */

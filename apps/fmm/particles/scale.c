@@ -51,7 +51,7 @@ static int64_t lost_charge(int64_t count, const double *charge, const double *sc
 void fmm_scale_positions(const fmm_particles *particles, int *length, fmm_particles *scaled)
 {
     int64_t n = particles->count;
-    int e = exponent(largest_of(n, particles->x, largest_of(n, particles->y, largest_of(n, particles->z, 0))));
+    int e = exponent(largest_of(n, particles->x, largest_of(n, particles->y, largest_of(n, particles->z, particles->softening))));
     const power unit = power_of(-e);
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < n; i++) {
@@ -59,7 +59,17 @@ void fmm_scale_positions(const fmm_particles *particles, int *length, fmm_partic
         scaled->y[i] = coordinate(particles->y[i], unit);
         scaled->z[i] = coordinate(particles->z[i], unit);
     }
+    scaled->softening = times(particles->softening, unit);
     *length = e;
+}
+
+yoke_status fmm_scale_check_softening(const fmm_particles *particles, const fmm_particles *scaled)
+{
+    static const double least = 1e-90; /* its third power is a normal number */
+    if (!(particles->softening > 0) || scaled->softening >= least) return YOKE_OK;
+    return yoke_fail(particles->context, YOKE_ERROR_INPUT,
+                     "a softening of %g is less than %g of the largest coordinate: it cannot be summed beside that; choose a larger one",
+                     particles->softening, least);
 }
 
 yoke_status fmm_scale_charges(yoke_context *context, int64_t count, const double *charge, int *exponent_of, double *scaled)
@@ -83,7 +93,8 @@ yoke_status fmm_scale_create(const fmm_particles *particles, fmm_scale *scale, f
     yoke_status status = fmm_particles_create(particles->context, particles->count, &created);
     if (status) return status;
     fmm_scale_positions(particles, &scale->length, created);
-    status = fmm_scale_charges(particles->context, particles->count, particles->charge, &scale->charge, created->charge);
+    status = fmm_scale_check_softening(particles, created);
+    if (!status) status = fmm_scale_charges(particles->context, particles->count, particles->charge, &scale->charge, created->charge);
     if (status)
         fmm_particles_destroy(created);
     else

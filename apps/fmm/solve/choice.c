@@ -169,7 +169,8 @@ yoke_status fmm_solver_grow(fmm_solver *s, const fmm_particles *particles, bool 
     yoke_status status = YOKE_OK;
     if (!anew && s->chosen && s->options.keep) {
         status = build(s, particles, s->order, NULL);
-        if (status || !have_changed(sizes_of(s->method, particles), s->sizes)) return status;
+        if (status && status != YOKE_ERROR_INPUT) return status; /* INPUT: its leaves are too small for the softening now */
+        if (!status && !have_changed(sizes_of(s->method, particles), s->sizes)) return status;
     }
     status = find(s, particles);
     if (!status) s->sizes = sizes_of(s->method, particles);

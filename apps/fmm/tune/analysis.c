@@ -1,5 +1,6 @@
 #include "tune/analysis.h"
 
+#include "method/method.h"
 #include "particles/scale.h"
 
 yoke_status fmm_analysis_deepen(fmm_analysis *a, int depth)
@@ -22,6 +23,7 @@ static yoke_status sort(const fmm_particles *particles, int64_t cells, fmm_analy
     fmm_scale_positions(particles, &length, scaled);
     status = cells ? fmm_tree_create(scaled, fmm_box_around_cells(scaled, cells), fmm_depth_of_cells(cells), &a->tree)
                    : fmm_tree_create_adaptive(scaled, fmm_box_around(scaled), FMM_MAX_DEPTH, particles->count + 1, &a->tree);
+    if (!status) a->deepest = fmm_method_deepest(&a->tree->box, scaled->softening);
     fmm_particles_destroy(scaled);
     a->sort_s = yoke_clock_s() - begin_s;
     return status;

@@ -10,6 +10,7 @@ typedef struct fmm_analysis {
     yoke_context *context;
     int64_t particles;
     fmm_tree *tree;                           /* over them, in units of fmm_scale_positions; whoever takes it sets NULL */
+    int deepest;                              /* fmm_method_deepest of it */
     double sort_s;                            /* that the tree took: a run on it need not sort again */
     int depth;                                /* counted are 0 ... depth */
     fmm_counts counts[FMM_MAX_DEPTH + 1];     /* of these depths */

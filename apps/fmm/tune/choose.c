@@ -29,7 +29,7 @@ yoke_status fmm_capacities_predict(const fmm_machine *machine, const fmm_analysi
     fmm_operations operations[FMM_MAX_CAPACITIES];
     int orders[FMM_MAX_DEPTH + 1];
     for (int l = 0; l <= FMM_MAX_DEPTH; l++) orders[l] = order;
-    yoke_status status = fmm_tree_divide(analysis->tree, FMM_MAX_DEPTH, choice->capacity[0]);
+    yoke_status status = fmm_tree_divide(analysis->tree, analysis->deepest, choice->capacity[0]);
     if (!status)
         status =
             fmm_count_operations(analysis->tree, fmm_method_direct(order, gradient), choice->num_capacities, choice->capacity, operations);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "near/kernels/pairs.h"
+#include "particles/coincident.h"
 #include "tune/draw.h"
 
 enum {
@@ -18,12 +19,14 @@ enum {
 typedef struct sample {
     yoke_context *context;
     int64_t count, parts;
+    int64_t *which; /* [count] numbers of particles */
     double *x, *y, *z, *charge;
     double *sum; /* [parts][4][count] */
 } sample;
 
 static void destroy(sample *s)
 {
+    yoke_release(s->context, s->which);
     yoke_release(s->context, s->x);
     yoke_release(s->context, s->sum);
 }
@@ -31,7 +34,8 @@ static void destroy(sample *s)
 static yoke_status create(const fmm_particles *p, int64_t samples, sample *s)
 {
     *s = (sample){.context = p->context, .count = p->count < samples ? p->count : samples, .parts = (p->count + SOURCES - 1) / SOURCES};
-    yoke_status status = yoke_allocate(s->context, 4 * s->count, sizeof *s->x, &s->x);
+    yoke_status status = yoke_allocate(s->context, s->count, sizeof *s->which, &s->which);
+    if (!status) status = yoke_allocate(s->context, 4 * s->count, sizeof *s->x, &s->x);
     if (!status) status = yoke_allocate(s->context, 4 * s->count * s->parts, sizeof *s->sum, &s->sum);
     if (status) {
         destroy(s);
@@ -40,6 +44,7 @@ static yoke_status create(const fmm_particles *p, int64_t samples, sample *s)
     s->y = s->x + s->count, s->z = s->y + s->count, s->charge = s->z + s->count;
     for (int64_t k = 0; k < s->count; k++) {
         int64_t i = (int64_t)(fmm_sample_place(k, s->count) * (double)p->count);
+        s->which[k] = i;
         s->x[k] = p->x[i], s->y[k] = p->y[i], s->z[k] = p->z[i], s->charge[k] = p->charge[i];
     }
     return YOKE_OK;
@@ -56,7 +61,7 @@ static void add_all(sample *s, const fmm_particles *p, int gradient)
         int64_t first = part * SOURCES, count = p->count - first < SOURCES ? p->count - first : SOURCES;
         double *sum = s->sum + part * size, *gx = gradient ? sum + s->count : NULL;
         kernel->add(&(fmm_sources){count, p->x + first, p->y + first, p->z + first, p->charge + first},
-                    &(fmm_targets){s->count, s->x, s->y, s->z, sum, gx, sum + 2 * s->count, sum + 3 * s->count});
+                    &(fmm_targets){s->count, s->x, s->y, s->z, sum, gx, sum + 2 * s->count, sum + 3 * s->count}, p->softening);
     }
     for (int64_t part = 1; part < parts; part++)
         for (int64_t i = 0; i < size; i++) s->sum[i] += s->sum[part * size + i];
@@ -81,6 +86,7 @@ static yoke_status absolute_mean(sample *s, const fmm_particles *p, double *abso
     double squares = 0;
     yoke_status status = fmm_particles_create(p->context, count, &some);
     if (status) return status;
+    some->softening = p->softening;
     for (int64_t k = 0; k < count; k++) {
         int64_t i = count == p->count ? k : (int64_t)(fmm_sample_place(k, count) * (double)p->count);
         some->x[k] = p->x[i], some->y[k] = p->y[i], some->z[k] = p->z[i];
@@ -101,6 +107,9 @@ static yoke_status sample_some(const fmm_particles *particles, int64_t samples, 
     status = absolute_mean(&s, particles, &norms->absolute);
     if (!status) {
         add_all(&s, particles, 1);
+        status = fmm_coincident_add(particles, s.count, s.which, s.sum);
+    }
+    if (!status) {
         double *potential = s.sum, *gx = s.sum + s.count, *gy = gx + s.count, *gz = gy + s.count;
         for (int64_t k = 0; k < s.count; k++) {
             potential[k] *= potential[k];

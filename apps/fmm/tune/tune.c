@@ -74,7 +74,14 @@ static yoke_status get_machine(fmm_tuner *t)
 
 static yoke_status analyse(fmm_tuner *t, int depth)
 {
-    return t->analysis ? fmm_analysis_deepen(t->analysis, depth) : fmm_analysis_create(t->particles, depth, &t->analysis);
+    if (t->analysis) return fmm_analysis_deepen(t->analysis, depth);
+    yoke_status status = fmm_analysis_create(t->particles, depth, &t->analysis);
+    if (!status && t->analysis->deepest < 2)
+        yoke_log(
+            t->particles->context, YOKE_LOG_WARNING,
+            "a softening of %g is more than a quarter of the box around the particles: there is no far field, and all pairs are summed",
+            t->particles->softening);
+    return status;
 }
 
 /* All depths from first to last. */
@@ -101,13 +108,13 @@ static yoke_status predict_capacities(fmm_tuner *t, int order, fmm_choice *choic
 }
 
 /* Nonzero: the deepest is the fastest, so that a deeper one may be faster still, and adaptive trees are not faster by far. */
-static int deeper_may_be_better(const fmm_choice *choice)
+static int deeper_may_be_better(const fmm_choice *choice, int deepest)
 {
     enum { BY_FAR = 2 };
     int best = fastest(choice);
     for (int k = 0; k < choice->num_capacities; k++)
         if (BY_FAR * choice->at[k].predicted.total < choice->of[best].predicted.total) return 0;
-    return best == choice->last && choice->last < FMM_MAX_DEPTH && choice->of[best].near_pairs > 0;
+    return best == choice->last && choice->last < deepest && choice->of[best].near_pairs > 0;
 }
 
 static void forget_between(fmm_tuner *t)
@@ -156,10 +163,13 @@ static yoke_status choose(fmm_tuner *t, int order, fmm_choice *choice)
     choice->first = fixed ? t->options->depth : 0;
     choice->last = fixed ? t->options->depth : fmm_deep_enough(t->particles->count);
     yoke_status status = analyse(t, choice->last);
-    if (!status) predict(t, order, choice);
-    if (!status && !fixed && t->particles->count > 0) status = predict_capacities(t, order, choice);
-    while (!status && !fixed && deeper_may_be_better(choice)) {
-        choice->last += choice->last < FMM_MAX_DEPTH - 1 ? 2 : 1;
+    if (status) return status;
+    const int deepest = t->analysis->deepest;
+    if (!fixed && choice->last > deepest) choice->last = deepest;
+    predict(t, order, choice);
+    if (!fixed && t->particles->count > 0) status = predict_capacities(t, order, choice);
+    while (!status && !fixed && deeper_may_be_better(choice, deepest)) {
+        choice->last += choice->last < deepest - 1 ? 2 : 1;
         status = analyse(t, choice->last);
         if (!status) predict(t, order, choice);
     }

@@ -9,10 +9,10 @@
 
 /*
  * gradient: nonzero: field[4 i .. 4 i + 3] becomes potential and gradient at particle i; 0: field[i] its potential.  place[4 j .. 4 j + 3]: position and
- * charge of particle j.
+ * charge of particle j; softening as in particles/particles.h.
  */
 YOKE_KERNEL(sum_all_pairs, (yoke_long first, yoke_long last, YOKE_GLOBAL const double *place, YOKE_GLOBAL double *field, yoke_long count,
-                            yoke_int gradient))
+                            yoke_int gradient, double softening))
 {
     const int width = gradient ? 4 : 1;
     YOKE_FOR_ALL (k, last - first) {
@@ -22,7 +22,10 @@ YOKE_KERNEL(sum_all_pairs, (yoke_long first, yoke_long last, YOKE_GLOBAL const d
         for (yoke_long tile = 0; tile < count; tile += FMM_TILE) {
             const yoke_long end = tile + FMM_TILE < count ? tile + FMM_TILE : count;
             double sum[4] = {0, 0, 0, 0};
-            if (gradient)
+            if (softening > 0)
+                for (yoke_long j = tile; j < end; j++)
+                    fmm_add_soft_pair(x - place[4 * j], y - place[4 * j + 1], z - place[4 * j + 2], place[4 * j + 3], softening, sum);
+            else if (gradient)
                 for (yoke_long j = tile; j < end; j++)
                     fmm_add_pair(x - place[4 * j], y - place[4 * j + 1], z - place[4 * j + 2], place[4 * j + 3], sum);
             else

@@ -8,11 +8,12 @@
 
 /*
  * The slices first .. last - 1.  Slice s: particles slice[2 s] .. slice[2 s + 1] - 1 of the leaf that leaf_of[s] names; leaf l has the particles
- * particle[l] .. particle[l + 1] - 1 and, near it, the leaves cell[start[l]] .. cell[start[l + 1] - 1].  place, gradient and field as in direct_text.h.
+ * particle[l] .. particle[l + 1] - 1 and, near it, the leaves cell[start[l]] .. cell[start[l + 1] - 1].  place, field, gradient and softening as in
+ * direct_text.h.
  */
 YOKE_KERNEL(sum_near_leaves, (yoke_long first, yoke_long last, YOKE_GLOBAL const yoke_int *slice, YOKE_GLOBAL const yoke_int *leaf_of,
                               YOKE_GLOBAL const yoke_int *particle, YOKE_GLOBAL const yoke_long *start, YOKE_GLOBAL const yoke_int *cell,
-                              YOKE_GLOBAL const double *place, YOKE_GLOBAL double *field, yoke_int gradient))
+                              YOKE_GLOBAL const double *place, YOKE_GLOBAL double *field, yoke_int gradient, double softening))
 {
     YOKE_LOCAL double tile[4 * FMM_LEAF_TILE];
     const int width = gradient ? 4 : 1;
@@ -32,7 +33,10 @@ YOKE_KERNEL(sum_near_leaves, (yoke_long first, yoke_long last, YOKE_GLOBAL const
                     YOKE_BARRIER();
                     YOKE_FOR_ITEMS (k, 4 * count) tile[k] = place[4 * source + k];
                     YOKE_BARRIER();
-                    if (gradient)
+                    if (softening > 0)
+                        for (int j = 0; j < count; j++)
+                            fmm_add_soft_pair(x - tile[4 * j], y - tile[4 * j + 1], z - tile[4 * j + 2], tile[4 * j + 3], softening, sum);
+                    else if (gradient)
                         for (int j = 0; j < count; j++)
                             fmm_add_pair(x - tile[4 * j], y - tile[4 * j + 1], z - tile[4 * j + 2], tile[4 * j + 3], sum);
                     else

@@ -24,7 +24,22 @@ YOKE_FUNCTION void fmm_add_pair(double dx, double dy, double dz, double charge, 
     sum[3] -= slope * dz;
 }
 
-/* Adds to *sum the potential alone. */
+/* The same for charges with a softening (particles/particles.h). */
+YOKE_FUNCTION void fmm_add_soft_pair(double dx, double dy, double dz, double charge, double softening, double *sum)
+{
+    const double square = dx * dx + dy * dy + dz * dz, part = square / (softening * softening);
+    if (square < FMM_LEAST_SQUARE || part >= 1) {
+        fmm_add_pair(dx, dy, dz, charge, sum);
+    } else {
+        const double slope = charge * (5 - 3 * part) / (2 * softening * softening * softening);
+        sum[0] += charge * (15 - part * (10 - 3 * part)) / (8 * softening);
+        sum[1] -= slope * dx;
+        sum[2] -= slope * dy;
+        sum[3] -= slope * dz;
+    }
+}
+
+/* Adds to *sum the potential alone, without softening. */
 YOKE_FUNCTION void fmm_add_potential(double dx, double dy, double dz, double charge, double *sum)
 {
     const double square = dx * dx + dy * dy + dz * dz;

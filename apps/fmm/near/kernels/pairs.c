@@ -62,19 +62,52 @@ static inline vector reciprocal_root(vector s)
 #endif
 }
 
-static inline __attribute__((always_inline)) void add_tile(const fmm_sources *sources, int64_t first, int64_t last, bool gradient, group *g)
+/* What a pair is computed with where charges are softened (particles/particles.h). */
+typedef struct softening {
+    double square;    /* H^2 */
+    double inverse;   /* H^-2 */
+    double potential; /* 1 / (8 H) */
+    double slope;     /* 1 / (2 H^3) */
+} softening;
+
+static softening softening_of(double h) { return (softening){h * h, 1 / (h * h), 1 / (8 * h), 1 / (2 * h * h * h)}; }
+
+/* 1 / r and 1 / r^2 of a pair, or with softening the potential of a charge of 1, and 1 / r times its slope. */
+typedef struct pair {
+    vector potential, slope;
+} pair;
+
+static inline vector choose(integers which, vector yes, vector no) { return (vector)(((integers)yes & which) | ((integers)no & ~which)); }
+
+static inline __attribute__((always_inline)) pair pair_of(vector square, const softening *soft)
+{
+    vector inverse = reciprocal_root(square);
+    pair plain = {inverse, inverse * inverse};
+    if (!soft) return plain;
+    vector part = square * soft->inverse; /* (r / H)^2 */
+    integers near = (square < soft->square) & (square >= DBL_MIN);
+    return (pair){choose(near, soft->potential * (15.0 - part * (10.0 - 3.0 * part)), inverse),
+                  choose(near, soft->slope * (5.0 - 3.0 * part), plain.slope * inverse)};
+}
+
+/* The slope of a charge whose share of the potential is known. */
+static inline __attribute__((always_inline)) vector slope_of(vector charge, vector share, const pair *p, const softening *soft)
+{
+    return (soft ? charge : share) * p->slope;
+}
+
+static inline __attribute__((always_inline)) void add_tile(const fmm_sources *sources, int64_t first, int64_t last, bool gradient,
+                                                           const softening *soft, group *g)
 {
     vector potential[VECTORS] = {0}, gx[VECTORS] = {0}, gy[VECTORS] = {0}, gz[VECTORS] = {0};
     for (int64_t j = first; j < last; j++)
         for (int v = 0; v < VECTORS; v++) {
             vector dx = g->x[v] - sources->x[j], dy = g->y[v] - sources->y[j], dz = g->z[v] - sources->z[j];
-            vector inverse = reciprocal_root(dx * dx + dy * dy + dz * dz);
-            if (!gradient) {
-                potential[v] += sources->charge[j] * inverse;
-                continue;
-            }
-            vector share = sources->charge[j] * inverse, slope = share * (inverse * inverse);
+            const pair p = pair_of(dx * dx + dy * dy + dz * dz, soft);
+            vector charge = sources->charge[j] - (vector){0}, share = charge * p.potential;
             potential[v] += share;
+            if (!gradient) continue;
+            vector slope = slope_of(charge, share, &p, soft);
             gx[v] -= slope * dx, gy[v] -= slope * dy, gz[v] -= slope * dz;
         }
     for (int v = 0; v < VECTORS; v++) {
@@ -93,7 +126,8 @@ static inline void load(vector *to, const double *from, int64_t count)
 
 static inline void store(double *to, const vector *from, int64_t count) { memcpy(to, from, (size_t)count * sizeof *to); }
 
-static inline __attribute__((always_inline)) void add_all(const fmm_sources *sources, const fmm_targets *targets, bool gradient)
+static inline __attribute__((always_inline)) void add_all(const fmm_sources *sources, const fmm_targets *targets, bool gradient,
+                                                          const softening *soft)
 {
     for (int64_t first = 0; first < sources->count; first += TILE) {
         int64_t last = first + TILE < sources->count ? first + TILE : sources->count;
@@ -103,19 +137,24 @@ static inline __attribute__((always_inline)) void add_all(const fmm_sources *sou
             load(g.x, targets->x + i, count), load(g.y, targets->y + i, count), load(g.z, targets->z + i, count);
             load(g.potential, targets->potential + i, count);
             if (gradient) load(g.gx, targets->gx + i, count), load(g.gy, targets->gy + i, count), load(g.gz, targets->gz + i, count);
-            add_tile(sources, first, last, gradient, &g);
+            add_tile(sources, first, last, gradient, soft, &g);
             store(targets->potential + i, g.potential, count);
             if (gradient) store(targets->gx + i, g.gx, count), store(targets->gy + i, g.gy, count), store(targets->gz + i, g.gz, count);
         }
     }
 }
 
-static void add(const fmm_sources *sources, const fmm_targets *targets)
+static void add(const fmm_sources *sources, const fmm_targets *targets, double h)
 {
-    if (targets->gx)
-        add_all(sources, targets, true);
+    const softening soft = softening_of(h);
+    if (targets->gx && h > 0)
+        add_all(sources, targets, true, &soft);
+    else if (targets->gx)
+        add_all(sources, targets, true, NULL);
+    else if (h > 0)
+        add_all(sources, targets, false, &soft);
     else
-        add_all(sources, targets, false);
+        add_all(sources, targets, false, NULL);
 }
 
 /* ------------------------------------------------------------------------------------------ packed particles */
@@ -136,8 +175,8 @@ static inline double sum(vector v)
 static inline void add_at(double *at, vector v) { *(loose_vector *)at += v; }
 
 /* `number` of the others, from i on, and all packed ones. */
-static inline __attribute__((always_inline)) void meet(int number, bool gradient, bool mutual, const fmm_bodies *packed,
-                                                       const fmm_bodies *others, int64_t i)
+static inline __attribute__((always_inline)) void meet(int number, bool gradient, bool mutual, const softening *soft,
+                                                       const fmm_bodies *packed, const fmm_bodies *others, int64_t i)
 {
     vector potential[TARGETS] = {0}, gx[TARGETS] = {0}, gy[TARGETS] = {0}, gz[TARGETS] = {0};
     for (int64_t j = 0; j < packed->count; j += LANES) {
@@ -146,12 +185,13 @@ static inline __attribute__((always_inline)) void meet(int number, bool gradient
         vector back_potential = {0}, back_gx = {0}, back_gy = {0}, back_gz = {0};
         for (int t = 0; t < number; t++) {
             vector dx = others->x[i + t] - x, dy = others->y[i + t] - y, dz = others->z[i + t] - z;
-            vector inverse = reciprocal_root(dx * dx + dy * dy + dz * dz), square = inverse * inverse;
-            vector share = charge * inverse, slope = share * square;
+            const pair p = pair_of(dx * dx + dy * dy + dz * dz, soft);
+            vector share = charge * p.potential, slope = slope_of(charge, share, &p, soft);
             potential[t] += share;
             if (gradient) gx[t] -= slope * dx, gy[t] -= slope * dy, gz[t] -= slope * dz;
             if (!mutual) continue;
-            share = others->charge[i + t] * inverse, slope = share * square;
+            vector other = others->charge[i + t] - (vector){0};
+            share = other * p.potential, slope = slope_of(other, share, &p, soft);
             back_potential += share;
             if (gradient) back_gx += slope * dx, back_gy += slope * dy, back_gz += slope * dz;
         }
@@ -165,31 +205,36 @@ static inline __attribute__((always_inline)) void meet(int number, bool gradient
     }
 }
 
-static inline __attribute__((always_inline)) void meet_all(bool gradient, bool mutual, const fmm_bodies *packed, const fmm_bodies *others)
+static inline __attribute__((always_inline)) void meet_all(bool gradient, bool mutual, const softening *soft, const fmm_bodies *packed,
+                                                           const fmm_bodies *others)
 {
     int64_t i = 0;
-    for (; i + TARGETS <= others->count; i += TARGETS) meet(TARGETS, gradient, mutual, packed, others, i);
-    for (; i < others->count; i++) meet(1, gradient, mutual, packed, others, i);
+    for (; i + TARGETS <= others->count; i += TARGETS) meet(TARGETS, gradient, mutual, soft, packed, others, i);
+    for (; i < others->count; i++) meet(1, gradient, mutual, soft, packed, others, i);
 }
 
-static void add_packed(const fmm_sources *sources, const fmm_targets *targets)
+static inline __attribute__((always_inline)) void meet_by(double h, bool mutual, const fmm_bodies *packed, const fmm_bodies *others)
+{
+    const softening soft = softening_of(h);
+    if (others->gx && h > 0)
+        meet_all(true, mutual, &soft, packed, others);
+    else if (others->gx)
+        meet_all(true, mutual, NULL, packed, others);
+    else if (h > 0)
+        meet_all(false, mutual, &soft, packed, others);
+    else
+        meet_all(false, mutual, NULL, packed, others);
+}
+
+static void add_packed(const fmm_sources *sources, const fmm_targets *targets, double h)
 {
     const fmm_bodies packed = {sources->count, sources->x, sources->y, sources->z, sources->charge, NULL, NULL, NULL, NULL};
     const fmm_bodies others = {targets->count,     targets->x,  targets->y,  targets->z, NULL,
                                targets->potential, targets->gx, targets->gy, targets->gz};
-    if (targets->gx)
-        meet_all(true, false, &packed, &others);
-    else
-        meet_all(false, false, &packed, &others);
+    meet_by(h, false, &packed, &others);
 }
 
-static void add_mutual(const fmm_bodies *packed, const fmm_bodies *others)
-{
-    if (others->gx)
-        meet_all(true, true, packed, others);
-    else
-        meet_all(false, true, packed, others);
-}
+static void add_mutual(const fmm_bodies *packed, const fmm_bodies *others, double h) { meet_by(h, true, packed, others); }
 
 #define PASTE_2(a, b) a##_##b
 #define PASTE(a, b) PASTE_2(a, b)

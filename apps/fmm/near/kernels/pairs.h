@@ -7,11 +7,11 @@
 #include "particles/points.h"
 
 /*
- * Adds what the sources do to the targets.  A pair at distance 0 (r^2 below the least normal double) adds nothing, so that sources may be
- * among the targets.  r^2 shall not overflow.  Each term is exact to some units in the last place; a target's terms are added in an order that
+ * Adds what the sources do to the targets, with the softening of particles.h (0: none).  A pair at distance 0 (r^2 below the least normal double) adds
+ * nothing, so that sources may be among the targets.  r^2 shall not overflow.  Each term is exact to some units in the last place; a target's terms are added in an order that
  * depends on the sources' order and the instruction set alone.
  */
-typedef void fmm_pairs_function(const fmm_sources *sources, const fmm_targets *targets);
+typedef void fmm_pairs_function(const fmm_sources *sources, const fmm_targets *targets, double softening);
 
 /*
  * Particles that are brought together from several leaves, a vector of them at a time in the lanes.  Arrays begin at multiples of 64 bytes.  Behind
@@ -22,7 +22,7 @@ enum { FMM_PACK = 8 };
 /* As fmm_pairs_function for packed sources: no lane is idle where targets are few. */
 typedef fmm_pairs_function fmm_packed_function;
 /* Adds what packed particles do to others, and what those do to the packed ones.  Gradients: of both or of none. */
-typedef void fmm_mutual_function(const fmm_bodies *packed, const fmm_bodies *others);
+typedef void fmm_mutual_function(const fmm_bodies *packed, const fmm_bodies *others, double softening);
 
 typedef struct fmm_pairs_kernel {
     const char *name; /* "x86-64-v3" */
