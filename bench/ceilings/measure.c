@@ -1,11 +1,10 @@
 #include "ceilings/measure.h"
 
-#include <dlfcn.h>
 #include <math.h>
 #include <omp.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+
+#include "common/blas.h"
 
 /* ----------------------------------------------------------------------------------------------------- triad */
 
@@ -37,46 +36,11 @@ static yoke_status measure_triad(yoke_context *context, const bench_ceilings_siz
 
 /* ----------------------------------------------------------------------------------------------------- DGEMM */
 
-/* cblas_dgemm as cblas.h has it, where CBLAS_COL_MAJOR and CBLAS_NO_TRANS are these numbers. */
-typedef void dgemm_function(int order, int transpose_a, int transpose_b, int m, int n, int k, double alpha, const double *a, int lda,
-                            const double *b, int ldb, double beta, double *c, int ldc);
-enum { CBLAS_COL_MAJOR = 102, CBLAS_NO_TRANS = 111 };
-
-typedef struct blas {
-    void *library;
-    dgemm_function *dgemm;
-    void (*set_threads)(int threads); /* NULL: not OpenBLAS */
-    char *(*kernel)(void);
-} blas;
-
-/* ISO C has no cast from an object to a function. */
-static void take(void *library, const char *name, void *function, size_t size)
-{
-    void *symbol = dlsym(library, name);
-    memcpy(function, &symbol, size);
-}
-
-static int load(blas *loaded)
-{
-    const char *asked = getenv("YOKE_LIBBLAS");
-    const char *const names[] = {asked ? asked : "libopenblas.so.0", asked ? "" : "libblas.so.3"};
-    for (int i = 0; i < 2; i++) {
-        *loaded = (blas){.library = names[i][0] ? dlopen(names[i], RTLD_NOW | RTLD_LOCAL) : NULL};
-        if (!loaded->library) continue;
-        take(loaded->library, "cblas_dgemm", &loaded->dgemm, sizeof loaded->dgemm);
-        take(loaded->library, "openblas_set_num_threads", &loaded->set_threads, sizeof loaded->set_threads);
-        take(loaded->library, "openblas_get_corename", &loaded->kernel, sizeof loaded->kernel);
-        if (loaded->dgemm) return 1;
-        dlclose(loaded->library);
-    }
-    return 0;
-}
-
 /*
  * A product of its own on each of our threads.  OpenBLAS's own threads would have to share the cores with ours, which spin for a while
  * after each parallel region (for ever with OMP_WAIT_POLICY=active), and with OpenMP inside a region it would use one thread anyway.
  */
-static yoke_status measure_products(yoke_context *context, const blas *loaded, const bench_ceilings_size *size, app_ceilings *ceilings)
+static yoke_status measure_products(yoke_context *context, const app_blas *loaded, const bench_ceilings_size *size, app_ceilings *ceilings)
 {
     const int n = size->order;
     const int64_t entries = (int64_t)n * n;
@@ -92,7 +56,7 @@ static yoke_status measure_products(yoke_context *context, const blas *loaded, c
 #pragma omp barrier
 #pragma omp master
             start_s = yoke_clock_s();
-            loaded->dgemm(CBLAS_COL_MAJOR, CBLAS_NO_TRANS, CBLAS_NO_TRANS, n, n, n, 1, a, n, b, n, 0, c, n);
+            loaded->dgemm(APP_BLAS_COLUMN_MAJOR, APP_BLAS_NO_TRANSPOSE, APP_BLAS_NO_TRANSPOSE, n, n, n, 1, a, n, b, n, 0, c, n);
         }
         double rate = 2.0 * n * n * n * ceilings->threads / (yoke_clock_s() - start_s);
         if (r > 0 && rate > best) best = rate; /* the first one warms up */
@@ -104,18 +68,17 @@ static yoke_status measure_products(yoke_context *context, const blas *loaded, c
 
 yoke_status bench_ceilings_measure(yoke_context *context, const bench_ceilings_size *size, app_ceilings *ceilings)
 {
-    blas loaded;
+    app_blas loaded;
     yoke_status status = measure_triad(context, size, ceilings);
     if (status) return status;
-    if (!load(&loaded)) {
-        snprintf(ceilings->why_not, sizeof ceilings->why_not,
-                 "there is no BLAS with cblas_dgemm; on Debian and Ubuntu: apt install libopenblas0, or name a library in YOKE_LIBBLAS");
+    const char *why_not = app_blas_open(&loaded);
+    if (why_not) {
+        snprintf(ceilings->why_not, sizeof ceilings->why_not, "%s", why_not);
         return YOKE_OK;
     }
-    if (loaded.set_threads) loaded.set_threads(1);
     if (loaded.kernel) snprintf(ceilings->kernel, sizeof ceilings->kernel, "%s", loaded.kernel());
     snprintf(ceilings->default_kernel, sizeof ceilings->default_kernel, "%s", ceilings->kernel);
     status = measure_products(context, &loaded, size, ceilings);
-    dlclose(loaded.library);
+    app_blas_close(&loaded);
     return status;
 }
