@@ -25,13 +25,16 @@ app_option app_option_out(const char **directory, const char *help)
     return (app_option){.name = "out", .value = "DIRECTORY", .help = help, .text = directory};
 }
 
+static const char *dashes(const char *name) { return name[0] != '\0' && name[1] == '\0' ? "-" : "--"; }
+
 static void print_help(const app_usage *usage)
 {
     printf("%s\n\nusage: %s%s%s [OPTION]...%s%s\n\noptions:\n", usage->summary, usage->program, usage->operands[0] != '\0' ? " " : "",
            usage->operands, usage->command != NULL ? " -- " : "", usage->command != NULL ? usage->command : "");
     for (const app_option *option = usage->options; option->name != NULL; option++) {
         char left[64];
-        snprintf(left, sizeof left, "--%s%s%s", option->name, option->value != NULL ? " " : "", option->value != NULL ? option->value : "");
+        snprintf(left, sizeof left, "%s%s%s%s", dashes(option->name), option->name, option->value != NULL ? " " : "",
+                 option->value != NULL ? option->value : "");
         printf("  %-28s %s\n", left, option->help);
     }
     printf("  %-28s %s\n", "--help", "print this text and end");
@@ -60,8 +63,8 @@ static yoke_status unknown(yoke_context *context, const app_usage *usage, const 
     snprintf(name, sizeof name, "%.*s", (int)strcspn(word, "="), word);
     const char *nearest = app_nearest(name + strspn(name, "-"), count, names);
     if (nearest != NULL)
-        return yoke_fail(context, YOKE_ERROR_INPUT, "unknown option %s; did you mean --%s? (%s --help lists all)", name, nearest,
-                         usage->program);
+        return yoke_fail(context, YOKE_ERROR_INPUT, "unknown option %s; did you mean %s%s? (%s --help lists all)", name, dashes(nearest),
+                         nearest, usage->program);
     return yoke_fail(context, YOKE_ERROR_INPUT, "unknown option %s; %s --help lists the options", name, usage->program);
 }
 
@@ -83,8 +86,8 @@ static yoke_status store(yoke_context *context, const app_option *option, const 
     errno = 0;
     long long number = strtoll(value, &end, 10);
     if (end == value || *end != '\0' || errno != 0 || number < option->minimum || number > option->maximum)
-        return yoke_fail(context, YOKE_ERROR_INPUT, "--%s %s: expected an integer from %lld to %lld", option->name, value,
-                         (long long)option->minimum, (long long)option->maximum);
+        return yoke_fail(context, YOKE_ERROR_INPUT, "%s%s %s: expected an integer from %lld to %lld", dashes(option->name), option->name,
+                         value, (long long)option->minimum, (long long)option->maximum);
     *option->number = number;
     return YOKE_OK;
 }
@@ -95,10 +98,13 @@ static yoke_status read_option(yoke_context *context, const app_usage *usage, in
     const char *word = argv[*index];
     size_t length = strcspn(word, "=");
     const char *value = word[length] == '=' ? word + length + 1 : NULL;
-    const app_option *option = length > 2 && word[1] == '-' ? find(usage, word + 2, length - 2) : NULL;
+    const app_option *option = length == 2                    ? find(usage, word + 1, 1)
+                               : length > 3 && word[1] == '-' ? find(usage, word + 2, length - 2)
+                                                              : NULL;
     if (option == NULL) return unknown(context, usage, word);
     if (option->flag != NULL) {
-        if (value != NULL) return yoke_fail(context, YOKE_ERROR_INPUT, "--%s takes no value, but %s is given", option->name, word);
+        if (value != NULL)
+            return yoke_fail(context, YOKE_ERROR_INPUT, "%s%s takes no value, but %s is given", dashes(option->name), option->name, word);
         *option->flag = true;
         return YOKE_OK;
     }
@@ -106,7 +112,8 @@ static yoke_status read_option(yoke_context *context, const app_usage *usage, in
         if (option->otherwise != NULL && (*index + 1 >= argc || argv[*index + 1][0] == '-'))
             return store(context, option, option->otherwise);
         if (*index + 1 >= argc || strncmp(argv[*index + 1], "--", 2) == 0)
-            return yoke_fail(context, YOKE_ERROR_INPUT, "--%s needs a value: --%s %s", option->name, option->name, option->value);
+            return yoke_fail(context, YOKE_ERROR_INPUT, "%s%s needs a value: %s%s %s", dashes(option->name), option->name,
+                             dashes(option->name), option->name, option->value);
         value = argv[++*index];
     }
     return store(context, option, value);

@@ -17,7 +17,7 @@ typedef struct app_list {
 } app_list;
 
 /*
- * An option `--name`, or `--name VALUE` which may also be written `--name=VALUE`.  Exactly one of flag, text, number, list is set:
+ * An option `--name`, or `--name VALUE` which may also be written `--name=VALUE`.  A name of one letter has one dash: `-n VALUE`.  Exactly one of flag, text, number, list is set:
  * it is where the value goes, and it is left alone where the option is not given.  Of an option given twice the last value counts.
  * With `otherwise`, a word that begins with a dash, or no more words, after `--name` means that value.
  */

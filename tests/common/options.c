@@ -4,7 +4,7 @@
 typedef struct parsed {
     bool quiet;
     const char *json;
-    int64_t threads;
+    int64_t threads, n;
     app_list set, operands;
     bool answered;
 } parsed;
@@ -18,6 +18,7 @@ static yoke_status parse(parsed *result, char *text, char **words)
         {.name = "json", .value = "FILE", .help = "j", .text = &result->json},
         {.name = "threads", .value = "N", .help = "t", .number = &result->threads, .minimum = 1, .maximum = 4096},
         {.name = "set", .value = "KEY=VALUE", .help = "s", .list = &result->set},
+        {.name = "n", .value = "N", .help = "n", .number = &result->n, .minimum = 1, .maximum = 9},
         {0},
     };
     const app_usage usage = {
@@ -125,6 +126,22 @@ static void mistakes_are_named(void **state)
     ASSERT_REFUSED("unexpected argument three", "one", "two", "three");
 }
 
+static void a_name_of_one_letter_has_one_dash(void **state)
+{
+    (void)state;
+    parsed result;
+    char text[4096];
+    assert_int_equal(PARSE("c", "-n", "3"), YOKE_OK);
+    assert_int_equal(result.n, 3);
+    assert_int_equal(PARSE("c", "-n=4"), YOKE_OK);
+    assert_int_equal(result.n, 4);
+    ASSERT_REFUSED("-n 0: expected an integer from 1 to 9", "c", "-n", "0");
+    ASSERT_REFUSED("-n -2: expected an integer", "c", "-n", "-2");
+    ASSERT_REFUSED("-n needs a value: -n N", "c", "-n");
+    ASSERT_REFUSED("unknown option --n", "c", "--n", "3");
+    ASSERT_REFUSED("unknown option -nn", "c", "-nn", "3");
+}
+
 static void too_many_values_are_refused(void **state)
 {
     (void)state;
@@ -214,6 +231,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(two_dashes_end_the_options),
     cmocka_unit_test(numbers_are_whole_and_in_range),
     cmocka_unit_test(mistakes_are_named),
+    cmocka_unit_test(a_name_of_one_letter_has_one_dash),
     cmocka_unit_test(too_many_values_are_refused),
     cmocka_unit_test(a_very_long_unknown_option_is_refused),
     cmocka_unit_test(a_value_may_be_left_out_where_there_is_another),
