@@ -35,6 +35,7 @@ SUB_ROOMS = {
     "src/plan": {"": set(), "search": {""}, "round": {"", "search"}, "partition": set()},
     "src/run": {"machine": set(), "": {"machine"}, "learn": {"", "machine"}, "decide": {"", "machine"}, "calibrate": {"", "machine"}},
     "apps/fem": chain("case", "mesh", "space", "operator", "solver", "estimate", "output", "adapt", ""),
+    "apps/dense": {"matrix": set(), "share": set(), "gemm": {"matrix", "share"}, "output": {"share"}, "": {"matrix", "share", "gemm", "output"}},
     "apps/fmm": chain("particles", "tree", "expansion", "near", "method", "tune", "solve", "library", "output", ""),
     "tool": {"": set(), "info": {""}, "energy": {""}, "gather": {""}, "profile": {""}, "calibrate": {"", "profile"}, "plan": {""}, "bench": {""},
              "reproduce": set()},
@@ -110,7 +111,7 @@ def included(path, name, tree):
     top = path.split("/")[0]
     roots = {"src": ["src", "include"], "include": ["include"], "apps": [room_of(path), "apps", "include"], "tool": ["tool", "apps", "include"],
              "bench": ["bench", "apps/" + path.split("/")[1], "apps", "include"], "examples": ["include"],
-             "tests": ["tests", "src", "include", "apps/fem", "apps/fmm", "apps", "bench", "tool"]}[top]
+             "tests": ["tests", "src", "include", "apps/fem", "apps/fmm", "apps/dense", "apps", "bench", "tool"]}[top]
     for directory in [str(pathlib.PurePosixPath(path).parent), *roots]:
         target = pathlib.PurePosixPath(directory, name)
         if ".." in target.parts:  # only tests climb
@@ -330,6 +331,10 @@ SELF_TEST = {  # path: (text, the line that is wrong or 0, a part of the message
     "apps/fmm/tree/upward.c": ('#include "near/near.h"\n', 1, "only its own headers and particles"),
     "apps/fmm/near/near.h": ("", 0, ""),
     "apps/fmm/near/files.c": ("#include <hdf5.h>\n", 1, "only apps/fmm/particles"),
+    "apps/dense/gemm/right.c": ('#include "share/share.h"\n', 0, ""),
+    "apps/dense/share/share.h": ("", 0, ""),
+    "apps/dense/share/upward.c": ('\n#include "gemm/gemm.h"\n', 2, "no other sub-room"),
+    "apps/dense/gemm/gemm.h": ("", 0, ""),
     "apps/common/right.h": ("#include <yaml.h>\n", 0, ""),
     "apps/common/gpl.c": ("#include <gmshc.h>\n", 1, "licence"),
     "bench/balance/family.h": ("", 0, ""),

@@ -66,6 +66,10 @@ def test_fmm():
     check(("frame",), "fmm", words=(frames, "--direct", "--frames", "all"))
 
 
+def test_dense():
+    check(("device",), "dense", "gemm", words=("-n", "8", "--devices", "openmp", "--store", "none"))
+
+
 def test_bench_adapt():
     check(("step",), "bench", "adapt", words=(EXAMPLES / "fichera.yaml", "--quick", "--set", "element=q1", "--set", "refine.steps=1"))
 

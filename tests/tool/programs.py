@@ -12,7 +12,7 @@ import sys
 import tempfile
 
 # words of the command, the program, the words that it gets before the others
-COMMANDS = [(["fem"], "yoke-fem", ""), (["fmm"], "yoke-fmm", ""), (["reproduce"], "yoke-reproduce", ""), (["bench", "axmebe"], "yoke-bench-axmebe", ""),
+COMMANDS = [(["fem"], "yoke-fem", ""), (["fmm"], "yoke-fmm", ""), (["dense"], "yoke-dense", ""), (["reproduce"], "yoke-reproduce", ""), (["bench", "axmebe"], "yoke-bench-axmebe", ""),
             (["calibrate", "--kernel", "axmebe"], "yoke-fem", "calibrate,--kernel,axmebe,")]
 
 

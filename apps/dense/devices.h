@@ -1,0 +1,28 @@
+/*
+ * devices.h - the options that all operations have: on which devices, with which objective, and what is told.
+ */
+#ifndef DENSE_DEVICES_H
+#define DENSE_DEVICES_H
+
+#include "common/options.h"
+#include "common/terminal.h"
+
+enum { DENSE_DEVICE_OPTIONS = 10 };
+
+/* Texts are borrowed from the command line; NULL: not given. */
+typedef struct dense_words {
+    const char *devices, *share, *objective, *machine, *store, *declared, *json;
+    int64_t threads; /* 0: not given */
+    bool explain;
+} dense_words;
+
+/* Fills DENSE_DEVICE_OPTIONS entries of a table of options, and the end of it. */
+void dense_device_options(app_option *options, dense_words *words, app_terminal *terminal);
+
+/* Errors: INPUT (share, objective, results that cannot be written). */
+yoke_status dense_devices_check(yoke_context *context, const dense_words *words);
+
+/* Reads the machine file, sets the number of threads and opens the devices.  Errors: those of yoke_machine_read and yoke_run_create. */
+yoke_status dense_devices_open(yoke_context *context, const dense_words *words, yoke_run **run);
+
+#endif

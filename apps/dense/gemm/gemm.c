@@ -1,0 +1,99 @@
+#include "gemm/gemm.h"
+
+#include <stdio.h>
+
+#include "gemm/device.h"
+
+/* Of the first round, where nothing is known: a fraction of a second on a few cores. */
+static const double first_flops = 1e10;
+
+/* Rows of units first .. last - 1. */
+static void find_rows(const dense_gemm_state *g, int64_t first, int64_t last, int64_t *row, int64_t *end)
+{
+    *row = first * g->options->block;
+    *end = last * g->options->block < g->c->rows ? last * g->options->block : g->c->rows;
+}
+
+static void on_host(void *user, int64_t first, int64_t last)
+{
+    const dense_gemm_state *g = user;
+    int64_t row, end;
+    find_rows(g, first, last, &row, &end);
+    dense_gemm_rows(g->blas, g->a, g->b, g->c, row, end);
+}
+
+static yoke_status open_device(void *user, int number, yoke_device *device, yoke_queue *queue)
+{
+    return dense_gemm_device_open(user, number, device, queue);
+}
+
+static void close_device(void *user, int number) { dense_gemm_device_close(user, number); }
+
+static yoke_status prepare(void *user, int number, int64_t units)
+{
+    const dense_gemm_state *g = user;
+    const int64_t rows = units * g->options->block;
+    return dense_gemm_device_prepare(user, number, rows < g->c->rows ? rows : g->c->rows);
+}
+
+static yoke_status start(void *user, int number, int64_t first, int64_t last)
+{
+    int64_t row, end;
+    find_rows(user, first, last, &row, &end);
+    return dense_gemm_device_start(user, number, row, end, last - first);
+}
+
+static int64_t most_units(void *user, int number)
+{
+    const dense_gemm_state *g = user;
+    return dense_gemm_device_most_rows(g, number) / g->options->block;
+}
+
+static yoke_status progress(void *user, int64_t done, int64_t units)
+{
+    const dense_gemm_options *options = ((const dense_gemm_state *)user)->options;
+    return options->progress ? options->progress(options->user, done, units) : YOKE_OK;
+}
+
+static yoke_status check(yoke_context *context, int64_t block, const dense_matrix *a, const dense_matrix *b, const dense_matrix *c)
+{
+    if (a->columns == b->rows && c->rows == a->rows && c->columns == b->columns && a->precision == b->precision &&
+        a->precision == c->precision && block >= 1 && block <= DENSE_MAX_BLOCK)
+        return YOKE_OK;
+    return yoke_fail(context, YOKE_ERROR_ARGUMENT, "a product of %lld x %lld and %lld x %lld into %lld x %lld, in blocks of %lld rows",
+                     (long long)a->rows, (long long)a->columns, (long long)b->rows, (long long)b->columns, (long long)c->rows,
+                     (long long)c->columns, (long long)block);
+}
+
+yoke_status dense_gemm(yoke_context *context, yoke_run *run, const app_blas *blas, const char *why_no_blas,
+                       const dense_gemm_options *options, const dense_matrix *a, const dense_matrix *b, dense_matrix *c,
+                       dense_shared *shared)
+{
+    const char *const texts[] = {dense_gemm_device_text(), blas && blas->kernel ? blas->kernel() : ""};
+    const double block_flops = 2.0 * (double)options->block * (double)a->columns * (double)c->columns;
+    char work[96];
+    dense_gemm_state *g = NULL;
+    yoke_status status = check(context, options->block, a, b, c);
+    if (!status) status = yoke_allocate(context, 1, sizeof *g, &g);
+    if (status) return status;
+    snprintf(work, sizeof work, "gemm %s n=%lld k=%lld b=%lld", dense_precision_text(c->precision), (long long)c->columns,
+             (long long)a->columns, (long long)options->block);
+    *g = (dense_gemm_state){.context = context, .blas = blas, .options = options, .a = a, .b = b, .c = c};
+    const dense_kernel kernel = {.work = work,
+                                 .texts = texts,
+                                 .num_texts = 2,
+                                 .units = (c->rows + options->block - 1) / options->block,
+                                 .first_units = first_flops > block_flops ? (int64_t)(first_flops / block_flops) : 1,
+                                 .host = on_host,
+                                 .no_host = blas ? NULL : why_no_blas,
+                                 .open = open_device,
+                                 .close = close_device,
+                                 .prepare = prepare,
+                                 .start = start,
+                                 .most_units = most_units,
+                                 .progress = progress,
+                                 .user = g};
+    status = dense_share(context, run, &kernel, shared);
+    yoke_release(context, g);
+    return status;
+}

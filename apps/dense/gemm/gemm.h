@@ -1,0 +1,41 @@
+/*
+ * gemm.h - products of matrices on the devices of a run.
+ */
+#ifndef DENSE_GEMM_H
+#define DENSE_GEMM_H
+
+#include "common/blas.h"
+#include "matrix/matrix.h"
+#include "share/share.h"
+
+enum { DENSE_GEMM_BLOCK = 64, DENSE_MAX_BLOCK = 65536 };
+
+typedef struct dense_gemm_options {
+    int64_t block;                                                    /* rows of C that a device gets at a time, 1 .. DENSE_MAX_BLOCK */
+    yoke_status (*progress)(void *user, int64_t done, int64_t units); /* blocks; NULL: none */
+    void *user;
+} dense_gemm_options;
+
+/*
+ * C = A B.  All have one precision; C (rows of A x columns of B) is overwritten.  Devices get blocks of rows of A and C, and all of B.  Hosts call the BLAS that is
+ * installed, one product on each thread; accelerators have a kernel in the dialect.
+ * blas: NULL where there is none; why_no_blas says why.  Then hosts do nothing.
+ * Errors: ARGUMENT (shapes that do not fit, block), those of dense_share.
+ */
+yoke_status dense_gemm(yoke_context *context, yoke_run *run, const app_blas *blas, const char *why_no_blas,
+                       const dense_gemm_options *options, const dense_matrix *a, const dense_matrix *b, dense_matrix *c,
+                       dense_shared *shared);
+
+/* Rows first .. last - 1 of C by the BLAS, on the threads of OpenMP that there are here, each with products of its own. */
+void dense_gemm_rows(const app_blas *blas, const dense_matrix *a, const dense_matrix *b, dense_matrix *c, int64_t first, int64_t last);
+
+/*
+ * The whole product by one call of the BLAS on so many threads of its own, after a smaller one that makes these threads; *seconds: of the call.  What is the speed
+ * that this machine's BLAS has by itself.
+ */
+void dense_gemm_direct(const app_blas *blas, int threads, const dense_matrix *a, const dense_matrix *b, dense_matrix *c, double *seconds);
+
+/* Floating-point operations of C = A B. */
+double dense_gemm_flops(const dense_matrix *a, const dense_matrix *b);
+
+#endif

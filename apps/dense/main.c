@@ -1,0 +1,71 @@
+/*
+ * main.c - the command yoke dense: finds the operation and lets it run.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "command.h"
+#include "common/interrupt.h"
+#include "common/nearest.h"
+#include "common/options.h"
+#include "common/program.h"
+
+static const struct operation {
+    const char *name;
+    dense_command *run;
+    const char *program, *summary;
+} operations[] = {
+    {"gemm", dense_command_gemm, "yoke dense gemm", "product of two matrices"},
+};
+
+enum { OPERATIONS = sizeof operations / sizeof *operations };
+
+static yoke_status answer(yoke_context *context, int argc, char **argv)
+{
+    char details[512] = "operations:";
+    bool answered;
+    const app_option none[] = {{.name = NULL}};
+    for (int i = 0; i < OPERATIONS; i++) {
+        const size_t length = strlen(details);
+        snprintf(details + length, sizeof details - length, "\n  %-10s %s", operations[i].name, operations[i].summary);
+    }
+    const size_t length = strlen(details);
+    snprintf(details + length, sizeof details - length, "\n\nyoke dense OPERATION --help says more.");
+    const app_usage usage = {.program = "yoke dense",
+                             .operands = "OPERATION",
+                             .operands_most = 1,
+                             .summary = "Operations on dense data, shared by all devices of the machine.",
+                             .options = none,
+                             .details = details};
+    app_list operands = {0};
+    return app_options_parse(context, &usage, argc, argv, &operands, &answered);
+}
+
+static yoke_status unknown(yoke_context *context, const char *word)
+{
+    const char *names[OPERATIONS];
+    char list[128] = "";
+    for (int i = 0; i < OPERATIONS; i++) {
+        const size_t length = strlen(list);
+        names[i] = operations[i].name;
+        snprintf(list + length, sizeof list - length, "%s%s", i ? ", " : "", names[i]);
+    }
+    if (!word) return yoke_fail(context, YOKE_ERROR_INPUT, "an operation is missing: %s (yoke dense --help says more)", list);
+    const char *nearest = app_nearest(word, OPERATIONS, names);
+    return yoke_fail(context, YOKE_ERROR_INPUT, "unknown operation %s%s%s%s; the operations are: %s", word,
+                     nearest ? "; did you mean " : "", nearest ? nearest : "", nearest ? "?" : "", list);
+}
+
+static yoke_status start(yoke_context *context, app_terminal *terminal, int argc, char **argv)
+{
+    if (argc < 2) return unknown(context, NULL);
+    for (int i = 0; i < OPERATIONS; i++) {
+        if (strcmp(argv[1], operations[i].name) != 0) continue;
+        terminal->program = operations[i].program;
+        yoke_status status = app_interrupt_catch(context);
+        return status ? status : operations[i].run(context, terminal, argc - 1, argv + 1);
+    }
+    return argv[1][0] == '-' && argv[1][1] ? answer(context, argc, argv) : unknown(context, argv[1]);
+}
+
+int main(int argc, char **argv) { return app_program("yoke dense", start, argc, argv); }

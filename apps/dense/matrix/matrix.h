@@ -1,0 +1,45 @@
+/*
+ * matrix.h - dense matrices, by rows (C order), in double or single precision.
+ */
+#ifndef DENSE_MATRIX_H
+#define DENSE_MATRIX_H
+
+#include "yoke/yoke.h"
+
+/* Bytes of an entry. */
+typedef enum dense_precision { DENSE_SINGLE = 4, DENSE_DOUBLE = 8 } dense_precision;
+const char *dense_precision_text(dense_precision precision); /* "double", "single" */
+
+enum { DENSE_MAX_SIDE = INT32_MAX }; /* rows, columns: what BLAS counts with */
+
+typedef struct dense_matrix {
+    yoke_context *context;
+    int64_t rows, columns; /* 1 .. DENSE_MAX_SIDE */
+    dense_precision precision;
+    void *entries; /* entry (i, j) is number i columns + j */
+} dense_matrix;
+
+/*
+ * Refuses what does not fit into the memory that this process may have: matrices[i] has rows[i] x columns[i] entries, all of them are there at once.
+ * Errors: INPUT (the bytes that are needed and those that there are; a side that is not 1 .. DENSE_MAX_SIDE).
+ */
+yoke_status dense_matrix_check(yoke_context *context, dense_precision precision, int count, const int64_t *rows, const int64_t *columns);
+
+/* The entries are not set.  Errors: INPUT (a side outside its limits), MEMORY. */
+yoke_status dense_matrix_create(yoke_context *context, int64_t rows, int64_t columns, dense_precision precision, dense_matrix *matrix);
+/* Leaves it empty; one that is all zero is empty. */
+void dense_matrix_destroy(dense_matrix *matrix);
+
+int64_t dense_matrix_bytes(const dense_matrix *matrix);
+double dense_matrix_entry(const dense_matrix *matrix, int64_t row, int64_t column);
+
+/* Numbers in [-1, 1), evenly distributed.  An entry depends on seed, its number i columns + j and the precision only. */
+void dense_matrix_random(dense_matrix *matrix, uint64_t seed);
+
+/*
+ * Whether all entries are finite; name: of the matrix, for the message.
+ * Errors: INPUT (how many are not, and the first one: row and column from 0, and its value).
+ */
+yoke_status dense_matrix_check_finite(const dense_matrix *matrix, const char *name);
+
+#endif

@@ -1,0 +1,202 @@
+#include "matrix/npy.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "common/file.h"
+#include "matrix/npy_header.h"
+
+enum { MAX_HEADER = 65536, CHUNK = 65536 }; /* bytes; entries */
+
+static int is_little_endian(void)
+{
+    const uint16_t one = 1;
+    unsigned char first;
+    memcpy(&first, &one, 1);
+    return first == 1;
+}
+
+/* -------------------------------------------------------------------------------------------------- opening */
+
+static yoke_status refuse(const dense_npy *npy, const char *what)
+{
+    return yoke_fail(npy->context, YOKE_ERROR_INPUT, "%s: %s", npy->path, what);
+}
+
+/* Exactly so many bytes. */
+static yoke_status read_bytes(dense_npy *npy, void *to, size_t bytes, const char *what)
+{
+    if (fread(to, 1, bytes, npy->file) == bytes) return YOKE_OK;
+    if (ferror(npy->file)) return yoke_fail(npy->context, YOKE_ERROR_INPUT, "%s cannot be read: %s", npy->path, strerror(errno));
+    return yoke_fail(npy->context, YOKE_ERROR_INPUT, "%s ends within %s: it is truncated, or no .npy file", npy->path, what);
+}
+
+/* *length: bytes of the header's text. */
+static yoke_status read_prefix(dense_npy *npy, size_t *length)
+{
+    unsigned char start[8], bytes[4] = {0};
+    yoke_status status = read_bytes(npy, start, sizeof start, "its first eight bytes");
+    if (status) return status;
+    if (memcmp(start, "\x93NUMPY", 6) != 0) return refuse(npy, "no .npy file: it does not begin with \\x93NUMPY");
+    if (start[6] < 1 || start[6] > 3)
+        return yoke_fail(npy->context, YOKE_ERROR_INPUT, "%s: version %d.%d of the .npy format; versions 1 to 3 are read", npy->path,
+                         start[6], start[7]);
+    status = read_bytes(npy, bytes, start[6] == 1 ? 2 : 4, "the length of its header");
+    *length = (size_t)bytes[0] | (size_t)bytes[1] << 8 | (size_t)bytes[2] << 16 | (size_t)bytes[3] << 24;
+    if (!status && *length > MAX_HEADER)
+        return yoke_fail(npy->context, YOKE_ERROR_INPUT, "%s: a header of %zu bytes; at most %d are expected", npy->path, *length,
+                         MAX_HEADER);
+    return status;
+}
+
+/* A regular file has the bytes that its header says. */
+static yoke_status check_length(const dense_npy *npy)
+{
+    struct stat about;
+    const off_t at = ftello(npy->file);
+    const double expected = (double)npy->rows * (double)npy->columns * (double)npy->precision;
+    if (at < 0 || fstat(fileno(npy->file), &about) != 0 || !S_ISREG(about.st_mode)) return YOKE_OK;
+    const double found = (double)(about.st_size - at);
+    if (found == expected) return YOKE_OK;
+    return yoke_fail(npy->context, YOKE_ERROR_INPUT, "%s has %.0f bytes of numbers, and %lld x %lld of them take %.0f: it is %s", npy->path,
+                     found, (long long)npy->rows, (long long)npy->columns, expected, found < expected ? "truncated" : "too long");
+}
+
+static yoke_status read_header(dense_npy *npy)
+{
+    size_t length = 0;
+    char *text = NULL;
+    dense_npy_header header;
+    yoke_status status = read_prefix(npy, &length);
+    if (!status) status = yoke_allocate(npy->context, (int64_t)length + 1, 1, &text);
+    if (!status) status = read_bytes(npy, text, length, "its header");
+    if (!status && strlen(text) != length) status = refuse(npy, "its header is damaged: there is a byte 0 in it");
+    if (!status) status = dense_npy_header_parse(npy->context, npy->path, text, &header);
+    yoke_release(npy->context, text);
+    if (status) return status;
+    npy->rows = header.rows;
+    npy->columns = header.columns;
+    npy->precision = header.precision;
+    npy->by_columns = header.by_columns;
+    npy->foreign = header.big_endian == is_little_endian();
+    return check_length(npy);
+}
+
+yoke_status dense_npy_open(yoke_context *context, const char *path, dense_npy *npy)
+{
+    struct stat about;
+    dense_npy opened = {.context = context, .path = path, .file = fopen(path, "rb")};
+    if (!opened.file) return yoke_fail(context, YOKE_ERROR_INPUT, "%s cannot be opened: %s", path, strerror(errno));
+    yoke_status status = YOKE_OK;
+    if (fstat(fileno(opened.file), &about) == 0 && S_ISDIR(about.st_mode)) status = refuse(&opened, "a directory; expected a .npy file");
+    if (!status) status = read_header(&opened);
+    if (status)
+        dense_npy_close(&opened);
+    else
+        *npy = opened;
+    return status;
+}
+
+void dense_npy_close(dense_npy *npy)
+{
+    if (npy->file) fclose(npy->file);
+    npy->file = NULL;
+}
+
+/* -------------------------------------------------------------------------------------------------- reading */
+
+static void turn(unsigned char *bytes, int64_t count, int size)
+{
+    for (int64_t i = 0; i < count; i++, bytes += size)
+        for (int k = 0; k < size / 2; k++) {
+            const unsigned char kept = bytes[k];
+            bytes[k] = bytes[size - 1 - k];
+            bytes[size - 1 - k] = kept;
+        }
+}
+
+/* Entries of the file from number `first` on. */
+static void place(const dense_npy *npy, const void *from, int64_t first, int64_t count, dense_matrix *matrix)
+{
+    for (int64_t i = 0; i < count; i++) {
+        const int64_t number = first + i, at = npy->by_columns ? number % npy->rows * npy->columns + number / npy->rows : number;
+        const double value = npy->precision == DENSE_DOUBLE ? ((const double *)from)[i] : (double)((const float *)from)[i];
+        if (matrix->precision == DENSE_DOUBLE)
+            ((double *)matrix->entries)[at] = value;
+        else
+            ((float *)matrix->entries)[at] = (float)value;
+    }
+}
+
+static yoke_status read_chunks(dense_npy *npy, dense_matrix *matrix)
+{
+    const int64_t all = npy->rows * npy->columns;
+    void *chunk = NULL;
+    yoke_status status = yoke_allocate(npy->context, CHUNK, (size_t)npy->precision, &chunk);
+    for (int64_t first = 0; first < all && !status; first += CHUNK) {
+        const int64_t count = all - first < CHUNK ? all - first : CHUNK;
+        status = read_bytes(npy, chunk, (size_t)count * (size_t)npy->precision, "its numbers");
+        if (status) break;
+        if (npy->foreign) turn(chunk, count, npy->precision);
+        place(npy, chunk, first, count, matrix);
+    }
+    yoke_release(npy->context, chunk);
+    return status;
+}
+
+yoke_status dense_npy_read(dense_npy *npy, dense_precision precision, dense_matrix *matrix)
+{
+    dense_matrix read = {.entries = NULL};
+    yoke_status status = dense_matrix_create(npy->context, npy->rows, npy->columns, precision, &read);
+    if (status) return status;
+    if (precision == npy->precision && !npy->by_columns && !npy->foreign)
+        status = read_bytes(npy, read.entries, (size_t)dense_matrix_bytes(&read), "its numbers");
+    else
+        status = read_chunks(npy, &read);
+    if (!status && fgetc(npy->file) != EOF) status = refuse(npy, "there is more behind the numbers that its header tells of");
+    if (status)
+        dense_matrix_destroy(&read);
+    else
+        *matrix = read;
+    return status;
+}
+
+/* -------------------------------------------------------------------------------------------------- writing */
+
+static void write_numbers(const dense_matrix *matrix, FILE *out)
+{
+    const int64_t all = matrix->rows * matrix->columns;
+    const size_t size = (size_t)matrix->precision;
+    unsigned char chunk[8 * 1024];
+    if (is_little_endian()) {
+        fwrite(matrix->entries, size, (size_t)all, out);
+        return;
+    }
+    for (int64_t first = 0; first < all; first += 1024) {
+        const int64_t count = all - first < 1024 ? all - first : 1024;
+        memcpy(chunk, (const char *)matrix->entries + first * (int64_t)size, (size_t)count * size);
+        turn(chunk, count, matrix->precision);
+        fwrite(chunk, size, (size_t)count, out);
+    }
+}
+
+yoke_status dense_npy_write(const dense_matrix *matrix, const char *path)
+{
+    enum { ALIGNMENT = 64, PREFIX = 10 };
+    char text[192];
+    app_file *file = NULL;
+    yoke_status status = app_file_create(matrix->context, path, &file);
+    if (status) return status;
+    FILE *out = app_file_stream(file);
+    int length = snprintf(text, sizeof text, "{'descr': '<f%d', 'fortran_order': False, 'shape': (%lld, %lld), }", (int)matrix->precision,
+                          (long long)matrix->rows, (long long)matrix->columns);
+    while ((PREFIX + length + 1) % ALIGNMENT) text[length++] = ' '; /* so that the numbers are aligned */
+    text[length++] = '\n';
+    const unsigned char prefix[PREFIX] = {0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0, (unsigned char)length, 0};
+    fwrite(prefix, 1, PREFIX, out);
+    fwrite(text, 1, (size_t)length, out);
+    write_numbers(matrix, out);
+    return app_file_commit(file);
+}

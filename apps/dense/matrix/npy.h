@@ -1,0 +1,39 @@
+/*
+ * npy.h - matrices in NumPy's files (.npy, versions 1 to 3 of the format).
+ */
+#ifndef DENSE_NPY_H
+#define DENSE_NPY_H
+
+#include <stdio.h>
+
+#include "matrix/matrix.h"
+
+/* A file whose header was read.  Made by dense_npy_open only. */
+typedef struct dense_npy {
+    yoke_context *context;
+    const char *path; /* borrowed */
+    FILE *file;
+    int64_t rows, columns;
+    dense_precision precision; /* of the file */
+    int foreign;               /* nonzero: the bytes of numbers are in the other order than this machine's */
+    int by_columns;            /* nonzero: Fortran order */
+} dense_npy;
+
+/*
+ * Opens a file and reads its header: two dimensions of at least 1, and float32 or float64 of either byte order.  Where the file's length is known it must be
+ * that which the header says.
+ * Errors: INPUT (not there; no .npy file; what of the header is wrong; other types and dimensions; shorter or longer than it says).
+ */
+yoke_status dense_npy_open(yoke_context *context, const char *path, dense_npy *npy);
+/* May be called for one that is all zero. */
+void dense_npy_close(dense_npy *npy);
+
+/*
+ * Reads the matrix, by rows and in this precision, whatever the file has.  Given back with dense_matrix_destroy.  Errors: INPUT (truncated), MEMORY.
+ */
+yoke_status dense_npy_read(dense_npy *npy, dense_precision precision, dense_matrix *matrix);
+
+/* Writes a matrix as a whole file or not at all (version 1, C order, little-endian).  Errors: INPUT, SYSTEM, MEMORY. */
+yoke_status dense_npy_write(const dense_matrix *matrix, const char *path);
+
+#endif

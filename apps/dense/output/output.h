@@ -1,0 +1,31 @@
+/*
+ * output.h - what is told of work that devices shared.
+ */
+#ifndef DENSE_OUTPUT_H
+#define DENSE_OUTPUT_H
+
+#include "common/options.h"
+#include "common/record.h"
+#include "common/terminal.h"
+#include "share/share.h"
+
+/* Of the table of dense_show. */
+extern const app_column dense_columns[];
+
+/* A table of the devices, and predicted and measured time and energy. */
+void dense_show(app_terminal *terminal, const dense_shared *shared);
+
+/*
+ * A record with the keys that all operations have (docs/reference/dense.md): operation, ranks, parts, rounds, imbalance, predicted, measured, seconds.  Given back
+ * with json_decref.  Errors: MEMORY, SYSTEM.
+ */
+yoke_status dense_record_create(yoke_context *context, const char *operation, int argc, char **argv, const dense_shared *shared,
+                                double total_s, json_t **record);
+
+/* What yoke_run_explain says, printed.  Errors: MEMORY. */
+yoke_status dense_explain(app_terminal *terminal, yoke_context *context, yoke_run *run);
+
+/* The imbalance of the last round; 0: one device. */
+double dense_imbalance(const dense_shared *shared);
+
+#endif

@@ -1,0 +1,80 @@
+#include <math.h>
+
+#include "output/output.h"
+
+static json_t *cost(double time_s, double energy_j)
+{
+    return json_pack("{s:o, s:o}", "time_s", app_json_number(time_s), "energy_j", app_json_number(energy_j));
+}
+
+static json_t *parts_of(const dense_shared *shared)
+{
+    json_t *list = json_array();
+    int64_t all = 0;
+    for (int i = 0; i < shared->num_parts; i++) all += shared->part[i].units;
+    for (int i = 0; i < shared->num_parts; i++) {
+        const dense_part *part = &shared->part[i];
+        list = app_json_append(list, json_pack("{s:i, s:o, s:b, s:I, s:o, s:o, s:b, s:o}", "rank", 0, "device", app_json_text(part->device),
+                                               "accelerator", part->accelerator, "units", (json_int_t)part->units, "share",
+                                               app_json_number(all ? (double)part->units / (double)all : NAN), "seconds",
+                                               app_json_number(part->units ? part->seconds : NAN), "failed", part->failed, "why",
+                                               app_json_text(part->why)));
+    }
+    return list;
+}
+
+static const char *decision_text(yoke_run_decision decision)
+{
+    static const char *const texts[] = {"fixed", "started", "explored", "balanced", "planned", "kept"};
+    return texts[decision];
+}
+
+static json_t *rounds_of(const dense_shared *shared)
+{
+    json_t *list = json_array();
+    for (int i = 0; i < shared->num_rounds && i < DENSE_MAX_ROUNDS; i++) {
+        const dense_round *round = &shared->round[i];
+        list = app_json_append(list, json_pack("{s:I, s:s, s:o, s:o, s:o}", "units", (json_int_t)round->units, "chosen_by",
+                                               decision_text(round->decision), "imbalance", app_json_number(round->imbalance), "predicted",
+                                               cost(round->predicted.time_s, round->predicted.energy_j), "measured",
+                                               cost(round->measured.time_s, round->measured.energy_j)));
+    }
+    return list;
+}
+
+static json_t *measured_of(const dense_shared *shared)
+{
+    json_t *measured = cost(shared->measured_s, shared->measured_j);
+    if (measured && (json_object_set_new(measured, "energy_kind", json_string(yoke_energy_kind_text(shared->kind))) != 0 ||
+                     json_object_set_new(measured, "why_not", app_json_text(shared->why_no_energy)) != 0)) {
+        json_decref(measured);
+        return NULL;
+    }
+    return measured;
+}
+
+static json_t *seconds_of(const dense_shared *shared, double total_s)
+{
+    return json_pack("{s:o, s:o, s:o}", "total", app_json_number(total_s), "compute", app_json_number(shared->measured_s), "partition",
+                     app_json_number(shared->plan_s));
+}
+
+yoke_status dense_record_create(yoke_context *context, const char *operation, int argc, char **argv, const dense_shared *shared,
+                                double total_s, json_t **record)
+{
+    json_t *created = NULL;
+    yoke_status status = app_record_create(context, "yoke dense", argc, argv, &created);
+    if (!status) status = app_record_set(context, created, "operation", json_string(operation));
+    if (!status) status = app_record_set(context, created, "ranks", json_integer(1));
+    if (!status) status = app_record_set(context, created, "parts", parts_of(shared));
+    if (!status) status = app_record_set(context, created, "rounds", rounds_of(shared));
+    if (!status) status = app_record_set(context, created, "imbalance", app_json_number(dense_imbalance(shared)));
+    if (!status) status = app_record_set(context, created, "predicted", cost(shared->predicted_s, shared->predicted_j));
+    if (!status) status = app_record_set(context, created, "measured", measured_of(shared));
+    if (!status) status = app_record_set(context, created, "seconds", seconds_of(shared, total_s));
+    if (status)
+        json_decref(created);
+    else
+        *record = created;
+    return status;
+}

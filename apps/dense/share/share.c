@@ -1,0 +1,353 @@
+#include "share/share.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* A round takes about so long, so that devices are balanced again and a user can interrupt. */
+static const double round_s = 2;
+
+typedef struct device {
+    yoke_device *device; /* NULL: not in use */
+    yoke_queue *queue;
+    yoke_event *marks[2];
+    int opened, failed;
+    char why[DENSE_WHY];
+    int64_t first, last; /* in this round */
+    int done;
+} device;
+
+typedef struct range {
+    int64_t first, last;
+} range;
+
+typedef struct sharing {
+    yoke_context *context;
+    yoke_run *run;
+    const dense_kernel *kernel;
+    dense_shared *shared;
+    const yoke_run_device *list;
+    int count;
+    device device[DENSE_MAX_DEVICES];
+    range *left; /* units that are to be done; the last range is the next */
+    int64_t ranges, room;
+    const yoke_assignment *assignment;
+    double rate; /* units a second in the latest round; 0: not known */
+    int64_t done;
+} sharing;
+
+/* ------------------------------------------------------------------------------------------------- failures */
+
+/* Where the status says that the device cannot go on, this is kept, and the result is OK. */
+static yoke_status note(sharing *s, int i, yoke_status status)
+{
+    device *d = &s->device[i];
+    if (status != YOKE_ERROR_DEVICE && status != YOKE_ERROR_DEVICE_MEMORY) return status;
+    if (!d->failed) snprintf(d->why, sizeof d->why, "%s", yoke_last_error(s->context));
+    d->failed = 1;
+    return YOKE_OK;
+}
+
+static yoke_status get_devices(sharing *s)
+{
+    int64_t count = 0;
+    yoke_status status = yoke_run_devices(s->run, &s->list, &count);
+    if (!status && count > DENSE_MAX_DEVICES)
+        return yoke_fail(s->context, YOKE_ERROR_UNAVAILABLE, "%lld devices; there may be %d at most", (long long)count, DENSE_MAX_DEVICES);
+    if (!status) s->count = (int)count;
+    return status;
+}
+
+static yoke_status take_out(sharing *s)
+{
+    yoke_status status = YOKE_OK;
+    for (int i = 0; i < s->count && !status; i++) {
+        if (!s->device[i].failed || !s->list[i].active) continue;
+        s->shared->part[i].failed = s->device[i].opened;
+        status = yoke_run_fail(s->run, i, s->device[i].why);
+        if (!status) status = get_devices(s);
+    }
+    return status;
+}
+
+/* -------------------------------------------------------------------------------------------------- opening */
+
+static yoke_status open_device(sharing *s, int i)
+{
+    device *d = &s->device[i];
+    const dense_kernel *k = s->kernel;
+    if (!s->list[i].accelerator && k->no_host) return yoke_fail(s->context, YOKE_ERROR_UNAVAILABLE, "%s", k->no_host);
+    d->device = s->list[i].device;
+    yoke_status status = yoke_queue_create(d->device, 0, &d->queue);
+    for (int m = 0; m < 2 && !status; m++) status = yoke_event_create(d->device, &d->marks[m]);
+    if (!status && s->list[i].accelerator) {
+        d->opened = 1;
+        status = k->open(k->user, i, d->device, d->queue);
+    }
+    if (!status) d->opened = 1;
+    return status;
+}
+
+static yoke_status open_all(sharing *s)
+{
+    yoke_status status = get_devices(s);
+    for (int i = 0; i < s->count && !status; i++) {
+        if (!s->list[i].active) continue;
+        status = open_device(s, i);
+        if (status == YOKE_ERROR_INPUT || status == YOKE_ERROR_UNAVAILABLE) status = YOKE_ERROR_DEVICE; /* it cannot do this work */
+        status = note(s, i, status);
+    }
+    return status ? status : take_out(s);
+}
+
+static void close_all(sharing *s)
+{
+    for (int i = 0; i < s->count; i++) {
+        device *d = &s->device[i];
+        if (!d->device) continue;
+        yoke_queue_destroy(d->queue);
+        for (int m = 0; m < 2; m++) yoke_event_destroy(d->marks[m]);
+        if (d->opened && s->list[i].accelerator) s->kernel->close(s->kernel->user, i);
+    }
+}
+
+/* --------------------------------------------------------------------------------------------------- a round */
+
+static yoke_status push(sharing *s, int64_t first, int64_t last)
+{
+    if (first >= last) return YOKE_OK;
+    yoke_status status = yoke_grow(s->context, &s->left, s->ranges, &s->room, 8, sizeof *s->left);
+    if (!status) s->left[s->ranges++] = (range){first, last};
+    return status;
+}
+
+/* Nonzero: all devices that may work were measured at such sizes. */
+static int is_known(const sharing *s, double units)
+{
+    yoke_prediction call;
+    for (int i = 0; i < s->count; i++)
+        if (s->list[i].active && yoke_run_predict(s->run, s->kernel->work, i, units, NAN, 0, &call) != YOKE_OK) return 0;
+    return 1;
+}
+
+/* Of the units that are left, those of this round. */
+static range next_range(sharing *s)
+{
+    range *r = &s->left[s->ranges - 1];
+    const int64_t all = r->last - r->first;
+    int64_t active = 0, units = all;
+    for (int i = 0; i < s->count; i++) active += s->list[i].active;
+    if (s->rate > 0)
+        units = s->shared->num_rounds == 1 && s->done < all / 4 ? all / 4 : all;
+    else if (!is_known(s, (double)all))
+        units = s->kernel->first_units < all / 16 ? s->kernel->first_units : all / 16;
+    if (s->rate > 0 && (double)units > round_s * s->rate) units = (int64_t)(round_s * s->rate);
+    if (units < 4 * active) units = 4 * active;
+    if (units > all - all / 8) units = all; /* no small rest */
+    const range taken = {r->first, r->first + units};
+    r->first += units;
+    if (r->first >= r->last) s->ranges--;
+    return taken;
+}
+
+static yoke_status plan(sharing *s, range taken)
+{
+    const dense_kernel *k = s->kernel;
+    const int64_t units = taken.last - taken.first;
+    int64_t most[DENSE_MAX_DEVICES];
+    const yoke_phase phase = {.work = k->work, .calls = 1, .cut = 0, .units = units, .barrier = 1};
+    for (int i = 0; i < s->count; i++)
+        most[i] = s->list[i].active && s->list[i].accelerator && k->most_units ? k->most_units(k->user, i) : INT64_MAX;
+    const yoke_round round = {.num_cuts = 1, .cut_units = &units, .num_phases = 1, .phases = &phase, .max_units = most};
+    const double begin_s = yoke_clock_s();
+    yoke_status status = yoke_run_plan(s->run, &round, 1, &s->assignment);
+    s->shared->plan_s += yoke_clock_s() - begin_s;
+    for (int i = 0; i < s->count && !status; i++) {
+        s->device[i].first = taken.first + s->assignment->first[0][i];
+        s->device[i].last = taken.first + s->assignment->first[0][i + 1];
+        s->device[i].done = 0;
+    }
+    return status;
+}
+
+/* Drivers do much at a first launch: it is no measurement.  Its units are done again. */
+static yoke_status warm(sharing *s, int i)
+{
+    device *d = &s->device[i];
+    const dense_kernel *k = s->kernel;
+    if (!s->list[i].accelerator || d->last <= d->first || s->done > 0 || is_known(s, (double)(d->last - d->first))) return YOKE_OK;
+    yoke_status status = k->prepare(k->user, i, d->last - d->first);
+    if (!status) status = k->start(k->user, i, d->first, d->first + 1);
+    yoke_status finished = yoke_queue_finish(d->queue);
+    return status ? status : finished;
+}
+
+static yoke_status warm_all(sharing *s)
+{
+    yoke_status status = YOKE_OK;
+    for (int i = 0; i < s->count && !status; i++) status = note(s, i, warm(s, i));
+    return status;
+}
+
+typedef struct task {
+    const dense_kernel *kernel;
+    device *device;
+} task;
+
+static void work_on_host(void *user)
+{
+    const task *t = user;
+    t->kernel->host(t->kernel->user, t->device->first, t->device->last);
+    t->device->done = 1;
+}
+
+static yoke_status start_device(sharing *s, int i, task *t)
+{
+    device *d = &s->device[i];
+    const dense_kernel *k = s->kernel;
+    yoke_status status = s->list[i].accelerator ? k->prepare(k->user, i, d->last - d->first) : YOKE_OK;
+    if (!status) status = yoke_queue_record(d->queue, d->marks[0]);
+    if (!status)
+        status = s->list[i].accelerator ? k->start(k->user, i, d->first, d->last)
+                                        : yoke_queue_call(d->queue, work_on_host, t, d->last - d->first);
+    return status ? status : yoke_queue_record(d->queue, d->marks[1]);
+}
+
+/* Accelerators first: the calls of a host may keep this thread. */
+static yoke_status start_all(sharing *s, task *tasks)
+{
+    yoke_status status = YOKE_OK;
+    for (int host = 0; host < 2; host++)
+        for (int i = 0; i < s->count && !status; i++) {
+            device *d = &s->device[i];
+            tasks[i] = (task){s->kernel, d};
+            if (d->last > d->first && !d->failed && s->list[i].accelerator == !host) status = note(s, i, start_device(s, i, &tasks[i]));
+        }
+    return status;
+}
+
+/* Waits for a device, whatever happened: what it works on must stay until then. */
+static yoke_status finish_device(sharing *s, int i, double *seconds)
+{
+    device *d = &s->device[i];
+    if (d->last <= d->first) return YOKE_OK;
+    yoke_status status = yoke_queue_finish(d->queue);
+    if (d->failed) return note(s, i, status);
+    if (!status) status = yoke_event_elapsed_s(d->marks[0], d->marks[1], seconds);
+    if (!status && s->list[i].accelerator) {
+        d->done = 1;
+        if (s->kernel->finish) s->kernel->finish(s->kernel->user, i, d->first, d->last);
+    }
+    return note(s, i, status);
+}
+
+/* --------------------------------------------------------------------------------------------------- sums */
+
+static void add_round(sharing *s, const double *seconds, const yoke_cost *measured)
+{
+    dense_shared *all = s->shared;
+    const yoke_assignment *a = s->assignment;
+    dense_round round = {.decision = a->decision, .predicted = a->predicted, .measured = *measured};
+    double longest = 0, shortest = INFINITY;
+    for (int i = 0; i < s->count; i++) {
+        if (s->device[i].last <= s->device[i].first) continue;
+        round.units += s->device[i].last - s->device[i].first;
+        longest = fmax(longest, seconds[i]);
+        shortest = fmin(shortest, seconds[i]);
+    }
+    round.imbalance = longest > shortest ? (longest - shortest) / shortest : 0;
+    s->rate = longest > 0 ? (double)round.units / longest : 0;
+    if (all->num_rounds < DENSE_MAX_ROUNDS) all->round[all->num_rounds] = round;
+    all->num_rounds++;
+    all->predicted_s += round.predicted.time_s;
+    all->predicted_j += round.predicted.energy_j;
+    all->measured_s += measured->time_s;
+    all->measured_j += measured->energy_j;
+    if (!isnan(round.predicted.time_s)) {
+        all->told_predicted_s += round.predicted.time_s;
+        all->told_s += measured->time_s;
+    }
+    all->kind = a->energy.kind;
+    snprintf(all->why_no_energy, sizeof all->why_no_energy, "%s", a->energy.why_not);
+}
+
+static yoke_status add_parts(sharing *s, const double *seconds)
+{
+    yoke_status status = YOKE_OK;
+    for (int i = 0; i < s->count && !status; i++) {
+        const device *d = &s->device[i];
+        if (!d->done) {
+            status = push(s, d->first, d->last);
+            continue;
+        }
+        s->done += d->last - d->first;
+        s->shared->part[i].units += d->last - d->first;
+        if (seconds[i] > 0) s->shared->part[i].seconds += seconds[i];
+    }
+    return status;
+}
+
+static yoke_status work(sharing *s)
+{
+    double seconds[DENSE_MAX_DEVICES];
+    task tasks[DENSE_MAX_DEVICES];
+    const yoke_run_report report = {.seconds = seconds};
+    yoke_cost measured;
+    int any = 0;
+    for (int i = 0; i < DENSE_MAX_DEVICES; i++) seconds[i] = NAN;
+    yoke_status status = plan(s, next_range(s));
+    if (status) return status;
+    status = warm_all(s);
+    if (!status) status = yoke_run_begin(s->run);
+    if (status) return status;
+    status = start_all(s, tasks);
+    for (int i = 0; i < s->count; i++) {
+        yoke_status finished = finish_device(s, i, &seconds[i]);
+        if (!status) status = finished;
+    }
+    if (!status) status = add_parts(s, seconds);
+    for (int i = 0; i < s->count; i++) any = any || (s->device[i].failed && s->list[i].active);
+    if (any) {
+        s->rate = 0;
+        return status ? status : take_out(s);
+    }
+    yoke_status ended = yoke_run_end(s->run, &report, &measured);
+    if (!status) status = ended;
+    if (!status) add_round(s, seconds, &measured);
+    return status;
+}
+
+static void tell_parts(sharing *s)
+{
+    s->shared->num_parts = s->count;
+    for (int i = 0; i < s->count; i++) {
+        dense_part *part = &s->shared->part[i];
+        part->device = s->list[i].info->name;
+        part->accelerator = s->list[i].accelerator;
+        part->why = s->list[i].active ? "" : s->list[i].why;
+    }
+}
+
+yoke_status dense_share(yoke_context *context, yoke_run *run, const dense_kernel *kernel, dense_shared *shared)
+{
+    sharing *s = NULL;
+    *shared = (dense_shared){.num_parts = 0};
+    yoke_status status = yoke_allocate(context, 1, sizeof *s, &s);
+    if (status) return status;
+    s->context = context;
+    s->run = run;
+    s->kernel = kernel;
+    s->shared = shared;
+    status = yoke_run_work(run, kernel->work, kernel->texts, kernel->num_texts);
+    if (!status) status = open_all(s);
+    if (!status) status = push(s, 0, kernel->units);
+    while (!status && s->ranges > 0) {
+        status = work(s);
+        if (!status && kernel->progress) status = kernel->progress(kernel->user, s->done, kernel->units);
+    }
+    tell_parts(s);
+    close_all(s);
+    yoke_release(context, s->left);
+    yoke_release(context, s);
+    return status;
+}

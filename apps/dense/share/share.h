@@ -1,0 +1,69 @@
+/*
+ * share.h - units of one kind of work, shared by the devices of a run in several rounds, so that it learns how fast each is while they work.
+ */
+#ifndef DENSE_SHARE_H
+#define DENSE_SHARE_H
+
+#include "yoke/yoke.h"
+
+enum { DENSE_MAX_DEVICES = 64, DENSE_MAX_ROUNDS = 1000, DENSE_WHY = 512 };
+
+/*
+ * What is done.  Units lie behind each other, and each is done once; those of a device that fails are done again by others.
+ * Functions of accelerators get the number of the device, below DENSE_MAX_DEVICES, and return statuses of its calls.
+ */
+typedef struct dense_kernel {
+    const char *work;         /* what a unit costs: the key of models and store */
+    const char *const *texts; /* of its kernels, as in yoke_run_work */
+    int64_t num_texts;
+    int64_t units;       /* at least 1 */
+    int64_t first_units; /* of the first round, where something was never measured: at most about as many, at least 1 */
+    void (*host)(void *user, int64_t first, int64_t last); /* on a thread of a host, whose cores OpenMP's parallel regions use */
+    const char *no_host;                                   /* why no host can do it; NULL: they can */
+    yoke_status (*open)(void *user, int number, yoke_device *device, yoke_queue *queue); /* memory and programs */
+    void (*close)(void *user, int number);                                               /* also after a failed open */
+    yoke_status (*prepare)(void *user, int number, int64_t units);             /* memory for so many, and copies of what all units need */
+    yoke_status (*start)(void *user, int number, int64_t first, int64_t last); /* operations in the queue, copies with them; is timed */
+    void (*finish)(void *user, int number, int64_t first, int64_t last);       /* after all that was started; NULL: nothing */
+    int64_t (*most_units)(void *user, int number);                             /* that fit on an accelerator; NULL: all */
+    yoke_status (*progress)(void *user, int64_t done, int64_t units);          /* after each round; its status is passed on; NULL: none */
+    void *user;
+} dense_kernel;
+
+/* What a device did.  Texts are borrowed from the run. */
+typedef struct dense_part {
+    const char *device;
+    int accelerator;
+    int64_t units;
+    double seconds; /* at work, on its clock; 0: it did nothing */
+    int failed;
+    const char *why; /* it failed, or may do nothing; "" */
+} dense_part;
+
+typedef struct dense_round {
+    int64_t units;
+    yoke_run_decision decision;
+    double imbalance;              /* of the devices with units: (longest - shortest) / shortest; 0: one device */
+    yoke_cost predicted, measured; /* NaN: not known */
+} dense_round;
+
+/* The sums over the rounds.  NaN: of some round it is not known. */
+typedef struct dense_shared {
+    int num_parts, num_rounds; /* of more than DENSE_MAX_ROUNDS rounds the last ones are not told, but are in the sums */
+    dense_part part[DENSE_MAX_DEVICES];
+    dense_round round[DENSE_MAX_ROUNDS];
+    double predicted_s, predicted_j, measured_s, measured_j;
+    double told_s;           /* measured seconds of the rounds whose time was predicted */
+    double told_predicted_s; /* and their predicted ones; 0: there is none */
+    yoke_energy_kind kind;   /* of measured_j */
+    char why_no_energy[DENSE_WHY];
+    double plan_s; /* of deciding */
+} dense_shared;
+
+/*
+ * Does all units.  Errors: those of the kernel that are no failures of a device, UNAVAILABLE (no device is left: each one's reason), MEMORY, INTERRUPTED
+ * (progress).
+ */
+yoke_status dense_share(yoke_context *context, yoke_run *run, const dense_kernel *kernel, dense_shared *shared);
+
+#endif

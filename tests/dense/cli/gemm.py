@@ -1,0 +1,196 @@
+"""yoke dense gemm: products of files, records, what is refused."""
+import json
+import math
+import os
+import pathlib
+import random
+import struct
+import subprocess
+
+PROGRAM = os.environ["YOKE_PROGRAM"]
+
+
+def run(*words, code=0, **more):
+    if "--devices" not in words and "--machine" not in words:
+        words += ("--devices", "openmp")  # which are listed at once
+    done = subprocess.run([PROGRAM, "dense", "gemm", *map(str, words), "--store", "none"], stdin=subprocess.DEVNULL, capture_output=True, timeout=500,
+                          check=False, env={**os.environ, **more})
+    done.stdout, done.stderr = done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")
+    assert done.returncode == code, f"exit code {done.returncode}, expected {code}: {words}\n{done.stdout}\n{done.stderr}"
+    return done
+
+
+def record(*words, **more):
+    run(*words, "--json", "run.json", **more)
+    return json.loads(pathlib.Path("run.json").read_text(encoding="utf-8"))
+
+
+def write_npy(path, rows, kind="<f8", by_columns=False):
+    """As NumPy writes it."""
+    order = [list(column) for column in zip(*rows)] if by_columns else rows
+    text = f"{{'descr': '{kind}', 'fortran_order': {by_columns}, 'shape': ({len(rows)}, {len(rows[0])}), }}"
+    text += " " * (-(len(text) + 11) % 64) + "\n"
+    letter = kind[0] + {"f8": "d", "f4": "f"}[kind[1:]]
+    numbers = b"".join(struct.pack(letter[0] + str(len(row)) + letter[1], *row) for row in order)
+    pathlib.Path(path).write_bytes(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text.encode() + numbers)
+
+
+def read_npy(path):
+    data = pathlib.Path(path).read_bytes()
+    assert data[:8] == b"\x93NUMPY\x01\x00"
+    length = struct.unpack("<H", data[8:10])[0]
+    assert (10 + length) % 64 == 0
+    header = eval(data[10:10 + length].decode())  # a dictionary, as NumPy reads it
+    assert sorted(header) == ["descr", "fortran_order", "shape"] and header["fortran_order"] is False
+    rows, columns = header["shape"]
+    letter = {"<f8": "d", "<f4": "f"}[header["descr"]]
+    numbers = struct.unpack(f"<{rows * columns}{letter}", data[10 + length:])
+    return [numbers[i * columns:(i + 1) * columns] for i in range(rows)], header["descr"]
+
+
+def product(a, b):
+    return [[math.fsum(x * y for x, y in zip(row, column)) for column in zip(*b)] for row in a]
+
+
+def matrix(rows, columns, seed):
+    numbers = random.Random(seed)
+    return [[numbers.uniform(-2, 2) for _ in range(columns)] for _ in range(rows)]
+
+
+def check(found, expected, error):
+    assert len(found) == len(expected)
+    for got, right in zip(found, expected):
+        assert len(got) == len(right) and all(abs(x - y) <= error for x, y in zip(got, right))
+
+
+def test_the_product_of_two_files():
+    a, b = matrix(7, 5, 1), matrix(5, 11, 2)
+    for kind, by_columns in (("<f8", False), (">f8", True)):
+        write_npy("a.npy", a, kind, by_columns)
+        write_npy("b.npy", b)
+        run("a.npy", "b.npy", "--output", "c.npy", "--check", "-b", 2)
+        found, written = read_npy("c.npy")
+        assert written == "<f8"
+        check(found, product(a, b), 1e-14)
+
+
+def test_two_files_of_floats_give_floats():
+    a, b = matrix(4, 6, 3), matrix(6, 3, 4)
+    write_npy("a.npy", a, "<f4")
+    write_npy("b.npy", b, ">f4", True)
+    for words, expected in (((), "<f4"), (("--precision", "double"), "<f8")):
+        run("a.npy", "b.npy", "--output", "c.npy", *words)
+        found, written = read_npy("c.npy")
+        assert written == expected
+        check(found, product(a, b), 1e-5)
+
+
+def test_a_product_can_be_multiplied_on():
+    a, b = matrix(3, 3, 5), matrix(3, 3, 6)
+    write_npy("a.npy", a)
+    write_npy("b.npy", b)
+    run("a.npy", "b.npy", "--output", "b.npy")
+    run("a.npy", "b.npy", "--output", "c.npy")
+    check(read_npy("c.npy")[0], product(a, product(a, b)), 1e-13)
+
+
+def test_shapes_that_do_not_fit_name_both():
+    write_npy("a.npy", matrix(3, 4, 1))
+    write_npy("b.npy", matrix(5, 3, 1))
+    done = run("a.npy", "b.npy", code=2)
+    assert "a.npy has 4 columns and b.npy 5 rows" in done.stderr, done.stderr
+
+
+def test_numbers_that_are_not_finite_are_told_with_their_place():
+    a = matrix(3, 4, 1)
+    a[1][2], a[2][0] = math.nan, math.inf
+    write_npy("a.npy", a)
+    write_npy("b.npy", matrix(4, 3, 1))
+    pathlib.Path("c.npy").write_text("old", encoding="utf-8")
+    done = run("a.npy", "b.npy", "--output", "c.npy", code=2)
+    assert "a.npy: 2 of 12 entries are not finite numbers; the first, in row 1 and column 2, is nan" in done.stderr, done.stderr
+    assert pathlib.Path("c.npy").read_text(encoding="utf-8") == "old"
+
+
+def test_a_truncated_file_is_refused():
+    write_npy("a.npy", matrix(3, 4, 1))
+    data = pathlib.Path("a.npy").read_bytes()
+    pathlib.Path("a.npy").write_bytes(data[:-9])
+    done = run("a.npy", "a.npy", code=2)
+    assert "a.npy has 87 bytes of numbers, and 3 x 4 of them take 96: it is truncated" in done.stderr, done.stderr
+
+
+def test_a_product_that_overflows_fails_the_check():
+    write_npy("a.npy", [[1e200, 1e200], [1, 2]])
+    done = run("a.npy", "a.npy", "--check", "--output", "c.npy", code=1)
+    assert "too large for its precision" in done.stderr and not pathlib.Path("c.npy").exists(), done.stderr
+
+
+def test_the_record():
+    got = record("-n", 70, "-m", 130, "-k", 33, "--devices", "openmp", "--check", "--ceiling", "-b", 32)
+    assert got["program"] == "yoke dense" and got["operation"] == "gemm" and got["ranks"] == 1
+    assert (got["m"], got["n"], got["k"], got["block"], got["precision"]) == (130, 70, 33, 32, "double")
+    assert got["check"]["kind"] == "freivalds" and got["check"]["passed"] is True and 0 < got["check"]["relative_error"] < got["check"]["limit"] < 1e-12
+    assert got["ceiling"]["gflops"] > 0 and got["ceiling"]["difference"] < 1e-14
+    only, = got["parts"]
+    assert only["device"] == "openmp" and only["units"] == 5 and only["share"] == 1 and only["seconds"] > 0 and only["failed"] is False
+    assert sum(one["units"] for one in got["rounds"]) == 5 and got["imbalance"] == 0
+    assert math.isclose(got["gflops"], 2e-9 * 130 * 70 * 33 / got["measured"]["time_s"]) and got["measured"]["energy_kind"] in ("none", "measured")
+    assert got["seconds"]["total"] > got["seconds"]["compute"] == got["measured"]["time_s"]
+
+
+def write_machine():
+    pathlib.Path("m.json").write_text(json.dumps({"name": "m", "devices": [
+        {"name": "cpu", "class": "cpu", "seconds_per_unit": 3e-3, "power": {"idle_w": 10, "busy_w": 50}},
+        {"name": "gpu", "class": "gpu", "seconds_per_unit": 1e-3, "power": {"idle_w": 20, "busy_w": 400}}]}), encoding="utf-8")
+    return "m.json"
+
+
+def test_a_simulated_machine_shares_by_its_speeds():
+    got = record("-n", 16, "-m", 3200, "-b", 4, "--machine", write_machine(), "--check")
+    assert [one["device"] for one in got["parts"]] == ["sim:cpu", "sim:gpu"]
+    last = got["rounds"][-1]
+    assert last["imbalance"] < 0.05 and got["check"]["passed"], got["rounds"]
+    assert math.isclose(last["predicted"]["time_s"], last["measured"]["time_s"], rel_tol=0.05)
+    assert got["measured"]["energy_kind"] == "simulated" and got["measured"]["energy_j"] > 0
+    # 800 units at 1 / (1/3e-3 + 1/1e-3) s each, and what the first round took more
+    assert 0.6 <= got["measured"]["time_s"] < 0.72
+
+
+def test_least_energy_differs_from_least_time():
+    fast = record("-n", 16, "-m", 3200, "-b", 4, "--machine", write_machine())
+    thrifty = record("-n", 16, "-m", 3200, "-b", 4, "--machine", "m.json", "--objective", "energy")
+    # by unit: CPU 3e-3 (40 + 30) J = 0.21, GPU 1e-3 (380 + 30) J = 0.41
+    assert thrifty["parts"][0]["share"] > fast["parts"][0]["share"] + 0.2
+    assert thrifty["measured"]["energy_j"] < fast["measured"]["energy_j"]
+
+
+def test_a_store_saves_the_first_rounds():
+    machine = write_machine()
+    words = ("-n", 16, "-m", 3200, "-b", 4, "--machine", machine, "--json", "run.json")
+    rounds = []
+    for _ in range(2):
+        subprocess.run([PROGRAM, "dense", "gemm", *map(str, words), "--store", "store.json", "--quiet"], check=True, timeout=500)
+        rounds.append(json.loads(pathlib.Path("run.json").read_text(encoding="utf-8"))["rounds"])
+    assert rounds[0][0]["chosen_by"] == "started" and rounds[1][0]["chosen_by"] != "started"
+    assert rounds[1][0]["units"] > rounds[0][0]["units"] and rounds[1][0]["predicted"]["time_s"] is not None
+
+
+def test_without_a_blas_the_cores_are_not_there():
+    done = run("-n", 8, "--devices", "openmp", code=3, YOKE_LIBBLAS="none.so")
+    assert "there is no BLAS with cblas_dgemm" in done.stderr and "YOKE_LIBBLAS" in done.stderr, done.stderr
+    got = record("-n", 8, "--machine", write_machine(), "--check", YOKE_LIBBLAS="none.so")
+    assert [one["units"] for one in got["parts"]] == [0, 1] and "no BLAS" in got["parts"][0]["why"]
+
+
+def test_the_same_seed_gives_the_same_matrices():
+    for number, seed in enumerate((5, 5, 6)):
+        run("-n", 9, "--seed", seed, "--output", f"{number}.npy")
+    first, same, other = (read_npy(f"{number}.npy")[0] for number in range(3))
+    assert first == same != other
+
+
+def test_the_product_on_standard_output_has_it_for_itself():
+    done = subprocess.run([PROGRAM, "dense", "gemm", "-n", "3", "--output", "-", "--store", "none", "--devices", "openmp"], capture_output=True, timeout=500, check=True)
+    pathlib.Path("c.npy").write_bytes(done.stdout)
+    assert len(read_npy("c.npy")[0]) == 3 and b"GFLOP/s" in done.stderr

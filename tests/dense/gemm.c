@@ -1,0 +1,282 @@
+/* Products on simulated machines against plain triple loops: any sizes, shares and failures; and what the check sees. */
+#include <float.h>
+#include <math.h>
+
+#include "../device/machine_text.h"
+#include "gemm/freivalds.h"
+#include "gemm/gemm.h"
+#include "unit.h"
+
+#define CPU "{\"name\": \"cpu\", \"class\": \"cpu\", \"seconds_per_unit\": 2e-3%s}"
+#define GPU "{\"name\": \"gpu\", \"class\": \"gpu\", \"seconds_per_unit\": 1e-3%s}"
+#define MACHINE "{\"name\": \"m\", \"devices\": [" CPU ", " GPU "]}"
+
+typedef struct bench {
+    yoke_context *context;
+    failing memory;
+    yoke_run *run;
+    app_blas blas;
+    dense_matrix a, b, c;
+} bench;
+
+static dense_shared shared;
+
+static void open_bench(bench *b, const char *cpu, const char *gpu, const yoke_run_options *options)
+{
+    char text[600];
+    *b = (bench){.context = NULL};
+    snprintf(text, sizeof text, MACHINE, cpu, gpu);
+    b->context = machine(text, &b->memory);
+    const char *why_not = app_blas_open(&b->blas);
+    if (why_not) {
+        fprintf(stderr, "left out: %s\n", why_not);
+        exit(77);
+    }
+    if (yoke_run_create(b->context, options, &b->run)) fail_msg("%s", yoke_last_error(b->context));
+}
+
+static void make(bench *b, int64_t m, int64_t n, int64_t k, dense_precision precision)
+{
+    assert_int_equal(dense_matrix_create(b->context, m, k, precision, &b->a), YOKE_OK);
+    assert_int_equal(dense_matrix_create(b->context, k, n, precision, &b->b), YOKE_OK);
+    assert_int_equal(dense_matrix_create(b->context, m, n, precision, &b->c), YOKE_OK);
+    dense_matrix_random(&b->a, 1);
+    dense_matrix_random(&b->b, 2);
+    memset(b->c.entries, 0xff, (size_t)dense_matrix_bytes(&b->c)); /* NaN */
+}
+
+static void unmake(bench *b)
+{
+    dense_matrix_destroy(&b->a);
+    dense_matrix_destroy(&b->b);
+    dense_matrix_destroy(&b->c);
+}
+
+static void close_bench(bench *b)
+{
+    unmake(b);
+    yoke_run_destroy(b->run);
+    app_blas_close(&b->blas);
+    yoke_context_destroy(b->context);
+    assert_int_equal(b->memory.outstanding, 0);
+}
+
+static yoke_status multiply(bench *b, int64_t block)
+{
+    const dense_gemm_options options = {.block = block};
+    return dense_gemm(b->context, b->run, &b->blas, NULL, &options, &b->a, &b->b, &b->c, &shared);
+}
+
+/* Every entry within k u sum |a| |b| (Higham 2002, eq. 3.13) of the sum in long double. */
+static void expect_product(const bench *b)
+{
+    const double u = b->c.precision == DENSE_DOUBLE ? DBL_EPSILON / 2 : FLT_EPSILON / 2;
+    for (int64_t i = 0; i < b->c.rows; i++)
+        for (int64_t j = 0; j < b->c.columns; j++) {
+            long double sum = 0, scale = 0;
+            for (int64_t p = 0; p < b->a.columns; p++) {
+                const long double term = (long double)dense_matrix_entry(&b->a, i, p) * dense_matrix_entry(&b->b, p, j);
+                sum += term;
+                scale += fabsl(term);
+            }
+            const double got = dense_matrix_entry(&b->c, i, j);
+            if (!(fabsl((long double)got - sum) <= (double)b->a.columns * u * scale))
+                fail_msg("entry (%lld, %lld): %.17g instead of %.17Lg", (long long)i, (long long)j, got, sum);
+        }
+}
+
+static void products_of_any_size_are_those_of_triple_loops(void **state)
+{
+    (void)state;
+    static const int64_t sizes[][4] = {/* m, n, k, block */
+                                       {1, 1, 1, 64},    {1, 70, 3, 64},   {70, 1, 3, 64},     {5, 4, 1, 1},     {65, 33, 17, 64},
+                                       {130, 57, 91, 7}, {64, 64, 64, 64}, {97, 101, 103, 10}, {300, 9, 200, 16}};
+    static bench b;
+    open_bench(&b, "", "", NULL);
+    for (int precision = DENSE_SINGLE; precision <= DENSE_DOUBLE; precision += 4)
+        for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+            make(&b, sizes[s][0], sizes[s][1], sizes[s][2], (dense_precision)precision);
+            if (multiply(&b, sizes[s][3])) fail_msg("%s", yoke_last_error(b.context));
+            expect_product(&b);
+            unmake(&b);
+        }
+    close_bench(&b);
+}
+
+static void any_share_gives_the_product(void **state)
+{
+    (void)state;
+    static const double shares[] = {0, 0.3, 0.55, 1};
+    for (int s = 0; s < 4; s++) {
+        static bench b;
+        const yoke_run_options options = {.share = &shares[s]};
+        open_bench(&b, "", "", &options);
+        make(&b, 203, 41, 67, DENSE_DOUBLE);
+        if (multiply(&b, 1)) fail_msg("%s", yoke_last_error(b.context));
+        expect_product(&b);
+        assert_int_equal(shared.num_parts, 2);
+        assert_int_equal(shared.part[0].units + shared.part[1].units, 203);
+        assert_true(fabs((double)shared.part[1].units - 203 * shares[s]) <= 2 * shared.num_rounds);
+        close_bench(&b);
+    }
+}
+
+/* The GPU is twice as fast: the last round, which knows that, gives it two thirds of the rows. */
+static void the_share_is_that_of_the_speeds(void **state)
+{
+    (void)state;
+    static bench b;
+    open_bench(&b, "", "", NULL);
+    make(&b, 960, 8, 8, DENSE_DOUBLE);
+    if (multiply(&b, 1)) fail_msg("%s", yoke_last_error(b.context));
+    expect_product(&b);
+    assert_true(shared.num_rounds >= 2 && shared.num_rounds <= 5);
+    const dense_round *last = &shared.round[shared.num_rounds - 1];
+    if (!(last->imbalance <= 0.05)) fail_msg("imbalance %g of %lld units", last->imbalance, (long long)last->units);
+    assert_true(fabs(last->predicted.time_s / last->measured.time_s - 1) < 0.05);
+    close_bench(&b);
+}
+
+static void rows_of_a_device_that_fails_are_done_by_the_other(void **state)
+{
+    (void)state;
+    int failed = 0;
+    for (int device = 0; device < 2; device++)
+        for (int call = device ? 1 : 4; call <= 24; call++) { /* the first calls of the CPU are those of the run */
+            static bench b;
+            char fault[100];
+            snprintf(fault, sizeof fault, ", \"fault\": {\"call\": %d, \"kind\": \"lost\"}", call);
+            open_bench(&b, device ? "" : fault, device ? fault : "", NULL);
+            make(&b, 75, 12, 21, DENSE_DOUBLE);
+            if (multiply(&b, 4)) fail_msg("device %d, call %d: %s", device, call, yoke_last_error(b.context));
+            expect_product(&b);
+            failed += shared.part[device].failed;
+            assert_int_equal(shared.part[0].units + shared.part[1].units, 19);
+            close_bench(&b);
+        }
+    assert_true(failed > 20);
+}
+
+static void a_device_whose_memory_is_too_small_gets_what_fits(void **state)
+{
+    (void)state;
+    static const char *const memories[] = {", \"memory_bytes\": 1000", ", \"memory_bytes\": 9000"}; /* B takes 12 x 21 x 8 */
+    for (int k = 0; k < 2; k++) {
+        static bench b;
+        open_bench(&b, "", memories[k], NULL);
+        make(&b, 300, 12, 21, DENSE_DOUBLE);
+        if (multiply(&b, 4)) fail_msg("%s", yoke_last_error(b.context));
+        expect_product(&b);
+        assert_true(!shared.part[1].failed && (shared.part[1].units > 0) == k);
+        close_bench(&b);
+    }
+}
+
+static void without_a_blas_hosts_do_nothing_and_say_why(void **state)
+{
+    (void)state;
+    static const char *const devices[] = {"sim:cpu,sim:gpu", "sim:cpu"};
+    for (int k = 0; k < 2; k++) {
+        static bench b;
+        const yoke_run_options options = {.devices = devices[k]};
+        const dense_gemm_options blocks = {.block = 8};
+        open_bench(&b, "", "", &options);
+        make(&b, 50, 12, 21, DENSE_DOUBLE);
+        yoke_status status = dense_gemm(b.context, b.run, NULL, "there is no BLAS", &blocks, &b.a, &b.b, &b.c, &shared);
+        if (k == 0) {
+            assert_int_equal(status, YOKE_OK);
+            expect_product(&b);
+            assert_true(shared.part[0].units == 0 && strstr(shared.part[0].why, "there is no BLAS"));
+        } else {
+            assert_int_equal(status, YOKE_ERROR_UNAVAILABLE);
+            assert_non_null(strstr(yoke_last_error(b.context), "there is no BLAS"));
+        }
+        close_bench(&b);
+    }
+}
+
+/* Any entry of C that is wrong by a thousandth is found, and right products of all kinds pass. */
+static void the_check_finds_one_wrong_entry(void **state)
+{
+    (void)state;
+    static bench b;
+    dense_freivalds check;
+    open_bench(&b, "", "", NULL);
+    for (int precision = DENSE_SINGLE; precision <= DENSE_DOUBLE; precision += 4) {
+        make(&b, 60, 40, 50, (dense_precision)precision);
+        assert_int_equal(multiply(&b, 16), YOKE_OK);
+        assert_int_equal(dense_freivalds_check(&b.a, &b.b, &b.c, 1, &check), YOKE_OK);
+        assert_true(check.passed && check.relative_error > 0 && check.relative_error <= check.limit);
+        for (int64_t i = 0; i < 60 * 40; i += 97) {
+            const int is_double = precision == DENSE_DOUBLE;
+            const double before = dense_matrix_entry(&b.c, i / 40, i % 40), wrong = before + (is_double ? 1e-3 : 0.1);
+            if (is_double)
+                ((double *)b.c.entries)[i] = wrong;
+            else
+                ((float *)b.c.entries)[i] = (float)wrong;
+            assert_int_equal(dense_freivalds_check(&b.a, &b.b, &b.c, 1, &check), YOKE_OK);
+            if (check.passed) fail_msg("entry %lld of %d bytes is wrong and passed", (long long)i, precision);
+            if (is_double) ((double *)b.c.entries)[i] = NAN;
+            assert_int_equal(dense_freivalds_check(&b.a, &b.b, &b.c, 1, &check), YOKE_OK);
+            assert_false(check.passed);
+            if (is_double)
+                ((double *)b.c.entries)[i] = before;
+            else
+                ((float *)b.c.entries)[i] = (float)before;
+        }
+        unmake(&b);
+    }
+    close_bench(&b);
+}
+
+static void the_direct_call_gives_the_same_product(void **state)
+{
+    (void)state;
+    static bench b;
+    double seconds = 0;
+    open_bench(&b, "", "", NULL);
+    make(&b, 90, 31, 44, DENSE_DOUBLE);
+    dense_gemm_direct(&b.blas, 2, &b.a, &b.b, &b.c, &seconds);
+    expect_product(&b);
+    assert_true(seconds > 0);
+    close_bench(&b);
+}
+
+static void random_numbers_fill_their_interval(void **state)
+{
+    (void)state;
+    static bench b;
+    open_bench(&b, "", "", NULL);
+    for (int precision = DENSE_SINGLE; precision <= DENSE_DOUBLE; precision += 4) {
+        double sum = 0, squares = 0, least = 1, most = -1;
+        make(&b, 200, 1, 500, (dense_precision)precision);
+        for (int64_t i = 0; i < 200 * 500; i++) {
+            const double x = dense_matrix_entry(&b.a, i / 500, i % 500);
+            sum += x, squares += x * x, least = fmin(least, x), most = fmax(most, x);
+        }
+        assert_true(least >= -1 && least < -0.999 && most < 1 && most > 0.999);
+        assert_true(fabs(sum / 1e5) < 4 * sqrt(1 / 3.0 / 1e5) && fabs(squares / 1e5 - 1 / 3.0) < 4 * sqrt(4 / 45.0 / 1e5));
+        unmake(&b);
+    }
+    close_bench(&b);
+}
+
+static int nothing(void **state)
+{
+    (void)state;
+    return 0;
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(products_of_any_size_are_those_of_triple_loops),
+    cmocka_unit_test(any_share_gives_the_product),
+    cmocka_unit_test(the_share_is_that_of_the_speeds),
+    cmocka_unit_test(rows_of_a_device_that_fails_are_done_by_the_other),
+    cmocka_unit_test(a_device_whose_memory_is_too_small_gets_what_fits),
+    cmocka_unit_test(without_a_blas_hosts_do_nothing_and_say_why),
+    cmocka_unit_test(the_check_finds_one_wrong_entry),
+    cmocka_unit_test(the_direct_call_gives_the_same_product),
+    cmocka_unit_test(random_numbers_fill_their_interval),
+};
+
+UNIT_MAIN(tests, nothing, nothing)
