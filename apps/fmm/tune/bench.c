@@ -8,17 +8,35 @@
 #include "tree/lists.h"
 #include "tune/bench_parts.h"
 
-/* A cube whose leaves all have the same number of particles. */
+/*
+ * A cube whose leaves all have the same number of particles, or its lowest layers of leaves; or each third leaf in each direction, which have no others
+ * around them.
+ */
 typedef struct cube {
-    int depth, each;
+    int depth, each, layers, lone;
 } cube;
+
+/* Of so many particles, where there is room for them, that they do not stay in a core's cache, as in real runs. */
+static cube near_cube(int each)
+{
+    enum { PARTICLES = 1 << 17, FEWEST_LAYERS = 8 };
+    cube of = {5, each, 32, 0};
+    of.layers = (PARTICLES / each) >> 10;
+    if (of.layers >= FEWEST_LAYERS) {
+        of.layers = of.layers < 32 ? of.layers : 32;
+        return of;
+    }
+    of.layers = (PARTICLES / each) >> 8;
+    if (of.layers >= FEWEST_LAYERS) return (cube){4, each, of.layers < 16 ? of.layers : 16, 0};
+    return (cube){3, each, 8, 0};
+}
 
 static cube cube_of(fmm_operation operation, int size)
 {
-    enum { SMALL_LEAVES = 4 };
-    if (operation == FMM_TREE) return (cube){4, size};
-    if (operation == FMM_NEAR) return (cube){size > SMALL_LEAVES ? 3 : 4, size};
-    return (cube){4, 1};
+    if (operation == FMM_TREE) return (cube){4, size, 16, 0};
+    if (operation == FMM_NEAR) return near_cube(size);
+    if (operation == FMM_LONE) return (cube){6, size, 22, 1};
+    return (cube){4, 1, 16, 0};
 }
 
 struct fmm_bench {
@@ -68,24 +86,30 @@ void fmm_bench_destroy(fmm_bench *bench)
 
 /* ------------------------------------------------------------------------------------------------------ units */
 
-/* Pairs of a leaf and one that touches it, or itself, in a full cube. */
-static int64_t touching(int depth)
+/* Leaves along an edge of the cube; lone ones lie in the first and in the last cell. */
+static int64_t along(cube of) { return of.lone ? (((int64_t)1 << of.depth) - 1) / 3 + 1 : (int64_t)1 << of.depth; }
+
+static int64_t leaves_of(cube of) { return along(of) * along(of) * of.layers; }
+
+/* Pairs of a leaf and one that touches it, or itself, of a cube without lone leaves. */
+static int64_t touching(cube of)
 {
-    const int64_t along = 3 * ((int64_t)1 << depth) - 2;
-    return along * along * along;
+    const int64_t wide = 3 * along(of) - 2;
+    return wide * wide * (3 * of.layers - 2);
 }
 
-static int64_t leaves_of(cube of) { return (int64_t)1 << 3 * of.depth; }
-
-/* Ordered pairs of cells of a level, well separated, whose parents touch, in a full cube. */
-static int64_t far_pairs(int level) { return 64 * touching(level - 1) - touching(level); }
+double fmm_bench_sources(int size)
+{
+    const cube of = cube_of(FMM_NEAR, size);
+    return (double)(size * touching(of)) / (double)leaves_of(of);
+}
 
 int64_t fmm_bench_units(fmm_operation operation, int size)
 {
     const cube of = cube_of(operation, size);
-    if (operation == FMM_TREE) return leaves_of(of);
-    if (operation == FMM_NEAR) return of.each * touching(of.depth);
-    if (operation == FMM_LIST) return far_pairs(of.depth);
+    if (operation == FMM_TREE || operation == FMM_LONE) return leaves_of(of);
+    if (operation == FMM_NEAR) return of.each * touching(of);
+    if (operation == FMM_LIST) return leaves_of(of) / 8;
     if (operation == FMM_TABLES) return 1;
     return fmm_bench_expansions_units(operation, size);
 }
@@ -99,24 +123,28 @@ static double part(int64_t i, double step)
     return at - (double)(int64_t)at;
 }
 
-/* Particles in each cell of the unit cube, and at its corners 0 and 1, so that it is the box around them. */
+/* Particles in the leaves of the unit cube, and at its edges, so that it is the box around them. */
 static void place(fmm_particles *p, cube of)
 {
-    const int side = 1 << of.depth;
+    const int64_t leaves = along(of), apart = of.lone ? 3 : 1;
+    const double side = ldexp(1, of.depth);
     for (int64_t i = 0; i < p->count; i++) {
-        const int64_t cell = i / of.each;
-        p->x[i] = ((double)(cell % side) + part(i, 0.8191725133961645)) / side;
-        p->y[i] = ((double)(cell / side % side) + part(i, 0.6710436067037893)) / side;
-        p->z[i] = ((double)(cell / side / side) + part(i, 0.5497004779019703)) / side;
+        const int64_t leaf = i / of.each;
+        p->x[i] = ((double)(leaf % leaves * apart) + part(i, 0.8191725133961645)) / side;
+        p->y[i] = ((double)(leaf / leaves % leaves * apart) + part(i, 0.6710436067037893)) / side;
+        p->z[i] = ((double)(leaf / leaves / leaves * apart) + part(i, 0.5497004779019703)) / side;
         p->charge[i] = i & 1 ? 1 : -1;
     }
     p->x[0] = p->y[0] = p->z[0] = 0;
-    p->x[p->count - 1] = p->y[p->count - 1] = p->z[p->count - 1] = 1;
+    p->x[p->count - 1] = p->y[p->count - 1] = 1;
+    if (along(of) == of.layers) p->z[p->count - 1] = 1;
 }
 
 static yoke_status have_cube(fmm_bench *bench, cube of)
 {
-    if (bench->particles && bench->made.depth == of.depth && bench->made.each == of.each) return YOKE_OK;
+    if (bench->particles && bench->made.depth == of.depth && bench->made.each == of.each && bench->made.lone == of.lone &&
+        bench->made.layers == of.layers)
+        return YOKE_OK;
     forget_cube(bench);
     yoke_status status = fmm_particles_create(bench->context, of.each * leaves_of(of), &bench->particles);
     if (!status) status = fmm_field_create(bench->context, bench->particles->count, bench->gradient, &bench->field);
@@ -212,7 +240,7 @@ static yoke_status run_lists(fmm_bench *bench, int64_t calls, double *seconds)
 
 static yoke_status check(const fmm_bench *bench, fmm_operation operation, int size)
 {
-    const int least = operation <= FMM_NEAR, most = operation <= FMM_NEAR ? FMM_MAX_BENCH_PARTICLES : FMM_MAX_ORDER;
+    const int least = operation <= FMM_LONE, most = operation <= FMM_LONE ? FMM_MAX_BENCH_PARTICLES : FMM_MAX_ORDER;
     if (size >= least && size <= most) return YOKE_OK;
     return yoke_fail(bench->context, YOKE_ERROR_ARGUMENT, "%s %d of the benchmark: give %d to %d", least ? "particles" : "order", size,
                      least, most);
@@ -224,7 +252,7 @@ yoke_status fmm_bench_run(fmm_bench *bench, fmm_operation operation, int size, i
     if (!status && operation <= FMM_LIST) status = have_cube(bench, cube_of(operation, size));
     if (status) return status;
     if (operation == FMM_TREE) return run_tree(bench, calls, seconds);
-    if (operation == FMM_NEAR) return run_near(bench, calls, seconds);
+    if (operation == FMM_NEAR || operation == FMM_LONE) return run_near(bench, calls, seconds);
     if (operation == FMM_LIST) return run_lists(bench, calls, seconds);
     if (operation == FMM_TABLES) return run_tables(bench, size, calls, seconds);
     status = fmm_bench_pools_have(bench->context, size, &bench->pools);

@@ -12,12 +12,14 @@
 typedef enum fmm_operation {
     FMM_TREE,    /* tree and lists, by particles; a unit is a leaf                                     */
     FMM_NEAR,    /* near field, by particles; a unit is a source in or around a leaf, on all its particles */
-    FMM_LIST,    /* lists of far pairs; no size; a unit is a target and a source                         */
+    FMM_LONE,    /* the same of leaves without others around them; a unit is a leaf                        */
+    FMM_LIST,    /* lists of far pairs; no size; a unit is a parent, whose children are the targets      */
     FMM_TABLES,  /* tables of the operators, by order; one unit                                          */
     FMM_PAIR,    /* M2L, by order, in batches of full parents; a unit is a target and a source             */
     FMM_SPARSE,  /* the same in batches of 1 ... 23 pairs, as where cells are missing                       */
     FMM_CELL,    /* M2M and L2L, by order; a unit is a child                                             */
-    FMM_LEAF_8,  /* P2M and L2P, by order; a unit is a leaf with 8 particles                             */
+    FMM_VISIT,   /* M2P and P2L, by order; a unit is a particle                                           */
+    FMM_LEAF_8,  /* P2M and L2P, by order; a unit is a leaf, which have 8 particles in the mean            */
     FMM_LEAF_32, /* the same with 32                                                                     */
     FMM_OPERATIONS
 } fmm_operation;
@@ -33,6 +35,9 @@ void fmm_bench_destroy(fmm_bench *bench);
 
 /* Pairs of a batch of FMM_PAIR or FMM_SPARSE, mean. */
 double fmm_bench_batch(fmm_operation operation, int order);
+
+/* Sources in and around a leaf of FMM_NEAR with so many particles, mean. */
+double fmm_bench_sources(int size);
 
 /* Units of one call. */
 int64_t fmm_bench_units(fmm_operation operation, int size);

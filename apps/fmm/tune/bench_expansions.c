@@ -1,6 +1,7 @@
 #include <math.h>
 #include <omp.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "expansion/expansion.h"
 #include "tune/bench_parts.h"
@@ -12,14 +13,19 @@ enum {
     SOURCES = 8 * 6 * 4 * 4, /* children of 4 x 2 x 2 parents that follow each other, and of all those around */
     MOST_DIRECTIONS = 316,
     FEWEST_DIRECTIONS = 6,
-    ROUNDS = 4, /* of all leaves, of all parents */
-    MOST_PARTICLES = 32
+    FAMILIES = 9 * PARENTS, /* children of some parents, and these */
+    MOST_EXPANSIONS = 8192, /* of a thread ... */
+    MUCH_MEMORY = 1 << 22,  /* ... and bytes of them, unless they are few: more than its cache holds, as in real runs */
+    FEW_PARTICLES = 8,      /* of a leaf, mean */
+    MANY_PARTICLES = 32,
+    MOST_PARTICLES = 48,
+    VISITS = 64 /* of a cell and a leaf */
 };
 
 /* What a thread works on. */
 typedef struct pool {
-    int64_t stride;
-    double *multipoles, *locals, *work, *places; /* places: [8][MOST_PARTICLES] x, y, z, charge, potential, gradient */
+    int64_t stride, expansions;                  /* so many multipoles, and SOURCES at least */
+    double *multipoles, *locals, *work, *places; /* locals: TARGETS; places: [8][MOST_PARTICLES] x, y, z, charge, potential, gradient */
 } pool;
 
 typedef struct benched {
@@ -31,10 +37,11 @@ typedef struct benched {
 
 /* --------------------------------------------------------------------------------------------------- directions */
 
-/* So many that a call takes some milliseconds at each order: the time of a pair grows as its cube. */
-static int directions_of(int order)
+/* All of them, as each has tables of its own, unless a call would be long: the time of a pair grows as the cube of the order. */
+static int directions_of(const benched *b)
 {
-    const double many = 2e5 / pow(order + 1, 3);
+    const double many = 2e6 / pow(b->order + 1, 3);
+    if (b->operation == FMM_SPARSE) return MOST_DIRECTIONS;
     return many > MOST_DIRECTIONS ? MOST_DIRECTIONS : many < FEWEST_DIRECTIONS ? FEWEST_DIRECTIONS : (int)many;
 }
 
@@ -49,7 +56,7 @@ static int pairs_of(const int direction[3])
 /* Those of the 7^3 directions that a call has, evenly among all that lead to a well separated cell. */
 static void choose_directions(benched *b)
 {
-    const int wanted = directions_of(b->order);
+    const int wanted = directions_of(b);
     for (int d = 0, seen = 0; d < 343; d++) {
         const int at[3] = {d % 7 - 3, d / 7 % 7 - 3, d / 49 - 3};
         if ((abs(at[0]) < 2 && abs(at[1]) < 2 && abs(at[2]) < 2) || seen++ * wanted / MOST_DIRECTIONS < b->directions) continue;
@@ -78,12 +85,23 @@ double fmm_bench_batch(fmm_operation operation, int order)
     return (double)pairs_of_all(&b) / b.directions;
 }
 
+/* Doubles from an expansion to the next. */
+static int64_t stride_of(int order) { return (2 * (int64_t)fmm_harmonics(order) + 7) / 8 * 8; }
+
+static int64_t expansions_of(int64_t stride)
+{
+    const int64_t many = MUCH_MEMORY / (stride * (int64_t)sizeof(double));
+    return many > MOST_EXPANSIONS ? MOST_EXPANSIONS : many < SOURCES ? SOURCES : many;
+}
+
 int64_t fmm_bench_expansions_units(fmm_operation operation, int order)
 {
     benched b = {.operation = operation, .order = order};
     const int threads = omp_get_max_threads();
-    if (operation == FMM_CELL) return (int64_t)threads * 8 * PARENTS * ROUNDS;
-    if (operation != FMM_PAIR && operation != FMM_SPARSE) return (int64_t)threads * TARGETS * ROUNDS;
+    const int64_t expansions = expansions_of(stride_of(order));
+    if (operation == FMM_CELL) return threads * (expansions / FAMILIES) * 8 * PARENTS;
+    if (operation == FMM_VISIT) return (int64_t)threads * VISITS * MANY_PARTICLES;
+    if (operation != FMM_PAIR && operation != FMM_SPARSE) return threads * expansions;
     choose_directions(&b);
     return threads * pairs_of_all(&b);
 }
@@ -112,32 +130,61 @@ static void shift(const benched *b, const pool *own)
 {
     const double *from[PARENTS];
     double *to[PARENTS];
-    for (int r = 0; r < ROUNDS; r++)
+    for (int64_t first = 0; first + FAMILIES <= own->expansions; first += FAMILIES)
         for (int octant = 0; octant < 8; octant++)
             for (int down = 0; down < 2; down++) {
                 for (int i = 0; i < PARENTS; i++) {
-                    from[i] = expansion(own->multipoles, own, (down ? i : 8 * i + octant) + TARGETS * r);
-                    to[i] = expansion(own->locals, own, down ? (8 * i + octant) : i);
+                    from[i] = expansion(own->multipoles, own, first + (down ? 8 * PARENTS + i : 8 * i + octant));
+                    to[i] = expansion(own->locals, own, down ? 8 * i + octant : i);
                 }
                 (down ? fmm_l2l : fmm_m2m)(b->operators, octant, PARENTS, from, to, own->work);
             }
 }
 
+/* The particles of leaf i: leaves have different numbers of them, which do not fill vectors. */
+static int64_t particles_of(int64_t mean, int64_t i) { return mean / 2 + 1 + i * 5 % (mean - 1); }
+
+static fmm_sources sources_of(const pool *own, int64_t count)
+{
+    double *const p = own->places;
+    return (fmm_sources){count, p, p + MOST_PARTICLES, p + 2 * MOST_PARTICLES, p + 3 * MOST_PARTICLES};
+}
+
+static fmm_targets targets_of(const benched *b, const pool *own, int64_t count)
+{
+    double *const p = own->places;
+    fmm_targets targets = {count, p, p + MOST_PARTICLES, p + 2 * MOST_PARTICLES, p + 4 * MOST_PARTICLES, NULL, NULL, NULL};
+    if (b->gradient) targets.gx = p + 5 * MOST_PARTICLES, targets.gy = p + 6 * MOST_PARTICLES, targets.gz = p + 7 * MOST_PARTICLES;
+    return targets;
+}
+
 /* P2M and L2P. */
 static void visit_leaves(const benched *b, const pool *own)
 {
-    enum { FEW = 8 };
-    const int64_t count = b->operation == FMM_LEAF_8 ? FEW : MOST_PARTICLES;
+    const int64_t mean = b->operation == FMM_LEAF_8 ? FEW_PARTICLES : MANY_PARTICLES;
     const fmm_frame frame = {{0.5, 0.5, 0.5}, 1};
-    double *const p = own->places;
-    const fmm_sources sources = {count, p, p + MOST_PARTICLES, p + 2 * MOST_PARTICLES, p + 3 * MOST_PARTICLES};
-    fmm_targets targets = {count, p, p + MOST_PARTICLES, p + 2 * MOST_PARTICLES, p + 4 * MOST_PARTICLES, NULL, NULL, NULL};
-    if (b->gradient) targets.gx = p + 5 * MOST_PARTICLES, targets.gy = p + 6 * MOST_PARTICLES, targets.gz = p + 7 * MOST_PARTICLES;
-    for (int r = 0; r < ROUNDS; r++)
-        for (int i = 0; i < TARGETS; i++) {
-            fmm_p2m(b->operators, &frame, &sources, expansion(own->multipoles, own, i));
-            fmm_l2p(b->operators, &frame, expansion(own->locals, own, i), &targets);
-        }
+    for (int64_t i = 0; i < own->expansions; i++) {
+        const fmm_sources sources = sources_of(own, particles_of(mean, i));
+        double *multipole = expansion(own->multipoles, own, i);
+        memset(multipole, 0, (size_t)own->stride * sizeof *multipole);
+        fmm_p2m(b->operators, &frame, &sources, multipole);
+    }
+    for (int64_t i = 0; i < own->expansions; i++) {
+        const fmm_targets targets = targets_of(b, own, particles_of(mean, i));
+        fmm_l2p(b->operators, &frame, expansion(own->multipoles, own, i), &targets);
+    }
+}
+
+/* M2P and P2L, of cells two edges away. */
+static void visit_cells(const benched *b, const pool *own)
+{
+    const fmm_frame frame = {{2.5, 0.5, 0.5}, 1};
+    for (int64_t i = 0; i < VISITS; i++) {
+        const fmm_sources sources = sources_of(own, MANY_PARTICLES);
+        const fmm_targets targets = targets_of(b, own, MANY_PARTICLES);
+        fmm_m2p(b->operators, &frame, expansion(own->multipoles, own, i), &targets);
+        fmm_p2l(b->operators, &frame, &sources, expansion(own->locals, own, i));
+    }
 }
 
 static void work(const benched *b, const pool *own)
@@ -146,13 +193,15 @@ static void work(const benched *b, const pool *own)
         translate(b, own, b->directions);
     else if (b->operation == FMM_CELL)
         shift(b, own);
+    else if (b->operation == FMM_VISIT)
+        visit_cells(b, own);
     else
         visit_leaves(b, own);
 }
 
 static void fill(const pool *own)
 {
-    for (int64_t i = 0; i < (SOURCES + TARGETS) * own->stride; i++) own->multipoles[i] = 1. / (double)(i % 97 + 1);
+    for (int64_t i = 0; i < (own->expansions + TARGETS) * own->stride; i++) own->multipoles[i] = 1. / (double)(i % 97 + 1);
     for (int i = 0; i < 4 * MOST_PARTICLES; i++) own->places[i] = (i * 37 % 128 + 0.5) / 128;
 }
 
@@ -180,16 +229,16 @@ static yoke_status fill_pools(fmm_bench_pools *p)
     yoke_status status = fmm_operators_create(p->context, p->order, &p->operators);
     if (!status) status = yoke_allocate(p->context, p->threads, sizeof *p->of_thread, &p->of_thread);
     if (status) return status;
-    const int64_t stride = (2 * (int64_t)fmm_harmonics(p->order) + 7) / 8 * 8;
+    const int64_t stride = stride_of(p->order), expansions = expansions_of(stride);
     const int64_t room = ((int64_t)fmm_translation_work(p->operators) + 7) / 8 * 8;
-    const int64_t expansions = (SOURCES + TARGETS) * stride, each = expansions + room + 8 * MOST_PARTICLES;
+    const int64_t numbers = (expansions + TARGETS) * stride, each = numbers + room + 8 * MOST_PARTICLES;
     status = yoke_allocate_untouched(p->context, p->threads * each, sizeof *p->numbers, &p->numbers);
     if (status) return status;
 #pragma omp parallel num_threads(p->threads)
     {
         const int t = omp_get_thread_num();
         double *own = p->numbers + t * each;
-        p->of_thread[t] = (pool){stride, own, own + SOURCES * stride, own + expansions, own + expansions + room};
+        p->of_thread[t] = (pool){stride, expansions, own, own + expansions * stride, own + numbers, own + numbers + room};
         fill(&p->of_thread[t]);
     }
     return YOKE_OK;

@@ -101,7 +101,11 @@ static void make_round(const fmm_machine *machine, const fmm_depth *of, int grad
                              .device = host,
                              .units = units_of(of->predicted.tree, TREE_SIZE * machine->tree_particle + machine->tree_leaf),
                              .barrier = 1};
-    phases[1] = (yoke_phase){.work = work->near, .calls = 1, .cut = 0, .units = units_of(of->predicted.near, machine->near[NEAR_SIZE])};
+    phases[1] =
+        (yoke_phase){.work = work->near,
+                     .calls = 1,
+                     .cut = 0,
+                     .units = units_of(of->predicted.near, machine->near[NEAR_SIZE] + machine->near_leaf / fmm_bench_sources(NEAR_SIZE))};
     phases[2] =
         (yoke_phase){.work = work->far,
                      .calls = 1,

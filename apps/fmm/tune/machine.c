@@ -8,7 +8,7 @@
 
 /* Of each trial the shortest of so many calls counts; trials of one size of an operation may take about budget_s. */
 enum { CALLS = 2, LONG_ORDER = 20 }; /* calls of higher orders are long enough to be measured alone */
-static const double budget_s = 0.05;
+static const double budget_s = 0.03;
 
 /* What is known. */
 typedef struct reading {
@@ -24,6 +24,7 @@ typedef struct measuring {
     fmm_bench *bench; /* made where it is needed first */
     fmm_operation operation;
     int size;
+    double least_s; /* of its trials so far; infinity: none was */
 } measuring;
 
 /* -------------------------------------------------------------------------------------------------------- works */
@@ -32,6 +33,7 @@ enum { TREE_SIZES = 2, NEAR_SIZES = 12, ORDERS = 18 };
 static const int tree_sizes[TREE_SIZES] = {8, 32};
 static const int near_sizes[NEAR_SIZES] = {1, 2, 4, 8, 12, 16, 24, 32, 40, 48, 64, FMM_MAX_BENCH_PARTICLES};
 static const int orders[ORDERS] = {0, 1, 2, 3, 4, 5, 6, 8, 10, 12, 14, 17, 20, 24, 29, 35, 42, FMM_MAX_ORDER};
+static const int lone_sizes[1] = {8};
 static const int no_size[1] = {0};
 
 int fmm_measured_sizes(fmm_operation operation, const int **sizes)
@@ -43,6 +45,9 @@ int fmm_measured_sizes(fmm_operation operation, const int **sizes)
     case FMM_NEAR:
         *sizes = near_sizes;
         return NEAR_SIZES;
+    case FMM_LONE:
+        *sizes = lone_sizes;
+        return 1;
     case FMM_LIST:
         *sizes = no_size;
         return 1;
@@ -54,9 +59,10 @@ int fmm_measured_sizes(fmm_operation operation, const int **sizes)
 
 void fmm_work_name(fmm_operation operation, int size, int gradient, char name[FMM_WORK_BYTES])
 {
-    static const char *const names[FMM_OPERATIONS] = {"tree n=%d",   "near n=%d", "list",          "tables p=%d",   "pair p=%d",
-                                                      "sparse p=%d", "cell p=%d", "leaf p=%d n=8", "leaf p=%d n=32"};
-    const int has_gradient = operation == FMM_NEAR || operation >= FMM_LEAF_8;
+    static const char *const names[FMM_OPERATIONS] = {"tree n=%d",   "near n=%d",     "lone n=%d",     "list",
+                                                      "tables p=%d", "pair p=%d",     "sparse p=%d",   "cell p=%d",
+                                                      "visit p=%d",  "leaf p=%d n=8", "leaf p=%d n=32"};
+    const int has_gradient = operation == FMM_NEAR || operation == FMM_LONE || operation >= FMM_VISIT;
     char text[FMM_WORK_BYTES - 16];
     (void)snprintf(text, sizeof text, names[operation], size);
     (void)snprintf(name, FMM_WORK_BYTES, "fmm %s%s", text, has_gradient && !gradient ? " potential" : "");
@@ -98,15 +104,24 @@ static yoke_status tell_works(yoke_run *run, int gradient)
 
 /* ---------------------------------------------------------------------------------------------------- measuring */
 
-static yoke_status try_operation(void *user, int64_t device, int64_t units, int64_t calls, double *seconds)
+static yoke_status run_operation(measuring *m, int64_t calls, double *seconds)
 {
-    measuring *m = user;
     yoke_status status = YOKE_OK;
-    (void)device;
-    (void)units;
     if (m->options->trial) return m->options->trial(m->options->user, m->operation, m->size, calls, seconds);
     if (!m->bench) status = fmm_bench_create(m->context, m->options->gradient, &m->bench);
     return status ? status : fmm_bench_run(m->bench, m->operation, m->size, calls, seconds);
+}
+
+/* The shortest of all trials counts too, not only of their calls: what else the machine does only adds to them. */
+static yoke_status try_operation(void *user, int64_t device, int64_t units, int64_t calls, double *seconds)
+{
+    measuring *m = user;
+    double now_s = NAN;
+    (void)device;
+    (void)units;
+    yoke_status status = run_operation(m, calls, &now_s);
+    if (!status) *seconds = m->least_s = fmin(m->least_s, now_s);
+    return status;
 }
 
 static yoke_status measure(measuring *m, fmm_operation operation, int size, int brief)
@@ -124,6 +139,7 @@ static yoke_status measure(measuring *m, fmm_operation operation, int size, int 
                                      .user = m};
     m->operation = operation;
     m->size = size;
+    m->least_s = INFINITY;
     fmm_work_name(operation, size, m->options->gradient, name);
     yoke_status status = m->options->progress ? m->options->progress(m->options->user, name) : YOKE_OK;
     return status ? status : yoke_run_calibrate(m->run, &of, NULL);
@@ -158,17 +174,30 @@ static void line(double x0, double y0, double x1, double y1, double *a, double *
     *b = fmax(y1 - *a * x1, 0);
 }
 
-/*
- * All measured sizes of an operation, into seconds [sizes].  A larger size takes no less time, so one that seems to take longer than the next was measured
- * while other programs had the cores: it counts as the next.
- */
-static yoke_status get_sizes(const reading *r, fmm_operation operation, double *seconds)
+/* All measured sizes of an operation, into seconds [sizes]. */
+static yoke_status get_measured(const reading *r, fmm_operation operation, double *seconds)
 {
     const int *sizes;
     const int count = fmm_measured_sizes(operation, &sizes);
     yoke_status status = YOKE_OK;
     for (int k = 0; k < count && !status; k++) status = get(r, operation, sizes[k], &seconds[k]);
-    for (int k = count - 2; k >= 0 && !status; k--) seconds[k] = fmin(seconds[k], seconds[k + 1]);
+    return status;
+}
+
+/*
+ * A larger size takes no less time, so one that seems to take longer than the next was measured while other programs had the cores: it counts as the
+ * next.
+ */
+static void limit_by_next(int count, double *seconds)
+{
+    for (int k = count - 2; k >= 0; k--) seconds[k] = fmin(seconds[k], seconds[k + 1]);
+}
+
+static yoke_status get_sizes(const reading *r, fmm_operation operation, double *seconds)
+{
+    const int *sizes;
+    yoke_status status = get_measured(r, operation, seconds);
+    if (!status) limit_by_next(fmm_measured_sizes(operation, &sizes), seconds);
     return status;
 }
 
@@ -180,11 +209,32 @@ static yoke_status get_tree(const reading *r, fmm_machine *machine)
     return status;
 }
 
+/*
+ * source [NEAR_SIZES] of a full leaf with others around it, as measured, becomes that without what the leaf takes, *leaf.  A lone leaf is its own source,
+ * and full ones of the same size have many.
+ */
+static yoke_status split_near(const reading *r, double source[NEAR_SIZES], double *leaf)
+{
+    double lone = 0, full[NEAR_SIZES];
+    yoke_status status = get(r, FMM_LONE, lone_sizes[0], &lone);
+    if (status) return status;
+    int same = 0;
+    while (near_sizes[same] < lone_sizes[0]) same++;
+    for (int k = 0; k < NEAR_SIZES; k++) full[k] = source[k] * fmm_bench_sources(near_sizes[k]);
+    limit_by_next(NEAR_SIZES, full);
+    const double own = near_sizes[same], others = fmm_bench_sources(near_sizes[same]) - own;
+    *leaf = fmin(fmax(lone - own * (full[same] - lone) / others, 0), full[0]);
+    for (int k = 0; k < NEAR_SIZES; k++) source[k] = (full[k] - *leaf) / fmm_bench_sources(near_sizes[k]);
+    limit_by_next(NEAR_SIZES, source);
+    return YOKE_OK;
+}
+
 /* Of a source, straight between the sizes that were measured. */
 static yoke_status get_near(const reading *r, fmm_machine *machine)
 {
     double source[NEAR_SIZES];
-    yoke_status status = get_sizes(r, FMM_NEAR, source);
+    yoke_status status = get_measured(r, FMM_NEAR, source);
+    if (!status) status = split_near(r, source, &machine->near_leaf);
     for (int n = 1, k = 0; n <= FMM_SMALL_LEAF && !status; n++) {
         while (near_sizes[k + 1] < n) k++;
         const double part = (double)(n - near_sizes[k]) / (near_sizes[k + 1] - near_sizes[k]);
@@ -251,6 +301,7 @@ static yoke_status read_all(const reading *r, fmm_machine *machine)
     if (!status) status = get_order_costs(r, FMM_TABLES, found.tables);
     if (!status) status = get_pairs(r, &found);
     if (!status) status = get_order_costs(r, FMM_CELL, found.cell);
+    if (!status) status = get_order_costs(r, FMM_VISIT, found.visit);
     if (!status) status = get_leaves(r, &found);
     if (!status) *machine = found;
     return status;

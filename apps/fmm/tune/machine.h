@@ -34,10 +34,12 @@ typedef struct fmm_machine_options {
 typedef struct fmm_machine {
     double tree_particle, tree_leaf;                          /* tree and lists = so much for each */
     double near[FMM_SMALL_LEAF + 1], large;                   /* near field = these times the sources and large pairs of fmm_cell_counts */
-    double list;                                              /* of far pairs, for each target and source */
+    double near_leaf;                                         /* and so much for each leaf */
+    double list;                                              /* of far pairs, for each parent */
     double tables[FMM_MAX_ORDER + 1];                         /* of the operators, once */
     double pair[FMM_MAX_ORDER + 1], batch[FMM_MAX_ORDER + 1]; /* M2L = so much for each target and source, and for each batch of them */
     double cell[FMM_MAX_ORDER + 1];                           /* M2M and L2L of a child */
+    double visit[FMM_MAX_ORDER + 1];                          /* M2P and P2L of a cell, for each particle */
     double leaf[FMM_MAX_ORDER + 1], particle[FMM_MAX_ORDER + 1]; /* P2M and L2P = so much for each */
 } fmm_machine;
 
@@ -48,7 +50,7 @@ typedef struct fmm_machine {
 yoke_status fmm_machine_get(yoke_run *run, int64_t device, int gradient, fmm_machine *machine);
 
 /*
- * Measures all of it, and then as fmm_machine_get; on the active devices of the run: some hundredths of a second for each operation and size, 3 s in all.  The run's store keeps it when
+ * Measures all of it, and then as fmm_machine_get; on the active devices of the run: some hundredths of a second for each operation and size, 3 to 5 s in all.  The run's store keeps it when
  * the run is saved.  A run without meters: powers are not measured.
  * Errors: those of yoke_run_calibrate, of the trial and of progress, MEMORY.
  */

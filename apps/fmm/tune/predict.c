@@ -2,25 +2,23 @@
 
 #include <math.h>
 
-#include "method/method.h"
-
 static double near_of(const fmm_machine *machine, const fmm_cell_counts *cells)
 {
-    double sum = (double)cells->large * machine->large;
+    double sum = (double)cells->leaves * machine->near_leaf + (double)cells->large * machine->large;
     for (int n = 1; n <= FMM_SMALL_LEAF; n++) sum += (double)cells->sources[n] * machine->near[n];
     return sum;
 }
 
 /*
- * M2L of a level: batches of pairs in the same direction, of the children of parents that follow each other.  Where there are few pairs, some batches have
- * none, by chance.
+ * Lists and M2L of a level.  Pairs of the same direction of up to 128 cells that follow each other are a batch.  Where there are few pairs, some batches
+ * have none, by chance.
  */
-static double translations_of(const fmm_machine *machine, int order, double targets_and_sources, double parents)
+static double translations_of(const fmm_machine *machine, int order, double parents, double cells, double targets_and_sources)
 {
-    enum { DIRECTIONS = 316, TOGETHER = 16 };
-    const double most = ceil(parents / TOGETHER) * DIRECTIONS;
+    enum { DIRECTIONS = 316, TOGETHER = 128 };
+    const double most = ceil(cells / TOGETHER) * DIRECTIONS;
     const double batches = most > 0 ? most * (1 - exp(-targets_and_sources / most)) : 0;
-    return targets_and_sources * (machine->list + machine->pair[order]) + batches * machine->batch[order];
+    return parents * machine->list + targets_and_sources * machine->pair[order] + batches * machine->batch[order];
 }
 
 /* counts, cells: of all depths; from level 2 on there are far pairs. */
@@ -31,7 +29,7 @@ static double far_of(const fmm_machine *machine, int64_t particles, const fmm_co
     int highest = 0;
     for (int l = 2; l <= depth; l++) {
         const double targets_and_sources = 2 * (double)(counts[l].far - counts[l - 1].far);
-        sum += translations_of(machine, order[l], targets_and_sources, (double)(counts[l].parents - counts[l - 1].parents));
+        sum += translations_of(machine, order[l], (double)cells[l - 1].leaves, (double)cells[l].leaves, targets_and_sources);
         if (order[l] > highest) highest = order[l];
     }
     sum += (double)cells[depth].cells * machine->cell[highest];
@@ -87,17 +85,16 @@ fmm_seconds fmm_predict_adaptive(const fmm_machine *machine, int64_t particles, 
     double pairs = 2 * (double)operations->near + (double)particles, pair = near_pair_of(machine, pairs, (double)operations->sources);
     double extra = 2 * (double)operations->uneven * (one_way(gradient) - 1);
     fmm_seconds s = {.tree = LONG_KEYS * (double)particles * machine->tree_particle + (double)operations->leaves * machine->tree_leaf,
-                     .near = (pairs + extra) * pair};
+                     .near = (pairs + extra) * pair + (double)operations->leaves * machine->near_leaf};
     int highest = 0;
     for (int l = 2; l <= operations->depth; l++)
         if (order[l] > highest) highest = order[l];
     for (int l = 2; l <= operations->depth; l++) {
         const fmm_level_operations *at = &operations->level[l];
-        s.far += translations_of(machine, order[l], 2 * (double)at->far, (double)(at[-1].cells - at[-1].leaves)) +
+        s.far += translations_of(machine, order[l], (double)(at[-1].cells - at[-1].leaves), (double)at->cells, 2 * (double)at->far) +
                  (l > 2 ? (double)at->cells * machine->cell[highest] : 0);
         s.far += (double)at->leaves * machine->leaf[highest] + (double)at->particles * machine->particle[highest];
-        /* One M2P and one P2L each, which take as long as so many pairs in one direction. */
-        s.far += 2 * (double)at->w_particles * (double)fmm_method_direct(order[l], gradient) * machine->large * one_way(gradient);
+        s.far += (double)at->w_particles * machine->visit[order[l]];
     }
     if (operations->depth > 1) s.tree += tables_of(machine, operations->depth, order);
     s.total = s.tree + s.near + s.far;
