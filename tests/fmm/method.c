@@ -332,6 +332,43 @@ static void results_have_the_same_bits_for_any_number_of_threads(void **state)
     omp_set_num_threads(before);
 }
 
+/* Runs with a low order, then the far field again with others: the bits of runs with these. */
+static void the_far_field_alone_is_run_again_with_other_orders(void **state)
+{
+    (void)state;
+    static const int64_t capacities[] = {0, 30};
+    fmm_particles *p = generated(FMM_SHELLS, 3000, FMM_RANDOM);
+    for (int gradient = 0; gradient < 2; gradient++)
+        for (int kind = 0; kind < 2; kind++) {
+            const fmm_method_options options = {
+                .depth = kind ? FMM_MAX_DEPTH : 3, .capacity = capacities[kind], .direct = 8, .gradient = gradient};
+            fmm_method *kept = NULL, *fresh = NULL;
+            fmm_field *again = field_for(p, gradient), *right = field_for(p, gradient);
+            fmm_method_seconds seconds = {0};
+            assert_int_equal(fmm_method_create(p, &options, &kept), YOKE_OK);
+            assert_int_equal(fmm_method_create(p, &options, &fresh), YOKE_OK);
+            assert_int_equal(fmm_method_set_order(kept, 2), YOKE_OK);
+            assert_int_equal(fmm_method_run_far(kept, p->charge, again, NULL), YOKE_ERROR_ARGUMENT); /* there was no run */
+            assert_int_equal(fmm_method_run(kept, p->charge, again, NULL), YOKE_OK);
+            for (int order = 9; order > 2; order -= 4) {
+                assert_int_equal(fmm_method_set_order(kept, order), YOKE_OK);
+                assert_int_equal(fmm_method_set_order(fresh, order), YOKE_OK);
+                assert_int_equal(fmm_method_run_far(kept, p->charge, again, &seconds), YOKE_OK);
+                assert_int_equal(fmm_method_run(fresh, p->charge, right, NULL), YOKE_OK);
+                assert_same_bits(again, right);
+                assert_true(seconds.between > 0 && fmm_method_count(kept).far == fmm_method_count(fresh).far);
+            }
+            fmm_expanded expanded;
+            assert_int_equal(fmm_method_sort_charges(kept, p->charge, &expanded), YOKE_OK);
+            assert_int_equal(fmm_method_run_far(kept, p->charge, again, NULL), YOKE_ERROR_ARGUMENT); /* they may be others */
+            fmm_method_destroy(kept);
+            fmm_method_destroy(fresh);
+            fmm_field_destroy(again);
+            fmm_field_destroy(right);
+        }
+    fmm_particles_destroy(p);
+}
+
 static void levels_may_have_orders_of_their_own(void **state)
 {
     (void)state;
@@ -452,6 +489,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(fields_turn_and_move_with_the_particles),
     cmocka_unit_test(the_sum_of_all_forces_falls_with_the_order),
     cmocka_unit_test(results_have_the_same_bits_for_any_number_of_threads),
+    cmocka_unit_test(the_far_field_alone_is_run_again_with_other_orders),
     cmocka_unit_test(levels_may_have_orders_of_their_own),
     cmocka_unit_test(extents_and_charges_may_be_huge_or_tiny),
     cmocka_unit_test(samples_have_the_error_of_all),

@@ -1,4 +1,5 @@
 #include <omp.h>
+#include <string.h>
 
 #include "method/parts.h"
 
@@ -17,13 +18,20 @@ static void hand_down(fmm_method *m, int level, int64_t first, int64_t last, fmm
     }
 }
 
+static void set_zero(const fmm_targets *targets)
+{
+    double *const sums[4] = {targets->potential, targets->gx, targets->gy, targets->gz};
+    for (int c = 0; c < 4 && sums[c]; c++) memset(sums[c], 0, (size_t)targets->count * sizeof(double));
+}
+
 /* The leaf's local expansion, and the multipole expansions of its list W, at its particles. */
 static void evaluate_leaf(fmm_method *m, int64_t leaf)
 {
     const fmm_leaves *leaves = &m->tree->leaves;
     int level = leaves->level[leaf];
     int32_t cell = leaves->cell[leaf];
-    const fmm_targets targets = fmm_targets_at(m, leaves->particle[leaf], leaves->particle[leaf + 1] - leaves->particle[leaf]);
+    const fmm_targets targets = fmm_targets_in(m, m->far, leaves->particle[leaf], leaves->particle[leaf + 1] - leaves->particle[leaf]);
+    set_zero(&targets);
     if (level >= FMM_FAR_LEVEL) {
         const fmm_frame frame = fmm_frame_of(m, level, cell);
         fmm_l2p(m->operators, &frame, fmm_local(m, level, cell), &targets);

@@ -156,7 +156,8 @@ yoke_status fmm_method_set_orders(fmm_method *m, const int *order)
     destroy_expansions(m);
     destroy_operators(m);
     if (m->tree->depth < FMM_FAR_LEVEL) return YOKE_OK;
-    yoke_status status = create_operators(m, order);
+    yoke_status status = m->far ? YOKE_OK : fmm_field_create(m->context, m->tree->count, m->sum->gx != NULL, &m->far);
+    if (!status) status = create_operators(m, order);
     if (!status) status = create_expansions(m);
     return status;
 }
@@ -203,6 +204,7 @@ void fmm_method_destroy(fmm_method *m)
     yoke_release(context, m->slice);
     yoke_release(context, m->block);
     fmm_field_destroy(m->sum);
+    fmm_field_destroy(m->far);
     fmm_particles_destroy(m->sorted);
     fmm_tree_destroy(m->tree);
     yoke_release(context, m);
@@ -261,6 +263,7 @@ void fmm_add_far(fmm_method *m, int threads, fmm_worker *workers, fmm_method_sec
 /* The charges in their units and in the tree's order. */
 static yoke_status sort_charges(fmm_method *m, const double *charge)
 {
+    m->near_is_known = false; /* its sums are where charges are on their way */
     yoke_status status = fmm_scale_charges(m->context, m->tree->count, charge, &m->scale.charge, m->sum->potential);
     if (!status) fmm_tree_sort(m->tree, m->sum->potential, m->sorted->charge);
     return status;
@@ -297,7 +300,7 @@ yoke_status fmm_method_expand(fmm_method *m, int order, fmm_expanded *expanded)
     return status;
 }
 
-yoke_status fmm_method_begin(fmm_method *m, const double *charge, const fmm_field *field)
+static yoke_status check_field(const fmm_method *m, const fmm_field *field)
 {
     if (field->count != m->tree->count || !field->gx != !m->sum->gx)
         return yoke_fail(m->context, YOKE_ERROR_ARGUMENT, "a field of %lld particles %s gradients, where the method has %lld %s them",
@@ -305,7 +308,13 @@ yoke_status fmm_method_begin(fmm_method *m, const double *charge, const fmm_fiel
                          m->sum->gx ? "with" : "without");
     if (!m->operators && m->tree->depth >= FMM_FAR_LEVEL)
         return yoke_fail(m->context, YOKE_ERROR_ARGUMENT, "no orders were set: call fmm_method_set_orders before a run");
-    yoke_status status = sort_charges(m, charge);
+    return YOKE_OK;
+}
+
+yoke_status fmm_method_begin(fmm_method *m, const double *charge, const fmm_field *field)
+{
+    yoke_status status = check_field(m, field);
+    if (!status) status = sort_charges(m, charge);
     if (status) return status;
     double *const sums[4] = {m->sum->potential, m->sum->gx, m->sum->gy, m->sum->gz};
     for (int c = 0; c < 4 && sums[c]; c++) {
@@ -316,33 +325,66 @@ yoke_status fmm_method_begin(fmm_method *m, const double *charge, const fmm_fiel
     return YOKE_OK;
 }
 
+/* The sums of near and far field at the particles. */
+static void restore(const fmm_method *m, const double *near, const double *far, double *values)
+{
+    const int32_t *order = m->tree->order;
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < m->tree->count; i++) values[order[i]] = near[i] + far[i];
+}
+
 yoke_status fmm_method_finish(fmm_method *m, const double *charge, fmm_field *field)
 {
-    yoke_status status = fmm_coincident_add(m->sorted, m->sorted->count, NULL, m->sum->potential);
+    yoke_status status = m->near_is_known ? YOKE_OK : fmm_coincident_add(m->sorted, m->sorted->count, NULL, m->sum->potential);
     if (status) return status;
-    fmm_tree_restore(m->tree, m->sum->potential, field->potential);
-    if (field->gx) {
-        fmm_tree_restore(m->tree, m->sum->gx, field->gx);
-        fmm_tree_restore(m->tree, m->sum->gy, field->gy);
-        fmm_tree_restore(m->tree, m->sum->gz, field->gz);
-    }
+    double *const near[4] = {m->sum->potential, m->sum->gx, m->sum->gy, m->sum->gz};
+    double *const values[4] = {field->potential, field->gx, field->gy, field->gz};
+    const bool both = fmm_has_far(m);
+    double *const far[4] = {both ? m->far->potential : NULL, both ? m->far->gx : NULL, both ? m->far->gy : NULL, both ? m->far->gz : NULL};
+    for (int c = 0; c < 4 && values[c]; c++)
+        if (both)
+            restore(m, near[c], far[c], values[c]);
+        else
+            fmm_tree_restore(m->tree, near[c], values[c]);
+    m->near_is_known = true;
     return fmm_scale_field(charge, m->scale, field);
+}
+
+/* On the host's cores alone. */
+static yoke_status add_far(fmm_method *m, fmm_method_seconds *seconds)
+{
+    int threads = omp_get_max_threads();
+    fmm_worker *workers = NULL;
+    if (!fmm_has_far(m)) return YOKE_OK;
+    yoke_status status = fmm_workers_create(m, threads, &workers);
+    if (!status) fmm_add_far(m, threads, workers, seconds);
+    fmm_workers_destroy(m, threads, workers);
+    return status;
 }
 
 yoke_status fmm_method_run(fmm_method *m, const double *charge, fmm_field *field, fmm_method_seconds *seconds)
 {
     fmm_method_seconds taken = {.tree = m->tree_s};
-    int threads = omp_get_max_threads();
-    fmm_worker *workers = NULL;
     yoke_status status = fmm_method_begin(m, charge, field);
-    if (!status && fmm_has_far(m)) {
-        status = fmm_workers_create(m, threads, &workers);
-        if (!status) fmm_add_far(m, threads, workers, &taken);
-        fmm_workers_destroy(m, threads, workers);
-    }
+    if (!status) status = add_far(m, &taken);
     if (status) return status;
     double clock_s = yoke_clock_s();
-    fmm_pass_near(m, threads, 0, m->tree->leaves.count);
+    fmm_pass_near(m, omp_get_max_threads(), 0, m->tree->leaves.count);
+    status = fmm_method_finish(m, charge, field);
+    taken.near = lap(&clock_s);
+    if (seconds && !status) *seconds = taken;
+    return status;
+}
+
+yoke_status fmm_method_run_far(fmm_method *m, const double *charge, fmm_field *field, fmm_method_seconds *seconds)
+{
+    fmm_method_seconds taken = {.tree = m->tree_s};
+    yoke_status status = check_field(m, field);
+    if (!status && !m->near_is_known)
+        return yoke_fail(m->context, YOKE_ERROR_ARGUMENT, "there is no run whose near field could be kept: call fmm_method_run");
+    if (!status) status = add_far(m, &taken);
+    if (status) return status;
+    double clock_s = yoke_clock_s();
     status = fmm_method_finish(m, charge, field);
     taken.near = lap(&clock_s);
     if (seconds && !status) *seconds = taken;

@@ -80,6 +80,13 @@ yoke_status fmm_method_expand(fmm_method *method, int order, fmm_expanded *expan
 yoke_status fmm_method_run(fmm_method *method, const double *charge, fmm_field *field, fmm_method_seconds *seconds);
 
 /*
+ * After a run of the same charges (also by shared.h): the far field again, with the orders that were set since, and the near field's sums of that run.
+ * The field is, bit for bit, that of a run with these orders.  seconds->near: of adding both.  Errors: ARGUMENT (also: there was no run, or other charges
+ * were sorted since), those of fmm_scale_field, MEMORY.
+ */
+yoke_status fmm_method_run_far(fmm_method *method, const double *charge, fmm_field *field, fmm_method_seconds *seconds);
+
+/*
  * Ordered pairs of the near field: of particles whose leaves are near each other; and of the far field: of cells (of the last run), and of a cell and a
  * particle (w: M2P; there are as many P2L).
  */

@@ -42,7 +42,9 @@ struct fmm_method {
     fmm_tree *tree;
     fmm_scale scale;       /* .charge is that of the run */
     fmm_particles *sorted; /* in units of scale, in the tree's order; the charges are those of the run */
-    fmm_field *sum;        /* at them */
+    fmm_field *sum;        /* at them, of the near field */
+    fmm_field *far;        /* the same, of the far field; NULL: there is none yet */
+    bool near_is_known;    /* sum is of the last run's charges */
     fmm_near_list near;
     fmm_w_list w;
     bool *is_large; /* [leaves] leaves that are cut into slices */
@@ -72,14 +74,19 @@ static inline fmm_frame fmm_frame_of(const fmm_method *m, int level, int64_t cel
     return frame;
 }
 
-/* Particles first ... first + count - 1 of the tree's order, and the sums there. */
-static inline fmm_targets fmm_targets_at(const fmm_method *m, int64_t first, int64_t count)
+/* Particles first ... first + count - 1 of the tree's order, and their places in a field. */
+static inline fmm_targets fmm_targets_in(const fmm_method *m, const fmm_field *f, int64_t first, int64_t count)
 {
     const fmm_particles *p = m->sorted;
-    const fmm_field *f = m->sum;
     if (!f->gx) return (fmm_targets){count, p->x + first, p->y + first, p->z + first, f->potential + first, NULL, NULL, NULL};
     return (fmm_targets){count,         p->x + first,  p->y + first, p->z + first, f->potential + first,
                          f->gx + first, f->gy + first, f->gz + first};
+}
+
+/* The same in the near field. */
+static inline fmm_targets fmm_targets_at(const fmm_method *m, int64_t first, int64_t count)
+{
+    return fmm_targets_in(m, m->sum, first, count);
 }
 
 /* The particles of a leaf. */
@@ -110,7 +117,7 @@ yoke_status fmm_workers_create(fmm_method *m, int threads, fmm_worker **workers)
 void fmm_workers_destroy(fmm_method *m, int threads, fmm_worker *workers);
 /* Upward, between and downward; uses no context. */
 void fmm_add_far(fmm_method *m, int threads, fmm_worker *workers, fmm_method_seconds *seconds);
-/* The sums in the field's units and order. */
+/* Both fields' sums in the field's units and order. */
 yoke_status fmm_method_finish(fmm_method *m, const double *charge, fmm_field *field);
 
 #endif

@@ -22,7 +22,7 @@ static yoke_status check_sample(fmm_solver *s, const fmm_particles *particles, c
     yoke_status status = fmm_solver_tell(s, FMM_STAGE_CHECK, "comparing with direct sums");
     const double begin_s = yoke_clock_s();
     if (!status) status = fmm_sample_error(particles, field, count, SAMPLE_SEED, &s->solution.sample);
-    s->solution.check_s = yoke_clock_s() - begin_s;
+    s->solution.check_s = (isnan(s->solution.check_s) ? 0 : s->solution.check_s) + yoke_clock_s() - begin_s;
     return status;
 }
 
@@ -75,7 +75,8 @@ static void keep_measured(fmm_solver *s, fmm_seconds taken)
                               : &s->tuned.measured[choice->depth]) = taken;
 }
 
-static yoke_status run(fmm_solver *s, const fmm_particles *particles, int order, fmm_field *field)
+/* raised: after a run with a lower order, whose near field is kept. */
+static yoke_status run(fmm_solver *s, const fmm_particles *particles, int order, bool raised, fmm_field *field)
 {
     fmm_solution *found = &s->solution;
     fmm_method_seconds seconds;
@@ -84,15 +85,16 @@ static yoke_status run(fmm_solver *s, const fmm_particles *particles, int order,
     yoke_status status = fmm_method_set_order(s->method, order);
     if (!status) status = fmm_solver_tell(s, FMM_STAGE_RUN, what);
     if (!status)
-        status = s->options.devices ? run_shared(s, particles->charge, field, &seconds)
-                                    : fmm_method_run(s->method, particles->charge, field, &seconds);
+        status = raised               ? fmm_method_run_far(s->method, particles->charge, field, &seconds)
+                 : s->options.devices ? run_shared(s, particles->charge, field, &seconds)
+                                      : fmm_method_run(s->method, particles->charge, field, &seconds);
     if (status) return status;
     const fmm_method_pairs pairs = fmm_method_count(s->method);
     const fmm_seconds taken = fmm_solver_seconds(&seconds);
-    keep_measured(s, taken);
     found->order = order;
-    found->far_s = taken.far;
-    found->near_s = taken.near;
+    found->near_s = taken.near + (raised ? found->near_s : 0);
+    keep_measured(s, (fmm_seconds){.tree = taken.tree, .near = found->near_s, .far = taken.far});
+    found->far_s = taken.far + (raised ? found->far_s : 0);
     found->far_pairs = (double)pairs.far;
     return check_sample(s, particles, &pairs, field);
 }
@@ -109,13 +111,13 @@ yoke_status fmm_solver_compute(fmm_solver *s, const fmm_particles *particles, fm
 {
     fmm_solution *found = &s->solution;
     fmm_accuracy accuracy = s->accuracy;
-    yoke_status status = run(s, particles, found->order, field);
+    yoke_status status = run(s, particles, found->order, false, field);
     for (int missing; !status && (missing = order_missing(s, &accuracy)) > 0;) {
-        yoke_log(s->context, YOKE_LOG_WARNING, "order %d may leave an error of %.2g instead of %.2g: running again with order %d",
-                 found->order, found->forces ? found->sample.force : found->sample.potential, found->requested_error,
-                 found->order + missing);
+        yoke_log(s->context, YOKE_LOG_WARNING,
+                 "order %d may leave an error of %.2g instead of %.2g: running the far field again with order %d", found->order,
+                 found->forces ? found->sample.force : found->sample.potential, found->requested_error, found->order + missing);
         found->raised += missing;
-        status = run(s, particles, found->order + missing, field);
+        status = run(s, particles, found->order + missing, true, field);
         accuracy.potential_uncertainty = accuracy.force_uncertainty = INFINITY; /* the prediction is of another order */
     }
     return status;

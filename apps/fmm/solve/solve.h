@@ -65,7 +65,7 @@ typedef struct fmm_solution {
     fmm_sample sample;                           /* count 0: not done */
     int parts;                                   /* 0: the near field was not shared among devices */
     fmm_shared_part part[FMM_MAX_PARTS];
-    double tree_s, tune_s, far_s, near_s, check_s;
+    double tree_s, tune_s, far_s, near_s, check_s; /* of all runs */
 } fmm_solution;
 
 /* One of which nothing is known. */
@@ -89,7 +89,7 @@ yoke_status fmm_solver_choose(fmm_solver *solver, const fmm_particles *particles
 
 /*
  * The field's arrays are overwritten; it has gradients as the options say.  A run whose error is above the request by the sample (near/sample.h) and the
- * prediction together is done again with a higher order, with a warning.  solution: written on success.
+ * prediction together is followed by the far field with a higher order, with a warning.  solution: written on success.
  * Errors: as above; those of fmm_method_run, fmm_shared_open, fmm_shared_run and fmm_sample_error.
  */
 yoke_status fmm_solver_run(fmm_solver *solver, const fmm_particles *particles, fmm_change change, fmm_field *field, fmm_solution *solution);
