@@ -293,6 +293,40 @@ static void the_depth_of_least_time_is_that_of_a_search_over_all(void **state)
     assert_true(different > 2);
 }
 
+/* A second run, whose powers come from the store, plans by them in its first plan; it took the fastest tree before, and its peak power was not known. */
+static void powers_in_the_store_serve_the_first_choice_of_another_run(void **state)
+{
+    (void)state;
+    char path[64];
+    known costs = usual;
+    (void)snprintf(path, sizeof path, "tune-powers-%ld.json", (long)getpid());
+    const yoke_run_options options = {
+        .devices = "openmp", .objective = YOKE_OBJECTIVE_ENERGY, .declared = "idle=30,busy=50", .store = path, .keep_frequencies = 1};
+    const fmm_machine_options machine_options = {.gradient = 1, .trial = trial, .user = &costs};
+    fmm_particles *p = cloud_create(context, UNIFORM, 5000);
+    fmm_analysis *analysis = NULL;
+    assert_int_equal(fmm_analysis_create(p, 4, &analysis), YOKE_OK);
+    fmm_machine machine;
+    yoke_run *run = open_run(path);
+    measure(run, &costs, &machine);
+    assert_int_equal(yoke_run_save(run, NULL), YOKE_OK);
+    yoke_run_destroy(run);
+    for (int r = 0; r < 2; r++) {
+        fmm_choice choice = {.first = 0, .last = 4};
+        assert_int_equal(yoke_run_create(context, &options, &run), YOKE_OK);
+        assert_int_equal(fmm_machine_get(run, 0, 1, &machine), YOKE_OK);
+        if (r == 0) assert_int_equal(fmm_machine_measure_powers(context, run, &machine_options), YOKE_OK);
+        for (int d = 0; d <= 4; d++) fmm_depth_predict(&machine, analysis, d, 4, &choice.of[d]);
+        assert_int_equal(fmm_choose(run, 0, 1, &machine, &choice), YOKE_OK);
+        assert_true(choice.predicted.time_s > 0 && choice.predicted.energy_j > 0 && choice.predicted.peak_power_w > 0);
+        if (r == 0) assert_int_equal(yoke_run_save(run, NULL), YOKE_OK);
+        yoke_run_destroy(run);
+    }
+    fmm_analysis_destroy(analysis);
+    fmm_particles_destroy(p);
+    (void)remove(path);
+}
+
 /* An adaptive tree by plain arithmetic from the lists that it has; `near` costs the same for each pair. */
 static double adaptive_by_hand(const known *k, fmm_tree *tree, int64_t capacity, int p)
 {
@@ -490,6 +524,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(sources_of_leaves_are_counted_by_size),
     cmocka_unit_test(units_of_the_benchmark_are_those_that_are_counted),
     cmocka_unit_test(the_depth_of_least_time_is_that_of_a_search_over_all),
+    cmocka_unit_test(powers_in_the_store_serve_the_first_choice_of_another_run),
     cmocka_unit_test(adaptive_trees_are_taken_where_they_are_faster),
     cmocka_unit_test(cells_between_two_depths_are_taken_where_they_are_faster),
     cmocka_unit_test(the_tree_of_an_analysis_serves_a_run),
