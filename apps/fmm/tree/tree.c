@@ -77,26 +77,27 @@ fmm_box fmm_box_around_cells(const fmm_particles *particles, int64_t cells)
     return box;
 }
 
-/* The cell of a level in one coordinate; -1: outside or not finite. */
-static int64_t cell_of(double value, double low, double side, int level)
+/* The cell of a level in one coordinate, at the part t of the box's side; of no use where t is not 0 ... 1. */
+static uint32_t cell_of(double t, int32_t cells)
 {
-    const int64_t cells = (int64_t)1 << level;
-    double t = (value - low) / side;
-    if (!(t >= 0 && t <= 1)) return -1;
-    int64_t cell = (int64_t)(t * (double)cells);
-    return cell < cells ? cell : cells - 1;
+    const int32_t cell = (int32_t)(t * cells);
+    return (uint32_t)(cell - (cell == cells));
 }
 
 /* Keys of the particles' cells on a level.  Errors: ARGUMENT. */
 static yoke_status make_keys(const fmm_particles *p, const fmm_box *box, int level, uint64_t *keys)
 {
     int64_t bad = p->count;
+    const int32_t cells = (int32_t)1 << level;
 #pragma omp parallel for schedule(static) reduction(min : bad)
     for (int64_t i = 0; i < p->count; i++) {
-        int64_t at[3] = {cell_of(p->x[i], box->low[0], box->side, level), cell_of(p->y[i], box->low[1], box->side, level),
-                         cell_of(p->z[i], box->low[2], box->side, level)};
-        if ((at[0] < 0 || at[1] < 0 || at[2] < 0) && i < bad) bad = i;
-        keys[i] = fmm_key((const uint32_t[3]){(uint32_t)at[0], (uint32_t)at[1], (uint32_t)at[2]});
+        const double x = (p->x[i] - box->low[0]) / box->side, y = (p->y[i] - box->low[1]) / box->side,
+                     z = (p->z[i] - box->low[2]) / box->side;
+        if (!(x >= 0 && x <= 1 && y >= 0 && y <= 1 && z >= 0 && z <= 1)) { /* or not finite */
+            bad = i < bad ? i : bad;
+            continue;
+        }
+        keys[i] = fmm_key((const uint32_t[3]){cell_of(x, cells), cell_of(y, cells), cell_of(z, cells)});
     }
     if (bad == p->count) return YOKE_OK;
     return yoke_fail(p->context, YOKE_ERROR_ARGUMENT,
