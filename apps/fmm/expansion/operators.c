@@ -6,6 +6,8 @@
 #include "expansion/parts.h"
 #include "expansion/rotation.h"
 
+enum { SERIAL_ORDER = 8 /* tables up to this one take less time than to wake other threads */ };
+
 /* ---------------------------------------------------------------------------------------------- recurrences */
 
 /* For degrees up to order + 1: gradients of multipole expansions need that one. */
@@ -82,7 +84,7 @@ static void create_octants(fmm_operators *o, double **numbers)
     }
 }
 
-/* The tables of a polar angle, made where no direction before has it. */
+/* The tables of a polar angle, with room for them where no direction before has it. */
 static void find_angle(fmm_operators *o, int vertical, int horizontal, double **numbers, fmm_translation *t)
 {
     int i = 0;
@@ -92,12 +94,19 @@ static void find_angle(fmm_operators *o, int vertical, int horizontal, double **
         o->angle[o->angles].vertical = vertical, o->angle[o->angles].horizontal = horizontal;
         o->angle[o->angles].rotation = *numbers, o->angle[o->angles++].rotation_back = *numbers + size;
         *numbers += 2 * size;
-        /* The sign: sum conj(M_k^n) (-1)^k S_(l+k)^(m+n) of a vector on the z axis has n = -m only, and conj(M_k^-m) = (-1)^m M_k^m. */
-        const fmm_rotation rotations[2] = {{FMM_ROTATION_REGULAR, 0, 1}, {FMM_ROTATION_IRREGULAR, 1, 0}};
-        double *const table[2] = {o->angle[i].rotation, o->angle[i].rotation_back};
-        fmm_rotation_tables(o->order, sqrt(horizontal), sqrt(vertical), 2, rotations, table);
     }
     t->rotation = o->angle[i].rotation, t->rotation_back = o->angle[i].rotation_back;
+}
+
+/* The sign: sum conj(M_k^n) (-1)^k S_(l+k)^(m+n) of a vector on the z axis has n = -m only, and conj(M_k^-m) = (-1)^m M_k^m. */
+static void fill_angles(fmm_operators *o)
+{
+    const fmm_rotation rotations[2] = {{FMM_ROTATION_REGULAR, 0, 1}, {FMM_ROTATION_IRREGULAR, 1, 0}};
+#pragma omp parallel for schedule(dynamic) if (o->order > SERIAL_ORDER)
+    for (int i = 0; i < o->angles; i++) {
+        double *const table[2] = {o->angle[i].rotation, o->angle[i].rotation_back};
+        fmm_rotation_tables(o->order, sqrt(o->angle[i].horizontal), sqrt(o->angle[i].vertical), 2, rotations, table);
+    }
 }
 
 static int direction_index(int x, int y, int z) { return ((z + 3) * 7 + y + 3) * 7 + x + 3; }
@@ -120,6 +129,7 @@ static void create_directions(fmm_operators *o, double **numbers)
                 find_angle(o, z * z, horizontal, numbers, t);
                 aim(o->order, (const double[3]){x, y, z}, 0, 1, t);
             }
+    fill_angles(o);
 }
 
 /* ------------------------------------------------------------------------------------------------ operators */
