@@ -276,7 +276,8 @@ static fmm_expanded expanded_of(const fmm_method *m, int order)
                           .operators = m->operators,
                           .order = order,
                           .stride = m->stride,
-                          .multipole = (double *const *)m->multipole};
+                          .multipole = (double *const *)m->multipole,
+                          .w = &m->w};
 }
 
 yoke_status fmm_method_sort_charges(fmm_method *m, const double *charge, fmm_expanded *expanded)

@@ -11,7 +11,7 @@
 
 #include "expansion/expansion.h"
 #include "particles/field.h"
-#include "tree/tree.h"
+#include "tree/lists.h"
 
 typedef struct fmm_method fmm_method;
 
@@ -65,6 +65,7 @@ typedef struct fmm_expanded {
     int order;
     int64_t stride;           /* doubles from one cell's expansion to the next */
     double *const *multipole; /* [level][cell * stride], about the cells' centres, in units of their edges; NULL on levels 0 and 1 */
+    const fmm_w_list *w;
 } fmm_expanded;
 
 /* The charges' particles in the tree's order, and no expansions yet: order -1.  Errors: those of fmm_scale_charges. */

@@ -3,24 +3,25 @@
 #include <float.h>
 #include <math.h>
 #include <stdbool.h>
+#include <stdlib.h>
 
 #include "tune/norms.h"
 #include "tune/tails.h"
 
 enum {
-    FIRST_HIGHEST = 10, /* order that the first orders are compared with */
-    ABOVE = 4,          /* how far that order is above the others later */
-    SPAN = 3,           /* orders at once later */
+    ABOVE = 3,      /* how far the order that others are compared with is above them, at least, */
+    ABOVE_HIGH = 5, /* and from FMM_NEAREST_FROM on, where errors between corners fall slowly, and not evenly */
+    SPAN = 3,       /* orders at once */
     LARGEST = FMM_MAX_ORDER - 2,
-    MOST_TIMES = 5,
-    CELLS = 16,     /* that are drawn on each level */
-    NEAR_CELLS = 48 /* the same where only the nearest far cells count, which takes less for each */
+    MOST_TIMES = 6,
+    DRAWS = 40,            /* cells of all levels; */
+    DRAWS_OF_NEAREST = 96, /* where only the nearest far cells count, which takes less for each */
+    ALIKE = 3              /* draws for an order serve orders that are no further from it */
 };
 
 #define CERTAINTY 2.0    /* standard errors that are kept away from the request */
 #define NEAR 0.3         /* parts of a request that are near enough to it not to look for a lower order */
 #define TYPICAL_FALL 0.6 /* of an error from one order to the next */
-#define FEW_ORDERS 1e-5  /* requests from which on low orders are too low */
 
 typedef struct search {
     yoke_context *context;
@@ -29,6 +30,12 @@ typedef struct search {
     int depth;
     fmm_norms norms;
     double rounding;
+    fmm_expanded expanded; /* order -1: not yet */
+    fmm_model model;       /* of that order */
+    int drawn;             /* order that cells were drawn for; -1: none yet */
+    int draws;
+    fmm_draw draw[DRAWS_OF_NEAREST + FMM_LEAST_DRAWS * (FMM_MAX_DEPTH + 1)];
+    bool complete[FMM_MAX_DEPTH + 1]; /* of levels: all cells were drawn */
     bool measured[LARGEST + 1];
     fmm_accuracy known[LARGEST + 1];
 } search;
@@ -82,20 +89,47 @@ static double upper(const search *s, int order)
                                         : a->potential * (1 + CERTAINTY * a->potential_uncertainty);
 }
 
-/* Measures orders [orders] (ascending), all below `highest`. */
-static yoke_status measure(search *s, int highest, int orders, const int *order)
+/* Multipole expansions of an order or a higher one. */
+static yoke_status expand(search *s, int order)
 {
-    fmm_expanded expanded;
-    fmm_tail tails[(FMM_MAX_DEPTH + 1) * FMM_MAX_TAILS];
-    int levels = s->depth - 1, cells = order[0] < FMM_NEAREST_FROM ? CELLS : NEAR_CELLS; /* levels from 2 on */
-    yoke_status status = fmm_method_expand(s->method, highest, &expanded);
-    for (int l = 0; l < levels && !status; l++) status = fmm_tails_measure(&expanded, l + 2, cells, orders, order, tails + l * orders);
+    if (s->expanded.order >= order) return YOKE_OK;
+    yoke_status status = fmm_method_expand(s->method, order, &s->expanded);
+    if (!status) fmm_model_create(order, &s->model);
+    return status;
+}
+
+static yoke_status draw(search *s, int order)
+{
+    if (s->drawn >= 0 && abs(order - s->drawn) <= ALIKE) return YOKE_OK;
+    s->drawn = order;
+    return fmm_draw_cells(&s->expanded, &s->model, order, order < FMM_NEAREST_FROM ? DRAWS : DRAWS_OF_NEAREST, s->draw, &s->draws,
+                          s->complete);
+}
+
+/* The order that others, `highest` among them, are compared with. */
+static int reference_of(int highest)
+{
+    int order = highest + (highest < FMM_NEAREST_FROM ? ABOVE : ABOVE_HIGH);
+    return order < FMM_MAX_ORDER ? order : FMM_MAX_ORDER;
+}
+
+/* Measures successive orders. */
+static yoke_status measure(search *s, int first, int orders)
+{
+    int order[SPAN], reference = reference_of(first + orders - 1), levels = s->depth - 1;
+    fmm_tail tails[(FMM_MAX_DEPTH + 1) * SPAN];
+    for (int o = 0; o < orders; o++) order[o] = first + o;
+    yoke_status status = expand(s, reference);
+    if (!status) status = draw(s, first + orders / 2);
+    const fmm_survey_options options = {
+        .draws = s->draws, .draw = s->draw, .complete = s->complete, .reference = reference, .orders = orders, .order = order};
+    if (!status) status = fmm_tails_measure(&s->expanded, &options, tails);
     if (status) return status;
-    fmm_tail first = sum_levels(levels, orders, tails, 0), last = sum_levels(levels, orders, tails, orders - 1);
-    double ratio = fmin(factor(first.square, last.square, order[orders - 1] - order[0]), 0.6);
+    fmm_tail low = sum_levels(levels, orders, tails, 0), high = sum_levels(levels, orders, tails, orders - 1);
+    double ratio = fmin(factor(low.square, high.square, orders - 1), 0.6);
     for (int o = 0; o < orders; o++) {
         fmm_tail tail = sum_levels(levels, orders, tails, o);
-        s->known[order[o]] = accuracy_of(s, order[o], &tail, pow(ratio, highest - order[o]));
+        s->known[order[o]] = accuracy_of(s, order[o], &tail, pow(ratio, reference - order[o]));
         s->measured[order[o]] = true;
     }
     return YOKE_OK;
@@ -133,21 +167,31 @@ static int lower(const search *s, int kept)
 /* Orders first ... first + SPAN - 1, as far as there are such, without those up to `above` and from `below` on. */
 static yoke_status measure_some(search *s, int first, int above, int below)
 {
-    int order[SPAN], orders = 0;
-    for (int p = first; p < first + SPAN; p++)
-        if (p >= 0 && p > above && p < below) order[orders++] = p;
-    int highest = order[orders - 1] + ABOVE;
-    return measure(s, highest < FMM_MAX_ORDER ? highest : FMM_MAX_ORDER, orders, order);
+    int last = first + SPAN < below ? first + SPAN : below;
+    if (first <= above) first = above + 1;
+    return measure(s, first, last - first);
 }
 
-/* All low orders for a large error, else some about the guess. */
+/* The order at which errors by the model reach the request. */
+static int modelled(const search *s)
+{
+    double error[FMM_MAX_ORDER + 1], wanted = s->request->error * s->norms.potential;
+    const int known = s->expanded.order - 2; /* what higher degrees contribute is missing */
+    fmm_model_errors(&s->expanded, &s->model, error);
+    for (int p = 0; p <= known; p++)
+        if (error[p] <= wanted) return p;
+    double fall = fmax(0.25, fmin(sqrt(quotient(error[known], error[known - 2])), 0.75));
+    return known + (int)fmin(ceil(log(wanted / error[known]) / log(fall)), LARGEST);
+}
+
+/* The orders about that of the model. */
 static yoke_status measure_first(search *s)
 {
-    static const int low[] = {0, 1, 2, 3, 4, 5, 6};
-    int guess = s->request->guess;
-    if (guess <= 0 && s->request->error > FEW_ORDERS) return measure(s, FIRST_HIGHEST, 7, low);
-    if (guess <= 0) guess = fmm_order_guess(s->request->error);
-    int first = guess - SPAN / 2, last = LARGEST - SPAN + 1;
+    int guess = s->request->guess > 0 ? s->request->guess : fmm_order_guess(s->request->error);
+    guess = guess < 1 ? 1 : guess > LARGEST - 1 ? LARGEST - 1 : guess;
+    yoke_status status = expand(s, reference_of(guess + SPAN / 2));
+    if (status) return status;
+    int first = modelled(s) - SPAN / 2, last = LARGEST - SPAN + 1;
     return measure_some(s, first < 0 ? 0 : first > last ? last : first, -1, LARGEST + 1);
 }
 
@@ -183,6 +227,7 @@ yoke_status fmm_choose_order(fmm_method *method, const double *charge, const fmm
     yoke_status status = fmm_method_sort_charges(method, charge, &particles);
     if (status) return status;
     search s = {.context = particles.tree->context, .method = method, .request = request, .depth = particles.tree->depth};
+    s.expanded.order = s.drawn = -1;
     status = fmm_norms_sample(particles.particles, &s.norms);
     if (status) return status;
     s.rounding = rounding_of(&s.norms);
@@ -201,8 +246,8 @@ yoke_status fmm_choose_order(fmm_method *method, const double *charge, const fmm
 
 int fmm_order_guess(double error)
 {
-    double digits = fmax(0, -log10(error)); /* 4, 11, 20 and 30 for 1e-3, 1e-6, 1e-9 and 1e-12 */
-    return (int)fmin(digits + digits * digits / 8 + 0.5, FMM_MAX_ORDER);
+    double digits = fmax(0, -log10(error)); /* 4, 12, 22 and 36 for 1e-3, 1e-6, 1e-9 and 1e-12 */
+    return (int)fmin(digits + digits * digits / 6 + 1e-9, FMM_MAX_ORDER);
 }
 
 int fmm_order_missing(const fmm_request *request, const fmm_accuracy *accuracy, const fmm_sample *sample, int order)

@@ -4,18 +4,75 @@
 
 #include "tree/walk.h"
 
-/* Of each cell of a level. */
-typedef struct strength {
-    double plain;   /* as a source: of charges that cancel, and of charges that add up */
-    double corners; /* the same of those in its corners */
-    double targets; /* particles in its corners */
-} strength;
+enum {
+    MODEL_CELLS = 128,   /* of each level, from which the model's errors are summed */
+    CORNERS_FROM = 10,   /* order from which on corners are looked at */
+    CANDIDATES = 1 << 12 /* particles of a cell, among which some are drawn */
+};
 
 double fmm_sample_place(int64_t k, int64_t n)
 {
     double u = 0.618033988749894848 * ((double)k + 0.5); /* the golden ratio */
     return ((double)k + u - floor(u)) / (double)n;
 }
+
+/* ------------------------------------------------------------------------------------------------ the model's errors */
+
+/* Particles in the far cells of the cell where the walk is: in children of its parent's neighbours, without its own neighbours. */
+static double far_particles(const fmm_walk *walk, int l)
+{
+    const fmm_level *level = &walk->tree->level[l], *above = &walk->tree->level[l - 1];
+    double sum = 0;
+    for (int n = 0; n < FMM_NEIGHBOURS; n++) {
+        int32_t parent = walk->near[l - 1][n], cell = walk->near[l][n];
+        for (int32_t c = parent < 0 ? 0 : above->child[parent], last = parent < 0 ? 0 : above->child[parent + 1]; c < last; c++)
+            sum += level->end[c] - level->particle[c];
+        if (cell >= 0) sum -= level->end[cell] - level->particle[cell];
+    }
+    return sum;
+}
+
+static double particles_of(const fmm_level *level)
+{
+    double sum = 0; /* in adaptive trees a level has not all particles */
+    for (int64_t c = 0; c < level->count; c++) sum += level->end[c] - level->particle[c];
+    return sum;
+}
+
+/* The sum over the cells of a level of their powers, times the particles in their far cells; from cells drawn by their particles. */
+static void sum_powers(const fmm_expanded *e, const fmm_model *model, int l, double *sum)
+{
+    const fmm_level *level = &e->tree->level[l];
+    const double all = particles_of(level);
+    double power[FMM_MAX_ORDER + 1], before = 0;
+    const int cells = level->count < MODEL_CELLS ? (int)level->count : MODEL_CELLS;
+    fmm_walk walk;
+    fmm_walk_start(&walk, e->tree);
+    for (int64_t c = 0, k = 0; c < level->count; c++) {
+        double here = level->end[c] - level->particle[c], times = cells == level->count;
+        before += here;
+        for (; cells < level->count && k < cells && fmm_sample_place(k, cells) * all < before; k++) times++;
+        if (times == 0) continue;
+        fmm_walk_to(&walk, l, (int32_t)c);
+        fmm_model_powers(model, e->multipole[l] + c * e->stride, fmm_harmonics(e->order), power);
+        double weight = far_particles(&walk, l) * (cells < level->count ? times * all / (here * cells) : 1);
+        for (int i = 0; i <= model->highest; i++) sum[i] += weight * power[i];
+    }
+}
+
+void fmm_model_errors(const fmm_expanded *e, const fmm_model *model, double *error)
+{
+    for (int p = 0; p <= model->highest; p++) error[p] = 0;
+    for (int l = 2; l <= e->tree->depth; l++) {
+        double sum[FMM_MAX_ORDER + 1] = {0}, edge = fmm_tree_edge(e->tree, l), unit = edge * edge * (double)e->tree->count;
+        sum_powers(e, model, l, sum);
+        for (int p = 0; p <= model->highest; p++)
+            for (int k = 0; k <= model->highest; k++) error[p] += model->weight[p][k] * sum[k] / unit;
+    }
+    for (int p = 0; p <= model->highest; p++) error[p] = sqrt(error[p]) * fmm_model_bias(p);
+}
+
+/* ------------------------------------------------------------------------------------------------ draws of cells */
 
 /* How much the square of an error grows from the centre to a particle: 1 in a corner. */
 static double growth(const fmm_particles *p, int64_t i, const double centre[3], double edge, int order)
@@ -27,126 +84,157 @@ static double growth(const fmm_particles *p, int64_t i, const double centre[3], 
     return power;
 }
 
-static strength strength_of(const fmm_tree *tree, const fmm_particles *p, int l, int64_t cell, int order)
-{
-    double centre[3], edge = fmm_tree_edge(tree, l), sum = 0, squares = 0;
-    strength s = {0, 0, 0};
-    fmm_tree_centre(tree, l, cell, centre);
-    for (int32_t i = tree->level[l].particle[cell]; i < tree->level[l].end[cell]; i++) {
-        double square = p->charge[i] * p->charge[i], grown = growth(p, i, centre, edge, order);
-        sum += p->charge[i];
-        squares += square;
-        s.corners += square * grown;
-        s.targets += grown;
-    }
-    s.plain = squares + sum * sum;
-    return s;
-}
+/* Of the cells of a level: what they contribute to errors, of them and their siblings, and the errors that they receive. */
+typedef struct strengths {
+    double *source, *siblings; /* [cells], [cells of the level above] */
+    double *error, *corners;   /* [cells] all particles alike, and those in corners */
+    double total, in_corners;  /* sums of them, in units that all levels have in common */
+} strengths;
 
-static void add_near(const int32_t *near, const strength *strengths, double sign, strength *sum)
+static void set_sources(const fmm_expanded *e, int l, const double *factor, strengths *s)
 {
-    for (int n = 0; n < FMM_NEIGHBOURS; n++)
-        if (near[n] >= 0) sum->plain += sign * strengths[near[n]].plain, sum->corners += sign * strengths[near[n]].corners;
-}
-
-/*
- * Importance of each cell: of its particles by what its far cells do to them, and of those in corners.  Far cells: children of its parent's neighbours,
- * without its own neighbours.
- */
-static void set_importance(const fmm_tree *tree, int l, const strength *here, const strength *above, double *plain, double *corners)
-{
-    const fmm_level *level = &tree->level[l];
-#pragma omp parallel
-    {
-        fmm_walk walk;
-        fmm_walk_start(&walk, tree);
-#pragma omp for schedule(static)
-        for (int64_t c = 0; c < level->count; c++) {
-            strength far = {0, 0, 0};
-            fmm_walk_to(&walk, l, (int32_t)c);
-            add_near(walk.near[l - 1], above, 1, &far);
-            add_near(walk.near[l], here, -1, &far);
-            plain[c] = fmax(far.plain, 0) * (level->end[c] - level->particle[c]);
-            corners[c] = fmax(far.corners, 0) * here[c].targets;
+    const fmm_level *above = &e->tree->level[l - 1];
+    const int size = fmm_harmonics(e->order);
+#pragma omp parallel for schedule(static)
+    for (int64_t p = 0; p < above->count; p++) {
+        double siblings = 0;
+        for (int32_t c = above->child[p]; c < above->child[p + 1]; c++) {
+            const double *real = e->multipole[l] + c * e->stride, *imaginary = real + size;
+            double sum = 0;
+#pragma omp simd reduction(+ : sum)
+            for (int i = 0; i < size; i++) sum += factor[i] * (real[i] * real[i] + imaginary[i] * imaginary[i]);
+            s->source[c] = sum;
+            siblings += sum;
         }
+        s->siblings[p] = siblings;
     }
 }
 
-static double sum_of(int64_t count, const double *values)
+static double corners_of(const fmm_expanded *e, int l, int64_t c, int order)
 {
-    double sum = 0;
-    for (int64_t i = 0; i < count; i++) sum += values[i];
+    double centre[3], edge = fmm_tree_edge(e->tree, l), sum = 0;
+    fmm_tree_centre(e->tree, l, c, centre);
+    for (int32_t i = e->tree->level[l].particle[c]; i < e->tree->level[l].end[c]; i++) sum += growth(e->particles, i, centre, edge, order);
     return sum;
 }
 
-/* A quarter of the draws by shares, a quarter by importance, half by that of corners: no weight is above 4. */
-static int draw(const fmm_level *level, const double *plain, const double *corners, int most, fmm_draw *draws)
+static void set_targets(const fmm_expanded *e, int l, int order, strengths *s)
 {
-    double all = level->particle[level->count], here = 0; /* in adaptive trees a level has not all particles */
-    double total = sum_of(level->count, plain), in_corners = sum_of(level->count, corners), sum = 0;
+    const fmm_level *level = &e->tree->level[l];
+    const bool corners = order >= CORNERS_FROM;
+#pragma omp parallel
+    {
+        fmm_walk walk;
+        fmm_walk_start(&walk, e->tree);
+#pragma omp for schedule(static)
+        for (int64_t c = 0; c < level->count; c++) {
+            double far = 0;
+            fmm_walk_to(&walk, l, (int32_t)c);
+            for (int n = 0; n < FMM_NEIGHBOURS; n++) {
+                if (walk.near[l - 1][n] >= 0) far += s->siblings[walk.near[l - 1][n]];
+                if (walk.near[l][n] >= 0) far -= s->source[walk.near[l][n]];
+            }
+            s->error[c] = fmax(far, 0) * (level->end[c] - level->particle[c]);
+            s->corners[c] = corners ? fmax(far, 0) * corners_of(e, l, c, order) : 0;
+        }
+    }
+    double edge = fmm_tree_edge(e->tree, l);
+    for (int64_t c = 0; c < level->count; c++) s->total += s->error[c] / (edge * edge), s->in_corners += s->corners[c] / (edge * edge);
+}
+
+static void strengths_destroy(yoke_context *context, strengths *s)
+{
+    yoke_release(context, s->source);
+    yoke_release(context, s->siblings);
+    yoke_release(context, s->error);
+    yoke_release(context, s->corners);
+}
+
+static yoke_status strengths_create(const fmm_expanded *e, int l, int order, const double *factor, strengths *s)
+{
+    const int64_t cells = e->tree->level[l].count;
+    yoke_context *context = e->tree->context;
+    yoke_status status = yoke_allocate(context, cells, sizeof *s->source, &s->source);
+    if (!status) status = yoke_allocate(context, e->tree->level[l - 1].count, sizeof *s->siblings, &s->siblings);
+    if (!status) status = yoke_allocate(context, cells, sizeof *s->error, &s->error);
+    if (!status) status = yoke_allocate(context, cells, sizeof *s->corners, &s->corners);
+    if (status) return status;
+    set_sources(e, l, factor, s);
+    set_targets(e, l, order, s);
+    return YOKE_OK;
+}
+
+/* A quarter of the draws by particles, the others by errors, of these two thirds by those in corners: no weight is above 4. */
+static int draw(const fmm_tree *tree, int l, const strengths *s, int most, fmm_draw *draws)
+{
+    const fmm_level *level = &tree->level[l];
+    const double here = particles_of(level), edge = fmm_tree_edge(tree, l), unit = edge * edge;
+    double sum = 0;
     int count = 0;
-    for (int64_t c = 0; c < level->count; c++) here += level->end[c] - level->particle[c];
     for (int64_t c = 0, k = 0; c < level->count && k < most; c++) {
         double share = (level->end[c] - level->particle[c]) / here, times = 0;
-        double probability = 0.25 * share + 0.25 * (total > 0 ? plain[c] / total : share);
-        probability += 0.5 * (in_corners > 0 ? corners[c] / in_corners : share);
+        double error = s->total > 0 ? s->error[c] / (unit * s->total) : share;
+        double corners = s->in_corners > 0 ? s->corners[c] / (unit * s->in_corners) : error;
+        double probability = 0.25 * share + 0.25 * error + 0.5 * corners;
         for (sum += probability; k < most && (fmm_sample_place(k, most) < sum || c == level->count - 1); k++) times++;
-        if (times > 0) draws[count++] = (fmm_draw){(int32_t)c, times, share / probability * here / all};
+        if (times > 0) draws[count++] = (fmm_draw){l, (int32_t)c, times, share / probability * here / (double)tree->count / most};
     }
     return count;
 }
 
-yoke_status fmm_draw_cells(const fmm_tree *tree, const fmm_particles *particles, int l, int order, int most, fmm_draw *draws, int *count)
+static int take_all(const fmm_tree *tree, int l, fmm_draw *draws)
 {
     const fmm_level *level = &tree->level[l];
-    yoke_context *context = tree->context;
-    strength *here = NULL, *above = NULL;
-    double *plain = NULL, *corners = NULL;
-    if (level->count <= most) {
-        for (int32_t c = 0; c < level->count; c++) {
-            double share = (level->end[c] - level->particle[c]) / (double)tree->count;
-            draws[c] = (fmm_draw){c, 1, share * (double)level->count};
-        }
-        *count = (int)level->count;
-        return YOKE_OK;
+    for (int32_t c = 0; c < level->count; c++) draws[c] = (fmm_draw){l, c, 1, (level->end[c] - level->particle[c]) / (double)tree->count};
+    return (int)level->count;
+}
+
+yoke_status fmm_draw_cells(const fmm_expanded *e, const fmm_model *model, int order, int most, fmm_draw *draws, int *count,
+                           bool complete[FMM_MAX_DEPTH + 1])
+{
+    const fmm_tree *tree = e->tree;
+    strengths of[FMM_MAX_DEPTH + 1] = {0};
+    double factor[(FMM_MAX_ORDER + 1) * (FMM_MAX_ORDER + 2) / 2], sum = 0;
+    yoke_status status = YOKE_OK;
+    fmm_model_factors(model, order, factor);
+    for (int l = 2; l <= tree->depth && !status; l++) {
+        status = strengths_create(e, l, order, factor, &of[l]);
+        sum += order < CORNERS_FROM ? of[l].total : of[l].in_corners;
     }
-    yoke_status status = yoke_allocate(context, level->count, sizeof *here, &here);
-    if (!status) status = yoke_allocate(context, tree->level[l - 1].count, sizeof *above, &above);
-    if (!status) status = yoke_allocate(context, level->count, sizeof *plain, &plain);
-    if (!status) status = yoke_allocate(context, level->count, sizeof *corners, &corners);
-    if (!status) {
-#pragma omp parallel for schedule(dynamic, 8)
-        for (int64_t c = 0; c < level->count; c++) here[c] = strength_of(tree, particles, l, c, order);
-        for (int64_t c = 0; c < level->count; c++) {
-            above[level->parent[c]].plain += here[c].plain;
-            above[level->parent[c]].corners += here[c].corners;
-        }
-        set_importance(tree, l, here, above, plain, corners);
-        *count = draw(level, plain, corners, most, draws);
+    *count = 0;
+    for (int l = 2; l <= tree->depth && !status; l++) {
+        double part = sum > 0 ? (order < CORNERS_FROM ? of[l].total : of[l].in_corners) / sum : 0;
+        int draws_here = FMM_LEAST_DRAWS + (int)(part * most);
+        complete[l] = tree->level[l].count <= draws_here;
+        *count += complete[l] ? take_all(tree, l, draws + *count) : draw(tree, l, &of[l], draws_here, draws + *count);
     }
-    yoke_release(context, here);
-    yoke_release(context, above);
-    yoke_release(context, plain);
-    yoke_release(context, corners);
+    for (int l = 2; l <= tree->depth; l++) strengths_destroy(tree->context, &of[l]);
     return status;
 }
+
+/* ------------------------------------------------------------------------------------------------ draws of particles */
 
 int fmm_draw_particles(const fmm_tree *tree, const fmm_particles *particles, int level, int32_t cell, int order, int most, fmm_draw *draws)
 {
     int32_t first = tree->level[level].particle[cell], last = tree->level[level].end[cell];
-    double centre[3], edge = fmm_tree_edge(tree, level), total = 0, sum = 0, share = 1.0 / (last - first);
+    double centre[3], edge = fmm_tree_edge(tree, level), grown[CANDIDATES], total = 0, sum = 0;
+    const int all = last - first, candidates = all < CANDIDATES ? all : CANDIDATES;
     int count = 0;
-    if (last - first <= most) {
-        for (int32_t i = first; i < last; i++) draws[count++] = (fmm_draw){i, 1, 1};
+    if (all <= most) {
+        for (int32_t i = first; i < last; i++) draws[count++] = (fmm_draw){level, i, 1, 1.0 / all};
         return count;
     }
     fmm_tree_centre(tree, level, cell, centre);
-    for (int32_t i = first; i < last; i++) total += growth(particles, i, centre, edge, order);
-    for (int32_t i = first, k = 0; i < last && k < most; i++) {
-        double times = 0, grown = growth(particles, i, centre, edge, order);
-        double probability = 0.5 * share + 0.5 * (total > 0 ? grown / total : share);
-        for (sum += probability; k < most && (fmm_sample_place(k, most) < sum || i == last - 1); k++) times++;
-        if (times > 0) draws[count++] = (fmm_draw){i, times, share / probability};
+    for (int k = 0; k < candidates; k++) {
+        int32_t i = first + (int32_t)(candidates == all ? k : fmm_sample_place(k, candidates) * all);
+        grown[k] = order < CORNERS_FROM ? 1 : growth(particles, i, centre, edge, order);
+        total += grown[k];
+    }
+    for (int c = 0, k = 0; c < candidates && k < most; c++) {
+        double times = 0, probability = 0.5 / candidates + 0.5 * (total > 0 ? grown[c] / total : 1.0 / candidates);
+        int32_t i = first + (int32_t)(candidates == all ? c : fmm_sample_place(c, candidates) * all);
+        for (sum += probability; k < most && (fmm_sample_place(k, most) < sum || c == candidates - 1); k++) times++;
+        if (times > 0) draws[count++] = (fmm_draw){level, i, times, 1.0 / (candidates * probability * most)};
     }
     return count;
 }

@@ -8,21 +8,18 @@
 #include "tree/lists.h"
 #include "tune/draw.h"
 
-enum { TARGETS = 8 }; /* cells that a thread takes together, so that translations of one direction are several */
+enum { TARGETS = 16 }; /* cells that a thread takes together, so that translations of one direction are several */
 
 typedef struct survey {
     const fmm_expanded *expanded;
     const fmm_tree *tree; /* its tree, particles and operators */
     const fmm_particles *particles;
     const fmm_operators *operators;
-    int level, orders;
-    const int *order;
-    int draws;
-    fmm_draw *draw; /* [draws] cells */
+    const fmm_survey_options *options;
     fmm_tail *tail; /* [draws][orders] of them */
 } survey;
 
-enum { MOST_PARTICLES = 128 }; /* of a cell */
+enum { MOST_PARTICLES = 64 }; /* of a cell */
 typedef struct places {
     double x[MOST_PARTICLES], y[MOST_PARTICLES], z[MOST_PARTICLES];
     double potential[MOST_PARTICLES], gx[MOST_PARTICLES], gy[MOST_PARTICLES], gz[MOST_PARTICLES];
@@ -34,35 +31,40 @@ typedef struct bench {
     fmm_walk walk;
     fmm_far_list list;
     int64_t pairs;
-    int32_t *target, *source, *direction; /* [TARGETS * FMM_MAX_FAR / 8] */
-    double *local;                        /* of the highest order, and of another */
+    int32_t *target, *direction; /* [TARGETS * FMM_MAX_FAR / 8] */
+    const double **source;       /* the same: multipole expansions */
+    double *local;               /* of the highest order, and of another */
     double *work;
     const double *from[TARGETS];
     double *to[TARGETS];
-    places *places; /* [TARGETS] */
+    places *places;    /* [TARGETS] */
+    double *coarser;   /* local expansions of leaves of the list X, of the highest order */
+    double *multipole; /* of a cell of the list W, without low degrees */
 } bench;
 
 /* With high orders only the nearest far cells err: the others' terms are smaller by (2 / sqrt(8))^order or more. */
 static bool acts(const survey *s, int d)
 {
     int x = d % 7 - 3, y = d / 7 % 7 - 3, z = d / 49 - 3;
-    return s->order[0] < FMM_NEAREST_FROM || x * x + y * y + z * z < 8;
+    return s->options->order[0] < FMM_NEAREST_FROM || x * x + y * y + z * z < 8;
 }
 
 /* The far pairs of some targets, by direction. */
-static void list_pairs(const survey *s, bench *b, int64_t first, int64_t last)
+static void list_pairs(const survey *s, bench *b, int first, int last)
 {
-    const fmm_level *level = &s->tree->level[s->level];
     int64_t next[FMM_DIRECTIONS + 1] = {0};
     for (int fill = 0; fill < 2; fill++) {
-        for (int64_t t = first; t < last; t++) {
-            int32_t cell = s->draw[t].number, parent = level->parent[cell];
-            fmm_far_list_fill(&b->list, &b->walk, s->level, parent, parent + 1, FMM_PAIRS_BOTH);
+        for (int t = first; t < last; t++) {
+            const int l = s->options->draw[t].level;
+            const int32_t cell = s->options->draw[t].number, parent = s->tree->level[l].parent[cell];
+            fmm_far_list_fill(&b->list, &b->walk, l, parent, parent + 1, FMM_PAIRS_BOTH);
             for (int d = 0; d < FMM_DIRECTIONS; d++)
-                for (int64_t i = b->list.start[d]; i < b->list.start[d + 1]; i++) {
-                    if (b->list.target[i] != cell || !acts(s, d)) continue;
+                for (int64_t i = b->list.start[d]; i < b->list.start[d + 1] && acts(s, d); i++) {
+                    if (b->list.target[i] != cell) continue;
                     int64_t at = next[d]++;
-                    if (fill) b->target[at] = (int32_t)(t - first), b->source[at] = b->list.source[i], b->direction[at] = d;
+                    if (!fill) continue;
+                    b->target[at] = t - first, b->direction[at] = d;
+                    b->source[at] = s->expanded->multipole[l] + b->list.source[i] * s->expanded->stride;
                 }
         }
         int64_t sum = 0;
@@ -84,7 +86,7 @@ static void translate(const survey *s, bench *b, int64_t targets, int order, dou
         int d = b->direction[first], vector[3] = {d % 7 - 3, d / 7 % 7 - 3, d / 49 - 3};
         int64_t count = 0;
         for (; first + count < b->pairs && b->direction[first + count] == d; count++) {
-            b->from[count] = s->expanded->multipole[s->level] + b->source[first + count] * s->expanded->stride;
+            b->from[count] = b->source[first + count];
             b->to[count] = local + b->target[first + count] * size;
         }
         fmm_m2l_truncated(s->operators, order, vector, count, b->from, b->to, b->work);
@@ -92,11 +94,62 @@ static void translate(const survey *s, bench *b, int64_t targets, int order, dou
     }
 }
 
-/* Particles of a cell. */
-static int set_places(const survey *s, int32_t cell, places *at)
+/* Lists W and X of adaptive trees, whose errors fall faster than those of far pairs, matter with low orders only. */
+static bool has_lists(const survey *s) { return s->options->order[0] < FMM_NEAREST_FROM && s->tree->coarsest < s->tree->depth; }
+
+static fmm_frame frame_of(const survey *s, int level, int32_t cell)
+{
+    fmm_frame frame = {.scale = fmm_tree_edge(s->tree, level)};
+    fmm_tree_centre(s->tree, level, cell, frame.centre);
+    return frame;
+}
+
+/* List X: particles of leaves to the local expansion of a cell. */
+static void add_coarser(const survey *s, bench *b, const fmm_draw *cell, double *local)
 {
     const fmm_particles *p = s->particles;
-    int count = fmm_draw_particles(s->tree, p, s->level, cell, s->order[s->orders - 1], MOST_PARTICLES, at->draw);
+    const int32_t *particle = s->tree->leaves.particle;
+    const int l = cell->level;
+    if (l <= s->tree->coarsest || fmm_is_direct(s->tree, l, cell->number)) return;
+    fmm_walk_to(&b->walk, l, cell->number);
+    fmm_walk_find_coarser(&b->walk, l);
+    const fmm_frame frame = frame_of(s, l, cell->number);
+    for (int i = 0; i < b->walk.num_x[l]; i++) {
+        int32_t leaf = b->walk.x[l][i], first = particle[leaf];
+        const fmm_sources sources = {particle[leaf + 1] - first, p->x + first, p->y + first, p->z + first, p->charge + first};
+        fmm_p2l(s->operators, &frame, &sources, local);
+    }
+}
+
+/* Degrees up to an order of an expansion become 0. */
+static void clear(const survey *s, int order, double *expansion)
+{
+    const size_t bytes = (size_t)fmm_harmonics(order) * sizeof *expansion;
+    memset(expansion, 0, bytes);
+    memset(expansion + fmm_harmonics(s->expanded->order), 0, bytes);
+}
+
+/* List W: what multipole expansions lack with an order, at some particles of a leaf. */
+static void add_finer(const survey *s, bench *b, const fmm_draw *cell, int order, const fmm_targets *targets)
+{
+    const fmm_w_list *w = s->expanded->w;
+    if (!fmm_is_leaf(s->tree, cell->level, cell->number)) return;
+    const int32_t leaf = s->tree->level[cell->level].leaf[cell->number];
+    const size_t bytes = 2 * (size_t)fmm_harmonics(s->expanded->order) * sizeof(double);
+    for (int64_t k = w->start[leaf]; k < w->start[leaf + 1]; k++) {
+        const fmm_frame frame = frame_of(s, w->level[k], w->cell[k]);
+        memcpy(b->multipole, s->expanded->multipole[w->level[k]] + w->cell[k] * s->expanded->stride, bytes);
+        clear(s, order, b->multipole);
+        fmm_m2p(s->operators, &frame, b->multipole, targets);
+    }
+}
+
+/* Particles of a cell. */
+static int set_places(const survey *s, const fmm_draw *cell, places *at)
+{
+    const fmm_survey_options *o = s->options;
+    const fmm_particles *p = s->particles;
+    int count = fmm_draw_particles(s->tree, p, cell->level, cell->number, o->order[o->orders - 1], MOST_PARTICLES, at->draw);
     for (int k = 0; k < count; k++) {
         int32_t i = at->draw[k].number;
         at->x[k] = p->x[i], at->y[k] = p->y[i], at->z[k] = p->z[i];
@@ -104,18 +157,18 @@ static int set_places(const survey *s, int32_t cell, places *at)
     return count;
 }
 
-/* Mean errors at them, of a local expansion that is the error's. */
-static fmm_tail evaluate(const survey *s, int32_t cell, const double *local, int count, places *at)
+/* Mean errors of an order at them; local: what the cell's expansion lacks with it. */
+static fmm_tail evaluate(const survey *s, bench *b, const fmm_draw *cell, int order, const double *local, int count, places *at)
 {
     const double *charge = s->particles->charge;
-    double draws = 0;
     fmm_tail tail = {0};
-    fmm_frame frame = {.scale = fmm_tree_edge(s->tree, s->level)};
-    fmm_tree_centre(s->tree, s->level, cell, frame.centre);
-    for (int k = 0; k < count; k++) at->potential[k] = at->gx[k] = at->gy[k] = at->gz[k] = 0, draws += at->draw[k].times;
-    fmm_l2p(s->operators, &frame, local, &(fmm_targets){count, at->x, at->y, at->z, at->potential, at->gx, at->gy, at->gz});
+    const fmm_frame frame = frame_of(s, cell->level, cell->number);
+    const fmm_targets targets = {count, at->x, at->y, at->z, at->potential, at->gx, at->gy, at->gz};
+    for (int k = 0; k < count; k++) at->potential[k] = at->gx[k] = at->gy[k] = at->gz[k] = 0;
+    fmm_l2p(s->operators, &frame, local, &targets);
+    if (has_lists(s)) add_finer(s, b, cell, order, &targets);
     for (int k = 0; k < count; k++) {
-        double q = charge[at->draw[k].number], weight = at->draw[k].times * at->draw[k].weight / draws;
+        double q = charge[at->draw[k].number], weight = at->draw[k].times * at->draw[k].weight;
         tail.mean += weight * at->potential[k];
         tail.square += weight * at->potential[k] * at->potential[k];
         tail.force_square += weight * q * q * (at->gx[k] * at->gx[k] + at->gy[k] * at->gy[k] + at->gz[k] * at->gz[k]);
@@ -123,47 +176,63 @@ static fmm_tail evaluate(const survey *s, int32_t cell, const double *local, int
     return tail;
 }
 
-static void survey_targets(const survey *s, bench *b, int first, int last)
+/* What the local expansions of some targets lack with an order: the difference to the reference, and high degrees of those of the list X. */
+static void set_lacking(const survey *s, bench *b, int targets, int order, double *lacking)
 {
-    int targets = last - first, size = 2 * fmm_harmonics(s->expanded->order), count[TARGETS];
-    double *reference = b->local, *lower = reference + TARGETS * size;
-    list_pairs(s, b, first, last);
-    translate(s, b, targets, s->expanded->order, reference);
-    for (int t = 0; t < targets; t++) count[t] = set_places(s, s->draw[first + t].number, &b->places[t]);
-    for (int o = 0; o < s->orders; o++) {
-        translate(s, b, targets, s->order[o], lower);
-        for (int i = 0; i < targets * size; i++) lower[i] -= reference[i];
-        for (int t = 0; t < targets; t++)
-            s->tail[(first + t) * s->orders + o] = evaluate(s, s->draw[first + t].number, lower + t * size, count[t], &b->places[t]);
+    const int size = 2 * fmm_harmonics(s->expanded->order);
+    translate(s, b, targets, order, lacking);
+    for (int t = 0; t < targets; t++) {
+        double *one = lacking + t * size;
+        for (int k = 0; k < size; k++) one[k] = b->local[t * size + k] - one[k];
+        if (!has_lists(s)) continue;
+        memcpy(b->multipole, b->coarser + t * size, (size_t)size * sizeof *one);
+        clear(s, order, b->multipole);
+        for (int k = 0; k < size; k++) one[k] += b->multipole[k];
     }
 }
 
-/* Means over draws, and their standard errors. */
-static void collect(const survey *s, fmm_tail *tail)
+static void survey_targets(const survey *s, bench *b, int first, int last)
 {
-    double draws = 0;
-    for (int t = 0; t < s->draws; t++) draws += s->draw[t].times;
-    for (int o = 0; o < s->orders; o++) {
-        fmm_tail sum = {0};
-        for (int t = 0; t < s->draws; t++) {
-            const fmm_draw *at = &s->draw[t];
-            const fmm_tail *one = &s->tail[t * s->orders + o];
-            sum.mean += at->times / draws * at->weight * one->mean;
-            sum.square += at->times / draws * at->weight * one->square;
-            sum.force_square += at->times / draws * at->weight * one->force_square;
-        }
-        for (int t = 0; t < s->draws; t++) {
-            const fmm_draw *at = &s->draw[t];
-            const fmm_tail *one = &s->tail[t * s->orders + o];
-            double square = at->weight * one->square - sum.square;
-            double force = at->weight * one->force_square - sum.force_square;
-            sum.square_error += at->times / draws / draws * square * square;
-            sum.force_square_error += at->times / draws / draws * force * force;
-        }
-        sum.square_error = sqrt(sum.square_error);
-        sum.force_square_error = sqrt(sum.force_square_error);
-        tail[o] = sum;
+    const fmm_survey_options *o = s->options;
+    int targets = last - first, size = 2 * fmm_harmonics(s->expanded->order), count[TARGETS];
+    double *lacking = b->local + TARGETS * size;
+    list_pairs(s, b, first, last);
+    translate(s, b, targets, o->reference, b->local);
+    memset(b->coarser, 0, (size_t)(targets * size) * sizeof *b->coarser);
+    for (int t = 0; t < targets; t++) {
+        count[t] = set_places(s, &o->draw[first + t], &b->places[t]);
+        if (has_lists(s)) add_coarser(s, b, &o->draw[first + t], b->coarser + t * size);
     }
+    for (int i = 0; i < o->orders; i++) {
+        set_lacking(s, b, targets, o->order[i], lacking);
+        for (int t = 0; t < targets; t++)
+            s->tail[(first + t) * o->orders + i] =
+                evaluate(s, b, &o->draw[first + t], o->order[i], lacking + t * size, count[t], &b->places[t]);
+    }
+}
+
+/* Means over the draws of a level, tail [draws][orders] with weights, and their standard errors. */
+static fmm_tail collect(const fmm_survey_options *o, const fmm_tail *of, int order, int first, int last, bool complete)
+{
+    fmm_tail sum = {0};
+    double draws = 0;
+    for (int t = first; t < last; t++) {
+        const fmm_tail *one = &of[t * o->orders + order];
+        double weight = o->draw[t].times * o->draw[t].weight;
+        draws += o->draw[t].times;
+        sum.mean += weight * one->mean;
+        sum.square += weight * one->square;
+        sum.force_square += weight * one->force_square;
+    }
+    for (int t = first; t < last && !complete; t++) {
+        const fmm_tail *one = &of[t * o->orders + order];
+        double weight = o->draw[t].weight, times = o->draw[t].times * draws / fmax(draws - 1, 1);
+        sum.square_error += times * pow(weight * one->square - sum.square / draws, 2);
+        sum.force_square_error += times * pow(weight * one->force_square - sum.force_square / draws, 2);
+    }
+    sum.square_error = sqrt(sum.square_error);
+    sum.force_square_error = sqrt(sum.force_square_error);
+    return sum;
 }
 
 static void bench_destroy(yoke_context *context, bench *b)
@@ -175,6 +244,8 @@ static void bench_destroy(yoke_context *context, bench *b)
     yoke_release(context, b->local);
     yoke_release(context, b->work);
     yoke_release(context, b->places);
+    yoke_release(context, b->coarser);
+    yoke_release(context, b->multipole);
 }
 
 static yoke_status bench_create(const survey *s, bench *b)
@@ -189,35 +260,39 @@ static yoke_status bench_create(const survey *s, bench *b)
     if (!status) status = yoke_allocate(context, 2 * TARGETS * size, sizeof *b->local, &b->local);
     if (!status) status = yoke_allocate(context, (int64_t)fmm_translation_work(s->operators), sizeof *b->work, &b->work);
     if (!status) status = yoke_allocate(context, TARGETS, sizeof *b->places, &b->places);
+    if (!status) status = yoke_allocate(context, TARGETS * size, sizeof *b->coarser, &b->coarser);
+    if (!status) status = yoke_allocate(context, size, sizeof *b->multipole, &b->multipole);
     return status;
 }
 
 static yoke_status survey_all(const survey *s)
 {
-    int threads = omp_get_max_threads();
+    const int threads = omp_get_max_threads(), draws = s->options->draws;
     bench *benches = NULL;
     yoke_status status = yoke_allocate(s->tree->context, threads, sizeof *benches, &benches);
     for (int t = 0; t < threads && !status; t++) status = bench_create(s, &benches[t]);
     if (!status) {
 #pragma omp parallel for schedule(dynamic)
-        for (int first = 0; first < s->draws; first += TARGETS)
-            survey_targets(s, &benches[omp_get_thread_num()], first, first + TARGETS < s->draws ? first + TARGETS : s->draws);
+        for (int first = 0; first < draws; first += TARGETS)
+            survey_targets(s, &benches[omp_get_thread_num()], first, first + TARGETS < draws ? first + TARGETS : draws);
     }
     for (int t = 0; t < threads && benches; t++) bench_destroy(s->tree->context, &benches[t]);
     yoke_release(s->tree->context, benches);
     return status;
 }
 
-yoke_status fmm_tails_measure(const fmm_expanded *expanded, int level, int cells, int orders, const int *order, fmm_tail *tail)
+yoke_status fmm_tails_measure(const fmm_expanded *expanded, const fmm_survey_options *o, fmm_tail *tail)
 {
     survey s = {.expanded = expanded, .tree = expanded->tree, .particles = expanded->particles, .operators = expanded->operators};
-    s.level = level, s.orders = orders, s.order = order;
-    yoke_status status = yoke_allocate(s.tree->context, cells, sizeof *s.draw, &s.draw);
-    if (!status) status = yoke_allocate(s.tree->context, (int64_t)cells * orders, sizeof *s.tail, &s.tail);
-    if (!status) status = fmm_draw_cells(s.tree, s.particles, level, order[orders - 1], cells, s.draw, &s.draws);
+    s.options = o;
+    yoke_status status = yoke_allocate(s.tree->context, (int64_t)o->draws * o->orders, sizeof *s.tail, &s.tail);
     if (!status) status = survey_all(&s);
-    if (!status) collect(&s, tail);
+    for (int l = 2, first = 0; l <= s.tree->depth && !status; l++) {
+        int last = first;
+        while (last < o->draws && o->draw[last].level == l) last++;
+        for (int i = 0; i < o->orders; i++) tail[(l - 2) * o->orders + i] = collect(o, s.tail, i, first, last, o->complete[l]);
+        first = last;
+    }
     yoke_release(s.tree->context, s.tail);
-    yoke_release(s.tree->context, s.draw);
     return status;
 }

@@ -7,7 +7,7 @@
 #ifndef FMM_TUNE_TAILS_H
 #define FMM_TUNE_TAILS_H
 
-#include "method/method.h"
+#include "tune/draw.h"
 
 enum {
     FMM_MAX_TAILS = 16,   /* orders at once */
@@ -24,9 +24,16 @@ typedef struct fmm_tail {
 } fmm_tail;
 
 /*
- * tail [orders]: what the far pairs of a level contribute with orders order [orders] (ascending), each below the expansions' order, which is the higher
- * order that they are compared with.  At most `cells` cells are drawn.  Errors: MEMORY.
+ * What the far pairs of the levels of some cells (fmm_draw_cells) contribute with orders order [orders] (ascending): the difference to a higher order,
+ * `reference`, which the expansions have at least.  tail [levels * orders]: of level l, 2 ... the tree's depth, from (l - 2) * orders on.  Errors: MEMORY.
  */
-yoke_status fmm_tails_measure(const fmm_expanded *expanded, int level, int cells, int orders, const int *order, fmm_tail *tail);
+typedef struct fmm_survey_options {
+    int draws;
+    const fmm_draw *draw;
+    const bool *complete; /* by level */
+    int reference, orders;
+    const int *order;
+} fmm_survey_options;
+yoke_status fmm_tails_measure(const fmm_expanded *expanded, const fmm_survey_options *options, fmm_tail *tail);
 
 #endif
