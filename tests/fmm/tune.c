@@ -14,7 +14,8 @@
 /* Seconds of a unit of each operation by its size; and how often it was asked. */
 typedef struct known {
     double near_start, near_pair, near_leaf, pair, points, batch;
-    int disturbed; /* size of each operation whose calls take a thousand times as long; 0: none */
+    int disturbed; /* size of each operation whose calls take longer, a thousand times or ... */
+    double times;  /* so many times, if above 0; disturbed 0: none */
     int calls;
 } known;
 
@@ -55,7 +56,7 @@ static yoke_status trial(void *user, fmm_operation operation, int size, int64_t 
     (void)calls;
     k->calls++;
     *seconds = (double)fmm_bench_units(operation, size) * unit_of(k, operation, size);
-    if (k->disturbed > 0 && size == k->disturbed) *seconds *= 1000;
+    if (k->disturbed > 0 && size == k->disturbed) *seconds *= k->times > 0 ? k->times : 1000;
     return YOKE_OK;
 }
 
@@ -106,6 +107,30 @@ static void costs_of_a_machine_are_found(void **state)
     assert_costs(&machine, &usual);
     assert_near(machine.large, source_of(&usual, 128) / 128, 1e-9);
     yoke_run_destroy(run);
+}
+
+/* What the run plans with is what the trees were predicted with, also where measurements were disturbed: of order 8, and of leaves of 64 particles. */
+static void plans_are_by_the_predicted_times_where_measurements_were_disturbed(void **state)
+{
+    (void)state;
+    fmm_particles *p = cloud_create(context, UNIFORM, 20000);
+    fmm_analysis *analysis = NULL;
+    assert_int_equal(fmm_analysis_create(p, 4, &analysis), YOKE_OK);
+    for (int disturbed = 8; disturbed <= 64; disturbed += 56) {
+        known costs = usual;
+        fmm_machine machine;
+        fmm_choice choice = {.first = 0, .last = 4};
+        costs.disturbed = disturbed;
+        costs.times = 3;
+        yoke_run *run = open_run(NULL);
+        measure(run, &costs, &machine);
+        for (int d = 0; d <= 4; d++) fmm_depth_predict(&machine, analysis, d, 8, &choice.of[d]);
+        assert_int_equal(fmm_choose(run, 0, 1, &machine, &choice), YOKE_OK);
+        assert_near(choice.predicted.time_s, fmm_chosen(&choice)->predicted.total, 5e-3);
+        yoke_run_destroy(run);
+    }
+    fmm_analysis_destroy(analysis);
+    fmm_particles_destroy(p);
 }
 
 /* Those of order 8 and of leaves of 8 particles; they count as the next size that was measured, 10 and 12. */
@@ -161,6 +186,91 @@ static void costs_in_the_store_are_found_again_by_another_run(void **state)
     run = open_run(path); /* without gradients the sums are others */
     assert_int_equal(fmm_machine_get(run, 0, 0, &again), YOKE_ERROR_UNAVAILABLE);
     yoke_run_destroy(run);
+    (void)remove(path);
+}
+
+/* ---------------------------------------------------------------------------------------------- learning from runs */
+
+/* Costs were measured while other programs had the cores: each is `wrong` times the truth.  Every third run is disturbed and takes five times as long. */
+static double after_runs(double wrong, int runs, int disturbed)
+{
+    fmm_factor factor = {1, 0};
+    for (int r = 0; r < runs; r++) factor = fmm_factor_learn(factor, (disturbed && r % 3 == 2 ? 5 : 1) / wrong);
+    assert_int_equal(factor.runs, runs);
+    return wrong * factor.value;
+}
+
+static void costs_measured_on_a_busy_machine_heal_within_some_runs(void **state)
+{
+    (void)state;
+    assert_near(after_runs(1, 20, 0), 1, 1e-12);
+    assert_near(after_runs(3, 6, 0), 1, 0.15);
+    assert_near(after_runs(3, 20, 0), 1, 0.05);
+    assert_near(after_runs(0.8, 30, 0), 1, 0.1);
+    assert_near(after_runs(3, 12, 1), 1, 0.15);
+}
+
+static void disturbed_runs_hardly_change_what_is_predicted(void **state)
+{
+    (void)state;
+    assert_near(after_runs(1, 3, 1), 1, 0.06);
+    assert_near(after_runs(1, 40, 1), 1, 0.1);
+    assert_near(after_runs(1.1, 40, 1), 1, 0.1);
+    fmm_factor factor = {1, 0};
+    for (int r = 0; r < 1000; r++) factor = fmm_factor_learn(factor, 1e30);
+    assert_true(factor.value <= FMM_MOST_FACTOR);
+    for (int r = 0; r < 1000; r++) factor = fmm_factor_learn(factor, 1e-300);
+    assert_true(factor.value >= 1 / FMM_MOST_FACTOR);
+    const double bad[] = {NAN, INFINITY, 0, -1};
+    for (int k = 0; k < 4; k++) assert_true(fmm_factor_learn(factor, bad[k]).runs == factor.runs);
+}
+
+/* A tree of depth 3 that took other times than was predicted; what was learned serves another tuner, and no other kernels. */
+static void what_runs_taught_is_in_the_store(void **state)
+{
+    (void)state;
+    char path[64];
+    (void)snprintf(path, sizeof path, "tune-factors-%ld.json", (long)getpid());
+    known costs = usual;
+    fmm_machine machine;
+    yoke_run *run = open_run(path);
+    measure(run, &costs, &machine);
+    assert_int_equal(yoke_run_save(run, NULL), YOKE_OK);
+    yoke_run_destroy(run);
+    fmm_particles *p = cloud_create(context, UNIFORM, 20000);
+    const fmm_tune_options options = {.store = path, .gradient = 1, .depth = 3};
+    for (int r = 0; r < 3; r++) {
+        fmm_tuner *tuner = NULL;
+        fmm_tuned tuned;
+        assert_int_equal(fmm_tuner_create(context, &options, &tuner), YOKE_OK);
+        fmm_tuner_set_particles(tuner, p);
+        assert_int_equal(fmm_tuner_choose(tuner, 8, &tuned), YOKE_OK);
+        const fmm_depth *of = fmm_chosen(&tuned.choice);
+        fmm_analysis *analysis = NULL;
+        fmm_depth plain;
+        assert_int_equal(fmm_analysis_create(p, 3, &analysis), YOKE_OK);
+        fmm_depth_predict(&machine, analysis, 3, 8, &plain);
+        fmm_analysis_destroy(analysis);
+        double expected = 1;
+        for (int k = 0; k < r; k++) expected *= exp(0.05 / (k + 2));
+        for (int part = 0; part < FMM_TIMED_PARTS; part++) assert_int_equal(tuned.factor[part].runs, part == FMM_PART_TREE ? 0 : r);
+        assert_near(of->predicted.near, plain.predicted.near * (r == 0 ? 1 : tuned.factor[FMM_PART_NEAR].value), 1e-9);
+        assert_near(tuned.factor[FMM_PART_FAR].value, expected, 1e-9);
+        assert_near(of->predicted.total, of->predicted.tree + of->predicted.near + of->predicted.far, 1e-12);
+        tuned.measured[3] = (fmm_seconds){
+            .tree = NAN, .near = 0.5 * plain.predicted.near, .far = exp(0.05) * of->predicted.far, .total = plain.predicted.total};
+        assert_int_equal(fmm_tuner_learn(tuner, &tuned), YOKE_OK);
+        fmm_tuner_destroy(tuner);
+    }
+    run = open_run(path);
+    assert_int_equal(fmm_machine_get(run, 0, 1, &machine), YOKE_OK);
+    assert_true(machine.factor[FMM_PART_NEAR].value < 0.6 && machine.factor[FMM_PART_NEAR].runs == 3);
+    yoke_run_destroy(run);
+    run = open_run(path);
+    measure(run, &costs, &machine); /* measured anew: nothing is known of predictions by these costs */
+    for (int part = 0; part < FMM_TIMED_PARTS; part++) assert_true(machine.factor[part].value == 1 && machine.factor[part].runs == 0);
+    yoke_run_destroy(run);
+    fmm_particles_destroy(p);
     (void)remove(path);
 }
 
@@ -519,8 +629,12 @@ static void each_operation_takes_time_and_wrong_sizes_are_refused(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(costs_of_a_machine_are_found),
     cmocka_unit_test(disturbed_measurements_count_as_the_next_size),
+    cmocka_unit_test(plans_are_by_the_predicted_times_where_measurements_were_disturbed),
     cmocka_unit_test(what_a_batch_takes_beside_its_pairs_is_found),
     cmocka_unit_test(costs_in_the_store_are_found_again_by_another_run),
+    cmocka_unit_test(costs_measured_on_a_busy_machine_heal_within_some_runs),
+    cmocka_unit_test(disturbed_runs_hardly_change_what_is_predicted),
+    cmocka_unit_test(what_runs_taught_is_in_the_store),
     cmocka_unit_test(sources_of_leaves_are_counted_by_size),
     cmocka_unit_test(units_of_the_benchmark_are_those_that_are_counted),
     cmocka_unit_test(the_depth_of_least_time_is_that_of_a_search_over_all),

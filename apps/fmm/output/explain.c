@@ -37,6 +37,17 @@ static void print_tree(app_terminal *terminal, const fmm_tuned *tuned, const cha
               app_number_text(energy, 8, 2, of->predicted_j));
 }
 
+static const char *const part_names[FMM_TIMED_PARTS] = {"tree", "near", "far"};
+
+/* What earlier runs taught. */
+static void print_corrections(app_terminal *terminal, const fmm_tuned *tuned)
+{
+    for (int part = 0; part < FMM_TIMED_PARTS; part++)
+        app_print(terminal, "%s %s x %.3g (%lld runs)", part ? "," : "predictions corrected by earlier runs:", part_names[part],
+                  tuned->factor[part].value, (long long)tuned->factor[part].runs);
+    app_print(terminal, "\n");
+}
+
 double fmm_explain_regret(const fmm_tuned *tuned)
 {
     const double chosen_s = fmm_chosen_measured(tuned)->total;
@@ -66,6 +77,7 @@ void fmm_explain_print(app_terminal *terminal, const fmm_tuned *tuned)
     if (choice->cells > 0) print_tree(terminal, tuned, "cells", choice->cells, &choice->of_cells, tuned->measured_cells.total);
     for (int k = 0; k < choice->num_capacities; k++)
         print_tree(terminal, tuned, "leaf", choice->capacity[k], &choice->at[k], tuned->measured_at[k].total);
+    print_corrections(terminal, tuned);
     if (!isnan(regret)) app_print(terminal, "the chosen tree took %.1f %% longer than the fastest\n", 100 * regret);
 }
 
@@ -140,6 +152,18 @@ static json_t *tree_json(int depth, int64_t cells, int64_t capacity, const fmm_d
                      app_json_number(of->predicted_j));
 }
 
+static json_t *correction_json(const fmm_factor *factor)
+{
+    return json_pack("{s:o, s:I}", "factor", app_json_number(factor->value), "runs", (json_int_t)factor->runs);
+}
+
+static json_t *corrections_json(const fmm_tuned *tuned)
+{
+    return json_pack("{s:o, s:o, s:o}", part_names[FMM_PART_TREE], correction_json(&tuned->factor[FMM_PART_TREE]),
+                     part_names[FMM_PART_NEAR], correction_json(&tuned->factor[FMM_PART_NEAR]), part_names[FMM_PART_FAR],
+                     correction_json(&tuned->factor[FMM_PART_FAR]));
+}
+
 json_t *fmm_explain_json(const fmm_tuned *tuned)
 {
     json_t *costs = json_array();
@@ -152,6 +176,7 @@ json_t *fmm_explain_json(const fmm_tuned *tuned)
         costs = app_json_append(
             costs, tree_json(tuned->choice.depth_at[k], 0, tuned->choice.capacity[k], &tuned->choice.at[k], &tuned->measured_at[k]));
     if (!tuned) return json_pack("{s:o}", "costs", costs);
-    return json_pack("{s:o, s:o, s:b, s:o, s:o}", "costs", costs, "regret", app_json_number(fmm_explain_regret(tuned)), "costs_measured",
-                     tuned->measured_now, "costs_s", app_json_number(tuned->machine_s), "analysis_s", app_json_number(tuned->analysis_s));
+    return json_pack("{s:o, s:o, s:o, s:b, s:o, s:o}", "costs", costs, "corrections", corrections_json(tuned), "regret",
+                     app_json_number(fmm_explain_regret(tuned)), "costs_measured", tuned->measured_now, "costs_s",
+                     app_json_number(tuned->machine_s), "analysis_s", app_json_number(tuned->analysis_s));
 }

@@ -75,6 +75,13 @@ static void keep_measured(fmm_solver *s, fmm_seconds taken)
                               : &s->tuned.measured[choice->depth]) = taken;
 }
 
+/* Of a run whose tree was chosen for these particles; devices that share the near field have times of their own. */
+static yoke_status learn(fmm_solver *s)
+{
+    if (!s->chosen || !s->solution.chose || s->options.devices) return YOKE_OK;
+    return fmm_tuner_learn(s->tuner, &s->tuned);
+}
+
 /* raised: after a run with a lower order, whose near field is kept. */
 static yoke_status run(fmm_solver *s, const fmm_particles *particles, int order, bool raised, fmm_field *field)
 {
@@ -112,6 +119,7 @@ yoke_status fmm_solver_compute(fmm_solver *s, const fmm_particles *particles, fm
     fmm_solution *found = &s->solution;
     fmm_accuracy accuracy = s->accuracy;
     yoke_status status = run(s, particles, found->order, false, field);
+    if (!status) status = learn(s);
     for (int missing; !status && (missing = order_missing(s, &accuracy)) > 0;) {
         yoke_log(s->context, YOKE_LOG_WARNING,
                  "order %d may leave an error of %.2g instead of %.2g: running the far field again with order %d", found->order,

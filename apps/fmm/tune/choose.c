@@ -101,18 +101,13 @@ static void make_round(const fmm_machine *machine, const fmm_depth *of, int grad
                              .device = host,
                              .units = units_of(of->predicted.tree, TREE_SIZE * machine->tree_particle + machine->tree_leaf),
                              .barrier = 1};
-    phases[1] =
-        (yoke_phase){.work = work->near,
-                     .calls = 1,
-                     .cut = 0,
-                     .units = units_of(of->predicted.near, machine->near[NEAR_SIZE] + machine->near_leaf / fmm_bench_sources(NEAR_SIZE))};
-    phases[2] =
-        (yoke_phase){.work = work->far,
-                     .calls = 1,
-                     .cut = -1,
-                     .device = host,
-                     .units = units_of(of->predicted.far, machine->pair[order] + machine->batch[order] / fmm_bench_batch(FMM_PAIR, order)),
-                     .barrier = 1};
+    phases[1] = (yoke_phase){.work = work->near, .calls = 1, .cut = 0, .units = units_of(of->predicted.near, machine->near_unit)};
+    phases[2] = (yoke_phase){.work = work->far,
+                             .calls = 1,
+                             .cut = -1,
+                             .device = host,
+                             .units = units_of(of->predicted.far, machine->pair_unit[order]),
+                             .barrier = 1};
 }
 
 /* Uniform trees, then adaptive ones, then the one between two depths. */

@@ -68,6 +68,13 @@ void fmm_work_name(fmm_operation operation, int size, int gradient, char name[FM
     (void)snprintf(name, FMM_WORK_BYTES, "fmm %s%s", text, has_gradient && !gradient ? " potential" : "");
 }
 
+/* Of a factor: its value, as seconds of one unit; and the runs that it rests on and one more. */
+static void factor_name(int part, int runs, int gradient, char name[FMM_WORK_BYTES])
+{
+    static const char *const parts[FMM_TIMED_PARTS] = {"tree", "near", "far"};
+    (void)snprintf(name, FMM_WORK_BYTES, "fmm %s %s%s", parts[part], runs ? "runs" : "factor", gradient ? "" : " potential");
+}
+
 /* The sources of what is measured (yoke_embed_text). */
 extern const char fmm_near_pairs_text[], fmm_translate_text[], fmm_harmonics_text[], fmm_near_text[], fmm_levels_text[], fmm_bench_text[],
     fmm_bench_expansions_text[];
@@ -98,6 +105,10 @@ static yoke_status tell_works(yoke_run *run, int gradient)
             fmm_work_name(o, sizes[k], gradient, name);
             status = yoke_run_work(run, name, texts, 3);
         }
+    }
+    for (int f = 0; f < 2 * FMM_TIMED_PARTS && !status; f++) {
+        factor_name(f / 2, f % 2, gradient, name);
+        status = yoke_run_work(run, name, texts, 3);
     }
     return status;
 }
@@ -234,6 +245,8 @@ static yoke_status get_near(const reading *r, fmm_machine *machine)
 {
     double source[NEAR_SIZES];
     yoke_status status = get_measured(r, FMM_NEAR, source);
+    for (int k = 0; k < NEAR_SIZES; k++)
+        if (near_sizes[k] == FMM_SMALL_LEAF) machine->near_unit = source[k];
     if (!status) status = split_near(r, source, &machine->near_leaf);
     for (int n = 1, k = 0; n <= FMM_SMALL_LEAF && !status; n++) {
         while (near_sizes[k + 1] < n) k++;
@@ -267,9 +280,11 @@ static yoke_status get_order_costs(const reading *r, fmm_operation operation, do
 static yoke_status get_pairs(const reading *r, fmm_machine *machine)
 {
     double dense[ORDERS], sparse[ORDERS], pair[ORDERS], batch[ORDERS];
-    yoke_status status = get_sizes(r, FMM_PAIR, dense);
+    yoke_status status = get_measured(r, FMM_PAIR, dense);
     if (!status) status = get_sizes(r, FMM_SPARSE, sparse);
     if (status) return status;
+    for (int k = 0; k < ORDERS; k++) machine->pair_unit[orders[k]] = dense[k];
+    limit_by_next(ORDERS, dense);
     for (int k = 0; k < ORDERS; k++) {
         const double of_dense = 1 / fmm_bench_batch(FMM_PAIR, orders[k]), of_sparse = 1 / fmm_bench_batch(FMM_SPARSE, orders[k]);
         line(of_dense, dense[k], of_sparse, sparse[k], &batch[k], &pair[k]);
@@ -292,6 +307,54 @@ static yoke_status get_leaves(const reading *r, fmm_machine *machine)
     return YOKE_OK;
 }
 
+/* What there is not is 1, of no run. */
+static void get_factors(const reading *r, fmm_machine *machine)
+{
+    char name[FMM_WORK_BYTES];
+    for (int part = 0; part < FMM_TIMED_PARTS; part++) {
+        yoke_prediction value, runs;
+        machine->factor[part] = (fmm_factor){1, 0};
+        factor_name(part, 0, r->gradient, name);
+        if (yoke_run_predict(r->run, name, r->device, 1, NAN, 0, &value)) continue;
+        factor_name(part, 1, r->gradient, name);
+        if (yoke_run_predict(r->run, name, r->device, 1, NAN, 0, &runs) || !(runs.seconds < 1e15)) continue;
+        machine->factor[part] = (fmm_factor){fmin(fmax(value.seconds, 1 / FMM_MOST_FACTOR), FMM_MOST_FACTOR), llround(runs.seconds) - 1};
+    }
+}
+
+/* A trial whose time is a number that is to be kept. */
+static yoke_status tell_number(void *user, int64_t device, int64_t units, int64_t calls, double *seconds)
+{
+    (void)device;
+    (void)units;
+    (void)calls;
+    *seconds = *(const double *)user;
+    return YOKE_OK;
+}
+
+static yoke_status put_number(yoke_run *run, const char *name, double number)
+{
+    const yoke_run_calibration of = {
+        .work = name, .min_units = 1, .max_units = 1, .sizes = 2, .budget_s = budget_s, .trial = tell_number, .user = &number};
+    return yoke_run_calibrate(run, &of, NULL);
+}
+
+static yoke_status put_factor(yoke_run *run, int part, int gradient, fmm_factor factor)
+{
+    char name[FMM_WORK_BYTES];
+    factor_name(part, 0, gradient, name);
+    yoke_status status = put_number(run, name, factor.value);
+    factor_name(part, 1, gradient, name);
+    return status ? status : put_number(run, name, 1 + (double)factor.runs);
+}
+
+yoke_status fmm_machine_put_factors(yoke_run *run, int gradient, const fmm_machine *machine)
+{
+    yoke_status status = tell_works(run, gradient);
+    for (int part = 0; part < FMM_TIMED_PARTS && !status; part++) status = put_factor(run, part, gradient, machine->factor[part]);
+    return status;
+}
+
 static yoke_status read_all(const reading *r, fmm_machine *machine)
 {
     fmm_machine found = {0};
@@ -303,6 +366,7 @@ static yoke_status read_all(const reading *r, fmm_machine *machine)
     if (!status) status = get_order_costs(r, FMM_CELL, found.cell);
     if (!status) status = get_order_costs(r, FMM_VISIT, found.visit);
     if (!status) status = get_leaves(r, &found);
+    if (!status) get_factors(r, &found);
     if (!status) *machine = found;
     return status;
 }
@@ -326,5 +390,6 @@ yoke_status fmm_machine_measure(yoke_context *context, yoke_run *run, int64_t de
     for (int k = 0; k < ORDERS; k++) /* all of an order together: they share its tables */
         for (int o = FMM_TABLES; o < FMM_OPERATIONS && !status; o++) status = measure(&m, o, orders[k], 0);
     fmm_bench_destroy(m.bench);
+    for (int part = 0; part < FMM_TIMED_PARTS && !status; part++) status = put_factor(run, part, options->gradient, (fmm_factor){1, 0});
     return status ? status : read_all(&(reading){run, device, options->gradient}, machine);
 }

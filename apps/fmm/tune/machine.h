@@ -9,6 +9,7 @@
 #include "expansion/expansion.h"
 #include "tune/bench.h"
 #include "tune/count.h"
+#include "tune/factors.h"
 
 enum { FMM_WORK_BYTES = 48 };
 /* The work's name. */
@@ -41,6 +42,8 @@ typedef struct fmm_machine {
     double cell[FMM_MAX_ORDER + 1];                           /* M2M and L2L of a child */
     double visit[FMM_MAX_ORDER + 1];                          /* M2P and P2L of a cell, for each particle */
     double leaf[FMM_MAX_ORDER + 1], particle[FMM_MAX_ORDER + 1]; /* P2M and L2P = so much for each */
+    fmm_factor factor[FMM_TIMED_PARTS];                          /* of predictions by all of these */
+    double near_unit, pair_unit[FMM_MAX_ORDER + 1]; /* as the run has FMM_NEAR of FMM_SMALL_LEAF, and FMM_PAIR where it is measured */
 } fmm_machine;
 
 /*
@@ -50,12 +53,15 @@ typedef struct fmm_machine {
 yoke_status fmm_machine_get(yoke_run *run, int64_t device, int gradient, fmm_machine *machine);
 
 /*
- * Measures all of it, and then as fmm_machine_get; on the active devices of the run: some hundredths of a second for each operation and size, 3 to 5 s in all.  The run's store keeps it when
+ * Measures all of it, forgets factors, and then as fmm_machine_get; on the active devices of the run: some hundredths of a second for each operation and size, 3 to 5 s in all.  The run's store keeps it when
  * the run is saved.  A run without meters: powers are not measured.
  * Errors: those of yoke_run_calibrate, of the trial and of progress, MEMORY.
  */
 yoke_status fmm_machine_measure(yoke_context *context, yoke_run *run, int64_t device, const fmm_machine_options *options,
                                 fmm_machine *machine);
+
+/* Keeps machine->factor in the run's store, once the run is saved.  A run without meters.  Errors: those of yoke_run_calibrate. */
+yoke_status fmm_machine_put_factors(yoke_run *run, int gradient, const fmm_machine *machine);
 
 /* Measures the powers of the run's devices at work, briefly.  Errors: as above. */
 yoke_status fmm_machine_measure_powers(yoke_context *context, yoke_run *run, const fmm_machine_options *options);

@@ -49,6 +49,15 @@ static double tables_of(const fmm_machine *machine, int depth, const int *order)
     return sum;
 }
 
+/* The sum, with what runs taught of each part. */
+static void finish(const fmm_machine *machine, fmm_seconds *s)
+{
+    s->tree *= machine->factor[FMM_PART_TREE].value;
+    s->near *= machine->factor[FMM_PART_NEAR].value;
+    s->far *= machine->factor[FMM_PART_FAR].value;
+    s->total = s->tree + s->near + s->far;
+}
+
 fmm_seconds fmm_predict(const fmm_machine *machine, int64_t particles, const fmm_counts *counts, const fmm_cell_counts *cells, int depth,
                         const int *order)
 {
@@ -58,7 +67,7 @@ fmm_seconds fmm_predict(const fmm_machine *machine, int64_t particles, const fmm
         s.tree += tables_of(machine, depth, order);
         s.far = far_of(machine, particles, counts, cells, depth, order);
     }
-    s.total = s.tree + s.near + s.far;
+    finish(machine, &s);
     return s;
 }
 
@@ -97,6 +106,6 @@ fmm_seconds fmm_predict_adaptive(const fmm_machine *machine, int64_t particles, 
         s.far += (double)at->w_particles * machine->visit[order[l]];
     }
     if (operations->depth > 1) s.tree += tables_of(machine, operations->depth, order);
-    s.total = s.tree + s.near + s.far;
+    finish(machine, &s);
     return s;
 }

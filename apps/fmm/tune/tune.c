@@ -15,6 +15,7 @@ struct fmm_tuner {
     int takes_cells;        /* nonzero: it was chosen last */
     int measured_now;
     double machine_s; /* 0 after it was told */
+    int64_t learned;  /* runs */
 };
 
 static yoke_status open_run(const fmm_tuner *t, yoke_objective objective, yoke_run **run)
@@ -177,6 +178,33 @@ static yoke_status choose(fmm_tuner *t, int order, fmm_choice *choice)
     return status ? status : fmm_choose(t->run, 0, t->options->gradient, &t->machine, choice);
 }
 
+/* In a run of its own, which reads the store anew. */
+static yoke_status save_factors(fmm_tuner *t)
+{
+    yoke_run *run = NULL;
+    yoke_status status = open_run(t, YOKE_OBJECTIVE_TIME, &run);
+    if (!status) status = fmm_machine_put_factors(run, t->options->gradient, &t->machine);
+    if (!status) status = yoke_run_save(run, NULL);
+    yoke_run_destroy(run);
+    return status;
+}
+
+yoke_status fmm_tuner_learn(fmm_tuner *t, const fmm_tuned *tuned)
+{
+    static const double least_s = 1e-3; /* shorter parts are disturbed by anything */
+    const fmm_seconds *predicted = &fmm_chosen(&tuned->choice)->predicted, *measured = fmm_chosen_measured(tuned);
+    const double predicted_s[FMM_TIMED_PARTS] = {predicted->tree, predicted->near, predicted->far};
+    const double measured_s[FMM_TIMED_PARTS] = {measured->tree, measured->near, measured->far};
+    if (!t->options->store) return YOKE_OK;
+    for (int part = 0; part < FMM_TIMED_PARTS; part++) {
+        const double plain_s = predicted_s[part] / tuned->factor[part].value;
+        if (plain_s < least_s || !(measured_s[part] >= least_s)) continue;
+        t->machine.factor[part] = fmm_factor_learn(t->machine.factor[part], measured_s[part] / plain_s);
+    }
+    t->learned++;
+    return t->learned & (t->learned - 1) ? YOKE_OK : save_factors(t);
+}
+
 yoke_status fmm_tuner_create(yoke_context *context, const fmm_tune_options *options, fmm_tuner **tuner)
 {
     fmm_tuner *t = NULL;
@@ -212,6 +240,7 @@ void fmm_tuner_destroy(fmm_tuner *t)
 yoke_status fmm_tuner_choose(fmm_tuner *t, int order, fmm_tuned *tuned)
 {
     fmm_tuned found = {.measured_now = t->measured_now, .machine_s = t->machine_s};
+    memcpy(found.factor, t->machine.factor, sizeof found.factor);
     for (int d = 0; d <= FMM_MAX_DEPTH; d++) found.measured[d] = (fmm_seconds){NAN, NAN, NAN, NAN};
     for (int k = 0; k < FMM_MAX_CAPACITIES; k++) found.measured_at[k] = (fmm_seconds){NAN, NAN, NAN, NAN};
     found.measured_cells = (fmm_seconds){NAN, NAN, NAN, NAN};

@@ -28,6 +28,7 @@ typedef struct fmm_tuned {
     fmm_seconds measured[FMM_MAX_DEPTH + 1]; /* of depths that were run; total NaN: not run */
     fmm_seconds measured_at[FMM_MAX_CAPACITIES]; /* of capacities, the same */
     fmm_seconds measured_cells;                  /* of the tree between two depths, the same */
+    fmm_factor factor[FMM_TIMED_PARTS];          /* in predictions, by earlier runs */
 } fmm_tuned;
 
 /* What was measured of the chosen tree. */
@@ -53,6 +54,12 @@ void fmm_tuner_destroy(fmm_tuner *tuner);
 
 /* For the particles that were set, with expansions of an order.  tuned->machine_s is 0 from the second time on.  Errors: those of fmm_analysis_create and fmm_choose. */
 yoke_status fmm_tuner_choose(fmm_tuner *tuner, int order, fmm_tuned *tuned);
+
+/*
+ * Later predictions learn from what was measured of the tree that tuned chose; parts that were not measured are NaN there.  The store is written after the
+ * 1st, 2nd, 4th, 8th ... run of a tuner; where there is none, nothing is learned.  Errors: those of yoke_run_create, yoke_run_calibrate and yoke_run_save.
+ */
+yoke_status fmm_tuner_learn(fmm_tuner *tuner, const fmm_tuned *tuned);
 
 /* The sorted particles, for fmm_method_options; the caller's then.  NULL: it was taken, or nothing was chosen. */
 fmm_tree *fmm_tuner_take_tree(fmm_tuner *tuner);
