@@ -18,7 +18,7 @@ static const tool_command commands[] = {
     {"reproduce", "print published tables beside the planner's numbers", NULL, "yoke-reproduce"},
     {"fem", "solve a case of 3-D elasticity or Poisson adaptively", NULL, "yoke-fem"},
     {"fmm", "potentials and forces of charged particles", NULL, "yoke-fmm"},
-    {"dense", "products of matrices, shared by all devices", NULL, "yoke-dense"},
+    {"dense", "products and transpositions of matrices, and tours, on all devices", NULL, "yoke-dense"},
     {"bench", "run a benchmark", tool_bench, NULL},
 };
 

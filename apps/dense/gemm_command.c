@@ -7,12 +7,11 @@
 #include <string.h>
 
 #include "command.h"
-#include "common/file.h"
 #include "common/interrupt.h"
 #include "devices.h"
 #include "gemm/freivalds.h"
 #include "gemm/gemm.h"
-#include "matrix/npy.h"
+#include "inputs.h"
 #include "output/output.h"
 
 typedef struct command_line {
@@ -101,10 +100,8 @@ static yoke_status check(yoke_context *context, const command_line *line)
     if (line->operands.count && (sizes || line->seed >= 0))
         return yoke_fail(context, YOKE_ERROR_INPUT, "-n, -m, -k and --seed are of random matrices; files have sizes of their own");
     if (!line->operands.count && !line->n) return yoke_fail(context, YOKE_ERROR_INPUT, "no matrices: give -n N, or two files A.npy B.npy");
-    if (line->output && line->words.json && !strcmp(line->output, line->words.json) && strncmp(line->output, "/dev/", 5) != 0)
-        return yoke_fail(context, YOKE_ERROR_INPUT, "--output and --json both name %s: give different files", line->output);
     yoke_status status = dense_devices_check(context, &line->words);
-    return status ? status : app_file_check(context, line->output);
+    return status ? status : dense_input_check_output(context, line->output, line->words.json);
 }
 
 /* -------------------------------------------------------------------------------------------------- matrices */
@@ -128,17 +125,14 @@ static yoke_status open_files(work *w)
 
 static yoke_status find_sizes(work *w)
 {
-    static const char *const kinds[] = {"double", "single", NULL};
     const command_line *line = w->line;
-    int kind = 0;
-    yoke_status status = app_option_choice(w->context, "precision", line->precision, kinds, &kind);
-    if (status) return status;
+    yoke_status status = YOKE_OK;
     w->precision = DENSE_DOUBLE;
     w->n = line->n;
     w->m = line->m ? line->m : line->n;
     w->k = line->k ? line->k : line->n;
     if (line->operands.count) status = open_files(w);
-    if (line->precision) w->precision = kind ? DENSE_SINGLE : DENSE_DOUBLE;
+    if (!status) status = dense_input_precision(w->context, line->precision, &w->precision);
     const int64_t rows[] = {w->m, w->k, w->m, w->m}, columns[] = {w->k, w->n, w->n, w->n};
     return status ? status : dense_matrix_check(w->context, w->precision, line->ceiling ? 4 : 3, rows, columns);
 }
@@ -146,14 +140,10 @@ static yoke_status find_sizes(work *w)
 static yoke_status get_matrix(work *w, int which, int64_t rows, int64_t columns, dense_matrix *matrix)
 {
     const command_line *line = w->line;
-    if (line->operands.count) {
-        app_progress(w->terminal, "reading %s", line->operands.text[which]);
-        yoke_status status = dense_npy_read(&w->file[which], w->precision, matrix);
-        return status ? status : dense_matrix_check_finite(matrix, line->operands.text[which]);
-    }
-    yoke_status status = dense_matrix_create(w->context, rows, columns, w->precision, matrix);
-    if (!status) dense_matrix_random(matrix, (uint64_t)(line->seed >= 0 ? line->seed : 1) + (uint64_t)which);
-    return status;
+    const uint64_t seed = (uint64_t)(line->seed >= 0 ? line->seed : 1) + (uint64_t)which;
+    if (!line->operands.count) return dense_input_random(w->context, rows, columns, w->precision, seed, matrix);
+    yoke_status status = dense_input_read(w->terminal, &w->file[which], w->precision, matrix);
+    return status ? status : dense_matrix_check_finite(matrix, line->operands.text[which]);
 }
 
 static yoke_status get_matrices(work *w)

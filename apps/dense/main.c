@@ -16,6 +16,8 @@ static const struct operation {
     const char *program, *summary;
 } operations[] = {
     {"gemm", dense_command_gemm, "yoke dense gemm", "product of two matrices"},
+    {"transpose", dense_command_transpose, "yoke dense transpose", "transposition of a matrix"},
+    {"tsp", dense_command_tsp, "yoke dense tsp", "short tours through cities (travelling salesman problem)"},
 };
 
 enum { OPERATIONS = sizeof operations / sizeof *operations };

@@ -2,14 +2,9 @@
 #include <float.h>
 #include <math.h>
 
-#include "../device/machine_text.h"
 #include "gemm/freivalds.h"
 #include "gemm/gemm.h"
-#include "unit.h"
-
-#define CPU "{\"name\": \"cpu\", \"class\": \"cpu\", \"seconds_per_unit\": 2e-3%s}"
-#define GPU "{\"name\": \"gpu\", \"class\": \"gpu\", \"seconds_per_unit\": 1e-3%s}"
-#define MACHINE "{\"name\": \"m\", \"devices\": [" CPU ", " GPU "]}"
+#include "machine.h"
 
 typedef struct bench {
     yoke_context *context;
@@ -23,16 +18,13 @@ static dense_shared shared;
 
 static void open_bench(bench *b, const char *cpu, const char *gpu, const yoke_run_options *options)
 {
-    char text[600];
     *b = (bench){.context = NULL};
-    snprintf(text, sizeof text, MACHINE, cpu, gpu);
-    b->context = machine(text, &b->memory);
+    open_machine(&b->context, &b->memory, cpu, gpu, options, &b->run);
     const char *why_not = app_blas_open(&b->blas);
     if (why_not) {
         fprintf(stderr, "left out: %s\n", why_not);
         exit(77);
     }
-    if (yoke_run_create(b->context, options, &b->run)) fail_msg("%s", yoke_last_error(b->context));
 }
 
 static void make(bench *b, int64_t m, int64_t n, int64_t k, dense_precision precision)

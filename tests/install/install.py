@@ -63,7 +63,7 @@ def main():
         prefix = work / "moved"
         (work / "first").rename(prefix)
 
-        for pattern in ("bin/yoke", "bin/yoke-reproduce", "bin/yoke-fmm", "man/man1/yoke-fmm.1", "bin/yoke-dense", "man/man1/yoke-dense.1", "man/man1/yoke-dense-gemm.1", "include/yoke/yoke.h", "include/yoke_fmm.h", "include/yoke_fmm.f90", "man/man1/yoke.1", "man/man1/yoke-plan.1",
+        for pattern in ("bin/yoke", "bin/yoke-reproduce", "bin/yoke-fmm", "man/man1/yoke-fmm.1", "bin/yoke-dense", "man/man1/yoke-dense.1", "man/man1/yoke-dense-gemm.1", "man/man1/yoke-dense-tsp.1", "include/yoke/yoke.h", "include/yoke_fmm.h", "include/yoke_fmm.f90", "man/man1/yoke.1", "man/man1/yoke-plan.1",
                         "man/man1/yoke-reproduce.1", "LICENSE", "doc/yoke/docs/guide/how-to.md", "doc/yoke/examples/drill-hole.yaml",
                         *(["bin/yoke-fem", "man/man1/yoke-fem.1"] if with_fem == "1" else [])):
             only(prefix, pattern)

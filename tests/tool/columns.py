@@ -68,6 +68,8 @@ def test_fmm():
 
 def test_dense():
     check(("device",), "dense", "gemm", words=("-n", "8", "--devices", "openmp", "--store", "none"))
+    check(("device",), "dense", "transpose", words=("-n", "8", "--devices", "openmp", "--store", "none"))
+    check(("device",), "dense", "tsp", words=("-n", "8", "--restarts", "3", "--devices", "openmp", "--store", "none"))
 
 
 def test_bench_adapt():

@@ -33,6 +33,8 @@ typedef struct sharing {
     int64_t ranges, room;
     const yoke_assignment *assignment;
     double rate; /* units a second in the latest round; 0: not known */
+    int unknown; /* nonzero: some device was never measured */
+    int growth;  /* rounds so far */
     int64_t done;
 } sharing;
 
@@ -130,19 +132,32 @@ static int is_known(const sharing *s, double units)
     return 1;
 }
 
-/* Of the units that are left, those of this round. */
+static int count_active(const sharing *s)
+{
+    int active = 0;
+    for (int i = 0; i < s->count; i++) active += s->list[i].active;
+    return active;
+}
+
+/*
+ * Of the units that are left, those of this round.  Where a device was never measured the first round has a unit for each: one that is much slower than the others
+ * keeps them waiting only so long.  The next ones are larger, as speeds depend on the size.
+ */
 static range next_range(sharing *s)
 {
     range *r = &s->left[s->ranges - 1];
-    const int64_t all = r->last - r->first;
-    int64_t active = 0, units = all;
-    for (int i = 0; i < s->count; i++) active += s->list[i].active;
-    if (s->rate > 0)
-        units = s->shared->num_rounds == 1 && s->done < all / 4 ? all / 4 : all;
-    else if (!is_known(s, (double)all))
-        units = s->kernel->first_units < all / 16 ? s->kernel->first_units : all / 16;
+    const int64_t all = r->last - r->first, few = s->kernel->units / 16 < 1 ? 1 : s->kernel->units / 16;
+    const int active = count_active(s);
+    int64_t units = all, least = 4 * active;
+    if (s->unknown && s->growth == 0 && active > 1)
+        units = least = active;
+    else if (s->unknown && s->growth <= 1)
+        units = s->growth == 0 && s->kernel->first_units < few ? s->kernel->first_units : few;
+    else if (s->unknown && s->growth == 2 && active > 1)
+        units = 4 * few;
+    s->growth++;
     if (s->rate > 0 && (double)units > round_s * s->rate) units = (int64_t)(round_s * s->rate);
-    if (units < 4 * active) units = 4 * active;
+    if (units < least) units = least;
     if (units > all - all / 8) units = all; /* no small rest */
     const range taken = {r->first, r->first + units};
     r->first += units;
@@ -235,8 +250,10 @@ static yoke_status finish_device(sharing *s, int i, double *seconds)
     if (d->failed) return note(s, i, status);
     if (!status) status = yoke_event_elapsed_s(d->marks[0], d->marks[1], seconds);
     if (!status && s->list[i].accelerator) {
+        const double begin_s = yoke_device_clock_s(d->device);
         d->done = 1;
         if (s->kernel->finish) s->kernel->finish(s->kernel->user, i, d->first, d->last);
+        *seconds += yoke_device_clock_s(d->device) - begin_s;
     }
     return note(s, i, status);
 }
@@ -339,8 +356,10 @@ yoke_status dense_share(yoke_context *context, yoke_run *run, const dense_kernel
     s->kernel = kernel;
     s->shared = shared;
     status = yoke_run_work(run, kernel->work, kernel->texts, kernel->num_texts);
+    if (status == YOKE_ERROR_ARGUMENT) status = YOKE_OK; /* the run has done such work before */
     if (!status) status = open_all(s);
     if (!status) status = push(s, 0, kernel->units);
+    s->unknown = !status && !is_known(s, (double)kernel->units);
     while (!status && s->ranges > 0) {
         status = work(s);
         if (!status && kernel->progress) status = kernel->progress(kernel->user, s->done, kernel->units);

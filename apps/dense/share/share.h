@@ -24,9 +24,10 @@ typedef struct dense_kernel {
     void (*close)(void *user, int number);                                               /* also after a failed open */
     yoke_status (*prepare)(void *user, int number, int64_t units);             /* memory for so many, and copies of what all units need */
     yoke_status (*start)(void *user, int number, int64_t first, int64_t last); /* operations in the queue, copies with them; is timed */
-    void (*finish)(void *user, int number, int64_t first, int64_t last);       /* after all that was started; NULL: nothing */
-    int64_t (*most_units)(void *user, int number);                             /* that fit on an accelerator; NULL: all */
-    yoke_status (*progress)(void *user, int64_t done, int64_t units);          /* after each round; its status is passed on; NULL: none */
+    void (*finish)(void *user, int number, int64_t first,
+                   int64_t last);                                     /* after all that was started, on the host; is timed; NULL: nothing */
+    int64_t (*most_units)(void *user, int number);                    /* that fit on an accelerator; NULL: all */
+    yoke_status (*progress)(void *user, int64_t done, int64_t units); /* after each round; its status is passed on; NULL: none */
     void *user;
 } dense_kernel;
 

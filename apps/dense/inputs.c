@@ -1,0 +1,36 @@
+#include "inputs.h"
+
+#include <string.h>
+
+#include "common/file.h"
+#include "common/options.h"
+
+yoke_status dense_input_precision(yoke_context *context, const char *word, dense_precision *kind)
+{
+    static const char *const kinds[] = {"double", "single", NULL};
+    int number = 0;
+    yoke_status status = app_option_choice(context, "precision", word, kinds, &number);
+    if (!status && word) *kind = number ? DENSE_SINGLE : DENSE_DOUBLE;
+    return status;
+}
+
+yoke_status dense_input_random(yoke_context *context, int64_t rows, int64_t columns, dense_precision precision, uint64_t seed,
+                               dense_matrix *matrix)
+{
+    yoke_status status = dense_matrix_create(context, rows, columns, precision, matrix);
+    if (!status) dense_matrix_random(matrix, seed);
+    return status;
+}
+
+yoke_status dense_input_read(app_terminal *terminal, dense_npy *file, dense_precision precision, dense_matrix *matrix)
+{
+    app_progress(terminal, "reading %s", file->path);
+    return dense_npy_read(file, precision, matrix);
+}
+
+yoke_status dense_input_check_output(yoke_context *context, const char *output, const char *json)
+{
+    if (output && json && !strcmp(output, json) && strncmp(output, "/dev/", 5) != 0)
+        return yoke_fail(context, YOKE_ERROR_INPUT, "--output and --json both name %s: give different files", output);
+    return app_file_check(context, output);
+}

@@ -1,0 +1,23 @@
+/*
+ * inputs.h - matrices of a command line: files, or random numbers.
+ */
+#ifndef DENSE_INPUTS_H
+#define DENSE_INPUTS_H
+
+#include "common/terminal.h"
+#include "matrix/npy.h"
+
+/* --precision; `kind` stays where the word is NULL.  Errors: INPUT. */
+yoke_status dense_input_precision(yoke_context *context, const char *word, dense_precision *kind);
+
+/* Random numbers by the seed.  Errors: INPUT, MEMORY. */
+yoke_status dense_input_random(yoke_context *context, int64_t rows, int64_t columns, dense_precision precision, uint64_t seed,
+                               dense_matrix *matrix);
+
+/* Reads an open file, with progress.  Errors: INPUT, MEMORY. */
+yoke_status dense_input_read(app_terminal *terminal, dense_npy *file, dense_precision precision, dense_matrix *matrix);
+
+/* --output and --json: neither goes where the other one does.  Errors: INPUT (also where the output cannot be written). */
+yoke_status dense_input_check_output(yoke_context *context, const char *output, const char *json);
+
+#endif

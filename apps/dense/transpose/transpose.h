@@ -1,0 +1,32 @@
+/*
+ * transpose.h - transposition of a matrix on the devices of a run.
+ */
+#ifndef DENSE_TRANSPOSE_H
+#define DENSE_TRANSPOSE_H
+
+#include "matrix/matrix.h"
+#include "share/share.h"
+
+enum { DENSE_TRANSPOSE_BLOCK = 64 };
+
+typedef struct dense_transpose_options {
+    int64_t block;                                                    /* rows of A that a device gets at a time, 1 .. 65536 */
+    yoke_status (*progress)(void *user, int64_t done, int64_t units); /* blocks; NULL: none */
+    void *user;
+} dense_transpose_options;
+
+/*
+ * B = A transposed; B (columns of A x rows of A) is overwritten.  Devices get blocks of rows of A; accelerators give them back transposed, and the host puts them
+ * into the columns of B.  The bits of numbers are not changed.
+ * Errors: ARGUMENT (shapes that do not fit, block), those of dense_share.
+ */
+yoke_status dense_transpose(yoke_context *context, yoke_run *run, const dense_transpose_options *options, const dense_matrix *a,
+                            dense_matrix *b, dense_shared *shared);
+
+/* Rows first .. last - 1 of A become columns of B, on the threads of OpenMP that there are here. */
+void dense_transpose_rows(const dense_matrix *a, dense_matrix *b, int64_t first, int64_t last);
+
+/* Whether B is A transposed, to the bit.  *row, *column: of A, an entry that is not; may be NULL. */
+int dense_transpose_check(const dense_matrix *a, const dense_matrix *b, int64_t *row, int64_t *column);
+
+#endif
