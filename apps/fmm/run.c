@@ -103,6 +103,14 @@ static yoke_status create_solver(work *w)
     return fmm_solver_create(w->context, &options, &w->solver);
 }
 
+/* A part of the energy underflows. */
+static bool is_too_small(const fmm_particles *p, const fmm_field *field)
+{
+    for (int64_t i = 0; i < p->count; i++)
+        if (p->charge[i] != 0 && field->potential[i] != 0 && p->charge[i] * field->potential[i] == 0) return true;
+    return false;
+}
+
 static yoke_status compute(work *w)
 {
     fmm_result *result = &w->result;
@@ -116,6 +124,10 @@ static yoke_status compute(work *w)
     if (status) return status;
     result->total_energy = fmm_field_energy(w->particles, w->field);
     if (!isfinite(result->total_energy)) yoke_log(w->context, YOKE_LOG_WARNING, "the total energy is larger than the largest double");
+    if (is_too_small(w->particles, w->field))
+        yoke_log(w->context, YOKE_LOG_WARNING,
+                 "charges times potentials are less than the smallest double, and count as 0 in the energy: choose units in which charges "
+                 "are larger");
     if (!w->field->gx) return YOKE_OK;
     fmm_total_force force = fmm_field_total_force(w->particles, w->field);
     memcpy(result->total_force, force.sum, sizeof force.sum);

@@ -90,7 +90,9 @@ yoke_status fmm_show(app_terminal *terminal, yoke_context *context, const fmm_co
                   r->total_force[2], r->force_lengths);
     if (f->sample.count) app_print(terminal, "error of potentials %.2g", f->sample.potential);
     if (f->sample.count && r->gradient) app_print(terminal, ", of forces %.2g", f->sample.force);
-    if (f->sample.count) app_print(terminal, ", relative, in the 2-norm; direct sums at %lld particles\n", (long long)f->sample.count);
+    if (f->sample.count)
+        app_print(terminal, ", relative, in the 2-norm; direct sums at %lld particle%s\n", (long long)f->sample.count,
+                  f->sample.count == 1 ? "" : "s");
     show_times(terminal, r);
     yoke_status status = YOKE_OK;
     if (f->parts) show_devices(terminal, f);

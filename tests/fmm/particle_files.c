@@ -93,6 +93,20 @@ static void files_without_particles_have_none(void **state)
     fmm_particles_destroy(right("a.xyz", "0\n\n", 1, 0));
 }
 
+/* White space that is no blank: no word of such a line can be named. */
+static void lines_of_white_space_are_empty(void **state)
+{
+    (void)state;
+    static const char *const white[] = {"\f", "\v", " \r \r", "\t\v\f"};
+    for (size_t k = 0; k < sizeof white / sizeof *white; k++) {
+        char text[40];
+        snprintf(text, sizeof text, "%s\n1 2 3 4\n%s\n", white[k], white[k]);
+        fmm_particles_destroy(right("a.txt", text, 1, 1));
+        snprintf(text, sizeof text, "%s\nx,y,z,q\n1,2,3,4\n", white[k]);
+        fmm_particles_destroy(right("a.csv", text, 1, 1));
+    }
+}
+
 static void xyz_is_read_with_its_frames_and_properties(void **state)
 {
     (void)state;
@@ -133,8 +147,14 @@ static void what_is_wrong_is_refused_with_its_line(void **state)
         {"a.txt", "1 2 3 four\n", "a.txt:1: q is \"four\"", 1},
         {"a.txt", "1 2 0x3 4\n", "a.txt:1: z is \"0x3\"", 1},
         {"a.txt", "1 2 3 4e\n", "a.txt:1: q is \"4e\"", 1},
-        {"a.txt", "1,2,3,4\n", "a.txt:1: 1 column; expected 4", 1},
-        {"a.txt", "x y z\n1 2 3\n", "a.txt:1: expected numbers, or a header with the columns x, y, z and q; there is no q", 1},
+        {"a.txt", "1,2,3,4\n", "a.txt:1: 1 column; expected 4: x y z q, with blanks between them (for commas", 1},
+        {"a.csv", "1 2 3 4\n", "a.csv:1: 1 column; expected 4: x y z q, with commas between them", 1},
+        {"a.csv", "x;y;z;q\n1;2;3;4\n", "x, y, z and q, with commas between them, as the end of the file's name says; there is no x", 1},
+        {"a.txt", "x y z x q\n1 2 3 4 5\n", "a.txt:1: two columns of the header are called x", 1},
+        {"a.txt", "x y z\n1 2 3\n",
+         "a.txt:1: expected numbers, or a header with the columns x, y, z and q, with blanks between them (for commas the file's name ends "
+         "with .csv); there is no q",
+         1},
         {"a.txt", "garbage\n", "a.txt:1: expected numbers, or a header", 1},
         {"a.txt", "x y z q w\n1 2 3 4\n", "a.txt:2: 4 columns; expected 5 as in the header", 1},
         {"a.txt", "1 2 3 4\n", "there is no frame 2", 2},
@@ -299,15 +319,11 @@ static void what_is_written_is_read_again_to_the_last_bit(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(columns_are_read_with_and_without_header),
-    cmocka_unit_test(files_without_particles_have_none),
-    cmocka_unit_test(xyz_is_read_with_its_frames_and_properties),
-    cmocka_unit_test(what_is_wrong_is_refused_with_its_line),
-    cmocka_unit_test(bytes_that_are_no_text_and_missing_files_are_refused),
-    cmocka_unit_test(a_million_frames_are_passed_over_at_once),
-    cmocka_unit_test(damaged_files_are_read_or_refused),
-    cmocka_unit_test(mutated_files_are_read_or_refused),
-    cmocka_unit_test(what_is_written_is_read_again_to_the_last_bit),
+    cmocka_unit_test(columns_are_read_with_and_without_header), cmocka_unit_test(files_without_particles_have_none),
+    cmocka_unit_test(lines_of_white_space_are_empty),           cmocka_unit_test(xyz_is_read_with_its_frames_and_properties),
+    cmocka_unit_test(what_is_wrong_is_refused_with_its_line),   cmocka_unit_test(bytes_that_are_no_text_and_missing_files_are_refused),
+    cmocka_unit_test(a_million_frames_are_passed_over_at_once), cmocka_unit_test(damaged_files_are_read_or_refused),
+    cmocka_unit_test(mutated_files_are_read_or_refused),        cmocka_unit_test(what_is_written_is_read_again_to_the_last_bit),
 };
 
 UNIT_MAIN(tests, start, end)

@@ -128,8 +128,9 @@ yoke_status fmm_coincident_refuse(const fmm_particles *particles, const char *re
     fmm_particles_destroy(scaled);
     if (status || !found.count) return status;
     int64_t i = found.first;
+    const char *nearly = same_place(particles, i, found.second) ? "" : ", but for less than 7e-139 of the largest coordinate:";
     return yoke_fail(particles->context, YOKE_ERROR_INPUT,
-                     "particles %lld and %lld have charges and lie at the same place (%.17g, %.17g, %.17g)%s; %s", (long long)i + 1,
-                     (long long)found.second + 1, particles->x[i], particles->y[i], particles->z[i],
+                     "particles %lld and %lld have charges and lie at the same place%s (%.17g, %.17g, %.17g)%s; %s", (long long)i + 1,
+                     (long long)found.second + 1, nearly, particles->x[i], particles->y[i], particles->z[i],
                      found.count > 1 ? ", and there are more" : "", remedy);
 }

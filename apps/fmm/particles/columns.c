@@ -20,6 +20,21 @@ static int find(const char *name, int count, char *const *fields)
     return -1;
 }
 
+/* What is between columns, for messages. */
+static const char *separators(const columns *c)
+{
+    return c->comma ? "with commas between them, as the end of the file's name says"
+                    : "with blanks between them (for commas the file's name ends with .csv)";
+}
+
+/* The first of the needed columns that a header has twice; NULL: none. */
+static const char *find_double(const columns *c, char *const *fields)
+{
+    for (int n = 0; n < NEEDED; n++)
+        if (c->at[n] + 1 < c->count && find(fields[c->at[n]], c->count - c->at[n] - 1, fields + c->at[n] + 1) >= 0) return fields[c->at[n]];
+    return NULL;
+}
+
 /* Which of a header's columns are needed; returns which one is missing, or NULL. */
 static const char *find_columns(columns *c, char *const *fields)
 {
@@ -31,7 +46,8 @@ static const char *find_columns(columns *c, char *const *fields)
     return NULL;
 }
 
-static char *without_blanks(char *line) { return line + strspn(line, " \t"); }
+/* All characters that fmm_fields_cut leaves out: a line of them alone is empty. */
+static char *without_blanks(char *line) { return line + strspn(line, " \t\v\f\r"); }
 
 /*
  * Up to the header, or the first line of numbers, which is *first; NULL: there is a header, or nothing at all.  A comment in which all four columns are
@@ -53,10 +69,12 @@ static yoke_status read_header(fmm_lines *lines, columns *c, char **first)
         if (c->count > MAX_COLUMNS && !comment) return fmm_lines_fail(lines, "%d columns; there may be up to %d", c->count, MAX_COLUMNS);
         const char *missing = c->count <= MAX_COLUMNS ? find_columns(c, fields) : names[0];
         c->header = !missing;
+        const char *twice = c->header ? find_double(c, fields) : NULL;
+        if (twice) return fmm_lines_fail(lines, "two columns of the header are called %s; which one is meant?", twice);
         if (c->header) return YOKE_OK;
         if (!comment)
-            return fmm_lines_fail(lines, "expected numbers, or a header with the columns x, y, z and q; there is no %s in \"%.40s%s\"",
-                                  missing, fields[0], c->count > 1 ? " ..." : "");
+            return fmm_lines_fail(lines, "expected numbers, or a header with the columns x, y, z and q, %s; there is no %s in \"%.40s%s\"",
+                                  separators(c), missing, fields[0], c->count > 1 ? " ..." : "");
     }
     return YOKE_OK;
 }
@@ -67,8 +85,8 @@ static yoke_status read_particle(const fmm_lines *lines, const columns *c, char 
     double *const values[NEEDED] = {p->x + i, p->y + i, p->z + i, p->charge + i};
     int count = fmm_fields_cut(line, c->comma, MAX_COLUMNS, fields);
     if (count != c->count)
-        return fmm_lines_fail(lines, "%d %s; expected %d%s", count, count == 1 ? "column" : "columns", c->count,
-                              c->header ? " as in the header" : ": x y z q");
+        return fmm_lines_fail(lines, "%d %s; expected %d%s%s", count, count == 1 ? "column" : "columns", c->count,
+                              c->header ? " as in the header, " : ": x y z q, ", separators(c));
     yoke_status status = YOKE_OK;
     for (int n = 0; n < NEEDED && !status; n++) status = fmm_lines_number(lines, fields[c->at[n]], names[n], values[n]);
     return status;
