@@ -1,5 +1,7 @@
 #include "tune/analysis.h"
 
+#include <string.h>
+
 #include "method/method.h"
 #include "particles/scale.h"
 
@@ -9,6 +11,24 @@ yoke_status fmm_analysis_deepen(fmm_analysis *a, int depth)
     yoke_status status = fmm_tree_divide(a->tree, depth, 0);
     if (!status) status = fmm_count_cells(a->tree, a->counts, a->cells);
     if (!status) a->depth = depth;
+    return status;
+}
+
+static int has_counted(const fmm_analysis *a, int num_capacities, const int64_t *capacities)
+{
+    return a->num_capacities == num_capacities && !memcmp(a->capacity, capacities, (size_t)num_capacities * sizeof *capacities);
+}
+
+yoke_status fmm_analysis_capacities(fmm_analysis *a, int64_t direct, int num_capacities, const int64_t *capacities)
+{
+    const int counted = has_counted(a, num_capacities, capacities);
+    if (counted && (!a->tree || a->direct == direct)) return YOKE_OK;
+    if (!a->tree) return yoke_fail(a->context, YOKE_ERROR_ARGUMENT, "the tree was taken, and these capacities were not counted before");
+    yoke_status status = fmm_tree_divide(a->tree, a->deepest, capacities[0]);
+    if (!status) status = fmm_count_operations(a->tree, direct, num_capacities, capacities, a->operations);
+    a->num_capacities = status ? 0 : num_capacities;
+    a->direct = direct;
+    if (!status) memcpy(a->capacity, capacities, (size_t)num_capacities * sizeof *capacities);
     return status;
 }
 
@@ -54,6 +74,12 @@ yoke_status fmm_analysis_create(const fmm_particles *particles, int depth, fmm_a
 yoke_status fmm_analysis_create_cells(const fmm_particles *particles, int64_t cells, fmm_analysis **analysis)
 {
     return create(particles, fmm_depth_of_cells(cells), cells, analysis);
+}
+
+void fmm_analysis_drop_tree(fmm_analysis *analysis)
+{
+    fmm_tree_destroy(analysis->tree);
+    analysis->tree = NULL;
 }
 
 void fmm_analysis_destroy(fmm_analysis *analysis)

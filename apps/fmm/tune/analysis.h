@@ -5,6 +5,7 @@
 #define FMM_TUNE_ANALYSIS_H
 
 #include "tune/count.h"
+#include "tune/operations.h"
 
 typedef struct fmm_analysis {
     yoke_context *context;
@@ -15,6 +16,9 @@ typedef struct fmm_analysis {
     int depth;                                /* counted are 0 ... depth */
     fmm_counts counts[FMM_MAX_DEPTH + 1];     /* of these depths */
     fmm_cell_counts cells[FMM_MAX_DEPTH + 1]; /* the same */
+    int num_capacities;                       /* that are counted; 0: none */
+    int64_t capacity[FMM_MAX_CAPACITIES], direct;
+    fmm_operations operations[FMM_MAX_CAPACITIES];
 } fmm_analysis;
 
 /* Counts the depths 0 ... depth.  Errors: those of fmm_tree_create, MEMORY. */
@@ -26,6 +30,14 @@ yoke_status fmm_analysis_create(const fmm_particles *particles, int depth, fmm_a
 yoke_status fmm_analysis_create_cells(const fmm_particles *particles, int64_t cells, fmm_analysis **analysis);
 /* Counts the depths 0 ... depth, if they are not counted yet, without sorting anew.  Errors: those of fmm_tree_divide, MEMORY. */
 yoke_status fmm_analysis_deepen(fmm_analysis *analysis, int depth);
+/*
+ * Counts adaptive trees with leaves of at most so many particles (fmm_count_operations).  After the tree was taken what was counted last is kept: `direct`
+ * is where expansions and direct sums take the same time, so for another one near it the time of what was counted is nearly the same.  The tree is
+ * another one afterwards.  Errors: ARGUMENT (there is neither a tree nor these counts), those of fmm_tree_divide and fmm_count_operations.
+ */
+yoke_status fmm_analysis_capacities(fmm_analysis *analysis, int64_t direct, int num_capacities, const int64_t *capacities);
+/* Frees the tree, and keeps the counts. */
+void fmm_analysis_drop_tree(fmm_analysis *analysis);
 /* NULL allowed. */
 void fmm_analysis_destroy(fmm_analysis *analysis);
 

@@ -24,17 +24,13 @@ void fmm_depth_predict(const fmm_machine *machine, const fmm_analysis *analysis,
                       .predicted_j = NAN};
 }
 
-yoke_status fmm_capacities_predict(const fmm_machine *machine, const fmm_analysis *analysis, int order, int gradient, fmm_choice *choice)
+yoke_status fmm_capacities_predict(const fmm_machine *machine, fmm_analysis *analysis, int order, int gradient, fmm_choice *choice)
 {
-    fmm_operations operations[FMM_MAX_CAPACITIES];
     int orders[FMM_MAX_DEPTH + 1];
     for (int l = 0; l <= FMM_MAX_DEPTH; l++) orders[l] = order;
-    yoke_status status = fmm_tree_divide(analysis->tree, analysis->deepest, choice->capacity[0]);
-    if (!status)
-        status =
-            fmm_count_operations(analysis->tree, fmm_method_direct(order, gradient), choice->num_capacities, choice->capacity, operations);
+    yoke_status status = fmm_analysis_capacities(analysis, fmm_method_direct(order, gradient), choice->num_capacities, choice->capacity);
     for (int k = 0; k < choice->num_capacities && !status; k++) {
-        const fmm_operations *o = &operations[k];
+        const fmm_operations *o = &analysis->operations[k];
         double far = 0;
         for (int l = 0; l <= o->depth; l++) far += 2 * (double)o->level[l].far;
         choice->depth_at[k] = o->depth;

@@ -44,10 +44,9 @@ static inline const fmm_depth *fmm_chosen(const fmm_choice *choice)
 void fmm_depth_predict(const fmm_machine *machine, const fmm_analysis *analysis, int depth, int order, fmm_depth *of);
 
 /*
- * The same of the adaptive trees of choice->capacity, in choice->at.  The analysis' tree is another one afterwards.  Errors: those of fmm_tree_divide and
- * fmm_count_operations.
+ * The same of the adaptive trees of choice->capacity, in choice->at.  Errors: those of fmm_analysis_capacities.
  */
-yoke_status fmm_capacities_predict(const fmm_machine *machine, const fmm_analysis *analysis, int order, int gradient, fmm_choice *choice);
+yoke_status fmm_capacities_predict(const fmm_machine *machine, fmm_analysis *analysis, int order, int gradient, fmm_choice *choice);
 
 /*
  * The number of cells along each side of the particles, not a power of two, of the uniform tree that may take least time, estimated from the depths

@@ -17,6 +17,7 @@ typedef struct counter {
     int num_capacities;
     const int64_t *capacities;
     int64_t direct;
+    const unsigned char *split[FMM_MAX_DEPTH + 1]; /* [cells] at how many capacities a cell is split, the first ones */
     tally *sum;
 } counter;
 
@@ -28,15 +29,7 @@ static void add(int64_t *at, int first, int last, int64_t value)
     at[first] -= value;
 }
 
-/* A cell is split at so many capacities, the first ones. */
-static int splits(const counter *c, int level, int32_t cell)
-{
-    if (fmm_is_leaf(c->tree, level, cell)) return 0;
-    int64_t particles = fmm_particles_in(c->tree, level, cell);
-    int k = 0;
-    while (k < c->num_capacities && c->capacities[k] < particles) k++;
-    return k;
-}
+static int splits(const counter *c, int level, int32_t cell) { return c->split[level][cell]; }
 
 /* It is there at so many. */
 static int exists(const counter *c, int level, int32_t cell)
@@ -168,6 +161,26 @@ static void count_cells(const counter *c)
     }
 }
 
+static unsigned char count_splits(const counter *c, int level, int32_t cell)
+{
+    if (fmm_is_leaf(c->tree, level, cell)) return 0;
+    const int64_t particles = fmm_particles_in(c->tree, level, cell);
+    int k = 0;
+    while (k < c->num_capacities && c->capacities[k] < particles) k++;
+    return (unsigned char)k;
+}
+
+/* c->split in `splits`, which has a byte for each cell of all levels. */
+static void fill_splits(counter *c, unsigned char *splits)
+{
+    for (int l = 0; l <= c->tree->depth; splits += c->tree->level[l++].count) {
+        unsigned char *level = splits;
+        c->split[l] = level;
+#pragma omp parallel for schedule(static)
+        for (int64_t cell = 0; cell < c->tree->level[l].count; cell++) level[cell] = count_splits(c, l, (int32_t)cell);
+    }
+}
+
 static int64_t at_capacity(const int64_t *at, int capacity)
 {
     int64_t sum = 0;
@@ -218,7 +231,15 @@ yoke_status fmm_count_operations(const fmm_tree *tree, int64_t direct, int num_c
         return yoke_fail(tree->context, YOKE_ERROR_ARGUMENT,
                          "leaves of at most %lld particles in a tree with a leaf of %lld; make a finer tree", (long long)capacities[0],
                          (long long)largest_leaf(tree));
-    if (tree->count > 0) count_cells(&(counter){tree, num_capacities, capacities, direct, &sum});
+    counter c = {.tree = tree, .num_capacities = num_capacities, .capacities = capacities, .direct = direct, .sum = &sum};
+    int64_t cells = 0;
+    unsigned char *splits = NULL;
+    for (int l = 0; l <= tree->depth; l++) cells += tree->level[l].count;
+    yoke_status status = yoke_allocate_untouched(tree->context, cells, sizeof *splits, &splits);
+    if (status) return status;
+    fill_splits(&c, splits);
+    if (tree->count > 0) count_cells(&c);
+    yoke_release(tree->context, splits);
     for (int k = 0; k < num_capacities; k++) sum_capacity(&sum, k, &operations[k]);
     return YOKE_OK;
 }

@@ -33,7 +33,7 @@ typedef struct fmm_operations {
  * operations [num_capacities]: those of the adaptive trees with leaves of at most capacities[k] particles, down to the tree's depth, in which cells of W
  * with at most `direct` particles are summed directly.  The tree is an adaptive one of the first capacity or a smaller one, or a uniform one; capacities
  * ascend.  The same at each number of threads.
- * Errors: ARGUMENT (num_capacities outside of 1 ... FMM_MAX_CAPACITIES, capacities below 1 or not ascending, a tree with larger leaves).
+ * Errors: ARGUMENT (num_capacities outside of 1 ... FMM_MAX_CAPACITIES, capacities below 1 or not ascending, a tree with larger leaves), MEMORY.
  */
 yoke_status fmm_count_operations(const fmm_tree *tree, int64_t direct, int num_capacities, const int64_t *capacities,
                                  fmm_operations *operations);

@@ -73,9 +73,12 @@ static yoke_status get_machine(fmm_tuner *t)
     return status;
 }
 
+/* Counts serve several orders, also after the tree was taken; a deeper tree is made anew then. */
 static yoke_status analyse(fmm_tuner *t, int depth)
 {
-    if (t->analysis) return fmm_analysis_deepen(t->analysis, depth);
+    if (t->analysis && (t->analysis->tree || depth <= t->analysis->depth)) return fmm_analysis_deepen(t->analysis, depth);
+    fmm_analysis_destroy(t->analysis);
+    t->analysis = NULL;
     yoke_status status = fmm_analysis_create(t->particles, depth, &t->analysis);
     if (!status && t->analysis->deepest < 2)
         yoke_log(
@@ -108,13 +111,15 @@ static yoke_status predict_capacities(fmm_tuner *t, int order, fmm_choice *choic
     return fmm_capacities_predict(&t->machine, t->analysis, order, t->options->gradient, choice);
 }
 
-/* Nonzero: the deepest is the fastest, so that a deeper one may be faster still, and adaptive trees are not faster by far. */
+/*
+ * Nonzero: the deepest is the fastest, so that a deeper one may be faster still.  No adaptive tree is faster: particles that need a deeper uniform tree than
+ * evenly spread ones do are on surfaces or in clusters, and one with leaves of the same size would be found among these.
+ */
 static int deeper_may_be_better(const fmm_choice *choice, int deepest)
 {
-    enum { BY_FAR = 2 };
     int best = fastest(choice);
     for (int k = 0; k < choice->num_capacities; k++)
-        if (BY_FAR * choice->at[k].predicted.total < choice->of[best].predicted.total) return 0;
+        if (choice->at[k].predicted.total < choice->of[best].predicted.total) return 0;
     return best == choice->last && choice->last < deepest && choice->of[best].near_pairs > 0;
 }
 
@@ -263,11 +268,7 @@ fmm_tree *fmm_tuner_take_tree(fmm_tuner *t)
     fmm_analysis *chosen = t->takes_cells ? t->between : t->analysis;
     fmm_tree *tree = chosen ? chosen->tree : NULL;
     if (tree) chosen->tree = NULL;
-    if (t->between) {
-        fmm_tree_destroy(t->between->tree);
-        t->between->tree = NULL;
-    }
-    fmm_analysis_destroy(t->analysis);
-    t->analysis = NULL;
+    if (t->between) fmm_analysis_drop_tree(t->between);
+    if (t->analysis) fmm_analysis_drop_tree(t->analysis);
     return tree;
 }
