@@ -118,7 +118,10 @@ static void cells_hold_the_particles_that_lie_in_them(void **state)
             char seen[500] = {0};
             for (int i = 0; i < 500; i++) seen[tree->order[i]]++;
             for (int i = 0; i < 500; i++) assert_int_equal(seen[i], 1);
-            for (int l = 0; l <= tree->depth; l++) check_level(tree, p, l);
+            for (int l = 0; l <= tree->depth; l++) {
+                check_level(tree, p, l);
+                assert_int_equal(fmm_tree_cells(tree, l), tree->level[l].count);
+            }
             check_order(tree);
             assert_int_equal(tree->level[0].count, 1);
             double values[500], sorted[500], back[500];

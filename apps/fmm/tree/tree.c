@@ -164,6 +164,15 @@ yoke_status fmm_tree_divide(fmm_tree *tree, int depth, int64_t capacity)
     return fmm_levels_create(tree, depth, capacity);
 }
 
+int64_t fmm_tree_cells(const fmm_tree *tree, int level)
+{
+    const int shift = 3 * (tree->key_level - level);
+    int64_t cells = tree->count > 0;
+#pragma omp parallel for schedule(static) reduction(+ : cells)
+    for (int64_t i = 1; i < tree->count; i++) cells += tree->key[i] >> shift != tree->key[i - 1] >> shift;
+    return cells;
+}
+
 void fmm_tree_cut(fmm_tree *tree, int depth)
 {
     for (; tree->depth > depth; tree->depth--) fmm_level_release(tree->context, &tree->level[tree->depth]);

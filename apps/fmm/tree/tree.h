@@ -84,6 +84,8 @@ yoke_status fmm_tree_create_adaptive(const fmm_particles *particles, fmm_box box
  * Errors: ARGUMENT (depth below 0 or above key_level, a capacity below 0), MEMORY.
  */
 yoke_status fmm_tree_divide(fmm_tree *tree, int depth, int64_t capacity);
+/* The number of cells with particles on a level (0 ... key_level), whether the tree has them or not. */
+int64_t fmm_tree_cells(const fmm_tree *tree, int level);
 /* Cells of level `depth` (0 ... the tree's) become leaves, with their particles in the order that they have; those of coarser levels stay. */
 void fmm_tree_cut(fmm_tree *tree, int depth);
 /* NULL allowed. */

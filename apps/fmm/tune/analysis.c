@@ -11,6 +11,7 @@ yoke_status fmm_analysis_deepen(fmm_analysis *a, int depth)
     yoke_status status = fmm_tree_divide(a->tree, depth, 0);
     if (!status) status = fmm_count_cells(a->tree, a->counts, a->cells);
     if (!status) a->depth = depth;
+    if (!status) a->cells_below = depth < a->tree->key_level ? fmm_tree_cells(a->tree, depth + 1) : 0;
     return status;
 }
 

@@ -14,6 +14,7 @@ typedef struct fmm_analysis {
     int deepest;                              /* fmm_method_deepest of it */
     double sort_s;                            /* that the tree took: a run on it need not sort again */
     int depth;                                /* counted are 0 ... depth */
+    int64_t cells_below;                      /* on level depth + 1; 0: the tree's keys do not tell */
     fmm_counts counts[FMM_MAX_DEPTH + 1];     /* of these depths */
     fmm_cell_counts cells[FMM_MAX_DEPTH + 1]; /* the same */
     int num_capacities;                       /* that are counted; 0: none */

@@ -113,14 +113,20 @@ static yoke_status predict_capacities(fmm_tuner *t, int order, fmm_choice *choic
 
 /*
  * Nonzero: the deepest is the fastest, so that a deeper one may be faster still.  No adaptive tree is faster: particles that need a deeper uniform tree than
- * evenly spread ones do are on surfaces or in clusters, and one with leaves of the same size would be found among these.
+ * evenly spread ones do are on surfaces or in clusters, and one with leaves of the same size would be found among these.  Nor is the far field of the next
+ * depth slower by far, which has about as many pairs for each cell.
  */
-static int deeper_may_be_better(const fmm_choice *choice, int deepest)
+static int deeper_may_be_better(const fmm_tuner *t, const fmm_choice *choice)
 {
-    int best = fastest(choice);
+    enum { BY_FAR = 2 };
+    const fmm_analysis *a = t->analysis;
+    const int last = choice->last;
+    const double best_s = choice->of[fastest(choice)].predicted.total;
     for (int k = 0; k < choice->num_capacities; k++)
-        if (choice->at[k].predicted.total < choice->of[best].predicted.total) return 0;
-    return best == choice->last && choice->last < deepest && choice->of[best].near_pairs > 0;
+        if (choice->at[k].predicted.total < best_s) return 0;
+    if (fastest(choice) < last || last >= a->deepest || choice->of[last].near_pairs == 0) return 0;
+    if (last < a->depth) return 1; /* it is counted */
+    return (double)a->cells_below / (double)a->cells[last].leaves * choice->of[last].predicted.far < BY_FAR * best_s;
 }
 
 static void forget_between(fmm_tuner *t)
@@ -174,7 +180,7 @@ static yoke_status choose(fmm_tuner *t, int order, fmm_choice *choice)
     if (!fixed && choice->last > deepest) choice->last = deepest;
     predict(t, order, choice);
     if (!fixed && t->particles->count > 0) status = predict_capacities(t, order, choice);
-    while (!status && !fixed && deeper_may_be_better(choice, deepest)) {
+    while (!status && !fixed && deeper_may_be_better(t, choice)) {
         choice->last += choice->last < deepest - 1 ? 2 : 1;
         status = analyse(t, choice->last);
         if (!status) predict(t, order, choice);
