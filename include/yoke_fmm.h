@@ -85,8 +85,9 @@ YOKE_API yoke_status yoke_fmm_tune(yoke_fmm *fmm, const yoke_fmm_particles *part
 
 /*
  * Computes the field of the particles.  At the positions of the last call the tree is used again, so that other charges cost less.  Elsewhere a new tree is
- * built, of the depth or leaf size that was chosen last.  The order, where it is chosen, is chosen anew for other charges or places.  The choice of the tree is made anew where the number of particles, of leaves or of near pairs is no longer
- * within a fifth of that of the last choice.  The same bits come out for any number of threads while the choice is the same.
+ * built, of the depth or leaf size that was chosen last.  The choice of the tree is made anew where the number of particles, of leaves, of near or of far
+ * pairs differs by more than a tenth from that of the last choice.  The order, where it is chosen, is kept with it if there is a check that says so;
+ * without one it is chosen in each call.  The same bits come out for any number of threads while the choices are the same.
  * Errors: as above; ARGUMENT (gradients wanted of an object with potential_only), INPUT (charges too different to be summed: which; an error that cannot be reached: which one can be), NUMERIC (a
  * potential or a force is larger than the largest double: which).  The field is written on success only.
  */

@@ -7,7 +7,7 @@
 
 #include "clouds.h"
 #include "context.h"
-#include "tune/machine.h"
+#include "costs.h"
 #include "tune/tune.h"
 
 enum { COUNT = 1000, STRIDE = 8 };
@@ -172,33 +172,13 @@ static void other_charges_at_the_same_places_need_no_new_tree(void **state)
     free(fresh);
 }
 
-/* Sums over pairs take very long, so that trees are deep; nothing is measured. */
-static yoke_status trial(void *user, fmm_operation operation, int size, int64_t calls, double *seconds)
-{
-    (void)user;
-    (void)calls;
-    *seconds = (double)fmm_bench_units(operation, size) * (operation == FMM_NEAR ? 1e-6 : 1e-9) * (size + 1);
-    return YOKE_OK;
-}
-
-static void keep_costs(const char *store)
-{
-    const fmm_machine_options options = {.gradient = 1, .trial = trial};
-    fmm_machine machine;
-    yoke_run *costs = NULL;
-    assert_int_equal(yoke_run_create(context, &(yoke_run_options){.devices = "openmp", .no_meters = 1, .store = store}, &costs), YOKE_OK);
-    assert_int_equal(fmm_machine_measure(context, costs, 0, &options, &machine), YOKE_OK);
-    assert_int_equal(yoke_run_save(costs, NULL), YOKE_OK);
-    yoke_run_destroy(costs);
-}
-
 /* In a loop over time the choice is kept while particles move a little, and made anew for others. */
 static void the_tree_is_chosen_anew_for_other_particles_only(void **state)
 {
     (void)state;
     char path[64], *text = NULL;
     (void)snprintf(path, sizeof path, "library-store-%ld.json", (long)getpid());
-    keep_costs(path);
+    keep_costs(path, 1e-6);
     body *bodies = bodies_of(UNIFORM), *clustered = bodies_of(CLUSTERED);
     yoke_fmm *fmm = made(context, (yoke_fmm_options){.error = 1e-2, .store = path});
     const yoke_fmm_particles particles = particles_of(bodies);

@@ -77,7 +77,6 @@ static yoke_status create_solver(yoke_fmm *fmm)
                                         .leaf = o->leaf,
                                         .check = o->check,
                                         .gradient = !o->potential_only,
-                                        .keep = true,
                                         .objective = o->objective,
                                         .store = !fmm->store                  ? ""
                                                  : strcmp(fmm->store, "none") ? fmm->store

@@ -16,6 +16,8 @@ static json_t *seconds_of(const fmm_result *r)
 /* null for what there is not. */
 static json_t *whole(int64_t number) { return number < 0 ? json_null() : json_integer(number); }
 
+static json_t *text_or_null(const char *text) { return text ? json_string(text) : json_null(); }
+
 typedef struct entry {
     const char *key;
     json_t *value;
@@ -57,6 +59,9 @@ static yoke_status set_frame(yoke_context *context, json_t *object, const fmm_re
                              {"cells", whole(f->cells > 0 ? f->cells : -1)},
                              {"leaf_capacity", whole(f->leaf > 0 ? f->leaf : -1)},
                              {"leaves", whole(f->leaves)},
+                             {"tuned", json_boolean(f->chose)},
+                             {"tuned_because", text_or_null(fmm_reason_text(f->tree_because))},
+                             {"order_chosen_because", text_or_null(fmm_reason_text(f->order_because))},
                              {"requested_error", app_json_number(f->requested_error)},
                              {"error_of", isnan(f->requested_error) ? json_null() : json_string(f->forces ? "forces" : "potentials")},
                              {"predicted_error", app_json_number(f->predicted_potential)},

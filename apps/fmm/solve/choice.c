@@ -3,6 +3,7 @@
  */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "solve/parts.h"
 
@@ -77,18 +78,49 @@ static yoke_status find_tree(fmm_solver *s, bool compare, int order)
 
 /* ------------------------------------------------------------------------------------------------ the order */
 
-static yoke_status choose_order(fmm_solver *s, const fmm_particles *particles)
+/* What the error may be by the prediction. */
+static double highest_error(const fmm_solver *s, const fmm_accuracy *a)
+{
+    const bool forces = s->options.request.of == FMM_FORCES;
+    return (forces ? a->force : a->potential) * (1 + 2 * (forces ? a->force_uncertainty : a->potential_uncertainty));
+}
+
+/* guess: 0, or an order that is likely. */
+static yoke_status choose_order(fmm_solver *s, const fmm_particles *particles, int guess)
 {
     char what[80];
     fmm_request request = s->options.request;
-    request.guess = s->accuracy.order; /* with another tree before, in this call */
+    request.guess = guess;
     (void)snprintf(what, sizeof what, "%lld particles: which order keeps the error", (long long)particles->count);
     yoke_status status = fmm_solver_tell(s, FMM_STAGE_ORDER, what);
     const double begin_s = yoke_clock_s();
     if (!status) status = fmm_choose_order(s->method, particles->charge, &request, &s->accuracy);
-    s->ordered = !status;
+    s->ordered = s->order_known = !status;
     s->solution.tune_s = (isnan(s->solution.tune_s) ? 0 : s->solution.tune_s) + yoke_clock_s() - begin_s;
     return status;
+}
+
+/* A lower order than before has to keep the error by a margin. */
+static yoke_status choose_order_again(fmm_solver *s, const fmm_particles *particles)
+{
+    static const double margin = 0.7;
+    const fmm_accuracy before = s->accuracy;
+    const int order = s->order;
+    yoke_status status = choose_order(s, particles, order);
+    if (status || s->accuracy.order >= order || highest_error(s, &s->accuracy) <= margin * s->options.request.error) return status;
+    s->accuracy = before;
+    s->accuracy.order = order;
+    return YOKE_OK;
+}
+
+/* Why the order of the call before does not do. */
+static fmm_reason why_order(const fmm_solver *s)
+{
+    if (s->ordered) return s->solution.tree_because; /* it was chosen with the tree, or nothing is new */
+    if (!s->order_known) return FMM_FIRST;
+    if (s->options.check == 0) return FMM_UNCHECKED;
+    const fmm_reason reason = fmm_sizes_compare(&s->last, &s->order_sizes);
+    return reason || !s->error_fell ? reason : FMM_ERROR;
 }
 
 yoke_status fmm_solver_find_order(fmm_solver *s, const fmm_particles *particles)
@@ -97,9 +129,12 @@ yoke_status fmm_solver_find_order(fmm_solver *s, const fmm_particles *particles)
     yoke_status status = YOKE_OK;
     found->order = s->options.order;
     if (!fmm_chooses_order(s)) return YOKE_OK;
-    if (!s->ordered) status = choose_order(s, particles);
+    found->order_because = why_order(s);
+    if (!s->ordered && found->order_because) status = s->order_known ? choose_order_again(s, particles) : choose_order(s, particles, 0);
     if (status) return status;
-    found->order = s->order = s->accuracy.order;
+    if (found->order_because) s->order_sizes = s->last;
+    s->ordered = true;
+    found->order = s->accuracy.order;
     found->requested_error = s->options.request.error;
     found->forces = s->options.request.of == FMM_FORCES;
     found->predicted_potential = s->accuracy.potential;
@@ -110,69 +145,87 @@ yoke_status fmm_solver_find_order(fmm_solver *s, const fmm_particles *particles)
 /* --------------------------------------------------------------------------------------------------- both */
 
 /* The best tree depends on the order, and that a little on the tree: first with a usual order, then with the one that this tree needs. */
-static yoke_status find_both(fmm_solver *s, const fmm_particles *particles, bool compare)
+static yoke_status find_both(fmm_solver *s, const fmm_particles *particles)
 {
     const int usual = fmm_order_guess(s->options.request.error);
-    yoke_status status = find_tree(s, compare, usual);
-    if (!status) status = build(s, particles, usual, compare ? fmm_tuner_take_tree(s->tuner) : NULL);
-    if (!status) status = choose_order(s, particles);
-    if (status || !compare || s->accuracy.order == usual || s->depth < 2) return status;
+    yoke_status status = find_tree(s, true, usual);
+    if (!status) status = build(s, particles, usual, fmm_tuner_take_tree(s->tuner));
+    if (!status) status = choose_order(s, particles, 0);
+    if (status || s->accuracy.order == usual || s->depth < 2) return status;
     const int depth = s->depth;
     const int64_t capacity = s->capacity, cells = s->cells;
     status = find_tree(s, true, s->accuracy.order);
     if (status || (depth == s->depth && capacity == s->capacity && cells == s->cells)) return status;
-    return build(s, particles, s->accuracy.order, fmm_tuner_take_tree(s->tuner));
+    status = build(s, particles, s->accuracy.order, fmm_tuner_take_tree(s->tuner));
+    return status ? status : choose_order(s, particles, s->accuracy.order);
 }
 
-/* What compares trees, where it is needed. */
-static yoke_status open_tuner(fmm_solver *s, const fmm_particles *particles)
+/* The best tree. */
+static yoke_status find_best(fmm_solver *s, const fmm_particles *particles)
 {
     yoke_status status = s->tuner ? YOKE_OK : fmm_tuner_create(s->context, &s->tune, &s->tuner);
-    if (!status) fmm_tuner_set_particles(s->tuner, particles);
-    return status;
-}
-
-static yoke_status find(fmm_solver *s, const fmm_particles *particles)
-{
-    const bool few = particles->count < FMM_FEW_PARTICLES, compare = s->options.predict || !(tree_is_given(s) || few);
-    yoke_status status = compare ? open_tuner(s, particles) : YOKE_OK;
-    s->chosen = false;
-    if (!status && fmm_chooses_order(s)) {
-        status = find_both(s, particles, compare);
-    } else if (!status) {
-        status = find_tree(s, compare, s->options.order);
-        if (!status) status = build(s, particles, s->options.order, compare ? fmm_tuner_take_tree(s->tuner) : NULL);
+    if (status) return status;
+    fmm_tuner_set_particles(s->tuner, particles);
+    if (fmm_chooses_order(s)) {
+        status = find_both(s, particles);
+    } else {
+        status = find_tree(s, true, s->options.order);
+        if (!status) status = build(s, particles, s->options.order, fmm_tuner_take_tree(s->tuner));
     }
-    if (s->tuner) fmm_tuner_set_particles(s->tuner, NULL);
+    fmm_tuner_set_particles(s->tuner, NULL);
     if (!status && s->options.measure_all) status = fmm_solver_measure(s, particles);
     return status;
 }
 
-static fmm_sizes sizes_of(const fmm_method *method, const fmm_particles *particles)
+/* The given tree, or none for few particles. */
+static yoke_status take_tree(fmm_solver *s, const fmm_particles *particles)
 {
-    return (fmm_sizes){particles->count, fmm_method_tree(method)->leaves.count, fmm_method_count(method).near};
+    const int order = !fmm_chooses_order(s) ? s->options.order : s->order_known ? s->order : fmm_order_guess(s->options.request.error);
+    yoke_status status = find_tree(s, false, order);
+    return status ? status : build(s, particles, order, NULL);
 }
 
-static bool differ(int64_t is, int64_t was)
+/* Why the choice of the call before does not do, as far as that is known without a tree. */
+static fmm_reason why_tree(const fmm_solver *s, const fmm_particles *particles, bool anew)
 {
-    double part = (double)is / (double)was;
-    return is != was && !(part > 1 / 1.2 && part < 1.2);
+    enum { NEAR_ORDERS = 1 };
+    const fmm_sizes *was = &s->tree_sizes;
+    if (anew) return FMM_ASKED;
+    if (!s->chosen) return FMM_FIRST;
+    fmm_sizes is = s->last;
+    is.particles = (double)particles->count;
+    is.charge = was->charge, is.charges = was->charges;
+    const fmm_reason reason = fmm_sizes_compare(&is, was);
+    return !reason && abs(s->order - was->order) > NEAR_ORDERS ? FMM_ORDER : reason;
 }
 
-static bool have_changed(fmm_sizes is, fmm_sizes was)
+/* A tree of the kept choice, and whether that still does. */
+static yoke_status try_kept(fmm_solver *s, const fmm_particles *particles, fmm_reason *reason)
 {
-    return differ(is.particles, was.particles) || differ(is.leaves, was.leaves) || differ(is.near_pairs, was.near_pairs);
+    yoke_status status = build(s, particles, s->order, NULL);
+    if (status == YOKE_ERROR_INPUT) *reason = FMM_LEAVES; /* they are too small for the softening now */
+    if (status) return status == YOKE_ERROR_INPUT ? YOKE_OK : status;
+    fmm_sizes is = fmm_solver_sizes(s, particles);
+    is.charge = s->tree_sizes.charge, is.charges = s->tree_sizes.charges;
+    *reason = fmm_sizes_compare(&is, &s->tree_sizes);
+    return YOKE_OK;
 }
 
 yoke_status fmm_solver_grow(fmm_solver *s, const fmm_particles *particles, bool anew)
 {
-    yoke_status status = YOKE_OK;
-    if (!anew && s->chosen && s->options.keep) {
-        status = build(s, particles, s->order, NULL);
-        if (status && status != YOKE_ERROR_INPUT) return status; /* INPUT: its leaves are too small for the softening now */
-        if (!status && !have_changed(sizes_of(s->method, particles), s->sizes)) return status;
+    const bool few = particles->count < FMM_FEW_PARTICLES;
+    if (!s->options.predict && (tree_is_given(s) || few)) {
+        s->chosen = false;
+        return take_tree(s, particles);
     }
-    status = find(s, particles);
-    if (!status) s->sizes = sizes_of(s->method, particles);
-    return status;
+    fmm_reason reason = why_tree(s, particles, anew);
+    yoke_status status = reason ? YOKE_OK : try_kept(s, particles, &reason);
+    if (status || !reason) return status;
+    s->chosen = false;
+    s->solution.tree_because = reason;
+    status = find_best(s, particles);
+    if (status) return status;
+    s->tree_sizes = fmm_solver_sizes(s, particles);
+    s->tree_sizes.order = fmm_chooses_order(s) ? s->accuracy.order : s->options.order;
+    return YOKE_OK;
 }

@@ -107,26 +107,32 @@ static yoke_status run(fmm_solver *s, const fmm_particles *particles, int order,
 }
 
 /* By how much the order of the last run was too low. */
-static int order_missing(const fmm_solver *s, const fmm_accuracy *accuracy)
+static int order_missing(const fmm_solver *s)
 {
     const fmm_solution *found = &s->solution;
     if (!fmm_chooses_order(s) || found->depth < 2) return 0;
-    return fmm_order_missing(&s->options.request, accuracy, &found->sample, found->order);
+    return fmm_order_missing(&s->options.request, &s->accuracy, &found->sample, found->order);
+}
+
+/* After a run with a higher order: the prediction is of another one. */
+static void forget_prediction(fmm_solver *s)
+{
+    s->accuracy.order = s->solution.order;
+    s->accuracy.potential_uncertainty = s->accuracy.force_uncertainty = INFINITY;
 }
 
 yoke_status fmm_solver_compute(fmm_solver *s, const fmm_particles *particles, fmm_field *field)
 {
     fmm_solution *found = &s->solution;
-    fmm_accuracy accuracy = s->accuracy;
     yoke_status status = run(s, particles, found->order, false, field);
     if (!status) status = learn(s);
-    for (int missing; !status && (missing = order_missing(s, &accuracy)) > 0;) {
+    for (int missing; !status && (missing = order_missing(s)) > 0;) {
         yoke_log(s->context, YOKE_LOG_WARNING,
                  "order %d may leave an error of %.2g instead of %.2g: running the far field again with order %d", found->order,
                  found->forces ? found->sample.force : found->sample.potential, found->requested_error, found->order + missing);
         found->raised += missing;
         status = run(s, particles, found->order + missing, true, field);
-        accuracy.potential_uncertainty = accuracy.force_uncertainty = INFINITY; /* the prediction is of another order */
+        forget_prediction(s);
     }
     return status;
 }

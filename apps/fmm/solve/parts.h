@@ -6,26 +6,33 @@
 
 #include "solve/solve.h"
 
-/* What a choice was made for: a tree that differs by more than a fifth asks for another. */
+/* What a choice was made for; NaN: not known yet. */
 typedef struct fmm_sizes {
-    int64_t particles, leaves, near_pairs;
+    double particles, leaves, near_pairs, far_pairs;
+    double charge, charges; /* their sum; that of their sizes */
+    int order;              /* of a tree's choice */
 } fmm_sizes;
 
 struct fmm_solver {
     yoke_context *context;
     fmm_solver_options options;
     fmm_tune_options tune;
-    fmm_tuner *tuner;   /* NULL: not needed yet */
-    yoke_run *run;      /* of the devices; NULL: not open */
-    fmm_tuned tuned;    /* of the choice that is kept */
-    bool chosen;        /* there is one */
-    fmm_sizes sizes;    /* that it was made for */
-    int depth;          /* of the kept tree */
-    int64_t capacity;   /* the same; 0: uniform */
-    int64_t cells;      /* the same; 0: not between two depths */
-    fmm_method *method; /* of the last particles; NULL: there is none */
-    int order;          /* that it was built for */
-    bool ordered;       /* the order was chosen for this tree and the last charges */
+    fmm_tuner *tuner;      /* NULL: not needed yet */
+    yoke_run *run;         /* of the devices; NULL: not open */
+    fmm_tuned tuned;       /* of the choice that is kept */
+    bool chosen;           /* there is one */
+    fmm_sizes tree_sizes;  /* that it was made for */
+    int depth;             /* of the kept tree */
+    int64_t capacity;      /* the same; 0: uniform */
+    int64_t cells;         /* the same; 0: not between two depths */
+    fmm_method *method;    /* of the last particles; NULL: there is none */
+    int order;             /* that it was built for, or that was run last */
+    bool ordered;          /* the order was chosen for this tree and the last charges */
+    bool order_known;      /* it was chosen in this call or one before */
+    fmm_sizes order_sizes; /* that it was chosen for */
+    double sampled;        /* error with it then; NaN: none */
+    bool error_fell;       /* far below that in the last call */
+    fmm_sizes last;        /* of the last call */
     fmm_accuracy accuracy;
     fmm_solution solution; /* of this call */
 };
@@ -42,6 +49,13 @@ yoke_status fmm_solver_find_order(fmm_solver *s, const fmm_particles *particles)
 yoke_status fmm_solver_measure(fmm_solver *s, const fmm_particles *particles);
 /* Runs the kept tree until the error is kept. */
 yoke_status fmm_solver_compute(fmm_solver *s, const fmm_particles *particles, fmm_field *field);
+
+/* Of the kept tree, far_pairs NaN, order 0. */
+fmm_sizes fmm_solver_sizes(const fmm_solver *s, const fmm_particles *particles);
+/* Which of them differ by more than a tenth; FMM_KEPT: none. */
+fmm_reason fmm_sizes_compare(const fmm_sizes *is, const fmm_sizes *was);
+/* After a run: what the next call decides by. */
+void fmm_solver_remember(fmm_solver *s);
 
 /* The seconds of a run, as predictions have them. */
 fmm_seconds fmm_solver_seconds(const fmm_method_seconds *seconds);

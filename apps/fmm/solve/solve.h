@@ -2,8 +2,9 @@
  * solve.h - the field of particles by the fast multipole method: tree and order that are given, or chosen for an error and for least time; runs until the
  * error is kept.
  *
- * A solver is made once and run for many particles, one after the other.  It keeps what operations cost on this machine, the devices, and the tree of the
- * last particles.
+ * A solver is made once and run for many particles, one after the other: frames, or steps of time.  It keeps what operations cost on this machine, the
+ * devices, and the last tree.  The choice of a tree is kept while its counts change by less than a tenth.  An order is kept with it while the sampled error
+ * says that it does; a lower one is taken only where it keeps the error by a margin, so that orders do not alternate.
  */
 #ifndef FMM_SOLVE_SOLVE_H
 #define FMM_SOLVE_SOLVE_H
@@ -40,7 +41,6 @@ typedef struct fmm_solver_options {
     bool gradient;
     bool predict;                 /* also where the tree is given */
     bool measure_all;             /* the other sensible trees are run too */
-    bool keep;                    /* the choice of a tree, for other places whose counts differ by less than a fifth */
     yoke_objective objective;     /* of the chosen tree */
     const char *store;            /* as in yoke_run_options */
     const char *declared;         /* the same */
@@ -50,17 +50,35 @@ typedef struct fmm_solver_options {
     void *user;                   /* of progress */
 } fmm_solver_options;
 
+/* Why a call chose a tree or an order, where the solver has one of the calls before. */
+typedef enum fmm_reason {
+    FMM_KEPT,       /* it did not: what was chosen before holds, or is given */
+    FMM_FIRST,      /* there was none */
+    FMM_ASKED,      /* fmm_solver_choose */
+    FMM_PARTICLES,  /* the number of particles differs by more than a tenth */
+    FMM_LEAVES,     /* the same of the leaves of the kept tree */
+    FMM_NEAR_PAIRS, /* of its near pairs */
+    FMM_FAR_PAIRS,  /* of its far pairs, in the call before */
+    FMM_CHARGES,    /* of the charges: their sum, and that of their sizes */
+    FMM_ORDER,      /* of a tree: the order is no longer near the one that it was chosen for */
+    FMM_ERROR,      /* of an order: the sampled error fell to less than half, so that a lower order may do */
+    FMM_UNCHECKED   /* of an order: no sample tells whether the one of the call before keeps the error */
+} fmm_reason;
+/* "near pairs"; NULL: FMM_KEPT. */
+const char *fmm_reason_text(fmm_reason reason);
+
 /* What a call found and took; NaN: not known, or not done. */
 typedef struct fmm_solution {
-    int depth, order;                 /* below 0: there is no tree, but direct summation */
-    int64_t cells;                    /* along each side of the particles; 0: as many as the depth has along the box, or none */
-    int64_t leaf, leaves;             /* the capacity of the leaves, 0: of a uniform tree or none; their number, below 0: none */
-    bool chose, built;                /* in this call: a tree was chosen; one was built */
+    int depth, order;     /* below 0: there is no tree, but direct summation */
+    int64_t cells;        /* along each side of the particles; 0: as many as the depth has along the box, or none */
+    int64_t leaf, leaves; /* the capacity of the leaves, 0: of a uniform tree or none; their number, below 0: none */
+    bool chose, built;    /* in this call: a tree was chosen; one was built */
+    fmm_reason tree_because, order_because;
     double pairs, far_pairs, w_pairs; /* ordered: of particles that were summed; of cells; of a cell and a particle of a larger leaf */
     const fmm_tuned *tuned;           /* the solver's; NULL: the tree was given, and nothing was predicted */
     double requested_error;
     bool forces;                                 /* the request is of the forces */
-    double predicted_potential, predicted_force; /* errors of the order that was chosen */
+    double predicted_potential, predicted_force; /* errors of the order that was chosen, when it was */
     int raised;                                  /* by how much the order is above that, after runs that missed the request */
     fmm_sample sample;                           /* count 0: not done */
     int parts;                                   /* 0: the near field was not shared among devices */

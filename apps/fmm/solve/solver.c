@@ -37,6 +37,7 @@ yoke_status fmm_solver_create(yoke_context *context, const fmm_solver_options *o
     if (status) return status;
     s->context = context;
     s->options = *options;
+    s->sampled = NAN;
     s->tune = (fmm_tune_options){.objective = options->objective,
                                  .store = options->store,
                                  .declared = options->declared,
@@ -72,12 +73,13 @@ static yoke_status prepare(fmm_solver *s, const fmm_particles *particles, fmm_ch
     fmm_solution *found = &s->solution;
     yoke_status status = YOKE_OK;
     *found = fmm_solution_none();
-    if (anew || change != FMM_NOTHING_NEW) s->accuracy.order = 0;
     if (anew || change == FMM_NEW_PLACES || !s->method)
         status = fmm_solver_grow(s, particles, anew);
     else
         s->ordered = s->ordered && change == FMM_NOTHING_NEW;
-    if (!status) status = fmm_solver_find_order(s, particles);
+    if (status) return status;
+    s->last = fmm_solver_sizes(s, particles);
+    status = fmm_solver_find_order(s, particles);
     if (status) return status;
     const fmm_tree *tree = fmm_method_tree(s->method);
     const fmm_method_pairs pairs = fmm_method_count(s->method);
@@ -106,6 +108,7 @@ yoke_status fmm_solver_run(fmm_solver *s, const fmm_particles *particles, fmm_ch
     yoke_status status = prepare(s, particles, change, false);
     if (status) forget_tree(s);
     if (!status) status = fmm_solver_compute(s, particles, field);
+    if (!status) fmm_solver_remember(s);
     if (!status) *solution = s->solution;
     return status;
 }

@@ -253,6 +253,23 @@ def test_frames_that_are_not_there_are_refused():
     assert "belong to FILE" in run("--generate", "grid", "--direct", "--frames", "all", code=2).stderr
 
 
+def test_frames_keep_the_order_while_they_move_slowly():
+    """The tree is given: --leaf.  Frames 1 to 4 differ by a little, the fifth has its particles in one corner."""
+    def place(i, frame):
+        at = [(i * step % 1009) / 1009 + 1e-4 * frame * ((i + c) % 3) for c, step in enumerate((1, 37, 601))]
+        return [value**3 for value in at] if frame == 4 else at
+    text = "".join("900\n\n" + "".join(f"X {x!r} {y!r} {z!r} {1 - 2 * (i % 2)}\n" for i in range(900) for x, y, z in [place(i, f)]) for f in range(5))
+    pathlib.Path("in.xyz").write_text(text, encoding="utf-8")
+    words = ("in.xyz", "--frames", "all", "--leaf", 25, "--error", 1e-4, "--check", 900)
+    frames = record(*words, "--output", "first.xyz", method=())["sequence"]
+    assert [frame["order_chosen_because"] for frame in frames[:4]] == ["first", None, None, None], frames
+    assert frames[4]["order_chosen_because"] in ("leaves", "near pairs"), frames[4]
+    assert len({frame["order"] for frame in frames[:4]}) == 1
+    assert all(frame["sampled_error"] <= 1e-4 and not frame["tuned"] and frame["tuned_because"] is None for frame in frames)
+    record(*words, "--output", "second.xyz", method=())
+    assert pathlib.Path("first.xyz").read_bytes() == pathlib.Path("second.xyz").read_bytes()
+
+
 def test_published_energies_of_xenon():
     """Energies by direct summation elsewhere; what rounding may add is in proportion to the sum of the terms' sizes, the energy of equal charges."""
     equal = 1326686674711.92

@@ -1,0 +1,57 @@
+/*
+ * keep.c - what of a call holds for the next one.
+ */
+#include <math.h>
+
+#include "solve/parts.h"
+
+#define CHANGE 0.1 /* parts by which counts may differ */
+#define FALL 0.5   /* of the sampled error, below which a lower order may do */
+
+const char *fmm_reason_text(fmm_reason reason)
+{
+    static const char *const texts[] = {NULL,        "first",   "asked", "particles", "leaves",   "near pairs",
+                                        "far pairs", "charges", "order", "error",     "unchecked"};
+    return texts[reason];
+}
+
+fmm_sizes fmm_solver_sizes(const fmm_solver *s, const fmm_particles *particles)
+{
+    double sum = 0, absolute = 0;
+    for (int64_t i = 0; i < particles->count; i++) {
+        sum += particles->charge[i];
+        absolute += fabs(particles->charge[i]);
+    }
+    return (fmm_sizes){.particles = (double)particles->count,
+                       .leaves = (double)fmm_method_tree(s->method)->leaves.count,
+                       .near_pairs = (double)fmm_method_count(s->method).near,
+                       .far_pairs = NAN,
+                       .charge = sum,
+                       .charges = absolute};
+}
+
+static bool differ(double is, double was) { return fabs(is - was) > CHANGE * was; }
+
+/* Pairs that are less than the particles take no time. */
+static bool pairs_differ(double is, double was, double particles) { return fabs(is - was) > CHANGE * fmax(was, particles); }
+
+fmm_reason fmm_sizes_compare(const fmm_sizes *is, const fmm_sizes *was)
+{
+    if (differ(is->particles, was->particles)) return FMM_PARTICLES;
+    if (differ(is->leaves, was->leaves)) return FMM_LEAVES;
+    if (pairs_differ(is->near_pairs, was->near_pairs, was->particles)) return FMM_NEAR_PAIRS;
+    if (pairs_differ(is->far_pairs, was->far_pairs, was->particles)) return FMM_FAR_PAIRS; /* NaN does not */
+    if (differ(is->charges, was->charges) || fabs(is->charge - was->charge) > CHANGE * was->charges) return FMM_CHARGES;
+    return FMM_KEPT;
+}
+
+void fmm_solver_remember(fmm_solver *s)
+{
+    const fmm_solution *found = &s->solution;
+    const double sampled = found->sample.count ? found->forces ? found->sample.force : found->sample.potential : (double)NAN;
+    s->order = found->order;
+    s->last.far_pairs = found->far_pairs;
+    if (isnan(s->tree_sizes.far_pairs)) s->tree_sizes.far_pairs = found->far_pairs; /* the first run of the choice */
+    if (found->order_because || found->raised || isnan(s->sampled)) s->sampled = sampled;
+    s->error_fell = sampled < FALL * s->sampled;
+}
