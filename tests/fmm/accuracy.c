@@ -299,6 +299,31 @@ static void errors_of_samples_have_the_uncertainty_that_they_say(void **state)
     destroy(&p);
 }
 
+/*
+ * On a grid whose particles lie in the corners of cells few of them have most of the error of high orders.  Samples that look there say what the error is,
+ * and how sure they are.  (Of 200 that take all particles alike the standard error is twice as large.)
+ */
+static void samples_look_at_corners(void **state)
+{
+    (void)state;
+    enum { ORDER = 18, SAMPLES = 200 };
+    problem p = create(FMM_GRID, FMM_RANDOM, 32768, 3, 0);
+    errors e = run(&p, ORDER);
+    static int64_t which[SAMPLES];
+    static double weight[SAMPLES];
+    fmm_expanded sorted;
+    fmm_reference *reference;
+    fmm_sample s;
+    assert_int_equal(fmm_method_sort_charges(p.method, p.particles->charge, &sorted), YOKE_OK);
+    assert_int_equal(fmm_draw_reference(sorted.tree, sorted.particles, ORDER, SAMPLES, which, weight), YOKE_OK);
+    assert_int_equal(fmm_reference_create(p.particles, 1, SAMPLES, which, weight, &reference), YOKE_OK);
+    assert_int_equal(fmm_reference_compare(reference, p.field, &s), YOKE_OK);
+    fmm_reference_destroy(reference);
+    assert_true(s.potential_uncertainty < 0.15 && fabs(s.potential / e.potential - 1) < 3 * s.potential_uncertainty);
+    assert_true(s.force_uncertainty < 0.25 && fabs(s.force / e.force - 1) < 3 * s.force_uncertainty);
+    destroy(&p);
+}
+
 /* ------------------------------------------------------------------------------------------------ draws */
 
 /* Weights of the draws of each level are together near its part of the particles; with all cells they are it, and each level has draws. */
@@ -345,6 +370,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(runs_without_orders_are_refused),
     cmocka_unit_test(the_order_rises_where_a_sample_and_the_prediction_say_so),
     cmocka_unit_test(errors_of_samples_have_the_uncertainty_that_they_say),
+    cmocka_unit_test(samples_look_at_corners),
     cmocka_unit_test(draws_stand_for_all_particles),
 };
 

@@ -27,23 +27,97 @@ static void sum_at(const fmm_particles *scaled, const fmm_particles *at, fmm_fie
     }
 }
 
-/* Direct sums at particles which[], with their charges in at->charge. */
-static yoke_status sum_chosen(const fmm_particles *particles, const int64_t *which, fmm_particles *at, fmm_field *exact)
+/* Squares of what was summed, while it is in the units of scaled particles. */
+static void set_squares(const fmm_particles *scaled, fmm_reference *r)
+{
+    const fmm_field *e = r->exact;
+    for (int64_t k = 0; k < r->count; k++) {
+        double q = scaled->charge[r->which[k]];
+        r->square[k] = e->potential[k] * e->potential[k];
+        if (e->gx) r->force_square[k] = q * q * (e->gx[k] * e->gx[k] + e->gy[k] * e->gy[k] + e->gz[k] * e->gz[k]);
+    }
+}
+
+static yoke_status sum_chosen(const fmm_particles *particles, fmm_reference *r)
 {
     fmm_particles *scaled = NULL;
     fmm_scale scale;
     yoke_status status = fmm_scale_create(particles, &scale, &scaled);
     if (status) return status;
-    for (int64_t k = 0; k < at->count; k++) {
-        at->x[k] = scaled->x[which[k]];
-        at->y[k] = scaled->y[which[k]];
-        at->z[k] = scaled->z[which[k]];
-        at->charge[k] = particles->charge[which[k]];
+    for (int64_t k = 0; k < r->count; k++) {
+        r->at->x[k] = scaled->x[r->which[k]];
+        r->at->y[k] = scaled->y[r->which[k]];
+        r->at->z[k] = scaled->z[r->which[k]];
+        r->at->charge[k] = particles->charge[r->which[k]];
     }
-    sum_at(scaled, at, exact);
-    status = fmm_coincident_add(scaled, at->count, which, exact->potential);
+    sum_at(scaled, r->at, r->exact);
+    status = fmm_coincident_add(scaled, r->count, r->which, r->exact->potential);
+    if (!status) set_squares(scaled, r);
     fmm_particles_destroy(scaled);
-    return status ? status : fmm_scale_field(at->charge, scale, exact);
+    return status ? status : fmm_scale_field(r->at->charge, scale, r->exact);
+}
+
+void fmm_reference_destroy(fmm_reference *r)
+{
+    if (!r) return;
+    yoke_context *context = r->context;
+    yoke_release(context, r->which);
+    yoke_release(context, r->weight);
+    yoke_release(context, r->square);
+    yoke_release(context, r->force_square);
+    fmm_particles_destroy(r->at);
+    fmm_field_destroy(r->exact);
+    yoke_release(context, r);
+}
+
+static yoke_status allocate(yoke_context *context, int64_t count, int gradient, fmm_reference **reference)
+{
+    fmm_reference *r = NULL;
+    yoke_status status = yoke_allocate(context, 1, sizeof *r, &r);
+    if (status) return status;
+    r->context = context;
+    r->count = count;
+    status = yoke_allocate(context, count, sizeof *r->which, &r->which);
+    if (!status) status = yoke_allocate(context, count, sizeof *r->weight, &r->weight);
+    if (!status) status = yoke_allocate(context, count, sizeof *r->square, &r->square);
+    if (!status && gradient) status = yoke_allocate(context, count, sizeof *r->force_square, &r->force_square);
+    if (!status) status = fmm_particles_create(context, count, &r->at);
+    if (!status) status = fmm_field_create(context, count, gradient, &r->exact);
+    if (status)
+        fmm_reference_destroy(r);
+    else
+        *reference = r;
+    return status;
+}
+
+yoke_status fmm_reference_create(const fmm_particles *particles, int gradient, int64_t count, const int64_t *which, const double *weight,
+                                 fmm_reference **reference)
+{
+    fmm_reference *r = NULL;
+    yoke_status status = allocate(particles->context, count, gradient, &r);
+    if (status) return status;
+    r->all = particles->count;
+    for (int64_t k = 0; k < count; k++) r->which[k] = which[k], r->weight[k] = weight ? weight[k] : 1;
+    status = sum_chosen(particles, r);
+    if (status)
+        fmm_reference_destroy(r);
+    else
+        *reference = r;
+    return status;
+}
+
+yoke_status fmm_reference_draw(const fmm_particles *particles, int gradient, int64_t count, uint64_t seed, fmm_reference **reference)
+{
+    int64_t n = particles->count, *which = NULL;
+    if (count > n) count = n;
+    yoke_status status = yoke_allocate(particles->context, count, sizeof *which, &which);
+    for (int64_t k = 0; k < count && !status; k++) {
+        int64_t first = n * k / count, last = n * (k + 1) / count;
+        which[k] = first + (int64_t)(fmm_random_uniform(&seed) * (double)(last - first));
+    }
+    if (!status) status = fmm_reference_create(particles, gradient, count, which, NULL, reference);
+    yoke_release(particles->context, which);
+    return status;
 }
 
 /* Largest absolute value of some values, so that their squares in units of it neither overflow nor all vanish; 1 where all are 0. */
@@ -73,13 +147,15 @@ static double ratio(const squares *s, double *uncertainty)
     return sqrt(error / size);
 }
 
-static void compare(const int64_t *which, const double *charge, const fmm_field *field, const fmm_field *exact, squares *s,
-                    fmm_sample *sample)
+static void compare(const fmm_reference *r, const fmm_field *field, squares *s, fmm_sample *sample)
 {
+    const int64_t *which = r->which;
+    const double *charge = r->at->charge;
+    const fmm_field *exact = r->exact;
     double unit = unit_of(exact->count, (const double *const[4]){exact->potential});
     for (int64_t k = 0; k < exact->count; k++) {
-        s->error[k] = pow((field->potential[which[k]] - exact->potential[k]) / unit, 2);
-        s->size[k] = pow(exact->potential[k] / unit, 2);
+        s->error[k] = r->weight[k] * pow((field->potential[which[k]] - exact->potential[k]) / unit, 2);
+        s->size[k] = r->weight[k] * pow(exact->potential[k] / unit, 2);
     }
     *sample = (fmm_sample){.count = exact->count, .force = NAN, .force_uncertainty = NAN};
     sample->potential = ratio(s, &sample->potential_uncertainty);
@@ -91,36 +167,30 @@ static void compare(const int64_t *which, const double *charge, const fmm_field 
         s->error[k] = s->size[k] = 0;
         for (int c = 0; c < 3; c++) {
             double q = charge[k] / most;
-            s->error[k] += pow(q * ((is[c][which[k]] - should[c][k]) / unit), 2);
-            s->size[k] += pow(q * (should[c][k] / unit), 2);
+            s->error[k] += r->weight[k] * pow(q * ((is[c][which[k]] - should[c][k]) / unit), 2);
+            s->size[k] += r->weight[k] * pow(q * (should[c][k] / unit), 2);
         }
     }
     sample->force = ratio(s, &sample->force_uncertainty);
 }
 
+yoke_status fmm_reference_compare(const fmm_reference *r, const fmm_field *field, fmm_sample *sample)
+{
+    squares s = {.count = r->count};
+    yoke_status status = yoke_allocate(r->context, r->count, sizeof *s.error, &s.error);
+    if (!status) status = yoke_allocate(r->context, r->count, sizeof *s.size, &s.size);
+    if (!status) compare(r, field, &s, sample);
+    if (!status && r->count == r->all) sample->potential_uncertainty = 0, sample->force_uncertainty *= 0; /* NaN stays */
+    yoke_release(r->context, s.error);
+    yoke_release(r->context, s.size);
+    return status;
+}
+
 yoke_status fmm_sample_error(const fmm_particles *particles, const fmm_field *field, int64_t count, uint64_t seed, fmm_sample *sample)
 {
-    int64_t n = particles->count, *which = NULL;
-    squares s = {.count = count < n ? count : n};
-    fmm_particles *at = NULL;
-    fmm_field *exact = NULL;
-    if (count > n) count = n;
-    yoke_status status = yoke_allocate(particles->context, count, sizeof *which, &which);
-    if (!status) status = fmm_particles_create(particles->context, count, &at);
-    if (!status) status = fmm_field_create(particles->context, count, field->gx != NULL, &exact);
-    if (!status) status = yoke_allocate(particles->context, count, sizeof *s.error, &s.error);
-    if (!status) status = yoke_allocate(particles->context, count, sizeof *s.size, &s.size);
-    for (int64_t k = 0; k < count && !status; k++) {
-        int64_t first = n * k / count, last = n * (k + 1) / count;
-        which[k] = first + (int64_t)(fmm_random_uniform(&seed) * (double)(last - first));
-    }
-    if (!status) status = sum_chosen(particles, which, at, exact);
-    if (!status) compare(which, at->charge, field, exact, &s, sample);
-    if (!status && count == n) sample->potential_uncertainty = 0, sample->force_uncertainty *= 0; /* NaN stays */
-    yoke_release(particles->context, s.error);
-    yoke_release(particles->context, s.size);
-    fmm_field_destroy(exact);
-    fmm_particles_destroy(at);
-    yoke_release(particles->context, which);
+    fmm_reference *r = NULL;
+    yoke_status status = fmm_reference_draw(particles, field->gx != NULL, count, seed, &r);
+    if (!status) status = fmm_reference_compare(r, field, sample);
+    fmm_reference_destroy(r);
     return status;
 }

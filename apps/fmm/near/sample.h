@@ -14,10 +14,30 @@ typedef struct fmm_sample {
     double potential_uncertainty, force_uncertainty; /* standard errors, as parts of them; 0 where the sample is all particles */
 } fmm_sample;
 
-/*
- * Compares with direct sums at `count` particles (or all, where there are no more), which are chosen at random, one from each of `count` equal parts of
- * their order.  Errors: those of fmm_scale_create and fmm_scale_field, MEMORY.
- */
+/* Direct sums at some of the particles, each of which stands for others. */
+typedef struct fmm_reference {
+    yoke_context *context;
+    int64_t count, all; /* particles of the sample, of those it was made of */
+    int64_t *which;     /* [count] */
+    double *weight;     /* [count] the mean over all particles is that over these with weights */
+    fmm_particles *at;  /* their places in units of fmm_scale_create, and their charges */
+    fmm_field *exact;
+    double *square;       /* [count] of potentials, in units of fmm_scale_create */
+    double *force_square; /* of charge times gradient; NULL: no gradients */
+} fmm_reference;
+
+/* count particles, with weights (NULL: all alike).  Errors: those of fmm_scale_create and fmm_scale_field, MEMORY. */
+yoke_status fmm_reference_create(const fmm_particles *particles, int gradient, int64_t count, const int64_t *which, const double *weight,
+                                 fmm_reference **reference);
+/* At `count` particles (or all, where there are no more), which are chosen at random, one from each of `count` equal parts of their order. */
+yoke_status fmm_reference_draw(const fmm_particles *particles, int gradient, int64_t count, uint64_t seed, fmm_reference **reference);
+/* NULL allowed. */
+void fmm_reference_destroy(fmm_reference *reference);
+
+/* What errors a field of the same particles has; it has gradients if the reference has.  Errors: MEMORY. */
+yoke_status fmm_reference_compare(const fmm_reference *reference, const fmm_field *field, fmm_sample *sample);
+
+/* Both at once.  Errors: those of fmm_reference_draw. */
 yoke_status fmm_sample_error(const fmm_particles *particles, const fmm_field *field, int64_t count, uint64_t seed, fmm_sample *sample);
 
 #endif

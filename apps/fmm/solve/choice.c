@@ -92,7 +92,9 @@ static yoke_status choose_order(fmm_solver *s, const fmm_particles *particles, i
     fmm_request request = s->options.request;
     request.guess = guess;
     (void)snprintf(what, sizeof what, "%lld particles: which order keeps the error", (long long)particles->count);
-    yoke_status status = fmm_solver_tell(s, FMM_STAGE_ORDER, what);
+    yoke_status status = fmm_solver_sum_some(s, particles);
+    request.sums = s->reference;
+    if (!status) status = fmm_solver_tell(s, FMM_STAGE_ORDER, what);
     const double begin_s = yoke_clock_s();
     if (!status) status = fmm_choose_order(s->method, particles->charge, &request, &s->accuracy);
     s->ordered = s->order_known = !status;

@@ -5,8 +5,7 @@
 #include <stdio.h>
 
 #include "solve/parts.h"
-
-enum { SAMPLE_SEED = 1 }; /* of the particles that are compared with direct sums */
+#include "tune/draw.h"
 
 /* How many particles are compared with direct sums unless it is given: they have at most a tenth of the near field's pairs, but are 100 or more. */
 static int64_t sample_size(int64_t particles, const fmm_method_pairs *pairs)
@@ -15,14 +14,42 @@ static int64_t sample_size(int64_t particles, const fmm_method_pairs *pairs)
     return cheap < 100 ? 100 : cheap > 1000 ? 1000 : cheap;
 }
 
-static yoke_status check_sample(fmm_solver *s, const fmm_particles *particles, const fmm_method_pairs *pairs, const fmm_field *field)
+static yoke_status sum_at(fmm_solver *s, const fmm_particles *particles, int64_t count)
 {
-    const int64_t count = s->options.check >= 0 ? s->options.check : sample_size(particles->count, pairs);
-    if (count == 0) return YOKE_OK;
-    yoke_status status = fmm_solver_tell(s, FMM_STAGE_CHECK, "comparing with direct sums");
+    int64_t *which = NULL;
+    double *weight = NULL;
+    fmm_expanded sorted;
+    const int order = fmm_chooses_order(s) ? fmm_order_guess(s->options.request.error) : s->options.order;
+    if (count > particles->count) count = particles->count;
+    yoke_status status = yoke_allocate(s->context, count, sizeof *which, &which);
+    if (!status) status = yoke_allocate(s->context, count, sizeof *weight, &weight);
+    if (!status) status = fmm_method_sort_charges(s->method, particles->charge, &sorted);
+    if (!status) status = fmm_draw_reference(sorted.tree, sorted.particles, order, count, which, weight);
+    if (!status) status = fmm_reference_create(particles, s->options.gradient, count, which, weight, &s->reference);
+    yoke_release(s->context, which);
+    yoke_release(s->context, weight);
+    return status;
+}
+
+yoke_status fmm_solver_sum_some(fmm_solver *s, const fmm_particles *particles)
+{
+    const fmm_method_pairs pairs = fmm_method_count(s->method);
+    const int64_t count = s->options.check >= 0 ? s->options.check : sample_size(particles->count, &pairs);
+    if (count == 0 || s->reference) return YOKE_OK;
+    yoke_status status = fmm_solver_tell(s, FMM_STAGE_CHECK, "summing directly at some particles");
     const double begin_s = yoke_clock_s();
-    if (!status) status = fmm_sample_error(particles, field, count, SAMPLE_SEED, &s->solution.sample);
-    s->solution.check_s = (isnan(s->solution.check_s) ? 0 : s->solution.check_s) + yoke_clock_s() - begin_s;
+    if (!status) status = sum_at(s, particles, count);
+    s->solution.check_s = yoke_clock_s() - begin_s;
+    return status;
+}
+
+static yoke_status check_sample(fmm_solver *s, const fmm_particles *particles, const fmm_field *field)
+{
+    yoke_status status = fmm_solver_sum_some(s, particles);
+    const double begin_s = yoke_clock_s();
+    if (status || !s->reference) return status;
+    status = fmm_reference_compare(s->reference, field, &s->solution.sample);
+    s->solution.check_s += yoke_clock_s() - begin_s;
     return status;
 }
 
@@ -103,7 +130,7 @@ static yoke_status run(fmm_solver *s, const fmm_particles *particles, int order,
     keep_measured(s, (fmm_seconds){.tree = taken.tree, .near = found->near_s, .far = taken.far});
     found->far_s = taken.far + (raised ? found->far_s : 0);
     found->far_pairs = (double)pairs.far;
-    return check_sample(s, particles, &pairs, field);
+    return check_sample(s, particles, field);
 }
 
 /* By how much the order of the last run was too low. */

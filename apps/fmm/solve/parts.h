@@ -34,7 +34,8 @@ struct fmm_solver {
     bool error_fell;       /* far below that in the last call */
     fmm_sizes last;        /* of the last call */
     fmm_accuracy accuracy;
-    fmm_solution solution; /* of this call */
+    fmm_reference *reference; /* direct sums of this call's particles; NULL: none yet */
+    fmm_solution solution;    /* of this call */
 };
 
 static inline bool fmm_chooses_order(const fmm_solver *s) { return s->options.order < 0; }
@@ -43,6 +44,8 @@ yoke_status fmm_solver_tell(const fmm_solver *s, fmm_stage stage, const char *wh
 
 /* A tree of the kept choice, or of a new one where there is none yet, where it is asked for (`anew`), or where the kept one was for others. */
 yoke_status fmm_solver_grow(fmm_solver *s, const fmm_particles *particles, bool anew);
+/* Direct sums at some particles, where the error is checked, for the check and what comes before it; once in a call. */
+yoke_status fmm_solver_sum_some(fmm_solver *s, const fmm_particles *particles);
 /* The order of the kept tree, where it is chosen, and tells of it. */
 yoke_status fmm_solver_find_order(fmm_solver *s, const fmm_particles *particles);
 /* Runs the other sensible trees. */

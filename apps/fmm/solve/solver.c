@@ -49,6 +49,12 @@ yoke_status fmm_solver_create(yoke_context *context, const fmm_solver_options *o
     return YOKE_OK;
 }
 
+static void forget_reference(fmm_solver *s)
+{
+    fmm_reference_destroy(s->reference);
+    s->reference = NULL;
+}
+
 static void forget_tree(fmm_solver *s)
 {
     fmm_method_destroy(s->method);
@@ -59,6 +65,7 @@ void fmm_solver_destroy(fmm_solver *s)
 {
     if (!s) return;
     forget_tree(s);
+    forget_reference(s);
     fmm_tuner_destroy(s->tuner);
     yoke_run_destroy(s->run);
     yoke_release(s->context, s);
@@ -96,6 +103,7 @@ static yoke_status prepare(fmm_solver *s, const fmm_particles *particles, fmm_ch
 yoke_status fmm_solver_choose(fmm_solver *s, const fmm_particles *particles, fmm_solution *solution)
 {
     yoke_status status = prepare(s, particles, FMM_NEW_PLACES, true);
+    forget_reference(s);
     if (status)
         forget_tree(s);
     else
@@ -109,6 +117,7 @@ yoke_status fmm_solver_run(fmm_solver *s, const fmm_particles *particles, fmm_ch
     if (status) forget_tree(s);
     if (!status) status = fmm_solver_compute(s, particles, field);
     if (!status) fmm_solver_remember(s);
+    forget_reference(s);
     if (!status) *solution = s->solution;
     return status;
 }

@@ -228,7 +228,8 @@ yoke_status fmm_choose_order(fmm_method *method, const double *charge, const fmm
     if (status) return status;
     search s = {.context = particles.tree->context, .method = method, .request = request, .depth = particles.tree->depth};
     s.expanded.order = s.drawn = -1;
-    status = fmm_norms_sample(particles.particles, &s.norms);
+    status =
+        request->sums ? fmm_norms_known(particles.particles, request->sums, &s.norms) : fmm_norms_sample(particles.particles, &s.norms);
     if (status) return status;
     s.rounding = rounding_of(&s.norms);
     if (CERTAINTY * s.rounding > request->error) return refuse(&s, CERTAINTY * s.rounding, "double precision rounds more");

@@ -15,7 +15,8 @@ typedef enum fmm_quantity { FMM_POTENTIALS, FMM_FORCES } fmm_quantity;
 typedef struct fmm_request {
     double error; /* above 0 */
     fmm_quantity of;
-    int guess; /* an order that is likely to be near the one that is looked for, which saves time; 0: none is known */
+    int guess;                 /* an order that is likely to be near the one that is looked for, which saves time; 0: none is known */
+    const fmm_reference *sums; /* NULL, or direct sums of the particles and their charges, which saves others */
 } fmm_request;
 
 typedef struct fmm_accuracy {

@@ -238,3 +238,68 @@ int fmm_draw_particles(const fmm_tree *tree, const fmm_particles *particles, int
     }
     return count;
 }
+
+/* How much the error of each particle grows in its leaf. */
+static void set_growth(const fmm_tree *tree, const fmm_particles *sorted, int order, double *grown)
+{
+#pragma omp parallel for schedule(static)
+    for (int64_t leaf = 0; leaf < tree->leaves.count; leaf++) {
+        double centre[3], edge = fmm_tree_edge(tree, tree->leaves.level[leaf]);
+        fmm_tree_centre(tree, tree->leaves.level[leaf], tree->leaves.cell[leaf], centre);
+        for (int32_t i = tree->leaves.particle[leaf]; i < tree->leaves.particle[leaf + 1]; i++)
+            grown[i] = growth(sorted, i, centre, edge, order);
+    }
+}
+
+/* The probability that each particle is among `most`, half of the particles evenly and half by their growth, none above 1. */
+static void set_probabilities(int64_t n, int64_t most, double *probability)
+{
+    double total = 0, factor = (double)most;
+    int64_t certain = -1, before;
+    for (int64_t i = 0; i < n; i++) total += probability[i];
+    for (int64_t i = 0; i < n; i++) probability[i] = 0.5 / (double)n + (total > 0 ? 0.5 * probability[i] / total : 0.5 / (double)n);
+    do {
+        double rest = 0;
+        before = certain, certain = 0;
+        for (int64_t i = 0; i < n; i++)
+            if (factor * probability[i] >= 1)
+                certain++;
+            else
+                rest += probability[i];
+        if (certain != before) factor = (double)(most - certain) / rest;
+    } while (certain != before);
+    for (int64_t i = 0; i < n; i++) probability[i] = fmin(1, factor * probability[i]);
+}
+
+static int64_t common_divisor(int64_t a, int64_t b) { return b == 0 ? a : common_divisor(b, a % b); }
+
+/* In a sequence of all particles that has nothing to do with cells, each where the sum of probabilities passes a whole number (and a half). */
+static void draw_by(int64_t n, const double *probability, const int32_t *number, int64_t most, int64_t *which, double *weight)
+{
+    int64_t step = (int64_t)(0.618033988749894848 * (double)n) + 1, count = 0;
+    double sum = 0;
+    while (common_divisor(n, step) > 1) step++;
+    for (int64_t j = 0, i = 0; j < n && count < most; j++, i = (i + step) % n) {
+        sum += probability[i];
+        if (sum < (double)count + 0.5 && most - count < n - j) continue;
+        which[count] = number[i];
+        weight[count++] = 1 / probability[i];
+    }
+}
+
+yoke_status fmm_draw_reference(const fmm_tree *tree, const fmm_particles *sorted, int order, int64_t count, int64_t *which, double *weight)
+{
+    double *probability = NULL;
+    if (order < CORNERS_FROM || count >= tree->count) {
+        for (int64_t k = 0; k < count; k++)
+            which[k] = tree->order[(int64_t)(fmm_sample_place(k, count) * (double)tree->count)], weight[k] = 1;
+        return YOKE_OK;
+    }
+    yoke_status status = yoke_allocate(tree->context, tree->count, sizeof *probability, &probability);
+    if (status) return status;
+    set_growth(tree, sorted, order, probability);
+    set_probabilities(tree->count, count, probability);
+    draw_by(tree->count, probability, tree->order, count, which, weight);
+    yoke_release(tree->context, probability);
+    return YOKE_OK;
+}

@@ -35,6 +35,12 @@ enum { FMM_LEAST_DRAWS = 2 };
 yoke_status fmm_draw_cells(const fmm_expanded *expanded, const fmm_model *model, int order, int most, fmm_draw *draws, int *count,
                            bool complete[FMM_MAX_DEPTH + 1]);
 
+/*
+ * Different particles at which direct sums tell the error of a field (near/sample.h): which [count], count <= tree->count, their numbers before they were
+ * sorted, and weight [count].  From some order on half of them in corners of leaves.  Errors: MEMORY.
+ */
+yoke_status fmm_draw_reference(const fmm_tree *tree, const fmm_particles *sorted, int order, int64_t count, int64_t *which, double *weight);
+
 /* Particles of a cell, at most `most`, with weights for means over the cell. */
 int fmm_draw_particles(const fmm_tree *tree, const fmm_particles *particles, int level, int32_t cell, int order, int most, fmm_draw *draws);
 

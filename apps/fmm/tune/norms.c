@@ -1,124 +1,77 @@
 #include "tune/norms.h"
 
 #include <math.h>
-#include <string.h>
 
-#include "near/kernels/pairs.h"
-#include "particles/coincident.h"
+#include "near/direct_block.h"
 #include "tune/draw.h"
 
 enum {
-    SOURCES = 8192, /* that are summed by themselves */
+    SOURCES = 8192, /* that stand for all, for sums of absolute values */
     LEAST = 64,
-    MOST = 1024,    /* samples at first */
-    PAIRS = 1 << 23 /* that the samples shall have with all particles, where that is more than LEAST samples */
+    MOST = 1024,     /* samples at first */
+    PAIRS = 1 << 23, /* that the samples shall have with all particles, where that is more than LEAST samples */
+    SEED = 2         /* of the samples */
 };
 #define GOOD 0.12 /* standard error, as a part of the mean, with which no more samples are taken */
 
-/* Where sums are taken, and parts of them over some of the sources each. */
-typedef struct sample {
-    yoke_context *context;
-    int64_t count, parts;
-    int64_t *which; /* [count] numbers of particles */
-    double *x, *y, *z, *charge;
-    double *sum; /* [parts][4][count] */
-} sample;
-
-static void destroy(sample *s)
+/* The root of the mean of squares with weights, and its standard error. */
+static double root_mean(int64_t count, const double *weights, const double *squares, double *error)
 {
-    yoke_release(s->context, s->which);
-    yoke_release(s->context, s->x);
-    yoke_release(s->context, s->sum);
-}
-
-static yoke_status create(const fmm_particles *p, int64_t samples, sample *s)
-{
-    *s = (sample){.context = p->context, .count = p->count < samples ? p->count : samples, .parts = (p->count + SOURCES - 1) / SOURCES};
-    yoke_status status = yoke_allocate(s->context, s->count, sizeof *s->which, &s->which);
-    if (!status) status = yoke_allocate(s->context, 4 * s->count, sizeof *s->x, &s->x);
-    if (!status) status = yoke_allocate(s->context, 4 * s->count * s->parts, sizeof *s->sum, &s->sum);
-    if (status) {
-        destroy(s);
-        return status;
-    }
-    s->y = s->x + s->count, s->z = s->y + s->count, s->charge = s->z + s->count;
-    for (int64_t k = 0; k < s->count; k++) {
-        int64_t i = (int64_t)(fmm_sample_place(k, s->count) * (double)p->count);
-        s->which[k] = i;
-        s->x[k] = p->x[i], s->y[k] = p->y[i], s->z[k] = p->z[i], s->charge[k] = p->charge[i];
-    }
-    return YOKE_OK;
-}
-
-/* Sums over sources into sum [4][count], of the part that comes first. */
-static void add_all(sample *s, const fmm_particles *p, int gradient)
-{
-    const fmm_pairs_kernel *kernel = fmm_pairs_select();
-    int64_t size = 4 * s->count, parts = (p->count + SOURCES - 1) / SOURCES;
-    memset(s->sum, 0, (size_t)(size * parts) * sizeof *s->sum);
-#pragma omp parallel for schedule(dynamic)
-    for (int64_t part = 0; part < parts; part++) {
-        int64_t first = part * SOURCES, count = p->count - first < SOURCES ? p->count - first : SOURCES;
-        double *sum = s->sum + part * size, *gx = gradient ? sum + s->count : NULL;
-        kernel->add(&(fmm_sources){count, p->x + first, p->y + first, p->z + first, p->charge + first},
-                    &(fmm_targets){s->count, s->x, s->y, s->z, sum, gx, sum + 2 * s->count, sum + 3 * s->count}, p->softening);
-    }
-    for (int64_t part = 1; part < parts; part++)
-        for (int64_t i = 0; i < size; i++) s->sum[i] += s->sum[part * size + i];
-}
-
-/* The root of the mean of squares, and its standard error. */
-static double root_mean(int64_t count, const double *squares, double *error)
-{
-    double mean = 0, scatter = 0;
-    for (int64_t k = 0; k < count; k++) mean += squares[k] / (double)count;
-    for (int64_t k = 0; k < count; k++) scatter += (squares[k] - mean) * (squares[k] - mean);
-    double root = sqrt(mean), deviation = count > 1 ? sqrt(scatter / (double)(count - 1) / (double)count) : 0;
+    double mean = 0, scatter = 0, weight = 0;
+    for (int64_t k = 0; k < count; k++) mean += weights[k] * squares[k], weight += weights[k];
+    mean = weight > 0 ? mean / weight : 0;
+    for (int64_t k = 0; k < count; k++) scatter += pow(weights[k] * (squares[k] - mean), 2);
+    double root = sqrt(mean), deviation = count > 1 ? sqrt(scatter * (double)count / (double)(count - 1)) / weight : 0;
     *error = root > 0 ? deviation / (2 * root) : 0;
     return root;
 }
 
-/* The root mean square of sum |q| / r, by some of the sources that stand for all. */
-static yoke_status absolute_mean(sample *s, const fmm_particles *p, double *absolute)
+/* The root mean square of sum |q| / r, by some of the sources that stand for all, at some of the samples. */
+static yoke_status absolute_mean(const fmm_particles *p, const fmm_reference *sums, double *absolute)
 {
-    fmm_particles *some = NULL;
-    int64_t count = p->count < SOURCES ? p->count : SOURCES;
-    double squares = 0;
+    fmm_particles *some = NULL, *at = NULL;
+    fmm_block block;
+    const int64_t count = p->count < SOURCES ? p->count : SOURCES, places = sums->count < LEAST ? sums->count : LEAST;
+    double weights[LEAST], error;
     yoke_status status = fmm_particles_create(p->context, count, &some);
-    if (status) return status;
-    some->softening = p->softening;
-    for (int64_t k = 0; k < count; k++) {
+    if (!status) status = fmm_particles_create(p->context, places, &at);
+    for (int64_t k = 0; k < count && !status; k++) {
         int64_t i = count == p->count ? k : (int64_t)(fmm_sample_place(k, count) * (double)p->count);
         some->x[k] = p->x[i], some->y[k] = p->y[i], some->z[k] = p->z[i];
         some->charge[k] = fabs(p->charge[i]) * ((double)p->count / (double)count);
     }
-    add_all(s, some, 0);
-    for (int64_t k = 0; k < s->count; k++) squares += s->sum[k] * s->sum[k] / (double)s->count;
-    *absolute = sqrt(squares);
+    for (int64_t k = 0; k < places && !status; k++) {
+        int64_t i = sums->count * k / places;
+        at->x[k] = sums->at->x[i], at->y[k] = sums->at->y[i], at->z[k] = sums->at->z[i], weights[k] = sums->weight[i];
+    }
+    if (!status) {
+        some->softening = p->softening;
+        fmm_direct_block(some, at, 0, places, 0, &block);
+        for (int64_t k = 0; k < places; k++) block.potential[k] *= block.potential[k];
+        *absolute = root_mean(places, weights, block.potential, &error);
+    }
     fmm_particles_destroy(some);
+    fmm_particles_destroy(at);
+    return status;
+}
+
+yoke_status fmm_norms_known(const fmm_particles *particles, const fmm_reference *sums, fmm_norms *norms)
+{
+    fmm_norms found = {.force = NAN, .force_error = NAN};
+    yoke_status status = absolute_mean(particles, sums, &found.absolute);
+    if (status) return status;
+    found.potential = root_mean(sums->count, sums->weight, sums->square, &found.potential_error);
+    if (sums->force_square) found.force = root_mean(sums->count, sums->weight, sums->force_square, &found.force_error);
+    *norms = found;
     return YOKE_OK;
 }
 
 static yoke_status sample_some(const fmm_particles *particles, int64_t samples, fmm_norms *norms)
 {
-    sample s;
-    yoke_status status = create(particles, samples, &s);
-    if (status) return status;
-    status = absolute_mean(&s, particles, &norms->absolute);
-    if (!status) {
-        add_all(&s, particles, 1);
-        status = fmm_coincident_add(particles, s.count, s.which, s.sum);
-    }
-    if (!status) {
-        double *potential = s.sum, *gx = s.sum + s.count, *gy = gx + s.count, *gz = gy + s.count;
-        for (int64_t k = 0; k < s.count; k++) {
-            potential[k] *= potential[k];
-            gx[k] = s.charge[k] * s.charge[k] * (gx[k] * gx[k] + gy[k] * gy[k] + gz[k] * gz[k]);
-        }
-        norms->potential = root_mean(s.count, potential, &norms->potential_error);
-        norms->force = root_mean(s.count, gx, &norms->force_error);
-    }
-    destroy(&s);
+    fmm_reference *sums = NULL;
+    yoke_status status = fmm_reference_draw(particles, 1, samples, SEED, &sums);
+    if (!status) status = fmm_norms_known(particles, sums, norms);
+    fmm_reference_destroy(sums);
     return status;
 }
 

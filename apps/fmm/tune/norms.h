@@ -4,7 +4,7 @@
 #ifndef FMM_TUNE_NORMS_H
 #define FMM_TUNE_NORMS_H
 
-#include "particles/particles.h"
+#include "near/sample.h"
 
 /* Root mean squares over all particles, estimated, each with its standard error. */
 typedef struct fmm_norms {
@@ -18,5 +18,7 @@ typedef struct fmm_norms {
  * others; four times as many where potentials differ much.  The same at each number of threads.  Errors: MEMORY.
  */
 yoke_status fmm_norms_sample(const fmm_particles *particles, fmm_norms *norms);
+/* From sums of the same particles, in any order, that are known; without gradients the force's are NaN.  Errors: MEMORY. */
+yoke_status fmm_norms_known(const fmm_particles *particles, const fmm_reference *sums, fmm_norms *norms);
 
 #endif
