@@ -279,6 +279,17 @@ def test_published_energies_of_xenon():
         assert abs(got["total_energy"] - energy) < 1e-15 * equal, (charges, got["total_energy"])
 
 
+def test_published_energies_are_within_the_request():
+    """Energies by direct summation elsewhere, of alternating and of equal charges; on trees that are given, with orders for the error."""
+    published = {("grid", "--depth", 4): (-14607775.3169956, 64660746957.0891), ("shells", "--leaf", 96): (-44479543.3182807, 114133470056.282),
+                 ("xenon", "--leaf", 96): (-47727534.9538887, 1326686674711.92)}
+    for tree, energies in published.items():
+        for charges, energy in zip(("alternating", "equal"), energies):
+            for error in (1e-3, 1e-6):
+                got = record("--generate", *tree, "--charges", charges, "--error", error, "--potential-only", "--check", 0, method=())["total_energy"]
+                assert math.isclose(got, energy, rel_tol=error), (tree, charges, error, got)
+
+
 def test_coincident_charges_are_named_or_skipped():
     pathlib.Path("a.txt").write_text("0 0 0 1\n1 2 3 1\n5 5 5 0\n1 2 3 -4\n5 5 5 2\n", encoding="utf-8")
     done = run("a.txt", "--direct", code=2)
