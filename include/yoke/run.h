@@ -251,7 +251,8 @@ typedef struct yoke_run_calibration {
     int copies;                        /* nonzero: copies to accelerators are measured as well */
     /* Called before each measurement with a text about it, such as "4096 units"; device -1: all.  Its status is passed on.  NULL: none. */
     yoke_status (*progress)(void *user, int64_t device, const char *what);
-    void *user; /* of trials and progress */
+    void *user;       /* of trials and progress */
+    yoke_run_use use; /* the devices that are measured: hosts, accelerators, or (any, both) all active ones */
 } yoke_run_calibration;
 
 /* A power with the half width of its 95 % interval.  NaN: not known. */
@@ -293,7 +294,7 @@ typedef struct yoke_run_accuracy {
 } yoke_run_accuracy;
 
 /*
- * Measures a kind of work on each active device alone, so that plans need not explore.  It measures seconds at several sizes, more of them where the speed
+ * Measures a kind of work on each active device, or those of `use`, alone, so that plans need not explore.  It measures seconds at several sizes, more of them where the speed
  * differs from that between their neighbours.  Where the run sets frequencies or needs powers, it measures these at some frequencies too.  Earlier
  * measurements of the work are dropped, unless it is brief.
  * accuracy: [num_devices], or NULL.

@@ -448,6 +448,30 @@ static yoke_status interrupted_trial(void *user, int64_t device, int64_t units, 
     return yoke_fail(user, YOKE_ERROR_INTERRUPTED, "interrupted");
 }
 
+static void a_work_of_one_kind_of_device_is_measured_there_alone(void **state)
+{
+    (void)state;
+    failing memory = {0};
+    worker w;
+    yoke_run_accuracy accuracy[WORKER_DEVICES];
+    yoke_prediction known;
+    worker_open(&w, &memory, MACHINE(""), NULL);
+    yoke_run_calibration of = {.work = "work", .min_units = 100, .max_units = N, .trial = try_device, .user = &w};
+    for (int accelerators = 0; accelerators < 2; accelerators++) {
+        of.use = accelerators ? YOKE_RUN_ACCELERATORS : YOKE_RUN_HOSTS;
+        of.work = accelerators ? "there" : "here";
+        assert_int_equal(yoke_run_calibrate(w.run, &of, accuracy), YOKE_OK);
+        for (int i = 0; i < 2; i++) {
+            assert_true((accuracy[i].trials > 0) == (i == accelerators));
+            assert_int_equal(yoke_run_predict(w.run, of.work, i, N, NAN, 0, &known), i == accelerators ? YOKE_OK : YOKE_ERROR_UNAVAILABLE);
+        }
+    }
+    of.use = (yoke_run_use)7;
+    assert_int_equal(yoke_run_calibrate(w.run, &of, NULL), YOKE_ERROR_ARGUMENT);
+    worker_close(&w);
+    assert_int_equal(memory.outstanding, 0);
+}
+
 static void trials_that_tell_no_time_are_refused(void **state)
 {
     (void)state;
@@ -490,6 +514,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(what_devices_lose_together_is_measured_by_a_trial_of_all),
     cmocka_unit_test(a_device_that_fails_at_a_trial_is_left_out),
     cmocka_unit_test(what_devices_lose_beside_each_other_is_learned_from_rounds),
+    cmocka_unit_test(a_work_of_one_kind_of_device_is_measured_there_alone),
     cmocka_unit_test(trials_that_tell_no_time_are_refused),
 };
 

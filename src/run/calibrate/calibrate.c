@@ -189,6 +189,12 @@ static yoke_status measure_device(calibrating *c)
     return status == YOKE_OK && c->of->copies ? run_calibrate_copies(c) : status;
 }
 
+static int is_wanted(const calibrating *c, int device)
+{
+    const int accelerator = c->run->devices[device].accelerator;
+    return run_is_active(c->run, device) && c->of->use != (accelerator ? YOKE_RUN_HOSTS : YOKE_RUN_ACCELERATORS);
+}
+
 /* A device that cannot go on is left out, and the others are measured. */
 static yoke_status leave_out(calibrating *c, int64_t device, yoke_status status)
 {
@@ -205,7 +211,7 @@ static yoke_status measure_devices(calibrating *c)
     for (int i = 0; i < c->run->num_devices && status == YOKE_OK; i++) {
         c->device = i;
         c->found = &c->run->results[i];
-        if (run_is_active(c->run, i)) status = leave_out(c, i, measure_device(c));
+        if (is_wanted(c, i)) status = leave_out(c, i, measure_device(c));
     }
     return status;
 }
@@ -311,6 +317,10 @@ static yoke_status check(const yoke_run *run, const yoke_run_calibration *of)
         wrong = "calls must not be negative";
     else if (of->levels < 0 || of->levels > RUN_MAX_LEVELS || of->levels == 1 || of->levels == 2)
         wrong = "levels must be 0, or from 3 to 16";
+    else if (of->use < YOKE_RUN_ANY || of->use > YOKE_RUN_BOTH)
+        wrong = "use must be one of yoke_run_use";
+    else if (of->together != NULL && (of->use == YOKE_RUN_HOSTS || of->use == YOKE_RUN_ACCELERATORS))
+        wrong = "a trial of all devices together needs all of them: leave use at 0";
     else if (!(of->budget_s >= 0) || !isfinite(of->budget_s))
         wrong = "budget_s must be finite and not negative";
     else if (run->begun)
