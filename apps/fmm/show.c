@@ -49,6 +49,7 @@ static yoke_status show_choice(app_terminal *terminal, yoke_context *context, co
 {
     const fmm_tuned *tuned = r->solved.tuned;
     const fmm_choice *choice = &tuned->choice;
+    const fmm_solution *f = &r->solved;
     const double measured_s = fmm_chosen_measured(tuned)->total;
     if (line->explain || line->measure_all) fmm_explain_print(terminal, tuned);
     if (choice->takes_cells)
@@ -63,6 +64,7 @@ static yoke_status show_choice(app_terminal *terminal, yoke_context *context, co
     app_print(terminal, "tree and both fields: predicted %.3g s, measured %.3g s (%+.1f %%)", choice->predicted.time_s, measured_s,
               100 * (measured_s / choice->predicted.time_s - 1));
     if (!isnan(choice->predicted.energy_j)) app_print(terminal, "; predicted energy %.4g J", choice->predicted.energy_j);
+    if (f->parts && !isnan(f->devices.measured.energy_j)) app_print(terminal, ", measured %.4g J", f->devices.measured.energy_j);
     app_print(terminal, "\n");
     return line->plot ? fmm_explain_plot(context, line->plot, tuned) : YOKE_OK;
 }

@@ -73,16 +73,18 @@ static double planned_pairs(yoke_objective objective)
 {
     static bench b;
     failing memory = {0};
-    yoke_phase phases[2];
+    int taken;
     fmm_shared_part parts[2];
     double best = INFINITY, time_s, energy_j;
     const yoke_run_options options = {.devices = "sim:cpu,sim:gpu", .objective = objective};
     open_bench(&b, &memory, MACHINE(CPU "," GPU("")), &options, 3000, 1);
-    ok(&b, fmm_shared_create(b.method, b.run, 1, &b.shared));
+    ok(&b, fmm_shared_create(b.method, b.run, &(fmm_shared_options){.tries = 1}, &b.shared));
     for (int k = 0; k < 6; k++) ok(&b, fmm_shared_run(b.shared, b.particles->charge, b.field, NULL));
     expect_right(&b);
-    assert_int_equal(fmm_shared_phases(b.shared, phases), 2);
+    const yoke_round *round = &fmm_shared_planned(b.shared, &taken)->rounds[taken];
+    const yoke_phase *phases = round->phases;
     assert_int_equal(fmm_shared_parts(b.shared, parts, 2), 2);
+    assert_true(round->num_phases == (parts[1].pairs > 0 ? 4 : 2)); /* copies to the accelerator and back, where it works */
     const int64_t leaves = fmm_method_tree(b.method)->leaves.count;
     const double *sum = phases[0].weight_sum, all = sum[leaves], far = (double)phases[1].units, pairs = parts[0].pairs;
     assert_true(all == (double)(fmm_method_count(b.method).near + b.particles->count));
@@ -123,7 +125,7 @@ static void leaves_of_a_device_that_fails_are_done_by_the_others(void **state)
             snprintf(fault, sizeof fault, ", \"fault\": {\"call\": %d, \"kind\": \"lost\"}", call);
             snprintf(text, sizeof text, machines[k], fault);
             open_bench(&b, &memory, text, NULL, 300, 1);
-            ok(&b, fmm_shared_create(b.method, b.run, call % 4 < 2, &b.shared));
+            ok(&b, fmm_shared_create(b.method, b.run, &(fmm_shared_options){.tries = call % 4 < 2}, &b.shared));
             for (int round = 0; round < 2; round++) {
                 ok(&b, fmm_shared_run(b.shared, b.particles->charge, b.field, NULL));
                 expect_right(&b);
@@ -144,7 +146,7 @@ static void where_all_devices_fail_the_error_says_why(void **state)
     failing memory = {0};
     const yoke_run_options options = {.devices = "sim:gpu"};
     open_bench(&b, &memory, MACHINE(GPU(", \"fault\": {\"call\": 20, \"kind\": \"lost\"}")), &options, 300, 1);
-    yoke_status status = fmm_shared_create(b.method, b.run, 0, &b.shared);
+    yoke_status status = fmm_shared_create(b.method, b.run, &(fmm_shared_options){0}, &b.shared);
     for (int k = 0; k < 4 && !status; k++) status = fmm_shared_run(b.shared, b.particles->charge, b.field, NULL);
     assert_int_equal(status, YOKE_ERROR_UNAVAILABLE);
     assert_non_null(strstr(yoke_last_error(b.context), "sim:gpu"));
@@ -163,7 +165,7 @@ static void without_gradients_only_potentials_come_back(void **state)
         failing memory = {0};
         fmm_shared_part parts[2];
         open_bench(&b, &memory, MACHINE(CPU "," GPU(", \"copy\": {\"latency_s\": 0, \"bytes_per_s\": 1e6}")), &options, 1000, gradient);
-        ok(&b, fmm_shared_create(b.method, b.run, 0, &b.shared));
+        ok(&b, fmm_shared_create(b.method, b.run, &(fmm_shared_options){.share = &share}, &b.shared));
         ok(&b, fmm_shared_run(b.shared, b.particles->charge, b.field, NULL));
         expect_right(&b);
         assert_int_equal(fmm_shared_parts(b.shared, parts, 2), 2);
@@ -181,7 +183,7 @@ static void a_device_with_too_little_memory_is_left_out(void **state)
     failing memory = {0};
     fmm_shared_part parts[2];
     open_bench(&b, &memory, MACHINE(CPU "," GPU(", \"memory_bytes\": 5000")), NULL, 300, 1);
-    ok(&b, fmm_shared_create(b.method, b.run, 1, &b.shared));
+    ok(&b, fmm_shared_create(b.method, b.run, &(fmm_shared_options){.tries = 1}, &b.shared));
     ok(&b, fmm_shared_run(b.shared, b.particles->charge, b.field, NULL));
     expect_right(&b);
     assert_int_equal(fmm_shared_parts(b.shared, parts, 2), 2);

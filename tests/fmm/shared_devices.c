@@ -52,7 +52,7 @@ static fmm_field *result(const fmm_particles *particles, way how, double *there)
         fmm_shared_part parts[2] = {{0}};
         const yoke_run_options of = {.devices = how.devices, .share = how.share, .no_meters = 1};
         ok(fmm_shared_open(context, &of, &run));
-        ok(fmm_shared_create(method, run, how.tries, &shared));
+        ok(fmm_shared_create(method, run, &(fmm_shared_options){.share = how.share, .tries = how.tries}, &shared));
         for (int k = 0; k < 2; k++) ok(fmm_shared_run(shared, particles->charge, field, NULL)); /* the second is like the first */
         int count = fmm_shared_parts(shared, parts, 2);
         assert_true(count == 1 || count == 2);

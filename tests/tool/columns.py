@@ -64,6 +64,8 @@ def test_fmm():
     frames = pathlib.Path("frames.xyz")
     frames.write_text("1\n\nX 1 2 3 4\n1\n\nX 1 2 3 4\n", encoding="utf-8")
     check(("frame",), "fmm", words=(frames, "--direct", "--frames", "all"))
+    devices = ("--machine", EXAMPLES / "machines/pairs-2026.json", "--devices", "sim:cpu,sim:gpu")
+    check(("tree  ",), "fmm", words=("--generate", "grid", "--particles", "2000", "--order", "3", "--explain", "--store", "none", *devices))
 
 
 def test_dense():

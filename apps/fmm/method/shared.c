@@ -7,24 +7,6 @@
 
 #include "method/shared_parts.h"
 
-/* By whether there are gradients. */
-static const char *const near_works[] = {"fmm leaves potential", "fmm leaves"};
-
-yoke_status fmm_shared_open(yoke_context *context, const yoke_run_options *options, yoke_run **run)
-{
-    const char *const *texts;
-    int64_t count;
-    yoke_run *opened = NULL;
-    fmm_shared_texts(&texts, &count);
-    yoke_status status = yoke_run_create(context, options, &opened);
-    for (int k = 0; k < 2 && !status; k++) status = yoke_run_work(opened, near_works[k], texts, count);
-    if (status)
-        yoke_run_destroy(opened);
-    else
-        *run = opened;
-    return status;
-}
-
 /* -------------------------------------------------------------------------------------------------- failures */
 
 yoke_status fmm_shared_note(fmm_shared *s, int i, yoke_status status)
@@ -36,7 +18,7 @@ yoke_status fmm_shared_note(fmm_shared *s, int i, yoke_status status)
     return YOKE_OK;
 }
 
-static yoke_status get_devices(fmm_shared *s)
+yoke_status fmm_shared_get_devices(fmm_shared *s)
 {
     int64_t count = 0;
     yoke_status status = yoke_run_devices(s->run, &s->list, &count);
@@ -57,14 +39,12 @@ static yoke_status take_out(fmm_shared *s, bool *any)
         if (!s->device[i].failed || !s->list[i].active) continue;
         *any = true;
         status = yoke_run_fail(s->run, i, s->device[i].why);
-        if (!status) status = get_devices(s);
+        if (!status) status = fmm_shared_get_devices(s);
     }
     return status;
 }
 
 /* --------------------------------------------------------------------------------------------------- create */
-
-static const char *near_work(const fmm_shared *s) { return near_works[s->m->sum->gx != NULL]; }
 
 /* Ordered pairs before each leaf, those of a particle with itself among them: what a kernel goes through. */
 static yoke_status sum_weights(fmm_shared *s)
@@ -79,26 +59,30 @@ static yoke_status sum_weights(fmm_shared *s)
         for (int64_t n = m->near.start[l]; n < m->near.start[l + 1]; n++)
             sources += particle[m->near.cell[n] + 1] - particle[m->near.cell[n]];
         s->weight_sum[l + 1] = s->weight_sum[l] + (double)targets * (double)sources;
+        s->sources += (double)sources;
     }
     return status;
 }
 
-/* The far field's units: cells, each as so many pairs as its translations take about as long as. */
-static void describe_far(fmm_shared *s)
+/* What is not known of the tree's work: pairs as they are, in leaves of the mean size, and cells as if each had all translations that it can have. */
+static void find_work(fmm_shared *s)
 {
     const fmm_method *m = s->m;
-    const double p = m->order + 1;
-    for (int l = FMM_FAR_LEVEL; l <= m->tree->depth; l++) s->far_units += (double)m->tree->level[l].count * 189 * p * p * p;
-    snprintf(s->far_work, sizeof s->far_work, "fmm far p=%d%s", m->order, m->sum->gx ? "" : " potential");
+    const double pairs = s->weight_sum[m->tree->leaves.count], p = m->order + 1;
+    s->work = s->options.work;
+    if (s->work.leaf == 0) {
+        s->work = (fmm_shared_work){.order = m->order, .near_units = pairs};
+        s->work.leaf = fmm_shared_leaf_size(s->sources > 0 ? pairs / s->sources : 0);
+        for (int l = FMM_FAR_LEVEL; l <= m->tree->depth; l++) s->work.far_units += (double)m->tree->level[l].count * 189 * p * p * p;
+    }
+    if (!fmm_has_far(m)) s->work.far_units = 0;
 }
 
 static yoke_status open_devices(fmm_shared *s)
 {
     bool any;
-    s->host = -1;
-    yoke_status status = get_devices(s);
-    for (int i = s->count - 1; i >= 0 && !status; i--)
-        if (s->list[i].active && !s->list[i].accelerator) s->host = i;
+    yoke_status status = fmm_shared_get_devices(s);
+    s->host = status ? -1 : fmm_shared_host(s->list, s->count);
     for (int i = 0; i < s->count && !status; i++) {
         if (!s->list[i].active) continue;
         status = fmm_shared_device_open(s, i);
@@ -108,7 +92,7 @@ static yoke_status open_devices(fmm_shared *s)
     return status ? status : take_out(s, &any);
 }
 
-yoke_status fmm_shared_create(fmm_method *m, yoke_run *run, int tries, fmm_shared **shared)
+yoke_status fmm_shared_create(fmm_method *m, yoke_run *run, const fmm_shared_options *options, fmm_shared **shared)
 {
     fmm_shared *s = NULL;
     yoke_status status = yoke_allocate(m->context, 1, sizeof *s, &s);
@@ -116,10 +100,10 @@ yoke_status fmm_shared_create(fmm_method *m, yoke_run *run, int tries, fmm_share
     s->context = m->context;
     s->m = m;
     s->run = run;
-    s->tries = tries;
+    s->options = *options;
     status = sum_weights(s);
     if (!status) status = fmm_near_arrays_create(m, &s->arrays);
-    if (!status) describe_far(s);
+    if (!status) find_work(s);
     if (!status) status = open_devices(s);
     s->threads = omp_get_max_threads();
     if (!status && s->host >= 0 && s->list[s->host].info->compute_units > s->threads)
@@ -143,28 +127,11 @@ void fmm_shared_destroy(fmm_shared *s)
     yoke_release(s->context, s);
 }
 
-/* --------------------------------------------------------------------------------------------------- phases */
-
-/* The near field of the leaves of this round, and the far field where the host has still to do it. */
-int fmm_shared_phases(const fmm_shared *s, yoke_phase phases[2])
-{
-    int count = 0;
-    phases[count++] = (yoke_phase){.work = near_work(s),
-                                   .calls = 1,
-                                   .cut = 0,
-                                   .units = (int64_t)(s->weight_sum[s->last] - s->weight_sum[s->first]),
-                                   .weight_sum = s->part_sum};
-    if (s->far && s->host >= 0)
-        phases[count++] =
-            (yoke_phase){.work = s->far_work, .calls = 1, .cut = -1, .device = s->host, .units = llround(fmin(s->far_units, 1e15))};
-    return count;
-}
-
 /* ------------------------------------------------------------------------------------------------- the host */
 
 static int threads_here(const fmm_shared *s) { return omp_get_max_threads() < s->threads ? omp_get_max_threads() : s->threads; }
 
-static void add_far(void *user)
+void fmm_shared_add_far(void *user)
 {
     fmm_shared *s = user;
     fmm_add_far(s->m, threads_here(s), s->workers, &s->far_s);
@@ -179,108 +146,155 @@ static void add_near(void *user)
     d->done = true;
 }
 
-static int64_t pairs_of(const fmm_shared *s, const fmm_shared_device *d)
+double fmm_shared_pairs(const fmm_shared *s, const fmm_shared_device *d) { return s->weight_sum[d->last] - s->weight_sum[d->first]; }
+
+int64_t fmm_shared_units(const fmm_shared *s, const fmm_shared_device *d)
 {
-    return (int64_t)(s->weight_sum[d->last] - s->weight_sum[d->first]);
+    const double all = s->weight_sum[s->m->tree->leaves.count];
+    return all > 0 ? llround(fmin(s->work.near_units * fmm_shared_pairs(s, d) / all, 1e15)) : 0;
 }
 
-static yoke_status start_host(fmm_shared *s, fmm_shared_device *d)
+yoke_status fmm_shared_host_start(fmm_shared *s)
 {
+    fmm_shared_device *d = &s->device[s->host];
     yoke_status status = yoke_queue_record(d->queue, d->marks[0]);
-    if (!status && s->far) status = yoke_queue_call(d->queue, add_far, s, llround(fmin(s->far_units, 1e15)));
+    if (!status && s->far) status = yoke_queue_call(d->queue, fmm_shared_add_far, s, llround(fmin(s->work.far_units, 1e15)));
     if (!status) status = yoke_queue_record(d->queue, d->marks[1]);
-    if (!status && d->last > d->first) status = yoke_queue_call(d->queue, add_near, s, pairs_of(s, d));
+    if (!status && d->last > d->first) status = yoke_queue_call(d->queue, add_near, s, fmm_shared_units(s, d));
     return status ? status : yoke_queue_record(d->queue, d->marks[2]);
 }
 
 /* -------------------------------------------------------------------------------------------------- a round */
 
+static yoke_status start_device(fmm_shared *s, int i)
+{
+    fmm_shared_device *d = &s->device[i];
+    yoke_status status = d->has_places ? yoke_queue_record(d->queue, d->marks[1]) : fmm_shared_device_copy(s, i, s->m->tree->count);
+    return status ? status : fmm_shared_device_start(s, i, fmm_shared_units(s, d));
+}
+
 /* Accelerators first: the host's calls may keep this thread. */
 static yoke_status start(fmm_shared *s)
 {
     yoke_status status = YOKE_OK;
-    for (int i = 0; i < s->count && !status; i++) {
-        fmm_shared_device *d = &s->device[i];
-        if (i != s->host && d->last > d->first) status = fmm_shared_note(s, i, fmm_shared_device_start(s, i, pairs_of(s, d)));
-    }
+    for (int i = 0; i < s->count && !status; i++)
+        if (i != s->host && s->device[i].last > s->device[i].first) status = fmm_shared_note(s, i, start_device(s, i));
     if (status) return status;
-    if (s->host >= 0) return fmm_shared_note(s, s->host, start_host(s, &s->device[s->host]));
-    if (s->far) add_far(s);
+    if (s->host >= 0) return fmm_shared_note(s, s->host, fmm_shared_host_start(s));
+    if (s->far) fmm_shared_add_far(s);
     return YOKE_OK;
 }
 
-/* Waits for a device, whatever happened: what it works on must stay until then.  seconds: [2][devices]. */
-static yoke_status finish(fmm_shared *s, int i, double *seconds)
+/* Waits for a device, whatever happened: what it works on must stay until then. */
+static yoke_status finish(fmm_shared *s, int i)
 {
     fmm_shared_device *d = &s->device[i];
     const bool host = i == s->host;
     if (!s->list[i].active || (d->last <= d->first && !host)) return YOKE_OK;
-    yoke_status status = yoke_queue_finish(d->queue);
-    if (d->failed) return fmm_shared_note(s, i, status);
-    if (!status && d->last > d->first) status = yoke_event_elapsed_s(d->marks[host ? 1 : 0], d->marks[host ? 2 : 1], &seconds[i]);
-    if (!status && host && s->far) status = yoke_event_elapsed_s(d->marks[0], d->marks[1], &seconds[s->count + i]);
-    if (!status && !host) d->done = true;
+    const bool well = !d->failed;
+    yoke_status status = fmm_shared_device_finish(s, i);
+    if (!status && well && !host) d->done = true;
     return fmm_shared_note(s, i, status);
 }
 
-static yoke_status finish_all(fmm_shared *s, double *seconds)
+static yoke_status finish_all(fmm_shared *s)
 {
     yoke_status result = YOKE_OK;
     for (int i = 0; i < s->count; i++) {
-        yoke_status status = finish(s, i, seconds);
+        yoke_status status = finish(s, i);
         if (!result) result = status;
     }
     return result;
 }
 
+/* The leaves of this round, and the far field where it is still to be done. */
+static yoke_status make_rounds(fmm_shared *s)
+{
+    const int64_t leaves = s->last - s->first;
+    const double all = s->weight_sum[s->m->tree->leaves.count];
+    fmm_shared_demand demand = {
+        .work = s->work, .gradient = s->m->sum->gx != NULL, .particles = s->m->tree->count, .leaves = leaves, .weight_sum = s->part_sum};
+    for (int64_t l = 0; l <= leaves; l++) s->part_sum[l] = s->weight_sum[s->first + l] - s->weight_sum[s->first];
+    demand.work.near_units *= all > 0 ? s->part_sum[leaves] / all : 0;
+    if (!s->far) demand.work.far_units = 0;
+    return fmm_shared_make_rounds(s->context, s->list, s->count, s->options.share, &demand, &s->rounds);
+}
+
 static yoke_status plan(fmm_shared *s)
 {
     const yoke_assignment *assignment = NULL;
-    const int64_t leaves = s->last - s->first;
-    yoke_phase phases[2];
-    for (int64_t l = 0; l <= leaves; l++) s->part_sum[l] = s->weight_sum[s->first + l] - s->weight_sum[s->first];
-    const yoke_round round = {.num_cuts = 1, .cut_units = &leaves, .num_phases = fmm_shared_phases(s, phases), .phases = phases};
-    yoke_status status = yoke_run_plan(s->run, &round, 1, &assignment);
+    yoke_status status = make_rounds(s);
+    if (!status) status = yoke_run_plan(s->run, s->rounds.rounds, s->rounds.count, &assignment);
     for (int i = 0; i < s->count && !status; i++) {
-        s->device[i].first = s->first + assignment->first[0][i];
-        s->device[i].last = s->first + assignment->first[0][i + 1];
-        s->device[i].done = false;
+        fmm_shared_device *d = &s->device[i];
+        d->first = s->first + assignment->first[0][i];
+        d->last = s->first + assignment->first[0][i + 1];
+        d->frequency_hz = assignment->frequency_hz[i];
+        d->done = false;
+        d->near_s = d->places_s = d->results_s = d->far_s = NAN;
     }
-    return status ? status : yoke_run_begin(s->run);
+    if (status) return status;
+    s->taken = (int)assignment->round;
+    if (isnan(s->told.predicted.time_s)) s->told.predicted = assignment->predicted; /* that of the first round is of all leaves */
+    return yoke_run_begin(s->run);
+}
+
+/* What each device took for each phase. */
+static yoke_status report(fmm_shared *s)
+{
+    double seconds[(FMM_MAX_DEVICES + 3) * FMM_MAX_DEVICES];
+    const yoke_run_report told = {.seconds = seconds};
+    const yoke_round *round = &s->rounds.rounds[s->taken];
+    yoke_cost took = {.time_s = NAN, .energy_j = NAN};
+    for (int64_t p = 0; p < round->num_phases; p++)
+        for (int i = 0; i < s->count; i++) {
+            const yoke_phase *phase = &round->phases[p];
+            const fmm_shared_device *d = &s->device[i];
+            double *to = &seconds[p * s->count + i];
+            *to = p == 0               ? d->near_s
+                  : phase->cut == 0    ? d->results_s
+                  : phase->device != i ? (double)NAN
+                  : i == s->host       ? d->far_s
+                                       : d->places_s;
+        }
+    yoke_status status = yoke_run_end(s->run, &told, &took);
+    s->told.measured.time_s += took.time_s;
+    s->told.measured.energy_j += took.energy_j;
+    if (s->far && s->host >= 0) s->told.far_s = s->device[s->host].far_s;
+    return status;
 }
 
 /* After a round: what is there is added, and the leaves of devices that failed are left for another one. */
-static void take_results(fmm_shared *s, const double *seconds, bool *left)
+static void take_results(fmm_shared *s, bool *left)
 {
     for (int i = 0; i < s->count; i++) {
         fmm_shared_device *d = &s->device[i];
         for (int64_t l = d->first; l < d->last; l++) left[l] = !d->done;
         if (!d->done || d->last <= d->first) continue;
         if (i != s->host) fmm_near_arrays_add(s->m, &s->arrays, d->first, d->last);
-        d->pairs += (double)pairs_of(s, d);
-        d->seconds = isnan(d->seconds) ? seconds[i] : d->seconds + seconds[i];
+        const double took_s = d->near_s + (isnan(d->places_s) ? 0 : d->places_s) + (isnan(d->results_s) ? 0 : d->results_s);
+        d->pairs += fmm_shared_pairs(s, d);
+        d->seconds = isnan(d->seconds) ? took_s : d->seconds + took_s;
     }
 }
 
 /* The leaves s->first ... last - 1 and, where it is still to be done, the far field. */
 static yoke_status work(fmm_shared *s, bool *left)
 {
-    double seconds[2 * FMM_MAX_DEVICES];
-    const yoke_run_report report = {.seconds = seconds};
     bool any = false;
-    for (int k = 0; k < 2 * FMM_MAX_DEVICES; k++) seconds[k] = NAN;
     s->far = !s->far_done;
     yoke_status status = plan(s);
     if (status) return status;
     status = start(s);
-    yoke_status finished = finish_all(s, seconds);
+    yoke_status finished = finish_all(s);
     if (!status) status = finished;
-    take_results(s, seconds, left);
+    take_results(s, left);
     for (int i = 0; i < s->count; i++) any = any || (s->device[i].failed && s->list[i].active);
     if (!any) {
-        yoke_status ended = yoke_run_end(s->run, &report, NULL);
+        yoke_status ended = report(s);
         return status ? status : ended;
     }
+    s->told.measured.time_s = s->told.measured.energy_j = NAN; /* of a round that is abandoned */
     return status ? status : take_out(s, &any);
 }
 
@@ -303,74 +317,39 @@ static yoke_status work_all(fmm_shared *s)
     yoke_status status = yoke_allocate(s->context, s->m->tree->leaves.count, sizeof *left, &left);
     for (int64_t l = 0; l < s->m->tree->leaves.count && !status; l++) left[l] = true;
     while (!status && find_left(s, left)) status = work(s, left);
-    if (!status && !s->far_done) add_far(s); /* the host failed in it */
+    if (!status && !s->far_done) fmm_shared_add_far(s); /* the host failed in it */
     yoke_release(s->context, left);
     return status;
 }
 
-/* yoke_run_trial: about `units` pairs on one device. */
-static yoke_status try_leaves(void *user, int64_t device, int64_t units, int64_t calls, double *seconds)
+/* The sums are those of nothing yet. */
+yoke_status fmm_shared_begin(fmm_shared *s, const double *charge, const fmm_field *field)
 {
-    fmm_shared *s = user;
-    fmm_shared_device *d = &s->device[device];
-    const int64_t leaves = s->m->tree->leaves.count;
-    double all_s = 0, one_s[2 * FMM_MAX_DEVICES];
-    yoke_status status = YOKE_OK;
-    s->far = false;
-    d->first = 0;
-    for (d->last = 1; d->last < leaves && s->weight_sum[d->last] < (double)units;) d->last++;
-    for (int64_t k = 0; k < calls && !status; k++, all_s += one_s[device]) {
-        one_s[device] = NAN;
-        status = device == s->host ? start_host(s, d) : fmm_shared_device_start(s, (int)device, pairs_of(s, d));
-        if (!status) status = yoke_queue_finish(d->queue);
-        if (!status)
-            status = yoke_event_elapsed_s(d->marks[device == s->host ? 1 : 0], d->marks[device == s->host ? 2 : 1], &one_s[device]);
-    }
-    if (!status) *seconds = all_s / (double)calls * (double)units / s->weight_sum[d->last];
+    yoke_status status = fmm_method_begin(s->m, charge, field);
+    if (!status) fmm_near_arrays_pack(s->m, &s->arrays);
+    for (int i = 0; i < s->count; i++) s->device[i].has_places = false;
     return status;
-}
-
-static yoke_status try_devices(fmm_shared *s)
-{
-    const double pairs = s->weight_sum[s->m->tree->leaves.count];
-    int active = 0, unknown = 0;
-    yoke_prediction call;
-    for (int i = 0; i < s->count; i++) {
-        if (!s->list[i].active) continue;
-        active++;
-        unknown += yoke_run_predict(s->run, near_work(s), i, pairs, NAN, 0, &call) != YOKE_OK;
-    }
-    s->tries = 0;
-    if (active < 2 || !unknown || pairs < 16) return YOKE_OK;
-    const yoke_run_calibration calibration = {.work = near_work(s),
-                                              .min_units = (int64_t)(pairs / 16),
-                                              .max_units = (int64_t)pairs,
-                                              .call_s = 0.02,
-                                              .sizes = 2,
-                                              .brief = 1,
-                                              .budget_s = 0.2,
-                                              .trial = try_leaves,
-                                              .user = s};
-    yoke_status status = yoke_run_calibrate(s->run, &calibration, NULL);
-    for (int i = 0; i < s->count; i++) s->device[i].first = s->device[i].last = 0;
-    return status ? status : get_devices(s);
 }
 
 yoke_status fmm_shared_run(fmm_shared *s, const double *charge, fmm_field *field, fmm_method_seconds *seconds)
 {
     fmm_method *m = s->m;
-    yoke_status status = fmm_method_begin(m, charge, field);
-    if (status) return status;
-    fmm_near_arrays_pack(m, &s->arrays);
-    if (s->tries) {
-        status = try_devices(s);
-        if (!status) status = fmm_method_begin(m, charge, field); /* trials added to the sums */
+    yoke_status status = YOKE_OK;
+    if (s->options.tries) {
+        s->options.tries = 0;
+        status = fmm_shared_try(s, charge, field);
     }
+    if (!status) status = fmm_shared_begin(s, charge, field);
+    if (status) return status;
     const double begin_s = yoke_clock_s();
     s->far_s = (fmm_method_seconds){.tree = m->tree_s};
     s->far_done = !fmm_has_far(m);
-    for (int i = 0; i < s->count; i++) s->device[i].pairs = 0, s->device[i].seconds = NAN;
-    if (!status) status = work_all(s);
+    s->told = (fmm_shared_told){.predicted = {NAN, NAN, NAN, NAN, NAN},
+                                .measured = {0, 0, NAN, NAN, NAN},
+                                .far_s = NAN,
+                                .simulated = s->host >= 0 && !strcmp(s->list[s->host].info->kind, "sim")};
+    for (int i = 0; i < s->count; i++) s->device[i].pairs = 0, s->device[i].seconds = s->device[i].frequency_hz = NAN;
+    status = work_all(s);
     if (!status) status = fmm_method_finish(m, charge, field);
     if (status || !seconds) return status;
     *seconds = s->far_s;
@@ -378,10 +357,21 @@ yoke_status fmm_shared_run(fmm_shared *s, const double *charge, fmm_field *field
     return YOKE_OK;
 }
 
+/* ------------------------------------------------------------------------------------------------------ telling */
+
+const fmm_shared_rounds *fmm_shared_planned(const fmm_shared *s, int *taken)
+{
+    *taken = s->taken;
+    return &s->rounds;
+}
+
+void fmm_shared_tell(const fmm_shared *s, fmm_shared_told *told) { *told = s->told; }
+
 int fmm_shared_parts(const fmm_shared *s, fmm_shared_part *parts, int room)
 {
-    for (int i = 0; i < s->count && i < room; i++)
-        parts[i] =
-            (fmm_shared_part){s->list[i].info->name, s->device[i].pairs, s->device[i].seconds, s->device[i].device && !s->list[i].active};
+    for (int i = 0; i < s->count && i < room; i++) {
+        const fmm_shared_device *d = &s->device[i];
+        parts[i] = (fmm_shared_part){s->list[i].info->name, d->pairs, d->seconds, d->frequency_hz, d->device && !s->list[i].active};
+    }
     return s->count;
 }

@@ -1,9 +1,10 @@
 /*
  * shared.h - the near field of a method shared among the devices of a run (yoke/run.h).
  *
- * A round has two phases without a barrier between them: the near field, cut by leaves with the ordered pairs of each as weights, and the far field, which
- * the host does alone.  So an accelerator gets as much of the near field as balances the far field.  Of the run's hosts the first one does the far field
- * and sums its leaves by the kernels of near.c; all other devices run the kernel of near/kernels/leaves_text.h.
+ * A round has phases without a barrier between them: the near field, cut by leaves with the ordered pairs of each as weights; the far field, which
+ * the host does alone; and for each accelerator the copies of positions and charges, and of its results.  So an accelerator gets as much of the near field as balances the far
+ * field.  Of the run's hosts the first one does the far field and sums its leaves by the kernels of near.c; all other devices run the kernel of
+ * near/kernels/leaves_text.h.
  */
 #ifndef FMM_METHOD_SHARED_H
 #define FMM_METHOD_SHARED_H
@@ -14,14 +15,71 @@
 /* Opens a run whose works have the texts of these kernels.  Errors: those of yoke_run_create and yoke_run_work. */
 yoke_status fmm_shared_open(yoke_context *context, const yoke_run_options *options, yoke_run **run);
 
+/* ------------------------------------------------------------------------------------------------------- works */
+
+enum { FMM_MAX_DEVICES = 32, FMM_FEW_ACCELERATORS = 4, FMM_SHARED_NAME = 48 };
+
+/* The sizes of leaves whose near fields are works of their own, ascending; returns their number. */
+int fmm_shared_leaf_sizes(const int **sizes);
+/* The one of them whose pairs cost about as much as those of leaves of so many particles, on average. */
+int fmm_shared_leaf_size(double particles);
+
+/* Names of works: the near field, the far field, copies of positions and charges to an accelerator, and of results back. */
+void fmm_shared_near_name(int leaf, int gradient, char name[FMM_SHARED_NAME]);
+void fmm_shared_far_name(int order, int gradient, char name[FMM_SHARED_NAME]);
+const char *fmm_shared_places_name(void);
+const char *fmm_shared_results_name(int gradient);
+
+/* What a tree asks of the works of a run. */
+typedef struct fmm_shared_work {
+    int leaf;          /* of the near field's work: one of the sizes; 0: not known */
+    int order;         /* of the far field's work */
+    double near_units; /* ordered pairs in leaves of that size, or what takes the host as long */
+    double far_units;  /* (order + 1)^3 for each translation between cells, or what takes the host as long; 0: there is none */
+} fmm_shared_work;
+
+/* A tree, for plans. */
+typedef struct fmm_shared_demand {
+    fmm_shared_work work;
+    int gradient;
+    int64_t particles, leaves;
+    const double *weight_sum; /* [leaves + 1] as in yoke_phase, borrowed; NULL: leaves are alike */
+    double before_s;          /* that goes before all of it, on the host */
+} fmm_shared_demand;
+
+/* Alternatives for one tree: with all accelerators, with one of a few, without any.  Holds what the rounds point to. */
+typedef struct fmm_shared_rounds {
+    int count;
+    int64_t leaves;
+    char near[FMM_SHARED_NAME], far[FMM_SHARED_NAME];
+    yoke_phase phases[FMM_FEW_ACCELERATORS + 2][FMM_MAX_DEVICES + 3];
+    int64_t max_units[FMM_FEW_ACCELERATORS + 2][FMM_MAX_DEVICES];
+    yoke_round rounds[FMM_FEW_ACCELERATORS + 2];
+} fmm_shared_rounds;
+
+/* The device that does the far field: the first active host; -1: there is none. */
+int fmm_shared_host(const yoke_run_device *devices, int64_t count);
+
+/* share: NULL, or the accelerators' part that is given.  Errors: UNAVAILABLE (too many devices). */
+yoke_status fmm_shared_make_rounds(yoke_context *context, const yoke_run_device *devices, int64_t count, const double *share,
+                                   const fmm_shared_demand *of, fmm_shared_rounds *rounds);
+
+/* --------------------------------------------------------------------------------------------------------- runs */
+
 typedef struct fmm_shared fmm_shared;
+
+typedef struct fmm_shared_options {
+    const double *share;  /* as the run was given it */
+    fmm_shared_work work; /* leaf 0: found from the tree */
+    int tries;            /* nonzero: works whose times are not known are measured on this tree before the first run */
+} fmm_shared_options;
 
 /*
  * Makes the method's lists known to the devices of a run of fmm_shared_open; method and run outlive it.  A device that cannot run the kernel is taken out
- * of the run.  tries: nonzero: devices whose times are not known sum some leaves alone before the first run.
+ * of the run.
  * Errors: UNAVAILABLE (no device is left), MEMORY, those of yoke_run_fail.
  */
-yoke_status fmm_shared_create(fmm_method *method, yoke_run *run, int tries, fmm_shared **shared);
+yoke_status fmm_shared_create(fmm_method *method, yoke_run *run, const fmm_shared_options *options, fmm_shared **shared);
 /* NULL allowed. */
 void fmm_shared_destroy(fmm_shared *shared);
 
@@ -31,17 +89,32 @@ void fmm_shared_destroy(fmm_shared *shared);
  */
 yoke_status fmm_shared_run(fmm_shared *shared, const double *charge, fmm_field *field, fmm_method_seconds *seconds);
 
+/* Works of a tree that are measured. */
+typedef enum fmm_shared_part_of { FMM_SHARED_NEAR = 1, FMM_SHARED_FAR = 2, FMM_SHARED_COPIES = 4 } fmm_shared_part_of;
+
 /*
- * The phases of the latest run, for plans: their arrays and texts are borrowed from `shared`.  Returns their number, 2 at most.  host: number of the device
- * that does the far field; -1: the calling thread does it, and it is no phase.
+ * Measures works on this tree, on each device by itself, at all its frequencies where the run sets them (yoke_run_calibrate, brief).  Simulated devices do
+ * as if.  parts: sum of the above.  Errors: those of fmm_method_begin and yoke_run_calibrate.
  */
-int fmm_shared_phases(const fmm_shared *shared, yoke_phase phases[2]);
+yoke_status fmm_shared_measure(fmm_shared *shared, const double *charge, const fmm_field *field, int parts);
+
+/* The alternatives of the latest plan, and which was taken.  Borrowed from `shared`. */
+const fmm_shared_rounds *fmm_shared_planned(const fmm_shared *shared, int *taken);
+
+/* Of the latest run: what its plan told, and what it took on the run's clock and meters. */
+typedef struct fmm_shared_told {
+    yoke_cost predicted, measured; /* NaN: not known, as where a device failed */
+    double far_s;                  /* of the far field on the host; NaN: there was none, or it is not known */
+    int simulated;                 /* the host is a simulated one */
+} fmm_shared_told;
+void fmm_shared_tell(const fmm_shared *shared, fmm_shared_told *told);
 
 /* What a device did of the near field in the latest run. */
 typedef struct fmm_shared_part {
-    const char *device; /* borrowed from the run */
-    double pairs;       /* ordered pairs, those of a particle with itself among them */
-    double seconds;     /* NaN: none, or not known */
+    const char *device;  /* borrowed from the run */
+    double pairs;        /* ordered pairs, those of a particle with itself among them */
+    double seconds;      /* with copies; NaN: none, or not known */
+    double frequency_hz; /* NaN: it was left as it is */
     int failed;
 } fmm_shared_part;
 /* Returns the number of devices, all of which are written if there is `room` for them. */

@@ -13,12 +13,6 @@ enum { SLICE = 64, GROUP = 64, MAX_GROUPS = 65536 }; /* targets of a slice, item
 
 static const char *const texts[] = {fmm_pair_text, fmm_leaves_text};
 
-void fmm_shared_texts(const char *const **all, int64_t *count)
-{
-    *all = texts;
-    *count = sizeof texts / sizeof *texts;
-}
-
 /* ---------------------------------------------------------------------------------------------------- arrays */
 
 yoke_status fmm_near_arrays_create(const fmm_method *m, fmm_near_arrays *arrays)
@@ -101,7 +95,7 @@ yoke_status fmm_shared_device_open(fmm_shared *s, int i)
     const int64_t leaves = m->tree->leaves.count, particles = m->tree->count;
     d->device = s->list[i].device;
     yoke_status status = yoke_queue_create(d->device, 0, &d->queue);
-    for (int k = 0; k < 3 && !status; k++) status = yoke_event_create(d->device, &d->marks[k]);
+    for (int k = 0; k < 4 && !status; k++) status = yoke_event_create(d->device, &d->marks[k]);
     if (status || i == s->host) return status;
     status = make_program(d);
     if (!status) status = make_buffer(d, 2 * a->slices, sizeof *a->slice, a->slice, &d->slice);
@@ -120,19 +114,26 @@ void fmm_shared_device_close(fmm_shared *s, int i)
     if (!d->device) return;
     yoke_buffer *const buffers[] = {d->slice, d->leaf_of, d->particle, d->start, d->cell, d->place, d->field};
     yoke_queue_destroy(d->queue);
-    for (int k = 0; k < 3; k++) yoke_event_destroy(d->marks[k]);
+    for (int k = 0; k < 4; k++) yoke_event_destroy(d->marks[k]);
     for (size_t k = 0; k < sizeof buffers / sizeof *buffers; k++) yoke_buffer_destroy(buffers[k]);
     yoke_program_destroy(d->program);
 }
 
-yoke_status fmm_shared_device_start(fmm_shared *s, int i, int64_t units)
+yoke_status fmm_shared_device_copy(fmm_shared *s, int i, int64_t count)
 {
     fmm_shared_device *d = &s->device[i];
+    yoke_status status = yoke_queue_record(d->queue, d->marks[0]);
+    if (!status) status = yoke_queue_write(d->queue, d->place, 0, 4 * count * (int64_t)sizeof *s->arrays.place, s->arrays.place);
+    if (!status) status = yoke_queue_record(d->queue, d->marks[1]);
+    d->has_places = !status;
+    return status;
+}
+
+/* Slices first ... first + slices - 1. */
+static yoke_status launch(fmm_shared *s, fmm_shared_device *d, int64_t first, int64_t slices, int64_t units)
+{
     const fmm_near_arrays *a = &s->arrays;
-    const int32_t *particle = s->m->tree->leaves.particle;
-    const int64_t first = a->first_slice[d->first], slices = a->first_slice[d->last] - first;
-    const int64_t size = a->width * (int64_t)sizeof *a->field;
-    const int64_t begin = particle[d->first], count = particle[d->last] - begin;
+    const int64_t groups = slices < 1 ? 1 : slices < MAX_GROUPS ? slices : MAX_GROUPS;
     const yoke_argument arguments[] = {yoke_argument_int64(first),
                                        yoke_argument_int64(first + slices),
                                        yoke_argument_buffer(d->slice),
@@ -144,11 +145,48 @@ yoke_status fmm_shared_device_start(fmm_shared *s, int i, int64_t units)
                                        yoke_argument_buffer(d->field),
                                        yoke_argument_int32(a->width > 1),
                                        yoke_argument_double(s->m->sorted->softening)};
-    yoke_status status = yoke_queue_record(d->queue, d->marks[0]);
-    if (!status) status = yoke_queue_write(d->queue, d->place, 0, 4 * s->m->tree->count * (int64_t)sizeof *a->place, a->place);
-    if (!status)
-        status = yoke_queue_launch(d->queue, d->function, slices < MAX_GROUPS ? slices : MAX_GROUPS, GROUP, units, arguments,
-                                   sizeof arguments / sizeof *arguments);
-    if (!status) status = yoke_queue_read(d->queue, d->field, begin * size, count * size, a->field + a->width * begin);
-    return status ? status : yoke_queue_record(d->queue, d->marks[1]);
+    yoke_status status = yoke_queue_launch(d->queue, d->function, groups, GROUP, units, arguments, sizeof arguments / sizeof *arguments);
+    return status ? status : yoke_queue_record(d->queue, d->marks[2]);
+}
+
+static yoke_status read_back(fmm_shared *s, fmm_shared_device *d, int64_t begin, int64_t count)
+{
+    const fmm_near_arrays *a = &s->arrays;
+    const int64_t size = a->width * (int64_t)sizeof *a->field;
+    yoke_status status = yoke_queue_read(d->queue, d->field, begin * size, count * size, a->field + a->width * begin);
+    return status ? status : yoke_queue_record(d->queue, d->marks[3]);
+}
+
+yoke_status fmm_shared_device_start(fmm_shared *s, int i, int64_t units)
+{
+    fmm_shared_device *d = &s->device[i];
+    const int32_t *particle = s->m->tree->leaves.particle;
+    const int64_t first = s->arrays.first_slice[d->first], slices = s->arrays.first_slice[d->last] - first;
+    yoke_status status = launch(s, d, first, slices, units);
+    return status ? status : read_back(s, d, particle[d->first], particle[d->last] - particle[d->first]);
+}
+
+yoke_status fmm_shared_device_return(fmm_shared *s, int i, int64_t count)
+{
+    yoke_status status = yoke_queue_record(s->device[i].queue, s->device[i].marks[2]);
+    return status ? status : read_back(s, &s->device[i], 0, count);
+}
+
+yoke_status fmm_shared_device_pretend(fmm_shared *s, int i, int64_t units)
+{
+    yoke_status status = yoke_queue_record(s->device[i].queue, s->device[i].marks[1]);
+    return status ? status : launch(s, &s->device[i], 0, 0, units);
+}
+
+yoke_status fmm_shared_device_finish(fmm_shared *s, int i)
+{
+    fmm_shared_device *d = &s->device[i];
+    const bool host = i == s->host, near = d->last > d->first;
+    yoke_status status = yoke_queue_finish(d->queue);
+    if (status || d->failed) return status;
+    if (near) status = yoke_event_elapsed_s(d->marks[1], d->marks[2], &d->near_s);
+    if (!status && !host && near && d->has_places) status = yoke_event_elapsed_s(d->marks[0], d->marks[1], &d->places_s);
+    if (!status && !host && near) status = yoke_event_elapsed_s(d->marks[2], d->marks[3], &d->results_s);
+    if (!status && host && s->far) status = yoke_event_elapsed_s(d->marks[0], d->marks[1], &d->far_s);
+    return status;
 }

@@ -18,6 +18,8 @@ const app_column fmm_explain_columns[] = {
     {"predicted s", "the three together"},
     {"measured s", "the same, measured; - where the depth was not run"},
     {"energy J", "predicted; - where powers are not known"},
+    {"share %", "with --devices: of the leaves, for each device in their order"},
+    {"GHz", "with --devices: its frequency; - where it is left as it is"},
     {"frame", "with --frames: its number in the file"},
     {"particles", "how many it has"},
     {"total energy", "half the sum of q times potential"},
@@ -27,14 +29,27 @@ const app_column fmm_explain_columns[] = {
     {NULL, NULL},
 };
 
+/* A number for each device, with / between them; NaN: -. */
+static void print_each(app_terminal *terminal, int devices, const double *values, double scale)
+{
+    for (int i = 0; i < devices; i++) {
+        char text[32];
+        (void)snprintf(text, sizeof text, "%.3g", scale * values[i]);
+        app_print(terminal, "%s%s", i ? "/" : "  ", isnan(values[i]) ? "-" : text);
+    }
+}
+
 static void print_tree(app_terminal *terminal, const fmm_tuned *tuned, const char *kind, int64_t size, const fmm_depth *of,
                        double measured_s)
 {
     char measured[32], energy[32];
-    app_print(terminal, "%-5s%5lld%s %5d %10.3g %9.3g %7.3g %7.3g %7.3g %11.3g %s %s\n", kind, (long long)size,
+    app_print(terminal, "%-5s%5lld%s %5d %10.3g %9.3g %7.3g %7.3g %7.3g %11.3g %s %s", kind, (long long)size,
               of == fmm_chosen(&tuned->choice) ? "*" : " ", of->order, of->near_pairs, of->far_pairs, of->predicted.tree,
               of->predicted.near, of->predicted.far, of->predicted.total, app_number_text(measured, 10, 4, measured_s),
               app_number_text(energy, 8, 2, of->predicted_j));
+    print_each(terminal, of->devices, of->part, 100);
+    print_each(terminal, of->devices, of->frequency_hz, 1e-9);
+    app_print(terminal, "\n");
 }
 
 static const char *const part_names[FMM_TIMED_PARTS] = {"tree", "near", "far"};
@@ -72,7 +87,8 @@ void fmm_explain_print(app_terminal *terminal, const fmm_tuned *tuned)
 {
     const double regret = fmm_explain_regret(tuned);
     const fmm_choice *choice = &tuned->choice;
-    app_print(terminal, "tree        order near pairs far pairs  tree s  near s   far s predicted s measured s energy J\n");
+    app_print(terminal, "tree        order near pairs far pairs  tree s  near s   far s predicted s measured s energy J%s\n",
+              fmm_chosen(choice)->devices ? "  share %  GHz" : "");
     for (int d = choice->first; d <= choice->last; d++) print_tree(terminal, tuned, "depth", d, &choice->of[d], tuned->measured[d].total);
     if (choice->cells > 0) print_tree(terminal, tuned, "cells", choice->cells, &choice->of_cells, tuned->measured_cells.total);
     for (int k = 0; k < choice->num_capacities; k++)
@@ -142,14 +158,23 @@ static json_t *seconds_json(const fmm_seconds *of)
 }
 
 /* cells, capacity 0: of another tree. */
+/* A number for each device; null without devices. */
+static json_t *each_json(int devices, const double *values)
+{
+    json_t *list = devices ? json_array() : json_null();
+    for (int i = 0; i < devices; i++) list = app_json_append(list, app_json_number(values[i]));
+    return list;
+}
+
 static json_t *tree_json(int depth, int64_t cells, int64_t capacity, const fmm_depth *of, const fmm_seconds *measured)
 {
-    return json_pack("{s:i, s:o, s:o, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "depth", depth, "cells",
+    return json_pack("{s:i, s:o, s:o, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "depth", depth, "cells",
                      cells > 0 ? json_integer(cells) : json_null(), "leaf_capacity", capacity > 0 ? json_integer(capacity) : json_null(),
                      "order", of->order, "near_pairs", app_json_number(of->near_pairs), "far_pairs", app_json_number(of->far_pairs),
                      "predicted", app_json_number(of->predicted.total), "measured", app_json_number(measured->total), "predicted_seconds",
                      seconds_json(&of->predicted), "measured_seconds", seconds_json(measured), "predicted_j",
-                     app_json_number(of->predicted_j));
+                     app_json_number(of->predicted_j), "shares", each_json(of->devices, of->part), "frequencies_hz",
+                     each_json(of->devices, of->frequency_hz));
 }
 
 static json_t *correction_json(const fmm_factor *factor)

@@ -41,11 +41,21 @@ static json_t *near_field_of(const fmm_solution *f)
     json_t *list = f->parts ? json_array() : json_null();
     for (int i = 0; i < f->parts; i++) {
         const fmm_shared_part *part = &f->part[i];
-        list = app_json_append(list,
-                               json_pack("{s:o, s:o, s:o, s:b}", "device", app_json_text(part->device), "pairs",
-                                         app_json_number(part->pairs), "seconds", app_json_number(part->seconds), "failed", part->failed));
+        list = app_json_append(list, json_pack("{s:o, s:o, s:o, s:o, s:b}", "device", app_json_text(part->device), "pairs",
+                                               app_json_number(part->pairs), "seconds", app_json_number(part->seconds), "frequency_hz",
+                                               app_json_number(part->frequency_hz), "failed", part->failed));
     }
     return list;
+}
+
+/* What both fields took by the devices' clock and meters; null where they were not shared. */
+static json_t *shared_of(const fmm_solution *f)
+{
+    const fmm_shared_told *told = &f->devices;
+    if (!f->parts) return json_null();
+    return json_pack("{s:o, s:o, s:o, s:o}", "predicted_s", app_json_number(told->predicted.time_s), "measured_s",
+                     app_json_number(told->measured.time_s), "predicted_j", app_json_number(told->predicted.energy_j), "measured_j",
+                     app_json_number(told->measured.energy_j));
 }
 
 /* What is of one frame. */
@@ -76,6 +86,7 @@ static yoke_status set_frame(yoke_context *context, json_t *object, const fmm_re
                              {"far_pairs", app_json_number(f->far_pairs)},
                              {"w_pairs", app_json_number(f->w_pairs)},
                              {"near_field", near_field_of(f)},
+                             {"shared", shared_of(f)},
                              {"seconds", seconds_of(r)}};
     return set_all(context, object, (int)(sizeof entries / sizeof *entries), entries);
 }

@@ -162,10 +162,25 @@ static yoke_status find_both(fmm_solver *s, const fmm_particles *particles)
     return status ? status : choose_order(s, particles, s->accuracy.order);
 }
 
+/* The run of the devices is opened again where this machine was measured meanwhile. */
+static yoke_status create_tuner(fmm_solver *s)
+{
+    yoke_status status = s->options.devices ? fmm_solver_open_devices(s) : YOKE_OK;
+    s->tune.devices = s->run;
+    s->tune.share = s->options.share;
+    if (!status) status = fmm_tuner_create(s->context, &s->tune, &s->tuner);
+    if (status || !s->run || !s->options.store || !fmm_tuner_measured(s->tuner)) return status;
+    yoke_run_destroy(s->run);
+    s->run = s->tune.devices = NULL;
+    status = fmm_solver_open_devices(s);
+    s->tune.devices = s->run;
+    return status;
+}
+
 /* The best tree. */
 static yoke_status find_best(fmm_solver *s, const fmm_particles *particles)
 {
-    yoke_status status = s->tuner ? YOKE_OK : fmm_tuner_create(s->context, &s->tune, &s->tuner);
+    yoke_status status = s->tuner ? YOKE_OK : create_tuner(s);
     if (status) return status;
     fmm_tuner_set_particles(s->tuner, particles);
     if (fmm_chooses_order(s)) {

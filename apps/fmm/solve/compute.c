@@ -52,34 +52,6 @@ static yoke_status check_sample(fmm_solver *s, const fmm_field *field)
     return status;
 }
 
-/* ------------------------------------------------------------------------------------------------- devices */
-
-/* Once for all runs: it learns from each. */
-static yoke_status open_devices(fmm_solver *s)
-{
-    const fmm_solver_options *o = &s->options;
-    const yoke_run_options options = {.devices = o->devices,
-                                      .objective = o->objective,
-                                      .store = o->store,
-                                      .declared = o->declared,
-                                      .share = o->share,
-                                      .no_meters = o->objective == YOKE_OBJECTIVE_TIME};
-    return s->run ? YOKE_OK : fmm_shared_open(s->context, &options, &s->run);
-}
-
-static yoke_status run_shared(fmm_solver *s, const double *charge, fmm_field *field, fmm_method_seconds *seconds)
-{
-    fmm_solution *found = &s->solution;
-    fmm_shared *shared = NULL;
-    yoke_status status = open_devices(s);
-    if (!status) status = fmm_shared_create(s->method, s->run, !s->options.share, &shared);
-    if (!status) status = fmm_shared_run(shared, charge, field, seconds);
-    if (!status) found->parts = fmm_shared_parts(shared, found->part, FMM_MAX_PARTS);
-    if (found->parts > FMM_MAX_PARTS) found->parts = FMM_MAX_PARTS;
-    fmm_shared_destroy(shared);
-    return status;
-}
-
 /* ---------------------------------------------------------------------------------------------------- runs */
 
 fmm_seconds fmm_solver_seconds(const fmm_method_seconds *seconds)
@@ -94,7 +66,7 @@ static void keep_measured(fmm_solver *s, fmm_seconds taken)
 {
     const fmm_choice *choice = &s->tuned.choice;
     if (!s->chosen) return;
-    if (s->solution.built) taken.tree = s->solution.tree_s;
+    if (s->solution.built && !s->solution.devices.simulated) taken.tree = s->solution.tree_s;
     taken.total = taken.tree + taken.near + taken.far;
     *(choice->takes_cells     ? &s->tuned.measured_cells
       : choice->adaptive >= 0 ? &s->tuned.measured_at[choice->adaptive]
@@ -112,21 +84,25 @@ static yoke_status learn(fmm_solver *s)
 static yoke_status run(fmm_solver *s, const fmm_particles *particles, int order, bool raised, fmm_field *field)
 {
     fmm_solution *found = &s->solution;
-    fmm_method_seconds seconds;
+    fmm_shared_run_seconds seconds = {0};
     char what[80];
     (void)snprintf(what, sizeof what, "%lld particles, order %d", (long long)particles->count, order);
     yoke_status status = fmm_method_set_order(s->method, order);
     if (!status) status = fmm_solver_tell(s, FMM_STAGE_RUN, what);
     if (!status)
-        status = raised               ? fmm_method_run_far(s->method, particles->charge, field, &seconds)
-                 : s->options.devices ? run_shared(s, particles->charge, field, &seconds)
-                                      : fmm_method_run(s->method, particles->charge, field, &seconds);
+        status = raised               ? fmm_method_run_far(s->method, particles->charge, field, &seconds.here)
+                 : s->options.devices ? fmm_solver_run_shared(s, s->method, s->chosen ? fmm_chosen(&s->tuned.choice) : NULL, order,
+                                                              particles->charge, field, &seconds)
+                                      : fmm_method_run(s->method, particles->charge, field, &seconds.here);
     if (status) return status;
     const fmm_method_pairs pairs = fmm_method_count(s->method);
-    const fmm_seconds taken = fmm_solver_seconds(&seconds);
+    const fmm_seconds taken = fmm_solver_seconds(&seconds.here);
     found->order = order;
     found->near_s = taken.near + (raised ? found->near_s : 0);
-    keep_measured(s, (fmm_seconds){.tree = taken.tree, .near = found->near_s, .far = taken.far});
+    if (!s->options.devices)
+        keep_measured(s, (fmm_seconds){.tree = taken.tree, .near = found->near_s, .far = taken.far});
+    else if (!raised)
+        keep_measured(s, seconds.as_predicted);
     found->far_s = taken.far + (raised ? found->far_s : 0);
     found->far_pairs = (double)pairs.far;
     return check_sample(s, field);

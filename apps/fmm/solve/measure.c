@@ -11,18 +11,18 @@ typedef struct tree_words {
     int64_t capacity, cells;
 } tree_words;
 
-static yoke_status measure(fmm_solver *s, const fmm_particles *particles, tree_words tree, int order, fmm_field *field,
+static yoke_status measure(fmm_solver *s, const fmm_particles *particles, tree_words tree, const fmm_depth *of, fmm_field *field,
                            fmm_seconds *measured)
 {
     char what[64];
-    const int gradient = s->options.gradient;
+    const int gradient = s->options.gradient, order = of->order;
     const fmm_method_options options = {.depth = tree.depth,
                                         .cells = tree.cells,
                                         .capacity = tree.capacity,
                                         .direct = fmm_method_direct(order, gradient),
                                         .gradient = gradient};
     fmm_method *method = NULL;
-    fmm_method_seconds seconds;
+    fmm_shared_run_seconds seconds;
     if (tree.capacity)
         (void)snprintf(what, sizeof what, "leaves of %lld particles", (long long)tree.capacity);
     else if (tree.cells)
@@ -32,8 +32,13 @@ static yoke_status measure(fmm_solver *s, const fmm_particles *particles, tree_w
     yoke_status status = fmm_solver_tell(s, FMM_STAGE_OTHER, what);
     if (!status) status = fmm_method_create(particles, &options, &method);
     if (!status) status = fmm_method_set_order(method, order);
-    if (!status) status = fmm_method_run(method, particles->charge, field, &seconds);
-    if (!status) *measured = fmm_solver_seconds(&seconds);
+    if (!status && s->options.devices) {
+        status = fmm_solver_run_shared(s, method, of, of->order, particles->charge, field, &seconds);
+        if (!status) *measured = seconds.as_predicted;
+    } else if (!status) {
+        status = fmm_method_run(method, particles->charge, field, &seconds.here);
+        if (!status) *measured = fmm_solver_seconds(&seconds.here);
+    }
     fmm_method_destroy(method);
     return status;
 }
@@ -49,15 +54,15 @@ yoke_status fmm_solver_measure(fmm_solver *s, const fmm_particles *particles)
     yoke_status status = fmm_field_create(s->context, particles->count, s->options.gradient, &field);
     for (int d = choice->first; d <= choice->last && !status; d++) {
         if (&choice->of[d] == fmm_chosen(choice) || choice->of[d].predicted.total > sensible * chosen_s) continue;
-        status = measure(s, particles, (tree_words){.depth = d}, choice->of[d].order, field, &tuned->measured[d]);
+        status = measure(s, particles, (tree_words){.depth = d}, &choice->of[d], field, &tuned->measured[d]);
     }
     for (int k = 0; k < choice->num_capacities && !status; k++) {
         if (k == choice->adaptive || choice->at[k].predicted.total > sensible * chosen_s) continue;
-        status = measure(s, particles, (tree_words){.depth = FMM_MAX_DEPTH, .capacity = choice->capacity[k]}, choice->at[k].order, field,
+        status = measure(s, particles, (tree_words){.depth = FMM_MAX_DEPTH, .capacity = choice->capacity[k]}, &choice->at[k], field,
                          &tuned->measured_at[k]);
     }
     if (choice->cells > 0 && !choice->takes_cells && choice->of_cells.predicted.total <= sensible * chosen_s && !status)
-        status = measure(s, particles, (tree_words){.cells = choice->cells}, choice->of_cells.order, field, &tuned->measured_cells);
+        status = measure(s, particles, (tree_words){.cells = choice->cells}, &choice->of_cells, field, &tuned->measured_cells);
     fmm_field_destroy(field);
     return status;
 }

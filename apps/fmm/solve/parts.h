@@ -60,6 +60,16 @@ fmm_reason fmm_sizes_compare(const fmm_sizes *is, const fmm_sizes *was);
 /* After a run: what the next call decides by. */
 void fmm_solver_remember(fmm_solver *s);
 
+/* The run of the devices, once for all: it learns from each.  Errors: those of fmm_shared_open. */
+yoke_status fmm_solver_open_devices(fmm_solver *s);
+typedef struct fmm_shared_run_seconds {
+    fmm_method_seconds here;
+    fmm_seconds as_predicted;
+} fmm_shared_run_seconds;
+/* A method run on the devices.  tree: what was planned of it; NULL: nothing.  Errors: those of fmm_shared_create and fmm_shared_run. */
+yoke_status fmm_solver_run_shared(fmm_solver *s, fmm_method *method, const fmm_depth *tree, int order, const double *charge,
+                                  fmm_field *field, fmm_shared_run_seconds *seconds);
+
 /* The seconds of a run, as predictions have them. */
 fmm_seconds fmm_solver_seconds(const fmm_method_seconds *seconds);
 

@@ -83,6 +83,7 @@ typedef struct fmm_solution {
     fmm_sample sample;                           /* count 0: not done */
     int parts;                                   /* 0: the near field was not shared among devices */
     fmm_shared_part part[FMM_MAX_PARTS];
+    fmm_shared_told devices;                       /* where it was: what the devices' run told */
     double tree_s, tune_s, far_s, near_s, check_s; /* of all runs */
 } fmm_solution;
 

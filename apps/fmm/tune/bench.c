@@ -165,6 +165,14 @@ static yoke_status have_method(fmm_bench *bench)
     return fmm_method_create(bench->particles, &options, &bench->method);
 }
 
+yoke_status fmm_bench_make_cube(fmm_bench *bench, int depth, int each, fmm_bench_cube *of)
+{
+    yoke_status status = have_cube(bench, (cube){depth, each, 1 << depth, 0});
+    if (!status) status = have_method(bench);
+    if (!status) *of = (fmm_bench_cube){bench->method, bench->particles, bench->field};
+    return status;
+}
+
 /* --------------------------------------------------------------------------------------------------- operations */
 
 static yoke_status run_tree(fmm_bench *bench, int64_t calls, double *seconds)

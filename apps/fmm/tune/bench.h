@@ -6,7 +6,7 @@
 #ifndef FMM_TUNE_BENCH_H
 #define FMM_TUNE_BENCH_H
 
-#include "yoke/yoke.h"
+#include "method/method.h"
 
 /* The size of an operation is the particles of a leaf or the order of expansions. */
 typedef enum fmm_operation {
@@ -38,6 +38,15 @@ double fmm_bench_batch(fmm_operation operation, int order);
 
 /* Sources in and around a leaf of FMM_NEAR with so many particles, mean. */
 double fmm_bench_sources(int size);
+
+/* The method, of order 0, on a cube full of particles: borrowed until the bench is asked for something else. */
+typedef struct fmm_bench_cube {
+    fmm_method *method;
+    const fmm_particles *particles;
+    fmm_field *field;
+} fmm_bench_cube;
+/* With `each` particles in each leaf of that depth.  Errors: MEMORY. */
+yoke_status fmm_bench_make_cube(fmm_bench *bench, int depth, int each, fmm_bench_cube *cube);
 
 /* Units of one call. */
 int64_t fmm_bench_units(fmm_operation operation, int size);

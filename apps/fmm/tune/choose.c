@@ -12,6 +12,18 @@ enum {
     MAX_ROUNDS = FMM_MAX_DEPTH + 1 + FMM_MAX_CAPACITIES + 1
 };
 
+/* Weighed with the pairs; those of large leaves have the mean size, if that is large. */
+static double leaf_particles_of(const fmm_cell_counts *cells, int64_t particles)
+{
+    const double mean = cells->leaves > 0 ? (double)particles / (double)cells->leaves : 0;
+    double pairs = (double)cells->large, sum = pairs * fmax(mean, FMM_SMALL_LEAF);
+    for (int n = 1; n <= FMM_SMALL_LEAF; n++) {
+        pairs += (double)n * (double)cells->sources[n];
+        sum += (double)n * n * (double)cells->sources[n];
+    }
+    return pairs > 0 ? sum / pairs : 0;
+}
+
 void fmm_depth_predict(const fmm_machine *machine, const fmm_analysis *analysis, int depth, int order, fmm_depth *of)
 {
     int orders[FMM_MAX_DEPTH + 1];
@@ -20,6 +32,8 @@ void fmm_depth_predict(const fmm_machine *machine, const fmm_analysis *analysis,
     *of = (fmm_depth){.order = order,
                       .near_pairs = 2 * (double)counts[depth].near,
                       .far_pairs = 2 * (double)counts[depth].far,
+                      .leaves = analysis->cells[depth].leaves,
+                      .leaf_particles = leaf_particles_of(&analysis->cells[depth], analysis->particles),
                       .predicted = fmm_predict(machine, analysis->particles, counts, analysis->cells, depth, orders),
                       .predicted_j = NAN};
 }
@@ -34,11 +48,14 @@ yoke_status fmm_capacities_predict(const fmm_machine *machine, fmm_analysis *ana
         double far = 0;
         for (int l = 0; l <= o->depth; l++) far += 2 * (double)o->level[l].far;
         choice->depth_at[k] = o->depth;
-        choice->at[k] = (fmm_depth){.order = order,
-                                    .near_pairs = 2 * (double)o->near,
-                                    .far_pairs = far,
-                                    .predicted = fmm_predict_adaptive(machine, analysis->particles, gradient, o, orders),
-                                    .predicted_j = NAN};
+        choice->at[k] =
+            (fmm_depth){.order = order,
+                        .near_pairs = 2 * (double)o->near,
+                        .far_pairs = far,
+                        .leaves = o->leaves,
+                        .leaf_particles = o->sources > 0 ? (2 * (double)o->near + (double)analysis->particles) / (double)o->sources : 0,
+                        .predicted = fmm_predict_adaptive(machine, analysis->particles, gradient, o, orders),
+                        .predicted_j = NAN};
     }
     return status;
 }
@@ -106,10 +123,9 @@ static void make_round(const fmm_machine *machine, const fmm_depth *of, int grad
                              .barrier = 1};
 }
 
-/* Uniform trees, then adaptive ones, then the one between two depths. */
-static int rounds_of(const fmm_choice *choice) { return choice->last - choice->first + 1 + choice->num_capacities + (choice->cells > 0); }
+int fmm_choice_count(const fmm_choice *choice) { return choice->last - choice->first + 1 + choice->num_capacities + (choice->cells > 0); }
 
-static fmm_depth *round_of(fmm_choice *choice, int r)
+fmm_depth *fmm_choice_tree(fmm_choice *choice, int r)
 {
     int depths = choice->last - choice->first + 1;
     if (r < depths) return &choice->of[choice->first + r];
@@ -123,20 +139,21 @@ static yoke_status predict_energies(yoke_run *run, int64_t host, fmm_choice *cho
     int64_t count = 0;
     yoke_status status = yoke_run_devices(run, &devices, &count);
     if (status) return status;
-    for (int r = 0; r < rounds_of(choice) && count == 1; r++)
-        round_of(choice, r)->predicted_j = round_of(choice, r)->predicted.total * (devices[host].idle_w + devices[host].dynamic_w);
+    for (int r = 0; r < fmm_choice_count(choice) && count == 1; r++)
+        fmm_choice_tree(choice, r)->predicted_j =
+            fmm_choice_tree(choice, r)->predicted.total * (devices[host].idle_w + devices[host].dynamic_w);
     return YOKE_OK;
 }
 
 static int fastest(fmm_choice *choice)
 {
     int best = 0;
-    for (int r = 1; r < rounds_of(choice); r++)
-        if (round_of(choice, r)->predicted.total < round_of(choice, best)->predicted.total) best = r;
+    for (int r = 1; r < fmm_choice_count(choice); r++)
+        if (fmm_choice_tree(choice, r)->predicted.total < fmm_choice_tree(choice, best)->predicted.total) best = r;
     return best;
 }
 
-static void take(fmm_choice *choice, int r)
+void fmm_choice_take(fmm_choice *choice, int r)
 {
     int depths = choice->last - choice->first + 1;
     choice->takes_cells = r == depths + choice->num_capacities;
@@ -159,22 +176,22 @@ yoke_status fmm_choose(yoke_run *run, int64_t host, int gradient, const fmm_mach
     names works[MAX_ROUNDS];
     yoke_phase phases[MAX_ROUNDS][PHASES];
     yoke_round rounds[MAX_ROUNDS];
-    const int count = rounds_of(choice);
+    const int count = fmm_choice_count(choice);
     const yoke_assignment *assignment = NULL;
     for (int r = 0; r < count; r++) {
-        make_round(machine, round_of(choice, r), gradient, host, &works[r], phases[r]);
+        make_round(machine, fmm_choice_tree(choice, r), gradient, host, &works[r], phases[r]);
         rounds[r] = (yoke_round){.num_cuts = 1, .cut_units = &blocks, .num_phases = PHASES, .phases = phases[r]};
     }
     yoke_status status = plan(run, rounds, count, &assignment);
     if (!status) status = predict_energies(run, host, choice);
     if (status) return status;
-    take(choice, (int)assignment->round);
+    fmm_choice_take(choice, (int)assignment->round);
     choice->predicted = assignment->predicted;
     if (!isnan(assignment->predicted.time_s)) return YOKE_OK;
     /* A run that does not know all yet takes a round to learn; ours is the only one.  On one device the fastest takes least energy, too. */
     int best = fastest(choice);
-    take(choice, best);
-    choice->predicted.time_s = round_of(choice, best)->predicted.total;
-    choice->predicted.energy_j = round_of(choice, best)->predicted_j;
+    fmm_choice_take(choice, best);
+    choice->predicted.time_s = fmm_choice_tree(choice, best)->predicted.total;
+    choice->predicted.energy_j = fmm_choice_tree(choice, best)->predicted_j;
     return YOKE_OK;
 }

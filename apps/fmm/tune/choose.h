@@ -7,6 +7,7 @@
 #ifndef FMM_TUNE_CHOOSE_H
 #define FMM_TUNE_CHOOSE_H
 
+#include "method/shared.h"
 #include "tune/analysis.h"
 #include "tune/predict.h"
 
@@ -14,8 +15,15 @@
 typedef struct fmm_depth {
     int order;
     double near_pairs, far_pairs; /* ordered pairs: of particles, of cells */
+    int64_t leaves;
+    double leaf_particles; /* of a leaf, in the mean over near pairs */
     fmm_seconds predicted;
     double predicted_j; /* NaN: powers are not known */
+    /* With a near field that devices share (shares.h); predicted.near is what goes on beside the far field no more, then. */
+    int devices;                          /* of the run; 0: the cores alone */
+    double part[FMM_MAX_DEVICES];         /* of the leaves, for each device */
+    double frequency_hz[FMM_MAX_DEVICES]; /* NaN: left as it is */
+    fmm_shared_work work;
 } fmm_depth;
 
 typedef struct fmm_choice {
@@ -47,6 +55,12 @@ void fmm_depth_predict(const fmm_machine *machine, const fmm_analysis *analysis,
  * The same of the adaptive trees of choice->capacity, in choice->at.  Errors: those of fmm_analysis_capacities.
  */
 yoke_status fmm_capacities_predict(const fmm_machine *machine, fmm_analysis *analysis, int order, int gradient, fmm_choice *choice);
+
+/* All trees of a choice: uniform ones, then adaptive ones, then the one between two depths. */
+int fmm_choice_count(const fmm_choice *choice);
+fmm_depth *fmm_choice_tree(fmm_choice *choice, int number);
+/* Makes it the chosen one. */
+void fmm_choice_take(fmm_choice *choice, int number);
 
 /*
  * The number of cells along each side of the particles, not a power of two, of the uniform tree that may take least time, estimated from the depths

@@ -3,11 +3,14 @@
 #include <math.h>
 #include <string.h>
 
+#include "tune/shares.h"
+
 struct fmm_tuner {
     yoke_context *context;
     const fmm_particles *particles;
     const fmm_tune_options *options;
-    yoke_run *run;
+    yoke_run *run;      /* of the cores; NULL: not needed yet */
+    fmm_host_kind host; /* of the devices that share the near field; NONE: the cores are all */
     fmm_machine machine;
     fmm_analysis *analysis; /* NULL until it is asked */
     int64_t cells;          /* of the tree between two depths that was counted last; 0: none */
@@ -42,6 +45,9 @@ static yoke_status measure_machine(fmm_tuner *t)
     return status;
 }
 
+/* Powers of the cores matter where no run of devices tells theirs. */
+static yoke_objective objective_here(const fmm_tuner *t) { return t->host == FMM_HOST_NONE ? t->options->objective : YOKE_OBJECTIVE_TIME; }
+
 /* Powers, where the objective needs them and the run does not know them. */
 static yoke_status get_powers(fmm_tuner *t)
 {
@@ -49,28 +55,56 @@ static yoke_status get_powers(fmm_tuner *t)
     const yoke_run_device *devices;
     int64_t count;
     yoke_status status = yoke_run_devices(t->run, &devices, &count);
-    if (status || t->options->objective == YOKE_OBJECTIVE_TIME || !isnan(devices[0].idle_w + devices[0].dynamic_w)) return status;
+    if (status || objective_here(t) == YOKE_OBJECTIVE_TIME || !isnan(devices[0].idle_w + devices[0].dynamic_w)) return status;
     status = fmm_machine_measure_powers(t->context, t->run, &options);
     return status || !t->options->store ? status : yoke_run_save(t->run, NULL);
 }
 
 /* Costs from the store; what is not there is measured, and the run opened again, which reads it. */
-static yoke_status get_machine(fmm_tuner *t)
+static yoke_status get_costs(fmm_tuner *t)
 {
     const double begin_s = yoke_clock_s();
-    yoke_status status = open_run(t, t->options->objective, &t->run);
+    yoke_status status = open_run(t, objective_here(t), &t->run);
     if (!status) status = fmm_machine_get(t->run, 0, t->options->gradient, &t->machine);
     if (status == YOKE_ERROR_UNAVAILABLE && t->run) {
         yoke_run_destroy(t->run);
         t->run = NULL;
         t->measured_now = 1;
         status = measure_machine(t);
-        if (!status) status = open_run(t, t->options->objective, &t->run);
+        if (!status) status = open_run(t, objective_here(t), &t->run);
         if (!status && t->options->store) status = fmm_machine_get(t->run, 0, t->options->gradient, &t->machine);
     }
     if (!status) status = get_powers(t);
     t->machine_s = yoke_clock_s() - begin_s;
     return status;
+}
+
+/* Costs of the host, as far as they are not there: of simulated devices what they count. */
+static yoke_status get_machine(fmm_tuner *t)
+{
+    const fmm_host_kind before = t->host;
+    yoke_status status = t->options->devices ? fmm_shares_host(t->options->devices, &t->host) : YOKE_OK;
+    if (status || (t->run && t->host == before)) return status;
+    if (t->host == FMM_HOST_SIMULATED) {
+        fmm_machine_count_work(&t->machine);
+        return YOKE_OK;
+    }
+    yoke_run_destroy(t->run);
+    t->run = NULL;
+    status = get_costs(t);
+    if (t->host == FMM_HOST_CORES) /* the devices' run tells what they take, and corrects it itself */
+        t->machine.factor[FMM_PART_NEAR] = t->machine.factor[FMM_PART_FAR] = (fmm_factor){1, 0};
+    return status;
+}
+
+/* The best of all trees, by the devices where there are some. */
+static yoke_status take_best(fmm_tuner *t, fmm_choice *choice)
+{
+    const fmm_tune_options *o = t->options;
+    const fmm_shares_options options = {
+        .run = o->devices, .share = o->share, .gradient = o->gradient, .progress = o->progress, .user = o->user};
+    if (t->host == FMM_HOST_NONE) return fmm_choose(t->run, 0, o->gradient, &t->machine, choice);
+    return fmm_shares_choose(t->context, &options, &t->machine, t->particles->count, choice);
 }
 
 /* Counts serve several orders, also after the tree was taken; a deeper tree is made anew then. */
@@ -174,7 +208,8 @@ static yoke_status choose(fmm_tuner *t, int order, fmm_choice *choice)
     const int fixed = t->options->depth >= 0;
     choice->first = fixed ? t->options->depth : 0;
     choice->last = fixed ? t->options->depth : fmm_deep_enough(t->particles->count);
-    yoke_status status = analyse(t, choice->last);
+    yoke_status status = get_machine(t);
+    if (!status) status = analyse(t, choice->last);
     if (status) return status;
     const int deepest = t->analysis->deepest;
     if (!fixed && choice->last > deepest) choice->last = deepest;
@@ -186,7 +221,7 @@ static yoke_status choose(fmm_tuner *t, int order, fmm_choice *choice)
         if (!status) predict(t, order, choice);
     }
     if (!status && !fixed) status = choose_between(t, order, choice);
-    return status ? status : fmm_choose(t->run, 0, t->options->gradient, &t->machine, choice);
+    return status ? status : take_best(t, choice);
 }
 
 /* In a run of its own, which reads the store anew. */
@@ -206,7 +241,7 @@ yoke_status fmm_tuner_learn(fmm_tuner *t, const fmm_tuned *tuned)
     const fmm_seconds *predicted = &fmm_chosen(&tuned->choice)->predicted, *measured = fmm_chosen_measured(tuned);
     const double predicted_s[FMM_TIMED_PARTS] = {predicted->tree, predicted->near, predicted->far};
     const double measured_s[FMM_TIMED_PARTS] = {measured->tree, measured->near, measured->far};
-    if (!t->options->store) return YOKE_OK;
+    if (!t->options->store || t->host != FMM_HOST_NONE) return YOKE_OK;
     for (int part = 0; part < FMM_TIMED_PARTS; part++) {
         const double plain_s = predicted_s[part] / tuned->factor[part].value;
         if (plain_s < least_s || !(measured_s[part] >= least_s)) continue;
@@ -230,6 +265,8 @@ yoke_status fmm_tuner_create(yoke_context *context, const fmm_tune_options *opti
         *tuner = t;
     return status;
 }
+
+int fmm_tuner_measured(const fmm_tuner *t) { return t->measured_now; }
 
 void fmm_tuner_set_particles(fmm_tuner *t, const fmm_particles *particles)
 {

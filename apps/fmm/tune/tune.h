@@ -14,6 +14,8 @@ typedef struct fmm_tune_options {
     const char *store;    /* as in yoke_run_options */
     const char *declared; /* the same */
     int gradient;
+    yoke_run *devices;           /* that share the near field, of fmm_shared_open; NULL: the cores alone */
+    const double *share;         /* as they were given it */
     int depth;                   /* >= 0: the uniform tree of that depth only; below 0: the best of all */
     fmm_tune_progress *progress; /* NULL: none */
     void *user;                  /* of progress */
@@ -47,6 +49,8 @@ typedef struct fmm_tuner fmm_tuner;
  * Errors: those of yoke_run_create, fmm_machine_get, fmm_machine_measure and progress, MEMORY.
  */
 yoke_status fmm_tuner_create(yoke_context *context, const fmm_tune_options *options, fmm_tuner **tuner);
+/* Nonzero: this machine was measured when it was created.  A run that is open since before does not know of it, and would write its store without. */
+int fmm_tuner_measured(const fmm_tuner *tuner);
 /* Those that trees are chosen for from now on; borrowed until others are set, or NULL. */
 void fmm_tuner_set_particles(fmm_tuner *tuner, const fmm_particles *particles);
 /* NULL allowed. */

@@ -13,6 +13,7 @@ import xml.etree.ElementTree
 
 PROGRAM = os.environ["YOKE_PROGRAM"]
 SKIP = 77
+MACHINES = pathlib.Path(__file__).resolve().parents[3] / "examples/machines"
 
 
 def run(*words, code=0, **more):
@@ -424,6 +425,25 @@ def test_devices_share_the_near_field_and_give_the_same_field():
         assert all(abs(a["potential"] - b["potential"]) < 1e-13 * largest for a, b in zip(rows("shared.txt"), alone))
     assert shares[0] == 0 and 0.3 < shares[1] < 0.7 and shares[2] == 1 and shares[3] > 0.8, shares
     assert record(*words, method=())["near_field"] is None
+
+
+def test_tree_share_and_frequencies_are_chosen_together_and_told():
+    words = ("--generate", "grid", "--particles", 8000, "--order", 8, "--machine", MACHINES / "pairs-2026.json", "--store", "none")
+    alone = record(*words, "--devices", "sim:cpu", "--explain", method=())
+    fast = record(*words, "--devices", "sim:cpu,sim:gpu", "--measure-all", method=())
+    thrifty = record(*words, "--devices", "sim:cpu,sim:gpu", "--objective", "energy", method=())
+    assert fast["depth"] == 2 < alone["depth"] and fast["shared"]["measured_s"] < 0.5 * alone["shared"]["measured_s"]
+    for got in (alone, fast, thrifty):
+        chosen = [cost for cost in got["model"]["costs"] if cost["depth"] == got["depth"] and cost["leaf_capacity"] is None and cost["cells"] == got["cells"]][0]
+        assert abs(chosen["predicted"] / chosen["measured"] - 1) < 0.1 and abs(got["shared"]["measured_s"] / chosen["measured"] - 1) < 1e-9
+        assert abs(sum(chosen["shares"]) - 1) < 1e-12 and len(chosen["shares"]) == len(got["near_field"])
+        assert chosen["frequencies_hz"] == [part["frequency_hz"] for part in got["near_field"]]
+    measured = [cost["measured"] for cost in fast["model"]["costs"] if cost["measured"] is not None]
+    assert len(measured) > 1 and min(measured) > 0.99 * fast["shared"]["measured_s"]
+    assert all(abs(cost["predicted"] / cost["measured"] - 1) < 0.1 for cost in fast["model"]["costs"] if cost["measured"] is not None)
+    assert None not in [part["frequency_hz"] for part in thrifty["near_field"]] and thrifty["shared"]["measured_s"] > fast["shared"]["measured_s"]
+    # A third of the accelerator's time are copies, which draw less than sums there; plans know one power.
+    assert 0 < thrifty["shared"]["predicted_j"] / thrifty["shared"]["measured_j"] - 1 < 0.3
 
 
 def test_a_device_that_fails_is_left_out_of_the_sums():

@@ -1,0 +1,54 @@
+/*
+ * devices.c - runs whose near field is shared among devices.
+ */
+#include <math.h>
+
+#include "solve/parts.h"
+
+yoke_status fmm_solver_open_devices(fmm_solver *s)
+{
+    const fmm_solver_options *o = &s->options;
+    const yoke_run_options options = {.devices = o->devices,
+                                      .objective = o->objective,
+                                      .store = o->store,
+                                      .declared = o->declared,
+                                      .share = o->share,
+                                      .no_meters = o->objective == YOKE_OBJECTIVE_TIME};
+    return s->run ? YOKE_OK : fmm_shared_open(s->context, &options, &s->run);
+}
+
+/* The tree's work, as it was planned; with another order its far field has more or less of it. */
+static fmm_shared_work work_of(const fmm_depth *tree, int order)
+{
+    if (!tree || !tree->devices) return (fmm_shared_work){0};
+    fmm_shared_work work = tree->work;
+    work.far_units *= pow((order + 1.0) / (tree->order + 1.0), 3);
+    return work;
+}
+
+/* On the run's clock, as predictions have it: a simulated machine's tree takes no time. */
+static fmm_seconds seconds_of(const fmm_method_seconds *seconds, const fmm_shared_told *told)
+{
+    fmm_seconds taken = fmm_solver_seconds(seconds);
+    if (!told->simulated) return taken;
+    taken = (fmm_seconds){.far = isnan(told->far_s) ? 0 : told->far_s, .total = told->measured.time_s};
+    taken.near = taken.total - taken.far;
+    return taken;
+}
+
+yoke_status fmm_solver_run_shared(fmm_solver *s, fmm_method *method, const fmm_depth *tree, int order, const double *charge,
+                                  fmm_field *field, fmm_shared_run_seconds *seconds)
+{
+    fmm_solution *found = &s->solution;
+    fmm_shared *shared = NULL;
+    const fmm_shared_options options = {.share = s->options.share, .work = work_of(tree, order), .tries = !s->options.share};
+    yoke_status status = fmm_solver_open_devices(s);
+    if (!status) status = fmm_shared_create(method, s->run, &options, &shared);
+    if (!status) status = fmm_shared_run(shared, charge, field, &seconds->here);
+    if (!status) found->parts = fmm_shared_parts(shared, found->part, FMM_MAX_PARTS);
+    if (found->parts > FMM_MAX_PARTS) found->parts = FMM_MAX_PARTS;
+    if (!status) fmm_shared_tell(shared, &found->devices);
+    if (!status) seconds->as_predicted = seconds_of(&seconds->here, &found->devices);
+    fmm_shared_destroy(shared);
+    return status;
+}
