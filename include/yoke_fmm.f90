@@ -21,6 +21,10 @@ module yoke_fmm
         type(c_ptr) :: declared = c_null_ptr
         integer(c_int64_t) :: check = 0
         real(c_double) :: softening = 0
+        type(c_ptr) :: devices = c_null_ptr
+        type(c_ptr) :: share = c_null_ptr
+        type(c_funptr) :: progress = c_null_funptr ! integer(c_int) function(user, what) bind(c), both type(c_ptr), value
+        type(c_ptr) :: user = c_null_ptr
     end type
 
     type, bind(c) :: yoke_fmm_particles
@@ -47,6 +51,9 @@ module yoke_fmm
         real(c_double) :: predicted_potential_error, predicted_force_error
         integer(c_int64_t) :: sampled
         real(c_double) :: sampled_potential_error, sampled_force_error
+        type(c_ptr) :: tuned_because, order_chosen_because ! texts: yoke_text; not c_associated: it was kept, or given
+        integer(c_int) :: raised
+        integer(c_int) :: devices, failed_devices
     end type
 
     interface

@@ -40,6 +40,11 @@ typedef struct yoke_fmm_options {
         check; /* so many particles are compared with direct sums at each run, which is done again with a higher order where they say that the error is not kept; 0: none */
     double
         softening; /* H: nearer together than H charges act by (15 - 10 u^2 + 3 u^4) / (8 H), u = r / H, instead of 1 / r; at the same place, too; 0: none */
+    const char *devices; /* that share the near field, as in yoke_run_options ("openmp,cuda:0", "auto"); NULL: the cores alone */
+    const double *share; /* part of the near field for accelerators, 0 to 1, if there are devices; NULL: chosen */
+    /* Called by the calling thread before each stage of a call, in words; nonzero ends the call with YOKE_ERROR_INTERRUPTED.  NULL: none. */
+    int (*progress)(void *user, const char *what);
+    void *user; /* of progress */
 } yoke_fmm_options;
 
 /*
@@ -79,7 +84,7 @@ typedef struct yoke_fmm_field {
  * Chooses the tree for these particles, and builds it.  yoke_fmm_run does so by itself; this is for a program that wants to know when.  On a machine
  * whose store (docs/reference/store.md) has no costs yet they are measured first, for about 3 s.
  * Errors: ARGUMENT (NULL, a negative count or stride), INPUT (a position or charge that is not finite, or particles with charges at one place: which),
- * MEMORY; those of yoke_run_create.
+ * INTERRUPTED, MEMORY; those of yoke_run_create.
  */
 YOKE_API yoke_status yoke_fmm_tune(yoke_fmm *fmm, const yoke_fmm_particles *particles);
 
@@ -88,8 +93,9 @@ YOKE_API yoke_status yoke_fmm_tune(yoke_fmm *fmm, const yoke_fmm_particles *part
  * built, of the depth or leaf size that was chosen last.  The choice of the tree is made anew where the number of particles, of leaves, of near or of far
  * pairs differs by more than a tenth from that of the last choice.  The order, where it is chosen, is kept with it if there is a check that says so;
  * without one it is chosen in each call.  The same bits come out for any number of threads while the choices are the same.
- * Errors: as above; ARGUMENT (gradients wanted of an object with potential_only), INPUT (charges too different to be summed: which; an error that cannot be reached: which one can be), NUMERIC (a
- * potential or a force is larger than the largest double: which).  The field is written on success only.
+ * Errors: as above; UNAVAILABLE (a device is not there, or all failed), ARGUMENT (gradients wanted of an object with potential_only), INPUT (charges too
+ * different to be summed: which; an error that cannot be reached: which one can be), NUMERIC (a potential or a force is larger than the largest double:
+ * which).  The field is written on success only; after INTERRUPTED the object can be used again.
  */
 YOKE_API yoke_status yoke_fmm_run(yoke_fmm *fmm, const yoke_fmm_particles *particles, const yoke_fmm_field *field);
 
@@ -106,6 +112,10 @@ typedef struct yoke_fmm_result {
     double predicted_potential_error, predicted_force_error; /* with an order that was chosen; else NaN */
     int64_t sampled;                                         /* particles that were compared with direct sums */
     double sampled_potential_error, sampled_force_error;     /* relative, in the 2-norm over them */
+    const char *tuned_because;        /* why this call chose a tree: "first", "near pairs", ... (fmm-library.md); NULL: it did not */
+    const char *order_chosen_because; /* the same of the order */
+    int raised;                       /* by how much the order is above the chosen one, because a sample missed the request */
+    int devices, failed_devices;      /* that shared the near field; 0: it was not shared.  How many of them failed in this call */
 } yoke_fmm_result;
 
 /* Errors: ARGUMENT (NULL). */

@@ -1,7 +1,7 @@
 /*
  * Ions that move in each other's field: the forces of each step by libyoke_fmm, which keeps the tree that it has chosen.
  *
- *     fmm [STORE]        file for costs of this machine; "none": measured anew
+ *     fmm [STORE [DEVICES]]        file for costs of this machine; "none": measured anew.  As in "openmp,opencl:0.0": they share the near field
  */
 #include <math.h>
 #include <stdio.h>
@@ -52,7 +52,8 @@ int main(int argc, char **argv)
     static double potential[IONS];
     const int64_t stride = sizeof(ion) / sizeof(double); /* from one ion to the next */
     const double dt = 0.02;
-    const yoke_fmm_options options = {.error = 1e-5, .check = 200, .store = argc > 1 ? argv[1] : NULL};
+    const yoke_fmm_options options = {
+        .error = 1e-5, .check = 200, .store = argc > 1 ? argv[1] : NULL, .devices = argc > 2 ? argv[2] : NULL};
     const yoke_fmm_particles particles = {
         IONS, &ions[0].at[0], &ions[0].at[1], &ions[0].at[2], &ions[0].charge, .stride = stride, .charge_stride = stride};
     const yoke_fmm_field field = {potential, &ions[0].gradient[0], &ions[0].gradient[1], &ions[0].gradient[2], .gradient_stride = stride};

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include "../device/machine_text.h"
 #include "clouds.h"
 #include "context.h"
 #include "costs.h"
@@ -185,6 +186,7 @@ static void the_tree_is_chosen_anew_for_other_particles_only(void **state)
     assert_int_equal(yoke_fmm_tune(fmm, &particles), YOKE_OK);
     const yoke_fmm_result chosen = result_of(fmm);
     assert_true(chosen.tuned && chosen.predicted_s > 0 && chosen.depth >= 2);
+    assert_string_equal(chosen.tuned_because, "asked");
     assert_int_equal(yoke_fmm_explain(fmm, &text), YOKE_OK);
     assert_non_null(strstr(text, "(chosen)"));
     yoke_release(context, text);
@@ -198,6 +200,7 @@ static void the_tree_is_chosen_anew_for_other_particles_only(void **state)
     }
     assert_int_equal(run(fmm, clustered), YOKE_OK);
     assert_int_equal(result_of(fmm).tuned, 1);
+    assert_true(!strcmp(result_of(fmm).tuned_because, "leaves") || !strcmp(result_of(fmm).tuned_because, "near pairs"));
     assert_true(errors_of(clustered).potential < 0.1);
     yoke_fmm_particles few = particles_of(clustered); /* whose pairs are all summed, whatever was chosen before */
     const yoke_fmm_field field = field_of(clustered);
@@ -276,6 +279,7 @@ static void softened_particles_may_be_at_one_place(void **state)
 static void bad_options_are_named(void **state)
 {
     (void)state;
+    static const double shares[] = {0.5, 1.5, NAN};
     static const struct {
         yoke_fmm_options options;
         const char *said;
@@ -295,6 +299,9 @@ static void bad_options_are_named(void **state)
         {{.order = 3, .threads = 1 << 30}, "threads"},
         {{.order = 3, .objective = (yoke_objective)9}, "objective 9"},
         {{.order = 3, .check = -1}, "check -1"},
+        {{.order = 3, .share = &shares[0]}, "no devices"},
+        {{.order = 3, .devices = "openmp", .share = &shares[1]}, "share 1.5"},
+        {{.order = 3, .devices = "openmp", .share = &shares[2]}, "share nan"},
         {{.order = 3, .softening = -1}, "softening -1"},
         {{.order = 3, .softening = NAN}, "softening nan"},
         {{.order = 3, .softening = 1, .skip_coincident = 1}, "leave skip_coincident 0"},
@@ -358,6 +365,77 @@ static void bad_particles_are_named_and_the_field_stays(void **state)
     free(bodies);
 }
 
+typedef struct listener {
+    int calls, last_call;
+} listener;
+
+static int listen(void *user, const char *what)
+{
+    listener *l = user;
+    assert_true(strlen(what) > 5);
+    return ++l->calls == l->last_call;
+}
+
+static void a_program_ends_a_call_before_any_stage(void **state)
+{
+    (void)state;
+    listener heard = {0};
+    body *bodies = bodies_of(UNIFORM);
+    yoke_fmm *fmm = made(context, (yoke_fmm_options){.error = 1e-4, .depth = 2, .check = 100, .progress = listen, .user = &heard});
+    assert_int_equal(run(fmm, bodies), YOKE_OK);
+    const int calls = heard.calls;
+    assert_true(calls >= 3); /* the order, the run, the check */
+    for (int last = 1; last <= calls; last++) {
+        for (int i = 0; i < COUNT; i++) bodies[i].potential = -77;
+        bodies[0].at[0] += 1e-3;
+        bodies[0].charge *= -20; /* so that the order is chosen again */
+        heard = (listener){.last_call = last};
+        assert_refused(run(fmm, bodies), YOKE_ERROR_INTERRUPTED, "interrupted by the program");
+        assert_int_equal(heard.calls, last);
+        for (int i = 0; i < COUNT; i++) assert_true(bodies[i].potential == -77);
+        assert_int_equal(result_of(fmm).particles, 0);
+        heard.last_call = 0;
+        assert_int_equal(run(fmm, bodies), YOKE_OK);
+        assert_true(errors_of(bodies).potential <= 1e-4);
+    }
+    yoke_fmm_destroy(fmm);
+    free(bodies);
+}
+
+#define GPU(more) "{\"name\": \"gpu\", \"class\": \"gpu\", \"seconds_per_unit\": 2e-10" more "}"
+#define MACHINE(gpu) "{\"name\": \"m\", \"devices\": [{\"name\": \"cpu\", \"class\": \"cpu\", \"seconds_per_unit\": 2e-9}, " gpu "]}"
+
+static void devices_share_the_near_field(void **state)
+{
+    (void)state;
+    static const char *const machines[] = {MACHINE(GPU("")), MACHINE(GPU(", \"fault\": {\"call\": 24, \"kind\": \"lost\"}"))};
+    static const double half = 0.5;
+    for (int k = 0; k < 3; k++) { /* a share that is chosen, one that is given, a device that fails */
+        failing memory = {0};
+        yoke_context *own = machine(machines[k == 2], &memory);
+        body *bodies = bodies_of(SHELLS);
+        yoke_fmm *fmm = made(
+            own,
+            (yoke_fmm_options){.order = 12, .leaf = 40, .store = "none", .devices = "sim:cpu,sim:gpu", .share = k == 1 ? &half : NULL});
+        int failed = 0;
+        for (int step = 0; step < 3; step++) {
+            bodies[0].at[0] += 1e-4;
+            assert_int_equal(run(fmm, bodies), YOKE_OK);
+            assert_true(errors_of(bodies).potential < 1e-4);
+            assert_int_equal(result_of(fmm).devices, 2);
+            failed += result_of(fmm).failed_devices;
+        }
+        assert_int_equal(failed, k == 2);
+        yoke_fmm_destroy(fmm);
+        fmm = made(own, (yoke_fmm_options){.order = 3, .depth = 2, .store = "none", .devices = "sim:tpu"});
+        assert_int_not_equal(run(fmm, bodies), YOKE_OK);
+        assert_non_null(strstr(yoke_last_error(own), "tpu"));
+        yoke_fmm_destroy(fmm);
+        yoke_context_destroy(own);
+        free(bodies);
+    }
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(fields_are_those_of_all_pairs),
     cmocka_unit_test(the_requested_error_is_kept),
@@ -365,6 +443,8 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(the_tree_is_chosen_anew_for_other_particles_only),
     cmocka_unit_test(objects_of_different_contexts_work_at_once),
     cmocka_unit_test(softened_particles_may_be_at_one_place),
+    cmocka_unit_test(a_program_ends_a_call_before_any_stage),
+    cmocka_unit_test(devices_share_the_near_field),
     cmocka_unit_test(bad_options_are_named),
     cmocka_unit_test(bad_particles_are_named_and_the_field_stays),
 };

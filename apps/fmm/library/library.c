@@ -16,7 +16,8 @@ enum { MAX_THREADS = 1024 };
 struct yoke_fmm {
     yoke_context *context;
     yoke_fmm_options options; /* texts are the object's */
-    char *store, *declared;
+    char *store, *declared, *devices;
+    double share;
     fmm_solver *solver;
     fmm_particles *particles; /* of the solver's last call */
     fmm_solution solution;
@@ -51,6 +52,10 @@ static yoke_status check_options(yoke_context *context, const yoke_fmm_options *
     if (o->softening > 0 && o->skip_coincident)
         return yoke_fail(context, YOKE_ERROR_ARGUMENT,
                          "yoke_fmm_create: with a softening particles at the same place act on each other: leave skip_coincident 0");
+    if (o->share && !o->devices)
+        return yoke_fail(context, YOKE_ERROR_ARGUMENT, "yoke_fmm_create: a share of the near field, but no devices: name them");
+    if (o->share && !(*o->share >= 0 && *o->share <= 1))
+        return yoke_fail(context, YOKE_ERROR_ARGUMENT, "yoke_fmm_create: share %g; it has to be 0 to 1, or NULL (chosen)", *o->share);
     return YOKE_OK;
 }
 
@@ -63,6 +68,15 @@ static yoke_status copy_text(yoke_context *context, const char *text, char **cop
 }
 
 static int tree_is_given(const yoke_fmm *fmm) { return fmm->options.direct || fmm->options.depth > 0 || fmm->options.leaf > 0; }
+
+static yoke_status tell(void *user, fmm_stage stage, const char *what)
+{
+    const yoke_fmm *fmm = user;
+    char text[128];
+    (void)snprintf(text, sizeof text, stage == FMM_STAGE_COSTS ? "measuring %s" : "%s", what);
+    if (!fmm->options.progress || !fmm->options.progress(fmm->options.user, text)) return YOKE_OK;
+    return yoke_fail(fmm->context, YOKE_ERROR_INTERRUPTED, "interrupted by the program, before: %s", text);
+}
 
 static yoke_status create_solver(yoke_fmm *fmm)
 {
@@ -81,13 +95,19 @@ static yoke_status create_solver(yoke_fmm *fmm)
                                         .store = !fmm->store                  ? ""
                                                  : strcmp(fmm->store, "none") ? fmm->store
                                                                               : NULL,
-                                        .declared = fmm->declared};
+                                        .declared = fmm->declared,
+                                        .devices = fmm->devices,
+                                        .share = o->share ? &fmm->share : NULL,
+                                        .progress = tell,
+                                        .user = fmm};
     return fmm_solver_create(fmm->context, &options, &fmm->solver);
 }
 
 /* What the last call found. */
 static yoke_fmm_result result_of(const fmm_solution *found, int64_t particles)
 {
+    int failed = 0;
+    for (int i = 0; i < found->parts; i++) failed += found->part[i].failed;
     const bool sampled = found->sample.count > 0;
     const fmm_tuned *tuned = found->tuned;
     return (yoke_fmm_result){.particles = particles,
@@ -110,7 +130,12 @@ static yoke_fmm_result result_of(const fmm_solution *found, int64_t particles)
                              .predicted_force_error = found->predicted_force,
                              .sampled = found->sample.count,
                              .sampled_potential_error = sampled ? found->sample.potential : (double)NAN,
-                             .sampled_force_error = sampled ? found->sample.force : (double)NAN};
+                             .sampled_force_error = sampled ? found->sample.force : (double)NAN,
+                             .tuned_because = fmm_reason_text(found->tree_because),
+                             .order_chosen_because = fmm_reason_text(found->order_because),
+                             .raised = found->raised,
+                             .devices = found->parts,
+                             .failed_devices = failed};
 }
 
 static void forget_result(yoke_fmm *fmm)
@@ -133,6 +158,8 @@ yoke_status yoke_fmm_create_for(int interface_number, yoke_context *context, con
     created->options = *options;
     status = copy_text(context, options->store, &created->store);
     if (!status) status = copy_text(context, options->declared, &created->declared);
+    if (!status) status = copy_text(context, options->devices, &created->devices);
+    if (options->share) created->share = *options->share;
     if (!status) status = create_solver(created);
     forget_result(created);
     if (status)
@@ -149,6 +176,7 @@ void yoke_fmm_destroy(yoke_fmm *fmm)
     fmm_particles_destroy(fmm->particles);
     yoke_release(fmm->context, fmm->store);
     yoke_release(fmm->context, fmm->declared);
+    yoke_release(fmm->context, fmm->devices);
     yoke_release(fmm->context, fmm);
 }
 
