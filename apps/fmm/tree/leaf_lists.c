@@ -106,7 +106,7 @@ static void collect(collector *c, int32_t leaf)
     int count = find_roots(&c->walk, c->level, roots);
     for (int r = 0; r < count; r++) {
         uint32_t at[3];
-        if (roots[r].cell < 0) {
+        if (roots[r].cell < 0 || fmm_is_leaf(tree, c->level, roots[r].cell)) {
             add_near(c, roots[r].leaf);
             continue;
         }
