@@ -175,6 +175,31 @@ static void a_wrong_guess_leads_to_about_the_same_order(void **state)
     destroy(&p);
 }
 
+/* Multipole expansions of a choice serve the next run where it has the same charges and no higher order; else they are made anew. */
+static void expansions_of_a_choice_serve_the_next_run(void **state)
+{
+    (void)state;
+    static const int orders[] = {4, 9, 10};
+    for (int64_t capacity = 0; capacity <= 40; capacity += 40)
+        for (int changed = 0; changed < 2; changed++)
+            for (int o = 0; o < 3; o++) {
+                problem p = create(FMM_SHELLS, FMM_RANDOM, 3000, capacity ? 12 : 3, capacity);
+                fmm_expanded e;
+                assert_int_equal(fmm_method_sort_charges(p.method, p.particles->charge, &e), YOKE_OK);
+                assert_int_equal(fmm_method_expand(p.method, 9, &e), YOKE_OK);
+                if (changed) p.particles->charge[17] *= -3;
+                assert_int_equal(fmm_method_set_order(p.method, orders[o]), YOKE_OK);
+                assert_true(orders[o] > 9 ? fmm_method_saved_s(p.method) == 0 : fmm_method_saved_s(p.method) > 0);
+                assert_int_equal(fmm_method_run(p.method, p.particles->charge, p.field, NULL), YOKE_OK);
+                assert_true(fmm_method_saved_s(p.method) == 0);
+                assert_int_equal(fmm_method_set_order(p.method, orders[o]), YOKE_OK);
+                assert_int_equal(fmm_method_run(p.method, p.particles->charge, p.exact, NULL), YOKE_OK);
+                for (int64_t i = 0; i < 3000; i++)
+                    assert_true(fabs(p.field->potential[i] - p.exact->potential[i]) <= 1e-12 * (1 + fabs(p.exact->potential[i])));
+                destroy(&p);
+            }
+}
+
 /* ------------------------------------------------------------------------------------------------ limits */
 
 /* The message says an error that can be reached, and it can. */
@@ -363,6 +388,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(one_order_less_misses_the_request),
     cmocka_unit_test(the_order_is_the_same_at_each_number_of_threads),
     cmocka_unit_test(a_wrong_guess_leads_to_about_the_same_order),
+    cmocka_unit_test(expansions_of_a_choice_serve_the_next_run),
     cmocka_unit_test(unreachable_errors_are_refused_with_one_that_can_be_reached),
     cmocka_unit_test(without_a_far_field_any_order_does),
     cmocka_unit_test(particles_without_potentials_need_no_order),

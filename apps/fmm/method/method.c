@@ -75,16 +75,18 @@ static int32_t limit_of_direct(const fmm_method *m, const fmm_method_options *op
     return limit < INT32_MAX ? (int32_t)limit : INT32_MAX;
 }
 
-static yoke_status create_operators(fmm_method *m, const int *order)
+/* Expansions are held with an order of `held` at least. */
+static yoke_status create_operators(fmm_method *m, const int *order, int held)
 {
     for (int l = FMM_FAR_LEVEL; l <= m->tree->depth; l++)
         if (order[l] > m->order) m->order = order[l];
-    yoke_status status = fmm_operators_create(m->context, m->order, &m->operators);
+    m->held = held > m->order ? held : m->order;
+    yoke_status status = fmm_operators_create_within(m->context, m->order, m->held, &m->operators);
     for (int l = FMM_FAR_LEVEL; l <= m->tree->depth && !status; l++) {
         if (order[l] == m->order) m->between[l] = m->operators;
         for (int above = FMM_FAR_LEVEL; above < l; above++)
             if (order[above] == order[l]) m->between[l] = m->between[above];
-        if (!m->between[l]) status = fmm_operators_create_within(m->context, order[l], m->order, &m->between[l]);
+        if (!m->between[l]) status = fmm_operators_create_within(m->context, order[l], m->held, &m->between[l]);
     }
     return status;
 }
@@ -130,7 +132,7 @@ static yoke_status create_groups(fmm_method *m)
 static yoke_status create_expansions(fmm_method *m)
 {
     yoke_status status = create_groups(m);
-    m->stride = (2 * fmm_harmonics(m->order) + 7) / 8 * 8; /* each begins at a cache line */
+    m->stride = (2 * fmm_harmonics(m->held) + 7) / 8 * 8; /* each begins at a cache line */
     for (int l = FMM_FAR_LEVEL; l <= m->tree->depth && !status; l++) {
         int64_t cells = m->tree->level[l].count;
         size_t bytes = (size_t)m->stride * sizeof(double);
@@ -151,15 +153,18 @@ static void destroy_expansions(fmm_method *m)
     }
 }
 
+/* Multipole expansions of fmm_method_expand stay where they have all degrees that the orders need. */
 yoke_status fmm_method_set_orders(fmm_method *m, const int *order)
 {
-    destroy_expansions(m);
+    const int expanded = m->is_expanded ? m->held : -1;
     destroy_operators(m);
     if (m->tree->depth < FMM_FAR_LEVEL) return YOKE_OK;
     yoke_status status = m->far ? YOKE_OK : fmm_field_create(m->context, m->tree->count, m->sum->gx != NULL, &m->far);
-    if (!status) status = create_operators(m, order);
-    if (!status) status = create_expansions(m);
-    return status;
+    if (!status) status = create_operators(m, order, expanded);
+    if (!status && m->order <= expanded) return YOKE_OK;
+    m->is_expanded = false;
+    destroy_expansions(m);
+    return status ? status : create_expansions(m);
 }
 
 yoke_status fmm_method_set_order(fmm_method *m, int order)
@@ -252,21 +257,35 @@ static double lap(double *since_s)
 void fmm_add_far(fmm_method *m, int threads, fmm_worker *workers, fmm_method_seconds *seconds)
 {
     double clock_s = yoke_clock_s();
-    fmm_pass_upward(m, threads, workers);
-    seconds->upward = lap(&clock_s);
+    if (!m->is_expanded) fmm_pass_upward(m, threads, workers);
+    seconds->upward = lap(&clock_s) + fmm_method_saved_s(m);
+    m->is_expanded = false; /* for one run, so that another tells how long they take */
     m->pairs.far = fmm_pass_between(m, threads, workers);
     seconds->between = lap(&clock_s);
     fmm_pass_downward(m, threads, workers);
     seconds->downward = lap(&clock_s);
 }
 
+/* Whether multipole expansions are those of scaled charges in the order in which they were given. */
+static bool are_of(const fmm_method *m, int exponent, const double *charge)
+{
+    bool same = exponent == m->scale.charge;
+#pragma omp parallel for schedule(static) reduction(&& : same)
+    for (int64_t i = 0; i < m->tree->count; i++) same = same && m->sorted->charge[i] == charge[m->tree->order[i]];
+    return same;
+}
+
 /* The charges in their units and in the tree's order. */
 static yoke_status sort_charges(fmm_method *m, const double *charge)
 {
+    int exponent;
     m->near_is_known = false; /* its sums are where charges are on their way */
-    yoke_status status = fmm_scale_charges(m->context, m->tree->count, charge, &m->scale.charge, m->sum->potential);
-    if (!status) fmm_tree_sort(m->tree, m->sum->potential, m->sorted->charge);
-    return status;
+    yoke_status status = fmm_scale_charges(m->context, m->tree->count, charge, &exponent, m->sum->potential);
+    if (status || (m->is_expanded && are_of(m, exponent, m->sum->potential))) return status;
+    m->is_expanded = false;
+    m->scale.charge = exponent;
+    fmm_tree_sort(m->tree, m->sum->potential, m->sorted->charge);
+    return YOKE_OK;
 }
 
 static fmm_expanded expanded_of(const fmm_method *m, int order)
@@ -291,14 +310,23 @@ yoke_status fmm_method_expand(fmm_method *m, int order, fmm_expanded *expanded)
 {
     int threads = omp_get_max_threads();
     fmm_worker *workers = NULL;
+    m->is_expanded = false;
     yoke_status status = fmm_method_set_order(m, order);
     if (!status && m->operators) {
         status = fmm_workers_create(m, threads, &workers);
+        double clock_s = yoke_clock_s();
         if (!status) fmm_pass_upward(m, threads, workers);
+        m->expanded_s = lap(&clock_s);
+        m->is_expanded = !status;
         fmm_workers_destroy(m, threads, workers);
     }
     if (!status) *expanded = expanded_of(m, order);
     return status;
+}
+
+double fmm_method_saved_s(const fmm_method *m)
+{
+    return m->is_expanded ? m->expanded_s * fmm_harmonics(m->order) / fmm_harmonics(m->held) : 0;
 }
 
 static yoke_status check_field(const fmm_method *m, const fmm_field *field)

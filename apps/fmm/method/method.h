@@ -70,8 +70,13 @@ typedef struct fmm_expanded {
 
 /* The charges' particles in the tree's order, and no expansions yet: order -1.  Errors: those of fmm_scale_charges. */
 yoke_status fmm_method_sort_charges(fmm_method *method, const double *charge, fmm_expanded *expanded);
-/* The multipole expansions of charges that were sorted last, with one order, which becomes that of all levels.  Errors: of fmm_method_set_orders. */
+/*
+ * The multipole expansions of charges that were sorted last, with one order, which becomes that of all levels.  The next run of the same charges takes them
+ * as they are, if no higher orders are set before.  Errors: of fmm_method_set_orders.
+ */
 yoke_status fmm_method_expand(fmm_method *method, int order, fmm_expanded *expanded);
+/* The seconds that this run saves: of what expanding took as much as orders below the expansions' would have taken.  0: no expansions are kept. */
+double fmm_method_saved_s(const fmm_method *method);
 
 /*
  * The field of charges [count of particles] at all particles, in the order in which they were given; the field's arrays are overwritten.  It has

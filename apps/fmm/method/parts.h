@@ -52,7 +52,10 @@ struct fmm_method {
     fmm_slice *slice;
     fmm_siblings *block; /* children of cells of octant o: first_block[o] ... first_block[o + 1] - 1 */
     int64_t first_block[9];
-    int order;                                 /* with which expansions are held: the highest of all levels */
+    int order;                                 /* the highest of all levels */
+    int held;                                  /* with which expansions are held: that or a higher one */
+    bool is_expanded;                          /* multipoles have all degrees of `held`, of the charges in `sorted` */
+    double expanded_s;                         /* that this took */
     fmm_operators *operators;                  /* of that order */
     fmm_operators *between[FMM_MAX_DEPTH + 1]; /* of each level's M2L; levels of the same order share them */
     int64_t stride;                            /* values from one expansion to the next */

@@ -88,6 +88,7 @@ static yoke_status run(fmm_solver *s, const fmm_particles *particles, int order,
     char what[80];
     (void)snprintf(what, sizeof what, "%lld particles, order %d", (long long)particles->count, order);
     yoke_status status = fmm_method_set_order(s->method, order);
+    if (!status) found->tune_s -= fmm_method_saved_s(s->method); /* they are in the far field's seconds; NaN stays */
     if (!status) status = fmm_solver_tell(s, FMM_STAGE_RUN, what);
     if (!status)
         status = raised               ? fmm_method_run_far(s->method, particles->charge, field, &seconds.here)

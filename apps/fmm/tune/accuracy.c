@@ -9,9 +9,9 @@
 #include "tune/tails.h"
 
 enum {
-    ABOVE = 3,      /* how far the order that others are compared with is above them, at least, */
-    ABOVE_HIGH = 5, /* and from FMM_NEAREST_FROM on, where errors between corners fall slowly, and not evenly */
-    SPAN = 3,       /* orders at once */
+    ABOVE = 2,      /* how far the order that others are compared with is above them, at least, */
+    ABOVE_PART = 8, /* and this part of them: the higher, the more slowly errors between corners fall, and the less evenly */
+    SPAN = 2,       /* orders at once */
     LARGEST = FMM_MAX_ORDER - 2,
     MOST_TIMES = 6,
     DRAWS = 40,            /* cells of all levels; */
@@ -109,7 +109,7 @@ static yoke_status draw(search *s, int order)
 /* The order that others, `highest` among them, are compared with. */
 static int reference_of(int highest)
 {
-    int order = highest + (highest < FMM_NEAREST_FROM ? ABOVE : ABOVE_HIGH);
+    int order = highest + ABOVE + highest / ABOVE_PART;
     return order < FMM_MAX_ORDER ? order : FMM_MAX_ORDER;
 }
 
@@ -119,6 +119,7 @@ static yoke_status measure(search *s, int first, int orders)
     int order[SPAN], reference = reference_of(first + orders - 1), levels = s->depth - 1;
     fmm_tail tails[(FMM_MAX_DEPTH + 1) * SPAN];
     for (int o = 0; o < orders; o++) order[o] = first + o;
+    if (s->expanded.order == reference - 1) reference--; /* does as well, without another upward pass */
     yoke_status status = expand(s, reference);
     if (!status) status = draw(s, first + orders / 2);
     const fmm_survey_options options = {
@@ -189,7 +190,7 @@ static yoke_status measure_first(search *s)
 {
     int guess = s->request->guess > 0 ? s->request->guess : fmm_order_guess(s->request->error);
     guess = guess < 1 ? 1 : guess > LARGEST - 1 ? LARGEST - 1 : guess;
-    yoke_status status = expand(s, reference_of(guess + SPAN / 2));
+    yoke_status status = expand(s, reference_of(guess));
     if (status) return status;
     int first = modelled(s) - SPAN / 2, last = LARGEST - SPAN + 1;
     return measure_some(s, first < 0 ? 0 : first > last ? last : first, -1, LARGEST + 1);
