@@ -10,8 +10,8 @@
 #include "tune/tune.h"
 #include "unit.h"
 
-/* Trees: those of each depth, and the one between two depths that is compared, if there is one. */
-enum { COUNT = 8192, ORDER = 4, DEPTHS = 4, TREES = DEPTHS + 1, MAX_LEAVES = 512, LEVELS = 3 };
+/* Trees: those of each depth, and those between the last two depths. */
+enum { COUNT = 8192, ORDER = 4, DEPTHS = 4, LEAST_CELLS = 5, TREES = DEPTHS + 3, MAX_LEAVES = 512, LEVELS = 3 };
 
 /* ------------------------------------------------------------------------------------------------------ machines */
 
@@ -26,7 +26,7 @@ typedef struct truth {
 } truth;
 
 static const truth hungry = {.cpu = {{1e9, 2e-9, 20, 60}, {2e9, 2e-9, 20, 60}, {3e9, 2e-9, 20, 60}},
-                             .gpu = {{1e9, 2e-10, 30, 630}, {2e9, 2e-10, 30, 630}, {3e9, 2e-10, 30, 630}},
+                             .gpu = {{1e9, 2e-10, 30, 1030}, {2e9, 2e-10, 30, 1030}, {3e9, 2e-10, 30, 1030}},
                              .start_s = 1e-5,
                              .latency_s = 1e-5,
                              .bytes_per_s = 1e10},
@@ -107,7 +107,7 @@ static found find_least(const truth *m, const tree trees[TREES], yoke_objective 
 {
     found best = {.value = INFINITY};
     for (int d = 0; d < TREES; d++)
-        for (int64_t cut = 0; trees[d].leaves > 0 && cut <= trees[d].leaves; cut++)
+        for (int64_t cut = 0; cut <= trees[d].leaves; cut++)
             for (int c = 0; c < LEVELS; c++)
                 for (int g = 0; g < LEVELS; g++) {
                     const double value = cost(m, &trees[d], cut, c, g, objective);
@@ -215,7 +215,7 @@ static fmm_method_options words_of(const fmm_choice *choice)
 }
 
 /* What the choice takes is the least of all, to 1 %, and as predicted, to 10 %; *chosen: what it is. */
-static void expect_least(const truth *m, tree trees[TREES], yoke_objective objective, found *chosen)
+static void expect_least(const truth *m, const tree trees[TREES], yoke_objective objective, found *chosen)
 {
     static bench b;
     failing memory = {0};
@@ -228,10 +228,9 @@ static void expect_least(const truth *m, tree trees[TREES], yoke_objective objec
     const fmm_shared_options options = {.work = tree_of->work};
     const fmm_shared_told told = run_tree(&b, words_of(choice), &options, parts, NULL);
     const double value = objective_of(objective, told.measured.time_s, told.measured.energy_j);
-    *chosen = (found){
-        .value = value, .tree = choice->takes_cells ? DEPTHS : choice->depth, .part = parts[1].pairs / (parts[0].pairs + parts[1].pairs)};
-    trees[DEPTHS].leaves = 0;
-    if (choice->cells) find_tree(0, choice->cells, &trees[DEPTHS]);
+    *chosen = (found){.value = value,
+                      .tree = choice->takes_cells ? DEPTHS + (int)choice->cells - LEAST_CELLS : choice->depth,
+                      .part = parts[1].pairs / (parts[0].pairs + parts[1].pairs)};
     const found least = find_least(m, trees, objective);
     if (!(value <= 1.01 * least.value && value >= 0.97 * least.value))
         fail_msg(
@@ -245,7 +244,7 @@ static void expect_least(const truth *m, tree trees[TREES], yoke_objective objec
 static void expect_least_of_all(const truth *m, found chosen[4])
 {
     static tree trees[TREES];
-    for (int d = 0; d < DEPTHS && trees[d].leaves == 0; d++) find_tree(d, 0, &trees[d]);
+    for (int k = 0; k < TREES && trees[k].leaves == 0; k++) find_tree(k, k < DEPTHS ? 0 : k - DEPTHS + LEAST_CELLS, &trees[k]);
     for (int o = 0; o < 4; o++) expect_least(m, trees, (yoke_objective)o, &chosen[o]);
 }
 
@@ -289,7 +288,10 @@ static int lose(bench *b, int call, double *planned, failing *memory)
     const fmm_depth *tree_of = fmm_chosen(&b->tuned.choice);
     *planned = tree_of->part[1];
     (void)run_tree(b, words_of(&b->tuned.choice), &(fmm_shared_options){.work = tree_of->work}, parts, NULL);
-    return parts[1].failed;
+    const yoke_run_device *devices;
+    int64_t count;
+    ok(b, yoke_run_devices(b->run, &devices, &count));
+    return !devices[1].active;
 }
 
 /* It is lost in the last of its calls, which are those of the run: its leaves are done, and the next choice is one without it. */

@@ -60,26 +60,35 @@ yoke_status fmm_capacities_predict(const fmm_machine *machine, fmm_analysis *ana
     return status;
 }
 
-/* Seconds of a part between those of two depths, `part` of the way; a part that one of them has not is 0. */
-static double between(double above_s, double below_s, double part)
+int fmm_cells_between(int depth, int64_t cells[FMM_MAX_BETWEEN])
 {
-    return above_s > 0 && below_s > 0 ? above_s * pow(below_s / above_s, part) : 0;
+    enum { SIXTEENTHS = 16 };
+    const int64_t all = (int64_t)1 << depth,
+                  step = all > SIXTEENTHS ? all / SIXTEENTHS : all / 8; /* even from 8 on: parents have all children */
+    int count = 0;
+    for (int64_t some = all / 2 + step; step > 0 && some < all; some += step) cells[count++] = some;
+    return count;
+}
+
+double fmm_between(double fewer, int64_t cells_fewer, double more, int64_t cells_more, int64_t cells)
+{
+    const double part = log((double)cells / (double)cells_fewer) / log((double)cells_more / (double)cells_fewer);
+    return fewer > 0 && more > 0 ? fewer * pow(more / fewer, part) : 0;
 }
 
 int64_t fmm_cells_estimate(const fmm_choice *choice, double *total_s)
 {
-    enum { SIXTEENTHS = 16 };
-    int64_t best = 0;
+    int64_t best = 0, cells[FMM_MAX_BETWEEN];
     *total_s = INFINITY;
     for (int d = choice->first < 2 ? 3 : choice->first + 1; d <= choice->last; d++) {
         const fmm_seconds *above = &choice->of[d - 1].predicted, *below = &choice->of[d].predicted;
-        const int64_t all = (int64_t)1 << d,
-                      step = all > SIXTEENTHS ? all / SIXTEENTHS : all / 8; /* even from 8 on: parents have all children */
-        for (int64_t cells = all / 2 + step; cells < all; cells += step) {
-            const double part = 1 + log2((double)cells / (double)all);
-            const double s =
-                between(above->tree, below->tree, part) + between(above->near, below->near, part) + between(above->far, below->far, part);
-            if (s < *total_s) *total_s = s, best = cells;
+        const int count = fmm_cells_between(d, cells);
+        for (int k = 0; k < count; k++) {
+            const int64_t more = (int64_t)1 << d, fewer = more / 2;
+            const double s = fmm_between(above->tree, fewer, below->tree, more, cells[k]) +
+                             fmm_between(above->near, fewer, below->near, more, cells[k]) +
+                             fmm_between(above->far, fewer, below->far, more, cells[k]);
+            if (s < *total_s) *total_s = s, best = cells[k];
         }
     }
     return best;

@@ -62,6 +62,12 @@ fmm_depth *fmm_choice_tree(fmm_choice *choice, int number);
 /* Makes it the chosen one. */
 void fmm_choice_take(fmm_choice *choice, int number);
 
+/* Cells along each side of trees between depths depth - 1 and depth, ascending; returns their number. */
+enum { FMM_MAX_BETWEEN = 8 };
+int fmm_cells_between(int depth, int64_t cells[FMM_MAX_BETWEEN]);
+/* A number of the tree of so many cells along each side, from those of trees with fewer and more, straight in logarithms; 0 where one of them is. */
+double fmm_between(double fewer, int64_t cells_fewer, double more, int64_t cells_more, int64_t cells);
+
 /*
  * The number of cells along each side of the particles, not a power of two, of the uniform tree that may take least time, estimated from the depths
  * first ... last in choice->of: near and far seconds lie on straight lines between theirs, in logarithms.  *total_s is its time.  0: there are none.

@@ -187,10 +187,10 @@ static void use_known_leaf(const choosing *c, fmm_depth *tree, const fmm_seconds
     }
 }
 
-static yoke_status make_rounds(choosing *c, int r)
+/* The rounds of a tree, of which the host's seconds alone are predicted. */
+static yoke_status make_rounds(choosing *c, fmm_depth *tree, fmm_shared_rounds *rounds)
 {
     enum { MOST_BLOCKS = 4096 }; /* of leaves; more would not tell shares better */
-    fmm_depth *tree = fmm_choice_tree(c->choice, r);
     const fmm_seconds seconds = tree->predicted;
     tree->work = work_of(c->machine, tree, &seconds);
     use_known_leaf(c, tree, &seconds);
@@ -199,7 +199,7 @@ static yoke_status make_rounds(choosing *c, int r)
                                       .particles = c->particles,
                                       .leaves = tree->leaves < MOST_BLOCKS ? tree->leaves : MOST_BLOCKS,
                                       .before_s = c->simulated ? 0 : seconds.tree};
-    return fmm_shared_make_rounds(c->context, c->devices, c->num_devices, c->options->share, &demand, &c->rounds[r]);
+    return fmm_shared_make_rounds(c->context, c->devices, c->num_devices, c->options->share, &demand, rounds);
 }
 
 /* The run has still to learn, and would take any round that tells something. */
@@ -264,7 +264,7 @@ static yoke_status plan_all(choosing *c, const fmm_seconds *before, bool *learne
     yoke_status status = YOKE_OK;
     for (int r = 0; r < c->trees && !status; r++) {
         fmm_choice_tree(c->choice, r)->predicted = before[r];
-        status = make_rounds(c, r);
+        status = make_rounds(c, fmm_choice_tree(c->choice, r), &c->rounds[r]);
     }
     for (int r = 0; r < c->trees && !status; r++) {
         const yoke_assignment *of = NULL;
@@ -303,6 +303,76 @@ yoke_status fmm_shares_choose(yoke_context *context, const fmm_shares_options *o
     if (!status) status = choose(&c, before);
     fmm_bench_destroy(c.bench);
     yoke_release(context, before);
+    yoke_release(context, c.rounds);
+    yoke_release(context, c.all);
+    return status;
+}
+
+/* ---------------------------------------------------------------------------------------- between two depths */
+
+/* What the host alone takes for a tree that is planned. */
+static fmm_seconds host_seconds(const fmm_machine *machine, const fmm_depth *tree)
+{
+    return (fmm_seconds){.tree = tree->predicted.tree,
+                         .near = tree->work.near_units * pair_of(machine, tree->work.leaf),
+                         .far = tree->work.far_units * far_unit_of(machine, tree->work.order)};
+}
+
+/* A tree of so many cells along each side, by the next ones with fewer and with more: of the depths above and below it, or the one between them. */
+static fmm_depth estimate(const fmm_machine *machine, const fmm_choice *choice, int depth, int64_t cells)
+{
+    int64_t more = (int64_t)1 << depth, fewer = more / 2;
+    const fmm_depth *above = &choice->of[depth - 1], *below = &choice->of[depth];
+    if (choice->cells > fewer && choice->cells < cells) fewer = choice->cells, above = &choice->of_cells;
+    if (choice->cells > cells && choice->cells < more) more = choice->cells, below = &choice->of_cells;
+    const fmm_seconds a = host_seconds(machine, above), b = host_seconds(machine, below);
+    return (fmm_depth){.order = below->order,
+                       .leaves = llround(fmm_between((double)above->leaves, fewer, (double)below->leaves, more, cells)),
+                       .leaf_particles = fmm_between(above->leaf_particles, fewer, below->leaf_particles, more, cells),
+                       .predicted = {.tree = fmm_between(a.tree, fewer, b.tree, more, cells),
+                                     .near = fmm_between(a.near, fewer, b.near, more, cells),
+                                     .far = fmm_between(a.far, fewer, b.far, more, cells)}};
+}
+
+/* Estimated trees and then the chosen one: of equals it stays. */
+static yoke_status plan_estimates(choosing *c, int first, double sort_s, int64_t *cells)
+{
+    const yoke_assignment *of = NULL;
+    int64_t between[FMM_MAX_BETWEEN], tree_of[FMM_MAX_DEPTH * FMM_MAX_BETWEEN];
+    int trees = 0, count = 0;
+    yoke_status status = YOKE_OK;
+    for (int d = first; d <= c->choice->last && !status; d++)
+        for (int k = 0, some = fmm_cells_between(d, between); k < some && !status; k++) {
+            if (between[k] == c->choice->cells) continue;
+            fmm_depth tree = estimate(c->machine, c->choice, d, between[k]);
+            tree.predicted.tree += sort_s;
+            tree_of[trees] = between[k];
+            status = make_rounds(c, &tree, &c->rounds[trees++]);
+        }
+    fmm_depth chosen = *fmm_chosen(c->choice);
+    chosen.predicted = host_seconds(c->machine, &chosen);
+    if (!status) status = make_rounds(c, &chosen, &c->rounds[trees]);
+    for (int r = 0; r <= trees && !status; r++)
+        for (int k = 0; k < c->rounds[r].count; k++) c->all[count++] = c->rounds[r].rounds[k];
+    if (!status) status = yoke_run_plan(c->options->run, c->all, count, &of);
+    if (status || learns(of)) return status;
+    for (int r = 0, before = 0; r < trees; before += c->rounds[r++].count)
+        if (of->round >= before && of->round < before + c->rounds[r].count) *cells = tree_of[r];
+    return YOKE_OK;
+}
+
+yoke_status fmm_shares_between(yoke_context *context, const fmm_shares_options *options, const fmm_machine *machine, int64_t particles,
+                               fmm_choice *choice, double sort_s, int64_t *cells)
+{
+    const int first = choice->first < 2 ? 3 : choice->first + 1;
+    const int64_t most = first > choice->last ? 0 : (int64_t)(choice->last - first + 1) * FMM_MAX_BETWEEN + 1;
+    choosing c = {.context = context, .options = options, .machine = machine, .particles = particles, .choice = choice};
+    *cells = 0;
+    if (!most || !fmm_chosen(choice)->devices) return YOKE_OK;
+    yoke_status status = get_devices(&c);
+    if (!status) status = yoke_allocate(context, most, sizeof *c.rounds, &c.rounds);
+    if (!status) status = yoke_allocate(context, most * (FMM_FEW_ACCELERATORS + 2), sizeof *c.all, &c.all);
+    if (!status) status = plan_estimates(&c, first, sort_s, cells);
     yoke_release(context, c.rounds);
     yoke_release(context, c.all);
     return status;

@@ -36,4 +36,11 @@ void fmm_machine_count_work(fmm_machine *machine);
 yoke_status fmm_shares_choose(yoke_context *context, const fmm_shares_options *options, const fmm_machine *machine, int64_t particles,
                               fmm_choice *choice);
 
+/*
+ * Of a choice by fmm_shares_choose: whether a tree between two depths may be better than the chosen one, by what is estimated of it, although the particles
+ * have to be sorted again for it, which takes sort_s.  *cells: along each side of it; 0: none is.  Errors: those of yoke_run_plan, MEMORY.
+ */
+yoke_status fmm_shares_between(yoke_context *context, const fmm_shares_options *options, const fmm_machine *machine, int64_t particles,
+                               fmm_choice *choice, double sort_s, int64_t *cells);
+
 #endif

@@ -97,16 +97,6 @@ static yoke_status get_machine(fmm_tuner *t)
     return status;
 }
 
-/* The best of all trees, by the devices where there are some. */
-static yoke_status take_best(fmm_tuner *t, fmm_choice *choice)
-{
-    const fmm_tune_options *o = t->options;
-    const fmm_shares_options options = {
-        .run = o->devices, .share = o->share, .gradient = o->gradient, .progress = o->progress, .user = o->user};
-    if (t->host == FMM_HOST_NONE) return fmm_choose(t->run, 0, o->gradient, &t->machine, choice);
-    return fmm_shares_choose(t->context, &options, &t->machine, t->particles->count, choice);
-}
-
 /* Counts serve several orders, also after the tree was taken; a deeper tree is made anew then. */
 static yoke_status analyse(fmm_tuner *t, int depth)
 {
@@ -203,6 +193,30 @@ static yoke_status choose_between(fmm_tuner *t, int order, fmm_choice *choice)
     return status;
 }
 
+/* The best of all trees, by the devices where there are some. */
+static yoke_status take_best(fmm_tuner *t, int order, fmm_choice *choice)
+{
+    enum { MOST_BETWEEN = 2 }; /* trees between two depths that are counted: the first tells where a better one may be */
+    const fmm_tune_options *o = t->options;
+    const fmm_shares_options options = {
+        .run = o->devices, .share = o->share, .gradient = o->gradient, .progress = o->progress, .user = o->user};
+    fmm_choice alone = *choice;
+    int64_t cells = 0;
+    if (t->host == FMM_HOST_NONE) return fmm_choose(t->run, 0, o->gradient, &t->machine, choice);
+    yoke_status status = fmm_shares_choose(t->context, &options, &t->machine, t->particles->count, choice);
+    for (int k = 0; k < MOST_BETWEEN && !status && o->depth < 0; k++) {
+        status = fmm_shares_between(t->context, &options, &t->machine, t->particles->count, choice,
+                                    (double)t->particles->count * t->machine.tree_particle, &cells);
+        if (status || !cells) return status;
+        status = count_between(t, cells);
+        if (status) return status;
+        predict_between(t, order, &alone);
+        *choice = alone;
+        status = fmm_shares_choose(t->context, &options, &t->machine, t->particles->count, choice);
+    }
+    return status;
+}
+
 static yoke_status choose(fmm_tuner *t, int order, fmm_choice *choice)
 {
     const int fixed = t->options->depth >= 0;
@@ -220,8 +234,9 @@ static yoke_status choose(fmm_tuner *t, int order, fmm_choice *choice)
         status = analyse(t, choice->last);
         if (!status) predict(t, order, choice);
     }
-    if (!status && !fixed) status = choose_between(t, order, choice);
-    return status ? status : take_best(t, choice);
+    if (!status && !fixed && t->host == FMM_HOST_NONE) status = choose_between(t, order, choice);
+    if (!status && !fixed && t->host != FMM_HOST_NONE) predict_between(t, order, choice); /* one that was counted for another order */
+    return status ? status : take_best(t, order, choice);
 }
 
 /* In a run of its own, which reads the store anew. */
