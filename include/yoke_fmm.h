@@ -122,7 +122,8 @@ typedef struct yoke_fmm_result {
 YOKE_API yoke_status yoke_fmm_get_result(const yoke_fmm *fmm, yoke_fmm_result *result);
 
 /*
- * The trees that were compared at the last choice, a line each, with predicted times.  The caller gives the text back with yoke_release.
+ * The trees that were compared at the last choice, a line each, with predicted times: the table of yoke fmm --explain, whose --help says what its columns
+ * are.  With devices also what they did, and why.  The caller gives the text back with yoke_release.
  * Errors: ARGUMENT (NULL), MEMORY.
  */
 YOKE_API yoke_status yoke_fmm_explain(const yoke_fmm *fmm, char **text);

@@ -21,27 +21,33 @@ static void show_times(app_terminal *terminal, const fmm_result *r)
     app_print(terminal, ", total %.3g s\n", r->total_s);
 }
 
-/* What each device did of the near field. */
-static void show_devices(app_terminal *terminal, const fmm_solution *f)
+/* Prints the text and gives it back. */
+static yoke_status show_text(app_terminal *terminal, yoke_context *context, yoke_status status, char *text)
 {
-    double all = 0;
-    for (int i = 0; i < f->parts; i++) all += f->part[i].pairs;
-    for (int i = 0; i < f->parts; i++) {
-        const fmm_shared_part *part = &f->part[i];
-        app_print(terminal, "%s%s %.3g %%", i ? ", " : "near field: ", part->device, all > 0 ? 100 * part->pairs / all : 0);
-        if (!isnan(part->seconds)) app_print(terminal, " (%.3g s)", part->seconds);
-        if (part->failed) app_print(terminal, " (failed)");
-    }
-    app_print(terminal, " of the pairs\n");
+    if (!status) app_print(terminal, "%s", text);
+    yoke_release(context, text);
+    return status;
+}
+
+static yoke_status show_devices(app_terminal *terminal, yoke_context *context, const fmm_solution *f)
+{
+    char *text = NULL;
+    yoke_status status = fmm_parts_text(context, f, &text);
+    return show_text(terminal, context, status, text);
 }
 
 static yoke_status explain_devices(app_terminal *terminal, yoke_context *context, yoke_run *devices)
 {
     char *text = NULL;
     yoke_status status = yoke_run_explain(devices, &text);
-    if (!status) app_print(terminal, "%s", text);
-    yoke_release(context, text);
-    return status;
+    return show_text(terminal, context, status, text);
+}
+
+static yoke_status explain_choice(app_terminal *terminal, yoke_context *context, const fmm_tuned *tuned)
+{
+    char *text = NULL;
+    yoke_status status = fmm_tuned_text(context, tuned, &text);
+    return show_text(terminal, context, status, text);
 }
 
 /* How the tree was chosen. */
@@ -51,7 +57,8 @@ static yoke_status show_choice(app_terminal *terminal, yoke_context *context, co
     const fmm_choice *choice = &tuned->choice;
     const fmm_solution *f = &r->solved;
     const double measured_s = fmm_chosen_measured(tuned)->total;
-    if (line->explain || line->measure_all) fmm_explain_print(terminal, tuned);
+    yoke_status status = line->explain || line->measure_all ? explain_choice(terminal, context, tuned) : YOKE_OK;
+    if (status) return status;
     if (choice->takes_cells)
         app_print(terminal, "%lld cells along each side chosen, between depths %d and %d, in %.3g s (%.1f %% of all)\n",
                   (long long)choice->cells, choice->depth - 1, choice->depth, tuned->analysis_s, 100 * tuned->analysis_s / r->total_s);
@@ -96,9 +103,8 @@ yoke_status fmm_show(app_terminal *terminal, yoke_context *context, const fmm_co
         app_print(terminal, ", relative, in the 2-norm; direct sums at %lld particle%s\n", (long long)f->sample.count,
                   f->sample.count == 1 ? "" : "s");
     show_times(terminal, r);
-    yoke_status status = YOKE_OK;
-    if (f->parts) show_devices(terminal, f);
-    if (f->parts && line->explain) status = explain_devices(terminal, context, devices);
+    yoke_status status = f->parts ? show_devices(terminal, context, f) : YOKE_OK;
+    if (!status && f->parts && line->explain) status = explain_devices(terminal, context, devices);
     return status || !f->tuned ? status : show_choice(terminal, context, line, r);
 }
 

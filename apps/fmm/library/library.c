@@ -265,31 +265,25 @@ yoke_status yoke_fmm_get_result(const yoke_fmm *fmm, yoke_fmm_result *result)
     return YOKE_OK;
 }
 
-static void append_tree(const fmm_choice *choice, const char *kind, int64_t size, const fmm_depth *of, char *line, size_t bytes)
+/* What there is to say where no trees were compared. */
+static const char *why_no_trees(const yoke_fmm *fmm)
 {
-    (void)snprintf(line, bytes, "%s %lld: order %d, predicted tree %.3g s, near field %.3g s, far field %.3g s, together %.3g s%s\n", kind,
-                   (long long)size, of->order, of->predicted.tree, of->predicted.near, of->predicted.far, of->predicted.total,
-                   of == fmm_chosen(choice) ? " (chosen)" : "");
+    if (tree_is_given(fmm)) return "the options give the tree\n";
+    return fmm->result.particles > 0 ? "few particles: all pairs are summed\n" : "no tree is chosen yet\n";
 }
 
 yoke_status yoke_fmm_explain(const yoke_fmm *fmm, char **text)
 {
-    enum { LINE_BYTES = 256, LINES = FMM_MAX_DEPTH + 1 + FMM_MAX_CAPACITIES + 1 };
-    char *made = NULL;
+    char *made = NULL, *both = NULL;
     if (!fmm || !text) return yoke_fail(fmm ? fmm->context : NULL, YOKE_ERROR_ARGUMENT, "yoke_fmm_explain: fmm or text is NULL");
-    yoke_status status = yoke_allocate(fmm->context, LINES, LINE_BYTES, &made);
-    if (status) return status;
-    const fmm_tuned *tuned = fmm_solver_tuned(fmm->solver);
-    if (!tuned)
-        strcpy(made, tree_is_given(fmm)          ? "the options give the tree\n"
-                     : fmm->result.particles > 0 ? "few particles: all pairs are summed\n"
-                                                 : "no tree is chosen yet\n");
-    for (int d = tuned ? tuned->choice.first : 0; tuned && d <= tuned->choice.last; d++)
-        append_tree(&tuned->choice, "depth", d, &tuned->choice.of[d], made + strlen(made), LINE_BYTES);
-    for (int k = 0; tuned && k < tuned->choice.num_capacities; k++)
-        append_tree(&tuned->choice, "leaves of at most", tuned->choice.capacity[k], &tuned->choice.at[k], made + strlen(made), LINE_BYTES);
-    if (tuned && tuned->choice.cells > 0)
-        append_tree(&tuned->choice, "cells along each side", tuned->choice.cells, &tuned->choice.of_cells, made + strlen(made), LINE_BYTES);
-    *text = made;
-    return YOKE_OK;
+    yoke_status status = fmm_solver_explain(fmm->solver, &fmm->solution, &made);
+    const char *first = fmm_solver_tuned(fmm->solver) ? "" : why_no_trees(fmm);
+    if (!status) status = yoke_allocate(fmm->context, (int64_t)(strlen(first) + strlen(made)) + 1, 1, &both);
+    if (!status) {
+        strcpy(both, first);
+        strcat(both, made);
+        *text = both;
+    }
+    yoke_release(fmm->context, made);
+    return status;
 }

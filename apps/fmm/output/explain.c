@@ -3,7 +3,6 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "common/numbers.h"
 #include "common/plot.h"
 #include "common/record.h"
 
@@ -28,74 +27,6 @@ const app_column fmm_explain_columns[] = {
     {"seconds", "of the frame, with reading and writing"},
     {NULL, NULL},
 };
-
-/* A number for each device, with / between them; NaN: -. */
-static void print_each(app_terminal *terminal, int devices, const double *values, double scale)
-{
-    for (int i = 0; i < devices; i++) {
-        char text[32];
-        (void)snprintf(text, sizeof text, "%.3g", scale * values[i]);
-        app_print(terminal, "%s%s", i ? "/" : "  ", isnan(values[i]) ? "-" : text);
-    }
-}
-
-static void print_tree(app_terminal *terminal, const fmm_tuned *tuned, const char *kind, int64_t size, const fmm_depth *of,
-                       double measured_s)
-{
-    char measured[32], energy[32];
-    app_print(terminal, "%-5s%5lld%s %5d %10.3g %9.3g %7.3g %7.3g %7.3g %11.3g %s %s", kind, (long long)size,
-              of == fmm_chosen(&tuned->choice) ? "*" : " ", of->order, of->near_pairs, of->far_pairs, of->predicted.tree,
-              of->predicted.near, of->predicted.far, of->predicted.total, app_number_text(measured, 10, 4, measured_s),
-              app_number_text(energy, 8, 2, of->predicted_j));
-    print_each(terminal, of->devices, of->part, 100);
-    print_each(terminal, of->devices, of->frequency_hz, 1e-9);
-    app_print(terminal, "\n");
-}
-
-static const char *const part_names[FMM_TIMED_PARTS] = {"tree", "near", "far"};
-
-/* What earlier runs taught. */
-static void print_corrections(app_terminal *terminal, const fmm_tuned *tuned)
-{
-    for (int part = 0; part < FMM_TIMED_PARTS; part++)
-        app_print(terminal, "%s %s x %.3g (%lld runs)", part ? "," : "predictions corrected by earlier runs:", part_names[part],
-                  tuned->factor[part].value, (long long)tuned->factor[part].runs);
-    app_print(terminal, "\n");
-}
-
-double fmm_explain_regret(const fmm_tuned *tuned)
-{
-    const double chosen_s = fmm_chosen_measured(tuned)->total;
-    double fastest_s = INFINITY;
-    int count = 0;
-    for (int d = tuned->choice.first; d <= tuned->choice.last; d++) {
-        count += !isnan(tuned->measured[d].total);
-        fastest_s = fmin(fastest_s, tuned->measured[d].total);
-    }
-    for (int k = 0; k < tuned->choice.num_capacities; k++) {
-        count += !isnan(tuned->measured_at[k].total);
-        fastest_s = fmin(fastest_s, tuned->measured_at[k].total);
-    }
-    if (tuned->choice.cells > 0) {
-        count += !isnan(tuned->measured_cells.total);
-        fastest_s = fmin(fastest_s, tuned->measured_cells.total);
-    }
-    return count > 1 ? chosen_s / fastest_s - 1 : (double)NAN;
-}
-
-void fmm_explain_print(app_terminal *terminal, const fmm_tuned *tuned)
-{
-    const double regret = fmm_explain_regret(tuned);
-    const fmm_choice *choice = &tuned->choice;
-    app_print(terminal, "tree        order near pairs far pairs  tree s  near s   far s predicted s measured s energy J%s\n",
-              fmm_chosen(choice)->devices ? "  share %  GHz" : "");
-    for (int d = choice->first; d <= choice->last; d++) print_tree(terminal, tuned, "depth", d, &choice->of[d], tuned->measured[d].total);
-    if (choice->cells > 0) print_tree(terminal, tuned, "cells", choice->cells, &choice->of_cells, tuned->measured_cells.total);
-    for (int k = 0; k < choice->num_capacities; k++)
-        print_tree(terminal, tuned, "leaf", choice->capacity[k], &choice->at[k], tuned->measured_at[k].total);
-    print_corrections(terminal, tuned);
-    if (!isnan(regret)) app_print(terminal, "the chosen tree took %.1f %% longer than the fastest\n", 100 * regret);
-}
 
 /* ----------------------------------------------------------------------------------------------------- figure */
 
@@ -184,9 +115,8 @@ static json_t *correction_json(const fmm_factor *factor)
 
 static json_t *corrections_json(const fmm_tuned *tuned)
 {
-    return json_pack("{s:o, s:o, s:o}", part_names[FMM_PART_TREE], correction_json(&tuned->factor[FMM_PART_TREE]),
-                     part_names[FMM_PART_NEAR], correction_json(&tuned->factor[FMM_PART_NEAR]), part_names[FMM_PART_FAR],
-                     correction_json(&tuned->factor[FMM_PART_FAR]));
+    return json_pack("{s:o, s:o, s:o}", "tree", correction_json(&tuned->factor[FMM_PART_TREE]), "near",
+                     correction_json(&tuned->factor[FMM_PART_NEAR]), "far", correction_json(&tuned->factor[FMM_PART_FAR]));
 }
 
 json_t *fmm_explain_json(const fmm_tuned *tuned)
@@ -202,6 +132,6 @@ json_t *fmm_explain_json(const fmm_tuned *tuned)
             costs, tree_json(tuned->choice.depth_at[k], 0, tuned->choice.capacity[k], &tuned->choice.at[k], &tuned->measured_at[k]));
     if (!tuned) return json_pack("{s:o}", "costs", costs);
     return json_pack("{s:o, s:o, s:o, s:b, s:o, s:o}", "costs", costs, "corrections", corrections_json(tuned), "regret",
-                     app_json_number(fmm_explain_regret(tuned)), "costs_measured", tuned->measured_now, "costs_s",
+                     app_json_number(fmm_tuned_regret(tuned)), "costs_measured", tuned->measured_now, "costs_s",
                      app_json_number(tuned->machine_s), "analysis_s", app_json_number(tuned->analysis_s));
 }

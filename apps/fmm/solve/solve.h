@@ -118,4 +118,15 @@ const fmm_tuned *fmm_solver_tuned(const fmm_solver *solver);
 /* The devices that share the near field, to explain them; NULL: none, or not opened yet. */
 yoke_run *fmm_solver_devices(const fmm_solver *solver);
 
+/*
+ * For people; the caller gives the texts back with yoke_release.  The trees that were compared, with a head, what earlier runs taught, and by how much the
+ * chosen one took longer; what each device did of the near field; and both with what the devices' run explains, as far as they are there.
+ * Errors: MEMORY.
+ */
+yoke_status fmm_tuned_text(yoke_context *context, const fmm_tuned *tuned, char **text);
+yoke_status fmm_parts_text(yoke_context *context, const fmm_solution *found, char **text);
+yoke_status fmm_solver_explain(const fmm_solver *solver, const fmm_solution *found, char **text);
+/* How much longer the chosen tree took than the fastest that was measured, as a part of that; NaN: fewer than two were measured. */
+double fmm_tuned_regret(const fmm_tuned *tuned);
+
 #endif

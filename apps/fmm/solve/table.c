@@ -1,0 +1,153 @@
+/*
+ * table.c - how a tree was chosen, and what devices did, for people.
+ */
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "solve/parts.h"
+
+/* A text that becomes longer; after an error nothing is added. */
+typedef struct writing {
+    yoke_context *context;
+    char *text;
+    int64_t length, room;
+    yoke_status status;
+} writing;
+
+static void add(writing *w, const char *format, ...)
+{
+    va_list list, again;
+    va_start(list, format);
+    va_copy(again, list);
+    const int bytes = vsnprintf(NULL, 0, format, again);
+    va_end(again);
+    while (!w->status && w->room <= w->length + bytes) w->status = yoke_grow(w->context, &w->text, w->room, &w->room, 4096, 1);
+    if (!w->status) w->length += vsnprintf(w->text + w->length, (size_t)(w->room - w->length), format, list);
+    va_end(list);
+}
+
+static yoke_status finish(writing *w, char **text)
+{
+    if (w->status)
+        yoke_release(w->context, w->text);
+    else
+        *text = w->text;
+    return w->status;
+}
+
+/* - where the number is not known. */
+static void add_number(writing *w, int width, int digits, double number)
+{
+    if (isfinite(number))
+        add(w, " %*.*f", width, digits, number);
+    else
+        add(w, " %*s", width, "-");
+}
+
+/* A number for each device, with / between them. */
+static void add_each(writing *w, int devices, const double *values, double scale)
+{
+    for (int i = 0; i < devices; i++) {
+        add(w, "%s", i ? "/" : "  ");
+        if (isnan(values[i]))
+            add(w, "-");
+        else
+            add(w, "%.3g", scale * values[i]);
+    }
+}
+
+static void add_tree(writing *w, const fmm_tuned *tuned, const char *kind, int64_t size, const fmm_depth *of, double measured_s)
+{
+    add(w, "%-5s%5lld%s %5d %10.3g %9.3g %7.3g %7.3g %7.3g %11.3g", kind, (long long)size, of == fmm_chosen(&tuned->choice) ? "*" : " ",
+        of->order, of->near_pairs, of->far_pairs, of->predicted.tree, of->predicted.near, of->predicted.far, of->predicted.total);
+    add_number(w, 10, 4, measured_s);
+    add_number(w, 8, 2, of->predicted_j);
+    add_each(w, of->devices, of->part, 100);
+    add_each(w, of->devices, of->frequency_hz, 1e-9);
+    add(w, "\n");
+}
+
+/* What earlier runs taught. */
+static void add_corrections(writing *w, const fmm_tuned *tuned)
+{
+    static const char *const names[FMM_TIMED_PARTS] = {"tree", "near", "far"};
+    for (int part = 0; part < FMM_TIMED_PARTS; part++)
+        add(w, "%s %s x %.3g (%lld runs)", part ? "," : "predictions corrected by earlier runs:", names[part], tuned->factor[part].value,
+            (long long)tuned->factor[part].runs);
+    add(w, "\n");
+}
+
+double fmm_tuned_regret(const fmm_tuned *tuned)
+{
+    const double chosen_s = fmm_chosen_measured(tuned)->total;
+    double fastest_s = INFINITY;
+    int count = 0;
+    for (int d = tuned->choice.first; d <= tuned->choice.last; d++) {
+        count += !isnan(tuned->measured[d].total);
+        fastest_s = fmin(fastest_s, tuned->measured[d].total);
+    }
+    for (int k = 0; k < tuned->choice.num_capacities; k++) {
+        count += !isnan(tuned->measured_at[k].total);
+        fastest_s = fmin(fastest_s, tuned->measured_at[k].total);
+    }
+    if (tuned->choice.cells > 0) {
+        count += !isnan(tuned->measured_cells.total);
+        fastest_s = fmin(fastest_s, tuned->measured_cells.total);
+    }
+    return count > 1 ? chosen_s / fastest_s - 1 : (double)NAN;
+}
+
+static void add_choice(writing *w, const fmm_tuned *tuned)
+{
+    const double regret = fmm_tuned_regret(tuned);
+    const fmm_choice *choice = &tuned->choice;
+    add(w, "tree        order near pairs far pairs  tree s  near s   far s predicted s measured s energy J%s\n",
+        fmm_chosen(choice)->devices ? "  share %  GHz" : "");
+    for (int d = choice->first; d <= choice->last; d++) add_tree(w, tuned, "depth", d, &choice->of[d], tuned->measured[d].total);
+    if (choice->cells > 0) add_tree(w, tuned, "cells", choice->cells, &choice->of_cells, tuned->measured_cells.total);
+    for (int k = 0; k < choice->num_capacities; k++)
+        add_tree(w, tuned, "leaf", choice->capacity[k], &choice->at[k], tuned->measured_at[k].total);
+    add_corrections(w, tuned);
+    if (!isnan(regret)) add(w, "the chosen tree took %.1f %% longer than the fastest\n", 100 * regret);
+}
+
+yoke_status fmm_tuned_text(yoke_context *context, const fmm_tuned *tuned, char **text)
+{
+    writing w = {.context = context};
+    add_choice(&w, tuned);
+    return finish(&w, text);
+}
+
+static void add_parts(writing *w, const fmm_solution *found)
+{
+    double all = 0;
+    for (int i = 0; i < found->parts; i++) all += found->part[i].pairs;
+    for (int i = 0; i < found->parts; i++) {
+        const fmm_shared_part *part = &found->part[i];
+        add(w, "%s%s %.3g %%", i ? ", " : "near field: ", part->device, all > 0 ? 100 * part->pairs / all : 0);
+        if (!isnan(part->seconds)) add(w, " (%.3g s)", part->seconds);
+        if (part->failed) add(w, " (failed)");
+    }
+    add(w, " of the pairs\n");
+}
+
+yoke_status fmm_parts_text(yoke_context *context, const fmm_solution *found, char **text)
+{
+    writing w = {.context = context};
+    add_parts(&w, found);
+    return finish(&w, text);
+}
+
+yoke_status fmm_solver_explain(const fmm_solver *s, const fmm_solution *found, char **text)
+{
+    writing w = {.context = s->context};
+    char *devices = NULL;
+    add(&w, "%s", "");
+    if (s->chosen) add_choice(&w, &s->tuned);
+    if (found->parts) add_parts(&w, found);
+    if (s->run && !w.status) w.status = yoke_run_explain(s->run, &devices);
+    if (devices) add(&w, "%s", devices);
+    yoke_release(s->context, devices);
+    return finish(&w, text);
+}
