@@ -81,25 +81,26 @@ static yoke_status tell(void *user, fmm_stage stage, const char *what)
 static yoke_status create_solver(yoke_fmm *fmm)
 {
     const yoke_fmm_options *o = &fmm->options;
-    const fmm_solver_options options = {.request = {o->error > 0 ? o->error : 1e-3, o->error_of_forces ? FMM_FORCES : FMM_POTENTIALS, 0},
-                                        .order = o->direct      ? 0
-                                                 : o->order > 0 ? o->order
-                                                                : -1,
-                                        .depth = o->direct      ? 0
-                                                 : o->depth > 0 ? o->depth
-                                                                : -1,
-                                        .leaf = o->leaf,
-                                        .check = o->check,
-                                        .gradient = !o->potential_only,
-                                        .objective = o->objective,
-                                        .store = !fmm->store                  ? ""
-                                                 : strcmp(fmm->store, "none") ? fmm->store
-                                                                              : NULL,
-                                        .declared = fmm->declared,
-                                        .devices = fmm->devices,
-                                        .share = o->share ? &fmm->share : NULL,
-                                        .progress = tell,
-                                        .user = fmm};
+    const fmm_solver_options options = {
+        .request = {.error = o->error > 0 ? o->error : 1e-3, .of = o->error_of_forces ? FMM_FORCES : FMM_POTENTIALS},
+        .order = o->direct      ? 0
+                 : o->order > 0 ? o->order
+                                : -1,
+        .depth = o->direct      ? 0
+                 : o->depth > 0 ? o->depth
+                                : -1,
+        .leaf = o->leaf,
+        .check = o->check,
+        .gradient = !o->potential_only,
+        .objective = o->objective,
+        .store = !fmm->store                  ? ""
+                 : strcmp(fmm->store, "none") ? fmm->store
+                                              : NULL,
+        .declared = fmm->declared,
+        .devices = fmm->devices,
+        .share = o->share ? &fmm->share : NULL,
+        .progress = tell,
+        .user = fmm};
     return fmm_solver_create(fmm->context, &options, &fmm->solver);
 }
 
