@@ -68,8 +68,8 @@ static yoke_status show_choice(app_terminal *terminal, yoke_context *context, co
     if (choice->adaptive >= 0)
         app_print(terminal, "adaptive tree chosen, leaves of at most %lld particles, in %.3g s (%.1f %% of all)\n",
                   (long long)choice->capacity[choice->adaptive], tuned->analysis_s, 100 * tuned->analysis_s / r->total_s);
-    app_print(terminal, "tree and both fields: predicted %.3g s, measured %.3g s (%+.1f %%)", choice->predicted.time_s, measured_s,
-              100 * (measured_s / choice->predicted.time_s - 1));
+    app_print(terminal, "tree and both fields: predicted %.3g s, measured %.3g s", choice->predicted.time_s, measured_s);
+    if (choice->predicted.time_s > 0) app_print(terminal, " (%+.1f %%)", 100 * (measured_s / choice->predicted.time_s - 1));
     if (!isnan(choice->predicted.energy_j)) app_print(terminal, "; predicted energy %.4g J", choice->predicted.energy_j);
     if (f->parts && !isnan(f->devices.measured.energy_j)) app_print(terminal, ", measured %.4g J", f->devices.measured.energy_j);
     app_print(terminal, "\n");

@@ -318,6 +318,24 @@ static void the_choice_after_a_device_failed_is_without_it(void **state)
     }
 }
 
+static void few_particles_or_none_have_a_choice_too(void **state)
+{
+    (void)state;
+    static bench b;
+    for (int64_t count = 0; count < 3; count++) {
+        failing memory = {0};
+        fmm_particles *few = NULL;
+        open_bench(&b, &hungry, "", YOKE_OBJECTIVE_ENERGY, &memory);
+        ok(&b, fmm_particles_generate(b.context, FMM_XENON, count, FMM_EQUAL, 1, &few));
+        fmm_tuner_set_particles(b.tuner, few);
+        ok(&b, fmm_tuner_choose(b.tuner, ORDER, &b.tuned));
+        assert_true(b.tuned.choice.predicted.time_s >= 0 && b.tuned.choice.predicted.time_s < 1e-3);
+        assert_true(b.tuned.choice.predicted.energy_j >= 0);
+        fmm_particles_destroy(few);
+        close_bench(&b, &memory);
+    }
+}
+
 static int start(void **state)
 {
     (void)state;
@@ -329,6 +347,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(an_accelerator_behind_a_slow_bus_gets_what_is_worth_its_copies),
     cmocka_unit_test(frequencies_are_chosen_with_tree_and_share),
     cmocka_unit_test(the_choice_after_a_device_failed_is_without_it),
+    cmocka_unit_test(few_particles_or_none_have_a_choice_too),
 };
 
 UNIT_MAIN(tests, start, start)

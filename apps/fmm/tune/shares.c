@@ -296,6 +296,11 @@ yoke_status fmm_shares_choose(yoke_context *context, const fmm_shares_options *o
                   .choice = choice,
                   .trees = fmm_choice_count(choice)};
     fmm_seconds *before = NULL;
+    if (particles == 0) { /* nothing that could be planned */
+        fmm_choice_take(choice, 0);
+        choice->predicted = (yoke_cost){0};
+        return YOKE_OK;
+    }
     yoke_status status = get_devices(&c);
     if (!status) status = yoke_allocate(context, c.trees, sizeof *before, &before);
     if (!status) status = yoke_allocate(context, c.trees, sizeof *c.rounds, &c.rounds);
