@@ -23,6 +23,16 @@ extern "C" {
 /* Called by `list` for each device, usable or not; the info is copied. */
 typedef yoke_status yoke_backend_found(const yoke_device_info *info, void *user);
 
+/* A product of matrices, as dgemm and sgemm of YOKE_BLAS have it; a, b and c are handles of buffers, in which the operands lie. */
+typedef struct yoke_backend_gemm {
+    int single; /* nonzero: float, else double */
+    int64_t m, n, k;
+    double alpha, beta;
+    void *a, *b, *c;
+    int64_t a_offset, b_offset, c_offset; /* bytes, multiples of a number's */
+    int64_t lda, ldb, ldc;
+} yoke_backend_gemm;
+
 typedef struct yoke_backend {
     int version;      /* YOKE_BACKEND_VERSION; the table may only grow at its end */
     const char *kind; /* "opencl": devices are named "opencl" or "opencl:..." */
@@ -76,6 +86,7 @@ typedef struct yoke_backend {
     /* BLAS (YOKE_BLAS of device.h; operands lie in their buffers, n > 0); NULL: UNAVAILABLE. */
     yoke_status (*dspmv)(void *queue, int64_t n, double alpha, void *a, int64_t a_offset, void *x, int64_t x_offset, double beta, void *y,
                          int64_t y_offset);
+    yoke_status (*gemm)(void *queue, const yoke_backend_gemm *product); /* the same */
 } yoke_backend;
 
 /*

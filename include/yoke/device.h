@@ -134,6 +134,9 @@ typedef struct yoke_function yoke_function; /* one kernel of a program; belongs 
  * The vendor's BLAS is a program too: that of a source with this name and nothing else.  Its functions are launched with 1 group of 1 item; offsets are bytes:
  *   dspmv (int64 n, double alpha, A, int64 offset, x, int64 offset, double beta, y, int64 offset): y = alpha A x + beta y; A symmetric, of order n, its lower
  *   triangle packed by rows (= the upper one by columns).  y is not read where beta is 0.
+ *   dgemm, sgemm (int64 m, int64 n, int64 k, double alpha, A, int64 offset, int64 lda, B, int64 offset, int64 ldb, double beta, C, int64 offset, int64 ldc):
+ *   C = alpha A B + beta C in double or single precision, on opencl and cuda devices.  A (m x k), B (k x n) and C (m x n) lie by rows, the begins of which are lda, ldb
+ *   and ldc numbers apart.  m, n, k >= 1.  C is not read where beta is 0.
  * The launch fails where the library is not there (UNAVAILABLE: why, remedy).
  */
 #define YOKE_BLAS "BLAS"

@@ -12,7 +12,7 @@ int yoke_blas_is(const yoke_program_source *source);
 yoke_status yoke_blas_check(const yoke_device *device);
 /* Errors: ARGUMENT (it has no such function). */
 yoke_status yoke_blas_function(const yoke_device *device, const char *name);
-/* Starts dspmv.  The arguments' kinds and their buffers' device were checked.  Errors: ARGUMENT (which), those of the backend. */
-yoke_status yoke_blas_launch(yoke_queue *queue, const yoke_argument *arguments, int64_t num_arguments);
+/* Starts a function of which yoke_blas_function knew the name.  The arguments' kinds and their buffers' device were checked.  Errors: ARGUMENT (which), those of the backend. */
+yoke_status yoke_blas_launch(yoke_queue *queue, const char *name, const yoke_argument *arguments, int64_t num_arguments);
 
 #endif

@@ -145,7 +145,7 @@ yoke_status yoke_queue_launch(yoke_queue *queue, yoke_function *function, int64_
     if (status == YOKE_OK) status = check_arguments(device, function->name, arguments, num_arguments, buffers);
     if (status == YOKE_OK) status = yoke_device_ready(device);
     if (status != YOKE_OK || groups == 0) return status;
-    if (function->program->blas) return yoke_blas_launch(queue, arguments, num_arguments);
+    if (function->program->blas) return yoke_blas_launch(queue, function->name, arguments, num_arguments);
     return yoke_device_result(
         device, device->backend->launch(queue->handle, function->handle, groups, group_size, units, arguments, buffers, num_arguments));
 }

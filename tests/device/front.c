@@ -242,6 +242,7 @@ static void optional_slots_may_be_missing(void **state)
     small.host_release = NULL;
     small.call = NULL;
     small.dspmv = NULL;
+    small.gemm = NULL;
     the_bench = (bench){0};
     failing memory = {0};
     yoke_context *context = context_with(&small, &memory);

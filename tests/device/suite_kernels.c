@@ -342,6 +342,116 @@ static void blas_multiplies_a_packed_matrix(void **state)
     yoke_buffer_destroy(out);
 }
 
+/* Rows that are further apart than they are long, offsets, and a C that is not read where beta is 0. */
+static void check_gemm(suite *s, yoke_function *function, int single, int64_t m, int64_t n, int64_t k, double beta)
+{
+    enum { MOST = 70 * 75 };
+    static double a[MOST], b[MOST], c[MOST];
+    static float a4[MOST], b4[MOST], c4[MOST];
+    const int64_t size = single ? 4 : 8, lda = k + 3, ldb = n + 1, ldc = n + 2, before = 2;
+    for (int64_t i = 0; i < MOST; i++) {
+        a[i] = (double)(i * 7 % 13) - 6, b[i] = (double)(i * 5 % 11) - 5, c[i] = (double)(i % 9) - 4;
+        a4[i] = (float)a[i], b4[i] = (float)b[i], c4[i] = (float)c[i];
+    }
+    for (int64_t i = 0; i < m; i++) /* entries of C alone */
+        for (int64_t j = 0; j < n && beta == 0; j++) c[before + i * ldc + j] = c4[before + i * ldc + j] = NAN;
+    yoke_buffer *in = suite_buffer(s, MOST * size, single ? (void *)a4 : a), *with = suite_buffer(s, MOST * size, single ? (void *)b4 : b),
+                *out = suite_buffer(s, MOST * size, single ? (void *)c4 : c);
+    const yoke_argument arguments[] = {yoke_argument_int64(m),
+                                       yoke_argument_int64(n),
+                                       yoke_argument_int64(k),
+                                       yoke_argument_double(2),
+                                       yoke_argument_buffer(in),
+                                       yoke_argument_int64(size),
+                                       yoke_argument_int64(lda),
+                                       yoke_argument_buffer(with),
+                                       yoke_argument_int64(3 * size),
+                                       yoke_argument_int64(ldb),
+                                       yoke_argument_double(beta),
+                                       yoke_argument_buffer(out),
+                                       yoke_argument_int64(before * size),
+                                       yoke_argument_int64(ldc)};
+    yoke_status status = yoke_queue_launch(s->queue, function, 1, 1, 0, arguments, sizeof arguments / sizeof *arguments);
+    if (status == YOKE_ERROR_UNAVAILABLE)
+        print_message("no BLAS here: %s\n", yoke_last_error(s->context));
+    else {
+        static double got[MOST];
+        static float got4[MOST];
+        OK(s, status);
+        suite_read(s, out, (size_t)(MOST * size), single ? (void *)got4 : got);
+        for (int64_t e = 0; e < MOST; e++) {
+            const int64_t i = (e - before) / ldc, j = (e - before) % ldc;
+            double expected = c[e];
+            if (e >= before && i < m && j < n) {
+                double sum = 0;
+                for (int64_t p = 0; p < k; p++) sum += a[1 + i * lda + p] * b[3 + p * ldb + j];
+                expected = 2 * sum + (beta == 0 ? 0 : beta * c[e]);
+            }
+            if ((single ? (double)got4[e] : got[e]) != expected) /* whole numbers and halves: exact */
+                fail_msg("%s, %lld x %lld x %lld, beta %g: number %lld is %g instead of %g", single ? "sgemm" : "dgemm", (long long)m,
+                         (long long)n, (long long)k, beta, (long long)e, single ? (double)got4[e] : got[e], expected);
+        }
+    }
+    OK(s, yoke_queue_finish(s->queue));
+    yoke_buffer_destroy(in);
+    yoke_buffer_destroy(with);
+    yoke_buffer_destroy(out);
+}
+
+static void blas_multiplies_matrices(void **state)
+{
+    suite *s = *state;
+    yoke_program *blas = NULL;
+    if (yoke_program_create(s->device, &(yoke_program_source){.name = YOKE_BLAS}, &blas) == YOKE_ERROR_UNAVAILABLE) return;
+    for (int single = 0; single < 2; single++) {
+        yoke_function *function = NULL;
+        if (yoke_program_function(blas, single ? "sgemm" : "dgemm", &function) != YOKE_OK) {
+            assert_non_null(strstr(yoke_last_error(s->context), "it has dspmv"));
+            continue;
+        }
+        check_gemm(s, function, single, 1, 1, 1, 0);
+        check_gemm(s, function, single, 5, 7, 3, 0);
+        check_gemm(s, function, single, 64, 70, 66, 0);
+        check_gemm(s, function, single, 33, 17, 65, -0.5);
+    }
+    yoke_program_destroy(blas);
+}
+
+static void wrong_products_are_refused(void **state)
+{
+    suite *s = *state;
+    yoke_program *blas = NULL;
+    yoke_function *function = NULL;
+    if (yoke_program_create(s->device, &(yoke_program_source){.name = YOKE_BLAS}, &blas) == YOKE_ERROR_UNAVAILABLE) return;
+    if (yoke_program_function(blas, "dgemm", &function) == YOKE_OK) {
+        yoke_buffer *buffer = suite_buffer(s, 12 * 8, NULL);
+        static const struct {
+            int argument;
+            int64_t value;
+            const char *expected;
+        } wrong[] = {{0, 0, "m, n and k are 0, 2 and 2"},
+                     {1, -1, "m, n and k"},
+                     {2, INT64_C(1) << 40, "m, n and k"},
+                     {6, 1, "gemm: a: rows of 2 numbers are 1 apart"},
+                     {5, 4, "a: 4 numbers"},
+                     {5, -8, "a: 4 numbers"},
+                     {9, INT64_C(1) << 40, "gemm: b: rows"},
+                     {8, 72, "b: 4 numbers"},
+                     {13, 20, "c: 22 numbers"}};
+        for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
+            yoke_argument arguments[] = {yoke_argument_int64(2),  yoke_argument_int64(2),       yoke_argument_int64(2),
+                                         yoke_argument_double(1), yoke_argument_buffer(buffer), yoke_argument_int64(0),
+                                         yoke_argument_int64(2),  yoke_argument_buffer(buffer), yoke_argument_int64(32),
+                                         yoke_argument_int64(2),  yoke_argument_double(0),      yoke_argument_buffer(buffer),
+                                         yoke_argument_int64(64), yoke_argument_int64(2)};
+            arguments[wrong[k].argument] = yoke_argument_int64(wrong[k].value);
+            FAILS(s, YOKE_ERROR_ARGUMENT, wrong[k].expected, yoke_queue_launch(s->queue, function, 1, 1, 0, arguments, 14));
+        }
+        yoke_buffer_destroy(buffer);
+    }
+    yoke_program_destroy(blas);
+}
+
 int suite_run_kernels(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -358,6 +468,8 @@ int suite_run_kernels(void)
         cmocka_unit_test(host_functions_run_on_the_devices_threads),
         cmocka_unit_test(atomic_additions_lose_nothing),
         cmocka_unit_test(blas_multiplies_a_packed_matrix),
+        cmocka_unit_test(blas_multiplies_matrices),
+        cmocka_unit_test(wrong_products_are_refused),
     };
     return cmocka_run_group_tests_name("kernels", tests, suite_open, suite_close);
 }

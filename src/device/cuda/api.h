@@ -81,10 +81,12 @@ enum {
 #ifndef CUBLAS_API_H_
 typedef int cublasStatus_t;
 typedef int cublasFillMode_t;
+typedef int cublasOperation_t;
 typedef struct cublasContext *cublasHandle_t;
 typedef struct CUstream_st *cudaStream_t;
 enum { CUBLAS_STATUS_SUCCESS = 0, CUBLAS_STATUS_ALLOC_FAILED = 3, CUBLAS_STATUS_INVALID_VALUE = 7, CUBLAS_STATUS_EXECUTION_FAILED = 13 };
 enum { CUBLAS_FILL_MODE_UPPER = 1 };
+enum { CUBLAS_OP_N = 0 };
 #endif
 
 /* X(required, result, name, parameters) */
@@ -146,13 +148,19 @@ enum { CUBLAS_FILL_MODE_UPPER = 1 };
     X(1, nvrtcResult, nvrtcGetProgramLogSize, (nvrtcProgram program, size_t * bytes))                           \
     X(1, nvrtcResult, nvrtcGetProgramLog, (nvrtcProgram program, char *text))
 
-#define YOKE_CUBLAS_FUNCTIONS(X)                                                                                                   \
-    X(1, cublasStatus_t, cublasCreate_v2, (cublasHandle_t * handle))                                                               \
-    X(1, cublasStatus_t, cublasDestroy_v2, (cublasHandle_t handle))                                                                \
-    X(1, cublasStatus_t, cublasSetStream_v2, (cublasHandle_t handle, cudaStream_t stream))                                         \
-    X(1, cublasStatus_t, cublasDspmv_v2,                                                                                           \
-      (cublasHandle_t handle, cublasFillMode_t triangle, int n, const double *alpha, const double *a, const double *x, int x_step, \
-       const double *beta, double *y, int y_step))
+#define YOKE_CUBLAS_FUNCTIONS(X)                                                                                                           \
+    X(1, cublasStatus_t, cublasCreate_v2, (cublasHandle_t * handle))                                                                       \
+    X(1, cublasStatus_t, cublasDestroy_v2, (cublasHandle_t handle))                                                                        \
+    X(1, cublasStatus_t, cublasSetStream_v2, (cublasHandle_t handle, cudaStream_t stream))                                                 \
+    X(1, cublasStatus_t, cublasDspmv_v2,                                                                                                   \
+      (cublasHandle_t handle, cublasFillMode_t triangle, int n, const double *alpha, const double *a, const double *x, int x_step,         \
+       const double *beta, double *y, int y_step))                                                                                         \
+    X(1, cublasStatus_t, cublasDgemm_v2,                                                                                                   \
+      (cublasHandle_t handle, cublasOperation_t a_form, cublasOperation_t b_form, int m, int n, int k, const double *alpha,                \
+       const double *a, int lda, const double *b, int ldb, const double *beta, double *c, int ldc))                                        \
+    X(1, cublasStatus_t, cublasSgemm_v2,                                                                                                   \
+      (cublasHandle_t handle, cublasOperation_t a_form, cublasOperation_t b_form, int m, int n, int k, const float *alpha, const float *a, \
+       int lda, const float *b, int ldb, const float *beta, float *c, int ldc))
 
 #define YOKE_CUDA_POINTER(required, result, name, parameters) result(*name) parameters;
 

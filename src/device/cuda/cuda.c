@@ -506,4 +506,5 @@ const yoke_backend yoke_backend_cuda = {
     .host_allocate = cuda_host_allocate,
     .host_release = cuda_host_release,
     .dspmv = yoke_cuda_dspmv,
+    .gemm = yoke_cuda_gemm,
 };

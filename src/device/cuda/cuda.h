@@ -83,6 +83,7 @@ yoke_status yoke_cuda_launch(void *queue, void *function, int64_t groups, int64_
 
 yoke_status yoke_cuda_dspmv(void *queue, int64_t n, double alpha, void *a, int64_t a_offset, void *x, int64_t x_offset, double beta,
                             void *y, int64_t y_offset);
+yoke_status yoke_cuda_gemm(void *queue, const yoke_backend_gemm *product);
 void yoke_cuda_blas_close(yoke_cuda_device *device);
 
 #endif

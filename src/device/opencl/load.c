@@ -111,6 +111,7 @@ yoke_status yoke_opencl_load_blas(opencl_state *state)
     if (state->blas_library != NULL) return YOKE_OK;
     void *library = open_library("YOKE_LIBCLBLAST", "libclblast.so.1", why_not);
     if (library != NULL && find_function(library, "CLBlastDspmv", &state->dspmv, why_not) &&
+        find_function(library, "CLBlastDgemm", &state->dgemm, why_not) && find_function(library, "CLBlastSgemm", &state->sgemm, why_not) &&
         find_function(library, "CLBlastClearCache", &state->clear_cache, why_not)) {
         state->blas_library = library;
         return YOKE_OK;

@@ -116,4 +116,5 @@ const yoke_backend yoke_backend_opencl = {
     .host_allocate = yoke_opencl_host_allocate,
     .host_release = yoke_opencl_host_release,
     .dspmv = yoke_opencl_dspmv,
+    .gemm = yoke_opencl_gemm,
 };

@@ -62,6 +62,13 @@ enum { CLBLAST_ROW_MAJOR = 101, CLBLAST_LOWER = 122 };
 typedef int clblast_dspmv(int layout, int triangle, size_t n, double alpha, cl_mem ap, size_t ap_offset, cl_mem x, size_t x_offset,
                           size_t x_increment, double beta, cl_mem y, size_t y_offset, size_t y_increment, cl_command_queue *queue,
                           cl_event *event);
+enum { CLBLAST_NO_TRANSPOSE = 111 };
+typedef int clblast_dgemm(int layout, int a_transpose, int b_transpose, size_t m, size_t n, size_t k, double alpha, cl_mem a,
+                          size_t a_offset, size_t lda, cl_mem b, size_t b_offset, size_t ldb, double beta, cl_mem c, size_t c_offset,
+                          size_t ldc, cl_command_queue *queue, cl_event *event);
+typedef int clblast_sgemm(int layout, int a_transpose, int b_transpose, size_t m, size_t n, size_t k, float alpha, cl_mem a,
+                          size_t a_offset, size_t lda, cl_mem b, size_t b_offset, size_t ldb, float beta, cl_mem c, size_t c_offset,
+                          size_t ldc, cl_command_queue *queue, cl_event *event);
 typedef int clblast_clear_cache(void);
 
 enum { OPENCL_TEXT_BYTES = 256 };
@@ -72,8 +79,10 @@ typedef struct opencl_state {
     void *library; /* NULL: absent, and why_not says why */
     char why_not[OPENCL_TEXT_BYTES];
     opencl_functions cl;
-    void *blas_library; /* opened at the first call of dspmv */
+    void *blas_library; /* opened at the first call of BLAS */
     clblast_dspmv *dspmv;
+    clblast_dgemm *dgemm;
+    clblast_sgemm *sgemm;
     clblast_clear_cache *clear_cache;
 } opencl_state;
 
@@ -147,6 +156,7 @@ yoke_status yoke_opencl_record(void *queue, void *event);
 yoke_status yoke_opencl_wait(void *queue, void *event);
 yoke_status yoke_opencl_event_wait(void *event);
 yoke_status yoke_opencl_elapsed_s(void *begin, void *end, double *seconds);
+yoke_status yoke_opencl_gemm(void *queue, const yoke_backend_gemm *product);
 yoke_status yoke_opencl_dspmv(void *queue, int64_t n, double alpha, void *a, int64_t a_offset, void *x, int64_t x_offset, double beta,
                               void *y, int64_t y_offset);
 

@@ -149,6 +149,15 @@ yoke_status yoke_opencl_elapsed_s(void *begin, void *end, double *seconds)
 
 /* --------------------------------------------------------------------------------------------------- BLAS */
 
+static yoke_status blas_result(opencl_queue *queue, int error, const char *call, const char *doing)
+{
+    const int no_double_precision = -2044;
+    if (error == no_double_precision)
+        return yoke_fail(queue->device->context, YOKE_ERROR_UNAVAILABLE, "%s: %s: the device has no double precision", queue->device->name,
+                         call);
+    return yoke_opencl_submit(queue, error, call, doing);
+}
+
 yoke_status yoke_opencl_dspmv(void *queue, int64_t n, double alpha, void *a, int64_t a_offset, void *x, int64_t x_offset, double beta,
                               void *y, int64_t y_offset)
 {
@@ -164,8 +173,24 @@ yoke_status yoke_opencl_dspmv(void *queue, int64_t n, double alpha, void *a, int
     if (status != YOKE_OK) return status;
     int error = device->state->dspmv(CLBLAST_ROW_MAJOR, CLBLAST_LOWER, (size_t)n, alpha, a, (size_t)(a_offset / size), x,
                                      (size_t)(x_offset / size), 1, beta, y, (size_t)(y_offset / size), 1, &on->queue, NULL);
-    const int no_double_precision = -2044;
-    if (error == no_double_precision)
-        return yoke_fail(device->context, YOKE_ERROR_UNAVAILABLE, "%s: dspmv: the device has no double precision", device->name);
-    return yoke_opencl_submit(on, error, "CLBlastDspmv", "multiplying with a packed matrix");
+    return blas_result(on, error, "CLBlastDspmv", "multiplying with a packed matrix");
+}
+
+yoke_status yoke_opencl_gemm(void *queue, const yoke_backend_gemm *p)
+{
+    opencl_queue *on = queue;
+    opencl_device *device = on->device;
+    const int64_t size = p->single ? (int64_t)sizeof(float) : (int64_t)sizeof(double);
+    const size_t m = (size_t)p->m, n = (size_t)p->n, k = (size_t)p->k, lda = (size_t)p->lda, ldb = (size_t)p->ldb, ldc = (size_t)p->ldc;
+    const size_t a_offset = (size_t)(p->a_offset / size), b_offset = (size_t)(p->b_offset / size), c_offset = (size_t)(p->c_offset / size);
+    yoke_status status = yoke_opencl_load_blas(device->state);
+    int error;
+    if (status != YOKE_OK) return status;
+    if (p->single)
+        error = device->state->sgemm(CLBLAST_ROW_MAJOR, CLBLAST_NO_TRANSPOSE, CLBLAST_NO_TRANSPOSE, m, n, k, (float)p->alpha, p->a,
+                                     a_offset, lda, p->b, b_offset, ldb, (float)p->beta, p->c, c_offset, ldc, &on->queue, NULL);
+    else
+        error = device->state->dgemm(CLBLAST_ROW_MAJOR, CLBLAST_NO_TRANSPOSE, CLBLAST_NO_TRANSPOSE, m, n, k, p->alpha, p->a, a_offset, lda,
+                                     p->b, b_offset, ldb, p->beta, p->c, c_offset, ldc, &on->queue, NULL);
+    return blas_result(on, error, p->single ? "CLBlastSgemm" : "CLBlastDgemm", "multiplying matrices");
 }
