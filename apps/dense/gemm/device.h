@@ -13,6 +13,7 @@ typedef struct dense_gemm_device {
     yoke_program *program;
     yoke_function *function;
     yoke_buffer *a, *b, *c;
+    int blas;     /* the function is the vendor's, else a kernel of ours */
     int64_t rows; /* that a and c have room for */
     int sent;     /* B is there */
 } dense_gemm_device;
@@ -27,7 +28,7 @@ typedef struct dense_gemm_state {
     dense_gemm_device device[DENSE_MAX_DEVICES];
 } dense_gemm_state;
 
-/* Compiles the kernel.  Errors: those of the device. */
+/* Takes the vendor's BLAS, or where there is none compiles the kernel.  Errors: those of the device. */
 yoke_status dense_gemm_device_open(dense_gemm_state *g, int number, yoke_device *device, yoke_queue *queue);
 void dense_gemm_device_close(dense_gemm_state *g, int number);
 /* Makes room for so many rows, and copies B where it is not there.  Errors: those of the device. */
@@ -36,6 +37,9 @@ yoke_status dense_gemm_device_prepare(dense_gemm_state *g, int number, int64_t r
 yoke_status dense_gemm_device_start(dense_gemm_state *g, int number, int64_t first, int64_t last, int64_t units);
 /* Rows of A and C that there is memory for, beside B. */
 int64_t dense_gemm_device_most_rows(const dense_gemm_state *g, int number);
+
+/* By what the device multiplies: "cuBLAS", "CLBlast", "own kernel". */
+const char *dense_gemm_device_by(const dense_gemm_state *g, int number);
 
 /* The text of the kernel, for the store. */
 const char *dense_gemm_device_text(void);

@@ -49,6 +49,12 @@ static int64_t most_units(void *user, int number)
     return dense_gemm_device_most_rows(g, number) / g->options->block;
 }
 
+static const char *by(void *user, int number, int accelerator)
+{
+    const dense_gemm_state *g = user;
+    return accelerator ? dense_gemm_device_by(g, number) : g->blas ? g->blas->name : "";
+}
+
 static yoke_status progress(void *user, int64_t done, int64_t units)
 {
     const dense_gemm_options *options = ((const dense_gemm_state *)user)->options;
@@ -91,6 +97,7 @@ yoke_status dense_gemm(yoke_context *context, yoke_run *run, const app_blas *bla
                                  .prepare = prepare,
                                  .start = start,
                                  .most_units = most_units,
+                                 .by = by,
                                  .progress = progress,
                                  .user = g};
     status = dense_share(context, run, &kernel, shared);

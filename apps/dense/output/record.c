@@ -14,11 +14,11 @@ static json_t *parts_of(const dense_shared *shared)
     for (int i = 0; i < shared->num_parts; i++) all += shared->part[i].units;
     for (int i = 0; i < shared->num_parts; i++) {
         const dense_part *part = &shared->part[i];
-        list = app_json_append(list, json_pack("{s:i, s:o, s:b, s:I, s:o, s:o, s:b, s:o}", "rank", 0, "device", app_json_text(part->device),
-                                               "accelerator", part->accelerator, "units", (json_int_t)part->units, "share",
-                                               app_json_number(all ? (double)part->units / (double)all : NAN), "seconds",
-                                               app_json_number(part->units ? part->seconds : NAN), "failed", part->failed, "why",
-                                               app_json_text(part->why)));
+        list = app_json_append(
+            list, json_pack("{s:i, s:o, s:o, s:b, s:I, s:o, s:o, s:b, s:o}", "rank", 0, "device", app_json_text(part->device), "by",
+                            part->by[0] ? app_json_text(part->by) : json_null(), "accelerator", part->accelerator, "units",
+                            (json_int_t)part->units, "share", app_json_number(all ? (double)part->units / (double)all : NAN), "seconds",
+                            app_json_number(part->units ? part->seconds : NAN), "failed", part->failed, "why", app_json_text(part->why)));
     }
     return list;
 }

@@ -7,6 +7,7 @@ const app_column dense_columns[] = {{"device", "as in --devices"},
                                     {"units", "that it did; each unit is what the line above the table says"},
                                     {"share %", "part of all units"},
                                     {"seconds", "that it worked; - where it did nothing"},
+                                    {"by", "the BLAS, or own kernel, that works there"},
                                     {NULL, NULL}};
 
 double dense_imbalance(const dense_shared *shared)
@@ -19,13 +20,15 @@ static void show_parts(app_terminal *terminal, const dense_shared *shared)
 {
     int64_t all = 0;
     for (int i = 0; i < shared->num_parts; i++) all += shared->part[i].units;
-    app_print(terminal, "%-20s  %10s  %8s  %10s\n", "device", "units", "share %", "seconds");
+    bool by = false;
+    for (int i = 0; i < shared->num_parts; i++) by = by || shared->part[i].by[0];
+    app_print(terminal, "%-20s  %10s  %8s  %10s%s\n", "device", "units", "share %", "seconds", by ? "  by" : "");
     for (int i = 0; i < shared->num_parts; i++) {
         const dense_part *part = &shared->part[i];
         char seconds[32] = "-";
         if (part->units) snprintf(seconds, sizeof seconds, "%.4g", part->seconds);
-        app_print(terminal, "%-20s  %10lld  %8.2f  %10s%s%s\n", part->device, (long long)part->units,
-                  all ? 100 * (double)part->units / (double)all : 0, seconds,
+        app_print(terminal, "%-20s  %10lld  %8.2f  %10s%s%s%s%s\n", part->device, (long long)part->units,
+                  all ? 100 * (double)part->units / (double)all : 0, seconds, part->by[0] ? "  " : "", part->by,
                   part->failed   ? "  failed: "
                   : part->why[0] ? "  idle: "
                                  : "",

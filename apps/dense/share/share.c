@@ -141,7 +141,7 @@ static int count_active(const sharing *s)
 
 /*
  * Of the units that are left, those of this round.  Where a device was never measured the first round has a unit for each: one that is much slower than the others
- * keeps them waiting only so long.  The next ones are larger, as speeds depend on the size.
+ * keeps them waiting only so long.  The next ones are larger, as speeds depend on the size.  One device alone has a first round only where all takes long.
  */
 static range next_range(sharing *s)
 {
@@ -151,7 +151,7 @@ static range next_range(sharing *s)
     int64_t units = all, least = 4 * active;
     if (s->unknown && s->growth == 0 && active > 1)
         units = least = active;
-    else if (s->unknown && s->growth <= 1)
+    else if (s->unknown && s->growth <= 1 && (active > 1 || all > 32 * s->kernel->first_units))
         units = s->growth == 0 && s->kernel->first_units < few ? s->kernel->first_units : few;
     else if (s->unknown && s->growth == 2 && active > 1)
         units = 4 * few;
@@ -341,6 +341,7 @@ static void tell_parts(sharing *s)
         dense_part *part = &s->shared->part[i];
         part->device = s->list[i].info->name;
         part->accelerator = s->list[i].accelerator;
+        part->by = s->kernel->by && part->units ? s->kernel->by(s->kernel->user, i, part->accelerator) : "";
         part->why = s->list[i].active ? "" : s->list[i].why;
     }
 }

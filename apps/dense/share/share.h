@@ -27,6 +27,7 @@ typedef struct dense_kernel {
     void (*finish)(void *user, int number, int64_t first,
                    int64_t last);                                     /* after all that was started, on the host; is timed; NULL: nothing */
     int64_t (*most_units)(void *user, int number);                    /* that fit on an accelerator; NULL: all */
+    const char *(*by)(void *user, int number, int accelerator);       /* what works there: a constant text; NULL: nothing is told */
     yoke_status (*progress)(void *user, int64_t done, int64_t units); /* after each round; its status is passed on; NULL: none */
     void *user;
 } dense_kernel;
@@ -34,6 +35,7 @@ typedef struct dense_kernel {
 /* What a device did.  Texts are borrowed from the run. */
 typedef struct dense_part {
     const char *device;
+    const char *by; /* what works there; "" */
     int accelerator;
     int64_t units;
     double seconds; /* at work, on its clock; 0: it did nothing */
