@@ -11,6 +11,7 @@
 #include "tree/tree.h"
 
 static const char *const objectives[] = {"time", "energy", "edp", "ed2p", NULL};
+static const char *const baselines[] = {"operations", NULL};
 
 static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc, char **argv, fmm_command *line, bool *answered)
 {
@@ -53,6 +54,10 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
         {.name = "declare", .value = "idle=W,busy=W", .help = "powers of this machine where it has no meter", .text = &line->declared},
         {.name = "explain", .help = "print predicted times by depth", .flag = &line->explain},
         {.name = "measure-all", .help = "run the other sensible depths too, and print both", .flag = &line->measure_all},
+        {.name = "baseline",
+         .value = "KIND",
+         .help = "operations: take the depth of least counted operations, as the original cost model does, instead of measured costs",
+         .text = &line->baseline},
         {.name = "plot", .value = "FILE.svg", .help = "draw these times", .text = &line->plot},
         {.name = "check",
          .value = "N",
@@ -166,7 +171,7 @@ static yoke_status check_results(yoke_context *context, const fmm_command *line)
 
 static bool asks_tuning(const fmm_command *line)
 {
-    return line->objective || line->store || line->declared || line->plot || line->explain || line->measure_all;
+    return line->objective || line->store || line->declared || line->plot || line->explain || line->measure_all || line->baseline;
 }
 
 static bool asks_fast(const fmm_command *line)
@@ -210,9 +215,9 @@ static yoke_status check_options(yoke_context *context, const fmm_command *line)
     if (line->cells > 0 && (line->depth >= 0 || line->leaf > 0))
         return yoke_fail(context, YOKE_ERROR_INPUT, "--cells gives the whole tree: leave --depth and --leaf out");
     if ((!fast || line->leaf > 0 || line->cells > 0) && asks_tuning(line))
-        return yoke_fail(
-            context, YOKE_ERROR_INPUT,
-            "--objective, --store, --declare, --explain, --measure-all and --plot do not belong to --direct, --leaf or --cells");
+        return yoke_fail(context, YOKE_ERROR_INPUT,
+                         "--objective, --store, --declare, --explain, --measure-all, --baseline and --plot do not belong to --direct, "
+                         "--leaf or --cells");
     if (line->frames && (line->explain || line->measure_all || line->plot))
         return yoke_fail(context, YOKE_ERROR_INPUT,
                          "--explain, --measure-all and --plot are for one frame: give --frame N instead of --frames");
@@ -236,7 +241,7 @@ static yoke_status read_request(yoke_context *context, const fmm_command *line, 
 static yoke_status read_solve(yoke_context *context, fmm_command *line)
 {
     fmm_solver_options *solve = &line->solve;
-    int objective = 0;
+    int objective = 0, baseline = 0;
     *solve = (fmm_solver_options){.order = (int)line->order,
                                   .depth = (int)line->depth,
                                   .cells = line->cells > 0 ? line->cells : 0,
@@ -245,6 +250,7 @@ static yoke_status read_solve(yoke_context *context, fmm_command *line)
                                   .gradient = !line->potential_only,
                                   .predict = asks_tuning(line),
                                   .measure_all = line->measure_all,
+                                  .by_operations = line->baseline != NULL,
                                   .store = !line->store                  ? ""
                                            : strcmp(line->store, "none") ? line->store
                                                                          : NULL,
@@ -254,6 +260,7 @@ static yoke_status read_solve(yoke_context *context, fmm_command *line)
     yoke_status status = read_request(context, line, &solve->request);
     if (!status) status = app_option_real(context, "share", line->share, 0, 1, &line->part);
     if (!status) status = app_option_choice(context, "objective", line->objective, objectives, &objective);
+    if (!status) status = app_option_choice(context, "baseline", line->baseline, baselines, &baseline);
     solve->objective = (yoke_objective)objective;
     return status;
 }

@@ -12,7 +12,7 @@
 typedef struct fmm_command {
     app_list operands;
     const char *distribution, *charges, *error, *error_of, *frames, *save, *output, *json, *devices, *share, *machine, *softening;
-    const char *objective, *store, *declared, *plot;
+    const char *objective, *store, *declared, *baseline, *plot;
     int64_t particles, seed, frame, threads, depth, cells, leaf, order, check;
     bool direct, potential_only, skip_coincident, explain, measure_all;
     double part;              /* the share, as a number */

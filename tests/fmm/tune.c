@@ -124,7 +124,7 @@ static void plans_are_by_the_predicted_times_where_measurements_were_disturbed(v
         costs.times = 3;
         yoke_run *run = open_run(NULL);
         measure(run, &costs, &machine);
-        for (int d = 0; d <= 4; d++) fmm_depth_predict(&machine, analysis, d, 8, &choice.of[d]);
+        for (int d = 0; d <= 4; d++) fmm_depth_predict(&machine, analysis, d, 8, 1, &choice.of[d]);
         assert_int_equal(fmm_choose(run, 0, 1, &machine, &choice), YOKE_OK);
         assert_near(choice.predicted.time_s, fmm_chosen(&choice)->predicted.total, 5e-3);
         yoke_run_destroy(run);
@@ -249,7 +249,7 @@ static void what_runs_taught_is_in_the_store(void **state)
         fmm_analysis *analysis = NULL;
         fmm_depth plain;
         assert_int_equal(fmm_analysis_create(p, 3, &analysis), YOKE_OK);
-        fmm_depth_predict(&machine, analysis, 3, 8, &plain);
+        fmm_depth_predict(&machine, analysis, 3, 8, 1, &plain);
         fmm_analysis_destroy(analysis);
         double expected = 1;
         for (int k = 0; k < r; k++) expected *= exp(0.05 / (k + 2));
@@ -387,7 +387,7 @@ static void the_depth_of_least_time_is_that_of_a_search_over_all(void **state)
             for (int order = 2; order < 20; order += 5) {
                 fmm_choice choice = {.first = 0, .last = 5};
                 for (int d = 0; d <= 5; d++) {
-                    fmm_depth_predict(&machine, analysis, d, order, &choice.of[d]);
+                    fmm_depth_predict(&machine, analysis, d, order, 1, &choice.of[d]);
                     assert_near(choice.of[d].predicted.total, by_hand(&costs, analysis, d, order), 1e-9);
                 }
                 assert_int_equal(fmm_choose(run, 0, 1, &machine, &choice), YOKE_OK);
@@ -401,6 +401,38 @@ static void the_depth_of_least_time_is_that_of_a_search_over_all(void **state)
         yoke_run_destroy(run);
     }
     assert_true(different > 2);
+}
+
+/* The original cost model knows pairs of particles and of cells only: 27 and 2 (p + 1)(p + 2)(2 p + 3) operations, which take as long as in the kernels. */
+static void counted_operations_choose_a_depth_of_their_own(void **state)
+{
+    (void)state;
+    enum { ORDER = 8 };
+    fmm_particles *p = cloud_create(context, UNIFORM, 20000);
+    fmm_analysis *analysis = NULL;
+    known costs = usual;
+    fmm_machine machine;
+    costs.pair *= 100;
+    assert_int_equal(fmm_analysis_create(p, 4, &analysis), YOKE_OK);
+    yoke_run *run = open_run(NULL);
+    measure(run, &costs, &machine);
+    fmm_choice choice = {.first = 0, .last = 4};
+    int best = 0;
+    for (int d = 0; d <= 4; d++) {
+        fmm_depth_predict(&machine, analysis, d, ORDER, 1, &choice.of[d]);
+        const double operations = 27. * (double)analysis->counts[d].near + 2 * 9. * 10 * 19 * (double)analysis->counts[d].far;
+        assert_near(choice.of[d].by_operations, operations * source_of(&costs, 128) / 128 / 13.5, 1e-9);
+        if (choice.of[d].by_operations < choice.of[best].by_operations) best = d;
+    }
+    assert_int_equal(fmm_choose(run, 0, 1, &machine, &choice), YOKE_OK);
+    assert_int_equal(fmm_depth_by_operations(&choice), best);
+    assert_true(best > choice.depth); /* translations that take a hundred times as long are none of its business */
+    fmm_choice_take_depth(&choice, best);
+    assert_int_equal(choice.depth, best);
+    assert_near(choice.predicted.time_s, choice.of[best].predicted.total, 1e-12);
+    yoke_run_destroy(run);
+    fmm_analysis_destroy(analysis);
+    fmm_particles_destroy(p);
 }
 
 /* A second run, whose powers come from the store, plans by them in its first plan; it took the fastest tree before, and its peak power was not known. */
@@ -426,7 +458,7 @@ static void powers_in_the_store_serve_the_first_choice_of_another_run(void **sta
         assert_int_equal(yoke_run_create(context, &options, &run), YOKE_OK);
         assert_int_equal(fmm_machine_get(run, 0, 1, &machine), YOKE_OK);
         if (r == 0) assert_int_equal(fmm_machine_measure_powers(context, run, &machine_options), YOKE_OK);
-        for (int d = 0; d <= 4; d++) fmm_depth_predict(&machine, analysis, d, 4, &choice.of[d]);
+        for (int d = 0; d <= 4; d++) fmm_depth_predict(&machine, analysis, d, 4, 1, &choice.of[d]);
         assert_int_equal(fmm_choose(run, 0, 1, &machine, &choice), YOKE_OK);
         assert_true(choice.predicted.time_s > 0 && choice.predicted.energy_j > 0 && choice.predicted.peak_power_w > 0);
         if (r == 0) assert_int_equal(yoke_run_save(run, NULL), YOKE_OK);
@@ -492,7 +524,7 @@ static void adaptive_trees_are_taken_where_they_are_faster(void **state)
         double best = INFINITY, best_adaptive = INFINITY;
         assert_int_equal(fmm_analysis_create(p, 4, &analysis), YOKE_OK);
         for (int d = 0; d <= 4; d++) {
-            fmm_depth_predict(&machine, analysis, d, ORDER, &choice.of[d]);
+            fmm_depth_predict(&machine, analysis, d, ORDER, 1, &choice.of[d]);
             best = fmin(best, choice.of[d].predicted.total);
         }
         assert_int_equal(fmm_capacities_predict(&machine, analysis, ORDER, 1, &choice), YOKE_OK);
@@ -519,7 +551,7 @@ static double predicted_of(const fmm_machine *machine, const fmm_particles *p, i
     fmm_analysis *analysis = NULL;
     fmm_depth of;
     assert_int_equal(fmm_analysis_create_cells(p, cells, &analysis), YOKE_OK);
-    fmm_depth_predict(machine, analysis, fmm_depth_of_cells(cells), order, &of);
+    fmm_depth_predict(machine, analysis, fmm_depth_of_cells(cells), order, 1, &of);
     fmm_analysis_destroy(analysis);
     return of.predicted.total;
 }
@@ -638,6 +670,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(sources_of_leaves_are_counted_by_size),
     cmocka_unit_test(units_of_the_benchmark_are_those_that_are_counted),
     cmocka_unit_test(the_depth_of_least_time_is_that_of_a_search_over_all),
+    cmocka_unit_test(counted_operations_choose_a_depth_of_their_own),
     cmocka_unit_test(powers_in_the_store_serve_the_first_choice_of_another_run),
     cmocka_unit_test(adaptive_trees_are_taken_where_they_are_faster),
     cmocka_unit_test(cells_between_two_depths_are_taken_where_they_are_faster),

@@ -88,7 +88,6 @@ static json_t *seconds_json(const fmm_seconds *of)
                      app_json_number(of->far), "total", app_json_number(of->total));
 }
 
-/* cells, capacity 0: of another tree. */
 /* A number for each device; null without devices. */
 static json_t *each_json(int devices, const double *values)
 {
@@ -97,15 +96,17 @@ static json_t *each_json(int devices, const double *values)
     return list;
 }
 
+/* cells, capacity 0: of another tree. */
 static json_t *tree_json(int depth, int64_t cells, int64_t capacity, const fmm_depth *of, const fmm_seconds *measured)
 {
-    return json_pack("{s:i, s:o, s:o, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "depth", depth, "cells",
+    return json_pack("{s:i, s:o, s:o, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "depth", depth, "cells",
                      cells > 0 ? json_integer(cells) : json_null(), "leaf_capacity", capacity > 0 ? json_integer(capacity) : json_null(),
                      "order", of->order, "near_pairs", app_json_number(of->near_pairs), "far_pairs", app_json_number(of->far_pairs),
                      "predicted", app_json_number(of->predicted.total), "measured", app_json_number(measured->total), "predicted_seconds",
                      seconds_json(&of->predicted), "measured_seconds", seconds_json(measured), "predicted_j",
                      app_json_number(of->predicted_j), "shares", each_json(of->devices, of->part), "frequencies_hz",
-                     each_json(of->devices, of->frequency_hz));
+                     each_json(of->devices, of->frequency_hz), "by_operations",
+                     of->by_operations > 0 ? app_json_number(of->by_operations) : json_null());
 }
 
 static json_t *correction_json(const fmm_factor *factor)
@@ -131,7 +132,7 @@ json_t *fmm_explain_json(const fmm_tuned *tuned)
         costs = app_json_append(
             costs, tree_json(tuned->choice.depth_at[k], 0, tuned->choice.capacity[k], &tuned->choice.at[k], &tuned->measured_at[k]));
     if (!tuned) return json_pack("{s:o}", "costs", costs);
-    return json_pack("{s:o, s:o, s:o, s:b, s:o, s:o}", "costs", costs, "corrections", corrections_json(tuned), "regret",
-                     app_json_number(fmm_tuned_regret(tuned)), "costs_measured", tuned->measured_now, "costs_s",
-                     app_json_number(tuned->machine_s), "analysis_s", app_json_number(tuned->analysis_s));
+    return json_pack("{s:o, s:i, s:o, s:o, s:b, s:o, s:o}", "costs", costs, "depth_by_operations", fmm_depth_by_operations(&tuned->choice),
+                     "corrections", corrections_json(tuned), "regret", app_json_number(fmm_tuned_regret(tuned)), "costs_measured",
+                     tuned->measured_now, "costs_s", app_json_number(tuned->machine_s), "analysis_s", app_json_number(tuned->analysis_s));
 }

@@ -41,15 +41,7 @@ static yoke_status take_given(fmm_solver *s)
         return yoke_fail(s->context, YOKE_ERROR_INPUT,
                          "depth %d: the depths that may be best are %d to %d; do not measure all, or give one of these", depth,
                          choice->first, choice->last);
-    if (choice->adaptive < 0 && !choice->takes_cells && depth == choice->depth) return YOKE_OK;
-    choice->adaptive = -1;
-    choice->takes_cells = 0;
-    choice->depth = depth;
-    choice->predicted = (yoke_cost){.time_s = choice->of[depth].predicted.total,
-                                    .energy_j = choice->of[depth].predicted_j,
-                                    .peak_power_w = NAN,
-                                    .time_uncertainty_s = NAN,
-                                    .energy_uncertainty_j = NAN};
+    fmm_choice_take_depth(choice, depth);
     return YOKE_OK;
 }
 

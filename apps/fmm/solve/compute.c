@@ -65,7 +65,7 @@ fmm_seconds fmm_solver_seconds(const fmm_method_seconds *seconds)
 static void keep_measured(fmm_solver *s, fmm_seconds taken)
 {
     const fmm_choice *choice = &s->tuned.choice;
-    if (!s->chosen) return;
+    if (!s->chosen || s->options.measure_all) return; /* all were measured alike */
     if (s->solution.built && !s->solution.devices.simulated) taken.tree = s->solution.tree_s;
     taken.total = taken.tree + taken.near + taken.far;
     *(choice->takes_cells     ? &s->tuned.measured_cells
@@ -76,7 +76,7 @@ static void keep_measured(fmm_solver *s, fmm_seconds taken)
 /* Of a run whose tree was chosen for these particles; devices that share the near field have times of their own. */
 static yoke_status learn(fmm_solver *s)
 {
-    if (!s->chosen || !s->solution.chose || s->options.devices) return YOKE_OK;
+    if (!s->chosen || !s->solution.chose || s->options.devices || s->options.measure_all) return YOKE_OK;
     return fmm_tuner_learn(s->tuner, &s->tuned);
 }
 

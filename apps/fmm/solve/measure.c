@@ -1,5 +1,5 @@
 /*
- * measure.c - the trees that were not chosen, run to compare them.
+ * measure.c - all sensible trees, run to compare them.
  */
 #include <stdio.h>
 
@@ -43,7 +43,10 @@ static yoke_status measure(fmm_solver *s, const fmm_particles *particles, tree_w
     return status;
 }
 
-/* Those that are not predicted to take more than some times as long as the chosen one. */
+/*
+ * Those that are not predicted to take more than some times as long as the chosen one, and that one too: the first run on particles takes memory from the
+ * system, and its tree longer.
+ */
 yoke_status fmm_solver_measure(fmm_solver *s, const fmm_particles *particles)
 {
     static const double sensible = 4;
@@ -53,15 +56,15 @@ yoke_status fmm_solver_measure(fmm_solver *s, const fmm_particles *particles)
     fmm_field *field = NULL;
     yoke_status status = fmm_field_create(s->context, particles->count, s->options.gradient, &field);
     for (int d = choice->first; d <= choice->last && !status; d++) {
-        if (&choice->of[d] == fmm_chosen(choice) || choice->of[d].predicted.total > sensible * chosen_s) continue;
+        if (choice->of[d].predicted.total > sensible * chosen_s) continue;
         status = measure(s, particles, (tree_words){.depth = d}, &choice->of[d], field, &tuned->measured[d]);
     }
     for (int k = 0; k < choice->num_capacities && !status; k++) {
-        if (k == choice->adaptive || choice->at[k].predicted.total > sensible * chosen_s) continue;
+        if (choice->at[k].predicted.total > sensible * chosen_s) continue;
         status = measure(s, particles, (tree_words){.depth = FMM_MAX_DEPTH, .capacity = choice->capacity[k]}, &choice->at[k], field,
                          &tuned->measured_at[k]);
     }
-    if (choice->cells > 0 && !choice->takes_cells && choice->of_cells.predicted.total <= sensible * chosen_s && !status)
+    if (choice->cells > 0 && choice->of_cells.predicted.total <= sensible * chosen_s && !status)
         status = measure(s, particles, (tree_words){.cells = choice->cells}, &choice->of_cells, field, &tuned->measured_cells);
     fmm_field_destroy(field);
     return status;

@@ -23,7 +23,7 @@ typedef enum fmm_stage {
     FMM_STAGE_COSTS, /* an operation's cost on this machine is measured */
     FMM_STAGE_TREE,  /* trees are compared */
     FMM_STAGE_ORDER, /* the order is chosen */
-    FMM_STAGE_OTHER, /* a tree that was not chosen is run */
+    FMM_STAGE_OTHER, /* a tree is run to compare it */
     FMM_STAGE_RUN,   /* the field is computed */
     FMM_STAGE_CHECK  /* it is compared with direct sums */
 } fmm_stage;
@@ -41,6 +41,7 @@ typedef struct fmm_solver_options {
     bool gradient;
     bool predict;                 /* also where the tree is given */
     bool measure_all;             /* the other sensible trees are run too */
+    bool by_operations;           /* as in fmm_tune_options */
     yoke_objective objective;     /* of the chosen tree */
     const char *store;            /* as in yoke_run_options */
     const char *declared;         /* the same */

@@ -42,6 +42,7 @@ yoke_status fmm_solver_create(yoke_context *context, const fmm_solver_options *o
                                  .store = options->store,
                                  .declared = options->declared,
                                  .gradient = options->gradient,
+                                 .by_operations = options->by_operations,
                                  .depth = options->measure_all ? -1 : options->depth,
                                  .progress = tell_costs,
                                  .user = s};

@@ -109,6 +109,11 @@ static void add_choice(writing *w, const fmm_tuned *tuned)
     for (int k = 0; k < choice->num_capacities; k++)
         add_tree(w, tuned, "leaf", choice->capacity[k], &choice->at[k], tuned->measured_at[k].total);
     add_corrections(w, tuned);
+    if (choice->last > choice->first) {
+        const int depth = fmm_depth_by_operations(choice);
+        add(w, "by counted operations alone depth %d would be taken: %.3g s, by measured costs %.3g s\n", depth,
+            choice->of[depth].by_operations, choice->of[depth].predicted.total);
+    }
     if (!isnan(regret)) add(w, "the chosen tree took %.1f %% longer than the fastest\n", 100 * regret);
 }
 

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "method/method.h"
+#include "tune/cost.h"
 
 enum {
     TREE_SIZE = 32, /* works whose units the phases are counted in: of these sizes, which are measured */
@@ -24,18 +25,21 @@ static double leaf_particles_of(const fmm_cell_counts *cells, int64_t particles)
     return pairs > 0 ? sum / pairs : 0;
 }
 
-void fmm_depth_predict(const fmm_machine *machine, const fmm_analysis *analysis, int depth, int order, fmm_depth *of)
+void fmm_depth_predict(const fmm_machine *machine, const fmm_analysis *analysis, int depth, int order, int gradient, fmm_depth *of)
 {
     int orders[FMM_MAX_DEPTH + 1];
     for (int l = 0; l <= depth; l++) orders[l] = order;
     const fmm_counts *counts = analysis->counts;
+    /* The kernels take so long for an operation where nothing else does. */
+    const fmm_costs costs = fmm_costs_of_operations(order, gradient, machine->large / (gradient ? 13.5 : 8));
     *of = (fmm_depth){.order = order,
                       .near_pairs = 2 * (double)counts[depth].near,
                       .far_pairs = 2 * (double)counts[depth].far,
                       .leaves = analysis->cells[depth].leaves,
                       .leaf_particles = leaf_particles_of(&analysis->cells[depth], analysis->particles),
                       .predicted = fmm_predict(machine, analysis->particles, counts, analysis->cells, depth, orders),
-                      .predicted_j = NAN};
+                      .predicted_j = NAN,
+                      .by_operations = fmm_cost(&counts[depth], &costs)};
 }
 
 yoke_status fmm_capacities_predict(const fmm_machine *machine, fmm_analysis *analysis, int order, int gradient, fmm_choice *choice)
@@ -92,6 +96,27 @@ int64_t fmm_cells_estimate(const fmm_choice *choice, double *total_s)
         }
     }
     return best;
+}
+
+int fmm_depth_by_operations(const fmm_choice *choice)
+{
+    int best = choice->first;
+    for (int d = choice->first; d <= choice->last; d++)
+        if (choice->of[d].by_operations < choice->of[best].by_operations) best = d;
+    return best;
+}
+
+void fmm_choice_take_depth(fmm_choice *choice, int depth)
+{
+    if (choice->adaptive < 0 && !choice->takes_cells && depth == choice->depth) return;
+    choice->adaptive = -1;
+    choice->takes_cells = 0;
+    choice->depth = depth;
+    choice->predicted = (yoke_cost){.time_s = choice->of[depth].predicted.total,
+                                    .energy_j = choice->of[depth].predicted_j,
+                                    .peak_power_w = NAN,
+                                    .time_uncertainty_s = NAN,
+                                    .energy_uncertainty_j = NAN};
 }
 
 /* The greatest order up to `order` that is measured. */

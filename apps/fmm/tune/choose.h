@@ -18,7 +18,8 @@ typedef struct fmm_depth {
     int64_t leaves;
     double leaf_particles; /* of a leaf, in the mean over near pairs */
     fmm_seconds predicted;
-    double predicted_j; /* NaN: powers are not known */
+    double predicted_j;   /* NaN: powers are not known */
+    double by_operations; /* seconds by the original cost model (cost.h); 0: not a tree of powers of two */
     /* With a near field that devices share (shares.h); predicted.near is what goes on beside the far field no more, then. */
     int devices;                          /* of the run; 0: the cores alone */
     double part[FMM_MAX_DEVICES];         /* of the leaves, for each device */
@@ -48,8 +49,13 @@ static inline const fmm_depth *fmm_chosen(const fmm_choice *choice)
     return choice->adaptive < 0 ? &choice->of[choice->depth] : &choice->at[choice->adaptive];
 }
 
-/* The predicted times of a depth, with expansions of the same order on all levels. */
-void fmm_depth_predict(const fmm_machine *machine, const fmm_analysis *analysis, int depth, int order, fmm_depth *of);
+/* Of first ... last, the depth of least cost by counted operations. */
+int fmm_depth_by_operations(const fmm_choice *choice);
+/* Takes a depth of first ... last. */
+void fmm_choice_take_depth(fmm_choice *choice, int depth);
+
+/* The predicted times of a depth, with expansions of the same order on all levels.  gradient: as in fmm_machine_options. */
+void fmm_depth_predict(const fmm_machine *machine, const fmm_analysis *analysis, int depth, int order, int gradient, fmm_depth *of);
 
 /*
  * The same of the adaptive trees of choice->capacity, in choice->at.  Errors: those of fmm_analysis_capacities.

@@ -141,7 +141,7 @@ static yoke_status know_far(choosing *c, int order)
     if (!status) status = fmm_bench_make_cube(c->bench, depth, EACH, &cube);
     if (!status) status = fmm_analysis_create(cube.particles, depth, &analysis);
     if (status) return status;
-    fmm_depth_predict(c->machine, analysis, depth, order, &tree);
+    fmm_depth_predict(c->machine, analysis, depth, order, c->options->gradient, &tree);
     fmm_analysis_destroy(analysis);
     const fmm_shared_work work = work_of(c->machine, &tree, &tree.predicted);
     return measure_cube(c, depth, EACH, &work, order, FMM_SHARED_FAR, name);

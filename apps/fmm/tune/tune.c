@@ -115,7 +115,8 @@ static yoke_status analyse(fmm_tuner *t, int depth)
 /* All depths from first to last. */
 static void predict(const fmm_tuner *t, int order, fmm_choice *choice)
 {
-    for (int d = choice->first; d <= choice->last; d++) fmm_depth_predict(&t->machine, t->analysis, d, order, &choice->of[d]);
+    for (int d = choice->first; d <= choice->last; d++)
+        fmm_depth_predict(&t->machine, t->analysis, d, order, t->options->gradient, &choice->of[d]);
 }
 
 static int fastest(const fmm_choice *choice)
@@ -171,7 +172,9 @@ static yoke_status count_between(fmm_tuner *t, int64_t cells)
 static void predict_between(const fmm_tuner *t, int order, fmm_choice *choice)
 {
     choice->cells = t->cells;
-    if (t->cells > 0) fmm_depth_predict(&t->machine, t->between, fmm_depth_of_cells(t->cells), order, &choice->of_cells);
+    if (t->cells > 0)
+        fmm_depth_predict(&t->machine, t->between, fmm_depth_of_cells(t->cells), order, t->options->gradient, &choice->of_cells);
+    choice->of_cells.by_operations = 0;
 }
 
 /*
@@ -236,7 +239,9 @@ static yoke_status choose(fmm_tuner *t, int order, fmm_choice *choice)
     }
     if (!status && !fixed && t->host == FMM_HOST_NONE) status = choose_between(t, order, choice);
     if (!status && !fixed && t->host != FMM_HOST_NONE) predict_between(t, order, choice); /* one that was counted for another order */
-    return status ? status : take_best(t, order, choice);
+    if (!status) status = take_best(t, order, choice);
+    if (!status && t->options->by_operations) fmm_choice_take_depth(choice, fmm_depth_by_operations(choice));
+    return status;
 }
 
 /* In a run of its own, which reads the store anew. */

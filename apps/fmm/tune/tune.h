@@ -16,6 +16,7 @@ typedef struct fmm_tune_options {
     int gradient;
     yoke_run *devices;           /* that share the near field, of fmm_shared_open; NULL: the cores alone */
     const double *share;         /* as they were given it */
+    int by_operations;           /* nonzero: of the depths, that of the original cost model (cost.h) */
     int depth;                   /* >= 0: the uniform tree of that depth only; below 0: the best of all */
     fmm_tune_progress *progress; /* NULL: none */
     void *user;                  /* of progress */
