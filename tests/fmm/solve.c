@@ -182,6 +182,25 @@ static void orders_do_not_alternate(void **state)
 }
 
 /* An order that is too low by a prediction that is wrong. */
+/* Where all particles come together there is no far field, and one again when they part. */
+static void a_softening_bounds_trees_as_long_as_it_has_to(void **state)
+{
+    (void)state;
+    fmm_particles *p = charged(UNIFORM, COUNT);
+    fmm_solver *solver = made(usual());
+    p->softening = 0.1;
+    assert_true(solved(solver, p, FMM_NEW_PLACES, NULL).depth >= 2);
+    for (int64_t i = 0; i < COUNT; i++) p->x[i] *= 0.1, p->y[i] *= 0.1, p->z[i] *= 0.1;
+    fmm_solution found = solved(solver, p, FMM_NEW_PLACES, NULL);
+    assert_true(found.depth < 2 && found.tree_because == FMM_LEAVES && found.sample.potential < 1e-13);
+    assert_int_equal(solved(solver, p, FMM_NEW_PLACES, NULL).tree_because, FMM_KEPT);
+    for (int64_t i = 0; i < COUNT; i++) p->x[i] *= 10, p->y[i] *= 10, p->z[i] *= 10;
+    found = solved(solver, p, FMM_NEW_PLACES, NULL);
+    assert_true(found.depth >= 2 && found.tree_because == FMM_LEAVES && found.sample.potential <= 1e-4);
+    fmm_solver_destroy(solver);
+    fmm_particles_destroy(p);
+}
+
 static void an_order_is_raised_until_the_sample_says_that_it_does(void **state)
 {
     (void)state;
@@ -266,6 +285,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_slow_sequence_keeps_tree_and_order),
     cmocka_unit_test(what_jumps_is_chosen_anew_once),
     cmocka_unit_test(orders_do_not_alternate),
+    cmocka_unit_test(a_softening_bounds_trees_as_long_as_it_has_to),
     cmocka_unit_test(an_order_is_raised_until_the_sample_says_that_it_does),
     cmocka_unit_test(each_stage_is_told_and_can_be_the_last),
 };

@@ -22,12 +22,16 @@ fmm_sizes fmm_solver_sizes(const fmm_solver *s, const fmm_particles *particles)
         sum += particles->charge[i];
         absolute += fabs(particles->charge[i]);
     }
+    const fmm_box box = particles->softening > 0 ? fmm_box_around(particles) : (fmm_box){.side = 1};
+    const int deepest = fmm_method_deepest(&box, particles->softening);
     return (fmm_sizes){.particles = (double)particles->count,
                        .leaves = (double)fmm_method_tree(s->method)->leaves.count,
                        .near_pairs = (double)fmm_method_count(s->method).near,
                        .far_pairs = NAN,
                        .charge = sum,
-                       .charges = absolute};
+                       .charges = absolute,
+                       .deepest = deepest,
+                       .bound = fmm_method_tree(s->method)->depth >= deepest || deepest < 2};
 }
 
 static bool differ(double is, double was) { return fabs(is - was) > CHANGE * was; }
@@ -38,7 +42,7 @@ static bool pairs_differ(double is, double was, double particles) { return fabs(
 fmm_reason fmm_sizes_compare(const fmm_sizes *is, const fmm_sizes *was)
 {
     if (differ(is->particles, was->particles)) return FMM_PARTICLES;
-    if (differ(is->leaves, was->leaves)) return FMM_LEAVES;
+    if (differ(is->leaves, was->leaves) || (was->bound && is->deepest > was->deepest)) return FMM_LEAVES;
     if (pairs_differ(is->near_pairs, was->near_pairs, was->particles)) return FMM_NEAR_PAIRS;
     if (pairs_differ(is->far_pairs, was->far_pairs, was->particles)) return FMM_FAR_PAIRS; /* NaN does not */
     if (differ(is->charges, was->charges) || fabs(is->charge - was->charge) > CHANGE * was->charges) return FMM_CHARGES;

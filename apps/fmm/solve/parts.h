@@ -11,6 +11,8 @@ typedef struct fmm_sizes {
     double particles, leaves, near_pairs, far_pairs;
     double charge, charges; /* their sum; that of their sizes */
     int order;              /* of a tree's choice */
+    int deepest;            /* tree that the softening allows */
+    bool bound;             /* by that: the tree has this depth */
 } fmm_sizes;
 
 struct fmm_solver {
