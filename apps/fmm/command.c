@@ -113,6 +113,10 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
          .value = "X",
          .help = "part of the near field for accelerators, 0 to 1; by default that of least time",
          .text = &line->share},
+        {.name = "power",
+         .value = "LIST",
+         .help = "powers of the devices where they have no meters, at rest and at work, as in openmp=20:60,cuda:0=30:300",
+         .text = &line->power},
         {.name = "machine", .value = "FILE", .help = "a simulated machine; its devices are sim:NAME", .text = &line->machine},
         {.name = "threads",
          .value = "N",
@@ -211,6 +215,8 @@ static yoke_status check_options(yoke_context *context, const fmm_command *line)
         return yoke_fail(context, YOKE_ERROR_INPUT, "--error-of forces and --potential-only: there are no forces then");
     if (line->share && (!fast || !line->devices))
         return yoke_fail(context, YOKE_ERROR_INPUT, "--share needs --devices, and does not belong to --direct");
+    if (line->power && (!fast || !line->devices))
+        return yoke_fail(context, YOKE_ERROR_INPUT, "--power needs --devices, and does not belong to --direct");
     if (!fast && line->check >= 0) return yoke_fail(context, YOKE_ERROR_INPUT, "--check does not belong to --direct");
     if (line->cells > 0 && (line->depth >= 0 || line->leaf > 0))
         return yoke_fail(context, YOKE_ERROR_INPUT, "--cells gives the whole tree: leave --depth and --leaf out");
@@ -259,6 +265,9 @@ static yoke_status read_solve(yoke_context *context, fmm_command *line)
                                   .share = line->share ? &line->part : NULL};
     yoke_status status = read_request(context, line, &solve->request);
     if (!status) status = app_option_real(context, "share", line->share, 0, 1, &line->part);
+    if (!status) status = fmm_powers_read(context, line->power, &line->powers);
+    solve->powers = line->powers.power;
+    solve->num_powers = line->powers.count;
     if (!status) status = app_option_choice(context, "objective", line->objective, objectives, &objective);
     if (!status) status = app_option_choice(context, "baseline", line->baseline, baselines, &baseline);
     solve->objective = (yoke_objective)objective;

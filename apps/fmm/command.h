@@ -6,17 +6,19 @@
 
 #include "common/options.h"
 #include "common/terminal.h"
+#include "powers.h"
 #include "solve/solve.h"
 
 /* As given; numbers below 0 (threads, frame: 0) and NULL: not given. */
 typedef struct fmm_command {
     app_list operands;
     const char *distribution, *charges, *error, *error_of, *frames, *save, *output, *json, *devices, *share, *machine, *softening;
-    const char *objective, *store, *declared, *baseline, *plot;
+    const char *objective, *store, *declared, *baseline, *power, *plot;
     int64_t particles, seed, frame, threads, depth, cells, leaf, order, check;
     bool direct, potential_only, skip_coincident, explain, measure_all;
     double part;              /* the share, as a number */
     double soft;              /* the softening; 0: none */
+    fmm_powers powers;        /* of --power */
     fmm_solver_options solve; /* what all of that asks of a solver, but progress */
 } fmm_command;
 

@@ -13,6 +13,9 @@ yoke_status fmm_solver_open_devices(fmm_solver *s)
                                       .store = o->store,
                                       .declared = o->declared,
                                       .share = o->share,
+                                      .powers = o->num_powers ? o->powers : NULL,
+                                      .num_powers = o->num_powers,
+                                      .measure_first = 1,
                                       .no_meters = o->objective == YOKE_OBJECTIVE_TIME};
     return s->run ? YOKE_OK : fmm_shared_open(s->context, &options, &s->run);
 }

@@ -47,6 +47,8 @@ typedef struct fmm_solver_options {
     const char *declared;         /* the same */
     const char *devices;          /* that share the near field, as in yoke_run_options; NULL: the cores alone */
     const double *share;          /* of accelerators in it; NULL: chosen */
+    const yoke_run_power *powers; /* of all of them, where they have no meters; NULL: none are stated */
+    int64_t num_powers;
     fmm_solve_progress *progress; /* NULL: none */
     void *user;                   /* of progress */
 } fmm_solver_options;

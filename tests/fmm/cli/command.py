@@ -446,6 +446,18 @@ def test_tree_share_and_frequencies_are_chosen_together_and_told():
     assert 0 < thrifty["shared"]["predicted_j"] / thrifty["shared"]["measured_j"] - 1 < 0.3
 
 
+def test_stated_powers_decide_where_there_are_no_meters():
+    words = ("--generate", "grid", "--particles", 8000, "--order", 4, *write_machine("machine.json"), "--store", "none", "--objective", "energy")
+    refused = run(*words, code=3)
+    assert "powers" in refused.stderr
+    share = {}
+    for watts in ("0:5", "30:3000"):
+        got = record(*words, "--power", f"sim:cpu=20:60,sim:gpu={watts}", method=())
+        assert got["shared"]["predicted_j"] > 0
+        share[watts] = got["near_field"][1]["pairs"] / sum(part["pairs"] for part in got["near_field"])
+    assert share["0:5"] > 0.9 and share["30:3000"] == 0, share
+
+
 def test_a_device_that_fails_is_left_out_of_the_sums():
     words = ("--generate", "grid", "--particles", 4096, "--depth", 3, "--order", 6)
     run(*words, "--output", "alone.txt")
