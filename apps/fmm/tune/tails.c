@@ -94,8 +94,8 @@ static void translate(const survey *s, bench *b, int64_t targets, int order, dou
     }
 }
 
-/* Lists W and X of adaptive trees, whose errors fall faster than those of far pairs, matter with low orders only. */
-static bool has_lists(const survey *s) { return s->options->order[0] < FMM_NEAREST_FROM && s->tree->coarsest < s->tree->depth; }
+/* Lists W and X, whose particles may be nearer to cells than those of far cells are: uniform trees have none. */
+static bool has_lists(const survey *s) { return s->tree->coarsest < s->tree->depth; }
 
 static fmm_frame frame_of(const survey *s, int level, int32_t cell)
 {
