@@ -104,6 +104,7 @@ static yoke_status run(fmm_solver *s, const fmm_particles *particles, int order,
         keep_measured(s, (fmm_seconds){.tree = taken.tree, .near = found->near_s, .far = taken.far});
     else if (!raised)
         keep_measured(s, seconds.as_predicted);
+    if (s->options.devices && s->chosen && !raised && !s->options.measure_all) fmm_solver_predict_order(s, order);
     found->far_s = taken.far + (raised ? found->far_s : 0);
     found->far_pairs = (double)pairs.far;
     return check_sample(s, field);

@@ -55,3 +55,22 @@ yoke_status fmm_solver_run_shared(fmm_solver *s, fmm_method *method, const fmm_d
     fmm_shared_destroy(shared);
     return status;
 }
+
+void fmm_solver_predict_order(fmm_solver *s, int order)
+{
+    fmm_choice *choice = &s->tuned.choice;
+    fmm_depth *tree = choice->takes_cells     ? &choice->of_cells
+                      : choice->adaptive >= 0 ? &choice->at[choice->adaptive]
+                                              : &choice->of[choice->depth];
+    const fmm_shared_told *told = &s->solution.devices;
+    if (!tree->devices || tree->order == order || isnan(told->predicted.time_s)) return;
+    fmm_seconds *predicted = &tree->predicted;
+    tree->work = work_of(tree, order);
+    predicted->far = fmin(predicted->far * pow((order + 1.0) / (tree->order + 1.0), 3), told->predicted.time_s);
+    predicted->total = predicted->tree + told->predicted.time_s;
+    predicted->near = told->predicted.time_s - predicted->far;
+    tree->predicted_j = told->predicted.energy_j;
+    tree->order = order;
+    choice->predicted = told->predicted;
+    choice->predicted.time_s = predicted->total;
+}

@@ -72,6 +72,12 @@ typedef struct fmm_shared_run_seconds {
 yoke_status fmm_solver_run_shared(fmm_solver *s, fmm_method *method, const fmm_depth *tree, int order, const double *charge,
                                   fmm_field *field, fmm_shared_run_seconds *seconds);
 
+/*
+ * After a run of the chosen tree with another order than it was chosen with, as where its own particles need less: what the run's plan told of it is its
+ * prediction.
+ */
+void fmm_solver_predict_order(fmm_solver *s, int order);
+
 /* The seconds of a run, as predictions have them. */
 fmm_seconds fmm_solver_seconds(const fmm_method_seconds *seconds);
 

@@ -446,6 +446,14 @@ def test_tree_share_and_frequencies_are_chosen_together_and_told():
     assert 0 < thrifty["shared"]["predicted_j"] / thrifty["shared"]["measured_j"] - 1 < 0.3
 
 
+def test_the_prediction_is_of_the_order_that_is_run():
+    machine = ("--machine", MACHINES / "pairs-2026.json", "--store", "none", "--devices", "sim:cpu,sim:gpu")
+    got = record("--generate", "grid", "--particles", 20000, *machine, method=())  # the tree that the usual order asks for needs another one itself
+    chosen = [cost for cost in got["model"]["costs"] if cost["measured"] is not None]
+    assert len(chosen) == 1 and chosen[0]["order"] == got["order"]
+    assert abs(chosen[0]["predicted"] / chosen[0]["measured"] - 1) < 0.1
+
+
 def test_stated_powers_decide_where_there_are_no_meters():
     words = ("--generate", "grid", "--particles", 8000, "--order", 4, *write_machine("machine.json"), "--store", "none", "--objective", "energy")
     refused = run(*words, code=3)
