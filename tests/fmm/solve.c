@@ -27,8 +27,7 @@ static int end(void **state)
 /* For an error of 1e-4, compared with direct sums at all particles. */
 static fmm_solver_options usual(void)
 {
-    return (fmm_solver_options){
-        .request = {1e-4, FMM_POTENTIALS, 0}, .order = -1, .depth = -1, .check = COUNT, .gradient = true, .store = store};
+    return (fmm_solver_options){.request = {.error = 1e-4}, .order = -1, .depth = -1, .check = COUNT, .gradient = true, .store = store};
 }
 
 /* By costs that no run has corrected. */
