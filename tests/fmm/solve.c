@@ -111,8 +111,10 @@ static void what_jumps_is_chosen_anew_once(void **state)
     fmm_solution found = solved(solver, clustered, FMM_NEW_PLACES, NULL);
     assert_true(found.chose && (found.tree_because == FMM_LEAVES || found.tree_because == FMM_NEAR_PAIRS));
     assert_int_equal(found.order_because, found.tree_because);
+    const double pairs = found.pairs;
     found = solved(solver, clustered, FMM_NEW_PLACES, NULL);
     assert_true(!found.chose && found.built && !found.tree_because && !found.order_because);
+    assert_true(found.leaf > 0 && found.pairs == pairs); /* an adaptive tree, the same as before */
     found = solved(solver, more, FMM_NEW_PLACES, NULL);
     assert_true(found.chose && found.tree_because == FMM_PARTICLES);
     for (int64_t i = 0; i < more->count; i++) more->charge[i] = 1; /* the sum of charges is another */
@@ -120,6 +122,12 @@ static void what_jumps_is_chosen_anew_once(void **state)
     assert_true(!found.chose && !found.built && found.order_because == FMM_CHARGES && found.sample.potential <= 1e-4);
     found = solved(solver, more, FMM_NOTHING_NEW, NULL);
     assert_true(!found.chose && !found.built && !found.order_because && found.sample.potential <= 1e-4);
+    fmm_solver *other = made(usual()); /* whose first choice is asked for */
+    assert_int_equal(fmm_solver_choose(other, more, &found), YOKE_OK);
+    assert_true(found.chose && found.tree_because == FMM_ASKED);
+    found = solved(other, more, FMM_NEW_PLACES, NULL);
+    assert_true(!found.chose && !found.tree_because && !found.order_because);
+    fmm_solver_destroy(other);
     fmm_particles few = *more; /* whose pairs are all summed, whatever was chosen before */
     few.count = FMM_FEW_PARTICLES / 2;
     found = solved(solver, &few, FMM_NEW_PLACES, NULL);

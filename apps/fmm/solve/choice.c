@@ -24,7 +24,7 @@ static yoke_status build(fmm_solver *s, const fmm_particles *particles, int orde
                                         .tree = tree};
     fmm_method_destroy(s->method);
     s->method = NULL;
-    s->order = order;
+    s->listed_order = order;
     s->ordered = false;
     yoke_status status = fmm_method_create(particles, &options, &s->method);
     s->solution.built = true;
@@ -189,7 +189,9 @@ static yoke_status find_best(fmm_solver *s, const fmm_particles *particles)
 /* The given tree, or none for few particles. */
 static yoke_status take_tree(fmm_solver *s, const fmm_particles *particles)
 {
-    const int order = !fmm_chooses_order(s) ? s->options.order : s->order_known ? s->order : fmm_order_guess(s->options.request.error);
+    const int order = !fmm_chooses_order(s) ? s->options.order
+                      : s->order_known      ? s->listed_order
+                                            : fmm_order_guess(s->options.request.error);
     yoke_status status = find_tree(s, false, order);
     return status ? status : build(s, particles, order, NULL);
 }
@@ -211,8 +213,8 @@ static fmm_reason why_tree(const fmm_solver *s, const fmm_particles *particles, 
 /* A tree of the kept choice, and whether that still does. */
 static yoke_status try_kept(fmm_solver *s, const fmm_particles *particles, fmm_reason *reason)
 {
-    yoke_status status = build(s, particles, s->order, NULL);
-    if (status == YOKE_ERROR_INPUT) *reason = FMM_LEAVES; /* they are too small for the softening now */
+    yoke_status status = build(s, particles, s->listed_order, NULL); /* so that counts differ by the particles alone */
+    if (status == YOKE_ERROR_INPUT) *reason = FMM_LEAVES;            /* they are too small for the softening now */
     if (status) return status == YOKE_ERROR_INPUT ? YOKE_OK : status;
     fmm_sizes is = fmm_solver_sizes(s, particles);
     is.charge = s->tree_sizes.charge, is.charges = s->tree_sizes.charges;

@@ -28,7 +28,8 @@ struct fmm_solver {
     int64_t capacity;      /* the same; 0: uniform */
     int64_t cells;         /* the same; 0: not between two depths */
     fmm_method *method;    /* of the last particles; NULL: there is none */
-    int order;             /* that it was built for, or that was run last */
+    int listed_order;      /* that its lists were made for: which cells are summed directly */
+    int order;             /* that was run last */
     bool ordered;          /* the order was chosen for this tree and the last charges */
     bool order_known;      /* it was chosen in this call or one before */
     fmm_sizes order_sizes; /* that it was chosen for */

@@ -89,6 +89,7 @@ static yoke_status prepare(fmm_solver *s, const fmm_particles *particles, fmm_ch
     s->last = fmm_solver_sizes(s, particles);
     status = fmm_solver_find_order(s, particles);
     if (status) return status;
+    s->order = found->order;
     const fmm_tree *tree = fmm_method_tree(s->method);
     const fmm_method_pairs pairs = fmm_method_count(s->method);
     found->depth = tree->depth;
