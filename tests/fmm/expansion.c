@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "error_theory.h"
 #include "expansion/parts.h"
 #include "expansion_reference.h"
 
@@ -127,7 +128,8 @@ typedef void translate_function(const fmm_operators *operators, int which, int64
 
 static void m2l_of(const fmm_operators *operators, int which, int64_t pairs, const double *const *from, double *const *to, double *work)
 {
-    fmm_m2l(operators, (int[3]){which % 7 - 3, which / 7 % 7 - 3, which / 49 - 3}, pairs, from, to, work);
+    const double *const none[MAX_TEST_PAIRS] = {0};
+    fmm_m2l(operators, operators->order, (int[3]){which % 7 - 3, which / 7 % 7 - 3, which / 49 - 3}, pairs, from, none, to, work);
 }
 
 /* Translates `pairs` copies, each multiplied with another factor, and compares all with the factor times what is expected for one. */
@@ -224,6 +226,28 @@ static void local_expansions_of_parents_have_the_same_potential_in_children(void
 
 static int is_near(const int d[3]) { return abs(d[0]) < 2 && abs(d[1]) < 2 && abs(d[2]) < 2; }
 
+/* M2L by plain sums with fmm_m2l_order; harmonics above it are 0. */
+static void plain_m2l(int order, const int d[3], const double *from, double *to)
+{
+    const int low = fmm_m2l_order(order, d), n = fmm_harmonics(order), few = fmm_harmonics(low);
+    double *in = doubles(2 * few), *out = doubles(2 * few);
+    for (int i = 0; i < few; i++) in[i] = from[i], in[few + i] = from[n + i];
+    reference_m2l(low, (double[3]){d[0], d[1], d[2]}, 1, in, out);
+    memset(to, 0, 2 * (size_t)n * sizeof *to);
+    for (int i = 0; i < few; i++) to[i] = out[i], to[n + i] = out[few + i];
+    yoke_release(context, in);
+    yoke_release(context, out);
+}
+
+static void expand_cloud(const fmm_operators *o, uint64_t *seed, double *multipole)
+{
+    cloud c;
+    fill_cloud(seed, (double[3]){0, 0, 0}, 1, &c);
+    fmm_sources sources = sources_of(&c, SOURCES);
+    memset(multipole, 0, MOST * sizeof *multipole);
+    fmm_p2m(o, &c.frame, &sources, multipole);
+}
+
 static void assert_m2l(int order, int set, int step)
 {
     uint64_t seed = 5;
@@ -233,12 +257,8 @@ static void assert_m2l(int order, int set, int step)
     for (int which = 0; which < FMM_DIRECTIONS; which += step) {
         int d[3] = {which % 7 - 3, which / 7 % 7 - 3, which / 49 - 3};
         if (is_near(d)) continue;
-        cloud c;
-        fill_cloud(&seed, (double[3]){0, 0, 0}, 1, &c);
-        fmm_sources sources = sources_of(&c, SOURCES);
-        memset(from, 0, MOST * sizeof *from);
-        fmm_p2m(o, &c.frame, &sources, from);
-        reference_m2l(order, (double[3]){d[0], d[1], d[2]}, 1, from, expected);
+        expand_cloud(o, &seed, from);
+        plain_m2l(order, d, from, expected);
         assert_translated(o, m2l_of, which, 1 + which % MAX_TEST_PAIRS, 1, 0.87, from, expected);
     }
     yoke_release(context, from);
@@ -254,6 +274,72 @@ static void multipoles_become_local_expansions_as_by_plain_sums_in_all_direction
     assert_m2l(12, 0, 23);
     assert_m2l(20, 1, 171);
     assert_m2l(50, 2, FMM_DIRECTIONS);
+}
+
+/* Targets with a source ahead, with one behind, and with both, mixed. */
+static void assert_sides(int order, int set, int step)
+{
+    enum { TARGETS = 150 };
+    uint64_t seed = 8;
+    fmm_operators *o = operators_of(order, set);
+    if (!o) return;
+    const int n = 2 * fmm_harmonics(order);
+    double *source[2] = {doubles(MOST), doubles(MOST)}, *expected[2] = {doubles(MOST), doubles(MOST)}, *sum = doubles(n);
+    double *local = doubles((int64_t)TARGETS * n), *work = doubles((int64_t)fmm_translation_work(o)), *to[TARGETS];
+    const double *ahead[TARGETS], *behind[TARGETS];
+    for (int which = 0; which < FMM_DIRECTIONS; which += step) {
+        const int d[3] = {which % 7 - 3, which / 7 % 7 - 3, which / 49 - 3}, targets = 1 + which % TARGETS;
+        if (is_near(d)) continue;
+        for (int side = 0; side < 2; side++) {
+            expand_cloud(o, &seed, source[side]);
+            plain_m2l(order, (int[3]){side ? -d[0] : d[0], side ? -d[1] : d[1], side ? -d[2] : d[2]}, source[side], expected[side]);
+        }
+        for (int i = 0; i < targets; i++) {
+            ahead[i] = (i + which) % 3 == 1 ? NULL : source[0], behind[i] = (i + which) % 3 == 2 ? NULL : source[1];
+            to[i] = local + i * n;
+            for (int k = 0; k < n; k++) to[i][k] = -(ahead[i] ? expected[0][k] : 0) - (behind[i] ? expected[1][k] : 0);
+        }
+        fmm_m2l(o, order, d, targets, ahead, behind, to, work); /* adds: the result is nearly 0 */
+        for (int i = 0; i < targets; i++) {
+            for (int k = 0; k < n; k++) {
+                sum[k] = (ahead[i] ? expected[0][k] : 0) + (behind[i] ? expected[1][k] : 0);
+                to[i][k] += sum[k];
+            }
+            assert_true(reference_difference(order, 1, 0.87, to[i], sum) < EXACT);
+        }
+    }
+    for (int side = 0; side < 2; side++) yoke_release(context, source[side]), yoke_release(context, expected[side]);
+    yoke_release(context, sum);
+    yoke_release(context, local);
+    yoke_release(context, work);
+    fmm_operators_destroy(o);
+}
+
+static void sources_on_both_sides_of_a_target_act_as_one_after_the_other(void **state)
+{
+    (void)state;
+    for (int set = 0; set < FMM_MAX_KERNELS; set++)
+        for (int order = 0; order <= 6; order++) assert_sides(order, set, order < 3 ? 7 : 23);
+    assert_sides(13, 2, 71);
+    assert_sides(20, 1, 171);
+}
+
+/* No direction errs more than the nearest one, and an order two less would err as much: of points in balls within the cells, which attain the bound. */
+static void orders_of_directions_leave_out_as_much_as_at_the_least_distance(void **state)
+{
+    (void)state;
+    for (int which = 0; which < FMM_DIRECTIONS; which++) {
+        const int d[3] = {which % 7 - 3, which / 7 % 7 - 3, which / 49 - 3}, square = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
+        if (is_near(d)) continue;
+        for (int order = 0; order <= FMM_MAX_ORDER; order++) {
+            const int needed = fmm_m2l_order(order, d);
+            const double least = fmm_error_bound(order, 0.5, 0.5, 2);
+            if (square == 4) assert_int_equal(needed, order);
+            assert_true(needed >= 0 && needed <= order);
+            assert_true(fmm_error_bound(needed, 0.5, 0.5, sqrt(square)) <= least);
+            if (needed > 1) assert_true(fmm_error_bound(needed - 2, 0.5, 0.5, sqrt(square)) > 0.5 * least);
+        }
+    }
 }
 
 /* ------------------------------------------------------------------------------------------------ invariance */
@@ -284,7 +370,7 @@ static void potentials_do_not_change_when_all_is_turned_or_mirrored(void **state
         double *multipole = doubles(MOST), *local = doubles(MOST);
         fmm_frame frame = {{0, 0, 0}, 1};
         fmm_p2m(o, &frame, &(fmm_sources){SOURCES, rotated[0][0], rotated[0][1], rotated[0][2], s.charge}, multipole);
-        fmm_m2l(o, direction, 1, (const double *const[]){multipole}, (double *const[]){local}, work);
+        fmm_m2l(o, 15, direction, 1, (const double *const[]){multipole}, (const double *const[]){NULL}, (double *const[]){local}, work);
         fmm_l2p(o, &frame, local,
                 &(fmm_targets){.count = SOURCES, .x = rotated[1][0], .y = rotated[1][1], .z = rotated[1][2], .potential = potential});
         for (int i = 0; i < SOURCES; i++) {
@@ -314,6 +400,8 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(multipoles_of_children_are_those_of_their_charges_about_the_parent),
     cmocka_unit_test(local_expansions_of_parents_have_the_same_potential_in_children),
     cmocka_unit_test(multipoles_become_local_expansions_as_by_plain_sums_in_all_directions),
+    cmocka_unit_test(sources_on_both_sides_of_a_target_act_as_one_after_the_other),
+    cmocka_unit_test(orders_of_directions_leave_out_as_much_as_at_the_least_distance),
     cmocka_unit_test(potentials_do_not_change_when_all_is_turned_or_mirrored),
     cmocka_unit_test(orders_that_tables_do_not_hold_are_refused),
 };

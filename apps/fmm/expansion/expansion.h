@@ -46,6 +46,7 @@ yoke_status fmm_operators_create(yoke_context *context, int order, fmm_operators
 yoke_status fmm_operators_create_within(yoke_context *context, int order, int held, fmm_operators **operators);
 /* NULL allowed. */
 void fmm_operators_destroy(fmm_operators *operators);
+int fmm_operators_order(const fmm_operators *operators);
 
 /*
  * A cell, or whatever an expansion is about.  All operators below add to what their results hold.
@@ -67,17 +68,22 @@ void fmm_l2p(const fmm_operators *operators, const fmm_frame *frame, const doubl
  * M2M: from children in `octant` (bit 0: the upper half in x, bit 1 in y, bit 2 in z) to their parents, with twice their scale.  Exact.
  * L2L: from parents to children in `octant`.  Exact.
  * M2L: between cells of equal size, direction = (centre of source - centre of target) / edge, in -3 .. 3, one of them beyond -1 .. 1; their
- *      scale is their edge.  Multipoles beyond the order are left out, and so are terms of the local expansion (docs/methods/expansions.md).
+ *      scale is their edge.  ahead[i] is in the direction from the target to[i], behind[i] in the opposite one; either may be NULL.  Both together take
+ *      two thirds of the time of one after the other.  An order, 0 ... the operators', is that of the nearest cells: degrees above fmm_m2l_order, of the
+ *      multipole expansion and of the local one, are left out (docs/methods/expansions.md).
  *
  * work: fmm_translation_work doubles, aligned to 64 bytes, not shared with another thread.
  */
 size_t fmm_translation_work(const fmm_operators *operators);
 void fmm_m2m(const fmm_operators *operators, int octant, int64_t pairs, const double *const *from, double *const *to, double *work);
 void fmm_l2l(const fmm_operators *operators, int octant, int64_t pairs, const double *const *from, double *const *to, double *work);
-void fmm_m2l(const fmm_operators *operators, const int direction[3], int64_t pairs, const double *const *from, double *const *to,
-             double *work);
-/* M2L of a lower order, 0 ... the operators', between the same expansions: degrees above it are neither read nor written. */
-void fmm_m2l_truncated(const fmm_operators *operators, int order, const int direction[3], int64_t pairs, const double *const *from,
-                       double *const *to, double *work);
+void fmm_m2l(const fmm_operators *operators, int order, const int direction[3], int64_t pairs, const double *const *ahead,
+             const double *const *behind, double *const *to, double *work);
+/*
+ * The order of M2L at a distance, in edges, and in a direction: the given one at the least distance, 2, and less at others, where errors fall faster.  In the
+ * balls that are within two cells they fall like (2 distance - 1)^-order.
+ */
+int fmm_order_at(int order, double distance);
+int fmm_m2l_order(int order, const int direction[3]);
 
 #endif

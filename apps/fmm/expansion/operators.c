@@ -95,6 +95,8 @@ static void find_angle(fmm_operators *o, int vertical, int horizontal, double **
         o->angle[o->angles].rotation = *numbers, o->angle[o->angles++].rotation_back = *numbers + size;
         *numbers += 2 * size;
     }
+    const int order = fmm_order_at(o->order, sqrt(vertical + horizontal));
+    if (o->angle[i].order < order) o->angle[i].order = order;
     t->rotation = o->angle[i].rotation, t->rotation_back = o->angle[i].rotation_back;
 }
 
@@ -105,7 +107,7 @@ static void fill_angles(fmm_operators *o)
 #pragma omp parallel for schedule(dynamic) if (o->order > SERIAL_ORDER)
     for (int i = 0; i < o->angles; i++) {
         double *const table[2] = {o->angle[i].rotation, o->angle[i].rotation_back};
-        fmm_rotation_tables(o->order, sqrt(o->angle[i].horizontal), sqrt(o->angle[i].vertical), 2, rotations, table);
+        fmm_rotation_tables(o->angle[i].order, sqrt(o->angle[i].horizontal), sqrt(o->angle[i].vertical), 2, rotations, table);
     }
 }
 
@@ -175,6 +177,8 @@ void fmm_operators_destroy(fmm_operators *o)
     yoke_release(context, o->numbers);
     yoke_release(context, o);
 }
+
+int fmm_operators_order(const fmm_operators *o) { return o->order; }
 
 /* ------------------------------------------------------------------------------------------------ particles */
 
@@ -248,22 +252,52 @@ size_t fmm_translation_work(const fmm_operators *o) { return 4 * (size_t)fmm_har
 
 void fmm_m2m(const fmm_operators *o, int octant, int64_t pairs, const double *const *from, double *const *to, double *work)
 {
-    o->kernels->translate(&o->m2m[octant], o->order, o->imaginary, pairs, from, to, work);
+    o->kernels->translate(&o->m2m[octant], o->order, o->imaginary, pairs, from, NULL, to, work);
 }
 
 void fmm_l2l(const fmm_operators *o, int octant, int64_t pairs, const double *const *from, double *const *to, double *work)
 {
-    o->kernels->translate(&o->l2l[octant], o->order, o->imaginary, pairs, from, to, work);
+    o->kernels->translate(&o->l2l[octant], o->order, o->imaginary, pairs, from, NULL, to, work);
 }
 
-void fmm_m2l(const fmm_operators *o, const int direction[3], int64_t pairs, const double *const *from, double *const *to, double *work)
+/* Some pairs that are alike. */
+typedef struct batch {
+    int count;
+    const double *ahead[FMM_MAX_BATCH], *behind[FMM_MAX_BATCH];
+    double *to[FMM_MAX_BATCH];
+} batch;
+
+static void flush(const fmm_operators *o, int order, const int direction[3], batch *b, double *work)
 {
-    o->kernels->translate(&o->m2l[direction_index(direction[0], direction[1], direction[2])], o->order, o->imaginary, pairs, from, to,
-                          work);
+    const fmm_translation *translation = &o->m2l[direction_index(direction[0], direction[1], direction[2])];
+    const int both = b->ahead[0] && b->behind[0];
+    (both ? o->kernels->translate_both : o->kernels->translate)(translation, order, o->imaginary, b->count, b->ahead, b->behind, b->to,
+                                                                work);
+    b->count = 0;
 }
 
-void fmm_m2l_truncated(const fmm_operators *o, int order, const int direction[3], int64_t pairs, const double *const *from,
-                       double *const *to, double *work)
+void fmm_m2l(const fmm_operators *o, int order, const int direction[3], int64_t pairs, const double *const *ahead,
+             const double *const *behind, double *const *to, double *work)
 {
-    o->kernels->translate(&o->m2l[direction_index(direction[0], direction[1], direction[2])], order, o->imaginary, pairs, from, to, work);
+    const int needed = fmm_m2l_order(order, direction);
+    batch batches[2]; /* targets with one source, and with both */
+    batches[0].count = batches[1].count = 0;
+    for (int64_t i = 0; i < pairs; i++) {
+        batch *b = &batches[ahead[i] && behind[i]];
+        b->ahead[b->count] = ahead[i], b->behind[b->count] = behind[i], b->to[b->count++] = to[i];
+        if (b->count == FMM_MAX_BATCH) flush(o, needed, direction, b, work);
+    }
+    for (int i = 0; i < 2; i++)
+        if (batches[i].count) flush(o, needed, direction, &batches[i], work);
+}
+
+int fmm_order_at(int order, double distance)
+{
+    return (int)ceil(order * log(3) / log(2 * distance - 1) - 1e-9); /* the same at distance 2, in spite of rounding */
+}
+
+int fmm_m2l_order(int order, const int direction[3])
+{
+    const int *d = direction;
+    return fmm_order_at(order, sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]));
 }

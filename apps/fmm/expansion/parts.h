@@ -9,7 +9,8 @@
 enum {
     FMM_MAX_ANGLES = 25, /* polar angles of the 316 directions of M2L, all mirrored to the upper half */
     FMM_DIRECTIONS = 7 * 7 * 7,
-    FMM_OCTANTS = 8
+    FMM_OCTANTS = 8,
+    FMM_MAX_BATCH = 4 * FMM_MAX_PAIRS /* pairs of M2L that are given to a kernel at once */
 };
 
 struct fmm_operators {
@@ -21,6 +22,7 @@ struct fmm_operators {
     int angles;
     struct {
         int vertical, horizontal; /* squares of the components of the first direction with this angle */
+        int order;                /* the highest that its directions need */
         double *rotation, *rotation_back;
     } angle[FMM_MAX_ANGLES];
     double *octant_rotation[4]; /* of multipoles and of local expansions, and back */

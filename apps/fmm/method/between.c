@@ -16,6 +16,20 @@ static void add_leaves(fmm_method *m, int level, int32_t cell, fmm_walk *walk)
     }
 }
 
+/* Far pairs of a direction and of the opposite one. */
+static void translate_sides(const fmm_method *m, int level, int d, fmm_worker *worker)
+{
+    const int direction[3] = {d % 7 - 3, d / 7 % 7 - 3, d / 49 - 3};
+    const int64_t targets = fmm_far_list_sides(&worker->far, d, worker->target, worker->ahead, worker->behind);
+    for (int64_t i = 0; i < targets; i++) {
+        worker->from[i] = worker->ahead[i] < 0 ? NULL : fmm_multipole(m, level, worker->ahead[i]);
+        worker->from_behind[i] = worker->behind[i] < 0 ? NULL : fmm_multipole(m, level, worker->behind[i]);
+        worker->to[i] = fmm_local(m, level, worker->target[i]);
+    }
+    const fmm_operators *o = m->between[level];
+    if (targets) fmm_m2l(o, fmm_operators_order(o), direction, targets, worker->from, worker->from_behind, worker->to, worker->work);
+}
+
 /* What acts on the local expansions of a group: far pairs, direction by direction, and lists X.  Returns the number of far pairs. */
 static int64_t translate_group(fmm_method *m, const fmm_siblings *group, fmm_worker *worker)
 {
@@ -24,16 +38,7 @@ static int64_t translate_group(fmm_method *m, const fmm_siblings *group, fmm_wor
     fmm_far_list *far = &worker->far;
     memset(fmm_local(m, level, group->first), 0, (size_t)((group->last - group->first) * m->stride) * sizeof(double));
     fmm_far_list_fill(far, &worker->walk, level, parent[group->first], parent[group->last - 1] + 1, FMM_PAIRS_BOTH);
-    for (int d = 0; d < FMM_DIRECTIONS; d++) {
-        int64_t begin = far->start[d], pairs = far->start[d + 1] - begin;
-        const int direction[3] = {d % 7 - 3, d / 7 % 7 - 3, d / 49 - 3};
-        if (!pairs) continue;
-        for (int64_t i = 0; i < pairs; i++) {
-            worker->from[i] = fmm_multipole(m, level, far->source[begin + i]);
-            worker->to[i] = fmm_local(m, level, far->target[begin + i]);
-        }
-        fmm_m2l(m->between[level], direction, pairs, worker->from, worker->to, worker->work);
-    }
+    for (int d = FMM_NO_DIRECTION + 1; d < FMM_DIRECTIONS; d++) translate_sides(m, level, d, worker);
     for (int32_t c = group->first; c < group->last; c++) add_leaves(m, level, c, &worker->walk);
     return far->start[FMM_DIRECTIONS];
 }

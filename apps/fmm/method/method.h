@@ -50,7 +50,7 @@ void fmm_method_destroy(fmm_method *method);
 int fmm_method_deepest(const fmm_box *box, double softening);
 
 /*
- * order [depth + 1]: of the translations between cells of each level; those of levels 0 and 1 are not used.  May be called again.
+ * order [depth + 1]: of the translations between the nearest far cells of each level (fmm_m2l_order); those of levels 0 and 1 are not used.  May be called again.
  * Errors: ARGUMENT (an order outside 0 ... FMM_MAX_ORDER), MEMORY.
  */
 yoke_status fmm_method_set_orders(fmm_method *method, const int *order);

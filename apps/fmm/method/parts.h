@@ -22,7 +22,8 @@ typedef struct fmm_worker {
     double *work; /* of translations */
     fmm_walk walk;
     fmm_far_list far;
-    const double *from[FMM_MAX_TARGETS];
+    int32_t target[FMM_MAX_TARGETS], ahead[FMM_MAX_TARGETS], behind[FMM_MAX_TARGETS];
+    const double *from[FMM_MAX_TARGETS], *from_behind[FMM_MAX_TARGETS];
     double *to[FMM_MAX_TARGETS];
 } fmm_worker;
 

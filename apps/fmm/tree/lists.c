@@ -42,9 +42,9 @@ static void visit_target(fmm_far_list *list, const fmm_walk *walk, int level, in
 static void visit_parent(fmm_far_list *list, const fmm_walk *walk, int level, fmm_pairs pairs, int fill, int64_t *next)
 {
     const int32_t *child = walk->tree->level[level - 1].child + walk->cell[level - 1];
-    for (int n = 0; n < FMM_NEIGHBOURS; n++)
-        for (int32_t t = child[0]; t < child[1] && n != FMM_SELF && walk->near[level - 1][n] >= 0; t++)
-            visit_target(list, walk, level, t, n, pairs, fill, next);
+    for (int32_t t = child[0]; t < child[1]; t++)
+        for (int n = 0; n < FMM_NEIGHBOURS; n++)
+            if (n != FMM_SELF && walk->near[level - 1][n] >= 0) visit_target(list, walk, level, t, n, pairs, fill, next);
 }
 
 void fmm_far_list_fill(fmm_far_list *list, fmm_walk *walk, int level, int64_t first, int64_t last, fmm_pairs pairs)
@@ -65,4 +65,18 @@ void fmm_far_list_fill(fmm_far_list *list, fmm_walk *walk, int level, int64_t fi
         }
         list->start[FMM_DIRECTIONS] = sum;
     }
+}
+
+int64_t fmm_far_list_sides(const fmm_far_list *list, int d, int32_t *target, int32_t *ahead, int32_t *behind)
+{
+    const int opposite = FMM_DIRECTIONS - 1 - d;
+    int64_t a = list->start[d], b = list->start[opposite], count = 0;
+    for (; a < list->start[d + 1] || b < list->start[opposite + 1]; count++) {
+        const int32_t of_a = a < list->start[d + 1] ? list->target[a] : INT32_MAX;
+        const int32_t of_b = b < list->start[opposite + 1] ? list->target[b] : INT32_MAX;
+        target[count] = of_a < of_b ? of_a : of_b;
+        ahead[count] = of_a <= of_b ? list->source[a++] : -1;
+        behind[count] = of_b <= of_a ? list->source[b++] : -1;
+    }
+    return count;
 }

@@ -69,5 +69,10 @@ void fmm_far_list_destroy(yoke_context *context, fmm_far_list *list);
  * the calling thread.
  */
 void fmm_far_list_fill(fmm_far_list *list, fmm_walk *walk, int level, int64_t first, int64_t last, fmm_pairs pairs);
+/*
+ * The pairs of direction d and of the opposite one, target by target: target[i], its source in direction d, ahead[i], and opposite, behind[i]; -1: there is none.
+ * Returns how many targets there are, at most all children of the parents.
+ */
+int64_t fmm_far_list_sides(const fmm_far_list *list, int d, int32_t *target, int32_t *ahead, int32_t *behind);
 
 #endif

@@ -14,9 +14,9 @@ enum {
     SPAN = 2,       /* orders at once */
     LARGEST = FMM_MAX_ORDER - 2,
     MOST_TIMES = 6,
-    DRAWS = 40,            /* cells of all levels; */
-    DRAWS_OF_NEAREST = 96, /* where only the nearest far cells count, which takes less for each */
-    ALIKE = 3              /* draws for an order serve orders that are no further from it */
+    DRAWS = 40,      /* cells of all levels; */
+    DRAWS_HIGH = 96, /* from FMM_HIGH_ORDER on */
+    ALIKE = 3        /* draws for an order serve orders that are no further from it */
 };
 
 #define CERTAINTY 2.0    /* standard errors that are kept away from the request */
@@ -34,7 +34,7 @@ typedef struct search {
     fmm_model model;       /* of that order */
     int drawn;             /* order that cells were drawn for; -1: none yet */
     int draws;
-    fmm_draw draw[DRAWS_OF_NEAREST + FMM_LEAST_DRAWS * (FMM_MAX_DEPTH + 1)];
+    fmm_draw draw[DRAWS_HIGH + FMM_LEAST_DRAWS * (FMM_MAX_DEPTH + 1)];
     bool complete[FMM_MAX_DEPTH + 1]; /* of levels: all cells were drawn */
     bool measured[LARGEST + 1];
     fmm_accuracy known[LARGEST + 1];
@@ -102,8 +102,7 @@ static yoke_status draw(search *s, int order)
 {
     if (s->drawn >= 0 && abs(order - s->drawn) <= ALIKE) return YOKE_OK;
     s->drawn = order;
-    return fmm_draw_cells(&s->expanded, &s->model, order, order < FMM_NEAREST_FROM ? DRAWS : DRAWS_OF_NEAREST, s->draw, &s->draws,
-                          s->complete);
+    return fmm_draw_cells(&s->expanded, &s->model, order, order < FMM_HIGH_ORDER ? DRAWS : DRAWS_HIGH, s->draw, &s->draws, s->complete);
 }
 
 /* The order that others, `highest` among them, are compared with. */

@@ -16,7 +16,7 @@ typedef enum fmm_operation {
     FMM_LIST,    /* lists of far pairs; no size; a unit is a parent, whose children are the targets      */
     FMM_TABLES,  /* tables of the operators, by order; one unit                                          */
     FMM_PAIR,    /* M2L, by order, in batches of full parents; a unit is a target and a source             */
-    FMM_SPARSE,  /* the same in batches of 1 ... 23 pairs, as where cells are missing                       */
+    FMM_SPARSE,  /* the same in batches of 2 ... 46 pairs, as where cells are missing                       */
     FMM_CELL,    /* M2M and L2L, by order; a unit is a child                                             */
     FMM_VISIT,   /* M2P and P2L, by order; a unit is a particle                                           */
     FMM_LEAF_8,  /* P2M and L2P, by order; a unit is a leaf, which have 8 particles in the mean            */

@@ -11,8 +11,9 @@ enum {
     PARENTS = FMM_BENCH_TOGETHER,
     TARGETS = 8 * PARENTS,
     SOURCES = 8 * 6 * 4 * 4, /* children of 4 x 2 x 2 parents that follow each other, and of all those around */
-    MOST_DIRECTIONS = 316,
-    FEWEST_DIRECTIONS = 6,
+    DIRECTIONS = 158,        /* of those opposite to each other one */
+    HIGH_ORDER = 24,         /* from which on fewer parents do */
+    FEW_PARENTS = 4,
     FAMILIES = 9 * PARENTS, /* children of some parents, and these */
     MOST_EXPANSIONS = 8192, /* of a thread ... */
     MUCH_MEMORY = 1 << 22,  /* ... and bytes of them, unless they are few: more than its cache holds, as in real runs */
@@ -32,18 +33,10 @@ typedef struct benched {
     fmm_operation operation;
     int order, gradient;
     const fmm_operators *operators;
-    int directions, direction[MOST_DIRECTIONS][3];
+    int direction[DIRECTIONS][3];
 } benched;
 
 /* --------------------------------------------------------------------------------------------------- directions */
-
-/* All of them, as each has tables of its own, unless a call would be long: the time of a pair grows as the cube of the order. */
-static int directions_of(const benched *b)
-{
-    const double many = 2e6 / pow(b->order + 1, 3);
-    if (b->operation == FMM_SPARSE) return MOST_DIRECTIONS;
-    return many > MOST_DIRECTIONS ? MOST_DIRECTIONS : many < FEWEST_DIRECTIONS ? FEWEST_DIRECTIONS : (int)many;
-}
 
 /* Children of a parent that have a far pair in a direction, where no cell is empty: both octants in a coordinate with |d| < 3, else one. */
 static int pairs_of(const int direction[3])
@@ -53,36 +46,46 @@ static int pairs_of(const int direction[3])
     return ways;
 }
 
-/* Those of the 7^3 directions that a call has, evenly among all that lead to a well separated cell. */
-static void choose_directions(benched *b)
+/* Whether a target can have a source on each side. */
+static int has_sides(const int direction[3]) { return abs(direction[0]) < 3 && abs(direction[1]) < 3 && abs(direction[2]) < 3; }
+
+/* All that lead to a well separated cell, the second of two that are opposite to each other: they differ in their tables and orders. */
+static void list_directions(benched *b)
 {
-    const int wanted = directions_of(b);
-    for (int d = 0, seen = 0; d < 343; d++) {
+    for (int d = 343 / 2 + 1, count = 0; d < 343; d++) {
         const int at[3] = {d % 7 - 3, d / 7 % 7 - 3, d / 49 - 3};
-        if ((abs(at[0]) < 2 && abs(at[1]) < 2 && abs(at[2]) < 2) || seen++ * wanted / MOST_DIRECTIONS < b->directions) continue;
-        for (int c = 0; c < 3; c++) b->direction[b->directions][c] = at[c];
-        b->directions++;
+        if (abs(at[0]) < 2 && abs(at[1]) < 2 && abs(at[2]) < 2) continue;
+        for (int c = 0; c < 3; c++) b->direction[count][c] = at[c];
+        count++;
     }
 }
 
-/* The pairs of batch d. */
+/* The pairs of batch d, on both sides. */
 static int batch_of(const benched *b, int d)
 {
-    return b->operation == FMM_SPARSE ? 1 + d * 7 % MOST_SPARSE : PARENTS * pairs_of(b->direction[d]);
+    const int parents = b->order < HIGH_ORDER ? PARENTS : FEW_PARENTS;
+    return 2 * (b->operation == FMM_SPARSE ? 1 + d * 7 % MOST_SPARSE : parents * pairs_of(b->direction[d]));
+}
+
+/* Its targets with two sources: all that can where no cell is empty, else half of them. */
+static int twice_of(const benched *b, int d)
+{
+    const int pairs = batch_of(b, d);
+    return !has_sides(b->direction[d]) ? 0 : b->operation == FMM_SPARSE ? pairs / 4 : pairs / 2;
 }
 
 static int64_t pairs_of_all(const benched *b)
 {
     int64_t pairs = 0;
-    for (int d = 0; d < b->directions; d++) pairs += batch_of(b, d);
+    for (int d = 0; d < DIRECTIONS; d++) pairs += batch_of(b, d);
     return pairs;
 }
 
 double fmm_bench_batch(fmm_operation operation, int order)
 {
     benched b = {.operation = operation, .order = order};
-    choose_directions(&b);
-    return (double)pairs_of_all(&b) / b.directions;
+    list_directions(&b);
+    return (double)pairs_of_all(&b) / DIRECTIONS;
 }
 
 /* Doubles from an expansion to the next. */
@@ -102,7 +105,7 @@ int64_t fmm_bench_expansions_units(fmm_operation operation, int order)
     if (operation == FMM_CELL) return threads * (expansions / FAMILIES) * 8 * PARENTS;
     if (operation == FMM_VISIT) return (int64_t)threads * VISITS * MANY_PARTICLES;
     if (operation != FMM_PAIR && operation != FMM_SPARSE) return threads * expansions;
-    choose_directions(&b);
+    list_directions(&b);
     return threads * pairs_of_all(&b);
 }
 
@@ -112,16 +115,19 @@ static double *expansion(double *expansions, const pool *own, int64_t i) { retur
 
 static void translate(const benched *b, const pool *own, int directions)
 {
-    const double *from[TARGETS];
+    const double *ahead[TARGETS], *behind[TARGETS];
     double *to[TARGETS];
     int64_t next = 0;
     for (int d = 0; d < directions; d++) {
-        const int pairs = batch_of(b, d);
-        for (int i = 0; i < pairs; i++, next = (next + 5) % SOURCES) { /* not one after the other in memory */
-            from[i] = expansion(own->multipoles, own, next);
+        const int twice = twice_of(b, d), targets = batch_of(b, d) - twice;
+        for (int i = 0; i < targets; i++, next = (next + 5) % SOURCES) { /* not one after the other in memory */
+            const double *const from = expansion(own->multipoles, own, next), *const other =
+                                                                                  expansion(own->multipoles, own, (next + 2) % SOURCES);
+            ahead[i] = i < twice || i % 2 ? from : NULL;
+            behind[i] = i < twice || !(i % 2) ? other : NULL;
             to[i] = expansion(own->locals, own, i);
         }
-        fmm_m2l(b->operators, b->direction[d], pairs, from, to, own->work);
+        fmm_m2l(b->operators, b->order, b->direction[d], targets, ahead, behind, to, own->work);
     }
 }
 
@@ -190,7 +196,7 @@ static void visit_cells(const benched *b, const pool *own)
 static void work(const benched *b, const pool *own)
 {
     if (b->operation == FMM_PAIR || b->operation == FMM_SPARSE)
-        translate(b, own, b->directions);
+        translate(b, own, DIRECTIONS);
     else if (b->operation == FMM_CELL)
         shift(b, own);
     else if (b->operation == FMM_VISIT)
@@ -268,7 +274,7 @@ double fmm_bench_expansions(fmm_bench_pools *pools, fmm_operation operation, int
 {
     double begin_s = 0, shortest_s = INFINITY;
     benched b = {.operation = operation, .order = pools->order, .gradient = gradient, .operators = pools->operators};
-    choose_directions(&b);
+    list_directions(&b);
 #pragma omp parallel num_threads(pools->threads)
     {
         const pool *own = &pools->of_thread[omp_get_thread_num()];

@@ -20,7 +20,7 @@ static void cube_moments(double moment[DEGREES])
     }
 }
 
-/* Adds what cells at a distance contribute with degree k. */
+/* Adds what cells at a distance contribute with degree k; M2L has an order for each distance. */
 static void add_degree(fmm_model *model, int k, double square, double first, const double moment[DEGREES])
 {
     int degrees = model->highest + BEYOND + 1;
@@ -31,7 +31,10 @@ static void add_degree(fmm_model *model, int k, double square, double first, con
     }
     above[degrees] = 0;
     for (int l = degrees - 1; l >= 0; l--) above[l] += above[l + 1];
-    for (int p = 0; p <= model->highest; p++) model->weight[p][k] += k > p ? above[0] : above[p + 1];
+    for (int p = 0; p <= model->highest; p++) {
+        const int order = fmm_order_at(p, sqrt(square));
+        model->weight[p][k] += k > order ? above[0] : above[order + 1];
+    }
 }
 
 void fmm_model_create(int highest, fmm_model *model)
@@ -68,4 +71,4 @@ void fmm_model_powers(const fmm_model *model, const double *multipole, int imagi
     }
 }
 
-double fmm_model_bias(int order) { return 1 / fmax(0.45, 0.26 * pow(1.13, order)); }
+double fmm_model_bias(int order) { return 1 / fmin(5, fmax(0.8, 0.53 * pow(1.1, order))); }

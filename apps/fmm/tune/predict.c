@@ -10,12 +10,12 @@ static double near_of(const fmm_machine *machine, const fmm_cell_counts *cells)
 }
 
 /*
- * Lists and M2L of a level.  Pairs of the same direction of up to 128 cells that follow each other are a batch.  Where there are few pairs, some batches
+ * Lists and M2L of a level.  Pairs of a direction and of the opposite one of up to 128 cells that follow each other are a batch.  Where there are few pairs, some batches
  * have none, by chance.
  */
 static double translations_of(const fmm_machine *machine, int order, double parents, double cells, double targets_and_sources)
 {
-    enum { DIRECTIONS = 316, TOGETHER = 128 };
+    enum { DIRECTIONS = 158, TOGETHER = 128 };
     const double most = ceil(cells / TOGETHER) * DIRECTIONS;
     const double batches = most > 0 ? most * (1 - exp(-targets_and_sources / most)) : 0;
     return parents * machine->list + targets_and_sources * machine->pair[order] + batches * machine->batch[order];

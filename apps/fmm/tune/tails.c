@@ -2,7 +2,6 @@
 
 #include <math.h>
 #include <omp.h>
-#include <stdbool.h>
 #include <string.h>
 
 #include "tree/lists.h"
@@ -30,67 +29,43 @@ typedef struct places {
 typedef struct bench {
     fmm_walk walk;
     fmm_far_list list;
-    int64_t pairs;
-    int32_t *target, *direction; /* [TARGETS * FMM_MAX_FAR / 8] */
-    const double **source;       /* the same: multipole expansions */
-    double *local;               /* of the highest order, and of another */
+    const double *(*source)[TARGETS]; /* [FMM_DIRECTIONS] multipole expansions of far cells; NULL: there is none */
+    double *local;                    /* of the highest order, and of another */
     double *work;
-    const double *from[TARGETS];
-    double *to[TARGETS];
     places *places;    /* [TARGETS] */
     double *coarser;   /* local expansions of leaves of the list X, of the highest order */
     double *multipole; /* of a cell of the list W, without low degrees */
 } bench;
 
-/* With high orders only the nearest far cells err: the others' terms are smaller by (2 / sqrt(8))^order or more. */
-static bool acts(const survey *s, int d)
+/* The far cells of some targets, by direction. */
+static void find_sources(const survey *s, bench *b, int first, int last)
 {
-    int x = d % 7 - 3, y = d / 7 % 7 - 3, z = d / 49 - 3;
-    return s->options->order[0] < FMM_NEAREST_FROM || x * x + y * y + z * z < 8;
-}
-
-/* The far pairs of some targets, by direction. */
-static void list_pairs(const survey *s, bench *b, int first, int last)
-{
-    int64_t next[FMM_DIRECTIONS + 1] = {0};
-    for (int fill = 0; fill < 2; fill++) {
-        for (int t = first; t < last; t++) {
-            const int l = s->options->draw[t].level;
-            const int32_t cell = s->options->draw[t].number, parent = s->tree->level[l].parent[cell];
-            fmm_far_list_fill(&b->list, &b->walk, l, parent, parent + 1, FMM_PAIRS_BOTH);
-            for (int d = 0; d < FMM_DIRECTIONS; d++)
-                for (int64_t i = b->list.start[d]; i < b->list.start[d + 1] && acts(s, d); i++) {
-                    if (b->list.target[i] != cell) continue;
-                    int64_t at = next[d]++;
-                    if (!fill) continue;
-                    b->target[at] = t - first, b->direction[at] = d;
-                    b->source[at] = s->expanded->multipole[l] + b->list.source[i] * s->expanded->stride;
-                }
-        }
-        int64_t sum = 0;
-        for (int d = 0; d < FMM_DIRECTIONS && !fill; d++) {
-            int64_t count = next[d];
-            next[d] = sum;
-            sum += count;
-        }
-        if (!fill) b->pairs = sum;
+    memset(b->source, 0, FMM_DIRECTIONS * sizeof *b->source);
+    for (int t = first; t < last; t++) {
+        const int l = s->options->draw[t].level;
+        const int32_t cell = s->options->draw[t].number, parent = s->tree->level[l].parent[cell];
+        fmm_far_list_fill(&b->list, &b->walk, l, parent, parent + 1, FMM_PAIRS_BOTH);
+        for (int d = 0; d < FMM_DIRECTIONS; d++)
+            for (int64_t i = b->list.start[d]; i < b->list.start[d + 1]; i++)
+                if (b->list.target[i] == cell)
+                    b->source[d][t - first] = s->expanded->multipole[l] + b->list.source[i] * s->expanded->stride;
     }
 }
 
 /* Local expansions of some targets with an order, held with the highest. */
-static void translate(const survey *s, bench *b, int64_t targets, int order, double *local)
+static void translate(const survey *s, bench *b, int targets, int order, double *local)
 {
-    int size = 2 * fmm_harmonics(s->expanded->order);
+    const int size = 2 * fmm_harmonics(s->expanded->order);
+    const double *ahead[TARGETS], *behind[TARGETS];
+    double *to[TARGETS];
     memset(local, 0, (size_t)targets * (size_t)size * sizeof *local);
-    for (int64_t first = 0; first < b->pairs;) {
-        int d = b->direction[first], vector[3] = {d % 7 - 3, d / 7 % 7 - 3, d / 49 - 3};
-        int64_t count = 0;
-        for (; first + count < b->pairs && b->direction[first + count] == d; count++) {
-            b->from[count] = b->source[first + count];
-            b->to[count] = local + b->target[first + count] * size;
+    for (int d = FMM_NO_DIRECTION + 1; d < FMM_DIRECTIONS; d++) {
+        int count = 0;
+        for (int t = 0; t < targets; t++) {
+            ahead[count] = b->source[d][t], behind[count] = b->source[FMM_DIRECTIONS - 1 - d][t], to[count] = local + t * size;
+            count += ahead[count] || behind[count];
         }
-        fmm_m2l_truncated(s->operators, order, vector, count, b->from, b->to, b->work);
-        first += count;
+        if (count) fmm_m2l(s->operators, order, (const int[3]){d % 7 - 3, d / 7 % 7 - 3, d / 49 - 3}, count, ahead, behind, to, b->work);
     }
 }
 
@@ -196,7 +171,7 @@ static void survey_targets(const survey *s, bench *b, int first, int last)
     const fmm_survey_options *o = s->options;
     int targets = last - first, size = 2 * fmm_harmonics(s->expanded->order), count[TARGETS];
     double *lacking = b->local + TARGETS * size;
-    list_pairs(s, b, first, last);
+    find_sources(s, b, first, last);
     translate(s, b, targets, o->reference, b->local);
     memset(b->coarser, 0, (size_t)(targets * size) * sizeof *b->coarser);
     for (int t = 0; t < targets; t++) {
@@ -238,9 +213,7 @@ static fmm_tail collect(const fmm_survey_options *o, const fmm_tail *of, int ord
 static void bench_destroy(yoke_context *context, bench *b)
 {
     fmm_far_list_destroy(context, &b->list);
-    yoke_release(context, b->target);
     yoke_release(context, b->source);
-    yoke_release(context, b->direction);
     yoke_release(context, b->local);
     yoke_release(context, b->work);
     yoke_release(context, b->places);
@@ -251,12 +224,10 @@ static void bench_destroy(yoke_context *context, bench *b)
 static yoke_status bench_create(const survey *s, bench *b)
 {
     yoke_context *context = s->tree->context;
-    int64_t most = TARGETS * FMM_MAX_FAR / 8, size = 2 * fmm_harmonics(s->expanded->order);
+    int64_t size = 2 * fmm_harmonics(s->expanded->order);
     fmm_walk_start(&b->walk, s->tree);
     yoke_status status = fmm_far_list_create(context, 1, &b->list);
-    if (!status) status = yoke_allocate(context, most, sizeof *b->target, &b->target);
-    if (!status) status = yoke_allocate(context, most, sizeof *b->source, &b->source);
-    if (!status) status = yoke_allocate(context, most, sizeof *b->direction, &b->direction);
+    if (!status) status = yoke_allocate(context, FMM_DIRECTIONS, sizeof *b->source, &b->source);
     if (!status) status = yoke_allocate(context, 2 * TARGETS * size, sizeof *b->local, &b->local);
     if (!status) status = yoke_allocate(context, (int64_t)fmm_translation_work(s->operators), sizeof *b->work, &b->work);
     if (!status) status = yoke_allocate(context, TARGETS, sizeof *b->places, &b->places);

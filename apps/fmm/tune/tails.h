@@ -10,8 +10,8 @@
 #include "tune/draw.h"
 
 enum {
-    FMM_MAX_TAILS = 16,   /* orders at once */
-    FMM_NEAREST_FROM = 10 /* order from which on only far cells less than sqrt(8) edges away are looked at: others err less by far */
+    FMM_MAX_TAILS = 16, /* orders at once */
+    FMM_HIGH_ORDER = 10 /* from which on charges in the corners of cells have most of the error */
 };
 
 /*

@@ -25,4 +25,5 @@ typedef double loose_vector
 #define PASTE_2(a, b) a##_##b
 #define PASTE(a, b) PASTE_2(a, b)
 extern const fmm_kernels PASTE(fmm_kernels, FMM_ISA);
-const fmm_kernels PASTE(fmm_kernels, FMM_ISA) = {.pairs = WIDE * LANES, .gather = gather, .evaluate = evaluate, .translate = translate};
+const fmm_kernels PASTE(fmm_kernels, FMM_ISA) = {
+    .pairs = WIDE * LANES, .gather = gather, .evaluate = evaluate, .translate = translate, .translate_both = translate_both};

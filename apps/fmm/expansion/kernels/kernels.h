@@ -45,8 +45,12 @@ typedef struct fmm_kernels {
     /* Adds sums over harmonics of degrees 0 .. degree; factors[harmonic][FMM_FACTORS]. */
     void (*evaluate)(const fmm_recurrence *recurrence, int degree, const fmm_frame *frame, const double *factors,
                      const fmm_targets *targets);
+    /* from[i] to to[i]; of M2L where from[i] is NULL behind[i], a source opposite to the translation's vector.  behind: NULL allowed. */
     void (*translate)(const fmm_translation *translation, int order, int imaginary, int64_t pairs, const double *const *from,
-                      double *const *to, double *work);
+                      const double *const *behind, double *const *to, double *work);
+    /* M2L of both to to[i]. */
+    void (*translate_both)(const fmm_translation *translation, int order, int imaginary, int64_t pairs, const double *const *from,
+                           const double *const *behind, double *const *to, double *work);
 } fmm_kernels;
 
 /* Those that this machine can run, from plain to wide.  Returns how many. */

@@ -1,107 +1,90 @@
 /*
  * translate.h - translations of several pairs at once, a pair in each lane; part of expansion.c.
  *
- * Work holds the real parts of all harmonics, then the imaginary parts, each as WIDE (or 1) vectors of pairs; and that twice.
+ * Work holds the real parts of all harmonics and then the imaginary parts, each as some vectors of lanes.  Rotations are done in place degree by degree, the
+ * axial translation order by order, by way of a few vectors beside them: so expansions up to order 16 stay in the first cache.
  */
-enum { WIDE = 2, MAX_ROWS = 6 }; /* vectors of pairs; rows at a time, so that their sums stay in registers */
+enum {
+    WIDE = 2,                             /* vectors of targets */
+    MAX_WIDE = 2 * WIDE,                  /* vectors of sources: those of one target lie on both sides of it */
+    MAX_ROWS = 8,                         /* of a matrix at a time */
+    MAX_SUMS = LANES == 8 ? 20 : 12,      /* that stay in registers */
+    MOST_VALUES = 2 * (FMM_MAX_ORDER + 1) /* of a degree: real and imaginary parts */
+};
 _Static_assert(WIDE *LANES <= FMM_MAX_PAIRS, "fmm_translation_work is for FMM_MAX_PAIRS");
 
 /* ------------------------------------------------------------------------------------------------ products */
 
-/* One group of `rows` rows of a product of a matrix with vectors; `wide` vectors of pairs each. */
-INLINE void dense_rows(int rows, int wide, int columns, const double *matrix, const vector *in, vector *out)
+/* `rows` rows of a product of a matrix with `wide` columns of vectors; values follow one another at in[step], out[step]. */
+INLINE void dense_rows(int rows, int wide, int in_step, int out_step, int columns, const double *matrix, const vector *in, vector *out)
 {
-    vector sum[MAX_ROWS][WIDE];
+    vector sum[MAX_ROWS][MAX_WIDE];
     for (int r = 0; r < rows; r++)
         for (int v = 0; v < wide; v++) sum[r][v] = spread(matrix[r * columns]) * in[v];
     for (int c = 1; c < columns; c++)
         for (int r = 0; r < rows; r++) {
             vector factor = spread(matrix[r * columns + c]);
-            for (int v = 0; v < wide; v++) sum[r][v] += factor * in[c * wide + v];
+            for (int v = 0; v < wide; v++) sum[r][v] += factor * in[c * in_step + v];
         }
     for (int r = 0; r < rows; r++)
-        for (int v = 0; v < wide; v++) out[r * wide + v] = sum[r][v];
+        for (int v = 0; v < wide; v++) out[r * out_step + v] = sum[r][v];
 }
 
-/*
- * Output degrees l .. l + rows - 1 of order m from input degrees first .. last, of an axial translation.  Harmonics of one order lie apart: those of
- * degree l at fmm_harmonic(l, m).
- */
-INLINE void axial_rows(int rows, int wide, const fmm_translation *t, int l, int m, int first, int last, const vector *in, vector *out)
+/* A column of an axial translation: harmonics of one order m from degree m on, those of degree k at [(k - m) * wide]. */
+typedef struct column {
+    int m;
+    const vector *even, *odd; /* what rows of even and of odd degrees are sums of */
+    vector side[WIDE];        /* factors of the results of odd degrees */
+    vector *out;              /* result of degree l at [fmm_harmonic(l, m) * step] */
+} column;
+
+/* Output degrees l .. l + rows - 1 from input degrees first .. last. */
+INLINE void axial_rows(int rows, int wide, int step, const fmm_translation *t, const column *c, int l, int first, int last)
 {
+    const vector *even = l & 1 ? c->odd : c->even,
+                 *odd = l & 1 ? c->even : c->odd; /* of the first row and every second one, and of the others */
     vector sum[MAX_ROWS][WIDE];
     for (int r = 0; r < rows; r++)
         for (int v = 0; v < wide; v++) sum[r][v] = spread(0);
-    for (int k = first, i = fmm_harmonic(first, m); k <= last; i += ++k)
+    for (int k = first; k <= last; k++)
         for (int r = 0; r < rows; r++) {
             vector factor = spread(t->axial[t->out_step * (l + r) + t->in_step * k]);
-            for (int v = 0; v < wide; v++) sum[r][v] += factor * in[i * wide + v];
+            for (int v = 0; v < wide; v++) sum[r][v] += factor * (r & 1 ? odd : even)[(k - c->m) * wide + v];
         }
-    for (int r = 0, i = fmm_harmonic(l, m); r < rows; i += l + ++r)
-        for (int v = 0; v < wide; v++) out[i * wide + v] = sum[r][v];
+    for (int r = 0, i = fmm_harmonic(l, c->m); r < rows; i += l + ++r)
+        for (int v = 0; v < wide; v++) c->out[i * step + v] = (l + r) & 1 ? sum[r][v] * c->side[v] : sum[r][v];
 }
 
 /* call(rows, ...) with a constant number of rows. */
-#define BY_ROWS(rows, call, ...)     \
-    switch (rows) {                  \
-    case 1:                          \
-        call(1, __VA_ARGS__);        \
-        break;                       \
-    case 2:                          \
-        call(2, __VA_ARGS__);        \
-        break;                       \
-    case 3:                          \
-        call(3, __VA_ARGS__);        \
-        break;                       \
-    case 4:                          \
-        call(4, __VA_ARGS__);        \
-        break;                       \
-    case 5:                          \
-        call(5, __VA_ARGS__);        \
-        break;                       \
-    default:                         \
-        call(MAX_ROWS, __VA_ARGS__); \
-        break;                       \
+#define CASE_ROWS(rows, call, ...) \
+    case rows:                     \
+        call(rows, __VA_ARGS__);   \
+        break;
+#define BY_ROWS(rows, call, ...)        \
+    switch (rows) {                     \
+        CASE_ROWS(1, call, __VA_ARGS__) \
+        CASE_ROWS(2, call, __VA_ARGS__) \
+        CASE_ROWS(3, call, __VA_ARGS__) \
+        CASE_ROWS(4, call, __VA_ARGS__) \
+        CASE_ROWS(5, call, __VA_ARGS__) \
+        CASE_ROWS(6, call, __VA_ARGS__) \
+        CASE_ROWS(7, call, __VA_ARGS__) \
+        CASE_ROWS(8, call, __VA_ARGS__) \
     }
 
 /* Rows in the next of the groups of nearly equal size into which `left` rows are cut. */
-INLINE int rows_next(int left)
+INLINE int rows_next(int wide, int left)
 {
-    int groups = (left + MAX_ROWS - 1) / MAX_ROWS;
+    int most = MAX_SUMS / wide < MAX_ROWS ? MAX_SUMS / wide : MAX_ROWS, groups = (left + most - 1) / most;
     return (left + groups - 1) / groups;
 }
 
-INLINE void dense(int wide, int n, const double *matrix, const vector *in, vector *out)
+INLINE void dense(int wide, int in_step, int out_step, int n, const double *matrix, const vector *in, vector *out)
 {
     for (int row = 0, rows; row < n; row += rows) {
-        rows = rows_next(n - row);
-        BY_ROWS(rows, dense_rows, wide, n, matrix + row * n, in, out + row * wide)
+        rows = rows_next(wide, n - row);
+        BY_ROWS(rows, dense_rows, wide, in_step, out_step, n, matrix + row * n, in, out + row * out_step)
     }
-}
-
-/* Rotates about y: see rotation.h for the table. */
-INLINE void rotate(int wide, int order, const double *table, const vector *in, vector *out)
-{
-    int n = fmm_harmonics(order);
-    for (int l = 0; l <= order; l++) {
-        int i = fmm_harmonic(l, 0);
-        dense(wide, l + 1, table, in + i * wide, out + i * wide);
-        table += (l + 1) * (l + 1);
-        dense(wide, l, table, in + (n + i + 1) * wide, out + (n + i + 1) * wide);
-        table += l * l;
-    }
-}
-
-INLINE void axial(int wide, int order, const fmm_translation *t, const vector *in, vector *out)
-{
-    int n = fmm_harmonics(order);
-    for (int m = 0; m <= order; m++)
-        for (int l = m, rows; l <= order; l += rows) {
-            rows = rows_next(order + 1 - l);
-            int first = t->out_step < 0 ? l : m, last = t->in_step < 0 ? l + rows - 1 : order;
-            BY_ROWS(rows, axial_rows, wide, t, l, m, first, last, in, out)
-            if (m > 0) BY_ROWS(rows, axial_rows, wide, t, l, m, first, last, in + n * wide, out + n * wide)
-        }
 }
 
 /* -------------------------------------------------------------------------------- expansions to lanes and back */
@@ -177,62 +160,137 @@ INLINE void to_lanes(int wide, int begin, int count, const double *const *from, 
 }
 
 /* Adds them to `pairs` expansions. */
-INLINE void from_lanes(int wide, int begin, int count, int pairs, const vector *in, double *const *to)
+INLINE void from_lanes(int wide, int step, int begin, int count, int pairs, const vector *in, double *const *to)
 {
     for (int v = 0; v < wide; v++)
         for (int c = 0; c < count; c += LANES) {
             int some = count - c < LANES ? count - c : LANES;
             vector block[LANES];
-            for (int j = 0; j < LANES; j++) block[j] = in[(c + (j < some ? j : 0)) * wide + v];
+            for (int j = 0; j < LANES; j++) block[j] = in[(c + (j < some ? j : 0)) * step + v];
             transpose(block);
             for (int i = 0; i < LANES; i++)
                 if (v * LANES + i < pairs) add_some(to[v * LANES + i] + begin + c, some, block[i]);
         }
 }
 
-/* Rotates about z and multiplies with the factors of degrees, in place. */
-INLINE void azimuth(int wide, int order, const fmm_translation *t, const double *degree, double sign, vector *values)
+/* ---------------------------------------------------------------------------------------------- translation */
+
+/* Rotates a degree about z and multiplies it with a factor; real parts, and imaginary parts from `im` on. */
+INLINE void turn(int wide, int in_step, int out_step, int l, const fmm_translation *t, double degree, double sign, const vector *in,
+                 const vector *in_im, vector *out, vector *out_im)
 {
-    int n = fmm_harmonics(order);
-    for (int l = 0, i = 0; l <= order; l++)
-        for (int m = 0; m <= l; m++, i++) {
-            vector c = spread(degree[l] * t->cosine[m]), s = spread(sign * degree[l] * t->sine[m]);
-            for (int v = 0; v < wide; v++) {
-                vector re = values[i * wide + v], im = values[(n + i) * wide + v];
-                values[i * wide + v] = c * re - s * im;
-                values[(n + i) * wide + v] = c * im + s * re;
+    for (int m = 0; m <= l; m++) {
+        vector c = spread(degree * t->cosine[m]), s = spread(sign * degree * t->sine[m]);
+        for (int v = 0; v < wide; v++) {
+            vector re = in[m * in_step + v], im = in_im[m * in_step + v];
+            out[m * out_step + v] = c * re - s * im;
+            out_im[m * out_step + v] = c * im + s * re;
+        }
+    }
+}
+
+/* Rotates about z and then about y (rotation.h has the table). */
+INLINE void turn_in(int wide, int order, const fmm_translation *t, vector *values)
+{
+    const double *table = t->rotation;
+    vector own[MOST_VALUES * MAX_WIDE];
+    for (int l = 0; l <= order; l++) {
+        vector *real = values + fmm_harmonic(l, 0) * wide, *imaginary = real + fmm_harmonics(order) * wide;
+        turn(wide, wide, wide, l, t, t->degree_in[l], -1, real, imaginary, own, own + (l + 1) * wide);
+        for (int part = 0, rows = l + 1; part < 2; part++, table += rows * rows, rows--)
+            dense(wide, wide, wide, rows, table, own + part * (l + 2) * wide, part ? imaginary + wide : real);
+    }
+}
+
+/* And back, where vectors of a value are followed by others. */
+INLINE void turn_out(int wide, int step, int order, const fmm_translation *t, vector *values)
+{
+    const double *table = t->rotation_back;
+    vector own[MOST_VALUES * WIDE];
+    for (int l = 0; l <= order; l++) {
+        vector *real = values + fmm_harmonic(l, 0) * step, *imaginary = real + fmm_harmonics(order) * step;
+        for (int v = 0; v < wide; v++) own[(l + 1) * wide + v] = spread(0); /* the imaginary part of order 0, which no rotation writes */
+        for (int part = 0, rows = l + 1; part < 2; part++, table += rows * rows, rows--)
+            dense(wide, step, wide, rows, table, part ? imaginary + step : real, own + part * (l + 2) * wide);
+        turn(wide, wide, step, l, t, t->degree_out[l], 1, own, own + (l + 1) * wide, real, imaginary);
+    }
+}
+
+/*
+ * Along the z axis.  A source on the other side of the target has (-1)^(l + k) times the factor of output degree l and input degree k.  So those on both
+ * sides are translated together: where l + k is even their sum is, else their difference.
+ */
+INLINE void axial(int wide, int both, int order, const fmm_translation *t, const vector side[WIDE], vector *values)
+{
+    const int n = fmm_harmonics(order), step = both ? 2 * wide : wide;
+    vector even[(FMM_MAX_ORDER + 1) * WIDE], odd[(FMM_MAX_ORDER + 1) * WIDE];
+    column c = {.even = even, .odd = both ? odd : even};
+    for (int v = 0; v < wide; v++) c.side[v] = side[v];
+    for (c.m = 0; c.m <= order; c.m++)
+        for (int imaginary = 0; imaginary <= (c.m > 0); imaginary++) {
+            c.out = values + imaginary * n * step;
+            for (int k = c.m; k <= order; k++)
+                for (int v = 0; v < wide; v++) {
+                    const vector *in = c.out + fmm_harmonic(k, c.m) * step + v;
+                    const int at = (k - c.m) * wide + v;
+                    if (both) {
+                        vector sum = in[0] + in[wide], difference = in[0] - in[wide];
+                        even[at] = k & 1 ? difference : sum;
+                        odd[at] = k & 1 ? sum : difference;
+                    } else
+                        even[at] = k & 1 ? in[0] * side[v] : in[0];
+                }
+            for (int l = c.m, rows; l <= order; l += rows) {
+                rows = rows_next(wide, order + 1 - l);
+                int first = t->out_step < 0 ? l : c.m, last = t->in_step < 0 ? l + rows - 1 : order;
+                BY_ROWS(rows, axial_rows, wide, step, t, &c, l, first, last)
             }
         }
 }
 
-INLINE void translate_wide(int wide, const fmm_translation *t, int order, int imaginary, int pairs, const double *const *from,
-                           double *const *to, double *work)
+/* Of sources ahead, in the direction of the vector, or behind, where from[i] is NULL; or both of them, where `both`. */
+INLINE void translate_wide(int wide, int both, const fmm_translation *t, int order, int imaginary, int pairs, const double *const *from,
+                           const double *const *behind, double *const *to, double *work)
 {
-    int n = fmm_harmonics(order);
-    vector *a = (vector *)work, *b = a + 2 * n * wide;
-    int together = imaginary == n ? 2 * n : n; /* values that follow one another */
-    const double *lane[WIDE * LANES];          /* lanes without a pair have the first one's expansion */
-    for (int i = 0; i < wide * LANES; i++) lane[i] = from[i < pairs ? i : 0];
-    to_lanes(wide, 0, together, lane, a);
-    if (together == n) to_lanes(wide, imaginary, n, lane, a + n * wide);
-    azimuth(wide, order, t, t->degree_in, -1, a);
-    rotate(wide, order, t->rotation, a, b);
-    axial(wide, order, t, b, a);
-    rotate(wide, order, t->rotation_back, a, b);
-    for (int l = 0; l <= order; l++) /* sine parts of order 0, which no rotation writes */
-        for (int v = 0; v < wide; v++) b[(n + fmm_harmonic(l, 0)) * wide + v] = spread(0);
-    azimuth(wide, order, t, t->degree_out, 1, b);
-    from_lanes(wide, 0, together, pairs, b, to);
-    if (together == n) from_lanes(wide, imaginary, n, pairs, b + n * wide, to);
+    const int n = fmm_harmonics(order), step = both ? 2 * wide : wide;
+    const int together = imaginary == n ? 2 * n : n; /* values that follow one another */
+    vector *values = (vector *)work, side[WIDE] = {{0}};
+    const double *lane[MAX_WIDE * LANES];
+    for (int i = 0; i < wide * LANES; i++) {
+        const int pair = i < pairs ? i : 0; /* lanes without a pair have the first one's expansion */
+        lane[i] = from[pair] ? from[pair] : behind[pair];
+        side[i / LANES][i % LANES] = from[pair] ? 1 : -1;
+        if (both) lane[wide * LANES + i] = behind[pair];
+    }
+    to_lanes(step, 0, together, lane, values);
+    if (together == n) to_lanes(step, imaginary, n, lane, values + n * step);
+    turn_in(step, order, t, values);
+    axial(wide, both, order, t, side, values);
+    turn_out(wide, step, order, t, values);
+    from_lanes(wide, step, 0, together, pairs, values, to);
+    if (together == n) from_lanes(wide, step, imaginary, n, pairs, values + n * step, to);
 }
 
-static void translate(const fmm_translation *translation, int order, int imaginary, int64_t pairs, const double *const *from,
-                      double *const *to, double *work)
+INLINE void translate_all(int both, const fmm_translation *t, int order, int imaginary, int64_t pairs, const double *const *from,
+                          const double *const *behind, double *const *to, double *work)
 {
     int64_t first = 0;
     for (; pairs - first > LANES; first += WIDE * LANES) {
-        int some = pairs - first < WIDE * LANES ? (int)(pairs - first) : WIDE * LANES;
-        translate_wide(WIDE, translation, order, imaginary, some, from + first, to + first, work);
+        const int some = pairs - first < WIDE * LANES ? (int)(pairs - first) : WIDE * LANES;
+        translate_wide(WIDE, both, t, order, imaginary, some, from + first, behind ? behind + first : NULL, to + first, work);
     }
-    if (first < pairs) translate_wide(1, translation, order, imaginary, (int)(pairs - first), from + first, to + first, work);
+    if (first < pairs)
+        translate_wide(1, both, t, order, imaginary, (int)(pairs - first), from + first, behind ? behind + first : NULL, to + first, work);
+}
+
+static void translate(const fmm_translation *translation, int order, int imaginary, int64_t pairs, const double *const *from,
+                      const double *const *behind, double *const *to, double *work)
+{
+    translate_all(0, translation, order, imaginary, pairs, from, behind, to, work);
+}
+
+static void translate_both(const fmm_translation *translation, int order, int imaginary, int64_t pairs, const double *const *from,
+                           const double *const *behind, double *const *to, double *work)
+{
+    translate_all(1, translation, order, imaginary, pairs, from, behind, to, work);
 }
