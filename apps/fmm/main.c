@@ -1,9 +1,10 @@
 /*
- * main.c - the command yoke fmm.
+ * main.c - the command yoke fmm; or measures its operations (calibrate.h).
  */
 #include <omp.h>
 #include <string.h>
 
+#include "calibrate.h"
 #include "common/interrupt.h"
 #include "common/program.h"
 #include "run.h"
@@ -24,4 +25,8 @@ static yoke_status start(yoke_context *context, app_terminal *terminal, int argc
     return status ? status : fmm_frames_run(context, terminal, &line, argc, argv);
 }
 
-int main(int argc, char **argv) { return app_program("yoke fmm", start, argc, argv); }
+int main(int argc, char **argv)
+{
+    const int calibrates = argc > 1 && !strcmp(argv[1], "calibrate"); /* as which `yoke calibrate` starts it */
+    return calibrates ? app_program("yoke calibrate", fmm_calibrate, argc - 1, argv + 1) : app_program("yoke fmm", start, argc, argv);
+}

@@ -18,6 +18,7 @@ static const app_calibrate_kernel kernels[] = {
 static const app_calibrate_other others[] = {
     {"axmebe", "element-by-element product of yoke fem; a unit is an element", "yoke-fem"},
     {"axmebe-coarse", "the same on coarser multigrid levels", "yoke-fem"},
+    {"fmm", "all operations of yoke fmm on the cores", "yoke-fmm"},
     {0},
 };
 
