@@ -16,7 +16,8 @@
 
 typedef struct command_line {
     app_list operands;
-    int64_t n, m, k, block, seed;
+    int64_t n, m, k, block, seed, kernel;
+    app_list limits;
     const char *precision, *output;
     bool check, ceiling;
     dense_words words;
@@ -41,7 +42,8 @@ typedef struct work {
 
 static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc, char **argv, command_line *line, bool *answered)
 {
-    app_option options[9 + DENSE_DEVICE_OPTIONS + 1] = {
+    enum { OWN = 11 };
+    app_option options[OWN + DENSE_DEVICE_OPTIONS + 1] = {
         {.name = "n",
          .value = "N",
          .help = "columns of B and C; alone: all matrices have N rows and columns",
@@ -72,10 +74,20 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
          .number = &line->block,
          .minimum = 1,
          .maximum = DENSE_MAX_BLOCK},
+        {.name = "memory-limit",
+         .value = "DEVICE=BYTES",
+         .help = "memory that a GPU may take; B goes through in panels where it does not fit; may be given for several",
+         .list = &line->limits},
+        {.name = "kernel",
+         .value = "V",
+         .help = "of GPUs: 1: all moves for each panel of B; 2: C stays; 3 (by default): and copies overlap",
+         .number = &line->kernel,
+         .minimum = 1,
+         .maximum = 3},
         {.name = "check", .help = "check the product with a random vector (Freivalds)", .flag = &line->check},
         {.name = "ceiling", .help = "also call the cores' BLAS once for all of it, and compare", .flag = &line->ceiling},
     };
-    dense_device_options(options + 9, &line->words, terminal);
+    dense_device_options(options + OWN, &line->words, terminal);
     const app_usage usage = {
         .program = "yoke dense gemm",
         .operands = "[A.npy B.npy]",
@@ -184,15 +196,56 @@ static yoke_status measure_ceiling(work *w)
     return YOKE_OK;
 }
 
+/* DEVICE=BYTES; the text before the sign is kept in names. */
+static yoke_status read_limits(const work *w, char names[][64], dense_memory_limit *limits)
+{
+    const app_list *list = &w->line->limits;
+    const yoke_run_device *devices = NULL;
+    int64_t count = 0;
+    yoke_status status = yoke_run_devices(w->run, &devices, &count);
+    for (int i = 0; i < list->count && !status; i++) {
+        const char *sign = strchr(list->text[i], '=');
+        double bytes = 0;
+        int64_t found = 0;
+        if (!sign || sign - list->text[i] >= 64)
+            return yoke_fail(w->context, YOKE_ERROR_INPUT, "--memory-limit %s: expected DEVICE=BYTES, as in cuda:0=4e9", list->text[i]);
+        snprintf(names[i], 64, "%.*s", (int)(sign - list->text[i]), list->text[i]);
+        status = app_option_real(w->context, "memory-limit", sign + 1, 1, 1e18, &bytes);
+        while (found < count && strcmp(devices[found].info->name, names[i]) != 0) found++;
+        if (!status && (found == count || !devices[found].accelerator))
+            return yoke_fail(w->context, YOKE_ERROR_INPUT, "--memory-limit %s: %s", list->text[i],
+                             found == count ? "this device does not work here; --devices names those that do"
+                                            : "a device that works in the memory of this process has no limit of its own");
+        limits[i] = (dense_memory_limit){names[i], (int64_t)bytes};
+    }
+    return status;
+}
+
+static yoke_status multiply(work *w)
+{
+    char names[DENSE_MAX_DEVICES][64];
+    dense_memory_limit limits[DENSE_MAX_DEVICES];
+    const dense_gemm_options options = {.block = w->line->block ? w->line->block : DENSE_GEMM_BLOCK,
+                                        .version = (int)w->line->kernel,
+                                        .num_limits = w->line->limits.count,
+                                        .limits = limits,
+                                        .progress = show_progress,
+                                        .user = w};
+    if (w->line->limits.count > DENSE_MAX_DEVICES)
+        return yoke_fail(w->context, YOKE_ERROR_INPUT, "--memory-limit: given %d times; at most %d", w->line->limits.count,
+                         DENSE_MAX_DEVICES);
+    yoke_status status = read_limits(w, names, limits);
+    if (status) return status;
+    return dense_gemm(w->context, w->run, w->why_no_blas ? NULL : &w->blas, w->why_no_blas, &options, &w->a, &w->b, &w->c, w->shared);
+}
+
 static yoke_status compute(work *w)
 {
-    const dense_gemm_options options = {.block = w->line->block ? w->line->block : DENSE_GEMM_BLOCK, .progress = show_progress, .user = w};
     const uint64_t seed = UINT64_C(0x5eed) + (w->line->seed >= 0 ? (uint64_t)w->line->seed : 1);
     yoke_status status = yoke_allocate(w->context, 1, sizeof *w->shared, &w->shared);
     if (!status) status = dense_devices_open(w->context, &w->line->words, &w->run);
     w->why_no_blas = app_blas_open(&w->blas);
-    if (!status)
-        status = dense_gemm(w->context, w->run, w->why_no_blas ? NULL : &w->blas, w->why_no_blas, &options, &w->a, &w->b, &w->c, w->shared);
+    if (!status) status = multiply(w);
     if (!status && w->line->ceiling) status = measure_ceiling(w);
     if (!status && w->line->check) status = dense_freivalds_check(&w->a, &w->b, &w->c, seed, &w->freivalds);
     return status;
@@ -247,6 +300,7 @@ static yoke_status write_record(work *w, int argc, char **argv)
     if (!status) status = app_record_set(w->context, record, "k", json_integer(w->k));
     if (!status) status = app_record_set(w->context, record, "precision", json_string(dense_precision_text(w->precision)));
     if (!status) status = app_record_set(w->context, record, "block", json_integer(block));
+    if (!status) status = app_record_set(w->context, record, "kernel", json_integer(w->line->kernel ? w->line->kernel : DENSE_OVERLAPPED));
     if (!status) status = app_record_set(w->context, record, "gflops", app_json_number(gflops(w, w->shared->measured_s)));
     if (!status) status = app_record_set(w->context, record, "check", check_of(w));
     if (!status) status = app_record_set(w->context, record, "ceiling", ceiling_of(w));

@@ -32,7 +32,9 @@ static void products_are_those_of_triple_loops(void **state)
         for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
             const int64_t m = sizes[s][0], n = sizes[s][1], k = sizes[s][2];
             const double u = precision == DENSE_DOUBLE ? DBL_EPSILON / 2 : FLT_EPSILON / 2;
-            const dense_gemm_options options = {.block = 16};
+            /* of three sizes the last one goes through in panels */
+            const dense_memory_limit limit = {device, 40 * (70 + 91) * precision};
+            const dense_gemm_options options = {.block = 16, .num_limits = 1, .limits = &limit};
             dense_matrix a, b, c;
             assert_int_equal(dense_matrix_create(context, m, k, (dense_precision)precision, &a), YOKE_OK);
             assert_int_equal(dense_matrix_create(context, k, n, (dense_precision)precision, &b), YOKE_OK);

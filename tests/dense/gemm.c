@@ -149,17 +149,61 @@ static void rows_of_a_device_that_fails_are_done_by_the_other(void **state)
     assert_true(failed > 20);
 }
 
-static void a_device_whose_memory_is_too_small_gets_what_fits(void **state)
+/* B takes 2016 bytes, a row of A and C 264, a row of B 96; the last memory is smaller than one of each. */
+static void where_b_does_not_fit_it_goes_through_in_panels(void **state)
 {
     (void)state;
-    static const char *const memories[] = {", \"memory_bytes\": 1000", ", \"memory_bytes\": 9000"}; /* B takes 12 x 21 x 8 */
-    for (int k = 0; k < 2; k++) {
+    static const int64_t memories[] = {9000, 3000, 1000, 500, 100};
+    for (int k = 0; k < 5; k++)
+        for (int version = 0; version <= DENSE_OVERLAPPED; version++)
+            for (int precision = DENSE_SINGLE; precision <= DENSE_DOUBLE; precision += 4) {
+                static bench b;
+                const double share = 0.5;
+                const yoke_run_options options = {.share = &share};
+                const dense_memory_limit limit = {"sim:gpu", memories[k] * precision / 8};
+                const dense_gemm_options how = {.block = 4, .version = version, .num_limits = 1, .limits = &limit};
+                open_bench(&b, "", "", &options);
+                make(&b, 90, 12, 21, (dense_precision)precision);
+                yoke_status status = dense_gemm(b.context, b.run, &b.blas, NULL, &how, &b.a, &b.b, &b.c, &shared);
+                if (status) fail_msg("%s", yoke_last_error(b.context));
+                expect_product(&b);
+                const dense_part *gpu = &shared.part[1];
+                assert_true((gpu->units > 0) == (k < 4) && gpu->failed == (k == 4));
+                if (k > 0 && k < 4) assert_string_equal(gpu->by, "own kernel, out of core");
+                if (k == 4 && !strstr(gpu->why, "a row of A and C and one of B take")) fail_msg("%s", gpu->why);
+                close_bench(&b);
+            }
+}
+
+/* The limit bounds what the device has, whatever the rows. */
+static void a_limit_is_kept(void **state)
+{
+    (void)state;
+    static bench b;
+    const yoke_run_options options = {.devices = "sim:gpu"};
+    open_bench(&b, "", ", \"memory_bytes\": 1200", &options); /* more is refused by the device itself */
+    make(&b, 100, 12, 21, DENSE_DOUBLE);
+    if (multiply(&b, 8)) fail_msg("%s", yoke_last_error(b.context));
+    expect_product(&b);
+    close_bench(&b);
+}
+
+/* With a bus on which a panel takes about as long as its product, each version takes less time than the one before. */
+static void each_version_of_the_kernel_is_faster_than_the_one_before(void **state)
+{
+    (void)state;
+    double before_s = INFINITY;
+    for (int version = DENSE_MOVE_ALL; version <= DENSE_OVERLAPPED; version++) {
         static bench b;
-        open_bench(&b, "", memories[k], NULL);
-        make(&b, 300, 12, 21, DENSE_DOUBLE);
-        if (multiply(&b, 4)) fail_msg("%s", yoke_last_error(b.context));
+        const yoke_run_options options = {.devices = "sim:gpu"};
+        const dense_memory_limit limit = {"sim:gpu", 64 * 320 * 8 + 2 * 8 * 160 * 8};
+        const dense_gemm_options how = {.block = 1, .version = version, .num_limits = 1, .limits = &limit};
+        open_bench(&b, "", ", \"copy\": {\"latency_s\": 0, \"bytes_per_s\": 4e6}", &options);
+        make(&b, 64, 160, 160, DENSE_DOUBLE);
+        if (dense_gemm(b.context, b.run, &b.blas, NULL, &how, &b.a, &b.b, &b.c, &shared)) fail_msg("%s", yoke_last_error(b.context));
         expect_product(&b);
-        assert_true(!shared.part[1].failed && (shared.part[1].units > 0) == k);
+        if (!(shared.measured_s < 0.95 * before_s)) fail_msg("version %d: %g s, and %g s before", version, shared.measured_s, before_s);
+        before_s = shared.measured_s;
         close_bench(&b);
     }
 }
@@ -264,7 +308,9 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(any_share_gives_the_product),
     cmocka_unit_test(the_share_is_that_of_the_speeds),
     cmocka_unit_test(rows_of_a_device_that_fails_are_done_by_the_other),
-    cmocka_unit_test(a_device_whose_memory_is_too_small_gets_what_fits),
+    cmocka_unit_test(where_b_does_not_fit_it_goes_through_in_panels),
+    cmocka_unit_test(a_limit_is_kept),
+    cmocka_unit_test(each_version_of_the_kernel_is_faster_than_the_one_before),
     cmocka_unit_test(without_a_blas_hosts_do_nothing_and_say_why),
     cmocka_unit_test(the_check_finds_one_wrong_entry),
     cmocka_unit_test(the_direct_call_gives_the_same_product),

@@ -18,22 +18,32 @@ enum { GROUP = 64, MAX_GROUPS = 65536, ROWS = 4, COLUMNS = 16 }; /* items of a g
 
 const char *dense_gemm_device_text(void) { return dense_panel_text; }
 
-static yoke_status launch_blas(const dense_gemm_device *d, int64_t rows, int64_t n, int64_t k, int64_t units)
+/* A product of rows of A, from column `begin` on, with a panel of B. */
+typedef struct panel {
+    int64_t rows, n, k, begin, depth, size, units;
+    yoke_buffer *b;
+} panel;
+
+static yoke_status launch_blas(const dense_gemm_device *d, const panel *p)
 {
-    const yoke_argument arguments[] = {yoke_argument_int64(rows), yoke_argument_int64(n),     yoke_argument_int64(k),
-                                       yoke_argument_double(1),   yoke_argument_buffer(d->a), yoke_argument_int64(0),
-                                       yoke_argument_int64(k),    yoke_argument_buffer(d->b), yoke_argument_int64(0),
-                                       yoke_argument_int64(n),    yoke_argument_double(0),    yoke_argument_buffer(d->c),
-                                       yoke_argument_int64(0),    yoke_argument_int64(n)};
-    return yoke_queue_launch(d->queue, d->function, 1, 1, units, arguments, sizeof arguments / sizeof *arguments);
+    const yoke_argument arguments[] = {
+        yoke_argument_int64(p->rows), yoke_argument_int64(p->n),          yoke_argument_int64(p->depth),
+        yoke_argument_double(1),      yoke_argument_buffer(d->a),         yoke_argument_int64(p->begin * p->size),
+        yoke_argument_int64(p->k),    yoke_argument_buffer(p->b),         yoke_argument_int64(0),
+        yoke_argument_int64(p->n),    yoke_argument_double(p->begin > 0), yoke_argument_buffer(d->c),
+        yoke_argument_int64(0),       yoke_argument_int64(p->n)};
+    return yoke_queue_launch(d->queue, d->function, 1, 1, p->units, arguments, sizeof arguments / sizeof *arguments);
 }
 
 static void give_back_buffers(dense_gemm_device *d)
 {
     yoke_buffer_destroy(d->a);
-    yoke_buffer_destroy(d->b);
+    yoke_buffer_destroy(d->b[0]);
+    yoke_buffer_destroy(d->b[1]);
     yoke_buffer_destroy(d->c);
-    d->a = d->b = d->c = NULL;
+    d->a = d->b[0] = d->b[1] = d->c = NULL;
+    d->rows = d->depth = 0;
+    d->sent = 0;
 }
 
 /* UNAVAILABLE: there is none.  Whether the library is there only a product shows: one of single numbers. */
@@ -47,11 +57,12 @@ static yoke_status open_blas(const dense_gemm_state *g, dense_gemm_device *d)
     if (!status) status = yoke_program_function(d->program, g->c->precision == DENSE_DOUBLE ? "dgemm" : "sgemm", &d->function);
     if (status == YOKE_ERROR_ARGUMENT) status = YOKE_ERROR_UNAVAILABLE;
     if (!status) status = yoke_buffer_create(d->device, size, &d->a);
-    if (!status) status = yoke_buffer_create(d->device, size, &d->b);
+    if (!status) status = yoke_buffer_create(d->device, size, &d->b[0]);
     if (!status) status = yoke_buffer_create(d->device, size, &d->c);
     if (!status) status = yoke_queue_write(d->queue, d->a, 0, size, &zero);
-    if (!status) status = yoke_queue_write(d->queue, d->b, 0, size, &zero);
-    if (!status) status = launch_blas(d, 1, 1, 1, 0);
+    if (!status) status = yoke_queue_write(d->queue, d->b[0], 0, size, &zero);
+    const panel one = {.rows = 1, .n = 1, .k = 1, .depth = 1, .size = size, .b = d->b[0]};
+    if (!status) status = launch_blas(d, &one);
     const yoke_status finished = yoke_queue_finish(d->queue);
     if (!status) status = finished;
     give_back_buffers(d);
@@ -64,8 +75,10 @@ static yoke_status open_blas(const dense_gemm_state *g, dense_gemm_device *d)
 const char *dense_gemm_device_by(const dense_gemm_state *g, int number)
 {
     const dense_gemm_device *d = &g->device[number];
-    if (!d->device || !d->blas) return "own kernel";
-    return strcmp(yoke_device_info_get(d->device)->kind, "cuda") == 0 ? "cuBLAS" : "CLBlast";
+    const int in_core = d->depth == 0 || d->depth == g->b->rows;
+    if (!d->device || !d->blas) return in_core ? "own kernel" : "own kernel, out of core";
+    if (strcmp(yoke_device_info_get(d->device)->kind, "cuda") == 0) return in_core ? "cuBLAS" : "cuBLAS, out of core";
+    return in_core ? "CLBlast" : "CLBlast, out of core";
 }
 
 static yoke_status open_kernel(const dense_gemm_state *g, dense_gemm_device *d)
@@ -85,75 +98,170 @@ static yoke_status open_kernel(const dense_gemm_state *g, dense_gemm_device *d)
     return status ? status : yoke_program_function(d->program, kernels[single].name, &d->function);
 }
 
+/* Free memory, less what drivers need themselves, or what the options allow. */
+static yoke_status find_budget(const dense_gemm_state *g, dense_gemm_device *d)
+{
+    const dense_gemm_options *o = g->options;
+    int64_t left = 0, all = 0;
+    yoke_status status = yoke_device_memory(d->device, &left, &all);
+    d->budget = left - left / 16;
+    for (int i = 0; i < o->num_limits; i++)
+        if (!strcmp(o->limits[i].device, yoke_device_info_get(d->device)->name) && o->limits[i].bytes < d->budget)
+            d->budget = o->limits[i].bytes;
+    return status;
+}
+
+static yoke_status open_copies(const dense_gemm_state *g, dense_gemm_device *d)
+{
+    yoke_status status = YOKE_OK;
+    if (g->options->version && g->options->version != DENSE_OVERLAPPED) return YOKE_OK;
+    for (int x = 0; x < 2 && !status; x++) {
+        status = yoke_event_create(d->device, &d->filled[x]);
+        if (!status) status = yoke_event_create(d->device, &d->used[x]);
+    }
+    return status ? status : yoke_queue_create(d->device, 0, &d->copies);
+}
+
 yoke_status dense_gemm_device_open(dense_gemm_state *g, int number, yoke_device *device, yoke_queue *queue)
 {
     dense_gemm_device *d = &g->device[number];
     *d = (dense_gemm_device){.device = device, .queue = queue};
-    const yoke_status status = open_blas(g, d);
-    return status == YOKE_ERROR_UNAVAILABLE ? open_kernel(g, d) : status;
+    yoke_status status = open_blas(g, d);
+    if (status == YOKE_ERROR_UNAVAILABLE) status = open_kernel(g, d);
+    if (!status) status = open_copies(g, d);
+    return status ? status : find_budget(g, d);
 }
 
 void dense_gemm_device_close(dense_gemm_state *g, int number)
 {
     dense_gemm_device *d = &g->device[number];
+    yoke_queue_destroy(d->copies);
+    for (int x = 0; x < 2; x++) {
+        yoke_event_destroy(d->filled[x]);
+        yoke_event_destroy(d->used[x]);
+    }
     give_back_buffers(d);
     yoke_program_destroy(d->program);
     *d = (dense_gemm_device){.device = NULL};
 }
 
+/* -------------------------------------------------------------------------------------------------- memory */
+
 static int64_t row_bytes(const dense_matrix *matrix) { return matrix->columns * (int64_t)matrix->precision; }
 
-int64_t dense_gemm_device_most_rows(const dense_gemm_state *g, int number)
+static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
+
+/* Rows of A and C, and of a panel of B, for a range of so many rows. */
+static yoke_status divide(const dense_gemm_state *g, const dense_gemm_device *d, int64_t wanted, int64_t *rows, int64_t *depth)
 {
-    const dense_gemm_device *d = &g->device[number];
-    const int64_t of_a_row = row_bytes(g->a) + row_bytes(g->c);
-    int64_t left = 0, all = 0;
-    if (yoke_device_memory(d->device, &left, &all) != YOKE_OK) return 0;
-    left += d->rows * of_a_row; /* which are given back before larger ones are made */
-    if (!d->b) left -= dense_matrix_bytes(g->b);
-    left -= left / 16; /* for what drivers need themselves */
-    return left > 0 ? left / of_a_row : 0;
+    enum { DEPTH = 512 }; /* of panels: a product is much longer than its start */
+    const int64_t of_row = row_bytes(g->a) + row_bytes(g->c), of_b = row_bytes(g->b), buffers = d->copies ? 2 : 1;
+    *rows = wanted;
+    *depth = g->b->rows;
+    if (d->budget >= dense_matrix_bytes(g->b) && (d->budget - dense_matrix_bytes(g->b)) / of_row >= wanted) return YOKE_OK;
+    *depth = smaller(smaller(DEPTH, g->b->rows), d->budget / 4 / (buffers * of_b));
+    if (*depth < 1) *depth = 1;
+    *rows = smaller(wanted, (d->budget - buffers * *depth * of_b) / of_row);
+    if (*rows >= 1) return YOKE_OK;
+    return yoke_fail(g->context, YOKE_ERROR_DEVICE_MEMORY,
+                     "%s: a row of A and C and one of B take %lld bytes, and it may take %lld: give it more, or leave it out",
+                     yoke_device_info_get(d->device)->name, (long long)(of_row + buffers * of_b), (long long)d->budget);
 }
 
-static yoke_status make_room(dense_gemm_state *g, dense_gemm_device *d, int64_t rows)
+yoke_status dense_gemm_device_prepare(dense_gemm_state *g, int number, int64_t wanted)
 {
-    if (rows <= d->rows) return YOKE_OK;
+    dense_gemm_device *d = &g->device[number];
+    int64_t rows = 0, depth = 0;
+    yoke_status status = divide(g, d, wanted, &rows, &depth);
+    if (status || (rows <= d->rows && depth == d->depth)) return status;
+    if (depth != d->depth) give_back_buffers(d);
     yoke_buffer_destroy(d->a);
     yoke_buffer_destroy(d->c);
     d->a = d->c = NULL;
     d->rows = 0;
-    yoke_status status = yoke_buffer_create(d->device, rows * row_bytes(g->a), &d->a);
+    d->depth = depth;
+    status = yoke_buffer_create(d->device, rows * row_bytes(g->a), &d->a);
     if (!status) status = yoke_buffer_create(d->device, rows * row_bytes(g->c), &d->c);
+    if (!status && !d->b[0]) status = yoke_buffer_create(d->device, depth * row_bytes(g->b), &d->b[0]);
+    if (!status && !d->b[1] && depth < g->b->rows && d->copies) status = yoke_buffer_create(d->device, depth * row_bytes(g->b), &d->b[1]);
     if (!status) d->rows = rows;
-    return status;
-}
-
-yoke_status dense_gemm_device_prepare(dense_gemm_state *g, int number, int64_t rows)
-{
-    dense_gemm_device *d = &g->device[number];
-    yoke_status status = d->b ? YOKE_OK : yoke_buffer_create(d->device, dense_matrix_bytes(g->b), &d->b);
-    if (!status) status = make_room(g, d, rows);
-    if (status || d->sent) return status;
+    if (status || depth < g->b->rows || d->sent) return status;
     d->sent = 1;
-    return yoke_queue_write(d->queue, d->b, 0, dense_matrix_bytes(g->b), g->b->entries);
+    return yoke_queue_write(d->queue, d->b[0], 0, dense_matrix_bytes(g->b), g->b->entries);
 }
 
-static yoke_status launch_kernel(const dense_gemm_device *d, int64_t rows, int64_t n, int64_t k, int64_t units)
+/* -------------------------------------------------------------------------------------------------- work */
+
+static yoke_status launch_kernel(const dense_gemm_device *d, const panel *p)
 {
-    const int64_t items = (rows + ROWS - 1) / ROWS * ((n + COLUMNS - 1) / COLUMNS), groups = (items + GROUP - 1) / GROUP;
-    const yoke_argument arguments[] = {yoke_argument_int64(rows),  yoke_argument_int64(n),     yoke_argument_int64(k),
-                                       yoke_argument_int64(0),     yoke_argument_int64(k),     yoke_argument_buffer(d->a),
-                                       yoke_argument_buffer(d->b), yoke_argument_buffer(d->c), yoke_argument_int32(0)};
-    return yoke_queue_launch(d->queue, d->function, groups < MAX_GROUPS ? groups : MAX_GROUPS, GROUP, units, arguments,
+    const int64_t items = (p->rows + ROWS - 1) / ROWS * ((p->n + COLUMNS - 1) / COLUMNS), groups = (items + GROUP - 1) / GROUP;
+    const yoke_argument arguments[] = {yoke_argument_int64(p->rows),  yoke_argument_int64(p->n),     yoke_argument_int64(p->k),
+                                       yoke_argument_int64(p->begin), yoke_argument_int64(p->depth), yoke_argument_buffer(d->a),
+                                       yoke_argument_buffer(p->b),    yoke_argument_buffer(d->c),    yoke_argument_int32(p->begin > 0)};
+    return yoke_queue_launch(d->queue, d->function, smaller(groups, MAX_GROUPS), GROUP, p->units, arguments,
                              sizeof arguments / sizeof *arguments);
+}
+
+static yoke_status launch(const dense_gemm_device *d, const panel *p) { return d->blas ? launch_blas(d, p) : launch_kernel(d, p); }
+
+/* A panel of B goes to buffer x, and the queue of products waits for it. */
+static yoke_status send_panel(const dense_gemm_state *g, dense_gemm_device *d, int64_t begin, int64_t depth, int x)
+{
+    const char *from = (const char *)g->b->entries + begin * row_bytes(g->b);
+    if (!d->copies) return yoke_queue_write(d->queue, d->b[0], 0, depth * row_bytes(g->b), from);
+    yoke_status status = yoke_event_wait(d->used[x], d->copies);
+    if (!status) status = yoke_queue_write(d->copies, d->b[x], 0, depth * row_bytes(g->b), from);
+    if (!status) status = yoke_queue_record(d->copies, d->filled[x]);
+    return status ? status : yoke_event_wait(d->filled[x], d->queue);
+}
+
+static yoke_status send_rows(const dense_gemm_state *g, const dense_gemm_device *d, int64_t first, int64_t rows, int with_c)
+{
+    yoke_status status = yoke_queue_write(d->queue, d->a, 0, rows * row_bytes(g->a), (const char *)g->a->entries + first * row_bytes(g->a));
+    if (status || !with_c) return status;
+    return yoke_queue_write(d->queue, d->c, 0, rows * row_bytes(g->c), (const char *)g->c->entries + first * row_bytes(g->c));
+}
+
+static yoke_status bring_rows(const dense_gemm_state *g, const dense_gemm_device *d, int64_t first, int64_t rows)
+{
+    return yoke_queue_read(d->queue, d->c, 0, rows * row_bytes(g->c), (char *)g->c->entries + first * row_bytes(g->c));
+}
+
+/* All panels for so many rows. */
+static yoke_status work_on_rows(const dense_gemm_state *g, dense_gemm_device *d, int64_t first, int64_t rows, int64_t units)
+{
+    const int64_t k = g->a->columns, panels = (k + d->depth - 1) / d->depth;
+    const int all_moves = g->options->version == DENSE_MOVE_ALL;
+    yoke_status status = all_moves ? YOKE_OK : send_rows(g, d, first, rows, 0);
+    for (int64_t i = 0; i < panels && !status; i++) {
+        const int x = d->copies && !d->sent ? (int)(i % 2) : 0;
+        const int64_t begin = i * d->depth;
+        const panel p = {.rows = rows,
+                         .n = g->c->columns,
+                         .k = k,
+                         .begin = begin,
+                         .depth = smaller(d->depth, k - begin),
+                         .size = (int64_t)g->c->precision,
+                         .units = units * (i + 1) / panels - units * i / panels,
+                         .b = d->b[x]};
+        if (all_moves) status = send_rows(g, d, first, rows, i > 0);
+        if (!status && !d->sent) status = send_panel(g, d, begin, p.depth, x);
+        if (!status) status = launch(d, &p);
+        if (!status && !d->sent && d->copies) status = yoke_queue_record(d->queue, d->used[x]);
+        if (!status && all_moves) status = bring_rows(g, d, first, rows);
+        if (!status && all_moves) status = yoke_queue_finish(d->queue); /* C goes back from there */
+    }
+    return status || all_moves ? status : bring_rows(g, d, first, rows);
 }
 
 yoke_status dense_gemm_device_start(dense_gemm_state *g, int number, int64_t first, int64_t last, int64_t units)
 {
     dense_gemm_device *d = &g->device[number];
-    const int64_t rows = last - first, n = g->c->columns, k = g->a->columns;
-    yoke_status status = yoke_queue_write(d->queue, d->a, 0, rows * row_bytes(g->a), (const char *)g->a->entries + first * row_bytes(g->a));
-    if (!status) status = d->blas ? launch_blas(d, rows, n, k, units) : launch_kernel(d, rows, n, k, units);
-    if (status) return status;
-    return yoke_queue_read(d->queue, d->c, 0, rows * row_bytes(g->c), (char *)g->c->entries + first * row_bytes(g->c));
+    const int64_t all = last - first;
+    yoke_status status = YOKE_OK;
+    for (int64_t done = 0; done < all && !status; done += d->rows) {
+        const int64_t rows = smaller(d->rows, all - done);
+        status = work_on_rows(g, d, first + done, rows, units * (done + rows) / all - units * done / all);
+    }
+    return status;
 }

@@ -1,5 +1,7 @@
 /*
  * device.h - a product on an accelerator; private to this folder.
+ *
+ * In core all of B stays on the device.  Out of core the device has some rows of A and C and goes through B in panels of rows: C += A(panel) B(panel).
  */
 #ifndef DENSE_GEMM_DEVICE_H
 #define DENSE_GEMM_DEVICE_H
@@ -9,13 +11,16 @@
 /* A device, and what was made on it. */
 typedef struct dense_gemm_device {
     yoke_device *device;
-    yoke_queue *queue;
+    yoke_queue *queue, *copies; /* copies: of panels of B; NULL: they are in the other queue */
+    yoke_event *filled[2], *used[2];
     yoke_program *program;
     yoke_function *function;
-    yoke_buffer *a, *b, *c;
-    int blas;     /* the function is the vendor's, else a kernel of ours */
-    int64_t rows; /* that a and c have room for */
-    int sent;     /* B is there */
+    yoke_buffer *a, *b[2], *c;
+    int blas;       /* the function is the vendor's, else a kernel of ours */
+    int64_t budget; /* bytes that it may take */
+    int64_t rows;   /* that a and c have room for */
+    int64_t depth;  /* rows of a panel of B; all of B: in core */
+    int sent;       /* all of B is there */
 } dense_gemm_device;
 
 /* A product that is under way. */
@@ -31,14 +36,12 @@ typedef struct dense_gemm_state {
 /* Takes the vendor's BLAS, or where there is none compiles the kernel.  Errors: those of the device. */
 yoke_status dense_gemm_device_open(dense_gemm_state *g, int number, yoke_device *device, yoke_queue *queue);
 void dense_gemm_device_close(dense_gemm_state *g, int number);
-/* Makes room for so many rows, and copies B where it is not there.  Errors: those of the device. */
+/* Makes room for so many rows, or for as many as fit; copies B where it fits and is not there.  Errors: DEVICE_MEMORY (the least), those of the device. */
 yoke_status dense_gemm_device_prepare(dense_gemm_state *g, int number, int64_t rows);
 /* Starts rows first .. last - 1, from the copy of A to that of C.  units: for simulated devices.  Errors: those of the device. */
 yoke_status dense_gemm_device_start(dense_gemm_state *g, int number, int64_t first, int64_t last, int64_t units);
-/* Rows of A and C that there is memory for, beside B. */
-int64_t dense_gemm_device_most_rows(const dense_gemm_state *g, int number);
 
-/* By what the device multiplies: "cuBLAS", "CLBlast", "own kernel". */
+/* By what the device multiplies, and whether out of core. */
 const char *dense_gemm_device_by(const dense_gemm_state *g, int number);
 
 /* The text of the kernel, for the store. */

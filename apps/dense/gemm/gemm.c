@@ -43,12 +43,6 @@ static yoke_status start(void *user, int number, int64_t first, int64_t last)
     return dense_gemm_device_start(user, number, row, end, last - first);
 }
 
-static int64_t most_units(void *user, int number)
-{
-    const dense_gemm_state *g = user;
-    return dense_gemm_device_most_rows(g, number) / g->options->block;
-}
-
 static const char *by(void *user, int number, int accelerator)
 {
     const dense_gemm_state *g = user;
@@ -82,8 +76,8 @@ yoke_status dense_gemm(yoke_context *context, yoke_run *run, const app_blas *bla
     yoke_status status = check(context, options->block, a, b, c);
     if (!status) status = yoke_allocate(context, 1, sizeof *g, &g);
     if (status) return status;
-    snprintf(work, sizeof work, "gemm %s n=%lld k=%lld b=%lld", dense_precision_text(c->precision), (long long)c->columns,
-             (long long)a->columns, (long long)options->block);
+    snprintf(work, sizeof work, "gemm %s n=%lld k=%lld b=%lld%s", dense_precision_text(c->precision), (long long)c->columns,
+             (long long)a->columns, (long long)options->block, options->num_limits ? " limited" : "");
     *g = (dense_gemm_state){.context = context, .blas = blas, .options = options, .a = a, .b = b, .c = c};
     const dense_kernel kernel = {.work = work,
                                  .texts = texts,
@@ -96,7 +90,6 @@ yoke_status dense_gemm(yoke_context *context, yoke_run *run, const app_blas *bla
                                  .close = close_device,
                                  .prepare = prepare,
                                  .start = start,
-                                 .most_units = most_units,
                                  .by = by,
                                  .progress = progress,
                                  .user = g};

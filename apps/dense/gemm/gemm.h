@@ -10,15 +10,31 @@
 
 enum { DENSE_GEMM_BLOCK = 64, DENSE_MAX_BLOCK = 65536 };
 
+/* The versions of the kernel for accelerators (Clarke, sect. 1.5), of which the last two differ where B does not stay on the device. */
+enum {
+    DENSE_MOVE_ALL = 1,  /* A and C move for each panel of B, too */
+    DENSE_KEEP_C = 2,    /* they stay for all panels */
+    DENSE_OVERLAPPED = 3 /* and a panel is copied while the one before is multiplied */
+};
+
+/* Memory that an accelerator may take. */
+typedef struct dense_memory_limit {
+    const char *device;
+    int64_t bytes;
+} dense_memory_limit;
+
 typedef struct dense_gemm_options {
-    int64_t block;                                                    /* rows of C that a device gets at a time, 1 .. DENSE_MAX_BLOCK */
+    int64_t block; /* rows of C that a device gets at a time, 1 .. DENSE_MAX_BLOCK */
+    int version;   /* 0: DENSE_OVERLAPPED */
+    int num_limits;
+    const dense_memory_limit *limits;
     yoke_status (*progress)(void *user, int64_t done, int64_t units); /* blocks; NULL: none */
     void *user;
 } dense_gemm_options;
 
 /*
- * C = A B.  All have one precision; C (rows of A x columns of B) is overwritten.  Devices get blocks of rows of A and C, and all of B.  Hosts call the BLAS that is
- * installed, one product on each thread; accelerators have a kernel in the dialect.
+ * C = A B.  All have one precision; C (rows of A x columns of B) is overwritten.  Devices get blocks of rows of A and C, and all of B, in panels where it does not
+ * fit.  Hosts call the BLAS that is installed, one product on each thread; accelerators their vendor's, or a kernel in the dialect.
  * blas: NULL where there is none; why_no_blas says why.  Then hosts do nothing.
  * Errors: ARGUMENT (shapes that do not fit, block), those of dense_share.
  */
