@@ -12,6 +12,7 @@ enum {
     ABOVE = 2,      /* how far the order that others are compared with is above them, at least, */
     ABOVE_PART = 8, /* and this part of them: the higher, the more slowly errors between corners fall, and the less evenly */
     SPAN = 2,       /* orders at once */
+    KNOWN = 2, /* how far the orders of which the model knows the error are below its highest degree; expansions have twice that at least */
     LARGEST = FMM_MAX_ORDER - 2,
     MOST_TIMES = 6,
     DRAWS = 40,      /* cells of all levels; */
@@ -176,11 +177,11 @@ static yoke_status measure_some(search *s, int first, int above, int below)
 static int modelled(const search *s)
 {
     double error[FMM_MAX_ORDER + 1], wanted = s->request->error * s->norms.potential;
-    const int known = s->expanded.order - 2; /* what higher degrees contribute is missing */
+    const int known = s->expanded.order - KNOWN; /* what higher degrees contribute is missing */
     fmm_model_errors(&s->expanded, &s->model, error);
     for (int p = 0; p <= known; p++)
         if (error[p] <= wanted) return p;
-    double fall = fmax(0.25, fmin(sqrt(quotient(error[known], error[known - 2])), 0.75));
+    double fall = fmax(0.25, fmin(sqrt(quotient(error[known], error[known - KNOWN])), 0.75));
     return known + (int)fmin(ceil(log(wanted / error[known]) / log(fall)), LARGEST);
 }
 
@@ -188,7 +189,7 @@ static int modelled(const search *s)
 static yoke_status measure_first(search *s)
 {
     int guess = s->request->guess > 0 ? s->request->guess : fmm_order_guess(s->request->error);
-    guess = guess < 1 ? 1 : guess > LARGEST - 1 ? LARGEST - 1 : guess;
+    guess = guess < KNOWN ? KNOWN : guess > LARGEST - 1 ? LARGEST - 1 : guess;
     yoke_status status = expand(s, reference_of(guess));
     if (status) return status;
     int first = modelled(s) - SPAN / 2, last = LARGEST - SPAN + 1;
