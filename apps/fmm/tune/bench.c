@@ -214,6 +214,14 @@ static yoke_status run_tables(const fmm_bench *bench, int order, int64_t calls, 
     return status;
 }
 
+/* Of some parents from `first` on, and then both sides of each target, as the method asks for them. */
+static void fill_list(fmm_far_list *list, fmm_walk *walk, int64_t first)
+{
+    int32_t target[8 * FMM_BENCH_TOGETHER], ahead[8 * FMM_BENCH_TOGETHER], behind[8 * FMM_BENCH_TOGETHER];
+    fmm_far_list_fill(list, walk, walk->tree->depth, first, first + FMM_BENCH_TOGETHER, FMM_PAIRS_BOTH);
+    for (int d = FMM_NO_DIRECTION + 1; d < FMM_DIRECTIONS; d++) (void)fmm_far_list_sides(list, d, target, ahead, behind);
+}
+
 /* The far pairs of the deepest level, in lists of as many parents as the method has; lists [threads]. */
 static void fill_lists(const fmm_tree *tree, fmm_far_list *lists)
 {
@@ -223,8 +231,7 @@ static void fill_lists(const fmm_tree *tree, fmm_far_list *lists)
         fmm_walk walk;
         fmm_walk_start(&walk, tree);
 #pragma omp for schedule(dynamic)
-        for (int64_t first = 0; first < parents; first += FMM_BENCH_TOGETHER)
-            fmm_far_list_fill(&lists[omp_get_thread_num()], &walk, tree->depth, first, first + FMM_BENCH_TOGETHER, FMM_PAIRS_BOTH);
+        for (int64_t first = 0; first < parents; first += FMM_BENCH_TOGETHER) fill_list(&lists[omp_get_thread_num()], &walk, first);
     }
 }
 
