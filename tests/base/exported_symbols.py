@@ -12,9 +12,6 @@ MAX_FUNCTIONS = 84  # beside those of backend.h, which authors of devices call
 
 # Programs that ship: what none of them calls is private.  Benchmarks are no reason for a function, nor are tests.
 CALLERS = ("tool", "apps", "examples")
-WITHOUT_CALLER = {
-    "yoke_machine_sleep": "what a program does on the host of a simulated machine beside its devices takes time by this alone",
-}
 
 
 def code_of(path):
@@ -56,9 +53,7 @@ def main():
     wrong += [f"in {listed}, but not exported: {name}" for name in sorted(names - exported)]
     wrong += [f"declared in a header, but not exported: {name}" for name in sorted(declared - exported)]
     wrong += [f"exported, but declared in no header: {name}" for name in sorted(exported - declared)]
-    wrong += [f"no program that ships calls {name}: make it private, or show it in an example" for name in sorted(idle - WITHOUT_CALLER.keys())]
-    wrong += [f"{name} has a caller now, or is gone: take it out of WITHOUT_CALLER" for name in sorted(WITHOUT_CALLER.keys() - idle)
-              if pathlib.Path(library).name.startswith("libyoke.so")]
+    wrong += [f"no program that ships calls {name}: make it private, or show it in an example" for name in sorted(idle)]
     if len(exported - backend) > MAX_FUNCTIONS:
         wrong.append(f"{len(exported - backend)} functions beside those of backend.h are exported; at most {MAX_FUNCTIONS} shall be: merge, or make private")
     print("\n".join(wrong))
