@@ -266,6 +266,8 @@ static yoke_status open_all(yoke_run *run, const yoke_run_options *options)
     if (run->declared && options->measure_first && is_all_metered(run)) run->declared = 0;
     if (status == YOKE_OK) status = run_powers_start(run);
     if (status == YOKE_OK) status = open_frequencies(run);
+    for (int i = 0; i < run->num_devices; i++)
+        if (run->devices[i].num_levels > run->most_levels) run->most_levels = run->devices[i].num_levels;
     if (status == YOKE_OK) status = open_store(run);
     if (status == YOKE_OK) status = run_profile_create(run);
     if (status == YOKE_OK) status = yoke_allocate(run->context, 5, sizeof(run_plan), &memory);

@@ -110,7 +110,7 @@ typedef struct run_work {
     char *name;
     char kernel[17];                     /* hash of its texts */
     int planned;                         /* nonzero: a plan had it, so the hash is fixed */
-    speed_model *models;                 /* [num_devices][2: alone, beside others][RUN_MAX_LEVELS] */
+    speed_model *models;                 /* [num_devices][2: alone, beside others][most_levels of the run] */
     run_level_relation *level_relations; /* likewise */
     run_scatter *scatter;                /* [num_devices][2] */
     run_relation *relations;             /* [num_devices] */
@@ -172,6 +172,7 @@ struct yoke_run {
     int plans;                /* nonzero: the planner decides, even of one phase */
     int simulated;            /* nonzero: all devices are, and time is virtual */
     int num_devices;
+    int most_levels; /* of a device */
     run_device devices[RUN_MAX_DEVICES];
     yoke_run_device shown[RUN_MAX_DEVICES];
     yoke_meters *meter; /* NULL: none */

@@ -132,7 +132,7 @@ static int is_sound(const run_level_relation *relation, const speed_model *base,
 
 const run_level_relation *run_relate_levels(const yoke_run *run, int work, int device, int level, int base, int beside)
 {
-    run_level_relation *relation = &run->run_works[work].level_relations[(2 * device + (beside != 0)) * RUN_MAX_LEVELS + level];
+    run_level_relation *relation = &run->run_works[work].level_relations[(2 * device + (beside != 0)) * run->most_levels + level];
     const speed_model *model = run_model(run, work, device, level, beside), *of_base = run_model(run, work, device, base, beside);
     if (relation->base == base + 1) return relation;
     *relation = (run_level_relation){.base = base + 1, .misfit = NAN};

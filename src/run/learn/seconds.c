@@ -15,7 +15,7 @@ static const double farther = 3;
 
 speed_model *run_model(const yoke_run *run, int work, int device, int level, int beside)
 {
-    return &run->run_works[work].models[(device * 2 + (beside != 0)) * RUN_MAX_LEVELS + level];
+    return &run->run_works[work].models[(device * 2 + (beside != 0)) * run->most_levels + level];
 }
 
 run_scatter *run_scatter_of(const yoke_run *run, int work, int device, int beside)
@@ -172,8 +172,8 @@ static double continued(const wanted *w, int beside, int level, double slope, do
 
 static void forget_level_relations(yoke_run *run, int work, int device, int beside)
 {
-    memset(&run->run_works[work].level_relations[(2 * device + (beside != 0)) * RUN_MAX_LEVELS], 0,
-           RUN_MAX_LEVELS * sizeof(run_level_relation));
+    memset(&run->run_works[work].level_relations[(2 * device + (beside != 0)) * run->most_levels], 0,
+           (size_t)run->most_levels * sizeof(run_level_relation));
 }
 
 void run_learn_seconds(yoke_run *run, int work, int device, int level, int beside, double units, double seconds)
@@ -218,7 +218,7 @@ void run_know_contention(yoke_run *run, int work, int device, double factor, dou
 void run_forget(yoke_run *run, int work, int device)
 {
     run_work *of = &run->run_works[work];
-    memset(run_model(run, work, device, 0, 0), 0, 2 * RUN_MAX_LEVELS * sizeof *of->models);
+    memset(run_model(run, work, device, 0, 0), 0, 2 * (size_t)run->most_levels * sizeof *of->models);
     of->relations[device] = (run_relation){0};
     for (int beside = 0; beside < 2; beside++) {
         *run_scatter_of(run, work, device, beside) = (run_scatter){0};

@@ -11,19 +11,18 @@
 static yoke_status make_work(yoke_run *run, const char *name)
 {
     void *items = run->run_works, *text = NULL, *models = NULL, *counts = NULL, *relations = NULL, *scatter = NULL, *levels = NULL;
+    const int64_t curves = 2 * (int64_t)run->num_devices * run->most_levels;
     yoke_status status = yoke_grow(run->context, &items, run->num_works, &run->most_works, 4, sizeof(run_work));
     if (status != YOKE_OK) return status;
     run->run_works = items;
     run_work *work = &run->run_works[run->num_works];
     memset(work, 0, sizeof *work);
     status = yoke_allocate(run->context, (int64_t)strlen(name) + 1, 1, &text);
-    if (status == YOKE_OK)
-        status = yoke_allocate(run->context, 2 * (int64_t)run->num_devices * RUN_MAX_LEVELS, sizeof(speed_model), &models);
+    if (status == YOKE_OK) status = yoke_allocate(run->context, curves, sizeof(speed_model), &models);
     if (status == YOKE_OK) status = yoke_allocate(run->context, 3 * (int64_t)run->num_devices, sizeof(int), &counts);
     if (status == YOKE_OK) status = yoke_allocate(run->context, run->num_devices, sizeof(run_relation), &relations);
     if (status == YOKE_OK) status = yoke_allocate(run->context, 2 * (int64_t)run->num_devices, sizeof(run_scatter), &scatter);
-    if (status == YOKE_OK)
-        status = yoke_allocate(run->context, 2 * (int64_t)run->num_devices * RUN_MAX_LEVELS, sizeof(run_level_relation), &levels);
+    if (status == YOKE_OK) status = yoke_allocate(run->context, curves, sizeof(run_level_relation), &levels);
     if (status != YOKE_OK) {
         yoke_release(run->context, text);
         yoke_release(run->context, models);
