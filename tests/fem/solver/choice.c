@@ -270,29 +270,23 @@ static void where_multigrid_cannot_be_set_up_the_factor_solves(void **state)
 }
 
 /*
- * Multigrid alone takes hundreds of iterations, the first of which promise less than forty.  Once, in a run with the thread sanitizer, it was not given up,
- * and not in fifty runs after that: so it may be so once, and is told.
+ * Multigrid alone takes hundreds of iterations, the first of which promise less than forty.  What they promise depends on rounding, and so
+ * on the number of threads: the error that is asked for is so small that the factor is at most two thirds of what is to come with 1 to 8 of them.
  */
 static void a_body_on_which_multigrid_becomes_slow_goes_to_the_factor(void **state)
 {
     (void)state;
-    enum { TRIES = 2 };
-    const fem_solve_options options = {.solver = FEM_SOLVER_MULTIGRID, .energy_error = 1e-6, .max_iterations = 1000, .rescue = 1};
-    int given_up = 0;
-    for (int i = 0; i < TRIES && !given_up; i++) {
-        fem_solution *solution;
-        block b;
-        create_stiff_on_soft(1e10, &b);
-        if (solve_alone(b.space, b.boundary, b.constraints, NULL, &options, NULL, &solution)) fail_msg("%s", yoke_last_error(b.context));
-        given_up = solution->solver == FEM_SOLVER_DIRECT;
-        if (!given_up)
-            print_message("not given up after %lld iterations: %g operations to come, by the factor %g\n", (long long)solution->iterations,
-                          solution->compared_multigrid, solution->compared_direct);
-        if (given_up && solution->iterations > 90) fail_msg("%lld iterations", (long long)solution->iterations);
-        fem_solution_destroy(solution);
-        block_destroy(&b);
-    }
-    assert_true(given_up);
+    fem_solution *solution;
+    block b;
+    const fem_solve_options options = {.solver = FEM_SOLVER_MULTIGRID, .energy_error = 1e-9, .max_iterations = 1000, .rescue = 1};
+    create_stiff_on_soft(1e10, &b);
+    if (solve_alone(b.space, b.boundary, b.constraints, NULL, &options, NULL, &solution)) fail_msg("%s", yoke_last_error(b.context));
+    if (solution->solver != FEM_SOLVER_DIRECT)
+        fail_msg("not given up after %lld iterations: %g operations to come, by the factor %g", (long long)solution->iterations,
+                 solution->compared_multigrid, solution->compared_direct);
+    if (solution->iterations > 90) fail_msg("%lld iterations", (long long)solution->iterations);
+    fem_solution_destroy(solution);
+    block_destroy(&b);
 }
 
 /* The limit that a user sets holds for multigrid, and no other solver goes beyond it. */
