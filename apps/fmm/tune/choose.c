@@ -64,6 +64,31 @@ yoke_status fmm_capacities_predict(const fmm_machine *machine, fmm_analysis *ana
     return status;
 }
 
+/* A larger capacity's tree has no cell that a smaller one's has not, so those with as many cells on each level are the same. */
+static int has_same_cells(const fmm_operations *a, const fmm_operations *b)
+{
+    if (a->depth != b->depth) return 0;
+    for (int l = 0; l <= a->depth; l++)
+        if (a->level[l].cells != b->level[l].cells) return 0;
+    return 1;
+}
+
+void fmm_choice_leave_equal_out(const fmm_analysis *analysis, fmm_choice *choice)
+{
+    const fmm_operations *of = analysis->operations, *before = NULL;
+    const int count = choice->num_capacities;
+    choice->num_capacities = 0;
+    for (int k = 0; k < count; before = &of[k++]) {
+        const int depth = of[k].depth, is_uniform = of[k].level[depth].leaves == of[k].leaves;
+        if (is_uniform && depth >= choice->first && depth <= choice->last) continue;
+        if (before && has_same_cells(before, &of[k])) continue;
+        const int kept = choice->num_capacities++;
+        choice->capacity[kept] = choice->capacity[k];
+        choice->depth_at[kept] = choice->depth_at[k];
+        choice->at[kept] = choice->at[k];
+    }
+}
+
 int fmm_cells_between(int depth, int64_t cells[FMM_MAX_BETWEEN])
 {
     enum { SIXTEENTHS = 16 };

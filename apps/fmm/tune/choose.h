@@ -62,6 +62,12 @@ void fmm_depth_predict(const fmm_machine *machine, const fmm_analysis *analysis,
  */
 yoke_status fmm_capacities_predict(const fmm_machine *machine, fmm_analysis *analysis, int order, int gradient, fmm_choice *choice);
 
+/*
+ * Leaves out adaptive trees that are another tree of the choice by another name: a uniform one, where all leaves are on one level of first ... last, or
+ * that of the capacity before.
+ */
+void fmm_choice_leave_equal_out(const fmm_analysis *analysis, fmm_choice *choice);
+
 /* All trees of a choice: uniform ones, then adaptive ones, then the one between two depths. */
 int fmm_choice_count(const fmm_choice *choice);
 fmm_depth *fmm_choice_tree(fmm_choice *choice, int number);

@@ -237,6 +237,7 @@ static yoke_status choose(fmm_tuner *t, int order, fmm_choice *choice)
         status = analyse(t, choice->last);
         if (!status) predict(t, order, choice);
     }
+    if (!status) fmm_choice_leave_equal_out(t->analysis, choice);
     if (!status && !fixed && t->host == FMM_HOST_NONE) status = choose_between(t, order, choice);
     if (!status && !fixed && t->host != FMM_HOST_NONE) predict_between(t, order, choice); /* one that was counted for another order */
     if (!status) status = take_best(t, order, choice);
