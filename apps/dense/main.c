@@ -4,21 +4,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "command.h"
 #include "common/interrupt.h"
 #include "common/nearest.h"
-#include "common/options.h"
 #include "common/program.h"
+#include "operation.h"
 
-static const struct operation {
-    const char *name;
-    dense_command *run;
-    const char *program, *summary;
-} operations[] = {
-    {"gemm", dense_command_gemm, "yoke dense gemm", "product of two matrices"},
-    {"transpose", dense_command_transpose, "yoke dense transpose", "transposition of a matrix"},
-    {"tsp", dense_command_tsp, "yoke dense tsp", "short tours through cities (travelling salesman problem)"},
-};
+static const dense_operation *const operations[] = {&dense_operation_gemm, &dense_operation_transpose, &dense_operation_tsp};
 
 enum { OPERATIONS = sizeof operations / sizeof *operations };
 
@@ -29,7 +20,7 @@ static yoke_status answer(yoke_context *context, int argc, char **argv)
     const app_option none[] = {{.name = NULL}};
     for (int i = 0; i < OPERATIONS; i++) {
         const size_t length = strlen(details);
-        snprintf(details + length, sizeof details - length, "\n  %-10s %s", operations[i].name, operations[i].summary);
+        snprintf(details + length, sizeof details - length, "\n  %-10s %s", operations[i]->name, operations[i]->summary);
     }
     const size_t length = strlen(details);
     snprintf(details + length, sizeof details - length, "\n\nyoke dense OPERATION --help says more.");
@@ -49,7 +40,7 @@ static yoke_status unknown(yoke_context *context, const char *word)
     char list[128] = "";
     for (int i = 0; i < OPERATIONS; i++) {
         const size_t length = strlen(list);
-        names[i] = operations[i].name;
+        names[i] = operations[i]->name;
         snprintf(list + length, sizeof list - length, "%s%s", i ? ", " : "", names[i]);
     }
     if (!word) return yoke_fail(context, YOKE_ERROR_INPUT, "an operation is missing: %s (yoke dense --help says more)", list);
@@ -62,10 +53,10 @@ static yoke_status start(yoke_context *context, app_terminal *terminal, int argc
 {
     if (argc < 2) return unknown(context, NULL);
     for (int i = 0; i < OPERATIONS; i++) {
-        if (strcmp(argv[1], operations[i].name) != 0) continue;
-        terminal->program = operations[i].program;
+        if (strcmp(argv[1], operations[i]->name) != 0) continue;
+        terminal->program = operations[i]->usage.program;
         yoke_status status = app_interrupt_catch(context);
-        return status ? status : operations[i].run(context, terminal, argc - 1, argv + 1);
+        return status ? status : dense_operation_run(operations[i], context, terminal, argc - 1, argv + 1);
     }
     return argv[1][0] == '-' && argv[1][1] ? answer(context, argc, argv) : unknown(context, argv[1]);
 }

@@ -297,12 +297,6 @@ static void random_numbers_fill_their_interval(void **state)
     close_bench(&b);
 }
 
-static int nothing(void **state)
-{
-    (void)state;
-    return 0;
-}
-
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(products_of_any_size_are_those_of_triple_loops),
     cmocka_unit_test(any_share_gives_the_product),
@@ -317,4 +311,4 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(random_numbers_fill_their_interval),
 };
 
-UNIT_MAIN(tests, nothing, nothing)
+UNIT_MAIN(tests, NULL, NULL)

@@ -136,12 +136,6 @@ static void a_wrong_entry_is_found(void **state)
     close_bench(&b);
 }
 
-static int nothing(void **state)
-{
-    (void)state;
-    return 0;
-}
-
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(every_entry_is_at_its_place),
     cmocka_unit_test(any_share_gives_the_same),
@@ -151,4 +145,4 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_wrong_entry_is_found),
 };
 
-UNIT_MAIN(tests, nothing, nothing)
+UNIT_MAIN(tests, NULL, NULL)

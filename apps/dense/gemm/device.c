@@ -1,6 +1,8 @@
 #include "gemm/device.h"
 
 #include <string.h>
+
+#include "share/program.h"
 /* clang-format off */
 #define DENSE_REAL double
 #define DENSE_PANEL multiply_panel_double
@@ -83,19 +85,12 @@ const char *dense_gemm_device_by(const dense_gemm_state *g, int number)
 
 static yoke_status open_kernel(const dense_gemm_state *g, dense_gemm_device *d)
 {
-    static const yoke_host_kernel kernels[] = {{"multiply_panel_double", multiply_panel_double},
-                                               {"multiply_panel_single", multiply_panel_single}};
-    static const char *const texts[] = {dense_panel_text};
-    const int single = g->c->precision == DENSE_SINGLE;
-    const yoke_program_source source = {.name = "gemm panel",
-                                        .texts = texts,
-                                        .num_texts = 1,
-                                        .options = single ? "-DDENSE_REAL=float -DDENSE_PANEL=multiply_panel_single"
-                                                          : "-DDENSE_REAL=double -DDENSE_PANEL=multiply_panel_double",
-                                        .host_kernels = kernels,
-                                        .num_host_kernels = 2};
-    yoke_status status = yoke_program_create(d->device, &source, &d->program);
-    return status ? status : yoke_program_function(d->program, kernels[single].name, &d->function);
+    static const dense_program program = {
+        .name = "gemm panel",
+        .text = &dense_panel_text[0],
+        .options = {"-DDENSE_REAL=double -DDENSE_PANEL=multiply_panel_double", "-DDENSE_REAL=float -DDENSE_PANEL=multiply_panel_single"},
+        .kernels = {{"multiply_panel_double", multiply_panel_double}, {"multiply_panel_single", multiply_panel_single}}};
+    return dense_program_create(d->device, &program, g->c->precision == DENSE_SINGLE, &d->program, &d->function);
 }
 
 /* Free memory, less what drivers need themselves, or what the options allow. */

@@ -7,18 +7,11 @@
 /* Of the first round, where nothing is known: a fraction of a second on a few cores. */
 static const double first_flops = 1e10;
 
-/* Rows of units first .. last - 1. */
-static void find_rows(const dense_gemm_state *g, int64_t first, int64_t last, int64_t *row, int64_t *end)
-{
-    *row = first * g->options->block;
-    *end = last * g->options->block < g->c->rows ? last * g->options->block : g->c->rows;
-}
-
 static void on_host(void *user, int64_t first, int64_t last)
 {
     const dense_gemm_state *g = user;
     int64_t row, end;
-    find_rows(g, first, last, &row, &end);
+    dense_matrix_block_rows(g->c, g->options->block, first, last, &row, &end);
     dense_gemm_rows(g->blas, g->a, g->b, g->c, row, end);
 }
 
@@ -38,8 +31,9 @@ static yoke_status prepare(void *user, int number, int64_t units)
 
 static yoke_status start(void *user, int number, int64_t first, int64_t last)
 {
+    const dense_gemm_state *g = user;
     int64_t row, end;
-    find_rows(user, first, last, &row, &end);
+    dense_matrix_block_rows(g->c, g->options->block, first, last, &row, &end);
     return dense_gemm_device_start(user, number, row, end, last - first);
 }
 
@@ -47,12 +41,6 @@ static const char *by(void *user, int number, int accelerator)
 {
     const dense_gemm_state *g = user;
     return accelerator ? dense_gemm_device_by(g, number) : g->blas ? g->blas->name : "";
-}
-
-static yoke_status progress(void *user, int64_t done, int64_t units)
-{
-    const dense_gemm_options *options = ((const dense_gemm_state *)user)->options;
-    return options->progress ? options->progress(options->user, done, units) : YOKE_OK;
 }
 
 static yoke_status check(yoke_context *context, int64_t block, const dense_matrix *a, const dense_matrix *b, const dense_matrix *c)
@@ -82,7 +70,7 @@ yoke_status dense_gemm(yoke_context *context, yoke_run *run, const app_blas *bla
     const dense_kernel kernel = {.work = work,
                                  .texts = texts,
                                  .num_texts = 2,
-                                 .units = (c->rows + options->block - 1) / options->block,
+                                 .units = dense_matrix_blocks(c, options->block),
                                  .first_units = first_flops > block_flops ? (int64_t)(first_flops / block_flops) : 1,
                                  .host = on_host,
                                  .no_host = blas ? NULL : why_no_blas,
@@ -91,7 +79,7 @@ yoke_status dense_gemm(yoke_context *context, yoke_run *run, const app_blas *bla
                                  .prepare = prepare,
                                  .start = start,
                                  .by = by,
-                                 .progress = progress,
+                                 .progress = options->progress,
                                  .user = g};
     status = dense_share(context, run, &kernel, shared);
     yoke_release(context, g);

@@ -28,8 +28,7 @@ typedef struct dense_gemm_options {
     int version;   /* 0: DENSE_OVERLAPPED */
     int num_limits;
     const dense_memory_limit *limits;
-    yoke_status (*progress)(void *user, int64_t done, int64_t units); /* blocks; NULL: none */
-    void *user;
+    dense_progress progress; /* units: blocks */
 } dense_gemm_options;
 
 /*

@@ -51,6 +51,14 @@ static double entry(const dense_matrix *matrix, int64_t number)
     return matrix->precision == DENSE_DOUBLE ? ((const double *)matrix->entries)[number] : (double)((const float *)matrix->entries)[number];
 }
 
+int64_t dense_matrix_blocks(const dense_matrix *matrix, int64_t block) { return (matrix->rows + block - 1) / block; }
+
+void dense_matrix_block_rows(const dense_matrix *matrix, int64_t block, int64_t first, int64_t last, int64_t *row, int64_t *end)
+{
+    *row = first * block;
+    *end = last * block < matrix->rows ? last * block : matrix->rows;
+}
+
 double dense_matrix_entry(const dense_matrix *matrix, int64_t row, int64_t column) { return entry(matrix, row * matrix->columns + column); }
 
 /* SplitMix64 (Steele, Lea, Flood 2014): the number'th value of a sequence, without those before it. */

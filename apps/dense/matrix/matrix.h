@@ -33,6 +33,10 @@ void dense_matrix_destroy(dense_matrix *matrix);
 int64_t dense_matrix_bytes(const dense_matrix *matrix);
 double dense_matrix_entry(const dense_matrix *matrix, int64_t row, int64_t column);
 
+/* Blocks of so many rows that a matrix has, of which the last may be lower; and the rows *row .. *end - 1 of its blocks first .. last - 1. */
+int64_t dense_matrix_blocks(const dense_matrix *matrix, int64_t block);
+void dense_matrix_block_rows(const dense_matrix *matrix, int64_t block, int64_t first, int64_t last, int64_t *row, int64_t *end);
+
 /* Numbers in [-1, 1), evenly distributed.  An entry depends on seed, its number i columns + j and the precision only. */
 void dense_matrix_random(dense_matrix *matrix, uint64_t seed);
 

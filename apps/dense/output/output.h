@@ -22,6 +22,9 @@ void dense_show(app_terminal *terminal, const dense_shared *shared);
 yoke_status dense_record_create(yoke_context *context, const char *operation, int argc, char **argv, const dense_shared *shared,
                                 double total_s, json_t **record);
 
+/* Adds an operation's own keys; the object is given up, NULL stands for one that could not be built.  Errors: MEMORY. */
+yoke_status dense_record_add(yoke_context *context, json_t *record, json_t *keys);
+
 /* What yoke_run_explain says, printed.  Errors: MEMORY. */
 yoke_status dense_explain(app_terminal *terminal, yoke_context *context, yoke_run *run);
 

@@ -78,3 +78,10 @@ yoke_status dense_record_create(yoke_context *context, const char *operation, in
         *record = created;
     return status;
 }
+
+yoke_status dense_record_add(yoke_context *context, json_t *record, json_t *keys)
+{
+    const int failed = !keys || json_object_update(record, keys) != 0;
+    json_decref(keys);
+    return failed ? yoke_fail(context, YOKE_ERROR_MEMORY, "no memory for the run record") : YOKE_OK;
+}

@@ -363,7 +363,7 @@ yoke_status dense_share(yoke_context *context, yoke_run *run, const dense_kernel
     s->unknown = !status && !is_known(s, (double)kernel->units);
     while (!status && s->ranges > 0) {
         status = work(s);
-        if (!status && kernel->progress) status = kernel->progress(kernel->user, s->done, kernel->units);
+        if (!status && kernel->progress.call) status = kernel->progress.call(kernel->progress.user, s->done, kernel->units);
     }
     tell_parts(s);
     close_all(s);

@@ -1,5 +1,9 @@
 /*
  * share.h - units of one kind of work, shared by the devices of a run in several rounds, so that it learns how fast each is while they work.
+ *
+ * yoke_run_loop shares a kernel so too, where all of it is one launch on arrays that lie in units behind each other.  Here it is not: accelerators call their vendor's
+ * BLAS, go through a matrix in panels where it does not fit, or give back units that the host puts into columns; a device gets no more units than fit; and a user sees
+ * the progress, can interrupt, and is told what each device did in all rounds.  So this stands on yoke_run_plan, _begin and _end, as yoke_run_loop does.
  */
 #ifndef DENSE_SHARE_H
 #define DENSE_SHARE_H
@@ -7,6 +11,12 @@
 #include "yoke/yoke.h"
 
 enum { DENSE_MAX_DEVICES = 64, DENSE_MAX_ROUNDS = 1000, DENSE_WHY = 512 };
+
+/* Called after each round with the units that are done, and all.  Its status is passed on.  call NULL: none. */
+typedef struct dense_progress {
+    yoke_status (*call)(void *user, int64_t done, int64_t units);
+    void *user;
+} dense_progress;
 
 /*
  * What is done.  Units lie behind each other, and each is done once; those of a device that fails are done again by others.
@@ -25,11 +35,11 @@ typedef struct dense_kernel {
     yoke_status (*prepare)(void *user, int number, int64_t units);             /* memory for so many, and copies of what all units need */
     yoke_status (*start)(void *user, int number, int64_t first, int64_t last); /* operations in the queue, copies with them; is timed */
     void (*finish)(void *user, int number, int64_t first,
-                   int64_t last);                                     /* after all that was started, on the host; is timed; NULL: nothing */
-    int64_t (*most_units)(void *user, int number);                    /* that fit on an accelerator; NULL: all */
-    const char *(*by)(void *user, int number, int accelerator);       /* what works there: a constant text; NULL: nothing is told */
-    yoke_status (*progress)(void *user, int64_t done, int64_t units); /* after each round; its status is passed on; NULL: none */
-    void *user;
+                   int64_t last);                               /* after all that was started, on the host; is timed; NULL: nothing */
+    int64_t (*most_units)(void *user, int number);              /* that fit on an accelerator; NULL: all */
+    const char *(*by)(void *user, int number, int accelerator); /* what works there: a constant text; NULL: nothing is told */
+    dense_progress progress;
+    void *user; /* of the functions above */
 } dense_kernel;
 
 /* What a device did.  Texts are borrowed from the run. */

@@ -2,6 +2,8 @@
 
 #include <stdio.h>
 #include <string.h>
+
+#include "share/program.h"
 /* clang-format off */
 #define DENSE_WORD yoke_long
 #define DENSE_TRANSPOSE transpose_double
@@ -36,37 +38,25 @@ typedef struct state {
     device device[DENSE_MAX_DEVICES];
 } state;
 
-static void find_rows(const state *s, int64_t first, int64_t last, int64_t *row, int64_t *end)
-{
-    *row = first * s->options->block;
-    *end = last * s->options->block < s->a->rows ? last * s->options->block : s->a->rows;
-}
-
 static void on_host(void *user, int64_t first, int64_t last)
 {
     const state *s = user;
     int64_t row, end;
-    find_rows(s, first, last, &row, &end);
+    dense_matrix_block_rows(s->a, s->options->block, first, last, &row, &end);
     dense_transpose_rows(s->a, s->b, row, end);
 }
 
 static yoke_status open_device(void *user, int number, yoke_device *opened, yoke_queue *queue)
 {
-    static const yoke_host_kernel kernels[] = {{"transpose_double", transpose_double}, {"transpose_single", transpose_single}};
-    static const char *const texts[] = {dense_transpose_text};
+    static const dense_program program = {.name = "transpose",
+                                          .text = &dense_transpose_text[0],
+                                          .options = {"-DDENSE_WORD=yoke_long -DDENSE_TRANSPOSE=transpose_double",
+                                                      "-DDENSE_WORD=yoke_int -DDENSE_TRANSPOSE=transpose_single"},
+                                          .kernels = {{"transpose_double", transpose_double}, {"transpose_single", transpose_single}}};
     state *s = user;
-    const int single = s->a->precision == DENSE_SINGLE;
-    const yoke_program_source source = {.name = "transpose",
-                                        .texts = texts,
-                                        .num_texts = 1,
-                                        .options = single ? "-DDENSE_WORD=yoke_int -DDENSE_TRANSPOSE=transpose_single"
-                                                          : "-DDENSE_WORD=yoke_long -DDENSE_TRANSPOSE=transpose_double",
-                                        .host_kernels = kernels,
-                                        .num_host_kernels = 2};
     device *d = &s->device[number];
     *d = (device){.device = opened, .queue = queue};
-    yoke_status status = yoke_program_create(opened, &source, &d->program);
-    return status ? status : yoke_program_function(d->program, kernels[single].name, &d->function);
+    return dense_program_create(opened, &program, s->a->precision == DENSE_SINGLE, &d->program, &d->function);
 }
 
 static void give_back(device *d)
@@ -110,7 +100,7 @@ static yoke_status start(void *user, int number, int64_t first, int64_t last)
     const state *s = user;
     const device *d = &s->device[number];
     int64_t row, end;
-    find_rows(s, first, last, &row, &end);
+    dense_matrix_block_rows(s->a, s->options->block, first, last, &row, &end);
     const int64_t rows = end - row, tiles = (rows + SIDE - 1) / SIDE * ((s->a->columns + SIDE - 1) / SIDE);
     const yoke_argument arguments[] = {yoke_argument_int64(rows), yoke_argument_int64(s->a->columns), yoke_argument_buffer(d->in),
                                        yoke_argument_buffer(d->out)};
@@ -127,7 +117,7 @@ static void finish(void *user, int number, int64_t first, int64_t last)
     const state *s = user;
     const device *d = &s->device[number];
     int64_t row, end;
-    find_rows(s, first, last, &row, &end);
+    dense_matrix_block_rows(s->a, s->options->block, first, last, &row, &end);
     const int64_t size = (int64_t)s->a->precision, bytes = (end - row) * size;
 #pragma omp parallel for schedule(static)
     for (int64_t j = 0; j < s->a->columns; j++)
@@ -143,12 +133,6 @@ static int64_t most_units(void *user, int number)
     left += 2 * d->rows * row_bytes(s); /* which are given back before larger ones are made */
     left -= left / 16;                  /* for what drivers need themselves */
     return left / (2 * row_bytes(s) * s->options->block);
-}
-
-static yoke_status progress(void *user, int64_t done, int64_t units)
-{
-    const dense_transpose_options *options = ((const state *)user)->options;
-    return options->progress ? options->progress(options->user, done, units) : YOKE_OK;
 }
 
 yoke_status dense_transpose(yoke_context *context, yoke_run *run, const dense_transpose_options *options, const dense_matrix *a,
@@ -169,7 +153,7 @@ yoke_status dense_transpose(yoke_context *context, yoke_run *run, const dense_tr
     const dense_kernel kernel = {.work = work,
                                  .texts = texts,
                                  .num_texts = 1,
-                                 .units = (a->rows + options->block - 1) / options->block,
+                                 .units = dense_matrix_blocks(a, options->block),
                                  .first_units = first_entries > block_entries ? (int64_t)(first_entries / block_entries) : 1,
                                  .host = on_host,
                                  .open = open_device,
@@ -178,7 +162,7 @@ yoke_status dense_transpose(yoke_context *context, yoke_run *run, const dense_tr
                                  .start = start,
                                  .finish = finish,
                                  .most_units = most_units,
-                                 .progress = progress,
+                                 .progress = options->progress,
                                  .user = s};
     status = dense_share(context, run, &kernel, shared);
     yoke_release(context, s);

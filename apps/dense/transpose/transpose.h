@@ -10,9 +10,8 @@
 enum { DENSE_TRANSPOSE_BLOCK = 64 };
 
 typedef struct dense_transpose_options {
-    int64_t block;                                                    /* rows of A that a device gets at a time, 1 .. 65536 */
-    yoke_status (*progress)(void *user, int64_t done, int64_t units); /* blocks; NULL: none */
-    void *user;
+    int64_t block;           /* rows of A that a device gets at a time, 1 .. 65536 */
+    dense_progress progress; /* units: blocks */
 } dense_transpose_options;
 
 /*

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common/file.h"
+#include "share/program.h"
 /* clang-format off */
 #include "tsp/kernels/climb_text.h"
 /* clang-format on */
@@ -54,14 +55,11 @@ static void on_host(void *user, int64_t first, int64_t last)
 
 static yoke_status open_device(void *user, int number, yoke_device *device, yoke_queue *queue)
 {
-    static const yoke_host_kernel kernels[] = {{"climb_tours", climb_tours}};
-    static const char *const texts[] = {dense_climb_text};
-    static const yoke_program_source source = {
-        .name = "tsp", .texts = texts, .num_texts = 1, .host_kernels = kernels, .num_host_kernels = 1};
+    static const dense_program program = {
+        .name = "tsp", .text = &dense_climb_text[0], .options = {""}, .kernels = {{"climb_tours", climb_tours}}};
     climber *c = &((state *)user)->climber[number];
     *c = (climber){.device = device, .queue = queue};
-    yoke_status status = yoke_program_create(device, &source, &c->program);
-    return status ? status : yoke_program_function(c->program, "climb_tours", &c->function);
+    return dense_program_create(device, &program, 0, &c->program, &c->function);
 }
 
 static void close_device(void *user, int number)
@@ -122,12 +120,6 @@ static yoke_status start(void *user, int number, int64_t first, int64_t last)
         if (!status) status = yoke_queue_read(c->queue, c->steps, 0, count * (int64_t)sizeof *s->steps, s->steps + begin);
     }
     return status;
-}
-
-static yoke_status progress(void *user, int64_t done, int64_t units)
-{
-    const dense_tsp_options *options = ((const state *)user)->options;
-    return options->progress ? options->progress(options->user, done, units) : YOKE_OK;
 }
 
 /* ------------------------------------------------------------------------------------------------- the result */
@@ -203,7 +195,7 @@ static yoke_status share(yoke_run *run, state *s, dense_shared *shared)
                                  .close = close_device,
                                  .prepare = prepare,
                                  .start = start,
-                                 .progress = progress,
+                                 .progress = s->options->progress,
                                  .user = s};
     return dense_share(s->cities->context, run, &kernel, shared);
 }

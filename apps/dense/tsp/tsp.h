@@ -10,9 +10,8 @@
 typedef struct dense_tsp_options {
     int64_t restarts; /* at least 1, at most 10^9 */
     int64_t seed;
-    int64_t check;                                                    /* so many restarts are climbed again on the host and compared */
-    yoke_status (*progress)(void *user, int64_t done, int64_t units); /* restarts; NULL: none */
-    void *user;
+    int64_t check;           /* so many restarts are climbed again on the host and compared */
+    dense_progress progress; /* units: restarts */
 } dense_tsp_options;
 
 typedef struct dense_tour {

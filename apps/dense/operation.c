@@ -1,0 +1,115 @@
+/*
+ * operation.c - the frame of all operations of yoke dense: from the command line to the run record.
+ */
+#include "operation.h"
+
+#include <string.h>
+
+#include "common/interrupt.h"
+#include "inputs.h"
+#include "output/output.h"
+
+enum { SHARED_OPTIONS = 8 };
+
+/* Adds an option that has a help text. */
+static void add(app_option *options, int *count, app_option option)
+{
+    if (option.help) options[(*count)++] = option;
+}
+
+static void add_number(app_option *options, int *count, const char *name, const char *value, const char *help, int64_t *number,
+                       int64_t minimum, int64_t maximum)
+{
+    add(options, count, (app_option){.name = name, .value = value, .help = help, .number = number, .minimum = minimum, .maximum = maximum});
+}
+
+static yoke_status parse(const dense_operation *operation, dense_work *w, int argc, char **argv, bool *answered)
+{
+    app_option options[SHARED_OPTIONS + DENSE_OWN_OPTIONS + DENSE_DEVICE_OPTIONS + 1] = {{.name = NULL}};
+    const dense_help *help = &operation->help;
+    app_usage usage = operation->usage;
+    int64_t seed = -1;
+    int count = 0;
+    add_number(options, &count, "n", "N", help->n, &w->n, 1, help->most_n);
+    add_number(options, &count, "m", "M", help->m, &w->m, 1, help->most_n);
+    if (operation->options) count += operation->options(w->own, options + count);
+    add(options, &count, (app_option){.name = "precision", .value = "KIND", .help = help->precision, .text = &w->precision});
+    add_number(options, &count, "seed", "S", help->seed, &seed, 0, INT64_MAX - 2);
+    add(options, &count, (app_option){.name = "output", .value = help->output_value, .help = help->output, .text = &w->output});
+    add_number(options, &count, "b", "B", help->block, &w->block, 1, help->most_block);
+    add(options, &count, (app_option){.name = "check", .help = help->check, .flag = &w->check});
+    add(options, &count, (app_option){.name = "ceiling", .help = help->ceiling, .flag = &w->ceiling});
+    dense_device_options(options + count, &w->words, w->terminal);
+    usage.options = options;
+    usage.columns = dense_columns;
+    yoke_status status = app_options_parse(w->context, &usage, argc, argv, &w->operands, answered);
+    w->seed_given = seed >= 0;
+    w->seed = w->seed_given ? seed : 1;
+    return status;
+}
+
+static yoke_status check(const dense_operation *operation, const dense_work *w)
+{
+    yoke_status status = operation->check ? operation->check(w) : YOKE_OK;
+    if (!status) status = dense_devices_check(w->context, &w->words);
+    return status ? status : dense_input_check_output(w->context, w->output, w->words.json);
+}
+
+yoke_status dense_work_progress(dense_work *work, const char *what, int64_t done, int64_t units)
+{
+    app_progress(work->terminal, "%lld of %lld %s", (long long)done, (long long)units, what);
+    return app_interrupt_check(work->context);
+}
+
+static yoke_status show(const dense_operation *operation, const dense_work *w)
+{
+    operation->show_head(w);
+    dense_show(w->terminal, w->shared);
+    if (operation->show_tail) operation->show_tail(w);
+    return w->words.explain ? dense_explain(w->terminal, w->context, w->run) : YOKE_OK;
+}
+
+static yoke_status write_record(const dense_operation *operation, const dense_work *w, int argc, char **argv)
+{
+    json_t *record = NULL;
+    yoke_status status = dense_record_create(w->context, operation->name, argc, argv, w->shared, w->total_s, &record);
+    if (!status) status = dense_record_add(w->context, record, operation->keys(w));
+    if (!status) status = app_record_write(w->context, record, w->words.json);
+    json_decref(record);
+    return status;
+}
+
+static yoke_status run(const dense_operation *operation, dense_work *w, int argc, char **argv)
+{
+    yoke_status status = operation->begin ? operation->begin(w) : YOKE_OK;
+    if (!status) status = yoke_allocate(w->context, 1, sizeof *w->shared, &w->shared);
+    if (!status) status = dense_devices_open(w->context, &w->words, &w->run);
+    if (!status) status = operation->compute(w);
+    if (!status && w->output && operation->write) status = operation->write(w);
+    w->total_s = yoke_clock_s() - w->begin_s;
+    if (!status && w->ceiling && operation->compare) status = operation->compare(w);
+    if (!status) status = show(operation, w);
+    if (!status && w->words.json) status = write_record(operation, w, argc, argv);
+    return status || !operation->judge ? status : operation->judge(w);
+}
+
+yoke_status dense_operation_run(const dense_operation *operation, yoke_context *context, app_terminal *terminal, int argc, char **argv)
+{
+    dense_work w = {.context = context, .terminal = terminal, .begin_s = yoke_clock_s()};
+    bool answered = false;
+    char *own = NULL;
+    yoke_status status = yoke_allocate(context, (int64_t)operation->own_bytes, sizeof *own, &own);
+    if (status) return status;
+    w.own = own;
+    status = parse(operation, &w, argc, argv, &answered);
+    if (!status && !answered) {
+        if (w.output && !strcmp(w.output, "-")) terminal->aside = true; /* only the result is written there then */
+        status = check(operation, &w);
+        if (!status) status = run(operation, &w, argc, argv);
+        yoke_run_destroy(w.run);
+        if (operation->destroy) operation->destroy(&w);
+        yoke_release(context, w.shared);
+    }
+    yoke_release(context, own);
+    return status;
+}
