@@ -1,3 +1,4 @@
+/* Trees that are predicted and chosen. */
 #include "tune/tune.h"
 
 #include <math.h>
@@ -5,276 +6,9 @@
 #include <unistd.h>
 
 #include "clouds.h"
-#include "context.h"
+#include "known_costs.h"
 #include "method/method.h"
 #include "tree/lists.h"
-
-/* --------------------------------------------------------------------------------------- a machine of known costs */
-
-/* Seconds of a unit of each operation by its size; and how often it was asked. */
-typedef struct known {
-    double near_start, near_pair, near_leaf, pair, points, batch;
-    int disturbed; /* size of each operation whose calls take longer, a thousand times or ... */
-    double times;  /* so many times, if above 0; disturbed 0: none */
-    int calls;
-} known;
-
-static const double list_s = 2e-7;
-
-/* A source on a leaf of so many particles. */
-static double source_of(const known *k, int size) { return k->near_start + k->near_pair * size; }
-
-static double unit_of(const known *k, fmm_operation operation, int size)
-{
-    const double p = size + 1;
-    switch (operation) {
-    case FMM_TREE:
-        return 3e-7 + 1e-8 * size;
-    case FMM_NEAR:
-        return k->near_start + k->near_pair * size + k->near_leaf / fmm_bench_sources(size);
-    case FMM_LONE:
-        return size * (k->near_start + k->near_pair * size) + k->near_leaf;
-    case FMM_LIST:
-        return list_s;
-    case FMM_TABLES:
-        return 1e-7 * p * p * p;
-    case FMM_SPARSE: /* a batch takes as long as so many pairs more */
-    case FMM_PAIR:
-        return k->pair * p * p * p * (1 + k->batch / fmm_bench_batch(operation, size));
-    case FMM_CELL:
-        return 2 * k->pair * p * p * p;
-    case FMM_VISIT:
-        return 5 * k->points * p * p;
-    default:
-        return p * p * (1e-9 + k->points * (operation == FMM_LEAF_8 ? 8 : 32));
-    }
-}
-
-static yoke_status trial(void *user, fmm_operation operation, int size, int64_t calls, double *seconds)
-{
-    known *k = user;
-    (void)calls;
-    k->calls++;
-    *seconds = (double)fmm_bench_units(operation, size) * unit_of(k, operation, size);
-    if (k->disturbed > 0 && size == k->disturbed) *seconds *= k->times > 0 ? k->times : 1000;
-    return YOKE_OK;
-}
-
-static const known usual = {.near_start = 1e-9, .near_pair = 3e-10, .near_leaf = 4e-8, .pair = 1e-10, .points = 2e-10};
-
-static yoke_run *open_run(const char *store)
-{
-    const yoke_run_options options = {.devices = "openmp", .no_meters = 1, .store = store};
-    yoke_run *run = NULL;
-    assert_int_equal(yoke_run_create(context, &options, &run), YOKE_OK);
-    return run;
-}
-
-static void measure(yoke_run *run, known *costs, fmm_machine *machine)
-{
-    const fmm_machine_options options = {.gradient = 1, .trial = trial, .user = costs};
-    assert_int_equal(fmm_machine_measure(context, run, 0, &options, machine), YOKE_OK);
-}
-
-static void assert_near(double value, double expected, double relative) { assert_true(fabs(value / expected - 1) <= relative); }
-
-/* Powers of order + 1 are straight in logarithms, and so exact between the orders that are measured. */
-static void assert_costs(const fmm_machine *m, const known *k)
-{
-    for (int n = 1; n <= FMM_SMALL_LEAF; n++) assert_near(m->near[n], source_of(k, n), 1e-9);
-    assert_near(m->near_leaf, k->near_leaf, 1e-6);
-    for (int p = 0; p <= FMM_MAX_ORDER; p++) {
-        assert_near(m->tables[p], unit_of(k, FMM_TABLES, p), 1e-9);
-        assert_near(m->pair[p], unit_of(k, FMM_PAIR, p), 1e-9);
-        assert_true(fabs(m->batch[p]) <= 1e-9 * m->pair[p]);
-        assert_near(m->cell[p], unit_of(k, FMM_CELL, p), 1e-9);
-        assert_near(m->visit[p], unit_of(k, FMM_VISIT, p), 1e-9);
-        assert_near(m->leaf[p] + 32 * m->particle[p], unit_of(k, FMM_LEAF_32, p), 1e-9);
-        assert_near(m->leaf[p] + 8 * m->particle[p], unit_of(k, FMM_LEAF_8, p), 1e-9);
-    }
-    assert_near(m->list, list_s, 1e-9);
-    assert_near(m->tree_leaf + 8 * m->tree_particle, unit_of(k, FMM_TREE, 8), 1e-9);
-    assert_near(m->tree_leaf + 32 * m->tree_particle, unit_of(k, FMM_TREE, 32), 1e-9);
-}
-
-static void costs_of_a_machine_are_found(void **state)
-{
-    (void)state;
-    known costs = usual;
-    fmm_machine machine;
-    yoke_run *run = open_run(NULL);
-    measure(run, &costs, &machine);
-    assert_costs(&machine, &usual);
-    assert_near(machine.large, source_of(&usual, 128) / 128, 1e-9);
-    yoke_run_destroy(run);
-}
-
-/* What the run plans with is what the trees were predicted with, also where measurements were disturbed: of order 8, and of leaves of 64 particles. */
-static void plans_are_by_the_predicted_times_where_measurements_were_disturbed(void **state)
-{
-    (void)state;
-    fmm_particles *p = cloud_create(context, UNIFORM, 20000);
-    fmm_analysis *analysis = NULL;
-    assert_int_equal(fmm_analysis_create(p, 4, &analysis), YOKE_OK);
-    for (int disturbed = 8; disturbed <= 64; disturbed += 56) {
-        known costs = usual;
-        fmm_machine machine;
-        fmm_choice choice = {.first = 0, .last = 4};
-        costs.disturbed = disturbed;
-        costs.times = 3;
-        yoke_run *run = open_run(NULL);
-        measure(run, &costs, &machine);
-        for (int d = 0; d <= 4; d++) fmm_depth_predict(&machine, analysis, d, 8, 1, &choice.of[d]);
-        assert_int_equal(fmm_choose(run, 0, 1, &machine, &choice), YOKE_OK);
-        assert_near(choice.predicted.time_s, fmm_chosen(&choice)->predicted.total, 5e-3);
-        yoke_run_destroy(run);
-    }
-    fmm_analysis_destroy(analysis);
-    fmm_particles_destroy(p);
-}
-
-/* Those of order 8 and of leaves of 8 particles; they count as the next size that was measured, 10 and 12. */
-static void disturbed_measurements_count_as_the_next_size(void **state)
-{
-    (void)state;
-    known costs = usual;
-    fmm_machine machine;
-    yoke_run *run = open_run(NULL);
-    costs.disturbed = 8;
-    measure(run, &costs, &machine);
-    assert_near(machine.cell[8], unit_of(&usual, FMM_CELL, 10), 1e-9);
-    assert_near(machine.pair[8], unit_of(&usual, FMM_PAIR, 10), 1e-9);
-    assert_true(machine.near[8] <= unit_of(&usual, FMM_NEAR, 12) && machine.near[8] > 0.5 * source_of(&usual, 8));
-    for (int p = 0; p <= FMM_MAX_ORDER; p++)
-        if (p < 7 || p > 9) assert_near(machine.cell[p], unit_of(&usual, FMM_CELL, p), 1e-9);
-    yoke_run_destroy(run);
-}
-
-static void what_a_batch_takes_beside_its_pairs_is_found(void **state)
-{
-    (void)state;
-    known costs = usual;
-    fmm_machine machine;
-    yoke_run *run = open_run(NULL);
-    costs.batch = 3;
-    measure(run, &costs, &machine);
-    for (int p = 0; p <= FMM_MAX_ORDER; p++) {
-        assert_near(machine.pair[p], costs.pair * pow(p + 1, 3), 1e-9);
-        assert_near(machine.batch[p], 3 * machine.pair[p], 1e-9);
-    }
-    yoke_run_destroy(run);
-}
-
-static void costs_in_the_store_are_found_again_by_another_run(void **state)
-{
-    (void)state;
-    char path[64];
-    known costs = usual;
-    fmm_machine machine, again = {0};
-    (void)snprintf(path, sizeof path, "tune-store-%ld.json", (long)getpid());
-    yoke_run *run = open_run(path);
-    assert_int_equal(fmm_machine_get(run, 0, 1, &machine), YOKE_ERROR_UNAVAILABLE);
-    yoke_run_destroy(run);
-    run = open_run(path);
-    measure(run, &costs, &machine);
-    assert_int_equal(yoke_run_save(run, NULL), YOKE_OK);
-    yoke_run_destroy(run);
-    run = open_run(path);
-    assert_int_equal(fmm_machine_get(run, 0, 1, &again), YOKE_OK);
-    assert_costs(&again, &usual);
-    yoke_run_destroy(run);
-    run = open_run(path); /* without gradients the sums are others */
-    assert_int_equal(fmm_machine_get(run, 0, 0, &again), YOKE_ERROR_UNAVAILABLE);
-    yoke_run_destroy(run);
-    (void)remove(path);
-}
-
-/* ---------------------------------------------------------------------------------------------- learning from runs */
-
-/* Costs were measured while other programs had the cores: each is `wrong` times the truth.  Every third run is disturbed and takes five times as long. */
-static double after_runs(double wrong, int runs, int disturbed)
-{
-    fmm_factor factor = {1, 0};
-    for (int r = 0; r < runs; r++) factor = fmm_factor_learn(factor, (disturbed && r % 3 == 2 ? 5 : 1) / wrong);
-    assert_int_equal(factor.runs, runs);
-    return wrong * factor.value;
-}
-
-static void costs_measured_on_a_busy_machine_heal_within_some_runs(void **state)
-{
-    (void)state;
-    assert_near(after_runs(1, 20, 0), 1, 1e-12);
-    assert_near(after_runs(3, 6, 0), 1, 0.15);
-    assert_near(after_runs(3, 20, 0), 1, 0.05);
-    assert_near(after_runs(0.8, 30, 0), 1, 0.1);
-    assert_near(after_runs(3, 12, 1), 1, 0.15);
-}
-
-static void disturbed_runs_hardly_change_what_is_predicted(void **state)
-{
-    (void)state;
-    assert_near(after_runs(1, 3, 1), 1, 0.06);
-    assert_near(after_runs(1, 40, 1), 1, 0.1);
-    assert_near(after_runs(1.1, 40, 1), 1, 0.1);
-    fmm_factor factor = {1, 0};
-    for (int r = 0; r < 1000; r++) factor = fmm_factor_learn(factor, 1e30);
-    assert_true(factor.value <= FMM_MOST_FACTOR);
-    for (int r = 0; r < 1000; r++) factor = fmm_factor_learn(factor, 1e-300);
-    assert_true(factor.value >= 1 / FMM_MOST_FACTOR);
-    const double bad[] = {NAN, INFINITY, 0, -1};
-    for (int k = 0; k < 4; k++) assert_true(fmm_factor_learn(factor, bad[k]).runs == factor.runs);
-}
-
-/* A tree of depth 3 that took other times than was predicted; what was learned serves another tuner, and no other kernels. */
-static void what_runs_taught_is_in_the_store(void **state)
-{
-    (void)state;
-    char path[64];
-    (void)snprintf(path, sizeof path, "tune-factors-%ld.json", (long)getpid());
-    known costs = usual;
-    fmm_machine machine;
-    yoke_run *run = open_run(path);
-    measure(run, &costs, &machine);
-    assert_int_equal(yoke_run_save(run, NULL), YOKE_OK);
-    yoke_run_destroy(run);
-    fmm_particles *p = cloud_create(context, UNIFORM, 20000);
-    const fmm_tune_options options = {.store = path, .gradient = 1, .depth = 3};
-    for (int r = 0; r < 3; r++) {
-        fmm_tuner *tuner = NULL;
-        fmm_tuned tuned;
-        assert_int_equal(fmm_tuner_create(context, &options, &tuner), YOKE_OK);
-        fmm_tuner_set_particles(tuner, p);
-        assert_int_equal(fmm_tuner_choose(tuner, 8, &tuned), YOKE_OK);
-        const fmm_depth *of = fmm_chosen(&tuned.choice);
-        fmm_analysis *analysis = NULL;
-        fmm_depth plain;
-        assert_int_equal(fmm_analysis_create(p, 3, &analysis), YOKE_OK);
-        fmm_depth_predict(&machine, analysis, 3, 8, 1, &plain);
-        fmm_analysis_destroy(analysis);
-        double expected = 1;
-        for (int k = 0; k < r; k++) expected *= exp(0.05 / (k + 2));
-        for (int part = 0; part < FMM_TIMED_PARTS; part++) assert_int_equal(tuned.factor[part].runs, part == FMM_PART_TREE ? 0 : r);
-        assert_near(of->predicted.near, plain.predicted.near * (r == 0 ? 1 : tuned.factor[FMM_PART_NEAR].value), 1e-9);
-        assert_near(tuned.factor[FMM_PART_FAR].value, expected, 1e-9);
-        assert_near(of->predicted.total, of->predicted.tree + of->predicted.near + of->predicted.far, 1e-12);
-        tuned.measured[3] = (fmm_seconds){
-            .tree = NAN, .near = 0.5 * plain.predicted.near, .far = exp(0.05) * of->predicted.far, .total = plain.predicted.total};
-        assert_int_equal(fmm_tuner_learn(tuner, &tuned), YOKE_OK);
-        fmm_tuner_destroy(tuner);
-    }
-    run = open_run(path);
-    assert_int_equal(fmm_machine_get(run, 0, 1, &machine), YOKE_OK);
-    assert_true(machine.factor[FMM_PART_NEAR].value < 0.6 && machine.factor[FMM_PART_NEAR].runs == 3);
-    yoke_run_destroy(run);
-    run = open_run(path);
-    measure(run, &costs, &machine); /* measured anew: nothing is known of predictions by these costs */
-    for (int part = 0; part < FMM_TIMED_PARTS; part++) assert_true(machine.factor[part].value == 1 && machine.factor[part].runs == 0);
-    yoke_run_destroy(run);
-    fmm_particles_destroy(p);
-    (void)remove(path);
-}
-
-/* -------------------------------------------------------------------------------------------------- predictions */
 
 /* Ordered pairs of particles of leaves with n particles, by comparing all cells; and the same of large ones. */
 static void count_sources(const fmm_tree *tree, fmm_cell_counts *counts)
@@ -325,26 +59,6 @@ static void sources_of_leaves_are_counted_by_size(void **state)
         fmm_tree_destroy(tree);
         fmm_particles_destroy(p);
     }
-}
-
-static void units_of_the_benchmark_are_those_that_are_counted(void **state)
-{
-    (void)state;
-    enum { SIDE = 16 };
-    fmm_particles *p = NULL;
-    fmm_tree *tree = NULL;
-    fmm_counts counts[5];
-    fmm_cell_counts cells[5];
-    assert_int_equal(fmm_particles_create(context, SIDE * SIDE * SIDE, &p), YOKE_OK);
-    for (int i = 0; i < p->count; i++) p->x[i] = i % SIDE + 0.5, p->y[i] = i / SIDE % SIDE + 0.5, p->z[i] = i / SIDE / SIDE + 0.5;
-    assert_int_equal(fmm_tree_create(p, (fmm_box){{0, 0, 0}, SIDE}, 4, &tree), YOKE_OK);
-    assert_int_equal(fmm_count_cells(tree, counts, cells), YOKE_OK);
-    assert_int_equal(fmm_bench_units(FMM_LIST, 0), tree->level[3].count);
-    assert_int_equal(fmm_bench_units(FMM_NEAR, 32), cells[4].sources[1] * 32);
-    assert_int_equal(fmm_bench_units(FMM_NEAR, 128), cells[3].sources[8] * 16);
-    assert_near(fmm_bench_sources(32) * 4096, (double)cells[4].sources[1] * 32, 1e-12);
-    fmm_tree_destroy(tree);
-    fmm_particles_destroy(p);
 }
 
 /* The same by plain arithmetic. */
@@ -638,44 +352,14 @@ static void the_tree_of_an_analysis_serves_a_run(void **state)
     }
 }
 
-/* ----------------------------------------------------------------------------------------------- the benchmark */
-
-static void each_operation_takes_time_and_wrong_sizes_are_refused(void **state)
-{
-    (void)state;
-    fmm_bench *bench = NULL;
-    assert_int_equal(fmm_bench_create(context, 1, &bench), YOKE_OK);
-    for (int o = 0; o < FMM_OPERATIONS; o++) {
-        const int small = o <= FMM_LONE ? 4 : 0, large = o <= FMM_LONE ? 16 : o == FMM_LIST ? 0 : 12;
-        double less = 0, more = 0;
-        assert_int_equal(fmm_bench_run(bench, o, small, 3, &less), YOKE_OK);
-        assert_int_equal(fmm_bench_run(bench, o, large, 3, &more), YOKE_OK);
-        assert_true(less > 0 && more > 0 && isfinite(less) && isfinite(more));
-    }
-    double seconds = 0;
-    assert_int_equal(fmm_bench_run(bench, FMM_PAIR, FMM_MAX_ORDER + 1, 1, &seconds), YOKE_ERROR_ARGUMENT);
-    assert_int_equal(fmm_bench_run(bench, FMM_NEAR, 0, 1, &seconds), YOKE_ERROR_ARGUMENT);
-    fmm_bench_destroy(bench);
-}
-
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(costs_of_a_machine_are_found),
-    cmocka_unit_test(disturbed_measurements_count_as_the_next_size),
-    cmocka_unit_test(plans_are_by_the_predicted_times_where_measurements_were_disturbed),
-    cmocka_unit_test(what_a_batch_takes_beside_its_pairs_is_found),
-    cmocka_unit_test(costs_in_the_store_are_found_again_by_another_run),
-    cmocka_unit_test(costs_measured_on_a_busy_machine_heal_within_some_runs),
-    cmocka_unit_test(disturbed_runs_hardly_change_what_is_predicted),
-    cmocka_unit_test(what_runs_taught_is_in_the_store),
     cmocka_unit_test(sources_of_leaves_are_counted_by_size),
-    cmocka_unit_test(units_of_the_benchmark_are_those_that_are_counted),
     cmocka_unit_test(the_depth_of_least_time_is_that_of_a_search_over_all),
     cmocka_unit_test(counted_operations_choose_a_depth_of_their_own),
     cmocka_unit_test(powers_in_the_store_serve_the_first_choice_of_another_run),
     cmocka_unit_test(adaptive_trees_are_taken_where_they_are_faster),
     cmocka_unit_test(cells_between_two_depths_are_taken_where_they_are_faster),
     cmocka_unit_test(the_tree_of_an_analysis_serves_a_run),
-    cmocka_unit_test(each_operation_takes_time_and_wrong_sizes_are_refused),
 };
 
 UNIT_MAIN(tests, context_start, context_end)

@@ -1,0 +1,79 @@
+/*
+ * known_costs.h - a machine whose costs are known: what each operation takes, by its size.
+ */
+#ifndef FMM_TESTS_KNOWN_COSTS_H
+#define FMM_TESTS_KNOWN_COSTS_H
+
+#include <math.h>
+
+#include "context.h"
+#include "tune/machine.h"
+
+/* Seconds of a unit of each operation by its size; and how often it was asked. */
+typedef struct known {
+    double near_start, near_pair, near_leaf, pair, points, batch;
+    int disturbed; /* size of each operation whose calls take longer, a thousand times or ... */
+    double times;  /* so many times, if above 0; disturbed 0: none */
+    int calls;
+} known;
+
+static const double list_s = 2e-7;
+
+/* A source on a leaf of so many particles. */
+static inline double source_of(const known *k, int size) { return k->near_start + k->near_pair * size; }
+
+static inline double unit_of(const known *k, fmm_operation operation, int size)
+{
+    const double p = size + 1;
+    switch (operation) {
+    case FMM_TREE:
+        return 3e-7 + 1e-8 * size;
+    case FMM_NEAR:
+        return k->near_start + k->near_pair * size + k->near_leaf / fmm_bench_sources(size);
+    case FMM_LONE:
+        return size * (k->near_start + k->near_pair * size) + k->near_leaf;
+    case FMM_LIST:
+        return list_s;
+    case FMM_TABLES:
+        return 1e-7 * p * p * p;
+    case FMM_SPARSE: /* a batch takes as long as so many pairs more */
+    case FMM_PAIR:
+        return k->pair * p * p * p * (1 + k->batch / fmm_bench_batch(operation, size));
+    case FMM_CELL:
+        return 2 * k->pair * p * p * p;
+    case FMM_VISIT:
+        return 5 * k->points * p * p;
+    default:
+        return p * p * (1e-9 + k->points * (operation == FMM_LEAF_8 ? 8 : 32));
+    }
+}
+
+static inline yoke_status trial(void *user, fmm_operation operation, int size, int64_t calls, double *seconds)
+{
+    known *k = user;
+    (void)calls;
+    k->calls++;
+    *seconds = (double)fmm_bench_units(operation, size) * unit_of(k, operation, size);
+    if (k->disturbed > 0 && size == k->disturbed) *seconds *= k->times > 0 ? k->times : 1000;
+    return YOKE_OK;
+}
+
+static const known usual = {.near_start = 1e-9, .near_pair = 3e-10, .near_leaf = 4e-8, .pair = 1e-10, .points = 2e-10};
+
+static inline yoke_run *open_run(const char *store)
+{
+    const yoke_run_options options = {.devices = "openmp", .no_meters = 1, .store = store};
+    yoke_run *run = NULL;
+    assert_int_equal(yoke_run_create(context, &options, &run), YOKE_OK);
+    return run;
+}
+
+static inline void measure(yoke_run *run, known *costs, fmm_machine *machine)
+{
+    const fmm_machine_options options = {.gradient = 1, .trial = trial, .user = costs};
+    assert_int_equal(fmm_machine_measure(context, run, 0, &options, machine), YOKE_OK);
+}
+
+static inline void assert_near(double value, double expected, double relative) { assert_true(fabs(value / expected - 1) <= relative); }
+
+#endif
