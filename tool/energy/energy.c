@@ -9,6 +9,7 @@
 #include "common/record.h"
 #include "common/sysroot.h"
 #include "energy/energy.h"
+#include "energy/merge.h"
 #include "tool.h"
 
 enum { OWN_FAILURE = 125 }; /* as `env` and its kin */
@@ -19,7 +20,8 @@ typedef struct energy_request {
     const char *csv, *json, *watch;
     double interval_s; /* of watching; infinite: none */
     int64_t repeat;
-    app_list frequencies;
+    app_list frequencies, sources;
+    const char *from, *to;
     char **command; /* NULL: none */
 } energy_request;
 
@@ -60,8 +62,24 @@ static yoke_status read_seconds(yoke_context *context, const char *option, const
     return YOKE_OK;
 }
 
+/* Files stand in place of all that is measured. */
+static yoke_status check_sources(yoke_context *context, const energy_request *request, int command_at)
+{
+    const yoke_meter_options *meters = &request->meters;
+    if (command_at > 0 || meters->pid != 0 || request->watch != NULL || request->repeat > 1 || request->frequencies.count > 0 ||
+        meters->select != NULL || meters->declared != NULL || meters->replay != NULL || meters->sysroot != NULL)
+        return yoke_fail(
+            context, YOKE_ERROR_INPUT,
+            "--source takes what was recorded before, and goes with --from, --to, --csv, --json and --quiet only; nothing is measured");
+    yoke_status status = app_file_check(context, request->csv);
+    return status == YOKE_OK ? app_file_check(context, request->json) : status;
+}
+
 static yoke_status check(yoke_context *context, energy_request *request, int argc, char **argv, int command_at)
 {
+    if (request->sources.count > 0) return check_sources(context, request, command_at);
+    if (request->from != NULL || request->to != NULL)
+        return yoke_fail(context, YOKE_ERROR_INPUT, "--from and --to are times of recorded streams: give them by --source FILE");
     if (command_at == argc || (command_at == 0 && request->meters.pid == 0 && request->watch == NULL))
         return yoke_fail(context, YOKE_ERROR_INPUT,
                          "a command is missing: yoke energy [OPTION]... -- COMMAND [ARGUMENT]...; or give --pid or --watch");
@@ -110,6 +128,12 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
         {.name = "csv", .value = "FILE", .help = "write each run, or interval of --watch, as a row", .text = &request->csv},
         app_option_json(&request->json),
         {.name = "replay", .value = "FILE", .help = "a recorded stream in place of meters", .text = &request->meters.replay},
+        {.name = "source",
+         .value = "FILE[,KEY=X]...",
+         .help = "instead of measuring: merge recorded streams of power (CSV) by time; keys: offset, gap, column",
+         .list = &request->sources},
+        {.name = "from", .value = "S", .help = "of the streams: from this time on", .text = &request->from},
+        {.name = "to", .value = "S", .help = "of the streams: up to this time; by default as far as all of them go", .text = &request->to},
         {.name = "sysroot",
          .value = "DIR",
          .help = "a directory of yoke gather in place of this machine",
@@ -204,7 +228,7 @@ static yoke_status wait_for_end(energy_session *session, int64_t run, double sta
 {
     yoke_region *interval = NULL;
     yoke_status status = YOKE_OK;
-    double step_s = session->request->interval_s, interval_start_s = start_s, unused_s;
+    double step_s = session->request->interval_s, interval_start_s = yoke_clock_s(), unused_s;
     bool watching = isfinite(step_s);
     if (watching) status = yoke_region_begin(session->meter, &interval);
     for (double next_s = start_s + step_s; status == YOKE_OK; next_s += step_s) {
@@ -338,7 +362,9 @@ yoke_status tool_energy(yoke_context *context, app_terminal *terminal, int argc,
                               .signals = {.descriptor = -1},
                               .process = {.descriptor = -1},
                               .account = {.context = context}};
-    if (status == YOKE_OK) status = run(&session, argc, argv);
+    const energy_merge_request merge = {&request.sources, request.from, request.to, request.csv, request.json};
+    if (status == YOKE_OK)
+        status = request.sources.count > 0 ? energy_merge(context, terminal, &merge, argc, argv) : run(&session, argc, argv);
     /* A command's statuses are its own: what fails beside it must not look like one. */
     bool has_command = false;
     for (int i = 1; i < argc; i++) has_command = has_command || strcmp(argv[i], "--") == 0;

@@ -5,6 +5,7 @@
  *     process.c     whose energy is wanted: a command of ours, or a process that runs already; signals
  *     account.c     runs and intervals: sums, statistics, rows of the CSV file and samples of the record
  *     report.c      what is printed and what is written as JSON
+ *     source.c, merge.c    streams that other programs recorded, put together (source.h, merge.h)
  */
 #ifndef TOOL_ENERGY_ENERGY_H
 #define TOOL_ENERGY_ENERGY_H
@@ -117,6 +118,7 @@ typedef struct energy_account {
     yoke_energy latest;    /* its total */
     app_file *csv;         /* NULL: none */
     json_t *samples;       /* NULL: none */
+    const char *title;     /* what was measured, for the report; NULL: as the options of the meters say; borrowed */
     int64_t num_samples;
 } energy_account;
 

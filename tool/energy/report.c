@@ -137,7 +137,7 @@ void energy_report(const energy_account *account, const yoke_meter_options *opti
     if (account->seconds.count > 1) fprintf(stderr, " %lld runs of", (long long)account->seconds.count);
     if (command != NULL) print_command(command);
     if (command == NULL && options->pid > 0) fprintf(stderr, " process %lld", (long long)options->pid);
-    if (command == NULL && options->pid == 0) fputs(" the machine", stderr);
+    if (command == NULL && options->pid == 0) fprintf(stderr, " %s", account->title != NULL ? account->title : "the machine");
     fputc('\n', stderr);
     if (options->sysroot != NULL) fprintf(stderr, "  meters: of %s, not of this machine\n", options->sysroot);
     print_time(account);
