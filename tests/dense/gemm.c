@@ -1,6 +1,7 @@
 /* Products on simulated machines against plain triple loops: any sizes, shares and failures; and what the check sees. */
 #include <float.h>
 #include <math.h>
+#include <omp.h>
 
 #include "gemm/freivalds.h"
 #include "gemm/gemm.h"
@@ -278,6 +279,65 @@ static void the_direct_call_gives_the_same_product(void **state)
     close_bench(&b);
 }
 
+/* In place of a BLAS: counts the products that every entry of C gets, and the calls. */
+static const dense_matrix *counted;
+static int calls, fewest_rows, fewest_columns;
+
+static void count_products(int order, int transpose_a, int transpose_b, int m, int n, int k, double alpha, const double *a, int lda,
+                           const double *b, int ldb, double beta, double *c, int ldc)
+{
+    assert_true(order == APP_BLAS_ROW_MAJOR && transpose_a == APP_BLAS_NO_TRANSPOSE && transpose_b == APP_BLAS_NO_TRANSPOSE);
+    assert_true(alpha == 1 && beta == 0 && a && b && lda == k && ldb == ldc);
+    const int64_t at = c - (double *)counted->entries;
+    assert_true(m >= 1 && n >= 1 && ldc == counted->columns && at % ldc + n <= ldc && at / ldc + m <= counted->rows);
+    for (int64_t i = 0; i < m; i++)
+        for (int64_t j = 0; j < n; j++) c[i * ldc + j] += 1;
+#pragma omp critical(counting)
+    {
+        calls++;
+        fewest_rows = m < fewest_rows ? m : fewest_rows;
+        fewest_columns = n < fewest_columns ? n : fewest_columns;
+    }
+}
+
+static void count_tiles(bench *b, int64_t rows, int64_t columns, int64_t first, int threads, double uneven)
+{
+    const app_blas counting = {.dgemm = count_products};
+    make(b, rows, columns, 1, DENSE_DOUBLE);
+    memset(b->c.entries, 0, (size_t)dense_matrix_bytes(&b->c));
+    counted = &b->c;
+    calls = 0;
+    fewest_rows = fewest_columns = 1 << 30;
+    omp_set_num_threads(threads);
+    dense_gemm_rows(&counting, &b->a, &b->b, &b->c, first, rows, uneven);
+    for (int64_t i = 0; i < rows * columns; i++)
+        if (((double *)b->c.entries)[i] != (i >= first * columns))
+            fail_msg("%lld x %lld: entry %lld", (long long)rows, (long long)columns, (long long)i);
+    unmake(b);
+}
+
+/*
+ * The BLAS packs all of B for each tile, so the fewest are best: one for each thread, of whole rows while there are enough of them.  Threads that are not alike get more.
+ */
+static void tiles_are_as_large_as_the_threads_allow(void **state)
+{
+    (void)state;
+    static bench b;
+    open_bench(&b, "", "", NULL);
+    const int threads = omp_get_max_threads();
+    count_tiles(&b, 1024, 300, 0, 2, 0);
+    assert_true(calls == 2 && fewest_rows == 512 && fewest_columns == 300);
+    count_tiles(&b, 1024, 300, 0, 2, 0.1);
+    assert_true(calls > 2 && calls % 2 == 0 && calls <= 8 && fewest_columns == 300);
+    count_tiles(&b, 64, 4000, 0, 4, 0); /* rows are few: beside each other */
+    assert_true(calls == 4 && fewest_columns == 1000 && fewest_rows == 64);
+    count_tiles(&b, 700, 900, 123, 3, 0);
+    assert_int_equal(calls, 3);
+    for (int size = 1; size < 40; size++) count_tiles(&b, size, 40 - size, size / 3, 5, size % 2 * 0.1);
+    omp_set_num_threads(threads);
+    close_bench(&b);
+}
+
 static void random_numbers_fill_their_interval(void **state)
 {
     (void)state;
@@ -308,6 +368,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(without_a_blas_hosts_do_nothing_and_say_why),
     cmocka_unit_test(the_check_finds_one_wrong_entry),
     cmocka_unit_test(the_direct_call_gives_the_same_product),
+    cmocka_unit_test(tiles_are_as_large_as_the_threads_allow),
     cmocka_unit_test(random_numbers_fill_their_interval),
 };
 

@@ -30,6 +30,7 @@ typedef struct dense_gemm_state {
     const dense_gemm_options *options;
     const dense_matrix *a, *b;
     dense_matrix *c;
+    int beside; /* accelerators may work, too */
     dense_gemm_device device[DENSE_MAX_DEVICES];
 } dense_gemm_state;
 

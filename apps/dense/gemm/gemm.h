@@ -41,8 +41,15 @@ yoke_status dense_gemm(yoke_context *context, yoke_run *run, const app_blas *bla
                        const dense_gemm_options *options, const dense_matrix *a, const dense_matrix *b, dense_matrix *c,
                        dense_shared *shared);
 
-/* Rows first .. last - 1 of C by the BLAS, on the threads of OpenMP that there are here, each with products of its own. */
-void dense_gemm_rows(const app_blas *blas, const dense_matrix *a, const dense_matrix *b, dense_matrix *c, int64_t first, int64_t last);
+/*
+ * Rows first .. last - 1 of C by the BLAS, on the threads of OpenMP that there are here, each with products of its own: tiles of C.  uneven: about the part by which the
+ * slowest thread is slower than the others; tiles are smaller then.
+ */
+void dense_gemm_rows(const app_blas *blas, const dense_matrix *a, const dense_matrix *b, dense_matrix *c, int64_t first, int64_t last,
+                     double uneven);
+
+/* A small product on each of these threads: a first one takes longer, as the BLAS and OpenMP make what they need. */
+void dense_gemm_make_ready(const app_blas *blas, dense_precision precision);
 
 /*
  * The whole product by one call of the BLAS on so many threads of its own, after a smaller one that makes these threads; *seconds: of the call.  What is the speed

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A round takes about so long, so that devices are balanced again and a user can interrupt. */
-static const double round_s = 2;
+/* A round takes about so long, so that devices are balanced again and a user can interrupt; at most, where fewer units than are good would take less. */
+static const double round_s = 2, longest_s = 6;
 
 typedef struct device {
     yoke_device *device; /* NULL: not in use */
@@ -82,6 +82,7 @@ static yoke_status open_device(sharing *s, int i)
     d->device = s->list[i].device;
     yoke_status status = yoke_queue_create(d->device, 0, &d->queue);
     for (int m = 0; m < 2 && !status; m++) status = yoke_event_create(d->device, &d->marks[m]);
+    if (!status && !s->list[i].accelerator && k->ready) status = yoke_queue_call(d->queue, k->ready, k->user, 0);
     if (!status && s->list[i].accelerator) {
         d->opened = 1;
         status = k->open(k->user, i, d->device, d->queue);
@@ -156,7 +157,8 @@ static range next_range(sharing *s)
     else if (s->unknown && s->growth == 2 && active > 1)
         units = 4 * few;
     s->growth++;
-    if (s->rate > 0 && (double)units > round_s * s->rate) units = (int64_t)(round_s * s->rate);
+    const double wanted = fmax(round_s * s->rate, fmin((double)s->kernel->good_units, longest_s * s->rate));
+    if (s->rate > 0 && (double)units > wanted) units = (int64_t)wanted;
     if (units < least) units = least;
     if (units > all - all / 8) units = all; /* no small rest */
     const range taken = {r->first, r->first + units};

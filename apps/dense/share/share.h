@@ -26,8 +26,10 @@ typedef struct dense_kernel {
     const char *work;         /* what a unit costs: the key of models and store */
     const char *const *texts; /* of its kernels, as in yoke_run_work */
     int64_t num_texts;
-    int64_t units;       /* at least 1 */
-    int64_t first_units; /* of the first round, where something was never measured: at most about as many, at least 1 */
+    int64_t units;             /* at least 1 */
+    int64_t good_units;        /* of a round: fewer are slower for each; 0: any number is good */
+    int64_t first_units;       /* of the first round, where something was never measured: at most about as many, at least 1 */
+    void (*ready)(void *user); /* before all, on the same thread as host: what a first call does; NULL: nothing */
     void (*host)(void *user, int64_t first, int64_t last); /* on a thread of a host, whose cores OpenMP's parallel regions use */
     const char *no_host;                                   /* why no host can do it; NULL: they can */
     yoke_status (*open)(void *user, int number, yoke_device *device, yoke_queue *queue); /* memory and programs */
