@@ -54,13 +54,14 @@ static yoke_status find_tree(fmm_solver *s, bool compare, int order)
     s->capacity = s->options.leaf;
     s->depth = s->options.depth >= 0 ? s->options.depth : s->options.leaf > 0 ? FMM_MAX_DEPTH : 0;
     if (!compare) return YOKE_OK;
-    const double before_s = found->chose ? s->tuned.analysis_s : 0;
+    const double before_s = found->chose ? s->tuned.analysis_s : 0, machine_before_s = found->chose ? s->tuned.machine_s : 0;
     yoke_status status = fmm_solver_tell(s, FMM_STAGE_TREE, "choosing the tree");
     if (!status) status = fmm_tuner_choose(s->tuner, order, &s->tuned);
     if (!status && s->options.depth >= 0) status = take_given(s);
     if (status) return status;
     found->tune_s = (found->chose ? found->tune_s : 0) + s->tuned.analysis_s + (s->tuned.measured_now ? 0 : s->tuned.machine_s);
     s->tuned.analysis_s += before_s;
+    s->tuned.machine_s += machine_before_s;
     s->chosen = found->chose = true;
     s->depth = choice->depth;
     s->capacity = choice->adaptive < 0 ? 0 : choice->capacity[choice->adaptive];
