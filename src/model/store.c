@@ -56,16 +56,17 @@ yoke_status store_plain_text(yoke_context *context, const char *text, char **pla
     return YOKE_OK;
 }
 
-/* Whether the stored text is what write_plain makes of the other. */
-static int equal_plain(const char *stored, const char *text)
+/* As strcmp of the stored text and what write_plain makes of the other. */
+static int compare_plain(const char *stored, const char *text)
 {
     while (*text != '\0') {
         size_t length = character_length(text);
-        if (length == 0 ? *stored != '?' : strncmp(stored, text, length) != 0) return 0;
+        const int order = length == 0 ? strncmp(stored, "?", 1) : strncmp(stored, text, length);
+        if (order != 0) return order;
         stored += length == 0 ? 1 : length;
         text += length == 0 ? 1 : length;
     }
-    return *stored == '\0';
+    return *stored != '\0';
 }
 
 /* ----------------------------------------------------------------------------------------------- entries */
@@ -143,13 +144,15 @@ yoke_status store_append(yoke_store *store, const yoke_store_entry *entry)
     return status;
 }
 
-/* Index of the first entry that is not before this one. */
-static int64_t place_of(const yoke_store *store, const yoke_store_entry *entry)
+/* Index of the first entry that is not before that of a work and a device, whose texts need not be plain. */
+static int64_t place_of(const yoke_store *store, const char *work, const char *device)
 {
     int64_t low = 0, high = store->count;
     while (low < high) {
         int64_t middle = low + (high - low) / 2;
-        if (store_compare(&store->items[middle].entry, entry) < 0)
+        const yoke_store_entry *entry = &store->items[middle].entry;
+        const int order = compare_plain(entry->work, work);
+        if (order < 0 || (order == 0 && compare_plain(entry->device, device) < 0))
             low = middle + 1;
         else
             high = middle;
@@ -179,7 +182,7 @@ yoke_status yoke_store_put(yoke_store *store, const yoke_store_entry *entry)
     yoke_status status = make_room(store);
     if (status == YOKE_OK) status = copy_entry(context, entry, &item);
     if (status != YOKE_OK) return status;
-    int64_t place = place_of(store, &item.entry);
+    int64_t place = place_of(store, item.entry.work, item.entry.device);
     if (place < store->count && store_compare(&store->items[place].entry, &item.entry) == 0) {
         yoke_release(context, store->items[place].memory);
     } else {
@@ -192,10 +195,10 @@ yoke_status yoke_store_put(yoke_store *store, const yoke_store_entry *entry)
 
 static const yoke_store_entry *look_for(const yoke_store *store, const char *work, const char *device)
 {
-    for (int64_t i = 0; i < store->count; i++) /* few, and texts may have to be compared as if they were plain */
-        if (equal_plain(store->items[i].entry.work, work) && equal_plain(store->items[i].entry.device, device))
-            return &store->items[i].entry;
-    return NULL;
+    const int64_t place = place_of(store, work, device);
+    if (place == store->count) return NULL;
+    const yoke_store_entry *entry = &store->items[place].entry;
+    return compare_plain(entry->work, work) == 0 && compare_plain(entry->device, device) == 0 ? entry : NULL;
 }
 
 const yoke_store_entry *yoke_store_find(const yoke_store *store, const char *work, const char *device, const char *description,
@@ -212,11 +215,11 @@ const yoke_store_entry *yoke_store_find(const yoke_store *store, const char *wor
     *reason = text;
     if (entry == NULL) {
         snprintf(text, STORE_REASON_BYTES, "nothing was measured yet for %s on %s", work, device);
-    } else if (!equal_plain(entry->description, description)) {
+    } else if (compare_plain(entry->description, description) != 0) {
         snprintf(text, STORE_REASON_BYTES,
                  "what was measured for %s on %s was on another device, or with another driver: \"%.120s\", here \"%.120s\"", work, device,
                  entry->description, description);
-    } else if (!equal_plain(entry->kernel, kernel)) {
+    } else if (compare_plain(entry->kernel, kernel) != 0) {
         snprintf(text, STORE_REASON_BYTES,
                  "what was measured for %s on %s was with another version of the kernel: \"%.80s\", here \"%.80s\"", work, device,
                  entry->kernel, kernel);

@@ -186,7 +186,7 @@ struct yoke_run {
     /* What is drawn beside the devices' meters: memory_w while a host works, host_overhead_w while only accelerators do; least squares over rounds. */
     double memory_w, host_overhead_w, other_hh, other_ha, other_aa, other_hj, other_aj;
     run_work *run_works;
-    int64_t num_works, most_works;
+    int64_t num_works, most_works, latest_work; /* latest: that was asked for */
     yoke_store *store;
     /* The round that is planned, or was worked last. */
     run_plan *plan, *candidate, *other, *alone; /* of one block of memory, in any order; alone: two */

@@ -46,13 +46,15 @@ static yoke_status make_work(yoke_run *run, const char *name)
 yoke_status run_work_find(yoke_run *run, const char *name, int *index)
 {
     if (name == NULL) name = "";
-    for (int64_t i = 0; i < run->num_works; i++)
+    for (int64_t k = 0; k < run->num_works; k++) { /* mostly it is the latest one again, or the one behind it */
+        const int64_t i = (run->latest_work + k) % run->num_works;
         if (strcmp(run->run_works[i].name, name) == 0) {
-            *index = (int)i;
+            *index = (int)(run->latest_work = i);
             return YOKE_OK;
         }
+    }
     yoke_status status = make_work(run, name);
-    if (status == YOKE_OK) *index = (int)run->num_works - 1;
+    if (status == YOKE_OK) *index = (int)(run->latest_work = run->num_works - 1);
     return status;
 }
 
