@@ -5,15 +5,13 @@
 #include "base/context.h"
 #include "base/limits.h"
 
-static yoke_status load(yoke_context *context, hwloc_topology_t *topology)
+/* As the system describes it, and, where `asks_processors` is nonzero, as its processors do. */
+static yoke_status read_machine(yoke_context *context, int asks_processors, hwloc_topology_t *topology)
 {
-    if (context->topology != NULL) {
-        *topology = context->topology;
-        return YOKE_OK;
-    }
     hwloc_topology_t loaded;
     errno = 0;
     if (hwloc_topology_init(&loaded) != 0) return yoke_fail(context, YOKE_ERROR_SYSTEM, "hwloc could not start: %s", strerror(errno));
+    if (!asks_processors) (void)hwloc_topology_set_components(loaded, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, "x86");
     /* hwloc leaves out what the container forbids by itself, and what the process is not bound to only on request. */
     if (hwloc_topology_set_flags(loaded, HWLOC_TOPOLOGY_FLAG_IS_THISSYSTEM | HWLOC_TOPOLOGY_FLAG_RESTRICT_TO_CPUBINDING) != 0 ||
         hwloc_topology_load(loaded) != 0) {
@@ -21,9 +19,33 @@ static yoke_status load(yoke_context *context, hwloc_topology_t *topology)
         hwloc_topology_destroy(loaded);
         return yoke_fail(context, YOKE_ERROR_SYSTEM, "hwloc could not read the machine: %s; does lstopo work here?", strerror(error));
     }
-    context->topology = loaded;
     *topology = loaded;
     return YOKE_OK;
+}
+
+/* Whether all is there that yoke_topology_get tells. */
+static int is_complete(hwloc_topology_t topology)
+{
+    hwloc_obj_t package = hwloc_get_obj_by_type(topology, HWLOC_OBJ_PACKAGE, 0);
+    return package != NULL && hwloc_obj_get_info_by_name(package, "CPUModel") != NULL &&
+           hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_CORE) > 0 && hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_L1CACHE) > 0 &&
+           hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_L2CACHE) > 0;
+}
+
+/*
+ * To ask processors, hwloc binds this thread to each of them in turn, and there it waits for what others do: threads of OpenMP that wait for work among
+ * them.  That can take milliseconds, so the system is asked alone first; some virtual machines hide a part from it.
+ */
+static yoke_status load(yoke_context *context, hwloc_topology_t *topology)
+{
+    hwloc_topology_t loaded = context->topology;
+    yoke_status status = loaded != NULL ? YOKE_OK : read_machine(context, 0, &loaded);
+    if (status == YOKE_OK && context->topology == NULL && !is_complete(loaded)) {
+        hwloc_topology_destroy(loaded);
+        status = read_machine(context, 1, &loaded);
+    }
+    if (status == YOKE_OK) *topology = context->topology = loaded;
+    return status;
 }
 
 void yoke_topology_forget(yoke_context *context)

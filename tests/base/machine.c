@@ -5,11 +5,22 @@
 #include <math.h>
 #include <sched.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/context.h"
 #include "unit.h"
 #include "yoke/yoke.h"
+
+/* In the place of the C library's, for hwloc too: how often a thread was bound. */
+static int bindings;
+
+__attribute__((visibility("default"))) int sched_setaffinity(pid_t thread, size_t size, const cpu_set_t *set)
+{
+    bindings++;
+    return (int)syscall(SYS_sched_setaffinity, thread, size, set);
+}
 
 static int start(void **state)
 {
@@ -93,6 +104,24 @@ static void the_topology_agrees_with_the_scheduler(void **state)
     assert_true(topology.memory_bytes > 0);
     assert_true(topology.memory_bytes <= kernel_memory_bytes());
     assert_true(strlen(topology.instruction_set) > 0);
+}
+
+/* On a core where others work it would wait for them. */
+static void the_topology_is_read_where_the_thread_is(void **state)
+{
+    (void)state;
+    yoke_context *context = NULL;
+    yoke_topology topology;
+    assert_int_equal(yoke_context_create(NULL, &context), YOKE_OK);
+    bindings = 0;
+    assert_int_equal(yoke_topology_get(context, &topology), YOKE_OK);
+    const int while_read = bindings;
+    assert_int_equal(yoke_bind_thread(context, 0), YOKE_OK);
+    assert_true(bindings > while_read); /* they are seen */
+    assert_int_equal(yoke_unbind_thread(context), YOKE_OK);
+    yoke_context_destroy(context);
+    if (topology.processor[0] == '\0' || topology.l1_bytes == 0 || topology.l2_bytes == 0) skip(); /* the system hides a part of it */
+    assert_int_equal(while_read, 0);
 }
 
 static void a_process_bound_to_one_hardware_thread_sees_one_core(void **state)
@@ -188,6 +217,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(the_clock_counts_seconds),
     cmocka_unit_test(the_topology_agrees_with_the_scheduler),
     cmocka_unit_test(a_limit_of_address_space_is_a_limit_of_memory),
+    cmocka_unit_test(the_topology_is_read_where_the_thread_is),
     cmocka_unit_test(a_process_bound_to_one_hardware_thread_sees_one_core),
     cmocka_unit_test(a_thread_is_bound_to_each_core_in_turn),
     cmocka_unit_test(a_core_that_is_not_there_is_refused),

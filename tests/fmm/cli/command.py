@@ -399,9 +399,17 @@ def test_the_tree_is_chosen_by_costs_that_are_measured_once():
         assert abs(one - other) <= 1e-9 * other
     tree = rf"cells +{again['cells']}" if again["cells"] else rf"leaf +{again['leaf_capacity']}" if again["leaf_capacity"] else rf"depth +{again['depth']}"
     assert re.search(rf"^{tree}\* +4 ", second.stdout, re.MULTILINE)
+    twice = record("--generate", "grid", "--particles", 20000, "--error", "1e-3", "--store", "store.json", method=())  # for a usual order, then for its own
+    assert twice["seconds"]["tune"] > twice["model"]["costs_s"] > 0, twice["model"]
     given = run(*words, "--depth", 1, "--explain", "--plot", "depths.svg")
     assert re.search(r"^depth +1\* +4 ", given.stdout, re.MULTILINE)
     assert pathlib.Path("depths.dat").exists() and pathlib.Path("depths.gp").exists()
+
+
+def test_hwloc_opens_no_plugins():
+    # They take longer than all else that opens the machine.  hwloc tells of each that it finds.
+    done = run("--generate", "grid", "--particles", 100, "--direct", "--devices", "openmp", "--quiet", env={**os.environ, "HWLOC_PLUGINS_VERBOSE": "1"})
+    assert "Starting plugin" in done.stderr and "found" not in done.stderr, done.stderr
 
 
 def write_machine(path, **gpu):
