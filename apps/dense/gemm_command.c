@@ -52,8 +52,9 @@ static yoke_status check(const dense_work *w)
 {
     const gemm *g = w->own;
     if (w->operands.count == 1) return yoke_fail(w->context, YOKE_ERROR_INPUT, "one file is given; expected two, A.npy and B.npy");
-    if (w->operands.count && (w->n || w->m || g->k || w->seed_given))
-        return yoke_fail(w->context, YOKE_ERROR_INPUT, "-n, -m, -k and --seed are of random matrices; files have sizes of their own");
+    const bool raw = w->operands.count && (dense_npy_is_raw(w->operands.text[0]) || dense_npy_is_raw(w->operands.text[1]));
+    if (w->operands.count && (((w->n || w->m || g->k) && !raw) || w->seed_given))
+        return yoke_fail(w->context, YOKE_ERROR_INPUT, "-n, -m, -k and --seed are of random matrices; .npy files have sizes of their own");
     if (!w->operands.count && !w->n) return yoke_fail(w->context, YOKE_ERROR_INPUT, "no matrices: give -n N, or two files A.npy B.npy");
     return YOKE_OK;
 }
@@ -66,8 +67,9 @@ static yoke_status open_files(const dense_work *w)
 {
     gemm *g = w->own;
     const char *const *path = w->operands.text;
-    yoke_status status = dense_npy_open(w->context, path[0], &g->file[0]);
-    if (!status) status = dense_npy_open(w->context, path[1], &g->file[1]);
+    yoke_status status = dense_input_precision(w->context, w->precision, &g->precision); /* of raw files */
+    if (!status) status = dense_input_open(w->context, path[0], g->rows, g->depth, g->precision, &g->file[0]);
+    if (!status) status = dense_input_open(w->context, path[1], g->depth, g->columns, g->precision, &g->file[1]);
     if (status) return status;
     const dense_npy *a = &g->file[0], *b = &g->file[1];
     if (a->columns != b->rows)
@@ -269,16 +271,18 @@ const dense_operation dense_operation_gemm = {
          .summary = "Multiplies two matrices, C = A B, on all devices of the machine.",
          .details =
              "Without files the matrices have random numbers from -1 to 1; -n, -m and -k say how many. Files are NumPy's .npy with two\n"
-             "dimensions of float64 or float32. Cores multiply by the BLAS that is installed (or that YOKE_LIBBLAS names), other devices\n"
+             "dimensions of float64 or float32, or raw (.raw, .bin): numbers only, by rows, little-endian; -n, -m, -k and --precision say\n"
+             "how many. Cores multiply by the BLAS that is installed (or that YOKE_LIBBLAS names), other devices by that of their vendor, "
+             "or\n"
              "by a kernel of yoke. A unit is a block of rows of A and C.\n"
              "Exit codes: 0 done, 1 failed while running (as the check), 2 bad input, 3 a device or the BLAS is not there, 130 or 143\n"
              "interrupted."},
     .help = {.n = "columns of B and C; alone: all matrices have N rows and columns",
              .m = "rows of A and C; by default N",
-             .precision = "double or single; by default that of the files, else double",
+             .precision = "double or single; by default that of .npy files, else double",
              .seed = "of the random numbers in A; those in B take S + 1; by default 1",
              .output_value = "C.npy",
-             .output = "write the product",
+             .output = "write the product; C.raw: its numbers only",
              .block = "rows of a block, which devices get as a whole; by default 64",
              .check = "check the product with a random vector (Freivalds)",
              .ceiling = "also call the cores' BLAS once for all of it, and compare",

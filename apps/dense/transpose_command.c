@@ -17,8 +17,9 @@ typedef struct transposition {
 
 static yoke_status check(const dense_work *w)
 {
-    if (w->operands.count && (w->n || w->m || w->seed_given))
-        return yoke_fail(w->context, YOKE_ERROR_INPUT, "-n, -m and --seed are of a random matrix; a file has a size of its own");
+    const bool raw = w->operands.count && dense_npy_is_raw(w->operands.text[0]);
+    if (w->operands.count && (((w->n || w->m) && !raw) || w->seed_given))
+        return yoke_fail(w->context, YOKE_ERROR_INPUT, "-n, -m and --seed are of a random matrix; a .npy file has a size of its own");
     if (!w->operands.count && !w->n) return yoke_fail(w->context, YOKE_ERROR_INPUT, "no matrix: give -n N, or a file A.npy");
     return YOKE_OK;
 }
@@ -31,7 +32,8 @@ static yoke_status begin(dense_work *w)
     const bool is_file = w->operands.count > 0;
     dense_precision precision = DENSE_DOUBLE;
     int64_t rows[2] = {w->m ? w->m : w->n, 0}, columns[2] = {w->n, 0};
-    yoke_status status = is_file ? dense_npy_open(w->context, w->operands.text[0], &t->file) : YOKE_OK;
+    yoke_status status = dense_input_precision(w->context, w->precision, &precision);
+    if (!status && is_file) status = dense_input_open(w->context, w->operands.text[0], rows[0], columns[0], precision, &t->file);
     if (status) return status;
     if (is_file) {
         rows[0] = t->file.rows;
@@ -124,20 +126,22 @@ static void destroy(dense_work *w)
 const dense_operation dense_operation_transpose = {
     .name = "transpose",
     .summary = "transposition of a matrix",
-    .usage = {.program = "yoke dense transpose",
-              .operands = "[A.npy]",
-              .operands_most = 1,
-              .summary = "Transposes a matrix, on those devices of the machine for which it is worth the way.",
-              .details = "Without a file the matrix has random numbers from -1 to 1; -n and -m say how many. Files are NumPy's .npy with "
-                         "two dimensions\n"
-                         "of float64 or float32. Nothing is computed: time is that of moving data. A unit is a block of rows of A.\n"
-                         "Exit codes: 0 done, 1 failed while running, 2 bad input, 3 a device is not there, 130 or 143 interrupted."},
+    .usage =
+        {.program = "yoke dense transpose",
+         .operands = "[A.npy]",
+         .operands_most = 1,
+         .summary = "Transposes a matrix, on those devices of the machine for which it is worth the way.",
+         .details =
+             "Without a file the matrix has random numbers from -1 to 1; -n and -m say how many. Files are NumPy's .npy with two\n"
+             "dimensions of float64 or float32, or raw (.raw, .bin): numbers only, by rows, little-endian; -n, -m and --precision say how\n"
+             "many. Nothing is computed: time is that of moving data. A unit is a block of rows of A.\n"
+             "Exit codes: 0 done, 1 failed while running, 2 bad input, 3 a device is not there, 130 or 143 interrupted."},
     .help = {.n = "columns of A",
              .m = "rows of A; by default N",
-             .precision = "double or single; by default that of the file, else double",
+             .precision = "double or single; by default that of a .npy file, else double",
              .seed = "of the random numbers; by default 1",
              .output_value = "B.npy",
-             .output = "write the transposed matrix",
+             .output = "write the transposed matrix; B.raw: its numbers only",
              .block = "rows of a block, which devices get as a whole; by default 64",
              .check = "compare all entries",
              .ceiling = "also copy the matrix on the cores, and compare the times",

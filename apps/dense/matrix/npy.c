@@ -30,7 +30,8 @@ static yoke_status read_bytes(dense_npy *npy, void *to, size_t bytes, const char
 {
     if (fread(to, 1, bytes, npy->file) == bytes) return YOKE_OK;
     if (ferror(npy->file)) return yoke_fail(npy->context, YOKE_ERROR_INPUT, "%s cannot be read: %s", npy->path, strerror(errno));
-    return yoke_fail(npy->context, YOKE_ERROR_INPUT, "%s ends within %s: it is truncated, or no .npy file", npy->path, what);
+    return yoke_fail(npy->context, YOKE_ERROR_INPUT, "%s ends within %s: it is truncated%s", npy->path, what,
+                     npy->raw ? "" : ", or no .npy file");
 }
 
 /* *length: bytes of the header's text. */
@@ -84,19 +85,50 @@ static yoke_status read_header(dense_npy *npy)
     return check_length(npy);
 }
 
-yoke_status dense_npy_open(yoke_context *context, const char *path, dense_npy *npy)
+static yoke_status open_file(yoke_context *context, const char *path, const char *expected, dense_npy *npy)
 {
     struct stat about;
-    dense_npy opened = {.context = context, .path = path, .file = fopen(path, "rb")};
-    if (!opened.file) return yoke_fail(context, YOKE_ERROR_INPUT, "%s cannot be opened: %s", path, strerror(errno));
-    yoke_status status = YOKE_OK;
-    if (fstat(fileno(opened.file), &about) == 0 && S_ISDIR(about.st_mode)) status = refuse(&opened, "a directory; expected a .npy file");
-    if (!status) status = read_header(&opened);
+    *npy = (dense_npy){.context = context, .path = path, .file = fopen(path, "rb")};
+    if (!npy->file) return yoke_fail(context, YOKE_ERROR_INPUT, "%s cannot be opened: %s", path, strerror(errno));
+    if (fstat(fileno(npy->file), &about) != 0 || !S_ISDIR(about.st_mode)) return YOKE_OK;
+    return yoke_fail(context, YOKE_ERROR_INPUT, "%s: a directory; expected a %s file", path, expected);
+}
+
+static yoke_status keep(yoke_status status, dense_npy *opened, dense_npy *npy)
+{
     if (status)
-        dense_npy_close(&opened);
+        dense_npy_close(opened);
     else
-        *npy = opened;
+        *npy = *opened;
     return status;
+}
+
+yoke_status dense_npy_open(yoke_context *context, const char *path, dense_npy *npy)
+{
+    dense_npy opened;
+    yoke_status status = open_file(context, path, ".npy", &opened);
+    if (!status) status = read_header(&opened);
+    return keep(status, &opened, npy);
+}
+
+int dense_npy_is_raw(const char *path)
+{
+    const size_t length = strlen(path);
+    return length > 4 && (!strcmp(path + length - 4, ".raw") || !strcmp(path + length - 4, ".bin"));
+}
+
+yoke_status dense_npy_open_raw(yoke_context *context, const char *path, int64_t rows, int64_t columns, dense_precision precision,
+                               dense_npy *npy)
+{
+    dense_npy opened;
+    yoke_status status = open_file(context, path, "raw", &opened);
+    opened.raw = 1;
+    opened.rows = rows;
+    opened.columns = columns;
+    opened.precision = precision;
+    opened.foreign = !is_little_endian();
+    if (!status) status = check_length(&opened);
+    return keep(status, &opened, npy);
 }
 
 void dense_npy_close(dense_npy *npy)
@@ -155,7 +187,8 @@ yoke_status dense_npy_read(dense_npy *npy, dense_precision precision, dense_matr
         status = read_bytes(npy, read.entries, (size_t)dense_matrix_bytes(&read), "its numbers");
     else
         status = read_chunks(npy, &read);
-    if (!status && fgetc(npy->file) != EOF) status = refuse(npy, "there is more behind the numbers that its header tells of");
+    if (!status && fgetc(npy->file) != EOF)
+        status = refuse(npy, npy->raw ? "there is more behind the numbers" : "there is more behind the numbers that its header tells of");
     if (status)
         dense_matrix_destroy(&read);
     else
@@ -182,14 +215,10 @@ static void write_numbers(const dense_matrix *matrix, FILE *out)
     }
 }
 
-yoke_status dense_npy_write(const dense_matrix *matrix, const char *path)
+static void write_header(const dense_matrix *matrix, FILE *out)
 {
     enum { ALIGNMENT = 64, PREFIX = 10 };
     char text[192];
-    app_file *file = NULL;
-    yoke_status status = app_file_create(matrix->context, path, &file);
-    if (status) return status;
-    FILE *out = app_file_stream(file);
     int length = snprintf(text, sizeof text, "{'descr': '<f%d', 'fortran_order': False, 'shape': (%lld, %lld), }", (int)matrix->precision,
                           (long long)matrix->rows, (long long)matrix->columns);
     while ((PREFIX + length + 1) % ALIGNMENT) text[length++] = ' '; /* so that the numbers are aligned */
@@ -197,6 +226,15 @@ yoke_status dense_npy_write(const dense_matrix *matrix, const char *path)
     const unsigned char prefix[PREFIX] = {0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0, (unsigned char)length, 0};
     fwrite(prefix, 1, PREFIX, out);
     fwrite(text, 1, (size_t)length, out);
+}
+
+yoke_status dense_npy_write(const dense_matrix *matrix, const char *path)
+{
+    app_file *file = NULL;
+    yoke_status status = app_file_create(matrix->context, path, &file);
+    if (status) return status;
+    FILE *out = app_file_stream(file);
+    if (!dense_npy_is_raw(path)) write_header(matrix, out);
     write_numbers(matrix, out);
     return app_file_commit(file);
 }

@@ -1,5 +1,5 @@
 /*
- * npy.h - matrices in NumPy's files (.npy, versions 1 to 3 of the format).
+ * npy.h - matrices in NumPy's files (.npy, versions 1 to 3 of the format), and raw files.
  */
 #ifndef DENSE_NPY_H
 #define DENSE_NPY_H
@@ -12,6 +12,7 @@
 typedef struct dense_npy {
     yoke_context *context;
     const char *path; /* borrowed */
+    int raw;          /* nonzero: there is no header */
     FILE *file;
     int64_t rows, columns;
     dense_precision precision; /* of the file */
@@ -25,6 +26,14 @@ typedef struct dense_npy {
  * Errors: INPUT (not there; no .npy file; what of the header is wrong; other types and dimensions; shorter or longer than it says).
  */
 yoke_status dense_npy_open(yoke_context *context, const char *path, dense_npy *npy);
+/* Whether a name ends with .raw or .bin: such a file has the numbers only, by rows (C order), little-endian. */
+int dense_npy_is_raw(const char *path);
+/*
+ * Opens a raw file with these sizes, each 1 .. DENSE_MAX_SIDE.  Where its length is known it must be that of so many numbers.
+ * Errors: INPUT (not there; shorter or longer).
+ */
+yoke_status dense_npy_open_raw(yoke_context *context, const char *path, int64_t rows, int64_t columns, dense_precision precision,
+                               dense_npy *npy);
 /* May be called for one that is all zero. */
 void dense_npy_close(dense_npy *npy);
 
@@ -33,7 +42,7 @@ void dense_npy_close(dense_npy *npy);
  */
 yoke_status dense_npy_read(dense_npy *npy, dense_precision precision, dense_matrix *matrix);
 
-/* Writes a matrix as a whole file or not at all (version 1, C order, little-endian).  Errors: INPUT, SYSTEM, MEMORY. */
+/* Writes a matrix as a whole file or not at all: raw by its name, else .npy (version 1, C order, little-endian).  Errors: INPUT, SYSTEM, MEMORY. */
 yoke_status dense_npy_write(const dense_matrix *matrix, const char *path);
 
 #endif

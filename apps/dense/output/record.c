@@ -1,4 +1,5 @@
 #include <math.h>
+#include <string.h>
 
 #include "output/output.h"
 
@@ -7,19 +8,37 @@ static json_t *cost(double time_s, double energy_j)
     return json_pack("{s:o, s:o}", "time_s", app_json_number(time_s), "energy_j", app_json_number(energy_j));
 }
 
+/* Powers times seconds are never measured. */
+static const char *kind_text(const char *powers)
+{
+    return yoke_energy_kind_text(strcmp(powers, "simulated") == 0 ? YOKE_ENERGY_SIMULATED : YOKE_ENERGY_ESTIMATED);
+}
+
+static json_t *range_of(const dense_part *part, int i)
+{
+    return json_pack("[I, I]", (json_int_t)part->range[i].first, (json_int_t)part->range[i].last);
+}
+
+static json_t *part_of(const dense_shared *shared, const dense_part *part, int64_t all)
+{
+    json_t *ranges = json_array();
+    const bool known = !isnan(part->energy_j) && shared->powers[0];
+    for (int i = 0; i < part->num_ranges && i < DENSE_MAX_RANGES; i++) ranges = app_json_append(ranges, range_of(part, i));
+    return json_pack("{s:i, s:o, s:o, s:b, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:o}", "rank", 0, "device", app_json_text(part->device),
+                     "by", part->by[0] ? app_json_text(part->by) : json_null(), "accelerator", part->accelerator, "units",
+                     (json_int_t)part->units, "range", part->num_ranges == 1 ? range_of(part, 0) : json_null(), "ranges", ranges, "share",
+                     app_json_number(all ? (double)part->units / (double)all : NAN), "seconds",
+                     app_json_number(part->units ? part->seconds : NAN), "energy_j", app_json_number(known ? part->energy_j : NAN),
+                     "energy_kind", known ? json_string(kind_text(shared->powers)) : json_null(), "failed", part->failed, "why",
+                     app_json_text(part->why));
+}
+
 static json_t *parts_of(const dense_shared *shared)
 {
     json_t *list = json_array();
     int64_t all = 0;
     for (int i = 0; i < shared->num_parts; i++) all += shared->part[i].units;
-    for (int i = 0; i < shared->num_parts; i++) {
-        const dense_part *part = &shared->part[i];
-        list = app_json_append(
-            list, json_pack("{s:i, s:o, s:o, s:b, s:I, s:o, s:o, s:b, s:o}", "rank", 0, "device", app_json_text(part->device), "by",
-                            part->by[0] ? app_json_text(part->by) : json_null(), "accelerator", part->accelerator, "units",
-                            (json_int_t)part->units, "share", app_json_number(all ? (double)part->units / (double)all : NAN), "seconds",
-                            app_json_number(part->units ? part->seconds : NAN), "failed", part->failed, "why", app_json_text(part->why)));
-    }
+    for (int i = 0; i < shared->num_parts; i++) list = app_json_append(list, part_of(shared, &shared->part[i], all));
     return list;
 }
 

@@ -17,10 +17,6 @@ typedef struct device {
     int done;
 } device;
 
-typedef struct range {
-    int64_t first, last;
-} range;
-
 typedef struct sharing {
     yoke_context *context;
     yoke_run *run;
@@ -29,7 +25,7 @@ typedef struct sharing {
     const yoke_run_device *list;
     int count;
     device device[DENSE_MAX_DEVICES];
-    range *left; /* units that are to be done; the last range is the next */
+    dense_range *left; /* units that are to be done; the last range is the next */
     int64_t ranges, room;
     const yoke_assignment *assignment;
     double rate; /* units a second in the latest round; 0: not known */
@@ -120,7 +116,7 @@ static yoke_status push(sharing *s, int64_t first, int64_t last)
 {
     if (first >= last) return YOKE_OK;
     yoke_status status = yoke_grow(s->context, &s->left, s->ranges, &s->room, 8, sizeof *s->left);
-    if (!status) s->left[s->ranges++] = (range){first, last};
+    if (!status) s->left[s->ranges++] = (dense_range){first, last};
     return status;
 }
 
@@ -144,9 +140,9 @@ static int count_active(const sharing *s)
  * Of the units that are left, those of this round.  Where a device was never measured the first round has a unit for each: one that is much slower than the others
  * keeps them waiting only so long.  The next ones are larger, as speeds depend on the size.  One device alone has a first round only where all takes long.
  */
-static range next_range(sharing *s)
+static dense_range next_range(sharing *s)
 {
-    range *r = &s->left[s->ranges - 1];
+    dense_range *r = &s->left[s->ranges - 1];
     const int64_t all = r->last - r->first, few = s->kernel->units / 16 < 1 ? 1 : s->kernel->units / 16;
     const int active = count_active(s);
     int64_t units = all, least = 4 * active;
@@ -161,13 +157,13 @@ static range next_range(sharing *s)
     if (s->rate > 0 && (double)units > wanted) units = (int64_t)wanted;
     if (units < least) units = least;
     if (units > all - all / 8) units = all; /* no small rest */
-    const range taken = {r->first, r->first + units};
+    const dense_range taken = {r->first, r->first + units};
     r->first += units;
     if (r->first >= r->last) s->ranges--;
     return taken;
 }
 
-static yoke_status plan(sharing *s, range taken)
+static yoke_status plan(sharing *s, dense_range taken)
 {
     const dense_kernel *k = s->kernel;
     const int64_t units = taken.last - taken.first;
@@ -290,6 +286,29 @@ static void add_round(sharing *s, const double *seconds, const yoke_cost *measur
     snprintf(all->why_no_energy, sizeof all->why_no_energy, "%s", a->energy.why_not);
 }
 
+static void add_range(dense_part *part, int64_t first, int64_t last)
+{
+    dense_range *latest = part->num_ranges ? &part->range[part->num_ranges - 1] : NULL;
+    part->units += last - first;
+    if (latest && part->num_ranges <= DENSE_MAX_RANGES && latest->last == first)
+        latest->last = last;
+    else if (part->num_ranges++ < DENSE_MAX_RANGES)
+        part->range[part->num_ranges - 1] = (dense_range){first, last};
+}
+
+/* Powers are those at the frequencies of the round: before the next one is planned. */
+static yoke_status add_energies(sharing *s, const double *seconds, double all_s)
+{
+    yoke_status status = get_devices(s);
+    for (int i = 0; i < s->count && !status; i++) {
+        const yoke_run_device *of = &s->list[i];
+        const double busy_s = s->device[i].last > s->device[i].first ? seconds[i] : 0;
+        s->shared->part[i].energy_j += of->idle_w * all_s + (busy_s > 0 ? of->dynamic_w * busy_s : 0);
+    }
+    snprintf(s->shared->powers, sizeof s->shared->powers, "%s", s->assignment->powers);
+    return status;
+}
+
 static yoke_status add_parts(sharing *s, const double *seconds)
 {
     yoke_status status = YOKE_OK;
@@ -300,7 +319,7 @@ static yoke_status add_parts(sharing *s, const double *seconds)
             continue;
         }
         s->done += d->last - d->first;
-        s->shared->part[i].units += d->last - d->first;
+        add_range(&s->shared->part[i], d->first, d->last);
         if (seconds[i] > 0) s->shared->part[i].seconds += seconds[i];
     }
     return status;
@@ -328,12 +347,13 @@ static yoke_status work(sharing *s)
     for (int i = 0; i < s->count; i++) any = any || (s->device[i].failed && s->list[i].active);
     if (any) {
         s->rate = 0;
+        for (int i = 0; i < s->count; i++) s->shared->part[i].energy_j = NAN; /* of an abandoned round nobody says what it took */
         return status ? status : take_out(s);
     }
     yoke_status ended = yoke_run_end(s->run, &report, &measured);
     if (!status) status = ended;
     if (!status) add_round(s, seconds, &measured);
-    return status;
+    return status ? status : add_energies(s, seconds, measured.time_s);
 }
 
 static void tell_parts(sharing *s)

@@ -10,7 +10,7 @@
 
 #include "yoke/yoke.h"
 
-enum { DENSE_MAX_DEVICES = 64, DENSE_MAX_ROUNDS = 1000, DENSE_WHY = 512 };
+enum { DENSE_MAX_DEVICES = 64, DENSE_MAX_ROUNDS = 1000, DENSE_MAX_RANGES = 256, DENSE_WHY = 512 };
 
 /* Called after each round with the units that are done, and all.  Its status is passed on.  call NULL: none. */
 typedef struct dense_progress {
@@ -44,13 +44,22 @@ typedef struct dense_kernel {
     void *user; /* of the functions above */
 } dense_kernel;
 
+/* Units first .. last - 1. */
+typedef struct dense_range {
+    int64_t first, last;
+} dense_range;
+
 /* What a device did.  Texts are borrowed from the run. */
 typedef struct dense_part {
     const char *device;
     const char *by; /* what works there; "" */
     int accelerator;
     int64_t units;
+    int num_ranges; /* of units behind each other; of more than DENSE_MAX_RANGES the last ones are not told */
+    dense_range range[DENSE_MAX_RANGES];
     double seconds; /* at work, on its clock; 0: it did nothing */
+    /* In all rounds, by its powers at rest and at work: an estimate.  NaN: of some round they are not known. */
+    double energy_j;
     int failed;
     const char *why; /* it failed, or may do nothing; "" */
 } dense_part;
@@ -71,6 +80,7 @@ typedef struct dense_shared {
     double told_s;           /* measured seconds of the rounds whose time was predicted */
     double told_predicted_s; /* and their predicted ones; 0: there is none */
     yoke_energy_kind kind;   /* of measured_j */
+    char powers[16];         /* where the powers of the parts' energies are from: as in yoke_assignment; "": not known */
     char why_no_energy[DENSE_WHY];
     double plan_s; /* of deciding */
 } dense_shared;

@@ -4,6 +4,7 @@ import math
 import os
 import pathlib
 import random
+import struct
 import subprocess
 
 from npy import read_npy, write_npy
@@ -72,6 +73,41 @@ def test_a_product_can_be_multiplied_on():
     check(read_npy("c.npy")[0], product(a, product(a, b)), 1e-13)
 
 
+def write_raw(path, rows, kind="d"):
+    pathlib.Path(path).write_bytes(b"".join(struct.pack(f"<{len(row)}{kind}", *row) for row in rows))
+
+
+def test_raw_files_have_their_sizes_on_the_command_line():
+    a, b = matrix(7, 5, 1), matrix(5, 11, 2)
+    for kind, words, error in (("d", (), 1e-14), ("f", ("--precision", "single"), 1e-5)):
+        write_raw("a.raw", a, kind)
+        write_raw("b.bin", b, kind)
+        run("a.raw", "b.bin", "-m", 7, "-k", 5, "-n", 11, "--output", "c.raw", "--check", *words)
+        data = pathlib.Path("c.raw").read_bytes()
+        numbers = struct.unpack(f"<77{kind}", data)
+        check([numbers[i * 11:(i + 1) * 11] for i in range(7)], product(a, b), error)
+    write_npy("a.npy", a)
+    write_raw("b.raw", b)
+    run("a.npy", "b.raw", "-m", 7, "-k", 5, "-n", 11, "--output", "c.npy")
+    check(read_npy("c.npy")[0], product(a, b), 1e-14)
+
+
+def test_raw_files_of_other_sizes_are_refused():
+    write_raw("a.raw", matrix(3, 4, 1))
+    write_npy("b.npy", matrix(4, 3, 1))
+    for words, message in (((), "a.raw has no sizes in it: give them with -n N"),
+                           (("-n", 3, "-m", 3), "a.raw has 96 bytes of numbers, and 3 x 3 of them take 72: it is too long"),
+                           (("-n", 3, "-m", 3, "-k", 5), "a.raw has 96 bytes of numbers, and 3 x 5 of them take 120: it is truncated"),
+                           (("-n", 2, "-m", 3, "-k", 4), "b.npy is 4 x 3, and by -n, -m and -k it would be 4 x 2"),
+                           (("-n", 3, "-m", 3, "-k", 4, "--precision", "single"), "take 48: it is too long"),
+                           (("-n", 3, "-k", 4, "--seed", 3), "--seed are of random matrices")):
+        done = run("a.raw", "b.npy", *words, code=2)
+        assert message in done.stderr, done.stderr
+    write_raw("a.raw", [[1, math.inf]])
+    done = run("a.raw", "a.raw", "-n", 2, "-m", 1, "-k", 2, code=2)
+    assert "a.raw has 16 bytes of numbers, and 2 x 2" in done.stderr or "not finite" in done.stderr, done.stderr
+
+
 def test_shapes_that_do_not_fit_name_both():
     write_npy("a.npy", matrix(3, 4, 1))
     write_npy("b.npy", matrix(5, 3, 1))
@@ -133,6 +169,40 @@ def test_a_simulated_machine_shares_by_its_speeds():
     assert got["measured"]["energy_kind"] == "simulated" and got["measured"]["energy_j"] > 0
     # 800 units at 1 / (1/3e-3 + 1/1e-3) s each, and what the first round took more
     assert 0.6 <= got["measured"]["time_s"] < 0.72
+
+
+def covered(parts, units):
+    """Every unit is in one range of one part, and parts have as many units as they say."""
+    for part in parts:
+        assert sum(last - first for first, last in part["ranges"]) == part["units"], part
+        assert part["range"] == (part["ranges"][0] if len(part["ranges"]) == 1 else None), part
+    ranges = sorted(one for part in parts for one in part["ranges"])
+    return ranges[0][0] == 0 and ranges[-1][1] == units and all(one[1] == two[0] for one, two in zip(ranges, ranges[1:]))
+
+
+def test_parts_say_which_units_and_what_energy():
+    got = record("-n", 16, "-m", 3200, "-b", 4, "--machine", write_machine())
+    assert covered(got["parts"], 800), got["parts"]
+    cpu, gpu = got["parts"]
+    seconds = got["measured"]["time_s"]
+    # power at rest all the time, and what work takes more
+    assert math.isclose(cpu["energy_j"], 10 * seconds + 40 * cpu["seconds"], rel_tol=1e-9) and cpu["energy_kind"] == "simulated"
+    assert math.isclose(gpu["energy_j"], 20 * seconds + 380 * gpu["seconds"], rel_tol=1e-9)
+    assert math.isclose(cpu["energy_j"] + gpu["energy_j"], got["measured"]["energy_j"], rel_tol=1e-9)
+    got = record("-n", 64, "-b", 8)
+    assert got["parts"][0]["range"] == [0, 8] and covered(got["parts"], 8)
+    if not got["measured"]["energy_kind"] == "measured":
+        assert got["parts"][0]["energy_j"] is None and got["parts"][0]["energy_kind"] is None
+
+
+def test_units_of_a_device_that_fails_are_in_the_ranges_of_the_other():
+    machine = json.loads(pathlib.Path(write_machine()).read_text(encoding="utf-8"))
+    for call in (30, 40, 50):
+        machine["devices"][1]["fault"] = {"call": call, "kind": "lost"}
+        pathlib.Path("m.json").write_text(json.dumps(machine), encoding="utf-8")
+        got = record("-n", 16, "-m", 3200, "-b", 4, "--machine", "m.json", "--check")
+        assert got["parts"][1]["failed"] and got["check"]["passed"] and covered(got["parts"], 800), got["parts"]
+        assert [part["energy_j"] for part in got["parts"]] == [None, None]  # nobody knows what the abandoned round took
 
 
 def test_least_energy_differs_from_least_time():

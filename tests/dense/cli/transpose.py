@@ -2,6 +2,7 @@
 import json
 import os
 import pathlib
+import struct
 import subprocess
 
 from npy import read_npy, write_npy
@@ -26,6 +27,13 @@ def test_a_file_is_transposed_in_its_type():
         run("a.npy", "--output", "b.npy", "--check")
         found, got = read_npy("b.npy")
         assert got == written and found == [tuple(column) for column in zip(*rows)]
+
+
+def test_a_raw_file_is_transposed():
+    pathlib.Path("a.raw").write_bytes(struct.pack("<6f", *range(6)))
+    run("a.raw", "-n", 3, "-m", 2, "--precision", "single", "--output", "b.bin", "--check")
+    assert struct.unpack("<6f", pathlib.Path("b.bin").read_bytes()) == (0, 3, 1, 4, 2, 5)
+    assert "a.raw has 24 bytes of numbers" in run("a.raw", "-n", 3, "-m", 2, code=2).stderr
 
 
 def test_the_record():
