@@ -44,7 +44,8 @@ static void add_configuration(reproduce_report *report, const struct configurati
                                                .unit = numbers[k].unit,
                                                .published = NAN,
                                                .recomputed = numbers[k].value,
-                                               .relative = 0.001,
+                                               .kind = REPRODUCE_UNCHECKED,
+                                               .reason = "from the printed seconds; no speed and no speed-up is printed",
                                                .status = REPRODUCE_DERIVED,
                                                .remark = numbers[k].remark});
     }
@@ -63,6 +64,8 @@ static void add_table_12(reproduce_report *report)
                               .published = NAN,
                               .published_text = "below 2048",
                               .recomputed = n * n * 4 / 1048576,
+                              .kind = REPRODUCE_NOT_EVALUATED,
+                              .reason = "what is printed is a bound in words, which this number contradicts",
                               .status = REPRODUCE_INCONSISTENT,
                               .remark = "the text says that GTX680 is faster while the problem fits its memory; it is faster with 40 and "
                                         "50 blocks, where C alone does not fit: the turning point is between 50 and 60 blocks"});
@@ -78,6 +81,8 @@ static void add_table_12(reproduce_report *report)
                                      .unit = "GFLOPS",
                                      .published = NAN,
                                      .recomputed = gflops(&table_12[k], table_12[k].hybrid_s),
+                                     .kind = REPRODUCE_UNCHECKED,
+                                     .reason = "from the printed seconds; no speed is printed",
                                      .status = REPRODUCE_UNDETERMINED,
                                      .remark = last ? "the speed with 50 blocks is out of line: noise, or an edge of a partition" : NULL});
     }
@@ -107,6 +112,7 @@ static void add_table_13(reproduce_report *report)
         snprintf(what, sizeof what, "%s: nodes", table_13[k].name);
         reproduce_row row = {
             .id = id, .part = "nodes", .what = what, .published = table_13[k].nodes, .recomputed = nodes, .status = REPRODUCE_MATCHES};
+        row.kind = REPRODUCE_PUBLISHED, row.by = "sum of the row", row.because = REPRODUCE_EXACT;
         reproduce_add(report, &row);
         snprintf(what, sizeof what, "%s: CPU cores", table_13[k].name);
         row.part = "cpus";
@@ -120,19 +126,27 @@ static void add_table_13(reproduce_report *report)
                                            .unit = "TB",
                                            .published = 0.5,
                                            .recomputed = 3 * n * n * 8 / 1e12,
-                                           .relative = 0.1,
+                                           .kind = REPRODUCE_PUBLISHED,
+                                           .by = "3 N^2 x 8 bytes",
+                                           .absolute = 0.05,
+                                           .because = REPRODUCE_DIGITS,
                                            .status = REPRODUCE_MATCHES,
                                            .remark = "\"in excess of 0.5 TB\""});
     reproduce_add(report, &(reproduce_row){.id = "fpm.N124032",
                                            .what = "blocks of 128 along a side of N = 124,032",
                                            .published = 969,
                                            .recomputed = 124032 / 128.0,
+                                           .kind = REPRODUCE_PUBLISHED,
+                                           .by = "N / b",
+                                           .because = REPRODUCE_EXACT,
                                            .status = REPRODUCE_MATCHES});
     reproduce_add(
         report, &(reproduce_row){.id = "fpm.outline_typos",
                                  .what = "outlines of INPA and IDPA",
                                  .published = NAN,
                                  .recomputed = NAN,
+                                 .kind = REPRODUCE_NOT_EVALUATED,
+                                 .reason = "a text",
                                  .status = REPRODUCE_INCONSISTENT,
                                  .remark = "the result d_i1 .. d_iq should be d_i1 .. d_ip_i; heights and widths sum to N/b blocks, not to "
                                            "N; the first point of a node, one block, cannot be split over several devices: here it is "

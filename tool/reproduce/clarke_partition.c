@@ -129,10 +129,12 @@ static yoke_status plan(reproduce_report *report, const oracle *all, int64_t fin
     return status;
 }
 
-/* A number of an oracle beside the same by another way. */
-static void add(reproduce_report *report, const oracle *all, const char *part, int index, const char *what, const char *unit,
-                double recomputed, double check, const char *remark)
+static const char planner[] = "planner", rays[] = "bisection of rays", programming[] = "dynamic programming";
+
+/* Adds a row of an oracle; id, part and what are made here. */
+static void add_named(reproduce_report *report, const oracle *all, const char *part, int index, const char *what, const reproduce_row *of)
 {
+    reproduce_row row = *of;
     char id[64], parts[64], text[96];
     snprintf(id, sizeof id, "fpm.oracle.%s", all->name);
     if (index >= 0)
@@ -143,17 +145,33 @@ static void add(reproduce_report *report, const oracle *all, const char *part, i
         snprintf(text, sizeof text, "%c: %s of device %d", all->name[0], what, index + 1);
     else
         snprintf(text, sizeof text, "%c: %s", all->name[0], what);
-    reproduce_add(report, &(reproduce_row){.id = id,
-                                           .part = parts,
-                                           .what = text,
-                                           .unit = unit,
-                                           .published = NAN,
-                                           .recomputed = recomputed,
-                                           .checked = true,
-                                           .check = check,
-                                           .absolute = 1e-5,
-                                           .status = REPRODUCE_DERIVED,
-                                           .remark = remark});
+    row.id = id, row.part = parts, row.what = text, row.published = NAN, row.status = REPRODUCE_DERIVED;
+    reproduce_add(report, &row);
+}
+
+/* A number of an oracle that is compared with nothing. */
+static void add_alone(reproduce_report *report, const oracle *all, const char *part, int index, const char *what, const char *unit,
+                      double recomputed, const char *reason, const char *remark)
+{
+    add_named(report, all, part, index, what,
+              &(reproduce_row){.unit = unit, .recomputed = recomputed, .kind = REPRODUCE_UNCHECKED, .reason = reason, .remark = remark});
+}
+
+/* A number of an oracle beside the same by another way. */
+static void add(reproduce_report *report, const oracle *all, const char *part, int index, const char *what, const char *unit,
+                double recomputed, double check, const char *by, const char *check_by, const char *remark)
+{
+    add_named(report, all, part, index, what,
+              &(reproduce_row){.unit = unit,
+                               .recomputed = recomputed,
+                               .kind = REPRODUCE_INDEPENDENT,
+                               .by = by,
+                               .checked = true,
+                               .check = check,
+                               .check_by = check_by,
+                               .absolute = 1e-5,
+                               .because = "the planner's units are cut into 10^6 pieces; 1e-5 is our choice",
+                               .remark = remark});
 }
 
 /* What the planner finds, beside geometry and enumeration. */
@@ -163,46 +181,63 @@ static void add_rising(reproduce_report *report, const oracle *all, const double
     int64_t enumerated[MAX_DEVICES];
     bisect(all, bisected);
     enumerate(all, enumerated, &longest);
-    for (int i = 0; i < all->num_devices; i++) add(report, all, "bisection", i, "real share", NULL, fine[i], bisected[i], NULL);
     for (int i = 0; i < all->num_devices; i++)
-        add(report, all, "t", i, "time of the share", "s", seconds(all, i, fine[i]), seconds(all, i, bisected[i]), NULL);
-    add(report, all, "integer_minmax_time", -1, "least time of whole units", "s", whole_s, longest, NULL);
-    /* Of several best partitions the enumeration may find another one: what is checked is that this one is as good. */
+        add(report, all, "bisection", i, "real share", NULL, fine[i], bisected[i], planner, rays, NULL);
     for (int i = 0; i < all->num_devices; i++)
-        add(report, all, "integer_distribution", i, "whole units", NULL, whole[i],
-            seconds(all, i, whole[i]) <= longest * (1 + 1e-9) ? whole[i] : (double)enumerated[i], NULL);
+        add(report, all, "t", i, "time of the share", "s", seconds(all, i, fine[i]), seconds(all, i, bisected[i]), planner, rays, NULL);
+    add(report, all, "integer_minmax_time", -1, "least time of whole units", "s", whole_s, longest, planner, programming, NULL);
+    /* Of several best distributions dynamic programming may find another one: what is compared is that this one is as good. */
+    double of_whole = 0;
+    for (int i = 0; i < all->num_devices; i++) of_whole = fmax(of_whole, seconds(all, i, whole[i]));
+    add(report, all, "integer_distribution_time", -1, "longest time of the planner's whole units", "s", of_whole, longest, planner,
+        programming, NULL);
+    for (int i = 0; i < all->num_devices; i++)
+        add_alone(report, all, "integer_distribution", i, "whole units", NULL, whole[i],
+                  "of several best distributions this is one; its time is compared above", NULL);
 }
 
-/* The planner repairs such a model; so these numbers are of the curve as it is. */
+/* The least longest seconds of two devices, by trying all whole shares; the first device's units. */
+static double try_all(const oracle *all, int64_t *first)
+{
+    double least = INFINITY;
+    for (int64_t d = 0; d <= all->units; d++) {
+        double longest = fmax(seconds(all, 0, (double)d), seconds(all, 1, (double)(all->units - d)));
+        if (longest < least) least = longest, *first = d;
+    }
+    return least;
+}
+
+/* Of two devices.  The planner repairs such a model; so these numbers are of the curve as it is. */
 static void add_falling(reproduce_report *report, const oracle *all, double repaired_s)
 {
+    static const char no_share[] = "a ray has several shares on this curve; what bisection ends with is nothing but that";
+    static const char every[] = "trying all shares";
     double bisected[MAX_DEVICES], longest;
-    int64_t enumerated[MAX_DEVICES];
+    int64_t enumerated[MAX_DEVICES], first = 0;
     char remark[320];
+    double least = try_all(all, &first);
     bisect(all, bisected);
     enumerate(all, enumerated, &longest);
     for (int i = 0; i < all->num_devices; i++)
-        add(report, all, "bisection", i, "real share (upper line)", NULL, bisected[i], bisected[i],
-            i == 1 ? "device 2 takes 5 s for 50 units and 3 s for 60: a ray meets its graph up to three times, and the sum of units jumps "
-                     "past "
-                     "105, so that bisection ends with 84 units"
-                   : NULL);
-    for (int i = 0; i < all->num_devices; i++) {
-        double t = seconds(all, i, bisected[i]);
-        add(report, all, "t", i, "time of the share", "s", t, t, NULL);
-    }
+        add_alone(report, all, "bisection", i, "real share (upper line)", NULL, bisected[i], no_share,
+                  i == 1 ? "device 2 takes 5 s for 50 units and 3 s for 60: a ray meets its graph up to three times, and the sum of units "
+                           "jumps past 105, so that bisection ends with 84 units"
+                         : NULL);
+    for (int i = 0; i < all->num_devices; i++)
+        add_alone(report, all, "t", i, "time of the share", "s", seconds(all, i, bisected[i]), no_share, NULL);
     snprintf(
         remark, sizeof remark,
         "by enumeration of the curve as it is; yoke's planner takes the running maximum of seconds instead, since noise makes such dips, "
         "and says %.4g s",
         repaired_s);
-    add(report, all, "integer_minmax_time", -1, "least time of whole units", "s", longest, longest, remark);
+    add(report, all, "integer_minmax_time", -1, "least time of whole units", "s", longest, least, programming, every, remark);
     for (int i = 0; i < all->num_devices; i++)
-        add(report, all, "integer_distribution", i, "whole units", NULL, (double)enumerated[i], (double)enumerated[i], NULL);
+        add(report, all, "integer_distribution", i, "whole units", NULL, (double)enumerated[i],
+            (double)(i == 0 ? first : all->units - first), programming, every, NULL);
 }
 
 /* B in closed form: with x units on device 2 (speed 32 - 0.12 x behind its first knot), (200 - x) / 10 = x / (32 - 0.12 x). */
-static void add_closed(reproduce_report *report, const double shares[])
+static void add_closed(reproduce_report *report, const double shares[], double time_s)
 {
     const double a = 0.12, b = -(32 + 0.12 * 200 + 10), c = 32 * 200, x = (-b - sqrt(b * b - 4 * a * c)) / (2 * a);
     const struct {
@@ -210,16 +245,20 @@ static void add_closed(reproduce_report *report, const double shares[])
         double value, check;
     } numbers[] = {{"x2", "B in closed form: units of device 2", x, shares[1]},
                    {"x1", "units of device 1", 200 - x, shares[0]},
-                   {"t", "seconds of both", (200 - x) / 10, shares[0] / 10}};
+                   {"t", "seconds of both", (200 - x) / 10, time_s}};
     for (int k = 0; k < 3; k++)
         reproduce_add(report, &(reproduce_row){.id = "fpm.oracle.B_closed",
                                                .part = numbers[k].part,
                                                .what = numbers[k].what,
                                                .published = NAN,
                                                .recomputed = numbers[k].value,
+                                               .kind = REPRODUCE_INDEPENDENT,
+                                               .by = "root of a quadratic equation",
                                                .checked = true,
                                                .check = numbers[k].check,
+                                               .check_by = planner,
                                                .absolute = 1e-5,
+                                               .because = "the planner's units are cut into 10^6 pieces; 1e-5 is our choice",
                                                .status = REPRODUCE_DERIVED,
                                                .remark = k == 0 ? "the root below 200 of 0.12 x^2 - 66 x + 6400 = 0" : NULL});
 }
@@ -230,7 +269,7 @@ yoke_status clarke_partitions(reproduce_report *report)
         report, "Clarke and others, section 1.3: partitions by functional performance models",
         "The chapter prints no numbers of a model. Real shares are the planner's, of units cut into 10^6 pieces, checked by bisecting the "
         "ray of section 1.3; whole ones are checked by dynamic programming.");
-    double closed[MAX_DEVICES] = {0};
+    double closed[MAX_DEVICES] = {0}, closed_s = NAN;
     for (int k = 0; k < NUM_ORACLES; k++) {
         double fine[MAX_DEVICES] = {0}, whole[MAX_DEVICES] = {0}, fine_s = NAN, whole_s = NAN;
         yoke_status status = plan(report, &oracles[k], FINE, fine, &fine_s);
@@ -240,9 +279,9 @@ yoke_status clarke_partitions(reproduce_report *report)
             add_rising(report, &oracles[k], fine, whole, whole_s);
         else
             add_falling(report, &oracles[k], whole_s);
-        if (k == 1) memcpy(closed, fine, sizeof closed);
+        if (k == 1) memcpy(closed, fine, sizeof closed), closed_s = fine_s;
     }
-    add_closed(report, closed);
+    add_closed(report, closed, closed_s);
     return YOKE_OK;
 }
 
@@ -315,12 +354,17 @@ static void add_arrangement(reproduce_report *report, const struct arrangement *
                          .what = what,
                          .published = NAN,
                          .recomputed = half_perimeter,
+                         .kind = REPRODUCE_INDEPENDENT,
+                         .by = planner,
                          .checked = true,
                          .check = least,
+                         .check_by = "trying all groupings into columns",
+                         .because = REPRODUCE_ROUNDING,
                          .absolute = 1e-9,
                          .status = REPRODUCE_DERIVED};
     reproduce_add(report, &row);
-    row.checked = false;
+    row.checked = false, row.absolute = 0, row.because = NULL;
+    row.kind = REPRODUCE_UNCHECKED, row.reason = "of several best groupings this is one; its half perimeters are compared above";
     row.part = part;
     for (int c = 0; c < columns; c++) {
         snprintf(part, sizeof part, "columns_sizes_ascending/%d", c);
@@ -328,6 +372,7 @@ static void add_arrangement(reproduce_report *report, const struct arrangement *
         row.recomputed = sizes[c];
         reproduce_add(report, &row);
     }
+    row.reason = "a bound, not a result: one formula, and one way to it";
     row.part = "lower_bound_2sum_sqrt";
     row.what = "lower bound: all are squares";
     row.recomputed = bound;

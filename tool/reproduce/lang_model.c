@@ -108,18 +108,22 @@ static yoke_status cases(reproduce_report *report)
     if (!status) status = planned_break_even(report, e.host_uj, &break_even_unrounded);
     if (status != YOKE_OK) return status;
     const lang_entry entries[] = {
-        {"lr.Eelcpu*", NULL, "E*_el,cpu (eq. 36)", "uJ", 286, e.host_uj, 0.5, 0, REPRODUCE_MATCHES, NULL},
-        {"lr.Eelgpu*", NULL, "E*_el,gpu = 235 + 814 / 32.4 (eq. 39)", "uJ", 260, gpu_energy_uj(&e), 0.5, 0, REPRODUCE_MATCHES, NULL},
-        {"lr.Pidle*", NULL, "P*_idle,cpu (eq. 35)", "W", 84, e.host_idle_w, 0.5, 0, REPRODUCE_MATCHES, NULL},
-        {"lr.idle_per_gpu_element", NULL, "processor waiting for an element of the GPU", "uJ", 142, e.host_idle_w * e.gpu_us, 0.5, 0,
+        {"lr.Eelcpu*", NULL, "E*_el,cpu (eq. 36)", "uJ", 286, e.host_uj, 0.5, 0, REPRODUCE_PUBLISHED, REPRODUCE_DIGITS, "formula",
          REPRODUCE_MATCHES, NULL},
-        {"lr.case2_rhs", NULL, "right hand side of case 2", "uJ", 401, case_2_uj(&e), 0, 0.005, REPRODUCE_INCONSISTENT,
-         "402.6; 260 + 84 x 1.69 = 401.96 was cut off. The decision is the same"},
-        {"lr.breakeven_l", NULL, "iterations at which the copy to the GPU pays: 814 / (286 - 235)", NULL, 15, 814.0 / (286 - 235), 1, 0,
-         REPRODUCE_INCONSISTENT, NULL},
-        {"lr.breakeven_l", "whole", "whole iterations that are needed, by the planner", NULL, 15, break_even, 0, 0, REPRODUCE_INCONSISTENT,
-         NULL},
-        {"lr.breakeven_l", "whole_unrounded", "with 285.5 uJ", NULL, 15, break_even_unrounded, 0, 0, REPRODUCE_INCONSISTENT,
+        {"lr.Eelgpu*", NULL, "E*_el,gpu = 235 + 814 / 32.4 (eq. 39)", "uJ", 260, gpu_energy_uj(&e), 0.5, 0, REPRODUCE_PUBLISHED,
+         REPRODUCE_DIGITS, "formula", REPRODUCE_MATCHES, NULL},
+        {"lr.Pidle*", NULL, "P*_idle,cpu (eq. 35)", "W", 84, e.host_idle_w, 0.5, 0, REPRODUCE_PUBLISHED, REPRODUCE_DIGITS, "formula",
+         REPRODUCE_MATCHES, NULL},
+        {"lr.idle_per_gpu_element", NULL, "processor waiting for an element of the GPU", "uJ", 142, e.host_idle_w * e.gpu_us, 0.5, 0,
+         REPRODUCE_PUBLISHED, REPRODUCE_DIGITS, "formula", REPRODUCE_MATCHES, NULL},
+        {"lr.case2_rhs", NULL, "right hand side of case 2", "uJ", 401, case_2_uj(&e), 0.5, 0, REPRODUCE_PUBLISHED, REPRODUCE_DIGITS,
+         "formula", REPRODUCE_INCONSISTENT, "402.6; 260 + 84 x 1.69 = 401.96 was cut off. The decision is the same"},
+        {"lr.breakeven_l", NULL, "iterations at which the copy to the GPU pays: 814 / (286 - 235)", NULL, 15, 814.0 / (286 - 235), 0.5, 0,
+         REPRODUCE_PUBLISHED, REPRODUCE_DIGITS, "formula", REPRODUCE_INCONSISTENT, NULL},
+        {"lr.breakeven_l", "whole", "whole iterations that are needed, by the planner", NULL, 15, break_even, 0, 0, REPRODUCE_PUBLISHED,
+         REPRODUCE_EXACT, "planner", REPRODUCE_INCONSISTENT, NULL},
+        {"lr.breakeven_l", "whole_unrounded", "with 285.5 uJ", NULL, 15, break_even_unrounded, 0, 0, REPRODUCE_PUBLISHED, REPRODUCE_EXACT,
+         "planner", REPRODUCE_INCONSISTENT,
          "\"more than 15\" (JPDC) is right: 16; \"at least 15\" (dissertation) is not: with 15 the GPU costs 289.3 uJ"},
     };
     reproduce_section(report, "Lang and Ruenger 2014, section 4.3: which processor shall work",
@@ -129,13 +133,16 @@ static yoke_status cases(reproduce_report *report)
     lang_add(report, sizeof entries / sizeof entries[0], entries);
     reproduce_row row = {
         .id = "lr.case", .what = "case of Sandybridge, by the planner's published rule", .published = 3, .recomputed = number};
+    row.kind = REPRODUCE_PUBLISHED, row.by = "planner", row.check_by = "the rule's inequalities", row.because = REPRODUCE_EXACT;
     row.checked = true, row.check = case_of(&e), row.remark = "285.5 is neither below 260.1 nor above 402.6: share";
     reproduce_add(report, &row);
     row = (reproduce_row){
         .id = "lr.case_boundary_l", .part = "case1_if_l_below", .what = "case 1 below so many iterations", .published = NAN};
     row.recomputed = e.copy_uj / (e.host_uj - e.gpu_uj), row.checked = true, row.check = boundary, row.relative = 1e-9;
     row.status = REPRODUCE_DERIVED;
+    row.kind = REPRODUCE_INDEPENDENT, row.by = "inequality of case 1", row.check_by = "planner", row.because = REPRODUCE_ROUNDING;
     reproduce_add(report, &row);
+    row.kind = REPRODUCE_UNCHECKED, row.reason = "the right hand side of case 2, put into numbers";
     row.part = "case2_if_Ecpu_above_uJ", row.what = "case 2 above this E*_el,cpu", row.unit = "uJ", row.recomputed = case_2_uj(&e);
     row.checked = false, row.remark = "never by more iterations: 235 + 142.5 is more than 285.5 already";
     reproduce_add(report, &row);
@@ -146,6 +153,36 @@ static yoke_status cases(reproduce_report *report)
 
 /* A machine in the band in which the published rule takes the GPU alone, although sharing needs less. */
 static const element_costs in_the_band = {.host_uj = 450, .gpu_uj = 260, .host_idle_w = 84.3, .host_us = 1.70, .gpu_us = 1.69, .l = 1};
+
+/* The least energy of an element by eq. 37 over all shares of so many elements, in uJ, and its share. */
+static double least_of_scan(const element_costs *e, int units, double *least_share)
+{
+    double least = INFINITY;
+    for (int k = 0; k <= units; k++) {
+        double share = (double)k / units, host_us = (1 - share) * e->host_us, gpu_us = share * e->gpu_us;
+        double uj = (1 - share) * e->host_uj + share * e->gpu_uj + e->host_idle_w * fmax(gpu_us - host_us, 0);
+        if (uj < least) least = uj, *least_share = share;
+    }
+    return least;
+}
+
+static void add_exact_rule(reproduce_report *report, const char *id, const element_costs *e)
+{
+    reproduce_add(report, &(reproduce_row){
+                              .id = id,
+                              .part = "rhs_exact",
+                              .what = "GPU only is best above E*_gpu + P* (t_gpu + t_cpu)",
+                              .unit = "uJ",
+                              .published = NAN,
+                              .recomputed = e->gpu_uj + e->host_idle_w * (e->gpu_us + e->host_us),
+                              .kind = REPRODUCE_UNCHECKED,
+                              .reason = "nothing is printed of it; the energies above are what is compared",
+                              .by = "derivative of eq. 37",
+                              .status = REPRODUCE_INCONSISTENT,
+                              .remark = "the published case 2 is not the minimum of the paper's own eq. 37: it omits t_cpu. Between 402.5 "
+                                        "and 545.8 uJ it takes the GPU alone although sharing needs less. Sandybridge is not in that "
+                                        "band. yoke plan names both"});
+}
 
 static yoke_status band(reproduce_report *report)
 {
@@ -161,30 +198,46 @@ static yoke_status band(reproduce_report *report)
     if (!status) status = reproduce_best(report, &pair, YOKE_OBJECTIVE_ENERGY, &best);
     if (!status) status = reproduce_best(report, &fine, YOKE_OBJECTIVE_ENERGY, &scan);
     if (status != YOKE_OK) return status;
-    const lang_entry entries[] = {
-        {id, "E_gpu_only", "GPU only, which the published rule takes", "uJ", gpu_only, uj * only_gpu.energy_j, 0, 1e-9,
-         REPRODUCE_INCONSISTENT, NULL},
-        {id, "E_balanced", "shared by eq. 26", "uJ", NAN, uj * best.energy_j, 0, 1e-9, REPRODUCE_INCONSISTENT, NULL},
-        {id, "E_cpu_only", "processor only", "uJ", NAN, uj * only_host.energy_j, 0, 1e-9, REPRODUCE_INCONSISTENT, NULL},
-        {id, "scan_min/0", "least of 1000 elements", "uJ", NAN, thousand_uj * scan.energy_j, 0, 1e-9, REPRODUCE_INCONSISTENT, NULL},
-        {id, "scan_min/1", "its share", NULL, NAN, scan.share, 0, 1e-9, REPRODUCE_INCONSISTENT, NULL},
-        {id, "rhs_exact", "GPU only is best above E*_gpu + P* (t_gpu + t_cpu)", "uJ", NAN,
-         e->gpu_uj + e->host_idle_w * (e->gpu_us + e->host_us), 0, 1e-9, REPRODUCE_INCONSISTENT,
-         "the published case 2 is not the minimum of the paper's own eq. 37: it omits t_cpu. Between 402.5 and 545.8 uJ it takes the GPU "
-         "alone although "
-         "sharing needs less. Sandybridge is not in that band. yoke plan names both"},
-    };
     reproduce_section(report, "The published rule against the minimum of eq. 37",
                       "A machine as Sandybridge, but with E*_cpu = 450 uJ, E*_gpu = 260 uJ; energies of an element and iteration.");
-    lang_add(report, sizeof entries / sizeof entries[0], entries);
-    reproduce_row row = {
-        .id = planned, .part = "published", .what = "the planner's alternative \"published\"", .unit = "uJ", .published = NAN};
-    row.recomputed = uj * rule.energy_j, row.checked = true, row.check = gpu_only, row.relative = 1e-9, row.status = REPRODUCE_DERIVED;
-    reproduce_add(report, &row);
-    row.part = "best", row.what = "the planner's best, against the formula", row.recomputed = uj * best.energy_j, row.check = balanced;
-    reproduce_add(report, &row);
-    row.part = "best_share", row.what = "its share", row.unit = NULL, row.recomputed = best.share, row.check = share;
-    reproduce_add(report, &row);
+    double scanned_share = NAN, scanned_uj = least_of_scan(e, 1000, &scanned_share);
+    const struct {
+        const char *id, *part, *what, *unit;
+        double recomputed, check;
+        const char *check_by;
+        reproduce_status status;
+    } rows[] = {
+        {id, "E_gpu_only", "GPU only, which the published rule takes", "uJ", uj * only_gpu.energy_j, gpu_only, "eq. 38 to 40",
+         REPRODUCE_INCONSISTENT},
+        {id, "E_balanced", "shared by eq. 26", "uJ", uj * best.energy_j, balanced, "eq. 37", REPRODUCE_INCONSISTENT},
+        {id, "E_cpu_only", "processor only", "uJ", uj * only_host.energy_j, e->host_uj, "eq. 36", REPRODUCE_INCONSISTENT},
+        {id, "scan_min/0", "least of 1000 elements", "uJ", thousand_uj * scan.energy_j, scanned_uj, "eq. 37 at all shares",
+         REPRODUCE_INCONSISTENT},
+        {id, "scan_min/1", "its share", NULL, scan.share, scanned_share, "eq. 37 at all shares", REPRODUCE_INCONSISTENT},
+        {planned, "published", "the planner's alternative \"published\"", "uJ", uj * rule.energy_j, gpu_only, "eq. 38 to 40",
+         REPRODUCE_DERIVED},
+        {planned, "best", "the planner's best, against the formula", "uJ", uj * best.energy_j, balanced, "eq. 37", REPRODUCE_DERIVED},
+        {planned, "best_share", "its share", NULL, best.share, share, "eq. 26", REPRODUCE_DERIVED},
+    };
+    const int rhs_at = 5, best_at = 6;
+    for (int i = 0; i < (int)(sizeof rows / sizeof rows[0]); i++) {
+        if (i == rhs_at) add_exact_rule(report, id, e);
+        reproduce_add(report, &(reproduce_row){.id = rows[i].id,
+                                               .part = rows[i].part,
+                                               .what = rows[i].what,
+                                               .unit = rows[i].unit,
+                                               .published = NAN,
+                                               .recomputed = rows[i].recomputed,
+                                               .kind = i == best_at ? REPRODUCE_REPEATED : REPRODUCE_INDEPENDENT,
+                                               .reason = i == best_at ? "it is the energy of sharing by eq. 26 above" : NULL,
+                                               .by = "planner",
+                                               .checked = true,
+                                               .check = rows[i].check,
+                                               .check_by = rows[i].check_by,
+                                               .relative = 1e-9,
+                                               .because = REPRODUCE_ROUNDING,
+                                               .status = rows[i].status});
+    }
     return YOKE_OK;
 }
 
@@ -223,8 +276,12 @@ static yoke_status scan(reproduce_report *report)
                                                .unit = "J",
                                                .published = NAN,
                                                .recomputed = outcome.energy_j,
+                                               .kind = REPRODUCE_INDEPENDENT,
+                                               .by = "planner",
                                                .checked = true,
                                                .check = cgm_energy_j(&e, 10000, outcome.share),
+                                               .check_by = "eq. 37",
+                                               .because = REPRODUCE_ROUNDING,
                                                .relative = 1e-12,
                                                .status = REPRODUCE_DERIVED});
     }
@@ -241,6 +298,10 @@ static yoke_status scan(reproduce_report *report)
                          .published = NAN,
                          .published_text = "eq. 40",
                          .recomputed = all.energy_j,
+                         .kind = REPRODUCE_INDEPENDENT,
+                         .by = "planner",
+                         .check_by = "eq. 40",
+                         .because = REPRODUCE_ROUNDING,
                          .checked = true,
                          .check = 1e-6 * e.l * 10000 * case_2_uj(&e),
                          .relative = 1e-9,

@@ -60,15 +60,17 @@ yoke_status peach_plan(reproduce_report *report, const peach_parameters *paramet
 /* -------------------------------------------------------------------------------------------- tables II and V */
 
 static void add_fit(reproduce_report *report, const char *id, const char *what, const char *unit, double published, double recomputed,
-                    double relative, const char *remark)
+                    double relative, const char *because)
 {
     reproduce_add(report, &(reproduce_row){.id = id,
                                            .what = what,
                                            .unit = unit,
                                            .published = published,
                                            .recomputed = recomputed,
+                                           .kind = REPRODUCE_PUBLISHED,
+                                           .by = "printed law",
                                            .relative = relative,
-                                           .remark = remark});
+                                           .because = because});
 }
 
 static void parameters_section(reproduce_report *report)
@@ -80,17 +82,26 @@ static void parameters_section(reproduce_report *report)
                                            .unit = "GFLOPS",
                                            .published = 332.8,
                                            .recomputed = 16 * 2.6 * 8,
-                                           .absolute = 0.05});
-    add_fit(report, "peach.fit.RC_at_2.6", "R_C = 111 f_C + 6.1", "GFLOPS", 293, law.host_rate, 0.006, NULL);
-    add_fit(report, "peach.fit.RG_at_705", "R_G = 1.495 f_G - 1.78", "GFLOPS", 1052.4, law.gpu_rate, 0.0003, NULL);
-    add_fit(report, "peach.fit.PdG_at_705", "Pd_G = 0.337 f_G - 109", "W", 128.6, law.gpu_w, 0.0003, NULL);
+                                           .kind = REPRODUCE_PUBLISHED,
+                                           .by = "16 x 2.6 GHz x 8",
+                                           .absolute = 0.05,
+                                           .because = REPRODUCE_DIGITS});
+    add_fit(report, "peach.fit.RC_at_2.6", "R_C = 111 f_C + 6.1", "GFLOPS", 293, law.host_rate, 0.006,
+            "a regression beside one of its measurements; its residual is not printed, 0.6 % is our choice");
+    add_fit(report, "peach.fit.RG_at_705", "R_G = 1.495 f_G - 1.78", "GFLOPS", 1052.4, law.gpu_rate, 0.0003,
+            "rounding of the printed slope 1.495");
+    add_fit(report, "peach.fit.PdG_at_705", "Pd_G = 0.337 f_G - 109", "W", 128.6, law.gpu_w, 0.0003,
+            "rounding of the printed slope 0.337 allows 0.3 %; our choice is less");
     reproduce_add(
         report, &(reproduce_row){.id = "peach.fit.PdC_at_2.6",
                                  .what = "Pd_C + Pd_M = 124 f_C - 100.23",
                                  .unit = "W",
                                  .published = peach_system_1.host_w,
                                  .recomputed = law.host_w,
+                                 .kind = REPRODUCE_PUBLISHED,
+                                 .by = "printed law",
                                  .relative = 0.01,
+                                 .because = "rounding of the printed slope 124 allows 0.6 %; 1 % is our choice",
                                  .status = REPRODUCE_INCONSISTENT,
                                  .remark = "the fit of processors and memory together is below what Table V has for the processors alone; "
                                            "Table VII follows the fit, and Table VI does not depend on it"});
@@ -123,7 +134,11 @@ static yoke_status table_6_share(reproduce_report *report, const system_entry *s
                                            .what = what,
                                            .published = published,
                                            .recomputed = exact.alpha,
+                                           .kind = REPRODUCE_PUBLISHED,
+                                           .by = "planner",
                                            .checked = true,
+                                           .check_by = time ? "eq. 13" : "rule of slopes",
+                                           .because = REPRODUCE_DIGITS,
                                            .check = time ? peach_alpha_time(system->parameters) : peach_alpha_energy(system->parameters),
                                            .absolute = 0.005});
     bool off = fabs(100 * grid.alpha - 100 * published) > 0.5;
@@ -135,7 +150,11 @@ static yoke_status table_6_share(reproduce_report *report, const system_entry *s
                                    .unit = "%",
                                    .published = 100 * published,
                                    .recomputed = 100 * grid.alpha,
+                                   .kind = REPRODUCE_REPEATED,
+                                   .reason = "the printed share is that of the row above",
+                                   .by = "planner, grid of 1 %",
                                    .absolute = 0.5,
+                                   .because = REPRODUCE_DIGITS,
                                    .status = off ? REPRODUCE_INCONSISTENT : REPRODUCE_MATCHES,
                                    .remark = off ? "the best whole per cent is 79 (1332 GFLOPS, as in Table VIII; 78 gives 1331.8); 78 is "
                                                    "eq. 13 rounded here, and the grid of 2 % in Table VII"
@@ -173,17 +192,22 @@ static yoke_status add_equations(reproduce_report *report, const system_entry *s
     snprintf(id, sizeof id, "peach.eq14.%s", system->name);
     snprintf(what, sizeof what, "system %s: eq. 8 at eq. 13", system->name);
     reproduce_row row = {.id = id, .part = "R", .what = what, .unit = "GFLOPS", .published = NAN, .checked = true, .relative = 1e-12};
+    row.kind = REPRODUCE_INDEPENDENT, row.because = REPRODUCE_ROUNDING, row.by = "planner", row.check_by = "R_C + R_G";
     row.status = REPRODUCE_DERIVED;
     row.recomputed = units / kink.time_s;
     row.check = p->host_rate + p->gpu_rate;
     reproduce_add(report, &row);
     row.part = "eta", row.unit = "GFLOPS/W", row.recomputed = units / kink.energy_j, row.check = closed;
+    row.check_by = "eq. 14";
     snprintf(what, sizeof what, "system %s: eq. 12 at eq. 13", system->name);
     reproduce_add(report, &row);
+    row.kind = REPRODUCE_REPEATED, row.reason = "eq. 14 is what the row above is compared with";
+    row.by = "eq. 14", row.check_by = "planner";
     row.part = "eta_closed", row.recomputed = closed, row.check = units / kink.energy_j;
     snprintf(what, sizeof what, "system %s: eq. 14", system->name);
     reproduce_add(report, &row);
     snprintf(id, sizeof id, "peach.alpha_eff_rule.%s", system->name);
+    row.kind = REPRODUCE_INDEPENDENT, row.reason = NULL, row.by = "derivative of eq. 12", row.check_by = "planner's plans";
     row.unit = "J/unit", row.relative = 1e-9;
     row.part = "slope_right", row.recomputed = peach_slope_right(p), row.check = (all.energy_j - kink.energy_j) / units / (1 - kink.share);
     snprintf(what, sizeof what, "system %s: slope of energy above eq. 13", system->name);
@@ -209,6 +233,8 @@ static yoke_status equations(reproduce_report *report)
                               .published_text = "T_G - T_C",
                               .recomputed = NAN,
                               .recomputed_text = "max(.., 0)",
+                              .kind = REPRODUCE_NOT_EVALUATED,
+                              .reason = "a formula",
                               .status = REPRODUCE_INCONSISTENT,
                               .remark = "eq. 11 is printed without the maximum that eq. 12, eq. 15 and the text have; eq. 15 lets alpha go "
                                         "from 0 to 100, the formulas need 0 to 1"});
@@ -217,7 +243,10 @@ static yoke_status equations(reproduce_report *report)
                                    .what = "sect. VI-B: error at alpha = 1 without P_OH",
                                    .published = 0.15,
                                    .recomputed = peach_at(&without, 1).efficiency / peach_at(&peach_system_1, 1).efficiency - 1,
+                                   .kind = REPRODUCE_PUBLISHED,
+                                   .by = "eq. 12",
                                    .absolute = 0.005,
+                                   .because = REPRODUCE_DIGITS,
                                    .status = REPRODUCE_UNDETERMINED,
                                    .remark =
                                        "15 % is against measurements that are only in a figure; against the model it is 10.2 % (system II: "
@@ -228,7 +257,7 @@ static yoke_status equations(reproduce_report *report)
 /* ------------------------------------------------------------------------------------------------- table VIII */
 
 static void add_inconsistent(reproduce_report *report, const char *id, const char *part, const char *what, const char *unit,
-                             double published, double recomputed, const char *remark)
+                             double published, double recomputed, double absolute, const char *remark)
 {
     reproduce_add(report, &(reproduce_row){.id = id,
                                            .part = part,
@@ -236,6 +265,10 @@ static void add_inconsistent(reproduce_report *report, const char *id, const cha
                                            .unit = unit,
                                            .published = published,
                                            .recomputed = recomputed,
+                                           .kind = REPRODUCE_PUBLISHED,
+                                           .by = "formulas of the paper",
+                                           .absolute = absolute,
+                                           .because = REPRODUCE_DIGITS,
                                            .status = REPRODUCE_INCONSISTENT,
                                            .remark = remark});
 }
@@ -256,23 +289,29 @@ static yoke_status add_multiply(reproduce_report *report)
                                            .unit = "GFLOPS",
                                            .published = 1332,
                                            .recomputed = 100 / at_79.time_s,
-                                           .absolute = 0.5});
+                                           .kind = REPRODUCE_PUBLISHED,
+                                           .by = "planner",
+                                           .absolute = 0.5,
+                                           .because = REPRODUCE_DIGITS});
     reproduce_add(report, &(reproduce_row){.id = "peach.t8.mm.energy_R",
                                            .what = "MatrixMultiply at 100 %",
                                            .unit = "GFLOPS",
                                            .published = 1052,
                                            .recomputed = 100 / at_100.time_s,
-                                           .absolute = 0.5});
+                                           .kind = REPRODUCE_PUBLISHED,
+                                           .by = "planner",
+                                           .absolute = 0.5,
+                                           .because = REPRODUCE_DIGITS});
     const char *id = "peach.t8.mm.eta_swapped";
     add_inconsistent(report, id, "eta_alpha1_POH0", "MatrixMultiply at 100 % without P_OH", "GFLOPS/W", 2.29, 100 / without_100.energy_j,
-                     NULL);
-    add_inconsistent(report, id, "eta_alpha1_POH30", "MatrixMultiply at 100 %", "GFLOPS/W", 2.29, 100 / at_100.energy_j, NULL);
+                     0.005, NULL);
+    add_inconsistent(report, id, "eta_alpha1_POH30", "MatrixMultiply at 100 %", "GFLOPS/W", 2.29, 100 / at_100.energy_j, 0.005, NULL);
     add_inconsistent(
-        report, id, "eta_alpha79", "MatrixMultiply at 79 %", "GFLOPS/W", 3.57, 100 / at_79.energy_j,
+        report, id, "eta_alpha79", "MatrixMultiply at 79 %", "GFLOPS/W", 3.57, 100 / at_79.energy_j, 0.005,
         "3.57 and 2.29 are interchanged: the row of least energy has the lower efficiency, and 3.576 is alpha = 1 without P_OH; 2.29 at 79 "
         "% needs 582 W, Table V gives 523 W (the parameters of this size are not printed)");
     add_inconsistent(report, "peach.t8.mm.dvfs_energy_R", NULL, "MatrixMultiply at (1.2, 705, 89)", "GFLOPS", 1042, 100 / slow_89.time_s,
-                     "eq. 8 gives R_G / 0.89 = 1182, which is the measured entry (1183)");
+                     0.5, "eq. 8 gives R_G / 0.89 = 1182, which is the measured entry (1183)");
     return YOKE_OK;
 }
 
@@ -281,11 +320,12 @@ static yoke_status table_8(reproduce_report *report)
     reproduce_section(report, "PEACH, Table VIII: predictions for other applications", NULL);
     yoke_status status = add_multiply(report);
     if (status != YOKE_OK) return status;
-    add_inconsistent(report, "peach.t8.tsp.alpha95", NULL, "TSP at 95 %: R_G / 0.95 at most", "climbs/s", 50137, 47298 / 0.95,
+    add_inconsistent(report, "peach.t8.tsp.alpha95", NULL, "TSP at 95 %: R_G / 0.95 at most", "climbs/s", 50137, 47298 / 0.95, 0.5,
                      "more than the GPU can do by its own rate of 47298 at 100 %; with the 47695 of the row of 1.2 GHz the bound is 50205");
-    add_inconsistent(report, "peach.t8.tsp.alpha100", NULL, "TSP at 100 %, 1.2 GHz as at 2.6 GHz", "climbs/s", 47298, 47695,
+    add_inconsistent(report, "peach.t8.tsp.alpha100", NULL, "TSP at 100 %, 1.2 GHz as at 2.6 GHz", "climbs/s", 47298, 47695, 0.5,
                      "the rate at alpha = 1 must not depend on f_C in the model; the two rows differ by 0.84 %");
     reproduce_row power = {.id = "peach.t8.tsp.power", .part = "P_2_6", .unit = "W", .published = NAN, .status = REPRODUCE_UNDETERMINED};
+    power.kind = REPRODUCE_UNCHECKED, power.reason = "no power of TSP is printed";
     power.what = "TSP at 100 %: rate / efficiency at 2.6 GHz", power.recomputed = 47298.0 / 164;
     reproduce_add(report, &power);
     power.part = "P_1_2", power.what = "the same at 1.2 GHz", power.recomputed = 47695.0 / 176;
@@ -293,11 +333,13 @@ static yoke_status table_8(reproduce_report *report)
     power.part = "diff", power.what = "their difference", power.recomputed = 47298.0 / 164 - 47695.0 / 176;
     power.remark = "17 W less at 1.2 GHz: here P_OH was varied with the frequency (30 to 10 W by the text)";
     reproduce_add(report, &power);
-    add_inconsistent(report, "peach.t8.transpose", "power_perf_row", "Transpose (2.5, 705, 10), row of time: power", "W", NAN,
-                     14.62 / 0.0496, NULL);
-    add_inconsistent(
-        report, "peach.t8.transpose", "power_energy_row", "Transpose (2.5, 705, 10), row of energy: power", "W", NAN, 14.52 / 0.0518,
-        "one tuple has two predictions, (14.62, 0.0496) and (14.52, 0.0518); T_OH is not printed, so neither can be recomputed");
+    power.id = "peach.t8.transpose", power.status = REPRODUCE_INCONSISTENT, power.remark = NULL;
+    power.reason = "no power of Transpose is printed";
+    power.part = "power_perf_row", power.what = "Transpose (2.5, 705, 10), row of time: power", power.recomputed = 14.62 / 0.0496;
+    reproduce_add(report, &power);
+    power.part = "power_energy_row", power.what = "Transpose (2.5, 705, 10), row of energy: power", power.recomputed = 14.52 / 0.0518;
+    power.remark = "one tuple has two predictions, (14.62, 0.0496) and (14.52, 0.0518); T_OH is not printed, so neither can be recomputed";
+    reproduce_add(report, &power);
     return YOKE_OK;
 }
 
@@ -318,25 +360,31 @@ static yoke_status claims(reproduce_report *report)
                                            .what = "GPU alone is slower than the best share by",
                                            .published = 0.22,
                                            .recomputed = 1 - peach_system_1.gpu_rate / fastest.rate,
+                                           .kind = REPRODUCE_PUBLISHED,
+                                           .by = "planner",
                                            .absolute = 0.005,
+                                           .because = REPRODUCE_DIGITS,
                                            .remark = "with the rate of eq. 13; from Table VII (1336) it is 21.3 %"});
     reproduce_add(report, &(reproduce_row){.id = "peach.abs.slower_13",
                                            .what = "best efficiency is slower than best rate by",
                                            .published = 0.125,
                                            .recomputed = 1 - best_rate / perf_rate,
-                                           .absolute = 0.0005});
+                                           .kind = REPRODUCE_PUBLISHED,
+                                           .by = "printed rates",
+                                           .absolute = 0.0005,
+                                           .because = REPRODUCE_DIGITS});
     add_inconsistent(report, "peach.abs.energy_33", NULL, "\"saves 32.6 % energy\": the gain in efficiency", NULL, 0.326,
-                     best_eta / perf_eta - 1, "32.56 % is by how much the efficiency grows; see the next line");
-    add_inconsistent(report, "peach.energy_saved_true", NULL, "energy saved", NULL, 0.326, 1 - perf_eta / best_eta,
+                     best_eta / perf_eta - 1, 0.0005, "32.56 % is by how much the efficiency grows; see the next line");
+    add_inconsistent(report, "peach.energy_saved_true", NULL, "energy saved", NULL, 0.326, 1 - perf_eta / best_eta, 0.0005,
                      "24.6 % of energy are saved, not 32.6 % (or 33 %)");
     add_inconsistent(report, "peach.sec1.energy_25", NULL, "\"saves 25 % energy\" at 2.6 GHz: the gain in efficiency", NULL, 0.25,
-                     gpu_eta / perf_eta - 1, NULL);
-    add_inconsistent(report, "peach.sec1.energy_25", "energy_saved", "energy saved", NULL, 0.25, 1 - perf_eta / gpu_eta,
+                     gpu_eta / perf_eta - 1, 0.005, NULL);
+    add_inconsistent(report, "peach.sec1.energy_25", "energy_saved", "energy saved", NULL, 0.25, 1 - perf_eta / gpu_eta, 0.005,
                      "20.1 % of energy are saved, not 25 %");
     add_inconsistent(report, "peach.sec1.coupled_9_faster", NULL, "coupled strategy is faster than the GPU alone by", NULL, 0.09,
-                     best_rate / gpu_rate - 1, "9 is a difference of percentages, 22 - 13; the ratio is 11.1 %");
+                     best_rate / gpu_rate - 1, 0.005, "9 is a difference of percentages, 22 - 13; the ratio is 11.1 %");
     add_inconsistent(report, "peach.sec1.coupled_8_energy", NULL, "coupled strategy is more efficient than that by", NULL, 0.08,
-                     best_eta / gpu_eta - 1,
+                     best_eta / gpu_eta - 1, 0.005,
                      "8 is a difference of percentages, 33 - 25; the ratio is 5.9 %, and 5.6 % of energy are saved");
     return YOKE_OK;
 }

@@ -31,6 +31,23 @@ yoke_status peach_plan(reproduce_report *report, const peach_parameters *paramet
 
 /* The laws of section VII-A over the frequencies, as printed. */
 peach_parameters peach_at_frequencies(double cpu_ghz, double gpu_mhz);
+enum { PEACH_CPU_FREQUENCIES = 8, PEACH_GPU_FREQUENCIES = 4, PEACH_AIMS = 2 };
+
+/* Table VII as printed: per cent, GFLOPS, GFLOPS/W; its frequencies; its rows of least time and of least energy. */
+typedef struct peach_cell {
+    double percent, rate, efficiency;
+} peach_cell;
+
+extern const double peach_cpu_ghz[PEACH_CPU_FREQUENCIES], peach_gpu_mhz[PEACH_GPU_FREQUENCIES];
+extern const yoke_objective peach_aims[PEACH_AIMS];
+extern const peach_cell peach_table_7[PEACH_CPU_FREQUENCIES][PEACH_AIMS][PEACH_GPU_FREQUENCIES];
+/* Why recomputed rates and efficiencies may differ from it. */
+extern const char peach_rate_because[], peach_efficiency_because[];
+
+/* The best of all frequencies and shares, in one plan; what the text says of Table VII. */
+yoke_status peach_coupled(reproduce_report *report);
+void peach_remarks(reproduce_report *report);
+
 /* Table VII, what stands beside it in the text, and what other readings of the parameters would make of it. */
 yoke_status reproduce_peach_frequencies(reproduce_report *report);
 

@@ -13,10 +13,9 @@
 #include "common/file.h"
 #include "common/options.h"
 #include "common/record.h"
+#include "reproduce/account.h"
 
-enum { WHAT_WIDTH = 58, NUMBER_WIDTH = 12, UNIT_WIDTH = 8, REMARK_WIDTH = 124, NUMBER_BYTES = 48, NUM_STATUSES = 4 };
-
-static const char *const status_names[NUM_STATUSES] = {"reproducible", "derived", "inconsistent", "under-determined"};
+enum { WHAT_WIDTH = 58, NUMBER_WIDTH = 12, UNIT_WIDTH = 8, REMARK_WIDTH = 124, NUMBER_BYTES = 48 };
 
 struct reproduce_report {
     yoke_context *context;
@@ -24,12 +23,7 @@ struct reproduce_report {
     json_t *rows;
     char section[128];
     bool heads_pending, memory_ended;
-    /* of the entry (rows of one id) that is being added */
-    char id[96];
-    bool entry_missed;
-    /* of all */
-    int64_t entries[NUM_STATUSES], missed_entries, numbers, missed_numbers;
-    char missed[512]; /* ids */
+    reproduce_account account;
 };
 
 yoke_context *reproduce_context(reproduce_report *report) { return report->context; }
@@ -89,15 +83,19 @@ static const char *number_text(const reproduce_row *row, double number, const ch
 
 static double deviation_of(const reproduce_row *row) { return row->recomputed / row->published - 1; }
 
-static const char *verdict(const reproduce_row *row, bool met)
+static const char *verdict_text(const reproduce_row *row, reproduce_verdict verdict)
 {
-    if (row->status == REPRODUCE_INCONSISTENT) return "inconsistent";
-    if (row->status == REPRODUCE_UNDETERMINED) return "under-determined";
-    if (!met) return "MISSED";
-    return row->status == REPRODUCE_DERIVED ? "derived" : "ok";
+    static const char *const within[REPRODUCE_NUM_KINDS] = {[REPRODUCE_PUBLISHED] = "ok",
+                                                            [REPRODUCE_REPEATED] = "ok again",
+                                                            [REPRODUCE_INDEPENDENT] = "derived",
+                                                            [REPRODUCE_PROPERTY] = "holds"};
+    if (verdict == REPRODUCE_MISSED) return "MISSED";
+    if (verdict == REPRODUCE_WITHIN) return within[row->kind];
+    return row->status == REPRODUCE_INCONSISTENT || row->status == REPRODUCE_UNDETERMINED ? reproduce_status_name(row->status)
+                                                                                          : reproduce_kind_name(row->kind);
 }
 
-static void print_row(reproduce_report *report, const reproduce_row *row, bool met)
+static void print_row(reproduce_report *report, const reproduce_row *row, reproduce_verdict verdict)
 {
     char published[NUMBER_BYTES], recomputed[NUMBER_BYTES], deviation[NUMBER_BYTES] = "-";
     bool truth = row->unit != NULL && strcmp(row->unit, "yes/no") == 0;
@@ -109,7 +107,7 @@ static void print_row(reproduce_report *report, const reproduce_row *row, bool m
     reproduce_print(report, "  %-*s %*s %*s %-*s %10s  %s", WHAT_WIDTH, row->what != NULL ? row->what : row->id, NUMBER_WIDTH,
                     number_text(row, row->published, row->published_text, published), NUMBER_WIDTH,
                     number_text(row, row->recomputed, row->recomputed_text, recomputed), UNIT_WIDTH,
-                    row->unit == NULL || truth ? "" : row->unit, deviation, verdict(row, met));
+                    row->unit == NULL || truth ? "" : row->unit, deviation, verdict_text(row, verdict));
     if (row->remark != NULL) print_wrapped(report, row->remark, 6);
 }
 
@@ -117,38 +115,8 @@ static void print_row(reproduce_report *report, const reproduce_row *row, bool m
 
 static double check_of(const reproduce_row *row) { return row->checked ? row->check : NAN; }
 
-/* Whether the row is as it has to be. */
-static bool is_met(const reproduce_row *row)
-{
-    double against = row->status == REPRODUCE_DERIVED || isnan(row->published) ? check_of(row) : row->published;
-    bool number = isfinite(row->recomputed);
-    if (row->status == REPRODUCE_DERIVED && !row->checked) return number || row->recomputed_text != NULL;
-    double tolerance = fmax(row->absolute, row->relative * fabs(against));
-    if (row->status == REPRODUCE_MATCHES && row->checked && !(fabs(row->recomputed - row->check) <= 1e-9 * fabs(row->check))) return false;
-    /* a number that is printed with half a unit of error may be off by just that half and a rounding */
-    return number && fabs(row->recomputed - against) <= tolerance + 1e-12 * fabs(against);
-}
-
-static bool has_to_be_met(const reproduce_row *row) { return row->status == REPRODUCE_MATCHES || row->status == REPRODUCE_DERIVED; }
-
-static void count(reproduce_report *report, const reproduce_row *row, bool met)
-{
-    bool begins = strcmp(report->id, row->id) != 0;
-    if (begins) {
-        snprintf(report->id, sizeof report->id, "%s", row->id);
-        report->entry_missed = false;
-        report->entries[row->status]++;
-    }
-    if (!has_to_be_met(row)) return;
-    report->numbers++;
-    if (met) return;
-    report->missed_numbers++;
-    if (report->entry_missed) return;
-    report->entry_missed = true;
-    report->missed_entries++;
-    size_t length = strlen(report->missed);
-    snprintf(report->missed + length, sizeof report->missed - length, "%s%s", length > 0 ? ", " : "", row->id);
-}
+/* Whether the row has to be within its tolerance. */
+static bool has_to_be_met(reproduce_verdict verdict) { return verdict == REPRODUCE_WITHIN || verdict == REPRODUCE_MISSED; }
 
 static json_t *text_or_null(const char *text) { return text != NULL ? app_json_text(text) : json_null(); }
 
@@ -160,7 +128,7 @@ static json_t *value_document(const reproduce_row *row, double number, const cha
     return app_json_number(number);
 }
 
-static json_t *row_document(const reproduce_report *report, const reproduce_row *row, bool met)
+static json_t *row_document(const reproduce_report *report, const reproduce_row *row, reproduce_verdict verdict)
 {
     const struct {
         const char *key;
@@ -177,9 +145,15 @@ static json_t *row_document(const reproduce_report *report, const reproduce_row 
         {"deviation", app_json_number(deviation_of(row))},
         {"tolerance_absolute", app_json_number(row->absolute)},
         {"tolerance_relative", app_json_number(row->relative)},
-        {"status", json_string(status_names[row->status])},
-        {"met", has_to_be_met(row) ? json_boolean(met) : json_null()},
+        {"status", json_string(reproduce_status_name(row->status))},
+        {"met", has_to_be_met(verdict) ? json_boolean(verdict == REPRODUCE_WITHIN) : json_null()},
         {"remark", text_or_null(row->remark)},
+        {"kind", json_string(reproduce_kind_name(row->kind))},
+        {"within", verdict == REPRODUCE_UNJUDGED ? json_null() : json_boolean(verdict == REPRODUCE_WITHIN)},
+        {"tolerance_reason", text_or_null(row->because)},
+        {"by", text_or_null(row->by)},
+        {"check_by", text_or_null(row->checked ? row->check_by : NULL)},
+        {"reason", text_or_null(row->reason)},
     };
     json_t *document = json_object();
     bool complete = document != NULL;
@@ -192,22 +166,24 @@ static json_t *row_document(const reproduce_report *report, const reproduce_row 
 
 void reproduce_add(reproduce_report *report, const reproduce_row *row)
 {
-    bool met = is_met(row);
-    count(report, row, met);
+    reproduce_verdict verdict = reproduce_judge(row);
+    reproduce_count(&report->account, row, verdict);
     /* what is missed is always seen */
-    if (!row->silent || (has_to_be_met(row) && !met)) print_row(report, row, met);
-    if (json_array_append_new(report->rows, row_document(report, row, met)) != 0) report->memory_ended = true;
+    if (!row->silent || verdict == REPRODUCE_MISSED) print_row(report, row, verdict);
+    if (json_array_append_new(report->rows, row_document(report, row, verdict)) != 0) report->memory_ended = true;
 }
 
 /* ------------------------------------------------------------------------------------------------------ files */
 
 static yoke_status write_json(reproduce_report *report, const char *path)
 {
+    const reproduce_account *account = &report->account;
+    json_int_t missed = reproduce_sum(account, REPRODUCE_MISSED), within = reproduce_sum(account, REPRODUCE_WITHIN);
     json_t *document = json_pack(
-        "{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:O}", "program", "yoke reproduce", "version", yoke_version(), "reproducible",
-        (json_int_t)report->entries[REPRODUCE_MATCHES], "derived", (json_int_t)report->entries[REPRODUCE_DERIVED], "inconsistent",
-        (json_int_t)report->entries[REPRODUCE_INCONSISTENT], "under_determined", (json_int_t)report->entries[REPRODUCE_UNDETERMINED],
-        "numbers", (json_int_t)report->numbers, "missed", (json_int_t)report->missed_numbers, "rows", report->rows);
+        "{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:o?, s:O}", "program", "yoke reproduce", "version", yoke_version(), "reproducible",
+        (json_int_t)account->entries[REPRODUCE_MATCHES], "derived", (json_int_t)account->entries[REPRODUCE_DERIVED], "inconsistent",
+        (json_int_t)account->entries[REPRODUCE_INCONSISTENT], "under_determined", (json_int_t)account->entries[REPRODUCE_UNDETERMINED],
+        "numbers", within + missed, "missed", missed, "kinds", reproduce_totals(account), "rows", report->rows);
     if (document == NULL) return yoke_fail(report->context, YOKE_ERROR_MEMORY, "out of memory for %s", path);
     yoke_status status = app_record_write(report->context, document, path);
     json_decref(document);
@@ -240,8 +216,8 @@ static void print_field(FILE *stream, const json_t *value)
 
 static yoke_status write_csv(reproduce_report *report, const char *path)
 {
-    static const char *const keys[] = {"id",         "part",      "section", "what", "unit",  "published",
-                                       "recomputed", "deviation", "status",  "met",  "remark"};
+    static const char *const keys[] = {"id",  "part",   "section", "what",   "unit", "published", "recomputed",       "deviation", "status",
+                                       "met", "remark", "kind",    "within", "by",   "check_by",  "tolerance_reason", "reason"};
     enum { NUM_KEYS = sizeof keys / sizeof keys[0] };
     app_file *file = NULL;
     size_t index;
@@ -282,18 +258,35 @@ static yoke_status run_parts(reproduce_report *report, const char *name)
     return status;
 }
 
+/* A line of the summary: how many of the compared numbers of a kind hold. */
+static void print_total(reproduce_report *report, reproduce_kind kind, const char *name, const char *what)
+{
+    const int64_t *numbers = report->account.numbers[kind];
+    int64_t owed = numbers[REPRODUCE_WITHIN] + numbers[REPRODUCE_MISSED];
+    reproduce_print(report, "  %-20s %4lld of %4lld %s", name, (long long)numbers[REPRODUCE_WITHIN], (long long)owed, what);
+}
+
+static void print_count(reproduce_report *report, const char *name, int64_t count, const char *what)
+{
+    reproduce_print(report, "  %-20s %4lld %s", name, (long long)count, what);
+}
+
 static yoke_status conclude(reproduce_report *report)
 {
-    int64_t checks = report->entries[REPRODUCE_MATCHES] + report->entries[REPRODUCE_DERIVED];
-    reproduce_print(report,
-                    "\n%lld of %lld numbers reproduced within the stated tolerances (%lld of %lld entries); %lld published numbers are "
-                    "inconsistent and "
-                    "%lld under-determined: see remarks",
-                    (long long)(report->numbers - report->missed_numbers), (long long)report->numbers,
-                    (long long)(checks - report->missed_entries), (long long)checks, (long long)report->entries[REPRODUCE_INCONSISTENT],
-                    (long long)report->entries[REPRODUCE_UNDETERMINED]);
-    if (report->missed_entries == 0) return YOKE_OK;
-    return yoke_fail(report->context, YOKE_ERROR_NUMERIC, "not reproduced: %s", report->missed);
+    const reproduce_account *account = &report->account;
+    app_print(report->terminal, "\nNumbers by what they are compared with\n");
+    print_total(report, REPRODUCE_PUBLISHED, "published", "are within their tolerances of what is printed");
+    print_count(report, "", reproduce_sum(account, REPRODUCE_OUTSIDE),
+                "others are not, since the paper contradicts itself or leaves out an input: see remarks");
+    print_total(report, REPRODUCE_REPEATED, "published, again", "agree with a number that is counted above already");
+    print_total(report, REPRODUCE_INDEPENDENT, "derived", "agree with the same number found in another way; nothing is printed");
+    print_total(report, REPRODUCE_PROPERTY, "properties", "hold that the paper says in words");
+    print_count(report, "unchecked", account->numbers[REPRODUCE_UNCHECKED][REPRODUCE_UNJUDGED], "are compared with nothing");
+    print_count(report, "not evaluated", account->numbers[REPRODUCE_NOT_EVALUATED][REPRODUCE_UNJUDGED],
+                "are misprinted formulas and texts, which are no numbers");
+    if (account->fault[0] != '\0') return yoke_fail(report->context, YOKE_ERROR_INTERNAL, "%s", account->fault);
+    if (account->missed[0] == '\0') return YOKE_OK;
+    return yoke_fail(report->context, YOKE_ERROR_NUMERIC, "not reproduced: %s", account->missed);
 }
 
 static yoke_status reproduce(yoke_context *context, app_terminal *terminal, const char *name, const char *json, const char *csv)
@@ -314,8 +307,10 @@ static const app_column columns[] = {
     {"published", "what the paper prints"},
     {"recomputed", "what the planner computes from the paper's inputs"},
     {"deviation", "recomputed / published - 1"},
-    {"status", "ok: within the stated tolerance; MISSED: not; derived: the paper prints no number; inconsistent: the paper"},
-    {"", "contradicts itself; under-determined: the paper leaves open what follows; the remark below says why"},
+    {"status", "ok: within the stated tolerance of a printed number; ok again: that number or comparison is counted already;"},
+    {"", "derived: nothing is printed, the same number found in another way agrees; holds: a property that the paper"},
+    {"", "says in words; unchecked: nothing to compare with; inconsistent: the paper contradicts itself;"},
+    {"", "under-determined: it leaves open what follows; the remark below says why; MISSED: outside the tolerance"},
     {0},
 };
 
@@ -340,7 +335,8 @@ yoke_status reproduce_command(yoke_context *context, app_terminal *terminal, int
         .columns = columns,
         .details = "peach: Ge and others 2014; lang: Lang and Ruenger 2013 and 2014, Lang 2014; clarke: functional performance models.\n"
                    "Misprints and contradictions of the papers are marked and explained. docs/guide/reproduce.md says more.\n"
-                   "Exit codes: 0 all is reproduced, 1 a number is not, 2 bad usage.",
+                   "--json and --csv have the tolerance of each number with its reason, and how it is found.\n"
+                   "Exit codes: 0 every number that is compared is within its tolerance or explained, 1 one is not, 2 bad usage.",
     };
     bool answered;
     app_list operands = {0};
