@@ -38,6 +38,12 @@ yoke_status copy(device *d, int queue, int64_t bytes)
     return yoke_queue_write(d->queues[queue], d->buffer, 0, bytes, memory);
 }
 
+yoke_status copy_back(device *d, int queue, int64_t bytes)
+{
+    static char memory[1000];
+    return yoke_queue_read(d->queues[queue], d->buffer, 0, bytes, memory);
+}
+
 void finish(device *d)
 {
     for (int i = 0; i < QUEUES; i++) assert_int_equal(yoke_queue_finish(d->queues[i]), YOKE_OK);

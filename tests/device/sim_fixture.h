@@ -19,9 +19,10 @@ typedef struct device {
 device open_device(yoke_context *context, const char *name);
 void close_device(device *d);
 
-/* Asked for on one of the queues: a launch, or a copy of up to 1000 bytes to the device. */
+/* Asked for on one of the queues: a launch, or a copy of up to 1000 bytes to the device or back. */
 yoke_status launch(device *d, int queue, int64_t units);
 yoke_status copy(device *d, int queue, int64_t bytes);
+yoke_status copy_back(device *d, int queue, int64_t bytes);
 /* Waits for all queues. */
 void finish(device *d);
 

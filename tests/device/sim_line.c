@@ -112,6 +112,35 @@ static void copies_and_queues_of_the_same_device_do_not_disturb(void **state)
     close_all(context, &memory);
 }
 
+/*
+ * Three copies of 4 s on queues of their own, two of them to the device: all at once, one by one, or one in each direction.  A launch of 5 s stands behind the first
+ * one, and disturbs none.
+ */
+static void copies_wait_for_engines(void **state)
+{
+    (void)state;
+    static const char *const engines[] = {"", ", \"engines\": 1", ", \"engines\": 2"};
+    for (int i = 0; i < 3; i++) {
+        char text[300];
+        failing memory = {0};
+        snprintf(text, sizeof text,
+                 "{\"name\": \"m\", \"devices\": [{\"name\": \"a\", \"class\": \"gpu\", \"seconds_per_unit\": 1, "
+                 "\"copy\": {\"latency_s\": 1, \"bytes_per_s\": 10%s}, \"power\": {\"idle_w\": 0, \"busy_w\": 100, \"copy_w\": 1}}]}",
+                 engines[i]);
+        yoke_context *context = machine(text, &memory);
+        device a = open_device(context, "sim:a");
+        assert_int_equal(copy(&a, 0, 30), YOKE_OK);
+        assert_int_equal(copy(&a, 1, 30), YOKE_OK);
+        assert_int_equal(copy_back(&a, 2, 30), YOKE_OK);
+        assert_int_equal(launch(&a, 0, 5), YOKE_OK); /* behind the first copy */
+        for (int queue = 2; queue >= 0; queue--) assert_int_equal(yoke_queue_finish(a.queues[queue]), YOKE_OK);
+        expect(host_s(context), i == 1 ? 12 : 9, "the end");
+        expect(device_j(context, 0), 500 + (i == 0 ? 4 : i == 1 ? 12 : 8), "copies draw power while they run");
+        close_device(&a);
+        close_all(context, &memory);
+    }
+}
+
 enum { LAUNCHES = 600, DEVICES = 3 };
 
 typedef struct interval {
@@ -425,6 +454,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(only_the_time_together_costs),
     cmocka_unit_test(a_device_may_suffer_more_than_the_machine_says),
     cmocka_unit_test(copies_and_queues_of_the_same_device_do_not_disturb),
+    cmocka_unit_test(copies_wait_for_engines),
     cmocka_unit_test(any_work_is_done_in_full_at_the_speed_that_the_others_leave),
     cmocka_unit_test(queues_wait_for_what_was_recorded_then),
     cmocka_unit_test(launches_have_the_frequency_that_they_begin_with),

@@ -61,6 +61,14 @@ static void share_machine(sim_machine *machine)
     }
 }
 
+/* Nonzero: the engine for the line's first operation, a copy, is busy with that of another queue. */
+static int waits_for_engine(const sim_line *line)
+{
+    const sim_profile *device = line->device;
+    const int64_t same_way = head(line)->back ? device->copies_back : device->copies - device->copies_back;
+    return device->copy.engines == 1 ? device->copies > 0 : device->copy.engines == 2 && same_way > 0;
+}
+
 /* The line's first operation, a launch or a copy, begins now. */
 static void run_head(sim_line *line)
 {
@@ -86,8 +94,10 @@ static void run_head(sim_line *line)
         device->launches++;
         device->busy_level = device->level;
         share_machine(machine);
-    } else
+    } else {
         device->copies++;
+        device->copies_back += operation->back;
+    }
     sim_energy_change(machine, device);
 }
 
@@ -99,8 +109,10 @@ static void end_head(sim_line *line)
     if (head(line)->kind == SIM_LAUNCH) {
         device->launches--;
         share_machine(line->machine);
-    } else
+    } else {
         device->copies--;
+        device->copies_back -= head(line)->back;
+    }
     sim_energy_change(line->machine, device);
     remove_head(line);
 }
@@ -112,6 +124,7 @@ static int go_on(sim_line *line)
     while (line->count > 0 && !line->running) {
         sim_operation *operation = head(line);
         if (operation->kind == SIM_WAIT && !operation->mark->reached) break;
+        if (operation->kind == SIM_COPY && waits_for_engine(line)) break;
         if (operation->kind == SIM_LAUNCH || operation->kind == SIM_COPY) {
             run_head(line);
             continue;

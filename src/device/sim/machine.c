@@ -82,6 +82,7 @@ static yoke_status read_copy(yoke_json_reader *reader, const json_t *value, void
         {"latency_s", YOKE_JSON_NUMBER, offsetof(sim_copy, latency_s), .least = 0, .most = 1e6, .required = 1},
         {"bytes_per_s", YOKE_JSON_NUMBER, offsetof(sim_copy, bytes_per_s), .least = 1, .most = 1e18, .required = 1},
         {"free_bytes", YOKE_JSON_NUMBER, offsetof(sim_copy, free_bytes), .least = 0, .most = 1e15},
+        {"engines", YOKE_JSON_COUNT, offsetof(sim_copy, engines), .least = 1, .most = 2},
     };
     return yoke_json_read_object(reader, keys, COUNT_OF(keys), value, member);
 }

@@ -46,11 +46,12 @@ static yoke_status enter(sim_device *device, const char *call)
 
 /* --------------------------------------------------------------------------------------------------- time */
 
-static yoke_status take_copy(sim_queue *queue, int64_t bytes)
+static yoke_status take_copy(sim_queue *queue, int64_t bytes, int back)
 {
     const sim_copy *copy = &queue->device->profile->copy;
     double paid = (double)bytes - copy->free_bytes;
-    const sim_operation operation = {.kind = SIM_COPY, .seconds = copy->latency_s + (paid > 0 ? paid / copy->bytes_per_s : 0)};
+    const sim_operation operation = {
+        .kind = SIM_COPY, .back = back, .seconds = copy->latency_s + (paid > 0 ? paid / copy->bytes_per_s : 0)};
     return sim_line_add(&queue->line, &operation);
 }
 
@@ -252,7 +253,7 @@ static yoke_status write_buffer(void *queue, void *buffer, int64_t offset, int64
     yoke_status status = enter(((sim_queue *)queue)->device, "write");
     if (status != YOKE_OK) return status;
     memmove((char *)buffer + offset, from, (size_t)bytes);
-    return take_copy(queue, bytes);
+    return take_copy(queue, bytes, 0);
 }
 
 static yoke_status read_buffer(void *queue, void *buffer, int64_t offset, int64_t bytes, void *to)
@@ -260,7 +261,7 @@ static yoke_status read_buffer(void *queue, void *buffer, int64_t offset, int64_
     yoke_status status = enter(((sim_queue *)queue)->device, "read");
     if (status != YOKE_OK) return status;
     memmove(to, (const char *)buffer + offset, (size_t)bytes);
-    return take_copy(queue, bytes);
+    return take_copy(queue, bytes, 1);
 }
 
 static yoke_status clear_buffer(void *queue, void *buffer, int64_t offset, int64_t bytes)

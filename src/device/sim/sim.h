@@ -18,6 +18,7 @@ typedef struct sim_speed {
 typedef struct sim_copy {
     double latency_s, bytes_per_s; /* bytes_per_s is infinite where no copy takes time for its length */
     double free_bytes;             /* of each copy take no time */
+    int64_t engines;               /* 1: one copy at a time; 2: one in each direction; 0: any number */
 } sim_copy;
 
 typedef struct sim_fault {
@@ -60,6 +61,7 @@ typedef struct sim_profile { /* of a device, as the file describes it, and what 
     int64_t level;            /* of the frequency: launches that begin have it */
     int64_t busy_level;       /* of the launch that began last */
     int64_t launches, copies; /* that run now */
+    int64_t copies_back;      /* of these copies, those to the host */
 } sim_profile;
 
 /* Somebody who looks at the virtual clock while it moves: see run/meter_sim.h. */
@@ -116,6 +118,7 @@ typedef enum sim_operation_kind { SIM_LAUNCH, SIM_COPY, SIM_RECORD, SIM_WAIT } s
 typedef struct sim_operation {
     sim_operation_kind kind;
     int64_t units;  /* of a launch */
+    int back;       /* of a copy, nonzero: to the host */
     double factor;  /* of a launch: noise */
     double seconds; /* of a copy */
     sim_mark *mark; /* of RECORD and WAIT, one holder of it */
