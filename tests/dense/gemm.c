@@ -209,6 +209,33 @@ static void each_version_of_the_kernel_is_faster_than_the_one_before(void **stat
     }
 }
 
+/*
+ * 240 rows that go through in sets of 40, by panels of 40 rows of B, on a bus of 1 MB/s: copies of A and B one way, of C the other.  A card with two copy engines takes no
+ * longer than the longer way and the last rows of C, and a unit of 1 ms; with one engine it takes both ways.
+ */
+static void copies_overlap_as_far_as_engines_allow(void **state)
+{
+    (void)state;
+    enum { M = 240, N = 40, K = 80, ROWS = 40, SETS = M / ROWS, DEPTH = 40 };
+    const double to_s = (8.0 * M * K + SETS * 8.0 * K * N) * 1e-6, back_s = 8.0 * M * N * 1e-6, set_s = back_s / SETS;
+    for (int engines = 1; engines <= 2; engines++) {
+        static bench b;
+        char gpu[128];
+        const yoke_run_options options = {.devices = "sim:gpu"};
+        const dense_memory_limit limit = {"sim:gpu", 2 * ROWS * (K + N) * 8 + 2 * DEPTH * N * 8};
+        const dense_gemm_options how = {.block = M, .version = DENSE_OVERLAPPED, .num_limits = 1, .limits = &limit};
+        snprintf(gpu, sizeof gpu, ", \"copy\": {\"latency_s\": 0, \"bytes_per_s\": 1e6, \"engines\": %d}", engines);
+        open_bench(&b, "", gpu, &options);
+        make(&b, M, N, K, DENSE_DOUBLE);
+        if (dense_gemm(b.context, b.run, &b.blas, NULL, &how, &b.a, &b.b, &b.c, &shared)) fail_msg("%s", yoke_last_error(b.context));
+        expect_product(&b);
+        const double least_s = engines == 1 ? to_s + back_s : to_s, most_s = 1.0001e-3 + (engines == 1 ? least_s : to_s + set_s);
+        if (!(shared.measured_s >= least_s && shared.measured_s <= most_s))
+            fail_msg("%d engines: %g s instead of %g to %g", engines, shared.measured_s, least_s, most_s);
+        close_bench(&b);
+    }
+}
+
 static void without_a_blas_hosts_do_nothing_and_say_why(void **state)
 {
     (void)state;
@@ -365,6 +392,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(where_b_does_not_fit_it_goes_through_in_panels),
     cmocka_unit_test(a_limit_is_kept),
     cmocka_unit_test(each_version_of_the_kernel_is_faster_than_the_one_before),
+    cmocka_unit_test(copies_overlap_as_far_as_engines_allow),
     cmocka_unit_test(without_a_blas_hosts_do_nothing_and_say_why),
     cmocka_unit_test(the_check_finds_one_wrong_entry),
     cmocka_unit_test(the_direct_call_gives_the_same_product),

@@ -23,28 +23,39 @@ const char *dense_gemm_device_text(void) { return dense_panel_text; }
 /* A product of rows of A, from column `begin` on, with a panel of B. */
 typedef struct panel {
     int64_t rows, n, k, begin, depth, size, units;
-    yoke_buffer *b;
+    yoke_buffer *a, *b, *c;
 } panel;
 
 static yoke_status launch_blas(const dense_gemm_device *d, const panel *p)
 {
     const yoke_argument arguments[] = {
         yoke_argument_int64(p->rows), yoke_argument_int64(p->n),          yoke_argument_int64(p->depth),
-        yoke_argument_double(1),      yoke_argument_buffer(d->a),         yoke_argument_int64(p->begin * p->size),
+        yoke_argument_double(1),      yoke_argument_buffer(p->a),         yoke_argument_int64(p->begin * p->size),
         yoke_argument_int64(p->k),    yoke_argument_buffer(p->b),         yoke_argument_int64(0),
-        yoke_argument_int64(p->n),    yoke_argument_double(p->begin > 0), yoke_argument_buffer(d->c),
+        yoke_argument_int64(p->n),    yoke_argument_double(p->begin > 0), yoke_argument_buffer(p->c),
         yoke_argument_int64(0),       yoke_argument_int64(p->n)};
     return yoke_queue_launch(d->queue, d->function, 1, 1, p->units, arguments, sizeof arguments / sizeof *arguments);
 }
 
+static void give_back_rows(dense_gemm_device *d)
+{
+    for (int x = 0; x < 2; x++) {
+        yoke_buffer_destroy(d->a[x]);
+        yoke_buffer_destroy(d->c[x]);
+        d->a[x] = d->c[x] = NULL;
+    }
+    d->rows = 0;
+    d->sets = 0;
+}
+
 static void give_back_buffers(dense_gemm_device *d)
 {
-    yoke_buffer_destroy(d->a);
-    yoke_buffer_destroy(d->b[0]);
-    yoke_buffer_destroy(d->b[1]);
-    yoke_buffer_destroy(d->c);
-    d->a = d->b[0] = d->b[1] = d->c = NULL;
-    d->rows = d->depth = 0;
+    give_back_rows(d);
+    for (int x = 0; x < 2; x++) {
+        yoke_buffer_destroy(d->b[x]);
+        d->b[x] = NULL;
+    }
+    d->depth = 0;
     d->sent = 0;
 }
 
@@ -58,12 +69,12 @@ static yoke_status open_blas(const dense_gemm_state *g, dense_gemm_device *d)
     yoke_status status = yoke_program_create(d->device, &(yoke_program_source){.name = YOKE_BLAS}, &d->program);
     if (!status) status = yoke_program_function(d->program, g->c->precision == DENSE_DOUBLE ? "dgemm" : "sgemm", &d->function);
     if (status == YOKE_ERROR_ARGUMENT) status = YOKE_ERROR_UNAVAILABLE;
-    if (!status) status = yoke_buffer_create(d->device, size, &d->a);
+    if (!status) status = yoke_buffer_create(d->device, size, &d->a[0]);
     if (!status) status = yoke_buffer_create(d->device, size, &d->b[0]);
-    if (!status) status = yoke_buffer_create(d->device, size, &d->c);
-    if (!status) status = yoke_queue_write(d->queue, d->a, 0, size, &zero);
+    if (!status) status = yoke_buffer_create(d->device, size, &d->c[0]);
+    if (!status) status = yoke_queue_write(d->queue, d->a[0], 0, size, &zero);
     if (!status) status = yoke_queue_write(d->queue, d->b[0], 0, size, &zero);
-    const panel one = {.rows = 1, .n = 1, .k = 1, .depth = 1, .size = size, .b = d->b[0]};
+    const panel one = {.rows = 1, .n = 1, .k = 1, .depth = 1, .size = size, .a = d->a[0], .b = d->b[0], .c = d->c[0]};
     if (!status) status = launch_blas(d, &one);
     const yoke_status finished = yoke_queue_finish(d->queue);
     if (!status) status = finished;
@@ -111,10 +122,11 @@ static yoke_status open_copies(const dense_gemm_state *g, dense_gemm_device *d)
     yoke_status status = YOKE_OK;
     if (g->options->version && g->options->version != DENSE_OVERLAPPED) return YOKE_OK;
     for (int x = 0; x < 2 && !status; x++) {
-        status = yoke_event_create(d->device, &d->filled[x]);
-        if (!status) status = yoke_event_create(d->device, &d->used[x]);
+        yoke_event **const events[] = {&d->filled[x], &d->used[x], &d->ready[x], &d->done[x], &d->returned[x]};
+        for (size_t i = 0; i < sizeof events / sizeof *events && !status; i++) status = yoke_event_create(d->device, events[i]);
     }
-    return status ? status : yoke_queue_create(d->device, 0, &d->copies);
+    if (!status) status = yoke_queue_create(d->device, 0, &d->copies);
+    return status ? status : yoke_queue_create(d->device, 0, &d->returns);
 }
 
 yoke_status dense_gemm_device_open(dense_gemm_state *g, int number, yoke_device *device, yoke_queue *queue)
@@ -131,9 +143,10 @@ void dense_gemm_device_close(dense_gemm_state *g, int number)
 {
     dense_gemm_device *d = &g->device[number];
     yoke_queue_destroy(d->copies);
+    yoke_queue_destroy(d->returns);
     for (int x = 0; x < 2; x++) {
-        yoke_event_destroy(d->filled[x]);
-        yoke_event_destroy(d->used[x]);
+        yoke_event *const events[] = {d->filled[x], d->used[x], d->ready[x], d->done[x], d->returned[x]};
+        for (size_t i = 0; i < sizeof events / sizeof *events; i++) yoke_event_destroy(events[i]);
     }
     give_back_buffers(d);
     yoke_program_destroy(d->program);
@@ -146,17 +159,27 @@ static int64_t row_bytes(const dense_matrix *matrix) { return matrix->columns * 
 
 static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
-/* Rows of A and C, and of a panel of B, for a range of so many rows. */
-static yoke_status divide(const dense_gemm_state *g, const dense_gemm_device *d, int64_t wanted, int64_t *rows, int64_t *depth)
+/* Rows of A and C, how many sets of them, and of a panel of B, for a range of so many rows. */
+static yoke_status divide(const dense_gemm_state *g, const dense_gemm_device *d, int64_t wanted, int64_t *rows, int *sets, int64_t *depth)
 {
     enum { DEPTH = 512 }; /* of panels: a product is much longer than its start */
     const int64_t of_row = row_bytes(g->a) + row_bytes(g->c), of_b = row_bytes(g->b), buffers = d->copies ? 2 : 1;
     *rows = wanted;
+    *sets = 1;
     *depth = g->b->rows;
     if (d->budget >= dense_matrix_bytes(g->b) && (d->budget - dense_matrix_bytes(g->b)) / of_row >= wanted) return YOKE_OK;
     *depth = smaller(smaller(DEPTH, g->b->rows), d->budget / 4 / (buffers * of_b));
     if (*depth < 1) *depth = 1;
-    *rows = smaller(wanted, (d->budget - buffers * *depth * of_b) / of_row);
+    const int64_t fit = (d->budget - buffers * *depth * of_b) / of_row;
+    *rows = smaller(wanted, fit);
+    /*
+     * Two sets of half as many rows hide their copies, and B goes through twice as often: no more bytes, where the bus is what takes the time, if the rows that fit are
+     * at least k n / (k + n).
+     */
+    if (d->copies && fit < wanted && fit >= 2 && (double)fit * (double)of_row >= (double)g->b->rows * (double)of_b) {
+        *sets = 2;
+        *rows = fit / 2;
+    }
     if (*rows >= 1) return YOKE_OK;
     return yoke_fail(g->context, YOKE_ERROR_DEVICE_MEMORY,
                      "%s: a row of A and C and one of B take %lld bytes, and it may take %lld: give it more, or leave it out",
@@ -167,19 +190,20 @@ yoke_status dense_gemm_device_prepare(dense_gemm_state *g, int number, int64_t w
 {
     dense_gemm_device *d = &g->device[number];
     int64_t rows = 0, depth = 0;
-    yoke_status status = divide(g, d, wanted, &rows, &depth);
-    if (status || (rows <= d->rows && depth == d->depth)) return status;
+    int sets = 1;
+    yoke_status status = divide(g, d, wanted, &rows, &sets, &depth);
+    if (status || (rows <= d->rows && sets <= d->sets && depth == d->depth)) return status;
     if (depth != d->depth) give_back_buffers(d);
-    yoke_buffer_destroy(d->a);
-    yoke_buffer_destroy(d->c);
-    d->a = d->c = NULL;
-    d->rows = 0;
+    give_back_rows(d);
     d->depth = depth;
-    status = yoke_buffer_create(d->device, rows * row_bytes(g->a), &d->a);
-    if (!status) status = yoke_buffer_create(d->device, rows * row_bytes(g->c), &d->c);
+    for (int x = 0; x < sets && !status; x++) {
+        status = yoke_buffer_create(d->device, rows * row_bytes(g->a), &d->a[x]);
+        if (!status) status = yoke_buffer_create(d->device, rows * row_bytes(g->c), &d->c[x]);
+    }
     if (!status && !d->b[0]) status = yoke_buffer_create(d->device, depth * row_bytes(g->b), &d->b[0]);
     if (!status && !d->b[1] && depth < g->b->rows && d->copies) status = yoke_buffer_create(d->device, depth * row_bytes(g->b), &d->b[1]);
     if (!status) d->rows = rows;
+    if (!status) d->sets = sets;
     if (status || depth < g->b->rows || d->sent) return status;
     d->sent = 1;
     return yoke_queue_write(d->queue, d->b[0], 0, dense_matrix_bytes(g->b), g->b->entries);
@@ -191,8 +215,8 @@ static yoke_status launch_kernel(const dense_gemm_device *d, const panel *p)
 {
     const int64_t items = (p->rows + ROWS - 1) / ROWS * ((p->n + COLUMNS - 1) / COLUMNS), groups = (items + GROUP - 1) / GROUP;
     const yoke_argument arguments[] = {yoke_argument_int64(p->rows),  yoke_argument_int64(p->n),     yoke_argument_int64(p->k),
-                                       yoke_argument_int64(p->begin), yoke_argument_int64(p->depth), yoke_argument_buffer(d->a),
-                                       yoke_argument_buffer(p->b),    yoke_argument_buffer(d->c),    yoke_argument_int32(p->begin > 0)};
+                                       yoke_argument_int64(p->begin), yoke_argument_int64(p->depth), yoke_argument_buffer(p->a),
+                                       yoke_argument_buffer(p->b),    yoke_argument_buffer(p->c),    yoke_argument_int32(p->begin > 0)};
     return yoke_queue_launch(d->queue, d->function, smaller(groups, MAX_GROUPS), GROUP, p->units, arguments,
                              sizeof arguments / sizeof *arguments);
 }
@@ -210,26 +234,62 @@ static yoke_status send_panel(const dense_gemm_state *g, dense_gemm_device *d, i
     return status ? status : yoke_event_wait(d->filled[x], d->queue);
 }
 
-static yoke_status send_rows(const dense_gemm_state *g, const dense_gemm_device *d, int64_t first, int64_t rows, int with_c)
+static yoke_status send_a(const dense_gemm_state *g, const dense_gemm_device *d, yoke_queue *queue, int64_t first, int64_t rows, int x)
 {
-    yoke_status status = yoke_queue_write(d->queue, d->a, 0, rows * row_bytes(g->a), (const char *)g->a->entries + first * row_bytes(g->a));
-    if (status || !with_c) return status;
-    return yoke_queue_write(d->queue, d->c, 0, rows * row_bytes(g->c), (const char *)g->c->entries + first * row_bytes(g->c));
+    return yoke_queue_write(queue, d->a[x], 0, rows * row_bytes(g->a), (const char *)g->a->entries + first * row_bytes(g->a));
 }
 
-static yoke_status bring_rows(const dense_gemm_state *g, const dense_gemm_device *d, int64_t first, int64_t rows)
+static yoke_status send_c(const dense_gemm_state *g, const dense_gemm_device *d, int64_t first, int64_t rows)
 {
-    return yoke_queue_read(d->queue, d->c, 0, rows * row_bytes(g->c), (char *)g->c->entries + first * row_bytes(g->c));
+    return yoke_queue_write(d->queue, d->c[0], 0, rows * row_bytes(g->c), (const char *)g->c->entries + first * row_bytes(g->c));
 }
 
-/* All panels for so many rows. */
-static yoke_status work_on_rows(const dense_gemm_state *g, dense_gemm_device *d, int64_t first, int64_t rows, int64_t units)
+static yoke_status bring_c(const dense_gemm_state *g, const dense_gemm_device *d, yoke_queue *queue, int64_t first, int64_t rows, int x)
+{
+    return yoke_queue_read(queue, d->c[x], 0, rows * row_bytes(g->c), (char *)g->c->entries + first * row_bytes(g->c));
+}
+
+/* Rows of A come into set x, when C of its last rows is gone. */
+static yoke_status begin_rows(const dense_gemm_state *g, const dense_gemm_device *d, int64_t first, int64_t rows, int x)
+{
+    if (!d->copies) return send_a(g, d, d->queue, first, rows, x);
+    yoke_status status = yoke_event_wait(d->returned[x], d->copies);
+    if (!status) status = send_a(g, d, d->copies, first, rows, x);
+    if (!status) status = yoke_queue_record(d->copies, d->ready[x]);
+    return status ? status : yoke_event_wait(d->ready[x], d->queue);
+}
+
+/* Rows of C go from set x, when they are computed. */
+static yoke_status end_rows(const dense_gemm_state *g, const dense_gemm_device *d, int64_t first, int64_t rows, int x)
+{
+    if (!d->copies) return bring_c(g, d, d->queue, first, rows, x);
+    yoke_status status = yoke_queue_record(d->queue, d->done[x]);
+    if (!status) status = yoke_event_wait(d->done[x], d->returns);
+    if (!status) status = bring_c(g, d, d->returns, first, rows, x);
+    return status ? status : yoke_queue_record(d->returns, d->returned[x]);
+}
+
+/* All moves for a panel: A and C there before, C back afterwards, from where it goes there again. */
+static yoke_status begin_move(const dense_gemm_state *g, const dense_gemm_device *d, int64_t first, const panel *p)
+{
+    yoke_status status = send_a(g, d, d->queue, first, p->rows, 0);
+    return status || !p->begin ? status : send_c(g, d, first, p->rows);
+}
+
+static yoke_status end_move(const dense_gemm_state *g, const dense_gemm_device *d, int64_t first, const panel *p)
+{
+    yoke_status status = bring_c(g, d, d->queue, first, p->rows, 0);
+    return status ? status : yoke_queue_finish(d->queue);
+}
+
+/* All panels for so many rows, which use set x. */
+static yoke_status work_on_rows(const dense_gemm_state *g, dense_gemm_device *d, int64_t first, int64_t rows, int64_t units, int x)
 {
     const int64_t k = g->a->columns, panels = (k + d->depth - 1) / d->depth;
     const int all_moves = g->options->version == DENSE_MOVE_ALL;
-    yoke_status status = all_moves ? YOKE_OK : send_rows(g, d, first, rows, 0);
+    yoke_status status = all_moves ? YOKE_OK : begin_rows(g, d, first, rows, x);
     for (int64_t i = 0; i < panels && !status; i++) {
-        const int x = d->copies && !d->sent ? (int)(i % 2) : 0;
+        const int y = d->copies && !d->sent ? (int)(i % 2) : 0;
         const int64_t begin = i * d->depth;
         const panel p = {.rows = rows,
                          .n = g->c->columns,
@@ -238,15 +298,16 @@ static yoke_status work_on_rows(const dense_gemm_state *g, dense_gemm_device *d,
                          .depth = smaller(d->depth, k - begin),
                          .size = (int64_t)g->c->precision,
                          .units = units * (i + 1) / panels - units * i / panels,
-                         .b = d->b[x]};
-        if (all_moves) status = send_rows(g, d, first, rows, i > 0);
-        if (!status && !d->sent) status = send_panel(g, d, begin, p.depth, x);
+                         .a = d->a[x],
+                         .b = d->b[y],
+                         .c = d->c[x]};
+        if (all_moves) status = begin_move(g, d, first, &p);
+        if (!status && !d->sent) status = send_panel(g, d, begin, p.depth, y);
         if (!status) status = launch(d, &p);
-        if (!status && !d->sent && d->copies) status = yoke_queue_record(d->queue, d->used[x]);
-        if (!status && all_moves) status = bring_rows(g, d, first, rows);
-        if (!status && all_moves) status = yoke_queue_finish(d->queue); /* C goes back from there */
+        if (!status && !d->sent && d->copies) status = yoke_queue_record(d->queue, d->used[y]);
+        if (!status && all_moves) status = end_move(g, d, first, &p);
     }
-    return status || all_moves ? status : bring_rows(g, d, first, rows);
+    return status || all_moves ? status : end_rows(g, d, first, rows, x);
 }
 
 yoke_status dense_gemm_device_start(dense_gemm_state *g, int number, int64_t first, int64_t last, int64_t units)
@@ -254,9 +315,15 @@ yoke_status dense_gemm_device_start(dense_gemm_state *g, int number, int64_t fir
     dense_gemm_device *d = &g->device[number];
     const int64_t all = last - first;
     yoke_status status = YOKE_OK;
+    int x = 0;
     for (int64_t done = 0; done < all && !status; done += d->rows) {
         const int64_t rows = smaller(d->rows, all - done);
-        status = work_on_rows(g, d, first + done, rows, units * (done + rows) / all - units * done / all);
+        status = work_on_rows(g, d, first + done, rows, units * (done + rows) / all - units * done / all, x);
+        x = (x + 1) % d->sets;
     }
+    for (x = 0; x < d->sets && d->copies && !status; x++) status = yoke_event_wait(d->returned[x], d->queue);
+    if (!status || !d->copies) return status;
+    yoke_queue_finish(d->copies); /* others do these rows again: nothing may come into C any more */
+    yoke_queue_finish(d->returns);
     return status;
 }

@@ -1,7 +1,8 @@
 /*
  * device.h - a product on an accelerator; private to this folder.
  *
- * In core all of B stays on the device.  Out of core the device has some rows of A and C and goes through B in panels of rows: C += A(panel) B(panel).
+ * In core all of B stays on the device.  Out of core the device has some rows of A and C and goes through B in panels of rows: C += A(panel) B(panel).  Where copies overlap
+ * there are two of each: the next rows of A come, and the last ones of C go, while others are multiplied (Clarke, fig. 1.5); so do panels of B.
  */
 #ifndef DENSE_GEMM_DEVICE_H
 #define DENSE_GEMM_DEVICE_H
@@ -11,14 +12,18 @@
 /* A device, and what was made on it. */
 typedef struct dense_gemm_device {
     yoke_device *device;
-    yoke_queue *queue, *copies; /* copies: of panels of B; NULL: they are in the other queue */
-    yoke_event *filled[2], *used[2];
+    yoke_queue *queue;
+    yoke_queue *copies, *returns;       /* to the device, and of C from it; NULL: they are in the other queue */
+    yoke_event *filled[2], *used[2];    /* panels of B: there; multiplied */
+    yoke_event *ready[2], *returned[2]; /* rows: those of A are there; those of C are back */
+    yoke_event *done[2];                /* and computed */
     yoke_program *program;
     yoke_function *function;
-    yoke_buffer *a, *b[2], *c;
+    yoke_buffer *a[2], *b[2], *c[2];
     int blas;       /* the function is the vendor's, else a kernel of ours */
     int64_t budget; /* bytes that it may take */
-    int64_t rows;   /* that a and c have room for */
+    int64_t rows;   /* that an a and a c have room for */
+    int sets;       /* of a and c: 2: rows are copied while others are multiplied */
     int64_t depth;  /* rows of a panel of B; all of B: in core */
     int sent;       /* all of B is there */
 } dense_gemm_device;
