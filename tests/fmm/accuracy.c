@@ -17,16 +17,22 @@ typedef struct problem {
     fmm_method *method;
 } problem;
 
-static problem create(fmm_distribution distribution, fmm_charges charges, int64_t count, int depth, int64_t capacity)
+/* Seed of the particles; cells of an adaptive tree with at most `direct` particles are summed directly where expansions act at other levels. */
+static problem create_with(fmm_distribution distribution, fmm_charges charges, int64_t count, uint64_t seed, fmm_method_options options)
 {
     problem p = {0};
-    const fmm_method_options options = {.depth = depth, .capacity = capacity, .gradient = 1};
-    assert_int_equal(fmm_particles_generate(context, distribution, count, charges, 5, &p.particles), YOKE_OK);
+    options.gradient = 1;
+    assert_int_equal(fmm_particles_generate(context, distribution, count, charges, seed, &p.particles), YOKE_OK);
     assert_int_equal(fmm_field_create(context, count, 1, &p.exact), YOKE_OK);
     assert_int_equal(fmm_field_create(context, count, 1, &p.field), YOKE_OK);
     assert_int_equal(fmm_direct(p.particles, NULL, p.exact), YOKE_OK);
     assert_int_equal(fmm_method_create(p.particles, &options, &p.method), YOKE_OK);
     return p;
+}
+
+static problem create(fmm_distribution distribution, fmm_charges charges, int64_t count, int depth, int64_t capacity)
+{
+    return create_with(distribution, charges, count, 5, (fmm_method_options){.depth = depth, .capacity = capacity});
 }
 
 static void destroy(problem *p)
@@ -326,6 +332,70 @@ static void errors_of_samples_have_the_uncertainty_that_they_say(void **state)
     destroy(&p);
 }
 
+/* On a line of random places a few close pairs have most of the potentials' squares, so that few samples have any of them. */
+static void samples_know_the_potentials_that_errors_are_relative_to(void **state)
+{
+    (void)state;
+    problem p = create(FMM_LINE, FMM_EQUAL, 6000, 12, 60);
+    const errors e = run(&p, 5);
+    double least = 1, most = 1;
+    for (uint64_t seed = 1; seed <= 40; seed++) {
+        fmm_sample s;
+        assert_int_equal(fmm_sample_error(p.particles, p.field, 150, seed, &s), YOKE_OK);
+        assert_true(s.potential > 0.5 * e.potential && s.potential < 2 * e.potential);
+        least = fmin(least, s.potential_norm), most = fmax(most, s.potential_norm);
+    }
+    assert_true(least < 0.25 && most > 4); /* of norms by the samples alone */
+    destroy(&p);
+}
+
+/* What was wrong for all of a field beside the sample is no norm: the sample's own sums are. */
+static void fields_without_a_size_are_compared_at_the_sample(void **state)
+{
+    (void)state;
+    problem p = create(FMM_SHELLS, FMM_RANDOM, 500, 0, 0);
+    run(&p, 0);
+    fmm_sample s;
+    p.field->potential[7] = INFINITY; /* not in the sample */
+    for (int64_t i = 0; i < 500; i++) p.field->gx[i] = p.field->gy[i] = p.field->gz[i] = 0;
+    assert_int_equal(fmm_sample_error(p.particles, p.field, 5, 1, &s), YOKE_OK);
+    assert_true(s.potential < 1e-13 && s.potential_norm == 1);
+    assert_true(fabs(s.force - 1) < 1e-12);
+    destroy(&p);
+}
+
+/* Predicted and sampled errors are relative to the same sums, of a sample with twice the norm: both keep a request that is missed. */
+static void the_order_rises_where_norms_were_sampled_too_large(void **state)
+{
+    (void)state;
+    enum { COUNT = 20000, SAMPLES = 300 };
+    static int64_t which[SAMPLES];
+    static double weight[SAMPLES];
+    problem p = create_with(FMM_LINE, FMM_EQUAL, COUNT, 1, (fmm_method_options){.depth = FMM_MAX_DEPTH, .capacity = 300, .direct = 300});
+    fmm_request request = {.error = 1e-11, .of = FMM_POTENTIALS};
+    fmm_reference *reference;
+    fmm_expanded sorted;
+    fmm_accuracy a;
+    fmm_sample s;
+    assert_int_equal(fmm_method_sort_charges(p.method, p.particles->charge, &sorted), YOKE_OK);
+    assert_int_equal(fmm_draw_reference(sorted.tree, sorted.particles, 31, SAMPLES, which, weight), YOKE_OK);
+    assert_int_equal(fmm_reference_create(p.particles, 1, SAMPLES, which, weight, &reference), YOKE_OK);
+    request.sums = reference;
+    assert_int_equal(fmm_choose_order(p.method, p.particles->charge, &request, &a), YOKE_OK);
+    assert_true(run(&p, a.order).potential > request.error);
+    assert_int_equal(fmm_reference_compare(reference, p.particles, p.field, &s), YOKE_OK);
+    assert_true(a.potential < request.error && s.potential / s.potential_norm < request.error);
+    fmm_accuracy_correct(&a, &s);
+    const fmm_accuracy once = a;
+    fmm_accuracy_correct(&a, &s);
+    assert_true(a.potential == once.potential && a.potential_uncertainty == once.potential_uncertainty);
+    const int missing_orders = fmm_order_missing(&request, &a, &s, a.order);
+    assert_in_range(missing_orders, 1, 2);
+    assert_true(run(&p, a.order + missing_orders).potential <= request.error);
+    fmm_reference_destroy(reference);
+    destroy(&p);
+}
+
 /*
  * On a grid whose particles lie in the corners of cells few of them have most of the error of high orders.  Samples that look there say what the error is,
  * and how sure they are.  (Of 200 that take all particles alike the standard error is twice as large.)
@@ -344,7 +414,7 @@ static void samples_look_at_corners(void **state)
     assert_int_equal(fmm_method_sort_charges(p.method, p.particles->charge, &sorted), YOKE_OK);
     assert_int_equal(fmm_draw_reference(sorted.tree, sorted.particles, ORDER, SAMPLES, which, weight), YOKE_OK);
     assert_int_equal(fmm_reference_create(p.particles, 1, SAMPLES, which, weight, &reference), YOKE_OK);
-    assert_int_equal(fmm_reference_compare(reference, p.field, &s), YOKE_OK);
+    assert_int_equal(fmm_reference_compare(reference, p.particles, p.field, &s), YOKE_OK);
     fmm_reference_destroy(reference);
     assert_true(s.potential_uncertainty < 0.15 && fabs(s.potential / e.potential - 1) < 3 * s.potential_uncertainty);
     assert_true(s.force_uncertainty < 0.25 && fabs(s.force / e.force - 1) < 3 * s.force_uncertainty);
@@ -398,6 +468,9 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(runs_without_orders_are_refused),
     cmocka_unit_test(the_order_rises_where_a_sample_and_the_prediction_say_so),
     cmocka_unit_test(errors_of_samples_have_the_uncertainty_that_they_say),
+    cmocka_unit_test(samples_know_the_potentials_that_errors_are_relative_to),
+    cmocka_unit_test(fields_without_a_size_are_compared_at_the_sample),
+    cmocka_unit_test(the_order_rises_where_norms_were_sampled_too_large),
     cmocka_unit_test(samples_look_at_corners),
     cmocka_unit_test(draws_stand_for_all_particles),
 };

@@ -1,6 +1,7 @@
 #include "near/sample.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "near/direct_block.h"
@@ -120,69 +121,106 @@ yoke_status fmm_reference_draw(const fmm_particles *particles, int gradient, int
     return status;
 }
 
-/* Largest absolute value of some values, so that their squares in units of it neither overflow nor all vanish; 1 where all are 0. */
-static double unit_of(int64_t count, const double *const values[4])
+/* Squares at each particle of the sample [count], in the same unit: of errors, of what is exact, and of what was computed. */
+typedef struct squares {
+    int64_t count;
+    const double *weight;
+    double *error, *exact, *computed;
+    double all; /* the mean of computed ones over all particles */
+} squares;
+
+/* The mean of values with weights, those of `b` (NULL: 0) subtracted. */
+static double mean(const squares *s, const double *a, const double *b)
 {
-    double unit = 0;
+    double sum = 0, weight = 0;
+    for (int64_t k = 0; k < s->count; k++) sum += s->weight[k] * (a[k] - (b ? b[k] : 0)), weight += s->weight[k];
+    return weight > 0 ? sum / weight : 0;
+}
+
+/*
+ * The root of the quotient of the errors' mean square and that of all particles: of what was computed, and the sample's mean difference of exact and computed
+ * (W. G. Cochran, Sampling Techniques, 3rd ed., 1977, sect. 7.3, with slope 1).  Its standard error as a part of it; the sample's own norm as a part of that.
+ */
+static double ratio(const squares *s, double *uncertainty, double *norm)
+{
+    const double error = mean(s, s->error, NULL), exact = mean(s, s->exact, NULL), change = mean(s, s->exact, s->computed);
+    const bool known = s->all + change > 0 && isfinite(s->all); /* else, the field is wrong or overflows, only the sample counts */
+    const double size = known ? s->all + change : exact;
+    double scatter = 0, weight = 0;
+    *uncertainty = 0;
+    *norm = size > 0 ? sqrt(exact / size) : 1;
+    if (error == 0) return 0;
+    for (int64_t k = 0; k < s->count; k++) {
+        double square = s->exact[k] - (known ? s->computed[k] : 0), of = known ? change : exact;
+        scatter += pow(s->weight[k] * ((s->error[k] - error) / error - (square - of) / size), 2);
+        weight += s->weight[k];
+    }
+    if (s->count > 1) scatter *= (double)s->count / (double)(s->count - 1);
+    *uncertainty = 0.5 * sqrt(scatter) / weight;
+    return sqrt(error / size);
+}
+
+/* One component of a field; it is multiplied by charges where they are given. */
+typedef struct component {
+    const double *is, *should; /* [all particles], [sample] */
+    const double *charge;      /* [all particles] */
+    double most, unit;         /* units of charges and of the component */
+} component;
+
+/* Adds its squares. */
+static void add_squares(const fmm_reference *r, const component *c, squares *s)
+{
+    for (int64_t k = 0; k < s->count; k++) {
+        const double is = c->is[r->which[k]], factor = c->charge ? c->charge[r->which[k]] / c->most : 1;
+        s->error[k] += pow(factor * ((is - c->should[k]) / c->unit), 2);
+        s->exact[k] += pow(factor * (c->should[k] / c->unit), 2);
+        s->computed[k] += pow(factor * (is / c->unit), 2);
+    }
+}
+
+static void clear(squares *s, double all)
+{
+    for (int64_t k = 0; k < s->count; k++) s->error[k] = s->exact[k] = s->computed[k] = 0;
+    s->all = all;
+}
+
+/* A unit in which the squares of some values and of one more neither overflow nor all vanish. */
+static double unit_of(int64_t count, const double *const values[4], double other)
+{
+    double unit = isfinite(other) ? other : 0;
     for (int c = 0; c < 4 && values[c]; c++)
         for (int64_t k = 0; k < count; k++) unit = fmax(unit, fabs(values[c][k]));
     return unit > 0 ? unit : 1;
 }
 
-/* Squares of errors and of what they are errors of, at each particle [count]. */
-typedef struct squares {
-    int64_t count;
-    double *error, *size;
-} squares;
-
-/* The root of the quotient of their sums, and its standard error as a part of it (W. G. Cochran, Sampling Techniques, 3rd ed., 1977, sect. 2.11). */
-static double ratio(const squares *s, double *uncertainty)
+static void compare(const fmm_reference *r, const fmm_particles *particles, const fmm_field *field, squares *s, fmm_sample *sample)
 {
-    double error = 0, size = 0, scatter = 0;
-    for (int64_t k = 0; k < s->count; k++) error += s->error[k], size += s->size[k];
-    *uncertainty = 0;
-    if (error == 0) return 0;
-    for (int64_t k = 0; k < s->count; k++) scatter += pow(s->error[k] / error - s->size[k] / size, 2);
-    *uncertainty = 0.5 * sqrt(scatter);
-    return sqrt(error / size);
-}
-
-static void compare(const fmm_reference *r, const fmm_field *field, squares *s, fmm_sample *sample)
-{
-    const int64_t *which = r->which;
-    const double *charge = r->at->charge;
     const fmm_field *exact = r->exact;
-    double unit = unit_of(exact->count, (const double *const[4]){exact->potential});
-    for (int64_t k = 0; k < exact->count; k++) {
-        s->error[k] = r->weight[k] * pow((field->potential[which[k]] - exact->potential[k]) / unit, 2);
-        s->size[k] = r->weight[k] * pow(exact->potential[k] / unit, 2);
-    }
-    *sample = (fmm_sample){.count = exact->count, .force = NAN, .force_uncertainty = NAN};
-    sample->potential = ratio(s, &sample->potential_uncertainty);
+    const fmm_field_size size = fmm_field_measure(particles, field);
+    double unit = unit_of(exact->count, (const double *const[4]){exact->potential}, size.potential);
+    *sample = (fmm_sample){.count = exact->count, .force = NAN, .force_uncertainty = NAN, .force_norm = NAN};
+    clear(s, pow(size.potential / unit, 2));
+    add_squares(r, &(component){.is = field->potential, .should = exact->potential, .unit = unit}, s);
+    sample->potential = ratio(s, &sample->potential_uncertainty, &sample->potential_norm);
     if (!exact->gx) return;
     const double *const is[3] = {field->gx, field->gy, field->gz}, *const should[4] = {exact->gx, exact->gy, exact->gz};
-    double most = unit_of(exact->count, (const double *const[4]){charge});
-    unit = unit_of(exact->count, should);
-    for (int64_t k = 0; k < exact->count; k++) {
-        s->error[k] = s->size[k] = 0;
-        for (int c = 0; c < 3; c++) {
-            double q = charge[k] / most;
-            s->error[k] += r->weight[k] * pow(q * ((is[c][which[k]] - should[c][k]) / unit), 2);
-            s->size[k] += r->weight[k] * pow(q * (should[c][k] / unit), 2);
-        }
-    }
-    sample->force = ratio(s, &sample->force_uncertainty);
+    unit = unit_of(exact->count, should, size.force);
+    clear(s, pow(size.force / unit, 2));
+    for (int c = 0; c < 3; c++) add_squares(r, &(component){is[c], should[c], particles->charge, size.charge, unit}, s);
+    sample->force = ratio(s, &sample->force_uncertainty, &sample->force_norm);
 }
 
-yoke_status fmm_reference_compare(const fmm_reference *r, const fmm_field *field, fmm_sample *sample)
+yoke_status fmm_reference_compare(const fmm_reference *r, const fmm_particles *particles, const fmm_field *field, fmm_sample *sample)
 {
-    squares s = {.count = r->count};
+    squares s = {.count = r->count, .weight = r->weight};
     yoke_status status = yoke_allocate(r->context, r->count, sizeof *s.error, &s.error);
-    if (!status) status = yoke_allocate(r->context, r->count, sizeof *s.size, &s.size);
-    if (!status) compare(r, field, &s, sample);
+    if (!status) status = yoke_allocate(r->context, r->count, sizeof *s.exact, &s.exact);
+    if (!status) status = yoke_allocate(r->context, r->count, sizeof *s.computed, &s.computed);
+    if (!status) compare(r, particles, field, &s, sample);
     if (!status && r->count == r->all) sample->potential_uncertainty = 0, sample->force_uncertainty *= 0; /* NaN stays */
     yoke_release(r->context, s.error);
-    yoke_release(r->context, s.size);
+    yoke_release(r->context, s.exact);
+    yoke_release(r->context, s.computed);
     return status;
 }
 
@@ -190,7 +228,7 @@ yoke_status fmm_sample_error(const fmm_particles *particles, const fmm_field *fi
 {
     fmm_reference *r = NULL;
     yoke_status status = fmm_reference_draw(particles, field->gx != NULL, count, seed, &r);
-    if (!status) status = fmm_reference_compare(r, field, sample);
+    if (!status) status = fmm_reference_compare(r, particles, field, sample);
     fmm_reference_destroy(r);
     return status;
 }

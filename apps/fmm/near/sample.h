@@ -7,11 +7,16 @@
 #include "particles/field.h"
 #include "particles/particles.h"
 
-/* Relative errors in the 2-norm over the particles of the sample: |error| / |direct sums|; forces NaN where the field has no gradients. */
+/*
+ * Relative errors in the 2-norm over all particles, |error| / |exact|, estimated: errors are those of the sample, while what they are relative to is that of
+ * the field at all particles, corrected by the sample.  (A few close pairs can have most of it, which samples miss or take for many.)  Forces NaN where the
+ * field has no gradients.
+ */
 typedef struct fmm_sample {
     int64_t count; /* particles of the sample */
     double potential, force;
     double potential_uncertainty, force_uncertainty; /* standard errors, as parts of them; 0 where the sample is all particles */
+    double potential_norm, force_norm;               /* |exact| by the sample's sums alone, in units of that by all particles   */
 } fmm_sample;
 
 /* Direct sums at some of the particles, each of which stands for others. */
@@ -34,8 +39,9 @@ yoke_status fmm_reference_draw(const fmm_particles *particles, int gradient, int
 /* NULL allowed. */
 void fmm_reference_destroy(fmm_reference *reference);
 
-/* What errors a field of the same particles has; it has gradients if the reference has.  Errors: MEMORY. */
-yoke_status fmm_reference_compare(const fmm_reference *reference, const fmm_field *field, fmm_sample *sample);
+/* What errors a field of the same particles has; it has gradients if the reference has.  The same bits for any number of threads.  Errors: MEMORY. */
+yoke_status fmm_reference_compare(const fmm_reference *reference, const fmm_particles *particles, const fmm_field *field,
+                                  fmm_sample *sample);
 
 /* Both at once.  Errors: those of fmm_reference_draw. */
 yoke_status fmm_sample_error(const fmm_particles *particles, const fmm_field *field, int64_t count, uint64_t seed, fmm_sample *sample);

@@ -79,6 +79,8 @@ static yoke_status set_frame(yoke_context *context, json_t *object, const fmm_re
                              {"order_raised", json_integer(f->raised)},
                              {"sampled_error", app_json_number(f->sample.potential)},
                              {"sampled_error_of_forces", app_json_number(f->sample.force)},
+                             {"sampled_error_uncertainty", app_json_number(f->sample.potential_uncertainty)},
+                             {"sampled_error_of_forces_uncertainty", app_json_number(f->sample.force_uncertainty)},
                              {"sampled_particles", whole(f->sample.count ? f->sample.count : -1)},
                              {"total_energy", app_json_number(r->total_energy)},
                              {"total_force", app_json_numbers(r->total_force, 3)},

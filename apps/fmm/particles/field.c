@@ -106,3 +106,51 @@ fmm_total_force fmm_field_total_force(const fmm_particles *particles, const fmm_
     for (int k = 0; k < PARTS; k++) lengths += part_lengths[k];
     return (fmm_total_force){{total(&all[0]), total(&all[1]), total(&all[2])}, lengths};
 }
+
+/* A sum of squares in units of the square of `unit`, the largest value. */
+typedef struct squares {
+    double unit, sum;
+} squares;
+
+static double root_mean(const squares *parts, int count, int64_t particles)
+{
+    double unit = 0, total_square = 0;
+    for (int k = 0; k < count; k++) unit = fmax(unit, parts[k].unit);
+    for (int k = 0; k < count; k++)
+        if (parts[k].unit > 0) total_square += parts[k].sum * pow(parts[k].unit / unit, 2);
+    return particles > 0 ? unit * sqrt(total_square / (double)particles) : 0;
+}
+
+/* values [first ... last), times charges in units of `most` where they are given. */
+static squares square_part(const double *values, const double *charge, double most, int64_t first, int64_t last)
+{
+    squares s = {0};
+    for (int64_t i = first; i < last; i++) s.unit = fmax(s.unit, fabs(charge ? charge[i] / most * values[i] : values[i]));
+    if (!(s.unit > 0)) return s;
+    for (int64_t i = first; i < last; i++) {
+        double value = (charge ? charge[i] / most * values[i] : values[i]) / s.unit;
+        s.sum += value * value;
+    }
+    return s;
+}
+
+fmm_field_size fmm_field_measure(const fmm_particles *particles, const fmm_field *field)
+{
+    const double *charge = particles->charge, *const gradient[3] = {field->gx, field->gy, field->gz};
+    fmm_field_size size = {.force = NAN};
+    squares potential[PARTS], force[3 * PARTS];
+    const int64_t count = field->count;
+    double most = 0;
+#pragma omp parallel for schedule(static) reduction(max : most)
+    for (int64_t i = 0; i < count; i++) most = fmax(most, fabs(charge[i]));
+    size.charge = most > 0 ? most : 1;
+#pragma omp parallel for schedule(static)
+    for (int k = 0; k < PARTS; k++) {
+        const int64_t first = count * k / PARTS, last = count * (k + 1) / PARTS;
+        potential[k] = square_part(field->potential, NULL, 1, first, last);
+        for (int c = 0; c < 3 && field->gx; c++) force[3 * k + c] = square_part(gradient[c], charge, size.charge, first, last);
+    }
+    size.potential = root_mean(potential, PARTS, count);
+    if (field->gx) size.force = root_mean(force, 3 * PARTS, count);
+    return size;
+}

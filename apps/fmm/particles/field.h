@@ -31,4 +31,14 @@ typedef struct fmm_total_force {
 } fmm_total_force;
 fmm_total_force fmm_field_total_force(const fmm_particles *particles, const fmm_field *field);
 
+/*
+ * Root mean squares over all particles, without overflow: of potentials, and of charge times gradient (NaN: none) in units of `charge`, the
+ * largest size of one (1 where all are 0).
+ * The same bits for any number of threads.
+ */
+typedef struct fmm_field_size {
+    double potential, force, charge;
+} fmm_field_size;
+fmm_field_size fmm_field_measure(const fmm_particles *particles, const fmm_field *field);
+
 #endif

@@ -43,11 +43,12 @@ yoke_status fmm_solver_sum_some(fmm_solver *s, const fmm_particles *particles)
     return status;
 }
 
-static yoke_status check_sample(fmm_solver *s, const fmm_field *field)
+static yoke_status check_sample(fmm_solver *s, const fmm_particles *particles, const fmm_field *field)
 {
     const double begin_s = yoke_clock_s();
     if (!s->reference) return YOKE_OK;
-    yoke_status status = fmm_reference_compare(s->reference, field, &s->solution.sample);
+    yoke_status status = fmm_reference_compare(s->reference, particles, field, &s->solution.sample);
+    if (!status) fmm_accuracy_correct(&s->accuracy, &s->solution.sample);
     s->solution.check_s += yoke_clock_s() - begin_s;
     return status;
 }
@@ -107,7 +108,7 @@ static yoke_status run(fmm_solver *s, const fmm_particles *particles, int order,
     if (s->options.devices && s->chosen && !raised && !s->options.measure_all) fmm_solver_predict_order(s, order);
     found->far_s = taken.far + (raised ? found->far_s : 0);
     found->far_pairs = (double)pairs.far;
-    return check_sample(s, field);
+    return check_sample(s, particles, field);
 }
 
 /* By how much the order of the last run was too low. */

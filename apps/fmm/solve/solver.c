@@ -15,7 +15,7 @@ fmm_solution fmm_solution_none(void)
                           .requested_error = NAN,
                           .predicted_potential = NAN,
                           .predicted_force = NAN,
-                          .sample = {.potential = NAN, .force = NAN},
+                          .sample = {.potential = NAN, .force = NAN, .potential_uncertainty = NAN, .force_uncertainty = NAN},
                           .tree_s = NAN,
                           .tune_s = NAN,
                           .far_s = NAN,

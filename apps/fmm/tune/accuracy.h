@@ -21,9 +21,10 @@ typedef struct fmm_request {
 
 typedef struct fmm_accuracy {
     int order;
-    double potential, force;                         /* predicted errors with that order                                      */
-    double potential_uncertainty, force_uncertainty; /* their standard errors, as parts of them                               */
-    double potential_rounding;                       /* what double precision adds, with any order; it is in `potential` too  */
+    double potential, force;                                   /* predicted errors with that order                                      */
+    double potential_uncertainty, force_uncertainty;           /* their standard errors, as parts of them                               */
+    double potential_norm_uncertainty, force_norm_uncertainty; /* the part of these that is due to what errors are relative to      */
+    double potential_rounding;                                 /* what double precision adds, with any order; it is in `potential` too  */
 } fmm_accuracy;
 
 /*
@@ -35,6 +36,9 @@ yoke_status fmm_choose_order(fmm_method *method, const double *charge, const fmm
 
 /* The order that evenly distributed charges of random signs need for an error of their potentials, roughly: for what is chosen before. */
 int fmm_order_guess(double error);
+
+/* After a run: what is relative to a norm that a sample estimated becomes relative to that of all particles.  The sample has the same direct sums. */
+void fmm_accuracy_correct(fmm_accuracy *accuracy, const fmm_sample *sample);
 
 /*
  * After a run with an order: by how much it shall be higher (at most FMM_MAX_ORDER in all), because the error that direct sums found at a sample and the
