@@ -391,8 +391,9 @@ YOKE_API yoke_status yoke_run_explain(yoke_run *run, char **text);
 /* The latest round as JSON (docs/reference/run-record.md, "A run of the library").  *text is given back with yoke_release.  Errors: MEMORY. */
 YOKE_API yoke_status yoke_run_record(yoke_run *run, char **text);
 /*
- * Writes the history of measurements to the store.  *path: that file, borrowed until the run is destroyed; path may be NULL.  Errors: ARGUMENT (there
- * is none), SYSTEM, MEMORY.
+ * Writes what was learned since the last time to the store.  What other runs and programs have written to it meanwhile stays, but for the same works on the
+ * same devices.  *path: that file, borrowed until the run is destroyed; path may be NULL.  Errors: ARGUMENT (there is none), INPUT (the file is no store any
+ * more), SYSTEM (also: another program has been writing it for long), MEMORY.
  */
 YOKE_API yoke_status yoke_run_save(yoke_run *run, const char **path);
 

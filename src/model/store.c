@@ -178,7 +178,7 @@ yoke_status yoke_store_put(yoke_store *store, const yoke_store_entry *entry)
     if (fault != NULL)
         return yoke_fail(context, YOKE_ERROR_ARGUMENT, "yoke_store_put: %s of %s on %s %s", where[0] != '\0' ? where + 1 : "power_kind",
                          entry->work, entry->device, fault);
-    store_item item = {0};
+    store_item item = {.is_put = 1};
     yoke_status status = make_room(store);
     if (status == YOKE_OK) status = copy_entry(context, entry, &item);
     if (status != YOKE_OK) return status;
@@ -214,7 +214,7 @@ const yoke_store_entry *yoke_store_find(const yoke_store *store, const char *wor
     char *text = store->found->text;
     *reason = text;
     if (entry == NULL) {
-        snprintf(text, STORE_REASON_BYTES, "nothing was measured yet for %s on %s", work, device);
+        *reason = "";
     } else if (compare_plain(entry->description, description) != 0) {
         snprintf(text, STORE_REASON_BYTES,
                  "what was measured for %s on %s was on another device, or with another driver: \"%.120s\", here \"%.120s\"", work, device,
@@ -271,6 +271,7 @@ void yoke_store_close(yoke_store *store)
 {
     if (store == NULL) return;
     yoke_context *context = store->context;
+    yoke_store_unlock(store);
     for (int64_t i = 0; i < store->count; i++) yoke_release(context, store->items[i].memory);
     yoke_release(context, store->items);
     yoke_release(context, store->declined);

@@ -39,17 +39,32 @@ yoke_status yoke_store_open(yoke_context *context, const char *path, const char 
 void yoke_store_close(yoke_store *store);
 const char *yoke_store_path(const yoke_store *store);
 /*
- * The entry for this work on this device, borrowed until the next put; NULL where there is none or where it is declined, and *why (may be NULL) says so.
- * description and kernel must be equal to the entry's.
+ * The entry for this work on this device, borrowed until the next put, lock or write; NULL where there is none (*why, which may be NULL, is "" then) or
+ * where it is declined, and *why says so.  description and kernel must be equal to the entry's.
  */
 const yoke_store_entry *yoke_store_find(const yoke_store *store, const char *work, const char *device, const char *description,
                                         const char *kernel, const char **why);
 /* Adds an entry (copied; bytes that are not UTF-8 as "?"), or replaces that of the same work and device.  Errors: ARGUMENT (which member), MEMORY. */
 yoke_status yoke_store_put(yoke_store *store, const yoke_store_entry *entry);
-/* Writes the file whole, or leaves the old one.  Errors: SYSTEM, MEMORY. */
+/*
+ * Waits until no other store, of this process or another one, writes the file; then takes what was written to it since this one was opened: entries that
+ * are not here, and newer ones of those that were not put here.  Others wait from here to yoke_store_write, yoke_store_unlock or yoke_store_close.
+ * Errors: INPUT (the file is no store any more), SYSTEM (another program has not ended its writing for a long time), MEMORY.
+ */
+yoke_status yoke_store_lock(yoke_store *store);
+void yoke_store_unlock(yoke_store *store);
+/*
+ * Writes the file whole, or leaves the old one, after yoke_store_lock where that was not called.  Of entries of the same work and device in several stores
+ * on one file that remains which is written last.  Errors: those of yoke_store_lock.
+ */
 yoke_status yoke_store_write(yoke_store *store);
 
-enum { STORE_FORMAT = 2, STORE_MAX_BYTES = 64 << 20, STORE_REASON_BYTES = 512 }; /* format 1: yoke fem's own, before there was this one */
+enum {
+    STORE_FORMAT = 2,
+    STORE_MAX_BYTES = 64 << 20,
+    STORE_REASON_BYTES = 512,
+    STORE_SUFFIX_BYTES = 40
+}; /* format 1: yoke fem's own, before there was this one */
 
 /* What yoke_store_find and yoke_store_open say about what they decline. */
 typedef struct store_reason {
@@ -59,6 +74,7 @@ typedef struct store_reason {
 typedef struct store_item {
     yoke_store_entry entry;
     void *memory; /* what its texts and samples lie in */
+    int is_put;   /* nonzero: since the last write */
 } store_item;
 
 struct yoke_store {
@@ -69,6 +85,8 @@ struct yoke_store {
     int keep_old;      /* nonzero: the file at the path was declined, and is kept as PATH.bak when it is replaced */
     store_item *items; /* ascending by work, then device */
     int64_t count, capacity;
+    char *lock_path;                /* a file that there is while somebody writes; NULL: not here */
+    int lock;                       /* its descriptor */
     store_reason *declined, *found; /* why the file, why the last entry looked for */
 };
 
@@ -78,6 +96,9 @@ yoke_status store_open(yoke_context *context, const char *path, const char *mach
 
 /* Reads the file into an empty store.  It is not there, or declined: no entries, and the reason ("" if it is not there). */
 yoke_status store_read(yoke_store *store);
+
+/* The file with links followed, so that a link stays one; 0 where its path is too long for names with endings of STORE_SUFFIX_BYTES.  target: [PATH_MAX] */
+int store_follow(const yoke_store *store, char *target);
 
 /* Adds a copy of an entry without looking for one of the same work and device, at the end: store_sort must follow. */
 yoke_status store_append(yoke_store *store, const yoke_store_entry *entry);

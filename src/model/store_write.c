@@ -1,5 +1,3 @@
-#define _XOPEN_SOURCE 700 /* realpath */
-
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -12,8 +10,6 @@
 #include <unistd.h>
 
 #include "model/store.h"
-
-enum { SUFFIX_BYTES = 40 };
 
 /* ---------------------------------------------------------------------------------------------- the text */
 
@@ -111,22 +107,11 @@ static void write_store(FILE *file, const yoke_store *store)
 
 /* ---------------------------------------------------------------------------------------------- the file */
 
-/* Makes the directories above the file that are missing; what goes wrong shows when the file is opened. */
-static void make_directories(char *path)
-{
-    for (char *slash = path + 1; *slash != '\0'; slash++) {
-        if (*slash != '/') continue;
-        *slash = '\0';
-        mkdir(path, 0700);
-        *slash = '/';
-    }
-}
-
 /* Opens a new file beside the path, whose name it writes.  -1 with errno. */
-static int open_beside(const char *path, char name[PATH_MAX + SUFFIX_BYTES])
+static int open_beside(const char *path, char name[PATH_MAX + STORE_SUFFIX_BYTES])
 {
     for (int attempt = 0; attempt < 100; attempt++) {
-        snprintf(name, PATH_MAX + SUFFIX_BYTES, "%s.%ld-%d.part", path, (long)getpid(), attempt);
+        snprintf(name, PATH_MAX + STORE_SUFFIX_BYTES, "%s.%ld-%d.part", path, (long)getpid(), attempt);
         int file = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (file >= 0 || errno != EEXIST) return file;
     }
@@ -149,18 +134,10 @@ static int fill(int descriptor, const yoke_store *store)
     return written ? 0 : error != 0 ? error : EIO;
 }
 
-/* The path with links followed, so that a link stays one.  0 where it is too long. */
-static int follow(const char *path, char target[PATH_MAX])
-{
-    if (strlen(path) >= PATH_MAX - SUFFIX_BYTES) return 0;
-    if (realpath(path, target) == NULL) strcpy(target, path);
-    return strlen(target) < PATH_MAX - SUFFIX_BYTES;
-}
-
 /* Returns 0, or the system's error. */
 static int replace(const yoke_store *store, const char *target)
 {
-    char beside[PATH_MAX + SUFFIX_BYTES], old[PATH_MAX + SUFFIX_BYTES];
+    char beside[PATH_MAX + STORE_SUFFIX_BYTES], old[PATH_MAX + STORE_SUFFIX_BYTES];
     if (access(target, W_OK) != 0 && errno != ENOENT) return errno; /* renaming would replace what may not be written to */
     int descriptor = open_beside(target, beside);
     if (descriptor < 0) return errno;
@@ -178,11 +155,14 @@ yoke_status yoke_store_write(yoke_store *store)
 {
     char target[PATH_MAX];
     if (store == NULL) return yoke_fail(NULL, YOKE_ERROR_ARGUMENT, "yoke_store_write: store is NULL");
-    if (store->own_directory) make_directories(store->path);
-    int error = follow(store->path, target) ? replace(store, target) : ENAMETOOLONG;
+    yoke_status status = yoke_store_lock(store);
+    if (status != YOKE_OK) return status;
+    int error = store_follow(store, target) ? replace(store, target) : ENAMETOOLONG;
+    yoke_store_unlock(store);
     if (error != 0)
         return yoke_fail(store->context, error == ENOMEM ? YOKE_ERROR_MEMORY : YOKE_ERROR_SYSTEM, "the store %s could not be written: %s",
                          store->path, strerror(error));
     store->keep_old = 0;
+    for (int64_t i = 0; i < store->count; i++) store->items[i].is_put = 0;
     return YOKE_OK;
 }

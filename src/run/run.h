@@ -116,7 +116,7 @@ typedef struct run_work {
     run_relation *relations;             /* [num_devices] */
     int num_told;                        /* rounds that begin with this work and told what they took; the latest RUN_TOLD are kept */
     run_told told[RUN_TOLD];
-    int *stored;                     /* [num_devices]: samples that came from the store */
+    int *learned;                    /* [num_devices]: nonzero: something that the store does not have yet */
     int *tries;                      /* [num_devices]: rounds that were to measure it on the device and did not */
     int *explored;                   /* [num_devices]: nonzero: its frequencies were measured often enough, as it was then */
     yoke_balancer *balancer;         /* of rounds with this one phase; NULL: none yet */

@@ -190,6 +190,7 @@ void run_learn_seconds(yoke_run *run, int work, int device, int level, int besid
     scatter->squares *= scatter_kept;
     scatter->freedom *= scatter_kept;
     (void)model_measure(run_model(run, work, device, level, beside), units, seconds);
+    run->run_works[work].learned[device] = 1;
     forget_level_relations(run, work, device, beside);
 }
 
@@ -206,6 +207,7 @@ void run_know_seconds(yoke_run *run, int work, int device, int level, const yoke
     }
     model_know(run_model(run, work, device, level, sample->together), sample->units, sample->seconds, fmax(1, (double)sample->repeats),
                deviation);
+    run->run_works[work].learned[device] = 1;
     forget_level_relations(run, work, device, sample->together);
 }
 
@@ -213,6 +215,7 @@ void run_know_contention(yoke_run *run, int work, int device, double factor, dou
 {
     run_relation *relation = &run->run_works[work].relations[device];
     *relation = (run_relation){.factor = factor, .uncertainty = uncertainty, .slope = factor};
+    run->run_works[work].learned[device] = 1;
 }
 
 void run_forget(yoke_run *run, int work, int device)
@@ -224,7 +227,8 @@ void run_forget(yoke_run *run, int work, int device)
         *run_scatter_of(run, work, device, beside) = (run_scatter){0};
         forget_level_relations(run, work, device, beside);
     }
-    of->stored[device] = of->tries[device] = of->explored[device] = 0;
+    of->learned[device] = 1;
+    of->tries[device] = of->explored[device] = 0;
 }
 
 /* A level that was not measured in this kind, by the difference that the other kind tells between it and the level that was. */

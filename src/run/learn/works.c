@@ -36,8 +36,8 @@ static yoke_status make_work(yoke_run *run, const char *name)
     work->relations = relations;
     work->scatter = scatter;
     work->level_relations = levels;
-    work->stored = counts;
-    work->tries = work->stored + run->num_devices;
+    work->learned = counts;
+    work->tries = work->learned + run->num_devices;
     work->explored = work->tries + run->num_devices;
     run->num_works++;
     return YOKE_OK;
@@ -84,7 +84,7 @@ void run_works_clear(yoke_run *run)
         yoke_balancer_destroy(run->run_works[i].balancer);
         yoke_release(run->context, run->run_works[i].name);
         yoke_release(run->context, run->run_works[i].models);
-        yoke_release(run->context, run->run_works[i].stored);
+        yoke_release(run->context, run->run_works[i].learned);
         yoke_release(run->context, run->run_works[i].scatter);
         yoke_release(run->context, run->run_works[i].level_relations);
         yoke_release(run->context, run->run_works[i].relations);
@@ -127,7 +127,6 @@ static int take_contention(yoke_run *run, int index, int device, const yoke_stor
     const double factor = found->seconds / run_seconds(run, index, device, level, 0, found->units, NULL);
     if (!(factor > 0) || !isfinite(factor)) return 0;
     run_know_contention(run, index, device, factor, found->seconds_interval / found->seconds);
-    run->run_works[index].stored[device]++;
     return 1;
 }
 
@@ -135,6 +134,7 @@ static int take_contention(yoke_run *run, int index, int device, const yoke_stor
 static void take_samples(yoke_run *run, int index, int device, const yoke_store_entry *entry)
 {
     const double highest = highest_frequency(entry);
+    const int learned = run->run_works[index].learned[device];
     for (int beside = 0; beside < 2; beside++) {
         if (beside && take_contention(run, index, device, entry, highest)) break;
         for (int64_t k = 0; k < entry->num_samples; k++) {
@@ -142,9 +142,9 @@ static void take_samples(yoke_run *run, int index, int device, const yoke_store_
             int level = level_of(&run->devices[device], sample, highest);
             if (level < 0 || (sample->together != 0) != beside) continue;
             run_learn_seconds(run, index, device, level, beside, sample->units, sample->seconds);
-            run->run_works[index].stored[device]++;
         }
     }
+    run->run_works[index].learned[device] = learned; /* what is read is not learned */
 }
 
 /* Half width of the power above idle: that of both is the root of the sum of their squares (put_entry), and a difference is no surer than what is subtracted. */
@@ -221,26 +221,41 @@ static int fill_together(const yoke_run *run, int work, int device, yoke_sample 
     return 1;
 }
 
-/* What was learned, and of an older entry the samples of frequencies that this run does not use; samples NULL: only counts. */
+/* A sample of the store with the energy that is known now. */
+static yoke_sample price_sample(const yoke_run *run, int device, int level, const yoke_sample *old)
+{
+    yoke_sample sample = *old;
+    double of_power;
+    const double dynamic_w = level >= 0 ? run_dynamic_w(run, device, level, &of_power) : (double)NAN;
+    if (!(dynamic_w > 0)) return sample;
+    sample.joules = dynamic_w * sample.seconds;
+    sample.joules_interval = sample.joules * hypot(of_power, sample.seconds_interval / sample.seconds);
+    return sample;
+}
+
+/* What was learned, and of an older entry the samples of frequencies that this run does not use, or all where nothing was; samples NULL: only counts. */
 static int fill_samples(const yoke_run *run, int work, int device, const yoke_store_entry *old, yoke_sample *samples)
 {
     const run_device *d = &run->devices[device];
+    const int learned = run->run_works[work].learned[device];
     int count = 0;
-    for (int l = 0; l < d->num_levels; l++)
+    for (int l = 0; l < d->num_levels && learned; l++)
         for (int beside = 0; beside < 2; beside++) {
             const speed_model *model = run_model(run, work, device, l, beside);
             for (int k = 0; k < model->points; k++, count++)
                 if (samples != NULL) samples[count] = make_sample(run, work, device, l, beside, &model->point[k]);
         }
-    count += fill_together(run, work, device, samples != NULL ? samples + count : NULL);
+    if (learned) count += fill_together(run, work, device, samples != NULL ? samples + count : NULL);
     for (int64_t k = 0; old != NULL && k < old->num_samples; k++) {
-        if (level_of(d, &old->samples[k], highest_frequency(old)) >= 0) continue;
-        if (samples != NULL) samples[count] = old->samples[k];
+        const int level = level_of(d, &old->samples[k], highest_frequency(old));
+        if (learned && level >= 0) continue;
+        if (samples != NULL) samples[count] = price_sample(run, device, level, &old->samples[k]);
         count++;
     }
     return count;
 }
 
+/* What was learned of the work on the device since the last time, and powers; of what was not the store has as much, or newer measurements. */
 static yoke_status put_entry(yoke_run *run, int index, int device)
 {
     const run_device *d = &run->devices[device];
@@ -254,7 +269,7 @@ static yoke_status put_entry(yoke_run *run, int index, int device)
     yoke_energy_kind kind = measured ? run_power_kind(run, device) : YOKE_ENERGY_NONE;
     if (kind == YOKE_ENERGY_NONE && old != NULL) kind = old->power_kind;
     void *samples = NULL;
-    if (!run_is_measured(run, index, device)) return YOKE_OK;
+    if (!run_is_measured(run, index, device) || (!work->learned[device] && (old == NULL || !run->powers_measured))) return YOKE_OK;
     int count = fill_samples(run, index, device, old, NULL);
     yoke_status status = yoke_allocate(run->context, count, sizeof(yoke_sample), &samples);
     if (status != YOKE_OK) return status;
@@ -290,13 +305,16 @@ yoke_status yoke_run_save(yoke_run *run, const char **path)
     if (run == NULL || run->store == NULL)
         return yoke_fail(run != NULL ? run->context : NULL, YOKE_ERROR_ARGUMENT,
                          "yoke_run_save: the run has no store; name one in its options");
-    yoke_status status = YOKE_OK;
+    yoke_status status = yoke_store_lock(run->store);
     for (int64_t w = 0; w < run->num_works && status == YOKE_OK; w++)
         for (int i = 0; i < run->num_devices && status == YOKE_OK; i++)
             if (run->run_works[w].name[0] != '\0') status = put_entry(run, (int)w, i);
     if (status == YOKE_OK) status = yoke_store_write(run->store);
-    if (status == YOKE_OK && path != NULL) *path = yoke_store_path(run->store);
-    return status;
+    yoke_store_unlock(run->store);
+    if (status != YOKE_OK) return status;
+    for (int64_t w = 0; w < run->num_works; w++) memset(run->run_works[w].learned, 0, (size_t)run->num_devices * sizeof(int));
+    if (path != NULL) *path = yoke_store_path(run->store);
+    return YOKE_OK;
 }
 
 /* At the highest frequency: beside others, where that was measured. */

@@ -107,8 +107,7 @@ def test_fem_makes_no_trial_of_what_was_calibrated():
     calibrate("--machine", "machine.json")
     before = entries()
     assert {key[0] for key in before} == {work}, before.keys()
-    done = run([*fem, "--store", "store.json"])
-    assert f"nothing was measured yet for {work}" not in done.stderr, done.stderr
+    run([*fem, "--store", "store.json"])
     for device in ("sim:cpu", "sim:gpu"):
         old, new = alone(before[work, device]), alone(entries()[work, device])
         assert 30 not in old and 30 not in new, (device, old, new)
