@@ -1,6 +1,9 @@
 #include "tree/levels.h"
 
-enum { FEW_CELLS = 2048 /* take less time than to wake other threads */, FEW_PARTICLES = 48 /* are counted faster than searched */ };
+enum {
+    FEW_CELLS = 2048 /* take less time than to wake other threads */,
+    FEW_PARTICLES = 192 /* are counted faster than searched; at most 255 */
+};
 
 /* The first particle in begin ... end - 1 whose octant by `shift` is `octant` or higher. */
 static int32_t first_of_octant(const uint64_t *key, int32_t begin, int32_t end, int shift, unsigned octant)
@@ -21,9 +24,9 @@ static unsigned split(const uint64_t *key, int32_t begin, int32_t end, int shift
     unsigned octants = 0;
     start[0] = begin;
     if (end - begin <= FEW_PARTICLES) {
-        int32_t count[8] = {0};
-        for (int32_t i = begin; i < end; i++) count[key[i] >> shift & 7]++;
-        for (int o = 0; o < 8; o++) start[o + 1] = start[o] + count[o];
+        uint64_t counts = 0; /* a byte for each octant */
+        for (int32_t i = begin; i < end; i++) counts += UINT64_C(1) << 8 * (key[i] >> shift & 7);
+        for (int o = 0; o < 8; o++) start[o + 1] = start[o] + (int32_t)(counts >> 8 * o & 0xFF);
     } else {
         for (unsigned o = 1; o < 8; o++) start[o] = first_of_octant(key, start[o - 1], end, shift, o);
         start[8] = end;

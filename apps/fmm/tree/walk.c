@@ -23,9 +23,43 @@ void fmm_walk_start(fmm_walk *walk, const fmm_tree *tree)
     walk->coarser = walk->num_touching[0] = walk->num_x[0] = 0;
 }
 
-static int32_t child_if_any(const fmm_level *level, int32_t cell, int octant)
+/* The children of a cell, with four bits for each octant: whether it has that child, and how many of the octants before. */
+typedef struct children {
+    int32_t first;
+    uint32_t there, before;
+} children;
+
+/* cell -1: there is none. */
+static children children_of(const fmm_level *level, int32_t cell)
 {
-    return cell < 0 || !(level->octants[cell] >> octant & 1) ? -1 : fmm_child(level, cell, octant);
+    if (cell < 0) return (children){0};
+    uint32_t bits = level->octants[cell];
+    bits = (bits | bits << 12) & 0x000F000F;
+    bits = (bits | bits << 6) & 0x03030303;
+    bits = (bits | bits << 3) & 0x11111111;
+    return (children){level->child[cell], bits, (bits * 0x11111111) << 4};
+}
+
+/* -1: it has none of this octant. */
+static int32_t child_if_any(children of, int octant)
+{
+    const int32_t missing = (int32_t)(of.there >> 4 * octant & 1) - 1; /* all bits, or none */
+    return (of.first + (int32_t)(of.before >> 4 * octant & 0xF)) | missing;
+}
+
+/*
+ * The neighbours of a cell that lies in its parent's half x, y, z, which are known where this is compiled: then all places are.  In each coordinate its
+ * neighbours are three of the four children that lie side by side in `of`.
+ */
+static inline void find_near(const children of[8], int x, int y, int z, int32_t *near)
+{
+#pragma GCC unroll 3
+    for (int w = 1 - z; w < 4 - z; w++)
+#pragma GCC unroll 3
+        for (int v = 1 - y; v < 4 - y; v++)
+#pragma GCC unroll 3
+            for (int u = 1 - x; u < 4 - x; u++)
+                *near++ = child_if_any(of[u >> 1 | (v >> 1) << 1 | (w >> 1) << 2], (u & 1) | (v & 1) << 1 | (w & 1) << 2);
 }
 
 void fmm_walk_down(fmm_walk *walk, int level, int32_t cell)
@@ -34,14 +68,34 @@ void fmm_walk_down(fmm_walk *walk, int level, int32_t cell)
     const int32_t *parents = walk->near[level - 1];
     int octant = fmm_octant(&walk->tree->level[level], cell), x = octant & 1, y = octant >> 1 & 1, z = octant >> 2;
     int32_t *near = walk->near[level];
-    /* In each coordinate v - 1 is where the neighbour lies from the parent's lower half: the parent's neighbour is v + 1 >> 1, its half the last bit. */
-    for (int w = z; w < z + 3; w++)
-        for (int v = y; v < y + 3; v++)
-            for (int u = x; u < x + 3; u++) {
-                int parent = ((u + 1) >> 1) + 3 * ((v + 1) >> 1) + 9 * ((w + 1) >> 1);
-                int half = ((u + 1) & 1) | ((v + 1) & 1) << 1 | ((w + 1) & 1) << 2;
-                *near++ = child_if_any(above, parents[parent], half);
-            }
+    children of[8]; /* of the parent and of its neighbours on the sides where the cell lies */
+    for (int k = 0; k < 8; k++) of[k] = children_of(above, parents[(x + (k & 1)) + 3 * (y + (k >> 1 & 1)) + 9 * (z + (k >> 2))]);
+    switch (octant) {
+    case 0:
+        find_near(of, 0, 0, 0, near);
+        break;
+    case 1:
+        find_near(of, 1, 0, 0, near);
+        break;
+    case 2:
+        find_near(of, 0, 1, 0, near);
+        break;
+    case 3:
+        find_near(of, 1, 1, 0, near);
+        break;
+    case 4:
+        find_near(of, 0, 0, 1, near);
+        break;
+    case 5:
+        find_near(of, 1, 0, 1, near);
+        break;
+    case 6:
+        find_near(of, 0, 1, 1, near);
+        break;
+    default:
+        find_near(of, 1, 1, 1, near);
+        break;
+    }
     walk->cell[level] = cell;
     if (walk->coarser >= level) walk->coarser = level - 1;
     if (level < FMM_MAX_DEPTH) walk->cell[level + 1] = -1;

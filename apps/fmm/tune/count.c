@@ -29,12 +29,24 @@ typedef struct counter {
 /* Layers of the box among three around a cell. */
 static int layers(uint32_t at, int level) { return 3 - (at == 0) - (at == (1U << level) - 1); }
 
-/* The cell where the walk is. */
-static void count_cell(const counter *c, const fmm_walk *walk, int l, tally *sum)
+/* Children of the cell of level l - 1 where the walk is, and of its neighbours: what is in and around each of its children, and what is far from it. */
+static int64_t count_around(const counter *c, const fmm_walk *walk, int l)
+{
+    int64_t children = 0;
+    if (l < 2) return 0;
+    for (int n = 0; n < FMM_NEIGHBOURS; n++) {
+        const int32_t near = walk->near[l - 1][n], *child = c->tree->level[l - 1].child;
+        if (near >= 0) children += child[near + 1] - child[near];
+    }
+    return children;
+}
+
+/* The cell where the walk is.  around: count_around of its parent. */
+static void count_cell(const counter *c, const fmm_walk *walk, int l, int64_t around, tally *sum)
 {
     const fmm_level *level = &c->tree->level[l];
     int32_t cell = walk->cell[l];
-    int64_t particles = 0, neighbours = -1, far = 0, own = fmm_particles_in(c->tree, l, cell);
+    int64_t particles = 0, neighbours = -1, own = fmm_particles_in(c->tree, l, cell);
     uint32_t at[3];
     for (int n = 0; n < FMM_NEIGHBOURS; n++) {
         int32_t near = walk->near[l][n];
@@ -42,46 +54,44 @@ static void count_cell(const counter *c, const fmm_walk *walk, int l, tally *sum
         particles += fmm_particles_in(c->tree, l, near);
         neighbours++;
     }
-    for (int n = 0; n < FMM_NEIGHBOURS && l > 1; n++) {
-        int32_t near = walk->near[l - 1][n];
-        if (near >= 0) far += fmm_count_octants(c->tree->level[l - 1].octants[near] & walk->separated[fmm_octant(level, cell)][n]);
-    }
     fmm_key_coordinates(level->key[cell], at);
     sum->near[l] += own * particles;
     if (own <= FMM_SMALL_LEAF)
         sum->sources[l][own] += particles;
     else
         sum->large[l] += own * particles;
-    sum->far[l] += far;
+    if (l > 1) sum->far[l] += around - (neighbours + 1);
     sum->y[l] += 3 * layers(at[2], l);
     sum->x[l] += 3 * layers(at[2], l) * layers(at[1], l);
     sum->neighbours[l] += neighbours;
 }
 
-static void count_subtree(const counter *c, fmm_walk *walk, int l, tally *sum)
+static void count_subtree(const counter *c, fmm_walk *walk, int l, int64_t around, tally *sum)
 {
-    count_cell(c, walk, l, sum);
+    count_cell(c, walk, l, around, sum);
     if (l == c->tree->depth) return;
     const int32_t *child = c->tree->level[l].child + walk->cell[l];
+    const int64_t below = count_around(c, walk, l + 1);
     for (int32_t k = child[0]; k < child[1]; k++) {
         fmm_walk_down(walk, l + 1, k);
-        count_subtree(c, walk, l + 1, sum);
+        count_subtree(c, walk, l + 1, below, sum);
     }
 }
 
 /* Counts the cells with more particles than subtrees have, and puts their other children into the list. */
-static void count_top(counter *c, fmm_walk *walk, int l, tally *sum)
+static void count_top(counter *c, fmm_walk *walk, int l, int64_t around, tally *sum)
 {
-    count_cell(c, walk, l, sum);
+    count_cell(c, walk, l, around, sum);
     if (l == c->tree->depth) return;
     const int32_t *child = c->tree->level[l].child + walk->cell[l];
+    const int64_t below = count_around(c, walk, l + 1);
     for (int32_t k = child[0]; k < child[1]; k++) {
         if (fmm_particles_in(c->tree, l + 1, k) <= c->largest) {
             c->subtrees[c->num_subtrees++] = (subtree){l + 1, k};
             continue;
         }
         fmm_walk_down(walk, l + 1, k);
-        count_top(c, walk, l + 1, sum);
+        count_top(c, walk, l + 1, below, sum);
     }
 }
 
@@ -102,7 +112,7 @@ static void count_all(counter *c, tally *sum)
 {
     fmm_walk top;
     fmm_walk_start(&top, c->tree);
-    count_top(c, &top, 0, sum);
+    count_top(c, &top, 0, 0, sum);
 #pragma omp parallel
     {
         fmm_walk walk;
@@ -111,7 +121,7 @@ static void count_all(counter *c, tally *sum)
 #pragma omp for schedule(dynamic) nowait
         for (int64_t s = 0; s < c->num_subtrees; s++) {
             fmm_walk_to(&walk, c->subtrees[s].level, c->subtrees[s].cell);
-            count_subtree(c, &walk, c->subtrees[s].level, &part);
+            count_subtree(c, &walk, c->subtrees[s].level, count_around(c, &walk, c->subtrees[s].level), &part);
         }
 #pragma omp critical(fmm_count)
         add(sum, &part);
