@@ -4,7 +4,7 @@
 
 #include "clouds.h"
 #include "known_costs.h"
-#include "tree/tree.h"
+#include "tree/lists.h"
 #include "tune/bench.h"
 #include "tune/choose.h"
 #include "tune/tune.h"
@@ -227,6 +227,36 @@ static void units_of_the_benchmark_are_those_that_are_counted(void **state)
     fmm_particles_destroy(p);
 }
 
+/* Translations are measured in batches as large as those of a filled cube, at each order: what a batch takes does not go with its pairs alone. */
+static void batches_of_the_benchmark_are_those_of_a_cube(void **state)
+{
+    (void)state;
+    enum { SIDE = 16, TOGETHER = 16 };
+    int32_t target[8 * TOGETHER], ahead[8 * TOGETHER], behind[8 * TOGETHER];
+    fmm_particles *p = NULL;
+    fmm_tree *tree = NULL;
+    fmm_far_list far;
+    fmm_walk walk;
+    double batches = 0, pairs = 0;
+    assert_int_equal(fmm_particles_create(context, SIDE * SIDE * SIDE, &p), YOKE_OK);
+    for (int i = 0; i < p->count; i++) p->x[i] = i % SIDE + 0.5, p->y[i] = i / SIDE % SIDE + 0.5, p->z[i] = i / SIDE / SIDE + 0.5;
+    assert_int_equal(fmm_tree_create(p, (fmm_box){{0, 0, 0}, SIDE}, 4, &tree), YOKE_OK);
+    assert_int_equal(fmm_far_list_create(context, TOGETHER, &far), YOKE_OK);
+    fmm_walk_start(&walk, tree);
+    for (int64_t first = 0; first < tree->level[3].count; first += TOGETHER) {
+        fmm_far_list_fill(&far, &walk, 4, first, first + TOGETHER, FMM_PAIRS_BOTH);
+        for (int d = FMM_NO_DIRECTION + 1; d < FMM_DIRECTIONS; d++) {
+            const int64_t targets = fmm_far_list_sides(&far, d, target, ahead, behind);
+            batches += targets > 0;
+            for (int64_t i = 0; i < targets; i++) pairs += (ahead[i] >= 0) + (behind[i] >= 0);
+        }
+    }
+    for (int order = 0; order <= FMM_MAX_ORDER; order++) assert_near(fmm_bench_batch(FMM_PAIR, order), pairs / batches, 0.1);
+    fmm_far_list_destroy(context, &far);
+    fmm_tree_destroy(tree);
+    fmm_particles_destroy(p);
+}
+
 static void each_operation_takes_time_and_wrong_sizes_are_refused(void **state)
 {
     (void)state;
@@ -255,6 +285,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(disturbed_runs_hardly_change_what_is_predicted),
     cmocka_unit_test(what_runs_taught_is_in_the_store),
     cmocka_unit_test(units_of_the_benchmark_are_those_that_are_counted),
+    cmocka_unit_test(batches_of_the_benchmark_are_those_of_a_cube),
     cmocka_unit_test(each_operation_takes_time_and_wrong_sizes_are_refused),
 };
 
