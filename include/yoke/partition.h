@@ -40,7 +40,7 @@ typedef enum yoke_nested_strategy {
 } yoke_nested_strategy;
 
 typedef struct yoke_nested_options {
-    int64_t blocks;         /* the matrix has blocks x blocks; at most 10^9 */
+    int64_t blocks;         /* the matrix has blocks x blocks, or blocks x columns; at most 10^9 */
     int64_t num_nodes;      /* at least 1, at most as many as there are blocks */
     const int64_t *devices; /* [num_nodes], each at least 1 */
     yoke_nested_strategy strategy;
@@ -48,6 +48,7 @@ typedef struct yoke_nested_options {
     int64_t max_rounds;                      /* of INPA, and of each IDPA in it; at most 1000; 0: 20 */
     yoke_plan_kernel *kernel;                /* measures, or simulates */
     void *user;
+    int64_t columns; /* of the matrix, in blocks; at most 10^9; 0: as many as rows */
 } yoke_nested_options;
 
 /*

@@ -332,6 +332,33 @@ static void extreme_seconds_do_not_break_it(void **state)
     yoke_context_destroy(context);
 }
 
+/* Of 30 x 200 blocks the nodes get what they get of 60 x 100. */
+static void a_matrix_need_not_be_square(void **state)
+{
+    (void)state;
+    yoke_context *context = make_context();
+    cluster all = {.num_nodes = 3, .devices = {1, 1, 1}};
+    for (int64_t i = 0; i < 3; i++) all.device[i][0] = (device){.per_block = 1.0 / (double)(i + 1), .memory = INFINITY};
+    yoke_nested_options options = options_for(&all, 30, YOKE_NESTED_FPM);
+    yoke_nested_plan *plan = NULL;
+    options.columns = 200;
+    assert_int_equal(yoke_plan_nested(context, &options, &plan), YOKE_OK);
+    assert_true(plan->converged);
+    int64_t sum = 0;
+    for (int64_t i = 0; i < 3; i++) {
+        const yoke_rectangle *r = &plan->nodes[i];
+        assert_true(r->row + r->rows <= 30 && r->column + r->columns <= 200);
+        assert_float_equal((double)(r->rows * r->columns) / 6000, (double)(i + 1) / 6, 0.02);
+        sum += r->rows * r->columns;
+        for (int64_t j = 0; j < i; j++) assert_true(disjoint(r, &plan->nodes[j]));
+    }
+    assert_int_equal(sum, 6000);
+    yoke_release(context, plan);
+    options.columns = -1;
+    assert_int_equal(yoke_plan_nested(context, &options, &plan), YOKE_ERROR_ARGUMENT);
+    yoke_context_destroy(context);
+}
+
 static void the_fastest_device_gets_a_block_that_cannot_be_split(void **state)
 {
     (void)state;
@@ -498,6 +525,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(noise_and_odd_shapes_neither_break_nor_prolong_it),
     cmocka_unit_test(seconds_that_fall_with_blocks_do_not_break_it),
     cmocka_unit_test(extreme_seconds_do_not_break_it),
+    cmocka_unit_test(a_matrix_need_not_be_square),
     cmocka_unit_test(the_fastest_device_gets_a_block_that_cannot_be_split),
     cmocka_unit_test(who_is_too_slow_gets_nothing),
     cmocka_unit_test(partitions_do_not_depend_on_the_order_of_nodes),

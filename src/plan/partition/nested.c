@@ -37,14 +37,17 @@ typedef struct inpa {
 
 static double tolerance(double given) { return given > 0 ? given : default_tolerance; }
 
+static int64_t columns_of(const yoke_nested_options *options) { return options->columns ? options->columns : options->blocks; }
+
 static yoke_status check(yoke_context *context, const yoke_nested_options *options)
 {
-    if (options->blocks < 1 || options->blocks > MAX_BLOCKS)
-        return yoke_fail(context, YOKE_ERROR_ARGUMENT, "a matrix of %lld x %lld blocks; each side must have 1 to %d",
-                         (long long)options->blocks, (long long)options->blocks, MAX_BLOCKS);
-    if (options->num_nodes < 1 || options->num_nodes > options->blocks * options->blocks)
+    const int64_t rows = options->blocks, columns = columns_of(options);
+    if (rows < 1 || rows > MAX_BLOCKS || columns < 1 || columns > MAX_BLOCKS)
+        return yoke_fail(context, YOKE_ERROR_ARGUMENT, "a matrix of %lld x %lld blocks; each side must have 1 to %d", (long long)rows,
+                         (long long)columns, MAX_BLOCKS);
+    if (options->num_nodes < 1 || options->num_nodes > rows * columns)
         return yoke_fail(context, YOKE_ERROR_ARGUMENT, "%lld nodes for %lld x %lld blocks; give at least one node, and a block for each",
-                         (long long)options->num_nodes, (long long)options->blocks, (long long)options->blocks);
+                         (long long)options->num_nodes, (long long)rows, (long long)columns);
     if (options->devices == NULL || options->kernel == NULL)
         return yoke_fail(context, YOKE_ERROR_ARGUMENT,
                          "devices or kernel is missing; say how many devices each node has, and how they are timed");
@@ -210,7 +213,7 @@ static yoke_status take_round(inpa *all, int64_t round, bool *done)
 {
     yoke_nested_strategy strategy = all->settings.strategy;
     yoke_status status =
-        yoke_plan_columns(all->context, all->num_nodes, all->areas, all->options->blocks, all->options->blocks, all->rectangles, NULL);
+        yoke_plan_columns(all->context, all->num_nodes, all->areas, all->options->blocks, columns_of(all->options), all->rectangles, NULL);
     if (status != YOKE_OK) return status;
     int64_t length = 2 * all->num_nodes, *shapes = all->tried + length * (round - 1);
     for (int64_t i = 0; i < all->num_nodes; i++) {
@@ -248,7 +251,7 @@ static yoke_status partition(inpa *all)
     for (int64_t round = 1; !done && status == YOKE_OK; round++) {
         status = take_round(all, round, &done);
         if (done || status != YOKE_OK) break;
-        nested_share(all->num_nodes, all->models, all->options->blocks * all->options->blocks, 1, all->blocks);
+        nested_share(all->num_nodes, all->models, all->options->blocks * columns_of(all->options), 1, all->blocks);
         for (int64_t i = 0; i < all->num_nodes; i++) all->areas[i] = (double)all->blocks[i];
     }
     return status;
