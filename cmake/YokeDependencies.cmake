@@ -54,10 +54,11 @@ if(YOKE_FEM)
     yoke_library(gmsh gmshc.h libgmsh-dev LIBRARIES gmsh)
     yoke_library(cholmod cholmod.h libsuitesparse-dev LIBRARIES cholmod suitesparseconfig PATH_SUFFIXES suitesparse)
     yoke_library(hypre HYPRE.h libhypre-dev LIBRARIES HYPRE PATH_SUFFIXES hypre)
-    find_package(MPI COMPONENTS C)
-    if(NOT MPI_C_FOUND)
-        list(APPEND yoke_missing libopenmpi-dev)
-    endif()
+endif()
+# Ranks of yoke-dense, and p4est; without it yoke-dense runs on one rank.
+find_package(MPI COMPONENTS C)
+if(YOKE_FEM AND NOT MPI_C_FOUND)
+    list(APPEND yoke_missing libopenmpi-dev)
 endif()
 
 # Particle files in H5MD; without it yoke-fmm reads and writes the other kinds.  Debian's `hdf5` may be the variant with MPI, where that is installed

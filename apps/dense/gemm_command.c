@@ -9,6 +9,7 @@
 #include "common/interrupt.h"
 #include "gemm/freivalds.h"
 #include "gemm/gemm.h"
+#include "gemm_ranks.h"
 #include "inputs.h"
 #include "operation.h"
 #include "output/output.h"
@@ -16,6 +17,7 @@
 typedef struct gemm {
     int64_t k, version; /* 0: not given */
     app_list limits;
+    const char *partition;        /* NULL: not given */
     int64_t rows, columns, depth; /* of C; columns of A */
     dense_precision precision;
     dense_npy file[2]; /* A, B */
@@ -45,18 +47,26 @@ static int options(void *own, app_option *table)
                             .number = &g->version,
                             .minimum = 1,
                             .maximum = 3};
-    return 3;
+    table[3] = (app_option){.name = "partition",
+                            .value = "WHAT",
+                            .help = "of C among the ranks of mpirun: fpm (by default), cpm-multi, cpm or even",
+                            .text = &g->partition};
+    return 4;
 }
+
+/* In the order of dense_partition. */
+static const char *const partitions[] = {"fpm", "cpm-multi", "cpm", "even", NULL};
 
 static yoke_status check(const dense_work *w)
 {
     const gemm *g = w->own;
+    int partition;
     if (w->operands.count == 1) return yoke_fail(w->context, YOKE_ERROR_INPUT, "one file is given; expected two, A.npy and B.npy");
     const bool raw = w->operands.count && (dense_npy_is_raw(w->operands.text[0]) || dense_npy_is_raw(w->operands.text[1]));
     if (w->operands.count && (((w->n || w->m || g->k) && !raw) || w->seed_given))
         return yoke_fail(w->context, YOKE_ERROR_INPUT, "-n, -m, -k and --seed are of random matrices; .npy files have sizes of their own");
     if (!w->operands.count && !w->n) return yoke_fail(w->context, YOKE_ERROR_INPUT, "no matrices: give -n N, or two files A.npy B.npy");
-    return YOKE_OK;
+    return app_option_choice(w->context, "partition", g->partition, partitions, &partition);
 }
 
 static int64_t block_of(const dense_work *w) { return w->block ? w->block : DENSE_GEMM_BLOCK; }
@@ -91,9 +101,14 @@ static yoke_status find_sizes(const dense_work *w)
     g->rows = w->m ? w->m : w->n;
     g->depth = g->k ? g->k : w->n;
     if (w->operands.count) status = open_files(w);
-    if (!status) status = dense_input_precision(w->context, w->precision, &g->precision);
+    return status ? status : dense_input_precision(w->context, w->precision, &g->precision);
+}
+
+static yoke_status check_memory(const dense_work *w)
+{
+    const gemm *g = w->own;
     const int64_t rows[] = {g->rows, g->depth, g->rows, g->rows}, columns[] = {g->depth, g->columns, g->columns, g->columns};
-    return status ? status : dense_matrix_check(w->context, g->precision, w->ceiling ? 4 : 3, rows, columns);
+    return dense_matrix_check(w->context, g->precision, w->ceiling ? 4 : 3, rows, columns);
 }
 
 static yoke_status get_matrix(const dense_work *w, int which, int64_t rows, int64_t columns, dense_matrix *matrix)
@@ -108,6 +123,7 @@ static yoke_status begin(dense_work *w)
 {
     gemm *g = w->own;
     yoke_status status = find_sizes(w);
+    if (!status) status = check_memory(w);
     if (!status) status = get_matrix(w, 0, g->rows, g->depth, &g->a);
     if (!status) status = get_matrix(w, 1, g->depth, g->columns, &g->b);
     if (!status) status = dense_matrix_create(w->context, g->rows, g->columns, g->precision, &g->c);
@@ -146,21 +162,60 @@ static yoke_status read_limits(const dense_work *w, char names[][64], dense_memo
     return status;
 }
 
-static yoke_status compute(dense_work *w)
-{
-    gemm *g = w->own;
+/* How the product is computed, as the command line says. */
+typedef struct choices {
     char names[DENSE_MAX_DEVICES][64];
     dense_memory_limit limits[DENSE_MAX_DEVICES];
-    const dense_gemm_options chosen = {
-        .block = block_of(w), .version = (int)g->version, .num_limits = g->limits.count, .limits = limits, .progress = {show_progress, w}};
+    dense_gemm_options options;
+} choices;
+
+/* Also opens the BLAS. */
+static yoke_status choose(dense_work *w, choices *c)
+{
+    gemm *g = w->own;
+    c->options = (dense_gemm_options){.block = block_of(w),
+                                      .version = (int)g->version,
+                                      .num_limits = g->limits.count,
+                                      .limits = c->limits,
+                                      .progress = {show_progress, w}};
     g->why_no_blas = app_blas_open(&g->blas);
     if (g->limits.count > DENSE_MAX_DEVICES)
         return yoke_fail(w->context, YOKE_ERROR_INPUT, "--memory-limit: given %d times; at most %d", g->limits.count, DENSE_MAX_DEVICES);
-    yoke_status status = read_limits(w, names, limits);
+    return read_limits(w, c->names, c->limits);
+}
+
+static yoke_status compute(dense_work *w)
+{
+    gemm *g = w->own;
+    choices c;
+    yoke_status status = choose(w, &c);
     if (!status)
-        status = dense_gemm(w->context, w->run, g->why_no_blas ? NULL : &g->blas, g->why_no_blas, &chosen, &g->a, &g->b, &g->c, w->shared);
+        status =
+            dense_gemm(w->context, w->run, g->why_no_blas ? NULL : &g->blas, g->why_no_blas, &c.options, &g->a, &g->b, &g->c, w->shared);
     if (!status && w->check) status = dense_freivalds_check(&g->a, &g->b, &g->c, UINT64_C(0x5eed) + (uint64_t)w->seed, &g->freivalds);
     return status;
+}
+
+static yoke_status on_ranks(dense_work *w, int argc, char **argv)
+{
+    gemm *g = w->own;
+    choices c;
+    int partition = 0;
+    yoke_status status = find_sizes(w);
+    if (!status) status = choose(w, &c);
+    if (!status) status = app_option_choice(w->context, "partition", g->partition, partitions, &partition);
+    status = app_ranks_agree(w->ranks, status);
+    if (status) return status;
+    const dense_gemm_ranks asked = {.rows = g->rows,
+                                    .columns = g->columns,
+                                    .depth = g->depth,
+                                    .precision = g->precision,
+                                    .partition = (dense_partition)partition,
+                                    .file = w->operands.count ? g->file : NULL,
+                                    .blas = g->why_no_blas ? NULL : &g->blas,
+                                    .why_no_blas = g->why_no_blas,
+                                    .options = c.options};
+    return dense_gemm_on_ranks(w, &asked, argc, argv);
 }
 
 static bool is_wrong(const dense_work *w) { return w->check && !((const gemm *)w->own)->freivalds.passed; }
@@ -293,6 +348,7 @@ const dense_operation dense_operation_gemm = {
     .check = check,
     .begin = begin,
     .compute = compute,
+    .on_ranks = on_ranks,
     .write = write,
     .compare = compare,
     .show_head = show_head,

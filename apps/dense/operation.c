@@ -3,7 +3,9 @@
  */
 #include "operation.h"
 
+#include <omp.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "common/interrupt.h"
 #include "inputs.h"
@@ -79,8 +81,31 @@ static yoke_status write_record(const dense_operation *operation, const dense_wo
     return status;
 }
 
+/* Those of the machine are for all ranks on it, as far as the launcher has not divided them already. */
+static int64_t threads_of_a_rank(const app_ranks *ranks)
+{
+    const int64_t mine = omp_get_max_threads(), part = sysconf(_SC_NPROCESSORS_ONLN) / app_ranks_here(ranks);
+    return part < 1 ? 1 : part < mine ? part : mine;
+}
+
+static yoke_status run_on_ranks(const dense_operation *operation, dense_work *w, int argc, char **argv)
+{
+    yoke_status status = YOKE_OK;
+    if (!operation->on_ranks)
+        status =
+            yoke_fail(w->context, YOKE_ERROR_INPUT, "started with %d MPI ranks, but %s runs on one; its devices and threads share the work",
+                      app_ranks_count(w->ranks), operation->usage.program);
+    if (!status && w->ceiling) status = yoke_fail(w->context, YOKE_ERROR_INPUT, "--ceiling is of one rank; run it without mpirun");
+    status = app_ranks_agree(w->ranks, status);
+    if (status) return status;
+    if (!w->words.threads) w->words.threads = threads_of_a_rank(w->ranks);
+    status = app_ranks_agree(w->ranks, dense_devices_open(w->context, &w->words, &w->run));
+    return status ? status : operation->on_ranks(w, argc, argv);
+}
+
 static yoke_status run(const dense_operation *operation, dense_work *w, int argc, char **argv)
 {
+    if (app_ranks_count(w->ranks) > 1) return run_on_ranks(operation, w, argc, argv);
     yoke_status status = operation->begin ? operation->begin(w) : YOKE_OK;
     if (!status) status = yoke_allocate(w->context, 1, sizeof *w->shared, &w->shared);
     if (!status) status = dense_devices_open(w->context, &w->words, &w->run);
@@ -101,15 +126,17 @@ yoke_status dense_operation_run(const dense_operation *operation, yoke_context *
     yoke_status status = yoke_allocate(context, (int64_t)operation->own_bytes, sizeof *own, &own);
     if (status) return status;
     w.own = own;
-    status = parse(operation, &w, argc, argv, &answered);
+    status = app_ranks_start(context, &w.ranks);
+    if (app_ranks_number(w.ranks) > 0) terminal->quiet = true; /* rank 0 tells the results */
+    if (!status) status = app_ranks_agree(w.ranks, parse(operation, &w, argc, argv, &answered));
     if (!status && !answered) {
         if (w.output && !strcmp(w.output, "-")) terminal->aside = true; /* only the result is written there then */
-        status = check(operation, &w);
+        status = app_ranks_agree(w.ranks, check(operation, &w));
         if (!status) status = run(operation, &w, argc, argv);
         yoke_run_destroy(w.run);
         if (operation->destroy) operation->destroy(&w);
         yoke_release(context, w.shared);
     }
     yoke_release(context, own);
-    return status;
+    return app_ranks_end(w.ranks, terminal, status);
 }

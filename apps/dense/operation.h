@@ -7,6 +7,7 @@
 #include <jansson.h>
 
 #include "common/options.h"
+#include "common/ranks.h"
 #include "common/terminal.h"
 #include "devices.h"
 #include "share/share.h"
@@ -24,6 +25,7 @@ typedef struct dense_work {
     const char *precision, *output; /* NULL: not given */
     bool check, ceiling;
     dense_words words;
+    app_ranks *ranks;
     yoke_run *run;
     dense_shared *shared; /* what the devices did */
     double begin_s, total_s;
@@ -38,7 +40,7 @@ typedef struct dense_help {
 
 /*
  * The functions are called in this order.  A status that is not OK ends the work, and is passed on; then only destroy is called.  All but compute, show_head and
- * keys may be NULL: nothing.
+ * keys may be NULL: nothing; on_ranks: it runs on one rank only.
  */
 typedef struct dense_operation {
     const char *name, *summary; /* in the list of operations */
@@ -49,13 +51,15 @@ typedef struct dense_operation {
     yoke_status (*check)(const dense_work *work);   /* the command line */
     yoke_status (*begin)(dense_work *work);         /* reads or makes what is worked on */
     yoke_status (*compute)(dense_work *work);       /* run and shared are there */
-    yoke_status (*write)(dense_work *work);         /* to --output, where it is given */
-    yoke_status (*compare)(dense_work *work);       /* with --ceiling; its time is in no other */
-    void (*show_head)(const dense_work *work);      /* what stands above the table of devices */
-    void (*show_tail)(const dense_work *work);      /* and below it */
-    json_t *(*keys)(const dense_work *work);        /* of the run record, beside those that all operations have; NULL: memory ended */
-    yoke_status (*judge)(const dense_work *work);   /* at last: whether the result failed its check */
-    void (*destroy)(dense_work *work);              /* what the state holds */
+    yoke_status (*on_ranks)(dense_work *work, int argc,
+                            char **argv);         /* all of it, where there are several ranks; run is there, shared is not */
+    yoke_status (*write)(dense_work *work);       /* to --output, where it is given */
+    yoke_status (*compare)(dense_work *work);     /* with --ceiling; its time is in no other */
+    void (*show_head)(const dense_work *work);    /* what stands above the table of devices */
+    void (*show_tail)(const dense_work *work);    /* and below it */
+    json_t *(*keys)(const dense_work *work);      /* of the run record, beside those that all operations have; NULL: memory ended */
+    yoke_status (*judge)(const dense_work *work); /* at last: whether the result failed its check */
+    void (*destroy)(dense_work *work);            /* what the state holds */
 } dense_operation;
 
 extern const dense_operation dense_operation_gemm, dense_operation_transpose, dense_operation_tsp;

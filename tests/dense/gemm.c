@@ -150,6 +150,32 @@ static void rows_of_a_device_that_fails_are_done_by_the_other(void **state)
     assert_true(failed > 20);
 }
 
+/* C = A B twice, from zero: half of it is A B.  A device fails in between, and what it had begun must not count twice. */
+static void products_are_added_once_where_a_device_fails(void **state)
+{
+    (void)state;
+    const dense_gemm_options add = {.block = 4, .add = 1};
+    int failed = 0;
+    for (int device = 0; device < 2; device++)
+        for (int call = device ? 1 : 4; call <= 24; call++) {
+            static bench b;
+            char fault[100];
+            snprintf(fault, sizeof fault, ", \"fault\": {\"call\": %d, \"kind\": \"lost\"}", call);
+            open_bench(&b, device ? "" : fault, device ? fault : "", NULL);
+            make(&b, 75, 12, 21, DENSE_DOUBLE);
+            memset(b.c.entries, 0, (size_t)dense_matrix_bytes(&b.c));
+            for (int time = 0; time < 2; time++) {
+                if (dense_gemm(b.context, b.run, &b.blas, NULL, &add, &b.a, &b.b, &b.c, &shared))
+                    fail_msg("%s", yoke_last_error(b.context));
+                failed += shared.part[device].failed;
+            }
+            for (int64_t i = 0; i < b.c.rows * b.c.columns; i++) ((double *)b.c.entries)[i] /= 2;
+            expect_product(&b);
+            close_bench(&b);
+        }
+    assert_true(failed > 20);
+}
+
 /* B takes 2016 bytes, a row of A and C 264, a row of B 96; the last memory is smaller than one of each. */
 static void where_b_does_not_fit_it_goes_through_in_panels(void **state)
 {
@@ -336,7 +362,7 @@ static void count_tiles(bench *b, int64_t rows, int64_t columns, int64_t first, 
     calls = 0;
     fewest_rows = fewest_columns = 1 << 30;
     omp_set_num_threads(threads);
-    dense_gemm_rows(&counting, &b->a, &b->b, &b->c, first, rows, uneven);
+    dense_gemm_rows(&counting, &b->a, &b->b, 0, &b->c, first, rows, uneven);
     for (int64_t i = 0; i < rows * columns; i++)
         if (((double *)b->c.entries)[i] != (i >= first * columns))
             fail_msg("%lld x %lld: entry %lld", (long long)rows, (long long)columns, (long long)i);
@@ -389,6 +415,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(any_share_gives_the_product),
     cmocka_unit_test(the_share_is_that_of_the_speeds),
     cmocka_unit_test(rows_of_a_device_that_fails_are_done_by_the_other),
+    cmocka_unit_test(products_are_added_once_where_a_device_fails),
     cmocka_unit_test(where_b_does_not_fit_it_goes_through_in_panels),
     cmocka_unit_test(a_limit_is_kept),
     cmocka_unit_test(each_version_of_the_kernel_is_faster_than_the_one_before),

@@ -241,12 +241,12 @@ static yoke_status send_a(const dense_gemm_state *g, const dense_gemm_device *d,
 
 static yoke_status send_c(const dense_gemm_state *g, const dense_gemm_device *d, int64_t first, int64_t rows)
 {
-    return yoke_queue_write(d->queue, d->c[0], 0, rows * row_bytes(g->c), (const char *)g->c->entries + first * row_bytes(g->c));
+    return yoke_queue_write(d->queue, d->c[0], 0, rows * row_bytes(g->c), (const char *)g->to->entries + first * row_bytes(g->c));
 }
 
 static yoke_status bring_c(const dense_gemm_state *g, const dense_gemm_device *d, yoke_queue *queue, int64_t first, int64_t rows, int x)
 {
-    return yoke_queue_read(queue, d->c[x], 0, rows * row_bytes(g->c), (char *)g->c->entries + first * row_bytes(g->c));
+    return yoke_queue_read(queue, d->c[x], 0, rows * row_bytes(g->c), (char *)g->to->entries + first * row_bytes(g->c));
 }
 
 /* Rows of A come into set x, when C of its last rows is gone. */

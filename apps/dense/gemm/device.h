@@ -35,7 +35,11 @@ typedef struct dense_gemm_state {
     const dense_gemm_options *options;
     const dense_matrix *a, *b;
     dense_matrix *c;
-    int beside; /* accelerators may work, too */
+    int beside;       /* accelerators may work, too */
+    int64_t weight;   /* of a row of blocks, as models count */
+    dense_matrix *to; /* where rows of accelerators go: C, or where they are added to it product */
+    dense_matrix
+        product; /* rows of it are added to C when a device is done with them, so that units of one that fails are not added twice */
     dense_gemm_device device[DENSE_MAX_DEVICES];
 } dense_gemm_state;
 

@@ -3,8 +3,7 @@
 #include <float.h>
 #include <math.h>
 
-/* y = M x and, where there is a scale of x, scale_y = |M| scale_x. */
-static void multiply(const dense_matrix *m, const double *x, const double *scale_x, double *y, double *scale_y)
+void dense_freivalds_add(const dense_matrix *m, const double *x, const double *scale_x, double *y, double *scale_y)
 {
     const int64_t columns = m->columns;
 #pragma omp parallel for schedule(static)
@@ -17,8 +16,8 @@ static void multiply(const dense_matrix *m, const double *x, const double *scale
             sum += value * x[j];
             if (scale_x) scale += fabs(value) * scale_x[j];
         }
-        y[i] = sum;
-        if (scale_x) scale_y[i] = scale;
+        y[i] += sum;
+        if (scale_x) scale_y[i] += scale;
     }
 }
 
@@ -34,33 +33,58 @@ static void compare(const double *got, const double *expected, const double *sca
     }
 }
 
+yoke_status dense_freivalds_vectors_create(yoke_context *context, int64_t m, int64_t n, int64_t k, uint64_t seed,
+                                           dense_freivalds_vectors *vectors)
+{
+    dense_freivalds_vectors v = {.m = m, .n = n, .k = k};
+    double *memory = NULL;
+    yoke_status status = dense_matrix_create(context, 1, n, DENSE_DOUBLE, &v.random);
+    if (!status) status = yoke_allocate(context, n + 2 * k + 3 * m, sizeof *memory, &memory);
+    if (status) {
+        dense_matrix_destroy(&v.random);
+        return status;
+    }
+    v.x = v.random.entries;
+    v.scale_x = memory;
+    v.bx = v.scale_x + n;
+    v.scale_bx = v.bx + k;
+    v.abx = v.scale_bx + k;
+    v.scale = v.abx + m;
+    v.cx = v.scale + m;
+    dense_matrix_random(&v.random, seed);
+    for (int64_t j = 0; j < n; j++) {
+        v.x[j] = v.x[j] / 2 + copysign(0.5, v.x[j]); /* no entry of C counts little */
+        v.scale_x[j] = fabs(v.x[j]);
+    }
+    *vectors = v;
+    return YOKE_OK;
+}
+
+void dense_freivalds_vectors_destroy(dense_freivalds_vectors *vectors)
+{
+    if (vectors->scale_x) yoke_release(vectors->random.context, vectors->scale_x);
+    dense_matrix_destroy(&vectors->random);
+    *vectors = (dense_freivalds_vectors){.m = 0};
+}
+
+void dense_freivalds_compare(const dense_freivalds_vectors *v, dense_precision precision, dense_freivalds *check)
+{
+    const double k = (double)v->k, n = (double)v->n, u = precision == DENSE_DOUBLE ? DBL_EPSILON / 2 : FLT_EPSILON / 2;
+    compare(v->cx, v->abx, v->scale, v->m, check);
+    check->limit = 1.1 * (k * u + 2 * (n + k) * DBL_EPSILON / 2);
+    check->passed = check->relative_error <= check->limit;
+}
+
 yoke_status dense_freivalds_check(const dense_matrix *a, const dense_matrix *b, const dense_matrix *c, uint64_t seed,
                                   dense_freivalds *check)
 {
-    yoke_context *context = c->context;
-    const double k = (double)a->columns, n = (double)c->columns, u = c->precision == DENSE_DOUBLE ? DBL_EPSILON / 2 : FLT_EPSILON / 2;
-    dense_matrix x = {.entries = NULL};
-    double *memory = NULL;
-    yoke_status status = dense_matrix_create(context, 1, c->columns, DENSE_DOUBLE, &x);
-    if (!status) status = yoke_allocate(context, c->columns + 2 * b->rows + 3 * c->rows, sizeof *memory, &memory);
-    if (!status) {
-        double *scale_x = memory, *bx = scale_x + c->columns, *scale_bx = bx + b->rows, *abx = scale_bx + b->rows, *scale = abx + c->rows,
-               *cx = scale + c->rows;
-        dense_matrix_random(&x, seed);
-        for (int64_t j = 0; j < c->columns; j++) {
-            double *value = (double *)x.entries + j;
-            *value = *value / 2 + copysign(0.5, *value); /* no entry of C counts little */
-            scale_x[j] = fabs(*value);
-        }
-        multiply(b, x.entries, scale_x, bx, scale_bx);
-        multiply(a, bx, NULL, abx, NULL);
-        multiply(a, scale_bx, scale_bx, cx, scale);
-        multiply(c, x.entries, NULL, cx, NULL);
-        compare(cx, abx, scale, c->rows, check);
-        check->limit = 1.1 * (k * u + 2 * (n + k) * DBL_EPSILON / 2);
-        check->passed = check->relative_error <= check->limit;
-    }
-    yoke_release(context, memory);
-    dense_matrix_destroy(&x);
-    return status;
+    dense_freivalds_vectors v = {.m = 0};
+    yoke_status status = dense_freivalds_vectors_create(c->context, c->rows, c->columns, a->columns, seed, &v);
+    if (status) return status;
+    dense_freivalds_add(b, v.x, v.scale_x, v.bx, v.scale_bx);
+    dense_freivalds_add(a, v.bx, v.scale_bx, v.abx, v.scale);
+    dense_freivalds_add(c, v.x, NULL, v.cx, NULL);
+    dense_freivalds_compare(&v, c->precision, check);
+    dense_freivalds_vectors_destroy(&v);
+    return YOKE_OK;
 }

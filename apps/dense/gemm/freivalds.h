@@ -21,4 +21,25 @@ typedef struct dense_freivalds {
 yoke_status dense_freivalds_check(const dense_matrix *a, const dense_matrix *b, const dense_matrix *c, uint64_t seed,
                                   dense_freivalds *check);
 
+/*
+ * The same in steps, for matrices whose parts are in several places: the vectors of the check, then the products of all parts, whose sums are compared.
+ */
+typedef struct dense_freivalds_vectors {
+    int64_t m, n, k;
+    dense_matrix random;
+    double *x, *scale_x;   /* [n] random, and |x| */
+    double *bx, *scale_bx; /* [k] B x and |B| |x|; zero at first, as the following ones */
+    double *abx, *scale;   /* [m] A (B x) and |A| (|B| |x|) */
+    double *cx;            /* [m] C x */
+} dense_freivalds_vectors;
+
+/* Given back with dense_freivalds_vectors_destroy.  Errors: MEMORY. */
+yoke_status dense_freivalds_vectors_create(yoke_context *context, int64_t m, int64_t n, int64_t k, uint64_t seed,
+                                           dense_freivalds_vectors *vectors);
+void dense_freivalds_vectors_destroy(dense_freivalds_vectors *vectors);
+/* y += M x and, where there is a scale of x, scale_y += |M| scale_x. */
+void dense_freivalds_add(const dense_matrix *m, const double *x, const double *scale_x, double *y, double *scale_y);
+/* precision: of the matrices. */
+void dense_freivalds_compare(const dense_freivalds_vectors *vectors, dense_precision precision, dense_freivalds *check);
+
 #endif

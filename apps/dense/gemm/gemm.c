@@ -17,7 +17,7 @@ static void on_host(void *user, int64_t first, int64_t last)
     const dense_gemm_state *g = user;
     int64_t row, end;
     dense_matrix_block_rows(g->c, g->options->block, first, last, &row, &end);
-    dense_gemm_rows(g->blas, g->a, g->b, g->c, row, end, g->beside ? beside_accelerators : 0);
+    dense_gemm_rows(g->blas, g->a, g->b, g->options->add, g->c, row, end, g->beside ? beside_accelerators : 0);
 }
 
 static void make_ready(void *user)
@@ -45,7 +45,26 @@ static yoke_status start(void *user, int number, int64_t first, int64_t last)
     const dense_gemm_state *g = user;
     int64_t row, end;
     dense_matrix_block_rows(g->c, g->options->block, first, last, &row, &end);
-    return dense_gemm_device_start(user, number, row, end, last - first);
+    return dense_gemm_device_start(user, number, row, end, (last - first) * g->weight);
+}
+
+static void add_rows(const dense_matrix *from, dense_matrix *to, int64_t row, int64_t end)
+{
+#pragma omp parallel for schedule(static)
+    for (int64_t i = row * to->columns; i < end * to->columns; i++)
+        if (to->precision == DENSE_DOUBLE)
+            ((double *)to->entries)[i] += ((const double *)from->entries)[i];
+        else
+            ((float *)to->entries)[i] += ((const float *)from->entries)[i];
+}
+
+static void finish(void *user, int number, int64_t first, int64_t last)
+{
+    const dense_gemm_state *g = user;
+    int64_t row, end;
+    (void)number;
+    dense_matrix_block_rows(g->c, g->options->block, first, last, &row, &end);
+    if (g->options->add) add_rows(&g->product, g->c, row, end);
 }
 
 static const char *by(void *user, int number, int accelerator)
@@ -64,6 +83,23 @@ static yoke_status check(yoke_context *context, int64_t block, const dense_matri
                      (long long)c->columns, (long long)block);
 }
 
+/* Products of one block that a row of blocks takes, where products of many shapes are one work; else 1. */
+static int64_t weight(const dense_gemm_options *options, const dense_matrix *a, const dense_matrix *c)
+{
+    const int64_t b = options->block;
+    return options->add ? (c->columns + b - 1) / b * ((a->columns + b - 1) / b) : 1;
+}
+
+static void name_work(const dense_gemm_options *options, const dense_matrix *a, const dense_matrix *c, char *work, size_t size)
+{
+    const char *precision = dense_precision_text(c->precision), *limited = options->num_limits ? " limited" : "";
+    if (options->add)
+        snprintf(work, size, "gemm %s added b=%lld%s", precision, (long long)options->block, limited);
+    else
+        snprintf(work, size, "gemm %s n=%lld k=%lld b=%lld%s", precision, (long long)c->columns, (long long)a->columns,
+                 (long long)options->block, limited);
+}
+
 yoke_status dense_gemm(yoke_context *context, yoke_run *run, const app_blas *blas, const char *why_no_blas,
                        const dense_gemm_options *options, const dense_matrix *a, const dense_matrix *b, dense_matrix *c,
                        dense_shared *shared)
@@ -77,13 +113,18 @@ yoke_status dense_gemm(yoke_context *context, yoke_run *run, const app_blas *bla
     yoke_status status = check(context, options->block, a, b, c);
     if (!status) status = yoke_allocate(context, 1, sizeof *g, &g);
     if (status) return status;
-    snprintf(work, sizeof work, "gemm %s n=%lld k=%lld b=%lld%s", dense_precision_text(c->precision), (long long)c->columns,
-             (long long)a->columns, (long long)options->block, options->num_limits ? " limited" : "");
-    *g = (dense_gemm_state){.context = context, .blas = blas, .options = options, .a = a, .b = b, .c = c};
+    name_work(options, a, c, work, sizeof work);
+    *g = (dense_gemm_state){
+        .context = context, .blas = blas, .options = options, .a = a, .b = b, .c = c, .to = c, .weight = weight(options, a, c)};
+    if (options->add) {
+        status = dense_matrix_create(context, c->rows, c->columns, c->precision, &g->product);
+        g->to = &g->product;
+    }
     const dense_kernel kernel = {.work = work,
                                  .texts = texts,
                                  .num_texts = 2,
                                  .units = dense_matrix_blocks(c, options->block),
+                                 .weight = g->weight,
                                  .first_units = first_flops > block_flops ? (int64_t)(first_flops / block_flops) : 1,
                                  .good_units = good_rows / options->block,
                                  .ready = make_ready,
@@ -93,12 +134,14 @@ yoke_status dense_gemm(yoke_context *context, yoke_run *run, const app_blas *bla
                                  .close = close_device,
                                  .prepare = prepare,
                                  .start = start,
+                                 .finish = finish,
                                  .by = by,
                                  .progress = options->progress,
                                  .user = g};
-    status = yoke_run_devices(run, &devices, &count);
+    if (!status) status = yoke_run_devices(run, &devices, &count);
     for (int64_t i = 0; i < count && !status; i++) g->beside |= devices[i].active && devices[i].accelerator;
     if (!status) status = dense_share(context, run, &kernel, shared);
+    dense_matrix_destroy(&g->product);
     yoke_release(context, g);
     return status;
 }

@@ -26,13 +26,14 @@ typedef struct dense_memory_limit {
 typedef struct dense_gemm_options {
     int64_t block; /* rows of C that a device gets at a time, 1 .. DENSE_MAX_BLOCK */
     int version;   /* 0: DENSE_OVERLAPPED */
+    int add;       /* nonzero: C = C + A B, one of many products of parts of matrices: models count products of one block */
     int num_limits;
     const dense_memory_limit *limits;
     dense_progress progress; /* units: blocks */
 } dense_gemm_options;
 
 /*
- * C = A B.  All have one precision; C (rows of A x columns of B) is overwritten.  Devices get blocks of rows of A and C, and all of B, in panels where it does not
+ * C = A B.  All have one precision; C (rows of A x columns of B) is overwritten, or added to.  Devices get blocks of rows of A and C, and all of B, in panels where it does not
  * fit.  Hosts call the BLAS that is installed, one product on each thread; accelerators their vendor's, or a kernel in the dialect.
  * blas: NULL where there is none; why_no_blas says why.  Then hosts do nothing.
  * Errors: ARGUMENT (shapes that do not fit, block), those of dense_share.
@@ -43,10 +44,10 @@ yoke_status dense_gemm(yoke_context *context, yoke_run *run, const app_blas *bla
 
 /*
  * Rows first .. last - 1 of C by the BLAS, on the threads of OpenMP that there are here, each with products of its own: tiles of C.  uneven: about the part by which the
- * slowest thread is slower than the others; tiles are smaller then.
+ * slowest thread is slower than the others; tiles are smaller then.  add: nonzero: C = C + A B.
  */
-void dense_gemm_rows(const app_blas *blas, const dense_matrix *a, const dense_matrix *b, dense_matrix *c, int64_t first, int64_t last,
-                     double uneven);
+void dense_gemm_rows(const app_blas *blas, const dense_matrix *a, const dense_matrix *b, int add, dense_matrix *c, int64_t first,
+                     int64_t last, double uneven);
 
 /* A small product on each of these threads: a first one takes longer, as the BLAS and OpenMP make what they need. */
 void dense_gemm_make_ready(const app_blas *blas, dense_precision precision);

@@ -11,17 +11,17 @@
  */
 static const double few_rows = 18, few_columns = 60;
 
-static void multiply(const app_blas *blas, const dense_matrix *a, const dense_matrix *b, dense_matrix *c, int64_t row, int64_t rows,
-                     int64_t column, int64_t columns)
+static void multiply(const app_blas *blas, const dense_matrix *a, const dense_matrix *b, int add, dense_matrix *c, int64_t row,
+                     int64_t rows, int64_t column, int64_t columns)
 {
     const int m = (int)rows, w = (int)columns, k = (int)a->columns, n = (int)b->columns;
     const int64_t of_a = row * a->columns, of_c = row * c->columns + column;
     if (c->precision == DENSE_DOUBLE)
         blas->dgemm(APP_BLAS_ROW_MAJOR, APP_BLAS_NO_TRANSPOSE, APP_BLAS_NO_TRANSPOSE, m, w, k, 1, (const double *)a->entries + of_a, k,
-                    (const double *)b->entries + column, n, 0, (double *)c->entries + of_c, n);
+                    (const double *)b->entries + column, n, add ? 1 : 0, (double *)c->entries + of_c, n);
     else
         blas->sgemm(APP_BLAS_ROW_MAJOR, APP_BLAS_NO_TRANSPOSE, APP_BLAS_NO_TRANSPOSE, m, w, k, 1, (const float *)a->entries + of_a, k,
-                    (const float *)b->entries + column, n, 0, (float *)c->entries + of_c, n);
+                    (const float *)b->entries + column, n, add ? 1 : 0, (float *)c->entries + of_c, n);
 }
 
 typedef struct tiling {
@@ -52,8 +52,8 @@ static tiling choose(int64_t rows, int64_t columns, int threads, double uneven)
     return best;
 }
 
-void dense_gemm_rows(const app_blas *blas, const dense_matrix *a, const dense_matrix *b, dense_matrix *c, int64_t first, int64_t last,
-                     double uneven)
+void dense_gemm_rows(const app_blas *blas, const dense_matrix *a, const dense_matrix *b, int add, dense_matrix *c, int64_t first,
+                     int64_t last, double uneven)
 {
     const int64_t rows = last - first, columns = c->columns;
     const tiling t = choose(rows, columns, omp_get_max_threads(), uneven);
@@ -61,7 +61,7 @@ void dense_gemm_rows(const app_blas *blas, const dense_matrix *a, const dense_ma
     for (int64_t tile = 0; tile < t.high * t.wide; tile++) {
         const int64_t i = tile / t.wide, j = tile % t.wide;
         const int64_t row = first + rows * i / t.high, column = columns * j / t.wide;
-        multiply(blas, a, b, c, row, first + rows * (i + 1) / t.high - row, column, columns * (j + 1) / t.wide - column);
+        multiply(blas, a, b, add, c, row, first + rows * (i + 1) / t.high - row, column, columns * (j + 1) / t.wide - column);
     }
 }
 
@@ -73,7 +73,7 @@ void dense_gemm_make_ready(const app_blas *blas, dense_precision precision)
         double in[SIDE * SIDE] = {0}, out[SIDE * SIDE] = {0}; /* zeros are those of floats, too */
         const dense_matrix a = {.rows = SIDE, .columns = SIDE, .precision = precision, .entries = in};
         dense_matrix c = {.rows = SIDE, .columns = SIDE, .precision = precision, .entries = out};
-        multiply(blas, &a, &a, &c, 0, SIDE, 0, SIDE);
+        multiply(blas, &a, &a, 0, &c, 0, SIDE, 0, SIDE);
     }
 }
 
@@ -81,9 +81,9 @@ void dense_gemm_direct(const app_blas *blas, int threads, const dense_matrix *a,
 {
     const int64_t few = c->rows < 256 ? c->rows : 256;
     if (blas->set_threads) blas->set_threads(threads);
-    multiply(blas, a, b, c, 0, few, 0, c->columns);
+    multiply(blas, a, b, 0, c, 0, few, 0, c->columns);
     const double begin_s = yoke_clock_s();
-    multiply(blas, a, b, c, 0, c->rows, 0, c->columns);
+    multiply(blas, a, b, 0, c, 0, c->rows, 0, c->columns);
     *seconds = yoke_clock_s() - begin_s;
     if (blas->set_threads) blas->set_threads(1);
 }

@@ -70,13 +70,15 @@ static uint64_t mix(uint64_t seed, uint64_t number)
     return z ^ (z >> 31);
 }
 
-void dense_matrix_random(dense_matrix *matrix, uint64_t seed)
+void dense_matrix_random(dense_matrix *matrix, uint64_t seed) { dense_matrix_random_part(matrix, seed, 0, 0, matrix->columns); }
+
+void dense_matrix_random_part(dense_matrix *matrix, uint64_t seed, int64_t row, int64_t column, int64_t all_columns)
 {
     const uint64_t start = mix(seed, 0);
-    const int64_t count = matrix->rows * matrix->columns;
+    const int64_t columns = matrix->columns, count = matrix->rows * columns;
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < count; i++) {
-        const uint64_t bits = mix(start, (uint64_t)i);
+        const uint64_t bits = mix(start, (uint64_t)((row + i / columns) * all_columns + column + i % columns));
         if (matrix->precision == DENSE_DOUBLE)
             ((double *)matrix->entries)[i] = (double)(bits >> 11) * 0x1p-52 - 1;
         else
@@ -85,6 +87,11 @@ void dense_matrix_random(dense_matrix *matrix, uint64_t seed)
 }
 
 yoke_status dense_matrix_check_finite(const dense_matrix *matrix, const char *name)
+{
+    return dense_matrix_check_finite_part(matrix, name, 0, 0);
+}
+
+yoke_status dense_matrix_check_finite_part(const dense_matrix *matrix, const char *name, int64_t row, int64_t column)
 {
     const int64_t count = matrix->rows * matrix->columns;
     int64_t wrong = 0, first = count;
@@ -97,6 +104,6 @@ yoke_status dense_matrix_check_finite(const dense_matrix *matrix, const char *na
     if (wrong == 0) return YOKE_OK;
     return yoke_fail(matrix->context, YOKE_ERROR_INPUT,
                      "%s: %lld of %lld entries are not finite numbers; the first, in row %lld and column %lld, is %g", name,
-                     (long long)wrong, (long long)count, (long long)(first / matrix->columns), (long long)(first % matrix->columns),
-                     entry(matrix, first));
+                     (long long)wrong, (long long)count, (long long)(row + first / matrix->columns),
+                     (long long)(column + first % matrix->columns), entry(matrix, first));
 }

@@ -39,11 +39,15 @@ void dense_matrix_block_rows(const dense_matrix *matrix, int64_t block, int64_t 
 
 /* Numbers in [-1, 1), evenly distributed.  An entry depends on seed, its number i columns + j and the precision only. */
 void dense_matrix_random(dense_matrix *matrix, uint64_t seed);
+/* The same numbers of a part of such a matrix, from this row and column on; all_columns: of the whole one. */
+void dense_matrix_random_part(dense_matrix *matrix, uint64_t seed, int64_t row, int64_t column, int64_t all_columns);
 
 /*
  * Whether all entries are finite; name: of the matrix, for the message.
  * Errors: INPUT (how many are not, and the first one: row and column from 0, and its value).
  */
 yoke_status dense_matrix_check_finite(const dense_matrix *matrix, const char *name);
+/* The same of a part of a matrix, from this row and column on. */
+yoke_status dense_matrix_check_finite_part(const dense_matrix *matrix, const char *name, int64_t row, int64_t column);
 
 #endif

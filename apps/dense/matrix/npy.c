@@ -82,6 +82,7 @@ static yoke_status read_header(dense_npy *npy)
     npy->precision = header.precision;
     npy->by_columns = header.by_columns;
     npy->foreign = header.big_endian == is_little_endian();
+    npy->begin = ftello(npy->file);
     return check_length(npy);
 }
 
@@ -127,6 +128,7 @@ yoke_status dense_npy_open_raw(yoke_context *context, const char *path, int64_t 
     opened.columns = columns;
     opened.precision = precision;
     opened.foreign = !is_little_endian();
+    if (!status) opened.begin = ftello(opened.file);
     if (!status) status = check_length(&opened);
     return keep(status, &opened, npy);
 }
@@ -149,16 +151,22 @@ static void turn(unsigned char *bytes, int64_t count, int size)
         }
 }
 
+/* Number i of those that were read becomes entry `at`. */
+static void put(const dense_npy *npy, const void *from, int64_t i, int64_t at, dense_matrix *matrix)
+{
+    const double value = npy->precision == DENSE_DOUBLE ? ((const double *)from)[i] : (double)((const float *)from)[i];
+    if (matrix->precision == DENSE_DOUBLE)
+        ((double *)matrix->entries)[at] = value;
+    else
+        ((float *)matrix->entries)[at] = (float)value;
+}
+
 /* Entries of the file from number `first` on. */
 static void place(const dense_npy *npy, const void *from, int64_t first, int64_t count, dense_matrix *matrix)
 {
     for (int64_t i = 0; i < count; i++) {
-        const int64_t number = first + i, at = npy->by_columns ? number % npy->rows * npy->columns + number / npy->rows : number;
-        const double value = npy->precision == DENSE_DOUBLE ? ((const double *)from)[i] : (double)((const float *)from)[i];
-        if (matrix->precision == DENSE_DOUBLE)
-            ((double *)matrix->entries)[at] = value;
-        else
-            ((float *)matrix->entries)[at] = (float)value;
+        const int64_t number = first + i;
+        put(npy, from, i, npy->by_columns ? number % npy->rows * npy->columns + number / npy->rows : number, matrix);
     }
 }
 
@@ -196,10 +204,36 @@ yoke_status dense_npy_read(dense_npy *npy, dense_precision precision, dense_matr
     return status;
 }
 
+static yoke_status seek(dense_npy *npy, int64_t number)
+{
+    if (fseeko(npy->file, (off_t)(npy->begin + number * (int64_t)npy->precision), SEEK_SET) == 0) return YOKE_OK;
+    return yoke_fail(npy->context, YOKE_ERROR_INPUT, "%s cannot be read in parts: %s; give a file, no pipe", npy->path, strerror(errno));
+}
+
+yoke_status dense_npy_read_part(dense_npy *npy, int64_t row, int64_t column, dense_matrix *matrix)
+{
+    const int64_t lines = npy->by_columns ? matrix->columns : matrix->rows, length = npy->by_columns ? matrix->rows : matrix->columns;
+    const int64_t pitch = npy->by_columns ? npy->rows : npy->columns;
+    const int64_t start = npy->by_columns ? column * pitch + row : row * pitch + column;
+    void *chunk = NULL;
+    yoke_status status = yoke_allocate(npy->context, length, (size_t)npy->precision, &chunk);
+    for (int64_t i = 0; i < lines && !status; i++) {
+        status = seek(npy, start + i * pitch);
+        if (!status) status = read_bytes(npy, chunk, (size_t)length * (size_t)npy->precision, "its numbers");
+        if (status) break;
+        if (npy->foreign) turn(chunk, length, npy->precision);
+        for (int64_t j = 0; j < length; j++)
+            put(npy, chunk, j, npy->by_columns ? j * matrix->columns + i : i * matrix->columns + j, matrix);
+    }
+    yoke_release(npy->context, chunk);
+    return status;
+}
+
 /* -------------------------------------------------------------------------------------------------- writing */
 
-static void write_numbers(const dense_matrix *matrix, FILE *out)
+void dense_npy_append(const dense_matrix *matrix, app_file *file)
 {
+    FILE *out = app_file_stream(file);
     const int64_t all = matrix->rows * matrix->columns;
     const size_t size = (size_t)matrix->precision;
     unsigned char chunk[8 * 1024];
@@ -215,12 +249,12 @@ static void write_numbers(const dense_matrix *matrix, FILE *out)
     }
 }
 
-static void write_header(const dense_matrix *matrix, FILE *out)
+static void write_header(dense_precision precision, int64_t rows, int64_t columns, FILE *out)
 {
     enum { ALIGNMENT = 64, PREFIX = 10 };
     char text[192];
-    int length = snprintf(text, sizeof text, "{'descr': '<f%d', 'fortran_order': False, 'shape': (%lld, %lld), }", (int)matrix->precision,
-                          (long long)matrix->rows, (long long)matrix->columns);
+    int length = snprintf(text, sizeof text, "{'descr': '<f%d', 'fortran_order': False, 'shape': (%lld, %lld), }", (int)precision,
+                          (long long)rows, (long long)columns);
     while ((PREFIX + length + 1) % ALIGNMENT) text[length++] = ' '; /* so that the numbers are aligned */
     text[length++] = '\n';
     const unsigned char prefix[PREFIX] = {0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0, (unsigned char)length, 0};
@@ -228,13 +262,19 @@ static void write_header(const dense_matrix *matrix, FILE *out)
     fwrite(text, 1, (size_t)length, out);
 }
 
+yoke_status dense_npy_begin(yoke_context *context, const char *path, dense_precision precision, int64_t rows, int64_t columns,
+                            app_file **file)
+{
+    yoke_status status = app_file_create(context, path, file);
+    if (!status && !dense_npy_is_raw(path)) write_header(precision, rows, columns, app_file_stream(*file));
+    return status;
+}
+
 yoke_status dense_npy_write(const dense_matrix *matrix, const char *path)
 {
     app_file *file = NULL;
-    yoke_status status = app_file_create(matrix->context, path, &file);
+    yoke_status status = dense_npy_begin(matrix->context, path, matrix->precision, matrix->rows, matrix->columns, &file);
     if (status) return status;
-    FILE *out = app_file_stream(file);
-    if (!dense_npy_is_raw(path)) write_header(matrix, out);
-    write_numbers(matrix, out);
+    dense_npy_append(matrix, file);
     return app_file_commit(file);
 }

@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 
+#include "common/file.h"
 #include "matrix/matrix.h"
 
 /* A file whose header was read.  Made by dense_npy_open only. */
@@ -15,6 +16,7 @@ typedef struct dense_npy {
     int raw;          /* nonzero: there is no header */
     FILE *file;
     int64_t rows, columns;
+    int64_t begin;             /* byte of the first number; -1: no file that can be read in parts */
     dense_precision precision; /* of the file */
     int foreign;               /* nonzero: the bytes of numbers are in the other order than this machine's */
     int by_columns;            /* nonzero: Fortran order */
@@ -42,7 +44,17 @@ void dense_npy_close(dense_npy *npy);
  */
 yoke_status dense_npy_read(dense_npy *npy, dense_precision precision, dense_matrix *matrix);
 
+/*
+ * Reads entries from this row and column on into a matrix that is there, whose sides say how many, in its precision.  They lie within the file's.
+ * Errors: INPUT (truncated; a pipe), MEMORY.
+ */
+yoke_status dense_npy_read_part(dense_npy *npy, int64_t row, int64_t column, dense_matrix *matrix);
+
 /* Writes a matrix as a whole file or not at all: raw by its name, else .npy (version 1, C order, little-endian).  Errors: INPUT, SYSTEM, MEMORY. */
 yoke_status dense_npy_write(const dense_matrix *matrix, const char *path);
+/* The same in pieces: the header where there is one, then whole rows in their order; app_file_commit ends it.  Errors: INPUT, MEMORY. */
+yoke_status dense_npy_begin(yoke_context *context, const char *path, dense_precision precision, int64_t rows, int64_t columns,
+                            app_file **file);
+void dense_npy_append(const dense_matrix *rows, app_file *file);
 
 #endif

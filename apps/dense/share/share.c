@@ -120,12 +120,16 @@ static yoke_status push(sharing *s, int64_t first, int64_t last)
     return status;
 }
 
+/* What models count for so many units. */
+static int64_t weigh(const dense_kernel *kernel, int64_t units) { return kernel->weight ? units * kernel->weight : units; }
+
 /* Nonzero: all devices that may work were measured at such sizes. */
-static int is_known(const sharing *s, double units)
+static int is_known(const sharing *s, int64_t units)
 {
     yoke_prediction call;
     for (int i = 0; i < s->count; i++)
-        if (s->list[i].active && yoke_run_predict(s->run, s->kernel->work, i, units, NAN, 0, &call) != YOKE_OK) return 0;
+        if (s->list[i].active && yoke_run_predict(s->run, s->kernel->work, i, (double)weigh(s->kernel, units), NAN, 0, &call) != YOKE_OK)
+            return 0;
     return 1;
 }
 
@@ -168,7 +172,7 @@ static yoke_status plan(sharing *s, dense_range taken)
     const dense_kernel *k = s->kernel;
     const int64_t units = taken.last - taken.first;
     int64_t most[DENSE_MAX_DEVICES];
-    const yoke_phase phase = {.work = k->work, .calls = 1, .cut = 0, .units = units, .barrier = 1};
+    const yoke_phase phase = {.work = k->work, .calls = 1, .cut = 0, .units = weigh(k, units), .barrier = 1};
     for (int i = 0; i < s->count; i++)
         most[i] = s->list[i].active && s->list[i].accelerator && k->most_units ? k->most_units(k->user, i) : INT64_MAX;
     const yoke_round round = {.num_cuts = 1, .cut_units = &units, .num_phases = 1, .phases = &phase, .max_units = most};
@@ -188,7 +192,7 @@ static yoke_status warm(sharing *s, int i)
 {
     device *d = &s->device[i];
     const dense_kernel *k = s->kernel;
-    if (!s->list[i].accelerator || d->last <= d->first || s->done > 0 || is_known(s, (double)(d->last - d->first))) return YOKE_OK;
+    if (!s->list[i].accelerator || d->last <= d->first || s->done > 0 || is_known(s, d->last - d->first)) return YOKE_OK;
     yoke_status status = k->prepare(k->user, i, d->last - d->first);
     if (!status) status = k->start(k->user, i, d->first, d->first + 1);
     yoke_status finished = yoke_queue_finish(d->queue);
@@ -222,7 +226,7 @@ static yoke_status start_device(sharing *s, int i, task *t)
     if (!status) status = yoke_queue_record(d->queue, d->marks[0]);
     if (!status)
         status = s->list[i].accelerator ? k->start(k->user, i, d->first, d->last)
-                                        : yoke_queue_call(d->queue, work_on_host, t, d->last - d->first);
+                                        : yoke_queue_call(d->queue, work_on_host, t, weigh(k, d->last - d->first));
     return status ? status : yoke_queue_record(d->queue, d->marks[1]);
 }
 
@@ -382,7 +386,7 @@ yoke_status dense_share(yoke_context *context, yoke_run *run, const dense_kernel
     if (status == YOKE_ERROR_ARGUMENT) status = YOKE_OK; /* the run has done such work before */
     if (!status) status = open_all(s);
     if (!status) status = push(s, 0, kernel->units);
-    s->unknown = !status && !is_known(s, (double)kernel->units);
+    s->unknown = !status && !is_known(s, kernel->units);
     while (!status && s->ranges > 0) {
         status = work(s);
         if (!status && kernel->progress.call) status = kernel->progress.call(kernel->progress.user, s->done, kernel->units);

@@ -27,6 +27,7 @@ typedef struct dense_kernel {
     const char *const *texts; /* of its kernels, as in yoke_run_work */
     int64_t num_texts;
     int64_t units;             /* at least 1 */
+    int64_t weight;            /* of a unit in what models count, where `work` is of several sizes of units; 0: 1 */
     int64_t good_units;        /* of a round: fewer are slower for each; 0: any number is good */
     int64_t first_units;       /* of the first round, where something was never measured: at most about as many, at least 1 */
     void (*ready)(void *user); /* before all, on the same thread as host: what a first call does; NULL: nothing */

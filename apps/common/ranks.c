@@ -1,0 +1,193 @@
+/*
+ * ranks.c - ranks by MPI.  ranks_single.c stands for it where a program is built without MPI.
+ */
+#include "common/ranks.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <mpi.h>
+
+#include "common/interrupt.h"
+
+struct app_ranks {
+    yoke_context *context;
+    int number, count, here;
+    yoke_status agreed; /* what app_ranks_agree returned last */
+    int speaker;        /* the rank that tells it; -1: nobody failed */
+};
+
+/* -------------------------------------------------------------------------------------------------- start, end */
+
+static yoke_status start_mpi(app_ranks *r)
+{
+    int has = MPI_THREAD_SINGLE;
+    MPI_Comm here;
+    /* MPI looks at the machine through hwloc, whose plugins would start the drivers of all GPUs; yoke does that itself, where it is needed. */
+    setenv("HWLOC_COMPONENTS", "-opencl,-cuda,-nvml,-rsmi,-levelzero,-gl", 0);
+    if (MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &has) != MPI_SUCCESS)
+        return yoke_fail(r->context, YOKE_ERROR_SYSTEM, "MPI does not start; check the MPI installation");
+    MPI_Comm_rank(MPI_COMM_WORLD, &r->number);
+    MPI_Comm_size(MPI_COMM_WORLD, &r->count);
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &here);
+    MPI_Comm_size(here, &r->here);
+    MPI_Comm_free(&here);
+    if (r->count == 1) return YOKE_OK;
+    signal(SIGTERM, SIG_DFL); /* where one rank dies its launcher ends the others so, and they have nothing to tell */
+    signal(SIGINT, SIG_DFL);
+    if (has < MPI_THREAD_SERIALIZED)
+        return yoke_fail(
+            r->context, YOKE_ERROR_UNAVAILABLE,
+            "this MPI can be called from one thread only, and messages need another one (MPI_THREAD_SERIALIZED): take another MPI");
+    return YOKE_OK;
+}
+
+yoke_status app_ranks_start(yoke_context *context, app_ranks **ranks)
+{
+    app_ranks *r = NULL;
+    yoke_status status = yoke_allocate(context, 1, sizeof *r, &r);
+    if (status) return status;
+    *r = (app_ranks){.context = context, .count = 1, .here = 1, .speaker = -1};
+    if (app_ranks_launched()) status = start_mpi(r);
+    if (status)
+        yoke_release(context, r);
+    else
+        *ranks = r;
+    return status;
+}
+
+yoke_status app_ranks_end(app_ranks *ranks, app_terminal *terminal, yoke_status status)
+{
+    int runs = 0;
+    if (!ranks) return status;
+    MPI_Initialized(&runs);
+    if (status && ranks->count > 1) {
+        if (status != ranks->agreed || ranks->speaker == ranks->number)
+            app_terminal_log(YOKE_LOG_ERROR, yoke_last_error(ranks->context), terminal);
+        if (status != ranks->agreed) MPI_Abort(MPI_COMM_WORLD, app_exit_code(status));
+        terminal->code = app_exit_code(status);
+        status = YOKE_OK;
+        MPI_Barrier(MPI_COMM_WORLD); /* the first rank that ends so makes the launcher end the others: the error is told by then */
+    }
+    if (runs) MPI_Finalize();
+    yoke_release(ranks->context, ranks);
+    return status;
+}
+
+int app_ranks_number(const app_ranks *ranks) { return ranks ? ranks->number : 0; }
+int app_ranks_count(const app_ranks *ranks) { return ranks ? ranks->count : 1; }
+int app_ranks_here(const app_ranks *ranks) { return ranks ? ranks->here : 1; }
+
+/* -------------------------------------------------------------------------------------------------- all together */
+
+yoke_status app_ranks_agree(app_ranks *ranks, yoke_status status)
+{
+    char text[2000];
+    int told[2] = {ranks->number, (int)status};
+    int first = status ? ranks->number : ranks->count;
+    if (ranks->count == 1) return status;
+    MPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    if (first == ranks->count) return YOKE_OK;
+    MPI_Bcast(told, 2, MPI_INT, first, MPI_COMM_WORLD);
+    ranks->speaker = first;
+    ranks->agreed = (yoke_status)told[1];
+    if (first != ranks->number) return yoke_fail(ranks->context, ranks->agreed, "rank %d failed", first);
+    if (first == 0) return status;
+    snprintf(text, sizeof text, "%s", yoke_last_error(ranks->context));
+    return yoke_fail(ranks->context, status, "rank %d: %s", first, text);
+}
+
+void app_ranks_gather(app_ranks *ranks, const void *mine, int bytes, void *all)
+{
+    if (ranks->count > 1)
+        MPI_Allgather(mine, bytes, MPI_BYTE, all, bytes, MPI_BYTE, MPI_COMM_WORLD);
+    else
+        memcpy(all, mine, (size_t)bytes);
+}
+
+void app_ranks_broadcast(app_ranks *ranks, void *memory, int bytes)
+{
+    if (ranks->count > 1) MPI_Bcast(memory, bytes, MPI_BYTE, 0, MPI_COMM_WORLD);
+}
+
+void app_ranks_sum(app_ranks *ranks, double *values, int64_t count)
+{
+    enum { CHUNK = 1 << 20 };
+    /* To rank 0 and back, so that all have the same bits. */
+    for (int64_t first = 0; first < count && ranks->count > 1; first += CHUNK) {
+        const int some = count - first < CHUNK ? (int)(count - first) : CHUNK;
+        MPI_Reduce(ranks->number ? values + first : MPI_IN_PLACE, values + first, some, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+        MPI_Bcast(values + first, some, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    }
+}
+
+/* -------------------------------------------------------------------------------------------------- transfers */
+
+struct app_transfer {
+    yoke_context *context;
+    pthread_t thread;
+    bool threaded;
+    int count;
+    double begin_s, end_s;
+    MPI_Request requests[];
+};
+
+/* Looks again and again, and sleeps between, as the cores have work; nothing else would move long messages on. */
+static void *wait_for_all(void *argument)
+{
+    app_transfer *t = argument;
+    const struct timespec moment = {.tv_nsec = 50000};
+    int done = 0;
+    for (;;) {
+        MPI_Testall(t->count, t->requests, &done, MPI_STATUSES_IGNORE);
+        if (done) break;
+        nanosleep(&moment, NULL);
+    }
+    t->end_s = yoke_clock_s();
+    return NULL;
+}
+
+static void post(const app_message *m, int size, bool sends, MPI_Request *request)
+{
+    MPI_Datatype rectangle;
+    const MPI_Datatype number = size == 8 ? MPI_UINT64_T : MPI_UINT32_T;
+    MPI_Type_create_hvector((int)m->rows, (int)m->columns, (MPI_Aint)m->pitch * size, number, &rectangle);
+    MPI_Type_commit(&rectangle);
+    if (sends)
+        MPI_Isend(m->first, 1, rectangle, m->rank, m->tag, MPI_COMM_WORLD, request);
+    else
+        MPI_Irecv(m->first, 1, rectangle, m->rank, m->tag, MPI_COMM_WORLD, request);
+    MPI_Type_free(&rectangle); /* it lives on until the message has arrived */
+}
+
+yoke_status app_transfer_start(app_ranks *ranks, int size, const app_message *send, int64_t num_send, const app_message *receive,
+                               int64_t num_receive, app_transfer **transfer)
+{
+    app_transfer *t = NULL;
+    const int64_t all = num_send + num_receive;
+    yoke_status status = yoke_allocate(ranks->context, 1, sizeof *t + (size_t)all * sizeof t->requests[0], &t);
+    if (status) return status;
+    *t = (app_transfer){.context = ranks->context, .count = (int)all, .begin_s = yoke_clock_s()};
+    for (int64_t i = 0; i < num_receive; i++) post(&receive[i], size, false, &t->requests[i]);
+    for (int64_t i = 0; i < num_send; i++) post(&send[i], size, true, &t->requests[num_receive + i]);
+    t->threaded = all > 0 && pthread_create(&t->thread, NULL, wait_for_all, t) == 0;
+    t->end_s = t->begin_s;
+    *transfer = t;
+    return YOKE_OK;
+}
+
+void app_transfer_finish(app_transfer *transfer, double *seconds)
+{
+    *seconds = 0;
+    if (!transfer) return;
+    if (transfer->threaded)
+        pthread_join(transfer->thread, NULL);
+    else if (transfer->count > 0)
+        wait_for_all(transfer);
+    *seconds = transfer->end_s - transfer->begin_s;
+    yoke_release(transfer->context, transfer);
+}

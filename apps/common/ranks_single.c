@@ -1,0 +1,98 @@
+/*
+ * ranks_single.c - ranks of a program that was built without MPI: there is one.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/ranks.h"
+
+struct app_ranks {
+    yoke_context *context;
+};
+
+/* What launchers say of the number of processes; 1 where they say nothing. */
+static int launched_count(void)
+{
+    static const char *const variables[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS", "SLURM_NTASKS"};
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
+        const char *text = getenv(variables[i]);
+        if (text) return atoi(text);
+    }
+    return 1;
+}
+
+yoke_status app_ranks_start(yoke_context *context, app_ranks **ranks)
+{
+    if (app_ranks_launched() && launched_count() > 1)
+        return yoke_fail(context, YOKE_ERROR_UNAVAILABLE,
+                         "started with %d ranks, and this program was built without MPI: install libopenmpi-dev and build it again",
+                         launched_count());
+    yoke_status status = yoke_allocate(context, 1, sizeof **ranks, ranks);
+    if (!status) (*ranks)->context = context;
+    return status;
+}
+
+yoke_status app_ranks_end(app_ranks *ranks, app_terminal *terminal, yoke_status status)
+{
+    (void)terminal;
+    if (ranks) yoke_release(ranks->context, ranks);
+    return status;
+}
+
+int app_ranks_number(const app_ranks *ranks)
+{
+    (void)ranks;
+    return 0;
+}
+
+int app_ranks_count(const app_ranks *ranks)
+{
+    (void)ranks;
+    return 1;
+}
+
+int app_ranks_here(const app_ranks *ranks) { return app_ranks_count(ranks); }
+
+yoke_status app_ranks_agree(app_ranks *ranks, yoke_status status)
+{
+    (void)ranks;
+    return status;
+}
+
+void app_ranks_gather(app_ranks *ranks, const void *mine, int bytes, void *all)
+{
+    (void)ranks;
+    memcpy(all, mine, (size_t)bytes);
+}
+
+void app_ranks_broadcast(app_ranks *ranks, void *memory, int bytes)
+{
+    (void)ranks;
+    (void)memory;
+    (void)bytes;
+}
+
+void app_ranks_sum(app_ranks *ranks, double *values, int64_t count)
+{
+    (void)ranks;
+    (void)values;
+    (void)count;
+}
+
+/* There is nobody to send to. */
+yoke_status app_transfer_start(app_ranks *ranks, int size, const app_message *send, int64_t num_send, const app_message *receive,
+                               int64_t num_receive, app_transfer **transfer)
+{
+    (void)size;
+    (void)send;
+    (void)receive;
+    *transfer = NULL;
+    if (num_send + num_receive == 0) return YOKE_OK;
+    return yoke_fail(ranks->context, YOKE_ERROR_ARGUMENT, "messages for other ranks, and there are none");
+}
+
+void app_transfer_finish(app_transfer *transfer, double *seconds)
+{
+    (void)transfer;
+    *seconds = 0;
+}

@@ -1,0 +1,189 @@
+/* Products on several ranks, without messages: who has which entries, and what is decided of nodes whose speeds are known. */
+#include <math.h>
+
+#include "ranks/nodes.h"
+#include "unit.h"
+
+enum { RANKS = 4, MOST = 12 };
+
+static dense_grid make_grid(int64_t m, int64_t n, int64_t k, int64_t block, int ranks)
+{
+    dense_grid grid = {.m = m, .n = n, .k = k, .block = block, .precision = DENSE_DOUBLE, .ranks = ranks};
+    dense_grid_complete(&grid);
+    return grid;
+}
+
+/* Each entry is in one part; places [ranks]. */
+static void expect_tiles(const yoke_rectangle *places, int ranks, int64_t rows, int64_t columns)
+{
+    static char seen[300 * 300];
+    memset(seen, 0, sizeof seen);
+    for (int i = 0; i < ranks; i++)
+        for (int64_t r = places[i].row; r < places[i].row + places[i].rows; r++)
+            for (int64_t c = places[i].column; c < places[i].column + places[i].columns; c++) {
+                assert_true(r < rows && c < columns);
+                assert_int_equal(seen[r * columns + c]++, 0);
+            }
+    for (int64_t i = 0; i < rows * columns; i++) assert_int_equal(seen[i], 1);
+}
+
+static void every_entry_belongs_to_one_rank(void **state)
+{
+    (void)state;
+    static const int64_t sizes[][4] = {/* m, n, k, block */
+                                       {1, 1, 1, 64},    {1, 70, 3, 64},   {70, 1, 3, 64},     {3, 2, 100, 1},
+                                       {65, 33, 17, 64}, {130, 57, 91, 7}, {97, 101, 103, 10}, {300, 9, 200, 16}};
+    yoke_context *context = NULL;
+    assert_int_equal(yoke_context_create(NULL, &context), YOKE_OK);
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+        for (int ranks = 1; ranks <= MOST; ranks++) {
+            const dense_grid g = make_grid(sizes[s][0], sizes[s][1], sizes[s][2], sizes[s][3], ranks);
+            yoke_rectangle blocks[MOST], a[MOST], b[MOST], c[MOST];
+            assert_int_equal(dense_nodes_start(context, &g, blocks), YOKE_OK);
+            for (int i = 0; i < ranks; i++) {
+                a[i] = dense_grid_of_a(&g, blocks[i]);
+                b[i] = dense_grid_of_b(&g, blocks[i]);
+                c[i] = dense_grid_of_c(&g, blocks[i]);
+                assert_true(c[i].rows > 0 || g.m * g.n < ranks); /* none is left without work */
+            }
+            expect_tiles(a, ranks, g.m, g.k);
+            expect_tiles(b, ranks, g.k, g.n);
+            expect_tiles(c, ranks, g.m, g.n);
+            assert_int_equal(dense_grid_pivot(&g, 0), 0);
+            assert_int_equal(dense_grid_pivot(&g, g.steps), g.k);
+            for (int64_t step = 0; step < g.steps; step++) {
+                const int64_t width = dense_grid_pivot(&g, step + 1) - dense_grid_pivot(&g, step);
+                assert_true(width > 0 && width <= dense_grid_most_pivots(&g));
+                assert_int_equal(dense_grid_pivots_a(&g, blocks[0], step).columns, width);
+                assert_int_equal(dense_grid_pivots_b(&g, blocks[0], step).rows, width);
+            }
+        }
+    yoke_context_destroy(context);
+}
+
+/* A node needs per_block_s for a block, and beyond the blocks that fit into its memory five times as much. */
+typedef struct simulated {
+    double per_block_s, fitting;
+} simulated;
+
+static double seconds_of(const simulated *node, yoke_rectangle r)
+{
+    const double blocks = (double)r.rows * (double)r.columns;
+    return node->per_block_s * (fmin(blocks, node->fitting) + 5 * fmax(blocks - node->fitting, 0));
+}
+
+typedef struct outcome {
+    int moves;
+    double imbalance, longest_s; /* of the last step */
+} outcome;
+
+/* All steps of a product of 200 x 200 blocks.  seconds_per_byte: of messages. */
+static outcome multiply(dense_partition partition, const simulated *node, double seconds_per_byte)
+{
+    const dense_grid g = make_grid(12800, 12800, 12800, 64, RANKS);
+    yoke_rectangle now[RANKS];
+    yoke_context *context = NULL;
+    dense_nodes *nodes = NULL;
+    outcome found = {0};
+    assert_int_equal(yoke_context_create(NULL, &context), YOKE_OK);
+    assert_int_equal(dense_nodes_start(context, &g, now), YOKE_OK);
+    assert_int_equal(dense_nodes_create(context, &g, partition, 0.05, &nodes), YOKE_OK);
+    for (int64_t step = 0; step < g.steps; step++) {
+        dense_node_report reports[RANKS] = {{0}};
+        dense_node_decision decision;
+        found.longest_s = 0;
+        for (int i = 0; i < RANKS; i++) {
+            if (seconds_per_byte > 0) reports[i] = (dense_node_report){.transfer_s = 1e6 * seconds_per_byte, .bytes = 1e6};
+            reports[i].seconds = seconds_of(&node[i], now[i]);
+            found.longest_s = fmax(found.longest_s, reports[i].seconds);
+        }
+        if (dense_nodes_decide(nodes, step, reports, now, &decision)) fail_msg("%s", yoke_last_error(context));
+        found.moves += decision.moves;
+        found.imbalance = decision.imbalance;
+        assert_true(!decision.moves || decision.gain_s > decision.cost_s);
+    }
+    dense_nodes_destroy(nodes);
+    yoke_context_destroy(context);
+    return found;
+}
+
+static const simulated linear[RANKS] = {{1e-6, INFINITY}, {2e-6, INFINITY}, {3e-6, INFINITY}, {6e-6, INFINITY}};
+/* The first node is fast as long as its blocks fit, which equal parts do. */
+static const simulated with_memory[RANKS] = {{1e-6, 13000}, {3e-6, INFINITY}, {3e-6, INFINITY}, {4e-6, INFINITY}};
+
+/* Least seconds of a step, with blocks that can be divided: by bisection. */
+static double least(const simulated *node)
+{
+    double low = 0, high = 1;
+    for (int k = 0; k < 100; k++) {
+        const double t = (low + high) / 2;
+        double blocks = 0;
+        for (int i = 0; i < RANKS; i++) {
+            const double fits = t / node[i].per_block_s;
+            blocks += fits <= node[i].fitting ? fits : node[i].fitting + (fits - node[i].fitting) / 5;
+        }
+        if (blocks < 40000)
+            low = t;
+        else
+            high = t;
+    }
+    return high;
+}
+
+static void ranks_of_constant_speeds_are_balanced_at_once(void **state)
+{
+    (void)state;
+    for (int partition = DENSE_PARTITION_FPM; partition <= DENSE_PARTITION_CPM; partition++) {
+        const outcome found = multiply((dense_partition)partition, linear, 0);
+        if (found.moves != 1 || !(found.imbalance <= 0.05) || !(found.longest_s <= 1.05 * least(linear)))
+            fail_msg("partition %d: %d moves, imbalance %g, %g s", partition, found.moves, found.imbalance, found.longest_s);
+    }
+}
+
+static void even_parts_stay(void **state)
+{
+    (void)state;
+    const outcome found = multiply(DENSE_PARTITION_EVEN, linear, 0);
+    assert_int_equal(found.moves, 0);
+    assert_float_equal(found.imbalance, 5, 1e-9);
+}
+
+/* Speeds as functions of the size converge within four repartitions, where constant speeds do not (Clarke, sect. 1.10). */
+static void functional_models_converge_where_constant_ones_do_not(void **state)
+{
+    (void)state;
+    const outcome functional = multiply(DENSE_PARTITION_FPM, with_memory, 0), single = multiply(DENSE_PARTITION_CPM, with_memory, 0),
+                  multiple = multiply(DENSE_PARTITION_CPM_MULTI, with_memory, 0);
+    if (functional.moves > 4 || !(functional.imbalance <= 0.05) || !(functional.longest_s <= 1.05 * least(with_memory)))
+        fail_msg("%d moves, imbalance %g, %g s of %g", functional.moves, functional.imbalance, functional.longest_s, least(with_memory));
+    if (!(single.imbalance > 0.5) || !(multiple.imbalance > 0.05))
+        fail_msg("single: imbalance %g; multiple: %g after %d moves", single.imbalance, multiple.imbalance, multiple.moves);
+    assert_true(functional.longest_s < single.longest_s && functional.longest_s < multiple.longest_s);
+}
+
+/* C has 12800^2 numbers: where moving a part of them takes longer than all steps save, they stay. */
+static void a_partition_stays_where_moving_takes_longer_than_it_saves(void **state)
+{
+    (void)state;
+    assert_int_equal(multiply(DENSE_PARTITION_FPM, linear, 1e-11).moves, 1); /* 100 GB/s: some milliseconds, and 0.5 s are saved */
+    assert_int_equal(multiply(DENSE_PARTITION_FPM, linear, 1e-8).moves, 0);
+}
+
+/* Where messages take longer than work, rectangles follow them, and not the speeds. */
+static void messages_count_in_the_partition(void **state)
+{
+    (void)state;
+    static const simulated fast[RANKS] = {{1e-9, INFINITY}, {2e-9, INFINITY}, {3e-9, INFINITY}, {6e-9, INFINITY}};
+    assert_int_equal(multiply(DENSE_PARTITION_FPM, fast, 1e-9).moves, 0);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(every_entry_belongs_to_one_rank),
+    cmocka_unit_test(ranks_of_constant_speeds_are_balanced_at_once),
+    cmocka_unit_test(even_parts_stay),
+    cmocka_unit_test(functional_models_converge_where_constant_ones_do_not),
+    cmocka_unit_test(a_partition_stays_where_moving_takes_longer_than_it_saves),
+    cmocka_unit_test(messages_count_in_the_partition),
+};
+
+UNIT_MAIN(tests, NULL, NULL)
