@@ -212,6 +212,11 @@ static void what_is_wrong_is_named(void **state)
         {DEVICE(LEVELS("{\"frequency_hz\": 1, \"seconds_per_unit\": 1}, {\"frequency_hz\": 2}")),
          "/devices/0/seconds_per_unit: this key is missing, and not all levels of \"clock\" have it"},
         {"{\"hosting_w\": -1}", "/hosting_w: expected a number from 0 to 1e+07, found -1"},
+        {DEVICE(SPEED LEVELS("{\"frequency_hz\": 2, \"hosting_w\": -1}")),
+         "/levels/0/hosting_w: expected a number from 0 to 1e+07, found -1"},
+        {"{\"name\": \"m\", \"devices\": [{\"name\": \"a\", \"class\": \"gpu\", " SPEED
+         "\"clock\": {\"levels\": [{\"frequency_hz\": 2, \"hosting_w\": 1}]}}]}",
+         "hosting_w: the host overhead depends on the frequency of a CPU"},
         {"{\"contention\": true}", "/contention: expected a number from 0 to 1000, found true"},
         {"{\"name\": \"m\", \"hosting_w\": 1, \"devices\": [{\"name\": \"hosting\", \"class\": \"cpu\", " SPEED POWER "\"seed\": 1}]}",
          "/devices/0/name: \"hosting\" is what the machine's own meter is called"},

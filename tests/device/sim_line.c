@@ -381,6 +381,35 @@ static void host_overhead_is_drawn_while_only_gpus_work(void **state)
     }
 }
 
+#define WITH_OVERHEADS                                                                                                              \
+    "{\"name\": \"m\", \"hosting_w\": 30, \"devices\": [{\"name\": \"a\", \"class\": \"cpu\", \"seconds_per_unit\": 1, \"clock\": " \
+    "{\"levels\": ["                                                                                                                \
+    "{\"frequency_hz\": 1, \"hosting_w\": 10}, {\"frequency_hz\": 2}, {\"frequency_hz\": 3, \"hosting_w\": 40}]}}, "                \
+    "{\"name\": \"b\", \"class\": \"gpu\", \"seconds_per_unit\": 1}]}"
+
+static void host_overhead_goes_with_the_frequency_of_the_cpu(void **state)
+{
+    (void)state;
+    failing memory = {0};
+    yoke_context *context = machine(WITH_OVERHEADS, &memory);
+    const sim_machine *all = sim_machine_of(context);
+    device a = open_device(context, "sim:a"), b = open_device(context, "sim:b");
+    set_level(context, 0);
+    assert_int_equal(launch(&b, 0, 10), YOKE_OK); /* 0 to 10 */
+    wait_until(context, 4);
+    expect(sim_energy_j(&all->host, all->host_s), 4 * 10, "at its lowest frequency");
+    set_level(context, 1);
+    wait_until(context, 6);
+    expect(sim_energy_j(&all->host, all->host_s), 4 * 10 + 2 * 30, "at one that has the machine's");
+    set_level(context, 2);
+    wait_until(context, 12);
+    expect(sim_energy_j(&all->host, all->host_s), 4 * 10 + 2 * 30 + 4 * 40, "at its highest, and none while nothing works");
+    expect(all->host.busy_w, 40, "the most that its meter may show");
+    close_device(&a);
+    close_device(&b);
+    close_all(context, &memory);
+}
+
 /* ------------------------------------------------------------------------------------------------- everything */
 
 #define EVERYTHING                                                                                                                     \
@@ -461,6 +490,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(launches_of_two_frequencies_draw_what_the_later_one_draws),
     cmocka_unit_test(a_slow_meter_shows_what_was_drawn_at_its_update),
     cmocka_unit_test(host_overhead_is_drawn_while_only_gpus_work),
+    cmocka_unit_test(host_overhead_goes_with_the_frequency_of_the_cpu),
     cmocka_unit_test(the_same_is_the_same_to_the_bit),
     cmocka_unit_test(a_queue_that_is_given_up_stops),
 };

@@ -50,6 +50,31 @@ double sim_most_w(const sim_profile *device)
     return most_w;
 }
 
+static double overhead_of(const sim_machine *machine, const sim_level *level)
+{
+    return isnan(level->hosting_w) ? machine->host_overhead_w : level->hosting_w;
+}
+
+double sim_most_overhead_w(const sim_machine *machine)
+{
+    double most_w = machine->host_overhead_w;
+    for (int64_t i = 0; i < machine->count; i++)
+        for (int64_t l = 0; l < machine->devices[i].num_levels; l++)
+            most_w = fmax(most_w, overhead_of(machine, &machine->devices[i].levels[l]));
+    return most_w;
+}
+
+/* At the frequencies that are set: the largest of the CPUs'. */
+static double overhead_w(const sim_machine *machine)
+{
+    double largest_w = NAN;
+    for (int64_t i = 0; i < machine->count; i++) {
+        const sim_profile *device = &machine->devices[i];
+        if (device->device_class == YOKE_DEVICE_CPU) largest_w = fmax(largest_w, overhead_of(machine, &device->levels[device->level]));
+    }
+    return isnan(largest_w) ? machine->host_overhead_w : largest_w;
+}
+
 /* Host and memory do what all devices together do. */
 static void draw_shared(sim_machine *machine)
 {
@@ -61,7 +86,7 @@ static void draw_shared(sim_machine *machine)
         copies |= device->copies > 0;
     }
     const sim_domain *host = &machine->host, *dram = &machine->dram;
-    draw(&machine->host, machine->host_s, accelerators && !hosts ? host->busy_w : host->idle_w);
+    draw(&machine->host, machine->host_s, host->idle_w + (accelerators && !hosts ? overhead_w(machine) : 0));
     /* A GPU computes in memory of its own. */
     draw(&machine->dram, machine->host_s, (hosts ? dram->busy_w : dram->idle_w) + (copies ? dram->copy_w : 0));
 }

@@ -172,6 +172,7 @@ static yoke_status read_level(yoke_json_reader *reader, const json_t *document, 
         {"seconds_per_unit", YOKE_JSON_OTHER, offsetof(sim_level, speed), .read = read_speed},
         {"start_s", YOKE_JSON_NUMBER, offsetof(sim_level, start_s), .least = 0, .most = 1e6},
         {"power", YOKE_JSON_OTHER, 0, .read = read_power},
+        {"hosting_w", YOKE_JSON_NUMBER, offsetof(sim_level, hosting_w), .least = 0, .most = 1e7},
     };
     return yoke_json_read_object(reader, keys, COUNT_OF(keys), document, level);
 }
@@ -189,7 +190,7 @@ static yoke_status read_levels(yoke_json_reader *reader, const json_t *value, vo
     sim_level *levels = device->levels = memory;
     device->num_levels = count;
     for (int64_t i = 0; status == YOKE_OK && i < count; i++) {
-        levels[i] = (sim_level){.frequency_hz = NAN, .start_s = NAN};
+        levels[i] = (sim_level){.frequency_hz = NAN, .start_s = NAN, .hosting_w = NAN};
         size_t outer = yoke_json_enter_item(reader, i);
         status = read_level(reader, json_array_get(value, (size_t)i), &levels[i]);
         if (status == YOKE_OK && i > 0 && !(levels[i].frequency_hz > levels[i - 1].frequency_hz))
@@ -215,7 +216,7 @@ static yoke_status complete_levels(yoke_json_reader *reader, sim_profile *device
         if (status != YOKE_OK) return status;
         device->levels = memory;
         device->num_levels = 1;
-        device->levels[0] = (sim_level){.frequency_hz = NAN, .start_s = NAN};
+        device->levels[0] = (sim_level){.frequency_hz = NAN, .start_s = NAN, .hosting_w = NAN};
     }
     int64_t powered = 0;
     for (int64_t i = 0; i < device->num_levels; i++) {
@@ -228,6 +229,9 @@ static yoke_status complete_levels(yoke_json_reader *reader, sim_profile *device
             level->copy_w = device->own.copy_w;
         }
         powered += level->powered || device->own.powered;
+        if (!isnan(level->hosting_w) && device->device_class != YOKE_DEVICE_CPU)
+            return FAIL_AT(reader, "hosting_w",
+                           "the host overhead depends on the frequency of a CPU; expected it in a device of class \"cpu\"");
         if (level->speed.num_points == 0)
             return FAIL_AT(reader, "seconds_per_unit", "this key is missing%s",
                            isnan(level->frequency_hz) ? "" : ", and not all levels of \"clock\" have it");
@@ -315,8 +319,8 @@ static yoke_status read_devices(yoke_json_reader *reader, const json_t *value, v
 static yoke_status check_powers(yoke_json_reader *reader, sim_machine *machine)
 {
     const char *host = machine->host_described ? "host" : "hosting";
-    machine->host.powered |= machine->host_overhead_w > 0;
-    machine->host.busy_w = machine->host.idle_w + machine->host_overhead_w;
+    machine->host.busy_w = machine->host.idle_w + sim_most_overhead_w(machine);
+    machine->host.powered |= machine->host.busy_w > machine->host.idle_w;
     machine->powered = machine->host.powered || machine->dram.powered;
     for (int64_t i = 0; i < machine->count; i++) {
         sim_profile *device = &machine->devices[i];

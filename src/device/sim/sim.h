@@ -43,6 +43,7 @@ typedef struct sim_level {
     double start_s; /* of every launch that has units */
     int powered;
     double idle_w, busy_w, copy_w;
+    double hosting_w; /* of a CPU: the host overhead while it is at this level; NaN: the machine's */
 } sim_level;
 
 typedef struct sim_profile { /* of a device, as the file describes it, and what it does */
@@ -77,12 +78,12 @@ typedef struct sim_machine {
     char name[64], description[256];
     sim_profile *devices;
     int64_t count;
-    sim_domain host, dram; /* the host is busy where it does nothing but host GPUs that work */
-    double host_overhead_w, contention;
-    int host_described; /* nonzero: the file has the key "host" */
-    int powered;        /* nonzero: there is a domain with a power */
-    double host_s;      /* the host's virtual clock, which all devices share */
-    sim_watch *watches; /* their owners' */
+    sim_domain host, dram;              /* the host is busy where it does nothing but host GPUs that work */
+    double host_overhead_w, contention; /* the former at levels that do not say otherwise */
+    int host_described;                 /* nonzero: the file has the key "host" */
+    int powered;                        /* nonzero: there is a domain with a power */
+    double host_s;                      /* the host's virtual clock, which all devices share */
+    sim_watch *watches;                 /* their owners' */
     struct sim_line *lines;
 } sim_machine;
 
@@ -169,6 +170,8 @@ double sim_meter_update_s(const sim_domain *domain, double now_s);
 /* The idle device's least power, and the device's greatest, at any level. */
 double sim_least_w(const sim_profile *device);
 double sim_most_w(const sim_profile *device);
+/* The greatest host overhead, at any level of the CPUs. */
+double sim_most_overhead_w(const sim_machine *machine);
 
 /* -------------------------------------------------------------------------------------------------- time.c */
 

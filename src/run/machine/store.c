@@ -1,6 +1,7 @@
 #include "model/store.h"
 
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,6 +58,7 @@ static void fingerprint_simulated(const sim_machine *simulated, char machine[MAC
             const sim_level *level = &device->levels[l];
             const double of_level[] = {level->frequency_hz, level->start_s, level->idle_w, level->busy_w, level->copy_w};
             for (size_t k = 0; k < sizeof of_level / sizeof of_level[0]; k++) hash = hash_number(hash, of_level[k]);
+            if (!isnan(level->hosting_w)) hash = hash_number(hash, level->hosting_w);
             for (int64_t k = 0; k < level->speed.num_points; k++)
                 hash = hash_number(hash_number(hash, level->speed.units[k]), level->speed.seconds_per_unit[k]);
         }
