@@ -43,7 +43,7 @@ static int options(void *own, app_option *table)
                             .list = &g->limits};
     table[2] = (app_option){.name = "kernel",
                             .value = "V",
-                            .help = "of GPUs: 1: all moves for each panel of B; 2: C stays; 3 (by default): and copies overlap",
+                            .help = "of GPUs: 1: C moves for each panel of B; 2: C stays; 3 (by default): and copies overlap",
                             .number = &g->version,
                             .minimum = 1,
                             .maximum = 3};

@@ -15,6 +15,8 @@ static const struct {
     {"calibrate", "calibrations of random simulated machines: how often intervals hold, what plans lose"},
     {"ceilings", "what the cores can do at most: STREAM's triad and DGEMM"},
     {"cg", "solves of a cube by conjugate gradients: meshes, preconditioners, threads"},
+    {"contention", "products on cores and an accelerator, alone and beside each other: Clarke's sect. 1.5"},
+    {"dense-versions", "products of a GPU by size, for three versions of its kernel: Clarke's fig. 1.4"},
     {"energy", "time, energy and power: the measurements of Lang and Ruenger 2014, with their fits"},
     {"meter", "what metering itself costs: beginning and ending a region, and sampling"},
     {"numa", "vectors on the right, the wrong and interleaved NUMA nodes: Lang's dissertation, sect. 4.3"},
@@ -30,7 +32,7 @@ static void list_benchmarks(char list[LIST_LENGTH])
 {
     int length = snprintf(list, LIST_LENGTH, "benchmarks:");
     for (int i = 0; i < NUM_BENCHMARKS; i++)
-        length += snprintf(list + length, (size_t)(LIST_LENGTH - length), "\n  %-10s %s", benchmarks[i].name, benchmarks[i].summary);
+        length += snprintf(list + length, (size_t)(LIST_LENGTH - length), "\n  %-14s %s", benchmarks[i].name, benchmarks[i].summary);
 }
 
 static yoke_status unknown(yoke_context *context, const char *name)

@@ -162,13 +162,15 @@ static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 /* Rows of A and C, how many sets of them, and of a panel of B, for a range of so many rows. */
 static yoke_status divide(const dense_gemm_state *g, const dense_gemm_device *d, int64_t wanted, int64_t *rows, int *sets, int64_t *depth)
 {
-    enum { DEPTH = 512 }; /* of panels: a product is much longer than its start */
+    const int64_t most = g->options->depth ? g->options->depth : DENSE_GEMM_DEPTH;
     const int64_t of_row = row_bytes(g->a) + row_bytes(g->c), of_b = row_bytes(g->b), buffers = d->copies ? 2 : 1;
     *rows = wanted;
     *sets = 1;
     *depth = g->b->rows;
-    if (d->budget >= dense_matrix_bytes(g->b) && (d->budget - dense_matrix_bytes(g->b)) / of_row >= wanted) return YOKE_OK;
-    *depth = smaller(smaller(DEPTH, g->b->rows), d->budget / 4 / (buffers * of_b));
+    if (g->options->version != DENSE_MOVE_ALL && d->budget >= dense_matrix_bytes(g->b) &&
+        (d->budget - dense_matrix_bytes(g->b)) / of_row >= wanted)
+        return YOKE_OK;
+    *depth = smaller(smaller(most, g->b->rows), d->budget / 4 / (buffers * of_b));
     if (*depth < 1) *depth = 1;
     const int64_t fit = (d->budget - buffers * *depth * of_b) / of_row;
     *rows = smaller(wanted, fit);
@@ -269,11 +271,10 @@ static yoke_status end_rows(const dense_gemm_state *g, const dense_gemm_device *
     return status ? status : yoke_queue_record(d->returns, d->returned[x]);
 }
 
-/* All moves for a panel: A and C there before, C back afterwards, from where it goes there again. */
+/* C comes before a panel and goes after it, to where it comes from again. */
 static yoke_status begin_move(const dense_gemm_state *g, const dense_gemm_device *d, int64_t first, const panel *p)
 {
-    yoke_status status = send_a(g, d, d->queue, first, p->rows, 0);
-    return status || !p->begin ? status : send_c(g, d, first, p->rows);
+    return p->begin ? send_c(g, d, first, p->rows) : YOKE_OK;
 }
 
 static yoke_status end_move(const dense_gemm_state *g, const dense_gemm_device *d, int64_t first, const panel *p)
@@ -287,7 +288,7 @@ static yoke_status work_on_rows(const dense_gemm_state *g, dense_gemm_device *d,
 {
     const int64_t k = g->a->columns, panels = (k + d->depth - 1) / d->depth;
     const int all_moves = g->options->version == DENSE_MOVE_ALL;
-    yoke_status status = all_moves ? YOKE_OK : begin_rows(g, d, first, rows, x);
+    yoke_status status = begin_rows(g, d, first, rows, x);
     for (int64_t i = 0; i < panels && !status; i++) {
         const int y = d->copies && !d->sent ? (int)(i % 2) : 0;
         const int64_t begin = i * d->depth;

@@ -8,12 +8,12 @@
 #include "matrix/matrix.h"
 #include "share/share.h"
 
-enum { DENSE_GEMM_BLOCK = 64, DENSE_MAX_BLOCK = 65536 };
+enum { DENSE_GEMM_BLOCK = 64, DENSE_MAX_BLOCK = 65536, DENSE_GEMM_DEPTH = 512 };
 
-/* The versions of the kernel for accelerators (Clarke, sect. 1.5), of which the last two differ where B does not stay on the device. */
+/* The versions of the kernel for accelerators (Clarke, sect. 1.6), of which the last two differ where B does not stay on the device. */
 enum {
-    DENSE_MOVE_ALL = 1,  /* A and C move for each panel of B, too */
-    DENSE_KEEP_C = 2,    /* they stay for all panels */
+    DENSE_MOVE_ALL = 1,  /* C comes and goes for each panel of B, and B is never in core */
+    DENSE_KEEP_C = 2,    /* C stays for all panels */
     DENSE_OVERLAPPED = 3 /* and a panel is copied while the one before is multiplied */
 };
 
@@ -27,6 +27,8 @@ typedef struct dense_gemm_options {
     int64_t block; /* rows of C that a device gets at a time, 1 .. DENSE_MAX_BLOCK */
     int version;   /* 0: DENSE_OVERLAPPED */
     int add;       /* nonzero: C = C + A B, one of many products of parts of matrices: models count products of one block */
+    /* Rows of a panel of B on an accelerator, at most; 0: DENSE_GEMM_DEPTH, with which a product is much longer than its start. */
+    int64_t depth;
     int num_limits;
     const dense_memory_limit *limits;
     dense_progress progress; /* units: blocks */
