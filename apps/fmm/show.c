@@ -13,7 +13,7 @@ static void show_times(app_terminal *terminal, const fmm_result *r)
         app_print(terminal, "sums %.3g s (%.3g pairs/s)", f->near_s, f->pairs / f->near_s);
     } else {
         app_print(terminal, "tree %.3g s, ", f->tree_s);
-        if (!isnan(f->requested_error)) app_print(terminal, "choice %.3g s, ", f->tune_s);
+        if (!isnan(f->tune_s)) app_print(terminal, "choice %.3g s, ", f->tune_s);
         app_print(terminal, "far field %.3g s (%.3g pairs of cells), near field %.3g s (%.3g pairs, %.3g pairs/s)", f->far_s, f->far_pairs,
                   f->near_s, f->pairs, f->pairs / f->near_s);
     }
@@ -68,6 +68,10 @@ static yoke_status show_choice(app_terminal *terminal, yoke_context *context, co
     if (choice->adaptive >= 0)
         app_print(terminal, "adaptive tree chosen, leaves of at most %lld particles, in %.3g s (%.1f %% of all)\n",
                   (long long)choice->capacity[choice->adaptive], tuned->analysis_s, 100 * tuned->analysis_s / r->total_s);
+    if (f->parts && !fmm_chosen(choice)->devices) {
+        app_print(terminal, "this tree is the best for the cores alone: none of the devices does the far field\n");
+        return line->plot ? fmm_explain_plot(context, line->plot, tuned) : YOKE_OK;
+    }
     app_print(terminal, "tree and both fields: predicted %.3g s, measured %.3g s", choice->predicted.time_s, measured_s);
     if (choice->predicted.time_s > 0) app_print(terminal, " (%+.1f %%)", 100 * (measured_s / choice->predicted.time_s - 1));
     if (!isnan(choice->predicted.energy_j)) app_print(terminal, "; predicted energy %.4g J", choice->predicted.energy_j);

@@ -183,6 +183,34 @@ static void powers_in_the_store_serve_the_first_choice_of_another_run(void **sta
     (void)remove(path);
 }
 
+/* The store has powers; what all else draws at rest is measured anew, for 0.3 s, and told with the costs. */
+static void what_is_measured_at_rest_is_no_part_of_the_choice(void **state)
+{
+    (void)state;
+    char path[64];
+    known costs = usual;
+    fmm_machine machine;
+    fmm_tuned tuned;
+    fmm_tuner *tuner = NULL;
+    (void)snprintf(path, sizeof path, "tune-rest-%ld.json", (long)getpid());
+    const fmm_tune_options options = {
+        .store = path, .gradient = 1, .depth = -1, .objective = YOKE_OBJECTIVE_ENERGY, .declared = "idle=30,busy=50"};
+    yoke_run *run = open_run(path);
+    measure(run, &costs, &machine);
+    assert_int_equal(yoke_run_save(run, NULL), YOKE_OK);
+    yoke_run_destroy(run);
+    fmm_particles *p = cloud_create(context, UNIFORM, 5000);
+    for (int r = 0; r < 2; r++) { /* the second one finds powers in the store */
+        assert_int_equal(fmm_tuner_create(context, &options, &tuner), YOKE_OK);
+        fmm_tuner_set_particles(tuner, p);
+        assert_int_equal(fmm_tuner_choose(tuner, 8, &tuned), YOKE_OK);
+        assert_true(tuned.choice.predicted.energy_j > 0 && tuned.machine_s >= 0.25);
+        fmm_tuner_destroy(tuner);
+    }
+    fmm_particles_destroy(p);
+    (void)remove(path);
+}
+
 /* An adaptive tree by plain arithmetic from the lists that it has; `near` costs the same for each pair. */
 static double adaptive_by_hand(const known *k, fmm_tree *tree, int64_t capacity, int p)
 {
@@ -357,6 +385,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(the_depth_of_least_time_is_that_of_a_search_over_all),
     cmocka_unit_test(counted_operations_choose_a_depth_of_their_own),
     cmocka_unit_test(powers_in_the_store_serve_the_first_choice_of_another_run),
+    cmocka_unit_test(what_is_measured_at_rest_is_no_part_of_the_choice),
     cmocka_unit_test(adaptive_trees_are_taken_where_they_are_faster),
     cmocka_unit_test(cells_between_two_depths_are_taken_where_they_are_faster),
     cmocka_unit_test(the_tree_of_an_analysis_serves_a_run),

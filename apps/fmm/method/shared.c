@@ -223,8 +223,10 @@ static yoke_status make_rounds(fmm_shared *s)
 static yoke_status plan(fmm_shared *s)
 {
     const yoke_assignment *assignment = NULL;
+    const double begin_s = yoke_clock_s();
     yoke_status status = make_rounds(s);
     if (!status) status = yoke_run_plan(s->run, s->rounds.rounds, s->rounds.count, &assignment);
+    s->told.plan_s += yoke_clock_s() - begin_s;
     for (int i = 0; i < s->count && !status; i++) {
         fmm_shared_device *d = &s->device[i];
         d->first = s->first + assignment->first[0][i];
@@ -353,7 +355,7 @@ yoke_status fmm_shared_run(fmm_shared *s, const double *charge, fmm_field *field
     if (!status) status = fmm_method_finish(m, charge, field);
     if (status || !seconds) return status;
     *seconds = s->far_s;
-    seconds->near = yoke_clock_s() - begin_s - seconds->upward - seconds->between - seconds->downward;
+    seconds->near = yoke_clock_s() - begin_s - s->told.plan_s - seconds->upward - seconds->between - seconds->downward;
     return YOKE_OK;
 }
 

@@ -84,7 +84,8 @@ yoke_status fmm_shared_create(fmm_method *method, yoke_run *run, const fmm_share
 void fmm_shared_destroy(fmm_shared *shared);
 
 /*
- * As fmm_method_run.  Leaves of a device that fails are done by the others.  seconds->near: until the last device ends, without upward, between and downward.
+ * As fmm_method_run.  Leaves of a device that fails are done by the others.  seconds->near: until the last device ends, without plans (fmm_shared_tell),
+ * upward, between and downward.
  * Errors: those of fmm_method_run, yoke_run_plan, yoke_run_begin and yoke_run_end; UNAVAILABLE (all devices failed: why).
  */
 yoke_status fmm_shared_run(fmm_shared *shared, const double *charge, fmm_field *field, fmm_method_seconds *seconds);
@@ -105,6 +106,7 @@ const fmm_shared_rounds *fmm_shared_planned(const fmm_shared *shared, int *taken
 typedef struct fmm_shared_told {
     yoke_cost predicted, measured; /* NaN: not known, as where a device failed */
     double far_s;                  /* of the far field on the host; NaN: there was none, or it is not known */
+    double plan_s;                 /* plans on this machine's clock, with the rest in which powers are measured for them */
     int simulated;                 /* the host is a simulated one */
 } fmm_shared_told;
 void fmm_shared_tell(const fmm_shared *shared, fmm_shared_told *told);

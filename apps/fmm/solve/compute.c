@@ -99,6 +99,7 @@ static yoke_status run(fmm_solver *s, const fmm_particles *particles, int order,
                                                               particles->charge, field, &seconds)
                                       : fmm_method_run(s->method, particles->charge, field, &seconds.here);
     if (status) return status;
+    if (s->options.devices && !raised) found->tune_s = (isnan(found->tune_s) ? 0 : found->tune_s) + found->devices.plan_s;
     const fmm_method_pairs pairs = fmm_method_count(s->method);
     const fmm_seconds taken = fmm_solver_seconds(&seconds.here);
     found->order = order;

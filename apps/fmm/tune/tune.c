@@ -60,6 +60,19 @@ static yoke_status get_powers(fmm_tuner *t)
     return status || !t->options->store ? status : yoke_run_save(t->run, NULL);
 }
 
+/* The first plan by powers measures what this machine draws at rest, which is no part of a choice. */
+static yoke_status rest(fmm_tuner *t)
+{
+    char name[FMM_WORK_BYTES];
+    const int64_t units = 1;
+    const yoke_phase phase = {.work = name, .calls = 1, .units = units};
+    const yoke_round round = {.num_cuts = 1, .num_phases = 1, .cut_units = &units, .phases = &phase};
+    const yoke_assignment *assignment;
+    if (objective_here(t) == YOKE_OBJECTIVE_TIME) return YOKE_OK;
+    fmm_work_name(FMM_LIST, 0, t->options->gradient, name);
+    return yoke_run_plan(t->run, &round, 1, &assignment);
+}
+
 /* Costs from the store; what is not there is measured, and the run opened again, which reads it. */
 static yoke_status get_costs(fmm_tuner *t)
 {
@@ -75,6 +88,7 @@ static yoke_status get_costs(fmm_tuner *t)
         if (!status && t->options->store) status = fmm_machine_get(t->run, 0, t->options->gradient, &t->machine);
     }
     if (!status) status = get_powers(t);
+    if (!status) status = rest(t);
     t->machine_s = yoke_clock_s() - begin_s;
     return status;
 }

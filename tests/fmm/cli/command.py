@@ -404,6 +404,16 @@ def test_the_tree_is_chosen_by_costs_that_are_measured_once():
     given = run(*words, "--depth", 1, "--explain", "--plot", "depths.svg")
     assert re.search(r"^depth +1\* +4 ", given.stdout, re.MULTILINE)
     assert pathlib.Path("depths.dat").exists() and pathlib.Path("depths.gp").exists()
+    without_host = subprocess.run([PROGRAM, "fmm", *map(str, words), "--devices", "opencl:0.0"], capture_output=True, text=True, timeout=500, check=False)
+    if without_host.returncode != 3:  # else there is no OpenCL
+        assert without_host.returncode == 0, without_host.stderr
+        assert "best for the cores alone" in without_host.stdout and "tree and both fields: predicted" not in without_host.stdout, without_host.stdout
+
+
+def test_what_is_measured_at_rest_is_no_part_of_the_near_field():
+    words = ("--generate", "grid", "--particles", 1000, "--depth", 2, "--order", 3, "--devices", "openmp", "--objective", "energy", "--declare", "idle=30,busy=60")
+    got = record(*words, "--store", "none", method=())  # the rest takes 0.3 s, after which all is planned
+    assert got["seconds"]["tune"] is not None and got["seconds"]["tune"] >= 0.25, got["seconds"]
 
 
 def test_hwloc_opens_no_plugins():
