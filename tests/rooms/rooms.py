@@ -40,7 +40,7 @@ SUB_ROOMS = {
     "apps/fmm": chain("particles", "tree", "expansion", "near", "method", "tune", "solve", "library", "output", ""),
     "tool": {"": set(), "info": {""}, "energy": {""}, "gather": {""}, "profile": {""}, "calibrate": {"", "profile"}, "plan": {""}, "bench": {""},
              "reproduce": set()},
-    "bench": {"balance": set(), "calibrate": set(), "ceilings": set(), "energy": set(), "meter": set(), "numa": set(), "plan": {"balance"}, "profile": set(),
+    "bench": {"balance": set(), "calibrate": set(), "ceilings": set(), "clarke": set(), "energy": set(), "meter": set(), "numa": set(), "plan": {"balance"}, "profile": set(),
               "reduction": set(), "dense": set(), "fem": set()},
 }
 

@@ -15,6 +15,7 @@ static const struct {
     {"calibrate", "calibrations of random simulated machines: how often intervals hold, what plans lose"},
     {"ceilings", "what the cores can do at most: STREAM's triad and DGEMM"},
     {"cg", "solves of a cube by conjugate gradients: meshes, preconditioners, threads"},
+    {"clarke", "products of matrices on 90 simulated nodes: functional and constant models, Clarke and others, sect. 1.9"},
     {"contention", "products on cores and an accelerator, alone and beside each other: Clarke's sect. 1.5"},
     {"dense-versions", "products of a GPU by size, for three versions of its kernel: Clarke's fig. 1.4"},
     {"energy", "time, energy and power: the measurements of Lang and Ruenger 2014, with their fits"},

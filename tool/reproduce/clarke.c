@@ -159,6 +159,8 @@ yoke_status reproduce_clarke(reproduce_report *report)
     add_table_13(report);
     yoke_status status = clarke_partitions(report);
     if (status == YOKE_OK) status = clarke_columns(report);
-    if (status == YOKE_OK) status = clarke_cluster(report);
-    return status;
+    if (status != YOKE_OK) return status;
+    reproduce_section(report, "Clarke and others, Figure 1.10",
+                      "The chapter prints no numbers of it: yoke bench clarke repeats the experiment on simulated nodes.");
+    return YOKE_OK;
 }

@@ -12,7 +12,4 @@ yoke_status clarke_partitions(reproduce_report *report);
 /* Column-based arrangements. */
 yoke_status clarke_columns(reproduce_report *report);
 
-/* The experiment of Table 1.3 and Figure 1.10 on simulated nodes: four strategies by size of the matrix. */
-yoke_status clarke_cluster(reproduce_report *report);
-
 #endif

@@ -1,0 +1,25 @@
+/*
+ * output.h - what `yoke bench clarke` prints, draws and records.
+ */
+#ifndef CLARKE_OUTPUT_H
+#define CLARKE_OUTPUT_H
+
+#include <jansson.h>
+
+#include "clarke/study.h"
+#include "common/terminal.h"
+
+void clarke_print_runs_head(app_terminal *terminal);
+/* A line of a size: run [CLARKE_STRATEGIES], by strategy. */
+void clarke_print_runs(app_terminal *terminal, const clarke_run *runs);
+void clarke_print_steps(app_terminal *terminal, const clarke_study *study);
+
+/* clarke.csv, clarke-models.csv, clarke-speeds.csv and clarke-rectangles.csv, clarke.gp and, where gnuplot is installed, clarke.svg. */
+yoke_status clarke_write(yoke_context *context, const char *directory, const clarke_study *study, bool *drawn);
+
+/* Members of the record; NULL: out of memory. */
+json_t *clarke_runs_value(const clarke_study *study);
+json_t *clarke_steps_value(const clarke_study *study);
+json_t *clarke_speeds_value(const clarke_study *study);
+
+#endif

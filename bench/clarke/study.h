@@ -1,0 +1,61 @@
+/*
+ * study.h - the experiments of Clarke and others, sect. 1.8 and 1.9, on a simulated cluster.
+ */
+#ifndef CLARKE_STUDY_H
+#define CLARKE_STUDY_H
+
+#include "clarke/product.h"
+
+enum {
+    CLARKE_STRATEGIES = YOKE_NESTED_HOMOGENEOUS + 1,
+    CLARKE_MAX_SIZES = 16,
+    CLARKE_MAX_STEPS = 24,
+    CLARKE_CURVES = 5,
+    CLARKE_POINTS = 18
+};
+
+/* A strategy on matrices of blocks x blocks (table and Figure 1.10). */
+typedef struct clarke_run {
+    int64_t blocks;
+    yoke_nested_strategy strategy;
+    double imbalance; /* of the nodes' seconds of a step: (longest - shortest) / shortest */
+    int64_t rounds, timings;
+    bool converged;
+    double measuring_s;     /* for the partition */
+    clarke_traffic traffic; /* by the network model */
+    double operations_per_s;
+    int64_t edge, wrong; /* numbers of a block of the product that was carried out, 0: none; what its check found */
+    yoke_rectangle nodes[CLARKE_MAX_NODES];
+} clarke_run;
+
+/* One step of a partial functional model: four devices share units (Figure 1.6). */
+typedef struct clarke_model_step {
+    int64_t units[4];
+    double seconds[4], imbalance;
+} clarke_model_step;
+
+/* Speed of a node by the blocks of its square of C, its devices balanced each time (Figure 1.9). */
+typedef struct clarke_curve {
+    char name[48];
+    double blocks[CLARKE_POINTS], operations_per_s[CLARKE_POINTS];
+} clarke_curve;
+
+typedef struct clarke_study {
+    clarke_cluster cluster;
+    int num_runs, num_steps;
+    clarke_run runs[CLARKE_MAX_SIZES * CLARKE_STRATEGIES];
+    clarke_model_step steps[CLARKE_MAX_STEPS];
+    clarke_curve curves[CLARKE_CURVES];
+} clarke_study;
+
+/* fpm, cpm-multi, cpm, even: as yoke dense gemm --partition calls them. */
+const char *clarke_strategy_name(yoke_nested_strategy strategy);
+
+/* Partitions matrices of blocks x blocks, and carries the product out on blocks of edge x edge numbers; edge 0: not.  Errors: those of yoke_plan_nested, MEMORY. */
+yoke_status clarke_try(yoke_context *context, clarke_cluster *cluster, yoke_nested_strategy strategy, int64_t blocks, int64_t edge,
+                       clarke_run *run);
+/* Four nodes of one device each. */
+yoke_status clarke_partial_models(yoke_context *context, clarke_study *study);
+yoke_status clarke_speed_functions(yoke_context *context, clarke_study *study);
+
+#endif
