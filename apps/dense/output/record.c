@@ -48,13 +48,24 @@ static const char *decision_text(yoke_run_decision decision)
     return texts[decision];
 }
 
+static json_t *round_parts_of(const dense_shared *shared, const dense_round *round)
+{
+    json_t *list = json_array();
+    for (int i = 0; i < shared->num_parts; i++)
+        list = app_json_append(list,
+                               json_pack("{s:o, s:I, s:o}", "device", app_json_text(shared->part[i].device), "units",
+                                         (json_int_t)round->part[i].units, "frequency_hz", app_json_number(round->part[i].frequency_hz)));
+    return list;
+}
+
 static json_t *rounds_of(const dense_shared *shared)
 {
     json_t *list = json_array();
     for (int i = 0; i < shared->num_rounds && i < DENSE_MAX_ROUNDS; i++) {
         const dense_round *round = &shared->round[i];
-        list = app_json_append(list, json_pack("{s:I, s:s, s:o, s:o, s:o}", "units", (json_int_t)round->units, "chosen_by",
-                                               decision_text(round->decision), "imbalance", app_json_number(round->imbalance), "predicted",
+        list = app_json_append(list, json_pack("{s:I, s:o, s:s, s:o, s:o, s:o}", "units", (json_int_t)round->units, "parts",
+                                               round_parts_of(shared, round), "chosen_by", decision_text(round->decision), "imbalance",
+                                               app_json_number(round->imbalance), "predicted",
                                                cost(round->predicted.time_s, round->predicted.energy_j), "measured",
                                                cost(round->measured.time_s, round->measured.energy_j)));
     }

@@ -269,6 +269,7 @@ static void add_round(sharing *s, const double *seconds, const yoke_cost *measur
     dense_round round = {.decision = a->decision, .predicted = a->predicted, .measured = *measured};
     double longest = 0, shortest = INFINITY;
     for (int i = 0; i < s->count; i++) {
+        round.part[i] = (dense_round_part){s->device[i].last - s->device[i].first, a->frequency_hz[i]};
         if (s->device[i].last <= s->device[i].first) continue;
         round.units += s->device[i].last - s->device[i].first;
         longest = fmax(longest, seconds[i]);

@@ -65,11 +65,18 @@ typedef struct dense_part {
     const char *why; /* it failed, or may do nothing; "" */
 } dense_part;
 
+/* What a device had in a round. */
+typedef struct dense_round_part {
+    int64_t units;
+    double frequency_hz; /* NaN: left as it was */
+} dense_round_part;
+
 typedef struct dense_round {
     int64_t units;
     yoke_run_decision decision;
     double imbalance;              /* of the devices with units: (longest - shortest) / shortest; 0: one device */
     yoke_cost predicted, measured; /* NaN: not known */
+    dense_round_part part[DENSE_MAX_DEVICES];
 } dense_round;
 
 /* The sums over the rounds.  NaN: of some round it is not known. */

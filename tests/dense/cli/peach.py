@@ -61,6 +61,9 @@ def test_least_energy_is_not_least_time_as_published():
     assert abs(1 - fast["time_s"] / thrifty["time_s"] - (1 - 1169 / 1336)) < 5e-3
     # What yoke dense chooses by itself differs too, and is not worse than the best of the steps of 2 % once it knows all frequencies
     chosen = got["chosen"]
+    assert (round(chosen["energy"]["f_C"], 9), round(chosen["energy"]["f_G"], 9)) == (1.2, 705)
+    assert math.isclose(chosen["energy"]["alpha"], 1052.2 / (1052.2 + 139.3), abs_tol=0.01)  # eq. 13 there: R_G / (R_C + R_G)
+    assert math.isclose(chosen["time"]["alpha"], 1052.2 / (1052.2 + 294.7), abs_tol=0.01)
     assert chosen["energy"]["energy_j"] < 0.8 * chosen["time"]["energy_j"] and chosen["time"]["time_s"] < 0.9 * chosen["energy"]["time_s"]
     assert chosen["energy"]["efficiency"] > 0.995 * thrifty["measured"][1] and chosen["time"]["rate"] > 0.995 * fast["measured"][0]
 
