@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/interrupt.h"
+#include "gemm/block.h"
 #include "gemm/freivalds.h"
 #include "gemm/gemm.h"
 #include "gemm_ranks.h"
@@ -196,6 +197,30 @@ static yoke_status compute(dense_work *w)
     return status;
 }
 
+/* The widest block that any rank chooses; of products that take less than about a second, the default.  Collective. */
+static yoke_status choose_block(dense_work *w, int64_t *block)
+{
+    enum { SIDES = 32 }; /* blocks along C, at least: what is shared is told to about 3 % by rows and columns of them */
+    gemm *g = w->own;
+    double speed[DENSE_BLOCK_WIDTHS], mine = 0;
+    const double flops = 2.0 * (double)g->rows * (double)g->columns * (double)g->depth;
+    if (flops < 1e11) return YOKE_OK;
+    for (int i = 0; i < DENSE_BLOCK_WIDTHS; i++) speed[i] = NAN;
+    yoke_status status = g->why_no_blas ? YOKE_OK : dense_block_measure(w->context, w->run, &g->blas, g->precision, speed);
+    status = app_ranks_agree(w->ranks, status);
+    if (status) return status;
+    const int64_t least = g->rows < g->columns ? g->rows : g->columns;
+    mine = (double)dense_block_choose(speed, least / SIDES);
+    double *all = NULL;
+    status = app_ranks_agree(w->ranks, yoke_allocate(w->context, app_ranks_count(w->ranks), sizeof *all, &all));
+    if (status) return status;
+    app_ranks_gather(w->ranks, &mine, sizeof mine, all);
+    for (int i = 0; i < app_ranks_count(w->ranks); i++) mine = fmax(mine, all[i]);
+    yoke_release(w->context, all);
+    *block = (int64_t)mine;
+    return YOKE_OK;
+}
+
 static yoke_status on_ranks(dense_work *w, int argc, char **argv)
 {
     gemm *g = w->own;
@@ -205,6 +230,7 @@ static yoke_status on_ranks(dense_work *w, int argc, char **argv)
     if (!status) status = choose(w, &c);
     if (!status) status = app_option_choice(w->context, "partition", g->partition, partitions, &partition);
     status = app_ranks_agree(w->ranks, status);
+    if (!status && !w->block) status = choose_block(w, &c.options.block);
     if (status) return status;
     const dense_gemm_ranks asked = {.rows = g->rows,
                                     .columns = g->columns,
@@ -338,7 +364,7 @@ const dense_operation dense_operation_gemm = {
              .seed = "of the random numbers in A; those in B take S + 1; by default 1",
              .output_value = "C.npy",
              .output = "write the product; C.raw: its numbers only",
-             .block = "rows of a block, which devices get as a whole; by default 64",
+             .block = "rows of a block, which devices get as a whole; by default 64, on several ranks by a benchmark",
              .check = "check the product with a random vector (Freivalds)",
              .ceiling = "also call the cores' BLAS once for all of it, and compare",
              .most_n = DENSE_MAX_SIDE,
