@@ -151,12 +151,13 @@ static json_t *parts_of(const result *r)
     json_t *list = json_array();
     for (int i = 0; i < r->num_devices; i++) {
         const dense_rank_device *d = &r->devices[i];
-        list = app_json_append(list, json_pack("{s:i, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:b, s:o}", "rank", d->rank, "device",
+        list = app_json_append(list, json_pack("{s:i, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:o}", "rank", d->rank, "device",
                                                app_json_text(d->name), "by", d->by[0] ? app_json_text(d->by) : json_null(), "accelerator",
                                                d->accelerator, "rectangle", rectangle_of(r->product, d->rank), "units",
                                                app_json_number(d->blocks), "share", app_json_number(share(r, d)), "seconds",
-                                               app_json_number(d->blocks > 0 ? d->seconds : NAN), "failed", d->failed, "why",
-                                               app_json_text(d->why)));
+                                               app_json_number(d->blocks > 0 ? d->seconds : NAN), "energy_j", app_json_number(d->energy_j),
+                                               "energy_kind", isnan(d->energy_j) ? json_null() : json_string(dense_energy_kind(d->powers)),
+                                               "failed", d->failed, "why", app_json_text(d->why)));
     }
     return list;
 }

@@ -118,6 +118,13 @@ static yoke_status run(const dense_operation *operation, dense_work *w, int argc
     return status || !operation->judge ? status : operation->judge(w);
 }
 
+static bool asks_for_help(int argc, char **argv)
+{
+    bool asks = false;
+    for (int i = 1; i < argc; i++) asks |= !strcmp(argv[i], "--help") || !strcmp(argv[i], "--version");
+    return asks;
+}
+
 yoke_status dense_operation_run(const dense_operation *operation, yoke_context *context, app_terminal *terminal, int argc, char **argv)
 {
     dense_work w = {.context = context, .terminal = terminal, .begin_s = yoke_clock_s()};
@@ -127,8 +134,9 @@ yoke_status dense_operation_run(const dense_operation *operation, yoke_context *
     if (status) return status;
     w.own = own;
     status = app_ranks_start(context, &w.ranks);
-    if (app_ranks_number(w.ranks) > 0) terminal->quiet = true; /* rank 0 tells the results */
-    if (!status) status = app_ranks_agree(w.ranks, parse(operation, &w, argc, argv, &answered));
+    if (app_ranks_number(w.ranks) > 0) terminal->quiet = true;                          /* rank 0 tells the results */
+    if (!status && app_ranks_number(w.ranks) > 0) answered = asks_for_help(argc, argv); /* which rank 0 gives */
+    if (!status) status = app_ranks_agree(w.ranks, answered ? YOKE_OK : parse(operation, &w, argc, argv, &answered));
     if (!status && !answered) {
         if (w.output && !strcmp(w.output, "-")) terminal->aside = true; /* only the result is written there then */
         status = app_ranks_agree(w.ranks, check(operation, &w));

@@ -6,24 +6,17 @@
 
 #include <mpi.h>
 
+#include "common/ranks.h"
+
 /* The process has one MPI, so this is one variable of the process; MPI functions are called by the thread that called MPI_Init. */
 static enum { NOT_STARTED, ALONE, LIBRARY, ENDED } state;
 
 /* -------------------------------------------------------------------------------------------------- the library */
 
-/* What the launchers of Open MPI, of MPICH and its relatives, and of batch systems set for each process that they start. */
-static int has_launcher(void)
-{
-    static const char *const variables[] = {"OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK", "PMI_SIZE", "MPI_LOCALNRANKS"};
-    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
-        if (getenv(variables[i])) return 1;
-    return 0;
-}
-
 static int start_library(int *argc, char ***argv)
 {
     /* Without this a program started outside of mpirun starts a daemon of Open MPI that it does not need. */
-    if (!has_launcher()) setenv("OMPI_MCA_ess_singleton_isolated", "1", 0);
+    if (!app_ranks_launched()) setenv("OMPI_MCA_ess_singleton_isolated", "1", 0);
     /* MPI looks at the machine through hwloc, whose plugins would start the drivers of all GPUs; yoke does that itself, where it is needed. */
     setenv("HWLOC_COMPONENTS", "-opencl,-cuda,-nvml,-rsmi,-levelzero,-gl", 0);
     int error = PMPI_Init(argc, argv);
@@ -45,7 +38,7 @@ int fem_mpi_library_runs(void) { return state == LIBRARY; }
 int MPI_Init(int *argc, char ***argv)
 {
     if (state != NOT_STARTED) return PMPI_Init(argc, argv);
-    if (has_launcher()) return start_library(argc, argv);
+    if (app_ranks_launched()) return start_library(argc, argv);
     state = ALONE;
     return MPI_SUCCESS;
 }

@@ -164,11 +164,13 @@ static void products_are_added_once_where_a_device_fails(void **state)
             open_bench(&b, device ? "" : fault, device ? fault : "", NULL);
             make(&b, 75, 12, 21, DENSE_DOUBLE);
             memset(b.c.entries, 0, (size_t)dense_matrix_bytes(&b.c));
+            dense_gemm_state *gemm = NULL;
+            if (dense_gemm_open(b.context, b.run, &b.blas, NULL, &add, &b.a, &b.c, &gemm)) fail_msg("%s", yoke_last_error(b.context));
             for (int time = 0; time < 2; time++) {
-                if (dense_gemm(b.context, b.run, &b.blas, NULL, &add, &b.a, &b.b, &b.c, &shared))
-                    fail_msg("%s", yoke_last_error(b.context));
+                if (dense_gemm_multiply(gemm, &b.a, &b.b, &b.c, &shared)) fail_msg("%s", yoke_last_error(b.context));
                 failed += shared.part[device].failed;
             }
+            dense_gemm_close(gemm);
             for (int64_t i = 0; i < b.c.rows * b.c.columns; i++) ((double *)b.c.entries)[i] /= 2;
             expect_product(&b);
             close_bench(&b);

@@ -63,11 +63,11 @@ static void give_back_buffers(dense_gemm_device *d)
 static yoke_status open_blas(const dense_gemm_state *g, dense_gemm_device *d)
 {
     const double zero = 0;
-    const int64_t size = (int64_t)g->c->precision;
+    const int64_t size = (int64_t)g->precision;
     /* On cores CLBlast reaches half the speed of the kernel (n = 1000, PoCL 3.1, two cores of Zen 5: 11 and 18 GFLOP/s). */
     if (yoke_device_info_get(d->device)->device_class == YOKE_DEVICE_CPU) return YOKE_ERROR_UNAVAILABLE;
     yoke_status status = yoke_program_create(d->device, &(yoke_program_source){.name = YOKE_BLAS}, &d->program);
-    if (!status) status = yoke_program_function(d->program, g->c->precision == DENSE_DOUBLE ? "dgemm" : "sgemm", &d->function);
+    if (!status) status = yoke_program_function(d->program, g->precision == DENSE_DOUBLE ? "dgemm" : "sgemm", &d->function);
     if (status == YOKE_ERROR_ARGUMENT) status = YOKE_ERROR_UNAVAILABLE;
     if (!status) status = yoke_buffer_create(d->device, size, &d->a[0]);
     if (!status) status = yoke_buffer_create(d->device, size, &d->b[0]);
@@ -101,7 +101,7 @@ static yoke_status open_kernel(const dense_gemm_state *g, dense_gemm_device *d)
         .text = &dense_panel_text[0],
         .options = {"-DDENSE_REAL=double -DDENSE_PANEL=multiply_panel_double", "-DDENSE_REAL=float -DDENSE_PANEL=multiply_panel_single"},
         .kernels = {{"multiply_panel_double", multiply_panel_double}, {"multiply_panel_single", multiply_panel_single}}};
-    return dense_program_create(d->device, &program, g->c->precision == DENSE_SINGLE, &d->program, &d->function);
+    return dense_program_create(d->device, &program, g->precision == DENSE_SINGLE, &d->program, &d->function);
 }
 
 /* Free memory, less what drivers need themselves, or what the options allow. */
@@ -186,6 +186,16 @@ static yoke_status divide(const dense_gemm_state *g, const dense_gemm_device *d,
     return yoke_fail(g->context, YOKE_ERROR_DEVICE_MEMORY,
                      "%s: a row of A and C and one of B take %lld bytes, and it may take %lld: give it more, or leave it out",
                      yoke_device_info_get(d->device)->name, (long long)(of_row + buffers * of_b), (long long)d->budget);
+}
+
+void dense_gemm_device_renew(dense_gemm_state *g, int number)
+{
+    dense_gemm_device *d = &g->device[number];
+    int64_t *sides = g->sides[number];
+    d->sent = 0;
+    if (d->device && (sides[0] != g->a->columns || sides[1] != g->c->columns)) give_back_buffers(d);
+    sides[0] = g->a->columns;
+    sides[1] = g->c->columns;
 }
 
 yoke_status dense_gemm_device_prepare(dense_gemm_state *g, int number, int64_t wanted)

@@ -29,10 +29,17 @@ typedef struct dense_gemm_device {
 } dense_gemm_device;
 
 /* A product that is under way. */
-typedef struct dense_gemm_state {
+struct dense_gemm_state {
     yoke_context *context;
     const app_blas *blas; /* NULL: none */
+    const char *why_no_blas;
     const dense_gemm_options *options;
+    dense_precision precision;
+    char work[96];
+    const char *texts[2];
+    dense_kernel kernel;
+    dense_sharing *sharing;
+    int64_t sides[DENSE_MAX_DEVICES][2]; /* columns of A and C for which a device has its memory */
     const dense_matrix *a, *b;
     dense_matrix *c;
     int beside;       /* accelerators may work, too */
@@ -41,11 +48,13 @@ typedef struct dense_gemm_state {
     dense_matrix
         product; /* rows of it are added to C when a device is done with them, so that units of one that fails are not added twice */
     dense_gemm_device device[DENSE_MAX_DEVICES];
-} dense_gemm_state;
+};
 
 /* Takes the vendor's BLAS, or where there is none compiles the kernel.  Errors: those of the device. */
 yoke_status dense_gemm_device_open(dense_gemm_state *g, int number, yoke_device *device, yoke_queue *queue);
 void dense_gemm_device_close(dense_gemm_state *g, int number);
+/* A product of other matrices begins: what a device has of B is old, and its memory may have other sides. */
+void dense_gemm_device_renew(dense_gemm_state *g, int number);
 /* Makes room for so many rows, or for as many as fit; copies B where it fits and is not there.  Errors: DEVICE_MEMORY (the least), those of the device. */
 yoke_status dense_gemm_device_prepare(dense_gemm_state *g, int number, int64_t rows);
 /* Starts rows first .. last - 1, from the copy of A to that of C.  units: for simulated devices.  Errors: those of the device. */

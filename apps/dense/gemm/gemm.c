@@ -23,7 +23,7 @@ static void on_host(void *user, int64_t first, int64_t last)
 static void make_ready(void *user)
 {
     const dense_gemm_state *g = user;
-    dense_gemm_make_ready(g->blas, g->c->precision);
+    dense_gemm_make_ready(g->blas, g->precision);
 }
 
 static yoke_status open_device(void *user, int number, yoke_device *device, yoke_queue *queue)
@@ -100,48 +100,96 @@ static void name_work(const dense_gemm_options *options, const dense_matrix *a, 
                  (long long)options->block, limited);
 }
 
-yoke_status dense_gemm(yoke_context *context, yoke_run *run, const app_blas *blas, const char *why_no_blas,
-                       const dense_gemm_options *options, const dense_matrix *a, const dense_matrix *b, dense_matrix *c,
-                       dense_shared *shared)
+static yoke_status open_sharing(dense_gemm_state *g, yoke_run *run)
 {
-    const char *const texts[] = {dense_gemm_device_text(), blas && blas->kernel ? blas->kernel() : ""};
-    const double block_flops = 2.0 * (double)options->block * (double)a->columns * (double)c->columns;
-    char work[96];
-    dense_gemm_state *g = NULL;
     const yoke_run_device *devices = NULL;
     int64_t count = 0;
-    yoke_status status = check(context, options->block, a, b, c);
-    if (!status) status = yoke_allocate(context, 1, sizeof *g, &g);
-    if (status) return status;
-    name_work(options, a, c, work, sizeof work);
-    *g = (dense_gemm_state){
-        .context = context, .blas = blas, .options = options, .a = a, .b = b, .c = c, .to = c, .weight = weight(options, a, c)};
-    if (options->add) {
-        status = dense_matrix_create(context, c->rows, c->columns, c->precision, &g->product);
-        g->to = &g->product;
-    }
-    const dense_kernel kernel = {.work = work,
-                                 .texts = texts,
+    const dense_kernel kernel = {.work = g->work,
+                                 .texts = g->texts,
                                  .num_texts = 2,
-                                 .units = dense_matrix_blocks(c, options->block),
-                                 .weight = g->weight,
-                                 .first_units = first_flops > block_flops ? (int64_t)(first_flops / block_flops) : 1,
-                                 .good_units = good_rows / options->block,
+                                 .good_units = good_rows / g->options->block,
                                  .ready = make_ready,
                                  .host = on_host,
-                                 .no_host = blas ? NULL : why_no_blas,
+                                 .no_host = g->blas ? NULL : g->why_no_blas,
                                  .open = open_device,
                                  .close = close_device,
                                  .prepare = prepare,
                                  .start = start,
                                  .finish = finish,
                                  .by = by,
-                                 .progress = options->progress,
+                                 .progress = g->options->progress,
                                  .user = g};
-    if (!status) status = yoke_run_devices(run, &devices, &count);
+    g->kernel = kernel;
+    yoke_status status = yoke_run_devices(run, &devices, &count);
     for (int64_t i = 0; i < count && !status; i++) g->beside |= devices[i].active && devices[i].accelerator;
-    if (!status) status = dense_share(context, run, &kernel, shared);
+    return status ? status : dense_sharing_open(g->context, run, &g->kernel, &g->sharing);
+}
+
+yoke_status dense_gemm_open(yoke_context *context, yoke_run *run, const app_blas *blas, const char *why_no_blas,
+                            const dense_gemm_options *options, const dense_matrix *a, const dense_matrix *c, dense_gemm_state **gemm)
+{
+    dense_gemm_state *g = NULL;
+    yoke_status status = yoke_allocate(context, 1, sizeof *g, &g);
+    if (status) return status;
+    g->context = context;
+    g->blas = blas;
+    g->why_no_blas = why_no_blas;
+    g->options = options;
+    g->precision = c->precision;
+    g->texts[0] = dense_gemm_device_text();
+    g->texts[1] = blas && blas->kernel ? blas->kernel() : "";
+    name_work(options, a, c, g->work, sizeof g->work);
+    status = open_sharing(g, run);
+    if (status)
+        dense_gemm_close(g);
+    else
+        *gemm = g;
+    return status;
+}
+
+/* Where accelerators are, their rows of a product that is added to C. */
+static yoke_status prepare_adding(dense_gemm_state *g)
+{
+    const dense_matrix *c = g->c;
+    g->to = g->c;
+    if (!g->options->add || !g->beside) return YOKE_OK;
+    g->to = &g->product;
+    if (g->product.rows == c->rows && g->product.columns == c->columns) return YOKE_OK;
     dense_matrix_destroy(&g->product);
-    yoke_release(context, g);
+    return dense_matrix_create(g->context, c->rows, c->columns, c->precision, &g->product);
+}
+
+yoke_status dense_gemm_multiply(dense_gemm_state *g, const dense_matrix *a, const dense_matrix *b, dense_matrix *c, dense_shared *shared)
+{
+    const double block_flops = 2.0 * (double)g->options->block * (double)a->columns * (double)c->columns;
+    g->a = a;
+    g->b = b;
+    g->c = c;
+    g->weight = weight(g->options, a, c);
+    g->kernel.units = dense_matrix_blocks(c, g->options->block);
+    g->kernel.weight = g->weight;
+    g->kernel.first_units = first_flops > block_flops ? (int64_t)(first_flops / block_flops) : 1;
+    for (int i = 0; i < DENSE_MAX_DEVICES; i++) dense_gemm_device_renew(g, i);
+    yoke_status status = prepare_adding(g);
+    return status ? status : dense_sharing_do(g->sharing, shared);
+}
+
+void dense_gemm_close(dense_gemm_state *gemm)
+{
+    if (!gemm) return;
+    dense_sharing_close(gemm->sharing);
+    dense_matrix_destroy(&gemm->product);
+    yoke_release(gemm->context, gemm);
+}
+
+yoke_status dense_gemm(yoke_context *context, yoke_run *run, const app_blas *blas, const char *why_no_blas,
+                       const dense_gemm_options *options, const dense_matrix *a, const dense_matrix *b, dense_matrix *c,
+                       dense_shared *shared)
+{
+    dense_gemm_state *g = NULL;
+    yoke_status status = check(context, options->block, a, b, c);
+    if (!status) status = dense_gemm_open(context, run, blas, why_no_blas, options, a, c, &g);
+    if (!status) status = dense_gemm_multiply(g, a, b, c, shared);
+    dense_gemm_close(g);
     return status;
 }

@@ -45,6 +45,17 @@ yoke_status dense_gemm(yoke_context *context, yoke_run *run, const app_blas *bla
                        dense_shared *shared);
 
 /*
+ * The same for many products, on devices that stay open: of one precision, with these options.  a, c: of the first one, for the name of the work; the others may
+ * have other sides where options->add is not zero.  Each product's matrices fit together.  blas and options outlive it.  Errors: as above.
+ */
+typedef struct dense_gemm_state dense_gemm_state;
+yoke_status dense_gemm_open(yoke_context *context, yoke_run *run, const app_blas *blas, const char *why_no_blas,
+                            const dense_gemm_options *options, const dense_matrix *a, const dense_matrix *c, dense_gemm_state **gemm);
+yoke_status dense_gemm_multiply(dense_gemm_state *gemm, const dense_matrix *a, const dense_matrix *b, dense_matrix *c,
+                                dense_shared *shared);
+void dense_gemm_close(dense_gemm_state *gemm);
+
+/*
  * Rows first .. last - 1 of C by the BLAS, on the threads of OpenMP that there are here, each with products of its own: tiles of C.  uneven: about the part by which the
  * slowest thread is slower than the others; tiles are smaller then.  add: nonzero: C = C + A B.
  */

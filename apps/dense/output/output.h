@@ -25,6 +25,9 @@ yoke_status dense_record_create(yoke_context *context, const char *operation, in
 /* Adds an operation's own keys; the object is given up, NULL stands for one that could not be built.  Errors: MEMORY. */
 yoke_status dense_record_add(yoke_context *context, json_t *record, json_t *keys);
 
+/* The word in records for energies by these powers (dense_shared). */
+const char *dense_energy_kind(const char *powers);
+
 /* What yoke_run_explain says, printed.  Errors: MEMORY. */
 yoke_status dense_explain(app_terminal *terminal, yoke_context *context, yoke_run *run);
 

@@ -9,7 +9,7 @@ static json_t *cost(double time_s, double energy_j)
 }
 
 /* Powers times seconds are never measured. */
-static const char *kind_text(const char *powers)
+const char *dense_energy_kind(const char *powers)
 {
     return yoke_energy_kind_text(strcmp(powers, "simulated") == 0 ? YOKE_ENERGY_SIMULATED : YOKE_ENERGY_ESTIMATED);
 }
@@ -29,7 +29,7 @@ static json_t *part_of(const dense_shared *shared, const dense_part *part, int64
                      (json_int_t)part->units, "range", part->num_ranges == 1 ? range_of(part, 0) : json_null(), "ranges", ranges, "share",
                      app_json_number(all ? (double)part->units / (double)all : NAN), "seconds",
                      app_json_number(part->units ? part->seconds : NAN), "energy_j", app_json_number(known ? part->energy_j : NAN),
-                     "energy_kind", known ? json_string(kind_text(shared->powers)) : json_null(), "failed", part->failed, "why",
+                     "energy_kind", known ? json_string(dense_energy_kind(shared->powers)) : json_null(), "failed", part->failed, "why",
                      app_json_text(part->why));
 }
 

@@ -4,11 +4,12 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum { MOST_POINTS = 16 };
+/* Steps that count of a partition: the latest ones, as loads come and go.  Where there are MANY steps a partition has two before there is another. */
+enum { MOST_POINTS = 16, RECENT = 5, MANY = 8 };
 
 /* Of a rank with so many blocks: seconds of a pivot column, as steps have different numbers of them. */
 typedef struct point {
-    double blocks, sum_s;
+    double blocks, recent_s[RECENT];
     int64_t calls;
 } point;
 
@@ -28,7 +29,7 @@ struct dense_nodes {
     yoke_rectangle *best;    /* [ranks] */
     double seconds_per_byte; /* of messages, the least that was seen; 0: there were none */
     int64_t moves;
-    bool fresh; /* the next step is the first one of a partition */
+    int64_t steps; /* with this partition */
 };
 
 yoke_status dense_nodes_create(yoke_context *context, const dense_grid *grid, dense_partition partition, double limit, dense_nodes **nodes)
@@ -36,7 +37,7 @@ yoke_status dense_nodes_create(yoke_context *context, const dense_grid *grid, de
     dense_nodes *all = NULL;
     yoke_status status = yoke_allocate(context, 1, sizeof *all, &all);
     if (status) return status;
-    *all = (dense_nodes){.context = context, .grid = grid, .partition = partition, .limit = limit, .fresh = true};
+    *all = (dense_nodes){.context = context, .grid = grid, .partition = partition, .limit = limit};
     status = yoke_allocate(context, grid->ranks, sizeof *all->nodes, &all->nodes);
     if (!status) status = yoke_allocate(context, grid->ranks, sizeof *all->known, &all->known);
     if (!status) status = yoke_allocate(context, grid->ranks, sizeof *all->best, &all->best);
@@ -79,12 +80,11 @@ yoke_status dense_nodes_start(yoke_context *context, const dense_grid *grid, yok
 
 /* -------------------------------------------------------------------------------------------------- learning */
 
-static void learn(dense_nodes *all, node *n, double blocks, double seconds)
+static void learn(const dense_nodes *all, node *n, double blocks, double seconds)
 {
     point *latest = n->count ? &n->points[n->count - 1] : NULL;
-    if (latest && latest->blocks == blocks && !all->fresh) {
-        latest->sum_s += seconds;
-        latest->calls++;
+    if (latest && latest->blocks == blocks && all->steps > 0) {
+        latest->recent_s[latest->calls++ % RECENT] = seconds;
         return;
     }
     /* What was measured earlier with as many blocks is replaced; then the oldest point makes room. */
@@ -95,7 +95,7 @@ static void learn(dense_nodes *all, node *n, double blocks, double seconds)
         memmove(n->points + drop, n->points + drop + 1, (size_t)(n->count - drop - 1) * sizeof *n->points);
         n->count--;
     }
-    n->points[n->count++] = (point){blocks, seconds, 1};
+    n->points[n->count++] = (point){blocks, {seconds}, 1};
 }
 
 /* Others who are late make messages slow, so the least counts. */
@@ -110,7 +110,18 @@ void dense_nodes_messages(dense_nodes *nodes, const dense_node_report *reports)
         nodes->seconds_per_byte = longest / most;
 }
 
-static double mean(const point *p) { return p->sum_s / (double)p->calls; }
+/* The median, of two the smaller one: what other programs take now and then does not count. */
+static double seconds_of(const point *p)
+{
+    const int count = p->calls < RECENT ? (int)p->calls : RECENT;
+    double sorted[RECENT];
+    for (int i = 0; i < count; i++) {
+        int k = i;
+        for (; k > 0 && sorted[k - 1] > p->recent_s[i]; k--) sorted[k] = sorted[k - 1];
+        sorted[k] = p->recent_s[i];
+    }
+    return sorted[(count - 1) / 2];
+}
 
 static double imbalance(double longest, double shortest) { return longest > 0 && shortest > 0 ? (longest - shortest) / shortest : 0; }
 
@@ -119,11 +130,11 @@ static double pivots(const dense_nodes *all, int64_t step)
     return (double)(dense_grid_pivot(all->grid, step + 1) - dense_grid_pivot(all->grid, step));
 }
 
-/* Returns the imbalance of the means since this partition is there.  *longest_s: of these means. */
+/* Returns the imbalance of the medians since this partition is there.  *longest_s: of these medians. */
 static double learn_all(dense_nodes *all, int64_t step, const dense_node_report *reports, const yoke_rectangle *rectangles,
                         dense_node_decision *decision, double *longest_s)
 {
-    double longest = 0, shortest = INFINITY, longest_mean = 0, shortest_mean = INFINITY;
+    double longest = 0, shortest = INFINITY, longest_median = 0, shortest_median = INFINITY;
     for (int i = 0; i < all->grid->ranks; i++) {
         const dense_node_report *r = &reports[i];
         if (!(r->seconds > 0)) continue;
@@ -131,13 +142,13 @@ static double learn_all(dense_nodes *all, int64_t step, const dense_node_report 
         learn(all, n, (double)rectangles[i].rows * (double)rectangles[i].columns, r->seconds / pivots(all, step));
         longest = fmax(longest, r->seconds);
         shortest = fmin(shortest, r->seconds);
-        longest_mean = fmax(longest_mean, mean(&n->points[n->count - 1]));
-        shortest_mean = fmin(shortest_mean, mean(&n->points[n->count - 1]));
+        longest_median = fmax(longest_median, seconds_of(&n->points[n->count - 1]));
+        shortest_median = fmin(shortest_median, seconds_of(&n->points[n->count - 1]));
     }
-    all->fresh = false;
+    all->steps++;
     decision->imbalance = imbalance(longest, shortest);
-    *longest_s = longest_mean;
-    return imbalance(longest_mean, shortest_mean);
+    *longest_s = longest_median;
+    return imbalance(longest_median, shortest_median);
 }
 
 /* -------------------------------------------------------------------------------------------------- models */
@@ -150,7 +161,7 @@ static yoke_status fit(dense_nodes *all, node *n)
         const point *p = &n->points[n->count - points + k];
         samples[k] = (yoke_sample){.units = p->blocks,
                                    .frequency_hz = NAN,
-                                   .seconds = mean(p),
+                                   .seconds = seconds_of(p),
                                    .seconds_interval = NAN,
                                    .joules = NAN,
                                    .joules_interval = NAN,
@@ -249,7 +260,7 @@ static double cost_of_moving(const dense_nodes *all, const yoke_rectangle *now)
 static bool may_move(const dense_nodes *all, double found)
 {
     if (all->partition == DENSE_PARTITION_EVEN || (all->partition == DENSE_PARTITION_CPM && all->moves > 0)) return false;
-    return found > all->limit;
+    return found > all->limit && all->steps >= (all->grid->steps < MANY ? 1 : 2);
 }
 
 yoke_status dense_nodes_decide(dense_nodes *nodes, int64_t step, const dense_node_report *reports, yoke_rectangle *rectangles,
@@ -273,7 +284,7 @@ yoke_status dense_nodes_decide(dense_nodes *nodes, int64_t step, const dense_nod
     decision->moves = 1;
     decision->predicted_s = longest * next;
     nodes->moves++;
-    nodes->fresh = true;
+    nodes->steps = 0;
     memcpy(rectangles, nodes->best, bytes);
     return YOKE_OK;
 }

@@ -9,7 +9,7 @@
 typedef enum dense_partition {
     DENSE_PARTITION_FPM,       /* speeds are functions of the blocks, of which each partition adds a point */
     DENSE_PARTITION_CPM_MULTI, /* constant speeds, of the latest partition */
-    DENSE_PARTITION_CPM,       /* constant speeds, of the first step: there is one repartition at most */
+    DENSE_PARTITION_CPM,       /* constant speeds, of the first steps: there is one repartition at most */
     DENSE_PARTITION_EVEN       /* equal parts */
 } dense_partition;
 

@@ -113,6 +113,7 @@ yoke_status dense_product_create(dense_product *p, int64_t m, int64_t n, int64_t
 void dense_product_destroy(dense_product *p)
 {
     if (!p->context) return;
+    dense_gemm_close(p->gemm);
     dense_matrix_destroy(&p->a);
     dense_matrix_destroy(&p->b);
     dense_matrix_destroy(&p->c);
@@ -163,6 +164,8 @@ static double add_devices(dense_product *p)
         d->failed |= part->failed;
         d->blocks += (double)part->units * columns;
         d->seconds += part->seconds;
+        d->energy_j += s->powers[0] ? part->energy_j : NAN;
+        snprintf(d->powers, sizeof d->powers, "%s", s->powers);
         longest = fmax(longest, part->seconds);
     }
     p->partition_s += s->plan_s;
@@ -175,7 +178,9 @@ static yoke_status work(dense_product *p, int64_t step, double *seconds)
     const dense_matrix *a = &p->pivots[step % 2][0], *b = &p->pivots[step % 2][1];
     *seconds = 0;
     if (!p->c.entries) return YOKE_OK;
-    yoke_status status = dense_gemm(p->context, p->run, p->blas, p->why_no_blas, &p->options, a, b, &p->c, p->shared);
+    yoke_status status = YOKE_OK;
+    if (!p->gemm) status = dense_gemm_open(p->context, p->run, p->blas, p->why_no_blas, &p->options, a, &p->c, &p->gemm);
+    if (!status) status = dense_gemm_multiply(p->gemm, a, b, &p->c, p->shared);
     if (!status) *seconds = add_devices(p);
     p->compute_s += *seconds;
     return status;

@@ -19,6 +19,8 @@ typedef struct dense_rank_device {
     int rank, accelerator, failed;
     double blocks; /* of C, of all steps */
     double seconds;
+    double energy_j; /* while its rank multiplied; NaN: not known */
+    char powers[16]; /* as in dense_shared */
 } dense_rank_device;
 
 /* A step, as all ranks saw it. */
@@ -49,7 +51,8 @@ typedef struct dense_product {
     dense_matrix a, b, c;                           /* parts of this rank; empty where it has none */
     dense_matrix pivots[2][2];                      /* of A and of B, for two steps */
     dense_exchange exchange;
-    dense_nodes *nodes; /* on rank 0 */
+    dense_nodes *nodes;     /* on rank 0 */
+    dense_gemm_state *gemm; /* NULL: this rank had no blocks yet */
     dense_shared *shared;
     dense_rank_device *devices; /* [num_devices] of this rank */
     int num_devices;

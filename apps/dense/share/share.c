@@ -17,7 +17,7 @@ typedef struct device {
     int done;
 } device;
 
-typedef struct sharing {
+struct dense_sharing {
     yoke_context *context;
     yoke_run *run;
     const dense_kernel *kernel;
@@ -32,12 +32,12 @@ typedef struct sharing {
     int unknown; /* nonzero: some device was never measured */
     int growth;  /* rounds so far */
     int64_t done;
-} sharing;
+};
 
 /* ------------------------------------------------------------------------------------------------- failures */
 
 /* Where the status says that the device cannot go on, this is kept, and the result is OK. */
-static yoke_status note(sharing *s, int i, yoke_status status)
+static yoke_status note(dense_sharing *s, int i, yoke_status status)
 {
     device *d = &s->device[i];
     if (status != YOKE_ERROR_DEVICE && status != YOKE_ERROR_DEVICE_MEMORY) return status;
@@ -46,7 +46,7 @@ static yoke_status note(sharing *s, int i, yoke_status status)
     return YOKE_OK;
 }
 
-static yoke_status get_devices(sharing *s)
+static yoke_status get_devices(dense_sharing *s)
 {
     int64_t count = 0;
     yoke_status status = yoke_run_devices(s->run, &s->list, &count);
@@ -56,12 +56,12 @@ static yoke_status get_devices(sharing *s)
     return status;
 }
 
-static yoke_status take_out(sharing *s)
+static yoke_status take_out(dense_sharing *s)
 {
     yoke_status status = YOKE_OK;
     for (int i = 0; i < s->count && !status; i++) {
         if (!s->device[i].failed || !s->list[i].active) continue;
-        s->shared->part[i].failed = s->device[i].opened;
+        if (s->shared) s->shared->part[i].failed = s->device[i].opened;
         status = yoke_run_fail(s->run, i, s->device[i].why);
         if (!status) status = get_devices(s);
     }
@@ -70,7 +70,7 @@ static yoke_status take_out(sharing *s)
 
 /* -------------------------------------------------------------------------------------------------- opening */
 
-static yoke_status open_device(sharing *s, int i)
+static yoke_status open_device(dense_sharing *s, int i)
 {
     device *d = &s->device[i];
     const dense_kernel *k = s->kernel;
@@ -87,7 +87,7 @@ static yoke_status open_device(sharing *s, int i)
     return status;
 }
 
-static yoke_status open_all(sharing *s)
+static yoke_status open_all(dense_sharing *s)
 {
     yoke_status status = get_devices(s);
     for (int i = 0; i < s->count && !status; i++) {
@@ -99,7 +99,7 @@ static yoke_status open_all(sharing *s)
     return status ? status : take_out(s);
 }
 
-static void close_all(sharing *s)
+static void close_all(dense_sharing *s)
 {
     for (int i = 0; i < s->count; i++) {
         device *d = &s->device[i];
@@ -112,7 +112,7 @@ static void close_all(sharing *s)
 
 /* --------------------------------------------------------------------------------------------------- a round */
 
-static yoke_status push(sharing *s, int64_t first, int64_t last)
+static yoke_status push(dense_sharing *s, int64_t first, int64_t last)
 {
     if (first >= last) return YOKE_OK;
     yoke_status status = yoke_grow(s->context, &s->left, s->ranges, &s->room, 8, sizeof *s->left);
@@ -124,7 +124,7 @@ static yoke_status push(sharing *s, int64_t first, int64_t last)
 static int64_t weigh(const dense_kernel *kernel, int64_t units) { return kernel->weight ? units * kernel->weight : units; }
 
 /* Nonzero: all devices that may work were measured at such sizes. */
-static int is_known(const sharing *s, int64_t units)
+static int is_known(const dense_sharing *s, int64_t units)
 {
     yoke_prediction call;
     for (int i = 0; i < s->count; i++)
@@ -133,7 +133,7 @@ static int is_known(const sharing *s, int64_t units)
     return 1;
 }
 
-static int count_active(const sharing *s)
+static int count_active(const dense_sharing *s)
 {
     int active = 0;
     for (int i = 0; i < s->count; i++) active += s->list[i].active;
@@ -144,7 +144,7 @@ static int count_active(const sharing *s)
  * Of the units that are left, those of this round.  Where a device was never measured the first round has a unit for each: one that is much slower than the others
  * keeps them waiting only so long.  The next ones are larger, as speeds depend on the size.  One device alone has a first round only where all takes long.
  */
-static dense_range next_range(sharing *s)
+static dense_range next_range(dense_sharing *s)
 {
     dense_range *r = &s->left[s->ranges - 1];
     const int64_t all = r->last - r->first, few = s->kernel->units / 16 < 1 ? 1 : s->kernel->units / 16;
@@ -167,7 +167,7 @@ static dense_range next_range(sharing *s)
     return taken;
 }
 
-static yoke_status plan(sharing *s, dense_range taken)
+static yoke_status plan(dense_sharing *s, dense_range taken)
 {
     const dense_kernel *k = s->kernel;
     const int64_t units = taken.last - taken.first;
@@ -188,7 +188,7 @@ static yoke_status plan(sharing *s, dense_range taken)
 }
 
 /* Drivers do much at a first launch: it is no measurement.  Its units are done again. */
-static yoke_status warm(sharing *s, int i)
+static yoke_status warm(dense_sharing *s, int i)
 {
     device *d = &s->device[i];
     const dense_kernel *k = s->kernel;
@@ -199,7 +199,7 @@ static yoke_status warm(sharing *s, int i)
     return status ? status : finished;
 }
 
-static yoke_status warm_all(sharing *s)
+static yoke_status warm_all(dense_sharing *s)
 {
     yoke_status status = YOKE_OK;
     for (int i = 0; i < s->count && !status; i++) status = note(s, i, warm(s, i));
@@ -218,7 +218,7 @@ static void work_on_host(void *user)
     t->device->done = 1;
 }
 
-static yoke_status start_device(sharing *s, int i, task *t)
+static yoke_status start_device(dense_sharing *s, int i, task *t)
 {
     device *d = &s->device[i];
     const dense_kernel *k = s->kernel;
@@ -231,7 +231,7 @@ static yoke_status start_device(sharing *s, int i, task *t)
 }
 
 /* Accelerators first: the calls of a host may keep this thread. */
-static yoke_status start_all(sharing *s, task *tasks)
+static yoke_status start_all(dense_sharing *s, task *tasks)
 {
     yoke_status status = YOKE_OK;
     for (int host = 0; host < 2; host++)
@@ -244,7 +244,7 @@ static yoke_status start_all(sharing *s, task *tasks)
 }
 
 /* Waits for a device, whatever happened: what it works on must stay until then. */
-static yoke_status finish_device(sharing *s, int i, double *seconds)
+static yoke_status finish_device(dense_sharing *s, int i, double *seconds)
 {
     device *d = &s->device[i];
     if (d->last <= d->first) return YOKE_OK;
@@ -262,7 +262,7 @@ static yoke_status finish_device(sharing *s, int i, double *seconds)
 
 /* --------------------------------------------------------------------------------------------------- sums */
 
-static void add_round(sharing *s, const double *seconds, const yoke_cost *measured)
+static void add_round(dense_sharing *s, const double *seconds, const yoke_cost *measured)
 {
     dense_shared *all = s->shared;
     const yoke_assignment *a = s->assignment;
@@ -302,7 +302,7 @@ static void add_range(dense_part *part, int64_t first, int64_t last)
 }
 
 /* Powers are those at the frequencies of the round: before the next one is planned. */
-static yoke_status add_energies(sharing *s, const double *seconds, double all_s)
+static yoke_status add_energies(dense_sharing *s, const double *seconds, double all_s)
 {
     yoke_status status = get_devices(s);
     for (int i = 0; i < s->count && !status; i++) {
@@ -314,7 +314,7 @@ static yoke_status add_energies(sharing *s, const double *seconds, double all_s)
     return status;
 }
 
-static yoke_status add_parts(sharing *s, const double *seconds)
+static yoke_status add_parts(dense_sharing *s, const double *seconds)
 {
     yoke_status status = YOKE_OK;
     for (int i = 0; i < s->count && !status; i++) {
@@ -330,7 +330,7 @@ static yoke_status add_parts(sharing *s, const double *seconds)
     return status;
 }
 
-static yoke_status work(sharing *s)
+static yoke_status work(dense_sharing *s)
 {
     double seconds[DENSE_MAX_DEVICES];
     task tasks[DENSE_MAX_DEVICES];
@@ -361,7 +361,7 @@ static yoke_status work(sharing *s)
     return status ? status : add_energies(s, seconds, measured.time_s);
 }
 
-static void tell_parts(sharing *s)
+static void tell_parts(dense_sharing *s)
 {
     s->shared->num_parts = s->count;
     for (int i = 0; i < s->count; i++) {
@@ -373,28 +373,57 @@ static void tell_parts(sharing *s)
     }
 }
 
-yoke_status dense_share(yoke_context *context, yoke_run *run, const dense_kernel *kernel, dense_shared *shared)
+yoke_status dense_sharing_open(yoke_context *context, yoke_run *run, const dense_kernel *kernel, dense_sharing **sharing)
 {
-    sharing *s = NULL;
-    *shared = (dense_shared){.num_parts = 0};
+    dense_sharing *s = NULL;
     yoke_status status = yoke_allocate(context, 1, sizeof *s, &s);
     if (status) return status;
     s->context = context;
     s->run = run;
     s->kernel = kernel;
-    s->shared = shared;
     status = yoke_run_work(run, kernel->work, kernel->texts, kernel->num_texts);
     if (status == YOKE_ERROR_ARGUMENT) status = YOKE_OK; /* the run has done such work before */
     if (!status) status = open_all(s);
-    if (!status) status = push(s, 0, kernel->units);
+    if (status)
+        dense_sharing_close(s);
+    else
+        *sharing = s;
+    return status;
+}
+
+yoke_status dense_sharing_do(dense_sharing *s, dense_shared *shared)
+{
+    const dense_kernel *kernel = s->kernel;
+    *shared = (dense_shared){.num_parts = 0};
+    s->shared = shared;
+    s->done = 0;
+    s->rate = 0;
+    s->growth = 0;
+    s->ranges = 0;
+    yoke_status status = push(s, 0, kernel->units);
     s->unknown = !status && !is_known(s, kernel->units);
     while (!status && s->ranges > 0) {
         status = work(s);
         if (!status && kernel->progress.call) status = kernel->progress.call(kernel->progress.user, s->done, kernel->units);
     }
     tell_parts(s);
+    return status;
+}
+
+void dense_sharing_close(dense_sharing *s)
+{
+    if (!s) return;
     close_all(s);
-    yoke_release(context, s->left);
-    yoke_release(context, s);
+    yoke_release(s->context, s->left);
+    yoke_release(s->context, s);
+}
+
+yoke_status dense_share(yoke_context *context, yoke_run *run, const dense_kernel *kernel, dense_shared *shared)
+{
+    dense_sharing *sharing = NULL;
+    *shared = (dense_shared){.num_parts = 0};
+    yoke_status status = dense_sharing_open(context, run, kernel, &sharing);
+    if (!status) status = dense_sharing_do(sharing, shared);
+    dense_sharing_close(sharing);
     return status;
 }

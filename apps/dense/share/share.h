@@ -99,4 +99,13 @@ typedef struct dense_shared {
  */
 yoke_status dense_share(yoke_context *context, yoke_run *run, const dense_kernel *kernel, dense_shared *shared);
 
+/*
+ * The same several times, on devices that stay open.  The work and what opens and closes are the same each time; units, weight and what functions do with them may
+ * change.  run, kernel and its texts outlive it.
+ */
+typedef struct dense_sharing dense_sharing;
+yoke_status dense_sharing_open(yoke_context *context, yoke_run *run, const dense_kernel *kernel, dense_sharing **sharing);
+yoke_status dense_sharing_do(dense_sharing *sharing, dense_shared *shared);
+void dense_sharing_close(dense_sharing *sharing);
+
 #endif
