@@ -14,7 +14,7 @@ enum {
     DIRECTIONS = 158,        /* of those opposite to each other one */
     FAMILIES = 9 * PARENTS,  /* children of some parents, and these */
     MOST_EXPANSIONS = 8192,  /* of a thread ... */
-    MUCH_MEMORY = 1 << 22,   /* ... and bytes of them, unless they are few: more than its cache holds, as in real runs */
+    MUCH_MEMORY = 1 << 24,   /* ... and bytes of them, unless they are few: more than its cache holds, as in real runs */
     FEW_PARTICLES = 8,       /* of a leaf, mean */
     MANY_PARTICLES = 32,
     MOST_PARTICLES = 48,
@@ -23,8 +23,9 @@ enum {
 
 /* What a thread works on. */
 typedef struct pool {
-    int64_t stride, expansions;                  /* so many multipoles, and SOURCES at least */
-    double *multipoles, *locals, *work, *places; /* locals: TARGETS; places: [8][MOST_PARTICLES] x, y, z, charge, potential, gradient */
+    int64_t stride, expansions, groups; /* so many multipoles, SOURCES for each group */
+    double *multipoles, *locals, *work,
+        *places; /* locals: TARGETS for each group; places: [8][MOST_PARTICLES] x, y, z, charge, potential, gradient */
 } pool;
 
 typedef struct benched {
@@ -109,19 +110,21 @@ int64_t fmm_bench_expansions_units(fmm_operation operation, int order)
 
 static double *expansion(double *expansions, const pool *own, int64_t i) { return expansions + i * own->stride; }
 
-static void translate(const benched *b, const pool *own, int directions)
+/* What is far from a group; the next call has another one, which is not in the cache then. */
+static void translate(const benched *b, const pool *own, int64_t group, int directions)
 {
+    double *const multipoles = expansion(own->multipoles, own, group * SOURCES), *const locals =
+                                                                                     expansion(own->locals, own, group * TARGETS);
     const double *ahead[TARGETS], *behind[TARGETS];
     double *to[TARGETS];
     int64_t next = 0;
     for (int d = 0; d < directions; d++) {
         const int twice = twice_of(b, d), targets = batch_of(b, d) - twice;
         for (int i = 0; i < targets; i++, next = (next + 5) % SOURCES) { /* not one after the other in memory */
-            const double *const from = expansion(own->multipoles, own, next), *const other =
-                                                                                  expansion(own->multipoles, own, (next + 2) % SOURCES);
+            const double *const from = expansion(multipoles, own, next), *const other = expansion(multipoles, own, (next + 2) % SOURCES);
             ahead[i] = i < twice || i % 2 ? from : NULL;
             behind[i] = i < twice || !(i % 2) ? other : NULL;
-            to[i] = expansion(own->locals, own, i);
+            to[i] = expansion(locals, own, i);
         }
         fmm_m2l(b->operators, b->order, b->direction[d], targets, ahead, behind, to, own->work);
     }
@@ -189,10 +192,10 @@ static void visit_cells(const benched *b, const pool *own)
     }
 }
 
-static void work(const benched *b, const pool *own)
+static void work(const benched *b, const pool *own, int64_t call)
 {
     if (b->operation == FMM_PAIR || b->operation == FMM_SPARSE)
-        translate(b, own, DIRECTIONS);
+        translate(b, own, call % own->groups, DIRECTIONS);
     else if (b->operation == FMM_CELL)
         shift(b, own);
     else if (b->operation == FMM_VISIT)
@@ -203,7 +206,7 @@ static void work(const benched *b, const pool *own)
 
 static void fill(const pool *own)
 {
-    for (int64_t i = 0; i < (own->expansions + TARGETS) * own->stride; i++) own->multipoles[i] = 1. / (double)(i % 97 + 1);
+    for (int64_t i = 0; i < (own->expansions + own->groups * TARGETS) * own->stride; i++) own->multipoles[i] = 1. / (double)(i % 97 + 1);
     for (int i = 0; i < 4 * MOST_PARTICLES; i++) own->places[i] = (i * 37 % 128 + 0.5) / 128;
 }
 
@@ -212,6 +215,7 @@ static void fill(const pool *own)
 struct fmm_bench_pools {
     yoke_context *context;
     int order, threads;
+    int64_t calls; /* that were */
     fmm_operators *operators;
     double *numbers;
     pool *of_thread; /* [threads] */
@@ -233,14 +237,15 @@ static yoke_status fill_pools(fmm_bench_pools *p)
     if (status) return status;
     const int64_t stride = stride_of(p->order), expansions = expansions_of(stride);
     const int64_t room = ((int64_t)fmm_translation_work(p->operators) + 7) / 8 * 8;
-    const int64_t numbers = (expansions + TARGETS) * stride, each = numbers + room + 8 * MOST_PARTICLES;
+    const int64_t groups = expansions / SOURCES, numbers = (expansions + groups * TARGETS) * stride,
+                  each = numbers + room + 8 * MOST_PARTICLES;
     status = yoke_allocate_untouched(p->context, p->threads * each, sizeof *p->numbers, &p->numbers);
     if (status) return status;
 #pragma omp parallel num_threads(p->threads)
     {
         const int t = omp_get_thread_num();
         double *own = p->numbers + t * each;
-        p->of_thread[t] = (pool){stride, expansions, own, own + expansions * stride, own + numbers, own + numbers + room};
+        p->of_thread[t] = (pool){stride, expansions, groups, own, own + expansions * stride, own + numbers, own + numbers + room};
         fill(&p->of_thread[t]);
     }
     return YOKE_OK;
@@ -274,17 +279,18 @@ double fmm_bench_expansions(fmm_bench_pools *pools, fmm_operation operation, int
 #pragma omp parallel num_threads(pools->threads)
     {
         const pool *own = &pools->of_thread[omp_get_thread_num()];
-        if (operation == FMM_PAIR || operation == FMM_SPARSE) translate(&b, own, 1); /* so that the code is there */
+        if (operation == FMM_PAIR || operation == FMM_SPARSE) translate(&b, own, 0, 1); /* so that the code is there */
         for (int64_t k = 0; k < calls; k++) {
 #pragma omp barrier
 #pragma omp master
             begin_s = yoke_clock_s();
 #pragma omp barrier
-            work(&b, own);
+            work(&b, own, pools->calls + k);
 #pragma omp barrier
 #pragma omp master
             shortest_s = fmin(shortest_s, yoke_clock_s() - begin_s);
         }
     }
+    pools->calls += calls;
     return shortest_s;
 }
