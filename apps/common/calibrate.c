@@ -47,7 +47,10 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
         {.name = "machine", .value = "FILE", .help = "a simulated machine instead of this one", .text = &line->machine},
         {.name = "kernel", .value = "KERNEL", .help = of_kernel, .text = &line->kernel},
         {.name = "seconds", .value = "S", .help = "about how long it may take; by default 60", .text = &line->seconds},
-        {.name = "store", .value = "FILE", .help = "where results are kept; by default this machine's store", .text = &line->store},
+        {.name = "store",
+         .value = "FILE",
+         .help = "where results are kept; by default this machine's store; none: nowhere",
+         .text = &line->store},
         {.name = "model", .value = "FILE", .help = "write a model file for yoke plan", .text = &line->model},
         {.name = "no-clocks", .help = "leave frequencies as they are", .flag = &line->keep_frequencies},
         {.name = "declare", .value = "idle=W,busy=W", .help = "powers of this machine where it has no meter", .text = &line->declared},
@@ -100,10 +103,13 @@ const char *app_calibrate_program(const app_calibrate_front *front, int argc, ch
     return NULL;
 }
 
+/* As in the other programs: nothing is kept. */
+static bool is_none(const char *store) { return store && strcmp(store, "none") == 0; }
+
 static yoke_status check(yoke_context *context, const app_calibrate_front *front, const command_line *line, calibration *c)
 {
     c->budget_s = 60;
-    const char *files[] = {line->store, line->model, line->json};
+    const char *files[] = {is_none(line->store) ? NULL : line->store, line->model, line->json};
     yoke_status status = find_kernel(context, front, line->kernel, &c->kernel);
     if (!status) status = app_option_real(context, "seconds", line->seconds, 1, 3600, &c->budget_s);
     for (int i = 0; i < 3 && !status; i++) status = app_file_check(context, files[i]);
@@ -123,7 +129,9 @@ static yoke_status progress(void *user, int64_t device, const char *what)
 static yoke_status open_run(calibration *c, const command_line *line)
 {
     yoke_run_options options = {.devices = line->devices,
-                                .store = line->store ? line->store : "",
+                                .store = is_none(line->store) ? NULL
+                                         : line->store        ? line->store
+                                                              : "",
                                 .sysroot = line->sysroot,
                                 .declared = line->declared,
                                 .keep_frequencies = line->keep_frequencies,
@@ -208,9 +216,10 @@ static yoke_status measure(calibration *c)
     return status ? status : yoke_run_devices(c->run, &c->devices, &c->num_devices);
 }
 
-static yoke_status save(const calibration *c)
+static yoke_status save(const calibration *c, const command_line *line)
 {
     const char *path = NULL;
+    if (is_none(line->store)) return YOKE_OK;
     yoke_status status = yoke_run_save(c->run, &path);
     if (!status) app_print(c->terminal, "kept in %s\n", path);
     return status;
@@ -242,7 +251,7 @@ static yoke_status work(calibration *c, const app_calibrate_front *front, const 
     if (!is_metered(c)) app_print(c->terminal, "energy: not metered here (`yoke info` says why, and what to do)\n");
     if (!isnan(c->trial.difference)) app_print(c->terminal, "results agree with a reference to %.2g\n", c->trial.difference);
     app_calibrate_say(c);
-    status = save(c);
+    status = save(c, line);
     if (!status && line->model) status = app_calibrate_write_model(c, line->model);
     if (!status && line->json) status = app_calibrate_write_record(c, argc, argv, line->json);
     if (!status) app_print(c->terminal, "measured in %.0f s\n", yoke_clock_s() - c->begin_s);

@@ -273,6 +273,12 @@ def test_a_machine_that_takes_no_time_is_refused():
     assert record is None and "too short to measure" in done.stderr, done
 
 
+def test_results_may_be_kept_nowhere():
+    done = tool.run("calibrate", "--machine", MACHINES / "peach-1.json", "--store", "none", "--model", "model.json")
+    assert not pathlib.Path("none").exists() and "kept in" not in done.stdout, done.stdout
+    assert json.loads(pathlib.Path("model.json").read_text(encoding="utf-8"))["hosting_power_w"] > 29
+
+
 def test_another_machine_file_has_another_store():
     calibrate(MACHINES / "peach-1.json")
     _, done = calibrate(MACHINES / "peach-1.json")
