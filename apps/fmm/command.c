@@ -36,7 +36,10 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
          .minimum = 1,
          .maximum = FMM_MAX_PARTICLES},
         {.name = "error", .value = "E", .help = "relative error, in the 2-norm over all particles; by default 1e-3", .text = &line->error},
-        {.name = "error-of", .value = "KIND", .help = "of which the error is: potentials (by default) or forces", .text = &line->error_of},
+        {.name = "error-of",
+         .value = "KIND",
+         .help = "of which the error is: potentials (by default), forces or energy",
+         .text = &line->error_of},
         {.name = "order",
          .value = "P",
          .help = "order of the expansions; by default the least that keeps the error",
@@ -235,11 +238,10 @@ static yoke_status check_options(yoke_context *context, const fmm_command *line)
 
 static yoke_status read_request(yoke_context *context, const fmm_command *line, fmm_request *request)
 {
-    static const char *const kinds[] = {"potentials", "forces", NULL};
     int of = 0;
     request->error = 1e-3;
     yoke_status status = app_option_real(context, "error", line->error, 1e-300, 1, &request->error);
-    if (!status) status = app_option_choice(context, "error-of", line->error_of, kinds, &of);
+    if (!status) status = app_option_choice(context, "error-of", line->error_of, fmm_quantity_names, &of);
     if (!status) request->of = (fmm_quantity)of;
     return status;
 }

@@ -80,6 +80,15 @@ static yoke_status show_choice(app_terminal *terminal, yoke_context *context, co
     return line->plot ? fmm_explain_plot(context, line->plot, tuned) : YOKE_OK;
 }
 
+/* Relative to the energy, as far as it is known. */
+static void show_energy_error(app_terminal *terminal, const fmm_solution *f)
+{
+    const double most = f->sample.energy + 2 * f->sample.energy_deviation;
+    if (f->sample.count && !isnan(most)) app_print(terminal, "error of the energy at most %.2g by these sums", most);
+    if (f->sample.count && !isnan(most) && !isnan(f->predicted_energy)) app_print(terminal, ", predicted %.2g", f->predicted_energy);
+    if (f->sample.count && !isnan(most)) app_print(terminal, "\n");
+}
+
 yoke_status fmm_show(app_terminal *terminal, yoke_context *context, const fmm_command *line, const fmm_result *r, yoke_run *devices)
 {
     const fmm_solution *f = &r->solved;
@@ -95,8 +104,10 @@ yoke_status fmm_show(app_terminal *terminal, yoke_context *context, const fmm_co
     else
         app_print(terminal, "fast multipole method, depth %d, order %d\n", f->depth, f->order);
     if (!isnan(f->requested_error))
-        app_print(terminal, "requested error of %s %.2g, predicted %.2g\n", f->forces ? "forces" : "potentials", f->requested_error,
-                  f->forces ? f->predicted_force : f->predicted_potential);
+        app_print(terminal, "requested error of %s %.2g, predicted %.2g\n", fmm_quantity_names[f->of], f->requested_error,
+                  f->of == FMM_FORCES   ? f->predicted_force
+                  : f->of == FMM_ENERGY ? f->predicted_energy
+                                        : f->predicted_potential);
     app_print(terminal, "total energy %.15g\n", r->total_energy);
     if (r->gradient)
         app_print(terminal, "sum of all forces (%.2g, %.2g, %.2g), of their lengths %.4g\n", r->total_force[0], r->total_force[1],
@@ -106,6 +117,7 @@ yoke_status fmm_show(app_terminal *terminal, yoke_context *context, const fmm_co
     if (f->sample.count)
         app_print(terminal, ", relative, in the 2-norm; direct sums at %lld particle%s\n", (long long)f->sample.count,
                   f->sample.count == 1 ? "" : "s");
+    show_energy_error(terminal, f);
     show_times(terminal, r);
     yoke_status status = f->parts ? show_devices(terminal, context, f) : YOKE_OK;
     if (!status && f->parts && line->explain) status = explain_devices(terminal, context, devices);

@@ -35,6 +35,7 @@ static void set_squares(const fmm_particles *scaled, fmm_reference *r)
     for (int64_t k = 0; k < r->count; k++) {
         double q = scaled->charge[r->which[k]];
         r->square[k] = e->potential[k] * e->potential[k];
+        r->product[k] = q * e->potential[k];
         if (e->gx) r->force_square[k] = q * q * (e->gx[k] * e->gx[k] + e->gy[k] * e->gy[k] + e->gz[k] * e->gz[k]);
     }
 }
@@ -66,6 +67,7 @@ void fmm_reference_destroy(fmm_reference *r)
     yoke_release(context, r->weight);
     yoke_release(context, r->square);
     yoke_release(context, r->force_square);
+    yoke_release(context, r->product);
     fmm_particles_destroy(r->at);
     fmm_field_destroy(r->exact);
     yoke_release(context, r);
@@ -82,6 +84,7 @@ static yoke_status allocate(yoke_context *context, int64_t count, int gradient, 
     if (!status) status = yoke_allocate(context, count, sizeof *r->weight, &r->weight);
     if (!status) status = yoke_allocate(context, count, sizeof *r->square, &r->square);
     if (!status && gradient) status = yoke_allocate(context, count, sizeof *r->force_square, &r->force_square);
+    if (!status) status = yoke_allocate(context, count, sizeof *r->product, &r->product);
     if (!status) status = fmm_particles_create(context, count, &r->at);
     if (!status) status = fmm_field_create(context, count, gradient, &r->exact);
     if (status)
@@ -193,6 +196,37 @@ static double unit_of(int64_t count, const double *const values[4], double other
     return unit > 0 ? unit : 1;
 }
 
+/* The mean over all particles of values of the sample, and its standard error. */
+static double mean_of(const fmm_reference *r, const double *values, double *error)
+{
+    const squares s = {.count = r->count, .weight = r->weight};
+    const double middle = mean(&s, values, NULL);
+    double scatter = 0, weight = 0;
+    for (int64_t k = 0; k < r->count; k++) scatter += pow(r->weight[k] * (values[k] - middle), 2), weight += r->weight[k];
+    *error = r->count > 1 && r->count < r->all ? sqrt(scatter * (double)r->count / (double)(r->count - 1)) / weight : 0;
+    return middle;
+}
+
+fmm_mean_energy fmm_reference_energy(const fmm_reference *r, const double *product)
+{
+    double error = 0, middle = mean_of(r, product, &error);
+    return (fmm_mean_energy){fmax(fabs(middle), error) / 2, error / 2};
+}
+
+/* All in units of the largest charge and the potentials' root mean square. */
+static void compare_energies(const fmm_reference *r, const fmm_field *field, const fmm_field_size *size, double *value, fmm_sample *sample)
+{
+    const double exact = size->energy, unit = size->potential;
+    sample->energy = sample->energy_deviation = sample->energy_norm = NAN;
+    if (!(fabs(exact) > 0 && unit > 0 && isfinite(unit))) return;
+    for (int64_t k = 0; k < r->count; k++) value[k] = r->at->charge[k] / size->charge * (r->exact->potential[k] / unit);
+    sample->energy_norm = fmm_reference_energy(r, value).size / fabs(exact);
+    for (int64_t k = 0; k < r->count; k++)
+        value[k] = r->at->charge[k] / size->charge * ((field->potential[r->which[k]] - r->exact->potential[k]) / unit);
+    sample->energy = fabs(mean_of(r, value, &sample->energy_deviation) / (2 * exact));
+    sample->energy_deviation /= fabs(2 * exact);
+}
+
 static void compare(const fmm_reference *r, const fmm_particles *particles, const fmm_field *field, squares *s, fmm_sample *sample)
 {
     const fmm_field *exact = r->exact;
@@ -202,6 +236,7 @@ static void compare(const fmm_reference *r, const fmm_particles *particles, cons
     clear(s, pow(size.potential / unit, 2));
     add_squares(r, &(component){.is = field->potential, .should = exact->potential, .unit = unit}, s);
     sample->potential = ratio(s, &sample->potential_uncertainty, &sample->potential_norm);
+    compare_energies(r, field, &size, s->error, sample);
     if (!exact->gx) return;
     const double *const is[3] = {field->gx, field->gy, field->gz}, *const should[4] = {exact->gx, exact->gy, exact->gz};
     unit = unit_of(exact->count, should, size.force);

@@ -16,7 +16,10 @@ typedef struct fmm_sample {
     int64_t count; /* particles of the sample */
     double potential, force;
     double potential_uncertainty, force_uncertainty; /* standard errors, as parts of them; 0 where the sample is all particles */
-    double potential_norm, force_norm;               /* |exact| by the sample's sums alone, in units of that by all particles   */
+    double energy,
+        energy_deviation; /* of the energy, relative to it: |error| as the sample has it, and its standard error; NaN where the energy is 0 */
+    double energy_norm;   /* fmm_reference_energy's estimate of it in units of what it is */
+    double potential_norm, force_norm; /* |exact| by the sample's sums alone, in units of that by all particles   */
 } fmm_sample;
 
 /* Direct sums at some of the particles, each of which stands for others. */
@@ -29,6 +32,7 @@ typedef struct fmm_reference {
     fmm_field *exact;
     double *square;       /* [count] of potentials, in units of fmm_scale_create */
     double *force_square; /* of charge times gradient; NULL: no gradients */
+    double *product;      /* [count] of charge and potential, in units of fmm_scale_create */
 } fmm_reference;
 
 /* count particles, with weights (NULL: all alike).  Errors: those of fmm_scale_create and fmm_scale_field, MEMORY. */
@@ -42,6 +46,15 @@ void fmm_reference_destroy(fmm_reference *reference);
 /* What errors a field of the same particles has; it has gradients if the reference has.  The same bits for any number of threads.  Errors: MEMORY. */
 yoke_status fmm_reference_compare(const fmm_reference *reference, const fmm_particles *particles, const fmm_field *field,
                                   fmm_sample *sample);
+
+/*
+ * A particle's mean part of the size of the energy, half the mean of `product`, estimated, with its standard error.  Where that is larger, because parts of
+ * the energy cancel, it stands for the estimate too.
+ */
+typedef struct fmm_mean_energy {
+    double size, error;
+} fmm_mean_energy;
+fmm_mean_energy fmm_reference_energy(const fmm_reference *reference, const double *product);
 
 /* Both at once.  Errors: those of fmm_reference_draw. */
 yoke_status fmm_sample_error(const fmm_particles *particles, const fmm_field *field, int64_t count, uint64_t seed, fmm_sample *sample);

@@ -134,6 +134,13 @@ static squares square_part(const double *values, const double *charge, double mo
     return s;
 }
 
+static double product_part(const double *charge, double most, const double *potential, double unit, int64_t first, int64_t last)
+{
+    double part = 0;
+    for (int64_t i = first; i < last; i++) part += charge[i] / most * (potential[i] / unit);
+    return part;
+}
+
 fmm_field_size fmm_field_measure(const fmm_particles *particles, const fmm_field *field)
 {
     const double *charge = particles->charge, *const gradient[3] = {field->gx, field->gy, field->gz};
@@ -151,6 +158,12 @@ fmm_field_size fmm_field_measure(const fmm_particles *particles, const fmm_field
         for (int c = 0; c < 3 && field->gx; c++) force[3 * k + c] = square_part(gradient[c], charge, size.charge, first, last);
     }
     size.potential = root_mean(potential, PARTS, count);
+    double product[PARTS], all = 0;
+#pragma omp parallel for schedule(static)
+    for (int k = 0; k < PARTS; k++)
+        product[k] = product_part(charge, size.charge, field->potential, size.potential, count * k / PARTS, count * (k + 1) / PARTS);
+    for (int k = 0; k < PARTS; k++) all += product[k];
+    size.energy = size.potential > 0 ? all / (2 * (double)count) : 0;
     if (field->gx) size.force = root_mean(force, 3 * PARTS, count);
     return size;
 }

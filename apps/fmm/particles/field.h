@@ -34,10 +34,11 @@ fmm_total_force fmm_field_total_force(const fmm_particles *particles, const fmm_
 /*
  * Root mean squares over all particles, without overflow: of potentials, and of charge times gradient (NaN: none) in units of `charge`, the
  * largest size of one (1 where all are 0).
+ * energy: half the mean of charge times potential, in units of `charge` and of the potentials' root mean square; 0 without these.
  * The same bits for any number of threads.
  */
 typedef struct fmm_field_size {
-    double potential, force, charge;
+    double potential, force, charge, energy;
 } fmm_field_size;
 fmm_field_size fmm_field_measure(const fmm_particles *particles, const fmm_field *field);
 

@@ -71,13 +71,6 @@ static yoke_status find_tree(fmm_solver *s, bool compare, int order)
 
 /* ------------------------------------------------------------------------------------------------ the order */
 
-/* What the error may be by the prediction. */
-static double highest_error(const fmm_solver *s, const fmm_accuracy *a)
-{
-    const bool forces = s->options.request.of == FMM_FORCES;
-    return (forces ? a->force : a->potential) * (1 + 2 * (forces ? a->force_uncertainty : a->potential_uncertainty));
-}
-
 /* guess: 0, or an order that is likely. */
 static yoke_status choose_order(fmm_solver *s, const fmm_particles *particles, int guess)
 {
@@ -102,7 +95,8 @@ static yoke_status choose_order_again(fmm_solver *s, const fmm_particles *partic
     const fmm_accuracy before = s->accuracy;
     const int order = s->order;
     yoke_status status = choose_order(s, particles, order);
-    if (status || s->accuracy.order >= order || highest_error(s, &s->accuracy) <= margin * s->options.request.error) return status;
+    const fmm_request *request = &s->options.request;
+    if (status || s->accuracy.order >= order || fmm_accuracy_upper(&s->accuracy, request->of, 2) <= margin * request->error) return status;
     s->accuracy = before;
     s->accuracy.order = order;
     return YOKE_OK;
@@ -131,7 +125,7 @@ yoke_status fmm_solver_find_order(fmm_solver *s, const fmm_particles *particles)
     s->ordered = true;
     found->order = s->accuracy.order;
     found->requested_error = s->options.request.error;
-    found->forces = s->options.request.of == FMM_FORCES;
+    found->of = s->options.request.of;
     found->predicted_potential = s->accuracy.potential;
     if (s->options.gradient) found->predicted_force = s->accuracy.force;
     return YOKE_OK;

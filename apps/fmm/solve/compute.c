@@ -122,11 +122,13 @@ static int order_missing(const fmm_solver *s)
     return fmm_order_missing(&s->options.request, &s->accuracy, &found->sample, found->order);
 }
 
-/* After a run with a higher order: the prediction is of another one. */
-static void forget_prediction(fmm_solver *s)
+/* What the requested error may be. */
+static double error_found(const fmm_solver *s)
 {
-    s->accuracy.order = s->solution.order;
-    s->accuracy.potential_uncertainty = s->accuracy.force_uncertainty = INFINITY;
+    const fmm_sample *sample = &s->solution.sample;
+    return s->solution.of == FMM_ENERGY   ? fmm_energy_error(&s->accuracy, sample)
+           : s->solution.of == FMM_FORCES ? sample->force
+                                          : sample->potential;
 }
 
 yoke_status fmm_solver_compute(fmm_solver *s, const fmm_particles *particles, fmm_field *field)
@@ -138,10 +140,11 @@ yoke_status fmm_solver_compute(fmm_solver *s, const fmm_particles *particles, fm
     for (int missing; !status && (missing = order_missing(s)) > 0;) {
         yoke_log(s->context, YOKE_LOG_WARNING,
                  "order %d may leave an error of %.2g instead of %.2g: running the far field again with order %d", found->order,
-                 found->forces ? found->sample.force : found->sample.potential, found->requested_error, found->order + missing);
+                 error_found(s), found->requested_error, found->order + missing);
         found->raised += missing;
         status = run(s, particles, found->order + missing, true, field);
-        forget_prediction(s);
+        fmm_accuracy_raise(&s->accuracy, found->order);
     }
+    if (fmm_chooses_order(s)) found->predicted_energy = s->accuracy.energy;
     return status;
 }

@@ -52,7 +52,7 @@ fmm_reason fmm_sizes_compare(const fmm_sizes *is, const fmm_sizes *was)
 void fmm_solver_remember(fmm_solver *s)
 {
     const fmm_solution *found = &s->solution;
-    const double sampled = found->sample.count ? found->forces ? found->sample.force : found->sample.potential : (double)NAN;
+    const double sampled = found->sample.count ? found->of == FMM_FORCES ? found->sample.force : found->sample.potential : (double)NAN;
     s->order = found->order;
     s->last.far_pairs = found->far_pairs;
     if (isnan(s->tree_sizes.far_pairs)) s->tree_sizes.far_pairs = found->far_pairs; /* the first run of the choice */

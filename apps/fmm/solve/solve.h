@@ -80,8 +80,9 @@ typedef struct fmm_solution {
     double pairs, far_pairs, w_pairs; /* ordered: of particles that were summed; of cells; of a cell and a particle of a larger leaf */
     const fmm_tuned *tuned;           /* the solver's; NULL: the tree was given, and nothing was predicted */
     double requested_error;
-    bool forces;                                 /* the request is of the forces */
+    fmm_quantity of;                             /* what the request is of */
     double predicted_potential, predicted_force; /* errors of the order that was chosen, when it was */
+    double predicted_energy;                     /* of the order that was run, relative to the energy (NaN: none is known) */
     int raised;                                  /* by how much the order is above that, after runs that missed the request */
     fmm_sample sample;                           /* count 0: not done */
     int parts;                                   /* 0: the near field was not shared among devices */

@@ -25,6 +25,8 @@ enum {
 #define NEAR 0.3              /* parts of a request that are near enough to it not to look for a lower order */
 #define TYPICAL_FALL 0.6      /* of an error from one order to the next */
 
+const char *const fmm_quantity_names[4] = {"potentials", "forces", "energy", NULL};
+
 typedef struct search {
     yoke_context *context;
     fmm_method *method;
@@ -32,6 +34,7 @@ typedef struct search {
     int depth;
     fmm_norms norms;
     double rounding;
+    int64_t particles;
     fmm_expanded expanded; /* order -1: not yet */
     fmm_model model;       /* of that order */
     int drawn;             /* order that cells were drawn for; -1: none yet */
@@ -61,15 +64,36 @@ static fmm_tail sum_levels(int levels, int orders, const fmm_tail *tails, int o)
         sum.square_error += one->square_error * one->square_error;
         sum.force_square += one->force_square;
         sum.force_square_error += one->force_square_error * one->force_square_error;
+        sum.energy += one->energy;
+        sum.energy_error += one->energy_error * one->energy_error;
+        sum.energy_square += one->energy_square;
     }
     sum.square += sum.mean * sum.mean;
     sum.square_error = sqrt(sum.square_error);
     sum.force_square_error = sqrt(sum.force_square_error);
+    sum.energy_error = sqrt(sum.energy_error);
     return sum;
 }
 
 /* By which a square falls from one order to the next, where it falls from `first` to `last` over several. */
 static double factor(double first, double last, int orders) { return orders > 0 ? pow(quotient(last, first), 1.0 / orders) : 0.25; }
+
+/*
+ * The error of the energy is half the sum of D over cells, charges times errors of their particles.  Each pair of cells has the same part in D of both.  So,
+ * if these parts have random signs, its square is half the sum of the squares of D.  If they have not, the mean of D is not 0; what draws tell of that mean
+ * is known up to its standard error only.
+ */
+static void set_energy(const search *s, const fmm_tail *tail, double left, fmm_accuracy *a)
+{
+    const fmm_norms *norms = &s->norms;
+    const double particles = (double)s->particles, size = norms->energy.size;
+    const double mean = fabs(tail->energy) / 2, deviation = tail->energy_error / 2, random = sqrt(tail->energy_square / (2 * particles));
+    const double error = hypot(fmax(mean, deviation), random) / sqrt(1 - left);
+    const double rounding = s->rounding * norms->charge * norms->potential / (2 * sqrt(particles));
+    a->energy_norm_uncertainty = quotient(norms->energy.error, size);
+    a->energy = quotient(hypot(error, rounding), size);
+    a->energy_uncertainty = hypot(hypot(quotient(hypot(deviation, random / 2), error), MODEL_UNCERTAINTY), a->energy_norm_uncertainty);
+}
 
 /* Relative errors; `left` is the part of the error's square that the highest order leaves out as well. */
 static fmm_accuracy accuracy_of(const search *s, int order, const fmm_tail *tail, double left)
@@ -79,19 +103,22 @@ static fmm_accuracy accuracy_of(const search *s, int order, const fmm_tail *tail
     a.potential = hypot(potential, s->rounding);
     a.potential_norm_uncertainty = quotient(s->norms.potential_error, s->norms.potential);
     a.potential_uncertainty = hypot(quotient(tail->square_error, 2 * tail->square), a.potential_norm_uncertainty);
+    set_energy(s, tail, left, &a);
     a.force = quotient(sqrt(tail->force_square / (1 - left)), s->norms.force);
     a.force_norm_uncertainty = quotient(s->norms.force_error, s->norms.force);
     a.force_uncertainty = hypot(quotient(tail->force_square_error, 2 * tail->force_square), a.force_norm_uncertainty);
     return a;
 }
 
-/* The requested one of the errors, with what it may be larger; NaN: not known. */
-static double upper(const search *s, int order)
+double fmm_accuracy_upper(const fmm_accuracy *a, fmm_quantity of, double times)
 {
-    const fmm_accuracy *a = &s->known[order];
-    return s->request->of == FMM_FORCES ? a->force * (1 + CERTAINTY * a->force_uncertainty)
-                                        : a->potential * (1 + CERTAINTY * a->potential_uncertainty);
+    return of == FMM_FORCES   ? a->force * (1 + times * a->force_uncertainty)
+           : of == FMM_ENERGY ? a->energy * (1 + times * a->energy_uncertainty)
+                              : a->potential * (1 + times * a->potential_uncertainty);
 }
+
+/* The requested one of the errors, with what it may be larger; NaN: not known. */
+static double upper(const search *s, int order) { return fmm_accuracy_upper(&s->known[order], s->request->of, CERTAINTY); }
 
 /* Multipole expansions of an order or a higher one. */
 static yoke_status expand(search *s, int order)
@@ -222,7 +249,7 @@ static yoke_status refuse(const search *s, double least, const char *cause)
     double unit = pow(10, floor(log10(1.1 * least))), reachable = unit * ceil(1.1 * least / unit);
     return yoke_fail(s->context, YOKE_ERROR_INPUT,
                      "an error of %.2g of the %s cannot be reached with these particles: %s; %.1g and above can", s->request->error,
-                     s->request->of == FMM_FORCES ? "forces" : "potentials", cause, reachable);
+                     fmm_quantity_names[s->request->of], cause, reachable);
 }
 
 yoke_status fmm_choose_order(fmm_method *method, const double *charge, const fmm_request *request, fmm_accuracy *accuracy)
@@ -230,7 +257,11 @@ yoke_status fmm_choose_order(fmm_method *method, const double *charge, const fmm
     fmm_expanded particles;
     yoke_status status = fmm_method_sort_charges(method, charge, &particles);
     if (status) return status;
-    search s = {.context = particles.tree->context, .method = method, .request = request, .depth = particles.tree->depth};
+    search s = {.context = particles.tree->context,
+                .method = method,
+                .request = request,
+                .depth = particles.tree->depth,
+                .particles = particles.tree->count};
     s.expanded.order = s.drawn = -1;
     status =
         request->sums ? fmm_norms_known(particles.particles, request->sums, &s.norms) : fmm_norms_sample(particles.particles, &s.norms);
@@ -267,7 +298,16 @@ void fmm_accuracy_correct(fmm_accuracy *a, const fmm_sample *sample)
 {
     if (!sample->count) return;
     correct(&a->potential, &a->potential_uncertainty, &a->potential_norm_uncertainty, sample->potential_norm);
+    correct(&a->energy, &a->energy_uncertainty, &a->energy_norm_uncertainty, sample->energy_norm);
     correct(&a->force, &a->force_uncertainty, &a->force_norm_uncertainty, sample->force_norm);
+}
+
+/* Orders by which an error falls from one to another one. */
+static int orders_between(double high, double low) { return high > low ? 1 + (int)(log(high / low) / -log(TYPICAL_FALL)) : 0; }
+
+double fmm_energy_error(const fmm_accuracy *accuracy, const fmm_sample *sample)
+{
+    return fmax(fmm_accuracy_upper(accuracy, FMM_ENERGY, CERTAINTY), sample->energy - CERTAINTY * sample->energy_deviation);
 }
 
 int fmm_order_missing(const fmm_request *request, const fmm_accuracy *accuracy, const fmm_sample *sample, int order)
@@ -277,12 +317,24 @@ int fmm_order_missing(const fmm_request *request, const fmm_accuracy *accuracy, 
     double known = hypot(forces ? accuracy->force_uncertainty : accuracy->potential_uncertainty, MODEL_UNCERTAINTY);
     double sampled = forces ? sample->force : sample->potential;
     double uncertainty = forces ? sample->force_uncertainty : sample->potential_uncertainty;
+    const int most = FMM_MAX_ORDER - order;
     if (!sample->count || !(sampled > 0 && predicted > 0)) return 0;
+    if (request->of == FMM_ENERGY) {
+        const int missing_of_energy = orders_between(fmm_energy_error(accuracy, sample), request->error);
+        return missing_of_energy < most ? missing_of_energy : most;
+    }
     /* Where they contradict each other, rare large errors were not among the cells that were drawn: the sample counts. */
     if (fabs(log(sampled / predicted)) > CERTAINTY * hypot(uncertainty, known)) known = INFINITY;
     double weight = 1 / fmax(uncertainty * uncertainty, 1e-6), other = 1 / fmax(known * known, 1e-6);
     double mean = (weight * log(sampled) + other * log(predicted)) / (weight + other), deviation = 1 / sqrt(weight + other);
-    double excess = mean + deviation - log(request->error);
-    int missing = excess > 0 ? 1 + (int)(excess / -log(TYPICAL_FALL)) : 0;
-    return missing < FMM_MAX_ORDER - order ? missing : FMM_MAX_ORDER - order;
+    const int missing = orders_between(exp(mean + deviation), request->error);
+    return missing < most ? missing : most;
+}
+
+void fmm_accuracy_raise(fmm_accuracy *a, int order)
+{
+    const double fall = pow(TYPICAL_FALL, order - a->order);
+    a->order = order;
+    a->potential *= fall, a->force *= fall, a->energy *= fall;
+    a->potential_uncertainty = a->force_uncertainty = INFINITY;
 }

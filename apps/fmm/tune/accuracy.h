@@ -10,7 +10,10 @@
 #include "method/method.h"
 #include "near/sample.h"
 
-typedef enum fmm_quantity { FMM_POTENTIALS, FMM_FORCES } fmm_quantity;
+typedef enum fmm_quantity { FMM_POTENTIALS, FMM_FORCES, FMM_ENERGY } fmm_quantity;
+
+/* "potentials", ..., and NULL behind the last. */
+extern const char *const fmm_quantity_names[4];
 
 typedef struct fmm_request {
     double error; /* above 0 */
@@ -21,10 +24,12 @@ typedef struct fmm_request {
 
 typedef struct fmm_accuracy {
     int order;
-    double potential, force;                                   /* predicted errors with that order                                      */
-    double potential_uncertainty, force_uncertainty;           /* their standard errors, as parts of them                               */
-    double potential_norm_uncertainty, force_norm_uncertainty; /* the part of these that is due to what errors are relative to      */
-    double potential_rounding;                                 /* what double precision adds, with any order; it is in `potential` too  */
+    double potential, force, energy; /* predicted errors with that order                                 */
+    double potential_uncertainty, force_uncertainty,
+        energy_uncertainty; /* their standard errors, as parts of them                          */
+    double potential_norm_uncertainty, force_norm_uncertainty,
+        energy_norm_uncertainty; /* the part of these that is due to what errors are relative to */
+    double potential_rounding;   /* what double precision adds, with any order; it is in `potential` too */
 } fmm_accuracy;
 
 /*
@@ -34,11 +39,23 @@ typedef struct fmm_accuracy {
  */
 yoke_status fmm_choose_order(fmm_method *method, const double *charge, const fmm_request *request, fmm_accuracy *accuracy);
 
+/* That of the requested quantity; with `times` standard errors. */
+double fmm_accuracy_upper(const fmm_accuracy *accuracy, fmm_quantity of, double times);
+
 /* The order that evenly distributed charges of random signs need for an error of their potentials, roughly: for what is chosen before. */
 int fmm_order_guess(double error);
 
 /* After a run: what is relative to a norm that a sample estimated becomes relative to that of all particles.  The sample has the same direct sums. */
 void fmm_accuracy_correct(fmm_accuracy *accuracy, const fmm_sample *sample);
+
+/*
+ * What the error of the energy may be after a run, by the prediction and a sample.  That tells of it only where its mean is above its standard error by far:
+ * parts of the error that have random signs cancel among all particles much better than among few.
+ */
+double fmm_energy_error(const fmm_accuracy *accuracy, const fmm_sample *sample);
+
+/* After a run with a higher order: predictions fall as errors usually do, and count for nothing beside a sample (but that of the energy). */
+void fmm_accuracy_raise(fmm_accuracy *accuracy, int order);
 
 /*
  * After a run with an order: by how much it shall be higher (at most FMM_MAX_ORDER in all), because the error that direct sums found at a sample and the

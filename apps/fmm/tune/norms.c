@@ -61,6 +61,9 @@ yoke_status fmm_norms_known(const fmm_particles *particles, const fmm_reference 
     yoke_status status = absolute_mean(particles, sums, &found.absolute);
     if (status) return status;
     found.potential = root_mean(sums->count, sums->weight, sums->square, &found.potential_error);
+    found.energy = fmm_reference_energy(sums, sums->product);
+    for (int64_t i = 0; i < particles->count; i++) found.charge += particles->charge[i] * particles->charge[i];
+    found.charge = particles->count > 0 ? sqrt(found.charge / (double)particles->count) : 0;
     if (sums->force_square) found.force = root_mean(sums->count, sums->weight, sums->force_square, &found.force_error);
     *norms = found;
     return YOKE_OK;

@@ -10,6 +10,8 @@
 typedef struct fmm_norms {
     double potential, potential_error;
     double force, force_error; /* of charge times gradient */
+    fmm_mean_energy energy;    /* half of charge times potential */
+    double charge;             /* root mean square of charges */
     double absolute;           /* root mean square of sum |q| / r: what rounding is relative to */
 } fmm_norms;
 

@@ -151,17 +151,33 @@ static fmm_tail evaluate(const survey *s, bench *b, const fmm_draw *cell, int or
     return tail;
 }
 
-/* What the local expansions of some targets lack with an order: the difference to the reference, and high degrees of those of the list X. */
-static void set_lacking(const survey *s, bench *b, int targets, int order, double *lacking)
+/* The sum over a cell's particles of their charges times the potential of a local expansion. */
+static double product(const survey *s, const fmm_draw *cell, const double *local)
+{
+    const int size = fmm_harmonics(s->expanded->order);
+    const double *multipole = s->expanded->multipole[cell->level] + cell->number * s->expanded->stride;
+    double sum = 0;
+    for (int l = 0, k = 0; l <= s->expanded->order; l++)
+        for (int m = 0; m <= l; m++, k++) sum += (m ? 2 : 1) * (multipole[k] * local[k] + multipole[size + k] * local[size + k]);
+    return sum / fmm_tree_edge(s->tree, cell->level);
+}
+
+/*
+ * What the local expansions of some targets lack with an order: the difference to the reference, and high degrees of those of the list X.  energy [targets]:
+ * charges times errors of their particles; twice for X, whose pairs have the same errors in the list W of the other cell.
+ */
+static void set_lacking(const survey *s, bench *b, const fmm_draw *cells, int targets, int order, double *lacking, double *energy)
 {
     const int size = 2 * fmm_harmonics(s->expanded->order);
     translate(s, b, targets, order, lacking);
     for (int t = 0; t < targets; t++) {
         double *one = lacking + t * size;
         for (int k = 0; k < size; k++) one[k] = b->local[t * size + k] - one[k];
+        energy[t] = product(s, &cells[t], one);
         if (!has_lists(s)) continue;
         memcpy(b->multipole, b->coarser + t * size, (size_t)size * sizeof *one);
         clear(s, order, b->multipole);
+        energy[t] += 2 * product(s, &cells[t], b->multipole);
         for (int k = 0; k < size; k++) one[k] += b->multipole[k];
     }
 }
@@ -170,7 +186,7 @@ static void survey_targets(const survey *s, bench *b, int first, int last)
 {
     const fmm_survey_options *o = s->options;
     int targets = last - first, size = 2 * fmm_harmonics(s->expanded->order), count[TARGETS];
-    double *lacking = b->local + TARGETS * size;
+    double *lacking = b->local + TARGETS * size, energy[TARGETS];
     find_sources(s, b, first, last);
     translate(s, b, targets, o->reference, b->local);
     memset(b->coarser, 0, (size_t)(targets * size) * sizeof *b->coarser);
@@ -179,10 +195,15 @@ static void survey_targets(const survey *s, bench *b, int first, int last)
         if (has_lists(s)) add_coarser(s, b, &o->draw[first + t], b->coarser + t * size);
     }
     for (int i = 0; i < o->orders; i++) {
-        set_lacking(s, b, targets, o->order[i], lacking);
-        for (int t = 0; t < targets; t++)
-            s->tail[(first + t) * o->orders + i] =
-                evaluate(s, b, &o->draw[first + t], o->order[i], lacking + t * size, count[t], &b->places[t]);
+        set_lacking(s, b, o->draw + first, targets, o->order[i], lacking, energy);
+        for (int t = 0; t < targets; t++) {
+            fmm_tail *tail = &s->tail[(first + t) * o->orders + i];
+            const fmm_draw *cell = &o->draw[first + t];
+            const double particles = fmm_particles_in(s->tree, cell->level, cell->number);
+            *tail = evaluate(s, b, cell, o->order[i], lacking + t * size, count[t], &b->places[t]);
+            tail->energy = energy[t] / particles;
+            tail->energy_square = energy[t] * energy[t] / particles;
+        }
     }
 }
 
@@ -198,15 +219,19 @@ static fmm_tail collect(const fmm_survey_options *o, const fmm_tail *of, int ord
         sum.mean += weight * one->mean;
         sum.square += weight * one->square;
         sum.force_square += weight * one->force_square;
+        sum.energy += weight * one->energy;
+        sum.energy_square += weight * one->energy_square;
     }
     for (int t = first; t < last && !complete; t++) {
         const fmm_tail *one = &of[t * o->orders + order];
         double weight = o->draw[t].weight, times = o->draw[t].times * draws / fmax(draws - 1, 1);
         sum.square_error += times * pow(weight * one->square - sum.square / draws, 2);
         sum.force_square_error += times * pow(weight * one->force_square - sum.force_square / draws, 2);
+        sum.energy_error += times * pow(weight * one->energy - sum.energy / draws, 2);
     }
     sum.square_error = sqrt(sum.square_error);
     sum.force_square_error = sqrt(sum.force_square_error);
+    sum.energy_error = sqrt(sum.energy_error);
     return sum;
 }
 

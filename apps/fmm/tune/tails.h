@@ -21,6 +21,9 @@ enum {
 typedef struct fmm_tail {
     double mean, square, square_error;
     double force_square, force_square_error;
+    double energy,
+        energy_error; /* mean of charge times error of the potential, half of it a particle's part in the error of the energy; standard error */
+    double energy_square; /* of its sums over cells the squares, divided by the number of particles */
 } fmm_tail;
 
 /*

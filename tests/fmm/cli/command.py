@@ -152,6 +152,11 @@ def test_the_record_of_a_requested_error():
         predicted = got["predicted_error" if of == "potentials" else "predicted_error_of_forces"]
         assert 0.1e-5 < got[key] <= 1e-5 and 0.4 < predicted / got[key] < 2.5
         assert got["order"] > 4 and got["seconds"]["tune"] > 0
+    got = record("--generate", "shells", "--particles", 4000, "--charges", "equal", "--error", 1e-6, "--error-of", "energy", method=("--depth", 3, "--check", 4000))
+    exact = record("--generate", "shells", "--particles", 4000, "--charges", "equal")["total_energy"]
+    error = abs(got["total_energy"] / exact - 1)
+    assert error <= 1e-6 and got["error_of"] == "energy" and got["requested_error"] == 1e-6
+    assert math.isclose(got["sampled_error_of_energy"], error, rel_tol=1e-3) and error / 5 < got["predicted_error_of_energy"] <= 1e-6
     given = record("--generate", "shells", "--particles", 500, method=("--depth", 2, "--order", 3))
     assert given["requested_error"] is None and given["predicted_error"] is None and given["error_of"] is None
 
