@@ -205,6 +205,37 @@ static yoke_status answer(void *user, const int64_t *rows, const int64_t *column
     return status;
 }
 
+static double entries(yoke_rectangle r) { return (double)r.rows * (double)r.columns; }
+
+static double entries_of_both(yoke_rectangle a, yoke_rectangle b)
+{
+    const double high = fmin((double)(a.row + a.rows), (double)(b.row + b.rows)) - fmax((double)a.row, (double)b.row);
+    const double wide = fmin((double)(a.column + a.columns), (double)(b.column + b.columns)) - fmax((double)a.column, (double)b.column);
+    return high > 0 && wide > 0 ? high * wide : 0;
+}
+
+static yoke_rectangle turned(const dense_grid *g, yoke_rectangle r, int which)
+{
+    if (r.rows == 0) return r;
+    if (which & 1) r.row = g->rows - r.row - r.rows;
+    if (which & 2) r.column = g->columns - r.column - r.columns;
+    return r;
+}
+
+/* An arrangement is as good upside down, or left to right: the one of these in which most blocks stay where they are. */
+static void turn_best(dense_nodes *all, const yoke_rectangle *now)
+{
+    int best = 0;
+    double most = -1;
+    for (int which = 0; which < 4; which++) {
+        double stay = 0;
+        for (int i = 0; i < all->grid->ranks; i++) stay += entries_of_both(turned(all->grid, all->best[i], which), now[i]);
+        if (stay > most) best = which;
+        most = fmax(most, stay);
+    }
+    for (int i = 0; i < all->grid->ranks; i++) all->best[i] = turned(all->grid, all->best[i], best);
+}
+
 /* The best partition by the models, and its longest rank. */
 static yoke_status find_best(dense_nodes *all, double *longest)
 {
@@ -234,15 +265,6 @@ static yoke_status find_best(dense_nodes *all, double *longest)
 }
 
 /* -------------------------------------------------------------------------------------------------- deciding */
-
-static double entries(yoke_rectangle r) { return (double)r.rows * (double)r.columns; }
-
-static double entries_of_both(yoke_rectangle a, yoke_rectangle b)
-{
-    const double high = fmin((double)(a.row + a.rows), (double)(b.row + b.rows)) - fmax((double)a.row, (double)b.row);
-    const double wide = fmin((double)(a.column + a.columns), (double)(b.column + b.columns)) - fmax((double)a.column, (double)b.column);
-    return high > 0 && wide > 0 ? high * wide : 0;
-}
 
 /* Blocks of C go to their new ranks, and pivots that are on their way are fetched again: of the rank that gets most. */
 static double cost_of_moving(const dense_nodes *all, const yoke_rectangle *now)
@@ -276,6 +298,7 @@ yoke_status dense_nodes_decide(dense_nodes *nodes, int64_t step, const dense_nod
     if (!may_move(nodes, found) || left < 1) return YOKE_OK;
     yoke_status status = fit_all(nodes);
     if (!status) status = find_best(nodes, &longest);
+    if (!status) turn_best(nodes, rectangles);
     if (nodes->partition == DENSE_PARTITION_CPM) nodes->moves++; /* it decides once */
     if (status || memcmp(nodes->best, rectangles, bytes) == 0) return status;
     decision->gain_s = (now - longest) * left;
