@@ -235,6 +235,12 @@ static yoke_status finish(dense_work *w, dense_product *p, result *r, int argc, 
     return app_ranks_agree(w->ranks, status);
 }
 
+static void show_progress(void *user, int64_t done, int64_t steps)
+{
+    const dense_work *w = user;
+    app_progress(w->terminal, "%lld of %lld steps", (long long)done, (long long)steps);
+}
+
 yoke_status dense_gemm_on_ranks(dense_work *work, const dense_gemm_ranks *asked, int argc, char **argv)
 {
     dense_product p = {.context = work->context,
@@ -243,7 +249,9 @@ yoke_status dense_gemm_on_ranks(dense_work *work, const dense_gemm_ranks *asked,
                        .blas = asked->blas,
                        .why_no_blas = asked->why_no_blas,
                        .partition = asked->partition,
-                       .options = asked->options};
+                       .options = asked->options,
+                       .progress = show_progress,
+                       .user = work};
     result r = {.work = work, .product = &p};
     yoke_status status = app_ranks_agree(work->ranks, check_alike(work, asked));
     if (!status) status = dense_product_create(&p, asked->rows, asked->columns, asked->depth, asked->options.block, asked->precision);

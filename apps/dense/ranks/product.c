@@ -297,7 +297,10 @@ yoke_status dense_product_multiply(dense_product *p)
     const double begin_s = yoke_clock_s();
     for (int64_t i = 0; i < p->grid.steps; i++) p->steps[i].predicted_s = p->steps[i].gain_s = p->steps[i].cost_s = NAN;
     yoke_status status = measure_messages(p);
-    for (int64_t step = 0; step < p->grid.steps && !status; step++) status = do_step(p, step);
+    for (int64_t step = 0; step < p->grid.steps && !status; step++) {
+        status = do_step(p, step);
+        if (!status && p->progress) p->progress(p->user, step + 1, p->grid.steps);
+    }
     p->seconds = yoke_clock_s() - begin_s;
     return status;
 }

@@ -34,7 +34,7 @@ typedef struct dense_rank_step {
     double move_s, move_bytes;   /* and took so long */
 } dense_rank_step;
 
-/* A product under way.  Members up to `options` are given; the others are made. */
+/* A product under way.  Members up to `user` are given; the others are made. */
 typedef struct dense_product {
     yoke_context *context;
     app_ranks *ranks;
@@ -42,7 +42,9 @@ typedef struct dense_product {
     const app_blas *blas; /* NULL: none */
     const char *why_no_blas;
     dense_partition partition;
-    dense_gemm_options options; /* of block, add and progress nothing counts */
+    dense_gemm_options options;                                /* of block, add and progress nothing counts */
+    void (*progress)(void *user, int64_t done, int64_t steps); /* after each step; NULL: none */
+    void *user;
 
     dense_grid grid;
     yoke_rectangle *first, *now;                    /* [ranks] blocks: the first partition, which A and B keep, and that of C now */
