@@ -293,9 +293,10 @@ static void add_round(dense_sharing *s, const double *seconds, const yoke_cost *
 
 static void add_range(dense_part *part, int64_t first, int64_t last)
 {
-    dense_range *latest = part->num_ranges ? &part->range[part->num_ranges - 1] : NULL;
+    const int told = part->num_ranges >= 1 && part->num_ranges <= DENSE_MAX_RANGES;
+    dense_range *latest = told ? &part->range[part->num_ranges - 1] : NULL;
     part->units += last - first;
-    if (latest && part->num_ranges <= DENSE_MAX_RANGES && latest->last == first)
+    if (latest && latest->last == first)
         latest->last = last;
     else if (part->num_ranges++ < DENSE_MAX_RANGES)
         part->range[part->num_ranges - 1] = (dense_range){first, last};
