@@ -96,6 +96,7 @@ def test_what_yoke_energy_watched_is_a_source():
     done = tool.run("energy", "--declare", "idle=20,busy=60", "--watch", "0.05", "--csv", "watch.csv", "--json", "run.json", "--quiet", "--", "sleep", "0.4")
     samples = [s for s in tool.record()["samples"] if s["total_j"] is not None]
     assert len(samples) >= 2, done.stderr
+    assert samples[0]["start_s"] > 0  # the first interval is metered from when the command had been started
     record, _ = merge("watch.csv,gap=10")  # on a busy machine
     # An interval begins about where the one before ends: what both have counts once, and between them the power stays.
     parts = [after["start_s"] - s["start_s"] for s, after in zip(samples, samples[1:])] + [samples[-1]["seconds"]]
