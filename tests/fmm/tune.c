@@ -220,7 +220,7 @@ static double adaptive_by_hand(const known *k, fmm_tree *tree, int64_t capacity,
     tree->direct = (int32_t)fmm_method_direct(p, 1);
     assert_int_equal(fmm_leaf_lists_create(tree, FMM_PAIRS_BOTH, &near, &w), YOKE_OK);
     const fmm_leaves *leaves = &tree->leaves;
-    double alone = k->near_pair * 21 / 13.5, sum = 1.5 * 1e-8 * (double)tree->count + (3e-7 + k->near_leaf) * (double)leaves->count;
+    double alone = k->near_pair * 21 / 13.5, sum = 1.2 * 1e-8 * (double)tree->count + (3e-7 + 16e-8 + k->near_leaf) * (double)leaves->count;
     for (int64_t t = 0; t < leaves->count; t++) {
         double own = leaves->particle[t + 1] - leaves->particle[t];
         sum += own * own * k->near_pair;
