@@ -70,9 +70,8 @@ static double card_seconds(const clarke_card *of, double blocks)
     return of->call_seconds + blocks * clarke_block_operations() / of->operations_per_s + 2 * beyond / of->bus_bytes_per_s;
 }
 
-yoke_status clarke_step(void *user, const int64_t *rows, const int64_t *columns, double *seconds)
+void clarke_work(const clarke_cluster *all, const int64_t *rows, const int64_t *columns, double *seconds)
 {
-    const clarke_cluster *all = user;
     for (int64_t i = 0, k = 0; i < all->num_nodes; k += all->devices[i], i++) {
         const clarke_node *on = &all->nodes[i];
         double blocks[2] = {0, 0};
@@ -80,6 +79,25 @@ yoke_status clarke_step(void *user, const int64_t *rows, const int64_t *columns,
         for (int64_t j = 0; j < all->devices[i]; j++)
             seconds[k + j] =
                 j == 0 && on->processor > 0 ? processor_seconds(on, blocks[j], blocks[0] + blocks[1]) : card_seconds(on->card, blocks[j]);
+    }
+}
+
+/* Of a part of the pivot column and one of the pivot row, of which a node has its own share of all steps itself. */
+static double message_seconds(const clarke_cluster *all, int64_t rows, int64_t columns)
+{
+    const double side = (double)all->blocks, own_column = (double)columns / side, own_row = (double)rows / side;
+    const double blocks = (double)rows * (1 - own_column) + (double)columns * (1 - own_row), messages = 2 - own_column - own_row;
+    return messages * all->network.latency_s + blocks * clarke_block_bytes() / all->network.bytes_per_s;
+}
+
+yoke_status clarke_step(void *user, const int64_t *rows, const int64_t *columns, double *seconds)
+{
+    const clarke_cluster *all = user;
+    clarke_work(all, rows, columns, seconds);
+    for (int64_t i = 0, k = 0; i < all->num_nodes && !all->work_only; k += all->devices[i], i++) {
+        int64_t width = 0;
+        for (int64_t j = 0; j < all->devices[i]; j++) width += columns[k + j];
+        for (int64_t j = 0; j < all->devices[i]; j++) seconds[k + j] += message_seconds(all, rows[i], width);
     }
     return YOKE_OK;
 }

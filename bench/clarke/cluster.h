@@ -37,6 +37,8 @@ typedef struct clarke_cluster {
     int64_t num_nodes, devices[CLARKE_MAX_NODES]; /* the processor first, where it is used */
     clarke_node nodes[CLARKE_MAX_NODES];
     clarke_network network;
+    int64_t blocks; /* a side of the matrix: of how many of its steps a node has a part of the pivots itself */
+    bool work_only; /* clarke_step leaves out the messages, as the chapter's kernel does */
 } clarke_cluster;
 
 /* Table 1.3: 90 nodes with 432 cores and 12 cards.  InfiniBand of 20 Gbit/s: 3 us, 1.5 GB/s. */
@@ -48,7 +50,10 @@ void clarke_eight(clarke_cluster *cluster);
 double clarke_block_bytes(void);
 double clarke_block_operations(void);
 
-/* A yoke_plan_kernel of the cluster, which is user: seconds of a step. */
+/* Seconds of work of each device in a step; arguments as those of a yoke_plan_kernel. */
+void clarke_work(const clarke_cluster *cluster, const int64_t *rows, const int64_t *columns, double *seconds);
+
+/* A yoke_plan_kernel of the cluster, which is user: work, and the mean time of the messages that the node receives in a step. */
 yoke_status clarke_step(void *user, const int64_t *rows, const int64_t *columns, double *seconds);
 
 #endif

@@ -8,6 +8,7 @@
 
 typedef struct command_line {
     int64_t nodes, blocks, edge;
+    bool work_only;
     const char *directory, *json;
 } command_line;
 
@@ -54,6 +55,7 @@ static yoke_status write_record(yoke_context *context, const command_line *line,
         status = app_record_set(
             context, record, "network",
             json_pack("{s:f, s:f}", "latency_s", study->cluster.network.latency_s, "bytes_per_s", study->cluster.network.bytes_per_s));
+    if (!status) status = app_record_set(context, record, "work_only", json_boolean(line->work_only));
     if (!status) status = app_record_set(context, record, "runs", clarke_runs_value(study));
     if (!status) status = app_record_set(context, record, "models", clarke_steps_value(study));
     if (!status) status = app_record_set(context, record, "speeds", clarke_speeds_value(study));
@@ -69,6 +71,7 @@ static yoke_status run(yoke_context *context, app_terminal *terminal, const comm
         clarke_grenoble(&study->cluster);
     else
         clarke_eight(&study->cluster);
+    study->cluster.work_only = line->work_only;
     yoke_status status = run_sizes(context, terminal, line, study);
     if (!status) status = clarke_partial_models(context, study);
     if (!status) status = clarke_speed_functions(context, study);
@@ -116,6 +119,7 @@ static yoke_status start(yoke_context *context, app_terminal *terminal, int argc
          .number = &line.edge,
          .minimum = 0,
          .maximum = 64},
+        {.name = "work-only", .help = "models of work alone, as the chapter's; by default of work and messages", .flag = &line.work_only},
         app_option_out(&line.directory, "where data and figure go; by default out/bench-clarke"),
         app_option_json(&line.json),
         app_option_quiet(&terminal->quiet),

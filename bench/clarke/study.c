@@ -12,6 +12,23 @@ const char *clarke_strategy_name(yoke_nested_strategy strategy)
 
 /* --------------------------------------------------------------------------------------- table and figure 1.10 */
 
+/* Seconds of work of each node in a step of a plan. */
+static void work_of(const clarke_cluster *cluster, const yoke_nested_plan *plan, double node_s[CLARKE_MAX_NODES])
+{
+    int64_t rows[CLARKE_MAX_NODES], columns[2 * CLARKE_MAX_NODES];
+    double seconds[2 * CLARKE_MAX_NODES];
+    for (int64_t i = 0, k = 0; i < cluster->num_nodes; i++) {
+        rows[i] = plan->nodes[i].rows;
+        for (int64_t j = 0; j < cluster->devices[i]; j++) columns[k++] = plan->device_columns[i][j];
+    }
+    clarke_work(cluster, rows, columns, seconds);
+    for (int64_t i = 0, k = 0; i < cluster->num_nodes; i++) {
+        node_s[i] = 0;
+        for (int64_t j = 0; j < cluster->devices[i]; j++, k++)
+            if (rows[i] > 0 && columns[k] > 0) node_s[i] = fmax(node_s[i], seconds[k]);
+    }
+}
+
 yoke_status clarke_try(yoke_context *context, clarke_cluster *cluster, yoke_nested_strategy strategy, int64_t blocks, int64_t edge,
                        clarke_run *run)
 {
@@ -23,6 +40,8 @@ yoke_status clarke_try(yoke_context *context, clarke_cluster *cluster, yoke_nest
                                          .user = cluster};
     yoke_nested_plan *plan = NULL;
     clarke_traffic sent;
+    double work_s[CLARKE_MAX_NODES];
+    cluster->blocks = blocks;
     yoke_status status = yoke_plan_nested(context, &options, &plan);
     if (status) return status;
     *run = (clarke_run){.blocks = blocks,
@@ -34,7 +53,8 @@ yoke_status clarke_try(yoke_context *context, clarke_cluster *cluster, yoke_nest
                         .measuring_s = plan->measuring_s,
                         .edge = edge};
     memcpy(run->nodes, plan->nodes, (size_t)cluster->num_nodes * sizeof *plan->nodes);
-    clarke_communicate(cluster, blocks, plan->nodes, plan->node_s, &run->traffic);
+    work_of(cluster, plan, work_s);
+    clarke_communicate(cluster, blocks, plan->nodes, work_s, &run->traffic);
     const double side = (double)blocks;
     run->operations_per_s = side * side * side * clarke_block_operations() / run->traffic.seconds;
     if (edge > 0) status = clarke_multiply(context, cluster, blocks, edge, plan, &run->wrong, &sent);
@@ -89,7 +109,7 @@ static void take(clarke_cluster *to, const clarke_node *node, bool card)
 yoke_status clarke_partial_models(yoke_context *context, clarke_study *study)
 {
     enum { SIDE = 240 }; /* blocks: more than the cards have memory for */
-    clarke_cluster eight, four = {0};
+    clarke_cluster eight, four = {.work_only = true};
     clarke_eight(&eight);
     take(&four, &eight.nodes[2], true);
     take(&four, &eight.nodes[0], true);
@@ -120,7 +140,8 @@ yoke_status clarke_speed_functions(yoke_context *context, clarke_study *study)
     clarke_eight(&eight);
     for (int c = 0; c < CLARKE_CURVES; c++) {
         clarke_curve *curve = &study->curves[c];
-        clarke_cluster one = {.num_nodes = 1, .devices = {eight.devices[of_eight[c]]}, .nodes = {eight.nodes[of_eight[c]]}};
+        clarke_cluster one = {
+            .num_nodes = 1, .work_only = true, .devices = {eight.devices[of_eight[c]]}, .nodes = {eight.nodes[of_eight[c]]}};
         name_node(&one.nodes[0], curve->name);
         for (int p = 0; p < CLARKE_POINTS; p++) {
             const int64_t side = 20 + 12 * p;

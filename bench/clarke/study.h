@@ -18,7 +18,7 @@ enum {
 typedef struct clarke_run {
     int64_t blocks;
     yoke_nested_strategy strategy;
-    double imbalance; /* of the nodes' seconds of a step: (longest - shortest) / shortest */
+    double imbalance; /* of the nodes' seconds of a step, by the models' kernel: (longest - shortest) / shortest */
     int64_t rounds, timings;
     bool converged;
     double measuring_s;     /* for the partition */
