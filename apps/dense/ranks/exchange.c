@@ -55,6 +55,7 @@ static void copy(const dense_parts *have, const dense_parts *need, int me, yoke_
     const char *from = find(have->mine, have->places[me], part);
     char *to = find(need->mine, need->places[me], part);
     const int64_t size = (int64_t)have->mine->precision;
+#pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < part.rows; i++)
         memcpy(to + i * need->mine->columns * size, from + i * have->mine->columns * size, (size_t)(part.columns * size));
 }

@@ -28,6 +28,8 @@ struct dense_nodes {
     int *known, num_known;   /* [ranks]: those that were measured */
     yoke_rectangle *best;    /* [ranks] */
     double seconds_per_byte; /* of messages, the least that was seen; 0: there were none */
+    double filling;          /* of new memory, of the slowest rank */
+    double move_s;           /* that the latest move took; 0: there was none */
     int64_t moves;
     int64_t steps; /* with this partition */
 };
@@ -105,22 +107,30 @@ void dense_nodes_messages(dense_nodes *nodes, const dense_node_report *reports)
     for (int i = 0; i < nodes->grid->ranks; i++) {
         if (reports[i].bytes > 0) longest = fmax(longest, reports[i].transfer_s);
         most = fmax(most, reports[i].bytes);
+        nodes->filling = fmax(nodes->filling, reports[i].filling);
     }
     if (most > 0 && longest > 0 && (nodes->seconds_per_byte == 0 || longest / most < nodes->seconds_per_byte))
         nodes->seconds_per_byte = longest / most;
 }
 
-/* The median, of two the smaller one: what other programs take now and then does not count. */
-static double seconds_of(const point *p)
+void dense_nodes_moved(dense_nodes *nodes, double seconds) { nodes->move_s = seconds; }
+
+/*
+ * The median, of two the smaller one: what other programs take now and then does not count.  *noise becomes at least about the relative error of it, by how far the
+ * steps, but for the slowest of three or more, are apart.
+ */
+static double seconds_of(const point *p, double *noise)
 {
     const int count = p->calls < RECENT ? (int)p->calls : RECENT;
-    double sorted[RECENT];
+    double sorted[RECENT] = {0};
     for (int i = 0; i < count; i++) {
         int k = i;
         for (; k > 0 && sorted[k - 1] > p->recent_s[i]; k--) sorted[k] = sorted[k - 1];
         sorted[k] = p->recent_s[i];
     }
-    return sorted[(count - 1) / 2];
+    const double median = sorted[(count - 1) / 2], largest = sorted[count > 2 ? count - 2 : count - 1];
+    if (noise) *noise = fmax(*noise, (largest - sorted[0]) / median / sqrt(count));
+    return median;
 }
 
 static double imbalance(double longest, double shortest) { return longest > 0 && shortest > 0 ? (longest - shortest) / shortest : 0; }
@@ -130,11 +140,11 @@ static double pivots(const dense_nodes *all, int64_t step)
     return (double)(dense_grid_pivot(all->grid, step + 1) - dense_grid_pivot(all->grid, step));
 }
 
-/* Returns the imbalance of the medians since this partition is there.  *longest_s: of these medians. */
+/* Returns the imbalance of the medians since this partition is there, less what noise may have of it.  *longest_s: of these medians. */
 static double learn_all(dense_nodes *all, int64_t step, const dense_node_report *reports, const yoke_rectangle *rectangles,
                         dense_node_decision *decision, double *longest_s)
 {
-    double longest = 0, shortest = INFINITY, longest_median = 0, shortest_median = INFINITY;
+    double longest = 0, shortest = INFINITY, longest_median = 0, shortest_median = INFINITY, noise = 0;
     for (int i = 0; i < all->grid->ranks; i++) {
         const dense_node_report *r = &reports[i];
         if (!(r->seconds > 0)) continue;
@@ -142,13 +152,14 @@ static double learn_all(dense_nodes *all, int64_t step, const dense_node_report 
         learn(all, n, (double)rectangles[i].rows * (double)rectangles[i].columns, r->seconds / pivots(all, step));
         longest = fmax(longest, r->seconds);
         shortest = fmin(shortest, r->seconds);
-        longest_median = fmax(longest_median, seconds_of(&n->points[n->count - 1]));
-        shortest_median = fmin(shortest_median, seconds_of(&n->points[n->count - 1]));
+        const double median = seconds_of(&n->points[n->count - 1], &noise);
+        longest_median = fmax(longest_median, median);
+        shortest_median = fmin(shortest_median, median);
     }
     all->steps++;
     decision->imbalance = imbalance(longest, shortest);
     *longest_s = longest_median;
-    return imbalance(longest_median, shortest_median);
+    return imbalance(longest_median, shortest_median) - noise;
 }
 
 /* -------------------------------------------------------------------------------------------------- models */
@@ -161,7 +172,7 @@ static yoke_status fit(dense_nodes *all, node *n)
         const point *p = &n->points[n->count - points + k];
         samples[k] = (yoke_sample){.units = p->blocks,
                                    .frequency_hz = NAN,
-                                   .seconds = seconds_of(p),
+                                   .seconds = seconds_of(p, NULL),
                                    .seconds_interval = NAN,
                                    .joules = NAN,
                                    .joules_interval = NAN,
@@ -266,7 +277,7 @@ static yoke_status find_best(dense_nodes *all, double *longest)
 
 /* -------------------------------------------------------------------------------------------------- deciding */
 
-/* Blocks of C go to their new ranks, and pivots that are on their way are fetched again: of the rank that gets most. */
+/* Blocks of C go to their new ranks, where all get new memory, and pivots that are on their way are fetched again; but no less than it took before. */
 static double cost_of_moving(const dense_nodes *all, const yoke_rectangle *now)
 {
     const dense_grid *g = all->grid;
@@ -274,9 +285,10 @@ static double cost_of_moving(const dense_nodes *all, const yoke_rectangle *now)
     for (int i = 0; i < g->ranks; i++) {
         const yoke_rectangle to = dense_grid_of_c(g, all->best[i]), from = dense_grid_of_c(g, now[i]);
         const double got = entries(to) - entries_of_both(to, from);
-        if (got > 0) most = fmax(most, got + (double)(to.rows + to.columns) * (double)dense_grid_most_pivots(g));
+        const double pivots = (double)(to.rows + to.columns) * (double)dense_grid_most_pivots(g);
+        most = fmax(most, (got + pivots) * all->seconds_per_byte + (entries(to) + 2 * pivots) * all->filling);
     }
-    return most * (double)g->precision * all->seconds_per_byte;
+    return fmax(most * (double)g->precision, all->move_s);
 }
 
 static bool may_move(const dense_nodes *all, double found)

@@ -19,6 +19,7 @@ typedef struct dense_node_report {
     double transfer_s; /* from the start of messages of the next pivots until they had arrived; 0: there were none */
     double wait_s;     /* of that, after its work was done */
     double bytes;      /* that were received */
+    double filling;    /* seconds of a byte of new memory, until it is filled; 0: not measured */
 } dense_node_report;
 
 /* What is decided after a step. */
@@ -41,6 +42,9 @@ yoke_status dense_nodes_start(yoke_context *context, const dense_grid *grid, yok
 
 /* Learns how long messages take: of an exchange during which nobody works, or of a step.  reports [ranks] */
 void dense_nodes_messages(dense_nodes *nodes, const dense_node_report *reports);
+
+/* C has moved, which took so long. */
+void dense_nodes_moved(dense_nodes *nodes, double seconds);
 
 /*
  * Learns what the ranks [ranks] did in a step with this partition, and decides that of the next step: rectangles [ranks] change where it moves.

@@ -17,11 +17,17 @@ static yoke_status create_part(const dense_product *p, yoke_rectangle place, den
     return dense_matrix_create(p->context, place.rows, place.columns, p->grid.precision, matrix);
 }
 
-static yoke_status create_c(const dense_product *p, yoke_rectangle place, dense_matrix *matrix)
+/* *filling: seconds of a byte; 0: there is none. */
+static yoke_status create_zero(const dense_product *p, yoke_rectangle place, dense_matrix *matrix, double *filling)
 {
     yoke_status status = create_part(p, place, matrix);
-    if (!status && matrix->entries) memset(matrix->entries, 0, (size_t)dense_matrix_bytes(matrix));
-    return status;
+    const double begin_s = yoke_clock_s();
+    *filling = 0;
+    if (status || !matrix->entries) return status;
+    const size_t bytes = (size_t)dense_matrix_bytes(matrix);
+    memset(matrix->entries, 0, bytes);
+    *filling = (yoke_clock_s() - begin_s) / (double)bytes;
+    return YOKE_OK;
 }
 
 /* Room for the pivots of two steps, for this rank's part of C. */
@@ -91,7 +97,7 @@ static yoke_status create_parts(dense_product *p)
     yoke_status status = check_memory(p);
     if (!status) status = create_part(p, p->places_a[me], &p->a);
     if (!status) status = create_part(p, p->places_b[me], &p->b);
-    if (!status) status = create_c(p, p->places_c[me], &p->c);
+    if (!status) status = create_zero(p, p->places_c[me], &p->c, &p->filling);
     return status ? status : create_pivots(p);
 }
 
@@ -198,7 +204,7 @@ static yoke_status move(dense_product *p, dense_rank_step *told)
     memcpy(p->scratch, p->places_c, (size_t)ranks * sizeof *p->scratch);
     for (int i = 0; i < ranks; i++) p->places_c[i] = dense_grid_of_c(&p->grid, p->now[i]);
     const dense_parts from = {p->scratch, &p->c}, to = {p->places_c, &moved};
-    yoke_status status = app_ranks_agree(p->ranks, create_c(p, p->places_c[me], &moved));
+    yoke_status status = app_ranks_agree(p->ranks, create_part(p, p->places_c[me], &moved));
     if (!status) {
         dense_exchange_clear(&p->exchange);
         dense_exchange_add(&p->exchange, TAG_C, &from, &to);
@@ -217,6 +223,7 @@ static yoke_status move(dense_product *p, dense_rank_step *told)
     told->move_bytes = bytes;
     told->move_s = yoke_clock_s() - begin_s;
     p->move_s += told->move_s;
+    if (!status && p->nodes) dense_nodes_moved(p->nodes, told->move_s);
     return status;
 }
 
@@ -279,7 +286,7 @@ static yoke_status do_step(dense_product *p, int64_t step)
 static yoke_status measure_messages(dense_product *p)
 {
     const double begin_s = yoke_clock_s();
-    dense_node_report mine = {.seconds = 0};
+    dense_node_report mine = {.filling = p->filling};
     yoke_status status = YOKE_OK;
     for (int time = 0; time < 2 && !status; time++) {
         status = fetch(p, 0);
