@@ -70,7 +70,11 @@ static yoke_status check(const dense_work *w)
     return app_option_choice(w->context, "partition", g->partition, partitions, &partition);
 }
 
-static int64_t block_of(const dense_work *w) { return w->block ? w->block : DENSE_GEMM_BLOCK; }
+static int64_t block_of(const dense_work *w)
+{
+    if (w->block) return w->block;
+    return app_ranks_count(w->ranks) > 1 ? DENSE_GEMM_BLOCK : DENSE_GEMM_ROWS;
+}
 
 /* -------------------------------------------------------------------------------------------------- matrices */
 
@@ -364,7 +368,7 @@ const dense_operation dense_operation_gemm = {
              .seed = "of the random numbers in A; those in B take S + 1; by default 1",
              .output_value = "C.npy",
              .output = "write the product; C.raw: its numbers only",
-             .block = "rows of a block, which devices get as a whole; by default 64, on several ranks by a benchmark",
+             .block = "rows of a block, which devices get as a whole; by default 16, on several ranks by a benchmark",
              .check = "check the product with a random vector (Freivalds)",
              .ceiling = "also call the cores' BLAS once for all of it, and compare",
              .most_n = DENSE_MAX_SIDE,

@@ -135,7 +135,7 @@ static void rows_of_a_device_that_fails_are_done_by_the_other(void **state)
     (void)state;
     int failed = 0;
     for (int device = 0; device < 2; device++)
-        for (int call = device ? 1 : 4; call <= 24; call++) { /* the first calls of the CPU are those of the run */
+        for (int call = device ? 1 : 4; call <= 30; call++) { /* the first calls of the CPU are those of the run */
             static bench b;
             char fault[100];
             snprintf(fault, sizeof fault, ", \"fault\": {\"call\": %d, \"kind\": \"lost\"}", call);

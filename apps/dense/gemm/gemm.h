@@ -8,7 +8,8 @@
 #include "matrix/matrix.h"
 #include "share/share.h"
 
-enum { DENSE_GEMM_BLOCK = 64, DENSE_MAX_BLOCK = 65536, DENSE_GEMM_DEPTH = 512 };
+/* Rows of a block where several ranks share a product, and of one where the devices of a machine do, which need not have them all at once. */
+enum { DENSE_GEMM_BLOCK = 64, DENSE_GEMM_ROWS = 16, DENSE_MAX_BLOCK = 65536, DENSE_GEMM_DEPTH = 512 };
 
 /* The versions of the kernel for accelerators (Clarke, sect. 1.6), of which the last two differ where B does not stay on the device. */
 enum {

@@ -28,9 +28,12 @@ struct dense_sharing {
     dense_range *left; /* units that are to be done; the last range is the next */
     int64_t ranges, room;
     const yoke_assignment *assignment;
-    double rate; /* units a second in the latest round; 0: not known */
-    int unknown; /* nonzero: some device was never measured */
-    int growth;  /* rounds so far */
+    double rate;                     /* units a second in the latest round; 0: not known */
+    int unknown;                     /* nonzero: some device was never measured */
+    int growth;                      /* rounds so far */
+    int alone;                       /* the device that works alone in this round; -1: all may */
+    double speed[DENSE_MAX_DEVICES]; /* units a second in the latest round; 0: it had none */
+    yoke_run_decision decision;      /* of that */
     int64_t done;
 };
 
@@ -140,9 +143,21 @@ static int count_active(const dense_sharing *s)
     return active;
 }
 
+/* The device that did most units a second in the latest round, which must have been shared by what was measured; -1: none, or it cannot do so many alone. */
+static int find_fastest(const dense_sharing *s, int64_t units)
+{
+    const dense_kernel *k = s->kernel;
+    int best = -1;
+    if (s->decision != YOKE_RUN_STARTED && s->decision != YOKE_RUN_BALANCED) return -1;
+    for (int i = 0; i < s->count; i++)
+        if (s->list[i].active && s->speed[i] > (best < 0 ? 0 : s->speed[best])) best = i;
+    return best >= 0 && s->list[best].accelerator && k->most_units && k->most_units(k->user, best) < units ? -1 : best;
+}
+
 /*
  * Of the units that are left, those of this round.  Where a device was never measured the first round has a unit for each: one that is much slower than the others
- * keeps them waiting only so long.  The next ones are larger, as speeds depend on the size.  One device alone has a first round only where all takes long.
+ * keeps them waiting only so long.  The next ones are larger, as speeds depend on the size.  In one of them the fastest device works alone: where it loses more beside
+ * the others than they bring, it is to do all.  One device alone has a first round only where all takes long.
  */
 static dense_range next_range(dense_sharing *s)
 {
@@ -150,17 +165,21 @@ static dense_range next_range(dense_sharing *s)
     const int64_t all = r->last - r->first, few = s->kernel->units / 16 < 1 ? 1 : s->kernel->units / 16;
     const int active = count_active(s);
     int64_t units = all, least = 4 * active;
+    const int alone = s->unknown && s->growth == 2 && active > 1;
     if (s->unknown && s->growth == 0 && active > 1)
         units = least = active;
     else if (s->unknown && s->growth <= 1 && (active > 1 || all > 32 * s->kernel->first_units))
         units = s->growth == 0 && s->kernel->first_units < few ? s->kernel->first_units : few;
-    else if (s->unknown && s->growth == 2 && active > 1)
+    else if (alone)
+        units = few;
+    else if (s->unknown && s->growth == 3 && active > 1)
         units = 4 * few;
     s->growth++;
     const double wanted = fmax(round_s * s->rate, fmin((double)s->kernel->good_units, longest_s * s->rate));
     if (s->rate > 0 && (double)units > wanted) units = (int64_t)wanted;
     if (units < least) units = least;
     if (units > all - all / 8) units = all; /* no small rest */
+    s->alone = alone && units < all ? find_fastest(s, units) : -1;
     const dense_range taken = {r->first, r->first + units};
     r->first += units;
     if (r->first >= r->last) s->ranges--;
@@ -175,6 +194,8 @@ static yoke_status plan(dense_sharing *s, dense_range taken)
     const yoke_phase phase = {.work = k->work, .calls = 1, .cut = 0, .units = weigh(k, units), .barrier = 1};
     for (int i = 0; i < s->count; i++)
         most[i] = s->list[i].active && s->list[i].accelerator && k->most_units ? k->most_units(k->user, i) : INT64_MAX;
+    for (int i = 0; i < s->count; i++)
+        if (s->alone >= 0 && i != s->alone) most[i] = 0;
     const yoke_round round = {.num_cuts = 1, .cut_units = &units, .num_phases = 1, .phases = &phase, .max_units = most};
     const double begin_s = yoke_clock_s();
     yoke_status status = yoke_run_plan(s->run, &round, 1, &s->assignment);
@@ -268,10 +289,14 @@ static void add_round(dense_sharing *s, const double *seconds, const yoke_cost *
     const yoke_assignment *a = s->assignment;
     dense_round round = {.decision = a->decision, .predicted = a->predicted, .measured = *measured};
     double longest = 0, shortest = INFINITY;
+    s->decision = a->decision;
     for (int i = 0; i < s->count; i++) {
+        s->speed[i] = 0;
         round.part[i] = (dense_round_part){s->device[i].last - s->device[i].first, a->frequency_hz[i]};
         if (s->device[i].last <= s->device[i].first) continue;
-        round.units += s->device[i].last - s->device[i].first;
+        const int64_t units = s->device[i].last - s->device[i].first;
+        round.units += units;
+        s->speed[i] = seconds[i] > 0 ? (double)units / seconds[i] : 0;
         longest = fmax(longest, seconds[i]);
         shortest = fmin(shortest, seconds[i]);
     }
