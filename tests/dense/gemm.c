@@ -382,8 +382,10 @@ static void tiles_are_as_large_as_the_threads_allow(void **state)
     const int threads = omp_get_max_threads();
     count_tiles(&b, 1024, 300, 0, 2, 0);
     assert_true(calls == 2 && fewest_rows == 512 && fewest_columns == 300);
-    count_tiles(&b, 1024, 300, 0, 2, 0.1);
+    count_tiles(&b, 1024, 300, 0, 2, 0.2);
     assert_true(calls > 2 && calls % 2 == 0 && calls <= 8 && fewest_columns == 300);
+    count_tiles(&b, 1024, 300, 0, 1, 0.1); /* a thread waits for no other one */
+    assert_int_equal(calls, 1);
     count_tiles(&b, 64, 4000, 0, 4, 0); /* rows are few: beside each other */
     assert_true(calls == 4 && fewest_columns == 1000 && fewest_rows == 64);
     count_tiles(&b, 700, 900, 123, 3, 0);

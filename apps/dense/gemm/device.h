@@ -43,6 +43,7 @@ struct dense_gemm_state {
     const dense_matrix *a, *b;
     dense_matrix *c;
     int beside;       /* accelerators may work, too */
+    int busy;         /* one does in this round */
     int64_t weight;   /* of a row of blocks, as models count */
     dense_matrix *to; /* where rows of accelerators go: C, or where they are added to it product */
     dense_matrix

@@ -17,7 +17,7 @@ static void on_host(void *user, int64_t first, int64_t last)
     const dense_gemm_state *g = user;
     int64_t row, end;
     dense_matrix_block_rows(g->c, g->options->block, first, last, &row, &end);
-    dense_gemm_rows(g->blas, g->a, g->b, g->options->add, g->c, row, end, g->beside ? beside_accelerators : 0);
+    dense_gemm_rows(g->blas, g->a, g->b, g->options->add, g->c, row, end, g->busy ? beside_accelerators : 0);
 }
 
 static void make_ready(void *user)
@@ -35,9 +35,18 @@ static void close_device(void *user, int number) { dense_gemm_device_close(user,
 
 static yoke_status prepare(void *user, int number, int64_t units)
 {
-    const dense_gemm_state *g = user;
+    dense_gemm_state *g = user;
     const int64_t rows = units * g->options->block;
+    g->busy = 1;
     return dense_gemm_device_prepare(user, number, rows < g->c->rows ? rows : g->c->rows);
+}
+
+static yoke_status end_round(void *user, int64_t done, int64_t units)
+{
+    dense_gemm_state *g = user;
+    const dense_progress *progress = &g->options->progress;
+    g->busy = 0;
+    return progress->call ? progress->call(progress->user, done, units) : YOKE_OK;
 }
 
 static yoke_status start(void *user, int number, int64_t first, int64_t last)
@@ -117,7 +126,7 @@ static yoke_status open_sharing(dense_gemm_state *g, yoke_run *run)
                                  .start = start,
                                  .finish = finish,
                                  .by = by,
-                                 .progress = g->options->progress,
+                                 .progress = {end_round, g},
                                  .user = g};
     g->kernel = kernel;
     yoke_status status = yoke_run_devices(run, &devices, &count);

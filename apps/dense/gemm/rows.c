@@ -46,7 +46,7 @@ static tiling choose(int64_t rows, int64_t columns, int threads, double uneven)
     for (int64_t wide = 1; wide <= threads && wide <= columns; wide++)
         for (int64_t times = 1; times <= MOST; times++) {
             const int64_t wanted = parts(times * threads, wide), high = wanted < rows ? wanted : rows;
-            const double found = cost(rows, columns, high, wide, threads) * (1 + uneven / (double)times);
+            const double found = cost(rows, columns, high, wide, threads) * (1 + uneven * (1 - 1.0 / threads) / (double)times);
             if (found < best.cost) best = (tiling){high, wide, found};
         }
     return best;
