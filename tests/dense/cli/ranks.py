@@ -104,8 +104,8 @@ def write_machine(name, seconds):
 
 
 def multiply_on_nodes(partition):
-    """Nodes whose speeds are as 4 : 3 : 1, the second one with two devices."""
-    nodes = write_machine("a", [3e-7]), write_machine("b", [1.2e-6, 6e-7]), write_machine("c", [1.2e-6])
+    """Nodes whose speeds are as 4 : 3 : 1, the second one with two devices, and so slow that messages take no time beside their work."""
+    nodes = write_machine("a", [3e-5]), write_machine("b", [1.2e-4, 6e-5]), write_machine("c", [1.2e-4])
     words = "-n", 960, "-b", 8, "--check", "--partition", partition, "--json", "run.json"
     run_each([command(*words, "--machine", node) for node in nodes])
     got = record()
