@@ -183,7 +183,7 @@ def children(process):
 
 def test_a_rank_that_is_killed_ends_all():
     need_mpi()
-    with subprocess.Popen([*MPIRUN, "-n", "3", *command("-n", 12000)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENVIRONMENT) as started:
+    with subprocess.Popen([*MPIRUN, "-n", "3", *command("-n", 9000, "--precision", "single")], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENVIRONMENT) as started:
         deadline = time.monotonic() + 60
         ranks = []
         while len(ranks) < 3 and time.monotonic() < deadline:
