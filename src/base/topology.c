@@ -38,9 +38,11 @@ static int is_complete(hwloc_topology_t topology)
  */
 static yoke_status load(yoke_context *context, hwloc_topology_t *topology)
 {
-    hwloc_topology_t loaded = context->topology;
-    yoke_status status = loaded != NULL ? YOKE_OK : read_machine(context, 0, &loaded);
-    if (status == YOKE_OK && context->topology == NULL && !is_complete(loaded)) {
+    *topology = context->topology; /* once it is there, threads that bind themselves only read it */
+    if (*topology != NULL) return YOKE_OK;
+    hwloc_topology_t loaded;
+    yoke_status status = read_machine(context, 0, &loaded);
+    if (status == YOKE_OK && !is_complete(loaded)) {
         hwloc_topology_destroy(loaded);
         status = read_machine(context, 1, &loaded);
     }
