@@ -23,6 +23,12 @@ yoke_status app_interrupt_catch(yoke_context *context)
 
 int app_interrupted(void) { return atomic_load(&caught); }
 
+void app_interrupt_note(int number)
+{
+    int nothing = 0;
+    if (number) atomic_compare_exchange_strong(&caught, &nothing, number);
+}
+
 yoke_status app_interrupt_check(yoke_context *context)
 {
     int number = app_interrupted();

@@ -16,6 +16,9 @@ yoke_status app_interrupt_catch(yoke_context *context);
 /* The signal that was caught, or 0.  From any thread. */
 int app_interrupted(void);
 
+/* Makes a signal known that another process of the same run has caught; 0: nothing.  One that was caught here stays. */
+void app_interrupt_note(int number);
+
 /* Fails with INTERRUPTED, naming the signal, if one was caught; else YOKE_OK. */
 yoke_status app_interrupt_check(yoke_context *context);
 

@@ -190,3 +190,10 @@ yoke_status app_option_choice(yoke_context *context, const char *name, const cha
     }
     return yoke_fail(context, YOKE_ERROR_INPUT, "--%s %s: unknown; expected one of %s", name, word, list);
 }
+
+bool app_options_ask_help(int argc, char **argv)
+{
+    bool asks = false;
+    for (int i = 1; i < argc; i++) asks |= !strcmp(argv[i], "--help") || !strcmp(argv[i], "--version");
+    return asks;
+}

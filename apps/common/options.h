@@ -62,6 +62,9 @@ typedef struct app_usage {
  */
 yoke_status app_options_parse(yoke_context *context, const app_usage *usage, int argc, char **argv, app_list *operands, bool *answered);
 
+/* Whether the words ask for --help or --version, for a rank that leaves the answer to another one. */
+bool app_options_ask_help(int argc, char **argv);
+
 /*
  * The number from least to most that the text after --NAME says; text NULL, the option was not given: *number stays.
  * Errors: INPUT (no number, or outside the range).

@@ -3,22 +3,27 @@
  */
 #include "common/ranks.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <mpi.h>
 
 #include "common/interrupt.h"
+
+enum { FEW = 64 };
 
 struct app_ranks {
     yoke_context *context;
     int number, count, here;
     yoke_status agreed; /* what app_ranks_agree returned last */
     int speaker;        /* the rank that tells it; -1: nobody failed */
+    double *few;        /* [count][FEW] of all ranks, where there are several */
 };
 
 /* -------------------------------------------------------------------------------------------------- start, end */
@@ -53,6 +58,7 @@ yoke_status app_ranks_start(yoke_context *context, app_ranks **ranks)
     if (status) return status;
     *r = (app_ranks){.context = context, .count = 1, .here = 1, .speaker = -1};
     if (app_ranks_launched()) status = start_mpi(r);
+    if (!status && r->count > 1) status = yoke_allocate(context, (int64_t)r->count * FEW, sizeof *r->few, &r->few);
     if (status)
         yoke_release(context, r);
     else
@@ -66,14 +72,14 @@ yoke_status app_ranks_end(app_ranks *ranks, app_terminal *terminal, yoke_status 
     if (!ranks) return status;
     MPI_Initialized(&runs);
     if (status && ranks->count > 1) {
-        if (status != ranks->agreed || ranks->speaker == ranks->number)
-            app_terminal_log(YOKE_LOG_ERROR, yoke_last_error(ranks->context), terminal);
+        if (status != ranks->agreed || ranks->speaker == ranks->number) app_terminal_fail(terminal, ranks->context, status);
         if (status != ranks->agreed) MPI_Abort(MPI_COMM_WORLD, app_exit_code(status));
         terminal->code = app_exit_code(status);
         status = YOKE_OK;
         MPI_Barrier(MPI_COMM_WORLD); /* the first rank that ends so makes the launcher end the others: the error is told by then */
     }
     if (runs) MPI_Finalize();
+    yoke_release(ranks->context, ranks->few);
     yoke_release(ranks->context, ranks);
     return status;
 }
@@ -82,14 +88,29 @@ int app_ranks_number(const app_ranks *ranks) { return ranks ? ranks->number : 0;
 int app_ranks_count(const app_ranks *ranks) { return ranks ? ranks->count : 1; }
 int app_ranks_here(const app_ranks *ranks) { return ranks ? ranks->here : 1; }
 
+int app_ranks_threads(const app_ranks *ranks, int most)
+{
+    const long part = sysconf(_SC_NPROCESSORS_ONLN) / app_ranks_here(ranks);
+    return part < 1 ? 1 : part < most ? (int)part : most;
+}
+
+int app_ranks_interrupted(app_ranks *ranks)
+{
+    int number = app_interrupted();
+    if (app_ranks_count(ranks) == 1) return number;
+    MPI_Allreduce(MPI_IN_PLACE, &number, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    app_interrupt_note(number);
+    return number;
+}
+
 /* -------------------------------------------------------------------------------------------------- all together */
 
 yoke_status app_ranks_agree(app_ranks *ranks, yoke_status status)
 {
     char text[2000];
+    if (app_ranks_count(ranks) == 1) return status;
     int told[2] = {ranks->number, (int)status};
     int first = status ? ranks->number : ranks->count;
-    if (ranks->count == 1) return status;
     MPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     if (first == ranks->count) return YOKE_OK;
     MPI_Bcast(told, 2, MPI_INT, first, MPI_COMM_WORLD);
@@ -103,26 +124,62 @@ yoke_status app_ranks_agree(app_ranks *ranks, yoke_status status)
 
 void app_ranks_gather(app_ranks *ranks, const void *mine, int bytes, void *all)
 {
-    if (ranks->count > 1)
+    if (app_ranks_count(ranks) > 1)
         MPI_Allgather(mine, bytes, MPI_BYTE, all, bytes, MPI_BYTE, MPI_COMM_WORLD);
     else
         memcpy(all, mine, (size_t)bytes);
 }
 
-void app_ranks_broadcast(app_ranks *ranks, void *memory, int bytes)
+void app_ranks_broadcast(app_ranks *ranks, void *memory, int64_t bytes)
 {
-    if (ranks->count > 1) MPI_Bcast(memory, bytes, MPI_BYTE, 0, MPI_COMM_WORLD);
+    const int64_t chunk = 1 << 30;
+    for (int64_t first = 0; first < bytes && app_ranks_count(ranks) > 1; first += chunk)
+        MPI_Bcast((char *)memory + first, (int)(bytes - first < chunk ? bytes - first : chunk), MPI_BYTE, 0, MPI_COMM_WORLD);
+}
+
+/* Adds few numbers in the order of the ranks. */
+static void sum_few(app_ranks *ranks, double *values, int count, double *all)
+{
+    MPI_Allgather(values, count, MPI_DOUBLE, all, count, MPI_DOUBLE, MPI_COMM_WORLD);
+    for (int i = 0; i < count; i++) {
+        values[i] = all[i];
+        for (int rank = 1; rank < ranks->count; rank++) values[i] += all[rank * count + i];
+    }
 }
 
 void app_ranks_sum(app_ranks *ranks, double *values, int64_t count)
 {
     enum { CHUNK = 1 << 20 };
+    if (app_ranks_count(ranks) == 1) return;
+    if (count <= FEW) {
+        sum_few(ranks, values, (int)count, ranks->few);
+        return;
+    }
     /* To rank 0 and back, so that all have the same bits. */
     for (int64_t first = 0; first < count && ranks->count > 1; first += CHUNK) {
         const int some = count - first < CHUNK ? (int)(count - first) : CHUNK;
         MPI_Reduce(ranks->number ? values + first : MPI_IN_PLACE, values + first, some, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
         MPI_Bcast(values + first, some, MPI_DOUBLE, 0, MPI_COMM_WORLD);
     }
+}
+
+void app_ranks_max(app_ranks *ranks, double *values, int64_t count)
+{
+    if (app_ranks_count(ranks) == 1) return;
+    for (int64_t i = 0; i < count; i++) values[i] = isnan(values[i]) ? -INFINITY : values[i];
+    MPI_Allreduce(MPI_IN_PLACE, values, (int)count, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+}
+
+int64_t app_ranks_offset(app_ranks *ranks, int64_t mine, int64_t *all)
+{
+    int64_t before = 0, sum = mine;
+    if (app_ranks_count(ranks) > 1) {
+        MPI_Exscan(&mine, &before, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
+        if (ranks->number == 0) before = 0; /* which gets nothing */
+        MPI_Allreduce(&mine, &sum, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
+    }
+    if (all) *all = sum;
+    return before;
 }
 
 /* -------------------------------------------------------------------------------------------------- transfers */

@@ -5,7 +5,7 @@
  * A rank that dies ends the others: its launcher sends them SIGTERM, which is not caught then.
  *
  * All functions but those of one rank's own numbers are collective: every rank calls them, in the same order, also after an error of its own, which
- * app_ranks_agree makes known.
+ * app_ranks_agree makes known.  ranks NULL stands for one rank.
  */
 #ifndef APP_RANKS_H
 #define APP_RANKS_H
@@ -30,11 +30,17 @@ yoke_status app_ranks_start(yoke_context *context, app_ranks **ranks);
  */
 yoke_status app_ranks_end(app_ranks *ranks, app_terminal *terminal, yoke_status status);
 
-/* Of this process, from 0; and how many there are.  ranks NULL: 0 and 1. */
+/* Of this process, from 0; and how many there are. */
 int app_ranks_number(const app_ranks *ranks);
 int app_ranks_count(const app_ranks *ranks);
 /* How many of them are on this process's machine, with it. */
 int app_ranks_here(const app_ranks *ranks);
+
+/* How many threads of a process that could have `most` are for this rank: those of the machine are for all ranks on it, as far as the launcher has not divided them. */
+int app_ranks_threads(const app_ranks *ranks, int most);
+
+/* The signal that any rank has caught (interrupt.h), which is known to all of them then; or 0. */
+int app_ranks_interrupted(app_ranks *ranks);
 
 /*
  * OK where all ranks have OK, else on every rank the status of the first rank that has none.  That rank alone tells its error, with its number where that is not 0; on the others
@@ -45,9 +51,13 @@ yoke_status app_ranks_agree(app_ranks *ranks, yoke_status status);
 /* all [count of ranks x bytes]: `bytes` bytes of each rank, by its number. */
 void app_ranks_gather(app_ranks *ranks, const void *mine, int bytes, void *all);
 /* From rank 0 to all. */
-void app_ranks_broadcast(app_ranks *ranks, void *memory, int bytes);
-/* values [count] become their sums over the ranks, added in the same order on each. */
+void app_ranks_broadcast(app_ranks *ranks, void *memory, int64_t bytes);
+/* values [count] become their sums over the ranks, added in the same order on each; few of them (at most 64) in the order of the ranks. */
 void app_ranks_sum(app_ranks *ranks, double *values, int64_t count);
+/* values [count] become the largest of all ranks'; NaN counts as less than all numbers. */
+void app_ranks_max(app_ranks *ranks, double *values, int64_t count);
+/* The sum of `mine` over the ranks before this one; *all, where not NULL: over all ranks. */
+int64_t app_ranks_offset(app_ranks *ranks, int64_t mine, int64_t *all);
 
 /* A rectangle of numbers in memory: rows of `columns` numbers each, `pitch` numbers from one row to the next.  Each side is at most 2^31 - 1. */
 typedef struct app_message {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/interrupt.h"
 #include "common/ranks.h"
 
 struct app_ranks {
@@ -53,6 +54,18 @@ int app_ranks_count(const app_ranks *ranks)
 
 int app_ranks_here(const app_ranks *ranks) { return app_ranks_count(ranks); }
 
+int app_ranks_threads(const app_ranks *ranks, int most)
+{
+    (void)ranks;
+    return most;
+}
+
+int app_ranks_interrupted(app_ranks *ranks)
+{
+    (void)ranks;
+    return app_interrupted();
+}
+
 yoke_status app_ranks_agree(app_ranks *ranks, yoke_status status)
 {
     (void)ranks;
@@ -65,7 +78,7 @@ void app_ranks_gather(app_ranks *ranks, const void *mine, int bytes, void *all)
     memcpy(all, mine, (size_t)bytes);
 }
 
-void app_ranks_broadcast(app_ranks *ranks, void *memory, int bytes)
+void app_ranks_broadcast(app_ranks *ranks, void *memory, int64_t bytes)
 {
     (void)ranks;
     (void)memory;
@@ -77,6 +90,20 @@ void app_ranks_sum(app_ranks *ranks, double *values, int64_t count)
     (void)ranks;
     (void)values;
     (void)count;
+}
+
+void app_ranks_max(app_ranks *ranks, double *values, int64_t count)
+{
+    (void)ranks;
+    (void)values;
+    (void)count;
+}
+
+int64_t app_ranks_offset(app_ranks *ranks, int64_t mine, int64_t *all)
+{
+    (void)ranks;
+    if (all) *all = mine;
+    return 0;
 }
 
 /* There is nobody to send to. */

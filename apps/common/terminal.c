@@ -47,14 +47,14 @@ void app_terminal_log(yoke_log_level level, const char *text, void *user)
 {
     static const char *const names[] = {"error: ", "warning: ", "", "debug: "};
     app_terminal *terminal = user;
-    if (terminal->quiet && level > YOKE_LOG_WARNING) return;
+    if ((terminal->quiet && level > YOKE_LOG_WARNING) || (terminal->further && level > YOKE_LOG_ERROR)) return;
     clear(terminal);
     fprintf(stderr, "%s: %s%s\n", terminal->program, names[level], text);
 }
 
 void app_print(app_terminal *terminal, const char *format, ...)
 {
-    if (terminal->quiet) return;
+    if (terminal->quiet || terminal->further) return;
     clear(terminal);
     va_list arguments;
     va_start(arguments, format);
@@ -66,7 +66,7 @@ void app_print(app_terminal *terminal, const char *format, ...)
 void app_progress(app_terminal *terminal, const char *format, ...)
 {
     double now_s = yoke_clock_s();
-    if (terminal->quiet || now_s < terminal->next_s) return;
+    if (terminal->quiet || terminal->further || now_s < terminal->next_s) return;
     terminal->next_s = now_s + (terminal->rewrite ? 0.1 : 5.0);
     clear(terminal);
     va_list arguments;
@@ -80,13 +80,18 @@ void app_progress(app_terminal *terminal, const char *format, ...)
     terminal->shown = terminal->rewrite;
 }
 
+void app_terminal_fail(app_terminal *terminal, const yoke_context *context, yoke_status status)
+{
+    clear(terminal);
+    fprintf(stderr, "%s: %s%s\n", terminal->program, status == YOKE_ERROR_INTERRUPTED ? "" : "error: ", yoke_last_error(context));
+}
+
 int app_terminal_end(app_terminal *terminal, const yoke_context *context, yoke_status status)
 {
     clear(terminal);
     /* The sign of an earlier failure stays on the stream, its cause does not. */
     bool printed = fflush(stdout) == 0 && !ferror(stdout);
-    if (status != YOKE_OK)
-        fprintf(stderr, "%s: %s%s\n", terminal->program, status == YOKE_ERROR_INTERRUPTED ? "" : "error: ", yoke_last_error(context));
+    if (status != YOKE_OK) app_terminal_fail(terminal, context, status);
     if (status == YOKE_OK && !printed) {
         fprintf(stderr, "%s: error: standard output cannot be written; is the disk full?\n", terminal->program);
         return app_exit_code(YOKE_ERROR_SYSTEM);

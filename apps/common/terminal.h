@@ -13,6 +13,7 @@ typedef struct app_terminal {
     bool quiet;              /* no results, no progress, no messages but warnings and errors; may be changed at any time */
     bool aside;              /* results go to standard error: standard output is for JSON (app_terminal_look) */
     bool hides_hwloc_errors; /* HWLOC_HIDE_ERRORS was set for this program, not by its user */
+    bool further;            /* a rank beside the one that tells: nothing but errors is shown */
     bool rewrite;            /* standard error is a terminal: progress is one line that is written over and over */
     bool shown;              /* such a line stands there now */
     double next_s;           /* progress before this time is not shown */
@@ -40,6 +41,9 @@ void app_print(app_terminal *terminal, const char *format, ...) YOKE_PRINTF(2, 3
  * plain line at most every five seconds.  app_print and messages clear it away first.
  */
 void app_progress(app_terminal *terminal, const char *format, ...) YOKE_PRINTF(2, 3);
+
+/* Prints the context's last error, of this status. */
+void app_terminal_fail(app_terminal *terminal, const yoke_context *context, yoke_status status);
 
 /*
  * The end of a program: clears progress away, prints the context's last error if status is one, flushes standard output, and returns the exit

@@ -5,7 +5,6 @@
 
 #include <omp.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "common/interrupt.h"
 #include "inputs.h"
@@ -81,13 +80,6 @@ static yoke_status write_record(const dense_operation *operation, const dense_wo
     return status;
 }
 
-/* Those of the machine are for all ranks on it, as far as the launcher has not divided them already. */
-static int64_t threads_of_a_rank(const app_ranks *ranks)
-{
-    const int64_t mine = omp_get_max_threads(), part = sysconf(_SC_NPROCESSORS_ONLN) / app_ranks_here(ranks);
-    return part < 1 ? 1 : part < mine ? part : mine;
-}
-
 static yoke_status run_on_ranks(const dense_operation *operation, dense_work *w, int argc, char **argv)
 {
     yoke_status status = YOKE_OK;
@@ -98,7 +90,7 @@ static yoke_status run_on_ranks(const dense_operation *operation, dense_work *w,
     if (!status && w->ceiling) status = yoke_fail(w->context, YOKE_ERROR_INPUT, "--ceiling is of one rank; run it without mpirun");
     status = app_ranks_agree(w->ranks, status);
     if (status) return status;
-    if (!w->words.threads) w->words.threads = threads_of_a_rank(w->ranks);
+    if (!w->words.threads) w->words.threads = app_ranks_threads(w->ranks, omp_get_max_threads());
     status = app_ranks_agree(w->ranks, dense_devices_open(w->context, &w->words, &w->run));
     return status ? status : operation->on_ranks(w, argc, argv);
 }
@@ -118,13 +110,6 @@ static yoke_status run(const dense_operation *operation, dense_work *w, int argc
     return status || !operation->judge ? status : operation->judge(w);
 }
 
-static bool asks_for_help(int argc, char **argv)
-{
-    bool asks = false;
-    for (int i = 1; i < argc; i++) asks |= !strcmp(argv[i], "--help") || !strcmp(argv[i], "--version");
-    return asks;
-}
-
 yoke_status dense_operation_run(const dense_operation *operation, yoke_context *context, app_terminal *terminal, int argc, char **argv)
 {
     dense_work w = {.context = context, .terminal = terminal, .begin_s = yoke_clock_s()};
@@ -134,8 +119,8 @@ yoke_status dense_operation_run(const dense_operation *operation, yoke_context *
     if (status) return status;
     w.own = own;
     status = app_ranks_start(context, &w.ranks);
-    if (app_ranks_number(w.ranks) > 0) terminal->quiet = true;                          /* rank 0 tells the results */
-    if (!status && app_ranks_number(w.ranks) > 0) answered = asks_for_help(argc, argv); /* which rank 0 gives */
+    if (app_ranks_number(w.ranks) > 0) terminal->quiet = true;                                 /* rank 0 tells the results */
+    if (!status && app_ranks_number(w.ranks) > 0) answered = app_options_ask_help(argc, argv); /* which rank 0 gives */
     if (!status) status = app_ranks_agree(w.ranks, answered ? YOKE_OK : parse(operation, &w, argc, argv, &answered));
     if (!status && !answered) {
         if (w.output && !strcmp(w.output, "-")) terminal->aside = true; /* only the result is written there then */

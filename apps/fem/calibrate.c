@@ -22,8 +22,6 @@ static const double double_tolerance = 1e-12, single_tolerance = 1e-5;
 
 typedef struct command_words {
     const char *element, *problem, *operator_name, *mesh;
-    int *argc;
-    char ***argv;
 } command_words;
 
 /* What is measured: by the words, or as the multigrid's coarser levels. */
@@ -81,7 +79,7 @@ static yoke_status prepare(yoke_context *context, const void *of)
     const settings *s = of;
     axmebe unused = {0};
     yoke_status status = read_settings(context, s, &unused);
-    return status ? status : fem_session_start(context, s->words->argc, s->words->argv);
+    return status ? status : fem_session_start(context, NULL);
 }
 
 /* ---------------------------------------------------------------------------------------------------------- cube */
@@ -330,7 +328,7 @@ static yoke_status open_axmebe(yoke_context *context, yoke_run *run, const void 
 
 yoke_status fem_calibrate(yoke_context *context, app_terminal *terminal, int argc, char **argv)
 {
-    command_words w = {.argc = &argc, .argv = &argv};
+    command_words w = {0};
     const settings fine = {.words = &w}, coarse = {.words = &w, .coarse = 1};
     const app_option options[] = {
         {.name = "element", .value = "KIND", .help = "q2 (the default), s2 or q1", .text = &w.element},

@@ -161,7 +161,24 @@ static yoke_status read_distribution(yoke_context *context, const command_line *
     return status ? status : app_option_real(context, "share", line->share, 0, 1, &options->gpu_share);
 }
 
-static yoke_status run(yoke_context *context, app_terminal *terminal, int argc, char **argv, const command_line *line,
+/* What the first rank alone looks at, before anything is read: it writes, and reads the mesh. */
+static yoke_status check_files(yoke_context *context, const command_line *line, const fem_case *input, fem_mesh_reader **reader)
+{
+    yoke_status status = fem_mesh_reader_start(context, reader); /* it loads Gmsh while libraries start here */
+    if (!status) status = fem_case_check_output(input);
+    if (!status) status = app_file_check(context, line->json);
+    if (!status) status = app_file_check(context, line->store);
+    return status ? status : app_file_check(context, line->model);
+}
+
+static yoke_status refuse_ranks(yoke_context *context, const app_ranks *ranks)
+{
+    if (app_ranks_count(ranks) == 1) return YOKE_OK;
+    return yoke_fail(context, YOKE_ERROR_INPUT, "started with %d MPI ranks, but this version works with one; its threads use all cores",
+                     app_ranks_count(ranks));
+}
+
+static yoke_status run(yoke_context *context, app_terminal *terminal, app_ranks *ranks, int argc, char **argv, const command_line *line,
                        const fem_case *input)
 {
     fem_mesh_reader *reader = NULL;
@@ -175,17 +192,15 @@ static yoke_status run(yoke_context *context, app_terminal *terminal, int argc, 
                         .json = line->json,
                         .check = line->check,
                         .explain = line->explain};
-    yoke_status status = fem_mesh_reader_start(context, &reader); /* it loads Gmsh while libraries start here */
-    if (!status) status = read_distribution(context, line, &settings.distribution);
-    if (!status) status = fem_case_check_output(input);
-    if (!status) status = app_file_check(context, line->json);
-    if (!status) status = app_file_check(context, line->store);
-    if (!status) status = app_file_check(context, line->model);
-    if (!status) status = fem_session_start(context, &argc, &argv);
-    if (!status) status = fem_case_read_mesh(input, reader, &mesh);
-    if (!status) status = fem_problem_create(input, mesh, &problem);
+    yoke_status status = read_distribution(context, line, &settings.distribution);
+    if (!status && app_ranks_number(ranks) == 0) status = check_files(context, line, input, &reader);
+    status = app_ranks_agree(ranks, status);
+    if (!status) status = app_ranks_agree(ranks, fem_session_start(context, ranks));
+    if (!status) status = fem_case_read_mesh(input, ranks, reader, &mesh);
     fem_mesh_reader_destroy(reader);
-    if (!status) status = fem_heat_create(input, mesh, &heat);
+    if (!status) status = app_ranks_agree(ranks, fem_problem_create(input, mesh, &problem));
+    if (!status) status = app_ranks_agree(ranks, refuse_ranks(context, ranks));
+    if (!status) status = app_ranks_agree(ranks, fem_heat_create(input, mesh, &heat));
     if (!status && heat) status = fem_heat_solve(heat, &settings, problem);
     if (!status) status = fem_adapt(&settings, input, problem);
     if (!status && line->check)
@@ -239,22 +254,53 @@ static yoke_status leave_at_signals(yoke_context *context)
     return YOKE_OK;
 }
 
+/* Each rank has a command line of its own: devices and threads may differ, the problem not. */
+static yoke_status check_alike(yoke_context *context, app_ranks *ranks, const command_line *line)
+{
+    uint64_t hash = UINT64_C(14695981039346656037), first; /* FNV-1a of the words, each with its end */
+    for (int i = -1; i < line->overrides.count; i++) {
+        const char *text = i < 0 ? line->operands.text[0] : line->overrides.text[i];
+        for (size_t k = 0; k <= strlen(text); k++) hash = (hash ^ (unsigned char)text[k]) * UINT64_C(1099511628211);
+    }
+    first = hash;
+    app_ranks_broadcast(ranks, &first, sizeof first);
+    if (hash == first) return YOKE_OK;
+    return yoke_fail(context, YOKE_ERROR_INPUT,
+                     "this rank's command line names another case, or sets other keys of it, than that of rank 0");
+}
+
+static yoke_status read_and_run(yoke_context *context, app_terminal *terminal, app_ranks *ranks, int argc, char **argv, command_line *line)
+{
+    char short_options[SHORT_OPTIONS][SHORT_BYTES];
+    fem_case *input = NULL;
+    yoke_status status = app_ranks_agree(ranks, add_overrides(context, line, short_options));
+    if (!status) status = app_ranks_agree(ranks, check_alike(context, ranks, line));
+    if (status) return status;
+    if (!line->threads && app_ranks_count(ranks) > 1) line->threads = app_ranks_threads(ranks, omp_get_max_threads());
+    if (line->threads) omp_set_num_threads((int)line->threads);
+    if (app_ranks_number(ranks) == 0) status = leave_at_signals(context); /* until fem_adapt begins to compute */
+    if (!status) status = fem_case_read(context, line->operands.text[0], line->overrides.text, line->overrides.count, &input);
+    status = app_ranks_agree(ranks, status);
+    if (!status) status = run(context, terminal, ranks, argc, argv, line, input);
+    fem_case_destroy(input);
+    return status;
+}
+
 static yoke_status start(yoke_context *context, app_terminal *terminal, int argc, char **argv)
 {
     command_line line = {0};
     bool answered = false;
-    char short_options[SHORT_OPTIONS][SHORT_BYTES];
-    fem_case *input = NULL;
-    yoke_status status = parse(context, terminal, argc, argv, &line, &answered);
-    if (status || answered) return status;
-    status = add_overrides(context, &line, short_options);
+    app_ranks *ranks = NULL;
+    yoke_status status = app_ranks_start(context, &ranks);
     if (status) return status;
-    if (line.threads) omp_set_num_threads((int)line.threads);
-    status = leave_at_signals(context); /* until fem_adapt begins to compute */
-    if (!status) status = fem_case_read(context, line.operands.text[0], line.overrides.text, line.overrides.count, &input);
-    if (!status) status = run(context, terminal, argc, argv, &line, input);
-    fem_case_destroy(input);
-    return status;
+    terminal->further = app_ranks_number(ranks) > 0;
+    if (terminal->further) answered = app_options_ask_help(argc, argv);
+    status = app_ranks_agree(ranks, answered ? YOKE_OK : parse(context, terminal, argc, argv, &line, &answered));
+    double any = answered;
+    app_ranks_max(ranks, &any, 1);
+    if (!status && !(any > 0)) status = read_and_run(context, terminal, ranks, argc, argv, &line);
+    fem_session_end(ranks);
+    return app_ranks_end(ranks, terminal, status);
 }
 
 /* Where nobody has said how libraries' threads wait (the program `yoke` does), this program starts anew: they read it before main. */
@@ -273,6 +319,6 @@ int main(int argc, char **argv)
     begin_again(argv);
     int calibrates = argc > 1 && !strcmp(argv[1], "calibrate"); /* as which `yoke calibrate` starts it */
     int code = calibrates ? app_program("yoke calibrate", fem_calibrate, argc - 1, argv + 1) : app_program("yoke fem", start, argc, argv);
-    fem_session_end();
+    fem_session_end(NULL); /* of `yoke calibrate` */
     return code;
 }

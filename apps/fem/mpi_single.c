@@ -13,20 +13,21 @@ static enum { NOT_STARTED, ALONE, LIBRARY, ENDED } state;
 
 /* -------------------------------------------------------------------------------------------------- the library */
 
-static int start_library(int *argc, char ***argv)
+static int start_library(int *argc, char ***argv, int wanted, int *has)
 {
     /* Without this a program started outside of mpirun starts a daemon of Open MPI that it does not need. */
     if (!app_ranks_launched()) setenv("OMPI_MCA_ess_singleton_isolated", "1", 0);
     /* MPI looks at the machine through hwloc, whose plugins would start the drivers of all GPUs; yoke does that itself, where it is needed. */
     setenv("HWLOC_COMPONENTS", "-opencl,-cuda,-nvml,-rsmi,-levelzero,-gl", 0);
-    int error = PMPI_Init(argc, argv);
+    int error = PMPI_Init_thread(argc, argv, wanted, has);
     if (error == MPI_SUCCESS) state = LIBRARY;
     return error;
 }
 
 int fem_mpi_single(int possible)
 {
-    if (state == ALONE && !possible) start_library(NULL, NULL);
+    int has;
+    if (state == ALONE && !possible) start_library(NULL, NULL, MPI_THREAD_SINGLE, &has);
     return state == ALONE;
 }
 
@@ -35,12 +36,19 @@ int fem_mpi_library_runs(void) { return state == LIBRARY; }
 /* The functions have the prototypes of mpi.h; other libraries must find them in the program. */
 #pragma GCC visibility push(default)
 
+int MPI_Init_thread(int *argc, char ***argv, int wanted, int *has)
+{
+    if (state != NOT_STARTED) return PMPI_Init_thread(argc, argv, wanted, has);
+    if (app_ranks_launched()) return start_library(argc, argv, wanted, has);
+    state = ALONE;
+    *has = wanted;
+    return MPI_SUCCESS;
+}
+
 int MPI_Init(int *argc, char ***argv)
 {
-    if (state != NOT_STARTED) return PMPI_Init(argc, argv);
-    if (app_ranks_launched()) return start_library(argc, argv);
-    state = ALONE;
-    return MPI_SUCCESS;
+    int has;
+    return MPI_Init_thread(argc, argv, MPI_THREAD_SINGLE, &has);
 }
 
 int MPI_Finalize(void)

@@ -37,28 +37,38 @@ static yoke_status give_room_to_blas(yoke_context *context)
     return status;
 }
 
-yoke_status fem_session_start(yoke_context *context, int *argc, char ***argv)
+/* Without a launcher there is nothing to start but what stands for MPI (mpi_single.h). */
+static yoke_status start_mpi(yoke_context *context, const app_ranks *ranks)
 {
-    int ranks;
+    int started = 0, count = 1;
+    MPI_Initialized(&started);
+    if (!started && MPI_Init(NULL, NULL) != MPI_SUCCESS)
+        return yoke_fail(context, YOKE_ERROR_SYSTEM, "MPI does not start; check the MPI installation");
+    MPI_Comm_size(MPI_COMM_WORLD, &count);
+    if (count != app_ranks_count(ranks))
+        return yoke_fail(context, YOKE_ERROR_INPUT, "started with %d MPI ranks, but this program works with one; its threads use all cores",
+                         count);
+    return YOKE_OK;
+}
+
+yoke_status fem_session_start(yoke_context *context, const app_ranks *ranks)
+{
     fem_blas_set_threads(1); /* the coarse problem is too small for more, and the solver's threads need the cores */
-    yoke_status room = give_room_to_blas(context);
-    if (room) return room;
-    if (MPI_Init(argc, argv) != MPI_SUCCESS) return yoke_fail(context, YOKE_ERROR_SYSTEM, "MPI does not start; check the MPI installation");
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    if (ranks != 1)
-        return yoke_fail(context, YOKE_ERROR_INPUT, "started with %d MPI ranks, but this version works with one; its threads use all cores",
-                         ranks);
+    yoke_status status = give_room_to_blas(context);
+    if (!status) status = start_mpi(context, ranks);
+    if (status) return status;
     /* With a communicator sc looks for processes that share its memory, which takes more of MPI than one process needs. */
     sc_init(fem_mpi_library_runs() ? MPI_COMM_WORLD : MPI_COMM_NULL, 0, 0, NULL, SC_LP_ERROR);
     p4est_init(NULL, SC_LP_ERROR);
     return YOKE_OK;
 }
 
-void fem_session_end(void)
+void fem_session_end(const app_ranks *ranks)
 {
-    int started = 0;
+    int started = 0, ended = 0;
     MPI_Initialized(&started);
-    if (!started) return;
+    MPI_Finalized(&ended);
+    if (!started || ended) return;
     if (sc_package_id >= 0) sc_finalize();
-    MPI_Finalize();
+    if (!ranks) MPI_Finalize();
 }

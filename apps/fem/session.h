@@ -4,11 +4,14 @@
 #ifndef FEM_SESSION_H
 #define FEM_SESSION_H
 
-#include "yoke/yoke.h"
+#include "common/ranks.h"
 
-/* Starts MPI and p4est, and tells OpenBLAS to work on the calling thread.  Errors: SYSTEM (MPI does not start), INPUT (more than one rank). */
-yoke_status fem_session_start(yoke_context *context, int *argc, char ***argv);
-/* Ends what was started; to be called once, at the end of the program, started or not. */
-void fem_session_end(void);
+/*
+ * Starts p4est, and MPI where app_ranks_start (common/ranks.h) has not, and tells OpenBLAS to work on the calling thread.  ranks: of the program; NULL: it works on one.
+ * Errors: SYSTEM (MPI does not start), INPUT (several ranks, and `ranks` is NULL), MEMORY.
+ */
+yoke_status fem_session_start(yoke_context *context, const app_ranks *ranks);
+/* Ends p4est, and without ranks MPI, which else app_ranks_end ends afterwards.  Started or not, and also twice. */
+void fem_session_end(const app_ranks *ranks);
 
 #endif

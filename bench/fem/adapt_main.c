@@ -89,7 +89,7 @@ static yoke_status adapt(yoke_context *context, const command_line *line, const 
                                                .exchange = FEM_EXCHANGE_HALO,
                                                .gpu_share = NAN}};
     yoke_status status = fem_case_check_output(input);
-    if (!status) status = fem_case_read_mesh(input, NULL, &mesh);
+    if (!status) status = fem_case_read_mesh(input, NULL, NULL, &mesh);
     if (!status) status = fem_problem_create(input, mesh, &problem);
     if (!status) status = fem_adapt(&settings, input, problem);
     fem_problem_destroy(problem);
@@ -161,7 +161,7 @@ static yoke_status start(yoke_context *context, app_terminal *terminal, int argc
     if (!status) status = read_case(context, &line, output, sizeof output, &input);
     if (!status) status = app_directory_make(context, line.directory);
     if (!status) status = app_file_check(context, line.json);
-    if (!status) status = fem_session_start(context, &argc, &argv);
+    if (!status) status = fem_session_start(context, NULL);
     if (!status) status = measure(context, &line, input, argc, argv, &result);
     if (!status) fem_bench_adapt_print(terminal, &result);
     if (!status) status = fem_bench_adapt_write(&result, line.directory, &drawn);
@@ -175,6 +175,6 @@ static yoke_status start(yoke_context *context, app_terminal *terminal, int argc
 int main(int argc, char **argv)
 {
     int code = app_program("yoke bench adapt", start, argc, argv);
-    fem_session_end();
+    fem_session_end(NULL);
     return code;
 }

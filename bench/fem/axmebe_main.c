@@ -196,7 +196,7 @@ static yoke_status run(yoke_context *context, app_terminal *terminal, const comm
     yoke_status status = app_directory_make(context, line->directory);
     if (!status) status = app_file_check(context, line->json);
     if (!status && line->case_file) status = fem_case_read(context, line->case_file, NULL, 0, &input);
-    if (!status && input) status = fem_case_read_mesh(input, NULL, &mesh);
+    if (!status && input) status = fem_case_read_mesh(input, NULL, NULL, &mesh);
     if (!status && input) status = fem_problem_create(input, mesh, &problem);
     if (!status && problem) {
         options->problem = problem;
@@ -225,13 +225,13 @@ static yoke_status start(yoke_context *context, app_terminal *terminal, int argc
     if (status || answered) return status;
     status = read_options(context, &line, &options);
     if (!status) status = app_interrupt_catch(context);
-    if (!status) status = fem_session_start(context, &argc, &argv);
+    if (!status) status = fem_session_start(context, NULL);
     return status ? status : run(context, terminal, &line, &options, argc, argv);
 }
 
 int main(int argc, char **argv)
 {
     int code = app_program("yoke bench axmebe", start, argc, argv);
-    fem_session_end();
+    fem_session_end(NULL);
     return code;
 }

@@ -159,7 +159,7 @@ static yoke_status start(yoke_context *context, app_terminal *terminal, int argc
     if (!status) status = app_interrupt_catch(context);
     if (!status) status = app_directory_make(context, line.directory);
     if (!status) status = app_file_check(context, line.json);
-    if (!status) status = fem_session_start(context, &argc, &argv);
+    if (!status) status = fem_session_start(context, NULL);
     if (status) return status;
     fem_bench_cg_print_header(terminal);
     status = fem_bench_cg_run(context, &options, fem_bench_cg_print_row, terminal, &result);
@@ -171,6 +171,6 @@ static yoke_status start(yoke_context *context, app_terminal *terminal, int argc
 int main(int argc, char **argv)
 {
     int code = app_program("yoke bench cg", start, argc, argv);
-    fem_session_end();
+    fem_session_end(NULL);
     return code;
 }

@@ -144,7 +144,7 @@ static yoke_status run(yoke_context *context, app_terminal *terminal, const comm
     yoke_status status = fem_case_read(context, line->operands.text[0], line->overrides.text, line->overrides.count, &input);
     if (!status) status = app_directory_make(context, line->directory);
     if (!status) status = app_file_check(context, line->json);
-    if (!status) status = fem_case_read_mesh(input, NULL, &mesh);
+    if (!status) status = fem_case_read_mesh(input, NULL, NULL, &mesh);
     if (!status) status = fem_problem_create(input, mesh, &problem);
     if (!status) {
         const int64_t steps = line->steps >= 0 ? line->steps : input->keys.refine.steps.value;
@@ -171,13 +171,13 @@ static yoke_status start(yoke_context *context, app_terminal *terminal, int argc
     if (status || answered) return status;
     status = app_option_real(context, "share", line.share, 0, 1, &share);
     if (!status) status = app_interrupt_catch(context);
-    if (!status) status = fem_session_start(context, &argc, &argv);
+    if (!status) status = fem_session_start(context, NULL);
     return status ? status : run(context, terminal, &line, share, argc, argv);
 }
 
 int main(int argc, char **argv)
 {
     int code = app_program("yoke bench overhead", start, argc, argv);
-    fem_session_end();
+    fem_session_end(NULL);
     return code;
 }

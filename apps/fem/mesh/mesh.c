@@ -69,21 +69,56 @@ yoke_status fem_mesh_from_stream(yoke_context *context, const char *path, int64_
     return status;
 }
 
+/* Gives the other ranks what the first one has read. */
+static yoke_status share(yoke_context *context, app_ranks *ranks, int64_t *file_bytes, fem_mesh_stream *stream)
+{
+    int64_t told[2] = {*file_bytes, stream->count};
+    yoke_status status = YOKE_OK;
+    app_ranks_broadcast(ranks, told, sizeof told);
+    if (app_ranks_number(ranks) > 0) status = yoke_allocate_untouched(context, told[1], 1, &stream->bytes);
+    status = app_ranks_agree(ranks, status);
+    if (status) return status;
+    *file_bytes = told[0];
+    stream->count = told[1];
+    app_ranks_broadcast(ranks, stream->bytes, stream->count);
+    return YOKE_OK;
+}
+
+static yoke_status read_stream(yoke_context *context, const char *path, const fem_mesh_options *options, int64_t *file_bytes,
+                               fem_mesh_stream *stream)
+{
+    fem_mesh_file file = {.absolute_path = NULL};
+    yoke_status status = fem_mesh_recognise(context, path, &file);
+    if (!status && strcmp(file.extension, ".unv") == 0) status = fem_mesh_check_unv(context, path, options ? options->scale : 0);
+    if (!status) status = fem_mesh_run_reader(context, path, &file, options, stream);
+    *file_bytes = file.bytes;
+    fem_mesh_file_clear(context, &file);
+    return status;
+}
+
 yoke_status fem_mesh_read(yoke_context *context, const char *path, const fem_mesh_options *options, fem_mesh **mesh)
 {
     if (!path || !mesh || (options && !(isfinite(options->scale) && options->scale >= 0)))
         return yoke_fail(context, YOKE_ERROR_ARGUMENT, "fem_mesh_read needs a path, a place for the mesh, and a scale that is finite");
-    fem_mesh_file file = {.absolute_path = NULL};
+    app_ranks *ranks = options ? options->ranks : NULL;
     fem_mesh_stream stream = {NULL, 0};
-    yoke_status status = fem_mesh_recognise(context, path, &file);
-    if (!status && strcmp(file.extension, ".unv") == 0) status = fem_mesh_check_unv(context, path, options ? options->scale : 0);
-    if (!status) status = fem_mesh_run_reader(context, path, &file, options, &stream);
+    fem_mesh *made = NULL;
+    int64_t file_bytes = 0;
+    yoke_status status = app_ranks_number(ranks) > 0 ? YOKE_OK : read_stream(context, path, options, &file_bytes, &stream);
+    status = app_ranks_agree(ranks, status);
+    if (!status && app_ranks_count(ranks) > 1) status = share(context, ranks, &file_bytes, &stream);
     if (!status)
-        status = fem_mesh_from_stream(context, path, file.bytes, options && options->scale > 0 ? options->scale : 1, &stream, mesh);
-    if (!status) say_what_was_split(*mesh);
+        status = app_ranks_agree(
+            ranks, fem_mesh_from_stream(context, path, file_bytes, options && options->scale > 0 ? options->scale : 1, &stream, &made));
     yoke_release(context, stream.bytes);
-    fem_mesh_file_clear(context, &file);
-    return status;
+    if (status) {
+        fem_mesh_destroy(made);
+        return status;
+    }
+    say_what_was_split(made);
+    made->ranks = ranks;
+    *mesh = made;
+    return YOKE_OK;
 }
 
 void fem_mesh_destroy(fem_mesh *mesh)

@@ -7,7 +7,7 @@
 #ifndef FEM_MESH_MESH_H
 #define FEM_MESH_MESH_H
 
-#include "yoke/yoke.h"
+#include "common/ranks.h"
 
 /* A group: a named set of volumes (dimension 3), faces (2), edges (1) or points (0) of elements. */
 typedef struct fem_group {
@@ -22,6 +22,7 @@ typedef struct fem_group {
 
 typedef struct fem_mesh {
     yoke_context *context; /* borrowed */
+    app_ranks *ranks;      /* on which all that is made of the mesh lives, the mesh itself being on each of them; borrowed; NULL: one */
     char *path;            /* as given, for messages */
     int order;             /* 1: tri-linear, 8 positions an element; 2: tri-quadratic, 27 positions (a file's 20-node
                               elements are expanded, which does not change their map)                             */
@@ -56,6 +57,7 @@ void fem_mesh_reader_destroy(fem_mesh_reader *reader);
  * as they are (a UNV file that names another unit than the metre is refused then).
  */
 typedef struct fem_mesh_options {
+    app_ranks *ranks; /* of which the first one reads the file, for all; borrowed; NULL: one */
     int64_t memory_bytes;
     double seconds, scale;
     fem_mesh_reader *reader;

@@ -301,10 +301,10 @@ static yoke_status fill(resolver *run)
     return status;
 }
 
-yoke_status fem_case_read_mesh(const fem_case *input, fem_mesh_reader *reader, fem_mesh **mesh)
+yoke_status fem_case_read_mesh(const fem_case *input, app_ranks *ranks, fem_mesh_reader *reader, fem_mesh **mesh)
 {
     const double scale = input->keys.mesh_scale.value;
-    const fem_mesh_options options = {.scale = isnan(scale) ? 0 : scale, .reader = reader};
+    const fem_mesh_options options = {.ranks = ranks, .scale = isnan(scale) ? 0 : scale, .reader = reader};
     return fem_mesh_read(input->context, input->mesh_path, &options, mesh);
 }
 

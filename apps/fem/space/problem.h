@@ -95,8 +95,8 @@ typedef struct fem_problem {
 
 typedef struct fem_case fem_case; /* case.h */
 
-/* Reads a case's mesh at the case's scale.  reader: as in fem_mesh_options.  Errors: as fem_mesh_read. */
-yoke_status fem_case_read_mesh(const fem_case *input, fem_mesh_reader *reader, fem_mesh **mesh);
+/* Reads a case's mesh at the case's scale.  ranks, reader: as in fem_mesh_options.  Errors: as fem_mesh_read. */
+yoke_status fem_case_read_mesh(const fem_case *input, app_ranks *ranks, fem_mesh_reader *reader, fem_mesh **mesh);
 
 /*
  * Resolves a case against its mesh and checks everything about the two; logs warnings (locking, kinks in smooth faces).
