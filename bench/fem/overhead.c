@@ -109,7 +109,7 @@ static yoke_status refine(run *r, const double *u, int *ended)
     yoke_status status = yoke_allocate(r->context, elements, sizeof *indicator, &indicator);
     if (!status) status = yoke_allocate(r->context, elements, 1, &mark);
     if (!status) status = fem_estimate(r->space, r->boundary, u, indicator, &estimate);
-    if (!status) status = fem_mark(r->context, elements, indicator, limits->fraction.value, mark, &marked);
+    if (!status) status = fem_mark(r->context, NULL, elements, indicator, limits->fraction.value, mark, &marked);
     if (!status && marked) status = fem_forest_refine(r->forest, mark);
     yoke_release(r->context, indicator);
     yoke_release(r->context, mark);

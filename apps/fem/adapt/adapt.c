@@ -307,7 +307,7 @@ static yoke_status refine(adapt *a, const char **stopped_by)
     uint8_t *mark = NULL;
     int64_t marked = 0;
     yoke_status status = yoke_allocate(a->context, a->now.space->num_elements, 1, &mark);
-    if (!status) status = fem_mark(a->context, a->now.space->num_elements, a->now.indicator, limits->fraction.value, mark, &marked);
+    if (!status) status = fem_mark(a->context, a->problem->mesh->ranks, a->now.space->num_elements, a->now.indicator, limits->fraction.value, mark, &marked);
     if (!status && marked) status = fem_forest_refine(a->forest, mark);
     yoke_release(a->context, mark);
     if (status) return status;

@@ -1,19 +1,15 @@
 #include "estimate/mark.h"
 
 #include <math.h>
-#include <stdlib.h>
+#include <string.h>
 
 /* Elements this close below the threshold are marked too. */
 static const double closeness = 1e-4;
+/* A sum that lacks no more than this part of what is sought is as good as it: it is added in other orders on other ranks. */
+static const double rounding = 1e-10;
 
-static int descending(const void *a, const void *b)
-{
-    double p = *(const double *)a, q = *(const double *)b;
-    return (p < q) - (p > q);
-}
-
-/* Largest indicator; fails where one is not a size. */
-static yoke_status check(yoke_context *context, int64_t count, const double *indicator, double *largest)
+/* Largest indicator; fails where one is not a size.  first: the number of this rank's first element. */
+static yoke_status check(yoke_context *context, int64_t first, int64_t count, const double *indicator, double *largest)
 {
     double most = 0;
     for (int64_t e = 0; e < count; e++) {
@@ -21,49 +17,90 @@ static yoke_status check(yoke_context *context, int64_t count, const double *ind
             return yoke_fail(
                 context, YOKE_ERROR_NUMERIC,
                 "the error indicator of element %lld is %g: the solution before it is not usable; check loads, moduli and supports",
-                (long long)e, indicator[e]);
+                (long long)(first + e), indicator[e]);
         if (indicator[e] > most) most = indicator[e];
     }
     *largest = most;
     return YOKE_OK;
 }
 
-/* The smallest member of the bulk.  sorted is descending, not all zero; squares are relative to the largest, so that none overflows. */
-static double bulk_threshold(int64_t count, const double *sorted, double fraction)
+/* Numbers that are not negative are ordered as the bits that they are written with. */
+static int64_t place_of(double number)
 {
-    double total = 0, sum = 0;
-    for (int64_t i = 0; i < count; i++) total += (sorted[i] / sorted[0]) * (sorted[i] / sorted[0]);
-    int64_t last = 0;
-    for (; last < count; last++) {
-        sum += (sorted[last] / sorted[0]) * (sorted[last] / sorted[0]);
-        if (sum >= fraction * total) break;
-    }
-    return sorted[last];
+    int64_t bits;
+    memcpy(&bits, &number, sizeof bits);
+    return bits;
 }
 
-yoke_status fem_mark(yoke_context *context, int64_t count, const double *indicator, double fraction, uint8_t *mark, int64_t *marked)
+static double number_at(int64_t place)
+{
+    double number;
+    memcpy(&number, &place, sizeof number);
+    return number;
+}
+
+/* The indicators of all ranks, cut at a number. */
+typedef struct cut {
+    double sum;          /* of squares, relative to the largest, of those that are not less */
+    double above, below; /* the least of those, INFINITY: none; and the largest of the others, -1: none */
+} cut;
+
+static cut cut_at(app_ranks *ranks, int64_t count, const double *indicator, double largest, double at)
+{
+    cut c = {0, INFINITY, -1};
+    for (int64_t e = 0; e < count; e++) {
+        double x = indicator[e];
+        if (x >= at) {
+            c.sum += (x / largest) * (x / largest);
+            c.above = x < c.above ? x : c.above;
+        } else {
+            c.below = x > c.below ? x : c.below;
+        }
+    }
+    double most[2] = {-c.above, c.below};
+    app_ranks_sum(ranks, &c.sum, 1);
+    app_ranks_max(ranks, most, 2);
+    return (cut){c.sum, -most[0], most[1]};
+}
+
+/* The smallest member of the bulk, by bisection of the numbers between zero and the largest indicator, which is above zero. */
+static double bulk_threshold(app_ranks *ranks, int64_t count, const double *indicator, double largest, double fraction)
+{
+    cut all = cut_at(ranks, count, indicator, largest, 0);
+    /* Those from `member` on add up to what is sought, those from `high` on do not. */
+    double sought = (1 - rounding) * fraction * all.sum, member = all.above + 0.0; /* no -0 */
+    int64_t low = place_of(member), high = place_of(largest) + 1;
+    while (high - low > 1) {
+        int64_t middle = low + (high - low) / 2;
+        cut c = cut_at(ranks, count, indicator, largest, number_at(middle));
+        if (c.sum >= sought) {
+            member = c.above;
+            low = place_of(member);
+        } else {
+            high = middle;
+            if (c.below <= member) break; /* nothing lies between */
+        }
+    }
+    return member;
+}
+
+yoke_status fem_mark(yoke_context *context, app_ranks *ranks, int64_t count, const double *indicator, double fraction, uint8_t *mark,
+                     int64_t *marked)
 {
     if (count < 0 || !(fraction > 0) || !(fraction <= 1))
         return yoke_fail(context, YOKE_ERROR_ARGUMENT, "marking needs a fraction above 0 and at most 1, not %g, and a count >= 0, not %lld",
                          fraction, (long long)count);
     double largest = 0;
-    yoke_status status = check(context, count, indicator, &largest);
+    yoke_status status = app_ranks_agree(ranks, check(context, app_ranks_offset(ranks, count, NULL), count, indicator, &largest));
     if (status) return status;
+    app_ranks_max(ranks, &largest, 1);
     double threshold = INFINITY;
-    if (largest > 0) {
-        double *sorted;
-        status = yoke_allocate_untouched(context, count, sizeof *sorted, &sorted);
-        if (status) return status;
-        for (int64_t e = 0; e < count; e++) sorted[e] = indicator[e];
-        qsort(sorted, (size_t)count, sizeof *sorted, descending);
-        threshold = (1 - closeness) * bulk_threshold(count, sorted, fraction);
-        yoke_release(context, sorted);
-    }
+    if (largest > 0) threshold = (1 - closeness) * bulk_threshold(ranks, count, indicator, largest, fraction);
     int64_t number = 0;
     for (int64_t e = 0; e < count; e++) {
         mark[e] = indicator[e] > 0 && indicator[e] >= threshold;
         number += mark[e];
     }
-    *marked = number;
+    app_ranks_offset(ranks, number, marked);
     return YOKE_OK;
 }

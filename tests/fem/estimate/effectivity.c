@@ -91,7 +91,7 @@ static void check(model_options options, fem_element element, int adaptive_steps
     int hanging = 0;
     for (int step = 0; step < adaptive_steps; step++) {
         effectivity(&m, options.solution, indicator);
-        assert_int_equal(fem_mark(m.context, m.space->num_elements, indicator, 0.4, mark, &marked), YOKE_OK);
+        assert_int_equal(fem_mark(m.context, NULL, m.space->num_elements, indicator, 0.4, mark, &marked), YOKE_OK);
         model_refine(&m, mark);
         assert_true(m.space->num_elements <= MOST);
         assert_effective("adaptive", &m, options.solution, indicator);
