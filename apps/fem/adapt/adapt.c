@@ -146,7 +146,7 @@ static yoke_status prepare(adapt *a)
 static yoke_status begin(adapt *a)
 {
     const char *path = NULL;
-    yoke_status status = fem_results_open(a->context, a->input->keys.output.directory.value, &a->results);
+    yoke_status status = fem_results_open(a->context, a->problem->mesh->ranks, a->input->keys.output.directory.value, &a->results);
     if (!status) status = fem_results_path(a->results, FEM_RESULTS_RECORD, &path);
     if (status) return status;
     snprintf(a->record_path, sizeof a->record_path, "%s", path);
@@ -307,7 +307,9 @@ static yoke_status refine(adapt *a, const char **stopped_by)
     uint8_t *mark = NULL;
     int64_t marked = 0;
     yoke_status status = yoke_allocate(a->context, a->now.space->num_elements, 1, &mark);
-    if (!status) status = fem_mark(a->context, a->problem->mesh->ranks, a->now.space->num_elements, a->now.indicator, limits->fraction.value, mark, &marked);
+    if (!status)
+        status = fem_mark(a->context, a->problem->mesh->ranks, a->now.space->num_elements, a->now.indicator, limits->fraction.value, mark,
+                          &marked);
     if (!status && marked) status = fem_forest_refine(a->forest, mark);
     yoke_release(a->context, mark);
     if (status) return status;

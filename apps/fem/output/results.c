@@ -18,6 +18,8 @@
 
 struct fem_results {
     yoke_context *context; /* borrowed */
+    app_ranks *ranks;      /* borrowed */
+    int64_t *processes;    /* [count of ranks] */
     int descriptor;        /* of the directory; what holds the lock */
     bool replaced;         /* the old run's files are gone */
     char directory[PATH_MAX], path[PATH_MAX];
@@ -29,16 +31,27 @@ enum { NAMES = sizeof names / sizeof names[0] };
 
 /* ------------------------------------------------------------------------------------------------- names */
 
+static const char *skip_digits(const char *at, const char *end)
+{
+    while (at < end && isdigit((unsigned char)*at)) at++;
+    return at;
+}
+
+/* step-NN.vtu, step-NN.pvtu, step-NN-RANK.vtu */
 static bool is_step(const char *name, size_t length)
 {
-    static const char before[] = "step-", after[] = ".vtu";
-    size_t around = sizeof before - 1 + sizeof after - 1, digits = length > around ? length - around : 0;
-    if (digits < 2 || strncmp(name, before, sizeof before - 1) != 0 ||
-        strncmp(name + length - (sizeof after - 1), after, sizeof after - 1) != 0)
-        return false;
-    for (size_t i = 0; i < digits; i++)
-        if (!isdigit((unsigned char)name[sizeof before - 1 + i])) return false;
-    return true;
+    static const char before[] = "step-";
+    const char *end = name + length, *number = name + sizeof before - 1;
+    if (length < sizeof before || strncmp(name, before, sizeof before - 1) != 0) return false;
+    const char *rest = skip_digits(number, end);
+    if (rest - number < 2) return false;
+    if (end - rest == 5 && strncmp(rest, ".pvtu", 5) == 0) return true;
+    if (rest < end && *rest == '-') {
+        number = rest + 1;
+        rest = skip_digits(number, end);
+        if (rest == number) return false;
+    }
+    return end - rest == 4 && strncmp(rest, ".vtu", 4) == 0;
 }
 
 static bool is_name(const char *name, size_t length)
@@ -50,44 +63,79 @@ static bool is_name(const char *name, size_t length)
 
 bool fem_results_is_ours(const char *name) { return is_name(name, strlen(name)); }
 
-/* NAME.PROCESS-NUMBER.part of another process: nobody else works here, so that it is of a run that was killed. */
-static bool is_remnant(const char *name)
+static bool is_of_this_run(const fem_results *results, int64_t process)
+{
+    for (int rank = 0; rank < app_ranks_count(results->ranks); rank++)
+        if (results->processes[rank] == process) return true;
+    return false;
+}
+
+/* NAME.PROCESS-NUMBER.part of a process that is none of this run's: nobody else works here, so that it is of a run that was killed. */
+static bool is_remnant(const fem_results *results, const char *name)
 {
     size_t length = strlen(name);
     if (length < 5 || strcmp(name + length - 5, ".part") != 0) return false;
     const char *number = name + length - 5;
     while (number > name && (isdigit((unsigned char)number[-1]) || number[-1] == '-')) number--;
     if (number == name || number[-1] != '.') return false;
-    return is_name(name, (size_t)(number - 1 - name)) && strtol(number, NULL, 10) != (long)getpid();
+    return is_name(name, (size_t)(number - 1 - name)) && !is_of_this_run(results, strtol(number, NULL, 10));
 }
 
 /* ------------------------------------------------------------------------------------------------- lock */
 
-yoke_status fem_results_open(yoke_context *context, const char *directory, fem_results **out)
+/* Holds it, on the first rank. */
+static yoke_status lock(fem_results *results)
+{
+    results->descriptor = open(results->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    /* A directory that may be written to and not read cannot be locked, nor can one on a file system without locks. */
+    if (results->descriptor < 0 || flock(results->descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return YOKE_OK;
+    return yoke_fail(results->context, YOKE_ERROR_INPUT,
+                     "output directory %s: another run writes its results there; wait for its end, or give another directory "
+                     "(--set output.directory=...)",
+                     results->directory);
+}
+
+/* Whether another rank has the directory that the first one has made. */
+static yoke_status look_for(const fem_results *results)
+{
+    struct stat about;
+    if (app_ranks_number(results->ranks) == 0 || (stat(results->directory, &about) == 0 && S_ISDIR(about.st_mode))) return YOKE_OK;
+    return yoke_fail(results->context, YOKE_ERROR_INPUT,
+                     "output directory %s, which rank 0 has made, is not there: give one on a file system that all ranks share "
+                     "(--set output.directory=...)",
+                     results->directory);
+}
+
+yoke_status fem_results_open(yoke_context *context, app_ranks *ranks, const char *directory, fem_results **out)
 {
     fem_results *results = NULL;
-    yoke_status status = app_directory_make(context, directory); /* refuses names that are too long */
-    if (!status) status = yoke_allocate(context, 1, sizeof *results, &results);
-    if (status) return status;
-    results->context = context;
-    strcpy(results->directory, directory);
-    results->descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    /* A directory that may be written to and not read cannot be locked, nor can one on a file system without locks. */
-    if (results->descriptor >= 0 && flock(results->descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
-        fem_results_close(results);
-        return yoke_fail(context, YOKE_ERROR_INPUT,
-                         "output directory %s: another run writes its results there; wait for its end, or give another directory "
-                         "(--set output.directory=...)",
-                         directory);
+    const int64_t process = (int64_t)getpid();
+    yoke_status status = yoke_allocate(context, 1, sizeof *results, &results);
+    if (!status) {
+        *results = (fem_results){.context = context, .ranks = ranks, .descriptor = -1};
+        status = yoke_allocate(context, app_ranks_count(ranks), sizeof *results->processes, &results->processes);
     }
-    *out = results;
-    return YOKE_OK;
+    if (!status && app_ranks_number(ranks) == 0) status = app_directory_make(context, directory); /* refuses names that are too long */
+    status = app_ranks_agree(ranks, status);
+    if (!status) {
+        strcpy(results->directory, directory);
+        app_ranks_gather(ranks, &process, sizeof process, results->processes);
+        status = look_for(results);
+        if (!status && app_ranks_number(ranks) == 0) status = lock(results);
+        status = app_ranks_agree(ranks, status);
+    }
+    if (status)
+        fem_results_close(results);
+    else
+        *out = results;
+    return status;
 }
 
 void fem_results_close(fem_results *results)
 {
     if (!results) return;
     if (results->descriptor >= 0) close(results->descriptor);
+    yoke_release(results->context, results->processes);
     yoke_release(results->context, results);
 }
 
@@ -119,7 +167,7 @@ static yoke_status remove_old_run(fem_results *results)
     for (size_t i = 0; !status && i < NAMES; i++) status = remove_file(results, names[i]);
     DIR *directory = status ? NULL : opendir(results->directory);
     for (const struct dirent *entry = NULL; !status && directory && (entry = readdir(directory));)
-        if (fem_results_is_ours(entry->d_name) || is_remnant(entry->d_name)) status = remove_file(results, entry->d_name);
+        if (fem_results_is_ours(entry->d_name) || is_remnant(results, entry->d_name)) status = remove_file(results, entry->d_name);
     if (directory) closedir(directory);
     results->replaced = !status;
     return status;
@@ -128,21 +176,53 @@ static yoke_status remove_old_run(fem_results *results)
 /* Whether what was written is on the disk, so that little can fail from here on. */
 static bool is_stored(FILE *stream) { return !ferror(stream) && fflush(stream) == 0 && fsync(fileno(stream)) == 0; }
 
+/* Puts this rank's file in place; before the first step of all the old run's files go. */
+static yoke_status put(fem_results *results, app_file *file)
+{
+    yoke_status status = YOKE_OK;
+    if (!results->replaced) {
+        const bool stored = is_stored(app_file_stream(file)); /* else app_file_commit says what went wrong, and nothing is removed */
+        status = app_ranks_agree(results->ranks, stored ? YOKE_OK : app_file_commit(file));
+        if (!stored) file = NULL;
+        if (!status && file && app_ranks_number(results->ranks) == 0) status = remove_old_run(results);
+        status = app_ranks_agree(results->ranks, status);
+    }
+    if (!status && file) {
+        results->replaced = true;
+        status = app_file_commit(file);
+    } else
+        app_file_abandon(file);
+    return app_ranks_agree(results->ranks, status);
+}
+
 yoke_status fem_results_step(fem_results *results, const fem_vtu *vtu, int step)
 {
     char name[FEM_VTU_NAME];
     const char *path = NULL;
     app_file *file = NULL;
-    fem_vtu_name(step, name);
+    const int ranks = app_ranks_count(results->ranks), rank = app_ranks_number(results->ranks);
+    if (ranks > 1)
+        fem_vtu_piece_name(step, rank, name);
+    else
+        fem_vtu_name(step, ranks, name);
     yoke_status status = fem_results_path(results, name, &path);
     if (!status) status = fem_vtu_start(vtu, path, &file);
-    if (status) return status;
-    if (!results->replaced && is_stored(app_file_stream(file))) status = remove_old_run(results);
+    status = app_ranks_agree(results->ranks, status);
     if (status) {
         app_file_abandon(file);
         return status;
     }
-    status = app_file_commit(file); /* says what went wrong where the file was not stored */
-    if (!status) status = fem_results_path(results, FEM_RESULTS_SERIES, &path);
-    return status ? status : fem_vtu_write_series(results->context, path, step + 1);
+    status = put(results, file);
+    if (status) {
+        if (ranks > 1 && results->replaced) remove_file(results, name); /* the other ranks' pieces are nothing without this one's */
+        return status;
+    }
+    if (ranks > 1 && rank == 0) {
+        fem_vtu_name(step, ranks, name);
+        status = fem_results_path(results, name, &path);
+        if (!status) status = fem_vtu_write_pieces(vtu, path, step, ranks);
+    }
+    if (!status && rank == 0) status = fem_results_path(results, FEM_RESULTS_SERIES, &path);
+    if (!status && rank == 0) status = fem_vtu_write_series(results->context, path, step + 1);
+    return app_ranks_agree(results->ranks, status);
 }

@@ -1,6 +1,8 @@
 /*
  * results.h - the output directory of a run: locked by one run at a time, and an old run's files replaced as a whole.
  *
+ * On several ranks each writes a piece of each step, and the first one all other files.
+ *
  * The old run's files stay until the first step of the new one is on the disk.  Then they are removed, those first that make them look
  * whole (series, record), and the new step is put in place: what lies there is the old run's, or finished steps of the new one.  Nothing is
  * removed but regular files and links with the names below, and temporary files (file.h) that a killed run left of them.
@@ -10,7 +12,7 @@
 
 #include "output/vtu.h"
 
-/* Files beside step-NN.vtu. */
+/* Files beside step-NN.vtu (of several ranks step-NN.pvtu and step-NN-RANK.vtu). */
 #define FEM_RESULTS_SERIES "series.pvd"
 #define FEM_RESULTS_RECORD "run.json"
 #define FEM_RESULTS_SUMMARY "summary.txt"
@@ -19,15 +21,16 @@
 typedef struct fem_results fem_results;
 
 /*
- * Makes the directory where needed, and holds it until it is closed.  A file system without locks is used without.
- * Errors: INPUT (the directory cannot be made or written to; another run holds it), MEMORY.
+ * Makes the directory where needed, and holds it until it is closed.  A file system without locks is used without.  ranks: NULL for one.
+ * Errors: INPUT (the directory cannot be made or written to; another run holds it; another rank does not see it), MEMORY.
  */
-yoke_status fem_results_open(yoke_context *context, const char *directory, fem_results **results);
+yoke_status fem_results_open(yoke_context *context, app_ranks *ranks, const char *directory, fem_results **results);
 /* Lets the directory go.  NULL allowed. */
 void fem_results_close(fem_results *results);
 
 /*
- * Writes a step and the series up to it; before the first one is put in place the old run's files go.
+ * Writes a step and the series up to it; before the first one is put in place the old run's files go.  Collective: where one rank fails, the step is on
+ * none of them.
  * Errors: INPUT, SYSTEM (a file cannot be written or removed: path and cause), MEMORY.
  */
 yoke_status fem_results_step(fem_results *results, const fem_vtu *vtu, int step);
@@ -35,7 +38,7 @@ yoke_status fem_results_step(fem_results *results, const fem_vtu *vtu, int step)
 /* The path of a file of the directory, valid until it is closed or this is asked again.  Errors: INPUT (too long). */
 yoke_status fem_results_path(fem_results *results, const char *name, const char **path);
 
-/* Whether a run writes files of this name: step-NN.vtu or one of those above. */
+/* Whether a run writes files of this name: of steps, or one of those above. */
 bool fem_results_is_ours(const char *name);
 
 #endif

@@ -88,13 +88,19 @@ static yoke_status find_temperature(layout *l)
     return status;
 }
 
+/* Those asked for that the problem has. */
+static int64_t fields_of(const fem_vtu *vtu)
+{
+    int64_t fields = vtu->fields & ~(int64_t)(vtu->space->components == 3 ? FEM_FIELDS_POISSON : FEM_FIELDS_ELASTICITY);
+    return vtu->space->problem->temperature.given ? fields : fields & ~(int64_t)(1 << FEM_FIELD_TEMPERATURE);
+}
+
 static yoke_status create_layout(const fem_vtu *vtu, layout *l)
 {
     const fem_space *space = vtu->space;
     int64_t elements = space->num_elements;
     *l = (layout){.vtu = vtu, .order = quadratic_order};
-    l->fields = vtu->fields & ~(int64_t)(space->components == 3 ? FEM_FIELDS_POISSON : FEM_FIELDS_ELASTICITY);
-    if (!space->problem->temperature.given) l->fields &= ~(int64_t)(1 << FEM_FIELD_TEMPERATURE);
+    l->fields = fields_of(vtu);
     switch (space->element) {
     case FEM_Q1:
         l->cell_type = 12, l->cell_nodes = 8, l->order = linear_order;
@@ -355,16 +361,20 @@ static void write_units(FILE *out, const fem_units *units, bool with_temperature
     fprintf(out, "    </FieldData>\n");
 }
 
-static void write_head(FILE *out, const layout *l, const array *arrays, int count, int num_point_fields)
+static const char *byte_order(void)
 {
     const uint16_t one = 1;
-    int little = *(const unsigned char *)&one == 1;
+    return *(const unsigned char *)&one == 1 ? "LittleEndian" : "BigEndian";
+}
+
+static void write_head(FILE *out, const layout *l, const array *arrays, int count, int num_point_fields)
+{
     int64_t offset = 0;
     fprintf(out,
             "<?xml version=\"1.0\"?>\n"
             "<VTKFile type=\"UnstructuredGrid\" version=\"1.0\" byte_order=\"%s\" header_type=\"UInt64\">\n"
             "  <UnstructuredGrid>\n",
-            little ? "LittleEndian" : "BigEndian");
+            byte_order());
     write_units(out, l->vtu->units, l->temperature != NULL);
     fprintf(out, "    <Piece NumberOfPoints=\"%lld\" NumberOfCells=\"%lld\">\n", (long long)l->num_points,
             (long long)l->vtu->space->num_elements);
@@ -422,20 +432,39 @@ yoke_status fem_vtu_write(const fem_vtu *vtu, const char *path)
     return status == YOKE_OK ? app_file_commit(file) : status;
 }
 
-void fem_vtu_name(int step, char name[FEM_VTU_NAME]) { snprintf(name, FEM_VTU_NAME, "step-%02d.vtu", step); }
+/* ------------------------------------------------------------------------------------------- pieces of ranks */
 
-yoke_status fem_vtu_write_series(yoke_context *context, const char *path, int count)
+static void write_parallel_tags(FILE *out, const array *arrays, int count, const char *section)
 {
+    fprintf(out, "    <%s>\n", section);
+    for (int i = 0; i < count; i++)
+        fprintf(out, "      <PDataArray type=\"%s\" Name=\"%s\" %s/>\n", arrays[i].type, arrays[i].name, arrays[i].components_text);
+    fprintf(out, "    </%s>\n", section);
+}
+
+yoke_status fem_vtu_write_pieces(const fem_vtu *vtu, const char *path, int step, int count)
+{
+    array arrays[MAX_ARRAYS];
     app_file *file = NULL;
-    yoke_status status = app_file_create(context, path, &file);
+    int num_point_fields;
+    layout l = {.vtu = vtu, .fields = fields_of(vtu)};
+    int num_arrays = list_arrays(&l, arrays, &num_point_fields);
+    yoke_status status = app_file_create(vtu->space->context, path, &file);
     if (status != YOKE_OK) return status;
     FILE *out = app_file_stream(file);
-    fprintf(out, "<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"1.0\">\n  <Collection>\n");
-    for (int step = 0; step < count; step++) {
+    fprintf(out,
+            "<?xml version=\"1.0\"?>\n"
+            "<VTKFile type=\"PUnstructuredGrid\" version=\"1.0\" byte_order=\"%s\" header_type=\"UInt64\">\n"
+            "  <PUnstructuredGrid GhostLevel=\"0\">\n",
+            byte_order());
+    write_parallel_tags(out, arrays, 1, "PPoints");
+    write_parallel_tags(out, arrays + 4, num_point_fields, "PPointData");
+    write_parallel_tags(out, arrays + 4 + num_point_fields, num_arrays - 4 - num_point_fields, "PCellData");
+    for (int rank = 0; rank < count; rank++) {
         char name[FEM_VTU_NAME];
-        fem_vtu_name(step, name);
-        fprintf(out, "    <DataSet timestep=\"%d\" part=\"0\" file=\"%s\"/>\n", step, name);
+        fem_vtu_piece_name(step, rank, name);
+        fprintf(out, "    <Piece Source=\"%s\"/>\n", name);
     }
-    fprintf(out, "  </Collection>\n</VTKFile>\n");
+    fprintf(out, "  </PUnstructuredGrid>\n</VTKFile>\n");
     return app_file_commit(file);
 }

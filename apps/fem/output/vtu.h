@@ -34,11 +34,18 @@ yoke_status fem_vtu_write(const fem_vtu *vtu, const char *path);
 /* The same, not yet in its place: the caller commits or abandons the file.  Errors: as above. */
 yoke_status fem_vtu_start(const fem_vtu *vtu, const char *path, app_file **file);
 
-/* Name of a step's file: step-00.vtu. */
-#define FEM_VTU_NAME 32
-void fem_vtu_name(int step, char name[FEM_VTU_NAME]);
+/* Writes the file of a step of several ranks, which names the pieces beside it: each rank has written its own by fem_vtu_write.  Errors: as there. */
+yoke_status fem_vtu_write_pieces(const fem_vtu *vtu, const char *path, int step, int count);
 
-/* Writes the series `path` (.pvd) of the files of steps 0 to count - 1 beside it; time is the step.  Errors: as fem_vtu_write. */
+/* Name of a step's file: step-00.vtu, of several ranks step-00.pvtu; and of a rank's piece: step-00-1.vtu. */
+#define FEM_VTU_NAME 40
+void fem_vtu_name(int step, int ranks, char name[FEM_VTU_NAME]);
+void fem_vtu_piece_name(int step, int rank, char name[FEM_VTU_NAME]);
+
+/*
+ * Writes the series `path` (.pvd) of the files of steps 0 to count - 1 beside it, those of several ranks where they are there; time is the step.
+ * Errors: as fem_vtu_write.
+ */
 yoke_status fem_vtu_write_series(yoke_context *context, const char *path, int count);
 
 #endif

@@ -1,4 +1,4 @@
-#include "output/vtu.h"
+#include "output/results.h"
 
 #include <math.h>
 #include <signal.h>
@@ -427,11 +427,26 @@ static void memory_may_end_anywhere(void **state)
     end_run(&r);
 }
 
+static void names_of_steps_are_known_again(void **state)
+{
+    static const char *const ours[] = {"step-123.vtu", "step-00.pvtu", "step-00-0.vtu", "step-07-1023.vtu", "series.pvd", "run.json"};
+    static const char *const others[] = {"step-1.vtu",      "step-00.vtk",  "step-00-.vtu", "step-00-1.pvtu", "step-00-x.vtu", "step-.vtu",
+                                         "step-00-1-2.vtu", "astep-00.vtu", "step-00.vtu2", "step-00",        "step-",         ""};
+    char name[FEM_VTU_NAME];
+    (void)state;
+    fem_vtu_name(123, 1, name);
+    assert_string_equal(name, ours[0]);
+    fem_vtu_piece_name(7, 1023, name);
+    assert_string_equal(name, ours[3]);
+    for (size_t i = 0; i < sizeof ours / sizeof *ours; i++) assert_true(fem_results_is_ours(ours[i]));
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) assert_false(fem_results_is_ours(others[i]));
+}
+
 static void the_series_names_each_step(void **state)
 {
     (void)state;
     yoke_context *context;
-    char directory[] = "/tmp/yoke-vtu-XXXXXX", path[64], name[FEM_VTU_NAME];
+    char directory[] = "/tmp/yoke-vtu-XXXXXX", path[64], step[128], name[FEM_VTU_NAME];
     size_t bytes;
     assert_int_equal(yoke_context_create(NULL, &context), YOKE_OK);
     assert_non_null(mkdtemp(directory));
@@ -442,9 +457,19 @@ static void the_series_names_each_step(void **state)
     assert_non_null(strstr(text, "<DataSet timestep=\"0\" part=\"0\" file=\"step-00.vtu\"/>"));
     assert_non_null(strstr(text, "<DataSet timestep=\"2\" part=\"0\" file=\"step-02.vtu\"/>"));
     assert_null(strstr(text, "step-03"));
-    fem_vtu_name(123, name);
-    assert_string_equal(name, "step-123.vtu");
     free(text);
+    /* A step of several ranks is named where it is there. */
+    fem_vtu_name(1, 4, name);
+    assert_string_equal(name, "step-01.pvtu");
+    snprintf(step, sizeof step, "%s/%s", directory, name);
+    fclose(fopen(step, "w"));
+    assert_int_equal(fem_vtu_write_series(context, path, 3), YOKE_OK);
+    text = read_whole(path, &bytes);
+    assert_non_null(strstr(text, "<DataSet timestep=\"0\" part=\"0\" file=\"step-00.vtu\"/>"));
+    assert_non_null(strstr(text, "<DataSet timestep=\"1\" part=\"0\" file=\"step-01.pvtu\"/>"));
+    assert_null(strstr(text, "step-01.vtu"));
+    free(text);
+    unlink(step);
     unlink(path);
     assert_int_equal(rmdir(directory), 0);
     yoke_context_destroy(context);
@@ -458,6 +483,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(cell_fields_and_the_choice_of_fields),
     cmocka_unit_test(a_file_that_cannot_be_written_leaves_the_old_one),
     cmocka_unit_test(memory_may_end_anywhere),
+    cmocka_unit_test(names_of_steps_are_known_again),
     cmocka_unit_test(the_series_names_each_step),
 };
 
