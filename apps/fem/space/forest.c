@@ -34,9 +34,15 @@ yoke_status fem_forest_create(const fem_mesh *mesh, int level, fem_forest **out)
         }
     }
     p8est_connectivity_complete(c);
-    forest->p8est = p8est_new_ext(sc_MPI_COMM_WORLD, c, 0, level, 1, 0, NULL, NULL);
-    *out = forest;
-    return YOKE_OK;
+    forest->ranks = app_ranks_count(mesh->ranks) > 1 ? mesh->ranks : NULL;
+    forest->most_gathered = FEM_MOST_GATHERED;
+    forest->p8est = p8est_new_ext(forest->ranks ? sc_MPI_COMM_WORLD : sc_MPI_COMM_SELF, c, 0, level, 1, 0, NULL, NULL);
+    status = fem_forest_partition(forest, NULL);
+    if (status)
+        fem_forest_destroy(forest);
+    else
+        *out = forest;
+    return status;
 }
 
 void fem_forest_destroy(fem_forest *forest)
@@ -56,6 +62,9 @@ yoke_status fem_forest_copy(const fem_forest *forest, fem_forest **out)
     copy->context = forest->context;
     copy->connectivity = NULL;
     copy->skeleton = forest->skeleton;
+    copy->ranks = forest->ranks;
+    copy->most_gathered = forest->most_gathered;
+    copy->aligned = forest->aligned;
     copy->p8est = p8est_copy(forest->p8est, 0);
     *out = copy;
     return YOKE_OK;
@@ -101,7 +110,7 @@ yoke_status fem_forest_refine(fem_forest *forest, const uint8_t *mark)
     p8est_refine(forest->p8est, 0, refine_marked, NULL);
     forest->p8est->user_pointer = NULL;
     balance(forest->p8est);
-    p8est_partition(forest->p8est, 0, NULL);
+    forest->aligned = 0;
     return YOKE_OK;
 }
 
@@ -116,5 +125,6 @@ yoke_status fem_forest_coarsen(fem_forest *forest)
     const p4est_gloidx_t leaves = forest->p8est->global_num_quadrants;
     p8est_coarsen(forest->p8est, 0, coarsen_all, NULL);
     if (forest->p8est->global_num_quadrants < leaves) balance(forest->p8est);
+    if (forest->aligned > 0) forest->aligned--;
     return YOKE_OK;
 }

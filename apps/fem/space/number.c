@@ -4,7 +4,12 @@
  * A leaf's face or edge hangs where that of its parent is one of a larger leaf, which is found by its middle: among the middles of all faces
  * and edges no two are at one place.  What hangs has the nodes of the parent's face or edge.  p8est_lnodes gives the same nodes and
  * codes, but takes 25 microseconds a tree.
+ *
+ * On several ranks each numbers what its own leaves touch.  Leaves of other ranks beside them (p8est's ghosts) say what hangs, and only nodes of leaves that have
+ * such ghosts beside them can be touched by other ranks: either such a leaf touches the node, or a larger one beside it whose node it is.
  */
+#include <p8est_ghost.h>
+
 #include "space/parts.h"
 #include "space/places.h"
 #include "space/skeleton.h"
@@ -15,6 +20,7 @@ typedef struct numbering {
     fem_places middles; /* of faces and edges of leaves that are not among the smallest */
     fem_places nodes;
     int most_level;
+    p8est_ghost_t *ghost; /* NULL on one rank */
 } numbering;
 
 /* In the units of places: the lower corner of a leaf, or of its parent, and the length of its edges. */
@@ -23,15 +29,17 @@ typedef struct box {
     int child; /* number among its brothers */
 } box;
 
-static box leaf_box(const fem_space *space, int32_t e)
+static box box_at(int32_t tree, const int32_t corner[3], int level)
 {
-    box b = {.tree = space->tree[e], .length = P8EST_QUADRANT_LEN(space->level[e]) / FEM_PLACE_UNIT};
+    box b = {.tree = tree, .length = P8EST_QUADRANT_LEN(level) / FEM_PLACE_UNIT};
     for (int a = 0; a < 3; a++) {
-        b.corner[a] = space->corner[3 * (int64_t)e + a] / FEM_PLACE_UNIT;
+        b.corner[a] = corner[a] / FEM_PLACE_UNIT;
         b.child |= (b.corner[a] / b.length & 1) << a;
     }
     return b;
 }
+
+static box leaf_box(const fem_space *space, int32_t e) { return box_at(space->tree[e], space->corner + 3 * (int64_t)e, space->level[e]); }
 
 static box parent_box(const box *leaf)
 {
@@ -88,6 +96,17 @@ static int16_t find_face_code(const numbering *n, int32_t e)
     return (int16_t)(code ? code | leaf.child : 0);
 }
 
+static int32_t num_ghosts(const numbering *n) { return n->ghost ? (int32_t)n->ghost->ghosts.elem_count : 0; }
+
+static const p8est_quadrant_t *get_ghost(const numbering *n, int32_t g) { return p8est_quadrant_array_index(&n->ghost->ghosts, (size_t)g); }
+
+static yoke_status add_middles_of_ghost(numbering *n, const p8est_quadrant_t *ghost)
+{
+    const int32_t corner[3] = {ghost->x, ghost->y, ghost->z};
+    const box b = box_at(ghost->p.piggy3.which_tree, corner, ghost->level);
+    return add_middles(n, &b);
+}
+
 static yoke_status find_face_codes(numbering *n)
 {
     fem_space *space = n->space;
@@ -98,13 +117,17 @@ static yoke_status find_face_codes(numbering *n)
         if (space->level[e] > n->most_level) n->most_level = space->level[e];
         space->face_code[e] = 0;
     }
-    if (least_level == n->most_level) return YOKE_OK;
+    for (int32_t g = 0; g < num_ghosts(n); g++)
+        if (get_ghost(n, g)->level < least_level) least_level = get_ghost(n, g)->level;
+    if (least_level >= n->most_level) return YOKE_OK;
     for (int32_t e = 0; e < space->num_elements; e++) larger += space->level[e] < n->most_level;
     yoke_status status = fem_places_start(&n->middles, space->context, 8 * larger);
     for (int32_t e = 0; e < space->num_elements && !status; e++) {
         const box b = leaf_box(space, e);
         if (space->level[e] < n->most_level) status = add_middles(n, &b);
     }
+    for (int32_t g = 0; g < num_ghosts(n) && !status; g++)
+        if (get_ghost(n, g)->level < n->most_level) status = add_middles_of_ghost(n, get_ghost(n, g));
     if (!status) {
 #pragma omp parallel for schedule(static)
         for (int32_t e = 0; e < space->num_elements; e++) space->face_code[e] = find_face_code(n, e);
@@ -128,29 +151,37 @@ static int parents_axes(int16_t face_code, const int step[3], int steps)
     return axes;
 }
 
+/* The entity and place of a slot's node; the element's own box and its parent's. */
+static uint32_t find_place(const numbering *n, int16_t face_code, const box *leaf, const box *parent, int s, uint64_t *place)
+{
+    const int points = n->space->slots_1d, steps = points - 1;
+    const int step[3] = {s % points, s / points % points, s / (points * points)};
+    const int axes = face_code ? parents_axes(face_code, step, steps) : 0;
+    int32_t at[3];
+    for (int a = 0; a < 3; a++) {
+        const box *of = axes >> a & 1 ? parent : leaf;
+        at[a] = of->corner[a] + step[a] * of->length / steps;
+    }
+    return fem_skeleton_place(n->skeleton, leaf->tree, at, place);
+}
+
+/* Nobody else has the centre. */
+static int is_centre(const fem_space *space, int s) { return space->slots_1d == 3 && s == 13; }
+
 static yoke_status number_element(numbering *n, int32_t e)
 {
     fem_space *space = n->space;
-    const int points = space->slots_1d, steps = points - 1;
-    const int16_t face_code = space->face_code[e];
     const box leaf = leaf_box(space, e), parent = parent_box(&leaf);
     int32_t *nodes = space->element_nodes + (int64_t)e * space->slots;
     for (int s = 0; s < space->slots; s++) {
-        const int step[3] = {s % points, s / points % points, s / (points * points)};
+        uint64_t place;
         nodes[s] = -1;
         if (space->element == FEM_S2 && space_middles(s) >= 2) continue;
-        if (points == 3 && s == 13) { /* nobody else has the centre */
+        if (is_centre(space, s)) {
             nodes[s] = space->num_nodes++;
             continue;
         }
-        const int axes = face_code ? parents_axes(face_code, step, steps) : 0;
-        int32_t at[3];
-        uint64_t place;
-        for (int a = 0; a < 3; a++) {
-            const box *of = axes >> a & 1 ? &parent : &leaf;
-            at[a] = of->corner[a] + step[a] * of->length / steps;
-        }
-        const uint32_t entity = fem_skeleton_place(n->skeleton, leaf.tree, at, &place);
+        const uint32_t entity = find_place(n, space->face_code[e], &leaf, &parent, s, &place);
         int32_t *number = fem_places_number(&n->nodes, entity, place);
         if (!number) return YOKE_ERROR_MEMORY;
         if (*number < 0) *number = space->num_nodes++;
@@ -159,15 +190,59 @@ static yoke_status number_element(numbering *n, int32_t e)
     return YOKE_OK;
 }
 
+/* ----------------------------------------------------------------------------------------------- other ranks */
+
+/* Keys of all nodes that other ranks may touch; keys has room for all nodes, listed [num_nodes] is all zero. */
+static int64_t list_keys(const numbering *n, uint8_t *listed, fem_halo_key *keys)
+{
+    const fem_space *space = n->space;
+    int64_t count = 0;
+    for (size_t i = 0; i < n->ghost->mirrors.elem_count; i++) {
+        const int32_t e = p8est_quadrant_array_index(&n->ghost->mirrors, i)->p.piggy3.local_num;
+        const box leaf = leaf_box(space, e), parent = parent_box(&leaf);
+        const int32_t *nodes = space->element_nodes + (int64_t)e * space->slots;
+        for (int s = 0; s < space->slots; s++) {
+            if (nodes[s] < 0 || is_centre(space, s) || listed[nodes[s]]) continue;
+            listed[nodes[s]] = 1;
+            keys[count].entity = find_place(n, space->face_code[e], &leaf, &parent, s, &keys[count].place);
+            keys[count++].node = nodes[s];
+        }
+    }
+    return count;
+}
+
+/* Status: of this rank until here. */
+static yoke_status find_halo(const numbering *n, yoke_status status)
+{
+    fem_space *space = n->space;
+    yoke_context *c = space->context;
+    const int64_t mirrors = (int64_t)n->ghost->mirrors.elem_count * space->slots;
+    const int64_t most = mirrors < space->num_nodes ? mirrors : space->num_nodes;
+    uint8_t *listed = NULL;
+    fem_halo_key *keys = NULL;
+    if (!status) status = yoke_allocate(c, space->num_nodes, 1, &listed);
+    if (!status) status = yoke_allocate(c, most, sizeof *keys, &keys);
+    const int64_t count = status ? 0 : list_keys(n, listed, keys);
+    status = app_ranks_agree(space->ranks, status);
+    if (!status) status = fem_halo_create(c, space->ranks, count, keys, &space->halo);
+    yoke_release(c, listed);
+    yoke_release(c, keys);
+    return status;
+}
+
 yoke_status space_number(fem_space *space)
 {
     /* of a large uniform mesh; unstructured ones have a little more */
     const int nodes_per_element = space->element == FEM_Q1 ? 1 : space->element == FEM_S2 ? 4 : 7;
     numbering n = {.space = space, .skeleton = space->forest->skeleton};
+    if (space->ranks) n.ghost = p8est_ghost_new(space->forest->p8est, P8EST_CONNECT_FULL);
     yoke_status status = find_face_codes(&n);
     if (!status) status = fem_places_start(&n.nodes, space->context, (int64_t)nodes_per_element * space->num_elements);
     space->num_nodes = 0;
     for (int32_t e = 0; e < space->num_elements && !status; e++) status = number_element(&n, e);
     fem_places_end(&n.nodes);
+    if (!n.ghost) return status;
+    status = find_halo(&n, status);
+    p8est_ghost_destroy(n.ghost);
     return status;
 }

@@ -309,6 +309,7 @@ static void place_nodes(fem_space *space)
     for (int32_t i = 0; i < space->num_nodes; i++) {
         double r[3], in_tree[3], value[27];
         int32_t e = space->home_element[i];
+        if (e < 0) continue;
         fem_slot_point(space->slots_1d, space->home_slot[i], r);
         fem_space_tree_point(space, e, r, in_tree);
         fem_shape(n, in_tree, value, NULL, NULL);
@@ -330,8 +331,7 @@ static int compare_pairs(const void *a, const void *b)
 /* Each full face with hanging halves and each full edge with hanging halves has a fixed number of hanging nodes; count those once. */
 static yoke_status count_hanging(fem_space *space)
 {
-    int32_t faces = 0;
-    int64_t edges = 0, distinct = 0;
+    int64_t faces = 0, edges = 0, distinct = 0;
     for (int32_t e = 0; e < space->num_elements; e++) edges += space->face_code[e] ? 12 : 0;
     int32_t(*ends)[2];
     yoke_status status = yoke_allocate(space->context, edges, sizeof *ends, &ends);
@@ -352,10 +352,13 @@ static yoke_status count_hanging(fem_space *space)
         }
     }
     qsort(ends, (size_t)edges, sizeof *ends, compare_pairs);
-    for (int64_t i = 0; i < edges; i++) distinct += i == 0 || compare_pairs(ends[i], ends[i - 1]);
+    for (int64_t i = 0; i < edges; i++)
+        if (i == 0 || compare_pairs(ends[i], ends[distinct - 1])) memmove(ends[distinct++], ends[i], sizeof *ends);
+    if (space->ranks) status = space_count_globally(space, (const int32_t(*)[2])ends, &distinct, &faces);
     yoke_release(space->context, ends);
+    if (status) return status;
     int per_face = space->element == FEM_Q1 ? 1 : space->element == FEM_S2 ? 5 : 8, per_edge = space->element == FEM_Q1 ? 1 : 2;
-    space->num_hanging = (int32_t)(faces / 4 * per_face + distinct * per_edge);
+    space->num_hanging = faces / 4 * per_face + distinct * per_edge;
     return YOKE_OK;
 }
 
@@ -383,15 +386,17 @@ static yoke_status allocate_homes(fem_space *space)
 
 static yoke_status build(fem_space *space)
 {
-    yoke_status status = allocate_leaves(space);
+    yoke_status status = app_ranks_agree(space->ranks, allocate_leaves(space));
     if (status) return status;
     copy_leaves(space);
     status = space_number(space);
     if (!status) status = allocate_homes(space);
+    if (!status) find_homes(space);
+    status = space_number_globally(space, status);
     if (status) return status;
-    find_homes(space);
     place_nodes(space);
-    return count_hanging(space);
+    status = space_place_homeless(space);
+    return status ? status : count_hanging(space);
 }
 
 static yoke_status allocate_space(const fem_problem *problem, const fem_forest *forest, fem_element element, fem_space **out)
@@ -407,6 +412,7 @@ static yoke_status allocate_space(const fem_problem *problem, const fem_forest *
     space->slots_1d = element == FEM_Q1 ? 2 : 3;
     space->slots = element == FEM_Q1 ? 8 : 27;
     space->num_elements = forest->p8est->local_num_quadrants;
+    space->ranks = forest->ranks;
     *out = space;
     return YOKE_OK;
 }
@@ -432,6 +438,7 @@ static yoke_status build_corners(fem_space *space, const fem_space *from)
     size_t elements = (size_t)space->num_elements;
     yoke_status status = allocate_leaves(space);
     if (!status) status = yoke_allocate_untouched(space->context, from->num_nodes, sizeof(int32_t), &number);
+    status = app_ranks_agree(space->ranks, status);
     if (status) return status;
     memcpy(space->face_code, from->face_code, elements * sizeof *space->face_code);
     memcpy(space->tree, from->tree, elements * sizeof *space->tree);
@@ -439,14 +446,17 @@ static yoke_status build_corners(fem_space *space, const fem_space *from)
     memcpy(space->level, from->level, elements * sizeof *space->level);
     number_corners(space, from, number);
     status = allocate_homes(space);
+    if (!status && from->halo) status = fem_halo_restrict(from->halo, number, &space->halo);
     for (int32_t i = 0; i < from->num_nodes && !status; i++) {
         int32_t node = number[i], slot = from->home_slot[i], n = from->slots_1d;
         if (node < 0) continue;
-        space->home_element[node] = from->home_element[i];
-        space->home_slot[node] = (int8_t)((slot % n + 2 * (slot / n % n) + 4 * (slot / (n * n))) / (n - 1));
         memcpy(space->x + 3 * (int64_t)node, from->x + 3 * (int64_t)i, 3 * sizeof *space->x);
+        space->home_element[node] = from->home_element[i];
+        if (space->home_element[node] < 0) continue;
+        space->home_slot[node] = (int8_t)((slot % n + 2 * (slot / n % n) + 4 * (slot / (n * n))) / (n - 1));
     }
     yoke_release(space->context, number);
+    status = space_number_globally(space, status);
     return status ? status : count_hanging(space);
 }
 
@@ -468,8 +478,9 @@ void fem_space_destroy(fem_space *space)
 {
     if (!space) return;
     yoke_context *c = space->context;
-    void *arrays[] = {space->element_nodes, space->face_code, space->x,      space->home_element,
-                      space->home_slot,     space->tree,      space->corner, space->level};
+    void *arrays[] = {space->element_nodes, space->face_code, space->x,     space->home_element, space->home_slot,
+                      space->tree,          space->corner,    space->level, space->global_node,  space->counts};
+    fem_halo_destroy(space->halo);
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) yoke_release(c, arrays[i]);
     yoke_release(c, space);
 }

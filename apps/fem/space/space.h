@@ -5,11 +5,17 @@
  * independent node; where a face or an edge hangs (face_code, see p8est_lnodes.h) the slots on it name the nodes of the larger neighbour's
  * face or edge, and the element's own values there are interpolated from them.  Serendipity elements (s2) have 20 nodes: their face and
  * volume slots hold -1, and values there follow from the other 20.  fem_space_expand does all of this, fem_space_fold is its transpose.
+ *
+ * On several ranks a space has the leaves of one of them, and the nodes that these touch.  A node that several ranks touch is owned by the lowest of them.  Nodes are
+ * numbered over all ranks in the order in which elements touch them: owned ones one after the other, rank after rank.  So they have the numbers that one rank
+ * alone would give them, whatever the number of ranks and their cuts.  What one rank alone knows of a node counts at one of those that touch it: the lowest that has an element
+ * on which the node does not hang.  Functions that create spaces are collective.
  */
 #ifndef FEM_SPACE_SPACE_H
 #define FEM_SPACE_SPACE_H
 
 #include "space/forest.h"
+#include "space/halo.h"
 #include "space/problem.h"
 
 typedef struct fem_space {
@@ -22,15 +28,25 @@ typedef struct fem_space {
     int slots;              /* 8 or 27 */
     int32_t num_elements;   /* leaves in Morton order */
     int32_t num_nodes;      /* independent nodes; dofs = components x num_nodes */
-    int32_t num_hanging;    /* local nodes, counted once each in space, that hang */
+    int64_t num_hanging;    /* local nodes, counted once each in space, that hang: of all ranks */
     int32_t *element_nodes; /* [num_elements][slots] */
     int16_t *face_code;     /* [num_elements] */
     double *x;              /* [num_nodes][3] positions, m */
-    int32_t *home_element;  /* [num_nodes] an element that has the node as an own, not hanging, node: the first in Morton order */
-    int8_t *home_slot;      /* [num_nodes] its slot there */
-    int32_t *tree;          /* [num_elements] coarse element */
-    int32_t *corner;        /* [num_elements][3] lower corner in p8est's integers, 0 .. P8EST_ROOT_LEN */
-    int8_t *level;          /* [num_elements] */
+    int32_t *
+        home_element; /* [num_nodes] an element that has the node as an own, not hanging, node: the first in Morton order; -1: other ranks only */
+    int8_t *home_slot; /* [num_nodes] its slot there */
+    int32_t *tree;     /* [num_elements] coarse element */
+    int32_t *corner;   /* [num_elements][3] lower corner in p8est's integers, 0 .. P8EST_ROOT_LEN */
+    int8_t *level;     /* [num_elements] */
+    /* Where there are several ranks; on one these follow from what is above. */
+    app_ranks *ranks;      /* borrowed; NULL: this process has all of the space */
+    fem_halo *halo;        /* NULL on one rank */
+    int64_t first_element; /* number of this rank's first element over all ranks */
+    int64_t num_global_elements, num_global_nodes;
+    int64_t first_owned; /* the nodes that this rank owns have the numbers first_owned .. first_owned + num_owned - 1 over all ranks */
+    int32_t num_owned;
+    int64_t *global_node; /* [num_nodes] number over all ranks; NULL on one rank */
+    uint8_t *counts;      /* [num_nodes] 1: the node counts on this rank; NULL on one rank: all do */
 } fem_space;
 
 /* Space of `element` on the forest's leaves, nodes numbered as the elements first touch them.  Errors: MEMORY. */
@@ -51,6 +67,24 @@ int fem_space_row(const fem_space *space, int32_t e, int slot, int32_t node[FEM_
 
 /* Positions of all slots of element e: local [slots][3]. */
 static inline void fem_space_geometry(const fem_space *space, int32_t e, double *local) { fem_space_expand(space, e, 3, space->x, local); }
+
+/* The number of a node over all ranks; whether this rank owns it; whether it counts here. */
+static inline int64_t fem_space_global_node(const fem_space *space, int32_t node)
+{
+    return space->global_node ? space->global_node[node] : node;
+}
+static inline int fem_space_owns(const fem_space *space, int32_t node)
+{
+    return !space->global_node ||
+           (space->global_node[node] >= space->first_owned && space->global_node[node] < space->first_owned + space->num_owned);
+}
+static inline int fem_space_counts(const fem_space *space, int32_t node) { return !space->counts || space->counts[node]; }
+
+/*
+ * to [num_nodes of `to`][n] = the nodal field from [num_nodes of `from`][n], where the two are of one kind of element on the same leaves, which may be distributed
+ * over the ranks in another way.  Collective.  Errors: MEMORY.
+ */
+yoke_status fem_space_move(const fem_space *from, const fem_space *to, int n, const double *from_nodal, double *to_nodal);
 
 /* The material of element e. */
 static inline const fem_material *fem_space_material(const fem_space *space, int32_t e)

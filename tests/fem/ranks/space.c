@@ -1,0 +1,257 @@
+/* Forest and space on several ranks: the leaves, nodes, numbers and places that one rank alone has. */
+#include <math.h>
+
+#include <p8est_algorithms.h>
+
+#include "space/interpolation.h"
+
+#include "unit.h"
+
+#include "twins.h"
+
+static const fem_element elements[3] = {FEM_Q1, FEM_S2, FEM_Q2};
+
+static void bend(const double in[3], double out[3])
+{
+    out[0] = in[0] + 0.1 * in[1] * in[2];
+    out[1] = in[1] - 0.1 * in[0] * in[0];
+    out[2] = in[2] + 0.05 * sin(3 * in[0]);
+}
+
+/* Elements that are turned against each other, refined at random places. */
+static void create(twins *t, int turn, uint64_t seed, const double *share)
+{
+    const block_options options = {.elements = {3, 2, 2}, .map = bend, .order = 2, .turn = turn, .components = 3};
+    twins_create(&options, t);
+    for (int i = 0; i < 3; i++) twins_refine(t, i == 0 ? 0.6 : 0.2, &seed, share);
+}
+
+static int64_t first_leaf(const twins *t) { return app_ranks_offset(t->ranks, t->shared.space->num_elements, NULL); }
+
+/* ------------------------------------------------------------------------------------------------------ numbers */
+
+static void assert_same_space(const fem_space *alone, const fem_space *shared, int64_t first)
+{
+    assert_int_equal(shared->first_element, first);
+    assert_int_equal(shared->num_global_elements, alone->num_elements);
+    assert_int_equal(shared->num_global_nodes, alone->num_nodes);
+    assert_int_equal(shared->num_hanging, alone->num_hanging);
+    for (int32_t e = 0; e < shared->num_elements; e++) {
+        const int64_t a = first + e;
+        assert_int_equal(shared->tree[e], alone->tree[a]);
+        assert_int_equal(shared->level[e], alone->level[a]);
+        assert_memory_equal(shared->corner + 3 * (int64_t)e, alone->corner + 3 * a, 3 * sizeof(int32_t));
+        assert_int_equal(shared->face_code[e], alone->face_code[a]);
+        for (int s = 0; s < shared->slots; s++) {
+            const int32_t node = shared->element_nodes[(int64_t)e * shared->slots + s], twin = alone->element_nodes[a * alone->slots + s];
+            assert_true((node < 0) == (twin < 0));
+            if (node >= 0) assert_int_equal(fem_space_global_node(shared, node), twin);
+        }
+    }
+    for (int32_t i = 0; i < shared->num_nodes; i++)
+        assert_memory_equal(shared->x + 3 * (int64_t)i, alone->x + 3 * fem_space_global_node(shared, i), 3 * sizeof(double));
+}
+
+static void check_elements(const twins *t) { assert_same_space(t->alone.space, t->shared.space, first_leaf(t)); }
+
+static void numbers_and_places_are_those_of_one_rank(void **state)
+{
+    (void)state;
+    for (int turn = 0; turn < 2; turn++) {
+        twins t;
+        create(&t, 5 * turn, 11 + (uint64_t)turn, NULL);
+        for (int i = 0; i < 3; i++) {
+            twins_discretise(&t, elements[i]);
+            assert_true(t.alone.space->num_hanging > 100);
+            check_elements(&t);
+        }
+        twins_destroy(&t);
+    }
+}
+
+static void corners_have_the_numbers_of_one_rank(void **state)
+{
+    (void)state;
+    twins t;
+    create(&t, 7, 3, NULL);
+    for (int i = 1; i < 3; i++) {
+        fem_space *alone, *shared;
+        twins_discretise(&t, elements[i]);
+        assert_int_equal(fem_space_create_corners(t.alone.space, &alone), YOKE_OK);
+        assert_int_equal(fem_space_create_corners(t.shared.space, &shared), YOKE_OK);
+        assert_same_space(alone, shared, first_leaf(&t));
+        fem_space_destroy(alone);
+        fem_space_destroy(shared);
+    }
+    twins_destroy(&t);
+}
+
+/* Also where ranks have nothing, or almost all. */
+static void unequal_shares_do_not_matter(void **state)
+{
+    (void)state;
+    static const double shares[3][4] = {{1, 0, 0, 0}, {0, 3, 1, 2}, {1, 1e-3, 10, 0}};
+    for (int i = 0; i < 3; i++) {
+        twins t;
+        double share[4];
+        memcpy(share, shares[i], sizeof share);
+        share[0] += 1e-12;
+        create(&t, 5, 17, share);
+        twins_discretise(&t, elements[i]);
+        check_elements(&t);
+        twins_destroy(&t);
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------------- sums */
+
+static void each_node_counts_once_and_has_one_owner(void **state)
+{
+    (void)state;
+    int64_t homeless = 0;
+    for (int i = 0; i < 3; i++) {
+        twins t;
+        create(&t, 5, 23, NULL);
+        twins_discretise(&t, elements[i]);
+        const fem_space *space = t.shared.space;
+        int64_t counted = 0, owned = 0, all_counted, all_owned;
+        for (int32_t n = 0; n < space->num_nodes; n++) {
+            counted += fem_space_counts(space, n);
+            owned += fem_space_owns(space, n);
+            homeless += space->home_element[n] < 0;
+            if (fem_space_counts(space, n)) assert_true(space->home_element[n] >= 0);
+        }
+        app_ranks_offset(t.ranks, counted, &all_counted);
+        app_ranks_offset(t.ranks, owned, &all_owned);
+        assert_int_equal(all_counted, t.alone.space->num_nodes);
+        assert_int_equal(all_owned, t.alone.space->num_nodes);
+        twins_destroy(&t);
+    }
+    app_ranks_offset(twins_ranks(), homeless, &homeless);
+    assert_true(homeless > 0); /* the case that is harder: faces hang across the cuts */
+}
+
+/* Folding fields of elements over ranks: the sums of one rank, and the same bits wherever a node is shared. */
+static void folded_fields_add_up(void **state)
+{
+    (void)state;
+    twins t;
+    create(&t, 5, 29, NULL);
+    for (int i = 0; i < 3; i++) {
+        twins_discretise(&t, elements[i]);
+        const fem_space *alone = t.alone.space, *shared = t.shared.space;
+        double *expected = block_zeros(3 * (int64_t)alone->num_nodes, sizeof(double)),
+               *sum = block_zeros(3 * (int64_t)shared->num_nodes, sizeof(double));
+        for (int64_t e = 0; e < alone->num_elements; e++) {
+            double local[81];
+            for (int k = 0; k < 81; k++) local[k] = sin(0.37 * (double)(e + 1) * (k + 1));
+            fem_space_fold(alone, (int32_t)e, 3, local, expected);
+            if (e < shared->first_element || e >= shared->first_element + shared->num_elements) continue;
+            for (int k = 0; k < 81; k++) local[k] = sin(0.37 * (double)(e + 1) * (k + 1));
+            fem_space_fold(shared, (int32_t)(e - shared->first_element), 3, local, sum);
+        }
+        assert_int_equal(fem_halo_sum(shared->halo, 3, sum), YOKE_OK);
+        for (int32_t n = 0; n < shared->num_nodes; n++)
+            for (int c = 0; c < 3; c++) assert_true(fabs(sum[3 * n + c] - expected[3 * fem_space_global_node(shared, n) + c]) < 1e-12);
+        double *agreed = block_zeros(3 * (int64_t)shared->num_nodes, sizeof(double));
+        memcpy(agreed, sum, sizeof(double) * 3 * (size_t)shared->num_nodes);
+        assert_int_equal(fem_halo_agree(shared->halo, 3, agreed), YOKE_OK);
+        assert_memory_equal(agreed, sum, sizeof(double) * 3 * (size_t)shared->num_nodes);
+        free(expected);
+        free(sum);
+        free(agreed);
+    }
+    twins_destroy(&t);
+}
+
+/* ------------------------------------------------------------------------------------------------ other leaves */
+
+/* From the leaves before a refinement to those after it, and on to other ranks. */
+static void fields_follow_the_leaves(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        static const double share[4] = {1, 3, 2, 2};
+        twins t;
+        uint64_t seed = 31;
+        create(&t, 5, 37, NULL);
+        twins_discretise(&t, elements[i]);
+        fem_space *refined, *moved, *old = t.shared.space;
+        fem_interpolation *interpolation;
+        fem_forest *forest, *kept = t.shared.forest;
+        assert_int_equal(fem_forest_copy(kept, &forest), YOKE_OK);
+        uint8_t *mark = block_zeros(old->num_elements, 1);
+        for (int32_t e = 0; e < old->num_elements; e++) mark[e] = block_random(&seed) < 0.3;
+        assert_int_equal(fem_forest_refine(forest, mark), YOKE_OK);
+        free(mark);
+        assert_int_equal(fem_space_create(&t.shared.problem, forest, elements[i], &refined), YOKE_OK);
+        assert_int_equal(fem_interpolation_create(old, refined, 0, &interpolation), YOKE_OK);
+        double *before = block_zeros(3 * (int64_t)old->num_nodes, sizeof(double)),
+               *after = block_zeros(3 * (int64_t)refined->num_nodes, sizeof(double));
+        /* q1 on bent elements keeps what is linear in its own coordinates; positions are such a field at all new nodes but those of curved faces: so a constant */
+        for (int32_t n = 0; n < old->num_nodes; n++)
+            for (int c = 0; c < 3; c++) before[3 * n + c] = c + 1;
+        fem_interpolation_apply(interpolation, 3, before, after);
+        assert_int_equal(fem_halo_agree(refined->halo, 3, after), YOKE_OK);
+        for (int64_t n = 0; n < 3 * (int64_t)refined->num_nodes; n++) assert_true(fabs(after[n] - (double)(n % 3 + 1)) < 1e-12);
+        assert_int_equal(fem_forest_partition(forest, share), YOKE_OK);
+        assert_int_equal(fem_space_create(&t.shared.problem, forest, elements[i], &moved), YOKE_OK);
+        double *there = block_zeros(3 * (int64_t)moved->num_nodes, sizeof(double));
+        fem_space *unmoved;
+        fem_forest *same;
+        assert_int_equal(fem_forest_copy(forest, &same), YOKE_OK);
+        assert_int_equal(fem_forest_partition(same, NULL), YOKE_OK);
+        assert_int_equal(fem_space_create(&t.shared.problem, same, elements[i], &unmoved), YOKE_OK);
+        double *here = block_zeros(3 * (int64_t)unmoved->num_nodes, sizeof(double));
+        assert_int_equal(fem_space_move(unmoved, moved, 3, unmoved->x, there), YOKE_OK);
+        assert_memory_equal(there, moved->x, sizeof(double) * 3 * (size_t)moved->num_nodes);
+        assert_int_equal(fem_space_move(moved, unmoved, 3, there, here), YOKE_OK);
+        assert_memory_equal(here, unmoved->x, sizeof(double) * 3 * (size_t)unmoved->num_nodes);
+        free(before);
+        free(after);
+        free(there);
+        free(here);
+        fem_interpolation_destroy(interpolation);
+        fem_space_destroy(unmoved);
+        fem_space_destroy(moved);
+        fem_space_destroy(refined);
+        fem_forest_destroy(same);
+        fem_forest_destroy(forest);
+        twins_destroy(&t);
+    }
+}
+
+/* As often as cuts were aligned for it, distributed forests become those of one rank; and the whole forest on rank 0 at any time. */
+static void coarser_forests_are_those_of_one_rank(void **state)
+{
+    (void)state;
+    twins t;
+    create(&t, 5, 41, NULL);
+    t.shared.forest->most_gathered = 40;
+    for (uint64_t i = 0, seed = 43; i < 2; i++) twins_refine(&t, 0.3, &seed, NULL);
+    assert_true(t.shared.forest->aligned >= 2);
+    for (int level = 0; level <= 2; level++) {
+        fem_forest *whole;
+        twins_discretise(&t, FEM_Q1);
+        check_elements(&t);
+        assert_int_equal(fem_forest_gather(t.shared.forest, &whole), YOKE_OK);
+        assert_true((whole != NULL) == (app_ranks_number(t.ranks) == 0 && app_ranks_count(t.ranks) > 1));
+        if (whole) assert_true(p8est_is_equal(whole->p8est, t.alone.forest->p8est, 0));
+        fem_forest_destroy(whole);
+        assert_int_equal(fem_forest_coarsen(t.alone.forest), YOKE_OK);
+        assert_int_equal(fem_forest_coarsen(t.shared.forest), YOKE_OK);
+    }
+    twins_destroy(&t);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(numbers_and_places_are_those_of_one_rank),
+    cmocka_unit_test(corners_have_the_numbers_of_one_rank),
+    cmocka_unit_test(unequal_shares_do_not_matter),
+    cmocka_unit_test(each_node_counts_once_and_has_one_owner),
+    cmocka_unit_test(folded_fields_add_up),
+    cmocka_unit_test(fields_follow_the_leaves),
+    cmocka_unit_test(coarser_forests_are_those_of_one_rank),
+};
+
+UNIT_MAIN(tests, twins_start, twins_end)
