@@ -20,10 +20,11 @@ enum { FEW = 64 };
 
 struct app_ranks {
     yoke_context *context;
-    int number, count, here;
-    yoke_status agreed; /* what app_ranks_agree returned last */
-    int speaker;        /* the rank that tells it; -1: nobody failed */
-    double *few;        /* [count][FEW] of all ranks, where there are several */
+    int number, count;
+    int here, place_here, first_here; /* on this machine: ranks, this one's place among them, and the first one's number */
+    yoke_status agreed;               /* what app_ranks_agree returned last */
+    int speaker;                      /* the rank that tells it; -1: nobody failed */
+    double *few;                      /* [count][FEW] of all ranks, where there are several */
 };
 
 /* -------------------------------------------------------------------------------------------------- start, end */
@@ -40,6 +41,9 @@ static yoke_status start_mpi(app_ranks *r)
     MPI_Comm_size(MPI_COMM_WORLD, &r->count);
     MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &here);
     MPI_Comm_size(here, &r->here);
+    MPI_Comm_rank(here, &r->place_here);
+    r->first_here = r->number;
+    MPI_Bcast(&r->first_here, 1, MPI_INT, 0, here);
     MPI_Comm_free(&here);
     if (r->count == 1) return YOKE_OK;
     signal(SIGTERM, SIG_DFL); /* where one rank dies its launcher ends the others so, and they have nothing to tell */
@@ -87,10 +91,13 @@ yoke_status app_ranks_end(app_ranks *ranks, app_terminal *terminal, yoke_status 
 int app_ranks_number(const app_ranks *ranks) { return ranks ? ranks->number : 0; }
 int app_ranks_count(const app_ranks *ranks) { return ranks ? ranks->count : 1; }
 int app_ranks_here(const app_ranks *ranks) { return ranks ? ranks->here : 1; }
+int app_ranks_place_here(const app_ranks *ranks) { return ranks ? ranks->place_here : 0; }
+int app_ranks_first_here(const app_ranks *ranks) { return ranks ? ranks->first_here : 0; }
 
 int app_ranks_threads(const app_ranks *ranks, int most)
 {
-    const long part = sysconf(_SC_NPROCESSORS_ONLN) / app_ranks_here(ranks);
+    const int here = app_ranks_here(ranks);
+    const long part = (sysconf(_SC_NPROCESSORS_ONLN) + here - 1 - app_ranks_place_here(ranks)) / here;
     return part < 1 ? 1 : part < most ? (int)part : most;
 }
 

@@ -33,8 +33,10 @@ yoke_status app_ranks_end(app_ranks *ranks, app_terminal *terminal, yoke_status 
 /* Of this process, from 0; and how many there are. */
 int app_ranks_number(const app_ranks *ranks);
 int app_ranks_count(const app_ranks *ranks);
-/* How many of them are on this process's machine, with it. */
+/* How many of them are on this process's machine, with it; its place among them, from 0; and the number of the first of them.  ranks NULL: 1, 0 and 0. */
 int app_ranks_here(const app_ranks *ranks);
+int app_ranks_place_here(const app_ranks *ranks);
+int app_ranks_first_here(const app_ranks *ranks);
 
 /* How many threads of a process that could have `most` are for this rank: those of the machine are for all ranks on it, as far as the launcher has not divided them. */
 int app_ranks_threads(const app_ranks *ranks, int most);

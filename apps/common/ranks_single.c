@@ -53,6 +53,8 @@ int app_ranks_count(const app_ranks *ranks)
 }
 
 int app_ranks_here(const app_ranks *ranks) { return app_ranks_count(ranks); }
+int app_ranks_place_here(const app_ranks *ranks) { return app_ranks_number(ranks); }
+int app_ranks_first_here(const app_ranks *ranks) { return app_ranks_number(ranks); }
 
 int app_ranks_threads(const app_ranks *ranks, int most)
 {

@@ -98,6 +98,27 @@ static int count_moves(const dense_product *p)
     return moves;
 }
 
+/* Of the steps that were predicted: how many there are, and what they took. */
+typedef struct forecast {
+    int steps;
+    double predicted_s, measured_s;
+    double all_s; /* of all steps and moves, where those that were not predicted count as measured */
+} forecast;
+
+static forecast sum_forecast(const dense_product *p)
+{
+    forecast sum = {0};
+    for (int64_t i = 0; i < p->grid.steps; i++) {
+        const dense_rank_step *s = &p->steps[i];
+        const bool known = !isnan(s->predicted_s);
+        sum.steps += known;
+        sum.predicted_s += known ? s->predicted_s : 0;
+        sum.measured_s += known ? s->longest_s : 0;
+        sum.all_s += (known ? s->predicted_s : s->longest_s) + (s->moved ? s->cost_s : 0);
+    }
+    return sum;
+}
+
 static double share(const result *r, const dense_rank_device *d) { return r->all_blocks > 0 ? d->blocks / r->all_blocks : 0; }
 
 static void show_devices(const result *r)
@@ -119,6 +140,7 @@ static void show(const result *r)
     const dense_product *p = r->product;
     const dense_grid *g = &p->grid;
     const int moves = count_moves(p);
+    const forecast sum = sum_forecast(p);
     double bytes = 0;
     app_terminal *t = r->work->terminal;
     for (int64_t i = 0; i < g->steps; i++) bytes += p->steps[i].bytes + p->steps[i].move_bytes;
@@ -134,6 +156,9 @@ static void show(const result *r)
               "longest of a rank: %.4g s at work, %.4g s waiting for messages (%.4g MB in all), %.4g s for slower ranks; %.2g s moving C, "
               "%.2g s deciding\n",
               r->compute_s, r->communicate_s, bytes * 1e-6, r->idle_s, r->move_s, r->partition_s);
+    if (sum.steps)
+        app_print(t, "%d of %lld steps were predicted: %.4g s at work, measured %.4g s (%+.1f %%)\n", sum.steps, (long long)g->steps,
+                  sum.predicted_s, sum.measured_s, 100 * (sum.measured_s / sum.predicted_s - 1));
     if (r->work->check)
         app_print(t, "check: relative error %.2g, rounding errors are below %.2g: %s\n", r->check.relative_error, r->check.limit,
                   r->check.passed ? "passed" : "failed");
@@ -190,17 +215,19 @@ static json_t *keys_of(const result *r)
     static const char *const partitions[] = {"fpm", "cpm-multi", "cpm", "even"};
     const dense_product *p = r->product;
     const dense_grid *g = &p->grid;
-    return json_pack("{s:s, s:i, s:o, s:o, s:o, s:{s:o, s:n}, s:{s:o, s:n, s:n, s:s}, s:{s:o, s:o, s:o, s:o, s:o, s:o, s:o}, s:I, s:I, "
-                     "s:I, s:s, s:I, s:s, s:i, s:o, s:o}",
-                     "operation", "gemm", "ranks", g->ranks, "parts", parts_of(r), "rounds", rounds_of(p), "imbalance",
-                     app_json_number(p->steps[g->steps - 1].imbalance), "predicted", "time_s", app_json_number(NAN), "energy_j", "measured",
-                     "time_s", app_json_number(p->seconds), "energy_j", "energy_kind", "why_not",
-                     "the energy of several ranks is not added up", "seconds", "total", app_json_number(r->work->total_s), "multiply",
-                     app_json_number(p->seconds), "compute", app_json_number(r->compute_s), "communicate",
-                     app_json_number(r->communicate_s), "partition", app_json_number(r->partition_s), "move", app_json_number(r->move_s),
-                     "idle", app_json_number(r->idle_s), "m", (json_int_t)g->m, "n", (json_int_t)g->n, "k", (json_int_t)g->k, "precision",
-                     dense_precision_text(g->precision), "block", (json_int_t)g->block, "partition", partitions[p->partition],
-                     "repartitions", count_moves(p), "gflops", app_json_number(flops(g) / p->seconds * 1e-9), "check", check_of(r));
+    const forecast sum = sum_forecast(p);
+    return json_pack(
+        "{s:s, s:i, s:o, s:o, s:o, s:{s:o, s:n, s:i}, s:{s:o, s:n, s:n, s:s}, s:{s:o, s:o, s:o, s:o, s:o, s:o, s:o}, s:I, s:I, "
+        "s:I, s:s, s:I, s:s, s:i, s:o, s:o}",
+        "operation", "gemm", "ranks", g->ranks, "parts", parts_of(r), "rounds", rounds_of(p), "imbalance",
+        app_json_number(p->steps[g->steps - 1].imbalance), "predicted", "time_s", app_json_number(sum.all_s), "energy_j", "steps",
+        sum.steps, "measured", "time_s", app_json_number(p->seconds), "energy_j", "energy_kind", "why_not",
+        "the energy of several ranks is not added up", "seconds", "total", app_json_number(r->work->total_s), "multiply",
+        app_json_number(p->seconds), "compute", app_json_number(r->compute_s), "communicate", app_json_number(r->communicate_s),
+        "partition", app_json_number(r->partition_s), "move", app_json_number(r->move_s), "idle", app_json_number(r->idle_s), "m",
+        (json_int_t)g->m, "n", (json_int_t)g->n, "k", (json_int_t)g->k, "precision", dense_precision_text(g->precision), "block",
+        (json_int_t)g->block, "partition", partitions[p->partition], "repartitions", count_moves(p), "gflops",
+        app_json_number(flops(g) / p->seconds * 1e-9), "check", check_of(r));
 }
 
 static yoke_status write_record(const result *r, int argc, char **argv)

@@ -6,6 +6,7 @@
 #include <omp.h>
 #include <string.h>
 
+#include "common/devices.h"
 #include "common/interrupt.h"
 #include "inputs.h"
 #include "output/output.h"
@@ -42,7 +43,7 @@ static yoke_status parse(const dense_operation *operation, dense_work *w, int ar
     add(options, &count, (app_option){.name = "ceiling", .help = help->ceiling, .flag = &w->ceiling});
     dense_device_options(options + count, &w->words, w->terminal);
     usage.options = options;
-    usage.columns = dense_columns;
+    usage.columns = operation->on_ranks ? dense_columns : dense_columns + 1;
     yoke_status status = app_options_parse(w->context, &usage, argc, argv, &w->operands, answered);
     w->seed_given = seed >= 0;
     w->seed = w->seed_given ? seed : 1;
@@ -80,6 +81,18 @@ static yoke_status write_record(const dense_operation *operation, const dense_wo
     return status;
 }
 
+/* A rank whose user names no devices has its part of those of the machine; a simulated machine is its own. */
+static yoke_status open_devices_of_a_rank(dense_work *w)
+{
+    enum { NAMES = 8192 };
+    char names[NAMES];
+    dense_words words = w->words;
+    const char *named = words.machine ? "" : words.devices && strcmp(words.devices, "auto") != 0 ? words.devices : NULL;
+    yoke_status status = app_devices_of_rank(w->context, w->ranks, named, names, sizeof names);
+    if (!named) words.devices = names;
+    return status ? status : app_ranks_agree(w->ranks, dense_devices_open(w->context, &words, &w->run));
+}
+
 static yoke_status run_on_ranks(const dense_operation *operation, dense_work *w, int argc, char **argv)
 {
     yoke_status status = YOKE_OK;
@@ -91,7 +104,7 @@ static yoke_status run_on_ranks(const dense_operation *operation, dense_work *w,
     status = app_ranks_agree(w->ranks, status);
     if (status) return status;
     if (!w->words.threads) w->words.threads = app_ranks_threads(w->ranks, omp_get_max_threads());
-    status = app_ranks_agree(w->ranks, dense_devices_open(w->context, &w->words, &w->run));
+    status = open_devices_of_a_rank(w);
     return status ? status : operation->on_ranks(w, argc, argv);
 }
 

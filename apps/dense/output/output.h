@@ -9,7 +9,7 @@
 #include "common/terminal.h"
 #include "share/share.h"
 
-/* Of the table of dense_show. */
+/* Of the table of dense_show, behind a first one that the table of several ranks has. */
 extern const app_column dense_columns[];
 
 /* A table of the devices, and predicted and measured time and energy. */

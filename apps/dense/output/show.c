@@ -3,7 +3,8 @@
 
 #include "output/output.h"
 
-const app_column dense_columns[] = {{"device", "as in --devices"},
+const app_column dense_columns[] = {{"rank", "of mpirun, from 0; only where there are several"},
+                                    {"device", "as in --devices"},
                                     {"units", "that it did; each unit is what the line above the table says"},
                                     {"share %", "part of all units"},
                                     {"seconds", "that it worked; - where it did nothing"},

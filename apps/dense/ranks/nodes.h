@@ -15,11 +15,12 @@ typedef enum dense_partition {
 
 /* What a rank did in a step. */
 typedef struct dense_node_report {
-    double seconds;    /* at work on its blocks; 0: it had none */
-    double transfer_s; /* from the start of messages of the next pivots until they had arrived; 0: there were none */
-    double wait_s;     /* of that, after its work was done */
-    double bytes;      /* that were received */
-    double filling;    /* seconds of a byte of new memory, until it is filled; 0: not measured */
+    double seconds;     /* at work on its blocks; 0: it had none */
+    double transfer_s;  /* from the start of messages of the next pivots until they had arrived; 0: there were none */
+    double wait_s;      /* of that, after its work was done */
+    double bytes;       /* that were received */
+    double filling;     /* seconds of a byte of new memory, until it is filled; 0: not measured */
+    double predicted_s; /* `seconds`, as the rank's own models predicted them; NaN: they did not */
 } dense_node_report;
 
 /* What is decided after a step. */

@@ -179,16 +179,16 @@ static double add_devices(dense_product *p)
 }
 
 /* C = C + A(pivots) B(pivots) for this rank's part. */
-static yoke_status work(dense_product *p, int64_t step, double *seconds)
+static yoke_status work(dense_product *p, int64_t step, dense_node_report *mine)
 {
     const dense_matrix *a = &p->pivots[step % 2][0], *b = &p->pivots[step % 2][1];
-    *seconds = 0;
     if (!p->c.entries) return YOKE_OK;
     yoke_status status = YOKE_OK;
     if (!p->gemm) status = dense_gemm_open(p->context, p->run, p->blas, p->why_no_blas, &p->options, a, &p->c, &p->gemm);
     if (!status) status = dense_gemm_multiply(p->gemm, a, b, &p->c, p->shared);
-    if (!status) *seconds = add_devices(p);
-    p->compute_s += *seconds;
+    if (!status) mine->seconds = add_devices(p);
+    mine->predicted_s = p->shared->predicted_s;
+    p->compute_s += mine->seconds;
     return status;
 }
 
@@ -234,6 +234,7 @@ static yoke_status tell(dense_product *p, int64_t step, const dense_node_report 
     double begin_s = yoke_clock_s();
     dense_rank_step *told = &p->steps[step];
     dense_node_decision decision = {.predicted_s = NAN};
+    double predicted_s = 0;
     app_ranks_gather(p->ranks, mine, sizeof *mine, p->reports);
     p->idle_s += yoke_clock_s() - begin_s;
     begin_s = yoke_clock_s();
@@ -248,7 +249,9 @@ static yoke_status tell(dense_product *p, int64_t step, const dense_node_report 
         told->transfer_s = fmax(told->transfer_s, r->transfer_s);
         told->wait_s = fmax(told->wait_s, r->wait_s);
         told->bytes += r->bytes;
+        if (r->seconds > 0) predicted_s = r->predicted_s <= predicted_s ? predicted_s : r->predicted_s; /* NaN stays */
     }
+    if (step == 0) told->predicted_s = predicted_s;
     told->imbalance = decision.imbalance;
     told->moved = decision.moves;
     told->gain_s = decision.gain_s;
@@ -265,7 +268,7 @@ static yoke_status do_step(dense_product *p, int64_t step)
     const bool last = step + 1 == p->grid.steps;
     yoke_status status = last ? YOKE_OK : fetch(p, step + 1);
     if (status) return status;
-    yoke_status worked = work(p, step, &mine.seconds);
+    yoke_status worked = work(p, step, &mine);
     const double begin_s = yoke_clock_s();
     if (!last) {
         dense_exchange_finish(&p->exchange, &mine.transfer_s);

@@ -26,12 +26,12 @@ typedef struct dense_rank_device {
 /* A step, as all ranks saw it. */
 typedef struct dense_rank_step {
     double longest_s, imbalance; /* of the ranks' work */
-    double predicted_s;          /* longest_s as it was predicted after the step before; NaN: it was not */
-    double transfer_s, wait_s;   /* the longest of messages, and of waiting for them after the work */
-    double bytes;                /* that ranks received from each other, in all */
-    int moved;                   /* nonzero: then C was divided in another way, */
-    double gain_s, cost_s;       /* which should save, and cost, so much; NaN: that was not asked */
-    double move_s, move_bytes;   /* and took so long */
+    double predicted_s; /* longest_s as it was predicted after the step before, that of the first by what ranks knew; NaN: it was not */
+    double transfer_s, wait_s; /* the longest of messages, and of waiting for them after the work */
+    double bytes;              /* that ranks received from each other, in all */
+    int moved;                 /* nonzero: then C was divided in another way, */
+    double gain_s, cost_s;     /* which should save, and cost, so much; NaN: that was not asked */
+    double move_s, move_bytes; /* and took so long */
 } dense_rank_step;
 
 /* A product under way.  Members up to `user` are given; the others are made. */

@@ -97,6 +97,24 @@ def test_the_record_has_the_parts_of_all_ranks():
     assert done.stdout.count("check: ") == 1 and done.stderr == "", done.stdout + done.stderr
 
 
+def test_the_help_explains_all_columns():
+    need_mpi()
+    explained = subprocess.run([PROGRAM, "dense", "gemm", "--help"], capture_output=True, text=True, check=True).stdout.partition("\ncolumns:\n")[2]
+    head, = [line for line in run(2, "-n", 20).stdout.splitlines() if line.startswith("rank ")]
+    for column in ("rank", "device", "units", "share %", "seconds", "by"):
+        assert column in head and f"\n  {column} " in f"\n{explained}", column
+
+
+def test_ranks_of_a_machine_share_out_its_gpus():
+    need_mpi()
+    stub = dict(word.split("=", 1) for word in os.environ["YOKE_STUB_CUDA"].split())
+    for ranks, gpus, expected in ((2, 3, {0: ["openmp", "cuda:0", "cuda:2"], 1: ["openmp", "cuda:1"]}), (3, 1, {0: ["openmp", "cuda:0"], 1: ["openmp"], 2: ["openmp"]})):
+        words = [PROGRAM, "dense", "gemm", "-n", "64", "--store", "none", "--json", "run.json", "--check"]
+        finish([*MPIRUN, "-n", str(ranks), "env", *(f"{name}={value}" for name, value in stub.items()), f"YOKE_STUB_CUDA_DEVICES={gpus}", *words], 0)
+        found = {rank: [one["device"] for one in record()["parts"] if one["rank"] == rank] for rank in range(ranks)}
+        assert found == expected, found
+
+
 def write_machine(name, seconds):
     devices = [{"name": f"d{i}", "class": "cpu" if i == 0 else "gpu", "seconds_per_unit": each} for i, each in enumerate(seconds)]
     pathlib.Path(name).write_text(json.dumps({"name": name, "devices": devices}), encoding="utf-8")
@@ -120,6 +138,9 @@ def test_simulated_nodes_are_balanced_by_their_speeds():
     first, last = got["rounds"][0], got["rounds"][-1]
     assert math.isclose(first["imbalance"], 3, rel_tol=0.4) and last["measured"]["time_s"] < 0.5 * first["measured"]["time_s"]
     assert math.isclose(last["predicted"]["time_s"], last["measured"]["time_s"], rel_tol=0.05)
+    # all but the first step are predicted, which counts as measured
+    assert first["predicted"]["time_s"] is None and got["predicted"]["steps"] == len(got["rounds"]) - 1
+    assert math.isclose(got["predicted"]["time_s"], sum(one["measured"]["time_s"] for one in got["rounds"]), rel_tol=0.05)
     blocks = [sum(one["rectangle"]["rows"] * one["rectangle"]["columns"] for one in got["parts"] if one["rank"] == rank and one["device"] == "sim:d0") for rank in range(3)]
     for got_blocks, speed in zip(blocks, (4, 3, 1)):
         assert math.isclose(got_blocks / 960**2, speed / 8, rel_tol=0.06), blocks
