@@ -11,26 +11,35 @@
 /* C of each element type; docs/methods/estimator.md says how they were measured. */
 static double calibration(fem_element element) { return element == FEM_Q1 ? 0.33 : 0.38; }
 
-/* Sends positions and solution of the leaves at the border to the ranks that have them as ghosts. */
-static yoke_status exchange_ghosts(estimator *self)
+static int32_t mirror_element(const estimator *self, int64_t mirror)
+{
+    return p8est_quadrant_array_index(&self->ghost->mirrors, (size_t)mirror)->p.piggy3.local_num;
+}
+
+/*
+ * Sends positions and solution of the leaves at the border, and what is prescribed on their faces, to the ranks that have them as ghosts.  status: of what was
+ * before, which the ranks agree on here.
+ */
+static yoke_status exchange_ghosts(estimator *self, yoke_status status)
 {
     const fem_space *space = self->space;
+    const int32_t own = space->num_elements;
     int64_t mirrors = (int64_t)self->ghost->mirrors.elem_count, size = (int64_t)space->slots * FEM_PACKED;
     double *data = NULL;
     void **at = NULL;
-    yoke_status status = yoke_allocate_untouched(space->context, mirrors * size, sizeof *data, &data);
+    if (!status) status = yoke_allocate_untouched(space->context, mirrors * size, sizeof *data, &data);
     if (!status) status = yoke_allocate_untouched(space->context, mirrors, sizeof *at, &at);
-    if (!status) {
-        for (int64_t i = 0; i < mirrors; i++) {
-            at[i] = data + i * size;
-            fem_packed_expand(&self->data, space, self->u, p8est_quadrant_array_index(&self->ghost->mirrors, (size_t)i)->p.piggy3.local_num,
-                              at[i]);
-        }
-        p8est_ghost_exchange_custom(space->forest->p8est, self->ghost, (size_t)size * sizeof *data, at, self->data.ghosts);
-        for (int32_t i = 0; i < self->num_total - space->num_elements; i++)
-            self->data.material[space->num_elements + i] =
-                space->problem->material_of[p8est_quadrant_array_index(&self->ghost->ghosts, (size_t)i)->p.piggy3.which_tree];
+    status = app_ranks_agree(space->ranks, status);
+    for (int64_t i = 0; !status && i < mirrors; i++) {
+        at[i] = data + i * size;
+        fem_packed_expand(&self->data, space, self->u, mirror_element(self, i), at[i]);
     }
+    if (!status) p8est_ghost_exchange_custom(space->forest->p8est, self->ghost, (size_t)size * sizeof *data, at, self->data.ghosts);
+    for (int64_t i = 0; !status && i < mirrors; i++) at[i] = self->prescribed + 6 * (int64_t)mirror_element(self, i);
+    if (!status) p8est_ghost_exchange_custom(space->forest->p8est, self->ghost, 6, at, self->prescribed + 6 * (int64_t)own);
+    for (int32_t i = 0; !status && i < self->num_total - own; i++)
+        self->data.material[own + i] =
+            space->problem->material_of[p8est_quadrant_array_index(&self->ghost->ghosts, (size_t)i)->p.piggy3.which_tree];
     yoke_release(space->context, data);
     yoke_release(space->context, at);
     return status;
@@ -108,9 +117,9 @@ static yoke_status fail_at_element(const estimator *self)
                          "the error estimate overflows double precision: check the units of loads and moduli");
     return yoke_fail(
         space->context, YOKE_ERROR_NUMERIC,
-        "the error estimate of leaf %d, in element %lld of the mesh, is not a finite number: nor is the solution there, a load or "
+        "the error estimate of leaf %lld, in element %lld of the mesh, is not a finite number: nor is the solution there, a load or "
         "a modulus",
-        e, (long long)space->problem->mesh->element_tag[space->tree[e]]);
+        (long long)(space->first_element + e), (long long)space->problem->mesh->element_tag[space->tree[e]]);
 }
 
 /* The integral of eps_T : D eps_T, from each element's mean temperature: what the energy would be were all thermal strains constrained. */
@@ -131,13 +140,17 @@ static double thermal_energy(const estimator *self)
 
 static yoke_status finish(const estimator *self, double *indicator, fem_estimate_result *result)
 {
-    double constant = calibration(self->space->element), sum[3] = {0, 0, thermal_energy(self)}, all[3];
+    app_ranks *ranks = self->space->ranks;
+    double constant = calibration(self->space->element), all[3] = {0, 0, thermal_energy(self)};
     for (int32_t e = 0; e < self->space->num_elements; e++) {
         indicator[e] = constant * sqrt(self->square[e]);
-        sum[0] += self->square[e];
-        sum[1] += self->terms.energy[e];
+        all[0] += self->square[e];
+        all[1] += self->terms.energy[e];
     }
-    sc_MPI_Allreduce(sum, all, 3, sc_MPI_DOUBLE, sc_MPI_SUM, self->space->forest->p8est->mpicomm);
+    /* The rank that has the element tells it. */
+    yoke_status status = app_ranks_agree(ranks, isfinite(all[0]) && isfinite(all[1]) ? YOKE_OK : fail_at_element(self));
+    if (status) return status;
+    app_ranks_sum(ranks, all, 3);
     if (!isfinite(all[0]) || !isfinite(all[1])) return fail_at_element(self);
     result->estimate = constant * sqrt(all[0]);
     result->energy_norm = sqrt(all[1]);
@@ -179,12 +192,12 @@ yoke_status fem_estimate(const fem_space *space, const fem_boundary *boundary, c
     yoke_status status = allocate_arrays(&self);
     if (!status) status = face_lists_allocate(space, &self.faces);
     if (!status) status = fem_packed_create(space, u, (int32_t)self.ghost->ghosts.elem_count, &self.data);
-    if (!status) status = exchange_ghosts(&self);
+    if (!status) find_prescribed(&self);
+    status = exchange_ghosts(&self, status);
     if (!status) {
         choose_kernels(&self);
-        find_prescribed(&self);
         find_terms_and_faces(&self);
-        status = estimate_faces(&self);
+        status = app_ranks_agree(space->ranks, estimate_faces(&self));
     }
     if (!status) {
         sum_squares(&self);

@@ -61,7 +61,7 @@ static double jump_over_face(const estimator *self, const double *a, const doubl
     return sum[0] + sum[1] + sum[2] + sum[3];
 }
 
-/* Mask of the components that are prescribed on the face between two sides: one of them may be a ghost, of which that is not known. */
+/* Mask of the components that are prescribed on the face between two sides; a face inside the body may be listed from one of them only. */
 static unsigned prescribed_between(const estimator *self, int32_t a, int face_a, int32_t b, int face_b)
 {
     return self->prescribed[6 * (int64_t)a + face_a] | self->prescribed[6 * (int64_t)b + face_b];
