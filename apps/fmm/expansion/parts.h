@@ -5,6 +5,7 @@
 #define FMM_EXPANSION_PARTS_H
 
 #include "expansion/kernels/kernels.h"
+#include "expansion/waves.h"
 
 enum {
     FMM_MAX_ANGLES = 25, /* polar angles of the 316 directions of M2L, all mirrored to the upper half */
@@ -27,6 +28,21 @@ struct fmm_operators {
     } angle[FMM_MAX_ANGLES];
     double *octant_rotation[4]; /* of multipoles and of local expansions, and back */
     fmm_translation m2l[FMM_DIRECTIONS], m2m[FMM_OCTANTS], l2l[FMM_OCTANTS];
+};
+
+typedef struct fmm_wave_node {
+    double node, weight;
+    int angles, modes;
+} fmm_wave_node;
+
+struct fmm_waves {
+    yoke_context *context;
+    const fmm_kernels *kernels;
+    const fmm_wave_node *node;
+    int imaginary; /* where imaginary parts begin in expansions */
+    fmm_wave_tables tables;
+    double *numbers; /* all that pointers in tables point to */
+    double *none;    /* an expansion of zeros */
 };
 
 #endif

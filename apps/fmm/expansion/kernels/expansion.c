@@ -21,9 +21,15 @@ typedef double loose_vector
 
 #include "expansion/kernels/particles.h"
 #include "expansion/kernels/translate.h"
+#include "expansion/kernels/waves.h"
 
 #define PASTE_2(a, b) a##_##b
 #define PASTE(a, b) PASTE_2(a, b)
 extern const fmm_kernels PASTE(fmm_kernels, FMM_ISA);
-const fmm_kernels PASTE(fmm_kernels, FMM_ISA) = {
-    .pairs = WIDE * LANES, .gather = gather, .evaluate = evaluate, .translate = translate, .translate_both = translate_both};
+const fmm_kernels PASTE(fmm_kernels, FMM_ISA) = {.pairs = WIDE * LANES,
+                                                 .gather = gather,
+                                                 .evaluate = evaluate,
+                                                 .translate = translate,
+                                                 .translate_both = translate_both,
+                                                 .send = send_waves,
+                                                 .receive = receive_waves};

@@ -37,6 +37,27 @@ typedef struct fmm_translation {
     int in_step, out_step; /* +1 or -1: M2L (1, 1), M2M (-1, 1) with k <= l, L2L (1, -1) with k >= l                                   */
 } fmm_translation;
 
+/*
+ * M2L by plane waves (expansion/waves.h).  Ring k has angles[k] waves around the axis, of half of which, for charges are real, each has a number: those of its
+ * quarters from first[k] on.  Tables of its modes m are by parity: even, odd.
+ */
+enum { FMM_MAX_WAVE_ORDER = 24, FMM_MAX_RINGS = 24, FMM_MAX_ANGLES_OF_RING = 128 };
+
+typedef struct fmm_wave_tables {
+    int order, rings, waves, padded, most_modes; /* padded: waves, to a multiple of 8 */
+    int angles[FMM_MAX_RINGS], first[FMM_MAX_RINGS], modes[FMM_MAX_RINGS];
+    int mode_first[FMM_MAX_RINGS + 1];  /* 4 (modes + 1) numbers each */
+    int lowest[FMM_MAX_WAVE_ORDER + 1]; /* the first ring with a mode; all after it have it too */
+    const double *powers[2][FMM_MAX_WAVE_ORDER + 1],
+        *powers_back[2][FMM_MAX_WAVE_ORDER + 1];                                 /* of degrees m + parity, ... in rings, and back */
+    const double *cosines[2][FMM_MAX_RINGS], *sines[2][FMM_MAX_RINGS];           /* [angles / 4][modes of a parity] */
+    const double *cosines_back[2][FMM_MAX_RINGS], *sines_back[2][FMM_MAX_RINGS]; /* [modes of a parity][angles / 4] */
+    const double *phase;     /* [waves][cosine, sine][8]: from children to their parent's centre, along x' and y' */
+    const double *growth;    /* [rings][up, down][8]: along z' */
+    const double *shift[9];  /* [real, imaginary][padded]: from a family at (d % 3 - 1, d / 3 - 1) parents in x' and y', one parent below */
+    fmm_translation turn[2]; /* to the axes x and y */
+} fmm_wave_tables;
+
 typedef struct fmm_kernels {
     int pairs; /* of a translation at once */
     /* Adds charge times harmonic to the coefficients.  imaginary: where the imaginary parts begin, in the next too. */
@@ -48,6 +69,10 @@ typedef struct fmm_kernels {
     /* from[i] to to[i]; of M2L where from[i] is NULL behind[i], a source opposite to the translation's vector.  behind: NULL allowed. */
     void (*translate)(const fmm_translation *translation, int order, int imaginary, int64_t pairs, const double *const *from,
                       const double *const *behind, double *const *to, double *work);
+    /* Multipole expansions of eight children to waves of an axis, and such waves of nine families on each side to local expansions. */
+    void (*send)(const fmm_wave_tables *tables, int imaginary, int axis, const double *const child[8], double *family, double *work);
+    void (*receive)(const fmm_wave_tables *tables, int imaginary, int axis, const double *const near[2][9], double *const child[8],
+                    double *work);
     /* M2L of both to to[i]. */
     void (*translate_both)(const fmm_translation *translation, int order, int imaginary, int64_t pairs, const double *const *from,
                            const double *const *behind, double *const *to, double *work);

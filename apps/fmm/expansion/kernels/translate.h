@@ -206,7 +206,7 @@ INLINE void turn_in(int wide, int order, const fmm_translation *t, vector *value
 INLINE void turn_out(int wide, int step, int order, const fmm_translation *t, vector *values)
 {
     const double *table = t->rotation_back;
-    vector own[MOST_VALUES * WIDE];
+    vector own[MOST_VALUES * MAX_WIDE];
     for (int l = 0; l <= order; l++) {
         vector *real = values + fmm_harmonic(l, 0) * step, *imaginary = real + fmm_harmonics(order) * step;
         for (int v = 0; v < wide; v++) own[(l + 1) * wide + v] = spread(0); /* the imaginary part of order 0, which no rotation writes */

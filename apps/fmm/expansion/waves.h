@@ -1,0 +1,41 @@
+/*
+ * waves.h - M2L of all children of a cell at once, by plane waves (H. Cheng, L. Greengard, V. Rokhlin, J. Comput. Phys. 155 (1999) 468).
+ *
+ * For z > 0
+ *
+ *     1/r = sum_k w_k / M_k sum_j exp(-lambda_k (z - i (x cos alpha_j + y sin alpha_j))),   alpha_j = 2 pi (j + 1/2) / M_k,
+ *
+ * with nodes and weights of tools/fit-waves.  A translation multiplies each wave with a number.  Far cells are at least two edges apart along z, or else along y,
+ * or else along x; that axis is z' of their waves, and x' y' z' are -z y x for the axis x, -z -x y for y, x y z for z.
+ *
+ * The waves of the eight children of a cell, its family, are about the cell's centre.  So families exchange them: each receives from the nine families on
+ * either side along an axis.  Errors are near those of fmm_m2l with the same order where charges are spread evenly.  Where all are in the middle of their
+ * cells they are larger, for the nodes are not fitted to that.
+ */
+#ifndef FMM_EXPANSION_WAVES_H
+#define FMM_EXPANSION_WAVES_H
+
+#include "expansion/expansion.h"
+
+enum { FMM_FIRST_WAVE_ORDER = 4, FMM_LAST_WAVE_ORDER = 24, FMM_AXES = 3, FMM_AROUND = 27 };
+
+/* Tables of one order.  Threads may share them. */
+typedef struct fmm_waves fmm_waves;
+
+/* Of expansions that are held with an order not below.  Errors: ARGUMENT (order outside of those that there are, held below order), MEMORY. */
+yoke_status fmm_waves_create(yoke_context *context, int order, int held, fmm_waves **waves);
+/* NULL allowed. */
+void fmm_waves_destroy(fmm_waves *waves);
+/* Doubles of a family's waves of one axis, and of the work of a thread; a multiple of 8 both.  What they point to is aligned to 64 bytes. */
+size_t fmm_waves_size(const fmm_waves *waves);
+size_t fmm_waves_work(const fmm_waves *waves);
+
+/* Multipole expansions of children by octant, NULL where there is none, to the family's waves of an axis (0 x, 1 y, 2 z), which are written. */
+void fmm_waves_send(const fmm_waves *waves, int axis, const double *const child[8], double *family, double *work);
+/*
+ * Adds to local expansions of children what families around send along an axis: around[x + 1 + 3 (y + 1) + 9 (z + 1)] is the one (x, y, z) parents away, NULL where
+ * there is none.  All three axes together are all far pairs of the children.
+ */
+void fmm_waves_receive(const fmm_waves *waves, int axis, const double *const around[FMM_AROUND], double *const child[8], double *work);
+
+#endif
