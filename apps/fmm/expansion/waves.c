@@ -17,15 +17,15 @@ static int degrees_of(int order, int m, int parity) { return order - m - parity 
 static int modes_of(int modes, int parity) { return (modes + (parity ? 1 : 2)) / 2; }
 static size_t whole_lines(size_t count) { return (count + LINE - 1) / LINE * LINE; }
 
-/* Sizes and places; the rings of an order have modes that do not fall. */
-static void lay_out(fmm_waves *w, int order)
+/* Sizes and places; the rings of a set have modes that do not fall. */
+static void lay_out(fmm_waves *w, int order, int set)
 {
     fmm_wave_tables *t = &w->tables;
     t->order = order;
-    t->rings = wave_first[order - FIRST_ORDER + 1] - wave_first[order - FIRST_ORDER];
-    w->node = wave_nodes + wave_first[order - FIRST_ORDER];
+    t->rings = wave_first[set - FIRST_ORDER + 1] - wave_first[set - FIRST_ORDER];
+    w->node = wave_nodes + wave_first[set - FIRST_ORDER];
     for (int k = 0; k < t->rings; k++) {
-        t->angles[k] = w->node[k].angles, t->modes[k] = w->node[k].modes;
+        t->angles[k] = w->node[k].angles, t->modes[k] = w->node[k].modes < order ? w->node[k].modes : order;
         t->first[k] = t->waves;
         t->waves += t->angles[k] / 2;
         t->mode_first[k + 1] = t->mode_first[k] + 4 * (t->modes[k] + 1);
@@ -143,10 +143,11 @@ static void fill_turns(fmm_waves *w, double *numbers)
     }
 }
 
-yoke_status fmm_waves_create(yoke_context *context, int order, int held, fmm_waves **waves)
+yoke_status fmm_waves_create(yoke_context *context, int order, int set, int held, fmm_waves **waves)
 {
-    if (order < FIRST_ORDER || order > LAST_ORDER)
-        return yoke_fail(context, YOKE_ERROR_ARGUMENT, "order %d of plane waves: give %d to %d", order, FIRST_ORDER, LAST_ORDER);
+    if (order < FIRST_ORDER || order > LAST_ORDER || set < FIRST_ORDER || set > LAST_ORDER)
+        return yoke_fail(context, YOKE_ERROR_ARGUMENT, "order %d and set %d of plane waves: give %d to %d", order, set, FIRST_ORDER,
+                         LAST_ORDER);
     if (held < order || held > FMM_MAX_ORDER)
         return yoke_fail(context, YOKE_ERROR_ARGUMENT, "plane waves of order %d within order %d: give %d to %d", order, held, order,
                          FMM_MAX_ORDER);
@@ -154,7 +155,7 @@ yoke_status fmm_waves_create(yoke_context *context, int order, int held, fmm_wav
     yoke_status status = yoke_allocate(context, 1, sizeof *w, &w);
     if (status) return status;
     w->context = context, w->imaginary = fmm_harmonics(held);
-    lay_out(w, order);
+    lay_out(w, order, set);
     const fmm_kernels *list[FMM_MAX_KERNELS];
     w->kernels = list[fmm_kernels_list(list) - 1];
     status = yoke_allocate(context, (int64_t)numbers_of(&w->tables), sizeof *w->numbers, &w->numbers);

@@ -9,8 +9,10 @@
  * or else along x; that axis is z' of their waves, and x' y' z' are -z y x for the axis x, -z -x y for y, x y z for z.
  *
  * The waves of the eight children of a cell, its family, are about the cell's centre.  So families exchange them: each receives from the nine families on
- * either side along an axis.  Errors are near those of fmm_m2l with the same order where charges are spread evenly.  Where all are in the middle of their
- * cells they are larger, for the nodes are not fitted to that.
+ * either side along an axis.
+ *
+ * There are sets of waves, numbered by orders: the error of a set for charges that are spread evenly in their cells is near that of fmm_m2l with that order.
+ * For charges in the middle of their cells it hardly falls, as truncation does.  So the set is chosen apart from the order of the expansions (tune/accuracy.h).
  */
 #ifndef FMM_EXPANSION_WAVES_H
 #define FMM_EXPANSION_WAVES_H
@@ -19,11 +21,14 @@
 
 enum { FMM_FIRST_WAVE_ORDER = 4, FMM_LAST_WAVE_ORDER = 24, FMM_AXES = 3, FMM_AROUND = 27 };
 
-/* Tables of one order.  Threads may share them. */
+/* Tables of an order and a set.  Threads may share them. */
 typedef struct fmm_waves fmm_waves;
 
-/* Of expansions that are held with an order not below.  Errors: ARGUMENT (order outside of those that there are, held below order), MEMORY. */
-yoke_status fmm_waves_create(yoke_context *context, int order, int held, fmm_waves **waves);
+/*
+ * Of expansions that are held with an order not below.  order, set: FMM_FIRST_WAVE_ORDER ... FMM_LAST_WAVE_ORDER.
+ * Errors: ARGUMENT (order or set outside of these, held below order), MEMORY.
+ */
+yoke_status fmm_waves_create(yoke_context *context, int order, int set, int held, fmm_waves **waves);
 /* NULL allowed. */
 void fmm_waves_destroy(fmm_waves *waves);
 /* Doubles of a family's waves of one axis, and of the work of a thread; a multiple of 8 both.  What they point to is aligned to 64 bytes. */
