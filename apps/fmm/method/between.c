@@ -30,17 +30,24 @@ static void translate_sides(const fmm_method *m, int level, int d, fmm_worker *w
     if (targets) fmm_m2l(o, fmm_operators_order(o), direction, targets, worker->from, worker->from_behind, worker->to, worker->work);
 }
 
-/* What acts on the local expansions of a group: far pairs, direction by direction, and lists X.  Returns the number of far pairs. */
+/* Far pairs of a group, direction by direction.  Returns their number. */
+static int64_t translate_pairs(fmm_method *m, const fmm_siblings *group, fmm_worker *worker)
+{
+    const int32_t *parent = m->tree->level[group->level].parent;
+    fmm_far_list *far = &worker->far;
+    fmm_far_list_fill(far, &worker->walk, group->level, parent[group->first], parent[group->last - 1] + 1, FMM_PAIRS_BOTH);
+    for (int d = FMM_NO_DIRECTION + 1; d < FMM_DIRECTIONS; d++) translate_sides(m, group->level, d, worker);
+    return far->start[FMM_DIRECTIONS];
+}
+
+/* What acts on the local expansions of a group, but for plane waves: far pairs and lists X.  Returns the number of far pairs. */
 static int64_t translate_group(fmm_method *m, const fmm_siblings *group, fmm_worker *worker)
 {
     const int level = group->level;
-    const int32_t *parent = m->tree->level[level].parent;
-    fmm_far_list *far = &worker->far;
     memset(fmm_local(m, level, group->first), 0, (size_t)((group->last - group->first) * m->stride) * sizeof(double));
-    fmm_far_list_fill(far, &worker->walk, level, parent[group->first], parent[group->last - 1] + 1, FMM_PAIRS_BOTH);
-    for (int d = FMM_NO_DIRECTION + 1; d < FMM_DIRECTIONS; d++) translate_sides(m, level, d, worker);
+    const int64_t pairs = m->waves[level].tables ? 0 : translate_pairs(m, group, worker);
     for (int32_t c = group->first; c < group->last; c++) add_leaves(m, level, c, &worker->walk);
-    return far->start[FMM_DIRECTIONS];
+    return pairs;
 }
 
 int64_t fmm_pass_between(fmm_method *m, int threads, fmm_worker *workers)

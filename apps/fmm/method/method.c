@@ -93,6 +93,7 @@ static yoke_status create_operators(fmm_method *m, const int *order, int held)
 
 static void destroy_operators(fmm_method *m)
 {
+    fmm_waves_forget(m);
     for (int l = FMM_FAR_LEVEL; l <= FMM_MAX_DEPTH; l++) {
         fmm_operators *operators = m->between[l];
         for (int other = l; other <= FMM_MAX_DEPTH; other++)
@@ -239,9 +240,10 @@ void fmm_workers_destroy(fmm_method *m, int threads, fmm_worker *workers)
 yoke_status fmm_workers_create(fmm_method *m, int threads, fmm_worker **workers)
 {
     yoke_status status = yoke_allocate(m->context, threads, sizeof **workers, workers);
+    const size_t rotations = fmm_translation_work(m->operators), waves = fmm_waves_most_work(m);
     for (int t = 0; t < threads && !status; t++) {
         fmm_worker *worker = *workers + t;
-        status = yoke_allocate(m->context, (int64_t)fmm_translation_work(m->operators), sizeof *worker->work, &worker->work);
+        status = yoke_allocate(m->context, (int64_t)(waves > rotations ? waves : rotations), sizeof *worker->work, &worker->work);
         if (!status) status = fmm_far_list_create(m->context, FMM_MAX_TOGETHER, &worker->far);
     }
     return status;
@@ -261,6 +263,7 @@ void fmm_add_far(fmm_method *m, int threads, fmm_worker *workers, fmm_method_sec
     seconds->upward = lap(&clock_s) + fmm_method_saved_s(m);
     m->is_expanded = false; /* for one run, so that another tells how long they take */
     m->pairs.far = fmm_pass_between(m, threads, workers);
+    m->pairs.far += fmm_pass_waves(m, threads, workers);
     seconds->between = lap(&clock_s);
     fmm_pass_downward(m, threads, workers);
     seconds->downward = lap(&clock_s);

@@ -57,6 +57,12 @@ yoke_status fmm_method_set_orders(fmm_method *method, const int *order);
 /* The same order on all levels. */
 yoke_status fmm_method_set_order(fmm_method *method, int order);
 
+/*
+ * Bit l of `levels`: M2L of level l is by plane waves of a set (expansion/waves.h), until orders are set again; of other levels by rotations.
+ * Errors: ARGUMENT (orders that were not set, or that waves do not have, or the set), MEMORY; after one all levels are by rotations.
+ */
+yoke_status fmm_method_set_waves(fmm_method *method, uint64_t levels, int set);
+
 /* All multipole expansions, to look at.  All is the method's, and holds until it is changed. */
 typedef struct fmm_expanded {
     const fmm_tree *tree;

@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 
+#include "expansion/waves.h"
 #include "method/method.h"
 #include "particles/scale.h"
 #include "tree/lists.h"
@@ -38,6 +39,16 @@ typedef struct fmm_slice {
     int32_t leaf, first;
 } fmm_slice;
 
+/* A level whose M2L is by plane waves: families, the cells above it that have children, by layers along z. */
+typedef struct fmm_wave_level {
+    int level;
+    fmm_waves *tables; /* NULL: by rotations; levels of the same order share them */
+    int32_t layers, families, largest;
+    int32_t *first;  /* [layers + 1] of each layer */
+    int32_t *family; /* [families] cells of the level above */
+    int32_t *slot;   /* [cells of the level above] where its waves are; -1: no family */
+} fmm_wave_level;
+
 struct fmm_method {
     yoke_context *context;
     fmm_tree *tree;
@@ -59,8 +70,10 @@ struct fmm_method {
     double expanded_s;                         /* that this took */
     fmm_operators *operators;                  /* of that order */
     fmm_operators *between[FMM_MAX_DEPTH + 1]; /* of each level's M2L; levels of the same order share them */
-    int64_t stride;                            /* values from one expansion to the next */
-    double *multipole[FMM_MAX_DEPTH + 1];      /* [cells of level][stride], from FMM_FAR_LEVEL on */
+    fmm_wave_level waves[FMM_MAX_DEPTH + 1];
+    double *family_waves;                 /* of some layers of a level, one axis; NULL: no level has waves */
+    int64_t stride;                       /* values from one expansion to the next */
+    double *multipole[FMM_MAX_DEPTH + 1]; /* [cells of level][stride], from FMM_FAR_LEVEL on */
     double *local[FMM_MAX_DEPTH + 1];
     int64_t groups; /* whole families of a level, at most FMM_MAX_TARGETS cells, which are translated together; deepest levels first */
     fmm_siblings *group;
@@ -107,9 +120,16 @@ yoke_status fmm_near_plan(fmm_method *m);
 /* The passes; workers [threads], one for each thread.  between returns the number of its pairs. */
 void fmm_pass_upward(fmm_method *m, int threads, fmm_worker *workers);
 int64_t fmm_pass_between(fmm_method *m, int threads, fmm_worker *workers);
+/* The part of `between` that is by plane waves, after it. */
+int64_t fmm_pass_waves(fmm_method *m, int threads, fmm_worker *workers);
 void fmm_pass_downward(fmm_method *m, int threads, fmm_worker *workers);
 /* Of the leaves first ... last - 1; sums of others are not touched. */
 void fmm_pass_near(fmm_method *m, int threads, int64_t first, int64_t last);
+
+/* All levels by rotations again. */
+void fmm_waves_forget(fmm_method *m);
+/* Doubles of a thread's work with waves; 0: there are none. */
+size_t fmm_waves_most_work(const fmm_method *m);
 
 /* The steps of fmm_method_run.  Checks the field; takes the charges in their units and in the tree's order, and sums of 0. */
 yoke_status fmm_method_begin(fmm_method *m, const double *charge, const fmm_field *field);

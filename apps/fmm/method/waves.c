@@ -1,0 +1,206 @@
+/*
+ * waves.c - M2L of whole levels by plane waves, axis by axis.
+ *
+ * Families are worked on in layers along z: each needs the waves of the layers before and after it only, so that those of four layers are held.
+ */
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "method/parts.h"
+
+enum { LAYERS = 4 /* a layer and those around it, and the one that is written meanwhile */ };
+
+/* Families by their layer, in the order of their keys in each. */
+static int compare(const void *a, const void *b)
+{
+    const uint64_t first = *(const uint64_t *)a, second = *(const uint64_t *)b;
+    return first < second ? -1 : first > second;
+}
+
+/* layer and number of each cell with children, ascending; returns how many. */
+static int32_t list_families(const fmm_level *above, uint64_t *listed)
+{
+    int32_t count = 0;
+    for (int32_t p = 0; p < above->count; p++) {
+        uint32_t at[3];
+        if (!above->octants[p]) continue;
+        fmm_key_coordinates(above->key[p], at);
+        listed[count++] = (uint64_t)at[2] << 32 | (uint32_t)p;
+    }
+    qsort(listed, (size_t)count, sizeof *listed, compare);
+    return count;
+}
+
+static int starts_layer(const uint64_t *listed, int32_t i) { return i == 0 || listed[i] >> 32 != listed[i - 1] >> 32; }
+
+static yoke_status lay_out(fmm_method *m, fmm_wave_level *w, const uint64_t *listed)
+{
+    const fmm_level *above = &m->tree->level[w->level - 1];
+    for (int32_t i = 0; i < w->families; i++) w->layers += starts_layer(listed, i);
+    yoke_status status = yoke_allocate(m->context, w->families, sizeof *w->family, &w->family);
+    if (!status) status = yoke_allocate(m->context, w->layers + 1, sizeof *w->first, &w->first);
+    if (!status) status = yoke_allocate(m->context, above->count, sizeof *w->slot, &w->slot);
+    if (status) return status;
+    int32_t layer = -1;
+    for (int32_t i = 0; i < w->families; i++) {
+        if (starts_layer(listed, i)) w->first[++layer] = i;
+        w->family[i] = (int32_t)(listed[i] & UINT32_MAX);
+    }
+    w->first[w->layers] = w->families;
+    for (int32_t k = 0; k < w->layers; k++)
+        if (w->first[k + 1] - w->first[k] > w->largest) w->largest = w->first[k + 1] - w->first[k];
+    for (int32_t p = 0; p < above->count; p++) w->slot[p] = -1;
+    for (int32_t k = 0; k < w->layers; k++)
+        for (int32_t i = w->first[k]; i < w->first[k + 1]; i++) w->slot[w->family[i]] = k % LAYERS * w->largest + i - w->first[k];
+    return YOKE_OK;
+}
+
+/* Tables of the level's order, which another level may have. */
+static yoke_status have_tables(fmm_method *m, fmm_wave_level *w, int set)
+{
+    const int order = fmm_operators_order(m->between[w->level]);
+    for (int l = FMM_FAR_LEVEL; l < w->level; l++)
+        if (m->waves[l].tables && fmm_operators_order(m->between[l]) == order) w->tables = m->waves[l].tables;
+    if (w->tables) return YOKE_OK;
+    return fmm_waves_create(m->context, order, set, m->held, &w->tables);
+}
+
+static yoke_status create_level(fmm_method *m, int level, int set)
+{
+    const fmm_level *above = &m->tree->level[level - 1];
+    fmm_wave_level *w = &m->waves[level];
+    uint64_t *listed = NULL;
+    yoke_status status = yoke_allocate(m->context, above->count, sizeof *listed, &listed);
+    w->level = level;
+    if (!status) w->families = list_families(above, listed);
+    if (!status && w->families > 0) status = lay_out(m, w, listed);
+    if (!status && w->families > 0) status = have_tables(m, w, set);
+    yoke_release(m->context, listed);
+    return status;
+}
+
+void fmm_waves_forget(fmm_method *m)
+{
+    for (int l = FMM_FAR_LEVEL; l <= FMM_MAX_DEPTH; l++) {
+        fmm_wave_level *w = &m->waves[l];
+        fmm_waves *tables = w->tables;
+        for (int other = l; other <= FMM_MAX_DEPTH; other++)
+            if (m->waves[other].tables == tables) m->waves[other].tables = NULL;
+        fmm_waves_destroy(tables);
+        yoke_release(m->context, w->family);
+        yoke_release(m->context, w->first);
+        yoke_release(m->context, w->slot);
+        *w = (fmm_wave_level){0};
+    }
+    yoke_release(m->context, m->family_waves);
+    m->family_waves = NULL;
+}
+
+yoke_status fmm_method_set_waves(fmm_method *m, uint64_t levels, int set)
+{
+    size_t most = 0;
+    yoke_status status = YOKE_OK;
+    fmm_waves_forget(m);
+    for (int l = FMM_FAR_LEVEL; l <= m->tree->depth && m->operators && !status; l++) {
+        if (!(levels >> l & 1)) continue;
+        status = create_level(m, l, set);
+        const fmm_wave_level *w = &m->waves[l];
+        const size_t size = status || !w->tables ? 0 : (size_t)w->largest * LAYERS * fmm_waves_size(w->tables);
+        if (size > most) most = size;
+    }
+    if (!status && most > 0) status = yoke_allocate_untouched(m->context, (int64_t)most, sizeof *m->family_waves, &m->family_waves);
+    if (status) fmm_waves_forget(m);
+    return status;
+}
+
+size_t fmm_waves_most_work(const fmm_method *m)
+{
+    size_t most = 0;
+    for (int l = FMM_FAR_LEVEL; l <= m->tree->depth; l++)
+        if (m->waves[l].tables && fmm_waves_work(m->waves[l].tables) > most) most = fmm_waves_work(m->waves[l].tables);
+    return most;
+}
+
+/* -------------------------------------------------------------------------------------------------------- pass */
+
+static double *waves_of(const fmm_method *m, const fmm_wave_level *w, int32_t parent)
+{
+    return m->family_waves + (size_t)w->slot[parent] * fmm_waves_size(w->tables);
+}
+
+/* Cells of a family by octant, in expansions [cells][stride]. */
+static void children_of(const fmm_method *m, const fmm_level *above, int32_t parent, double *expansions, double *child[8])
+{
+    for (int o = 0; o < 8; o++) child[o] = above->octants[parent] >> o & 1 ? expansions + fmm_child(above, parent, o) * m->stride : NULL;
+}
+
+static void send(const fmm_method *m, const fmm_wave_level *w, int axis, int32_t parent, fmm_worker *worker)
+{
+    double *child[8];
+    children_of(m, &m->tree->level[w->level - 1], parent, m->multipole[w->level], child);
+    fmm_waves_send(w->tables, axis, (const double *const *)child, waves_of(m, w, parent), worker->work);
+}
+
+/* Pairs of children of the cell where the walk is, and of those of its neighbours, that do not touch. */
+static int64_t count_pairs(const fmm_walk *walk, const fmm_level *above, int level)
+{
+    int64_t pairs = 0;
+    for (int n = 0; n < FMM_NEIGHBOURS; n++) {
+        const int32_t near = walk->near[level][n];
+        if (near < 0 || n == FMM_SELF) continue;
+        for (int o = 0; o < 8; o++)
+            if (above->octants[walk->cell[level]] >> o & 1) pairs += fmm_count_octants(above->octants[near] & walk->separated[o][n]);
+    }
+    return pairs;
+}
+
+/* Returns the number of pairs that this is, once of all axes. */
+static int64_t receive(const fmm_method *m, const fmm_wave_level *w, int axis, int32_t parent, fmm_worker *worker)
+{
+    const int above = w->level - 1;
+    const fmm_level *cells = &m->tree->level[above];
+    const double *around[FMM_AROUND];
+    double *child[8];
+    fmm_walk_to(&worker->walk, above, parent);
+    for (int n = 0; n < FMM_NEIGHBOURS; n++) {
+        const int32_t near = worker->walk.near[above][n];
+        around[n] = n != FMM_SELF && near >= 0 && w->slot[near] >= 0 ? waves_of(m, w, near) : NULL;
+    }
+    children_of(m, cells, parent, m->local[w->level], child);
+    fmm_waves_receive(w->tables, axis, around, child, worker->work);
+    return axis == 0 ? count_pairs(&worker->walk, cells, above) : 0;
+}
+
+/* What layer `step` sends, and what the one before the one before it receives: nobody waits for either. */
+static int64_t take_step(const fmm_method *m, const fmm_wave_level *w, int axis, int32_t step, fmm_worker *worker)
+{
+    const int32_t to = step - 2, first = step < w->layers ? w->first[step] : w->families;
+    const int32_t last = step < w->layers ? w->first[step + 1] : w->families, sends = last - first;
+    const int32_t receives = to >= 0 ? w->first[to + 1] - w->first[to] : 0;
+    int64_t pairs = 0;
+#pragma omp for schedule(dynamic)
+    for (int32_t i = 0; i < sends + receives; i++)
+        if (i < sends)
+            send(m, w, axis, w->family[first + i], worker);
+        else
+            pairs += receive(m, w, axis, w->family[w->first[to] + i - sends], worker);
+    return pairs;
+}
+
+int64_t fmm_pass_waves(fmm_method *m, int threads, fmm_worker *workers)
+{
+    int64_t pairs = 0;
+    if (!m->family_waves) return 0;
+#pragma omp parallel num_threads(threads) reduction(+ : pairs)
+    {
+        fmm_worker *worker = &workers[omp_get_thread_num()];
+        fmm_walk_start(&worker->walk, m->tree);
+        for (int l = m->tree->depth; l >= FMM_FAR_LEVEL; l--) {
+            const fmm_wave_level *w = &m->waves[l];
+            for (int axis = 0; axis < FMM_AXES && w->tables; axis++)
+                for (int32_t step = 0; step < w->layers + 2; step++) pairs += take_step(m, w, axis, step, worker);
+        }
+    }
+    return pairs;
+}
