@@ -12,6 +12,7 @@
 /* Seconds of a unit of each operation by its size; and how often it was asked. */
 typedef struct known {
     double near_start, near_pair, near_leaf, pair, points, batch;
+    double family; /* 0: never less than by pairs */
     int disturbed; /* size of each operation whose calls take longer, a thousand times or ... */
     double times;  /* so many times, if above 0; disturbed 0: none */
     int calls;
@@ -39,6 +40,10 @@ static inline double unit_of(const known *k, fmm_operation operation, int size)
     case FMM_SPARSE: /* a batch takes as long as so many pairs more */
     case FMM_PAIR:
         return k->pair * p * p * p * (1 + k->batch / fmm_bench_batch(operation, size));
+    case FMM_WAVES:
+        return 5e-8 * p * p * p;
+    case FMM_FAMILY:
+        return k->family > 0 ? k->family * p * p : p * p;
     case FMM_CELL:
         return 2 * k->pair * p * p * p;
     case FMM_VISIT:

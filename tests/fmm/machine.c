@@ -263,7 +263,7 @@ static void each_operation_takes_time_and_wrong_sizes_are_refused(void **state)
     fmm_bench *bench = NULL;
     assert_int_equal(fmm_bench_create(context, 1, &bench), YOKE_OK);
     for (int o = 0; o < FMM_OPERATIONS; o++) {
-        const int small = o <= FMM_LONE ? 4 : 0, large = o <= FMM_LONE ? 16 : o == FMM_LIST ? 0 : 12;
+        const int small = o <= FMM_LONE || o == FMM_WAVES || o == FMM_FAMILY ? 4 : 0, large = o <= FMM_LONE ? 16 : o == FMM_LIST ? 0 : 12;
         double less = 0, more = 0;
         assert_int_equal(fmm_bench_run(bench, o, small, 3, &less), YOKE_OK);
         assert_int_equal(fmm_bench_run(bench, o, large, 3, &more), YOKE_OK);
@@ -272,6 +272,8 @@ static void each_operation_takes_time_and_wrong_sizes_are_refused(void **state)
     double seconds = 0;
     assert_int_equal(fmm_bench_run(bench, FMM_PAIR, FMM_MAX_ORDER + 1, 1, &seconds), YOKE_ERROR_ARGUMENT);
     assert_int_equal(fmm_bench_run(bench, FMM_NEAR, 0, 1, &seconds), YOKE_ERROR_ARGUMENT);
+    assert_int_equal(fmm_bench_run(bench, FMM_FAMILY, 3, 1, &seconds), YOKE_ERROR_ARGUMENT);
+    assert_int_equal(fmm_bench_run(bench, FMM_WAVES, 25, 1, &seconds), YOKE_ERROR_ARGUMENT);
     fmm_bench_destroy(bench);
 }
 

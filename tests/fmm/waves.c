@@ -155,7 +155,7 @@ static void waves_err_as_little_as_rotations(void **state)
     (void)state;
     const fmm_kernels *list[FMM_MAX_KERNELS];
     const int sets = fmm_kernels_list(list);
-    for (int order = FMM_FIRST_WAVE_ORDER; order <= FMM_LAST_WAVE_ORDER; order += 2) check(order, order, list[sets - 1], 0);
+    for (int order = FMM_FIRST_WAVE_ORDER; order <= FMM_LAST_WAVE_SET; order += 2) check(order, order, list[sets - 1], 0);
 }
 
 static void each_instruction_set_agrees(void **state)
@@ -212,8 +212,8 @@ static void orders_without_a_quadrature_are_refused(void **state)
     fmm_waves *w;
     assert_int_equal(fmm_waves_create(context, FMM_FIRST_WAVE_ORDER - 1, 8, 50, &w), YOKE_ERROR_ARGUMENT);
     assert_int_equal(fmm_waves_create(context, FMM_LAST_WAVE_ORDER + 1, 8, 50, &w), YOKE_ERROR_ARGUMENT);
-    assert_int_equal(fmm_waves_create(context, 8, FMM_FIRST_WAVE_ORDER - 1, 50, &w), YOKE_ERROR_ARGUMENT);
-    assert_int_equal(fmm_waves_create(context, 8, FMM_LAST_WAVE_ORDER + 1, 50, &w), YOKE_ERROR_ARGUMENT);
+    assert_int_equal(fmm_waves_create(context, 8, FMM_FIRST_WAVE_SET - 1, 50, &w), YOKE_ERROR_ARGUMENT);
+    assert_int_equal(fmm_waves_create(context, 8, FMM_LAST_WAVE_SET + 1, 50, &w), YOKE_ERROR_ARGUMENT);
     assert_int_equal(fmm_waves_create(context, 8, 8, 7, &w), YOKE_ERROR_ARGUMENT);
     assert_int_equal(fmm_waves_create(context, 8, 8, FMM_MAX_ORDER + 1, &w), YOKE_ERROR_ARGUMENT);
 }

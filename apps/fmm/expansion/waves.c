@@ -11,7 +11,8 @@ enum { FAMILY = 8, LINE = 8 /* doubles */ };
 
 #include "expansion/wave_nodes.h"
 
-_Static_assert((int)FIRST_ORDER == FMM_FIRST_WAVE_ORDER && (int)LAST_ORDER == FMM_LAST_WAVE_ORDER, "the tables have other orders");
+_Static_assert((int)FMM_LAST_WAVE_ORDER == (int)FMM_MAX_WAVE_ORDER, "kernels have other orders");
+_Static_assert((int)FIRST_ORDER == FMM_FIRST_WAVE_SET && (int)LAST_ORDER == FMM_LAST_WAVE_SET, "the tables have other sets");
 
 static int degrees_of(int order, int m, int parity) { return order - m - parity < 0 ? 0 : (order - m - parity) / 2 + 1; }
 static int modes_of(int modes, int parity) { return (modes + (parity ? 1 : 2)) / 2; }
@@ -145,9 +146,10 @@ static void fill_turns(fmm_waves *w, double *numbers)
 
 yoke_status fmm_waves_create(yoke_context *context, int order, int set, int held, fmm_waves **waves)
 {
-    if (order < FIRST_ORDER || order > LAST_ORDER || set < FIRST_ORDER || set > LAST_ORDER)
-        return yoke_fail(context, YOKE_ERROR_ARGUMENT, "order %d and set %d of plane waves: give %d to %d", order, set, FIRST_ORDER,
-                         LAST_ORDER);
+    if (order < FMM_FIRST_WAVE_ORDER || order > FMM_LAST_WAVE_ORDER || set < FIRST_ORDER || set > LAST_ORDER)
+        return yoke_fail(context, YOKE_ERROR_ARGUMENT,
+                         "order %d and set %d of plane waves: give an order of %d to %d and a set of %d to %d", order, set,
+                         FMM_FIRST_WAVE_ORDER, FMM_LAST_WAVE_ORDER, FIRST_ORDER, LAST_ORDER);
     if (held < order || held > FMM_MAX_ORDER)
         return yoke_fail(context, YOKE_ERROR_ARGUMENT, "plane waves of order %d within order %d: give %d to %d", order, held, order,
                          FMM_MAX_ORDER);

@@ -19,13 +19,13 @@
 
 #include "expansion/expansion.h"
 
-enum { FMM_FIRST_WAVE_ORDER = 4, FMM_LAST_WAVE_ORDER = 24, FMM_AXES = 3, FMM_AROUND = 27 };
+enum { FMM_FIRST_WAVE_ORDER = 4, FMM_LAST_WAVE_ORDER = 32, FMM_FIRST_WAVE_SET = 4, FMM_LAST_WAVE_SET = 24, FMM_AXES = 3, FMM_AROUND = 27 };
 
 /* Tables of an order and a set.  Threads may share them. */
 typedef struct fmm_waves fmm_waves;
 
 /*
- * Of expansions that are held with an order not below.  order, set: FMM_FIRST_WAVE_ORDER ... FMM_LAST_WAVE_ORDER.
+ * Of expansions that are held with an order not below.  The order may be above the set's number too.
  * Errors: ARGUMENT (order or set outside of these, held below order), MEMORY.
  */
 yoke_status fmm_waves_create(yoke_context *context, int order, int set, int held, fmm_waves **waves);

@@ -96,16 +96,24 @@ static json_t *each_json(int devices, const double *values)
     return list;
 }
 
+json_t *fmm_waves_json(uint64_t levels, int set)
+{
+    json_t *list = levels ? json_array() : json_null();
+    for (int l = 0; l <= FMM_MAX_DEPTH; l++)
+        if (levels >> l & 1) list = app_json_append(list, json_integer(l));
+    return levels ? json_pack("{s:o, s:i}", "levels", list, "set", set) : list;
+}
+
 /* cells, capacity 0: of another tree. */
 static json_t *tree_json(int depth, int64_t cells, int64_t capacity, const fmm_depth *of, const fmm_seconds *measured)
 {
-    return json_pack("{s:i, s:o, s:o, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "depth", depth, "cells",
+    return json_pack("{s:i, s:o, s:o, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "depth", depth, "cells",
                      cells > 0 ? json_integer(cells) : json_null(), "leaf_capacity", capacity > 0 ? json_integer(capacity) : json_null(),
-                     "order", of->order, "near_pairs", app_json_number(of->near_pairs), "far_pairs", app_json_number(of->far_pairs),
-                     "predicted", app_json_number(of->predicted.total), "measured", app_json_number(measured->total), "predicted_seconds",
-                     seconds_json(&of->predicted), "measured_seconds", seconds_json(measured), "predicted_j",
-                     app_json_number(of->predicted_j), "shares", each_json(of->devices, of->part), "frequencies_hz",
-                     each_json(of->devices, of->frequency_hz), "by_operations",
+                     "order", of->order, "plane_waves", fmm_waves_json(of->waves, of->set), "near_pairs", app_json_number(of->near_pairs),
+                     "far_pairs", app_json_number(of->far_pairs), "predicted", app_json_number(of->predicted.total), "measured",
+                     app_json_number(measured->total), "predicted_seconds", seconds_json(&of->predicted), "measured_seconds",
+                     seconds_json(measured), "predicted_j", app_json_number(of->predicted_j), "shares", each_json(of->devices, of->part),
+                     "frequencies_hz", each_json(of->devices, of->frequency_hz), "by_operations",
                      of->by_operations > 0 ? app_json_number(of->by_operations) : json_null());
 }
 

@@ -15,6 +15,9 @@ extern const app_column fmm_explain_columns[];
 /* Data, script and, where gnuplot is installed, picture: predicted and measured seconds of uniform trees by depth.  Errors: those of app_plot_split and app_plot_write. */
 yoke_status fmm_explain_plot(yoke_context *context, const char *path, const fmm_tuned *tuned);
 
+/* Levels of plane waves and their set; null for none, and where memory ends. */
+json_t *fmm_waves_json(uint64_t levels, int set);
+
 /* The key "model" of the record; NULL where memory ends.  tuned NULL: nothing was predicted. */
 json_t *fmm_explain_json(const fmm_tuned *tuned);
 

@@ -65,6 +65,7 @@ static yoke_status set_frame(yoke_context *context, json_t *object, const fmm_re
     const entry entries[] = {{"frame", json_integer(r->frame)},
                              {"particles", json_integer(r->particles)},
                              {"order", whole(f->order)},
+                             {"plane_waves", fmm_waves_json(f->waves, f->set)},
                              {"depth", whole(f->depth)},
                              {"cells", whole(f->cells > 0 ? f->cells : -1)},
                              {"leaf_capacity", whole(f->leaf > 0 ? f->leaf : -1)},

@@ -45,17 +45,25 @@ static yoke_status take_given(fmm_solver *s)
     return YOKE_OK;
 }
 
+/* Plane waves are predicted only where their error will be measured; first of this set above the order. */
+enum { USUAL_FINER = 1, NO_WAVES = -1 };
+
+/* What is above the order of the chosen set. */
+static int finer_of(const fmm_accuracy *a) { return a->set ? a->set - a->order : NO_WAVES; }
+
 /* The tree that is given, or the best for an order. */
-static yoke_status find_tree(fmm_solver *s, bool compare, int order)
+static yoke_status find_tree(fmm_solver *s, bool compare, int order, int finer)
 {
     const fmm_choice *choice = &s->tuned.choice;
     fmm_solution *found = &s->solution;
     s->cells = s->options.cells;
     s->capacity = s->options.leaf;
+    s->waves = 0;
     s->depth = s->options.depth >= 0 ? s->options.depth : s->options.leaf > 0 ? FMM_MAX_DEPTH : 0;
     if (!compare) return YOKE_OK;
     const double before_s = found->chose ? s->tuned.analysis_s : 0, machine_before_s = found->chose ? s->tuned.machine_s : 0;
     yoke_status status = fmm_solver_tell(s, FMM_STAGE_TREE, "choosing the tree");
+    fmm_tuner_set_waves(s->tuner, finer);
     if (!status) status = fmm_tuner_choose(s->tuner, order, &s->tuned);
     if (!status && s->options.depth >= 0) status = take_given(s);
     if (status) return status;
@@ -64,6 +72,7 @@ static yoke_status find_tree(fmm_solver *s, bool compare, int order)
     s->tuned.machine_s += machine_before_s;
     s->chosen = found->chose = true;
     s->depth = choice->depth;
+    s->waves = fmm_chosen(choice)->waves;
     s->capacity = choice->adaptive < 0 ? 0 : choice->capacity[choice->adaptive];
     s->cells = choice->takes_cells ? choice->cells : 0;
     return YOKE_OK;
@@ -77,6 +86,8 @@ static yoke_status choose_order(fmm_solver *s, const fmm_particles *particles, i
     char what[80];
     fmm_request request = s->options.request;
     request.guess = guess;
+    request.waves = s->waves;
+    request.finer = s->accuracy.set ? finer_of(&s->accuracy) : USUAL_FINER;
     (void)snprintf(what, sizeof what, "%lld particles: which order keeps the error", (long long)particles->count);
     yoke_status status = fmm_solver_sum_some(s, particles);
     request.sums = s->reference;
@@ -137,14 +148,20 @@ yoke_status fmm_solver_find_order(fmm_solver *s, const fmm_particles *particles)
 static yoke_status find_both(fmm_solver *s, const fmm_particles *particles)
 {
     const int usual = fmm_order_guess(s->options.request.error);
-    yoke_status status = find_tree(s, true, usual);
+    yoke_status status = find_tree(s, true, usual, USUAL_FINER);
     if (!status) status = build(s, particles, usual, fmm_tuner_take_tree(s->tuner));
     if (!status) status = choose_order(s, particles, 0);
-    if (status || s->accuracy.order == usual || s->depth < 2) return status;
+    const uint64_t waves = s->waves;
+    const int finer = waves ? finer_of(&s->accuracy) : USUAL_FINER;
+    if (status || s->depth < 2 || (s->accuracy.order == usual && finer == USUAL_FINER)) return status;
     const int depth = s->depth;
     const int64_t capacity = s->capacity, cells = s->cells;
-    status = find_tree(s, true, s->accuracy.order);
-    if (status || (depth == s->depth && capacity == s->capacity && cells == s->cells)) return status;
+    status = find_tree(s, true, s->accuracy.order, finer);
+    if (status) return status;
+    if (depth == s->depth && capacity == s->capacity && cells == s->cells) {
+        s->waves &= waves; /* errors of others were not measured */
+        return YOKE_OK;
+    }
     status = build(s, particles, s->accuracy.order, fmm_tuner_take_tree(s->tuner));
     return status ? status : choose_order(s, particles, s->accuracy.order);
 }
@@ -173,7 +190,7 @@ static yoke_status find_best(fmm_solver *s, const fmm_particles *particles)
     if (fmm_chooses_order(s)) {
         status = find_both(s, particles);
     } else {
-        status = find_tree(s, true, s->options.order);
+        status = find_tree(s, true, s->options.order, NO_WAVES);
         if (!status) status = build(s, particles, s->options.order, fmm_tuner_take_tree(s->tuner));
     }
     fmm_tuner_set_particles(s->tuner, NULL);
@@ -187,7 +204,7 @@ static yoke_status take_tree(fmm_solver *s, const fmm_particles *particles)
     const int order = !fmm_chooses_order(s) ? s->options.order
                       : s->order_known      ? s->listed_order
                                             : fmm_order_guess(s->options.request.error);
-    yoke_status status = find_tree(s, false, order);
+    yoke_status status = find_tree(s, false, order, NO_WAVES);
     return status ? status : build(s, particles, order, NULL);
 }
 

@@ -81,6 +81,17 @@ static yoke_status learn(fmm_solver *s)
     return fmm_tuner_learn(s->tuner, &s->tuned);
 }
 
+/* Orders, and plane waves where their set was chosen. */
+static yoke_status set_order(fmm_solver *s, int order)
+{
+    const int set = fmm_chooses_order(s) && s->waves ? fmm_accuracy_set(&s->accuracy, order) : 0;
+    yoke_status status = fmm_method_set_order(s->method, order);
+    s->solution.set = set;
+    s->solution.waves = set ? s->waves : 0;
+    if (s->chosen) fmm_choice_take_waves(&s->tuned.choice, s->solution.waves, set);
+    return status || !set ? status : fmm_method_set_waves(s->method, s->waves, set);
+}
+
 /* raised: after a run with a lower order, whose near field is kept. */
 static yoke_status run(fmm_solver *s, const fmm_particles *particles, int order, bool raised, fmm_field *field)
 {
@@ -89,7 +100,7 @@ static yoke_status run(fmm_solver *s, const fmm_particles *particles, int order,
     char what[80];
     (void)snprintf(what, sizeof what, "%lld particles, order %d", (long long)particles->count, order);
     const double begin_s = yoke_clock_s();
-    yoke_status status = fmm_method_set_order(s->method, order);
+    yoke_status status = set_order(s, order);
     if (found->built) found->tree_s += yoke_clock_s() - begin_s; /* its tables */
     if (!status) found->tune_s -= fmm_method_saved_s(s->method); /* they are in the far field's seconds; NaN stays */
     if (!status) status = fmm_solver_tell(s, FMM_STAGE_RUN, what);

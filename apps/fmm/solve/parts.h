@@ -30,6 +30,7 @@ struct fmm_solver {
     fmm_method *method;    /* of the last particles; NULL: there is none */
     int listed_order;      /* that its lists were made for: which cells are summed directly */
     int order;             /* that was run last */
+    uint64_t waves;        /* levels of the kept tree that have plane waves, if the error allows a set */
     bool ordered;          /* the order was chosen for this tree and the last charges */
     bool order_known;      /* it was chosen in this call or one before */
     fmm_sizes order_sizes; /* that it was chosen for */

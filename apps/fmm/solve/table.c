@@ -98,6 +98,15 @@ double fmm_tuned_regret(const fmm_tuned *tuned)
     return count > 1 ? chosen_s / fastest_s - 1 : (double)NAN;
 }
 
+static void add_waves(writing *w, const fmm_depth *of)
+{
+    add(w, "far pairs of cells: ");
+    for (int l = 0, count = 0; l <= FMM_MAX_DEPTH; l++)
+        if (of->waves >> l & 1) add(w, "%s %d", count++ ? "," : "plane waves on levels", l);
+    if (of->waves) add(w, " (of set %d), on others ", of->set);
+    add(w, "rotations\n");
+}
+
 static void add_choice(writing *w, const fmm_tuned *tuned)
 {
     const double regret = fmm_tuned_regret(tuned);
@@ -108,6 +117,7 @@ static void add_choice(writing *w, const fmm_tuned *tuned)
     if (choice->cells > 0) add_tree(w, tuned, "cells", choice->cells, &choice->of_cells, tuned->measured_cells.total);
     for (int k = 0; k < choice->num_capacities; k++)
         add_tree(w, tuned, "leaf", choice->capacity[k], &choice->at[k], tuned->measured_at[k].total);
+    add_waves(w, fmm_chosen(choice));
     add_corrections(w, tuned);
     if (choice->last > choice->first) {
         const int depth = fmm_depth_by_operations(choice);

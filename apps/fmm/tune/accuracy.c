@@ -17,12 +17,15 @@ enum {
     MOST_TIMES = 6,
     DRAWS = 40,      /* cells of all levels; */
     DRAWS_HIGH = 96, /* from FMM_HIGH_ORDER on */
-    ALIKE = 3        /* draws for an order serve orders that are no further from it */
+    WAVE_DRAWS = 4,  /* of them on each level, at which errors of plane waves are measured */
+    WAVE_TRIES = 3,
+    ALIKE = 3 /* draws for an order serve orders that are no further from it */
 };
 
 #define MODEL_UNCERTAINTY 0.1 /* of a prediction, beside the scatter of its draws: 876 of them had 0.11 in all, relative to exact norms */
 #define CERTAINTY 2.0         /* standard errors that are kept away from the request */
 #define NEAR 0.3              /* parts of a request that are near enough to it not to look for a lower order */
+#define WAVES_FALL 0.46       /* of the error of plane waves from one set to the next */
 #define TYPICAL_FALL 0.6      /* of an error from one order to the next */
 
 const char *const fmm_quantity_names[4] = {"potentials", "forces", "energy", NULL};
@@ -43,6 +46,8 @@ typedef struct search {
     bool complete[FMM_MAX_DEPTH + 1]; /* of levels: all cells were drawn */
     bool measured[LARGEST + 1];
     fmm_accuracy known[LARGEST + 1];
+    fmm_tail tail[LARGEST + 1]; /* of all levels */
+    double left[LARGEST + 1];   /* the part of it that the reference leaves out too */
 } search;
 
 static double quotient(double a, double b) { return a > 0 ? a / b : 0; }
@@ -160,7 +165,9 @@ static yoke_status measure(search *s, int first, int orders)
     double ratio = fmin(factor(low.square, high.square, orders - 1), 0.6);
     for (int o = 0; o < orders; o++) {
         fmm_tail tail = sum_levels(levels, orders, tails, o);
-        s->known[order[o]] = accuracy_of(s, order[o], &tail, pow(ratio, reference - order[o]));
+        s->tail[order[o]] = tail;
+        s->left[order[o]] = pow(ratio, reference - order[o]);
+        s->known[order[o]] = accuracy_of(s, order[o], &tail, s->left[order[o]]);
         s->measured[order[o]] = true;
     }
     return YOKE_OK;
@@ -243,6 +250,97 @@ static yoke_status find_order(search *s, int *found)
     return status;
 }
 
+/* ------------------------------------------------------------------------------------------------- plane waves */
+
+/* Some of the draws of the levels that are to have waves. */
+static int draw_some(const search *s, fmm_draw *some)
+{
+    int count = 0;
+    for (int first = 0, last; first < s->draws; first = last) {
+        const int level = s->draw[first].level, begin = count;
+        double all = 0, taken = 0;
+        for (last = first; last < s->draws && s->draw[last].level == level; last++) all += s->draw[last].times;
+        if (!(s->request->waves >> level & 1)) continue;
+        const int most = last - first < WAVE_DRAWS ? last - first : WAVE_DRAWS;
+        for (int k = 0; k < most; k++, count++) {
+            some[count] = s->draw[first + (2 * k + 1) * (last - first) / (2 * most)];
+            taken += some[count].times;
+        }
+        for (int k = begin; k < count; k++) some[k].weight *= all / taken;
+    }
+    return count;
+}
+
+/*
+ * What waves of a set lack on these levels, of all degrees that expansions have: their quadrature, and truncation with a higher order than is run, which is
+ * little beside that of the order.
+ */
+static yoke_status measure_waves(const search *s, int set, fmm_tail *tail)
+{
+    static const bool never[FMM_MAX_DEPTH + 1] = {false};
+    const int order = s->expanded.order < FMM_LAST_WAVE_ORDER ? s->expanded.order : FMM_LAST_WAVE_ORDER;
+    fmm_draw some[WAVE_DRAWS * (FMM_MAX_DEPTH + 1)];
+    fmm_tail tails[FMM_MAX_DEPTH + 1];
+    fmm_waves *waves = NULL;
+    yoke_status status = fmm_waves_create(s->context, order, set, s->expanded.order, &waves);
+    const fmm_survey_options options = {.draws = draw_some(s, some),
+                                        .draw = some,
+                                        .complete = never,
+                                        .reference = s->expanded.order,
+                                        .orders = 1,
+                                        .order = &order,
+                                        .waves = waves};
+    if (!status) status = fmm_tails_measure(&s->expanded, &options, tails);
+    if (!status) *tail = sum_levels(s->depth - 1, 1, tails, 0);
+    fmm_waves_destroy(waves);
+    return status;
+}
+
+/* Both errors together: random parts have nothing to do with each other, means may have the same sign. */
+static fmm_tail sum_tails(const fmm_tail *a, const fmm_tail *b)
+{
+    const double mean = fabs(a->mean) + fabs(b->mean);
+    return (fmm_tail){.mean = mean,
+                      .square = a->square - a->mean * a->mean + b->square - b->mean * b->mean + mean * mean,
+                      .square_error = hypot(a->square_error, b->square_error),
+                      .force_square = a->force_square + b->force_square,
+                      .force_square_error = hypot(a->force_square_error, b->force_square_error),
+                      .energy = fabs(a->energy) + fabs(b->energy),
+                      .energy_error = hypot(a->energy_error, b->energy_error),
+                      .energy_square = a->energy_square + b->energy_square};
+}
+
+/* By how much the set has to be higher, so that waves with an error that was measured keep what truncation leaves of the request. */
+static int sets_missing(const search *s, int order, const fmm_tail *tail)
+{
+    const fmm_accuracy alone = accuracy_of(s, order, tail, 0);
+    const double by_waves = fmm_accuracy_upper(&alone, s->request->of, CERTAINTY);
+    const double left = sqrt(fmax(pow(s->request->error, 2) - pow(upper(s, order), 2), 0));
+    return left > 0 ? (int)fmin(ceil(log(left / by_waves) / log(WAVES_FALL)), FMM_LAST_WAVE_SET) : FMM_LAST_WAVE_SET;
+}
+
+/* A set of waves that keeps the request together with the order, which keeps it alone; where none does nothing is changed. */
+static yoke_status find_set(const search *s, int order, fmm_accuracy *accuracy)
+{
+    if (!s->request->waves || order < FMM_FIRST_WAVE_ORDER || order > FMM_LAST_WAVE_SET) return YOKE_OK;
+    int set = order + s->request->finer < FMM_LAST_WAVE_SET ? order + s->request->finer : FMM_LAST_WAVE_SET;
+    for (int times = 0; times < WAVE_TRIES && set <= FMM_LAST_WAVE_SET; times++) {
+        fmm_tail tail;
+        yoke_status status = measure_waves(s, set, &tail);
+        if (status) return status;
+        const fmm_tail sum = sum_tails(&s->tail[order], &tail);
+        fmm_accuracy both = accuracy_of(s, order, &sum, s->left[order]);
+        both.set = set;
+        if (fmm_accuracy_upper(&both, s->request->of, CERTAINTY) <= s->request->error) {
+            *accuracy = both;
+            return YOKE_OK;
+        }
+        const int missing = sets_missing(s, order, &tail);
+        set += missing > 1 ? missing : 1;
+    }
+    return YOKE_OK;
+}
+
 /* Says an error that can be reached: the least that is known, and a tenth more, rounded up to one digit. */
 static yoke_status refuse(const search *s, double least, const char *cause)
 {
@@ -277,7 +375,13 @@ yoke_status fmm_choose_order(fmm_method *method, const double *charge, const fmm
     if (status) return status;
     if (order < 0) return refuse(&s, upper(&s, LARGEST), "expansions have at most order 50");
     *accuracy = s.known[order];
-    return YOKE_OK;
+    return find_set(&s, order, accuracy);
+}
+
+int fmm_accuracy_set(const fmm_accuracy *a, int order)
+{
+    const int set = a->set + order - a->order;
+    return a->set > 0 && order <= FMM_LAST_WAVE_ORDER && set <= FMM_LAST_WAVE_SET ? set : 0;
 }
 
 int fmm_order_guess(double error)
@@ -334,6 +438,7 @@ int fmm_order_missing(const fmm_request *request, const fmm_accuracy *accuracy, 
 void fmm_accuracy_raise(fmm_accuracy *a, int order)
 {
     const double fall = pow(TYPICAL_FALL, order - a->order);
+    a->set = fmm_accuracy_set(a, order);
     a->order = order;
     a->potential *= fall, a->force *= fall, a->energy *= fall;
     a->potential_uncertainty = a->force_uncertainty = INFINITY;

@@ -18,12 +18,15 @@ extern const char *const fmm_quantity_names[4];
 typedef struct fmm_request {
     double error; /* above 0 */
     fmm_quantity of;
-    int guess;                 /* an order that is likely to be near the one that is looked for, which saves time; 0: none is known */
+    uint64_t waves; /* levels whose M2L is to be by plane waves (fmm_method_set_waves), if a set of them keeps the request; 0: none */
+    int finer;      /* the set that is tried first is that of an order so much higher, or the last one */
+    int guess;      /* an order that is likely to be near the one that is looked for, which saves time; 0: none is known */
     const fmm_reference *sums; /* NULL, or direct sums of the particles and their charges, which saves others */
 } fmm_request;
 
 typedef struct fmm_accuracy {
     int order;
+    int set;                         /* of plane waves on the levels of the request, whose errors are in the predicted ones; 0: rotations */
     double potential, force, energy; /* predicted errors with that order                                 */
     double potential_uncertainty, force_uncertainty,
         energy_uncertainty; /* their standard errors, as parts of them                          */
@@ -53,6 +56,9 @@ void fmm_accuracy_correct(fmm_accuracy *accuracy, const fmm_sample *sample);
  * parts of the error that have random signs cancel among all particles much better than among few.
  */
 double fmm_energy_error(const fmm_accuracy *accuracy, const fmm_sample *sample);
+
+/* The set of plane waves for a higher order, as much higher; 0: there is none. */
+int fmm_accuracy_set(const fmm_accuracy *accuracy, int order);
 
 /* After a run with a higher order: predictions fall as errors usually do, and count for nothing beside a sample (but that of the energy). */
 void fmm_accuracy_raise(fmm_accuracy *accuracy, int order);

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <omp.h>
 
-#include "expansion/expansion.h"
+#include "expansion/waves.h"
 #include "method/method.h"
 #include "tree/lists.h"
 #include "tune/bench_parts.h"
@@ -110,7 +110,8 @@ int64_t fmm_bench_units(fmm_operation operation, int size)
     if (operation == FMM_TREE || operation == FMM_LONE) return leaves_of(of);
     if (operation == FMM_NEAR) return of.each * touching(of);
     if (operation == FMM_LIST) return leaves_of(of) / 8;
-    if (operation == FMM_TABLES) return 1;
+    if (operation == FMM_TABLES || operation == FMM_WAVES) return 1;
+    if (operation == FMM_FAMILY) return leaves_of(of) / 8 + leaves_of(of) / 64 + leaves_of(of) / 512;
     return fmm_bench_expansions_units(operation, size);
 }
 
@@ -214,6 +215,36 @@ static yoke_status run_tables(const fmm_bench *bench, int order, int64_t calls, 
     return status;
 }
 
+static yoke_status run_waves(const fmm_bench *bench, int order, int64_t calls, double *seconds)
+{
+    yoke_status status = YOKE_OK;
+    *seconds = INFINITY;
+    for (int64_t k = 0; k < calls && !status; k++) {
+        fmm_waves *waves = NULL;
+        const double begin_s = yoke_clock_s();
+        status = fmm_waves_create(bench->context, order, order, order, &waves);
+        *seconds = fmin(*seconds, yoke_clock_s() - begin_s);
+        fmm_waves_destroy(waves);
+    }
+    return status;
+}
+
+/* M2L of all levels of a cube. */
+static yoke_status run_families(fmm_bench *bench, int order, int64_t calls, double *seconds)
+{
+    yoke_status status = have_method(bench);
+    if (!status) status = fmm_method_set_order(bench->method, order);
+    if (!status) status = fmm_method_set_waves(bench->method, ~(uint64_t)0, order);
+    *seconds = INFINITY;
+    for (int64_t k = 0; k < calls && !status; k++) {
+        fmm_method_seconds of = {0};
+        status = fmm_method_run(bench->method, bench->particles->charge, bench->field, &of);
+        *seconds = fmin(*seconds, of.between);
+    }
+    forget_method(bench); /* others want one of order 0 */
+    return status;
+}
+
 /* Of some parents from `first` on, and then both sides of each target, as the method asks for them. */
 static void fill_list(fmm_far_list *list, fmm_walk *walk, int64_t first)
 {
@@ -255,21 +286,25 @@ static yoke_status run_lists(fmm_bench *bench, int64_t calls, double *seconds)
 
 static yoke_status check(const fmm_bench *bench, fmm_operation operation, int size)
 {
-    const int least = operation <= FMM_LONE, most = operation <= FMM_LONE ? FMM_MAX_BENCH_PARTICLES : FMM_MAX_ORDER;
+    const int of_particles = operation <= FMM_LONE, of_waves = operation == FMM_WAVES || operation == FMM_FAMILY;
+    const int least = of_particles ? 1 : of_waves ? FMM_FIRST_WAVE_ORDER : 0;
+    const int most = of_particles ? FMM_MAX_BENCH_PARTICLES : of_waves ? FMM_LAST_WAVE_SET : FMM_MAX_ORDER;
     if (size >= least && size <= most) return YOKE_OK;
-    return yoke_fail(bench->context, YOKE_ERROR_ARGUMENT, "%s %d of the benchmark: give %d to %d", least ? "particles" : "order", size,
-                     least, most);
+    return yoke_fail(bench->context, YOKE_ERROR_ARGUMENT, "%s %d of the benchmark: give %d to %d", of_particles ? "particles" : "order",
+                     size, least, most);
 }
 
 yoke_status fmm_bench_run(fmm_bench *bench, fmm_operation operation, int size, int64_t calls, double *seconds)
 {
     yoke_status status = check(bench, operation, size);
-    if (!status && operation <= FMM_LIST) status = have_cube(bench, cube_of(operation, size));
+    if (!status && (operation <= FMM_LIST || operation == FMM_FAMILY)) status = have_cube(bench, cube_of(operation, size));
     if (status) return status;
     if (operation == FMM_TREE) return run_tree(bench, calls, seconds);
     if (operation == FMM_NEAR || operation == FMM_LONE) return run_near(bench, calls, seconds);
     if (operation == FMM_LIST) return run_lists(bench, calls, seconds);
     if (operation == FMM_TABLES) return run_tables(bench, size, calls, seconds);
+    if (operation == FMM_WAVES) return run_waves(bench, size, calls, seconds);
+    if (operation == FMM_FAMILY) return run_families(bench, size, calls, seconds);
     status = fmm_bench_pools_have(bench->context, size, &bench->pools);
     if (!status) *seconds = fmm_bench_expansions(bench->pools, operation, bench->gradient, calls);
     return status;

@@ -15,8 +15,10 @@ typedef enum fmm_operation {
     FMM_LONE,    /* the same of leaves without others around them; a unit is a leaf                        */
     FMM_LIST,    /* lists of far pairs; no size; a unit is a parent, whose children are the targets      */
     FMM_TABLES,  /* tables of the operators, by order; one unit                                          */
+    FMM_WAVES,   /* tables of plane waves, by order, which is the number of their set too; one unit         */
     FMM_PAIR,    /* M2L, by order, in batches of full parents; a unit is a target and a source             */
     FMM_SPARSE,  /* the same in batches of 2 ... 46 pairs, as where cells are missing                       */
+    FMM_FAMILY,  /* M2L by plane waves, as FMM_WAVES; a unit is a parent, to and from all of its children */
     FMM_CELL,    /* M2M and L2L, by order; a unit is a child                                             */
     FMM_VISIT,   /* M2P and P2L, by order; a unit is a particle                                           */
     FMM_LEAF_8,  /* P2M and L2P, by order; a unit is a leaf, which have 8 particles in the mean            */
@@ -52,7 +54,7 @@ yoke_status fmm_bench_make_cube(fmm_bench *bench, int depth, int each, fmm_bench
 int64_t fmm_bench_units(fmm_operation operation, int size);
 
 /*
- * The seconds of the shortest of `calls` calls: others are disturbed by what else the machine does.  size: 1 ... FMM_MAX_BENCH_PARTICLES particles, an order, or 0 where there is none.
+ * The seconds of the shortest of `calls` calls: others are disturbed by what else the machine does.  size: 1 ... FMM_MAX_BENCH_PARTICLES particles, an order (of waves one that they have), or 0 where there is none.
  * Errors: ARGUMENT (the size), MEMORY.
  */
 yoke_status fmm_bench_run(fmm_bench *bench, fmm_operation operation, int size, int64_t calls, double *seconds);

@@ -33,13 +33,14 @@ void fmm_depth_predict(const fmm_machine *machine, const fmm_analysis *analysis,
     /* The kernels take so long for an operation where nothing else does. */
     const fmm_costs costs = fmm_costs_of_operations(order, gradient, machine->large / (gradient ? 13.5 : 8));
     *of = (fmm_depth){.order = order,
+                      .set = fmm_set_of(machine, order),
                       .near_pairs = 2 * (double)counts[depth].near,
                       .far_pairs = 2 * (double)counts[depth].far,
                       .leaves = analysis->cells[depth].leaves,
                       .leaf_particles = leaf_particles_of(&analysis->cells[depth], analysis->particles),
-                      .predicted = fmm_predict(machine, analysis->particles, counts, analysis->cells, depth, orders),
                       .predicted_j = NAN,
                       .by_operations = fmm_cost(&counts[depth], &costs)};
+    of->predicted = fmm_predict(machine, analysis->particles, counts, analysis->cells, depth, orders, &of->waves);
 }
 
 yoke_status fmm_capacities_predict(const fmm_machine *machine, fmm_analysis *analysis, int order, int gradient, fmm_choice *choice)
@@ -54,12 +55,13 @@ yoke_status fmm_capacities_predict(const fmm_machine *machine, fmm_analysis *ana
         choice->depth_at[k] = o->depth;
         choice->at[k] =
             (fmm_depth){.order = order,
+                        .set = fmm_set_of(machine, order),
                         .near_pairs = 2 * (double)o->near,
                         .far_pairs = far,
                         .leaves = o->leaves,
                         .leaf_particles = o->sources > 0 ? (2 * (double)o->near + (double)analysis->particles) / (double)o->sources : 0,
-                        .predicted = fmm_predict_adaptive(machine, analysis->particles, gradient, o, orders),
                         .predicted_j = NAN};
+        choice->at[k].predicted = fmm_predict_adaptive(machine, analysis->particles, gradient, o, orders, &choice->at[k].waves);
     }
     return status;
 }
@@ -142,6 +144,15 @@ void fmm_choice_take_depth(fmm_choice *choice, int depth)
                                     .peak_power_w = NAN,
                                     .time_uncertainty_s = NAN,
                                     .energy_uncertainty_j = NAN};
+}
+
+void fmm_choice_take_waves(fmm_choice *choice, uint64_t levels, int set)
+{
+    fmm_depth *of = choice->takes_cells     ? &choice->of_cells
+                    : choice->adaptive >= 0 ? &choice->at[choice->adaptive]
+                                            : &choice->of[choice->depth];
+    of->waves = levels;
+    of->set = set;
 }
 
 /* The greatest order up to `order` that is measured. */

@@ -14,6 +14,8 @@
 /* One tree. */
 typedef struct fmm_depth {
     int order;
+    uint64_t waves;               /* levels whose M2L is by plane waves, as fmm_method_set_waves has them, ... */
+    int set;                      /* ... of this set */
     double near_pairs, far_pairs; /* ordered pairs: of particles, of cells */
     int64_t leaves;
     double leaf_particles; /* of a leaf, in the mean over near pairs */
@@ -53,6 +55,8 @@ static inline const fmm_depth *fmm_chosen(const fmm_choice *choice)
 int fmm_depth_by_operations(const fmm_choice *choice);
 /* Takes a depth of first ... last. */
 void fmm_choice_take_depth(fmm_choice *choice, int depth);
+/* What a run of the chosen tree had of plane waves; levels 0: none. */
+void fmm_choice_take_waves(fmm_choice *choice, uint64_t levels, int set);
 
 /* The predicted times of a depth, with expansions of the same order on all levels.  gradient: as in fmm_machine_options. */
 void fmm_depth_predict(const fmm_machine *machine, const fmm_analysis *analysis, int depth, int order, int gradient, fmm_depth *of);

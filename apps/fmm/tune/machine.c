@@ -4,6 +4,7 @@
 #include <omp.h>
 #include <stdio.h>
 
+#include "expansion/waves.h"
 #include "near/kernels/pairs.h"
 
 /* Of each trial the shortest of so many calls counts; trials of one size of an operation may take about budget_s. */
@@ -33,6 +34,7 @@ enum { TREE_SIZES = 2, NEAR_SIZES = 12, ORDERS = 18 };
 static const int tree_sizes[TREE_SIZES] = {8, 32};
 static const int near_sizes[NEAR_SIZES] = {1, 2, 4, 8, 12, 16, 24, 32, 40, 48, 64, FMM_MAX_BENCH_PARTICLES};
 static const int orders[ORDERS] = {0, 1, 2, 3, 4, 5, 6, 8, 10, 12, 14, 17, 20, 24, 29, 35, 42, FMM_MAX_ORDER};
+enum { FIRST_WAVES = 4, WAVE_SETS = 10 }; /* of these orders, those that waves have */
 static const int lone_sizes[1] = {8};
 static const int no_size[1] = {0};
 
@@ -51,6 +53,10 @@ int fmm_measured_sizes(fmm_operation operation, const int **sizes)
     case FMM_LIST:
         *sizes = no_size;
         return 1;
+    case FMM_WAVES:
+    case FMM_FAMILY:
+        *sizes = orders + FIRST_WAVES;
+        return WAVE_SETS;
     default:
         *sizes = orders;
         return ORDERS;
@@ -59,9 +65,9 @@ int fmm_measured_sizes(fmm_operation operation, const int **sizes)
 
 void fmm_work_name(fmm_operation operation, int size, int gradient, char name[FMM_WORK_BYTES])
 {
-    static const char *const names[FMM_OPERATIONS] = {"tree n=%d",   "near n=%d",     "lone n=%d",     "list",
-                                                      "tables p=%d", "pair p=%d",     "sparse p=%d",   "cell p=%d",
-                                                      "visit p=%d",  "leaf p=%d n=8", "leaf p=%d n=32"};
+    static const char *const names[FMM_OPERATIONS] = {"tree n=%d",  "near n=%d",     "lone n=%d",     "list",        "tables p=%d",
+                                                      "waves p=%d", "pair p=%d",     "sparse p=%d",   "family p=%d", "cell p=%d",
+                                                      "visit p=%d", "leaf p=%d n=8", "leaf p=%d n=32"};
     const int has_gradient = operation == FMM_NEAR || operation == FMM_LONE || operation >= FMM_VISIT;
     char text[FMM_WORK_BYTES - 16];
     (void)snprintf(text, sizeof text, names[operation], size);
@@ -76,14 +82,14 @@ static void factor_name(int part, int runs, int gradient, char name[FMM_WORK_BYT
 }
 
 /* The sources of what is measured (yoke_embed_text). */
-extern const char fmm_near_pairs_text[], fmm_translate_text[], fmm_harmonics_text[], fmm_near_text[], fmm_levels_text[], fmm_bench_text[],
-    fmm_bench_expansions_text[];
+extern const char fmm_near_pairs_text[], fmm_translate_text[], fmm_waves_text[], fmm_wave_levels_text[], fmm_harmonics_text[],
+    fmm_near_text[], fmm_levels_text[], fmm_bench_text[], fmm_bench_expansions_text[];
 
 /* FNV-1a of these texts: they are long, and there are many works. */
 static void fingerprint(char text[17])
 {
-    const char *const sources[] = {fmm_near_pairs_text, fmm_translate_text, fmm_harmonics_text,       fmm_near_text,
-                                   fmm_levels_text,     fmm_bench_text,     fmm_bench_expansions_text};
+    const char *const sources[] = {fmm_near_pairs_text, fmm_translate_text, fmm_waves_text, fmm_wave_levels_text,     fmm_harmonics_text,
+                                   fmm_near_text,       fmm_levels_text,    fmm_bench_text, fmm_bench_expansions_text};
     uint64_t sum = 14695981039346656037u;
     for (size_t i = 0; i < sizeof sources / sizeof sources[0]; i++)
         for (const char *p = sources[i]; *p; p++) sum = (sum ^ (unsigned char)*p) * 1099511628211u;
@@ -276,6 +282,17 @@ static yoke_status get_order_costs(const reading *r, fmm_operation operation, do
     return status;
 }
 
+/* Of plane waves, which have no other sets; between those that were measured as costs by order. */
+static yoke_status get_wave_costs(const reading *r, fmm_operation operation, double cost[FMM_MAX_ORDER + 1])
+{
+    double measured[ORDERS] = {0};
+    yoke_status status = get_sizes(r, operation, measured + FIRST_WAVES);
+    if (!status) interpolate(measured, cost);
+    for (int p = 0; p <= FMM_MAX_ORDER; p++)
+        if (p < FMM_FIRST_WAVE_SET || p > FMM_LAST_WAVE_SET) cost[p] = 0;
+    return status;
+}
+
 /* A pair takes pair + batch / n in batches of n. */
 static yoke_status get_pairs(const reading *r, fmm_machine *machine)
 {
@@ -363,6 +380,8 @@ static yoke_status read_all(const reading *r, fmm_machine *machine)
     if (!status) status = get(r, FMM_LIST, 0, &found.list);
     if (!status) status = get_order_costs(r, FMM_TABLES, found.tables);
     if (!status) status = get_pairs(r, &found);
+    if (!status) status = get_wave_costs(r, FMM_WAVES, found.waves);
+    if (!status) status = get_wave_costs(r, FMM_FAMILY, found.family);
     if (!status) status = get_order_costs(r, FMM_CELL, found.cell);
     if (!status) status = get_order_costs(r, FMM_VISIT, found.visit);
     if (!status) status = get_leaves(r, &found);
@@ -377,6 +396,12 @@ yoke_status fmm_machine_get(yoke_run *run, int64_t device, int gradient, fmm_mac
     return status ? status : read_all(&(reading){run, device, gradient}, machine);
 }
 
+static int is_measured(fmm_operation operation, int size)
+{
+    const int *sizes, count = fmm_measured_sizes(operation, &sizes);
+    return size >= sizes[0] && size <= sizes[count - 1];
+}
+
 yoke_status fmm_machine_measure(yoke_context *context, yoke_run *run, int64_t device, const fmm_machine_options *options,
                                 fmm_machine *machine)
 {
@@ -388,7 +413,8 @@ yoke_status fmm_machine_measure(yoke_context *context, yoke_run *run, int64_t de
         for (int k = 0; k < count && !status; k++) status = measure(&m, o, sizes[k], 0);
     }
     for (int k = 0; k < ORDERS; k++) /* all of an order together: they share its tables */
-        for (int o = FMM_TABLES; o < FMM_OPERATIONS && !status; o++) status = measure(&m, o, orders[k], 0);
+        for (int o = FMM_TABLES; o < FMM_OPERATIONS && !status; o++)
+            if (is_measured(o, orders[k])) status = measure(&m, o, orders[k], 0);
     fmm_bench_destroy(m.bench);
     for (int part = 0; part < FMM_TIMED_PARTS && !status; part++) status = put_factor(run, part, options->gradient, (fmm_factor){1, 0});
     return status ? status : read_all(&(reading){run, device, options->gradient}, machine);

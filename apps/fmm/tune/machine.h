@@ -39,10 +39,13 @@ typedef struct fmm_machine {
     double list;                                              /* of far pairs, for each parent */
     double tables[FMM_MAX_ORDER + 1];                         /* of the operators, once */
     double pair[FMM_MAX_ORDER + 1], batch[FMM_MAX_ORDER + 1]; /* M2L = so much for each target and source, and for each batch of them */
-    double cell[FMM_MAX_ORDER + 1];                           /* M2M and L2L of a child */
-    double visit[FMM_MAX_ORDER + 1];                          /* M2P and P2L of a cell, for each particle */
+    double waves[FMM_MAX_ORDER + 1],
+        family[FMM_MAX_ORDER + 1];   /* M2L by plane waves: tables of a set, once; a parent of all its children; 0: none of this set */
+    double cell[FMM_MAX_ORDER + 1];  /* M2M and L2L of a child */
+    double visit[FMM_MAX_ORDER + 1]; /* M2P and P2L of a cell, for each particle */
     double leaf[FMM_MAX_ORDER + 1], particle[FMM_MAX_ORDER + 1]; /* P2M and L2P = so much for each */
     fmm_factor factor[FMM_TIMED_PARTS];                          /* of predictions by all of these */
+    int finer; /* waves are of the set whose number is so much above the order, or the last set; below 0: no waves */
     double near_unit, pair_unit[FMM_MAX_ORDER + 1]; /* as the run has FMM_NEAR of FMM_SMALL_LEAF, and FMM_PAIR where it is measured */
 } fmm_machine;
 

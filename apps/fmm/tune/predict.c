@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "expansion/waves.h"
+
 static double near_of(const fmm_machine *machine, const fmm_cell_counts *cells)
 {
     double sum = (double)cells->leaves * machine->near_leaf + (double)cells->large * machine->large;
@@ -21,17 +23,55 @@ static double translations_of(const fmm_machine *machine, int order, double pare
     return parents * machine->list + targets_and_sources * machine->pair[order] + batches * machine->batch[order];
 }
 
+/* What M2L of a level does. */
+typedef struct far_level {
+    double parents, cells, targets_and_sources;
+} far_level;
+
+int fmm_set_of(const fmm_machine *machine, int order)
+{
+    if (machine->finer < 0 || order < FMM_FIRST_WAVE_ORDER || order > FMM_LAST_WAVE_SET) return 0;
+    const int set = order + machine->finer < FMM_LAST_WAVE_SET ? order + machine->finer : FMM_LAST_WAVE_SET;
+    return machine->family[set] > 0 ? set : 0;
+}
+
+/*
+ * Lists and M2L of the levels from 2 on, each by rotations or by plane waves, which have no lists.  A family takes as long with a few children and neighbours as
+ * with all, nearly.  The tables of waves are made once more to choose the set.
+ */
+static double between_of(const fmm_machine *machine, int depth, const far_level *level, const int *order, uint64_t *waves)
+{
+    enum { TIMES = 2 };
+    double rotations_s = 0, saved_s = 0;
+    int highest = 0;
+    *waves = 0;
+    for (int l = 2; l <= depth; l++) {
+        const int set = fmm_set_of(machine, order[l]);
+        const double by_rotations = translations_of(machine, order[l], level[l].parents, level[l].cells, level[l].targets_and_sources);
+        const double by_waves = level[l].parents * machine->family[set];
+        rotations_s += by_rotations;
+        if (!set || by_waves >= by_rotations) continue;
+        saved_s += by_rotations - by_waves;
+        *waves |= (uint64_t)1 << l;
+        if (set > highest) highest = set;
+    }
+    saved_s -= TIMES * machine->waves[highest];
+    if (saved_s > 0) return rotations_s - saved_s;
+    *waves = 0;
+    return rotations_s;
+}
+
 /* counts, cells: of all depths; from level 2 on there are far pairs. */
 static double far_of(const fmm_machine *machine, int64_t particles, const fmm_counts *counts, const fmm_cell_counts *cells, int depth,
-                     const int *order)
+                     const int *order, uint64_t *waves)
 {
-    double sum = 0;
+    far_level level[FMM_MAX_DEPTH + 1] = {0};
     int highest = 0;
     for (int l = 2; l <= depth; l++) {
-        const double targets_and_sources = 2 * (double)(counts[l].far - counts[l - 1].far);
-        sum += translations_of(machine, order[l], (double)cells[l - 1].leaves, (double)cells[l].leaves, targets_and_sources);
+        level[l] = (far_level){(double)cells[l - 1].leaves, (double)cells[l].leaves, 2 * (double)(counts[l].far - counts[l - 1].far)};
         if (order[l] > highest) highest = order[l];
     }
+    double sum = between_of(machine, depth, level, order, waves);
     sum += (double)cells[depth].cells * machine->cell[highest];
     sum += (double)cells[depth].leaves * machine->leaf[highest] + (double)particles * machine->particle[highest];
     return sum;
@@ -59,13 +99,14 @@ static void finish(const fmm_machine *machine, fmm_seconds *s)
 }
 
 fmm_seconds fmm_predict(const fmm_machine *machine, int64_t particles, const fmm_counts *counts, const fmm_cell_counts *cells, int depth,
-                        const int *order)
+                        const int *order, uint64_t *waves)
 {
+    *waves = 0;
     fmm_seconds s = {.tree = (double)particles * machine->tree_particle + (double)cells[depth].leaves * machine->tree_leaf,
                      .near = near_of(machine, &cells[depth])};
     if (depth > 1) {
         s.tree += tables_of(machine, depth, order);
-        s.far = far_of(machine, particles, counts, cells, depth, order);
+        s.far = far_of(machine, particles, counts, cells, depth, order, waves);
     }
     finish(machine, &s);
     return s;
@@ -94,8 +135,9 @@ static double near_pair_of(const fmm_machine *machine, double pairs, double sour
 }
 
 fmm_seconds fmm_predict_adaptive(const fmm_machine *machine, int64_t particles, int gradient, const fmm_operations *operations,
-                                 const int *order)
+                                 const int *order, uint64_t *waves)
 {
+    far_level level[FMM_MAX_DEPTH + 1] = {0};
     double pairs = 2 * (double)operations->near + (double)particles, pair = near_pair_of(machine, pairs, (double)operations->sources);
     double extra = 2 * (double)operations->uneven * (one_way(gradient) - 1);
     fmm_seconds s = {.tree = LONG_KEYS * (double)particles * machine->tree_particle +
@@ -106,11 +148,12 @@ fmm_seconds fmm_predict_adaptive(const fmm_machine *machine, int64_t particles, 
         if (order[l] > highest) highest = order[l];
     for (int l = 2; l <= operations->depth; l++) {
         const fmm_level_operations *at = &operations->level[l];
-        s.far += translations_of(machine, order[l], (double)(at[-1].cells - at[-1].leaves), (double)at->cells, 2 * (double)at->far) +
-                 (l > 2 ? (double)at->cells * machine->cell[highest] : 0);
+        level[l] = (far_level){(double)(at[-1].cells - at[-1].leaves), (double)at->cells, 2 * (double)at->far};
+        s.far += l > 2 ? (double)at->cells * machine->cell[highest] : 0;
         s.far += (double)at->leaves * machine->leaf[highest] + (double)at->particles * machine->particle[highest];
         s.far += (double)at->w_particles * machine->visit[order[l]];
     }
+    s.far += between_of(machine, operations->depth, level, order, waves);
     if (operations->depth > 1) s.tree += tables_of(machine, operations->depth, order);
     finish(machine, &s);
     return s;

@@ -13,14 +13,18 @@ typedef struct fmm_seconds {
     double tree, near, far, total;
 } fmm_seconds;
 
+/* The set of plane waves that an order is predicted with; 0: none. */
+int fmm_set_of(const fmm_machine *machine, int order);
+
 /*
  * A run at a depth.  counts, cells: those of depths 0 ... depth; order: [depth + 1] of the expansions of each level, as fmm_method_options has them.
+ * waves: the levels whose M2L takes less time by plane waves, as fmm_method_set_waves has them; what is predicted is with these.
  */
 fmm_seconds fmm_predict(const fmm_machine *machine, int64_t particles, const fmm_counts *counts, const fmm_cell_counts *cells, int depth,
-                        const int *order);
+                        const int *order, uint64_t *waves);
 
 /* A run on an adaptive tree; order: [depth + 1].  gradient: that of the machine's costs. */
 fmm_seconds fmm_predict_adaptive(const fmm_machine *machine, int64_t particles, int gradient, const fmm_operations *operations,
-                                 const int *order);
+                                 const int *order, uint64_t *waves);
 
 #endif

@@ -35,6 +35,7 @@ typedef struct bench {
     places *places;    /* [TARGETS] */
     double *coarser;   /* local expansions of leaves of the list X, of the highest order */
     double *multipole; /* of a cell of the list W, without low degrees */
+    double *families;  /* [FMM_AROUND] plane waves of those around a cell's family; NULL: there are none */
 } bench;
 
 /* The far cells of some targets, by direction. */
@@ -66,6 +67,38 @@ static void translate(const survey *s, bench *b, int targets, int order, double 
             count += ahead[count] || behind[count];
         }
         if (count) fmm_m2l(s->operators, order, (const int[3]){d % 7 - 3, d / 7 % 7 - 3, d / 49 - 3}, count, ahead, behind, to, b->work);
+    }
+}
+
+/* Plane waves of the families around a cell's own. */
+static void send_around(const survey *s, bench *b, int level, int axis, const double *around[FMM_AROUND])
+{
+    const fmm_level *above = &s->tree->level[level - 1];
+    for (int n = 0; n < FMM_NEIGHBOURS; n++) {
+        const int32_t near = b->walk.near[level - 1][n];
+        const double *child[8];
+        around[n] = NULL;
+        if (n == FMM_SELF || near < 0 || !above->octants[near]) continue;
+        for (int o = 0; o < 8; o++)
+            child[o] =
+                above->octants[near] >> o & 1 ? s->expanded->multipole[level] + fmm_child(above, near, o) * s->expanded->stride : NULL;
+        double *family = b->families + (size_t)n * fmm_waves_size(s->options->waves);
+        fmm_waves_send(s->options->waves, axis, child, family, b->work);
+        around[n] = family;
+    }
+}
+
+/* The local expansion of a cell by plane waves, held with the highest order. */
+static void translate_by_waves(const survey *s, bench *b, const fmm_draw *cell, double *local)
+{
+    double *child[8] = {NULL};
+    child[fmm_octant(&s->tree->level[cell->level], cell->number)] = local;
+    memset(local, 0, 2 * (size_t)fmm_harmonics(s->expanded->order) * sizeof *local);
+    fmm_walk_to(&b->walk, cell->level, cell->number);
+    for (int axis = 0; axis < FMM_AXES; axis++) {
+        const double *around[FMM_AROUND];
+        send_around(s, b, cell->level, axis, around);
+        fmm_waves_receive(s->options->waves, axis, around, child, b->work);
     }
 }
 
@@ -169,7 +202,10 @@ static double product(const survey *s, const fmm_draw *cell, const double *local
 static void set_lacking(const survey *s, bench *b, const fmm_draw *cells, int targets, int order, double *lacking, double *energy)
 {
     const int size = 2 * fmm_harmonics(s->expanded->order);
-    translate(s, b, targets, order, lacking);
+    if (s->options->waves)
+        for (int t = 0; t < targets; t++) translate_by_waves(s, b, &cells[t], lacking + t * size);
+    else
+        translate(s, b, targets, order, lacking);
     for (int t = 0; t < targets; t++) {
         double *one = lacking + t * size;
         for (int k = 0; k < size; k++) one[k] = b->local[t * size + k] - one[k];
@@ -244,33 +280,39 @@ static void bench_destroy(yoke_context *context, bench *b)
     yoke_release(context, b->places);
     yoke_release(context, b->coarser);
     yoke_release(context, b->multipole);
+    yoke_release(context, b->families);
 }
 
 static yoke_status bench_create(const survey *s, bench *b)
 {
     yoke_context *context = s->tree->context;
-    int64_t size = 2 * fmm_harmonics(s->expanded->order);
+    int64_t size = 2 * fmm_harmonics(s->expanded->order), work = (int64_t)fmm_translation_work(s->operators);
+    const fmm_waves *waves = s->options->waves;
+    if (waves && (int64_t)fmm_waves_work(waves) > work) work = (int64_t)fmm_waves_work(waves);
     fmm_walk_start(&b->walk, s->tree);
     yoke_status status = fmm_far_list_create(context, 1, &b->list);
     if (!status) status = yoke_allocate(context, FMM_DIRECTIONS, sizeof *b->source, &b->source);
     if (!status) status = yoke_allocate(context, 2 * TARGETS * size, sizeof *b->local, &b->local);
-    if (!status) status = yoke_allocate(context, (int64_t)fmm_translation_work(s->operators), sizeof *b->work, &b->work);
+    if (!status) status = yoke_allocate(context, work, sizeof *b->work, &b->work);
     if (!status) status = yoke_allocate(context, TARGETS, sizeof *b->places, &b->places);
     if (!status) status = yoke_allocate(context, TARGETS * size, sizeof *b->coarser, &b->coarser);
     if (!status) status = yoke_allocate(context, size, sizeof *b->multipole, &b->multipole);
+    if (!status && waves)
+        status = yoke_allocate_untouched(context, FMM_AROUND * (int64_t)fmm_waves_size(waves), sizeof *b->families, &b->families);
     return status;
 }
 
 static yoke_status survey_all(const survey *s)
 {
     const int threads = omp_get_max_threads(), draws = s->options->draws;
+    const int together = s->options->waves ? 1 : TARGETS; /* waves share nothing between cells, and take longer */
     bench *benches = NULL;
     yoke_status status = yoke_allocate(s->tree->context, threads, sizeof *benches, &benches);
     for (int t = 0; t < threads && !status; t++) status = bench_create(s, &benches[t]);
     if (!status) {
 #pragma omp parallel for schedule(dynamic)
-        for (int first = 0; first < draws; first += TARGETS)
-            survey_targets(s, &benches[omp_get_thread_num()], first, first + TARGETS < draws ? first + TARGETS : draws);
+        for (int first = 0; first < draws; first += together)
+            survey_targets(s, &benches[omp_get_thread_num()], first, first + together < draws ? first + together : draws);
     }
     for (int t = 0; t < threads && benches; t++) bench_destroy(s->tree->context, &benches[t]);
     yoke_release(s->tree->context, benches);

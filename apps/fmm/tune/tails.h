@@ -7,6 +7,7 @@
 #ifndef FMM_TUNE_TAILS_H
 #define FMM_TUNE_TAILS_H
 
+#include "expansion/waves.h"
 #include "tune/draw.h"
 
 enum {
@@ -36,6 +37,7 @@ typedef struct fmm_survey_options {
     const bool *complete; /* by level */
     int reference, orders;
     const int *order;
+    const fmm_waves *waves; /* NULL, or tables of the only order: what M2L by them lacks, against rotations of the reference */
 } fmm_survey_options;
 yoke_status fmm_tails_measure(const fmm_expanded *expanded, const fmm_survey_options *options, fmm_tail *tail);
 

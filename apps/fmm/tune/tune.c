@@ -19,6 +19,7 @@ struct fmm_tuner {
     int measured_now;
     double machine_s; /* 0 after it was told */
     int64_t learned;  /* runs */
+    int finer;        /* of waves */
 };
 
 static yoke_status open_run(const fmm_tuner *t, yoke_objective objective, yoke_run **run)
@@ -240,6 +241,7 @@ static yoke_status choose(fmm_tuner *t, int order, fmm_choice *choice)
     choice->first = fixed ? t->options->depth : 0;
     choice->last = fixed ? t->options->depth : fmm_deep_enough(t->particles->count);
     yoke_status status = get_machine(t);
+    t->machine.finer = t->finer;
     if (!status) status = analyse(t, choice->last);
     if (status) return status;
     const int deepest = t->analysis->deepest;
@@ -300,6 +302,8 @@ yoke_status fmm_tuner_create(yoke_context *context, const fmm_tune_options *opti
         *tuner = t;
     return status;
 }
+
+void fmm_tuner_set_waves(fmm_tuner *t, int finer) { t->finer = finer; }
 
 int fmm_tuner_measured(const fmm_tuner *t) { return t->measured_now; }
 

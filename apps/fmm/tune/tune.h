@@ -54,6 +54,8 @@ yoke_status fmm_tuner_create(yoke_context *context, const fmm_tune_options *opti
 int fmm_tuner_measured(const fmm_tuner *tuner);
 /* Those that trees are chosen for from now on; borrowed until others are set, or NULL. */
 void fmm_tuner_set_particles(fmm_tuner *tuner, const fmm_particles *particles);
+/* Plane waves are of the set whose number is so much above the order from now on; below 0: predictions are without waves. */
+void fmm_tuner_set_waves(fmm_tuner *tuner, int finer);
 /* NULL allowed. */
 void fmm_tuner_destroy(fmm_tuner *tuner);
 

@@ -41,7 +41,7 @@ typedef struct fmm_translation {
  * M2L by plane waves (expansion/waves.h).  Ring k has angles[k] waves around the axis, of half of which, for charges are real, each has a number: those of its
  * quarters from first[k] on.  Tables of its modes m are by parity: even, odd.
  */
-enum { FMM_MAX_WAVE_ORDER = 24, FMM_MAX_RINGS = 24, FMM_MAX_ANGLES_OF_RING = 128 };
+enum { FMM_MAX_WAVE_ORDER = 32, FMM_MAX_RINGS = 24, FMM_MAX_ANGLES_OF_RING = 128 };
 
 typedef struct fmm_wave_tables {
     int order, rings, waves, padded, most_modes; /* padded: waves, to a multiple of 8 */
