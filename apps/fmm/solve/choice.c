@@ -45,8 +45,8 @@ static yoke_status take_given(fmm_solver *s)
     return YOKE_OK;
 }
 
-/* Plane waves are predicted only where their error will be measured; first of this set above the order. */
-enum { USUAL_FINER = 1, NO_WAVES = -1 };
+/* Plane waves are predicted only where their error will be measured; first those of the set of the order. */
+enum { USUAL_FINER = 0, NO_WAVES = -1 };
 
 /* What is above the order of the chosen set. */
 static int finer_of(const fmm_accuracy *a) { return a->set ? a->set - a->order : NO_WAVES; }
