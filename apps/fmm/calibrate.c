@@ -31,6 +31,8 @@ static const app_column columns[] = {
     {"M2P+P2L ns", "of a particle and a cell, with forces"},
     {"leaf ns", "P2M and L2P of a leaf, with forces"},
     {"particle ns", "and of each of its particles"},
+    {"waves us", "of tables of plane waves for M2L, once (-: orders without)"},
+    {"family us", "M2L of all children of a cell by plane waves"},
     {"particles", "of a leaf"},
     {"near ns", "near field of a pair of particles, with forces"},
     {"potential ns", "the same without forces"},
@@ -105,11 +107,15 @@ static void print_orders(app_terminal *terminal, const fmm_machine *m)
 {
     const int *orders;
     const int count = fmm_measured_sizes(FMM_PAIR, &orders);
-    app_print(terminal, "order  tables us     M2L ns   batch ns  M2M+L2L ns  M2P+P2L ns    leaf ns  particle ns\n");
+    app_print(terminal, "order  tables us     M2L ns   batch ns  M2M+L2L ns  M2P+P2L ns    leaf ns  particle ns  waves us  family us\n");
     for (int k = 0; k < count; k++) {
         const int p = orders[k];
-        app_print(terminal, "%5d %10.4g %10.4g %10.4g %11.4g %11.4g %10.4g %12.4g\n", p, 1e6 * m->tables[p], 1e9 * m->pair[p],
+        app_print(terminal, "%5d %10.4g %10.4g %10.4g %11.4g %11.4g %10.4g %12.4g", p, 1e6 * m->tables[p], 1e9 * m->pair[p],
                   1e9 * m->batch[p], 1e9 * m->cell[p], 1e9 * m->visit[p], 1e9 * m->leaf[p], 1e9 * m->particle[p]);
+        if (m->family[p] > 0)
+            app_print(terminal, " %9.4g %10.4g\n", 1e6 * m->waves[p], 1e6 * m->family[p]);
+        else
+            app_print(terminal, " %9s %10s\n", "-", "-");
     }
 }
 

@@ -396,8 +396,9 @@ def test_the_tree_is_chosen_by_costs_that_are_measured_once():
     assert near[0] == 20000 * 19999 and near == sorted(near, reverse=True)
     near = [cost["near_pairs"] for cost in adaptive]
     assert near == sorted(near)
+    assert got["plane_waves"] is None and not any(cost["plane_waves"] for cost in costs)  # of an order that is given
     second = run(*words, "--explain")
-    assert "measuring" not in second.stdout
+    assert "measuring" not in second.stdout and "far pairs of cells: rotations" in second.stdout
     again = json.loads(pathlib.Path("run.json").read_text(encoding="utf-8"))
     assert not again["model"]["costs_measured"]
     for one, other in zip(plain_seconds(again["model"]), plain_seconds(got["model"]), strict=True):
@@ -406,6 +407,9 @@ def test_the_tree_is_chosen_by_costs_that_are_measured_once():
     assert re.search(rf"^{tree}\* +4 ", second.stdout, re.MULTILINE)
     twice = record("--generate", "grid", "--particles", 20000, "--error", "1e-3", "--store", "store.json", method=())  # for a usual order, then for its own
     assert twice["seconds"]["tune"] > twice["model"]["costs_s"] > 0, twice["model"]
+    chosen = next(cost for cost in twice["model"]["costs"] if all(cost[key] == twice[key] for key in ("depth", "cells", "leaf_capacity")))
+    assert chosen["plane_waves"] == twice["plane_waves"]  # faster on this machine or not
+    assert not twice["plane_waves"] or set(twice["plane_waves"]["levels"]) <= set(range(2, twice["depth"] + 1))
     given = run(*words, "--depth", 1, "--explain", "--plot", "depths.svg")
     assert re.search(r"^depth +1\* +4 ", given.stdout, re.MULTILINE)
     assert pathlib.Path("depths.dat").exists() and pathlib.Path("depths.gp").exists()
