@@ -40,10 +40,35 @@ static void levels_have_waves_where_families_take_less_than_pairs(void **state)
     fmm_depth_predict(&machine, analysis, DEPTH, ORDER, 1, &of);
     assert_int_equal(of.set, ORDER + FINER);
     assert_int_equal(of.waves, 1 << 3 | 1 << 4);
-    double saved = -2 * unit_of(&usual, FMM_WAVES, ORDER + FINER);
+    double saved = -unit_of(&usual, FMM_WAVES, ORDER + FINER);
     for (int l = 3; l <= DEPTH; l++)
         saved += (double)analysis->cells[l - 1].leaves * (list_s - 1.5 * of_level_2) + pairs_of(analysis, l) * pair_s;
     assert_near(by_rotations.predicted.far - of.predicted.far, saved, 1e-6);
+    yoke_run_destroy(run);
+    fmm_analysis_destroy(analysis);
+    fmm_particles_destroy(p);
+}
+
+/* Waves of 64 families that take half as long save less than choosing their set takes, which is about a hundred families; those of 512 save more. */
+static void waves_save_more_than_the_choice_of_their_set_takes(void **state)
+{
+    enum { ORDER = 8 };
+    (void)state;
+    known costs = usual;
+    fmm_machine machine;
+    fmm_analysis *analysis = NULL;
+    fmm_particles *p = cloud_create(context, UNIFORM, 20000);
+    fmm_depth of;
+    assert_int_equal(fmm_analysis_create(p, 4, &analysis), YOKE_OK);
+    const double set = ORDER + 1, half = 0.5 * (list_s + unit_of(&usual, FMM_PAIR, ORDER) * pairs_of(analysis, 3) / 64);
+    costs.family = half / (set * set);
+    yoke_run *run = open_run(NULL);
+    measure(run, &costs, &machine);
+    machine.finer = 0;
+    fmm_depth_predict(&machine, analysis, 3, ORDER, 1, &of);
+    assert_int_equal(of.waves, 0);
+    fmm_depth_predict(&machine, analysis, 4, ORDER, 1, &of);
+    assert_true(of.waves >> 4 & 1);
     yoke_run_destroy(run);
     fmm_analysis_destroy(analysis);
     fmm_particles_destroy(p);
@@ -113,11 +138,11 @@ static fmm_reference *sums_of(const fmm_particles *p)
 /* Where rotations of the order miss the request, because no draw is where most of the error is, waves shall not make it worse. */
 static void check_requests(const fmm_particles *p, const fmm_method_options *tree, const char *what)
 {
-    static const double requests[] = {1e-3, 1e-5, 1e-8};
+    static const double requests[] = {1e-3, 1e-6};
     fmm_method *method = NULL;
     fmm_reference *sums = sums_of(p);
     assert_int_equal(fmm_method_create(p, tree, &method), YOKE_OK);
-    for (int k = 0; k < 3; k++) {
+    for (int k = 0; k < 2; k++) {
         fmm_accuracy a;
         const fmm_request request = {.error = requests[k], .sums = sums, .waves = ALL_LEVELS};
         assert_int_equal(fmm_choose_order(method, p->charge, &request, &a), YOKE_OK);
@@ -139,12 +164,12 @@ static void sets_keep_requests_on_all_clouds(void **state)
     const fmm_method_options trees[] = {{.depth = 3, .gradient = 1}, {.depth = FMM_MAX_DEPTH, .capacity = 20, .gradient = 1}};
     for (int cloud = 0; cloud < CLOUDS; cloud++) {
         if (cloud == ONE_PLACE || cloud == TINY_EXTENT) continue; /* their potentials are 0, or larger than the largest double */
-        fmm_particles *p = cloud_create(context, cloud, 1500);
+        fmm_particles *p = cloud_create(context, cloud, 1000);
         for (int signs = 0; signs < SIGNS; signs++) {
             char what[64];
             (void)snprintf(what, sizeof what, "cloud %d, signs %d", cloud, signs);
             charge(p, signs);
-            for (int t = 0; t < 2; t++) check_requests(p, &trees[t], what);
+            check_requests(p, &trees[(cloud + signs) & 1], what);
         }
         fmm_particles_destroy(p);
     }
@@ -252,6 +277,7 @@ static void a_solver_takes_waves_that_cost_less(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(levels_have_waves_where_families_take_less_than_pairs),
+    cmocka_unit_test(waves_save_more_than_the_choice_of_their_set_takes),
     cmocka_unit_test(waves_that_were_never_measured_or_do_not_exist_are_not_predicted),
     cmocka_unit_test(sets_keep_requests_on_all_clouds),
     cmocka_unit_test(sets_are_finer_where_charges_are_in_the_middle_of_cells),

@@ -17,7 +17,6 @@ enum {
     MOST_TIMES = 6,
     DRAWS = 40,      /* cells of all levels; */
     DRAWS_HIGH = 96, /* from FMM_HIGH_ORDER on */
-    WAVE_DRAWS = 4,  /* of them on each level, at which errors of plane waves are measured */
     WAVE_TRIES = 3,
     ALIKE = 3 /* draws for an order serve orders that are no further from it */
 };
@@ -255,13 +254,14 @@ static yoke_status find_order(search *s, int *found)
 /* Some of the draws of the levels that are to have waves. */
 static int draw_some(const search *s, fmm_draw *some)
 {
-    int count = 0;
+    int count = 0, levels = 0;
+    for (int l = 2; l <= s->depth; l++) levels += s->request->waves >> l & 1;
     for (int first = 0, last; first < s->draws; first = last) {
         const int level = s->draw[first].level, begin = count;
         double all = 0, taken = 0;
         for (last = first; last < s->draws && s->draw[last].level == level; last++) all += s->draw[last].times;
         if (!(s->request->waves >> level & 1)) continue;
-        const int most = last - first < WAVE_DRAWS ? last - first : WAVE_DRAWS;
+        const int most = last - first < fmm_wave_draws(levels) ? last - first : fmm_wave_draws(levels);
         for (int k = 0; k < most; k++, count++) {
             some[count] = s->draw[first + (2 * k + 1) * (last - first) / (2 * most)];
             taken += some[count].times;
@@ -272,23 +272,24 @@ static int draw_some(const search *s, fmm_draw *some)
 }
 
 /*
- * What waves of a set lack on these levels, of all degrees that expansions have: their quadrature, and truncation with a higher order than is run, which is
- * little beside that of the order.
+ * What waves of a set lack on these levels beside what the order does: their quadrature, and truncation with a higher order than is run, which is little beside
+ * that of the order.
  */
-static yoke_status measure_waves(const search *s, int set, fmm_tail *tail)
+static yoke_status measure_waves(const search *s, int order, int set, fmm_tail *tail)
 {
     static const bool never[FMM_MAX_DEPTH + 1] = {false};
-    const int order = s->expanded.order < FMM_LAST_WAVE_ORDER ? s->expanded.order : FMM_LAST_WAVE_ORDER;
-    fmm_draw some[WAVE_DRAWS * (FMM_MAX_DEPTH + 1)];
+    const int highest = s->expanded.order < FMM_LAST_WAVE_ORDER ? s->expanded.order : FMM_LAST_WAVE_ORDER;
+    const int higher = order + ABOVE < highest ? order + ABOVE : highest;
+    fmm_draw some[FMM_WAVE_DRAWS + FMM_MAX_DEPTH + 1];
     fmm_tail tails[FMM_MAX_DEPTH + 1];
     fmm_waves *waves = NULL;
-    yoke_status status = fmm_waves_create(s->context, order, set, s->expanded.order, &waves);
+    yoke_status status = fmm_waves_create(s->context, higher, set, s->expanded.order, &waves);
     const fmm_survey_options options = {.draws = draw_some(s, some),
                                         .draw = some,
                                         .complete = never,
                                         .reference = s->expanded.order,
                                         .orders = 1,
-                                        .order = &order,
+                                        .order = &higher,
                                         .waves = waves};
     if (!status) status = fmm_tails_measure(&s->expanded, &options, tails);
     if (!status) *tail = sum_levels(s->depth - 1, 1, tails, 0);
@@ -326,7 +327,7 @@ static yoke_status find_set(const search *s, int order, fmm_accuracy *accuracy)
     int set = order + s->request->finer < FMM_LAST_WAVE_SET ? order + s->request->finer : FMM_LAST_WAVE_SET;
     for (int times = 0; times < WAVE_TRIES && set <= FMM_LAST_WAVE_SET; times++) {
         fmm_tail tail;
-        yoke_status status = measure_waves(s, set, &tail);
+        yoke_status status = measure_waves(s, order, set, &tail);
         if (status) return status;
         const fmm_tail sum = sum_tails(&s->tail[order], &tail);
         fmm_accuracy both = accuracy_of(s, order, &sum, s->left[order]);

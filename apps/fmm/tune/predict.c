@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "expansion/waves.h"
+#include "tune/tails.h"
 
 static double near_of(const fmm_machine *machine, const fmm_cell_counts *cells)
 {
@@ -35,15 +36,21 @@ int fmm_set_of(const fmm_machine *machine, int order)
     return machine->family[set] > 0 ? set : 0;
 }
 
+/* What the choice of the set takes: tables, and at each draw the waves of the families around it, turned to three axes. */
+static double wave_choice_of(const fmm_machine *machine, int set, int levels)
+{
+    enum { FAMILIES = 12 }; /* whose waves take as long, sums over all directions included */
+    return machine->waves[set] + (double)levels * fmm_wave_draws(levels) * FAMILIES * machine->family[set];
+}
+
 /*
  * Lists and M2L of the levels from 2 on, each by rotations or by plane waves, which have no lists.  A family takes as long with a few children and neighbours as
- * with all, nearly.  The tables of waves are made once more to choose the set.
+ * with all, nearly.  Waves have to save more than their tables and the choice of their set take.
  */
 static double between_of(const fmm_machine *machine, int depth, const far_level *level, const int *order, uint64_t *waves)
 {
-    enum { TIMES = 2 };
     double rotations_s = 0, saved_s = 0;
-    int highest = 0;
+    int highest = 0, levels = 0;
     *waves = 0;
     for (int l = 2; l <= depth; l++) {
         const int set = fmm_set_of(machine, order[l]);
@@ -53,10 +60,11 @@ static double between_of(const fmm_machine *machine, int depth, const far_level 
         if (!set || by_waves >= by_rotations) continue;
         saved_s += by_rotations - by_waves;
         *waves |= (uint64_t)1 << l;
+        levels++;
         if (set > highest) highest = set;
     }
-    saved_s -= TIMES * machine->waves[highest];
-    if (saved_s > 0) return rotations_s - saved_s;
+    saved_s -= machine->waves[highest];
+    if (levels && saved_s > wave_choice_of(machine, highest, levels)) return rotations_s - saved_s;
     *waves = 0;
     return rotations_s;
 }

@@ -243,6 +243,8 @@ static void survey_targets(const survey *s, bench *b, int first, int last)
     }
 }
 
+int fmm_wave_draws(int levels) { return levels < FMM_WAVE_DRAWS ? FMM_WAVE_DRAWS / levels : 1; }
+
 /* Means over the draws of a level, tail [draws][orders] with weights, and their standard errors. */
 static fmm_tail collect(const fmm_survey_options *o, const fmm_tail *of, int order, int first, int last, bool complete)
 {
@@ -268,6 +270,8 @@ static fmm_tail collect(const fmm_survey_options *o, const fmm_tail *of, int ord
     sum.square_error = sqrt(sum.square_error);
     sum.force_square_error = sqrt(sum.force_square_error);
     sum.energy_error = sqrt(sum.energy_error);
+    if (draws == 1 && !complete) /* which tells nothing of how different others are */
+        sum.square_error = sum.square, sum.force_square_error = sum.force_square, sum.energy_error = fabs(sum.energy);
     return sum;
 }
 

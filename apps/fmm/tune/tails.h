@@ -11,9 +11,13 @@
 #include "tune/draw.h"
 
 enum {
-    FMM_MAX_TAILS = 16, /* orders at once */
-    FMM_HIGH_ORDER = 10 /* from which on charges in the corners of cells have most of the error */
+    FMM_MAX_TAILS = 16,  /* orders at once */
+    FMM_HIGH_ORDER = 10, /* from which on charges in the corners of cells have most of the error */
+    FMM_WAVE_DRAWS = 8   /* cells at which errors of plane waves are measured, or one on each of more levels */
 };
+
+/* Those of each of so many levels, at least 1. */
+int fmm_wave_draws(int levels);
 
 /*
  * Over all particles of a tree, estimated: of the error of the potential its mean and the mean of its square, of that of the force (charge times
