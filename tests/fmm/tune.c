@@ -343,6 +343,48 @@ static void cells_between_two_depths_are_taken_where_they_are_faster(void **stat
     fmm_particles_destroy(p);
 }
 
+/* Depths 3 to 5, leaves of 64 and 96, and 12 cells along each side: of least time is the adaptive tree of 96. */
+static fmm_choice known_choice(void)
+{
+    fmm_choice choice = {
+        .first = 3, .last = 5, .adaptive = 1, .num_capacities = 2, .capacity = {64, 96}, .depth_at = {6, 5}, .cells = 12, .depth = 5};
+    const double seconds[] = {1.5, 1.25, 1.75, 1.0625, 1, 1.125};
+    for (int k = 0; k < fmm_choice_count(&choice); k++) fmm_choice_tree(&choice, k)->predicted.total = seconds[k];
+    return choice;
+}
+
+static void a_tree_that_was_chosen_before_is_kept_if_it_is_hardly_slower(void **state)
+{
+    (void)state;
+    static const struct {
+        int depth;
+        int64_t capacity, cells;
+        double seconds;
+    } before[] = {{4, 0, 0, 1.25}, {6, 64, 0, 1.0625}, {4, 0, 12, 1.125}};
+    for (int k = 0; k < 3; k++) {
+        fmm_choice choice = known_choice();
+        const double slower_s = before[k].seconds - 1;
+        assert_int_equal(fmm_choice_keep(&choice, before[k].depth, before[k].capacity, before[k].cells, 0.9 * slower_s), 0);
+        assert_true(choice.adaptive == 1 && choice.depth == 5 && !choice.takes_cells);
+        assert_int_equal(fmm_choice_keep(&choice, before[k].depth, before[k].capacity, before[k].cells, 1.1 * slower_s), 1);
+        assert_int_equal(choice.depth, before[k].depth);
+        assert_int_equal(choice.adaptive, before[k].capacity ? 0 : -1);
+        assert_int_equal(choice.takes_cells, before[k].cells > 0);
+        assert_true(choice.predicted.time_s == before[k].seconds && fmm_chosen(&choice)->predicted.total == before[k].seconds);
+    }
+}
+
+static void a_tree_that_was_not_compared_again_is_not_kept(void **state)
+{
+    (void)state;
+    fmm_choice choice = known_choice();
+    assert_int_equal(fmm_choice_keep(&choice, 2, 0, 0, 100), 0);
+    assert_int_equal(fmm_choice_keep(&choice, 6, 0, 0, 100), 0);
+    assert_int_equal(fmm_choice_keep(&choice, 5, 128, 0, 100), 0);
+    assert_int_equal(fmm_choice_keep(&choice, 4, 0, 14, 100), 0);
+    assert_true(choice.adaptive == 1 && choice.depth == 5 && !choice.takes_cells);
+}
+
 static void run_method(const fmm_particles *p, int64_t capacity, fmm_tree *tree, fmm_field *field)
 {
     int order[FMM_MAX_DEPTH + 1];
@@ -388,6 +430,8 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(what_is_measured_at_rest_is_no_part_of_the_choice),
     cmocka_unit_test(adaptive_trees_are_taken_where_they_are_faster),
     cmocka_unit_test(cells_between_two_depths_are_taken_where_they_are_faster),
+    cmocka_unit_test(a_tree_that_was_chosen_before_is_kept_if_it_is_hardly_slower),
+    cmocka_unit_test(a_tree_that_was_not_compared_again_is_not_kept),
     cmocka_unit_test(the_tree_of_an_analysis_serves_a_run),
 };
 

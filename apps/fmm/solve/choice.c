@@ -51,10 +51,19 @@ enum { USUAL_FINER = 0, NO_WAVES = -1 };
 /* What is above the order of the chosen set. */
 static int finer_of(const fmm_accuracy *a) { return a->set ? a->set - a->order : NO_WAVES; }
 
+/* Takes over which tree was chosen. */
+static void take_chosen(fmm_solver *s)
+{
+    const fmm_choice *choice = &s->tuned.choice;
+    s->depth = choice->depth;
+    s->waves = fmm_chosen(choice)->waves;
+    s->capacity = choice->adaptive < 0 ? 0 : choice->capacity[choice->adaptive];
+    s->cells = choice->takes_cells ? choice->cells : 0;
+}
+
 /* The tree that is given, or the best for an order. */
 static yoke_status find_tree(fmm_solver *s, bool compare, int order, int finer)
 {
-    const fmm_choice *choice = &s->tuned.choice;
     fmm_solution *found = &s->solution;
     s->cells = s->options.cells;
     s->capacity = s->options.leaf;
@@ -71,10 +80,7 @@ static yoke_status find_tree(fmm_solver *s, bool compare, int order, int finer)
     s->tuned.analysis_s += before_s;
     s->tuned.machine_s += machine_before_s;
     s->chosen = found->chose = true;
-    s->depth = choice->depth;
-    s->waves = fmm_chosen(choice)->waves;
-    s->capacity = choice->adaptive < 0 ? 0 : choice->capacity[choice->adaptive];
-    s->cells = choice->takes_cells ? choice->cells : 0;
+    take_chosen(s);
     return YOKE_OK;
 }
 
@@ -144,13 +150,28 @@ yoke_status fmm_solver_find_order(fmm_solver *s, const fmm_particles *particles)
 
 /* --------------------------------------------------------------------------------------------------- both */
 
+/*
+ * The tree that was chosen for another order, if the one that is chosen now is not faster by more than the choice of its order took, or by a small part.
+ * Devices choose by more than these predictions.
+ */
+static void keep_tree(fmm_solver *s, int depth, int64_t capacity, int64_t cells, double order_s)
+{
+    static const double small = 0.03;
+    fmm_choice *choice = &s->tuned.choice;
+    const double least_s = fmin(order_s, small * fmm_chosen(choice)->predicted.total);
+    if (s->options.devices || s->tune.by_operations) return;
+    if (fmm_choice_keep(choice, depth, capacity, cells, least_s)) take_chosen(s);
+}
+
 /* The best tree depends on the order, and that a little on the tree: first with a usual order, then with the one that this tree needs. */
 static yoke_status find_both(fmm_solver *s, const fmm_particles *particles)
 {
     const int usual = fmm_order_guess(s->options.request.error);
     yoke_status status = find_tree(s, true, usual, USUAL_FINER);
     if (!status) status = build(s, particles, usual, fmm_tuner_take_tree(s->tuner));
+    const double before_s = s->solution.tune_s;
     if (!status) status = choose_order(s, particles, 0);
+    const double order_s = s->solution.tune_s - before_s;
     const uint64_t waves = s->waves;
     const int finer = waves ? finer_of(&s->accuracy) : USUAL_FINER;
     if (status || s->depth < 2 || (s->accuracy.order == usual && finer == USUAL_FINER)) return status;
@@ -158,6 +179,7 @@ static yoke_status find_both(fmm_solver *s, const fmm_particles *particles)
     const int64_t capacity = s->capacity, cells = s->cells;
     status = find_tree(s, true, s->accuracy.order, finer);
     if (status) return status;
+    keep_tree(s, depth, capacity, cells, order_s);
     if (depth == s->depth && capacity == s->capacity && cells == s->cells) {
         s->waves &= waves; /* errors of others were not measured */
         return YOKE_OK;

@@ -11,7 +11,9 @@
 enum {
     ABOVE = 2,      /* how far the order that others are compared with is above them, at least, */
     ABOVE_PART = 8, /* and this part of them: the higher, the more slowly errors between corners fall, and the less evenly */
-    SPAN = 2,       /* orders at once */
+    HIGHER_PART =
+        6, /* of a usual order: expansions serve orders so much higher too, since making them again takes much longer than some degrees more */
+    SPAN = 2,  /* orders at once */
     KNOWN = 2, /* how far the orders of which the model knows the error are below its highest degree; expansions have twice that at least */
     LARGEST = FMM_MAX_ORDER - 2,
     MOST_TIMES = 6,
@@ -224,7 +226,8 @@ static int modelled(const search *s)
 /* The orders about that of the model. */
 static yoke_status measure_first(search *s)
 {
-    int guess = s->request->guess > 0 ? s->request->guess : fmm_order_guess(s->request->error);
+    const int usual = fmm_order_guess(s->request->error);
+    int guess = s->request->guess > 0 ? s->request->guess : usual + usual / HIGHER_PART;
     guess = guess < KNOWN ? KNOWN : guess > LARGEST - 1 ? LARGEST - 1 : guess;
     yoke_status status = expand(s, reference_of(guess));
     if (status) return status;

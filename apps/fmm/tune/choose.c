@@ -133,17 +133,36 @@ int fmm_depth_by_operations(const fmm_choice *choice)
     return best;
 }
 
+/* What is predicted of the chosen tree alone. */
+static void set_predicted(fmm_choice *choice)
+{
+    const fmm_depth *of = fmm_chosen(choice);
+    choice->predicted = (yoke_cost){.time_s = of->predicted.total,
+                                    .energy_j = of->predicted_j,
+                                    .peak_power_w = NAN,
+                                    .time_uncertainty_s = NAN,
+                                    .energy_uncertainty_j = NAN};
+}
+
 void fmm_choice_take_depth(fmm_choice *choice, int depth)
 {
     if (choice->adaptive < 0 && !choice->takes_cells && depth == choice->depth) return;
     choice->adaptive = -1;
     choice->takes_cells = 0;
     choice->depth = depth;
-    choice->predicted = (yoke_cost){.time_s = choice->of[depth].predicted.total,
-                                    .energy_j = choice->of[depth].predicted_j,
-                                    .peak_power_w = NAN,
-                                    .time_uncertainty_s = NAN,
-                                    .energy_uncertainty_j = NAN};
+    set_predicted(choice);
+}
+
+int fmm_choice_keep(fmm_choice *choice, int depth, int64_t capacity, int64_t cells, double least_s)
+{
+    int number = capacity > 0 || cells > 0 || depth < choice->first || depth > choice->last ? -1 : depth - choice->first;
+    for (int k = 0; k < choice->num_capacities; k++)
+        if (capacity > 0 && choice->capacity[k] == capacity) number = choice->last - choice->first + 1 + k;
+    if (cells > 0 && choice->cells == cells) number = fmm_choice_count(choice) - 1;
+    if (number < 0 || fmm_choice_tree(choice, number)->predicted.total - fmm_chosen(choice)->predicted.total > least_s) return 0;
+    fmm_choice_take(choice, number);
+    set_predicted(choice);
+    return 1;
 }
 
 void fmm_choice_take_waves(fmm_choice *choice, uint64_t levels, int set)

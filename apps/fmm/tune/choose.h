@@ -55,6 +55,11 @@ static inline const fmm_depth *fmm_chosen(const fmm_choice *choice)
 int fmm_depth_by_operations(const fmm_choice *choice);
 /* Takes a depth of first ... last. */
 void fmm_choice_take_depth(fmm_choice *choice, int depth);
+/*
+ * Takes a tree that was chosen before, by its leaves' capacity, or else cells along each side, or else depth, if the chosen one is not faster by more than least_s.
+ * Returns whether it is the chosen one now; not where it was not compared.
+ */
+int fmm_choice_keep(fmm_choice *choice, int depth, int64_t capacity, int64_t cells, double least_s);
 /* What a run of the chosen tree had of plane waves; levels 0: none. */
 void fmm_choice_take_waves(fmm_choice *choice, uint64_t levels, int set);
 
