@@ -47,9 +47,10 @@ yoke_pkg(cminpack cminpack libcminpack-dev)
 # CL/cl.h alone: the library itself is opened at run time, where there is one.
 yoke_library(opencl_headers CL/cl.h opencl-headers)
 
-option(YOKE_FEM "Build yoke-fem, which needs p4est, Gmsh, CHOLMOD, hypre, MPI and libyaml; without it only the library, the tool and their benchmarks" ON)
+option(YOKE_FEM "Build yoke-fem, which needs p4est, Gmsh, CHOLMOD, hypre, MPI, libyaml and zlib; without it only the library, the tool and their benchmarks" ON)
 if(YOKE_FEM)
     yoke_pkg(yaml yaml-0.1 libyaml-dev)
+    yoke_pkg(zlib zlib zlib1g-dev)
     yoke_library(p4est p8est.h libp4est-dev LIBRARIES p4est sc)
     yoke_library(gmsh gmshc.h libgmsh-dev LIBRARIES gmsh)
     yoke_library(cholmod cholmod.h libsuitesparse-dev LIBRARIES cholmod suitesparseconfig PATH_SUFFIXES suitesparse)

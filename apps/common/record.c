@@ -23,6 +23,17 @@ json_t *app_json_numbers(const double *numbers, int count)
     return array;
 }
 
+bool app_json_read_numbers(const json_t *array, double *numbers, int count)
+{
+    if (!json_is_array(array) || json_array_size(array) != (size_t)count) return false;
+    for (int i = 0; i < count; i++) {
+        const json_t *number = json_array_get(array, (size_t)i);
+        if (!json_is_number(number) && !json_is_null(number)) return false;
+        numbers[i] = json_is_null(number) ? (double)NAN : json_number_value(number);
+    }
+    return true;
+}
+
 json_t *app_json_text(const char *text)
 {
     json_t *string = json_string(text);
@@ -44,7 +55,7 @@ json_t *app_json_texts(const char *const *texts, int count)
     return array;
 }
 
-static json_t *date(void)
+json_t *app_json_date(void)
 {
     char text[32];
     time_t now = time(NULL);
@@ -58,7 +69,7 @@ yoke_status app_record_create(yoke_context *context, const char *program, int ar
     char *machine = NULL;
     yoke_status status = yoke_describe(context, 1, &machine);
     if (status != YOKE_OK) return status;
-    json_t *created = json_pack("{s:s, s:s, s:o, s:o, s:o}", "program", program, "version", yoke_version(), "date", date(), "command",
+    json_t *created = json_pack("{s:s, s:s, s:o, s:o, s:o}", "program", program, "version", yoke_version(), "date", app_json_date(), "command",
                                 app_json_texts((const char *const *)argv, argc), "machine", json_loads(machine, 0, NULL));
     yoke_release(context, machine);
     if (created == NULL) return yoke_fail(context, YOKE_ERROR_MEMORY, "out of memory for the run record");

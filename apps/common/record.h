@@ -7,6 +7,8 @@
 #ifndef APP_RECORD_H
 #define APP_RECORD_H
 
+#include <stdbool.h>
+
 #include <jansson.h>
 
 #include "yoke/yoke.h"
@@ -15,10 +17,15 @@
 json_t *app_json_number(double number);
 /* An array of them. */
 json_t *app_json_numbers(const double *numbers, int count);
+/* Reads them back, null as NaN.  Returns whether it is an array of so many numbers and nulls. */
+bool app_json_read_numbers(const json_t *array, double *numbers, int count);
 /* A JSON string; bytes that are not UTF-8 (file names may hold any) become "?". */
 json_t *app_json_text(const char *text);
 /* An array of them. */
 json_t *app_json_texts(const char *const *texts, int count);
+
+/* The time now as a text: UTC, ISO 8601. */
+json_t *app_json_date(void);
 
 /* Appends a value, which is given up; returns the array, or NULL where memory ended (then or before) and both are gone. */
 json_t *app_json_append(json_t *array, json_t *value);

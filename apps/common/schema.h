@@ -85,6 +85,13 @@ typedef struct app_key {
 yoke_status app_schema_read(app_yaml *yaml, const app_key *keys, void *target);
 
 /*
+ * Tells each value of a struct that was filled by the table, in the table's order: its key as in messages ("materials[0].density"), and the
+ * value as a text (a set of choices as a number).  Values that are neither written nor have a default are passed over.
+ */
+typedef void app_schema_value(const char *key, const char *value, void *user);
+void app_schema_values(const app_key *keys, const void *target, app_schema_value *tell, void *user);
+
+/*
  * The reference of all keys as Markdown tables.  The text is given back with yoke_release.
  * Errors: MEMORY.
  */

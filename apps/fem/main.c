@@ -17,6 +17,7 @@
 #include "common/options.h"
 #include "common/program.h"
 #include "common/threads.h"
+#include "restart.h"
 #include "session.h"
 
 typedef struct command_line {
@@ -24,6 +25,7 @@ typedef struct command_line {
     const char *json, *operator_name;
     const char *objective, *max_slowdown, *power_cap, *deadline, *frequencies;
     const char *devices, *machine, *use, *share, *balance, *exchange, *store, *declared, *model;
+    const char *restart; /* directory of the run to go on with; or NULL */
     int64_t threads;
     app_list overrides, operands;
 } command_line;
@@ -52,7 +54,9 @@ static const app_column columns[] = {
     {0},
 };
 
-static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc, char **argv, command_line *line, bool *answered)
+/* least, most: how many cases are named; of several, the last one counts. */
+static yoke_status parse_words(yoke_context *context, app_terminal *terminal, int least, int most, int argc, char **argv,
+                               command_line *line, bool *answered)
 {
     const app_option options[] = {
         {.name = "set",
@@ -119,6 +123,10 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
          .minimum = 1,
          .maximum = 1024},
         {.name = "explain", .help = "explain under each step how the elements are shared, and why", .flag = &line->explain},
+        {.name = "restart",
+         .value = "DIRECTORY",
+         .help = "go on with the run in this directory, with its case and options, from its last checkpoint",
+         .text = &line->restart},
         {.name = "check", .help = "check case and mesh; print sizes, masses and loads; solve and write nothing", .flag = &line->check},
         app_option_quiet(&terminal->quiet),
         {.name = NULL},
@@ -126,18 +134,68 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
     const app_usage usage = {
         .program = terminal->program,
         .operands = "CASE",
-        .operands_least = 1,
-        .operands_most = 1,
+        .operands_least = least,
+        .operands_most = most,
         .summary = "Solves a problem of 3-D elasticity or heat conduction on an adaptively refined mesh of hexahedra.",
         .options = options,
         .columns = columns,
         .details = "- in the table stands for a number that is not known.\n"
                    "CASE is a YAML file; docs/reference/case-file.md lists its keys and examples/ has cases to start from.\n"
+                   "With --restart it may be left out: docs/reference/checkpoint.md.\n"
                    "Results (VTU for ParaView, run.json, summary.txt, probes.csv) go to the case's output.directory,\n"
                    "by default out/NAME for NAME.yaml.\n"
                    "Exit codes: 0 done, 1 failed while running, 2 bad input, 3 a device is not there, 130 or 143 interrupted.",
     };
     return app_options_parse(context, &usage, argc, argv, &line->operands, answered);
+}
+
+static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc, char **argv, command_line *line, bool *answered)
+{
+    yoke_status status = parse_words(context, terminal, 0, 1, argc, argv, line, answered);
+    if (status || *answered || line->operands.count || line->restart) return status;
+    return parse_words(context, terminal, 1, 1, argc, argv, line, answered); /* says what is missing */
+}
+
+/* The words of the run before, and then those of this one. */
+static yoke_status parse_restart(yoke_context *context, app_terminal *terminal, const fem_restart_line *before, command_line *line)
+{
+    bool answered = false;
+    const bool named = line->operands.count > 0;
+    const char *directory = line->restart;
+    char **argv = NULL;
+    yoke_copy_bytes(&argv, &before->argv, sizeof argv); /* nobody changes the words */
+    *line = (command_line){0};
+    yoke_status status = parse_words(context, terminal, 1, APP_LIST_MAXIMUM, before->argc, argv, line, &answered);
+    if (!status && answered) status = yoke_fail(context, YOKE_ERROR_INPUT, "%s: has the words of no run", before->path);
+    if (status) return status;
+    if (before->elsewhere && !named)
+        return yoke_fail(
+            context, YOKE_ERROR_INPUT,
+            "--restart %s: the run was started in the directory %s, from where its case and files are found; restart it there, or "
+            "name the case here: yoke fem CASE --restart %s",
+            directory, before->before, directory);
+    line->restart = directory;
+    line->operands.text[0] = line->operands.text[line->operands.count - 1];
+    line->operands.count = 1;
+    if (line->overrides.count == APP_LIST_MAXIMUM) return yoke_fail(context, YOKE_ERROR_INPUT, "too many --set options");
+    line->overrides.text[line->overrides.count++] = before->override;
+    return YOKE_OK;
+}
+
+/* Whether nothing is left to do: *ended then, and it is said. */
+static yoke_status tell_if_ended(yoke_context *context, app_terminal *terminal, const char *directory, const fem_case *input, bool *ended)
+{
+    char path[PATH_MAX + 64], *stopped_by = NULL;
+    snprintf(path, sizeof path, "%s/%s", directory, FEM_RESULTS_RECORD);
+    yoke_status status = fem_record_ended(input, path, &stopped_by);
+    *ended = stopped_by != NULL;
+    if (*ended)
+        app_print(terminal,
+                  "the run in %s has ended (stopped by: %s), and nothing is left to do; to go on, change what ended it, as in\n"
+                  "yoke fem --restart %s --set refine.steps=%lld\n",
+                  directory, stopped_by, directory, (long long)input->keys.refine.steps.value + 1);
+    yoke_release(context, stopped_by);
+    return status;
 }
 
 static yoke_status read_distribution(yoke_context *context, const command_line *line, fem_distribution_options *options)
@@ -179,7 +237,7 @@ static yoke_status refuse_ranks(yoke_context *context, const app_ranks *ranks)
 }
 
 static yoke_status run(yoke_context *context, app_terminal *terminal, app_ranks *ranks, int argc, char **argv, const command_line *line,
-                       const fem_case *input)
+                       const fem_restart_line *before, const fem_case *input)
 {
     fem_mesh_reader *reader = NULL;
     fem_mesh *mesh = NULL;
@@ -189,6 +247,9 @@ static yoke_status run(yoke_context *context, app_terminal *terminal, app_ranks 
                         .terminal = terminal,
                         .argc = argc,
                         .argv = argv,
+                        .num_words = (before ? before->argc : argc) - 1,
+                        .words = before ? before->argv + 1 : (const char *const *)argv + 1,
+                        .restart = before ? &before->restart : NULL,
                         .json = line->json,
                         .check = line->check,
                         .explain = line->explain};
@@ -269,8 +330,11 @@ static yoke_status check_alike(yoke_context *context, app_ranks *ranks, const co
                      "this rank's command line names another case, or sets other keys of it, than that of rank 0");
 }
 
-static yoke_status read_and_run(yoke_context *context, app_terminal *terminal, app_ranks *ranks, int argc, char **argv, command_line *line)
+/* before: of the run that this one goes on with; or NULL */
+static yoke_status read_and_run(yoke_context *context, app_terminal *terminal, app_ranks *ranks, int argc, char **argv, command_line *line,
+                                const fem_restart_line *before)
 {
+    bool ended = false;
     char short_options[SHORT_OPTIONS][SHORT_BYTES];
     fem_case *input = NULL;
     yoke_status status = app_ranks_agree(ranks, add_overrides(context, line, short_options));
@@ -280,9 +344,20 @@ static yoke_status read_and_run(yoke_context *context, app_terminal *terminal, a
     if (line->threads) omp_set_num_threads((int)line->threads);
     if (app_ranks_number(ranks) == 0) status = leave_at_signals(context); /* until fem_adapt begins to compute */
     if (!status) status = fem_case_read(context, line->operands.text[0], line->overrides.text, line->overrides.count, &input);
+    if (!status && before && before->begun) status = tell_if_ended(context, terminal, line->restart, input, &ended);
     status = app_ranks_agree(ranks, status);
-    if (!status) status = run(context, terminal, ranks, argc, argv, line, input);
+    if (!status && !ended) status = run(context, terminal, ranks, argc, argv, line, before, input);
     fem_case_destroy(input);
+    return status;
+}
+
+static yoke_status restart(yoke_context *context, app_terminal *terminal, app_ranks *ranks, int argc, char **argv, command_line *line)
+{
+    fem_restart_line before = {0};
+    yoke_status status = app_ranks_agree(ranks, fem_restart_line_read(context, line->restart, argc, argv, &before));
+    if (!status) status = app_ranks_agree(ranks, parse_restart(context, terminal, &before, line));
+    if (!status) status = read_and_run(context, terminal, ranks, argc, argv, line, &before);
+    fem_restart_line_clear(context, &before);
     return status;
 }
 
@@ -298,7 +373,10 @@ static yoke_status start(yoke_context *context, app_terminal *terminal, int argc
     status = app_ranks_agree(ranks, answered ? YOKE_OK : parse(context, terminal, argc, argv, &line, &answered));
     double any = answered;
     app_ranks_max(ranks, &any, 1);
-    if (!status && !(any > 0)) status = read_and_run(context, terminal, ranks, argc, argv, &line);
+    if (!status && !(any > 0) && line.restart)
+        status = restart(context, terminal, ranks, argc, argv, &line);
+    else if (!status && !(any > 0))
+        status = read_and_run(context, terminal, ranks, argc, argv, &line, NULL);
     fem_session_end(ranks);
     return app_ranks_end(ranks, terminal, status);
 }

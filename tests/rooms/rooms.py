@@ -34,7 +34,7 @@ SUB_ROOMS = {
     "src/device": {"": set(), "openmp": {""}, "opencl": {""}, "cuda": {""}, "sim": {""}},
     "src/plan": {"": set(), "search": {""}, "round": {"", "search"}, "partition": set()},
     "src/run": {"machine": set(), "": {"machine"}, "learn": {"", "machine"}, "decide": {"", "machine"}, "calibrate": {"", "machine"}},
-    "apps/fem": chain("case", "mesh", "space", "operator", "solver", "estimate", "output", "adapt", ""),
+    "apps/fem": chain("case", "mesh", "space", "operator", "solver", "estimate", "output", "checkpoint", "adapt", ""),
     "apps/dense": {"matrix": set(), "share": set(), "gemm": {"matrix", "share"}, "ranks": {"matrix", "share", "gemm"}, "transpose": {"matrix", "share"},
                    "tsp": {"matrix", "share"}, "output": {"share"}, "": {"matrix", "share", "gemm", "ranks", "transpose", "tsp", "output"}},
     "apps/fmm": chain("particles", "tree", "expansion", "near", "method", "tune", "solve", "library", "output", ""),

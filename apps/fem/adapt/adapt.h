@@ -6,8 +6,16 @@
 
 #include "adapt/distribution.h"
 #include "case/case.h"
+#include "checkpoint/checkpoints.h"
 #include "common/terminal.h"
 #include "space/problem.h"
+
+/* A checkpoint to go on from. */
+typedef struct fem_restart {
+    fem_checkpoint *checkpoint; /* its values and indicators are taken out of it */
+    int64_t number;
+    const char *path;
+} fem_restart;
 
 typedef struct fem_run {
     yoke_context *context;
@@ -18,13 +26,17 @@ typedef struct fem_run {
     bool check;                            /* end before the first solve: nothing is written */
     bool explain;                          /* print why the elements lie as they do, under each line of the table */
     fem_distribution_options distribution; /* `work` and `rounds` are filled in from the case */
+    int num_words;                         /* for checkpoints: case and options with which the run can be started again */
+    const char *const *words;              /* [num_words] */
+    const fem_restart *restart;            /* NULL: the run begins anew */
     struct fem_field *keep;                /* NULL, or where the last step's field of a scalar problem is kept, empty before; see field.h */
 } fem_run;
 
 /*
  * Runs a case on its mesh: prints the table, writes step-NN.vtu, the series and run.json into the case's output directory, which it holds meanwhile.  MPI must be
  * initialised.  Ends when one of the case's limits is reached; where a signal ends it (YOKE_ERROR_INTERRUPTED), the last finished step's
- * results are on disk.  Errors: INPUT (nothing has been written then), NUMERIC, MEMORY, SYSTEM, INTERRUPTED.
+ * results are on disk.  A run that goes on
+ * from a checkpoint takes over the results of the steps before; nothing is touched where the checkpoint is not of this case and mesh.  Errors: INPUT (nothing has been written then), NUMERIC, MEMORY, SYSTEM, INTERRUPTED.
  */
 yoke_status fem_adapt(const fem_run *run, const fem_case *input, const fem_problem *problem);
 

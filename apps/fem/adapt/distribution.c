@@ -152,6 +152,8 @@ void fem_distribution_destroy(fem_distribution *d)
     yoke_release(d->context, d);
 }
 
+fem_forecast *fem_distribution_forecast(fem_distribution *d) { return &d->forecast; }
+
 int fem_distribution_has_gpu(const fem_distribution *d)
 {
     for (int i = 0; i < d->devices->count; i++)

@@ -58,6 +58,9 @@ yoke_status fem_distribution_plan(fem_distribution *distribution, const fem_spac
  */
 yoke_status fem_distribution_report(fem_distribution *distribution, const fem_solution *solution, fem_step_record *record);
 
+/* What solves so far tell of the next one's products: for checkpoints, which save and set it. */
+fem_forecast *fem_distribution_forecast(fem_distribution *distribution);
+
 /* Nonzero: there are meters; *why_not: why the latest solve has no energy, or "".  After a plan. */
 int fem_distribution_metered(const fem_distribution *distribution, const char **why_not);
 

@@ -71,7 +71,11 @@ void fem_heat_destroy(fem_heat *heat)
 yoke_status fem_heat_solve(fem_heat *heat, const fem_run *run, fem_problem *problem)
 {
     fem_run own = *run;
+    const char *const words[] = {heat->input->path};
     own.json = NULL;
+    own.num_words = 1;
+    own.words = words;
+    own.restart = NULL;
     own.keep = &heat->field;
     app_print(run->terminal, "temperature: %s\n", heat->input->path);
     yoke_status status = fem_adapt(&own, heat->input, heat->problem);

@@ -105,6 +105,13 @@ typedef struct fem_case_output {
     app_integer fields; /* bits 1 << fem_output_field; those of the other problem type are never set */
 } fem_case_output;
 
+typedef struct fem_case_checkpoint {
+    app_place place;
+    app_integer every; /* steps; 0: off */
+    app_number minutes;
+    app_integer keep;
+} fem_case_checkpoint;
+
 typedef struct fem_case_objective {
     app_place place;
     app_integer minimise;                             /* yoke_objective */
@@ -146,6 +153,7 @@ typedef struct fem_case_keys {
     fem_case_objective objective;
     fem_case_energy energy;
     fem_case_output output;
+    fem_case_checkpoint checkpoint;
     APP_LIST(fem_case_probe) probes;
 } fem_case_keys;
 

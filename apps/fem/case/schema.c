@@ -12,6 +12,9 @@ static const app_range residuals = {0, 1, true, true};
 static const app_range element_counts = {1, 2147483647, false, false};
 static const app_range iteration_counts = {1, 1000000000, false, false};
 
+static const app_range checkpoint_steps = {0, 1000000, false, false};
+static const app_range checkpoint_counts = {1, 100, false, false};
+
 static const app_range slowdowns = {1, INFINITY, false, false};
 
 static const char *const problems[] = {"elasticity", "poisson", NULL};
@@ -181,6 +184,17 @@ static const app_key output_keys[] = {
     {.name = NULL},
 };
 
+static const app_key checkpoint_keys[] = {
+    {KEY(fem_case_checkpoint, every, APP_INTEGER), .range = &checkpoint_steps, .standard = "1",
+     .meaning = "steps from one checkpoint to the next; 0 = none after steps. Not given: 1, but at most once in 5 s, and so that writing takes at most "
+                "1 % of the time"},
+    {KEY(fem_case_checkpoint, minutes, APP_NUMBER), .range = &not_negative, .unit = "min", .standard = "10",
+     .meaning = "time from one checkpoint to the next within a solve; 0 = none within solves"},
+    {KEY(fem_case_checkpoint, keep, APP_INTEGER), .range = &checkpoint_counts, .standard = "2",
+     .meaning = "how many of the latest checkpoints are kept"},
+    {.name = NULL},
+};
+
 static const app_key probe_keys[] = {
     {KEY(fem_case_probe, name, APP_TEXT), .required = true, .meaning = "name in the results"},
     {KEY(fem_case_probe, x, APP_VECTOR), .required = true, .unit = "m", .meaning = "a point of the undeformed body"},
@@ -217,6 +231,8 @@ const app_key fem_case_schema[] = {
     {KEY(fem_case_keys, energy, APP_MAP), .keys = energy_keys, .size = sizeof(fem_case_energy),
      .meaning = "powers of the devices, for objectives that need energy, where there is no meter"},
     {KEY(fem_case_keys, output, APP_MAP), .keys = output_keys, .size = sizeof(fem_case_output), .meaning = "result files"},
+    {KEY(fem_case_keys, checkpoint, APP_MAP), .keys = checkpoint_keys, .size = sizeof(fem_case_checkpoint),
+     .meaning = "states of the run, from which `yoke fem --restart` goes on"},
     {KEY(fem_case_keys, probes, APP_MAPS), .keys = probe_keys, .size = sizeof(fem_case_probe),
      .meaning = "points at which displacement and stress (poisson: value and gradient) are reported"},
     {.name = NULL},

@@ -308,9 +308,9 @@ yoke_status fem_record_create(const fem_case *input, int argc, char **argv, int 
         const char *key;
         json_t *value;
     } members[] = {
-        {"case", case_value(input)}, {"mesh", json_null()},    {"stopped_by", json_null()},
-        {"elapsed_s", json_null()},  {"steps", json_array()},  {"reactions", json_array()},
-        {"loads", json_null()},      {"probes", json_array()}, {"warnings", json_array()},
+        {"case", case_value(input)}, {"mesh", json_null()},       {"stopped_by", json_null()}, {"elapsed_s", json_null()},
+        {"steps", json_array()},     {"reactions", json_array()}, {"loads", json_null()},      {"probes", json_array()},
+        {"warnings", json_array()},  {"restarts", json_array()},
     };
     for (size_t i = 0; i < sizeof members / sizeof members[0]; i++) {
         if (status == YOKE_OK)
@@ -330,6 +330,54 @@ yoke_status fem_record_create(const fem_case *input, int argc, char **argv, int 
 yoke_status fem_record_mesh(fem_record *record, const fem_mesh *mesh)
 {
     return app_record_set(record->context, record->root, "mesh", mesh_value(mesh));
+}
+
+/* What a run that goes on takes over. */
+static const char *const kept[] = {"steps", "reactions", "loads", "probes", "warnings", "restarts"};
+
+json_t *fem_record_state(const fem_record *record)
+{
+    json_t *state = json_pack("{s:o}", "elapsed_s", app_json_number(yoke_clock_s() - record->start_s));
+    int failed = state == NULL;
+    for (size_t i = 0; i < sizeof kept / sizeof kept[0] && !failed; i++)
+        failed = json_object_set(state, kept[i], json_object_get(record->root, kept[i]));
+    if (!failed) return state;
+    json_decref(state);
+    return NULL;
+}
+
+yoke_status fem_record_resume(fem_record *record, const json_t *state, json_t *restart)
+{
+    yoke_context *context = record->context;
+    const json_t *elapsed = json_object_get(state, "elapsed_s");
+    yoke_status status = restart ? YOKE_OK : yoke_fail(context, YOKE_ERROR_MEMORY, "out of memory for the run record");
+    for (size_t i = 0; i < sizeof kept / sizeof kept[0] && !status; i++) {
+        json_t *value = json_object_get(state, kept[i]), *own = json_object_get(record->root, kept[i]);
+        if (!value || (json_is_array(own) && !json_is_array(value)))
+            status = yoke_fail(context, YOKE_ERROR_INPUT, "the record lacks %s", kept[i]);
+        else
+            status = app_record_set(context, record->root, kept[i], json_deep_copy(value));
+    }
+    record->steps = json_object_get(record->root, "steps");
+    if (!status && json_is_number(elapsed)) record->start_s -= json_number_value(elapsed);
+    if (status) json_decref(restart);
+    if (status || json_array_append_new(json_object_get(record->root, "restarts"), restart) == 0) return status;
+    return yoke_fail(context, YOKE_ERROR_MEMORY, "out of memory for the run record");
+}
+
+yoke_status fem_record_ended(const fem_case *input, const char *path, char **stopped_by)
+{
+    json_t *root = json_load_file(path, 0, NULL), *now = case_value(input), *was = json_object_get(root, "case");
+    const char *text = json_string_value(json_object_get(root, "stopped_by"));
+    const int ended = text && strcmp(text, "interrupted") != 0 &&
+                      json_equal(json_object_get(was, "refine"), json_object_get(now, "refine")) &&
+                      json_equal(json_object_get(was, "solver"), json_object_get(now, "solver"));
+    *stopped_by = NULL;
+    yoke_status status = ended ? yoke_allocate(input->context, (int64_t)strlen(text) + 1, 1, stopped_by) : YOKE_OK;
+    if (*stopped_by) strcpy(*stopped_by, text);
+    json_decref(now);
+    json_decref(root);
+    return status;
 }
 
 void fem_record_destroy(fem_record *record)
@@ -353,6 +401,8 @@ static yoke_status write_files(fem_record *record, int at_end)
         if (at_end || is_rewritable(record->paths[i])) status = app_record_write(record->context, record->root, record->paths[i]);
     return status;
 }
+
+yoke_status fem_record_write(fem_record *record) { return write_files(record, 0); }
 
 yoke_status fem_record_step(fem_record *record, const fem_step_record *step, const fem_step_results *results)
 {

@@ -6,6 +6,8 @@
 #ifndef FEM_OUTPUT_RECORD_H
 #define FEM_OUTPUT_RECORD_H
 
+#include <jansson.h>
+
 #include "case/case.h"
 #include "output/extremes.h"
 #include "output/probe.h"
@@ -99,6 +101,20 @@ typedef struct fem_record fem_record;
 yoke_status fem_record_create(const fem_case *input, int argc, char **argv, int num_paths, const char *const *paths, fem_record **record);
 /* Puts the mesh into it that the run begins with.  Errors: MEMORY. */
 yoke_status fem_record_mesh(fem_record *record, const fem_mesh *mesh);
+
+/* What the record has of the steps so far, for a checkpoint; new.  NULL: out of memory. */
+json_t *fem_record_state(const fem_record *record);
+/*
+ * Goes on with a record whose state this is; `restart` (given up) is appended to the record's list of restarts.  The time so far is added to
+ * that of this run.  Writes nothing.  Errors: INPUT (it is no such state), MEMORY.
+ */
+yoke_status fem_record_resume(fem_record *record, const json_t *state, json_t *restart);
+/*
+ * Whether the record at `path` is that of a run of this case that has ended by itself, with the same limits of refinement and the same solver:
+ * then *stopped_by, to be given back with yoke_release, says why; else it is NULL.  Errors: MEMORY.
+ */
+yoke_status fem_record_ended(const fem_case *input, const char *path, char **stopped_by);
+
 /* Gives the record back; writes nothing. */
 void fem_record_destroy(fem_record *record);
 
@@ -107,6 +123,9 @@ void fem_record_destroy(fem_record *record);
  * Errors: MEMORY, INPUT, SYSTEM (a file cannot be written: path and cause); the record on disk is then that of the previous step.
  */
 yoke_status fem_record_step(fem_record *record, const fem_step_record *step, const fem_step_results *results);
+
+/* Writes the files as they are.  Errors: as above. */
+yoke_status fem_record_write(fem_record *record);
 
 /* Appends a warning about the results to the record; written with what is written next.  Errors: MEMORY. */
 yoke_status fem_record_warn(fem_record *record, const char *warning);

@@ -22,6 +22,7 @@ struct fem_results {
     int64_t *processes;    /* [count of ranks] */
     int descriptor;        /* of the directory; what holds the lock */
     bool replaced;         /* the old run's files are gone */
+    int64_t first;         /* checkpoint of this run; none yet: INT64_MAX */
     char directory[PATH_MAX], path[PATH_MAX];
 };
 
@@ -37,28 +38,41 @@ static const char *skip_digits(const char *at, const char *end)
     return at;
 }
 
-/* step-NN.vtu, step-NN.pvtu, step-NN-RANK.vtu */
-static bool is_step(const char *name, size_t length)
+/* The number in step-NN.vtu, step-NN.pvtu, step-NN-RANK.vtu; -1: it is no such name. */
+static int64_t step_number(const char *name, size_t length)
 {
     static const char before[] = "step-";
     const char *end = name + length, *number = name + sizeof before - 1;
-    if (length < sizeof before || strncmp(name, before, sizeof before - 1) != 0) return false;
+    if (length < sizeof before || strncmp(name, before, sizeof before - 1) != 0) return -1;
     const char *rest = skip_digits(number, end);
-    if (rest - number < 2) return false;
-    if (end - rest == 5 && strncmp(rest, ".pvtu", 5) == 0) return true;
+    const int64_t step = strtoll(number, NULL, 10);
+    if (rest - number < 2) return -1;
+    if (end - rest == 5 && strncmp(rest, ".pvtu", 5) == 0) return step;
     if (rest < end && *rest == '-') {
         number = rest + 1;
         rest = skip_digits(number, end);
-        if (rest == number) return false;
+        if (rest == number) return -1;
     }
-    return end - rest == 4 && strncmp(rest, ".vtu", 4) == 0;
+    return end - rest == 4 && strncmp(rest, ".vtu", 4) == 0 ? step : -1;
 }
+
+static int64_t checkpoint_number(const char *name, size_t length)
+{
+    static const char before[] = "checkpoint-";
+    const char *end = name + length, *number = name + sizeof before - 1;
+    if (length < sizeof before || strncmp(name, before, sizeof before - 1) != 0) return -1;
+    const char *rest = skip_digits(number, end);
+    return rest > number && rest - number <= 18 && end - rest == 4 && strncmp(rest, ".bin", 4) == 0 ? strtoll(number, NULL, 10) : -1;
+}
+
+int64_t fem_results_checkpoint_number(const char *name) { return checkpoint_number(name, strlen(name)); }
+
 
 static bool is_name(const char *name, size_t length)
 {
     for (size_t i = 0; i < NAMES; i++)
         if (strlen(names[i]) == length && strncmp(name, names[i], length) == 0) return true;
-    return is_step(name, length);
+    return step_number(name, length) >= 0 || checkpoint_number(name, length) >= 0;
 }
 
 bool fem_results_is_ours(const char *name) { return is_name(name, strlen(name)); }
@@ -112,7 +126,7 @@ yoke_status fem_results_open(yoke_context *context, app_ranks *ranks, const char
     const int64_t process = (int64_t)getpid();
     yoke_status status = yoke_allocate(context, 1, sizeof *results, &results);
     if (!status) {
-        *results = (fem_results){.context = context, .ranks = ranks, .descriptor = -1};
+        *results = (fem_results){.context = context, .ranks = ranks, .descriptor = -1, .first = INT64_MAX};
         status = yoke_allocate(context, app_ranks_count(ranks), sizeof *results->processes, &results->processes);
     }
     if (!status && app_ranks_number(ranks) == 0) status = app_directory_make(context, directory); /* refuses names that are too long */
@@ -161,14 +175,45 @@ static yoke_status remove_file(fem_results *results, const char *name)
     return yoke_fail(results->context, YOKE_ERROR_SYSTEM, "%s, of an earlier run, cannot be removed: %s", path, strerror(errno));
 }
 
+/* Removes steps from `steps` on, and checkpoints that are not of this run. */
+static yoke_status remove_numbered(fem_results *results, int64_t steps)
+{
+    yoke_status status = YOKE_OK;
+    DIR *directory = opendir(results->directory);
+    for (const struct dirent *entry = NULL; !status && directory && (entry = readdir(directory));) {
+        const char *name = entry->d_name;
+        const int64_t number = fem_results_checkpoint_number(name);
+        if (step_number(name, strlen(name)) >= steps || (number >= 0 && number < results->first) || is_remnant(results, name))
+            status = remove_file(results, name);
+    }
+    if (directory) closedir(directory);
+    return status;
+}
+
 static yoke_status remove_old_run(fem_results *results)
 {
     yoke_status status = YOKE_OK;
     for (size_t i = 0; !status && i < NAMES; i++) status = remove_file(results, names[i]);
-    DIR *directory = status ? NULL : opendir(results->directory);
-    for (const struct dirent *entry = NULL; !status && directory && (entry = readdir(directory));)
-        if (fem_results_is_ours(entry->d_name) || is_remnant(results, entry->d_name)) status = remove_file(results, entry->d_name);
-    if (directory) closedir(directory);
+    if (!status) status = remove_numbered(results, 0);
+    results->replaced = !status;
+    return status;
+}
+
+void fem_results_own_checkpoints(fem_results *results, int64_t first) { results->first = first; }
+
+static yoke_status cut_off(fem_results *results, int steps)
+{
+    const char *path = NULL;
+    yoke_status status = fem_results_path(results, FEM_RESULTS_SERIES, &path);
+    if (!status) status = fem_vtu_write_series(results->context, path, steps);
+    if (!status) status = remove_file(results, FEM_RESULTS_SUMMARY);
+    return status ? status : remove_numbered(results, steps);
+}
+
+yoke_status fem_results_continue(fem_results *results, int steps)
+{
+    if (!steps) return YOKE_OK;
+    yoke_status status = app_ranks_agree(results->ranks, app_ranks_number(results->ranks) == 0 ? cut_off(results, steps) : YOKE_OK);
     results->replaced = !status;
     return status;
 }

@@ -17,6 +17,8 @@
 #define FEM_RESULTS_RECORD "run.json"
 #define FEM_RESULTS_SUMMARY "summary.txt"
 #define FEM_RESULTS_PROBES "probes.csv"
+/* And checkpoints, by number (checkpoint/checkpoints.h). */
+#define FEM_RESULTS_CHECKPOINT "checkpoint-%lld.bin"
 
 typedef struct fem_results fem_results;
 
@@ -35,10 +37,22 @@ void fem_results_close(fem_results *results);
  */
 yoke_status fem_results_step(fem_results *results, const fem_vtu *vtu, int step);
 
+/* Checkpoints from this number on are of this run: they stay when an old run's files are replaced.  Before, none is. */
+void fem_results_own_checkpoints(fem_results *results, int64_t first);
+
+/*
+ * The run goes on that wrote steps 0 to `steps` - 1 here (0: none; then an old run's files stay as above): the series ends with them, and what
+ * belongs to later steps, or to a finished run, goes.  Errors: as fem_results_step.
+ */
+yoke_status fem_results_continue(fem_results *results, int steps);
+
+/* The number of a checkpoint by its name, from 0; -1: it is none. */
+int64_t fem_results_checkpoint_number(const char *name);
+
 /* The path of a file of the directory, valid until it is closed or this is asked again.  Errors: INPUT (too long). */
 yoke_status fem_results_path(fem_results *results, const char *name, const char **path);
 
-/* Whether a run writes files of this name: of steps, or one of those above. */
+/* Whether a run writes files of this name: of steps, checkpoints, or one of those above. */
 bool fem_results_is_ours(const char *name);
 
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/file.h"
+#include "common/record.h"
 #include "output/results.h"
 
 /* One step of one probe. */
@@ -334,4 +335,134 @@ yoke_status fem_summary_write_probes(const fem_summary *summary, const char *dir
 {
     if (!summary->num_probes) return YOKE_OK;
     return app_file_write(summary->context, directory, FEM_RESULTS_PROBES, print_table_of_probes, summary);
+}
+
+/* ------------------------------------------------------------------------------------------------- checkpoints */
+
+enum { PEAK_NUMBERS = 7, PROBE_NUMBERS = 3 + FEM_MAX_TENSOR + 4, EXTREME_NUMBERS = 4, STEP_NUMBERS = 4, RESULTANT = 6 };
+
+static json_t *peak_state(const fem_peak *peak)
+{
+    const double numbers[PEAK_NUMBERS] = {peak->value, peak->x[0], peak->x[1], peak->x[2], peak->size, peak->relative_error, peak->feature};
+    return app_json_numbers(numbers, PEAK_NUMBERS);
+}
+
+static int read_peak(const json_t *state, fem_peak *peak)
+{
+    double n[PEAK_NUMBERS];
+    if (!app_json_read_numbers(state, n, PEAK_NUMBERS) || !(n[6] >= 0 && n[6] < FEM_FEATURES)) return 0;
+    *peak = (fem_peak){.value = n[0], .x = {n[1], n[2], n[3]}, .size = n[4], .relative_error = n[5], .feature = (fem_feature)n[6]};
+    return 1;
+}
+
+static json_t *row_state(const probe_row *row)
+{
+    double numbers[PROBE_NUMBERS];
+    memcpy(numbers, row->value.value, 3 * sizeof numbers[0]);
+    memcpy(numbers + 3, row->value.tensor, FEM_MAX_TENSOR * sizeof numbers[0]);
+    memcpy(numbers + 3 + FEM_MAX_TENSOR, row->value.principal_pa, 3 * sizeof numbers[0]);
+    numbers[PROBE_NUMBERS - 1] = row->value.von_mises_pa;
+    return json_pack("{s:i, s:I, s:o}", "step", row->step, "dofs", (json_int_t)row->dofs, "values",
+                     app_json_numbers(numbers, PROBE_NUMBERS));
+}
+
+static int read_row(const json_t *state, int probe, probe_row *row)
+{
+    double n[PROBE_NUMBERS];
+    json_int_t dofs;
+    json_t *values;
+    if (json_unpack((json_t *)state, "{s:i, s:I, s:o}", "step", &row->step, "dofs", &dofs, "values", &values) != 0 ||
+        !app_json_read_numbers(values, n, PROBE_NUMBERS))
+        return 0;
+    row->probe = probe;
+    row->dofs = dofs;
+    memcpy(row->value.value, n, 3 * sizeof n[0]);
+    memcpy(row->value.tensor, n + 3, FEM_MAX_TENSOR * sizeof n[0]);
+    memcpy(row->value.principal_pa, n + 3 + FEM_MAX_TENSOR, 3 * sizeof n[0]);
+    row->value.von_mises_pa = n[PROBE_NUMBERS - 1];
+    return 1;
+}
+
+static json_t *reaction_state(const fem_reaction *reaction)
+{
+    double numbers[1 + RESULTANT] = {reaction->group};
+    memcpy(numbers + 1, reaction->force_n, 3 * sizeof numbers[0]);
+    memcpy(numbers + 4, reaction->moment_nm, 3 * sizeof numbers[0]);
+    return app_json_numbers(numbers, 1 + RESULTANT);
+}
+
+static int read_reaction(const fem_summary *s, const json_t *state, fem_reaction *reaction)
+{
+    double n[1 + RESULTANT];
+    if (!app_json_read_numbers(state, n, 1 + RESULTANT) || !(n[0] >= 0 && n[0] < s->problem->mesh->num_groups)) return 0;
+    *reaction = (fem_reaction){.group = (int)n[0], .force_n = {n[1], n[2], n[3]}, .moment_nm = {n[4], n[5], n[6]}};
+    return 1;
+}
+
+/* What is printed of the last step. */
+static json_t *step_state(const fem_summary *s)
+{
+    double numbers[STEP_NUMBERS + RESULTANT + EXTREME_NUMBERS * FEM_EXTREMES] = {s->step.step, (double)s->step.elements,
+                                                                                 (double)s->step.dofs, s->step.relative_error_estimate};
+    memcpy(numbers + STEP_NUMBERS, s->load_force, 3 * sizeof numbers[0]);
+    memcpy(numbers + STEP_NUMBERS + 3, s->load_moment, 3 * sizeof numbers[0]);
+    for (int k = 0; k < FEM_EXTREMES; k++) {
+        double *at = numbers + STEP_NUMBERS + RESULTANT + EXTREME_NUMBERS * k;
+        at[0] = s->step.extremes[k].value;
+        memcpy(at + 1, s->step.extremes[k].x, 3 * sizeof *at);
+    }
+    return app_json_numbers(numbers, sizeof numbers / sizeof numbers[0]);
+}
+
+static int read_step(fem_summary *s, const json_t *state)
+{
+    double n[STEP_NUMBERS + RESULTANT + EXTREME_NUMBERS * FEM_EXTREMES];
+    if (!app_json_read_numbers(state, n, sizeof n / sizeof n[0]) ||
+        !(n[0] >= 0 && n[0] < 1e6 && n[1] >= 0 && n[1] < 1e15 && n[2] >= 0 && n[2] < 1e15))
+        return 0;
+    s->step = fem_step_unknown((int)n[0]);
+    s->step.elements = (int64_t)n[1];
+    s->step.dofs = (int64_t)n[2];
+    s->step.relative_error_estimate = n[3];
+    memcpy(s->load_force, n + STEP_NUMBERS, sizeof s->load_force);
+    memcpy(s->load_moment, n + STEP_NUMBERS + 3, sizeof s->load_moment);
+    for (int k = 0; k < FEM_EXTREMES; k++) {
+        const double *at = n + STEP_NUMBERS + RESULTANT + EXTREME_NUMBERS * k;
+        s->step.extremes[k].value = at[0];
+        memcpy(s->step.extremes[k].x, at + 1, sizeof s->step.extremes[k].x);
+    }
+    return 1;
+}
+
+json_t *fem_summary_state(const fem_summary *s)
+{
+    json_t *peaks = json_array(), *rows = json_array(), *reactions = json_array();
+    for (int64_t i = 0; i < s->num_peaks; i++) peaks = app_json_append(peaks, peak_state(&s->peaks[i]));
+    for (int64_t i = 0; i < s->num_rows; i++) rows = app_json_append(rows, row_state(&s->rows[i]));
+    for (int i = 0; i < s->num_reactions; i++) reactions = app_json_append(reactions, reaction_state(&s->reactions[i]));
+    return json_pack("{s:o, s:o, s:o, s:o}", "peaks", peaks, "probes", rows, "reactions", reactions, "step", step_state(s));
+}
+
+yoke_status fem_summary_resume(fem_summary *s, const json_t *state)
+{
+    json_t *peaks, *rows, *reactions, *step;
+    int good =
+        json_unpack((json_t *)state, "{s:o, s:o, s:o, s:o}", "peaks", &peaks, "probes", &rows, "reactions", &reactions, "step", &step) == 0;
+    const int64_t num_peaks = good ? (int64_t)json_array_size(peaks) : 0, num_rows = good ? (int64_t)json_array_size(rows) : 0;
+    const int num_reactions = good ? (int)json_array_size(reactions) : 0;
+    if (!good || (num_rows && (!s->num_probes || num_rows % s->num_probes)) || !read_step(s, step))
+        return yoke_fail(s->context, YOKE_ERROR_INPUT, "the summary's state is not that of this case");
+    yoke_status status = num_peaks ? fem_shared_faces(s->problem->mesh, &s->shared) : YOKE_OK;
+    if (!status) status = yoke_grow(s->context, &s->peaks, 0, &s->most_peaks, num_peaks, sizeof *s->peaks);
+    if (!status) status = yoke_grow(s->context, &s->rows, 0, &s->most_rows, num_rows, sizeof *s->rows);
+    if (!status) status = yoke_allocate(s->context, num_reactions, sizeof *s->reactions, &s->reactions);
+    if (status) return status;
+    for (int64_t i = 0; i < num_peaks && good; i++) good = read_peak(json_array_get(peaks, (size_t)i), &s->peaks[i]);
+    for (int64_t i = 0; i < num_rows && good; i++) good = read_row(json_array_get(rows, (size_t)i), (int)(i % s->num_probes), &s->rows[i]);
+    for (int i = 0; i < num_reactions && good; i++) good = read_reaction(s, json_array_get(reactions, (size_t)i), &s->reactions[i]);
+    if (!good) return yoke_fail(s->context, YOKE_ERROR_INPUT, "the summary's state is not that of this case");
+    s->num_peaks = num_peaks;
+    s->num_rows = num_rows;
+    s->num_reactions = num_reactions;
+    return YOKE_OK;
 }

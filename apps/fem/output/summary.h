@@ -21,6 +21,11 @@ void fem_summary_destroy(fem_summary *summary); /* NULL allowed */
 yoke_status fem_summary_step(fem_summary *summary, const fem_space *space, const fem_boundary *boundary, const fem_step_record *step,
                              const fem_step_results *results);
 
+/* What it has taken in, for a checkpoint; new.  NULL: out of memory. */
+json_t *fem_summary_state(const fem_summary *summary);
+/* Takes in the same from there; nothing must have been taken in yet.  Errors: INPUT (it is no such state, or of another case), MEMORY. */
+yoke_status fem_summary_resume(fem_summary *summary, const json_t *state);
+
 /* The sum of reactions and loads of the last step, over the sum of their sizes: forces and moments (Poisson: flow, and NaN). */
 void fem_summary_balance(const fem_step_results *results, double *force, double *moment);
 

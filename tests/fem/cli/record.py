@@ -46,6 +46,7 @@ RECORD = {
     "mesh": {"hexahedra": int, "order": int, "split": list, "worst_shape": NUMBER, "worst_element": int},
     "steps": [STEP],
     "warnings": list,
+    "restarts": list,
     "reactions": [{"face": TEXT, **FORCE}],
     "loads": FORCE,
     "probes": [{"name": TEXT, "x": [NUMBER] * 3, "displacement": [NUMBER] * 3, "stress": [NUMBER] * 6, "von_mises": NUMBER, "principal": [NUMBER] * 3}],

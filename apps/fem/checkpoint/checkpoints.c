@@ -1,0 +1,146 @@
+#define _XOPEN_SOURCE 700 /* PATH_MAX */
+
+#include "checkpoint/checkpoints.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Where the case does not say how often: so much work may be lost, and writing takes at most this part of the time. */
+static const double may_be_lost_s = 5, may_take = 0.01;
+
+struct fem_checkpoints {
+    yoke_context *context; /* borrowed, as the next two */
+    fem_results *results;
+    const fem_case_checkpoint *keys;
+    char directory[PATH_MAX];
+    int64_t next;             /* number */
+    int64_t kept, own[101];   /* numbers of this run's, the latest last; at most keys->keep, and a new one */
+    int64_t steps;            /* since the latest one */
+    double latest_s;          /* when it was written, or the run began */
+    double seconds_per_value; /* that the latest one took; 0: none yet */
+};
+
+/* ------------------------------------------------------------------------------------------------- numbers */
+
+/* The largest number below `below` in the directory; -1: there is none.  *opened: the directory can be read. */
+static int64_t largest_below(const char *directory, int64_t below, int *opened)
+{
+    int64_t largest = -1;
+    DIR *entries = opendir(directory);
+    if (opened) *opened = entries != NULL;
+    for (const struct dirent *entry = NULL; entries && (entry = readdir(entries));) {
+        const int64_t number = fem_results_checkpoint_number(entry->d_name);
+        if (number > largest && number < below) largest = number;
+    }
+    if (entries) closedir(entries);
+    return largest;
+}
+
+static void path_of(const char *directory, int64_t number, char path[PATH_MAX + 64])
+{
+    char name[64];
+    snprintf(name, sizeof name, FEM_RESULTS_CHECKPOINT, (long long)number);
+    snprintf(path, PATH_MAX + 64, "%s/%s", directory, name);
+}
+
+yoke_status fem_checkpoints_create(fem_results *results, yoke_context *context, const char *directory, const fem_case_checkpoint *keys,
+                                   int64_t latest, fem_checkpoints **out)
+{
+    fem_checkpoints *c = NULL;
+    yoke_status status = yoke_allocate(context, 1, sizeof *c, &c);
+    if (status) return status;
+    c->context = context;
+    c->results = results;
+    c->keys = keys;
+    c->next = largest_below(directory, INT64_MAX, NULL) + 1;
+    c->latest_s = yoke_clock_s();
+    snprintf(c->directory, sizeof c->directory, "%s", directory);
+    if (latest >= 0) c->own[c->kept++] = latest;
+    fem_results_own_checkpoints(results, latest >= 0 ? latest : c->next);
+    *out = c;
+    return YOKE_OK;
+}
+
+void fem_checkpoints_destroy(fem_checkpoints *checkpoints)
+{
+    if (checkpoints) yoke_release(checkpoints->context, checkpoints);
+}
+
+/* ------------------------------------------------------------------------------------------------- when */
+
+int fem_checkpoints_due_after_step(fem_checkpoints *c, int64_t numbers)
+{
+    const double worked_s = yoke_clock_s() - c->latest_s;
+    c->steps++;
+    if (c->keys->every.value == 0 || c->steps < c->keys->every.value) return 0;
+    if (app_given(c->keys->every.place)) return 1;
+    return worked_s >= fmax(may_be_lost_s, c->seconds_per_value * (double)numbers / may_take);
+}
+
+int fem_checkpoints_due_within(const fem_checkpoints *c, int leaving)
+{
+    const double minutes = c->keys->minutes.value;
+    if (!(minutes > 0)) return 0;
+    return yoke_clock_s() - c->latest_s >= (leaving ? fmin(may_be_lost_s, 60 * minutes) : 60 * minutes);
+}
+
+/* ------------------------------------------------------------------------------------------------- writing */
+
+static void remove_too_many(fem_checkpoints *c)
+{
+    char path[PATH_MAX + 64];
+    while (c->kept > c->keys->keep.value) {
+        path_of(c->directory, c->own[0], path);
+        unlink(path); /* one that stays is no harm */
+        memmove(c->own, c->own + 1, (size_t)--c->kept * sizeof c->own[0]);
+    }
+}
+
+yoke_status fem_checkpoints_write(fem_checkpoints *c, const fem_checkpoint *checkpoint)
+{
+    char path[PATH_MAX + 64];
+    const double begin_s = yoke_clock_s();
+    const int64_t numbers = checkpoint->num_nodes * checkpoint->components;
+    path_of(c->directory, c->next, path);
+    yoke_status status = fem_checkpoint_write(checkpoint, path);
+    c->latest_s = yoke_clock_s(); /* where it failed, it is not tried again at once */
+    c->seconds_per_value = (c->latest_s - begin_s) / (double)numbers;
+    c->steps = 0;
+    if (status) return status;
+    c->own[c->kept++] = c->next++;
+    remove_too_many(c);
+    return YOKE_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------- reading */
+
+yoke_status fem_checkpoints_read_latest(yoke_context *context, const char *directory, fem_checkpoint **checkpoint, int64_t *number)
+{
+    char path[PATH_MAX + 64];
+    struct stat about;
+    int opened = 0, damaged = 0;
+    if (strlen(directory) >= PATH_MAX) return yoke_fail(context, YOKE_ERROR_INPUT, "--restart: the name of the directory is too long");
+    for (int64_t n = largest_below(directory, INT64_MAX, &opened); n >= 0; n = largest_below(directory, n, NULL)) {
+        path_of(directory, n, path);
+        if (lstat(path, &about) != 0 || !S_ISREG(about.st_mode)) continue;
+        yoke_status status = fem_checkpoint_read(context, path, checkpoint);
+        *number = n;
+        if (status != YOKE_ERROR_INPUT) return status;
+        damaged++;
+        yoke_log(context, YOKE_LOG_WARNING, "%s; the checkpoint before it is looked for", yoke_last_error(context));
+    }
+    if (!opened) return yoke_fail(context, YOKE_ERROR_INPUT, "--restart %s: the directory cannot be read: %s", directory, strerror(errno));
+    if (damaged)
+        return yoke_fail(context, YOKE_ERROR_INPUT, "--restart %s: no checkpoint there is whole; begin anew: yoke fem CASE", directory);
+    return yoke_fail(
+        context, YOKE_ERROR_INPUT,
+        "--restart %s: there is no checkpoint; a run writes its first one after 5 s of work (key checkpoint of the case); begin "
+        "anew: yoke fem CASE",
+        directory);
+}
