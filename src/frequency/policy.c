@@ -69,7 +69,7 @@ static void say_difference(const char *directory, const frequency_setting *now, 
 {
     for (int file = 0; file < FREQUENCY_NUM_FILES; file++)
         if (wanted->value[file][0] != '\0' && strcmp(now->value[file], wanted->value[file]) != 0) {
-            snprintf(why, METER_WHY_BYTES, "%.150s/%s reads '%s' instead of '%s'", directory, frequency_file_name((frequency_file)file),
+            snprintf(why, METER_WHY_BYTES, "%.100s/%s reads '%s' instead of '%s'", directory, frequency_file_name((frequency_file)file),
                      now->value[file], wanted->value[file]);
             return;
         }
