@@ -269,6 +269,11 @@ HAND_ON(clGetPlatformInfo, (cl_platform_id platform, cl_platform_info which, siz
 HAND_ON(clGetProgramBuildInfo,
         (cl_program program, cl_device_id device, cl_program_build_info which, size_t room, void *value, size_t *size),
         (program, device, which, room, value, size))
-HAND_ON(clGetProgramInfo, (cl_program program, cl_program_info which, size_t room, void *value, size_t *size),
-        (program, which, room, value, size))
+EXPORT cl_int CL_API_CALL clGetProgramInfo(cl_program program, cl_program_info which, size_t room, void *value, size_t *size)
+{
+    REAL(clGetProgramInfo);
+    if (fails()) return opencl_shim_state.error;
+    if (which == CL_PROGRAM_BINARY_SIZES || which == CL_PROGRAM_BINARIES) opencl_shim_state.binaries++;
+    return real(program, which, room, value, size);
+}
 HAND_ON(clWaitForEvents, (cl_uint count, const cl_event *events), (count, events))

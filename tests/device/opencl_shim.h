@@ -23,11 +23,12 @@ typedef enum opencl_pretence {
 
 /* The library exports one of these as `opencl_shim_state`. */
 typedef struct opencl_shim {
-    long calls;   /* that can fail: all but the releasing ones */
-    long fail_at; /* this call (from 1) fails; 0: none */
-    int for_ever; /* and all after it */
-    int error;    /* with this error */
-    long objects; /* made and not released */
+    long calls;    /* that can fail: all but the releasing ones */
+    long fail_at;  /* this call (from 1) fails; 0: none */
+    int for_ever;  /* and all after it */
+    int error;     /* with this error */
+    long objects;  /* made and not released */
+    long binaries; /* questions for the binary of a program, or its size */
     opencl_pretence pretence;
 } opencl_shim;
 

@@ -111,12 +111,14 @@ static void build_binary(opencl_program *program, const void *binary, int64_t by
         device->cl->clReleaseProgram(made);
 }
 
-/* Keeps the binary for later runs.  A driver that gives none away is no failure. */
+/* Keeps the binary for later runs, where there is a place for it.  A driver that gives none away is no failure. */
 static yoke_status keep_binary(const opencl_program *program, const yoke_cache_key *key)
 {
     const opencl_device *device = program->device;
     size_t bytes = 0;
     void *binary = NULL;
+    if (device->state->cache.directory[0] == '\0')
+        return YOKE_OK; /* PoCL compiles all kernels, used or not, where it is asked for a binary */
     if (device->cl->clGetProgramInfo(program->program, CL_PROGRAM_BINARY_SIZES, sizeof bytes, &bytes, NULL) != CL_SUCCESS || bytes == 0)
         return YOKE_OK;
     yoke_status status = yoke_allocate(device->context, (int64_t)bytes, 1, &binary);
