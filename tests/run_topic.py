@@ -10,6 +10,7 @@ import importlib
 import os
 import pathlib
 import re
+import signal
 import sys
 import tempfile
 
@@ -19,6 +20,8 @@ def main():
     if len(sys.argv) == 2:
         print("\n".join(re.findall(r"^def test_(\w+)\(\):", topic.read_text(encoding="utf-8"), re.MULTILINE)))
         return
+    # A shell starts what it runs in the background with this signal ignored, and tests send it to what they start.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     program, name = sys.argv[2:]
     os.environ["YOKE_PROGRAM"] = os.path.abspath(program)
     sys.path.insert(0, str(topic.parent))
