@@ -137,6 +137,36 @@ void app_ranks_gather(app_ranks *ranks, const void *mine, int bytes, void *all)
         memcpy(all, mine, (size_t)bytes);
 }
 
+yoke_status app_ranks_collect(app_ranks *ranks, const void *mine, int64_t bytes, void **all, int64_t *all_bytes)
+{
+    const int count = app_ranks_count(ranks);
+    int *lengths = NULL, own = (int)bytes;
+    void *made = NULL;
+    int64_t sum = 0;
+    app_ranks_offset(ranks, bytes, &sum);
+    yoke_status status = yoke_allocate(ranks->context, 2 * (int64_t)count, sizeof *lengths, &lengths);
+    if (!status) status = yoke_allocate(ranks->context, sum > 0 ? sum : 1, 1, &made);
+    if (!status && sum > INT32_MAX)
+        status = yoke_fail(ranks->context, YOKE_ERROR_MEMORY, "%lld bytes are too many for one message to all ranks", (long long)sum);
+    status = app_ranks_agree(ranks, status);
+    if (!status) {
+        app_ranks_gather(ranks, &own, sizeof own, lengths);
+        for (int i = 1; i < count; i++) lengths[count + i] = lengths[count + i - 1] + lengths[i - 1];
+        if (count > 1)
+            MPI_Allgatherv(mine, own, MPI_BYTE, made, lengths, lengths + count, MPI_BYTE, MPI_COMM_WORLD);
+        else if (bytes > 0)
+            memcpy(made, mine, (size_t)bytes);
+    }
+    yoke_release(ranks->context, lengths);
+    if (status) {
+        yoke_release(ranks->context, made);
+        return status;
+    }
+    *all = made;
+    *all_bytes = sum;
+    return YOKE_OK;
+}
+
 void app_ranks_broadcast(app_ranks *ranks, void *memory, int64_t bytes)
 {
     const int64_t chunk = 1 << 30;

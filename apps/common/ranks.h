@@ -52,6 +52,11 @@ yoke_status app_ranks_agree(app_ranks *ranks, yoke_status status);
 
 /* all [count of ranks x bytes]: `bytes` bytes of each rank, by its number. */
 void app_ranks_gather(app_ranks *ranks, const void *mine, int bytes, void *all);
+/*
+ * all: the bytes of all ranks, one rank's after the other's, on each; each may have another number of them.  To be given back with yoke_release.
+ * Errors: MEMORY, also where all together are more than 2^31 - 1.
+ */
+yoke_status app_ranks_collect(app_ranks *ranks, const void *mine, int64_t bytes, void **all, int64_t *all_bytes);
 /* From rank 0 to all. */
 void app_ranks_broadcast(app_ranks *ranks, void *memory, int64_t bytes);
 /* values [count] become their sums over the ranks, added in the same order on each; few of them (at most 64) in the order of the ranks. */

@@ -80,6 +80,15 @@ void app_ranks_gather(app_ranks *ranks, const void *mine, int bytes, void *all)
     memcpy(all, mine, (size_t)bytes);
 }
 
+yoke_status app_ranks_collect(app_ranks *ranks, const void *mine, int64_t bytes, void **all, int64_t *all_bytes)
+{
+    yoke_status status = yoke_allocate(ranks->context, bytes > 0 ? bytes : 1, 1, all);
+    if (status) return status;
+    if (bytes > 0) memcpy(*all, mine, (size_t)bytes);
+    *all_bytes = bytes;
+    return YOKE_OK;
+}
+
 void app_ranks_broadcast(app_ranks *ranks, void *memory, int64_t bytes)
 {
     (void)ranks;

@@ -422,7 +422,8 @@ static yoke_status one_step(adapt *a)
     double estimated_s = yoke_clock_s();
     if (!status) status = app_interrupt_check(a->context);
     if (status) return status;
-    fem_step_fill_record(&a->now, a->step, a->problem, &a->choice);
+    status = fem_step_fill_record(&a->now, a->step, a->problem, &a->choice);
+    if (status) return status;
     a->now.record.refine_s = a->refine_s;
     status = fem_distribution_report(a->distribution, a->now.solution, &a->now.record);
     if (status) return status;

@@ -23,13 +23,13 @@ void fem_step_release(fem_step *step)
 
 const double *fem_step_displacements(const fem_step *step) { return step->with_rigid ? step->with_rigid : step->solution->u; }
 
-void fem_step_fill_record(fem_step *step, int number, const fem_problem *problem, const fem_solver_choice *choice)
+yoke_status fem_step_fill_record(fem_step *step, int number, const fem_problem *problem, const fem_solver_choice *choice)
 {
     const fem_solution *solution = step->solution;
     fem_step_record *r = &step->record;
     *r = fem_step_unknown(number);
-    r->elements = step->space->num_elements;
-    r->dofs = (int64_t)step->space->num_nodes * step->space->components;
+    r->elements = step->space->num_global_elements;
+    r->dofs = step->space->num_global_nodes * step->space->components;
     r->hanging_nodes = step->space->num_hanging;
     r->preconditioner = fem_solver_name[solution->solver];
     r->preconditioner_reason = choice->reason;
@@ -45,13 +45,14 @@ void fem_step_fill_record(fem_step *step, int number, const fem_problem *problem
     /* u . A u / 2 counts thermal strains too, which store nothing: what is stored is that of the stresses. */
     r->strain_energy_j =
         problem->temperature.given ? 0.5 * step->estimate.energy_norm * step->estimate.energy_norm : solution->strain_energy_j;
-    fem_extremes_find(step->space, fem_step_displacements(step), step->stress, r->extremes);
+    yoke_status status = fem_extremes_find(step->space, fem_step_displacements(step), step->stress, r->extremes);
     r->max_displacement_m = problem->components == 3 ? r->extremes[FEM_EXTREME_DISPLACEMENT].value
                                                      : fmax(fabs(r->extremes[FEM_EXTREME_VALUE_LARGEST].value),
                                                             fabs(r->extremes[FEM_EXTREME_VALUE_SMALLEST].value));
     r->max_von_mises_pa = step->stress->max_von_mises_pa;
     r->setup_s = solution->setup_s;
     r->solve_s = solution->solve_s;
+    return status;
 }
 
 yoke_status fem_step_write_fields(const fem_step *step, const fem_step_outputs *to)

@@ -45,8 +45,8 @@ void fem_step_release(fem_step *step);
 /* The values that are shown; stresses and all else follow from the solution without rigid motions. */
 const double *fem_step_displacements(const fem_step *step);
 
-/* Fills the record of the step `number` from what was found.  Times outside the solve, and what the distribution reports, are the caller's. */
-void fem_step_fill_record(fem_step *step, int number, const fem_problem *problem, const fem_solver_choice *choice);
+/* Fills the record of the step `number` from what was found.  Times outside the solve, and what the distribution reports, are the caller's.  Errors: MEMORY. */
+yoke_status fem_step_fill_record(fem_step *step, int number, const fem_problem *problem, const fem_solver_choice *choice);
 
 /* Writes step-NN.vtu and the series.  Errors: MEMORY, SYSTEM. */
 yoke_status fem_step_write_fields(const fem_step *step, const fem_step_outputs *to);

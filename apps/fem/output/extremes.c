@@ -64,7 +64,32 @@ void fem_extremes_unknown(fem_extreme extremes[FEM_EXTREMES])
     for (int k = 0; k < FEM_EXTREMES; k++) extremes[k] = (fem_extreme){NAN, {NAN, NAN, NAN}, -1};
 }
 
-void fem_extremes_find(const fem_space *space, const double *u, const fem_stress *stress, fem_extreme extremes[FEM_EXTREMES])
+/* Nonzero: a is the extreme of the two; of equal values the first node's. */
+static int precedes(int kind, const fem_extreme *a, const fem_extreme *b)
+{
+    if (a->node < 0 || b->node < 0) return b->node < 0;
+    if (a->value != b->value) return is_smallest(kind) ? a->value < b->value : a->value > b->value;
+    return a->node < b->node;
+}
+
+static yoke_status merge_ranks(const fem_space *space, fem_extreme extremes[FEM_EXTREMES])
+{
+    const int count = app_ranks_count(space->ranks);
+    fem_extreme(*all)[FEM_EXTREMES] = NULL;
+    if (count == 1) return YOKE_OK;
+    yoke_status status = app_ranks_agree(space->ranks, yoke_allocate(space->context, count, sizeof *all, &all));
+    if (status) return status;
+    app_ranks_gather(space->ranks, extremes, sizeof *all, all);
+    for (int k = 0; k < FEM_EXTREMES; k++) {
+        extremes[k] = all[0][k];
+        for (int rank = 1; rank < count; rank++)
+            if (precedes(k, &all[rank][k], &extremes[k])) extremes[k] = all[rank][k];
+    }
+    yoke_release(space->context, all);
+    return YOKE_OK;
+}
+
+yoke_status fem_extremes_find(const fem_space *space, const double *u, const fem_stress *stress, fem_extreme extremes[FEM_EXTREMES])
 {
     candidates best = none;
 #pragma omp parallel
@@ -85,8 +110,10 @@ void fem_extremes_find(const fem_space *space, const double *u, const fem_stress
     for (int k = 0; k < FEM_EXTREMES; k++) {
         if (best.index[k] < 0) continue;
         fem_extreme *extreme = &extremes[k];
+        const int32_t node = is_of_point(k) ? stress->node[best.index[k]] : best.index[k];
         extreme->value = is_smallest(k) ? -best.value[k] : best.value[k];
-        extreme->node = is_of_point(k) ? stress->node[best.index[k]] : best.index[k];
-        memcpy(extreme->x, space->x + 3 * (int64_t)extreme->node, sizeof extreme->x);
+        extreme->node = fem_space_global_node(space, node);
+        memcpy(extreme->x, space->x + 3 * (int64_t)node, sizeof extreme->x);
     }
+    return merge_ranks(space, extremes);
 }

@@ -20,14 +20,14 @@ typedef enum fem_extreme_kind {
 typedef struct fem_extreme {
     double value; /* NaN: not of this problem type */
     double x[3];  /* its place in the undeformed body; NaN likewise */
-    int32_t node; /* the node there; -1 likewise */
+    int64_t node; /* the node there, by its number over all ranks; -1 likewise */
 } fem_extreme;
 
 /*
  * The extremes of u [num_nodes][components] at the nodes and of its averaged stress at the points (stress.h).  Of equal values the first
- * one counts, so that the place is the same at any number of threads.
+ * one counts, so that the place is the same at any number of threads.  Collective: those of all ranks.  Errors: MEMORY.
  */
-void fem_extremes_find(const fem_space *space, const double *u, const fem_stress *stress, fem_extreme extremes[FEM_EXTREMES]);
+yoke_status fem_extremes_find(const fem_space *space, const double *u, const fem_stress *stress, fem_extreme extremes[FEM_EXTREMES]);
 
 /* No extreme is known. */
 void fem_extremes_unknown(fem_extreme extremes[FEM_EXTREMES]);

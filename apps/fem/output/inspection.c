@@ -17,6 +17,10 @@ static void find_box(const fem_space *space, fem_inspection *inspection)
             inspection->high[a] = fmax(inspection->high[a], space->x[3 * i + a]);
         }
     }
+    for (int a = 0; a < 3; a++) inspection->low[a] = -inspection->low[a];
+    app_ranks_max(space->ranks, inspection->low, 3);
+    app_ranks_max(space->ranks, inspection->high, 3);
+    for (int a = 0; a < 3; a++) inspection->low[a] = -inspection->low[a];
 }
 
 /* By as many Gauss points along each axis as there are slots, which are exact for the determinant of the map. */
@@ -36,6 +40,7 @@ static void add_volumes(const fem_space *space, double *volume)
         }
         volume[space->problem->material_of[space->tree[e]]] += sum;
     }
+    app_ranks_sum(space->ranks, volume, space->problem->num_materials);
 }
 
 /* Areas of all face groups: as those of conditions, each on one group. */
@@ -54,6 +59,7 @@ static yoke_status add_areas(const fem_space *space, fem_inspection *inspection)
     problem.num_conditions = 0;
     for (int g = 0; !status && g < mesh->num_groups; g++)
         if (mesh->groups[g].dimension == 2) conditions[problem.num_conditions++] = (fem_condition){.kind = FEM_TRACTION, .group = g};
+    status = app_ranks_agree(space->ranks, status);
     if (!status) status = fem_boundary_create(&of_groups, &boundary);
     for (int c = 0; !status && c < problem.num_conditions; c++) {
         for (int64_t i = boundary->first[c]; !status && i < boundary->first[c + 1]; i++) {
@@ -63,6 +69,8 @@ static yoke_status add_areas(const fem_space *space, fem_inspection *inspection)
             inspection->area[conditions[c].group] += listed_twice ? area / 2 : area;
         }
     }
+    status = app_ranks_agree(space->ranks, status);
+    if (!status) app_ranks_sum(space->ranks, inspection->area, mesh->num_groups);
     fem_boundary_destroy(boundary);
     yoke_release(space->context, conditions);
     yoke_release(space->context, shared);
@@ -75,6 +83,7 @@ static yoke_status add_loads(const fem_space *space, fem_inspection *inspection)
     double *load = NULL;
     yoke_status status = fem_boundary_create(space, &boundary);
     if (!status) status = yoke_allocate(space->context, (int64_t)space->num_nodes * space->components, sizeof *load, &load);
+    status = app_ranks_agree(space->ranks, status);
     if (!status) status = fem_space_load(space, boundary, load);
     if (!status) fem_resultant(space, load, inspection->force, inspection->moment);
     yoke_release(space->context, load);
@@ -86,12 +95,13 @@ yoke_status fem_inspect(const fem_case *input, const fem_space *space, fem_inspe
 {
     const fem_problem *problem = space->problem;
     const fem_case_refine *refine = &input->keys.refine;
-    *inspection = (fem_inspection){.context = space->context, .input = input, .problem = problem, .elements = space->num_elements};
-    inspection->dofs = (int64_t)space->num_nodes * space->components;
-    inspection->memory_bytes = fem_case_memory_bytes(input, space->num_elements);
+    *inspection = (fem_inspection){.context = space->context, .input = input, .problem = problem, .elements = space->num_global_elements};
+    inspection->dofs = space->num_global_nodes * space->components;
+    inspection->memory_bytes = fem_case_memory_bytes(input, (double)space->num_global_elements);
     inspection->most_memory_bytes = refine->steps.value ? fem_case_memory_bytes(input, (double)refine->max_elements.value) : NAN;
     yoke_status status = yoke_allocate(space->context, problem->num_materials, sizeof(double), &inspection->volume);
     if (!status) status = yoke_allocate(space->context, problem->mesh->num_groups, sizeof(double), &inspection->area);
+    status = app_ranks_agree(space->ranks, status);
     if (!status) {
         find_box(space, inspection);
         add_volumes(space, inspection->volume);

@@ -22,7 +22,7 @@ typedef struct fem_inspection {
     double most_memory_bytes;   /* for refine.max_elements; NaN: nothing is refined */
 } fem_inspection;
 
-/* Looks at a case on the first solve's space.  Errors: MEMORY, INPUT (as fem_space_load). */
+/* Looks at a case on the first solve's space.  Collective: all of it is of all ranks.  Errors: MEMORY, INPUT (as fem_space_load). */
 yoke_status fem_inspect(const fem_case *input, const fem_space *space, fem_inspection *inspection);
 void fem_inspection_release(fem_inspection *inspection);
 

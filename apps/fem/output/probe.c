@@ -250,6 +250,7 @@ static void find_nearest(const fem_locator *locator, const double x[3], fem_loca
             if (distance < least) least = distance, nearest = e;
         }
     }
+    if (locator->num_trees == 0) return; /* a rank may have no elements */
     consider(locator, nearest, x, location);
     for (int32_t t = 0; t < locator->num_trees; t++) {
         if (!(distance_to(&locator->tree[t], x) < (1 - 1e-12) * location->distance_m)) continue;
@@ -266,18 +267,54 @@ void fem_locator_find(const fem_locator *locator, const double x[3], fem_locatio
     if (location->element < 0 || location->distance_m > 0) find_nearest(locator, x, location);
 }
 
+/* What a rank has found of a probe. */
+typedef struct found {
+    double distance_m; /* INFINITY: nothing */
+    double x[3], size; /* the nearest point, and the size of its element */
+    fem_probe_value value;
+} found;
+
+/* Of each probe that of the rank whose elements are nearest to it, of equally near ones the first one's.  mine [count]. */
+static yoke_status merge_ranks(const fem_space *space, int count, found *mine)
+{
+    const int ranks = app_ranks_count(space->ranks);
+    found *all = NULL;
+    if (ranks == 1) return YOKE_OK;
+    yoke_status status = app_ranks_agree(space->ranks, yoke_allocate(space->context, ranks, sizeof *all, &all));
+    for (int i = 0; !status && i < count; i++) {
+        app_ranks_gather(space->ranks, &mine[i], sizeof *all, all);
+        mine[i] = all[0];
+        for (int rank = 1; rank < ranks; rank++)
+            if (all[rank].distance_m < mine[i].distance_m) mine[i] = all[rank];
+    }
+    yoke_release(space->context, all);
+    return status;
+}
+
+static void find(const fem_locator *locator, const double x[3], fem_location *location, found *place)
+{
+    *place = (found){.distance_m = INFINITY};
+    fem_locator_find(locator, x, location);
+    if (location->element < 0) return;
+    place->distance_m = location->distance_m;
+    place->size = size_of(&locator->leaf[location->element]);
+    memcpy(place->x, location->x, sizeof place->x);
+}
+
 static yoke_status check_probe(const fem_locator *locator, const fem_probe *probe)
 {
     yoke_context *context = locator->space->context;
     const double *x = probe->x;
+    fem_location location;
+    found place;
     if (!isfinite(x[0]) || !isfinite(x[1]) || !isfinite(x[2]))
         return yoke_fail(context, YOKE_ERROR_INPUT, "probe \"%s\": its coordinates are not finite numbers", probe->name);
-    fem_location location;
-    fem_locator_find(locator, x, &location);
-    if (location.distance_m <= TOLERATED * size_of(&locator->leaf[location.element])) return YOKE_OK;
+    find(locator, x, &location, &place);
+    yoke_status status = merge_ranks(locator->space, 1, &place);
+    if (status != YOKE_OK || place.distance_m <= TOLERATED * place.size) return status;
     return yoke_fail(context, YOKE_ERROR_INPUT,
                      "probe \"%s\" at (%.9g, %.9g, %.9g) lies outside the body: the nearest point is (%.9g, %.9g, %.9g), %.3g away",
-                     probe->name, x[0], x[1], x[2], location.x[0], location.x[1], location.x[2], location.distance_m);
+                     probe->name, x[0], x[1], x[2], place.x[0], place.x[1], place.x[2], place.distance_m);
 }
 
 yoke_status fem_probes_check(const fem_space *space, int count, const fem_probe *probes)
@@ -288,22 +325,24 @@ yoke_status fem_probes_check(const fem_space *space, int count, const fem_probe 
     if (space->slots_1d == 2 && space->problem->mesh->order == 2) status = fem_space_create(space->problem, space->forest, FEM_Q2, &whole);
     fem_locator *locator = NULL;
     if (status == YOKE_OK) status = fem_locator_create(whole ? whole : space, &locator);
+    status = app_ranks_agree(space->ranks, status);
     for (int i = 0; status == YOKE_OK && i < count; i++) status = check_probe(locator, &probes[i]);
     fem_locator_destroy(locator);
     fem_space_destroy(whole);
     return status;
 }
 
-static void evaluate(const fem_locator *locator, const double *u, const fem_stress *stress, const double x[3], fem_probe_value *value)
+static void evaluate(const fem_locator *locator, const double *u, const fem_stress *stress, const double x[3], found *place)
 {
     const fem_space *space = locator->space;
+    fem_probe_value *value = &place->value;
     fem_location location;
-    fem_locator_find(locator, x, &location);
+    find(locator, x, &location, place);
+    if (location.element < 0) return;
     double local_u[SLOTS * 3], local_tensor[SLOTS * FEM_MAX_TENSOR], shape[SLOTS];
     fem_space_expand(space, location.element, space->components, u, local_u);
     fem_stress_expand(stress, location.element, local_tensor);
     fem_shape(space->slots_1d, location.r, shape, NULL, NULL);
-    memset(value, 0, sizeof *value);
     for (int slot = 0; slot < space->slots; slot++) {
         for (int c = 0; c < space->components; c++) value->value[c] += shape[slot] * local_u[space->components * slot + c];
         for (int c = 0; c < stress->tensor; c++) value->tensor[c] += shape[slot] * local_tensor[stress->tensor * slot + c];
@@ -318,10 +357,17 @@ yoke_status fem_probes_evaluate(const fem_space *space, const double *u, const f
 {
     if (count == 0) return YOKE_OK;
     fem_locator *locator = NULL;
+    found *places = NULL;
     yoke_status status = fem_locator_create(space, &locator);
-    if (status != YOKE_OK) return status;
+    if (status == YOKE_OK) status = yoke_allocate(space->context, count, sizeof *places, &places);
+    status = app_ranks_agree(space->ranks, status);
+    if (status == YOKE_OK) {
 #pragma omp parallel for schedule(dynamic)
-    for (int i = 0; i < count; i++) evaluate(locator, u, stress, probes[i].x, &values[i]);
+        for (int i = 0; i < count; i++) evaluate(locator, u, stress, probes[i].x, &places[i]);
+        status = merge_ranks(space, count, places);
+    }
+    for (int i = 0; status == YOKE_OK && i < count; i++) values[i] = places[i].value;
+    yoke_release(space->context, places);
     fem_locator_destroy(locator);
-    return YOKE_OK;
+    return status;
 }

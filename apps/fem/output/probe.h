@@ -23,7 +23,7 @@ void fem_locator_destroy(fem_locator *locator);
 
 /*
  * The point of the body that is nearest to x (finite).  A point on the boundary between elements belongs to the first of them in Morton
- * order, within 1e-9 of the element's size.  Safe to call from several threads.
+ * order, within 1e-9 of the element's size.  Safe to call from several threads.  On several ranks: of this rank's elements; element -1 where it has none.
  */
 void fem_locator_find(const fem_locator *locator, const double x[3], fem_location *location);
 
@@ -42,12 +42,12 @@ typedef struct fem_probe_value {
 
 /*
  * Refuses probes outside the body, before anything is solved: farther from it than 1e-3 of the nearest element's size (a point on a curved
- * surface is never exactly on the elements).  The body is the mesh's own geometry, also where `space` is q1 on a curved mesh.
+ * surface is never exactly on the elements).  The body is the mesh's own geometry, also where `space` is q1 on a curved mesh.  Collective.
  * Errors: INPUT (names the probe, the nearest point and its distance), MEMORY.
  */
 yoke_status fem_probes_check(const fem_space *space, int count, const fem_probe *probes);
 
-/* values [count] at the probes, or the points of the body nearest to them.  u [num_nodes][components], its stress.  Errors: MEMORY. */
+/* values [count] at the probes, or the points of the body nearest to them.  u [num_nodes][components], its stress.  Collective, all ranks get all values.  Errors: MEMORY. */
 yoke_status fem_probes_evaluate(const fem_space *space, const double *u, const fem_stress *stress, int count, const fem_probe *probes,
                                 fem_probe_value *values);
 

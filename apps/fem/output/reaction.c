@@ -15,7 +15,10 @@ void fem_resultant(const fem_space *space, const double *nodal, double force_n[3
 {
     for (int a = 0; a < 3; a++) force_n[a] = moment_nm[a] = 0;
     for (int32_t i = 0; i < space->num_nodes; i++)
-        for (int c = 0; c < space->components; c++) add_force(space, i, c, nodal[(int64_t)space->components * i + c], force_n, moment_nm);
+        for (int c = 0; c < space->components && fem_space_counts(space, i); c++)
+            add_force(space, i, c, nodal[(int64_t)space->components * i + c], force_n, moment_nm);
+    app_ranks_sum(space->ranks, force_n, 3);
+    app_ranks_sum(space->ranks, moment_nm, 3);
 }
 
 /* index [num_conditions] = the reaction that a condition belongs to, -1 for loads; returns the number of reactions. */
@@ -41,18 +44,24 @@ yoke_status fem_reactions_create(const fem_space *space, const fem_constraints *
     int *index = NULL;
     yoke_status status = yoke_allocate(space->context, problem->num_conditions, sizeof *reactions, &reactions);
     if (status == YOKE_OK) status = yoke_allocate(space->context, problem->num_conditions, sizeof *index, &index);
+    status = app_ranks_agree(space->ranks, status);
     if (status != YOKE_OK) {
         yoke_release(space->context, reactions);
+        yoke_release(space->context, index);
         return status;
     }
     *count = number_reactions(problem, index, reactions);
     for (int32_t i = 0; i < space->num_nodes; i++) {
-        for (int c = 0; c < space->components; c++) {
+        for (int c = 0; c < space->components && fem_space_counts(space, i); c++) {
             int64_t dof = (int64_t)space->components * i + c;
             if (constraints->owner[dof] < 0) continue;
             fem_reaction *reaction = &reactions[index[constraints->owner[dof]]];
             add_force(space, i, c, residual[dof], reaction->force_n, reaction->moment_nm);
         }
+    }
+    for (int i = 0; i < *count; i++) {
+        app_ranks_sum(space->ranks, reactions[i].force_n, 3);
+        app_ranks_sum(space->ranks, reactions[i].moment_nm, 3);
     }
     yoke_release(space->context, index);
     *result = reactions;

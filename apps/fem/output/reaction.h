@@ -19,12 +19,12 @@ typedef struct fem_reaction {
 /*
  * One reaction for each group that has a Dirichlet condition, in the order of the conditions; conditions on the same group are summed.
  * A degree of freedom that several groups prescribe counts for its owner.  residual [num_nodes][components].
- * reactions is released with yoke_release.  Errors: MEMORY.
+ * reactions is released with yoke_release.  Collective: those of all ranks.  Errors: MEMORY.
  */
 yoke_status fem_reactions_create(const fem_space *space, const fem_constraints *constraints, const double *residual, int *count,
                                  fem_reaction **reactions);
 
-/* Force and moment (about the origin) of nodal forces [num_nodes][components], such as the load; Poisson: as in fem_reaction. */
+/* Force and moment (about the origin) of nodal forces [num_nodes][components], such as the load; Poisson: as in fem_reaction.  Collective, likewise. */
 void fem_resultant(const fem_space *space, const double *nodal, double force_n[3], double moment_nm[3]);
 
 #endif

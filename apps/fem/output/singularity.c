@@ -1,12 +1,30 @@
 #include "output/singularity.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "mesh/shape.h"
 #include "space/problem_checks.h"
 
 enum { MAX_FACES = 96, SLOTS = 27 };
+
+/* An element near the place, as any rank sees it. */
+typedef struct element_view {
+    double x[SLOTS * 3];  /* positions of its slots */
+    double at[SLOTS * 3]; /* of the nodes of its slots, which lie elsewhere where a slot hangs */
+    int64_t node[SLOTS];  /* numbers of these nodes over all ranks; -1: none */
+    double size;          /* the longest distance of its corners from its first one */
+    int32_t material;
+    uint32_t points;        /* bit s: slot s lies on a constrained point or edge */
+    uint8_t surface;        /* bit f: face f lies on the surface of the body */
+    uint8_t constrained[6]; /* bit i: component i is prescribed on the face */
+} element_view;
+
+typedef struct view_list {
+    element_view *views; /* [count] in the order of the elements */
+    int64_t count, capacity;
+} view_list;
 
 /* A face of the surface at the place. */
 typedef struct surface_face {
@@ -23,6 +41,7 @@ typedef struct vicinity {
     int count;
     surface_face faces[MAX_FACES];
     int material, materials; /* the first one, and whether there are more */
+    int on_point;            /* the place lies on a constrained point or edge */
 } vicinity;
 
 const char *fem_feature_text(fem_feature feature)
@@ -83,9 +102,51 @@ static unsigned constrained_on(const vicinity *v, int32_t e, int face)
     return constrained;
 }
 
-static void add_face(vicinity *v, int32_t e, const double *x, int slot, int face)
+/* The slots that lie on constrained points and edges: bits. */
+static uint32_t constrained_points_of(const vicinity *v, int32_t e)
+{
+    const fem_problem *problem = v->space->problem;
+    uint32_t points = 0;
+    for (int c = 0; c < problem->num_conditions; c++) {
+        int dimension = problem->mesh->groups[problem->conditions[c].group].dimension;
+        if (problem->conditions[c].kind != FEM_DIRICHLET || dimension > 1) continue;
+        for (int64_t i = v->boundary->first[c]; i < v->boundary->first[c + 1]; i++) {
+            int slots[3] = {0}, count = dimension ? v->space->slots_1d : 1;
+            if (v->boundary->element[i] != e) continue;
+            if (dimension)
+                fem_edge_slots(v->space->slots_1d, v->boundary->local[i], slots);
+            else
+                slots[0] = fem_corner_slot(v->space->slots_1d, v->boundary->local[i]);
+            for (int k = 0; k < count; k++) points |= UINT32_C(1) << slots[k];
+        }
+    }
+    return points;
+}
+
+static void view_element(const vicinity *v, int32_t e, element_view *view)
+{
+    const fem_space *space = v->space;
+    memset(view, 0, sizeof *view);
+    fem_space_geometry(space, e, view->x);
+    for (int slot = 0; slot < space->slots; slot++) {
+        int32_t node = space->element_nodes[(int64_t)space->slots * e + slot];
+        view->node[slot] = node < 0 ? -1 : fem_space_global_node(space, node);
+        if (node >= 0) memcpy(view->at + 3 * slot, space->x + 3 * (int64_t)node, 3 * sizeof(double));
+    }
+    view->size = size_of(space, view->x);
+    view->material = space->problem->material_of[space->tree[e]];
+    view->points = constrained_points_of(v, e);
+    for (int face = 0; face < 6; face++) {
+        if (!is_surface(v, e, face)) continue;
+        view->surface |= (uint8_t)(1U << face);
+        view->constrained[face] = (uint8_t)constrained_on(v, e, face);
+    }
+}
+
+static void add_face(vicinity *v, const element_view *view, int slot, int face)
 {
     int n = v->space->slots_1d, slots[9], axis = face / 2;
+    const double *x = view->x;
     double r[3], gradient[SLOTS * 3], value[SLOTS], inverse[3][3], length = 0;
     fem_face_slots(n, face, slots);
     int on = 0;
@@ -103,26 +164,22 @@ static void add_face(vicinity *v, int32_t e, const double *x, int slot, int face
         f->centre[a] = 0;
         for (int s = 0; s < v->space->slots; s++) f->centre[a] += value[s] * x[3 * s + a];
     }
-    f->constrained = constrained_on(v, e, face);
+    f->constrained = view->constrained[face];
     v->count++;
 }
 
-static void add_element(vicinity *v, int32_t e)
+static void add_element(vicinity *v, const element_view *view)
 {
-    const fem_space *space = v->space;
-    double x[SLOTS * 3];
-    fem_space_geometry(space, e, x);
-    double size = size_of(space, x);
     int found = -1;
-    for (int slot = 0; slot < space->slots && found < 0; slot++) /* a slot that hangs names a node that lies elsewhere */
-        if (distance(x + 3 * slot, v->x) < 1e-6 * size) found = slot;
+    for (int slot = 0; slot < v->space->slots && found < 0; slot++) /* a slot that hangs names a node that lies elsewhere */
+        if (distance(view->x + 3 * slot, v->x) < 1e-6 * view->size) found = slot;
     if (found < 0) return;
-    int material = space->problem->material_of[space->tree[e]];
-    if (v->material < 0) v->material = material;
-    v->materials |= material != v->material;
-    v->size = fmin(v->size, size);
+    if (v->material < 0) v->material = view->material;
+    v->materials |= view->material != v->material;
+    v->size = fmin(v->size, view->size);
+    v->on_point |= (int)(view->points >> found & 1);
     for (int face = 0; face < 6; face++)
-        if (is_surface(v, e, face)) add_face(v, e, x, found, face);
+        if (view->surface >> face & 1) add_face(v, view, found, face);
 }
 
 /* Whether the second face's middle lies on the outer side of the first one's plane, with a kink of 20 degrees and more between them. */
@@ -136,29 +193,6 @@ static int turns_inwards(const vicinity *v, const surface_face *a, const surface
     return cosine < 0.94 && height > 0.01 * distance(b->centre, v->x);
 }
 
-/* Whether the place lies on a constrained point or edge. */
-static int is_constrained_point(const vicinity *v)
-{
-    const fem_space *space = v->space;
-    const fem_problem *problem = space->problem;
-    for (int c = 0; c < problem->num_conditions; c++) {
-        int dimension = problem->mesh->groups[problem->conditions[c].group].dimension;
-        if (problem->conditions[c].kind != FEM_DIRICHLET || dimension > 1) continue;
-        for (int64_t i = v->boundary->first[c]; i < v->boundary->first[c + 1]; i++) {
-            double x[SLOTS * 3];
-            int slots[3] = {0}, count = dimension ? space->slots_1d : 1;
-            fem_space_geometry(space, v->boundary->element[i], x);
-            if (dimension)
-                fem_edge_slots(space->slots_1d, v->boundary->local[i], slots);
-            else
-                slots[0] = fem_corner_slot(space->slots_1d, v->boundary->local[i]);
-            for (int k = 0; k < count; k++)
-                if (distance(x + 3 * slots[k], v->x) < 1e-6 * v->size) return 1;
-        }
-    }
-    return 0;
-}
-
 static fem_feature classify(const vicinity *v)
 {
     int rim = 0;
@@ -168,61 +202,98 @@ static fem_feature classify(const vicinity *v)
             rim |= v->faces[i].constrained != v->faces[k].constrained;
         }
     }
-    if (is_constrained_point(v)) return FEM_FEATURE_POINT;
+    if (v->on_point) return FEM_FEATURE_POINT;
     if (rim) return FEM_FEATURE_RIM;
     return v->materials && v->count ? FEM_FEATURE_INTERFACE : FEM_FEATURE_NONE;
 }
 
-/* Numbers of elements that have a marked node. */
-static yoke_status find_elements(const fem_space *space, const uint8_t *mark, int32_t **elements, int64_t *count)
+static int ascending(const void *a, const void *b)
 {
-    int64_t capacity = 0;
-    *elements = NULL;
-    *count = 0;
-    for (int32_t e = 0; e < space->num_elements; e++) {
+    int64_t p = *(const int64_t *)a, q = *(const int64_t *)b;
+    return (p > q) - (p < q);
+}
+
+/* nodes [count] ascending. */
+static int is_among(int64_t node, const int64_t *nodes, int64_t count)
+{
+    return node >= 0 && bsearch(&node, nodes, (size_t)count, sizeof node, ascending) != NULL;
+}
+
+/* This rank's elements that have one of the nodes. */
+static yoke_status view_elements(const vicinity *v, const int64_t *nodes, int64_t count, view_list *list)
+{
+    const fem_space *space = v->space;
+    uint8_t *mark = NULL;
+    yoke_status status = yoke_allocate(space->context, space->num_nodes, sizeof *mark, &mark);
+    if (status) return status;
+    for (int64_t i = 0; i < count && !space->global_node; i++) mark[nodes[i]] = 1;
+    for (int32_t i = 0; i < space->num_nodes && space->global_node; i++) mark[i] = (uint8_t)is_among(space->global_node[i], nodes, count);
+    for (int32_t e = 0; !status && e < space->num_elements; e++) {
         const int32_t *node = space->element_nodes + (int64_t)space->slots * e;
         int touches = 0;
         for (int slot = 0; slot < space->slots; slot++) touches |= node[slot] >= 0 && mark[node[slot]];
         if (!touches) continue;
-        yoke_status status = yoke_grow(space->context, elements, *count, &capacity, *count + 1, sizeof **elements);
-        if (status) return status;
-        (*elements)[(*count)++] = e;
+        status = yoke_grow(space->context, &list->views, list->count, &list->capacity, list->count + 1, sizeof *list->views);
+        if (!status) view_element(v, e, &list->views[list->count++]);
     }
-    return YOKE_OK;
+    yoke_release(space->context, mark);
+    return status;
 }
 
-static fem_feature feature_of_node(vicinity *v, int32_t node, const int32_t *elements, int64_t count)
+/* Those of all ranks. */
+static yoke_status find_elements(const vicinity *v, const int64_t *nodes, int64_t count, view_list *list)
 {
-    memcpy(v->x, v->space->x + 3 * (int64_t)node, sizeof v->x);
+    const fem_space *space = v->space;
+    view_list own = {.count = 0};
+    void *all = NULL;
+    yoke_status status = app_ranks_agree(space->ranks, view_elements(v, nodes, count, &own));
+    int64_t bytes = 0;
+    if (!status && app_ranks_count(space->ranks) > 1)
+        status = app_ranks_collect(space->ranks, own.views, own.count * (int64_t)sizeof *own.views, &all, &bytes);
+    if (all) {
+        yoke_release(space->context, own.views);
+        own = (view_list){.views = all, .count = bytes / (int64_t)sizeof *own.views};
+    }
+    *list = own;
+    return status;
+}
+
+/* The nodes of some elements, ascending; some more than once. */
+static yoke_status nodes_of(const vicinity *v, const view_list *list, int64_t **nodes, int64_t *count)
+{
+    int slots = v->space->slots;
+    yoke_status status = yoke_allocate(v->space->context, list->count * slots, sizeof **nodes, nodes);
+    for (int64_t i = 0; !status && i < list->count; i++)
+        for (int slot = 0; slot < slots; slot++)
+            if (list->views[i].node[slot] >= 0) (*nodes)[(*count)++] = list->views[i].node[slot];
+    if (!status) qsort(*nodes, (size_t)*count, sizeof **nodes, ascending);
+    return status;
+}
+
+static fem_feature feature_at(vicinity *v, const double x[3], const view_list *list)
+{
+    memcpy(v->x, x, sizeof v->x);
     v->size = INFINITY;
-    v->count = v->materials = 0;
+    v->count = v->materials = v->on_point = 0;
     v->material = -1;
-    for (int64_t i = 0; i < count; i++) add_element(v, elements[i]);
+    for (int64_t i = 0; i < list->count; i++) add_element(v, &list->views[i]);
     return classify(v);
 }
 
-/* The feature of the node, or the first kind of those of the marked nodes. */
-static fem_feature find_feature(vicinity *v, int32_t node, const uint8_t *mark, const int32_t *elements, int64_t count)
+/* The feature of the place, or the first kind of those of the nodes. */
+static fem_feature find_feature(vicinity *v, const double x[3], const int64_t *nodes, int64_t count, const view_list *list)
 {
-    fem_feature found = feature_of_node(v, node, elements, count);
+    fem_feature found = feature_at(v, x, list);
     if (found != FEM_FEATURE_NONE) return found;
-    for (int64_t i = 0; i < count; i++) {
-        const int32_t *nodes = v->space->element_nodes + (int64_t)v->space->slots * elements[i];
+    for (int64_t i = 0; i < list->count; i++) {
+        const element_view *view = &list->views[i];
         for (int slot = 0; slot < v->space->slots; slot++) {
-            if (nodes[slot] < 0 || !mark[nodes[slot]]) continue;
-            fem_feature feature = feature_of_node(v, nodes[slot], elements, count);
+            if (!is_among(view->node[slot], nodes, count)) continue;
+            fem_feature feature = feature_at(v, view->at + 3 * slot, list);
             if (feature != FEM_FEATURE_NONE && (found == FEM_FEATURE_NONE || feature < found)) found = feature;
         }
     }
     return found;
-}
-
-/* Marks the nodes of some elements. */
-static void mark_nodes(const fem_space *space, const int32_t *elements, int64_t count, uint8_t *mark)
-{
-    for (int64_t i = 0; i < count; i++)
-        for (int64_t k = (int64_t)space->slots * elements[i]; k < (int64_t)space->slots * (elements[i] + 1); k++)
-            if (space->element_nodes[k] >= 0) mark[space->element_nodes[k]] = 1;
 }
 
 yoke_status fem_peak_find(const fem_space *space, const fem_boundary *boundary, const uint8_t *shared, const fem_extreme *extreme,
@@ -230,26 +301,20 @@ yoke_status fem_peak_find(const fem_space *space, const fem_boundary *boundary, 
 {
     vicinity v = {.space = space, .boundary = boundary, .shared = shared};
     fem_peak peak = {.value = extreme->value, .size = INFINITY, .relative_error = relative_error};
-    uint8_t *mark = NULL;
-    int32_t *elements = NULL, *around = NULL;
-    int64_t count = 0, num_around = 0;
+    view_list at = {.count = 0}, around = {.count = 0};
+    int64_t *nodes = NULL, count = 0;
     memcpy(peak.x, extreme->x, sizeof peak.x);
-    yoke_status status = yoke_allocate(space->context, space->num_nodes, sizeof *mark, &mark);
-    if (status) return status;
-    mark[extreme->node] = 1;
-    status = find_elements(space, mark, &elements, &count);
+    yoke_status status = find_elements(&v, &extreme->node, 1, &at);
     if (!status) {
-        feature_of_node(&v, extreme->node, elements, count);
+        feature_at(&v, peak.x, &at);
         peak.size = v.size;
+        status = app_ranks_agree(space->ranks, nodes_of(&v, &at, &nodes, &count));
     }
-    if (!status) {
-        mark_nodes(space, elements, count, mark);
-        status = find_elements(space, mark, &around, &num_around);
-        if (!status) peak.feature = find_feature(&v, extreme->node, mark, around, num_around);
-    }
-    yoke_release(space->context, mark);
-    yoke_release(space->context, elements);
-    yoke_release(space->context, around);
+    if (!status) status = find_elements(&v, nodes, count, &around);
+    if (!status) peak.feature = find_feature(&v, peak.x, nodes, count, &around);
+    yoke_release(space->context, at.views);
+    yoke_release(space->context, around.views);
+    yoke_release(space->context, nodes);
     if (!status) *result = peak;
     return status;
 }

@@ -38,7 +38,7 @@ yoke_status fem_shared_faces(const fem_mesh *mesh, uint8_t **shared);
 
 /*
  * The peak at `extreme` (of a space of 3 components).  shared: fem_shared_faces.  Its feature is that of the place, or of the nodes of the
- * elements there, since the largest nodal stress is often beside an edge.  Errors: MEMORY.
+ * elements there, since the largest nodal stress is often beside an edge.  Collective: the elements are those of all ranks.  Errors: MEMORY.
  */
 yoke_status fem_peak_find(const fem_space *space, const fem_boundary *boundary, const uint8_t *shared, const fem_extreme *extreme,
                           double relative_error, fem_peak *peak);

@@ -191,29 +191,78 @@ static void add_stress(const fem_space *space, const recovery *work, int32_t beg
     }
 }
 
+/* The points that other ranks have too: those of shared nodes, by node and material.  Of one material the points are the nodes. */
+static yoke_status share_points(const fem_space *space, const fem_stress *stress, fem_halo **halo)
+{
+    const fem_halo *nodes = space->halo;
+    fem_halo_key *keys = NULL;
+    uint8_t *shared = NULL;
+    int64_t count = 0;
+    yoke_status status = yoke_allocate(space->context, space->num_nodes, sizeof *shared, &shared);
+    if (!status) status = yoke_allocate_untouched(space->context, stress->points.num_nodes, sizeof *keys, &keys);
+    status = app_ranks_agree(space->ranks, status);
+    for (int32_t i = 0; !status && i < nodes->num_shared; i++) shared[nodes->shared[i]] = 1;
+    for (int32_t i = 0; !status && i < stress->points.num_nodes; i++)
+        if (shared[stress->node[i]])
+            keys[count++] = (fem_halo_key){(uint64_t)space->global_node[stress->node[i]], (uint32_t)stress->material[i], i};
+    if (!status) status = fem_halo_create(space->context, space->ranks, count, keys, halo);
+    yoke_release(space->context, shared);
+    yoke_release(space->context, keys);
+    return status;
+}
+
+/* Adds what elements of other ranks contribute. */
+static yoke_status add_ranks(const fem_space *space, const recovery *work, fem_stress *stress)
+{
+    const int64_t points = stress->points.num_nodes;
+    fem_halo *own = NULL;
+    double *count = NULL;
+    if (!space->halo) return YOKE_OK;
+    yoke_status status = app_ranks_agree(space->ranks, yoke_allocate_untouched(space->context, points, sizeof *count, &count));
+    if (!status && space->problem->num_materials > 1) status = share_points(space, stress, &own);
+    const fem_halo *halo = own ? own : space->halo;
+    for (int64_t i = 0; !status && i < points; i++) count[i] = work->count[i];
+    if (!status) status = fem_halo_sum(halo, 1, count);
+    if (!status) status = fem_halo_sum(halo, stress->tensor, stress->value);
+    for (int64_t i = 0; !status && i < points; i++) work->count[i] = (int32_t)count[i];
+    yoke_release(space->context, count);
+    fem_halo_destroy(own);
+    return status;
+}
+
+static void add_all(const fem_space *space, const recovery *work, fem_stress *stress)
+{
+    int64_t points = stress->points.num_nodes;
+#pragma omp parallel
+    {
+        int threads = omp_get_num_threads(), thread = omp_get_thread_num();
+        add_stress(space, work, (int32_t)(points * thread / threads), (int32_t)(points * (thread + 1) / threads), stress);
+    }
+}
+
 /* The mean of all contributions to each point. */
 static yoke_status average_all(const fem_space *space, const recovery *work, fem_stress *stress)
 {
     int tensor = stress->tensor;
-    int64_t bad = 0, points = stress->points.num_nodes;
+    int64_t bad = 0, all = 0, points = stress->points.num_nodes;
     double maximum = 0;
-#pragma omp parallel reduction(+ : bad) reduction(max : maximum)
-    {
-        int threads = omp_get_num_threads(), thread = omp_get_thread_num();
-        int32_t begin = (int32_t)(points * thread / threads), end = (int32_t)(points * (thread + 1) / threads);
-        add_stress(space, work, begin, end, stress);
-        for (int32_t i = begin; i < end; i++) {
-            double *value = stress->value + (int64_t)tensor * i;
-            for (int c = 0; c < tensor; c++) value[c] /= work->count[i];
-            double size = tensor == 6 ? fem_von_mises(value) : fabs(value[0]) + fabs(value[1]) + fabs(value[2]);
-            bad += !isfinite(size);
-            maximum = size > maximum ? size : maximum;
-        }
+#pragma omp parallel for schedule(static) reduction(+ : bad, all) reduction(max : maximum)
+    for (int64_t i = 0; i < points; i++) {
+        double *value = stress->value + tensor * i;
+        for (int c = 0; c < tensor; c++) value[c] /= work->count[i];
+        double size = tensor == 6 ? fem_von_mises(value) : fabs(value[0]) + fabs(value[1]) + fabs(value[2]);
+        int counts = fem_space_counts(space, stress->node[i]);
+        all += counts;
+        bad += counts && !isfinite(size);
+        maximum = size > maximum ? size : maximum;
     }
+    app_ranks_offset(space->ranks, bad, &bad);
+    app_ranks_offset(space->ranks, all, &all);
+    app_ranks_max(space->ranks, &maximum, 1);
     if (bad > 0)
         return yoke_fail(space->context, YOKE_ERROR_NUMERIC,
                          "the stress is not a finite number at %lld of %lld nodes: check the units of the loads and moduli", (long long)bad,
-                         (long long)stress->points.num_nodes);
+                         (long long)all);
     stress->max_von_mises_pa = tensor == 6 ? maximum : NAN;
     return YOKE_OK;
 }
@@ -272,12 +321,15 @@ static yoke_status recover(const fem_space *space, const double *u, recovery *wo
     yoke_status status = fem_packed_create(space, u, 0, &work->data);
     if (status == YOKE_OK) status = number_points(space, work, stress);
     if (status == YOKE_OK) status = allocate_points(work, stress);
+    status = app_ranks_agree(space->ranks, status);
     if (status != YOKE_OK) return status;
     identify_points(space, stress);
     fem_coincident_nodes(&stress->points, work->coincident);
     bound_points(space, work);
     stress_of_elements(space, work);
-    return average_all(space, work, stress);
+    add_all(space, work, stress);
+    status = add_ranks(space, work, stress);
+    return status ? status : average_all(space, work, stress);
 }
 
 yoke_status fem_stress_create(const fem_space *space, const double *u, fem_stress **result)
@@ -298,6 +350,7 @@ yoke_status fem_stress_create(const fem_space *space, const double *u, fem_stres
     status = yoke_allocate_untouched(context, (int64_t)space->num_elements * space->slots, sizeof *stress->points.element_nodes,
                                      &stress->points.element_nodes);
     if (status == YOKE_OK) status = allocate_recovery(space, &work);
+    status = app_ranks_agree(space->ranks, status);
     if (status == YOKE_OK) status = recover(space, u, &work, stress);
     release_recovery(context, &work);
     if (status != YOKE_OK) {

@@ -9,6 +9,8 @@
  *
  * Averaged values belong to points: pairs of an independent node and a material.  Values at hanging and serendipity slots follow from the
  * points as displacements do from the nodes.
+ *
+ * On several ranks each has the points of its own elements, averaged over those of all ranks.
  */
 #ifndef FEM_OUTPUT_STRESS_H
 #define FEM_OUTPUT_STRESS_H
@@ -25,11 +27,11 @@ typedef struct fem_stress {
     int32_t *node;           /* [points.num_nodes] the node of each point */
     int16_t *material;       /* [points.num_nodes] index into problem->materials */
     double *value;           /* [points.num_nodes][tensor] */
-    double max_von_mises_pa; /* over all points; Poisson: NaN */
+    double max_von_mises_pa; /* over all points of all ranks; Poisson: NaN */
 } fem_stress;
 
 /*
- * Recovers the stress of the solution u [num_nodes][components] (m).  The space must outlive the result.  The same bits at any number of
+ * Recovers the stress of the solution u [num_nodes][components] (m).  The space must outlive the result.  Collective; the same bits at any number of
  * threads.  Errors: MEMORY, NUMERIC (a stress that is not a finite number).
  */
 yoke_status fem_stress_create(const fem_space *space, const double *u, fem_stress **stress);

@@ -28,6 +28,8 @@ static yoke_status warn_of_no_load(const fem_space *space, const fem_constraints
         value = fmax(value, fabs(constraints->value[i]));
         if (!(constraints->prescribed[i / n] >> i % n & 1)) load = fmax(load, fabs(solution->load[i]));
     }
+    app_ranks_max(space->ranks, &load, 1);
+    app_ranks_max(space->ranks, &value, 1);
     if (load > 0 || value > 0)
         return warn(context, record,
                     "the loads are so small (%.3g at a node) that their squares are below all numbers: the solution is zero or has few "
