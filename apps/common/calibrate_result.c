@@ -38,6 +38,12 @@ static void warn(const calibration *c, const char *name, const yoke_run_accuracy
     if (found->contention > 1.1)
         yoke_log(c->context, YOKE_LOG_WARNING, "%s: faster beside the other devices than alone: the machine was busy with something else",
                  name);
+    if (found->disturbed > 0)
+        yoke_log(
+            c->context, YOKE_LOG_WARNING,
+            "%s: other programs had a core for up to %.0f %% of the time of its trials, which are too long by that: measure again while "
+            "the cores are free",
+            name, 100 * found->disturbed);
     if (found->median_error > 0.1)
         yoke_log(c->context, YOKE_LOG_WARNING,
                  "%s: sizes held out are %.0f %% off: the machine was busy with something else, or calls are too short to be measured",
@@ -137,12 +143,12 @@ static json_t *device_json(const char *name, const yoke_run_accuracy *found)
     for (int64_t i = 0; i < found->num_levels; i++) levels = app_json_append(levels, level_json(&found->levels[i]));
     for (int64_t i = 0; i < found->num_samples; i++) samples = app_json_append(samples, sample_json(&found->samples[i]));
     for (int64_t i = 0; i < found->num_held_out; i++) held_out = app_json_append(held_out, held_out_json(&found->held_out[i]));
-    return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "device", name, "model", kind_text(found->kind),
+    return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "device", name, "model", kind_text(found->kind),
                      "contention", app_json_number(found->contention), "held_out_error", app_json_number(found->median_error),
                      "held_out_worst", app_json_number(found->max_error), "held_out_coverage", app_json_number(found->coverage),
-                     "copy_power_w", app_json_number(found->copy_power_w), "copy_start_s", app_json_number(found->copy_start_s),
-                     "copy_seconds_per_byte", app_json_number(found->copy_seconds_per_byte), "levels", levels, "samples", samples,
-                     "held_out", held_out);
+                     "disturbed", app_json_number(found->disturbed), "copy_power_w", app_json_number(found->copy_power_w), "copy_start_s",
+                     app_json_number(found->copy_start_s), "copy_seconds_per_byte", app_json_number(found->copy_seconds_per_byte), "levels",
+                     levels, "samples", samples, "held_out", held_out);
 }
 
 static json_t *devices_json(const calibration *c)

@@ -146,6 +146,11 @@ static yoke_status show(const calibration *c)
         app_print(c->terminal, "powers: not known (%s)\n", devices[0].why_no_meter);
     else
         app_print(c->terminal, "powers: %.4g W at rest, %.4g W more at work\n", devices[0].idle_w, devices[0].dynamic_w);
+    const double disturbed = fmax(c->machine[0].disturbed, c->machine[1].disturbed);
+    if (disturbed > 0)
+        yoke_log(c->context, YOKE_LOG_WARNING,
+                 "other programs had a core for up to %.0f %% of the time in which costs were measured: measure again while the cores are free",
+                 100 * disturbed);
     status = yoke_run_save(c->run, &path);
     if (!status) app_print(c->terminal, "kept in %s\n", path);
     return status;

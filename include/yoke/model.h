@@ -91,7 +91,8 @@ typedef struct yoke_model {
 typedef struct yoke_prediction {
     double seconds, seconds_uncertainty; /* half width of the 95 % interval; NaN: not known from single calls */
     double joules, joules_uncertainty;   /* above idle; NaN: not metered */
-    int inside; /* nonzero: within the range of validity; outside, the line or the last speed continues, and the uncertainty grows */
+    int inside;       /* nonzero: within the range of validity; outside, the line or the last speed continues, and the uncertainty grows */
+    double disturbed; /* of a run: as in yoke_run_accuracy, where no round has measured it since; of a model: 0 */
 } yoke_prediction;
 
 /*

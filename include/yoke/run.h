@@ -253,6 +253,11 @@ typedef struct yoke_run_calibration {
     yoke_status (*progress)(void *user, int64_t device, const char *what);
     void *user;       /* of trials and progress */
     yoke_run_use use; /* the devices that are measured: hosts, accelerators, or (any, both) all active ones */
+    /*
+     * Nonzero: a trial tells the shortest time of all trials of a size, as what else the machine does only makes them longer: of a size the least of them
+     * counts, and not their mean.
+     */
+    int shortest;
 } yoke_run_calibration;
 
 /* A power with the half width of its 95 % interval.  NaN: not known. */
@@ -291,12 +296,18 @@ typedef struct yoke_run_accuracy {
         copy_power_w; /* to the device; copy_power_w: of all meters above idle while it copies.  NaN: not measured */
     yoke_run_watts all_idle_before,
         all_idle; /* of all meters that count, at rest: before devices were opened (measure_all), and after it */
+    /*
+     * Part of the time in which another program had a core that an openmp device wanted, of the size where that was most (of the least disturbed trial, where
+     * the shortest counts): its times are too long, and should be measured again.  0: less than a tenth, or the system does not tell.
+     */
+    double disturbed;
 } yoke_run_accuracy;
 
 /*
  * Measures a kind of work on each active device, or those of `use`, alone, so that plans need not explore.  It measures seconds at several sizes, more of them where the speed
  * differs from that between their neighbours.  Where the run sets frequencies or needs powers, it measures these at some frequencies too.  Earlier
- * measurements of the work are dropped, unless it is brief.
+ * measurements of the work are dropped, unless it is brief.  On the cores a trial in which another program had one of them for more than a tenth of the
+ * time is repeated, up to three times and for at most half of the time of all trials so far and 0.2 s; the least disturbed one counts.
  * accuracy: [num_devices], or NULL.
  * Errors: ARGUMENT (which member; a round has begun), NUMERIC (the trial's seconds are no number above 0, or too short to be measured), UNAVAILABLE (no
  * device is left), those of the trial, of progress and of setting frequencies, MEMORY.

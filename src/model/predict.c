@@ -61,6 +61,7 @@ yoke_status yoke_model_predict(const yoke_model *fitted, double units, double fr
     double relative = isnan(model->reference_hz) ? rate.variance / rate.value / rate.value
                                                  : law_ratio_variance(&model->rate, frequency_hz, model->reference_hz);
     p.inside = value.inside && rate.inside;
+    p.disturbed = 0;
     add_noise(&u, value.variance, value.degrees);
     add_noise(&u, relative, rate.degrees);
     add_systematic(&u, value.systematic);

@@ -86,6 +86,10 @@ const char *store_entry_fault(const yoke_store_entry *entry, char where[64])
             snprintf(where, 64, "/%s", numbers[i].name);
             return "must be 0 or more, or not known";
         }
+    if (!(entry->disturbed >= 0 && entry->disturbed <= 1)) {
+        snprintf(where, 64, "/disturbed");
+        return "must be from 0 to 1";
+    }
     for (int64_t i = 0; i < entry->num_samples; i++) {
         const char *member = NULL, *fault = sample_fault(&entry->samples[i], &member);
         if (fault == NULL) continue;

@@ -95,6 +95,7 @@ static const yoke_json_key entry_keys[] = {
     {"power_kind", YOKE_JSON_OTHER, offsetof(yoke_store_entry, power_kind), 0, 0, 1, 0, read_source},
     ENTRY_NUMBER(copy_start_s),
     ENTRY_NUMBER(copy_seconds_per_byte),
+    {"disturbed", YOKE_JSON_NUMBER, offsetof(yoke_store_entry, disturbed), 0, 1, 0, 0, NULL},
     {"samples", YOKE_JSON_OTHER, 0, 0, 0, 1, 0, read_samples},
 };
 enum { ENTRY_KEYS = sizeof entry_keys / sizeof entry_keys[0] };

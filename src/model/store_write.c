@@ -85,6 +85,7 @@ static void write_entry(FILE *file, const yoke_store_entry *entry)
     write_named_text(file, ",\n      ", "power_kind", yoke_energy_kind_text(entry->power_kind));
     write_named_number(file, ",\n      ", "copy_start_s", entry->copy_start_s);
     write_named_number(file, ", ", "copy_seconds_per_byte", entry->copy_seconds_per_byte);
+    if (entry->disturbed > 0) write_named_number(file, ",\n      ", "disturbed", entry->disturbed);
     fputs(",\n      \"samples\": [", file);
     for (int64_t i = 0; i < entry->num_samples; i++) {
         fputs(i == 0 ? "\n" : ",\n", file);

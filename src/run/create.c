@@ -77,6 +77,7 @@ static yoke_status open_devices(yoke_run *run, char *names)
     for (int openmp = 0; openmp < 2; openmp++)
         for (int i = 0; i < run->num_devices && status == YOKE_OK; i++)
             if ((strncmp(list[i], "openmp", 6) == 0) == openmp) status = open_device(run, i, list[i]);
+    run->core_time = yoke_core_time_get;
     run->simulated = status == YOKE_OK;
     for (int i = 0; i < run->num_devices; i++) run->simulated = run->simulated && strcmp(run->devices[i].info->kind, "sim") == 0;
     return status;

@@ -16,6 +16,7 @@
 #define YOKE_RUN_RUN_H
 
 #include "balance/model.h"
+#include "base/core_time.h"
 #include "model/store.h"
 #include "run/machine/match.h"
 #include "yoke/yoke.h"
@@ -31,6 +32,9 @@ enum {
     RUN_TOLD = 16,
     RUN_MAX_TRIES = 3 /* rounds that were to tell something and did not, after which no more are spent on it */
 };
+
+/* Trials that lose a larger part of their time to other programs are disturbed. */
+#define RUN_DISTURBED 0.1
 
 /* What is known of a device's powers at a frequency. */
 typedef struct run_level_power {
@@ -116,9 +120,11 @@ typedef struct run_work {
     run_relation *relations;             /* [num_devices] */
     int num_told;                        /* rounds that begin with this work and told what they took; the latest RUN_TOLD are kept */
     run_told told[RUN_TOLD];
-    int *learned;                    /* [num_devices]: nonzero: something that the store does not have yet */
-    int *tries;                      /* [num_devices]: rounds that were to measure it on the device and did not */
-    int *explored;                   /* [num_devices]: nonzero: its frequencies were measured often enough, as it was then */
+    int *learned;  /* [num_devices]: nonzero: something that the store does not have yet */
+    int *tries;    /* [num_devices]: rounds that were to measure it on the device and did not */
+    int *explored; /* [num_devices]: nonzero: its frequencies were measured often enough, as it was then */
+    double *
+        disturbed; /* [num_devices]: part of the time of a calibration that other programs had the cores, of the size with most; 0: little, or rounds told since */
     yoke_balancer *balancer;         /* of rounds with this one phase; NULL: none yet */
     int64_t limits[RUN_MAX_DEVICES]; /* that the balancer knows */
     int reported;                    /* nonzero: `reports` are to be told to the balancer */
@@ -201,8 +207,10 @@ struct yoke_run {
     double limit_s;  /* of a round, by the slowdown, where several are weighed; 0: none */
     int has_regret;  /* nonzero: regret is of the latest round */
     double regret;
-    int calibrated;                           /* nonzero: something was learned before any round */
-    struct run_calibrated *results;           /* [num_devices] of the latest calibration; NULL: there was none */
+    int calibrated;                          /* nonzero: something was learned before any round */
+    struct run_calibrated *results;          /* [num_devices] of the latest calibration; NULL: there was none */
+    void (*core_time)(yoke_core_time *time); /* yoke_core_time_get, but in tests */
+    double trials_s, repeated_s; /* of calibrations: of trials that count; of those that were repeated, and of waiting before that */
     yoke_run_watts all_idle_before, all_idle; /* of all that is metered, at rest, before devices were opened and after it */
     int64_t rounds;                           /* that ended */
     int64_t first[RUN_MAX_CUTS][RUN_MAX_DEVICES + 1], before[RUN_MAX_CUTS][RUN_MAX_DEVICES + 1];

@@ -7,6 +7,7 @@
 #include "tree/lists.h"
 #include "tune/bench.h"
 #include "tune/choose.h"
+#include "tune/free.h"
 #include "tune/tune.h"
 
 /* Powers of order + 1 are straight in logarithms, and so exact between the orders that are measured. */
@@ -120,13 +121,80 @@ static void costs_in_the_store_are_found_again_by_another_run(void **state)
     (void)remove(path);
 }
 
+/* Says in the store that other programs had the cores half of the time in which a work was measured. */
+static void say_disturbed(const char *path, const char *work)
+{
+    enum { BYTES = 1 << 20 };
+    char *text = calloc(1, BYTES), place[64];
+    FILE *file = fopen(path, "r");
+    assert_non_null(text);
+    assert_non_null(file);
+    assert_true(fread(text, 1, BYTES - 1, file) < BYTES - 1);
+    (void)fclose(file);
+    (void)snprintf(place, sizeof place, "\"work\": \"%s\",", work);
+    char *at = strstr(text, place);
+    assert_non_null(at);
+    file = fopen(path, "w");
+    assert_non_null(file);
+    assert_true(fprintf(file, "%.*s\"disturbed\": 0.5, %s", (int)(at - text), text, at) > 0);
+    assert_int_equal(fclose(file), 0);
+    free(text);
+}
+
+/* Only those: each size is measured by some trials.  Told seconds are those of a call, whatever its trials took. */
+static void disturbed_costs_are_measured_again(void **state)
+{
+    (void)state;
+    char path[64];
+    known costs = usual, now = usual;
+    const fmm_machine_options options = {.gradient = 1, .trial = trial, .user = &now};
+    fmm_machine machine;
+    (void)snprintf(path, sizeof path, "tune-again-%ld.json", (long)getpid());
+    yoke_run *run = open_run(path);
+    costs.disturbed = 8;
+    costs.times = 1.2;
+    measure(run, &costs, &machine);
+    yoke_run_destroy(run);
+    run = open_run(path);
+    machine.factor[FMM_PART_NEAR] = (fmm_factor){0.8, 3};
+    assert_int_equal(fmm_machine_put_factors(run, 1, &machine), YOKE_OK);
+    yoke_run_destroy(run);
+    say_disturbed(path, "fmm cell p=8");
+    say_disturbed(path, "fmm pair p=8");
+    run = open_run(path);
+    assert_int_equal(fmm_machine_get(run, 0, 1, &machine), YOKE_OK);
+    assert_near(machine.disturbed, 0.5, 1e-12);
+    assert_true(machine.factor[FMM_PART_NEAR].runs == 3);
+    yoke_run_destroy(run);
+    run = open_run(path);
+    assert_int_equal(fmm_machine_measure_again(context, run, 0, &options, &machine), YOKE_OK);
+    assert_true(now.calls >= 2 && now.calls <= costs.calls / 10);
+    yoke_run_destroy(run);
+    run = open_run(path);
+    assert_int_equal(fmm_machine_get(run, 0, 1, &machine), YOKE_OK);
+    assert_true(machine.disturbed == 0);
+    assert_near(machine.cell[8], unit_of(&usual, FMM_CELL, 8), 1e-9);
+    assert_near(machine.tables[8], unit_of(&costs, FMM_TABLES, 8) * costs.times, 1e-9);
+    assert_true(machine.factor[FMM_PART_NEAR].value == 1 && machine.factor[FMM_PART_NEAR].runs == 0);
+    yoke_run_destroy(run);
+    (void)remove(path);
+}
+
+static void whether_the_cores_are_free_is_told(void **state)
+{
+    (void)state;
+    int are_free = -1; /* nobody knows what else runs beside this test */
+    assert_int_equal(fmm_cores_are_free(context, &are_free), YOKE_OK);
+    assert_true(are_free == 0 || are_free == 1);
+}
+
 /* ---------------------------------------------------------------------------------------------- learning from runs */
 
 /* Costs were measured while other programs had the cores: each is `wrong` times the truth.  Every third run is disturbed and takes five times as long. */
 static double after_runs(double wrong, int runs, int disturbed)
 {
     fmm_factor factor = {1, 0};
-    for (int r = 0; r < runs; r++) factor = fmm_factor_learn(factor, (disturbed && r % 3 == 2 ? 5 : 1) / wrong);
+    for (int r = 0; r < runs; r++) factor = fmm_factor_learn(factor, (disturbed && r % 3 == 2 ? 5 : 1) / wrong, 0);
     assert_int_equal(factor.runs, runs);
     return wrong * factor.value;
 }
@@ -148,12 +216,25 @@ static void disturbed_runs_hardly_change_what_is_predicted(void **state)
     assert_near(after_runs(1, 40, 1), 1, 0.1);
     assert_near(after_runs(1.1, 40, 1), 1, 0.1);
     fmm_factor factor = {1, 0};
-    for (int r = 0; r < 1000; r++) factor = fmm_factor_learn(factor, 1e30);
+    for (int r = 0; r < 1000; r++) factor = fmm_factor_learn(factor, 1e30, 0);
     assert_true(factor.value <= FMM_MOST_FACTOR);
-    for (int r = 0; r < 1000; r++) factor = fmm_factor_learn(factor, 1e-300);
+    for (int r = 0; r < 1000; r++) factor = fmm_factor_learn(factor, 1e-300, 0);
     assert_true(factor.value >= 1 / FMM_MOST_FACTOR);
     const double bad[] = {NAN, INFINITY, 0, -1};
-    for (int k = 0; k < 4; k++) assert_true(fmm_factor_learn(factor, bad[k]).runs == factor.runs);
+    for (int k = 0; k < 4; k++) assert_true(fmm_factor_learn(factor, bad[k], 0).runs == factor.runs);
+}
+
+/* Costs that are a tenth too high, and known to have been disturbed: three runs show it. */
+static void disturbed_costs_heal_faster(void **state)
+{
+    (void)state;
+    fmm_factor told = {1, 0}, plain = {1, 0};
+    for (int r = 0; r < 6; r++) {
+        told = fmm_factor_learn(told, 1 / 1.1, 1);
+        plain = fmm_factor_learn(plain, 1 / 1.1, 0);
+    }
+    assert_near(told.value, 1 / 1.1, 0.002);
+    assert_true(plain.value > told.value);
 }
 
 /* A tree of depth 3 that took other times than was predicted; what was learned serves another tuner, and no other kernels. */
@@ -283,7 +364,10 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(plans_are_by_the_predicted_times_where_measurements_were_disturbed),
     cmocka_unit_test(what_a_batch_takes_beside_its_pairs_is_found),
     cmocka_unit_test(costs_in_the_store_are_found_again_by_another_run),
+    cmocka_unit_test(disturbed_costs_are_measured_again),
+    cmocka_unit_test(whether_the_cores_are_free_is_told),
     cmocka_unit_test(costs_measured_on_a_busy_machine_heal_within_some_runs),
+    cmocka_unit_test(disturbed_costs_heal_faster),
     cmocka_unit_test(disturbed_runs_hardly_change_what_is_predicted),
     cmocka_unit_test(what_runs_taught_is_in_the_store),
     cmocka_unit_test(units_of_the_benchmark_are_those_that_are_counted),

@@ -90,7 +90,8 @@ static yoke_store_entry entry_for(const char *work, const char *device)
                               .busy_power_interval_w = NAN,
                               .copy_start_s = 1e-5,
                               .copy_seconds_per_byte = 1.0 / 12e9,
-                              .power_kind = YOKE_ENERGY_MEASURED};
+                              .power_kind = YOKE_ENERGY_MEASURED,
+                              .disturbed = 0.1};
 }
 
 static yoke_store *open_store(fixture *f, const char **declined)
@@ -123,6 +124,7 @@ static void assert_same_entry(const yoke_store_entry *a, const yoke_store_entry 
     assert_true(same_number(a->busy_power_w, b->busy_power_w) && same_number(a->busy_power_interval_w, b->busy_power_interval_w));
     assert_true(same_number(a->copy_start_s, b->copy_start_s) && same_number(a->copy_seconds_per_byte, b->copy_seconds_per_byte));
     assert_int_equal(a->power_kind, b->power_kind);
+    assert_true(same_number(a->disturbed, b->disturbed));
     assert_int_equal(a->num_samples, b->num_samples);
     for (int64_t i = 0; i < a->num_samples; i++) {
         const yoke_sample *p = &a->samples[i], *q = &b->samples[i];
@@ -306,6 +308,7 @@ static void a_file_that_is_no_store_is_refused_with_the_place(void **state)
                  {HEAD "{}]}", "/entries/0/"},
                  {HEAD ENTRY "]}, " ENTRY "]}]}", "two entries for w on d"},
                  {HEAD ENTRY "], \"colour\": 1}]}", "/entries/0/colour"},
+                 {HEAD ENTRY "], \"disturbed\": 1.5}]}", "/entries/0/disturbed"},
                  {HEAD ENTRY "7]}]}", "/entries/0/samples/0"},
                  {HEAD ENTRY SAMPLE("1", "1") ", " SAMPLE("0", "1") "]}]}", "/entries/0/samples/1/units"},
                  {HEAD ENTRY SAMPLE("1", "-1") "]}]}", "/entries/0/samples/0/seconds"},
@@ -415,6 +418,13 @@ static void entries_outside_their_contract_are_refused(void **state)
     entry.idle_power_w = -1;
     assert_int_equal(yoke_store_put(store, &entry), YOKE_ERROR_ARGUMENT);
     entry.idle_power_w = NAN;
+    static const double wrong[] = {-0.1, 1.1, NAN};
+    for (int k = 0; k < 3; k++) {
+        entry.disturbed = wrong[k];
+        assert_int_equal(yoke_store_put(store, &entry), YOKE_ERROR_ARGUMENT);
+        assert_non_null(strstr(yoke_last_error(f->context), "disturbed"));
+    }
+    entry.disturbed = 0;
     entry.num_samples = -1;
     assert_int_equal(yoke_store_put(store, &entry), YOKE_ERROR_ARGUMENT);
     entry.num_samples = 1;

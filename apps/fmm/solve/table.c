@@ -119,6 +119,11 @@ static void add_choice(writing *w, const fmm_tuned *tuned)
         add_tree(w, tuned, "leaf", choice->capacity[k], &choice->at[k], tuned->measured_at[k].total);
     add_waves(w, fmm_chosen(choice));
     add_corrections(w, tuned);
+    if (tuned->disturbed > 0)
+        add(w,
+            "other programs had a core for up to %.0f %% of the time in which costs were measured; a run while the cores are free "
+            "measures these again\n",
+            100 * tuned->disturbed);
     if (choice->last > choice->first) {
         const int depth = fmm_depth_by_operations(choice);
         add(w, "by counted operations alone depth %d would be taken: %.3g s, by measured costs %.3g s\n", depth,

@@ -19,8 +19,9 @@ typedef struct fmm_factor {
 /*
  * Of one run more, which took `ratio` times what is predicted with a factor of 1.  Steps are small: a half, a third ... an eighth of the way, and not more
  * for a run that took much longer, since other programs only make runs longer.  A run that took clearly less shows that the costs were measured beside
- * others: half of the way then.  A ratio that is no number above 0 is left out.
+ * others: half of the way then.  It is half of the way down always where it is known that they were (disturbed nonzero).  A ratio that is no number above 0
+ * is left out.
  */
-fmm_factor fmm_factor_learn(fmm_factor known, double ratio);
+fmm_factor fmm_factor_learn(fmm_factor known, double ratio, int disturbed);
 
 #endif

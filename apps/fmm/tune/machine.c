@@ -16,6 +16,7 @@ typedef struct reading {
     yoke_run *run;
     int64_t device;
     int gradient;
+    double *disturbed; /* the most of all that was read */
 } reading;
 
 typedef struct measuring {
@@ -25,7 +26,8 @@ typedef struct measuring {
     fmm_bench *bench; /* made where it is needed first */
     fmm_operation operation;
     int size;
-    double least_s; /* of its trials so far; infinity: none was */
+    double least_s;              /* of its trials so far; infinity: none was */
+    yoke_run_accuracy *accuracy; /* of the device, if there is only one; NULL: not asked for */
 } measuring;
 
 /* -------------------------------------------------------------------------------------------------------- works */
@@ -153,13 +155,14 @@ static yoke_status measure(measuring *m, fmm_operation operation, int size, int 
                                      .calls = operation >= FMM_TABLES && size > LONG_ORDER ? 1 : CALLS,
                                      .budget_s = budget_s,
                                      .trial = try_operation,
-                                     .user = m};
+                                     .user = m,
+                                     .shortest = 1};
     m->operation = operation;
     m->size = size;
     m->least_s = INFINITY;
     fmm_work_name(operation, size, m->options->gradient, name);
     yoke_status status = m->options->progress ? m->options->progress(m->options->user, name) : YOKE_OK;
-    return status ? status : yoke_run_calibrate(m->run, &of, NULL);
+    return status ? status : yoke_run_calibrate(m->run, &of, m->accuracy);
 }
 
 yoke_status fmm_machine_measure_powers(yoke_context *context, yoke_run *run, const fmm_machine_options *options)
@@ -181,6 +184,7 @@ static yoke_status get(const reading *r, fmm_operation operation, int size, doub
     fmm_work_name(operation, size, r->gradient, name);
     yoke_status status = yoke_run_predict(r->run, name, r->device, units, NAN, 0, &known);
     if (!status) *unit_s = known.seconds / units;
+    if (!status) *r->disturbed = fmax(*r->disturbed, known.disturbed);
     return status;
 }
 
@@ -349,10 +353,10 @@ static yoke_status tell_number(void *user, int64_t device, int64_t units, int64_
     return YOKE_OK;
 }
 
-static yoke_status put_number(yoke_run *run, const char *name, double number)
+static yoke_status put_number(yoke_run *run, const char *name, int64_t units, double number)
 {
     const yoke_run_calibration of = {
-        .work = name, .min_units = 1, .max_units = 1, .sizes = 2, .budget_s = budget_s, .trial = tell_number, .user = &number};
+        .work = name, .min_units = units, .max_units = units, .sizes = 2, .budget_s = budget_s, .trial = tell_number, .user = &number};
     return yoke_run_calibrate(run, &of, NULL);
 }
 
@@ -360,9 +364,16 @@ static yoke_status put_factor(yoke_run *run, int part, int gradient, fmm_factor 
 {
     char name[FMM_WORK_BYTES];
     factor_name(part, 0, gradient, name);
-    yoke_status status = put_number(run, name, factor.value);
+    yoke_status status = put_number(run, name, 1, factor.value);
     factor_name(part, 1, gradient, name);
-    return status ? status : put_number(run, name, 1 + (double)factor.runs);
+    return status ? status : put_number(run, name, 1, 1 + (double)factor.runs);
+}
+
+static yoke_status forget_factors(yoke_run *run, int gradient)
+{
+    yoke_status status = YOKE_OK;
+    for (int part = 0; part < FMM_TIMED_PARTS && !status; part++) status = put_factor(run, part, gradient, (fmm_factor){1, 0});
+    return status;
 }
 
 yoke_status fmm_machine_put_factors(yoke_run *run, int gradient, const fmm_machine *machine)
@@ -372,9 +383,10 @@ yoke_status fmm_machine_put_factors(yoke_run *run, int gradient, const fmm_machi
     return status;
 }
 
-static yoke_status read_all(const reading *r, fmm_machine *machine)
+static yoke_status read_all(yoke_run *run, int64_t device, int gradient, fmm_machine *machine)
 {
     fmm_machine found = {0};
+    const reading of = {run, device, gradient, &found.disturbed}, *r = &of;
     yoke_status status = get_tree(r, &found);
     if (!status) status = get_near(r, &found);
     if (!status) status = get(r, FMM_LIST, 0, &found.list);
@@ -393,7 +405,7 @@ static yoke_status read_all(const reading *r, fmm_machine *machine)
 yoke_status fmm_machine_get(yoke_run *run, int64_t device, int gradient, fmm_machine *machine)
 {
     yoke_status status = tell_works(run, gradient);
-    return status ? status : read_all(&(reading){run, device, gradient}, machine);
+    return status ? status : read_all(run, device, gradient, machine);
 }
 
 static int is_measured(fmm_operation operation, int size)
@@ -416,6 +428,70 @@ yoke_status fmm_machine_measure(yoke_context *context, yoke_run *run, int64_t de
         for (int o = FMM_TABLES; o < FMM_OPERATIONS && !status; o++)
             if (is_measured(o, orders[k])) status = measure(&m, o, orders[k], 0);
     fmm_bench_destroy(m.bench);
-    for (int part = 0; part < FMM_TIMED_PARTS && !status; part++) status = put_factor(run, part, options->gradient, (fmm_factor){1, 0});
-    return status ? status : read_all(&(reading){run, device, options->gradient}, machine);
+    if (!status) status = forget_factors(run, options->gradient);
+    return status ? status : read_all(run, device, options->gradient, machine);
+}
+
+/* Seconds of calls that were measured again; 0: it was not. */
+typedef double again[FMM_OPERATIONS][ORDERS];
+
+/* In a run of its own.  *disturbed: nonzero: it was disturbed again. */
+static yoke_status measure_if_disturbed(measuring *m, const reading *r, fmm_operation operation, int size, double *seconds, int *disturbed)
+{
+    char name[FMM_WORK_BYTES];
+    yoke_prediction known;
+    fmm_work_name(operation, size, r->gradient, name);
+    yoke_status status = yoke_run_predict(r->run, name, r->device, (double)fmm_bench_units(operation, size), NAN, 0, &known);
+    if (status || !(known.disturbed > 0)) return status;
+    status = measure(m, operation, size, 0);
+    if (status) return status;
+    *seconds = m->least_s;
+    *disturbed = m->accuracy->disturbed > 0;
+    return YOKE_OK;
+}
+
+static yoke_status measure_disturbed(yoke_context *context, const reading *r, const fmm_machine_options *options, again seconds,
+                                     int *disturbed)
+{
+    const yoke_run_options alone = {.devices = "openmp", .keep_frequencies = 1, .no_meters = 1};
+    yoke_run_accuracy accuracy;
+    measuring m = {.context = context, .options = options, .accuracy = &accuracy};
+    yoke_status status = yoke_run_create(context, &alone, &m.run);
+    for (int o = 0; o < FMM_OPERATIONS; o++) {
+        const int *sizes;
+        const int count = fmm_measured_sizes(o, &sizes);
+        for (int k = 0; k < count && !status && !*disturbed; k++)
+            status = measure_if_disturbed(&m, r, o, sizes[k], &seconds[o][k], disturbed);
+    }
+    fmm_bench_destroy(m.bench);
+    yoke_run_destroy(m.run);
+    return status;
+}
+
+static yoke_status put_again(const reading *r, again seconds)
+{
+    char name[FMM_WORK_BYTES];
+    yoke_status status = YOKE_OK;
+    for (int o = 0; o < FMM_OPERATIONS; o++) {
+        const int *sizes;
+        const int count = fmm_measured_sizes(o, &sizes);
+        for (int k = 0; k < count && !status; k++) {
+            if (!(seconds[o][k] > 0)) continue;
+            fmm_work_name(o, sizes[k], r->gradient, name);
+            status = put_number(r->run, name, fmm_bench_units(o, sizes[k]), seconds[o][k]);
+        }
+    }
+    return status ? status : forget_factors(r->run, r->gradient);
+}
+
+yoke_status fmm_machine_measure_again(yoke_context *context, yoke_run *run, int64_t device, const fmm_machine_options *options,
+                                      fmm_machine *machine)
+{
+    const reading r = {.run = run, .device = device, .gradient = options->gradient};
+    again seconds = {{0}};
+    int disturbed = 0;
+    yoke_status status = tell_works(run, options->gradient);
+    if (!status) status = measure_disturbed(context, &r, options, seconds, &disturbed);
+    if (!status && !disturbed) status = put_again(&r, seconds);
+    return status ? status : read_all(run, device, options->gradient, machine);
 }

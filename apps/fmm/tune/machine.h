@@ -47,6 +47,8 @@ typedef struct fmm_machine {
     fmm_factor factor[FMM_TIMED_PARTS];                          /* of predictions by all of these */
     int finer; /* waves are of the set whose number is so much above the order, or the last set; below 0: no waves */
     double near_unit, pair_unit[FMM_MAX_ORDER + 1]; /* as the run has FMM_NEAR of FMM_SMALL_LEAF, and FMM_PAIR where it is measured */
+    double
+        disturbed; /* part of the time of measurements that other programs had the cores, of the operation where that was most; 0: little */
 } fmm_machine;
 
 /*
@@ -62,6 +64,14 @@ yoke_status fmm_machine_get(yoke_run *run, int64_t device, int gradient, fmm_mac
  */
 yoke_status fmm_machine_measure(yoke_context *context, yoke_run *run, int64_t device, const fmm_machine_options *options,
                                 fmm_machine *machine);
+
+/*
+ * Measures those operations again that other programs disturbed (yoke_prediction), and forgets factors.  Where they disturb one of them again all stays as it
+ * is: costs of which some are too high by far mislead more than such that all are.  Then as fmm_machine_get, on a run that was not asked yet.
+ * Errors: as of fmm_machine_measure.
+ */
+yoke_status fmm_machine_measure_again(yoke_context *context, yoke_run *run, int64_t device, const fmm_machine_options *options,
+                                      fmm_machine *machine);
 
 /* Keeps machine->factor in the run's store, once the run is saved.  A run without meters.  Errors: those of yoke_run_calibrate. */
 yoke_status fmm_machine_put_factors(yoke_run *run, int gradient, const fmm_machine *machine);

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "tune/free.h"
 #include "tune/shares.h"
 
 struct fmm_tuner {
@@ -46,6 +47,31 @@ static yoke_status measure_machine(fmm_tuner *t)
     return status;
 }
 
+/* On a machine that is never quiet each trial costs some tenths of a second: after 0, 1, 2, 4, 8 ... runs that learned. */
+static int may_mend(const fmm_machine *machine)
+{
+    int64_t runs = 0;
+    for (int part = 0; part < FMM_TIMED_PARTS; part++)
+        if (machine->factor[part].runs > runs) runs = machine->factor[part].runs;
+    return machine->disturbed > 0 && (runs & (runs - 1)) == 0;
+}
+
+/* Costs in the store were measured while other programs had the cores: those are measured again, if the cores are free now.  *measured: nonzero: they were. */
+static yoke_status mend_machine(fmm_tuner *t, int *measured)
+{
+    const fmm_machine_options options = {.gradient = t->options->gradient, .progress = t->options->progress, .user = t->options->user};
+    int are_free;
+    yoke_run *run = NULL;
+    yoke_status status = fmm_cores_are_free(t->context, &are_free);
+    if (status || !are_free) return status;
+    status = open_run(t, YOKE_OBJECTIVE_TIME, &run);
+    if (!status) status = fmm_machine_measure_again(t->context, run, 0, &options, &t->machine);
+    *measured = !status && !(t->machine.disturbed > 0);
+    if (*measured) status = yoke_run_save(run, NULL);
+    yoke_run_destroy(run);
+    return status;
+}
+
 /* Powers of the cores matter where no run of devices tells theirs. */
 static yoke_objective objective_here(const fmm_tuner *t) { return t->host == FMM_HOST_NONE ? t->options->objective : YOKE_OBJECTIVE_TIME; }
 
@@ -74,20 +100,40 @@ static yoke_status rest(fmm_tuner *t)
     return yoke_run_plan(t->run, &round, 1, &assignment);
 }
 
-/* Costs from the store; what is not there is measured, and the run opened again, which reads it. */
+/* The run reads the store anew. */
+static yoke_status open_again(fmm_tuner *t)
+{
+    yoke_run_destroy(t->run);
+    t->run = NULL;
+    yoke_status status = open_run(t, objective_here(t), &t->run);
+    return status || !t->options->store ? status : fmm_machine_get(t->run, 0, t->options->gradient, &t->machine);
+}
+
+static void warn_disturbed(const fmm_tuner *t)
+{
+    if (t->machine.disturbed > 0)
+        yoke_log(t->context, YOKE_LOG_WARNING,
+                 "other programs had a core for up to %.0f %% of the time in which costs of operations were measured: the chosen tree may "
+                 "not be the fastest%s",
+                 100 * t->machine.disturbed, t->options->store ? "; a run while the cores are free measures these costs again" : "");
+}
+
+/* Costs from the store; what is not there, or was disturbed, is measured. */
 static yoke_status get_costs(fmm_tuner *t)
 {
     const double begin_s = yoke_clock_s();
+    int measured = 0;
     yoke_status status = open_run(t, objective_here(t), &t->run);
     if (!status) status = fmm_machine_get(t->run, 0, t->options->gradient, &t->machine);
     if (status == YOKE_ERROR_UNAVAILABLE && t->run) {
-        yoke_run_destroy(t->run);
-        t->run = NULL;
-        t->measured_now = 1;
+        measured = 1;
         status = measure_machine(t);
-        if (!status) status = open_run(t, objective_here(t), &t->run);
-        if (!status && t->options->store) status = fmm_machine_get(t->run, 0, t->options->gradient, &t->machine);
+    } else if (!status && may_mend(&t->machine)) {
+        status = mend_machine(t, &measured);
     }
+    t->measured_now |= measured;
+    if (!status && measured) status = open_again(t);
+    if (!status && measured) warn_disturbed(t);
     if (!status) status = get_powers(t);
     if (!status) status = rest(t);
     t->machine_s = yoke_clock_s() - begin_s;
@@ -282,7 +328,7 @@ yoke_status fmm_tuner_learn(fmm_tuner *t, const fmm_tuned *tuned)
     for (int part = 0; part < FMM_TIMED_PARTS; part++) {
         const double plain_s = predicted_s[part] / tuned->factor[part].value;
         if (plain_s < least_s || !(measured_s[part] >= least_s)) continue;
-        t->machine.factor[part] = fmm_factor_learn(t->machine.factor[part], measured_s[part] / plain_s);
+        t->machine.factor[part] = fmm_factor_learn(t->machine.factor[part], measured_s[part] / plain_s, t->machine.disturbed > 0);
     }
     t->learned++;
     return t->learned & (t->learned - 1) ? YOKE_OK : save_factors(t);
@@ -326,7 +372,7 @@ void fmm_tuner_destroy(fmm_tuner *t)
 
 yoke_status fmm_tuner_choose(fmm_tuner *t, int order, fmm_tuned *tuned)
 {
-    fmm_tuned found = {.measured_now = t->measured_now, .machine_s = t->machine_s};
+    fmm_tuned found = {.measured_now = t->measured_now, .machine_s = t->machine_s, .disturbed = t->machine.disturbed};
     memcpy(found.factor, t->machine.factor, sizeof found.factor);
     for (int d = 0; d <= FMM_MAX_DEPTH; d++) found.measured[d] = (fmm_seconds){NAN, NAN, NAN, NAN};
     for (int k = 0; k < FMM_MAX_CAPACITIES; k++) found.measured_at[k] = (fmm_seconds){NAN, NAN, NAN, NAN};

@@ -25,6 +25,7 @@ typedef struct fmm_tune_options {
 typedef struct fmm_tuned {
     fmm_choice choice;
     int measured_now;                        /* nonzero: this machine's costs were measured; zero: they were in the store */
+    double disturbed;                        /* as in fmm_machine */
     double machine_s;                        /* that costs took: of the store, or measured */
     double sort_s;                           /* that sorting took: part of a run on the tree that is taken over, as predictions have it */
     double analysis_s;                       /* that counts and choice took besides */

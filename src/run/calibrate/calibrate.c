@@ -42,7 +42,23 @@ static yoke_status measured_call(void *user, double *seconds, double *joules)
 {
     calibrating *c = user;
     *joules = NAN;
-    return run_calibrate_try(c, c->units, least_calls(c), seconds);
+    yoke_status status = run_calibrate_try_quietly(c, c->units, least_calls(c), seconds);
+    if (status == YOKE_OK) c->least_s = fmin(c->least_s, *seconds);
+    return status;
+}
+
+/* Calls until a size is known, and how disturbed they were. */
+static yoke_status measure_calls(calibrating *c, const yoke_measure_options *options, yoke_sample *sample)
+{
+    c->counted_s = c->lost_s = 0;
+    c->least_part = c->least_s = INFINITY;
+    yoke_status status = yoke_measure(c->run->context, measured_call, c, options, sample);
+    if (status != YOKE_OK) return status;
+    const double part = c->of->shortest ? c->least_part : c->lost_s / c->counted_s;
+    double *disturbed = &c->run->run_works[c->work].disturbed[c->device];
+    if (c->counted_s > 0 && part > RUN_DISTURBED) *disturbed = fmin(fmax(*disturbed, part), 1);
+    if (c->of->shortest) sample->seconds = c->least_s;
+    return YOKE_OK;
 }
 
 static yoke_status measure_briefly(calibrating *c, int64_t units, yoke_sample *sample)
@@ -51,7 +67,7 @@ static yoke_status measure_briefly(calibrating *c, int64_t units, yoke_sample *s
     *sample = (yoke_sample){.units = (double)units, .frequency_hz = c->run->devices[c->device].hz[c->level]};
     c->units = units;
     yoke_status status = run_calibrate_progress(c, c->device, "%lld units", (long long)units);
-    if (status == YOKE_OK) status = yoke_measure(c->run->context, measured_call, c, &options, sample);
+    if (status == YOKE_OK) status = measure_calls(c, &options, sample);
     /* Its mean, and not trial by trial: within a sample no speed drifts or changes, which models follow from round to round. */
     if (status == YOKE_OK) run_know_seconds(c->run, c->work, c->device, c->level, sample);
     return status;
@@ -68,7 +84,7 @@ yoke_status run_calibrate_measure(calibrating *c, int64_t units, double longer, 
     yoke_status status = run_calibrate_progress(c, c->device, "%lld units", (long long)units);
     if (status == YOKE_OK)
         status = run_calibrate_try(c, units, least_calls(c), &warm_s); /* code and data are there, frequencies have risen */
-    if (status == YOKE_OK) status = yoke_measure(c->run->context, measured_call, c, &options, sample);
+    if (status == YOKE_OK) status = measure_calls(c, &options, sample);
     if (status != YOKE_OK) return status;
     c->error = fabs(predicted / sample->seconds - 1);
     run_know_seconds(c->run, c->work, c->device, c->level, sample);
@@ -284,7 +300,7 @@ static yoke_model_kind kind_of(const run_calibrated *found, double hz)
     return is_line(found, hz, first->seconds - per_unit_s * first->units, per_unit_s) ? YOKE_MODEL_AFFINE : YOKE_MODEL_PIECEWISE;
 }
 
-static void tell(const yoke_run *run, yoke_run_accuracy *accuracy)
+static void tell(const yoke_run *run, int work, yoke_run_accuracy *accuracy)
 {
     for (int i = 0; i < run->num_devices; i++) {
         run_calibrated *found = &run->results[i];
@@ -296,6 +312,7 @@ static void tell(const yoke_run *run, yoke_run_accuracy *accuracy)
         found->accuracy.copy_power_w = d->copy_power_w;
         found->accuracy.all_idle_before = run->all_idle_before;
         found->accuracy.all_idle = run->all_idle;
+        found->accuracy.disturbed = run->run_works[work].disturbed[i];
         if (accuracy != NULL) accuracy[i] = found->accuracy;
     }
 }
@@ -343,7 +360,7 @@ yoke_status yoke_run_calibrate(yoke_run *run, const yoke_run_calibration *calibr
     if (status == YOKE_OK) status = measure_devices(&c);
     if (status == YOKE_OK) status = measure_together(&c);
     if (status != YOKE_OK) return status;
-    tell(run, accuracy);
+    tell(run, c.work, accuracy);
     run->calibrated = 1;
     return YOKE_OK;
 }

@@ -3,6 +3,7 @@
  *
  *   calibrate.c         in which order what is measured     sizes.c     sizes at the highest frequency, and sizes held out
  *   powers.c            powers at work, copies              together.c  all devices at once
+ *   quiet.c             trials that other programs disturb
  */
 #ifndef YOKE_RUN_CALIBRATE_H
 #define YOKE_RUN_CALIBRATE_H
@@ -33,11 +34,18 @@ typedef struct calibrating {
     int64_t units;         /* of the calls that are measured now */
     run_calibrated *found; /* of the device */
     double error;          /* of the prediction before the latest measurement, relative; NaN: there was none */
+    double counted_s, lost_s;   /* of the trials of a size that count: their time, and what other programs had of it */
+    double least_part, least_s; /* of one of them: the least part that others had, and the least time that it told */
 } calibrating;
 
 yoke_status run_calibrate_progress(const calibrating *c, int64_t device, const char *format, ...) __attribute__((format(printf, 3, 4)));
 /* So many calls, which are counted. */
 yoke_status run_calibrate_try(calibrating *c, int64_t units, int64_t calls, double *seconds);
+/*
+ * The same; a trial on the cores that other programs disturbed is repeated some times, and the least disturbed one counts.  It is added to c->counted_s and
+ * what follows that.
+ */
+yoke_status run_calibrate_try_quietly(calibrating *c, int64_t units, int64_t calls, double *seconds);
 /* Repeats a size at the present level until its time is known, and learns it.  longer: so many times as long as usual. */
 yoke_status run_calibrate_measure(calibrating *c, int64_t units, double longer, yoke_sample *sample);
 /* The same, kept among the device's samples. */

@@ -53,7 +53,8 @@ yoke_status yoke_run_predict(yoke_run *run, const char *work, int64_t device, do
                                     .seconds_uncertainty = relative * seconds,
                                     .joules = joules,
                                     .joules_uncertainty = joules * hypot(relative, of_power),
-                                    .inside = is_inside(run, index, i, units)};
+                                    .inside = is_inside(run, index, i, units),
+                                    .disturbed = run->run_works[index].disturbed[i]};
     return YOKE_OK;
 }
 

@@ -191,6 +191,7 @@ void run_learn_seconds(yoke_run *run, int work, int device, int level, int besid
     scatter->freedom *= scatter_kept;
     (void)model_measure(run_model(run, work, device, level, beside), units, seconds);
     run->run_works[work].learned[device] = 1;
+    run->run_works[work].disturbed[device] = 0;
     forget_level_relations(run, work, device, beside);
 }
 
@@ -229,6 +230,7 @@ void run_forget(yoke_run *run, int work, int device)
     }
     of->learned[device] = 1;
     of->tries[device] = of->explored[device] = 0;
+    of->disturbed[device] = 0;
 }
 
 /* A level that was not measured in this kind, by the difference that the other kind tells between it and the level that was. */

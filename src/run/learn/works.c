@@ -10,7 +10,8 @@
 
 static yoke_status make_work(yoke_run *run, const char *name)
 {
-    void *items = run->run_works, *text = NULL, *models = NULL, *counts = NULL, *relations = NULL, *scatter = NULL, *levels = NULL;
+    void *items = run->run_works, *text = NULL, *models = NULL, *counts = NULL, *relations = NULL, *scatter = NULL, *levels = NULL,
+         *disturbed = NULL;
     const int64_t curves = 2 * (int64_t)run->num_devices * run->most_levels;
     yoke_status status = yoke_grow(run->context, &items, run->num_works, &run->most_works, 4, sizeof(run_work));
     if (status != YOKE_OK) return status;
@@ -22,6 +23,7 @@ static yoke_status make_work(yoke_run *run, const char *name)
     if (status == YOKE_OK) status = yoke_allocate(run->context, 3 * (int64_t)run->num_devices, sizeof(int), &counts);
     if (status == YOKE_OK) status = yoke_allocate(run->context, run->num_devices, sizeof(run_relation), &relations);
     if (status == YOKE_OK) status = yoke_allocate(run->context, 2 * (int64_t)run->num_devices, sizeof(run_scatter), &scatter);
+    if (status == YOKE_OK) status = yoke_allocate(run->context, run->num_devices, sizeof(double), &disturbed);
     if (status == YOKE_OK) status = yoke_allocate(run->context, curves, sizeof(run_level_relation), &levels);
     if (status != YOKE_OK) {
         yoke_release(run->context, text);
@@ -29,6 +31,7 @@ static yoke_status make_work(yoke_run *run, const char *name)
         yoke_release(run->context, counts);
         yoke_release(run->context, relations);
         yoke_release(run->context, scatter);
+        yoke_release(run->context, disturbed);
         return status;
     }
     work->name = strcpy(text, name);
@@ -36,6 +39,7 @@ static yoke_status make_work(yoke_run *run, const char *name)
     work->relations = relations;
     work->scatter = scatter;
     work->level_relations = levels;
+    work->disturbed = disturbed;
     work->learned = counts;
     work->tries = work->learned + run->num_devices;
     work->explored = work->tries + run->num_devices;
@@ -86,6 +90,7 @@ void run_works_clear(yoke_run *run)
         yoke_release(run->context, run->run_works[i].models);
         yoke_release(run->context, run->run_works[i].learned);
         yoke_release(run->context, run->run_works[i].scatter);
+        yoke_release(run->context, run->run_works[i].disturbed);
         yoke_release(run->context, run->run_works[i].level_relations);
         yoke_release(run->context, run->run_works[i].relations);
     }
@@ -180,6 +185,7 @@ yoke_status run_work_open(yoke_run *run, int index)
         if (entry == NULL && why != NULL && why[0] != '\0') yoke_log(run->context, YOKE_LOG_INFO, "store: %s", why);
         if (entry == NULL) continue;
         take_samples(run, index, i, entry);
+        work->disturbed[i] = entry->disturbed; /* after the samples, which are learned as those of rounds are */
         if (isnan(run->devices[i].copy_seconds_per_byte)) {
             run->devices[i].copy_start_s = isnan(entry->copy_start_s) ? 0 : entry->copy_start_s;
             run->devices[i].copy_seconds_per_byte = entry->copy_seconds_per_byte;
@@ -294,7 +300,8 @@ static yoke_status put_entry(yoke_run *run, int index, int device)
                                     .copy_seconds_per_byte = has_copies    ? d->copy_seconds_per_byte
                                                              : old == NULL ? (double)NAN
                                                                            : old->copy_seconds_per_byte,
-                                    .power_kind = kind};
+                                    .power_kind = kind,
+                                    .disturbed = work->disturbed[device]};
     status = yoke_store_put(run->store, &entry);
     yoke_release(run->context, samples);
     return status;
