@@ -123,8 +123,23 @@ static void functional_models_balance(void **state)
     assert_int_equal(clarke_try(context, &eight, YOKE_NESTED_FPM, 400, 0, &runs[0]), YOKE_OK);
     assert_int_equal(clarke_try(context, &eight, YOKE_NESTED_MULTIPLE_CPM, 400, 0, &runs[1]), YOKE_OK);
     assert_true(runs[0].converged && runs[0].imbalance <= 0.05);
+    assert_in_range(runs[0].rounds, 1, 5);
     assert_true(!runs[1].converged && runs[1].imbalance > 1);
     assert_true(runs[0].operations_per_s > 2 * runs[1].operations_per_s);
+}
+
+/* Ninety nodes: at most 4 repartitions where nodes have some fifteen blocks a side, and where the memory of cards and nodes is full. */
+static void ninety_nodes_are_balanced_in_four_repartitions(void **state)
+{
+    static const int64_t sizes[] = {352, 703, 1055};
+    clarke_cluster cluster;
+    clarke_run run;
+    clarke_grenoble(&cluster);
+    for (int k = 0; k < 3; k++) {
+        assert_int_equal(clarke_try(*state, &cluster, YOKE_NESTED_FPM, sizes[k], 0, &run), YOKE_OK);
+        assert_true(run.converged && run.imbalance <= 0.05);
+        assert_in_range(run.rounds, 1, 5);
+    }
 }
 
 /* A node that has half of the columns and all rows: the pivot row comes never, the pivot column in half of the steps. */
@@ -193,6 +208,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_wrong_entry_is_found),
     cmocka_unit_test(a_partition_covers_the_matrix),
     cmocka_unit_test(functional_models_balance),
+    cmocka_unit_test(ninety_nodes_are_balanced_in_four_repartitions),
     cmocka_unit_test(partial_models_balance_four_devices),
     cmocka_unit_test(messages_are_in_the_models),
     cmocka_unit_test(models_of_messages_pay),

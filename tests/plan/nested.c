@@ -192,6 +192,7 @@ static void models_find_the_balance_behind_memory_limits_where_constants_do_not(
         int64_t rounds;
         double fpm = makespan(context, &all, blocks, YOKE_NESTED_FPM, &converged, &rounds);
         fpm_converged += converged;
+        assert_in_range(rounds, 1, 7);
         double multiple = makespan(context, &all, blocks, YOKE_NESTED_MULTIPLE_CPM, &converged, NULL);
         multiple_converged += converged;
         double single = makespan(context, &all, blocks, YOKE_NESTED_SINGLE_CPM, NULL, NULL);
@@ -202,7 +203,61 @@ static void models_find_the_balance_behind_memory_limits_where_constants_do_not(
         assert_true(fpm <= 1.02 * multiple && fpm <= 1.02 * single && fpm < even);
     }
     print_message("balanced within 5 %%: FPM %d, multiple CPM %d of %d\n", fpm_converged, multiple_converged, sizes);
-    assert_true(fpm_converged > multiple_converged);
+    assert_int_equal(fpm_converged, sizes);
+    assert_true(multiple_converged < sizes / 2);
+    yoke_context_destroy(context);
+}
+
+/*
+ * Nodes of 1 to 8 cores share matrices of few blocks, where rectangles of whole blocks that are nearest to exact ones are balanced within 5 % in none of these cases.  In many of
+ * them other rectangles are.
+ */
+static void small_matrices_are_balanced_by_their_whole_blocks(void **state)
+{
+    (void)state;
+    yoke_context *context = make_context();
+    int cases = 0, balanced = 0;
+    for (int64_t nodes = 10; nodes <= 40; nodes += 10)
+        for (int64_t part = 12; part < 30; part += 2, cases++) {
+            cluster all = {.num_nodes = nodes};
+            for (int64_t i = 0; i < nodes; i++) {
+                all.devices[i] = 1;
+                all.device[i][0] = (device){.per_block = 1e-3 / (double)(1 + i % 8), .memory = INFINITY};
+            }
+            int converged;
+            int64_t rounds;
+            makespan(context, &all, part * (int64_t)sqrt((double)nodes), YOKE_NESTED_FPM, &converged, &rounds);
+            balanced += converged;
+            assert_in_range(rounds, 1, 8);
+        }
+    print_message("balanced within 5 %%: %d of %d\n", balanced, cases);
+    assert_true(balanced >= cases / 3);
+    yoke_context_destroy(context);
+}
+
+/*
+ * The first of two nodes takes `factor` times as long for a block beyond its memory, which is more than half of the matrix.  Up to a factor of 9 four repartitions are enough.
+ * The higher the cliff the narrower is what is balanced, and the less a measurement tells but on which side of it the share was.
+ */
+static void a_cliff_is_found_wherever_it_is(void **state)
+{
+    (void)state;
+    yoke_context *context = make_context();
+    for (int factor = 3; factor <= 81; factor *= 3) {
+        int64_t most = 0;
+        for (int part = 1; part <= 9; part++) {
+            cluster all = {.num_nodes = 2, .devices = {1, 1}};
+            all.device[0][0] = (device){.per_block = 1e-6, .memory = 500.0 * 500 * (1 + 0.06 * part), .beyond = 1e-6 * (factor - 1)};
+            all.device[1][0] = (device){.per_block = 4e-6, .memory = INFINITY};
+            int converged;
+            int64_t rounds;
+            makespan(context, &all, 707, YOKE_NESTED_FPM, &converged, &rounds);
+            assert_true(converged);
+            most = rounds > most ? rounds : most;
+        }
+        print_message("factor %d: at most %d rounds\n", factor, (int)most);
+        assert_in_range(most, 1, factor <= 9 ? 5 : 10);
+    }
     yoke_context_destroy(context);
 }
 
@@ -520,6 +575,8 @@ static void no_failing_allocation_is_missed(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(constant_speeds_are_shared_in_proportion),
     cmocka_unit_test(models_find_the_balance_behind_memory_limits_where_constants_do_not),
+    cmocka_unit_test(small_matrices_are_balanced_by_their_whole_blocks),
+    cmocka_unit_test(a_cliff_is_found_wherever_it_is),
     cmocka_unit_test(level_speeds_suit_constants_too),
     cmocka_unit_test(random_clusters_come_near_the_least_time),
     cmocka_unit_test(noise_and_odd_shapes_neither_break_nor_prolong_it),

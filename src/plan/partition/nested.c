@@ -18,10 +18,9 @@ typedef struct inpa {
     yoke_context *context;
     const yoke_nested_options *options;
     nested_settings settings;
-    int64_t num_nodes, num_devices; /* of all nodes */
-    nested_node *nodes;             /* [num_nodes] */
-    nested_model *models;           /* [num_nodes + num_devices]: of nodes, then of devices */
-    yoke_speed_piece *pieces;
+    int64_t num_nodes, num_devices;     /* of all nodes */
+    nested_node *nodes;                 /* [num_nodes] */
+    nested_model *models;               /* [num_nodes + num_devices]: of nodes, then of devices */
     int64_t *counts, *blocks, *rows;    /* counts is all memory; [num_nodes]: asked for, got; rows of rectangles */
     int64_t *columns;                   /* [num_devices] */
     int64_t *tried;                     /* [max_rounds][2 num_nodes]: rows and columns of rectangles */
@@ -78,8 +77,7 @@ static yoke_status get(inpa *all, int64_t count, size_t size, void *pointer)
 
 static void set_up_nodes(inpa *all)
 {
-    int64_t rounds = all->settings.max_rounds, most_pieces = yoke_speed_most_pieces(NESTED_MAX_POINTS);
-    for (int64_t k = 0; k < all->num_nodes + all->num_devices; k++) all->models[k].pieces = all->pieces + k * most_pieces;
+    int64_t rounds = all->settings.max_rounds;
     all->blocks = all->counts;
     all->rows = all->blocks + all->num_nodes;
     all->tried = all->rows + all->num_nodes;
@@ -113,7 +111,6 @@ static yoke_status get_memory(inpa *all)
     int64_t q = all->num_nodes, p = all->num_devices, rounds = all->settings.max_rounds;
     yoke_status status = get(all, q, sizeof *all->nodes, &all->nodes);
     if (status == YOKE_OK) status = get(all, q + p, sizeof *all->models, &all->models);
-    if (status == YOKE_OK) status = get(all, (q + p) * yoke_speed_most_pieces(NESTED_MAX_POINTS), sizeof *all->pieces, &all->pieces);
     if (status == YOKE_OK) status = get(all, (2 + 2 * rounds) * q + (2 + rounds) * p, sizeof *all->counts, &all->counts);
     if (status == YOKE_OK) status = get(all, p + 2 * q, sizeof *all->numbers, &all->numbers);
     if (status == YOKE_OK) status = get(all, q, sizeof *all->rectangles, &all->rectangles);
@@ -212,8 +209,8 @@ static void take_as_best(inpa *all, double longest, double imbalance, bool balan
 static yoke_status take_round(inpa *all, int64_t round, bool *done)
 {
     yoke_nested_strategy strategy = all->settings.strategy;
-    yoke_status status =
-        yoke_plan_columns(all->context, all->num_nodes, all->areas, all->options->blocks, columns_of(all->options), all->rectangles, NULL);
+    yoke_status status = nested_arrange(all->context, all->num_nodes, round > 1 ? all->models : NULL, all->areas, all->options->blocks,
+                                        columns_of(all->options), all->settings.node_tolerance, all->rectangles);
     if (status != YOKE_OK) return status;
     int64_t length = 2 * all->num_nodes, *shapes = all->tried + length * (round - 1);
     for (int64_t i = 0; i < all->num_nodes; i++) {
@@ -273,7 +270,6 @@ yoke_status yoke_plan_nested(yoke_context *context, const yoke_nested_options *o
     if (status == YOKE_OK) status = partition(&all);
     yoke_release(context, all.nodes);
     yoke_release(context, all.models);
-    yoke_release(context, all.pieces);
     yoke_release(context, all.counts);
     yoke_release(context, all.numbers);
     yoke_release(context, all.rectangles);

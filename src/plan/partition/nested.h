@@ -6,21 +6,22 @@
 
 #include <stdbool.h>
 
-#include "model/speed.h"
+#include "model/piecewise.h"
 #include "yoke/partition.h"
 
-enum { NESTED_MAX_POINTS = 32 };
+enum { NESTED_MAX_POINTS = YOKE_CURVE_MAX_KNOTS / 2 };
 
 /*
- * A partial functional performance model (Clarke, sect. 1.8): the points that were measured so far, in blocks and seconds.  A constant model (CPM)
- * is one whose only point is the last one: then FPM-PA gives n s_i / sum s.
+ * A partial functional performance model (Clarke, sect. 1.8): the points that were measured so far, in blocks and seconds.  Before the first and behind the last one the speed is
+ * constant.  Between two points the published model has a linear speed.  Where the slope of t changes at once (memory is full), that asks for too much each time, and one
+ * point comes near from one side only; with linear seconds it asks for too little.  So the mean of both is taken halfway, and lines from there.
+ * A constant model (CPM) is one whose only point is the last one: then FPM-PA gives n s_i / sum s.
  */
 typedef struct nested_model {
     int64_t count;
     double points[NESTED_MAX_POINTS][2];
     int64_t rounds[NESTED_MAX_POINTS]; /* of the node partition in which each was measured */
-    yoke_speed speed;                  /* made of them */
-    yoke_speed_piece *pieces;          /* [yoke_speed_most_pieces(NESTED_MAX_POINTS)] */
+    yoke_curve curve;                  /* made of them */
 } nested_model;
 
 /*
@@ -43,6 +44,13 @@ double nested_imbalance(int64_t count, const int64_t *units, const double *secon
 
 /* Whether one of `count` rows of so many numbers is the same as this one. */
 bool nested_tried(int64_t count, int64_t length, const int64_t *rows, const int64_t *row);
+
+/*
+ * Rectangles for areas (in blocks), as those of yoke_plan_columns, but of whole blocks such that the models' seconds of nodes are within tolerance / 2 of each other, or as
+ * near as can be found, where yoke_plan_columns's are not.  models [count]: NULL: nothing is known.  Errors: those of yoke_plan_columns.
+ */
+yoke_status nested_arrange(yoke_context *context, int64_t count, const nested_model *models, const double *areas, int64_t rows,
+                           int64_t columns, double tolerance, yoke_rectangle *rectangles);
 
 /* Some parts of yoke_nested_options, with their defaults. */
 typedef struct nested_settings {

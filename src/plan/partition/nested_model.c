@@ -19,6 +19,51 @@ static void drop_contradictions(nested_model *model, double blocks, double secon
     }
 }
 
+/* Two points must differ by so much for a slope: times depend on the shape of a rectangle, too. */
+static const double apart = 0.95;
+
+/* Where seconds do not rise the curve has their maximum so far, up to the next point above it. */
+static void add_knot(yoke_curve *curve, double blocks, double seconds)
+{
+    if (curve->knots > 0 && (!(seconds > curve->seconds[curve->knots - 1]) || !(blocks > curve->units[curve->knots - 1]))) return;
+    curve->units[curve->knots] = blocks;
+    curve->seconds[curve->knots++] = seconds;
+}
+
+/*
+ * Where the speed falls from point k to the next: halfway between them the mean of the time that is linear there, and of that whose speed is.  Where shares came from the left
+ * twice, the speed is linear, which asks for more.
+ */
+static void add_middle(nested_model *model, int64_t k)
+{
+    enum { TWICE = 2 };
+    const double *here = model->points[k], *next = model->points[k + 1];
+    const double blocks = (here[0] + next[0]) / 2, line = (here[1] + next[1]) / 2;
+    const double by_speed = blocks / ((here[0] / here[1] + next[0] / next[1]) / 2);
+    const bool again = model->rounds[k] - model->rounds[k + 1] >= TWICE;
+    if (by_speed < line) add_knot(&model->curve, blocks, again ? by_speed : (line + by_speed) / 2);
+}
+
+/* Behind the last knot: the speed stays, unless seconds rise more than that already. */
+static double slope_beyond(const nested_model *model, double blocks, double seconds)
+{
+    double slope = seconds / blocks;
+    for (int64_t k = model->count - 1; k >= 0; k--)
+        if (model->points[k][0] < apart * blocks) return fmax(slope, (seconds - model->points[k][1]) / (blocks - model->points[k][0]));
+    return slope;
+}
+
+static void draw(nested_model *model)
+{
+    yoke_curve *curve = &model->curve;
+    *curve = (yoke_curve){.most = INFINITY};
+    for (int64_t k = 0; k < model->count; k++) {
+        add_knot(curve, model->points[k][0], model->points[k][1]);
+        if (k + 1 < model->count) add_middle(model, k);
+    }
+    curve->beyond = slope_beyond(model, curve->units[curve->knots - 1], curve->seconds[curve->knots - 1]);
+}
+
 void nested_model_add(nested_model *model, double blocks, double seconds, int64_t round, bool constant)
 {
     if (constant) model->count = 0;
@@ -37,13 +82,13 @@ void nested_model_add(nested_model *model, double blocks, double seconds, int64_
     model->points[k][0] = blocks;
     model->points[k][1] = seconds;
     model->rounds[k] = round;
-    yoke_speed_fill(&model->speed, model->pieces, model->count, model->points[0]);
+    draw(model);
 }
 
 /* Whole units within some seconds, at most n. */
 static int64_t units_within(const nested_model *model, double seconds, double blocks_per_unit, int64_t n)
 {
-    double units = floor(yoke_speed_units(&model->speed, seconds) / blocks_per_unit);
+    double units = floor(yoke_curve_units(&model->curve, seconds, NULL) / blocks_per_unit);
     return units < (double)n ? (int64_t)units : n;
 }
 
@@ -51,10 +96,10 @@ static int64_t units_within(const nested_model *model, double seconds, double bl
 static double bisect(int64_t count, const nested_model *models, int64_t n, double blocks_per_unit, double *enough)
 {
     double low = 0, high = INFINITY;
-    for (int64_t i = 0; i < count; i++) high = fmin(high, yoke_speed_seconds(&models[i].speed, (double)n * blocks_per_unit));
+    for (int64_t i = 0; i < count; i++) high = fmin(high, yoke_curve_seconds(&models[i].curve, (double)n * blocks_per_unit));
     for (int k = 0; k < 1100 && high - low > 1e-15 * high; k++) {
         double middle = low + (high - low) / 2, sum = 0;
-        for (int64_t i = 0; i < count; i++) sum += yoke_speed_units(&models[i].speed, middle) / blocks_per_unit;
+        for (int64_t i = 0; i < count; i++) sum += yoke_curve_units(&models[i].curve, middle, NULL) / blocks_per_unit;
         if (sum < (double)n)
             low = middle;
         else
@@ -81,7 +126,7 @@ void nested_share(int64_t count, const nested_model *models, int64_t n, double b
         int64_t first = 0;
         double best = INFINITY;
         for (int64_t i = 0; i < count; i++) {
-            double then = yoke_speed_seconds(&models[i].speed, (double)(units[i] + 1) * blocks_per_unit);
+            double then = yoke_curve_seconds(&models[i].curve, (double)(units[i] + 1) * blocks_per_unit);
             if (then < best) {
                 best = then;
                 first = i;

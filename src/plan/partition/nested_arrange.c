@@ -1,0 +1,218 @@
+/*
+ * nested_arrange.c - rectangles of whole blocks for nodes whose seconds are known functions of their blocks, so that these differ little.
+ *
+ * Rounding areas to whole blocks makes a rectangle of m x n blocks up to 1/m + 1/n too large.  Which nodes share a column, how wide it is and how high its rectangles
+ * are leaves many whole arrangements, of which some are balanced far better than the nearest ones.  As in columns.c, columns have consecutive areas.  Let [s, (1 + r) s] be
+ * seconds within which all nodes shall be.  In a column of w blocks a node may then have lo(w) to hi(w) rows, and nodes fill the column if the sum of lo is at most
+ * the number of rows, and that of hi at least.  Widths add up to the matrix.  So the least sum of half perimeters with these seconds is a shortest path over (nodes, width
+ * so far).  The smallest r of a few is taken that has one.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/context.h"
+#include "plan/partition/nested.h"
+
+enum {
+    MOST_NODES = 256,         /* time is like their square */
+    WIDTHS = 6,               /* whole widths about the exact one that are tried */
+    OFFSETS = 8,              /* by which the width so far may differ from the exact one */
+    STATES = 2 * OFFSETS + 1, /* of each number of nodes */
+    TIMES = 8,                /* values of s for each r */
+    HALVINGS = 4              /* of r */
+};
+
+typedef struct node {
+    double area;
+    int64_t index;
+    double least, most; /* blocks with which it takes s to (1 + r) s */
+} node;
+
+/* The last column of the cheapest way to a state. */
+typedef struct step {
+    double half_perimeter; /* of all columns; infinite: there is no way */
+    int64_t before, width; /* nodes before this column; its width */
+    int state;             /* before it */
+} step;
+
+typedef struct search {
+    int64_t count, rows, columns;
+    const nested_model *models;
+    node *nodes;   /* [count], ascending areas above 0 */
+    double *exact; /* [count + 1]: width of the nodes before */
+    step *steps;   /* [count + 1][STATES] */
+} search;
+
+static int ascending(const void *left, const void *right)
+{
+    const node *a = left, *b = right;
+    if (a->area != b->area) return a->area < b->area ? -1 : 1;
+    return a->index < b->index ? -1 : a->index > b->index;
+}
+
+static double seconds_of(const search *all, const node *n, double blocks)
+{
+    return yoke_curve_seconds(&all->models[n->index].curve, blocks);
+}
+
+/* Rows that a node may have in a column of this width. */
+static void rows_of(const node *n, int64_t width, int64_t *low, int64_t *high)
+{
+    const double w = (double)width, least = ceil(n->least / w * (1 - 1e-12));
+    *low = least > 1 ? (int64_t)least : 1;
+    *high = (int64_t)(n->most / w * (1 + 1e-12));
+}
+
+static bool fits(const search *all, int64_t first, int64_t end, int64_t width)
+{
+    int64_t least = 0, most = 0;
+    for (int64_t i = first; i < end; i++) {
+        int64_t low, high;
+        rows_of(&all->nodes[i], width, &low, &high);
+        if (low > high) return false;
+        least += low;
+        most += high;
+        if (least > all->rows) return false;
+    }
+    return most >= all->rows;
+}
+
+static int64_t whole(double exact) { return (int64_t)(exact + 0.5); }
+
+/* All ways to `end` nodes whose last column begins behind `first`. */
+static void add_column(search *all, int64_t first, int64_t end)
+{
+    const int64_t begin = (int64_t)(all->exact[end] - all->exact[first]) - WIDTHS / 2 + 1;
+    for (int64_t width = begin < 1 ? 1 : begin; width < begin + WIDTHS; width++) {
+        if (!fits(all, first, end, width)) continue;
+        const double longer = (double)all->rows + (double)(end - first) * (double)width;
+        for (int state = 0; state < STATES; state++) {
+            const step *from = &all->steps[first * STATES + state];
+            const int64_t to = whole(all->exact[first]) + state + width - whole(all->exact[end]);
+            if (isinf(from->half_perimeter) || to < 0 || to >= STATES) continue;
+            step *best = &all->steps[end * STATES + to];
+            if (from->half_perimeter + longer < best->half_perimeter) *best = (step){from->half_perimeter + longer, first, width, state};
+        }
+    }
+}
+
+/* Whether there is an arrangement in which all nodes take s to (1 + r) s seconds; then the steps lead to it. */
+static bool find(search *all, double s, double r)
+{
+    const int64_t most = 4 * (int64_t)sqrt((double)all->count) + 4; /* nodes of a column: there are about as many columns as nodes in one */
+    for (int64_t i = 0; i < all->count; i++) {
+        node *n = &all->nodes[i];
+        n->least = yoke_curve_units(&all->models[n->index].curve, s, NULL);
+        n->most = yoke_curve_units(&all->models[n->index].curve, s * (1 + r), NULL);
+    }
+    for (int64_t k = 0; k < (all->count + 1) * STATES; k++) all->steps[k].half_perimeter = INFINITY;
+    all->steps[OFFSETS].half_perimeter = 0;
+    for (int64_t end = 1; end <= all->count; end++)
+        for (int64_t first = end > most ? end - most : 0; first < end; first++) add_column(all, first, end);
+    return !isinf(all->steps[all->count * STATES + OFFSETS].half_perimeter);
+}
+
+/* Rows as far between the least and the most as the column allows, for all nodes alike. */
+static void fill_column(const search *all, int64_t first, int64_t end, int64_t column, int64_t width, yoke_rectangle *rectangles)
+{
+    int64_t least = 0, most = 0, low, high, row = 0;
+    for (int64_t i = first; i < end; i++) {
+        rows_of(&all->nodes[i], width, &low, &high);
+        least += low;
+        most += high;
+    }
+    const double part = most > least ? (double)(all->rows - least) / (double)(most - least) : 0;
+    int64_t left = all->rows - least;
+    double due = 0;
+    for (int64_t i = first; i < end; i++) {
+        rows_of(&all->nodes[i], width, &low, &high);
+        due += part * (double)(high - low);
+        int64_t more = (int64_t)(due + 1e-9);
+        if (more > high - low) more = high - low;
+        if (more > left || i == end - 1) more = left;
+        due -= (double)more;
+        left -= more;
+        rectangles[all->nodes[i].index] = (yoke_rectangle){.row = row, .column = column, .rows = low + more, .columns = width};
+        row += low + more;
+    }
+}
+
+static void lay_out(const search *all, yoke_rectangle *rectangles)
+{
+    int64_t end = all->count, column = all->columns;
+    for (int state = OFFSETS; end > 0;) {
+        const step *last = &all->steps[end * STATES + state];
+        column -= last->width;
+        fill_column(all, last->before, end, column, last->width, rectangles);
+        end = last->before;
+        state = last->state;
+    }
+}
+
+/* Of the predicted seconds of the nodes: (longest - shortest) / shortest. */
+static double imbalance(const search *all, const yoke_rectangle *rectangles)
+{
+    double longest = 0, shortest = INFINITY;
+    for (int64_t i = 0; i < all->count; i++) {
+        const yoke_rectangle *r = &rectangles[all->nodes[i].index];
+        const double seconds = seconds_of(all, &all->nodes[i], (double)r->rows * (double)r->columns);
+        longest = fmax(longest, seconds);
+        shortest = fmin(shortest, seconds);
+    }
+    return (longest - shortest) / shortest;
+}
+
+/* Takes the shortest sum of half perimeters of all s with which `seconds`, that all take with exact areas, is within [s, (1 + r) s]. */
+static bool try_all(search *all, double seconds, double r, yoke_rectangle *rectangles)
+{
+    double best = INFINITY;
+    for (int k = 0; k < TIMES; k++) {
+        if (!find(all, seconds / (1 + r * ((double)k + 0.5) / TIMES), r)) continue;
+        const double found = all->steps[all->count * STATES + OFFSETS].half_perimeter;
+        if (found < best) lay_out(all, rectangles);
+        best = fmin(best, found);
+    }
+    return !isinf(best);
+}
+
+static void improve(search *all, double tolerance, yoke_rectangle *rectangles)
+{
+    double seconds = 0, high = imbalance(all, rectangles), low = tolerance / 2;
+    if (high <= low) return;
+    for (int64_t i = 0; i < all->count; i++) seconds = fmax(seconds, seconds_of(all, &all->nodes[i], all->nodes[i].area));
+    if (try_all(all, seconds, low, rectangles)) return;
+    for (int k = 0; k < HALVINGS; k++) {
+        const double middle = (low + high) / 2;
+        if (try_all(all, seconds, middle, rectangles))
+            high = middle;
+        else
+            low = middle;
+    }
+}
+
+yoke_status nested_arrange(yoke_context *context, int64_t count, const nested_model *models, const double *areas, int64_t rows,
+                           int64_t columns, double tolerance, yoke_rectangle *rectangles)
+{
+    search all = {.rows = rows, .columns = columns, .models = models};
+    double sum = 0, before = 0;
+    yoke_status status = yoke_plan_columns(context, count, areas, rows, columns, rectangles, NULL);
+    if (status != YOKE_OK || models == NULL || count < 2 || count > MOST_NODES) return status;
+    status = yoke_allocate(context, count, sizeof *all.nodes, &all.nodes);
+    if (status == YOKE_OK) status = yoke_allocate(context, count + 1, sizeof *all.exact, &all.exact);
+    if (status == YOKE_OK) status = yoke_allocate(context, (count + 1) * STATES, sizeof *all.steps, &all.steps);
+    for (int64_t i = 0; i < count && status == YOKE_OK; i++)
+        if (areas[i] > 0) {
+            all.nodes[all.count++] = (node){.area = areas[i], .index = i};
+            sum += areas[i];
+        }
+    if (status == YOKE_OK) {
+        qsort(all.nodes, (size_t)all.count, sizeof *all.nodes, ascending);
+        for (int64_t i = 0; i < all.count; i++) all.exact[i + 1] = (before += all.nodes[i].area) / sum * (double)columns;
+        improve(&all, tolerance, rectangles);
+    }
+    yoke_release(context, all.nodes);
+    yoke_release(context, all.exact);
+    yoke_release(context, all.steps);
+    return status;
+}
