@@ -38,7 +38,7 @@ yoke_status fem_decomposition_status(fem_decomposition *decomposition)
         if (decomposition->subdomains[i].local->status)
             first =
                 decomposition_mark_failure(decomposition, decomposition->subdomains[i].device, decomposition->subdomains[i].local->status);
-    return first;
+    return app_ranks_agree(decomposition->ranks, first);
 }
 
 /* ----------------------------------------------------------------------------------------------------- set-up */
@@ -135,7 +135,8 @@ static yoke_status make_subdomain(fem_decomposition *decomposition, const fem_de
 static yoke_status make_diagonal(fem_decomposition *decomposition)
 {
     FOR_WORKING_SUBDOMAINS (decomposition, i) decomposition->subdomains[i].local->call->diagonal(decomposition->subdomains[i].local);
-    if (decomposition->num_subdomains > 1) decomposition_add_interface(decomposition, 0, decomposition->space->components == 3 ? 6 : 1);
+    if (decomposition_is_shared(decomposition))
+        decomposition_add_interface(decomposition, 0, decomposition->space->components == 3 ? 6 : 1);
     FOR_WORKING_SUBDOMAINS (decomposition, i) decomposition->subdomains[i].local->call->diagonal_finish(decomposition->subdomains[i].local);
     return fem_decomposition_status(decomposition);
 }
@@ -145,7 +146,7 @@ yoke_status fem_decomposition_create(const fem_space *space, const fem_constrain
 {
     fem_decomposition *decomposition;
     yoke_status status = yoke_allocate(space->context, 1, sizeof *decomposition, &decomposition);
-    if (status) return status;
+    if (status) return options->alone ? status : app_ranks_agree(space->ranks, status);
     decomposition->context = space->context;
     decomposition->devices = options->devices;
     decomposition->space = space;
@@ -153,12 +154,16 @@ yoke_status fem_decomposition_create(const fem_space *space, const fem_constrain
     decomposition->precision = options->precision;
     decomposition->exchange = options->exchange;
     decomposition->finer = options->finer;
+    decomposition->ranks = options->alone ? NULL : space->ranks;
+    decomposition->halo = options->alone ? NULL : space->halo;
     status = add_subdomains(decomposition, options);
     if (!status) status = decomposition_find_interface(decomposition);
     for (int i = 0; i < decomposition->num_subdomains && !status; i++)
         status = make_subdomain(decomposition, options, &decomposition->subdomains[i]);
+    status = app_ranks_agree(decomposition->ranks, status);
     if (!status) status = make_diagonal(decomposition);
-    if (!status && options->finer) status = decomposition_make_rows(decomposition, options->to_finer);
+    if (!status && options->finer)
+        status = app_ranks_agree(decomposition->ranks, decomposition_make_rows(decomposition, options->to_finer));
     if (status)
         fem_decomposition_destroy(decomposition);
     else
@@ -185,6 +190,8 @@ void fem_decomposition_destroy(fem_decomposition *decomposition)
 {
     if (!decomposition) return;
     for (int i = 0; i < decomposition->num_subdomains; i++) destroy_subdomain(decomposition, &decomposition->subdomains[i]);
+    fem_halo_messages_destroy(decomposition->messages);
+    yoke_release(decomposition->context, decomposition->shared_place);
     yoke_release(decomposition->context, decomposition->totals);
     yoke_release(decomposition->context, decomposition->scratch);
     yoke_release(decomposition->context, decomposition);
@@ -201,6 +208,12 @@ int64_t fem_decomposition_memory_bytes(const fem_decomposition *decomposition)
     for (int i = 0; i < decomposition->num_subdomains; i++)
         bytes += decomposition->subdomains[i].local->call->memory_bytes(decomposition->subdomains[i].local);
     return bytes;
+}
+
+void fem_decomposition_sent(const fem_decomposition *decomposition, int64_t *messages, int64_t *bytes)
+{
+    *messages = decomposition->messages ? decomposition->messages->num_messages : 0;
+    *bytes = decomposition->messages ? decomposition->messages->num_bytes : 0;
 }
 
 void fem_decomposition_get_share(fem_decomposition *decomposition, int device, fem_decomposition_share *share)

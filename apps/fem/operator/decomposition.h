@@ -12,6 +12,9 @@
  * everything.  A subdomain with such nodes but without elements of its own is halo-only: it takes part in the transfers between levels
  * only, and nothing travels to it otherwise.  So a coarse level may lie on one device while its finer one is shared.
  *
+ * On several ranks each has a decomposition of its own part of the space, for its own devices.  Nodes that it shares with other ranks are interface nodes too: after the
+ * sums over its subdomains those over the ranks are made, while elements inside are computed.  Functions are collective then, but for those that say otherwise.
+ *
  * With FEM_EXCHANGE_FULL every node is an interface node of every subdomain, so that whole vectors travel at each product, as in the
  * papers.
  *
@@ -37,7 +40,8 @@ typedef struct fem_decomposition_options {
     fem_exchange exchange;
     const fem_kernels *kernels; /* as in fem_subdomain_options */
     int unmeasured;             /* as in fem_subdomain_options */
-    int level;                  /* of the multigrid, from 1, the mesh's own; 0: the operator of the mesh itself.  For names of kernels */
+    int alone; /* nonzero: nothing is exchanged with other ranks, and nothing is collective: products of this rank's elements alone */
+    int level; /* of the multigrid, from 1, the mesh's own; 0: the operator of the mesh itself.  For names of kernels */
     /* The next finer level and the interpolation from this space to its: both or none. */
     const fem_decomposition *finer;
     const fem_interpolation *to_finer;
@@ -57,14 +61,14 @@ void fem_decomposition_destroy(fem_decomposition *decomposition);
  * `short_of_memory`).  Waits for all subdomains.
  */
 yoke_status fem_decomposition_status(fem_decomposition *decomposition);
-/* Nonzero: a failure is known already; does not wait. */
+/* Nonzero: a failure is known already on this rank; does not wait.  Not collective. */
 int fem_decomposition_failed(const fem_decomposition *decomposition);
 
 /* All zero.  Errors: those of the subdomains; devices are marked as by fem_decomposition_create. */
 yoke_status fem_vector_create(fem_decomposition *decomposition, fem_vector **vector);
 void fem_vector_destroy(fem_vector *vector);               /* NULL allowed */
 void fem_vector_write(fem_vector *to, const double *from); /* from the host, [dofs of the space] */
-void fem_vector_read(const fem_vector *from, double *to);  /* to the host: the owners' values */
+void fem_vector_read(const fem_vector *from, double *to);  /* to the host: the owners' values; not collective */
 void fem_vector_zero(fem_vector *x);
 /* to = alpha from; the two may be of decompositions with the same space, devices and cut and different precision */
 void fem_vector_copy_scaled(double alpha, const fem_vector *from, fem_vector *to);
@@ -99,6 +103,8 @@ void fem_decomposition_restrict_to(fem_decomposition *coarse, const fem_vector *
 const fem_space *fem_decomposition_space(const fem_decomposition *decomposition);
 int64_t fem_decomposition_products(const fem_decomposition *decomposition); /* counted since creation */
 int64_t fem_decomposition_memory_bytes(const fem_decomposition *decomposition);
+/* What this rank has sent to others since the decomposition was created. */
+void fem_decomposition_sent(const fem_decomposition *decomposition, int64_t *messages, int64_t *bytes);
 
 /* What device i of options->devices did for the decomposition since it was created. */
 typedef struct fem_decomposition_share {

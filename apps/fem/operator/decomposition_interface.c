@@ -34,7 +34,7 @@ static int32_t global_node(const decomposition_subdomain *subdomain, int32_t loc
     return subdomain->subspace ? subdomain->subspace->global_node[local] : local;
 }
 
-/* The first subdomain whose elements touch a node owns it: owned of each subdomain, taken [num_nodes] all zero before. */
+/* The first subdomain whose elements touch a node owns it, on the rank where it counts: owned of each subdomain, taken [num_nodes] all zero before. */
 static yoke_status find_owners(fem_decomposition *decomposition, uint8_t *taken)
 {
     for (int i = 0; i < decomposition->num_subdomains; i++) {
@@ -44,7 +44,7 @@ static yoke_status find_owners(fem_decomposition *decomposition, uint8_t *taken)
         int32_t touched = subdomain->subspace ? subdomain->subspace->num_touched : subdomain->space->num_nodes;
         for (int32_t n = 0; n < touched; n++) {
             uint8_t *by = &taken[global_node(subdomain, n)];
-            subdomain->owned[n] = !*by;
+            subdomain->owned[n] = !*by && (!decomposition->halo || fem_space_counts(decomposition->space, global_node(subdomain, n)));
             *by = 1;
         }
     }
@@ -57,6 +57,7 @@ static void number_interface(fem_decomposition *decomposition, int32_t *index)
     for (int32_t n = 0; n < decomposition->space->num_nodes; n++) index[n] = 0;
     for (int i = 0; i < decomposition->num_subdomains; i++)
         for (int32_t n = 0; n < decomposition->subdomains[i].space->num_nodes; n++) index[global_node(&decomposition->subdomains[i], n)]++;
+    for (int32_t s = 0; decomposition->halo && s < decomposition->halo->num_shared; s++) index[decomposition->halo->shared[s]] = 2;
     decomposition->num_interface = 0;
     for (int32_t n = 0; n < decomposition->space->num_nodes; n++) index[n] = index[n] > 1 ? decomposition->num_interface++ : -1;
 }
@@ -77,9 +78,20 @@ static yoke_status list_interface(fem_decomposition *decomposition, decompositio
     return YOKE_OK;
 }
 
+/* Where the values are that travel to other ranks. */
+static yoke_status prepare_messages(fem_decomposition *decomposition, const int32_t *index)
+{
+    enum { MOST_VALUES = 6 };
+    const fem_halo *halo = decomposition->halo;
+    if (!halo) return YOKE_OK;
+    yoke_status status = yoke_allocate(decomposition->context, halo->num_shared, sizeof(int32_t), &decomposition->shared_place);
+    for (int32_t s = 0; s < halo->num_shared && !status; s++) decomposition->shared_place[s] = index[halo->shared[s]];
+    return status ? status : fem_halo_messages_create(halo, MOST_VALUES * (int)sizeof(double), &decomposition->messages);
+}
+
 yoke_status decomposition_find_interface(fem_decomposition *decomposition)
 {
-    if (decomposition->num_subdomains == 1) return YOKE_OK;
+    if (!decomposition_is_shared(decomposition)) return YOKE_OK;
     uint8_t *taken = NULL;
     int32_t *index = NULL;
     int64_t nodes = decomposition->space->num_nodes;
@@ -89,6 +101,7 @@ yoke_status decomposition_find_interface(fem_decomposition *decomposition)
     if (!status) number_interface(decomposition, index);
     for (int i = 0; i < decomposition->num_subdomains && !status; i++)
         status = list_interface(decomposition, &decomposition->subdomains[i], index);
+    if (!status) status = prepare_messages(decomposition, index);
     yoke_release(decomposition->context, taken);
     yoke_release(decomposition->context, index);
     int width = decomposition->space->components == 3 ? 6 : 1;
@@ -99,7 +112,12 @@ yoke_status decomposition_find_interface(fem_decomposition *decomposition)
 
 /* -------------------------------------------------------------------------------------------------------- sums */
 
-void decomposition_add_interface(fem_decomposition *decomposition, int halo_only, int width)
+static int value_bytes(const fem_decomposition *decomposition)
+{
+    return decomposition->precision == FEM_DOUBLE ? (int)sizeof(double) : (int)sizeof(float);
+}
+
+void decomposition_begin_sums(fem_decomposition *decomposition, int halo_only, int width)
 {
     BY_PRECISION(decomposition, clear, (int64_t)decomposition->num_interface * width, decomposition->totals);
     for (int i = 0; i < decomposition->num_subdomains; i++) {
@@ -107,11 +125,24 @@ void decomposition_add_interface(fem_decomposition *decomposition, int halo_only
         if (halo_only || !subdomain->halo_only)
             BY_PRECISION(decomposition, add, subdomain, width, subdomain->local->interface_own, decomposition->totals);
     }
+    if (decomposition->halo)
+        fem_halo_begin(decomposition->messages, value_bytes(decomposition), width, decomposition->totals, decomposition->shared_place);
+}
+
+void decomposition_end_sums(fem_decomposition *decomposition, int width)
+{
+    if (decomposition->halo) fem_halo_end_sum(decomposition->messages, decomposition->totals, decomposition->shared_place);
     for (int i = 0; i < decomposition->num_subdomains; i++) {
         const decomposition_subdomain *subdomain = &decomposition->subdomains[i];
         if (!subdomain->halo_only)
             BY_PRECISION(decomposition, tell, subdomain, width, decomposition->totals, subdomain->local->interface_total);
     }
+}
+
+void decomposition_add_interface(fem_decomposition *decomposition, int halo_only, int width)
+{
+    decomposition_begin_sums(decomposition, halo_only, width);
+    decomposition_end_sums(decomposition, width);
 }
 
 void decomposition_choose_interface(fem_decomposition *decomposition, int halo_only, int width)
@@ -120,6 +151,10 @@ void decomposition_choose_interface(fem_decomposition *decomposition, int halo_o
         const decomposition_subdomain *subdomain = &decomposition->subdomains[i];
         if (!subdomain->halo_only)
             BY_PRECISION(decomposition, set, subdomain, width, subdomain->local->interface_own, decomposition->totals);
+    }
+    if (decomposition->halo && !halo_only) {
+        fem_halo_begin(decomposition->messages, value_bytes(decomposition), width, decomposition->totals, decomposition->shared_place);
+        fem_halo_end_agree(decomposition->messages, decomposition->totals, decomposition->shared_place);
     }
     for (int i = 0; i < decomposition->num_subdomains; i++) {
         const decomposition_subdomain *subdomain = &decomposition->subdomains[i];

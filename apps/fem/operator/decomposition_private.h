@@ -36,6 +36,10 @@ struct fem_decomposition {
     int32_t num_interface;             /* nodes in more than one subdomain */
     void *totals;                      /* [num_interface][6 or 1] in the decomposition's precision */
     double *scratch;                   /* [dofs of the largest subdomain], where there are several */
+    app_ranks *ranks;                  /* of the space; NULL: one, or it works alone */
+    const fem_halo *halo;              /* the space's; NULL: likewise */
+    fem_halo_messages *messages;       /* with the other ranks */
+    int32_t *shared_place;             /* [halo->num_shared] places in totals */
     int64_t products;
 };
 
@@ -54,14 +58,22 @@ void decomposition_local_numbers(const fem_decomposition *decomposition, const d
 /* Owners, interface nodes and the places of their totals, from the subdomains' subspaces.  Errors: MEMORY. */
 yoke_status decomposition_find_interface(fem_decomposition *decomposition);
 
+/* Nonzero: there are several subdomains, here or on other ranks. */
+static inline int decomposition_is_shared(const fem_decomposition *decomposition)
+{
+    return decomposition->num_subdomains > 1 || decomposition->halo;
+}
+
 /*
- * totals = sum of the subdomains' own values at interface nodes, in the order of the subdomains; then each working subdomain's
- * interface_total from it. halo_only: they have own values too.  width: values of a node.
+ * totals = sum of the subdomains' own values at interface nodes, in the order of the subdomains, then of the ranks; then each working subdomain's
+ * interface_total from it. halo_only: they have own values too.  width: values of a node.  In two steps, between which the values of other ranks are under way.
  */
+void decomposition_begin_sums(fem_decomposition *decomposition, int halo_only, int width);
+void decomposition_end_sums(fem_decomposition *decomposition, int width);
 void decomposition_add_interface(fem_decomposition *decomposition, int halo_only, int width);
 /*
  * totals = at each interface node the own value of the first working subdomain that has it; then interface_total of the halo-only
- * subdomains, or of the working subdomains, from it.
+ * subdomains, or of the working subdomains, from it.  For the working ones it is that of the rank where the node counts.
  */
 void decomposition_choose_interface(fem_decomposition *decomposition, int halo_only, int width);
 

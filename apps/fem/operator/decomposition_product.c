@@ -1,7 +1,10 @@
 /* decomposition_product.c - products and the preconditioners' steps. */
 #include "operator/decomposition_private.h"
 
-/* Devices that work by themselves compute elements inside while the interface travels; the calling thread's device does so meanwhile. */
+/*
+ * Devices that work by themselves compute elements inside while the interface travels; the calling thread's device does so meanwhile, on several ranks while values of
+ * other ranks are under way.
+ */
 static void shared_product(fem_decomposition *decomposition, const fem_vector *x, fem_vector *y)
 {
     FOR_WORKING_SUBDOMAINS (decomposition, i) {
@@ -12,18 +15,23 @@ static void shared_product(fem_decomposition *decomposition, const fem_vector *x
             subdomain->call->product_interior(subdomain, x->data[i], y->data[i]);
     }
     FOR_WORKING_SUBDOMAINS (decomposition, i) decomposition->subdomains[i].local->call->interface_wait(decomposition->subdomains[i].local);
-    decomposition_add_interface(decomposition, 0, decomposition->space->components);
+    decomposition_begin_sums(decomposition, 0, decomposition->space->components);
+    if (!decomposition->halo) decomposition_end_sums(decomposition, decomposition->space->components);
     FOR_WORKING_SUBDOMAINS (decomposition, i) {
         fem_subdomain *subdomain = decomposition->subdomains[i].local;
         if (decomposition->devices->list[decomposition->subdomains[i].device].inlined)
             subdomain->call->product_interior(subdomain, x->data[i], y->data[i]);
-        subdomain->call->interface_write(subdomain, y->data[i]);
+        if (!decomposition->halo) subdomain->call->interface_write(subdomain, y->data[i]);
     }
+    if (!decomposition->halo) return;
+    decomposition_end_sums(decomposition, decomposition->space->components);
+    FOR_WORKING_SUBDOMAINS (decomposition, i)
+        decomposition->subdomains[i].local->call->interface_write(decomposition->subdomains[i].local, y->data[i]);
 }
 
 void fem_decomposition_product(fem_decomposition *decomposition, int masked, const fem_vector *x, fem_vector *y)
 {
-    if (decomposition->num_working > 1) {
+    if (decomposition->num_working > 1 || decomposition->halo) {
         shared_product(decomposition, x, y);
     } else {
         int i = decomposition->working[0];

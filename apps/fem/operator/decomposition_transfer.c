@@ -135,6 +135,7 @@ void fem_decomposition_prolongate_add(fem_decomposition *coarse, const fem_vecto
         fem_subdomain *subdomain = fine->subdomains[i].local;
         subdomain->call->rows_add(subdomain, coarse->subdomains[number].from_coarse, from->data[number], to->data[i]);
     }
+    if (fine->halo) fem_vector_agree(to); /* nodes without a home on this rank have no rows */
 }
 
 /* The subdomain's share of the restricted vector: from the fine nodes that it owns. */
@@ -146,7 +147,7 @@ static void restrict_own(fem_decomposition *coarse, int i, const fem_vector *fro
                                          to->data[i]);
     else
         subdomain->local->call->zero(subdomain->local, to->data[i]);
-    if (coarse->num_subdomains > 1) subdomain->local->call->interface_read(subdomain->local, to->data[i]);
+    if (decomposition_is_shared(coarse)) subdomain->local->call->interface_read(subdomain->local, to->data[i]);
 }
 
 void fem_decomposition_restrict_to(fem_decomposition *coarse, const fem_vector *from, fem_vector *to)
@@ -154,7 +155,7 @@ void fem_decomposition_restrict_to(fem_decomposition *coarse, const fem_vector *
     for (int i = 0; i < coarse->num_subdomains; i++)
         if (coarse->subdomains[i].halo_only) restrict_own(coarse, i, from, to);
     FOR_WORKING_SUBDOMAINS (coarse, i) restrict_own(coarse, i, from, to);
-    if (coarse->num_subdomains > 1) {
+    if (decomposition_is_shared(coarse)) {
         for (int i = 0; i < coarse->num_subdomains; i++) coarse->subdomains[i].local->call->interface_wait(coarse->subdomains[i].local);
         decomposition_add_interface(coarse, 1, coarse->space->components);
         FOR_WORKING_SUBDOMAINS (coarse, i) coarse->subdomains[i].local->call->interface_write(coarse->subdomains[i].local, to->data[i]);

@@ -48,10 +48,30 @@ void fem_vector_write(fem_vector *to, const double *from)
     }
 }
 
+/* On several ranks a node that counts elsewhere has no owner here: its first subdomain comes last. */
+static void read_last_first(const fem_vector *from, double *to)
+{
+    const fem_decomposition *decomposition = from->decomposition;
+    const int n = decomposition->space->components;
+    for (int i = decomposition->num_subdomains - 1; i >= 0; i--) {
+        const decomposition_subdomain *subdomain = &decomposition->subdomains[i];
+        if (subdomain->halo_only) continue;
+        const int32_t *global = subdomain->subspace->global_node;
+        subdomain->local->call->read_wait(subdomain->local, from->data[i], decomposition->scratch);
+#pragma omp parallel for schedule(static)
+        for (int32_t k = 0; k < subdomain->space->num_nodes; k++)
+            for (int c = 0; c < n; c++) to[(int64_t)global[k] * n + c] = decomposition->scratch[(int64_t)k * n + c];
+    }
+}
+
 void fem_vector_read(const fem_vector *from, double *to)
 {
     const fem_decomposition *decomposition = from->decomposition;
     int n = decomposition->space->components;
+    if (decomposition->halo && decomposition->num_subdomains > 1) {
+        read_last_first(from, to);
+        return;
+    }
     FOR_WORKING_SUBDOMAINS (decomposition, i) {
         const decomposition_subdomain *subdomain = &decomposition->subdomains[i];
         subdomain->local->call->read_wait(subdomain->local, from->data[i], subdomain->subspace ? decomposition->scratch : to);
@@ -127,7 +147,7 @@ void fem_vector_mask(fem_vector *x)
 void fem_vector_agree(fem_vector *x)
 {
     fem_decomposition *decomposition = x->decomposition;
-    if (decomposition->num_working == 1) return;
+    if (decomposition->num_working == 1 && !decomposition->halo) return;
     FOR_WORKING_SUBDOMAINS (decomposition, i)
         decomposition->subdomains[i].local->call->interface_read(decomposition->subdomains[i].local, x->data[i]);
     FOR_WORKING_SUBDOMAINS (decomposition, i) decomposition->subdomains[i].local->call->interface_wait(decomposition->subdomains[i].local);
@@ -156,6 +176,7 @@ void fem_vector_dots(int count, const fem_vector *const *x, const fem_vector *co
         decomposition->subdomains[i].local->call->dots_wait(decomposition->subdomains[i].local, count, own);
         for (int k = 0; k < count; k++) sums[k] += own[k];
     }
+    app_ranks_sum(decomposition->ranks, sums, count);
 }
 
 double fem_vector_dot(const fem_vector *x, const fem_vector *y)

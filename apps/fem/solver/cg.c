@@ -334,6 +334,7 @@ yoke_status fem_cg(fem_decomposition *decomposition, const fem_approximate_inver
     s.result.energy_error = NAN;
     yoke_status status = fem_cg_error_create(s.context, options->max_iterations, &s.error);
     for (int i = 0; i < 3 && !status; i++) status = fem_vector_create(decomposition, vectors[i]);
+    status = app_ranks_agree(fem_decomposition_space(decomposition)->ranks, status);
     if (!status) {
         status = start(&s);
         if (!isfinite(s.result.energy_error)) s.result.energy_error = NAN;

@@ -35,15 +35,16 @@ static double largest_of_tridiagonal(int n, const double *diagonal, const double
     return high;
 }
 
-/* Values in (-1, 1) that depend on the dof's number only. */
+/* Values in (-1, 1) that depend on the dof's number over all ranks only. */
 static yoke_status fill_random(fem_vector *v, const fem_space *space)
 {
     double *values;
     int64_t dofs = (int64_t)space->num_nodes * space->components;
-    yoke_status status = yoke_allocate_untouched(space->context, dofs, sizeof *values, &values);
+    yoke_status status = app_ranks_agree(space->ranks, yoke_allocate_untouched(space->context, dofs, sizeof *values, &values));
     if (status) return status;
     for (int64_t i = 0; i < dofs; i++) {
-        uint64_t z = ((uint64_t)i + 1) * 0x9E3779B97F4A7C15u; /* splitmix64 */
+        const int64_t number = fem_space_global_node(space, (int32_t)(i / space->components)) * space->components + i % space->components;
+        uint64_t z = ((uint64_t)number + 1) * 0x9E3779B97F4A7C15u; /* splitmix64 */
         z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
         z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
         values[i] = (double)((z ^ (z >> 31)) >> 11) * 0x1p-52 - 1;
@@ -59,7 +60,7 @@ static yoke_status fail(const fem_space *space)
     return yoke_fail(space->context, YOKE_ERROR_NUMERIC,
                      "the multigrid's smoother finds no largest eigenvalue on a level of %lld dofs, where the matrix or its blocks are not "
                      "positive definite: a material or an element is bad (modulus, Poisson's ratio, shape)",
-                     (long long)space->num_nodes * space->components);
+                     (long long)space->num_global_nodes * space->components);
 }
 
 yoke_status multigrid_largest_eigenvalue(multigrid_level *level, int most_steps, double *eigenvalue)

@@ -125,6 +125,7 @@ static yoke_status make_operators(solve *s)
     fem_vector **vectors[] = {&s->b, &s->x, &s->work};
     for (int i = 0; i < 3 && !status; i++) status = fem_vector_create(s->decomposition, vectors[i]);
     if (!status && s->lifted) status = fem_vector_create(s->decomposition, &s->lifting);
+    status = app_ranks_agree(s->space->ranks, status);
     return status ? status : make_preconditioner(s);
 }
 
@@ -144,11 +145,14 @@ static void destroy_operators(solve *s)
     s->decomposition = NULL;
 }
 
+/* Nonzero: on any rank. */
 static int has_values(const fem_constraints *constraints, const fem_space *space)
 {
     int64_t i = 0, dofs = (int64_t)space->num_nodes * space->components;
     while (i < dofs && constraints->value[i] == 0) i++;
-    return i < dofs;
+    double any = i < dofs;
+    app_ranks_max(space->ranks, &any, 1);
+    return any > 0;
 }
 
 /* b = load - A g, g the prescribed values; x = the start value at free dofs. */
@@ -206,7 +210,7 @@ static void fill_shares(solve *s)
 
 /* ------------------------------------------------------------------------------------------------------- rescue */
 
-static double dofs_of(const solve *s) { return (double)s->space->num_nodes * s->space->components; }
+static double dofs_of(const solve *s) { return (double)s->space->num_global_nodes * s->space->components; }
 
 /* Only where many iterations are to come the analysis is worth its time.  A factor that cannot be analysed is none. */
 static int is_factor_cheaper(solve *s, double left)
@@ -363,7 +367,7 @@ static yoke_status run(solve *s, const double *start)
     s->solution->setup_failed = 0;
     s->solution->reason[0] = 0;
     yoke_status status = make_operators(s);
-    if (!status && round) status = round->begin(round->user);
+    if (!status && round) status = app_ranks_agree(s->space->ranks, round->begin(round->user));
     if (status) return status;
     s->solution->setup_products = fine_products(s);
     count_level_products(s, level_products);
@@ -375,24 +379,34 @@ static yoke_status run(solve *s, const double *start)
     s->solution->solve_s = done - ready;
     fill_counts(s, &result);
     fill_levels(s, level_products);
-    return round ? round->end(round->user, s->solution) : YOKE_OK;
+    return round ? app_ranks_agree(s->space->ranks, round->end(round->user, s->solution)) : YOKE_OK;
+}
+
+/* How many devices can do less than at the last start, on all ranks. */
+static int count_worse(const solve *s, int failed_before)
+{
+    double worse = fem_solve_limit(s->space, s->options, s->cut) - failed_before;
+    for (int i = 0; i < s->options->devices->count; i++) worse += s->options->devices->list[i].failed;
+    app_ranks_sum(s->space->ranks, &worse, 1);
+    return worse > 0;
 }
 
 /* Starts again on fewer devices, or with less on them, as long as that makes sense. */
 static yoke_status run_on_what_works(solve *s, const double *start)
 {
     fem_devices *devices = s->options->devices;
-    yoke_status status = fem_solve_cut(devices, s->options->cut, s->cut);
+    app_ranks *ranks = s->space->ranks;
+    yoke_status status = app_ranks_agree(ranks, fem_solve_cut(devices, s->options->cut, s->cut));
     while (!status) {
-        int lost = 0;
-        for (int i = 0; i < devices->count; i++) lost -= devices->list[i].failed;
+        int failed = 0;
+        for (int i = 0; i < devices->count; i++) failed += devices->list[i].failed;
         status = run(s, start);
         destroy_operators(s);
         if (status != YOKE_ERROR_DEVICE && status != YOKE_ERROR_DEVICE_MEMORY) break;
-        for (int i = 0; i < devices->count; i++) lost += devices->list[i].failed;
-        if (!fem_solve_limit(s->space, s->options, s->cut) && !lost) break;
+        if (!count_worse(s, failed)) break;
         status = fem_solve_cut(devices, s->cut, s->cut);
         if (!status && s->options->round) status = s->options->round->restart(s->options->round->user, s->cut);
+        status = app_ranks_agree(ranks, status);
         s->solution->restarts++;
     }
     return status;
@@ -419,7 +433,7 @@ yoke_status fem_solve(const fem_space *space, const fem_boundary *boundary, cons
                       const fem_solve_options *options, const fem_hooks *hooks, fem_solution **out)
 {
     solve s = {.space = space, .constraints = constraints, .options = options, .hooks = hooks, .lifted = has_values(constraints, space)};
-    yoke_status status = create_solution(space, &s.solution);
+    yoke_status status = app_ranks_agree(space->ranks, create_solution(space, &s.solution));
     if (status) return status;
     s.solution->solver = options->solver;
     double begin = yoke_clock_s();

@@ -95,6 +95,14 @@ static yoke_status find_areas(const fem_space *space, fem_boundary *boundary)
     return status;
 }
 
+/* status: of this rank, whose own members' areas are known. */
+static yoke_status add_areas(const fem_space *space, yoke_status status, fem_boundary *boundary)
+{
+    status = app_ranks_agree(space->ranks, status);
+    if (!status) app_ranks_sum(space->ranks, boundary->area, space->problem->num_conditions);
+    return status;
+}
+
 yoke_status fem_boundary_create(const fem_space *space, fem_boundary **out)
 {
     yoke_context *context = space->context;
@@ -103,9 +111,9 @@ yoke_status fem_boundary_create(const fem_space *space, fem_boundary **out)
     tree_members members;
     int64_t *next = NULL;
     yoke_status status = yoke_allocate(context, 1, sizeof *boundary, &boundary);
-    if (status) return status;
+    if (status) return app_ranks_agree(space->ranks, status);
     boundary->context = context;
-    status = tree_members_create(space->problem, &members);
+    status = app_ranks_agree(space->ranks, tree_members_create(space->problem, &members));
     if (status) {
         fem_boundary_destroy(boundary);
         return status;
@@ -121,6 +129,7 @@ yoke_status fem_boundary_create(const fem_space *space, fem_boundary **out)
     if (!status) status = yoke_allocate(context, boundary->first[conditions], sizeof(int8_t), &boundary->local);
     if (!status) visit_leaves(space, &members, boundary, next);
     if (!status) status = find_areas(space, boundary);
+    status = add_areas(space, status, boundary);
     yoke_release(context, next);
     tree_members_destroy(context, &members);
     if (status) {
@@ -180,6 +189,63 @@ static void constrain_member(const fem_space *space, int c, int32_t e, int local
     }
 }
 
+/* What a rank says of each component of a shared node: the condition that prescribes it, or NaN, and the value. */
+static void tell_others(const fem_space *space, const fem_constraints *constraints, double *told)
+{
+    const int n = space->components;
+    for (int32_t s = 0; s < space->halo->num_shared; s++) {
+        const int64_t first = (int64_t)space->halo->shared[s] * n;
+        for (int a = 0; a < n; a++) {
+            const int condition = constraints->owner[first + a];
+            told[(2 * (int64_t)s) * n + a] = condition < 0 ? (double)NAN : condition;
+            told[(2 * (int64_t)s + 1) * n + a] = constraints->value[first + a];
+        }
+    }
+}
+
+/* The first condition of the case counts, as among the members on one rank. */
+static void hear_others(const fem_space *space, const double *heard, fem_constraints *constraints)
+{
+    const fem_halo *halo = space->halo;
+    const int n = space->components;
+    for (int64_t i = 0; i < halo->first[halo->num_neighbours]; i++) {
+        const int64_t node = halo->shared[halo->item[i]];
+        for (int a = 0; a < n; a++) {
+            const double condition = heard[2 * i * n + a];
+            const int own = constraints->owner[node * n + a];
+            if (isnan(condition) || (own >= 0 && own <= condition)) continue;
+            constraints->prescribed[node] |= (uint8_t)(1u << a);
+            constraints->owner[node * n + a] = (int16_t)condition;
+            constraints->value[node * n + a] = heard[(2 * i + 1) * n + a];
+        }
+    }
+}
+
+/* The members of a condition that touch a node may all be on other ranks: a face that the rank's elements touch by an edge, or an edge that one element has for all. */
+static yoke_status constrain_shared(const fem_space *space, fem_constraints *constraints)
+{
+    const int n = space->components;
+    double *told = NULL;
+    int32_t *place = NULL;
+    fem_halo_messages *messages = NULL;
+    if (!space->halo) return YOKE_OK;
+    yoke_status status = yoke_allocate(space->context, 2 * (int64_t)n * space->halo->num_shared, sizeof *told, &told);
+    if (!status) status = yoke_allocate(space->context, space->halo->num_shared, sizeof *place, &place);
+    if (!status) status = fem_halo_messages_create(space->halo, 2 * n * (int)sizeof *told, &messages);
+    status = app_ranks_agree(space->ranks, status);
+    if (!status) {
+        for (int32_t s = 0; s < space->halo->num_shared; s++) place[s] = s;
+        tell_others(space, constraints, told);
+        fem_halo_begin(messages, sizeof *told, 2 * n, told, place);
+        fem_halo_wait(messages);
+        hear_others(space, messages->received, constraints);
+    }
+    fem_halo_messages_destroy(messages);
+    yoke_release(space->context, told);
+    yoke_release(space->context, place);
+    return status;
+}
+
 yoke_status fem_constraints_create(const fem_space *space, const fem_boundary *boundary, fem_constraints **out)
 {
     yoke_context *context = space->context;
@@ -187,11 +253,12 @@ yoke_status fem_constraints_create(const fem_space *space, const fem_boundary *b
     int64_t dofs = (int64_t)space->num_nodes * space->components;
     fem_constraints *constraints;
     yoke_status status = yoke_allocate(context, 1, sizeof *constraints, &constraints);
-    if (status) return status;
+    if (status) return app_ranks_agree(space->ranks, status);
     constraints->context = context;
     status = yoke_allocate(context, space->num_nodes, sizeof(uint8_t), &constraints->prescribed);
     if (!status) status = yoke_allocate(context, dofs, sizeof(double), &constraints->value);
     if (!status) status = yoke_allocate(context, dofs, sizeof(int16_t), &constraints->owner);
+    status = app_ranks_agree(space->ranks, status);
     if (status) {
         fem_constraints_destroy(constraints);
         return status;
@@ -202,8 +269,12 @@ yoke_status fem_constraints_create(const fem_space *space, const fem_boundary *b
         for (int64_t i = boundary->first[c]; i < boundary->first[c + 1]; i++)
             constrain_member(space, c, boundary->element[i], boundary->local[i], constraints);
     }
-    *out = constraints;
-    return YOKE_OK;
+    status = constrain_shared(space, constraints);
+    if (status)
+        fem_constraints_destroy(constraints);
+    else
+        *out = constraints;
+    return status;
 }
 
 void fem_constraints_destroy(fem_constraints *constraints)

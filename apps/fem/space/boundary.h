@@ -7,7 +7,7 @@
 #include "space/space.h"
 
 /*
- * The leaf faces, edges or corners (by the group's dimension) that belong to each condition: member i of condition c,
+ * The rank's leaf faces, edges or corners (by the group's dimension) that belong to each condition: member i of condition c,
  * first[c] <= i < first[c + 1], is `local[i]` of leaf `element[i]`.
  */
 typedef struct fem_boundary {
@@ -15,10 +15,11 @@ typedef struct fem_boundary {
     int64_t *first; /* [num_conditions + 1] */
     int32_t *element;
     int8_t *local;
-    double *area; /* [num_conditions] of the group of each condition of kind FEM_FORCE, m2, on this space's elements; others 0 */
+    double
+        *area; /* [num_conditions] of the group of each condition of kind FEM_FORCE, m2, on the space's elements of all ranks; others 0 */
 } fem_boundary;
 
-/* Errors: MEMORY, INPUT (an element whose map folds at a face on which a total force acts). */
+/* Collective.  Errors: MEMORY, INPUT (an element whose map folds at a face on which a total force acts). */
 yoke_status fem_boundary_create(const fem_space *space, fem_boundary **boundary);
 void fem_boundary_destroy(fem_boundary *boundary);
 
@@ -30,12 +31,13 @@ typedef struct fem_constraints {
     int16_t *owner;      /* [num_nodes][components] the condition that prescribes it, -1: free */
 } fem_constraints;
 
-/* Errors: MEMORY. */
+/* Nodes that elements of other ranks constrain are constrained here as well.  Collective.  Errors: MEMORY. */
 yoke_status fem_constraints_create(const fem_space *space, const fem_boundary *boundary, fem_constraints **constraints);
 void fem_constraints_destroy(fem_constraints *constraints);
 
 /*
- * Adds body forces, thermal strains, tractions, pressures and total forces to load [num_nodes][components], N (Poisson: source and flux).  The nodal loads of
+ * Adds body forces, thermal strains, tractions, pressures and total forces to load [num_nodes][components], N (Poisson: source and flux), which is zero before on
+ * several ranks, and has the sums over them afterwards.  The nodal loads of
  * a total force add up to it exactly: its area is found with the points that the load is integrated with.
  * Errors: MEMORY, INPUT (an element whose map folds at its loaded face, where the operator's points need not show it).
  */

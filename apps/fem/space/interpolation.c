@@ -102,6 +102,7 @@ static yoke_status fill_to_fine(const fem_space *coarse, const fem_space *fine, 
     for (int32_t i = 0; i < fine->num_nodes; i++) {
         int32_t f = fine->home_element[i];
         double own[27];
+        if (f < 0) continue;
         const double *weight = node_weights(coarse, fine, known, f, parent[f], fine->home_slot[i], own);
         for (int s = 0; s < coarse->slots; s++) rows->start[i + 1] += is_entry(weight[s]);
     }
@@ -111,7 +112,9 @@ static yoke_status fill_to_fine(const fem_space *coarse, const fem_space *fine, 
     if (!status) {
 #pragma omp parallel for schedule(static)
         for (int32_t i = 0; i < fine->num_nodes; i++) {
-            int32_t f = fine->home_element[i], c = parent[f];
+            int32_t f = fine->home_element[i];
+            if (f < 0) continue;
+            int32_t c = parent[f];
             int64_t at = rows->start[i];
             double own[27];
             const double *weight = node_weights(coarse, fine, known, f, c, fine->home_slot[i], own);

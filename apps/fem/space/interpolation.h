@@ -22,7 +22,8 @@ typedef struct fem_interpolation {
 } fem_interpolation;
 
 /*
- * Interpolation from `coarse` to `fine`, whose leaves are those of coarse or lie inside them.  transpose: make to_coarse as well.
+ * Interpolation from `coarse` to `fine`, whose leaves are those of coarse or lie inside them, on the same rank.  transpose: make to_coarse as well.  Rows of fine nodes
+ * without a home on this rank (space.h) are empty: fem_halo_agree brings the values of others.  Not collective.
  * Errors: MEMORY, ARGUMENT (a leaf of fine lies in no leaf of coarse).
  */
 yoke_status fem_interpolation_create(const fem_space *coarse, const fem_space *fine, int transpose, fem_interpolation **interpolation);

@@ -202,23 +202,29 @@ static yoke_status surface_force(const fem_space *space, const fem_boundary *bou
     return YOKE_OK;
 }
 
-yoke_status fem_space_load(const fem_space *space, const fem_boundary *boundary, double *load)
+static yoke_status add_surface_loads(const fem_space *space, const fem_boundary *boundary, double *load)
 {
     const fem_problem *problem = space->problem;
     load_rule rule = rule_of(space->slots_1d + 1);
-    double *temperature;
-    yoke_status status = fem_temperature_nodal(space, &temperature);
-    if (!status) status = add_element_loads(space, temperature, load);
-    yoke_release(space->context, temperature);
-    if (status) return status;
     for (int c = 0; c < problem->num_conditions; c++) {
         if (problem->conditions[c].kind == FEM_DIRICHLET) continue;
         for (int64_t i = boundary->first[c]; i < boundary->first[c + 1]; i++) {
             double local[SLOTS * 3] = {0};
-            status = surface_force(space, boundary, &rule, c, i, local);
+            yoke_status status = surface_force(space, boundary, &rule, c, i, local);
             if (status) return status;
             fem_space_fold(space, boundary->element[i], space->components, local, load);
         }
     }
     return YOKE_OK;
+}
+
+yoke_status fem_space_load(const fem_space *space, const fem_boundary *boundary, double *load)
+{
+    double *temperature;
+    yoke_status status = fem_temperature_nodal(space, &temperature);
+    if (!status) status = add_element_loads(space, temperature, load);
+    yoke_release(space->context, temperature);
+    if (!status) status = add_surface_loads(space, boundary, load);
+    status = app_ranks_agree(space->ranks, status);
+    return status ? status : fem_halo_sum(space->halo, space->components, load);
 }

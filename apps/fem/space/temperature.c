@@ -34,12 +34,13 @@ yoke_status fem_temperature_nodal(const fem_space *space, double **temperature)
 {
     *temperature = NULL;
     if (!space->problem->temperature.given) return YOKE_OK;
-    yoke_status status = yoke_allocate_untouched(space->context, space->num_nodes, sizeof(double), temperature);
+    yoke_status status =
+        app_ranks_agree(space->ranks, yoke_allocate_untouched(space->context, space->num_nodes, sizeof(double), temperature));
     if (status) return status;
 #pragma omp parallel for schedule(static)
     for (int32_t i = 0; i < space->num_nodes; i++) {
         (*temperature)[i] = temperature_at(space->problem, space->x + 3 * (int64_t)i);
-        if (space->problem->temperature.field) (*temperature)[i] += field_at_node(space, i);
+        if (space->problem->temperature.field && space->home_element[i] >= 0) (*temperature)[i] += field_at_node(space, i);
     }
-    return YOKE_OK;
+    return fem_halo_agree(space->halo, 1, *temperature);
 }
