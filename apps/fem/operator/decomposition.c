@@ -29,7 +29,7 @@ int fem_decomposition_failed(const fem_decomposition *decomposition)
     return 0;
 }
 
-yoke_status fem_decomposition_status(fem_decomposition *decomposition)
+yoke_status fem_decomposition_own_status(fem_decomposition *decomposition)
 {
     yoke_status first = YOKE_OK;
     for (int i = 0; i < decomposition->num_subdomains; i++)
@@ -38,7 +38,12 @@ yoke_status fem_decomposition_status(fem_decomposition *decomposition)
         if (decomposition->subdomains[i].local->status)
             first =
                 decomposition_mark_failure(decomposition, decomposition->subdomains[i].device, decomposition->subdomains[i].local->status);
-    return app_ranks_agree(decomposition->ranks, first);
+    return first;
+}
+
+yoke_status fem_decomposition_status(fem_decomposition *decomposition)
+{
+    return app_ranks_agree(decomposition->ranks, fem_decomposition_own_status(decomposition));
 }
 
 /* ----------------------------------------------------------------------------------------------------- set-up */

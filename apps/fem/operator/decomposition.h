@@ -61,6 +61,8 @@ void fem_decomposition_destroy(fem_decomposition *decomposition);
  * `short_of_memory`).  Waits for all subdomains.
  */
 yoke_status fem_decomposition_status(fem_decomposition *decomposition);
+/* The same of this rank's subdomains alone.  Not collective. */
+yoke_status fem_decomposition_own_status(fem_decomposition *decomposition);
 /* Nonzero: a failure is known already on this rank; does not wait.  Not collective. */
 int fem_decomposition_failed(const fem_decomposition *decomposition);
 

@@ -14,7 +14,7 @@ static const double usual_iterations = 20;
 /* The operations of a factor grow at most with this power of the dofs (nested dissection of a compact body). */
 static const double most_growth = 2;
 
-static double dofs_of(const fem_space *space) { return (double)space->num_nodes * space->components; }
+static double dofs_of(const fem_space *space) { return (double)space->num_global_nodes * space->components; }
 
 static void take(fem_solver_choice *choice, fem_solver solver, double multigrid, double direct, const char *why)
 {

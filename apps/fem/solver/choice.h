@@ -34,7 +34,7 @@ typedef struct fem_solver_choice {
     fem_multigrid_work slow_work; /* of that multigrid, for each dof; 0: it was not set up */
 } fem_solver_choice;
 
-/* Decides for the next step.  Errors: MEMORY. */
+/* Decides for the next step, on all ranks the same.  Collective.  Errors: MEMORY. */
 yoke_status fem_solver_choose(fem_solver_choice *choice, const fem_space *space, const fem_constraints *constraints);
 /* What the step took. */
 void fem_solver_learn(fem_solver_choice *choice, const fem_space *space, const fem_solution *solution);

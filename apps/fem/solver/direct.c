@@ -6,16 +6,21 @@
 #include <unistd.h>
 
 #include "solver/node_graph.h"
+#include "space/gathering.h"
 
 struct fem_direct {
     yoke_context *context;
-    const fem_space *space; /* this and the next until the factor is there */
+    app_ranks *ranks;         /* of the space */
+    fem_gathering *gathering; /* on several ranks */
+    const fem_space *space;   /* this and the next until the factor is there: the whole; on other ranks than 0 NULL */
     const fem_constraints *constraints;
-    int64_t dofs;
+    int64_t dofs, own_dofs; /* of the whole, of this rank */
+    fem_cholesky_cost cost;
     int64_t *row_start; /* [num_nodes + 1] the graph of the nodes, until the matrix is there */
     int32_t *column;
     fem_cholesky *cholesky;
-    double *b, *x; /* [num_nodes][components] */
+    double *b, *x; /* [num_nodes][components] of the whole */
+    double *own;   /* [own_dofs] on several ranks */
 };
 
 void fem_direct_destroy(fem_direct *direct)
@@ -26,6 +31,8 @@ void fem_direct_destroy(fem_direct *direct)
     yoke_release(direct->context, direct->column);
     yoke_release(direct->context, direct->b);
     yoke_release(direct->context, direct->x);
+    yoke_release(direct->context, direct->own);
+    fem_gathering_destroy(direct->gathering);
     yoke_release(direct->context, direct);
 }
 
@@ -40,28 +47,51 @@ static fem_cholesky_graph graph_of(const fem_direct *direct)
                                 .prescribed = direct->constraints->prescribed};
 }
 
+/* The whole takes the place of the rank's own part. */
+static yoke_status gather(const fem_space *space, fem_direct *direct)
+{
+    yoke_status status = app_ranks_agree(space->ranks, yoke_allocate(direct->context, direct->own_dofs, sizeof(double), &direct->own));
+    if (!status) status = fem_gathering_create(space, &direct->gathering);
+    direct->space = status ? NULL : direct->gathering->whole;
+    direct->constraints = status ? NULL : direct->gathering->constraints;
+    return status;
+}
+
+static yoke_status analyze(fem_direct *direct)
+{
+    direct->dofs = (int64_t)direct->space->num_nodes * direct->space->components;
+    yoke_status status = fem_node_graph_create(direct->space, &direct->row_start, &direct->column);
+    if (status) return status;
+    const fem_cholesky_graph graph = graph_of(direct);
+    status = fem_cholesky_analyze(direct->context, &graph, &direct->cholesky);
+    if (!status) direct->cost = fem_cholesky_get_cost(direct->cholesky);
+    return status;
+}
+
 yoke_status fem_direct_analyze(const fem_space *space, const fem_constraints *constraints, fem_direct **out)
 {
     fem_direct *direct;
     yoke_status status = yoke_allocate(space->context, 1, sizeof *direct, &direct);
+    status = app_ranks_agree(space->ranks, status);
     if (status) return status;
-    direct->context = space->context;
-    direct->space = space;
-    direct->constraints = constraints;
-    direct->dofs = (int64_t)space->num_nodes * space->components;
-    status = fem_node_graph_create(space, &direct->row_start, &direct->column);
-    if (!status) {
-        const fem_cholesky_graph graph = graph_of(direct);
-        status = fem_cholesky_analyze(space->context, &graph, &direct->cholesky);
-    }
-    if (status)
+    *direct = (fem_direct){.context = space->context,
+                           .ranks = space->ranks,
+                           .space = space,
+                           .constraints = constraints,
+                           .own_dofs = (int64_t)space->num_nodes * space->components};
+    if (space->ranks) status = gather(space, direct);
+    if (!status && direct->space) status = analyze(direct);
+    status = app_ranks_agree(space->ranks, status);
+    if (status) {
         fem_direct_destroy(direct);
-    else
-        *out = direct;
-    return status;
+        return status;
+    }
+    app_ranks_broadcast(space->ranks, &direct->cost, sizeof direct->cost);
+    *out = direct;
+    return YOKE_OK;
 }
 
-fem_cholesky_cost fem_direct_cost(const fem_direct *direct) { return fem_cholesky_get_cost(direct->cholesky); }
+fem_cholesky_cost fem_direct_cost(const fem_direct *direct) { return direct->cost; }
 
 /* -------------------------------------------------------------------------------------------------------- memory */
 
@@ -98,13 +128,14 @@ double fem_direct_left_bytes(yoke_context *context, double memory_bytes)
 int fem_direct_fits(const fem_direct *direct, double memory_bytes, double *left_bytes)
 {
     *left_bytes = fem_direct_left_bytes(direct->context, memory_bytes);
-    return fem_direct_cost(direct).bytes <= *left_bytes;
+    app_ranks_broadcast(direct->ranks, left_bytes, sizeof *left_bytes);
+    return direct->cost.bytes <= *left_bytes;
 }
 
 static yoke_status check_memory(const fem_direct *direct, double memory_bytes)
 {
-    double left_bytes;
-    if (fem_direct_fits(direct, memory_bytes, &left_bytes)) return YOKE_OK;
+    const double left_bytes = fem_direct_left_bytes(direct->context, memory_bytes);
+    if (direct->cost.bytes <= left_bytes) return YOKE_OK;
     const fem_cholesky_cost cost = fem_direct_cost(direct);
     return yoke_fail(
         direct->context, YOKE_ERROR_MEMORY,
@@ -149,7 +180,10 @@ static yoke_status assemble(fem_direct *direct, double memory_bytes)
     yoke_release(direct->context, direct->column);
     direct->row_start = NULL;
     direct->column = NULL;
-    if (!status) status = check_memory(direct, memory_bytes); /* now that the need is exactly known */
+    if (!status) {
+        direct->cost = fem_cholesky_get_cost(direct->cholesky); /* now the need is exactly known */
+        status = check_memory(direct, memory_bytes);
+    }
     if (status) return status;
     fem_subdomain *subdomain;
     status = fem_subdomain_cpu_create(direct->space, direct->constraints, &options, &subdomain);
@@ -173,7 +207,7 @@ static yoke_status announce(const fem_direct *direct, const fem_hooks *hooks, co
     return YOKE_OK;
 }
 
-yoke_status fem_direct_factorize(fem_direct *direct, double memory_bytes, const fem_hooks *hooks)
+static yoke_status factorize(fem_direct *direct, double memory_bytes, const fem_hooks *hooks)
 {
     yoke_status status = check_memory(direct, memory_bytes);
     if (!status) status = announce(direct, hooks, "assembling");
@@ -186,12 +220,33 @@ yoke_status fem_direct_factorize(fem_direct *direct, double memory_bytes, const 
     return status;
 }
 
+yoke_status fem_direct_factorize(fem_direct *direct, double memory_bytes, const fem_hooks *hooks)
+{
+    if (!direct->ranks) return factorize(direct, memory_bytes, hooks);
+    yoke_status status = app_ranks_agree(direct->ranks, direct->space ? factorize(direct, memory_bytes, NULL) : YOKE_OK);
+    if (!status) app_ranks_broadcast(direct->ranks, &direct->cost, sizeof direct->cost);
+    return status;
+}
+
 /* ------------------------------------------------------------------------------------------------------- inverse */
+
+static yoke_status apply_gathered(fem_direct *direct, const fem_vector *r, fem_vector *z)
+{
+    fem_vector_read(r, direct->own);
+    fem_gathering_collect(direct->gathering, direct->own, direct->b);
+    yoke_status status = direct->space ? fem_cholesky_solve(direct->cholesky, direct->b, direct->x) : YOKE_OK;
+    status = app_ranks_agree(direct->ranks, status);
+    if (status) return status;
+    fem_gathering_spread(direct->gathering, direct->x, direct->own);
+    fem_vector_write(z, direct->own);
+    return YOKE_OK;
+}
 
 static yoke_status apply(void *state, const fem_vector *r, double norm_r, fem_vector *z)
 {
     fem_direct *direct = state;
     (void)norm_r;
+    if (direct->ranks) return apply_gathered(direct, r, z);
     fem_vector_read(r, direct->b);
     yoke_status status = fem_cholesky_solve(direct->cholesky, direct->b, direct->x);
     if (!status) fem_vector_write(z, direct->x);
@@ -202,5 +257,6 @@ fem_approximate_inverse fem_direct_inverse(fem_direct *direct) { return (fem_app
 
 int64_t fem_direct_memory_bytes(const fem_direct *direct)
 {
-    return fem_cholesky_memory_bytes(direct->cholesky) + 2 * (int64_t)sizeof(double) * direct->dofs;
+    const int64_t vectors = (int64_t)sizeof(double) * (2 * direct->dofs + (direct->ranks ? direct->own_dofs : 0));
+    return vectors + (direct->cholesky ? fem_cholesky_memory_bytes(direct->cholesky) : 0);
 }

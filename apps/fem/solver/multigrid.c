@@ -30,6 +30,7 @@ static const double cheap_operations = 5e9, most_operations = 1e11, most_operati
  */
 static yoke_status solve_last(fem_multigrid *m, multigrid_level *level)
 {
+    if (m->gathered) return multigrid_solve_gathered(m->gathered, level);
     if (m->direct) {
         fem_approximate_inverse inverse = fem_direct_inverse(m->direct);
         return inverse.apply(inverse.state, level->b, NAN, level->x);
@@ -65,6 +66,16 @@ static yoke_status cycle(fem_multigrid *m, int l)
     return YOKE_OK;
 }
 
+yoke_status multigrid_apply_whole(fem_multigrid *m, double *values)
+{
+    fem_vector_write(m->level[0].b, values);
+    yoke_status status = cycle(m, 0);
+    if (!status) fem_vector_read(m->level[0].x, values);
+    for (int l = 0; l < m->num_levels && !status; l++)
+        if (fem_decomposition_failed(m->level[l].decomposition)) status = fem_decomposition_own_status(m->level[l].decomposition);
+    return status;
+}
+
 static yoke_status apply(void *state, const fem_vector *r, double norm_r, fem_vector *z)
 {
     fem_multigrid *m = state;
@@ -77,7 +88,8 @@ static yoke_status apply(void *state, const fem_vector *r, double norm_r, fem_ve
     fem_vector_copy_scaled(1 / norm_r, r, finest->b);
     yoke_status status = cycle(m, 0);
     for (int l = 0; l < m->num_levels && !status; l++)
-        if (fem_decomposition_failed(m->level[l].decomposition)) status = fem_decomposition_status(m->level[l].decomposition);
+        if (fem_decomposition_failed(m->level[l].decomposition)) status = fem_decomposition_own_status(m->level[l].decomposition);
+    status = app_ranks_agree(finest->space->ranks, status);
     if (!status) fem_vector_copy_scaled(norm_r, finest->x, z);
     return status;
 }
@@ -98,10 +110,18 @@ static yoke_status add_level(fem_multigrid *m, fem_element element, fem_forest *
     level->space = level->own_space;
     level->constraints = level->own_constraints;
     if (status) return status;
-    return fem_interpolation_create(level->space, (level - 1)->space, 1, &level->to_finer);
+    return app_ranks_agree(level->space->ranks, fem_interpolation_create(level->space, (level - 1)->space, 1, &level->to_finer));
 }
 
+/* Of this rank, and of all. */
 static int64_t dofs_of(const fem_space *space) { return (int64_t)space->num_nodes * space->components; }
+static int64_t all_dofs(const fem_space *space) { return space->num_global_nodes * space->components; }
+
+/* On several ranks: whether this is the last distributed level. */
+static int is_to_be_gathered(const fem_space *last)
+{
+    return last->ranks && (!last->forest->aligned || last->num_global_elements <= last->forest->most_gathered);
+}
 
 /* Adds a level of the last one's element on the next coarser forest; *more is 0 where there is none, or the last level is small enough. */
 static yoke_status coarsen(fem_multigrid *m, int *more)
@@ -109,11 +129,12 @@ static yoke_status coarsen(fem_multigrid *m, int *more)
     const multigrid_level *last = &m->level[m->num_levels - 1];
     fem_forest *forest;
     *more = 0;
-    if (dofs_of(last->space) <= m->options.direct_dofs || m->num_levels == MULTIGRID_MAX_LEVELS - 1) return YOKE_OK;
-    yoke_status status = fem_forest_copy(last->space->forest, &forest);
+    if (all_dofs(last->space) <= m->options.direct_dofs || m->num_levels == MULTIGRID_MAX_LEVELS - 1) return YOKE_OK;
+    if (is_to_be_gathered(last->space)) return YOKE_OK;
+    yoke_status status = app_ranks_agree(last->space->ranks, fem_forest_copy(last->space->forest, &forest));
     if (!status) status = fem_forest_coarsen(forest);
     if (status) return status;
-    if (fem_forest_leaves(forest) == last->space->num_elements) { /* the coarse mesh, or balance forbids more */
+    if (fem_forest_all_leaves(forest) == last->space->num_global_elements) { /* the coarse mesh, or balance forbids more */
         fem_forest_destroy(forest);
         return YOKE_OK;
     }
@@ -199,12 +220,13 @@ static yoke_status make_decomposition(fem_multigrid *m, int l)
                                          .level = l + 1,
                                          .finer = l ? m->level[l - 1].decomposition : NULL,
                                          .to_finer = level->to_finer};
-    yoke_status status = l ? multigrid_cut(m, l) : YOKE_OK;
+    yoke_status status = app_ranks_agree(level->space->ranks, l ? multigrid_cut(m, l) : YOKE_OK);
     if (!status) status = fem_decomposition_create(level->space, level->constraints, &options, &level->decomposition);
     fem_interpolation_destroy(level->to_finer); /* the subdomains have their own copies */
     level->to_finer = NULL;
     fem_vector **vectors[] = {&level->b, &level->x, &level->d, &level->t};
     for (int i = 0; i < 4 && !status; i++) status = fem_vector_create(level->decomposition, vectors[i]);
+    status = app_ranks_agree(level->space->ranks, status);
     if (status || l == m->num_levels - 1) return status;
     if (m->stretched) {
         level->host = m->host;
@@ -235,6 +257,7 @@ static yoke_status make_factor(fem_multigrid *m)
 /* The solver of the last level. */
 static yoke_status make_last(fem_multigrid *m)
 {
+    if (m->level[0].space->ranks) return multigrid_gather(m);
     if (m->direct) return m->direct_kept ? YOKE_OK : make_factor(m);
     int64_t dofs = dofs_of(m->level[m->num_levels - 1].space);
     yoke_status status = yoke_allocate(m->context, dofs, sizeof(double), &m->coarse_b);
@@ -244,8 +267,9 @@ static yoke_status make_last(fem_multigrid *m)
 
 static yoke_status setup(fem_multigrid *m)
 {
-    yoke_status status = m->stretched ? add_stretched_levels(m) : add_levels(m);
-    if (!status && m->stretched) status = yoke_allocate(m->context, dofs_of(m->level[0].space), sizeof *m->host, &m->host);
+    const int distributed = m->level[0].space->ranks != NULL; /* stretched elements' levels are not */
+    yoke_status status = !m->stretched ? add_levels(m) : distributed ? YOKE_OK : add_stretched_levels(m);
+    if (!status && m->stretched && !distributed) status = yoke_allocate(m->context, dofs_of(m->level[0].space), sizeof *m->host, &m->host);
     for (int l = 0; l < m->num_levels && !status; l++) {
         status = interrupted(m);
         if (!status) status = make_decomposition(m, l);
@@ -258,7 +282,7 @@ yoke_status fem_multigrid_create(const fem_space *space, const fem_constraints *
                                  const fem_hooks *hooks, fem_multigrid **out)
 {
     fem_multigrid *m;
-    yoke_status status = yoke_allocate(space->context, 1, sizeof *m, &m);
+    yoke_status status = app_ranks_agree(space->ranks, yoke_allocate(space->context, 1, sizeof *m, &m));
     if (status) return status;
     m->context = space->context;
     m->options = *options;
@@ -285,6 +309,7 @@ yoke_status fem_multigrid_create(const fem_space *space, const fem_constraints *
 void fem_multigrid_destroy(fem_multigrid *m)
 {
     if (!m) return;
+    multigrid_gathered_destroy(m->gathered);
     for (int l = m->num_levels - 1; l >= 0; l--) { /* a coarser level's forest borrows the finest one's connectivity */
         multigrid_level *level = &m->level[l];
         fem_vector *vectors[] = {level->b, level->x, level->d, level->t};
@@ -309,7 +334,8 @@ fem_approximate_inverse fem_multigrid_inverse(fem_multigrid *m) { return (fem_ap
 fem_multigrid_work fem_multigrid_get_work(const fem_multigrid *m)
 {
     const int last = m->num_levels - 1;
-    if (!m->stretched) return fem_multigrid_usual_work((double)dofs_of(m->level[0].space));
+    if (!m->stretched) return fem_multigrid_usual_work((double)all_dofs(m->level[0].space));
+    if (m->gathered) return multigrid_gathered_work(m->gathered);
     fem_multigrid_work sum = fem_multigrid_least_work();
     double visits = 1;
     for (int l = 0; l <= last; l++) {
@@ -330,7 +356,14 @@ fem_multigrid_work fem_multigrid_get_work(const fem_multigrid *m)
     return sum;
 }
 
-int64_t fem_multigrid_fine_products(const fem_multigrid *m) { return fem_decomposition_products(m->level[0].decomposition); }
+/* On several ranks: where rank 0 does all of the cycle, its products; NULL: another rank, or it does not. */
+static const fem_multigrid *whole_of(const fem_multigrid *m) { return m->gathered ? multigrid_gathered_whole(m->gathered) : NULL; }
+
+int64_t fem_multigrid_fine_products(const fem_multigrid *m)
+{
+    const int64_t products = fem_decomposition_products(m->level[0].decomposition);
+    return whole_of(m) && m->num_levels == 1 ? products + fem_multigrid_fine_products(whole_of(m)) : products;
+}
 
 fem_decomposition *fem_multigrid_decomposition(fem_multigrid *m) { return m->level[0].decomposition; }
 
@@ -338,11 +371,16 @@ fem_decomposition *fem_multigrid_level_decomposition(fem_multigrid *m, int level
 
 int fem_multigrid_levels(const fem_multigrid *m) { return m->num_levels; }
 
-const char *fem_multigrid_coarse_name(const fem_multigrid *m) { return m->direct ? "cholmod" : fem_coarse_name(m->coarse); }
+const char *fem_multigrid_coarse_name(const fem_multigrid *m)
+{
+    if (m->gathered) return whole_of(m) ? fem_multigrid_coarse_name(whole_of(m)) : "gathered";
+    return m->direct ? "cholmod" : fem_coarse_name(m->coarse);
+}
 
 int64_t fem_multigrid_memory_bytes(const fem_multigrid *m)
 {
-    int64_t bytes = m->direct ? fem_direct_memory_bytes(m->direct) : fem_coarse_memory_bytes(m->coarse);
+    int64_t bytes = whole_of(m) ? fem_multigrid_memory_bytes(whole_of(m)) : 0;
+    if (!m->gathered) bytes = m->direct ? fem_direct_memory_bytes(m->direct) : fem_coarse_memory_bytes(m->coarse);
     if (m->host) bytes += (int64_t)sizeof *m->host * dofs_of(m->level[0].space);
     for (int l = 0; l < m->num_levels; l++) {
         const multigrid_level *level = &m->level[l];

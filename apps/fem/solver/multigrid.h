@@ -8,6 +8,9 @@
  * of the inverse node blocks, where elements are stretched of blocks of strongly coupled nodes (Adams, Brezina, Hu, Tuminaro, J. Comput.
  * Phys. 188 (2003) 593-610), the same before and after, so the cycle is symmetric.  All levels work in single precision.
  *
+ * On several ranks levels are distributed as the finest one, as long as they have many elements and their cuts allow it (forest.h).  The last of these and all that are
+ * coarser are the work of rank 0, as on one rank; where elements are stretched this is the whole cycle.
+ *
  * On several devices a coarse element lies where its first descendant on the finest level does; levels too small to be worth sharing lie on
  * one device: the first openmp device that has elements, else the one with most of them.
  */
@@ -42,6 +45,7 @@ typedef struct fem_multigrid_options {
  * Errors: those of fem_decomposition_create, NUMERIC (the coarse matrix or a block of the smoother is not positive definite, or no largest
  * eigenvalue is found), INTERRUPTED.
  */
+/* Collective. */
 yoke_status fem_multigrid_create(const fem_space *space, const fem_constraints *constraints, const fem_multigrid_options *options,
                                  const fem_hooks *hooks, fem_multigrid **multigrid);
 void fem_multigrid_destroy(fem_multigrid *multigrid);
@@ -51,8 +55,10 @@ fem_approximate_inverse fem_multigrid_inverse(fem_multigrid *multigrid);
 
 /* Products on the finest level so far: smoother, residual and the estimate of the largest eigenvalue. */
 int64_t fem_multigrid_fine_products(const fem_multigrid *multigrid);
+/* On several ranks the distributed ones. */
 int fem_multigrid_levels(const fem_multigrid *multigrid);
 const char *fem_multigrid_coarse_name(const fem_multigrid *multigrid);
+/* Of this rank. */
 int64_t fem_multigrid_memory_bytes(const fem_multigrid *multigrid);
 /* What it costs, in the operations of watch.h; where elements are stretched by its levels as they are. */
 fem_multigrid_work fem_multigrid_get_work(const fem_multigrid *multigrid);

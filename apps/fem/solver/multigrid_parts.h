@@ -22,6 +22,9 @@ typedef struct multigrid_level {
     double *host;                           /* [dofs] beside blocks: the multigrid's, one for all levels */
 } multigrid_level;
 
+/* On several ranks: what rank 0 does for all. */
+typedef struct multigrid_gathered multigrid_gathered;
+
 enum { MULTIGRID_MAX_LEVELS = FEM_MAX_LEVEL + 2 };
 
 struct fem_multigrid {
@@ -36,6 +39,7 @@ struct fem_multigrid {
     int direct_kept;                             /* nonzero: it is options.keeper's, and factored */
     fem_coarse *coarse;                          /* options.keeper's, where there is one */
     double *coarse_b, *coarse_x;                 /* [dofs of the last level] beside coarse */
+    multigrid_gathered *gathered;                /* instead of both, on several ranks */
     double *host;                                /* [dofs of the finest level] where it is stretched */
 };
 
@@ -50,6 +54,19 @@ yoke_status multigrid_cut(fem_multigrid *multigrid, int level);
  * NUMERIC.
  */
 yoke_status multigrid_create_coarse(fem_multigrid *multigrid);
+
+/*
+ * On several ranks: gathers the last level on rank 0, with a multigrid there.  Collective.  Errors: those of fem_multigrid_create and fem_gathering_create.
+ */
+yoke_status multigrid_gather(fem_multigrid *multigrid);
+void multigrid_gathered_destroy(multigrid_gathered *gathered); /* NULL allowed */
+/* x of the level = that multigrid's cycle for b.  Collective. */
+yoke_status multigrid_solve_gathered(multigrid_gathered *gathered, multigrid_level *level);
+/* NULL on other ranks than 0; and what it costs, known to all. */
+fem_multigrid *multigrid_gathered_whole(const multigrid_gathered *gathered);
+fem_multigrid_work multigrid_gathered_work(const multigrid_gathered *gathered);
+/* values [dofs of the finest level] = the cycle for `values`.  Errors: those of the last level's solver and of the subdomains. */
+yoke_status multigrid_apply_whole(fem_multigrid *multigrid, double *values);
 
 /* z = B r, B the inverse node blocks or blocks of strongly coupled nodes. */
 void multigrid_precondition(multigrid_level *level, const fem_vector *r, fem_vector *z);

@@ -61,6 +61,9 @@ static void assert_answer_of_one_rank(const fem_solve_options *options, int comp
     for (int d = 0; d < 2; d++) {
         fem_solution *found = solve(&t.shared, devices[d], options), *again = solve(&t.shared, devices[d], options);
         assert_same(&t, found, expected);
+        /* q1 has a coarser forest, which is distributed where few elements are many */
+        if (options->solver == FEM_SOLVER_MULTIGRID && element == FEM_Q1 && t.shared.space->ranks)
+            assert_int_equal(found->num_levels, most_gathered < 100 ? 1 : 0);
         assert_memory_equal(again->u, found->u, sizeof(double) * (size_t)components * (size_t)t.shared.space->num_nodes);
         assert_int_equal(again->iterations, found->iterations);
         fem_solution_destroy(again);
@@ -79,6 +82,27 @@ static void with_jacobi_it_is_that_of_one_rank(void **state)
     for (int i = 0; i < 3; i++) assert_answer_of_one_rank(&options, i == 1 ? 1 : 3, elements[i], FEM_MOST_GATHERED);
 }
 
-static const struct CMUnitTest tests[] = {cmocka_unit_test(with_jacobi_it_is_that_of_one_rank)};
+/* most_gathered 20: coarse levels are distributed as far as cuts are aligned. */
+static void with_multigrid_it_is_that_of_one_rank(void **state)
+{
+    (void)state;
+    const fem_solve_options options = {
+        .solver = FEM_SOLVER_MULTIGRID, .relative_residual = 1e-8, .max_iterations = 1000, .shared_elements = -1};
+    for (int i = 0; i < 3; i++) {
+        assert_answer_of_one_rank(&options, i == 1 ? 1 : 3, elements[i], FEM_MOST_GATHERED);
+        assert_answer_of_one_rank(&options, i == 1 ? 1 : 3, elements[i], 20);
+    }
+}
+
+static void with_a_factor_it_is_that_of_one_rank(void **state)
+{
+    (void)state;
+    const fem_solve_options options = {.solver = FEM_SOLVER_DIRECT, .relative_residual = 1e-8, .max_iterations = 1000};
+    for (int i = 0; i < 3; i++) assert_answer_of_one_rank(&options, i == 1 ? 1 : 3, elements[i], FEM_MOST_GATHERED);
+}
+
+static const struct CMUnitTest tests[] = {cmocka_unit_test(with_jacobi_it_is_that_of_one_rank),
+                                          cmocka_unit_test(with_multigrid_it_is_that_of_one_rank),
+                                          cmocka_unit_test(with_a_factor_it_is_that_of_one_rank)};
 
 UNIT_MAIN(tests, twins_start, twins_end)

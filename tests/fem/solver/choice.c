@@ -13,7 +13,10 @@
 static fem_solver_choice open_choice(void) { return (fem_solver_choice){.asked = FEM_PRECONDITIONER_AUTO}; }
 
 /* A space of which nothing is there but its size. */
-static fem_space sized(int32_t nodes) { return (fem_space){.element = FEM_Q2, .components = 3, .slots_1d = 3, .num_nodes = nodes}; }
+static fem_space sized(int32_t nodes)
+{
+    return (fem_space){.element = FEM_Q2, .components = 3, .slots_1d = 3, .num_nodes = nodes, .num_global_nodes = nodes};
+}
 
 static fem_solver chosen(fem_solver_choice *choice, const fem_space *space, const fem_constraints *constraints)
 {
