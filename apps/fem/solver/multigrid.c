@@ -289,6 +289,7 @@ yoke_status fem_multigrid_create(const fem_space *space, const fem_constraints *
     m->hooks = hooks;
     if (!m->options.degree) m->options.degree = DEFAULT_DEGREE;
     if (!(m->options.range > 0)) m->options.range = default_range;
+    m->asked_direct_dofs = options->direct_dofs;
     m->factor_dofs = options->direct_dofs ? options->direct_dofs : most_factor_dofs;
     m->stretched = multigrid_is_stretched(space->problem->mesh);
     if (!m->options.direct_dofs) m->options.direct_dofs = FEM_DIRECT_DOFS;

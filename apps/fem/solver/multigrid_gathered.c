@@ -26,6 +26,7 @@ static yoke_status make_whole(fem_multigrid *m, multigrid_gathered *g)
     for (int i = 1; i <= count; i++)
         shares[i] = cut[count] ? (int32_t)((int64_t)whole->num_elements * cut[i] / cut[count]) : whole->num_elements;
     options.cut = shares;
+    options.direct_dofs = m->asked_direct_dofs;
     yoke_status status = yoke_allocate(m->context, (int64_t)whole->num_nodes * whole->components, sizeof(double), &g->values);
     if (!status) status = fem_multigrid_create(whole, g->gathering->constraints, &options, NULL, &g->whole);
     if (!status) g->work = fem_multigrid_get_work(g->whole);

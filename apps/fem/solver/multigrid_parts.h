@@ -29,7 +29,8 @@ enum { MULTIGRID_MAX_LEVELS = FEM_MAX_LEVEL + 2 };
 
 struct fem_multigrid {
     yoke_context *context;
-    fem_multigrid_options options;
+    fem_multigrid_options options; /* with defaults filled in */
+    int64_t asked_direct_dofs;     /* options' own */
     const fem_hooks *hooks;
     int num_levels;
     multigrid_level level[MULTIGRID_MAX_LEVELS]; /* 0 is the finest */
