@@ -130,7 +130,9 @@ static void keep_reached(int iteration, const fem_vector *x, void *user)
 {
     adapt *a = user;
     const fem_space *space = a->now.space;
-    if (!has_checkpoints(a) || !fem_checkpoints_due_within(a->checkpoints, app_interrupted())) return;
+    if (!has_checkpoints(a) ||
+        !fem_checkpoints_due_within(a->checkpoints, (int64_t)space->num_nodes * space->components, app_interrupted()))
+        return;
     fem_run_state state = run_state(a);
     fem_checkpoint checkpoint = {.num_leaves = space->num_elements, .num_nodes = space->num_nodes, .level = space->level};
     state.iterations = iteration;

@@ -13,6 +13,8 @@
 
 /* Where the case does not say how often: so much work may be lost, and writing takes at most this part of the time. */
 static const double may_be_lost_s = 5, may_take = 0.01;
+/* Before the first one was written: of a slow disk, 100 MB/s. */
+static const double usual_seconds_per_value = 8e-8;
 
 struct fem_checkpoints {
     yoke_context *context; /* borrowed, as the next two */
@@ -23,7 +25,7 @@ struct fem_checkpoints {
     int64_t kept, own[101];   /* numbers of this run's, the latest last; at most keys->keep, and a new one */
     int64_t steps;            /* since the latest one */
     double latest_s;          /* when it was written, or the run began */
-    double seconds_per_value; /* that the latest one took; 0: none yet */
+    double seconds_per_value; /* that the latest one took */
 };
 
 /* ------------------------------------------------------------------------------------------------- numbers */
@@ -60,6 +62,7 @@ yoke_status fem_checkpoints_create(fem_results *results, yoke_context *context, 
     c->keys = keys;
     c->next = largest_below(directory, INT64_MAX, NULL) + 1;
     c->latest_s = yoke_clock_s();
+    c->seconds_per_value = usual_seconds_per_value;
     snprintf(c->directory, sizeof c->directory, "%s", directory);
     if (latest >= 0) c->own[c->kept++] = latest;
     fem_results_own_checkpoints(results, latest >= 0 ? latest : c->next);
@@ -74,20 +77,24 @@ void fem_checkpoints_destroy(fem_checkpoints *checkpoints)
 
 /* ------------------------------------------------------------------------------------------------- when */
 
+/* So long after the latest one another one with so many numbers takes as much of the time as it may. */
+static double affordable_s(const fem_checkpoints *c, int64_t numbers) { return c->seconds_per_value * (double)numbers / may_take; }
+
 int fem_checkpoints_due_after_step(fem_checkpoints *c, int64_t numbers)
 {
     const double worked_s = yoke_clock_s() - c->latest_s;
     c->steps++;
     if (c->keys->every.value == 0 || c->steps < c->keys->every.value) return 0;
     if (app_given(c->keys->every.place)) return 1;
-    return worked_s >= fmax(may_be_lost_s, c->seconds_per_value * (double)numbers / may_take);
+    return worked_s >= fmax(may_be_lost_s, affordable_s(c, numbers));
 }
 
-int fem_checkpoints_due_within(const fem_checkpoints *c, int leaving)
+int fem_checkpoints_due_within(const fem_checkpoints *c, int64_t numbers, int leaving)
 {
-    const double minutes = c->keys->minutes.value;
-    if (!(minutes > 0)) return 0;
-    return yoke_clock_s() - c->latest_s >= (leaving ? fmin(may_be_lost_s, 60 * minutes) : 60 * minutes);
+    const double worked_s = yoke_clock_s() - c->latest_s, period_s = 60 * c->keys->minutes.value;
+    if (!(period_s > 0)) return 0;
+    if (leaving) return worked_s >= fmin(may_be_lost_s, period_s);
+    return worked_s >= (app_given(c->keys->minutes.place) ? period_s : fmax(period_s, affordable_s(c, numbers)));
 }
 
 /* ------------------------------------------------------------------------------------------------- writing */

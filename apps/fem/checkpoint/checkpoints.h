@@ -22,8 +22,8 @@ void fem_checkpoints_destroy(fem_checkpoints *checkpoints); /* NULL allowed */
 
 /* A step has ended, whose checkpoint would have so many numbers: nonzero, if it is to be written. */
 int fem_checkpoints_due_after_step(fem_checkpoints *checkpoints, int64_t numbers);
-/* Nonzero: a checkpoint is to be written within a solve.  leaving: the run is about to be interrupted. */
-int fem_checkpoints_due_within(const fem_checkpoints *checkpoints, int leaving);
+/* Nonzero: one with so many numbers is to be written within a solve.  leaving: the run is about to be interrupted. */
+int fem_checkpoints_due_within(const fem_checkpoints *checkpoints, int64_t numbers, int leaving);
 
 /* Writes one and removes those that are too many.  Errors: as fem_checkpoint_write; those before stay then. */
 yoke_status fem_checkpoints_write(fem_checkpoints *checkpoints, const fem_checkpoint *checkpoint);
