@@ -354,7 +354,7 @@ static yoke_status read_and_run(yoke_context *context, app_terminal *terminal, a
 static yoke_status restart(yoke_context *context, app_terminal *terminal, app_ranks *ranks, int argc, char **argv, command_line *line)
 {
     fem_restart_line before = {0};
-    yoke_status status = app_ranks_agree(ranks, fem_restart_line_read(context, line->restart, argc, argv, &before));
+    yoke_status status = fem_restart_line_read(context, ranks, line->restart, argc, argv, &before);
     if (!status) status = app_ranks_agree(ranks, parse_restart(context, terminal, &before, line));
     if (!status) status = read_and_run(context, terminal, ranks, argc, argv, line, &before);
     fem_restart_line_clear(context, &before);

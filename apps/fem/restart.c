@@ -38,30 +38,32 @@ static yoke_status set_directory(yoke_context *context, const char *directory, c
     return YOKE_OK;
 }
 
-yoke_status fem_restart_line_read(yoke_context *context, const char *directory, int argc, char **argv, fem_restart_line *line)
+yoke_status fem_restart_line_read(yoke_context *context, app_ranks *ranks, const char *directory, int argc, char **argv,
+                                  fem_restart_line *line)
 {
     char here[PATH_MAX];
     const json_t *words = NULL;
     *line = (fem_restart_line){.restart.path = line->path};
-    yoke_status status = fem_checkpoints_read_latest(context, directory, &line->restart.checkpoint, &line->restart.number);
+    yoke_status status = fem_checkpoints_open_latest(context, ranks, directory, &line->restart.checkpoint, &line->restart.number);
     if (status) return status;
     const int length = snprintf(line->path, sizeof line->path, "%s/", directory);
     snprintf(line->path + length, sizeof line->path - (size_t)length, FEM_RESULTS_CHECKPOINT, (long long)line->restart.number);
     status = fem_run_state_words(line->restart.checkpoint, line->path, &line->before, &words);
     if (!status) status = join_words(context, words, argc, argv, line);
     if (!status) status = set_directory(context, directory, &line->override);
+    status = app_ranks_agree(ranks, status);
     if (status) {
         fem_restart_line_clear(context, line);
         return status;
     }
-    line->begun = line->restart.checkpoint->indicator || json_integer_value(json_object_get(line->restart.checkpoint->state, "step")) > 0;
+    line->begun = line->restart.checkpoint->solved || json_integer_value(json_object_get(line->restart.checkpoint->state, "step")) > 0;
     line->elsewhere = !getcwd(here, sizeof here) || strcmp(here, line->before) != 0;
     return YOKE_OK;
 }
 
 void fem_restart_line_clear(yoke_context *context, fem_restart_line *line)
 {
-    fem_checkpoint_destroy(line->restart.checkpoint);
+    fem_checkpoint_close(line->restart.checkpoint);
     yoke_release(context, line->argv);
     yoke_release(context, line->override);
     *line = (fem_restart_line){0};

@@ -19,9 +19,10 @@ typedef struct fem_restart_line {
 
 /*
  * Reads the latest whole checkpoint of a directory, and joins the words of its run with argv [argc].  What the struct points to is given back by
- * fem_restart_line_clear.  Errors: INPUT (as fem_checkpoints_read_latest; too many words), MEMORY.
+ * fem_restart_line_clear.  Collective.  Errors, on all ranks: INPUT (as fem_checkpoints_open_latest; too many words), MEMORY.
  */
-yoke_status fem_restart_line_read(yoke_context *context, const char *directory, int argc, char **argv, fem_restart_line *line);
+yoke_status fem_restart_line_read(yoke_context *context, app_ranks *ranks, const char *directory, int argc, char **argv,
+                                  fem_restart_line *line);
 void fem_restart_line_clear(yoke_context *context, fem_restart_line *line);
 
 #endif

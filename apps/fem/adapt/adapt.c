@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "adapt/boxes.h"
-#include "adapt/resume.h"
+#include "adapt/keep.h"
 #include "adapt/step.h"
 #include "common/interrupt.h"
 #include "estimate/mark.h"
@@ -13,7 +13,6 @@
 #include "output/table.h"
 #include "output/warnings.h"
 #include "space/field.h"
-#include "space/forest_levels.h"
 #include "space/rigid_part.h"
 
 enum { PATH_LENGTH = 4096 };
@@ -41,8 +40,7 @@ typedef struct adapt {
     fem_step now, before;
     double refine_s;
     bool finished; /* at least one step is on disk */
-    fem_checkpoints *checkpoints;
-    bool warned;   /* that a checkpoint could not be written */
+    fem_keep keep;
     double *start; /* what the iteration had reached on the mesh that the run goes on with; or NULL */
     char record_path[PATH_LENGTH];
 } adapt;
@@ -74,141 +72,59 @@ static void show_work(const char *what, void *user)
 
 /* ---------------------------------------------------------------------------------------------- checkpoints */
 
-static fem_run_state run_state(const adapt *a)
-{
-    return (fem_run_state){.input = a->input,
-                           .mesh = a->problem->mesh,
-                           .num_words = a->run->num_words,
-                           .words = a->run->words,
-                           .record = a->record,
-                           .summary = a->summary,
-                           .forecast = fem_distribution_forecast(a->distribution),
-                           .step = a->step,
-                           .refine_s = a->refine_s};
-}
-
-/* Files are of one rank as yet. */
-static bool has_checkpoints(const adapt *a) { return app_ranks_count(a->problem->mesh->ranks) == 1; }
-
-/* The run goes on where one cannot be written. */
-static yoke_status write_checkpoint(adapt *a, fem_run_state *state, fem_checkpoint *checkpoint)
-{
-    char warning[1200];
-    checkpoint->context = a->context;
-    checkpoint->components = a->problem->components;
-    state->choice = &a->choice;
-    checkpoint->state = fem_run_state_save(state);
-    yoke_status status = checkpoint->state ? fem_checkpoints_write(a->checkpoints, checkpoint)
-                                           : yoke_fail(a->context, YOKE_ERROR_MEMORY, "out of memory for a checkpoint");
-    json_decref(checkpoint->state);
-    if (!status) return YOKE_OK;
-    snprintf(warning, sizeof warning, "step %d: there is no checkpoint of it, and the run goes on: %s", a->step,
-             yoke_last_error(a->context));
-    yoke_log(a->context, YOKE_LOG_WARNING, "%s", warning);
-    if (a->warned) return YOKE_OK;
-    a->warned = true;
-    return fem_record_warn(a->record, warning);
-}
-
-static yoke_status keep_step(adapt *a)
-{
-    const fem_space *space = a->now.space;
-    fem_run_state state = run_state(a);
-    if (!has_checkpoints(a) || !fem_checkpoints_due_after_step(a->checkpoints, (int64_t)space->num_nodes * space->components))
-        return YOKE_OK;
-    state.relative_estimate = a->now.estimate.relative;
-    fem_checkpoint checkpoint = {.num_leaves = space->num_elements,
-                                 .num_nodes = space->num_nodes,
-                                 .level = space->level,
-                                 .value = a->now.solution->u,
-                                 .indicator = a->now.indicator};
-    return write_checkpoint(a, &state, &checkpoint);
-}
-
-/* Within a solve. */
 static void keep_reached(int iteration, const fem_vector *x, void *user)
 {
     adapt *a = user;
-    const fem_space *space = a->now.space;
-    if (!has_checkpoints(a) ||
-        !fem_checkpoints_due_within(a->checkpoints, (int64_t)space->num_nodes * space->components, app_interrupted()))
-        return;
-    fem_run_state state = run_state(a);
-    fem_checkpoint checkpoint = {.num_leaves = space->num_elements, .num_nodes = space->num_nodes, .level = space->level};
-    state.iterations = iteration;
-    if (yoke_allocate(a->context, (int64_t)space->num_nodes * space->components, sizeof(double), &checkpoint.value)) return;
-    fem_vector_read(x, checkpoint.value);
-    if (write_checkpoint(a, &state, &checkpoint)) a->warned = true; /* out of memory for a warning: the solve will see that */
-    yoke_release(a->context, checkpoint.value);
-}
-
-/* The space of the checkpoint's mesh, whose leaves the forest has; it must have its nodes. */
-static yoke_status check_nodes(const adapt *a, const fem_space *space)
-{
-    const fem_restart *restart = a->run->restart;
-    if (restart->checkpoint->num_nodes == space->num_nodes && restart->checkpoint->components == space->components) return YOKE_OK;
-    return yoke_fail(a->context, YOKE_ERROR_INPUT, "%s: is damaged: it has %lld nodes, and its mesh has %d", restart->path,
-                     (long long)restart->checkpoint->num_nodes, space->num_nodes);
+    fem_keep_reached(&a->keep, a->now.space, iteration, x, interrupted(a));
 }
 
 /* The forest of the checkpoint, or that of the case. */
 static yoke_status create_forest(adapt *a)
 {
-    const fem_restart *restart = a->run->restart;
-    if (restart) {
-        if (!has_checkpoints(a))
-            return yoke_fail(a->context, YOKE_ERROR_INPUT, "--restart works on one rank as yet; start it without mpirun");
-        yoke_status status = fem_run_state_check(a->input, a->problem->mesh, restart->checkpoint, restart->path);
-        return status ? status
-                      : fem_forest_create_from_levels(a->problem->mesh, restart->checkpoint->num_leaves, restart->checkpoint->level,
-                                                      &a->forest);
-    }
+    if (a->run->restart) return fem_keep_forest(a->run->restart, a->input, a->problem, &a->forest);
     yoke_status status = fem_forest_create(a->problem->mesh, (int)a->input->keys.refine.initial.value, &a->forest);
     return status ? status : fem_refine_boxes(&a->input->keys.refine, a->problem, a->forest);
-}
-
-/* Takes the values over: of a solved step, or of one that is being solved. */
-static yoke_status take_values(adapt *a)
-{
-    fem_checkpoint *checkpoint = a->run->restart->checkpoint;
-    fem_step *now = &a->now;
-    yoke_status status = fem_space_create(a->problem, a->forest, a->problem->element, &now->space);
-    if (!status) status = check_nodes(a, now->space);
-    if (!status && checkpoint->indicator) status = yoke_allocate(a->context, 1, sizeof *now->solution, &now->solution);
-    if (status) return status;
-    if (checkpoint->indicator) {
-        now->solution->context = a->context;
-        now->solution->u = checkpoint->value;
-        now->indicator = checkpoint->indicator;
-    } else {
-        a->start = checkpoint->value;
-        fem_step_release(now);
-    }
-    checkpoint->value = checkpoint->indicator = NULL;
-    return YOKE_OK;
 }
 
 /* Goes on from the checkpoint: `now` is its step where that is solved, else empty. */
 static yoke_status resume(adapt *a)
 {
     const fem_restart *restart = a->run->restart;
-    const bool solved = restart->checkpoint->indicator != NULL;
-    fem_run_state state = run_state(a);
-    state.choice = &a->choice;
-    yoke_status status = fem_run_state_restore(&state, restart->checkpoint, restart->path, a->run->argc, a->run->argv);
-    if (!status) status = take_values(a);
+    const fem_run_state *state = &a->keep.state;
+    const int solved = restart->checkpoint->solved;
+    yoke_status status = fem_keep_resume(&a->keep, restart, a->forest, a->run->argc, a->run->argv, &a->now, &a->start);
     if (status) return status;
-    a->step = state.step;
-    a->refine_s = state.refine_s;
-    a->now.estimate.relative = state.relative_estimate;
-    a->finished = solved || state.step > 0;
-    status = fem_results_continue(a->results, state.step + solved);
+    a->step = state->step;
+    a->refine_s = state->refine_s;
+    a->finished = solved || state->step > 0;
+    status = fem_results_continue(a->results, state->step + solved);
     if (!status && a->finished) status = fem_record_write(a->record);
     if (solved)
-        app_print(a->run->terminal, "goes on after step %d, from %s\n", state.step, restart->path);
+        app_print(a->run->terminal, "goes on after step %d, from %s\n", state->step, restart->path);
     else
-        app_print(a->run->terminal, "goes on within step %d, after %d iterations, from %s\n", state.step, state.iterations, restart->path);
+        app_print(a->run->terminal, "goes on within step %d, after %d iterations, from %s\n", state->step, state->iterations,
+                  restart->path);
     return status;
+}
+
+/* What checkpoints need; in a run that goes on, what they tell. */
+static yoke_status begin_keeping(adapt *a)
+{
+    const fem_restart *restart = a->run->restart;
+    fem_keep *keep = &a->keep;
+    keep->context = a->context;
+    keep->problem = a->problem;
+    keep->state = (fem_run_state){.input = a->input,
+                                  .mesh = a->problem->mesh,
+                                  .num_words = a->run->num_words,
+                                  .words = a->run->words,
+                                  .record = a->record,
+                                  .summary = a->summary,
+                                  .choice = &a->choice,
+                                  .forecast = fem_distribution_forecast(a->distribution)};
+    yoke_status status = fem_checkpoints_create(a->results, a->context, a->problem->mesh->ranks, a->input->keys.output.directory.value,
+                                                &a->input->keys.checkpoint, restart ? restart->number : -1, &keep->checkpoints);
+    return status || !restart ? status : resume(a);
 }
 
 /* --------------------------------------------------------------------------------------------- initial mesh */
@@ -298,11 +214,7 @@ static yoke_status begin(adapt *a)
     const char *paths[FEM_RECORD_PATHS] = {a->record_path, a->run->json};
     status = fem_record_create(a->input, a->run->argc, a->run->argv, FEM_RECORD_PATHS, paths, &a->record);
     if (!status) status = fem_record_mesh(a->record, a->problem->mesh);
-    const fem_restart *restart = a->run->restart;
-    if (!status)
-        status = fem_checkpoints_create(a->results, a->context, a->input->keys.output.directory.value, &a->input->keys.checkpoint,
-                                        restart ? restart->number : -1, &a->checkpoints);
-    return status || !restart ? status : resume(a);
+    return status ? status : begin_keeping(a);
 }
 
 /* --------------------------------------------------------------------------------------------------- a step */
@@ -358,6 +270,8 @@ static yoke_status distribute_and_solve(adapt *a, const double *start)
 static yoke_status solve_step(adapt *a)
 {
     fem_step *now = &a->now;
+    a->keep.state.step = a->step;
+    a->keep.state.refine_s = a->refine_s;
     double start_s = yoke_clock_s(), *start = NULL;
     yoke_status status = fem_space_create(a->problem, a->forest, a->problem->element, &now->space);
     if (!status) status = fem_boundary_create(now->space, &now->boundary);
@@ -511,7 +425,7 @@ static yoke_status loop(adapt *a)
         yoke_status status = YOKE_OK;
         if (!a->now.space) { /* else it was solved before the run was ended */
             status = one_step(a);
-            if (!status) status = keep_step(a);
+            if (!status) status = fem_keep_step(&a->keep, &a->now);
         }
         if (status) return status;
         if (limits->tolerance.value > 0 && a->now.estimate.relative <= limits->tolerance.value)
@@ -576,7 +490,7 @@ yoke_status fem_adapt(const fem_run *run, const fem_case *input, const fem_probl
     fem_step_release(&a.now);
     fem_step_release(&a.before);
     yoke_release(a.context, a.start);
-    fem_checkpoints_destroy(a.checkpoints);
+    fem_checkpoints_destroy(a.keep.checkpoints);
     fem_record_destroy(a.record);
     fem_summary_destroy(a.summary);
     fem_results_close(a.results);

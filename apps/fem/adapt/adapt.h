@@ -5,17 +5,10 @@
 #define FEM_ADAPT_ADAPT_H
 
 #include "adapt/distribution.h"
+#include "adapt/keep.h"
 #include "case/case.h"
-#include "checkpoint/checkpoints.h"
 #include "common/terminal.h"
 #include "space/problem.h"
-
-/* A checkpoint to go on from. */
-typedef struct fem_restart {
-    fem_checkpoint *checkpoint; /* its values and indicators are taken out of it */
-    int64_t number;
-    const char *path;
-} fem_restart;
 
 typedef struct fem_run {
     yoke_context *context;
@@ -35,8 +28,9 @@ typedef struct fem_run {
 /*
  * Runs a case on its mesh: prints the table, writes step-NN.vtu, the series and run.json into the case's output directory, which it holds meanwhile.  MPI must be
  * initialised.  Ends when one of the case's limits is reached; where a signal ends it (YOKE_ERROR_INTERRUPTED), the last finished step's
- * results are on disk.  A run that goes on
- * from a checkpoint takes over the results of the steps before; nothing is touched where the checkpoint is not of this case and mesh.  Errors: INPUT (nothing has been written then), NUMERIC, MEMORY, SYSTEM, INTERRUPTED.
+ * results are on disk.
+ * A run that goes on from a checkpoint takes over the results of the steps before; nothing is touched where the checkpoint is not of this case and mesh.
+ * Errors: INPUT (nothing has been written then), NUMERIC, MEMORY, SYSTEM, INTERRUPTED.
  */
 yoke_status fem_adapt(const fem_run *run, const fem_case *input, const fem_problem *problem);
 

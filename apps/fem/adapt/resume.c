@@ -115,8 +115,8 @@ static json_t *restart_value(const fem_run_state *state, const fem_checkpoint *c
 {
     const char *slash = strrchr(path, '/');
     return json_pack("{s:o, s:o, s:o, s:i, s:b, s:i}", "date", app_json_date(), "command", app_json_texts((const char *const *)argv, argc),
-                     "checkpoint", app_json_text(slash ? slash + 1 : path), "step", state->step, "solved", checkpoint->indicator != NULL,
-                     "iterations", state->iterations);
+                     "checkpoint", app_json_text(slash ? slash + 1 : path), "step", state->step, "solved", checkpoint->solved, "iterations",
+                     state->iterations);
 }
 
 yoke_status fem_run_state_restore(fem_run_state *state, const fem_checkpoint *checkpoint, const char *path, int argc, char **argv)
@@ -138,7 +138,7 @@ yoke_status fem_run_state_restore(fem_run_state *state, const fem_checkpoint *ch
     state->refine_s = times[0];
     state->relative_estimate = times[1];
     const size_t finished = json_array_size(json_object_get(json_object_get(saved, "record"), "steps"));
-    if (finished != (size_t)state->step + (checkpoint->indicator != NULL)) return fail(context, path, "its record has other steps");
+    if (finished != (size_t)state->step + (checkpoint->solved)) return fail(context, path, "its record has other steps");
     yoke_status status = fem_summary_resume(state->summary, json_object_get(saved, "summary"));
     if (!status)
         status = fem_record_resume(state->record, json_object_get(saved, "record"), restart_value(state, checkpoint, path, argc, argv));

@@ -18,7 +18,7 @@ static const double usual_seconds_per_value = 8e-8;
 
 struct fem_checkpoints {
     yoke_context *context; /* borrowed, as the next two */
-    fem_results *results;
+    app_ranks *ranks;
     const fem_case_checkpoint *keys;
     char directory[PATH_MAX];
     int64_t next;             /* number */
@@ -51,16 +51,20 @@ static void path_of(const char *directory, int64_t number, char path[PATH_MAX + 
     snprintf(path, PATH_MAX + 64, "%s/%s", directory, name);
 }
 
-yoke_status fem_checkpoints_create(fem_results *results, yoke_context *context, const char *directory, const fem_case_checkpoint *keys,
-                                   int64_t latest, fem_checkpoints **out)
+yoke_status fem_checkpoints_create(fem_results *results, yoke_context *context, app_ranks *ranks, const char *directory,
+                                   const fem_case_checkpoint *keys, int64_t latest, fem_checkpoints **out)
 {
     fem_checkpoints *c = NULL;
-    yoke_status status = yoke_allocate(context, 1, sizeof *c, &c);
-    if (status) return status;
+    yoke_status status = app_ranks_agree(ranks, yoke_allocate(context, 1, sizeof *c, &c));
+    if (status) {
+        yoke_release(context, c);
+        return status;
+    }
     c->context = context;
-    c->results = results;
+    c->ranks = ranks;
     c->keys = keys;
-    c->next = largest_below(directory, INT64_MAX, NULL) + 1;
+    c->next = app_ranks_number(ranks) == 0 ? largest_below(directory, INT64_MAX, NULL) + 1 : 0;
+    app_ranks_broadcast(ranks, &c->next, sizeof c->next);
     c->latest_s = yoke_clock_s();
     c->seconds_per_value = usual_seconds_per_value;
     snprintf(c->directory, sizeof c->directory, "%s", directory);
@@ -80,21 +84,30 @@ void fem_checkpoints_destroy(fem_checkpoints *checkpoints)
 /* So long after the latest one another one with so many numbers takes as much of the time as it may. */
 static double affordable_s(const fem_checkpoints *c, int64_t numbers) { return c->seconds_per_value * (double)numbers / may_take; }
 
+/* As the first rank sees it: its clock is not that of the others. */
+static int agree(const fem_checkpoints *c, int due)
+{
+    app_ranks_broadcast(c->ranks, &due, sizeof due);
+    return due;
+}
+
 int fem_checkpoints_due_after_step(fem_checkpoints *c, int64_t numbers)
 {
     const double worked_s = yoke_clock_s() - c->latest_s;
     c->steps++;
     if (c->keys->every.value == 0 || c->steps < c->keys->every.value) return 0;
     if (app_given(c->keys->every.place)) return 1;
-    return worked_s >= fmax(may_be_lost_s, affordable_s(c, numbers));
+    return agree(c, worked_s >= fmax(may_be_lost_s, affordable_s(c, numbers)));
 }
 
-int fem_checkpoints_due_within(const fem_checkpoints *c, int64_t numbers, int leaving)
+int fem_checkpoints_due_within(const fem_checkpoints *c, int iteration, int64_t numbers, int leaving)
 {
-    const double worked_s = yoke_clock_s() - c->latest_s, period_s = 60 * c->keys->minutes.value;
-    if (!(period_s > 0)) return 0;
-    if (leaving) return worked_s >= fmin(may_be_lost_s, period_s);
-    return worked_s >= (app_given(c->keys->minutes.place) ? period_s : fmax(period_s, affordable_s(c, numbers)));
+    enum { FEW = 16 };
+    const double period_s = 60 * c->keys->minutes.value;
+    if (!(period_s > 0) || (app_ranks_count(c->ranks) > 1 && iteration % FEW && !leaving)) return 0;
+    const double worked_s = yoke_clock_s() - c->latest_s;
+    if (leaving) return agree(c, worked_s >= fmin(may_be_lost_s, period_s));
+    return agree(c, worked_s >= (app_given(c->keys->minutes.place) ? period_s : fmax(period_s, affordable_s(c, numbers))));
 }
 
 /* ------------------------------------------------------------------------------------------------- writing */
@@ -104,18 +117,19 @@ static void remove_too_many(fem_checkpoints *c)
     char path[PATH_MAX + 64];
     while (c->kept > c->keys->keep.value) {
         path_of(c->directory, c->own[0], path);
-        unlink(path); /* one that stays is no harm */
+        if (app_ranks_number(c->ranks) == 0) unlink(path); /* one that stays is no harm */
         memmove(c->own, c->own + 1, (size_t)--c->kept * sizeof c->own[0]);
     }
 }
 
-yoke_status fem_checkpoints_write(fem_checkpoints *c, const fem_checkpoint *checkpoint)
+yoke_status fem_checkpoints_write(fem_checkpoints *c, const fem_checkpoint_part *part)
 {
     char path[PATH_MAX + 64];
     const double begin_s = yoke_clock_s();
-    const int64_t numbers = checkpoint->num_nodes * checkpoint->components;
+    int64_t numbers = 0;
+    app_ranks_offset(c->ranks, part->num_nodes * part->components, &numbers);
     path_of(c->directory, c->next, path);
-    yoke_status status = fem_checkpoint_write(checkpoint, path);
+    yoke_status status = fem_checkpoint_write(c->context, part, path);
     c->latest_s = yoke_clock_s(); /* where it failed, it is not tried again at once */
     c->seconds_per_value = (c->latest_s - begin_s) / (double)numbers;
     c->steps = 0;
@@ -127,7 +141,7 @@ yoke_status fem_checkpoints_write(fem_checkpoints *c, const fem_checkpoint *chec
 
 /* ------------------------------------------------------------------------------------------------- reading */
 
-yoke_status fem_checkpoints_read_latest(yoke_context *context, const char *directory, fem_checkpoint **checkpoint, int64_t *number)
+static yoke_status find_latest(yoke_context *context, const char *directory, fem_checkpoint **checkpoint, int64_t *number)
 {
     char path[PATH_MAX + 64];
     struct stat about;
@@ -136,7 +150,7 @@ yoke_status fem_checkpoints_read_latest(yoke_context *context, const char *direc
     for (int64_t n = largest_below(directory, INT64_MAX, &opened); n >= 0; n = largest_below(directory, n, NULL)) {
         path_of(directory, n, path);
         if (lstat(path, &about) != 0 || !S_ISREG(about.st_mode)) continue;
-        yoke_status status = fem_checkpoint_read(context, path, checkpoint);
+        yoke_status status = fem_checkpoint_open(context, path, 1, checkpoint);
         *number = n;
         if (status != YOKE_ERROR_INPUT) return status;
         damaged++;
@@ -150,4 +164,22 @@ yoke_status fem_checkpoints_read_latest(yoke_context *context, const char *direc
         "--restart %s: there is no checkpoint; a run writes its first one after 5 s of work (key checkpoint of the case); begin "
         "anew: yoke fem CASE",
         directory);
+}
+
+yoke_status fem_checkpoints_open_latest(yoke_context *context, app_ranks *ranks, const char *directory, fem_checkpoint **checkpoint,
+                                        int64_t *number)
+{
+    char path[PATH_MAX + 64];
+    fem_checkpoint *opened = NULL;
+    yoke_status status = app_ranks_agree(ranks, app_ranks_number(ranks) == 0 ? find_latest(context, directory, &opened, number) : YOKE_OK);
+    if (!status) {
+        app_ranks_broadcast(ranks, number, sizeof *number);
+        path_of(directory, *number, path);
+        status = app_ranks_agree(ranks, app_ranks_number(ranks) ? fem_checkpoint_open(context, path, 0, &opened) : YOKE_OK);
+    }
+    if (status)
+        fem_checkpoint_close(opened);
+    else
+        *checkpoint = opened;
+    return status;
 }

@@ -7,31 +7,50 @@
 #ifndef FEM_CHECKPOINT_FILE_H
 #define FEM_CHECKPOINT_FILE_H
 
+#include <stdio.h>
+
 #include <jansson.h>
 
-#include "yoke/yoke.h"
+#include "common/ranks.h"
 
+/* What is written: each rank's part. */
+typedef struct fem_checkpoint_part {
+    app_ranks *ranks;              /* borrowed; NULL: one rank */
+    json_t *state;                 /* of the first rank */
+    int64_t num_leaves, num_nodes; /* of this rank; nodes: that it owns */
+    int components;
+    const int8_t *level;     /* [num_leaves] of each leaf: they follow each other in Morton order, and fill one tree after the other */
+    const double *value;     /* [num_nodes][components] the step's solution, or what the iteration has reached */
+    const double *indicator; /* [num_leaves] of the step's error; NULL: the step is not solved yet */
+} fem_checkpoint_part;
+
+/*
+ * Writes a file, whole and safely on disk, or not at all: the first rank does, with the parts of all.  Collective.
+ * Errors, on all ranks: INPUT (cannot be created), SYSTEM (as on a full disk: path and cause), MEMORY.
+ */
+yoke_status fem_checkpoint_write(yoke_context *context, const fem_checkpoint_part *part, const char *path);
+
+/* A file that is read; one rank has as much of it as it asks for. */
 typedef struct fem_checkpoint {
     yoke_context *context; /* borrowed */
     json_t *state;
     int64_t num_leaves, num_nodes;
-    int components;
-    int8_t *level;     /* [num_leaves] of each leaf: they follow each other in Morton order, and fill one tree after the other */
-    double *value;     /* [num_nodes][components] the step's solution, or what the iteration has reached */
-    double *indicator; /* [num_leaves] of the step's error; NULL: the step is not solved yet */
+    int components, solved; /* solved: there are indicators */
+    int8_t *level;          /* [num_leaves] of all ranks */
+    FILE *in;
+    int64_t values_at, indicators_at; /* bytes before them */
 } fem_checkpoint;
 
 /*
- * Writes a file, whole and safely on disk, or not at all.
- * Errors: INPUT (cannot be created), SYSTEM (as on a full disk: path and cause), MEMORY.
- */
-yoke_status fem_checkpoint_write(const fem_checkpoint *checkpoint, const char *path);
-
-/*
- * Reads and checks a file: sizes, checksums, levels and numbers.  Whether it belongs to a case and a mesh is not asked.
+ * Opens a file and reads state and levels.  check: reads all of it first, and checks sizes, checksums, levels and numbers; else another rank has done so.
+ * Whether it belongs to a case and a mesh is not asked.
  * Errors: INPUT (cannot be read, is cut off or damaged, of another version: the path, what is wrong), MEMORY.
  */
-yoke_status fem_checkpoint_read(yoke_context *context, const char *path, fem_checkpoint **checkpoint);
-void fem_checkpoint_destroy(fem_checkpoint *checkpoint); /* NULL allowed */
+yoke_status fem_checkpoint_open(yoke_context *context, const char *path, int check, fem_checkpoint **checkpoint);
+void fem_checkpoint_close(fem_checkpoint *checkpoint); /* NULL allowed */
+
+/* value [count][components] of the nodes from `first` on; indicator [count] of the leaves.  Errors: SYSTEM (cannot be read), ARGUMENT (not there). */
+yoke_status fem_checkpoint_read_values(const fem_checkpoint *checkpoint, int64_t first, int64_t count, double *value);
+yoke_status fem_checkpoint_read_indicators(const fem_checkpoint *checkpoint, int64_t first, int64_t count, double *indicator);
 
 #endif

@@ -9,7 +9,8 @@
 #include "space/forest.h"
 
 /*
- * The forest of the mesh (which must outlive it) with leaves of the levels level [num_leaves], as those of fem_space.
+ * The forest of the mesh (which must outlive it) with leaves of the levels level [num_leaves], as those of fem_space: on
+ * several ranks all leaves on each of them, which are then distributed in equal shares.  Collective.
  * Errors: INPUT (no forest of this mesh has such levels, or it is not balanced), MEMORY; as fem_forest_create.
  */
 yoke_status fem_forest_create_from_levels(const fem_mesh *mesh, int64_t num_leaves, const int8_t *level, fem_forest **forest);
