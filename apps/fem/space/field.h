@@ -12,8 +12,14 @@ typedef struct fem_field { /* all NULL: there is none */
     double *value; /* [space->num_nodes] */
 } fem_field;
 
-/* The field at the reference point r in [0,1]^3 of a coarse element.  Safe to call from several threads. */
-double fem_field_at(const fem_field *field, int32_t tree, const double r[3]);
+/* The reference point r in [0,1]^3 of a coarse element. */
+typedef struct fem_field_point {
+    double r[3];
+    int32_t tree;
+} fem_field_point;
+
+/* value [count] = the field at these points, whichever ranks have them.  Collective.  Errors: MEMORY. */
+yoke_status fem_field_evaluate(const fem_field *field, int64_t count, const fem_field_point *points, double *value);
 
 void fem_field_clear(fem_field *field);
 

@@ -1,9 +1,7 @@
 /* space_ranks.c - what a space on several ranks has beside that of one: numbers over all of them, who counts which node, and fields that move. */
-#include <stdlib.h>
 #include <string.h>
 
-#include <mpi.h>
-
+#include "space/lists.h"
 #include "space/parts.h"
 
 /* ------------------------------------------------------------------------------------------------------- numbers */
@@ -145,39 +143,6 @@ yoke_status space_count_globally(fem_space *space, const int32_t (*ends)[2], int
 
 /* ------------------------------------------------------------------------------------------------ fields that move */
 
-/* Which of the values of another rank are asked for, and by whom: lists one after the other, in the order of ranks. */
-typedef struct request {
-    int *count, *first; /* [ranks] */
-    int64_t *node;      /* numbers over all ranks */
-    double *value;      /* [..][n] */
-    int all;
-} request;
-
-static yoke_status start_request(const fem_space *space, request *r)
-{
-    yoke_status status = yoke_allocate(space->context, app_ranks_count(space->ranks), sizeof(int), &r->count);
-    return status ? status : yoke_allocate(space->context, app_ranks_count(space->ranks), sizeof(int), &r->first);
-}
-
-static yoke_status place_request(const fem_space *space, int n, request *r)
-{
-    r->all = 0;
-    for (int rank = 0; rank < app_ranks_count(space->ranks); rank++) {
-        r->first[rank] = r->all;
-        r->all += r->count[rank];
-    }
-    yoke_status status = yoke_allocate(space->context, r->all, sizeof(int64_t), &r->node);
-    return status ? status : yoke_allocate(space->context, (int64_t)r->all * n, sizeof(double), &r->value);
-}
-
-static void release_request(const fem_space *space, request *r)
-{
-    yoke_release(space->context, r->count);
-    yoke_release(space->context, r->first);
-    yoke_release(space->context, r->node);
-    yoke_release(space->context, r->value);
-}
-
 /* The rank that owns a number in the space whose ranks begin with those of first [ranks + 1]. */
 static int find_owner(const int64_t *first, int ranks, int64_t node)
 {
@@ -192,16 +157,16 @@ static int find_owner(const int64_t *first, int ranks, int64_t node)
     return low;
 }
 
-static yoke_status ask(const fem_space *to, int n, const int64_t *first, request *r)
+static yoke_status ask(const fem_space *to, const int64_t *first, fem_lists *asked)
 {
-    const int ranks = app_ranks_count(to->ranks);
-    yoke_status status = start_request(to, r);
+    yoke_status status = fem_lists_start(to->context, to->ranks, sizeof(int64_t), asked);
     if (status) return status;
-    for (int32_t i = 0; i < to->num_nodes; i++) r->count[find_owner(first, ranks, to->global_node[i])]++;
-    status = place_request(to, n, r);
+    for (int32_t i = 0; i < to->num_nodes; i++) asked->count[find_owner(first, asked->num_ranks, to->global_node[i])]++;
+    status = fem_lists_place(asked);
     if (status) return status;
-    for (int32_t i = 0; i < to->num_nodes; i++) r->node[r->first[find_owner(first, ranks, to->global_node[i])]++] = to->global_node[i];
-    for (int rank = 0; rank < ranks; rank++) r->first[rank] -= r->count[rank];
+    for (int32_t i = 0; i < to->num_nodes; i++)
+        *(int64_t *)fem_lists_next(asked, find_owner(first, asked->num_ranks, to->global_node[i])) = to->global_node[i];
+    fem_lists_rewind(asked);
     return YOKE_OK;
 }
 
@@ -215,45 +180,50 @@ static yoke_status list_owned(const fem_space *space, int32_t **owned)
     return status;
 }
 
-static void answer(const fem_space *from, int n, const double *nodal, const int32_t *owned, const request *asked)
+/* The values that others ask for. */
+static yoke_status find_values(const fem_space *from, int n, const double *nodal, const fem_lists *asked, double **values)
 {
-    for (int i = 0; i < asked->all; i++)
-        memcpy(asked->value + (int64_t)i * n, nodal + (int64_t)owned[asked->node[i] - from->first_owned] * n, sizeof(double) * (size_t)n);
+    int32_t *owned = NULL;
+    const int64_t *number = asked->items;
+    yoke_status status = list_owned(from, &owned);
+    if (!status) status = yoke_allocate(from->context, asked->all * n, sizeof **values, values);
+    for (int64_t i = 0; i < asked->all && !status; i++)
+        memcpy(*values + i * n, nodal + (int64_t)owned[number[i] - from->first_owned] * n, sizeof **values * (size_t)n);
+    yoke_release(from->context, owned);
+    return status;
 }
 
 /* The values have come in the order in which they were asked for. */
-static void take(const fem_space *to, int n, const int64_t *first, const request *r, double *nodal)
+static void take_values(const fem_space *to, int n, const int64_t *first, const double *values, fem_lists *asked, double *nodal)
 {
-    const int ranks = app_ranks_count(to->ranks);
     for (int32_t i = 0; i < to->num_nodes; i++) {
-        const int at = r->first[find_owner(first, ranks, to->global_node[i])]++;
-        memcpy(nodal + (int64_t)i * n, r->value + (int64_t)at * n, sizeof(double) * (size_t)n);
+        const int64_t at = asked->first[find_owner(first, asked->num_ranks, to->global_node[i])]++;
+        memcpy(nodal + (int64_t)i * n, values + at * n, sizeof *nodal * (size_t)n);
     }
+    fem_lists_rewind(asked);
 }
 
-static yoke_status move(const fem_space *from, const fem_space *to, int n, const double *from_nodal, int64_t *first, request *r,
-                        request *asked, int32_t **owned, double *to_nodal)
+static yoke_status move(const fem_space *from, const fem_space *to, int n, const double *from_nodal, int64_t *first, double *to_nodal)
 {
-    app_ranks *ranks = to->ranks;
-    MPI_Datatype node;
-    app_ranks_gather(ranks, &from->first_owned, sizeof(int64_t), first);
-    first[app_ranks_count(ranks)] = from->num_global_nodes;
-    yoke_status status = ask(to, n, first, r);
-    if (!status) status = start_request(to, asked);
-    if (!status) status = list_owned(from, owned);
-    status = app_ranks_agree(ranks, status);
-    if (status) return status;
-    MPI_Alltoall(r->count, 1, MPI_INT, asked->count, 1, MPI_INT, MPI_COMM_WORLD);
-    status = app_ranks_agree(ranks, place_request(to, n, asked));
-    if (status) return status;
-    MPI_Alltoallv(r->node, r->count, r->first, MPI_INT64_T, asked->node, asked->count, asked->first, MPI_INT64_T, MPI_COMM_WORLD);
-    answer(from, n, from_nodal, *owned, asked);
-    MPI_Type_contiguous(n, MPI_DOUBLE, &node);
-    MPI_Type_commit(&node);
-    MPI_Alltoallv(asked->value, asked->count, asked->first, node, r->value, r->count, r->first, node, MPI_COMM_WORLD);
-    MPI_Type_free(&node);
-    take(to, n, first, r, to_nodal);
-    return YOKE_OK;
+    fem_lists mine = {.all = 0}, theirs = {.all = 0};
+    double *values = NULL, *told = NULL;
+    app_ranks_gather(to->ranks, &from->first_owned, sizeof(int64_t), first);
+    first[app_ranks_count(to->ranks)] = from->num_global_nodes;
+    yoke_status status = fem_lists_swap(to->context, to->ranks, ask(to, first, &mine), &mine, &theirs);
+    if (!status) {
+        status = find_values(from, n, from_nodal, &theirs, &values);
+        if (!status) status = yoke_allocate(to->context, mine.all * n, sizeof *told, &told);
+        status = app_ranks_agree(to->ranks, status);
+    }
+    if (!status) {
+        fem_lists_answer(&mine, &theirs, n * (int)sizeof(double), values, told);
+        take_values(to, n, first, told, &mine, to_nodal);
+    }
+    fem_lists_release(&mine);
+    fem_lists_release(&theirs);
+    yoke_release(to->context, values);
+    yoke_release(to->context, told);
+    return status;
 }
 
 yoke_status fem_space_move(const fem_space *from, const fem_space *to, int n, const double *from_nodal, double *to_nodal)
@@ -265,14 +235,9 @@ yoke_status fem_space_move(const fem_space *from, const fem_space *to, int n, co
         memcpy(to_nodal, from_nodal, sizeof(double) * (size_t)n * (size_t)to->num_nodes);
         return YOKE_OK;
     }
-    request r = {.all = 0}, asked = {.all = 0};
     int64_t *first = NULL;
-    int32_t *owned = NULL;
     yoke_status status = app_ranks_agree(to->ranks, yoke_allocate(to->context, app_ranks_count(to->ranks) + 1, sizeof *first, &first));
-    if (!status) status = move(from, to, n, from_nodal, first, &r, &asked, &owned, to_nodal);
-    release_request(to, &r);
-    release_request(to, &asked);
+    if (!status) status = move(from, to, n, from_nodal, first, to_nodal);
     yoke_release(to->context, first);
-    yoke_release(to->context, owned);
     return status;
 }

@@ -20,27 +20,46 @@ static double temperature_at(const fem_problem *problem, const double x[3])
     return sum + t->radial * sqrt(square);
 }
 
-/* The field at a node, by the coarse element that the node lies in. */
-static double field_at_node(const fem_space *space, int32_t node)
+/* Adds the field, at the nodes' places in the coarse elements that they lie in. */
+static yoke_status add_field(const fem_space *space, double *temperature)
 {
-    int32_t e = space->home_element[node];
-    double r[3], tree_point[3];
-    fem_slot_point(space->slots_1d, space->home_slot[node], r);
-    fem_space_tree_point(space, e, r, tree_point);
-    return fem_field_at(space->problem->temperature.field, space->tree[e], tree_point);
+    fem_field_point *points = NULL;
+    double *value = NULL;
+    int64_t count = 0;
+    yoke_status status = yoke_allocate_untouched(space->context, space->num_nodes, sizeof *points, &points);
+    if (!status) status = yoke_allocate_untouched(space->context, space->num_nodes, sizeof *value, &value);
+    for (int32_t i = 0; i < space->num_nodes && !status; i++) {
+        const int32_t e = space->home_element[i];
+        double r[3];
+        if (e < 0) continue;
+        fem_slot_point(space->slots_1d, space->home_slot[i], r);
+        fem_space_tree_point(space, e, r, points[count].r);
+        points[count++].tree = space->tree[e];
+    }
+    status = app_ranks_agree(space->ranks, status);
+    if (!status) status = fem_field_evaluate(space->problem->temperature.field, count, points, value);
+    count = 0;
+    for (int32_t i = 0; i < space->num_nodes && !status; i++)
+        if (space->home_element[i] >= 0) temperature[i] += value[count++];
+    yoke_release(space->context, points);
+    yoke_release(space->context, value);
+    return status;
 }
 
 yoke_status fem_temperature_nodal(const fem_space *space, double **temperature)
 {
     *temperature = NULL;
     if (!space->problem->temperature.given) return YOKE_OK;
-    yoke_status status =
-        app_ranks_agree(space->ranks, yoke_allocate_untouched(space->context, space->num_nodes, sizeof(double), temperature));
+    double *nodal;
+    yoke_status status = app_ranks_agree(space->ranks, yoke_allocate_untouched(space->context, space->num_nodes, sizeof *nodal, &nodal));
     if (status) return status;
 #pragma omp parallel for schedule(static)
-    for (int32_t i = 0; i < space->num_nodes; i++) {
-        (*temperature)[i] = temperature_at(space->problem, space->x + 3 * (int64_t)i);
-        if (space->problem->temperature.field && space->home_element[i] >= 0) (*temperature)[i] += field_at_node(space, i);
-    }
-    return fem_halo_agree(space->halo, 1, *temperature);
+    for (int32_t i = 0; i < space->num_nodes; i++) nodal[i] = temperature_at(space->problem, space->x + 3 * (int64_t)i);
+    if (space->problem->temperature.field) status = add_field(space, nodal);
+    if (!status) status = fem_halo_agree(space->halo, 1, nodal);
+    if (status)
+        yoke_release(space->context, nodal);
+    else
+        *temperature = nodal;
+    return status;
 }

@@ -9,7 +9,7 @@
 
 #include "space/space.h"
 
-/* temperature [num_nodes], K, or NULL where the problem has none; released with yoke_release.  Errors: MEMORY. */
+/* temperature [num_nodes], K, or NULL where the problem has none; released with yoke_release.  Collective.  Errors: MEMORY. */
 yoke_status fem_temperature_nodal(const fem_space *space, double **temperature);
 
 static inline double fem_thermal_strain(const fem_material *material, double temperature)

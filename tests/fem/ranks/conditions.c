@@ -1,6 +1,8 @@
 /* Conditions on several ranks: supports and loads at the nodes as on one, wherever the members of their groups are. */
 #include <math.h>
 
+#include "space/field.h"
+#include "space/temperature.h"
 #include "unit.h"
 
 #include "twins.h"
@@ -87,6 +89,48 @@ static void loads_are_those_of_one_rank(void **state)
     }
 }
 
-static const struct CMUnitTest tests[] = {cmocka_unit_test(supports_are_those_of_one_rank), cmocka_unit_test(loads_are_those_of_one_rank)};
+static void number_values(const fem_space *space, fem_field *field, fem_forest *forest)
+{
+    *field = (fem_field){.forest = forest, .space = NULL, .value = block_zeros(space->num_nodes, sizeof(double))};
+    for (int32_t n = 0; n < space->num_nodes; n++) field->value[n] = sin(0.7 * (double)fem_space_global_node(space, n));
+}
+
+/* The temperature that a heat case has found: on other leaves, which are distributed in another way. */
+static void temperatures_come_from_any_rank(void **state)
+{
+    (void)state;
+    static const double share[4] = {1, 5, 2, 3};
+    twins t, heat;
+    uint64_t seed = 77;
+    fem_field alone, shared;
+    create(&t, 25);
+    create(&heat, 26);
+    twins_refine(&heat, 0.1, &seed, share);
+    twins_discretise(&t, FEM_Q2);
+    twins_discretise(&heat, FEM_S2);
+    number_values(heat.alone.space, &alone, heat.alone.forest);
+    number_values(heat.shared.space, &shared, heat.shared.forest);
+    alone.space = heat.alone.space;
+    shared.space = heat.shared.space;
+    t.alone.problem.temperature = (fem_temperature){.given = true, .value = 20, .field = &alone};
+    t.shared.problem.temperature = (fem_temperature){.given = true, .value = 20, .field = &shared};
+    double *expected, *found, largest = 0;
+    assert_int_equal(fem_temperature_nodal(t.alone.space, &expected), YOKE_OK);
+    assert_int_equal(fem_temperature_nodal(t.shared.space, &found), YOKE_OK);
+    for (int32_t n = 0; n < t.shared.space->num_nodes; n++) {
+        assert_true(fabs(found[n] - expected[fem_space_global_node(t.shared.space, n)]) < 1e-12);
+        largest = fmax(largest, fabs(found[n] - 20));
+    }
+    assert_true(largest > 0.5);
+    yoke_release(t.alone.context, expected);
+    yoke_release(t.shared.context, found);
+    free(alone.value);
+    free(shared.value);
+    twins_destroy(&heat);
+    twins_destroy(&t);
+}
+
+static const struct CMUnitTest tests[] = {cmocka_unit_test(temperatures_come_from_any_rank),
+                                          cmocka_unit_test(supports_are_those_of_one_rank), cmocka_unit_test(loads_are_those_of_one_rank)};
 
 UNIT_MAIN(tests, twins_start, twins_end)
