@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Steps that count of a partition: the latest ones, as loads come and go.  Where there are MANY steps a partition has two before there is another. */
@@ -164,22 +165,50 @@ static double learn_all(dense_nodes *all, int64_t step, const dense_node_report 
 
 /* -------------------------------------------------------------------------------------------------- models */
 
+static yoke_sample sample_of(double blocks, double seconds, int64_t repeats)
+{
+    return (yoke_sample){.units = blocks,
+                         .frequency_hz = NAN,
+                         .seconds = seconds,
+                         .seconds_interval = NAN,
+                         .joules = NAN,
+                         .joules_interval = NAN,
+                         .repeats = repeats,
+                         .together = 1};
+}
+
+/*
+ * Halfway between two points of which the second has less speed, as in yoke_plan_nested: the mean of linear seconds and linear speed, or linear speed where the first one was
+ * measured two or more partitions later.  The model's speed is linear between samples.
+ */
+static bool middle_of(const point *here, const point *next, yoke_sample *sample)
+{
+    enum { TWICE = 2 };
+    const double t = seconds_of(here, NULL), next_t = seconds_of(next, NULL), blocks = (here->blocks + next->blocks) / 2;
+    const double line = (t + next_t) / 2, by_speed = blocks / ((here->blocks / t + next->blocks / next_t) / 2);
+    *sample = sample_of(blocks, here - next >= TWICE ? by_speed : (line + by_speed) / 2, 1);
+    return by_speed < line;
+}
+
+static int by_blocks(const void *left, const void *right)
+{
+    const point *const *a = left, *const *b = right;
+    return ((*a)->blocks > (*b)->blocks) - ((*a)->blocks < (*b)->blocks);
+}
+
 static yoke_status fit(dense_nodes *all, node *n)
 {
     const int points = all->partition == DENSE_PARTITION_FPM ? n->count : 1;
-    yoke_sample samples[MOST_POINTS];
+    const point *sorted[MOST_POINTS];
+    yoke_sample samples[2 * MOST_POINTS];
+    int count = 0;
+    for (int k = 0; k < points; k++) sorted[k] = &n->points[n->count - points + k];
+    qsort(sorted, (size_t)points, sizeof *sorted, by_blocks);
     for (int k = 0; k < points; k++) {
-        const point *p = &n->points[n->count - points + k];
-        samples[k] = (yoke_sample){.units = p->blocks,
-                                   .frequency_hz = NAN,
-                                   .seconds = seconds_of(p, NULL),
-                                   .seconds_interval = NAN,
-                                   .joules = NAN,
-                                   .joules_interval = NAN,
-                                   .repeats = p->calls,
-                                   .together = 1};
+        samples[count++] = sample_of(sorted[k]->blocks, seconds_of(sorted[k], NULL), sorted[k]->calls);
+        if (k + 1 < points) count += middle_of(sorted[k], sorted[k + 1], &samples[count]);
     }
-    return yoke_model_fit(all->context, points > 1 ? YOKE_MODEL_PIECEWISE : YOKE_MODEL_CONSTANT, samples, points, &n->model);
+    return yoke_model_fit(all->context, count > 1 ? YOKE_MODEL_PIECEWISE : YOKE_MODEL_CONSTANT, samples, count, &n->model);
 }
 
 static yoke_status fit_all(dense_nodes *all)

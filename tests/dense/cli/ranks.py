@@ -1,4 +1,5 @@
 """yoke dense gemm under mpirun: the product on 1 to 4 ranks, its partition, and errors of one rank."""
+import csv
 import json
 import math
 import os
@@ -7,6 +8,7 @@ import random
 import shutil
 import signal
 import subprocess
+import sys
 import time
 
 from npy import read_npy, write_npy
@@ -146,6 +148,18 @@ def test_simulated_nodes_are_balanced_by_their_speeds():
         assert math.isclose(got_blocks / 960**2, speed / 8, rel_tol=0.06), blocks
     moved = [one for one in got["rounds"] if one["moved"]]
     assert all(one["move_bytes"] > 0 and one["gain_s"] > one["cost_s"] >= 0 for one in moved)
+
+
+def test_functional_models_converge_on_slowed_ranks_where_constant_ones_do_not():
+    need_mpi()
+    bench = pathlib.Path(os.environ["YOKE_SOURCE_DIR"], "bench/dense-ranks")
+    finish([sys.executable, str(bench), "--yoke", PROGRAM, "--out", "out", "--blocks", "128", "--cases", "2", "--partitions", "fpm,cpm-multi"], 0)
+    with open("out/dense-ranks.csv", encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    last = {(row["case"], row["partition"]): float(row["imbalance_percent"]) for row in rows}
+    moves = {key: sum(row["moved"] == "1" for row in rows if (row["case"], row["partition"]) == key) for key in last}
+    assert last["2", "fpm"] <= 5 and moves["2", "fpm"] <= 4, (last, moves)
+    assert last["2", "cpm-multi"] > 100 and moves["2", "cpm-multi"] > 4, (last, moves)
 
 
 def test_even_parts_stay_even():
