@@ -18,7 +18,7 @@ static yoke_status fail(yoke_context *context, const char *path, const char *wha
 
 /* ------------------------------------------------------------------------------------------------- choice and forecast */
 
-enum { CHOICE_NUMBERS = 5, STEP_NUMBERS = 3, LEVEL_NUMBERS = 2 };
+enum { CHOICE_NUMBERS = 5, STEP_NUMBERS = 3, LEVEL_NUMBERS = 2, MOST_STEPS = 100000 /* of any run */ };
 
 /* slow_iterations may be infinite, which JSON has no number for: a negative number stands for it. */
 static json_t *choice_state(const fem_solver_choice *choice)
@@ -69,7 +69,8 @@ static int read_forecast(const json_t *state, fem_forecast *out)
     if (json_unpack((json_t *)state, "{s:i, s:i, s:i, s:o, s:o, s:F, s:F}", "solver", &solver, "factored", &f.factored, "num_steps",
                     &f.num_steps, "steps", &steps, "levels", &levels, "setup_products", &f.setup_products, "other_products",
                     &f.other_products) != 0 ||
-        solver < 0 || solver > FEM_SOLVER_DIRECT || f.num_steps < 0 || json_array_size(levels) > FEM_MAX_SOLVE_LEVELS)
+        solver < 0 || solver > FEM_SOLVER_DIRECT || f.num_steps < 0 || f.num_steps > MOST_STEPS || !json_is_array(steps) ||
+        !json_is_array(levels) || json_array_size(levels) > FEM_MAX_SOLVE_LEVELS)
         return 0;
     f.solver = (fem_solver)solver;
     f.num_levels = (int)json_array_size(levels);
@@ -121,7 +122,6 @@ static json_t *restart_value(const fem_run_state *state, const fem_checkpoint *c
 
 yoke_status fem_run_state_restore(fem_run_state *state, const fem_checkpoint *checkpoint, const char *path, int argc, char **argv)
 {
-    enum { MOST_STEPS = 100000 };
     yoke_context *context = state->input->context;
     const json_t *saved = checkpoint->state;
     double times[2];

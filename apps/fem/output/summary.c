@@ -448,6 +448,7 @@ yoke_status fem_summary_resume(fem_summary *s, const json_t *state)
     json_t *peaks, *rows, *reactions, *step;
     int good =
         json_unpack((json_t *)state, "{s:o, s:o, s:o, s:o}", "peaks", &peaks, "probes", &rows, "reactions", &reactions, "step", &step) == 0;
+    good = good && json_is_array(peaks) && json_is_array(rows) && json_is_array(reactions);
     const int64_t num_peaks = good ? (int64_t)json_array_size(peaks) : 0, num_rows = good ? (int64_t)json_array_size(rows) : 0;
     const int num_reactions = good ? (int)json_array_size(reactions) : 0;
     if (!good || (num_rows && (!s->num_probes || num_rows % s->num_probes)) || !read_step(s, step))
