@@ -72,10 +72,10 @@ static void show_work(const char *what, void *user)
 
 /* ---------------------------------------------------------------------------------------------- checkpoints */
 
-static void keep_reached(int iteration, const fem_vector *x, void *user)
+static void keep_reached(int iteration, const fem_vector *x, int leaving, void *user)
 {
     adapt *a = user;
-    fem_keep_reached(&a->keep, a->now.space, iteration, x, interrupted(a));
+    fem_keep_reached(&a->keep, a->now.space, iteration, x, leaving);
 }
 
 /* The forest of the checkpoint, or that of the case. */

@@ -72,8 +72,9 @@ static yoke_status check(cg *s)
 {
     const fem_hooks *h = s->hooks;
     if (h && h->progress) h->progress(s->result.iterations, s->result.relative_residual, s->result.energy_error, h->user);
-    if (h && h->reached && isfinite(s->result.relative_residual)) h->reached(s->result.iterations, s->x, h->user);
-    if (h && h->interrupted && h->interrupted(h->user)) return yoke_fail(s->context, YOKE_ERROR_INTERRUPTED, "interrupted while solving");
+    const int interrupted = h && h->interrupted && h->interrupted(h->user);
+    if (h && h->reached && isfinite(s->result.relative_residual)) h->reached(s->result.iterations, s->x, interrupted, h->user);
+    if (interrupted) return yoke_fail(s->context, YOKE_ERROR_INTERRUPTED, "interrupted while solving");
     if (!isfinite(s->result.relative_residual)) return fail(s, "the residual is not a number (overflow, or a NaN in the data)");
     s->stalled = is_stalled(s);
     if (s->result.iterations >= s->options->max_iterations) return fail(s, "not converged (solver.max_iterations)");

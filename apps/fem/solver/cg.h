@@ -16,8 +16,8 @@ typedef struct fem_hooks {
     void (*progress)(int iteration, double relative_residual, double energy_error, void *user);
     void *user;
     void (*working)(const char *what, void *user); /* on something long that does not ask: what, before it begins */
-    /* before each iteration: x is what was reached, from which a solve may start again; to be read only */
-    void (*reached)(int iteration, const fem_vector *x, void *user);
+    /* before each iteration: x is what was reached, from which a solve may start again; to be read only.  interrupted: what that said just now */
+    void (*reached)(int iteration, const fem_vector *x, int interrupted, void *user);
 } fem_hooks;
 
 /* z = M r, M symmetric positive definite on the free dofs; z is 0 at prescribed ones.  norm_r: |r|, about. */
