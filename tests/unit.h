@@ -37,6 +37,24 @@ static inline int unit_choose(const struct CMUnitTest *tests, size_t count, int 
     return 1;
 }
 
+/*
+ * Whether a sanitizer watches.  It sees memory and threads, for which a few cases are enough: where a test shows numbers (errors, iterations, chances)
+ * by many cases that go through the same code, or through code of other tests, it takes fewer of them then, or none (unit_leave_to_release).
+ */
+static inline int unit_is_sanitized(void)
+{
+#ifdef YOKE_SANITIZED
+    return 1;
+#else
+    return 0;
+#endif
+}
+
+static inline void unit_leave_to_release(void)
+{
+    if (unit_is_sanitized()) skip();
+}
+
 /* setup and teardown (int function(void **state)) run once per program; NULL for none. */
 #define UNIT_MAIN(tests, setup, teardown)                                                  \
     int main(int argc, char **argv)                                                        \

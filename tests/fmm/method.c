@@ -91,6 +91,7 @@ static void errors_fall_with_the_order(void **state)
     static const int depths[] = {2, 2, 6};
     for (int d = FMM_GRID; d <= FMM_XENON; d++)
         for (int c = FMM_ALTERNATING; c <= FMM_EQUAL; c++) {
+            if (unit_is_sanitized() && c != FMM_RANDOM) continue;
             fmm_particles *particles = generated(d, 1000, c);
             fmm_field *exact = direct(particles);
             errors last = {1, 1};
@@ -203,6 +204,7 @@ static void trees_between_two_depths_agree_with_direct_sums(void **state)
 static void clusters_need_deep_trees(void **state)
 {
     (void)state;
+    unit_leave_to_release();
     fmm_particles *p = generated(FMM_XENON, 3000, FMM_RANDOM);
     fmm_field *exact = direct(p);
     errors e = errors_of(p, exact, 14, 16);
@@ -219,7 +221,7 @@ static void clusters_need_deep_trees(void **state)
 static void errors_in_deep_trees_fall_to_rounding(void **state)
 {
     (void)state;
-    fmm_particles *p = generated(FMM_XENON, 700, FMM_RANDOM);
+    fmm_particles *p = generated(FMM_XENON, 200, FMM_RANDOM);
     fmm_field *exact = direct(p);
     errors e = errors_of(p, exact, 14, 42);
     assert_true(e.potential < 1e-14);
@@ -288,6 +290,7 @@ static void fields_turn_and_move_with_the_particles(void **state)
 static void the_sum_of_all_forces_falls_with_the_order(void **state)
 {
     (void)state;
+    unit_leave_to_release();
     fmm_particles *p = generated(FMM_SHELLS, 4000, FMM_RANDOM);
     static const double limits[][2] = {{4, 1e-2}, {12, 1e-5}, {40, 1e-12}};
     for (int i = 0; i < 3; i++) {
@@ -374,13 +377,13 @@ static void the_far_field_alone_is_run_again_with_other_orders(void **state)
 static void levels_may_have_orders_of_their_own(void **state)
 {
     (void)state;
-    fmm_particles *p = generated(FMM_GRID, 4096, FMM_RANDOM);
+    fmm_particles *p = generated(FMM_GRID, 512, FMM_RANDOM);
     fmm_field *exact = direct(p), *field = field_for(p, 1);
     double last = 1;
     for (int kind = 0; kind < 4; kind++) { /* the lowest and the highest everywhere, and levels in between rising and falling */
-        const int orders[][5] = {{0, 0, 3, 3, 3}, {0, 0, 20, 16, 3}, {0, 0, 12, 16, 20}, {0, 0, 20, 20, 20}};
+        const int orders[][4] = {{0, 0, 3, 3}, {0, 0, 20, 3}, {0, 0, 12, 20}, {0, 0, 20, 20}};
         fmm_method *method = NULL;
-        const fmm_method_options options = {.depth = 4, .order = orders[kind], .gradient = 1};
+        const fmm_method_options options = {.depth = 3, .order = orders[kind], .gradient = 1};
         assert_int_equal(fmm_method_create(p, &options, &method), YOKE_OK);
         assert_int_equal(fmm_method_run(method, p->charge, field, NULL), YOKE_OK);
         double e = compare(p, field, exact).potential;

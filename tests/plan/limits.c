@@ -55,6 +55,7 @@ static const large *large_of(void)
 static void many_devices_and_levels_are_searched_with_few_nodes(void **state)
 {
     (void)state;
+    unit_leave_to_release();
     const large *m = large_of();
     yoke_plan *plan = create(&m->problem, (yoke_plan_options){.power_cap_w = 3000, .max_nodes = 0});
     print_message("%lld nodes, of all searches %lld, gap %g\n", (long long)plan->nodes, (long long)plan->all_nodes, plan->gap);

@@ -10,6 +10,7 @@ static const char *const slow[] = {"kepler", "maxwell", "ampere", "ada", "hopper
 static void energies_of_half_a_millisecond_are_within_5_percent_in_5_minutes(void **state)
 {
     (void)state;
+    unit_leave_to_release();
     for (size_t i = 0; i < sizeof quick / sizeof quick[0]; i++)
         for (uint64_t seed = 1; seed <= 4; seed++) {
             const profile_case simulation = {quick[i], 0.0005, false};
@@ -57,6 +58,7 @@ static void profiles_follow_the_power_within_a_run(void **state)
 static void stated_uncertainties_cover_the_truth(void **state)
 {
     (void)state;
+    unit_leave_to_release();
     enum { SEEDS = 200 };
     int covered = 0, true_covered = 0;
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
