@@ -103,13 +103,10 @@ const char *app_calibrate_program(const app_calibrate_front *front, int argc, ch
     return NULL;
 }
 
-/* As in the other programs: nothing is kept. */
-static bool is_none(const char *store) { return store && strcmp(store, "none") == 0; }
-
 static yoke_status check(yoke_context *context, const app_calibrate_front *front, const command_line *line, calibration *c)
 {
     c->budget_s = 60;
-    const char *files[] = {is_none(line->store) ? NULL : line->store, line->model, line->json};
+    const char *files[] = {app_option_store(line->store, NULL), line->model, line->json};
     yoke_status status = find_kernel(context, front, line->kernel, &c->kernel);
     if (!status) status = app_option_real(context, "seconds", line->seconds, 1, 3600, &c->budget_s);
     for (int i = 0; i < 3 && !status; i++) status = app_file_check(context, files[i]);
@@ -129,9 +126,7 @@ static yoke_status progress(void *user, int64_t device, const char *what)
 static yoke_status open_run(calibration *c, const command_line *line)
 {
     yoke_run_options options = {.devices = line->devices,
-                                .store = is_none(line->store) ? NULL
-                                         : line->store        ? line->store
-                                                              : "",
+                                .store = app_option_store(line->store, ""),
                                 .sysroot = line->sysroot,
                                 .declared = line->declared,
                                 .keep_frequencies = line->keep_frequencies,
@@ -219,7 +214,7 @@ static yoke_status measure(calibration *c)
 static yoke_status save(const calibration *c, const command_line *line)
 {
     const char *path = NULL;
-    if (is_none(line->store)) return YOKE_OK;
+    if (!app_option_store(line->store, "")) return YOKE_OK;
     yoke_status status = yoke_run_save(c->run, &path);
     if (!status) app_print(c->terminal, "kept in %s\n", path);
     return status;

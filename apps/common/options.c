@@ -177,6 +177,8 @@ yoke_status app_option_real(yoke_context *context, const char *name, const char 
     return YOKE_OK;
 }
 
+const char *app_option_store(const char *word, const char *missing) { return !word ? missing : strcmp(word, "none") ? word : NULL; }
+
 yoke_status app_option_choice(yoke_context *context, const char *name, const char *word, const char *const *words, int *number)
 {
     char list[256] = "";

@@ -77,4 +77,7 @@ yoke_status app_option_real(yoke_context *context, const char *name, const char 
  */
 yoke_status app_option_choice(yoke_context *context, const char *name, const char *word, const char *const *words, int *number);
 
+/* The file after --store, as in yoke_run_options: NULL for the word none, which keeps nothing (./none is a file); `missing` where the option was not given. */
+const char *app_option_store(const char *word, const char *missing);
+
 #endif

@@ -45,7 +45,7 @@ yoke_status dense_devices_check(yoke_context *context, const dense_words *words)
     int objective;
     yoke_status status = app_option_real(context, "share", words->share, 0, 1, &part);
     if (!status) status = app_option_choice(context, "objective", words->objective, objectives, &objective);
-    if (!status && words->store && strcmp(words->store, "none") != 0) status = app_file_check(context, words->store);
+    if (!status) status = app_file_check(context, app_option_store(words->store, NULL));
     return status ? status : app_file_check(context, words->json);
 }
 
@@ -53,11 +53,10 @@ yoke_status dense_devices_open(yoke_context *context, const dense_words *words, 
 {
     double part = 0;
     int objective = 0;
-    yoke_run_options options = {.devices = words->devices, .store = words->store ? words->store : "", .declared = words->declared};
+    yoke_run_options options = {.devices = words->devices, .store = app_option_store(words->store, ""), .declared = words->declared};
     yoke_status status = app_option_real(context, "share", words->share, 0, 1, &part);
     if (!status) status = app_option_choice(context, "objective", words->objective, objectives, &objective);
     if (words->share) options.share = &part;
-    if (!strcmp(options.store, "none")) options.store = NULL;
     options.objective = (yoke_objective)objective;
     if (words->threads) omp_set_num_threads((int)words->threads);
     if (!status && words->machine) status = yoke_machine_read(context, words->machine);

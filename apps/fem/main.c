@@ -104,7 +104,7 @@ static yoke_status parse_words(yoke_context *context, app_terminal *terminal, in
          .text = &line->exchange},
         {.name = "store",
          .value = "FILE",
-         .help = "start from the measurements of earlier runs, and add those of this run",
+         .help = "start from the measurements of earlier runs, and add those of this run; none, as by default: neither",
          .text = &line->store},
         {.name = "machine", .value = "FILE", .help = "a simulated machine; its devices are sim:NAME", .text = &line->machine},
         {.name = "declare",
@@ -208,7 +208,7 @@ static yoke_status read_distribution(yoke_context *context, const command_line *
     if (!status) status = app_option_choice(context, "exchange", line->exchange, exchanges, &exchange);
     *options = (fem_distribution_options){.devices = line->devices,
                                           .machine = line->machine,
-                                          .store = line->store,
+                                          .store = app_option_store(line->store, NULL),
                                           .declared = line->declared,
                                           .model = line->model,
                                           .profile = line->profile,
@@ -225,7 +225,7 @@ static yoke_status check_files(yoke_context *context, const command_line *line, 
     yoke_status status = fem_mesh_reader_start(context, reader); /* it loads Gmsh while libraries start here */
     if (!status) status = fem_case_check_output(input);
     if (!status) status = app_file_check(context, line->json);
-    if (!status) status = app_file_check(context, line->store);
+    if (!status) status = app_file_check(context, app_option_store(line->store, NULL));
     return status ? status : app_file_check(context, line->model);
 }
 

@@ -43,7 +43,10 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
 {
     const app_option options[] = {
         {.name = "kernel", .value = "fmm", .help = "this one; yoke calibrate --help lists all", .text = &line->kernel},
-        {.name = "store", .value = "FILE", .help = "where results are kept; by default this machine's store", .text = &line->store},
+        {.name = "store",
+         .value = "FILE",
+         .help = "where results are kept; by default this machine's store; none: nowhere",
+         .text = &line->store},
         {.name = "declare", .value = "idle=W,busy=W", .help = "powers of this machine where it has no meter", .text = &line->declared},
         {.name = "threads",
          .value = "N",
@@ -82,7 +85,7 @@ static yoke_status measure(calibration *c)
         yoke_run *run = NULL;
         status = yoke_run_create(c->context, &plain, &run);
         if (!status) status = fmm_machine_measure(c->context, run, 0, &options, &c->machine[gradient]);
-        if (!status) status = yoke_run_save(run, NULL);
+        if (!status && c->line->store) status = yoke_run_save(run, NULL);
         yoke_run_destroy(run);
     }
     return status;
@@ -97,10 +100,10 @@ static yoke_status measure_powers(calibration *c)
     const yoke_run_device *devices;
     int64_t count;
     yoke_status status = yoke_run_create(c->context, &metered, &c->run);
-    if (!status) status = fmm_machine_get(c->run, 0, 1, &c->machine[1]); /* which tells the run the kernels' texts */
+    if (!status && c->line->store) status = fmm_machine_get(c->run, 0, 1, &c->machine[1]); /* which tells the run the kernels' texts */
     if (!status) status = yoke_run_devices(c->run, &devices, &count);
     if (!status && devices[0].meters[0]) status = fmm_machine_measure_powers(c->context, c->run, &options);
-    return status ? status : yoke_run_save(c->run, NULL);
+    return status || !c->line->store ? status : yoke_run_save(c->run, NULL);
 }
 
 static void print_orders(app_terminal *terminal, const fmm_machine *m)
@@ -148,9 +151,11 @@ static yoke_status show(const calibration *c)
         app_print(c->terminal, "powers: %.4g W at rest, %.4g W more at work\n", devices[0].idle_w, devices[0].dynamic_w);
     const double disturbed = fmax(c->machine[0].disturbed, c->machine[1].disturbed);
     if (disturbed > 0)
-        yoke_log(c->context, YOKE_LOG_WARNING,
-                 "other programs had a core for up to %.0f %% of the time in which costs were measured: measure again while the cores are free",
-                 100 * disturbed);
+        yoke_log(
+            c->context, YOKE_LOG_WARNING,
+            "other programs had a core for up to %.0f %% of the time in which costs were measured: measure again while the cores are free",
+            100 * disturbed);
+    if (!c->line->store) return YOKE_OK;
     status = yoke_run_save(c->run, &path);
     if (!status) app_print(c->terminal, "kept in %s\n", path);
     return status;
@@ -164,8 +169,8 @@ yoke_status fmm_calibrate(yoke_context *context, app_terminal *terminal, int arg
     if (status || answered) return status;
     if (!line.kernel || strcmp(line.kernel, "fmm") != 0)
         return yoke_fail(context, YOKE_ERROR_INPUT, "--kernel %s: this program has fmm only", line.kernel ? line.kernel : "is missing");
-    status = app_file_check(context, line.store);
-    if (!line.store) line.store = "";
+    status = app_file_check(context, app_option_store(line.store, NULL));
+    line.store = app_option_store(line.store, "");
     if (line.threads > 0) omp_set_num_threads((int)line.threads);
     calibration c = {.context = context, .terminal = terminal, .line = &line};
     if (!status) status = app_interrupt_catch(context);

@@ -259,9 +259,7 @@ static yoke_status read_solve(yoke_context *context, fmm_command *line)
                                   .predict = asks_tuning(line),
                                   .measure_all = line->measure_all,
                                   .by_operations = line->baseline != NULL,
-                                  .store = !line->store                  ? ""
-                                           : strcmp(line->store, "none") ? line->store
-                                                                         : NULL,
+                                  .store = app_option_store(line->store, ""),
                                   .declared = line->declared,
                                   .devices = line->devices,
                                   .share = line->share ? &line->part : NULL};

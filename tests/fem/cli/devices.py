@@ -142,6 +142,8 @@ def test_a_store_is_kept_and_used():
     assert {entry["device"] for entry in entries} == {"sim:cpu", "sim:fast"}
     again = solve(EXAMPLES / "drill-hole.yaml", *common, refine__steps=0)
     assert abs(shares(again)[0] - 0.8) < 0.02, shares(again)
+    run(words(SMALL, *common[:-1], "none"))  # the word for no store
+    assert not pathlib.Path("none").exists()
     pathlib.Path("speeds.json").write_text('{"format": 1, "entries": [{"work": 3}]}', encoding="utf-8")  # of an earlier version
     done = run(words(SMALL, *common))
     assert "speeds.json" in done.stderr and "format 1" in done.stderr, done.stderr

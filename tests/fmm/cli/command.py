@@ -376,6 +376,12 @@ def plain_seconds(model):
     return [cost["predicted_seconds"][part] / model["corrections"][part]["factor"] for cost in model["costs"] for part in ("tree", "near", "far")]
 
 
+def call_undisturbed(path):
+    """Other tests run meanwhile: costs that they disturbed would be measured again."""
+    text = pathlib.Path(path).read_text(encoding="utf-8")
+    pathlib.Path(path).write_text(re.sub(r',\s*"disturbed": [-+.0-9e]+', "", text), encoding="utf-8")
+
+
 def test_the_tree_is_chosen_by_costs_that_are_measured_once():
     words = ("--generate", "shells", "--particles", 20000, "--order", 4, "--store", "store.json", "--json", "run.json", "--check", 0)
     first = run(*words, "--measure-all")
@@ -397,6 +403,7 @@ def test_the_tree_is_chosen_by_costs_that_are_measured_once():
     near = [cost["near_pairs"] for cost in adaptive]
     assert near == sorted(near)
     assert got["plane_waves"] is None and not any(cost["plane_waves"] for cost in costs)  # of an order that is given
+    call_undisturbed("store.json")
     second = run(*words, "--explain")
     assert "measuring" not in second.stdout and "far pairs of cells: rotations" in second.stdout
     again = json.loads(pathlib.Path("run.json").read_text(encoding="utf-8"))
