@@ -5,6 +5,9 @@
 
 #include "output/explain.h"
 
+/* Reading the store takes less. */
+static const double least_told_s = 0.1;
+
 static void show_times(app_terminal *terminal, const fmm_result *r)
 {
     const fmm_solution *f = &r->solved;
@@ -68,6 +71,9 @@ static yoke_status show_choice(app_terminal *terminal, yoke_context *context, co
     if (choice->adaptive >= 0)
         app_print(terminal, "adaptive tree chosen, leaves of at most %lld particles, in %.3g s (%.1f %% of all)\n",
                   (long long)choice->capacity[choice->adaptive], tuned->analysis_s, 100 * tuned->analysis_s / r->total_s);
+    if (tuned->machine_s >= least_told_s)
+        app_print(terminal, "what operations and devices take and draw: %s in %.3g s\n",
+                  tuned->measured_now ? "measured" : "read and measured", tuned->machine_s);
     if (f->parts && !fmm_chosen(choice)->devices) {
         app_print(terminal, "this tree is the best for the cores alone: none of the devices does the far field\n");
         return line->plot ? fmm_explain_plot(context, line->plot, tuned) : YOKE_OK;

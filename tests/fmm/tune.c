@@ -149,6 +149,27 @@ static void counted_operations_choose_a_depth_of_their_own(void **state)
     fmm_particles_destroy(p);
 }
 
+/* Powers in the store become those of a meter; what a run was told would hold for that run only. */
+static void call_measured(const char *path)
+{
+    enum { BYTES = 1 << 20 };
+    static const char from[] = "\"estimated\"", to[] = "\"measured\" ";
+    char *text = calloc(1, BYTES);
+    FILE *file = fopen(path, "r");
+    assert_non_null(text);
+    assert_non_null(file);
+    assert_true(fread(text, 1, BYTES - 1, file) < BYTES - 1);
+    (void)fclose(file);
+    char *at = strstr(text, from);
+    assert_non_null(at);
+    for (; at; at = strstr(at, from)) memcpy(at, to, sizeof to - 1);
+    file = fopen(path, "w");
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+    free(text);
+}
+
 /* A second run, whose powers come from the store, plans by them in its first plan; it took the fastest tree before, and its peak power was not known. */
 static void powers_in_the_store_serve_the_first_choice_of_another_run(void **state)
 {
@@ -177,8 +198,38 @@ static void powers_in_the_store_serve_the_first_choice_of_another_run(void **sta
         assert_true(choice.predicted.time_s > 0 && choice.predicted.energy_j > 0 && choice.predicted.peak_power_w > 0);
         if (r == 0) assert_int_equal(yoke_run_save(run, NULL), YOKE_OK);
         yoke_run_destroy(run);
+        if (r == 0) call_measured(path);
     }
     fmm_analysis_destroy(analysis);
+    fmm_particles_destroy(p);
+    (void)remove(path);
+}
+
+/* A run that declares other powers than an earlier one plans with its own. */
+static void declared_powers_are_those_of_this_run(void **state)
+{
+    (void)state;
+    static const char *const declared[] = {"idle=30,busy=50", "idle=300,busy=500"};
+    char path[64];
+    known costs = usual;
+    fmm_machine machine;
+    (void)snprintf(path, sizeof path, "tune-declared-%ld.json", (long)getpid());
+    yoke_run *run = open_run(path);
+    measure(run, &costs, &machine);
+    yoke_run_destroy(run);
+    fmm_particles *p = cloud_create(context, UNIFORM, 5000);
+    for (int r = 0; r < 2; r++) {
+        const fmm_tune_options options = {
+            .store = path, .gradient = 1, .depth = -1, .objective = YOKE_OBJECTIVE_ENERGY, .declared = declared[r]};
+        fmm_tuner *tuner = NULL;
+        fmm_tuned tuned;
+        assert_int_equal(fmm_tuner_create(context, &options, &tuner), YOKE_OK);
+        fmm_tuner_set_particles(tuner, p);
+        assert_int_equal(fmm_tuner_choose(tuner, 8, &tuned), YOKE_OK);
+        const double mean_w = tuned.choice.predicted.energy_j / tuned.choice.predicted.time_s;
+        assert_true(r == 0 ? mean_w < 51 : mean_w > 299);
+        fmm_tuner_destroy(tuner);
+    }
     fmm_particles_destroy(p);
     (void)remove(path);
 }
@@ -200,13 +251,47 @@ static void what_is_measured_at_rest_is_no_part_of_the_choice(void **state)
     assert_int_equal(yoke_run_save(run, NULL), YOKE_OK);
     yoke_run_destroy(run);
     fmm_particles *p = cloud_create(context, UNIFORM, 5000);
-    for (int r = 0; r < 2; r++) { /* the second one finds powers in the store */
+    for (int r = 0; r < 2; r++) {
         assert_int_equal(fmm_tuner_create(context, &options, &tuner), YOKE_OK);
         fmm_tuner_set_particles(tuner, p);
         assert_int_equal(fmm_tuner_choose(tuner, 8, &tuned), YOKE_OK);
         assert_true(tuned.choice.predicted.energy_j > 0 && tuned.machine_s >= 0.25);
         fmm_tuner_destroy(tuner);
     }
+    fmm_particles_destroy(p);
+    (void)remove(path);
+}
+
+/* Nor is what devices draw and take: it is told with the costs. */
+static void what_is_measured_of_devices_is_no_part_of_the_choice(void **state)
+{
+    (void)state;
+    char path[64];
+    known costs = usual;
+    fmm_machine machine;
+    fmm_tuned tuned;
+    fmm_tuner *tuner = NULL;
+    (void)snprintf(path, sizeof path, "tune-devices-%ld.json", (long)getpid());
+    const yoke_run_options of_devices = {.devices = "openmp",
+                                         .objective = YOKE_OBJECTIVE_ENERGY,
+                                         .declared = "idle=30,busy=50",
+                                         .store = path,
+                                         .measure_first = 1,
+                                         .keep_frequencies = 1};
+    fmm_tune_options options = {
+        .store = path, .gradient = 1, .depth = -1, .objective = YOKE_OBJECTIVE_ENERGY, .declared = of_devices.declared};
+    yoke_run *run = open_run(path);
+    measure(run, &costs, &machine);
+    yoke_run_destroy(run);
+    fmm_particles *p = cloud_create(context, UNIFORM, 5000);
+    assert_int_equal(fmm_shared_open(context, &of_devices, &options.devices), YOKE_OK);
+    assert_int_equal(fmm_tuner_create(context, &options, &tuner), YOKE_OK);
+    fmm_tuner_set_particles(tuner, p);
+    assert_int_equal(fmm_tuner_choose(tuner, 8, &tuned), YOKE_OK);
+    assert_true(tuned.choice.predicted.energy_j > 0);
+    assert_true(tuned.machine_s >= 0.25 && tuned.analysis_s < tuned.machine_s); /* 0.3 s at rest */
+    fmm_tuner_destroy(tuner);
+    yoke_run_destroy(options.devices);
     fmm_particles_destroy(p);
     (void)remove(path);
 }
@@ -427,7 +512,9 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(the_depth_of_least_time_is_that_of_a_search_over_all),
     cmocka_unit_test(counted_operations_choose_a_depth_of_their_own),
     cmocka_unit_test(powers_in_the_store_serve_the_first_choice_of_another_run),
+    cmocka_unit_test(declared_powers_are_those_of_this_run),
     cmocka_unit_test(what_is_measured_at_rest_is_no_part_of_the_choice),
+    cmocka_unit_test(what_is_measured_of_devices_is_no_part_of_the_choice),
     cmocka_unit_test(adaptive_trees_are_taken_where_they_are_faster),
     cmocka_unit_test(cells_between_two_depths_are_taken_where_they_are_faster),
     cmocka_unit_test(a_tree_that_was_chosen_before_is_kept_if_it_is_hardly_slower),

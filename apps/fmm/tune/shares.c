@@ -158,6 +158,7 @@ static bool is_hopeless(const choosing *c, const fmm_depth *tree)
 static yoke_status know_all(choosing *c)
 {
     const int *sizes, count = fmm_shared_leaf_sizes(&sizes);
+    const double begin_s = yoke_clock_s();
     yoke_status status = YOKE_OK;
     for (int k = count - 1; k >= 0 && !status; k--) {
         bool wanted = false;
@@ -167,7 +168,9 @@ static yoke_status know_all(choosing *c)
         }
         if (wanted) status = know_near(c, sizes[k]);
     }
-    return status ? status : know_far(c, fmm_choice_tree(c->choice, 0)->order);
+    if (!status) status = know_far(c, fmm_choice_tree(c->choice, 0)->order);
+    *c->options->measured_s += yoke_clock_s() - begin_s;
+    return status;
 }
 
 /* ----------------------------------------------------------------------------------------------------- planning */
@@ -258,6 +261,17 @@ static yoke_status take_best(choosing *c, bool *learned)
     return YOKE_OK;
 }
 
+/* The first plan by powers measures what the devices draw at rest. */
+static yoke_status rest(choosing *c)
+{
+    const yoke_assignment *of = NULL;
+    const double begin_s = yoke_clock_s();
+    if (!c->options->rests) return YOKE_OK;
+    yoke_status status = yoke_run_plan(c->options->run, c->rounds[0].rounds, c->rounds[0].count, &of);
+    *c->options->measured_s += yoke_clock_s() - begin_s;
+    return status;
+}
+
 /* before: [trees] what the host alone takes. */
 static yoke_status plan_all(choosing *c, const fmm_seconds *before, bool *learned)
 {
@@ -266,6 +280,7 @@ static yoke_status plan_all(choosing *c, const fmm_seconds *before, bool *learne
         fmm_choice_tree(c->choice, r)->predicted = before[r];
         status = make_rounds(c, fmm_choice_tree(c->choice, r), &c->rounds[r]);
     }
+    if (!status && !c->anew) status = rest(c);
     for (int r = 0; r < c->trees && !status; r++) {
         const yoke_assignment *of = NULL;
         status = yoke_run_plan(c->options->run, c->rounds[r].rounds, c->rounds[r].count, &of);

@@ -12,6 +12,8 @@ typedef struct fmm_shares_options {
     yoke_run *run;       /* of fmm_shared_open */
     const double *share; /* as it was given to it */
     int gradient;
+    int rests;                   /* nonzero: the run has not planned by powers yet, and measures first what the devices draw at rest */
+    double *measured_s;          /* what measuring takes is added to it */
     fmm_tune_progress *progress; /* NULL: none */
     void *user;                  /* of progress */
 } fmm_shares_options;

@@ -13,14 +13,14 @@ struct fmm_tuner {
     yoke_run *run;      /* of the cores; NULL: not needed yet */
     fmm_host_kind host; /* of the devices that share the near field; NONE: the cores are all */
     fmm_machine machine;
-    fmm_analysis *analysis; /* NULL until it is asked */
-    int64_t cells;          /* of the tree between two depths that was counted last; 0: none */
-    fmm_analysis *between;  /* of that tree; its counts are kept after the tree was taken */
-    int takes_cells;        /* nonzero: it was chosen last */
-    int measured_now;
-    double machine_s; /* 0 after it was told */
-    int64_t learned;  /* runs */
-    int finer;        /* of waves */
+    fmm_analysis *analysis;   /* NULL until it is asked */
+    int64_t cells;            /* of the tree between two depths that was counted last; 0: none */
+    fmm_analysis *between;    /* of that tree; its counts are kept after the tree was taken */
+    int takes_cells;          /* nonzero: it was chosen last */
+    int measured_now, rested; /* rested: the devices were planned by powers */
+    double machine_s;         /* 0 after it was told */
+    int64_t learned;          /* runs */
+    int finer;                /* of waves */
 };
 
 static yoke_status open_run(const fmm_tuner *t, yoke_objective objective, yoke_run **run)
@@ -136,7 +136,7 @@ static yoke_status get_costs(fmm_tuner *t)
     if (!status && measured) warn_disturbed(t);
     if (!status) status = get_powers(t);
     if (!status) status = rest(t);
-    t->machine_s = yoke_clock_s() - begin_s;
+    t->machine_s += yoke_clock_s() - begin_s;
     return status;
 }
 
@@ -262,11 +262,17 @@ static yoke_status take_best(fmm_tuner *t, int order, fmm_choice *choice)
 {
     enum { MOST_BETWEEN = 2 }; /* trees between two depths that are counted: the first tells where a better one may be */
     const fmm_tune_options *o = t->options;
-    const fmm_shares_options options = {
-        .run = o->devices, .share = o->share, .gradient = o->gradient, .progress = o->progress, .user = o->user};
+    const fmm_shares_options options = {.run = o->devices,
+                                        .share = o->share,
+                                        .gradient = o->gradient,
+                                        .rests = o->objective != YOKE_OBJECTIVE_TIME && !t->rested,
+                                        .measured_s = &t->machine_s,
+                                        .progress = o->progress,
+                                        .user = o->user};
     fmm_choice alone = *choice;
     int64_t cells = 0;
     if (t->host == FMM_HOST_NONE) return fmm_choose(t->run, 0, o->gradient, &t->machine, choice);
+    t->rested = 1;
     yoke_status status = fmm_shares_choose(t->context, &options, &t->machine, t->particles->count, choice);
     for (int k = 0; k < MOST_BETWEEN && !status && o->depth < 0; k++) {
         status = fmm_shares_between(t->context, &options, &t->machine, t->particles->count, choice,
@@ -372,16 +378,17 @@ void fmm_tuner_destroy(fmm_tuner *t)
 
 yoke_status fmm_tuner_choose(fmm_tuner *t, int order, fmm_tuned *tuned)
 {
-    fmm_tuned found = {.measured_now = t->measured_now, .machine_s = t->machine_s, .disturbed = t->machine.disturbed};
+    fmm_tuned found = {.measured_now = t->measured_now, .disturbed = t->machine.disturbed};
     memcpy(found.factor, t->machine.factor, sizeof found.factor);
     for (int d = 0; d <= FMM_MAX_DEPTH; d++) found.measured[d] = (fmm_seconds){NAN, NAN, NAN, NAN};
     for (int k = 0; k < FMM_MAX_CAPACITIES; k++) found.measured_at[k] = (fmm_seconds){NAN, NAN, NAN, NAN};
     found.measured_cells = (fmm_seconds){NAN, NAN, NAN, NAN};
     const int analysed_before = t->analysis != NULL;
     const int64_t cells_before = t->cells;
-    double begin_s = yoke_clock_s();
+    const double machine_before_s = t->machine_s, begin_s = yoke_clock_s();
     yoke_status status = choose(t, order, &found.choice);
-    found.analysis_s = yoke_clock_s() - begin_s;
+    found.analysis_s = yoke_clock_s() - begin_s - (t->machine_s - machine_before_s);
+    found.machine_s = t->machine_s;
     t->takes_cells = found.choice.takes_cells;
     const int sorted_before = t->takes_cells ? t->cells == cells_before : analysed_before;
     if (!status) found.sort_s = (t->takes_cells ? t->between : t->analysis)->sort_s;

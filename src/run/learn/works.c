@@ -160,10 +160,26 @@ static double above_interval_w(const yoke_store_entry *entry)
     return busy_w > idle_w ? fmax(sqrt((busy_w - idle_w) * (busy_w + idle_w)), idle_w) : idle_w;
 }
 
+/* Powers that an earlier run was told of do not hold for one that is told of its own. */
+static int is_outdated(const yoke_run *run, const yoke_store_entry *entry)
+{
+    return run->options.declared != NULL && entry->power_kind == YOKE_ENERGY_ESTIMATED;
+}
+
+static void say_declared(yoke_run *run, int device, const yoke_store_entry *entry)
+{
+    if (entry->power_kind != YOKE_ENERGY_ESTIMATED || !run->needs_powers) return;
+    yoke_log(
+        run->context, YOKE_LOG_INFO,
+        "store: %s draws %.4g W at rest and %.4g W at work as far as an earlier run was told (declared powers); declare others if that "
+        "is not so",
+        run->devices[device].info->name, entry->idle_power_w, entry->busy_power_w);
+}
+
 static void take_powers(yoke_run *run, int device, const yoke_store_entry *entry)
 {
     run_level_power *power = &run->devices[device].powers[run->devices[device].num_levels - 1];
-    if (run->declared || !isnan(power->idle_w) || isnan(entry->idle_power_w) || isnan(entry->busy_power_w) ||
+    if (run->declared || is_outdated(run, entry) || !isnan(power->idle_w) || isnan(entry->idle_power_w) || isnan(entry->busy_power_w) ||
         entry->busy_power_w < entry->idle_power_w)
         return;
     power->idle_w = entry->idle_power_w;
@@ -171,6 +187,7 @@ static void take_powers(yoke_run *run, int device, const yoke_store_entry *entry
     power->busy_s = 1e-3; /* counts little beside what is measured now */
     power->above_j = power->busy_s * (entry->busy_power_w - entry->idle_power_w);
     power->uncertain_j = power->busy_s * above_interval_w(entry);
+    say_declared(run, device, entry);
 }
 
 yoke_status run_work_open(yoke_run *run, int index)
