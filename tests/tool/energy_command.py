@@ -115,7 +115,7 @@ def test_signals_are_handed_on_and_the_report_is_printed():
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1):
         pathlib.Path("ready").unlink(missing_ok=True)
         process = tool.start("energy", *VIRTUAL, "--", *tool.python(COUNT_SIGNALS, number.value))
-        tool.wait_for("the command", pathlib.Path("ready").exists)
+        tool.wait_for("the command", pathlib.Path("ready").exists, process)
         process.send_signal(number)
         output, error = tool.end(process, 42)
         assert output == "came 1\n" and "  time: " in error, (output, error)
@@ -123,7 +123,7 @@ def test_signals_are_handed_on_and_the_report_is_printed():
 
 def test_a_signal_that_ends_the_command_ends_yoke_after_the_report():
     process = tool.start("energy", *VIRTUAL, "--json", "run.json", "--", "sh", "-c", "touch ready; exec sleep 100")
-    tool.wait_for("the command", pathlib.Path("ready").exists)
+    tool.wait_for("the command", pathlib.Path("ready").exists, process)
     process.send_signal(signal.SIGTERM)
     error = tool.end(process, -signal.SIGTERM)[1]
     assert "  time: " in error, error

@@ -184,7 +184,7 @@ def test_a_failing_run_ends_the_repetition_with_its_status():
 def test_an_interrupt_ends_the_repetition():
     process = tool.start("energy", "--sysroot", tool.MACHINES / "virtual-machine", "--repeat", 1000, "--csv", "runs.csv", "--", "sh", "-c",
                          "trap 'kill $!; exit 0' TERM; sleep 100 & touch ready; wait")
-    tool.wait_for("the command", pathlib.Path("ready").exists)
+    tool.wait_for("the command", pathlib.Path("ready").exists, process)
     process.send_signal(signal.SIGTERM)
     tool.end(process, 128 + signal.SIGTERM)
     assert len(tool.rows()) == 1, tool.rows()

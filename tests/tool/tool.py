@@ -44,10 +44,11 @@ def end(process, code=0):
     return output, error
 
 
-def wait_for(what, condition):
-    """Waits until something is there; no time is asserted but that of a test that hangs."""
+def wait_for(what, condition, process=None):
+    """Waits until something is there that a started yoke (where it is given) makes; no time is asserted but that of a test that hangs."""
     until = time.monotonic() + PATIENCE_S
     while not condition():
+        assert process is None or process.poll() is None, f"{what} never came: yoke ended with {process.returncode}\n{process.stderr.read() if process.stderr else ''}"
         assert time.monotonic() < until, f"{what} never came"
         time.sleep(0.01)
 
