@@ -69,8 +69,8 @@ yoke_status app_record_create(yoke_context *context, const char *program, int ar
     char *machine = NULL;
     yoke_status status = yoke_describe(context, 1, &machine);
     if (status != YOKE_OK) return status;
-    json_t *created = json_pack("{s:s, s:s, s:o, s:o, s:o}", "program", program, "version", yoke_version(), "date", app_json_date(), "command",
-                                app_json_texts((const char *const *)argv, argc), "machine", json_loads(machine, 0, NULL));
+    json_t *created = json_pack("{s:s, s:s, s:o, s:o, s:o}", "program", program, "version", yoke_version(), "date", app_json_date(),
+                                "command", app_json_texts((const char *const *)argv, argc), "machine", json_loads(machine, 0, NULL));
     yoke_release(context, machine);
     if (created == NULL) return yoke_fail(context, YOKE_ERROR_MEMORY, "out of memory for the run record");
     *record = created;

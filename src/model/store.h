@@ -24,7 +24,7 @@ typedef struct yoke_store_entry {
     double busy_power_w, busy_power_interval_w; /* while it works */
     double copy_start_s, copy_seconds_per_byte; /* to the device */
     yoke_energy_kind power_kind;                /* where the powers come from */
-    double disturbed;                           /* 0 ... 1: part of the time of measurements that other programs had the cores; 0: little, or not known */
+    double disturbed; /* 0 ... 1: part of the time of measurements that other programs had the cores; 0: little, or not known */
 } yoke_store_entry;
 
 /*

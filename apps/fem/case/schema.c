@@ -186,7 +186,8 @@ static const app_key output_keys[] = {
 
 static const app_key checkpoint_keys[] = {
     {KEY(fem_case_checkpoint, every, APP_INTEGER), .range = &checkpoint_steps, .standard = "1",
-     .meaning = "steps from one checkpoint to the next; 0 = none after steps. Not given: 1, but at most once in 5 s, and so that writing takes at most "
+     .meaning = "steps from one checkpoint to the next; 0 = none after steps. Not given: 1, but at most once in 5 s, and so that writing "
+                "takes at most "
                 "1 % of the time"},
     {KEY(fem_case_checkpoint, minutes, APP_NUMBER), .range = &not_negative, .unit = "min", .standard = "10",
      .meaning = "time from one checkpoint to the next within a solve; 0 = none within solves"},

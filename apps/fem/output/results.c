@@ -67,7 +67,6 @@ static int64_t checkpoint_number(const char *name, size_t length)
 
 int64_t fem_results_checkpoint_number(const char *name) { return checkpoint_number(name, strlen(name)); }
 
-
 static bool is_name(const char *name, size_t length)
 {
     for (size_t i = 0; i < NAMES; i++)

@@ -29,11 +29,11 @@ typedef struct calibrating {
     yoke_run *run;
     const yoke_run_calibration *of;
     int work, device, level;
-    int64_t max_units;     /* of the device */
-    double budget_s;       /* of one size */
-    int64_t units;         /* of the calls that are measured now */
-    run_calibrated *found; /* of the device */
-    double error;          /* of the prediction before the latest measurement, relative; NaN: there was none */
+    int64_t max_units;          /* of the device */
+    double budget_s;            /* of one size */
+    int64_t units;              /* of the calls that are measured now */
+    run_calibrated *found;      /* of the device */
+    double error;               /* of the prediction before the latest measurement, relative; NaN: there was none */
     double counted_s, lost_s;   /* of the trials of a size that count: their time, and what other programs had of it */
     double least_part, least_s; /* of one of them: the least part that others had, and the least time that it told */
 } calibrating;
