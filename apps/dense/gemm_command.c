@@ -189,11 +189,28 @@ static yoke_status choose(dense_work *w, choices *c)
     return read_limits(w, c->names, c->limits);
 }
 
+/* Devices of one rank share by functional models only. */
+static yoke_status check_partition(const dense_work *w)
+{
+    const gemm *g = w->own;
+    const yoke_run_device *devices = NULL;
+    int64_t count = 0, active = 0;
+    if (!g->partition || !strcmp(g->partition, partitions[DENSE_PARTITION_FPM])) return YOKE_OK;
+    yoke_status status = yoke_run_devices(w->run, &devices, &count);
+    for (int64_t i = 0; i < count && !status; i++) active += devices[i].active;
+    if (status || active < 2) return status;
+    return yoke_fail(w->context, YOKE_ERROR_INPUT,
+                     "--partition %s: it is of ranks, and here is one, whose %lld devices share by functional models; start several ranks "
+                     "(mpirun -n R), or give the accelerators a fixed part (--share X)",
+                     g->partition, (long long)active);
+}
+
 static yoke_status compute(dense_work *w)
 {
     gemm *g = w->own;
     choices c;
-    yoke_status status = choose(w, &c);
+    yoke_status status = check_partition(w);
+    if (!status) status = choose(w, &c);
     if (!status)
         status =
             dense_gemm(w->context, w->run, g->why_no_blas ? NULL : &g->blas, g->why_no_blas, &c.options, &g->a, &g->b, &g->c, w->shared);
