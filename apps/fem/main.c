@@ -104,7 +104,7 @@ static yoke_status parse_words(yoke_context *context, app_terminal *terminal, in
          .text = &line->exchange},
         {.name = "store",
          .value = "FILE",
-         .help = "start from the measurements of earlier runs, and add those of this run; none, as by default: neither",
+         .help = "start from the measurements of earlier runs, and add those of this run; none: neither",
          .text = &line->store},
         {.name = "machine", .value = "FILE", .help = "a simulated machine; its devices are sim:NAME", .text = &line->machine},
         {.name = "declare",
