@@ -6,44 +6,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/failing.h"
 #include "model/store.h"
-#include "unit.h"
-#include "yoke/yoke.h"
+#include "model/store_fixture.h"
 
 #define MACHINE "a machine of these tests"
 #define WORK "q2 elasticity matrixfree"
 
-/* A directory of its own for each test, and a context whose memory is counted. */
-typedef struct fixture {
-    char directory[64], path[96], other[96];
-    failing memory;
-    yoke_context *context;
-} fixture;
-
-static int start(void **state)
-{
-    fixture *f = calloc(1, sizeof *f);
-    strcpy(f->directory, "/tmp/yoke-store-XXXXXX");
-    if (mkdtemp(f->directory) == NULL) return -1;
-    snprintf(f->path, sizeof f->path, "%s/store.json", f->directory);
-    snprintf(f->other, sizeof f->other, "%s/store.json.bak", f->directory);
-    yoke_options options = failing_options(&f->memory);
-    if (yoke_context_create(&options, &f->context) != YOKE_OK) return -1;
-    *state = f;
-    return 0;
-}
-
 static int stop(void **state)
 {
-    fixture *f = *state;
-    yoke_context_destroy(f->context);
-    int64_t outstanding = f->memory.outstanding;
-    unlink(f->path);
+    const fixture *f = *state;
     unlink(f->other);
-    int left = rmdir(f->directory); /* nothing else may lie there */
-    free(f);
-    return outstanding != 0 || left != 0 ? -1 : 0;
+    return fixture_stop(state);
 }
 
 static void write_file(const char *path, const char *text, size_t length)
@@ -538,7 +511,7 @@ static void no_failing_allocation_is_missed(void **state)
     assert_true(failures >= 6);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, start, stop)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_start, stop)
 
 static const struct CMUnitTest tests[] = {TEST(what_is_put_comes_back_bit_for_bit),
                                           TEST(any_finite_number_round_trips),

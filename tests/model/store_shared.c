@@ -8,40 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/failing.h"
 #include "model/store.h"
-#include "unit.h"
-#include "yoke/yoke.h"
-
-typedef struct fixture {
-    char directory[64], path[96], lock[104];
-    failing memory;
-    yoke_context *context;
-} fixture;
-
-static int start(void **state)
-{
-    fixture *f = calloc(1, sizeof *f);
-    strcpy(f->directory, "/tmp/yoke-store-XXXXXX");
-    if (mkdtemp(f->directory) == NULL) return -1;
-    snprintf(f->path, sizeof f->path, "%s/store.json", f->directory);
-    snprintf(f->lock, sizeof f->lock, "%s.lock", f->path);
-    const yoke_options options = failing_options(&f->memory);
-    if (yoke_context_create(&options, &f->context) != YOKE_OK) return -1;
-    *state = f;
-    return 0;
-}
-
-static int stop(void **state)
-{
-    fixture *f = *state;
-    yoke_context_destroy(f->context);
-    const int64_t outstanding = f->memory.outstanding;
-    unlink(f->path);
-    const int left = rmdir(f->directory); /* nothing else may lie there */
-    free(f);
-    return outstanding != 0 || left != 0 ? -1 : 0;
-}
+#include "model/store_fixture.h"
 
 static yoke_store *open_store(fixture *f)
 {
@@ -252,7 +220,7 @@ static void no_failing_allocation_is_missed(void **state)
     }
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, start, stop)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_start, fixture_stop)
 
 static const struct CMUnitTest tests[] = {TEST(entries_of_two_open_stores_are_both_kept),
                                           TEST(of_one_work_the_entry_that_is_put_and_written_last_remains),
