@@ -215,10 +215,10 @@ int64_t fem_decomposition_memory_bytes(const fem_decomposition *decomposition)
     return bytes;
 }
 
-void fem_decomposition_sent(const fem_decomposition *decomposition, int64_t *messages, int64_t *bytes)
+void fem_decomposition_add_sent(const fem_decomposition *decomposition, int64_t *messages, int64_t *bytes)
 {
-    *messages = decomposition->messages ? decomposition->messages->num_messages : 0;
-    *bytes = decomposition->messages ? decomposition->messages->num_bytes : 0;
+    *messages += decomposition->messages ? decomposition->messages->num_messages : 0;
+    *bytes += decomposition->messages ? decomposition->messages->num_bytes : 0;
 }
 
 void fem_decomposition_get_share(fem_decomposition *decomposition, int device, fem_decomposition_share *share)

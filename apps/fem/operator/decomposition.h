@@ -105,8 +105,8 @@ void fem_decomposition_restrict_to(fem_decomposition *coarse, const fem_vector *
 const fem_space *fem_decomposition_space(const fem_decomposition *decomposition);
 int64_t fem_decomposition_products(const fem_decomposition *decomposition); /* counted since creation */
 int64_t fem_decomposition_memory_bytes(const fem_decomposition *decomposition);
-/* What this rank has sent to others since the decomposition was created. */
-void fem_decomposition_sent(const fem_decomposition *decomposition, int64_t *messages, int64_t *bytes);
+/* Adds what this rank has sent to others since the decomposition was created.  Not collective. */
+void fem_decomposition_add_sent(const fem_decomposition *decomposition, int64_t *messages, int64_t *bytes);
 
 /* What device i of options->devices did for the decomposition since it was created. */
 typedef struct fem_decomposition_share {

@@ -260,3 +260,9 @@ int64_t fem_direct_memory_bytes(const fem_direct *direct)
     const int64_t vectors = (int64_t)sizeof(double) * (2 * direct->dofs + (direct->ranks ? direct->own_dofs : 0));
     return vectors + (direct->cholesky ? fem_cholesky_memory_bytes(direct->cholesky) : 0);
 }
+
+void fem_direct_add_sent(const fem_direct *direct, int64_t *messages, int64_t *bytes)
+{
+    *messages += direct->gathering ? direct->gathering->num_messages : 0;
+    *bytes += direct->gathering ? direct->gathering->num_bytes : 0;
+}

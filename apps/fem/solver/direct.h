@@ -34,6 +34,8 @@ yoke_status fem_direct_factorize(fem_direct *direct, double memory_bytes, const 
 /* The inverse as a function for fem_cg, on vectors of any decomposition of the same space. */
 fem_approximate_inverse fem_direct_inverse(fem_direct *direct);
 
+/* Adds what this rank has sent to others.  Not collective. */
+void fem_direct_add_sent(const fem_direct *direct, int64_t *messages, int64_t *bytes);
 /* Of this rank; not collective. */
 int64_t fem_direct_memory_bytes(const fem_direct *direct);
 

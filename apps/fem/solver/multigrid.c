@@ -378,6 +378,12 @@ const char *fem_multigrid_coarse_name(const fem_multigrid *m)
     return m->direct ? "cholmod" : fem_coarse_name(m->coarse);
 }
 
+void fem_multigrid_add_sent(const fem_multigrid *m, int64_t *messages, int64_t *bytes)
+{
+    for (int l = 0; l < m->num_levels; l++) fem_decomposition_add_sent(m->level[l].decomposition, messages, bytes);
+    if (m->gathered) multigrid_gathered_add_sent(m->gathered, messages, bytes);
+}
+
 int64_t fem_multigrid_memory_bytes(const fem_multigrid *m)
 {
     int64_t bytes = whole_of(m) ? fem_multigrid_memory_bytes(whole_of(m)) : 0;

@@ -58,6 +58,8 @@ int64_t fem_multigrid_fine_products(const fem_multigrid *multigrid);
 /* On several ranks the distributed ones. */
 int fem_multigrid_levels(const fem_multigrid *multigrid);
 const char *fem_multigrid_coarse_name(const fem_multigrid *multigrid);
+/* Adds what this rank has sent to others since the multigrid was created.  Not collective. */
+void fem_multigrid_add_sent(const fem_multigrid *multigrid, int64_t *messages, int64_t *bytes);
 /* Of this rank. */
 int64_t fem_multigrid_memory_bytes(const fem_multigrid *multigrid);
 /* What it costs, in the operations of watch.h; where elements are stretched by its levels as they are. */

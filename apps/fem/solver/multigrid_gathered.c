@@ -72,3 +72,9 @@ yoke_status multigrid_solve_gathered(multigrid_gathered *g, multigrid_level *lev
 fem_multigrid *multigrid_gathered_whole(const multigrid_gathered *g) { return g->whole; }
 
 fem_multigrid_work multigrid_gathered_work(const multigrid_gathered *g) { return g->work; }
+
+void multigrid_gathered_add_sent(const multigrid_gathered *g, int64_t *messages, int64_t *bytes)
+{
+    *messages += g->gathering->num_messages;
+    *bytes += g->gathering->num_bytes;
+}

@@ -65,6 +65,7 @@ void multigrid_gathered_destroy(multigrid_gathered *gathered); /* NULL allowed *
 yoke_status multigrid_solve_gathered(multigrid_gathered *gathered, multigrid_level *level);
 /* NULL on other ranks than 0; and what it costs, known to all. */
 fem_multigrid *multigrid_gathered_whole(const multigrid_gathered *gathered);
+void multigrid_gathered_add_sent(const multigrid_gathered *gathered, int64_t *messages, int64_t *bytes);
 fem_multigrid_work multigrid_gathered_work(const multigrid_gathered *gathered);
 /* values [dofs of the finest level] = the cycle for `values`.  Errors: those of the last level's solver and of the subdomains. */
 yoke_status multigrid_apply_whole(fem_multigrid *multigrid, double *values);

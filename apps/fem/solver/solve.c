@@ -345,13 +345,27 @@ static void fill_counts(solve *s, const fem_cg_result *result)
     fill_shares(s);
 }
 
+static void count_sent(const solve *s, int64_t *messages, int64_t *bytes)
+{
+    *messages = *bytes = 0;
+    fem_decomposition_add_sent(s->decomposition, messages, bytes);
+    if (s->multigrid) fem_multigrid_add_sent(s->multigrid, messages, bytes);
+    if (s->direct) fem_direct_add_sent(s->direct, messages, bytes);
+}
+
 static yoke_status iterate(solve *s, const double *start, fem_cg_result *result)
 {
+    int64_t messages, bytes, messages_before, bytes_before;
+    count_sent(s, &messages_before, &bytes_before);
     lift(s, start);
     fem_solver_watch_start(&s->watch, s->options->relative_residual > 0 ? s->options->relative_residual : s->options->energy_error);
     yoke_status status = run_cg(s, !start, result);
     if (s->options->rescue && s->multigrid && is_to_be_rescued(s, status, result)) status = rescue(s, status, start, result);
     if (status) return status;
+    count_sent(s, &messages, &bytes);
+    const double iterations = result->iterations > 0 ? result->iterations : 1;
+    s->solution->messages_per_iteration = (double)(messages - messages_before) / iterations;
+    s->solution->sent_bytes_per_iteration = (double)(bytes - bytes_before) / iterations;
     finish(s);
     return fem_decomposition_status(s->decomposition);
 }

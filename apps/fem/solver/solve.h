@@ -67,7 +67,9 @@ typedef struct fem_solution {
     double relative_residual, energy_error; /* as in fem_cg_result */
     int stopped_by_rounding;                /* likewise */
     int64_t setup_products;                 /* of operator_applications, those before the iteration: not in solve_s */
-    int num_levels;                         /* coarser than the space itself */
+    /* What this rank sent to others in an iteration, on average: values at shared nodes and gathered ones.  Sums of numbers over all ranks are not counted. */
+    double messages_per_iteration, sent_bytes_per_iteration;
+    int num_levels; /* coarser than the space itself */
     fem_solve_level levels[FEM_MAX_SOLVE_LEVELS];
     int num_shares;
     fem_solve_share shares[FEM_MAX_DEVICES]; /* [num_shares] of options->devices */

@@ -111,6 +111,10 @@ void fem_gathering_collect(fem_gathering *g, const double *local, double *whole)
     int64_t next = 0;
     for (int32_t i = 0; i < space->num_nodes; i++)
         if (fem_space_owns(space, i)) memcpy(g->own + n * next++, local + (int64_t)i * n, sizeof *local * (size_t)n);
+    if (!is_here(g)) {
+        g->num_messages++;
+        g->num_bytes += (int64_t)sizeof(double) * n * space->num_owned;
+    }
     MPI_Gatherv(g->own, space->num_owned, node, whole, g->num_owned, g->first_owned, node, 0, MPI_COMM_WORLD);
     MPI_Type_free(&node);
 }
@@ -122,6 +126,10 @@ void fem_gathering_spread(fem_gathering *g, const double *whole, double *local)
     for (int r = 0; r < ranks && is_here(g); r++)
         for (int64_t i = g->first_node[r]; i < (int64_t)g->first_node[r] + g->num_nodes[r]; i++)
             memcpy(g->all + i * n, whole + (int64_t)g->node[i] * n, sizeof *whole * (size_t)n);
+    for (int r = 1; r < ranks && is_here(g); r++) {
+        g->num_messages++;
+        g->num_bytes += (int64_t)sizeof(double) * n * g->num_nodes[r];
+    }
     MPI_Scatterv(g->all, g->num_nodes, g->first_node, node, local, g->space->num_nodes, node, 0, MPI_COMM_WORLD);
     MPI_Type_free(&node);
 }

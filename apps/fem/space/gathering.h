@@ -15,11 +15,12 @@ typedef struct fem_gathering {
     fem_forest *forest;
     fem_space *whole;
     fem_constraints *constraints;
-    int *num_owned, *first_owned; /* [ranks] */
-    int *num_nodes, *first_node;  /* [ranks] */
-    int32_t *node;                /* the nodes of each rank */
-    double *all;                  /* [entries of node][components], what travels */
-    double *own;                  /* [num_owned of the rank][components], on each rank */
+    int *num_owned, *first_owned;    /* [ranks] */
+    int *num_nodes, *first_node;     /* [ranks] */
+    int32_t *node;                   /* the nodes of each rank */
+    double *all;                     /* [entries of node][components], what travels */
+    double *own;                     /* [num_owned of the rank][components], on each rank */
+    int64_t num_messages, num_bytes; /* that this rank has sent to others */
 } fem_gathering;
 
 /* space must have ranks.  Collective.  Errors: MEMORY (also where the whole is too large for one rank), those of fem_boundary_create. */

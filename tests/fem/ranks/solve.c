@@ -84,6 +84,27 @@ static void with_jacobi_it_is_that_of_one_rank(void **state)
 }
 
 /* most_gathered 20: coarse levels are distributed as far as cuts are aligned. */
+/* With Jacobi's preconditioner: values of a product and of the preconditioner travel to each neighbour in an iteration, and a product at the beginning and the end. */
+static void messages_are_counted(void **state)
+{
+    (void)state;
+    const fem_solve_options options = {.solver = FEM_SOLVER_JACOBI, .relative_residual = 1e-6, .max_iterations = 1000};
+    twins t;
+    create(&t, body_bend, 3, FEM_Q2, FEM_MOST_GATHERED);
+    fem_solution *alone = solve(&t.alone, NULL, &options), *shared = solve(&t.shared, NULL, &options);
+    const fem_halo *halo = t.shared.space->halo;
+    assert_true(alone->messages_per_iteration == 0 && alone->sent_bytes_per_iteration == 0);
+    if (halo) {
+        const double neighbours = halo->num_neighbours, bytes = 3.0 * sizeof(double) * halo->first[halo->num_neighbours];
+        assert_true(neighbours > 0 && shared->iterations > 20);
+        assert_true(fabs(shared->messages_per_iteration / neighbours - 2) < 0.2);
+        assert_true(fabs(shared->sent_bytes_per_iteration / bytes - 2) < 0.2);
+    }
+    fem_solution_destroy(alone);
+    fem_solution_destroy(shared);
+    twins_destroy(&t);
+}
+
 static void with_multigrid_it_is_that_of_one_rank(void **state)
 {
     (void)state;
@@ -116,8 +137,9 @@ static void with_a_factor_it_is_that_of_one_rank(void **state)
     for (int i = 0; i < 3; i++) assert_answer_of_one_rank(&options, body_bend, i == 1 ? 1 : 3, elements[i], FEM_MOST_GATHERED);
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(with_jacobi_it_is_that_of_one_rank), cmocka_unit_test(with_multigrid_it_is_that_of_one_rank),
-    cmocka_unit_test(of_a_plate_it_is_that_of_one_rank), cmocka_unit_test(with_a_factor_it_is_that_of_one_rank)};
+static const struct CMUnitTest tests[] = {cmocka_unit_test(with_jacobi_it_is_that_of_one_rank), cmocka_unit_test(messages_are_counted),
+                                          cmocka_unit_test(with_multigrid_it_is_that_of_one_rank),
+                                          cmocka_unit_test(of_a_plate_it_is_that_of_one_rank),
+                                          cmocka_unit_test(with_a_factor_it_is_that_of_one_rank)};
 
 UNIT_MAIN(tests, twins_start, twins_end)
