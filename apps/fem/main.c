@@ -12,6 +12,7 @@
 #include "adapt/adapt.h"
 #include "adapt/heat.h"
 #include "calibrate.h"
+#include "common/devices.h"
 #include "common/file.h"
 #include "common/interrupt.h"
 #include "common/options.h"
@@ -35,7 +36,8 @@ static const app_column columns[] = {
     {"elements, dofs", "hexahedra of the mesh, and its unknowns"},
     {"iter", "iterations of the conjugate gradient method"},
     {"GPU %", "share of the elements that is on GPUs; only where there is one"},
-    {"s/product", "seconds of a product of the matrix and a vector; with several devices those of each, as a/b"},
+    {"s/product",
+     "seconds of a product of the matrix and a vector; with several devices those of each, as a/b; of several ranks the longest"},
     {"s planned", "predicted seconds of the solve; only with a prediction, which needs an earlier step or the store"},
     {"s solve", "measured seconds of the solve"},
     {"energy J", "energy of the solve; only with a meter or with --declare"},
@@ -229,11 +231,29 @@ static yoke_status check_files(yoke_context *context, const command_line *line, 
     return status ? status : app_file_check(context, line->model);
 }
 
-static yoke_status refuse_ranks(yoke_context *context, const app_ranks *ranks)
+/* What works on one rank alone as yet. */
+static yoke_status check_ranks(yoke_context *context, const app_ranks *ranks, const command_line *line, const fem_case *input)
+{
+    const fem_case_keys *keys = &input->keys;
+    const char *what = NULL;
+    if (line->profile) what = "--profile";
+    if (line->model) what = "--write-model";
+    if (keys->objective.minimise.value != YOKE_OBJECTIVE_TIME) what = "an objective other than time";
+    if (!isnan(keys->objective.power_cap_w.value)) what = "a power cap";
+    if (!what || app_ranks_count(ranks) == 1) return YOKE_OK;
+    return yoke_fail(context, YOKE_ERROR_INPUT, "started with %d MPI ranks, but %s works on one rank as yet; start it without mpirun",
+                     app_ranks_count(ranks), what);
+}
+
+/* By default each rank takes all cores that it has, and its part of its machine's GPUs; a simulated machine is its own. */
+static yoke_status take_devices(yoke_context *context, app_ranks *ranks, const command_line *line, char *names, size_t size,
+                                fem_distribution_options *options)
 {
     if (app_ranks_count(ranks) == 1) return YOKE_OK;
-    return yoke_fail(context, YOKE_ERROR_INPUT, "started with %d MPI ranks, but this version works with one; its threads use all cores",
-                     app_ranks_count(ranks));
+    const char *named = line->machine ? "" : line->devices && strcmp(line->devices, "auto") != 0 ? line->devices : NULL;
+    yoke_status status = app_devices_of_rank(context, ranks, named, names, size);
+    if (!status && !named) options->devices = names;
+    return status;
 }
 
 static yoke_status run(yoke_context *context, app_terminal *terminal, app_ranks *ranks, int argc, char **argv, const command_line *line,
@@ -243,6 +263,7 @@ static yoke_status run(yoke_context *context, app_terminal *terminal, app_ranks 
     fem_mesh *mesh = NULL;
     fem_problem *problem = NULL;
     fem_heat *heat = NULL;
+    char devices[8192];
     fem_run settings = {.context = context,
                         .terminal = terminal,
                         .argc = argc,
@@ -259,8 +280,9 @@ static yoke_status run(yoke_context *context, app_terminal *terminal, app_ranks 
     if (!status) status = app_ranks_agree(ranks, fem_session_start(context, ranks));
     if (!status) status = fem_case_read_mesh(input, ranks, reader, &mesh);
     fem_mesh_reader_destroy(reader);
+    if (!status) status = take_devices(context, ranks, line, devices, sizeof devices, &settings.distribution);
     if (!status) status = app_ranks_agree(ranks, fem_problem_create(input, mesh, &problem));
-    if (!status) status = app_ranks_agree(ranks, refuse_ranks(context, ranks));
+    if (!status) status = app_ranks_agree(ranks, check_ranks(context, ranks, line, input));
     if (!status) status = app_ranks_agree(ranks, fem_heat_create(input, mesh, &heat));
     if (!status && heat) status = fem_heat_solve(heat, &settings, problem);
     if (!status) status = fem_adapt(&settings, input, problem);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "adapt/boxes.h"
+#include "adapt/carry.h"
 #include "adapt/keep.h"
 #include "adapt/step.h"
 #include "common/interrupt.h"
@@ -45,12 +46,30 @@ typedef struct adapt {
     char record_path[PATH_LENGTH];
 } adapt;
 
+/* ---------------------------------------------------------------------------------------------------- ranks */
+
+static app_ranks *ranks_of(const adapt *a) { return a->problem->mesh->ranks; }
+
+static bool on_ranks(const adapt *a) { return app_ranks_count(ranks_of(a)) > 1; }
+
+/* Whether this rank writes what is of all of them. */
+static bool tells(const adapt *a) { return app_ranks_number(ranks_of(a)) == 0; }
+
+static yoke_status agree(const adapt *a, yoke_status status) { return app_ranks_agree(ranks_of(a), status); }
+
+/* A signal that one rank has caught ends all of them. */
+static yoke_status check_interrupt(const adapt *a)
+{
+    app_ranks_interrupted(ranks_of(a));
+    return app_interrupt_check(a->context);
+}
+
 /* ---------------------------------------------------------------------------------------------------- hooks */
 
 static int interrupted(void *user)
 {
-    (void)user;
-    return app_interrupted();
+    const adapt *a = user;
+    return app_ranks_interrupted(ranks_of(a));
 }
 
 static void show_progress(int iteration, double residual, double energy_error, void *user)
@@ -82,8 +101,9 @@ static void keep_reached(int iteration, const fem_vector *x, int leaving, void *
 static yoke_status create_forest(adapt *a)
 {
     if (a->run->restart) return fem_keep_forest(a->run->restart, a->input, a->problem, &a->forest);
-    yoke_status status = fem_forest_create(a->problem->mesh, (int)a->input->keys.refine.initial.value, &a->forest);
-    return status ? status : fem_refine_boxes(&a->input->keys.refine, a->problem, a->forest);
+    yoke_status status = agree(a, fem_forest_create(a->problem->mesh, (int)a->input->keys.refine.initial.value, &a->forest));
+    if (!status) status = fem_refine_boxes(&a->input->keys.refine, a->problem, a->forest);
+    return status ? status : fem_forest_partition(a->forest, NULL);
 }
 
 /* Goes on from the checkpoint: `now` is its step where that is solved, else empty. */
@@ -172,6 +192,7 @@ static yoke_status create_distribution(adapt *a)
     fem_distribution_options options = a->run->distribution;
     const fem_case_objective *objective = &keys->objective;
     options.input = a->input;
+    options.ranks = ranks_of(a);
     options.operator_kind = operator_of(a);
     options.objective = (yoke_objective)objective->minimise.value;
     options.max_slowdown = objective->max_slowdown.value;
@@ -193,34 +214,36 @@ static yoke_status prepare(adapt *a)
 {
     yoke_topology topology;
     yoke_status status = yoke_topology_get(a->context, &topology);
-    if (!status) status = create_forest(a);
     if (!status) status = collect_probes(a);
+    status = agree(a, status);
+    if (!status) status = create_forest(a);
     if (!status) status = check_probes(a);
     if (!status) status = create_distribution(a);
     if (!status) status = fem_coarse_keeper_create(a->context, &a->keeper);
     if (!status) a->memory_bytes = topology.memory_bytes;
-    return status;
+    return agree(a, status);
 }
 
 static yoke_status begin(adapt *a)
 {
     const char *path = NULL;
-    yoke_status status = fem_results_open(a->context, a->problem->mesh->ranks, a->input->keys.output.directory.value, &a->results);
-    if (!status) status = fem_results_path(a->results, FEM_RESULTS_RECORD, &path);
+    yoke_status status = fem_results_open(a->context, ranks_of(a), a->input->keys.output.directory.value, &a->results);
     if (status) return status;
-    snprintf(a->record_path, sizeof a->record_path, "%s", path);
     status = fem_summary_create(a->input, a->problem, a->num_probes, a->probes, &a->summary);
-    if (status) return status;
+    if (!status) status = fem_results_path(a->results, FEM_RESULTS_RECORD, &path);
+    if (!status) snprintf(a->record_path, sizeof a->record_path, "%s", path);
     const char *paths[FEM_RECORD_PATHS] = {a->record_path, a->run->json};
-    status = fem_record_create(a->input, a->run->argc, a->run->argv, FEM_RECORD_PATHS, paths, &a->record);
+    if (!status) /* which the first rank writes */
+        status = fem_record_create(a->input, a->run->argc, a->run->argv, tells(a) ? FEM_RECORD_PATHS : 0, paths, &a->record);
     if (!status) status = fem_record_mesh(a->record, a->problem->mesh);
+    status = agree(a, status);
     return status ? status : begin_keeping(a);
 }
 
 /* --------------------------------------------------------------------------------------------------- a step */
 
-/* The previous step's solution on the new mesh, or what was reached before the run was ended; or NULL. */
-static yoke_status start_value(adapt *a, double **start)
+/* The previous step's solution on the new mesh, or what was reached before the run was ended; or NULL.  carry: on several ranks the solution. */
+static yoke_status start_value(adapt *a, const fem_carry *carry, double **start)
 {
     *start = a->start;
     a->start = NULL;
@@ -228,11 +251,23 @@ static yoke_status start_value(adapt *a, double **start)
     if (!a->before.space) return YOKE_OK;
     fem_interpolation *interpolation = NULL;
     int n = a->problem->components;
-    yoke_status status = fem_interpolation_create(a->before.space, a->now.space, 0, &interpolation);
-    if (!status) status = yoke_allocate(a->context, (int64_t)a->now.space->num_nodes * n, sizeof(double), start);
+    yoke_status status = yoke_allocate(a->context, (int64_t)a->now.space->num_nodes * n, sizeof(double), start);
+    if (carry->space) {
+        status = agree(a, status);
+        return status ? status : fem_carry_give(carry, a->now.space, *start);
+    }
+    if (!status) status = fem_interpolation_create(a->before.space, a->now.space, 0, &interpolation);
     if (!status) fem_interpolation_apply(interpolation, n, a->before.solution->u, *start);
     fem_interpolation_destroy(interpolation);
     return status;
+}
+
+/* Distributes the refined mesh over the ranks; carry: the solution before on it. */
+static yoke_status partition(adapt *a, fem_carry *carry)
+{
+    if (!on_ranks(a) || !a->before.space) return YOKE_OK;
+    yoke_status status = fem_carry_take(a->before.space, a->before.solution->u, a->forest, carry);
+    return status ? status : fem_forest_partition(a->forest, fem_distribution_shares(a->distribution));
 }
 
 static fem_solve_options solve_options(const adapt *a)
@@ -256,6 +291,7 @@ static yoke_status distribute_and_solve(adapt *a, const double *start)
     yoke_status status = fem_solver_choose(&a->choice, now->space, now->constraints);
     fem_solve_options options = solve_options(a);
     if (!status) status = fem_distribution_plan(a->distribution, now->space, now->constraints, &options);
+    status = agree(a, status);
     if (status) return status;
     status = fem_solve(now->space, now->boundary, now->constraints, start, &options, &a->hooks, &now->solution);
     if (status == YOKE_ERROR_MEMORY && options.rescue && options.solver == FEM_SOLVER_DIRECT) {
@@ -273,27 +309,31 @@ static yoke_status solve_step(adapt *a)
     a->keep.state.step = a->step;
     a->keep.state.refine_s = a->refine_s;
     double start_s = yoke_clock_s(), *start = NULL;
-    yoke_status status = fem_space_create(a->problem, a->forest, a->problem->element, &now->space);
+    fem_carry carry = {NULL, NULL, NULL};
+    yoke_status status = partition(a, &carry);
+    if (!status) status = fem_space_create(a->problem, a->forest, a->problem->element, &now->space);
     if (!status) status = fem_boundary_create(now->space, &now->boundary);
     if (!status) status = fem_constraints_create(now->space, now->boundary, &now->constraints);
-    if (!status) status = start_value(a, &start);
+    if (!status) status = start_value(a, &carry, &start);
+    fem_carry_release(&carry);
     fem_step_release(&a->before);
+    status = agree(a, status);
     if (!status) {
-        a->dofs = (int64_t)now->space->num_nodes * now->space->components;
+        a->dofs = now->space->num_global_nodes * now->space->components;
         double setup_s = yoke_clock_s() - start_s;
         status = distribute_and_solve(a, start);
         if (!status) now->solution->setup_s += setup_s;
-        if (!status) status = fem_rigid_add(now->space, now->solution->u, &now->with_rigid);
+        if (!status) status = agree(a, fem_rigid_add(now->space, now->solution->u, &now->with_rigid));
         if (!status) status = fem_warn_of_solution(now->space, now->constraints, now->solution, a->step, a->record);
     }
     yoke_release(a->context, start);
-    return status;
+    return agree(a, status);
 }
 
 static yoke_status estimate_step(adapt *a)
 {
     fem_step *now = &a->now;
-    yoke_status status = yoke_allocate(a->context, now->space->num_elements, sizeof(double), &now->indicator);
+    yoke_status status = agree(a, yoke_allocate(a->context, now->space->num_elements, sizeof(double), &now->indicator));
     if (!status) status = fem_estimate(now->space, now->boundary, now->solution->u, now->indicator, &now->estimate);
     return status;
 }
@@ -332,16 +372,16 @@ static yoke_status one_step(adapt *a)
 {
     yoke_status status = solve_step(a);
     double solved_s = yoke_clock_s();
-    if (!status) status = app_interrupt_check(a->context);
+    if (!status) status = check_interrupt(a);
     if (!status) status = estimate_step(a);
     if (!status) status = fem_stress_create(a->now.space, a->now.solution->u, &a->now.stress);
     double estimated_s = yoke_clock_s();
-    if (!status) status = app_interrupt_check(a->context);
+    if (!status) status = check_interrupt(a);
     if (status) return status;
     status = fem_step_fill_record(&a->now, a->step, a->problem, &a->choice);
     if (status) return status;
     a->now.record.refine_s = a->refine_s;
-    status = fem_distribution_report(a->distribution, a->now.solution, &a->now.record);
+    status = agree(a, fem_distribution_report(a->distribution, a->now.solution, &a->now.record));
     if (status) return status;
     a->now.record.estimate_s = estimated_s - solved_s;
     const fem_step_outputs outputs = {.input = a->input,
@@ -371,16 +411,15 @@ static yoke_status refine(adapt *a, const char **stopped_by)
     double start_s = yoke_clock_s();
     uint8_t *mark = NULL;
     int64_t marked = 0;
-    yoke_status status = yoke_allocate(a->context, a->now.space->num_elements, 1, &mark);
+    yoke_status status = agree(a, yoke_allocate(a->context, a->now.space->num_elements, 1, &mark));
     if (!status)
-        status = fem_mark(a->context, a->problem->mesh->ranks, a->now.space->num_elements, a->now.indicator, limits->fraction.value, mark,
-                          &marked);
+        status = fem_mark(a->context, ranks_of(a), a->now.space->num_elements, a->now.indicator, limits->fraction.value, mark, &marked);
     if (!status && marked) status = fem_forest_refine(a->forest, mark);
     yoke_release(a->context, mark);
     if (status) return status;
-    int64_t leaves = fem_forest_leaves(a->forest);
-    double needed = fem_case_memory_bytes(a->input, (double)leaves);
-    if (leaves == a->now.space->num_elements) {
+    int64_t leaves = fem_forest_all_leaves(a->forest);
+    double needed = fem_case_memory_bytes(a->input, (double)leaves) * app_ranks_here(ranks_of(a)) / app_ranks_count(ranks_of(a));
+    if (leaves == a->now.space->num_global_elements) {
         *stopped_by = marked ? "max_level" : "tolerance";
     } else if (leaves > limits->max_elements.value) {
         *stopped_by = "max_elements";
@@ -398,11 +437,14 @@ static void print_text(FILE *out, const void *text) { fputs(text, out); }
 /* The end of a run that has finished a step: summary, warnings, record.  Who interrupts it wants it to end, and nothing printed. */
 static yoke_status finish(adapt *a, const char *stopped_by, bool print)
 {
-    char *text, warning[FEM_SUMMARY_WARNING];
+    char *text = NULL, warning[FEM_SUMMARY_WARNING];
     const char *directory = a->input->keys.output.directory.value;
-    yoke_status status = fem_summary_text(a->summary, stopped_by, &text);
-    if (status) return status;
-    status = app_file_write(a->context, directory, FEM_RESULTS_SUMMARY, print_text, text);
+    yoke_status status = agree(a, fem_summary_text(a->summary, stopped_by, &text));
+    if (status) {
+        yoke_release(a->context, text);
+        return status;
+    }
+    if (tells(a)) status = app_file_write(a->context, directory, FEM_RESULTS_SUMMARY, print_text, text);
     fem_summary_warning(a->summary, warning);
     if (!status && warning[0]) status = fem_record_warn(a->record, warning);
     if (!status) status = fem_warn_of_locking(a->problem, a->now.estimate.relative, a->record);
@@ -410,6 +452,7 @@ static yoke_status finish(adapt *a, const char *stopped_by, bool print)
     if (!status) status = fem_distribution_profile(a->distribution, &profile.rows, &profile.count, &profile.names);
     if (!status && a->run->distribution.profile) status = fem_record_profile(a->record, &profile);
     if (!status) status = fem_record_finish(a->record, stopped_by);
+    status = agree(a, status);
     if (!status && print) app_print(a->run->terminal, "stopped by: %s; results in %s\n\n%s", stopped_by, directory, text);
     if (!status && print && a->run->distribution.profile) fem_profile_print(a->run->terminal, &profile);
     if (!status && warning[0] && a->run->terminal->quiet) yoke_log(a->context, YOKE_LOG_WARNING, "%s", warning);
@@ -463,8 +506,9 @@ static yoke_status inspect(adapt *a)
     yoke_status status = fem_space_create(a->problem, a->forest, a->problem->element, &space);
     if (status) return status;
     status = fem_inspect(a->input, space, &inspection);
-    if (!status) status = fem_inspection_text(&inspection, (double)a->memory_bytes, &text);
-    if (!status) app_print(a->run->terminal, "%s", text);
+    if (!status && tells(a)) status = fem_inspection_text(&inspection, (double)a->memory_bytes, &text);
+    status = agree(a, status);
+    if (!status && text) app_print(a->run->terminal, "%s", text);
     yoke_release(a->context, text);
     fem_inspection_release(&inspection);
     fem_space_destroy(space);
@@ -479,7 +523,7 @@ yoke_status fem_adapt(const fem_run *run, const fem_case *input, const fem_probl
     a.table.stress_unit = input->units.stress;
     yoke_status status = prepare(&a);
     if (!status && run->check) status = inspect(&a);
-    if (!status && !run->check) status = app_interrupt_catch(run->context); /* from here on there is something to keep */
+    if (!status && !run->check) status = agree(&a, app_interrupt_catch(run->context)); /* from here on there is something to keep */
     if (!status && !run->check) status = begin(&a);
     if (!status && !run->check) status = loop(&a);
     if (status == YOKE_ERROR_INTERRUPTED && a.finished) {

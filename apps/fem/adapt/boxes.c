@@ -26,6 +26,8 @@ static yoke_status mark_boxes(const fem_case_refine *refine, const fem_space *sp
         }
         *marked += mark[e];
     }
+    app_ranks_offset(space->ranks, *marked, marked);
+    app_ranks_interrupted(space->ranks); /* which makes it known to all of them */
     return app_interrupt_check(space->context);
 }
 
@@ -36,7 +38,7 @@ yoke_status fem_refine_boxes(const fem_case_refine *refine, const fem_problem *p
         fem_space *space = NULL;
         uint8_t *mark = NULL;
         yoke_status status = fem_space_create(problem, forest, FEM_Q1, &space);
-        if (!status) status = yoke_allocate(problem->context, space->num_elements, 1, &mark);
+        if (!status) status = app_ranks_agree(space->ranks, yoke_allocate(problem->context, space->num_elements, 1, &mark));
         if (!status) status = mark_boxes(refine, space, mark, &marked);
         if (!status && marked) status = fem_forest_refine(forest, mark);
         yoke_release(problem->context, mark);

@@ -133,7 +133,8 @@ yoke_status fem_distribution_create(yoke_context *context, const fem_distributio
     d->options = *options;
     d->plans = fem_distribution_plans(options);
     fem_forecast_start(&d->forecast, FEM_SOLVER_MULTIGRID, 0);
-    if (options->machine) status = yoke_machine_read(context, options->machine);
+    status = yoke_allocate(context, app_ranks_count(options->ranks), sizeof *d->share, &d->share);
+    if (!status && options->machine) status = yoke_machine_read(context, options->machine);
     if (!status) status = create_run(d);
     if (!status) status = take_devices(d);
     if (status)
@@ -147,6 +148,9 @@ void fem_distribution_destroy(fem_distribution *d)
 {
     if (!d) return;
     yoke_release(d->context, d->decision);
+    yoke_release(d->context, d->messages);
+    yoke_release(d->context, d->all_parts);
+    yoke_release(d->context, d->share);
     fem_devices_close(d->devices);
     yoke_run_destroy(d->run);
     yoke_release(d->context, d);
@@ -323,7 +327,10 @@ static yoke_status plan_rounds(fem_distribution *d)
         keeper = wanted;
     }
     d->cut[0] = 0;
-    for (int i = 0; i < d->devices->count; i++) d->cut[i + 1] = d->cut[i] + (int32_t)d->units[i];
+    for (int i = 0; i < d->devices->count; i++) {
+        if (d->empty) d->units[i] = 0;
+        d->cut[i + 1] = d->cut[i] + (int32_t)d->units[i];
+    }
     return status;
 }
 
@@ -399,9 +406,10 @@ yoke_status fem_distribution_plan(fem_distribution *d, const fem_space *space, c
     if (options->solver != d->forecast.solver || factored != d->forecast.factored)
         fem_forecast_start(&d->forecast, options->solver, factored);
     d->predicted = d->forecast.num_steps > 0;
+    d->empty = space->num_elements == 0;
     yoke_status status = name_works(d, space);
     if (!status) status = fem_forecast_products(&d->forecast, space, &d->products);
-    if (!status) status = try_alone(d, space, constraints);
+    if (!status && !d->empty) status = try_alone(d, space, constraints);
     if (!status) status = plan_rounds(d);
     if (!status) status = check_plan(d);
     if (!status) status = fem_distribution_explain(d);

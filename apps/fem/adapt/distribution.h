@@ -24,8 +24,9 @@ typedef struct fem_distribution_options {
     int keep_frequencies;                         /* nonzero: they stay as they are; else they are chosen where energy counts */
     const fem_case *input;                        /* for the powers that it declares; borrowed */
     fem_operator operator_kind;
-    int64_t rounds; /* refinement steps that may come */
-    int profile;    /* nonzero: the energy of each kernel is found */
+    app_ranks *ranks; /* borrowed; NULL: one.  Each has devices of its own */
+    int64_t rounds;   /* refinement steps that may come */
+    int profile;      /* nonzero: the energy of each kernel is found */
 } fem_distribution_options;
 
 typedef struct fem_distribution fem_distribution;
@@ -54,7 +55,7 @@ yoke_status fem_distribution_plan(fem_distribution *distribution, const fem_spac
 
 /*
  * After the solve: writes what there is to say into the step's record (parts, share, case, predictions, energy, decision; borrowed from the distribution
- * until the next plan).  Errors: MEMORY, SYSTEM, INPUT (the store cannot be written).
+ * until the next plan).  On several ranks it is that of all of them, and this is collective.  Errors: MEMORY, SYSTEM, INPUT (the store cannot be written).
  */
 yoke_status fem_distribution_report(fem_distribution *distribution, const fem_solution *solution, fem_step_record *record);
 
@@ -67,6 +68,11 @@ int fem_distribution_metered(const fem_distribution *distribution, const char **
 /* Energy of each kernel so far, as of yoke_run_profile_get; 0 rows without the option.  names: of the run's devices.  Errors: those of yoke_run_profile_get. */
 yoke_status fem_distribution_profile(fem_distribution *distribution, const yoke_run_profile **rows, int64_t *count,
                                      const char *const **names);
+
+/*
+ * How many elements each rank is to get of the next mesh, in any unit; NULL: equal shares.  By what the ranks' devices took in the latest step.  The same on all ranks.
+ */
+const double *fem_distribution_shares(const fem_distribution *distribution);
 
 /* part [elements]: the number of the part (as in the record) that works on each element. */
 void fem_distribution_parts(const fem_distribution *distribution, int64_t elements, int32_t *part);

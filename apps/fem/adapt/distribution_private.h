@@ -17,6 +17,7 @@ struct fem_distribution {
     fem_works works;      /* fine "": not named yet */
     fem_forecast forecast;
     fem_products products;             /* of the present step, as predicted */
+    int empty;                         /* nonzero: the rank has no elements; a round of one is planned, and nobody gets it */
     int predicted;                     /* nonzero: by solves before; else a guess */
     fem_solver solver;                 /* of the present step, as planned */
     double tried, tried_coarse;        /* elements that devices tried alone, and of coarser levels */
@@ -42,11 +43,19 @@ struct fem_distribution {
     const char *names[FEM_MAX_DEVICES];
     fem_weighed_record weighed[FEM_MAX_WEIGHED];
     char *decision;
+    /* of several ranks */
+    int first_part;             /* the number of this rank's first part */
+    void *messages;             /* that the parts came in */
+    fem_part_record *all_parts; /* of all ranks */
+    double *share;              /* [count of ranks] for the next mesh, where shares_known is set */
+    int shares_known;
 };
 
 /* "time", "energy", "edp", "ed2p". */
 const char *fem_objective_text(yoke_objective objective);
 /* Why the elements lie as they do, in distribution->decision.  After a plan.  Errors: MEMORY. */
 yoke_status fem_distribution_explain(fem_distribution *distribution);
+/* Makes this rank's record of a step that of all ranks.  Nothing on one rank.  Collective.  Errors: MEMORY. */
+yoke_status fem_distribution_report_ranks(fem_distribution *distribution, fem_step_record *record);
 
 #endif

@@ -183,13 +183,15 @@ yoke_status fem_distribution_report(fem_distribution *d, const fem_solution *sol
     record_weighed(d, record);
     record_costs(d, solution, longest(d->devices->count, measured), record);
     fem_forecast_learn(&d->forecast, solution);
+    yoke_status status = fem_distribution_report_ranks(d, record);
+    if (status) return status;
     return d->options.store ? yoke_run_save(d->run, NULL) : YOKE_OK;
 }
 
 int fem_distribution_metered(const fem_distribution *d, const char **why_not)
 {
     *why_not = isnan(d->assignment->energy.value_j) ? d->assignment->energy.why_not : "";
-    return d->assignment->metered;
+    return d->assignment->metered && app_ranks_count(d->options.ranks) == 1;
 }
 
 yoke_status fem_distribution_profile(fem_distribution *d, const yoke_run_profile **rows, int64_t *count, const char *const **names)
@@ -200,7 +202,7 @@ yoke_status fem_distribution_profile(fem_distribution *d, const yoke_run_profile
 
 void fem_distribution_parts(const fem_distribution *d, int64_t elements, int32_t *part)
 {
-    int number = 0;
+    int number = d->first_part;
     for (int i = 0; i < d->devices->count; i++) {
         for (int64_t e = d->cut[i]; e < d->cut[i + 1] && e < elements; e++) part[e] = number;
         number += d->cut[i + 1] > d->cut[i];

@@ -140,10 +140,11 @@ yoke_status fem_forecast_products(const fem_forecast *f, const fem_space *space,
 {
     *products = (fem_products){.num_levels = 1};
     products->iterations = iterations(f, (double)space->num_elements);
-    products->levels[0].elements = space->num_elements;
+    products->levels[0].elements = space->num_elements > 0 ? space->num_elements : 1; /* a rank may have none */
     products->levels[0].products = fmax(1, products->iterations * per_iteration(f) + (f->num_steps ? f->other_products : usual_others));
     products->all_products = products->levels[0].products + f->setup_products;
-    return f->solver == FEM_SOLVER_MULTIGRID ? find_levels(f, space, products) : YOKE_OK;
+    /* On several ranks devices share by the finest products alone: the others are made where all ranks are. */
+    return f->solver == FEM_SOLVER_MULTIGRID && !space->ranks ? find_levels(f, space, products) : YOKE_OK;
 }
 
 void fem_forecast_learn(fem_forecast *f, const fem_solution *solution)

@@ -59,7 +59,7 @@ yoke_status fem_step_write_fields(const fem_step *step, const fem_step_outputs *
 {
     yoke_context *context = step->space->context;
     int32_t *part;
-    yoke_status status = yoke_allocate(context, step->space->num_elements, sizeof *part, &part);
+    yoke_status status = app_ranks_agree(step->space->ranks, yoke_allocate(context, step->space->num_elements, sizeof *part, &part));
     if (status) return status;
     fem_distribution_parts(to->distribution, step->space->num_elements, part);
     fem_vtu vtu = {.space = step->space,
@@ -82,14 +82,16 @@ yoke_status fem_step_write_record(const fem_step *step, const fem_step_outputs *
     fem_probe_value *values = NULL;
     fem_resultant(step->space, step->solution->load, results.load_force_n, results.load_moment_nm);
     yoke_status status = fem_reactions_create(step->space, step->constraints, step->solution->residual, &results.num_reactions, &reactions);
-    if (!status) status = yoke_allocate(context, to->num_probes, sizeof *values, &values);
+    if (!status) status = app_ranks_agree(step->space->ranks, yoke_allocate(context, to->num_probes, sizeof *values, &values));
     if (!status && to->num_probes)
         status = fem_probes_evaluate(step->space, fem_step_displacements(step), step->stress, to->num_probes, to->probes, values);
     results.reactions = reactions;
     results.values = values;
     if (!status) status = fem_summary_step(to->summary, step->space, step->boundary, &step->record, &results);
-    if (!status) status = fem_summary_write_probes(to->summary, to->input->keys.output.directory.value);
+    if (!status && app_ranks_number(step->space->ranks) == 0)
+        status = fem_summary_write_probes(to->summary, to->input->keys.output.directory.value);
     if (!status) status = fem_record_step(to->record, &step->record, &results);
+    status = app_ranks_agree(step->space->ranks, status);
     yoke_release(context, reactions);
     yoke_release(context, values);
     return status;

@@ -48,9 +48,9 @@ const double *fem_step_displacements(const fem_step *step);
 /* Fills the record of the step `number` from what was found.  Times outside the solve, and what the distribution reports, are the caller's.  Errors: MEMORY. */
 yoke_status fem_step_fill_record(fem_step *step, int number, const fem_problem *problem, const fem_solver_choice *choice);
 
-/* Writes step-NN.vtu and the series.  Errors: MEMORY, SYSTEM. */
+/* Writes step-NN.vtu and the series.  Collective.  Errors: MEMORY, SYSTEM. */
 yoke_status fem_step_write_fields(const fem_step *step, const fem_step_outputs *to);
-/* Writes reactions and probes, and with them the step's record, to the run record; the summary takes note of it.  Errors: MEMORY, SYSTEM. */
+/* Writes reactions and probes, and with them the step's record, to the run record; the summary takes note of it.  Collective.  Errors: MEMORY, SYSTEM. */
 yoke_status fem_step_write_record(const fem_step *step, const fem_step_outputs *to);
 
 #endif

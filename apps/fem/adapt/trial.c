@@ -77,7 +77,8 @@ static yoke_status open_site(fem_trial *t, int64_t device, int64_t units, trial_
     if (units < t->space->num_elements) status = fem_subspace_create(t->space, t->constraints, 0, (int32_t)units, 0, NULL, &site->part);
     if (status) return status;
     for (int i = (int)device; i < t->devices->count; i++) cut[i + 1] = (int32_t)units;
-    fem_decomposition_options options = {.devices = t->devices, .cut = cut, .precision = t->precision, .operator_kind = t->operator_kind};
+    fem_decomposition_options options = {
+        .devices = t->devices, .cut = cut, .alone = 1, .precision = t->precision, .operator_kind = t->operator_kind};
     status = fem_decomposition_create(site->part ? site->part->space : t->space, site->part ? site->part->constraints : t->constraints,
                                       &options, &site->decomposition);
     if (!status) status = fem_vector_create(site->decomposition, &site->x);

@@ -97,11 +97,12 @@ static json_t *mesh_value(const fem_mesh *mesh)
 
 static json_t *part_value(const fem_part_record *part)
 {
-    return json_pack("{s:o, s:i, s:I, s:o, s:o, s:o, s:I, s:o, s:o}", "device", text_or_null(part->device), "threads", part->threads,
-                     "elements", (json_int_t)part->elements, "seconds_per_element", app_json_number(part->seconds_per_element),
-                     "seconds_per_product", app_json_number(part->seconds_per_product), "predicted_seconds_per_product",
-                     app_json_number(part->predicted_seconds_per_product), "halo_bytes", (json_int_t)part->halo_bytes, "setup_moved_s",
-                     app_json_number(part->setup_moved_s), "frequency_hz", app_json_number(part->frequency_hz));
+    return json_pack("{s:i, s:o, s:i, s:I, s:o, s:o, s:o, s:I, s:o, s:o}", "rank", part->rank, "device", text_or_null(part->device),
+                     "threads", part->threads, "elements", (json_int_t)part->elements, "seconds_per_element",
+                     app_json_number(part->seconds_per_element), "seconds_per_product", app_json_number(part->seconds_per_product),
+                     "predicted_seconds_per_product", app_json_number(part->predicted_seconds_per_product), "halo_bytes",
+                     (json_int_t)part->halo_bytes, "setup_moved_s", app_json_number(part->setup_moved_s), "frequency_hz",
+                     app_json_number(part->frequency_hz));
 }
 
 static json_t *failures_value(const fem_step_record *step)
@@ -329,7 +330,8 @@ yoke_status fem_record_create(const fem_case *input, int argc, char **argv, int 
 
 yoke_status fem_record_mesh(fem_record *record, const fem_mesh *mesh)
 {
-    return app_record_set(record->context, record->root, "mesh", mesh_value(mesh));
+    yoke_status status = app_record_set(record->context, record->root, "ranks", json_integer(app_ranks_count(mesh->ranks)));
+    return status ? status : app_record_set(record->context, record->root, "mesh", mesh_value(mesh));
 }
 
 /* What a run that goes on takes over. */

@@ -16,6 +16,7 @@
 
 /* What one part did in a step. */
 typedef struct fem_part_record {
+    int rank;
     const char *device; /* borrowed: "openmp", "cuda:0" */
     int threads;        /* of the host that work for it */
     int64_t elements;
@@ -99,7 +100,7 @@ typedef struct fem_record fem_record;
  */
 #define FEM_RECORD_PATHS 2
 yoke_status fem_record_create(const fem_case *input, int argc, char **argv, int num_paths, const char *const *paths, fem_record **record);
-/* Puts the mesh into it that the run begins with.  Errors: MEMORY. */
+/* Puts the mesh into it that the run begins with, and how many ranks work on it.  Errors: MEMORY. */
 yoke_status fem_record_mesh(fem_record *record, const fem_mesh *mesh);
 
 /* What the record has of the steps so far, for a checkpoint; new.  NULL: out of memory. */

@@ -64,6 +64,7 @@ static yoke_status keep_peak(fem_summary *s, const fem_space *space, const fem_b
     if (space->components != 3) return YOKE_OK;
     yoke_status status = s->shared ? YOKE_OK : fem_shared_faces(s->problem->mesh, &s->shared);
     if (!status) status = yoke_grow(s->context, &s->peaks, s->num_peaks, &s->most_peaks, s->num_peaks + 1, sizeof *s->peaks);
+    status = app_ranks_agree(space->ranks, status);
     if (status) return status;
     status = fem_peak_find(space, boundary, s->shared, &step->extremes[FEM_EXTREME_VON_MISES], step->relative_error_estimate,
                            &s->peaks[s->num_peaks]);

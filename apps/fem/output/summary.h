@@ -17,7 +17,7 @@ yoke_status fem_summary_create(const fem_case *input, const fem_problem *problem
                                fem_summary **summary);
 void fem_summary_destroy(fem_summary *summary); /* NULL allowed */
 
-/* Takes in a finished step; space and boundary are those of the step.  Errors: MEMORY. */
+/* Takes in a finished step; space and boundary are those of the step.  Collective.  Errors: MEMORY. */
 yoke_status fem_summary_step(fem_summary *summary, const fem_space *space, const fem_boundary *boundary, const fem_step_record *step,
                              const fem_step_results *results);
 

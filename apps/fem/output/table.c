@@ -68,11 +68,13 @@ void fem_table_header(const fem_table *table, char line[FEM_TABLE_LINE])
     append(line, " %7s", "s total");
 }
 
-/* Seconds per product of each part, as "1.2e-03" or "1.2e-03/3.4e-04". */
+/* Seconds per product of each part, as "1.2e-03" or "1.2e-03/3.4e-04"; of several ranks, which may be many, the longest. */
 static void append_products(char line[FEM_TABLE_LINE], const fem_step_record *step)
 {
     char text[FEM_TABLE_LINE] = "";
-    for (int i = 0; i < step->num_parts; i++) {
+    const int ranks = step->num_parts > 0 ? step->parts[step->num_parts - 1].rank + 1 : 1;
+    if (ranks > 1) append(text, isnan(step->measured_product_s) ? "-" : "%.1e", step->measured_product_s);
+    for (int i = 0; i < step->num_parts && ranks == 1; i++) {
         double seconds = step->parts[i].seconds_per_product;
         if (i > 0) append(text, "/");
         if (isnan(seconds))

@@ -1,12 +1,19 @@
 """yoke fem under mpirun."""
+import json
 import os
+import pathlib
+import re
 import shutil
+import signal
+import subprocess
+import xml.etree.ElementTree
 
 import command
-from command import SMALL, environment, run, words
+from command import EXAMPLES, SMALL, close_to, contents, environment, read_vtu, record, run, solve, words
 
-MPIRUN = ["mpirun", "--oversubscribe"]
-VARIABLES = environment(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+MPIRUN = ["mpirun", "--oversubscribe", "--bind-to", "none"]
+# Waiting ranks let others run: there are more of them than cores.
+VARIABLES = environment(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_mpi_yield_when_idle="1", OMP_NUM_THREADS="1")
 
 
 def need_mpi():
@@ -54,8 +61,215 @@ def test_all_ranks_solve_the_same_case():
         assert "rank 1: this rank's command line names another case, or sets other keys" in done.stderr, done.stderr
 
 
-def test_several_ranks_are_refused():
+# ---------------------------------------------------------------------------------------------------- the whole run
+
+
+def solve_on(count, case, *options, out=None, **keys):
+    """The record of a run on so many ranks, each with one thread."""
+    out = out or f"on-{count}"
+    line = words(case, *options, out=out, **keys)
+    line[line.index("--threads") + 1] = "1"
+    on_ranks(count, [*line, "--quiet"])
+    return check_pieces(out, count)
+
+
+def check_pieces(out, count):
+    """All files of a run on several ranks are there, and nothing else; the pieces add up to the mesh.  Returns the record."""
+    written = record(out)
+    assert written["ranks"] == count
+    names = ["run.json", "series.pvd", *(["summary.txt"] if written["stopped_by"] else []), *(["probes.csv"] if written["probes"] else [])]
+    series = xml.etree.ElementTree.parse(pathlib.Path(out, "series.pvd")).getroot()
+    listed = [entry.attrib["file"] for entry in series.findall("Collection/DataSet")]
+    for row, step in zip(written["steps"], listed, strict=True):
+        pieces = [f"step-{row['step']:02d}-{rank}.vtu" for rank in range(count)]
+        if count == 1:
+            names.append(step)
+            continue
+        assert step == f"step-{row['step']:02d}.pvtu"
+        root = xml.etree.ElementTree.parse(pathlib.Path(out, step)).getroot()
+        assert root.attrib["type"] == "PUnstructuredGrid"
+        assert [piece.attrib["Source"] for piece in root.findall("PUnstructuredGrid/Piece")] == pieces
+        check_arrays(root, [xml_of_piece(pathlib.Path(out, piece)) for piece in pieces])
+        found = [read_vtu(pathlib.Path(out, piece)) for piece in pieces if has_cells(pathlib.Path(out, piece))]
+        assert sum(cells for _, cells, _ in found) == row["elements"]
+        if row["max_von_mises_pa"] is not None:
+            close_to(max(max(arrays["von_mises"][1]) for _, cells, arrays in found), row["max_von_mises_pa"], 1e-12, "largest von Mises")
+        parts = sorted({part for _, _, arrays in found for part in arrays["part"][1]})
+        assert parts == list(range(len(row["parts"]))), parts
+        names += [step, *pieces]
+    assert sorted(path.name for path in pathlib.Path(out).iterdir()) == sorted(names)
+    for row in written["steps"]:
+        assert sum(part["elements"] for part in row["parts"]) == row["elements"]
+        ranks = [part["rank"] for part in row["parts"]]
+        assert ranks == sorted(ranks) and ranks[-1] < count
+    return written
+
+
+def xml_of_piece(path):
+    data = path.read_bytes()
+    return xml.etree.ElementTree.fromstring(data[: data.index(b"<AppendedData")] + b"</VTKFile>")
+
+
+def has_cells(path):
+    return int(xml_of_piece(path).find("UnstructuredGrid/Piece").attrib["NumberOfCells"]) > 0
+
+
+def check_arrays(whole, pieces):
+    """Each piece has the arrays that the whole names, in its order."""
+    for section in ("Points", "PointData", "CellData"):
+        expected = [{key: value for key, value in array.attrib.items()} for array in whole.findall(f"PUnstructuredGrid/P{section}/PDataArray")]
+        assert expected
+        for piece in pieces:
+            arrays = piece.findall(f"UnstructuredGrid/Piece/{section}/DataArray")
+            assert [{key: value for key, value in array.attrib.items() if key not in ("format", "offset")} for array in arrays] == expected
+
+
+def assert_same_run(one, other):
+    """The same meshes, iterations within one, the same energy, extremes, forces and probes."""
+    assert one["stopped_by"] == other["stopped_by"]
+    for a, b in zip(one["steps"], other["steps"], strict=True):
+        for key in ("elements", "dofs", "hanging_nodes", "preconditioner"):
+            assert a[key] == b[key], (key, a[key], b[key])
+        assert abs(a["iterations"] - b["iterations"]) <= 1
+        close_to(a["strain_energy_j"], b["strain_energy_j"], 1e-8, "strain energy")
+        close_to(a["error_estimate"], b["error_estimate"], 1e-5, "estimate")
+        close_to(a["max_displacement_m"], b["max_displacement_m"], 1e-5, "largest value")
+    if one["steps"][0]["max_von_mises_pa"] is not None:
+        scale = max(abs(force) for reaction in one["reactions"] for force in reaction["force_n"])
+        for a, b in zip(one["reactions"], other["reactions"], strict=True):
+            assert a["face"] == b["face"]
+            assert all(abs(x - y) < 1e-5 * scale for x, y in zip(a["force_n"], b["force_n"])), (a, b)
+    for a, b in zip(one["probes"], other["probes"], strict=True):
+        for key in ("displacement", "stress") if "stress" in a else ("gradient",):
+            command.vectors_close(a[key], b[key], 1e-4, key)
+    assert len(one["warnings"]) == len(other["warnings"])
+
+
+def test_any_number_of_ranks_gives_the_same_results():
     need_mpi()
-    told = messages(on_ranks(2, words(SMALL, out="two", refine__steps=0), 2))
-    assert told == ["yoke fem: error: started with 2 MPI ranks, but this version works with one; its threads use all cores"], told
-    assert not os.path.exists("two")
+    for case, counts, keys in ((SMALL, (2, 3, 4), {"refine__steps": 3}), (EXAMPLES / "fichera.yaml", (4,), {"refine__steps": 4}),
+                               (EXAMPLES / "drill-hole.yaml", (3,), {"refine__steps": 3, "element": "s2"})):
+        alone = solve(case, out="alone", **keys)
+        for count in counts:
+            assert_same_run(alone, solve_on(count, case, **keys))
+
+
+def test_all_preconditioners_and_operators_work_on_ranks():
+    need_mpi()
+    for keys in ({"solver__preconditioner": "jacobi"}, {"solver__preconditioner": "direct"}, {"solver__operator": "stored", "element": "q1"}):
+        keys = {"refine__steps": 2, "solver__energy_error": 1e-9, **keys}
+        assert_same_run(solve(SMALL, out="alone", **keys), solve_on(3, SMALL, **keys))
+
+
+def test_a_heat_case_before():
+    need_mpi()
+    assert_same_run(solve(EXAMPLES / "hot-pipe.yaml", out="alone", refine__steps=1), solve_on(3, EXAMPLES / "hot-pipe.yaml", refine__steps=1))
+
+
+def test_more_ranks_than_elements():
+    need_mpi()
+    alone = solve(EXAMPLES / "fichera.yaml", out="alone", refine__initial=0, refine__steps=1)
+    assert alone["steps"][0]["elements"] < 9
+    assert_same_run(alone, solve_on(9, EXAMPLES / "fichera.yaml", refine__initial=0, refine__steps=1))
+
+
+def test_a_second_run_replaces_pieces_of_the_first():
+    need_mpi()
+    solve_on(3, SMALL, out="out", refine__steps=2)
+    solve_on(2, SMALL, out="out", refine__steps=1)
+    solve(SMALL, refine__steps=1)
+    command.check_results("out", 2)
+
+
+def machine(path, seconds):
+    """A simulated machine of one device that takes so many seconds for an element."""
+    device = {"name": "cpu", "class": "cpu", "memory_bytes": 1 << 36, "compute_units": 8, "seconds_per_unit": [[0, seconds], [1000000, seconds]], "start_s": 0, "power": {"idle_w": 10, "busy_w": 100}}
+    pathlib.Path(path).write_text(json.dumps({"name": path, "devices": [device]}), encoding="utf-8")
+
+
+def test_elements_follow_the_speeds_of_nodes():
+    need_mpi()
+    machine("fast.json", 1e-6)
+    machine("slow.json", 4e-6)
+    keys = {"refine__steps": 4, "refine__initial": 1}
+    lines = [words(SMALL, "--quiet", "--devices", "sim:cpu", "--machine", f"{name}.json", **keys) for name in ("fast", "slow")]
+    run([*MPIRUN, "-n", "1", *lines[0], ":", "-n", "1", *lines[1]], env=VARIABLES)
+    written = check_pieces("out", 2)
+    first, *_, last = [[part["elements"] for part in row["parts"]] for row in written["steps"]]
+    assert abs(first[0] - first[1]) <= 0.05 * sum(first), first
+    seconds = [last[0] * 1e-6, last[1] * 4e-6]
+    assert max(seconds) <= 1.05 * sum(last) / (1e6 + 0.25e6), last  # within 5 % of the least time there is
+    assert_same_run(solve(SMALL, out="alone", **keys), written)
+
+
+def test_runs_on_ranks_repeat_bit_by_bit():
+    need_mpi()
+    machine("node.json", 1e-6)
+    results = []
+    for out in ("one", "two"):
+        on_ranks(3, words(SMALL, "--quiet", "--devices", "sim:cpu", "--machine", "node.json", out=out, refine__steps=3))
+        results.append({name: data for name, data in contents(out).items() if name != "run.json"})
+    assert len(results[0]) == 3 + 4 * 4  # three texts, and four steps of a file and three pieces each
+    assert results[0] == results[1]
+
+
+def test_check_tells_what_one_rank_tells():
+    need_mpi()
+    line = [command.PROGRAM, "fem", str(SMALL), "--check", "--set", "refine.initial=1"]
+    alone, shared = run(line).stdout.splitlines(), on_ranks(3, line).stdout.splitlines()
+    assert len(alone) == len(shared) > 5
+    for a, b in zip(alone, shared):
+        numbers = r"[-+]?\d+\.?\d*(?:e[-+]\d+)?"
+        assert re.sub(numbers, "#", a) == re.sub(numbers, "#", b), (a, b)
+        for x, y in zip(re.findall(numbers, a), re.findall(numbers, b)):
+            assert abs(float(x) - float(y)) <= 1e-5 * max(abs(float(x)), 1e-9) or "total load" in a or "machine" in a, (a, b)
+
+
+def test_what_is_not_there_on_ranks_is_refused():
+    need_mpi()
+    for what, options in (("--profile", ["--profile"]), ("an objective other than time", ["--objective", "energy"])):
+        told = messages(on_ranks(2, words(SMALL, *options, out="refused"), 2))
+        assert told == [f"yoke fem: error: started with 2 MPI ranks, but {what} works on one rank as yet; start it without mpirun"], told
+    assert not os.path.exists("refused")
+
+
+# ------------------------------------------------------------------------------------------------------ interruption
+
+
+def start_long_run(out):
+    line = words(EXAMPLES / "drill-hole.yaml", out=out, refine__steps=1000, refine__fraction=0.3)
+    process = subprocess.Popen([*MPIRUN, "-n", "3", *line], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=VARIABLES, start_new_session=True)
+    for row in process.stdout:
+        if row.split()[0] == "2":
+            break
+    return process, [int(word) for word in subprocess.run(["pgrep", "-P", str(process.pid)], capture_output=True, text=True, check=True).stdout.split()]
+
+
+def end_of(process):
+    try:
+        return process.communicate(timeout=command.PATIENCE_S)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        raise AssertionError("the run hangs") from None
+
+
+def test_a_signal_to_one_rank_ends_all_with_the_last_step():
+    need_mpi()
+    for rank, number in ((1, signal.SIGTERM), (0, signal.SIGINT)):
+        process, ranks = start_long_run(f"out-{rank}")
+        os.kill(ranks[rank], number)
+        _, error = end_of(process)
+        assert process.returncode == 128 + number, error
+        assert sum(line.startswith("yoke fem: interrupted") for line in error.splitlines()) == 1, error
+        assert check_pieces(f"out-{rank}", 3)["stopped_by"] == "interrupted"
+
+
+def test_a_rank_that_is_killed_ends_all():
+    need_mpi()
+    process, ranks = start_long_run("out")
+    os.kill(ranks[1], signal.SIGKILL)
+    end_of(process)
+    assert process.returncode != 0
+    for step in pathlib.Path("out").glob("step-*.pvtu"):  # each has all of its pieces, whole
+        for rank in range(3):
+            assert read_vtu(step.with_name(f"{step.stem}-{rank}.vtu"))[1] > 0

@@ -21,7 +21,7 @@ STEP = {
     "case": TEXT, "gpu_share": UNKNOWN,
     "preconditioner": TEXT, "preconditioner_reason": (str, NULL), "preconditioner_models": {"multigrid_operations": UNKNOWN, "direct_operations": UNKNOWN},
     "parts": [{
-        "device": TEXT, "threads": int, "elements": int, "seconds_per_element": NUMBER, "seconds_per_product": NUMBER,
+        "rank": int, "device": TEXT, "threads": int, "elements": int, "seconds_per_element": NUMBER, "seconds_per_product": NUMBER,
         "predicted_seconds_per_product": UNKNOWN, "halo_bytes": int, "setup_moved_s": UNKNOWN,
         "frequency_hz": UNKNOWN,
     }],
@@ -37,7 +37,7 @@ STEP = {
 }
 FORCE = {"force_n": [NUMBER] * 3, "moment_nm": [NUMBER] * 3}
 RECORD = {
-    "program": TEXT, "version": TEXT, "date": TEXT, "command": [TEXT], "machine": dict, "stopped_by": TEXT, "elapsed_s": NUMBER,
+    "program": TEXT, "version": TEXT, "date": TEXT, "command": [TEXT], "machine": dict, "ranks": int, "stopped_by": TEXT, "elapsed_s": NUMBER,
     "case": {
         "path": TEXT, "mesh": TEXT, "mesh_scale": UNKNOWN, "problem": TEXT, "units": TEXT, "element": TEXT,
         "refine": {"initial": int, "steps": int, "tolerance": NUMBER, "fraction": NUMBER, "max_elements": int},
