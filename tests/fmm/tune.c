@@ -205,32 +205,32 @@ static void powers_in_the_store_serve_the_first_choice_of_another_run(void **sta
     (void)remove(path);
 }
 
-/* A run that declares other powers than an earlier one plans with its own. */
+/* A run that declares powers knows nothing of those that an earlier one declared, and measures its own. */
 static void declared_powers_are_those_of_this_run(void **state)
 {
     (void)state;
-    static const char *const declared[] = {"idle=30,busy=50", "idle=300,busy=500"};
     char path[64];
     known costs = usual;
     fmm_machine machine;
     (void)snprintf(path, sizeof path, "tune-declared-%ld.json", (long)getpid());
+    const fmm_machine_options machine_options = {.gradient = 1, .trial = trial, .user = &costs};
+    yoke_run_options options = {
+        .devices = "openmp", .objective = YOKE_OBJECTIVE_ENERGY, .declared = "idle=30,busy=50", .store = path, .keep_frequencies = 1};
     yoke_run *run = open_run(path);
     measure(run, &costs, &machine);
     yoke_run_destroy(run);
-    fmm_particles *p = cloud_create(context, UNIFORM, 5000);
-    for (int r = 0; r < 2; r++) {
-        const fmm_tune_options options = {
-            .store = path, .gradient = 1, .depth = -1, .objective = YOKE_OBJECTIVE_ENERGY, .declared = declared[r]};
-        fmm_tuner *tuner = NULL;
-        fmm_tuned tuned;
-        assert_int_equal(fmm_tuner_create(context, &options, &tuner), YOKE_OK);
-        fmm_tuner_set_particles(tuner, p);
-        assert_int_equal(fmm_tuner_choose(tuner, 8, &tuned), YOKE_OK);
-        const double mean_w = tuned.choice.predicted.energy_j / tuned.choice.predicted.time_s;
-        assert_true(r == 0 ? mean_w < 51 : mean_w > 299);
-        fmm_tuner_destroy(tuner);
+    for (int r = 0; r < 3; r++) { /* the last one is told of none */
+        const yoke_run_device *devices;
+        int64_t count;
+        if (r == 1) options.declared = "idle=300,busy=500";
+        if (r == 2) options.declared = NULL;
+        assert_int_equal(yoke_run_create(context, &options, &run), YOKE_OK);
+        assert_int_equal(fmm_machine_get(run, 0, 1, &machine), YOKE_OK);
+        assert_int_equal(yoke_run_devices(run, &devices, &count), YOKE_OK);
+        assert_int_equal(isnan(devices[0].idle_w + devices[0].dynamic_w) != 0, r < 2);
+        if (r == 0) assert_int_equal(fmm_machine_measure_powers(context, run, &machine_options), YOKE_OK);
+        yoke_run_destroy(run);
     }
-    fmm_particles_destroy(p);
     (void)remove(path);
 }
 
@@ -279,15 +279,15 @@ static void what_is_measured_of_devices_is_no_part_of_the_choice(void **state)
                                          .measure_first = 1,
                                          .keep_frequencies = 1};
     fmm_tune_options options = {
-        .store = path, .gradient = 1, .depth = -1, .objective = YOKE_OBJECTIVE_ENERGY, .declared = of_devices.declared};
+        .store = path, .gradient = 1, .depth = 3, .objective = YOKE_OBJECTIVE_ENERGY, .declared = of_devices.declared};
     yoke_run *run = open_run(path);
     measure(run, &costs, &machine);
     yoke_run_destroy(run);
-    fmm_particles *p = cloud_create(context, UNIFORM, 5000);
+    fmm_particles *p = cloud_create(context, UNIFORM, 2000);
     assert_int_equal(fmm_shared_open(context, &of_devices, &options.devices), YOKE_OK);
     assert_int_equal(fmm_tuner_create(context, &options, &tuner), YOKE_OK);
     fmm_tuner_set_particles(tuner, p);
-    assert_int_equal(fmm_tuner_choose(tuner, 8, &tuned), YOKE_OK);
+    assert_int_equal(fmm_tuner_choose(tuner, 2, &tuned), YOKE_OK);
     assert_true(tuned.choice.predicted.energy_j > 0);
     assert_true(tuned.machine_s >= 0.25 && tuned.analysis_s < tuned.machine_s); /* 0.3 s at rest */
     fmm_tuner_destroy(tuner);
