@@ -122,7 +122,7 @@ typedef struct yoke_cost {
 typedef enum yoke_run_decision {
     YOKE_RUN_FIXED,    /* by the options */
     YOKE_RUN_STARTED,  /* some device was never measured with this work: every device gets some units */
-    YOKE_RUN_EXPLORED, /* measures times and powers at frequencies that are not known yet */
+    YOKE_RUN_EXPLORED, /* measures what is not known yet: times and powers at other frequencies, or what a device takes alone */
     YOKE_RUN_BALANCED, /* by the balancer: least time of one phase */
     YOKE_RUN_PLANNED,  /* the planner's best */
     YOKE_RUN_KEPT      /* as in the round before: the planner's best is not better by more than moving costs, or than noise */

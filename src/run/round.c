@@ -368,12 +368,12 @@ static void learn_seconds(yoke_run *run, const yoke_run_report *report, double *
     }
 }
 
-/* What the balancer of a single phase is told when it is asked next. */
+/* What the balancer of a single phase is told when it is asked next: of a device that works alone it would learn how fast it is not, beside others. */
 static void keep_reports(yoke_run *run, const yoke_run_report *report, const yoke_energy *total)
 {
     const run_plan *plan = run->plan;
     run_work *work = &run->run_works[plan->works[0]];
-    if (work->balancer == NULL || plan->num_phases != 1 || plan->num_cuts != 1) return;
+    if (!plan->balanced || work->balancer == NULL || plan->num_phases != 1 || plan->num_cuts != 1) return;
     for (int i = 0; i < run->num_devices; i++) {
         int64_t units = plan->units[0][i], moved = moved_to(run, report, i);
         double moved_s = report->moved_s != NULL && report->moved_s[i] >= 0 && report->moved_s[i] < 1e12 ? report->moved_s[i] : (double)NAN;

@@ -9,6 +9,7 @@
  *   learn/      works.c kinds of work, with balancers and store   seconds.c models of seconds   accuracy.c how uncertain these are
  *               relation.c alone and beside others; a frequency by another one   powers.c idle and dynamic powers   overhead.c what is beside phases
  *   decide/     problem.c a round as a problem of the planner   cost.c what it costs   decide.c, search.c units and frequencies of a round
+ *               alone.c one device instead of all
  *               predict.c what is known, one call at a time or as a model file
  *   calibrate/  measuring before the first round
  */
@@ -125,6 +126,7 @@ typedef struct run_work {
     int *explored; /* [num_devices]: nonzero: its frequencies were measured often enough, as it was then */
     double *
         disturbed; /* [num_devices]: part of the time of a calibration that other programs had the cores, of the size with most; 0: little, or rounds told since */
+    int *tried_alone;                /* [num_devices]: rounds that were to tell what it takes alone */
     yoke_balancer *balancer;         /* of rounds with this one phase; NULL: none yet */
     int64_t limits[RUN_MAX_DEVICES]; /* that the balancer knows */
     int reported;                    /* nonzero: `reports` are to be told to the balancer */
@@ -153,6 +155,7 @@ typedef struct run_plan {
     int64_t units[RUN_MAX_CUTS][RUN_MAX_DEVICES];
     int levels[RUN_MAX_DEVICES];
     yoke_run_decision decision;
+    int balanced; /* nonzero: units are those of the balancer */
     int weighed;  /* nonzero: against other rounds, which tell what devices are alone */
     int told;     /* nonzero: for a model file, in which times and powers have their uncertainties */
     int weighted; /* nonzero: a phase has weights, which are the caller's and gone after the round */
@@ -197,7 +200,8 @@ struct yoke_run {
     /* The round that is planned, or was worked last. */
     run_plan *plan, *candidate, *other, *alone; /* of one block of memory, in any order; alone: two */
     int alone_rounds, questions;                /* rounds of one device alone since all worked together, and how often they were asked to */
-    int forced;                                 /* the device that the next round is for alone; -1: none */
+    double tried_alone_s; /* by so much rounds took longer, as predicted, that were to tell what a device takes alone */
+    int forced;           /* the device that the next round is for alone; -1: none */
     void *plans_memory;
     int has_plan, begun;
     int patience, waited; /* rounds without a search, and how many of them there were */
@@ -285,6 +289,8 @@ const run_level_relation *run_relate_levels(const yoke_run *run, int work, int d
 int run_is_measured(const yoke_run *run, int work, int device);
 /* The cost of a start: what the curve has at 0 units; 0 where nothing is known. */
 double run_start_s(const yoke_run *run, int work, int device, int level, int beside);
+/* Nonzero: both kinds were measured, or what the device loses beside others. */
+int run_is_related(const yoke_run *run, int work, int device);
 /* Nonzero: it is known that the device loses some percent beside others. */
 int run_is_disturbed(const yoke_run *run, int work, int device, int level, double units);
 /* So long alone and beside others, for the same units. */
@@ -383,6 +389,11 @@ yoke_status run_regret(yoke_run *run, double *regret);
 
 /* Units, levels, decision and prediction of the plan, whose phases are filled.  Errors: as of yoke_run_plan. */
 yoke_status run_decide(yoke_run *run, run_plan *plan);
+/*
+ * alone.c: all to one device, where that is better since devices disturb each other, or to learn whether it is.  The plan has been predicted.
+ * Errors: MEMORY.
+ */
+yoke_status run_consider_alone(yoke_run *run, run_plan *plan);
 /* Nonzero: the latest round had the same cuts. */
 int run_has_distribution(const yoke_run *run, const run_plan *plan);
 /* search.c: the same by the planner; *known: zero where powers are not known, and nothing is decided. */

@@ -227,11 +227,14 @@ static void what_devices_lose_beside_each_other_is_learned_from_rounds(void **st
     assert_int_equal(worker_units(&w, 0), N);
     assert_true(fabs(w.assignment->predicted.time_s / (2e-6 * N) - 1) < 0.02);
     int together = 0;
-    for (int k = 0; k < 30; k++) {
+    double seconds = 0;
+    for (int k = 0; k < 250; k++) {
         worker_rounds(&w, N, 1);
         together += worker_units(&w, 0) < N;
+        seconds += w.measured.time_s;
     }
     assert_true(together >= 1 && together <= 3); /* it is asked again, and again it does not pay */
+    if (!(seconds < 1.01 * 250 * 2e-6 * N)) fail_msg("asking costs %g of the time", seconds / (250 * 2e-6 * N) - 1);
     worker_close(&w);
 }
 

@@ -106,12 +106,14 @@ static double best_value(const node *of, yoke_objective objective, double deadli
     return best;
 }
 
+/* The last one of so many rounds, or one after it: what serves to learn is no result. */
 static cost run_node(const node *of, const yoke_run_options *options, int rounds, worker *w, failing *memory)
 {
     char text[TEXT];
     write_node(of, text);
     worker_open(w, memory, text, options);
     worker_rounds(w, N, rounds);
+    for (int k = 0; k < 3 && w->assignment->decision == YOKE_RUN_EXPLORED; k++) worker_rounds(w, N, 1);
     return (cost){w->measured.time_s, w->measured.energy_j, NAN};
 }
 

@@ -7,12 +7,9 @@
 
 /* Of frequencies so many are measured before a plan; those between are inferred, and measured where a plan takes them. */
 enum { MAX_EXPLORED = 5 };
-/* One device alone has to be better than all by so much, to be left alone. */
-static const double clearly = 0.02;
 /* Relative noise beyond which one measurement of a frequency tells too little. */
 static const double noisy = 0.015;
 static const int most_explorations = 3 * MAX_EXPLORED + 1;
-static const int first_question = 8, most_questions = 8;
 
 const char *run_objective_text(yoke_objective objective)
 {
@@ -195,6 +192,7 @@ static yoke_status balance(yoke_run *run, run_plan *plan)
     if (work->reported) status = yoke_balancer_update(work->balancer, work->reports, n, plan->units[0]);
     if (!work->reported && !told) status = yoke_balancer_update(work->balancer, NULL, n, plan->units[0]);
     work->reported = 0;
+    plan->balanced = 1;
     return status;
 }
 
@@ -291,75 +289,6 @@ static yoke_status explore(yoke_run *run, run_plan *plan, int *found)
 
 /* ---------------------------------------------------------------------------------------------------------- all */
 
-/* Nonzero: it is known that devices disturb each other at this work, or that copies take a part of the time. */
-static int disturbed(const yoke_run *run, const run_plan *plan)
-{
-    for (int i = 0; i < run->num_devices && run->options.copies_apart; i++)
-        if (run_copy_s(&run->devices[i], (double)plan->units[0][i]) > clearly * plan->predicted.time_s) return 1;
-    for (int p = 0; p < plan->num_phases; p++)
-        for (int i = 0; i < run->num_devices; i++)
-            if (run_is_disturbed(run, plan->works[p], i, plan->levels[i], (double)run_phase_units_of(plan, p, i))) return 1;
-    return 0;
-}
-
-static int keeps_limits(const yoke_run *run, const run_plan *plan, double slowest_s)
-{
-    const yoke_run_options *o = &run->options;
-    if (o->deadline_s > 0 && !(plan->predicted.time_s <= o->deadline_s)) return 0;
-    if (run->limit_s > 0 && !(plan->predicted.time_s <= run->limit_s)) return 0;
-    if (o->power_cap_w > 0 && !(plan->predicted.peak_power_w <= o->power_cap_w)) return 0;
-    return !(o->max_slowdown > 0) || plan->predicted.time_s <= slowest_s;
-}
-
-/* After 8, 16, 32, ... rounds of one device alone all work together again once: what was measured may have been chance, or may have changed. */
-static int is_time_to_ask(yoke_run *run, const run_plan *plan)
-{
-    if (++run->alone_rounds < first_question << run->questions) return 0;
-    run->alone_rounds = 0;
-    if (run->questions < most_questions) run->questions++;
-    for (int p = 0; p < plan->num_phases; p++)
-        for (int i = 0; i < run->num_devices; i++) {
-            run_doubt_relation(&run->run_works[plan->works[p]].relations[i]); /* the answer counts as much as all before */
-        }
-    return 1;
-}
-
-/*
- * A device that alone is better than all together, as they disturb each other, gets everything: neither balancer nor planner knows of that.  The plan has been
- * predicted.
- */
-static yoke_status leave_alone(yoke_run *run, run_plan *plan)
-{
-    const double slowest_s = plan->predicted.time_s;
-    yoke_status status = YOKE_OK;
-    if (run->options.use == YOKE_RUN_BOTH || plan->weighed || plan->weighted || isnan(plan->value) || plan->decision < YOKE_RUN_BALANCED ||
-        !disturbed(run, plan))
-        return YOKE_OK;
-    run_plan *trial = run->alone, *best = run->alone + 1;
-    int found = 0;
-    *best = *plan;
-    for (int i = 0; i < run->num_devices; i++)
-        for (int l = 0; l < run->devices[i].num_levels && status == YOKE_OK; l++) {
-            if (run_most_units(run, plan, i) < plan->cut_units[0]) continue;
-            *trial = *plan;
-            memset(trial->units, 0, sizeof trial->units);
-            for (int c = 0; c < plan->num_cuts; c++) trial->units[c][i] = plan->cut_units[c];
-            trial->levels[i] = l;
-            trial->planned.time_s = NAN;
-            status = run_predict(run, trial);
-            if (status != YOKE_OK || !(trial->value < (found ? 1 : 1 - clearly) * best->value) || !keeps_limits(run, trial, slowest_s))
-                continue;
-            trial->optimal = 0;
-            trial->gap = NAN;
-            snprintf(trial->note, sizeof trial->note, "devices disturb each other, or copies cost more than they bring: %s alone is better",
-                     run->devices[i].info->name);
-            *best = *trial;
-            found = 1;
-        }
-    if (status == YOKE_OK && found && !is_time_to_ask(run, plan)) *plan = *best;
-    return status;
-}
-
 /* Powers that no meter would tell: as fast as is known. */
 static yoke_status plan_without_powers(const yoke_run *run, run_plan *plan)
 {
@@ -437,5 +366,5 @@ yoke_status run_decide(yoke_run *run, run_plan *plan)
         if (status == YOKE_OK && !known) status = plan_without_powers(run, plan);
     }
     if (status == YOKE_OK) status = run_predict(run, plan);
-    return status == YOKE_OK ? leave_alone(run, plan) : status;
+    return status == YOKE_OK ? run_consider_alone(run, plan) : status;
 }

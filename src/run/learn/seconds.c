@@ -245,6 +245,12 @@ static double shifted(const wanted *w, int beside, int level, double slope)
     return seconds > 0 ? seconds : (double)NAN;
 }
 
+int run_is_related(const yoke_run *run, int work, int device)
+{
+    const run_relation *r = &run->run_works[work].relations[device];
+    return r->count > 0 || r->factor > 0;
+}
+
 double run_seconds(const yoke_run *run, int work, int device, int level, int beside, double units, double *uncertainty)
 {
     const wanted w = {run, work, device, units};
@@ -255,7 +261,7 @@ double run_seconds(const yoke_run *run, int work, int device, int level, int bes
     if (!run_is_measured(run, work, device)) return NAN;
     if (units <= 0) return 0;
     double own_far = kind_distance(run, work, device, beside, units), other_far = kind_distance(run, work, device, !beside, units);
-    const int is_related = r->count > 0 || r->factor > 0;
+    const int is_related = run_is_related(run, work, device);
     double slope = is_related ? r->slope : 1, start_s = is_related ? r->start_s : 0;
     double own_s = isinf(own_far) ? (double)NAN : continued(&w, beside, level, slope, &own_relative);
     *uncertainty = isnan(own_s) ? (double)NAN : own_relative;
@@ -283,8 +289,7 @@ double run_start_s(const yoke_run *run, int work, int device, int level, int bes
 int run_is_disturbed(const yoke_run *run, int work, int device, int level, double units)
 {
     static const double clearly = 1.02;
-    const run_relation *r = &run->run_works[work].relations[device];
-    if ((r->count == 0 && !(r->factor > 0)) || !(units > 0)) return 0;
+    if (!run_is_related(run, work, device) || !(units > 0)) return 0;
     double alone_s = run_seconds(run, work, device, level, 0, units, NULL),
            beside_s = run_seconds(run, work, device, level, 1, units, NULL);
     return beside_s > clearly * alone_s;

@@ -20,7 +20,7 @@ static yoke_status make_work(yoke_run *run, const char *name)
     memset(work, 0, sizeof *work);
     status = yoke_allocate(run->context, (int64_t)strlen(name) + 1, 1, &text);
     if (status == YOKE_OK) status = yoke_allocate(run->context, curves, sizeof(speed_model), &models);
-    if (status == YOKE_OK) status = yoke_allocate(run->context, 3 * (int64_t)run->num_devices, sizeof(int), &counts);
+    if (status == YOKE_OK) status = yoke_allocate(run->context, 4 * (int64_t)run->num_devices, sizeof(int), &counts);
     if (status == YOKE_OK) status = yoke_allocate(run->context, run->num_devices, sizeof(run_relation), &relations);
     if (status == YOKE_OK) status = yoke_allocate(run->context, 2 * (int64_t)run->num_devices, sizeof(run_scatter), &scatter);
     if (status == YOKE_OK) status = yoke_allocate(run->context, run->num_devices, sizeof(double), &disturbed);
@@ -43,6 +43,7 @@ static yoke_status make_work(yoke_run *run, const char *name)
     work->learned = counts;
     work->tries = work->learned + run->num_devices;
     work->explored = work->tries + run->num_devices;
+    work->tried_alone = work->explored + run->num_devices;
     run->num_works++;
     return YOKE_OK;
 }
