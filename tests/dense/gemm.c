@@ -123,7 +123,7 @@ static void the_share_is_that_of_the_speeds(void **state)
     make(&b, 960, 8, 8, DENSE_DOUBLE);
     if (multiply(&b, 1)) fail_msg("%s", yoke_last_error(b.context));
     expect_product(&b);
-    assert_true(shared.num_rounds >= 2 && shared.num_rounds <= 5);
+    assert_true(shared.num_rounds >= 2 && shared.num_rounds <= 7); /* two of them are of one device alone */
     const dense_round *last = &shared.round[shared.num_rounds - 1];
     if (!(last->imbalance <= 0.05)) fail_msg("imbalance %g of %lld units", last->imbalance, (long long)last->units);
     assert_true(fabs(last->predicted.time_s / last->measured.time_s - 1) < 0.05);

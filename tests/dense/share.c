@@ -142,10 +142,111 @@ static void a_small_work_is_one_round(void **state)
     assert_int_equal(shared.num_rounds, 1);
 }
 
+/* Seconds of units of 1 ms on the CPU and so much longer on the GPU, both so many times as long beside the other one, less 1. */
+static double share_with_gpu(double slower, double contention, double of_gpu, int64_t units, const char *store)
+{
+    char text[300];
+    yoke_context *context;
+    failing memory = {0};
+    yoke_run *run;
+    const yoke_run_options options = {.store = store};
+    const dense_kernel kernel = {.work = "launches",
+                                 .units = units,
+                                 .first_units = 1,
+                                 .host = count,
+                                 .open = open_card,
+                                 .close = close_card,
+                                 .prepare = prepare_card,
+                                 .start = start_card};
+    snprintf(text, sizeof text,
+             "{\"name\": \"m\", \"contention\": %g, \"devices\": [{\"name\": \"cpu\", \"class\": \"cpu\", \"seconds_per_unit\": 1e-3}, "
+             "{\"name\": \"gpu\", \"class\": \"gpu\", \"seconds_per_unit\": %g, \"contention\": %g}]}",
+             contention, slower * 1e-3, of_gpu);
+    context = machine(text, &memory);
+    if (yoke_run_create(context, &options, &run)) fail_msg("%s", yoke_last_error(context));
+    if (dense_share(context, run, &kernel, &shared)) fail_msg("%s", yoke_last_error(context));
+    assert_int_equal(shared.part[0].units + shared.part[1].units, units);
+    yoke_run_destroy(run);
+    yoke_context_destroy(context);
+    assert_int_equal(memory.outstanding, 0);
+    return shared.measured_s;
+}
+
+/*
+ * Two devices on the same cores, and two that need the same memory: together they do 0.61, 0.78, 0.89 and 0.9 of what the CPU does alone.  What is found out in the
+ * first run costs some percent of it, and nothing in the next one.
+ */
+static void devices_that_lose_more_than_they_bring_are_left_out(void **state)
+{
+    (void)state;
+    static const double slower[] = {4.5, 1.8, 4, 8}, contention[] = {1, 1, 0.4, 0.25};
+    static const char *const path = "share-test.store.json";
+    const int64_t units = 6400;
+    for (int k = 0; k < 4; k++) {
+        remove(path);
+        for (int again = 0; again < 2; again++) {
+            const double seconds = share_with_gpu(slower[k], contention[k], contention[k], units, path), best_s = 1e-3 * (double)units;
+            if (!(seconds < (again ? 1.001 : 1.08) * best_s))
+                fail_msg("%g times slower, contention %g, run %d: %g of the speed of the CPU alone", slower[k], contention[k], again,
+                         best_s / seconds);
+        }
+    }
+    remove(path);
+}
+
+/* A run so short that both had one unit tells the store what they take beside each other only: the next run finds out the rest. */
+static void what_a_store_does_not_know_is_tried(void **state)
+{
+    (void)state;
+    static const char *const path = "share-test.store.json";
+    const int64_t units = 6400;
+    remove(path);
+    (void)share_with_gpu(1.8, 1, 1, 2, path);
+    const double seconds = share_with_gpu(1.8, 1, 1, units, path), best_s = 1e-3 * (double)units;
+    if (!(seconds < 1.08 * best_s)) fail_msg("%g of the speed of the CPU alone", best_s / seconds);
+    remove(path);
+}
+
+/* The GPU looks slower beside the CPU, and is faster alone. */
+static void the_device_that_is_the_best_alone_is_found(void **state)
+{
+    (void)state;
+    static const char *const path = "share-test.store.json";
+    const int64_t units = 6400;
+    remove(path);
+    for (int again = 0; again < 2; again++) {
+        const double seconds = share_with_gpu(0.9, 1, 3, units, path), best_s = 0.9e-3 * (double)units;
+        if (!(seconds < (again ? 1.001 : 1.1) * best_s)) fail_msg("run %d: %g of the speed of the GPU alone", again, best_s / seconds);
+    }
+    remove(path);
+}
+
+static void devices_that_gain_from_each_other_share(void **state)
+{
+    (void)state;
+    static const double slower[] = {1, 1.8, 4.5, 8}, contention[] = {0, 0.05};
+    static const char *const path = "share-test.store.json";
+    const int64_t units = 6400;
+    for (int k = 0; k < 8; k++) {
+        remove(path);
+        for (int again = 0; again < 2; again++) {
+            const double c = contention[k / 4], best_s = 1e-3 * (double)units * (1 + c) / (1 + 1 / slower[k % 4]);
+            const double seconds = share_with_gpu(slower[k % 4], c, c, units, path);
+            if (!(seconds < (again ? 1.01 : 1.1) * best_s))
+                fail_msg("%g times slower, contention %g, run %d: %g of the best speed", slower[k % 4], c, again, best_s / seconds);
+        }
+    }
+    remove(path);
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(rounds_have_as_many_units_as_are_good),
     cmocka_unit_test(a_device_that_loses_more_than_the_other_brings_works_alone),
     cmocka_unit_test(a_small_work_is_one_round),
+    cmocka_unit_test(devices_that_lose_more_than_they_bring_are_left_out),
+    cmocka_unit_test(what_a_store_does_not_know_is_tried),
+    cmocka_unit_test(the_device_that_is_the_best_alone_is_found),
+    cmocka_unit_test(devices_that_gain_from_each_other_share),
 };
 
 UNIT_MAIN(tests, NULL, NULL)

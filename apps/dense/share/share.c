@@ -28,12 +28,13 @@ struct dense_sharing {
     dense_range *left; /* units that are to be done; the last range is the next */
     int64_t ranges, room;
     const yoke_assignment *assignment;
-    double rate;                     /* units a second in the latest round; 0: not known */
-    int unknown;                     /* nonzero: some device was never measured */
-    int growth;                      /* rounds so far */
-    int alone;                       /* the device that works alone in this round; -1: all may */
-    double speed[DENSE_MAX_DEVICES]; /* units a second in the latest round; 0: it had none */
-    yoke_run_decision decision;      /* of that */
+    double rate;                       /* units a second in the latest round; 0: not known */
+    int unknown;                       /* nonzero: some device was never measured */
+    int growth;                        /* rounds of all devices so far, with those that are not needed */
+    int alone;                         /* the device that the round is for alone; -1: it is for all */
+    int64_t beside[DENSE_MAX_DEVICES]; /* units of each in the latest round of all */
+    yoke_run_decision decision;        /* of that */
+    int tried[DENSE_MAX_DEVICES];      /* nonzero: it had a round alone */
     int64_t done;
 };
 
@@ -136,6 +137,39 @@ static int is_known(const dense_sharing *s, int64_t units)
     return 1;
 }
 
+/* Predicted seconds of so many units on the device, while the others rest or beside them; NaN: not known.  *uncertain (or NULL) is NaN where that is only guessed. */
+static double predict_s(const dense_sharing *s, int i, int64_t units, int beside, double *uncertain)
+{
+    yoke_prediction call;
+    if (!s->list[i].active || yoke_run_predict(s->run, s->kernel->work, i, (double)weigh(s->kernel, units), NAN, beside, &call) != YOKE_OK)
+        return NAN;
+    if (uncertain) *uncertain = call.seconds_uncertainty;
+    return call.seconds;
+}
+
+/*
+ * The device of which nobody knows how fast it is while the others rest, neither by trial nor by what it loses beside them, and that may be the best one alone: the
+ * fastest beside the others.  If it loses something, then also those that take less than twice as long.  -1: none.
+ */
+static int find_worth_trial(const dense_sharing *s)
+{
+    static const double hopeless = 2, clearly = 0.02;
+    const int64_t units = s->kernel->units;
+    double beside_s[DENSE_MAX_DEVICES], least_s = INFINITY;
+    int told = 0, lost = 0, found = -1;
+    for (int i = 0; i < s->count; i++) {
+        double uncertain = NAN;
+        const double alone_s = predict_s(s, i, units, 0, &uncertain), all_s = predict_s(s, i, units, 1, NULL);
+        least_s = fmin(least_s, all_s);
+        told = told || !isnan(uncertain);
+        lost = lost || (!isnan(uncertain) && alone_s < (1 - clearly) * all_s);
+        beside_s[i] = isnan(uncertain) && !s->tried[i] ? all_s : (double)NAN;
+    }
+    for (int i = 0; i < s->count; i++)
+        if (beside_s[i] < (found < 0 ? hopeless * least_s : beside_s[found])) found = i;
+    return told && !lost ? -1 : found;
+}
+
 static int count_active(const dense_sharing *s)
 {
     int active = 0;
@@ -143,47 +177,55 @@ static int count_active(const dense_sharing *s)
     return active;
 }
 
-/* The device that did most units a second in the latest round, which must have been shared by what was measured; -1: none, or it cannot do so many alone. */
-static int find_fastest(const dense_sharing *s, int64_t units)
+/* Rounds of all devices, of a few units, that tell how fast they are: all together, a few units, four times as many.  Then speeds are known. */
+enum { FIRST_ROUND, FEW_ROUND, LARGER_ROUND, KNOWN };
+
+/*
+ * The device that does as many units alone now as it did beside the others: so devices that use the same cores or the same memory are found out before most of the
+ * work is done.  -1: none.
+ */
+static int next_alone(dense_sharing *s)
 {
-    const dense_kernel *k = s->kernel;
-    int best = -1;
-    if (s->decision != YOKE_RUN_STARTED && s->decision != YOKE_RUN_BALANCED) return -1;
-    for (int i = 0; i < s->count; i++)
-        if (s->list[i].active && s->speed[i] > (best < 0 ? 0 : s->speed[best])) best = i;
-    return best >= 0 && s->list[best].accelerator && k->most_units && k->most_units(k->user, best) < units ? -1 : best;
+    const dense_range *r = &s->left[s->ranges - 1];
+    if (s->growth != LARGER_ROUND || count_active(s) < 2 || s->decision == YOKE_RUN_FIXED) return -1;
+    const int i = find_worth_trial(s);
+    if (i < 0 || s->beside[i] == 0 || r->last - r->first <= 2 * s->beside[i]) return -1;
+    s->tried[i] = 1;
+    return i;
+}
+
+static dense_range take(dense_sharing *s, int64_t units)
+{
+    dense_range *r = &s->left[s->ranges - 1];
+    const dense_range taken = {r->first, r->first + units};
+    r->first += units;
+    if (r->first >= r->last) s->ranges--;
+    return taken;
 }
 
 /*
  * Of the units that are left, those of this round.  Where a device was never measured the first round has a unit for each: one that is much slower than the others
- * keeps them waiting only so long.  The next ones are larger, as speeds depend on the size.  In one of them the fastest device works alone: where it loses more beside
- * the others than they bring, it is to do all.  One device alone has a first round only where all takes long.
+ * keeps them waiting only so long.  The next ones are larger, as speeds depend on the size.  Between them devices work alone: one that loses more beside the others than
+ * they bring is to do all.  One device alone has a first round only where all takes long.
  */
 static dense_range next_range(dense_sharing *s)
 {
-    dense_range *r = &s->left[s->ranges - 1];
+    const dense_range *r = &s->left[s->ranges - 1];
     const int64_t all = r->last - r->first, few = s->kernel->units / 16 < 1 ? 1 : s->kernel->units / 16;
     const int active = count_active(s);
     int64_t units = all, least = 4 * active;
-    const int alone = s->unknown && s->growth == 2 && active > 1;
-    if (s->unknown && s->growth == 0 && active > 1)
+    if (s->alone >= 0) return take(s, s->beside[s->alone]);
+    if (s->growth == FIRST_ROUND && active > 1)
         units = least = active;
-    else if (s->unknown && s->growth <= 1 && (active > 1 || all > 32 * s->kernel->first_units))
-        units = s->growth == 0 && s->kernel->first_units < few ? s->kernel->first_units : few;
-    else if (alone)
-        units = few;
-    else if (s->unknown && s->growth == 3 && active > 1)
+    else if (s->growth <= FEW_ROUND && (active > 1 || all > 32 * s->kernel->first_units))
+        units = s->growth == FIRST_ROUND && s->kernel->first_units < few ? s->kernel->first_units : few;
+    else if (s->growth == LARGER_ROUND && s->unknown && active > 1)
         units = 4 * few;
     s->growth++;
     const double wanted = fmax(round_s * s->rate, fmin((double)s->kernel->good_units, longest_s * s->rate));
     if (s->rate > 0 && (double)units > wanted) units = (int64_t)wanted;
     if (units < least) units = least;
-    if (units > all - all / 8) units = all; /* no small rest */
-    s->alone = alone && units < all ? find_fastest(s, units) : -1;
-    const dense_range taken = {r->first, r->first + units};
-    r->first += units;
-    if (r->first >= r->last) s->ranges--;
-    return taken;
+    return take(s, units > all - all / 8 ? all : units); /* no small rest */
 }
 
 static yoke_status plan(dense_sharing *s, dense_range taken)
@@ -192,10 +234,10 @@ static yoke_status plan(dense_sharing *s, dense_range taken)
     const int64_t units = taken.last - taken.first;
     int64_t most[DENSE_MAX_DEVICES];
     const yoke_phase phase = {.work = k->work, .calls = 1, .cut = 0, .units = weigh(k, units), .barrier = 1};
-    for (int i = 0; i < s->count; i++)
+    for (int i = 0; i < s->count; i++) {
         most[i] = s->list[i].active && s->list[i].accelerator && k->most_units ? k->most_units(k->user, i) : INT64_MAX;
-    for (int i = 0; i < s->count; i++)
-        if (s->alone >= 0 && i != s->alone) most[i] = 0;
+        if (s->alone >= 0 && s->alone != i) most[i] = 0;
+    }
     const yoke_round round = {.num_cuts = 1, .cut_units = &units, .num_phases = 1, .phases = &phase, .max_units = most};
     const double begin_s = yoke_clock_s();
     yoke_status status = yoke_run_plan(s->run, &round, 1, &s->assignment);
@@ -289,19 +331,17 @@ static void add_round(dense_sharing *s, const double *seconds, const yoke_cost *
     const yoke_assignment *a = s->assignment;
     dense_round round = {.decision = a->decision, .predicted = a->predicted, .measured = *measured};
     double longest = 0, shortest = INFINITY;
-    s->decision = a->decision;
+    if (s->alone < 0) s->decision = a->decision;
     for (int i = 0; i < s->count; i++) {
-        s->speed[i] = 0;
         round.part[i] = (dense_round_part){s->device[i].last - s->device[i].first, a->frequency_hz[i]};
+        if (s->alone < 0) s->beside[i] = round.part[i].units;
         if (s->device[i].last <= s->device[i].first) continue;
-        const int64_t units = s->device[i].last - s->device[i].first;
-        round.units += units;
-        s->speed[i] = seconds[i] > 0 ? (double)units / seconds[i] : 0;
+        round.units += s->device[i].last - s->device[i].first;
         longest = fmax(longest, seconds[i]);
         shortest = fmin(shortest, seconds[i]);
     }
     round.imbalance = longest > shortest ? (longest - shortest) / shortest : 0;
-    s->rate = longest > 0 ? (double)round.units / longest : 0;
+    if (s->alone < 0) s->rate = longest > 0 ? (double)round.units / longest : 0;
     if (all->num_rounds < DENSE_MAX_ROUNDS) all->round[all->num_rounds] = round;
     all->num_rounds++;
     all->predicted_s += round.predicted.time_s;
@@ -424,11 +464,14 @@ yoke_status dense_sharing_do(dense_sharing *s, dense_shared *shared)
     s->shared = shared;
     s->done = 0;
     s->rate = 0;
-    s->growth = 0;
     s->ranges = 0;
+    s->alone = -1;
+    memset(s->tried, 0, sizeof s->tried);
     yoke_status status = push(s, 0, kernel->units);
     s->unknown = !status && !is_known(s, kernel->units);
+    s->growth = s->unknown ? FIRST_ROUND : !status && count_active(s) > 1 && find_worth_trial(s) >= 0 ? FEW_ROUND : KNOWN;
     while (!status && s->ranges > 0) {
+        s->alone = next_alone(s);
         status = work(s);
         if (!status && kernel->progress.call) status = kernel->progress.call(kernel->progress.user, s->done, kernel->units);
     }

@@ -1,5 +1,6 @@
 /*
- * share.h - units of one kind of work, shared by the devices of a run in several rounds, so that it learns how fast each is while they work.
+ * share.h - units of one kind of work, shared by the devices of a run in several rounds, so that it learns how fast each is while they work.  What they lose beside
+ * each other follows from short rounds of one device alone.
  *
  * yoke_run_loop shares a kernel so too, where all of it is one launch on arrays that lie in units behind each other.  Here it is not: accelerators call their vendor's
  * BLAS, go through a matrix in panels where it does not fit, or give back units that the host puts into columns; a device gets no more units than fit; and a user sees
