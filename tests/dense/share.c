@@ -1,5 +1,7 @@
 /* Units shared by simulated devices: how large rounds are, and what hosts do first. */
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "machine.h"
 #include "share/share.h"
@@ -207,6 +209,56 @@ static void what_a_store_does_not_know_is_tried(void **state)
     remove(path);
 }
 
+/* Both devices beside each other as they are, and the CPU alone as in a trial that took twice as long, by a store of a run of the same machine. */
+static void write_disturbed_trial(const char *path, double slower, double contention, int64_t units)
+{
+    static char text[32768];
+    const double part = 1 / (1 + 1 / slower); /* of the CPU */
+    int of_cpu = 0;
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    text[fread(text, 1, sizeof text - 1, file)] = '\0';
+    fclose(file);
+    file = fopen(path, "w");
+    assert_non_null(file);
+    for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
+        static const char *const sample =
+            "{\"units\": %g, \"frequency_hz\": null, \"seconds\": %.9g, \"seconds_interval\": null, \"joules\": null, "
+            "\"joules_interval\": null, \"repeats\": 1, \"rejected\": 0, \"together\": %s}%s";
+        const char *end = strstr(line, "}]"); /* of the last sample of a device */
+        if (strstr(line, "\"device\"")) of_cpu = strstr(line, "sim:cpu") != NULL;
+        if (!strstr(line, "{\"units\"")) fprintf(file, "%s\n", line);
+        if (!strstr(line, "{\"units\"") || !end) continue;
+        const double few = round((of_cpu ? part : 1 - part) * (double)units / 16), second = of_cpu ? 1e-3 : slower * 1e-3;
+        if (of_cpu) fprintf(file, sample, few, 2 * few * second, "false", ",\n");
+        fprintf(file, sample, few, few * second * (1 + contention), "true", ",\n");
+        fprintf(file, sample, 10 * few, 10 * few * second * (1 + contention), "true", end + 1);
+        fprintf(file, "\n");
+    }
+    fclose(file);
+}
+
+/* Trials are repeated, so chance does not decide for ever: the next runs find out that the CPU alone is better, at little cost. */
+static void a_trial_that_was_disturbed_is_repeated(void **state)
+{
+    (void)state;
+    static const double slower[] = {1.8, 25, 4, 8}, contention[] = {0.8, 0.8, 0.4, 0.25};
+    static const char *const path = "share-test.store.json";
+    const int64_t units = 6400;
+    for (int k = 0; k < 4; k++) {
+        remove(path);
+        (void)share_with_gpu(slower[k], contention[k], contention[k], units, path);
+        write_disturbed_trial(path, slower[k], contention[k], units);
+        for (int again = 0; again < 5; again++) {
+            const double seconds = share_with_gpu(slower[k], contention[k], contention[k], units, path), best_s = 1e-3 * (double)units;
+            if (!(seconds < (again < 2 ? 1.06 : 1.01) * best_s))
+                fail_msg("%g times slower, contention %g, run %d: %g of the speed of the CPU alone", slower[k], contention[k], again,
+                         best_s / seconds);
+        }
+    }
+    remove(path);
+}
+
 /* The GPU looks slower beside the CPU, and is faster alone. */
 static void the_device_that_is_the_best_alone_is_found(void **state)
 {
@@ -245,6 +297,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_small_work_is_one_round),
     cmocka_unit_test(devices_that_lose_more_than_they_bring_are_left_out),
     cmocka_unit_test(what_a_store_does_not_know_is_tried),
+    cmocka_unit_test(a_trial_that_was_disturbed_is_repeated),
     cmocka_unit_test(the_device_that_is_the_best_alone_is_found),
     cmocka_unit_test(devices_that_gain_from_each_other_share),
 };

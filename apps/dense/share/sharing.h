@@ -1,0 +1,75 @@
+/*
+ * sharing.h - what the files of this folder share: share.c does rounds, stages.c says how many units the next one has and for whom it is, sums.c adds up what they told.
+ */
+#ifndef DENSE_SHARING_H
+#define DENSE_SHARING_H
+
+#include "share/share.h"
+
+typedef struct dense_share_device {
+    yoke_device *device; /* NULL: not in use */
+    yoke_queue *queue;
+    yoke_event *marks[2];
+    int opened, failed;
+    char why[DENSE_WHY];
+    int64_t first, last; /* in this round */
+    int done;
+} dense_share_device;
+
+/* What the next round serves: all devices together on a few units, and on more of them, while speeds are found out; then speeds are known. */
+typedef enum dense_stage { DENSE_FIRST_ROUND, DENSE_FEW_ROUND, DENSE_LARGER_ROUND, DENSE_KNOWN } dense_stage;
+
+struct dense_sharing {
+    yoke_context *context;
+    yoke_run *run;
+    const dense_kernel *kernel;
+    dense_shared *shared;
+    const yoke_run_device *list;
+    int count;
+    dense_share_device device[DENSE_MAX_DEVICES];
+    dense_range *left; /* units that are to be done; the last range is the next */
+    int64_t ranges, room;
+    const yoke_assignment *assignment;
+    double rate;                       /* units a second in the latest round of all; 0: not known */
+    int unknown;                       /* nonzero: some device was never measured */
+    dense_stage stage;                 /* of the next round of all */
+    int alone;                         /* the device that the round is for alone; -1: it is for all */
+    int64_t alone_units;               /* of that, or of the latest round that was so */
+    int trial;                         /* the device of the latest round that was for one alone; -1: none was */
+    double trial_s;                    /* seconds of a unit in that */
+    int64_t beside[DENSE_MAX_DEVICES]; /* units of each in the latest round of all */
+    yoke_run_decision decision;        /* of that */
+    int tried[DENSE_MAX_DEVICES];      /* rounds that each had alone */
+    int64_t done;
+};
+
+/* Devices of the run as they are now.  Errors: UNAVAILABLE (too many). */
+yoke_status dense_share_get_devices(dense_sharing *s);
+/* Units that are to be done later.  Errors: MEMORY. */
+yoke_status dense_share_push(dense_sharing *s, int64_t first, int64_t last);
+
+/* ------------------------------------------------------------------------------------------------- stages.c */
+
+/* What models count for so many units. */
+int64_t dense_share_weigh(const dense_kernel *kernel, int64_t units);
+/* Nonzero: all devices that may work were measured at such sizes. */
+int dense_share_is_known(const dense_sharing *s, int64_t units);
+/* Before the first round: which stage it is.  DENSE_LARGER_ROUND: what is known leaves open whether a device is better alone; then all units are planned, for dense_share_expect. */
+void dense_share_begin(dense_sharing *s);
+/* After such a plan, which is not executed: what each device would do. */
+void dense_share_expect(dense_sharing *s);
+/* Takes the units of the next round from those that are left, which are some, and sets `alone`. */
+dense_range dense_share_next(dense_sharing *s);
+
+/* --------------------------------------------------------------------------------------------------- sums.c */
+
+/* After a round that was ended: seconds [count], NaN where a device had no units. */
+void dense_share_add_round(dense_sharing *s, const double *seconds, const yoke_cost *measured);
+/* What devices did, and what they did not, which is pushed.  Errors: MEMORY. */
+yoke_status dense_share_add_parts(dense_sharing *s, const double *seconds);
+/* Powers are those at the frequencies of the round: before the next one is planned. */
+yoke_status dense_share_add_energies(dense_sharing *s, const double *seconds, double all_s);
+/* After all rounds. */
+void dense_share_tell_parts(dense_sharing *s);
+
+#endif
