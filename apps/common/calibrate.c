@@ -196,10 +196,11 @@ static yoke_status measure(calibration *c)
     int64_t real;
     const int64_t simulated = count_kinds(c, &real);
     const int is_one_kind = simulated == 0 || real == 0; /* simulated and real devices do not disturb each other */
+    const double longest_s = c->trial.whole_units == 0 ? fmin(c->trial.longest_call_s, c->budget_s / 40) : real > 0 ? c->budget_s / 40 : 0;
     const yoke_run_calibration of = {.work = c->trial.work,
                                      .min_units = 1,
-                                     .max_units = real > 0 ? c->trial.max_units : any_units,
-                                     .call_s = fmin(c->trial.longest_call_s, c->budget_s / 40),
+                                     .max_units = real > 0 || c->trial.whole_units > 0 ? c->trial.max_units : any_units,
+                                     .call_s = longest_s,
                                      .budget_s = of_device_s,
                                      .levels = (int64_t)fmin(fmax(of_device_s / level_s, FEWEST_LEVELS), MAX_LEVELS),
                                      .trial = try_alone,

@@ -14,6 +14,11 @@
 typedef struct app_calibrate_trial {
     const char *work;  /* key of the store and of models, as in the phases of the application; borrowed until it is closed */
     int64_t max_units; /* that a device is given at most, 1 to 10^15: what fits on each real one.  Simulated ones are given any number */
+    /*
+     * All units of the work whose models these are: sizes go up to it, as far as they fit and time allows, and the model file is of one such call.  0: none are; sizes go
+     * up to longest_call_s, and the model file is of more.
+     */
+    int64_t whole_units;
     double longest_call_s; /* sizes end where a call takes so long; 0: 50 ms.  Less where trials of another size are costly to make ready */
     double copy_bytes_per_unit, memory_bytes_per_unit; /* for the model file: to an accelerator before a call; of its memory */
     double difference; /* of results from a reference, relative, the largest of all devices; NaN: they are not compared */

@@ -91,7 +91,7 @@ yoke_status app_calibrate_write_model(calibration *c, const char *path)
     double units = 0;
     for (int64_t i = 0; i < c->num_devices; i++)
         if (c->devices[i].active) units += calls_of_model * c->trial.longest_call_s * speed(c, i);
-    const int64_t n = (int64_t)fmin(1e15, fmax(1, round(units)));
+    const int64_t n = c->trial.whole_units > 0 ? c->trial.whole_units : (int64_t)fmin(1e15, fmax(1, round(units)));
     const yoke_phase phase = {.work = c->trial.work, .calls = 1, .units = n, .barrier = 1};
     const yoke_round round = {.num_cuts = 1,
                               .cut_units = &n,

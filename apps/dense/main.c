@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "calibrate.h"
 #include "common/interrupt.h"
 #include "common/nearest.h"
 #include "common/program.h"
@@ -61,4 +62,8 @@ static yoke_status start(yoke_context *context, app_terminal *terminal, int argc
     return argv[1][0] == '-' && argv[1][1] ? answer(context, argc, argv) : unknown(context, argv[1]);
 }
 
-int main(int argc, char **argv) { return app_program("yoke dense", start, argc, argv); }
+int main(int argc, char **argv)
+{
+    const int calibrates = argc > 1 && !strcmp(argv[1], "calibrate"); /* as which `yoke calibrate` starts it */
+    return calibrates ? app_program("yoke calibrate", dense_calibrate, argc - 1, argv + 1) : app_program("yoke dense", start, argc, argv);
+}

@@ -20,7 +20,7 @@ static int options(void *own, app_option *table)
                             .help = "random tours to begin with; by default 1000",
                             .number = &((search *)own)->restarts,
                             .minimum = 1,
-                            .maximum = 1000000000};
+                            .maximum = DENSE_MAX_RESTARTS};
     return 1;
 }
 

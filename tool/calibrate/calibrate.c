@@ -18,6 +18,9 @@ static const app_calibrate_kernel kernels[] = {
 static const app_calibrate_other others[] = {
     {"axmebe", "element-by-element product of yoke fem; a unit is an element", "yoke-fem"},
     {"axmebe-coarse", "the same on coarser multigrid levels", "yoke-fem"},
+    {"gemm", "product of two matrices of yoke dense; a unit is a block of rows", "yoke-dense"},
+    {"transpose", "transposition of yoke dense; a unit is a block of rows", "yoke-dense"},
+    {"tsp", "tours of yoke dense; a unit is a restart", "yoke-dense"},
     {"fmm", "all operations of yoke fmm on the cores", "yoke-fmm"},
     {0},
 };

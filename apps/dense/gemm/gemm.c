@@ -168,7 +168,7 @@ static yoke_status prepare_adding(dense_gemm_state *g)
     return dense_matrix_create(g->context, c->rows, c->columns, c->precision, &g->product);
 }
 
-yoke_status dense_gemm_multiply(dense_gemm_state *g, const dense_matrix *a, const dense_matrix *b, dense_matrix *c, dense_shared *shared)
+yoke_status dense_gemm_take(dense_gemm_state *g, const dense_matrix *a, const dense_matrix *b, dense_matrix *c)
 {
     const double block_flops = 2.0 * (double)g->options->block * (double)a->columns * (double)c->columns;
     g->a = a;
@@ -179,9 +179,18 @@ yoke_status dense_gemm_multiply(dense_gemm_state *g, const dense_matrix *a, cons
     g->kernel.weight = g->weight;
     g->kernel.first_units = first_flops > block_flops ? (int64_t)(first_flops / block_flops) : 1;
     for (int i = 0; i < DENSE_MAX_DEVICES; i++) dense_gemm_device_renew(g, i);
-    yoke_status status = prepare_adding(g);
+    return prepare_adding(g);
+}
+
+yoke_status dense_gemm_multiply(dense_gemm_state *g, const dense_matrix *a, const dense_matrix *b, dense_matrix *c, dense_shared *shared)
+{
+    yoke_status status = dense_gemm_take(g, a, b, c);
     return status ? status : dense_sharing_do(g->sharing, shared);
 }
+
+dense_sharing *dense_gemm_sharing(dense_gemm_state *gemm) { return gemm->sharing; }
+
+const char *dense_gemm_work(const dense_gemm_state *gemm) { return gemm->work; }
 
 void dense_gemm_close(dense_gemm_state *gemm)
 {

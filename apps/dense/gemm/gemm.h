@@ -54,6 +54,11 @@ yoke_status dense_gemm_open(yoke_context *context, yoke_run *run, const app_blas
                             const dense_gemm_options *options, const dense_matrix *a, const dense_matrix *c, dense_gemm_state **gemm);
 yoke_status dense_gemm_multiply(dense_gemm_state *gemm, const dense_matrix *a, const dense_matrix *b, dense_matrix *c,
                                 dense_shared *shared);
+/* For trials of the product (dense_sharing_try): these matrices are those that it is of; without numbers where no device calls the kernel.  Errors: MEMORY. */
+yoke_status dense_gemm_take(dense_gemm_state *gemm, const dense_matrix *a, const dense_matrix *b, dense_matrix *c);
+dense_sharing *dense_gemm_sharing(dense_gemm_state *gemm);
+/* Its name, in models and stores. */
+const char *dense_gemm_work(const dense_gemm_state *gemm);
 void dense_gemm_close(dense_gemm_state *gemm);
 
 /*

@@ -118,7 +118,7 @@ static yoke_status warm(dense_sharing *s, int i)
 {
     dense_share_device *d = &s->device[i];
     const dense_kernel *k = s->kernel;
-    if (!s->list[i].accelerator || d->last <= d->first || s->done > 0 || dense_share_is_known(s, d->last - d->first)) return YOKE_OK;
+    if (!s->list[i].accelerator) return YOKE_OK;
     yoke_status status = k->prepare(k->user, i, d->last - d->first);
     if (!status) status = k->start(k->user, i, d->first, d->first + 1);
     yoke_status finished = yoke_queue_finish(d->queue);
@@ -128,7 +128,10 @@ static yoke_status warm(dense_sharing *s, int i)
 static yoke_status warm_all(dense_sharing *s)
 {
     yoke_status status = YOKE_OK;
-    for (int i = 0; i < s->count && !status; i++) status = note(s, i, warm(s, i));
+    for (int i = 0; i < s->count && !status; i++) {
+        const int64_t units = s->device[i].last - s->device[i].first;
+        if (units > 0 && s->done == 0 && !dense_share_is_known(s, units)) status = note(s, i, warm(s, i));
+    }
     return status;
 }
 
@@ -215,6 +218,67 @@ static yoke_status work(dense_sharing *s)
     if (!status) status = ended;
     if (!status) dense_share_add_round(s, seconds, &measured);
     return status ? status : dense_share_add_energies(s, seconds, measured.time_s);
+}
+
+/* --------------------------------------------------------------------------------------------------- trials */
+
+/* On all devices with units, one call.  Where one fails, *failed is that. */
+static yoke_status call_once(dense_sharing *s, double *seconds, int64_t *failed)
+{
+    task tasks[DENSE_MAX_DEVICES];
+    yoke_status status = start_all(s, tasks);
+    for (int i = 0; i < s->count; i++) {
+        double one = 0;
+        yoke_status finished = finish_device(s, i, &one);
+        if (!status) status = finished;
+        seconds[i] += one;
+    }
+    for (int i = 0; i < s->count && !status; i++) {
+        if (!s->device[i].failed || !s->list[i].active) continue;
+        *failed = i;
+        status = yoke_fail(s->context, YOKE_ERROR_DEVICE, "%s", s->device[i].why);
+    }
+    return status;
+}
+
+yoke_status dense_sharing_try_together(dense_sharing *s, const int64_t *units, int64_t calls, double *seconds, int64_t *failed)
+{
+    int64_t first = 0;
+    yoke_status status = dense_share_get_devices(s);
+    for (int i = 0; i < s->count && !status; i++) {
+        dense_share_device *d = &s->device[i];
+        if (first + units[i] > s->kernel->units) first = 0;
+        d->first = first;
+        d->last = first += units[i];
+        seconds[i] = 0;
+        *failed = i;
+        if (!d->is_warm && units[i] > 0) status = warm(s, i);
+        d->is_warm = d->is_warm || units[i] > 0;
+    }
+    for (int64_t call = 0; call < calls && !status; call++) status = call_once(s, seconds, failed);
+    for (int i = 0; i < s->count; i++) seconds[i] = units[i] > 0 ? seconds[i] / (double)calls : 0;
+    return status;
+}
+
+yoke_status dense_sharing_try(dense_sharing *s, int64_t device, int64_t units, int64_t calls, double *seconds)
+{
+    int64_t of[DENSE_MAX_DEVICES] = {0}, failed;
+    double each[DENSE_MAX_DEVICES];
+    of[device] = units;
+    yoke_status status = dense_sharing_try_together(s, of, calls, each, &failed);
+    if (!status) *seconds = each[device];
+    return status;
+}
+
+int64_t dense_sharing_most_units(const dense_sharing *s)
+{
+    const dense_kernel *k = s->kernel;
+    int64_t most = k->units;
+    for (int i = 0; i < s->count && k->most_units; i++) {
+        const int64_t fit = s->list[i].active && s->list[i].accelerator ? k->most_units(k->user, i) : most;
+        if (fit < most) most = fit;
+    }
+    return most > 0 ? most : 1;
 }
 
 yoke_status dense_sharing_open(yoke_context *context, yoke_run *run, const dense_kernel *kernel, dense_sharing **sharing)

@@ -10,7 +10,7 @@ typedef struct dense_share_device {
     yoke_device *device; /* NULL: not in use */
     yoke_queue *queue;
     yoke_event *marks[2];
-    int opened, failed;
+    int opened, failed, is_warm;
     char why[DENSE_WHY];
     int64_t first, last; /* in this round */
     int done;

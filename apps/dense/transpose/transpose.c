@@ -30,13 +30,19 @@ typedef struct device {
     int64_t rows;  /* that there is room for */
 } device;
 
-typedef struct state {
+struct dense_transpose_state {
     yoke_context *context;
     const dense_transpose_options *options;
+    char work[96];
+    const char *texts[1];
+    dense_kernel kernel;
+    dense_sharing *sharing;
     const dense_matrix *a;
     dense_matrix *b;
     device device[DENSE_MAX_DEVICES];
-} state;
+};
+
+typedef dense_transpose_state state;
 
 static void on_host(void *user, int64_t first, int64_t last)
 {
@@ -135,23 +141,21 @@ static int64_t most_units(void *user, int number)
     return left / (2 * row_bytes(s) * s->options->block);
 }
 
-yoke_status dense_transpose(yoke_context *context, yoke_run *run, const dense_transpose_options *options, const dense_matrix *a,
-                            dense_matrix *b, dense_shared *shared)
+yoke_status dense_transpose_open(yoke_context *context, yoke_run *run, const dense_transpose_options *options, const dense_matrix *a,
+                                 dense_matrix *b, dense_transpose_state **transposition)
 {
-    char work[96];
-    const char *const texts[] = {dense_transpose_text};
     state *s = NULL;
     if (b->rows != a->columns || b->columns != a->rows || a->precision != b->precision || options->block < 1 || options->block > MAX_BLOCK)
         return yoke_fail(context, YOKE_ERROR_ARGUMENT, "a transposition of %lld x %lld to %lld x %lld, in blocks of %lld rows",
                          (long long)a->rows, (long long)a->columns, (long long)b->rows, (long long)b->columns, (long long)options->block);
     yoke_status status = yoke_allocate(context, 1, sizeof *s, &s);
     if (status) return status;
-    *s = (state){.context = context, .options = options, .a = a, .b = b};
-    snprintf(work, sizeof work, "transpose %s n=%lld b=%lld", dense_precision_text(a->precision), (long long)a->columns,
+    *s = (state){.context = context, .options = options, .texts = {dense_transpose_text}, .a = a, .b = b};
+    snprintf(s->work, sizeof s->work, "transpose %s n=%lld b=%lld", dense_precision_text(a->precision), (long long)a->columns,
              (long long)options->block);
     const double block_entries = (double)a->columns * (double)options->block;
-    const dense_kernel kernel = {.work = work,
-                                 .texts = texts,
+    const dense_kernel kernel = {.work = s->work,
+                                 .texts = s->texts,
                                  .num_texts = 1,
                                  .units = dense_matrix_blocks(a, options->block),
                                  .first_units = first_entries > block_entries ? (int64_t)(first_entries / block_entries) : 1,
@@ -164,7 +168,33 @@ yoke_status dense_transpose(yoke_context *context, yoke_run *run, const dense_tr
                                  .most_units = most_units,
                                  .progress = options->progress,
                                  .user = s};
-    status = dense_share(context, run, &kernel, shared);
-    yoke_release(context, s);
+    s->kernel = kernel;
+    status = dense_sharing_open(context, run, &s->kernel, &s->sharing);
+    if (status)
+        dense_transpose_close(s);
+    else
+        *transposition = s;
+    return status;
+}
+
+dense_sharing *dense_transpose_sharing(dense_transpose_state *transposition) { return transposition->sharing; }
+
+const char *dense_transpose_work(const dense_transpose_state *transposition) { return transposition->work; }
+
+void dense_transpose_close(dense_transpose_state *transposition)
+{
+    if (!transposition) return;
+    dense_sharing_close(transposition->sharing);
+    yoke_release(transposition->context, transposition);
+}
+
+yoke_status dense_transpose(yoke_context *context, yoke_run *run, const dense_transpose_options *options, const dense_matrix *a,
+                            dense_matrix *b, dense_shared *shared)
+{
+    state *s = NULL;
+    *shared = (dense_shared){.num_parts = 0};
+    yoke_status status = dense_transpose_open(context, run, options, a, b, &s);
+    if (!status) status = dense_sharing_do(s->sharing, shared);
+    dense_transpose_close(s);
     return status;
 }

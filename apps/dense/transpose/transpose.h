@@ -22,6 +22,18 @@ typedef struct dense_transpose_options {
 yoke_status dense_transpose(yoke_context *context, yoke_run *run, const dense_transpose_options *options, const dense_matrix *a,
                             dense_matrix *b, dense_shared *shared);
 
+/*
+ * Only opened, for trials (dense_sharing_try).  All outlives it; the matrices are without numbers where no device calls the kernel.  The work is named after columns of
+ * A, precision and block.  Errors: as above.
+ */
+typedef struct dense_transpose_state dense_transpose_state;
+yoke_status dense_transpose_open(yoke_context *context, yoke_run *run, const dense_transpose_options *options, const dense_matrix *a,
+                                 dense_matrix *b, dense_transpose_state **transposition);
+dense_sharing *dense_transpose_sharing(dense_transpose_state *transposition);
+/* Its name, in models and stores. */
+const char *dense_transpose_work(const dense_transpose_state *transposition);
+void dense_transpose_close(dense_transpose_state *transposition);
+
 /* Rows first .. last - 1 of A become columns of B, on the threads of OpenMP that there are here. */
 void dense_transpose_rows(const dense_matrix *a, dense_matrix *b, int64_t first, int64_t last);
 

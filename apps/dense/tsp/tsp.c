@@ -25,13 +25,19 @@ typedef struct climber {
     int sent;     /* distances are there */
 } climber;
 
-typedef struct state {
+struct dense_tsp_state {
+    char work[64];
+    const char *texts[1];
+    dense_kernel kernel;
+    dense_sharing *sharing;
     const dense_cities *cities;
     const dense_tsp_options *options;
     int64_t *length; /* [restarts] */
     int32_t *steps;
     climber climber[DENSE_MAX_DEVICES];
-} state;
+};
+
+typedef dense_tsp_state state;
 
 /* ------------------------------------------------------------------------------------------------- the cores */
 
@@ -179,14 +185,12 @@ void dense_tour_destroy(dense_tour *tour)
     *tour = (dense_tour){.city = NULL};
 }
 
-static yoke_status share(yoke_run *run, state *s, dense_shared *shared)
+static yoke_status open_sharing(yoke_run *run, state *s)
 {
-    char work[64];
-    const char *const texts[] = {dense_climb_text};
     const double n = s->cities->count, first = first_evaluations / (n * n * n / 2 + 1);
-    snprintf(work, sizeof work, "tsp n=%d", s->cities->count);
-    const dense_kernel kernel = {.work = work,
-                                 .texts = texts,
+    snprintf(s->work, sizeof s->work, "tsp n=%d", s->cities->count);
+    const dense_kernel kernel = {.work = s->work,
+                                 .texts = s->texts,
                                  .num_texts = 1,
                                  .units = s->options->restarts,
                                  .first_units = first > 1 ? (int64_t)first : 1,
@@ -197,27 +201,53 @@ static yoke_status share(yoke_run *run, state *s, dense_shared *shared)
                                  .start = start,
                                  .progress = s->options->progress,
                                  .user = s};
-    return dense_share(s->cities->context, run, &kernel, shared);
+    s->kernel = kernel;
+    return dense_sharing_open(s->cities->context, run, &s->kernel, &s->sharing);
+}
+
+yoke_status dense_tsp_open(yoke_run *run, const dense_cities *cities, const dense_tsp_options *options, dense_tsp_state **tsp)
+{
+    yoke_context *context = cities->context;
+    state *s = NULL;
+    if (options->restarts < 1 || options->restarts > DENSE_MAX_RESTARTS)
+        return yoke_fail(context, YOKE_ERROR_ARGUMENT, "%lld restarts", (long long)options->restarts);
+    yoke_status status = yoke_allocate(context, 1, sizeof *s, &s);
+    if (status) return status;
+    *s = (state){.texts = {dense_climb_text}, .cities = cities, .options = options};
+    status = yoke_allocate(context, options->restarts, sizeof *s->length, &s->length);
+    if (!status) status = yoke_allocate(context, options->restarts, sizeof *s->steps, &s->steps);
+    if (!status) status = open_sharing(run, s);
+    if (status)
+        dense_tsp_close(s);
+    else
+        *tsp = s;
+    return status;
+}
+
+dense_sharing *dense_tsp_sharing(dense_tsp_state *tsp) { return tsp->sharing; }
+
+const char *dense_tsp_work(const dense_tsp_state *tsp) { return tsp->work; }
+
+void dense_tsp_close(dense_tsp_state *tsp)
+{
+    if (!tsp) return;
+    yoke_context *context = tsp->cities->context;
+    dense_sharing_close(tsp->sharing);
+    yoke_release(context, tsp->length);
+    yoke_release(context, tsp->steps);
+    yoke_release(context, tsp);
 }
 
 yoke_status dense_tsp(yoke_run *run, const dense_cities *cities, const dense_tsp_options *options, dense_tour *tour, dense_shared *shared)
 {
-    yoke_context *context = cities->context;
-    dense_tour found = {.context = context};
+    dense_tour found = {.context = cities->context};
     state *s = NULL;
-    if (options->restarts < 1 || options->restarts > 1000000000)
-        return yoke_fail(context, YOKE_ERROR_ARGUMENT, "%lld restarts", (long long)options->restarts);
-    yoke_status status = yoke_allocate(context, 1, sizeof *s, &s);
-    if (status) return status;
-    *s = (state){.cities = cities, .options = options};
-    status = yoke_allocate(context, options->restarts, sizeof *s->length, &s->length);
-    if (!status) status = yoke_allocate(context, options->restarts, sizeof *s->steps, &s->steps);
-    if (!status) status = yoke_allocate(context, cities->count, sizeof *found.city, &found.city);
-    if (!status) status = share(run, s, shared);
+    *shared = (dense_shared){.num_parts = 0};
+    yoke_status status = dense_tsp_open(run, cities, options, &s);
+    if (!status) status = yoke_allocate(cities->context, cities->count, sizeof *found.city, &found.city);
+    if (!status) status = dense_sharing_do(s->sharing, shared);
     if (!status) status = find_best(s, &found);
-    yoke_release(context, s->length);
-    yoke_release(context, s->steps);
-    yoke_release(context, s);
+    dense_tsp_close(s);
     if (status)
         dense_tour_destroy(&found);
     else

@@ -7,8 +7,10 @@
 #include "share/share.h"
 #include "tsp/cities.h"
 
+enum { DENSE_MAX_RESTARTS = 1000000000 };
+
 typedef struct dense_tsp_options {
-    int64_t restarts; /* at least 1, at most 10^9 */
+    int64_t restarts; /* 1 .. DENSE_MAX_RESTARTS */
     int64_t seed;
     int64_t check;           /* so many restarts are climbed again on the host and compared */
     dense_progress progress; /* units: restarts */
@@ -31,6 +33,14 @@ typedef struct dense_tour {
  */
 yoke_status dense_tsp(yoke_run *run, const dense_cities *cities, const dense_tsp_options *options, dense_tour *tour, dense_shared *shared);
 void dense_tour_destroy(dense_tour *tour);
+
+/* Only opened, for trials (dense_sharing_try).  All outlives it.  The work is named after the number of cities.  Errors: as above. */
+typedef struct dense_tsp_state dense_tsp_state;
+yoke_status dense_tsp_open(yoke_run *run, const dense_cities *cities, const dense_tsp_options *options, dense_tsp_state **tsp);
+dense_sharing *dense_tsp_sharing(dense_tsp_state *tsp);
+/* Its name, in models and stores. */
+const char *dense_tsp_work(const dense_tsp_state *tsp);
+void dense_tsp_close(dense_tsp_state *tsp);
 
 /* Length of the closed tour through the cities in this order. */
 int64_t dense_tour_length(const dense_cities *cities, const int32_t *city);

@@ -1,0 +1,12 @@
+/*
+ * calibrate.h - `yoke calibrate --kernel gemm`, `transpose` and `tsp`: what devices take for the units of yoke dense, under the names by which its store has them.
+ */
+#ifndef DENSE_CALIBRATE_H
+#define DENSE_CALIBRATE_H
+
+#include "common/terminal.h"
+
+/* argv[1 ..]: the options of `yoke calibrate`.  Errors: those of app_calibrate (common/calibrate.h). */
+yoke_status dense_calibrate(yoke_context *context, app_terminal *terminal, int argc, char **argv);
+
+#endif
