@@ -80,6 +80,7 @@ yoke_status app_ranks_end(app_ranks *ranks, app_terminal *terminal, yoke_status 
         if (status != ranks->agreed) MPI_Abort(MPI_COMM_WORLD, app_exit_code(status));
         terminal->code = app_exit_code(status);
         status = YOKE_OK;
+        signal(SIGTERM, SIG_DFL);    /* so the launcher ends those that are not as far yet, and a handler must not tell of that */
         MPI_Barrier(MPI_COMM_WORLD); /* the first rank that ends so makes the launcher end the others: the error is told by then */
     }
     if (runs) MPI_Finalize();
