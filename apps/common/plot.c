@@ -52,6 +52,14 @@ yoke_status app_plot_write(yoke_context *context, const app_plot *plot, const vo
     return status ? status : app_plot_draw(context, plot->directory, script, drawn);
 }
 
+yoke_status app_plot_show(yoke_context *context, app_terminal *terminal, const app_plot *plot, const void *data)
+{
+    bool drawn = false;
+    const yoke_status status = app_plot_write(context, plot, data, &drawn);
+    if (!status) app_print(terminal, "data%s in %s\n", drawn ? " and figure" : "", plot->directory);
+    return status;
+}
+
 yoke_status app_plot_split(yoke_context *context, const char *path, app_plot_place *place)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 
 #include "common/file.h"
+#include "common/terminal.h"
 
 /*
  * Runs `gnuplot script` in the directory and waits for it.  *drawn: it is installed and succeeded; that it is not is no failure.
@@ -24,6 +25,9 @@ typedef struct app_plot {
 
 /* Writes both, printed from `data`, and draws.  Errors: as app_file_write and app_plot_draw. */
 yoke_status app_plot_write(yoke_context *context, const app_plot *plot, const void *data, bool *drawn);
+
+/* The same, and says on the terminal in which directory data and figure are. */
+yoke_status app_plot_show(yoke_context *context, app_terminal *terminal, const app_plot *plot, const void *data);
 
 /* Where the picture of `--plot DIRECTORY/BASE.svg` goes, and data and script beside it. */
 typedef struct app_plot_place {

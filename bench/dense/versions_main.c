@@ -198,7 +198,7 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
 static yoke_status start(yoke_context *context, app_terminal *terminal, int argc, char **argv)
 {
     command_line line = {.repeats = 2, .directory = "out/bench-dense-versions"};
-    bool answered = false, drawn = false;
+    bool answered = false;
     static bench b;
     yoke_status status = parse(context, terminal, argc, argv, &line, &answered);
     if (status || answered) return status;
@@ -209,8 +209,7 @@ static yoke_status start(yoke_context *context, app_terminal *terminal, int argc
     if (status) return status;
     print_table(&b);
     const app_plot plot = {.directory = line.directory, .base = "dense-versions", .print_data = print_data, .print_script = print_script};
-    status = app_plot_write(context, &plot, &b, &drawn);
-    if (!status) app_print(terminal, "data%s in %s\n", drawn ? " and figure" : "", line.directory);
+    status = app_plot_show(context, terminal, &plot, &b);
     return status || !line.json ? status : write_record(&b, argc, argv);
 }
 

@@ -263,7 +263,6 @@ static yoke_status check_line(yoke_context *context, command_line *line)
 
 static yoke_status run(bench *b)
 {
-    bool drawn = false;
     if (b->machine.nodes == 1) {
         app_print(b->terminal, "this machine has one NUMA node: there is nothing to compare\n");
         return YOKE_OK;
@@ -274,8 +273,7 @@ static yoke_status run(bench *b)
     print_rows(b);
     const app_plot plot = {
         .directory = b->line->directory, .base = "numa", .ending = ".csv", .print_data = print_csv, .print_script = print_script};
-    status = app_plot_write(b->context, &plot, b, &drawn);
-    if (!status) app_print(b->terminal, "data%s in %s\n", drawn ? " and figure" : "", b->line->directory);
+    status = app_plot_show(b->context, b->terminal, &plot, b);
     return status;
 }
 
