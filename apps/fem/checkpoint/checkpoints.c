@@ -104,7 +104,7 @@ int fem_checkpoints_due_within(const fem_checkpoints *c, int iteration, int64_t 
 {
     enum { FEW = 16 };
     const double period_s = 60 * c->keys->minutes.value;
-    if (!(period_s > 0) || (app_ranks_count(c->ranks) > 1 && iteration % FEW && !leaving)) return 0;
+    if (!(period_s > 0) || !iteration || (app_ranks_count(c->ranks) > 1 && iteration % FEW && !leaving)) return 0;
     const double worked_s = yoke_clock_s() - c->latest_s;
     if (leaving) return agree(c, worked_s >= fmin(may_be_lost_s, period_s));
     return agree(c, worked_s >= (app_given(c->keys->minutes.place) ? period_s : fmax(period_s, affordable_s(c, numbers))));

@@ -23,7 +23,7 @@ void fem_checkpoints_destroy(fem_checkpoints *checkpoints); /* NULL allowed */
 /* A step has ended, whose checkpoint would have so many numbers over all ranks: nonzero, if it is to be written. */
 int fem_checkpoints_due_after_step(fem_checkpoints *checkpoints, int64_t numbers);
 /*
- * Nonzero: one with so many numbers is to be written within a solve, before this iteration.  leaving: the run is about to be interrupted, which all ranks know.  On
+ * Nonzero: one with so many numbers is to be written within a solve, before this iteration (not the first, before which nothing is reached).  leaving: the run is about to be interrupted, which all ranks know.  On
  * several ranks it is so at few iterations only, since the ranks have to agree.
  */
 int fem_checkpoints_due_within(const fem_checkpoints *checkpoints, int iteration, int64_t numbers, int leaving);
