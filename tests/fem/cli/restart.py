@@ -5,12 +5,14 @@ import pathlib
 import random
 import re
 import shutil
+import signal
 import struct
 import subprocess
 import time
 import zlib
 
 import command
+import ranks
 from command import EXAMPLES, PROGRAM, SANITIZED, SMALL, close_to, contents, environment, record, run, words
 
 # Of which there is no second one: times, powers, and what is predicted from them.
@@ -298,6 +300,67 @@ def test_on_other_devices_the_result_is_the_same():
     machine = command.SOURCE / "examples" / "machines" / "lang-ruenger-2014.json"
     restart("two", "--set", "refine.steps=4", "--machine", str(machine), "--devices", "auto")
     assert {part["device"][:4] for part in record("two")["steps"][4]["parts"]} == {"sim:"}
+    check_equal("two", "one")
+
+
+def on_ranks(count, *options):
+    return ranks.on_ranks(count, [PROGRAM, "fem", "--restart", "two", "--threads", "1", *options])
+
+
+def test_on_another_number_of_ranks_the_result_is_the_same():
+    ranks.need_mpi()
+    keys = {"checkpoint__every": 1, "refine__initial": 1}
+    run(words(SMALL, out="one", refine__steps=4, **keys))
+    ranks.on_ranks(3, words(SMALL, out="two", refine__steps=1, **keys))
+    done = on_ranks(2, "--set", "refine.steps=3")
+    assert done.stdout.startswith("goes on after step 1, from two/checkpoint-1.bin\n"), done.stdout
+    restart("two", "--set", "refine.steps=4")
+    check_equal("two", "one")
+    assert [len(step["parts"]) for step in record("two")["steps"]] == [3, 3, 2, 2, 1]
+
+
+def test_a_solve_on_ranks_goes_on_where_it_was():
+    ranks.need_mpi()
+    keys = {"refine__steps": 0, "refine__initial": 1, "solver__preconditioner": "jacobi", "solver__relative_residual": 1e-10}
+    run(words(SMALL, out="one", **keys))
+    needed = record("one")["steps"][0]["iterations"]
+    ranks.on_ranks(2, words(SMALL, out="two", checkpoint="{every: 0, minutes: 1e-9}", solver__max_iterations=needed * 3 // 4, **keys), None)
+    on_ranks(3, "--set", "solver.max_iterations=10000")
+    (item,) = record("two")["restarts"]
+    assert item["iterations"] >= needed // 2 and not item["solved"], (item, needed)
+    check_equal("two", "one")
+
+
+def ranks_of(process):
+    """The processes that mpirun has started."""
+    children = []
+    for path in pathlib.Path("/proc").glob("[0-9]*/stat"):
+        try:
+            name, fields = path.read_text(encoding="ascii", errors="replace").rsplit(")", 1)
+        except OSError:
+            continue
+        if int(fields.split()[1]) == process.pid and "yoke-fem" in name:
+            children.append(int(path.parent.name))
+    return children
+
+
+def test_a_rank_that_is_killed_costs_one_step_at_most():
+    ranks.need_mpi()
+    keys = {"refine__steps": 6, "checkpoint__every": 1}
+    run(words(SMALL, out="one", **keys))
+    process = subprocess.Popen([*ranks.MPIRUN, "-n", "2", *words(SMALL, out="two", **keys)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                               stderr=subprocess.DEVNULL, text=True, env=ranks.VARIABLES)
+    shown = -1
+    while shown < 2:
+        words_of_row = process.stdout.readline().split()
+        shown = int(words_of_row[0]) if words_of_row and words_of_row[0].isdigit() else shown
+    there = ranks_of(process)
+    assert len(there) == 2, there
+    os.kill(there[1], signal.SIGKILL)
+    process.stdout.read()
+    assert process.wait(command.PATIENCE_S) != 0
+    assert checkpoints("two")[-1] >= shown - 1, checkpoints("two")
+    on_ranks(3)
     check_equal("two", "one")
 
 
