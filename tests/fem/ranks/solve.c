@@ -30,7 +30,7 @@ static void create(twins *t, cube_map *map, int components, fem_element element,
 static fem_solution *solve(const block *b, const char *devices, const fem_solve_options *options)
 {
     fem_devices *open;
-    fem_solution *solution;
+    fem_solution *solution = NULL;
     if (fem_devices_open(b->context, devices, &open) ||
         solve_on(open, b->space, b->boundary, b->constraints, NULL, options, NULL, &solution))
         fail_msg("%s", yoke_last_error(b->context));
