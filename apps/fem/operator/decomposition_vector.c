@@ -68,7 +68,7 @@ void fem_vector_read(const fem_vector *from, double *to)
 {
     const fem_decomposition *decomposition = from->decomposition;
     int n = decomposition->space->components;
-    if (decomposition->halo && decomposition->num_subdomains > 1) {
+    if (decomposition->halo && decomposition->num_working > 1) { /* a single one has the whole space: no subspace */
         read_last_first(from, to);
         return;
     }

@@ -154,6 +154,17 @@ def test_any_number_of_ranks_gives_the_same_results():
             assert_same_run(alone, solve_on(count, case, **keys))
 
 
+def test_two_devices_in_each_rank_give_the_same_results():
+    need_mpi()
+    alone = solve(SMALL, out="alone", refine__steps=2)
+    pair = ["--machine", str(EXAMPLES / "machines/lang-ruenger-2014.json"), "--devices", "sim:cpu,sim:gpu"]
+    for count, devices in ((2, ["--devices", "openmp,openmp:0-0"]), (3, pair)):
+        found = solve_on(count, SMALL, *devices, refine__steps=2)
+        assert_same_run(alone, found)
+        first = found["steps"][0]["parts"]  # later shares follow from measurements
+        assert [part["rank"] for part in first] == [rank for rank in range(count) for _ in range(2)], first
+
+
 def test_all_preconditioners_and_operators_work_on_ranks():
     need_mpi()
     for keys in ({"solver__preconditioner": "jacobi"}, {"solver__preconditioner": "direct"}, {"solver__operator": "stored", "element": "q1"}):

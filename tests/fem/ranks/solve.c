@@ -83,7 +83,6 @@ static void with_jacobi_it_is_that_of_one_rank(void **state)
     for (int i = 0; i < 3; i++) assert_answer_of_one_rank(&options, body_bend, i == 1 ? 1 : 3, elements[i], FEM_MOST_GATHERED);
 }
 
-/* most_gathered 20: coarse levels are distributed as far as cuts are aligned. */
 /* With Jacobi's preconditioner: values of a product and of the preconditioner travel to each neighbour in an iteration, and a product at the beginning and the end. */
 static void messages_are_counted(void **state)
 {
@@ -105,6 +104,7 @@ static void messages_are_counted(void **state)
     twins_destroy(&t);
 }
 
+/* most_gathered 20: coarse levels are distributed as far as cuts are aligned. */
 static void with_multigrid_it_is_that_of_one_rank(void **state)
 {
     (void)state;
@@ -114,6 +114,15 @@ static void with_multigrid_it_is_that_of_one_rank(void **state)
         assert_answer_of_one_rank(&options, body_bend, i == 1 ? 1 : 3, elements[i], FEM_MOST_GATHERED);
         assert_answer_of_one_rank(&options, body_bend, i == 1 ? 1 : 3, elements[i], 20);
     }
+}
+
+/* As `yoke fem` does: a level of few elements lies on one of a rank's two devices, the other one has nodes of it only. */
+static void with_coarse_levels_on_one_device_it_is_that_of_one_rank(void **state)
+{
+    (void)state;
+    const fem_solve_options options = {.solver = FEM_SOLVER_MULTIGRID, .relative_residual = 1e-8, .max_iterations = 1000};
+    assert_answer_of_one_rank(&options, body_bend, 3, FEM_Q2, FEM_MOST_GATHERED);
+    assert_answer_of_one_rank(&options, body_bend, 3, FEM_Q1, 20);
 }
 
 static void flatten(const double in[3], double out[3])
@@ -137,9 +146,9 @@ static void with_a_factor_it_is_that_of_one_rank(void **state)
     for (int i = 0; i < 3; i++) assert_answer_of_one_rank(&options, body_bend, i == 1 ? 1 : 3, elements[i], FEM_MOST_GATHERED);
 }
 
-static const struct CMUnitTest tests[] = {cmocka_unit_test(with_jacobi_it_is_that_of_one_rank), cmocka_unit_test(messages_are_counted),
-                                          cmocka_unit_test(with_multigrid_it_is_that_of_one_rank),
-                                          cmocka_unit_test(of_a_plate_it_is_that_of_one_rank),
-                                          cmocka_unit_test(with_a_factor_it_is_that_of_one_rank)};
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(with_jacobi_it_is_that_of_one_rank),    cmocka_unit_test(messages_are_counted),
+    cmocka_unit_test(with_multigrid_it_is_that_of_one_rank), cmocka_unit_test(with_coarse_levels_on_one_device_it_is_that_of_one_rank),
+    cmocka_unit_test(of_a_plate_it_is_that_of_one_rank),     cmocka_unit_test(with_a_factor_it_is_that_of_one_rank)};
 
 UNIT_MAIN(tests, twins_start, twins_end)
