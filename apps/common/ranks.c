@@ -118,9 +118,12 @@ yoke_status app_ranks_agree(app_ranks *ranks, yoke_status status)
     char text[2000];
     if (app_ranks_count(ranks) == 1) return status;
     int told[2] = {ranks->number, (int)status};
-    int first = status ? ranks->number : ranks->count;
-    MPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    int least[2] = {status ? ranks->number : ranks->count,
+                    status && status == ranks->agreed}; /* the first that failed; all know that already */
+    MPI_Allreduce(MPI_IN_PLACE, least, 2, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    const int first = least[0];
     if (first == ranks->count) return YOKE_OK;
+    if (least[1]) return status; /* agreed on before, further inside: the words stay with the rank that has them */
     MPI_Bcast(told, 2, MPI_INT, first, MPI_COMM_WORLD);
     ranks->speaker = first;
     ranks->agreed = (yoke_status)told[1];

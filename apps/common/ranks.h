@@ -46,7 +46,7 @@ int app_ranks_interrupted(app_ranks *ranks);
 
 /*
  * OK where all ranks have OK, else on every rank the status of the first rank that has none.  That rank alone tells its error, with its number where that is not 0; on the others
- * the context's error says that they end because of it.
+ * the context's error says that they end because of it.  Where all ranks agree again on that status nothing changes.
  */
 yoke_status app_ranks_agree(app_ranks *ranks, yoke_status status);
 
@@ -54,7 +54,7 @@ yoke_status app_ranks_agree(app_ranks *ranks, yoke_status status);
 void app_ranks_gather(app_ranks *ranks, const void *mine, int bytes, void *all);
 /*
  * all: the bytes of all ranks, one rank's after the other's, on each; each may have another number of them.  To be given back with yoke_release.
- * Errors: MEMORY, also where all together are more than 2^31 - 1.
+ * ranks must not be NULL.  Errors: MEMORY, also where all together are more than 2^31 - 1.
  */
 yoke_status app_ranks_collect(app_ranks *ranks, const void *mine, int64_t bytes, void **all, int64_t *all_bytes);
 /* From rank 0 to all. */
@@ -79,7 +79,7 @@ typedef struct app_transfer app_transfer;
 /*
  * Starts to send and to receive, on a thread of its own.  Memory stays as it is until app_transfer_finish, before which no other function of the ranks is called.
  * size: bytes of a number, 4 or 8.  Not collective: messages that are received are those that were sent to this rank.
- * Errors: MEMORY (nothing is under way then).
+ * ranks must not be NULL.  Errors: MEMORY (nothing is under way then; who was to receive waits, so the status must end all ranks).
  */
 yoke_status app_transfer_start(app_ranks *ranks, int size, const app_message *send, int64_t num_send, const app_message *receive,
                                int64_t num_receive, app_transfer **transfer);

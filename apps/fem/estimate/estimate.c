@@ -151,7 +151,7 @@ static yoke_status finish(const estimator *self, double *indicator, fem_estimate
     yoke_status status = app_ranks_agree(ranks, isfinite(all[0]) && isfinite(all[1]) ? YOKE_OK : fail_at_element(self));
     if (status) return status;
     app_ranks_sum(ranks, all, 3);
-    if (!isfinite(all[0]) || !isfinite(all[1])) return fail_at_element(self);
+    if (!isfinite(all[0]) || !isfinite(all[1])) return app_ranks_agree(ranks, fail_at_element(self));
     result->estimate = constant * sqrt(all[0]);
     result->energy_norm = sqrt(all[1]);
     result->relative = all[0] > 0 ? result->estimate / fmax(result->energy_norm, FREE_EXPANSION * sqrt(all[2])) : 0;

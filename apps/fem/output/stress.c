@@ -260,9 +260,10 @@ static yoke_status average_all(const fem_space *space, const recovery *work, fem
     app_ranks_offset(space->ranks, all, &all);
     app_ranks_max(space->ranks, &maximum, 1);
     if (bad > 0)
-        return yoke_fail(space->context, YOKE_ERROR_NUMERIC,
-                         "the stress is not a finite number at %lld of %lld nodes: check the units of the loads and moduli", (long long)bad,
-                         (long long)all);
+        return app_ranks_agree(space->ranks,
+                               yoke_fail(space->context, YOKE_ERROR_NUMERIC,
+                                         "the stress is not a finite number at %lld of %lld nodes: check the units of the loads and moduli",
+                                         (long long)bad, (long long)all));
     stress->max_von_mises_pa = tensor == 6 ? maximum : NAN;
     return YOKE_OK;
 }

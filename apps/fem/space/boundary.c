@@ -20,6 +20,7 @@ static void tree_members_destroy(yoke_context *context, tree_members *members)
     yoke_release(context, members->first);
     yoke_release(context, members->condition);
     yoke_release(context, members->local);
+    memset(members, 0, sizeof *members);
 }
 
 static yoke_status tree_members_create(const fem_problem *problem, tree_members *members)
@@ -115,6 +116,7 @@ yoke_status fem_boundary_create(const fem_space *space, fem_boundary **out)
     boundary->context = context;
     status = app_ranks_agree(space->ranks, tree_members_create(space->problem, &members));
     if (status) {
+        tree_members_destroy(context, &members);
         fem_boundary_destroy(boundary);
         return status;
     }

@@ -12,16 +12,17 @@ yoke_status fem_forest_create(const fem_mesh *mesh, int level, fem_forest **out)
     if (mesh->num_elements > INT_MAX / 8 || mesh->num_vertices > INT_MAX)
         return yoke_fail(context, YOKE_ERROR_INPUT, "%s: %lld elements are more than the forest can number", mesh->path,
                          (long long)mesh->num_elements);
-    fem_forest *forest;
-    fem_skeleton *skeleton;
+    fem_forest *forest = NULL;
+    fem_skeleton *skeleton = NULL;
     yoke_status status = yoke_allocate(context, 1, sizeof *forest, &forest);
-    if (status) return status;
-    forest->context = context;
-    status = fem_skeleton_create(mesh, &skeleton);
+    if (!status) status = fem_skeleton_create(mesh, &skeleton);
+    status = app_ranks_agree(mesh->ranks, status);
     if (status) {
+        fem_skeleton_destroy(skeleton);
         yoke_release(context, forest);
         return status;
     }
+    forest->context = context;
     forest->skeleton = forest->own_skeleton = skeleton;
     p8est_connectivity_t *c = p8est_connectivity_new((p4est_topidx_t)mesh->num_vertices, (p4est_topidx_t)mesh->num_elements, 0, 0, 0, 0);
     forest->connectivity = c;

@@ -76,7 +76,7 @@ static yoke_status inflate(const fem_mesh *mesh, int64_t num_leaves, const int8_
 yoke_status fem_forest_create_from_levels(const fem_mesh *mesh, int64_t num_leaves, const int8_t *level, fem_forest **out)
 {
     fem_forest *forest = NULL;
-    yoke_status status = fem_forest_create(mesh, 0, &forest);
+    yoke_status status = app_ranks_agree(mesh->ranks, fem_forest_create(mesh, 0, &forest));
     if (status) return status;
     status = inflate(mesh, num_leaves, level, forest);
     if (!status) status = fem_forest_partition(forest, NULL);

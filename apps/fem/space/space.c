@@ -333,9 +333,12 @@ static yoke_status count_hanging(fem_space *space)
 {
     int64_t faces = 0, edges = 0, distinct = 0;
     for (int32_t e = 0; e < space->num_elements; e++) edges += space->face_code[e] ? 12 : 0;
-    int32_t(*ends)[2];
-    yoke_status status = yoke_allocate(space->context, edges, sizeof *ends, &ends);
-    if (status) return status;
+    int32_t(*ends)[2] = NULL;
+    yoke_status status = app_ranks_agree(space->ranks, yoke_allocate(space->context, edges, sizeof *ends, &ends));
+    if (status) {
+        yoke_release(space->context, ends);
+        return status;
+    }
     edges = 0;
     for (int32_t e = 0; e < space->num_elements; e++) {
         int hanging_face[6], hanging_edge[12];
@@ -401,9 +404,12 @@ static yoke_status build(fem_space *space)
 
 static yoke_status allocate_space(const fem_problem *problem, const fem_forest *forest, fem_element element, fem_space **out)
 {
-    fem_space *space;
-    yoke_status status = yoke_allocate(problem->context, 1, sizeof *space, &space);
-    if (status) return status;
+    fem_space *space = NULL;
+    yoke_status status = app_ranks_agree(forest->ranks, yoke_allocate(problem->context, 1, sizeof *space, &space));
+    if (status) {
+        yoke_release(problem->context, space);
+        return status;
+    }
     space->context = problem->context;
     space->problem = problem;
     space->forest = forest;
@@ -434,12 +440,15 @@ yoke_status fem_space_create(const fem_problem *problem, const fem_forest *fores
 /* Corner nodes of the finer space, in places that it has found already. */
 static yoke_status build_corners(fem_space *space, const fem_space *from)
 {
-    int32_t *number;
+    int32_t *number = NULL;
     size_t elements = (size_t)space->num_elements;
     yoke_status status = allocate_leaves(space);
     if (!status) status = yoke_allocate_untouched(space->context, from->num_nodes, sizeof(int32_t), &number);
     status = app_ranks_agree(space->ranks, status);
-    if (status) return status;
+    if (status) {
+        yoke_release(space->context, number);
+        return status;
+    }
     memcpy(space->face_code, from->face_code, elements * sizeof *space->face_code);
     memcpy(space->tree, from->tree, elements * sizeof *space->tree);
     memcpy(space->corner, from->corner, 3 * elements * sizeof *space->corner);

@@ -106,12 +106,12 @@ static fem_halo_key edge_key(const fem_space *space, const int32_t ends[2], int3
 static yoke_status count_once(const fem_space *space, const int32_t (*ends)[2], const uint8_t *shared, fem_halo_key *keys, int64_t *edges)
 {
     fem_halo *same;
+    uint8_t *lower = NULL;
     int64_t count = 0, others = 0;
     for (int64_t i = 0; i < *edges; i++)
         if (shared[ends[i][0]] && shared[ends[i][1]]) keys[count++] = edge_key(space, ends[i], (int32_t)i);
     yoke_status status = fem_halo_create(space->context, space->ranks, count, keys, &same);
     if (status) return status;
-    uint8_t *lower;
     status = yoke_allocate(space->context, same->num_shared, 1, &lower);
     for (int n = 0; n < same->num_neighbours && same->neighbour[n] < app_ranks_number(space->ranks) && !status; n++)
         for (int32_t i = same->first[n]; i < same->first[n + 1]; i++) lower[same->item[i]] = 1;

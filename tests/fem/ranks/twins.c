@@ -8,6 +8,8 @@ static app_ranks *ranks;
 
 app_ranks *twins_ranks(void) { return ranks; }
 
+yoke_context *twins_context(void) { return context; }
+
 int twins_start(void **state)
 {
     (void)state;

@@ -16,6 +16,8 @@ int twins_start(void **state);
 int twins_end(void **state);
 /* Those of the launcher; NULL before twins_start. */
 app_ranks *twins_ranks(void);
+/* Theirs, which says what they agreed on; blocks have their own. */
+yoke_context *twins_context(void);
 
 /* Failures end the test on the rank that has them, and with it all ranks. */
 void twins_create(const block_options *options, twins *t);
