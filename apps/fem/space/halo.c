@@ -144,16 +144,17 @@ void fem_halo_begin(fem_halo_messages *m, int bytes, int width, const void *valu
 {
     const fem_halo *halo = m->halo;
     const int64_t node = (int64_t)bytes * width;
+    const MPI_Datatype value = bytes == 8 ? MPI_UINT64_T : MPI_UINT32_T; /* not bytes, of which a message could have 2 GB only */
     MPI_Request *request = m->requests;
     m->bytes = bytes;
     m->width = width;
     for (int n = 0; n < halo->num_neighbours; n++)
-        MPI_Irecv((char *)m->received + halo->first[n] * node, (int)((halo->first[n + 1] - halo->first[n]) * node), MPI_BYTE,
-                  halo->neighbour[n], TAG, MPI_COMM_WORLD, &request[n]);
+        MPI_Irecv((char *)m->received + halo->first[n] * node, (halo->first[n + 1] - halo->first[n]) * width, value, halo->neighbour[n],
+                  TAG, MPI_COMM_WORLD, &request[n]);
     BY_SIZE(m, take, m, values, place);
     for (int n = 0; n < halo->num_neighbours; n++)
-        MPI_Isend((char *)m->sent + halo->first[n] * node, (int)((halo->first[n + 1] - halo->first[n]) * node), MPI_BYTE,
-                  halo->neighbour[n], TAG, MPI_COMM_WORLD, &request[halo->num_neighbours + n]);
+        MPI_Isend((char *)m->sent + halo->first[n] * node, (halo->first[n + 1] - halo->first[n]) * width, value, halo->neighbour[n], TAG,
+                  MPI_COMM_WORLD, &request[halo->num_neighbours + n]);
     m->num_messages += halo->num_neighbours;
     m->num_bytes += halo->first[halo->num_neighbours] * node;
 }
