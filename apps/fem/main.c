@@ -368,6 +368,7 @@ static yoke_status read_and_run(yoke_context *context, app_terminal *terminal, a
     if (!status) status = fem_case_read(context, line->operands.text[0], line->overrides.text, line->overrides.count, &input);
     if (!status && before && before->begun) status = tell_if_ended(context, terminal, line->restart, input, &ended);
     status = app_ranks_agree(ranks, status);
+    app_ranks_broadcast(ranks, &ended, sizeof ended); /* what the first rank has read: another machine may see an older file */
     if (!status && !ended) status = run(context, terminal, ranks, argc, argv, line, before, input);
     fem_case_destroy(input);
     return status;

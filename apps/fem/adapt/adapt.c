@@ -61,7 +61,7 @@ static yoke_status agree(const adapt *a, yoke_status status) { return app_ranks_
 static yoke_status check_interrupt(const adapt *a)
 {
     app_ranks_interrupted(ranks_of(a));
-    return app_interrupt_check(a->context);
+    return agree(a, app_interrupt_check(a->context)); /* a rank may have caught one since */
 }
 
 /* ---------------------------------------------------------------------------------------------------- hooks */
@@ -418,15 +418,18 @@ static yoke_status refine(adapt *a, const char **stopped_by)
     yoke_release(a->context, mark);
     if (status) return status;
     int64_t leaves = fem_forest_all_leaves(a->forest);
-    double needed = fem_case_memory_bytes(a->input, (double)leaves) * app_ranks_here(ranks_of(a)) / app_ranks_count(ranks_of(a));
+    const double needed = fem_case_memory_bytes(a->input, (double)leaves) * app_ranks_here(ranks_of(a)) / app_ranks_count(ranks_of(a));
+    double missing = needed - (double)a->memory_bytes;
+    app_ranks_max(ranks_of(a), &missing, 1); /* machines of the ranks differ, and all of them go on, or none */
     if (leaves == a->now.space->num_global_elements) {
         *stopped_by = marked ? "max_level" : "tolerance";
     } else if (leaves > limits->max_elements.value) {
         *stopped_by = "max_elements";
-    } else if (needed > (double)a->memory_bytes) {
+    } else if (missing > 0) {
         *stopped_by = "memory";
-        yoke_log(a->context, YOKE_LOG_WARNING, "the next mesh (%lld elements) needs about %.1f GB, this machine has %.1f GB: ending here",
-                 (long long)leaves, needed / 1e9, (double)a->memory_bytes / 1e9);
+        yoke_log(a->context, YOKE_LOG_WARNING,
+                 "the next mesh (%lld elements) needs about %.1f GB%s, which is %.1f GB more than there is: ending here", (long long)leaves,
+                 needed / 1e9, on_ranks(a) ? " on a machine" : "", missing / 1e9);
     }
     a->refine_s = yoke_clock_s() - start_s;
     return YOKE_OK;

@@ -27,8 +27,8 @@ static yoke_status mark_boxes(const fem_case_refine *refine, const fem_space *sp
         *marked += mark[e];
     }
     app_ranks_offset(space->ranks, *marked, marked);
-    app_ranks_interrupted(space->ranks); /* which makes it known to all of them */
-    return app_interrupt_check(space->context);
+    app_ranks_interrupted(space->ranks);                                       /* which makes it known to all of them */
+    return app_ranks_agree(space->ranks, app_interrupt_check(space->context)); /* a rank may have caught one since */
 }
 
 yoke_status fem_refine_boxes(const fem_case_refine *refine, const fem_problem *problem, fem_forest *forest)

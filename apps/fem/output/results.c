@@ -230,11 +230,11 @@ static yoke_status put(fem_results *results, app_file *file)
         if (!stored) file = NULL;
         if (!status && file && app_ranks_number(results->ranks) == 0) status = remove_old_run(results);
         status = app_ranks_agree(results->ranks, status);
+        results->replaced = !status; /* on all ranks alike, also where a file was put in place at the second attempt */
     }
-    if (!status && file) {
-        results->replaced = true;
+    if (!status && file)
         status = app_file_commit(file);
-    } else
+    else
         app_file_abandon(file);
     return app_ranks_agree(results->ranks, status);
 }
