@@ -39,7 +39,7 @@ typedef struct adapt {
     int step;
     int64_t dofs; /* for the progress line */
     fem_step now, before;
-    double refine_s;
+    double refine_s, partition_s;
     bool finished; /* at least one step is on disk */
     fem_keep keep;
     double *start; /* what the iteration had reached on the mesh that the run goes on with; or NULL */
@@ -254,7 +254,10 @@ static yoke_status start_value(adapt *a, const fem_carry *carry, double **start)
     yoke_status status = yoke_allocate(a->context, (int64_t)a->now.space->num_nodes * n, sizeof(double), start);
     if (carry->space) {
         status = agree(a, status);
-        return status ? status : fem_carry_give(carry, a->now.space, *start);
+        const double start_s = yoke_clock_s();
+        if (!status) status = fem_carry_give(carry, a->now.space, *start);
+        if (!status) fem_distribution_moved(a->distribution, fem_forest_leaves(a->forest), a->partition_s + yoke_clock_s() - start_s);
+        return status;
     }
     if (!status) status = fem_interpolation_create(a->before.space, a->now.space, 0, &interpolation);
     if (!status) fem_interpolation_apply(interpolation, n, a->before.solution->u, *start);
@@ -266,8 +269,13 @@ static yoke_status start_value(adapt *a, const fem_carry *carry, double **start)
 static yoke_status partition(adapt *a, fem_carry *carry)
 {
     if (!on_ranks(a) || !a->before.space) return YOKE_OK;
+    const double *shares = NULL;
     yoke_status status = fem_carry_take(a->before.space, a->before.solution->u, a->forest, carry);
-    return status ? status : fem_forest_partition(a->forest, fem_distribution_shares(a->distribution));
+    if (!status) status = fem_distribution_shares(a->distribution, fem_forest_leaves(a->forest), &shares);
+    const double start_s = yoke_clock_s();
+    if (!status) status = fem_forest_partition(a->forest, shares);
+    a->partition_s = yoke_clock_s() - start_s;
+    return status;
 }
 
 static fem_solve_options solve_options(const adapt *a)

@@ -133,7 +133,7 @@ yoke_status fem_distribution_create(yoke_context *context, const fem_distributio
     d->options = *options;
     d->plans = fem_distribution_plans(options);
     fem_forecast_start(&d->forecast, FEM_SOLVER_MULTIGRID, 0);
-    status = yoke_allocate(context, app_ranks_count(options->ranks), sizeof *d->share, &d->share);
+    status = fem_distribution_start_ranks(d);
     if (!status && options->machine) status = yoke_machine_read(context, options->machine);
     if (!status) status = create_run(d);
     if (!status) status = take_devices(d);
@@ -150,6 +150,7 @@ void fem_distribution_destroy(fem_distribution *d)
     yoke_release(d->context, d->decision);
     yoke_release(d->context, d->messages);
     yoke_release(d->context, d->all_parts);
+    yoke_release(d->context, d->rank_counts);
     yoke_release(d->context, d->share);
     fem_devices_close(d->devices);
     yoke_run_destroy(d->run);
@@ -301,7 +302,7 @@ static int make_rounds(fem_distribution *d, int keeper)
     return count;
 }
 
-static int working(const fem_distribution *d)
+int fem_distribution_working(const fem_distribution *d)
 {
     int count = 0;
     for (int i = 0; i < d->devices->count; i++) count += d->units[i] > 0;
@@ -313,7 +314,7 @@ static yoke_status plan_rounds(fem_distribution *d)
 {
     const yoke_run_device *list;
     yoke_status status = YOKE_OK;
-    if (!working(d)) /* nothing is known yet */
+    if (!fem_distribution_working(d)) /* nothing is known yet */
         for (int i = 0, active = count_active(d, &list); i < d->devices->count; i++) d->units[i] = active && list[i].active;
     int keeper = fem_round_keeper(d->devices, d->units);
     for (int attempt = 0; attempt < 2 && !status; attempt++) {
@@ -323,7 +324,7 @@ static yoke_status plan_rounds(fem_distribution *d)
         status = yoke_run_plan(d->run, d->rounds, make_rounds(d, keeper), &d->assignment);
         for (int i = 0; i < d->devices->count && !status; i++) d->units[i] = d->assignment->first[0][i + 1] - d->assignment->first[0][i];
         const int wanted = fem_round_keeper(d->devices, d->units);
-        if (status || d->assignment->round > 0 || working(d) < 2 || wanted == keeper) break;
+        if (status || d->assignment->round > 0 || fem_distribution_working(d) < 2 || wanted == keeper) break;
         keeper = wanted;
     }
     d->cut[0] = 0;
@@ -419,7 +420,7 @@ yoke_status fem_distribution_plan(fem_distribution *d, const fem_space *space, c
     }
     if (status) return status;
     const yoke_run_device *list;
-    const int active = count_active(d, &list), devices = working(d);
+    const int active = count_active(d, &list), devices = fem_distribution_working(d);
     d->hooks = (fem_solve_round){.restart = restart, .begin = begin, .end = end, .user = d};
     options->devices = d->devices;
     options->cut = d->cut;

@@ -70,9 +70,12 @@ yoke_status fem_distribution_profile(fem_distribution *distribution, const yoke_
                                      const char *const **names);
 
 /*
- * How many elements each rank is to get of the next mesh, in any unit; NULL: equal shares.  By what the ranks' devices took in the latest step.  The same on all ranks.
+ * How many elements each rank is to get of the next mesh, of which this rank has `local` now: *shares [ranks], borrowed until the next call, or NULL: equal shares
+ * (nodes.h).  By what the runs of all ranks know of their devices.  The same on all ranks, and collective.  Errors: MEMORY, NUMERIC.
  */
-const double *fem_distribution_shares(const fem_distribution *distribution);
+yoke_status fem_distribution_shares(fem_distribution *distribution, int64_t local, const double **shares);
+/* The mesh has been distributed so, and this rank has `local` of its elements; moving them took so many seconds.  Collective. */
+void fem_distribution_moved(fem_distribution *distribution, int64_t local, double seconds);
 
 /* part [elements]: the number of the part (as in the record) that works on each element. */
 void fem_distribution_parts(const fem_distribution *distribution, int64_t elements, int32_t *part);

@@ -5,6 +5,7 @@
 #define FEM_ADAPT_DISTRIBUTION_PRIVATE_H
 
 #include "adapt/distribution.h"
+#include "adapt/nodes.h"
 
 enum { FEM_MAX_WEIGHED = 32 };
 
@@ -44,17 +45,27 @@ struct fem_distribution {
     fem_weighed_record weighed[FEM_MAX_WEIGHED];
     char *decision;
     /* of several ranks */
-    int first_part;             /* the number of this rank's first part */
-    void *messages;             /* that the parts came in */
-    fem_part_record *all_parts; /* of all ranks */
-    double *share;              /* [count of ranks] for the next mesh, where shares_known is set */
-    int shares_known;
+    int first_part;                 /* the number of this rank's first part */
+    void *messages;                 /* that the parts came in */
+    fem_part_record *all_parts;     /* of all ranks */
+    int64_t *rank_counts;           /* all memory of: [ranks] each */
+    int64_t *now, *rank_parts;      /* elements before they move; that each is to have, then has */
+    double *share;                  /* [ranks] of the next mesh; all memory of: [ranks] each */
+    double *rank_s, *predicted_s;   /* of a product of the latest step */
+    fem_partition_record partition; /* of the present mesh */
+    fem_nodes_errors errors;
+    double latest_products; /* of the solve */
+    double move_s;          /* that moving took for an element, the latest time; NaN: not known */
 };
 
 /* "time", "energy", "edp", "ed2p". */
 const char *fem_objective_text(yoke_objective objective);
 /* Why the elements lie as they do, in distribution->decision.  After a plan.  Errors: MEMORY. */
 yoke_status fem_distribution_explain(fem_distribution *distribution);
+/* How many devices have elements by the latest plan. */
+int fem_distribution_working(const fem_distribution *distribution);
+/* Memory for what is of all ranks.  Errors: MEMORY. */
+yoke_status fem_distribution_start_ranks(fem_distribution *distribution);
 /* Makes this rank's record of a step that of all ranks.  Nothing on one rank.  Collective.  Errors: MEMORY. */
 yoke_status fem_distribution_report_ranks(fem_distribution *distribution, fem_step_record *record);
 

@@ -5,9 +5,6 @@
 
 #include "adapt/distribution_private.h"
 
-/* Ranks whose speeds are as near to each other as this get equal parts: times are noisy, and equal parts are the same in each run. */
-static const double alike = 1.25;
-
 /* A part on its way to the other ranks. */
 typedef struct part_message {
     fem_part_record part;
@@ -47,33 +44,36 @@ static yoke_status gather_parts(fem_distribution *d, fem_step_record *record)
     return YOKE_OK;
 }
 
-/* Elements in a second of the finest products, by the slowest of the rank's devices; NaN: not known. */
-static double speed_of(const fem_step_record *record, int rank)
-{
-    double elements = 0, seconds = 0;
-    for (int i = 0; i < record->num_parts; i++) {
-        const fem_part_record *part = &record->parts[i];
-        if (part->rank != rank) continue;
-        elements += (double)part->elements;
-        if (!(part->seconds_per_product <= seconds)) seconds = part->seconds_per_product; /* also NaN */
-    }
-    return seconds > 0 ? elements / seconds : (double)NAN;
-}
+/* Not known where one of both is not. */
+static double longer(double a, double b) { return isnan(a) || isnan(b) ? (double)NAN : fmax(a, b); }
 
-/* Equal shares as long as not all speeds are known, or where they are alike. */
-static void decide_shares(fem_distribution *d, const fem_step_record *record)
+/* What ranks did beside what was expected of them. */
+static void learn_ranks(fem_distribution *d, fem_step_record *record)
 {
     const int count = app_ranks_count(d->options.ranks);
-    double least = INFINITY, most = 0;
-    d->shares_known = 0;
+    double worst = NAN;
     for (int rank = 0; rank < count; rank++) {
-        double speed = speed_of(record, rank);
-        if (!isfinite(speed)) return;
-        d->share[rank] = speed;
-        least = fmin(least, speed);
-        most = fmax(most, speed);
+        double seconds = 0, predicted = 0;
+        d->rank_parts[rank] = 0;
+        for (int i = 0; i < record->num_parts; i++) {
+            const fem_part_record *part = &record->parts[i];
+            if (part->rank != rank) continue;
+            d->rank_parts[rank] += part->elements;
+            seconds = longer(seconds, part->seconds_per_product);
+            predicted = longer(predicted, part->predicted_seconds_per_product);
+        }
+        d->rank_s[rank] = seconds > 0 ? seconds : (double)NAN;
+        d->predicted_s[rank] = predicted > 0 ? predicted : (double)NAN;
+        const double ratio = d->predicted_s[rank] / d->rank_s[rank];
+        worst = fmax(worst, fmax(ratio, 1 / ratio) - 1); /* NaN does not count */
     }
-    d->shares_known = most > alike * least;
+    fem_nodes_learn(&d->errors, worst);
+    d->latest_products = (double)record->operator_applications;
+    d->partition.num_ranks = count;
+    d->partition.elements = d->rank_parts;
+    d->partition.seconds_per_product = d->rank_s;
+    d->partition.predicted_per_product_s = d->predicted_s;
+    record->partition = d->partition;
 }
 
 yoke_status fem_distribution_report_ranks(fem_distribution *d, fem_step_record *record)
@@ -98,8 +98,135 @@ yoke_status fem_distribution_report_ranks(fem_distribution *d, fem_step_record *
     record->energy_kind = NULL;
     record->num_weighed = 0;
     yoke_status status = gather_parts(d, record);
-    if (!status) decide_shares(d, record);
+    if (!status) learn_ranks(d, record);
     return status;
 }
 
-const double *fem_distribution_shares(const fem_distribution *d) { return d->shares_known ? d->share : NULL; }
+/* ------------------------------------------------------------------------------------------------ the next mesh */
+
+yoke_status fem_distribution_start_ranks(fem_distribution *d)
+{
+    enum { COUNTS = 2, NUMBERS = 3 };
+    const int64_t ranks = app_ranks_count(d->options.ranks);
+    yoke_status status = yoke_allocate(d->context, COUNTS * ranks, sizeof *d->rank_counts, &d->rank_counts);
+    if (!status) status = yoke_allocate(d->context, NUMBERS * ranks, sizeof *d->share, &d->share);
+    if (status) return status;
+    d->now = d->rank_counts;
+    d->rank_parts = d->now + ranks;
+    d->rank_s = d->share + ranks;
+    d->predicted_s = d->rank_s + ranks;
+    d->move_s = NAN;
+    d->partition = (fem_partition_record){.choice = "equal", .tolerance = NAN, .gain_s = NAN, .cost_s = NAN, .moved_s = NAN};
+    return YOKE_OK;
+}
+
+/* This rank's devices of which times are known. */
+typedef struct rank_devices {
+    fem_distribution *d;
+    int count, device[FEM_MAX_DEVICES];
+    int together; /* nonzero: they work at the same time */
+    int ended;    /* nonzero: all ranks know that one of them cannot predict */
+} rank_devices;
+
+/* Those that worked in the latest step; where the rank had no elements, all. */
+static rank_devices find_known(fem_distribution *d)
+{
+    rank_devices known = {.d = d, .count = 0};
+    yoke_prediction call;
+    const int worked = fem_distribution_working(d);
+    known.together = (worked ? worked : d->devices->count) > 1;
+    for (int i = 0; i < d->devices->count; i++)
+        if (!d->devices->list[i].failed && (!worked || d->units[i] > 0) &&
+            !yoke_run_predict(d->run, d->works.fine, i, 1, NAN, known.together, &call))
+            known.device[known.count++] = i;
+    return known;
+}
+
+/* The kernel of yoke_plan_nested for the rank's devices. */
+static yoke_status predict_devices(void *user, const int64_t *rows, const int64_t *columns, double *seconds)
+{
+    const rank_devices *known = user;
+    yoke_prediction call;
+    for (int i = 0; i < known->count; i++) {
+        if (!columns[i]) continue;
+        yoke_status status = yoke_run_predict(known->d->run, known->d->works.fine, known->device[i], (double)(rows[0] * columns[i]), NAN,
+                                              known->together, &call);
+        if (status) return status;
+        seconds[i] = call.seconds;
+    }
+    return YOKE_OK;
+}
+
+/* Its devices share the elements so that they end together. */
+static yoke_status predict_rank(const rank_devices *known, int64_t elements, double *seconds)
+{
+    const int64_t devices = known->count, rows = 1;
+    yoke_nested_plan *plan = NULL;
+    *seconds = elements ? (double)NAN : 0;
+    if (!elements || !devices) return YOKE_OK;
+    if (devices == 1) return predict_devices((void *)known, &rows, &elements, seconds);
+    const yoke_nested_options options = {.blocks = 1,
+                                         .columns = elements,
+                                         .num_nodes = 1,
+                                         .devices = &devices,
+                                         .strategy = YOKE_NESTED_FPM,
+                                         .kernel = predict_devices,
+                                         .user = (void *)known};
+    yoke_status status = yoke_plan_nested(known->d->context, &options, &plan);
+    if (!status) *seconds = plan->node_s[0];
+    yoke_release(known->d->context, plan);
+    return status;
+}
+
+static yoke_status predict_ranks(void *user, const int64_t *elements, double *seconds)
+{
+    rank_devices *known = user;
+    app_ranks *ranks = known->d->options.ranks;
+    double mine = NAN;
+    yoke_status status = app_ranks_agree(ranks, predict_rank(known, elements[app_ranks_number(ranks)], &mine));
+    known->ended = status != YOKE_OK;
+    if (!status) app_ranks_gather(ranks, &mine, sizeof mine, seconds);
+    return status;
+}
+
+yoke_status fem_distribution_shares(fem_distribution *d, int64_t local, const double **shares)
+{
+    static const char *const choices[] = {[FEM_NODES_EQUAL] = "equal", [FEM_NODES_SPEEDS] = "speeds", [FEM_NODES_KEPT] = "kept"};
+    app_ranks *ranks = d->options.ranks;
+    const int count = app_ranks_count(ranks);
+    *shares = NULL;
+    if (count == 1) return YOKE_OK;
+    rank_devices known = find_known(d);
+    fem_nodes_answer answer;
+    double real = !d->simulated;
+    app_ranks_max(ranks, &real, 1);
+    app_ranks_gather(ranks, &local, sizeof local, d->now);
+    fem_nodes_question question = {.ranks = count,
+                                   .now = d->now,
+                                   .products = d->latest_products,
+                                   .tolerance = fem_nodes_tolerance(&d->errors),
+                                   .move_s = real > 0 ? d->move_s : (double)NAN, /* simulated seconds are others than those of moving */
+                                   .kernel = predict_ranks,
+                                   .user = &known};
+    for (int i = 0; i < count; i++) question.elements += d->now[i];
+    yoke_status status = fem_nodes_decide(d->context, &question, d->rank_parts, &answer);
+    if (!known.ended) status = app_ranks_agree(ranks, status); /* where this rank alone failed, the others agree here or in predict_ranks */
+    if (status) return status;
+    for (int i = 0; i < count; i++) d->share[i] = (double)d->rank_parts[i];
+    if (answer.choice != FEM_NODES_EQUAL) *shares = d->share;
+    d->partition.choice = choices[answer.choice];
+    d->partition.tolerance = isnan(answer.gain_s) ? (double)NAN : question.tolerance;
+    d->partition.gain_s = answer.gain_s;
+    d->partition.cost_s = answer.cost_s;
+    return YOKE_OK;
+}
+
+void fem_distribution_moved(fem_distribution *d, int64_t local, double seconds)
+{
+    app_ranks *ranks = d->options.ranks;
+    app_ranks_gather(ranks, &local, sizeof local, d->rank_parts);
+    app_ranks_max(ranks, &seconds, 1);
+    d->partition.moved = fem_nodes_moved(app_ranks_count(ranks), d->now, d->rank_parts);
+    d->partition.moved_s = d->partition.moved ? seconds : (double)NAN;
+    if (d->partition.moved) d->move_s = seconds / (double)d->partition.moved;
+}

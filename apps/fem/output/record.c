@@ -197,6 +197,26 @@ static int set_extremes(json_t *value, const fem_step_record *step)
     return failed | json_object_set_new(value, "places", places);
 }
 
+static json_t *partition_value(const fem_partition_record *partition, int64_t elements)
+{
+    if (!partition->num_ranks) return json_null();
+    json_t *ranks = json_array();
+    int failed = 0;
+    for (int i = 0; i < partition->num_ranks; i++)
+        failed |=
+            json_array_append_new(ranks, json_pack("{s:I, s:o, s:o, s:o}", "elements", (json_int_t)partition->elements[i], "share",
+                                                   app_json_number((double)partition->elements[i] / (double)elements),
+                                                   "predicted_seconds_per_product", app_json_number(partition->predicted_per_product_s[i]),
+                                                   "seconds_per_product", app_json_number(partition->seconds_per_product[i])));
+    json_t *value = failed ? NULL
+                           : json_pack("{s:s, s:o, s:o, s:o, s:I, s:o, s:O}", "choice", partition->choice, "tolerance",
+                                       app_json_number(partition->tolerance), "gain_s", app_json_number(partition->gain_s), "cost_s",
+                                       app_json_number(partition->cost_s), "moved_elements", (json_int_t)partition->moved, "moved_s",
+                                       app_json_number(partition->moved_s), "ranks", ranks);
+    json_decref(ranks);
+    return value;
+}
+
 static json_t *step_value(const fem_step_record *step)
 {
     static const char *const shares[] = {"cpu", "gpu", "both"};
@@ -231,6 +251,7 @@ static json_t *step_value(const fem_step_record *step)
                                   json_pack("{s:o, s:o}", "multigrid_operations", app_json_number(step->multigrid_operations),
                                             "direct_operations", app_json_number(step->direct_operations)));
     failed |= json_object_set_new(value, "parts", parts);
+    failed |= json_object_set_new(value, "partition", partition_value(&step->partition, step->elements));
     failed |= json_object_set_new(value, "case", json_string(shares[step->share]));
     failed |= json_object_set_new(value, "decision", text_or_null(step->decision));
     failed |= json_object_set_new(value, "failed_devices", failures_value(step));

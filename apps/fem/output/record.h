@@ -27,6 +27,18 @@ typedef struct fem_part_record {
     double frequency_hz;                             /* NaN: not set */
 } fem_part_record;
 
+/* How a step's mesh was distributed over the ranks; num_ranks 0: there is one, and nothing to tell. */
+typedef struct fem_partition_record {
+    int num_ranks;
+    const char *choice;      /* "equal", "speeds", "kept"; borrowed */
+    double tolerance;        /* of equal parts, relative; NaN: they were not compared */
+    double gain_s, cost_s;   /* that were weighed: saved in the solve, spent on moving; NaN: not known */
+    int64_t moved;           /* elements that went to another rank */
+    double moved_s;          /* that this took; NaN: nothing moved */
+    const int64_t *elements; /* [num_ranks] borrowed */
+    const double *seconds_per_product, *predicted_per_product_s; /* [num_ranks] of the rank's longest part; borrowed */
+} fem_partition_record;
+
 /* A share that was weighed: elements of each device, time and energy of the solve and the copies before it. */
 typedef struct fem_weighed_record {
     const char *name, *note; /* borrowed */
@@ -58,6 +70,7 @@ typedef struct fem_step_record {
     fem_extreme extremes[FEM_EXTREMES];
     int num_parts;
     const fem_part_record *parts; /* [num_parts] borrowed */
+    fem_partition_record partition;
     fem_share share;
     double gpu_share;     /* elements on devices other than the host's cores over all elements */
     const char *decision; /* why the elements lie as they do; NULL: nothing was decided.  Borrowed */

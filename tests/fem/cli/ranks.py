@@ -192,33 +192,64 @@ def test_a_second_run_replaces_pieces_of_the_first():
     command.check_results("out", 2)
 
 
-def machine(path, seconds):
-    """A simulated machine of one device that takes so many seconds for an element."""
-    device = {"name": "cpu", "class": "cpu", "memory_bytes": 1 << 36, "compute_units": 8, "seconds_per_unit": [[0, seconds], [1000000, seconds]], "start_s": 0, "power": {"idle_w": 10, "busy_w": 100}}
-    pathlib.Path(path).write_text(json.dumps({"name": path, "devices": [device]}), encoding="utf-8")
+def machine(path, *curves):
+    """A simulated machine with a device for each curve: seconds for an element, or pairs of elements and seconds for one of so many."""
+    devices = [{"name": f"cpu{i}", "class": "cpu", "memory_bytes": 1 << 36, "compute_units": 8, "seconds_per_unit": curve if isinstance(curve, list) else [[0, curve], [1000000, curve]], "start_s": 0, "power": {"idle_w": 10, "busy_w": 100}} for i, curve in enumerate(curves)]
+    pathlib.Path(path).write_text(json.dumps({"name": path, "devices": devices}), encoding="utf-8")
+
+
+def solve_on_nodes(nodes, out="out", **keys):
+    """The record of a run on a simulated machine for each rank, of so many devices."""
+    lines = []
+    for i, curves in enumerate(nodes):
+        machine(f"node-{i}.json", *curves)
+        devices = ",".join(f"sim:cpu{k}" for k in range(len(curves)))
+        lines += [":", "-n", "1", *words(SMALL, "--quiet", "--devices", devices, "--machine", f"node-{i}.json", out=out, **keys)]
+    run([*MPIRUN, *lines[1:]], env=VARIABLES)
+    return check_pieces(out, len(nodes))
+
+
+def partition_of(row):
+    """What the record says of the parts of a step's ranks; it agrees with the parts of devices."""
+    ranks = row["partition"]["ranks"]
+    for number, rank in enumerate(ranks):
+        parts = [part for part in row["parts"] if part["rank"] == number]
+        assert rank["elements"] == sum(part["elements"] for part in parts)
+        assert abs(rank["share"] * row["elements"] - rank["elements"]) < 1e-6
+        assert rank["seconds_per_product"] == (max(part["seconds_per_product"] for part in parts) if parts else None)
+    return row["partition"]["choice"], [rank["elements"] for rank in ranks]
 
 
 def test_elements_follow_the_speeds_of_nodes():
     need_mpi()
-    machine("fast.json", 1e-6)
-    machine("slow.json", 4e-6)
     keys = {"refine__steps": 4, "refine__initial": 1}
-    lines = [words(SMALL, "--quiet", "--devices", "sim:cpu", "--machine", f"{name}.json", **keys) for name in ("fast", "slow")]
-    run([*MPIRUN, "-n", "1", *lines[0], ":", "-n", "1", *lines[1]], env=VARIABLES)
-    written = check_pieces("out", 2)
-    first, *_, last = [[part["elements"] for part in row["parts"]] for row in written["steps"]]
-    assert abs(first[0] - first[1]) <= 0.05 * sum(first), first
-    seconds = [last[0] * 1e-6, last[1] * 4e-6]
-    assert max(seconds) <= 1.05 * sum(last) / (1e6 + 0.25e6), last  # within 5 % of the least time there is
+    for slow in (1.2e-6, 4e-6):
+        written = solve_on_nodes([[1e-6], [slow]], **keys)
+        (choice, first), *_, third, last = [partition_of(row) for row in written["steps"]]
+        assert choice == "equal" and abs(first[0] - first[1]) <= 1, first
+        for choice, elements in (third, last):  # within 5 % of the least time there is
+            assert choice == "speeds", choice
+            assert max(elements[0] * 1e-6, elements[1] * slow) <= 1.05 * sum(elements) / (1e6 + 1 / slow), (slow, elements)
+        for row in written["steps"][1:]:
+            assert row["partition"]["moved_elements"] >= 0 and row["partition"]["gain_s"] is not None and row["partition"]["cost_s"] is None
     assert_same_run(solve(SMALL, out="alone", **keys), written)
+
+
+def test_ranks_with_several_devices_count_as_one_node():
+    need_mpi()
+    # Beyond 200 elements the first node takes three times as long for each.
+    cliff = [[0, 1e-6], [200, 1e-6], [260, 3e-6], [1000000, 3e-6]]
+    written = solve_on_nodes([[cliff], [2e-6, 2e-6]], refine__steps=4, refine__initial=1)
+    last = [rank["seconds_per_product"] for rank in written["steps"][-1]["partition"]["ranks"]]
+    assert max(last) <= 1.05 * min(last), written["steps"][-1]["partition"]
 
 
 def test_runs_on_ranks_repeat_bit_by_bit():
     need_mpi()
-    machine("node.json", 1e-6)
     results = []
     for out in ("one", "two"):
-        on_ranks(3, words(SMALL, "--quiet", "--devices", "sim:cpu", "--machine", "node.json", out=out, refine__steps=3))
+        written = solve_on_nodes(3 * [[1e-6]], out=out, refine__steps=3)
+        assert [partition_of(row)[0] for row in written["steps"]] == 4 * ["equal"]
         results.append({name: data for name, data in contents(out).items() if name != "run.json"})
     assert len(results[0]) == 3 + 4 * 4  # three texts, and four steps of a file and three pieces each
     assert results[0] == results[1]

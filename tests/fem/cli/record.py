@@ -25,7 +25,7 @@ STEP = {
         "predicted_seconds_per_product": UNKNOWN, "halo_bytes": int, "setup_moved_s": UNKNOWN,
         "frequency_hz": UNKNOWN,
     }],
-    "decision": (TEXT, NULL), "failed_devices": list,
+    "partition": NULL, "decision": (TEXT, NULL), "failed_devices": list,
     "objective": TEXT, "powers": (TEXT, NULL), "alternatives": (list, NULL),
     "predicted": {"time_s": UNKNOWN, "energy_j": UNKNOWN, "seconds_per_product": UNKNOWN, "joules_per_product": UNKNOWN, "operator_applications": UNKNOWN},
     "predicted_with_l": {"time_s": UNKNOWN, "energy_j": UNKNOWN},
