@@ -54,8 +54,9 @@ struct fem_distribution {
     double *rank_s, *predicted_s;   /* of a product of the latest step */
     fem_partition_record partition; /* of the present mesh */
     fem_nodes_errors errors;
+    int differed;           /* nonzero: the parts of the present mesh are not equal ones */
     double latest_products; /* of the solve */
-    double move_s;          /* that moving took for an element, the latest time; NaN: not known */
+    double move_s;          /* that moving an element takes; NaN: not known */
 };
 
 /* "time", "energy", "edp", "ed2p". */

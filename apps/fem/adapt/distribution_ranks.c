@@ -204,7 +204,7 @@ yoke_status fem_distribution_shares(fem_distribution *d, int64_t local, const do
     fem_nodes_question question = {.ranks = count,
                                    .now = d->now,
                                    .products = d->latest_products,
-                                   .tolerance = fem_nodes_tolerance(&d->errors),
+                                   .tolerance = fem_nodes_tolerance(&d->errors, d->differed),
                                    .move_s = real > 0 ? d->move_s : (double)NAN, /* simulated seconds are others than those of moving */
                                    .kernel = predict_ranks,
                                    .user = &known};
@@ -213,7 +213,8 @@ yoke_status fem_distribution_shares(fem_distribution *d, int64_t local, const do
     if (!known.ended) status = app_ranks_agree(ranks, status); /* where this rank alone failed, the others agree here or in predict_ranks */
     if (status) return status;
     for (int i = 0; i < count; i++) d->share[i] = (double)d->rank_parts[i];
-    if (answer.choice != FEM_NODES_EQUAL) *shares = d->share;
+    d->differed = answer.choice != FEM_NODES_EQUAL;
+    if (d->differed) *shares = d->share;
     d->partition.choice = choices[answer.choice];
     d->partition.tolerance = isnan(answer.gain_s) ? (double)NAN : question.tolerance;
     d->partition.gain_s = answer.gain_s;
@@ -228,5 +229,5 @@ void fem_distribution_moved(fem_distribution *d, int64_t local, double seconds)
     app_ranks_max(ranks, &seconds, 1);
     d->partition.moved = fem_nodes_moved(app_ranks_count(ranks), d->now, d->rank_parts);
     d->partition.moved_s = d->partition.moved ? seconds : (double)NAN;
-    if (d->partition.moved) d->move_s = seconds / (double)d->partition.moved;
+    d->move_s = fem_nodes_learn_move(d->move_s, d->partition.moved, seconds);
 }

@@ -16,8 +16,9 @@ void fem_nodes_learn(fem_nodes_errors *errors, double relative)
 }
 
 /* One large error of four is a disturbance, or a change that was learned since; unless it is the latest one. */
-double fem_nodes_tolerance(const fem_nodes_errors *errors)
+double fem_nodes_tolerance(const fem_nodes_errors *errors, int differed)
 {
+    if (differed) return balanced; /* no doubt about how much makes equal parts better */
     const int64_t count = errors->count < FEM_NODES_ERRORS ? errors->count : FEM_NODES_ERRORS;
     double largest = 0, second = 0;
     for (int64_t k = 0; k < count; k++) {
@@ -27,6 +28,11 @@ double fem_nodes_tolerance(const fem_nodes_errors *errors)
     }
     const double latest = count ? errors->relative[(errors->count - 1) % FEM_NODES_ERRORS] : 0;
     return fmax(count < FEW ? unknown : balanced, beyond_chance * fmax(count < FEM_NODES_ERRORS ? largest : second, latest));
+}
+
+double fem_nodes_learn_move(double before, int64_t moved, double seconds)
+{
+    return moved > 0 && seconds > 0 ? fmin(before, seconds / (double)moved) : before;
 }
 
 static void cut_equally(int64_t ranks, int64_t elements, int64_t *parts)

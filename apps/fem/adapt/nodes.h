@@ -20,8 +20,8 @@ typedef struct fem_nodes_errors {
 
 /* Of a step: the largest error of a rank, as the larger of predicted and measured seconds over the smaller, less 1.  NaN is passed over. */
 void fem_nodes_learn(fem_nodes_errors *errors, double relative);
-/* How much longer than the best parts equal ones may take, relative, before speeds are taken to differ. */
-double fem_nodes_tolerance(const fem_nodes_errors *errors);
+/* How much longer than the best parts equal ones may take, relative, before speeds are taken to differ.  differed: they were taken so for the latest mesh. */
+double fem_nodes_tolerance(const fem_nodes_errors *errors, int differed);
 
 typedef enum fem_nodes_choice {
     FEM_NODES_EQUAL,  /* parts */
@@ -50,6 +50,12 @@ typedef struct fem_nodes_answer {
  * than 10^9.  Errors: MEMORY, NUMERIC (times not above 0), those of the kernel.
  */
 yoke_status fem_nodes_decide(yoke_context *context, const fem_nodes_question *question, int64_t *parts, fem_nodes_answer *answer);
+
+/*
+ * Seconds to move an element, after `moved` of them took so many; before: what was known, NaN: nothing.  The least counts: what a move takes however few elements go comes
+ * with each mesh, and others who are late make it longer.
+ */
+double fem_nodes_learn_move(double before, int64_t moved, double seconds);
 
 /* Elements that lie on another rank by `to` than by `from`, both [ranks] in their order along the curve. */
 int64_t fem_nodes_moved(int64_t ranks, const int64_t *from, const int64_t *to);

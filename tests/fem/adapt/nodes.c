@@ -111,7 +111,9 @@ static run refine(cluster *c, int64_t elements, double move_s)
         now[0] += more;
         elements += more;
         fem_nodes_answer answer;
-        const fem_nodes_question question = {c->ranks, elements, now, PRODUCTS, fem_nodes_tolerance(&errors), move_s, predict, c};
+        const fem_nodes_question question = {
+            c->ranks, elements, now, PRODUCTS, fem_nodes_tolerance(&errors, step && r.choice[step - 1] != FEM_NODES_EQUAL),
+            move_s,   predict,  c};
         assert_int_equal(fem_nodes_decide(context, &question, parts, &answer), YOKE_OK);
         int64_t sum = 0;
         for (int i = 0; i < c->ranks; i++) sum += parts[i];
@@ -234,25 +236,40 @@ static void moved_elements_are_those_on_another_rank(void **state)
     assert_int_equal(fem_nodes_moved(4, c, a), 8);
 }
 
+/* A move of few elements takes its time for other things. */
+static void the_cheapest_move_tells_what_an_element_costs(void **state)
+{
+    (void)state;
+    assert_true(isnan(fem_nodes_learn_move(NAN, 0, 1)));
+    double move_s = fem_nodes_learn_move(NAN, 1000, 1e-3);
+    assert_true(move_s == 1e-6);
+    move_s = fem_nodes_learn_move(move_s, 3, 3e-4);
+    assert_true(move_s == 1e-6);
+    move_s = fem_nodes_learn_move(move_s, 0, 0);
+    assert_true(move_s == 1e-6);
+    assert_true(fem_nodes_learn_move(move_s, 4000, 1e-3) == 2.5e-7);
+}
+
 static void tolerance_follows_errors_of_predictions(void **state)
 {
     (void)state;
     fem_nodes_errors errors = {{0}, 0};
-    assert_true(fem_nodes_tolerance(&errors) == 0.125);
+    assert_true(fem_nodes_tolerance(&errors, 0) == 0.125);
     fem_nodes_learn(&errors, NAN);
     fem_nodes_learn(&errors, 0);
-    assert_true(fem_nodes_tolerance(&errors) == 0.125);
+    assert_true(fem_nodes_tolerance(&errors, 0) == 0.125);
     fem_nodes_learn(&errors, 0);
-    assert_true(fem_nodes_tolerance(&errors) == 0.05);
+    assert_true(fem_nodes_tolerance(&errors, 0) == 0.05);
     for (int k = 0; k < FEM_NODES_ERRORS; k++) fem_nodes_learn(&errors, 0.2);
-    assert_true(fabs(fem_nodes_tolerance(&errors) - 0.6) < 1e-12);
+    assert_true(fabs(fem_nodes_tolerance(&errors, 0) - 0.6) < 1e-12);
     fem_nodes_learn(&errors, 10); /* a disturbance, or a change: nothing moves until it is known which */
-    assert_true(fabs(fem_nodes_tolerance(&errors) - 30) < 1e-12);
+    assert_true(fabs(fem_nodes_tolerance(&errors, 0) - 30) < 1e-12);
     fem_nodes_learn(&errors, 0.01);
-    assert_true(fabs(fem_nodes_tolerance(&errors) - 0.6) < 1e-12);
+    assert_true(fabs(fem_nodes_tolerance(&errors, 0) - 0.6) < 1e-12);
     fem_nodes_learn(&errors, 10); /* again and again it is noise */
     fem_nodes_learn(&errors, 0.01);
-    assert_true(fabs(fem_nodes_tolerance(&errors) - 30) < 1e-12);
+    assert_true(fabs(fem_nodes_tolerance(&errors, 0) - 30) < 1e-12);
+    assert_true(fem_nodes_tolerance(&errors, 1) == 0.05); /* parts that differ go on so, however wrong predictions are */
 }
 
 static const struct CMUnitTest tests[] = {
@@ -262,6 +279,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(elements_stay_where_moving_costs_more_than_it_saves),
     cmocka_unit_test(parts_are_equal_where_a_rank_is_not_known_or_has_nothing),
     cmocka_unit_test(moved_elements_are_those_on_another_rank),
+    cmocka_unit_test(the_cheapest_move_tells_what_an_element_costs),
     cmocka_unit_test(tolerance_follows_errors_of_predictions),
 };
 

@@ -230,6 +230,9 @@ def test_elements_follow_the_speeds_of_nodes():
         for choice, elements in (third, last):  # within 5 % of the least time there is
             assert choice == "speeds", choice
             assert max(elements[0] * 1e-6, elements[1] * slow) <= 1.05 * sum(elements) / (1e6 + 1 / slow), (slow, elements)
+        seconds = [max(part["seconds_per_product"] for part in row["parts"]) for row in written["steps"]]
+        equal = [(row["elements"] + 1) // 2 * slow for row in written["steps"]]
+        assert all(a <= 1.000001 * b for a, b in zip(seconds, equal)), (seconds, equal)  # never slower than equal parts
         for row in written["steps"][1:]:
             assert row["partition"]["moved_elements"] >= 0 and row["partition"]["gain_s"] is not None and row["partition"]["cost_s"] is None
     assert_same_run(solve(SMALL, out="alone", **keys), written)
