@@ -209,7 +209,6 @@ static yoke_status read_distribution(yoke_context *context, const command_line *
     if (!status) status = app_option_choice(context, "balance", line->balance, policies, &policy);
     if (!status) status = app_option_choice(context, "exchange", line->exchange, exchanges, &exchange);
     *options = (fem_distribution_options){.devices = line->devices,
-                                          .machine = line->machine,
                                           .store = app_option_store(line->store, NULL),
                                           .declared = line->declared,
                                           .model = line->model,
@@ -275,6 +274,7 @@ static yoke_status run(yoke_context *context, app_terminal *terminal, app_ranks 
                         .check = line->check,
                         .explain = line->explain};
     yoke_status status = read_distribution(context, line, &settings.distribution);
+    if (!status && line->machine) status = yoke_machine_read(context, line->machine);
     if (!status && app_ranks_number(ranks) == 0) status = check_files(context, line, input, &reader);
     status = app_ranks_agree(ranks, status);
     if (!status) status = app_ranks_agree(ranks, fem_session_start(context, ranks));

@@ -134,7 +134,6 @@ yoke_status fem_distribution_create(yoke_context *context, const fem_distributio
     d->plans = fem_distribution_plans(options);
     fem_forecast_start(&d->forecast, FEM_SOLVER_MULTIGRID, 0);
     status = fem_distribution_start_ranks(d);
-    if (!status && options->machine) status = yoke_machine_read(context, options->machine);
     if (!status) status = create_run(d);
     if (!status) status = take_devices(d);
     if (status)

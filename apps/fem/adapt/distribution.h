@@ -11,7 +11,6 @@
 typedef struct fem_distribution_options {
     /* Names separated by commas.  NULL or "auto": of a simulated machine all devices; else all cores and every GPU, by the first interface that has it. */
     const char *devices;
-    const char *machine;  /* a machine file for sim: devices, or NULL */
     const char *store;    /* a file with what earlier runs measured: read at the start, written after each step; or NULL */
     const char *declared; /* powers of the machine, as in yoke_meter_options; or NULL */
     const char *model;    /* a model file to write what each step's plan is made of, the latest; or NULL */
@@ -35,9 +34,9 @@ typedef struct fem_distribution fem_distribution;
 int fem_distribution_plans(const fem_distribution_options *options);
 
 /*
- * Opens devices, meters, frequencies and store.  What the store says is used for the same work on devices of the same description only.  The options' texts are
+ * Opens devices, meters, frequencies and store.  A simulated machine is read before (yoke_machine_read).  What the store says is used for the same work on devices of the same description only.  The options' texts are
  * borrowed.
- * Errors: INPUT (device list, share without a GPU or without a CPU, machine or store file; the objective needs powers, and nothing tells them),
+ * Errors: INPUT (device list, share without a GPU or without a CPU, store file; the objective needs powers, and nothing tells them),
  * UNAVAILABLE (no such device: why, remedy), DEVICE, MEMORY.
  */
 yoke_status fem_distribution_create(yoke_context *context, const fem_distribution_options *options, fem_distribution **distribution);

@@ -35,6 +35,11 @@ def same(found, reference, energy=1e-8):
         close_to(row["strain_energy_j"], expected["strain_energy_j"], energy, f"energy of step {row['step']}")
 
 
+def test_a_heat_case_before_has_the_same_simulated_devices():
+    found = solve(EXAMPLES / "hot-pipe.yaml", "--machine", machine(), "--devices", "sim:cpu,sim:gpu", out="shared", refine__steps=1)
+    same(found, solve(EXAMPLES / "hot-pipe.yaml", refine__steps=1))
+
+
 def shares(found):
     return [row["gpu_share"] for row in found["steps"]]
 
