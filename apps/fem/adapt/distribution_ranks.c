@@ -76,9 +76,23 @@ static void learn_ranks(fem_distribution *d, fem_step_record *record)
     record->partition = d->partition;
 }
 
+/* What this rank needs and sends becomes what all do. */
+static void report_sums(app_ranks *ranks, fem_step_record *record)
+{
+    double sums[3] = {record->memory_bytes, record->messages_per_iteration, record->sent_bytes_per_iteration}, most[2] = {sums[1], sums[2]};
+    app_ranks_sum(ranks, sums, 3);
+    app_ranks_max(ranks, most, 2);
+    record->memory_bytes = sums[0];
+    record->messages_per_iteration = sums[1];
+    record->sent_bytes_per_iteration = sums[2];
+    record->most_messages_per_iteration = most[0];
+    record->most_sent_bytes_per_iteration = most[1];
+}
+
 yoke_status fem_distribution_report_ranks(fem_distribution *d, fem_step_record *record)
 {
     app_ranks *ranks = d->options.ranks;
+    report_sums(ranks, record);
     if (app_ranks_count(ranks) == 1) return YOKE_OK;
     double elements[2] = {0, 0}, seconds[5] = {record->setup_s, record->solve_s, record->measured_time_s, record->measured_product_s,
                                                record->predicted_product_s};

@@ -1,4 +1,5 @@
 #include <math.h>
+#include <omp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -88,6 +89,13 @@ static double longest(int count, const double *seconds)
     return most > 0 ? most : (double)NAN;
 }
 
+/* All cores together are as many threads as OpenMP has; some of them are a thread each. */
+static int threads_of(const fem_device *device)
+{
+    if (!device->host_functions) return 0;
+    return strcmp(device->info->name, "openmp") != 0 ? (int)device->info->compute_units : omp_get_max_threads();
+}
+
 static void record_part(fem_distribution *d, int i, const fem_solution *solution)
 {
     const fem_solve_share *share = &solution->shares[i];
@@ -95,7 +103,7 @@ static void record_part(fem_distribution *d, int i, const fem_solution *solution
     if (!share->elements) return;
     d->parts[d->num_parts++] =
         (fem_part_record){.device = device->info->name,
-                          .threads = device->host_functions ? (int)device->info->compute_units : 0,
+                          .threads = threads_of(device),
                           .elements = share->elements,
                           .seconds_per_element = share->seconds_per_element,
                           .seconds_per_product = share->seconds_per_product,
@@ -179,6 +187,9 @@ yoke_status fem_distribution_report(fem_distribution *d, const fem_solution *sol
     record->gpu_share = elements ? (double)on_gpu / (double)elements : (double)NAN;
     record->share = !on_gpu ? FEM_SHARE_CPU : on_gpu == elements ? FEM_SHARE_GPU : FEM_SHARE_BOTH;
     record->decision = d->decision;
+    record->memory_bytes = (double)solution->memory_bytes;
+    record->messages_per_iteration = solution->messages_per_iteration;
+    record->sent_bytes_per_iteration = solution->sent_bytes_per_iteration;
     record_failures(d, record);
     record_weighed(d, record);
     record_costs(d, solution, longest(d->devices->count, measured), record);

@@ -40,6 +40,11 @@ fem_step_record fem_step_unknown(int step)
         .measured_energy_j = NAN,
         .measured_product_s = NAN,
         .measured_product_j = NAN,
+        .memory_bytes = NAN,
+        .messages_per_iteration = NAN,
+        .sent_bytes_per_iteration = NAN,
+        .most_messages_per_iteration = NAN,
+        .most_sent_bytes_per_iteration = NAN,
         .refine_s = NAN,
         .setup_s = NAN,
         .solve_s = NAN,
@@ -259,6 +264,12 @@ static json_t *step_value(const fem_step_record *step)
     failed |= json_object_set_new(value, "powers", text_or_null(step->powers));
     failed |= json_object_set_new(value, "alternatives", alternatives_value(step));
     failed |= set_predictions(value, step);
+    failed |= json_object_set_new(value, "memory_bytes", app_json_number(step->memory_bytes));
+    failed |= json_object_set_new(value, "messages",
+                                  json_pack("{s:o, s:o, s:o, s:o}", "per_iteration", app_json_number(step->messages_per_iteration),
+                                            "bytes_per_iteration", app_json_number(step->sent_bytes_per_iteration), "most_per_iteration",
+                                            app_json_number(step->most_messages_per_iteration), "most_bytes_per_iteration",
+                                            app_json_number(step->most_sent_bytes_per_iteration)));
     failed |= json_object_set_new(value, "seconds",
                                   json_pack("{s:o, s:o, s:o, s:o, s:o}", "refine", app_json_number(step->refine_s), "setup",
                                             app_json_number(step->setup_s), "solve", app_json_number(step->solve_s), "estimate",

@@ -87,6 +87,10 @@ typedef struct fem_step_record {
     const char *const *device_names;   /* [num_devices] borrowed */
     const fem_weighed_record *weighed; /* [num_weighed] borrowed */
     const char *energy_kind;           /* "measured", "estimated", "simulated", "replayed"; NULL: not metered */
+    double memory_bytes;               /* of operator, preconditioner and vectors, on all ranks */
+    /* That ranks send each other in an iteration, as in fem_solution: of all ranks, and of the one that sends most. */
+    double messages_per_iteration, sent_bytes_per_iteration;
+    double most_messages_per_iteration, most_sent_bytes_per_iteration;
     double refine_s, setup_s, solve_s, estimate_s, write_s;
 } fem_step_record;
 

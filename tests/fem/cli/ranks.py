@@ -163,6 +163,20 @@ def test_two_devices_in_each_rank_give_the_same_results():
         assert_same_run(alone, found)
         first = found["steps"][0]["parts"]  # later shares follow from measurements
         assert [part["rank"] for part in first] == [rank for rank in range(count) for _ in range(2)], first
+        assert {part["threads"] for part in first} <= {0, 1}, first
+
+
+def test_messages_are_counted():
+    need_mpi()
+    keys = {"refine__steps": 0, "refine__initial": 1, "solver__preconditioner": "jacobi"}
+    assert set(solve(SMALL, out="alone", **keys)["steps"][0]["messages"].values()) == {0}
+    row = solve_on(2, SMALL, **keys)["steps"][0]
+    sent = row["messages"]  # by each rank: the values of a product and of the preconditioner; further products before the first iteration and after the last
+    assert row["iterations"] > 20
+    close_to(sent["most_per_iteration"], 2, 0.2, "messages of a rank")
+    close_to(sent["per_iteration"], 4, 0.2, "messages of both")
+    close_to(sent["bytes_per_iteration"], 2 * sent["most_bytes_per_iteration"], 1e-9, "bytes")  # both have the nodes that they share
+    assert sent["bytes_per_iteration"] > 3 * 8 * sent["per_iteration"]
 
 
 def test_all_preconditioners_and_operators_work_on_ranks():

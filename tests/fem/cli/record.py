@@ -33,6 +33,7 @@ STEP = {
     "prediction_errors": {
         "seconds_per_product": UNKNOWN, "joules_per_product": UNKNOWN, "time_with_l": UNKNOWN, "energy_with_l": UNKNOWN, "operator_applications": UNKNOWN,
     },
+    "memory_bytes": NUMBER, "messages": {"per_iteration": NUMBER, "bytes_per_iteration": NUMBER, "most_per_iteration": NUMBER, "most_bytes_per_iteration": NUMBER},
     "seconds": {"refine": NUMBER, "setup": NUMBER, "solve": NUMBER, "estimate": NUMBER, "write": NUMBER},
 }
 FORCE = {"force_n": [NUMBER] * 3, "moment_nm": [NUMBER] * 3}
