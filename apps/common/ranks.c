@@ -16,7 +16,10 @@
 
 #include "common/interrupt.h"
 
-enum { FEW = 64 };
+enum { FEW = 64, TAG_TO_FIRST = 1001 /* above those of messages */ };
+
+/* Bytes that go at once. */
+static const int64_t chunk = 1 << 30;
 
 struct app_ranks {
     yoke_context *context;
@@ -173,9 +176,18 @@ yoke_status app_ranks_collect(app_ranks *ranks, const void *mine, int64_t bytes,
 
 void app_ranks_broadcast(app_ranks *ranks, void *memory, int64_t bytes)
 {
-    const int64_t chunk = 1 << 30;
     for (int64_t first = 0; first < bytes && app_ranks_count(ranks) > 1; first += chunk)
         MPI_Bcast((char *)memory + first, (int)(bytes - first < chunk ? bytes - first : chunk), MPI_BYTE, 0, MPI_COMM_WORLD);
+}
+
+void app_ranks_send_to_first(app_ranks *ranks, int from, const void *sent, void *received, int64_t bytes)
+{
+    const int rank = app_ranks_number(ranks);
+    for (int64_t first = 0; first < bytes && from > 0; first += chunk) {
+        const int some = (int)(bytes - first < chunk ? bytes - first : chunk);
+        if (rank == from) MPI_Send((const char *)sent + first, some, MPI_BYTE, 0, TAG_TO_FIRST, MPI_COMM_WORLD);
+        if (rank == 0) MPI_Recv((char *)received + first, some, MPI_BYTE, from, TAG_TO_FIRST, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
 }
 
 /* Adds few numbers in the order of the ranks. */

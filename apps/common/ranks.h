@@ -59,6 +59,8 @@ void app_ranks_gather(app_ranks *ranks, const void *mine, int bytes, void *all);
 yoke_status app_ranks_collect(app_ranks *ranks, const void *mine, int64_t bytes, void **all, int64_t *all_bytes);
 /* From rank 0 to all. */
 void app_ranks_broadcast(app_ranks *ranks, void *memory, int64_t bytes);
+/* From one rank to rank 0, which has room for it; on these two, of which the first waits until it is sent, and on others nothing.  from 0: nothing. */
+void app_ranks_send_to_first(app_ranks *ranks, int from, const void *sent, void *received, int64_t bytes);
 /* values [count] become their sums over the ranks, added in the same order on each; few of them (at most 64) in the order of the ranks. */
 void app_ranks_sum(app_ranks *ranks, double *values, int64_t count);
 /* values [count] become the largest of all ranks'; NaN counts as less than all numbers. */

@@ -70,25 +70,14 @@ static void end_section(writer *w, size_t bytes)
 }
 
 /* The first rank writes the numbers of all, in the order of the ranks; kind 0: indicators, 1: values.  Every rank takes part, also where a write has failed. */
-static yoke_status write_numbers(writer *w, int section, const double *mine, int kind, int columns)
+static void write_numbers(writer *w, int section, const double *mine, int kind, int columns)
 {
     const fem_checkpoint_part *part = w->part;
-    const int rank = app_ranks_number(part->ranks), ranks = app_ranks_count(part->ranks);
-    if (rank == 0) write_bytes(w, section, mine, (size_t)w->sizes[kind] * (size_t)columns * sizeof *mine);
-    for (int r = 1; r < ranks; r++) {
-        const int64_t rows = w->sizes[2 * r + kind];
-        if ((rank != 0 && rank != r) || !rows) continue;
-        app_transfer *transfer = NULL;
-        double seconds, *own = NULL;
-        if (rank) yoke_copy_bytes(&own, &mine, sizeof own); /* which is only read */
-        const app_message message = {
-            .rank = rank ? 0 : r, .first = rank ? own : w->buffer, .rows = rows, .columns = columns, .pitch = columns};
-        yoke_status status = app_transfer_start(part->ranks, sizeof(double), &message, rank != 0, &message, rank == 0, &transfer);
-        if (status) return status;
-        app_transfer_finish(transfer, &seconds);
-        if (rank == 0) write_bytes(w, section, w->buffer, (size_t)rows * (size_t)columns * sizeof *mine);
+    for (int r = 0; r < app_ranks_count(part->ranks); r++) {
+        const size_t bytes = (size_t)w->sizes[2 * r + kind] * (size_t)columns * sizeof *mine;
+        app_ranks_send_to_first(part->ranks, r, mine, w->buffer, (int64_t)bytes);
+        if (w->out) write_bytes(w, section, r ? w->buffer : mine, bytes);
     }
-    return YOKE_OK;
 }
 
 /* Levels of all ranks, a byte each. */
@@ -119,13 +108,13 @@ static yoke_status write_sections(writer *w, const char *state)
     yoke_status status = app_ranks_agree(part->ranks, write_levels(w));
     if (status) return status;
     if (w->out) end_section(w, sizes[LEVELS]);
-    status = write_numbers(w, VALUES, part->value, 1, part->components);
-    if (!status && part->indicator) status = write_numbers(w, INDICATORS, part->indicator, 0, 1);
-    if (w->out && !status) {
+    write_numbers(w, VALUES, part->value, 1, part->components);
+    if (part->indicator) write_numbers(w, INDICATORS, part->indicator, 0, 1);
+    if (w->out) {
         w->h.own_checksum = head_checksum(&w->h);
         if (fseeko(w->out, 0, SEEK_SET) == 0) fwrite(&w->h, sizeof w->h, 1, w->out);
     }
-    return app_ranks_agree(part->ranks, status);
+    return YOKE_OK;
 }
 
 static yoke_status prepare(writer *w)

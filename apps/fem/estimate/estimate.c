@@ -191,6 +191,7 @@ yoke_status fem_estimate(const fem_space *space, const fem_boundary *boundary, c
     self.num_total = space->num_elements + (int32_t)self.ghost->ghosts.elem_count;
     yoke_status status = allocate_arrays(&self);
     if (!status) status = face_lists_allocate(space, &self.faces);
+    status = app_ranks_agree(space->ranks, status);
     if (!status) status = fem_packed_create(space, u, (int32_t)self.ghost->ghosts.elem_count, &self.data);
     if (!status) find_prescribed(&self);
     status = exchange_ghosts(&self, status);

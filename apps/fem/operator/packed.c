@@ -51,6 +51,7 @@ yoke_status fem_packed_create(const fem_space *space, const double *u, int32_t g
     if (!status)
         status = yoke_allocate_untouched(context, (int64_t)FEM_PACKED * space->slots * ghosts, sizeof *data->ghosts, &data->ghosts);
     if (!status) status = yoke_allocate_untouched(context, total, sizeof *data->material, &data->material);
+    status = app_ranks_agree(space->ranks, status);
     if (!status) status = fem_temperature_nodal(space, &data->temperature);
     if (status) return status;
     fem_hanging_decode(space->slots_1d, data->hanging);

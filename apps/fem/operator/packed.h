@@ -18,7 +18,7 @@ typedef struct fem_packed {
 
 /*
  * Of the solution u [num_nodes][components] and of `ghosts` elements beyond the space's leaves, whose values and materials the caller puts
- * into data->ghosts and data->material.  The space must outlive it.  Errors: MEMORY; the data can be destroyed in any case.
+ * into data->ghosts and data->material.  The space must outlive it.  Collective.  Errors: MEMORY; the data can be destroyed in any case.
  */
 yoke_status fem_packed_create(const fem_space *space, const double *u, int32_t ghosts, fem_packed *data);
 void fem_packed_destroy(fem_packed *data);

@@ -78,15 +78,14 @@ static yoke_status merge_ranks(const fem_space *space, fem_extreme extremes[FEM_
     fem_extreme(*all)[FEM_EXTREMES] = NULL;
     if (count == 1) return YOKE_OK;
     yoke_status status = app_ranks_agree(space->ranks, yoke_allocate(space->context, count, sizeof *all, &all));
-    if (status) return status;
-    app_ranks_gather(space->ranks, extremes, sizeof *all, all);
-    for (int k = 0; k < FEM_EXTREMES; k++) {
+    if (!status) app_ranks_gather(space->ranks, extremes, sizeof *all, all);
+    for (int k = 0; k < FEM_EXTREMES && !status; k++) {
         extremes[k] = all[0][k];
         for (int rank = 1; rank < count; rank++)
             if (precedes(k, &all[rank][k], &extremes[k])) extremes[k] = all[rank][k];
     }
     yoke_release(space->context, all);
-    return YOKE_OK;
+    return status;
 }
 
 yoke_status fem_extremes_find(const fem_space *space, const double *u, const fem_stress *stress, fem_extreme extremes[FEM_EXTREMES])

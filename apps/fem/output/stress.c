@@ -340,8 +340,11 @@ yoke_status fem_stress_create(const fem_space *space, const double *u, fem_stres
         return yoke_fail(context, YOKE_ERROR_ARGUMENT, "%lld elements are too many for nodal stresses: refine less",
                          (long long)space->num_elements);
     fem_stress *stress = NULL;
-    yoke_status status = yoke_allocate(context, 1, sizeof *stress, &stress);
-    if (status != YOKE_OK) return status;
+    yoke_status status = app_ranks_agree(space->ranks, yoke_allocate(context, 1, sizeof *stress, &stress));
+    if (status != YOKE_OK) {
+        yoke_release(context, stress);
+        return status;
+    }
     stress->context = context;
     stress->points = *space;
     stress->points.x = NULL;

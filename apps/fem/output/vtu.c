@@ -113,12 +113,13 @@ static yoke_status create_layout(const fem_vtu *vtu, layout *l)
         break;
     }
     int32_t *coincident = NULL;
-    yoke_status status = yoke_allocate_untouched(space->context, elements * space->slots, sizeof *coincident, &coincident);
-    if (status != YOKE_OK) return status;
-    find_points(l, coincident);
-    status = yoke_allocate_untouched(space->context, elements * l->cell_nodes, sizeof *l->connectivity, &l->connectivity);
+    yoke_status status = find_temperature(l); /* with the other ranks, so before what this one alone may lack */
+    if (status == YOKE_OK) status = yoke_allocate_untouched(space->context, elements * space->slots, sizeof *coincident, &coincident);
+    if (status == YOKE_OK) {
+        find_points(l, coincident);
+        status = yoke_allocate_untouched(space->context, elements * l->cell_nodes, sizeof *l->connectivity, &l->connectivity);
+    }
     if (status == YOKE_OK) status = yoke_allocate_untouched(space->context, l->num_hanging, sizeof *l->hanging_slot, &l->hanging_slot);
-    if (status == YOKE_OK) status = find_temperature(l);
     if (status == YOKE_OK)
         number_cells(l, coincident);
     else
@@ -410,9 +411,12 @@ static yoke_status write_file(const layout *l, FILE *out)
 yoke_status fem_vtu_start(const fem_vtu *vtu, const char *path, app_file **result)
 {
     app_file *file = NULL;
-    yoke_status status = app_file_create(vtu->space->context, path, &file);
-    if (status != YOKE_OK) return status;
     layout l;
+    yoke_status status = app_ranks_agree(vtu->space->ranks, app_file_create(vtu->space->context, path, &file));
+    if (status != YOKE_OK) {
+        app_file_abandon(file);
+        return status;
+    }
     status = create_layout(vtu, &l);
     if (status == YOKE_OK) {
         status = write_file(&l, app_file_stream(file));

@@ -28,7 +28,7 @@ typedef struct fem_vtu {
     int64_t fields;           /* bits 1 << fem_output_field; those of the other problem type are passed over */
 } fem_vtu;
 
-/* Writes one step, whole or not at all.  Errors: INPUT (path cannot be written), SYSTEM (disk full), MEMORY. */
+/* Writes one step, whole or not at all.  Collective.  Errors: INPUT (path cannot be written), SYSTEM (disk full), MEMORY. */
 yoke_status fem_vtu_write(const fem_vtu *vtu, const char *path);
 
 /* The same, not yet in its place: the caller commits or abandons the file.  Errors: as above. */

@@ -70,10 +70,13 @@ static yoke_status analyze(fem_direct *direct)
 
 yoke_status fem_direct_analyze(const fem_space *space, const fem_constraints *constraints, fem_direct **out)
 {
-    fem_direct *direct;
+    fem_direct *direct = NULL;
     yoke_status status = yoke_allocate(space->context, 1, sizeof *direct, &direct);
     status = app_ranks_agree(space->ranks, status);
-    if (status) return status;
+    if (status) {
+        yoke_release(space->context, direct);
+        return status;
+    }
     *direct = (fem_direct){.context = space->context,
                            .ranks = space->ranks,
                            .space = space,

@@ -127,13 +127,16 @@ static int is_to_be_gathered(const fem_space *last)
 static yoke_status coarsen(fem_multigrid *m, int *more)
 {
     const multigrid_level *last = &m->level[m->num_levels - 1];
-    fem_forest *forest;
+    fem_forest *forest = NULL;
     *more = 0;
     if (all_dofs(last->space) <= m->options.direct_dofs || m->num_levels == MULTIGRID_MAX_LEVELS - 1) return YOKE_OK;
     if (is_to_be_gathered(last->space)) return YOKE_OK;
     yoke_status status = app_ranks_agree(last->space->ranks, fem_forest_copy(last->space->forest, &forest));
     if (!status) status = fem_forest_coarsen(forest);
-    if (status) return status;
+    if (status) {
+        fem_forest_destroy(forest);
+        return status;
+    }
     if (fem_forest_all_leaves(forest) == last->space->num_global_elements) { /* the coarse mesh, or balance forbids more */
         fem_forest_destroy(forest);
         return YOKE_OK;
@@ -281,9 +284,12 @@ static yoke_status setup(fem_multigrid *m)
 yoke_status fem_multigrid_create(const fem_space *space, const fem_constraints *constraints, const fem_multigrid_options *options,
                                  const fem_hooks *hooks, fem_multigrid **out)
 {
-    fem_multigrid *m;
+    fem_multigrid *m = NULL;
     yoke_status status = app_ranks_agree(space->ranks, yoke_allocate(space->context, 1, sizeof *m, &m));
-    if (status) return status;
+    if (status) {
+        yoke_release(space->context, m);
+        return status;
+    }
     m->context = space->context;
     m->options = *options;
     m->hooks = hooks;

@@ -38,10 +38,13 @@ static double largest_of_tridiagonal(int n, const double *diagonal, const double
 /* Values in (-1, 1) that depend on the dof's number over all ranks only. */
 static yoke_status fill_random(fem_vector *v, const fem_space *space)
 {
-    double *values;
+    double *values = NULL;
     int64_t dofs = (int64_t)space->num_nodes * space->components;
     yoke_status status = app_ranks_agree(space->ranks, yoke_allocate_untouched(space->context, dofs, sizeof *values, &values));
-    if (status) return status;
+    if (status) {
+        yoke_release(space->context, values);
+        return status;
+    }
     for (int64_t i = 0; i < dofs; i++) {
         const int64_t number = fem_space_global_node(space, (int32_t)(i / space->components)) * space->components + i % space->components;
         uint64_t z = ((uint64_t)number + 1) * 0x9E3779B97F4A7C15u; /* splitmix64 */

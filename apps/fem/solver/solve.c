@@ -448,7 +448,10 @@ yoke_status fem_solve(const fem_space *space, const fem_boundary *boundary, cons
 {
     solve s = {.space = space, .constraints = constraints, .options = options, .hooks = hooks, .lifted = has_values(constraints, space)};
     yoke_status status = app_ranks_agree(space->ranks, create_solution(space, &s.solution));
-    if (status) return status;
+    if (status) {
+        fem_solution_destroy(s.solution);
+        return status;
+    }
     s.solution->solver = options->solver;
     double begin = yoke_clock_s();
     status = fem_space_load(space, boundary, s.solution->load);

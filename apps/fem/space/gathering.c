@@ -68,11 +68,14 @@ static yoke_status list_nodes(fem_gathering *g)
 
 yoke_status fem_gathering_create(const fem_space *space, fem_gathering **out)
 {
-    fem_gathering *g;
+    fem_gathering *g = NULL;
     yoke_status status = yoke_allocate(space->context, 1, sizeof *g, &g);
     if (!status) *g = (fem_gathering){.context = space->context, .space = space};
     status = app_ranks_agree(space->ranks, status);
-    if (status) return status;
+    if (status) {
+        yoke_release(space->context, g);
+        return status;
+    }
     status = fem_forest_gather(space->forest, &g->forest);
     if (!status) status = app_ranks_agree(space->ranks, is_here(g) ? make_whole(g) : YOKE_OK);
     if (!status) status = list_nodes(g);

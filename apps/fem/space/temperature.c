@@ -50,9 +50,12 @@ yoke_status fem_temperature_nodal(const fem_space *space, double **temperature)
 {
     *temperature = NULL;
     if (!space->problem->temperature.given) return YOKE_OK;
-    double *nodal;
+    double *nodal = NULL;
     yoke_status status = app_ranks_agree(space->ranks, yoke_allocate_untouched(space->context, space->num_nodes, sizeof *nodal, &nodal));
-    if (status) return status;
+    if (status) {
+        yoke_release(space->context, nodal);
+        return status;
+    }
 #pragma omp parallel for schedule(static)
     for (int32_t i = 0; i < space->num_nodes; i++) nodal[i] = temperature_at(space->problem, space->x + 3 * (int64_t)i);
     if (space->problem->temperature.field) status = add_field(space, nodal);
