@@ -192,33 +192,33 @@ static void constrain_member(const fem_space *space, int c, int32_t e, int local
 }
 
 /* What a rank says of each component of a shared node: the condition that prescribes it, or NaN, and the value. */
-static void tell_others(const fem_space *space, const fem_constraints *constraints, double *told)
+static void put_prescribed(const fem_space *space, const fem_constraints *constraints, double *sent)
 {
     const int n = space->components;
     for (int32_t s = 0; s < space->halo->num_shared; s++) {
         const int64_t first = (int64_t)space->halo->shared[s] * n;
         for (int a = 0; a < n; a++) {
             const int condition = constraints->owner[first + a];
-            told[(2 * (int64_t)s) * n + a] = condition < 0 ? (double)NAN : condition;
-            told[(2 * (int64_t)s + 1) * n + a] = constraints->value[first + a];
+            sent[(2 * (int64_t)s) * n + a] = condition < 0 ? (double)NAN : condition;
+            sent[(2 * (int64_t)s + 1) * n + a] = constraints->value[first + a];
         }
     }
 }
 
 /* The first condition of the case counts, as among the members on one rank. */
-static void hear_others(const fem_space *space, const double *heard, fem_constraints *constraints)
+static void take_prescribed(const fem_space *space, const double *received, fem_constraints *constraints)
 {
     const fem_halo *halo = space->halo;
     const int n = space->components;
     for (int64_t i = 0; i < halo->first[halo->num_neighbours]; i++) {
         const int64_t node = halo->shared[halo->item[i]];
         for (int a = 0; a < n; a++) {
-            const double condition = heard[2 * i * n + a];
+            const double condition = received[2 * i * n + a];
             const int own = constraints->owner[node * n + a];
             if (isnan(condition) || (own >= 0 && own <= condition)) continue;
             constraints->prescribed[node] |= (uint8_t)(1u << a);
             constraints->owner[node * n + a] = (int16_t)condition;
-            constraints->value[node * n + a] = heard[(2 * i + 1) * n + a];
+            constraints->value[node * n + a] = received[(2 * i + 1) * n + a];
         }
     }
 }
@@ -227,23 +227,23 @@ static void hear_others(const fem_space *space, const double *heard, fem_constra
 static yoke_status constrain_shared(const fem_space *space, fem_constraints *constraints)
 {
     const int n = space->components;
-    double *told = NULL;
+    double *sent = NULL;
     int32_t *place = NULL;
     fem_halo_messages *messages = NULL;
     if (!space->halo) return YOKE_OK;
-    yoke_status status = yoke_allocate(space->context, 2 * (int64_t)n * space->halo->num_shared, sizeof *told, &told);
+    yoke_status status = yoke_allocate(space->context, 2 * (int64_t)n * space->halo->num_shared, sizeof *sent, &sent);
     if (!status) status = yoke_allocate(space->context, space->halo->num_shared, sizeof *place, &place);
-    if (!status) status = fem_halo_messages_create(space->halo, 2 * n * (int)sizeof *told, &messages);
+    if (!status) status = fem_halo_messages_create(space->halo, 2 * n * (int)sizeof *sent, &messages);
     status = app_ranks_agree(space->ranks, status);
     if (!status) {
         for (int32_t s = 0; s < space->halo->num_shared; s++) place[s] = s;
-        tell_others(space, constraints, told);
-        fem_halo_begin(messages, sizeof *told, 2 * n, told, place);
+        put_prescribed(space, constraints, sent);
+        fem_halo_begin(messages, sizeof *sent, 2 * n, sent, place);
         fem_halo_wait(messages);
-        hear_others(space, messages->received, constraints);
+        take_prescribed(space, messages->received, constraints);
     }
     fem_halo_messages_destroy(messages);
-    yoke_release(space->context, told);
+    yoke_release(space->context, sent);
     yoke_release(space->context, place);
     return status;
 }

@@ -7,9 +7,9 @@
 #include "space/halo.h"
 #include "space/lists.h"
 
-/* ------------------------------------------------------------------------------------------------- to the meeting */
+/* ------------------------------------------------------------------------------------------------ keys to a rank */
 
-static int meeting_rank(const fem_lists *l, const fem_halo_key *key)
+static int rank_by_hash(const fem_lists *l, const fem_halo_key *key)
 {
     uint64_t z = (key->place ^ (uint64_t)key->entity * 0x9E3779B97F4A7C15u) * 0xBF58476D1CE4E5B9u;
     z = (z ^ (z >> 32)) * 0x94D049BB133111EBu;
@@ -20,10 +20,10 @@ static yoke_status address_keys(yoke_context *context, const app_ranks *ranks, i
 {
     yoke_status status = fem_lists_start(context, ranks, sizeof *keys, sent);
     if (status) return status;
-    for (int64_t i = 0; i < count; i++) sent->count[meeting_rank(sent, &keys[i])]++;
+    for (int64_t i = 0; i < count; i++) sent->count[rank_by_hash(sent, &keys[i])]++;
     status = fem_lists_place(sent);
     if (status) return status;
-    for (int64_t i = 0; i < count; i++) *(fem_halo_key *)fem_lists_next(sent, meeting_rank(sent, &keys[i])) = keys[i];
+    for (int64_t i = 0; i < count; i++) *(fem_halo_key *)fem_lists_next(sent, rank_by_hash(sent, &keys[i])) = keys[i];
     fem_lists_rewind(sent);
     return YOKE_OK;
 }

@@ -26,7 +26,7 @@ typedef struct numbering {
 /* In the units of places: the lower corner of a leaf, or of its parent, and the length of its edges. */
 typedef struct box {
     int32_t tree, corner[3], length;
-    int child; /* number among its brothers */
+    int child; /* number among its siblings */
 } box;
 
 static box box_at(int32_t tree, const int32_t corner[3], int level)

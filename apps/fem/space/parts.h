@@ -19,7 +19,7 @@ yoke_status space_number(fem_space *space);
  */
 yoke_status space_number_globally(fem_space *space, yoke_status status);
 /* Positions of nodes that have no home on this rank.  Collective.  Errors: MEMORY. */
-yoke_status space_place_homeless(fem_space *space);
+yoke_status space_complete_positions(fem_space *space);
 /*
  * On several ranks: *edges, how many different edges `ends` (local nodes) has, becomes the number over all ranks, where each counts once, *faces the sum over them.
  * Errors: MEMORY.

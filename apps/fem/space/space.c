@@ -398,7 +398,7 @@ static yoke_status build(fem_space *space)
     status = space_number_globally(space, status);
     if (status) return status;
     place_nodes(space);
-    status = space_place_homeless(space);
+    status = space_complete_positions(space);
     return status ? status : count_hanging(space);
 }
 

@@ -86,7 +86,7 @@ yoke_status space_number_globally(fem_space *space, yoke_status status)
     return status;
 }
 
-yoke_status space_place_homeless(fem_space *space) { return fem_halo_agree(space->halo, 3, space->x); }
+yoke_status space_complete_positions(fem_space *space) { return fem_halo_agree(space->halo, 3, space->x); }
 
 /* --------------------------------------------------------------------------------------------------------- counts */
 
