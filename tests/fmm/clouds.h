@@ -95,4 +95,13 @@ static inline fmm_particles *cloud_create(yoke_context *context, enum cloud clou
     return p;
 }
 
+/* The same with charges of -1 and 1 at random. */
+static inline fmm_particles *cloud_create_charged(yoke_context *context, enum cloud cloud, int64_t count)
+{
+    fmm_particles *p = cloud_create(context, cloud, count);
+    uint64_t random = 77;
+    for (int64_t i = 0; i < count; i++) p->charge[i] = cloud_random(&random) < 0.5 ? -1 : 1;
+    return p;
+}
+
 #endif

@@ -37,14 +37,6 @@ static fmm_sample errors_of(const fmm_particles *particles, tree_options of, fmm
     return sample;
 }
 
-static fmm_particles *charged_cloud(enum cloud cloud, int64_t count)
-{
-    fmm_particles *p = cloud_create(context, cloud, count);
-    uint64_t random = 77;
-    for (int64_t i = 0; i < count; i++) p->charge[i] = cloud_random(&random) < 0.5 ? -1 : 1;
-    return p;
-}
-
 /* M2L is the worst of the translations: terms of degree p fall like 0.77^p. */
 static void errors_fall_with_the_order_on_all_clouds(void **state)
 {
@@ -53,7 +45,7 @@ static void errors_fall_with_the_order_on_all_clouds(void **state)
     const double rounding = 1e-13;
     for (int cloud = 0; cloud < CLOUDS; cloud++) {
         if (cloud == ONE_PLACE || cloud == TINY_EXTENT) continue; /* their potentials are 0, or larger than the largest double */
-        fmm_particles *p = charged_cloud(cloud, 400);
+        fmm_particles *p = cloud_create_charged(context, cloud, 400);
         for (int t = 0; t < 4; t++) {
             fmm_sample last = {.potential = 1, .force = 1};
             for (int order = 3; order <= 12; order *= 2) {
@@ -76,7 +68,7 @@ static void direct_cells_of_w_and_x_have_no_error(void **state)
     (void)state;
     const enum cloud clouds[] = {CLUSTERED, TWO_CLUSTERS, SHELLS};
     for (int c = 0; c < 3; c++) {
-        fmm_particles *p = charged_cloud(clouds[c], 600);
+        fmm_particles *p = cloud_create_charged(context, clouds[c], 600);
         fmm_method_pairs none, all, uniform;
         fmm_sample expanded = errors_of(p, (tree_options){20, 0, FMM_MAX_DEPTH, 3}, &none);
         fmm_sample direct = errors_of(p, (tree_options){20, 600, FMM_MAX_DEPTH, 3}, &all);
@@ -119,7 +111,7 @@ static void bits_are_the_same_at_each_number_of_threads(void **state)
     const int threads = omp_get_max_threads();
     const enum cloud clouds[] = {CLUSTERED, FAR_PARTICLE, SHELLS};
     for (int c = 0; c < 3; c++) {
-        fmm_particles *p = charged_cloud(clouds[c], 3000);
+        fmm_particles *p = cloud_create_charged(context, clouds[c], 3000);
         fmm_field *field[3];
         for (int t = 0; t < 3; t++) {
             omp_set_num_threads(t + 1);
@@ -136,7 +128,7 @@ static void bits_are_the_same_at_each_number_of_threads(void **state)
 static void orders_of_levels_apply_to_w_and_x(void **state)
 {
     (void)state;
-    fmm_particles *p = charged_cloud(TWO_CLUSTERS, 600);
+    fmm_particles *p = cloud_create_charged(context, TWO_CLUSTERS, 600);
     fmm_method *method = NULL;
     fmm_field *field = NULL;
     fmm_sample e;
@@ -160,7 +152,7 @@ static void few_particles_and_those_at_one_place_have_fields(void **state)
     (void)state;
     for (int64_t count = 0; count < 40; count += count < 3 ? 1 : 36)
         for (int64_t capacity = 1; capacity < 3; capacity++) {
-            fmm_particles *p = charged_cloud(ONE_PLACE, count);
+            fmm_particles *p = cloud_create_charged(context, ONE_PLACE, count);
             fmm_field *field = result(p, (tree_options){capacity, 0, FMM_MAX_DEPTH, 5}, NULL);
             for (int64_t i = 0; i < count; i++) assert_true(field->potential[i] == 0 && field->gx[i] == 0);
             fmm_field_destroy(field);

@@ -49,14 +49,6 @@ static fmm_sample errors_of(const fmm_particles *particles, tree of, int order, 
     return sample;
 }
 
-static fmm_particles *charged_cloud(enum cloud cloud, int64_t count)
-{
-    fmm_particles *p = cloud_create(context, cloud, count);
-    uint64_t random = 77;
-    for (int64_t i = 0; i < count; i++) p->charge[i] = cloud_random(&random) < 0.5 ? -1 : 1;
-    return p;
-}
-
 /* The number of pairs tells that none is missing, errors that none is there twice. */
 static void errors_are_those_of_rotations_on_all_clouds(void **state)
 {
@@ -64,7 +56,7 @@ static void errors_are_those_of_rotations_on_all_clouds(void **state)
     const tree trees[] = {{0, 3}, {20, FMM_MAX_DEPTH}};
     for (int cloud = 0; cloud < CLOUDS; cloud++) {
         if (cloud == ONE_PLACE || cloud == TINY_EXTENT) continue; /* their potentials are 0, or larger than the largest double */
-        fmm_particles *p = charged_cloud(cloud, 800);
+        fmm_particles *p = cloud_create_charged(context, cloud, 800);
         for (int t = 0; t < 2; t++)
             for (int order = 4; order <= 12; order += 8) {
                 int64_t pairs, same;
@@ -84,7 +76,7 @@ static void each_level_may_have_waves_or_rotations(void **state)
 {
     (void)state;
     int64_t pairs, same;
-    fmm_particles *p = charged_cloud(CLUSTERED, 3000);
+    fmm_particles *p = cloud_create_charged(context, CLUSTERED, 3000);
     const tree of = {20, FMM_MAX_DEPTH};
     const fmm_sample rotations = errors_of(p, of, 6, 0, &pairs);
     for (uint64_t levels = 4; levels < 1 << 6; levels += 12) {
@@ -110,7 +102,7 @@ static void results_have_the_same_bits_for_any_number_of_threads(void **state)
     const int before = omp_get_max_threads();
     const tree trees[] = {{0, 3}, {16, FMM_MAX_DEPTH}};
     for (int t = 0; t < 2; t++) {
-        fmm_particles *p = charged_cloud(t ? CLUSTERED : UNIFORM, 2000);
+        fmm_particles *p = cloud_create_charged(context, t ? CLUSTERED : UNIFORM, 2000);
         fmm_field *field[3];
         for (int threads = 1; threads <= 3; threads++) {
             omp_set_num_threads(threads);
@@ -129,7 +121,7 @@ static void results_have_the_same_bits_for_any_number_of_threads(void **state)
 static void a_method_runs_again_with_waves_and_without(void **state)
 {
     (void)state;
-    fmm_particles *p = charged_cloud(UNIFORM, 1000);
+    fmm_particles *p = cloud_create_charged(context, UNIFORM, 1000);
     fmm_method *method = method_of(p, (tree){0, 3}, 6, ALL_LEVELS), *other = method_of(p, (tree){0, 3}, 6, 0);
     fmm_field *waves = run(method, p), *again = run(method, p), *rotations = run(other, p);
     assert_same_fields(waves, again);
@@ -149,7 +141,7 @@ static void a_method_runs_again_with_waves_and_without(void **state)
 static void waves_without_tables_are_refused(void **state)
 {
     (void)state;
-    fmm_particles *p = charged_cloud(UNIFORM, 500);
+    fmm_particles *p = cloud_create_charged(context, UNIFORM, 500);
     fmm_method *method = method_of(p, (tree){0, 3}, 6, 0);
     assert_int_equal(fmm_method_set_waves(method, ALL_LEVELS, 25), YOKE_ERROR_ARGUMENT);
     assert_int_equal(fmm_method_set_order(method, 33), YOKE_OK);
