@@ -1,0 +1,49 @@
+/*
+ * adapt_private.h - the state of the adaptive loop: adapt_begin.c prepares it, adapt_step.c solves on a mesh, adapt.c refines and ends.
+ */
+#ifndef FEM_ADAPT_ADAPT_PRIVATE_H
+#define FEM_ADAPT_ADAPT_PRIVATE_H
+
+#include "adapt/adapt.h"
+#include "output/table.h"
+
+enum { FEM_PATH_LENGTH = 4096 };
+
+typedef struct fem_adaptation {
+    const fem_run *run;
+    const fem_case *input;
+    const fem_problem *problem;
+    yoke_context *context;
+    app_ranks *ranks;
+    fem_operator operator_kind;
+    fem_forest *forest;
+    fem_distribution *distribution;
+    fem_coarse_keeper *keeper; /* the last level of the multigrid often stays from step to step */
+    bool titled;               /* the table's header is printed */
+    fem_solver_choice choice;
+    fem_results *results;
+    fem_summary *summary;
+    fem_record *record;
+    fem_table table;
+    fem_hooks hooks;
+    int num_probes;
+    fem_probe *probes;
+    int64_t memory_bytes; /* of the machine */
+    int step;
+    int64_t dofs; /* for the progress line */
+    fem_step now, before;
+    double refine_s, partition_s;
+    bool finished; /* at least one step is on disk */
+    fem_keep keep;
+    double *start; /* what the iteration had reached on the mesh that the run goes on with; or NULL */
+    char record_path[FEM_PATH_LENGTH];
+} fem_adaptation;
+
+/* Forest, distribution and all else that may find the input bad: writes nothing.  Collective.  Errors: INPUT, MEMORY, SYSTEM. */
+yoke_status fem_adaptation_prepare(fem_adaptation *a);
+/* Opens results, record and checkpoints, and goes on from a checkpoint where the run asks for it.  Collective.  Errors: INPUT, MEMORY, SYSTEM. */
+yoke_status fem_adaptation_begin(fem_adaptation *a);
+/* Distributes the mesh, solves, estimates, writes, and prints the line of the table.  Collective.  Errors: NUMERIC, MEMORY, SYSTEM, INTERRUPTED. */
+yoke_status fem_adaptation_step(fem_adaptation *a);
+
+#endif
