@@ -42,6 +42,20 @@ yoke_status app_file_check(yoke_context *context, const char *path)
 
 FILE *app_file_stream(app_file *file) { return file->stream; }
 
+static yoke_status not_written(const app_file *file, int error)
+{
+    return yoke_fail(file->context, YOKE_ERROR_SYSTEM, "%s could not be written: %s", file->file->path,
+                     error != 0 ? strerror(error) : "an earlier write failed; is the disk full?");
+}
+
+yoke_status app_file_store(app_file *file)
+{
+    errno = 0;
+    if (ferror(file->stream) || fflush(file->stream) != 0) return not_written(file, errno);
+    if (fsync(fileno(file->stream)) != 0 && errno != EINVAL) return not_written(file, errno); /* EINVAL: a pipe or a device */
+    return YOKE_OK;
+}
+
 yoke_status app_file_commit(app_file *file)
 {
     errno = 0;
@@ -57,8 +71,7 @@ yoke_status app_file_commit(app_file *file)
         status = yoke_file_close(file->file, 1);
         file->file = NULL;
     } else
-        status = yoke_fail(file->context, YOKE_ERROR_SYSTEM, "%s could not be written: %s", file->file->path,
-                           error != 0 ? strerror(error) : "an earlier write failed; is the disk full?");
+        status = not_written(file, error);
     app_file_abandon(file);
     return status;
 }

@@ -28,6 +28,13 @@ FILE *app_file_stream(app_file *file);
 yoke_status app_file_check(yoke_context *context, const char *path);
 
 /*
+ * Brings what was written to the disk, so that little can fail in app_file_commit.  After a failure the file is to be given up: a second attempt may
+ * succeed without the data.
+ * Errors: SYSTEM, as app_file_commit.
+ */
+yoke_status app_file_store(app_file *file);
+
+/*
  * Puts the file in place, safely on disk.  `file` is gone afterwards, also on failure, which leaves the old file.
  * Errors: SYSTEM (something could not be written, as on a full disk: path and cause).
  */

@@ -217,22 +217,17 @@ yoke_status fem_results_continue(fem_results *results, int steps)
     return status;
 }
 
-/* Whether what was written is on the disk, so that little can fail from here on. */
-static bool is_stored(FILE *stream) { return !ferror(stream) && fflush(stream) == 0 && fsync(fileno(stream)) == 0; }
-
 /* Puts this rank's file in place; before the first step of all the old run's files go. */
 static yoke_status put(fem_results *results, app_file *file)
 {
     yoke_status status = YOKE_OK;
     if (!results->replaced) {
-        const bool stored = is_stored(app_file_stream(file)); /* else app_file_commit says what went wrong, and nothing is removed */
-        status = app_ranks_agree(results->ranks, stored ? YOKE_OK : app_file_commit(file));
-        if (!stored) file = NULL;
-        if (!status && file && app_ranks_number(results->ranks) == 0) status = remove_old_run(results);
+        status = app_ranks_agree(results->ranks, app_file_store(file));
+        if (!status && app_ranks_number(results->ranks) == 0) status = remove_old_run(results);
         status = app_ranks_agree(results->ranks, status);
-        results->replaced = !status; /* on all ranks alike, also where a file was put in place at the second attempt */
+        results->replaced = !status;
     }
-    if (!status && file)
+    if (!status)
         status = app_file_commit(file);
     else
         app_file_abandon(file);
