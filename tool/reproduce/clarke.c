@@ -140,17 +140,9 @@ static void add_table_13(reproduce_report *report)
                                            .by = "N / b",
                                            .because = REPRODUCE_EXACT,
                                            .status = REPRODUCE_MATCHES});
-    reproduce_add(
-        report, &(reproduce_row){.id = "fpm.outline_typos",
-                                 .what = "outlines of INPA and IDPA",
-                                 .published = NAN,
-                                 .recomputed = NAN,
-                                 .kind = REPRODUCE_NOT_EVALUATED,
-                                 .reason = "a text",
-                                 .status = REPRODUCE_INCONSISTENT,
-                                 .remark = "the result d_i1 .. d_iq should be d_i1 .. d_ip_i; heights and widths sum to N/b blocks, not to "
-                                           "N; the first point of a node, one block, cannot be split over several devices: here it is "
-                                           "one block on the fastest of them"});
+    reproduce_add_text(report, "fpm.outline_typos", "outlines of INPA and IDPA", NULL, NULL, "a text",
+                       "the result d_i1 .. d_iq should be d_i1 .. d_ip_i; heights and widths sum to N/b blocks, not to N; the first point "
+                       "of a node, one block, cannot be split over several devices: here it is one block on the fastest of them");
 }
 
 yoke_status reproduce_clarke(reproduce_report *report)

@@ -41,20 +41,6 @@ void lang_add(reproduce_report *report, int count, const lang_entry *entries)
     }
 }
 
-void lang_add_text(reproduce_report *report, const char *id, const char *what, const char *printed, const char *right, const char *remark)
-{
-    reproduce_add(report, &(reproduce_row){.id = id,
-                                           .what = what,
-                                           .published = NAN,
-                                           .published_text = printed,
-                                           .recomputed = NAN,
-                                           .recomputed_text = right,
-                                           .kind = REPRODUCE_NOT_EVALUATED,
-                                           .reason = "a formula or a text",
-                                           .status = REPRODUCE_INCONSISTENT,
-                                           .remark = remark});
-}
-
 /* ------------------------------------------------------------------------------------------- measured quantities */
 
 static void elements(reproduce_report *report)

@@ -19,8 +19,6 @@ typedef struct lang_entry {
 } lang_entry;
 
 void lang_add(reproduce_report *report, int count, const lang_entry *entries);
-/* A printed text that is wrong. */
-void lang_add_text(reproduce_report *report, const char *id, const char *what, const char *printed, const char *right, const char *remark);
 
 /* JPDC, Table 2, and the times of sections 3.3 and 3.7. */
 extern const struct lang_sandybridge {

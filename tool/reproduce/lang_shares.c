@@ -304,5 +304,5 @@ void lang_misprints(reproduce_report *report)
     };
     reproduce_section(report, "Lang and Ruenger: misprints in formulas and algorithms", NULL);
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
-        lang_add_text(report, texts[i].id, texts[i].what, texts[i].printed, texts[i].right, texts[i].remark);
+        reproduce_add_text(report, texts[i].id, texts[i].what, texts[i].printed, texts[i].right, "a formula or a text", texts[i].remark);
 }

@@ -226,18 +226,9 @@ static yoke_status equations(reproduce_report *report)
     yoke_status status = add_equations(report, &systems[0]);
     if (!status) status = add_equations(report, &systems[1]);
     if (status != YOKE_OK) return status;
-    reproduce_add(report, &(reproduce_row){
-                              .id = "peach.eq11_clamp",
-                              .what = "eq. 11, host overhead",
-                              .published = NAN,
-                              .published_text = "T_G - T_C",
-                              .recomputed = NAN,
-                              .recomputed_text = "max(.., 0)",
-                              .kind = REPRODUCE_NOT_EVALUATED,
-                              .reason = "a formula",
-                              .status = REPRODUCE_INCONSISTENT,
-                              .remark = "eq. 11 is printed without the maximum that eq. 12, eq. 15 and the text have; eq. 15 lets alpha go "
-                                        "from 0 to 100, the formulas need 0 to 1"});
+    reproduce_add_text(report, "peach.eq11_clamp", "eq. 11, host overhead", "T_G - T_C", "max(.., 0)", "a formula",
+                       "eq. 11 is printed without the maximum that eq. 12, eq. 15 and the text have; eq. 15 lets alpha go "
+                       "from 0 to 100, the formulas need 0 to 1");
     reproduce_add(report,
                   &(reproduce_row){.id = "peach.sec6.poh_15pct",
                                    .what = "sect. VI-B: error at alpha = 1 without P_OH",

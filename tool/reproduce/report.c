@@ -30,6 +30,21 @@ yoke_context *reproduce_context(reproduce_report *report) { return report->conte
 
 /* ----------------------------------------------------------------------------------------------------- tables */
 
+void reproduce_add_text(reproduce_report *report, const char *id, const char *what, const char *printed, const char *right,
+                        const char *reason, const char *remark)
+{
+    reproduce_add(report, &(reproduce_row){.id = id,
+                                           .what = what,
+                                           .published = NAN,
+                                           .published_text = printed,
+                                           .recomputed = NAN,
+                                           .recomputed_text = right,
+                                           .kind = REPRODUCE_NOT_EVALUATED,
+                                           .reason = reason,
+                                           .status = REPRODUCE_INCONSISTENT,
+                                           .remark = remark});
+}
+
 void reproduce_print(reproduce_report *report, const char *format, ...)
 {
     char line[512];

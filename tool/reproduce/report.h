@@ -82,6 +82,12 @@ void reproduce_section(reproduce_report *report, const char *title, const char *
  * is kept and makes the command fail in the end; so is memory that ends.
  */
 void reproduce_add(reproduce_report *report, const reproduce_row *row);
+/*
+ * Adds a row of two texts: what is printed, which contradicts its own document, and what is right; NULL: the remark says it.
+ * reason: why there are no numbers.
+ */
+void reproduce_add_text(reproduce_report *report, const char *id, const char *what, const char *printed, const char *right,
+                        const char *reason, const char *remark);
 /* A line of a part's own table; without its newline. */
 void reproduce_print(reproduce_report *report, const char *format, ...) YOKE_PRINTF(2, 3);
 

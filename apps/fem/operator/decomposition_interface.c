@@ -1,11 +1,10 @@
 /* decomposition_interface.c - which nodes subdomains share, and the sums over subdomains at them. */
 #include "operator/decomposition_private.h"
 
+#include "common/precision.h"
+
 enum { MANY_VALUES = 20000 }; /* worth several threads */
 
-#define PASTE_2(a, b) a##_##b
-#define PASTE(a, b) PASTE_2(a, b)
-#define NAME(name) PASTE(name, REAL)
 #define REAL double
 #include "operator/decomposition_sums.h"
 #undef REAL

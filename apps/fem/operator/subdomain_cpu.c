@@ -4,9 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-#define PASTE_2(a, b) a##_##b
-#define PASTE(a, b) PASTE_2(a, b)
-#define NAME(name) PASTE(name, REAL)
+#include "common/precision.h"
+
 #define REAL double
 #include "operator/subdomain_node.h"
 #undef REAL

@@ -5,11 +5,10 @@
 
 #include <mpi.h>
 
+#include "common/precision.h"
+
 enum { TAG = 71 };
 
-#define PASTE_2(a, b) a##_##b
-#define PASTE(a, b) PASTE_2(a, b)
-#define NAME(name) PASTE(name, REAL)
 #define REAL double
 #include "space/halo_values.h"
 #undef REAL

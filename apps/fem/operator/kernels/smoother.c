@@ -6,9 +6,8 @@
 #include <math.h>
 #include <stddef.h>
 
-#define PASTE_2(a, b) a##_##b
-#define PASTE(a, b) PASTE_2(a, b)
-#define NAME(name) PASTE(name, REAL)
+#include "common/precision.h"
+
 #define REAL double
 #include "operator/kernels/smoother_body.h"
 #undef REAL
@@ -176,8 +175,8 @@ static int factorize(int32_t rows, int lanes, const int32_t *first, const int64_
     return lanes == FEM_BLOCK_LANES ? factorize_lanes(rows, first, row_at, value) : factorize_one(rows, first, row_at, value);
 }
 
-extern const fem_smoother_functions PASTE(fem_smoother_functions, FEM_ISA)[2];
-const fem_smoother_functions PASTE(fem_smoother_functions, FEM_ISA)[2] = {
+extern const fem_smoother_functions APP_PASTE(fem_smoother_functions, FEM_ISA)[2];
+const fem_smoother_functions APP_PASTE(fem_smoother_functions, FEM_ISA)[2] = {
     {block_solve_double, chebyshev_step_double, substitute, factorize},
     {block_solve_float, chebyshev_step_float, substitute, factorize},
 };
