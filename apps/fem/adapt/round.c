@@ -155,15 +155,15 @@ void fem_forecast_learn(fem_forecast *f, const fem_solution *solution)
     double each = count > 0 ? floor((products - 4) / count + 0.5) : 1, elements = 0;
     for (int i = 0; i < solution->num_shares; i++) elements += solution->shares[i].elements;
     int k = f->num_steps++ % FEM_STEPS_REMEMBERED;
-    f->steps[k].elements = elements;
+    f->steps[k].elements = fmax(1, elements); /* a rank may have none */
     f->steps[k].iterations = count > 0 ? count : 1;
     f->steps[k].products_per_iteration = each;
     f->setup_products = (double)solution->setup_products;
     f->other_products = products - each * count;
     f->num_levels = solution->num_levels;
     for (int l = 0; l < solution->num_levels; l++) {
-        f->levels[l].elements = solution->levels[l].elements;
-        f->levels[l].dofs = (double)solution->levels[l].dofs;
+        f->levels[l].elements = fmax(1, (double)solution->levels[l].elements);
+        f->levels[l].dofs = fmax(1, (double)solution->levels[l].dofs);
     }
 }
 

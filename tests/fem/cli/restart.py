@@ -331,6 +331,16 @@ def test_a_solve_on_ranks_goes_on_where_it_was():
     check_equal("two", "one")
 
 
+def test_a_first_rank_without_elements_leaves_a_checkpoint_to_go_on_from():
+    ranks.need_mpi()
+    keys = {"checkpoint__every": 1, "refine__initial": 1}
+    run(words(SMALL, out="one", refine__steps=4, **keys))
+    steps = ranks.solve_on_nodes([[1], [1e-6]], out="two", refine__steps=3, **keys)["steps"]
+    assert steps[-1]["partition"]["ranks"][0]["elements"] == 0, steps[-1]["partition"]
+    restart("two", "--set", "refine.steps=4")
+    check_equal("two", "one")
+
+
 def ranks_of(process):
     """The processes that mpirun has started."""
     children = []
