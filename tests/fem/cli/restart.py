@@ -354,24 +354,49 @@ def ranks_of(process):
     return children
 
 
-def test_a_rank_that_is_killed_costs_one_step_at_most():
-    ranks.need_mpi()
-    keys = {"refine__steps": 6, "checkpoint__every": 1}
-    run(words(SMALL, out="one", **keys))
-    process = subprocess.Popen([*ranks.MPIRUN, "-n", "2", *words(SMALL, out="two", **keys)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                               stderr=subprocess.DEVNULL, text=True, env=ranks.VARIABLES)
+def run_with_a_rank_killed(line, rank, step, after_s):
+    """Starts a run on two ranks, and kills one of them so long after it has shown a step (-1: its start).  The last step that it showed, or None: it had ended before."""
+    process = subprocess.Popen([*ranks.MPIRUN, "-n", "2", *line], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=ranks.VARIABLES)
     shown = -1
-    while shown < 2:
-        words_of_row = process.stdout.readline().split()
-        shown = int(words_of_row[0]) if words_of_row and words_of_row[0].isdigit() else shown
+    while shown < step and (row := process.stdout.readline()):
+        shown = int(row.split()[0]) if row.split() and row.split()[0].isdigit() else shown
     there = ranks_of(process)
-    assert len(there) == 2, there
-    os.kill(there[1], signal.SIGKILL)
-    process.stdout.read()
-    assert process.wait(command.PATIENCE_S) != 0
-    assert checkpoints("two")[-1] >= shown - 1, checkpoints("two")
-    on_ranks(3)
-    check_equal("two", "one")
+    while len(there) < 2 and process.poll() is None:
+        time.sleep(0.01)
+        there = ranks_of(process)
+    time.sleep(after_s)
+    try:
+        os.kill(sorted(there)[rank], signal.SIGKILL)
+    except (IndexError, ProcessLookupError):
+        pass
+    rest = process.stdout.read().splitlines()
+    if process.wait(command.PATIENCE_S) == 0:
+        return None
+    return max([int(row.split()[0]) for row in rest if row.split() and row.split()[0].isdigit()], default=shown)
+
+
+def test_ranks_that_are_killed_at_random_moments_cost_one_step_at_most():
+    ranks.need_mpi()
+    last = 6
+    keys = {"refine__steps": last, "checkpoint__every": 1}
+    begin = time.monotonic()
+    ranks.on_ranks(2, words(SMALL, out="one", **keys))
+    step_s = (time.monotonic() - begin) / (last + 2)
+    chance, moments, killed = random.Random(17), int(os.environ.get("YOKE_KILLED", 3)), 0
+    while killed < moments:
+        shutil.rmtree("two", ignore_errors=True)
+        rank, step, after_s, count = chance.randrange(2), chance.randrange(-1, last), chance.uniform(0, 2) * step_s, killed % 3 + 1
+        shown = run_with_a_rank_killed(words(SMALL, out="two", **keys), rank, step, after_s)
+        if shown is None:
+            continue
+        killed += 1
+        kept = checkpoints("two")[-1] if os.path.isdir("two") and checkpoints("two") else -1
+        assert kept >= shown - 1, (kept, shown)  # a step is shown before its checkpoint is written
+        line = [PROGRAM, "fem", "--restart", "two", "--threads", "1"] if kept >= 0 else words(SMALL, out="two", **keys)
+        ranks.on_ranks(count, line)
+        check_equal("two", "one")
+        assert not [name for name in contents("two", True) if name.endswith(".part")]
+        print(f"rank {rank} killed {after_s:.2f} s after step {step}; step {shown} shown, checkpoint of step {kept}, restart on {count}", flush=True)
 
 
 def test_a_full_disk_costs_the_checkpoint_and_not_the_run():
