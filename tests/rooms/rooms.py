@@ -41,7 +41,7 @@ SUB_ROOMS = {
     "tool": {"": set(), "info": {""}, "energy": {""}, "gather": {""}, "profile": {""}, "calibrate": {"", "profile"}, "plan": {""}, "bench": {""},
              "reproduce": set()},
     "bench": {"balance": set(), "calibrate": set(), "ceilings": set(), "clarke": set(), "energy": set(), "meter": set(), "numa": set(), "plan": {"balance"}, "profile": set(),
-              "reduction": set(), "dense": set(), "fem": set()},
+              "reduction": set(), "scaling": set(), "dense": set(), "fem": set()},
 }
 
 C_HEADERS = """assert complex ctype errno fenv float inttypes iso646 limits locale math setjmp signal stdalign stdarg stdatomic stdbool stddef

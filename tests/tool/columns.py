@@ -110,6 +110,10 @@ def test_bench_clarke():
     check(("N",), "bench", "clarke", words=("--nodes", "8", "--blocks", "40"))
 
 
+def test_bench_scaling():
+    check(("ranks",), "bench", "scaling", words=("--ranks", "10", "--simulated", "0"))
+
+
 def test_bench_numa():
     check(("kernel",), "bench", "numa", words=("--pretend", "2", "--megabytes", "1", "--repeats", "2", "--seconds", "0.001"))
 

@@ -25,6 +25,7 @@ static const struct {
     {"plan", "plans for random problems: what they take, and whether they are optimal"},
     {"profile", "power profiles and energies of short kernels on simulated sensors, against their truth"},
     {"reduction", "element vectors added into one vector by several threads: Lang's dissertation, sect. 4.2"},
+    {"scaling", "an iteration of yoke fem on up to 10 000 ranks: a formula beside simulated ranks with a network"},
 };
 
 enum { NUM_BENCHMARKS = sizeof benchmarks / sizeof benchmarks[0], LIST_LENGTH = 2048 };
