@@ -283,6 +283,8 @@ static yoke_status run(yoke_context *context, app_terminal *terminal, app_ranks 
     if (!status) status = app_ranks_agree(ranks, fem_problem_create(input, mesh, &problem));
     if (!status) status = app_ranks_agree(ranks, check_ranks(context, ranks, line, input));
     if (!status) status = app_ranks_agree(ranks, fem_heat_create(input, mesh, &heat));
+    if (!status && before) /* before anything is written */
+        status = app_ranks_agree(ranks, fem_run_state_check(input, mesh, before->restart.checkpoint, before->restart.path));
     if (!status && heat) status = fem_heat_solve(heat, &settings, problem);
     if (!status) status = fem_adapt(&settings, input, problem);
     if (!status && line->check)

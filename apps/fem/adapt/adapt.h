@@ -29,7 +29,7 @@ typedef struct fem_run {
  * Runs a case on its mesh: prints the table, writes step-NN.vtu, the series and run.json into the case's output directory, which it holds meanwhile.  MPI must be
  * initialised.  Ends when one of the case's limits is reached; where a signal ends it (YOKE_ERROR_INTERRUPTED), the last finished step's
  * results are on disk.
- * A run that goes on from a checkpoint takes over the results of the steps before; nothing is touched where the checkpoint is not of this case and mesh.
+ * A run that goes on from a checkpoint takes over the results of the steps before; its checkpoint is of this case and mesh (fem_run_state_check).
  * Errors: INPUT (nothing has been written then), NUMERIC, MEMORY, SYSTEM, INTERRUPTED.
  */
 yoke_status fem_adapt(const fem_run *run, const fem_case *input, const fem_problem *problem);

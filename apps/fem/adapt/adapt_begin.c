@@ -9,7 +9,7 @@
 /* The forest of the checkpoint, or that of the case. */
 static yoke_status create_forest(fem_adaptation *a)
 {
-    if (a->run->restart) return fem_keep_forest(a->run->restart, a->input, a->problem, &a->forest);
+    if (a->run->restart) return fem_keep_forest(a->run->restart, a->problem, &a->forest);
     yoke_status status =
         app_ranks_agree(a->ranks, fem_forest_create(a->problem->mesh, (int)a->input->keys.refine.initial.value, &a->forest));
     if (!status) status = fem_refine_boxes(&a->input->keys.refine, a->problem, a->forest);

@@ -87,12 +87,10 @@ void fem_keep_reached(fem_keep *keep, const fem_space *space, int iteration, con
 
 /* ------------------------------------------------------------------------------------------------- going on */
 
-yoke_status fem_keep_forest(const fem_restart *restart, const fem_case *input, const fem_problem *problem, fem_forest **forest)
+yoke_status fem_keep_forest(const fem_restart *restart, const fem_problem *problem, fem_forest **forest)
 {
     const fem_checkpoint *checkpoint = restart->checkpoint;
-    app_ranks *ranks = problem->mesh->ranks;
-    yoke_status status = app_ranks_agree(ranks, fem_run_state_check(input, problem->mesh, checkpoint, restart->path));
-    return status ? status : fem_forest_create_from_levels(problem->mesh, checkpoint->num_leaves, checkpoint->level, forest);
+    return fem_forest_create_from_levels(problem->mesh, checkpoint->num_leaves, checkpoint->level, forest);
 }
 
 /* It must have the nodes of the space on its leaves. */

@@ -24,11 +24,8 @@ typedef struct fem_keep {
     bool warned;                  /* that one could not be written */
 } fem_keep;
 
-/*
- * The forest of the checkpoint, after it was found to be of this case and mesh.
- * Errors: INPUT (it is of another case or mesh, or damaged), MEMORY.
- */
-yoke_status fem_keep_forest(const fem_restart *restart, const fem_case *input, const fem_problem *problem, fem_forest **forest);
+/* The forest of the checkpoint, which is of this mesh (fem_run_state_check).  Errors: INPUT (it is damaged), MEMORY. */
+yoke_status fem_keep_forest(const fem_restart *restart, const fem_problem *problem, fem_forest **forest);
 
 /*
  * Goes on from the checkpoint on its forest: sets what keep->state refers to.  Where the checkpoint's step is solved `now` becomes that step, as far as the next one needs it, else

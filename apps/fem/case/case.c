@@ -7,6 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <zlib.h>
+
 #include "case/case.h"
 #include "case/element.h"
 
@@ -226,11 +228,26 @@ static yoke_status resolve_path(fem_case *input, const char *name, const char **
     return YOKE_OK;
 }
 
+/* A file that cannot be read has 0 here, and its error where it is read. */
+static uint32_t checksum_of_file(const char *path)
+{
+    unsigned char bytes[4096];
+    uint32_t checksum = 0;
+    struct stat is;
+    FILE *file = stat(path, &is) == 0 && S_ISREG(is.st_mode) ? fopen(path, "rb") : NULL;
+    if (!file) return 0;
+    for (size_t count; (count = fread(bytes, 1, sizeof bytes, file)) > 0;) checksum = (uint32_t)crc32_z(checksum, bytes, count);
+    fclose(file);
+    return checksum;
+}
+
 static yoke_status resolve_paths(fem_case *input)
 {
     const app_text *heat = &input->keys.temperature.heat_case;
     yoke_status status = resolve_path(input, input->keys.mesh.value, &input->mesh_path);
-    return status == YOKE_OK && app_given(heat->place) ? resolve_path(input, heat->value, &input->heat_path) : status;
+    if (status == YOKE_OK && app_given(heat->place)) status = resolve_path(input, heat->value, &input->heat_path);
+    if (status == YOKE_OK && input->heat_path) input->heat_checksum = checksum_of_file(input->heat_path);
+    return status;
 }
 
 /* Results that the case gives no directory: out/ and the case file's name without its ending. */

@@ -158,11 +158,12 @@ typedef struct fem_case_keys {
 } fem_case_keys;
 
 typedef struct fem_case {
-    yoke_context *context; /* borrowed */
-    app_yaml *yaml;        /* owns all memory of `keys` */
-    const char *path;      /* of the case file, as given */
-    const char *mesh_path; /* where the mesh is: relative to the case file's directory */
-    const char *heat_path; /* likewise the case that temperature.case names; or NULL */
+    yoke_context *context;  /* borrowed */
+    app_yaml *yaml;         /* owns all memory of `keys` */
+    const char *path;       /* of the case file, as given */
+    const char *mesh_path;  /* where the mesh is: relative to the case file's directory */
+    const char *heat_path;  /* likewise the case that temperature.case names; or NULL */
+    uint32_t heat_checksum; /* of its file as it was then; 0: there is none */
     fem_case_keys keys;
     fem_units units; /* labels of keys.units; all "" where the case names none */
 } fem_case;

@@ -59,8 +59,8 @@ static uint32_t mesh_checksum(const fem_mesh *mesh)
 
 json_t *fem_identity(const fem_case *input, const fem_mesh *mesh)
 {
-    return json_pack("{s:I, s:I, s:o}", "mesh", (json_int_t)mesh_checksum(mesh), "hexahedra", (json_int_t)mesh->num_elements, "case",
-                     values_of(input));
+    return json_pack("{s:I, s:I, s:I, s:o}", "mesh", (json_int_t)mesh_checksum(mesh), "hexahedra", (json_int_t)mesh->num_elements,
+                     "heat_case", (json_int_t)input->heat_checksum, "case", values_of(input));
 }
 
 static yoke_status fail_of_key(const fem_case *input, const char *path, const char *key, const json_t *was, const json_t *is)
@@ -85,11 +85,12 @@ static const char *other_key(json_t *a, const json_t *b)
 yoke_status fem_identity_check(const fem_case *input, const fem_mesh *mesh, const json_t *identity, const char *path)
 {
     yoke_context *context = input->context;
-    json_int_t checksum = 0, hexahedra = 0;
+    json_int_t checksum = 0, hexahedra = 0, heat = input->heat_checksum;
     json_t *was = NULL, *is = values_of(input);
     yoke_status status = YOKE_OK;
     if (!is) return yoke_fail(context, YOKE_ERROR_MEMORY, "out of memory for the keys of %s", input->path);
-    if (json_unpack((json_t *)identity, "{s:I, s:I, s:o}", "mesh", &checksum, "hexahedra", &hexahedra, "case", &was) != 0 ||
+    if (json_unpack((json_t *)identity, "{s:I, s:I, s?I, s:o}", "mesh", &checksum, "hexahedra", &hexahedra, "heat_case", &heat, "case",
+                    &was) != 0 ||
         !json_is_object(was))
         status = yoke_fail(context, YOKE_ERROR_INPUT, "%s: is damaged: it does not say which case and mesh it belongs to", path);
     const char *key = status ? NULL : other_key(was, is);
@@ -100,6 +101,12 @@ yoke_status fem_identity_check(const fem_case *input, const fem_mesh *mesh, cons
                            "%s belongs to another mesh: %s has %lld hexahedra and has changed since, which had %lld; restart with the mesh "
                            "as it was, or begin anew without --restart",
                            path, mesh->path, (long long)mesh->num_elements, (long long)hexahedra);
+    if (!status && heat != (json_int_t)input->heat_checksum)
+        status =
+            yoke_fail(context, YOKE_ERROR_INPUT,
+                      "%s belongs to another heat case: %s, which temperature.case names, has changed since; restart with it as it was, or "
+                      "begin anew without --restart",
+                      path, input->heat_path);
     json_decref(is);
     return status;
 }

@@ -38,7 +38,7 @@ yoke_status fem_forest_refine(fem_forest *forest, const uint8_t *mark);
 /* Replaces once each complete family of leaves by its parent, as far as the balance allows. */
 yoke_status fem_forest_coarsen(fem_forest *forest);
 /*
- * Distributes the leaves over the ranks anew: rank r gets about share[r] of all (their sum is positive; NULL: equal shares).  Cuts are moved down to where ancestors of
+ * Distributes the leaves over the ranks anew: rank r gets about share[r] of all (they are not negative; where their sum is 0, or NULL: equal shares).  Cuts are moved down to where ancestors of
  * leaves begin, `aligned` levels up: as many as the multigrid coarsens distributed forests.  Nothing on one rank.  Errors: MEMORY.
  */
 yoke_status fem_forest_partition(fem_forest *forest, const double *share);

@@ -99,7 +99,9 @@ static void place_cuts(const fem_forest *forest, const double *share, const cuts
 {
     const double leaves = (double)forest->p8est->global_num_quadrants;
     double all = 0, before = 0;
-    for (int r = 0; r <= c->count; r++) all += share ? share[r] : 1;
+    for (int r = 0; r <= c->count && share; r++) all += share[r];
+    if (!(all > 0)) share = NULL; /* no rank is to have anything: equal parts */
+    if (!share) all = c->count + 1;
     for (int r = 0; r < c->count; r++) {
         before += share ? share[r] : 1;
         int64_t position = (int64_t)(leaves * (before / all) + 0.5);

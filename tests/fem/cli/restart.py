@@ -145,6 +145,19 @@ def test_another_mesh_is_refused():
     assert contents("out", True) == before
 
 
+def test_another_heat_case_is_refused():
+    shutil.copytree(EXAMPLES, "examples")
+    case, heat = "examples/hot-pipe.yaml", pathlib.Path("examples/hot-pipe-heat.yaml")
+    run(words(case, refine__steps=0, checkpoint__every=1))
+    before, text = contents("out", True), heat.read_text(encoding="utf-8")
+    heat.write_text(text + "# another one\n", encoding="utf-8")
+    found = restart("out", "--set", "refine.steps=1", code=2).stderr
+    assert "belongs to another heat case: examples/hot-pipe-heat.yaml" in found, found
+    assert contents("out", True) == before
+    heat.write_text(text, encoding="utf-8")
+    restart("out", "--set", "refine.steps=1")
+
+
 def test_options_of_the_run_hold_unless_given_again():
     run(words(SMALL, "--json", "copy.json", refine__steps=0, checkpoint__every=1))
     os.remove("copy.json")

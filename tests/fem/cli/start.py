@@ -67,8 +67,9 @@ def test_every_mpi_function_of_the_libraries_is_the_programs_own():
 STUB = FEM.parent.parent / "tests" / "libstub_driver.so"  # a vendor's library that aborts, and notes that it was opened
 
 
-def with_stub(**changes):
-    return environment(YOKE_LIBOPENCL=str(STUB), YOKE_LIBCUDA=str(STUB), YOKE_STUB_DRIVER="abort", YOKE_STUB_DRIVER_OPENED="opened", **changes)
+def with_stub(behaviour="abort", **changes):
+    assert STUB.exists(), f"{STUB} is not there: build the target yoke_tests"
+    return environment(**{"YOKE_LIBOPENCL": str(STUB), "YOKE_LIBCUDA": str(STUB), "YOKE_STUB_DRIVER": behaviour, "YOKE_STUB_DRIVER_OPENED": "opened", **changes})
 
 
 def test_a_driver_that_aborts_does_not_end_the_run():
@@ -166,7 +167,7 @@ def test_a_gmsh_that_cannot_be_loaded_is_named():
 
 def test_terminate_with_check():
     process = subprocess.Popen(check(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                               env=environment(YOKE_LIBCUDA=str(STUB), YOKE_STUB_DRIVER="hang", YOKE_STUB_DRIVER_OPENED="opened"))
+                               env=with_stub("hang", YOKE_LIBOPENCL=None))
     wait_until(lambda: os.path.exists("opened"), "the driver that hangs")
     terminate(process, signal.SIGTERM)
 
