@@ -81,6 +81,9 @@ typedef struct yoke_round {
     double copy_bytes_per_unit, memory_bytes_per_unit; /* of cut 0, on a device; plans read the devices' copies and max_units instead */
     const int64_t *
         max_units; /* [devices of a run] of cut 0 that a device may have; NULL: as many as there is memory for.  Plans read those of devices */
+    /* Of a run, with one cut: the caller has decided.  Plans do not read them. */
+    const int64_t *given_units; /* [devices] that sum to the cut's, none on devices that may not work; NULL: the run decides */
+    const double *given_hz;     /* [devices] the frequencies for that, of which the nearest are taken; NaN, or NULL: the highest */
 } yoke_round;
 
 typedef struct yoke_plan_device {

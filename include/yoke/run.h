@@ -120,7 +120,7 @@ typedef struct yoke_cost {
 } yoke_cost;
 
 typedef enum yoke_run_decision {
-    YOKE_RUN_FIXED,    /* by the options */
+    YOKE_RUN_FIXED,    /* by the options, or by the round */
     YOKE_RUN_STARTED,  /* some device was never measured with this work: every device gets some units */
     YOKE_RUN_EXPLORED, /* measures what is not known yet: times and powers at other frequencies, or what a device takes alone */
     YOKE_RUN_BALANCED, /* by the balancer: least time of one phase */
@@ -179,6 +179,7 @@ typedef struct yoke_run_report {
     const double *calls;        /* [num_phases] that there were; NULL: as planned */
     const double *moved_s;      /* [num_devices] of copies of moved units before the first call, 0 where there were none; NULL: not known */
     const int64_t *moved_units; /* [num_devices] of cut 0 that were copied so; NULL: those that the device did not have before */
+    int waited; /* nonzero: part of the round was waiting for others, whom the run does not know: its length tells nothing of what rounds take */
 } yoke_run_report;
 
 /*

@@ -36,6 +36,24 @@ static yoke_status check_phase(yoke_run *run, const yoke_round *round, int64_t r
     return YOKE_OK;
 }
 
+static yoke_status check_given(yoke_run *run, const yoke_round *round, int64_t r)
+{
+    int64_t left = round->cut_units[0];
+    if (round->given_units == NULL) return YOKE_OK;
+    for (int i = 0; i < run->num_devices; i++) {
+        const int64_t given = round->given_units[i];
+        if (given < 0 || given > left || (given > 0 && !run_is_active(run, i)))
+            return yoke_fail(
+                run->context, YOKE_ERROR_ARGUMENT,
+                "yoke_run_plan: round %lld: given_units of device %d are %lld; they must not be negative, and 0 where it may not work",
+                (long long)r, i, (long long)given);
+        left -= given;
+    }
+    if (round->num_cuts == 1 && left == 0) return YOKE_OK;
+    return yoke_fail(run->context, YOKE_ERROR_ARGUMENT, "yoke_run_plan: round %lld: given_units must sum to the units of its only cut",
+                     (long long)r);
+}
+
 static yoke_status check_round(yoke_run *run, const yoke_round *round, int64_t r)
 {
     const double sizes[] = {round->copy_bytes_per_unit, round->memory_bytes_per_unit};
@@ -60,7 +78,7 @@ static yoke_status check_round(yoke_run *run, const yoke_round *round, int64_t r
             return yoke_fail(run->context, YOKE_ERROR_ARGUMENT,
                              "yoke_run_plan: round %lld: max_units of device %d are %lld; they must not be negative", (long long)r, i,
                              (long long)round->max_units[i]);
-    yoke_status status = YOKE_OK;
+    yoke_status status = check_given(run, round, r);
     for (int64_t p = 0; p < round->num_phases && status == YOKE_OK; p++) status = check_phase(run, round, r, p);
     return status;
 }
@@ -78,6 +96,11 @@ static yoke_status fill_plan(yoke_run *run, const yoke_round *round, uint64_t al
     plan->allowed = allowed;
     plan->weighed = run->weighed > 1;
     for (int i = 0; i < run->num_devices; i++) plan->most_units[i] = round->max_units != NULL ? round->max_units[i] : INT64_MAX;
+    plan->given = round->given_units != NULL;
+    for (int i = 0; i < run->num_devices && plan->given; i++) {
+        plan->units[0][i] = round->given_units[i];
+        plan->given_levels[i] = run_nearest_level(&run->devices[i], round->given_hz != NULL ? round->given_hz[i] : (double)NAN);
+    }
     memcpy(plan->cut_units, round->cut_units, (size_t)round->num_cuts * sizeof plan->cut_units[0]);
     memcpy(plan->phases, round->phases, (size_t)round->num_phases * sizeof plan->phases[0]);
     for (int p = 0; p < plan->num_phases && status == YOKE_OK; p++) {
@@ -432,7 +455,7 @@ yoke_status yoke_run_end(yoke_run *run, const yoke_run_report *report, yoke_cost
     if (status != YOKE_OK) return status;
     learn_seconds(run, report, busy);
     if (seconds > 0) run_powers_learn(run, run->plan->levels, seconds, &total, busy);
-    run_learn_overhead(run, report, seconds);
+    if (!report->waited) run_learn_overhead(run, report, seconds);
     keep_reports(run, report, &total);
     run->rounds++;
     run->has_regret = 0;

@@ -160,6 +160,8 @@ typedef struct run_plan {
     int told;     /* nonzero: for a model file, in which times and powers have their uncertainties */
     int weighted; /* nonzero: a phase has weights, which are the caller's and gone after the round */
     int explores; /* nonzero: units and levels serve learning */
+    int given;    /* nonzero: units and given_levels are the caller's */
+    int given_levels[RUN_MAX_DEVICES];
     yoke_cost predicted;
     double value;                        /* of the objective, as predicted, with copies where they are apart; NaN: not known */
     yoke_cost planned;                   /* as the planner says of units and levels; time_s NaN: it does not */
@@ -361,6 +363,8 @@ yoke_status run_problem_create(yoke_run *run, const run_plan *plan, int only, ru
 void run_problem_clear(yoke_run *run, run_problem *problem);
 /* The most units of cut 0 that fit on the device; 0 where it may have none. */
 int64_t run_most_units(const yoke_run *run, const run_plan *plan, int device);
+/* The level of the device whose frequency is nearest; NaN: the highest. */
+int run_nearest_level(const run_device *device, double hz);
 /* Whether the planner can be told this round as one phase without a round: then its search is exact at any size. */
 int run_is_plain(const run_plan *plan);
 /* The work whose times are those of the phase on the device: its own, or one that it is like. */

@@ -56,6 +56,41 @@ static void a_share_may_be_fixed(void **state)
     worker_close(&w);
 }
 
+static void units_and_frequencies_may_be_given(void **state)
+{
+    (void)state;
+    const int64_t n = N, given[] = {30000, 70000}, more[] = {30000, 70001}, less[] = {-1, N + 1};
+    const double hz[] = {1.2e9, NAN};
+    const yoke_run_options options = {.objective = YOKE_OBJECTIVE_ENERGY};
+    const yoke_phase phase = {.work = "work", .calls = 3, .units = n, .barrier = 1};
+    yoke_round round = {.num_cuts = 1, .cut_units = &n, .num_phases = 1, .phases = &phase, .given_units = given, .given_hz = hz};
+    failing memory = {0};
+    worker w;
+    worker_open(&w, &memory,
+                TWO_DEVICES(", \"power\": {\"idle_w\": 10, \"busy_w\": 50}, \"clock\": {\"levels\": [{\"frequency_hz\": 1e9, "
+                            "\"seconds_per_unit\": 8e-6}, {\"frequency_hz\": 2e9}]}",
+                            ", \"power\": {\"idle_w\": 20, \"busy_w\": 100}"),
+                &options);
+    for (int k = 0; k < 3; k++) {
+        assert_int_equal(worker_round(&w, &round), YOKE_OK);
+        assert_int_equal(w.assignment->decision, YOKE_RUN_FIXED);
+        assert_int_equal(worker_units(&w, 0), 30000);
+        assert_int_equal(worker_units(&w, 1), 70000);
+        assert_true(w.assignment->frequency_hz[0] == 1e9);
+        expect_near(w.measured.time_s, 3 * (1e-5 + 8e-6 * 30000), 1e-9, "time");
+    }
+    expect_near(w.assignment->predicted.time_s, w.measured.time_s, 1e-3, "predicted time");
+    expect_near(w.assignment->predicted.energy_j, w.measured.energy_j, 1e-3, "predicted energy");
+    const int64_t *const wrong[] = {more, less};
+    for (int k = 0; k < 2; k++) {
+        round.given_units = wrong[k];
+        assert_int_equal(yoke_run_plan(w.run, &round, 1, &w.assignment), YOKE_ERROR_ARGUMENT);
+        assert_non_null(strstr(yoke_last_error(w.context), "given_units"));
+    }
+    worker_close(&w);
+    assert_int_equal(memory.outstanding, 0);
+}
+
 static void one_kind_alone_may_be_asked_for(void **state)
 {
     (void)state;
@@ -428,6 +463,7 @@ static void what_was_learned_is_there_in_the_next_run(void **state)
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(shares_converge_to_the_best_ones),
     cmocka_unit_test(a_share_may_be_fixed),
+    cmocka_unit_test(units_and_frequencies_may_be_given),
     cmocka_unit_test(one_kind_alone_may_be_asked_for),
     cmocka_unit_test(zero_units_and_fewer_units_than_devices_are_worked),
     cmocka_unit_test(one_device_has_everything),

@@ -139,7 +139,7 @@ yoke_status run_regret(yoke_run *run, double *regret)
     yoke_plan *best = NULL;
     int known = 0;
     *regret = run->has_regret ? run->regret : (double)NAN;
-    if (run->has_regret || !run->has_plan || run->plan->weighted || isnan(run->measured.time_s)) return YOKE_OK;
+    if (run->has_regret || !run->has_plan || run->plan->weighted || run->plan->given || isnan(run->measured.time_s)) return YOKE_OK;
     *run->candidate = *run->plan;
     yoke_status status = run_predict(run, run->candidate);
     if (status != YOKE_OK || isnan(run->candidate->value)) return status;

@@ -344,6 +344,11 @@ yoke_status run_decide(yoke_run *run, run_plan *plan)
         plan->decision = YOKE_RUN_STARTED;
         return run_predict(run, plan);
     }
+    if (plan->given) {
+        memcpy(plan->levels, plan->given_levels, sizeof plan->levels);
+        plan->decision = YOKE_RUN_FIXED;
+        return run_predict(run, plan);
+    }
     const int one = plan->num_phases == 1 && plan->num_cuts == 1 && plan->phases[0].cut == 0 &&
                     plan->phases[0].units == plan->cut_units[0] && plan->phases[0].weight_sum == NULL;
     status = check_room(run, plan);

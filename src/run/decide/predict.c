@@ -5,7 +5,7 @@
 #include "model/problem_file.h"
 #include "run/run.h"
 
-static int nearest_level(const run_device *d, double hz)
+int run_nearest_level(const run_device *d, double hz)
 {
     int found = d->num_levels - 1;
     for (int l = 0; l < d->num_levels && !isnan(hz); l++)
@@ -42,7 +42,7 @@ yoke_status yoke_run_predict(yoke_run *run, const char *work, int64_t device, do
     yoke_status status = run_work_find(run, work, &index);
     if (status == YOKE_OK) status = run_work_open(run, index); /* what its store has of it */
     if (status != YOKE_OK) return status;
-    const int i = (int)device, level = nearest_level(&run->devices[i], frequency_hz);
+    const int i = (int)device, level = run_nearest_level(&run->devices[i], frequency_hz);
     const double seconds = run_seconds(run, index, i, level, together != 0, units, &relative);
     if (isnan(seconds))
         return yoke_fail(run->context, YOKE_ERROR_UNAVAILABLE,
