@@ -212,6 +212,7 @@ static yoke_status read_distribution(yoke_context *context, const command_line *
                                           .declared = line->declared,
                                           .model = line->model,
                                           .profile = line->profile,
+                                          .simulated = line->machine != NULL,
                                           .use = (yoke_run_use[]){YOKE_RUN_ANY, YOKE_RUN_HOSTS, YOKE_RUN_ACCELERATORS, YOKE_RUN_BOTH}[use],
                                           .policy = policy ? YOKE_BALANCE_PAPER : YOKE_BALANCE_ADAPTIVE,
                                           .exchange = exchange ? FEM_EXCHANGE_FULL : FEM_EXCHANGE_HALO};
@@ -227,20 +228,6 @@ static yoke_status check_files(yoke_context *context, const command_line *line, 
     if (!status) status = app_file_check(context, line->json);
     if (!status) status = app_file_check(context, app_option_store(line->store, NULL));
     return status ? status : app_file_check(context, line->model);
-}
-
-/* What works on one rank alone as yet. */
-static yoke_status check_ranks(yoke_context *context, const app_ranks *ranks, const command_line *line, const fem_case *input)
-{
-    const fem_case_keys *keys = &input->keys;
-    const char *what = NULL;
-    if (line->profile) what = "--profile";
-    if (line->model) what = "--write-model";
-    if (keys->objective.minimise.value != YOKE_OBJECTIVE_TIME) what = "an objective other than time";
-    if (!isnan(keys->objective.power_cap_w.value)) what = "a power cap";
-    if (!what || app_ranks_count(ranks) == 1) return YOKE_OK;
-    return yoke_fail(context, YOKE_ERROR_INPUT, "started with %d MPI ranks, but %s works on one rank as yet; start it without mpirun",
-                     app_ranks_count(ranks), what);
 }
 
 /* By default each rank takes all cores that it has, and its part of its machine's GPUs; a simulated machine is its own. */
@@ -281,7 +268,6 @@ static yoke_status run(yoke_context *context, app_terminal *terminal, app_ranks 
     fem_mesh_reader_destroy(reader);
     if (!status) status = take_devices(context, ranks, line, devices, sizeof devices, &settings.distribution);
     if (!status) status = app_ranks_agree(ranks, fem_problem_create(input, mesh, &problem));
-    if (!status) status = app_ranks_agree(ranks, check_ranks(context, ranks, line, input));
     if (!status) status = app_ranks_agree(ranks, fem_heat_create(input, mesh, &heat));
     if (!status && before) /* before anything is written */
         status = app_ranks_agree(ranks, fem_run_state_check(input, mesh, before->restart.checkpoint, before->restart.path));
@@ -338,7 +324,7 @@ static yoke_status leave_at_signals(yoke_context *context)
     return YOKE_OK;
 }
 
-/* Each rank has a command line of its own: devices and threads may differ, the problem not. */
+/* Each rank has a command line of its own: devices and threads may differ, the problem and what is written not. */
 static yoke_status check_alike(yoke_context *context, app_ranks *ranks, const command_line *line)
 {
     uint64_t hash = UINT64_C(14695981039346656037), first; /* FNV-1a of the words, each with its end */
@@ -346,11 +332,13 @@ static yoke_status check_alike(yoke_context *context, app_ranks *ranks, const co
         const char *text = i < 0 ? line->operands.text[0] : line->overrides.text[i];
         for (size_t k = 0; k <= strlen(text); k++) hash = (hash ^ (unsigned char)text[k]) * UINT64_C(1099511628211);
     }
+    hash ^= (uint64_t)line->profile << 1 | (line->model != NULL); /* which all write together */
     first = hash;
     app_ranks_broadcast(ranks, &first, sizeof first);
     if (hash == first) return YOKE_OK;
     return yoke_fail(context, YOKE_ERROR_INPUT,
-                     "this rank's command line names another case, or sets other keys of it, than that of rank 0");
+                     "this rank's command line names another case, sets other keys of it, or has another --profile or --write-model, than "
+                     "that of rank 0");
 }
 
 /* before: of the run that this one goes on with; or NULL */

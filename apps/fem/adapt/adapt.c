@@ -79,7 +79,9 @@ static yoke_status finish(fem_adaptation *a, const char *stopped_by, bool print)
 {
     char *text = NULL, warning[FEM_SUMMARY_WARNING];
     const char *directory = a->input->keys.output.directory.value;
+    fem_profile profile = {.count = 0};
     yoke_status status = app_ranks_agree(a->ranks, fem_summary_text(a->summary, stopped_by, &text));
+    if (!status) status = app_ranks_agree(a->ranks, fem_distribution_profile(a->distribution, &profile));
     if (status) {
         yoke_release(a->context, text);
         return status;
@@ -88,8 +90,6 @@ static yoke_status finish(fem_adaptation *a, const char *stopped_by, bool print)
     fem_summary_warning(a->summary, warning);
     if (!status && warning[0]) status = fem_record_warn(a->record, warning);
     if (!status) status = fem_warn_of_locking(a->problem, a->now.estimate.relative, a->record);
-    fem_profile profile = {.count = 0};
-    if (!status) status = fem_distribution_profile(a->distribution, &profile.rows, &profile.count, &profile.names);
     if (!status && a->run->distribution.profile) status = fem_record_profile(a->record, &profile);
     if (!status) status = fem_record_finish(a->record, stopped_by);
     status = app_ranks_agree(a->ranks, status);

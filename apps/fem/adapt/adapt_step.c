@@ -36,12 +36,32 @@ static yoke_status start_value(fem_adaptation *a, const fem_carry *carry, double
     return status;
 }
 
-/* Distributes the refined mesh over the ranks; carry: the solution before on it. */
+/* Devices are tried on the first mesh as it lies, as far as that may tell of better parts. */
+static yoke_status learn_first(const fem_adaptation *a)
+{
+    fem_space *space = NULL;
+    fem_boundary *boundary = NULL;
+    fem_constraints *constraints = NULL;
+    yoke_status status = fem_space_create(a->problem, a->forest, a->problem->element, &space);
+    if (!status) status = fem_boundary_create(space, &boundary);
+    if (!status) status = fem_constraints_create(space, boundary, &constraints);
+    if (!status) status = app_ranks_agree(a->ranks, fem_distribution_learn(a->distribution, space, constraints));
+    fem_constraints_destroy(constraints);
+    fem_boundary_destroy(boundary);
+    fem_space_destroy(space);
+    return status;
+}
+
+/* Distributes the mesh over the ranks; carry: the solution before on it. */
 static yoke_status partition(fem_adaptation *a, fem_carry *carry)
 {
-    if (app_ranks_count(a->ranks) == 1 || !a->before.space) return YOKE_OK;
+    double within = a->start != NULL; /* values that were reached lie as the checkpoint's mesh does */
+    app_ranks_max(a->ranks, &within, 1);
+    if (app_ranks_count(a->ranks) == 1 || within > 0 || (!a->before.space && !fem_distribution_may_know(a->distribution))) return YOKE_OK;
     const double *shares = NULL;
-    yoke_status status = fem_carry_take(a->before.space, a->before.solution->u, a->forest, carry);
+    yoke_status status = YOKE_OK;
+    if (a->before.space) status = fem_carry_take(a->before.space, a->before.solution->u, a->forest, carry);
+    if (!status && fem_distribution_may_know(a->distribution)) status = learn_first(a);
     if (!status) status = fem_distribution_shares(a->distribution, fem_forest_leaves(a->forest), &shares);
     const double start_s = yoke_clock_s();
     if (!status) status = fem_forest_partition(a->forest, shares);
@@ -67,7 +87,7 @@ static fem_solve_options solve_options(const fem_adaptation *a)
 static yoke_status distribute_and_solve(fem_adaptation *a, const double *start)
 {
     fem_step *now = &a->now;
-    yoke_status status = fem_solver_choose(&a->choice, now->space, now->constraints);
+    yoke_status status = app_ranks_agree(a->ranks, fem_solver_choose(&a->choice, now->space, now->constraints));
     fem_solve_options options = solve_options(a);
     if (!status) status = fem_distribution_plan(a->distribution, now->space, now->constraints, &options);
     status = app_ranks_agree(a->ranks, status);

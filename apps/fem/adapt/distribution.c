@@ -45,13 +45,19 @@ static yoke_status check_declared(const fem_case *input)
     return YOKE_OK;
 }
 
+/* Meters of a machine show what all its ranks draw. */
+static int share_meters(const fem_distribution *d) { return !d->options.simulated && app_ranks_here(d->options.ranks) > 1; }
+
 static yoke_status fail_without_powers(const fem_distribution *d, const char *name)
 {
     return yoke_fail(
         d->context, YOKE_ERROR_INPUT,
-        "%s needs the devices' powers, and they are not known: there is no usable meter (`yoke info` says why), no store with powers, and "
+        "%s needs the devices' powers, and they are not known: there is %s, no store with powers, and "
         "the case declares none; declare them in the case: energy: {base_w: W, devices: [{name: %s, idle_w: W, busy_w: W}, ...]}",
-        d->options.objective == YOKE_OBJECTIVE_TIME ? "a power cap" : "this objective", name);
+        d->options.objective == YOKE_OBJECTIVE_TIME ? "a power cap" : "this objective",
+        share_meters(d) ? "no meter that tells this rank's devices from those of the other ranks on this machine"
+                        : "no usable meter (`yoke info` says why)",
+        name);
 }
 
 /* Where the run has its devices without the objective, it is the powers that it lacks. */
@@ -75,15 +81,16 @@ static yoke_status explain_unavailable(const fem_distribution *d, const yoke_run
 
 static yoke_status create_run(fem_distribution *d)
 {
+    yoke_run_power powers[FEM_MAX_DEVICES];
     const fem_distribution_options *o = &d->options;
     const fem_case_energy *energy = &o->input->keys.energy;
-    yoke_run_power powers[FEM_MAX_DEVICES];
+    const int num_powers = app_given(energy->place) ? declared_powers(energy, powers) : 0;
     const yoke_run_options options = {.devices = o->devices,
                                       .use = o->use,
                                       .objective = o->objective,
                                       .deadline_s = or_none(o->deadline_s),
                                       .max_slowdown = or_none(o->max_slowdown),
-                                      .power_cap_w = or_none(o->power_cap_w),
+                                      .power_cap_w = or_none(o->power_cap_w) / app_ranks_count(o->ranks),
                                       .share = isnan(o->gpu_share) ? NULL : &o->gpu_share,
                                       .policy = o->policy,
                                       .rounds = o->rounds + 1,
@@ -91,10 +98,11 @@ static yoke_status create_run(fem_distribution *d)
                                       .keep_frequencies = o->keep_frequencies,
                                       .declared = o->declared,
                                       .powers = powers,
-                                      .num_powers = app_given(energy->place) ? declared_powers(energy, powers) : 0,
+                                      .num_powers = num_powers,
                                       .base_w = or_none(energy->base_w.value),
                                       .host_overhead_w = or_none(energy->host_overhead_w.value),
-                                      .measure_first = 1,
+                                      .no_meters = !d->counts || (share_meters(d) && d->plans && !num_powers),
+                                      .measure_first = !share_meters(d),
                                       .profile = o->profile ? profile_part : 0,
                                       .copies_apart = 1};
     yoke_status status = check_declared(o->input);
@@ -126,14 +134,19 @@ static yoke_status take_devices(fem_distribution *d)
 
 yoke_status fem_distribution_create(yoke_context *context, const fem_distribution_options *options, fem_distribution **out)
 {
-    fem_distribution *d;
-    yoke_status status = yoke_allocate(context, 1, sizeof *d, &d);
-    if (status) return status;
+    fem_distribution *d = NULL;
+    yoke_status status = app_ranks_agree(options->ranks, yoke_allocate(context, 1, sizeof *d, &d));
+    if (status) {
+        yoke_release(context, d);
+        return status;
+    }
     d->context = context;
     d->options = *options;
     d->plans = fem_distribution_plans(options);
+    d->counts = options->simulated || app_ranks_place_here(options->ranks) == 0;
     fem_forecast_start(&d->forecast, FEM_SOLVER_MULTIGRID, 0);
-    status = fem_distribution_start_ranks(d);
+    status = app_ranks_agree(options->ranks, fem_distribution_start_ranks(d));
+    if (!status) status = app_ranks_agree(options->ranks, fem_distribution_start_joint(d));
     if (!status) status = create_run(d);
     if (!status) status = take_devices(d);
     if (status)
@@ -149,8 +162,15 @@ void fem_distribution_destroy(fem_distribution *d)
     yoke_release(d->context, d->decision);
     yoke_release(d->context, d->messages);
     yoke_release(d->context, d->all_parts);
+    yoke_release(d->context, d->failure_messages);
+    yoke_release(d->context, d->all_failures);
     yoke_release(d->context, d->rank_counts);
     yoke_release(d->context, d->share);
+    yoke_release(d->context, d->profile_messages);
+    yoke_release(d->context, d->profile_rows);
+    yoke_release(d->context, d->profile_names);
+    yoke_release(d->context, d->profile_ranks);
+    app_joint_destroy(d->joint);
     fem_devices_close(d->devices);
     yoke_run_destroy(d->run);
     yoke_release(d->context, d);
@@ -288,7 +308,12 @@ static int make_rounds(fem_distribution *d, int keeper)
                                 .num_phases = d->options.policy == YOKE_BALANCE_PAPER ? 1 : levels,
                                 .phases = d->shared,
                                 .max_units = d->limits[0]};
-    for (int i = 0; i < devices && active > 1 && choice && d->steps; i++) {
+    if (d->given) { /* by the plan of all ranks; a rank may have no elements */
+        d->elements = d->shared[0].units = d->empty ? 0 : d->elements;
+        d->rounds[0].given_units = d->given_units;
+        d->rounds[0].given_hz = d->given_hz;
+    }
+    for (int i = 0; i < devices && active > 1 && choice && d->steps && !d->given; i++) {
         const uint64_t known = d->fine_known & (levels > 1 ? d->coarse_known : ~UINT64_C(0));
         if (d->limits[0][i] < d->elements || !(known >> i & 1)) continue;
         memset(d->limits[count], 0, sizeof d->limits[count]);
@@ -340,10 +365,12 @@ static yoke_status check_plan(const fem_distribution *d)
     const yoke_assignment *a = d->assignment;
     if (d->plans && !a->powers[0] && !a->metered) return fail_without_powers(d, d->names[0]);
     if (a->feasible) return YOKE_OK;
+    if (!strcmp(a->binding, "power-cap") && d->any_plans) /* which all keep together, and this step was not planned so */
+        return YOKE_OK;
     if (!strcmp(a->binding, "power-cap"))
         return yoke_fail(d->context, YOKE_ERROR_INPUT,
                          "--power-cap %g: no choice of devices and frequencies keeps it; the least that can be kept is %.4g W",
-                         d->options.power_cap_w, a->nearest);
+                         d->options.power_cap_w / app_ranks_count(d->options.ranks), a->nearest);
     if (!strcmp(a->binding, "deadline") && !isnan(d->options.deadline_s))
         yoke_log(d->context, YOKE_LOG_WARNING,
                  "the deadline of %.4g s cannot be met for the next step, which takes %.4g s at least; it is solved as fast as possible",
@@ -356,6 +383,7 @@ static yoke_status check_plan(const fem_distribution *d)
 static yoke_status begin(void *user)
 {
     fem_distribution *d = user;
+    d->begin_s = yoke_device_clock_s(d->devices->list[0].device);
     yoke_status status = yoke_run_begin(d->run);
     d->begun = !status;
     return status;
@@ -372,10 +400,15 @@ static yoke_status end(void *user, const fem_solution *solution)
         for (int p = 1; p < d->products.num_levels; p++)
             if (!isnan(d->seconds[p * d->devices->count + i])) d->coarse_known |= UINT64_C(1) << i;
     }
-    const yoke_run_report report = {.seconds = d->seconds, .calls = d->calls, .moved_s = d->moved_s, .moved_units = d->moved};
+    const yoke_run_report report = {.seconds = d->seconds,
+                                    .calls = d->calls,
+                                    .moved_s = d->moved_s,
+                                    .moved_units = d->moved,
+                                    .waited = app_ranks_count(d->options.ranks) > 1};
     d->begun = 0;
     d->steps++;
-    return yoke_run_end(d->run, &report, NULL);
+    yoke_status status = fem_distribution_wait(d);
+    return status ? status : yoke_run_end(d->run, &report, NULL);
 }
 
 /* Devices that failed are told, and what they had is planned again. */
@@ -392,10 +425,18 @@ static yoke_status restart(void *user, int32_t *cut)
         if (!status && !count_active(d, &list)) break;
     }
     if (!status && d->begun) status = yoke_run_end(d->run, NULL, NULL); /* some memory was too small: nobody failed */
-    d->begun = 0;
+    d->begun = d->given = 0;
     if (!status) status = plan_rounds(d);
     if (!status) memcpy(cut, d->cut, (size_t)(d->devices->count + 1) * sizeof *cut);
     return status;
+}
+
+yoke_status fem_distribution_learn(fem_distribution *d, const fem_space *space, const fem_constraints *constraints)
+{
+    d->empty = space->num_elements == 0;
+    yoke_status status = name_works(d, space);
+    if (!status) status = fem_forecast_products(&d->forecast, space, &d->products);
+    return status || d->empty ? status : try_alone(d, space, constraints);
 }
 
 yoke_status fem_distribution_plan(fem_distribution *d, const fem_space *space, const fem_constraints *constraints,
@@ -406,14 +447,14 @@ yoke_status fem_distribution_plan(fem_distribution *d, const fem_space *space, c
     if (options->solver != d->forecast.solver || factored != d->forecast.factored)
         fem_forecast_start(&d->forecast, options->solver, factored);
     d->predicted = d->forecast.num_steps > 0;
-    d->empty = space->num_elements == 0;
-    yoke_status status = name_works(d, space);
-    if (!status) status = fem_forecast_products(&d->forecast, space, &d->products);
-    if (!status && !d->empty) status = try_alone(d, space, constraints);
+    d->given = 0;
+    yoke_status status = fem_distribution_learn(d, space, constraints);
+    if (d->joint) status = app_ranks_agree(d->options.ranks, status);
+    if (!status && d->joint) status = fem_distribution_take_choice(d, space->num_elements);
     if (!status) status = plan_rounds(d);
     if (!status) status = check_plan(d);
     if (!status) status = fem_distribution_explain(d);
-    if (!status && d->options.model) {
+    if (!status && d->options.model && !d->joint) {
         status = yoke_run_write_model(d->run, NULL, d->options.model);
         if (status == YOKE_ERROR_UNAVAILABLE) status = YOKE_OK; /* nothing is known yet */
     }

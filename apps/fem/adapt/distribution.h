@@ -13,7 +13,9 @@ typedef struct fem_distribution_options {
     const char *devices;
     const char *store;    /* a file with what earlier runs measured: read at the start, written after each step; or NULL */
     const char *declared; /* powers of the machine, as in yoke_meter_options; or NULL */
-    const char *model;    /* a model file to write what each step's plan is made of, the latest; or NULL */
+    const char *
+        model; /* a model file to write what each step's plan is made of, the latest, on several ranks of all; or NULL.  On all ranks, or none */
+    int simulated; /* nonzero: each rank has a simulated machine of its own; else ranks of a machine share its meters */
     yoke_run_use use;
     yoke_balance_policy policy;
     double gpu_share; /* of the elements, fixed; NaN: the policy decides */
@@ -58,19 +60,26 @@ yoke_status fem_distribution_plan(fem_distribution *distribution, const fem_spac
  */
 yoke_status fem_distribution_report(fem_distribution *distribution, const fem_solution *solution, fem_step_record *record);
 
+/*
+ * Nonzero on all ranks: before the run's first mesh is distributed fem_distribution_learn may tell how.  Zero on one rank, and once it was called.
+ */
+int fem_distribution_may_know(const fem_distribution *distribution);
+/* Names the work, takes what the store has of it, and tries the devices on this mesh, as fem_distribution_plan does.  Errors: those of yoke_run_calibrate, MEMORY. */
+yoke_status fem_distribution_learn(fem_distribution *distribution, const fem_space *space, const fem_constraints *constraints);
+
 /* What solves so far tell of the next one's products: for checkpoints, which save and set it. */
 fem_forecast *fem_distribution_forecast(fem_distribution *distribution);
 
 /* Nonzero: there are meters; *why_not: why the latest solve has no energy, or "".  After a plan. */
 int fem_distribution_metered(const fem_distribution *distribution, const char **why_not);
 
-/* Energy of each kernel so far, as of yoke_run_profile_get; 0 rows without the option.  names: of the run's devices.  Errors: those of yoke_run_profile_get. */
-yoke_status fem_distribution_profile(fem_distribution *distribution, const yoke_run_profile **rows, int64_t *count,
-                                     const char *const **names);
+/* Energy of each kernel so far on all ranks, borrowed; 0 rows without the option.  Collective.  Errors: those of yoke_run_profile_get, MEMORY. */
+yoke_status fem_distribution_profile(fem_distribution *distribution, fem_profile *profile);
 
 /*
  * How many elements each rank is to get of the next mesh, of which this rank has `local` now: *shares [ranks], borrowed until the next call, or NULL: equal shares
- * (nodes.h).  By what the runs of all ranks know of their devices.  The same on all ranks, and collective.  Errors: MEMORY, NUMERIC.
+ * (nodes.h).  By what the runs of all ranks know of their devices; for objectives that need powers by one plan for all of them (joint.h).  The same on all ranks, and
+ * collective.  Errors: MEMORY, NUMERIC, INPUT (a power cap that cannot be kept), those of app_joint_plan.
  */
 yoke_status fem_distribution_shares(fem_distribution *distribution, int64_t local, const double **shares);
 /* The mesh has been distributed so, and this rank has `local` of its elements; moving them took so many seconds.  Collective. */

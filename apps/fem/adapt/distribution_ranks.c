@@ -44,6 +44,42 @@ static yoke_status gather_parts(fem_distribution *d, fem_step_record *record)
     return YOKE_OK;
 }
 
+/* A failure on its way to the other ranks. */
+typedef struct failure_message {
+    int rank;
+    char device[64], why[512];
+} failure_message;
+
+/* The failures of all ranks in their order. */
+static yoke_status gather_failures(fem_distribution *d, fem_step_record *record)
+{
+    failure_message own[FEM_MAX_DEVICES];
+    void *all = NULL;
+    int64_t bytes = 0;
+    memset(own, 0, sizeof own);
+    for (int i = 0; i < d->num_failures; i++) {
+        own[i].rank = app_ranks_number(d->options.ranks);
+        snprintf(own[i].device, sizeof own[i].device, "%s", d->failures[i].device);
+        snprintf(own[i].why, sizeof own[i].why, "%s", d->failures[i].why);
+    }
+    yoke_status status = app_ranks_collect(d->options.ranks, own, d->num_failures * (int64_t)sizeof *own, &all, &bytes);
+    if (status) return status;
+    const int count = (int)(bytes / (int64_t)sizeof *own);
+    yoke_release(d->context, d->failure_messages);
+    yoke_release(d->context, d->all_failures);
+    d->failure_messages = all;
+    d->all_failures = NULL;
+    status = app_ranks_agree(d->options.ranks, yoke_allocate(d->context, count, sizeof *d->all_failures, &d->all_failures));
+    if (status) return status;
+    for (int i = 0; i < count; i++) {
+        const failure_message *message = (const failure_message *)d->failure_messages + i;
+        d->all_failures[i] = (fem_failure_record){.rank = message->rank, .device = message->device, .why = message->why};
+    }
+    record->num_failures = count;
+    record->failures = d->all_failures;
+    return YOKE_OK;
+}
+
 /* Not known where one of both is not. */
 static double longer(double a, double b) { return isnan(a) || isnan(b) ? (double)NAN : fmax(a, b); }
 
@@ -89,29 +125,85 @@ static void report_sums(app_ranks *ranks, fem_step_record *record)
     record->most_sent_bytes_per_iteration = most[1];
 }
 
-yoke_status fem_distribution_report_ranks(fem_distribution *d, fem_step_record *record)
+/* What all ranks' meters show, each machine's once: NaN where one of them does not tell. */
+static void report_energy(const fem_distribution *d, fem_step_record *record)
 {
+    app_ranks *ranks = d->options.ranks;
+    const yoke_energy *own = &d->assignment->energy;
+    double sum = d->counts ? own->value_j : 0, kinds[] = {0, 0, 0};
+    static const yoke_energy_kind less_than_measured[] = {YOKE_ENERGY_ESTIMATED, YOKE_ENERGY_SIMULATED, YOKE_ENERGY_REPLAYED};
+    app_ranks_sum(ranks, &sum, 1);
+    for (int k = 0; k < 3; k++) kinds[k] = d->counts && own->kind == less_than_measured[k];
+    app_ranks_max(ranks, kinds, 3);
+    yoke_energy_kind kind = YOKE_ENERGY_MEASURED;
+    for (int k = 2; k >= 0; k--)
+        if (kinds[k] > 0) kind = less_than_measured[k];
+    record->measured_energy_j = sum;
+    record->measured_product_j = sum / (double)record->operator_applications;
+    record->energy_kind = isnan(sum) ? NULL : yoke_energy_kind_text(kind);
+}
+
+/* What the plan of all ranks says; of the elements that they have. */
+static void report_choice(fem_distribution *d, int as_planned, fem_step_record *record)
+{
+    const char *const *names;
+    record->predicted_energy_j = record->predicted_product_j = record->energy_with_l_j = NAN;
+    if (!d->any_plans || !d->choice.known || !as_planned) return;
+    const double planned = d->products.levels[0].products / d->choice.calls,
+                 found = d->calls[0] / d->choice.calls; /* without those of the set-up */
+    record->predicted_time_s = planned * d->choice_s;
+    record->predicted_energy_j = planned * d->choice_j;
+    record->predicted_product_j = record->predicted_energy_j / d->products.all_products;
+    record->time_with_l_s = found * d->choice_s;
+    record->energy_with_l_j = found * d->choice_j;
+    const yoke_plan *plan = app_joint_latest(d->joint, &names);
+    if (!plan || !plan->feasible) return;
+    record->decision = plan->decision;
+    record->num_devices = (int)plan->num_devices;
+    record->device_names = names;
+    d->weighed[record->num_weighed++] = (fem_weighed_record){
+        .name = "best", .note = "", .elements = plan->best.units, .time_s = plan->best.time_s, .energy_j = plan->best.energy_j};
+    for (int64_t k = 0; k < plan->num_alternatives && record->num_weighed < FEM_MAX_WEIGHED; k++) {
+        const yoke_plan_choice *it = &plan->alternatives[k];
+        if (it->feasible && strcmp(it->name, "best") != 0)
+            d->weighed[record->num_weighed++] = (fem_weighed_record){
+                .name = it->name, .note = it->note, .elements = it->units, .time_s = it->time_s, .energy_j = it->energy_j};
+    }
+}
+
+yoke_status fem_distribution_report_ranks(fem_distribution *d, int as_planned, fem_step_record *record)
+{
+    enum { SECONDS = 7 };
     app_ranks *ranks = d->options.ranks;
     report_sums(ranks, record);
     if (app_ranks_count(ranks) == 1) return YOKE_OK;
-    double elements[2] = {0, 0}, seconds[5] = {record->setup_s, record->solve_s, record->measured_time_s, record->measured_product_s,
-                                               record->predicted_product_s};
+    double elements[2] = {0, 0}, seconds[SECONDS] = {record->setup_s,
+                                                     record->solve_s,
+                                                     record->measured_time_s,
+                                                     record->measured_product_s,
+                                                     record->predicted_product_s,
+                                                     record->predicted_time_s,
+                                                     record->time_with_l_s};
     for (int i = 0; i < d->num_parts; i++) elements[0] += (double)d->parts[i].elements;
     if (elements[0] > 0) elements[1] = record->gpu_share * elements[0];
     app_ranks_sum(ranks, elements, 2);
-    for (int i = 0; i < 5; i++) seconds[i] = isnan(seconds[i]) ? -1 : seconds[i];
-    app_ranks_max(ranks, seconds, 5);
-    double *const to[5] = {&record->setup_s, &record->solve_s, &record->measured_time_s, &record->measured_product_s,
-                           &record->predicted_product_s};
-    for (int i = 0; i < 5; i++) *to[i] = seconds[i] < 0 ? (double)NAN : seconds[i];
+    for (int i = 0; i < SECONDS; i++) seconds[i] = isnan(seconds[i]) ? -1 : seconds[i];
+    app_ranks_max(ranks, seconds, SECONDS);
+    double *const to[SECONDS] = {&record->setup_s,
+                                 &record->solve_s,
+                                 &record->measured_time_s,
+                                 &record->measured_product_s,
+                                 &record->predicted_product_s,
+                                 &record->predicted_time_s,
+                                 &record->time_with_l_s};
+    for (int i = 0; i < SECONDS; i++) *to[i] = seconds[i] < 0 ? (double)NAN : seconds[i];
     record->gpu_share = elements[1] / elements[0];
     record->share = elements[1] == 0 ? FEM_SHARE_CPU : elements[1] == elements[0] ? FEM_SHARE_GPU : FEM_SHARE_BOTH;
-    /* Energy of several ranks is not added up: their meters may be the same. */
-    record->measured_energy_j = record->measured_product_j = record->predicted_energy_j = record->predicted_product_j = NAN;
-    record->energy_with_l_j = NAN;
-    record->energy_kind = NULL;
     record->num_weighed = 0;
+    report_energy(d, record);
+    report_choice(d, as_planned, record);
     yoke_status status = gather_parts(d, record);
+    if (!status) status = gather_failures(d, record);
     if (!status) learn_ranks(d, record);
     return status;
 }
@@ -223,6 +315,18 @@ yoke_status fem_distribution_shares(fem_distribution *d, int64_t local, const do
                                    .kernel = predict_ranks,
                                    .user = &known};
     for (int i = 0; i < count; i++) question.elements += d->now[i];
+    if (d->any_plans) {
+        int found = 0;
+        yoke_status joint = fem_distribution_joint_shares(d, question.elements, &found);
+        if (joint) return joint;
+        if (found) {
+            d->differed = 1;
+            *shares = d->share;
+            d->partition.choice = "plan";
+            d->partition.tolerance = d->partition.gain_s = d->partition.cost_s = NAN;
+            return YOKE_OK;
+        }
+    }
     yoke_status status = fem_nodes_decide(d->context, &question, d->rank_parts, &answer);
     if (!known.ended) status = app_ranks_agree(ranks, status); /* where this rank alone failed, the others agree here or in predict_ranks */
     if (status) return status;

@@ -194,7 +194,9 @@ yoke_status fem_distribution_report(fem_distribution *d, const fem_solution *sol
     record_weighed(d, record);
     record_costs(d, solution, longest(d->devices->count, measured), record);
     fem_forecast_learn(&d->forecast, solution);
-    yoke_status status = fem_distribution_report_ranks(d, record);
+    d->all_j += d->assignment->energy.value_j;
+    const int as_planned = d->predicted && !solution->restarts && solution->solver == d->solver;
+    yoke_status status = fem_distribution_report_ranks(d, as_planned, record);
     if (status) return status;
     return d->options.store ? yoke_run_save(d->run, NULL) : YOKE_OK;
 }
@@ -202,13 +204,7 @@ yoke_status fem_distribution_report(fem_distribution *d, const fem_solution *sol
 int fem_distribution_metered(const fem_distribution *d, const char **why_not)
 {
     *why_not = isnan(d->assignment->energy.value_j) ? d->assignment->energy.why_not : "";
-    return d->assignment->metered && app_ranks_count(d->options.ranks) == 1;
-}
-
-yoke_status fem_distribution_profile(fem_distribution *d, const yoke_run_profile **rows, int64_t *count, const char *const **names)
-{
-    *names = d->names;
-    return yoke_run_profile_get(d->run, rows, count);
+    return d->assignment->metered;
 }
 
 void fem_distribution_parts(const fem_distribution *d, int64_t elements, int32_t *part)

@@ -14,6 +14,15 @@ static const char *text_of(char text[32], const char *format, double number)
     return isnan(number) ? "-" : text;
 }
 
+/* With its rank, where there are several. */
+static const char *device_of(const fem_profile *profile, int64_t i, char text[96])
+{
+    const char *name = profile->names[profile->rows[i].device];
+    if (!profile->ranks) return name;
+    snprintf(text, 96, "%d %s", profile->ranks[i], name);
+    return text;
+}
+
 static int has_frequencies(const fem_profile *profile)
 {
     for (int64_t i = 0; i < profile->count; i++)
@@ -35,7 +44,8 @@ static void print_reasons(app_terminal *terminal, const fem_profile *profile)
             if (profile->rows[k].device != row->device || strcmp(profile->rows[k].why_not, row->why_not) != 0) continue;
             snprintf(kernels + length, sizeof kernels - length, "%s%s", length ? ", " : "", fem_profile_name(&profile->rows[k]));
         }
-        if (!told) app_print(terminal, "no energy of %s (%s): %s\n", profile->names[row->device], kernels, row->why_not);
+        char device[96];
+        if (!told) app_print(terminal, "no energy of %s (%s): %s\n", device_of(profile, i, device), kernels, row->why_not);
     }
 }
 
@@ -46,10 +56,10 @@ void fem_profile_print(app_terminal *terminal, const fem_profile *profile)
               frequencies ? "     GHz" : "", "calls", "s/call", "s all", "J/call", "+-", "W", "share %");
     for (int64_t i = 0; i < profile->count; i++) {
         const yoke_run_profile *row = &profile->rows[i];
-        char text[8][32], frequency[64] = "";
+        char text[8][32], frequency[64] = "", device[96];
         if (frequencies) snprintf(frequency, sizeof frequency, " %7s", text_of(text[6], "%.3g", 1e-9 * row->frequency_hz));
         app_print(terminal, "%-*s  %-*s%s %8.0f %9s %9s %9s %8s %7s %7s\n", NAME_WIDTH, fem_profile_name(row), DEVICE_WIDTH,
-                  profile->names[row->device], frequency, row->calls, text_of(text[0], "%.3g", row->call_s),
+                  device_of(profile, i, device), frequency, row->calls, text_of(text[0], "%.3g", row->call_s),
                   text_of(text[7], "%.3g", row->calls * row->call_s), text_of(text[1], "%.4g", row->energy_j),
                   text_of(text[2], "%.2g", row->uncertainty_j), text_of(text[3], "%.4g", row->energy_j / row->call_s),
                   text_of(text[4], "%.2f", 100 * row->part));

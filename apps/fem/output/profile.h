@@ -6,11 +6,12 @@
 
 #include "common/terminal.h"
 
-/* Energy of the kernels of a run, borrowed; names: of its devices. */
+/* Energy of the kernels of a run, borrowed; names: by the device of a row. */
 typedef struct fem_profile {
     int64_t count;
     const yoke_run_profile *rows;
     const char *const *names;
+    const int *ranks; /* [count] whose the rows are; NULL: there is one */
 } fem_profile;
 
 /* The name of a row: its kernel, or "between kernels". */

@@ -114,8 +114,8 @@ static json_t *failures_value(const fem_step_record *step)
 {
     json_t *array = json_array();
     for (int i = 0; i < step->num_failures; i++)
-        if (json_array_append_new(array, json_pack("{s:o, s:o}", "device", text_or_null(step->failures[i].device), "why",
-                                                   text_or_null(step->failures[i].why))) != 0) {
+        if (json_array_append_new(array, json_pack("{s:o, s:i, s:o}", "device", text_or_null(step->failures[i].device), "rank",
+                                                   step->failures[i].rank, "why", text_or_null(step->failures[i].why))) != 0) {
             json_decref(array);
             return NULL;
         }
@@ -462,13 +462,14 @@ yoke_status fem_record_profile(fem_record *record, const fem_profile *profile)
     json_t *array = json_array();
     for (int64_t i = 0; i < profile->count; i++) {
         const yoke_run_profile *row = &profile->rows[i];
-        array = app_json_append(array, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "kernel",
+        json_t *const rank = profile->ranks ? json_integer(profile->ranks[i]) : json_integer(0);
+        array = app_json_append(array, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "kernel",
                                                  app_json_text(fem_profile_name(row)), "device", app_json_text(profile->names[row->device]),
-                                                 "frequency_hz", app_json_number(row->frequency_hz), "calls", app_json_number(row->calls),
-                                                 "call_s", app_json_number(row->call_s), "energy_j", app_json_number(row->energy_j),
-                                                 "uncertainty_j", app_json_number(row->uncertainty_j), "dynamic_j",
-                                                 app_json_number(row->dynamic_j), "share", app_json_number(row->part), "why_not",
-                                                 row->why_not[0] ? app_json_text(row->why_not) : json_null()));
+                                                 "rank", rank, "frequency_hz", app_json_number(row->frequency_hz), "calls",
+                                                 app_json_number(row->calls), "call_s", app_json_number(row->call_s), "energy_j",
+                                                 app_json_number(row->energy_j), "uncertainty_j", app_json_number(row->uncertainty_j),
+                                                 "dynamic_j", app_json_number(row->dynamic_j), "share", app_json_number(row->part),
+                                                 "why_not", row->why_not[0] ? app_json_text(row->why_not) : json_null()));
     }
     return app_record_set(record->context, record->root, "profile", array);
 }

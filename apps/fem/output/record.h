@@ -48,6 +48,7 @@ typedef struct fem_weighed_record {
 
 /* A device that failed while the step was solved, and was left out from then on. */
 typedef struct fem_failure_record {
+    int rank;                 /* whose device it was */
     const char *device, *why; /* borrowed */
 } fem_failure_record;
 
