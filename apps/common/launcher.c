@@ -10,3 +10,13 @@ bool app_ranks_launched(void)
         if (getenv(variables[i])) return true;
     return false;
 }
+
+int app_ranks_launched_count(void)
+{
+    static const char *const variables[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS", "SLURM_NTASKS"};
+    for (size_t i = 0; app_ranks_launched() && i < sizeof variables / sizeof *variables; i++) {
+        const char *text = getenv(variables[i]);
+        if (text) return atoi(text);
+    }
+    return 1;
+}

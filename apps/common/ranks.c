@@ -52,9 +52,8 @@ static yoke_status start_mpi(app_ranks *r)
     signal(SIGTERM, SIG_DFL); /* where one rank dies its launcher ends the others so, and they have nothing to tell */
     signal(SIGINT, SIG_DFL);
     if (has < MPI_THREAD_SERIALIZED)
-        return yoke_fail(
-            r->context, YOKE_ERROR_UNAVAILABLE,
-            "this MPI can be called from one thread only, and messages need another one (MPI_THREAD_SERIALIZED): take another MPI");
+        return yoke_fail(r->context, YOKE_ERROR_UNAVAILABLE,
+                         "this MPI does not support MPI_THREAD_SERIALIZED, which messages beside the work need: use another MPI");
     return YOKE_OK;
 }
 

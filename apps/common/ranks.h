@@ -18,6 +18,8 @@ typedef struct app_ranks app_ranks;
 
 /* Whether a launcher of MPI or of a batch system started this process. */
 bool app_ranks_launched(void);
+/* How many it started, by what it tells its processes; 1 where it tells nothing.  Without MPI, for programs that work on one rank. */
+int app_ranks_launched_count(void);
 
 /*
  * Errors: SYSTEM (MPI does not start), UNAVAILABLE (several ranks, and the program was built without MPI), MEMORY.  Given back with app_ranks_end.

@@ -11,23 +11,12 @@ struct app_ranks {
     yoke_context *context;
 };
 
-/* What launchers say of the number of processes; 1 where they say nothing. */
-static int launched_count(void)
-{
-    static const char *const variables[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS", "SLURM_NTASKS"};
-    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
-        const char *text = getenv(variables[i]);
-        if (text) return atoi(text);
-    }
-    return 1;
-}
-
 yoke_status app_ranks_start(yoke_context *context, app_ranks **ranks)
 {
-    if (app_ranks_launched() && launched_count() > 1)
+    if (app_ranks_launched_count() > 1)
         return yoke_fail(context, YOKE_ERROR_UNAVAILABLE,
                          "started with %d ranks, and this program was built without MPI: install libopenmpi-dev and build it again",
-                         launched_count());
+                         app_ranks_launched_count());
     yoke_status status = yoke_allocate(context, 1, sizeof **ranks, ranks);
     if (!status) (*ranks)->context = context;
     return status;

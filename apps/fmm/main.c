@@ -8,6 +8,7 @@
 #include "calibrate.h"
 #include "common/interrupt.h"
 #include "common/program.h"
+#include "common/ranks.h"
 #include "run.h"
 
 static bool is_standard_output(const char *path) { return path && !strcmp(path, "-"); }
@@ -18,6 +19,9 @@ static yoke_status start(yoke_context *context, app_terminal *terminal, int argc
     bool answered = false;
     yoke_status status = fmm_command_read(context, terminal, argc, argv, &line, &answered);
     if (status || answered) return status;
+    if (app_ranks_launched_count() > 1)
+        return yoke_fail(context, YOKE_ERROR_INPUT, "started with %d MPI ranks, but yoke fmm runs on one; its threads use all cores",
+                         app_ranks_launched_count());
     if (is_standard_output(line.save) || is_standard_output(line.output))
         terminal->aside = true; /* only particles are printed there then */
     if (line.threads) omp_set_num_threads((int)line.threads);

@@ -64,6 +64,12 @@ static yoke_status parse(yoke_context *context, const char *text, declared *powe
     return YOKE_OK;
 }
 
+yoke_status meter_declared_check(yoke_context *context, const char *text)
+{
+    declared powers;
+    return text == NULL ? YOKE_OK : parse(context, text, &powers);
+}
+
 /* ------------------------------------------------------------------------------------------------ CPU time */
 
 static double seconds_of(struct timeval time) { return (double)time.tv_sec + 1e-6 * (double)time.tv_usec; }

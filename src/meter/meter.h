@@ -106,6 +106,9 @@ typedef struct meter_kind {
 /* powercap 10, perf 20 (ranks: smaller is preferred where two cover the same); nvml 10, amdsmi 10, hwmon 30; declared 90. */
 extern const meter_kind meter_powercap, meter_perf, meter_nvml, meter_amdsmi, meter_hwmon, meter_declared, meter_replay;
 
+/* Whether the text declares powers, where no meter is opened by it.  NULL: none are declared.  Errors: INPUT (what is wrong, and what was expected). */
+yoke_status meter_declared_check(yoke_context *context, const char *text);
+
 /* ------------------------------------------------------------------------------------------- files (site.c) */
 
 /* root + path into text.  Errors: INPUT (too long). */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "device/sim/sim.h"
+#include "meter/meter.h"
 #include "run/machine/list.h"
 #include "run/profile.h"
 
@@ -194,7 +195,8 @@ static yoke_status open_meters(yoke_run *run)
     int mixed = 0;
     for (int i = 0; i < run->num_devices; i++) mixed |= !run->simulated && strcmp(run->devices[i].info->kind, "sim") == 0;
     /* A simulated machine's meters tell nothing of real devices, and real meters nothing of a simulated machine. */
-    if (run->options.no_meters || mixed || (run->simulated && !sim_machine_of(run->context)->powered)) return YOKE_OK;
+    if (run->options.no_meters || mixed || (run->simulated && !sim_machine_of(run->context)->powered))
+        return meter_declared_check(run->context, run->options.declared);
     yoke_status status = yoke_meters_open(run->context, &options, &run->meter);
     if (status == YOKE_OK) {
         run->meter_infos = run->meter->infos;

@@ -53,11 +53,15 @@ static void several_ranks_are_refused(void **state)
     ranks = NULL;
     setenv("OMPI_COMM_WORLD_SIZE", "3", 1);
     assert_true(app_ranks_launched());
+    assert_int_equal(app_ranks_launched_count(), 3);
     assert_int_equal(app_ranks_start(*state, &ranks), YOKE_ERROR_UNAVAILABLE);
     assert_non_null(strstr(yoke_last_error(*state), "3 ranks"));
     assert_null(ranks);
     unsetenv("OMPI_COMM_WORLD_SIZE");
     assert_false(app_ranks_launched());
+    setenv("SLURM_NTASKS", "3", 1); /* of a batch job, whose script runs once */
+    assert_int_equal(app_ranks_launched_count(), 1);
+    unsetenv("SLURM_NTASKS");
 }
 
 static const struct CMUnitTest tests[] = {

@@ -114,7 +114,7 @@ static json_t *tree_json(int depth, int64_t cells, int64_t capacity, const fmm_d
                      app_json_number(measured->total), "predicted_seconds", seconds_json(&of->predicted), "measured_seconds",
                      seconds_json(measured), "predicted_j", app_json_number(of->predicted_j), "shares", each_json(of->devices, of->part),
                      "frequencies_hz", each_json(of->devices, of->frequency_hz), "by_operations",
-                     of->by_operations > 0 ? app_json_number(of->by_operations) : json_null());
+                     of->by_operations > 0 && !of->devices ? app_json_number(of->by_operations) : json_null());
 }
 
 static json_t *correction_json(const fmm_factor *factor)

@@ -25,7 +25,9 @@ yoke_status fmm_frames_parse(yoke_context *context, const char *text, int64_t fr
         if (!end || *end) return yoke_fail(context, YOKE_ERROR_INPUT, "--frames %s: expected all, or numbers as in 1:10", text);
     }
     if (from < 1 || to < from || to > frames)
-        return yoke_fail(context, YOKE_ERROR_INPUT, "--frames %s: the file has %lld, which are numbered from 1", text, (long long)frames);
+        return yoke_fail(context, YOKE_ERROR_INPUT,
+                         "--frames %s: expected A:B with A at most B, of the %lld that the file has, numbered from 1", text,
+                         (long long)frames);
     *first = from;
     *last = to;
     return YOKE_OK;

@@ -126,8 +126,9 @@ static void add_choice(writing *w, const fmm_tuned *tuned)
             100 * tuned->disturbed);
     if (choice->last > choice->first) {
         const int depth = fmm_depth_by_operations(choice);
-        add(w, "by counted operations alone depth %d would be taken: %.3g s, by measured costs %.3g s\n", depth,
-            choice->of[depth].by_operations, choice->of[depth].predicted.total);
+        add(w, "by counted operations alone depth %d would be taken: ", depth);
+        if (!choice->of[depth].devices) add(w, "%.3g s, ", choice->of[depth].by_operations); /* that model has no devices */
+        add(w, "by measured costs %.3g s\n", choice->of[depth].predicted.total);
     }
     if (!isnan(regret)) add(w, "the chosen tree took %.1f %% longer than the fastest\n", 100 * regret);
 }

@@ -63,6 +63,15 @@ def check_few(found):
             assert math.isclose(row[name], value, rel_tol=1e-13, abs_tol=1e-15)
 
 
+def test_several_ranks_are_refused():
+    words = ("--generate", "grid", "--particles", 8, "--direct", "--save", "kept.txt")
+    run(*words, env={**os.environ, "OMPI_COMM_WORLD_SIZE": "1"})
+    kept = pathlib.Path("kept.txt").read_text(encoding="utf-8")
+    done = run(*words, "--seed", 2, "--charges", "random", code=2, env={**os.environ, "OMPI_COMM_WORLD_SIZE": "2"})
+    assert "started with 2 MPI ranks, but yoke fmm runs on one" in done.stderr, done.stderr
+    assert pathlib.Path("kept.txt").read_text(encoding="utf-8") == kept
+
+
 def test_columns_of_the_output_are_those_of_plain_sums():
     run(write_few(), "--direct", "--output", "out.txt")
     check_few(rows("out.txt"))
@@ -473,6 +482,7 @@ def test_tree_share_and_frequencies_are_chosen_together_and_told():
         assert abs(chosen["predicted"] / chosen["measured"] - 1) < 0.1 and abs(got["shared"]["measured_s"] / chosen["measured"] - 1) < 1e-9
         assert abs(sum(chosen["shares"]) - 1) < 1e-12 and len(chosen["shares"]) == len(got["near_field"])
         assert chosen["frequencies_hz"] == [part["frequency_hz"] for part in got["near_field"]]
+        assert all(cost["by_operations"] is None for cost in got["model"]["costs"])  # the original cost model has no devices
     measured = [cost["measured"] for cost in fast["model"]["costs"] if cost["measured"] is not None]
     assert len(measured) > 1 and min(measured) > 0.99 * fast["shared"]["measured_s"]
     assert all(abs(cost["predicted"] / cost["measured"] - 1) < 0.1 for cost in fast["model"]["costs"] if cost["measured"] is not None)
