@@ -65,7 +65,8 @@ static yoke_status check(const dense_work *w)
     if (w->operands.count == 1) return yoke_fail(w->context, YOKE_ERROR_INPUT, "one file is given; expected two, A.npy and B.npy");
     const bool raw = w->operands.count && (dense_npy_is_raw(w->operands.text[0]) || dense_npy_is_raw(w->operands.text[1]));
     if (w->operands.count && (((w->n || w->m || g->k) && !raw) || w->seed_given))
-        return yoke_fail(w->context, YOKE_ERROR_INPUT, "-n, -m, -k and --seed are of random matrices; .npy files have sizes of their own");
+        return yoke_fail(w->context, YOKE_ERROR_INPUT,
+                         "-n, -m, -k and --seed describe random matrices; .npy files have sizes of their own");
     if (!w->operands.count && !w->n) return yoke_fail(w->context, YOKE_ERROR_INPUT, "no matrices: give -n N, or two files A.npy B.npy");
     return app_option_choice(w->context, "partition", g->partition, partitions, &partition);
 }
@@ -88,7 +89,7 @@ static yoke_status open_files(const dense_work *w)
     if (status) return status;
     const dense_npy *a = &g->file[0], *b = &g->file[1];
     if (a->columns != b->rows)
-        return yoke_fail(w->context, YOKE_ERROR_INPUT, "%s has %lld columns and %s %lld rows: a product needs as many", path[0],
+        return yoke_fail(w->context, YOKE_ERROR_INPUT, "%s has %lld columns and %s %lld rows: a product needs equal numbers", path[0],
                          (long long)a->columns, path[1], (long long)b->rows);
     g->rows = a->rows;
     g->depth = a->columns;
@@ -199,10 +200,11 @@ static yoke_status check_partition(const dense_work *w)
     yoke_status status = yoke_run_devices(w->run, &devices, &count);
     for (int64_t i = 0; i < count && !status; i++) active += devices[i].active;
     if (status || active < 2) return status;
-    return yoke_fail(w->context, YOKE_ERROR_INPUT,
-                     "--partition %s: it is of ranks, and here is one, whose %lld devices share by functional models; start several ranks "
-                     "(mpirun -n R), or give the accelerators a fixed part (--share X)",
-                     g->partition, (long long)active);
+    return yoke_fail(
+        w->context, YOKE_ERROR_INPUT,
+        "--partition %s divides C among ranks, and there is only one; its %lld devices share by functional models; start several ranks "
+        "(mpirun -n R), or give the accelerators a fixed part (--share X)",
+        g->partition, (long long)active);
 }
 
 static yoke_status compute(dense_work *w)

@@ -28,7 +28,8 @@ static yoke_status check_alike(const dense_work *w, const dense_gemm_ranks *aske
     memcpy(b, &first, sizeof b);
     for (int i = 0; i < NUMBERS; i++)
         if (a[i] != b[i])
-            return yoke_fail(w->context, YOKE_ERROR_INPUT, "%s differs from rank 0 (%lld here, %lld there): only devices may", names[i],
+            return yoke_fail(w->context, YOKE_ERROR_INPUT,
+                             "%s differs from rank 0 (%lld here, %lld there): only the devices of ranks may differ", names[i],
                              (long long)a[i], (long long)b[i]);
     return YOKE_OK;
 }

@@ -46,8 +46,8 @@ static yoke_status unknown(yoke_context *context, const char *word)
     }
     if (!word) return yoke_fail(context, YOKE_ERROR_INPUT, "an operation is missing: %s (yoke dense --help says more)", list);
     const char *nearest = app_nearest(word, OPERATIONS, names);
-    return yoke_fail(context, YOKE_ERROR_INPUT, "unknown operation %s%s%s%s; the operations are: %s", word,
-                     nearest ? "; did you mean " : "", nearest ? nearest : "", nearest ? "?" : "", list);
+    return yoke_fail(context, YOKE_ERROR_INPUT, "unknown operation %s; the operations are: %s%s%s%s", word, list,
+                     nearest ? "; did you mean " : "", nearest ? nearest : "", nearest ? "?" : "");
 }
 
 static yoke_status start(yoke_context *context, app_terminal *terminal, int argc, char **argv)

@@ -100,7 +100,7 @@ static yoke_status run_on_ranks(const dense_operation *operation, dense_work *w,
         status =
             yoke_fail(w->context, YOKE_ERROR_INPUT, "started with %d MPI ranks, but %s runs on one; its devices and threads share the work",
                       app_ranks_count(w->ranks), operation->usage.program);
-    if (!status && w->ceiling) status = yoke_fail(w->context, YOKE_ERROR_INPUT, "--ceiling is of one rank; run it without mpirun");
+    if (!status && w->ceiling) status = yoke_fail(w->context, YOKE_ERROR_INPUT, "--ceiling works on one rank; run it without mpirun");
     status = app_ranks_agree(w->ranks, status);
     if (status) return status;
     if (!w->words.threads) w->words.threads = app_ranks_threads(w->ranks, omp_get_max_threads());

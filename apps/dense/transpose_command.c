@@ -19,7 +19,7 @@ static yoke_status check(const dense_work *w)
 {
     const bool raw = w->operands.count && dense_npy_is_raw(w->operands.text[0]);
     if (w->operands.count && (((w->n || w->m) && !raw) || w->seed_given))
-        return yoke_fail(w->context, YOKE_ERROR_INPUT, "-n, -m and --seed are of a random matrix; a .npy file has a size of its own");
+        return yoke_fail(w->context, YOKE_ERROR_INPUT, "-n, -m and --seed describe a random matrix; a .npy file has a size of its own");
     if (!w->operands.count && !w->n) return yoke_fail(w->context, YOKE_ERROR_INPUT, "no matrix: give -n N, or a file A.npy");
     return YOKE_OK;
 }
@@ -63,7 +63,7 @@ static yoke_status compute(dense_work *w)
     yoke_status status = dense_transpose(w->context, w->run, &options, &t->a, &t->b, w->shared);
     if (status || !w->check || dense_transpose_check(&t->a, &t->b, &row, &column)) return status;
     return yoke_fail(w->context, YOKE_ERROR_NUMERIC,
-                     "entry (%lld, %lld) of A is not entry (%lld, %lld) of the result: a device does not work right", (long long)row,
+                     "entry (%lld, %lld) of A is not entry (%lld, %lld) of the result: a device computes wrong results", (long long)row,
                      (long long)column, (long long)column, (long long)row);
 }
 

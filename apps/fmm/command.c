@@ -211,7 +211,8 @@ static yoke_status check_options(yoke_context *context, const fmm_command *line)
             "--softening and --skip-coincident: give one of them; with a softening particles at the same place act on each other");
     bool fast = fmm_command_is_fast(line);
     if (line->direct && asks_fast(line))
-        return yoke_fail(context, YOKE_ERROR_INPUT, "--direct has none of --depth, --cells, --leaf, --order, --error and --error-of");
+        return yoke_fail(context, YOKE_ERROR_INPUT,
+                         "--direct sums over all pairs: leave --depth, --cells, --leaf, --order, --error and --error-of out");
     if (line->order >= 0 && (line->error || line->error_of))
         return yoke_fail(context, YOKE_ERROR_INPUT, "--order leaves nothing for --error to choose: give one of them");
     if (line->error_of && line->solve.request.of == FMM_FORCES && line->potential_only)

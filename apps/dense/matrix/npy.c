@@ -92,7 +92,7 @@ static yoke_status open_file(yoke_context *context, const char *path, const char
     *npy = (dense_npy){.context = context, .path = path, .file = fopen(path, "rb")};
     if (!npy->file) return yoke_fail(context, YOKE_ERROR_INPUT, "%s cannot be opened: %s", path, strerror(errno));
     if (fstat(fileno(npy->file), &about) != 0 || !S_ISDIR(about.st_mode)) return YOKE_OK;
-    return yoke_fail(context, YOKE_ERROR_INPUT, "%s: a directory; expected a %s file", path, expected);
+    return yoke_fail(context, YOKE_ERROR_INPUT, "%s is a directory; expected a %s file", path, expected);
 }
 
 static yoke_status keep(yoke_status status, dense_npy *opened, dense_npy *npy)
@@ -207,7 +207,8 @@ yoke_status dense_npy_read(dense_npy *npy, dense_precision precision, dense_matr
 static yoke_status seek(dense_npy *npy, int64_t number)
 {
     if (fseeko(npy->file, (off_t)(npy->begin + number * (int64_t)npy->precision), SEEK_SET) == 0) return YOKE_OK;
-    return yoke_fail(npy->context, YOKE_ERROR_INPUT, "%s cannot be read in parts: %s; give a file, no pipe", npy->path, strerror(errno));
+    return yoke_fail(npy->context, YOKE_ERROR_INPUT, "%s cannot be read in parts: %s; give a file instead of a pipe", npy->path,
+                     strerror(errno));
 }
 
 yoke_status dense_npy_read_part(dense_npy *npy, int64_t row, int64_t column, dense_matrix *matrix)

@@ -141,7 +141,7 @@ static yoke_status expect_same(const state *s, int64_t restart, int64_t length)
 {
     if (length == s->length[restart]) return YOKE_OK;
     return yoke_fail(s->cities->context, YOKE_ERROR_NUMERIC,
-                     "restart %lld: a device found a tour of length %lld, the cores one of %lld: the device does not compute right",
+                     "restart %lld: a device found a tour of length %lld, the cores one of %lld: the device computes wrong results",
                      (long long)restart, (long long)s->length[restart], (long long)length);
 }
 

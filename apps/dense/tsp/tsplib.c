@@ -176,7 +176,7 @@ yoke_status dense_cities_read(yoke_context *context, const char *path, dense_cit
     if (!r->file)
         status = yoke_fail(context, YOKE_ERROR_INPUT, "%s cannot be opened: %s", path, strerror(errno));
     else if (fstat(fileno(r->file), &about) == 0 && S_ISDIR(about.st_mode))
-        status = yoke_fail(context, YOKE_ERROR_INPUT, "%s: a directory; expected a file of TSPLIB", path);
+        status = yoke_fail(context, YOKE_ERROR_INPUT, "%s is a directory; expected a TSPLIB file", path);
     else
         status = read_file(r);
     if (r->file) fclose(r->file);

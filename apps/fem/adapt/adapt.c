@@ -65,8 +65,8 @@ static yoke_status refine(fem_adaptation *a, const char **stopped_by)
     } else if (missing > 0) {
         *stopped_by = "memory";
         yoke_log(a->context, YOKE_LOG_WARNING,
-                 "the next mesh (%lld elements) needs about %.1f GB%s, which is %.1f GB more than there is: ending here", (long long)leaves,
-                 needed / 1e9, app_ranks_count(a->ranks) > 1 ? " on a machine" : "", missing / 1e9);
+                 "the next mesh (%lld elements) needs about %.1f GB%s, %.1f GB more than available: refinement ends here",
+                 (long long)leaves, needed / 1e9, app_ranks_count(a->ranks) > 1 ? " on a machine" : "", missing / 1e9);
     }
     a->refine_s = yoke_clock_s() - start_s;
     return YOKE_OK;

@@ -101,9 +101,9 @@ static yoke_status resume(fem_adaptation *a)
     status = fem_results_continue(a->results, state->step + solved);
     if (!status && a->finished) status = fem_record_write(a->record);
     if (solved)
-        app_print(a->run->terminal, "goes on after step %d, from %s\n", state->step, restart->path);
+        app_print(a->run->terminal, "continuing after step %d, from %s\n", state->step, restart->path);
     else
-        app_print(a->run->terminal, "goes on within step %d, after %d iterations, from %s\n", state->step, state->iterations,
+        app_print(a->run->terminal, "continuing within step %d, after %d iterations, from %s\n", state->step, state->iterations,
                   restart->path);
     return status;
 }

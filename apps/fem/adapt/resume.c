@@ -128,13 +128,13 @@ yoke_status fem_run_state_restore(fem_run_state *state, const fem_checkpoint *ch
     json_t *refine = json_object_get(saved, "refine_s"), *estimate = json_object_get(saved, "relative_estimate");
     if (json_unpack((json_t *)saved, "{s:i, s:i}", "step", &state->step, "iterations", &state->iterations) != 0 || state->step < 0 ||
         state->step > MOST_STEPS || state->iterations < 0)
-        return fail(context, path, "its number of steps makes no sense");
+        return fail(context, path, "its number of steps is invalid");
     json_t *pair = json_pack("[O, O]", refine, estimate);
     const int good = app_json_read_numbers(pair, times, 2);
     json_decref(pair);
     if (!good || !read_choice(json_object_get(saved, "choice"), state->choice) ||
         !read_forecast(json_object_get(saved, "forecast"), state->forecast))
-        return fail(context, path, "what it says of the solver makes no sense");
+        return fail(context, path, "its state of the solver is invalid");
     state->refine_s = times[0];
     state->relative_estimate = times[1];
     const size_t finished = json_array_size(json_object_get(json_object_get(saved, "record"), "steps"));

@@ -154,15 +154,16 @@ static yoke_status find_latest(yoke_context *context, const char *directory, fem
         *number = n;
         if (status != YOKE_ERROR_INPUT) return status;
         damaged++;
-        yoke_log(context, YOKE_LOG_WARNING, "%s; the checkpoint before it is looked for", yoke_last_error(context));
+        yoke_log(context, YOKE_LOG_WARNING, "%s; trying the checkpoint before it", yoke_last_error(context));
     }
     if (!opened) return yoke_fail(context, YOKE_ERROR_INPUT, "--restart %s: the directory cannot be read: %s", directory, strerror(errno));
     if (damaged)
-        return yoke_fail(context, YOKE_ERROR_INPUT, "--restart %s: no checkpoint there is whole; begin anew: yoke fem CASE", directory);
+        return yoke_fail(context, YOKE_ERROR_INPUT, "--restart %s: every checkpoint there is damaged; start again: yoke fem CASE",
+                         directory);
     return yoke_fail(
         context, YOKE_ERROR_INPUT,
-        "--restart %s: there is no checkpoint; a run writes its first one after 5 s of work (key checkpoint of the case); begin "
-        "anew: yoke fem CASE",
+        "--restart %s: there is no checkpoint; a run writes its first one after 5 s of work (key checkpoint of the case); start "
+        "again: yoke fem CASE",
         directory);
 }
 

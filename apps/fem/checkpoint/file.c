@@ -185,14 +185,14 @@ static yoke_status fail(const fem_checkpoint *c, const char *path, const char *w
 static yoke_status check_head(const fem_checkpoint *c, const char *path, const head *h, int64_t file_bytes)
 {
     if (memcmp(h->magic, magic, sizeof magic) != 0) return fail(c, path, "is no checkpoint of yoke fem");
-    if (h->byte_order != byte_order) return fail(c, path, "was written on a machine with another order of bytes");
+    if (h->byte_order != byte_order) return fail(c, path, "was written on a machine of another byte order");
     if (h->version != VERSION)
         return yoke_fail(c->context, YOKE_ERROR_INPUT, "%s: has version %u of the format, this yoke fem reads version %d", path,
                          (unsigned)h->version, VERSION);
     if (h->own_checksum != head_checksum(h)) return fail(c, path, "is damaged: the checksum of its head is wrong");
     if (h->leaves < 1 || h->leaves > INT32_MAX || h->nodes < 1 || h->nodes > INT64_C(1) << 40 || h->state_bytes > INT32_MAX ||
         (h->components != 1 && h->components != 3) || h->has_indicators > 1)
-        return fail(c, path, "is damaged: its sizes make no sense");
+        return fail(c, path, "is damaged: its sizes are invalid");
     size_t sizes[SECTIONS], bytes = sizeof *h;
     section_sizes(h, sizes);
     for (int i = 0; i < SECTIONS; i++) bytes += sizes[i] + padding(sizes[i]);
@@ -229,7 +229,7 @@ static yoke_status check_section(const fem_checkpoint *c, const char *path, cons
     }
     if (checksum != h->checksum[section])
         return yoke_fail(c->context, YOKE_ERROR_INPUT, "%s: is damaged: the checksum of its %s is wrong", path, names[section]);
-    if (!sensible) return yoke_fail(c->context, YOKE_ERROR_INPUT, "%s: is damaged: its %s make no sense", path, names[section]);
+    if (!sensible) return yoke_fail(c->context, YOKE_ERROR_INPUT, "%s: is damaged: its %s are invalid", path, names[section]);
     return fread(block, 1, padding(bytes), c->in) == padding(bytes) ? YOKE_OK : fail(c, path, "cannot be read to its end");
 }
 

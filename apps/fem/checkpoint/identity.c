@@ -68,7 +68,7 @@ static yoke_status fail_of_key(const fem_case *input, const char *path, const ch
     static const char *const nothing = "not given";
     const char *before = json_string_value(was), *now = json_string_value(is);
     return yoke_fail(input->context, YOKE_ERROR_INPUT,
-                     "%s belongs to another case: %s was %s, and is %s in %s; restart it as it was, or begin anew without --restart", path,
+                     "%s belongs to another case: %s was %s, and is %s in %s; restart it as it was, or start again without --restart", path,
                      key, before ? before : nothing, now ? now : nothing, input->path);
 }
 
@@ -99,7 +99,7 @@ yoke_status fem_identity_check(const fem_case *input, const fem_mesh *mesh, cons
     if (!status && (checksum != (json_int_t)mesh_checksum(mesh) || hexahedra != mesh->num_elements))
         status = yoke_fail(context, YOKE_ERROR_INPUT,
                            "%s belongs to another mesh: %s has %lld hexahedra and has changed since, which had %lld; restart with the mesh "
-                           "as it was, or begin anew without --restart",
+                           "as it was, or start again without --restart",
                            path, mesh->path, (long long)mesh->num_elements, (long long)hexahedra);
     if (!status && heat != (json_int_t)input->heat_checksum)
         status =

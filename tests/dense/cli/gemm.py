@@ -100,7 +100,7 @@ def test_raw_files_of_other_sizes_are_refused():
                            (("-n", 3, "-m", 3, "-k", 5), "a.raw has 96 bytes of numbers, and 3 x 5 of them take 120: it is truncated"),
                            (("-n", 2, "-m", 3, "-k", 4), "b.npy is 4 x 3, and by -n, -m and -k it would be 4 x 2"),
                            (("-n", 3, "-m", 3, "-k", 4, "--precision", "single"), "take 48: it is too long"),
-                           (("-n", 3, "-k", 4, "--seed", 3), "--seed are of random matrices")):
+                           (("-n", 3, "-k", 4, "--seed", 3), "--seed describe random matrices")):
         done = run("a.raw", "b.npy", *words, code=2)
         assert message in done.stderr, done.stderr
     write_raw("a.raw", [[1, math.inf]])

@@ -67,7 +67,7 @@ def test_a_run_that_goes_on_gives_every_bit_of_one_run():
     run(words(SMALL, out="one", refine__steps=4, **keys))
     run(words(SMALL, out="two", refine__steps=1, **keys))
     done = restart("two", "--set", "refine.steps=4")
-    assert done.stdout.startswith("goes on after step 1, from two/checkpoint-1.bin\n"), done.stdout
+    assert done.stdout.startswith("continuing after step 1, from two/checkpoint-1.bin\n"), done.stdout
     check_same("two", "one")
     assert checkpoints("two") == [3, 4]
     (item,) = record("two")["restarts"]
@@ -186,15 +186,15 @@ def test_a_damaged_checkpoint_is_passed_over_for_the_one_before():
         shutil.copytree("two", "bad")
         pathlib.Path("bad/checkpoint-2.bin").write_bytes(bad)
         done = restart("bad", "--set", "refine.steps=3")
-        assert says in done.stderr and "the checkpoint before it is looked for" in done.stderr, done.stderr
-        assert done.stdout.startswith("goes on after step 1, from bad/checkpoint-1.bin\n"), done.stdout
+        assert says in done.stderr and "trying the checkpoint before it" in done.stderr, done.stderr
+        assert done.stdout.startswith("continuing after step 1, from bad/checkpoint-1.bin\n"), done.stdout
         check_same("bad", "one")
         shutil.rmtree("bad")
     for number in (1, 2):
         pathlib.Path(f"two/checkpoint-{number}.bin").write_bytes(data[:-1])
     before = contents("two", True)
     found = restart("two", "--set", "refine.steps=3", code=2).stderr
-    assert "--restart two: no checkpoint there is whole" in found, found
+    assert "--restart two: every checkpoint there is damaged" in found, found
     assert contents("two", True) == before
 
 
@@ -299,7 +299,7 @@ def test_a_solve_goes_on_where_it_was():
     done = restart("two", "--set", "solver.max_iterations=10000")
     (item,) = record("two")["restarts"]
     assert item["iterations"] >= needed // 2 and not item["solved"] and item["step"] == 0, (item, needed)
-    assert f"goes on within step 0, after {item['iterations']} iterations" in done.stdout, done.stdout
+    assert f"continuing within step 0, after {item['iterations']} iterations" in done.stdout, done.stdout
     again = record("two")["steps"][0]["iterations"]
     print(f"{needed} iterations at once, {item['iterations']} + {again} with a restart")
     assert again < needed
@@ -326,7 +326,7 @@ def test_on_another_number_of_ranks_the_result_is_the_same():
     run(words(SMALL, out="one", refine__steps=4, **keys))
     ranks.on_ranks(3, words(SMALL, out="two", refine__steps=1, **keys))
     done = on_ranks(2, "--set", "refine.steps=3")
-    assert done.stdout.startswith("goes on after step 1, from two/checkpoint-1.bin\n"), done.stdout
+    assert done.stdout.startswith("continuing after step 1, from two/checkpoint-1.bin\n"), done.stdout
     restart("two", "--set", "refine.steps=4")
     check_equal("two", "one")
     assert [len(step["parts"]) for step in record("two")["steps"]] == [3, 3, 2, 2, 1]
