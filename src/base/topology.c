@@ -4,6 +4,7 @@
 
 #include "base/context.h"
 #include "base/limits.h"
+#include "base/numa.h"
 
 /* As the system describes it, and, where `asks_processors` is nonzero, as its processors do. */
 static yoke_status read_machine(yoke_context *context, int asks_processors, hwloc_topology_t *topology)
@@ -124,6 +125,43 @@ yoke_status yoke_bind_thread(yoke_context *context, int64_t core)
     hwloc_obj_t object = hwloc_get_obj_by_type(machine, type, (unsigned)core);
     if (hwloc_set_cpubind(machine, object->cpuset, HWLOC_CPUBIND_THREAD) != 0)
         return yoke_fail(context, YOKE_ERROR_SYSTEM, "the system refuses to bind a thread to core %lld: %s", (long long)core,
+                         strerror(errno));
+    return YOKE_OK;
+}
+
+int64_t yoke_numa_node_of_thread(yoke_context *context, int64_t thread, int64_t threads)
+{
+    hwloc_topology_t machine = NULL;
+    if (thread < 0 || thread >= threads || load(context, &machine) != YOKE_OK) return -1;
+    const hwloc_obj_type_t type = core_type(machine);
+    const int64_t cores = count(machine, type);
+    hwloc_obj_t core = hwloc_get_obj_by_type(machine, type, (unsigned)(cores / threads * thread + cores % threads * thread / threads));
+    return core != NULL && core->nodeset != NULL ? hwloc_bitmap_first(core->nodeset) : -1;
+}
+
+int64_t yoke_numa_nodes_of_threads(yoke_context *context, int64_t threads)
+{
+    int64_t nodes = 0, last = -1;
+    for (int64_t thread = 0; thread < threads; thread++) {
+        const int64_t node = yoke_numa_node_of_thread(context, thread, threads);
+        if (node < 0) return 1;
+        nodes += node != last;
+        last = node;
+    }
+    return nodes > 0 ? nodes : 1;
+}
+
+yoke_status yoke_bind_thread_to_node(yoke_context *context, int64_t node)
+{
+    hwloc_topology_t machine = NULL;
+    yoke_status status = load(context, &machine);
+    if (status != YOKE_OK) return status;
+    hwloc_obj_t object = node >= 0 && node <= INT32_MAX ? hwloc_get_numanode_obj_by_os_index(machine, (unsigned)node) : NULL;
+    if (object == NULL || hwloc_bitmap_iszero(object->cpuset))
+        return yoke_fail(context, YOKE_ERROR_ARGUMENT, "yoke_bind_thread_to_node: there is no NUMA node %lld with cores for this process",
+                         (long long)node);
+    if (hwloc_set_cpubind(machine, object->cpuset, HWLOC_CPUBIND_THREAD) != 0)
+        return yoke_fail(context, YOKE_ERROR_SYSTEM, "the system refuses to bind a thread to NUMA node %lld: %s", (long long)node,
                          strerror(errno));
     return YOKE_OK;
 }

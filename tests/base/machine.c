@@ -1,6 +1,7 @@
 /* Clock, topology and description against what the system itself says. */
 #define _GNU_SOURCE /* sched_getaffinity, CPU_COUNT */
 
+#include <hwloc.h>
 #include <jansson.h>
 #include <math.h>
 #include <sched.h>
@@ -10,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/context.h"
+#include "base/numa.h"
 #include "unit.h"
 #include "yoke/yoke.h"
 
@@ -124,6 +126,63 @@ static void the_topology_is_read_where_the_thread_is(void **state)
     assert_int_equal(while_read, 0);
 }
 
+/* A machine as described, of which the process may use these hardware threads. */
+static yoke_context *of_machine(const char *description, const char *allowed)
+{
+    yoke_context *context = NULL;
+    hwloc_topology_t topology;
+    hwloc_bitmap_t set = hwloc_bitmap_alloc();
+    assert_int_equal(hwloc_topology_init(&topology), 0);
+    assert_int_equal(hwloc_topology_set_synthetic(topology, description), 0);
+    assert_int_equal(hwloc_topology_load(topology), 0);
+    assert_int_equal(hwloc_bitmap_list_sscanf(set, allowed), 0);
+    assert_int_equal(hwloc_topology_restrict(topology, set, 0), 0);
+    hwloc_bitmap_free(set);
+    assert_int_equal(yoke_context_create(NULL, &context), YOKE_OK);
+    context->topology = topology;
+    return context;
+}
+
+/* Threads, and with them elements in their order, in one run for each NUMA node, as many as its part of the cores (Alg. 4.7 of the dissertation). */
+static void threads_are_divided_between_numa_nodes_by_their_cores(void **state)
+{
+    (void)state;
+    const struct {
+        const char *description, *allowed;
+        int nodes, cores[4]; /* of each node that the process may use */
+    } machines[] = {
+        {"numanode:1 core:4 pu:1", "0-3", 1, {4}},
+        {"pack:2 numanode:1 core:4 pu:2", "0-15", 2, {4, 4}},
+        {"numanode:4 core:3 pu:1", "0-11", 4, {3, 3, 3, 3}},
+        {"numanode:4 core:3 pu:1", "0-2,6,9-10", 3, {3, 1, 2}}}; /* one without a core, taskset or a container took the others */
+    for (size_t m = 0; m < sizeof machines / sizeof machines[0]; m++) {
+        yoke_context *context = of_machine(machines[m].description, machines[m].allowed);
+        int64_t cores = 0;
+        for (int n = 0; n < machines[m].nodes; n++) cores += machines[m].cores[n];
+        for (int64_t threads = 1; threads <= 3 * cores; threads++) {
+            int64_t of_node[4] = {0}, last = -1;
+            int runs = 0;
+            for (int64_t t = 0; t < threads; t++) {
+                const int64_t node = yoke_numa_node_of_thread(context, t, threads);
+                assert_true(node > last || (t > 0 && node == last)); /* ascending: each node has one run */
+                runs += node != last;
+                last = node;
+                assert_in_range(runs, 1, machines[m].nodes);
+                of_node[runs - 1]++;
+            }
+            assert_int_equal(yoke_numa_nodes_of_threads(context, threads), runs);
+            if (threads < cores) continue;
+            assert_int_equal(runs, machines[m].nodes);
+            for (int n = 0; n < runs; n++) assert_true(llabs(of_node[n] * cores - threads * machines[m].cores[n]) < cores);
+        }
+        assert_int_equal(yoke_numa_node_of_thread(context, 1, 1), -1);
+        assert_int_equal(yoke_numa_node_of_thread(context, -1, 1), -1);
+        assert_int_equal(yoke_bind_thread_to_node(context, 99), YOKE_ERROR_ARGUMENT);
+        assert_int_equal(yoke_bind_thread_to_node(context, -1), YOKE_ERROR_ARGUMENT);
+        yoke_context_destroy(context);
+    }
+}
+
 static void a_process_bound_to_one_hardware_thread_sees_one_core(void **state)
 {
     (void)state;
@@ -218,6 +277,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(the_topology_agrees_with_the_scheduler),
     cmocka_unit_test(a_limit_of_address_space_is_a_limit_of_memory),
     cmocka_unit_test(the_topology_is_read_where_the_thread_is),
+    cmocka_unit_test(threads_are_divided_between_numa_nodes_by_their_cores),
     cmocka_unit_test(a_process_bound_to_one_hardware_thread_sees_one_core),
     cmocka_unit_test(a_thread_is_bound_to_each_core_in_turn),
     cmocka_unit_test(a_core_that_is_not_there_is_refused),

@@ -1,6 +1,7 @@
 /* The openmp device: which threads work, and on which cores. */
 #define _GNU_SOURCE /* sched_getaffinity, CPU_COUNT */
 
+#include <hwloc.h>
 #include <omp.h>
 #include <pthread.h>
 #include <sched.h>
@@ -152,6 +153,77 @@ static void inline_queues_of_two_devices_take_turns(void **state)
     assert_true(CPU_EQUAL(&now, &all));
 }
 
+/* A context for which this machine's hardware threads 0 and 1 are cores of two NUMA nodes; NULL: it has no such two. */
+static yoke_context *on_two_nodes(void)
+{
+    yoke_context *context = NULL;
+    hwloc_topology_t topology;
+    cpu_set_t all = mine();
+    if (!CPU_ISSET(0, &all) || !CPU_ISSET(1, &all)) return NULL;
+    assert_int_equal(hwloc_topology_init(&topology), 0);
+    assert_int_equal(hwloc_topology_set_synthetic(topology, "numanode:2 core:1 pu:1"), 0);
+    assert_int_equal(hwloc_topology_set_flags(topology, HWLOC_TOPOLOGY_FLAG_IS_THISSYSTEM), 0);
+    assert_int_equal(hwloc_topology_load(topology), 0);
+    assert_int_equal(yoke_context_create(NULL, &context), YOKE_OK);
+    context->topology = topology; /* which it destroys */
+    return context;
+}
+
+static int is_thread(const cpu_set_t *set, int number) { return CPU_COUNT(set) == 1 && CPU_ISSET(number, set); }
+
+/* Threads one after the other share a node: here there is one for each.  Devices of cores between them do not matter. */
+static void threads_of_all_cores_sit_on_numa_nodes(void **state)
+{
+    (void)state;
+    const int before = omp_get_max_threads();
+    const char *const set = getenv("OMP_PROC_BIND");
+    yoke_context *context = on_two_nodes();
+    yoke_device *device = NULL;
+    if (context == NULL || set != NULL) skip();
+    omp_set_num_threads(2);
+    for (int flags = 0; flags <= YOKE_QUEUE_INLINE; flags += YOKE_QUEUE_INLINE)
+        for (int i = 0; i < 4; i++) {
+            seen s;
+            see(context, i % 2 ? "openmp:1-1" : "openmp", flags, &s);
+            assert_int_equal(s.threads, i % 2 ? 1 : 2);
+            assert_true(is_thread(&s.cores[0], i % 2));
+            if (i % 2 == 0) assert_true(is_thread(&s.cores[1], 1));
+            cpu_set_t now = mine();
+            assert_int_equal(CPU_COUNT(&now), 2); /* of the two nodes; this machine may have more */
+        }
+    assert_int_equal(yoke_device_open(context, "openmp", &device), YOKE_OK);
+    assert_non_null(strstr(yoke_device_info_get(device)->description, "threads bound to 2 NUMA nodes"));
+    yoke_device_close(device);
+    omp_set_num_threads(before);
+    yoke_context_destroy(context);
+    assert_int_equal(yoke_unbind_thread(*state), YOKE_OK);
+}
+
+/* One thread, more threads than hardware has, and who says how OpenMP binds threads. */
+static void threads_are_not_bound_to_nodes_where_that_is_no_gain_or_not_wanted(void **state)
+{
+    (void)state;
+    const int before = omp_get_max_threads(), threads[3] = {1, 3, 2};
+    yoke_context *context = on_two_nodes();
+    if (context == NULL || getenv("OMP_PROC_BIND") != NULL) skip();
+    const cpu_set_t all = mine();
+    for (int i = 0; i < 3; i++) {
+        yoke_device *device = NULL;
+        seen s;
+        if (i == 2) assert_int_equal(setenv("OMP_PROC_BIND", "false", 1), 0);
+        omp_set_num_threads(threads[i]);
+        see(context, "openmp", YOKE_QUEUE_INLINE, &s);
+        assert_int_equal(s.threads, threads[i]);
+        for (int thread = 0; thread < s.threads; thread++) assert_true(CPU_EQUAL(&s.cores[thread], &all));
+        assert_int_equal(yoke_device_open(context, "openmp", &device), YOKE_OK);
+        assert_null(strstr(yoke_device_info_get(device)->description, "NUMA"));
+        yoke_device_close(device);
+    }
+    unsetenv("OMP_PROC_BIND");
+    omp_set_num_threads(before);
+    yoke_context_destroy(context);
+}
+
 /* The number of threads is the opening thread's; a worker takes it along. */
 static void the_number_of_threads_is_that_of_the_opening(void **state)
 {
@@ -203,6 +275,8 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(one_core_has_a_short_name),
     cmocka_unit_test(all_cores_means_not_bound),
     cmocka_unit_test(inline_queues_of_two_devices_take_turns),
+    cmocka_unit_test(threads_of_all_cores_sit_on_numa_nodes),
+    cmocka_unit_test(threads_are_not_bound_to_nodes_where_that_is_no_gain_or_not_wanted),
     cmocka_unit_test(the_number_of_threads_is_that_of_the_opening),
     cmocka_unit_test(a_library_without_blas_is_named),
 };

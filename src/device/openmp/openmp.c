@@ -25,8 +25,8 @@ static void stop(void *state)
 
 /* ------------------------------------------------------------------------------------------------ devices */
 
-/* For cores first to last, or, with first < 0, for all. */
-static void describe(const yoke_topology *topology, int64_t first, int64_t last, yoke_device_info *info)
+/* For cores first to last, or, with first < 0, for all, with threads on so many NUMA nodes (0: not bound). */
+static void describe(const yoke_topology *topology, int64_t first, int64_t last, int64_t nodes, yoke_device_info *info)
 {
     long long cores = (long long)(first >= 0 ? last - first + 1 : topology->cores);
     *info = (yoke_device_info){.kind = "openmp",
@@ -41,6 +41,10 @@ static void describe(const yoke_topology *topology, int64_t first, int64_t last,
         strcpy(info->name, "openmp");
     snprintf(info->description, sizeof info->description, "%lld core%s of %s, %s", cores, cores == 1 ? "" : "s",
              topology->processor[0] != '\0' ? topology->processor : "the processor", topology->instruction_set);
+    if (nodes > 0) {
+        const size_t length = strlen(info->description);
+        snprintf(info->description + length, sizeof info->description - length, ", threads bound to %lld NUMA nodes", (long long)nodes);
+    }
     snprintf(info->driver, sizeof info->driver, "OpenMP %d", _OPENMP); /* the date of the standard, as in 201511 */
 }
 
@@ -48,9 +52,10 @@ static yoke_status list(void *state, yoke_backend_found *found, void *user)
 {
     yoke_topology topology;
     yoke_device_info info;
-    yoke_status status = yoke_topology_get(((openmp_state *)state)->context, &topology);
+    yoke_context *context = ((openmp_state *)state)->context;
+    yoke_status status = yoke_topology_get(context, &topology);
     if (status != YOKE_OK) return status;
-    describe(&topology, -1, -1, &info);
+    describe(&topology, -1, -1, openmp_nodes(context, omp_get_max_threads()), &info);
     return found(&info, user);
 }
 
@@ -96,8 +101,12 @@ static yoke_status open_device(void *state, const char *name, yoke_device_info *
     if (status == YOKE_OK) status = yoke_allocate(context, 1, sizeof(openmp_device), &memory);
     if (status != YOKE_OK) return status;
     openmp_device *opened = memory;
-    *opened = (openmp_device){
-        .state = state, .context = context, .first_core = first, .threads = first >= 0 ? (int)(last - first + 1) : omp_get_max_threads()};
+    const int64_t nodes = first < 0 ? openmp_nodes(context, omp_get_max_threads()) : 0;
+    *opened = (openmp_device){.state = state,
+                              .context = context,
+                              .first_core = first,
+                              .on_nodes = nodes > 0,
+                              .threads = first >= 0 ? (int)(last - first + 1) : omp_get_max_threads()};
     int error = pthread_mutex_init(&opened->lock, NULL);
     if (error == 0) {
         error = pthread_cond_init(&opened->changed, NULL);
@@ -107,7 +116,7 @@ static yoke_status open_device(void *state, const char *name, yoke_device_info *
         yoke_release(context, opened);
         return yoke_fail(context, YOKE_ERROR_SYSTEM, "device %.64s: no mutex: %s", name, strerror(error));
     }
-    describe(&topology, first, last, info);
+    describe(&topology, first, last, nodes, info);
     *device = opened;
     return YOKE_OK;
 }

@@ -28,7 +28,8 @@ typedef struct openmp_state { /* of a context */
 typedef struct openmp_device {
     openmp_state *state;
     yoke_context *context;
-    int64_t first_core; /* -1: all cores, threads are not bound */
+    int64_t first_core; /* -1: all cores */
+    int on_nodes;       /* all cores, and threads are bound each to a NUMA node; else those of all cores are not bound */
     int threads;
     pthread_mutex_t lock;   /* of the two below, and of all that is waited for */
     pthread_cond_t changed; /* something was done */
@@ -77,13 +78,18 @@ typedef struct openmp_operation {
 
 /*
  * Prepares the calling thread for the device's work: OpenMP's parallel regions that it starts have the device's number of threads, and
- * these sit on the device's cores (or, for a device of all cores, are freed from where another device put them).  *before becomes the
+ * these sit on the device's cores (or, for a device of all cores, on NUMA nodes, or are freed from where another device put them).  *before becomes the
  * number of threads to give back to openmp_leave.  Errors: SYSTEM (the system refuses to bind).
  */
 yoke_status openmp_enter(const openmp_device *device, int *before);
 void openmp_leave(int before);
 /* Frees the calling thread and those of its team from the cores that openmp_enter put them on. */
 void openmp_free_team(const openmp_device *device);
+/*
+ * On how many NUMA nodes the threads of a device of all cores are bound, or 0: they are not.  They are where the process may use several nodes, where
+ * there are no more threads than hardware has, and unless OMP_PROC_BIND, OMP_PLACES or what else the runtime knows says where threads are to be.
+ */
+int64_t openmp_nodes(yoke_context *context, int threads);
 
 /* Does an operation of any kind but RECORD and WAIT on the calling thread, which has entered the device. */
 void openmp_work(const openmp_device *device, const openmp_operation *operation);

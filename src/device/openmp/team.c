@@ -1,46 +1,71 @@
 /* Threads on their cores. */
 #include <omp.h>
+#include <stdlib.h>
 
+#include "base/numa.h"
 #include "device/openmp/openmp.h"
 
 /*
  * Where this thread is, and where it has put the team of its parallel regions.  It must be known per thread, because OpenMP's threads are
- * the runtime's and outlive queues, devices and contexts.  Cores are counted from 1 so that a new thread's zeros mean "not bound by a
- * device".
+ * the runtime's and outlive queues, devices and contexts.  A place is a core, counted from 1, or a NUMA node, counted downwards from -1, so that a new
+ * thread's zeros mean "not bound by a device".
  */
 static _Thread_local struct {
-    int64_t core;
-    int64_t team_first_core;
+    int64_t place;
+    int64_t team_place; /* of a team on cores: of its first thread; on nodes: ON_NODES */
     int team_threads;
 } here;
 
-static yoke_status place(yoke_context *context, int64_t core)
+enum { FREE = 0, ON_NODES = -1 };
+
+int64_t openmp_nodes(yoke_context *context, int threads)
 {
-    if (here.core == core) return YOKE_OK;
-    yoke_status status = core > 0 ? yoke_bind_thread(context, core - 1) : yoke_unbind_thread(context);
-    if (status == YOKE_OK) here.core = core;
+    yoke_topology topology;
+    if (omp_get_proc_bind() != omp_proc_bind_false || getenv("OMP_PROC_BIND") != NULL || getenv("KMP_AFFINITY") != NULL) return 0;
+    if (yoke_topology_get(context, &topology) != YOKE_OK || threads > topology.hardware_threads) return 0;
+    const int64_t nodes = yoke_numa_nodes_of_threads(context, threads);
+    return nodes > 1 ? nodes : 0;
+}
+
+static yoke_status put(yoke_context *context, int64_t place)
+{
+    if (here.place == place) return YOKE_OK;
+    yoke_status status = place > 0   ? yoke_bind_thread(context, place - 1)
+                         : place < 0 ? yoke_bind_thread_to_node(context, -1 - place)
+                                     : yoke_unbind_thread(context);
+    if (status == YOKE_OK) here.place = place;
     return status;
 }
 
-/* Thread i of the team goes to core first + i, or to all of them if first is 0. */
-static yoke_status place_team(yoke_context *context, int64_t first, int threads)
+static int64_t team_place(const openmp_device *device)
+{
+    return device->first_core >= 0 ? device->first_core + 1 : device->on_nodes ? ON_NODES : FREE;
+}
+
+/* Of thread i of a team. */
+static int64_t place_of(yoke_context *context, int64_t team, int thread, int threads)
+{
+    return team == FREE ? FREE : team == ON_NODES ? -1 - yoke_numa_node_of_thread(context, thread, threads) : team + thread;
+}
+
+static yoke_status put_team(yoke_context *context, int64_t team, int threads)
 {
     int failed = YOKE_OK;
 #pragma omp parallel num_threads(threads) reduction(max : failed)
-    failed = (int)place(context, first > 0 ? first + omp_get_thread_num() : 0);
+    failed = (int)put(context, place_of(context, team, omp_get_thread_num(), threads));
     if (failed != YOKE_OK) return (yoke_status)failed;
-    here.team_first_core = first;
-    here.team_threads = first > 0 ? threads : 0;
+    here.team_place = team;
+    here.team_threads = team != FREE ? threads : 0;
     return YOKE_OK;
 }
 
 yoke_status openmp_enter(const openmp_device *device, int *before)
 {
-    int64_t first = device->first_core + 1;
-    int team = first > 0 ? device->threads : 0;
+    const int64_t team = team_place(device);
+    const int threads = team != FREE ? device->threads : 0;
     yoke_status status = YOKE_OK;
-    if (here.team_first_core != first || here.team_threads != team || here.core != first)
-        status = place_team(device->context, first, first > 0 || here.team_threads < device->threads ? device->threads : here.team_threads);
+    if (here.team_place != team || here.team_threads != threads || here.place != place_of(device->context, team, 0, device->threads))
+        status = put_team(device->context, team, team != FREE || here.team_threads < device->threads ? device->threads : here.team_threads);
     if (status != YOKE_OK) return status;
     *before = omp_get_max_threads();
     if (*before != device->threads) omp_set_num_threads(device->threads);
@@ -55,5 +80,5 @@ void openmp_leave(int before)
 void openmp_free_team(const openmp_device *device)
 {
     /* What the system refuses here it would have refused when the threads were bound. */
-    if (here.team_first_core > 0) (void)place_team(device->context, 0, here.team_threads);
+    if (here.team_place != FREE) (void)put_team(device->context, FREE, here.team_threads);
 }
