@@ -90,6 +90,11 @@ def test_bench_overhead():
     check(("step",), "bench", "overhead", words=(EXAMPLES / "fichera.yaml", "--steps", "0", "--pairs", "3", "--set", "element=q1"))
 
 
+def test_bench_fem_reductions():
+    words = (EXAMPLES / "fichera.yaml", "--quick", "--set", "element=q1", "--steps", "0", "--repeats", "1", "--threads", "1", "--ways", "chunks,owner")
+    check(("way",), "bench", "fem-reductions", words=words)
+
+
 def test_bench_balance():
     check(("family",), "bench", "balance", words=("--pairs", "2", "--noise", "1"))
 

@@ -19,6 +19,7 @@ static const struct {
     {"contention", "products on cores and an accelerator, alone and beside each other: Clarke's sect. 1.5"},
     {"dense-versions", "products of a GPU by size, for three versions of its kernel: Clarke's fig. 1.4"},
     {"energy", "time, energy and power: the measurements of Lang and Ruenger 2014, with their fits"},
+    {"fem-reductions", "solves of a case: ways in which threads and ranks add the products of elements"},
     {"meter", "what metering itself costs: beginning and ending a region, and sampling"},
     {"numa", "vectors on the right, the wrong and interleaved NUMA nodes: Lang's dissertation, sect. 4.3"},
     {"overhead", "the solver with and without measuring what the balancer needs"},
