@@ -89,6 +89,11 @@ static yoke_status get_powers(fmm_tuner *t)
 
 /* The first plan by powers measures what this machine draws at rest, which is no part of a choice. */
 static yoke_status rest(fmm_tuner *t)
+    if (!status) status = yoke_run_devices(t->run, &devices, &count);
+    if (!status && isnan(devices[0].idle_w + devices[0].dynamic_w))
+        yoke_log(t->context, YOKE_LOG_WARNING,
+                 "powers of the cores are not known: there is no meter, --declare states none, and no store has any; the fastest tree is "
+                 "taken, which on the cores alone takes least energy, too");
 {
     char name[FMM_WORK_BYTES];
     const int64_t units = 1;

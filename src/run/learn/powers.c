@@ -33,8 +33,9 @@ static yoke_status declare(yoke_run *run)
 
 yoke_status run_powers_start(yoke_run *run)
 {
-    run->base_w = run->meter == NULL ? run->options.base_w : (double)NAN;
-    run->host_overhead_w = run->meter == NULL ? run->options.host_overhead_w : 0;
+    /* Nothing tells them where there are no meters: powers of the store serve then without. */
+    run->base_w = run->num_meters == 0 ? run->options.base_w : (double)NAN;
+    run->host_overhead_w = run->num_meters == 0 ? run->options.host_overhead_w : 0;
     for (int i = 0; i < run->num_devices; i++)
         for (int l = 0; l < RUN_MAX_LEVELS; l++) run->devices[i].powers[l].idle_w = run->devices[i].powers[l].idle_uncertainty_w = NAN;
     if (run->declared) return declare(run);
@@ -186,7 +187,7 @@ yoke_status run_powers_rest(yoke_run *run)
     yoke_energy total;
     for (int i = 0; i < run->num_devices; i++)
         wanted |= run->devices[i].meters != 0 && isnan(run->devices[i].powers[run->devices[i].level].idle_w);
-    if (!wanted || run->rests >= RUN_MAX_TRIES * RUN_MAX_LEVELS || run->declared || run->meter == NULL ||
+    if (!wanted || run->rests >= RUN_MAX_TRIES * RUN_MAX_LEVELS || run->declared || run->num_meters == 0 ||
         !(run->needs_powers || run->simulated || run->options.measure_all))
         return YOKE_OK;
     run->rests++;

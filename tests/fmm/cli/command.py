@@ -435,6 +435,21 @@ def test_the_tree_is_chosen_by_costs_that_are_measured_once():
         assert "best for the cores alone" in without_host.stdout and "tree and both fields: predicted" not in without_host.stdout, without_host.stdout
 
 
+def test_powers_of_the_store_serve_where_nothing_else_tells_them():
+    words = ("--generate", "grid", "--particles", 5000, "--order", 4, "--store", "store.json", "--check", 0, "--objective", "energy")
+    nothing = {**os.environ, "YOKE_SYSROOT": str(pathlib.Path("empty").resolve()), "YOKE_NVML": "", "YOKE_AMDSMI": ""}  # no meter, on any machine
+    pathlib.Path("empty").mkdir()
+    first = run(*words, env=nothing)
+    assert "powers of the cores are not known" in first.stderr and "predicted energy" not in first.stdout
+    run(*words, "--declare", "idle=30,busy=60", env=nothing)
+    later = record(*words, method=(), env=nothing)
+    chosen = next(cost for cost in later["model"]["costs"] if cost["measured"] is not None)
+    watts = chosen["predicted_j"] / chosen["predicted"]
+    assert 30 < watts < 90, watts  # busy, as far as the cores were
+    told = run(*words, env=nothing)
+    assert "as far as an earlier run was told (declared powers)" in told.stderr and "not known" not in told.stderr
+
+
 def test_what_is_measured_at_rest_is_no_part_of_choice_and_near_field():
     words = ("--generate", "grid", "--particles", 1000, "--depth", 2, "--order", 3, "--devices", "openmp", "--objective", "energy", "--declare", "idle=30,busy=60")
     got = record(*words, "--store", "none", method=())  # the rest takes 0.3 s, after which all is planned
