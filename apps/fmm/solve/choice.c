@@ -193,7 +193,7 @@ static yoke_status create_tuner(fmm_solver *s)
 {
     yoke_status status = s->options.devices ? fmm_solver_open_devices(s) : YOKE_OK;
     s->tune.devices = s->run;
-    s->tune.share = s->options.share;
+    s->tune.share = s->share;
     if (!status) status = fmm_tuner_create(s->context, &s->tune, &s->tuner);
     if (status || !s->run || !s->options.store || !fmm_tuner_measured(s->tuner)) return status;
     yoke_run_destroy(s->run);

@@ -2,22 +2,70 @@
  * devices.c - runs whose near field is shared among devices.
  */
 #include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "solve/parts.h"
 
-yoke_status fmm_solver_open_devices(fmm_solver *s)
+static yoke_status open_run(fmm_solver *s)
 {
     const fmm_solver_options *o = &s->options;
-    const yoke_run_options options = {.devices = o->devices,
+    const yoke_run_options options = {.devices = s->with_cores ? s->with_cores : o->devices,
                                       .objective = o->objective,
                                       .store = o->store,
                                       .declared = o->declared,
-                                      .share = o->share,
+                                      .share = s->share,
                                       .powers = o->num_powers ? o->powers : NULL,
                                       .num_powers = o->num_powers,
                                       .measure_first = 1,
                                       .no_meters = o->objective == YOKE_OBJECTIVE_TIME};
-    return s->run ? YOKE_OK : fmm_shared_open(s->context, &options, &s->run);
+    return fmm_shared_open(s->context, &options, &s->run);
+}
+
+/* Whether a device does the far field.  *simulated: all devices are. */
+static yoke_status find_host(const fmm_solver *s, bool *has_host, bool *simulated)
+{
+    const yoke_run_device *devices;
+    int64_t count = 0;
+    yoke_status status = yoke_run_devices(s->run, &devices, &count);
+    if (status) return status;
+    *has_host = false;
+    *simulated = true;
+    for (int64_t i = 0; i < count; i++) {
+        *has_host = *has_host || !devices[i].accelerator;
+        *simulated = *simulated && !strcmp(devices[i].info->kind, "sim");
+    }
+    return YOKE_OK;
+}
+
+/* Where no device is a host the cores are one, too, for the far field alone. */
+static yoke_status add_cores(fmm_solver *s)
+{
+    static const char cores[] = "openmp,";
+    static const double all = 1;
+    const int64_t bytes = (int64_t)(sizeof cores + strlen(s->options.devices));
+    yoke_status status = yoke_allocate(s->context, bytes, 1, &s->with_cores);
+    if (status) return status;
+    (void)snprintf(s->with_cores, (size_t)bytes, "%s%s", cores, s->options.devices);
+    s->share = &all;
+    yoke_run_destroy(s->run);
+    s->run = NULL;
+    return open_run(s);
+}
+
+yoke_status fmm_solver_open_devices(fmm_solver *s)
+{
+    bool has_host, simulated;
+    if (s->run) return YOKE_OK;
+    yoke_status status = open_run(s);
+    if (!status) status = find_host(s, &has_host, &simulated);
+    if (status || has_host) return status;
+    if (simulated)
+        return yoke_fail(s->context, YOKE_ERROR_INPUT,
+                         "devices %s: none of them is a host, which does the far field; add a simulated one, as in sim:cpu,sim:gpu",
+                         s->options.devices);
+    return add_cores(s);
 }
 
 /* The tree's work, as it was planned; with another order its far field has more or less of it. */
@@ -44,7 +92,7 @@ yoke_status fmm_solver_run_shared(fmm_solver *s, fmm_method *method, const fmm_d
 {
     fmm_solution *found = &s->solution;
     fmm_shared *shared = NULL;
-    const fmm_shared_options options = {.share = s->options.share, .work = work_of(tree, order), .tries = !s->options.share};
+    const fmm_shared_options options = {.share = s->share, .work = work_of(tree, order), .tries = !s->share};
     yoke_status status = fmm_solver_open_devices(s);
     if (!status) status = fmm_shared_create(method, s->run, &options, &shared);
     if (!status) status = fmm_shared_run(shared, charge, field, &seconds->here);

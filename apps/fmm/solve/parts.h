@@ -21,6 +21,8 @@ struct fmm_solver {
     fmm_tune_options tune;
     fmm_tuner *tuner;      /* NULL: not needed yet */
     yoke_run *run;         /* of the devices; NULL: not open */
+    char *with_cores;      /* the devices of the options and the cores, where these have no host; NULL: as the options have them */
+    const double *share;   /* of accelerators in the near field; NULL: chosen */
     fmm_tuned tuned;       /* of the choice that is kept */
     bool chosen;           /* there is one */
     fmm_sizes tree_sizes;  /* that it was made for */

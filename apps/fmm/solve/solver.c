@@ -43,6 +43,7 @@ yoke_status fmm_solver_create(yoke_context *context, const fmm_solver_options *o
     if (status) return status;
     s->context = context;
     s->options = *options;
+    s->share = options->share;
     s->sampled = NAN;
     s->tune = (fmm_tune_options){.objective = options->objective,
                                  .store = options->store,
@@ -76,6 +77,7 @@ void fmm_solver_destroy(fmm_solver *s)
     fmm_tuner_destroy(s->tuner);
     yoke_run_destroy(s->run);
     yoke_release(s->context, s);
+    yoke_release(s->context, s->with_cores);
 }
 
 const fmm_tuned *fmm_solver_tuned(const fmm_solver *s) { return s->chosen ? &s->tuned : NULL; }

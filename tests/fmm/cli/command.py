@@ -432,7 +432,11 @@ def test_the_tree_is_chosen_by_costs_that_are_measured_once():
     without_host = subprocess.run([PROGRAM, "fmm", *map(str, words), "--devices", "opencl:0.0"], capture_output=True, text=True, timeout=500, check=False)
     if without_host.returncode != 3:  # else there is no OpenCL
         assert without_host.returncode == 0, without_host.stderr
-        assert "best for the cores alone" in without_host.stdout and "tree and both fields: predicted" not in without_host.stdout, without_host.stdout
+        got = json.loads(pathlib.Path("run.json").read_text(encoding="utf-8"))
+        chosen = [cost for cost in got["model"]["costs"] if cost["measured"] is not None]
+        assert [part["device"] for part in got["near_field"]] == ["openmp", "opencl:0.0"] and got["near_field"][0]["pairs"] == 0, got["near_field"]
+        assert len(chosen) == 1 and chosen[0]["shares"] == [0, 1] and chosen[0]["predicted"] > 0, chosen
+        assert "tree and both fields: predicted" in without_host.stdout, without_host.stdout
 
 
 def test_powers_of_the_store_serve_where_nothing_else_tells_them():
@@ -531,6 +535,11 @@ def test_a_device_that_fails_is_left_out_of_the_sums():
     run(*words, "--output", "alone.txt")
     machine = write_machine("machine.json", fault={"call": 24, "kind": "lost"})
     done = run(*words, *machine, "--output", "shared.txt", "--json", "run.json", env={**os.environ, "YOKE_STORE": "store.json"})
+def test_simulated_devices_without_a_host_are_refused():
+    refused = run("--generate", "grid", "--particles", 2000, "--order", 4, "--machine", MACHINES / "pairs-2026.json", "--store", "none", "--devices", "sim:gpu", code=2)
+    assert "none of them is a host, which does the far field; add a simulated one" in refused.stderr
+
+
     got = json.loads(pathlib.Path("run.json").read_text(encoding="utf-8"))
     assert [part["failed"] for part in got["near_field"]] == [False, True] and "sim:gpu" in done.stderr
     assert "(failed)" in done.stdout
