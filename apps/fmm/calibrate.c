@@ -100,7 +100,8 @@ static yoke_status measure_powers(calibration *c)
     const yoke_run_device *devices;
     int64_t count;
     yoke_status status = yoke_run_create(c->context, &metered, &c->run);
-    if (!status && c->line->store) status = fmm_machine_get(c->run, 0, 1, &c->machine[1]); /* which tells the run the kernels' texts */
+    if (!status && c->line->store)
+        status = fmm_machine_get(c->run, 0, 1, FMM_MEASURE_SECONDS, &c->machine[1]); /* which tells the run the kernels' texts */
     if (!status) status = yoke_run_devices(c->run, &devices, &count);
     if (!status && devices[0].meters[0]) status = fmm_machine_measure_powers(c->context, c->run, &options);
     return status || !c->line->store ? status : yoke_run_save(c->run, NULL);

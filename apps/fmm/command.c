@@ -10,7 +10,9 @@
 #include "particles/format.h"
 #include "tree/tree.h"
 
-static const char *const objectives[] = {"time", "energy", "edp", "ed2p", NULL};
+/* Those of runs, and counts. */
+static const char *const objectives[] = {"time", "energy", "edp", "ed2p", "instructions", "cycles", NULL};
+enum { RUN_OBJECTIVES = 4 };
 static const char *const baselines[] = {"operations", NULL};
 
 static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc, char **argv, fmm_command *line, bool *answered)
@@ -48,7 +50,7 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
          .maximum = FMM_MAX_ORDER},
         {.name = "objective",
          .value = "WHAT",
-         .help = "of the chosen depth: time (by default), energy, edp or ed2p",
+         .help = "least of the chosen tree: time (by default), energy, edp, ed2p, instructions or cycles (of the cores)",
          .text = &line->objective},
         {.name = "store",
          .value = "FILE",
@@ -231,6 +233,10 @@ static yoke_status check_options(yoke_context *context, const fmm_command *line)
     if (line->frames && (line->explain || line->measure_all || line->plot))
         return yoke_fail(context, YOKE_ERROR_INPUT,
                          "--explain, --measure-all and --plot are for one frame: give --frame N instead of --frames");
+    if (line->devices && line->solve.measure)
+        return yoke_fail(context, YOKE_ERROR_INPUT,
+                         "--objective %s and --devices: what devices do is not counted; leave --devices out, or take --objective time",
+                         fmm_measure_names[line->solve.measure]);
     if (line->machine && !line->devices) return yoke_fail(context, YOKE_ERROR_INPUT, "--machine needs --devices");
     return YOKE_OK;
 }
@@ -271,7 +277,10 @@ static yoke_status read_solve(yoke_context *context, fmm_command *line)
     solve->num_powers = line->powers.count;
     if (!status) status = app_option_choice(context, "objective", line->objective, objectives, &objective);
     if (!status) status = app_option_choice(context, "baseline", line->baseline, baselines, &baseline);
-    solve->objective = (yoke_objective)objective;
+    if (objective < RUN_OBJECTIVES)
+        solve->objective = (yoke_objective)objective;
+    else
+        solve->measure = (fmm_measure)(FMM_MEASURE_INSTRUCTIONS + objective - RUN_OBJECTIVES);
     return status;
 }
 

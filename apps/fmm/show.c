@@ -78,8 +78,16 @@ static yoke_status show_choice(app_terminal *terminal, yoke_context *context, co
         app_print(terminal, "this tree is the best for the cores alone: none of the devices does the far field\n");
         return line->plot ? fmm_explain_plot(context, line->plot, tuned) : YOKE_OK;
     }
-    app_print(terminal, "tree and both fields: predicted %.3g s, measured %.3g s", choice->predicted.time_s, measured_s);
-    if (choice->predicted.time_s > 0) app_print(terminal, " (%+.1f %%)", 100 * (measured_s / choice->predicted.time_s - 1));
+    if (tuned->measure)
+        app_print(terminal, "tree and both fields: predicted %.3g %s", FMM_COUNTS_OF_SECOND * choice->predicted.time_s,
+                  fmm_measure_names[tuned->measure]);
+    else
+        app_print(terminal, "tree and both fields: predicted %.3g s", choice->predicted.time_s);
+    if (!isnan(measured_s))
+        app_print(terminal, tuned->measure ? ", measured %.3g" : ", measured %.3g s",
+                  measured_s * (tuned->measure ? FMM_COUNTS_OF_SECOND : 1));
+    if (choice->predicted.time_s > 0 && !isnan(measured_s))
+        app_print(terminal, " (%+.1f %%)", 100 * (measured_s / choice->predicted.time_s - 1));
     if (!isnan(choice->predicted.energy_j)) app_print(terminal, "; predicted energy %.4g J", choice->predicted.energy_j);
     if (f->parts && !isnan(f->devices.measured.energy_j)) app_print(terminal, ", measured %.4g J", f->devices.measured.energy_j);
     app_print(terminal, "\n");

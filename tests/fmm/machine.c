@@ -105,18 +105,18 @@ static void costs_in_the_store_are_found_again_by_another_run(void **state)
     fmm_machine machine, again = {0};
     (void)snprintf(path, sizeof path, "tune-store-%ld.json", (long)getpid());
     yoke_run *run = open_run(path);
-    assert_int_equal(fmm_machine_get(run, 0, 1, &machine), YOKE_ERROR_UNAVAILABLE);
+    assert_int_equal(fmm_machine_get(run, 0, 1, FMM_MEASURE_SECONDS, &machine), YOKE_ERROR_UNAVAILABLE);
     yoke_run_destroy(run);
     run = open_run(path);
     measure(run, &costs, &machine);
     assert_int_equal(yoke_run_save(run, NULL), YOKE_OK);
     yoke_run_destroy(run);
     run = open_run(path);
-    assert_int_equal(fmm_machine_get(run, 0, 1, &again), YOKE_OK);
+    assert_int_equal(fmm_machine_get(run, 0, 1, FMM_MEASURE_SECONDS, &again), YOKE_OK);
     assert_costs(&again, &usual);
     yoke_run_destroy(run);
     run = open_run(path); /* without gradients the sums are others */
-    assert_int_equal(fmm_machine_get(run, 0, 0, &again), YOKE_ERROR_UNAVAILABLE);
+    assert_int_equal(fmm_machine_get(run, 0, 0, FMM_MEASURE_SECONDS, &again), YOKE_ERROR_UNAVAILABLE);
     yoke_run_destroy(run);
     (void)remove(path);
 }
@@ -162,7 +162,7 @@ static void disturbed_costs_are_measured_again(void **state)
     say_disturbed(path, "fmm cell p=8");
     say_disturbed(path, "fmm pair p=8");
     run = open_run(path);
-    assert_int_equal(fmm_machine_get(run, 0, 1, &machine), YOKE_OK);
+    assert_int_equal(fmm_machine_get(run, 0, 1, FMM_MEASURE_SECONDS, &machine), YOKE_OK);
     assert_near(machine.disturbed, 0.5, 1e-12);
     assert_true(machine.factor[FMM_PART_NEAR].runs == 3);
     yoke_run_destroy(run);
@@ -171,7 +171,7 @@ static void disturbed_costs_are_measured_again(void **state)
     assert_true(now.calls >= 2 && now.calls <= costs.calls / 10);
     yoke_run_destroy(run);
     run = open_run(path);
-    assert_int_equal(fmm_machine_get(run, 0, 1, &machine), YOKE_OK);
+    assert_int_equal(fmm_machine_get(run, 0, 1, FMM_MEASURE_SECONDS, &machine), YOKE_OK);
     assert_true(machine.disturbed == 0);
     assert_near(machine.cell[8], unit_of(&usual, FMM_CELL, 8), 1e-9);
     assert_near(machine.tables[8], unit_of(&costs, FMM_TABLES, 8) * costs.times, 1e-9);
@@ -275,7 +275,7 @@ static void what_runs_taught_is_in_the_store(void **state)
         fmm_tuner_destroy(tuner);
     }
     run = open_run(path);
-    assert_int_equal(fmm_machine_get(run, 0, 1, &machine), YOKE_OK);
+    assert_int_equal(fmm_machine_get(run, 0, 1, FMM_MEASURE_SECONDS, &machine), YOKE_OK);
     assert_true(machine.factor[FMM_PART_NEAR].value < 0.6 && machine.factor[FMM_PART_NEAR].runs == 3);
     yoke_run_destroy(run);
     run = open_run(path);
@@ -342,7 +342,7 @@ static void each_operation_takes_time_and_wrong_sizes_are_refused(void **state)
 {
     (void)state;
     fmm_bench *bench = NULL;
-    assert_int_equal(fmm_bench_create(context, 1, &bench), YOKE_OK);
+    assert_int_equal(fmm_bench_create(context, 1, NULL, &bench), YOKE_OK);
     for (int o = 0; o < FMM_OPERATIONS; o++) {
         const int small = o <= FMM_LONE || o == FMM_WAVES || o == FMM_FAMILY ? 4 : 0, large = o <= FMM_LONE ? 16 : o == FMM_LIST ? 0 : 12;
         double less = 0, more = 0;

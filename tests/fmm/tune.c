@@ -191,7 +191,7 @@ static void powers_in_the_store_serve_the_first_choice_of_another_run(void **sta
     for (int r = 0; r < 2; r++) {
         fmm_choice choice = {.first = 0, .last = 4};
         assert_int_equal(yoke_run_create(context, &options, &run), YOKE_OK);
-        assert_int_equal(fmm_machine_get(run, 0, 1, &machine), YOKE_OK);
+        assert_int_equal(fmm_machine_get(run, 0, 1, FMM_MEASURE_SECONDS, &machine), YOKE_OK);
         if (r == 0) assert_int_equal(fmm_machine_measure_powers(context, run, &machine_options), YOKE_OK);
         for (int d = 0; d <= 4; d++) fmm_depth_predict(&machine, analysis, d, 4, 1, &choice.of[d]);
         assert_int_equal(fmm_choose(run, 0, 1, &machine, &choice), YOKE_OK);
@@ -225,7 +225,7 @@ static void declared_powers_are_those_of_this_run(void **state)
         if (r == 1) options.declared = "idle=300,busy=500";
         if (r == 2) options.declared = NULL;
         assert_int_equal(yoke_run_create(context, &options, &run), YOKE_OK);
-        assert_int_equal(fmm_machine_get(run, 0, 1, &machine), YOKE_OK);
+        assert_int_equal(fmm_machine_get(run, 0, 1, FMM_MEASURE_SECONDS, &machine), YOKE_OK);
         assert_int_equal(yoke_run_devices(run, &devices, &count), YOKE_OK);
         assert_int_equal(isnan(devices[0].idle_w + devices[0].dynamic_w) != 0, r < 2);
         if (r == 0) assert_int_equal(fmm_machine_measure_powers(context, run, &machine_options), YOKE_OK);

@@ -175,9 +175,17 @@ yoke_status fmm_method_set_order(fmm_method *m, int order)
     return fmm_method_set_orders(m, orders);
 }
 
+static double now_s(const fmm_method *m) { return m->clock ? m->clock->now(m->clock->user) : yoke_clock_s(); }
+
+static double lap(const fmm_method *m, double *since_s)
+{
+    const double clock_s = now_s(m), past_s = clock_s - *since_s;
+    *since_s = clock_s;
+    return past_s;
+}
+
 yoke_status fmm_method_create(const fmm_particles *particles, const fmm_method_options *options, fmm_method **method)
 {
-    double begin_s = yoke_clock_s();
     fmm_method *m = NULL;
     yoke_status status = yoke_allocate(particles->context, 1, sizeof *m, &m);
     if (status) {
@@ -185,12 +193,14 @@ yoke_status fmm_method_create(const fmm_particles *particles, const fmm_method_o
         return status;
     }
     m->context = particles->context;
+    m->clock = options->clock;
+    double clock_s = now_s(m);
     status = create_tree(m, particles, options);
     if (!status) m->tree->direct = limit_of_direct(m, options);
     if (!status) status = fmm_leaf_lists_create(m->tree, FMM_PAIRS_BOTH, &m->near, &m->w);
     if (!status) status = fmm_near_plan(m);
     if (!status && options->order) status = fmm_method_set_orders(m, options->order);
-    m->tree_s = yoke_clock_s() - begin_s;
+    m->tree_s = lap(m, &clock_s);
     if (status)
         fmm_method_destroy(m);
     else
@@ -249,24 +259,17 @@ yoke_status fmm_workers_create(fmm_method *m, int threads, fmm_worker **workers)
     return status;
 }
 
-static double lap(double *since_s)
-{
-    double now_s = yoke_clock_s(), past_s = now_s - *since_s;
-    *since_s = now_s;
-    return past_s;
-}
-
 void fmm_add_far(fmm_method *m, int threads, fmm_worker *workers, fmm_method_seconds *seconds)
 {
-    double clock_s = yoke_clock_s();
+    double clock_s = now_s(m);
     if (!m->is_expanded) fmm_pass_upward(m, threads, workers);
-    seconds->upward = lap(&clock_s) + fmm_method_saved_s(m);
+    seconds->upward = lap(m, &clock_s) + fmm_method_saved_s(m);
     m->is_expanded = false; /* for one run, so that another tells how long they take */
     m->pairs.far = fmm_pass_between(m, threads, workers);
     m->pairs.far += fmm_pass_waves(m, threads, workers);
-    seconds->between = lap(&clock_s);
+    seconds->between = lap(m, &clock_s);
     fmm_pass_downward(m, threads, workers);
-    seconds->downward = lap(&clock_s);
+    seconds->downward = lap(m, &clock_s);
 }
 
 /* Whether multipole expansions are those of scaled charges in the order in which they were given. */
@@ -317,9 +320,9 @@ yoke_status fmm_method_expand(fmm_method *m, int order, fmm_expanded *expanded)
     yoke_status status = fmm_method_set_order(m, order);
     if (!status && m->operators) {
         status = fmm_workers_create(m, threads, &workers);
-        double clock_s = yoke_clock_s();
+        double clock_s = now_s(m);
         if (!status) fmm_pass_upward(m, threads, workers);
-        m->expanded_s = lap(&clock_s);
+        m->expanded_s = lap(m, &clock_s);
         m->is_expanded = !status;
         fmm_workers_destroy(m, threads, workers);
     }
@@ -400,10 +403,10 @@ yoke_status fmm_method_run(fmm_method *m, const double *charge, fmm_field *field
     yoke_status status = fmm_method_begin(m, charge, field);
     if (!status) status = add_far(m, &taken);
     if (status) return status;
-    double clock_s = yoke_clock_s();
+    double clock_s = now_s(m);
     fmm_pass_near(m, omp_get_max_threads(), 0, m->tree->leaves.count);
     status = fmm_method_finish(m, charge, field);
-    taken.near = lap(&clock_s);
+    taken.near = lap(m, &clock_s);
     if (seconds && !status) *seconds = taken;
     return status;
 }
@@ -416,9 +419,9 @@ yoke_status fmm_method_run_far(fmm_method *m, const double *charge, fmm_field *f
         return yoke_fail(m->context, YOKE_ERROR_ARGUMENT, "there is no run whose near field could be kept: call fmm_method_run");
     if (!status) status = add_far(m, &taken);
     if (status) return status;
-    double clock_s = yoke_clock_s();
+    double clock_s = now_s(m);
     status = fmm_method_finish(m, charge, field);
-    taken.near = lap(&clock_s);
+    taken.near = lap(m, &clock_s);
     if (seconds && !status) *seconds = taken;
     return status;
 }

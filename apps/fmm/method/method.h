@@ -15,6 +15,12 @@
 
 typedef struct fmm_method fmm_method;
 
+/* What parts of runs are told in, where that is not seconds: what `now` shows goes up while they are at work. */
+typedef struct fmm_clock {
+    double (*now)(void *user);
+    void *user;
+} fmm_clock;
+
 typedef struct fmm_method_options {
     int depth; /* of the leaves; below 2 there is no far field: all pairs are summed */
     int64_t
@@ -22,13 +28,14 @@ typedef struct fmm_method_options {
     int64_t capacity; /* 0, or of an adaptive tree: leaves have at most so many particles or are on level `depth` */
     int64_t
         direct; /* of an adaptive tree: cells of W and X with at most so many particles are summed directly; negative: fmm_method_direct of the highest order */
-    const int *order; /* as fmm_method_set_orders has them; NULL: they are set later */
-    int gradient;     /* nonzero: gradients too */
+    const int *order;       /* as fmm_method_set_orders has them; NULL: they are set later */
+    int gradient;           /* nonzero: gradients too */
+    const fmm_clock *clock; /* NULL: the clock, so that all seconds are seconds; borrowed until the method is destroyed */
     fmm_tree
         *tree; /* NULL, or a tree over the particles in units of fmm_scale_positions, which is divided anew; taken over, also on an error */
 } fmm_method_options;
 
-/* Seconds of the parts of a run. */
+/* Seconds of the parts of a run, or what the method's clock shows. */
 typedef struct fmm_method_seconds {
     double tree; /* fmm_method_create: tree, lists and tables */
     double upward, between, downward, near;

@@ -51,6 +51,7 @@ typedef struct fmm_wave_level {
 
 struct fmm_method {
     yoke_context *context;
+    const fmm_clock *clock; /* NULL: seconds */
     fmm_tree *tree;
     fmm_scale scale;       /* .charge is that of the run */
     fmm_particles *sorted; /* in units of scale, in the tree's order; the charges are those of the run */

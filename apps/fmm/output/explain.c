@@ -11,7 +11,7 @@ const app_column fmm_explain_columns[] = {
     {"order", "of the expansions"},
     {"near pairs", "of particles that are summed directly"},
     {"far pairs", "of cells whose expansions are translated"},
-    {"tree s", "predicted: sorting particles, lists of near leaves, tables"},
+    {"tree s", "predicted: sorting particles, lists of near leaves, tables (tree G, ...: 10^9 instructions or cycles)"},
     {"near s", "predicted: sums over near pairs"},
     {"far s", "predicted: all that has to do with expansions"},
     {"predicted s", "the three together"},
@@ -28,14 +28,19 @@ const app_column fmm_explain_columns[] = {
     {NULL, NULL},
 };
 
+static const char *unit_of(const fmm_tuned *tuned)
+{
+    static const char *const units[] = {"seconds", "10^9 instructions", "10^9 cycles"};
+    return units[tuned->measure];
+}
+
 /* ----------------------------------------------------------------------------------------------------- figure */
 
 static void print_data(FILE *out, const void *data)
 {
     const fmm_tuned *tuned = data;
-    fputs("# yoke fmm: seconds by depth.  nan: not measured\n"
-          "# 1 depth  2 order  3 near pairs  4 far pairs  5-8 predicted tree, near, far, total  9-12 measured, the same\n",
-          out);
+    fprintf(out, "# yoke fmm: %s by depth.  nan: not measured\n", unit_of(tuned));
+    fputs("# 1 depth  2 order  3 near pairs  4 far pairs  5-8 predicted tree, near, far, total  9-12 measured, the same\n", out);
     for (int d = tuned->choice.first; d <= tuned->choice.last; d++) {
         const fmm_depth *of = &tuned->choice.of[d];
         const fmm_seconds *p = &of->predicted, *m = &tuned->measured[d];
@@ -58,12 +63,12 @@ static void print_script(FILE *out, const void *data)
     fprintf(out,
             "# gnuplot %s.gp, in the directory of %s.dat\n"
             "set terminal svg size 800,560 dynamic background rgb 'white'\nset encoding utf8\nset termoption noenhanced\n"
-            "set output '%s.svg'\nset title 'Time by depth of the tree'\nset logscale y\nset format y '%%g'\nset grid\n"
-            "set key outside below\nset xlabel 'depth'\nset ylabel 'seconds'\nset xtics 1\n"
+            "set output '%s.svg'\nset title 'Cost by depth of the tree'\nset logscale y\nset format y '%%g'\nset grid\n"
+            "set key outside below\nset xlabel 'depth'\nset ylabel '%s'\nset xtics 1\n"
             "plot '%s.dat' using 1:8 with linespoints pointtype 6 title 'predicted', \\\n"
             "     '' using 1:6 with lines dashtype 2 title 'near field', '' using 1:7 with lines dashtype 3 title 'far field', \\\n"
             "     '' using 1:12 with points pointtype 7 title 'measured'\n",
-            f->base, f->base, f->base, f->base);
+            f->base, f->base, f->base, unit_of(f->tuned), f->base);
 }
 
 yoke_status fmm_explain_plot(yoke_context *context, const char *path, const fmm_tuned *tuned)
@@ -140,7 +145,7 @@ json_t *fmm_explain_json(const fmm_tuned *tuned)
         costs = app_json_append(
             costs, tree_json(tuned->choice.depth_at[k], 0, tuned->choice.capacity[k], &tuned->choice.at[k], &tuned->measured_at[k]));
     if (!tuned) return json_pack("{s:o}", "costs", costs);
-    return json_pack("{s:o, s:i, s:o, s:o, s:b, s:o, s:o, s:o}", "costs", costs, "depth_by_operations",
+    return json_pack("{s:s, s:o, s:i, s:o, s:o, s:b, s:o, s:o, s:o}", "unit", unit_of(tuned), "costs", costs, "depth_by_operations",
                      fmm_depth_by_operations(&tuned->choice), "corrections", corrections_json(tuned), "regret",
                      app_json_number(fmm_tuned_regret(tuned)), "costs_measured", tuned->measured_now, "costs_disturbed",
                      app_json_number(tuned->disturbed), "costs_s", app_json_number(tuned->machine_s), "analysis_s",

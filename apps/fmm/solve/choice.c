@@ -159,7 +159,7 @@ static void keep_tree(fmm_solver *s, int depth, int64_t capacity, int64_t cells,
     static const double small = 0.03;
     fmm_choice *choice = &s->tuned.choice;
     const double least_s = fmin(order_s, small * fmm_chosen(choice)->predicted.total);
-    if (s->options.devices || s->tune.by_operations) return;
+    if (s->options.devices || s->tune.by_operations || s->tune.measure) return;
     if (fmm_choice_keep(choice, depth, capacity, cells, least_s)) take_chosen(s);
 }
 

@@ -62,11 +62,11 @@ fmm_seconds fmm_solver_seconds(const fmm_method_seconds *seconds)
     return s;
 }
 
-/* What was measured of the tree that was chosen. */
+/* What was measured of the tree that was chosen; of counts only where all are measured, since a part of this run's work was done to choose the order. */
 static void keep_measured(fmm_solver *s, fmm_seconds taken)
 {
     const fmm_choice *choice = &s->tuned.choice;
-    if (!s->chosen || s->options.measure_all) return; /* all were measured alike */
+    if (!s->chosen || s->options.measure_all || s->options.measure) return; /* all were measured alike */
     if (s->solution.built && !s->solution.devices.simulated) taken.tree = s->solution.tree_s;
     taken.total = taken.tree + taken.near + taken.far;
     *(choice->takes_cells     ? &s->tuned.measured_cells

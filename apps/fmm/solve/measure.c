@@ -11,16 +11,20 @@ typedef struct tree_words {
     int64_t capacity, cells;
 } tree_words;
 
+static double now_s(const fmm_clock *clock) { return clock ? clock->now(clock->user) : yoke_clock_s(); }
+
 static yoke_status measure(fmm_solver *s, const fmm_particles *particles, tree_words tree, const fmm_depth *of, fmm_field *field,
                            fmm_seconds *measured)
 {
     char what[64];
     const int gradient = s->options.gradient, order = of->order;
+    const fmm_clock *clock = fmm_tuner_clock(s->tuner);
     const fmm_method_options options = {.depth = tree.depth,
                                         .cells = tree.cells,
                                         .capacity = tree.capacity,
                                         .direct = fmm_method_direct(order, gradient),
-                                        .gradient = gradient};
+                                        .gradient = gradient,
+                                        .clock = clock};
     fmm_method *method = NULL;
     fmm_shared_run_seconds seconds;
     if (tree.capacity)
@@ -31,10 +35,10 @@ static yoke_status measure(fmm_solver *s, const fmm_particles *particles, tree_w
         (void)snprintf(what, sizeof what, "depth %d", tree.depth);
     yoke_status status = fmm_solver_tell(s, FMM_STAGE_OTHER, what);
     if (!status) status = fmm_method_create(particles, &options, &method);
-    const double begin_s = yoke_clock_s();
+    const double begin_s = now_s(clock);
     if (!status) status = fmm_method_set_order(method, order);
     if (!status && of->waves) status = fmm_method_set_waves(method, of->waves, of->set);
-    const double tables_s = yoke_clock_s() - begin_s;
+    const double tables_s = now_s(clock) - begin_s;
     if (!status && s->options.devices) {
         status = fmm_solver_run_shared(s, method, of, of->order, particles->charge, field, &seconds);
         if (!status) *measured = seconds.as_predicted;

@@ -43,6 +43,7 @@ typedef struct fmm_solver_options {
     bool measure_all;             /* the other sensible trees are run too */
     bool by_operations;           /* as in fmm_tune_options */
     yoke_objective objective;     /* of the chosen tree */
+    fmm_measure measure;          /* as in fmm_tune_options */
     const char *store;            /* as in yoke_run_options */
     const char *declared;         /* the same */
     const char *devices;          /* that share the near field, as in yoke_run_options; NULL: the cores alone */

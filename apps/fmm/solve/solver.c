@@ -46,6 +46,7 @@ yoke_status fmm_solver_create(yoke_context *context, const fmm_solver_options *o
     s->share = options->share;
     s->sampled = NAN;
     s->tune = (fmm_tune_options){.objective = options->objective,
+                                 .measure = options->measure,
                                  .store = options->store,
                                  .declared = options->declared,
                                  .gradient = options->gradient,
@@ -76,8 +77,8 @@ void fmm_solver_destroy(fmm_solver *s)
     forget_reference(s);
     fmm_tuner_destroy(s->tuner);
     yoke_run_destroy(s->run);
-    yoke_release(s->context, s);
     yoke_release(s->context, s->with_cores);
+    yoke_release(s->context, s);
 }
 
 const fmm_tuned *fmm_solver_tuned(const fmm_solver *s) { return s->chosen ? &s->tuned : NULL; }

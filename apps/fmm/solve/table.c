@@ -111,14 +111,16 @@ static void add_choice(writing *w, const fmm_tuned *tuned)
 {
     const double regret = fmm_tuned_regret(tuned);
     const fmm_choice *choice = &tuned->choice;
-    add(w, "tree        order near pairs far pairs  tree s  near s   far s predicted s measured s energy J%s\n",
-        fmm_chosen(choice)->devices ? "  share %  GHz" : "");
+    const char unit = tuned->measure ? 'G' : 's';
+    if (tuned->measure) add(w, "costs of a tree are %s in user mode; G: 10^9 of all threads\n", fmm_measure_names[tuned->measure]);
+    add(w, "tree        order near pairs far pairs  tree %c  near %c   far %c predicted %c measured %c energy J%s\n", unit, unit, unit,
+        unit, unit, fmm_chosen(choice)->devices ? "  share %  GHz" : "");
     for (int d = choice->first; d <= choice->last; d++) add_tree(w, tuned, "depth", d, &choice->of[d], tuned->measured[d].total);
     if (choice->cells > 0) add_tree(w, tuned, "cells", choice->cells, &choice->of_cells, tuned->measured_cells.total);
     for (int k = 0; k < choice->num_capacities; k++)
         add_tree(w, tuned, "leaf", choice->capacity[k], &choice->at[k], tuned->measured_at[k].total);
     add_waves(w, fmm_chosen(choice));
-    add_corrections(w, tuned);
+    if (!tuned->measure) add_corrections(w, tuned);
     if (tuned->disturbed > 0)
         add(w,
             "other programs had a core for up to %.0f %% of the time in which costs were measured; a run while the cores are free "
@@ -127,10 +129,14 @@ static void add_choice(writing *w, const fmm_tuned *tuned)
     if (choice->last > choice->first) {
         const int depth = fmm_depth_by_operations(choice);
         add(w, "by counted operations alone depth %d would be taken: ", depth);
-        if (!choice->of[depth].devices) add(w, "%.3g s, ", choice->of[depth].by_operations); /* that model has no devices */
-        add(w, "by measured costs %.3g s\n", choice->of[depth].predicted.total);
+        if (!choice->of[depth].devices) add(w, "%.3g %c, ", choice->of[depth].by_operations, unit); /* that model has no devices */
+        add(w, "by measured costs %.3g %c\n", choice->of[depth].predicted.total, unit);
     }
-    if (!isnan(regret)) add(w, "the chosen tree took %.1f %% longer than the fastest\n", 100 * regret);
+    if (isnan(regret)) return;
+    if (tuned->measure)
+        add(w, "the chosen tree took %.1f %% more %s than the one of the least\n", 100 * regret, fmm_measure_names[tuned->measure]);
+    else
+        add(w, "the chosen tree took %.1f %% longer than the fastest\n", 100 * regret);
 }
 
 yoke_status fmm_tuned_text(yoke_context *context, const fmm_tuned *tuned, char **text)

@@ -30,8 +30,11 @@ enum { FMM_MAX_BENCH_PARTICLES = 128 };
 
 typedef struct fmm_bench fmm_bench;
 
-/* gradient: nonzero: with gradients of the potential.  Errors: MEMORY. */
-yoke_status fmm_bench_create(yoke_context *context, int gradient, fmm_bench **bench);
+/*
+ * gradient: nonzero: with gradients of the potential.  clock: what is told instead of seconds, borrowed until it is destroyed; NULL: seconds.
+ * Errors: MEMORY.
+ */
+yoke_status fmm_bench_create(yoke_context *context, int gradient, const fmm_clock *clock, fmm_bench **bench);
 /* NULL allowed. */
 void fmm_bench_destroy(fmm_bench *bench);
 

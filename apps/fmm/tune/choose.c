@@ -194,9 +194,9 @@ static int64_t units_of(double seconds, double unit_s) { return unit_s > 0 ? llr
 static void make_round(const fmm_machine *machine, const fmm_depth *of, int gradient, int64_t host, names *work, yoke_phase phases[PHASES])
 {
     const int order = measured_order(of->order);
-    fmm_work_name(FMM_TREE, TREE_SIZE, gradient, work->tree);
-    fmm_work_name(FMM_NEAR, NEAR_SIZE, gradient, work->near);
-    fmm_work_name(FMM_PAIR, order, gradient, work->far);
+    fmm_work_name(FMM_TREE, TREE_SIZE, gradient, machine->measure, work->tree);
+    fmm_work_name(FMM_NEAR, NEAR_SIZE, gradient, machine->measure, work->near);
+    fmm_work_name(FMM_PAIR, order, gradient, machine->measure, work->far);
     phases[0] = (yoke_phase){.work = work->tree,
                              .calls = 1,
                              .cut = -1,
@@ -272,10 +272,11 @@ yoke_status fmm_choose(yoke_run *run, int64_t host, int gradient, const fmm_mach
         rounds[r] = (yoke_round){.num_cuts = 1, .cut_units = &blocks, .num_phases = PHASES, .phases = phases[r]};
     }
     yoke_status status = plan(run, rounds, count, &assignment);
-    if (!status) status = predict_energies(run, host, choice);
+    if (!status && !machine->measure) status = predict_energies(run, host, choice);
     if (status) return status;
     fmm_choice_take(choice, (int)assignment->round);
     choice->predicted = assignment->predicted;
+    if (machine->measure) choice->predicted.energy_j = choice->predicted.peak_power_w = NAN; /* counts take no power */
     if (!isnan(assignment->predicted.time_s)) return YOKE_OK;
     /* A run that does not know all yet takes a round to learn; ours is the only one.  On one device the fastest takes least energy, too. */
     int best = fastest(choice);

@@ -16,6 +16,7 @@ typedef struct reading {
     yoke_run *run;
     int64_t device;
     int gradient;
+    fmm_measure measure;
     double *disturbed; /* the most of all that was read */
 } reading;
 
@@ -65,7 +66,7 @@ int fmm_measured_sizes(fmm_operation operation, const int **sizes)
     }
 }
 
-void fmm_work_name(fmm_operation operation, int size, int gradient, char name[FMM_WORK_BYTES])
+void fmm_work_name(fmm_operation operation, int size, int gradient, fmm_measure measure, char name[FMM_WORK_BYTES])
 {
     static const char *const names[FMM_OPERATIONS] = {"tree n=%d",  "near n=%d",     "lone n=%d",     "list",        "tables p=%d",
                                                       "waves p=%d", "pair p=%d",     "sparse p=%d",   "family p=%d", "cell p=%d",
@@ -73,7 +74,8 @@ void fmm_work_name(fmm_operation operation, int size, int gradient, char name[FM
     const int has_gradient = operation == FMM_NEAR || operation == FMM_LONE || operation >= FMM_VISIT;
     char text[FMM_WORK_BYTES - 16];
     (void)snprintf(text, sizeof text, names[operation], size);
-    (void)snprintf(name, FMM_WORK_BYTES, "fmm %s%s", text, has_gradient && !gradient ? " potential" : "");
+    (void)snprintf(name, FMM_WORK_BYTES, "fmm %s%s%s%s", text, has_gradient && !gradient ? " potential" : "", measure ? " " : "",
+                   measure ? fmm_measure_names[measure] : "");
 }
 
 /* Of a factor: its value, as seconds of one unit; and the runs that it rests on and one more. */
@@ -99,7 +101,7 @@ static void fingerprint(char text[17])
 }
 
 /* Tells the run what the times of a work depend on beside the machine. */
-static yoke_status tell_works(yoke_run *run, int gradient)
+static yoke_status tell_works(yoke_run *run, int gradient, fmm_measure measure)
 {
     char threads[32], sources[17], name[FMM_WORK_BYTES];
     const char *const texts[] = {fmm_pairs_select()->name, threads, sources};
@@ -110,11 +112,11 @@ static yoke_status tell_works(yoke_run *run, int gradient)
         const int *sizes;
         const int count = fmm_measured_sizes(o, &sizes);
         for (int k = 0; k < count && !status; k++) {
-            fmm_work_name(o, sizes[k], gradient, name);
+            fmm_work_name(o, sizes[k], gradient, measure, name);
             status = yoke_run_work(run, name, texts, 3);
         }
     }
-    for (int f = 0; f < 2 * FMM_TIMED_PARTS && !status; f++) {
+    for (int f = 0; f < 2 * FMM_TIMED_PARTS && !status && !measure; f++) {
         factor_name(f / 2, f % 2, gradient, name);
         status = yoke_run_work(run, name, texts, 3);
     }
@@ -127,7 +129,7 @@ static yoke_status run_operation(measuring *m, int64_t calls, double *seconds)
 {
     yoke_status status = YOKE_OK;
     if (m->options->trial) return m->options->trial(m->options->user, m->operation, m->size, calls, seconds);
-    if (!m->bench) status = fmm_bench_create(m->context, m->options->gradient, &m->bench);
+    if (!m->bench) status = fmm_bench_create(m->context, m->options->gradient, m->options->clock, &m->bench);
     return status ? status : fmm_bench_run(m->bench, m->operation, m->size, calls, seconds);
 }
 
@@ -139,6 +141,9 @@ static yoke_status try_operation(void *user, int64_t device, int64_t units, int6
     (void)device;
     (void)units;
     yoke_status status = run_operation(m, calls, &now_s);
+    if (!status && m->options->measure && !isfinite(now_s))
+        return yoke_fail(m->context, YOKE_ERROR_UNAVAILABLE, "%s cannot be read: other programs count on this processor, too",
+                         fmm_measure_names[m->options->measure]);
     if (!status) *seconds = m->least_s = fmin(m->least_s, now_s);
     return status;
 }
@@ -160,7 +165,7 @@ static yoke_status measure(measuring *m, fmm_operation operation, int size, int 
     m->operation = operation;
     m->size = size;
     m->least_s = INFINITY;
-    fmm_work_name(operation, size, m->options->gradient, name);
+    fmm_work_name(operation, size, m->options->gradient, m->options->measure, name);
     yoke_status status = m->options->progress ? m->options->progress(m->options->user, name) : YOKE_OK;
     return status ? status : yoke_run_calibrate(m->run, &of, m->accuracy);
 }
@@ -181,7 +186,7 @@ static yoke_status get(const reading *r, fmm_operation operation, int size, doub
     char name[FMM_WORK_BYTES];
     yoke_prediction known;
     const double units = (double)fmm_bench_units(operation, size);
-    fmm_work_name(operation, size, r->gradient, name);
+    fmm_work_name(operation, size, r->gradient, r->measure, name);
     yoke_status status = yoke_run_predict(r->run, name, r->device, units, NAN, 0, &known);
     if (!status) *unit_s = known.seconds / units;
     if (!status) *r->disturbed = fmax(*r->disturbed, known.disturbed);
@@ -335,6 +340,7 @@ static void get_factors(const reading *r, fmm_machine *machine)
     for (int part = 0; part < FMM_TIMED_PARTS; part++) {
         yoke_prediction value, runs;
         machine->factor[part] = (fmm_factor){1, 0};
+        if (r->measure) continue;
         factor_name(part, 0, r->gradient, name);
         if (yoke_run_predict(r->run, name, r->device, 1, NAN, 0, &value)) continue;
         factor_name(part, 1, r->gradient, name);
@@ -369,24 +375,24 @@ static yoke_status put_factor(yoke_run *run, int part, int gradient, fmm_factor 
     return status ? status : put_number(run, name, 1, 1 + (double)factor.runs);
 }
 
-static yoke_status forget_factors(yoke_run *run, int gradient)
+static yoke_status forget_factors(yoke_run *run, int gradient, fmm_measure measure)
 {
     yoke_status status = YOKE_OK;
-    for (int part = 0; part < FMM_TIMED_PARTS && !status; part++) status = put_factor(run, part, gradient, (fmm_factor){1, 0});
+    for (int part = 0; part < FMM_TIMED_PARTS && !status && !measure; part++) status = put_factor(run, part, gradient, (fmm_factor){1, 0});
     return status;
 }
 
 yoke_status fmm_machine_put_factors(yoke_run *run, int gradient, const fmm_machine *machine)
 {
-    yoke_status status = tell_works(run, gradient);
+    yoke_status status = tell_works(run, gradient, FMM_MEASURE_SECONDS);
     for (int part = 0; part < FMM_TIMED_PARTS && !status; part++) status = put_factor(run, part, gradient, machine->factor[part]);
     return status;
 }
 
-static yoke_status read_all(yoke_run *run, int64_t device, int gradient, fmm_machine *machine)
+static yoke_status read_all(yoke_run *run, int64_t device, int gradient, fmm_measure measure, fmm_machine *machine)
 {
-    fmm_machine found = {0};
-    const reading of = {run, device, gradient, &found.disturbed}, *r = &of;
+    fmm_machine found = {.measure = measure};
+    const reading of = {run, device, gradient, measure, &found.disturbed}, *r = &of;
     yoke_status status = get_tree(r, &found);
     if (!status) status = get_near(r, &found);
     if (!status) status = get(r, FMM_LIST, 0, &found.list);
@@ -398,14 +404,15 @@ static yoke_status read_all(yoke_run *run, int64_t device, int gradient, fmm_mac
     if (!status) status = get_order_costs(r, FMM_VISIT, found.visit);
     if (!status) status = get_leaves(r, &found);
     if (!status) get_factors(r, &found);
+    if (measure) found.disturbed = 0; /* counts have no part of what other programs do */
     if (!status) *machine = found;
     return status;
 }
 
-yoke_status fmm_machine_get(yoke_run *run, int64_t device, int gradient, fmm_machine *machine)
+yoke_status fmm_machine_get(yoke_run *run, int64_t device, int gradient, fmm_measure measure, fmm_machine *machine)
 {
-    yoke_status status = tell_works(run, gradient);
-    return status ? status : read_all(run, device, gradient, machine);
+    yoke_status status = tell_works(run, gradient, measure);
+    return status ? status : read_all(run, device, gradient, measure, machine);
 }
 
 static int is_measured(fmm_operation operation, int size)
@@ -418,7 +425,7 @@ yoke_status fmm_machine_measure(yoke_context *context, yoke_run *run, int64_t de
                                 fmm_machine *machine)
 {
     measuring m = {.context = context, .run = run, .options = options};
-    yoke_status status = tell_works(run, options->gradient);
+    yoke_status status = tell_works(run, options->gradient, options->measure);
     for (int o = 0; o < FMM_TABLES; o++) {
         const int *sizes;
         const int count = fmm_measured_sizes(o, &sizes);
@@ -428,8 +435,8 @@ yoke_status fmm_machine_measure(yoke_context *context, yoke_run *run, int64_t de
         for (int o = FMM_TABLES; o < FMM_OPERATIONS && !status; o++)
             if (is_measured(o, orders[k])) status = measure(&m, o, orders[k], 0);
     fmm_bench_destroy(m.bench);
-    if (!status) status = forget_factors(run, options->gradient);
-    return status ? status : read_all(run, device, options->gradient, machine);
+    if (!status) status = forget_factors(run, options->gradient, options->measure);
+    return status ? status : read_all(run, device, options->gradient, options->measure, machine);
 }
 
 /* Seconds of calls that were measured again; 0: it was not. */
@@ -440,7 +447,7 @@ static yoke_status measure_if_disturbed(measuring *m, const reading *r, fmm_oper
 {
     char name[FMM_WORK_BYTES];
     yoke_prediction known;
-    fmm_work_name(operation, size, r->gradient, name);
+    fmm_work_name(operation, size, r->gradient, r->measure, name);
     yoke_status status = yoke_run_predict(r->run, name, r->device, (double)fmm_bench_units(operation, size), NAN, 0, &known);
     if (status || !(known.disturbed > 0)) return status;
     status = measure(m, operation, size, 0);
@@ -477,11 +484,11 @@ static yoke_status put_again(const reading *r, again seconds)
         const int count = fmm_measured_sizes(o, &sizes);
         for (int k = 0; k < count && !status; k++) {
             if (!(seconds[o][k] > 0)) continue;
-            fmm_work_name(o, sizes[k], r->gradient, name);
+            fmm_work_name(o, sizes[k], r->gradient, r->measure, name);
             status = put_number(r->run, name, fmm_bench_units(o, sizes[k]), seconds[o][k]);
         }
     }
-    return status ? status : forget_factors(r->run, r->gradient);
+    return status ? status : forget_factors(r->run, r->gradient, r->measure);
 }
 
 yoke_status fmm_machine_measure_again(yoke_context *context, yoke_run *run, int64_t device, const fmm_machine_options *options,
@@ -490,8 +497,8 @@ yoke_status fmm_machine_measure_again(yoke_context *context, yoke_run *run, int6
     const reading r = {.run = run, .device = device, .gradient = options->gradient};
     again seconds = {{0}};
     int disturbed = 0;
-    yoke_status status = tell_works(run, options->gradient);
+    yoke_status status = tell_works(run, options->gradient, FMM_MEASURE_SECONDS);
     if (!status) status = measure_disturbed(context, &r, options, seconds, &disturbed);
     if (!status && !disturbed) status = put_again(&r, seconds);
-    return status ? status : read_all(run, device, options->gradient, machine);
+    return status ? status : read_all(run, device, options->gradient, FMM_MEASURE_SECONDS, machine);
 }

@@ -1,7 +1,8 @@
 /*
  * machine.h - what the method's operations cost on this machine: measured once, kept in the store of a run.
  *
- * Each operation is a kind of work of the run (yoke/run.h): "fmm pair p=8", "fmm near n=64 potential".
+ * Costs are seconds, or counts by FMM_COUNTS_OF_SECOND, which are called seconds here, too: all that is predicted from them is in the same measure.
+ * Each operation is a kind of work of the run (yoke/run.h): "fmm pair p=8", "fmm near n=64 potential", "fmm list instructions".
  */
 #ifndef FMM_TUNE_MACHINE_H
 #define FMM_TUNE_MACHINE_H
@@ -9,11 +10,12 @@
 #include "expansion/expansion.h"
 #include "tune/bench.h"
 #include "tune/count.h"
+#include "tune/counter.h"
 #include "tune/factors.h"
 
-enum { FMM_WORK_BYTES = 48 };
+enum { FMM_WORK_BYTES = 56 };
 /* The work's name. */
-void fmm_work_name(fmm_operation operation, int size, int gradient, char name[FMM_WORK_BYTES]);
+void fmm_work_name(fmm_operation operation, int size, int gradient, fmm_measure measure, char name[FMM_WORK_BYTES]);
 
 /* The sizes of an operation that are measured, ascending; returns their number.  Between them costs are interpolated. */
 int fmm_measured_sizes(fmm_operation operation, const int **sizes);
@@ -26,6 +28,8 @@ typedef yoke_status fmm_tune_progress(void *user, const char *what);
 
 typedef struct fmm_machine_options {
     int gradient;
+    fmm_measure measure;
+    const fmm_clock *clock;      /* of a measure that is not seconds, without a trial */
     fmm_trial *trial;            /* NULL: on this machine (bench.h) */
     fmm_tune_progress *progress; /* NULL: none */
     void *user;                  /* of both */
@@ -33,6 +37,7 @@ typedef struct fmm_machine_options {
 
 /* Seconds; those by order at each of 0 ... FMM_MAX_ORDER. */
 typedef struct fmm_machine {
+    fmm_measure measure;
     double tree_particle, tree_leaf;                          /* tree and lists = so much for each */
     double near[FMM_SMALL_LEAF + 1], large;                   /* near field = these times the sources and large pairs of fmm_cell_counts */
     double near_leaf;                                         /* and so much for each leaf */
@@ -55,25 +60,25 @@ typedef struct fmm_machine {
  * What `device` of the run, an openmp device that is this machine's cores, takes, as far as the run and its store know.  A run can be asked once.
  * Errors: UNAVAILABLE (something was never measured), those of yoke_run_predict, MEMORY.
  */
-yoke_status fmm_machine_get(yoke_run *run, int64_t device, int gradient, fmm_machine *machine);
+yoke_status fmm_machine_get(yoke_run *run, int64_t device, int gradient, fmm_measure measure, fmm_machine *machine);
 
 /*
  * Measures all of it, forgets factors, and then as fmm_machine_get; on the active devices of the run: some hundredths of a second for each operation and size, 3 to 5 s in all.  The run's store keeps it when
  * the run is saved.  A run without meters: powers are not measured.
- * Errors: those of yoke_run_calibrate, of the trial and of progress, MEMORY.
+ * Errors: those of yoke_run_calibrate, of the trial and of progress, UNAVAILABLE (a counter that cannot be read), MEMORY.
  */
 yoke_status fmm_machine_measure(yoke_context *context, yoke_run *run, int64_t device, const fmm_machine_options *options,
                                 fmm_machine *machine);
 
 /*
- * Measures those operations again that other programs disturbed (yoke_prediction), and forgets factors.  Where they disturb one of them again all stays as it
+ * Of seconds.  Measures those operations again that other programs disturbed (yoke_prediction), and forgets factors.  Where they disturb one of them again all stays as it
  * is: costs of which some are too high by far mislead more than such that all are.  Then as fmm_machine_get, on a run that was not asked yet.
  * Errors: as of fmm_machine_measure.
  */
 yoke_status fmm_machine_measure_again(yoke_context *context, yoke_run *run, int64_t device, const fmm_machine_options *options,
                                       fmm_machine *machine);
 
-/* Keeps machine->factor in the run's store, once the run is saved.  A run without meters.  Errors: those of yoke_run_calibrate. */
+/* Of seconds.  Keeps machine->factor in the run's store, once the run is saved.  A run without meters.  Errors: those of yoke_run_calibrate. */
 yoke_status fmm_machine_put_factors(yoke_run *run, int gradient, const fmm_machine *machine);
 
 /* Measures the powers of the run's devices at work, briefly.  Errors: as above. */

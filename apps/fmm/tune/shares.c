@@ -103,7 +103,7 @@ static yoke_status measure_cube(choosing *c, int depth, int each, const fmm_shar
     fmm_bench_cube cube;
     fmm_shared *shared = NULL;
     yoke_status status = c->options->progress ? c->options->progress(c->options->user, what) : YOKE_OK;
-    if (!status && !c->bench) status = fmm_bench_create(c->context, c->options->gradient, &c->bench);
+    if (!status && !c->bench) status = fmm_bench_create(c->context, c->options->gradient, NULL, &c->bench);
     if (!status) status = fmm_bench_make_cube(c->bench, depth, each, &cube);
     if (!status) status = fmm_method_set_order(cube.method, order);
     if (!status) status = fmm_shared_create(cube.method, c->options->run, &options, &shared);
@@ -137,7 +137,7 @@ static yoke_status know_far(choosing *c, int order)
     fmm_depth tree;
     fmm_shared_far_name(order, c->options->gradient, name);
     if (!c->anew && !is_unknown(c, name, YOKE_RUN_HOSTS)) return YOKE_OK;
-    yoke_status status = c->bench ? YOKE_OK : fmm_bench_create(c->context, c->options->gradient, &c->bench);
+    yoke_status status = c->bench ? YOKE_OK : fmm_bench_create(c->context, c->options->gradient, NULL, &c->bench);
     if (!status) status = fmm_bench_make_cube(c->bench, depth, EACH, &cube);
     if (!status) status = fmm_analysis_create(cube.particles, depth, &analysis);
     if (status) return status;

@@ -10,8 +10,9 @@ struct fmm_tuner {
     yoke_context *context;
     const fmm_particles *particles;
     const fmm_tune_options *options;
-    yoke_run *run;      /* of the cores; NULL: not needed yet */
-    fmm_host_kind host; /* of the devices that share the near field; NONE: the cores are all */
+    fmm_counter *counter; /* NULL: costs are seconds */
+    yoke_run *run;        /* of the cores; NULL: not needed yet */
+    fmm_host_kind host;   /* of the devices that share the near field; NONE: the cores are all */
     fmm_machine machine;
     fmm_analysis *analysis;   /* NULL until it is asked */
     int64_t cells;            /* of the tree between two depths that was counted last; 0: none */
@@ -38,7 +39,11 @@ static yoke_status open_run(const fmm_tuner *t, yoke_objective objective, yoke_r
 /* On a run of its own, which needs no powers. */
 static yoke_status measure_machine(fmm_tuner *t)
 {
-    const fmm_machine_options options = {.gradient = t->options->gradient, .progress = t->options->progress, .user = t->options->user};
+    const fmm_machine_options options = {.gradient = t->options->gradient,
+                                         .measure = t->options->measure,
+                                         .clock = fmm_tuner_clock(t),
+                                         .progress = t->options->progress,
+                                         .user = t->options->user};
     yoke_run *run = NULL;
     yoke_status status = open_run(t, YOKE_OBJECTIVE_TIME, &run);
     if (!status) status = fmm_machine_measure(t->context, run, 0, &options, &t->machine);
@@ -84,16 +89,16 @@ static yoke_status get_powers(fmm_tuner *t)
     yoke_status status = yoke_run_devices(t->run, &devices, &count);
     if (status || objective_here(t) == YOKE_OBJECTIVE_TIME || !isnan(devices[0].idle_w + devices[0].dynamic_w)) return status;
     status = fmm_machine_measure_powers(t->context, t->run, &options);
-    return status || !t->options->store ? status : yoke_run_save(t->run, NULL);
-}
-
-/* The first plan by powers measures what this machine draws at rest, which is no part of a choice. */
-static yoke_status rest(fmm_tuner *t)
     if (!status) status = yoke_run_devices(t->run, &devices, &count);
     if (!status && isnan(devices[0].idle_w + devices[0].dynamic_w))
         yoke_log(t->context, YOKE_LOG_WARNING,
                  "powers of the cores are not known: there is no meter, --declare states none, and no store has any; the fastest tree is "
                  "taken, which on the cores alone takes least energy, too");
+    return status || !t->options->store ? status : yoke_run_save(t->run, NULL);
+}
+
+/* The first plan by powers measures what this machine draws at rest, which is no part of a choice. */
+static yoke_status rest(fmm_tuner *t)
 {
     char name[FMM_WORK_BYTES];
     const int64_t units = 1;
@@ -101,7 +106,7 @@ static yoke_status rest(fmm_tuner *t)
     const yoke_round round = {.num_cuts = 1, .num_phases = 1, .cut_units = &units, .phases = &phase};
     const yoke_assignment *assignment;
     if (objective_here(t) == YOKE_OBJECTIVE_TIME) return YOKE_OK;
-    fmm_work_name(FMM_LIST, 0, t->options->gradient, name);
+    fmm_work_name(FMM_LIST, 0, t->options->gradient, t->options->measure, name);
     return yoke_run_plan(t->run, &round, 1, &assignment);
 }
 
@@ -111,7 +116,7 @@ static yoke_status open_again(fmm_tuner *t)
     yoke_run_destroy(t->run);
     t->run = NULL;
     yoke_status status = open_run(t, objective_here(t), &t->run);
-    return status || !t->options->store ? status : fmm_machine_get(t->run, 0, t->options->gradient, &t->machine);
+    return status || !t->options->store ? status : fmm_machine_get(t->run, 0, t->options->gradient, t->options->measure, &t->machine);
 }
 
 static void warn_disturbed(const fmm_tuner *t)
@@ -129,7 +134,7 @@ static yoke_status get_costs(fmm_tuner *t)
     const double begin_s = yoke_clock_s();
     int measured = 0;
     yoke_status status = open_run(t, objective_here(t), &t->run);
-    if (!status) status = fmm_machine_get(t->run, 0, t->options->gradient, &t->machine);
+    if (!status) status = fmm_machine_get(t->run, 0, t->options->gradient, t->options->measure, &t->machine);
     if (status == YOKE_ERROR_UNAVAILABLE && t->run) {
         measured = 1;
         status = measure_machine(t);
@@ -335,7 +340,7 @@ yoke_status fmm_tuner_learn(fmm_tuner *t, const fmm_tuned *tuned)
     const fmm_seconds *predicted = &fmm_chosen(&tuned->choice)->predicted, *measured = fmm_chosen_measured(tuned);
     const double predicted_s[FMM_TIMED_PARTS] = {predicted->tree, predicted->near, predicted->far};
     const double measured_s[FMM_TIMED_PARTS] = {measured->tree, measured->near, measured->far};
-    if (!t->options->store || t->host != FMM_HOST_NONE) return YOKE_OK;
+    if (!t->options->store || t->host != FMM_HOST_NONE || t->counter) return YOKE_OK;
     for (int part = 0; part < FMM_TIMED_PARTS; part++) {
         const double plain_s = predicted_s[part] / tuned->factor[part].value;
         if (plain_s < least_s || !(measured_s[part] >= least_s)) continue;
@@ -352,13 +357,16 @@ yoke_status fmm_tuner_create(yoke_context *context, const fmm_tune_options *opti
     if (status) return status;
     t->context = context;
     t->options = options;
-    status = get_machine(t);
+    if (options->measure) status = fmm_counter_open(context, options->measure, &t->counter);
+    if (!status) status = get_machine(t);
     if (status)
         fmm_tuner_destroy(t);
     else
         *tuner = t;
     return status;
 }
+
+const fmm_clock *fmm_tuner_clock(const fmm_tuner *t) { return t->counter ? fmm_counter_clock(t->counter) : NULL; }
 
 void fmm_tuner_set_waves(fmm_tuner *t, int finer) { t->finer = finer; }
 
@@ -378,12 +386,13 @@ void fmm_tuner_destroy(fmm_tuner *t)
     fmm_analysis_destroy(t->analysis);
     forget_between(t);
     yoke_run_destroy(t->run);
+    fmm_counter_close(t->counter);
     yoke_release(t->context, t);
 }
 
 yoke_status fmm_tuner_choose(fmm_tuner *t, int order, fmm_tuned *tuned)
 {
-    fmm_tuned found = {.measured_now = t->measured_now, .disturbed = t->machine.disturbed};
+    fmm_tuned found = {.measure = t->options->measure, .measured_now = t->measured_now, .disturbed = t->machine.disturbed};
     memcpy(found.factor, t->machine.factor, sizeof found.factor);
     for (int d = 0; d <= FMM_MAX_DEPTH; d++) found.measured[d] = (fmm_seconds){NAN, NAN, NAN, NAN};
     for (int k = 0; k < FMM_MAX_CAPACITIES; k++) found.measured_at[k] = (fmm_seconds){NAN, NAN, NAN, NAN};

@@ -11,6 +11,7 @@ enum { FMM_FEW_PARTICLES = 1000 };
 
 typedef struct fmm_tune_options {
     yoke_objective objective;
+    fmm_measure measure;  /* of what the least is taken; not seconds: the objective is time, and devices are none */
     const char *store;    /* as in yoke_run_options */
     const char *declared; /* the same */
     int gradient;
@@ -22,7 +23,9 @@ typedef struct fmm_tune_options {
     void *user;                  /* of progress */
 } fmm_tune_options;
 
+/* Of a measure that is not seconds all numbers that are called seconds, of trees, are counts by FMM_COUNTS_OF_SECOND. */
 typedef struct fmm_tuned {
+    fmm_measure measure;
     fmm_choice choice;
     int measured_now;                        /* nonzero: this machine's costs were measured; zero: they were in the store */
     double disturbed;                        /* as in fmm_machine */
@@ -48,9 +51,11 @@ typedef struct fmm_tuner fmm_tuner;
 
 /*
  * options are borrowed until it is destroyed.  Measures this machine where that was not done before.
- * Errors: those of yoke_run_create, fmm_machine_get, fmm_machine_measure and progress, MEMORY.
+ * Errors: those of yoke_run_create, fmm_counter_open, fmm_machine_get, fmm_machine_measure and progress, MEMORY.
  */
 yoke_status fmm_tuner_create(yoke_context *context, const fmm_tune_options *options, fmm_tuner **tuner);
+/* What runs are told in that are compared with predictions; NULL: seconds. */
+const fmm_clock *fmm_tuner_clock(const fmm_tuner *tuner);
 /* Nonzero: this machine was measured when it was created.  A run that is open since before does not know of it, and would write its store without. */
 int fmm_tuner_measured(const fmm_tuner *tuner);
 /* Those that trees are chosen for from now on; borrowed until others are set, or NULL. */
@@ -65,7 +70,7 @@ yoke_status fmm_tuner_choose(fmm_tuner *tuner, int order, fmm_tuned *tuned);
 
 /*
  * Later predictions learn from what was measured of the tree that tuned chose; parts that were not measured are NaN there.  The store is written after the
- * 1st, 2nd, 4th, 8th ... run of a tuner; where there is none, nothing is learned.  Errors: those of yoke_run_create, yoke_run_calibrate and yoke_run_save.
+ * 1st, 2nd, 4th, 8th ... run of a tuner; where there is none, and of counts, nothing is learned.  Errors: those of yoke_run_create, yoke_run_calibrate and yoke_run_save.
  */
 yoke_status fmm_tuner_learn(fmm_tuner *tuner, const fmm_tuned *tuned);
 

@@ -461,6 +461,31 @@ def test_what_is_measured_at_rest_is_no_part_of_choice_and_near_field():
     assert got["seconds"]["tune"] is not None and max(got["seconds"]["tune"], got["seconds"]["near"]) < 0.25, got["seconds"]
 
 
+def test_the_tree_is_chosen_by_counts():
+    words = ("--generate", "grid", "--particles", 5000, "--order", 4, "--store", "store.json", "--check", 0, "--objective", "instructions")
+    refused = run(*words, code=3, env={**os.environ, "YOKE_COUNTERS": "ENOENT"})
+    assert "instructions cannot be counted on this machine: the processor has no such counter" in refused.stderr
+    software = {**os.environ, "YOKE_COUNTERS": "software"}  # nanoseconds of the threads
+    done = subprocess.run([PROGRAM, "fmm", *map(str, words), "--measure-all", "--plot", "counts.svg", "--json", "run.json"], capture_output=True, text=True, timeout=500,
+                          check=False, env=software)
+    if done.returncode == 3:
+        sys.exit(SKIP)  # a sandbox without perf events
+    assert done.returncode == 0, done.stderr
+    got = json.loads(pathlib.Path("run.json").read_text(encoding="utf-8"))
+    assert got["model"]["unit"] == "10^9 instructions"
+    assert re.search(r"^costs of a tree are instructions in user mode; G: 10\^9 of all threads\n"
+                     r"tree +order near pairs far pairs +tree G +near G +far G predicted G measured G energy J$", done.stdout, re.MULTILINE), done.stdout
+    assert re.search(r"^tree and both fields: predicted \S+ instructions, measured \S+ \(\S+ %\)$", done.stdout, re.MULTILINE), done.stdout
+    assert "set ylabel '10^9 instructions'" in pathlib.Path("counts.gp").read_text(encoding="utf-8")
+    chosen = next(cost for cost in got["model"]["costs"] if all(cost[key] == got[key] for key in ("depth", "cells", "leaf_capacity")))
+    least = min(cost["predicted"] for cost in got["model"]["costs"])
+    assert chosen["predicted"] <= least * (1 + 1e-3) and chosen["measured"] > 0 and chosen["predicted_j"] is None
+    assert all(value > 0 for value in chosen["measured_seconds"].values() if chosen["depth"] > 1)
+    again = run(*words, env=software)  # costs are in the store
+    assert "measuring" not in again.stdout
+    assert re.search(r"^tree and both fields: predicted \S+ instructions$", again.stdout, re.MULTILINE), again.stdout
+
+
 def test_hwloc_opens_no_plugins():
     # They take longer than all else that opens the machine.  hwloc tells of each that it finds.
     done = run("--generate", "grid", "--particles", 100, "--direct", "--devices", "openmp", "--quiet", env={**os.environ, "HWLOC_PLUGINS_VERBOSE": "1"})
@@ -510,6 +535,11 @@ def test_tree_share_and_frequencies_are_chosen_together_and_told():
     assert 0 < thrifty["shared"]["predicted_j"] / thrifty["shared"]["measured_j"] - 1 < 0.3
 
 
+def test_simulated_devices_without_a_host_are_refused():
+    refused = run("--generate", "grid", "--particles", 2000, "--order", 4, "--machine", MACHINES / "pairs-2026.json", "--store", "none", "--devices", "sim:gpu", code=2)
+    assert "none of them is a host, which does the far field; add a simulated one" in refused.stderr
+
+
 def test_the_prediction_is_of_the_order_that_is_run():
     machine = ("--machine", MACHINES / "pairs-2026.json", "--store", "none", "--devices", "sim:cpu,sim:gpu")
     got = record("--generate", "grid", "--particles", 20000, *machine, method=())  # the tree that the usual order asks for needs another one itself
@@ -535,11 +565,6 @@ def test_a_device_that_fails_is_left_out_of_the_sums():
     run(*words, "--output", "alone.txt")
     machine = write_machine("machine.json", fault={"call": 24, "kind": "lost"})
     done = run(*words, *machine, "--output", "shared.txt", "--json", "run.json", env={**os.environ, "YOKE_STORE": "store.json"})
-def test_simulated_devices_without_a_host_are_refused():
-    refused = run("--generate", "grid", "--particles", 2000, "--order", 4, "--machine", MACHINES / "pairs-2026.json", "--store", "none", "--devices", "sim:gpu", code=2)
-    assert "none of them is a host, which does the far field; add a simulated one" in refused.stderr
-
-
     got = json.loads(pathlib.Path("run.json").read_text(encoding="utf-8"))
     assert [part["failed"] for part in got["near_field"]] == [False, True] and "sim:gpu" in done.stderr
     assert "(failed)" in done.stdout
