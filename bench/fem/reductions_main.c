@@ -28,7 +28,7 @@ static const app_column columns[] = {
     {"iter", "iterations; > where the solve did not converge"},
     {"ms/iter", "milliseconds of an iteration, median of the solves"},
     {"product", "milliseconds of a product within them"},
-    {"/triad", "least bytes of an iteration over its time, over the bandwidth of STREAM's triad with as many threads in this run"},
+    {"/triad", "least bytes of an iteration over its time, as part of the triad's bandwidth on as many threads"},
     {"/chunks", "ms/iter over that of the way chunks"},
     {"energy", "relative difference of the strain energy from the first way's"},
     {0},
@@ -39,8 +39,7 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
     const app_option options[] = {
         {.name = "ways",
          .value = "LIST",
-         .help = "chunks (of yoke fem), private, cas, locks, colouring, owner, unsynchronised, subdomains; by default all that cores are "
-                 "there for",
+         .help = "the ways below, between commas; by default all that there are cores for",
          .text = &line->ways},
         {.name = "threads", .value = "N", .minimum = 1, .maximum = 1024, .help = "by default one for each core", .number = &line->threads},
         {.name = "steps",
@@ -71,7 +70,8 @@ static yoke_status parse(yoke_context *context, app_terminal *terminal, int argc
         .summary = "Solves a case by conjugate gradients, with each way to add the products of elements.",
         .options = options,
         .columns = columns,
-        .details = "The mesh is refined as by yoke fem; the preconditioner is jacobi.  Under mpirun the only way is that of yoke fem.\n"
+        .details = "Ways: chunks (of yoke fem), private, cas, locks, colouring, owner, unsynchronised, subdomains.\n"
+                   "The mesh is refined as by yoke fem; the preconditioner is jacobi.  Under mpirun the only way is that of yoke fem.\n"
                    "bench/fem-reductions runs it with several numbers of threads and of ranks (docs/notes/benchmarks-solver.md).\n"
                    "Exit codes: 0 done, 1 a way solves otherwise or the run failed, 2 bad input, 130 or 143 interrupted.",
     };
