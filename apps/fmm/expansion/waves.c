@@ -94,7 +94,7 @@ static double *fill_angles(fmm_waves *w, double *numbers)
     return numbers;
 }
 
-static void fill_wave(const fmm_waves *w, int k, int at, double angle, double *phase, double *const shift[9])
+static void fill_wave(const fmm_waves *w, int k, int at, double angle, double *phase, double *shifts)
 {
     const double node = w->node[k].node;
     for (int child = 0; child < FAMILY; child++) {
@@ -103,29 +103,28 @@ static void fill_wave(const fmm_waves *w, int k, int at, double angle, double *p
     }
     for (int d = 0; d < 9; d++) { /* from the family to the target */
         const double turn = -2 * node * ((d % 3 - 1) * cos(angle) + (d / 3 - 1) * sin(angle)), fall = exp(-2 * node);
-        shift[d][at] = fall * cos(turn), shift[d][w->tables.padded + at] = fall * sin(turn);
+        double *shift = shifts + (size_t)(9 * (at / LINE) + d) * 2 * LINE + at % LINE;
+        shift[0] = fall * cos(turn), shift[LINE] = fall * sin(turn);
     }
 }
 
 static double *fill_waves(fmm_waves *w, double *numbers)
 {
     fmm_wave_tables *t = &w->tables;
-    double *phase = numbers, *growth = phase + 2 * FAMILY * t->waves, *shift[9];
-    numbers = growth + 2 * FAMILY * t->rings;
-    for (int d = 0; d < 9; d++, numbers += 2 * t->padded) t->shift[d] = shift[d] = numbers;
+    double *phase = numbers, *growth = phase + 2 * FAMILY * t->waves, *shifts = growth + 2 * FAMILY * t->rings;
     for (int k = 0; k < t->rings; k++) {
         const int quarter = t->angles[k] / 4;
         for (int j = 0; j < quarter; j++) {
-            fill_wave(w, k, t->first[k] + j, angle_of(t, k, j), phase, shift);
-            fill_wave(w, k, t->first[k] + quarter + j, PI - angle_of(t, k, j), phase, shift);
+            fill_wave(w, k, t->first[k] + j, angle_of(t, k, j), phase, shifts);
+            fill_wave(w, k, t->first[k] + quarter + j, PI - angle_of(t, k, j), phase, shifts);
         }
         for (int child = 0; child < FAMILY; child++) {
             const double rise = w->node[k].node * ((child >> 2) - 0.5);
             growth[2 * FAMILY * k + child] = exp(rise), growth[2 * FAMILY * k + FAMILY + child] = exp(-rise);
         }
     }
-    t->phase = phase, t->growth = growth;
-    return numbers;
+    t->phase = phase, t->growth = growth, t->shifts = shifts;
+    return shifts + 18 * t->padded;
 }
 
 /* Polar angle 90 degrees; azimuth 0 for x, 90 degrees for y. */

@@ -4,6 +4,7 @@
 #include <omp.h>
 #include <string.h>
 
+#include "expansion/pages.h"
 #include "method/parts.h"
 #include "particles/coincident.h"
 
@@ -137,8 +138,8 @@ static yoke_status create_expansions(fmm_method *m)
     for (int l = FMM_FAR_LEVEL; l <= m->tree->depth && !status; l++) {
         int64_t cells = m->tree->level[l].count;
         size_t bytes = (size_t)m->stride * sizeof(double);
-        status = yoke_allocate_untouched(m->context, cells, bytes, &m->multipole[l]);
-        if (!status) status = yoke_allocate_untouched(m->context, cells, bytes, &m->local[l]);
+        status = fmm_allocate_large(m->context, cells, bytes, &m->multipole[l]);
+        if (!status) status = fmm_allocate_large(m->context, cells, bytes, &m->local[l]);
     }
     return status;
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "expansion/pages.h"
 #include "method/parts.h"
 
 enum { LAYERS = 4 /* a layer and those around it, and the one that is written meanwhile */ };
@@ -109,7 +110,7 @@ yoke_status fmm_method_set_waves(fmm_method *m, uint64_t levels, int set)
         const size_t size = status || !w->tables ? 0 : (size_t)w->largest * LAYERS * fmm_waves_size(w->tables);
         if (size > most) most = size;
     }
-    if (!status && most > 0) status = yoke_allocate_untouched(m->context, (int64_t)most, sizeof *m->family_waves, &m->family_waves);
+    if (!status && most > 0) status = fmm_allocate_large(m->context, (int64_t)most, sizeof *m->family_waves, &m->family_waves);
     if (status) fmm_waves_forget(m);
     return status;
 }

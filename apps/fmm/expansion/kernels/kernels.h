@@ -52,9 +52,10 @@ typedef struct fmm_wave_tables {
         *powers_back[2][FMM_MAX_WAVE_ORDER + 1];                                 /* of degrees m + parity, ... in rings, and back */
     const double *cosines[2][FMM_MAX_RINGS], *sines[2][FMM_MAX_RINGS];           /* [angles / 4][modes of a parity] */
     const double *cosines_back[2][FMM_MAX_RINGS], *sines_back[2][FMM_MAX_RINGS]; /* [modes of a parity][angles / 4] */
-    const double *phase;     /* [waves][cosine, sine][8]: from children to their parent's centre, along x' and y' */
-    const double *growth;    /* [rings][up, down][8]: along z' */
-    const double *shift[9];  /* [real, imaginary][padded]: from a family at (d % 3 - 1, d / 3 - 1) parents in x' and y', one parent below */
+    const double *phase;  /* [waves][cosine, sine][8]: from children to their parent's centre, along x' and y' */
+    const double *growth; /* [rings][up, down][8]: along z' */
+    const double
+        *shifts; /* [padded / 8][9][real, imaginary][8]: from a family at (d % 3 - 1, d / 3 - 1) parents in x' and y', one parent below */
     fmm_translation turn[2]; /* to the axes x and y */
 } fmm_wave_tables;
 

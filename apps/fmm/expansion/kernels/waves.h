@@ -9,7 +9,11 @@ enum {
     BOTH = 2 * PER,       /* of what goes up and what goes down, or of real and imaginary parts */
     TOGETHER = BOTH < MAX_WIDE ? BOTH : MAX_WIDE,
     MOST_ANGLES = FMM_MAX_ANGLES_OF_RING / 4, /* in a quarter of a turn */
-    AHEAD = 24, /* numbers of a row that are fetched before they are needed: rows are too many for the hardware to see */
+    LINE = 8,                                 /* numbers of a line of the cache */
+    /*
+     * Lines of a row that are fetched before they are needed.
+     */
+    AHEAD = 2,
     MOST_TERMS = FMM_MAX_WAVE_ORDER / 2 + 1 /* degrees or modes of one parity */
 };
 
@@ -179,16 +183,20 @@ INLINE void modes_from(const fmm_wave_tables *t, int ring, const vector *waves, 
 /* ----------------------------------------------------------------------------------------------------- families */
 
 /*
- * Waves of a family about its parent's centre: rows [up, down][row][real, imaginary][padded] of children that are always used together: of axis z the
- * lower and the upper ones, of y also by their place in x', of x each child.
+ * Waves of a family about its parent's centre: [up, down][padded / LINE][row][real, imaginary][LINE].  A row is of children that are always used together: of axis z
+ * the lower and the upper ones, of y also by their place in x', of x each child.  So what is received goes through a family's waves from one end to the other.
  */
 INLINE int rows_of(int axis) { return axis == 0 ? 8 : axis == 1 ? 4 : 2; }
 INLINE int row_of(int axis, int child) { return axis == 0 ? child : axis == 1 ? (child >> 2) * 2 + (child & 1) : child >> 2; }
 
-INLINE wave load_wave(const double *row, int padded, int at)
+/* Doubles to the next row, and to the next LINE waves of all rows. */
+enum { ROW = 2 * LINE };
+INLINE size_t line_of(const fmm_wave_tables *t, int axis, int way, int at)
 {
-    return (wave){*(const vector *)(row + at), *(const vector *)(row + padded + at)};
+    return (size_t)(way * t->padded / LINE + at / LINE) * (size_t)(rows_of(axis) * ROW) + (size_t)(at % LINE);
 }
+
+INLINE wave load_wave(const double *row) { return (wave){*(const vector *)row, *(const vector *)(row + LINE)}; }
 
 INLINE void send_rows(const fmm_wave_tables *t, int axis, const vector *waves, double *family)
 {
@@ -203,21 +211,22 @@ INLINE void send_rows(const fmm_wave_tables *t, int axis, const vector *waves, d
                     transpose(block);
                     for (int i = 0; i < LANES; i++) row[row_of(axis, v * LANES + i)] += block[i];
                 }
-                for (int r = 0; r < rows; r++) *(vector *)(family + ((way * rows + r) * 2 + part) * t->padded + at) = row[r];
+                for (int r = 0; r < rows; r++) *(vector *)(family + line_of(t, axis, way, at) + r * ROW + part * LINE) = row[r];
             }
 }
 
 /* The sum of the rows of a family that act on the same children of a target; across: its place in x', y' by the target's. */
-INLINE wave act(const fmm_wave_tables *t, int axis, const double *rows, int z, const int across[2], int at)
+INLINE wave act(int axis, const double *rows, int z, const int across[2])
 {
     wave sum = {spread(0), spread(0)};
     for (int y = 0; y < (axis == 0 ? 2 : 1); y++)
         for (int x = 0; x < (axis < 2 ? 2 : 1); x++) {
             if (axis < 2 && across[0] && x != (across[0] < 0)) continue;
             if (axis < 1 && across[1] && y != (across[1] < 0)) continue;
-            const int row = axis == 0 ? 4 * z + 2 * y + x : axis == 1 ? 2 * z + x : z;
-            __builtin_prefetch(rows + 2 * row * t->padded + at + AHEAD), __builtin_prefetch(rows + (2 * row + 1) * t->padded + at + AHEAD);
-            sum = wave_sum(sum, load_wave(rows + 2 * row * t->padded, t->padded, at));
+            const double *row = rows + (axis == 0 ? 4 * z + 2 * y + x : axis == 1 ? 2 * z + x : z) * ROW;
+            const double *ahead = row + AHEAD * rows_of(axis) * ROW;
+            __builtin_prefetch(ahead), __builtin_prefetch(ahead + LINE);
+            sum = wave_sum(sum, load_wave(row));
         }
     return sum;
 }
@@ -225,6 +234,7 @@ INLINE wave act(const fmm_wave_tables *t, int axis, const double *rows, int z, c
 /* Waves of one way for LANES of them, from the nine families on the side where they come from. */
 INLINE void receive_rows(const fmm_wave_tables *t, int axis, int way, const double *const near[9], int at, vector *waves)
 {
+    const double *shifts = t->shifts + at / LINE * 9 * ROW + at % LINE;
     wave child[FAMILY];
     for (int half = 0; half < 2; half++) { /* sources of one half act on all children, those of the other on children of the other */
         const int z = half ? !way : way;
@@ -235,8 +245,7 @@ INLINE void receive_rows(const fmm_wave_tables *t, int axis, int way, const doub
             if (!near[d]) continue;
             const int across[2] = {d % 3 - 1, d / 3 - 1};
             const int x = axis < 2 && across[0] ? 1 + (across[0] > 0) : 0, y = axis < 1 && across[1] ? 1 + (across[1] > 0) : 0;
-            const double *rows = near[d] + (size_t)(2 * way * rows_of(axis)) * (size_t)t->padded;
-            wave_add(&sum[y][x], act(t, axis, rows, z, across, at), load_wave(t->shift[d], t->padded, at));
+            wave_add(&sum[y][x], act(axis, near[d] + line_of(t, axis, way, at), z, across), load_wave(shifts + d * ROW));
         }
         for (int i = 0; i < 4; i++) {
             const int x = i & 1, y = i >> 1;
