@@ -124,6 +124,16 @@ static void draw_contention(random_state *random, plan_random *drawn)
         }
 }
 
+static void draw_overheads(const plan_shape *shape, random_state *random, plan_random *drawn)
+{
+    for (int i = 0; i < shape->hosts; i++) {
+        const double most_w = random_uniform(random, 5, 80);
+        for (int64_t k = 0; k < drawn->devices[i].num_levels; k++)
+            drawn->levels[i][k].host_overhead_w =
+                shape->whole_numbers ? (double)random_whole(random, 0, 4) : most_w * fmax(0, random_uniform(random, -0.3, 1));
+    }
+}
+
 void plan_random_draw(const plan_shape *shape, random_state *random, plan_random *drawn)
 {
     memset(drawn, 0, sizeof *drawn);
@@ -150,4 +160,5 @@ void plan_random_draw(const plan_shape *shape, random_state *random, plan_random
     }
     if (shape->phases > 0) draw_round(shape, random, drawn);
     if (shape->contention) draw_contention(random, drawn);
+    if (shape->level_overheads) draw_overheads(shape, random, drawn);
 }

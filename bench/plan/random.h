@@ -17,11 +17,12 @@ typedef struct plan_shape {
     int levels_differ;  /* nonzero: each has 1 to so many */
     int alike;          /* nonzero: hosts are equal in all numbers, and so are accelerators */
     int starts, host_overhead, removable, limits, copies;
-    int points;        /* of each level, at most; 0: constant speeds */
-    int cliffs;        /* nonzero: with points, speeds fall by factors of 2 to 8 at one of them */
-    int falling;       /* nonzero: with points, speeds differ so much from point to point that seconds fall with units now and then */
-    int whole_numbers; /* nonzero: seconds and powers are small whole numbers, so that many choices cost the same */
-    int contention;    /* nonzero: most levels take less time where the device works alone */
+    int points;          /* of each level, at most; 0: constant speeds */
+    int cliffs;          /* nonzero: with points, speeds fall by factors of 2 to 8 at one of them */
+    int falling;         /* nonzero: with points, speeds differ so much from point to point that seconds fall with units now and then */
+    int whole_numbers;   /* nonzero: seconds and powers are small whole numbers, so that many choices cost the same */
+    int level_overheads; /* nonzero: levels of hosts have host overheads of their own, which rise or fall with the level */
+    int contention;      /* nonzero: most levels take less time where the device works alone */
     int phases; /* 0: no round; else so many of one cut, with barriers, each with an eighth of the units of the one before (not with points) */
 } plan_shape;
 

@@ -32,11 +32,12 @@ typedef struct yoke_plan_level {
     int64_t num_points;
     const double *points;                /* [num_points][2]: units (ascending, > 0), seconds (> 0) of a call without its start */
     const struct yoke_plan_time *phases; /* [num_phases] of the problem's round; NULL where there is none */
+    double host_overhead_w; /* of a host: host overhead beside that of the problem while it has this level, at work or not; else 0 */
 } yoke_plan_level;
 
 /*
  * What a device takes at one level for one phase of a round: the members of yoke_plan_level with these names, of one work each.  Of the level itself a
- * round reads frequency_hz, idle_power_w, power_uncertainty (of the idle power) and phases.
+ * round reads frequency_hz, idle_power_w, power_uncertainty (of the idle power), host_overhead_w and phases.
  */
 typedef struct yoke_plan_time {
     int absent; /* nonzero: the device has no kernel for the phase and can have no units of it; the other members are not read */
@@ -106,6 +107,8 @@ typedef struct yoke_plan_device {
  *   E = base T + sum idle_i T (not of a removable device without units; a device without units is parked at its level of least idle power)
  *       + sum (dynamic_i w_i + copy_joules_per_unit_i n_i) + host_overhead_w max(0, max over accelerators of w - max over hosts of w)
  *   (2014 paper, eq. 37; PEACH, eq. 11, whose P_OH is host_overhead_w);
+ *   where hosts' levels have a host_overhead_w of their own (PEACH: P_OH falls with f_C), the largest of all hosts at their levels is added to that of the
+ *   problem, here and in the peak power.  Then a host without units may be parked at any level, which a plan chooses;
  *   peak power = base + idle and dynamic powers of devices with units + idle powers of the others (not of removable ones) + host_overhead_w, where an
  *   accelerator has units.
  * Devices that work beside each other may slow each other down (memory, power).  Seconds of a level are those beside others; where one device alone is at

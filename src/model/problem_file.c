@@ -68,6 +68,18 @@ static yoke_status check_name(yoke_json_reader *reader, const yoke_plan_device *
     return YOKE_OK;
 }
 
+static yoke_status check_overheads(yoke_json_reader *reader, const yoke_plan_device *device)
+{
+    for (int64_t k = 0; k < device->num_levels && !device->host; k++) {
+        if (!(device->levels[k].host_overhead_w > 0)) continue;
+        yoke_json_enter(reader, "levels");
+        yoke_json_enter_item(reader, k);
+        yoke_json_enter(reader, "hosting_power_w");
+        return yoke_json_fail(reader, "expected this key at levels of a host only, found it at an accelerator's");
+    }
+    return YOKE_OK;
+}
+
 static yoke_status check_size(yoke_json_reader *reader, const yoke_plan_problem *problem)
 {
     int64_t levels = 0, points = 0;
@@ -100,6 +112,7 @@ static yoke_status read_devices(yoke_json_reader *reader, const json_t *value, v
         size_t outer = yoke_json_enter_item(reader, i);
         status = read_device(reader, json_array_get(value, (size_t)i), &devices[i]);
         if (status == YOKE_OK) status = check_name(reader, devices, i);
+        if (status == YOKE_OK) status = check_overheads(reader, &devices[i]);
         if (status == YOKE_OK) yoke_json_leave(reader, outer);
     }
     return status == YOKE_OK ? check_size(reader, problem) : status;

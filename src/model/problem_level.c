@@ -90,6 +90,7 @@ static yoke_status read_level(yoke_json_reader *reader, const json_t *value, yok
         {"start_seconds", YOKE_JSON_NUMBER, offsetof(yoke_plan_level, start_seconds), .least = 0, .most = 1e9},
         {"dynamic_power_w", YOKE_JSON_NUMBER, offsetof(yoke_plan_level, dynamic_power_w), .least = 0, .most = 1e9, .nullable = 1},
         {"idle_power_w", YOKE_JSON_NUMBER, offsetof(yoke_plan_level, idle_power_w), .least = 0, .most = 1e9, .nullable = 1},
+        {"hosting_power_w", YOKE_JSON_NUMBER, offsetof(yoke_plan_level, host_overhead_w), .least = 0, .most = 1e9},
         {"time_uncertainty", YOKE_JSON_NUMBER, offsetof(yoke_plan_level, time_uncertainty), .least = 0, .most = PROBLEM_MAX_UNCERTAINTY},
         {"power_uncertainty", YOKE_JSON_NUMBER, offsetof(yoke_plan_level, power_uncertainty), .least = 0, .most = PROBLEM_MAX_UNCERTAINTY},
         {"alone_factor", YOKE_JSON_NUMBER, offsetof(yoke_plan_level, alone_factor), .least = PROBLEM_MIN_ALONE, .most = 1},

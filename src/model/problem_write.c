@@ -28,6 +28,7 @@ static json_t *level_object(const yoke_plan_problem *problem, const yoke_plan_le
 {
     json_t *object = json_object();
     set(&object, "frequency_hz", number(level->frequency_hz));
+    if (level->host_overhead_w > 0) set(&object, "hosting_power_w", number(level->host_overhead_w));
     if (problem->round != NULL) {
         set(&object, "idle_power_w", number(level->idle_power_w));
         if (level->power_uncertainty > 0)

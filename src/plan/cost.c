@@ -103,6 +103,7 @@ typedef struct sums {
     double copies;                     /* longest */
     double idle_w, dynamic_j;          /* idle powers, joules above idle */
     double idle_squares, work_squares; /* of uncertainties, W and J */
+    double overhead_w;                 /* of hosts' levels, the largest */
     interval_sum intervals[PLAN_MAX_PHASES];
 } sums;
 
@@ -181,9 +182,13 @@ static int add_interval(const part *of, int *phase, double copy_s, sums *sum, do
 static int add_device(const part *of, sums *sum)
 {
     const plan_device *device = of->device;
+    if (device->host) sum->overhead_w = fmax(sum->overhead_w, of->level->overhead_w);
     if (!of->at_work) {
-        double half_w = device->parked_w * device->parked_uncertainty;
-        sum->idle_w += device->parked_w;
+        /* Where overheads differ a host may be parked at any level. */
+        const int any = of->work->overheads && device->host;
+        const double idle_w = any && !device->removable ? of->level->idle_w : device->parked_w;
+        const double half_w = idle_w * (any ? of->level->power_uncertainty : device->parked_uncertainty);
+        sum->idle_w += idle_w;
         sum->idle_squares += half_w * half_w;
         return 1;
     }
@@ -210,17 +215,17 @@ static const plan_level *level_given(const plan_device *device, int64_t given)
 /* Sums of intervals. */
 static plan_cost cost_of_sums(const plan_work *work, const sums *sum)
 {
-    double waits = 0, late_s = 0, powers = work->base_w + sum->idle_w;
+    double waits = 0, late_s = 0, powers = work->base_w + sum->idle_w, overhead_w = work->host_overhead_w + sum->overhead_w;
     plan_cost cost = {.time_s = work->copies_before ? sum->copies : 0, .peak_w = powers};
     for (int k = 0; k < work->num_intervals; k++) {
         const interval_sum *interval = &sum->intervals[k];
         cost.time_s += interval->longest;
         late_s += interval->late - interval->longest;
         waits += fmax(0, interval->accelerator_s - interval->host_s);
-        cost.peak_w = larger(cost.peak_w, powers + interval->active_w + (interval->accelerators ? work->host_overhead_w : 0));
+        cost.peak_w = larger(cost.peak_w, powers + interval->active_w + (interval->accelerators ? overhead_w : 0));
     }
     cost.time_s += work->call_s;
-    cost.energy_j = powers * cost.time_s + sum->dynamic_j + (waits > 0 ? work->host_overhead_w * waits : 0);
+    cost.energy_j = powers * cost.time_s + sum->dynamic_j + (waits > 0 ? overhead_w * waits : 0);
     double idle_j = cost.time_s * cost.time_s * sum->idle_squares, late_j = powers * late_s;
     cost.time_uncertainty_s = late_s;
     cost.energy_uncertainty_j = isnan(cost.energy_j) ? NAN : sqrt(sum->work_squares + idle_j + late_j * late_j);
@@ -232,7 +237,7 @@ plan_cost plan_cost_of(const plan_work *work, const int64_t *units, const int64_
     int64_t before[PLAN_MAX_CUTS] = {0};
     int at_work[PLAN_MAX_DEVICES], working = 0;
     sums sum;
-    sum.copies = sum.idle_w = sum.dynamic_j = sum.idle_squares = sum.work_squares = 0;
+    sum.copies = sum.idle_w = sum.dynamic_j = sum.idle_squares = sum.work_squares = sum.overhead_w = 0;
     for (int k = 0; k < work->num_intervals; k++) sum.intervals[k] = (interval_sum){0};
     for (int i = 0; i < work->num_devices; i++) {
         const part of = {.work = work, .device = &work->devices[i], .units = units};

@@ -45,7 +45,8 @@ typedef struct plan_phase {
 typedef struct plan_level {
     plan_time *times; /* [num_phases] */
     double idle_w, power_uncertainty;
-    double active_w; /* the largest dynamic power of its phases */
+    double active_w;   /* the largest dynamic power of its phases */
+    double overhead_w; /* of a host, beside that of the work */
     /* Of a linear level of a single phase: n units with their copies end after offset_s + n / rate, and take start_j + unit_j n above idle. */
     double offset_s, rate, start_j, unit_j;
     int64_t given; /* number of the level in the problem */
@@ -60,7 +61,7 @@ typedef struct plan_device {
     int64_t most; /* units that fit, at most n */
     int num_levels;
     plan_level *levels;
-    int parked;      /* level of least idle power */
+    int parked;      /* level of least idle power; of hosts whose overheads differ, where a search parks them */
     double parked_w; /* what it draws there, or 0 where it is removed; NaN: not known */
     double parked_uncertainty;
 } plan_device;
@@ -83,6 +84,7 @@ typedef struct plan_work {
     int powers_known;  /* nonzero: all of them */
     int linear;        /* nonzero: no level has points */
     int disturbed;     /* nonzero: some device takes less where no other is at work */
+    int overheads;     /* nonzero: levels of hosts have overheads of their own */
     int several;       /* nonzero: the search for rounds is needed; else there is one phase of all units */
     int num_devices;
     plan_device devices[PLAN_MAX_DEVICES];
@@ -97,13 +99,12 @@ typedef struct plan_cost {
     double time_s, energy_j, peak_w, time_uncertainty_s, energy_uncertainty_j;
 } plan_cost;
 
-/* What to search for.  Arrays are in the order of the problem. */
+/* What to search for. */
 typedef struct plan_request {
     yoke_objective objective;
     double deadline_s, power_cap_w; /* INFINITY: none */
     double least_s;                 /* nothing that keeps the rest takes less (it is proven); 0: not known */
-    const int *allowed;             /* devices that may have units; NULL: all */
-    const int64_t *levels;          /* level that a device has if it has units, -1: any; NULL: any for all */
+    const int *allowed;             /* devices (of the problem) that may have units; NULL: all */
 } plan_request;
 
 typedef struct plan_result {
@@ -133,6 +134,9 @@ yoke_plan_time plan_level_time(const yoke_plan_level *level);
 /* Makes a checked problem ready; the problem must outlive *work.  Errors: MEMORY. */
 yoke_status plan_prepare(yoke_context *context, const yoke_plan_problem *problem, const yoke_plan_options *options, plan_work **work);
 void plan_work_destroy(plan_work *work);
+
+/* Parks a device at its level of least idle power. */
+void plan_park(plan_device *device);
 
 /* ------------------------------------------------------------------------------------------------ cost.c */
 

@@ -94,6 +94,9 @@ static yoke_status check_level(yoke_context *context, plan_place *place, int64_t
     if (!unknown_or_from_zero(level->idle_power_w)) return fail_level(context, place, "idle_power_w", level->idle_power_w, unknown);
     if (!finite_from_zero(level->power_uncertainty))
         return fail_level(context, place, "power_uncertainty", level->power_uncertainty, from_zero);
+    if (!finite_from_zero(level->host_overhead_w) || (level->host_overhead_w > 0 && !place->device->host))
+        return fail_level(context, place, "host_overhead_w", level->host_overhead_w,
+                          place->device->host ? from_zero : "0, since an accelerator has no host overhead");
     if (times == NULL)
         return yoke_fail(context, YOKE_ERROR_ARGUMENT, "plan: device %s, level %lld: phases is NULL; a round needs the times of its phases",
                          name_of(place->device), (long long)place->level);
@@ -189,6 +192,7 @@ static yoke_status check_size(yoke_context *context, const yoke_plan_problem *pr
             longest =
                 fmax(longest, longest_at(problem, level, &power) + device->copy_seconds + device->copy_seconds_per_unit * units + calls);
             if (!isnan(level->idle_power_w)) power += level->idle_power_w;
+            power += level->host_overhead_w;
         }
         power += device->copy_joules_per_unit;
     }

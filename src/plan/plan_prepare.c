@@ -24,6 +24,7 @@ static int order_levels(const yoke_plan_level *a, const yoke_plan_level *b)
                            a->time_uncertainty,
                            a->power_uncertainty,
                            a->alone_factor,
+                           a->host_overhead_w,
                            (double)a->num_points};
     const double of_b[] = {b->num_points > 0 ? 0 : b->seconds_per_unit,
                            b->start_seconds,
@@ -33,6 +34,7 @@ static int order_levels(const yoke_plan_level *a, const yoke_plan_level *b)
                            b->time_uncertainty,
                            b->power_uncertainty,
                            b->alone_factor,
+                           b->host_overhead_w,
                            (double)b->num_points};
     for (size_t k = 0; k < sizeof of_a / sizeof of_a[0]; k++)
         if (order_numbers(of_a[k], of_b[k]) != 0) return order_numbers(of_a[k], of_b[k]);
@@ -99,13 +101,30 @@ static plan_time prepare_time(plan_work *work, const yoke_plan_level *level, int
     return time;
 }
 
+void plan_park(plan_device *device)
+{
+    device->parked = 0;
+    for (int k = 1; k < device->num_levels; k++) {
+        double idle = device->levels[k].idle_w, least = device->levels[device->parked].idle_w;
+        if (idle < least || (isnan(least) && !isnan(idle))) device->parked = k;
+    }
+    const plan_level *parked = &device->levels[device->parked];
+    device->parked_w = device->removable ? 0 : parked->idle_w;
+    device->parked_uncertainty = parked->power_uncertainty;
+}
+
 static void prepare_levels(plan_work *work, plan_device *device, plan_time **times, yoke_speed_piece **pieces)
 {
     const yoke_plan_device *source = device->source;
     for (int k = 0; k < device->num_levels; k++) {
         const yoke_plan_level *from = &source->levels[k];
         plan_level *level = &device->levels[k];
-        *level = (plan_level){.times = *times, .idle_w = from->idle_power_w, .power_uncertainty = from->power_uncertainty, .given = k};
+        *level = (plan_level){.times = *times,
+                              .idle_w = from->idle_power_w,
+                              .power_uncertainty = from->power_uncertainty,
+                              .overhead_w = from->host_overhead_w,
+                              .given = k};
+        work->overheads |= level->overhead_w > 0;
         *times += work->num_phases;
         for (int p = 0; p < work->num_phases; p++) {
             level->times[p] = prepare_time(work, from, p, pieces);
@@ -120,13 +139,7 @@ static void prepare_levels(plan_work *work, plan_device *device, plan_time **tim
         if (isnan(level->idle_w)) work->powers_known = 0;
     }
     qsort(device->levels, (size_t)device->num_levels, sizeof device->levels[0], order_powers);
-    for (int k = 1; k < device->num_levels; k++) {
-        double idle = device->levels[k].idle_w, least = device->levels[device->parked].idle_w;
-        if (idle < least || (isnan(least) && !isnan(idle))) device->parked = k;
-    }
-    const plan_level *parked = &device->levels[device->parked];
-    device->parked_w = device->removable ? 0 : parked->idle_w;
-    device->parked_uncertainty = parked->power_uncertainty;
+    plan_park(device);
 }
 
 /* The round, or the problem as one. */

@@ -7,7 +7,8 @@
  *
  *   machine/    devices, their meters and frequencies, real and simulated; which of them belong together; the store's file
  *   learn/      works.c kinds of work, with balancers and store   seconds.c models of seconds   accuracy.c how uncertain these are
- *               relation.c alone and beside others; a frequency by another one   powers.c idle and dynamic powers   overhead.c what is beside phases
+ *               relation.c alone and beside others; a frequency by another one   powers.c idle and dynamic powers   others.c what others draw
+ *               overhead.c what is beside phases
  *   decide/     problem.c a round as a problem of the planner   cost.c what it costs   decide.c, search.c units and frequencies of a round
  *               alone.c one device instead of all
  *               predict.c what is known, one call at a time or as a model file
@@ -43,6 +44,16 @@ typedef struct run_level_power {
     double above_j, busy_s, uncertain_j; /* sums over rounds: joules above idle, seconds at work, their uncertainty */
     int tries;                           /* rounds that were to tell them and could not */
 } run_level_power;
+
+/*
+ * What is drawn beside the devices' meters: memory_w while a host works, and a host overhead while only accelerators do, at each level of the first host;
+ * least squares over rounds.
+ */
+typedef struct run_others {
+    double memory_w, hosts_squares, hosts_j;
+    double overhead_w[RUN_MAX_LEVELS]; /* where it was measured, or all where none was */
+    double waits_squares[RUN_MAX_LEVELS], products[RUN_MAX_LEVELS], waits_j[RUN_MAX_LEVELS], uncertain_squares[RUN_MAX_LEVELS];
+} run_others;
 
 typedef struct run_device {
     yoke_device *device;
@@ -194,8 +205,7 @@ struct yoke_run {
     int powers_measured;           /* nonzero: some were, by this run */
     int rests;                     /* in which idle powers were measured */
     double base_w;                 /* NaN: not known */
-    /* What is drawn beside the devices' meters: memory_w while a host works, host_overhead_w while only accelerators do; least squares over rounds. */
-    double memory_w, host_overhead_w, other_hh, other_ha, other_aa, other_hj, other_aj;
+    run_others others;
     run_work *run_works;
     int64_t num_works, most_works, latest_work; /* latest: that was asked for */
     yoke_store *store;
@@ -325,13 +335,24 @@ int run_powers_known(const yoke_run *run);
 yoke_energy_kind run_power_kind(const yoke_run *run, int device);
 /* J of a device's own meters in the region that ended last. */
 double run_own_j(const yoke_run *run, int device, double *uncertainty);
-/* J above rest, in a region of so many seconds, of all that no device at work and no accelerator draws: memory, and hosts that serve accelerators. */
-double run_others_above_j(const yoke_run *run, const double *busy, double seconds, const yoke_energy *total, double *uncertainty);
+/* J of all meters that are some device's own, but those `without` (bits); NaN where one has no value. */
+double run_all_own_j(const yoke_run *run, uint64_t without, double *uncertainty);
 /* Before devices are opened: power of all meters at rest.  Errors: those of meters. */
 yoke_status run_powers_before(yoke_run *run);
 /* Nothing is done for so many seconds, of the virtual clock where there is one. */
 yoke_status run_wait(yoke_run *run, double seconds);
 double run_longest_period_s(const yoke_run *run);
+
+/* -------------------------------------------------------------------------------------------------- others.c */
+
+/* J above rest, in a region of so many seconds, of all that no device at work and no accelerator draws: memory, and hosts that serve accelerators. */
+double run_others_above_j(const yoke_run *run, const double *busy, double seconds, const yoke_energy *total, double *uncertainty);
+/* These joules (half width of their interval), where hosts worked for so long, and accelerators; levels: of devices. */
+void run_others_learn(yoke_run *run, const int *levels, double host_s, double accelerator_s, double joules, double uncertain_j);
+/* The first host that may work, at whose levels host overheads are told; -1: there is none. */
+int run_serving_host(const yoke_run *run);
+/* The host overhead at each of its levels: as measured, on straight lines between these and constant beyond; all alike where that is within uncertainties. */
+void run_host_overheads(const yoke_run *run, double watts[RUN_MAX_LEVELS]);
 
 /* ------------------------------------------------------------------------------------------------ accuracy.c */
 

@@ -80,7 +80,7 @@ static void assert_same_level(const yoke_plan_level *a, const yoke_plan_level *b
     assert_true(same(a->frequency_hz, b->frequency_hz) && same(a->dynamic_power_w, b->dynamic_power_w));
     assert_true(same(a->idle_power_w, b->idle_power_w) && a->start_seconds == b->start_seconds);
     assert_true(a->time_uncertainty == b->time_uncertainty && a->power_uncertainty == b->power_uncertainty);
-    assert_true(a->alone_factor == b->alone_factor);
+    assert_true(a->alone_factor == b->alone_factor && a->host_overhead_w == b->host_overhead_w);
     assert_int_equal(a->num_points, b->num_points);
     if (a->num_points == 0) assert_true(a->seconds_per_unit == b->seconds_per_unit);
     for (int64_t i = 0; i < 2 * a->num_points; i++) assert_true(a->points[i] == b->points[i]);

@@ -88,7 +88,7 @@ static const char *const complete_model =
     " \"base_power_w\": 12.5, \"hosting_power_w\": null, \"devices\": [\n"
     "  {\"name\": \"cpu \xc3\xa4\", \"kind\": \"host\", \"removable\": false, \"levels\": [\n"
     "    {\"frequency_hz\": 2.0e9, \"seconds_per_unit\": 1.7e-6, \"start_seconds\": 1e-5, \"dynamic_power_w\": 84, \"idle_power_w\": "
-    "84.3,\n     \"alone_factor\": 0.75},\n"
+    "84.3,\n     \"alone_factor\": 0.75, \"hosting_power_w\": 7.5},\n"
     "    {\"frequency_hz\": null, \"points\": [[1, 1e-6], [10.5, 2e-5], [1e6, 1]], \"dynamic_power_w\": null, \"time_uncertainty\": 0.02,\n"
     "     \"power_uncertainty\": 0.05}],\n"
     "   \"copy_seconds\": 0, \"copy_seconds_per_unit\": 0, \"copy_joules_per_unit\": 0},\n"

@@ -37,6 +37,14 @@ int64_t brute_parked(const yoke_plan_device *device)
     return best;
 }
 
+int brute_parks_anywhere(const yoke_plan_problem *problem, const yoke_plan_device *device)
+{
+    for (int64_t i = 0; device->host && i < problem->num_devices; i++)
+        for (int64_t l = 0; l < problem->devices[i].num_levels; l++)
+            if (problem->devices[i].levels[l].host_overhead_w > 0) return 1;
+    return 0;
+}
+
 /* c_i */
 static double copy_seconds(const yoke_plan_device *device, int64_t units)
 {
@@ -84,12 +92,13 @@ static brute_cost cost_of(const yoke_plan_problem *problem, const int64_t *units
         cost.used += units[i] > 0;
     }
     double time = problem->copies_before ? longest_copy + longest_work : longest;
-    double energy = problem->base_power_w * time, peak = problem->base_power_w;
+    double energy = problem->base_power_w * time, peak = problem->base_power_w, overhead_w = 0;
     for (int64_t i = 0; i < problem->num_devices; i++) {
         const yoke_plan_device *device = &problem->devices[i];
+        overhead_w = fmax(overhead_w, device->levels[levels[i]].host_overhead_w);
         if (units[i] == 0) {
             if (device->removable) continue;
-            double idle = device->levels[brute_parked(device)].idle_power_w;
+            double idle = device->levels[brute_parks_anywhere(problem, device) ? levels[i] : brute_parked(device)].idle_power_w;
             energy += idle * time;
             peak += idle;
         } else {
@@ -99,8 +108,9 @@ static brute_cost cost_of(const yoke_plan_problem *problem, const int64_t *units
         }
     }
     cost.time_s = time;
-    cost.energy_j = energy + problem->host_overhead_w * fmax(0, accelerators - hosts);
-    cost.peak_power_w = accelerated ? peak + problem->host_overhead_w : peak;
+    overhead_w += problem->host_overhead_w;
+    cost.energy_j = energy + overhead_w * fmax(0, accelerators - hosts);
+    cost.peak_power_w = accelerated ? peak + overhead_w : peak;
     return cost;
 }
 
@@ -159,9 +169,9 @@ static void walk_device(walk *w, int64_t i, int64_t left)
 {
     const yoke_plan_problem *problem = w->problem;
     const yoke_plan_device *device = &problem->devices[i];
-    bool last = i == problem->num_devices - 1;
+    bool last = i == problem->num_devices - 1, anywhere = brute_parks_anywhere(problem, device);
     for (int64_t d = last ? left : 0; d <= left && d <= device->max_units && !w->failed; d++)
-        for (int64_t l = 0; l < (d == 0 ? 1 : device->num_levels); l++) {
+        for (int64_t l = 0; l < (d == 0 && !anywhere ? 1 : device->num_levels); l++) {
             w->units[i] = d;
             w->levels[i] = l;
             w->copy_now[i] = copy_seconds(device, d);
@@ -180,7 +190,7 @@ double brute_count(const yoke_plan_problem *problem)
     if (problem->units >= 2048) return 1e300;
     for (int64_t i = 0; i < problem->num_devices; i++) {
         for (int64_t m = 0; m <= problem->units; m++) {
-            total[m] = ways[m];
+            total[m] = brute_parks_anywhere(problem, &problem->devices[i]) ? (double)problem->devices[i].num_levels * ways[m] : ways[m];
             for (int64_t d = 1; d <= m; d++) total[m] += (double)problem->devices[i].num_levels * ways[m - d];
         }
         memcpy(ways, total, (size_t)(problem->units + 1) * sizeof *ways);

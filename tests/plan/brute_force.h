@@ -16,7 +16,10 @@ typedef struct brute_cost {
     int used; /* devices with units */
 } brute_cost;
 
-/* All choices of units and levels that keep the memory limits; a device without units is parked at its first level of least idle power. */
+/*
+ * All choices of units and levels that keep the memory limits; a device without units is parked at its first level of least idle power, but a host at any
+ * level where those of hosts have overheads.
+ */
 typedef struct brute_list {
     int64_t count;
     brute_cost *costs;
@@ -30,10 +33,12 @@ typedef struct brute_limits {
 /* t(x) of a level, with the running maximum; 0 for 0 units. */
 double brute_seconds(const yoke_plan_level *level, int64_t units);
 
-/* Where a device without units is parked. */
+/* Where a device without units is parked, unless hosts have overheads. */
 int64_t brute_parked(const yoke_plan_device *device);
+/* Nonzero: levels of hosts have overheads of their own, and a host may be parked at any. */
+int brute_parks_anywhere(const yoke_plan_problem *problem, const yoke_plan_device *device);
 
-/* What a choice costs; levels of devices without units are not looked at. */
+/* What a choice costs; levels of devices without units are not looked at, but those of hosts that may be parked anywhere. */
 brute_cost brute_evaluate(const yoke_plan_problem *problem, const int64_t *units, const int64_t *levels);
 
 double brute_value(yoke_objective objective, const brute_cost *cost);

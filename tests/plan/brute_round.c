@@ -45,7 +45,7 @@ brute_cost brute_round_evaluate(const yoke_plan_problem *problem, const int64_t 
 {
     const yoke_round *round = problem->round;
     const int64_t devices = problem->num_devices;
-    double T = 0, C = 0, joules = 0, idle_w = problem->base_power_w, peak = 0, works[ROUND_PHASES][ROUND_DEVICES] = {{0}};
+    double T = 0, C = 0, joules = 0, idle_w = problem->base_power_w, overhead_w = 0, peak = 0, works[ROUND_PHASES][ROUND_DEVICES] = {{0}};
     double copy[ROUND_DEVICES] = {0};
     int64_t had[ROUND_PHASES][ROUND_DEVICES];
     const int64_t alone = alone_at_work(problem, units);
@@ -76,10 +76,12 @@ brute_cost brute_round_evaluate(const yoke_plan_problem *problem, const int64_t 
             joules += device->copy_joules_per_unit * (double)units[i];
             idle_w += level->idle_power_w;
         } else if (!device->removable) {
-            idle_w += device->levels[brute_parked(device)].idle_power_w;
+            idle_w += device->levels[brute_parks_anywhere(problem, device) ? levels[i] : brute_parked(device)].idle_power_w;
         }
+        overhead_w = fmax(overhead_w, level->host_overhead_w);
         C = fmax(C, copy[i]);
     }
+    overhead_w += problem->host_overhead_w;
     if (problem->copies_before) T = C;
     for (int64_t first = 0, last; first < round->num_phases; first = last + 1) {
         double longest = 0, hosts = 0, accelerators = 0, watts = idle_w;
@@ -101,8 +103,8 @@ brute_cost brute_round_evaluate(const yoke_plan_problem *problem, const int64_t 
             longest = fmax(longest, sum + (first == 0 && !problem->copies_before ? copy[i] : 0));
         }
         T += longest;
-        joules += problem->host_overhead_w * fmax(0, accelerators - hosts);
-        peak = fmax(peak, watts + (accelerated ? problem->host_overhead_w : 0));
+        joules += overhead_w * fmax(0, accelerators - hosts);
+        peak = fmax(peak, watts + (accelerated ? overhead_w : 0));
     }
     for (int64_t p = 0; p < round->num_phases; p++) T += round->phases[p].calls * round->phases[p].call_seconds;
     cost.time_s = T;
@@ -255,6 +257,16 @@ static void draw_contention(int64_t number, random_round *drawn)
                 if (random_chance(&random, 0.8)) drawn->times[i][l][p].alone_factor = random_uniform(&random, 0.4, 1);
 }
 
+/* A quarter of the rounds. */
+static void draw_overheads(int64_t number, random_round *drawn)
+{
+    random_state random = {(uint64_t)number * 0xd1342543de82ef95u + 6};
+    random_uniform(&random, 0, 1);
+    for (int i = 0; i < drawn->problem.num_devices && number % 4 == 2; i++)
+        for (int l = 0; l < drawn->devices[i].num_levels && drawn->devices[i].host; l++)
+            drawn->levels[i][l].host_overhead_w = random_chance(&random, 0.7) ? random_uniform(&random, 0, 60) : 0;
+}
+
 void random_round_draw(int64_t number, double most_choices, random_round *drawn)
 {
     random_state random = {(uint64_t)number * 0x9e3779b97f4a7c15u + 77};
@@ -274,6 +286,7 @@ void random_round_draw(int64_t number, double most_choices, random_round *drawn)
     for (int p = 0; p < drawn->round.num_phases; p++) draw_phase(&random, drawn, p);
     draw_devices(&random, drawn);
     draw_contention(number, drawn);
+    draw_overheads(number, drawn);
     while (count_choices(drawn) > most_choices)
         for (int i = 0; i < drawn->problem.num_devices; i++) /* fewer levels */
             if (drawn->devices[i].num_levels > 1)

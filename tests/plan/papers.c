@@ -2,6 +2,7 @@
 #include "unit.h"
 
 #include <math.h>
+#include <stdbool.h>
 
 #include "yoke/plan.h"
 
@@ -65,6 +66,81 @@ static void both_peach_systems_get_the_shares_of_table_VI(void **state)
         yoke_release(*state, fastest);
         yoke_release(*state, cheapest);
     }
+}
+
+/*
+ * The travelling salesman on system I (table VIII; over frequencies by the laws of sect. VII-A): P_OH is 30 W at 2.6 GHz and 10 W at 1.2 GHz (sect. VII-B), on
+ * a straight line between.
+ */
+enum { CPU_LEVELS = 8, GPU_LEVELS = 4, TOUR_UNITS = 20000 };
+
+typedef struct tours {
+    yoke_plan_level cpu[CPU_LEVELS], gpu[GPU_LEVELS];
+    yoke_plan_device devices[2];
+    yoke_plan_problem problem;
+} tours;
+
+static void make_tours(tours *t, bool constant)
+{
+    static const double mhz[GPU_LEVELS] = {614, 640, 666, 705};
+    for (int k = 0; k < CPU_LEVELS; k++) {
+        const double ghz = 1.2 + 0.2 * k;
+        t->cpu[k] = (yoke_plan_level){.frequency_hz = 1e9 * ghz,
+                                      .seconds_per_unit = 2.6 / 2507 / ghz,
+                                      .dynamic_power_w = 99.7 * (124 * ghz - 100.23) / (124 * 2.6 - 100.23),
+                                      .host_overhead_w = constant ? 0 : 20 * (ghz - 1.2) / 1.4};
+    }
+    for (int k = 0; k < GPU_LEVELS; k++)
+        t->gpu[k] = (yoke_plan_level){.frequency_hz = 1e6 * mhz[k],
+                                      .seconds_per_unit = (1.495 * 705 - 1.78) / (1.495 * mhz[k] - 1.78) / 47298,
+                                      .dynamic_power_w = 92.7 * (0.337 * mhz[k] - 109) / (0.337 * 705 - 109)};
+    t->devices[0] = (yoke_plan_device){.name = "cpu", .host = 1, .num_levels = CPU_LEVELS, .levels = t->cpu, .max_units = INT64_MAX};
+    t->devices[1] = (yoke_plan_device){.name = "gpu", .num_levels = GPU_LEVELS, .levels = t->gpu, .max_units = INT64_MAX};
+    t->problem = (yoke_plan_problem){.units = TOUR_UNITS,
+                                     .repetitions = 1,
+                                     .base_power_w = 165.7,
+                                     .host_overhead_w = constant ? 30 : 10,
+                                     .num_devices = 2,
+                                     .devices = t->devices};
+}
+
+/* Eq. 7 and 11 for all (f_C, f_G, alpha): where the least energy is. */
+static double least_of_all(const tours *t, int64_t *gpu_units, int *cpu_level, int *gpu_level)
+{
+    double least = INFINITY;
+    for (int c = 0; c < CPU_LEVELS; c++)
+        for (int g = 0; g < GPU_LEVELS; g++)
+            for (int64_t n = 0; n <= TOUR_UNITS; n++) {
+                const double cpu_s = t->cpu[c].seconds_per_unit * (double)(TOUR_UNITS - n), gpu_s = t->gpu[g].seconds_per_unit * (double)n;
+                const double joules = 165.7 * fmax(cpu_s, gpu_s) + t->cpu[c].dynamic_power_w * cpu_s + t->gpu[g].dynamic_power_w * gpu_s +
+                                      (t->problem.host_overhead_w + t->cpu[c].host_overhead_w) * fmax(0, gpu_s - cpu_s);
+                if (!(joules < least)) continue;
+                least = joules;
+                *gpu_units = n;
+                *cpu_level = c;
+                *gpu_level = g;
+            }
+    return least;
+}
+
+static void host_overhead_by_frequency_decides_for_the_travelling_salesman(void **state)
+{
+    static tours t;
+    int64_t share[2];
+    for (int constant = 0; constant < 2; constant++) {
+        int cpu = 0, gpu = 0;
+        make_tours(&t, constant);
+        const double least = least_of_all(&t, &share[constant], &cpu, &gpu);
+        yoke_plan *plan = plan_of(*state, &t.problem, YOKE_OBJECTIVE_ENERGY);
+        assert_int_equal(plan->best.units[1], share[constant]);
+        assert_int_equal(plan->best.levels[0], cpu);
+        assert_int_equal(plan->best.levels[1], gpu);
+        assert_true(fabs(plan->best.energy_j / least - 1) < 1e-12);
+        assert_int_equal(cpu, 0);
+        yoke_release(*state, plan);
+    }
+    assert_int_equal(share[0], TOUR_UNITS);                                     /* table VIII: all on the GPU at 1.2 GHz */
+    assert_true(share[1] > 0.97 * TOUR_UNITS && share[1] < 0.985 * TOUR_UNITS); /* with 30 W at all frequencies it is not */
 }
 
 /* The 2014 paper's machine: 1.70 and 1.69 us per element; idle powers are part of E*. */
@@ -137,6 +213,7 @@ static void copying_pays_from_sixteen_calls_on(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(both_peach_systems_get_the_shares_of_table_VI),
+    cmocka_unit_test(host_overhead_by_frequency_decides_for_the_travelling_salesman),
     cmocka_unit_test(sharing_is_best_for_the_elements_of_the_2014_paper),
     cmocka_unit_test(the_published_second_case_is_not_the_minimum),
     cmocka_unit_test(copying_pays_from_sixteen_calls_on),

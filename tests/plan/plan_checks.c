@@ -43,7 +43,8 @@ brute_cost check_choice(const checked *of, const yoke_plan_choice *choice)
         if (units < 0 || units > device->max_units || units > problem->units - sum)
             check_fails(of, "%s has %lld units", device->name, (long long)units);
         if (level < 0 || level >= device->num_levels) check_fails(of, "%s is at level %lld", device->name, (long long)level);
-        if (units == 0 && device->levels[level].idle_power_w != device->levels[brute_parked(device)].idle_power_w)
+        if (units == 0 && !brute_parks_anywhere(problem, device) &&
+            device->levels[level].idle_power_w != device->levels[brute_parked(device)].idle_power_w)
             check_fails(of, "%s is parked at level %lld", device->name, (long long)level);
         sum += units;
     }

@@ -29,6 +29,7 @@ void random_problem_draw(int64_t number, double most_choices, plan_random *drawn
     shape.whole_numbers = random_chance(&random, 0.15);
     shape.alike = random_chance(&random, 0.1);
     shape.contention = number % 3 == 1;
+    shape.level_overheads = number % 4 == 2;
     shape.units = random_whole(&random, random_chance(&random, 0.05) ? 0 : 4, max_units[shape.devices - 2]);
     plan_random_draw(&shape, &random, drawn);
     while (brute_count(&drawn->problem) > most_choices && shape.units > 2) {
@@ -103,6 +104,7 @@ static void print_level(const yoke_plan_level *level)
            "%.17g",
            level->frequency_hz, level->seconds_per_unit, level->start_seconds, level->dynamic_power_w, level->idle_power_w);
     if (level->alone_factor > 0) printf(", .alone_factor = %.17g", level->alone_factor);
+    if (level->host_overhead_w > 0) printf(", .host_overhead_w = %.17g", level->host_overhead_w);
     if (level->num_points > 0) {
         printf(",\n         .num_points = %lld, .points = (const double[]){", (long long)level->num_points);
         for (int64_t k = 0; k < 2 * level->num_points; k++) printf("%s%.17g", k > 0 ? ", " : "", level->points[k]);

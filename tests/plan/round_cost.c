@@ -237,8 +237,10 @@ static void a_round_of_one_phase_is_the_problem_without_one(void **state)
                                                .alone_factor = level->alone_factor,
                                                .num_points = level->num_points,
                                                .points = level->points};
-                *level =
-                    (yoke_plan_level){.frequency_hz = level->frequency_hz, .idle_power_w = level->idle_power_w, .phases = &times[i][l]};
+                *level = (yoke_plan_level){.frequency_hz = level->frequency_hz,
+                                           .idle_power_w = level->idle_power_w,
+                                           .phases = &times[i][l],
+                                           .host_overhead_w = level->host_overhead_w};
             }
         drawn.problem.round = &round;
         const yoke_plan_choice with = evaluate(&drawn.problem, units, levels);

@@ -24,9 +24,6 @@ static search_limits limits_of(const plan_work *work, const plan_request *reques
         const plan_device *device = &work->devices[i];
         limits.most[i] = request->allowed == NULL || request->allowed[device->given] ? device->most : 0;
         limits.last_level[i] = device->num_levels - 1;
-        int64_t given = request->levels != NULL ? request->levels[device->given] : -1;
-        for (int k = 0; k < device->num_levels && given >= 0; k++)
-            if (device->levels[k].given == given) limits.first_level[i] = limits.last_level[i] = k;
     }
     return limits;
 }
@@ -183,8 +180,9 @@ static yoke_status least_cap(plan_work *work, search_limits limits, double *cap)
 }
 
 /* Why there is no choice: deadline or power cap, and the nearest value that could be met. */
-static yoke_status diagnose(plan_work *work, const search_limits *limits, plan_result *result)
+static yoke_status diagnose(plan_work *work, const search_limits *limits, search_best *none)
 {
+    plan_result *result = &none->result;
     search_limits relaxed = *limits;
     relaxed.objective = YOKE_OBJECTIVE_TIME;
     relaxed.deadline_s = relaxed.power_cap_w = INFINITY;
@@ -210,6 +208,7 @@ static yoke_status diagnose(plan_work *work, const search_limits *limits, plan_r
     }
     /* The deadline can be met, or not even without it can the cap be kept. */
     result->binding = "power-cap";
+    none->late = !best.result.feasible;
     if (best.result.feasible) relaxed.deadline_s = limits->deadline_s;
     status = least_cap(work, relaxed, &result->nearest);
     return status;
@@ -222,33 +221,39 @@ static int64_t fitting(const plan_work *work, const search_limits *limits)
     return sum;
 }
 
-yoke_status plan_search(plan_work *work, const plan_request *request, plan_result *result)
+yoke_status search_request(plan_work *work, const plan_request *request, search_best *best)
 {
-    *result = (plan_result){.gap = NAN, .binding = "", .nearest = NAN};
-    yoke_status status = check_powers(work, request);
-    if (status != YOKE_OK) return status;
+    yoke_status status = YOKE_OK;
     search_limits limits = limits_of(work, request);
+    plan_result *result = &best->result;
     int64_t fit = fitting(work, &limits);
     if (fit < work->units) {
         result->binding = "memory";
         result->nearest = (double)fit;
         return YOKE_OK;
     }
-    search_best best = {.value = INFINITY};
     if (work->units == 0 && work->problem->round == NULL) {
         int64_t none[PLAN_MAX_DEVICES] = {0};
-        search_offer(work, &limits, none, limits.first_level, &best);
-        best.result.optimal = 1;
-    } else
-        status = search_any(work, &limits, &best);
-    if (status != YOKE_OK) return status;
-    int64_t nodes = best.result.nodes;
-    if (best.result.feasible) {
-        *result = best.result;
-        result->binding = "";
-        result->nearest = NAN;
+        search_offer(work, &limits, none, limits.first_level, best);
+        result->optimal = result->feasible;
         return YOKE_OK;
     }
-    result->nodes = nodes;
-    return (work->units > 0 || work->problem->round != NULL) && !best.open ? diagnose(work, &limits, result) : YOKE_OK;
+    status = search_any(work, &limits, best);
+    if (status != YOKE_OK || result->feasible || best->open) return status;
+    return diagnose(work, &limits, best);
+}
+
+yoke_status plan_search(plan_work *work, const plan_request *request, plan_result *result)
+{
+    static const plan_result none = {.gap = NAN, .binding = "", .nearest = NAN};
+    search_best best = {.result = none, .value = INFINITY};
+    *result = none;
+    yoke_status status = check_powers(work, request);
+    if (status == YOKE_OK) status = work->overheads ? search_overheads(work, request, &best) : search_request(work, request, &best);
+    if (status != YOKE_OK) return status;
+    *result = best.result;
+    if (!result->feasible) return YOKE_OK;
+    result->binding = "";
+    result->nearest = NAN;
+    return YOKE_OK;
 }

@@ -23,6 +23,7 @@ typedef struct search_best {
     plan_result result;
     double value; /* of the objective; INFINITY: none yet */
     int open;     /* nonzero: the search ended before it found a choice, or that there is none */
+    int late;     /* where the power cap binds: nonzero: not even without it is the deadline met */
     double slack; /* relative: nothing is looked for that is better by less; 0: PLAN_ROUNDING */
 } search_best;
 
@@ -32,6 +33,15 @@ static inline double search_enough(const search_best *best)
     double slack = best->slack > 0 ? best->slack : PLAN_ROUNDING;
     return best->result.feasible ? best->value - slack * fabs(best->value) : INFINITY;
 }
+
+/*
+ * One search (search.c) in a work whose hosts' overheads are all alike; *best is none at first.  Where there is no choice its binding and nearest say why.
+ * Errors: MEMORY.
+ */
+yoke_status search_request(plan_work *work, const plan_request *request, search_best *best);
+
+/* The same where overheads differ by the hosts' levels (overhead.c). */
+yoke_status search_overheads(plan_work *work, const plan_request *request, search_best *best);
 
 /* Evaluates a choice in the work's own order (levels by their place in the device) and keeps it if it is feasible and better.  Returns its cost. */
 plan_cost search_offer(const plan_work *work, const search_limits *limits, const int64_t *units, const int *levels, search_best *best);

@@ -229,6 +229,12 @@ static yoke_status measure_devices(calibrating *c)
         c->found = &c->run->results[i];
         if (is_wanted(c, i)) status = leave_out(c, i, measure_device(c));
     }
+    for (int i = 0; i < c->run->num_devices && status == YOKE_OK; i++) { /* once all frequencies of hosts are known */
+        c->device = i;
+        c->found = &c->run->results[i];
+        c->level = c->run->devices[i].num_levels - 1;
+        if (is_wanted(c, i)) status = leave_out(c, i, run_calibrate_overheads(c));
+    }
     return status;
 }
 

@@ -55,6 +55,8 @@ void run_calibrate_keep(calibrating *c, const yoke_sample *sample);
 yoke_status run_calibrate_sizes(calibrating *c);
 /* Powers at the present level. */
 yoke_status run_calibrate_powers(calibrating *c);
+/* What the host draws while it waits for the device (an accelerator), at the frequencies at which it was measured and this was not. */
+yoke_status run_calibrate_overheads(calibrating *c);
 /* Copies to the device, and what is drawn meanwhile. */
 yoke_status run_calibrate_copies(calibrating *c);
 /* What all lose beside each other. */

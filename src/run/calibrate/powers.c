@@ -131,6 +131,41 @@ yoke_status run_calibrate_powers(calibrating *c)
     return YOKE_OK;
 }
 
+/* At the host's present level, while the accelerator works and the host waits. */
+static yoke_status measure_overhead(calibrating *c)
+{
+    yoke_run *run = c->run;
+    double busy[RUN_MAX_DEVICES] = {0}, seconds = 0;
+    int levels[RUN_MAX_DEVICES];
+    yoke_energy total;
+    repeated r = {.c = c, .units = c->found->accuracy.max_units, .calls = 1};
+    r.expected_s = run_seconds(run, c->work, c->device, c->level, 0, (double)r.units, NULL);
+    if (r.expected_s > 0) r.calls = (int64_t)fmin(fmax(1, 0.1 * long_enough_s(&r) / r.expected_s), 1e6);
+    yoke_status status = metered(&r, &seconds, &busy[c->device], &total);
+    if (status != YOKE_OK || !(busy[c->device] > 0)) return status;
+    for (int i = 0; i < run->num_devices; i++) levels[i] = run->devices[i].level;
+    run_powers_learn(run, levels, seconds, &total, busy);
+    return YOKE_OK;
+}
+
+yoke_status run_calibrate_overheads(calibrating *c)
+{
+    yoke_run *run = c->run;
+    const int host = run_serving_host(run), before = host >= 0 ? run->devices[host].level : 0;
+    yoke_status status = YOKE_OK;
+    if (host < 0 || !run->devices[c->device].accelerator || !has_meters(run) || c->of->brief || c->found->accuracy.max_units == 0)
+        return YOKE_OK;
+    for (int l = 0; l < run->devices[host].num_levels && status == YOKE_OK; l++) {
+        /* Where the host was measured itself, and its overhead was not. */
+        if (!(run->devices[host].powers[l].busy_s > 0) || run->others.waits_squares[l] > 0) continue;
+        status = run_calibrate_progress(c, c->device, "host overhead at %.2f GHz", 1e-9 * run->devices[host].hz[l]);
+        if (status == YOKE_OK) status = run_set_level(run, host, l);
+        if (status == YOKE_OK) status = measure_overhead(c);
+    }
+    yoke_status back = host >= 0 ? run_set_level(run, host, before) : YOKE_OK;
+    return status != YOKE_OK ? status : back;
+}
+
 /* -------------------------------------------------------------------------------------------------- copies */
 
 /* t = start + bytes x seconds per byte by least squares of relative errors; neither is negative. */

@@ -342,6 +342,21 @@ static void number_phases(const yoke_run *run, const run_plan *plan, int only, r
         (yoke_round){.num_cuts = plan->num_cuts, .cut_units = plan->cut_units, .num_phases = plan->num_phases, .phases = phases};
 }
 
+/* Returns the host overhead that the host has at any of its levels here, and tells these what they have beside it. */
+static double tell_overheads(const yoke_run *run, int only, int count, const run_problem *problem, const parts *m)
+{
+    const int host = run_serving_host(run);
+    double watts[RUN_MAX_LEVELS], least = INFINITY;
+    run_host_overheads(run, watts);
+    for (int k = 0; k < count; k++) {
+        if (problem->devices[k] != host) continue;
+        yoke_plan_level *levels = m->levels + k * (only ? 1 : RUN_MAX_LEVELS);
+        for (int64_t l = 0; l < m->devices[k].num_levels; l++) least = fmin(least, watts[problem->levels[k][l]]);
+        for (int64_t l = 0; l < m->devices[k].num_levels; l++) levels[l].host_overhead_w = watts[problem->levels[k][l]] - least;
+    }
+    return isfinite(least) ? least : watts[host >= 0 ? run->devices[host].level : 0];
+}
+
 yoke_status run_problem_create(yoke_run *run, const run_plan *plan, int only, run_problem *problem, int *known)
 {
     parts m;
@@ -374,7 +389,7 @@ yoke_status run_problem_create(yoke_run *run, const run_plan *plan, int only, ru
                             .repetitions = plan->phases[0].calls,
                             .copies_before = plan->num_phases > 1 || plan->phases[0].calls > 1, /* who has copied may begin */
                             .base_power_w = base_w,
-                            .host_overhead_w = run->host_overhead_w,
+                            .host_overhead_w = *known ? tell_overheads(run, only, count, problem, &m) : 0,
                             .num_devices = count,
                             .devices = m.devices,
                             .round = run_is_plain(plan) ? NULL : &problem->round};

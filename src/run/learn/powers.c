@@ -27,7 +27,6 @@ static yoke_status declare(yoke_run *run)
         d->powers[0] = (run_level_power){.idle_w = found->idle_w, .above_j = found->busy_w - found->idle_w, .busy_s = 1};
     }
     run->base_w = run->options.base_w;
-    run->host_overhead_w = run->options.host_overhead_w;
     return YOKE_OK;
 }
 
@@ -35,7 +34,8 @@ yoke_status run_powers_start(yoke_run *run)
 {
     /* Nothing tells them where there are no meters: powers of the store serve then without. */
     run->base_w = run->num_meters == 0 ? run->options.base_w : (double)NAN;
-    run->host_overhead_w = run->num_meters == 0 ? run->options.host_overhead_w : 0;
+    for (int l = 0; l < RUN_MAX_LEVELS; l++)
+        run->others.overhead_w[l] = run->declared || run->num_meters == 0 ? run->options.host_overhead_w : 0;
     for (int i = 0; i < run->num_devices; i++)
         for (int l = 0; l < RUN_MAX_LEVELS; l++) run->devices[i].powers[l].idle_w = run->devices[i].powers[l].idle_uncertainty_w = NAN;
     if (run->declared) return declare(run);
@@ -76,18 +76,12 @@ yoke_energy_kind run_power_kind(const yoke_run *run, int device)
     return YOKE_ENERGY_NONE;
 }
 
-/* All meters that are some device's own. */
-static uint64_t all_own(const yoke_run *run)
+double run_all_own_j(const yoke_run *run, uint64_t without, double *uncertainty)
 {
     uint64_t all = 0;
-    for (int i = 0; i < run->num_devices; i++) all |= run->devices[i].meters;
-    return all;
-}
-
-static double all_own_j(const yoke_run *run)
-{
-    double uncertain, sum = sum_j(run, all_own(run), &uncertain);
-    return all_own(run) != 0 ? sum : 0;
+    for (int i = 0; i < run->num_devices; i++) all |= run->devices[i].meters & ~without;
+    const double sum = sum_j(run, all, uncertainty);
+    return all != 0 ? sum : 0;
 }
 
 /* Meters that all belong to devices before this one: parts of the cores have one package, which rests once. */
@@ -96,24 +90,6 @@ static int is_counted_before(const yoke_run *run, int device)
     uint64_t before = 0, own = run->devices[device].meters;
     for (int i = 0; i < device; i++) before |= run->devices[i].meters;
     return own != 0 && (own & ~before) == 0;
-}
-
-double run_others_above_j(const yoke_run *run, const double *busy, double seconds, const yoke_energy *total, double *uncertainty)
-{
-    uint64_t at_work = 0, resting = 0;
-    double uncertain = 0, joules = total->value_j - all_own_j(run) - run->base_w * seconds;
-    for (int i = 0; i < run->num_devices; i++)
-        if (busy[i] > 0 || run->devices[i].accelerator) at_work |= run->devices[i].meters;
-    for (int i = 0; i < run->num_devices; i++) {
-        const run_device *d = &run->devices[i];
-        if ((d->meters & (at_work | resting)) != 0 || d->meters == 0 || isnan(d->powers[d->level].idle_w)) continue;
-        resting |= d->meters; /* a host that rests: what it draws more is for the accelerators */
-        joules += run_own_j(run, i, &uncertain) - d->powers[d->level].idle_w * seconds;
-    }
-    double of_own, unused = sum_j(run, all_own(run) & ~resting, &of_own);
-    (void)unused;
-    *uncertainty = fmax(0, total->uncertainty_j - of_own);
-    return joules;
 }
 
 double run_longest_period_s(const yoke_run *run)
@@ -204,7 +180,7 @@ yoke_status run_powers_rest(yoke_run *run)
         power->idle_w = joules / seconds;
         power->idle_uncertainty_w = uncertain / seconds;
     }
-    double base_w = (total.value_j - all_own_j(run)) / seconds;
+    double base_w = (total.value_j - run_all_own_j(run, 0, &uncertain)) / seconds;
     if (run->all_idle.kind == YOKE_ENERGY_NONE) run->all_idle = all_of(&total, seconds);
     if (isnan(run->base_w)) run->base_w = base_w <= fmax(run->all_idle.interval_w, 1e-6 * run->all_idle.value_w) ? 0 : base_w;
     return YOKE_OK;
@@ -218,30 +194,6 @@ static int worked_alone(const yoke_run *run, int device, const double *busy)
     for (int k = 0; k < run->num_devices; k++)
         if (k != device && busy[k] > 0 && (run->devices[k].meters & run->devices[device].meters) != 0) return 0;
     return 1;
-}
-
-/* joules = memory_w x seconds of hosts + host_overhead_w x seconds of accelerators alone, neither negative. */
-static void learn_others(yoke_run *run, double joules, double host_s, double accelerator_s)
-{
-    double alone_s = fmax(0, accelerator_s - host_s);
-    run->other_hh += host_s * host_s;
-    run->other_ha += host_s * alone_s;
-    run->other_aa += alone_s * alone_s;
-    run->other_hj += host_s * joules;
-    run->other_aj += alone_s * joules;
-    double determinant = run->other_hh * run->other_aa - run->other_ha * run->other_ha;
-    double memory_w = run->other_hh > 0 ? run->other_hj / run->other_hh : 0, host_overhead_w = 0;
-    if (determinant > 1e-9 * run->other_hh * run->other_aa) {
-        memory_w = (run->other_aa * run->other_hj - run->other_ha * run->other_aj) / determinant;
-        host_overhead_w = (run->other_hh * run->other_aj - run->other_ha * run->other_hj) / determinant;
-    } else if (run->other_aa > 0) {
-        memory_w = 0;
-        host_overhead_w = run->other_aj / run->other_aa;
-    }
-    if (host_overhead_w < 0) memory_w = run->other_hh > 0 ? run->other_hj / run->other_hh : 0;
-    if (memory_w < 0) host_overhead_w = run->other_aa > 0 ? run->other_aj / run->other_aa : 0;
-    run->memory_w = fmax(memory_w, 0);
-    run->host_overhead_w = fmax(host_overhead_w, 0);
 }
 
 void run_powers_learn(yoke_run *run, const int *levels, double seconds, const yoke_energy *total, const double *busy)
@@ -269,7 +221,7 @@ void run_powers_learn(yoke_run *run, const int *levels, double seconds, const yo
         power->uncertain_j = hypot(power->uncertain_j, uncertain_j);
     }
     double other_j = run_others_above_j(run, busy, seconds, total, &uncertain);
-    if (!isnan(other_j)) learn_others(run, other_j, host_s, accelerator_s);
+    if (!isnan(other_j)) run_others_learn(run, levels, host_s, accelerator_s, other_j, uncertain);
 }
 
 /* ----------------------------------------------------------------------------------------------- what is known */
@@ -322,7 +274,7 @@ double run_dynamic_w(const yoke_run *run, int device, int level, double *uncerta
     const run_level_power *low = &d->powers[below], *high = &d->powers[above];
     double watts = fmax(0, (1 - part) * low->above_j / low->busy_s + part * high->above_j / high->busy_s);
     double uncertain_w = hypot((1 - part) * low->uncertain_j / low->busy_s, part * high->uncertain_j / high->busy_s);
-    if (!d->accelerator) watts += run->memory_w;
+    if (!d->accelerator) watts += run->others.memory_w;
     if (uncertainty != NULL) *uncertainty = relative(uncertain_w, watts);
     return watts;
 }
