@@ -4,14 +4,16 @@
 #include "unit.h"
 #include "worker.h"
 
-enum { N = 100000, LEVELS = 4, STEPS = 1000, TEXT = 4000 };
+enum { N = 100000, LEVELS = 4, MOST_LEVELS = 9, STEPS = 1000, TEXT = 6000 };
 
 typedef struct level {
     double hz, per_unit_s, start_s, idle_w, busy_w;
+    double overhead_w; /* of a CPU */
 } level;
 
 typedef struct node {
-    level levels[2][LEVELS]; /* of a CPU and a GPU */
+    level levels[2][MOST_LEVELS]; /* of a CPU and a GPU */
+    int count[2];                 /* of levels */
     double base_w, host_overhead_w;
 } node;
 
@@ -48,19 +50,24 @@ static node random_node(uint64_t seed)
     }
     made.base_w = uniform(&state, 0, 60);
     made.host_overhead_w = uniform(&state, 0, 20);
+    for (int l = 0; l < LEVELS; l++) made.levels[0][l].overhead_w = made.host_overhead_w;
+    made.count[0] = made.count[1] = LEVELS;
     return made;
 }
 
-static void append_device(char *text, const char *name, const char *class, const level *levels)
+static void append_device(char *text, const char *name, const char *class, const level *levels, int count)
 {
     size_t at = strlen(text);
     at += (size_t)snprintf(text + at, TEXT - at, "{\"name\": \"%s\", \"class\": \"%s\", \"clock\": {\"levels\": [", name, class);
-    for (int l = 0; l < LEVELS; l++)
+    for (int l = 0; l < count; l++) {
         at += (size_t)snprintf(
             text + at, TEXT - at,
             "%s{\"frequency_hz\": %.17g, \"seconds_per_unit\": %.17g, \"start_s\": %.17g, \"power\": {\"idle_w\": %.17g, \"busy_w\": "
-            "%.17g}}",
+            "%.17g}",
             l > 0 ? "," : "", levels[l].hz, levels[l].per_unit_s, levels[l].start_s, levels[l].idle_w, levels[l].busy_w);
+        if (strcmp(class, "cpu") == 0) at += (size_t)snprintf(text + at, TEXT - at, ", \"hosting_w\": %.17g", levels[l].overhead_w);
+        at += (size_t)snprintf(text + at, TEXT - at, "}");
+    }
     snprintf(text + at, TEXT - at, "]}}");
 }
 
@@ -68,9 +75,9 @@ static void write_node(const node *of, char *text)
 {
     snprintf(text, TEXT, "{\"name\": \"random\", \"hosting_w\": %.17g, \"host\": {\"idle_w\": %.17g}, \"devices\": [", of->host_overhead_w,
              of->base_w);
-    append_device(text, "cpu", "cpu", of->levels[0]);
+    append_device(text, "cpu", "cpu", of->levels[0], of->count[0]);
     strcat(text, ",");
-    append_device(text, "gpu", "gpu", of->levels[1]);
+    append_device(text, "gpu", "gpu", of->levels[1], of->count[1]);
     strcat(text, "]}");
 }
 
@@ -82,8 +89,8 @@ static cost cost_of(const node *of, int64_t gpu_units, int cpu_level, int gpu_le
     double gpu_s = gpu_units > 0 ? g->start_s + g->per_unit_s * (double)gpu_units : 0;
     double time_s = fmax(cpu_s, gpu_s), idle_w = of->base_w + c->idle_w + g->idle_w;
     double energy_j =
-        idle_w * time_s + (c->busy_w - c->idle_w) * cpu_s + (g->busy_w - g->idle_w) * gpu_s + of->host_overhead_w * fmax(0, gpu_s - cpu_s);
-    double peak_w = idle_w + (cpu_s > 0 ? c->busy_w - c->idle_w : 0) + (gpu_s > 0 ? g->busy_w - g->idle_w + of->host_overhead_w : 0);
+        idle_w * time_s + (c->busy_w - c->idle_w) * cpu_s + (g->busy_w - g->idle_w) * gpu_s + c->overhead_w * fmax(0, gpu_s - cpu_s);
+    double peak_w = idle_w + (cpu_s > 0 ? c->busy_w - c->idle_w : 0) + (gpu_s > 0 ? g->busy_w - g->idle_w + c->overhead_w : 0);
     return (cost){time_s, energy_j, peak_w};
 }
 
@@ -97,8 +104,8 @@ static double value_of(yoke_objective objective, cost c)
 static double best_value(const node *of, yoke_objective objective, double deadline_s, double cap_w)
 {
     double best = INFINITY;
-    for (int c = 0; c < LEVELS; c++)
-        for (int g = 0; g < LEVELS; g++)
+    for (int c = 0; c < of->count[0]; c++)
+        for (int g = 0; g < of->count[1]; g++)
             for (int s = 0; s <= STEPS; s++) {
                 cost one = cost_of(of, (int64_t)s * N / STEPS, c, g);
                 if (one.time_s <= deadline_s && one.peak_w <= cap_w) best = fmin(best, value_of(objective, one));
@@ -135,6 +142,63 @@ static void every_objective_finds_its_best_share_and_frequencies(void **state)
                          found.energy_j);
             worker_close(&w);
             assert_int_equal(memory.outstanding, 0);
+        }
+}
+
+/* Speeds that no longer rise from some frequency on, powers that do, and a host overhead that rises with the frequency. */
+static node kinked_node(uint64_t seed)
+{
+    node made = {.count = {MOST_LEVELS, 4}};
+    uint64_t state = seed;
+    const double kink[] = {uniform(&state, 0.45, 1), uniform(&state, 0.6, 1)};
+    const double per_unit_s[] = {uniform(&state, 1e-6, 1e-5), uniform(&state, 5e-7, 4e-6)};
+    const double dynamic_w[] = {uniform(&state, 50, 200), uniform(&state, 100, 400)},
+                 idle_w[] = {uniform(&state, 10, 60), uniform(&state, 10, 60)};
+    const double overhead_w[] = {uniform(&state, 0, 15), uniform(&state, 15, 60)};
+    for (int d = 0; d < 2; d++)
+        for (int l = 0; l < made.count[d]; l++) {
+            const double part = l / (made.count[d] - 1.0), f = 0.45 + 0.55 * part;
+            made.levels[d][l] = (level){.hz = f * (d == 0 ? 2.6e9 : 1e9),
+                                        .per_unit_s = per_unit_s[d] / fmin(f, kink[d]),
+                                        .idle_w = idle_w[d],
+                                        .busy_w = idle_w[d] + dynamic_w[d] * (0.2 * f + 0.8 * f * f * f),
+                                        .overhead_w = d == 0 ? overhead_w[0] + (overhead_w[1] - overhead_w[0]) * part : 0};
+        }
+    made.base_w = uniform(&state, 0, 100);
+    return made;
+}
+
+/* Transposition of PEACH's system I, as in bench/peach: 2.5 GHz are as fast as 2.6 GHz, and lie between frequencies that are tried first. */
+static node transposing_node(void)
+{
+    static const double ghz[] = {1.2, 1.4, 1.6, 1.8, 2.0, 2.2, 2.4, 2.5, 2.6}, mhz[] = {614, 640, 666, 705};
+    node made = {.count = {9, 4}, .base_w = 76.7};
+    for (int l = 0; l < 9; l++)
+        made.levels[0][l] = (level){.hz = 1e9 * ghz[l],
+                                    .per_unit_s = 2e-2 / (13.09 * fmin(1, ghz[l] / 2.5)),
+                                    .idle_w = 42.4,
+                                    .busy_w = 42.4 + 137.3 * (124 * ghz[l] - 100.23) / (124 * 2.6 - 100.23),
+                                    .overhead_w = 10 + 20 * (ghz[l] - 1.2) / 1.4};
+    for (int l = 0; l < 4; l++)
+        made.levels[1][l] = (level){.hz = 1e6 * mhz[l], .per_unit_s = 2e-2 / 2.9, .idle_w = 46.6, .busy_w = 57.4 + 0.01 * l};
+    return made;
+}
+
+static void kinks_between_frequencies_that_are_tried_first_are_found(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed <= 12; seed++)
+        for (int objective = 1; objective < 4; objective++) {
+            const node of = seed == 0 ? transposing_node() : kinked_node(seed);
+            const yoke_run_options options = {.objective = (yoke_objective)objective};
+            failing memory = {0};
+            worker w;
+            const double value = value_of((yoke_objective)objective, run_node(&of, &options, 40, &w, &memory)),
+                         best = best_value(&of, (yoke_objective)objective, INFINITY, INFINITY);
+            if (!(value <= 1.01 * best))
+                fail_msg("machine %d, objective %d: %g instead of %g, at %g GHz and %g MHz", (int)seed, objective, value, best,
+                         1e-9 * w.assignment->frequency_hz[0], 1e-6 * w.assignment->frequency_hz[1]);
+            worker_close(&w);
         }
 }
 
@@ -279,6 +343,7 @@ static void declared_powers_are_planned_with(void **state)
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(every_objective_finds_its_best_share_and_frequencies),
+    cmocka_unit_test(kinks_between_frequencies_that_are_tried_first_are_found),
     cmocka_unit_test(a_slowdown_and_a_deadline_are_kept),
     cmocka_unit_test(what_cannot_be_kept_is_said_with_the_nearest_that_can),
     cmocka_unit_test(a_power_cap_is_kept),

@@ -5,11 +5,14 @@
 
 #include "run/run.h"
 
-/* Of frequencies so many are measured before a plan; those between are inferred, and measured where a plan takes them. */
+/* Of frequencies so many are measured before a plan; those between are inferred, and measured where a plan takes them or their neighbours. */
 enum { MAX_EXPLORED = 5 };
 /* Relative noise beyond which one measurement of a frequency tells too little. */
 static const double noisy = 0.015;
 static const int most_explorations = 3 * MAX_EXPLORED + 1;
+/* Weights fade, so that one measurement counts a little less than 1. */
+static const double least_measurement = 1e-3;
+static const int few_rounds = 3;
 
 const char *run_objective_text(yoke_objective objective)
 {
@@ -227,14 +230,15 @@ static double wanted_measurements(const yoke_run *run, int work, int device, int
     return noise > noisy ? 3 : level == top ? 2 : 1;
 }
 
-static int is_explored(const yoke_run *run, const run_plan *plan, int device, int level)
+/* once: nonzero: whatever the noise, one measurement is enough. */
+static int is_explored(const yoke_run *run, const run_plan *plan, int device, int level, int once)
 {
     for (int p = 0; p < plan->num_phases; p++) {
         const yoke_phase *phase = &plan->phases[p];
         if (phase->units > 0 && (phase->cut >= 0 || phase->device == device) &&
             measurements(run_model(run, plan->works[p], device, level, 0)) +
                     measurements(run_model(run, plan->works[p], device, level, 1)) <
-                wanted_measurements(run, plan->works[p], device, level))
+                (once ? least_measurement : wanted_measurements(run, plan->works[p], device, level)))
             return 0;
     }
     return run_power_is_measured(run, device, level);
@@ -247,7 +251,17 @@ static int next_level(const yoke_run *run, const run_plan *plan, int device)
     const int order[MAX_EXPLORED] = {top, 0, top / 2, top / 4, (3 * top + 3) / 4};
     if (!may_work(run, plan, device)) return -1;
     for (int k = 0; k < MAX_EXPLORED; k++)
-        if (!is_explored(run, plan, device, order[k])) return order[k];
+        if (!is_explored(run, plan, device, order[k], 0)) return order[k];
+    return -1;
+}
+
+/* A level beside the plan's that was never measured; -1: there is none. */
+static int unknown_neighbour(const yoke_run *run, const run_plan *plan, int device)
+{
+    const int level = plan->levels[device];
+    if (plan->units[0][device] == 0 || run->devices[device].explorations >= 2 * most_explorations) return -1;
+    for (int other = level - 1; other <= level + 1; other += 2)
+        if (other >= 0 && other < run->devices[device].num_levels && !is_explored(run, plan, device, other, 1)) return other;
     return -1;
 }
 
@@ -285,6 +299,27 @@ static yoke_status explore(yoke_run *run, run_plan *plan, int *found)
     plan->explores = 1;
     plan->decision = is_known(run, plan) ? YOKE_RUN_EXPLORED : YOKE_RUN_STARTED;
     return share_out(run, plan, among);
+}
+
+/*
+ * What lies between frequencies that were measured is inferred, and may be better than that: a speed that no longer rises with the frequency has a kink.  So a
+ * plan is an optimum once the frequencies on both sides of it have been measured, too.
+ */
+static void explore_neighbours(yoke_run *run, run_plan *plan)
+{
+    uint64_t among = ~UINT64_C(0);
+    const int ends = run->options.rounds > 0 && run->options.rounds - run->rounds < few_rounds; /* then nothing learned pays */
+    if (!run->needs_powers || plan->decision < YOKE_RUN_PLANNED || plan->weighed || ends) return;
+    for (int i = 0; i < run->num_devices; i++) {
+        const int level = among >> i & 1 ? unknown_neighbour(run, plan, i) : -1;
+        if (level < 0) continue;
+        run->devices[i].explorations++;
+        plan->levels[i] = level;
+        plan->decision = YOKE_RUN_EXPLORED;
+        plan->explores = 1;
+        plan->planned.time_s = NAN;
+        among = without_neighbours(run, i, among);
+    }
 }
 
 /* ---------------------------------------------------------------------------------------------------------- all */
@@ -369,6 +404,7 @@ yoke_status run_decide(yoke_run *run, run_plan *plan)
         status = explore(run, plan, &found);
         if (status == YOKE_OK && !found) status = run_search(run, plan, &known);
         if (status == YOKE_OK && !known) status = plan_without_powers(run, plan);
+        if (status == YOKE_OK && known && !found) explore_neighbours(run, plan);
     }
     if (status == YOKE_OK) status = run_predict(run, plan);
     return status == YOKE_OK ? run_consider_alone(run, plan) : status;

@@ -78,6 +78,17 @@ def test_the_host_overhead_decides_for_tsp():
     assert (got["constant_overhead"]["f_C"], got["constant_overhead"]["alpha"]) == (1.2, 0.98)
     distribution = got["table_viii"]["distribution, time"]
     assert distribution["alpha"] == 0.95 and got["table_viii"]["distribution, energy"]["alpha"] == 1
+    # yoke dense learns P_OH at each frequency, and leaves the CPU without tours too
+    chosen = got["chosen"]["energy"]
+    assert (round(chosen["f_C"], 9), round(chosen["f_G"], 9)) == (1.2, 705) and chosen["alpha"] > 0.99, chosen
+
+
+def test_the_frequency_from_which_the_transpose_is_no_faster_is_found():
+    """2.5 GHz lies between frequencies that are tried first, and is as fast as 2.6 GHz."""
+    got = bench("--as-published", "--operations", "transpose")["transpose"]
+    chosen, thrifty = got["chosen"]["energy"], got["table_viii"]["coupled, energy"]
+    assert thrifty["f_C"] == 2.5 and round(chosen["f_C"], 9) == 2.5, (thrifty, chosen)
+    assert chosen["efficiency"] > 0.995 * thrifty["measured"][1], (thrifty, chosen)
 
 
 def write_machine(name, cpu_s, gpu, **more):
