@@ -23,7 +23,7 @@ static yoke_status start_value(fem_adaptation *a, const fem_carry *carry, double
     fem_interpolation *interpolation = NULL;
     int n = a->problem->components;
     yoke_status status = yoke_allocate(a->context, (int64_t)a->now.space->num_nodes * n, sizeof(double), start);
-    if (carry->space) {
+    if (carry->context) {
         status = app_ranks_agree(a->ranks, status);
         const double start_s = yoke_clock_s();
         if (!status) status = fem_carry_give(carry, a->now.space, *start);
@@ -108,7 +108,7 @@ static yoke_status solve_step(fem_adaptation *a)
     a->keep.state.step = a->step;
     a->keep.state.refine_s = a->refine_s;
     double start_s = yoke_clock_s(), *start = NULL;
-    fem_carry carry = {NULL, NULL, NULL};
+    fem_carry carry = {.context = NULL};
     yoke_status status = partition(a, &carry);
     if (!status) status = fem_space_create(a->problem, a->forest, a->problem->element, &now->space);
     if (!status) status = fem_boundary_create(now->space, &now->boundary);

@@ -80,12 +80,6 @@ static inline int fem_space_owns(const fem_space *space, int32_t node)
 }
 static inline int fem_space_counts(const fem_space *space, int32_t node) { return !space->counts || space->counts[node]; }
 
-/*
- * to [num_nodes of `to`][n] = the nodal field from [num_nodes of `from`][n], where the two are of one kind of element on the same leaves, which may be distributed
- * over the ranks in another way.  Collective.  Errors: MEMORY.
- */
-yoke_status fem_space_move(const fem_space *from, const fem_space *to, int n, const double *from_nodal, double *to_nodal);
-
 /* The material of element e. */
 static inline const fem_material *fem_space_material(const fem_space *space, int32_t e)
 {

@@ -1,7 +1,6 @@
-/* space_ranks.c - what a space on several ranks has beside that of one: numbers over all of them, who counts which node, and fields that move. */
+/* space_ranks.c - what a space on several ranks has beside that of one: numbers over all of them, and who counts which node. */
 #include <string.h>
 
-#include "space/lists.h"
 #include "space/parts.h"
 
 /* ------------------------------------------------------------------------------------------------------- numbers */
@@ -139,105 +138,4 @@ yoke_status space_count_globally(fem_space *space, const int32_t (*ends)[2], int
     app_ranks_offset(space->ranks, *edges, edges);
     app_ranks_offset(space->ranks, *faces, faces);
     return YOKE_OK;
-}
-
-/* ------------------------------------------------------------------------------------------------ fields that move */
-
-/* The rank that owns a number in the space whose ranks begin with those of first [ranks + 1]. */
-static int find_owner(const int64_t *first, int ranks, int64_t node)
-{
-    int low = 0, high = ranks - 1;
-    while (low < high) {
-        const int middle = (low + high) / 2;
-        if (first[middle + 1] <= node)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-static yoke_status ask(const fem_space *to, const int64_t *first, fem_lists *asked)
-{
-    yoke_status status = fem_lists_start(to->context, to->ranks, sizeof(int64_t), asked);
-    if (status) return status;
-    for (int32_t i = 0; i < to->num_nodes; i++) asked->count[find_owner(first, asked->num_ranks, to->global_node[i])]++;
-    status = fem_lists_place(asked);
-    if (status) return status;
-    for (int32_t i = 0; i < to->num_nodes; i++)
-        *(int64_t *)fem_lists_next(asked, find_owner(first, asked->num_ranks, to->global_node[i])) = to->global_node[i];
-    fem_lists_rewind(asked);
-    return YOKE_OK;
-}
-
-/* owned [num_owned]: the owned nodes in the order of their numbers, which is that of the rank's own. */
-static yoke_status list_owned(const fem_space *space, int32_t **owned)
-{
-    int32_t count = 0;
-    yoke_status status = yoke_allocate(space->context, space->num_owned, sizeof **owned, owned);
-    for (int32_t i = 0; i < space->num_nodes && !status; i++)
-        if (fem_space_owns(space, i)) (*owned)[count++] = i;
-    return status;
-}
-
-/* The values that others ask for. */
-static yoke_status find_values(const fem_space *from, int n, const double *nodal, const fem_lists *asked, double **values)
-{
-    int32_t *owned = NULL;
-    const int64_t *number = asked->items;
-    yoke_status status = list_owned(from, &owned);
-    if (!status) status = yoke_allocate(from->context, asked->all * n, sizeof **values, values);
-    for (int64_t i = 0; i < asked->all && !status; i++)
-        memcpy(*values + i * n, nodal + (int64_t)owned[number[i] - from->first_owned] * n, sizeof **values * (size_t)n);
-    yoke_release(from->context, owned);
-    return status;
-}
-
-/* The values have come in the order in which they were asked for. */
-static void take_values(const fem_space *to, int n, const int64_t *first, const double *values, fem_lists *asked, double *nodal)
-{
-    for (int32_t i = 0; i < to->num_nodes; i++) {
-        const int64_t at = asked->first[find_owner(first, asked->num_ranks, to->global_node[i])]++;
-        memcpy(nodal + (int64_t)i * n, values + at * n, sizeof *nodal * (size_t)n);
-    }
-    fem_lists_rewind(asked);
-}
-
-static yoke_status move(const fem_space *from, const fem_space *to, int n, const double *from_nodal, int64_t *first, double *to_nodal)
-{
-    fem_lists mine = {.all = 0}, theirs = {.all = 0};
-    double *values = NULL, *told = NULL;
-    app_ranks_gather(to->ranks, &from->first_owned, sizeof(int64_t), first);
-    first[app_ranks_count(to->ranks)] = from->num_global_nodes;
-    yoke_status status = fem_lists_swap(to->context, to->ranks, ask(to, first, &mine), &mine, &theirs);
-    if (!status) {
-        status = find_values(from, n, from_nodal, &theirs, &values);
-        if (!status) status = yoke_allocate(to->context, mine.all * n, sizeof *told, &told);
-        status = app_ranks_agree(to->ranks, status);
-    }
-    if (!status) {
-        fem_lists_answer(&mine, &theirs, n * (int)sizeof(double), values, told);
-        take_values(to, n, first, told, &mine, to_nodal);
-    }
-    fem_lists_release(&mine);
-    fem_lists_release(&theirs);
-    yoke_release(to->context, values);
-    yoke_release(to->context, told);
-    return status;
-}
-
-yoke_status fem_space_move(const fem_space *from, const fem_space *to, int n, const double *from_nodal, double *to_nodal)
-{
-    if (from->element != to->element || from->num_global_nodes != to->num_global_nodes)
-        return yoke_fail(to->context, YOKE_ERROR_ARGUMENT, "a field of %lld nodes cannot move to a space of %lld nodes",
-                         (long long)from->num_global_nodes, (long long)to->num_global_nodes);
-    if (!to->ranks) {
-        memcpy(to_nodal, from_nodal, sizeof(double) * (size_t)n * (size_t)to->num_nodes);
-        return YOKE_OK;
-    }
-    int64_t *first = NULL;
-    yoke_status status = app_ranks_agree(to->ranks, yoke_allocate(to->context, app_ranks_count(to->ranks) + 1, sizeof *first, &first));
-    if (!status) status = move(from, to, n, from_nodal, first, to_nodal);
-    yoke_release(to->context, first);
-    return status;
 }

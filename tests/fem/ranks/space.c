@@ -3,6 +3,7 @@
 
 #include <p8est_algorithms.h>
 
+#include "adapt/carry.h"
 #include "space/interpolation.h"
 
 #include "unit.h"
@@ -166,58 +167,86 @@ static void folded_fields_add_up(void **state)
 
 /* ------------------------------------------------------------------------------------------------ other leaves */
 
-/* From the leaves before a refinement to those after it, and on to other ranks. */
+/* The numbers of a node over all ranks, as a field. */
+static void fill_by_number(const fem_space *space, double *nodal)
+{
+    for (int32_t i = 0; i < space->num_nodes; i++)
+        for (int c = 0; c < 3; c++) nodal[3 * i + c] = sin((double)(3 * fem_space_global_node(space, i) + c));
+}
+
+/* The forest of t->shared, refined as that of t->alone is; the one that one rank refines. */
+static void refine_both(const twins *t, fem_forest **alone, fem_forest **shared)
+{
+    assert_int_equal(fem_forest_copy(t->alone.forest, alone), YOKE_OK);
+    assert_int_equal(fem_forest_copy(t->shared.forest, shared), YOKE_OK);
+    for (uint64_t i = 0, seed = 31; i < 2; i++) { /* twice: some leaves are two levels below the old ones */
+        const int64_t leaves = fem_forest_leaves(*alone), first = app_ranks_offset(t->ranks, fem_forest_leaves(*shared), NULL);
+        uint8_t *mark = block_zeros(leaves, 1);
+        for (int64_t e = 0; e < leaves; e++) mark[e] = block_random(&seed) < 0.2;
+        assert_int_equal(fem_forest_refine(*alone, mark), YOKE_OK);
+        assert_int_equal(fem_forest_refine(*shared, mark + first), YOKE_OK);
+        free(mark);
+    }
+}
+
+/* On one rank: the field on the refined leaves. */
+static double *interpolate_alone(const fem_space *old, const fem_space *refined)
+{
+    fem_interpolation *interpolation;
+    double *before = block_zeros(3 * (int64_t)old->num_nodes, sizeof(double)),
+           *after = block_zeros(3 * (int64_t)refined->num_nodes, sizeof(double));
+    fill_by_number(old, before);
+    assert_int_equal(fem_interpolation_create(old, refined, 0, &interpolation), YOKE_OK);
+    fem_interpolation_apply(interpolation, 3, before, after);
+    fem_interpolation_destroy(interpolation);
+    free(before);
+    return after;
+}
+
+/* On several ranks: the same, and the leaves are distributed anew, for share NULL as they were made. */
+static double *carry_over(const fem_space *old, fem_forest *refined, const double *share, fem_space **moved)
+{
+    fem_carry carry;
+    double *before = block_zeros(3 * (int64_t)old->num_nodes, sizeof(double));
+    fill_by_number(old, before);
+    assert_int_equal(fem_carry_take(old, before, refined, &carry), YOKE_OK);
+    if (share) assert_int_equal(fem_forest_partition(refined, share), YOKE_OK);
+    assert_int_equal(fem_space_create(old->problem, refined, old->element, moved), YOKE_OK);
+    double *after = block_zeros(3 * (int64_t)(*moved)->num_nodes, sizeof(double));
+    assert_int_equal(fem_carry_give(&carry, *moved, after), YOKE_OK);
+    fem_carry_release(&carry);
+    free(before);
+    return after;
+}
+
+/* From the leaves before a refinement to those after it, and on to other ranks; also where they stay, and where a rank has no leaves afterwards. */
 static void fields_follow_the_leaves(void **state)
 {
     (void)state;
+    static const double shares[2][4] = {{1, 3, 2, 2}, {0, 1, 5, 0}};
+    if (app_ranks_count(twins_ranks()) == 1) return;
     for (int i = 0; i < 3; i++) {
-        static const double share[4] = {1, 3, 2, 2};
-        twins t;
-        uint64_t seed = 31;
-        create(&t, 5, 37, NULL);
-        twins_discretise(&t, elements[i]);
-        fem_space *refined, *moved, *old = t.shared.space;
-        fem_interpolation *interpolation;
-        fem_forest *forest, *kept = t.shared.forest;
-        assert_int_equal(fem_forest_copy(kept, &forest), YOKE_OK);
-        uint8_t *mark = block_zeros(old->num_elements, 1);
-        for (int32_t e = 0; e < old->num_elements; e++) mark[e] = block_random(&seed) < 0.3;
-        assert_int_equal(fem_forest_refine(forest, mark), YOKE_OK);
-        free(mark);
-        assert_int_equal(fem_space_create(&t.shared.problem, forest, elements[i], &refined), YOKE_OK);
-        assert_int_equal(fem_interpolation_create(old, refined, 0, &interpolation), YOKE_OK);
-        double *before = block_zeros(3 * (int64_t)old->num_nodes, sizeof(double)),
-               *after = block_zeros(3 * (int64_t)refined->num_nodes, sizeof(double));
-        /* q1 on bent elements keeps what is linear in its own coordinates; positions are such a field at all new nodes but those of curved faces: so a constant */
-        for (int32_t n = 0; n < old->num_nodes; n++)
-            for (int c = 0; c < 3; c++) before[3 * n + c] = c + 1;
-        fem_interpolation_apply(interpolation, 3, before, after);
-        assert_int_equal(fem_halo_agree(refined->halo, 3, after), YOKE_OK);
-        for (int64_t n = 0; n < 3 * (int64_t)refined->num_nodes; n++) assert_true(fabs(after[n] - (double)(n % 3 + 1)) < 1e-12);
-        assert_int_equal(fem_forest_partition(forest, share), YOKE_OK);
-        assert_int_equal(fem_space_create(&t.shared.problem, forest, elements[i], &moved), YOKE_OK);
-        double *there = block_zeros(3 * (int64_t)moved->num_nodes, sizeof(double));
-        fem_space *unmoved;
-        fem_forest *same;
-        assert_int_equal(fem_forest_copy(forest, &same), YOKE_OK);
-        assert_int_equal(fem_forest_partition(same, NULL), YOKE_OK);
-        assert_int_equal(fem_space_create(&t.shared.problem, same, elements[i], &unmoved), YOKE_OK);
-        double *here = block_zeros(3 * (int64_t)unmoved->num_nodes, sizeof(double));
-        assert_int_equal(fem_space_move(unmoved, moved, 3, unmoved->x, there), YOKE_OK);
-        assert_memory_equal(there, moved->x, sizeof(double) * 3 * (size_t)moved->num_nodes);
-        assert_int_equal(fem_space_move(moved, unmoved, 3, there, here), YOKE_OK);
-        assert_memory_equal(here, unmoved->x, sizeof(double) * 3 * (size_t)unmoved->num_nodes);
-        free(before);
-        free(after);
-        free(there);
-        free(here);
-        fem_interpolation_destroy(interpolation);
-        fem_space_destroy(unmoved);
-        fem_space_destroy(moved);
-        fem_space_destroy(refined);
-        fem_forest_destroy(same);
-        fem_forest_destroy(forest);
-        twins_destroy(&t);
+        for (int k = 0; k < 3; k++) {
+            twins t;
+            fem_forest *alone, *shared;
+            fem_space *refined, *moved;
+            create(&t, 5, 37, NULL);
+            twins_discretise(&t, elements[i]);
+            refine_both(&t, &alone, &shared);
+            assert_int_equal(fem_space_create(&t.alone.problem, alone, elements[i], &refined), YOKE_OK);
+            double *expected = interpolate_alone(t.alone.space, refined),
+                   *found = carry_over(t.shared.space, shared, k ? shares[k - 1] : NULL, &moved);
+            assert_int_equal(moved->num_global_nodes, refined->num_nodes);
+            for (int32_t n = 0; n < moved->num_nodes; n++)
+                for (int c = 0; c < 3; c++) assert_true(fabs(found[3 * n + c] - expected[3 * fem_space_global_node(moved, n) + c]) < 1e-6);
+            free(expected);
+            free(found);
+            fem_space_destroy(moved);
+            fem_space_destroy(refined);
+            fem_forest_destroy(shared);
+            fem_forest_destroy(alone);
+            twins_destroy(&t);
+        }
     }
 }
 
