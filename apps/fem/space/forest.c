@@ -36,7 +36,8 @@ yoke_status fem_forest_create(const fem_mesh *mesh, int level, fem_forest **out)
     }
     p8est_connectivity_complete(c);
     forest->ranks = app_ranks_count(mesh->ranks) > 1 ? mesh->ranks : NULL;
-    forest->most_gathered = FEM_MOST_GATHERED;
+    const int64_t of_ranks = (int64_t)FEM_MOST_GATHERED_RANK * app_ranks_count(mesh->ranks);
+    forest->most_gathered = of_ranks < FEM_MOST_GATHERED ? of_ranks : FEM_MOST_GATHERED;
     forest->p8est = p8est_new_ext(forest->ranks ? sc_MPI_COMM_WORLD : sc_MPI_COMM_SELF, c, 0, level, 1, 0, NULL, NULL);
     status = fem_forest_partition(forest, NULL);
     if (status)

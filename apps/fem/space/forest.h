@@ -22,7 +22,8 @@ typedef struct fem_forest {
     int aligned;           /* so many times the forest can be coarsened, on several ranks, with the leaves that one rank would get */
 } fem_forest;
 
-enum { FEM_MOST_GATHERED = 20000 };
+/* most_gathered is so much for each rank, but at most so much: what a rank has of a level is to be worth the messages. */
+enum { FEM_MOST_GATHERED_RANK = 1000, FEM_MOST_GATHERED = 20000 };
 
 /* Deepest level of a leaf; a mark on such a leaf is ignored. */
 #define FEM_MAX_LEVEL 16
