@@ -175,7 +175,7 @@ def test_a_partition_of_ranks_is_refused_for_several_devices_of_one():
     machine = ("-n", 16, "-b", 4, "--machine", write_machine())
     for partition in ("cpm-multi", "cpm", "even"):
         done = run(*machine, "--partition", partition, code=2)
-        assert f"--partition {partition}: " in done.stderr and "2 devices" in done.stderr and "mpirun" in done.stderr and "--share" in done.stderr, done.stderr
+        assert f"--partition {partition} divides C among ranks" in done.stderr and "2 devices" in done.stderr and "mpirun" in done.stderr and "--share" in done.stderr, done.stderr
         run(*machine, "--partition", partition, "--devices", "sim:cpu")
     run(*machine, "--partition", "fpm")
 
