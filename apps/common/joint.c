@@ -190,6 +190,7 @@ static json_t *merge(const app_joint *joint, char *texts, int64_t bytes, app_joi
     }
     return whole;
 unknown:
+    choice->count = 0;
     json_decref(whole);
     return NULL;
 }
