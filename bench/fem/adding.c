@@ -171,6 +171,14 @@ static void run_private(void *user)
     }
 }
 
+/* By the threads of the region that calls it. */
+static void clear_all(const cpu_task *task)
+{
+    const cpu_subdomain *cpu = task->cpu;
+#pragma omp for schedule(static, 1)
+    for (int t = 0; t < cpu->num_chunks; t++) cpu_subdomain_clear_chunk(cpu, &cpu->chunks[t], components_of(of_task(task)), task->c);
+}
+
 static inline void run_sharing(const cpu_task *task, node_adder *add)
 {
     const adding *a = of_task(task);
@@ -179,8 +187,7 @@ static inline void run_sharing(const cpu_task *task, node_adder *add)
     {
         products p;
         begin_products(&p);
-#pragma omp for schedule(static, 1)
-        for (int t = 0; t < cpu->num_chunks; t++) cpu_subdomain_clear_chunk(cpu, &cpu->chunks[t], components_of(a), task->c);
+        clear_all(task);
 #pragma omp for schedule(static, 1)
         for (int t = 0; t < cpu->num_chunks; t++)
             for (int i = 0; i < CPU_SETS; i++) {
@@ -204,8 +211,7 @@ static void run_colours(void *user)
     const cpu_subdomain *cpu = task->cpu;
 #pragma omp parallel num_threads(cpu->num_chunks)
     {
-#pragma omp for schedule(static, 1)
-        for (int t = 0; t < cpu->num_chunks; t++) cpu_subdomain_clear_chunk(cpu, &cpu->chunks[t], components_of(a), task->c);
+        clear_all(task);
         for (int64_t colour = 0; colour < a->num_groups; colour++) {
 #pragma omp for schedule(static)
             for (int64_t i = a->first[colour]; i < a->first[colour + 1]; i++)

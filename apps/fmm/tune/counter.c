@@ -60,6 +60,14 @@ static int error_of(const char *name)
     return 0;
 }
 
+static bool is_stand_in(void)
+{
+    const char *stand_in = getenv("YOKE_COUNTERS");
+    return stand_in && !strcmp(stand_in, "software");
+}
+
+const char *fmm_counter_source(void) { return is_stand_in() ? "nanoseconds of threads" : "processor"; }
+
 /* Returns 0, or the error; ESRCH: the thread has ended. */
 static int open_thread(fmm_measure measure, pid_t thread, int *descriptor)
 {
@@ -72,7 +80,7 @@ static int open_thread(fmm_measure measure, pid_t thread, int *descriptor)
     attributes.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
     attributes.inherit = attributes.exclude_kernel = attributes.exclude_hv = 1;
     if (error_of(stand_in)) return error_of(stand_in);
-    if (stand_in && !strcmp(stand_in, "software")) {
+    if (is_stand_in()) {
         attributes.type = PERF_TYPE_SOFTWARE;
         attributes.config = PERF_COUNT_SW_TASK_CLOCK;
     }
@@ -135,6 +143,9 @@ yoke_status fmm_counter_open(yoke_context *context, fmm_measure measure, fmm_cou
     if (status) return status;
     c->context = context;
     c->clock = (fmm_clock){count_now, c};
+    if (is_stand_in())
+        yoke_log(context, YOKE_LOG_WARNING, "YOKE_COUNTERS=software: nanoseconds of the threads stand in for %s, which are not counted",
+                 fmm_measure_names[measure]);
 #pragma omp parallel reduction(|| : started) /* so that its threads are there */
     started = true;
     status = started ? add_threads(c, measure) : YOKE_OK;

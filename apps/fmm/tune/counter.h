@@ -19,13 +19,17 @@ extern const char *const fmm_measure_names[4];
 typedef struct fmm_counter fmm_counter;
 
 /*
- * Of the threads that there are now and those that they start later.  measure: not FMM_MEASURE_SECONDS.  The environment's YOKE_COUNTERS stands in for the processor: "software" counts nanoseconds of the threads, and the
- * name of an error of perf_event_open (ENOENT, EACCES, EPERM, ENOSYS) is that error.  No other thread may start threads meanwhile.
+ * Of the threads that there are now and those that they start later.  measure: not FMM_MEASURE_SECONDS.  No other thread may start threads meanwhile.
+ * For tests the environment's YOKE_COUNTERS stands in for the processor: with "software" nanoseconds of the threads are counted, and a warning says so;
+ * the name of an error of perf_event_open (ENOENT, EACCES, EPERM, ENOSYS) is that error.
  * Errors: UNAVAILABLE (this machine does not count them: why, and what to do), MEMORY.
  */
 yoke_status fmm_counter_open(yoke_context *context, fmm_measure measure, fmm_counter **counter);
 /* NULL allowed. */
 void fmm_counter_close(fmm_counter *counter);
+
+/* What counts, so that the store keeps both apart: the processor, or what stands in for it. */
+const char *fmm_counter_source(void);
 
 /* It shows counts by FMM_COUNTS_OF_SECOND; NaN: they cannot be read.  The counter's. */
 const fmm_clock *fmm_counter_clock(const fmm_counter *counter);

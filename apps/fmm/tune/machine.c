@@ -104,7 +104,8 @@ static void fingerprint(char text[17])
 static yoke_status tell_works(yoke_run *run, int gradient, fmm_measure measure)
 {
     char threads[32], sources[17], name[FMM_WORK_BYTES];
-    const char *const texts[] = {fmm_pairs_select()->name, threads, sources};
+    const char *const texts[] = {fmm_pairs_select()->name, threads, sources, fmm_counter_source()};
+    const int num_texts = measure ? 4 : 3;
     fingerprint(sources);
     yoke_status status = YOKE_OK;
     (void)snprintf(threads, sizeof threads, "%d threads", omp_get_max_threads());
@@ -113,12 +114,12 @@ static yoke_status tell_works(yoke_run *run, int gradient, fmm_measure measure)
         const int count = fmm_measured_sizes(o, &sizes);
         for (int k = 0; k < count && !status; k++) {
             fmm_work_name(o, sizes[k], gradient, measure, name);
-            status = yoke_run_work(run, name, texts, 3);
+            status = yoke_run_work(run, name, texts, num_texts);
         }
     }
     for (int f = 0; f < 2 * FMM_TIMED_PARTS && !status && !measure; f++) {
         factor_name(f / 2, f % 2, gradient, name);
-        status = yoke_run_work(run, name, texts, 3);
+        status = yoke_run_work(run, name, texts, num_texts);
     }
     return status;
 }

@@ -10,11 +10,8 @@ enum {
     TOGETHER = BOTH < MAX_WIDE ? BOTH : MAX_WIDE,
     MOST_ANGLES = FMM_MAX_ANGLES_OF_RING / 4, /* in a quarter of a turn */
     LINE = 8,                                 /* numbers of a line of the cache */
-    /*
-     * Lines of a row that are fetched before they are needed.
-     */
-    AHEAD = 2,
-    MOST_TERMS = FMM_MAX_WAVE_ORDER / 2 + 1 /* degrees or modes of one parity */
+    AHEAD = 2,                                /* lines of a row that are fetched before they are needed */
+    MOST_TERMS = FMM_MAX_WAVE_ORDER / 2 + 1   /* degrees or modes of one parity */
 };
 
 /* A product of a matrix with `columns` of BOTH vectors. */
